@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+# What every translation unit is compiled with: reproducible paths, sanitizers on request, and in a
+# release the hardening that Debian's own packages use.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}=. -fno-omit-frame-pointer)
+if(RAILHEAD_SANITIZE)
+  add_compile_options(-fsanitize=${RAILHEAD_SANITIZE} -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${RAILHEAD_SANITIZE})
+endif()
+if(CMAKE_BUILD_TYPE STREQUAL "Release")
+  add_compile_options(-fstack-protector-strong -fstack-clash-protection -fcf-protection
+    -ffunction-sections -fdata-sections -fPIE)
+  add_compile_definitions(_FORTIFY_SOURCE=2 _GLIBCXX_ASSERTIONS)
+  add_link_options(-Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack -Wl,--gc-sections)
+  if(RAILHEAD_STATIC)
+    add_link_options(-static-pie -s)
+  else()
+    add_link_options(-pie)
+  endif()
+endif()

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# railhead_layer(NAME LINKS layer… [USES third-party target…])
+#
+# One folder of src/ is one static library. LINKS is the layer diagram: tests/lint/layers.py reads
+# these calls and fails on an #include of a folder that is not linked, directly or through others.
+function(railhead_layer name)
+  cmake_parse_arguments(LAYER "" "" "LINKS;USES" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
+  add_library(railhead_${name} STATIC ${sources})
+  target_include_directories(railhead_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
+  list(TRANSFORM LAYER_LINKS PREPEND railhead_)
+  target_link_libraries(railhead_${name} PUBLIC ${LAYER_LINKS} ${LAYER_USES} PRIVATE railhead_warnings)
+endfunction()
+
+# railhead_unit_tests(LAYER [LINKS …]): tests/unit/LAYER/*_test.cpp as one program.
+function(railhead_unit_tests layer)
+  cmake_parse_arguments(UNIT "" "" "LINKS" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${layer}/*.cpp)
+  if(NOT sources)
+    return()
+  endif()
+  add_executable(test_${layer} ${sources})
+  target_include_directories(test_${layer} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
+  target_compile_definitions(test_${layer} PRIVATE RAILHEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  list(TRANSFORM UNIT_LINKS PREPEND railhead_)
+  target_link_libraries(test_${layer} PRIVATE railhead_${layer} ${UNIT_LINKS} railhead_warnings
+    GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(test_${layer} TEST_PREFIX "unit/${layer}: " DISCOVERY_MODE PRE_TEST
+    PROPERTIES TIMEOUT 120 LABELS unit)
+endfunction()

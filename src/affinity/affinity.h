@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/node.h"
+#include "topology/topology.h"
+
+namespace railhead {
+
+/// What a NIC is for. Only compute NICs are dealt to GPUs.
+enum class Role : std::uint8_t {
+  compute,
+  storage,
+  management,
+  front_end,
+  nvlink_management,
+  virtual_function,
+  unknown,
+};
+std::string_view to_string(Role role);  ///< "compute", "front-end", …
+std::optional<Role> parse_role(std::string_view text);
+
+/// The operator's word on a role: first match wins. An empty selector matches everything.
+struct RoleOverride {
+  std::string name_glob;            ///< RDMA device name, shell pattern
+  std::optional<PciAddress> pci;
+  Role role = Role::compute;
+};
+
+struct RoleDecision {
+  Role role = Role::unknown;
+  std::string reason;  ///< evidence in a short phrase: "InfiniBand 400 Gb/s, the majority's class"
+};
+
+/// Role of every NIC, in the node's order; by evidence, never by device name.
+std::vector<RoleDecision> decide_roles(const Node& node, const Topology& topology,
+                                       const std::vector<RoleOverride>& overrides);
+
+/// Whether a NIC can carry traffic for a container now, and if not, why. Not part of the deal: a NIC
+/// that is down keeps its place.
+struct Usability {
+  bool usable = true;
+  std::string reason;  ///< "port 1 is DOWN", "is in the exclusive pool nvidia.com/hostdev"
+};
+
+/// Usability from the node alone: registered, a uverbs node, an ACTIVE port. Pools add to it.
+std::vector<Usability> usability_of(const Node& node);
+
+/// What the deal gives to one GPU. Indices are into Node::nics and Node::gpus.
+struct GpuDeal {
+  std::vector<std::size_t> nearest;  ///< the set S: all candidates at the least nearness
+  Nearness nearness;                 ///< of that set
+  std::vector<std::size_t> nics;     ///< dealt, sorted; all devices of a card come together
+  std::string why;                   ///< which step decided, for people
+};
+
+/// The deal of the affinity rule (docs/affinity.md): stateless, a function of the machine's shape.
+struct Deal {
+  std::vector<RoleDecision> roles;  ///< per NIC
+  std::vector<GpuDeal> gpus;        ///< per GPU
+  std::vector<std::size_t> spare;   ///< compute NICs dealt to nobody
+  std::size_t per_gpu = 1;          ///< K of the rule
+  std::vector<std::string> warnings;
+};
+
+Deal deal(const Node& node, const Topology& topology, const std::vector<RoleOverride>& overrides);
+
+/// One NIC chosen for one GPU.
+struct Choice {
+  std::size_t nic = 0;
+  Nearness nearness;
+  bool stand_in = false;  ///< nearest usable NIC in place of dealt ones that are not usable
+  std::string why;
+};
+
+struct GpuChoice {
+  std::size_t gpu = 0;
+  std::vector<Choice> nics;
+};
+
+/// What a container with these GPUs gets.
+struct Selection {
+  std::vector<GpuChoice> gpus;       ///< in the order asked
+  std::vector<std::size_t> nics;     ///< union, in the node's order
+  std::vector<std::string> warnings;  ///< stand-ins, GPUs without any usable NIC
+};
+
+/// `usable` has one entry per NIC. GPUs are indices into Node::gpus; duplicates count once.
+Selection select(const Node& node, const Topology& topology, const Deal& deal,
+                 const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus);
+
+}  // namespace railhead

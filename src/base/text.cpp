@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include <array>
+#include <charconv>
+
+namespace railhead {
+namespace {
+
+bool is_space(char c) {
+  return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+template <typename Number>
+Result<Number> parse_whole(std::string_view digits, int base, std::string_view original) {
+  Number number{};
+  const char* end = digits.data() + digits.size();
+  auto [stop, problem] = std::from_chars(digits.data(), end, number, base);
+  if (digits.empty() || problem != std::errc{} || stop != end) {
+    return Error{ErrorCode::malformed, quoted(original) + " is not a number"};
+  }
+  return number;
+}
+
+}  // namespace
+
+std::string_view trim(std::string_view text) {
+  while (!text.empty() && is_space(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char separator) {
+  std::vector<std::string_view> parts;
+  for (;;) {
+    const auto at = text.find(separator);
+    parts.push_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::vector<std::string_view> split_words(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < text.size();) {
+    if (is_space(text[at])) {
+      ++at;
+      continue;
+    }
+    std::size_t end = at;
+    while (end < text.size() && !is_space(text[end])) ++end;
+    words.push_back(text.substr(at, end - at));
+    at = end;
+  }
+  return words;
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  std::string text;
+  for (const auto& part : parts) {
+    if (&part != &parts.front()) text += separator;
+    text += part;
+  }
+  return text;
+}
+
+std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
+Result<std::uint64_t> parse_unsigned(std::string_view text) {
+  return parse_whole<std::uint64_t>(text, 10, text);
+}
+
+Result<std::int64_t> parse_signed(std::string_view text) {
+  return parse_whole<std::int64_t>(text, 10, text);
+}
+
+Result<std::uint64_t> parse_hex(std::string_view text) {
+  std::string_view digits = text;
+  if (digits.starts_with("0x") || digits.starts_with("0X")) digits.remove_prefix(2);
+  return parse_whole<std::uint64_t>(digits, 16, text);
+}
+
+Result<std::uint64_t> parse_number(std::string_view text) {
+  return text.starts_with("0x") || text.starts_with("0X") ? parse_hex(text) : parse_unsigned(text);
+}
+
+std::string quoted(std::string_view text, std::size_t limit) {
+  static constexpr std::string_view kHex = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text.substr(0, limit)) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (byte < 0x20 || byte == 0x7f) {
+      out += "\\x";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += c;
+    }
+  }
+  if (text.size() > limit) out += "…";
+  return out + "\"";
+}
+
+bool glob_match(std::string_view pattern, std::string_view text) {
+  std::size_t p = 0;
+  std::size_t t = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t star_text = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && (pattern[p] == '?' || pattern[p] == text[t]) && pattern[p] != '*') {
+      ++p;
+      ++t;
+    } else if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_text = t;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      t = ++star_text;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
+Result<std::vector<unsigned>> parse_range_list(std::string_view text, std::size_t limit) {
+  std::vector<unsigned> numbers;
+  text = trim(text);
+  if (text.empty()) return numbers;
+  for (const auto part : split(text, ',')) {
+    const auto dash = part.find('-');
+    const auto first = TRY(parse_unsigned(part.substr(0, dash)));
+    const auto last =
+        dash == std::string_view::npos ? first : TRY(parse_unsigned(part.substr(dash + 1)));
+    if (last < first || last > 0xffffffffU || numbers.size() + (last - first) >= limit) {
+      return Error{ErrorCode::malformed, quoted(text) + " is not a list of ranges"};
+    }
+    for (auto n = first; n <= last; ++n) numbers.push_back(static_cast<unsigned>(n));
+  }
+  return numbers;
+}
+
+}  // namespace railhead

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace railhead {
+
+/// Without ASCII white space at both ends.
+std::string_view trim(std::string_view text);
+
+/// Pieces between separators; an empty text has one empty piece.
+std::vector<std::string_view> split(std::string_view text, char separator);
+
+/// Pieces between runs of ASCII white space; none are empty.
+std::vector<std::string_view> split_words(std::string_view text);
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator);
+
+std::string to_lower(std::string_view text);
+
+/// Whole text as an unsigned decimal number; malformed on sign, space, empty or overflow.
+Result<std::uint64_t> parse_unsigned(std::string_view text);
+
+/// Whole text as a decimal number with optional minus sign.
+Result<std::int64_t> parse_signed(std::string_view text);
+
+/// Whole text as hexadecimal, with or without 0x.
+Result<std::uint64_t> parse_hex(std::string_view text);
+
+/// Whole text in the notation of C: 0x… hexadecimal, otherwise decimal.
+Result<std::uint64_t> parse_number(std::string_view text);
+
+/// Text for a message: quoted, control characters escaped, cut at `limit` bytes with "…".
+std::string quoted(std::string_view text, std::size_t limit = 64);
+
+/// Shell-style match of a whole name: * any run, ? one character; no brackets.
+bool glob_match(std::string_view pattern, std::string_view text);
+
+/// A list of ranges as the kernel prints it ("0-3,8,10-11") as numbers. At most `limit` numbers.
+Result<std::vector<unsigned>> parse_range_list(std::string_view text, std::size_t limit = 65536);
+
+}  // namespace railhead

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "affinity/affinity.h"
+#include "inject/cdi.h"
+#include "inject/container.h"
+#include "node/node.h"
+#include "topology/topology.h"
+
+namespace railhead {
+
+enum class GpuPolicy : std::uint8_t { closest, numa, all, none };
+enum class AnnotationPolicy : std::uint8_t { narrow, allow, deny };
+
+/// What the node's operator allows. Values come from configuration.
+struct InjectionPolicy {
+  GpuPolicy gpus = GpuPolicy::closest;
+  AnnotationPolicy annotations = AnnotationPolicy::narrow;
+  std::uint64_t memlock_cap = kUnlimited;
+  std::vector<std::string> devices = {"uverbs", "rdma_cm"};  ///< may add "umad", "issm"
+  bool roce_without_host_network = false;
+  std::vector<std::string> vm_runtime_handlers = {"kata*", "gvisor*", "firecracker*"};
+  bool vm_runtimes = false;  ///< inject into those, too
+  bool ucx_env = false;
+  bool nvshmem_env = false;
+};
+
+/// What the connected runtime is able to do, looked up before it is asked for it.
+struct RuntimeAbility {
+  std::string name;     ///< "containerd"
+  std::string version;  ///< as the runtime says it
+  bool rlimits = true;  ///< honours ContainerAdjustment.rlimits (containerd 1.7.7, CRI-O 1.29)
+  /// Highest RLIMIT_MEMLOCK that the runtime can set: kUnlimited with CAP_SYS_RESOURCE, else its own
+  /// hard limit; absent: unknown, ask as configured.
+  std::optional<std::uint64_t> memlock_ceiling;
+};
+
+/// Whether the kubelet confirms that a pod holds GPUs; needed only where the environment alone says
+/// so. Answered from PodResources (a later part); `no_kubelet` means trusted.
+enum class GpuClaim : std::uint8_t { no_kubelet, holds, holds_none, unanswered };
+
+/// A node made ready for decisions: everything that can be computed before a container comes.
+/// Immutable; a change of the machine makes a new one.
+class DecisionTable {
+ public:
+  DecisionTable(Node node, const std::vector<RoleOverride>& overrides, InjectionPolicy policy);
+
+  [[nodiscard]] const Node& node() const { return node_; }
+  [[nodiscard]] const Topology& topology() const { return topology_; }
+  [[nodiscard]] const Deal& deal() const { return deal_; }
+  [[nodiscard]] const std::vector<Usability>& usable() const { return usable_; }
+  [[nodiscard]] const InjectionPolicy& policy() const { return policy_; }
+  [[nodiscard]] const CdiRegistry& cdi() const { return cdi_; }
+
+  [[nodiscard]] std::optional<std::size_t> gpu_by_minor(unsigned minor) const;
+  [[nodiscard]] std::optional<std::size_t> gpu_by_uuid(std::string_view uuid) const;
+  [[nodiscard]] std::optional<std::size_t> gpu_by_index(unsigned index) const;
+  [[nodiscard]] std::optional<std::size_t> gpu_by_render(unsigned minor) const;
+  [[nodiscard]] std::optional<std::size_t> nic_by_device_path(std::string_view path) const;
+
+ private:
+  Node node_;
+  Topology topology_;
+  Deal deal_;
+  std::vector<Usability> usable_;
+  InjectionPolicy policy_;
+  CdiRegistry cdi_;
+  std::unordered_map<unsigned, std::size_t> by_minor_;
+  std::unordered_map<std::string, std::size_t> by_uuid_;  ///< UUIDs that are unique
+  std::unordered_map<unsigned, std::size_t> by_index_;
+  std::unordered_map<unsigned, std::size_t> by_render_;
+  std::unordered_map<std::string, std::size_t> by_device_path_;
+};
+
+/// A remark on a decision. `code` is stable and counted in metrics
+/// (railhead_nri_warnings_total{code="…"}).
+struct Remark {
+  std::string code;  ///< "annotation-refused", "memlock-clamped", "stand-in", …
+  std::string text;
+};
+
+enum class Outcome : std::uint8_t {
+  untouched,  ///< not an RDMA container, or nothing is due
+  adjusted,
+  refused,    ///< `required` cannot be met: the creation must fail with `message`
+};
+
+struct Decision {
+  Outcome outcome = Outcome::untouched;
+  std::string reason_code;  ///< stable, counted: "not-rdma", "gpus", "roce-own-network", …
+  std::string message;      ///< one line for the log; for `refused` it begins "railhead: "
+  Adjustment adjustment;
+  std::vector<std::size_t> gpus;  ///< indices into the node
+  std::vector<std::size_t> nics;
+  std::vector<Remark> remarks;
+};
+
+/// Decides what a container gets. Pure: no clock, no file, no lock. `Pod interface` of the contract.
+Decision decide(const ContainerRequest& request, const DecisionTable& table,
+                const RuntimeAbility& runtime, GpuClaim claim);
+
+/// True where `decide` would use `claim`: GPUs are known from the environment alone.
+bool needs_gpu_claim(const ContainerRequest& request, const DecisionTable& table);
+
+/// Names in the node that a container which exists should have and lacks (found at Synchronize);
+/// empty when nothing is missing.
+std::vector<std::string> missing_devices(const ContainerRequest& request, const DecisionTable& table,
+                                         const RuntimeAbility& runtime, GpuClaim claim);
+
+}  // namespace railhead

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/host.h"
+#include "node/pci.h"
+
+namespace railhead {
+
+/// A character device below /dev with the numbers that sysfs (`dev`) gives, so that a node can be
+/// made where /dev is not to be seen. Mode and owner are the host node's, or the kernel's default of
+/// the class (uverbs and rdma_cm 0666, umad and issm 0600, root:root) where there is no host node.
+struct CharDevice {
+  std::string path;  ///< "/dev/infiniband/uverbs0"
+  std::uint32_t major = 0;
+  std::uint32_t minor = 0;
+  std::uint32_t mode = 0;
+  std::uint32_t uid = 0;
+  std::uint32_t gid = 0;
+  bool on_host = false;  ///< the node exists below /dev of the host
+
+  friend bool operator==(const CharDevice&, const CharDevice&) = default;
+};
+
+/// enum ib_port_state, include/rdma/ib_verbs.h
+enum class PortState : std::uint8_t { nop, down, init, armed, active, active_defer };
+std::string_view to_string(PortState state);  ///< "ACTIVE", as the kernel prints it
+
+enum class LinkLayer : std::uint8_t { unknown, infiniband, ethernet };
+std::string_view to_string(LinkLayer layer);  ///< "InfiniBand", "Ethernet", "Unknown"
+
+struct Gid {
+  unsigned index = 0;
+  std::string value;                ///< eight groups of four, as sysfs prints it
+  std::optional<std::string> type;  ///< "IB/RoCE v1", "RoCE v2"
+  std::optional<std::string> netdev;
+
+  friend bool operator==(const Gid&, const Gid&) = default;
+};
+
+struct Port {
+  unsigned number = 1;
+  std::optional<PortState> state;
+  std::optional<std::string> phys_state;  ///< "LinkUp"
+  LinkLayer link_layer = LinkLayer::unknown;
+  std::optional<double> rate_gbps;
+  std::optional<std::string> rate_text;  ///< "400 Gb/sec (4X NDR)"
+  std::optional<std::uint32_t> lid;
+  std::optional<std::uint32_t> sm_lid;
+  std::vector<Gid> gids;             ///< entries that are not all zero
+  std::vector<std::uint16_t> pkeys;  ///< non-zero entries
+  friend bool operator==(const Port&, const Port&) = default;
+};
+
+/// An RDMA device, or a PCI function that would be one if its driver were bound (`registered` false,
+/// `name` is then its PCI address and there are no ports).
+struct Nic {
+  std::string name;  ///< as in /sys/class/infiniband, whatever it is
+  bool registered = true;
+  std::optional<PciAddress> pci;  ///< absent for soft devices (rxe, siw)
+  std::optional<int> numa_node;   ///< the PCI function's; absent: unknown
+  std::optional<std::string> driver;
+  std::optional<std::string> node_type;  ///< "CA", "RNIC"
+  std::optional<std::string> node_guid;
+  std::optional<std::string> sys_image_guid;
+  std::optional<std::string> firmware;
+  std::optional<std::string> hca_type;
+  std::optional<std::string> board_id;
+  std::optional<std::string> parent;  ///< netdev below a soft device
+  std::vector<std::string> netdevs;   ///< of the same PCI function, or `parent`
+  std::vector<Port> ports;
+  std::vector<CharDevice> uverbs;  ///< one in practice
+  std::vector<CharDevice> umads;   ///< one a port
+  std::vector<CharDevice> issms;
+
+  friend bool operator==(const Nic&, const Nic&) = default;
+};
+
+enum class GpuVendor : std::uint8_t { nvidia, amd };
+
+/// A MIG GPU instance (and compute instance) that the driver shows in
+/// /proc/driver/nvidia/capabilities or nvidia-caps/mig-minors. It has no UUID there.
+struct MigInstance {
+  unsigned gpu_instance = 0;
+  std::optional<unsigned> compute_instance;
+
+  friend bool operator==(const MigInstance&, const MigInstance&) = default;
+};
+
+struct Gpu {
+  std::optional<unsigned> index;  ///< nvidia-smi's: PCI order over driven, not excluded GPUs
+  PciAddress pci;
+  GpuVendor vendor = GpuVendor::nvidia;
+  std::optional<std::string> uuid;   ///< "GPU-…"; absent while the driver shows question marks
+  std::optional<unsigned> minor;     ///< N of /dev/nvidiaN
+  std::optional<std::string> model;
+  std::optional<int> numa_node;
+  std::optional<std::string> driver;
+  bool excluded = false;  ///< "GPU Excluded: Yes"
+  std::vector<MigInstance> mig;
+  std::optional<unsigned> drm_card;    ///< N of /dev/dri/cardN
+  std::optional<unsigned> drm_render;  ///< N of /dev/dri/renderDN
+
+  friend bool operator==(const Gpu&, const Gpu&) = default;
+};
+
+struct NumaNode {
+  int id = 0;
+  std::vector<unsigned> cpus;      ///< empty: memory only (a GPU's own memory, CXL)
+  std::optional<int> socket;       ///< physical_package_id of its first CPU
+  std::vector<unsigned> distances;
+
+  friend bool operator==(const NumaNode&, const NumaNode&) = default;
+};
+
+struct Netdev {
+  std::string name;
+  std::optional<PciAddress> pci;
+  std::optional<std::string> operstate;  ///< "up", "down", "unknown"
+  std::optional<std::string> master;     ///< bond or bridge above it
+  bool default_route = false;            ///< from proc/1/net/route and ipv6_route
+
+  friend bool operator==(const Netdev&, const Netdev&) = default;
+};
+
+/// Module parameter ib_core.netns_mode: in exclusive mode an RDMA device is visible in one network
+/// namespace only.
+enum class RdmaNetns : std::uint8_t { unknown, shared, exclusive };
+
+/// Desktop Management Interface strings of /sys/class/dmi/id, for recognising virtual machines.
+struct Dmi {
+  std::optional<std::string> sys_vendor;
+  std::optional<std::string> product_name;
+  std::optional<std::string> chassis_asset_tag;
+
+  friend bool operator==(const Dmi&, const Dmi&) = default;
+};
+
+/// A Container Device Interface spec as found; parsed where it is used.
+struct CdiFile {
+  std::string path;
+  std::string text;
+
+  friend bool operator==(const CdiFile&, const CdiFile&) = default;
+};
+
+/// Something that is there and could not be used. Absence is never a problem.
+struct Problem {
+  enum class Kind : std::uint8_t { unreadable, malformed };
+  Kind kind = Kind::malformed;
+  std::string path;
+  std::string what;
+
+  friend bool operator==(const Problem&, const Problem&) = default;
+};
+
+/// The machine, read once. Everything Railhead decides is a pure function of this value.
+/// Lists are sorted: PCI devices, GPUs and NICs by PCI address (soft NICs last, by name), the rest
+/// by name or number.
+struct Node {
+  std::string name;  ///< proc/sys/kernel/hostname, "" if absent
+  std::vector<PciDevice> pci;  ///< GPUs, network functions and every bridge above them
+  std::vector<NumaNode> numa;
+  std::vector<Gpu> gpus;
+  std::vector<Nic> nics;
+  std::vector<Netdev> netdevs;
+  std::optional<CharDevice> rdma_cm;
+  RdmaNetns rdma_netns = RdmaNetns::unknown;
+  Dmi dmi;
+  bool hypervisor = false;  ///< the CPU says that a hypervisor is below
+  std::vector<CdiFile> cdi;
+  std::vector<Problem> problems;
+
+  [[nodiscard]] const PciDevice* find_pci(const PciAddress& address) const;
+  [[nodiscard]] const Nic* find_nic(std::string_view name) const;
+
+  friend bool operator==(const Node&, const Node&) = default;
+};
+
+/// Reads the machine. Never fails as a whole: what cannot be used is in `problems`, and a device that
+/// vanishes between list and read is simply not there.
+Node read_node(Host& host);
+
+}  // namespace railhead

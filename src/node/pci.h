@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace railhead {
+
+/// Where a PCI function is: domain:bus:device.function. Domains may have more than four hexadecimal
+/// digits (Intel VMD, Hyper-V); ordering is that of lspci.
+struct PciAddress {
+  std::uint32_t domain = 0;
+  std::uint8_t bus = 0;
+  std::uint8_t device = 0;
+  std::uint8_t function = 0;
+
+  /// "0000:18:00.0", also "18:00.0" (domain 0) and the eight-digit domain of NVML
+  /// ("00000000:18:00.0"); either case.
+  static Result<PciAddress> parse(std::string_view text);
+
+  /// As the kernel prints it: at least four digits of domain, lower case.
+  [[nodiscard]] std::string str() const;
+
+  friend auto operator<=>(const PciAddress&, const PciAddress&) = default;
+};
+
+/// One function or bridge of the PCI tree, with what sysfs says of it.
+/// Source: Linux Documentation/ABI/testing/sysfs-bus-pci.
+struct PciDevice {
+  PciAddress address;
+  std::string root;                 ///< host bridge ("pci0000:00"), "" when the path is not known
+  std::vector<PciAddress> bridges;  ///< from the root port down to the direct parent; may be empty
+  std::uint32_t class_code = 0;     ///< 24 bits, such as 0x020700
+  std::uint16_t vendor = 0;
+  std::uint16_t device = 0;
+  std::uint16_t subsystem_vendor = 0;
+  std::uint16_t subsystem_device = 0;
+  std::optional<int> numa_node;       ///< absent when the file is absent or says -1
+  std::optional<std::string> driver;  ///< bound kernel driver
+  std::optional<PciAddress> physfn;   ///< a virtual function's physical function
+  std::optional<unsigned> sriov_totalvfs;
+  std::optional<unsigned> sriov_numvfs;
+  std::optional<double> link_gts;      ///< current_link_speed in GT/s
+  std::optional<double> max_link_gts;  ///< max_link_speed in GT/s
+  std::optional<unsigned> link_width;  ///< lanes now
+  std::optional<unsigned> max_link_width;
+
+  [[nodiscard]] bool is_bridge() const { return (class_code >> 8) == 0x0604; }
+  [[nodiscard]] bool is_vf() const { return physfn.has_value(); }
+
+  friend bool operator==(const PciDevice&, const PciDevice&) = default;
+};
+
+}  // namespace railhead

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+
+#include "base/result.h"
+#include "inject/container.h"
+
+namespace railhead::nri {
+
+/// The runtime at the other end, from Configure and from the socket.
+struct RuntimePeer {
+  std::string name;         ///< "containerd", "cri-o"
+  std::string version;      ///< "v2.4.2", "1.7.24~ds1-6+b5", …
+  std::string nri_version;  ///< since NRI 0.12, else ""
+  std::chrono::milliseconds request_timeout{2000};
+  std::chrono::milliseconds registration_timeout{5000};
+  std::optional<int> pid;  ///< SO_PEERCRED; absent when it is outside our PID namespace (0)
+};
+
+/// The answer to one CreateContainer.
+struct CreateAnswer {
+  std::optional<Adjustment> adjustment;  ///< absent: nothing to add
+  std::optional<std::string> refusal;    ///< the creation fails with this text
+};
+
+/// What a session tells, and asks, the rest of the agent. Called on the event loop, never re-entered.
+class Handler {
+ public:
+  Handler() = default;
+  Handler(const Handler&) = delete;
+  Handler& operator=(const Handler&) = delete;
+  virtual ~Handler() = default;
+
+  /// Configure arrived. The returned warnings have been logged already by the handler.
+  virtual void configured(const RuntimePeer& peer) = 0;
+
+  /// One existing container of a Synchronize (its pod beside it); called for each, then
+  /// `synchronized` once. Views are valid during the call only.
+  virtual void existing(const ContainerRequest& container) = 0;
+  virtual void synchronized(std::size_t pods, std::size_t containers) = 0;
+
+  /// Decide. `done` must be called once, on the loop, now or later; views in `request` live until
+  /// then. If it is not called before the session's own deadline, the session answers by
+  /// `on_deadline` and a later `done` is ignored.
+  virtual void create(const ContainerRequest& request, std::function<void(CreateAnswer)> done) = 0;
+
+  /// The own deadline passed. Fail-open answers an empty CreateAnswer.
+  virtual CreateAnswer on_deadline(const ContainerRequest& request) = 0;
+
+  /// The connection ended or could not be made; the session tries again after `retry_in`.
+  virtual void disconnected(const Error& why, std::chrono::milliseconds retry_in) = 0;
+};
+
+struct SessionOptions {
+  std::string socket_path = "/var/run/nri/nri.sock";
+  std::string plugin_name = "railhead";
+  std::string plugin_index = "90";
+  bool fail_request = false;   ///< ConfigureResponse.failure_policy (NRI 0.12.4)
+  double deadline_share = 0.65;  ///< own deadline as a share of the runtime's request timeout
+  std::chrono::milliseconds backoff_min{100};
+  std::chrono::milliseconds backoff_max{5000};
+  /// 0 ≤ x < 1, for jitter; a parameter so that tests are repeatable.
+  std::function<double()> random;
+};
+
+/// Counters of a session since start.
+struct SessionStats {
+  std::uint64_t connects = 0;
+  std::uint64_t registrations = 0;
+  std::uint64_t protocol_errors = 0;
+  std::uint64_t requests = 0;  ///< CreateContainer
+  std::uint64_t deadlines_missed = 0;
+  bool connected = false;  ///< registered, configured and synchronized
+};
+
+/// The plugin side of NRI over its multiplexed ttrpc socket: connects, registers, is configured and
+/// synchronized, answers CreateContainer, and starts again from the beginning whenever the
+/// connection ends, for ever, with jittered back-off.
+class Session {
+ public:
+  Session(boost::asio::io_context& loop, SessionOptions options, Handler& handler);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void start();
+  /// Closes the connection and makes no new one. Idempotent.
+  void stop();
+
+  [[nodiscard]] const SessionStats& stats() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace railhead::nri

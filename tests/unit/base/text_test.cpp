@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace railhead {
+namespace {
+
+TEST(Text, trims_white_space_at_both_ends) {
+  EXPECT_EQ(trim(" \t4: ACTIVE\n"), "4: ACTIVE");
+  EXPECT_EQ(trim("\n"), "");
+}
+
+TEST(Text, splits_at_every_separator) {
+  EXPECT_EQ(split("a,,b", ',').size(), 3U);
+  EXPECT_EQ(split("", ',').size(), 1U);
+}
+
+TEST(Text, words_are_never_empty) {
+  EXPECT_EQ(split_words("  eth0\t 00000000 \n").size(), 2U);
+}
+
+TEST(Text, a_number_is_the_whole_text) {
+  EXPECT_EQ(parse_unsigned("400").value(), 400U);
+  EXPECT_EQ(parse_signed("-1").value(), -1);
+  EXPECT_EQ(parse_hex("0x15b3").value(), 0x15b3U);
+  for (const char* bad : {"", " 1", "1 ", "+1", "-1", "1x", "18446744073709551616"}) {
+    EXPECT_FALSE(parse_unsigned(bad)) << bad;
+  }
+  EXPECT_EQ(parse_unsigned("1x").error().code, ErrorCode::malformed);
+}
+
+TEST(Text, globs_match_whole_names) {
+  EXPECT_TRUE(glob_match("mlx5_*", "mlx5_bond_0"));
+  EXPECT_TRUE(glob_match("*p?s0*", "ibp24s0"));
+  EXPECT_TRUE(glob_match("", ""));
+  EXPECT_TRUE(glob_match("*", ""));
+  EXPECT_TRUE(glob_match("*a*b", "xxaxxb"));
+  EXPECT_FALSE(glob_match("mlx5_", "mlx5_0"));
+  EXPECT_FALSE(glob_match("?", ""));
+}
+
+TEST(Text, ranges_are_limited_and_ascending) {
+  EXPECT_EQ(parse_range_list("0-3,8\n").value(), (std::vector<unsigned>{0, 1, 2, 3, 8}));
+  EXPECT_TRUE(parse_range_list("").value().empty());
+  EXPECT_FALSE(parse_range_list("3-1"));
+  EXPECT_FALSE(parse_range_list("0-4294967295"));
+  EXPECT_FALSE(parse_range_list("a"));
+}
+
+TEST(Text, quoted_text_is_safe_for_a_log_line) {
+  EXPECT_EQ(quoted("a\"b\n\x01"), R"("a\"b\n\x01")");
+  EXPECT_EQ(quoted(std::string(100, 'x'), 3), "\"xxx…\"");
+}
+
+}  // namespace
+}  // namespace railhead
