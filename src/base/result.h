@@ -47,19 +47,30 @@ class [[nodiscard]] Result {
  public:
   using value_type = T;
 
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
-  Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
+  Result(T value)
+      : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT(google-explicit-constructor)
+
+  Result(Error error)
+      : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
 
   [[nodiscard]] bool has_value() const { return state_.index() == 0; }
+
   explicit operator bool() const { return has_value(); }
 
   T& value() & { return std::get<0>(state_); }
+
   const T& value() const& { return std::get<0>(state_); }
+
   T&& value() && { return std::get<0>(std::move(state_)); }
+
   T& operator*() & { return value(); }
+
   const T& operator*() const& { return value(); }
+
   T&& operator*() && { return std::move(*this).value(); }
+
   T* operator->() { return &value(); }
+
   const T* operator->() const { return &value(); }
 
   template <typename U>
@@ -79,10 +90,14 @@ class [[nodiscard]] Result<void> {
   using value_type = void;
 
   Result() = default;
-  Result(Error error) : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
+
+  Result(Error error)
+      : error_(std::move(error)) {}  // NOLINT(google-explicit-constructor)
 
   [[nodiscard]] bool has_value() const { return !error_; }
+
   explicit operator bool() const { return has_value(); }
+
   void value() const {}
 
   [[nodiscard]] const Error& error() const { return *error_; }
@@ -97,16 +112,16 @@ using Status = Result<void>;
 
 /// The value of a Result, or return its Error from the enclosing function (a GNU statement
 /// expression: g++ and clang++).
-#define TRY(expression)                                 \
-  (__extension__({                                      \
-    auto try_result_ = (expression);                    \
-    if (!try_result_) return try_result_.error();       \
-    std::move(try_result_).value();                     \
+#define TRY(expression)                           \
+  (__extension__({                                \
+    auto try_result_ = (expression);              \
+    if (!try_result_) return try_result_.error(); \
+    std::move(try_result_).value();               \
   }))
 
 /// TRY for a Status.
-#define TRY_STATUS(expression)                          \
-  do {                                                  \
-    auto try_status_ = (expression);                    \
-    if (!try_status_) return try_status_.error();       \
+#define TRY_STATUS(expression)                    \
+  do {                                            \
+    auto try_status_ = (expression);              \
+    if (!try_status_) return try_status_.error(); \
   } while (false)

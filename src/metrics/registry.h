@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace railhead {
+
+using Labels = std::vector<std::pair<std::string, std::string>>;
+
+enum class MetricKind : std::uint8_t { counter, gauge };
+
+/// One row of the visible list of metrics: everything the agent ever exposes is declared before it
+/// is used, so that a metric is there (as 0) from the start and its help is written once.
+struct MetricSpec {
+  std::string_view name;  ///< "railhead_…", counters end in _total, units in the name
+  MetricKind kind;
+  std::string_view help;
+};
+
+/// Named numbers in the Prometheus text exposition format 0.0.4. Not thread-safe: the agent has one
+/// thread.
+class MetricRegistry {
+ public:
+  explicit MetricRegistry(const std::vector<MetricSpec>& specs);
+
+  /// Adds to a counter. An undeclared name is ignored: metrics never fail the work they count.
+  void add(std::string_view name, const Labels& labels = {}, double amount = 1);
+  void set(std::string_view name, double value, const Labels& labels = {});
+  /// Takes away all samples of a gauge, before it is set anew for what exists now.
+  void clear(std::string_view name);
+
+  [[nodiscard]] double value(std::string_view name, const Labels& labels = {}) const;
+  [[nodiscard]] std::string expose() const;
+
+ private:
+  struct Family {
+    MetricSpec spec;
+    std::map<std::string, double> samples;  ///< by rendered labels
+  };
+
+  Family* find(std::string_view name);
+
+  std::vector<Family> families_;
+};
+
+}  // namespace railhead

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/registry.h"
+
+#include <gtest/gtest.h>
+
+namespace railhead {
+namespace {
+
+const std::vector<MetricSpec> kSpecs = {
+    {"railhead_things_total", MetricKind::counter, "Things."},
+    {"railhead_level", MetricKind::gauge, "Level."},
+};
+
+TEST(MetricRegistry, exposes_help_type_and_samples_in_the_text_format) {
+  MetricRegistry metrics(kSpecs);
+  metrics.add("railhead_things_total", {{"kind", "a"}});
+  metrics.add("railhead_things_total", {{"kind", "a"}}, 2);
+  metrics.set("railhead_level", 0.5);
+  EXPECT_EQ(metrics.expose(),
+            "# HELP railhead_things_total Things.\n"
+            "# TYPE railhead_things_total counter\n"
+            "railhead_things_total{kind=\"a\"} 3\n"
+            "# HELP railhead_level Level.\n"
+            "# TYPE railhead_level gauge\n"
+            "railhead_level 0.5\n");
+}
+
+TEST(MetricRegistry, escapes_label_values) {
+  MetricRegistry metrics(kSpecs);
+  metrics.set("railhead_level", 1, {{"text", "a\"b\\c\nd"}});
+  EXPECT_NE(metrics.expose().find(R"(railhead_level{text="a\"b\\c\nd"} 1)"), std::string::npos);
+}
+
+TEST(MetricRegistry, ignores_a_name_that_was_not_declared) {
+  MetricRegistry metrics(kSpecs);
+  metrics.add("railhead_other_total");
+  EXPECT_EQ(metrics.expose().find("other"), std::string::npos);
+}
+
+TEST(MetricRegistry, large_counters_keep_every_digit) {
+  MetricRegistry metrics(kSpecs);
+  metrics.add("railhead_things_total", {}, 9007199254740991.0);
+  EXPECT_NE(metrics.expose().find("9007199254740991"), std::string::npos);
+}
+
+TEST(MetricRegistry, clear_takes_away_what_no_longer_exists) {
+  MetricRegistry metrics(kSpecs);
+  metrics.set("railhead_level", 1, {{"nic", "mlx5_0"}});
+  metrics.clear("railhead_level");
+  EXPECT_EQ(metrics.expose().find("mlx5_0"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace railhead

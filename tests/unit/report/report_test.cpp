@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/report.h"
+
+#include <gtest/gtest.h>
+
+namespace railhead {
+namespace {
+
+const Table kTable{{{"NAME"}, {"STATE"}, {"GUID", Column::Shown::wide}},
+                   {{"mlx5_0", "ACTIVE", "a"}, {"é", "", "b"}}};
+
+TEST(Report, tables_have_kubectl_s_look) {
+  EXPECT_EQ(render_table(kTable, Format::table), "NAME     STATE\nmlx5_0   ACTIVE\né        -\n");
+}
+
+TEST(Report, wide_adds_columns_at_their_place) {
+  EXPECT_EQ(render_table(kTable, Format::wide),
+            "NAME     STATE    GUID\nmlx5_0   ACTIVE   a\né        -        b\n");
+}
+
+TEST(Report, sections_are_separated_by_one_blank_line) {
+  Report report;
+  report.sections = {{"", kTable, {}}, {"WARNINGS", {}, {"one"}}};
+  const auto text = render(report, Format::table);
+  EXPECT_NE(text.find("-\n\nWARNINGS\none\n"), std::string::npos) << text;
+}
+
+TEST(Report, documents_carry_version_and_kind_first) {
+  Report report;
+  report.json = make_document("Topology");
+  report.json["gpus"] = Json::array();
+  EXPECT_EQ(render(report, Format::json),
+            "{\n  \"apiVersion\": \"railhead.io/v1alpha1\",\n  \"kind\": \"Topology\",\n"
+            "  \"gpus\": []\n}\n");
+}
+
+TEST(Report, unknown_formats_are_not_guessed) {
+  EXPECT_EQ(parse_format("JSON"), std::nullopt);
+  EXPECT_EQ(parse_format("wide"), Format::wide);
+}
+
+}  // namespace
+}  // namespace railhead
