@@ -18,6 +18,19 @@ namespace railhead {
 ///   phb   the host bridge
 ///   node  several host bridges of one NUMA node
 ///   sys   the interconnect between NUMA nodes (also where nothing is known)
+///
+/// Counting bridges. In sysfs a root port is one bridge function, and a switch is two on every
+/// path: its upstream port and one downstream port. The lowest bridge above both functions is
+/// therefore the upstream port of the switch where their paths part (or the root port, for
+/// functions of one card), and a path that enters no further switch has one bridge below it, that
+/// switch's downstream port. So it is PIX when neither path has more than one bridge below the
+/// common one, else PXB.
+///   DGX H100: two switches deep, three bridges below on both sides: PXB
+///   HGX H100: one switch, one bridge below: PIX; both functions of a card, none below: PIX
+///   MI300X:   the GPU package has a switch of its own, three below: PXB even on the NIC's switch
+/// A common root port with nothing in common below it is the same bridge count, not a host bridge;
+/// PHB is a common "pciDDDD:BB" and no common bridge at all (devices on root ports of their own).
+/// Checked against machines that published `lspci -tv` or `lspci -PP` beside `topo -m`.
 enum class Relation : std::uint8_t { pix, pxb, phb, node, sys };
 std::string_view to_string(Relation relation);  ///< "PIX"
 
@@ -25,7 +38,8 @@ std::string_view to_string(Relation relation);  ///< "PIX"
 struct Nearness {
   Relation relation = Relation::sys;
   bool same_socket = false;  ///< counts within SYS only: the same socket first
-  int common_depth = 0;      ///< bridges above the lowest common bridge, itself included; deeper is nearer
+  int common_depth =
+      0;  ///< bridges above the lowest common bridge, itself included; deeper is nearer
 
   friend bool operator==(const Nearness&, const Nearness&) = default;
   friend std::strong_ordering operator<=>(const Nearness& a, const Nearness& b);
@@ -47,10 +61,20 @@ struct Topology {
   std::vector<std::string> warnings;
 };
 
+/// The lowest bridge above both functions, absent where there is none.
+std::optional<PciAddress> common_bridge(const PciDevice& a, const PciDevice& b);
+
+/// The NUMA node with CPUs that a function belongs to. A node without CPUs (a GPU's own memory,
+/// CXL) stands for the nearest one that has some, by its row of distances; absent where nothing
+/// says.
+std::optional<int> cpu_numa_node(const Node& node, const PciDevice& function);
+
 /// Relation of two functions from sysfs alone. A function without a known path, and a soft device,
-/// is SYS to everything.
+/// is SYS to everything (nullptr). A function to itself is PIX.
 Nearness relation_between(const Node& node, const PciDevice* a, const PciDevice* b);
 
+/// All relations of a node. Functions at one place (same bridges, same NUMA node: the ports and VFs
+/// of a card) are compared once, so hundreds of VFs cost nothing.
 Topology make_topology(const Node& node);
 
 }  // namespace railhead

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/place.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace railhead {
+namespace {
+
+const NumaNode* find_numa(const Node& node, int id) {
+  const auto at = std::find_if(node.numa.begin(), node.numa.end(),
+                               [&](const NumaNode& candidate) { return candidate.id == id; });
+  return at != node.numa.end() ? &*at : nullptr;
+}
+
+/// The nearest node with CPUs; the kernel prints distances in the order of node ids, as Node::numa
+/// is.
+const NumaNode* nearest_with_cpus(const Node& node, const NumaNode& from) {
+  if (from.distances.size() != node.numa.size()) return nullptr;
+  const NumaNode* best = nullptr;
+  unsigned best_distance = std::numeric_limits<unsigned>::max();
+  for (std::size_t i = 0; i < node.numa.size(); ++i) {
+    if (node.numa[i].cpus.empty() || from.distances[i] >= best_distance) continue;
+    best = &node.numa[i];
+    best_distance = from.distances[i];
+  }
+  return best;
+}
+
+}  // namespace
+
+std::optional<int> cpu_numa_node(const Node& node, const PciDevice& function) {
+  if (!function.numa_node || *function.numa_node < 0) return std::nullopt;
+  const NumaNode* own = find_numa(node, *function.numa_node);
+  if (own == nullptr || !own->cpus.empty()) return function.numa_node;
+  const NumaNode* near = nearest_with_cpus(node, *own);
+  return near != nullptr ? near->id : function.numa_node;
+}
+
+Place place_of(const Node& node, const PciDevice* function) {
+  Place place;
+  if (function == nullptr || function->root.empty()) return place;
+  place.root = &function->root;
+  place.bridges = &function->bridges;
+  place.numa = cpu_numa_node(node, *function);
+  if (place.numa) {
+    if (const NumaNode* numa = find_numa(node, *place.numa)) place.socket = numa->socket;
+  }
+  return place;
+}
+
+bool same_place(const Place& a, const Place& b) {
+  if (a.root == nullptr || b.root == nullptr) return a.root == b.root;
+  return *a.root == *b.root && a.numa == b.numa && *a.bridges == *b.bridges;
+}
+
+std::size_t common_bridges(const std::vector<PciAddress>& a, const std::vector<PciAddress>& b) {
+  const auto parted = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+  return static_cast<std::size_t>(parted.first - a.begin());
+}
+
+Nearness nearness_of(const Place& a, const Place& b) {
+  Nearness near;
+  if (a.root == nullptr || b.root == nullptr) return near;
+  if (*a.root == *b.root) {
+    const auto common = common_bridges(*a.bridges, *b.bridges);
+    near.common_depth = static_cast<int>(common);
+    const auto below = std::max(a.bridges->size(), b.bridges->size()) - common;
+    near.relation = common == 0 ? Relation::phb : below <= 1 ? Relation::pix : Relation::pxb;
+  } else if (a.numa && a.numa == b.numa) {
+    near.relation = Relation::node;
+  } else {
+    near.same_socket = a.socket && a.socket == b.socket;
+  }
+  return near;
+}
+
+}  // namespace railhead

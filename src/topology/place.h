@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/node.h"
+#include "topology/topology.h"
+
+namespace railhead {
+
+/// All that a relation depends on: what is above a function. Ports and virtual functions of one
+/// card share a place. Points into the Node.
+struct Place {
+  const std::string* root = nullptr;  ///< nullptr: unknown, SYS to everything
+  const std::vector<PciAddress>* bridges = nullptr;
+  std::optional<int> numa;    ///< a node with CPUs
+  std::optional<int> socket;  ///< of that node
+};
+
+/// The place of a function; nullptr is a soft device.
+Place place_of(const Node& node, const PciDevice* function);
+
+bool same_place(const Place& a, const Place& b);
+
+/// How many bridges two paths from the same root have in common.
+std::size_t common_bridges(const std::vector<PciAddress>& a, const std::vector<PciAddress>& b);
+
+/// The relation of two functions at these places. Two different functions on one root bus are PHB.
+Nearness nearness_of(const Place& a, const Place& b);
+
+}  // namespace railhead

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/topology.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/machines.h"
+#include "unit/node_builder.h"
+
+namespace railhead {
+namespace {
+
+using test::NodeBuilder;
+using test::Slot;
+
+/// Relation of GPU g and NIC n.
+Relation gpu_nic(const Node& node, std::size_t g, std::size_t n) {
+  return make_topology(node).gpu_nic.at(g).at(n).relation;
+}
+
+NodeBuilder two_sockets() {
+  NodeBuilder b;
+  b.numa(0, 0).numa(1, 1);
+  return b;
+}
+
+TEST(Topology, one_switch_is_pix) {
+  auto b = two_sockets();
+  const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x15, 0)));
+  b.gpu(b.bridge(sw));
+  b.nic(b.bridge(sw));
+  const auto topology = make_topology(b.build());
+  EXPECT_EQ(topology.gpu_nic[0][0], (Nearness{Relation::pix, false, 2}));
+  EXPECT_EQ(topology.source, TopologySource::pci_tree);
+  EXPECT_EQ(topology.confidence, Confidence::high);
+}
+
+TEST(Topology, two_level_switch_is_pxb_as_on_dgx_h100) {
+  const Node node = test::dgx_h100().build();
+  const auto topology = make_topology(node);
+  for (std::size_t g = 0; g < 8; ++g) {
+    for (std::size_t n = 0; n < node.nics.size(); ++n) {
+      const bool own =
+          node.find_pci(*node.nics[n].pci)->root == node.find_pci(node.gpus[g].pci)->root;
+      const bool one_socket = *node.nics[n].numa_node == *node.gpus[g].numa_node;
+      const auto expected = own ? Relation::pxb : one_socket ? Relation::node : Relation::sys;
+      EXPECT_EQ(topology.gpu_nic[g][n].relation, expected) << g << " " << n;
+    }
+  }
+}
+
+TEST(Topology, one_side_a_switch_deeper_is_pxb) {
+  auto b = two_sockets();
+  const Slot outer = b.pcie_switch(b.bridge(b.host_bridge(0x15, 0)));
+  b.nic(b.bridge(outer));
+  b.gpu(b.bridge(b.pcie_switch(b.bridge(outer))));
+  EXPECT_EQ(gpu_nic(b.build(), 0, 0), Relation::pxb);
+}
+
+TEST(Topology, functions_of_one_card_are_pix_below_a_root_port_and_below_a_switch) {
+  auto b = two_sockets();
+  const Slot root = b.host_bridge(0x20, 0);
+  b.nic(b.bridge(root), 2);
+  b.nic(b.bridge(b.pcie_switch(b.bridge(root))), 2);
+  const auto topology = make_topology(b.build());
+  EXPECT_EQ(topology.nic_nic[0][1].relation, Relation::pix);
+  EXPECT_EQ(topology.nic_nic[2][3].relation, Relation::pix);
+  EXPECT_EQ(topology.nic_nic[0][2].relation, Relation::phb);
+  EXPECT_LT(topology.nic_nic[2][3], topology.nic_nic[0][1]) << "deeper is nearer";
+}
+
+TEST(Topology, amd_gpu_behind_its_own_switch_is_pxb_on_the_switch_of_its_nic) {
+  auto b = two_sockets();
+  const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x00, 0)));
+  b.gpu(b.bridge(b.pcie_switch(b.bridge(sw))), GpuVendor::amd);
+  b.nic(b.bridge(sw));
+  const auto near = make_topology(b.build()).gpu_nic[0][0];
+  EXPECT_EQ(near, (Nearness{Relation::pxb, false, 2}));
+}
+
+TEST(Topology, depth_of_the_common_switch_orders_pairs_that_all_print_pxb) {
+  auto b = two_sockets();
+  const Slot outer = b.pcie_switch(b.bridge(b.host_bridge(0x00, 0)));
+  const Slot inner = b.pcie_switch(b.bridge(outer));
+  b.gpu(b.bridge(b.pcie_switch(b.bridge(inner))), GpuVendor::amd);
+  b.nic(b.bridge(inner));
+  b.nic(b.bridge(outer));
+  const auto row = make_topology(b.build()).gpu_nic[0];
+  EXPECT_EQ(row[0].relation, Relation::pxb);
+  EXPECT_EQ(row[1].relation, Relation::pxb);
+  EXPECT_LT(row[0], row[1]);
+}
+
+TEST(Topology, root_ports_of_one_host_bridge_are_phb) {
+  auto b = two_sockets();
+  const Slot root = b.host_bridge(0xc0, 0);
+  b.gpu(b.bridge(root));
+  b.nic(b.bridge(root));
+  EXPECT_EQ(gpu_nic(b.build(), 0, 0), Relation::phb);
+}
+
+TEST(Topology, devices_on_the_root_bus_itself_are_phb) {
+  auto b = two_sockets();
+  const Slot root = b.host_bridge(0x00, 0);
+  b.gpu(root);
+  b.nic(root);
+  EXPECT_EQ(gpu_nic(b.build(), 0, 0), Relation::phb);
+}
+
+TEST(Topology, same_bus_number_in_another_domain_is_another_host_bridge) {
+  auto b = two_sockets();
+  b.gpu(b.bridge(b.host_bridge(0x00, 0, 0x0004)));
+  b.nic(b.bridge(b.host_bridge(0x00, 0, 0x10003)));
+  EXPECT_EQ(gpu_nic(b.build(), 0, 0), Relation::node);
+}
+
+TEST(Topology, two_host_bridges_are_node_within_a_numa_node_and_sys_beyond) {
+  auto b = two_sockets();
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 0)));
+  b.nic(b.bridge(b.host_bridge(0x90, 1)));
+  const auto row = make_topology(b.build()).gpu_nic[0];
+  EXPECT_EQ(row[0].relation, Relation::node);
+  EXPECT_EQ(row[1].relation, Relation::sys);
+}
+
+TEST(Topology, unknown_numa_is_sys_even_when_both_are_unknown) {
+  NodeBuilder b;
+  b.gpu(b.bridge(b.host_bridge(0x10, std::nullopt)));
+  b.nic(b.bridge(b.host_bridge(0x20, std::nullopt)));
+  EXPECT_EQ(make_topology(b.build()).gpu_nic[0][0], (Nearness{Relation::sys, false, 0}));
+}
+
+TEST(Topology, within_sys_the_same_socket_is_nearer) {
+  NodeBuilder b;
+  b.numa(0, 0).numa(1, 0).numa(2, 1);
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 1)));
+  b.nic(b.bridge(b.host_bridge(0x90, 2)));
+  const auto row = make_topology(b.build()).gpu_nic[0];
+  EXPECT_EQ(row[0], (Nearness{Relation::sys, true, 0}));
+  EXPECT_EQ(row[1], (Nearness{Relation::sys, false, 0}));
+  EXPECT_LT(row[0], row[1]);
+}
+
+TEST(Topology, memory_of_a_gpu_is_compared_through_the_nearest_node_with_cpus) {
+  NodeBuilder b;
+  b.numa(0, 0, {0, 1}, {10, 40, 80}).numa(1, 1, {2, 3}, {40, 10, 120});
+  b.numa(2, 0, {}, {80, 120, 10});
+  b.raw().numa[2].socket.reset();
+  b.gpu(b.bridge(b.host_bridge(0x00, 2, 8)));
+  b.nic(b.bridge(b.host_bridge(0x00, 0, 0)));
+  b.nic(b.bridge(b.host_bridge(0x00, 1, 16)));
+  const auto row = make_topology(b.build()).gpu_nic[0];
+  EXPECT_EQ(row[0].relation, Relation::node);
+  EXPECT_EQ(row[1].relation, Relation::sys);
+}
+
+TEST(Topology, numa_node_that_is_not_listed_still_compares_by_number) {
+  NodeBuilder b;
+  b.gpu(b.bridge(b.host_bridge(0x10, 3)));
+  b.nic(b.bridge(b.host_bridge(0x20, 3)));
+  EXPECT_EQ(gpu_nic(b.build(), 0, 0), Relation::node);
+}
+
+TEST(Topology, soft_device_is_sys_to_everything_but_itself) {
+  auto b = two_sockets();
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.soft_nic("rxe0", "eth0");
+  b.soft_nic("rxe1", "eth0");
+  const auto topology = make_topology(b.build());
+  EXPECT_EQ(topology.gpu_nic[0][0].relation, Relation::sys);
+  EXPECT_EQ(topology.nic_nic[0][1].relation, Relation::sys);
+  EXPECT_EQ(topology.nic_nic[1][1].relation, Relation::pix);
+  EXPECT_TRUE(topology.warnings.empty());
+}
+
+TEST(Topology, function_without_a_path_is_sys_and_lowers_the_confidence) {
+  auto b = two_sockets();
+  const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x15, 0)));
+  b.gpu(b.bridge(sw));
+  b.nic(b.bridge(sw));
+  Node node = b.build();
+  for (auto& device : node.pci) {
+    if (device.address == node.gpus[0].pci) device.root.clear();
+  }
+  const auto topology = make_topology(node);
+  EXPECT_EQ(topology.gpu_nic[0][0].relation, Relation::sys);
+  EXPECT_EQ(topology.confidence, Confidence::low);
+  ASSERT_EQ(topology.warnings.size(), 1U);
+  EXPECT_NE(topology.warnings[0].find(node.gpus[0].pci.str()), std::string::npos);
+}
+
+TEST(Topology, below_a_hypervisor_the_tree_is_trusted_less) {
+  auto b = two_sockets();
+  b.gpu(b.bridge(b.host_bridge(0x15, 0)));
+  b.raw().hypervisor = true;
+  EXPECT_EQ(make_topology(b.build()).confidence, Confidence::medium);
+}
+
+TEST(Topology, two_devices_of_one_function_are_pix) {
+  auto b = two_sockets();
+  b.nic(b.host_bridge(0x15, 0));
+  Node node = b.build();
+  node.nics.push_back(node.nics[0]);
+  EXPECT_EQ(make_topology(node).nic_nic[0][1].relation, Relation::pix);
+}
+
+TEST(Topology, virtual_functions_are_where_their_card_is) {
+  auto b = two_sockets();
+  const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x15, 0)));
+  b.gpu(b.bridge(sw));
+  b.nic(b.bridge(sw)).virtual_functions(8);
+  const auto topology = make_topology(b.build());
+  ASSERT_EQ(topology.gpu_nic[0].size(), 9U);
+  for (const auto& near : topology.gpu_nic[0]) EXPECT_EQ(near.relation, Relation::pix);
+}
+
+TEST(Topology, matrix_equals_the_relation_of_each_pair) {
+  const Node node = test::dgx_a100().build();
+  const auto topology = make_topology(node);
+  for (std::size_t a = 0; a < node.nics.size(); ++a) {
+    for (std::size_t b = 0; b < node.nics.size(); ++b) {
+      const auto* first = node.find_pci(*node.nics[a].pci);
+      const auto* second = node.find_pci(*node.nics[b].pci);
+      EXPECT_EQ(topology.nic_nic[a][b], relation_between(node, first, second));
+    }
+  }
+}
+
+TEST(Topology, common_bridge_is_the_switch_where_the_paths_part) {
+  auto b = two_sockets();
+  const Slot root = b.host_bridge(0x15, 0);
+  const Slot sw = b.pcie_switch(b.bridge(root));
+  b.gpu(b.bridge(sw));
+  b.nic(b.bridge(sw));
+  b.nic(b.bridge(root));
+  const Node node = b.build();
+  const auto* gpu = node.find_pci(node.gpus[0].pci);
+  EXPECT_EQ(common_bridge(*gpu, *node.find_pci(*node.nics[0].pci)), sw.bridges.back());
+  EXPECT_EQ(common_bridge(*gpu, *node.find_pci(*node.nics[1].pci)), std::nullopt);
+}
+
+TEST(Topology, words_are_those_of_nvidia_smi) {
+  EXPECT_EQ(to_string(Relation::pix), "PIX");
+  EXPECT_EQ(to_string(Relation::pxb), "PXB");
+  EXPECT_EQ(to_string(Relation::phb), "PHB");
+  EXPECT_EQ(to_string(Relation::node), "NODE");
+  EXPECT_EQ(to_string(Relation::sys), "SYS");
+  EXPECT_EQ(to_string(TopologySource::pci_tree), "PCI tree");
+  EXPECT_EQ(to_string(Confidence::medium), "medium");
+}
+
+}  // namespace
+}  // namespace railhead
