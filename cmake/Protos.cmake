@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+# railhead_protos(TARGET RUNTIME file.proto…)
+#
+# Compiles our own .proto files (api/) in the build folder into one object library TARGET, once,
+# without warnings, and offers its headers as system headers "<name>.pb.h". RUNTIME is the protobuf
+# library to link: protobuf::libprotobuf-lite or protobuf::libprotobuf.
+function(railhead_protos target runtime)
+  set(generated ${CMAKE_BINARY_DIR}/api/${target})
+  file(MAKE_DIRECTORY ${generated})
+  set(sources)
+  foreach(proto IN LISTS ARGN)
+    get_filename_component(name ${proto} NAME_WE)
+    add_custom_command(
+      OUTPUT ${generated}/${name}.pb.cc ${generated}/${name}.pb.h
+      COMMAND protobuf::protoc --cpp_out=${generated} -I ${CMAKE_SOURCE_DIR}/api
+        ${CMAKE_SOURCE_DIR}/api/${proto}
+      DEPENDS ${CMAKE_SOURCE_DIR}/api/${proto}
+      COMMENT "protoc ${proto}" VERBATIM)
+    list(APPEND sources ${generated}/${name}.pb.cc ${generated}/${name}.pb.h)
+  endforeach()
+  add_library(${target} OBJECT ${sources})
+  target_compile_options(${target} PRIVATE -w)
+  target_include_directories(${target} SYSTEM PUBLIC ${generated})
+  target_link_libraries(${target} PUBLIC ${runtime})
+endfunction()

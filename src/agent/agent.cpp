@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One thread. The order on the loop does not matter for correctness: a decision looks itself
+// whether the machine changed (Machine::table), and the rescan timer covers what no event tells.
+#include "agent/agent.h"
+
+#include <chrono>
+#include <csignal>
+#include <list>
+#include <random>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "agent/log.h"
+#include "agent/machine.h"
+#include "agent/metric_list.h"
+#include "agent/nri_face.h"
+#include "agent/version.h"
+#include "host/directory_host.h"
+#include "metrics/http_server.h"
+#include "nri/session.h"
+
+namespace railhead {
+namespace {
+
+namespace asio = boost::asio;
+
+nri::SessionOptions session_options(const Config& config) {
+  nri::SessionOptions options;
+  options.socket_path = config.text("nri.socket");
+  options.plugin_name = config.text("nri.pluginName");
+  options.plugin_index = config.text("nri.pluginIndex");
+  options.fail_request = config.enabled("nri.failRequest");
+  options.random = [engine = std::minstd_rand(std::random_device{}())]() mutable {
+    return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
+  };
+  return options;
+}
+
+class Agent {
+ public:
+  Agent(const Config& config, Log& log, std::unique_ptr<Host> live, Machine& machine,
+        MetricRegistry& metrics)
+      : config_(config),
+        log_(log),
+        live_(std::move(live)),
+        machine_(machine),
+        metrics_(metrics),
+        face_(machine, *live_, config.text("host.proc"), log, metrics),
+        signals_(loop_, SIGTERM, SIGINT),
+        rescan_(loop_) {}
+
+  Status run() {
+    server_ = TRY(HttpServer::listen(loop_, config_.text("metrics.bindAddress"),
+                                     [this](std::string_view target) { return page(target); }));
+    log_.write(LogLevel::info, "listening", {{"address", server_->address()}});
+    if (config_.enabled("nri.enabled")) {
+      session_.emplace(loop_, session_options(config_), face_);
+      session_->start();
+    }
+    signals_.async_wait([this](const auto& failure, int signal) {
+      if (!failure) stop(signal);
+    });
+    for (const int descriptor : machine_.descriptors())
+      await(watched_.emplace_back(loop_, descriptor));
+    schedule_rescan();
+    loop_.run();
+    return {};
+  }
+
+ private:
+  using Descriptor = asio::posix::stream_descriptor;
+
+  void stop(int signal) {
+    log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
+    if (session_) session_->stop();
+    server_->stop();
+    rescan_.cancel();
+    for (auto& descriptor : watched_) descriptor.release();
+    signals_.cancel();
+    loop_.stop();
+  }
+
+  void await(Descriptor& descriptor) {
+    descriptor.async_wait(Descriptor::wait_read, [this, &descriptor](const auto& failure) {
+      if (failure) return;
+      machine_.table();
+      await(descriptor);
+    });
+  }
+
+  void schedule_rescan() {
+    rescan_.expires_after(std::chrono::seconds(config_.number("host.rescanSeconds")));
+    rescan_.async_wait([this](const auto& failure) {
+      if (failure) return;
+      const auto done = machine_.read("timer");
+      if (!done) log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
+      schedule_rescan();
+    });
+  }
+
+  HttpAnswer page(std::string_view target) {
+    if (target == "/healthz") return {200, "ok\n"};
+    if (target == "/readyz") return readiness();
+    if (target == "/metrics") {
+      publish_session();
+      return {200, metrics_.expose(), "text/plain; version=0.0.4; charset=utf-8"};
+    }
+    return {404, "pages: /metrics /healthz /readyz\n"};
+  }
+
+  HttpAnswer readiness() const {
+    if (!session_) return {200, "nri: off\n"};
+    if (session_->stats().connected) return {200, "nri: connected\n"};
+    return {503, "nri: not connected to " + config_.text("nri.socket") + "\n"};
+  }
+
+  void publish_session() {
+    if (!session_) return;
+    const auto& stats = session_->stats();
+    const auto set = [&](std::string_view name, std::uint64_t value) {
+      metrics_.set(name, static_cast<double>(value));
+    };
+    set("railhead_nri_connected", stats.connected ? 1 : 0);
+    set("railhead_nri_registrations_total", stats.registrations);
+    set("railhead_nri_protocol_errors_total", stats.protocol_errors);
+    set("railhead_nri_requests_total", stats.requests);
+    set("railhead_nri_deadlines_missed_total", stats.deadlines_missed);
+  }
+
+  const Config& config_;
+  Log& log_;
+  std::unique_ptr<Host> live_;
+  Machine& machine_;
+  MetricRegistry& metrics_;
+  asio::io_context loop_{1};
+  NriFace face_;
+  asio::signal_set signals_;
+  asio::steady_timer rescan_;
+  std::list<Descriptor> watched_;
+  std::unique_ptr<HttpServer> server_;
+  std::optional<nri::Session> session_;
+};
+
+/// A snapshot never changes by events; a directory tree and the live machine do.
+Result<std::unique_ptr<Watch>> make_watch(const MachineOrigin& origin) {
+  if (!origin.snapshot.empty()) return std::unique_ptr<Watch>();
+  return Watch::open(origin.root);
+}
+
+}  // namespace
+
+Status run_agent(const Config& config) {
+  Log log(parse_log_level(config.text("log.level")), parse_log_format(config.text("log.format")));
+  log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
+  for (const auto& warning : config.warnings()) {
+    log.write(LogLevel::warn, "configuration", {{"what", warning}});
+  }
+  const auto overrides = TRY(role_overrides(config));
+  const auto origin = machine_origin(config);
+  MetricRegistry metrics(metric_list());
+  metrics.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
+  SystemClock clock;
+  auto watch = make_watch(origin);
+  if (!watch) log.write(LogLevel::warn, "no events", {{"why", watch.error().message}});
+  Machine machine([origin] { return open_machine(origin); },
+                  watch ? std::move(watch).value() : nullptr, overrides, injection_policy(config),
+                  clock, log, metrics);
+  TRY_STATUS(machine.read("start"));
+  Agent agent(config, log, TRY(DirectoryHost::open("/")), machine, metrics);
+  return agent.run();
+}
+
+}  // namespace railhead

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "affinity/affinity.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "host/host.h"
+#include "inject/decide.h"
+
+namespace railhead {
+
+/// Where a machine is read from: a snapshot file if one is named, else a directory tree.
+struct MachineOrigin {
+  std::string root = "/";
+  std::string snapshot;
+};
+
+/// Opens it; the error names the directory, or the file and line.
+Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin);
+
+MachineOrigin machine_origin(const Config& config);
+InjectionPolicy injection_policy(const Config& config);
+Result<std::vector<RoleOverride>> role_overrides(const Config& config);
+
+/// Runs the node agent until SIGTERM or SIGINT: one process, one thread, one event loop. Returns
+/// when everything is closed; an Error means that it could not start.
+Status run_agent(const Config& config);
+
+}  // namespace railhead

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/machine.h"
+
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+std::string usable_text(const Usability& usability) {
+  return usability.usable ? "usable" : "not usable: " + usability.reason;
+}
+
+}  // namespace
+
+Machine::Machine(Open open, std::unique_ptr<Watch> watch, std::vector<RoleOverride> roles,
+                 InjectionPolicy policy, Clock& clock, Log& log, MetricRegistry& metrics)
+    : open_(std::move(open)),
+      watch_(std::move(watch)),
+      roles_(std::move(roles)),
+      policy_(std::move(policy)),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics) {}
+
+Status Machine::read(std::string_view cause) {
+  if (watch_) watch_->drain();  // events up to here are covered by this reading
+  const auto start = clock_.now();
+  const auto host = TRY(open_());
+  Node node = read_node(*host);
+  const std::chrono::duration<double> took = clock_.now() - start;
+  metrics_.add("railhead_node_reads_total", {{"cause", std::string(cause)}});
+  metrics_.set("railhead_node_read_seconds", took.count());
+  if (table_ && table_->node() == node) return {};
+  auto fresh = std::make_shared<const DecisionTable>(std::move(node), roles_, policy_);
+  log_changes(table_.get(), *fresh, cause);
+  publish(*fresh);
+  table_ = std::move(fresh);
+  return {};
+}
+
+std::shared_ptr<const DecisionTable> Machine::table() {
+  if (watch_ && watch_->drain()) {
+    const auto done = read("event");
+    if (!done) log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
+  }
+  return table_;
+}
+
+std::vector<int> Machine::descriptors() const {
+  return watch_ ? watch_->descriptors() : std::vector<int>{};
+}
+
+void Machine::publish(const DecisionTable& table) {
+  metrics_.set("railhead_node_gpus", static_cast<double>(table.node().gpus.size()));
+  metrics_.set("railhead_node_problems", static_cast<double>(table.node().problems.size()));
+  metrics_.clear("railhead_node_nics");
+  metrics_.clear("railhead_nic_usable");
+  for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
+    const bool usable = table.usable()[n].usable;
+    const Labels kind{{"role", std::string(to_string(table.deal().roles[n].role))},
+                      {"usable", usable ? "true" : "false"}};
+    metrics_.set("railhead_node_nics", metrics_.value("railhead_node_nics", kind) + 1, kind);
+    metrics_.set("railhead_nic_usable", usable ? 1 : 0, {{"nic", table.node().nics[n].name}});
+  }
+}
+
+void Machine::log_changes(const DecisionTable* before, const DecisionTable& now,
+                          std::string_view cause) {
+  log_.write(LogLevel::info, "node read",
+             {{"cause", std::string(cause)},
+              {"gpus", std::to_string(now.node().gpus.size())},
+              {"nics", std::to_string(now.node().nics.size())},
+              {"problems", std::to_string(now.node().problems.size())}});
+  std::map<std::string, std::string> was;
+  if (before != nullptr) {
+    for (std::size_t n = 0; n < before->node().nics.size(); ++n) {
+      was[before->node().nics[n].name] = usable_text(before->usable()[n]);
+    }
+  }
+  for (std::size_t n = 0; n < now.node().nics.size(); ++n) {
+    const auto& name = now.node().nics[n].name;
+    const auto is = usable_text(now.usable()[n]);
+    const auto at = was.find(name);
+    const bool same = at != was.end() && at->second == is;
+    if (at != was.end()) was.erase(at);
+    if (same) continue;
+    const bool compute = now.deal().roles[n].role == Role::compute;
+    log_.write(!now.usable()[n].usable && compute ? LogLevel::warn : LogLevel::info, "nic",
+               {{"nic", name},
+                {"role", std::string(to_string(now.deal().roles[n].role))},
+                {"why", now.deal().roles[n].reason},
+                {"state", is}});
+  }
+  for (const auto& [name, state] : was) log_.write(LogLevel::warn, "nic gone", {{"nic", name}});
+  for (const auto& problem : now.node().problems) {
+    log_.write(LogLevel::warn, "node problem", {{"path", problem.path}, {"what", problem.what}});
+  }
+  for (const auto& warning : now.deal().warnings) {
+    log_.write(LogLevel::warn, "deal", {{"what", warning}});
+  }
+}
+
+}  // namespace railhead

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/metric_list.h"
+
+namespace railhead {
+
+const std::vector<MetricSpec>& metric_list() {
+  using enum MetricKind;
+  static const std::vector<MetricSpec> list = {
+      {"railhead_build_info", gauge, "Version of this agent, always 1."},
+      {"railhead_node_gpus", gauge, "GPUs of the node."},
+      {"railhead_node_nics", gauge, "RDMA NICs of the node by role and usability."},
+      {"railhead_nic_usable", gauge, "1 where a NIC can carry traffic now, else 0."},
+      {"railhead_node_problems", gauge,
+       "Facts of the node that could not be read or are malformed."},
+      {"railhead_node_reads_total", counter, "Times the node was read, by what caused it."},
+      {"railhead_node_read_seconds", gauge, "How long the last reading of the node took."},
+      {"railhead_nri_connected", gauge, "1 while registered with the container runtime, else 0."},
+      {"railhead_nri_runtime_info", gauge, "The connected container runtime, always 1."},
+      {"railhead_nri_missing_features", gauge, "Features that the connected runtime would ignore."},
+      {"railhead_nri_registrations_total", counter, "Registrations that reached synchronized."},
+      {"railhead_nri_disconnects_total", counter,
+       "Connections to the runtime that ended or failed."},
+      {"railhead_nri_protocol_errors_total", counter,
+       "Frames or messages that broke the protocol."},
+      {"railhead_nri_requests_total", counter, "CreateContainer requests."},
+      {"railhead_nri_deadlines_missed_total", counter, "Requests answered by the own deadline."},
+      {"railhead_nri_decisions_total", counter, "Decisions by outcome and reason."},
+      {"railhead_nri_warnings_total", counter, "Remarks on decisions by code."},
+      {"railhead_nri_injected_nics_total", counter, "NICs given to containers, by NIC."},
+      {"railhead_nri_containers_missing_devices", gauge,
+       "Containers found at the last Synchronize without devices that are due to them."},
+  };
+  return list;
+}
+
+}  // namespace railhead

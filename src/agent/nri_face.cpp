@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/nri_face.h"
+
+#include <utility>
+
+#include "base/text.h"
+#include "host/process.h"
+#include "nri/capability.h"
+
+namespace railhead {
+namespace {
+
+/// CAP_SYS_RESOURCE, include/uapi/linux/capability.h
+constexpr unsigned kCapSysResource = 24;
+
+std::string_view outcome_text(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::untouched: return "untouched";
+    case Outcome::adjusted: return "adjusted";
+    case Outcome::refused: return "refused";
+  }
+  return "unknown";
+}
+
+std::string gpu_list(const Decision& decision, const Node& node) {
+  std::vector<std::string> addresses;
+  for (const auto g : decision.gpus) addresses.push_back(node.gpus[g].pci.str());
+  return join(addresses, ",");
+}
+
+std::string nic_list(const Decision& decision, const Node& node) {
+  std::vector<std::string> names;
+  for (const auto n : decision.nics) names.push_back(node.nics[n].name);
+  return join(names, ",");
+}
+
+std::string memlock_text(std::uint64_t bytes) {
+  return bytes == kUnlimited ? "unlimited" : std::to_string(bytes);
+}
+
+LogFields identity(const ContainerRequest& request) {
+  return {{"pod", std::string(request.pod_namespace) + "/" + std::string(request.pod_name)},
+          {"container", std::string(request.name)}};
+}
+
+std::optional<int> find_runtime(const nri::RuntimePeer& peer, Host& live,
+                                const std::string& proc_dir) {
+  if (peer.pid) return peer.pid;
+  const auto name = peer.name == "cri-o" ? std::string("crio") : peer.name;
+  const auto found = find_processes(live, proc_dir, name);
+  if (found && found->size() == 1) return found->front();
+  return std::nullopt;
+}
+
+}  // namespace
+
+RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir,
+                          Log& log) {
+  RuntimeAbility ability;
+  ability.name = peer.name;
+  ability.version = peer.version;
+  ability.rlimits = nri::features_of(peer.name, peer.version).rlimits;
+  const auto pid = find_runtime(peer, live, proc_dir);
+  if (!pid) {
+    log.write(LogLevel::warn, "runtime limits unknown",
+              {{"runtime", peer.name}, {"why", "its process is not to be seen below " + proc_dir}});
+    return ability;
+  }
+  const auto facts = read_process(live, proc_dir, *pid);
+  if (!facts || !*facts) {
+    log.write(
+        LogLevel::warn, "runtime limits unknown",
+        {{"runtime", peer.name},
+         {"why", facts ? "process " + std::to_string(*pid) + " is gone" : facts.error().message}});
+    return ability;
+  }
+  const auto& process = **facts;
+  if (process.cap_effective && ((*process.cap_effective >> kCapSysResource) & 1U) != 0) {
+    ability.memlock_ceiling = kUnlimited;
+  } else if (process.cap_effective) {
+    ability.memlock_ceiling = process.memlock_hard_bytes;
+  }
+  return ability;
+}
+
+NriFace::NriFace(Machine& machine, Host& live, std::string proc_dir, Log& log,
+                 MetricRegistry& metrics)
+    : machine_(machine),
+      live_(live),
+      proc_dir_(std::move(proc_dir)),
+      log_(log),
+      metrics_(metrics) {}
+
+void NriFace::configured(const nri::RuntimePeer& peer) {
+  ability_ = ability_of(peer, live_, proc_dir_, log_);
+  lacking_ = 0;
+  log_.write(LogLevel::info, "runtime connected",
+             {{"runtime", peer.name},
+              {"version", peer.version},
+              {"nri", peer.nri_version},
+              {"requestTimeoutMs", std::to_string(peer.request_timeout.count())},
+              {"memlockCeiling", ability_.memlock_ceiling ? memlock_text(*ability_.memlock_ceiling)
+                                                          : std::string("unknown")}});
+  metrics_.clear("railhead_nri_runtime_info");
+  metrics_.set("railhead_nri_runtime_info", 1,
+               {{"name", peer.name}, {"version", peer.version}, {"nri", peer.nri_version}});
+  metrics_.clear("railhead_nri_missing_features");
+  for (const auto& missing : nri::missing_features(peer.name, peer.version)) {
+    log_.write(LogLevel::warn, "runtime lacks a feature", {{"what", missing}});
+    metrics_.set("railhead_nri_missing_features", 1, {{"what", missing}});
+  }
+}
+
+void NriFace::existing(const ContainerRequest& container) {
+  const auto table = machine_.table();
+  const auto lacks = missing_devices(container, *table, ability_, GpuClaim::no_kubelet);
+  if (lacks.empty()) return;
+  ++lacking_;
+  auto fields = identity(container);
+  fields.emplace_back("missing", join(lacks, ","));
+  fields.emplace_back("why", "it was created while no agent was connected; start it again");
+  log_.write(LogLevel::warn, "container without its devices", fields);
+}
+
+void NriFace::synchronized(std::size_t pods, std::size_t containers) {
+  was_connected_ = true;
+  last_error_.clear();
+  metrics_.set("railhead_nri_containers_missing_devices", static_cast<double>(lacking_));
+  log_.write(LogLevel::info, "synchronized",
+             {{"pods", std::to_string(pods)},
+              {"containers", std::to_string(containers)},
+              {"withoutDevices", std::to_string(lacking_)}});
+}
+
+void NriFace::create(const ContainerRequest& request, std::function<void(nri::CreateAnswer)> done) {
+  const auto table = machine_.table();
+  auto decision = decide(request, *table, ability_, GpuClaim::no_kubelet);
+  nri::CreateAnswer answer;
+  if (decision.outcome == Outcome::refused) {
+    answer.refusal = decision.message;
+  } else if (!decision.adjustment.empty()) {
+    answer.adjustment = decision.adjustment;
+  }
+  done(std::move(answer));
+  report(request, decision, *table);
+}
+
+nri::CreateAnswer NriFace::on_deadline(const ContainerRequest& request) {
+  log_.write(LogLevel::error, "no decision in time, container starts without devices",
+             identity(request));
+  return {};
+}
+
+void NriFace::disconnected(const Error& why, std::chrono::milliseconds retry_in) {
+  metrics_.add("railhead_nri_disconnects_total");
+  const bool news = was_connected_ || why.message != last_error_;
+  was_connected_ = false;
+  last_error_ = why.message;
+  log_.write(news ? LogLevel::warn : LogLevel::debug, "runtime not connected",
+             {{"why", why.message}, {"retryInMs", std::to_string(retry_in.count())}});
+}
+
+void NriFace::report(const ContainerRequest& request, const Decision& decision,
+                     const DecisionTable& table) {
+  metrics_.add(
+      "railhead_nri_decisions_total",
+      {{"outcome", std::string(outcome_text(decision.outcome))}, {"reason", decision.reason_code}});
+  for (const auto& remark : decision.remarks) {
+    metrics_.add("railhead_nri_warnings_total", {{"code", remark.code}});
+  }
+  if (decision.outcome == Outcome::adjusted) {
+    for (const auto n : decision.nics) {
+      metrics_.add("railhead_nri_injected_nics_total", {{"nic", table.node().nics[n].name}});
+    }
+  }
+  const bool bad = decision.outcome == Outcome::refused || !decision.remarks.empty();
+  const auto level = bad ? LogLevel::warn : LogLevel::info;
+  if (!log_.enabled(level)) return;
+  auto fields = identity(request);
+  fields.emplace_back("outcome", std::string(outcome_text(decision.outcome)));
+  fields.emplace_back("reason", decision.reason_code);
+  fields.emplace_back("why", decision.message);
+  if (!decision.gpus.empty()) fields.emplace_back("gpus", gpu_list(decision, table.node()));
+  if (!decision.nics.empty()) fields.emplace_back("nics", nic_list(decision, table.node()));
+  if (decision.adjustment.memlock_bytes) {
+    fields.emplace_back("memlock", memlock_text(*decision.adjustment.memlock_bytes));
+  }
+  for (const auto& remark : decision.remarks)
+    fields.emplace_back("remark." + remark.code, remark.text);
+  log_.write(level, "container", fields);
+}
+
+}  // namespace railhead

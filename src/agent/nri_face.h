@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "agent/log.h"
+#include "agent/machine.h"
+#include "host/host.h"
+#include "inject/decide.h"
+#include "metrics/registry.h"
+#include "nri/session.h"
+
+namespace railhead {
+
+/// What the runtime can do, looked up in the live host's procfs (never in a host root or snapshot):
+/// the peer's pid, else the process of its name. Unknown stays unknown and is logged.
+RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir,
+                          Log& log);
+
+/// The agent's side of the NRI session: decides, logs every decision once with its reason, counts.
+class NriFace : public nri::Handler {
+ public:
+  NriFace(Machine& machine, Host& live, std::string proc_dir, Log& log, MetricRegistry& metrics);
+
+  void configured(const nri::RuntimePeer& peer) override;
+  void existing(const ContainerRequest& container) override;
+  void synchronized(std::size_t pods, std::size_t containers) override;
+  void create(const ContainerRequest& request,
+              std::function<void(nri::CreateAnswer)> done) override;
+  nri::CreateAnswer on_deadline(const ContainerRequest& request) override;
+  void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
+
+ private:
+  void report(const ContainerRequest& request, const Decision& decision,
+              const DecisionTable& table);
+
+  Machine& machine_;
+  Host& live_;
+  std::string proc_dir_;
+  Log& log_;
+  MetricRegistry& metrics_;
+  RuntimeAbility ability_;
+  std::size_t lacking_ = 0;  ///< containers of this Synchronize without their devices
+  bool was_connected_ = true;
+  std::string last_error_;
+};
+
+}  // namespace railhead

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent.h"
+#include "base/text.h"
+#include "host/directory_host.h"
+#include "host/input_file.h"
+#include "host/snapshot_host.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::size_t kMaxSnapshotBytes = std::size_t{64} << 20;
+
+GpuPolicy gpu_policy(std::string_view text) {
+  if (text == "numa") return GpuPolicy::numa;
+  if (text == "all") return GpuPolicy::all;
+  if (text == "none") return GpuPolicy::none;
+  return GpuPolicy::closest;
+}
+
+AnnotationPolicy annotation_policy(std::string_view text) {
+  if (text == "allow") return AnnotationPolicy::allow;
+  if (text == "deny") return AnnotationPolicy::deny;
+  return AnnotationPolicy::narrow;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin) {
+  if (origin.snapshot.empty()) return DirectoryHost::open(origin.root);
+  auto host = SnapshotHost::parse(TRY(read_input_file(origin.snapshot, kMaxSnapshotBytes)));
+  if (!host) return host.error().context(origin.snapshot);
+  return host;
+}
+
+MachineOrigin machine_origin(const Config& config) {
+  return {config.text("host.root"), config.text("host.snapshot")};
+}
+
+InjectionPolicy injection_policy(const Config& config) {
+  InjectionPolicy policy;
+  policy.gpus = gpu_policy(config.text("injection.gpus"));
+  policy.annotations = annotation_policy(config.text("injection.annotations"));
+  policy.memlock_cap = parse_byte_limit(config.text("injection.memlockCap")).value_or(kUnlimited);
+  policy.devices = config.list("injection.devices");
+  policy.roce_without_host_network = config.enabled("injection.roceWithoutHostNetwork");
+  policy.vm_runtimes = config.enabled("injection.vmRuntimes");
+  policy.ucx_env = config.enabled("injection.ucxEnvironment");
+  policy.nvshmem_env = config.enabled("injection.nvshmemEnvironment");
+  return policy;
+}
+
+Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
+  std::vector<RoleOverride> overrides;
+  for (const auto& setting : config.roles()) {
+    RoleOverride one;
+    one.name_glob = setting.name_glob;
+    if (!setting.pci.empty()) {
+      const auto address = PciAddress::parse(setting.pci);
+      if (!address) return address.error().context("roles: pci");
+      one.pci = *address;
+    }
+    const auto role = parse_role(setting.role);
+    if (!role) return Error{ErrorCode::malformed, "roles: " + quoted(setting.role) + " is no role"};
+    one.role = *role;
+    overrides.push_back(std::move(one));
+  }
+  return overrides;
+}
+
+}  // namespace railhead

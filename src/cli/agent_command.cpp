@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent.h"
+#include "cli/command.h"
+
+namespace railhead {
+
+void add_agent_command(CLI::App& program, Invocation& invocation) {
+  auto* app = program.add_subcommand("agent", "Run the node agent");
+  std::vector<std::string_view> keys;
+  for (const auto& spec : all_settings()) {
+    if (!spec.flag.empty()) keys.push_back(spec.key);
+  }
+  add_settings(*app, invocation, keys);
+  add_config_option(*app, invocation);
+  app->callback([&invocation] {
+    invocation.run = [&invocation] {
+      const auto config = invocation.config();
+      if (!config) return invocation.fail("agent", config.error(), kExitUsage);
+      const auto done = run_agent(*config);
+      return done ? static_cast<int>(kExitOk) : invocation.fail("agent", done.error());
+    };
+  });
+}
+
+}  // namespace railhead

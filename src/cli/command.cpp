@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+
+#include <ostream>
+
+#include "agent/agent.h"
+#include "host/host.h"
+#include "host/input_file.h"
+
+namespace railhead {
+namespace {
+
+constexpr const char* kDefaultConfigFile = "/etc/railhead/config.yaml";
+constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
+
+}  // namespace
+
+Result<Config> Invocation::config() const {
+  ConfigSources sources;
+  sources.environment = environment;
+  sources.flags = flags;
+  for (const auto& path : config_files) {
+    sources.files.push_back({path, TRY(read_input_file(path, kMaxConfigBytes))});
+  }
+  if (config_files.empty() && input_file_exists(kDefaultConfigFile)) {
+    sources.files.push_back(
+        {kDefaultConfigFile, TRY(read_input_file(kDefaultConfigFile, kMaxConfigBytes))});
+  }
+  return make_config(sources);
+}
+
+int Invocation::fail(std::string_view command, const Error& error, int code) const {
+  err << "railhead " << command << ": " << error.message << "\n";
+  return code;
+}
+
+int Invocation::print(std::string_view command, const Report& report, int code) const {
+  const auto format = parse_format(output);
+  if (!format) {
+    return fail(command, {ErrorCode::usage, "-o " + output + ": not a format of this command"},
+                kExitUsage);
+  }
+  out << render(report, *format);
+  return code;
+}
+
+void add_settings(CLI::App& app, Invocation& invocation,
+                  const std::vector<std::string_view>& keys) {
+  for (const auto key : keys) {
+    const auto* spec = find_setting(key);
+    const std::string name(key);
+    app.add_option_function<std::string>(
+           std::string(spec->flag),
+           [&invocation, name](const std::string& text) { invocation.flags[name] = text; },
+           std::string(spec->help) + " [" +
+               (spec->fallback.empty() ? "none" : std::string(spec->fallback)) + "]")
+        ->type_name(std::string(spec->shape));
+  }
+}
+
+void add_config_option(CLI::App& app, Invocation& invocation) {
+  app.add_option("--config", invocation.config_files,
+                 "configuration file; may be repeated, later ones win [/etc/railhead/config.yaml]")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+}
+
+void add_machine_options(CLI::App& app, Invocation& invocation) {
+  add_settings(app, invocation, {"host.root", "host.snapshot"});
+  add_config_option(app, invocation);
+}
+
+void add_output_option(CLI::App& app, Invocation& invocation, std::string_view more) {
+  app.add_option("-o,--output", invocation.output, "format [table]")
+      ->type_name("table|wide|json|yaml" + std::string(more));
+}
+
+Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config) {
+  const auto host = TRY(open_machine(machine_origin(config)));
+  return std::make_shared<const DecisionTable>(read_node(*host), TRY(role_overrides(config)),
+                                               injection_policy(config));
+}
+
+}  // namespace railhead

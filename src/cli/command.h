@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <iosfwd>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "base/result.h"
+#include "cli/commands.h"
+#include "config/config.h"
+#include "host/environment.h"
+#include "inject/decide.h"
+#include "report/report.h"
+
+namespace railhead {
+
+/// What every command gets: its surroundings, and what the flags said.
+struct Invocation {
+  const Environment& environment;
+  std::ostream& out;
+  std::ostream& err;
+  std::map<std::string, std::string> flags;  ///< by setting key, those that were given
+  std::vector<std::string> config_files;
+  std::string output = "table";
+  std::function<int()> run;  ///< set by the command that was named
+
+  /// Configuration from the files named by --config (else /etc/railhead/config.yaml if it exists),
+  /// the environment and the flags.
+  [[nodiscard]] Result<Config> config() const;
+
+  /// Prints the error for a person and returns the exit code.
+  int fail(std::string_view command, const Error& error, int code = kExitCannotTell) const;
+
+  /// Writes the report in the asked format; usage error for an unknown one.
+  int print(std::string_view command, const Report& report, int code) const;
+};
+
+/// Options for these settings, from the table: flag, help, default and environment variable.
+void add_settings(CLI::App& app, Invocation& invocation, const std::vector<std::string_view>& keys);
+void add_config_option(CLI::App& app, Invocation& invocation);
+/// --host-root and --snapshot.
+void add_machine_options(CLI::App& app, Invocation& invocation);
+/// -o; `more` names formats beyond table, wide, json, yaml.
+void add_output_option(CLI::App& app, Invocation& invocation, std::string_view more = "");
+
+/// The machine ready for decisions, as the agent would have it under the same configuration.
+Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config);
+
+/// Adds the command to the program. One function a file, listed in commands.cpp.
+void add_agent_command(CLI::App& program, Invocation& invocation);
+void add_topology_command(CLI::App& program, Invocation& invocation);
+void add_affinity_command(CLI::App& program, Invocation& invocation);
+void add_nics_command(CLI::App& program, Invocation& invocation);
+void add_snapshot_command(CLI::App& program, Invocation& invocation);
+void add_config_command(CLI::App& program, Invocation& invocation);
+
+}  // namespace railhead

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/describe.h"
+
+#include "report/report.h"
+
+namespace railhead {
+namespace {
+
+/// ACTIVE before everything else, then as far as the link came up.
+int state_rank(const Port& port) {
+  return port.state ? static_cast<int>(*port.state) : -1;
+}
+
+std::string_view kind_text(Problem::Kind kind) {
+  return kind == Problem::Kind::malformed ? "malformed" : "unreadable";
+}
+
+template <typename Text>
+Json text_or_null(const std::optional<Text>& value) {
+  return value ? Json(std::string(to_string(*value))) : Json(nullptr);
+}
+
+}  // namespace
+
+NicSummary summarize(const Nic& nic) {
+  const Port* best = nullptr;
+  for (const auto& port : nic.ports) {
+    if (best == nullptr || state_rank(port) > state_rank(*best)) best = &port;
+  }
+  if (best == nullptr) return {};
+  return {best->state, best->link_layer, best->rate_gbps};
+}
+
+std::string rate_text(std::optional<double> gbps) {
+  if (!gbps) return "";
+  auto text = std::to_string(*gbps);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
+Json gpu_json(const Node& node, std::size_t gpu) {
+  const auto& value = node.gpus[gpu];
+  return {{"index", json_or_null(value.index)},
+          {"pci", value.pci.str()},
+          {"uuid", json_or_null(value.uuid)},
+          {"minor", json_or_null(value.minor)},
+          {"numaNode", json_or_null(value.numa_node)}};
+}
+
+Json nic_json(const Node& node, std::size_t nic) {
+  const auto& value = node.nics[nic];
+  const auto summary = summarize(value);
+  return {{"name", value.name},
+          {"pci", value.pci ? Json(value.pci->str()) : Json(nullptr)},
+          {"numaNode", json_or_null(value.numa_node)},
+          {"linkLayer", text_or_null(summary.link_layer)},
+          {"state", text_or_null(summary.state)},
+          {"rateGbps", json_or_null(summary.rate_gbps)}};
+}
+
+std::string gpu_label(const Gpu& gpu) {
+  return gpu.index ? "GPU" + std::to_string(*gpu.index) : "GPU " + gpu.pci.str();
+}
+
+std::vector<std::string> problem_lines(const Node& node) {
+  std::vector<std::string> lines;
+  for (const auto& problem : node.problems) {
+    lines.push_back(problem.path + ": " + std::string(kind_text(problem.kind)) + ": " +
+                    problem.what);
+  }
+  return lines;
+}
+
+Json problems_json(const Node& node) {
+  Json list = Json::array();
+  for (const auto& problem : node.problems) {
+    list.push_back(
+        {{"path", problem.path}, {"kind", kind_text(problem.kind)}, {"what", problem.what}});
+  }
+  return list;
+}
+
+}  // namespace railhead

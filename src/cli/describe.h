@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "data/json.h"
+#include "node/node.h"
+
+namespace railhead {
+
+/// A NIC in one word each, over all its ports: the best state, the link layer and rate of that
+/// port.
+struct NicSummary {
+  std::optional<PortState> state;
+  std::optional<LinkLayer> link_layer;
+  std::optional<double> rate_gbps;
+};
+
+NicSummary summarize(const Nic& nic);
+
+std::string rate_text(std::optional<double> gbps);  ///< "400", "2.5", ""
+
+/// The GPU and NIC objects that Topology and Affinity documents share.
+Json gpu_json(const Node& node, std::size_t gpu);
+Json nic_json(const Node& node, std::size_t nic);
+
+/// "GPU3" by nvidia-smi's index, else by PCI address.
+std::string gpu_label(const Gpu& gpu);
+
+/// What could not be read or is malformed, one line each.
+std::vector<std::string> problem_lines(const Node& node);
+Json problems_json(const Node& node);
+
+}  // namespace railhead

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <iostream>
+
+#include "cli/commands.h"
+#include "host/environment.h"
+
+int main(int argc, char** argv) {
+  return railhead::run_command_line({argv, argv + argc}, railhead::read_environment(), std::cout,
+                                    std::cerr);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/describe.h"
+
+namespace railhead {
+namespace {
+
+std::vector<CharDevice> char_devices(const Nic& nic) {
+  std::vector<CharDevice> all = nic.uverbs;
+  all.insert(all.end(), nic.umads.begin(), nic.umads.end());
+  all.insert(all.end(), nic.issms.begin(), nic.issms.end());
+  return all;
+}
+
+Json port_json(const Port& port) {
+  Json json = {{"number", port.number},
+               {"state", port.state ? Json(std::string(to_string(*port.state))) : Json(nullptr)},
+               {"physState", json_or_null(port.phys_state)},
+               {"linkLayer", to_string(port.link_layer)},
+               {"rateGbps", json_or_null(port.rate_gbps)},
+               {"rate", json_or_null(port.rate_text)},
+               {"lid", json_or_null(port.lid)},
+               {"smLid", json_or_null(port.sm_lid)}};
+  json["gids"] = Json::array();
+  for (const auto& gid : port.gids) {
+    json["gids"].push_back({{"index", gid.index},
+                            {"gid", gid.value},
+                            {"type", json_or_null(gid.type)},
+                            {"netdev", json_or_null(gid.netdev)}});
+  }
+  json["pkeys"] = port.pkeys;
+  return json;
+}
+
+Json nic_document(const DecisionTable& table, std::size_t n) {
+  const auto& nic = table.node().nics[n];
+  Json json = nic_json(table.node(), n);
+  json["registered"] = nic.registered;
+  json["driver"] = json_or_null(nic.driver);
+  json["nodeGuid"] = json_or_null(nic.node_guid);
+  json["sysImageGuid"] = json_or_null(nic.sys_image_guid);
+  json["firmware"] = json_or_null(nic.firmware);
+  json["hcaType"] = json_or_null(nic.hca_type);
+  json["boardId"] = json_or_null(nic.board_id);
+  json["parent"] = json_or_null(nic.parent);
+  json["netdevs"] = nic.netdevs;
+  json["role"] = to_string(table.deal().roles[n].role);
+  json["roleReason"] = table.deal().roles[n].reason;
+  json["usable"] = table.usable()[n].usable;
+  json["usableReason"] = table.usable()[n].reason;
+  const auto& spare = table.deal().spare;
+  json["spare"] = std::find(spare.begin(), spare.end(), n) != spare.end();
+  json["pool"] = nullptr;
+  json["ports"] = Json::array();
+  for (const auto& port : nic.ports) json["ports"].push_back(port_json(port));
+  json["devices"] = Json::array();
+  for (const auto& device : char_devices(nic)) {
+    json["devices"].push_back(
+        {{"path", device.path}, {"major", device.major}, {"minor", device.minor}});
+  }
+  return json;
+}
+
+/// One row a port, as ibdev2netdev and ibstat would say it together.
+void add_rows(const DecisionTable& table, std::size_t n, Table& out) {
+  const auto& nic = table.node().nics[n];
+  std::vector<std::string> devices;
+  for (const auto& device : char_devices(nic)) devices.push_back(base_name(device.path));
+  std::vector<Port> ports = nic.ports;
+  if (ports.empty()) ports.emplace_back();
+  for (const auto& port : ports) {
+    const bool real = !nic.ports.empty();
+    out.rows.push_back(
+        {nic.name, real ? std::to_string(port.number) : "",
+         port.state ? std::string(to_string(*port.state)) : "", rate_text(port.rate_gbps),
+         real ? std::string(to_string(port.link_layer)) : "", join(nic.netdevs, ","),
+         text_or_blank(nic.numa_node), nic.pci ? nic.pci->str() : "",
+         std::string(to_string(table.deal().roles[n].role)),
+         table.usable()[n].usable ? "yes" : "no: " + table.usable()[n].reason, join(devices, ","),
+         text_or_blank(port.phys_state), text_or_blank(nic.firmware), text_or_blank(nic.hca_type),
+         table.deal().roles[n].reason});
+  }
+}
+
+Report nics_report(const DecisionTable& table) {
+  constexpr auto kWide = Column::Shown::wide;
+  Report report;
+  report.json = make_document("Nics");
+  report.json["node"] = table.node().name;
+  report.json["nics"] = Json::array();
+  Table rows{{{"NAME"},
+              {"PORT"},
+              {"STATE"},
+              {"GB/S"},
+              {"LINK"},
+              {"NETDEV"},
+              {"NUMA"},
+              {"PCI"},
+              {"ROLE"},
+              {"USABLE"},
+              {"DEVICES"},
+              {"PHYS", kWide},
+              {"FIRMWARE", kWide},
+              {"TYPE", kWide},
+              {"ROLE BECAUSE", kWide}},
+             {}};
+  for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
+    report.json["nics"].push_back(nic_document(table, n));
+    add_rows(table, n, rows);
+  }
+  report.json["problems"] = problems_json(table.node());
+  const auto lines = problem_lines(table.node());
+  if (rows.rows.empty()) {
+    report.sections.push_back({"", {}, {"no RDMA device on this node"}});
+  } else {
+    report.sections.push_back({"", std::move(rows), {}});
+  }
+  if (!lines.empty()) report.sections.push_back({"WARNINGS", {}, lines});
+  return report;
+}
+
+}  // namespace
+
+void add_nics_command(CLI::App& program, Invocation& invocation) {
+  auto* app =
+      program.add_subcommand("nics", "Show every RDMA device (ibdev2netdev and ibstat in one)");
+  add_machine_options(*app, invocation);
+  add_output_option(*app, invocation);
+  app->callback([&invocation] {
+    invocation.run = [&invocation] {
+      const auto config = invocation.config();
+      if (!config) return invocation.fail("nics", config.error(), kExitUsage);
+      const auto table = load_table(*config);
+      if (!table) return invocation.fail("nics", table.error());
+      return invocation.print("nics", nics_report(**table), kExitOk);
+    };
+  });
+}
+
+}  // namespace railhead

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include "cli/command.h"
+#include "cli/describe.h"
+#include "cli/tree_text.h"
+
+namespace railhead {
+namespace {
+
+/// Columns of the matrix: RDMA devices that exist. A function whose driver is missing has no name.
+std::vector<std::size_t> matrix_columns(const Node& node) {
+  std::vector<std::size_t> columns;
+  for (std::size_t n = 0; n < node.nics.size(); ++n) {
+    if (node.nics[n].registered) columns.push_back(n);
+  }
+  return columns;
+}
+
+Json topology_json(const DecisionTable& table) {
+  const auto& node = table.node();
+  const auto columns = matrix_columns(node);
+  Json json = make_document("Topology");
+  json["node"] = node.name;
+  json["source"] = to_string(table.topology().source);
+  json["confidence"] = to_string(table.topology().confidence);
+  json["gpus"] = Json::array();
+  json["nics"] = Json::array();
+  json["relations"] = Json::array();
+  for (const auto n : columns) {
+    auto nic = nic_json(node, n);
+    nic["role"] = to_string(table.deal().roles[n].role);
+    nic["roleReason"] = table.deal().roles[n].reason;
+    json["nics"].push_back(std::move(nic));
+  }
+  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+    json["gpus"].push_back(gpu_json(node, g));
+    Json row = Json::array();
+    for (const auto n : columns) row.push_back(to_string(table.topology().gpu_nic[g][n].relation));
+    json["relations"].push_back(std::move(row));
+  }
+  json["warnings"] = table.topology().warnings;
+  json["problems"] = problems_json(node);
+  return json;
+}
+
+Table matrix(const DecisionTable& table) {
+  const auto& node = table.node();
+  const auto columns = matrix_columns(node);
+  Table out{{{"GPU"}, {"PCI"}, {"NUMA"}}, {}};
+  for (const auto n : columns) out.columns.push_back({node.nics[n].name});
+  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+    const auto& gpu = node.gpus[g];
+    std::vector<std::string> row{gpu_label(gpu), gpu.pci.str(), text_or_blank(gpu.numa_node)};
+    for (const auto n : columns)
+      row.emplace_back(to_string(table.topology().gpu_nic[g][n].relation));
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+Report topology_report(const DecisionTable& table) {
+  Report report;
+  report.json = topology_json(table);
+  report.sections.push_back({"", matrix(table), {}});
+  report.sections.push_back(
+      {"",
+       {},
+       {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  SYS "
+        "across sockets",
+        "source: " + std::string(to_string(table.topology().source)) + ", confidence " +
+            std::string(to_string(table.topology().confidence))}});
+  auto lines = table.topology().warnings;
+  for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
+  if (!lines.empty()) report.sections.push_back({"WARNINGS", {}, lines});
+  return report;
+}
+
+}  // namespace
+
+void add_topology_command(CLI::App& program, Invocation& invocation) {
+  auto* app = program.add_subcommand("topology", "Show how GPUs and NICs are connected");
+  add_machine_options(*app, invocation);
+  add_output_option(*app, invocation, "|tree");
+  app->callback([&invocation] {
+    invocation.run = [&invocation] {
+      const auto config = invocation.config();
+      if (!config) return invocation.fail("topology", config.error(), kExitUsage);
+      const auto table = load_table(*config);
+      if (!table) return invocation.fail("topology", table.error());
+      if (invocation.output == "tree") {
+        invocation.out << tree_text(**table);
+        return static_cast<int>(kExitOk);
+      }
+      return invocation.print("topology", topology_report(**table), kExitOk);
+    };
+  });
+}
+
+}  // namespace railhead

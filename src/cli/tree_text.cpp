@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/tree_text.h"
+
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/text.h"
+#include "cli/describe.h"
+
+namespace railhead {
+namespace {
+
+/// A line and what hangs below it, in PCI order.
+struct Branch {
+  std::string text;
+  std::map<std::string, Branch> below;  ///< by sort key
+};
+
+/// A bridge with one child and no device of its own says nothing: the child takes its place.
+void collapse(Branch& branch, bool keep_self) {
+  for (auto& [key, child] : branch.below) collapse(child, false);
+  if (keep_self || branch.below.size() != 1 || !branch.text.starts_with("switch")) return;
+  Branch only = std::move(branch.below.begin()->second);
+  branch = std::move(only);
+}
+
+void print(const Branch& branch, const std::string& indent, std::string& out) {
+  std::size_t left = branch.below.size();
+  for (const auto& [key, child] : branch.below) {
+    const bool last = --left == 0;
+    out += indent + (last ? "└─ " : "├─ ") + child.text + "\n";
+    print(child, indent + (last ? "   " : "│  "), out);
+  }
+}
+
+std::string numa_text(std::optional<int> numa) {
+  return numa ? "NUMA node " + std::to_string(*numa) : "NUMA node unknown";
+}
+
+std::string gpu_text(const DecisionTable& table, std::size_t gpu) {
+  const auto& node = table.node();
+  std::vector<std::string> names;
+  for (const auto n : table.deal().gpus[gpu].nics) names.push_back(node.nics[n].name);
+  const std::string dealt =
+      names.empty() ? "no NIC"
+                    : join(names, ",") + " (" +
+                          std::string(to_string(table.deal().gpus[gpu].nearness.relation)) + ")";
+  return gpu_label(node.gpus[gpu]) + " " + node.gpus[gpu].pci.str() + "  → " + dealt;
+}
+
+std::string nic_text(const DecisionTable& table, std::size_t nic) {
+  const auto& value = table.node().nics[nic];
+  const auto summary = summarize(value);
+  std::string text = value.name;
+  if (value.pci) text += " " + value.pci->str();
+  if (summary.link_layer) text += "  " + std::string(to_string(*summary.link_layer));
+  if (summary.rate_gbps) text += " " + rate_text(summary.rate_gbps) + " Gb/s";
+  if (summary.state) text += " " + std::string(to_string(*summary.state));
+  return text + "  " + std::string(to_string(table.deal().roles[nic].role));
+}
+
+void place(Branch& root, const DecisionTable& table, const std::optional<PciAddress>& pci,
+           std::optional<int> numa, const std::string& text) {
+  Branch* at = &root.below[numa_text(numa)];
+  at->text = numa_text(numa);
+  const auto* device = pci ? table.node().find_pci(*pci) : nullptr;
+  if (device != nullptr && !device->root.empty()) {
+    at = &at->below[device->root];
+    at->text = "host bridge " + device->root;
+    for (const auto& bridge : device->bridges) {
+      at = &at->below[bridge.str()];
+      at->text = "switch " + bridge.str();
+    }
+  }
+  at->below[(pci ? pci->str() : "~") + text].text = text;
+}
+
+}  // namespace
+
+std::string tree_text(const DecisionTable& table) {
+  Branch root;
+  const auto& node = table.node();
+  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+    place(root, table, node.gpus[g].pci, node.gpus[g].numa_node, gpu_text(table, g));
+  }
+  for (std::size_t n = 0; n < node.nics.size(); ++n) {
+    place(root, table, node.nics[n].pci, node.nics[n].numa_node, nic_text(table, n));
+  }
+  collapse(root, true);
+  std::string out = (node.name.empty() ? std::string("node") : node.name) + "\n";
+  print(root, "", out);
+  return out;
+}
+
+}  // namespace railhead

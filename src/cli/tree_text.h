@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "inject/decide.h"
+
+namespace railhead {
+
+/// The machine as an indented tree for a terminal: sockets, host bridges, switches, and below them
+/// GPUs with the NICs dealt to them and NICs with state, rate and role. Bridges that lead to one
+/// thing only are left out.
+std::string tree_text(const DecisionTable& table);
+
+}  // namespace railhead

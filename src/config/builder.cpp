@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/builder.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+/// The flat keys by which a file of k8s-rdma-device-plugin is recognised
+/// (jiusanzhou/k8s-rdma-device-plugin pkg/config/config.go).
+constexpr std::array<std::string_view, 8> kFlatKeys{
+    "enableDevicePlugin", "resourceName",      "resourceCount", "nriPluginName",
+    "nriPluginIndex",     "gpuRdmaAutoInject", "debug",         "logPath"};
+
+/// The four variables that its documentation names (seed 002).
+constexpr std::array<const char*, 4> kRdmaVariables{"RDMA_ENABLE_DEVICE_PLUGIN",
+                                                    "RDMA_RESOURCE_NAME", "RDMA_RESOURCE_COUNT",
+                                                    "RDMA_GPU_AUTO_INJECT"};
+
+bool is_flat_key(std::string_view key) {
+  return std::find(kFlatKeys.begin(), kFlatKeys.end(), key) != kFlatKeys.end();
+}
+
+std::string place(const std::string& file, const Mark& mark) {
+  return mark.line == 0
+             ? file
+             : file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
+}
+
+/// A list in a file stands for the comma-separated text of the flag.
+Result<std::string> scalar_text(const Value& value) {
+  if (value.kind != Value::Kind::list) return value.as_string();
+  return join(TRY(value.as_strings()), ",");
+}
+
+std::string known_sections(const std::string& path) {
+  std::vector<std::string> names;
+  for (const auto& spec : all_settings()) {
+    std::string_view key = spec.key;
+    if (!path.empty()) {
+      if (!key.starts_with(path + ".")) continue;
+      key.remove_prefix(path.size() + 1);
+    }
+    const std::string name(key.substr(0, key.find('.')));
+    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+  }
+  if (path.empty()) names.emplace_back("roles");
+  return join(names, ", ");
+}
+
+std::string gpu_policy_of(bool auto_inject) {
+  return auto_inject ? "closest" : "none";
+}
+
+}  // namespace
+
+ConfigBuilder::ConfigBuilder() {
+  for (const auto& spec : all_settings()) {
+    config_.entries_[std::string(spec.key)] = {std::string(spec.fallback), Origin::fallback, ""};
+  }
+}
+
+Status ConfigBuilder::set(const SettingSpec& spec, std::string text, Origin origin,
+                          std::string where) {
+  const auto checked = spec.check(text);
+  if (!checked) return checked.error().context(where + ": " + std::string(spec.key));
+  config_.entries_[std::string(spec.key)] = {std::move(text), origin, std::move(where)};
+  return {};
+}
+
+Status ConfigBuilder::add_file(const ConfigFile& file) {
+  const auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
+                            file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
+                        ? parse_json(file.text)
+                        : parse_yaml(file.text);
+  if (!root) return root.error().context(file.name);
+  if (root->kind == Value::Kind::null) return {};
+  if (root->kind != Value::Kind::map) {
+    return Error{ErrorCode::malformed, place(file.name, root->mark) + ": expected keys and values"};
+  }
+  for (const char* theirs : {"configList", "resourceList"}) {
+    if (root->find(theirs) == nullptr) continue;
+    return Error{ErrorCode::unsupported, file.name + ": this is a device plugin's file (" + theirs +
+                                             "); this version does not read its pools yet"};
+  }
+  const bool flat = std::any_of(root->entries.begin(), root->entries.end(),
+                                [](const auto& entry) { return is_flat_key(entry.key); });
+  return flat ? add_k8s_rdma_device_plugin_file(file.name, *root) : add_our_file(file.name, *root);
+}
+
+Status ConfigBuilder::add_our_file(const std::string& name, const Value& root) {
+  for (const auto& [key, mark, value] : root.entries) {
+    if (key == "apiVersion" || key == "kind") {
+      const auto text = value.as_string();
+      if (!text) return text.error().context(name + ": " + key);
+      const std::string expected = key == "kind" ? "Config" : "railhead.io/v1alpha1";
+      if (*text != expected) {
+        return Error{ErrorCode::malformed, place(name, value.mark) + ": " + key + " is " +
+                                               quoted(*text) + ", not " + expected};
+      }
+    } else if (key == "roles") {
+      TRY_STATUS(add_roles(name, value));
+    } else if (known_sections(key).empty()) {
+      return Error{ErrorCode::malformed, place(name, mark) + ": unknown key " + quoted(key) +
+                                             "; known here: " + known_sections("")};
+    } else {
+      TRY_STATUS(add_section(name, key, value));
+    }
+  }
+  return {};
+}
+
+Status ConfigBuilder::add_section(const std::string& name, const std::string& path,
+                                  const Value& section) {
+  if (section.kind == Value::Kind::null) return {};
+  if (section.kind != Value::Kind::map) {
+    return Error{ErrorCode::malformed,
+                 place(name, section.mark) + ": " + path + ": expected keys and values"};
+  }
+  for (const auto& [key, mark, value] : section.entries) {
+    const std::string full = path + "." + key;
+    const auto* spec = find_setting(full);
+    if (spec == nullptr) {
+      return Error{ErrorCode::malformed, place(name, mark) + ": unknown key " + quoted(full) +
+                                             "; known here: " + known_sections(path)};
+    }
+    const auto text = scalar_text(value);
+    if (!text) return text.error().context(name + ": " + full);
+    TRY_STATUS(set(*spec, *text, Origin::file, place(name, value.mark)));
+  }
+  return {};
+}
+
+Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
+  if (roles.kind != Value::Kind::list) {
+    return Error{ErrorCode::malformed, place(name, roles.mark) + ": roles: expected a list"};
+  }
+  config_.roles_.clear();
+  for (const auto& item : roles.items) {
+    RoleSetting role;
+    for (const auto& [key, mark, value] : item.entries) {
+      const auto text = value.as_string();
+      if (!text) return text.error().context(name + ": roles." + key);
+      if (key == "name") {
+        role.name_glob = *text;
+      } else if (key == "pci") {
+        role.pci = *text;
+      } else if (key == "role") {
+        role.role = *text;
+      } else {
+        return Error{ErrorCode::malformed, place(name, mark) + ": unknown key " +
+                                               quoted("roles." + key) +
+                                               "; known here: name, pci, role"};
+      }
+    }
+    if (role.role.empty() || (role.name_glob.empty() && role.pci.empty())) {
+      return Error{ErrorCode::malformed,
+                   place(name, item.mark) + ": a role needs `role` and one of `name` and `pci`"};
+    }
+    config_.roles_.push_back(std::move(role));
+  }
+  return {};
+}
+
+Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, const Value& root) {
+  bool auto_inject = false;  // its default; a file without the key still says it
+  std::string where = name;
+  for (const auto& [key, mark, value] : root.entries) {
+    if (!is_flat_key(key)) {
+      config_.warnings_.push_back(place(name, mark) + ": unknown key " + quoted(key) + " ignored");
+      continue;
+    }
+    const auto context = place(name, value.mark);
+    if (key == "gpuRdmaAutoInject") {
+      const auto parsed = value.as_bool();
+      if (!parsed) return parsed.error().context(name + ": " + key);
+      auto_inject = *parsed;
+      where = context;
+    } else if (key == "nriPluginName") {
+      const auto text = value.as_string();
+      if (!text) return text.error().context(name + ": " + key);
+      TRY_STATUS(set(*find_setting("nri.pluginName"), *text, Origin::file, context));
+    } else if (key == "nriPluginIndex") {
+      config_.warnings_.push_back(context +
+                                  ": nriPluginIndex ignored: Railhead runs late on purpose (" +
+                                  std::string(find_setting("nri.pluginIndex")->fallback) + ")");
+    } else if (key == "debug" && value.as_bool().value_or(false)) {
+      TRY_STATUS(set(*find_setting("log.level"), "debug", Origin::file, context));
+    } else if (key == "enableDevicePlugin" || key.starts_with("resource")) {
+      config_.warnings_.push_back(context + ": " + key +
+                                  " has no effect yet: this version reports no resources");
+    }
+  }
+  return set(*find_setting("injection.gpus"), gpu_policy_of(auto_inject), Origin::file, where);
+}
+
+Status ConfigBuilder::add_environment(const std::map<std::string, std::string>& environment) {
+  const bool theirs = std::any_of(kRdmaVariables.begin(), kRdmaVariables.end(),
+                                  [&](const char* name) { return environment.count(name) != 0; });
+  if (theirs) {
+    const auto at = environment.find("RDMA_GPU_AUTO_INJECT");
+    const auto on = at == environment.end() ? Result<bool>(false) : parse_switch(at->second);
+    if (!on) return on.error().context("RDMA_GPU_AUTO_INJECT");
+    TRY_STATUS(set(*find_setting("injection.gpus"), gpu_policy_of(*on), Origin::rdma_environment,
+                   "RDMA_GPU_AUTO_INJECT"));
+  }
+  for (const auto& spec : all_settings()) {
+    const auto at = environment.find(std::string(spec.variable));
+    if (at == environment.end() || at->second.empty()) continue;
+    TRY_STATUS(set(spec, at->second, Origin::environment, std::string(spec.variable)));
+  }
+  return {};
+}
+
+}  // namespace railhead

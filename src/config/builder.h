@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "config/config.h"
+
+namespace railhead {
+
+/// Collects what each source says, lowest first, and checks every value where it stands.
+class ConfigBuilder {
+ public:
+  ConfigBuilder();
+
+  Status add_file(const ConfigFile& file);
+  Status add_environment(const std::map<std::string, std::string>& environment);
+  Status set(const SettingSpec& spec, std::string text, Origin origin, std::string where);
+
+  Config finish() && { return std::move(config_); }
+
+ private:
+  Status add_our_file(const std::string& name, const Value& root);
+  Status add_section(const std::string& name, const std::string& path, const Value& section);
+  Status add_roles(const std::string& name, const Value& roles);
+  Status add_k8s_rdma_device_plugin_file(const std::string& name, const Value& root);
+
+  Config config_;
+};
+
+}  // namespace railhead

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "config/settings.h"
+#include "data/value.h"
+
+namespace railhead {
+
+/// Who said a value. Later ones win.
+enum class Origin : std::uint8_t { fallback, file, rdma_environment, environment, flag };
+std::string_view to_string(Origin origin);  ///< "default", "file", …
+
+/// A configuration file as read: its name for messages, and its text.
+struct ConfigFile {
+  std::string name;
+  std::string text;
+};
+
+/// Everything that can say something about settings.
+struct ConfigSources {
+  std::vector<ConfigFile> files;  ///< later files win
+  std::map<std::string, std::string> environment;
+  std::map<std::string, std::string> flags;  ///< by setting key
+};
+
+/// `roles:` of the file: the operator's word on what a NIC is for.
+struct RoleSetting {
+  std::string name_glob;  ///< RDMA device name pattern, "" matches all
+  std::string pci;        ///< PCI address, "" matches all
+  std::string role;
+};
+
+/// The effective configuration; each value knows who said it and where.
+class Config {
+ public:
+  struct Entry {
+    std::string text;
+    Origin origin = Origin::fallback;
+    std::string where;  ///< "config.yaml:3:5", "RAILHEAD_GPUS", "--gpus"; "" for a default
+  };
+
+  /// Every key of all_settings() is there and has passed its check.
+  [[nodiscard]] const Entry& entry(std::string_view key) const;
+
+  [[nodiscard]] const std::string& text(std::string_view key) const { return entry(key).text; }
+
+  [[nodiscard]] bool enabled(std::string_view key) const;
+  [[nodiscard]] std::uint64_t number(std::string_view key) const;
+  [[nodiscard]] std::vector<std::string> list(std::string_view key) const;
+
+  [[nodiscard]] const std::vector<RoleSetting>& roles() const { return roles_; }
+
+  /// Unknown keys of other plugins' files, and values that were overruled in a surprising way.
+  [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+ private:
+  friend class ConfigBuilder;
+  std::map<std::string, Entry, std::less<>> entries_;
+  std::vector<RoleSetting> roles_;
+  std::vector<std::string> warnings_;
+};
+
+/// Flag > RAILHEAD_* > RDMA_* > files > default. Files are recognised by their shape: ours, or the
+/// flat keys of k8s-rdma-device-plugin. An unknown key in ours is an error with file, line and
+/// column; in theirs a warning. Nothing is half applied: any error and there is no Config.
+Result<Config> make_config(const ConfigSources& sources);
+
+}  // namespace railhead

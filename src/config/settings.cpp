@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/settings.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::uint64_t kUnlimitedBytes = ~std::uint64_t{0};
+
+Status any_text(std::string_view) {
+  return {};
+}
+
+Status a_path(std::string_view text) {
+  if (text.starts_with('/')) return {};
+  return Error{ErrorCode::malformed, quoted(text) + " is not an absolute path"};
+}
+
+Status a_path_or_nothing(std::string_view text) {
+  return text.empty() ? Status() : a_path(text);
+}
+
+Status a_switch(std::string_view text) {
+  TRY(parse_switch(text));
+  return {};
+}
+
+Status a_byte_limit(std::string_view text) {
+  TRY(parse_byte_limit(text));
+  return {};
+}
+
+Status one_of(std::string_view text, std::span<const std::string_view> allowed) {
+  if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return {};
+  std::string list;
+  for (const auto word : allowed) list += (list.empty() ? "" : ", ") + std::string(word);
+  return Error{ErrorCode::malformed, quoted(text) + " is none of " + list};
+}
+
+Status a_gpu_policy(std::string_view text) {
+  static constexpr std::array<std::string_view, 4> kWords{"closest", "numa", "all", "none"};
+  return one_of(text, kWords);
+}
+
+Status an_annotation_policy(std::string_view text) {
+  static constexpr std::array<std::string_view, 3> kWords{"narrow", "allow", "deny"};
+  return one_of(text, kWords);
+}
+
+Status a_log_level(std::string_view text) {
+  static constexpr std::array<std::string_view, 4> kWords{"debug", "info", "warn", "error"};
+  return one_of(text, kWords);
+}
+
+Status a_log_format(std::string_view text) {
+  static constexpr std::array<std::string_view, 2> kWords{"text", "json"};
+  return one_of(text, kWords);
+}
+
+Status off_until_built(std::string_view text) {
+  if (!TRY(parse_switch(text))) return {};
+  return Error{ErrorCode::unsupported, "this version has no such face yet; leave it false"};
+}
+
+Status device_classes(std::string_view text) {
+  static constexpr std::array<std::string_view, 4> kWords{"uverbs", "rdma_cm", "umad", "issm"};
+  for (const auto word : split(text, ',')) TRY_STATUS(one_of(word, kWords));
+  return {};
+}
+
+/// nri: pkg/api/plugin.go: exactly two digits.
+Status a_plugin_index(std::string_view text) {
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  if (text.size() == 2 && digit(text[0]) && digit(text[1])) return {};
+  return Error{ErrorCode::malformed, quoted(text) + " is not two digits"};
+}
+
+/// nri: pkg/api/plugin.go: letters, digits and "_.+-".
+Status a_plugin_name(std::string_view text) {
+  static constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
+  if (!text.empty() && text.find_first_not_of(kAllowed) == std::string_view::npos) return {};
+  return Error{ErrorCode::malformed,
+               quoted(text) + " has other characters than letters, digits, _.+-"};
+}
+
+Status an_interval(std::string_view text) {
+  const auto seconds = parse_unsigned(text);
+  if (seconds && *seconds >= 1 && *seconds <= 86400) return {};
+  return Error{ErrorCode::malformed, quoted(text) + " is not 1 to 86400 seconds"};
+}
+
+constexpr SettingSpec kSettings[] = {
+    {"host.root", "--host-root", "RAILHEAD_HOST_ROOT", "/", "DIR",
+     "root of the tree that the machine is read from", a_path},
+    {"host.snapshot", "--snapshot", "RAILHEAD_SNAPSHOT", "", "FILE",
+     "read the machine from a snapshot instead", any_text},
+    {"host.proc", "--host-proc", "RAILHEAD_HOST_PROC", "/proc", "DIR",
+     "the host's procfs as the agent sees it", a_path},
+    {"host.rescanSeconds", "--rescan-interval", "RAILHEAD_RESCAN_INTERVAL", "30", "SECONDS",
+     "read the machine again at least this often, events or not", an_interval},
+    {"node.name", "--node-name", "RAILHEAD_NODE_NAME", "", "NAME",
+     "the Kubernetes node name; default: the host name", any_text},
+    {"nri.enabled", "--nri", "RAILHEAD_NRI", "true", "true|false",
+     "connect to the container runtime and inject", a_switch},
+    {"nri.socket", "--nri-socket", "RAILHEAD_NRI_SOCKET", "/var/run/nri/nri.sock", "PATH",
+     "the runtime's NRI socket (mount its directory, not the file)", a_path},
+    {"nri.pluginName", "--nri-plugin-name", "RAILHEAD_NRI_PLUGIN_NAME", "railhead", "NAME",
+     "our name at the runtime", a_plugin_name},
+    {"nri.pluginIndex", "--nri-plugin-index", "RAILHEAD_NRI_PLUGIN_INDEX", "90", "NN",
+     "our place among the plugins; late, so that we see what others did", a_plugin_index},
+    {"nri.failRequest", "--nri-fail-request", "RAILHEAD_NRI_FAIL_REQUEST", "false", "true|false",
+     "a request that we do not answer fails the container (NRI 0.12.4 and later)", a_switch},
+    {"devicePlugin.enabled", "--device-plugin", "RAILHEAD_DEVICE_PLUGIN", "false", "true|false",
+     "report resources to the kubelet (not in this version)", off_until_built},
+    {"devicePlugin.dir", "--device-plugin-dir", "RAILHEAD_DEVICE_PLUGIN_DIR", "", "DIR",
+     "the kubelet's device-plugins folder", a_path_or_nothing},
+    {"kubelet.rootDir", "--kubelet-root-dir", "RAILHEAD_KUBELET_ROOT_DIR", "/var/lib/kubelet",
+     "DIR", "the kubelet's root folder", a_path},
+    {"dra.enabled", "--dra", "RAILHEAD_DRA", "false", "true|false",
+     "publish NICs through dynamic resource allocation (not in this version)", off_until_built},
+    {"injection.gpus", "--gpus", "RAILHEAD_GPUS", "closest", "closest|numa|all|none",
+     "which NICs a container with GPUs gets without asking", a_gpu_policy},
+    {"injection.annotations", "--annotations", "RAILHEAD_ANNOTATIONS", "narrow",
+     "narrow|allow|deny", "what pod annotations may do", an_annotation_policy},
+    {"injection.memlockCap", "--memlock-cap", "RAILHEAD_MEMLOCK_CAP", "unlimited",
+     "unlimited|BYTES", "highest RLIMIT_MEMLOCK that is ever set", a_byte_limit},
+    {"injection.devices", "--inject-devices", "RAILHEAD_INJECT_DEVICES", "uverbs,rdma_cm", "LIST",
+     "device classes of a NIC that go into a container; umad and issm allow raw management "
+     "datagrams",
+     device_classes},
+    {"injection.roceWithoutHostNetwork", "--roce-without-host-network",
+     "RAILHEAD_ROCE_WITHOUT_HOST_NETWORK", "false", "true|false",
+     "deal Ethernet NICs to pods with a network namespace of their own, too", a_switch},
+    {"injection.vmRuntimes", "--vm-runtimes", "RAILHEAD_VM_RUNTIMES", "false", "true|false",
+     "inject into containers of virtual-machine runtimes (kata and the like), too", a_switch},
+    {"injection.ucxEnvironment", "--ucx-environment", "RAILHEAD_UCX_ENVIRONMENT", "false",
+     "true|false", "also set UCX_NET_DEVICES", a_switch},
+    {"injection.nvshmemEnvironment", "--nvshmem-environment", "RAILHEAD_NVSHMEM_ENVIRONMENT",
+     "false", "true|false", "also set NVSHMEM_HCA_LIST", a_switch},
+    {"metrics.bindAddress", "--bind-address", "RAILHEAD_BIND_ADDRESS", ":9479", "HOST:PORT",
+     "where /metrics, /healthz and /readyz are served; port 0 picks one", any_text},
+    {"log.level", "--log-level", "RAILHEAD_LOG_LEVEL", "info", "debug|info|warn|error",
+     "least severity that is logged", a_log_level},
+    {"log.format", "--log-format", "RAILHEAD_LOG_FORMAT", "text", "text|json",
+     "one line of text or one JSON object an event", a_log_format},
+};
+
+}  // namespace
+
+std::span<const SettingSpec> all_settings() {
+  return kSettings;
+}
+
+const SettingSpec* find_setting(std::string_view key) {
+  for (const auto& spec : kSettings) {
+    if (spec.key == key) return &spec;
+  }
+  return nullptr;
+}
+
+Result<std::uint64_t> parse_byte_limit(std::string_view text) {
+  if (text == "unlimited" || text == "-1") return kUnlimitedBytes;
+  static constexpr std::string_view kSuffixes[] = {"Ki", "Mi", "Gi", "Ti"};
+  std::string_view digits = text;
+  unsigned shift = 0;
+  for (std::size_t i = 0; i < std::size(kSuffixes); ++i) {
+    if (text.ends_with(kSuffixes[i])) {
+      shift = static_cast<unsigned>(10 * (i + 1));
+      digits.remove_suffix(2);
+    }
+  }
+  const auto number = parse_unsigned(digits);
+  if (!number || *number > (kUnlimitedBytes >> shift)) {
+    return Error{ErrorCode::malformed,
+                 quoted(text) + " is neither \"unlimited\" nor a number of bytes"};
+  }
+  return *number << shift;
+}
+
+Result<bool> parse_switch(std::string_view text) {
+  const auto lower = to_lower(text);
+  if (lower == "true" || lower == "1" || lower == "yes" || lower == "on") return true;
+  if (lower == "false" || lower == "0" || lower == "no" || lower == "off") return false;
+  return Error{ErrorCode::malformed, quoted(text) + " is neither true nor false"};
+}
+
+}  // namespace railhead

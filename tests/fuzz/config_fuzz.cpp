@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "config/config.h"
+
+/// A configuration file of any bytes: a Config whose every value passed its check, or an Error.
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  railhead::ConfigSources sources;
+  sources.files.push_back({"fuzz.yaml", std::string(reinterpret_cast<const char*>(data), size)});
+  const auto config = railhead::make_config(sources);
+  if (!config) return 0;
+  for (const auto& spec : railhead::all_settings()) {
+    if (!spec.check(config->text(spec.key))) __builtin_trap();
+  }
+  return 0;
+}

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layer diagram holds: an #include may name only a folder that the layer links, each third-party
+header is seen in one folder, generated protobuf types stay where they belong, and files stay short."""
+import re
+
+from source_tree import ROOT, SOURCE, code_lines, finish, layers, reach, sources
+
+# Third-party header prefix -> the folders that may include it.
+THIRD_PARTY = {
+    "nlohmann/": {"data"},
+    "yaml-cpp/": {"data"},
+    "CLI/": {"cli"},
+    "spdlog/": {"agent"},
+    "fmt/": {"agent"},
+    "google/protobuf/": {"nri"},
+    "boost/asio": {"nri", "metrics", "agent"},
+    "boost/beast": {"metrics"},
+}
+# Generated headers -> folder.
+GENERATED = {"nri.pb.h": {"nri"}, "agent/version.h": {"agent", "cli"}}
+MAX_LINES = 500
+
+
+def check_include(layer, allowed, name):
+    for prefix, folders in {**THIRD_PARTY, **GENERATED}.items():
+        if name.startswith(prefix) and layer not in folders:
+            return f"{name} belongs to {', '.join(sorted(folders))}"
+    folder = name.split("/", 1)[0] if "/" in name else None
+    if folder in graph and folder not in allowed:
+        return f"{layer} does not link {folder}"
+    return None
+
+
+graph = layers()
+problems = []
+for path in sources():
+    layer = path.relative_to(SOURCE).parts[0]
+    place = path.relative_to(ROOT)
+    if layer not in graph:
+        problems.append(f"{place}: folder is no layer")
+        continue
+    lines = len(path.read_text().splitlines())
+    if lines > MAX_LINES:
+        problems.append(f"{place}: {lines} lines, more than {MAX_LINES}")
+    allowed = reach(graph, layer)
+    for number, line in code_lines(path):
+        include = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
+        if include:
+            wrong = check_include(layer, allowed, include.group(1))
+            if wrong:
+                problems.append(f"{place}:{number}: {wrong}")
+for layer in graph:
+    for linked in graph[layer]:
+        if layer in reach(graph, linked):
+            problems.append(f"{layer} and {linked} link each other")
+finish("layers", problems)

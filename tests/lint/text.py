@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every file of ours names its licence, no TODO stands without an issue number, every relative link in
+the documentation leads to a file, and no test is switched off."""
+import re
+import subprocess
+
+from source_tree import ROOT, finish
+
+LICENSED = (".h", ".cpp", ".c", ".py", ".go", ".cmake", ".proto", ".sh", ".in")
+tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
+                         capture_output=True, text=True).stdout.split()
+problems = []
+for name in tracked:
+    path = ROOT / name
+    if not path.is_file():
+        continue
+    if "corpus/" in name or name.endswith((".node", ".golden", ".png")):
+        continue
+    try:
+        text = path.read_text()
+    except UnicodeDecodeError:
+        problems.append(f"{name}: not UTF-8 text")
+        continue
+    if name.endswith(LICENSED) or path.name == "CMakeLists.txt":
+        if "SPDX-License-Identifier: Apache-2.0" not in "\n".join(text.splitlines()[:3]):
+            problems.append(f"{name}: no SPDX line at the top")
+    if name != "tests/lint/text.py":
+        for number, line in enumerate(text.splitlines(), 1):
+            if re.search(r"\b(?:TODO|FIXME|XXX)\b(?!\(#\d+\))", line):
+                problems.append(f"{name}:{number}: an open end without an issue number")
+            if name.startswith("tests/") and re.search(r"\bDISABLED_|GTEST_SKIP\(\)\s*;", line):
+                problems.append(f"{name}:{number}: a test that is off or skips without a reason")
+    if name.endswith(".md"):
+        for number, line in enumerate(text.splitlines(), 1):
+            for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", line):
+                if not (path.parent / target).exists():
+                    problems.append(f"{name}:{number}: {target} does not exist")
+finish("text", problems)

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace railhead {
+namespace {
+
+using testing::HasSubstr;
+
+Result<Config> from_file(const std::string& text) {
+  return make_config({{{"railhead.yaml", text}}, {}, {}});
+}
+
+TEST(Config, every_default_passes_its_own_check) {
+  for (const auto& spec : all_settings()) EXPECT_TRUE(spec.check(spec.fallback)) << spec.key;
+}
+
+TEST(Config, keys_flags_and_variables_are_unique) {
+  for (const auto& a : all_settings()) {
+    for (const auto& b : all_settings()) {
+      if (&a == &b) continue;
+      EXPECT_NE(a.key, b.key);
+      EXPECT_NE(a.flag, b.flag);
+      EXPECT_NE(a.variable, b.variable);
+    }
+  }
+}
+
+TEST(Config, a_flag_beats_the_environment_beats_rdma_variables_beats_files_beats_the_default) {
+  ConfigSources sources;
+  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "closest");
+  sources.files = {{"a.yaml", "injection: {gpus: numa}"}};
+  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "numa");
+  sources.environment["RDMA_GPU_AUTO_INJECT"] = "true";
+  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "closest");
+  sources.environment["RAILHEAD_GPUS"] = "all";
+  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "all");
+  sources.flags["injection.gpus"] = "none";
+  const auto config = make_config(sources);
+  EXPECT_EQ(config->text("injection.gpus"), "none");
+  EXPECT_EQ(config->entry("injection.gpus").where, "--gpus");
+  EXPECT_EQ(config->entry("injection.gpus").origin, Origin::flag);
+}
+
+TEST(Config, a_value_knows_line_and_column_of_its_file) {
+  const auto config = from_file("nri:\n  socket: /run/nri.sock\n");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->entry("nri.socket").where, "railhead.yaml:2:11");
+}
+
+TEST(Config, an_unknown_key_is_an_error_with_line_and_column_and_what_is_known) {
+  const auto section = from_file("nri:\n  soket: /run/nri.sock\n");
+  ASSERT_FALSE(section);
+  EXPECT_THAT(section.error().message, HasSubstr("railhead.yaml:2:3: unknown key \"nri.soket\""));
+  EXPECT_THAT(section.error().message, HasSubstr("socket"));
+  const auto top = from_file("injektion: {}\n");
+  ASSERT_FALSE(top);
+  EXPECT_THAT(top.error().message, HasSubstr("railhead.yaml:1:1: unknown key \"injektion\""));
+}
+
+TEST(Config, a_value_of_the_wrong_shape_is_an_error_that_says_what_is_allowed) {
+  const auto config = from_file("injection:\n  gpus: nearest\n");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message,
+              HasSubstr("railhead.yaml:2:9: injection.gpus: \"nearest\" is none of closest"));
+  EXPECT_FALSE(from_file("nri: {pluginIndex: '9'}"));
+  EXPECT_FALSE(from_file("host: {root: relative}"));
+  EXPECT_FALSE(from_file("- a list"));
+}
+
+TEST(Config, lists_in_a_file_are_the_comma_separated_text_of_the_flag) {
+  const auto config = from_file("injection:\n  devices: [uverbs, rdma_cm, umad]\n");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->list("injection.devices"),
+            (std::vector<std::string>{"uverbs", "rdma_cm", "umad"}));
+}
+
+TEST(Config, roles_need_a_selector_and_a_role) {
+  const auto config = from_file("roles:\n  - {name: 'mlx5_1*', role: storage}\n");
+  ASSERT_TRUE(config);
+  EXPECT_EQ(config->roles().at(0).name_glob, "mlx5_1*");
+  EXPECT_FALSE(from_file("roles: [{role: storage}]"));
+  EXPECT_FALSE(from_file("roles: [{name: a, role: storage, colour: red}]"));
+}
+
+TEST(Config, the_file_of_k8s_rdma_device_plugin_is_recognised_and_its_default_is_no_injection) {
+  EXPECT_EQ(from_file("resourceName: rdma.io/hca\n")->text("injection.gpus"), "none");
+  const auto config = from_file("gpuRdmaAutoInject: true\nlogPath: '-'\ncolour: red\n");
+  EXPECT_EQ(config->text("injection.gpus"), "closest");
+  EXPECT_THAT(config->warnings(),
+              testing::ElementsAre(HasSubstr("railhead.yaml:3:1: unknown key \"colour\"")));
+}
+
+TEST(Config, an_environment_of_k8s_rdma_device_plugin_without_auto_inject_means_none) {
+  ConfigSources sources;
+  sources.environment["RDMA_RESOURCE_NAME"] = "rdma.io/hca";
+  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "none");
+  sources.environment["RDMA_GPU_AUTO_INJECT"] = "maybe";
+  EXPECT_FALSE(make_config(sources));
+}
+
+TEST(Config, device_plugin_files_are_named_not_misread) {
+  const auto shared = from_file(R"({"configList": []})");
+  ASSERT_FALSE(shared);
+  EXPECT_EQ(shared.error().code, ErrorCode::unsupported);
+  EXPECT_THAT(shared.error().message, HasSubstr("configList"));
+}
+
+TEST(Config, an_empty_file_says_nothing) {
+  EXPECT_TRUE(from_file(""));
+  EXPECT_TRUE(from_file("# only a comment\n"));
+}
+
+TEST(Config, byte_limits_have_binary_suffixes_and_a_word_for_no_limit) {
+  EXPECT_EQ(parse_byte_limit("unlimited").value(), ~std::uint64_t{0});
+  EXPECT_EQ(parse_byte_limit("8Mi").value(), 8388608U);
+  EXPECT_EQ(parse_byte_limit("65536").value(), 65536U);
+  for (const char* bad : {"", "8M", "-2", "99999999999Ti", "1.5Gi"})
+    EXPECT_FALSE(parse_byte_limit(bad)) << bad;
+}
+
+}  // namespace
+}  // namespace railhead
