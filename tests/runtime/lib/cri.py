@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a kubelet does to pods, said to the runtime directly (NRI sees CRI pods only)."""
+
+import dataclasses
+import itertools
+import json
+import pathlib
+import subprocess
+import types
+
+import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+from . import image, paths
+
+TIMEOUT_S = 30
+
+
+def _load() -> tuple[types.SimpleNamespace, dict]:
+    """The message classes and enum values of api/cri.proto, and its methods by service and name."""
+    command = ["protoc", f"-I{paths.TREE / 'api'}", "--descriptor_set_out=/dev/stdout", "cri.proto"]
+    compiled = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    pool = descriptor_pool.DescriptorPool()
+    pool.Add(descriptor_pb2.FileDescriptorSet.FromString(compiled).file[0])
+    file = pool.FindFileByName("cri.proto")
+    # protobuf 4.22 has the first, the 3.21 of Debian 12 the second.
+    message_class = getattr(message_factory, "GetMessageClass", None)
+    message_class = message_class or message_factory.MessageFactory(pool).GetPrototype
+    names = {name: message_class(kind) for name, kind in file.message_types_by_name.items()}
+    for enum in file.enum_types_by_name.values():
+        names |= {value.name: value.number for value in enum.values}
+    methods = {
+        (service.name, method.name): (
+            f"/{service.full_name}/{method.name}",
+            names[method.input_type.name].SerializeToString,
+            names[method.output_type.name].FromString,
+        )
+        for service in file.services_by_name.values()
+        for method in service.methods
+    }
+    return types.SimpleNamespace(**names), methods
+
+
+pb, _METHODS = _load()
+
+
+class Refused(Exception):
+    """The runtime answered with an error; the text is what a kubelet would show."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Node:
+    """A device node as it is seen inside a container."""
+
+    major: int
+    minor: int
+    mode: str  # octal
+    owner: str  # uid:gid
+    kind: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Inside:
+    """What a process in the container sees."""
+
+    nodes: dict[str, Node]  # below /dev/infiniband
+    memlock: str  # `ulimit -l`: KiB or "unlimited"
+    env: dict[str, str]
+    uid: int
+
+
+# One exec for everything. Busybox prints device numbers in hex.
+_LOOK = """
+id -u; ulimit -l
+for f in /dev/infiniband/*; do
+  [ -e "$f" ] && stat -c '%n %t %T %a %u:%g %F' "$f"
+done
+echo --env; env
+"""
+
+
+class Container:
+    def __init__(self, cri: "Cri", identity: str, name: str) -> None:
+        self.id = identity
+        self.name = name
+        self._cri = cri
+
+    def start(self) -> "Container":
+        self._cri.call("StartContainer", pb.StartContainerRequest(container_id=self.id))
+        return self
+
+    def exec(self, *command: str) -> str:
+        """Standard output and error of a command; its exit code does not matter."""
+        answer = self._cri.call(
+            "ExecSync", pb.ExecSyncRequest(container_id=self.id, cmd=command, timeout=10)
+        )
+        return answer.stdout.decode() + answer.stderr.decode()
+
+    def look(self) -> Inside:
+        head, _, tail = self.exec("sh", "-c", _LOOK).partition("--env\n")
+        uid, memlock, *lines = head.splitlines()
+        nodes = {}
+        for line in lines:
+            path, major, minor, mode, owner, kind = line.split(maxsplit=5)
+            nodes[path] = Node(int(major, 16), int(minor, 16), mode.zfill(4), owner, kind)
+        env = dict(line.split("=", 1) for line in tail.splitlines() if "=" in line)
+        return Inside(nodes, memlock, env, int(uid))
+
+    def spec(self) -> dict:
+        """The OCI specification; also for a container that was not started."""
+        request = pb.ContainerStatusRequest(container_id=self.id, verbose=True)
+        return json.loads(self._cri.call("ContainerStatus", request).info["info"])["runtimeSpec"]
+
+    def remove(self) -> None:
+        self._cri.call("RemoveContainer", pb.RemoveContainerRequest(container_id=self.id))
+
+
+class Pod:
+    def __init__(self, cri: "Cri", identity: str, config: "pb.PodSandboxConfig") -> None:
+        self.id = identity
+        self.name = config.metadata.name
+        self._cri = cri
+        self._config = config
+
+    def create(
+        self,
+        name: str = "main",
+        *,
+        env: dict[str, str] | None = None,
+        annotations: dict[str, str] | None = None,
+        devices: dict[str, str] | None = None,
+        cdi: tuple[str, ...] = (),
+        mounts: dict[str, str] | None = None,
+        user: int | None = None,
+        privileged: bool = False,
+    ) -> Container:
+        """A container, not started. `devices` and `mounts` map container paths to host paths."""
+        config = pb.ContainerConfig(
+            metadata=pb.ContainerMetadata(name=name),
+            image=pb.ImageSpec(image=image.NAME),
+            command=image.IDLE,
+            envs=[pb.KeyValue(key=k, value=v) for k, v in (env or {}).items()],
+            annotations=annotations or {},
+            devices=[
+                pb.Device(container_path=inside, host_path=outside, permissions="rw")
+                for inside, outside in (devices or {}).items()
+            ],
+            mounts=[
+                pb.Mount(container_path=inside, host_path=outside)
+                for inside, outside in (mounts or {}).items()
+            ],
+            CDI_devices=[pb.CDIDevice(name=device) for device in cdi],
+        )
+        security = config.linux.security_context
+        security.namespace_options.CopyFrom(self._config.linux.security_context.namespace_options)
+        security.privileged = privileged
+        if user is not None:
+            security.run_as_user.value = user
+            security.run_as_group.value = user
+            security.capabilities.drop_capabilities.append("ALL")
+        request = pb.CreateContainerRequest(
+            pod_sandbox_id=self.id, config=config, sandbox_config=self._config
+        )
+        answer = self._cri.call("CreateContainer", request)
+        return Container(self._cri, answer.container_id, name)
+
+    def run(self, name: str = "main", **kind: object) -> Container:
+        """A container, created and started."""
+        return self.create(name, **kind).start()
+
+    def remove(self) -> None:
+        self._cri.call("StopPodSandbox", pb.StopPodSandboxRequest(pod_sandbox_id=self.id))
+        self._cri.call("RemovePodSandbox", pb.RemovePodSandboxRequest(pod_sandbox_id=self.id))
+
+
+class Cri:
+    """The CRI socket of one runtime."""
+
+    def __init__(self, address: str, cgroup_parent: str) -> None:
+        self._address = address
+        self._cgroup_parent = cgroup_parent
+        self._numbers = itertools.count(1)
+        self._channel: grpc.Channel | None = None
+
+    def close(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+            self._channel = None
+
+    def call(self, method: str, request, service: str = "RuntimeService"):
+        if self._channel is None:
+            options = [("grpc.enable_http_proxy", 0)]
+            self._channel = grpc.insecure_channel(self._address, options)
+        path, encode, decode = _METHODS[service, method]
+        try:
+            return self._channel.unary_unary(path, encode, decode)(request, timeout=TIMEOUT_S)
+        except grpc.RpcError as error:
+            raise Refused(error.details()) from None
+
+    def ready(self) -> bool:
+        try:
+            status = self.call("Status", pb.StatusRequest()).status
+        except Refused:
+            self.close()  # a channel that failed waits before it tries again
+            return False
+        ready = {condition.type for condition in status.conditions if condition.status}
+        return {"RuntimeReady", "NetworkReady"} <= ready
+
+    def has_image(self, name: str) -> bool:
+        request = pb.ImageStatusRequest(image=pb.ImageSpec(image=name))
+        return self.call("ImageStatus", request, "ImageService").HasField("image")
+
+    def run_pod(
+        self,
+        name: str | None = None,
+        *,
+        annotations: dict[str, str] | None = None,
+        host_network: bool = True,
+        privileged: bool = False,
+        logs: pathlib.Path | None = None,
+    ) -> Pod:
+        number = next(self._numbers)
+        config = pb.PodSandboxConfig(
+            metadata=pb.PodSandboxMetadata(
+                name=name or f"pod-{number}", uid=f"uid-{number}", namespace="default"
+            ),
+            log_directory=str(logs or ""),
+            annotations=annotations or {},
+        )
+        config.linux.cgroup_parent = self._cgroup_parent
+        security = config.linux.security_context
+        security.privileged = privileged
+        security.namespace_options.network = pb.NODE if host_network else pb.POD
+        answer = self.call("RunPodSandbox", pb.RunPodSandboxRequest(config=config))
+        return Pod(self, answer.pod_sandbox_id, config)
+
+    def remove_all_pods(self) -> None:
+        for item in self.call("ListPodSandbox", pb.ListPodSandboxRequest()).items:
+            config = pb.PodSandboxConfig(metadata=item.metadata)
+            Pod(self, item.id, config).remove()
