@@ -13,8 +13,9 @@
 namespace railhead {
 
 /// A character device below /dev with the numbers that sysfs (`dev`) gives, so that a node can be
-/// made where /dev is not to be seen. Mode and owner are the host node's, or the kernel's default of
-/// the class (uverbs and rdma_cm 0666, umad and issm 0600, root:root) where there is no host node.
+/// made where /dev is not to be seen. Mode and owner are the host node's, or the kernel's default
+/// of the class (uverbs and rdma_cm 0666, umad and issm 0600, root:root) where there is no host
+/// node.
 struct CharDevice {
   std::string path;  ///< "/dev/infiniband/uverbs0"
   std::uint32_t major = 0;
@@ -57,8 +58,8 @@ struct Port {
   friend bool operator==(const Port&, const Port&) = default;
 };
 
-/// An RDMA device, or a PCI function that would be one if its driver were bound (`registered` false,
-/// `name` is then its PCI address and there are no ports).
+/// An RDMA device, or a PCI function that would be one if its driver were bound (`registered`
+/// false, `name` is then its PCI address and there are no ports).
 struct Nic {
   std::string name;  ///< as in /sys/class/infiniband, whatever it is
   bool registered = true;
@@ -84,7 +85,8 @@ struct Nic {
 enum class GpuVendor : std::uint8_t { nvidia, amd };
 
 /// A MIG GPU instance (and compute instance) that the driver shows in
-/// /proc/driver/nvidia/capabilities or nvidia-caps/mig-minors. It has no UUID there.
+/// /proc/driver/nvidia/capabilities. It has no UUID there. (nvidia-caps/mig-minors is a table of
+/// all instances that could exist and says nothing about those that do.)
 struct MigInstance {
   unsigned gpu_instance = 0;
   std::optional<unsigned> compute_instance;
@@ -93,11 +95,12 @@ struct MigInstance {
 };
 
 struct Gpu {
-  std::optional<unsigned> index;  ///< nvidia-smi's: PCI order over driven, not excluded GPUs
+  std::optional<unsigned>
+      index;  ///< nvidia-smi's: PCI order over driven, not excluded GPUs of a vendor
   PciAddress pci;
   GpuVendor vendor = GpuVendor::nvidia;
-  std::optional<std::string> uuid;   ///< "GPU-…"; absent while the driver shows question marks
-  std::optional<unsigned> minor;     ///< N of /dev/nvidiaN
+  std::optional<std::string> uuid;  ///< "GPU-…"; absent while the driver shows question marks
+  std::optional<unsigned> minor;    ///< N of /dev/nvidiaN
   std::optional<std::string> model;
   std::optional<int> numa_node;
   std::optional<std::string> driver;
@@ -111,19 +114,22 @@ struct Gpu {
 
 struct NumaNode {
   int id = 0;
-  std::vector<unsigned> cpus;      ///< empty: memory only (a GPU's own memory, CXL)
-  std::optional<int> socket;       ///< physical_package_id of its first CPU
+  std::vector<unsigned> cpus;  ///< empty: memory only (a GPU's own memory, CXL)
+  std::optional<int> socket;   ///< physical_package_id of its first CPU
   std::vector<unsigned> distances;
 
   friend bool operator==(const NumaNode&, const NumaNode&) = default;
 };
 
+/// Kept are netdevs of a PCI function, those above them (bond, bridge, VLAN), holders of a default
+/// route with what is below them, and parents of soft RDMA devices; not the containers' veths.
 struct Netdev {
   std::string name;
   std::optional<PciAddress> pci;
   std::optional<std::string> operstate;  ///< "up", "down", "unknown"
   std::optional<std::string> master;     ///< bond or bridge above it
   bool default_route = false;            ///< from proc/1/net/route and ipv6_route
+  std::vector<std::string> lower;  ///< directly below a virtual one: bond members, VLAN parent
 
   friend bool operator==(const Netdev&, const Netdev&) = default;
 };
@@ -163,7 +169,7 @@ struct Problem {
 /// Lists are sorted: PCI devices, GPUs and NICs by PCI address (soft NICs last, by name), the rest
 /// by name or number.
 struct Node {
-  std::string name;  ///< proc/sys/kernel/hostname, "" if absent
+  std::string name;            ///< proc/sys/kernel/hostname, "" if absent
   std::vector<PciDevice> pci;  ///< GPUs, network functions and every bridge above them
   std::vector<NumaNode> numa;
   std::vector<Gpu> gpus;
@@ -177,13 +183,18 @@ struct Node {
   std::vector<Problem> problems;
 
   [[nodiscard]] const PciDevice* find_pci(const PciAddress& address) const;
-  [[nodiscard]] const Nic* find_nic(std::string_view name) const;
+  [[nodiscard]] const Nic* find_nic(std::string_view wanted) const;
+  [[nodiscard]] const Netdev* find_netdev(std::string_view wanted) const;
+
+  /// Whether a default route leaves through this netdev, itself or by way of a bond, bridge or VLAN
+  /// above it.
+  [[nodiscard]] bool carries_default_route(std::string_view name_of_netdev) const;
 
   friend bool operator==(const Node&, const Node&) = default;
 };
 
-/// Reads the machine. Never fails as a whole: what cannot be used is in `problems`, and a device that
-/// vanishes between list and read is simply not there.
+/// Reads the machine. Never fails as a whole: what cannot be used is in `problems`, and a device
+/// that vanishes between list and read is simply not there.
 Node read_node(Host& host);
 
 }  // namespace railhead

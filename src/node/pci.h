@@ -52,6 +52,7 @@ struct PciDevice {
   std::optional<unsigned> max_link_width;
 
   [[nodiscard]] bool is_bridge() const { return (class_code >> 8) == 0x0604; }
+
   [[nodiscard]] bool is_vf() const { return physfn.has_value(); }
 
   friend bool operator==(const PciDevice&, const PciDevice&) = default;

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <vector>
+
+#include "node/node.h"
+#include "node/reader.h"
+
+namespace railhead {
+
+/// What the NVIDIA driver says of its GPUs: the functions below /sys/bus/pci/drivers/nvidia and
+/// those below /proc/driver/nvidia/gpus.
+struct NvidiaDriver {
+  bool present = false;          ///< one of the two folders is there
+  std::set<PciAddress> bound;    ///< in /sys/bus/pci/drivers/nvidia
+  std::set<PciAddress> in_proc;  ///< in /proc/driver/nvidia/gpus
+};
+
+NvidiaDriver read_nvidia_driver(Reader& reader);
+
+/// GPUs that the driver `nvidia` drives. Functions bound to another driver (vfio-pci, nouveau) are
+/// not this node's GPUs, neither are a vGPU host's virtual functions. A tree without any word of
+/// the driver (a picture of the hardware only) has every NVIDIA GPU function. Sorted by address.
+std::vector<Gpu> read_nvidia_gpus(Reader& reader, const NvidiaDriver& driver,
+                                  const std::vector<PciDevice>& pci);
+
+/// GPUs that the driver `amdgpu` drives, without on-board VGA, which has no render node. Sorted by
+/// address; the index counts AMD GPUs in that order.
+std::vector<Gpu> read_amd_gpus(Reader& reader, const std::vector<PciDevice>& pci);
+
+}  // namespace railhead

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/nic_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.h"
+#include "node/char_device_reader.h"
+#include "node/pci_reader.h"
+#include "node/port_reader.h"
+
+namespace railhead {
+namespace {
+
+std::optional<std::string> read_guid(Reader& reader, const std::string& path) {
+  auto guid = reader.text(path);
+  if (!guid || is_hex_groups(*guid, 4)) return guid;
+  reader.malformed(path, quoted(*guid) + " is not a GUID");
+  return std::nullopt;
+}
+
+std::optional<std::string> read_node_type(Reader& reader, const std::string& path) {
+  const auto text = reader.text(path);
+  if (!text) return std::nullopt;
+  if (auto type = parse_numbered_name(*text)) return std::move(type->second);
+  reader.malformed(path, quoted(*text) + " is not a node type");
+  return std::nullopt;
+}
+
+/// Netdevs that hang below the same device; a card with one function for two ports (mlx4) has both.
+std::vector<std::string> netdevs_of(const ClassEntry& device, const std::vector<ClassEntry>& net) {
+  std::vector<std::string> names;
+  if (!device.pci) return names;
+  for (const auto& netdev : net) {
+    const bool same_parent = netdev.parent == device.parent;
+    const bool same_function =
+        netdev.pci == device.pci && (netdev.parent.empty() || device.parent.empty());
+    if (same_parent || same_function) names.push_back(netdev.name);
+  }
+  return names;
+}
+
+const PciDevice* find(const std::vector<PciDevice>& pci, const PciAddress& address) {
+  const auto at = std::find_if(pci.begin(), pci.end(),
+                               [&](const PciDevice& device) { return device.address == address; });
+  return at != pci.end() ? &*at : nullptr;
+}
+
+void take_function(const PciDevice& function, Nic& nic) {
+  nic.pci = function.address;
+  nic.numa_node = function.numa_node;
+  nic.driver = function.driver;
+}
+
+/// An entry that is not an RDMA device at all (no ports, no node_type) has gone meanwhile.
+std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry,
+                            const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci) {
+  Nic nic;
+  nic.name = entry.name;
+  nic.node_type = read_node_type(reader, entry.path + "/node_type");
+  if (!nic.node_type && !reader.list(entry.path)) return std::nullopt;
+  nic.node_guid = read_guid(reader, entry.path + "/node_guid");
+  nic.sys_image_guid = read_guid(reader, entry.path + "/sys_image_guid");
+  nic.firmware = reader.text(entry.path + "/fw_ver");
+  nic.hca_type = reader.text(entry.path + "/hca_type");
+  nic.board_id = reader.text(entry.path + "/board_id");
+  nic.pci = entry.pci;
+  if (const auto* function = entry.pci ? find(pci, *entry.pci) : nullptr) {
+    take_function(*function, nic);
+  }
+  nic.netdevs = netdevs_of(entry, net);
+  if (!entry.pci) {
+    nic.parent = reader.text(entry.path + "/parent");
+    if (nic.parent) nic.netdevs = {*nic.parent};
+  }
+  nic.ports = read_ports(reader, entry.path);
+  return nic;
+}
+
+bool would_be_rdma(const PciDevice& function) {
+  if (!is_network_class(function.class_code)) return false;
+  const bool mellanox_driver = function.driver == "mlx5_core" || function.driver == "mlx4_core";
+  const bool infiniband = function.class_code >> 8 == 0x0207;
+  if (!infiniband && function.vendor != kVendorMellanox) return false;
+  if (function.is_vf()) return mellanox_driver;
+  return infiniband || mellanox_driver || !function.driver;
+}
+
+Nic unregistered(const PciDevice& function, const std::vector<ClassEntry>& net) {
+  Nic nic;
+  nic.name = function.address.str();
+  nic.registered = false;
+  take_function(function, nic);
+  for (const auto& netdev : net) {
+    if (netdev.pci == function.address) nic.netdevs.push_back(netdev.name);
+  }
+  return nic;
+}
+
+}  // namespace
+
+std::vector<Nic> read_nics(Reader& reader, const std::vector<ClassEntry>& rdma,
+                           const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci) {
+  std::vector<Nic> nics;
+  std::set<PciAddress> taken;
+  auto char_devices = read_char_devices(reader);
+  for (const auto& entry : rdma) {
+    auto nic = read_nic(reader, entry, net, pci);
+    if (!nic) continue;
+    if (const auto at = char_devices.find(entry.name); at != char_devices.end()) {
+      nic->uverbs = std::move(at->second.uverbs);
+      nic->umads = std::move(at->second.umads);
+      nic->issms = std::move(at->second.issms);
+    }
+    if (nic->pci) taken.insert(*nic->pci);
+    nics.push_back(*std::move(nic));
+  }
+  for (const auto& function : pci) {
+    if (would_be_rdma(function) && !taken.contains(function.address)) {
+      nics.push_back(unregistered(function, net));
+    }
+  }
+  std::sort(nics.begin(), nics.end(), [](const Nic& a, const Nic& b) {
+    return std::tuple(!a.pci, a.pci, a.name) < std::tuple(!b.pci, b.pci, b.name);
+  });
+  return nics;
+}
+
+}  // namespace railhead

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "node/node.h"
+#include "node/reader.h"
+#include "node/sysfs_class.h"
+
+namespace railhead {
+
+/// RDMA devices of /sys/class/infiniband (`rdma` are its entries), and PCI functions that would be
+/// RDMA devices if their driver had registered them. These are, among functions without one:
+///   - physical functions of class 0207 (InfiniBand controller), whatever drives them;
+///   - physical network functions of vendor 15b3 that are bound to mlx5_core or mlx4_core, or
+///   unbound;
+///   - virtual functions of those kinds that are bound to mlx5_core or mlx4_core (in the exclusive
+///     mode of RDMA namespaces, such as were moved into a pod). Unbound ones are nobody's loss.
+/// Their position and netdevs come from `pci` and `net` (entries of /sys/class/net). Sorted by PCI
+/// address, then name; soft devices last.
+std::vector<Nic> read_nics(Reader& reader, const std::vector<ClassEntry>& rdma,
+                           const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci);
+
+}  // namespace railhead

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/platform_reader.h"
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+/// Whether the first line "flags : …" has the flag; all CPUs of a machine agree on it.
+bool has_hypervisor_flag(std::string_view cpuinfo) {
+  for (const auto line : split(cpuinfo, '\n')) {
+    if (!line.starts_with("flags")) continue;
+    for (const auto flag : split_words(line)) {
+      if (flag == "hypervisor") return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+bool is_cdi_spec(std::string_view name) {
+  return name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
+}
+
+}  // namespace
+
+std::string read_hostname(Reader& reader) {
+  return reader.text("/proc/sys/kernel/hostname").value_or("");
+}
+
+RdmaNetns read_rdma_netns(Reader& reader) {
+  const std::string path = "/sys/module/ib_core/parameters/netns_mode";
+  const auto mode = reader.text(path);
+  if (!mode) return RdmaNetns::unknown;
+  if (*mode == "Y") return RdmaNetns::shared;
+  if (*mode == "N") return RdmaNetns::exclusive;
+  reader.malformed(path, quoted(*mode) + " is neither Y nor N");
+  return RdmaNetns::unknown;
+}
+
+Dmi read_dmi(Reader& reader) {
+  const std::string folder = "/sys/class/dmi/id/";
+  return {.sys_vendor = reader.text(folder + "sys_vendor"),
+          .product_name = reader.text(folder + "product_name"),
+          .chassis_asset_tag = reader.text(folder + "chassis_asset_tag")};
+}
+
+bool read_hypervisor(Reader& reader) {
+  // Above the limit of a file on machines with many hundred CPUs, which no virtual machine has:
+  // that and everything else that keeps us from reading it leaves the question to /sys/hypervisor.
+  const auto cpuinfo = reader.quiet("/proc/cpuinfo");
+  if (cpuinfo && has_hypervisor_flag(*cpuinfo)) return true;
+  const auto type = reader.text("/sys/hypervisor/type");
+  return type.has_value() && *type != "none";
+}
+
+std::vector<CdiFile> read_cdi(Reader& reader) {
+  std::vector<CdiFile> files;
+  for (const std::string folder : {"/etc/cdi", "/var/run/cdi"}) {
+    for (const auto& name : reader.names(folder)) {
+      if (!is_cdi_spec(name)) continue;
+      const std::string path = folder + "/" + name;
+      if (files.size() == kMaxCdiFiles) {
+        reader.malformed(path, "more than " + std::to_string(kMaxCdiFiles) +
+                                   " specs, this and the rest are not read");
+        return files;
+      }
+      if (auto text = reader.raw(path)) files.push_back({path, *std::move(text)});
+    }
+  }
+  return files;
+}
+
+}  // namespace railhead

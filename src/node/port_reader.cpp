@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/port_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+constexpr unsigned kHighestPort = 255;
+constexpr std::string_view kZeroGid = "0000:0000:0000:0000:0000:0000:0000:0000";
+
+/// Names that are numbers, in numerical order, at most `limit`.
+std::vector<unsigned> numbers_in(Reader& reader, const std::string& folder, std::size_t limit) {
+  std::vector<unsigned> numbers;
+  for (const auto& name : reader.names(folder)) {
+    if (const auto number = trailing_number(name, "")) numbers.push_back(*number);
+  }
+  std::sort(numbers.begin(), numbers.end());
+  if (numbers.size() > limit) {
+    reader.malformed(folder, std::to_string(numbers.size()) + " entries, only the first " +
+                                 std::to_string(limit) + " are read");
+    numbers.resize(limit);
+  }
+  return numbers;
+}
+
+std::optional<PortState> read_state(Reader& reader, const std::string& path) {
+  const auto text = reader.text(path);
+  if (!text) return std::nullopt;
+  const auto state = parse_numbered_name(*text);
+  if (state && state->first <= static_cast<std::uint64_t>(PortState::active_defer)) {
+    return static_cast<PortState>(state->first);
+  }
+  reader.malformed(path, quoted(*text) + " is not a port state");
+  return std::nullopt;
+}
+
+LinkLayer read_link_layer(Reader& reader, const std::string& path) {
+  const auto text = reader.text(path);
+  if (!text || *text == to_string(LinkLayer::unknown)) return LinkLayer::unknown;
+  for (const auto layer : {LinkLayer::infiniband, LinkLayer::ethernet}) {
+    if (*text == to_string(layer)) return layer;
+  }
+  reader.malformed(path, quoted(*text) + " is not a link layer");
+  return LinkLayer::unknown;
+}
+
+/// "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X)". Source: rate_show() of sysfs.c.
+void read_rate(Reader& reader, const std::string& path, Port& port) {
+  const auto text = reader.text(path);
+  if (!text) return;
+  double rate = 0;
+  const char* end = text->data() + text->size();
+  const auto [stop, problem] = std::from_chars(text->data(), end, rate, std::chars_format::fixed);
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  if (problem != std::errc{} || !(rate >= 0 && rate < 1e6) || !unit.starts_with(" Gb/sec")) {
+    reader.malformed(path, quoted(*text) + " is not a rate");
+    return;
+  }
+  port.rate_gbps = rate;
+  port.rate_text = *text;
+}
+
+std::optional<std::string> read_phys_state(Reader& reader, const std::string& path) {
+  const auto text = reader.text(path);
+  if (!text) return std::nullopt;
+  if (auto state = parse_numbered_name(*text)) return std::move(state->second);
+  reader.malformed(path, quoted(*text) + " is not a physical state");
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> read_lid(Reader& reader, const std::string& path) {
+  const auto lid = reader.number(path, std::numeric_limits<std::uint32_t>::max());
+  if (!lid) return std::nullopt;
+  return static_cast<std::uint32_t>(*lid);
+}
+
+/// The table is sparse: an address that has gone leaves a hole, so every slot is looked at. Type
+/// and netdev of an empty slot answer EINVAL and are not read.
+std::vector<Gid> read_gids(Reader& reader, const std::string& port_path) {
+  std::vector<Gid> gids;
+  const std::string folder = port_path + "/gids";
+  for (const auto index : numbers_in(reader, folder, kMaxGids)) {
+    const std::string slot = "/" + std::to_string(index);
+    auto value = reader.text_if_any(folder + slot);
+    if (!value || *value == kZeroGid) continue;
+    if (!is_hex_groups(*value, 8)) {
+      reader.malformed(folder + slot, quoted(*value) + " is not a GID");
+      continue;
+    }
+    Gid gid{.index = index, .value = *std::move(value), .type = {}, .netdev = {}};
+    gid.type = reader.text_if_any(port_path + "/gid_attrs/types" + slot);
+    gid.netdev = reader.text_if_any(port_path + "/gid_attrs/ndevs" + slot);
+    gids.push_back(std::move(gid));
+  }
+  return gids;
+}
+
+std::vector<std::uint16_t> read_pkeys(Reader& reader, const std::string& port_path) {
+  std::vector<std::uint16_t> pkeys;
+  const std::string folder = port_path + "/pkeys";
+  for (const auto index : numbers_in(reader, folder, kMaxPkeys)) {
+    const auto pkey = reader.number(folder + "/" + std::to_string(index), 0xffff);
+    if (pkey && *pkey != 0) pkeys.push_back(static_cast<std::uint16_t>(*pkey));
+  }
+  return pkeys;
+}
+
+}  // namespace
+
+std::vector<Port> read_ports(Reader& reader, const std::string& device_path) {
+  std::vector<Port> ports;
+  const std::string folder = device_path + "/ports";
+  for (const auto number : numbers_in(reader, folder, kHighestPort)) {
+    const std::string path = folder + "/" + std::to_string(number);
+    Port port;
+    port.number = number;
+    port.state = read_state(reader, path + "/state");
+    port.phys_state = read_phys_state(reader, path + "/phys_state");
+    port.link_layer = read_link_layer(reader, path + "/link_layer");
+    read_rate(reader, path + "/rate", port);
+    port.lid = read_lid(reader, path + "/lid");
+    port.sm_lid = read_lid(reader, path + "/sm_lid");
+    port.gids = read_gids(reader, path);
+    port.pkeys = read_pkeys(reader, path);
+    ports.push_back(std::move(port));
+  }
+  return ports;
+}
+
+}  // namespace railhead

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/reader.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+bool is_hex_digit(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+/// Bytes of the UTF-8 sequence that starts here, 0 when there is none (RFC 3629, table of section
+/// 4).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  const unsigned char first = byte(0);
+  if (first < 0x80) return 1;
+  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
+  for (std::size_t at = 1; at < length; ++at) {
+    if ((byte(at) & 0xc0) != 0x80) return 0;
+  }
+  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
+  const bool out_of_range = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
+  return overlong || out_of_range ? 0 : length;
+}
+
+}  // namespace
+
+bool is_plain_text(std::string_view text) {
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text.front());
+    const std::size_t length = first < 0x20 || first == 0x7f ? 0 : utf8_length(text);
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
+std::optional<std::pair<std::uint64_t, std::string>> parse_numbered_name(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  const auto number = parse_unsigned(text.substr(0, colon));
+  const auto name = trim(text.substr(colon + 1));
+  if (!number || name.empty()) return std::nullopt;
+  return std::pair{*number, std::string(name)};
+}
+
+std::optional<unsigned> trailing_number(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  const auto number = parse_unsigned(name.substr(prefix.size()));
+  if (!number || *number > std::numeric_limits<std::uint32_t>::max()) return std::nullopt;
+  return static_cast<unsigned>(*number);
+}
+
+bool is_hex_groups(std::string_view text, std::size_t groups) {
+  if (text.size() != groups * 5 - 1) return false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at % 5 == 4 ? text[at] != ':' : !is_hex_digit(text[at])) return false;
+  }
+  return true;
+}
+
+std::optional<std::string> Reader::raw(const std::string& path) {
+  auto content = host_.read(path);
+  if (content) return *std::move(content);
+  failed(path, content.error());
+  return std::nullopt;
+}
+
+std::optional<std::string> Reader::quiet(const std::string& path) {
+  auto content = host_.read(path);
+  if (content) return *std::move(content);
+  return std::nullopt;
+}
+
+std::optional<std::string> Reader::text(const std::string& path) {
+  return checked_text(path, raw(path));
+}
+
+std::optional<std::string> Reader::text_if_any(const std::string& path) {
+  auto content = host_.read(path);
+  if (content) return checked_text(path, *std::move(content));
+  if (content.error().code != ErrorCode::unavailable) failed(path, content.error());
+  return std::nullopt;
+}
+
+std::optional<std::string> Reader::checked_text(const std::string& path,
+                                                std::optional<std::string> raw) {
+  if (!raw) return std::nullopt;
+  const auto trimmed = trim(*raw);
+  if (trimmed.empty()) return std::nullopt;
+  if (trimmed.size() > kMaxAttributeBytes) {
+    malformed(path, std::to_string(trimmed.size()) + " bytes are too many for an attribute");
+    return std::nullopt;
+  }
+  if (!is_plain_text(trimmed)) {
+    malformed(path, quoted(trimmed) + " is not one line of text");
+    return std::nullopt;
+  }
+  return std::string(trimmed);
+}
+
+std::optional<std::uint64_t> Reader::number(const std::string& path, std::uint64_t limit) {
+  const auto value = text(path);
+  if (!value) return std::nullopt;
+  const auto number = parse_number(*value);
+  if (number && *number <= limit) return *number;
+  malformed(path, quoted(*value) + (number ? " is out of range" : " is not a number"));
+  return std::nullopt;
+}
+
+std::optional<int> Reader::number_or_minus_one(const std::string& path, int limit) {
+  const auto value = text(path);
+  if (!value || *value == "-1") return std::nullopt;
+  const auto number = parse_signed(*value);
+  if (number && *number >= 0 && *number <= limit) return static_cast<int>(*number);
+  malformed(path, quoted(*value) + (number ? " is out of range" : " is not a number"));
+  return std::nullopt;
+}
+
+std::optional<std::string> Reader::link(const std::string& path) {
+  const auto target = host_.readlink(path);
+  if (!target) {
+    failed(path, target.error());
+    return std::nullopt;
+  }
+  if (!*target) return std::nullopt;
+  return join_link(path, **target);
+}
+
+std::optional<std::vector<std::string>> Reader::list(const std::string& path) {
+  auto entries = host_.list(path);
+  if (!entries) {
+    failed(path, entries.error());
+    return std::nullopt;
+  }
+  if (!*entries) return std::nullopt;
+  std::erase_if(**entries, [&](const std::string& name) {
+    if (is_plain_text(name)) return false;
+    malformed(path, "the name " + quoted(name) + " is not text");
+    return true;
+  });
+  return *std::move(entries);
+}
+
+std::vector<std::string> Reader::names(const std::string& path) {
+  return list(path).value_or(std::vector<std::string>{});
+}
+
+std::optional<DeviceNode> Reader::device(const std::string& path) {
+  const auto node = host_.device(path);
+  if (node) return *node;
+  failed(path, node.error());
+  return std::nullopt;
+}
+
+void Reader::malformed(const std::string& path, std::string what) {
+  add({Problem::Kind::malformed, path, std::move(what)});
+}
+
+void Reader::failed(const std::string& path, const Error& error) {
+  const bool bad = error.code == ErrorCode::malformed || error.code == ErrorCode::too_large;
+  add({bad ? Problem::Kind::malformed : Problem::Kind::unreadable, path, error.message});
+}
+
+void Reader::add(Problem problem) {
+  if (problems_.size() < kMaxProblems) {
+    problems_.push_back(std::move(problem));
+  } else if (problems_.size() == kMaxProblems) {
+    problems_.push_back(
+        {Problem::Kind::malformed, problem.path,
+         "more than " + std::to_string(kMaxProblems) + " problems, the rest is not listed"});
+  }
+}
+
+}  // namespace railhead

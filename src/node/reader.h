@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "host/host.h"
+#include "node/node.h"
+
+namespace railhead {
+
+/// What all parts of read_node() share: the host, and the list of what could not be used. Every
+/// function answers nothing both for absent and for bad; the second leaves a Problem behind.
+class Reader {
+ public:
+  /// A sysfs attribute is at most one page; text above it is not an attribute.
+  static constexpr std::size_t kMaxAttributeBytes = 4096;
+  /// A machine that is broken everywhere must not fill the memory with complaints.
+  static constexpr std::size_t kMaxProblems = 256;
+
+  explicit Reader(Host& host)
+      : host_(host) {}
+
+  /// Whole file, as it is.
+  std::optional<std::string> raw(const std::string& path);
+
+  /// raw(), where not being able to read it is no Problem.
+  std::optional<std::string> quiet(const std::string& path);
+
+  /// One-line attribute without white space around it; nothing when it is empty.
+  std::optional<std::string> text(const std::string& path);
+
+  /// text(), where a driver answers EINVAL or EIO for "there is none".
+  std::optional<std::string> text_if_any(const std::string& path);
+
+  /// Attribute in the notation of C (0x… or decimal), at most `limit`.
+  std::optional<std::uint64_t> number(const std::string& path, std::uint64_t limit);
+
+  /// A number that says "none" with -1, such as numa_node.
+  std::optional<int> number_or_minus_one(const std::string& path, int limit);
+
+  /// Absolute path that a symbolic link points to, by its text.
+  std::optional<std::string> link(const std::string& path);
+
+  /// Names in a directory, sorted; nothing when the directory is absent or cannot be listed.
+  std::optional<std::vector<std::string>> list(const std::string& path);
+
+  /// The same where absent and empty mean the same.
+  std::vector<std::string> names(const std::string& path);
+
+  std::optional<DeviceNode> device(const std::string& path);
+
+  void malformed(const std::string& path, std::string what);
+
+  std::vector<Problem> take_problems() { return std::move(problems_); }
+
+ private:
+  void failed(const std::string& path, const Error& error);
+  void add(Problem problem);
+  std::optional<std::string> checked_text(const std::string& path, std::optional<std::string> raw);
+
+  Host& host_;
+  std::vector<Problem> problems_;
+};
+
+/// UTF-8 without control characters: what may be shown, logged and written to JSON.
+bool is_plain_text(std::string_view text);
+
+/// "4: ACTIVE" -> 4 and "ACTIVE", the form of enumerations in sysfs of RDMA devices.
+std::optional<std::pair<std::uint64_t, std::string>> parse_numbered_name(std::string_view text);
+
+/// The digits behind a prefix: trailing_number("uverbs12", "uverbs") is 12.
+std::optional<unsigned> trailing_number(std::string_view name, std::string_view prefix);
+
+/// `groups` groups of four hexadecimal digits between colons, as GUIDs and GIDs are printed.
+bool is_hex_groups(std::string_view text, std::size_t groups);
+
+}  // namespace railhead

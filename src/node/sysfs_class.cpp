@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/sysfs_class.h"
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+/// PCI_SLOT_NAME of a device folder that was copied in place of its link.
+std::optional<PciAddress> slot_name(Reader& reader, const std::string& device_folder) {
+  static constexpr std::string_view kKey = "PCI_SLOT_NAME=";
+  const auto uevent = reader.raw(device_folder + "/uevent");
+  if (!uevent) return std::nullopt;
+  for (const auto line : split(*uevent, '\n')) {
+    if (!line.starts_with(kKey)) continue;
+    const auto address = PciAddress::parse(trim(line.substr(kKey.size())));
+    if (address) return *address;
+  }
+  return std::nullopt;
+}
+
+void ask_device_link(Reader& reader, ClassEntry& entry) {
+  const std::string device = entry.path + "/device";
+  if (const auto target = reader.link(device)) {
+    entry.pci = last_pci_address(*target);
+    if (entry.pci) entry.parent = *target;
+  } else {
+    entry.pci = slot_name(reader, device);
+    if (entry.pci) entry.parent = device;
+  }
+}
+
+}  // namespace
+
+std::string parent_path(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+std::optional<PciAddress> last_pci_address(std::string_view path) {
+  while (!path.empty()) {
+    const auto slash = path.rfind('/');
+    const auto last = slash == std::string_view::npos ? path : path.substr(slash + 1);
+    if (const auto address = PciAddress::parse(last)) return *address;
+    path = slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+  }
+  return std::nullopt;
+}
+
+std::vector<ClassEntry> class_entries(Reader& reader, const std::string& folder) {
+  std::vector<ClassEntry> entries;
+  for (const auto& name : reader.names(folder)) {
+    const std::string class_path = folder + "/" + name;
+    const auto target = reader.link(class_path);
+    ClassEntry entry{.name = name, .path = target.value_or(class_path), .parent = "", .pci = {}};
+    if (target) {
+      entry.parent = parent_path(parent_path(*target));
+      entry.pci = last_pci_address(*target);
+    }
+    if (!entry.pci && !entry.path.starts_with("/sys/devices/virtual/")) {
+      ask_device_link(reader, entry);
+    }
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
+}  // namespace railhead
