@@ -32,7 +32,8 @@ struct CreateAnswer {
   std::optional<std::string> refusal;    ///< the creation fails with this text
 };
 
-/// What a session tells, and asks, the rest of the agent. Called on the event loop, never re-entered.
+/// What a session tells, and asks, the rest of the agent. Called on the event loop, never
+/// re-entered.
 class Handler {
  public:
   Handler() = default;
@@ -64,10 +65,14 @@ struct SessionOptions {
   std::string socket_path = "/var/run/nri/nri.sock";
   std::string plugin_name = "railhead";
   std::string plugin_index = "90";
-  bool fail_request = false;   ///< ConfigureResponse.failure_policy (NRI 0.12.4)
+  bool fail_request = false;     ///< ConfigureResponse.failure_policy (NRI 0.12.4)
   double deadline_share = 0.65;  ///< own deadline as a share of the runtime's request timeout
   std::chrono::milliseconds backoff_min{100};
   std::chrono::milliseconds backoff_max{5000};
+  /// How long a runtime may take from the connection to the end of Synchronize. It accepts plugins
+  /// one after another and waits 5 s + 2 s for each that is stuck in front of us; who leaves
+  /// earlier goes back to the end of that queue.
+  std::chrono::milliseconds registration_wait{30000};
   /// 0 ≤ x < 1, for jitter; a parameter so that tests are repeatable.
   std::function<double()> random;
 };
@@ -100,7 +105,7 @@ class Session {
 
  private:
   class Impl;
-  std::unique_ptr<Impl> impl_;
+  std::shared_ptr<Impl> impl_;  // shared with what the loop still has queued
 };
 
 }  // namespace railhead::nri

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a runtime's release does with what a plugin says. A runtime ignores fields it does not know
+// or has not wired, without an error: the agent has to know, and to say so.
+//
+// Source: containerd/nri README feature table, and containerd's and CRI-O's go.mod and NRI glue at
+// each release's tag.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace railhead::nri {
+
+struct RuntimeFeatures {
+  /// Name and version were recognised. If not, the newest release is assumed: refusing to ask for
+  /// what probably works would be worse than asking in vain.
+  bool known = false;
+  bool rlimits = true;             ///< applies ContainerAdjustment.rlimits
+  bool cdi_devices_adjust = true;  ///< resolves ContainerAdjustment.CDI_devices
+  bool sees_rlimits = true;        ///< Container.rlimits holds the pod spec's own limits
+  bool sees_cdi = true;            ///< Container.CDI_devices is filled
+  bool split_synchronize = true;   ///< more than 4 MiB of state do not end the registration
+  bool per_event_rpcs = true;      ///< NRI 0.12: no StateChange
+  bool failure_policy = true;      ///< NRI 0.12.4: keep_connected and fail_request
+  bool no_sync_gap = true;         ///< no container can miss both Synchronize and its event
+};
+
+/// `version` as Configure gives it: with or without "v", with git's or Debian's suffixes. A
+/// pre-release counts as older than its release.
+RuntimeFeatures features_of(std::string_view name, std::string_view version);
+
+/// What a configuration needs of the runtime.
+struct WantedFeatures {
+  bool rlimits = false;
+  bool cdi_devices_adjust = false;
+  bool sees_cdi = false;
+  bool failure_policy = false;
+};
+
+/// One sentence for each wanted feature that the runtime does not have, such as
+/// "containerd 1.7.5 ignores RLIMIT_MEMLOCK from NRI plugins (needs 1.7.7)".
+std::vector<std::string> missing_features(const WantedFeatures& wanted, std::string_view name,
+                                          std::string_view version);
+
+}  // namespace railhead::nri

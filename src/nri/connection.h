@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trunk: one unix stream socket, read as it comes and written message by message.
+//
+// Invariants
+// * A message is written whole and in order; a write that the socket does not take at once
+// continues
+//   when it can. The first attempt is made right away: most answers never wait for the loop.
+// * At most 256 frames and 64 MiB wait to be written. A runtime that does not read that much is
+//   gone, and its own queue holds 256 frames.
+// * `Events` is never called from within open(), send() or close(), and not after close().
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+#include "base/result.h"
+#include "wire/mux.h"
+
+namespace railhead::nri {
+
+inline constexpr std::size_t kMaxWaitingFrames = 256;
+inline constexpr std::size_t kMaxWaitingBytes = std::size_t{64} << 20U;
+
+class Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  class Events {
+   public:
+    Events() = default;
+    Events(const Events&) = delete;
+    Events& operator=(const Events&) = delete;
+    virtual ~Events() = default;
+
+    /// `peer_pid` from SO_PEERCRED; absent where the peer is outside our PID namespace.
+    virtual void opened(std::optional<int> peer_pid) = 0;
+    virtual void received(std::string_view bytes) = 0;
+    /// Not made, ended, or given up; nothing follows.
+    virtual void lost(const Error& why) = 0;
+  };
+
+  Connection(boost::asio::io_context& loop, Events& events);
+
+  void open(const std::string& path);
+  void send(wire::FramedMessage message);
+  void close();
+
+ private:
+  using Code = boost::system::error_code;
+
+  void read();
+  void flush();
+  Code write_some();
+  void drop_written(std::size_t bytes);
+  void fail(Error why);
+
+  boost::asio::io_context& loop_;
+  Events* events_;  // null after close()
+  boost::asio::local::stream_protocol::socket socket_;
+  bool failed_ = false;
+  bool waiting_to_write_ = false;
+  std::deque<wire::FramedMessage> waiting_;
+  std::size_t written_of_front_ = 0;
+  std::size_t waiting_bytes_ = 0;
+  std::size_t waiting_frames_ = 0;
+  std::array<char, std::size_t{32} << 10U> input_;
+};
+
+}  // namespace railhead::nri

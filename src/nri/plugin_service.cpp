@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nri/plugin_service.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "nri/messages.h"
+
+namespace railhead::nri {
+
+PluginService::PluginService(boost::asio::io_context& loop, const SessionOptions& options,
+                             Handler& handler, SessionStats& stats, CreateCalls::Reply reply)
+    : options_(options),
+      handler_(handler),
+      stats_(stats),
+      reply_(reply),
+      calls_(std::make_shared<CreateCalls>(loop, handler, stats, std::move(reply))) {}
+
+const PluginService::Method* PluginService::find_method(std::string_view name) {
+  using Self = PluginService;
+  static constexpr std::array kMethods = {
+      Method{"CreateContainer", &Self::create_container},
+      Method{"Configure", &Self::configure},
+      Method{"Synchronize", &Self::synchronize},
+      Method{"Shutdown", &Self::shutdown},
+      Method{"StateChange", &Self::nothing_to_do},
+      Method{"RunPodSandbox", &Self::nothing_to_do},
+      Method{"UpdatePodSandbox", &Self::nothing_to_do},
+      Method{"PostUpdatePodSandbox", &Self::nothing_to_do},
+      Method{"StopPodSandbox", &Self::nothing_to_do},
+      Method{"RemovePodSandbox", &Self::nothing_to_do},
+      Method{"PostCreateContainer", &Self::nothing_to_do},
+      Method{"StartContainer", &Self::nothing_to_do},
+      Method{"PostStartContainer", &Self::nothing_to_do},
+      Method{"UpdateContainer", &Self::nothing_to_do},
+      Method{"PostUpdateContainer", &Self::nothing_to_do},
+      Method{"StopContainer", &Self::nothing_to_do},
+      Method{"RemoveContainer", &Self::nothing_to_do},
+      // An empty answer rejects nothing; an error would fail every container of the node.
+      Method{"ValidateContainerAdjustment", &Self::nothing_to_do},
+  };
+  const auto* const found = std::find_if(kMethods.begin(), kMethods.end(),
+                                         [name](const Method& m) { return m.name == name; });
+  return found == kMethods.end() ? nullptr : found;
+}
+
+Status PluginService::handle(wire::Message& message) {
+  if (message.header.type != wire::MessageType::request) return {};
+  if (!admit(message)) return {};
+  const std::uint32_t stream = message.header.stream;
+  const auto envelope = wire::decode_request(wire::view_of(message.body));
+  if (!envelope) {
+    refuse(stream, wire::StatusCode::invalid_argument, envelope.error().message);
+    return {};
+  }
+  return dispatch({stream, *envelope, message.body});
+}
+
+bool PluginService::admit(const wire::Message& message) {
+  const std::uint32_t stream = message.header.stream;
+  if (stream % 2 == 0 || stream <= last_stream_) {
+    refuse(stream, wire::StatusCode::invalid_argument,
+           "stream ids must be odd and increase, not " + std::to_string(stream) + " after " +
+               std::to_string(last_stream_));
+    return false;
+  }
+  last_stream_ = stream;
+  if (message.oversized) {
+    refuse(stream, wire::StatusCode::resource_exhausted,
+           "a request of " + std::to_string(message.header.length) + " bytes is too large");
+    return false;
+  }
+  return true;
+}
+
+Status PluginService::dispatch(const Request& request) {
+  const auto& [service, method, payload, timeout] = request.envelope;
+  const Method* const known = service == kPluginService ? find_method(method) : nullptr;
+  if (known != nullptr) return (this->*known->run)(request);
+  // Runtimes newer than us may ask for more: no error of theirs.
+  reply_(request.stream,
+         wire::encode_status(wire::StatusCode::unimplemented,
+                             "railhead does not serve " + quoted(service) + " " + quoted(method)));
+  return {};
+}
+
+void PluginService::refuse(std::uint32_t stream, wire::StatusCode code, std::string_view why) {
+  ++stats_.protocol_errors;
+  reply_(stream, wire::encode_status(code, why));
+}
+
+std::chrono::milliseconds PluginService::own_deadline(std::int64_t timeout_nano) const {
+  std::chrono::nanoseconds granted = peer_.request_timeout;
+  if (timeout_nano > 0) granted = std::min(granted, std::chrono::nanoseconds(timeout_nano));
+  const std::chrono::duration<double, std::nano> own = granted * options_.deadline_share;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(own);
+}
+
+Status PluginService::create_container(const Request& request) {
+  const auto deadline = own_deadline(request.envelope.timeout_nano);
+  const std::string_view payload = request.envelope.payload;
+  const auto started = calls_->start(request.stream, request.body, payload, deadline);
+  if (!started) {
+    const bool full = started.error().code == ErrorCode::too_large;
+    refuse(request.stream,
+           full ? wire::StatusCode::resource_exhausted : wire::StatusCode::invalid_argument,
+           started.error().message);
+  }
+  return {};
+}
+
+Status PluginService::configure(const Request& request) {
+  const auto peer = decode_configure(request.envelope.payload);
+  if (!peer) {
+    refuse(request.stream, wire::StatusCode::invalid_argument, peer.error().message);
+    return {};
+  }
+  const auto pid = peer_.pid;
+  peer_ = *peer;
+  peer_.pid = pid;
+  handler_.configured(peer_);
+  if (closed_) return {};
+  reply_(request.stream, wire::encode_response(encode_configure_response(options_.fail_request)));
+  return {};
+}
+
+Status PluginService::synchronize(const Request& request) {
+  const auto more = state_.add(request.body, request.envelope.payload);
+  if (!more) {
+    const bool too_large = more.error().code == ErrorCode::too_large;
+    refuse(request.stream,
+           too_large ? wire::StatusCode::resource_exhausted : wire::StatusCode::invalid_argument,
+           more.error().message);
+    state_.clear();
+    return too_large ? Status(more.error()) : Status();
+  }
+  // All chunks share one timeout of the runtime: answer before looking at the containers.
+  reply_(request.stream, wire::encode_response(encode_synchronize_response(*more)));
+  if (*more || closed_) return {};
+  if (!std::exchange(synchronized_, true)) ++stats_.registrations;
+  stats_.connected = true;
+  state_.deliver(handler_);
+  return {};
+}
+
+Status PluginService::shutdown(const Request& request) {
+  reply_(request.stream, {});
+  return Error{ErrorCode::unavailable, "nri: the runtime asked to shut down"};
+}
+
+Status PluginService::nothing_to_do(const Request& request) {
+  reply_(request.stream, {});
+  return {};
+}
+
+void PluginService::close() {
+  closed_ = true;
+  calls_->close();
+  state_.clear();
+}
+
+}  // namespace railhead::nri

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// The Plugin service: what the runtime calls, on connection 1. No socket.
+//
+// Invariants
+// * Every request gets exactly one response on its own stream id; everything that is no request is
+//   ignored (types to come, streams).
+// * What cannot be read is answered INVALID_ARGUMENT, what is not known UNIMPLEMENTED (the
+// runtime's
+//   fall-back to StateChange depends on it), and the session lives on. Stream ids that are even or
+//   do not increase are refused as Go's server does.
+// * Events that we did not subscribe are answered with success, by their own request (NRI 0.12) or
+//   as StateChange: an error would fail the pod.
+// * Each chunk of a Synchronize is answered with its own `more` and no updates. UpdateContainers is
+//   never called: it can deadlock containerd before 2.4 and CRI-O (containerd issue 13733).
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <boost/asio/io_context.hpp>
+
+#include "nri/create_calls.h"
+#include "nri/session.h"
+#include "nri/synchronize.h"
+#include "wire/ttrpc.h"
+#include "wire/ttrpc_envelope.h"
+
+namespace railhead::nri {
+
+class PluginService {
+ public:
+  PluginService(boost::asio::io_context& loop, const SessionOptions& options, Handler& handler,
+                SessionStats& stats, CreateCalls::Reply reply);
+
+  /// SO_PEERCRED of the connection, for Handler::configured.
+  void set_peer_pid(std::optional<int> pid) { peer_.pid = pid; }
+
+  /// Takes a message of the plugin connection; may move its body away. Fails only where the
+  /// connection is of no further use: Shutdown, or more state than we keep.
+  Status handle(wire::Message& message);
+
+  /// The last chunk of a Synchronize has been answered and delivered.
+  [[nodiscard]] bool synchronized() const { return synchronized_; }
+
+  /// No callback from here on.
+  void close();
+
+ private:
+  struct Request {
+    std::uint32_t stream;
+    wire::RequestEnvelope envelope;
+    wire::Bytes& body;  // which the envelope points into
+  };
+
+  struct Method {
+    std::string_view name;
+    Status (PluginService::*run)(const Request&);
+  };
+
+  static const Method* find_method(std::string_view name);
+
+  Status dispatch(const Request& request);
+  Status create_container(const Request& request);
+  Status configure(const Request& request);
+  Status synchronize(const Request& request);
+  Status shutdown(const Request& request);
+  Status nothing_to_do(const Request& request);
+
+  /// False, and answered, where a server may not start this request.
+  bool admit(const wire::Message& message);
+  void refuse(std::uint32_t stream, wire::StatusCode code, std::string_view why);
+  [[nodiscard]] std::chrono::milliseconds own_deadline(std::int64_t timeout_nano) const;
+
+  const SessionOptions& options_;
+  Handler& handler_;
+  SessionStats& stats_;
+  CreateCalls::Reply reply_;
+  std::shared_ptr<CreateCalls> calls_;
+  Synchronize state_;
+  RuntimePeer peer_;
+  std::uint32_t last_stream_ = 0;
+  bool synchronized_ = false;
+  bool closed_ = false;
+};
+
+}  // namespace railhead::nri

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "wire/protobuf_wire.h"
+
+#include <cstddef>
+#include <limits>
+
+namespace railhead::wire {
+namespace {
+
+constexpr unsigned kVarintBits = 7;
+constexpr unsigned kLastVarintShift = 63;  // the tenth byte holds one bit
+
+std::uint8_t byte_at(std::string_view text, std::size_t index) {
+  return static_cast<std::uint8_t>(text[index]);
+}
+
+bool is_continuation(std::string_view text, std::size_t index) {
+  return index < text.size() && (byte_at(text, index) & 0xC0U) == 0x80U;
+}
+
+// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none (RFC 3629).
+std::size_t utf8_length(std::string_view text) {
+  const std::uint8_t lead = byte_at(text, 0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+  if (lead < 0xC2 || lead > 0xF4) return 0;
+  for (std::size_t i = 1; i < length; ++i) {
+    if (!is_continuation(text, i)) return 0;
+  }
+  const std::uint8_t second = byte_at(text, 1);
+  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+  const bool surrogate = lead == 0xED && second >= 0xA0;
+  const bool beyond = lead == 0xF4 && second >= 0x90;
+  return overlong || surrogate || beyond ? 0 : length;
+}
+
+}  // namespace
+
+FieldReader::FieldReader(std::string_view message)
+    : at_(message.data()),
+      end_(message.data() + message.size()) {}
+
+bool FieldReader::fail() {
+  malformed_ = true;
+  at_ = end_;
+  return false;
+}
+
+bool FieldReader::next(Field& field) {
+  if (at_ == end_) return false;
+  std::uint64_t key = 0;
+  if (!read_varint(key)) return false;
+  if (key > std::numeric_limits<std::uint32_t>::max() || (key >> 3U) == 0) return fail();
+  field.key = static_cast<std::uint32_t>(key);
+  field.value = 0;
+  field.bytes = {};
+  switch (static_cast<WireType>(key & 7U)) {
+    case WireType::varint: return read_varint(field.value);
+    case WireType::fixed64: return read_fixed(8, field.value);
+    case WireType::fixed32: return read_fixed(4, field.value);
+    case WireType::bytes: return read_bytes(field.bytes);
+  }
+  return fail();
+}
+
+bool FieldReader::read_varint(std::uint64_t& value) {
+  value = 0;
+  for (unsigned shift = 0; shift <= kLastVarintShift; shift += kVarintBits) {
+    if (at_ == end_) return fail();
+    const auto byte = static_cast<std::uint8_t>(*at_++);
+    if (shift == kLastVarintShift && byte > 1) return fail();
+    value |= static_cast<std::uint64_t>(byte & 0x7FU) << shift;
+    if (byte < 0x80) return true;
+  }
+  return fail();
+}
+
+bool FieldReader::read_fixed(unsigned size, std::uint64_t& value) {
+  if (static_cast<std::size_t>(end_ - at_) < size) return fail();
+  value = 0;
+  for (unsigned i = 0; i < size; ++i) {
+    value |= static_cast<std::uint64_t>(static_cast<std::uint8_t>(*at_++)) << (8 * i);
+  }
+  return true;
+}
+
+bool FieldReader::read_bytes(std::string_view& bytes) {
+  std::uint64_t length = 0;
+  if (!read_varint(length)) return false;
+  if (length > static_cast<std::uint64_t>(end_ - at_)) return fail();
+  bytes = {at_, static_cast<std::size_t>(length)};
+  at_ += length;
+  return true;
+}
+
+void append_varint(std::string& out, std::uint64_t value) {
+  while (value >= 0x80) {
+    out.push_back(static_cast<char>((value & 0x7FU) | 0x80U));
+    value >>= kVarintBits;
+  }
+  out.push_back(static_cast<char>(value));
+}
+
+void append_varint_field(std::string& out, int number, std::uint64_t value) {
+  if (value == 0) return;
+  append_varint(out, varint_key(number));
+  append_varint(out, value);
+}
+
+void append_bytes_field(std::string& out, int number, std::string_view value) {
+  if (value.empty()) return;
+  append_varint(out, bytes_key(number));
+  append_varint(out, value.size());
+  out.append(value);
+}
+
+std::string to_utf8(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length == 0) {
+      out.push_back('?');
+    } else {
+      out.append(text.substr(0, length));
+    }
+    text.remove_prefix(length == 0 ? 1 : length);
+  }
+  return out;
+}
+
+}  // namespace railhead::wire

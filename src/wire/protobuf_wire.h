@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The protobuf wire format, read in place. Facts: protobuf.dev, "Encoding".
+//
+// Invariants
+// * Nothing is copied and nothing recurses: an embedded message is a view, read by another reader.
+// * A truncated field, a varint above 64 bits, field number 0 and the group wire types (3, 4;
+// proto3
+//   has none) are malformed, and a malformed message has no further fields.
+// * A field of the right number and the wrong wire type is an unknown field, as in every protobuf
+//   library: keys below carry both.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace railhead::wire {
+
+enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
+
+/// A field's key as on the wire: number and wire type in one, fit for `case` labels.
+constexpr std::uint32_t field_key(int number, WireType type) {
+  return (static_cast<std::uint32_t>(number) << 3U) | static_cast<std::uint32_t>(type);
+}
+
+constexpr std::uint32_t varint_key(int number) {
+  return field_key(number, WireType::varint);
+}
+
+constexpr std::uint32_t bytes_key(int number) {
+  return field_key(number, WireType::bytes);
+}
+
+struct Field {
+  std::uint32_t key = 0;
+  std::uint64_t value = 0;  ///< varint, fixed64, fixed32; two's complement for signed types
+  std::string_view bytes;   ///< string, bytes, embedded message
+};
+
+/// The fields of one message, in wire order.
+class FieldReader {
+ public:
+  explicit FieldReader(std::string_view message);
+
+  /// The next field; false at the end and where the message is malformed.
+  bool next(Field& field);
+
+  [[nodiscard]] bool malformed() const { return malformed_; }
+
+ private:
+  bool read_varint(std::uint64_t& value);
+  bool read_fixed(unsigned size, std::uint64_t& value);
+  bool read_bytes(std::string_view& bytes);
+  bool fail();
+
+  const char* at_;
+  const char* end_;
+  bool malformed_ = false;
+};
+
+void append_varint(std::string& out, std::uint64_t value);
+
+/// Appends nothing for 0: proto3 leaves default values out.
+void append_varint_field(std::string& out, int number, std::uint64_t value);
+
+/// Appends nothing for an empty value.
+void append_bytes_field(std::string& out, int number, std::string_view value);
+
+/// `text` with every byte that is not part of well-formed UTF-8 replaced by '?': a proto3 string
+/// that is not UTF-8 makes Go reject the whole message.
+std::string to_utf8(std::string_view text);
+
+}  // namespace railhead::wire
