@@ -22,12 +22,12 @@ enum class Role : std::uint8_t {
   virtual_function,
   unknown,
 };
-std::string_view to_string(Role role);  ///< "compute", "front-end", …
-std::optional<Role> parse_role(std::string_view text);
+std::string_view to_string(Role role);                  ///< "compute", "front-end", …
+std::optional<Role> parse_role(std::string_view text);  ///< absent: no such role
 
 /// The operator's word on a role: first match wins. An empty selector matches everything.
 struct RoleOverride {
-  std::string name_glob;            ///< RDMA device name, shell pattern
+  std::string name_glob;  ///< RDMA device name, shell pattern
   std::optional<PciAddress> pci;
   Role role = Role::compute;
 };
@@ -41,8 +41,8 @@ struct RoleDecision {
 std::vector<RoleDecision> decide_roles(const Node& node, const Topology& topology,
                                        const std::vector<RoleOverride>& overrides);
 
-/// Whether a NIC can carry traffic for a container now, and if not, why. Not part of the deal: a NIC
-/// that is down keeps its place.
+/// Whether a NIC can carry traffic for a container now, and if not, why. Not part of the deal: a
+/// NIC that is down keeps its place.
 struct Usability {
   bool usable = true;
   std::string reason;  ///< "port 1 is DOWN", "is in the exclusive pool nvidia.com/hostdev"
@@ -63,8 +63,10 @@ struct GpuDeal {
 struct Deal {
   std::vector<RoleDecision> roles;  ///< per NIC
   std::vector<GpuDeal> gpus;        ///< per GPU
-  std::vector<std::size_t> spare;   ///< compute NICs dealt to nobody
-  std::size_t per_gpu = 1;          ///< K of the rule
+  /// What is dealt: the devices of each compute card, by PCI address. A NIC of the rule is a card.
+  std::vector<std::vector<std::size_t>> cards;
+  std::vector<std::size_t> spare;  ///< compute NICs dealt to nobody
+  std::size_t per_gpu = 1;         ///< K of the rule
   std::vector<std::string> warnings;
 };
 
@@ -85,13 +87,44 @@ struct GpuChoice {
 
 /// What a container with these GPUs gets.
 struct Selection {
-  std::vector<GpuChoice> gpus;       ///< in the order asked
-  std::vector<std::size_t> nics;     ///< union, in the node's order
+  std::vector<GpuChoice> gpus;        ///< in the order asked
+  std::vector<std::size_t> nics;      ///< union, in the node's order
   std::vector<std::string> warnings;  ///< stand-ins, GPUs without any usable NIC
 };
 
 /// `usable` has one entry per NIC. GPUs are indices into Node::gpus; duplicates count once.
 Selection select(const Node& node, const Topology& topology, const Deal& deal,
                  const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus);
+
+/// One NIC as a GPU sees it, with the whole reason for or against it.
+struct ExplainedNic {
+  std::size_t nic = 0;
+  Nearness nearness;
+  bool candidate = false;  ///< of role compute
+  bool nearest = false;    ///< in the set S
+  bool dealt = false;
+  bool chosen = false;  ///< given to a container with this GPU: dealt and usable, or a stand-in
+  std::string reason;  ///< "dealt: …", "excluded: storage, …", "further away: NODE on NUMA node 0"
+};
+
+struct ExplainedGpu {
+  std::size_t gpu = 0;
+  std::vector<ExplainedNic> nics;  ///< every NIC: nearest first, then by PCI address
+  std::string step;                ///< which step of the rule decided: GpuDeal::why
+};
+
+/// The affinity rule at work on some GPUs, for `affinity --explain`.
+struct Explanation {
+  TopologySource source = TopologySource::pci_tree;
+  Confidence confidence = Confidence::high;
+  std::size_t candidates = 0;  ///< compute cards
+  std::size_t per_gpu = 1;     ///< K of the rule
+  std::vector<ExplainedGpu> gpus;
+  std::vector<std::string> warnings;  ///< of topology, deal and selection
+};
+
+/// Arguments as for select().
+Explanation explain(const Node& node, const Topology& topology, const Deal& deal,
+                    const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus);
 
 }  // namespace railhead

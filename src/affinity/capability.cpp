@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "affinity/capability.h"
+
+#include <algorithm>
+#include <array>
+
+namespace railhead {
+namespace {
+
+struct Model {
+  std::uint16_t vendor;
+  std::uint16_t device;
+  unsigned gbps;
+};
+
+/// Device ids from pci.ids; rates are the fastest port of the family's usual cards (ConnectX-6 Dx:
+/// the dual-port cards that servers carry). Only differences within one machine matter.
+constexpr std::array kModels = {
+    Model{0x15b3, 0x1003, 40},    // ConnectX-3
+    Model{0x15b3, 0x1007, 40},    // ConnectX-3 Pro
+    Model{0x15b3, 0x1011, 56},    // Connect-IB
+    Model{0x15b3, 0x1013, 100},   // ConnectX-4
+    Model{0x15b3, 0x1015, 25},    // ConnectX-4 Lx
+    Model{0x15b3, 0x1017, 100},   // ConnectX-5
+    Model{0x15b3, 0x1019, 100},   // ConnectX-5 Ex
+    Model{0x15b3, 0x101b, 200},   // ConnectX-6
+    Model{0x15b3, 0x101d, 100},   // ConnectX-6 Dx
+    Model{0x15b3, 0x101f, 25},    // ConnectX-6 Lx
+    Model{0x15b3, 0x1021, 400},   // ConnectX-7
+    Model{0x15b3, 0x1023, 800},   // ConnectX-8
+    Model{0x15b3, 0x1025, 1600},  // ConnectX-9
+    Model{0x15b3, 0xa2d6, 200},   // BlueField-2
+    Model{0x15b3, 0xa2dc, 400},   // BlueField-3
+};
+
+constexpr std::array kSpeedClasses = {1600U, 800U, 400U, 200U, 100U, 50U, 40U, 25U, 10U, 1U};
+
+/// The class of a rate: the greatest that is not above it by more than rounding.
+unsigned speed_class(double gbps) {
+  for (const unsigned known : kSpeedClasses) {
+    if (gbps * 1.02 >= known) return known;
+  }
+  return 0;
+}
+
+/// Payload of a PCIe interface in Gb/s: 8b/10b up to 5 GT/s, 128b/130b to 32, one in one above.
+double pcie_gbps(double gts, unsigned lanes) {
+  const double coding = gts <= 5.0 ? 0.8 : gts <= 32.0 ? 128.0 / 130.0 : 1.0;
+  return gts * coding * lanes;
+}
+
+unsigned own_pcie_class(const PciDevice& pci) {
+  if (!pci.max_link_gts || !pci.max_link_width || *pci.max_link_width == 0) return 0;
+  return speed_class(pcie_gbps(*pci.max_link_gts, *pci.max_link_width));
+}
+
+bool same_model(const PciDevice& a, const PciDevice& b) {
+  return a.vendor == b.vendor && a.device == b.device && a.subsystem_vendor == b.subsystem_vendor &&
+         a.subsystem_device == b.subsystem_device;
+}
+
+unsigned fastest_active(const Nic& nic) {
+  double fastest = 0;
+  for (const auto& port : nic.ports) {
+    if (port.state == PortState::active) fastest = std::max(fastest, port.rate_gbps.value_or(0));
+  }
+  return speed_class(fastest);
+}
+
+/// The fastest ACTIVE port among the NICs of this model.
+unsigned fastest_sibling(const Node& node, const Nic& nic, const PciDevice* pci) {
+  unsigned fastest = fastest_active(nic);
+  if (pci == nullptr) return fastest;
+  for (const auto& other : node.nics) {
+    const PciDevice* function = other.pci ? node.find_pci(*other.pci) : nullptr;
+    if (function != nullptr && same_model(*pci, *function)) {
+      fastest = std::max(fastest, fastest_active(other));
+    }
+  }
+  return fastest;
+}
+
+unsigned speed_of(const Node& node, const Nic& nic, const PciDevice* pci) {
+  const unsigned interface = pci != nullptr ? own_pcie_class(*pci) : 0;
+  const auto model = pci != nullptr ? model_gbps(pci->vendor, pci->device) : std::nullopt;
+  if (model && interface != 0) return std::min(*model, interface);
+  if (model) return *model;
+  return interface != 0 ? interface : fastest_sibling(node, nic, pci);
+}
+
+LinkLayer link_layer_of(const Nic& nic, const PciDevice* pci) {
+  for (const auto& port : nic.ports) {
+    if (port.link_layer != LinkLayer::unknown) return port.link_layer;
+  }
+  const unsigned kind = pci != nullptr ? pci->class_code >> 8 : 0;
+  if (kind == 0x0207) return LinkLayer::infiniband;
+  return kind == 0x0200 ? LinkLayer::ethernet : LinkLayer::unknown;
+}
+
+/// Lanes that card and slot have in common; virtual slots invent theirs.
+unsigned lanes_of(const Node& node, const PciDevice* pci) {
+  if (pci == nullptr) return 0;
+  const unsigned own = pci->max_link_width.value_or(0);
+  if (own == 0 || node.hypervisor || pci->bridges.empty()) return own;
+  const PciDevice* slot = node.find_pci(pci->bridges.back());
+  const unsigned theirs = slot != nullptr ? slot->max_link_width.value_or(0) : 0;
+  return theirs == 0 ? own : std::min(own, theirs);
+}
+
+}  // namespace
+
+std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device) {
+  const auto at = std::find_if(kModels.begin(), kModels.end(), [&](const Model& model) {
+    return model.vendor == vendor && model.device == device;
+  });
+  if (at == kModels.end()) return std::nullopt;
+  return at->gbps;
+}
+
+Capability capability_of(const Node& node, const Nic& nic) {
+  const PciDevice* pci = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+  return {link_layer_of(nic, pci), speed_of(node, nic, pci), lanes_of(node, pci)};
+}
+
+std::string to_text(const Capability& capability) {
+  std::string text{to_string(capability.link_layer)};
+  if (capability.gbps != 0) text += " " + std::to_string(capability.gbps) + " Gb/s";
+  return text;
+}
+
+bool is_bluefield(const PciDevice& pci) {
+  return pci.vendor == 0x15b3 &&
+         (pci.device == 0xa2d2 || pci.device == 0xa2d6 || pci.device == 0xa2dc);
+}
+
+}  // namespace railhead

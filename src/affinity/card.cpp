@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "affinity/card.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace railhead {
+namespace {
+
+bool one_slot(const PciAddress& a, const PciAddress& b) {
+  return std::tie(a.domain, a.bus, a.device) == std::tie(b.domain, b.bus, b.device);
+}
+
+/// Whether the image guid is an identity: some drivers leave it zero.
+bool tells_identity(const std::optional<std::string>& guid) {
+  return guid && guid->find_first_not_of("0:x") != std::string::npos;
+}
+
+bool one_card(const Nic& a, const Nic& b) {
+  if (!a.pci || !b.pci || !one_slot(*a.pci, *b.pci)) return false;
+  const bool both = tells_identity(a.sys_image_guid) && tells_identity(b.sys_image_guid);
+  return !both || a.sys_image_guid == b.sys_image_guid;
+}
+
+bool better(const Capability& a, const Capability& b) {
+  if (a.gbps != b.gbps) return a.gbps > b.gbps;
+  return a.link_layer == LinkLayer::infiniband && b.link_layer != LinkLayer::infiniband;
+}
+
+bool one_class(const Capability& a, const Capability& b) {
+  return a.link_layer == b.link_layer && a.gbps == b.gbps;
+}
+
+void keep_fastest(Card& card, const std::vector<Capability>& capabilities) {
+  for (const auto nic : card.nics) {
+    if (better(capabilities[nic], card.capability)) card.capability = capabilities[nic];
+  }
+  std::erase_if(card.nics,
+                [&](std::size_t nic) { return !one_class(capabilities[nic], card.capability); });
+}
+
+}  // namespace
+
+bool comes_before(const Nic& a, const Nic& b) {
+  if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
+  return std::tie(a.pci, a.name) < std::tie(b.pci, b.name);
+}
+
+std::vector<Card> make_cards(const Node& node, std::vector<std::size_t> nics,
+                             const std::vector<Capability>& capabilities) {
+  std::sort(nics.begin(), nics.end(),
+            [&](std::size_t a, std::size_t b) { return comes_before(node.nics[a], node.nics[b]); });
+  std::vector<Card> cards;
+  for (const auto nic : nics) {
+    // Sorted by address, functions of one slot are neighbours: at most eight cards to look at.
+    auto at = cards.rbegin();
+    for (; at != cards.rend(); ++at) {
+      const Nic& other = node.nics[at->nics.front()];
+      if (one_card(other, node.nics[nic])) break;
+      if (!other.pci || !node.nics[nic].pci || !one_slot(*other.pci, *node.nics[nic].pci)) {
+        at = cards.rend();
+        break;
+      }
+    }
+    if (at != cards.rend()) {
+      at->nics.push_back(nic);
+    } else {
+      cards.push_back({{nic}, capabilities[nic]});
+    }
+  }
+  for (auto& card : cards) keep_fastest(card, capabilities);
+  return cards;
+}
+
+}  // namespace railhead

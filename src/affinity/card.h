@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "affinity/capability.h"
+#include "node/node.h"
+
+namespace railhead {
+
+/// RDMA devices that are one NIC to the deal: the functions of one card. Indices into Node::nics.
+struct Card {
+  std::vector<std::size_t> nics;  ///< by PCI address
+  Capability capability;
+};
+
+/// Order of the whole affinity layer: by PCI address, soft devices last, by name. Lists of a Node
+/// are sorted so already; sorting again makes the answer independent of it.
+bool comes_before(const Nic& a, const Nic& b);
+
+/// Groups NICs by card, sorted: same domain:bus:device, and same sys_image_guid where both have
+/// one. Of devices that differ in link layer or speed only the fastest are the card (InfiniBand
+/// before Ethernet); the others are in no card. A soft device is a card of its own.
+std::vector<Card> make_cards(const Node& node, std::vector<std::size_t> nics,
+                             const std::vector<Capability>& capabilities);
+
+}  // namespace railhead

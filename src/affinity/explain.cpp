@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <numeric>
+
+#include "affinity/affinity.h"
+#include "affinity/card.h"
+#include "affinity/wording.h"
+
+namespace railhead {
+namespace {
+
+bool contains(const std::vector<std::size_t>& list, std::size_t item) {
+  return std::find(list.begin(), list.end(), item) != list.end();
+}
+
+class Explainer {
+ public:
+  Explainer(const Node& node, const Topology& topology, const Deal& deal,
+            const std::vector<Usability>& usable)
+      : node_(node),
+        topology_(topology),
+        deal_(deal),
+        usable_(usable) {}
+
+  [[nodiscard]] ExplainedGpu explain(const GpuChoice& choice) const {
+    ExplainedGpu explained{choice.gpu, {}, deal_.gpus[choice.gpu].why};
+    for (const auto nic : nearest_first(choice.gpu)) {
+      explained.nics.push_back(explain(choice, nic));
+    }
+    return explained;
+  }
+
+ private:
+  [[nodiscard]] std::vector<std::size_t> nearest_first(std::size_t gpu) const {
+    std::vector<std::size_t> order(node_.nics.size());
+    std::iota(order.begin(), order.end(), 0U);
+    const auto& row = topology_.gpu_nic[gpu];
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+      return row[a] != row[b] ? row[a] < row[b] : comes_before(node_.nics[a], node_.nics[b]);
+    });
+    return order;
+  }
+
+  [[nodiscard]] ExplainedNic explain(const GpuChoice& choice, std::size_t nic) const {
+    const GpuDeal& own = deal_.gpus[choice.gpu];
+    ExplainedNic entry;
+    entry.nic = nic;
+    entry.nearness = topology_.gpu_nic[choice.gpu][nic];
+    entry.candidate = deal_.roles[nic].role == Role::compute;
+    entry.nearest = contains(own.nearest, nic);
+    entry.dealt = contains(own.nics, nic);
+    const auto chosen = std::find_if(choice.nics.begin(), choice.nics.end(),
+                                     [&](const Choice& c) { return c.nic == nic; });
+    entry.chosen = chosen != choice.nics.end();
+    entry.reason = entry.chosen ? chosen->why : reason_against(choice.gpu, entry);
+    return entry;
+  }
+
+  [[nodiscard]] std::string reason_against(std::size_t gpu, const ExplainedNic& entry) const {
+    const RoleDecision& role = deal_.roles[entry.nic];
+    if (!entry.candidate) {
+      return "excluded: " + std::string(to_string(role.role)) + ", " + role.reason;
+    }
+    if (entry.dealt) return "dealt, not usable: " + usable_[entry.nic].reason;
+    if (entry.nearest) return "as near, " + holder_text(entry.nic);
+    return "further away: " +
+           nearness_text(node_, node_.gpus[gpu], node_.nics[entry.nic], entry.nearness);
+  }
+
+  [[nodiscard]] std::string holder_text(std::size_t nic) const {
+    for (std::size_t g = 0; g < deal_.gpus.size(); ++g) {
+      if (contains(deal_.gpus[g].nics, nic)) return "dealt to " + gpu_text(node_.gpus[g]);
+    }
+    return "dealt to none";
+  }
+
+  const Node& node_;
+  const Topology& topology_;
+  const Deal& deal_;
+  const std::vector<Usability>& usable_;
+};
+
+void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
+  all.insert(all.end(), more.begin(), more.end());
+}
+
+}  // namespace
+
+Explanation explain(const Node& node, const Topology& topology, const Deal& deal,
+                    const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus) {
+  const Selection selection = select(node, topology, deal, usable, gpus);
+  const Explainer explainer(node, topology, deal, usable);
+  Explanation explanation;
+  explanation.source = topology.source;
+  explanation.confidence = topology.confidence;
+  explanation.candidates = deal.cards.size();
+  explanation.per_gpu = deal.per_gpu;
+  for (const auto& choice : selection.gpus) explanation.gpus.push_back(explainer.explain(choice));
+  append(explanation.warnings, topology.warnings);
+  append(explanation.warnings, deal.warnings);
+  append(explanation.warnings, selection.warnings);
+  return explanation;
+}
+
+}  // namespace railhead

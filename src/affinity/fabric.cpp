@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "affinity/fabric.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace railhead {
+namespace {
+
+using Class = std::pair<LinkLayer, unsigned>;
+
+Class class_of(const CardTraits& card) {
+  return {card.card.capability.link_layer, card.card.capability.gbps};
+}
+
+/// The class with most bandwidth: eight compute cards outweigh one faster storage card, and one
+/// fast card outweighs a handful of on-board ports.
+Class elect_class(const std::vector<CardTraits>& cards) {
+  std::map<Class, unsigned> count;
+  for (const auto& card : cards) ++count[class_of(card)];
+  const auto weight = [](const auto& entry) {
+    const auto& [type, number] = entry;
+    const bool infiniband = type.first == LinkLayer::infiniband;
+    return std::tuple(std::max(type.second, 1U) * number, infiniband, number, type.second);
+  };
+  const auto best = std::max_element(count.begin(), count.end(), [&](const auto& a, const auto& b) {
+    return weight(a) < weight(b);
+  });
+  return best == count.end() ? Class{} : best->first;
+}
+
+/// The number of functions that at least twice as many cards have as any other number.
+std::optional<unsigned> elect_functions(const std::vector<const CardTraits*>& cards) {
+  std::map<unsigned, std::size_t> count;
+  for (const auto* card : cards) ++count[card->functions];
+  for (const auto& [functions, number] : count) {
+    const bool outvotes_all = std::all_of(
+        count.begin(), count.end(), [functions = functions, number = number](const auto& other) {
+          return other.first == functions || number >= 2 * other.second;
+        });
+    if (outvotes_all) return functions;
+  }
+  return std::nullopt;
+}
+
+Role role_of_other_fabric(LinkLayer layer) {
+  return layer == LinkLayer::infiniband ? Role::storage : Role::front_end;
+}
+
+std::string among(const Fabric& fabric) {
+  return fabric.gbps == 0 ? "most cards"
+                          : std::to_string(fabric.cards) + " cards of " +
+                                to_text({fabric.link_layer, fabric.gbps, 0});
+}
+
+}  // namespace
+
+Fabric elect_fabric(const std::vector<CardTraits>& cards) {
+  Fabric fabric;
+  std::tie(fabric.link_layer, fabric.gbps) = elect_class(cards);
+  std::vector<const CardTraits*> members;
+  for (const auto& card : cards) {
+    if (class_of(card) == Class{fabric.link_layer, fabric.gbps}) members.push_back(&card);
+  }
+  const auto how_many = [&](bool CardTraits::*trait) {
+    return static_cast<std::size_t>(std::count_if(
+        members.begin(), members.end(), [&](const CardTraits* card) { return card->*trait; }));
+  };
+  fabric.cards = members.size();
+  fabric.functions = elect_functions(members);
+  fabric.bluefield = how_many(&CardTraits::bluefield) * 2 > members.size();
+  fabric.enslaved = how_many(&CardTraits::enslaved) * 3 > members.size();
+  return fabric;
+}
+
+std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric) {
+  const Capability& own = card.card.capability;
+  const Role other = role_of_other_fabric(own.link_layer);
+  const bool layers_known =
+      own.link_layer != LinkLayer::unknown && fabric.link_layer != LinkLayer::unknown;
+  if (layers_known && own.link_layer != fabric.link_layer) {
+    return Outlier{other, to_text(own) + " beside " + among(fabric), true};
+  }
+  if (own.gbps != 0 && fabric.gbps != 0 && own.gbps != fabric.gbps) {
+    const bool much_slower = own.gbps * 2 < fabric.gbps;
+    return Outlier{other, to_text(own) + " beside " + among(fabric), much_slower};
+  }
+  if (card.bluefield && !fabric.bluefield) {
+    return Outlier{Role::front_end, "a BlueField DPU beside " + among(fabric), false};
+  }
+  if (card.enslaved && !fabric.enslaved) {
+    return Outlier{Role::front_end,
+                   "its netdev is in a bond or bridge, those of most cards are not", false};
+  }
+  if (fabric.functions && card.functions != *fabric.functions) {
+    return Outlier{other,
+                   "a card of " + std::to_string(card.functions) + " functions, most have " +
+                       std::to_string(*fabric.functions),
+                   false};
+  }
+  return std::nullopt;
+}
+
+}  // namespace railhead

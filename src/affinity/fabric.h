@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "affinity/affinity.h"
+#include "affinity/card.h"
+
+namespace railhead {
+
+/// A card with the traits by which a compute card differs from a storage or front-end card.
+struct CardTraits {
+  Card card;
+  unsigned functions = 1;  ///< physical functions of the slot, whatever their role
+  bool bluefield = false;
+  bool enslaved = false;  ///< its netdev is a member of a bond or bridge
+};
+
+/// What most of a machine's cards are, and so what its GPUs talk through. Elected, because no
+/// single trait of a card says what it is for.
+struct Fabric {
+  LinkLayer link_layer = LinkLayer::unknown;
+  unsigned gbps = 0;
+  std::size_t cards = 0;              ///< of this link layer and speed
+  std::optional<unsigned> functions;  ///< of a card; absent where cards differ without a majority
+  bool bluefield = false;             ///< most are
+  bool enslaved = false;              ///< at least a third of them are
+};
+
+/// Elects link layer and speed by the sum of the cards' speeds (ties: InfiniBand, then more cards),
+/// then the other traits by at least twice as many cards of that class as any other.
+Fabric elect_fabric(const std::vector<CardTraits>& cards);
+
+/// Why a card is not of the fabric.
+struct Outlier {
+  Role role = Role::front_end;
+  std::string reason;
+  bool certain = true;  ///< false: it may still be compute where it alone is near a GPU
+};
+
+/// Absent: the card is of the fabric. A trait that is not known is no evidence.
+std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric);
+
+}  // namespace railhead

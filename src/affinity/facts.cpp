@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "affinity/facts.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace railhead {
+namespace {
+
+constexpr unsigned kManagementLanes = 2;
+constexpr unsigned kComputeLanes = 8;
+constexpr unsigned kManagementFunctions = 4;
+
+/// ConnectX-7 functions on HGX B200 and B300 baseboards belong to the NVLink fabric manager and
+/// carry no data: a x2 link or four functions of one device, as published PCI trees and matrices of
+/// these machines show.
+std::optional<RoleDecision> manages_nvlink(const NicFacts& facts, std::size_t at) {
+  const Capability& own = facts.capabilities()[at];
+  const PciDevice* pci = facts.function(at);
+  const bool connectx7 = pci != nullptr && pci->vendor == 0x15b3 && pci->device == 0x1021 &&
+                         own.link_layer == LinkLayer::infiniband;
+  if (own.lanes != 0 && own.lanes <= kManagementLanes && facts.widest_lanes() >= kComputeLanes) {
+    return RoleDecision{connectx7 ? Role::nvlink_management : Role::management,
+                        "PCIe x" + std::to_string(own.lanes) + " where others have x" +
+                            std::to_string(facts.widest_lanes())};
+  }
+  const unsigned functions = facts.functions_in_slot(at);
+  if (!connectx7 || functions < kManagementFunctions ||
+      facts.fewest_functions() >= kManagementFunctions) {
+    return std::nullopt;
+  }
+  return RoleDecision{Role::nvlink_management, "one of " + std::to_string(functions) +
+                                                   " InfiniBand functions of one ConnectX-7"};
+}
+
+}  // namespace
+
+NicFacts::NicFacts(const Node& node)
+    : node_(node),
+      functions_(node.nics.size()),
+      capabilities_(node.nics.size()) {
+  for (std::size_t i = 0; i < node.nics.size(); ++i) {
+    const auto& address = node.nics[i].pci;
+    if (address) functions_[i] = node.find_pci(*address);
+    if (is_vf(i)) continue;
+    capabilities_[i] = capability_of(node, node.nics[i]);
+    widest_ = std::max(widest_, capabilities_[i].lanes);
+    if (address) ++slots_[{address->domain, address->bus, address->device}];
+  }
+}
+
+bool NicFacts::is_vf(std::size_t at) const {
+  return functions_[at] != nullptr && functions_[at]->is_vf();
+}
+
+unsigned NicFacts::functions_in_slot(std::size_t at) const {
+  const auto& address = node_.nics[at].pci;
+  if (!address) return 1;
+  const auto slot = slots_.find({address->domain, address->bus, address->device});
+  return slot != slots_.end() ? slot->second : 1;
+}
+
+unsigned NicFacts::fewest_functions() const {
+  unsigned fewest = std::numeric_limits<unsigned>::max();
+  for (const auto& slot : slots_) fewest = std::min(fewest, slot.second);
+  return fewest;
+}
+
+std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t at) {
+  const Nic& nic = facts.nic(at);
+  if (!nic.pci) return RoleDecision{Role::compute, "a soft device, without a PCI function"};
+  const PciDevice* pci = facts.function(at);
+  if (facts.is_vf(at)) {
+    return RoleDecision{Role::virtual_function, "a virtual function of " + pci->physfn->str()};
+  }
+  for (const auto& netdev : nic.netdevs) {
+    if (facts.node().carries_default_route(netdev)) {
+      return RoleDecision{Role::management, "its netdev " + netdev + " carries the default route"};
+    }
+  }
+  if (pci == nullptr && nic.ports.empty()) {
+    return RoleDecision{Role::unknown, "neither its ports nor its PCI function can be read"};
+  }
+  return manages_nvlink(facts, at);
+}
+
+}  // namespace railhead

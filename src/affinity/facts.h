@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+#include "affinity/affinity.h"
+#include "affinity/capability.h"
+#include "node/node.h"
+
+namespace railhead {
+
+/// What is looked up again and again while roles are decided. Points into the Node. Virtual
+/// functions count nowhere: there may be hundreds, and their physical function speaks for them.
+class NicFacts {
+ public:
+  explicit NicFacts(const Node& node);
+
+  [[nodiscard]] const Node& node() const { return node_; }
+
+  [[nodiscard]] const Nic& nic(std::size_t at) const { return node_.nics[at]; }
+
+  [[nodiscard]] const PciDevice* function(std::size_t at) const { return functions_[at]; }
+
+  [[nodiscard]] const std::vector<Capability>& capabilities() const { return capabilities_; }
+
+  [[nodiscard]] bool is_vf(std::size_t at) const;
+
+  /// Physical functions with an RDMA device in the slot of this NIC, itself included.
+  [[nodiscard]] unsigned functions_in_slot(std::size_t at) const;
+  /// The fewest functions that any slot has.
+  [[nodiscard]] unsigned fewest_functions() const;
+
+  [[nodiscard]] unsigned widest_lanes() const { return widest_; }
+
+ private:
+  using Slot = std::tuple<std::uint32_t, std::uint8_t, std::uint8_t>;
+
+  const Node& node_;
+  std::vector<const PciDevice*> functions_;
+  std::vector<Capability> capabilities_;
+  std::map<Slot, unsigned> slots_;
+  unsigned widest_ = 0;
+};
+
+/// The role that a device shows by itself, whatever the other cards are: soft device, virtual
+/// function, default route, NVLink management. Absent: it has to be compared with the others.
+std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t nic);
+
+}  // namespace railhead

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+#include "affinity/affinity.h"
+#include "affinity/wording.h"
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+/// Step 4 of the rule: what is dealt and usable, else the nearest usable card.
+class Selector {
+ public:
+  Selector(const Node& node, const Topology& topology, const Deal& deal,
+           const std::vector<Usability>& usable)
+      : node_(node),
+        topology_(topology),
+        deal_(deal),
+        usable_(usable) {}
+
+  GpuChoice choose(std::size_t gpu, std::vector<std::string>& warnings) const {
+    GpuChoice choice{gpu, {}};
+    const GpuDeal& own = deal_.gpus[gpu];
+    for (const auto nic : own.nics) {
+      if (usable_[nic].usable) {
+        choice.nics.push_back({nic, topology_.gpu_nic[gpu][nic], false, own.why});
+      }
+    }
+    if (choice.nics.empty()) add_stand_in(choice, warnings);
+    return choice;
+  }
+
+ private:
+  void add_stand_in(GpuChoice& choice, std::vector<std::string>& warnings) const {
+    const Gpu& gpu = node_.gpus[choice.gpu];
+    const GpuDeal& own = deal_.gpus[choice.gpu];
+    const auto* card = nearest_usable(choice.gpu);
+    if (card == nullptr) {
+      warnings.push_back(gpu_text(gpu) + ": no usable compute NIC" +
+                         (own.nics.empty() ? "" : ": " + unusable_text(own.nics)));
+      return;
+    }
+    std::vector<std::string> names;
+    for (const auto nic : *card) {
+      if (!usable_[nic].usable) continue;
+      const Nearness& near = topology_.gpu_nic[choice.gpu][nic];
+      choice.nics.push_back({nic, near, true,
+                             nearness_text(node_, gpu, node_.nics[nic], near) +
+                                 "; stands in, nearest usable: " + unusable_text(own.nics)});
+      names.push_back(node_.nics[nic].name);
+    }
+    warnings.push_back(gpu_text(gpu) + ": " + unusable_text(own.nics) + "; " + join(names, ", ") +
+                       " stands in (" +
+                       std::string(to_string(choice.nics.front().nearness.relation)) + ")");
+  }
+
+  /// "mlx5_0 is not usable (port 1 is DOWN)"
+  [[nodiscard]] std::string unusable_text(const std::vector<std::size_t>& nics) const {
+    std::vector<std::string> parts;
+    for (const auto nic : nics) {
+      parts.push_back(node_.nics[nic].name + " is not usable (" + usable_[nic].reason + ")");
+    }
+    return join(parts, ", ");
+  }
+
+  /// The usable card that is nearest, then has fewest GPUs, then the lowest address. The load is
+  /// the deal's, never that of other stand-ins: the answer for a GPU depends on no other container.
+  [[nodiscard]] const std::vector<std::size_t>* nearest_usable(std::size_t gpu) const {
+    const std::vector<std::size_t>* best = nullptr;
+    std::tuple<Nearness, std::size_t> best_key;
+    for (const auto& card : deal_.cards) {
+      std::optional<Nearness> near;
+      for (const auto nic : card) {
+        if (!usable_[nic].usable) continue;
+        const Nearness& own = topology_.gpu_nic[gpu][nic];
+        near = near ? std::min(*near, own) : own;
+      }
+      if (!near) continue;
+      const std::tuple key{*near, load_of(card.front())};
+      if (best != nullptr && !(key < best_key)) continue;
+      best = &card;
+      best_key = key;
+    }
+    return best;
+  }
+
+  [[nodiscard]] std::size_t load_of(std::size_t nic) const {
+    return static_cast<std::size_t>(
+        std::count_if(deal_.gpus.begin(), deal_.gpus.end(), [&](const GpuDeal& gpu) {
+          return std::find(gpu.nics.begin(), gpu.nics.end(), nic) != gpu.nics.end();
+        }));
+  }
+
+  const Node& node_;
+  const Topology& topology_;
+  const Deal& deal_;
+  const std::vector<Usability>& usable_;
+};
+
+}  // namespace
+
+Selection select(const Node& node, const Topology& topology, const Deal& deal,
+                 const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus) {
+  const Selector selector(node, topology, deal, usable);
+  Selection selection;
+  std::set<std::size_t> seen;
+  std::set<std::size_t> together;
+  for (const auto gpu : gpus) {
+    if (gpu >= node.gpus.size() || !seen.insert(gpu).second) continue;
+    selection.gpus.push_back(selector.choose(gpu, selection.warnings));
+    for (const auto& choice : selection.gpus.back().nics) together.insert(choice.nic);
+  }
+  selection.nics.assign(together.begin(), together.end());
+  return selection;
+}
+
+}  // namespace railhead

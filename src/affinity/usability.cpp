@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "affinity/affinity.h"
+
+namespace railhead {
+namespace {
+
+std::string port_text(const Port& port) {
+  const std::string name = "port " + std::to_string(port.number);
+  if (!port.state) return name + " does not tell its state";
+  return name + " is " + std::string(to_string(*port.state));
+}
+
+Usability usability_of(const Nic& nic) {
+  if (!nic.registered) return {false, "no RDMA driver is bound"};
+  if (nic.uverbs.empty()) return {false, "it has no uverbs device (is ib_uverbs loaded?)"};
+  if (nic.ports.empty()) return {false, "it has no ports"};
+  const bool active = std::any_of(nic.ports.begin(), nic.ports.end(),
+                                  [](const Port& port) { return port.state == PortState::active; });
+  if (active) return {};
+  std::string reason;
+  for (const auto& port : nic.ports) reason += (reason.empty() ? "" : ", ") + port_text(port);
+  return {false, reason};
+}
+
+}  // namespace
+
+std::vector<Usability> usability_of(const Node& node) {
+  std::vector<Usability> all;
+  all.reserve(node.nics.size());
+  for (const auto& nic : node.nics) all.push_back(usability_of(nic));
+  return all;
+}
+
+}  // namespace railhead
