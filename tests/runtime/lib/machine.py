@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Facts of a committed machine, read from its snapshot without Railhead's reader."""
+
+import dataclasses
+import os
+import pathlib
+import re
+
+from . import paths
+
+
+@dataclasses.dataclass(frozen=True)
+class Gpu:
+    pci: str
+    uuid: str
+    minor: int
+
+
+@dataclasses.dataclass(frozen=True)
+class CharDevice:
+    path: str
+    major: int
+    minor: int
+    mode: str  # octal
+    owner: str  # uid:gid
+
+
+_ENTRY = re.compile(rb"([a-z]) (\S+)(?: (.*))?")
+
+
+def _entries(data: bytes):
+    """(letter, path, rest) of each entry; for `f` the rest is the content."""
+    at = data.index(b"\n") + 1
+    while at < len(data):
+        end = data.index(b"\n", at)
+        line = data[at:end]
+        at = end + 1
+        match = _ENTRY.fullmatch(line)
+        if line.startswith(b"#") or not match:
+            continue
+        letter, path, rest = (part.decode() if part else "" for part in match.groups())
+        if letter == "f":
+            rest = data[at : at + int(rest)].decode(errors="replace")
+            at += len(rest.encode()) + 1
+        yield letter, "/" + path.lstrip("/"), rest
+
+
+class Machine:
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.snapshot = paths.machine(name)
+        self._text: dict[str, str] = {}
+        self._links: dict[str, str] = {}
+        self._nodes: dict[str, str] = {}
+        for letter, path, rest in _entries(pathlib.Path(self.snapshot).read_bytes()):
+            if letter in "tf":
+                self._text[path] = rest.strip()
+            elif letter == "l":
+                self._links[path] = os.path.normpath(f"{path}/../{rest.removeprefix('-> ')}")
+            elif letter == "c":
+                self._nodes[path] = rest
+
+    @property
+    def gpus(self) -> list[Gpu]:
+        """NVIDIA GPUs in PCI order: the position is nvidia-smi's index."""
+        found = []
+        for path, text in sorted(self._text.items()):
+            match = re.fullmatch(r"/proc/driver/nvidia/gpus/([^/]+)/information", path)
+            if match:
+                facts = dict(re.findall(r"^([^:]+):\s+(.*?)\s*$", text, re.MULTILINE))
+                found.append(Gpu(match[1], facts["GPU UUID"], int(facts["Device Minor"])))
+        return found
+
+    def _device(self, path: str, numbers: str) -> CharDevice:
+        major, minor = numbers.split(":")
+        _, mode, owner = self._nodes.get(path, f"{numbers} 0666 0:0").split()
+        return CharDevice(path, int(major), int(minor), mode, owner)
+
+    def uverbs(self, nic: str) -> CharDevice:
+        """The verbs node of an RDMA device."""
+        for path, text in self._text.items():
+            match = re.fullmatch(r"(.*/infiniband_verbs/(uverbs\d+))/ibdev", path)
+            if match and text == nic:
+                return self._device(f"/dev/infiniband/{match[2]}", self._text[f"{match[1]}/dev"])
+        raise KeyError(f"{self.snapshot}: no verbs node of {nic}")
+
+    @property
+    def rdma_cm(self) -> CharDevice:
+        numbers = next(t for p, t in self._text.items() if p.endswith("/misc/rdma_cm/dev"))
+        return self._device("/dev/infiniband/rdma_cm", numbers)
+
+    def devices(self, nics: list[str]) -> dict[str, CharDevice]:
+        """What a container with these NICs has below /dev/infiniband."""
+        nodes = [self.rdma_cm, *(self.uverbs(nic) for nic in nics)] if nics else []
+        return {node.path: node for node in nodes}
