@@ -8,6 +8,7 @@ import (
 	"context"
 	"flag"
 	"log"
+	"os"
 
 	"github.com/containerd/nri/pkg/api"
 	"github.com/containerd/nri/pkg/stub"
@@ -20,7 +21,7 @@ func (plugin) CreateContainer(_ context.Context, _ *api.PodSandbox, _ *api.Conta
 	adjustment := &api.ContainerAdjustment{}
 	adjustment.AddDevice(&api.LinuxDevice{
 		Path: "/dev/infiniband/uverbs0", Type: "c", Major: 231, Minor: 192,
-		FileMode: api.FileMode(0o666), Uid: api.UInt32(0), Gid: api.UInt32(0),
+		FileMode: api.FileMode(os.FileMode(0o666)), Uid: api.UInt32(uint32(0)), Gid: api.UInt32(uint32(0)),
 	})
 	adjustment.AddRlimit("RLIMIT_MEMLOCK", 8<<20, 8<<20)
 	adjustment.AddEnv("NCCL_IB_HCA", "=mlx5_0:1")
