@@ -24,8 +24,8 @@ struct ParseLimits {
   std::size_t values = 65536;
 };
 
-/// A parsed YAML or JSON value that remembers where it stood. Scalars stay text until they are asked
-/// for as something.
+/// A parsed YAML or JSON value that remembers where it stood. Scalars stay text until they are
+/// asked for as something.
 struct Value {
   enum class Kind : std::uint8_t { null, scalar, list, map };
   struct Entry;
@@ -41,7 +41,8 @@ struct Value {
 
   /// Errors name the line and column and what was found instead.
   [[nodiscard]] Result<std::string> as_string() const;
-  [[nodiscard]] Result<bool> as_bool() const;  ///< true/false (YAML 1.2 core, any of the three cases)
+  [[nodiscard]] Result<bool> as_bool()
+      const;  ///< true/false (YAML 1.2 core, any of the three cases)
   [[nodiscard]] Result<std::uint64_t> as_unsigned() const;  ///< decimal or 0x…
   [[nodiscard]] Result<std::int64_t> as_signed() const;
   [[nodiscard]] Result<std::vector<std::string>> as_strings() const;  ///< list of scalars

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+namespace railhead {
+
+/// A JSON value for output; objects keep the order in which keys were added.
+using Json = nlohmann::ordered_json;
+
+/// Indented by two, with a newline at the end. Bytes that are not UTF-8 become U+FFFD.
+std::string to_json_text(const Json& json);
+
+/// The same document as block-style YAML.
+std::string to_yaml(const Json& json);
+
+}  // namespace railhead

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/value.h"
+
+namespace railhead {
+
+/// Builds a Value from the events of a parser, within limits. After the first failure every further
+/// event is ignored; the parser should stop as soon as failed() says so.
+class ValueBuilder {
+ public:
+  explicit ValueBuilder(const ParseLimits& limits)
+      : limits_(limits) {}
+
+  void null(Mark mark);
+  void scalar(Mark mark, std::string text, bool quoted);
+  void start(Value::Kind kind, Mark mark);
+  void end();
+  /// The next value of the map belongs to this key.
+  void key(Mark mark, std::string text);
+  void fail(Mark mark, const std::string& what);
+
+  [[nodiscard]] bool failed() const { return error_.has_value(); }
+
+  /// True where a map waits for a key.
+  [[nodiscard]] bool wants_key() const;
+  Result<Value> finish() &&;
+
+ private:
+  void add(Value value);
+
+  ParseLimits limits_;
+  std::vector<Value> open_;                        ///< from the root down
+  std::vector<std::optional<Value::Entry>> keys_;  ///< pending key of each open value
+  std::optional<Value> root_;
+  std::size_t values_ = 0;
+  std::optional<Error> error_;
+};
+
+}  // namespace railhead

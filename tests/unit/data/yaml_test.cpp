@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "data/value.h"
+
+namespace railhead {
+namespace {
+
+using testing::HasSubstr;
+
+std::string error_of(std::string_view text, const ParseLimits& limits = {}) {
+  const auto value = parse_yaml(text, limits);
+  return value ? "" : value.error().message;
+}
+
+TEST(Yaml, values_keep_their_place_counted_from_one) {
+  const auto root = parse_yaml("a: 1\nb:\n  - x\n  - 'y'\n");
+  ASSERT_TRUE(root) << root.error().message;
+  EXPECT_EQ(root->find("a")->as_unsigned().value(), 1U);
+  EXPECT_EQ(root->find("a")->mark.column, 4U);
+  const auto& list = *root->find("b");
+  EXPECT_EQ(list.items.at(1).mark.line, 4U);
+  EXPECT_TRUE(list.items.at(1).quoted);
+  EXPECT_EQ(list.as_strings().value(), (std::vector<std::string>{"x", "y"}));
+}
+
+TEST(Yaml, null_is_nothing_and_quotes_make_text) {
+  const auto root = parse_yaml("a:\nb: ~\nc: null\nd: 'null'\ne: ''\n");
+  ASSERT_TRUE(root);
+  for (const char* key : {"a", "b", "c"})
+    EXPECT_EQ(root->find(key)->kind, Value::Kind::null) << key;
+  EXPECT_EQ(root->find("d")->as_string().value(), "null");
+  EXPECT_EQ(root->find("e")->as_string().value(), "");
+  EXPECT_EQ(parse_yaml("")->kind, Value::Kind::null);
+  EXPECT_EQ(parse_yaml("# only words")->kind, Value::Kind::null);
+}
+
+TEST(Yaml, a_bomb_of_aliases_is_refused_at_its_first_anchor) {
+  EXPECT_THAT(error_of("a: &a [x, x]\nb: [*a, *a]\n"), HasSubstr("anchor"));
+  EXPECT_THAT(error_of("b: *a\n"), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(error_of("a: !!binary AAAA\n"), HasSubstr("tag"));
+  EXPECT_THAT(error_of("a: !!map {}\n"), HasSubstr("tag"));
+  EXPECT_THAT(error_of("<<: {a: 1}\n"), HasSubstr("merge key"));
+}
+
+TEST(Yaml, depth_count_and_size_are_limited_while_parsing) {
+  EXPECT_THAT(error_of(std::string(100000, '[')), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(error_of("[[[[x]]]]", {.depth = 3}), HasSubstr("deeper than 3"));
+  EXPECT_THAT(error_of("[1,2,3,4]", {.values = 4}), HasSubstr("more than 4 values"));
+  EXPECT_THAT(error_of("[1,2,3,4]", {.bytes = 4}), HasSubstr("more than 4 bytes"));
+  std::string deep;
+  for (int i = 0; i < 3000; ++i) deep += std::string(static_cast<std::size_t>(i % 900), ' ') + "- ";
+  EXPECT_NE(error_of(deep), "");
+}
+
+TEST(Yaml, duplicate_keys_and_second_documents_are_errors) {
+  EXPECT_THAT(error_of("a: 1\na: 2\n"), HasSubstr("line 2 column 1: key \"a\" stands twice"));
+  EXPECT_THAT(error_of("a: 1\n---\nb: 2\n"), HasSubstr("more than one document"));
+  EXPECT_THAT(error_of("? [a]\n: b\n"), HasSubstr("key must be text"));
+}
+
+TEST(Yaml, broken_text_names_line_and_column) {
+  EXPECT_THAT(error_of("a: [1, 2\n"), HasSubstr("line "));
+  EXPECT_THAT(error_of("a: 'x"), HasSubstr("line "));
+  EXPECT_NE(error_of(std::string_view("\0\x01\xff", 3)), "x");
+}
+
+TEST(Yaml, typed_access_says_what_was_found_instead) {
+  const auto root = parse_yaml("n: -1\nb: maybe\nm: {}\nq: '1'\n");
+  EXPECT_THAT(root->find("n")->as_unsigned().error().message, HasSubstr("line 1 column 4"));
+  EXPECT_THAT(root->find("b")->as_bool().error().message, HasSubstr("\"maybe\""));
+  EXPECT_THAT(root->find("m")->as_string().error().message, HasSubstr("keys and values"));
+  EXPECT_FALSE(root->find("q")->as_unsigned());
+  EXPECT_EQ(root->find("n")->as_signed().value(), -1);
+}
+
+}  // namespace
+}  // namespace railhead
