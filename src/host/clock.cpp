@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/clock.h"
+
+namespace railhead {
+
+std::chrono::steady_clock::time_point SystemClock::now() {
+  return std::chrono::steady_clock::now();
+}
+
+}  // namespace railhead

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace railhead {
+
+/// A file that a person named on the command line ("-" is standard input), whole. Absent is an
+/// error here: it was asked for. The error names the path.
+Result<std::string> read_input_file(const std::string& path, std::size_t max_bytes);
+
+bool input_file_exists(const std::string& path);
+
+/// Writes beside the path and renames, so that a reader sees the old file or the new one, never
+/// half of it. Mode 0644.
+Status write_file_atomic(const std::string& path, std::string_view bytes);
+
+}  // namespace railhead

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/process.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+/// TASK_COMM_LEN is 16 with the closing NUL, include/linux/sched.h
+constexpr std::size_t kMaxCommBytes = 15;
+
+std::optional<std::uint64_t> limit_value(std::string_view word) {
+  if (word == "unlimited") return ProcessFacts::kUnlimited;
+  const auto number = parse_unsigned(word);
+  if (!number) return std::nullopt;
+  return *number;
+}
+
+void read_status(std::string_view text, ProcessFacts& facts) {
+  for (const auto line : split(text, '\n')) {
+    if (line.starts_with("Name:")) facts.name = std::string(trim(line.substr(5)));
+    if (line.starts_with("CapEff:")) {
+      const auto bits = parse_hex(trim(line.substr(7)));
+      if (bits) facts.cap_effective = *bits;
+    }
+  }
+}
+
+/// "Max locked memory         8388608              8388608              bytes"
+void read_limits(std::string_view text, ProcessFacts& facts) {
+  constexpr std::string_view kLabel = "Max locked memory";
+  for (const auto line : split(text, '\n')) {
+    if (!line.starts_with(kLabel)) continue;
+    const auto words = split_words(line.substr(kLabel.size()));
+    if (words.size() < 2) continue;
+    facts.memlock_soft_bytes = limit_value(words[0]);
+    facts.memlock_hard_bytes = limit_value(words[1]);
+  }
+}
+
+}  // namespace
+
+Result<std::optional<ProcessFacts>> read_process(Host& host, const std::string& proc_dir, int pid) {
+  const std::string folder = proc_dir + "/" + std::to_string(pid);
+  const auto status = TRY(host.read(folder + "/status"));
+  if (!status) return std::optional<ProcessFacts>();
+  ProcessFacts facts;
+  read_status(*status, facts);
+  if (const auto limits = TRY(host.read(folder + "/limits"))) read_limits(*limits, facts);
+  return std::optional(facts);
+}
+
+Result<std::vector<int>> find_processes(Host& host, const std::string& proc_dir,
+                                        std::string_view name) {
+  std::vector<int> found;
+  const auto entries = TRY(host.list(proc_dir));
+  if (!entries) return Error{ErrorCode::unavailable, proc_dir + ": no such directory"};
+  for (const auto& entry : *entries) {
+    const auto pid = parse_unsigned(entry);
+    if (!pid || *pid > 0x7fffffff) continue;
+    const auto comm = host.read(proc_dir + "/" + entry + "/comm");
+    if (!comm || !*comm) continue;  // ended, or hidden from us
+    if (trim(**comm) == name.substr(0, kMaxCommBytes)) found.push_back(static_cast<int>(*pid));
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace railhead
