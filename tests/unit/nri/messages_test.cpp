@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "nri/messages.h"
+
+#include <gtest/gtest.h>
+
+#include "recording_handler.h"
+#include "runtime_bytes.h"
+
+namespace railhead::nri {
+namespace {
+
+TEST(Messages, register_plugin_says_name_index_and_version) {
+  SessionOptions options;
+  options.plugin_name = "railhead";
+  options.plugin_index = "90";
+  EXPECT_EQ(encode_register_plugin(options),
+            peer::text(1, "railhead") + peer::text(2, "90") + peer::text(3, "v0.12.5"));
+}
+
+TEST(Messages, configure_names_the_runtime_and_its_timeouts) {
+  const auto peer =
+      decode_configure(peer::text(2, "containerd") + peer::text(3, "v2.4.2") +
+                       peer::number(4, 7000) + peer::number(5, 3000) + peer::text(6, "v0.12.3"));
+  ASSERT_TRUE(peer);
+  EXPECT_EQ(peer->name, "containerd");
+  EXPECT_EQ(peer->version, "v2.4.2");
+  EXPECT_EQ(peer->nri_version, "v0.12.3");
+  EXPECT_EQ(peer->registration_timeout.count(), 7000);
+  EXPECT_EQ(peer->request_timeout.count(), 3000);
+}
+
+TEST(Messages, timeouts_of_old_runtimes_are_the_defaults) {
+  for (const std::string& payload :
+       {std::string(), peer::number(4, 0) + peer::number(5, 0),
+        peer::number(4, ~std::uint64_t{0}) + peer::number(5, ~std::uint64_t{0})}) {
+    const auto peer = decode_configure(payload);
+    ASSERT_TRUE(peer);
+    EXPECT_EQ(peer->registration_timeout.count(), 5000);
+    EXPECT_EQ(peer->request_timeout.count(), 2000);
+  }
+}
+
+TEST(Messages, an_absurd_timeout_is_bounded) {
+  const auto peer = decode_configure(peer::number(5, 0x7FFFFFFFFFFFFFFFU));
+  ASSERT_TRUE(peer);
+  EXPECT_EQ(peer->request_timeout, std::chrono::hours(24));
+}
+
+TEST(Messages, a_configure_that_is_no_message_is_malformed) {
+  EXPECT_FALSE(decode_configure("\x0a\x05x"));
+}
+
+TEST(Messages, only_create_container_is_subscribed_and_the_connection_is_kept) {
+  // events is field 2; failure_policy is field 3 with keep_connected 2 and fail_request 1.
+  EXPECT_EQ(encode_configure_response(false), std::string("\x10\x08\x1a\x02\x10\x01", 6));
+  EXPECT_EQ(encode_configure_response(true), std::string("\x10\x08\x1a\x04\x08\x01\x10\x01", 8));
+}
+
+TEST(Messages, synchronize_echoes_more) {
+  EXPECT_EQ(encode_synchronize_response(true), std::string("\x10\x01", 2));
+  EXPECT_EQ(encode_synchronize_response(false), "");
+}
+
+TEST(Messages, nothing_to_add_is_an_empty_response) {
+  EXPECT_EQ(encode_create_response({}), "");
+}
+
+TEST(Messages, an_adjustment_carries_device_environment_and_limit) {
+  const std::string device = peer::text(1, "/dev/infiniband/uverbs0") + peer::text(2, "c") +
+                             peer::number(3, 231) + peer::number(4, 192) +
+                             peer::text(5, peer::number(1, 0666)) + peer::text(6, "") +
+                             peer::text(7, "");
+  const std::uint64_t unlimited = ~std::uint64_t{0};
+  const std::string adjust =
+      peer::text(4, peer::text(1, "NCCL_IB_HCA") + peer::text(2, "=mlx5_0:1")) +
+      peer::text(6, peer::text(1, device)) +
+      peer::text(7, peer::text(1, "RLIMIT_MEMLOCK") + peer::number(2, unlimited) +
+                        peer::number(3, unlimited));
+  EXPECT_EQ(encode_create_response(sample_adjustment()), peer::text(1, adjust));
+}
+
+TEST(Messages, a_mode_holds_permission_bits_only) {
+  Adjustment adjustment;
+  adjustment.devices = {{"/d", 1, 2, 020600, 1000, 27}};
+  const std::string device = peer::text(1, "/d") + peer::text(2, "c") + peer::number(3, 1) +
+                             peer::number(4, 2) + peer::text(5, peer::number(1, 0600)) +
+                             peer::text(6, peer::number(1, 1000)) +
+                             peer::text(7, peer::number(1, 27));
+  EXPECT_EQ(encode_create_response(adjustment),
+            peer::text(1, peer::text(6, peer::text(1, device))));
+}
+
+TEST(Messages, a_value_that_is_not_utf8_does_not_make_the_answer_unreadable) {
+  Adjustment adjustment;
+  adjustment.env = {{"K", "\xFF"}};
+  EXPECT_EQ(encode_create_response(adjustment),
+            peer::text(1, peer::text(4, peer::text(1, "K") + peer::text(2, "?"))));
+}
+
+}  // namespace
+}  // namespace railhead::nri
