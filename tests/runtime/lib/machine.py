@@ -25,6 +25,10 @@ class CharDevice:
     owner: str  # uid:gid
 
 
+H100 = "dgx-h100"  # InfiniBand, a NIC beside each GPU
+ROCE = "hgx-h100-roce"  # the same with Ethernet
+SEED = "hgx-8gpu-4nic"  # two GPUs a NIC: GPUs 0,1 -> mlx5_0, GPUs 4,5 -> mlx5_2
+
 _ENTRY = re.compile(rb"([a-z]) (\S+)(?: (.*))?")
 
 
@@ -70,6 +74,23 @@ class Machine:
                 facts = dict(re.findall(r"^([^:]+):\s+(.*?)\s*$", text, re.MULTILINE))
                 found.append(Gpu(match[1], facts["GPU UUID"], int(facts["Device Minor"])))
         return found
+
+    def nearest(self, *indices: int) -> list[str]:
+        """The RDMA devices that share the longest way from the PCI root with each of these GPUs.
+
+        Where one NIC stands beside one GPU, as on the HGX boards, this is the deal.
+        """
+        ways = {}  # device name -> components of its sysfs path
+        for path in [*self._text, *self._links]:
+            match = re.match(r"(/sys/devices/pci.*)/infiniband/([^/]+)/", path)
+            if match:
+                ways[match[2]] = match[1].split("/")
+        chosen = set()
+        for index in indices:
+            way = self._links[f"/sys/bus/pci/devices/{self.gpus[index].pci}"].split("/")
+            shared = {n: len(os.path.commonprefix([way, other])) for n, other in ways.items()}
+            chosen |= {name for name, steps in shared.items() if steps == max(shared.values())}
+        return sorted(chosen)
 
     def _device(self, path: str, numbers: str) -> CharDevice:
         major, minor = numbers.split(":")
