@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include "agent/agent.h"
+#include "cli/command.h"
+#include "host/input_file.h"
+#include "host/recording_host.h"
+#include "host/redact.h"
+#include "host/snapshot.h"
+
+namespace railhead {
+namespace {
+
+struct SnapshotFlags {
+  std::string output = "-";
+  bool raw = false;
+};
+
+int record(const Invocation& invocation, const SnapshotFlags& flags) {
+  const auto config = invocation.config();
+  if (!config) return invocation.fail("snapshot", config.error(), kExitUsage);
+  auto host = open_machine(machine_origin(*config));
+  if (!host) return invocation.fail("snapshot", host.error());
+  RecordingHost recorder(**host);
+  const auto node = read_node(recorder);
+  auto snapshot = recorder.recorded();
+  if (!flags.raw) {
+    auto redacted = redact(snapshot);
+    for (const auto& what : redacted.replaced) invocation.err << "replaced " << what << "\n";
+    snapshot = std::move(redacted.snapshot);
+  }
+  const auto text = format_snapshot(snapshot);
+  if (flags.output == "-") {
+    invocation.out << text;
+  } else if (const auto written = write_file_atomic(flags.output, text); !written) {
+    return invocation.fail("snapshot", written.error());
+  }
+  invocation.err << "recorded " << node.gpus.size() << " GPUs, " << node.nics.size() << " NICs, "
+                 << snapshot.entries.size() << " entries\n";
+  return kExitOk;
+}
+
+}  // namespace
+
+void add_snapshot_command(CLI::App& program, Invocation& invocation) {
+  auto* app = program.add_subcommand(
+      "snapshot",
+      "Record exactly what the reader reads, with serial numbers and addresses replaced");
+  auto flags = std::make_shared<SnapshotFlags>();
+  add_machine_options(*app, invocation);
+  app->add_option("-o,--output", flags->output, "file to write [- is standard output]")
+      ->type_name("FILE");
+  app->add_flag("--raw", flags->raw, "keep serial numbers, UUIDs, GUIDs and addresses");
+  app->callback([&invocation, flags] {
+    invocation.run = [&invocation, flags] { return record(invocation, *flags); };
+  });
+}
+
+}  // namespace railhead
