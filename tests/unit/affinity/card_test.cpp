@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "affinity/card.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "unit/node_builder.h"
+
+namespace railhead {
+namespace {
+
+using test::NodeBuilder;
+using testing::ElementsAre;
+
+std::vector<std::vector<std::size_t>> cards_of(const Node& node) {
+  std::vector<Capability> capabilities;
+  for (const auto& nic : node.nics) capabilities.push_back(capability_of(node, nic));
+  std::vector<std::size_t> all(node.nics.size());
+  std::iota(all.begin(), all.end(), 0U);
+  std::vector<std::vector<std::size_t>> nics;
+  for (auto& card : make_cards(node, all, capabilities)) nics.push_back(card.nics);
+  return nics;
+}
+
+TEST(Card, both_ports_of_a_card_are_one) {
+  NodeBuilder b;
+  const auto root = b.host_bridge(0x10, 0);
+  b.nic(b.bridge(root), 2);
+  b.nic(b.bridge(root));
+  EXPECT_THAT(cards_of(b.build()), ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+}
+
+TEST(Card, other_image_guid_in_one_slot_is_another_card) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0)), 2);
+  Node node = b.build();
+  node.nics[1].sys_image_guid = "image:other";
+  EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0), ElementsAre(1)));
+}
+
+TEST(Card, image_guid_that_cannot_be_read_or_is_zero_does_not_part_a_card) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0)), 3);
+  Node node = b.build();
+  node.nics[1].sys_image_guid.reset();
+  node.nics[2].sys_image_guid = "0000:0000:0000:0000";
+  EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0, 1, 2)));
+}
+
+TEST(Card, of_ports_with_different_link_layers_only_one_kind_is_the_card) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0)), 2);
+  Node node = b.build();
+  node.nics[0].ports[0].link_layer = LinkLayer::ethernet;
+  EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(1)));
+}
+
+TEST(Card, soft_devices_are_cards_of_their_own_and_come_last) {
+  NodeBuilder b;
+  b.soft_nic("rxe1", "eth0");
+  b.soft_nic("rxe0", "eth0");
+  b.nic(b.bridge(b.host_bridge(0x10, 0)));
+  const Node node = b.build();
+  EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
+  EXPECT_EQ(node.nics[1].name, "rxe0");
+}
+
+}  // namespace
+}  // namespace railhead

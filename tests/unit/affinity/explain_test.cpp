@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "affinity/affinity.h"
+#include "unit/machines.h"
+
+namespace railhead {
+namespace {
+
+using testing::IsEmpty;
+using testing::SizeIs;
+
+Explanation explain_all(const Node& node, const std::vector<std::size_t>& gpus) {
+  const Topology topology = make_topology(node);
+  return explain(node, topology, deal(node, topology, {}), usability_of(node), gpus);
+}
+
+const ExplainedNic& entry(const ExplainedGpu& gpu, std::size_t nic) {
+  return *std::find_if(gpu.nics.begin(), gpu.nics.end(),
+                       [&](const ExplainedNic& e) { return e.nic == nic; });
+}
+
+TEST(Explain, every_nic_has_its_reason_nearest_first) {
+  const Node node = test::dgx_h100().build();
+  const auto explanation = explain_all(node, {0});
+  EXPECT_EQ(explanation.candidates, 8U);
+  EXPECT_EQ(explanation.per_gpu, 1U);
+  EXPECT_EQ(explanation.confidence, Confidence::high);
+  EXPECT_THAT(explanation.warnings, IsEmpty());
+  ASSERT_THAT(explanation.gpus, SizeIs(1));
+  const auto& gpu = explanation.gpus[0];
+  ASSERT_THAT(gpu.nics, SizeIs(node.nics.size()));
+  EXPECT_EQ(gpu.nics[0].nic, 0U);
+  EXPECT_TRUE(gpu.nics[0].chosen && gpu.nics[0].dealt && gpu.nics[0].nearest);
+  EXPECT_EQ(gpu.nics[0].reason, gpu.step);
+  EXPECT_FALSE(entry(gpu, 4).candidate);
+  EXPECT_EQ(entry(gpu, 4).reason, "excluded: storage, a card of 2 functions, most have 1");
+  EXPECT_EQ(entry(gpu, 1).reason, "further away: NODE on NUMA node 0");
+  EXPECT_EQ(entry(gpu, 6).reason, "further away: SYS");
+}
+
+TEST(Explain, equally_near_nic_is_said_to_be_dealt_to_another_gpu) {
+  const auto explanation = explain_all(test::dgx_a100().build(), {0});
+  const auto& other = entry(explanation.gpus[0], 1);
+  EXPECT_TRUE(other.nearest);
+  EXPECT_FALSE(other.dealt);
+  EXPECT_EQ(other.reason, "as near, dealt to GPU 1 (0000:09:00.0)");
+}
+
+TEST(Explain, stand_in_and_what_it_replaces_are_both_shown) {
+  Node node = test::dgx_h100().build();
+  node.nics[0].ports[0].state = PortState::down;
+  const auto explanation = explain_all(node, {0});
+  const auto& gpu = explanation.gpus[0];
+  EXPECT_TRUE(entry(gpu, 0).dealt);
+  EXPECT_FALSE(entry(gpu, 0).chosen);
+  EXPECT_EQ(entry(gpu, 0).reason, "dealt, not usable: port 1 is DOWN");
+  EXPECT_TRUE(entry(gpu, 1).chosen);
+  EXPECT_THAT(explanation.warnings, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace railhead

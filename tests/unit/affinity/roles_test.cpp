@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "affinity/affinity.h"
+#include "unit/machines.h"
+
+namespace railhead {
+namespace {
+
+using test::NicHandle;
+using test::NodeBuilder;
+using test::Slot;
+using testing::HasSubstr;
+
+std::vector<RoleDecision> roles_of(const Node& node,
+                                   const std::vector<RoleOverride>& overrides = {}) {
+  return decide_roles(node, make_topology(node), overrides);
+}
+
+/// Four GPUs, each with a 400 Gb/s InfiniBand NIC on its own switch (NICs 0 to 3 by address).
+struct FourRails {
+  NodeBuilder b;
+  std::vector<Slot> switches;
+
+  FourRails() {
+    b.numa(0, 0);
+    for (int i = 0; i < 4; ++i) {
+      const auto bus = static_cast<std::uint8_t>(0x10 + 0x10 * i);
+      switches.push_back(b.pcie_switch(b.bridge(b.host_bridge(bus, 0))));
+      b.nic(b.bridge(switches.back()));
+      b.gpu(b.bridge(switches.back()));
+    }
+  }
+
+  /// A card on a host bridge of its own, after the others.
+  NicHandle extra(unsigned functions = 1) {
+    return b.nic(b.bridge(b.host_bridge(0x80, 0)), functions);
+  }
+
+  RoleDecision last() const { return roles_of(b.build()).back(); }
+
+  void expect_rails_are_compute() const {
+    const auto roles = roles_of(b.build());
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(roles[i].role, Role::compute) << roles[i].reason;
+  }
+};
+
+TEST(Roles, cards_of_the_fabric_are_compute) {
+  FourRails m;
+  EXPECT_EQ(m.last().role, Role::compute);
+  EXPECT_EQ(m.last().reason, "InfiniBand 400 Gb/s, as 4 of 4 cards");
+}
+
+TEST(Roles, default_route_makes_management) {
+  FourRails m;
+  m.extra().ethernet(400).netdev("eth0").default_route();
+  EXPECT_EQ(m.last().role, Role::management);
+  EXPECT_THAT(m.last().reason, HasSubstr("eth0"));
+  m.expect_rails_are_compute();
+}
+
+TEST(Roles, default_route_through_a_bond_and_a_vlan_makes_management) {
+  FourRails m;
+  m.extra(2).netdev("eth0").master("bond0");
+  m.b.netdev("bond0").lower = {"eth0", "eth01"};
+  m.b.netdev("vlan7").lower = {"bond0"};
+  m.b.netdev("vlan7").default_route = true;
+  EXPECT_EQ(m.last().role, Role::management);
+}
+
+TEST(Roles, other_link_layer_is_not_the_fabric) {
+  FourRails m;
+  m.extra().ethernet(400);
+  EXPECT_EQ(m.last().role, Role::front_end);
+  EXPECT_THAT(m.last().reason, HasSubstr("Ethernet 400 Gb/s beside 4 cards of InfiniBand"));
+}
+
+TEST(Roles, infiniband_card_in_a_roce_machine_is_storage) {
+  NodeBuilder b;
+  for (int i = 0; i < 3; ++i)
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0))).ethernet(400);
+  b.nic(b.bridge(b.host_bridge(0x80, 0))).infiniband(400);
+  EXPECT_EQ(roles_of(b.build())[3].role, Role::storage);
+}
+
+TEST(Roles, slow_card_on_the_switch_of_a_gpu_is_not_compute) {
+  FourRails m;
+  m.b.nic(m.b.bridge(m.switches[3])).infiniband(25).ids(0x15b3, 0x101f).pcie(8, 8);
+  EXPECT_EQ(m.last().role, Role::storage);
+  EXPECT_THAT(m.last().reason, HasSubstr("25 Gb/s"));
+}
+
+TEST(Roles, few_fast_cards_do_not_outvote_many) {
+  FourRails m;
+  m.extra().ids(0x15b3, 0x1023).pcie(64, 16);
+  EXPECT_EQ(m.last().role, Role::storage) << m.last().reason;
+  m.expect_rails_are_compute();
+}
+
+TEST(Roles, one_fast_card_outvotes_on_board_ports) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0)), 2).ethernet(25).ids(0x15b3, 0x1015).pcie(8, 8);
+  b.nic(b.bridge(b.host_bridge(0x20, 0)), 2).ethernet(25).ids(0x15b3, 0x1015).pcie(8, 8);
+  b.nic(b.bridge(b.host_bridge(0x30, 0))).ethernet(400);
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::front_end);
+  EXPECT_EQ(roles[4].role, Role::compute);
+}
+
+TEST(Roles, two_lanes_are_nvlink_management_even_near_a_gpu) {
+  FourRails m;
+  m.b.nic(m.b.bridge(m.switches[3])).pcie(32, 2);
+  EXPECT_EQ(m.last().role, Role::nvlink_management);
+  EXPECT_EQ(m.last().reason, "PCIe x2 where others have x16");
+}
+
+TEST(Roles, four_infiniband_functions_of_one_connectx7_are_nvlink_management) {
+  FourRails m;
+  m.extra(4);
+  EXPECT_EQ(m.last().role, Role::nvlink_management);
+}
+
+TEST(Roles, machine_that_has_only_narrow_links_keeps_its_nics) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0))).pcie(32, 1);
+  EXPECT_EQ(roles_of(b.build())[0].role, Role::compute);
+}
+
+TEST(Roles, two_port_cards_beside_one_port_cards_are_storage) {
+  FourRails m;
+  m.extra(2);
+  EXPECT_EQ(m.last().role, Role::storage);
+  EXPECT_EQ(m.last().reason, "a card of 2 functions, most have 1");
+}
+
+TEST(Roles, two_port_cards_are_compute_where_all_are) {
+  NodeBuilder b;
+  for (int i = 0; i < 4; ++i) {
+    const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(static_cast<std::uint8_t>(32 * i), 0)));
+    b.gpu(b.bridge(sw));
+    b.nic(b.bridge(sw), 2);
+  }
+  for (const auto& role : roles_of(b.build())) EXPECT_EQ(role.role, Role::compute);
+}
+
+TEST(Roles, weak_evidence_yields_where_the_card_alone_is_near_a_gpu) {
+  FourRails m;
+  const Slot sw = m.b.pcie_switch(m.b.bridge(m.b.host_bridge(0x70, 0)));
+  m.b.gpu(m.b.bridge(sw));
+  m.b.nic(m.b.bridge(sw), 2);
+  EXPECT_EQ(m.last().role, Role::compute);
+  EXPECT_THAT(m.last().reason, HasSubstr("but no other NIC is near GPU 0000:73:00.0"));
+}
+
+TEST(Roles, bluefield_beside_plain_cards_is_front_end) {
+  FourRails m;
+  m.extra().ids(0x15b3, 0xa2dc);
+  EXPECT_EQ(m.last().role, Role::front_end);
+  EXPECT_THAT(m.last().reason, HasSubstr("BlueField"));
+}
+
+TEST(Roles, bluefields_are_compute_where_there_is_nothing_else) {
+  NodeBuilder b;
+  for (int i = 0; i < 4; ++i) {
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0))).ids(0x15b3, 0xa2dc);
+  }
+  for (const auto& role : roles_of(b.build())) EXPECT_EQ(role.role, Role::compute);
+}
+
+TEST(Roles, bonded_card_beside_cards_that_are_not_is_front_end) {
+  NodeBuilder b;
+  for (int i = 0; i < 4; ++i) {
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0))).ethernet(400);
+  }
+  b.nic(b.bridge(b.host_bridge(0x80, 0))).ethernet(400).netdev("eth0").master("bond0");
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::compute);
+  EXPECT_EQ(roles[4].role, Role::front_end);
+}
+
+TEST(Roles, bonds_are_compute_where_most_cards_are_bonded) {
+  NodeBuilder b;
+  for (int i = 0; i < 4; ++i) {
+    const auto number = std::to_string(i);
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0)))
+        .ethernet(400)
+        .netdev("eth" + number)
+        .master("bond" + number);
+  }
+  for (const auto& role : roles_of(b.build())) EXPECT_EQ(role.role, Role::compute);
+}
+
+TEST(Roles, virtual_function_is_one_whatever_it_is_called) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0))).virtual_functions(2);
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::compute);
+  EXPECT_EQ(roles[1].role, Role::virtual_function);
+  EXPECT_EQ(roles[2].reason, "a virtual function of 0000:11:00.0");
+}
+
+TEST(Roles, soft_device_is_compute) {
+  FourRails m;
+  m.b.soft_nic("rxe0", "eth0");
+  EXPECT_EQ(m.last().role, Role::compute);
+  m.expect_rails_are_compute();
+}
+
+TEST(Roles, device_of_which_nothing_can_be_read_is_unknown) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0))).unregistered();
+  Node node = b.build();
+  node.pci.clear();
+  EXPECT_EQ(roles_of(node)[0].role, Role::unknown);
+}
+
+TEST(Roles, operator_overrules_by_name_and_by_address_and_the_first_match_wins) {
+  FourRails m;
+  const Node node = m.b.build();
+  const auto roles = roles_of(node, {{"", node.nics[2].pci, Role::management},
+                                     {"mlx5_[0]", std::nullopt, Role::storage},
+                                     {"mlx5_0", std::nullopt, Role::storage},
+                                     {"mlx5_*", node.nics[1].pci, Role::front_end},
+                                     {"mlx5_2", std::nullopt, Role::storage}});
+  EXPECT_EQ(roles[0].role, Role::storage);
+  EXPECT_EQ(roles[1].role, Role::front_end);
+  EXPECT_EQ(roles[2].role, Role::management);
+  EXPECT_EQ(roles[3].role, Role::compute);
+  EXPECT_EQ(roles[0].reason, "set by configuration");
+}
+
+TEST(Roles, overruled_compute_cards_still_say_what_the_fabric_is) {
+  FourRails m;
+  m.extra().ethernet(400);
+  const Node node = m.b.build();
+  std::vector<RoleOverride> overrides;
+  for (std::size_t i = 0; i < 4; ++i) overrides.push_back({"", node.nics[i].pci, Role::compute});
+  EXPECT_EQ(roles_of(node, overrides).back().role, Role::front_end);
+}
+
+TEST(Roles, empty_selector_matches_everything) {
+  FourRails m;
+  for (const auto& role : roles_of(m.b.build(), {{"", std::nullopt, Role::storage}})) {
+    EXPECT_EQ(role.role, Role::storage);
+  }
+}
+
+TEST(Roles, words_go_there_and_back) {
+  for (const auto role : {Role::compute, Role::storage, Role::management, Role::front_end,
+                          Role::nvlink_management, Role::virtual_function, Role::unknown}) {
+    EXPECT_EQ(parse_role(to_string(role)), role);
+  }
+  EXPECT_EQ(to_string(Role::front_end), "front-end");
+  EXPECT_EQ(parse_role("frontend"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace railhead
