@@ -22,7 +22,7 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 }
 
 std::string json_string(std::string_view text) {
-  return json_escape(text);
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 bool needs_quotes(std::string_view text) {
