@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Linux shows of a machine with GPUs and RDMA devices, as a sysfs, procfs and /dev tree.
+
+Formats: Linux Documentation/ABI/{testing/sysfs-bus-pci,stable/sysfs-class-infiniband},
+drivers/pci/pci-driver.c (uevent), drivers/infiniband/core (char devices 231:192 uverbs, 231:0 umad,
+231:64 issm), open-gpu-kernel-modules kernel-open/nvidia/nv-procfs.c.
+"""
+import hashlib
+
+from sysfs_tree import Tree
+
+# Bridges: vendor, device, subsystem vendor, subsystem device, driver.
+INTEL_ROOT_PORT = (0x8086, 0x352a, 0x8086, 0x0000, "pcieport")   # Sapphire Rapids, PCI Express 5.0
+AMD_ROOT_PORT = (0x1022, 0x1483, 0x1022, 0x1453, "pcieport")     # Rome and Milan
+AMD_GENOA_ROOT_PORT = (0x1022, 0x14ab, 0x1022, 0x1453, "pcieport")
+PEX890XX = (0x1000, 0xc030, 0x1000, 0x100b, "pcieport")          # Broadcom, PCI Express 5.0 switch
+PEX88096 = (0x1000, 0xc010, 0x1000, 0xa096, "pcieport")          # Broadcom, PCI Express 4.0 switch
+PFX_GEN4 = (0x11f8, 0x4128, 0x10de, 0x1643, "pcieport")          # Microchip, in front of NVSwitches
+MI300X_UPSTREAM = (0x1002, 0x1500, 0x1002, 0x1500, "pcieport")   # the GPU's own switch
+MI300X_DOWNSTREAM = (0x1002, 0x1501, 0x1002, 0x1501, "pcieport")
+
+# Functions: class, vendor, device, subsystem vendor, subsystem device, driver, GT/s, lanes.
+H100 = (0x030200, 0x10de, 0x2330, 0x10de, 0x16c1, "nvidia", 32, 16)
+A100_SXM = (0x030200, 0x10de, 0x20b0, 0x10de, 0x144e, "nvidia", 16, 16)
+A100_PCIE = (0x030200, 0x10de, 0x20f1, 0x10de, 0x145f, "nvidia", 16, 16)
+MI300X = (0x120000, 0x1002, 0x74a1, 0x1002, 0x74a1, "amdgpu", 32, 16)
+NVSWITCH_3 = (0x068000, 0x10de, 0x22a3, 0x10de, 0x1796, "nvidia-nvswitch", 16, 2)
+ASPEED_VGA = (0x030000, 0x1a03, 0x2000, 0x1a03, 0x2000, "ast", None, None)
+CX7_IB = (0x020700, 0x15b3, 0x1021, 0x15b3, 0x0041, "mlx5_core", 32, 16)
+CX7_ETH = (0x020000, 0x15b3, 0x1021, 0x15b3, 0x0041, "mlx5_core", 32, 16)
+CX6_IB = (0x020700, 0x15b3, 0x101b, 0x15b3, 0x0007, "mlx5_core", 16, 16)
+CX6DX = (0x020000, 0x15b3, 0x101d, 0x15b3, 0x0016, "mlx5_core", 16, 16)
+MLX5_VF = (0x020000, 0x15b3, 0x101e, 0x15b3, 0x0041, "mlx5_core", None, None)
+X550 = (0x020000, 0x8086, 0x1563, 0x8086, 0x001a, "ixgbe", 8, 4)
+E810 = (0x020000, 0x8086, 0x1592, 0x8086, 0x0002, "ice", 16, 16)
+BCM5720 = (0x020000, 0x14e4, 0x165f, 0x1028, 0x0b73, "tg3", 5, 1)
+
+# RDMA device models: hca_type, PSID, firmware.
+FIRMWARE = {
+    0x1021: ("MT4129", "MT_0000000838", "28.39.1002"),
+    0x101b: ("MT4123", "MT_0000000225", "20.31.1014"),
+    0x101d: ("MT4125", "MT_0000000359", "22.39.1002"),
+    0x101e: ("MT4126", "MT_0000000838", "28.39.1002"),
+}
+RATES = {400: "400 Gb/sec (4X NDR)", 200: "200 Gb/sec (4X HDR)", 100: "100 Gb/sec (4X EDR)",
+         25: "25 Gb/sec (1X EDR)"}
+ZERO_GID = ":".join(["0000"] * 8)
+# Slots written of each table; a real mlx5 port has 8 GIDs and 128 pkeys with InfiniBand, 256 GIDs
+# and one pkey with Ethernet. The empty ones say nothing and would be most of the file.
+GID_SLOTS, PKEY_SLOTS = 8, 4
+
+
+def address(short):
+    """18:00.0 -> 0000:18:00.0"""
+    return short if short.count(":") == 2 else f"0000:{short}"
+
+
+def digest(*words):
+    return hashlib.sha256("/".join(map(str, words)).encode()).hexdigest()
+
+
+def grouped(digits):
+    return ":".join(digits[at:at + 4] for at in range(0, len(digits), 4))
+
+
+class Place:
+    """A PCI function, or the host bridge it hangs below."""
+
+    def __init__(self, path, numa):
+        self.path, self.numa = path, numa
+
+
+class Machine:
+    def __init__(self, name, numa, vendor="", product=""):
+        """`numa` is a list of (id, cpulist, socket) or (id, cpulist, socket, distances)."""
+        self.name = name
+        self.tree = Tree()
+        self.gid_slots, self.pkey_slots = GID_SLOTS, PKEY_SLOTS
+        self._uverbs = self._umads = self._gpus = self._ifindex = 0
+        self._drivers = set()
+        self._cpulists = {node[0]: node[1] for node in numa}
+        self._platform(numa, vendor, product)
+
+    def _platform(self, numa, vendor, product):
+        tree = self.tree
+        tree.text("/proc/sys/kernel/hostname", self.name)
+        if vendor:
+            tree.attributes("/sys/class/dmi/id", {"sys_vendor": vendor, "product_name": product,
+                                                  "chassis_asset_tag": "Not Specified"})
+        tree.raw("/proc/cpuinfo", b"processor\t: 0\nflags\t\t: fpu vme de pse tsc msr pae sse2 ht lm\n")
+        sockets = {node[0]: node[2] for node in numa}
+        for node, cpulist, socket, *distances in numa:
+            row = distances[0] if distances else " ".join(
+                str(10 if other == node else 12 if sockets[other] == socket else 32)
+                for other in sockets)
+            tree.attributes(f"/sys/devices/system/node/node{node}",
+                            {"cpulist": cpulist, "distance": row})
+            if cpulist:
+                first = cpulist.split(",")[0].split("-")[0]
+                tree.text(f"/sys/devices/system/cpu/cpu{first}/topology/physical_package_id", socket)
+
+    # --- PCI ---
+
+    def host_bridge(self, name, numa):
+        return Place(f"/sys/devices/{name}", numa)
+
+    def bridge(self, parent, short, ids):
+        return self._function(parent, short, 0x060400, ids[:4], ids[4])
+
+    def switch(self, parent, upstream, downstream, ids):
+        """An upstream port and its downstream ports; the latter are returned."""
+        top = self.bridge(parent, upstream, ids)
+        return [self.bridge(top, port, ids) for port in downstream]
+
+    def function(self, parent, short, model, driver=None):
+        """`driver`: "" for none, where it is not the model's."""
+        class_code, *ids = model[:5]
+        bound = model[5] if driver is None else driver
+        place = self._function(parent, short, class_code, ids, bound)
+        if model[6]:
+            speed, width = f"{model[6]}.0 GT/s PCIe", model[7]
+            self.tree.attributes(place.path, {
+                "current_link_speed": speed, "max_link_speed": speed,
+                "current_link_width": width, "max_link_width": width})
+        return place
+
+    def _function(self, parent, short, class_code, ids, driver):
+        bdf, tree = address(short), self.tree
+        path = f"{parent.path}/{bdf}"
+        vendor, device, sub_vendor, sub_device = ids
+        uevent = f"DRIVER={driver}\n" if driver else ""
+        uevent += (f"PCI_CLASS={class_code:X}\nPCI_ID={vendor:04X}:{device:04X}\n"
+                   f"PCI_SUBSYS_ID={sub_vendor:04X}:{sub_device:04X}\nPCI_SLOT_NAME={bdf}\n")
+        tree.raw(f"{path}/uevent", uevent.encode())
+        tree.attributes(path, {
+            "class": f"0x{class_code:06x}", "vendor": f"0x{vendor:04x}",
+            "device": f"0x{device:04x}", "subsystem_vendor": f"0x{sub_vendor:04x}",
+            "subsystem_device": f"0x{sub_device:04x}", "numa_node": parent.numa,
+            "local_cpulist": self._cpulists.get(parent.numa, "")})
+        tree.link(f"/sys/bus/pci/devices/{bdf}", path)
+        if driver:
+            tree.link(f"{path}/driver", f"/sys/bus/pci/drivers/{driver}")
+            tree.link(f"/sys/bus/pci/drivers/{driver}/{bdf}", path)
+        return Place(path, parent.numa)
+
+    # --- GPUs ---
+
+    def nvidia_gpu(self, parent, short, model, name, minor=None, excluded=False):
+        place = self.function(parent, short, model)
+        minor = self._gpus if minor is None else minor
+        self._gpus += 1
+        code = digest(self.name, "gpu", short)
+        uuid = "-".join(code[a:b] for a, b in ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32)))
+        bdf = address(short)
+        self.tree.raw(f"/proc/driver/nvidia/gpus/{bdf}/information", (
+            f"Model: \t\t {name}\nIRQ:   \t\t {120 + minor}\nGPU UUID: \t GPU-{uuid}\n"
+            f"Video BIOS: \t 96.00.89.00.01\nBus Type: \t PCIe\nDMA Size: \t 52 bits\n"
+            f"DMA Mask: \t 0xfffffffffffff\nBus Location: \t {bdf}\nDevice Minor: \t {minor}\n"
+            f"GPU Firmware: \t 535.161.08\nGPU Excluded:\t {'Yes' if excluded else 'No'}\n").encode())
+        self.tree.device(f"/dev/nvidia{minor}", 195, minor, 0o666)
+        return place
+
+    def amd_gpu(self, parent, short, model, card, render):
+        place = self.function(parent, short, model)
+        tree, bdf = self.tree, address(short)
+        for name, minor in ((f"card{card}", card), (f"renderD{render}", render)):
+            tree.text(f"{place.path}/drm/{name}/dev", f"226:{minor}")
+            tree.link(f"{place.path}/drm/{name}/device", place.path)
+            tree.link(f"/sys/class/drm/{name}", f"{place.path}/drm/{name}")
+            tree.device(f"/dev/dri/{name}", 226, minor, 0o660, 0, 44)
+        self._gpus += 1
+        bus, rest = bdf.split(":")[1:]
+        slot, function = rest.split(".")
+        location = int(bus, 16) << 8 | int(slot, 16) << 3 | int(function)
+        unique_id = int(digest(self.name, "gpu", short)[:15], 16)
+        node = self._gpus + 1  # nodes 0 and 1 are the CPUs
+        tree.raw(f"/sys/class/kfd/kfd/topology/nodes/{node}/properties", (
+            f"cpu_cores_count 0\nsimd_count 1216\nvendor_id 4098\ndevice_id 29857\n"
+            f"location_id {location}\ndomain 0\ndrm_render_minor {render}\n"
+            f"unique_id {unique_id}\n").encode())
+        return place
+
+    # --- network ---
+
+    def netdev(self, place, name, up=True, dev_port=0, kind=1, master=None):
+        tree, path = self.tree, f"{place.path}/net/{name}"
+        self._ifindex += 1
+        code = digest(self.name, "mac", name)
+        tree.attributes(path, {
+            "operstate": "up" if up else "down", "ifindex": self._ifindex + 1, "dev_port": dev_port,
+            "mtu": 1500, "type": kind, "dev_id": "0x0",
+            "address": ":".join(["02"] + [code[at:at + 2] for at in range(0, 10, 2)])})
+        tree.link(f"{path}/device", place.path)
+        tree.link(f"/sys/class/net/{name}", path)
+        if master:
+            tree.link(f"{path}/master", f"/sys/devices/virtual/net/{master}")
+
+    def virtual_netdev(self, name, operstate="up", lower=()):
+        tree, path = self.tree, f"/sys/devices/virtual/net/{name}"
+        tree.attributes(path, {"operstate": operstate, "mtu": 1500})
+        tree.link(f"/sys/class/net/{name}", path)
+        for below, below_path in lower:
+            tree.link(f"{path}/lower_{below}", below_path)
+
+    def routes(self, default=None, other=()):
+        """The main routing table: a default route by way of `default`, local nets on `other`."""
+        head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT"
+        rows = [f"{default}\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0"] if default else []
+        rows += [f"{name}\t000{at}0A0A\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0"
+                 for at, name in enumerate(other)]
+        text = "".join(f"{row:<127}\n" for row in [head, *rows])
+        self.tree.raw("/proc/1/net/route", text.encode())
+        loopback = "00000000000000000000000000000001 80 " + "0" * 32 + " 00 " + "0" * 32
+        self.tree.raw("/proc/1/net/ipv6_route",
+                      f"{loopback} 00000000 00000001 00000000 80200001       lo\n".encode())
+
+    # --- RDMA ---
+
+    def rdma_stack(self, netns="Y"):
+        """Modules that all RDMA machines have loaded, and the node of the connection manager."""
+        self.tree.text("/sys/module/ib_core/parameters/netns_mode", netns)
+        self.tree.attributes("/sys/devices/virtual/misc/rdma_cm", {"dev": "10:121", "abi_version": 4})
+        self.tree.link("/sys/class/misc/rdma_cm", "/sys/devices/virtual/misc/rdma_cm")
+        self.tree.text("/sys/class/infiniband_verbs/abi_version", 6)
+        self.tree.device("/dev/infiniband/rdma_cm", 10, 121, 0o666)
+
+    def rdma(self, place, name, model, gbps, link="InfiniBand", netdev=None, ip=None, up=True,
+             lid=None, sm_lid=1, umad=None, uverbs=None, card=None):
+        """An RDMA device with one port. `card`: what its ports share (sys_image_guid)."""
+        path = f"{place.path}/infiniband/{name}"
+        hca_type, board, firmware = FIRMWARE[model[2]]
+        guid = "a088c20300" + digest(self.name, "guid", name)[:6]
+        system = "a088c20300" + digest(self.name, "guid", card or name)[:6]
+        self.tree.attributes(path, {
+            "node_type": "1: CA", "node_guid": grouped(guid), "sys_image_guid": grouped(system),
+            "node_desc": f"{self.name} {name}", "fw_ver": firmware, "hca_type": hca_type,
+            "board_id": board, "hw_rev": 0})
+        self.tree.link(f"{path}/device", place.path)
+        self.tree.link(f"/sys/class/infiniband/{name}", path)
+        ethernet = link == "Ethernet"
+        lid = 0 if ethernet or not up else lid or int(digest(self.name, name)[:2], 16) + 2
+        self._port(f"{path}/ports/1", up, gbps, link, lid, 0 if ethernet or not up else sm_lid)
+        gids = self._roce_gids(guid, ip, netdev) if ethernet else [
+            ("fe80:0000:0000:0000:" + grouped(guid), "IB/RoCE v1", None)]
+        self._tables(f"{path}/ports/1", gids, ["0xffff"] if ethernet else ["0xffff", "0x7fff"])
+        self._char_devices(place.path, name, uverbs, (not ethernet) if umad is None else umad)
+
+    def soft_rdma(self, name, netdev, ip):
+        """soft-RoCE: no PCI function, `parent` in place of `device`."""
+        path = f"/sys/devices/virtual/infiniband/{name}"
+        guid = "505400fffe" + digest(self.name, "guid", name)[:6]
+        self.tree.attributes(path, {"node_type": "1: CA", "node_guid": grouped(guid),
+                                    "sys_image_guid": grouped(guid), "node_desc": name,
+                                    "fw_ver": "", "parent": netdev})
+        self.tree.link(f"/sys/class/infiniband/{name}", path)
+        self._port(f"{path}/ports/1", True, None, "Ethernet", 0, 0, "10 Gb/sec (1X FDR10)")
+        gids = [gid for gid in self._roce_gids(guid, ip, netdev) if gid[1] == "RoCE v2"]
+        self._tables(f"{path}/ports/1", gids, ["0xffff"])
+        self._char_devices("/sys/devices/virtual", name, None, True, bare=True)
+
+    def _port(self, path, up, gbps, link, lid, sm_lid, rate=None):
+        self.tree.attributes(path, {
+            "state": "4: ACTIVE" if up else "1: DOWN", "phys_state": "5: LinkUp" if up else "3: Disabled",
+            "link_layer": link, "rate": rate or RATES[gbps], "lid": f"0x{lid:x}",
+            "sm_lid": f"0x{sm_lid:x}", "lid_mask_count": 0, "sm_sl": 0})
+
+    @staticmethod
+    def _roce_gids(guid, ip, netdev):
+        local = "fe80:0000:0000:0000:" + grouped(guid)
+        kinds = [(gid, kind, netdev) for gid in [local] for kind in ("IB/RoCE v1", "RoCE v2")]
+        if ip:
+            parts = [int(part) for part in ip.split(".")]
+            mapped = "0000:0000:0000:0000:0000:ffff:%02x%02x:%02x%02x" % tuple(parts)
+            kinds += [(mapped, kind, netdev) for kind in ("IB/RoCE v1", "RoCE v2")]
+        return kinds
+
+    def _tables(self, path, gids, pkeys):
+        tree = self.tree
+        for slot in range(self.gid_slots):
+            gid, kind, netdev = gids[slot] if slot < len(gids) else (ZERO_GID, None, None)
+            tree.text(f"{path}/gids/{slot}", gid)
+            for table, value in (("types", kind), ("ndevs", netdev)):
+                if value:
+                    tree.text(f"{path}/gid_attrs/{table}/{slot}", value)
+                elif slot < len(gids):  # the reader asks for filled slots only
+                    tree.error(f"{path}/gid_attrs/{table}/{slot}", "EINVAL")
+        for slot in range(self.pkey_slots):
+            tree.text(f"{path}/pkeys/{slot}", pkeys[slot] if slot < len(pkeys) else "0x0000")
+
+    def _char_devices(self, device_path, ibdev, uverbs, umad, bare=False):
+        number = self._uverbs if uverbs is None else uverbs
+        self._uverbs += 1
+        wanted = [("infiniband_verbs", f"uverbs{number}", 192 + number, 0o666)]
+        if umad:
+            wanted += [("infiniband_mad", f"umad{self._umads}", self._umads, 0o600),
+                       ("infiniband_mad", f"issm{self._umads}", 64 + self._umads, 0o600)]
+            self._umads += 1
+        for folder, name, minor, mode in wanted:
+            path = f"{device_path}/{folder}/{name}"
+            self.tree.attributes(path, {"dev": f"231:{minor}", "ibdev": ibdev})
+            if folder == "infiniband_mad":
+                self.tree.text(f"{path}/port", 1)
+            else:
+                self.tree.text(f"{path}/abi_version", 1)
+            if not bare:
+                self.tree.link(f"{path}/device", device_path)
+            self.tree.link(f"/sys/class/{folder}/{name}", path)
+            self.tree.device(f"/dev/infiniband/{name}", 231, minor, mode)
+
+    # --- SR-IOV ---
+
+    def sriov(self, place, total, enabled=0):
+        self.tree.attributes(place.path, {"sriov_totalvfs": total, "sriov_numvfs": enabled})
+
+    def virtual_function(self, parent, physical, short, model, index, driver=None):
+        place = self.function(parent, short, model, driver)
+        self.tree.link(f"{place.path}/physfn", physical.path)
+        self.tree.link(f"{physical.path}/virtfn{index}", place.path)
+        return place

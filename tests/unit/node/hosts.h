@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "host/snapshot_host.h"
+#include "node/node.h"
+
+namespace railhead::test {
+
+/// A host with the entries of a snapshot, without its first line.
+inline std::unique_ptr<Host> host_of(const std::string& entries) {
+  auto host = SnapshotHost::parse("railhead-snapshot 1\n" + entries);
+  if (!host) {
+    ADD_FAILURE() << host.error().message;
+    return std::move(SnapshotHost::parse("railhead-snapshot 1\n")).value();
+  }
+  return std::move(host).value();
+}
+
+inline Node node_of(const std::string& entries) {
+  return read_node(*host_of(entries));
+}
+
+/// The text of a machine in the box, tests/nodes/<name>.node.
+inline std::string machine_text(std::string_view name) {
+  const std::string path =
+      std::string(RAILHEAD_SOURCE_DIR) + "/tests/nodes/" + std::string(name) + ".node";
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline Node machine(std::string_view name) {
+  auto host = SnapshotHost::parse(machine_text(name));
+  if (!host) {
+    ADD_FAILURE() << name << ": " << host.error().message;
+    return {};
+  }
+  return read_node(**host);
+}
+
+/// A `f` entry: content of any bytes.
+inline std::string file_entry(const std::string& path, const std::string& content) {
+  return "f " + path + " " + std::to_string(content.size()) + "\n" + content + "\n";
+}
+
+/// A PCI function below /sys/devices/<chain>, with its link in the bus folder and a uevent file.
+/// `ids` are VENDOR:DEVICE in upper case as the kernel prints them.
+inline std::string pci_function(const std::string& chain, const std::string& class_code,
+                                const std::string& ids, const std::string& driver) {
+  const std::string path = "/sys/devices/" + chain;
+  std::string uevent = driver.empty() ? "" : "DRIVER=" + driver + "\n";
+  uevent += "PCI_CLASS=" + class_code + "\nPCI_ID=" + ids + "\nPCI_SUBSYS_ID=" + ids + "\n";
+  return file_entry(path + "/uevent", uevent) + "l /sys/bus/pci/devices/" + base_name(path) +
+         " -> ../../.." + path.substr(4) + "\n";
+}
+
+}  // namespace railhead::test

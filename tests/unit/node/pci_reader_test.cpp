@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/pci_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/node/hosts.h"
+
+namespace railhead {
+namespace {
+
+using test::node_of;
+using test::pci_function;
+
+PciAddress address(std::string_view text) {
+  return PciAddress::parse(text).value();
+}
+
+std::vector<std::string> chain(const PciPath& path) {
+  std::vector<std::string> bridges;
+  for (const auto& bridge : path.bridges) bridges.push_back(bridge.str());
+  return bridges;
+}
+
+TEST(PciPath, a_path_names_the_host_bridge_and_the_bridges) {
+  const auto path =
+      parse_pci_path("/sys/devices/pci0000:15/0000:15:01.0/0000:16:00.0/0000:18:00.0");
+  EXPECT_EQ(path.root, "pci0000:15");
+  EXPECT_EQ(chain(path), (std::vector<std::string>{"0000:15:01.0", "0000:16:00.0"}));
+}
+
+TEST(PciPath, a_function_on_the_root_bus_has_no_bridge) {
+  const auto path = parse_pci_path("/sys/devices/pci0000:00/0000:00:05.0");
+  EXPECT_EQ(path.root, "pci0000:00");
+  EXPECT_TRUE(path.bridges.empty());
+}
+
+TEST(PciPath, the_last_host_bridge_counts_below_intel_vmd) {
+  const auto path = parse_pci_path(
+      "/sys/devices/pci0000:00/0000:00:0e.0/pci10000:e0/10000:e0:06.0/10000:e1:00.0");
+  EXPECT_EQ(path.root, "pci10000:e0");
+  EXPECT_EQ(chain(path), std::vector<std::string>{"10000:e0:06.0"});
+}
+
+TEST(PciPath, folders_of_hyper_v_and_of_device_trees_are_not_bridges) {
+  const auto hyper_v = parse_pci_path(
+      "/sys/devices/LNXSYSTM:00/LNXSYBUS:00/ACPI0004:00/VMBUS:01/"
+      "47505500-0001-0000-3130-444531303244/pci0001:00/0001:00:00.0");
+  EXPECT_EQ(hyper_v.root, "pci0001:00");
+  EXPECT_TRUE(hyper_v.bridges.empty());
+  const auto arm =
+      parse_pci_path("/sys/devices/platform/40000000.pcie/pci0002:00/0002:00:00.0/0002:01:00.0");
+  EXPECT_EQ(arm.root, "pci0002:00");
+  EXPECT_EQ(chain(arm), std::vector<std::string>{"0002:00:00.0"});
+}
+
+TEST(PciPath, without_a_host_bridge_or_a_function_nothing_is_known) {
+  for (const auto* path :
+       {"", "/sys/bus/pci/devices/0000:18:00.0", "/sys/devices/pci0000:00",
+        "/sys/devices/pci0000:00/0000:00:01.0/net", "/sys/devices/virtual/net/lo"}) {
+    EXPECT_EQ(parse_pci_path(path).root, "") << path;
+    EXPECT_TRUE(parse_pci_path(path).bridges.empty()) << path;
+  }
+}
+
+TEST(PciReader, only_functions_of_interest_and_the_bridges_above_them_are_kept) {
+  const auto node = node_of(
+      pci_function("pci0000:00/0000:00:01.0", "60400", "8086:352A", "pcieport") +
+      pci_function("pci0000:00/0000:00:02.0", "60400", "8086:352A", "pcieport") +
+      pci_function("pci0000:00/0000:00:01.0/0000:01:00.0", "20700", "15B3:1021", "mlx5_core") +
+      pci_function("pci0000:00/0000:00:02.0/0000:02:00.0", "10802", "1344:51C3", "nvme") +
+      pci_function("pci0000:00/0000:00:1f.0", "30000", "1A03:2000", "ast"));
+  ASSERT_EQ(node.pci.size(), 2U);
+  EXPECT_EQ(node.pci[0].address, address("00:01.0"));
+  EXPECT_TRUE(node.pci[0].is_bridge());
+  EXPECT_EQ(node.pci[1].address, address("01:00.0"));
+  EXPECT_EQ(node.pci[1].bridges, std::vector<PciAddress>{address("00:01.0")});
+  EXPECT_EQ(node.pci[1].class_code, 0x020700U);
+  EXPECT_EQ(node.pci[1].vendor, 0x15b3);
+  EXPECT_EQ(node.pci[1].device, 0x1021);
+  EXPECT_EQ(node.pci[1].driver, "mlx5_core");
+}
+
+TEST(PciReader, switches_of_nvlink_and_the_data_direct_function_are_kept) {
+  const auto node =
+      node_of(pci_function("pci0000:00/0000:01:00.0", "68000", "10DE:22A3", "nvidia-nvswitch") +
+              pci_function("pci0000:00/0000:02:00.0", "80100", "15B3:2100", "") +
+              pci_function("pci0000:00/0000:03:00.0", "68000", "8086:0001", ""));
+  EXPECT_EQ(node.pci.size(), 2U);
+}
+
+TEST(PciReader, single_attributes_do_where_uevent_is_absent) {
+  const auto node = node_of(
+      "l /sys/bus/pci/devices/0000:18:00.0 -> ../../../devices/pci0000:15/0000:18:00.0\n"
+      "t /sys/devices/pci0000:15/0000:18:00.0/class 0x020000\n"
+      "t /sys/devices/pci0000:15/0000:18:00.0/vendor 0x15b3\n"
+      "t /sys/devices/pci0000:15/0000:18:00.0/device 0x1021\n"
+      "t /sys/devices/pci0000:15/0000:18:00.0/subsystem_vendor 0x15b3\n"
+      "t /sys/devices/pci0000:15/0000:18:00.0/subsystem_device 0x0041\n"
+      "l /sys/devices/pci0000:15/0000:18:00.0/driver -> ../../../bus/pci/drivers/mlx5_core\n");
+  ASSERT_EQ(node.pci.size(), 1U);
+  EXPECT_EQ(node.pci[0].class_code, 0x020000U);
+  EXPECT_EQ(node.pci[0].subsystem_device, 0x0041);
+  EXPECT_EQ(node.pci[0].driver, "mlx5_core");
+}
+
+TEST(PciReader, a_plain_folder_in_place_of_the_link_has_no_known_path) {
+  const auto node = node_of(
+      "t /sys/bus/pci/devices/0000:18:00.0/class 0x020700\n"
+      "t /sys/bus/pci/devices/0000:18:00.0/vendor 0x15b3\n"
+      "t /sys/bus/pci/devices/0000:18:00.0/numa_node 1\n");
+  ASSERT_EQ(node.pci.size(), 1U);
+  EXPECT_EQ(node.pci[0].root, "");
+  EXPECT_EQ(node.pci[0].numa_node, 1);
+  EXPECT_TRUE(node.problems.empty());
+}
+
+TEST(PciReader, a_function_that_vanishes_between_list_and_read_is_not_there) {
+  const auto node = node_of(
+      "l /sys/bus/pci/devices/0000:18:00.0 -> ../../../devices/pci0000:15/0000:18:00.0\n"
+      "x /sys/bus/pci/devices/0000:19:00.0\n");
+  EXPECT_TRUE(node.pci.empty());
+  EXPECT_TRUE(node.problems.empty());
+}
+
+TEST(PciReader, a_name_or_a_link_that_is_no_address_is_a_problem) {
+  const auto node = node_of(
+      "d /sys/bus/pci/devices/eth0\n"
+      "t /sys/devices/pci0000:00/0000:00:02.0/class 0x020000\n"
+      "l /sys/bus/pci/devices/0000:00:01.0 -> ../../../devices/pci0000:00/0000:00:02.0\n");
+  EXPECT_EQ(node.problems.size(), 2U);
+}
+
+TEST(PciReader, a_uevent_of_garbage_without_a_class_is_a_problem) {
+  const auto node = node_of(
+      "l /sys/bus/pci/devices/0000:18:00.0 -> ../../../devices/pci0000:15/0000:18:00.0\n" +
+      test::file_entry("/sys/devices/pci0000:15/0000:18:00.0/uevent", std::string("\0\xff=\n", 4)));
+  EXPECT_TRUE(node.pci.empty());
+  ASSERT_EQ(node.problems.size(), 1U);
+  EXPECT_EQ(node.problems[0].kind, Problem::Kind::malformed);
+}
+
+/// One network function with attributes.
+PciDevice network_function(const std::string& name, const std::string& value) {
+  const std::string path = "/sys/devices/pci0000:15/0000:18:00.0/";
+  const auto node =
+      node_of(pci_function("pci0000:15/0000:18:00.0", "20000", "15B3:1021", "mlx5_core") + "t " +
+              path + name + " " + value + "\n");
+  return node.pci.at(0);
+}
+
+TEST(PciReader, link_speed_and_width_are_numbers_or_unknown) {
+  EXPECT_EQ(network_function("current_link_speed", "32.0 GT/s PCIe").link_gts, 32.0);
+  EXPECT_EQ(network_function("current_link_speed", "2.5 GT/s").link_gts, 2.5);
+  EXPECT_EQ(network_function("max_link_speed", "16 GT/s").max_link_gts, 16.0);
+  for (const auto* text : {"Unknown", "Unknown speed", "fast", "-1 GT/s", "1e9 GT/s", "32.0"}) {
+    EXPECT_EQ(network_function("current_link_speed", text).link_gts, std::nullopt) << text;
+  }
+  EXPECT_EQ(network_function("current_link_width", "16").link_width, 16U);
+  for (const auto* text : {"0", "63", "255", "wide"}) {
+    EXPECT_EQ(network_function("current_link_width", text).link_width, std::nullopt) << text;
+  }
+}
+
+TEST(PciReader, numa_nodes_that_cannot_be_are_absent) {
+  EXPECT_EQ(network_function("numa_node", "1").numa_node, 1);
+  EXPECT_EQ(network_function("numa_node", "-1").numa_node, std::nullopt);
+  EXPECT_EQ(network_function("numa_node", "99999999").numa_node, std::nullopt);
+}
+
+TEST(PciReader, a_virtual_function_knows_its_physical_function) {
+  const auto node =
+      node_of(pci_function("pci0000:15/0000:18:00.0", "20000", "15B3:1021", "mlx5_core") +
+              pci_function("pci0000:15/0000:18:00.1", "20000", "15B3:101E", "vfio-pci") +
+              "t /sys/devices/pci0000:15/0000:18:00.0/sriov_totalvfs 16\n"
+              "t /sys/devices/pci0000:15/0000:18:00.0/sriov_numvfs 1\n"
+              "t /sys/devices/pci0000:15/0000:18:00.1/max_link_width 16\n"
+              "l /sys/devices/pci0000:15/0000:18:00.1/physfn -> ../0000:18:00.0\n");
+  ASSERT_EQ(node.pci.size(), 2U);
+  EXPECT_EQ(node.pci[0].sriov_totalvfs, 16U);
+  EXPECT_EQ(node.pci[0].sriov_numvfs, 1U);
+  EXPECT_FALSE(node.pci[0].is_vf());
+  EXPECT_EQ(node.pci[1].physfn, address("18:00.0"));
+  EXPECT_EQ(node.pci[1].max_link_width, std::nullopt);
+}
+
+}  // namespace
+}  // namespace railhead
