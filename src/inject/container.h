@@ -12,7 +12,8 @@ namespace railhead {
 
 using KeyValues = std::vector<std::pair<std::string_view, std::string_view>>;
 
-/// A device the container has already (from the pod spec, a device plugin, CDI or an earlier plugin).
+/// A device the container has already (from the pod spec, a device plugin, CDI or an earlier
+/// plugin).
 struct PresentDevice {
   std::string_view path;
   char type = 'c';
@@ -33,8 +34,8 @@ struct ResourceLimit {
   std::uint64_t soft = 0;
 };
 
-/// What the runtime tells about a container that is being created. All views point into the request,
-/// which outlives the decision; nothing here is generated protobuf.
+/// What the runtime tells about a container that is being created. All views point into the
+/// request, which outlives the decision; nothing here is generated protobuf.
 struct ContainerRequest {
   std::string_view pod_name;
   std::string_view pod_namespace;

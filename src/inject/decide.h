@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "affinity/affinity.h"
@@ -27,6 +27,7 @@ struct InjectionPolicy {
   std::uint64_t memlock_cap = kUnlimited;
   std::vector<std::string> devices = {"uverbs", "rdma_cm"};  ///< may add "umad", "issm"
   bool roce_without_host_network = false;
+  bool pf_with_vfs = false;  ///< deal physical functions that have virtual functions enabled, too
   std::vector<std::string> vm_runtime_handlers = {"kata*", "gvisor*", "firecracker*"};
   bool vm_runtimes = false;  ///< inject into those, too
   bool ucx_env = false;
@@ -38,9 +39,12 @@ struct RuntimeAbility {
   std::string name;     ///< "containerd"
   std::string version;  ///< as the runtime says it
   bool rlimits = true;  ///< honours ContainerAdjustment.rlimits (containerd 1.7.7, CRI-O 1.29)
-  /// Highest RLIMIT_MEMLOCK that the runtime can set: kUnlimited with CAP_SYS_RESOURCE, else its own
-  /// hard limit; absent: unknown, ask as configured.
+  /// Highest RLIMIT_MEMLOCK that the runtime can set: kUnlimited with CAP_SYS_RESOURCE, else its
+  /// own hard limit; absent: unknown, ask as configured.
   std::optional<std::uint64_t> memlock_ceiling;
+  /// Soft RLIMIT_MEMLOCK that a container inherits from the runtime where nobody sets one; a limit
+  /// below it is never set. Absent: unknown.
+  std::optional<std::uint64_t> memlock_inherited;
 };
 
 /// Whether the kubelet confirms that a pod holds GPUs; needed only where the environment alone says
@@ -54,16 +58,24 @@ class DecisionTable {
   DecisionTable(Node node, const std::vector<RoleOverride>& overrides, InjectionPolicy policy);
 
   [[nodiscard]] const Node& node() const { return node_; }
+
   [[nodiscard]] const Topology& topology() const { return topology_; }
+
   [[nodiscard]] const Deal& deal() const { return deal_; }
+
   [[nodiscard]] const std::vector<Usability>& usable() const { return usable_; }
+
   [[nodiscard]] const InjectionPolicy& policy() const { return policy_; }
+
   [[nodiscard]] const CdiRegistry& cdi() const { return cdi_; }
 
   [[nodiscard]] std::optional<std::size_t> gpu_by_minor(unsigned minor) const;
   [[nodiscard]] std::optional<std::size_t> gpu_by_uuid(std::string_view uuid) const;
   [[nodiscard]] std::optional<std::size_t> gpu_by_index(unsigned index) const;
-  [[nodiscard]] std::optional<std::size_t> gpu_by_render(unsigned minor) const;
+  /// An AMD GPU by the minor of its DRM node: renderD<minor> from 128 on, card<minor> below 64.
+  [[nodiscard]] std::optional<std::size_t> gpu_by_drm(unsigned minor) const;
+  /// Several GPUs of the node claim this UUID, so it names none of them.
+  [[nodiscard]] bool is_ambiguous(std::string_view uuid) const;
   [[nodiscard]] std::optional<std::size_t> nic_by_device_path(std::string_view path) const;
 
  private:
@@ -76,7 +88,8 @@ class DecisionTable {
   std::unordered_map<unsigned, std::size_t> by_minor_;
   std::unordered_map<std::string, std::size_t> by_uuid_;  ///< UUIDs that are unique
   std::unordered_map<unsigned, std::size_t> by_index_;
-  std::unordered_map<unsigned, std::size_t> by_render_;
+  std::unordered_map<unsigned, std::size_t> by_drm_;
+  std::unordered_set<std::string> ambiguous_;
   std::unordered_map<std::string, std::size_t> by_device_path_;
 };
 
@@ -90,7 +103,7 @@ struct Remark {
 enum class Outcome : std::uint8_t {
   untouched,  ///< not an RDMA container, or nothing is due
   adjusted,
-  refused,    ///< `required` cannot be met: the creation must fail with `message`
+  refused,  ///< `required` cannot be met: the creation must fail with `message`
 };
 
 struct Decision {
@@ -103,7 +116,8 @@ struct Decision {
   std::vector<Remark> remarks;
 };
 
-/// Decides what a container gets. Pure: no clock, no file, no lock. `Pod interface` of the contract.
+/// Decides what a container gets. Pure: no clock, no file, no lock. `Pod interface` of the
+/// contract.
 Decision decide(const ContainerRequest& request, const DecisionTable& table,
                 const RuntimeAbility& runtime, GpuClaim claim);
 
@@ -112,7 +126,8 @@ bool needs_gpu_claim(const ContainerRequest& request, const DecisionTable& table
 
 /// Names in the node that a container which exists should have and lacks (found at Synchronize);
 /// empty when nothing is missing.
-std::vector<std::string> missing_devices(const ContainerRequest& request, const DecisionTable& table,
-                                         const RuntimeAbility& runtime, GpuClaim claim);
+std::vector<std::string> missing_devices(const ContainerRequest& request,
+                                         const DecisionTable& table, const RuntimeAbility& runtime,
+                                         GpuClaim claim);
 
 }  // namespace railhead

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/annotations.h"
+
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "inject/codes.h"
+
+namespace railhead {
+namespace {
+
+enum class Kind : std::uint8_t { rdma, nics, memlock, devices, ulimits };
+constexpr std::size_t kKinds = 5;
+
+struct Domain {
+  std::string_view name;
+  Kind kind;
+  unsigned rank;  ///< the older of two domains comes second
+};
+
+constexpr std::array<Domain, 7> kDomains = {{
+    {"rdma.railhead.io", Kind::rdma, 0},
+    {"nics.railhead.io", Kind::nics, 0},
+    {"memlock.railhead.io", Kind::memlock, 0},
+    {"devices.noderesource.dev", Kind::devices, 0},
+    {"devices.nri.io", Kind::devices, 1},
+    {"ulimits.noderesource.dev", Kind::ulimits, 0},
+    {"ulimits.nri.containerd.io", Kind::ulimits, 1},
+}};
+
+struct Found {
+  std::string_view key;
+  std::string_view value;
+  AnnotationForm form = AnnotationForm::pod;
+  unsigned rank = ~0U;  ///< lower wins; ~0: not there
+};
+
+using FoundAll = std::array<Found, kKinds>;
+
+Remark malformed(std::string_view key, std::string_view what) {
+  return {std::string(warn::kAnnotationMalformed),
+          quoted(key, 128) + ": " + std::string(what) + ": ignored"};
+}
+
+void take(const Domain& domain, std::string_view key, std::string_view form, std::string_view value,
+          const ContainerRequest& request, FoundAll& found, std::vector<Remark>& remarks) {
+  constexpr std::string_view kContainer = "container.";
+  Found entry{key, value, AnnotationForm::pod, domain.rank + 2};
+  if (form.starts_with(kContainer)) {
+    if (form.substr(kContainer.size()) != request.name) return;
+    entry.form = AnnotationForm::container;
+    entry.rank = domain.rank;
+  } else if (form != "pod") {
+    remarks.push_back(malformed(key, "only /pod and /container.<name> are known"));
+    return;
+  }
+  Found& best = found[static_cast<std::size_t>(domain.kind)];
+  if (entry.rank < best.rank) best = entry;
+}
+
+FoundAll find_annotations(const ContainerRequest& request, std::vector<Remark>& remarks) {
+  FoundAll found;
+  for (const auto& [key, value] : request.pod_annotations) {
+    const auto slash = key.find('/');
+    const std::string_view domain_name = key.substr(0, slash);
+    for (const Domain& domain : kDomains) {
+      if (domain.name != domain_name) continue;
+      const auto form = slash == std::string_view::npos ? "" : key.substr(slash + 1);
+      take(domain, key, form, value, request, found, remarks);
+    }
+  }
+  return found;
+}
+
+template <typename T>
+Asked<T> asked(const Found& found, T value) {
+  return {std::move(value), found.form, found.key};
+}
+
+void read_rdma(const Found& found, Wishes& wishes) {
+  const std::string_view word = trim(found.value);
+  if (word == "required") {
+    wishes.rdma = asked(found, RdmaWish::required);
+  } else if (word == "preferred") {
+    wishes.rdma = asked(found, RdmaWish::preferred);
+  } else if (word == "none") {
+    wishes.rdma = asked(found, RdmaWish::none);
+  } else {
+    wishes.remarks.push_back(
+        malformed(found.key, quoted(word) + " is none of required, preferred, none"));
+  }
+}
+
+void read_nics(const Found& found, Wishes& wishes) {
+  if (found.value.size() > kAnnotationLimits.bytes) {
+    wishes.remarks.push_back(malformed(found.key, "larger than 64 KiB"));
+    return;
+  }
+  std::vector<std::string> names;
+  for (const std::string_view piece : split(found.value, ',')) {
+    if (const auto name = trim(piece); !name.empty()) names.emplace_back(name);
+  }
+  if (names.empty()) {
+    wishes.remarks.push_back(malformed(found.key, "names no NIC"));
+  } else {
+    wishes.nics = asked(found, std::move(names));
+  }
+}
+
+void read_memlock(const Found& found, Wishes& wishes) {
+  const auto bytes = parse_memlock(trim(found.value));
+  if (bytes) {
+    wishes.memlock = asked(found, *bytes);
+  } else {
+    wishes.remarks.push_back(
+        malformed(found.key, quoted(found.value) + " is " + bytes.error().message));
+  }
+}
+
+void read_ulimits(const Found& found, Wishes& wishes) {
+  const auto limits = parse_ulimit_list(found.value);
+  if (!limits) {
+    wishes.remarks.push_back(malformed(found.key, limits.error().message));
+    return;
+  }
+  if (!limits->others.empty()) {
+    wishes.remarks.push_back(
+        {std::string(warn::kAnnotationRefused), quoted(found.key, 128) + " asks for " +
+                                                    quoted(join(limits->others, ", "), 128) +
+                                                    ": only memlock is honoured"});
+  }
+  if (limits->memlock && !wishes.memlock) wishes.memlock = asked(found, *limits->memlock);
+}
+
+void read_devices(const Found& found, Wishes& wishes) {
+  auto devices = parse_device_list(found.value);
+  if (!devices) {
+    wishes.remarks.push_back(malformed(found.key, devices.error().message));
+  } else if (!devices->empty()) {
+    wishes.devices = asked(found, std::move(*devices));
+  }
+}
+
+}  // namespace
+
+Wishes read_annotations(const ContainerRequest& request, AnnotationPolicy policy) {
+  Wishes wishes;
+  const FoundAll found = find_annotations(request, wishes.remarks);
+  // In this order: the own memlock key wins over the ulimits of other plugins.
+  constexpr std::array<void (*)(const Found&, Wishes&), kKinds> kReaders = {
+      read_rdma, read_nics, read_memlock, read_devices, read_ulimits};
+  for (std::size_t i = 0; i < kKinds; ++i) {
+    if (found[i].rank == ~0U) continue;
+    if (policy == AnnotationPolicy::deny) {
+      wishes.remarks.push_back({std::string(warn::kAnnotationDenied),
+                                quoted(found[i].key, 128) + " is ignored: --annotations is deny"});
+    } else {
+      kReaders[i](found[i], wishes);
+    }
+  }
+  return wishes;
+}
+
+}  // namespace railhead

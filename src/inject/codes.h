@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+
+/// The stable words of a decision. Users alert on them (railhead_nri_decisions_total{reason="…"},
+/// railhead_nri_warnings_total{code="…"}), so a code is never renamed, only retired.
+/// docs/pod-interface.md shows both tables; a test keeps the page complete.
+namespace railhead {
+
+struct CodeMeaning {
+  std::string_view code;
+  std::string_view meaning;
+};
+
+namespace reason {
+inline constexpr std::string_view kNotRdma = "not-rdma";
+inline constexpr std::string_view kGpusOff = "gpus-off";
+inline constexpr std::string_view kGpus = "gpus";
+inline constexpr std::string_view kAnnotation = "annotation";
+inline constexpr std::string_view kPresent = "rdma-present";
+inline constexpr std::string_view kPrivileged = "privileged";
+inline constexpr std::string_view kComplete = "complete";
+inline constexpr std::string_view kOptedOut = "opted-out";
+inline constexpr std::string_view kVmRuntime = "vm-runtime";
+inline constexpr std::string_view kRoceOwnNetwork = "roce-own-network";
+inline constexpr std::string_view kRdmaNetnsExclusive = "rdma-netns-exclusive";
+inline constexpr std::string_view kNarrowedAway = "narrowed-away";
+inline constexpr std::string_view kNoUsableNic = "no-usable-nic";
+inline constexpr std::string_view kStandIn = "stand-in";
+inline constexpr std::string_view kMemlockShort = "memlock-short";
+}  // namespace reason
+
+inline constexpr std::array<CodeMeaning, 15> kReasonCodes = {{
+    {reason::kNotRdma, "holds no GPU, and no annotation names it where that counts"},
+    {reason::kGpusOff, "holds GPUs, and --gpus is none"},
+    {reason::kGpus, "holds GPUs and gets the NICs that belong to them"},
+    {reason::kAnnotation, "an annotation names it, and --annotations is allow"},
+    {reason::kPresent, "has RDMA devices from elsewhere: memlock and environment only"},
+    {reason::kPrivileged, "privileged: memlock and environment only"},
+    {reason::kComplete, "everything that is due is there already"},
+    {reason::kOptedOut, "rdma: none"},
+    {reason::kVmRuntime, "the runtime handler starts a virtual machine"},
+    {reason::kRoceOwnNetwork, "only Ethernet NICs are due, and the pod has its own network"},
+    {reason::kRdmaNetnsExclusive, "RDMA namespaces are exclusive, and the pod has its own network"},
+    {reason::kNarrowedAway, "the nics annotation leaves no NIC that is due"},
+    {reason::kNoUsableNic, "no usable NIC is due"},
+    {reason::kStandIn, "refused: rdma is required, and a GPU's own NIC is not usable"},
+    {reason::kMemlockShort, "refused: rdma is required, and the memlock limit cannot be met"},
+}};
+
+namespace warn {
+inline constexpr std::string_view kAnnotationRefused = "annotation-refused";
+inline constexpr std::string_view kAnnotationMalformed = "annotation-malformed";
+inline constexpr std::string_view kAnnotationDenied = "annotation-denied";
+inline constexpr std::string_view kNumbersIgnored = "annotation-numbers-ignored";
+inline constexpr std::string_view kAnnotationCopied = "annotation-copied";
+inline constexpr std::string_view kAllocationUnknown = "allocation-unknown";
+inline constexpr std::string_view kGpuUnresolved = "gpu-unresolved";
+inline constexpr std::string_view kGpuAmbiguous = "gpu-ambiguous";
+inline constexpr std::string_view kGpuEnvDiffers = "gpu-env-differs";
+inline constexpr std::string_view kGpuClaimDenied = "gpu-claim-denied";
+inline constexpr std::string_view kGpuClaimUnanswered = "gpu-claim-unanswered";
+inline constexpr std::string_view kNicNotUsable = "nic-not-usable";
+inline constexpr std::string_view kStandIn = "stand-in";
+inline constexpr std::string_view kRoceOwnNetwork = "roce-own-network";
+inline constexpr std::string_view kMemlockCapped = "memlock-capped";
+inline constexpr std::string_view kMemlockClamped = "memlock-clamped";
+inline constexpr std::string_view kMemlockLeft = "memlock-left";
+inline constexpr std::string_view kMemlockUnsupported = "memlock-unsupported";
+}  // namespace warn
+
+inline constexpr std::array<CodeMeaning, 18> kRemarkCodes = {{
+    {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
+    {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
+    {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
+    {warn::kNumbersIgnored, "a device annotation states numbers that are not the node's"},
+    {warn::kAnnotationCopied, "a container annotation also stands on the pod: it proves nothing"},
+    {warn::kAllocationUnknown, "an allocation of a resource that no pool of this node offers"},
+    {warn::kGpuUnresolved, "a GPU id that is no GPU of this node"},
+    {warn::kGpuAmbiguous, "a GPU id that several GPUs of this node carry"},
+    {warn::kGpuEnvDiffers, "the environment names other GPUs than were allocated; it decides"},
+    {warn::kGpuClaimDenied, "the environment names GPUs, and the kubelet says the pod has none"},
+    {warn::kGpuClaimUnanswered, "the environment names GPUs, and the kubelet did not answer"},
+    {warn::kNicNotUsable, "a NIC of one of the container's GPUs is not usable"},
+    {warn::kStandIn, "a GPU got another NIC because its own are not usable"},
+    {warn::kRoceOwnNetwork, "some Ethernet NICs were left out: the pod has its own network"},
+    {warn::kMemlockCapped, "more memlock was asked for than --memlock-cap allows"},
+    {warn::kMemlockClamped, "the runtime cannot raise memlock as far as wanted"},
+    {warn::kMemlockLeft, "a lower memlock limit was set by another plugin, and was left"},
+    {warn::kMemlockUnsupported, "the runtime ignores resource limits of plugins"},
+}};
+
+}  // namespace railhead

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
+#include "inject/decide.h"
+
+namespace railhead {
+namespace {
+
+template <typename Key>
+std::optional<std::size_t> lookup(const std::unordered_map<Key, std::size_t>& map, const Key& key) {
+  const auto found = map.find(key);
+  if (found == map.end()) return std::nullopt;
+  return found->second;
+}
+
+/// A key that two GPUs carry names neither. True while the key is still unique.
+template <typename Key>
+bool add_unique(std::unordered_map<Key, std::size_t>& map, std::unordered_set<Key>& ambiguous,
+                const Key& key, std::size_t gpu) {
+  if (ambiguous.contains(key)) return false;
+  if (map.try_emplace(key, gpu).second) return true;
+  map.erase(key);
+  ambiguous.insert(key);
+  return false;
+}
+
+/// A physical function with virtual functions belongs to whoever hands those out.
+void rule_out_pfs_with_vfs(const Node& node, std::vector<Usability>& usable) {
+  for (std::size_t i = 0; i < node.nics.size() && i < usable.size(); ++i) {
+    const auto& pci = node.nics[i].pci;
+    const PciDevice* function = pci ? node.find_pci(*pci) : nullptr;
+    const unsigned vfs = function == nullptr ? 0 : function->sriov_numvfs.value_or(0);
+    if (vfs > 0) usable[i] = {false, "has " + std::to_string(vfs) + " virtual functions enabled"};
+  }
+}
+
+}  // namespace
+
+DecisionTable::DecisionTable(Node node, const std::vector<RoleOverride>& overrides,
+                             InjectionPolicy policy)
+    : node_(std::move(node)),
+      topology_(make_topology(node_)),
+      deal_(railhead::deal(node_, topology_, overrides)),
+      usable_(usability_of(node_)),
+      policy_(std::move(policy)),
+      cdi_(CdiRegistry::from_files(node_.cdi, node_.problems)) {
+  if (!policy_.pf_with_vfs) rule_out_pfs_with_vfs(node_, usable_);
+  std::unordered_set<unsigned> twice;
+  for (std::size_t i = 0; i < node_.gpus.size(); ++i) {
+    const Gpu& gpu = node_.gpus[i];
+    if (gpu.uuid) add_unique(by_uuid_, ambiguous_, *gpu.uuid, i);
+    if (gpu.vendor == GpuVendor::nvidia) {
+      if (gpu.minor) add_unique(by_minor_, twice, *gpu.minor, i);
+      if (gpu.index) by_index_.try_emplace(*gpu.index, i);
+    } else {
+      if (gpu.drm_render) by_drm_.try_emplace(*gpu.drm_render, i);
+      if (gpu.drm_card) by_drm_.try_emplace(*gpu.drm_card, i);
+    }
+  }
+  for (std::size_t i = 0; i < node_.nics.size(); ++i) {
+    const Nic& nic = node_.nics[i];
+    for (const auto* nodes : {&nic.uverbs, &nic.umads, &nic.issms}) {
+      for (const CharDevice& device : *nodes) by_device_path_.try_emplace(device.path, i);
+    }
+  }
+}
+
+std::optional<std::size_t> DecisionTable::gpu_by_minor(unsigned minor) const {
+  return lookup(by_minor_, minor);
+}
+
+std::optional<std::size_t> DecisionTable::gpu_by_uuid(std::string_view uuid) const {
+  return lookup(by_uuid_, std::string(uuid));
+}
+
+std::optional<std::size_t> DecisionTable::gpu_by_index(unsigned index) const {
+  return lookup(by_index_, index);
+}
+
+std::optional<std::size_t> DecisionTable::gpu_by_drm(unsigned minor) const {
+  return lookup(by_drm_, minor);
+}
+
+bool DecisionTable::is_ambiguous(std::string_view uuid) const {
+  return ambiguous_.contains(std::string(uuid));
+}
+
+std::optional<std::size_t> DecisionTable::nic_by_device_path(std::string_view path) const {
+  return lookup(by_device_path_, std::string(path));
+}
+
+}  // namespace railhead

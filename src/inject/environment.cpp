@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/environment.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+std::vector<std::string> active_ports(const Nic& nic) {
+  std::vector<std::string> out;
+  for (const Port& port : nic.ports) {
+    if (port.state == PortState::active) {
+      out.push_back(nic.name + ":" + std::to_string(port.number));
+    }
+  }
+  return out;
+}
+
+std::string active_ports(const Node& node, const std::vector<std::size_t>& nics) {
+  std::vector<std::string> out;
+  for (const std::size_t nic : nics) {
+    for (std::string& port : active_ports(node.nics[nic])) out.push_back(std::move(port));
+  }
+  return join(out, ",");
+}
+
+/// "<port>:<number of processes>,…": process i of a node, which drives GPU i, takes the first port
+/// of that GPU's first NIC. Empty where a GPU has none.
+std::string process_mapping(const Node& node, const std::vector<std::size_t>& nics,
+                            const std::vector<GpuChoice>& choices) {
+  std::vector<std::pair<std::string, unsigned>> runs;
+  for (const GpuChoice& choice : choices) {
+    std::string port;
+    for (const Choice& one : choice.nics) {
+      if (std::find(nics.begin(), nics.end(), one.nic) == nics.end()) continue;
+      const auto ports = active_ports(node.nics[one.nic]);
+      if (!ports.empty()) port = ports.front();
+      if (!port.empty()) break;
+    }
+    if (port.empty()) return {};
+    if (runs.empty() || runs.back().first != port) runs.emplace_back(port, 0);
+    ++runs.back().second;
+  }
+  std::vector<std::string> out;
+  for (const auto& [port, count] : runs) out.push_back(port + ":" + std::to_string(count));
+  return join(out, ",");
+}
+
+}  // namespace
+
+bool has_variable(const ContainerRequest& request, std::string_view name) {
+  return std::any_of(request.env.begin(), request.env.end(), [&](std::string_view entry) {
+    return entry.starts_with(name) && (entry.size() == name.size() || entry[name.size()] == '=');
+  });
+}
+
+std::vector<std::pair<std::string, std::string>> environment_for(
+    const ContainerRequest& request, const DecisionTable& table,
+    const std::vector<std::size_t>& nics, const std::vector<GpuChoice>& choices) {
+  std::vector<std::pair<std::string, std::string>> out;
+  const std::string ports = active_ports(table.node(), nics);
+  if (ports.empty()) return out;
+  // Without "=" NCCL takes names as prefixes, and mlx5_1 would also be mlx5_10.
+  if (!has_variable(request, "NCCL_IB_HCA")) out.emplace_back("NCCL_IB_HCA", "=" + ports);
+  if (table.policy().ucx_env && !has_variable(request, "UCX_NET_DEVICES")) {
+    out.emplace_back("UCX_NET_DEVICES", ports);
+  }
+  // NVSHMEM looks at its two lists only where the mapping is enabled, and at one of them: the three
+  // variables go together or not at all.
+  constexpr std::string_view kEnable = "NVSHMEM_ENABLE_NIC_PE_MAPPING";
+  constexpr std::string_view kList = "NVSHMEM_HCA_LIST";
+  constexpr std::string_view kMapping = "NVSHMEM_HCA_PE_MAPPING";
+  if (table.policy().nvshmem_env && !has_variable(request, kEnable) &&
+      !has_variable(request, kList) && !has_variable(request, kMapping)) {
+    const std::string mapping = process_mapping(table.node(), nics, choices);
+    out.emplace_back(kEnable, "1");
+    out.emplace_back(mapping.empty() ? kList : kMapping, mapping.empty() ? ports : mapping);
+  }
+  return out;
+}
+
+}  // namespace railhead

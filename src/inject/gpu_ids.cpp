@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/gpu_ids.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::size_t kMaxUnknownIds = 64;  // pod authors write these lists
+
+std::optional<unsigned> small_number(std::string_view text) {
+  const auto number = parse_unsigned(text);
+  if (!number || *number > std::numeric_limits<unsigned>::max()) return std::nullopt;
+  return static_cast<unsigned>(*number);
+}
+
+void add_unknown(std::string_view id, GpuEvidence& evidence) {
+  if (evidence.unknown.size() < kMaxUnknownIds) evidence.unknown.emplace_back(id.substr(0, 128));
+}
+
+void add_uuid(std::string_view uuid, const DecisionTable& table, GpuEvidence& evidence) {
+  if (const auto gpu = table.gpu_by_uuid(uuid)) {
+    evidence.gpus.push_back(*gpu);
+  } else if (table.is_ambiguous(uuid)) {
+    evidence.ambiguous.emplace_back(uuid);
+  } else {
+    add_unknown(uuid, evidence);
+  }
+}
+
+void add_index(std::string_view id, std::string_view number, const DecisionTable& table,
+               GpuEvidence& evidence) {
+  const auto index = small_number(number);
+  const auto gpu = index ? table.gpu_by_index(*index) : std::nullopt;
+  if (gpu) {
+    evidence.gpus.push_back(*gpu);
+  } else {
+    add_unknown(id, evidence);
+  }
+}
+
+/// GPUs behind device node paths: /dev/nvidia<minor>, /dev/dri/renderD<minor>,
+/// /dev/dri/card<minor>.
+std::vector<std::size_t> gpus_of_paths(const std::vector<std::string>& paths,
+                                       const DecisionTable& table) {
+  std::vector<std::size_t> out;
+  for (const std::string_view path : paths) {
+    std::optional<std::size_t> gpu;
+    for (const std::string_view prefix : {"/dev/nvidia", "/dev/dri/renderD", "/dev/dri/card"}) {
+      if (!path.starts_with(prefix)) continue;
+      const auto minor = small_number(path.substr(prefix.size()));
+      if (!minor) continue;  // /dev/nvidiactl
+      gpu = prefix == "/dev/nvidia" ? table.gpu_by_minor(*minor) : table.gpu_by_drm(*minor);
+    }
+    if (gpu) out.push_back(*gpu);
+  }
+  return out;
+}
+
+/// True if a spec of the node defines the name and a GPU stands behind it.
+bool add_from_spec(std::string_view name, const DecisionTable& table, GpuEvidence& evidence) {
+  const auto* paths = table.cdi().device_paths(name);
+  if (paths == nullptr) return false;
+  const auto gpus = gpus_of_paths(*paths, table);
+  evidence.gpus.insert(evidence.gpus.end(), gpus.begin(), gpus.end());
+  return !gpus.empty();
+}
+
+/// procfs has no UUIDs of MIG devices; the specs that the toolkit and the device plugin write do.
+bool add_mig_from_specs(std::string_view id, const DecisionTable& table, GpuEvidence& evidence) {
+  for (const std::string_view kind : {"nvidia.com/gpu=", "k8s.device-plugin.nvidia.com/gpu="}) {
+    if (add_from_spec(std::string(kind) + std::string(id), table, evidence)) return true;
+  }
+  return false;
+}
+
+void add_all(const DecisionTable& table, GpuEvidence& evidence) {
+  const auto& gpus = table.node().gpus;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    if (gpus[i].vendor == GpuVendor::nvidia && !gpus[i].excluded) evidence.gpus.push_back(i);
+  }
+}
+
+/// "<claim uid>-gpu-<minor>" of the DRA driver's claim specs.
+bool add_claim_device(std::string_view name, const DecisionTable& table, GpuEvidence& evidence) {
+  constexpr std::string_view kInfix = "-gpu-";
+  const auto at = name.rfind(kInfix);
+  const auto minor =
+      at == std::string_view::npos ? std::nullopt : small_number(name.substr(at + kInfix.size()));
+  const auto gpu = minor ? table.gpu_by_minor(*minor) : std::nullopt;
+  if (gpu) evidence.gpus.push_back(*gpu);
+  return gpu.has_value();
+}
+
+}  // namespace
+
+void GpuEvidence::finish() {
+  std::sort(gpus.begin(), gpus.end());
+  gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
+}
+
+void add_gpu_id(std::string_view id, const DecisionTable& table, GpuEvidence& evidence) {
+  const std::string_view whole = id;
+  if (const auto replica = id.find("::"); replica != std::string_view::npos) {
+    id = id.substr(0, replica);
+  }
+  if (id.starts_with("GPU-")) return add_uuid(id, table, evidence);
+  if (id.starts_with("MIG-GPU-")) {
+    const std::string_view parent = id.substr(4);
+    return add_uuid(parent.substr(0, parent.find('/')), table, evidence);
+  }
+  if (id.starts_with("MIG-")) {
+    if (!add_mig_from_specs(id, table, evidence)) add_unknown(whole, evidence);
+    return;
+  }
+  add_index(whole, id.substr(0, id.find(':')), table, evidence);
+}
+
+void add_cdi_name(std::string_view name, const DecisionTable& table, GpuEvidence& evidence) {
+  if (add_from_spec(name, table, evidence)) return;
+  const auto slash = name.find('/');
+  const auto equals = name.find('=');
+  if (slash == std::string_view::npos || equals == std::string_view::npos || equals < slash) return;
+  const std::string_view vendor = name.substr(0, slash);
+  const std::string_view kind = name.substr(slash + 1, equals - slash - 1);
+  std::string_view device = name.substr(equals + 1);
+  const bool nvidia = vendor == "nvidia.com" || vendor.ends_with(".nvidia.com");
+  if (vendor == "amd.com" && kind == "gpu") return add_unknown(name, evidence);
+  if (!nvidia || (kind != "gpu" && kind != "claim")) return;
+  if (kind == "claim") {
+    // Claims of other devices of that driver (compute domains) have names of their own.
+    const bool gpu = device.find("-gpu-") != std::string_view::npos ||
+                     device.find("-mig-") != std::string_view::npos;
+    if (gpu && !add_claim_device(device, table, evidence)) add_unknown(name, evidence);
+    return;
+  }
+  if (device == "all") return add_all(table, evidence);
+  for (const std::string_view prefix : {"gpu", "mig"}) {
+    if (device.starts_with(prefix)) device.remove_prefix(prefix.size());
+  }
+  add_gpu_id(device, table, evidence);
+}
+
+}  // namespace railhead

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/rdma_devices.h"
+
+#include <algorithm>
+
+namespace railhead {
+namespace {
+
+const CharDevice* find_path(const std::vector<CharDevice>& devices, std::string_view path) {
+  const auto at = std::find_if(devices.begin(), devices.end(),
+                               [&](const CharDevice& device) { return device.path == path; });
+  return at == devices.end() ? nullptr : &*at;
+}
+
+bool has_name_of_rdma_device(std::string_view path) {
+  return path.starts_with("/dev/infiniband/uverbs") || path.starts_with("/dev/infiniband/umad") ||
+         path.starts_with("/dev/infiniband/issm");
+}
+
+bool is_same(const PresentDevice& present, const CharDevice& device) {
+  return present.type == 'c' && present.major == device.major && present.minor == device.minor;
+}
+
+/// The NIC whose uverbs this is: the numbers decide, a container may have it under another name.
+std::optional<std::size_t> nic_of(const PresentDevice& present, const Node& node) {
+  for (std::size_t i = 0; i < node.nics.size(); ++i) {
+    for (const CharDevice& uverbs : node.nics[i].uverbs) {
+      if (is_same(present, uverbs)) return i;
+    }
+  }
+  return std::nullopt;
+}
+
+void add_device(const ContainerRequest& request, const CharDevice& device,
+                std::vector<NewDevice>& out) {
+  const auto has_path = [&](const auto& other) { return other.path == device.path; };
+  if (std::any_of(request.devices.begin(), request.devices.end(), has_path)) return;
+  if (std::any_of(out.begin(), out.end(), has_path)) return;
+  out.push_back(
+      {device.path, device.major, device.minor, device.mode & 07777U, device.uid, device.gid});
+}
+
+}  // namespace
+
+std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::string_view path) {
+  const Node& node = table.node();
+  if (node.rdma_cm && node.rdma_cm->path == path) {
+    return RdmaDevice{RdmaDeviceKind::rdma_cm, &*node.rdma_cm, std::nullopt};
+  }
+  const auto nic = table.nic_by_device_path(path);
+  if (!nic) return std::nullopt;
+  const Nic& of = node.nics[*nic];
+  if (const auto* device = find_path(of.uverbs, path)) {
+    return RdmaDevice{RdmaDeviceKind::uverbs, device, nic};
+  }
+  if (const auto* device = find_path(of.umads, path)) {
+    return RdmaDevice{RdmaDeviceKind::umad, device, nic};
+  }
+  return RdmaDevice{RdmaDeviceKind::issm, find_path(of.issms, path), nic};
+}
+
+bool is_given(RdmaDeviceKind kind, const InjectionPolicy& policy) {
+  const auto listed = [&](std::string_view name) {
+    return std::find(policy.devices.begin(), policy.devices.end(), name) != policy.devices.end();
+  };
+  switch (kind) {
+    case RdmaDeviceKind::umad: return listed("umad");
+    case RdmaDeviceKind::issm: return listed("issm");
+    case RdmaDeviceKind::uverbs:
+    case RdmaDeviceKind::rdma_cm: return true;
+  }
+  return false;
+}
+
+PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& table) {
+  PresentRdma out;
+  for (const PresentDevice& device : request.devices) {
+    const auto nic = nic_of(device, table.node());
+    if (nic) out.nics.push_back(*nic);
+    out.any = out.any || nic || has_name_of_rdma_device(device.path);
+  }
+  std::sort(out.nics.begin(), out.nics.end());
+  out.nics.erase(std::unique(out.nics.begin(), out.nics.end()), out.nics.end());
+  return out;
+}
+
+std::vector<NewDevice> devices_to_add(const ContainerRequest& request, const DecisionTable& table,
+                                      const std::vector<std::size_t>& nics) {
+  std::vector<NewDevice> out;
+  const Node& node = table.node();
+  const InjectionPolicy& policy = table.policy();
+  for (const std::size_t nic : nics) {
+    for (const auto& device : node.nics[nic].uverbs) add_device(request, device, out);
+    if (is_given(RdmaDeviceKind::umad, policy)) {
+      for (const auto& device : node.nics[nic].umads) add_device(request, device, out);
+    }
+    if (is_given(RdmaDeviceKind::issm, policy)) {
+      for (const auto& device : node.nics[nic].issms) add_device(request, device, out);
+    }
+  }
+  if (node.rdma_cm && !nics.empty()) add_device(request, *node.rdma_cm, out);
+  return out;
+}
+
+}  // namespace railhead

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "inject/container.h"
+#include "inject/decide.h"
+
+namespace railhead {
+
+enum class RdmaDeviceKind : std::uint8_t { uverbs, umad, issm, rdma_cm };
+
+/// One character device of this node's RDMA stack.
+struct RdmaDevice {
+  RdmaDeviceKind kind = RdmaDeviceKind::uverbs;
+  const CharDevice* device = nullptr;
+  std::optional<std::size_t> nic;  ///< index into the node; absent for rdma_cm
+};
+
+/// The node's RDMA device with exactly this path. No other spelling of a path is one, so nothing
+/// needs to be resolved: "..", double or trailing slashes and other cases name no device.
+std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::string_view path);
+
+/// uverbs and rdma_cm always; umad and issm (raw management datagrams) where policy lists them.
+bool is_given(RdmaDeviceKind kind, const InjectionPolicy& policy);
+
+/// RDMA devices that a container has already, from whomever.
+struct PresentRdma {
+  bool any = false;
+  std::vector<std::size_t> nics;  ///< whose uverbs is there and is of this node; sorted
+};
+
+PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& table);
+
+/// The nodes of these NICs and rdma_cm, once, without those whose path the container has.
+std::vector<NewDevice> devices_to_add(const ContainerRequest& request, const DecisionTable& table,
+                                      const std::vector<std::size_t>& nics);
+
+}  // namespace railhead

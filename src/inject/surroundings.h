@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "inject/container.h"
+#include "inject/decide.h"
+
+namespace railhead {
+
+/// What kind of sandbox a container lives in, as far as the runtime shows it.
+struct Surroundings {
+  bool privileged = false;
+  bool host_network = false;
+  bool vm = false;  ///< the handler starts a virtual machine, and policy says: not those
+};
+
+/// NRI has no field for "privileged". Both runtimes mount sysfs on /sys read-only, and read-write
+/// only for a privileged container (containerd: WithPrivileged makes the sysfs mount writable;
+/// CRI-O adds it with "rw"). A host path on /sys is a bind mount and proves nothing, a writable
+/// /sys/fs/cgroup neither (containerd 2.1 has a switch for it).
+bool is_privileged(const ContainerRequest& request);
+
+/// A pod on the host's network has no "network" among its namespaces. An empty list is unknown and
+/// counts as a network of its own.
+bool has_host_network(const ContainerRequest& request);
+
+Surroundings surroundings_of(const ContainerRequest& request, const InjectionPolicy& policy);
+
+}  // namespace railhead
