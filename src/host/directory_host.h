@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "host/host.h"
+
+namespace railhead {
+
+/// A directory tree as a machine; the live machine is the tree "/". Everything is resolved from one
+/// descriptor of the root, and no link leads out of it: an absolute one starts at the root, ".."
+/// ends there, and magic links of procfs are refused.
+class DirectoryHost : public Host {
+ public:
+  /// The error names the directory.
+  static Result<std::unique_ptr<Host>> open(const std::string& root);
+
+  /// How a path is found below the root. `walk` is the fallback for kernels before 5.6 and
+  /// sandboxes without openat2(2).
+  enum class Resolver : std::uint8_t { openat2, walk };
+  static Result<std::unique_ptr<Host>> open_with(const std::string& root, Resolver resolver);
+
+  ~DirectoryHost() override;
+
+  Result<std::optional<std::string>> read(const std::string& path) override;
+  Result<std::optional<std::string>> readlink(const std::string& path) override;
+  Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
+  Result<std::optional<DeviceNode>> device(const std::string& path) override;
+
+ private:
+  DirectoryHost(int root, Resolver resolver)
+      : root_(root),
+        resolver_(resolver) {}
+
+  /// A descriptor, or -1 with errno set.
+  [[nodiscard]] int open_below(const std::string& path, int flags) const;
+
+  int root_;
+  Resolver resolver_;
+};
+
+}  // namespace railhead

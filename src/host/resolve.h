@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace railhead {
+
+/// Opens `path` below the directory `root`, in which every link is followed and none leads out of
+/// it. `flags` are those of open(2); with O_NOFOLLOW the last component is not followed. Both
+/// return a descriptor, or -1 and errno.
+int open_in_root(int root, const std::string& path, int flags);  ///< by openat2(2), one call
+int walk_in_root(int root, const std::string& path, int flags);  ///< component by component
+
+}  // namespace railhead

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/directory_host.h"
+
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace railhead {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Every case with both ways of resolving a path.
+class DirectoryHostTest : public testing::TestWithParam<DirectoryHost::Resolver> {
+ protected:
+  DirectoryHostTest() {
+    std::string pattern = (fs::temp_directory_path() / "railhead-host-XXXXXX").string();
+    base_ = mkdtemp(pattern.data());
+    root_ = base_ / "root";
+    fs::create_directories(root_ / "sys/devices/pci0000:00/0000:00:01.0");
+    fs::create_directories(root_ / "sys/class/infiniband");
+    write("sys/devices/pci0000:00/0000:00:01.0/vendor", "0x15b3\n");
+    std::ofstream(base_ / "secret") << "outside\n";
+    host_ = DirectoryHost::open_with(root_, GetParam()).value();
+  }
+
+  ~DirectoryHostTest() override { fs::remove_all(base_); }
+
+  void write(const std::string& path, const std::string& text) const {
+    std::ofstream(root_ / path) << text;
+  }
+
+  void link(const std::string& path, const std::string& target) const {
+    fs::create_symlink(target, root_ / path);
+  }
+
+  std::string text(const std::string& path) {
+    const auto found = host_->read(path);
+    if (!found) return "error: " + found.error().message;
+    return *found ? **found : "absent";
+  }
+
+  fs::path base_;
+  fs::path root_;
+  std::unique_ptr<Host> host_;
+};
+
+TEST_P(DirectoryHostTest, reads_through_relative_class_links) {
+  link("sys/class/infiniband/mlx5_0", "../../devices/pci0000:00/0000:00:01.0");
+  EXPECT_EQ(text("/sys/class/infiniband/mlx5_0/vendor"), "0x15b3\n");
+  EXPECT_EQ(host_->readlink("/sys/class/infiniband/mlx5_0").value(),
+            "../../devices/pci0000:00/0000:00:01.0");
+}
+
+TEST_P(DirectoryHostTest, absolute_links_start_at_the_root_of_the_tree) {
+  link("a", "/sys/devices/pci0000:00/0000:00:01.0/vendor");
+  EXPECT_EQ(text("/a"), "0x15b3\n");
+  link("b", (base_ / "secret").string());
+  EXPECT_EQ(text("/b"), "absent");
+}
+
+TEST_P(DirectoryHostTest, no_number_of_dots_leads_out_of_the_tree) {
+  link("up", "../../../../../../../../../../..");
+  EXPECT_EQ(text("/up/sys/devices/pci0000:00/0000:00:01.0/vendor"), "0x15b3\n");
+  EXPECT_EQ(text("/../secret"), "absent");
+  link("out", "../secret");
+  EXPECT_EQ(text("/out"), "absent");
+}
+
+TEST_P(DirectoryHostTest, a_loop_of_links_is_unavailable_not_absent) {
+  link("x", "y");
+  link("y", "x");
+  const auto found = host_->read("/x");
+  ASSERT_FALSE(found);
+  EXPECT_EQ(found.error().code, ErrorCode::unavailable);
+  EXPECT_NE(found.error().message.find("/x"), std::string::npos);
+}
+
+TEST_P(DirectoryHostTest, absent_has_many_forms) {
+  for (const char* path :
+       {"/none", "/sys/none/none", "/sys/devices/pci0000:00/0000:00:01.0/vendor/below"}) {
+    EXPECT_EQ(text(path), "absent") << path;
+    EXPECT_FALSE(host_->list(path).value().has_value()) << path;
+    EXPECT_FALSE(host_->readlink(path).value().has_value()) << path;
+    EXPECT_FALSE(host_->device(path).value().has_value()) << path;
+  }
+  EXPECT_EQ(text("/sys"), "absent");
+  link("dangling", "nowhere");
+  EXPECT_EQ(text("/dangling"), "absent");
+  EXPECT_FALSE(host_->readlink("/sys").value().has_value());
+  EXPECT_FALSE(host_->list("/sys/devices/pci0000:00/0000:00:01.0/vendor").value().has_value());
+}
+
+TEST_P(DirectoryHostTest, a_fifo_does_not_stop_the_reader) {
+  ASSERT_EQ(mkfifo((root_ / "fifo").c_str(), 0600), 0);
+  EXPECT_EQ(text("/fifo"), "absent");
+}
+
+TEST_P(DirectoryHostTest, a_file_above_the_limit_is_too_large_and_never_cut) {
+  write("big", std::string(Host::kMaxFileBytes, 'x'));
+  EXPECT_EQ(text("/big").size(), Host::kMaxFileBytes);
+  write("bigger", std::string(Host::kMaxFileBytes + 1, 'x'));
+  EXPECT_EQ(host_->read("/bigger").error().code, ErrorCode::too_large);
+}
+
+TEST_P(DirectoryHostTest, lists_sorted_names) {
+  write("sys/b", "");
+  write("sys/a", "");
+  EXPECT_EQ(host_->list("/sys").value(), (std::vector<std::string>{"a", "b", "class", "devices"}));
+}
+
+TEST_P(DirectoryHostTest, a_device_node_has_its_numbers_mode_and_owner) {
+  if (mknod((root_ / "node").c_str(), S_IFCHR | 0600, makedev(231, 192)) != 0) {
+    GTEST_SKIP() << "mknod is not allowed here";
+  }
+  ASSERT_EQ(chmod((root_ / "node").c_str(), 0640), 0);
+  EXPECT_EQ(host_->device("/node").value(), (DeviceNode{'c', 231, 192, 0640, 0, 0}));
+  EXPECT_FALSE(host_->device("/sys").value().has_value());
+}
+
+INSTANTIATE_TEST_SUITE_P(Resolvers, DirectoryHostTest,
+                         testing::Values(DirectoryHost::Resolver::openat2,
+                                         DirectoryHost::Resolver::walk),
+                         [](const auto& resolver) {
+                           return resolver.param == DirectoryHost::Resolver::openat2 ? "openat2"
+                                                                                     : "walk";
+                         });
+
+TEST(DirectoryHost, a_root_that_does_not_exist_is_an_error_that_names_it) {
+  const auto host = DirectoryHost::open("/no/such/root");
+  ASSERT_FALSE(host);
+  EXPECT_NE(host.error().message.find("/no/such/root"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace railhead
