@@ -4,7 +4,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -58,18 +57,20 @@ inline std::vector<Listed> read_lspci_paths(const std::string& path) {
 inline std::vector<Listed> read_lspci_verbose(const std::string& path) {
   std::vector<Listed> all;
   std::map<unsigned, PciAddress> bridge_to;  // secondary bus to bridge
-  const std::regex header(R"(^([0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (.*))");
+  const auto after = [](const std::string& line, const std::string& key) {
+    const auto at = line.find(key);
+    return at == std::string::npos ? std::string() : line.substr(at + key.size());
+  };
   for (const auto& line : read_lines(path)) {
-    std::smatch match;
-    if (std::regex_search(line, match, header)) {
+    if (const auto header = PciAddress::parse(line.substr(0, 7)); header && line.size() > 8) {
       all.emplace_back();
-      all.back().pci.address = address(match[1]);
-      all.back().text = match[2];
-    } else if (std::regex_search(line, match, std::regex("secondary=([0-9a-f]{2})"))) {
-      bridge_to[static_cast<unsigned>(parse_hex(match[1].str()).value_or(0U))] =
+      all.back().pci.address = *header;
+      all.back().text = line.substr(8);
+    } else if (const auto bus = after(line, "secondary="); !bus.empty()) {
+      bridge_to[static_cast<unsigned>(parse_hex(bus.substr(0, 2)).value_or(0U))] =
           all.back().pci.address;
-    } else if (std::regex_search(line, match, std::regex("NUMA node: ([0-9]+)"))) {
-      all.back().pci.numa_node = std::stoi(match[1]);
+    } else if (const auto numa = after(line, "NUMA node: "); !numa.empty()) {
+      all.back().pci.numa_node = std::stoi(numa);
     }
   }
   for (auto& device : all) {
@@ -83,52 +84,68 @@ inline std::vector<Listed> read_lspci_verbose(const std::string& path) {
   return all;
 }
 
-/// `lspci -tv`: the parent of a branch stands further left on its first line, else in the column
-/// above.
-inline std::vector<Listed> read_lspci_tree(const std::string& path) {
+/// Reads `lspci -tv`: the parent of a branch stands further left on its first line, else its column
+/// is that of an earlier branch.
+class LspciTree {
+ public:
+  std::vector<Listed> read(const std::string& path) {
+    for (const auto& line : read_lines(path)) read_line(line);
+    return std::move(all_);
+  }
+
+ private:
   struct Parent {
     std::string root;
-    std::string bus;
+    std::string bus;  ///< "0000:15"
     std::vector<PciAddress> bridges;
   };
 
-  std::vector<Listed> all;
-  std::map<std::ptrdiff_t, Parent> by_column;
-  const std::regex token(
-      R"(\[([0-9a-f]{4,8}:[0-9a-f]{2})\]|([0-9a-f]{2}\.[0-7])(?:-\[([0-9a-f]{2})(?:-[0-9a-f]{2})?\])?)");
-  const std::regex described(R"([0-9a-f]\.[0-7]  \S)");
-  for (const auto& line : read_lines(path)) {
-    std::smatch end;
-    const bool device_line = std::regex_search(line, end, described);
-    const std::string head = device_line ? line.substr(0, end.position() + 3) : line;
+  /// "1d.0" at a column.
+  static bool is_function(const std::string& line, std::size_t at) {
+    return line.size() >= at + 4 && line[at + 2] == '.' &&
+           PciAddress::parse("00:" + line.substr(at, 4)).has_value();
+  }
+
+  void read_line(const std::string& line) {
     std::optional<Parent> parent;
-    for (std::sregex_iterator at(head.begin(), head.end(), token), last; at != last; ++at) {
-      const auto& match = *at;
-      if (match[1].matched) {
-        parent = Parent{"pci" + match[1].str(), match[1].str(), {}};
-        continue;
-      }
-      const auto column = match.position(2);
-      if (parent) by_column[column] = *parent;
-      if (!by_column.contains(column)) continue;
-      const Parent above = by_column[column];
-      Listed device;
-      device.pci.address = address(above.bus + ":" + match[2].str());
-      device.pci.root = above.root;
-      device.pci.bridges = above.bridges;
-      if (match[3].matched) {
-        parent = above;
-        parent->bus = above.bus.substr(0, above.bus.rfind(':') + 1) + match[3].str();
-        parent->bridges.push_back(device.pci.address);
+    for (std::size_t at = 0; at < line.size();) {
+      const auto close = line.find(']', at);
+      if (line[at] == '[' && close != std::string::npos) {
+        const auto bus = line.substr(at + 1, close - at - 1);
+        parent = Parent{"pci" + bus, bus, {}};
+        at = close + 1;
+      } else if (is_function(line, at)) {
+        if (parent) by_column_[at] = *parent;
+        if (!by_column_.contains(at)) return;
+        const Parent& above = by_column_[at];
+        const auto function = address(above.bus + ":" + line.substr(at, 4));
+        at += 4;
+        if (line.compare(at, 2, "-[") != 0) {
+          add(above, function, line.substr(at));
+          return;
+        }
+        const auto domain = above.bus.substr(0, above.bus.rfind(':') + 1);
+        parent = Parent{above.root, domain + line.substr(at + 2, 2), above.bridges};
+        parent->bridges.push_back(function);
+        at = line.find(']', at) + 1;
       } else {
-        device.text = device_line ? line.substr(head.size()) : "";
-        all.push_back(device);
-        parent.reset();
+        ++at;
       }
     }
   }
-  return all;
-}
+
+  void add(const Parent& above, const PciAddress& function, const std::string& text) {
+    Listed device;
+    device.pci.address = function;
+    device.pci.root = above.root;
+    device.pci.bridges = above.bridges;
+    device.text = text;
+    all_.push_back(device);
+  }
+
+  std::vector<Listed> all_;
+  std::map<std::size_t, Parent> by_column_;
+};
 
 /// The cells of `nvidia-smi topo -m`, [row][column]: "X", "NODE", "NV18"…
 inline std::vector<std::vector<std::string>> read_topo_matrix(const std::string& path) {

@@ -76,7 +76,7 @@ std::vector<std::vector<std::string>> printed(const Node& node) {
 }
 
 TEST_F(Published, asus_esc8000a_prints_its_matrix) {
-  auto listed = test::read_lspci_tree(file("asus-esc8000a-2xrtx6000ada", "lspci-tv.txt"));
+  auto listed = test::LspciTree().read(file("asus-esc8000a-2xrtx6000ada", "lspci-tv.txt"));
   // lspci -t tells no NUMA node; the affinity columns of the matrix do.
   for (auto& device : listed) device.pci.numa_node = device.pci.address.bus < 0x80 ? 0 : 1;
   const Node node = node_of(listed);
@@ -87,7 +87,7 @@ TEST_F(Published, asus_esc8000a_prints_its_matrix) {
 }
 
 TEST_F(Published, puget_wrx90_prints_its_matrix) {
-  auto listed = test::read_lspci_tree(file("puget-wrx90-threadripper", "lspci-tv.txt"));
+  auto listed = test::LspciTree().read(file("puget-wrx90-threadripper", "lspci-tv.txt"));
   for (auto& device : listed) device.pci.numa_node = 0;
   const Node node = node_of(listed);
   ASSERT_EQ(node.gpus.size(), 2U);
@@ -97,18 +97,19 @@ TEST_F(Published, puget_wrx90_prints_its_matrix) {
 TEST_F(Published, mi300x_is_nearest_to_the_nic_that_amd_documents) {
   const std::string machine = "amd-mi300x-8gpu-cx7-acceptance";
   const Node node = node_of(test::read_lspci_paths(file(machine, "lspci-PP.txt")));
-  const std::regex row(R"(\| \d+ \| \d+ \| `([0-9a-f:.]+)` \| `([0-9a-f:.]+)`)");
   std::size_t pairs = 0;
   const auto topology = make_topology(node);
   for (const auto& line : test::read_lines(file(machine, "published-pairs.txt"))) {
-    std::smatch match;
-    if (!std::regex_search(line, match, row)) continue;
+    // | gpu | cpu | `GPU address` | `NIC address` | …
+    const auto cells = split(line, '`');
+    if (cells.size() < 4 || !PciAddress::parse(cells[1])) continue;
     ++pairs;
     for (std::size_t g = 0; g < node.gpus.size(); ++g) {
-      if (node.gpus[g].pci != test::address(match[1])) continue;
+      if (node.gpus[g].pci != test::address(std::string(cells[1]))) continue;
       const auto& near = topology.gpu_nic[g];
       const auto best = std::min_element(near.begin(), near.end()) - near.begin();
-      EXPECT_EQ(node.nics[static_cast<std::size_t>(best)].pci, test::address(match[2]));
+      EXPECT_EQ(node.nics[static_cast<std::size_t>(best)].pci,
+                test::address(std::string(cells[3])));
       EXPECT_EQ(near[static_cast<std::size_t>(best)].relation, Relation::pxb);
     }
   }
@@ -133,7 +134,7 @@ TEST_F(Published, hgx_h100_has_every_gpu_on_the_switch_of_its_nic) {
 }
 
 TEST_F(Published, virtual_switches_of_a_kvm_guest_are_told_apart) {
-  const Node node = node_of(test::read_lspci_tree(file("h200-8gpu-pxb-kvm", "lspci-tv.txt")));
+  const Node node = node_of(test::LspciTree().read(file("h200-8gpu-pxb-kvm", "lspci-tv.txt")));
   ASSERT_EQ(node.gpus.size(), 8U);
   const auto topology = make_topology(node);
   for (const auto& row : topology.gpu_nic) {
