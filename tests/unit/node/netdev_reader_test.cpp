@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/netdev_reader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/node/hosts.h"
+
+namespace railhead {
+namespace {
+
+using test::file_entry;
+using test::node_of;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+const std::string kHead =
+    "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n";
+const std::string kZeros = "00000000000000000000000000000000";
+
+std::string pci_netdev(const std::string& name, const std::string& bdf) {
+  const std::string path = "/sys/devices/pci0000:15/" + bdf + "/net/" + name;
+  return "t " + path + "/operstate up\nl /sys/class/net/" + name + " -> ../.." + path.substr(4) +
+         "\n";
+}
+
+std::string virtual_netdev(const std::string& name) {
+  return "t /sys/devices/virtual/net/" + name + "/operstate up\nl /sys/class/net/" + name +
+         " -> ../../devices/virtual/net/" + name + "\n";
+}
+
+std::string ipv4_default(const std::string& name, const std::string& flags = "0003") {
+  return name + "\t00000000\t0101A8C0\t" + flags + "\t0\t0\t100\t00000000\t0\t0\t0\n";
+}
+
+std::set<std::string> holders(const std::string& entries) {
+  const auto host = test::host_of(entries);
+  Reader reader(*host);
+  return read_default_routes(reader);
+}
+
+std::vector<std::string> names(const Node& node) {
+  std::vector<std::string> found;
+  for (const auto& netdev : node.netdevs) found.push_back(netdev.name);
+  return found;
+}
+
+TEST(DefaultRoutes, are_those_to_everywhere_that_are_up_and_do_not_reject) {
+  EXPECT_THAT(
+      holders(file_entry("/proc/1/net/route",
+                         kHead + ipv4_default("eth0") + ipv4_default("eth1", "0002") +
+                             ipv4_default("eth2", "0203") +
+                             "eth3\t0000000A\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n"
+                             "eth4\t00000000\t00000000\t0001\t0\t0\t0\t000000FF\t0\t0\t0\n")),
+      ElementsAre("eth0"));
+}
+
+TEST(DefaultRoutes, of_ipv6_count_too) {
+  EXPECT_THAT(holders(file_entry("/proc/1/net/ipv6_route",
+                                 kZeros + " 00 " + kZeros +
+                                     " 00 fe800000000000000000000000000001 00000400 "
+                                     "00000001 00000000 00000003 ens7\n" +
+                                     kZeros + " 00 " + kZeros + " 00 " + kZeros +
+                                     " ffffffff 00000001 00000000 00200200       lo\n")),
+              ElementsAre("ens7"));
+}
+
+TEST(DefaultRoutes, of_process_one_win_over_our_own) {
+  EXPECT_THAT(holders(file_entry("/proc/1/net/route", kHead + ipv4_default("host0")) +
+                      file_entry("/proc/net/route", kHead + ipv4_default("pod0"))),
+              ElementsAre("host0"));
+  EXPECT_THAT(holders(file_entry("/proc/net/route", kHead + ipv4_default("pod0"))),
+              ElementsAre("pod0"));
+}
+
+TEST(DefaultRoutes, garbage_has_none) {
+  EXPECT_THAT(holders(file_entry("/proc/1/net/route", std::string("\0\0\n\n\n a b\n", 10)) +
+                      file_entry("/proc/1/net/ipv6_route", std::string(100000, '0'))),
+              IsEmpty());
+}
+
+TEST(NetdevReader, those_of_pci_functions_are_kept_and_those_of_containers_are_not) {
+  const auto node =
+      node_of(pci_netdev("ens1", "0000:18:00.0") + virtual_netdev("lo") + virtual_netdev("veth1"));
+  ASSERT_THAT(names(node), ElementsAre("ens1"));
+  EXPECT_EQ(node.netdevs[0].pci->str(), "0000:18:00.0");
+  EXPECT_EQ(node.netdevs[0].operstate, "up");
+  EXPECT_EQ(node.netdevs[0].master, std::nullopt);
+}
+
+TEST(NetdevReader, a_vlan_on_a_bond_that_holds_the_default_route_reaches_the_bonds_members) {
+  const auto node = node_of(
+      pci_netdev("ens1", "0000:18:00.0") + pci_netdev("ens2", "0000:18:00.1") +
+      pci_netdev("ens3", "0000:19:00.0") + virtual_netdev("bond0") + virtual_netdev("bond0.7") +
+      "l /sys/devices/pci0000:15/0000:18:00.0/net/ens1/master -> ../../../../virtual/net/bond0\n"
+      "l /sys/devices/pci0000:15/0000:18:00.1/net/ens2/master -> ../../../../virtual/net/bond0\n"
+      "l /sys/devices/virtual/net/bond0.7/lower_bond0 -> ../bond0\n"
+      "l /sys/devices/virtual/net/bond0/lower_ens1 -> ../../../pci0000:15/0000:18:00.0/net/ens1\n"
+      "t /sys/class/net/bonding_masters bond0\n" +
+      file_entry("/proc/1/net/route", kHead + ipv4_default("bond0.7")));
+  ASSERT_THAT(names(node), ElementsAre("bond0", "bond0.7", "ens1", "ens2", "ens3"));
+  EXPECT_EQ(node.find_netdev("ens1")->master, "bond0");
+  EXPECT_TRUE(node.find_netdev("bond0.7")->default_route);
+  EXPECT_FALSE(node.find_netdev("ens1")->default_route);
+  for (const auto* name : {"bond0.7", "bond0", "ens1", "ens2"}) {
+    EXPECT_TRUE(node.carries_default_route(name)) << name;
+  }
+  EXPECT_FALSE(node.carries_default_route("ens3"));
+  EXPECT_FALSE(node.carries_default_route("nothing"));
+}
+
+TEST(NetdevReader, netdevs_that_are_above_each_other_in_a_circle_end) {
+  const auto node = node_of(
+      virtual_netdev("a") + virtual_netdev("b") +
+      "l /sys/devices/virtual/net/a/master -> ../b\nl /sys/devices/virtual/net/b/master -> ../a\n" +
+      file_entry("/proc/1/net/route", kHead + ipv4_default("a")));
+  EXPECT_THAT(names(node), ElementsAre("a", "b"));
+  EXPECT_TRUE(node.carries_default_route("b"));
+}
+
+}  // namespace
+}  // namespace railhead
