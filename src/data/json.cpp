@@ -1,10 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/json.h"
 
+#include <algorithm>
+#include <array>
+
 #include <yaml-cpp/emitter.h>
+
+#include "base/text.h"
 
 namespace railhead {
 namespace {
+
+/// A key that no reader of YAML takes for anything but text may stand without quotes.
+bool is_plain_key(const std::string& key) {
+  constexpr std::array kReserved = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  if (key.empty() || key.size() > 128 || !is_letter(key.front())) return false;
+  for (const char c : key) {
+    const bool other = (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/';
+    if (!is_letter(c) && !other) return false;
+  }
+  const std::string lower = to_lower(key);
+  return std::find(kReserved.begin(), kReserved.end(), lower) == kReserved.end();
+}
 
 /// Numbers, booleans and null as JSON writes them; strings always in double quotes, so that "1" and
 /// "true" stay strings for whoever reads the YAML.
@@ -13,7 +31,9 @@ void emit(YAML::Emitter& out, const Json& json) {
     if (json.empty()) out << YAML::Flow;
     out << YAML::BeginMap;
     for (const auto& [key, value] : json.items()) {
-      out << YAML::Key << key << YAML::Value;
+      out << YAML::Key;
+      if (!is_plain_key(key)) out << YAML::DoubleQuoted;
+      out << key << YAML::Value;
       emit(out, value);
     }
     out << YAML::EndMap;

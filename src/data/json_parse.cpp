@@ -1,28 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
 
+#include "base/text.h"
 #include "data/json.h"
 #include "data/value_builder.h"
 
 namespace railhead {
 namespace {
 
-/// Where the lexer is: it reads one byte after the other and never goes back.
-struct Position {
-  Mark mark{1, 0};
-
+/// Where the lexer is, and where the token that it reads began: it consumes one byte after the
+/// other and never goes back, so the first byte after an event that can begin a token did.
+class Position {
+ public:
   void pass(char c) {
     if (c == '\n') {
-      ++mark.line;
-      mark.column = 0;
+      ++now_.line;
+      now_.column = 0;
     } else {
-      ++mark.column;
+      ++now_.column;
     }
+    const bool between = c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':';
+    if (!waiting_ || between) return;
+    token_ = now_;
+    waiting_ = false;
   }
+
+  /// The first byte of the token that the current event is about.
+  Mark token() {
+    waiting_ = true;
+    return token_;
+  }
+
+  [[nodiscard]] Mark now() const { return now_; }
+
+ private:
+  Mark now_{1, 0};
+  Mark token_{1, 1};
+  bool waiting_ = true;
 };
 
-/// Counts what is consumed, since the SAX interface tells no positions. Marks are those of the last
-/// byte of a token.
+/// Tells a Position what is consumed; nlohmann's SAX interface has no positions.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -63,12 +80,12 @@ class CountingIterator {
 
 class Events : public nlohmann::json_sax<Json> {
  public:
-  Events(ValueBuilder& builder, const Position& position)
+  Events(ValueBuilder& builder, Position& position)
       : builder_(builder),
         position_(position) {}
 
   bool null() override {
-    builder_.null(position_.mark);
+    builder_.null(position_.token());
     return !builder_.failed();
   }
 
@@ -81,26 +98,26 @@ class Events : public nlohmann::json_sax<Json> {
   bool number_float(number_float_t, const string_t& text) override { return plain(text); }
 
   bool string(string_t& value) override {
-    builder_.scalar(position_.mark, value, true);
+    builder_.scalar(position_.token(), value, true);
     return !builder_.failed();
   }
 
   bool binary(binary_t&) override { return false; }
 
   bool start_object(std::size_t) override {
-    builder_.start(Value::Kind::map, position_.mark);
+    builder_.start(Value::Kind::map, position_.token());
     return !builder_.failed();
   }
 
   bool key(string_t& value) override {
-    builder_.key(position_.mark, value);
+    builder_.key(position_.token(), value);
     return !builder_.failed();
   }
 
   bool end_object() override { return end(); }
 
   bool start_array(std::size_t) override {
-    builder_.start(Value::Kind::list, position_.mark);
+    builder_.start(Value::Kind::list, position_.token());
     return !builder_.failed();
   }
 
@@ -108,23 +125,24 @@ class Events : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t, const std::string& token,
                    const nlohmann::detail::exception&) override {
-    builder_.fail(position_.mark, "not JSON near " + std::string(token.substr(0, 32)));
+    builder_.fail(position_.now(), "not JSON, near " + quoted(token, 32));
     return false;
   }
 
  private:
   bool plain(std::string text) {
-    builder_.scalar(position_.mark, std::move(text), false);
+    builder_.scalar(position_.token(), std::move(text), false);
     return !builder_.failed();
   }
 
   bool end() {
+    position_.token();
     builder_.end();
     return !builder_.failed();
   }
 
   ValueBuilder& builder_;
-  const Position& position_;
+  Position& position_;
 };
 
 }  // namespace
@@ -138,8 +156,9 @@ Result<Value> parse_json(std::string_view text, const ParseLimits& limits) {
   Events events(builder, position);
   const CountingIterator first(text.data(), &position);
   const CountingIterator last(text.data() + text.size(), &position);
-  if (!Json::sax_parse(first, last, &events) && !builder.failed())
-    builder.fail(position.mark, "not JSON");
+  if (!Json::sax_parse(first, last, &events) && !builder.failed()) {
+    builder.fail(position.now(), "not JSON");
+  }
   return std::move(builder).finish();
 }
 

@@ -7,28 +7,38 @@
 
 namespace railhead {
 
-void ValueBuilder::fail(Mark mark, const std::string& what) {
+void ValueBuilder::fail(Mark mark, const std::string& what, ErrorCode code) {
   if (error_) return;
   std::string place;
   if (mark.line != 0) {
     place = "line " + std::to_string(mark.line) + " column " + std::to_string(mark.column) + ": ";
   }
-  error_ = Error{ErrorCode::malformed, place + what};
+  error_ = Error{code, place + what};
 }
 
 bool ValueBuilder::wants_key() const {
-  return !open_.empty() && open_.back().kind == Value::Kind::map && !keys_.back();
+  return !open_.empty() && open_.back().value.kind == Value::Kind::map && !open_.back().pending;
+}
+
+bool ValueBuilder::count(Mark mark) {
+  if (failed()) return false;
+  if (++values_ <= limits_.values) return true;
+  fail(mark, "more than " + std::to_string(limits_.values) + " values", ErrorCode::too_large);
+  return false;
 }
 
 void ValueBuilder::add(Value value) {
   if (open_.empty()) {
     root_ = std::move(value);
-  } else if (open_.back().kind == Value::Kind::list) {
-    open_.back().items.push_back(std::move(value));
+    return;
+  }
+  Open& parent = open_.back();
+  if (parent.value.kind == Value::Kind::list) {
+    parent.value.items.push_back(std::move(value));
   } else {
-    keys_.back()->value = std::move(value);
-    open_.back().entries.push_back(std::move(*keys_.back()));
-    keys_.back().reset();
+    parent.pending->value = std::move(value);
+    parent.value.entries.push_back(*std::move(parent.pending));
+    parent.pending.reset();
   }
 }
 
@@ -37,51 +47,42 @@ void ValueBuilder::null(Mark mark) {
 }
 
 void ValueBuilder::scalar(Mark mark, std::string text, bool quoted) {
-  if (failed()) return;
-  if (++values_ > limits_.values) {
-    return fail(mark, "more than " + std::to_string(limits_.values) + " values");
-  }
+  if (!count(mark)) return;
+  const bool nothing = !quoted && (text.empty() || text == "~" || text == "null" ||
+                                   text == "Null" || text == "NULL");
   Value value;
   value.mark = mark;
   value.quoted = quoted;
-  const bool nothing = !quoted && (text.empty() || text == "~" || text == "null" ||
-                                   text == "Null" || text == "NULL");
   value.kind = nothing ? Value::Kind::null : Value::Kind::scalar;
   if (!nothing) value.scalar = std::move(text);
   add(std::move(value));
 }
 
 void ValueBuilder::start(Value::Kind kind, Mark mark) {
-  if (failed()) return;
+  if (!count(mark)) return;
   if (open_.size() >= limits_.depth) {
-    return fail(mark, "deeper than " + std::to_string(limits_.depth) + " levels");
+    return fail(mark, "deeper than " + std::to_string(limits_.depth) + " levels",
+                ErrorCode::too_large);
   }
-  if (++values_ > limits_.values) {
-    return fail(mark, "more than " + std::to_string(limits_.values) + " values");
-  }
-  Value value;
-  value.kind = kind;
-  value.mark = mark;
-  open_.push_back(std::move(value));
-  keys_.emplace_back();
+  Open open;
+  open.value.kind = kind;
+  open.value.mark = mark;
+  open_.push_back(std::move(open));
 }
 
 void ValueBuilder::end() {
   if (failed()) return;
-  Value done = std::move(open_.back());
+  Value done = std::move(open_.back().value);
   open_.pop_back();
-  keys_.pop_back();
   add(std::move(done));
 }
 
 void ValueBuilder::key(Mark mark, std::string text) {
-  if (failed()) return;
-  if (open_.back().find(text) != nullptr)
+  if (!count(mark)) return;
+  if (!open_.back().keys.insert(text).second) {
     return fail(mark, "key " + quoted(text) + " stands twice");
-  if (++values_ > limits_.values) {
-    return fail(mark, "more than " + std::to_string(limits_.values) + " values");
   }
-  keys_.back() = Value::Entry{std::move(text), mark, {}};
+  open_.back().pending = Value::Entry{std::move(text), mark, {}};
 }
 
 Result<Value> ValueBuilder::finish() && {

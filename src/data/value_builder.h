@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "data/value.h"
@@ -17,12 +18,13 @@ class ValueBuilder {
       : limits_(limits) {}
 
   void null(Mark mark);
+  /// A plain (not quoted) empty text, ~ or null is the null value.
   void scalar(Mark mark, std::string text, bool quoted);
   void start(Value::Kind kind, Mark mark);
   void end();
   /// The next value of the map belongs to this key.
   void key(Mark mark, std::string text);
-  void fail(Mark mark, const std::string& what);
+  void fail(Mark mark, const std::string& what, ErrorCode code = ErrorCode::malformed);
 
   [[nodiscard]] bool failed() const { return error_.has_value(); }
 
@@ -31,11 +33,18 @@ class ValueBuilder {
   Result<Value> finish() &&;
 
  private:
+  /// A list or map whose end has not come yet.
+  struct Open {
+    Value value;
+    std::optional<Value::Entry> pending;   ///< a key that waits for its value
+    std::unordered_set<std::string> keys;  ///< all so far: a search would cost the square of them
+  };
+
   void add(Value value);
+  [[nodiscard]] bool count(Mark mark);
 
   ParseLimits limits_;
-  std::vector<Value> open_;                        ///< from the root down
-  std::vector<std::optional<Value::Entry>> keys_;  ///< pending key of each open value
+  std::vector<Open> open_;  ///< from the root down
   std::optional<Value> root_;
   std::size_t values_ = 0;
   std::optional<Error> error_;

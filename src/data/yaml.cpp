@@ -27,7 +27,9 @@ class Events : public YAML::EventHandler {
   explicit Events(ValueBuilder& builder)
       : builder_(builder) {}
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1) refuse(mark, "a second document; there may be one");
+  }
 
   void OnDocumentEnd() override {}
 
@@ -91,7 +93,7 @@ class Events : public YAML::EventHandler {
     if (anchor != 0) refuse(mark, "an anchor is not allowed");
   }
 
-  void refuse(const YAML::Mark& mark, const std::string& what) {
+  [[noreturn]] void refuse(const YAML::Mark& mark, const std::string& what) {
     builder_.fail(to_mark(mark), what);
     throw Stop{};
   }
@@ -101,7 +103,20 @@ class Events : public YAML::EventHandler {
   }
 
   ValueBuilder& builder_;
+  int documents_ = 0;
 };
+
+/// yaml-cpp turns a whole flow collection ("[…]") into tokens before its first event, some 200
+/// bytes each, so limits on values would come too late. No document needs more indicators than this
+/// for the values it may have; 1024 more are for texts that contain them.
+bool has_too_many_indicators(std::string_view text, const ParseLimits& limits) {
+  constexpr std::string_view kIndicators = "[]{},:?&*!'\"";
+  std::size_t left = 4 * limits.values + 1024;
+  for (const char c : text) {
+    if (kIndicators.find(c) != std::string_view::npos && left-- == 0) return true;
+  }
+  return false;
+}
 
 }  // namespace
 
@@ -110,14 +125,15 @@ Result<Value> parse_yaml(std::string_view text, const ParseLimits& limits) {
     return Error{ErrorCode::too_large, "more than " + std::to_string(limits.bytes) + " bytes"};
   }
   ValueBuilder builder(limits);
+  if (has_too_many_indicators(text, limits)) {
+    return Error{ErrorCode::too_large, "more than " + std::to_string(limits.values) + " values"};
+  }
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
     Events events(builder);
-    parser.HandleNextDocument(events);
-    ValueBuilder second(limits);
-    Events more(second);
-    if (parser.HandleNextDocument(more)) builder.fail({}, "more than one document");
+    while (parser.HandleNextDocument(events)) {
+    }
   } catch (const Stop&) {
   } catch (const YAML::Exception& problem) {
     builder.fail(to_mark(problem.mark), problem.msg);

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "data/value.h"
 
 namespace railhead {
@@ -20,6 +22,34 @@ TEST(Json, parses_into_the_same_value_as_yaml) {
   EXPECT_FALSE(root->find("c")->as_unsigned());
 }
 
+TEST(Json, values_and_keys_know_where_they_began) {
+  const auto root = parse_json("{\"a\": 12,\n  \"b\" : [[1], \"x\\n\" , {} , true]}");
+  ASSERT_TRUE(root) << root.error().message;
+  const auto place = [](const Mark& mark) { return std::pair{mark.line, mark.column}; };
+  using Place = std::pair<unsigned, unsigned>;
+  EXPECT_EQ(place(root->mark), Place(1, 1));
+  EXPECT_EQ(place(root->entries.at(0).mark), Place(1, 2));
+  EXPECT_EQ(place(root->entries.at(0).value.mark), Place(1, 7));
+  EXPECT_EQ(place(root->entries.at(1).mark), Place(2, 3));
+  const auto& items = root->find("b")->items;
+  EXPECT_EQ(place(items.at(0).mark), Place(2, 10));
+  EXPECT_EQ(place(items.at(0).items.at(0).mark), Place(2, 11));
+  EXPECT_EQ(place(items.at(1).mark), Place(2, 15));
+  EXPECT_EQ(place(items.at(2).mark), Place(2, 23));
+  EXPECT_EQ(place(items.at(3).mark), Place(2, 28));
+}
+
+TEST(Json, numbers_keep_their_text) {
+  const auto root =
+      parse_json("[18446744073709551615, 18446744073709551616, -9223372036854775808, 1e3]");
+  ASSERT_TRUE(root) << root.error().message;
+  EXPECT_EQ(root->items.at(0).as_unsigned().value(), 18446744073709551615U);
+  EXPECT_EQ(root->items.at(1).as_string().value(), "18446744073709551616");
+  EXPECT_FALSE(root->items.at(1).as_unsigned());
+  EXPECT_EQ(root->items.at(2).as_signed().value(), std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(root->items.at(3).as_string().value(), "1e3");
+}
+
 TEST(Json, errors_name_the_line) {
   const auto broken = parse_json("{\n\"a\": 1,\n}");
   ASSERT_FALSE(broken);
@@ -31,7 +61,24 @@ TEST(Json, errors_name_the_line) {
 
 TEST(Json, duplicate_keys_and_depth_are_errors) {
   EXPECT_THAT(parse_json(R"({"a":1,"a":2})").error().message, HasSubstr("stands twice"));
-  EXPECT_THAT(parse_json(std::string(100000, '[')).error().message, HasSubstr("deeper"));
+  for (const char* unit : {"[", "{\"a\":", "[{\"a\":"}) {
+    std::string deep;
+    while (deep.size() < 400000) deep += unit;
+    EXPECT_THAT(parse_json(deep).error().message, HasSubstr("deeper")) << unit;
+    EXPECT_EQ(parse_json(deep).error().code, ErrorCode::too_large);
+  }
+}
+
+TEST(Json, size_and_number_of_values_are_limited) {
+  EXPECT_EQ(parse_json("[1,2]", {.values = 2}).error().code, ErrorCode::too_large);
+  EXPECT_EQ(parse_json("[1,2]", {.bytes = 4}).error().code, ErrorCode::too_large);
+  EXPECT_TRUE(parse_json("[1,2]", {.bytes = 5, .values = 3}));
+}
+
+TEST(Json, bytes_that_are_not_utf8_are_refused) {
+  for (const char* text : {"\"\xff\"", "\"\xc0\x80\"", "\"\xed\xa0\x80\"", "{\"\xfe\": 1}"}) {
+    EXPECT_EQ(parse_json(text).error().code, ErrorCode::malformed);
+  }
 }
 
 TEST(Json, prints_in_the_order_of_insertion_and_survives_bad_utf8) {
@@ -53,6 +100,17 @@ TEST(Json, as_yaml_keeps_types_apart) {
   EXPECT_TRUE(back->find("flag")->as_bool().value());
   EXPECT_EQ(back->find("list")->items.at(1).kind, Value::Kind::null);
   EXPECT_EQ(back->find("none")->kind, Value::Kind::list);
+}
+
+TEST(Json, keys_that_yaml_could_mistake_are_quoted) {
+  Json json;
+  for (const char* key : {"true", "1", "no", "a b", "", "x: y", "plain.key/of-us_1"}) json[key] = 1;
+  const std::string text = to_yaml(json);
+  EXPECT_THAT(text, HasSubstr("\"true\": 1\n\"1\": 1\n\"no\": 1\n\"a b\": 1\n\"\": 1\n"));
+  EXPECT_THAT(text, HasSubstr("\nplain.key/of-us_1: 1\n"));
+  const auto back = parse_yaml(text);
+  ASSERT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->entries.size(), json.size());
 }
 
 }  // namespace

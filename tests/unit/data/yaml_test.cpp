@@ -45,18 +45,42 @@ TEST(Yaml, a_bomb_of_aliases_is_refused_at_its_first_anchor) {
 }
 
 TEST(Yaml, depth_count_and_size_are_limited_while_parsing) {
-  EXPECT_THAT(error_of(std::string(100000, '[')), testing::Not(testing::IsEmpty()));
   EXPECT_THAT(error_of("[[[[x]]]]", {.depth = 3}), HasSubstr("deeper than 3"));
   EXPECT_THAT(error_of("[1,2,3,4]", {.values = 4}), HasSubstr("more than 4 values"));
   EXPECT_THAT(error_of("[1,2,3,4]", {.bytes = 4}), HasSubstr("more than 4 bytes"));
-  std::string deep;
-  for (int i = 0; i < 3000; ++i) deep += std::string(static_cast<std::size_t>(i % 900), ' ') + "- ";
-  EXPECT_NE(error_of(deep), "");
+  EXPECT_EQ(parse_yaml("[[x]]", {.depth = 1}).error().code, ErrorCode::too_large);
+  EXPECT_EQ(parse_yaml("[1,2]", {.values = 1}).error().code, ErrorCode::too_large);
+  EXPECT_EQ(parse_yaml("[1,2]", {.bytes = 1}).error().code, ErrorCode::too_large);
+  EXPECT_TRUE(parse_yaml("[[[x]]]", {.depth = 3}));
+  EXPECT_TRUE(parse_yaml("[1,2,3]", {.values = 4}));
+}
+
+TEST(Yaml, nesting_of_a_hundred_thousand_levels_neither_recurses_nor_stays) {
+  for (const char* unit : {"[", "{", "- ", "? ", "{a: ", "[a: ", "[? ", "- [", "[{", "[\n"}) {
+    std::string text;
+    while (text.size() < 400000) text += unit;
+    EXPECT_NE(error_of(text), "") << unit;
+    text.resize(4000);
+    EXPECT_NE(error_of(text), "") << unit;
+  }
+  std::string staircase;
+  for (std::size_t i = 0; i < 1000; ++i) staircase += std::string(i, ' ') + "a:\n";
+  EXPECT_THAT(error_of(staircase), HasSubstr("line 33 column"));
+}
+
+TEST(Yaml, indicators_beyond_all_values_are_refused_before_yaml_cpp_makes_tokens_of_them) {
+  for (const char* unit : {"[]", "\"\"", "a,", "[? ", "{a:", "*a "}) {
+    std::string text = "[";
+    while (text.size() < 900000) text += unit;
+    const auto value = parse_yaml(text);
+    ASSERT_FALSE(value) << unit;
+    EXPECT_EQ(value.error().message, "more than 65536 values") << unit;
+  }
 }
 
 TEST(Yaml, duplicate_keys_and_second_documents_are_errors) {
   EXPECT_THAT(error_of("a: 1\na: 2\n"), HasSubstr("line 2 column 1: key \"a\" stands twice"));
-  EXPECT_THAT(error_of("a: 1\n---\nb: 2\n"), HasSubstr("more than one document"));
+  EXPECT_THAT(error_of("a: 1\n---\nb: 2\n"), HasSubstr("line 2 column 1: a second document"));
   EXPECT_THAT(error_of("? [a]\n: b\n"), HasSubstr("key must be text"));
 }
 
