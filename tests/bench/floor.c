@@ -25,16 +25,32 @@ enum { kMethod = 2 + 27 + 2 };
 static const char kRegister[] =
     "\x0a\x1cnri.pkg.api.v1alpha1.Runtime"
     "\x12\x0eRegisterPlugin"
-    "\x1a\x0b\x0a\x05" "floor" "\x12\x02" "90";
+    "\x1a\x0b\x0a\x05"
+    "floor"
+    "\x12\x02"
+    "90";
 static const char kConfigured[] = "\x12\x02\x10\x08"; /* events: CreateContainer */
 static const char kMore[] = "\x12\x02\x10\x01";
 static const char kAdjustment[] =
-    "\x12\x6b" "\x0a\x69"                                 /* payload; adjust */
-    "\x22\x18" "\x0a\x0bNCCL_IB_HCA" "\x12\x09=mlx5_0:1"  /* env */
-    "\x32\x31" "\x0a\x2f"                                 /* linux; a device */
-    "\x0a\x17/dev/infiniband/uverbs0" "\x12\x01" "c"
-    "\x18\xe7\x01" "\x20\xc0\x01" "\x2a\x03\x08\xb6\x03" "\x32\x02\x08\x00" "\x3a\x02\x08\x00"
-    "\x3a\x1a" "\x0a\x0eRLIMIT_MEMLOCK" "\x10\x80\x80\x80\x04" "\x18\x80\x80\x80\x04";
+    "\x12\x6b"
+    "\x0a\x69" /* payload; adjust */
+    "\x22\x18"
+    "\x0a\x0bNCCL_IB_HCA"
+    "\x12\x09=mlx5_0:1" /* env */
+    "\x32\x31"
+    "\x0a\x2f" /* linux; a device */
+    "\x0a\x17/dev/infiniband/uverbs0"
+    "\x12\x01"
+    "c"
+    "\x18\xe7\x01"
+    "\x20\xc0\x01"
+    "\x2a\x03\x08\xb6\x03"
+    "\x32\x02\x08\x00"
+    "\x3a\x02\x08\x00"
+    "\x3a\x1a"
+    "\x0a\x0eRLIMIT_MEMLOCK"
+    "\x10\x80\x80\x80\x04"
+    "\x18\x80\x80\x80\x04";
 
 /* The ttrpc stream of connection 1, whatever pieces it comes in. */
 static struct {
@@ -51,7 +67,8 @@ static void write_u32(unsigned char* p, uint32_t v) {
   for (int i = 3; i >= 0; --i, v >>= 8) p[i] = (unsigned char)v;
 }
 
-static int send_message(int fd, uint32_t conn, uint32_t stream, int type, const char* body, uint32_t n) {
+static int send_message(int fd, uint32_t conn, uint32_t stream, int type, const char* body,
+                        uint32_t n) {
   unsigned char frame[kMux + kTtrpc + 512];
   write_u32(frame, conn);
   write_u32(frame + 4, kTtrpc + n);
@@ -63,7 +80,8 @@ static int send_message(int fd, uint32_t conn, uint32_t stream, int type, const 
   return write(fd, frame, kMux + kTtrpc + n) == (ssize_t)(kMux + kTtrpc + n) ? 0 : -1;
 }
 
-/* SynchronizeRequest.more (3, true) is the last field of the payload, and timeout_nano (4) follows. */
+/* SynchronizeRequest.more (3, true) is the last field of the payload, and timeout_nano (4) follows.
+ */
 static int more_follows(void) {
   for (int i = 0; i + 2 < kTail; ++i) {
     if (memcmp(message.tail + i, "\x18\x01\x20", 3) == 0) return 1;
@@ -77,7 +95,8 @@ static int answer(int fd) {
   if (method[0] == 'C' && method[1] == 'r') {
     return send_message(fd, 1, stream, kResponse, kAdjustment, sizeof kAdjustment - 1);
   }
-  if (method[0] == 'C') return send_message(fd, 1, stream, kResponse, kConfigured, sizeof kConfigured - 1);
+  if (method[0] == 'C')
+    return send_message(fd, 1, stream, kResponse, kConfigured, sizeof kConfigured - 1);
   if (more_follows()) return send_message(fd, 1, stream, kResponse, kMore, sizeof kMore - 1);
   return send_message(fd, 1, stream, kResponse, "", 0);
 }

@@ -174,7 +174,8 @@ def micro_section(results):
         return "Not measured in this run.\n"
     labels = {
         "read_snapshot": f"read the largest snapshot (`{results['largest']}`): parse the file, then the node",
-        "read_directory": "read a directory tree of a node with 16 GPUs, 32 NICs and 512 VFs",
+        "read_snapshot_many": "the same of a node with 16 GPUs, 32 NICs and 512 VFs",
+        "read_directory": "read a directory tree of that node",
         "make_topology": "topology of the H100 node: every relation",
         "make_topology_and_deal": "topology and deal of the H100 node",
         "decision_table": "everything prepared before a container comes",

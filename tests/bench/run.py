@@ -78,13 +78,15 @@ def micro(args):
     with tempfile.TemporaryDirectory(prefix="railhead-bench-") as folder:
         tree = os.path.join(folder, "tree")
         make = os.path.join(ROOT, "tests/nodes/make_nodes.py")
-        subprocess.run([sys.executable, make, "--directory", tree], timeout=300, check=True)
+        for output in (["--directory", tree], ["--out", folder]):
+            subprocess.run([sys.executable, make, "many-vfs", *output], timeout=300, check=True)
         nodes = glob.glob(os.path.join(ROOT, "tests/nodes/*.node"))
         largest = max(nodes, key=os.path.getsize)
         environment = dict(
             os.environ,
             RAILHEAD_BENCH_TREE=tree,
             RAILHEAD_BENCH_SNAPSHOT=largest,
+            RAILHEAD_BENCH_MANY=os.path.join(folder, "many-vfs.node"),
             RAILHEAD_BENCH_NODE=args.node,
         )
         done = subprocess.run(

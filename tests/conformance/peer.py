@@ -22,6 +22,7 @@ from wire import Malformed
 # What the upstream stub does not do even if it is started again after every connection.
 NOT_UPSTREAM = {
     "large_frame": "its reader takes 4096 bytes, and it goes silent",
+    "nobody_reads": "a goroutine for each request, without bound",
     "backs_off": "somebody else starts it again",
 }
 

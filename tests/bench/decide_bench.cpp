@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <benchmark/benchmark.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "affinity/affinity.h"
+#include "inject/decide.h"
+#include "machines.h"
+#include "topology/topology.h"
+
+namespace railhead::bench {
+namespace {
+
+constexpr const char* kNode = "RAILHEAD_BENCH_NODE";
+
+/// As large as the container of the other benchmarks: 30 variables, 30 mounts.
+struct Container {
+  explicit Container(const std::string& gpus) {
+    texts.emplace_back("PATH=/usr/local/bin:/usr/bin:/bin");
+    if (!gpus.empty()) texts.push_back("NVIDIA_VISIBLE_DEVICES=" + gpus);
+    while (texts.size() < 30) {
+      texts.push_back("WORKER_SERVICE_PORT_" + std::to_string(texts.size()) +
+                      "=tcp://10.96.0.1:29500");
+    }
+    for (int i = 0; i < 30; ++i)
+      destinations.push_back("/usr/local/share/volume-" + std::to_string(i));
+    request.pod_name = "worker-0";
+    request.pod_namespace = "training";
+    request.pod_uid = "3f2c9a54-7d1e-4c57-9f43-000000000000";
+    request.id = "0123456789abcdef";
+    request.name = "main";
+    request.pod_namespaces = {"pid", "ipc", "uts", "mount"};
+    for (const auto& text : texts) request.env.push_back(text);
+    for (const auto& destination : destinations) {
+      request.mounts.push_back({destination, "bind", "/var/lib/kubelet/pods/volume", false});
+    }
+  }
+
+  Container(const Container&) = delete;
+  Container& operator=(const Container&) = delete;
+
+  std::vector<std::string> texts;
+  std::vector<std::string> destinations;
+  ContainerRequest request;
+};
+
+void topology_of_node(benchmark::State& state) {
+  const auto node = node_of(state, kNode);
+  if (!node) return;
+  for (auto _ : state) benchmark::DoNotOptimize(make_topology(*node));
+}
+
+void topology_and_deal(benchmark::State& state) {
+  const auto node = node_of(state, kNode);
+  if (!node) return;
+  for (auto _ : state) {
+    const Topology topology = make_topology(*node);
+    benchmark::DoNotOptimize(deal(*node, topology, {}));
+  }
+}
+
+void prepare_table(benchmark::State& state) {
+  const auto node = node_of(state, kNode);
+  if (!node) return;
+  for (auto _ : state) {
+    const DecisionTable table(*node, {}, InjectionPolicy{});
+    benchmark::DoNotOptimize(&table);
+  }
+}
+
+void decide_container(benchmark::State& state, bool with_gpus) {
+  auto node = node_of(state, kNode);
+  if (!node) return;
+  std::string gpus;
+  if (with_gpus) {
+    if (node->gpus.size() < 2 || !node->gpus[0].uuid || !node->gpus[1].uuid) {
+      return state.SkipWithError("the node has no two GPUs with UUIDs");
+    }
+    gpus = *node->gpus[0].uuid + "," + *node->gpus[1].uuid;
+  }
+  const Container container(gpus);
+  const DecisionTable table(*std::move(node), {}, InjectionPolicy{});
+  RuntimeAbility runtime;
+  runtime.name = "containerd";
+  runtime.version = "v2.4.2";
+  runtime.memlock_ceiling = kUnlimited;
+  std::size_t devices = 0;
+  for (auto _ : state) {
+    const Decision decision = decide(container.request, table, runtime, GpuClaim::no_kubelet);
+    devices = decision.adjustment.devices.size();
+    benchmark::DoNotOptimize(devices);
+  }
+  if ((devices > 0) != with_gpus) state.SkipWithError("not the decision that was to be timed");
+  state.counters["devices"] = static_cast<double>(devices);
+}
+
+BENCHMARK(topology_of_node)->Name("make_topology")->Unit(benchmark::kMicrosecond);
+BENCHMARK(topology_and_deal)->Name("make_topology_and_deal")->Unit(benchmark::kMicrosecond);
+BENCHMARK(prepare_table)->Name("decision_table")->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(decide_container, gpus, true)
+    ->Name("decide_gpu_container")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(decide_container, plain, false)
+    ->Name("decide_plain_container")
+    ->Unit(benchmark::kMicrosecond);
+
+}  // namespace
+}  // namespace railhead::bench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Cold reads: a new Host each time, so nothing is kept from the read before.
+#include <benchmark/benchmark.h>
+
+#include "host/directory_host.h"
+#include "host/snapshot_host.h"
+#include "machines.h"
+#include "node/node.h"
+
+namespace railhead::bench {
+namespace {
+
+void read_a_snapshot(benchmark::State& state, const char* variable) {
+  const auto path = input(state, variable);
+  if (!path) return;
+  std::size_t nics = 0;
+  for (auto _ : state) {
+    const auto host = SnapshotHost::parse(file_text(*path));
+    if (!host) return state.SkipWithError(host.error().message.c_str());
+    const Node node = read_node(**host);
+    nics = node.nics.size();
+    benchmark::DoNotOptimize(nics);
+  }
+  state.counters["nics"] = static_cast<double>(nics);
+}
+
+void read_a_directory(benchmark::State& state) {
+  const auto path = input(state, "RAILHEAD_BENCH_TREE");
+  if (!path) return;
+  std::size_t nics = 0;
+  std::size_t functions = 0;
+  for (auto _ : state) {
+    const auto host = DirectoryHost::open(*path);
+    if (!host) return state.SkipWithError(host.error().message.c_str());
+    const Node node = read_node(**host);
+    nics = node.nics.size();
+    functions = node.pci.size();
+    benchmark::DoNotOptimize(nics);
+  }
+  state.counters["nics"] = static_cast<double>(nics);
+  state.counters["pci"] = static_cast<double>(functions);
+}
+
+BENCHMARK_CAPTURE(read_a_snapshot, largest, "RAILHEAD_BENCH_SNAPSHOT")
+    ->Name("read_snapshot")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(read_a_snapshot, many, "RAILHEAD_BENCH_MANY")
+    ->Name("read_snapshot_many")
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK(read_a_directory)->Name("read_directory")->Unit(benchmark::kMillisecond);
+
+}  // namespace
+}  // namespace railhead::bench
