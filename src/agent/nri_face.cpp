@@ -83,11 +83,12 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
   return ability;
 }
 
-NriFace::NriFace(Machine& machine, Host& live, std::string proc_dir, Log& log,
+NriFace::NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
                  MetricRegistry& metrics)
     : machine_(machine),
       live_(live),
       proc_dir_(std::move(proc_dir)),
+      fail_request_(fail_request),
       log_(log),
       metrics_(metrics) {}
 
@@ -104,8 +105,11 @@ void NriFace::configured(const nri::RuntimePeer& peer) {
   metrics_.clear("railhead_nri_runtime_info");
   metrics_.set("railhead_nri_runtime_info", 1,
                {{"name", peer.name}, {"version", peer.version}, {"nri", peer.nri_version}});
+  nri::WantedFeatures wanted;
+  wanted.rlimits = true;
+  wanted.failure_policy = fail_request_;
   metrics_.clear("railhead_nri_missing_features");
-  for (const auto& missing : nri::missing_features(peer.name, peer.version)) {
+  for (const auto& missing : nri::missing_features(wanted, peer.name, peer.version)) {
     log_.write(LogLevel::warn, "runtime lacks a feature", {{"what", missing}});
     metrics_.set("railhead_nri_missing_features", 1, {{"what", missing}});
   }

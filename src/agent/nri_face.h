@@ -21,7 +21,9 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
 /// The agent's side of the NRI session: decides, logs every decision once with its reason, counts.
 class NriFace : public nri::Handler {
  public:
-  NriFace(Machine& machine, Host& live, std::string proc_dir, Log& log, MetricRegistry& metrics);
+  /// `fail_request`: the node's policy is fail-closed, which the runtime should be able to honour.
+  NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
+          MetricRegistry& metrics);
 
   void configured(const nri::RuntimePeer& peer) override;
   void existing(const ContainerRequest& container) override;
@@ -38,6 +40,7 @@ class NriFace : public nri::Handler {
   Machine& machine_;
   Host& live_;
   std::string proc_dir_;
+  bool fail_request_;
   Log& log_;
   MetricRegistry& metrics_;
   RuntimeAbility ability_;
