@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is an RDMA container and what it gets: "Pod interface", sentence by sentence. Annotations
+// have decide_annotations_test.cpp.
+#include "inject/decide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/inject/container_builder.h"
+
+namespace railhead {
+namespace {
+
+using test::codes;
+using test::ContainerBuilder;
+using test::paths;
+using test::seed_node;
+using test::table_of;
+using test::variable;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+DecisionTable with_policy(GpuPolicy gpus, Node node = seed_node()) {
+  InjectionPolicy policy;
+  policy.gpus = gpus;
+  return table_of(std::move(node), policy);
+}
+
+TEST(Decide, a_container_without_gpus_gets_nothing) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.env("PATH=/bin").env("NVIDIA_VISIBLE_DEVICES=all");
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::untouched);
+  EXPECT_EQ(decision.reason_code, "not-rdma");
+  EXPECT_TRUE(decision.adjustment.empty());
+  EXPECT_THAT(decision.remarks, IsEmpty());
+}
+
+TEST(Decide, gpus_0_and_1_get_mlx5_0_with_rdma_cm_memlock_and_nccl) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0).nvidia(1);
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::adjusted);
+  EXPECT_EQ(decision.reason_code, "gpus");
+  EXPECT_THAT(decision.gpus, ElementsAre(0, 1));
+  EXPECT_THAT(decision.nics, ElementsAre(0));
+  EXPECT_THAT(decision.adjustment.devices,
+              ElementsAre(NewDevice{"/dev/infiniband/uverbs0", 231, 192, 0666, 0, 0},
+                          NewDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0}));
+  EXPECT_EQ(decision.adjustment.memlock_bytes, kUnlimited);
+  EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA"), "=mlx5_0:1");
+  EXPECT_THAT(decision.message, HasSubstr("GPUs 0, 1 (device nodes) -> mlx5_0"));
+}
+
+TEST(Decide, the_pods_of_seed_002_get_the_nics_of_their_indices) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder sglang;
+  sglang.env("NVIDIA_VISIBLE_DEVICES=0,1,2,3");
+  EXPECT_THAT(test::decide(sglang, table).nics, ElementsAre(0, 1));
+  ContainerBuilder vllm;
+  vllm.env("NVIDIA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7");
+  EXPECT_THAT(test::decide(vllm, table).nics, ElementsAre(0, 1, 2, 3));
+  ContainerBuilder two;
+  two.env("NVIDIA_VISIBLE_DEVICES=4,5");
+  EXPECT_THAT(test::decide(two, table).nics, ElementsAre(2));
+}
+
+TEST(Decide, rdma_cm_comes_once_and_not_where_the_node_has_none) {
+  Node node = seed_node();
+  const auto table = table_of(node);
+  ContainerBuilder container;
+  for (int i = 0; i < 8; ++i) container.nvidia(i);
+  EXPECT_EQ(test::decide(container, table).adjustment.devices.size(), 5U);
+  node.rdma_cm.reset();
+  const auto without = table_of(node);
+  EXPECT_EQ(test::decide(container, without).adjustment.devices.size(), 4U);
+}
+
+TEST(Decide, umad_and_issm_come_only_where_configuration_lists_them_with_the_modes_of_the_host) {
+  InjectionPolicy policy;
+  policy.devices = {"uverbs", "rdma_cm", "umad", "issm"};
+  const auto table = table_of(seed_node(), policy);
+  ContainerBuilder container;
+  container.nvidia(0);
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.adjustment.devices,
+              ElementsAre(NewDevice{"/dev/infiniband/uverbs0", 231, 192, 0666, 0, 0},
+                          NewDevice{"/dev/infiniband/umad0", 231, 0, 0600, 0, 27},
+                          NewDevice{"/dev/infiniband/issm0", 231, 64, 0600, 0, 0},
+                          NewDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0}));
+}
+
+TEST(Decide, gpus_none_means_gpus_get_nothing) {
+  const auto table = with_policy(GpuPolicy::none);
+  ContainerBuilder container;
+  container.nvidia(0);
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::untouched);
+  EXPECT_EQ(decision.reason_code, "gpus-off");
+  EXPECT_TRUE(decision.adjustment.empty());
+}
+
+TEST(Decide, gpus_numa_means_the_compute_nics_of_their_numa_nodes) {
+  const auto table = with_policy(GpuPolicy::numa);
+  ContainerBuilder container;
+  container.nvidia(5);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(2, 3));
+  Node unknown = seed_node();
+  unknown.gpus[5].numa_node.reset();
+  unknown.nics[2].numa_node.reset();
+  const auto blind = with_policy(GpuPolicy::numa, unknown);
+  const auto decision = test::decide(container, blind);
+  EXPECT_TRUE(decision.adjustment.empty()) << "unknown is not the same place";
+}
+
+TEST(Decide, gpus_all_means_all_usable_compute_nics) {
+  Node node = seed_node();
+  test::set_down(node, 1);
+  const auto table = with_policy(GpuPolicy::all, node);
+  ContainerBuilder container;
+  container.nvidia(5);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0, 2, 3));
+}
+
+TEST(Decide, storage_nics_are_never_dealt) {
+  const auto table = with_policy(GpuPolicy::all, test::with_device_nodes(test::dgx_h100().build()));
+  ContainerBuilder container;
+  container.nvidia(0);
+  for (const std::size_t nic : test::decide(container, table).nics) {
+    EXPECT_EQ(table.deal().roles[nic].role, Role::compute);
+  }
+}
+
+TEST(Decide, a_gpu_whose_nic_is_down_gets_a_stand_in_with_a_warning) {
+  Node node = seed_node();
+  test::set_down(node, 0);
+  const auto table = table_of(node);
+  ContainerBuilder container;
+  container.nvidia(0);
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::adjusted);
+  EXPECT_THAT(decision.nics, ElementsAre(1));
+  EXPECT_THAT(codes(decision.remarks), Contains("stand-in"));
+  EXPECT_THAT(codes(decision.remarks), Contains("nic-not-usable"));
+}
+
+TEST(Decide, a_container_for_which_no_nic_remains_gets_nothing_at_all) {
+  Node node = seed_node();
+  for (std::size_t i = 0; i < 4; ++i) test::set_down(node, i);
+  const auto table = table_of(node);
+  ContainerBuilder container;
+  container.nvidia(0);
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::untouched);
+  EXPECT_EQ(decision.reason_code, "no-usable-nic");
+  EXPECT_TRUE(decision.adjustment.empty());
+  EXPECT_THAT(decision.message, HasSubstr("mlx5_0"));
+}
+
+TEST(Decide, a_node_without_nics_says_so) {
+  Node node = seed_node();
+  node.nics.clear();
+  const auto table = table_of(node);
+  ContainerBuilder container;
+  container.nvidia(0);
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.reason_code, "no-usable-nic");
+  EXPECT_THAT(decision.message, HasSubstr("no compute NIC"));
+}
+
+TEST(Decide, a_pf_with_vfs_enabled_is_never_dealt_unless_configured) {
+  Node node = seed_node();
+  for (PciDevice& pci : node.pci) {
+    if (pci.address == node.nics[0].pci) pci.sriov_numvfs = 4;
+  }
+  ContainerBuilder container;
+  container.nvidia(0);
+  const auto table = table_of(node);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(1));
+  InjectionPolicy policy;
+  policy.pf_with_vfs = true;
+  const auto configured = table_of(node, policy);
+  EXPECT_THAT(test::decide(container, configured).nics, ElementsAre(0));
+}
+
+TEST(Decide, a_pod_with_its_own_network_gets_no_ethernet_nic_by_the_deal_alone) {
+  const auto table = table_of(test::as_roce(seed_node()));
+  ContainerBuilder container;
+  container.nvidia(0).own_network();
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::untouched);
+  EXPECT_EQ(decision.reason_code, "roce-own-network");
+  EXPECT_TRUE(decision.adjustment.empty());
+  ContainerBuilder host;
+  host.nvidia(0);
+  EXPECT_THAT(test::decide(host, table).nics, ElementsAre(0));
+}
+
+TEST(Decide, unknown_namespaces_count_as_an_own_network) {
+  const auto table = table_of(test::as_roce(seed_node()));
+  ContainerBuilder container;
+  container.nvidia(0);
+  container.request().pod_namespaces.clear();
+  EXPECT_EQ(test::decide(container, table).reason_code, "roce-own-network");
+}
+
+TEST(Decide, configuration_may_deal_ethernet_to_own_networks) {
+  InjectionPolicy policy;
+  policy.roce_without_host_network = true;
+  const auto table = table_of(test::as_roce(seed_node()), policy);
+  ContainerBuilder container;
+  container.nvidia(0).own_network();
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0));
+}
+
+TEST(Decide, infiniband_nics_stay_where_ethernet_ones_are_left_out) {
+  Node node = seed_node();
+  node.nics[0].ports[0].link_layer = LinkLayer::ethernet;
+  const auto table = with_policy(GpuPolicy::all, node);
+  ContainerBuilder container;
+  container.nvidia(7).own_network();
+  const auto decision = test::decide(container, table);
+  ASSERT_EQ(decision.outcome, Outcome::adjusted);
+  EXPECT_THAT(decision.nics, ::testing::Not(Contains(0U)));
+  EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA").find("mlx5_0"), std::string::npos);
+}
+
+TEST(Decide, with_exclusive_rdma_namespaces_only_host_network_pods_are_dealt_to) {
+  Node node = seed_node();
+  node.rdma_netns = RdmaNetns::exclusive;
+  const auto table = table_of(node);
+  ContainerBuilder own;
+  own.nvidia(0).own_network();
+  EXPECT_EQ(test::decide(own, table).reason_code, "rdma-netns-exclusive");
+  ContainerBuilder host;
+  host.nvidia(0);
+  EXPECT_EQ(test::decide(host, table).outcome, Outcome::adjusted);
+}
+
+TEST(Decide, a_privileged_container_gets_memlock_and_environment_only) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.privileged().env("NVIDIA_VISIBLE_DEVICES=0");
+  for (int i = 0; i < 8; ++i) container.nvidia(i);
+  container.device("/dev/infiniband/uverbs0", 231, 192);
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.reason_code, "privileged");
+  EXPECT_THAT(decision.adjustment.devices, IsEmpty());
+  EXPECT_EQ(decision.adjustment.memlock_bytes, kUnlimited);
+  EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA"), "=mlx5_0:1");
+}
+
+TEST(Decide, a_privileged_container_that_holds_no_gpu_gets_nothing) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.privileged().nvidia(0).nvidia(1);
+  EXPECT_EQ(test::decide(container, table).reason_code, "not-rdma");
+}
+
+TEST(Decide, vm_runtimes_get_nothing_unless_configured) {
+  const auto table = table_of(seed_node());
+  for (const char* handler : {"kata", "kata-qemu", "firecracker"}) {
+    ContainerBuilder container;
+    container.nvidia(0).handler(handler);
+    const auto decision = test::decide(container, table);
+    EXPECT_EQ(decision.reason_code, "vm-runtime") << handler;
+    EXPECT_TRUE(decision.adjustment.empty());
+  }
+  ContainerBuilder nvidia;
+  nvidia.nvidia(0).handler("nvidia");
+  EXPECT_EQ(test::decide(nvidia, table).outcome, Outcome::adjusted);
+  InjectionPolicy policy;
+  policy.vm_runtimes = true;
+  const auto configured = table_of(seed_node(), policy);
+  ContainerBuilder kata;
+  kata.nvidia(0).handler("kata");
+  EXPECT_EQ(test::decide(kata, configured).outcome, Outcome::adjusted);
+}
+
+TEST(Decide, rdma_devices_from_elsewhere_are_not_widened) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0).device("/dev/infiniband/uverbs3", 231, 195);
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.reason_code, "rdma-present");
+  EXPECT_THAT(decision.adjustment.devices, IsEmpty());
+  EXPECT_EQ(decision.adjustment.memlock_bytes, kUnlimited);
+  EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA"), "=mlx5_3:1") << "names what is there";
+}
+
+TEST(Decide, rdma_devices_from_elsewhere_are_known_by_number_under_any_name) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0).device("/dev/infiniband/uverbs0", 231, 194);
+  EXPECT_EQ(variable(test::decide(container, table).adjustment, "NCCL_IB_HCA"), "=mlx5_2:1");
+}
+
+TEST(Decide, an_unknown_rdma_device_brings_memlock_and_no_nic) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0).device("/dev/infiniband/uverbs77", 231, 999);
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.adjustment.devices, IsEmpty());
+  EXPECT_THAT(decision.adjustment.env, IsEmpty());
+  EXPECT_EQ(decision.adjustment.memlock_bytes, kUnlimited);
+}
+
+TEST(Decide, rdma_devices_without_gpus_make_no_rdma_container) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.device("/dev/infiniband/uverbs3", 231, 195);
+  EXPECT_EQ(test::decide(container, table).reason_code, "not-rdma");
+}
+
+TEST(Decide, rdma_cm_that_is_there_is_not_added_again) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0).device("/dev/infiniband/rdma_cm", 10, 58);
+  EXPECT_THAT(paths(test::decide(container, table).adjustment),
+              ElementsAre("/dev/infiniband/uverbs0"));
+}
+
+TEST(Decide, a_second_instance_of_ourselves_finds_everything_there) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0);
+  const auto first = test::decide(container, table);
+  for (const NewDevice& device : first.adjustment.devices) {
+    container.device(device.path, device.major, device.minor);
+  }
+  for (const auto& [name, value] : first.adjustment.env) container.env(name + "=" + value);
+  container.memlock(*first.adjustment.memlock_bytes, *first.adjustment.memlock_bytes);
+  const auto second = test::decide(container, table);
+  EXPECT_EQ(second.outcome, Outcome::untouched);
+  EXPECT_EQ(second.reason_code, "complete");
+  EXPECT_TRUE(second.adjustment.empty());
+  EXPECT_THAT(second.remarks, IsEmpty());
+}
+
+TEST(Decide, an_adjustment_never_names_one_thing_twice) {
+  Node node = seed_node();
+  node.nics[1].uverbs = node.nics[0].uverbs;  // a lying sysfs
+  const auto table = with_policy(GpuPolicy::all, node);
+  ContainerBuilder container;
+  container.nvidia(0);
+  auto all = paths(test::decide(container, table).adjustment);
+  std::sort(all.begin(), all.end());
+  EXPECT_EQ(std::adjacent_find(all.begin(), all.end()), all.end());
+}
+
+TEST(Decide, a_lower_memlock_of_another_plugin_is_left_with_a_warning) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0).memlock(65536, 65536);
+  const auto decision = test::decide(container, table);
+  EXPECT_FALSE(decision.adjustment.memlock_bytes);
+  EXPECT_THAT(codes(decision.remarks), ElementsAre("memlock-left"));
+}
+
+TEST(Decide, renamed_nics_are_named_as_the_kernel_names_them) {
+  Node node = seed_node();
+  node.nics[0].name = "ibp24s0";
+  const auto table = table_of(node);
+  ContainerBuilder container;
+  container.nvidia(0);
+  EXPECT_EQ(variable(test::decide(container, table).adjustment, "NCCL_IB_HCA"), "=ibp24s0:1");
+}
+
+TEST(Decide, an_allocation_annotation_that_also_stands_on_the_pod_is_ignored_and_reported) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder copied;
+  copied.annotation("allocation.railhead.io/rdma.io/hca", "0000:10:00.0");
+  copied.pod_annotation("allocation.railhead.io/rdma.io/hca", "0000:10:00.0");
+  const auto decision = test::decide(copied, table);
+  EXPECT_TRUE(decision.adjustment.empty());
+  EXPECT_THAT(codes(decision.remarks), ElementsAre("annotation-copied"));
+}
+
+TEST(Decide, an_allocation_that_no_pool_offers_is_ignored_and_reported) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder foreign;
+  foreign.annotation("allocation.railhead.io/rdma.io/hca", "0000:10:00.0");
+  const auto decision = test::decide(foreign, table);
+  EXPECT_TRUE(decision.adjustment.empty());
+  EXPECT_THAT(codes(decision.remarks), ElementsAre("allocation-unknown"));
+}
+
+TEST(Decide, gpus_of_the_environment_that_the_kubelet_denies_give_nothing) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0");
+  for (const auto claim : {GpuClaim::holds_none, GpuClaim::unanswered}) {
+    const auto decision = test::decide(container, table, test::able(), claim);
+    EXPECT_EQ(decision.reason_code, "not-rdma");
+    EXPECT_EQ(decision.remarks.size(), 1U);
+  }
+}
+
+TEST(NeedsGpuClaim, only_where_the_environment_alone_would_decide) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder env;
+  env.env("NVIDIA_VISIBLE_DEVICES=0");
+  EXPECT_TRUE(needs_gpu_claim(env.request(), table));
+  env.nvidia(0);
+  EXPECT_FALSE(needs_gpu_claim(env.request(), table));
+  ContainerBuilder image_default;
+  image_default.env("NVIDIA_VISIBLE_DEVICES=all");
+  EXPECT_FALSE(needs_gpu_claim(image_default.request(), table));
+}
+
+TEST(NeedsGpuClaim, not_where_gpus_get_nothing_and_no_annotation_asks) {
+  const auto table = with_policy(GpuPolicy::none);
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0");
+  EXPECT_FALSE(needs_gpu_claim(container.request(), table));
+  container.pod_annotation("rdma.railhead.io/pod", "required");
+  EXPECT_TRUE(needs_gpu_claim(container.request(), table));
+}
+
+TEST(MissingDevices, are_what_a_running_container_should_have_and_lacks) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0);
+  EXPECT_THAT(missing_devices(container.request(), table, test::able(), GpuClaim::no_kubelet),
+              ElementsAre("/dev/infiniband/uverbs0", "/dev/infiniband/rdma_cm"));
+  container.device("/dev/infiniband/uverbs0", 231, 192).device("/dev/infiniband/rdma_cm", 10, 58);
+  EXPECT_THAT(missing_devices(container.request(), table, test::able(), GpuClaim::no_kubelet),
+              IsEmpty());
+  ContainerBuilder plain;
+  EXPECT_THAT(missing_devices(plain.request(), table, test::able(), GpuClaim::no_kubelet),
+              IsEmpty());
+}
+
+TEST(MissingDevices, are_told_even_where_required_would_refuse) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  container.nvidia(0).memlock(5, 5).pod_annotation("rdma.railhead.io/pod", "required");
+  EXPECT_EQ(test::decide(container, table).outcome, Outcome::refused);
+  EXPECT_EQ(missing_devices(container.request(), table, test::able(), GpuClaim::no_kubelet).size(),
+            2U);
+}
+
+TEST(DecisionTable, the_twin_of_a_uuid_is_ambiguous_and_three_are_not_one) {
+  Node node = seed_node();
+  node.gpus[1].uuid = node.gpus[2].uuid = node.gpus[0].uuid;
+  const auto table = table_of(node);
+  EXPECT_FALSE(table.gpu_by_uuid(*node.gpus[0].uuid));
+  EXPECT_TRUE(table.is_ambiguous(*node.gpus[0].uuid));
+  EXPECT_EQ(table.gpu_by_uuid(*node.gpus[3].uuid), 3U);
+}
+
+TEST(DecisionTable, a_broken_cdi_spec_is_a_problem_of_the_node) {
+  Node node = seed_node();
+  node.cdi = {{"/etc/cdi/x.yaml", "kind: ["}};
+  const auto table = table_of(node);
+  ASSERT_EQ(table.node().problems.size(), 1U);
+  EXPECT_EQ(table.node().problems[0].path, "/etc/cdi/x.yaml");
+}
+
+}  // namespace
+}  // namespace railhead

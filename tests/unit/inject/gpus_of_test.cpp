@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/gpus_of.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/inject/container_builder.h"
+
+namespace railhead {
+namespace {
+
+using test::codes;
+using test::ContainerBuilder;
+using test::text_of;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+const char* const kUuid4 = "GPU-00000000-0000-0000-0000-100000000004";
+
+class GpusOf : public ::testing::Test {
+ protected:
+  HeldGpus held(ContainerBuilder& container, bool privileged = false,
+                GpuClaim claim = GpuClaim::no_kubelet) {
+    return gpus_of(container.request(), table_, privileged, claim);
+  }
+
+  HeldGpus with_env(const std::string& value, GpuClaim claim = GpuClaim::no_kubelet) {
+    ContainerBuilder container;
+    container.env("NVIDIA_VISIBLE_DEVICES=" + value);
+    return held(container, false, claim);
+  }
+
+  HeldGpus with_cdi(const std::string& name) {
+    ContainerBuilder container;
+    container.cdi(name);
+    return held(container);
+  }
+
+  static Node node() {
+    Node node = test::seed_node();
+    // Kernel minors are not nvidia-smi's indices: here they run the other way.
+    for (unsigned i = 0; i < 8; ++i) node.gpus[i].minor = 7 - i;
+    node.cdi = {{"/var/run/cdi/nvidia.yaml",
+                 "kind: nvidia.com/gpu\ndevices:\n"
+                 "- name: MIG-11111111-0000-0000-0000-000000000000\n  containerEdits:\n"
+                 "    deviceNodes: [{path: /dev/nvidia2}, {path: /dev/nvidia-caps/nvidia-cap12}]\n"
+                 "- name: slot3\n  containerEdits:\n    deviceNodes: [{path: /dev/nvidia3}]\n"}};
+    return node;
+  }
+
+  DecisionTable table_ = test::table_of(node());
+};
+
+TEST_F(GpusOf, device_nodes_are_known_by_kernel_minor_not_index) {
+  ContainerBuilder container;
+  container.nvidia(0).nvidia(1).device("/dev/nvidiactl", 195, 255);
+  container.device("/dev/nvidia-modeset", 195, 254).device("/dev/nvidia-uvm", 510, 0);
+  const auto gpus = held(container);
+  EXPECT_THAT(gpus.gpus, ElementsAre(6, 7));
+  EXPECT_EQ(gpus.source, GpuSource::device_nodes);
+  EXPECT_THAT(gpus.remarks, IsEmpty());
+}
+
+TEST_F(GpusOf, control_nodes_alone_are_no_gpu) {
+  ContainerBuilder container;
+  container.device("/dev/nvidiactl", 195, 255).device("/dev/nvidia-uvm", 510, 0);
+  EXPECT_THAT(held(container).gpus, IsEmpty());
+}
+
+TEST_F(GpusOf, a_block_device_of_the_same_numbers_is_no_gpu) {
+  ContainerBuilder container;
+  container.nvidia(0);
+  container.request().devices[0].type = 'b';
+  EXPECT_THAT(held(container).gpus, IsEmpty());
+}
+
+TEST_F(GpusOf, nodes_of_a_privileged_container_are_no_allocation) {
+  ContainerBuilder container;
+  for (int i = 0; i < 8; ++i) container.nvidia(i);
+  EXPECT_THAT(held(container, true).gpus, IsEmpty());
+  container.env("NVIDIA_VISIBLE_DEVICES=3");
+  EXPECT_THAT(held(container, true).gpus, ElementsAre(3));
+}
+
+TEST_F(GpusOf, a_minor_without_a_gpu_is_reported) {
+  ContainerBuilder container;
+  container.nvidia(77);
+  const auto gpus = held(container);
+  EXPECT_THAT(gpus.gpus, IsEmpty());
+  EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-unresolved"));
+}
+
+TEST_F(GpusOf, amd_gpus_are_known_by_render_and_card_nodes_and_kfd_is_nothing) {
+  Node node = test::seed_node();
+  node.gpus[2].vendor = GpuVendor::amd;
+  node.gpus[2].drm_render = 130;
+  node.gpus[3].vendor = GpuVendor::amd;
+  node.gpus[3].drm_card = 4;
+  node.gpus[0].drm_card = 0;  // NVIDIA's: said by /dev/nvidia0
+  const auto table = test::table_of(node);
+  ContainerBuilder container;
+  container.device("/dev/kfd", 511, 0);
+  EXPECT_THAT(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).gpus, IsEmpty());
+  container.device("/dev/dri/renderD130", 226, 130).device("/dev/dri/card4", 226, 4);
+  container.device("/dev/dri/card0", 226, 0);
+  EXPECT_THAT(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).gpus,
+              ElementsAre(2, 3));
+}
+
+TEST_F(GpusOf, cdi_names_are_resolved_through_the_specs_of_the_node) {
+  EXPECT_THAT(with_cdi("nvidia.com/gpu=slot3").gpus, ElementsAre(4));  // minor 3
+  EXPECT_THAT(with_cdi("nvidia.com/gpu=MIG-11111111-0000-0000-0000-000000000000").gpus,
+              ElementsAre(5));
+  EXPECT_EQ(with_cdi("nvidia.com/gpu=slot3").source, GpuSource::cdi_names);
+}
+
+TEST_F(GpusOf, cdi_names_without_a_spec_are_parsed) {
+  const std::string kind = "k8s.device-plugin.nvidia.com/gpu=";
+  EXPECT_THAT(with_cdi(kind + kUuid4).gpus, ElementsAre(4));
+  EXPECT_THAT(with_cdi(kind + "5").gpus, ElementsAre(5));
+  EXPECT_THAT(with_cdi(kind + "gpu5").gpus, ElementsAre(5));
+  EXPECT_THAT(with_cdi(kind + "5:1").gpus, ElementsAre(5));
+  EXPECT_THAT(with_cdi(kind + "mig5:1").gpus, ElementsAre(5));
+  EXPECT_THAT(with_cdi(kind + "all").gpus, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+TEST_F(GpusOf, the_claim_form_of_the_dra_driver_carries_the_kernel_minor) {
+  EXPECT_THAT(with_cdi("k8s.gpu.nvidia.com/claim=8f3a-11-gpu-2").gpus, ElementsAre(5));
+  EXPECT_THAT(codes(with_cdi("k8s.gpu.nvidia.com/claim=8f3a-11-gpu-99").remarks),
+              ElementsAre("gpu-unresolved"));
+  EXPECT_THAT(codes(with_cdi("k8s.gpu.nvidia.com/claim=8f3a-11-gpu-2-mig-1g.5gb").remarks),
+              ElementsAre("gpu-unresolved"));
+}
+
+TEST_F(GpusOf, cdi_names_of_other_kinds_are_passed_over) {
+  for (const char* name : {"vendor.com/net=eth0", "nvidia.com/gds=0", "nonsense", "=", "/=", ""}) {
+    const auto gpus = with_cdi(name);
+    EXPECT_THAT(gpus.gpus, IsEmpty()) << name;
+    EXPECT_THAT(gpus.remarks, IsEmpty()) << name;
+  }
+}
+
+TEST_F(GpusOf, cdi_annotations_of_the_container_count) {
+  ContainerBuilder container;
+  container.annotation("cdi.k8s.io/nvidia-device-plugin_uid", "nvidia.com/gpu=0,nvidia.com/gpu=1");
+  EXPECT_THAT(held(container).gpus, ElementsAre(0, 1));
+}
+
+TEST_F(GpusOf, a_cdi_annotation_that_also_stands_on_the_pod_is_ignored_and_reported) {
+  ContainerBuilder container;
+  container.annotation("cdi.k8s.io/x", "nvidia.com/gpu=0");
+  container.pod_annotation("cdi.k8s.io/x", "nvidia.com/gpu=0");
+  const auto gpus = held(container);
+  EXPECT_THAT(gpus.gpus, IsEmpty());
+  EXPECT_THAT(codes(gpus.remarks), ElementsAre("annotation-copied"));
+}
+
+TEST_F(GpusOf, a_cdi_annotation_on_the_pod_alone_proves_nothing) {
+  ContainerBuilder container;
+  container.pod_annotation("cdi.k8s.io/x", "nvidia.com/gpu=0");
+  EXPECT_THAT(held(container).gpus, IsEmpty());
+}
+
+TEST_F(GpusOf, volume_mounts_name_gpus) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=/var/run/nvidia-container-devices");
+  container.mount(std::string("/var/run/nvidia-container-devices/") + kUuid4, "/dev/null");
+  container.mount("/var/run/nvidia-container-devices/cdi/nvidia.com/gpu/slot3", "/dev/null");
+  const auto gpus = held(container);
+  EXPECT_THAT(gpus.gpus, ElementsAre(4));
+  EXPECT_EQ(gpus.source, GpuSource::mounts);
+}
+
+TEST_F(GpusOf, a_volume_that_any_pod_may_mount_there_names_none) {
+  ContainerBuilder container;
+  container.mount(std::string("/var/run/nvidia-container-devices/") + kUuid4, "/var/lib/kubelet/x");
+  container.mount("/var/run/nvidia-container-devices/all", "/dev/null");
+  EXPECT_THAT(held(container).gpus, IsEmpty());
+}
+
+TEST_F(GpusOf, the_environment_names_gpus_by_index_uuid_mig_and_replica) {
+  EXPECT_THAT(with_env("0,1,2,3").gpus, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(with_env(" 3 , 1,1 ").gpus, ElementsAre(1, 3));
+  EXPECT_THAT(with_env(kUuid4).gpus, ElementsAre(4));
+  EXPECT_THAT(with_env(std::string(kUuid4) + "::7").gpus, ElementsAre(4));
+  EXPECT_THAT(with_env("MIG-GPU-00000000-0000-0000-0000-100000000004/1/0").gpus, ElementsAre(4));
+  EXPECT_THAT(with_env("2:0,2:1").gpus, ElementsAre(2));
+  EXPECT_THAT(with_env("MIG-11111111-0000-0000-0000-000000000000").gpus, ElementsAre(5));
+  EXPECT_THAT(with_env("nvidia.com/gpu=slot3").gpus, ElementsAre(4));
+  EXPECT_EQ(with_env("0").source, GpuSource::environment);
+}
+
+TEST_F(GpusOf, all_void_none_and_empty_never_count) {
+  for (const char* value : {"all", "void", "none", "", " ", ",", "all,void"}) {
+    const auto gpus = with_env(value);
+    EXPECT_THAT(gpus.gpus, IsEmpty()) << value;
+    EXPECT_THAT(gpus.remarks, IsEmpty()) << value;
+  }
+}
+
+TEST_F(GpusOf, the_last_occurrence_of_the_variable_wins) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=1").env("NVIDIA_VISIBLE_DEVICES_X=2");
+  container.env("NVIDIA_VISIBLE_DEVICES=3").env("XNVIDIA_VISIBLE_DEVICES=4");
+  EXPECT_THAT(held(container).gpus, ElementsAre(3));
+}
+
+TEST_F(GpusOf, an_id_that_cannot_be_resolved_gives_nothing_with_a_warning) {
+  for (const char* id : {"99", "-1", "1.5", "GPU-beef", "MIG-beef", "MIG-GPU-beef/1/2", "x:y",
+                         "99999999999999999999", "::", ":", "GPU-", "18446744073709551616"}) {
+    const auto gpus = with_env(id);
+    EXPECT_THAT(gpus.gpus, IsEmpty()) << id;
+    EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-unresolved")) << id;
+  }
+  EXPECT_THAT(with_env("0,99").gpus, ElementsAre(0)) << "the others still count";
+}
+
+TEST_F(GpusOf, a_uuid_of_two_gpus_names_neither) {
+  Node twins = test::seed_node();
+  twins.gpus[1].uuid = twins.gpus[0].uuid;
+  const auto table = test::table_of(twins);
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=" + *twins.gpus[0].uuid);
+  const auto gpus = gpus_of(container.request(), table, false, GpuClaim::no_kubelet);
+  EXPECT_THAT(gpus.gpus, IsEmpty());
+  EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-ambiguous"));
+}
+
+TEST_F(GpusOf, the_environment_alone_needs_the_kubelets_word) {
+  EXPECT_THAT(with_env("0", GpuClaim::holds).gpus, ElementsAre(0));
+  EXPECT_THAT(with_env("0", GpuClaim::no_kubelet).gpus, ElementsAre(0));
+  const auto none = with_env("0", GpuClaim::holds_none);
+  EXPECT_THAT(none.gpus, IsEmpty());
+  EXPECT_THAT(codes(none.remarks), ElementsAre("gpu-claim-denied"));
+  const auto silent = with_env("0", GpuClaim::unanswered);
+  EXPECT_THAT(silent.gpus, IsEmpty());
+  EXPECT_THAT(codes(silent.remarks), ElementsAre("gpu-claim-unanswered"));
+}
+
+TEST_F(GpusOf, an_allocation_needs_no_word_of_the_kubelet) {
+  ContainerBuilder container;
+  container.nvidia(7);
+  EXPECT_THAT(held(container, false, GpuClaim::unanswered).gpus, ElementsAre(0));
+  EXPECT_FALSE(environment_alone_names_gpus(container.request(), table_, false));
+  container.env("NVIDIA_VISIBLE_DEVICES=0");
+  EXPECT_FALSE(environment_alone_names_gpus(container.request(), table_, false));
+  EXPECT_THAT(held(container, false, GpuClaim::unanswered).remarks, IsEmpty());
+}
+
+TEST_F(GpusOf, ids_of_the_environment_that_differ_from_the_allocated_decide_with_both_named) {
+  ContainerBuilder container;
+  container.nvidia(7).env("NVIDIA_VISIBLE_DEVICES=4,5");
+  const auto gpus = held(container);
+  EXPECT_THAT(gpus.gpus, ElementsAre(4, 5));
+  EXPECT_EQ(gpus.source, GpuSource::environment);
+  const std::string text = text_of(gpus.remarks, "gpu-env-differs");
+  EXPECT_THAT(text, HasSubstr("GPUs 4, 5"));
+  EXPECT_THAT(text, HasSubstr("GPU 0"));
+}
+
+TEST_F(GpusOf, an_environment_that_names_no_gpu_of_this_node_leaves_the_allocation) {
+  for (const char* value : {"all", "void", "99", "4,MIG-unknown", "0"}) {
+    ContainerBuilder container;
+    container.nvidia(7).env(std::string("NVIDIA_VISIBLE_DEVICES=") + value);
+    const auto gpus = held(container);
+    EXPECT_THAT(gpus.gpus, ElementsAre(0)) << value;
+    EXPECT_EQ(gpus.source, GpuSource::device_nodes) << value;
+  }
+}
+
+TEST_F(GpusOf, hostile_lists_are_reported_in_a_bounded_remark) {
+  std::string many;
+  for (int i = 0; i < 100000; ++i) many += "x" + std::to_string(i) + ",";
+  const auto gpus = with_env(many);
+  ASSERT_THAT(codes(gpus.remarks), ElementsAre("gpu-unresolved"));
+  EXPECT_LT(gpus.remarks[0].text.size(), 512U);
+}
+
+}  // namespace
+}  // namespace railhead

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/memlock.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/inject/container_builder.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::uint64_t kMiB = 1U << 20;
+
+struct Situation {
+  const char* name;
+  std::optional<std::uint64_t> asked;
+  std::uint64_t cap;
+  std::optional<std::uint64_t> ceiling;
+  std::optional<std::uint64_t> inherited;
+  std::optional<std::uint64_t> present;
+  bool honours;
+  // what comes out
+  std::optional<std::uint64_t> set;
+  const char* code;  // "" for none
+};
+
+const auto kNo = std::nullopt;
+
+class Memlock : public ::testing::TestWithParam<Situation> {};
+
+TEST_P(Memlock, is_planned) {
+  const Situation& s = GetParam();
+  test::ContainerBuilder container;
+  if (s.present) container.memlock(*s.present, *s.present);
+  InjectionPolicy policy;
+  policy.memlock_cap = s.cap;
+  RuntimeAbility runtime = test::able();
+  runtime.memlock_ceiling = s.ceiling;
+  runtime.memlock_inherited = s.inherited;
+  runtime.rlimits = s.honours;
+  const auto plan = plan_memlock(container.request(), s.asked, policy, runtime);
+  EXPECT_EQ(plan.set, s.set) << s.name;
+  EXPECT_EQ(plan.remarks.empty() ? "" : plan.remarks.back().code, s.code) << s.name;
+  EXPECT_EQ(plan.short_of.has_value(), *s.code != '\0') << s.name;
+}
+
+const Situation kSituations[] = {
+    {"unlimited_by_default", kNo, kUnlimited, kUnlimited, kNo, kNo, true, kUnlimited, ""},
+    {"an_unknown_ceiling_is_tried", kNo, kUnlimited, kNo, kNo, kNo, true, kUnlimited, ""},
+    {"the_cap_is_the_default_then", kNo, kMiB, kUnlimited, kNo, kNo, true, kMiB, ""},
+    {"an_annotation_says_less", 5U, kMiB, kUnlimited, kNo, kNo, true, 5U, ""},
+    {"more_than_the_cap_is_asked", 2 * kMiB, kMiB, kUnlimited, kNo, kNo, true, kMiB,
+     "memlock-capped"},
+    {"the_runtime_cannot", kNo, kUnlimited, kMiB, 65536U, kNo, true, kMiB, "memlock-clamped"},
+    {"a_ceiling_at_the_inherited_limit_adds_nothing", kNo, kUnlimited, 65536U, 65536U, kNo, true,
+     kNo, "memlock-clamped"},
+    {"a_ceiling_below_the_inherited_limit_adds_nothing", kNo, kUnlimited, 100U, 65536U, kNo, true,
+     kNo, "memlock-clamped"},
+    {"an_inherited_unlimited_is_enough", kNo, kUnlimited, kUnlimited, kUnlimited, kNo, true, kNo,
+     ""},
+    {"a_limit_is_never_lowered", 5U, kUnlimited, kUnlimited, kMiB, kNo, true, kNo, ""},
+    {"the_cap_does_not_lower_either", kNo, kMiB, kUnlimited, 2 * kMiB, kNo, true, kNo, ""},
+    {"a_present_limit_that_is_enough_is_fine", kNo, kMiB, kUnlimited, kNo, kMiB, true, kNo, ""},
+    {"a_present_unlimited_is_fine", kNo, kUnlimited, kUnlimited, kNo, kUnlimited, true, kNo, ""},
+    {"a_lower_present_limit_is_left", kNo, kUnlimited, kUnlimited, kNo, kMiB, true, kNo,
+     "memlock-left"},
+    {"a_present_limit_suffices_where_the_runtime_ignores_ours", 5U, kUnlimited, kNo, kNo, 5U, false,
+     kNo, ""},
+    {"an_old_runtime_ignores_limits", kNo, kUnlimited, kUnlimited, kNo, kNo, false, kNo,
+     "memlock-unsupported"},
+    {"zero_is_nothing_to_add", 0U, kUnlimited, kUnlimited, kNo, kNo, true, kNo, ""},
+};
+
+INSTANTIATE_TEST_SUITE_P(Limits, Memlock, ::testing::ValuesIn(kSituations),
+                         [](const auto& one) { return std::string(one.param.name); });
+
+TEST(MemlockPresent, the_soft_limit_is_what_a_process_has) {
+  test::ContainerBuilder container;
+  container.memlock(kUnlimited, 65536);
+  const auto plan = plan_memlock(container.request(), std::nullopt, {}, test::able());
+  EXPECT_EQ(plan.set, std::nullopt);
+  EXPECT_THAT(test::codes(plan.remarks), ::testing::ElementsAre("memlock-left"));
+}
+
+TEST(MemlockPresent, other_limits_are_not_looked_at) {
+  test::ContainerBuilder container;
+  container.request().rlimits = {{"RLIMIT_NOFILE", 5, 5}};
+  const auto plan = plan_memlock(container.request(), std::nullopt, {}, test::able());
+  EXPECT_EQ(plan.set, kUnlimited);
+}
+
+}  // namespace
+}  // namespace railhead
