@@ -61,7 +61,7 @@ Connection::Connection(asio::io_context& loop, Events& events)
       events_(&events),
       socket_(loop) {}
 
-void Connection::open(const std::string& path) {
+void Connection::connect(const std::string& path) {
   if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path)) {
     fail({ErrorCode::usage, "nri: no unix socket can have the path \"" + path + "\""});
     return;

@@ -7,7 +7,7 @@
 //   when it can. The first attempt is made right away: most answers never wait for the loop.
 // * At most 256 frames and 64 MiB wait to be written. A runtime that does not read that much is
 //   gone, and its own queue holds 256 frames.
-// * `Events` is never called from within open(), send() or close(), and not after close().
+// * `Events` is never called from within connect(), send() or close(), and not after close().
 #pragma once
 
 #include <array>
@@ -47,7 +47,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   Connection(boost::asio::io_context& loop, Events& events);
 
-  void open(const std::string& path);
+  void connect(const std::string& path);
   void send(wire::FramedMessage message);
   void close();
 

@@ -31,6 +31,14 @@ std::string encode_answer(const CreateAnswer& answer) {
 
 }  // namespace
 
+std::chrono::milliseconds own_deadline(std::chrono::milliseconds request_timeout,
+                                       std::int64_t timeout_nano, double share) {
+  std::chrono::nanoseconds granted = request_timeout;
+  if (timeout_nano > 0) granted = std::min(granted, std::chrono::nanoseconds(timeout_nano));
+  const std::chrono::duration<double, std::nano> own = granted * share;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(own);
+}
+
 struct CreateCalls::Call {
   explicit Call(boost::asio::io_context& loop)
       : deadline(loop) {}

@@ -25,6 +25,12 @@
 
 namespace railhead::nri {
 
+/// What we allow ourselves of the time the runtime grants: `share` of its request timeout, or of
+/// what the request itself says is left (ttrpc's timeout_nano; 0 or less: nothing said) if that is
+/// less.
+std::chrono::milliseconds own_deadline(std::chrono::milliseconds request_timeout,
+                                       std::int64_t timeout_nano, double share);
+
 class CreateCalls : public std::enable_shared_from_this<CreateCalls> {
  public:
   /// Sends a ttrpc response body on a stream of the plugin connection.

@@ -91,15 +91,9 @@ void PluginService::refuse(std::uint32_t stream, wire::StatusCode code, std::str
   reply_(stream, wire::encode_status(code, why));
 }
 
-std::chrono::milliseconds PluginService::own_deadline(std::int64_t timeout_nano) const {
-  std::chrono::nanoseconds granted = peer_.request_timeout;
-  if (timeout_nano > 0) granted = std::min(granted, std::chrono::nanoseconds(timeout_nano));
-  const std::chrono::duration<double, std::nano> own = granted * options_.deadline_share;
-  return std::chrono::duration_cast<std::chrono::milliseconds>(own);
-}
-
 Status PluginService::create_container(const Request& request) {
-  const auto deadline = own_deadline(request.envelope.timeout_nano);
+  const auto deadline =
+      own_deadline(peer_.request_timeout, request.envelope.timeout_nano, options_.deadline_share);
   const std::string_view payload = request.envelope.payload;
   const auto started = calls_->start(request.stream, request.body, payload, deadline);
   if (!started) {

@@ -14,7 +14,6 @@
 //   never called: it can deadlock containerd before 2.4 and CRI-O (containerd issue 13733).
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -73,7 +72,6 @@ class PluginService {
   /// False, and answered, where a server may not start this request.
   bool admit(const wire::Message& message);
   void refuse(std::uint32_t stream, wire::StatusCode code, std::string_view why);
-  [[nodiscard]] std::chrono::milliseconds own_deadline(std::int64_t timeout_nano) const;
 
   const SessionOptions& options_;
   Handler& handler_;

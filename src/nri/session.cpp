@@ -63,7 +63,7 @@ void Session::Impl::stop() {
 
 void Session::Impl::connect() {
   connection_ = std::make_shared<Connection>(loop_, *this);
-  connection_->open(options_.socket_path);
+  connection_->connect(options_.socket_path);
 }
 
 void Session::Impl::end_connection() {

@@ -23,7 +23,7 @@ class ConnectionTest : public ::testing::Test, public Connection::Events {
 
   void connect() {
     runtime_.listen();
-    connection_->open(runtime_.path());
+    connection_->connect(runtime_.path());
     ASSERT_TRUE(run_until(loop_, [this] { return opened_; }));
     ASSERT_TRUE(runtime_.accept());
   }
@@ -100,12 +100,12 @@ TEST_F(ConnectionTest, a_closed_trunk_is_reported_once) {
 }
 
 TEST_F(ConnectionTest, a_missing_socket_and_an_impossible_path_are_named) {
-  connection_->open("/nonexistent/nri.sock");
+  connection_->connect("/nonexistent/nri.sock");
   ASSERT_TRUE(run_until(loop_, [this] { return !lost_.empty(); }));
   EXPECT_EQ(lost_[0].message,
             "nri: connecting to /nonexistent/nri.sock: No such file or directory");
   const auto other = std::make_shared<Connection>(loop_, *this);
-  other->open(std::string(200, 'x'));
+  other->connect(std::string(200, 'x'));
   ASSERT_TRUE(run_until(loop_, [this] { return lost_.size() == 2; }));
   EXPECT_EQ(lost_[1].code, ErrorCode::usage);
 }
