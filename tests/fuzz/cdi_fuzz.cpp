@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// CDI specs are files of other programs: as JSON and as YAML, alone and beside each other.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "inject/cdi.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string text(reinterpret_cast<const char*>(data), size);
+  std::vector<railhead::Problem> problems;
+  const auto registry = railhead::CdiRegistry::from_files(
+      {{"/etc/cdi/a.json", text}, {"/etc/cdi/b.yaml", text}, {"/var/run/cdi/c.yaml", text}},
+      problems);
+  (void)registry.device_paths("nvidia.com/gpu=0");
+  return 0;
+}
