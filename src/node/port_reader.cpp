@@ -103,9 +103,12 @@ std::vector<Gid> read_gids(Reader& reader, const std::string& port_path) {
 std::vector<std::uint16_t> read_pkeys(Reader& reader, const std::string& port_path) {
   std::vector<std::uint16_t> pkeys;
   const std::string folder = port_path + "/pkeys";
+  std::size_t hole = 0;
   for (const auto index : numbers_in(reader, folder, kMaxPkeys)) {
     const auto pkey = reader.number(folder + "/" + std::to_string(index), 0xffff);
     if (pkey && *pkey != 0) pkeys.push_back(static_cast<std::uint16_t>(*pkey));
+    hole = pkey && *pkey == 0 ? hole + 1 : 0;
+    if (hole == kMaxPkeyHole) break;
   }
   return pkeys;
 }

@@ -165,7 +165,9 @@ void Reader::malformed(const std::string& path, std::string what) {
 
 void Reader::failed(const std::string& path, const Error& error) {
   const bool bad = error.code == ErrorCode::malformed || error.code == ErrorCode::too_large;
-  add({bad ? Problem::Kind::malformed : Problem::Kind::unreadable, path, error.message});
+  std::string_view what = error.message;
+  if (what.starts_with(path + ": ")) what.remove_prefix(path.size() + 2);
+  add({bad ? Problem::Kind::malformed : Problem::Kind::unreadable, path, std::string(what)});
 }
 
 void Reader::add(Problem problem) {

@@ -425,8 +425,9 @@ def broken_host():
 
 
 @machine("many-vfs",
-         "For the benchmark: 16 GPUs, 32 ConnectX-7 with full GID and pkey tables, 512 virtual",
-         "functions that vfio-pci holds for virtual machines. Chosen.", committed=False)
+         "For the benchmark: 16 GPUs, 32 ConnectX-7 InfiniBand with the full tables of 8 GIDs and 128",
+         "pkeys, 512 virtual functions that vfio-pci holds for virtual machines. Chosen.",
+         committed=False)
 def many_vfs():
     m = Machine("many-vfs", [(0, "0-111", 0), (1, "112-223", 1)], "Example", "Many")
     m.rdma_stack()
@@ -440,20 +441,16 @@ def many_vfs():
         m.nvidia_gpu(below[0], f"{root + 3:02x}:00.0", hw.H100, H100_NAME)
         for side in range(2):
             bus = root + 4 + side
-            ethernet = rail >= 8  # half of them with InfiniBand's tables, half with Ethernet's
-            m.gid_slots, m.pkey_slots = (256, 1) if ethernet else (8, 128)
-            model = hw.CX7_ETH if ethernet else hw.CX7_IB
-            place = m.function(below[1 + side], f"{bus:02x}:00.0", model)
-            netdev = f"enp{bus}s0np0" if ethernet else f"ibp{bus}s0"
+            place = m.function(below[1 + side], f"{bus:02x}:00.0", hw.CX7_IB)
             m.sriov(place, 16, 16)
-            m.netdev(place, netdev)
-            m.rdma(place, f"mlx5_{2 * rail + side}", model, 400,
-                   "Ethernet" if ethernet else "InfiniBand", netdev, f"10.{rail}.{side}.7",
-                   lid=0x71 + bus)
+            m.netdev(place, f"ibp{bus}s0", kind=32)
+            m.rdma(place, f"mlx5_{2 * rail + side}", hw.CX7_IB, 400, lid=0x71 + bus)
             for at in range(16):
                 short = f"{bus:02x}:{(at + 1) >> 3:02x}.{(at + 1) & 7}"
                 m.virtual_function(below[1 + side], place, short, hw.MLX5_VF, at, "vfio-pci")
-    m.routes(default="enp132s0np0")
+    onboard = m.bridge(m.host_bridge("pci0000:00", 0), "00:1c.0", hw.INTEL_ROOT_PORT)
+    m.netdev(m.function(onboard, "01:00.0", hw.X550), "eno1")
+    m.routes(default="eno1")
     return m
 
 

@@ -110,6 +110,15 @@ TEST(PortReader, broken_gids_and_pkeys_are_left_out_and_reported) {
   EXPECT_THAT(read.problems, SizeIs(2));
 }
 
+TEST(PortReader, pkeys_are_found_behind_a_hole_that_partitions_left) {
+  std::string entries;
+  for (int slot = 0; slot < 128; ++slot) {
+    const bool filled = slot == 0 || slot == 16 || slot == 33;
+    entries += "t /d/ports/1/pkeys/" + std::to_string(slot) + (filled ? " 0x8001\n" : " 0x0000\n");
+  }
+  EXPECT_THAT(ReadPorts(entries).ports.at(0).pkeys, ElementsAre(0x8001, 0x8001));
+}
+
 TEST(PortReader, a_port_without_any_attribute_is_a_port_of_which_nothing_is_known) {
   const ReadPorts read("d /d/ports/1\n");
   EXPECT_THAT(read.ports, ElementsAre(Port{}));
