@@ -8,7 +8,6 @@ test failed, 77 if nothing could be run here. Needs root. RAILHEAD_BIN names the
 
 import argparse
 import importlib
-import os
 import pathlib
 import shutil
 import sys
@@ -20,7 +19,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
-from lib import jail, paths  # noqa: E402
+from lib import jail, needs, paths  # noqa: E402
 
 SKIPPED = 77  # ctest's SKIP_RETURN_CODE
 
@@ -31,20 +30,24 @@ class Lines(unittest.TestResult):
     def __init__(self, folder: pathlib.Path) -> None:
         super().__init__()
         self.folder = folder
-        self.passed = 0
+        self.passed = self.failed = 0
         self._started = 0.0
 
     def startTest(self, test: unittest.TestCase) -> None:
         super().startTest(test)
-        self._bad = len(self.failures) + len(self.errors) + len(self.skipped)
         self._started = time.monotonic()
+
+    @staticmethod
+    def _of(case: unittest.TestCase) -> unittest.TestCase:
+        return getattr(case, "test_case", case)  # of a sub-test
 
     def stopTest(self, test: unittest.TestCase) -> None:
         super().stopTest(test)
         seconds = time.monotonic() - self._started
         name = test.id().removeprefix("cases.")
-        trouble = [text for case, text in self.failures + self.errors if case is test]
+        trouble = [text for case, text in self.failures + self.errors if self._of(case) is test]
         if trouble:
+            self.failed += 1
             print(f"FAIL  {seconds:5.1f} s  {name}\n{''.join(trouble)}", flush=True)
             print(f"      kept: {self.folder / name}", flush=True)
             return
@@ -83,7 +86,7 @@ def run(version: str, patterns: list[str]) -> int:
         collect(patterns).run(result)
     finally:
         runtime.remove()
-        failed = len(result.failures) + len(result.errors)
+        failed = result.failed
         if failed == 0 and sys.exc_info()[0] is None:
             shutil.rmtree(folder)
         else:
@@ -101,8 +104,9 @@ def main() -> int:
     parser.add_argument("--runtime", choices=("1.7", "2.4"), required=True)
     parser.add_argument("pattern", nargs="*")
     options = parser.parse_args()
-    if os.geteuid() != 0:
-        print(f"containerd {options.runtime}: skipped, needs root")
+    lacking = needs.missing()
+    if lacking:
+        print(f"containerd {options.runtime}: skipped, needs {', '.join(lacking)}")
         return SKIPPED
     paths.fetch_containerd(options.runtime)
     return jail.run(lambda: run(options.runtime, options.pattern))

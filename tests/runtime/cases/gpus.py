@@ -99,10 +99,8 @@ class Gpus(RuntimeCase):
         self.agent(self.machine)
         inside = self.pod().run(env={VISIBLE: self.uuids(1, 6)}).look()
         command = [paths.railhead(), "affinity", "--snapshot", self.machine.snapshot]
-        done = subprocess.run(
-            [*command, "--gpus", "1,6", "-o", "json"], check=True, stdout=subprocess.PIPE
-        )
-        said = json.loads(done.stdout)
+        command += ["--gpus", "1,6", "-o", "json"]
+        said = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=10).stdout)
         self.assertEqual(sorted(said["devices"]), sorted(inside.nodes))
         self.assertEqual(said["env"]["NCCL_IB_HCA"], inside.env["NCCL_IB_HCA"])
 

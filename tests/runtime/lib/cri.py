@@ -169,6 +169,17 @@ class Pod:
         return self.create(name, **kind).start()
 
     def remove(self) -> None:
+        """Containers first, as a kubelet does.
+
+        containerd 2.4.2 locks up for ever if a plugin registers while RemovePodSandbox removes
+        containers: it takes the read side of one lock twice (internal/cri/server, sandbox_remove.go
+        and container_remove.go), and the registration waits for the write side in between.
+        """
+        mine = pb.ContainerFilter(pod_sandbox_id=self.id)
+        listed = self._cri.call("ListContainers", pb.ListContainersRequest(filter=mine))
+        for container in listed.containers:
+            request = pb.RemoveContainerRequest(container_id=container.id)
+            self._cri.call("RemoveContainer", request)
         self._cri.call("StopPodSandbox", pb.StopPodSandboxRequest(pod_sandbox_id=self.id))
         self._cri.call("RemovePodSandbox", pb.RemovePodSandboxRequest(pod_sandbox_id=self.id))
 

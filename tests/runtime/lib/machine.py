@@ -27,7 +27,7 @@ class CharDevice:
 
 H100 = "dgx-h100"  # InfiniBand, a NIC beside each GPU
 ROCE = "hgx-h100-roce"  # the same with Ethernet
-SEED = "hgx-8gpu-4nic"  # two GPUs a NIC: GPUs 0,1 -> mlx5_0, GPUs 4,5 -> mlx5_2
+SEED = "seed-8gpu-4nic"  # two GPUs a NIC: GPUs 0,1 -> mlx5_0, GPUs 4,5 -> mlx5_2
 
 _ENTRY = re.compile(rb"([a-z]) (\S+)(?: (.*))?")
 
