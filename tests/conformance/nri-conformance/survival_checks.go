@@ -18,16 +18,20 @@ import (
 
 const exits = "the plugin exits when the connection ends"
 
+// longWait is what a plugin may wait for its registration: the accept loop of a runtime is serial, so
+// a slow plugin before it may take seconds.
+const longWait = 40 * time.Second
+
 func survivalChecks() []check {
 	return []check{
 		{"its death fails no container, and a new one is taken in", everybody, "", plugsInAgain},
 		{"waits for a runtime that is not there yet", railheadOnly, "it exits", waitsForRuntime},
 		{"survives a runtime that is killed and started again", railheadOnly, exits, runtimeRestart},
-		{"survives a runtime that accepts and closes", railheadOnly, exits, hostile(closeAtOnce)},
-		{"gives up on a runtime that never answers", railheadOnly, exits, hostile(neverAnswer)},
-		{"survives a frame of 4 GiB", railheadOnly, exits, hostile(oversizedFrame)},
-		{"survives garbage", railheadOnly, exits, hostile(garbage)},
-		{"survives a truncated frame", railheadOnly, exits, hostile(truncated)},
+		{"survives a runtime that accepts and closes", railheadOnly, exits, hostile(3, closeAtOnce)},
+		{"gives up on a runtime that never answers", railheadOnly, exits, hostile(1, neverAnswer)},
+		{"survives a frame of 4 GiB", railheadOnly, exits, hostile(3, oversizedFrame)},
+		{"survives garbage", railheadOnly, exits, hostile(3, garbage)},
+		{"survives a truncated frame", railheadOnly, exits, hostile(3, truncated)},
 	}
 }
 
@@ -110,8 +114,8 @@ func waitOutput(p *process.Process, text string) error {
 	return fmt.Errorf("no %q within %v", text, patience)
 }
 
-// hostile plays a bad runtime for a few connections, then a good one.
-func hostile(behave func(net.Conn)) func(*lab) error {
+// hostile plays a bad runtime for some connections, then a good one.
+func hostile(connections int, behave func(net.Conn) error) func(*lab) error {
 	return func(l *lab) error {
 		listener, err := net.Listen("unix", l.socket())
 		if err != nil {
@@ -122,7 +126,7 @@ func hostile(behave func(net.Conn)) func(*lab) error {
 			listener.Close()
 			return err
 		}
-		for i := range 3 {
+		for i := range connections {
 			if err := serveOnce(listener, behave); err != nil {
 				listener.Close()
 				return fmt.Errorf("connection %d: %w", i+1, err)
@@ -138,7 +142,7 @@ func hostile(behave func(net.Conn)) func(*lab) error {
 	}
 }
 
-func serveOnce(listener net.Listener, behave func(net.Conn)) error {
+func serveOnce(listener net.Listener, behave func(net.Conn) error) error {
 	if err := listener.(*net.UnixListener).SetDeadline(time.Now().Add(patience)); err != nil {
 		return err
 	}
@@ -147,21 +151,25 @@ func serveOnce(listener net.Listener, behave func(net.Conn)) error {
 		return fmt.Errorf("the plugin did not connect again: %w", err)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(patience))
-	behave(conn)
-	return nil
+	_ = conn.SetDeadline(time.Now().Add(longWait))
+	return behave(conn)
 }
 
-func closeAtOnce(net.Conn) {}
+func closeAtOnce(net.Conn) error { return nil }
 
 // neverAnswer reads until the plugin gives up.
-func neverAnswer(conn net.Conn) { readToEnd(conn) }
+func neverAnswer(conn net.Conn) error { return readToEnd(conn) }
 
-func readToEnd(conn net.Conn) {
+// readToEnd fails if the plugin does not hang up in time.
+func readToEnd(conn net.Conn) error {
 	buffer := make([]byte, 65536)
 	for {
-		if _, err := conn.Read(buffer); err != nil {
-			return
+		_, err := conn.Read(buffer)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			return fmt.Errorf("the plugin did not hang up within %v", longWait)
+		}
+		if err != nil {
+			return nil
 		}
 	}
 }
@@ -171,12 +179,12 @@ func frame(conn, length uint32, payload ...byte) []byte {
 	return append(binary.BigEndian.AppendUint32(header, length), payload...)
 }
 
-func oversizedFrame(conn net.Conn) {
+func oversizedFrame(conn net.Conn) error {
 	_, _ = conn.Write(frame(1, 0xffffffff, make([]byte, 4096)...))
-	readToEnd(conn) // the plugin has to hang up: there is no way to find the next frame
+	return readToEnd(conn) // the plugin has to hang up: there is no way to find the next frame
 }
 
-func garbage(conn net.Conn) {
+func garbage(conn net.Conn) error {
 	source := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 64<<10)
 	for i := range noise {
@@ -186,10 +194,11 @@ func garbage(conn net.Conn) {
 	if unix, ok := conn.(*net.UnixConn); ok {
 		_ = unix.CloseWrite()
 	}
-	readToEnd(conn)
+	return readToEnd(conn)
 }
 
-func truncated(conn net.Conn) {
+func truncated(conn net.Conn) error {
 	request := []byte{0, 0, 0, 100, 0, 0, 0, 1, 1, 0, 'p', 'a', 'r', 't'}
 	_, _ = conn.Write(frame(1, 110, request...))
+	return nil
 }
