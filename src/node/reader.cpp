@@ -26,7 +26,8 @@ std::size_t utf8_length(std::string_view text) {
   }
   const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
   const bool out_of_range = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
-  return overlong || out_of_range ? 0 : length;
+  const bool control = first == 0xc2 && byte(1) < 0xa0;  // C1: terminals obey them
+  return overlong || out_of_range || control ? 0 : length;
 }
 
 }  // namespace

@@ -92,12 +92,13 @@ def dgx_h100():
 # EPYC 7742 twice, NPS4: GPUs hang on the NUMA nodes 3, 1, 7, 5, one two-level switch each.
 DGX_A100_NUMA = [(node, f"{16 * node}-{16 * node + 15},{128 + 16 * node}-{143 + 16 * node}",
                   node // 4) for node in range(8)]
-# Root port, outer upstream, NUMA node, per leaf switch (upstream bus, GPU bus, NIC bus).
+# Root bus, upstream bus of the outer switch, NUMA node, GPU buses, NIC buses: each function below a
+# leaf switch of its own, two buses before it.
 DGX_A100_SWITCHES = [
-    (0x00, 0x01, 3, [(0x03, 0x07, 0x12), (0x0a, 0x0f, 0x0c)]),
-    (0x40, 0x41, 1, [(0x43, 0x47, 0x54), (0x49, 0x4e, 0x4b)]),
-    (0x80, 0x81, 7, [(0x83, 0x87, 0x94), (0x8b, 0x90, 0x8d)]),
-    (0xb0, 0xb1, 5, [(0xb3, 0xb7, 0xcc), (0xb8, 0xbd, 0xba)]),
+    (0x00, 0x01, 3, (0x07, 0x0f), (0x0c, 0x12)),
+    (0x40, 0x41, 1, (0x47, 0x4e), (0x4b, 0x54)),
+    (0x80, 0x81, 7, (0x87, 0x90), (0x8d, 0x94)),
+    (0xb0, 0xb1, 5, (0xb7, 0xbd), (0xba, 0xcc)),
 ]
 
 
@@ -105,22 +106,23 @@ DGX_A100_SWITCHES = [
          "NVIDIA DGX A100 with NPS4.",
          "Bus addresses: topology file that NVIDIA published with MLPerf results for this model.",
          "Relations, NUMA order and CPU lists: nvidia-smi topo -m of such a machine, published with",
-         "deployment notes: both NICs of a switch are PXB to both its GPUs, and the GPUs' switches",
-         "are not the NICs'. The dual-port card's place (e1:00, NUMA node 4) is chosen: SYS to all.")
+         "deployment notes: GPUs and NICs of a switch are PXB to each other, NICs among themselves",
+         "too. The dual-port card's place (e1:00, NUMA node 4) is chosen: SYS to all.")
 def dgx_a100():
     m = Machine("dgx-a100", DGX_A100_NUMA, "NVIDIA", "DGXA100 920-23687-2530-000")
     m.rdma_stack()
     nics = []
-    for root, outer, numa, leaves in DGX_A100_SWITCHES:
+    for root, outer, numa, gpus, ibs in DGX_A100_SWITCHES:
         bridge = m.host_bridge(f"pci0000:{root:02x}", numa)
         port = m.bridge(bridge, f"{root:02x}:01.1", hw.AMD_ROOT_PORT)
         tops = m.switch(port, f"{outer:02x}:00.0",
                         [f"{outer + 1:02x}:{4 * at:02x}.0" for at in range(4)], hw.PEX88096)
-        for at, (leaf, gpu, _) in enumerate(leaves):
-            below, = m.switch(tops[at], f"{leaf:02x}:00.0", [f"{leaf + 1:02x}:00.0"], hw.PEX88096)
-            m.nvidia_gpu(below, f"{gpu:02x}:00.0", hw.A100_SXM, "NVIDIA A100-SXM4-40GB")
-        for at, nic in enumerate(sorted(leaf[2] for leaf in leaves)):
-            nics.append((m.function(tops[2 + at], f"{nic:02x}:00.0", hw.CX6_IB), f"ibp{nic}s0"))
+        for top, bus in zip(tops, sorted(gpus + ibs)):
+            leaf, = m.switch(top, f"{bus - 2:02x}:00.0", [f"{bus - 1:02x}:00.0"], hw.PEX88096)
+            if bus in gpus:
+                m.nvidia_gpu(leaf, f"{bus:02x}:00.0", hw.A100_SXM, "NVIDIA A100-SXM4-40GB")
+            else:
+                nics.append((m.function(leaf, f"{bus:02x}:00.0", hw.CX6_IB), f"ibp{bus}s0"))
     storage = m.bridge(m.host_bridge("pci0000:e0", 4), "e0:03.1", hw.AMD_ROOT_PORT)
     for function in range(2):
         nics.append((m.function(storage, f"e1:00.{function}", hw.CX6_IB), f"ibp225s0f{function}"))

@@ -170,6 +170,7 @@ TEST(Machines, dgx_a100_gpus_do_not_follow_the_numa_order) {
           << "GPU" << gpu << " " << node.nics[nic].name;
     }
   }
+  EXPECT_EQ(shared_bridges(node, *node.nics[0].pci, *node.nics[1].pci), 2);
   EXPECT_EQ(node.find_nic("mlx5_9")->ports[0].state, PortState::down);
   EXPECT_EQ(node.numa[5].socket, 1);
 }

@@ -59,9 +59,15 @@ TEST(Reader, text_is_trimmed_and_empty_text_is_nothing) {
 }
 
 TEST(Reader, nul_bytes_second_lines_broken_utf8_and_megabytes_are_malformed) {
-  const std::vector<std::string> contents = {
-      std::string("a\0b", 3),     "one\ntwo", "\x1b[31mred", "\xff\xfe", "\xc0\xaf", "\xed\xa0\x80",
-      std::string(1U << 20U, 'x')};
+  const std::vector<std::string> contents = {std::string("a\0b", 3),
+                                             "one\ntwo",
+                                             "\x1b[31mred",
+                                             "\xff\xfe",
+                                             "\xc0\xaf",
+                                             "\xc2\x9b"
+                                             "31m",
+                                             "\xed\xa0\x80",
+                                             std::string(1U << 20U, 'x')};
   for (const auto& content : contents) {
     Fixture f(test::file_entry("/a", content));
     EXPECT_EQ(f.reader.text("/a"), std::nullopt);
