@@ -118,16 +118,18 @@ def goals_table(figures, times):
     def ratio(other, *path):
         return figures.ratio("railhead", other, *path) if present else None
 
-    highest_mb, start_ms = None, None
+    rest_mib, peak_mib, start_ms = None, None, None
     if present:
-        moments = ("idle", "after_requests", "after_sync", "after_sync_settled")
-        highest_mb = max(median(figures.values("railhead", m, "rss_kb")) for m in moments) / 1024
+        at_rest = ("idle", "after_requests", "after_sync_settled")
+        rest_mib = max(median(figures.values("railhead", m, "rss_kb")) for m in at_rest) / 1024
+        peak_mib = median(figures.values("railhead", "after_sync", "rss_kb")) / 1024
         start_ms = median(figures.values("railhead", "start_ms"))
     rows = [
         goal("CreateContainer p50, against the floor", "≤ 1.35 ×", ratio("floor", "gpu", "p50_us"), 1.35, " ×"),
         goal("CreateContainer p99, against Go", "≤ 0.60 ×", ratio("smallest", "gpu", "p99_us"), 0.6, " ×"),
         goal("CPU for each request, against Go", "≤ 0.30 ×", ratio("smallest", "cpu_gpu_us"), 0.3, " ×"),
-        goal("RSS, highest of all moments below", "≤ 8 MiB", highest_mb, 8.0, " MiB"),
+        goal("RSS at rest: idle, after the requests, after Synchronize", "≤ 8 MiB", rest_mib, 8.0, " MiB"),
+        goal("RSS in the moment after the large Synchronize", "≤ 8 MiB", peak_mib, 8.0, " MiB"),
         goal("process start to synchronized", "< 50 ms", start_ms, 50.0, " ms", 1),
         goal("cold read of the largest snapshot", "< 20 ms", times.get("read_snapshot"), 20.0, " ms", 1),
         goal("cold read of the large directory tree", "< 20 ms", times.get("read_directory"), 20.0, " ms", 1),

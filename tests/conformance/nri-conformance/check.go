@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -165,10 +164,3 @@ func (l *lab) adjusts(r *fakeruntime.Runtime) error {
 	}
 	return nil
 }
-
-type silent struct{}
-
-func (silent) Debugf(context.Context, string, ...any) {}
-func (silent) Infof(context.Context, string, ...any)  {}
-func (silent) Warnf(context.Context, string, ...any)  {}
-func (silent) Errorf(context.Context, string, ...any) {}

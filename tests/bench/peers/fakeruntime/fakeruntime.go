@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/containerd/nri/pkg/api"
 	"github.com/containerd/nri/pkg/log"
 	"github.com/containerd/ttrpc"
+	"github.com/sirupsen/logrus"
 )
 
 // Synced is one finished plugin synchronization.
@@ -110,8 +112,11 @@ func (r *Runtime) Create(pod *api.PodSandbox, container *api.Container) (*api.Co
 // Stop closes the listener. The adaptation leaves connections to external plugins open.
 func (r *Runtime) Stop() { r.adaptation.Stop() }
 
-// Silence drops what the adaptation logs.
-func Silence() { log.Set(silent{}) }
+// Silence drops what the adaptation logs, and what ttrpc and older stubs write by logrus.
+func Silence() {
+	log.Set(silent{})
+	logrus.SetOutput(io.Discard)
+}
 
 type silent struct{}
 
