@@ -60,7 +60,8 @@ Result<std::vector<CdiDevice>> parse_spec(const CdiFile& file) {
   for (const Value& device : devices->items) {
     const std::string* name = scalar(device, "name");
     if (name == nullptr) return malformed(device.mark, "a device has no name");
-    out.push_back({*kind + "=" + *name, TRY(node_paths(device))});
+    auto paths = TRY(node_paths(device));
+    out.push_back({*kind + "=" + *name, std::move(paths)});
   }
   return out;
 }

@@ -49,9 +49,11 @@ DecisionTable::DecisionTable(Node node, const std::vector<RoleOverride>& overrid
   for (std::size_t i = 0; i < node_.gpus.size(); ++i) {
     const Gpu& gpu = node_.gpus[i];
     if (gpu.uuid) add_unique(by_uuid_, ambiguous_, *gpu.uuid, i);
+    // Each vendor counts from 0; where both are in one machine the number is NVIDIA's.
+    if (gpu.index && gpu.vendor == GpuVendor::nvidia) by_index_.insert_or_assign(*gpu.index, i);
+    if (gpu.index) by_index_.try_emplace(*gpu.index, i);
     if (gpu.vendor == GpuVendor::nvidia) {
       if (gpu.minor) add_unique(by_minor_, twice, *gpu.minor, i);
-      if (gpu.index) by_index_.try_emplace(*gpu.index, i);
     } else {
       if (gpu.drm_render) by_drm_.try_emplace(*gpu.drm_render, i);
       if (gpu.drm_card) by_drm_.try_emplace(*gpu.drm_card, i);

@@ -35,7 +35,7 @@ void add_index(std::string_view id, std::string_view number, const DecisionTable
                GpuEvidence& evidence) {
   const auto index = small_number(number);
   const auto gpu = index ? table.gpu_by_index(*index) : std::nullopt;
-  if (gpu) {
+  if (gpu && table.node().gpus[*gpu].vendor == GpuVendor::nvidia) {
     evidence.gpus.push_back(*gpu);
   } else {
     add_unknown(id, evidence);

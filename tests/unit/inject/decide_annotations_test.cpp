@@ -12,8 +12,10 @@ namespace {
 using test::allowing;
 using test::codes;
 using test::ContainerBuilder;
+using test::NodeBuilder;
 using test::paths;
 using test::seed_node;
+using test::Slot;
 using test::table_of;
 using test::text_of;
 using ::testing::Contains;
@@ -252,6 +254,33 @@ TEST(NicsAnnotation, under_allow_names_the_nics_of_a_container_without_gpus) {
   const auto decision = test::decide(container, table);
   EXPECT_THAT(decision.nics, ElementsAre(1));
   EXPECT_THAT(codes(decision.remarks), ElementsAre("annotation-refused")) << "mlx5_3 is down";
+}
+
+TEST(NicsAnnotation, under_allow_reaches_a_storage_nic_by_name_but_never_a_virtual_function) {
+  NodeBuilder builder = test::eight_gpus_four_nics();
+  const Slot apart = builder.host_bridge(0xd0, 1);
+  const Slot port = builder.bridge(apart);
+  builder.nic(port).name("storage");
+  builder.nic(builder.bridge(apart)).name("pf").virtual_functions(1);
+  Node node = test::with_device_nodes(builder.build());
+  InjectionPolicy policy = allowing();
+  const RoleOverride storage{"storage", std::nullopt, Role::storage};
+  const DecisionTable table(node, {storage}, policy);
+  std::string vf;
+  for (const Nic& nic : node.nics) {
+    const PciDevice* pci = node.find_pci(*nic.pci);
+    if (pci != nullptr && pci->is_vf()) vf = nic.name;
+  }
+  ASSERT_FALSE(vf.empty());
+  ContainerBuilder named;
+  named.pod_annotation("nics.railhead.io/container.main", "storage,pf," + vf);
+  const auto decision = test::decide(named, table);
+  ASSERT_EQ(decision.nics.size(), 1U);
+  EXPECT_EQ(table.node().nics[decision.nics[0]].name, "storage");
+  EXPECT_THAT(codes(decision.remarks), ElementsAre("annotation-refused", "annotation-refused"));
+  ContainerBuilder unnamed;
+  unnamed.pod_annotation("rdma.railhead.io/container.main", "preferred");
+  EXPECT_EQ(test::decide(unnamed, table).nics.size(), 4U);
 }
 
 TEST(NicsAnnotation, of_present_devices_narrows_the_environment) {

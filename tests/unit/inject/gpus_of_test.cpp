@@ -109,6 +109,33 @@ TEST_F(GpusOf, amd_gpus_are_known_by_render_and_card_nodes_and_kfd_is_nothing) {
               ElementsAre(2, 3));
 }
 
+TEST_F(GpusOf, the_variable_of_nvidia_names_no_amd_gpu) {
+  Node node = test::seed_node();
+  node.gpus[2].vendor = GpuVendor::amd;
+  const auto table = test::table_of(node);
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=2");
+  EXPECT_THAT(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).gpus, IsEmpty());
+  EXPECT_EQ(table.gpu_by_index(2), 2U) << "for people it still is GPU 2";
+}
+
+TEST_F(GpusOf, amd_cdi_names_are_resolved_through_their_render_node) {
+  Node node = test::seed_node();
+  node.gpus[2].vendor = GpuVendor::amd;
+  node.gpus[2].drm_render = 130;
+  node.cdi = {{"/etc/cdi/amd.json",
+               R"({"kind":"amd.com/gpu","devices":[{"name":"0","containerEdits":
+                  {"deviceNodes":[{"path":"/dev/kfd"},{"path":"/dev/dri/renderD130"}]}}]})"}};
+  const auto table = test::table_of(node);
+  ContainerBuilder container;
+  container.cdi("amd.com/gpu=0");
+  EXPECT_THAT(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).gpus,
+              ElementsAre(2));
+  container.cdi("amd.com/gpu=9");
+  EXPECT_THAT(codes(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).remarks),
+              ElementsAre("gpu-unresolved"));
+}
+
 TEST_F(GpusOf, cdi_names_are_resolved_through_the_specs_of_the_node) {
   EXPECT_THAT(with_cdi("nvidia.com/gpu=slot3").gpus, ElementsAre(4));  // minor 3
   EXPECT_THAT(with_cdi("nvidia.com/gpu=MIG-11111111-0000-0000-0000-000000000000").gpus,
