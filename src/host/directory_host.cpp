@@ -22,6 +22,22 @@ Error failure(const std::string& path) {
   return host_error(path, errno);
 }
 
+/// A path whose last component is a name: the directory part can be resolved on its own.
+bool is_plain(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash == std::string::npos) return false;
+  const std::string_view name = std::string_view(path).substr(slash + 1);
+  return !name.empty() && name != "." && name != "..";
+}
+
+bool is_sysfs(const std::string& path) {
+  return path.starts_with("/sys/");
+}
+
+const char* name_of(const std::string& path) {
+  return path.c_str() + path.rfind('/') + 1;
+}
+
 bool is_dot(std::string_view name) {
   return name == "." || name == "..";
 }
@@ -40,6 +56,11 @@ Result<std::optional<std::string>> read_whole(int descriptor, const std::string&
     if (size == 0) return std::optional(std::move(text));
     text.append(page, static_cast<std::size_t>(size));
     if (text.size() > Host::kMaxFileBytes) return host_error(path, EFBIG);
+    // An attribute of sysfs comes in one piece (fs/kernfs); only a full page can have more behind
+    // it.
+    if (is_sysfs(path) && size < static_cast<ssize_t>(sizeof page)) {
+      return std::optional(std::move(text));
+    }
   }
 }
 
@@ -65,13 +86,38 @@ Result<std::unique_ptr<Host>> DirectoryHost::open_with(const std::string& root, 
 }
 
 DirectoryHost::~DirectoryHost() {
+  for (const auto& parent : parents_) {
+    if (parent.descriptor >= 0) ::close(parent.descriptor);
+  }
   ::close(root_);
 }
 
-int DirectoryHost::open_below(const std::string& path, int flags) const {
+int DirectoryHost::parent_of(const std::string& path) {
+  const auto directory = std::string_view(path).substr(0, path.rfind('/'));
+  for (const auto& parent : parents_) {
+    if (parent.descriptor >= 0 && parent.path == directory) return parent.descriptor;
+  }
+  auto& parent = parents_[oldest_parent_];
+  if (parent.descriptor >= 0) ::close(parent.descriptor);
+  oldest_parent_ = (oldest_parent_ + 1) % parents_.size();
+  parent.path = directory;
+  parent.descriptor =
+      open_in_root(root_, directory.empty() ? "/" : parent.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  return parent.descriptor;
+}
+
+int DirectoryHost::open_below(const std::string& path, int flags) {
   flags |= O_CLOEXEC;
-  return resolver_ == Resolver::openat2 ? open_in_root(root_, path, flags)
-                                        : walk_in_root(root_, path, flags);
+  if (resolver_ == Resolver::walk) return walk_in_root(root_, path, flags);
+  // O_PATH with O_NOFOLLOW would open a link itself, so what has to be followed takes the long way.
+  if ((flags & O_PATH) == 0 && is_plain(path)) {
+    const int parent = parent_of(path);
+    if (parent < 0) return -1;
+    const int descriptor = ::openat(parent, name_of(path), flags | O_NOFOLLOW);
+    // ELOOP, with O_DIRECTORY ENOTDIR: a link, perhaps, to be followed inside the root.
+    if (descriptor >= 0 || (errno != ELOOP && errno != ENOTDIR)) return descriptor;
+  }
+  return open_in_root(root_, path, flags);
 }
 
 Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) {
@@ -82,9 +128,11 @@ Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) 
     return failure(path);
   }
 
+  // sysfs has regular files only; anywhere else a name may hide a device or a FIFO.
   struct stat facts {};
 
-  const bool regular = ::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode);
+  const bool regular =
+      is_sysfs(path) || (::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode));
   Result<std::optional<std::string>> text = kAbsent;
   if (regular) text = read_whole(descriptor, path);
   ::close(descriptor);
@@ -92,19 +140,24 @@ Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) 
 }
 
 Result<std::optional<std::string>> DirectoryHost::readlink(const std::string& path) {
-  const int descriptor = open_below(path, O_PATH | O_NOFOLLOW);
-  if (descriptor < 0) {
-    if (means_absent(errno)) return kAbsent;
-    return failure(path);
-  }
   char target[PATH_MAX];
-  const auto size = ::readlinkat(descriptor, "", target, sizeof target);
-  const int problem = errno;
-  ::close(descriptor);
+  ssize_t size = -1;
+  if (resolver_ == Resolver::openat2 && is_plain(path)) {
+    const int parent = parent_of(path);
+    if (parent >= 0) size = ::readlinkat(parent, name_of(path), target, sizeof target);
+  } else {
+    const int descriptor = open_below(path, O_PATH | O_NOFOLLOW);
+    if (descriptor >= 0) {
+      size = ::readlinkat(descriptor, "", target, sizeof target);
+      const int problem = errno;
+      ::close(descriptor);
+      errno = problem;
+    }
+  }
   if (size >= 0) return std::optional(std::string(target, static_cast<std::size_t>(size)));
-  // ENOENT and EINVAL: it is there and no link (readlinkat(2) with an empty path).
-  if (problem == ENOENT || problem == EINVAL) return kAbsent;
-  return host_error(path, problem);
+  // EINVAL, or ENOENT for an empty path: it is there and no link (readlinkat(2)).
+  if (means_absent(errno) || errno == EINVAL) return kAbsent;
+  return failure(path);
 }
 
 Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::string& path) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 
@@ -35,10 +36,22 @@ class DirectoryHost : public Host {
         resolver_(resolver) {}
 
   /// A descriptor, or -1 with errno set.
-  [[nodiscard]] int open_below(const std::string& path, int flags) const;
+  [[nodiscard]] int open_below(const std::string& path, int flags);
+  /// The directory of this path, from the few that were used last, else opened. -1 and errno.
+  int parent_of(const std::string& path);
 
   int root_;
   Resolver resolver_;
+
+  // Attributes of one device are read one after the other: the way to their directory is resolved
+  // once. A DirectoryHost serves one reading of the machine, so these are never old.
+  struct Parent {
+    std::string path;
+    int descriptor = -1;
+  };
+
+  std::array<Parent, 4> parents_;
+  std::size_t oldest_parent_ = 0;
 };
 
 }  // namespace railhead

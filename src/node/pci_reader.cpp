@@ -17,7 +17,8 @@ constexpr std::uint64_t kMostLanes = 32;
 
 struct Function {
   PciDevice device;
-  std::string path;  ///< canonical folder
+  std::string path;       ///< canonical folder
+  bool detailed = false;  ///< read_details() was here
 };
 
 bool parse_ids(std::string_view text, std::uint16_t& vendor, std::uint16_t& device) {
@@ -129,11 +130,34 @@ void read_sriov(Reader& reader, Function& function) {
   }
 }
 
+/// Whether it is a virtual function, and of which one. It lies on the bus of its physical function
+/// or on one below, and the kernel gives every function the NUMA node of its bus (pci_device_add()
+/// in drivers/pci/probe.c), so that it need not be read again.
+bool read_physfn(Reader& reader, Function& function, const std::map<PciAddress, Function>& before) {
+  const auto physfn = reader.link(function.path + "/physfn");
+  if (!physfn) return false;
+  const auto address = PciAddress::parse(base_name(*physfn));
+  if (!address) return true;
+  function.device.physfn = *address;
+  const auto at = before.find(*address);
+  if (at != before.end() && at->second.detailed) {
+    function.device.numa_node = at->second.device.numa_node;
+  }
+  return true;
+}
+
 /// All that is wanted of a function which is kept.
-void read_details(Reader& reader, Function& function) {
+void read_details(Reader& reader, Function& function,
+                  const std::map<PciAddress, Function>& before) {
+  if (std::exchange(function.detailed, true)) return;
   PciDevice& device = function.device;
   const std::string& path = function.path;
-  device.numa_node = reader.number_or_minus_one(path + "/numa_node", kHighestNumaNode);
+  const bool network = is_network_class(device.class_code);
+  const bool endpoint = network || is_gpu_class(device.class_code);
+  const bool virtual_function = endpoint && read_physfn(reader, function, before);
+  if (!device.numa_node) {
+    device.numa_node = reader.number_or_minus_one(path + "/numa_node", kHighestNumaNode);
+  }
   if (!device.driver) {
     if (const auto driver = reader.link(path + "/driver")) device.driver = base_name(*driver);
   }
@@ -141,13 +165,7 @@ void read_details(Reader& reader, Function& function) {
     read_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
     read_number(reader, path + "/subsystem_device", 0xffff, device.subsystem_device);
   }
-  const bool network = is_network_class(device.class_code);
-  if (!network && !is_gpu_class(device.class_code)) return;
-  if (const auto physfn = reader.link(path + "/physfn")) {
-    const auto address = PciAddress::parse(base_name(*physfn));
-    if (address) device.physfn = *address;
-    return;
-  }
+  if (!endpoint || virtual_function) return;
   if (network) read_sriov(reader, function);
   read_link(reader, function);
 }
@@ -185,7 +203,10 @@ std::map<PciAddress, Function> identify_all(Reader& reader) {
       function.device.root = std::move(path.root);
       function.device.bridges = std::move(path.bridges);
     }
-    if (identify(reader, function)) functions.emplace(*address, std::move(function));
+    if (!identify(reader, function)) continue;
+    // Now, while its folder is at hand; bridges when it is known what hangs below them.
+    if (is_interesting(function.device)) read_details(reader, function, functions);
+    functions.emplace(*address, std::move(function));
   }
   return functions;
 }
@@ -230,7 +251,7 @@ std::vector<PciDevice> read_pci(Reader& reader, const std::set<PciAddress>& also
   for (const auto& address : kept) {
     const auto at = functions.find(address);
     if (at == functions.end()) continue;
-    read_details(reader, at->second);
+    read_details(reader, at->second, functions);
     devices.push_back(std::move(at->second.device));
   }
   return devices;
