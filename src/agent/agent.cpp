@@ -50,7 +50,8 @@ class Agent {
         live_(std::move(live)),
         machine_(machine),
         metrics_(metrics),
-        face_(machine, *live_, config.text("host.proc"), config.enabled("nri.failRequest"), log, metrics),
+        face_(machine, *live_, config.text("host.proc"), config.enabled("nri.failRequest"), log,
+              metrics),
         signals_(loop_, SIGTERM, SIGINT),
         rescan_(loop_) {}
 

@@ -75,6 +75,7 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
     return ability;
   }
   const auto& process = **facts;
+  ability.memlock_inherited = process.memlock_soft_bytes;
   if (process.cap_effective && ((*process.cap_effective >> kCapSysResource) & 1U) != 0) {
     ability.memlock_ceiling = kUnlimited;
   } else if (process.cap_effective) {

@@ -43,6 +43,7 @@ InjectionPolicy injection_policy(const Config& config) {
   policy.memlock_cap = parse_byte_limit(config.text("injection.memlockCap")).value_or(kUnlimited);
   policy.devices = config.list("injection.devices");
   policy.roce_without_host_network = config.enabled("injection.roceWithoutHostNetwork");
+  policy.pf_with_vfs = config.enabled("injection.pfWithVfs");
   policy.vm_runtimes = config.enabled("injection.vmRuntimes");
   policy.ucx_env = config.enabled("injection.ucxEnvironment");
   policy.nvshmem_env = config.enabled("injection.nvshmemEnvironment");

@@ -20,11 +20,12 @@ Result<Config> Invocation::config() const {
   sources.environment = environment;
   sources.flags = flags;
   for (const auto& path : config_files) {
-    sources.files.push_back({path, TRY(read_input_file(path, kMaxConfigBytes))});
+    auto text = TRY(read_input_file(path, kMaxConfigBytes));
+    sources.files.push_back({path, std::move(text)});
   }
   if (config_files.empty() && input_file_exists(kDefaultConfigFile)) {
-    sources.files.push_back(
-        {kDefaultConfigFile, TRY(read_input_file(kDefaultConfigFile, kMaxConfigBytes))});
+    auto text = TRY(read_input_file(kDefaultConfigFile, kMaxConfigBytes));
+    sources.files.push_back({kDefaultConfigFile, std::move(text)});
   }
   return make_config(sources);
 }
@@ -77,7 +78,8 @@ void add_output_option(CLI::App& app, Invocation& invocation, std::string_view m
 
 Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config) {
   const auto host = TRY(open_machine(machine_origin(config)));
-  return std::make_shared<const DecisionTable>(read_node(*host), TRY(role_overrides(config)),
+  const auto overrides = TRY(role_overrides(config));
+  return std::make_shared<const DecisionTable>(read_node(*host), overrides,
                                                injection_policy(config));
 }
 

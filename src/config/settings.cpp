@@ -136,6 +136,8 @@ constexpr SettingSpec kSettings[] = {
     {"injection.roceWithoutHostNetwork", "--roce-without-host-network",
      "RAILHEAD_ROCE_WITHOUT_HOST_NETWORK", "false", "true|false",
      "deal Ethernet NICs to pods with a network namespace of their own, too", a_switch},
+    {"injection.pfWithVfs", "--pf-with-vfs", "RAILHEAD_PF_WITH_VFS", "false", "true|false",
+     "deal physical functions that have virtual functions enabled, too", a_switch},
     {"injection.vmRuntimes", "--vm-runtimes", "RAILHEAD_VM_RUNTIMES", "false", "true|false",
      "inject into containers of virtual-machine runtimes (kata and the like), too", a_switch},
     {"injection.ucxEnvironment", "--ucx-environment", "RAILHEAD_UCX_ENVIRONMENT", "false",

@@ -148,7 +148,8 @@ class Parser {
     if (path->size() > SnapshotLimits::kPathBytes) {
       return Error{ErrorCode::too_large, "a path of more than 4096 bytes"};
     }
-    return add(*std::move(path), TRY(parse_kind(line.front(), rest)));
+    auto entry = TRY(parse_kind(line.front(), rest));
+    return add(*std::move(path), std::move(entry));
   }
 
   Result<SnapshotEntry> parse_kind(char letter, std::string_view rest) {

@@ -38,7 +38,8 @@ Result<Synchronize::Chunk> Synchronize::parse(std::string_view payload) {
     switch (field.key) {
       case bytes_key(Request::kPodsFieldNumber):
         TRY_STATUS(read_pod(field.bytes, request_));
-        chunk.pods.emplace_back(TRY(read_pod_id(field.bytes)), field.bytes);
+        const auto id = TRY(read_pod_id(field.bytes));
+        chunk.pods.emplace_back(id, field.bytes);
         break;
       case bytes_key(Request::kContainersFieldNumber):
         TRY_STATUS(read_container(field.bytes, request_));
