@@ -36,11 +36,12 @@ Result<Synchronize::Chunk> Synchronize::parse(std::string_view payload) {
   for (wire::Field field; fields.next(field);) {
     nri::clear(request_);
     switch (field.key) {
-      case bytes_key(Request::kPodsFieldNumber):
+      case bytes_key(Request::kPodsFieldNumber): {
         TRY_STATUS(read_pod(field.bytes, request_));
         const auto id = TRY(read_pod_id(field.bytes));
         chunk.pods.emplace_back(id, field.bytes);
         break;
+      }
       case bytes_key(Request::kContainersFieldNumber):
         TRY_STATUS(read_container(field.bytes, request_));
         chunk.containers.push_back(field.bytes);
