@@ -158,7 +158,11 @@ Report affinity_report(const DecisionTable& table, const std::vector<std::size_t
     if (std::find(warnings.begin(), warnings.end(), remark.text) == warnings.end())
       warnings.push_back(remark.text);
   }
-  report.sections.push_back({"", selection_table(table, selection), {}});
+  if (gpus.empty()) {
+    report.sections.push_back({"", {}, {"no GPU on this node"}});
+  } else {
+    report.sections.push_back({"", selection_table(table, selection), {}});
+  }
   for (const auto& device : decision.adjustment.devices) lines.push_back(device.path);
   for (const auto& [name, value] : decision.adjustment.env) lines.push_back(name + "=" + value);
   if (!lines.empty()) report.sections.push_back({"A CONTAINER WITH THESE GPUS GETS", {}, lines});
