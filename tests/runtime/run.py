@@ -87,7 +87,7 @@ def run(version: str, patterns: list[str]) -> int:
     finally:
         runtime.remove()
         failed = result.failed
-        if failed == 0 and sys.exc_info()[0] is None:
+        if failed == 0 and sys.exc_info()[0] in (None, jail.Interrupted):
             shutil.rmtree(folder)
         else:
             print(f"containerd's log: {runtime.log}")

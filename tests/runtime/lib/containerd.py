@@ -95,7 +95,7 @@ class Containerd:
         self.cdi = folder / "cdi"
         self.log = folder / "containerd.log"
         self._daemon: Daemon | None = None
-        self._cgroup = f"/railhead-test-{folder.name}"
+        self._cgroup = f"/{folder.parent.name}"  # made by mkdtemp, so nobody else has it
         self._devices = 0
         self.cri = Cri(f"unix://{folder}/containerd.sock", self._cgroup)
         self._write_files()

@@ -4,14 +4,18 @@
 import dataclasses
 import itertools
 import json
+import os
 import pathlib
 import subprocess
 import types
 
-import grpc
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+# Its fork handlers wait for its own threads, some of the time for ever; we fork only to exec.
+os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
 
-from . import image, paths
+import grpc  # noqa: E402
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
+
+from . import image, paths  # noqa: E402
 
 TIMEOUT_S = 30
 

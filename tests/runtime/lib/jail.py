@@ -8,6 +8,7 @@ and reaps orphans (containerd's shims); the third runs the function.
 """
 
 import ctypes
+import itertools
 import os
 import signal
 import sys
@@ -22,8 +23,11 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class Interrupted(BaseException):
-    """A signal asked the function to end; raised in it once, so that `finally` blocks run."""
+class Interrupted(KeyboardInterrupt):
+    """A signal asked the function to end; raised in it once, so that `finally` blocks run.
+
+    unittest reports every exception but KeyboardInterrupt as an error of the test and goes on.
+    """
 
 
 def _check(result: int, what: str) -> None:
@@ -32,7 +36,7 @@ def _check(result: int, what: str) -> None:
         raise OSError(error, f"{what}: {os.strerror(error)}")
 
 
-def die_with_parent() -> None:
+def _die_with_parent() -> None:
     """For a child after fork: SIGKILL when the parent ends."""
     _check(_libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
 
@@ -44,7 +48,7 @@ def _fork(child: Callable[[], int]) -> int:
         return pid
     code = 70
     try:
-        die_with_parent()
+        _die_with_parent()
         code = child()
     except BaseException:  # the child must never return into the parent's code
         traceback.print_exc()
@@ -53,9 +57,11 @@ def _fork(child: Callable[[], int]) -> int:
     os._exit(code)
 
 
-def _wait_for(pid: int) -> int:
+def _wait_for(pid: int, insist: int = signal.SIGTERM) -> int:
+    """The exit code of a child; a signal to us goes on to it, every further one as `insist`."""
+    numbers = itertools.chain([signal.SIGTERM], itertools.repeat(insist))
     for number in _PASSED_ON:
-        signal.signal(number, lambda _signal, _frame: os.kill(pid, signal.SIGTERM))
+        signal.signal(number, lambda _signal, _frame: os.kill(pid, next(numbers)))
     while True:
         ended, status = os.wait()
         if ended == pid:
@@ -94,5 +100,6 @@ def _first_process(function: Callable[[], int]) -> int:
 def run(function: Callable[[], int]) -> int:
     """The exit code of `function`, 130 if a signal ended it. Fails with OSError without root."""
     _check(_libc.unshare(CLONE_NEWNS | CLONE_NEWPID), "unshare")
-    code = _wait_for(_fork(lambda: _first_process(function)))
+    # Whoever presses Ctrl-C twice wants it to end now; the namespaces clean up.
+    code = _wait_for(_fork(lambda: _first_process(function)), insist=signal.SIGKILL)
     return code if code >= 0 else 128 - code

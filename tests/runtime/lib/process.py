@@ -8,8 +8,6 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from . import jail
-
 
 class Failed(Exception):
     """Something outside the test's assertions went wrong; the text says what."""
@@ -40,7 +38,6 @@ class Daemon:
                 stderr=out,
                 env=env,
                 start_new_session=True,
-                preexec_fn=jail.die_with_parent,
             )
 
     @property
