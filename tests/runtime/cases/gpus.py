@@ -100,7 +100,8 @@ class Gpus(RuntimeCase):
         inside = self.pod().run(env={VISIBLE: self.uuids(1, 6)}).look()
         command = [paths.railhead(), "affinity", "--snapshot", self.machine.snapshot]
         command += ["--gpus", "1,6", "-o", "json"]
-        said = json.loads(subprocess.run(command, check=True, capture_output=True, timeout=10).stdout)
+        done = subprocess.run(command, check=True, stdout=subprocess.PIPE, timeout=10)
+        said = json.loads(done.stdout)
         self.assertEqual(sorted(said["devices"]), sorted(inside.nodes))
         self.assertEqual(said["env"]["NCCL_IB_HCA"], inside.env["NCCL_IB_HCA"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A container image of one layer with a static busybox in it, as an OCI archive; no registry needed.
+"""A container image of one layer with a static busybox in it, as an OCI archive.
 
 Byte for byte the same for the same busybox. Source: OCI image layout and image specification 1.0.
 """

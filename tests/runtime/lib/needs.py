@@ -12,7 +12,7 @@ _PROGRAMS = {"runc": "runc", "protoc": "protobuf-compiler", "prlimit": "util-lin
 _MODULES = {"grpc": "python3-grpcio", "google.protobuf": "python3-protobuf"}
 
 
-def _importable(name: str) -> bool:
+def _has(name: str) -> bool:
     try:
         return importlib.util.find_spec(name) is not None
     except ModuleNotFoundError:
@@ -23,7 +23,7 @@ def missing() -> list[str]:
     """What is missing, each with the Debian package that brings it; empty: all is there."""
     lacking = [] if os.geteuid() == 0 else ["root"]
     lacking += [f"{name} (package {deb})" for name, deb in _PROGRAMS.items() if not which(name)]
-    lacking += [f"{name} (package {deb})" for name, deb in _MODULES.items() if not _importable(name)]
+    lacking += [f"{name} (package {deb})" for name, deb in _MODULES.items() if not _has(name)]
     if not pathlib.Path(image.BUSYBOX).exists():
         lacking.append(f"{image.BUSYBOX} (package busybox-static)")
     return lacking
