@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace railhead {
+
+/// The value of a hexadecimal digit, -1 for any other character.
+constexpr int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+constexpr bool is_hex(char c) {
+  return hex_value(c) >= 0;
+}
+
+/// Gives the bytes of a text of hexadecimal digits (with ':' and '-' between them as they like) to
+/// `change` and writes them back in their places, in the case that was there. False, and nothing
+/// done, for any other text or number of bytes.
+template <std::size_t kBytes, typename Change>
+bool change_hex(std::span<char> text, Change change) {
+  std::array<std::size_t, 2 * kBytes> places{};
+  std::array<std::uint8_t, kBytes> bytes{};
+  std::size_t digits = 0;
+  bool upper = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == ':' || text[i] == '-') continue;
+    if (!is_hex(text[i]) || digits == places.size()) return false;
+    upper = upper || (text[i] >= 'A' && text[i] <= 'F');
+    auto& byte = bytes[digits / 2];
+    byte = static_cast<std::uint8_t>(byte << 4U | hex_value(text[i]));
+    places[digits++] = i;
+  }
+  if (digits != places.size()) return false;
+  change(std::span<std::uint8_t, kBytes>(bytes));
+  constexpr std::string_view kLower = "0123456789abcdef";
+  constexpr std::string_view kUpper = "0123456789ABCDEF";
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const unsigned nibble = (bytes[i / 2] >> (i % 2 == 0 ? 4U : 0U)) & 0xfU;
+    text[places[i]] = (upper ? kUpper : kLower)[nibble];
+  }
+  return true;
+}
+
+}  // namespace railhead
