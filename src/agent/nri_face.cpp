@@ -38,18 +38,28 @@ std::string memlock_text(std::uint64_t bytes) {
   return bytes == kUnlimited ? "unlimited" : std::to_string(bytes);
 }
 
+nri::CreateAnswer answer_of(const Decision& decision) {
+  nri::CreateAnswer answer;
+  if (decision.outcome == Outcome::refused) {
+    answer.refusal = decision.message;
+  } else if (!decision.adjustment.empty()) {
+    answer.adjustment = decision.adjustment;
+  }
+  return answer;
+}
+
 LogFields identity(const ContainerRequest& request) {
   return {{"pod", std::string(request.pod_namespace) + "/" + std::string(request.pod_name)},
           {"container", std::string(request.name)}};
 }
 
-std::optional<int> find_runtime(const nri::RuntimePeer& peer, Host& live,
-                                const std::string& proc_dir) {
-  if (peer.pid) return peer.pid;
+Result<int> find_runtime(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir) {
+  if (peer.pid) return *peer.pid;
   const auto name = peer.name == "cri-o" ? std::string("crio") : peer.name;
-  const auto found = find_processes(live, proc_dir, name);
-  if (found && found->size() == 1) return found->front();
-  return std::nullopt;
+  const auto found = TRY(find_processes(live, proc_dir, name));
+  if (found.size() == 1) return found.front();
+  return Error{ErrorCode::unavailable, std::to_string(found.size()) + " processes named " +
+                                           quoted(name) + " below " + proc_dir};
 }
 
 }  // namespace
@@ -63,7 +73,7 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
   const auto pid = find_runtime(peer, live, proc_dir);
   if (!pid) {
     log.write(LogLevel::warn, "runtime limits unknown",
-              {{"runtime", peer.name}, {"why", "its process is not to be seen below " + proc_dir}});
+              {{"runtime", peer.name}, {"why", pid.error().message}});
     return ability;
   }
   const auto facts = read_process(live, proc_dir, *pid);
@@ -139,21 +149,19 @@ void NriFace::synchronized(std::size_t pods, std::size_t containers) {
 
 void NriFace::create(const ContainerRequest& request, std::function<void(nri::CreateAnswer)> done) {
   const auto table = machine_.table();
-  auto decision = decide(request, *table, ability_, GpuClaim::no_kubelet);
-  nri::CreateAnswer answer;
-  if (decision.outcome == Outcome::refused) {
-    answer.refusal = decision.message;
-  } else if (!decision.adjustment.empty()) {
-    answer.adjustment = decision.adjustment;
-  }
-  done(std::move(answer));
+  const auto decision = decide(request, *table, ability_, GpuClaim::no_kubelet);
+  done(answer_of(decision));
   report(request, decision, *table);
 }
 
 nri::CreateAnswer NriFace::on_deadline(const ContainerRequest& request) {
-  log_.write(LogLevel::error, "no decision in time, container starts without devices",
-             identity(request));
-  return {};
+  const auto table = machine_.table();
+  const auto decision = decide(request, *table, ability_, GpuClaim::unanswered);
+  auto fields = identity(request);
+  fields.emplace_back("outcome", std::string(outcome_text(decision.outcome)));
+  log_.write(LogLevel::warn, "decided at the deadline, without the kubelet's word", fields);
+  report(request, decision, *table);
+  return answer_of(decision);
 }
 
 void NriFace::disconnected(const Error& why, std::chrono::milliseconds retry_in) {

@@ -30,6 +30,8 @@ class NriFace : public nri::Handler {
   void synchronized(std::size_t pods, std::size_t containers) override;
   void create(const ContainerRequest& request,
               std::function<void(nri::CreateAnswer)> done) override;
+  /// Decides without the kubelet's word on GPUs, which is all that can be late: `required` holds,
+  /// and GPUs that only the environment names do not count.
   nri::CreateAnswer on_deadline(const ContainerRequest& request) override;
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <optional>
 #include <ostream>
 
 #include "base/text.h"
@@ -10,7 +11,7 @@ namespace railhead {
 namespace {
 
 struct AffinityFlags {
-  std::string gpus;
+  std::optional<std::string> gpus;  ///< absent: all
   bool explain = false;
 };
 
@@ -30,13 +31,14 @@ Result<std::size_t> find_gpu(const DecisionTable& table, std::string_view word) 
                                      std::to_string(gpus.size()) + " GPUs)"};
 }
 
-Result<std::vector<std::size_t>> asked_gpus(const DecisionTable& table, const std::string& text) {
+Result<std::vector<std::size_t>> asked_gpus(const DecisionTable& table,
+                                            const std::optional<std::string>& text) {
   std::vector<std::size_t> asked;
-  if (text.empty()) {
+  if (!text) {
     for (std::size_t g = 0; g < table.node().gpus.size(); ++g) asked.push_back(g);
     return asked;
   }
-  for (const auto word : split(text, ',')) {
+  for (const auto word : split(*text, ',')) {
     const auto gpu = TRY(find_gpu(table, trim(word)));
     if (std::find(asked.begin(), asked.end(), gpu) == asked.end()) asked.push_back(gpu);
   }
@@ -68,9 +70,14 @@ SampleContainer sample_container(const Node& node, const std::vector<std::size_t
     sample.request.devices.clear();
     std::vector<std::string> ids;
     for (const auto g : gpus) {
-      ids.push_back(node.gpus[g].uuid ? *node.gpus[g].uuid
-                                      : std::to_string(node.gpus[g].index.value_or(0)));
+      const auto& gpu = node.gpus[g];
+      if (gpu.uuid) {
+        ids.push_back(*gpu.uuid);
+      } else if (gpu.index) {
+        ids.push_back(std::to_string(*gpu.index));
+      }
     }
+    if (ids.empty()) return sample;  // no container can be given these GPUs
     sample.texts.push_back("NVIDIA_VISIBLE_DEVICES=" + join(ids, ","));
     sample.request.env = {sample.texts.back()};
   }

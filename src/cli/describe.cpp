@@ -15,12 +15,12 @@ std::string_view kind_text(Problem::Kind kind) {
   return kind == Problem::Kind::malformed ? "malformed" : "unreadable";
 }
 
-template <typename Text>
-Json text_or_null(const std::optional<Text>& value) {
-  return value ? Json(std::string(to_string(*value))) : Json(nullptr);
-}
-
 }  // namespace
+
+std::optional<LinkLayer> known_link_layer(const Port& port) {
+  if (port.link_layer == LinkLayer::unknown) return std::nullopt;
+  return port.link_layer;
+}
 
 NicSummary summarize(const Nic& nic) {
   const Port* best = nullptr;
@@ -28,7 +28,7 @@ NicSummary summarize(const Nic& nic) {
     if (best == nullptr || state_rank(port) > state_rank(*best)) best = &port;
   }
   if (best == nullptr) return {};
-  return {best->state, best->link_layer, best->rate_gbps};
+  return {best->state, known_link_layer(*best), best->rate_gbps};
 }
 
 std::string rate_text(std::optional<double> gbps) {

@@ -19,6 +19,14 @@ struct NicSummary {
 
 NicSummary summarize(const Nic& nic);
 
+/// Absent where sysfs does not say it in a word we know.
+std::optional<LinkLayer> known_link_layer(const Port& port);
+
+template <typename Text>
+Json text_or_null(const std::optional<Text>& value) {
+  return value ? Json(std::string(to_string(*value))) : Json(nullptr);
+}
+
 std::string rate_text(std::optional<double> gbps);  ///< "400", "2.5", ""
 
 /// The GPU and NIC objects that Topology and Affinity documents share.

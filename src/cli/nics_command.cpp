@@ -17,9 +17,9 @@ std::vector<CharDevice> char_devices(const Nic& nic) {
 
 Json port_json(const Port& port) {
   Json json = {{"number", port.number},
-               {"state", port.state ? Json(std::string(to_string(*port.state))) : Json(nullptr)},
+               {"state", text_or_null(port.state)},
                {"physState", json_or_null(port.phys_state)},
-               {"linkLayer", to_string(port.link_layer)},
+               {"linkLayer", text_or_null(known_link_layer(port))},
                {"rateGbps", json_or_null(port.rate_gbps)},
                {"rate", json_or_null(port.rate_text)},
                {"lid", json_or_null(port.lid)},

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/machine.h"
+
+#include <filesystem>
+
+#include "agent/metric_list.h"
+#include "host/directory_host.h"
+#include "unit/node/hosts.h"
+
+namespace railhead::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class MachineTest : public testing::Test {
+ protected:
+  Machine make(Machine::Open open, std::unique_ptr<Watch> watch = nullptr) {
+    return {std::move(open), std::move(watch), {}, {}, clock_, log_, metrics_};
+  }
+
+  [[nodiscard]] Machine::Open box() const {
+    return [this]() -> Result<std::unique_ptr<Host>> {
+      if (text_.empty()) return Error{ErrorCode::unavailable, "machine.node: gone"};
+      return SnapshotHost::parse(text_);
+    };
+  }
+
+  std::string text_ = machine_text("seed-8gpu-4nic");
+  ManualClock clock_;
+  Log log_{LogLevel::error, LogFormat::text};
+  MetricRegistry metrics_{metric_list()};
+};
+
+TEST_F(MachineTest, is_read_at_the_start_and_counted) {
+  auto machine = make(box());
+  ASSERT_TRUE(machine.read("start"));
+  EXPECT_EQ(machine.table()->node().nics.size(), 4U);
+  EXPECT_EQ(metrics_.value("railhead_node_gpus"), 8);
+  EXPECT_EQ(metrics_.value("railhead_node_nics", {{"role", "compute"}, {"usable", "true"}}), 4);
+  EXPECT_EQ(metrics_.value("railhead_nic_usable", {{"nic", "mlx5_3"}}), 1);
+  EXPECT_EQ(metrics_.value("railhead_node_reads_total", {{"cause", "start"}}), 1);
+}
+
+TEST_F(MachineTest, an_unchanged_node_keeps_its_table) {
+  auto machine = make(box());
+  ASSERT_TRUE(machine.read("start"));
+  const auto before = machine.table();
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_EQ(machine.table(), before);
+  EXPECT_EQ(metrics_.value("railhead_node_reads_total", {{"cause", "timer"}}), 1);
+}
+
+TEST_F(MachineTest, a_changed_node_makes_a_new_table_and_new_samples) {
+  auto machine = make(box());
+  ASSERT_TRUE(machine.read("start"));
+  const auto before = machine.table();
+  text_ = machine_text("gpus-only");
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_NE(machine.table(), before);
+  EXPECT_EQ(before->node().nics.size(), 4U);  // who decides just now keeps what it has
+  EXPECT_EQ(metrics_.value("railhead_node_gpus"), 4);
+  EXPECT_EQ(metrics_.expose().find("nic=\"mlx5_3\""), std::string::npos);
+}
+
+TEST_F(MachineTest, what_cannot_be_opened_is_an_error_and_keeps_the_last_table) {
+  auto machine = make(box());
+  ASSERT_TRUE(machine.read("start"));
+  const auto before = machine.table();
+  text_.clear();
+  const auto done = machine.read("timer");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message, "machine.node: gone");
+  EXPECT_EQ(machine.table(), before);
+}
+
+TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
+  std::string pattern = (fs::temp_directory_path() / "railhead-machine-XXXXXX").string();
+  const fs::path root = mkdtemp(pattern.data());
+  fs::create_directories(root / "sys/class/infiniband");
+  auto machine = make([root] { return DirectoryHost::open(root); }, Watch::open(root).value());
+  ASSERT_TRUE(machine.read("start"));
+  EXPECT_FALSE(machine.descriptors().empty());
+  EXPECT_TRUE(machine.table()->node().nics.empty());
+  fs::create_directories(root / "sys/class/infiniband/rxe0/ports/1");
+  EXPECT_EQ(machine.table()->node().nics.size(), 1U);
+  EXPECT_EQ(metrics_.value("railhead_node_reads_total", {{"cause", "event"}}), 1);
+  fs::remove_all(root);
+}
+
+}  // namespace
+}  // namespace railhead::test

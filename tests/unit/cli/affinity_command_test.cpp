@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "unit/cli/program.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::HasSubstr;
+
+Said affinity(const std::string& machine, const std::string& gpus) {
+  return run_on(machine, "affinity", {"--gpus", gpus, "-o", "json"});
+}
+
+TEST(AffinityCommand, the_seed_machine_answers_its_golden_numbers) {
+  EXPECT_EQ(affinity("seed-8gpu-4nic", "0,1").json()["nics"], Json({"mlx5_0"}));
+  const auto said = affinity("seed-8gpu-4nic", "4,5");
+  EXPECT_EQ(said.code, kExitOk);
+  const auto document = said.json();
+  EXPECT_EQ(document["apiVersion"], "railhead.io/v1alpha1");
+  EXPECT_EQ(document["kind"], "Affinity");
+  EXPECT_EQ(document["nics"], Json({"mlx5_2"}));
+  EXPECT_EQ(document["devices"], Json({"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
+  EXPECT_EQ(document["env"]["NCCL_IB_HCA"], "=mlx5_2:1");
+  EXPECT_EQ(document["gpus"][0]["nics"][0]["relation"], "PIX");
+  EXPECT_NE(document["gpus"][0]["nics"][0]["why"], "");
+}
+
+TEST(AffinityCommand, a_gpu_is_named_by_index_uuid_or_address_and_counts_once) {
+  const auto by_index = affinity("dgx-h100", "1");
+  ASSERT_EQ(by_index.code, kExitOk) << by_index.err;
+  const auto gpu = by_index.json()["gpus"][0];
+  const auto uuid = gpu["uuid"].get<std::string>();
+  const auto pci = gpu["pci"].get<std::string>();
+  EXPECT_EQ(affinity("dgx-h100", uuid).out, by_index.out);
+  EXPECT_EQ(affinity("dgx-h100", pci).out, by_index.out);
+  EXPECT_EQ(affinity("dgx-h100", "1, " + uuid + "," + pci).out, by_index.out);
+}
+
+TEST(AffinityCommand, no_flag_means_all_gpus) {
+  EXPECT_EQ(run_on("dgx-h100", "affinity", {"-o", "json"}).json()["gpus"].size(), 8U);
+}
+
+TEST(AffinityCommand, a_gpu_that_is_not_there_is_a_usage_error) {
+  for (const char* gpu :
+       {"8", "GPU-nobody", "0000:ff:1f.0", "0,,1", "-1", "99999999999999999999"}) {
+    const auto said = run_on("dgx-h100", "affinity", {"--gpus=" + std::string(gpu)});
+    EXPECT_EQ(said.code, kExitUsage) << gpu;
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, HasSubstr("--gpus"));
+  }
+}
+
+TEST(AffinityCommand, gpus_without_a_nic_are_a_problem) {
+  const auto said = affinity("gpus-only", "0");
+  EXPECT_EQ(said.code, kExitProblem);
+  EXPECT_EQ(said.json()["nics"], Json::array());
+  EXPECT_FALSE(said.json()["warnings"].empty());
+}
+
+TEST(AffinityCommand, explain_shows_every_nic_with_a_reason) {
+  const auto said = run_on("dgx-h100", "affinity", {"--gpus", "0", "--explain", "-o", "json"});
+  const auto explanation = said.json()["explanation"];
+  ASSERT_EQ(explanation.size(), 1U);
+  EXPECT_EQ(explanation[0]["nics"].size(), 12U);
+  for (const auto& nic : explanation[0]["nics"]) EXPECT_NE(nic["reason"], "");
+}
+
+}  // namespace
+}  // namespace railhead::test

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/commands.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "data/value.h"
+#include "unit/cli/program.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::HasSubstr;
+
+/// A file with this text, gone at the end of the test.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& text)
+      : path_(testing::TempDir() + "railhead-" +
+              testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    std::ofstream(path_) << text;
+  }
+
+  ~TextFile() { std::filesystem::remove(path_); }
+
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+TEST(Program, help_is_data_and_success) {
+  for (const auto& said : {run({"--help"}), run({"affinity", "--help"}), run({"--version"})}) {
+    EXPECT_EQ(said.code, kExitOk);
+    EXPECT_THAT(said.out, HasSubstr("ailhead"));
+    EXPECT_EQ(said.err, "");
+  }
+}
+
+TEST(Program, what_it_does_not_know_is_a_usage_error_on_stderr) {
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{},
+                                                    {"frobnicate"},
+                                                    {"topology", "--frobnicate"},
+                                                    {"nics", "more"}}) {
+    const auto said = run(arguments);
+    EXPECT_EQ(said.code, kExitUsage) << testing::PrintToString(arguments);
+    EXPECT_EQ(said.out, "");
+    EXPECT_NE(said.err, "");
+  }
+}
+
+TEST(Program, a_format_that_a_command_lacks_is_a_usage_error) {
+  for (const char* command : {"topology", "affinity", "nics"}) {
+    const auto said = run_on("dgx-h100", command, {"-o", "svgz"});
+    EXPECT_EQ(said.code, kExitUsage) << command;
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, HasSubstr("svgz"));
+  }
+  EXPECT_EQ(run_on("dgx-h100", "nics", {"-o", "tree"}).code, kExitUsage);
+}
+
+TEST(Program, a_snapshot_that_is_not_there_cannot_tell_and_is_named) {
+  const auto said = run({"topology", "--snapshot", "/no/such/machine.node"});
+  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr("/no/such/machine.node"));
+}
+
+TEST(Program, a_malformed_snapshot_is_named_with_its_line) {
+  const TextFile file("railhead-snapshot 1\nd /sys\nq /sys/what\n");
+  const auto said = run({"affinity", "--snapshot", file.path()});
+  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr(file.path()));
+  EXPECT_THAT(said.err, HasSubstr("line 3"));
+}
+
+TEST(Program, a_wrong_configuration_is_a_usage_error_at_its_place) {
+  const TextFile file("injection:\n  gpuz: all\n");
+  const auto said = run({"config", "--config", file.path()});
+  EXPECT_EQ(said.code, kExitUsage);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr(file.path() + ":2:3"));
+}
+
+TEST(Program, config_tells_who_said_a_value) {
+  const TextFile file("log:\n  level: warn\n");
+  const auto said = run({"config", "--config", file.path(), "-o", "json"});
+  ASSERT_EQ(said.code, kExitOk) << said.err;
+  const auto document = said.json();
+  EXPECT_EQ(document["kind"], "EffectiveConfig");
+  bool seen = false;
+  for (const auto& setting : document["settings"]) {
+    if (setting["key"] != "log.level") continue;
+    seen = true;
+    EXPECT_EQ(setting["value"], "warn");
+    EXPECT_EQ(setting["from"], "file");
+    EXPECT_THAT(setting["where"].get<std::string>(), HasSubstr(file.path() + ":2:"));
+  }
+  EXPECT_TRUE(seen);
+}
+
+void expect_same(const Json& json, const Value& yaml, const std::string& at) {
+  if (json.is_object()) {
+    ASSERT_EQ(json.size(), yaml.entries.size()) << at;
+    for (const auto& [key, value] : json.items()) {
+      const auto* found = yaml.find(key);
+      ASSERT_NE(found, nullptr) << at << "." << key;
+      expect_same(value, *found, at + "." + key);
+    }
+  } else if (json.is_array()) {
+    ASSERT_EQ(json.size(), yaml.items.size()) << at;
+    for (std::size_t i = 0; i < json.size(); ++i) expect_same(json[i], yaml.items[i], at + "[]");
+  } else if (json.is_null()) {
+    EXPECT_EQ(yaml.kind, Value::Kind::null) << at;
+  } else if (json.is_string()) {
+    EXPECT_EQ(yaml.scalar, json.get<std::string>()) << at;
+  } else if (json.is_number_integer()) {
+    EXPECT_EQ(yaml.scalar, json.dump()) << at;
+  }
+}
+
+TEST(Program, yaml_is_the_same_document_as_json) {
+  for (const char* command : {"topology", "affinity", "nics"}) {
+    for (const char* machine : {"dgx-h100", "soft-roce", "gpus-only"}) {
+      const auto json = run_on(machine, command, {"-o", "json"}).json();
+      const auto yaml = parse_yaml(run_on(machine, command, {"-o", "yaml"}).out);
+      ASSERT_TRUE(yaml) << yaml.error().message;
+      expect_same(json, *yaml, machine + std::string(" ") + command);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace railhead::test

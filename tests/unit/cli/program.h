@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "data/json.h"
+
+namespace railhead::test {
+
+/// What one run of the program said.
+struct Said {
+  int code = -1;
+  std::string out;
+  std::string err;
+
+  [[nodiscard]] Json json() const { return Json::parse(out, nullptr, false); }
+};
+
+inline Said run(std::vector<std::string> arguments, const Environment& environment = {}) {
+  arguments.insert(arguments.begin(), "railhead");
+  std::ostringstream out;
+  std::ostringstream err;
+  const int code = run_command_line(arguments, environment, out, err);
+  return {code, out.str(), err.str()};
+}
+
+/// The command on a machine in the box.
+inline Said run_on(const std::string& machine, const std::string& command,
+                   const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {command, "--snapshot",
+                                        RAILHEAD_SOURCE_DIR "/tests/nodes/" + machine + ".node"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run(arguments);
+}
+
+}  // namespace railhead::test
