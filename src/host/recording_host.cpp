@@ -15,7 +15,7 @@ constexpr int kMaxLinks = 40;
 void push_front(std::deque<std::string>& todo, std::string_view path) {
   const auto parts = split(path, '/');
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (!part->empty() && *part != ".") todo.emplace_front(*part);
+    if (!part->empty()) todo.emplace_front(*part);
   }
 }
 
@@ -35,10 +35,18 @@ std::optional<std::string> RecordingHost::canonical(const std::string& path, Las
   std::deque<std::string> todo;
   push_front(todo, path);
   std::string at;
+  passed_.clear();
+  blocked_.reset();
   for (int links = 0; !todo.empty();) {
     const std::string name = std::move(todo.front());
     todo.pop_front();
+    if (!may_search(at + "/")) {
+      blocked_ = at.empty() ? "/" : at;
+      return std::nullopt;
+    }
+    if (name == ".") continue;
     if (name == "..") {
+      if (!at.empty()) passed_.push_back(at);
       at.resize(at.empty() ? 0 : at.rfind('/'));
       continue;
     }
@@ -57,75 +65,86 @@ std::optional<std::string> RecordingHost::canonical(const std::string& path, Las
 }
 
 void RecordingHost::keep(const std::string& path, SnapshotEntry entry) {
-  auto& slot = snapshot_.entries.try_emplace(path, SnapshotName{}).first->second;
-  const bool weaker = std::holds_alternative<SnapshotName>(entry) ||
-                      std::holds_alternative<SnapshotDirectory>(entry);
-  if (weaker && !std::holds_alternative<SnapshotName>(slot)) return;
-  slot = std::move(entry);
+  snapshot_.entries.insert_or_assign(path, std::move(entry));
 }
 
-void RecordingHost::keep_failure(const std::string& path, const Error& error) {
-  if (const auto real = canonical(path, LastLink::follow)) {
-    keep(*real, SnapshotUnreadable{errno_of(error)});
+void RecordingHost::imply(const std::string& path, SnapshotEntry entry) {
+  auto& slot = snapshot_.entries.try_emplace(path, SnapshotName{}).first->second;
+  if (std::holds_alternative<SnapshotName>(slot)) slot = std::move(entry);
+}
+
+bool RecordingHost::may_search(const std::string& directory) {
+  const auto [at, is_new] = searchable_.try_emplace(directory, true);
+  if (is_new) {
+    const auto answer = inner_.readlink(directory + ".");
+    at->second = answer || answer.error().code != ErrorCode::denied;
   }
+  return at->second;
+}
+
+template <typename T, typename KeepValue>
+void RecordingHost::note(const std::optional<std::string>& real,
+                         const Result<std::optional<T>>& answer, KeepValue keep_value) {
+  if (answer && !*answer) return;
+  if (answer && real) keep_value(**answer);
+  if (!answer && real) keep(*real, SnapshotUnreadable{errno_of(answer.error())});
+  if (!answer && blocked_) imply(*blocked_, SnapshotUnreadable{errno_of(answer.error())});
+  ways_.insert(passed_.begin(), passed_.end());
 }
 
 Result<std::optional<std::string>> RecordingHost::read(const std::string& path) {
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.read(path);
-  if (!answer) {
-    keep_failure(path, answer.error());
-  } else if (*answer && real) {
-    keep(*real, SnapshotFile{**answer});
-  }
+  note(real, answer, [&](const std::string& text) { keep(*real, SnapshotFile{text}); });
   return answer;
 }
 
 Result<std::optional<std::string>> RecordingHost::readlink(const std::string& path) {
   const auto real = canonical(path, LastLink::keep);
   auto answer = inner_.readlink(path);
-  if (!answer) {
-    if (real) keep(*real, SnapshotUnreadable{errno_of(answer.error())});
-  } else if (*answer && real) {
-    links_[*real] = **answer;
-    keep(*real, SnapshotLink{**answer});
-  }
+  note(real, answer, [&](const std::string& target) {
+    links_[*real] = target;
+    keep(*real, SnapshotLink{target});
+  });
   return answer;
 }
 
 Result<std::optional<std::vector<std::string>>> RecordingHost::list(const std::string& path) {
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.list(path);
-  if (!answer) {
-    keep_failure(path, answer.error());
-  } else if (*answer && real) {
+  note(real, answer, [&](const std::vector<std::string>& names) {
     keep(*real, SnapshotDirectory{});
     const std::string parent = *real == "/" ? "" : *real;
-    for (const auto& name : **answer) keep(parent + "/" + name, SnapshotName{});
-  }
+    for (const auto& name : names) imply(parent + "/" + name, SnapshotName{});
+  });
   return answer;
 }
 
 Result<std::optional<DeviceNode>> RecordingHost::device(const std::string& path) {
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.device(path);
-  if (!answer) {
-    keep_failure(path, answer.error());
-  } else if (*answer && real) {
-    keep(*real, **answer);
-  }
+  note(real, answer, [&](const DeviceNode& node) { keep(*real, node); });
   return answer;
 }
 
 Snapshot RecordingHost::recorded() const {
   Snapshot snapshot = snapshot_;
-  for (auto entry = snapshot.entries.begin(); entry != snapshot.entries.end(); ++entry) {
-    if (!std::holds_alternative<SnapshotName>(entry->second)) continue;
-    // Something below it was looked at, so it is a directory.
-    const auto below = snapshot.entries.lower_bound(entry->first + "/");
-    const bool is_directory =
-        below != snapshot.entries.end() && below->first.starts_with(entry->first + "/");
-    if (is_directory) entry->second = SnapshotDirectory{};
+  const auto has_below = [&](const std::string& path) {
+    const std::string prefix = path == "/" ? path : path + "/";
+    const auto below = snapshot.entries.upper_bound(prefix);
+    return below != snapshot.entries.end() && below->first.starts_with(prefix);
+  };
+  for (auto& [path, entry] : snapshot.entries) {
+    const bool may_have_below = std::holds_alternative<SnapshotDirectory>(entry) ||
+                                std::holds_alternative<SnapshotUnreadable>(entry);
+    // Something below it was looked at, so it is a directory, or became one while we read.
+    if (!may_have_below && has_below(path)) entry = SnapshotDirectory{};
+  }
+  for (const auto& path : ways_) {
+    auto& entry = snapshot.entries.try_emplace(path, SnapshotName{}).first->second;
+    if (!std::holds_alternative<SnapshotName>(entry)) continue;
+    entry = SnapshotDirectory{};
+    if (!snapshot_.entries.contains(path) && has_below(path)) snapshot.entries.erase(path);
   }
   return snapshot;
 }

@@ -3,7 +3,9 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <vector>
 
 #include "host/host.h"
 #include "host/snapshot.h"
@@ -28,16 +30,29 @@ class RecordingHost : public Host {
  private:
   enum class LastLink { follow, keep };
 
-  /// Where the access really goes, with the links met on the way recorded; absent when that cannot
-  /// be found out (a loop, a link that may not be read).
+  /// Where the access really goes, with the links met on the way recorded; absent where that cannot
+  /// be found out: a loop, or a directory that may not be searched.
   std::optional<std::string> canonical(const std::string& path, LastLink last_link);
   const std::optional<std::string>& link_at(const std::string& path);
+  bool may_search(const std::string& directory);
+
+  /// What was answered for a path.
   void keep(const std::string& path, SnapshotEntry entry);
-  void keep_failure(const std::string& path, const Error& error);
+  /// What an answer says of another path, unless more is known of that already.
+  void imply(const std::string& path, SnapshotEntry entry);
+  template <typename T, typename KeepValue>
+  void note(const std::optional<std::string>& real, const Result<std::optional<T>>& answer,
+            KeepValue keep_value);
 
   Host& inner_;
   Snapshot snapshot_;
   std::map<std::string, std::optional<std::string>> links_;  ///< what is known of each prefix
+  std::map<std::string, bool> searchable_;
+  std::set<std::string> ways_;  ///< directories that ".." left: without them no way
+
+  // Of the last canonical():
+  std::vector<std::string> passed_;     ///< directories that ".." left
+  std::optional<std::string> blocked_;  ///< the directory that may not be searched
 };
 
 }  // namespace railhead

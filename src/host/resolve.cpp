@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "host/unique_fd.h"
 
 namespace railhead {
 namespace {
@@ -23,34 +24,12 @@ namespace {
 /// What Linux itself allows (MAXSYMLINKS, include/linux/namei.h).
 constexpr int kMaxLinks = 40;
 
-class Descriptor {
- public:
-  explicit Descriptor(int number)
-      : number_(number) {}
-
-  Descriptor(Descriptor&& other) noexcept
-      : number_(std::exchange(other.number_, -1)) {}
-
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  Descriptor& operator=(Descriptor&&) = delete;
-
-  ~Descriptor() {
-    const int saved = errno;
-    if (number_ >= 0) ::close(number_);
-    errno = saved;
-  }
-
-  [[nodiscard]] int get() const { return number_; }
-
- private:
-  int number_;
-};
+constexpr int kMaxTries = 32;
 
 void push_front(std::deque<std::string>& todo, std::string_view path) {
   const auto parts = split(path, '/');
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (!part->empty() && *part != ".") todo.emplace_front(*part);
+    if (!part->empty()) todo.emplace_front(*part);
   }
 }
 
@@ -66,12 +45,13 @@ class Walk {
     while (!todo_.empty()) {
       const std::string name = std::move(todo_.front());
       todo_.pop_front();
+      if (name == ".") continue;
       if (name == "..") {
         if (!entered_.empty()) entered_.pop_back();
         continue;
       }
       const bool last = todo_.empty();
-      Descriptor found(::openat(current(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+      UniqueFd found(::openat(current(), name.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
       if (found.get() < 0) return -1;
 
       struct stat facts {};
@@ -111,7 +91,7 @@ class Walk {
   int root_;
   int links_ = 0;
   std::deque<std::string> todo_;
-  std::vector<Descriptor> entered_;
+  std::vector<UniqueFd> entered_;
 };
 
 }  // namespace
@@ -120,11 +100,13 @@ int open_in_root(int root, const std::string& path, int flags) {
   open_how how{};
   how.flags = static_cast<std::uint64_t>(flags);
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  for (;;) {
-    // EAGAIN: something was renamed meanwhile, openat2(2) says to try again.
+  // EAGAIN: something on the machine was renamed while a ".." was resolved, openat2(2). Many
+  // renames must not keep us here for ever, and the walk needs no such luck.
+  for (int tries = 0; tries < kMaxTries; ++tries) {
     const auto descriptor = ::syscall(SYS_openat2, root, path.c_str(), &how, sizeof how);
     if (descriptor >= 0 || (errno != EAGAIN && errno != EINTR)) return static_cast<int>(descriptor);
   }
+  return walk_in_root(root, path, flags);
 }
 
 int walk_in_root(int root, const std::string& path, int flags) {

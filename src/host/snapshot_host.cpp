@@ -83,10 +83,9 @@ Result<const SnapshotHost::Place*> SnapshotHost::resolve(const std::string& path
   while (place != nullptr && !only_slashes(rest)) {
     const std::string_view name = take_component(rest);
     if (!is_directory(place->entry)) return nullptr;
-    if (name == ".") continue;
-    if (name == "..") {
+    if (name == "." || name == "..") {
       if (const auto number = denied(place->entry)) return host_error(path, *number);
-      if (place->parent != nullptr) place = place->parent;
+      if (name == ".." && place->parent != nullptr) place = place->parent;
       continue;
     }
     const auto child = place->children.find(name);

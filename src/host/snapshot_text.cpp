@@ -24,6 +24,11 @@ std::size_t sequence_length(unsigned char lead) {
   return 0;
 }
 
+bool needs_escape(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte <= 0x20 || byte == 0x7f || c == '%';
+}
+
 }  // namespace
 
 std::string escape_path(std::string_view path) {
@@ -31,7 +36,7 @@ std::string escape_path(std::string_view path) {
   escaped.reserve(path.size());
   for (const char c : path) {
     const auto byte = static_cast<unsigned char>(c);
-    if (byte > 0x20 && byte != 0x7f && c != '%') {
+    if (!needs_escape(c)) {
       escaped += c;
     } else {
       escaped += '%';
@@ -47,6 +52,7 @@ std::optional<std::string> unescape_path(std::string_view text) {
   path.reserve(text.size());
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
+      if (needs_escape(text[i])) return std::nullopt;
       path += text[i];
       continue;
     }

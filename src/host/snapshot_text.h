@@ -14,7 +14,8 @@ inline constexpr std::string_view kSnapshotFirstLine = "railhead-snapshot 1";
 /// Bytes <= 0x20, 0x7f and '%' as %XX.
 std::string escape_path(std::string_view path);
 
-/// nullopt for a '%' that is not followed by two hexadecimal digits, or that makes a NUL.
+/// nullopt for a byte that had to be escaped, and for a '%' that is not followed by two hexadecimal
+/// digits or makes a NUL.
 std::optional<std::string> unescape_path(std::string_view text);
 
 /// True for UTF-8 without control characters (C0, DEL, C1), so that it fits in one line that every

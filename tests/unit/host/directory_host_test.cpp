@@ -10,6 +10,12 @@
 
 #include <gtest/gtest.h>
 
+#include "host/snapshot_host.h"
+#include "host/write_tree.h"
+#include "unit/host/answers.h"
+#include "unit/host/random_tree.h"
+#include "unit/host/temporary_directory.h"
+
 namespace railhead {
 namespace {
 
@@ -130,6 +136,26 @@ INSTANTIATE_TEST_SUITE_P(Resolvers, DirectoryHostTest,
                            return resolver.param == DirectoryHost::Resolver::openat2 ? "openat2"
                                                                                      : "walk";
                          });
+
+TEST(DirectoryHost, both_resolvers_and_the_snapshot_agree_with_each_other_on_any_tree) {
+  for (unsigned seed = 0; seed < 60; ++seed) {
+    RandomTree tree(seed, Oddities::none);
+    TemporaryDirectory directory;
+    const Status written = write_tree(tree.snapshot(), directory / "root");
+    ASSERT_TRUE(written) << written.error().message;
+    SnapshotHost snapshot(tree.snapshot());
+    const auto kernel =
+        DirectoryHost::open_with(directory / "root", DirectoryHost::Resolver::openat2).value();
+    const auto walk =
+        DirectoryHost::open_with(directory / "root", DirectoryHost::Resolver::walk).value();
+    for (int question = 0; question < 60; ++question) {
+      const std::string path = tree.path();
+      const auto expected = answers(*kernel, path);
+      EXPECT_EQ(answers(*walk, path), expected) << "seed " << seed;
+      EXPECT_EQ(answers(snapshot, path), expected) << "seed " << seed;
+    }
+  }
+}
 
 TEST(DirectoryHost, a_root_that_does_not_exist_is_an_error_that_names_it) {
   const auto host = DirectoryHost::open("/no/such/root");

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include "host/host_error.h"
 #include "host/snapshot_host.h"
+#include "unit/host/answers.h"
+#include "unit/host/random_tree.h"
 
 namespace railhead {
 namespace {
@@ -24,30 +27,6 @@ f /sys/binary 3
 
 std::unique_ptr<Host> machine() {
   return SnapshotHost::parse(std::string(kMachine) + std::string("\x00\n\x01", 3) + "\n").value();
-}
-
-/// One access and its answer as text, to compare two hosts.
-std::string answer(Host& host, unsigned kind, const std::string& path) {
-  const auto show = [](const auto& result, const auto& text) -> std::string {
-    if (!result) return "error " + result.error().message;
-    return *result ? text(**result) : "absent";
-  };
-  const auto same = [](const std::string& text) { return text; };
-  switch (kind % 4) {
-    case 0: return show(host.read(path), same);
-    case 1: return show(host.readlink(path), same);
-    case 2:
-      return show(host.list(path), [](const std::vector<std::string>& names) {
-        std::string text = "names";
-        for (const auto& name : names) text += " " + name;
-        return text;
-      });
-    default:
-      return show(host.device(path), [](const DeviceNode& node) {
-        return std::to_string(node.major) + ":" + std::to_string(node.minor) + " " +
-               std::to_string(node.mode);
-      });
-  }
 }
 
 TEST(RecordingHost, what_was_recorded_gives_the_same_answers_to_the_same_questions) {
@@ -88,6 +67,69 @@ TEST(RecordingHost, what_was_recorded_gives_the_same_answers_to_the_same_questio
           << text;
     }
   }
+}
+
+TEST(RecordingHost, any_questions_to_any_machine_are_answered_the_same_by_its_recording) {
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    RandomTree tree(seed, Oddities::some);
+    SnapshotHost original(tree.snapshot());
+    RecordingHost recorder(original);
+    std::vector<std::pair<unsigned, std::string>> asked;
+    std::vector<std::string> answered;
+    for (unsigned count = 1 + tree.pick(12); count > 0; --count) {
+      asked.emplace_back(tree.pick(4), tree.path());
+      answered.push_back(answer(recorder, asked.back().first, asked.back().second));
+    }
+    const std::string text = format_snapshot(recorder.recorded());
+    const auto replay = SnapshotHost::parse(text);
+    ASSERT_TRUE(replay) << replay.error().message << "\n" << text;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      EXPECT_EQ(answer(**replay, asked[i].first, asked[i].second), answered[i])
+          << "seed " << seed << " question " << asked[i].first << "\n"
+          << text;
+    }
+  }
+}
+
+TEST(RecordingHost, directories_that_dots_left_are_kept) {
+  const auto host = SnapshotHost::parse("railhead-snapshot 1\nd /a/b\nt /a/c 1\n").value();
+  RecordingHost recorder(*host);
+  EXPECT_EQ(recorder.read("/a/b/../c").value(), "1\n");
+  EXPECT_EQ(format_snapshot(recorder.recorded()), "railhead-snapshot 1\nd /a/b\nt /a/c 1\n");
+}
+
+/// Answers "/a" as a file, and later has something below it.
+class Changing : public Host {
+ public:
+  Result<std::optional<std::string>> read(const std::string& path) override {
+    return std::optional<std::string>(path);
+  }
+
+  Result<std::optional<std::string>> readlink(const std::string&) override { return kAbsent; }
+
+  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
+    return kAbsent;
+  }
+
+  Result<std::optional<DeviceNode>> device(const std::string&) override { return kAbsent; }
+};
+
+TEST(RecordingHost, a_machine_that_changes_meanwhile_still_makes_a_valid_snapshot) {
+  Changing host;
+  RecordingHost recorder(host);
+  ASSERT_TRUE(recorder.read("/a"));
+  ASSERT_TRUE(recorder.read("/a-b"));
+  ASSERT_TRUE(recorder.read("/a/b"));
+  EXPECT_EQ(format_snapshot(recorder.recorded()),
+            "railhead-snapshot 1\nd /a\nf /a-b 4\n/a-b\nf /a/b 4\n/a/b\n");
+}
+
+TEST(RecordingHost, a_failure_keeps_its_errno) {
+  const auto host = SnapshotHost::parse("railhead-snapshot 1\ne /a EINVAL\ne /b EPERM\n").value();
+  RecordingHost recorder(*host);
+  EXPECT_FALSE(recorder.read("/a"));
+  EXPECT_FALSE(recorder.list("/b"));
+  EXPECT_EQ(format_snapshot(recorder.recorded()), "railhead-snapshot 1\ne /a EINVAL\ne /b EPERM\n");
 }
 
 TEST(RecordingHost, records_links_on_the_way_and_nothing_that_was_not_asked_for) {
