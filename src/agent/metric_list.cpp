@@ -27,6 +27,8 @@ const std::vector<MetricSpec>& metric_list() {
       {"railhead_nri_decisions_total", counter, "Decisions by outcome and reason."},
       {"railhead_nri_warnings_total", counter, "Remarks on decisions by code."},
       {"railhead_nri_injected_nics_total", counter, "NICs given to containers, by NIC."},
+      {"railhead_nri_created_again_total", counter,
+       "Adjusted containers that were created again: restarts, and creations that failed."},
       {"railhead_nri_containers_missing_devices", gauge,
        "Containers found at the last Synchronize without devices that are due to them."},
   };

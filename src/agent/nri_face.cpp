@@ -173,8 +173,20 @@ void NriFace::disconnected(const Error& why, std::chrono::milliseconds retry_in)
              {{"why", why.message}, {"retryInMs", std::to_string(retry_in.count())}});
 }
 
+void NriFace::report_again(const ContainerRequest& request) {
+  metrics_.add("railhead_nri_created_again_total");
+  auto fields = identity(request);
+  fields.emplace_back(
+      "why",
+      "restarted, or its last creation failed after our answer; if the runtime says "
+      "that two plugins \"both tried to set\" something, the other one has to skip "
+      "what is there already, or run before us");
+  log_.write(LogLevel::warn, "container created again", fields);
+}
+
 void NriFace::report(const ContainerRequest& request, const Decision& decision,
                      const DecisionTable& table) {
+  if (!decision.adjustment.empty() && recent_.note(request)) report_again(request);
   metrics_.add(
       "railhead_nri_decisions_total",
       {{"outcome", std::string(outcome_text(decision.outcome))}, {"reason", decision.reason_code}});

@@ -6,6 +6,7 @@
 
 #include "agent/log.h"
 #include "agent/machine.h"
+#include "agent/recent_creations.h"
 #include "host/host.h"
 #include "inject/decide.h"
 #include "metrics/registry.h"
@@ -36,6 +37,7 @@ class NriFace : public nri::Handler {
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
 
  private:
+  void report_again(const ContainerRequest& request);
   void report(const ContainerRequest& request, const Decision& decision,
               const DecisionTable& table);
 
@@ -46,6 +48,7 @@ class NriFace : public nri::Handler {
   Log& log_;
   MetricRegistry& metrics_;
   RuntimeAbility ability_;
+  RecentCreations recent_;
   std::size_t lacking_ = 0;  ///< containers of this Synchronize without their devices
   bool was_connected_ = true;
   std::string last_error_;

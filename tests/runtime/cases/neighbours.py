@@ -46,6 +46,12 @@ class Neighbours(RuntimeCase):
         # What we did to that container stands in our log, for whoever reads that error.
         decision = agent.decision(pod.name)
         self.assertEqual(("adjusted", self.nics[0]), (decision["outcome"], decision["nics"]))
+        # The kubelet asks again, and then the agent can say what is going on.
+        with self.assertRaises(Refused):
+            pod.create(env=self.gpu)
+        (again,) = agent.events("container created again")
+        self.assertIn("both tried to set", again["why"])
+        self.assertEqual(1, agent.metric("railhead_nri_created_again_total"))
 
     def test_two_agents_add_each_device_once(self) -> None:
         for name, index in (("railhead", "90"), ("railhead", "89"), ("railhead-new", "90")):

@@ -7,7 +7,8 @@ namespace railhead {
 namespace {
 
 TEST(Log, text_quotes_only_what_needs_it) {
-  EXPECT_EQ(format_event(LogFormat::text, "container", {{"pod", "default/a"}, {"why", "two words"}, {"x", ""}}),
+  EXPECT_EQ(format_event(LogFormat::text, "container",
+                         {{"pod", "default/a"}, {"why", "two words"}, {"x", ""}}),
             "container pod=default/a why=\"two words\" x=\"\"");
 }
 

@@ -26,7 +26,8 @@ TEST(MetricList, the_document_has_a_row_for_every_metric) {
   text << file.rdbuf();
   for (const auto& spec : metric_list()) {
     const std::string kind = spec.kind == MetricKind::counter ? "counter" : "gauge";
-    EXPECT_NE(text.str().find("| `" + std::string(spec.name) + "` | " + kind + " |"), std::string::npos)
+    EXPECT_NE(text.str().find("| `" + std::string(spec.name) + "` | " + kind + " |"),
+              std::string::npos)
         << spec.name;
     EXPECT_NE(text.str().find(spec.help), std::string::npos) << spec.name;
   }
