@@ -7,4 +7,8 @@ std::chrono::steady_clock::time_point SystemClock::now() {
   return std::chrono::steady_clock::now();
 }
 
+std::chrono::system_clock::time_point SystemClock::calendar() {
+  return std::chrono::system_clock::now();
+}
+
 }  // namespace railhead

@@ -13,12 +13,17 @@ class Clock {
   Clock& operator=(const Clock&) = delete;
   virtual ~Clock() = default;
 
+  /// For intervals and deadlines.
   virtual std::chrono::steady_clock::time_point now() = 0;
+
+  /// For people: what a calendar says.
+  virtual std::chrono::system_clock::time_point calendar() = 0;
 };
 
 class SystemClock : public Clock {
  public:
   std::chrono::steady_clock::time_point now() override;
+  std::chrono::system_clock::time_point calendar() override;
 };
 
 /// Stands still until it is moved.
@@ -26,10 +31,16 @@ class ManualClock : public Clock {
  public:
   std::chrono::steady_clock::time_point now() override { return now_; }
 
-  void advance(std::chrono::nanoseconds by) { now_ += by; }
+  std::chrono::system_clock::time_point calendar() override { return calendar_; }
+
+  void advance(std::chrono::nanoseconds by) {
+    now_ += by;
+    calendar_ += by;
+  }
 
  private:
   std::chrono::steady_clock::time_point now_{};
+  std::chrono::system_clock::time_point calendar_{};
 };
 
 }  // namespace railhead

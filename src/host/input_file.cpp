@@ -8,50 +8,58 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+
+#include "host/host_error.h"
+#include "host/unique_fd.h"
 
 namespace railhead {
 namespace {
-
-Error system_error(const std::string& path, int number) {
-  const bool denied = number == EACCES || number == EPERM;
-  return {denied ? ErrorCode::denied : ErrorCode::unavailable, path + ": " + std::strerror(number)};
-}
 
 Status write_whole(int descriptor, std::string_view bytes, const std::string& path) {
   while (!bytes.empty()) {
     const auto written = ::write(descriptor, bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return system_error(path, errno);
+    if (written < 0) return host_error(path, errno);
     bytes.remove_prefix(static_cast<std::size_t>(written));
   }
   return {};
 }
 
+/// True for what must not be renamed over: a device such as /dev/null, a pipe, a socket.
+bool is_special(const std::string& path) {
+  struct stat facts {};
+
+  if (::stat(path.c_str(), &facts) != 0) return false;
+  return !S_ISREG(facts.st_mode) && !S_ISDIR(facts.st_mode);
+}
+
+Status write_into(const std::string& path, std::string_view bytes) {
+  const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file) return host_error(path, errno);
+  return write_whole(file.get(), bytes, path);
+}
+
 }  // namespace
 
 Result<std::string> read_input_file(const std::string& path, std::size_t max_bytes) {
-  const bool standard = path == "-";
-  const int descriptor = standard ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return system_error(path, errno);
+  const bool is_standard = path == "-";
+  const std::string name = is_standard ? "standard input" : path;
+  UniqueFd file(is_standard ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!is_standard && !file) return host_error(name, errno);
+  const int descriptor = is_standard ? STDIN_FILENO : file.get();
   std::string text;
   char buffer[65536];
-  Status status;
   for (;;) {
     const auto size = ::read(descriptor, buffer, sizeof buffer);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) status = system_error(path, errno);
-    if (size <= 0) break;
+    if (size < 0) return host_error(name, errno);
+    if (size == 0) return text;
     text.append(buffer, static_cast<std::size_t>(size));
     if (text.size() > max_bytes) {
-      status =
-          Error{ErrorCode::too_large, path + ": more than " + std::to_string(max_bytes) + " bytes"};
-      break;
+      return Error{ErrorCode::too_large,
+                   name + ": more than " + std::to_string(max_bytes) + " bytes"};
     }
   }
-  if (!standard) ::close(descriptor);
-  if (!status) return status.error();
-  return text;
 }
 
 bool input_file_exists(const std::string& path) {
@@ -59,14 +67,15 @@ bool input_file_exists(const std::string& path) {
 }
 
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
+  if (is_special(path)) return write_into(path, bytes);
   std::string temporary = path + ".XXXXXX";
-  const int descriptor = ::mkostemp(temporary.data(), O_CLOEXEC);
-  if (descriptor < 0) return system_error(path, errno);
-  auto status = write_whole(descriptor, bytes, path);
-  if (status && ::fchmod(descriptor, 0644) != 0) status = system_error(path, errno);
-  if (::close(descriptor) != 0 && status) status = system_error(path, errno);
-  if (status && std::rename(temporary.c_str(), path.c_str()) != 0)
-    status = system_error(path, errno);
+  UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) return host_error(path, errno);
+  Status status = write_whole(file.get(), bytes, path);
+  if (status && ::fchmod(file.get(), 0644) != 0) status = host_error(path, errno);
+  // Without it, a crash may leave the new name with none of the bytes.
+  if (status && ::fsync(file.get()) != 0) status = host_error(path, errno);
+  if (status && ::rename(temporary.c_str(), path.c_str()) != 0) status = host_error(path, errno);
   if (!status) ::unlink(temporary.c_str());
   return status;
 }

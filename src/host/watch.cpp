@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/watch.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/netlink.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
-#include <unistd.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
-#include "base/text.h"
+#include "host/host_error.h"
+#include "host/resolve.h"
 
 namespace railhead {
 namespace {
@@ -25,81 +27,104 @@ constexpr std::array kDirectories = {
     "/var/run/cdi",
 };
 
-constexpr std::array<std::string_view, 7> kSubsystems = {
-    "infiniband", "infiniband_verbs", "infiniband_mad", "pci", "net", "drm", "misc"};
+constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
+constexpr std::uint32_t kAppears = IN_CREATE | IN_MOVED_TO;
 
-constexpr std::uint32_t kEvents = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_MODIFY |
-                                  IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
+/// Of a directory that is there: what comes, goes, changes its mode, or has been written.
+constexpr std::uint32_t kOfDirectory = kAppears | IN_DELETE | IN_MOVED_FROM | IN_CLOSE_WRITE |
+                                       IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
+
+/// Of an ancestor: what could be the missing name.
+constexpr std::uint32_t kOfAncestor = kAppears | IN_DELETE_SELF | IN_MOVE_SELF;
+
+/// Directories may appear as fast as they are looked for; after this many the rescan has to do.
+constexpr int kMaxArmings = 16;
 
 /// Group 1 is what the kernel sends; group 2 is udev's. Source: lib/kobject_uevent.c.
 constexpr unsigned kKernelGroup = 1;
 
-int open_uevents() {
-  const int descriptor =
-      ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT);
-  if (descriptor < 0) return -1;
+UniqueFd open_uevents() {
+  UniqueFd descriptor(
+      ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
+  if (!descriptor) return {};
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
   address.nl_groups = kKernelGroup;
-  if (::bind(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    return descriptor;
-  }
-  ::close(descriptor);
-  return -1;
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (::bind(descriptor.get(), generic, sizeof address) != 0) return {};
+  return descriptor;
 }
 
 }  // namespace
 
-bool is_relevant_uevent(std::string_view message) {
-  for (const auto field : split(message, '\0')) {
-    constexpr std::string_view kKey = "SUBSYSTEM=";
-    if (!field.starts_with(kKey)) continue;
-    const auto name = field.substr(kKey.size());
-    return std::find(kSubsystems.begin(), kSubsystems.end(), name) != kSubsystems.end();
-  }
-  return false;
-}
-
 Result<std::unique_ptr<Watch>> Watch::open(const std::string& root) {
-  const int inotify = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  if (inotify < 0)
-    return Error{ErrorCode::unavailable, std::string("inotify: ") + std::strerror(errno)};
-  auto watch = std::unique_ptr<Watch>(new Watch(root, inotify, root == "/" ? open_uevents() : -1));
+  UniqueFd directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return host_error(root, errno);
+  UniqueFd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  if (!inotify) return host_error("inotify", errno);
+  std::unique_ptr<Watch> watch(new Watch(std::move(directory), std::move(inotify)));
+  if (watch->is_live()) watch->uevents_ = open_uevents();
   for (const auto* path : kDirectories) watch->add(path);
   return watch;
 }
 
-Watch::Watch(std::string root, int inotify, int uevents)
+Watch::Watch(UniqueFd root, UniqueFd inotify)
     : root_(std::move(root)),
-      inotify_(inotify),
-      uevents_(uevents) {
-  if (root_.ends_with('/')) root_.pop_back();
+      inotify_(std::move(inotify)) {}
+
+UniqueFd Watch::open_directory(const std::string& path) const {
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  const std::string whole = "/" + path;
+  int descriptor = open_in_root(root_.get(), whole, kFlags);
+  const bool is_refused = descriptor < 0 && (errno == ENOSYS || errno == EPERM);
+  if (is_refused) descriptor = walk_in_root(root_.get(), whole, kFlags);
+  return UniqueFd(descriptor);
 }
 
-Watch::~Watch() {
-  ::close(inotify_);
-  if (uevents_ >= 0) ::close(uevents_);
+bool Watch::is_live() const {
+  struct statfs facts {};
+
+  const UniqueFd sys = open_directory("/sys");
+  return sys && ::fstatfs(sys.get(), &facts) == 0 && facts.f_type == SYSFS_MAGIC;
 }
 
 void Watch::add(const std::string& path) {
   const auto known = [&](const Wanted& wanted) { return wanted.path == path; };
   if (std::any_of(wanted_.begin(), wanted_.end(), known)) return;
-  arm(wanted_.emplace_back(Wanted{path, -1, false}));
+  arm(wanted_.emplace_back(Wanted{path, -1, {}}));
 }
 
-void Watch::arm(Wanted& wanted) const {
-  std::string path = wanted.path;
-  for (;;) {
-    wanted.descriptor = ::inotify_add_watch(inotify_, (root_ + path).c_str(), kEvents | IN_ONLYDIR);
-    wanted.exact = wanted.descriptor >= 0 && path == wanted.path;
-    if (wanted.descriptor >= 0 || path.empty()) return;
-    path.resize(path.rfind('/'));
+void Watch::arm(Wanted& wanted) {
+  const int before = wanted.watch;
+  for (int tries = 0; tries < kMaxArmings && !arm_once(wanted); ++tries) {
+  }
+  if (before < 0 || before == wanted.watch) return;
+  const auto uses = [before](const Wanted& other) { return other.watch == before; };
+  if (std::none_of(wanted_.begin(), wanted_.end(), uses)) {
+    (void)::inotify_rm_watch(inotify_.get(), before);
   }
 }
 
+bool Watch::arm_once(Wanted& wanted) {
+  std::string path = wanted.path;
+  wanted.missing.clear();
+  UniqueFd directory = open_directory(path);
+  while (!directory && !path.empty()) {
+    const std::size_t slash = path.rfind('/');
+    wanted.missing = path.substr(slash + 1);
+    path.resize(slash);
+    directory = open_directory(path);
+  }
+  // By descriptor, since inotify itself would follow links out of the root.
+  const std::string name = "/proc/self/fd/" + std::to_string(directory.get());
+  const std::uint32_t events = wanted.missing.empty() ? kOfDirectory : kOfAncestor;
+  wanted.watch = ::inotify_add_watch(inotify_.get(), name.c_str(), events | IN_MASK_ADD);
+  return wanted.missing.empty() || !open_directory(path + "/" + wanted.missing);
+}
+
 std::vector<int> Watch::descriptors() const {
-  if (uevents_ < 0) return {inotify_};
-  return {inotify_, uevents_};
+  if (!uevents_) return {inotify_.get()};
+  return {inotify_.get(), uevents_.get()};
 }
 
 bool Watch::drain() {
@@ -111,32 +136,38 @@ bool Watch::drain() {
 bool Watch::drain_inotify() {
   alignas(inotify_event) char buffer[16384];
   bool changed = false;
-  bool gone = false;
   for (;;) {
-    const auto size = ::read(inotify_, buffer, sizeof buffer);
+    const auto size = ::read(inotify_.get(), buffer, sizeof buffer);
     if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) break;
-    changed = true;
+    if (size <= 0) return changed;
     for (const char* at = buffer; at < buffer + size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
-      if ((event->mask & (IN_IGNORED | IN_Q_OVERFLOW | IN_DELETE_SELF | IN_MOVE_SELF)) != 0)
-        gone = true;
+      changed = handle(*event) || changed;
       at += sizeof(inotify_event) + event->len;
     }
   }
-  if (!changed) return false;
+}
+
+bool Watch::handle(const inotify_event& event) {
+  const bool lost = (event.mask & IN_Q_OVERFLOW) != 0;
+  const std::string_view name = event.len == 0 ? "" : event.name;
+  bool changed = lost;
   for (auto& wanted : wanted_) {
-    if (gone || !wanted.exact) arm(wanted);
+    if (!lost && wanted.watch != event.wd) continue;
+    const bool was_there = wanted.missing.empty();
+    const bool appears = !was_there && (event.mask & kAppears) != 0 && name == wanted.missing;
+    changed = changed || was_there || appears;
+    if (lost || appears || (event.mask & kGone) != 0) arm(wanted);
   }
-  return true;
+  return changed;
 }
 
 bool Watch::drain_uevents() const {
-  if (uevents_ < 0) return false;
+  if (!uevents_) return false;
   char buffer[8192];
   bool changed = false;
   for (;;) {
-    const auto size = ::recv(uevents_, buffer, sizeof buffer, MSG_DONTWAIT);
+    const auto size = ::recv(uevents_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (size < 0 && errno == EINTR) continue;
     if (size < 0 && errno == ENOBUFS) {
       changed = true;  // events were lost: anything may have happened

@@ -8,23 +8,22 @@
 #include <vector>
 
 #include "base/result.h"
+#include "host/unique_fd.h"
+
+struct inotify_event;
 
 namespace railhead {
 
 /// Tells that the machine may have changed: inotify on the directories where devices, drivers and
-/// CDI specs come and go, and on the live machine ("/") kernel uevents as well (sysfs itself makes
-/// no inotify events for what the kernel does). What it misses, a slow rescan finds.
+/// CDI specs come and go, and kernel uevents where the root shows a living sysfs (which makes no
+/// inotify events for what the kernel does). What it misses, a slow rescan finds.
 class Watch {
  public:
-  /// The error says which kernel facility was refused.
+  /// Fails where the root is not a directory or the kernel has no inotify instance left.
   static Result<std::unique_ptr<Watch>> open(const std::string& root);
 
-  ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
-
-  /// Also watches this directory (absolute, as on the machine). One that does not exist is watched
-  /// through its nearest existing ancestor until it appears.
+  /// Also watches this directory (absolute, as on the machine; links stay inside the root). One
+  /// that does not exist is waited for in its nearest existing ancestor, where nothing else counts.
   void add(const std::string& path);
 
   /// For an event loop: readable means that drain() has something to say.
@@ -37,23 +36,29 @@ class Watch {
  private:
   struct Wanted {
     std::string path;
-    int descriptor = -1;  ///< inotify's; of the path itself or of an ancestor
-    bool exact = false;
+    int watch = -1;       ///< inotify's number for the directory, or for the ancestor
+    std::string missing;  ///< the name that the ancestor lacks; empty: the directory is there
   };
 
-  Watch(std::string root, int inotify, int uevents);
-  void arm(Wanted& wanted) const;
+  Watch(UniqueFd root, UniqueFd inotify);
+  [[nodiscard]] UniqueFd open_directory(const std::string& path) const;
+  [[nodiscard]] bool is_live() const;
+  void arm(Wanted& wanted);
+  /// Arms in what exists of the path now; false if more of it has appeared meanwhile.
+  bool arm_once(Wanted& wanted);
   bool drain_inotify();
   bool drain_uevents() const;
+  bool handle(const inotify_event& event);
 
-  std::string root_;
-  int inotify_;
-  int uevents_;  ///< -1 where there are none
+  UniqueFd root_;
+  UniqueFd inotify_;
+  UniqueFd uevents_;  ///< none where there are none
   std::vector<Wanted> wanted_;
 };
 
 /// Whether a kernel uevent ("add@/devices/…\0SUBSYSTEM=infiniband\0…") is about something the
-/// reader reads. Source: Linux lib/kobject_uevent.c.
+/// reader reads. Virtual netdevs are not: each container's veth would be one.
+/// Source: Linux lib/kobject_uevent.c.
 bool is_relevant_uevent(std::string_view message);
 
 }  // namespace railhead

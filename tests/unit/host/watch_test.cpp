@@ -71,12 +71,76 @@ TEST_F(WatchTest, an_added_directory_tells_of_a_changed_file) {
   EXPECT_TRUE(watch->drain());
 }
 
-TEST(Uevent, only_what_the_reader_reads_is_relevant) {
-  using namespace std::string_view_literals;
-  EXPECT_TRUE(is_relevant_uevent("add@/devices/x\0ACTION=add\0SUBSYSTEM=infiniband\0SEQNUM=1\0"sv));
-  EXPECT_FALSE(is_relevant_uevent("change@/devices/x\0ACTION=change\0SUBSYSTEM=block\0"sv));
-  EXPECT_FALSE(is_relevant_uevent(""sv));
-  EXPECT_FALSE(is_relevant_uevent("libudev\0\xfe\xed\xca\xfe"sv));
+TEST_F(WatchTest, nothing_but_the_missing_name_counts_in_an_ancestor) {
+  make("var/run");
+  auto watch = Watch::open(root_).value();
+  std::ofstream(root_ / "var/run/some.pid") << "1";
+  make("var/run/containers");
+  fs::remove(root_ / "var/run/some.pid");
+  EXPECT_FALSE(watch->drain());
+  make("var/run/cdi");
+  EXPECT_TRUE(watch->drain());
+  std::ofstream(root_ / "var/run/other.pid") << "1";
+  EXPECT_FALSE(watch->drain());
+  std::ofstream(root_ / "var/run/cdi/gpu.json") << "{}";
+  EXPECT_TRUE(watch->drain());
+}
+
+TEST_F(WatchTest, an_absolute_link_on_the_way_stays_inside_the_root) {
+  make("var");
+  make("run/cdi");
+  fs::create_symlink("/run", root_ / "var/run");
+  auto watch = Watch::open(root_).value();
+  std::ofstream(root_ / "run/cdi/gpu.json") << "{}";
+  EXPECT_TRUE(watch->drain());
+}
+
+TEST_F(WatchTest, a_changed_mode_of_a_device_node_is_a_change) {
+  make("dev/infiniband");
+  std::ofstream(root_ / "dev/infiniband/uverbs0") << "";
+  auto watch = Watch::open(root_).value();
+  fs::permissions(root_ / "dev/infiniband/uverbs0", fs::perms::owner_read);
+  EXPECT_TRUE(watch->drain());
+}
+
+TEST_F(WatchTest, two_directories_below_one_missing_ancestor_are_both_found) {
+  auto watch = Watch::open(root_).value();
+  make("sys/class/infiniband");
+  make("sys/class/infiniband_verbs");
+  EXPECT_TRUE(watch->drain());
+  make("sys/class/infiniband/mlx5_0");
+  EXPECT_TRUE(watch->drain());
+  make("sys/class/infiniband_verbs/uverbs0");
+  EXPECT_TRUE(watch->drain());
+}
+
+TEST_F(WatchTest, lost_events_are_a_change_and_the_watch_goes_on) {
+  std::size_t limit = 0;
+  std::ifstream("/proc/sys/fs/inotify/max_queued_events") >> limit;
+  if (limit == 0 || limit > 20000) GTEST_SKIP() << "a queue of " << limit << " is too long to fill";
+  make("run");
+  fs::create_symlink("run", root_ / "var");
+  auto watch = Watch::open(root_).value();
+  for (std::size_t i = 0; i <= limit; ++i) {
+    const fs::path name = root_ / ("n" + std::to_string(i % 2));
+    fs::create_directory(name);
+    fs::remove(name);
+  }
+  EXPECT_TRUE(watch->drain());
+  EXPECT_FALSE(watch->drain());
+  make("etc/cdi");
+  EXPECT_TRUE(watch->drain());
+}
+
+TEST_F(WatchTest, a_root_that_is_no_directory_is_refused_by_name) {
+  const auto watch = Watch::open((root_ / "none").string());
+  ASSERT_FALSE(watch);
+  EXPECT_NE(watch.error().message.find("none"), std::string::npos);
+}
+
+TEST_F(WatchTest, a_tree_of_files_has_no_uevents_and_the_machine_may_have) {
+  EXPECT_EQ(Watch::open(root_).value()->descriptors().size(), 1U);
+  EXPECT_LE(Watch::open("/").value()->descriptors().size(), 2U);
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/input_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "unit/host/temporary_directory.h"
+
+namespace railhead {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(InputFile, what_was_written_is_read_back) {
+  const TemporaryDirectory directory;
+  const std::string text = std::string(100000, 'x') + std::string(1, '\0') + "\n";
+  ASSERT_TRUE(write_file_atomic(directory / "a", text));
+  EXPECT_EQ(read_input_file(directory / "a", 200000).value(), text);
+  EXPECT_TRUE(input_file_exists(directory / "a"));
+}
+
+TEST(InputFile, a_file_that_was_asked_for_and_is_not_there_is_an_error_with_its_path) {
+  const auto text = read_input_file("/no/such/file.yaml", 10);
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().message, "/no/such/file.yaml: no such file or directory");
+  EXPECT_FALSE(input_file_exists("/no/such/file.yaml"));
+  EXPECT_THAT(read_input_file("/", 10).error().message, HasSubstr("is a directory"));
+}
+
+TEST(InputFile, the_limit_is_on_the_bytes) {
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(write_file_atomic(directory / "a", "12345"));
+  EXPECT_TRUE(read_input_file(directory / "a", 5));
+  const auto text = read_input_file(directory / "a", 4);
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, ErrorCode::too_large);
+  EXPECT_THAT(text.error().message, HasSubstr("more than 4 bytes"));
+}
+
+TEST(InputFile, writing_replaces_whole_files_and_leaves_nothing_beside_them) {
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(write_file_atomic(directory / "a", "a long first text"));
+  ASSERT_TRUE(write_file_atomic(directory / "a", "short"));
+  EXPECT_EQ(file_text(directory / "a"), "short");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+
+  struct stat facts {};
+
+  ASSERT_EQ(::stat((directory / "a").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 07777U, 0644U);
+}
+
+TEST(InputFile, a_failed_write_says_where_and_leaves_nothing) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_directories(directory / "a/b");
+  const Status status = write_file_atomic(directory / "a", "x");
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("/a: "));
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
+  EXPECT_FALSE(write_file_atomic(directory / "none/a", "x"));
+}
+
+TEST(InputFile, a_device_is_written_to_and_not_replaced) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_symlink("/dev/null", directory / "null");
+  ASSERT_TRUE(write_file_atomic(directory / "null", "x"));
+  EXPECT_TRUE(std::filesystem::is_symlink(directory / "null"));
+  EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+}  // namespace
+}  // namespace railhead
