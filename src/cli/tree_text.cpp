@@ -54,7 +54,11 @@ std::string nic_text(const DecisionTable& table, std::size_t nic) {
   const auto& value = table.node().nics[nic];
   const auto summary = summarize(value);
   std::string text = value.name;
-  if (value.pci) text += " " + value.pci->str();
+  if (!value.registered) {
+    text += "  no RDMA driver";
+  } else if (value.pci) {
+    text += " " + value.pci->str();
+  }
   if (summary.link_layer) text += "  " + std::string(to_string(*summary.link_layer));
   if (summary.rate_gbps) text += " " + rate_text(summary.rate_gbps) + " Gb/s";
   if (summary.state) text += " " + std::string(to_string(*summary.state));

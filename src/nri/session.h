@@ -50,8 +50,8 @@ class Handler {
   virtual void synchronized(std::size_t pods, std::size_t containers) = 0;
 
   /// Decide. `done` must be called once, on the loop, now or later; views in `request` live until
-  /// then. If it is not called before the session's own deadline, the session answers by
-  /// `on_deadline` and a later `done` is ignored.
+  /// both this call has returned and `done` was called. If it is not called before the session's
+  /// own deadline, the session answers by `on_deadline` and a later `done` is ignored.
   virtual void create(const ContainerRequest& request, std::function<void(CreateAnswer)> done) = 0;
 
   /// The own deadline passed. Fail-open answers an empty CreateAnswer.
