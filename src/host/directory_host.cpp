@@ -3,8 +3,10 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,20 +20,21 @@
 namespace railhead {
 namespace {
 
-Error failure(const std::string& path) {
-  return host_error(path, errno);
+template <typename T>
+Result<std::optional<T>> absent_or_failure(const std::string& path, int error_number) {
+  if (means_absent(error_number)) return kAbsent;
+  return host_error(path, error_number);
 }
 
-/// A path whose last component is a name: the directory part can be resolved on its own.
-bool is_plain(const std::string& path) {
-  const auto slash = path.rfind('/');
-  if (slash == std::string::npos) return false;
-  const std::string_view name = std::string_view(path).substr(slash + 1);
+struct CloseDirectory {
+  void operator()(DIR* directory) const { ::closedir(directory); }
+};
+
+/// A path below /sys whose last component is a name: its directory can be resolved on its own.
+bool has_directory_in_sys(const std::string& path) {
+  if (!path.starts_with("/sys/")) return false;
+  const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   return !name.empty() && name != "." && name != "..";
-}
-
-bool is_sysfs(const std::string& path) {
-  return path.starts_with("/sys/");
 }
 
 const char* name_of(const std::string& path) {
@@ -42,25 +45,21 @@ bool is_dot(std::string_view name) {
   return name == "." || name == "..";
 }
 
-/// sysfs attributes fit into a page; what is larger grows the text and goes on.
-Result<std::optional<std::string>> read_whole(int descriptor, const std::string& path) {
+/// sysfs attributes fit into a page; what is larger grows the text and goes on. In a real sysfs an
+/// attribute comes in one piece, and only a full page can have more behind it (fs/kernfs/file.c),
+/// which saves the read(2) that says so.
+Result<std::optional<std::string>> read_whole(int descriptor, const std::string& path,
+                                              bool comes_in_one_piece) {
   char page[4096];
   std::string text;
   for (;;) {
     const auto size = ::read(descriptor, page, sizeof page);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0) {
-      if (means_absent(errno)) return kAbsent;
-      return failure(path);
-    }
-    if (size == 0) return std::optional(std::move(text));
+    if (size < 0) return absent_or_failure<std::string>(path, errno);
     text.append(page, static_cast<std::size_t>(size));
     if (text.size() > Host::kMaxFileBytes) return host_error(path, EFBIG);
-    // An attribute of sysfs comes in one piece (fs/kernfs); only a full page can have more behind
-    // it.
-    if (is_sysfs(path) && size < static_cast<ssize_t>(sizeof page)) {
-      return std::optional(std::move(text));
-    }
+    const bool is_last = comes_in_one_piece && static_cast<std::size_t>(size) < sizeof page;
+    if (size == 0 || is_last) return std::optional(std::move(text));
   }
 }
 
@@ -70,143 +69,116 @@ Result<std::unique_ptr<Host>> DirectoryHost::open(const std::string& root) {
   auto host = open_with(root, Resolver::openat2);
   if (!host) return host;
   auto* directory = static_cast<DirectoryHost*>(host->get());
-  const int probe = directory->open_below("/", O_PATH | O_CLOEXEC);
-  if (probe >= 0) {
-    ::close(probe);
-  } else if (errno == ENOSYS || errno == EPERM) {
-    directory->resolver_ = Resolver::walk;
-  }
+  // ENOSYS: a kernel before 5.6; EPERM: a seccomp filter that does not know the call.
+  const UniqueFd probe = directory->open_below("/", O_PATH);
+  if (!probe && (errno == ENOSYS || errno == EPERM)) directory->resolver_ = Resolver::walk;
+  directory->has_real_sysfs_ = directory->is_sysfs("/sys");
   return host;
 }
 
 Result<std::unique_ptr<Host>> DirectoryHost::open_with(const std::string& root, Resolver resolver) {
-  const int descriptor = ::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor < 0) return failure(root);
-  return std::unique_ptr<Host>(new DirectoryHost(descriptor, resolver));
+  UniqueFd descriptor(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor) return host_error(root, errno);
+  return std::unique_ptr<Host>(new DirectoryHost(std::move(descriptor), resolver));
 }
 
-DirectoryHost::~DirectoryHost() {
-  for (const auto& parent : parents_) {
-    if (parent.descriptor >= 0) ::close(parent.descriptor);
-  }
-  ::close(root_);
+bool DirectoryHost::is_sysfs(const std::string& path) {
+  struct statfs facts {};
+
+  const UniqueFd directory = open_below(path, O_PATH | O_DIRECTORY);
+  return directory && ::fstatfs(directory.get(), &facts) == 0 && facts.f_type == SYSFS_MAGIC;
 }
 
 int DirectoryHost::parent_of(const std::string& path) {
   const auto directory = std::string_view(path).substr(0, path.rfind('/'));
   for (const auto& parent : parents_) {
-    if (parent.descriptor >= 0 && parent.path == directory) return parent.descriptor;
+    if (parent.descriptor && parent.path == directory) return parent.descriptor.get();
   }
   auto& parent = parents_[oldest_parent_];
-  if (parent.descriptor >= 0) ::close(parent.descriptor);
   oldest_parent_ = (oldest_parent_ + 1) % parents_.size();
   parent.path = directory;
   parent.descriptor =
-      open_in_root(root_, directory.empty() ? "/" : parent.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-  return parent.descriptor;
+      UniqueFd(open_in_root(root_.get(), parent.path, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return parent.descriptor.get();
 }
 
-int DirectoryHost::open_below(const std::string& path, int flags) {
+UniqueFd DirectoryHost::open_below(const std::string& path, int flags) {
   flags |= O_CLOEXEC;
-  if (resolver_ == Resolver::walk) return walk_in_root(root_, path, flags);
-  // O_PATH with O_NOFOLLOW would open a link itself, so what has to be followed takes the long way.
-  if ((flags & O_PATH) == 0 && is_plain(path)) {
-    const int parent = parent_of(path);
-    if (parent < 0) return -1;
-    const int descriptor = ::openat(parent, name_of(path), flags | O_NOFOLLOW);
-    // ELOOP, with O_DIRECTORY ENOTDIR: a link, perhaps, to be followed inside the root.
-    if (descriptor >= 0 || (errno != ELOOP && errno != ENOTDIR)) return descriptor;
+  if (path.find('\0') != std::string::npos) {
+    errno = ENOENT;
+    return {};
   }
-  return open_in_root(root_, path, flags);
+  if (resolver_ == Resolver::walk) return UniqueFd(walk_in_root(root_.get(), path, flags));
+  // O_PATH with O_NOFOLLOW would open a link itself, so what has to be followed takes the long way.
+  if ((flags & O_PATH) == 0 && has_directory_in_sys(path)) {
+    const int parent = parent_of(path);
+    if (parent < 0) return {};
+    UniqueFd descriptor(::openat(parent, name_of(path), flags | O_NOFOLLOW));
+    // ELOOP, with O_DIRECTORY ENOTDIR: a link, perhaps, to be followed inside the root.
+    if (descriptor || (errno != ELOOP && errno != ENOTDIR)) return descriptor;
+  }
+  return UniqueFd(open_in_root(root_.get(), path, flags));
 }
 
 Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) {
   // O_NONBLOCK: a FIFO in a hostile tree must not stop us.
-  const int descriptor = open_below(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-  if (descriptor < 0) {
-    if (means_absent(errno)) return kAbsent;
-    return failure(path);
-  }
+  const UniqueFd file = open_below(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  if (!file) return absent_or_failure<std::string>(path, errno);
 
-  // sysfs has regular files only; anywhere else a name may hide a device or a FIFO.
+  // A real sysfs has regular files only; anywhere else a name may hide a device or a FIFO.
+  const bool in_sysfs = has_real_sysfs_ && path.starts_with("/sys/");
+
   struct stat facts {};
 
-  const bool regular =
-      is_sysfs(path) || (::fstat(descriptor, &facts) == 0 && S_ISREG(facts.st_mode));
-  Result<std::optional<std::string>> text = kAbsent;
-  if (regular) text = read_whole(descriptor, path);
-  ::close(descriptor);
-  return text;
+  if (!in_sysfs && ::fstat(file.get(), &facts) != 0) return host_error(path, errno);
+  if (!in_sysfs && !S_ISREG(facts.st_mode)) return kAbsent;
+  return read_whole(file.get(), path, in_sysfs);
 }
 
 Result<std::optional<std::string>> DirectoryHost::readlink(const std::string& path) {
   char target[PATH_MAX];
   ssize_t size = -1;
-  if (resolver_ == Resolver::openat2 && is_plain(path)) {
+  if (resolver_ == Resolver::openat2 && has_directory_in_sys(path)) {
     const int parent = parent_of(path);
     if (parent >= 0) size = ::readlinkat(parent, name_of(path), target, sizeof target);
   } else {
-    const int descriptor = open_below(path, O_PATH | O_NOFOLLOW);
-    if (descriptor >= 0) {
-      size = ::readlinkat(descriptor, "", target, sizeof target);
-      const int problem = errno;
-      ::close(descriptor);
-      errno = problem;
-    }
+    const UniqueFd link = open_below(path, O_PATH | O_NOFOLLOW);
+    if (link) size = ::readlinkat(link.get(), "", target, sizeof target);
   }
   if (size >= 0) return std::optional(std::string(target, static_cast<std::size_t>(size)));
   // EINVAL, or ENOENT for an empty path: it is there and no link (readlinkat(2)).
-  if (means_absent(errno) || errno == EINVAL) return kAbsent;
-  return failure(path);
+  if (errno == EINVAL) return kAbsent;
+  return absent_or_failure<std::string>(path, errno);
 }
 
 Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::string& path) {
-  const int descriptor = open_below(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-  if (descriptor < 0) {
-    if (means_absent(errno)) return kAbsent;
-    return failure(path);
-  }
-  DIR* directory = ::fdopendir(descriptor);
-  if (directory == nullptr) {
-    ::close(descriptor);
-    return failure(path);
-  }
-  std::vector<std::string> names;
-  int problem = 0;
+  using Names = std::vector<std::string>;
+  UniqueFd descriptor = open_below(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (!descriptor) return absent_or_failure<Names>(path, errno);
+  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(descriptor.get()));
+  if (directory == nullptr) return host_error(path, errno);
+  descriptor.release();
+  Names names;
   for (;;) {
     errno = 0;
-    const dirent* entry = ::readdir(directory);
-    if (entry == nullptr) {
-      problem = errno;
-      break;
-    }
+    const dirent* entry = ::readdir(directory.get());
+    if (entry == nullptr) break;
     if (is_dot(entry->d_name)) continue;
+    if (names.size() == kMaxListEntries) return host_error(path, EFBIG);
     names.emplace_back(entry->d_name);
-    if (names.size() > kMaxListEntries) {
-      problem = EFBIG;
-      break;
-    }
   }
-  ::closedir(directory);
-  if (means_absent(problem)) return kAbsent;
-  if (problem != 0) return host_error(path, problem);
+  if (errno != 0) return absent_or_failure<Names>(path, errno);
   std::sort(names.begin(), names.end());
   return std::optional(std::move(names));
 }
 
 Result<std::optional<DeviceNode>> DirectoryHost::device(const std::string& path) {
-  const int descriptor = open_below(path, O_PATH);
-  if (descriptor < 0) {
-    if (means_absent(errno)) return kAbsent;
-    return failure(path);
-  }
+  const UniqueFd node = open_below(path, O_PATH);
+  if (!node) return absent_or_failure<DeviceNode>(path, errno);
 
   struct stat facts {};
 
-  const int outcome = ::fstat(descriptor, &facts);
-  const int problem = errno;
-  ::close(descriptor);
-  if (outcome != 0) return host_error(path, problem);
+  if (::fstat(node.get(), &facts) != 0) return host_error(path, errno);
   if (!S_ISCHR(facts.st_mode) && !S_ISBLK(facts.st_mode)) return kAbsent;
   return std::optional(DeviceNode{S_ISBLK(facts.st_mode) ? 'b' : 'c', major(facts.st_rdev),
                                   minor(facts.st_rdev), facts.st_mode & 07777U, facts.st_uid,

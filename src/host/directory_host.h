@@ -4,9 +4,11 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "host/host.h"
+#include "host/unique_fd.h"
 
 namespace railhead {
 
@@ -23,33 +25,33 @@ class DirectoryHost : public Host {
   enum class Resolver : std::uint8_t { openat2, walk };
   static Result<std::unique_ptr<Host>> open_with(const std::string& root, Resolver resolver);
 
-  ~DirectoryHost() override;
-
   Result<std::optional<std::string>> read(const std::string& path) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
 
  private:
-  DirectoryHost(int root, Resolver resolver)
-      : root_(root),
+  DirectoryHost(UniqueFd root, Resolver resolver)
+      : root_(std::move(root)),
         resolver_(resolver) {}
 
-  /// A descriptor, or -1 with errno set.
-  [[nodiscard]] int open_below(const std::string& path, int flags);
+  /// No descriptor, and errno, where it cannot be opened.
+  [[nodiscard]] UniqueFd open_below(const std::string& path, int flags);
   /// The directory of this path, from the few that were used last, else opened. -1 and errno.
   int parent_of(const std::string& path);
-
-  int root_;
-  Resolver resolver_;
+  bool is_sysfs(const std::string& path);
 
   // Attributes of one device are read one after the other: the way to their directory is resolved
-  // once. A DirectoryHost serves one reading of the machine, so these are never old.
+  // once. Only below /sys: a host that lives longer than one reading reads processes, and the
+  // directory of one that ended must not answer for another with its number.
   struct Parent {
     std::string path;
-    int descriptor = -1;
+    UniqueFd descriptor;
   };
 
+  UniqueFd root_;
+  Resolver resolver_;
+  bool has_real_sysfs_ = false;  ///< and not a tree of files that hostile hands may have made
   std::array<Parent, 4> parents_;
   std::size_t oldest_parent_ = 0;
 };

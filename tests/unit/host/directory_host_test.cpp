@@ -102,6 +102,39 @@ TEST_P(DirectoryHostTest, absent_has_many_forms) {
   EXPECT_FALSE(host_->list("/sys/devices/pci0000:00/0000:00:01.0/vendor").value().has_value());
 }
 
+TEST_P(DirectoryHostTest, a_name_that_cannot_be_is_absent) {
+  EXPECT_EQ(text("/" + std::string(300, 'x')), "absent");
+  EXPECT_EQ(text(std::string(8000, '/') + "x"), "absent");
+  EXPECT_EQ(text(std::string("/sys\0/x", 7)), "absent");
+  EXPECT_FALSE(host_->list(std::string("/sys\0", 5)).value().has_value());
+}
+
+TEST_P(DirectoryHostTest, a_device_or_socket_in_the_place_of_a_file_is_not_read) {
+  if (mknod((root_ / "zero").c_str(), S_IFCHR | 0666, makedev(1, 5)) == 0) {
+    EXPECT_EQ(text("/zero"), "absent");
+  }
+  ASSERT_EQ(mknod((root_ / "socket").c_str(), S_IFSOCK | 0600, 0), 0);
+  EXPECT_EQ(text("/socket"), "absent");
+}
+
+TEST_P(DirectoryHostTest, a_directory_above_the_limit_is_too_large) {
+  fs::create_directory(root_ / "many");
+  for (std::size_t i = 0; i <= Host::kMaxListEntries; ++i) {
+    ASSERT_EQ(mknod((root_ / "many" / std::to_string(i)).c_str(), S_IFREG | 0600, 0), 0);
+  }
+  const auto names = host_->list("/many");
+  ASSERT_FALSE(names);
+  EXPECT_EQ(names.error().code, ErrorCode::too_large);
+}
+
+TEST_P(DirectoryHostTest, the_live_procfs_is_read_to_its_end_and_its_magic_links_lead_nowhere) {
+  const auto live = DirectoryHost::open_with("/", GetParam()).value();
+  EXPECT_NE(live->read("/proc/self/limits").value().value().find("Max locked memory"),
+            std::string::npos);
+  EXPECT_FALSE(live->read("/proc/self/exe/x").value_or(std::nullopt).has_value());
+  EXPECT_TRUE(live->device("/dev/null").value().has_value());
+}
+
 TEST_P(DirectoryHostTest, a_fifo_does_not_stop_the_reader) {
   ASSERT_EQ(mkfifo((root_ / "fifo").c_str(), 0600), 0);
   EXPECT_EQ(text("/fifo"), "absent");
@@ -137,24 +170,41 @@ INSTANTIATE_TEST_SUITE_P(Resolvers, DirectoryHostTest,
                                                                                      : "walk";
                          });
 
+/// The same tree below a directory.
+Snapshot below(const std::string& directory, const Snapshot& snapshot) {
+  Snapshot moved;
+  for (const auto& [path, entry] : snapshot.entries) moved.entries.emplace(directory + path, entry);
+  return moved;
+}
+
 TEST(DirectoryHost, both_resolvers_and_the_snapshot_agree_with_each_other_on_any_tree) {
-  for (unsigned seed = 0; seed < 15; ++seed) {
+  for (unsigned seed = 0; seed < 16; ++seed) {
     RandomTree tree(seed, Oddities::none);
+    const std::string top = seed % 2 == 0 ? "" : "/sys";
+    const Snapshot machine = below(top, tree.snapshot());
     TemporaryDirectory directory;
-    const Status written = write_tree(tree.snapshot(), directory / "root");
+    const Status written = write_tree(machine, directory / "root");
     ASSERT_TRUE(written) << written.error().message;
-    SnapshotHost snapshot(tree.snapshot());
+    SnapshotHost snapshot(machine);
     const auto kernel =
         DirectoryHost::open_with(directory / "root", DirectoryHost::Resolver::openat2).value();
     const auto walk =
         DirectoryHost::open_with(directory / "root", DirectoryHost::Resolver::walk).value();
-    for (int question = 0; question < 60; ++question) {
-      const std::string path = tree.path();
-      const auto expected = answers(*kernel, path);
+    for (int question = 0; question < 100; ++question) {
+      const std::string path = top + tree.path();
+      const auto expected = answers(snapshot, path);
       EXPECT_EQ(answers(*walk, path), expected) << "seed " << seed;
-      EXPECT_EQ(answers(snapshot, path), expected) << "seed " << seed;
+      EXPECT_EQ(answers(*kernel, path), expected) << "seed " << seed;
     }
   }
+}
+
+TEST(DirectoryHost, what_lies_below_sys_in_a_tree_of_files_may_be_anything) {
+  TemporaryDirectory directory;
+  fs::create_directory(directory / "sys");
+  ASSERT_EQ(mkfifo((directory / "sys/fifo").c_str(), 0600), 0);
+  const auto host = DirectoryHost::open(directory.path()).value();
+  EXPECT_EQ(host->read("/sys/fifo").value(), std::nullopt);
 }
 
 TEST(DirectoryHost, a_root_that_does_not_exist_is_an_error_that_names_it) {

@@ -49,5 +49,30 @@ TEST(Process, is_found_by_the_name_that_the_kernel_keeps) {
   EXPECT_FALSE(find_processes(*host, "/nowhere", "crio"));
 }
 
+TEST(Process, a_long_name_is_found_by_the_part_that_is_kept) {
+  const auto host =
+      SnapshotHost::parse("railhead-snapshot 1\nt /p/8/comm containerd-shim\nx /p/9/comm\n")
+          .value();
+  EXPECT_EQ(find_processes(*host, "/p", "containerd-shim-runc-v2").value(), std::vector<int>{8});
+  EXPECT_TRUE(find_processes(*host, "/p", "containerd").value().empty());
+}
+
+TEST(Process, facts_that_cannot_be_read_are_absent_each_for_itself) {
+  const auto host = SnapshotHost::parse(
+                        "railhead-snapshot 1\nf /p/8/status 15\nCapEff:\tjunk\n\n\n\n"
+                        "t /p/8/limits Max locked memory 8388608 none bytes\n")
+                        .value();
+  const auto facts = read_process(*host, "/p", 8);
+  ASSERT_TRUE(facts && *facts) << facts.error().message;
+  EXPECT_EQ((*facts)->cap_effective, std::nullopt);
+  EXPECT_EQ((*facts)->memlock_soft_bytes, 8388608U);
+  EXPECT_EQ((*facts)->memlock_hard_bytes, std::nullopt);
+}
+
+TEST(Process, one_that_may_not_be_looked_at_is_an_error) {
+  const auto host = SnapshotHost::parse("railhead-snapshot 1\ne /p/8/status EACCES\n").value();
+  EXPECT_EQ(read_process(*host, "/p", 8).error().code, ErrorCode::denied);
+}
+
 }  // namespace
 }  // namespace railhead
