@@ -45,21 +45,25 @@ bool is_dot(std::string_view name) {
   return name == "." || name == "..";
 }
 
-/// sysfs attributes fit into a page; what is larger grows the text and goes on. In a real sysfs an
-/// attribute comes in one piece, and only a full page can have more behind it (fs/kernfs/file.c),
-/// which saves the read(2) that says so.
+constexpr std::size_t kOnePiece = ~std::size_t{0};
+
+/// Attributes fit into a page; what is larger grows the text and goes on. The last read(2), which
+/// only says that there is no more, is saved for a file that gave as much as it has (`size`), and
+/// for one that comes in kOnePiece: sysfs shows an attribute at once, and only a full page can
+/// have more behind it (fs/kernfs/file.c).
 Result<std::optional<std::string>> read_whole(int descriptor, const std::string& path,
-                                              bool comes_in_one_piece) {
+                                              std::size_t size) {
   char page[4096];
   std::string text;
   for (;;) {
-    const auto size = ::read(descriptor, page, sizeof page);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return absent_or_failure<std::string>(path, errno);
-    text.append(page, static_cast<std::size_t>(size));
+    const auto got = ::read(descriptor, page, sizeof page);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return absent_or_failure<std::string>(path, errno);
+    const auto bytes = static_cast<std::size_t>(got);
+    text.append(page, bytes);
     if (text.size() > Host::kMaxFileBytes) return host_error(path, EFBIG);
-    const bool is_last = comes_in_one_piece && static_cast<std::size_t>(size) < sizeof page;
-    if (size == 0 || is_last) return std::optional(std::move(text));
+    const bool may_go_on = bytes == sizeof page || (size != kOnePiece && text.size() != size);
+    if (bytes == 0 || !may_go_on) return std::optional(std::move(text));
   }
 }
 
@@ -132,7 +136,8 @@ Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) 
 
   if (!in_sysfs && ::fstat(file.get(), &facts) != 0) return host_error(path, errno);
   if (!in_sysfs && !S_ISREG(facts.st_mode)) return kAbsent;
-  return read_whole(file.get(), path, in_sysfs);
+  const std::size_t size = in_sysfs ? kOnePiece : static_cast<std::size_t>(facts.st_size);
+  return read_whole(file.get(), path, size);
 }
 
 Result<std::optional<std::string>> DirectoryHost::readlink(const std::string& path) {

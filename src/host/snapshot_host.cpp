@@ -57,11 +57,21 @@ Result<std::unique_ptr<Host>> SnapshotHost::parse(std::string text) {
 SnapshotHost::SnapshotHost(Snapshot snapshot)
     : snapshot_(std::move(snapshot)),
       places_(1) {
-  for (const auto& [path, entry] : snapshot_.entries) place_of(path)->entry = &entry;
+  // Entries are sorted, so most stand in the directory of the one before.
+  std::string_view directory;
+  Place* place = &places_.front();
+  for (const auto& [path, entry] : snapshot_.entries) {
+    const std::string_view whole = path;
+    const std::size_t slash = whole.rfind('/');
+    if (whole.substr(0, slash) != directory) {
+      directory = whole.substr(0, slash);
+      place = below(&places_.front(), directory);
+    }
+    below(place, whole.substr(slash + 1))->entry = &entry;
+  }
 }
 
-SnapshotHost::Place* SnapshotHost::place_of(std::string_view path) {
-  Place* place = &places_.front();
+SnapshotHost::Place* SnapshotHost::below(Place* place, std::string_view path) {
   for (auto name = take_component(path); !name.empty(); name = take_component(path)) {
     Place*& child = place->children[name];
     if (child == nullptr) {

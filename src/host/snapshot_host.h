@@ -41,7 +41,8 @@ class SnapshotHost final : public Host {
   };
   enum class LastLink : std::uint8_t { follow, keep };
 
-  Place* place_of(std::string_view path);
+  /// The place of a path that starts at another; made where it is not there yet.
+  Place* below(Place* place, std::string_view path);
   /// Where `path` leads; nullptr where it leads nowhere.
   Result<const Place*> resolve(const std::string& path, LastLink last_link) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/snapshot_text.h"
 
-#include "base/text.h"
+#include <algorithm>
 
 namespace railhead {
 namespace {
@@ -48,15 +48,14 @@ std::string escape_path(std::string_view path) {
 }
 
 std::optional<std::string> unescape_path(std::string_view text) {
-  std::string path;
-  path.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      if (needs_escape(text[i])) return std::nullopt;
+  const auto first = std::find_if(text.begin(), text.end(), needs_escape);
+  std::string path(text.begin(), first);
+  for (auto i = static_cast<std::size_t>(first - text.begin()); i < text.size(); ++i) {
+    if (!needs_escape(text[i])) {
       path += text[i];
       continue;
     }
-    if (i + 2 >= text.size()) return std::nullopt;
+    if (text[i] != '%' || i + 2 >= text.size()) return std::nullopt;
     const auto high = hex_digit(text[i + 1]);
     const auto low = hex_digit(text[i + 2]);
     if (!high || !low || (*high == 0 && *low == 0)) return std::nullopt;
@@ -101,8 +100,11 @@ bool is_canonical_path(std::string_view path) {
   if (path.empty() || path.front() != '/') return false;
   if (path.find('\0') != std::string_view::npos) return false;
   if (path == "/") return true;
-  for (const std::string_view part : split(path.substr(1), '/')) {
+  for (std::size_t slash = 0; slash < path.size();) {
+    const std::size_t next = std::min(path.find('/', slash + 1), path.size());
+    const std::string_view part = path.substr(slash + 1, next - slash - 1);
     if (part.empty() || part == "." || part == "..") return false;
+    slash = next;
   }
   return true;
 }
