@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A machine as one text file, for bug reports and tests. The format (docs/snapshot-format.md):
+// A machine as one text file, for bug reports and tests. The format:
 //
 //   railhead-snapshot 1
 //   # comment; those before the first entry are kept
