@@ -9,7 +9,8 @@
 namespace railhead {
 namespace {
 
-TEST(ConfigurationDocument, has_a_row_for_every_setting_with_its_flag_variable_default_and_meaning) {
+TEST(ConfigurationDocument,
+     has_a_row_for_every_setting_with_its_flag_variable_default_and_meaning) {
   std::ifstream file(RAILHEAD_SOURCE_DIR "/docs/configuration.md");
   std::stringstream text;
   text << file.rdbuf();
