@@ -49,7 +49,7 @@ bool is_directory(const SnapshotEntry* entry) {
 
 }  // namespace
 
-Result<std::unique_ptr<Host>> SnapshotHost::parse(std::string text) {
+Result<std::unique_ptr<Host>> SnapshotHost::parse(std::string_view text) {
   Snapshot snapshot = TRY(parse_snapshot(text));
   return std::unique_ptr<Host>(std::make_unique<SnapshotHost>(std::move(snapshot)));
 }

@@ -19,7 +19,7 @@ namespace railhead {
 class SnapshotHost final : public Host {
  public:
   /// The host of a snapshot text; fails as parse_snapshot does.
-  static Result<std::unique_ptr<Host>> parse(std::string text);
+  static Result<std::unique_ptr<Host>> parse(std::string_view text);
 
   /// `snapshot` has to respect the rules for keys; entries below something that is not a directory
   /// are out of reach.

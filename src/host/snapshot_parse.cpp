@@ -185,7 +185,7 @@ class Parser {
     return SnapshotEntry{SnapshotFile{std::string(content)}};
   }
 
-  Status add(std::string path, SnapshotEntry entry) {
+  Status add(std::string path, SnapshotEntry&& entry) {
     if (snapshot_.entries.size() >= SnapshotLimits::kEntries) {
       return Error{ErrorCode::too_large, "more than 500000 entries"};
     }
