@@ -6,21 +6,9 @@
 
 #include "base/text.h"
 #include "host/host_error.h"
+#include "host/resolve.h"
 
 namespace railhead {
-namespace {
-
-constexpr int kMaxLinks = 40;
-
-void push_front(std::deque<std::string>& todo, std::string_view path) {
-  const auto parts = split(path, '/');
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (!part->empty()) todo.emplace_front(*part);
-  }
-}
-
-}  // namespace
-
 const std::optional<std::string>& RecordingHost::link_at(const std::string& path) {
   const auto [at, is_new] = links_.try_emplace(path);
   if (is_new) {

@@ -21,17 +21,7 @@
 namespace railhead {
 namespace {
 
-/// What Linux itself allows (MAXSYMLINKS, include/linux/namei.h).
-constexpr int kMaxLinks = 40;
-
 constexpr int kMaxTries = 32;
-
-void push_front(std::deque<std::string>& todo, std::string_view path) {
-  const auto parts = split(path, '/');
-  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
-    if (!part->empty()) todo.emplace_front(*part);
-  }
-}
 
 /// Directories that were entered, from the root down; each step opens one name in the last of them,
 /// so that a link put there meanwhile is never followed by the kernel.
@@ -95,6 +85,13 @@ class Walk {
 };
 
 }  // namespace
+
+void push_front(std::deque<std::string>& todo, std::string_view path) {
+  const auto parts = split(path, '/');
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    if (!part->empty()) todo.emplace_front(*part);
+  }
+}
 
 int open_in_root(int root, const std::string& path, int flags) {
   open_how how{};

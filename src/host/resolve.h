@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <deque>
 #include <string>
+#include <string_view>
 
 namespace railhead {
 
@@ -10,5 +12,12 @@ namespace railhead {
 /// return a descriptor, or -1 and errno.
 int open_in_root(int root, const std::string& path, int flags);  ///< by openat2(2), one call
 int walk_in_root(int root, const std::string& path, int flags);  ///< component by component
+
+/// Links that are followed on the way to one file: what Linux itself allows (MAXSYMLINKS,
+/// include/linux/namei.h).
+inline constexpr int kMaxLinks = 40;
+
+/// Puts the components of `path` in front of what is still to be walked, without "" and ".".
+void push_front(std::deque<std::string>& todo, std::string_view path);
 
 }  // namespace railhead

@@ -5,11 +5,10 @@
 #include <cerrno>
 
 #include "host/host_error.h"
+#include "host/resolve.h"
 
 namespace railhead {
 namespace {
-
-constexpr int kMaxLinks = 40;  // MAXSYMLINKS, include/linux/namei.h
 
 /// Takes the first component off `path`; empty when none is left.
 std::string_view take_component(std::string_view& path) {
