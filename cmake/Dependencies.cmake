@@ -5,6 +5,7 @@ find_package(Threads REQUIRED)
 find_package(Protobuf REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
+find_package(pugixml REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 
 # fmt and spdlog are used header-only: Debian ships no static archive.

@@ -27,10 +27,9 @@ function(railhead_unit_tests layer)
   endif()
   add_executable(test_${layer} ${sources})
   target_include_directories(test_${layer} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
-  target_compile_definitions(test_${layer} PRIVATE RAILHEAD_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
   list(TRANSFORM UNIT_LINKS PREPEND railhead_)
-  target_link_libraries(test_${layer} PRIVATE railhead_${layer} ${UNIT_LINKS} railhead_warnings
-    GTest::gmock GTest::gtest_main)
+  target_link_libraries(test_${layer} PRIVATE railhead_${layer} ${UNIT_LINKS} railhead_source_dir
+    railhead_warnings GTest::gmock GTest::gtest_main)
   gtest_discover_tests(test_${layer} TEST_PREFIX "unit/${layer}: " DISCOVERY_MODE PRE_TEST
     PROPERTIES TIMEOUT 120 LABELS unit)
 endfunction()

@@ -44,7 +44,7 @@ Result<std::vector<std::string>> node_paths(const Value& device) {
   return out;
 }
 
-Result<std::vector<CdiDevice>> parse_spec(const CdiFile& file) {
+Result<std::vector<CdiDevice>> parse_spec(const TextFile& file) {
   const bool json = file.path.ends_with(".json");
   const Value spec =
       TRY(json ? parse_json(file.text, kCdiLimits) : parse_yaml(file.text, kCdiLimits));
@@ -79,10 +79,10 @@ struct Definition {
 
 }  // namespace
 
-CdiRegistry CdiRegistry::from_files(const std::vector<CdiFile>& files,
+CdiRegistry CdiRegistry::from_files(const std::vector<TextFile>& files,
                                     std::vector<Problem>& problems) {
   std::unordered_map<std::string, Definition> definitions;
-  for (const CdiFile& file : files) {
+  for (const TextFile& file : files) {
     auto devices = parse_spec(file);
     if (!devices) {
       problems.push_back({Problem::Kind::malformed, file.path, devices.error().message});

@@ -16,7 +16,7 @@ namespace railhead {
 class CdiRegistry {
  public:
   /// Parses every file (JSON or YAML). A file that cannot be parsed is left out and reported.
-  static CdiRegistry from_files(const std::vector<CdiFile>& files, std::vector<Problem>& problems);
+  static CdiRegistry from_files(const std::vector<TextFile>& files, std::vector<Problem>& problems);
 
   /// Device node paths of a fully qualified name ("nvidia.com/gpu=0"), those of the kind's common
   /// edits not included; absent if no spec defines it.

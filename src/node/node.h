@@ -147,12 +147,12 @@ struct Dmi {
   friend bool operator==(const Dmi&, const Dmi&) = default;
 };
 
-/// A Container Device Interface spec as found; parsed where it is used.
-struct CdiFile {
+/// A file as found; parsed where it is used.
+struct TextFile {
   std::string path;
   std::string text;
 
-  friend bool operator==(const CdiFile&, const CdiFile&) = default;
+  friend bool operator==(const TextFile&, const TextFile&) = default;
 };
 
 /// Something that is there and could not be used. Absence is never a problem.
@@ -179,7 +179,10 @@ struct Node {
   RdmaNetns rdma_netns = RdmaNetns::unknown;
   Dmi dmi;
   bool hypervisor = false;  ///< the CPU says that a hypervisor is below
-  std::vector<CdiFile> cdi;
+  std::vector<TextFile> cdi;  ///< Container Device Interface specs
+  /// The topology file that NCCL is told of on this node: NCCL_TOPO_FILE of /etc/nccl.conf, else
+  /// /var/run/nvidia-topologyd/virtualTopology.xml (NCCL src/graph/topo.cc, src/misc/param.cc).
+  std::optional<TextFile> nccl_file;
   std::vector<Problem> problems;
 
   [[nodiscard]] const PciDevice* find_pci(const PciAddress& address) const;

@@ -54,8 +54,8 @@ bool read_hypervisor(Reader& reader) {
   return type.has_value() && *type != "none";
 }
 
-std::vector<CdiFile> read_cdi(Reader& reader) {
-  std::vector<CdiFile> files;
+std::vector<TextFile> read_cdi(Reader& reader) {
+  std::vector<TextFile> files;
   for (const std::string folder : {"/etc/cdi", "/var/run/cdi"}) {
     for (const auto& name : reader.names(folder)) {
       if (!is_cdi_spec(name)) continue;

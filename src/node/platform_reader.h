@@ -25,6 +25,6 @@ bool read_hypervisor(Reader& reader);
 
 /// Specs of Container Device Interface folders, at most kMaxCdiFiles.
 inline constexpr std::size_t kMaxCdiFiles = 64;
-std::vector<CdiFile> read_cdi(Reader& reader);
+std::vector<TextFile> read_cdi(Reader& reader);
 
 }  // namespace railhead

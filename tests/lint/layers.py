@@ -9,6 +9,7 @@ from source_tree import ROOT, SOURCE, code_lines, finish, layers, reach, sources
 THIRD_PARTY = {
     "nlohmann/": {"data"},
     "yaml-cpp/": {"data"},
+    "pugixml": {"data"},
     "CLI/": {"cli"},
     "spdlog/": {"agent"},
     "fmt/": {"agent"},

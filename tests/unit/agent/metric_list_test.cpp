@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/source_dir.h"
+
 namespace railhead {
 namespace {
 
@@ -21,7 +23,7 @@ TEST(MetricList, names_follow_the_rules_of_the_exposition_format) {
 }
 
 TEST(MetricList, the_document_has_a_row_for_every_metric) {
-  std::ifstream file(RAILHEAD_SOURCE_DIR "/docs/metrics.md");
+  std::ifstream file(test::source_dir() + "/docs/metrics.md");
   std::stringstream text;
   text << file.rdbuf();
   for (const auto& spec : metric_list()) {

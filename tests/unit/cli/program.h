@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "data/json.h"
+#include "unit/source_dir.h"
 
 namespace railhead::test {
 
@@ -33,7 +34,7 @@ inline Said run(std::vector<std::string> arguments, const Environment& environme
 inline Said run_on(const std::string& machine, const std::string& command,
                    const std::vector<std::string>& more = {}) {
   std::vector<std::string> arguments = {command, "--snapshot",
-                                        RAILHEAD_SOURCE_DIR "/tests/nodes/" + machine + ".node"};
+                                        source_dir() + "/tests/nodes/" + machine + ".node"};
   arguments.insert(arguments.end(), more.begin(), more.end());
   return run(arguments);
 }

@@ -5,13 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "config/settings.h"
+#include "unit/source_dir.h"
 
 namespace railhead {
 namespace {
 
 TEST(ConfigurationDocument,
      has_a_row_for_every_setting_with_its_flag_variable_default_and_meaning) {
-  std::ifstream file(RAILHEAD_SOURCE_DIR "/docs/configuration.md");
+  std::ifstream file(test::source_dir() + "/docs/configuration.md");
   std::stringstream text;
   text << file.rdbuf();
   for (const auto& spec : all_settings()) {

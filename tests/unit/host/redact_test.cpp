@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "unit/source_dir.h"
 
 namespace railhead {
 namespace {
@@ -180,7 +181,8 @@ TEST(Redact, says_what_was_replaced_and_twice_is_once) {
 
 std::vector<std::filesystem::path> machines() {
   std::vector<std::filesystem::path> paths;
-  for (const auto& file : std::filesystem::directory_iterator(RAILHEAD_SOURCE_DIR "/tests/nodes")) {
+  for (const auto& file :
+       std::filesystem::directory_iterator(test::source_dir() + "/tests/nodes")) {
     if (file.path().extension() == ".node") paths.push_back(file.path());
   }
   return paths;

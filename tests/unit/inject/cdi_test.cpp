@@ -11,7 +11,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-CdiRegistry registry(const std::vector<CdiFile>& files, std::vector<Problem>& problems) {
+CdiRegistry registry(const std::vector<TextFile>& files, std::vector<Problem>& problems) {
   return CdiRegistry::from_files(files, problems);
 }
 
@@ -95,7 +95,7 @@ TEST(Cdi, the_run_directory_wins_over_etc) {
       "    deviceNodes:\n    - path: /dev/nvidia5\n";
   for (const bool first : {true, false}) {
     std::vector<Problem> problems;
-    std::vector<CdiFile> files = {{"/etc/cdi/nvidia.yaml", kYaml}, {"/var/run/cdi/n.yaml", other}};
+    std::vector<TextFile> files = {{"/etc/cdi/nvidia.yaml", kYaml}, {"/var/run/cdi/n.yaml", other}};
     if (!first) std::swap(files[0], files[1]);
     const auto cdi = registry(files, problems);
     EXPECT_THAT(*cdi.device_paths("nvidia.com/gpu=0"), ElementsAre("/dev/nvidia5"));

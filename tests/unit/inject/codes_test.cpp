@@ -8,11 +8,13 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/source_dir.h"
+
 namespace railhead {
 namespace {
 
 std::string page() {
-  std::ifstream file(std::string(RAILHEAD_SOURCE_DIR) + "/docs/pod-interface.md");
+  std::ifstream file(test::source_dir() + "/docs/pod-interface.md");
   std::stringstream text;
   text << file.rdbuf();
   return text.str();

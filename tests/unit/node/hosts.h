@@ -11,6 +11,7 @@
 
 #include "host/snapshot_host.h"
 #include "node/node.h"
+#include "unit/source_dir.h"
 
 namespace railhead::test {
 
@@ -31,7 +32,7 @@ inline Node node_of(const std::string& entries) {
 /// The text of a machine in the box, tests/nodes/<name>.node.
 inline std::string machine_text(std::string_view name) {
   const std::string path =
-      std::string(RAILHEAD_SOURCE_DIR) + "/tests/nodes/" + std::string(name) + ".node";
+      source_dir() + "/tests/nodes/" + std::string(name) + ".node";
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file) << path;
   return {std::istreambuf_iterator<char>(file), {}};

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "topology/topology.h"
+#include "unit/source_dir.h"
 #include "unit/topology/lspci_tree.h"
 
 namespace railhead {
@@ -19,7 +20,7 @@ class Published : public testing::Test {
  protected:
   void SetUp() override {
     const char* given = std::getenv("RAILHEAD_CORPUS");
-    corpus_ = given != nullptr ? given : RAILHEAD_SOURCE_DIR "/../shared/corpus";
+    corpus_ = given != nullptr ? given : test::source_dir() + "/../shared/corpus";
     if (!std::filesystem::exists(corpus_)) GTEST_SKIP() << "no corpus at " << corpus_;
   }
 

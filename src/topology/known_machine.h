@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "node/node.h"
+#include "topology/layout.h"
+
+namespace railhead {
+
+/// GPUs and NICs that hang below one switch of the real machine.
+struct KnownSwitch {
+  int numa_node = 0;
+  std::vector<PciAddress> gpus;
+  std::vector<PciAddress> nics;
+};
+
+/// A type of virtual machine whose real PCI tree is known. Data: src/topology/known_machines.yaml,
+/// each entry with the source of its facts.
+struct KnownMachine {
+  std::string name;                  ///< "Azure ND A100 v4"
+  std::string source;                ///< where its facts come from
+  std::string sys_vendor;            ///< DMI, shell patterns; "" matches anything
+  std::string product_name;          ///< DMI
+  std::string asset_tag;             ///< DMI chassis_asset_tag
+  std::vector<std::string> gpu_ids;  ///< "10de:20b0": PCI ids that its GPUs may have
+  unsigned gpus = 0;
+  unsigned nics = 0;          ///< compute NICs of the whole machine
+  bool tree_is_real = false;  ///< the guest's sysfs shows the real switches: nothing to correct
+  std::vector<KnownSwitch> switches;
+};
+
+/// Reads the table's text; fails with line and key. `origin` is for messages.
+Result<std::vector<KnownMachine>> parse_known_machines(std::string_view text,
+                                                       const std::string& origin);
+
+/// The table in the program.
+const std::vector<KnownMachine>& known_machines();
+
+/// The first entry that this machine is: DMI matches, its GPUs have the ids, and every GPU stands
+/// at an address of the entry (or the entry has a real tree and the count is right). GPUs or NICs
+/// may be missing (broken, or not passed through) but none may stand where the entry has none,
+/// except NICs that are not on the entry's addresses at all (front-end).
+const KnownMachine* find_known_machine(const Node& node, const std::vector<KnownMachine>& table);
+
+Layout layout_of(const KnownMachine& machine);
+
+}  // namespace railhead

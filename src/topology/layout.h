@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "node/node.h"
+#include "topology/nccl_topology.h"
+
+namespace railhead {
+
+/// Where a function hangs, by another source than its own sysfs path.
+struct Position {
+  PciAddress function;
+  std::string root;  ///< as PciDevice::root; functions that share a host bridge have the same
+  std::vector<PciAddress> bridges;  ///< as PciDevice::bridges: a switch is two of them
+  std::optional<int> numa_node;
+
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+/// A machine's PCI tree by another source than sysfs: only the functions it knows.
+struct Layout {
+  std::vector<Position> positions;    ///< by address, each once
+  std::vector<std::string> warnings;  ///< contradictions in the source
+};
+
+/// The tree of a topology file. A switch of the file is an upstream port and one downstream port
+/// for each thing below it, so that relations follow from it as from sysfs (topology.h). Functions
+/// that meet only at a <cpu> share a host bridge where they are on one bus (PHB), else none (NODE).
+Layout layout_of(const NcclTopology& topology);
+
+/// The node with the functions of the layout moved to their positions, NUMA nodes of GPUs and NICs
+/// with them, and the layout's bridges that sysfs does not have added as PCI-to-PCI bridges.
+/// Functions the layout does not know stay where they are.
+Node moved(Node node, const Layout& layout);
+
+/// A machine of which nothing but such a file is known (`--nccl-topo`): GPUs numbered by PCI
+/// address, a NIC for each distinct <net> name (several ports of a name are ports of one device)
+/// or, without <net>s, for each network function, named by its address; ports ACTIVE with the
+/// file's speed; NUMA nodes with the CPUs of their masks. Character devices and drivers are absent.
+Node node_from(const NcclTopology& topology);
+
+/// The other way: what NCCL should be told of this machine. Bridges become one <pci> a switch
+/// (two bridges of a path), host bridges vanish, NICs are all RDMA devices that the node has.
+NcclTopology nccl_topology_of(const Node& node);
+
+}  // namespace railhead
