@@ -58,7 +58,7 @@ TEST(PlatformReader, cdi_specs_are_kept_as_text_up_to_a_limit) {
   EXPECT_EQ(node.cdi[0], (TextFile{"/etc/cdi/a.yaml", "kind: a/b\n"}));
   for (int i = 0; i < 100; ++i) entries += "t /etc/cdi/c" + std::to_string(i) + ".yml x\n";
   const auto many = node_of(entries);
-  EXPECT_THAT(many.cdi, SizeIs(kMaxTextFiles));
+  EXPECT_THAT(many.cdi, SizeIs(kMaxCdiFiles));
   EXPECT_THAT(many.problems, SizeIs(1));
 }
 
