@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/layout.h"
+
+#include <algorithm>
+#include <map>
+
+namespace railhead {
+namespace {
+
+constexpr std::uint32_t kPciBridgeClass = 0x060400;
+
+using Positions = std::map<PciAddress, const Position*>;
+
+/// Where the layout puts a function: by its own address, else with its physical function, else with
+/// function 0 of its card, which stands for the whole card in a topology file (NCCL
+/// src/transport/net_ib merges ports and virtual functions). nullptr: the layout does not say.
+const Position* position_of(const PciDevice& device, const Positions& positions) {
+  PciAddress card = device.address;
+  card.function = 0;
+  for (const auto& address : {device.address, device.physfn.value_or(card), card}) {
+    const auto at = positions.find(address);
+    if (at != positions.end()) return at->second;
+  }
+  return nullptr;
+}
+
+PciDevice bridge_at(const Position& below, std::size_t depth) {
+  PciDevice bridge;
+  bridge.address = below.bridges[depth];
+  bridge.root = below.root;
+  bridge.bridges.assign(below.bridges.begin(),
+                        below.bridges.begin() + static_cast<std::ptrdiff_t>(depth));
+  bridge.class_code = kPciBridgeClass;
+  bridge.numa_node = below.numa_node;
+  return bridge;
+}
+
+void put(PciDevice& device, const Position& position) {
+  device.root = position.root;
+  device.bridges = position.bridges;
+  if (position.numa_node) device.numa_node = position.numa_node;
+}
+
+/// Bridges above moved functions: those of sysfs move along, the others are made.
+void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>& used) {
+  std::map<PciAddress, PciDevice> bridges;
+  for (const auto* position : used) {
+    for (std::size_t depth = 0; depth < position->bridges.size(); ++depth) {
+      bridges.emplace(position->bridges[depth], bridge_at(*position, depth));
+    }
+  }
+  const auto known = static_cast<std::ptrdiff_t>(pci.size());
+  for (auto& [address, bridge] : bridges) {
+    const auto end = pci.begin() + known;
+    const auto at = std::lower_bound(
+        pci.begin(), end, address,
+        [](const PciDevice& device, const PciAddress& wanted) { return device.address < wanted; });
+    if (at == end || at->address != address) {
+      pci.push_back(std::move(bridge));
+    } else if (at->is_bridge()) {
+      at->root = bridge.root;
+      at->bridges = bridge.bridges;
+      if (bridge.numa_node) at->numa_node = bridge.numa_node;
+    }
+  }
+  std::inplace_merge(pci.begin(), pci.begin() + known, pci.end(),
+                     [](const PciDevice& a, const PciDevice& b) { return a.address < b.address; });
+}
+
+}  // namespace
+
+Node moved(Node node, const Layout& layout) {
+  Positions positions;
+  for (const auto& position : layout.positions) positions.emplace(position.function, &position);
+  std::vector<const Position*> used;
+  for (auto& device : node.pci) {
+    if (device.is_bridge()) continue;
+    const Position* position = position_of(device, positions);
+    if (position == nullptr) continue;
+    put(device, *position);
+    used.push_back(position);
+  }
+  put_bridges(node.pci, used);
+  const auto numa_of = [&](const PciAddress& address, std::optional<int>& numa) {
+    const PciDevice* device = node.find_pci(address);
+    if (device != nullptr && position_of(*device, positions) != nullptr) numa = device->numa_node;
+  };
+  for (auto& gpu : node.gpus) numa_of(gpu.pci, gpu.numa_node);
+  for (auto& nic : node.nics) {
+    if (nic.pci) numa_of(*nic.pci, nic.numa_node);
+  }
+  return node;
+}
+
+}  // namespace railhead
