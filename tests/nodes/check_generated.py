@@ -1,28 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Fails when a committed machine is not what make_nodes.py writes: facts live in the generator."""
+"""Fails when a committed machine is not what the generator writes: facts live there."""
 import difflib
 import itertools
+import pathlib
 import sys
 
-import make_nodes
+import registry
 
+HERE = pathlib.Path(__file__).resolve().parent
 LINES_SHOWN = 20
 
 
 def main():
     differences = 0
     # recorded-*.node are recordings of real machines; nothing generates them.
-    on_disk = {path.stem for path in make_nodes.HERE.glob("*.node")
+    on_disk = {path.stem for path in HERE.glob("*.node")
                if not path.stem.startswith("recorded-")}
-    wanted = set(make_nodes.committed_names())
+    wanted = set(registry.committed_names())
     for name in sorted(on_disk - wanted):
         print(f"{name}.node: nothing writes it")
         differences += 1
     for name in sorted(wanted):
-        path = make_nodes.HERE / f"{name}.node"
+        path = HERE / f"{name}.node"
         committed = path.read_bytes() if path.exists() else b""
-        generated = make_nodes.snapshot_of(name)
+        generated = registry.snapshot_of(name)
         if committed == generated:
             continue
         differences += 1

@@ -17,6 +17,7 @@ OUTPUTS = {
     "tree.txt": ["topology", "-o", "tree"],
     "topology.json": ["topology", "-o", "json"],
     "affinity.txt": ["affinity"],
+    "explain.txt": ["affinity", "--explain"],
     "affinity.json": ["affinity", "-o", "json"],
     "nics.txt": ["nics", "-o", "wide"],
 }
