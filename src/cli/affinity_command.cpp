@@ -185,16 +185,13 @@ Report affinity_report(const DecisionTable& table, const std::vector<std::size_t
   return report;
 }
 
-int run_affinity(const Invocation& invocation, const AffinityFlags& flags) {
-  const auto config = invocation.config();
-  if (!config) return invocation.fail("affinity", config.error(), kExitUsage);
-  const auto table = load_table(*config);
-  if (!table) return invocation.fail("affinity", table.error());
-  const auto gpus = asked_gpus(**table, flags.gpus);
+int print_affinity(const Invocation& invocation, const AffinityFlags& flags,
+                   const DecisionTable& table) {
+  const auto gpus = asked_gpus(table, flags.gpus);
   if (!gpus) return invocation.fail("affinity", gpus.error(), kExitUsage);
-  const auto report = affinity_report(**table, *gpus, flags.explain);
+  const auto report = affinity_report(table, *gpus, flags.explain);
   const bool lacking = !gpus->empty() && report.json["nics"].empty();
-  return invocation.print("affinity", report, lacking ? kExitProblem : kExitOk);
+  return invocation.print(report, lacking ? kExitProblem : kExitOk);
 }
 
 }  // namespace
@@ -211,7 +208,11 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
   app->add_flag("--explain", flags->explain,
                 "every NIC as each GPU sees it, with the reason for or against it");
   app->callback([&invocation, flags] {
-    invocation.run = [&invocation, flags] { return run_affinity(invocation, *flags); };
+    invocation.run = [&invocation, flags] {
+      return invocation.with_machine("affinity", [&](const DecisionTable& table) {
+        return print_affinity(invocation, *flags, table);
+      });
+    };
   });
 }
 

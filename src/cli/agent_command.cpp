@@ -14,10 +14,10 @@ void add_agent_command(CLI::App& program, Invocation& invocation) {
   add_config_option(*app, invocation);
   app->callback([&invocation] {
     invocation.run = [&invocation] {
-      const auto config = invocation.config();
-      if (!config) return invocation.fail("agent", config.error(), kExitUsage);
-      const auto done = run_agent(*config);
-      return done ? static_cast<int>(kExitOk) : invocation.fail("agent", done.error());
+      return invocation.with_config("agent", [&](const Config& config) {
+        const auto done = run_agent(config);
+        return done ? static_cast<int>(kExitOk) : invocation.fail("agent", done.error());
+      });
     };
   });
 }

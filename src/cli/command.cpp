@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
+#include <algorithm>
 #include <ostream>
 
 #include "agent/agent.h"
+#include "base/text.h"
 #include "host/host.h"
 #include "host/input_file.h"
 
@@ -35,13 +37,22 @@ int Invocation::fail(std::string_view command, const Error& error, int code) con
   return code;
 }
 
-int Invocation::print(std::string_view command, const Report& report, int code) const {
-  const auto format = parse_format(output);
-  if (!format) {
-    return fail(command, {ErrorCode::usage, "-o " + output + ": not a format of this command"},
-                kExitUsage);
-  }
-  out << render(report, *format);
+int Invocation::with_config(std::string_view command,
+                            const std::function<int(const Config&)>& answer) const {
+  const auto read = config();
+  return read ? answer(*read) : fail(command, read.error(), kExitUsage);
+}
+
+int Invocation::with_machine(std::string_view command,
+                             const std::function<int(const DecisionTable&)>& answer) const {
+  return with_config(command, [&](const Config& read) {
+    const auto table = load_table(read);
+    return table ? answer(**table) : fail(command, table.error());
+  });
+}
+
+int Invocation::print(const Report& report, int code) const {
+  out << render(report, parse_format(output).value_or(Format::table));
   return code;
 }
 
@@ -71,9 +82,18 @@ void add_machine_options(CLI::App& app, Invocation& invocation) {
   add_config_option(app, invocation);
 }
 
-void add_output_option(CLI::App& app, Invocation& invocation, std::string_view more) {
+void add_output_option(CLI::App& app, Invocation& invocation,
+                       const std::vector<std::string>& more) {
+  std::vector<std::string> formats = {"table", "wide", "json", "yaml"};
+  formats.insert(formats.end(), more.begin(), more.end());
+  const auto shape = join(formats, "|");
+  const auto refuse_others = [formats, shape](const std::string& text) {
+    if (std::find(formats.begin(), formats.end(), text) != formats.end()) return std::string();
+    return railhead::quoted(text) + " is not a format of this command (" + shape + ")";
+  };
   app.add_option("-o,--output", invocation.output, "format [table]")
-      ->type_name("table|wide|json|yaml" + std::string(more));
+      ->type_name(shape)
+      ->check(refuse_others);
 }
 
 Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config) {

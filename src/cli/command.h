@@ -36,8 +36,16 @@ struct Invocation {
   /// Prints the error for a person and returns the exit code.
   int fail(std::string_view command, const Error& error, int code = kExitCannotTell) const;
 
-  /// Writes the report in the asked format; usage error for an unknown one.
-  int print(std::string_view command, const Report& report, int code) const;
+  /// How a command begins: `answer` gets the configuration, and its exit code is the command's.
+  /// A wrong configuration is a usage error.
+  int with_config(std::string_view command, const std::function<int(const Config&)>& answer) const;
+
+  /// The same with the machine read, for commands that answer for one.
+  int with_machine(std::string_view command,
+                   const std::function<int(const DecisionTable&)>& answer) const;
+
+  /// Writes the report in the asked format and returns `code`.
+  int print(const Report& report, int code) const;
 };
 
 /// Options for these settings, from the table: flag, help, default and environment variable.
@@ -45,8 +53,10 @@ void add_settings(CLI::App& app, Invocation& invocation, const std::vector<std::
 void add_config_option(CLI::App& app, Invocation& invocation);
 /// --host-root and --snapshot.
 void add_machine_options(CLI::App& app, Invocation& invocation);
-/// -o; `more` names formats beyond table, wide, json, yaml.
-void add_output_option(CLI::App& app, Invocation& invocation, std::string_view more = "");
+/// -o; `more` names formats beyond table, wide, json, yaml. Any other is refused when the command
+/// line is read.
+void add_output_option(CLI::App& app, Invocation& invocation,
+                       const std::vector<std::string>& more = {});
 
 /// The machine ready for decisions, as the agent would have it under the same configuration.
 Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config);

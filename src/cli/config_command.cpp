@@ -50,9 +50,9 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation);
   app->callback([&invocation] {
     invocation.run = [&invocation] {
-      const auto config = invocation.config();
-      if (!config) return invocation.fail("config", config.error(), kExitUsage);
-      return invocation.print("config", config_report(*config), kExitOk);
+      return invocation.with_config("config", [&](const Config& config) {
+        return invocation.print(config_report(config), kExitOk);
+      });
     };
   });
 }

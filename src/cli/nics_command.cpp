@@ -131,11 +131,9 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation);
   app->callback([&invocation] {
     invocation.run = [&invocation] {
-      const auto config = invocation.config();
-      if (!config) return invocation.fail("nics", config.error(), kExitUsage);
-      const auto table = load_table(*config);
-      if (!table) return invocation.fail("nics", table.error());
-      return invocation.print("nics", nics_report(**table), kExitOk);
+      return invocation.with_machine("nics", [&](const DecisionTable& table) {
+        return invocation.print(nics_report(table), kExitOk);
+      });
     };
   });
 }

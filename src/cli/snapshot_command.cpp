@@ -16,10 +16,8 @@ struct SnapshotFlags {
   bool raw = false;
 };
 
-int record(const Invocation& invocation, const SnapshotFlags& flags) {
-  const auto config = invocation.config();
-  if (!config) return invocation.fail("snapshot", config.error(), kExitUsage);
-  auto host = open_machine(machine_origin(*config));
+int record(const Invocation& invocation, const SnapshotFlags& flags, const Config& config) {
+  auto host = open_machine(machine_origin(config));
   if (!host) return invocation.fail("snapshot", host.error());
   RecordingHost recorder(**host);
   const auto node = read_node(recorder);
@@ -52,7 +50,10 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
       ->type_name("FILE");
   app->add_flag("--raw", flags->raw, "keep serial numbers, UUIDs, GUIDs and addresses");
   app->callback([&invocation, flags] {
-    invocation.run = [&invocation, flags] { return record(invocation, *flags); };
+    invocation.run = [&invocation, flags] {
+      return invocation.with_config(
+          "snapshot", [&](const Config& config) { return record(invocation, *flags, config); });
+    };
   });
 }
 

@@ -76,23 +76,25 @@ Report topology_report(const DecisionTable& table) {
   return report;
 }
 
+int print_topology(const Invocation& invocation, const DecisionTable& table) {
+  if (invocation.output == "tree") {
+    invocation.out << tree_text(table);
+    return kExitOk;
+  }
+  return invocation.print(topology_report(table), kExitOk);
+}
+
 }  // namespace
 
 void add_topology_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("topology", "Show how GPUs and NICs are connected");
   add_machine_options(*app, invocation);
-  add_output_option(*app, invocation, "|tree");
+  add_output_option(*app, invocation, {"tree"});
   app->callback([&invocation] {
     invocation.run = [&invocation] {
-      const auto config = invocation.config();
-      if (!config) return invocation.fail("topology", config.error(), kExitUsage);
-      const auto table = load_table(*config);
-      if (!table) return invocation.fail("topology", table.error());
-      if (invocation.output == "tree") {
-        invocation.out << tree_text(**table);
-        return static_cast<int>(kExitOk);
-      }
-      return invocation.print("topology", topology_report(**table), kExitOk);
+      return invocation.with_machine("topology", [&](const DecisionTable& table) {
+        return print_topology(invocation, table);
+      });
     };
   });
 }

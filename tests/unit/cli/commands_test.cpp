@@ -13,6 +13,7 @@ namespace railhead::test {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 
 /// A file with this text, gone at the end of the test.
 class TextFile {
@@ -62,6 +63,16 @@ TEST(Program, a_format_that_a_command_lacks_is_a_usage_error) {
     EXPECT_THAT(said.err, HasSubstr("svgz"));
   }
   EXPECT_EQ(run_on("dgx-h100", "nics", {"-o", "tree"}).code, kExitUsage);
+}
+
+TEST(Program, a_format_is_refused_before_the_machine_is_read) {
+  for (const char* command : {"topology", "affinity", "nics", "config"}) {
+    const auto said = run({command, "-o", "pdf", "--config", "/no/such/config.yaml"});
+    EXPECT_EQ(said.code, kExitUsage) << command;
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, HasSubstr("\"pdf\" is not a format of this command (table|wide|json|"));
+    EXPECT_THAT(said.err, Not(HasSubstr("config.yaml")));
+  }
 }
 
 TEST(Program, a_snapshot_that_is_not_there_cannot_tell_and_is_named) {
