@@ -17,6 +17,18 @@ std::vector<std::size_t> matrix_columns(const Node& node) {
   return columns;
 }
 
+/// The words of these rows and columns of a table of relations.
+Json relation_rows(const std::vector<std::vector<Nearness>>& table,
+                   const std::vector<std::size_t>& rows, const std::vector<std::size_t>& columns) {
+  Json json = Json::array();
+  for (const auto row : rows) {
+    Json words = Json::array();
+    for (const auto column : columns) words.push_back(to_string(table[row][column].relation));
+    json.push_back(std::move(words));
+  }
+  return json;
+}
+
 Json topology_json(const DecisionTable& table) {
   const auto& node = table.node();
   const auto columns = matrix_columns(node);
@@ -26,19 +38,20 @@ Json topology_json(const DecisionTable& table) {
   json["confidence"] = to_string(table.topology().confidence);
   json["gpus"] = Json::array();
   json["nics"] = Json::array();
-  json["relations"] = Json::array();
   for (const auto n : columns) {
     auto nic = nic_json(node, n);
     nic["role"] = to_string(table.deal().roles[n].role);
     nic["roleReason"] = table.deal().roles[n].reason;
     json["nics"].push_back(std::move(nic));
   }
+  std::vector<std::size_t> gpus;
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
     json["gpus"].push_back(gpu_json(node, g));
-    Json row = Json::array();
-    for (const auto n : columns) row.push_back(to_string(table.topology().gpu_nic[g][n].relation));
-    json["relations"].push_back(std::move(row));
+    gpus.push_back(g);
   }
+  json["relations"] = relation_rows(table.topology().gpu_nic, gpus, columns);
+  json["gpuRelations"] = relation_rows(table.topology().gpu_gpu, gpus, gpus);
+  json["nicRelations"] = relation_rows(table.topology().nic_nic, columns, columns);
   json["warnings"] = table.topology().warnings;
   json["problems"] = problems_json(node);
   return json;

@@ -10,8 +10,18 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(TopologyCommand, relations_have_a_row_a_gpu_and_a_column_a_nic_on_every_machine) {
+/// Whether it is a table of that many rows and columns, all of words that exist.
+void expect_relations(const Json& table, std::size_t rows, std::size_t columns,
+                      const std::string& where) {
   const std::set<std::string> known = {"PIX", "PXB", "PHB", "NODE", "SYS"};
+  ASSERT_EQ(table.size(), rows) << where;
+  for (const auto& row : table) {
+    ASSERT_EQ(row.size(), columns) << where;
+    for (const auto& cell : row) EXPECT_TRUE(known.contains(cell.get<std::string>())) << cell;
+  }
+}
+
+TEST(TopologyCommand, relations_have_a_row_a_gpu_and_a_column_a_nic_on_every_machine) {
   for (const char* machine : {"amd-mi300x", "broken-host", "dgx-a100", "dgx-h100", "gpus-only",
                               "nics-only", "renamed-devices", "seed-8gpu-4nic", "soft-roce"}) {
     const auto said = run_on(machine, "topology", {"-o", "json"});
@@ -19,12 +29,19 @@ TEST(TopologyCommand, relations_have_a_row_a_gpu_and_a_column_a_nic_on_every_mac
     const auto document = said.json();
     EXPECT_EQ(document["kind"], "Topology");
     EXPECT_EQ(document["apiVersion"], "railhead.io/v1alpha1");
-    ASSERT_EQ(document["relations"].size(), document["gpus"].size()) << machine;
-    for (const auto& row : document["relations"]) {
-      ASSERT_EQ(row.size(), document["nics"].size()) << machine;
-      for (const auto& cell : row) EXPECT_TRUE(known.contains(cell.get<std::string>())) << cell;
-    }
+    const auto gpus = document["gpus"].size();
+    const auto nics = document["nics"].size();
+    expect_relations(document["relations"], gpus, nics, machine);
+    expect_relations(document["gpuRelations"], gpus, gpus, machine);
+    expect_relations(document["nicRelations"], nics, nics, machine);
   }
+}
+
+TEST(TopologyCommand, relations_among_gpus_and_among_nics_are_there_too) {
+  const auto document = run_on("seed-8gpu-4nic", "topology", {"-o", "json"}).json();
+  EXPECT_EQ(document["gpuRelations"][0],
+            Json::parse(R"(["PIX","PIX","PHB","PHB","SYS","SYS","SYS","SYS"])"));
+  EXPECT_EQ(document["nicRelations"][0], Json::parse(R"(["PIX","PHB","SYS","SYS"])"));
 }
 
 TEST(TopologyCommand, unknown_values_are_null) {
