@@ -10,6 +10,8 @@ An entry of EXPECTED, by machine name:
   "unusable"   compute NICs that are dealt and that others stand in for
   a role       the NICs of that role ("storage", "management", "front-end", …); NICs named nowhere
                else are compute NICs that some GPU gets
+  "source"     what the relations come from
+  "confidence" how sure they are
   "relations"  the matrix as `nvidia-smi topo -m` prints it, GPU x NIC, first row the NICs
 """
 import argparse
@@ -24,7 +26,7 @@ import expected_clouds
 HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = {**expected_bare_metal.EXPECTED, **expected_clouds.EXPECTED}
 ROLES = ["storage", "management", "front-end", "nvlink-management", "virtual-function", "unknown"]
-KEYS = {"gpus", "spare", "unusable", "relations", *ROLES}
+KEYS = {"gpus", "spare", "unusable", "source", "confidence", "relations", *ROLES}
 
 
 def ask(railhead, machine, *command):
@@ -58,6 +60,12 @@ def wrong_roles(expected, topology):
             yield f"{name} is a compute NIC that nobody gets and that is not expected to be spare"
 
 
+def wrong_origin(expected, topology):
+    for key in ("source", "confidence"):
+        if expected.get(key, topology[key]) != topology[key]:
+            yield f"{key} is {topology[key]}, expected {expected[key]}"
+
+
 def wrong_relations(expected, topology):
     header, *rows = [line.split() for line in expected.get("relations", "").strip().splitlines()] or [[]]
     columns = {nic["name"]: at for at, nic in enumerate(topology["nics"])}
@@ -86,7 +94,8 @@ def main():
         else:
             topology = ask(options.railhead, path, "topology")
             problems = [*wrong_choices(expected, ask(options.railhead, path, "affinity")),
-                        *wrong_roles(expected, topology), *wrong_relations(expected, topology)]
+                        *wrong_roles(expected, topology), *wrong_origin(expected, topology),
+                        *wrong_relations(expected, topology)]
         wrong += len(problems)
         for problem in problems:
             print(f"{name}: {problem}")

@@ -15,6 +15,8 @@ AMD_ROOT_PORT = (0x1022, 0x1483, 0x1022, 0x1453, "pcieport")     # Rome and Mila
 AMD_GENOA_ROOT_PORT = (0x1022, 0x14ab, 0x1022, 0x1453, "pcieport")
 PEX890XX = (0x1000, 0xc030, 0x1000, 0x100b, "pcieport")          # Broadcom, PCI Express 5.0 switch
 PEX88096 = (0x1000, 0xc010, 0x1000, 0xa096, "pcieport")          # Broadcom, PCI Express 4.0 switch
+QEMU_ROOT_PORT = (0x1b36, 0x000c, 0x1b36, 0x0000, "pcieport")
+NITRO_BRIDGE = (0x1d0f, 0x0200, 0x1d0f, 0x0200, "pcieport")      # AWS, root and switch ports alike
 PFX_GEN4 = (0x11f8, 0x4128, 0x10de, 0x1643, "pcieport")          # Microchip, in front of NVSwitches
 MI300X_UPSTREAM = (0x1002, 0x1500, 0x1002, 0x1500, "pcieport")   # the GPU's own switch
 MI300X_DOWNSTREAM = (0x1002, 0x1501, 0x1002, 0x1501, "pcieport")
@@ -30,20 +32,31 @@ CX7_IB = (0x020700, 0x15b3, 0x1021, 0x15b3, 0x0041, "mlx5_core", 32, 16)
 CX7_ETH = (0x020000, 0x15b3, 0x1021, 0x15b3, 0x0041, "mlx5_core", 32, 16)
 CX6_IB = (0x020700, 0x15b3, 0x101b, 0x15b3, 0x0007, "mlx5_core", 16, 16)
 CX6DX = (0x020000, 0x15b3, 0x101d, 0x15b3, 0x0016, "mlx5_core", 16, 16)
+EFA = (0x020000, 0x1d0f, 0xefa0, 0x1d0f, 0xefa0, "efa", None, None)
+ENA = (0x020000, 0x1d0f, 0xec20, 0x1d0f, 0xec20, "ena", None, None)
+VIRTIO_NET = (0x020000, 0x1af4, 0x1041, 0x1af4, 0x1100, "virtio-pci", None, None)
 MLX5_VF = (0x020700, 0x15b3, 0x101e, 0x15b3, 0x0041, "mlx5_core", None, None)
 X550 = (0x020000, 0x8086, 0x1563, 0x8086, 0x001a, "ixgbe", 8, 4)
 E810 = (0x020000, 0x8086, 0x1592, 0x8086, 0x0002, "ice", 16, 16)
 BCM5720 = (0x020000, 0x14e4, 0x165f, 0x1028, 0x0b73, "tg3", 5, 1)
 
+# XIO3130 as QEMU models it: the switch of its virtual machines.
+QEMU_UPSTREAM = (0x104c, 0x8232, 0x0000, 0x0000, "pcieport")
+QEMU_DOWNSTREAM = (0x104c, 0x8233, 0x0000, 0x0000, "pcieport")
+
 # RDMA device models: hca_type, PSID, firmware.
 FIRMWARE = {
+    0x1016: ("MT4118", "MT_0000000012", "14.30.1210"),
+    0x1018: ("MT4120", "MT_0000000010", "16.31.1014"),
+    0x101c: ("MT4124", "MT_0000000225", "20.31.1014"),
     0x1021: ("MT4129", "MT_0000000838", "28.39.1002"),
     0x101b: ("MT4123", "MT_0000000225", "20.31.1014"),
     0x101d: ("MT4125", "MT_0000000359", "22.39.1002"),
+    0x00ba: (None, None, "0.0.0.0"),
     0x101e: ("MT4126", "MT_0000000838", "28.39.1002"),
 }
 RATES = {400: "400 Gb/sec (4X NDR)", 200: "200 Gb/sec (4X HDR)", 100: "100 Gb/sec (4X EDR)",
-         25: "25 Gb/sec (1X EDR)"}
+         40: "40 Gb/sec (4X QDR)", 25: "25 Gb/sec (1X EDR)", 800: "800 Gb/sec (4X XDR)"}
 ZERO_GID = ":".join(["0000"] * 8)
 # Slots written of each table; a real mlx5 port has 8 GIDs and 128 pkeys with InfiniBand, 256 GIDs
 # and one pkey with Ethernet. The empty ones say nothing and would be most of the file.
@@ -71,7 +84,8 @@ class Place:
 
 
 class Machine:
-    def __init__(self, name, numa, vendor="", product=""):
+    def __init__(self, name, numa, vendor="", product="", asset_tag="Not Specified",
+                 hypervisor=False):
         """`numa` is a list of (id, cpulist, socket) or (id, cpulist, socket, distances)."""
         self.name = name
         self.tree = Tree()
@@ -79,15 +93,16 @@ class Machine:
         self._uverbs = self._umads = self._gpus = self._ifindex = 0
         self._drivers = set()
         self._cpulists = {node[0]: node[1] for node in numa}
-        self._platform(numa, vendor, product)
+        self._platform(numa, vendor, product, asset_tag, hypervisor)
 
-    def _platform(self, numa, vendor, product):
+    def _platform(self, numa, vendor, product, asset_tag, hypervisor):
         tree = self.tree
         tree.text("/proc/sys/kernel/hostname", self.name)
         if vendor:
             tree.attributes("/sys/class/dmi/id", {"sys_vendor": vendor, "product_name": product,
-                                                  "chassis_asset_tag": "Not Specified"})
-        tree.raw("/proc/cpuinfo", b"processor\t: 0\nflags\t\t: fpu vme de pse tsc msr pae sse2 ht lm\n")
+                                                  "chassis_asset_tag": asset_tag})
+        flags = "fpu vme de pse tsc msr pae sse2 ht lm" + (" hypervisor" if hypervisor else "")
+        tree.raw("/proc/cpuinfo", f"processor\t: 0\nflags\t\t: {flags}\n".encode())
         sockets = {node[0]: node[2] for node in numa}
         for node, cpulist, socket, *distances in numa:
             row = distances[0] if distances else " ".join(
@@ -101,27 +116,29 @@ class Machine:
 
     # --- PCI ---
 
-    def host_bridge(self, name, numa):
-        return Place(f"/sys/devices/{name}", numa)
+    def host_bridge(self, name, numa, above=""):
+        """`above`: the folder of a host bridge that is itself a device (Hyper-V)."""
+        return Place(f"{above or '/sys/devices'}/{name}", numa)
 
     def bridge(self, parent, short, ids):
         return self._function(parent, short, 0x060400, ids[:4], ids[4])
 
-    def switch(self, parent, upstream, downstream, ids):
+    def switch(self, parent, upstream, downstream, ids, downstream_ids=None):
         """An upstream port and its downstream ports; the latter are returned."""
         top = self.bridge(parent, upstream, ids)
-        return [self.bridge(top, port, ids) for port in downstream]
+        return [self.bridge(top, port, downstream_ids or ids) for port in downstream]
 
-    def function(self, parent, short, model, driver=None):
-        """`driver`: "" for none, where it is not the model's."""
+    def function(self, parent, short, model, driver=None, trained=True):
+        """`driver`: "" for none, where it is not the model's. `trained`: false where the link status
+        reads as nothing, as that of a virtual function does."""
         class_code, *ids = model[:5]
         bound = model[5] if driver is None else driver
         place = self._function(parent, short, class_code, ids, bound)
         if model[6]:
             speed, width = f"{model[6]}.0 GT/s PCIe", model[7]
             self.tree.attributes(place.path, {
-                "current_link_speed": speed, "max_link_speed": speed,
-                "current_link_width": width, "max_link_width": width})
+                "current_link_speed": speed if trained else "Unknown", "max_link_speed": speed,
+                "current_link_width": width if trained else 0, "max_link_width": width})
         return place
 
     def _function(self, parent, short, class_code, ids, driver):
@@ -193,10 +210,12 @@ class Machine:
         tree.link(f"{path}/device", place.path)
         tree.link(f"/sys/class/net/{name}", path)
         if master:
-            tree.link(f"{path}/master", f"/sys/devices/virtual/net/{master}")
+            above = "" if master.startswith("/") else "/sys/devices/virtual/net/"
+            tree.link(f"{path}/master", above + master)
 
-    def virtual_netdev(self, name, operstate="up", lower=()):
-        tree, path = self.tree, f"/sys/devices/virtual/net/{name}"
+    def virtual_netdev(self, name, operstate="up", lower=(), above="/sys/devices/virtual"):
+        """`above`: the device of a netdev that is not the kernel's own (Hyper-V's netvsc)."""
+        tree, path = self.tree, f"{above}/net/{name}"
         tree.attributes(path, {"operstate": operstate, "mtu": 1500})
         tree.link(f"/sys/class/net/{name}", path)
         for below, below_path in lower:
@@ -233,8 +252,9 @@ class Machine:
         system = "a088c20300" + digest(self.name, "guid", card or name)[:6]
         self.tree.attributes(path, {
             "node_type": "1: CA", "node_guid": grouped(guid), "sys_image_guid": grouped(system),
-            "node_desc": f"{self.name} {name}", "fw_ver": firmware, "hca_type": hca_type,
-            "board_id": board, "hw_rev": 0})
+            "node_desc": f"{self.name} {name}", "fw_ver": firmware})
+        if hca_type:
+            self.tree.attributes(path, {"hca_type": hca_type, "board_id": board, "hw_rev": 0})
         self.tree.link(f"{path}/device", place.path)
         self.tree.link(f"/sys/class/infiniband/{name}", path)
         ethernet = link == "Ethernet"
@@ -244,6 +264,21 @@ class Machine:
             ("fe80:0000:0000:0000:" + grouped(guid), "IB/RoCE v1", None)]
         self._tables(f"{path}/ports/1", gids, ["0xffff"] if ethernet else ["0xffff", "0x7fff"])
         self._char_devices(place.path, name, uverbs, (not ethernet) if umad is None else umad)
+
+    def efa(self, place, name, gbps):
+        """An Elastic Fabric Adapter: no link layer, no GUIDs, no hca_type, one GID and no umad, as
+        ibv_devinfo and sysfs of such machines show (linux-rdma/rdma-core#884, uccl#163)."""
+        path = f"{place.path}/infiniband/{name}"
+        zero = ":".join(["0000"] * 4)
+        self.tree.attributes(path, {"node_type": "7: unspecified", "node_guid": zero,
+                                    "sys_image_guid": zero, "node_desc": "", "fw_ver": "0.0.0.0"})
+        self.tree.link(f"{path}/device", place.path)
+        self.tree.link(f"/sys/class/infiniband/{name}", path)
+        self._port(f"{path}/ports/1", True, gbps, "Unknown", 0, 0)
+        code = digest(self.name, "gid", name)
+        gid = "fe80:0000:0000:0000:" + grouped(f"00{code[:4]}fffe{code[4:10]}")
+        self._tables(f"{path}/ports/1", [(gid, "IB/RoCE v1", None)], ["0xffff"], (1, 1))
+        self._char_devices(place.path, name, None, False)
 
     def soft_rdma(self, name, netdev, ip):
         """soft-RoCE: no PCI function, `parent` in place of `device`."""
@@ -274,9 +309,10 @@ class Machine:
             kinds += [(mapped, kind, netdev) for kind in ("IB/RoCE v1", "RoCE v2")]
         return kinds
 
-    def _tables(self, path, gids, pkeys):
+    def _tables(self, path, gids, pkeys, slots=None):
         tree = self.tree
-        for slot in range(self.gid_slots):
+        gid_slots, pkey_slots = slots or (self.gid_slots, self.pkey_slots)
+        for slot in range(gid_slots):
             gid, kind, netdev = gids[slot] if slot < len(gids) else (ZERO_GID, None, None)
             tree.text(f"{path}/gids/{slot}", gid)
             for table, value in (("types", kind), ("ndevs", netdev)):
@@ -284,7 +320,7 @@ class Machine:
                     tree.text(f"{path}/gid_attrs/{table}/{slot}", value)
                 elif slot < len(gids):  # the reader asks for filled slots only
                     tree.error(f"{path}/gid_attrs/{table}/{slot}", "EINVAL")
-        for slot in range(self.pkey_slots):
+        for slot in range(pkey_slots):
             tree.text(f"{path}/pkeys/{slot}", pkeys[slot] if slot < len(pkeys) else "0x0000")
 
     def _char_devices(self, device_path, ibdev, uverbs, umad, bare=False):

@@ -2,7 +2,8 @@
 """The list of machines. Importing it loads every file of MACHINE_FILES, which register theirs."""
 import importlib
 
-MACHINE_FILES = ["nvidia_servers", "amd_servers", "small_machines", "broken_machines", "clouds"]
+MACHINE_FILES = ["nvidia_servers", "amd_servers", "small_machines", "broken_machines",
+                 "clouds_azure", "clouds_aws", "clouds_other"]
 MACHINES = {}
 
 
