@@ -9,6 +9,7 @@ from registry import machine
 
 A100_SXM = (0x030200, 0x10de, 0x20b0, 0x10de, 0x134f, "nvidia", 16, 16)
 A10G = (0x030200, 0x10de, 0x2237, 0x10de, 0x152f, "nvidia", 16, 8)
+L4 = (0x030200, 0x10de, 0x27b8, 0x10de, 0x16ee, "nvidia", 16, 16)
 B200 = (0x030200, 0x10de, 0x2901, 0x10de, 0x1999, "nvidia", 32, 16)
 EFA1 = (0x020000, 0x1d0f, 0xefa1, 0x1d0f, 0xefa1, "efa", 8, 16)
 EFA3 = (0x020000, 0x1d0f, 0xefa3, 0x1d0f, 0xefa3, "efa", 32, 16)
@@ -113,6 +114,27 @@ def aws_p6_b200():
                 m.netdev(place, f"ibp{bus}s0f0", kind=32)
                 m.rdma(place, f"ibp{bus}s0f0", NVLINK_CX7, 400, lid=bus)
     m.routes(default="enp71s0")
+    return m
+
+
+# Root buses of the GPUs, each with a root port of its own.
+G6_ROOTS = [(0x9e, 0), (0xa0, 0), (0xa2, 0), (0xa4, 0), (0xad, 1), (0xaf, 1), (0xb1, 1), (0xb3, 1)]
+
+
+@machine("aws-g6",
+         "AWS g6.48xlarge: eight L4, each on a root bus of its own, and one EFA below a switch with",
+         "ENA, on NUMA node 0: GPUs 4 to 7 have no NIC on their node.",
+         "PCI tree: g6.48xl-topo.xml of the guest.")
+def aws_g6():
+    m = aws("aws-g6", [(0, "0-47,96-143", 0), (1, "48-95,144-191", 1)], "g6.48xlarge")
+    ports = nitro_switch(m, 0x84, 0, ["00.0", "01.7"])
+    m.netdev(m.function(ports[0], "87:00.0", hw.ENA), "enp135s0")
+    efa(m, ports[1], "96:00.0", EFA1, 100)
+    for root, numa in G6_ROOTS:
+        port = m.bridge(m.host_bridge(f"pci0000:{root:02x}", numa), f"{root:02x}:00.0",
+                        hw.NITRO_BRIDGE)
+        m.nvidia_gpu(port, f"{root + 1:02x}:00.0", L4, "NVIDIA L4")
+    m.routes(default="enp135s0")
     return m
 
 

@@ -19,6 +19,7 @@ A100_SXM = (0x030200, 0x10de, 0x20b0, 0x10de, 0x134f, "nvidia", 16, 16)
 V100_SXM2 = (0x030200, 0x10de, 0x1db5, 0x10de, 0x1249, "nvidia", 8, 16)
 H200 = (0x030200, 0x10de, 0x2335, 0x10de, 0x18be, "nvidia", 32, 16)
 CX4LX_VF = (0x020000, 0x15b3, 0x1016, 0x15b3, 0x0190, "mlx5_core", None, None)
+MI300X_VF = (0x120000, 0x1002, 0x74b5, 0x1002, 0x74a1, "amdgpu", 32, 16)
 CX5_VF = (0x020700, 0x15b3, 0x1018, 0x15b3, 0x0003, "mlx5_core", 8, 16)
 CX6_VF = (0x020700, 0x15b3, 0x101c, 0x15b3, 0x0007, "mlx5_core", 16, 16)
 CX7_VF = (0x020700, 0x15b3, 0x101e, 0x15b3, 0x0041, "mlx5_core", 32, 16)
@@ -42,13 +43,13 @@ def passed_through(m, domain, numa):
     return m.host_bridge(f"pci{domain:04x}:00", numa, vmbus_folder(m, domain)), f"{domain:04x}:00:00.0"
 
 
-def infiniband(m, nics, model, gbps):
+def infiniband(m, nics, model, gbps, prefix="mlx5_ib"):
     """`nics`: PCI domain and NUMA node of each, in the order of device names."""
     for number, (domain, numa) in enumerate(nics):
         bridge, bdf = passed_through(m, domain, numa)
         place = m.function(bridge, bdf, model, trained=False)
         m.netdev(place, f"ib{number}", kind=32)
-        m.rdma(place, f"mlx5_ib{number}", model, gbps, lid=0x101 + number)
+        m.rdma(place, f"{prefix}{number}", model, gbps, lid=0x101 + number)
 
 
 def front_end(m, domain, numa, model=CX4LX_VF, name="mlx5_an0"):
@@ -112,6 +113,28 @@ def azure_ndv2():
         m.nvidia_gpu(*passed_through(m, gpu + 1, gpu // 4), V100_SXM2, "Tesla V100-SXM2-32GB")
     infiniband(m, [(0x0101, 0)], CX5_VF, 100)
     front_end(m, 0xd2c4, 0)
+    return m
+
+
+# PCI domains in the order of RDMA device names, which is that of nothing else.
+MI300X_NICS = [0x0020, 0x0030, 0x0010, 0x0040, 0x0080, 0x0050, 0x0060, 0x0070]
+
+
+@machine("azure-mi300x",
+         "A virtual machine with eight MI300X and eight ConnectX-7 virtual functions, each on a PCI",
+         "domain of its own (GPUs 0011, 0021, … 0081, NICs 0010, 0020, … 0080).",
+         "PCI domains, ids, NUMA nodes, CPUs and names: RCCL's topology explorer, topo_8p_942vm.xml in",
+         "github.com/meta-pytorch/torchcomms comms/rcclx/develop/projects/rccl/tools/topo_expl/models",
+         "@ 59426ba4bfee. It has no switches either. That it is Azure's ND MI300X v5 is inferred from",
+         "its shape; eth0's device is chosen.")
+def azure_mi300x():
+    m = azure("azure-mi300x", XEON_8480C_VM)
+    for at in range(8):
+        bridge, bdf = passed_through(m, 0x11 + 0x10 * at, at // 4)
+        m.amd_gpu(bridge, bdf, MI300X_VF, at + 1, 128 + at)
+    nics = [(domain, (domain - 0x10) // 0x40) for domain in MI300X_NICS]
+    infiniband(m, nics, CX7_VF, 400, "mlx5_")
+    front_end(m, 0xe4a5, 0, MANA_VF, "mana_0")
     return m
 
 

@@ -26,6 +26,12 @@ EXPECTED = {
         GPU4 SYS
         GPU7 SYS""",
     },
+    # RCCL's view of it has NUMA nodes only. Dealt by address, GPU 0011 gets NIC 0010 and so on: names
+    # say nothing.
+    "azure-mi300x": {
+        "gpus": "mlx5_2 mlx5_0 mlx5_1 mlx5_3 mlx5_5 mlx5_6 mlx5_7 mlx5_4",
+        "management": "mana_0",
+    },
     # p4d-24xl-topo.xml: two GPUs and one EFA a switch.
     "aws-p4d": {
         "gpus": "rdmap16s27 rdmap16s27 rdmap32s27 rdmap32s27"
@@ -57,6 +63,16 @@ EXPECTED = {
     # g5.48xl-topo.xml: the EFA is on NUMA node 1, with GPUs 4 to 7.
     "aws-g5": {
         "gpus": " ".join(["rdmap0s21"] * 8),
+    },
+    # lstopo: no GPU shares more than the NUMA node with the EFA.
+    "aws-g6": {
+        "gpus": " ".join(["rdmap150s0"] * 8),
+        "relations": """
+             rdmap150s0
+        GPU0 NODE
+        GPU3 NODE
+        GPU4 SYS
+        GPU7 SYS""",
     },
     # Two GPUs and two NICs a switch: dealt by address.
     "gcp-a3ultra": {

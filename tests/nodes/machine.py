@@ -186,14 +186,14 @@ class Machine:
             tree.link(f"/sys/class/drm/{name}", f"{place.path}/drm/{name}")
             tree.device(f"/dev/dri/{name}", 226, minor, 0o660, 0, 44)
         self._gpus += 1
-        bus, rest = bdf.split(":")[1:]
+        domain, bus, rest = bdf.split(":")
         slot, function = rest.split(".")
         location = int(bus, 16) << 8 | int(slot, 16) << 3 | int(function)
         unique_id = int(digest(self.name, "gpu", short)[:15], 16)
         node = self._gpus + 1  # nodes 0 and 1 are the CPUs
         tree.raw(f"/sys/class/kfd/kfd/topology/nodes/{node}/properties", (
             f"cpu_cores_count 0\nsimd_count 1216\nvendor_id 4098\ndevice_id 29857\n"
-            f"location_id {location}\ndomain 0\ndrm_render_minor {render}\n"
+            f"location_id {location}\ndomain {int(domain, 16)}\ndrm_render_minor {render}\n"
             f"unique_id {unique_id}\n").encode())
         return place
 
