@@ -12,7 +12,8 @@ An entry of EXPECTED, by machine name:
                else are compute NICs that some GPU gets
   "source"     what the relations come from
   "confidence" how sure they are
-  "relations"  the matrix as `nvidia-smi topo -m` prints it, GPU x NIC, first row the NICs
+  "relations"  the matrix as `nvidia-smi topo -m` prints it, GPU x NIC, first row the NICs (a bare
+               number stands for mlx5_ and that number)
 """
 import argparse
 import json
@@ -69,6 +70,7 @@ def wrong_origin(expected, topology):
 def wrong_relations(expected, topology):
     header, *rows = [line.split() for line in expected.get("relations", "").strip().splitlines()] or [[]]
     columns = {nic["name"]: at for at, nic in enumerate(topology["nics"])}
+    header = [f"mlx5_{name}" if name.isdigit() else name for name in header]
     for label, *cells in rows:
         row = topology["relations"][int(label.removeprefix("GPU"))]
         for name, cell in zip(header, cells, strict=True):

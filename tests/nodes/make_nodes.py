@@ -37,7 +37,7 @@ def main():
     elif options.directory:
         if len(options.names) != 1:
             parser.error("--directory needs one NAME")
-        machines[options.names[0]][0]().tree.write_directory(options.directory)
+        registry.tree_of(options.names[0]).write_directory(options.directory)
     else:
         for name in options.names or registry.committed_names():
             (options.out / f"{name}.node").write_bytes(registry.snapshot_of(name))

@@ -195,6 +195,63 @@ def hgx_h100_roce():
     return m
 
 
+@machine("dgx1-v100",
+         "NVIDIA DGX-1 with V100: two GPUs and a NIC on each switch, two switches on each host bridge.",
+         "Source: nvidia-smi topo -m in a guide to that tool, whose columns are mlx5_0 2 1 3; bus",
+         "addresses as the DGX-1 shows its GPUs and NICs. Bridges are chosen.")
+def dgx1_v100():
+    m = Machine("dgx1-v100", [(0, "0-19,40-59", 0), (1, "20-39,60-79", 1)], "NVIDIA", "DGX-1 with V100-32")
+    m.rdma_stack()
+    nics = []
+    for numa, root, switches in [(0, 0x00, [(0x02, (0x06, 0x07), 0x05), (0x08, (0x0a, 0x0b), 0x0c)]),
+                                 (1, 0x80, [(0x81, (0x85, 0x86), 0x84), (0x87, (0x89, 0x8a), 0x8b)])]:
+        bridge = m.host_bridge(f"pci0000:{root:02x}", numa)
+        for at, (upstream, gpus, nic) in enumerate(switches):
+            port = m.bridge(bridge, f"{root:02x}:0{2 + at}.0", hw.SKYLAKE_ROOT_PORT)
+            below = m.switch(port, f"{upstream:02x}:00.0",
+                             [f"{upstream + 1:02x}:{8 + 4 * p:02x}.0" for p in range(3)], hw.PEX8796)
+            for place, gpu in zip(below, gpus):
+                m.nvidia_gpu(place, f"{gpu:02x}:00.0", hw.V100_SXM2, "Tesla V100-SXM2-32GB")
+            nics.append((below[2], nic))
+    for number, (place, bus) in enumerate(nics):
+        m.nic(place, f"{bus:02x}:00.0", f"mlx5_{number}", hw.CX5_IB, 100)
+    m.onboard("ae")
+    return m
+
+
+# Root bus, NUMA node, device ids of the outer switch, upstream ports of its inner switches; each
+# inner switch has a GPU one bus behind its downstream bus, a NIC two, a GPU three.
+DGX2_ROOTS = [(0x2b, 0, (0x32, 0x37)), (0x4e, 0, (0x55, 0x5a)), (0xae, 1, (0xb5, 0xba)),
+              (0xd7, 1, (0xde, 0xe3))]
+
+
+@machine("dgx2",
+         "NVIDIA DGX-2: sixteen V100, eight ConnectX-5 one to a pair of GPUs, a dual-port one for storage.",
+         "Source: hwloc tests/hwloc/xml/nvidiaDGX2.xml @ 3b37b024aa3f: every bridge, GPU and NUMA node.",
+         "Relations and the ten NICs: nvidia-smi topo -m in github.com/NVIDIA/nccl-tests issue 78. The",
+         "buses of the NICs are those that the export leaves free; the storage card's is chosen.")
+def dgx2():
+    m = Machine("dgx2", [(0, "0-23,48-71", 0), (1, "24-47,72-95", 1)], "NVIDIA", "NVIDIA DGX-2")
+    m.rdma_stack()
+    nics = []
+    for root, numa, inner in DGX2_ROOTS:
+        port = m.root_port(root, numa, hw.SKYLAKE_ROOT_PORT, "00.0")
+        tops = m.switch(port, f"{root + 1:02x}:00.0", [f"{root + 2:02x}:{p}.0" for p in ("04", "0c")],
+                        hw.PEX9781)
+        for top, upstream in zip(tops, inner):
+            below = m.switch(top, f"{upstream:02x}:00.0",
+                             [f"{upstream + 1:02x}:{p}.0" for p in ("00", "08", "10")], hw.PEX9781)
+            for place, bus in ((below[0], upstream + 2), (below[2], upstream + 4)):
+                m.nvidia_gpu(place, f"{bus:02x}:00.0", hw.V100_SXM3, "Tesla V100-SXM3-32GB")
+            nics.append((below[1], f"{upstream + 3:02x}:00.0"))
+    storage = m.root_port(0x85, 1, hw.SKYLAKE_ROOT_PORT, "00.0")
+    nics += [(storage, f"86:00.{function}") for function in range(2)]
+    for number, (place, bdf) in enumerate(sorted(nics, key=lambda nic: nic[1])):
+        m.nic(place, bdf, f"mlx5_{number}", hw.CX5_IB, 100)
+    m.onboard()
+    return m
+
+
 @machine("many-vfs",
          "For the benchmark: 16 GPUs, 32 ConnectX-7 InfiniBand with the full tables of 8 GIDs and 128",
          "pkeys, 512 virtual functions that vfio-pci holds for virtual machines. Chosen.",

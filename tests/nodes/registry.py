@@ -2,8 +2,13 @@
 """The list of machines. Importing it loads every file of MACHINE_FILES, which register theirs."""
 import importlib
 
-MACHINE_FILES = ["nvidia_servers", "amd_servers", "small_machines", "broken_machines",
-                 "clouds_azure", "clouds_aws", "clouds_other"]
+from thin import thin
+
+MACHINE_FILES = ["nvidia_servers", "hgx_servers", "amd_servers", "pcie_servers", "hpc_nodes",
+                 "small_machines", "broken_machines", "clouds_azure", "clouds_aws", "clouds_other"]
+# All attributes that the kernel shows of their devices; the others have those that an answer needs.
+WHOLE = {"dgx-h100", "dgx-a100", "seed-8gpu-4nic", "hgx-h100-roce", "many-vfs", "amd-mi300x", "nics-only",
+         "gpus-only", "renamed-devices", "soft-roce", "mig-a100", "broken-host"}
 MACHINES = {}
 
 
@@ -23,10 +28,14 @@ def load():
     return MACHINES
 
 
+def tree_of(name):
+    tree = load()[name][0]().tree
+    return tree if name in WHOLE else thin(tree)
+
+
 def snapshot_of(name):
-    fill, source, _ = load()[name]
     written_by = ["Written by tests/nodes/make_nodes.py; change it there."]
-    return fill().tree.snapshot([*source, *written_by])
+    return tree_of(name).snapshot([*load()[name][1], *written_by])
 
 
 def committed_names():
