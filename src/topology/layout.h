@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "topology/nccl_topology.h"
 
 namespace railhead {
+
+/// PCI domain of bridges that a source implies without naming them. Linux numbers domains from 0,
+/// and what it invents itself (VMD, Hyper-V) has at most 20 bits.
+inline constexpr std::uint32_t kInventedDomain = 0xffffffff;
 
 /// Where a function hangs, by another source than its own sysfs path.
 struct Position {
@@ -29,6 +34,7 @@ struct Layout {
 /// The tree of a topology file. A switch of the file is an upstream port and one downstream port
 /// for each thing below it, so that relations follow from it as from sysfs (topology.h). Functions
 /// that meet only at a <cpu> share a host bridge where they are on one bus (PHB), else none (NODE).
+/// A switch that the file names keeps its address; its downstream ports are in kInventedDomain.
 Layout layout_of(const NcclTopology& topology);
 
 /// The node with the functions of the layout moved to their positions, NUMA nodes of GPUs and NICs

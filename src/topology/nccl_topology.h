@@ -26,12 +26,16 @@ struct NcclNet {
   std::optional<std::string> guid;
   std::optional<bool> gdr;
 
+  /// Port 0 is that of NCCL's socket transport (src/transport/net_socket.cc): a netdev. RDMA ports
+  /// count from 1.
+  [[nodiscard]] bool is_socket() const { return port == 0U; }
+
   friend bool operator==(const NcclNet&, const NcclNet&) = default;
 };
 
 struct NcclGpu {
   std::optional<unsigned> dev;  ///< CUDA's index of the process that wrote the file
-  std::optional<unsigned> sm;   ///< compute capability, 90; gfx number for AMD
+  std::optional<unsigned> sm;   ///< compute capability, 90; compute units for AMD
 
   friend bool operator==(const NcclGpu&, const NcclGpu&) = default;
 };
@@ -52,7 +56,9 @@ struct NcclPci {
 
   [[nodiscard]] bool is_switch() const;  ///< by its class, or because something hangs below it
   [[nodiscard]] bool is_gpu() const;     ///< has a <gpu>, or the class and vendor of one
-  [[nodiscard]] bool is_nic() const;     ///< has <net>s, or class 0x02 and no switch
+  /// Has <net>s of RDMA, or any <net> on an InfiniBand function (the file then names its netdev),
+  /// or class 0x02 with nothing in it.
+  [[nodiscard]] bool is_nic() const;
 };
 
 struct NcclCpu {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/nccl_topology.h"
+
+#include <algorithm>
+
+#include "node/pci_reader.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::uint16_t kVendorHygon = 0x1d94;
+
+}  // namespace
+
+bool NcclPci::is_switch() const {
+  return !below.empty() || (class_code && *class_code >> 8 == 0x0604);
+}
+
+bool NcclPci::is_gpu() const {
+  if (gpu) return true;
+  if (!class_code || !below.empty() || !nets.empty() || !is_gpu_class(*class_code)) return false;
+  return !vendor || *vendor == kVendorNvidia || *vendor == kVendorAmd || *vendor == kVendorHygon;
+}
+
+bool NcclPci::is_nic() const {
+  if (gpu) return false;
+  if (nets.empty()) return class_code && is_network_class(*class_code) && below.empty();
+  const bool infiniband = class_code && *class_code >> 8 == 0x0207;
+  return infiniband ||
+         std::any_of(nets.begin(), nets.end(), [](const NcclNet& net) { return !net.is_socket(); });
+}
+
+}  // namespace railhead

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What NCCL's own reader of such a file demands (src/graph/xml.cc): no XML declaration, no tabs
+// between elements, at most 16 attributes an element and 254 bytes a value, <system version="1">.
+#include <array>
+#include <cstdio>
+
+#include "data/xml.h"
+#include "topology/nccl_topology.h"
+
+namespace railhead {
+namespace {
+
+class Element {
+ public:
+  explicit Element(std::string name) { element_.name = std::move(name); }
+
+  Element& set(std::string name, std::string value) {
+    element_.attributes.push_back({std::move(name), std::move(value)});
+    return *this;
+  }
+
+  Element& set_text(std::string name, const std::string& value) {
+    return value.empty() ? *this : set(std::move(name), value);
+  }
+
+  template <typename Number>
+  Element& set_number(std::string name, const std::optional<Number>& value) {
+    return value ? set(std::move(name), std::to_string(*value)) : *this;
+  }
+
+  Element& set_hex(std::string name, const std::optional<std::uint32_t>& value, int digits) {
+    if (!value) return *this;
+    std::array<char, 16> text{};
+    std::snprintf(text.data(), text.size(), "0x%0*x", digits, *value);
+    return set(std::move(name), text.data());
+  }
+
+  Element& add(XmlElement child) {
+    element_.children.push_back(std::move(child));
+    return *this;
+  }
+
+  XmlElement done() { return std::move(element_); }
+
+ private:
+  XmlElement element_;
+};
+
+/// As Linux prints it since 5.7: NCCL looks the whole text up in a list of known speeds.
+std::string speed_text(double gts) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f GT/s PCIe", gts);
+  return text.data();
+}
+
+XmlElement nic_element(const std::vector<NcclNet>& nets) {
+  Element nic("nic");
+  for (const auto& net : nets) {
+    Element element("net");
+    element.set("name", net.name);
+    element.set_number("dev", net.dev);
+    element.set_number("speed", net.speed_mbps);
+    element.set_number("port", net.port);
+    if (net.guid) element.set("guid", *net.guid);
+    if (net.gdr) element.set("gdr", *net.gdr ? "1" : "0");
+    nic.add(element.done());
+  }
+  return nic.done();
+}
+
+/// NCCL fills in the link of a function that it looks up by its address. It never looks at one with
+/// a <net>, which it finds by name, nor at a switch above only such ones, and wants the attributes
+/// there: empty and 0 are its own words for unknown.
+void set_link(Element& element, const NcclPci& pci) {
+  const bool needed = pci.is_switch() || !pci.nets.empty();
+  if (pci.link_gts) {
+    element.set("link_speed", speed_text(*pci.link_gts));
+  } else if (needed) {
+    element.set("link_speed", "");
+  }
+  if (pci.link_width || needed) {
+    element.set("link_width", std::to_string(pci.link_width.value_or(0)));
+  }
+}
+
+XmlElement pci_element(const NcclPci& pci) {
+  Element element("pci");
+  element.set("busid", pci.address.str());
+  element.set_hex("class", pci.class_code, 6);
+  element.set_hex("vendor", pci.vendor, 4);
+  element.set_hex("device", pci.device, 4);
+  element.set_hex("subsystem_vendor", pci.subsystem_vendor, 4);
+  element.set_hex("subsystem_device", pci.subsystem_device, 4);
+  set_link(element, pci);
+  if (pci.gpu) {
+    Element gpu("gpu");
+    gpu.set_number("dev", pci.gpu->dev).set_number("sm", pci.gpu->sm);
+    element.add(gpu.done());
+  }
+  if (!pci.nets.empty()) element.add(nic_element(pci.nets));
+  for (const auto& below : pci.below) element.add(pci_element(below));
+  return element.done();
+}
+
+XmlElement cpu_element(const NcclCpu& cpu) {
+  Element element("cpu");
+  element.set("numaid", std::to_string(cpu.numa_node.value_or(-1)));
+  element.set_text("affinity", cpu.affinity);
+  element.set_text("arch", cpu.arch);
+  element.set_text("vendor", cpu.vendor);
+  element.set_number("familyid", cpu.family);
+  element.set_number("modelid", cpu.model);
+  for (const auto& pci : cpu.pci) element.add(pci_element(pci));
+  if (!cpu.nets.empty()) element.add(nic_element(cpu.nets));
+  return element.done();
+}
+
+}  // namespace
+
+std::string to_xml(const NcclTopology& topology) {
+  Element system("system");
+  system.set("version", "1");
+  for (const auto& cpu : topology.cpus) system.add(cpu_element(cpu));
+  return to_xml_text(system.done());
+}
+
+}  // namespace railhead
