@@ -54,7 +54,7 @@ class Parser {
   explicit Parser(NcclTopology& out)
       : out_(out) {}
 
-  Status system(const XmlElement& element) {
+  Status read(const XmlElement& element) {
     if (element.name != "system") {
       return at(element, "the root element is <" + element.name + ">, not <system>");
     }
@@ -302,7 +302,7 @@ Result<NcclTopology> parse_nccl_topology(std::string_view text, const std::strin
   if (!root) return root.error().context(origin);
   NcclTopology topology;
   topology.origin = origin;
-  const auto parsed = Parser(topology).system(*root);
+  const auto parsed = Parser(topology).read(*root);
   if (!parsed) return parsed.error().context(origin);
   return topology;
 }

@@ -119,10 +119,10 @@ XmlElement cpu_element(const NcclCpu& cpu) {
 }  // namespace
 
 std::string to_xml(const NcclTopology& topology) {
-  Element system("system");
-  system.set("version", "1");
-  for (const auto& cpu : topology.cpus) system.add(cpu_element(cpu));
-  return to_xml_text(system.done());
+  Element root("system");
+  root.set("version", "1");
+  for (const auto& cpu : topology.cpus) root.add(cpu_element(cpu));
+  return to_xml_text(root.done());
 }
 
 }  // namespace railhead
