@@ -7,68 +7,18 @@ test failed, 77 if nothing could be run here. Needs root. RAILHEAD_BIN names the
 """
 
 import argparse
-import importlib
 import pathlib
 import shutil
 import sys
 import tempfile
 import time
 import traceback
-import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
 
 from lib import jail, needs, paths  # noqa: E402
-
-SKIPPED = 77  # ctest's SKIP_RETURN_CODE
-
-
-class Lines(unittest.TestResult):
-    """One line a test; the folder of a test that passed is removed."""
-
-    def __init__(self, folder: pathlib.Path) -> None:
-        super().__init__()
-        self.folder = folder
-        self.passed = self.failed = 0
-        self._started = 0.0
-
-    def startTest(self, test: unittest.TestCase) -> None:
-        super().startTest(test)
-        self._started = time.monotonic()
-
-    @staticmethod
-    def _of(case: unittest.TestCase) -> unittest.TestCase:
-        return getattr(case, "test_case", case)  # of a sub-test
-
-    def stopTest(self, test: unittest.TestCase) -> None:
-        super().stopTest(test)
-        seconds = time.monotonic() - self._started
-        name = test.id().removeprefix("cases.")
-        trouble = [text for case, text in self.failures + self.errors if self._of(case) is test]
-        if trouble:
-            self.failed += 1
-            print(f"FAIL  {seconds:5.1f} s  {name}\n{''.join(trouble)}", flush=True)
-            print(f"      kept: {self.folder / name}", flush=True)
-            return
-        shutil.rmtree(self.folder / name, ignore_errors=True)
-        reason = next((why for case, why in self.skipped if case is test), None)
-        if reason is not None:
-            print(f"skip  {seconds:5.1f} s  {name}: {reason}", flush=True)
-            return
-        self.passed += 1
-        print(f"ok    {seconds:5.1f} s  {name}", flush=True)
-
-
-def collect(patterns: list[str]) -> unittest.TestSuite:
-    suite = unittest.TestSuite()
-    for file in sorted((HERE / "cases").glob("[a-z]*.py")):
-        module = importlib.import_module(f"cases.{file.stem}")
-        for case in unittest.defaultTestLoader.loadTestsFromModule(module):
-            for test in case:
-                if not patterns or any(pattern in test.id() for pattern in patterns):
-                    suite.addTest(test)
-    return suite
+from lib.runner import SKIPPED, Lines, collect  # noqa: E402
 
 
 def run(version: str, patterns: list[str]) -> int:
@@ -83,7 +33,7 @@ def run(version: str, patterns: list[str]) -> int:
         runtime.start()
         runtime.load_image()
         RuntimeCase.runtime, RuntimeCase.folder = runtime, folder
-        collect(patterns).run(result)
+        collect(HERE / "cases", patterns).run(result)
     finally:
         runtime.remove()
         failed = result.failed
@@ -108,7 +58,7 @@ def main() -> int:
     if lacking:
         print(f"containerd {options.runtime}: skipped, needs {', '.join(lacking)}")
         return SKIPPED
-    paths.fetch_containerd(options.runtime)
+    paths.fetch("containerd", options.runtime)
     return jail.run(lambda: run(options.runtime, options.pattern))
 
 

@@ -11,6 +11,7 @@ from .agent import Agent
 from .containerd import HARD_MEMLOCK, SOFT_MEMLOCK, Containerd
 from .cri import Inside, Pod
 from .machine import Machine
+from .runner import short_name
 
 RAISED_KIB = str(HARD_MEMLOCK // 1024)  # `ulimit -l` of a container that we adjusted
 UNTOUCHED_KIB = str(SOFT_MEMLOCK // 1024)
@@ -25,7 +26,7 @@ class RuntimeCase(unittest.TestCase):
     maxDiff = None
 
     def setUp(self) -> None:
-        self.dir = self.folder / self.id().rpartition("cases.")[2]
+        self.dir = self.folder / short_name(self)
         self.dir.mkdir(parents=True)
         self.addCleanup(self._remove_pods)
         self._agents: list[Agent] = []

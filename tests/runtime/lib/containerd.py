@@ -90,7 +90,7 @@ class Containerd:
     def __init__(self, version: str, folder: pathlib.Path) -> None:
         self.version = version
         self.dir = folder
-        self.bin = paths.fetch_containerd(version)
+        self.bin = paths.fetch("containerd", version)
         self.nri_socket = folder / "nri/nri.sock"
         self.cdi = folder / "cdi"
         self.log = folder / "containerd.log"

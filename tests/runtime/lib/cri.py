@@ -4,48 +4,15 @@
 import dataclasses
 import itertools
 import json
-import os
 import pathlib
-import subprocess
-import types
 
-# Its fork handlers wait for its own threads, some of the time for ever; we fork only to exec.
-os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"
+from peers.protocol import Protocol, grpc
 
-import grpc  # noqa: E402
-from google.protobuf import descriptor_pb2, descriptor_pool, message_factory  # noqa: E402
-
-from . import image, paths  # noqa: E402
+from . import image
 
 TIMEOUT_S = 30
-
-
-def _load() -> tuple[types.SimpleNamespace, dict]:
-    """The message classes and enum values of api/cri.proto, and its methods by service and name."""
-    command = ["protoc", f"-I{paths.TREE / 'api'}", "--descriptor_set_out=/dev/stdout", "cri.proto"]
-    compiled = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-    pool = descriptor_pool.DescriptorPool()
-    pool.Add(descriptor_pb2.FileDescriptorSet.FromString(compiled).file[0])
-    file = pool.FindFileByName("cri.proto")
-    # protobuf 4.22 has the first, the 3.21 of Debian 12 the second.
-    message_class = getattr(message_factory, "GetMessageClass", None)
-    message_class = message_class or message_factory.MessageFactory(pool).GetPrototype
-    names = {name: message_class(kind) for name, kind in file.message_types_by_name.items()}
-    for enum in file.enum_types_by_name.values():
-        names |= {value.name: value.number for value in enum.values}
-    methods = {
-        (service.name, method.name): (
-            f"/{service.full_name}/{method.name}",
-            names[method.input_type.name].SerializeToString,
-            names[method.output_type.name].FromString,
-        )
-        for service in file.services_by_name.values()
-        for method in service.methods
-    }
-    return types.SimpleNamespace(**names), methods
-
-
-pb, _METHODS = _load()
+_PROTOCOL = Protocol("cri.proto")
+pb = _PROTOCOL.pb
 
 
 class Refused(Exception):
@@ -74,13 +41,25 @@ class Inside:
 
 
 # One exec for everything. Busybox prints device numbers in hex.
-_LOOK = """
+LOOK = """
 id -u; ulimit -l
 for f in /dev/infiniband/*; do
   [ -e "$f" ] && stat -c '%n %t %T %a %u:%g %F' "$f"
 done
 echo --env; env
 """
+
+
+def inside_from(text: str) -> Inside:
+    """What LOOK printed."""
+    head, _, tail = text.partition("--env\n")
+    uid, memlock, *lines = head.splitlines()
+    nodes = {}
+    for line in lines:
+        path, major, minor, mode, owner, kind = line.split(maxsplit=5)
+        nodes[path] = Node(int(major, 16), int(minor, 16), mode.zfill(4), owner, kind)
+    env = dict(line.split("=", 1) for line in tail.splitlines() if "=" in line)
+    return Inside(nodes, memlock, env, int(uid))
 
 
 class Container:
@@ -101,14 +80,7 @@ class Container:
         return answer.stdout.decode() + answer.stderr.decode()
 
     def look(self) -> Inside:
-        head, _, tail = self.exec("sh", "-c", _LOOK).partition("--env\n")
-        uid, memlock, *lines = head.splitlines()
-        nodes = {}
-        for line in lines:
-            path, major, minor, mode, owner, kind = line.split(maxsplit=5)
-            nodes[path] = Node(int(major, 16), int(minor, 16), mode.zfill(4), owner, kind)
-        env = dict(line.split("=", 1) for line in tail.splitlines() if "=" in line)
-        return Inside(nodes, memlock, env, int(uid))
+        return inside_from(self.exec("sh", "-c", LOOK))
 
     def spec(self) -> dict:
         """The OCI specification; also for a container that was not started."""
@@ -206,9 +178,8 @@ class Cri:
         if self._channel is None:
             options = [("grpc.enable_http_proxy", 0)]
             self._channel = grpc.insecure_channel(self._address, options)
-        path, encode, decode = _METHODS[service, method]
         try:
-            return self._channel.unary_unary(path, encode, decode)(request, timeout=TIMEOUT_S)
+            return _PROTOCOL.call(self._channel, service, method, request, TIMEOUT_S)
         except grpc.RpcError as error:
             raise Refused(error.details()) from None
 

@@ -19,10 +19,11 @@ def _has(name: str) -> bool:
         return False
 
 
-def missing() -> list[str]:
+def missing(more_programs: dict[str, str] | None = None) -> list[str]:
     """What is missing, each with the Debian package that brings it; empty: all is there."""
+    programs = {**_PROGRAMS, **(more_programs or {})}
     lacking = [] if os.geteuid() == 0 else ["root"]
-    lacking += [f"{name} (package {deb})" for name, deb in _PROGRAMS.items() if not which(name)]
+    lacking += [f"{name} (package {deb})" for name, deb in programs.items() if not which(name)]
     lacking += [f"{name} (package {deb})" for name, deb in _MODULES.items() if not _has(name)]
     if not pathlib.Path(image.BUSYBOX).exists():
         lacking.append(f"{image.BUSYBOX} (package busybox-static)")

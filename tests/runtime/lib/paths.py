@@ -11,7 +11,7 @@ MACHINES = TREE / "tests" / "nodes"
 
 def railhead() -> str:
     """The program under test: RAILHEAD_BIN, else that of the dev preset."""
-    return os.environ.get("RAILHEAD_BIN", str(TREE / "build/dev/src/cli/railhead"))
+    return os.environ.get("RAILHEAD_BIN", str(TREE / "build/dev/railhead"))
 
 
 def machine(name: str) -> str:
@@ -24,8 +24,8 @@ def cache() -> pathlib.Path:
     return pathlib.Path(os.environ.get("RAILHEAD_CACHE", default))
 
 
-def fetch_containerd(version: str) -> pathlib.Path:
-    """The bin folder of containerd 1.7 or 2.4; downloads or builds it the first time."""
-    script = TREE / "scripts" / "fetch-containerd"
+def fetch(what: str, version: str) -> pathlib.Path:
+    """The bin folder of that containerd or kubernetes; gets or builds it the first time."""
+    script = TREE / "scripts" / f"fetch-{what}"
     done = subprocess.run([script, version], check=True, stdout=subprocess.PIPE, text=True)
     return pathlib.Path(done.stdout.strip()) / "bin"

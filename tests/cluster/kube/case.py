@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The base of every test on the cluster: pods by kubectl, and a look into their containers."""
+
+import json
+import pathlib
+import unittest
+
+from lib import image
+from lib.agent import Agent
+from lib.cri import LOOK, Inside, inside_from
+from lib.machine import Machine
+from lib.process import Failed, wait_until
+from lib.runner import short_name
+
+from .cluster import GPU_RESOURCE, Cluster
+
+
+class ClusterCase(unittest.TestCase):
+    """Set by run.py for the whole run: `cluster`, and `folder` for what a failure leaves."""
+
+    cluster: Cluster
+    folder: pathlib.Path
+    longMessage = True
+    maxDiff = None
+
+    def setUp(self) -> None:
+        self.dir = self.folder / short_name(self)
+        self.dir.mkdir(parents=True)
+        self._agents: list[Agent] = []
+        self._pods: list[str] = []
+        self.addCleanup(self._end_agents)
+        self.addCleanup(self._delete_pods)
+
+    def _delete_pods(self) -> None:
+        if self._pods:
+            self.kubectl("delete", "pod", *self._pods, "--grace-period=0", "--force", "--wait=true")
+
+    def _end_agents(self) -> None:
+        for agent in self._agents:
+            if agent.running():
+                agent.terminate()
+
+    def kubectl(self, *words: str, text: str | None = None) -> str:
+        return self.cluster.plane.kubectl(*words, text=text)
+
+    def agent(self, machine: Machine, *flags: str) -> Agent:
+        log = self.dir / f"agent-{len(self._agents)}.log"
+        agent = Agent(self.cluster.runtime.nri_socket, log, machine.snapshot, flags)
+        self._agents.append(agent)
+        return agent.start()
+
+    def apply(
+        self,
+        name: str,
+        *,
+        limits: dict[str, int] | None = None,
+        gpus: int = 0,
+        env: dict[str, str] | None = None,
+        annotations: dict[str, str] | None = None,
+        host_network: bool = True,
+    ) -> str:
+        """A pod of one unprivileged container `main`; its name."""
+        limits = dict(limits or {})
+        if gpus:
+            limits[GPU_RESOURCE] = gpus
+        container = {
+            "name": "main",
+            "image": image.NAME,
+            "imagePullPolicy": "Never",
+            "command": image.IDLE,
+            "env": [{"name": key, "value": value} for key, value in (env or {}).items()],
+            "resources": {"limits": limits},
+            "securityContext": {
+                "runAsUser": 1000,
+                "allowPrivilegeEscalation": False,
+                "capabilities": {"drop": ["ALL"]},
+            },
+        }
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "annotations": annotations or {}},
+            "spec": {
+                "hostNetwork": host_network,
+                "automountServiceAccountToken": False,
+                "terminationGracePeriodSeconds": 0,
+                "containers": [container],
+            },
+        }
+        self._pods.append(name)
+        self.kubectl("apply", "-f", "-", text=json.dumps(pod))
+        return name
+
+    def run_pod(self, name: str, **kind: object) -> Inside:
+        """Applied, running, and what a process in it sees."""
+        self.apply(name, **kind)
+        self.wait_running(name)
+        return self.look(name)
+
+    def status(self, name: str) -> dict:
+        return json.loads(self.kubectl("get", "pod", name, "-o", "json"))["status"]
+
+    def wait_running(self, name: str, timeout_s: float = 30) -> None:
+        def running() -> bool:
+            status = self.status(name)
+            if status.get("phase") == "Failed":
+                raise Failed(f"pod {name}: {status.get('reason')}: {status.get('message')}")
+            return status.get("phase") == "Running"
+
+        try:
+            wait_until(f"pod {name} running", running, timeout_s)
+        except Failed as failure:
+            events = self.kubectl("get", "events", "--field-selector", f"involvedObject.name={name}")
+            raise Failed(f"{failure}\n{events}") from None
+
+    def look(self, name: str) -> Inside:
+        """A kubelet that has just started does not know its pods at once."""
+
+        def answer() -> str:
+            try:
+                return self.kubectl("exec", name, "--", "sh", "-c", LOOK)
+            except Failed as failure:
+                if "pod does not exist" in str(failure):
+                    return ""
+                raise
+
+        return inside_from(wait_until(f"the kubelet knows pod {name}", answer))
+
+    def assert_gets(self, inside: Inside, machine: Machine, nics: list[str]) -> None:
+        """The nodes of exactly these NICs with the host's numbers, and the variable."""
+        wanted = {p: (d.major, d.minor) for p, d in machine.devices(nics).items()}
+        self.assertEqual(wanted, {p: (n.major, n.minor) for p, n in inside.nodes.items()})
+        value = inside.env.get("NCCL_IB_HCA", "")
+        self.assertEqual("=" + ",".join(f"{nic}:1" for nic in nics), value)
+
+    def assert_gets_nothing(self, inside: Inside) -> None:
+        self.assertEqual({}, inside.nodes)
+        self.assertEqual([], [name for name in inside.env if name.startswith("NCCL_")])

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kubelet beside a private containerd: the one node of the cluster."""
+
+import json
+import pathlib
+import socket
+import subprocess
+
+from lib.containerd import Containerd
+from lib.process import Daemon, wait_until
+
+from .control_plane import ControlPlane, free_port
+
+NODE = "node-1"
+ROOT = pathlib.Path("/var/lib/kubelet")  # a tmpfs of the jail; the device-plugin folder is fixed
+CONFIG = {
+    "apiVersion": "kubelet.config.k8s.io/v1beta1",
+    "kind": "KubeletConfiguration",
+    "address": "127.0.0.1",
+    "healthzPort": 0,
+    "authentication": {"anonymous": {"enabled": True}, "webhook": {"enabled": False}},
+    "authorization": {"mode": "AlwaysAllow"},
+    "cgroupDriver": "cgroupfs",
+    "cgroupsPerQOS": False,
+    "enforceNodeAllocatable": [],
+    "localStorageCapacityIsolation": False,
+    "failSwapOn": False,
+    "evictionHard": {"memory.available": "1Mi"},
+    "imageGCHighThresholdPercent": 100,
+    "nodeStatusUpdateFrequency": "1s",
+    "syncFrequency": "5s",
+}
+
+
+class Kubelet:
+    def __init__(
+        self, plane: ControlPlane, runtime: Containerd, folder: pathlib.Path, version: str
+    ) -> None:
+        self._plane = plane
+        self._runtime = runtime
+        self._log = folder / "kubelet.log"
+        self._config = folder / "kubelet.json"
+        self._daemon: Daemon | None = None
+        values = dict(CONFIG)
+        values["port"] = free_port()
+        values["containerRuntimeEndpoint"] = f"unix://{runtime.dir}/containerd.sock"
+        if version != "1.30":  # before, there was no such key, and control groups v1 were fine
+            values["failCgroupV1"] = False
+        self._values = values
+        # kubectl exec asks the API server, and that asks the node by its name.
+        hosts = folder / "hosts"
+        hosts.write_text(f"127.0.0.1 localhost {NODE}\n")
+        subprocess.run(["mount", "--bind", str(hosts), "/etc/hosts"], check=True)
+
+    def start(self, **changes: object) -> None:
+        """`changes` are keys of the kubelet's configuration file."""
+        self._values |= changes
+        self._config.write_text(json.dumps(self._values))
+        self._daemon = Daemon(
+            [
+                str(self._plane.bin / "kubelet"),
+                *("--config", str(self._config), "--kubeconfig", str(self._plane.kubeconfig)),
+                *("--root-dir", str(ROOT), "--hostname-override", NODE, "-v", "2"),
+            ],
+            self._log,
+        )
+        wait_until(f"node ready, see {self._log}", self._ready, 60)
+
+    def _ready(self) -> bool:
+        status = self._plane.kubectl(
+            *("get", "node", NODE, "-o"),
+            'jsonpath={.status.conditions[?(@.type=="Ready")].status}',
+            check=False,
+        )
+        return status == "True" and self._answers()
+
+    def _answers(self) -> bool:
+        """The node's status may be that of the kubelet before."""
+        with socket.socket() as probe:
+            listening = probe.connect_ex(("127.0.0.1", self._values["port"])) == 0
+        return listening and (ROOT / "device-plugins/kubelet.sock").exists()
+
+    def stop(self) -> None:
+        if self._daemon is not None and self._daemon.exit_code is None:
+            self._daemon.end()
+
+    def restart(self, **changes: object) -> None:
+        self.stop()
+        self.start(**changes)

@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests on a real Kubernetes: run.py --kubernetes 1.36|1.30 [pattern…]
+
+etcd, API server, scheduler, controller manager and a kubelet beside containerd (2.4 for 1.36, 1.7 for
+1.30), the agent on a machine of the box, and a stand-in for NVIDIA's device plugin, all private. One
+line a test, then a summary; exit code 1 if a test failed, 77 if nothing could be run here. Needs
+root. RAILHEAD_BIN names the program.
+"""
+
+import argparse
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "runtime"), str(HERE.parent)]
+
+from lib import jail, needs, paths  # noqa: E402
+from lib.runner import SKIPPED, Lines, collect  # noqa: E402
+
+RUNTIMES = {"1.36": "2.4", "1.30": "1.7"}
+
+
+def run(version: str, programs: pathlib.Path, patterns: list[str]) -> int:
+    from kube.case import ClusterCase
+    from kube.cluster import Cluster
+
+    began = time.monotonic()
+    folder = pathlib.Path(tempfile.mkdtemp(prefix=f"railhead-k{version}-"))
+    cluster = Cluster(version, programs, RUNTIMES[version], folder)
+    result = Lines(folder)
+    try:
+        cluster.start()
+        print(f"Kubernetes {version}: node ready after {time.monotonic() - began:.0f} s", flush=True)
+        ClusterCase.cluster, ClusterCase.folder = cluster, folder
+        collect(HERE / "scenarios", patterns).run(result)
+    finally:
+        cluster.remove()
+        if result.failed == 0 and sys.exc_info()[0] in (None, jail.Interrupted):
+            shutil.rmtree(folder, ignore_errors=True)
+        else:
+            print(f"logs: {folder}")
+    print(
+        f"Kubernetes {version} with containerd {RUNTIMES[version]}: {result.passed} passed, "
+        f"{result.failed} failed, {len(result.skipped)} skipped in {time.monotonic() - began:.0f} s"
+    )
+    return 1 if result.failed or not result.passed else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--kubernetes", choices=sorted(RUNTIMES), required=True)
+    parser.add_argument("pattern", nargs="*")
+    options = parser.parse_args()
+    lacking = needs.missing({"openssl": "openssl"})
+    if lacking:
+        print(f"Kubernetes {options.kubernetes}: skipped, needs {', '.join(lacking)}")
+        return SKIPPED
+    paths.fetch("containerd", RUNTIMES[options.kubernetes])
+    programs = paths.fetch("kubernetes", options.kubernetes)
+    return jail.run(lambda: run(options.kubernetes, programs, options.pattern))
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except OSError as error:
+        traceback.print_exc()
+        sys.exit(f"run.py: {error}")
