@@ -8,6 +8,7 @@ import pathlib
 import sys
 
 SOURCE_ROOT = pathlib.Path(__file__).resolve().parents[2]
+MEMORY = "/dev/shm"  # for thousands of small files
 SKIPPED = 77  # SKIP_RETURN_CODE in CMakeLists.txt
 
 

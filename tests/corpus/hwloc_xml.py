@@ -29,6 +29,16 @@ def bits(text):
     return {bit for bit in range(value.bit_length()) if value >> bit & 1}
 
 
+def link_of(gigabytes):
+    """(GT/s, lanes) of pci_link_speed, which is their product in GB/s; the widest that fits."""
+    for lanes in (16, 8, 4, 2, 1):
+        for gts in (32.0, 16.0, 8.0, 5.0, 2.5):
+            coding = 0.8 if gts <= 5 else 128 / 130
+            if gigabytes and abs(gts * coding * lanes / 8 - gigabytes) < 0.001 * gigabytes:
+                return gts, lanes
+    return None, None
+
+
 def infos(element):
     return {info.get("name"): info.get("value") for info in element.findall("info")}
 
@@ -77,7 +87,9 @@ class Reader:
     def function(self, element, root, bridges, nodes):
         code, *ids = (int(word, 16) for word in IDS.match(element.get("pci_type")).groups())
         numa = next(iter(nodes)) if nodes and len(nodes) == 1 else -1
-        function = Function(element.get("pci_busid"), root, bridges, code << 8, tuple(ids), numa)
+        gts, width = link_of(float(element.get("pci_link_speed", 0)))
+        function = Function(element.get("pci_busid"), root, bridges, code << 8, tuple(ids), numa,
+                            gts=gts, width=width)
         devices = element.findall("object[@type='OSDev']")
         for device in devices:
             kind = int(device.get("osdev_type"))

@@ -16,9 +16,9 @@ def run(program, *arguments):
 
 
 def document(program, *arguments):
-    """The JSON document, or raises with what the program said."""
+    """The JSON document, or raises with what the program said. Exit code 1 is a problem found."""
     done = run(program, *arguments, "-o", "json")
-    if done.returncode != 0:
+    if done.returncode not in (0, 1) or not done.stdout:
         said = done.stderr.decode(errors="replace").strip()
         raise RuntimeError(f"{' '.join(map(str, arguments))}: exit {done.returncode}: {said}")
     return json.loads(done.stdout)

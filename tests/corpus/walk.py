@@ -13,12 +13,13 @@ import railhead
 from differences import Differences
 from hwloc_xml import read_hwloc
 from lspci_text import READERS as LSPCI, numa_nodes, read_lspci
+from nccl_xml import read_nccl
 from realise import realise
 from snapshot import snapshot_of
 from sysfs_tar import SOURCE as SYSFS, check_sysfs
 from topo_matrix import WORDS, read_matrix
 
-MEMORY = "/dev/shm"  # thousands of small files
+NCCL = "nccl-topo.xml"
 MATRIX, PAIRS = "topo-m.txt", "published-pairs.txt"
 
 
@@ -72,6 +73,30 @@ def check_tree(program, folder, source):
         name = nic.removeprefix("pci:").replace(":", "-") if nic.startswith("pci:") else nic
         ours = found.get((result["gpu_busid"][gpu], name))
         check.same(f"{gpu}/{nic}", ours, word, open_words)
+    return check
+
+
+def check_nccl(program, folder, source):
+    """An NCCL file, as Railhead reads it."""
+    document = railhead.document(program, "topology", "--nccl-topo", folder / source)
+    return compare_nccl(Check(folder.name, source), document, collection.expected(folder, source))
+
+
+def check_nccl_tree(program, folder, source):
+    """The sysfs tree that an NCCL file stands for."""
+    document = topology_of(program, read_nccl(folder / source, folder.name))
+    check = Check(folder.name, f"{source} as sysfs")
+    return compare_nccl(check, document, collection.expected(folder, source))
+
+
+def compare_nccl(check, document, result):
+    """GPUs by bus id; NICs by name, those without one by bus id."""
+    addresses = {nic["pci"]: nic["name"] for nic in document["nics"]}
+    found = railhead.relations(document)
+    check.same("GPUs", len(document["gpus"]), len(result["gpus"]))
+    for gpu, nic, word, open_words in expected_pairs(result):
+        name = addresses.get(nic[4:]) if nic.startswith("pci:") else nic
+        check.same(f"{gpu}/{nic}", found.get((result["gpu_busid"][gpu], name)), word, open_words)
     return check
 
 
@@ -156,6 +181,8 @@ def jobs_of(folder):
             yield check_tree, folder, source
             if (folder / MATRIX).is_file():
                 yield check_tree_against_matrix, folder, source
+    if (folder / NCCL).is_file():
+        yield check_nccl_tree, folder, NCCL
     if (folder / MATRIX).is_file():
         yield check_matrix, folder, MATRIX
     if (folder / PAIRS).is_file():
@@ -170,8 +197,8 @@ def main():
     parser.add_argument("--only", default="", help="machines whose name contains this")
     options = parser.parse_args()
     place = collection.folder_or_skip()
-    if os.access(MEMORY, os.W_OK):
-        tempfile.tempdir = MEMORY
+    if os.access(collection.MEMORY, os.W_OK):
+        tempfile.tempdir = collection.MEMORY
     jobs = [job for folder in collection.machines(place) if options.only in folder.name
             for job in jobs_of(folder)]
     table, counts = Differences(), {}
