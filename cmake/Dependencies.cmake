@@ -17,6 +17,27 @@ find_library(RAILHEAD_YAML_CPP NAMES libyaml-cpp.a yaml-cpp REQUIRED)
 add_library(railhead_yaml INTERFACE)
 target_link_libraries(railhead_yaml INTERFACE ${RAILHEAD_YAML_CPP})
 
+# gRPC without TLS, for the kubelet's unix sockets. Static in every build: half the memory of the
+# shared libraries. Debian's grpc++_unsecure.pc leaves out what is after the group's start.
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(GRPC REQUIRED grpc++_unsecure)
+find_program(RAILHEAD_GRPC_PLUGIN grpc_cpp_plugin REQUIRED)
+list(REMOVE_DUPLICATES GRPC_STATIC_LIBRARIES)
+add_library(railhead_grpc INTERFACE)
+set(grpc_archives)
+foreach(name IN LISTS GRPC_STATIC_LIBRARIES)
+  find_library(archive_of_${name} NAMES lib${name}.a)
+  if(archive_of_${name})
+    list(APPEND grpc_archives ${archive_of_${name}})
+  endif()
+endforeach()
+foreach(name address_sorting upb re2 cares z)
+  find_library(archive_of_${name} NAMES lib${name}.a REQUIRED)
+  list(APPEND grpc_archives ${archive_of_${name}})
+endforeach()
+target_link_libraries(railhead_grpc INTERFACE -Wl,--start-group ${grpc_archives} -Wl,--end-group
+  Threads::Threads)
+
 # Asio and Beast: header-only, without Boost.Context and exceptions across threads.
 add_library(railhead_asio INTERFACE)
 target_compile_definitions(railhead_asio INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_THREADS)

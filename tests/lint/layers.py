@@ -13,12 +13,14 @@ THIRD_PARTY = {
     "CLI/": {"cli"},
     "spdlog/": {"agent"},
     "fmt/": {"agent"},
-    "google/protobuf/": {"nri"},
+    "google/protobuf/": {"nri", "kubelet"},
+    "grpcpp/": {"kubelet"},
     "boost/asio": {"nri", "metrics", "agent"},
     "boost/beast": {"metrics"},
 }
 # Generated headers -> folder.
-GENERATED = {"nri.pb.h": {"nri"}, "agent/version.h": {"agent", "cli"}}
+GENERATED = {"nri.pb.h": {"nri"}, "deviceplugin.": {"kubelet"}, "pluginregistration.": {"kubelet"},
+             "podresources.": {"kubelet"}, "agent/version.h": {"agent", "cli"}}
 MAX_LINES = 500
 
 

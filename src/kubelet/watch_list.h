@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <grpcpp/grpcpp.h>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+#include "deviceplugin.pb.h"
+#include "kubelet/device_plugin.h"
+
+namespace railhead::kubelet {
+
+/// The device list and everyone who watches it. Thread-safe.
+class WatchList {
+ public:
+  /// `watched` is called when the first stream opens and when the last one has gone: on any thread,
+  /// in that order, and must not call back.
+  explicit WatchList(std::function<void(bool)> watched);
+  WatchList(const WatchList&) = delete;
+  WatchList& operator=(const WatchList&) = delete;
+  ~WatchList();
+
+  /// A stream that gets the list at once and then every newer one, until its kubelet goes.
+  grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* open();
+
+  /// Nothing is sent where the list is the one before.
+  void publish(std::vector<Device> devices);
+
+  /// Ends all streams, and every one that opens from now on.
+  void close();
+
+ private:
+  class Stream;
+
+  void forget(Stream* stream);
+
+  std::function<void(bool)> watched_;
+  std::mutex mutex_;
+  std::vector<Device> devices_;
+  std::shared_ptr<const v1beta1::ListAndWatchResponse> message_;
+  std::set<Stream*> streams_;
+  bool closed_ = false;
+};
+
+}  // namespace railhead::kubelet

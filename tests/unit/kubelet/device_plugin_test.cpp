@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubelet/device_plugin.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <atomic>
+#include <filesystem>
+#include <thread>
+
+#include "deviceplugin.grpc.pb.h"
+#include "pluginregistration.grpc.pb.h"
+#include "unit/host/temporary_directory.h"
+
+namespace railhead::kubelet {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Pair;
+
+/// The agent's thread: runs the mailbox until the end.
+class Loop {
+ public:
+  Loop()
+      : box_(std::move(Mailbox::open()).value()),
+        thread_([this] {
+          while (!ended_) {
+            pollfd wanted{box_->descriptor(), POLLIN, 0};
+            ::poll(&wanted, 1, -1);
+            box_->run();
+          }
+        }) {}
+
+  Loop(const Loop&) = delete;
+  Loop& operator=(const Loop&) = delete;
+
+  ~Loop() {
+    box_->post([this] { ended_ = true; });
+    thread_.join();
+  }
+
+  Mailbox& box() { return *box_; }
+
+  /// Does something on the thread and waits for it.
+  void run(const std::function<void()>& work) {
+    std::atomic<bool> done{false};
+    box_->post([&] {
+      work();
+      done = true;
+      done.notify_one();
+    });
+    done.wait(false);
+  }
+
+ private:
+  bool ended_ = false;
+  std::unique_ptr<Mailbox> box_;
+  std::thread thread_;
+};
+
+class RecordingResource : public Resource {
+ public:
+  std::vector<std::string> prefer(const Preference& preference) override {
+    asked = preference;
+    return {"b"};
+  }
+
+  Result<Grant> allocate(const std::vector<std::string>& ids) override {
+    if (ids == std::vector<std::string>{"bad"}) return Error{ErrorCode::malformed, "no such device"};
+    Grant grant;
+    grant.env["IDS"] = ids.empty() ? "" : ids.front();
+    grant.annotations["allocation.railhead.io/rdma.io/hca"] = "0000:18:00.0";
+    grant.devices.push_back({"/dev/infiniband/uverbs0", "/dev/infiniband/uverbs0", "rw"});
+    grant.cdi_devices.push_back("railhead.io/nic=0");
+    return grant;
+  }
+
+  Status pre_start(const std::vector<std::string>& ids) override {
+    if (ids == std::vector<std::string>{"bad"}) {
+      return Error{ErrorCode::unavailable, "not connected to NRI"};
+    }
+    return {};
+  }
+
+  void watched(bool now) override {
+    is_watched = now;
+    is_watched.notify_all();
+  }
+
+  Preference asked;
+  std::atomic<bool> is_watched{false};
+};
+
+class DevicePluginTest : public testing::Test {
+ protected:
+  DevicePluginTest() {
+    loop_.run([this] {
+      auto served =
+          DevicePlugin::serve(socket_, {"rdma.io/hca", true, true}, loop_.box(), resource_);
+      ASSERT_TRUE(served) << served.error().message;
+      plugin_ = std::move(served).value();
+    });
+    channel_ = grpc::CreateChannel("unix:" + socket_, grpc::InsecureChannelCredentials());
+    stub_ = v1beta1::DevicePlugin::NewStub(channel_);
+  }
+
+  ~DevicePluginTest() override {
+    loop_.run([this] { plugin_.reset(); });
+  }
+
+  TemporaryDirectory directory_;
+  std::string socket_ = directory_ / "railhead.sock";
+  RecordingResource resource_;
+  Loop loop_;
+  std::unique_ptr<DevicePlugin> plugin_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1beta1::DevicePlugin::Stub> stub_;
+  grpc::ClientContext context_;
+};
+
+TEST_F(DevicePluginTest, says_what_it_wants_by_the_call_that_counts) {
+  v1beta1::DevicePluginOptions options;
+  ASSERT_TRUE(stub_->GetDevicePluginOptions(&context_, {}, &options).ok());
+  EXPECT_TRUE(options.pre_start_required());
+  EXPECT_TRUE(options.get_preferred_allocation_available());
+}
+
+TEST_F(DevicePluginTest, answers_the_plugin_watcher_on_the_same_socket) {
+  const auto registration = pluginregistration::Registration::NewStub(channel_);
+  pluginregistration::PluginInfo info;
+  ASSERT_TRUE(registration->GetInfo(&context_, {}, &info).ok());
+  EXPECT_EQ(info.type(), "DevicePlugin");
+  EXPECT_EQ(info.name(), "rdma.io/hca");
+  EXPECT_EQ(info.endpoint(), "");
+  EXPECT_THAT(info.supported_versions(), ElementsAre("v1beta1"));
+}
+
+TEST_F(DevicePluginTest, a_watcher_gets_the_list_at_once_and_then_what_is_new) {
+  auto stream = stub_->ListAndWatch(&context_, {});
+  v1beta1::ListAndWatchResponse list;
+  ASSERT_TRUE(stream->Read(&list));
+  EXPECT_THAT(list.devices(), IsEmpty());
+  resource_.is_watched.wait(false);
+  loop_.run([this] { plugin_->publish({{"a", true, {0, 1}}, {"b", false, {}}}); });
+  ASSERT_TRUE(stream->Read(&list));
+  ASSERT_EQ(list.devices_size(), 2);
+  EXPECT_EQ(list.devices(0).id(), "a");
+  EXPECT_EQ(list.devices(0).health(), "Healthy");
+  EXPECT_EQ(list.devices(0).topology().nodes(1).id(), 1);
+  EXPECT_EQ(list.devices(1).health(), "Unhealthy");
+  EXPECT_FALSE(list.devices(1).has_topology());
+  loop_.run([this] { plugin_->publish({{"a", true, {0, 1}}, {"b", false, {}}}); });
+  loop_.run([this] { plugin_->publish({{"c", true, {}}}); });
+  ASSERT_TRUE(stream->Read(&list));
+  ASSERT_EQ(list.devices_size(), 1) << "a list that is not new was sent";
+  EXPECT_EQ(list.devices(0).id(), "c");
+}
+
+TEST_F(DevicePluginTest, a_kubelet_that_goes_is_forgotten) {
+  {
+    grpc::ClientContext context;
+    auto stream = stub_->ListAndWatch(&context, {});
+    v1beta1::ListAndWatchResponse list;
+    ASSERT_TRUE(stream->Read(&list));
+    resource_.is_watched.wait(false);
+    context.TryCancel();
+  }
+  resource_.is_watched.wait(true);
+  EXPECT_FALSE(resource_.is_watched);
+}
+
+TEST_F(DevicePluginTest, one_that_never_reads_holds_up_nobody) {
+  grpc::ClientContext lazy;
+  auto never_read = stub_->ListAndWatch(&lazy, {});
+  std::vector<Device> many;
+  for (int i = 0; i < 5000; ++i) many.push_back({"slot-" + std::to_string(i), true, {0}});
+  for (int round = 0; round < 50; ++round) {
+    many.front().healthy = round % 2 == 0;
+    loop_.run([&] { plugin_->publish(many); });
+  }
+  auto stream = stub_->ListAndWatch(&context_, {});
+  v1beta1::ListAndWatchResponse list;
+  ASSERT_TRUE(stream->Read(&list));
+  EXPECT_EQ(list.devices_size(), 5000);
+  EXPECT_EQ(list.devices(0).health(), "Unhealthy");
+  lazy.TryCancel();
+}
+
+TEST_F(DevicePluginTest, an_allocation_is_decided_by_the_resource) {
+  v1beta1::AllocateRequest request;
+  request.add_container_requests()->add_devices_ids("a");
+  v1beta1::AllocateResponse answer;
+  ASSERT_TRUE(stub_->Allocate(&context_, request, &answer).ok());
+  const auto& container = answer.container_responses(0);
+  EXPECT_THAT(container.envs(), ElementsAre(Pair("IDS", "a")));
+  EXPECT_THAT(container.annotations(),
+              ElementsAre(Pair("allocation.railhead.io/rdma.io/hca", "0000:18:00.0")));
+  EXPECT_EQ(container.devices(0).container_path(), "/dev/infiniband/uverbs0");
+  EXPECT_EQ(container.devices(0).permissions(), "rw");
+  EXPECT_EQ(container.cdi_devices(0).name(), "railhead.io/nic=0");
+}
+
+TEST_F(DevicePluginTest, a_refusal_reaches_the_user_in_our_words) {
+  v1beta1::AllocateRequest request;
+  request.add_container_requests()->add_devices_ids("bad");
+  v1beta1::AllocateResponse answer;
+  const auto allocated = stub_->Allocate(&context_, request, &answer);
+  EXPECT_EQ(allocated.error_message(), "railhead: no such device");
+  grpc::ClientContext context;
+  v1beta1::PreStartContainerRequest start;
+  start.add_devices_ids("bad");
+  v1beta1::PreStartContainerResponse nothing;
+  const auto started = stub_->PreStartContainer(&context, start, &nothing);
+  EXPECT_EQ(started.error_message(), "railhead: not connected to NRI");
+}
+
+TEST_F(DevicePluginTest, a_preference_is_passed_on_and_never_an_error) {
+  v1beta1::PreferredAllocationRequest request;
+  auto& one = *request.add_container_requests();
+  one.add_available_deviceids("a");
+  one.add_must_include_deviceids("b");
+  one.set_allocation_size(-3);
+  v1beta1::PreferredAllocationResponse answer;
+  ASSERT_TRUE(stub_->GetPreferredAllocation(&context_, request, &answer).ok());
+  EXPECT_THAT(answer.container_responses(0).deviceids(), ElementsAre("b"));
+  EXPECT_EQ(resource_.asked.size, 0U);
+}
+
+TEST_F(DevicePluginTest, the_socket_goes_with_it_and_waiting_calls_are_answered) {
+  auto stream = stub_->ListAndWatch(&context_, {});
+  v1beta1::ListAndWatchResponse list;
+  ASSERT_TRUE(stream->Read(&list));
+  loop_.run([this] { plugin_.reset(); });
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+  EXPECT_FALSE(stream->Read(&list));
+}
+
+TEST_F(DevicePluginTest, a_path_that_no_socket_can_have_is_refused_with_its_name) {
+  loop_.run([this] {
+    const std::string longer = directory_ / std::string(120, 'x');
+    const auto served = DevicePlugin::serve(longer, {"a/b", true, true}, loop_.box(), resource_);
+    ASSERT_FALSE(served);
+    EXPECT_THAT(served.error().message, HasSubstr("longer than the 107 bytes"));
+    const auto nowhere = DevicePlugin::serve(directory_ / "none/s.sock", {"a/b", true, true},
+                                             loop_.box(), resource_);
+    ASSERT_FALSE(nowhere);
+    EXPECT_THAT(nowhere.error().message, HasSubstr("none/s.sock"));
+  });
+}
+
+}  // namespace
+}  // namespace railhead::kubelet
