@@ -68,9 +68,14 @@ std::map<PciAddress, std::string> read_kfd_uuids(Reader& reader) {
   return uuids;
 }
 
+/// Hygon's module is hycu, hydcu before.
+bool is_driver_of(std::uint16_t vendor, std::string_view driver) {
+  return vendor == kVendorAmd ? driver == "amdgpu" : driver == "hycu" || driver == "hydcu";
+}
+
 bool is_compute_gpu(const PciDevice& function, bool driver_known, bool has_render) {
-  if (function.vendor != kVendorAmd || !is_gpu_class(function.class_code)) return false;
-  if (function.driver && *function.driver != "amdgpu") return false;
+  if (!is_amd_kind(function.vendor) || !is_gpu_class(function.class_code)) return false;
+  if (function.driver && !is_driver_of(function.vendor, *function.driver)) return false;
   if (!function.driver && driver_known) return false;
   const bool vga = function.class_code >> 8 == 0x0300;
   return has_render || !vga;
@@ -81,7 +86,7 @@ bool is_compute_gpu(const PciDevice& function, bool driver_known, bool has_rende
 std::vector<Gpu> read_amd_gpus(Reader& reader, const std::vector<PciDevice>& pci) {
   std::vector<Gpu> gpus;
   const bool any = std::any_of(pci.begin(), pci.end(), [](const PciDevice& function) {
-    return function.vendor == kVendorAmd && is_gpu_class(function.class_code);
+    return is_amd_kind(function.vendor) && is_gpu_class(function.class_code);
   });
   if (!any) return gpus;
   const bool driver_known = reader.list("/sys/bus/pci/drivers/amdgpu").has_value();

@@ -82,6 +82,7 @@ struct Nic {
   friend bool operator==(const Nic&, const Nic&) = default;
 };
 
+/// By driver interface: `amd` has Hygon's DCU as well.
 enum class GpuVendor : std::uint8_t { nvidia, amd };
 
 /// A MIG GPU instance (and compute instance) that the driver shows in
@@ -178,7 +179,7 @@ struct Node {
   std::optional<CharDevice> rdma_cm;
   RdmaNetns rdma_netns = RdmaNetns::unknown;
   Dmi dmi;
-  bool hypervisor = false;  ///< the CPU says that a hypervisor is below
+  bool hypervisor = false;    ///< the CPU says that a hypervisor is below
   std::vector<TextFile> cdi;  ///< Container Device Interface specs
   /// The topology file that NCCL is told of on this node: NCCL_TOPO_FILE of /etc/nccl.conf, else
   /// /var/run/nvidia-topologyd/virtualTopology.xml (NCCL src/graph/topo.cc, src/misc/param.cc).

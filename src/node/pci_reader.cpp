@@ -174,7 +174,7 @@ bool is_interesting(const PciDevice& device) {
   const std::uint32_t code = device.class_code >> 8;
   if (is_network_class(device.class_code)) return true;
   if (is_gpu_class(device.class_code)) {
-    return device.vendor == kVendorNvidia || device.vendor == kVendorAmd;
+    return device.vendor == kVendorNvidia || is_amd_kind(device.vendor);
   }
   const bool nv_switch = code == 0x0680 && device.vendor == kVendorNvidia;
   // The second function that a ConnectX-8 shows for data-direct (GPUDirect over its own switch).
@@ -216,6 +216,10 @@ std::map<PciAddress, Function> identify_all(Reader& reader) {
 bool is_gpu_class(std::uint32_t class_code) {
   const std::uint32_t code = class_code >> 8;
   return code == 0x0300 || code == 0x0302 || code == 0x0380 || code == 0x1200;
+}
+
+bool is_amd_kind(std::uint16_t vendor) {
+  return vendor == kVendorAmd || vendor == kVendorHygon;
 }
 
 bool is_network_class(std::uint32_t class_code) {

@@ -12,7 +12,7 @@ An entry of EXPECTED, by machine name:
                else are compute NICs that some GPU gets
   "source"     what the relations come from
   "confidence" how sure they are
-  "relations"  the matrix as `nvidia-smi topo -m` prints it, GPU x NIC, first row the NICs (a bare
+  "relations"  the matrix as `nvidia-smi topo -m` prints it, or some of its rows and columns (a bare
                number stands for mlx5_ and that number)
 """
 import argparse
@@ -67,15 +67,25 @@ def wrong_origin(expected, topology):
             yield f"{key} is {topology[key]}, expected {expected[key]}"
 
 
+def relation(topology, row, column):
+    """Of two devices, each "GPU3" or the name of a NIC."""
+    nics = {nic["name"]: at for at, nic in enumerate(topology["nics"])}
+    if column.startswith("GPU"):
+        row, column = column, row
+    at = int(row.removeprefix("GPU")) if row.startswith("GPU") else nics[row]
+    if column.startswith("GPU"):
+        return topology["gpuRelations"][at][int(column.removeprefix("GPU"))]
+    return topology["relations" if row.startswith("GPU") else "nicRelations"][at][nics[column]]
+
+
 def wrong_relations(expected, topology):
-    header, *rows = [line.split() for line in expected.get("relations", "").strip().splitlines()] or [[]]
-    columns = {nic["name"]: at for at, nic in enumerate(topology["nics"])}
-    header = [f"mlx5_{name}" if name.isdigit() else name for name in header]
+    header, *rows = [[f"mlx5_{word}" if word.isdigit() else word for word in line.split()]
+                     for line in expected.get("relations", "").strip().splitlines()] or [[]]
     for label, *cells in rows:
-        row = topology["relations"][int(label.removeprefix("GPU"))]
         for name, cell in zip(header, cells, strict=True):
-            if row[columns[name]] != cell:
-                yield f"{label} to {name} is {row[columns[name]]}, expected {cell}"
+            got = relation(topology, label, name)
+            if cell != "X" and got != cell:
+                yield f"{label} to {name} is {got}, expected {cell}"
 
 
 def main():

@@ -61,7 +61,9 @@ EXPECTED = {
         GPU4 SYS PIX SYS PHB
         GPU5 SYS PIX SYS PHB
         GPU6 SYS PHB SYS PIX
-        GPU7 SYS PHB SYS PIX""",
+        GPU7 SYS PHB SYS PIX
+        0    X   SYS PHB SYS
+        2    SYS X   SYS PHB""",
     },
     # The matrix stops at GPU 3; the other three quarters have the same shape in the hwloc export.
     "dgx2": {
@@ -103,7 +105,9 @@ EXPECTED = {
         GPU4 SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  PXB  NODE NODE NODE NODE NODE
         GPU5 SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  NODE NODE NODE PXB  NODE NODE
         GPU6 SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  NODE NODE NODE NODE PXB  NODE
-        GPU7 SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  NODE NODE NODE NODE NODE PXB""",
+        GPU7 SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  SYS  NODE NODE NODE NODE NODE PXB
+        0    X    PIX  PIX  PIX  NODE NODE NODE NODE NODE NODE SYS  SYS  SYS  SYS  SYS  SYS
+        5    NODE NODE NODE NODE NODE X    PIX  NODE NODE NODE SYS  SYS  SYS  SYS  SYS  SYS""",
     },
     # The file's order is InfiniBand first; those four are the wrong answer for every GPU.
     "cx8-is-the-switch": {
@@ -169,7 +173,9 @@ EXPECTED = {
         GPU2 NODE NODE PXB  PXB
         GPU3 NODE NODE PXB  PXB
         GPU4 SYS  SYS  SYS  SYS
-        GPU7 SYS  SYS  SYS  SYS""",
+        GPU7 SYS  SYS  SYS  SYS
+        0    X    PXB  NODE NODE
+        2    NODE NODE X    PIX""",
     },
     # Physical functions with virtual ones are not dealt, nor are virtual functions that no pool has:
     # who wants them configures a pool.
@@ -217,9 +223,10 @@ EXPECTED = {
     "rtx4090-one-socket": {
         "gpus": " ".join(["ibp177s0f0+ibp177s0f1"] * 8),
         "relations": """
-             ibp177s0f0 ibp177s0f1
-        GPU0 NODE       NODE
-        GPU7 NODE       NODE""",
+                   GPU0 GPU3 GPU4 GPU7 ibp177s0f0 ibp177s0f1
+        GPU0       X    PIX  NODE NODE NODE       NODE
+        GPU7       NODE NODE PIX  X    NODE       NODE
+        ibp177s0f0 NODE NODE NODE NODE X          PIX""",
     },
     "h100-six-gpus": {
         "gpus": " ".join(["mlx5_0+mlx5_1"] * 6),
@@ -245,6 +252,10 @@ EXPECTED = {
         "gpus": "mlx5_0 mlx5_1 mlx5_4 mlx5_5",
         "management": "mlx5_2",
         "front-end": "mlx5_3 mlx5_6 mlx5_7",
+        "relations": """
+             2   3   6   7
+        2    X   PIX SYS SYS
+        6    SYS SYS X   PIX""",
     },
     "lassen-power9": {
         "gpus": "mlx5_0+mlx5_1 mlx5_0+mlx5_1 mlx5_2+mlx5_3 mlx5_2+mlx5_3",
@@ -271,5 +282,19 @@ EXPECTED = {
     "dgx-spark": {
         "gpus": "rocep1s0f1+roceP2p1s0f1",
         "unusable": "rocep1s0f0 roceP2p1s0f0",
+    },
+    # GPU 3 and GPU 6 share the inner switch with a NIC, the others only the outer one. Both GPUs and
+    # both ports of a card: four GPUs share each card. 2 and 3 are the 10 Gb/s card.
+    "hygon-dcu": {
+        "gpus": " ".join(["mlx5_0+mlx5_1"] * 4 + ["mlx5_4+mlx5_5"] * 4),
+        "management": "mlx5_3",
+        "front-end": "mlx5_2",
+        "relations": """
+             0   1   2   3   4   5
+        GPU0 PXB PXB SYS SYS SYS SYS
+        GPU3 PXB PXB SYS SYS SYS SYS
+        GPU4 SYS SYS SYS SYS PXB PXB
+        GPU6 SYS SYS SYS SYS PXB PXB
+        2    SYS SYS X   PIX SYS SYS""",
     },
 }

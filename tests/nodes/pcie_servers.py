@@ -96,3 +96,45 @@ def h100_six_gpus():
         m.function(vmd, f"1000{at}:81:00.0", hw.NVME)
     m.onboard()
     return m
+
+
+# Upstream port of each inner switch, its GPUs, its NIC; one outer switch a socket. Each GPU is two
+# buses behind the bridge of its card.
+HYGON_SWITCHES = {
+    3: (0x31, [(0x33, (0x37, 0x3a), None), (0x3b, (0x3f,), None), (0x40, (0x45,), 0x42)]),
+    7: (0xb1, [(0xb3, (0xb7, 0xba), None), (0xbb, (0xbf,), 0xc0), (0xc1, (0xc5,), None)]),
+}
+
+
+@machine("hygon-dcu",
+         "Eight Hygon DCU behind nested switches and the bridges of their cards, so every pair of a socket",
+         "is PXB: only the depth of the common switch tells who is nearer. Two dual-port ConnectX-7",
+         "Ethernet, and a 10 Gb/s ConnectX-4 Lx that is RDMA capable as well.",
+         "Source: NCCL topology in github.com/ROCm/rccl issue 1185: bridges, functions, NUMA nodes.",
+         "Downstream and root ports, the default route and the driver's name (hydcu) are not in it.")
+def hygon_dcu():
+    numa = [(node, f"{8 * node}-{8 * node + 7}", node // 4) for node in range(8)]
+    m = Machine("hygon-dcu", numa, "Sugon", "X785-H30")
+    m.rdma_stack()
+    nics, gpus = [], 0
+    for node, (outer, inner) in HYGON_SWITCHES.items():
+        tops = m.switch(m.root_port(outer - 1, node, hw.AMD_ROOT_PORT), f"{outer:02x}:00.0",
+                        [f"{outer + 1:02x}:{4 * at:02x}.0" for at in range(3)], hw.PEX88096)
+        for top, (upstream, dcus, nic) in zip(tops, inner):
+            below = m.switch(top, f"{upstream:02x}:00.0",
+                             [f"{upstream + 1:02x}:{4 * at:02x}.0" for at in range(3)], hw.PEX88096)
+            for place, bus in zip(below, dcus):
+                card = m.bridge(place, f"{bus - 2:02x}:00.0", hw.HYGON_BRIDGE)
+                own = m.bridge(card, f"{bus - 1:02x}:00.0", hw.HYGON_BRIDGE)
+                m.amd_gpu(own, f"{bus:02x}:00.0", hw.HYGON_DCU, 1 + gpus, 128 + gpus)
+                gpus += 1
+            if nic:
+                nics.append((below[2], nic, hw.CX7_ETH, 200))
+    nics.insert(1, (m.root_port(0x90, 5, hw.AMD_ROOT_PORT), 0x91, hw.CX4_LX, 10))
+    for card, (place, bus, model, gbps) in enumerate(nics):
+        for function in range(2):
+            number = 2 * card + function
+            m.nic(place, f"{bus:02x}:00.{function}", f"mlx5_{number}", model, gbps,
+                  ip=f"10.10.{number}.7")
+    m.routes(default="enp145s0f1")
+    return m

@@ -56,6 +56,16 @@ TEST(AmdReader, garbage_of_kfd_is_no_uuid) {
   EXPECT_EQ(node.gpus[0].uuid, std::nullopt);
 }
 
+TEST(AmdReader, a_hygon_dcu_is_one_too) {
+  const auto node =
+      node_of(pci_function("pci0000:30/0000:37:00.0", "38000", "1D94:55B7", "hydcu") +
+              pci_function("pci0000:30/0000:3a:00.0", "38000", "1D94:6210", "hycu") +
+              pci_function("pci0000:30/0000:3f:00.0", "38000", "1D94:55B7", "vfio-pci"));
+  ASSERT_EQ(node.gpus.size(), 2U);
+  EXPECT_EQ(node.gpus[0].vendor, GpuVendor::amd);
+  EXPECT_EQ(node.gpus[1].index, 1U);
+}
+
 TEST(AmdReader, on_board_vga_and_functions_of_other_drivers_are_not_gpus) {
   const auto node =
       node_of(pci_function("pci0000:00/0000:01:00.0", "30000", "1002:515E", "radeon") +

@@ -3,11 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/snapshot_host.h"
 #include "node/node.h"
@@ -29,10 +32,19 @@ inline Node node_of(const std::string& entries) {
   return read_node(*host_of(entries));
 }
 
+/// The names of all machines in the box, sorted.
+inline std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  for (const auto& file : std::filesystem::directory_iterator(source_dir() + "/tests/nodes")) {
+    if (file.path().extension() == ".node") names.push_back(file.path().stem());
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 /// The text of a machine in the box, tests/nodes/<name>.node.
 inline std::string machine_text(std::string_view name) {
-  const std::string path =
-      source_dir() + "/tests/nodes/" + std::string(name) + ".node";
+  const std::string path = source_dir() + "/tests/nodes/" + std::string(name) + ".node";
   std::ifstream file(path, std::ios::binary);
   EXPECT_TRUE(file) << path;
   return {std::istreambuf_iterator<char>(file), {}};

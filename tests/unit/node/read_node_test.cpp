@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "host/recording_host.h"
 #include "host/snapshot.h"
 #include "unit/node/hosts.h"
@@ -18,12 +20,14 @@ std::pair<Node, Snapshot> record(Host& host) {
   return {std::move(node), recorder.recorded()};
 }
 
-class EveryMachine : public testing::TestWithParam<const char*> {};
+class EveryMachine : public testing::TestWithParam<std::string> {};
 
-INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine,
-                         testing::Values("amd-mi300x", "broken-host", "dgx-a100", "dgx-h100",
-                                         "gpus-only", "hgx-h100-roce", "mig-a100", "nics-only",
-                                         "renamed-devices", "seed-8gpu-4nic", "soft-roce"));
+INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(test::machine_names()),
+                         [](const auto& machine) {
+                           auto name = machine.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
 
 TEST_P(EveryMachine, read_from_its_recording_is_the_same_node) {
   const auto host = SnapshotHost::parse(test::machine_text(GetParam()));
