@@ -6,11 +6,7 @@
 #include "node/pci_reader.h"
 
 namespace railhead {
-namespace {
-
-constexpr std::uint16_t kVendorHygon = 0x1d94;
-
-}  // namespace
+namespace {}  // namespace
 
 bool NcclPci::is_switch() const {
   return !below.empty() || (class_code && *class_code >> 8 == 0x0604);
@@ -19,7 +15,7 @@ bool NcclPci::is_switch() const {
 bool NcclPci::is_gpu() const {
   if (gpu) return true;
   if (!class_code || !below.empty() || !nets.empty() || !is_gpu_class(*class_code)) return false;
-  return !vendor || *vendor == kVendorNvidia || *vendor == kVendorAmd || *vendor == kVendorHygon;
+  return !vendor || *vendor == kVendorNvidia || is_amd_kind(*vendor);
 }
 
 bool NcclPci::is_nic() const {
