@@ -6,7 +6,6 @@
 #include "node/pci_reader.h"
 
 namespace railhead {
-namespace {}  // namespace
 
 bool NcclPci::is_switch() const {
   return !below.empty() || (class_code && *class_code >> 8 == 0x0604);

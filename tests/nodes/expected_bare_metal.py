@@ -120,6 +120,20 @@ EXPECTED = {
         GPU1 NODE        PXB         SYS         NODE
         GPU4 SYS         SYS         PXB         SYS""",
     },
+    "b200-storage-bond": {
+        "gpus": " ".join(f"mlx5_{10 + rail}" for rail in range(8)),
+        "front-end": "mlx5_bond_0",
+        "relations": """
+             10   11   12   13   14   15   16   17   mlx5_bond_0
+        GPU0 PXB  NODE NODE NODE SYS  SYS  SYS  SYS  SYS
+        GPU1 NODE PXB  NODE NODE SYS  SYS  SYS  SYS  SYS
+        GPU2 NODE NODE PXB  NODE SYS  SYS  SYS  SYS  SYS
+        GPU3 NODE NODE NODE PXB  SYS  SYS  SYS  SYS  SYS
+        GPU4 SYS  SYS  SYS  SYS  PXB  NODE NODE NODE NODE
+        GPU5 SYS  SYS  SYS  SYS  NODE PXB  NODE NODE NODE
+        GPU6 SYS  SYS  SYS  SYS  NODE NODE PXB  NODE NODE
+        GPU7 SYS  SYS  SYS  SYS  NODE NODE NODE PXB  NODE""",
+    },
     "hgx-b300-planes": {"gpus": EIGHT_RAILS},
     "h200-shuffled-nics": {
         "gpus": "mlx5_4 mlx5_1 mlx5_0 mlx5_3 mlx5_6 mlx5_7 mlx5_5 mlx5_2",

@@ -79,6 +79,19 @@ def connectx8(m, upstream, numa, gpu_model, gpu_name):
     return to_nic, inner
 
 
+def bond(m, to_nic, bus, number, model, gbps):
+    """Both functions of a card in one bond: the first has the RDMA device, the second has none."""
+    name, members = f"bond{number}", []
+    first = m.nic(to_nic, f"{bus:02x}:00.0", f"mlx5_bond_{number}", model, gbps, master=name,
+                  ip=f"10.10.{number}.7")
+    second = m.function(to_nic, f"{bus:02x}:00.1", model)
+    m.netdev(second, f"enp{bus}s0f1", master=name)
+    for place, netdev in ((first, f"enp{bus}s0"), (second, f"enp{bus}s0f1")):
+        members.append((netdev, f"{place.path}/net/{netdev}"))
+    m.virtual_netdev(name, lower=members)
+    return first
+
+
 @machine("cx8-is-the-switch",
          "Eight GPUs, each below the PCIe switch of its own ConnectX-8, whose two ports are a bond.",
          "mlx5_2 to mlx5_5 are a ConnectX-7 on two lanes: the only InfiniBand, first by name, no NIC",
@@ -95,14 +108,26 @@ def cx8_is_the_switch():
         m.nic(manager, f"27:00.{function}", f"mlx5_{2 + function}", x2, 100)
     for at, upstream in enumerate(CX8_SWITCHES):
         to_nic, _ = connectx8(m, upstream, at // 4, hw.L20, "NVIDIA GPU")
-        bus, bond = upstream + 2, f"bond{at}"
-        place = m.nic(to_nic, f"{bus:02x}:00.0", f"mlx5_bond_{at}", hw.CX8_ETH, 400, master=bond,
-                      ip=f"10.10.{at}.7")
-        second = m.function(to_nic, f"{bus:02x}:00.1", hw.CX8_ETH)
-        m.netdev(second, f"enp{bus}s0f1", master=bond)
-        m.virtual_netdev(bond, lower=[(f"enp{bus}s0", f"{place.path}/net/enp{bus}s0"),
-                                      (f"enp{bus}s0f1", f"{second.path}/net/enp{bus}s0f1")])
+        bond(m, to_nic, upstream + 2, at, hw.CX8_ETH, 400)
     m.onboard()
+    return m
+
+
+@machine("b200-storage-bond",
+         "Eight B200 with a RoCE NIC each, mlx5_10 to mlx5_17, and a bond for storage on the second",
+         "socket, of the same model. Source: nvidia-smi topo -m in a published report of an inference",
+         "server's environment. Models, addresses and bridges are chosen.")
+def b200_storage_bond():
+    m = Machine("b200-storage-bond", TWO_SOCKETS, "Supermicro", "AS -A126GS-TNBR")
+    m.rdma_stack()
+    for rail, root in enumerate(EIGHT_ROOTS):
+        to_nic, to_gpu = m.leaf_switch(root, rail // 4, 2, root_ids=hw.AMD_GENOA_ROOT_PORT)
+        inner, = m.switch(to_gpu, f"{root + 5:02x}:00.0", [f"{root + 6:02x}:00.0"], hw.PEX890XX)
+        m.nic(to_nic, f"{root + 3:02x}:00.0", f"mlx5_{10 + rail}", hw.CX7_ETH, 400,
+              ip=f"10.20.{rail}.7")
+        m.nvidia_gpu(inner, f"{root + 7:02x}:00.0", hw.B200, "NVIDIA B200")
+    bond(m, m.root_port(0xe7, 1, hw.AMD_GENOA_ROOT_PORT), 0xe8, 0, hw.CX7_ETH, 400)
+    m.onboard(port_ids=hw.AMD_GENOA_ROOT_PORT)
     return m
 
 
@@ -223,13 +248,8 @@ def bonds_with_vfs():
         m.nvidia_gpu(to_gpu, f"{root + 3:02x}:00.0", hw.H200, H200_NAME)
         if rail not in bonds:
             continue
-        bus, bond = root + 4, f"bond{bonds[rail]}"
-        first = m.nic(to_nic, f"{bus:02x}:00.0", f"mlx5_bond_{bonds[rail]}", hw.CX7_ETH, 200,
-                      master=bond, ip=f"10.10.{bonds[rail]}.7")
-        second = m.function(to_nic, f"{bus:02x}:00.1", hw.CX7_ETH)
-        m.netdev(second, f"enp{bus}s0f1", master=bond)
-        m.virtual_netdev(bond, lower=[(f"enp{bus}s0", f"{first.path}/net/enp{bus}s0"),
-                                      (f"enp{bus}s0f1", f"{second.path}/net/enp{bus}s0f1")])
+        bus = root + 4
+        first = bond(m, to_nic, bus, bonds[rail], hw.CX7_ETH, 200)
         m.sriov(first, 8, 8)
         for at in range(8):
             number = 4 * rail + at
