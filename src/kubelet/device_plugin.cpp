@@ -85,7 +85,7 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
 
   grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* ListAndWatch(
       grpc::CallbackServerContext* /*context*/, const v1beta1::Empty* /*request*/) override {
-    return list_.open();
+    return list_.add_watcher();
   }
 
   grpc::ServerUnaryReactor* GetPreferredAllocation(

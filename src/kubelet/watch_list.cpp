@@ -74,7 +74,7 @@ WatchList::WatchList(std::function<void(bool)> watched)
 
 WatchList::~WatchList() = default;
 
-grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* WatchList::open() {
+grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* WatchList::add_watcher() {
   auto* stream = new Stream(*this);
   const std::lock_guard lock(mutex_);
   if (streams_.empty()) watched_(true);

@@ -25,7 +25,7 @@ class WatchList {
   ~WatchList();
 
   /// A stream that gets the list at once and then every newer one, until its kubelet goes.
-  grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* open();
+  grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* add_watcher();
 
   /// Nothing is sent where the list is the one before.
   void publish(std::vector<Device> devices);

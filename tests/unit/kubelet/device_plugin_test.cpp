@@ -4,15 +4,14 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
-#include <poll.h>
 
 #include <atomic>
 #include <filesystem>
-#include <thread>
 
 #include "deviceplugin.grpc.pb.h"
 #include "pluginregistration.grpc.pb.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/kubelet/loop.h"
 
 namespace railhead::kubelet {
 namespace {
@@ -22,46 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-/// The agent's thread: runs the mailbox until the end.
-class Loop {
- public:
-  Loop()
-      : box_(std::move(Mailbox::open()).value()),
-        thread_([this] {
-          while (!ended_) {
-            pollfd wanted{box_->descriptor(), POLLIN, 0};
-            ::poll(&wanted, 1, -1);
-            box_->run();
-          }
-        }) {}
-
-  Loop(const Loop&) = delete;
-  Loop& operator=(const Loop&) = delete;
-
-  ~Loop() {
-    box_->post([this] { ended_ = true; });
-    thread_.join();
-  }
-
-  Mailbox& box() { return *box_; }
-
-  /// Does something on the thread and waits for it.
-  void run(const std::function<void()>& work) {
-    std::atomic<bool> done{false};
-    box_->post([&] {
-      work();
-      done = true;
-      done.notify_one();
-    });
-    done.wait(false);
-  }
-
- private:
-  bool ended_ = false;
-  std::unique_ptr<Mailbox> box_;
-  std::thread thread_;
-};
-
 class RecordingResource : public Resource {
  public:
   std::vector<std::string> prefer(const Preference& preference) override {
@@ -70,7 +29,8 @@ class RecordingResource : public Resource {
   }
 
   Result<Grant> allocate(const std::vector<std::string>& ids) override {
-    if (ids == std::vector<std::string>{"bad"}) return Error{ErrorCode::malformed, "no such device"};
+    if (ids == std::vector<std::string>{"bad"})
+      return Error{ErrorCode::malformed, "no such device"};
     Grant grant;
     grant.env["IDS"] = ids.empty() ? "" : ids.front();
     grant.annotations["allocation.railhead.io/rdma.io/hca"] = "0000:18:00.0";
@@ -115,7 +75,7 @@ class DevicePluginTest : public testing::Test {
   TemporaryDirectory directory_;
   std::string socket_ = directory_ / "railhead.sock";
   RecordingResource resource_;
-  Loop loop_;
+  test::Loop loop_;
   std::unique_ptr<DevicePlugin> plugin_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<v1beta1::DevicePlugin::Stub> stub_;

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubelet/client.h"
+
+#include <grpcpp/grpcpp.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <map>
+#include <mutex>
+#include <utility>
+
+#include "deviceplugin.grpc.pb.h"
+#include "podresources.grpc.pb.h"
+
+namespace railhead::kubelet {
+namespace {
+
+constexpr int kMaxAnswerBytes = 16 << 20;
+constexpr std::chrono::seconds kEnrolTimeout{10};
+
+std::shared_ptr<grpc::Channel> connect(const std::string& socket) {
+  grpc::ChannelArguments arguments;
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetMaxReceiveMessageSize(kMaxAnswerBytes);
+  return grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments);
+}
+
+Error error_of(const grpc::Status& status, const std::string& socket) {
+  ErrorCode code = ErrorCode::malformed;
+  switch (status.error_code()) {
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::CANCELLED:
+    case grpc::StatusCode::RESOURCE_EXHAUSTED: code = ErrorCode::unavailable; break;
+    case grpc::StatusCode::DEADLINE_EXCEEDED: code = ErrorCode::timeout; break;
+    case grpc::StatusCode::UNIMPLEMENTED: code = ErrorCode::unsupported; break;
+    default: break;
+  }
+  return {code, socket + ": " + status.error_message()};
+}
+
+Holding holding_of(const v1::ContainerDevices& devices) {
+  return {devices.resource_name(), {devices.device_ids().begin(), devices.device_ids().end()}};
+}
+
+PodHoldings holdings_in(const v1::PodResources& pod) {
+  PodHoldings out{pod.namespace_(), pod.name(), {}};
+  for (const auto& container : pod.containers()) {
+    auto& one = out.containers.emplace_back();
+    one.container = container.name();
+    for (const auto& devices : container.devices()) one.devices.push_back(holding_of(devices));
+  }
+  return out;
+}
+
+}  // namespace
+
+/// One call: all that gRPC needs until it is done.
+struct Client::Call {
+  grpc::ClientContext context;
+  std::shared_ptr<grpc::Channel> channel;
+  std::function<void(const grpc::Status&)> finish;
+  bool done = false;
+
+  explicit Call(const std::string& socket)
+      : channel(connect(socket)) {}
+
+  virtual ~Call() = default;
+};
+
+namespace {
+
+/// With the messages and the stub of one method.
+template <typename Service, typename Request, typename Answer>
+struct CallOf : Client::Call {
+  std::unique_ptr<typename Service::Stub> stub;
+  Request request;
+  Answer answer;
+
+  explicit CallOf(const std::string& socket)
+      : Call(socket),
+        stub(Service::NewStub(channel)) {}
+};
+
+}  // namespace
+
+/// Calls under way. They are destroyed on the mailbox's thread: the last channel to go joins gRPC's
+/// threads, which one of those must not do (grpc 1.51, src/cpp/common/completion_queue_cc.cc).
+class Client::Calls : public std::enable_shared_from_this<Client::Calls> {
+ public:
+  explicit Calls(Mailbox& mailbox)
+      : mailbox_(mailbox) {}
+
+  /// `start` begins the call with the callback it is given; `finish` gets the status.
+  template <typename Start>
+  void begin(std::unique_ptr<Call> call, std::chrono::milliseconds timeout, Start start,
+             std::function<void(const grpc::Status&)> finish) {
+    call->finish = std::move(finish);
+    call->context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                                            gpr_time_from_millis(timeout.count(), GPR_TIMESPAN)));
+    Call* key = call.get();
+    {
+      const std::lock_guard lock(mutex_);
+      calls_.emplace(key, std::move(call));
+    }
+    start([this, key](const grpc::Status& status) {
+      mailbox_.post([calls = weak_from_this(), key, status] {
+        if (const auto alive = calls.lock()) alive->take(key)->finish(status);
+      });
+      const std::lock_guard lock(mutex_);
+      key->done = true;
+      idle_.notify_all();
+    });
+  }
+
+  void end() {
+    std::unique_lock lock(mutex_);
+    for (const auto& [key, call] : calls_) key->context.TryCancel();
+    idle_.wait(lock, [this] {
+      return std::all_of(calls_.begin(), calls_.end(),
+                         [](const auto& entry) { return entry.second->done; });
+    });
+  }
+
+ private:
+  std::unique_ptr<Call> take(Call* key) {
+    // Its callback may still be marking it done.
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [key] { return key->done; });
+    auto node = calls_.extract(key);
+    return std::move(node.mapped());
+  }
+
+  Mailbox& mailbox_;
+  std::mutex mutex_;
+  std::condition_variable idle_;
+  std::map<Call*, std::unique_ptr<Call>> calls_;
+};
+
+Client::Client(Sockets sockets, Mailbox& mailbox)
+    : sockets_(std::move(sockets)),
+      calls_(std::make_shared<Calls>(mailbox)) {}
+
+Client::~Client() {
+  calls_->end();
+}
+
+void Client::enroll(const std::string& endpoint, const DevicePluginOptions& options,
+                    std::function<void(Status)> done) {
+  using Enrol = CallOf<v1beta1::Registration, v1beta1::RegisterRequest, v1beta1::Empty>;
+  auto call = std::make_unique<Enrol>(sockets_.registration);
+  call->request.set_version("v1beta1");
+  call->request.set_endpoint(endpoint);
+  call->request.set_resource_name(options.resource);
+  auto& wishes = *call->request.mutable_options();
+  wishes.set_pre_start_required(options.pre_start_required);
+  wishes.set_get_preferred_allocation_available(options.preferred_allocation);
+  auto* at = call.get();
+  calls_->begin(
+      std::move(call), kEnrolTimeout,
+      [at](auto finished) {
+        at->stub->async()->Register(&at->context, &at->request, &at->answer, finished);
+      },
+      [done = std::move(done), socket = sockets_.registration](const grpc::Status& status) {
+        done(status.ok() ? Status() : Status(error_of(status, socket)));
+      });
+}
+
+void Client::holdings_of(const std::string& pod_namespace, const std::string& pod,
+                         std::chrono::milliseconds timeout, Done<PodHoldings> done) {
+  using Get =
+      CallOf<v1::PodResourcesLister, v1::GetPodResourcesRequest, v1::GetPodResourcesResponse>;
+  auto call = std::make_unique<Get>(sockets_.pod_resources);
+  call->request.set_pod_namespace(pod_namespace);
+  call->request.set_pod_name(pod);
+  const auto from_list = [pod_namespace, pod, done](Result<std::vector<PodHoldings>> all) {
+    if (!all) return done(all.error());
+    const auto at = std::find_if(all->begin(), all->end(), [&](const PodHoldings& one) {
+      return one.pod_namespace == pod_namespace && one.pod == pod;
+    });
+    done(at != all->end() ? std::move(*at) : PodHoldings{pod_namespace, pod, {}});
+  };
+  auto* at = call.get();
+  calls_->begin(
+      std::move(call), timeout,
+      [at](auto finished) {
+        at->stub->async()->Get(&at->context, &at->request, &at->answer, finished);
+      },
+      [this, at, timeout, done, from_list](const grpc::Status& status) {
+        if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+          return all_holdings(timeout, from_list);
+        }
+        if (!status.ok()) return done(error_of(status, sockets_.pod_resources));
+        done(holdings_in(at->answer.pod_resources()));
+      });
+}
+
+void Client::all_holdings(std::chrono::milliseconds timeout, Done<std::vector<PodHoldings>> done) {
+  using List =
+      CallOf<v1::PodResourcesLister, v1::ListPodResourcesRequest, v1::ListPodResourcesResponse>;
+  auto call = std::make_unique<List>(sockets_.pod_resources);
+  auto* at = call.get();
+  calls_->begin(
+      std::move(call), timeout,
+      [at](auto finished) {
+        at->stub->async()->List(&at->context, &at->request, &at->answer, finished);
+      },
+      [this, at, done = std::move(done)](const grpc::Status& status) {
+        if (!status.ok()) return done(error_of(status, sockets_.pod_resources));
+        std::vector<PodHoldings> pods;
+        for (const auto& pod : at->answer.pod_resources()) pods.push_back(holdings_in(pod));
+        done(std::move(pods));
+      });
+}
+
+void Client::allocatable(std::chrono::milliseconds timeout, Done<std::vector<Holding>> done) {
+  using Ask = CallOf<v1::PodResourcesLister, v1::AllocatableResourcesRequest,
+                     v1::AllocatableResourcesResponse>;
+  auto call = std::make_unique<Ask>(sockets_.pod_resources);
+  auto* at = call.get();
+  calls_->begin(
+      std::move(call), timeout,
+      [at](auto finished) {
+        at->stub->async()->GetAllocatableResources(&at->context, &at->request, &at->answer,
+                                                   finished);
+      },
+      [this, at, done = std::move(done)](const grpc::Status& status) {
+        if (!status.ok()) return done(error_of(status, sockets_.pod_resources));
+        std::vector<Holding> offered;
+        for (const auto& devices : at->answer.devices()) offered.push_back(holding_of(devices));
+        done(std::move(offered));
+      });
+}
+
+}  // namespace railhead::kubelet
