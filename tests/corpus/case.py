@@ -49,6 +49,7 @@ class Case:
         arguments = ["--snapshot", machine]
         self.topology = railhead.document(program, "topology", *arguments)
         self.affinity = railhead.document(program, "affinity", *arguments)
+        self.ask_for_one(program, arguments)
         self.told_affinity = None
         if self.told:
             config = machine.with_name("roles.yaml")
@@ -56,6 +57,13 @@ class Case:
                 f'  - name: "{nic}"\n    role: {role}\n' for nic, role in self.told))
             self.told_affinity = railhead.document(program, "affinity", *arguments,
                                                    "--config", config)
+
+    def ask_for_one(self, program, arguments):
+        """A pod with one GPU gets what the answer for all of them says."""
+        last = self.affinity["gpus"][-1]
+        alone = railhead.document(program, "affinity", *arguments, "--gpus", last["pci"])
+        assert ([nic["name"] for nic in alone["gpus"][0]["nics"]] ==
+                [nic["name"] for nic in last["nics"]]), f"{self.folder.name}: {last['pci']} alone"
 
     def canonical(self):
         """Railhead's names of NICs -> the truth's. By name, else by address."""
