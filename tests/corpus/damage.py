@@ -22,7 +22,7 @@ from snapshot import snapshot_of
 from tables import rows
 
 SEED = 4
-CUTS = {"nccl-topo.xml": 20, "snapshot": 5}
+NCCL = "nccl-topo.xml"
 COMMANDS = ("topology", "affinity")
 
 
@@ -57,17 +57,19 @@ def cut_one(program, scratch, job):
     return wrong and f"{label}, {command}, cut to {size} of {len(text)} bytes: {wrong}"
 
 
+def texts_of(folder, source):
+    """[(option, suffix, text, number of cuts)] of what can be read of a machine."""
+    if (folder / NCCL).is_file():
+        yield "--nccl-topo", ".xml", (folder / NCCL).read_bytes(), 20
+    if not source.startswith("sysfs"):
+        yield "--snapshot", ".node", snapshot_of(read_source(folder, source)), 5
+
+
 def jobs_of(place):
     dice = random.Random(SEED)
     for name, _, source, _ in rows("machines.tsv", 4):
-        folder = place / name
-        texts = []
-        if (folder / "nccl-topo.xml").is_file():
-            texts.append(("--nccl-topo", ".xml", (folder / "nccl-topo.xml").read_bytes(), "nccl-topo.xml"))
-        if not source.startswith("sysfs"):
-            texts.append(("--snapshot", ".node", snapshot_of(read_source(folder, source)), "snapshot"))
-        for option, suffix, text, kind in texts:
-            for at, size in enumerate(places(text, CUTS[kind], dice)):
+        for option, suffix, text, count in texts_of(place / name, source):
+            for at, size in enumerate(places(text, count, dice)):
                 yield name, option, suffix, text, size, COMMANDS[at % len(COMMANDS)]
 
 

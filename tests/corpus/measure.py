@@ -48,7 +48,7 @@ class Count:
         return [at for at, nearest in gpus if not is_right(choices[0][at], nearest)]
 
     def collide(self, case, gpus, choices):
-        """Pairs of GPUs, where there are as many compute cards as GPUs, that get a card in common."""
+        """Pairs of GPUs that get a card in common, where there are as many compute cards as GPUs."""
         cards = case.cards()
         if len({cards[nic] for nic in case.compute if nic in cards}) < len(case.affinity["gpus"]):
             return
@@ -99,9 +99,10 @@ def exceptions_of(wrong):
     """Lines for the document, and what exceptions.tsv has too much or too little."""
     known = {name: (int(gpus), why) for name, gpus, why in rows("exceptions.tsv", 3)}
     lines = [f"* `{name}`, {gpus} GPUs: {why}." for name, (gpus, why) in sorted(known.items())]
-    problems = [f"exceptions.tsv: {name}: {known.get(name, (0,))[0]} GPUs, measured {wrong.get(name, 0)}"
+    listed = {name: gpus for name, (gpus, _) in known.items()}
+    problems = [f"exceptions.tsv: {name}: {listed.get(name, 0)} GPUs, measured {wrong.get(name, 0)}"
                 for name in sorted(set(known) | set(wrong))
-                if known.get(name, (0,))[0] != wrong.get(name, 0)]
+                if listed.get(name, 0) != wrong.get(name, 0)]
     return lines, problems
 
 
@@ -123,8 +124,9 @@ def report(program, place):
             problems += [f"{case.folder.name} GPU{at}: wrong although its roles are told"
                          for at, nearest in case.gpus() if not is_right(told[at], nearest)]
     lines, more = exceptions_of(wrong)
-    text = tables_of(counts, total, matrices) + ["", "Railhead is wrong, by this count, on:", "", *lines]
-    return "\n".join(["", *text, "", ""]), problems + more
+    text = ["", *tables_of(counts, total, matrices), "", "Railhead is wrong, by this count, on:", "",
+            *lines, "", ""]
+    return "\n".join(text), problems + more
 
 
 def main():

@@ -9,9 +9,8 @@ of them."""
 import re
 import xml.etree.ElementTree
 
-from published import AMD, GPU_CLASSES, NVIDIA, Function, NumaNode, Published, Rdma, ranges
+from published import AMD, GPU_CLASSES, HYGON, NVIDIA, Function, NumaNode, Published, Rdma, ranges
 
-HYGON = 0x1d94  # its GPUs are AMD's design behind AMD's driver
 # NCCL lists the interfaces of its socket transport like RDMA devices.
 SOCKET = re.compile(r"(en[opsx]|eth|veth|br|docker|bond)[\d-]")
 
@@ -86,7 +85,8 @@ class Reader:
         ids = [int(number(element.get(key)) or 0) for key in
                ("vendor", "device", "subsystem_vendor", "subsystem_device")]
         if element.find("gpu") is not None or code >> 8 in GPU_CLASSES and not nets:
-            ids[0] = AMD if ids[0] in (AMD, HYGON) or code >> 16 == 0x12 else NVIDIA
+            if ids[0] not in (AMD, HYGON, NVIDIA):  # hand-made files leave ids out
+                ids[0] = AMD if code >> 16 == 0x12 else NVIDIA
             self.add(element, root, bridges, numa, code or 0x030200, ids, [])
         elif nets:
             for net in nets:

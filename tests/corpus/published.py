@@ -3,7 +3,7 @@
 import dataclasses
 from typing import Optional
 
-NVIDIA, AMD = 0x10de, 0x1002
+NVIDIA, AMD, HYGON = 0x10de, 0x1002, 0x1d94
 GPU_CLASSES = (0x0300, 0x0302, 0x0380, 0x1200)
 
 
@@ -24,7 +24,7 @@ class Function:
     bond: Optional[str] = None        # netdev above its netdevs
 
     def is_gpu(self):
-        return self.ids[0] in (NVIDIA, AMD) and self.class_code >> 8 in GPU_CLASSES
+        return self.ids[0] in (NVIDIA, AMD, HYGON) and self.class_code >> 8 in GPU_CLASSES
 
 
 @dataclasses.dataclass
