@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes of supercomputers and workstations whose NUMA nodes or PCI domains are not as elsewhere."""
 import machine as hw
-from machine import Machine
+from machine import Machine, Place
 from registry import machine
 
 A100_NAME = "NVIDIA A100-SXM4-80GB"
@@ -30,8 +30,8 @@ def levante_a100():
          "GB200 NVL72 compute tray: four GB200, two Grace, four ConnectX-7, two dual-port BlueField-3.",
          "Each root port is a PCI domain of its own, each GPU has eight NUMA nodes without CPUs.",
          "Source: nvidia-smi topo -m and GPU NUMA ids of such a tray, published with a query engine's",
-         "notes; it prints SYS even between functions of one Grace. Addresses and the NUMA node of the",
-         "functions (their Grace) are chosen.")
+         "notes; it prints SYS even between the NICs of one Grace. Addresses are chosen, and that sysfs",
+         "names the node in the GPU for a GPU (2, 10, 18, 26) and the Grace for a NIC.")
 def gb200_tray():
     owners = [0, 1] + [at // 16 for at in range(32)]  # nodes 2 to 9 are GPU 0's, 10 to 17 GPU 1's, …
     rows = [" ".join(str(10 if a == b else 40 if a < 2 and b < 2 else 80 if owners[a] == owners[b] else 120)
@@ -58,8 +58,9 @@ def gb200_tray():
         for function in range(2):
             m.nic(dpu, f"{base + 6:04x}:03:00.{function}", f"mlx5_{number}", hw.BF3_ETH, 200)
             number += 1
-        for domain in (base + 8, base + 9):
-            m.nvidia_gpu(port(domain, grace), f"{domain:04x}:01:00.0", hw.GB200, "NVIDIA GB200")
+        for at, domain in enumerate((base + 8, base + 9)):
+            below = Place(port(domain, grace).path, 2 + 16 * grace + 8 * at)
+            m.nvidia_gpu(below, f"{domain:04x}:01:00.0", hw.GB200, "NVIDIA GB200")
     m.routes(default="enP6p3s0")
     return m
 
