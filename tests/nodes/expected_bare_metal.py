@@ -19,6 +19,14 @@ EXPECTED = {
         GPU6 SYS    SYS    SYS    SYS    SYS    SYS    NODE   NODE   NODE   NODE   PXB     NODE
         GPU7 SYS    SYS    SYS    SYS    SYS    SYS    NODE   NODE   NODE   NODE   NODE    PXB""",
     },
+    # GPU 1 and 2 get the first of the nearest usable ones in place of theirs, each as if the other had
+    # its own; GPU 5 shares the first of its socket with GPU 4. Nobody else gets another NIC than on a
+    # good day.
+    "dgx-h100-degraded": {
+        "gpus": "mlx5_0 mlx5_0 mlx5_0 mlx5_5 mlx5_6 mlx5_6 mlx5_10 mlx5_11",
+        "unusable": "mlx5_3",
+        "storage": "mlx5_1 mlx5_2 mlx5_7 mlx5_8",
+    },
     "dgx-a100": {
         "gpus": EIGHT_RAILS,
         "storage": "mlx5_8 mlx5_9",

@@ -33,7 +33,8 @@ def main():
     if unknown:
         parser.error(f"no machine {unknown[0]}; there are {', '.join(machines)}")
     if options.list:
-        print("\n".join(machines))
+        for name, (_, source, _) in machines.items():
+            print(f"{name:24} {" ".join(source).split(". ")[0].split(": ")[0]}")
     elif options.directory:
         if len(options.names) != 1:
             parser.error("--directory needs one NAME")

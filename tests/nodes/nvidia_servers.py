@@ -24,8 +24,9 @@ DGX_H100_STORAGE = [(0x26, 0, ("mlx5_1", "mlx5_2")), (0xa7, 1, ("mlx5_7", "mlx5_
          "GPU x NIC relations and CPU lists: nvidia-smi topo -m of such a machine, published with a",
          "deployment on Talos. Bridges: as the relations and bus distances ask for.",
          "NVSwitches, X550 and E810: present in the guide, their bridges are chosen.")
-def dgx_h100():
-    m = Machine("dgx-h100", XEON_8480C, "NVIDIA", "DGXH100")
+def dgx_h100(name="dgx-h100", down=None, unbound=None, gone=None):
+    """The last three: an RDMA device whose port is down, whose function has no driver, that is lost."""
+    m = Machine(name, XEON_8480C, "NVIDIA", "DGXH100")
     m.rdma_stack()
     names = {}  # RDMA devices are numbered in the order of their PCI addresses
     for root, numa, nic in DGX_H100_RAILS:
@@ -34,7 +35,9 @@ def dgx_h100():
         to_nic, to_gpu = m.switch(port, f"{root + 1:02x}:00.0",
                                   [f"{root + 2:02x}:00.0", f"{root + 2:02x}:01.0"], hw.PEX890XX)
         inner, = m.switch(to_gpu, f"{root + 4:02x}:00.0", [f"{root + 5:02x}:00.0"], hw.PEX890XX)
-        names[nic] = (m.function(to_nic, f"{root + 3:02x}:00.0", hw.CX7_IB), f"ibp{root + 3}s0", nic)
+        if nic != gone:
+            place = m.function(to_nic, f"{root + 3:02x}:00.0", hw.CX7_IB, "" if nic == unbound else None)
+            names[nic] = (place, f"ibp{root + 3}s0", nic)
         m.nvidia_gpu(inner, f"{root + 6:02x}:00.0", hw.H100, H100_NAME)
     for root, numa, nics in DGX_H100_STORAGE:
         port = m.bridge(m.host_bridge(f"pci0000:{root:02x}", numa), f"{root:02x}:01.0",
@@ -44,10 +47,14 @@ def dgx_h100():
             place = m.function(below, f"{root + 3:02x}:00.{function}", hw.CX7_IB)
             names[nic] = (place, f"ibp{root + 3}s0f{function}", nics[0])
     for number in range(12):
-        place, netdev, card = names[f"mlx5_{number}"]
+        nic = f"mlx5_{number}"
+        if nic in (gone, unbound):
+            continue
+        place, netdev, card = names[nic]
         m.sriov(place, 16)
         m.netdev(place, netdev, kind=32)
-        m.rdma(place, f"mlx5_{number}", hw.CX7_IB, 400, lid=0x11 + number, card=card)
+        m.rdma(place, nic, hw.CX7_IB, 400, up=nic != down, lid=0x11 + number, card=card,
+               uverbs=number)
     pch = m.host_bridge("pci0000:00", 0)
     nvswitch_port = m.bridge(pch, "00:0e.0", hw.INTEL_ROOT_PORT)
     ports = m.switch(nvswitch_port, "05:00.0", [f"06:0{at}.0" for at in range(4)], hw.PFX_GEN4)
@@ -64,6 +71,13 @@ def dgx_h100():
     m.virtual_netdev("lo", "unknown")
     m.routes(default="ens6f0")
     return m
+
+
+@machine("dgx-h100-degraded",
+         "dgx-h100 on a bad day: the port of mlx5_3 is down, mlx5_4 has lost its driver, mlx5_9 is gone.",
+         "What fails is chosen.")
+def dgx_h100_degraded():
+    return dgx_h100("dgx-h100-degraded", down="mlx5_3", unbound="mlx5_4", gone="mlx5_9")
 
 
 # EPYC 7742 twice, NPS4: GPUs hang on the NUMA nodes 3, 1, 7, 5, one two-level switch each.
