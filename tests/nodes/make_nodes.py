@@ -34,7 +34,8 @@ def main():
         parser.error(f"no machine {unknown[0]}; there are {', '.join(machines)}")
     if options.list:
         for name, (_, source, _) in machines.items():
-            print(f"{name:24} {" ".join(source).split(". ")[0].split(": ")[0]}")
+            first_sentence = " ".join(source).split(". ")[0]
+            print(f"{name:24} {first_sentence}")
     elif options.directory:
         if len(options.names) != 1:
             parser.error("--directory needs one NAME")
