@@ -3,7 +3,10 @@
 
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/topology_picture.h"
 #include "cli/tree_text.h"
+#include "report/dot.h"
+#include "report/svg.h"
 
 namespace railhead {
 namespace {
@@ -94,6 +97,14 @@ int print_topology(const Invocation& invocation, const DecisionTable& table) {
     invocation.out << tree_text(table);
     return kExitOk;
   }
+  if (invocation.output == "svg") {
+    invocation.out << to_svg(topology_picture(table));
+    return kExitOk;
+  }
+  if (invocation.output == "dot") {
+    invocation.out << to_dot(topology_picture(table));
+    return kExitOk;
+  }
   return invocation.print(topology_report(table), kExitOk);
 }
 
@@ -102,7 +113,7 @@ int print_topology(const Invocation& invocation, const DecisionTable& table) {
 void add_topology_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("topology", "Show how GPUs and NICs are connected");
   add_machine_options(*app, invocation);
-  add_output_option(*app, invocation, {"tree"});
+  add_output_option(*app, invocation, {"tree", "svg", "dot"});
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_machine("topology", [&](const DecisionTable& table) {

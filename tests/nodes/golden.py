@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
 # File ending -> arguments of railhead.
 OUTPUTS = {
     "topology.txt": ["topology"],
@@ -23,10 +24,31 @@ OUTPUTS = {
 }
 
 
+# Pictures of some machines, as files that can be opened: file -> machine, format.
+PICTURES = {
+    "docs/pictures/dgx-h100.svg": ("dgx-h100", "svg"),
+    "tests/nodes/golden/seed-8gpu-4nic.svg": ("seed-8gpu-4nic", "svg"),
+    "tests/nodes/golden/seed-8gpu-4nic.dot": ("seed-8gpu-4nic", "dot"),
+    "tests/nodes/golden/broken-host.svg": ("broken-host", "svg"),
+    "tests/nodes/golden/broken-host.dot": ("broken-host", "dot"),
+}
+
+
 def output_of(railhead, machine, arguments):
     command = [railhead, *arguments, "--snapshot", str(machine)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if arguments[-1] in ("svg", "dot") and not done.returncode:
+        return done.stdout
     return f"{done.stdout}{done.stderr}exit {done.returncode}\n"
+
+
+def goldens():
+    """Every golden file with the machine and the arguments that it is the output of."""
+    for machine in sorted(HERE.glob("*.node")):
+        for ending, arguments in OUTPUTS.items():
+            yield HERE / "golden" / f"{machine.stem}.{ending}", machine, arguments
+    for file, (name, form) in PICTURES.items():
+        yield ROOT / file, HERE / f"{name}.node", ["topology", "-o", form]
 
 
 def main():
@@ -35,20 +57,18 @@ def main():
     parser.add_argument("--bless", action="store_true")
     options = parser.parse_args()
     different = checked = 0
-    for machine in sorted(HERE.glob("*.node")):
-        for ending, arguments in OUTPUTS.items():
-            golden = HERE / "golden" / f"{machine.stem}.{ending}"
-            now = output_of(options.railhead, machine, arguments)
-            before = golden.read_text() if golden.exists() else ""
-            checked += 1
-            if now == before:
-                continue
-            different += 1
-            sys.stdout.writelines(difflib.unified_diff(
-                before.splitlines(True), now.splitlines(True), str(golden.relative_to(HERE)), "now"))
-            if options.bless:
-                golden.parent.mkdir(exist_ok=True)
-                golden.write_text(now)
+    for golden, machine, arguments in goldens():
+        now = output_of(options.railhead, machine, arguments)
+        before = golden.read_text() if golden.exists() else ""
+        checked += 1
+        if now == before:
+            continue
+        different += 1
+        sys.stdout.writelines(difflib.unified_diff(
+            before.splitlines(True), now.splitlines(True), str(golden.relative_to(ROOT)), "now"))
+        if options.bless:
+            golden.parent.mkdir(exist_ok=True)
+            golden.write_text(now)
     print(f"{checked} golden outputs, {different} different")
     if different and not options.bless:
         print("accept them with: ./dev bless")

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/picture_boxes.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "topology/topology.h"
+
+namespace railhead {
+namespace {
+
+/// A bridge with what hangs directly below it.
+struct Branch {
+  std::map<PciAddress, Branch> below;
+  std::vector<const Hanging*> devices;
+};
+
+/// What a box holds, before it is known whether there will be one.
+struct Content {
+  std::vector<DiagramBox> boxes;
+  std::vector<std::size_t> devices;
+};
+
+void add(Content& content, Content more) {
+  std::move(more.boxes.begin(), more.boxes.end(), std::back_inserter(content.boxes));
+  content.devices.insert(content.devices.end(), more.devices.begin(), more.devices.end());
+}
+
+/// Topology files name switches that have no address ffff:ff:… (NCCL src/graph/xml.cc).
+bool is_invented(const PciAddress& address) {
+  return address.domain == 0xffff && address.bus == 0xff;
+}
+
+std::string switch_title(const PciAddress& address, TopologySource source) {
+  if (!is_invented(address)) return "switch " + address.str();
+  return source == TopologySource::machine_table ? "switch (known machine)" : "switch (from file)";
+}
+
+/// Ways that part at this bridge: bridges below it and cards on its bus.
+std::size_t ways(const Branch& branch) {
+  std::set<PciAddress> cards;
+  for (const auto* device : branch.devices) cards.insert(*device->card);
+  return branch.below.size() + cards.size();
+}
+
+/// `bridges`: how many there are from the box above down to this one, itself included. A switch is
+/// two of them (topology.h).
+Content content_of(const Branch& branch, const PciAddress& address, std::size_t bridges,
+                   TopologySource source) {
+  const bool parts = ways(branch) > 1;
+  Content content;
+  for (const auto* device : branch.devices) content.devices.push_back(device->device);
+  for (const auto& [below, child] : branch.below) {
+    add(content, content_of(child, below, parts ? 1 : bridges + 1, source));
+  }
+  if (!parts) return content;
+  DiagramBox box;
+  box.kind = DiagramBox::Kind::hub;
+  box.titles = {switch_title(address, source)};
+  const auto further = std::max<std::size_t>(1, bridges / 2) - 1;
+  box.tooltip = "PCIe switch" + (is_invented(address) ? std::string() : " " + address.str());
+  if (further != 0) box.tooltip += ", below " + std::to_string(further) + " more";
+  box.boxes = std::move(content.boxes);
+  box.devices = std::move(content.devices);
+  return {{std::move(box)}, {}};
+}
+
+std::string root_title(const std::string& root) {
+  return "host bridge " + (root.starts_with("pci") ? root.substr(3) : root);
+}
+
+DiagramBox host_bridge_box(const std::string& root, const Branch& branch, TopologySource source) {
+  DiagramBox box;
+  box.kind = DiagramBox::Kind::bridge;
+  box.titles = {root_title(root)};
+  box.tooltip = "PCIe host bridge " + root;
+  for (const auto* device : branch.devices) box.devices.push_back(device->device);
+  Content content;
+  for (const auto& [address, child] : branch.below) {
+    add(content, content_of(child, address, 1, source));
+  }
+  box.boxes = std::move(content.boxes);
+  box.devices.insert(box.devices.end(), content.devices.begin(), content.devices.end());
+  std::sort(box.devices.begin(), box.devices.end());
+  if (box.boxes.size() != 1 || !box.devices.empty()) return box;
+  DiagramBox only = std::move(box.boxes.front());
+  only.titles.insert(only.titles.begin(), box.titles.front());
+  only.tooltip = box.tooltip + "\n" + only.tooltip;
+  return only;
+}
+
+struct Memory {
+  std::map<std::string, Branch> roots;
+  std::vector<const Hanging*> homeless;  ///< no path is known
+};
+
+/// Ranges, as the kernel writes them.
+std::string ranges_text(const std::vector<unsigned>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
+    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
+    if (end != i) text += "-" + std::to_string(numbers[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
+const NumaNode* find_numa(const Node& node, std::optional<int> id) {
+  const auto found = std::find_if(node.numa.begin(), node.numa.end(),
+                                  [id](const NumaNode& numa) { return numa.id == id; });
+  return found == node.numa.end() ? nullptr : &*found;
+}
+
+DiagramBox memory_box(const Node& node, std::optional<int> id, const Memory& memory,
+                      TopologySource source) {
+  DiagramBox box;
+  box.kind = DiagramBox::Kind::memory;
+  box.titles = {id ? "NUMA node " + std::to_string(*id) : "NUMA node unknown"};
+  const auto* numa = find_numa(node, id);
+  if (numa != nullptr && !numa->cpus.empty()) {
+    box.titles.push_back("CPUs " + ranges_text(numa->cpus));
+    box.tooltip = box.titles.front() + ": " + box.titles.back();
+  }
+  for (const auto* device : memory.homeless) box.devices.push_back(device->device);
+  for (const auto& [root, branch] : memory.roots) {
+    box.boxes.push_back(host_bridge_box(root, branch, source));
+  }
+  const bool soft = !id && memory.roots.empty() &&
+                    std::all_of(memory.homeless.begin(), memory.homeless.end(),
+                                [](const Hanging* device) { return device->function == nullptr; });
+  if (soft) box.titles = {"Software devices (no PCI function)"};
+  return box;
+}
+
+/// Absent is after everything known.
+struct UnknownLast {
+  bool operator()(std::optional<int> a, std::optional<int> b) const {
+    if (a.has_value() != b.has_value()) return a.has_value();
+    return a < b;
+  }
+};
+
+using Memories = std::map<std::optional<int>, Memory, UnknownLast>;
+
+/// Everything below a host bridge is at the NUMA node that the first function with one names.
+Memories memories_of(const Node& node, const std::vector<Hanging>& devices) {
+  std::map<std::string, std::optional<int>> numa_of_root;
+  for (const auto& device : devices) {
+    if (device.function == nullptr) continue;
+    auto& numa = numa_of_root[device.function->root];
+    if (!numa) numa = cpu_numa_node(node, *device.function);
+  }
+  Memories memories;
+  for (const auto& device : devices) {
+    if (device.function == nullptr) {
+      memories[std::nullopt].homeless.push_back(&device);
+    } else if (device.function->root.empty()) {
+      memories[cpu_numa_node(node, *device.function)].homeless.push_back(&device);
+    } else {
+      auto* branch = &memories[numa_of_root[device.function->root]].roots[device.function->root];
+      for (const auto& bridge : device.function->bridges) branch = &branch->below[bridge];
+      branch->devices.push_back(&device);
+    }
+  }
+  return memories;
+}
+
+}  // namespace
+
+PciAddress card_of(const PciDevice& function) {
+  auto card = function.physfn.value_or(function.address);
+  card.function = 0;
+  return card;
+}
+
+std::vector<DiagramBox> boxes_of(const DecisionTable& table, const std::vector<Hanging>& devices) {
+  const auto& node = table.node();
+  const auto source = table.topology().source;
+  std::map<std::optional<int>, std::vector<DiagramBox>, UnknownLast> sockets;
+  for (const auto& [id, memory] : memories_of(node, devices)) {
+    const auto* numa = find_numa(node, id);
+    const auto socket = numa == nullptr ? std::nullopt : numa->socket;
+    sockets[socket].push_back(memory_box(node, id, memory, source));
+  }
+  std::vector<DiagramBox> boxes;
+  for (auto& [socket, inner] : sockets) {
+    const auto title = socket ? "Socket " + std::to_string(*socket) : std::string();
+    if (!socket) {
+      std::move(inner.begin(), inner.end(), std::back_inserter(boxes));
+    } else if (inner.size() == 1) {
+      inner.front().titles.front() = title + " · " + inner.front().titles.front();
+      boxes.push_back(std::move(inner.front()));
+    } else {
+      DiagramBox box;
+      box.kind = DiagramBox::Kind::package;
+      box.titles = {title};
+      box.boxes = std::move(inner);
+      boxes.push_back(std::move(box));
+    }
+  }
+  return boxes;
+}
+
+}  // namespace railhead

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/topology_picture.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/describe.h"
+#include "cli/picture_boxes.h"
+#include "cli/picture_devices.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::size_t kMostNames = 8;   ///< of a list in a sentence
+constexpr std::size_t kMostLines = 12;  ///< of a note
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string names_text(std::vector<std::string> names) {
+  if (names.size() <= kMostNames) return join(names, ", ");
+  const auto more = names.size() - kMostNames;
+  names.resize(kMostNames);
+  return join(names, ", ") + " and " + std::to_string(more) + " more";
+}
+
+std::string machine_text(const Dmi& dmi) {
+  const auto vendor = dmi.sys_vendor.value_or("");
+  const auto product = dmi.product_name.value_or("");
+  if (product.starts_with(vendor)) return product;
+  return vendor + (vendor.empty() || product.empty() ? "" : " ") + product;
+}
+
+std::vector<std::string> subtitles_of(const DecisionTable& table, const Diagram& diagram) {
+  const auto& node = table.node();
+  const auto dealt = std::count_if(
+      diagram.devices.begin(), diagram.devices.end(), [](const DiagramDevice& device) {
+        return device.row == DiagramRow::lower && !device.groups.empty();
+      });
+  std::string counts =
+      counted(node.gpus.size(), "GPU") + " · " + counted(node.nics.size(), "RDMA device");
+  if (!node.gpus.empty()) counts += ", " + std::to_string(dealt) + " dealt";
+  counts += " · topology from " + std::string(to_string(table.topology().source)) +
+            ", confidence " + std::string(to_string(table.topology().confidence));
+  std::vector<std::string> lines;
+  if (const auto machine = machine_text(node.dmi); !machine.empty()) lines.push_back(machine);
+  lines.push_back(counts);
+  return lines;
+}
+
+/// The deal in sentences, for those who do not see it.
+std::string description_of(const DecisionTable& table) {
+  const auto& node = table.node();
+  std::string text = "Which RDMA NICs serve which GPUs.";
+  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+    const auto& deal = table.deal().gpus[g];
+    std::vector<std::string> names;
+    for (const auto n : deal.nics) names.push_back(node.nics[n].name);
+    text += " " + gpu_label(node.gpus[g]) + ": " +
+            (names.empty() ? "no NIC"
+                           : names_text(names) + " (" +
+                                 std::string(to_string(deal.nearness.relation)) + ")") +
+            ".";
+  }
+  return text;
+}
+
+/// NICs with the same fate in one line each.
+using Fates = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+void add_fate(Fates& fates, const std::string& fate, const std::string& name) {
+  const auto found = std::find_if(fates.begin(), fates.end(),
+                                  [&](const auto& entry) { return entry.first == fate; });
+  if (found == fates.end()) {
+    fates.push_back({fate, {name}});
+  } else {
+    found->second.push_back(name);
+  }
+}
+
+std::vector<std::string> lines_of(const Fates& fates) {
+  std::vector<std::string> lines;
+  for (const auto& [fate, names] : fates) lines.push_back(names_text(names) + ": " + fate);
+  return lines;
+}
+
+std::vector<Diagram::Note> notes_of(const DecisionTable& table, const Selection& selection) {
+  const auto& node = table.node();
+  Fates aside;
+  Fates broken;
+  for (std::size_t n = 0; n < node.nics.size(); ++n) {
+    const auto& role = table.deal().roles[n];
+    const auto& usable = table.usable()[n];
+    const auto& spare = table.deal().spare;
+    if (role.role != Role::compute) {
+      add_fate(aside, std::string(to_string(role.role)) + ", " + role.reason, node.nics[n].name);
+    } else if (!usable.usable) {
+      add_fate(broken, usable.reason, node.nics[n].name);
+    } else if (!node.gpus.empty() && std::find(spare.begin(), spare.end(), n) != spare.end()) {
+      add_fate(aside, "spare, there are more NICs than the GPUs share evenly", node.nics[n].name);
+    }
+  }
+  auto warnings = table.topology().warnings;
+  for (const auto* more : {&table.deal().warnings, &selection.warnings}) {
+    warnings.insert(warnings.end(), more->begin(), more->end());
+  }
+  for (auto& line : problem_lines(node)) warnings.push_back(std::move(line));
+  std::vector<Diagram::Note> notes = {
+      {node.gpus.empty() ? "Not for compute" : "Not dealt to a GPU", lines_of(aside)},
+      {"Not usable", lines_of(broken)},
+      {"Warnings", std::move(warnings)}};
+  for (auto& note : notes) {
+    if (note.lines.size() <= kMostLines) continue;
+    const auto more = note.lines.size() - kMostLines;
+    note.lines.resize(kMostLines);
+    note.lines.push_back("and " + std::to_string(more) + " more");
+  }
+  return notes;
+}
+
+}  // namespace
+
+Diagram topology_picture(const DecisionTable& table) {
+  const auto& node = table.node();
+  std::vector<std::size_t> gpus(node.gpus.size());
+  std::iota(gpus.begin(), gpus.end(), std::size_t{0});
+  const auto selection = select(node, table.topology(), table.deal(), table.usable(), gpus);
+  const auto nics = drawn_nics(table);
+  auto drawn = draw_devices(table, nics, selection);
+  Diagram diagram;
+  diagram.title = node.name.empty() ? "Node" : node.name;
+  diagram.description = description_of(table);
+  diagram.boxes = boxes_of(table, drawn.places);
+  diagram.devices = std::move(drawn.devices);
+  diagram.links = std::move(drawn.links);
+  diagram.marks = std::move(drawn.marks);
+  diagram.subtitles = subtitles_of(table, diagram);
+  diagram.words = {{"PIX", "one PCIe switch"},
+                   {"PXB", "several switches"},
+                   {"PHB", "one host bridge"},
+                   {"NODE", "one NUMA node"},
+                   {"SYS", "across sockets, or unknown"}};
+  diagram.meaning_of_links = "colour and number: NIC dealt to that GPU";
+  diagram.meaning_of_aside = node.gpus.empty() ? "not for compute" : "not dealt";
+  diagram.meaning_of_broken = "not usable";
+  diagram.meaning_of_stand_in = "stands in for a NIC that is not usable";
+  diagram.notes = notes_of(table, selection);
+  return diagram;
+}
+
+}  // namespace railhead

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/svg.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "report/palette.h"
+#include "report/svg_device.h"
+#include "report/svg_legend.h"
+
+namespace railhead {
+namespace {
+
+constexpr int kMargin = 24;
+constexpr int kLeastWidth = 760;
+
+using Anchor = TextStyle::Anchor;
+
+constexpr TextStyle kNote{Font::small, Weight::regular, kGrey, Anchor::start};
+constexpr TextStyle kBody{Font::body, Weight::regular, kGrey, Anchor::start};
+
+/// Paints from top to bottom; y_ is where the next thing goes.
+class Painter {
+ public:
+  explicit Painter(const Diagram& diagram)
+      : diagram_(diagram),
+        sizes_(sizes_for(diagram)),
+        layout_(lay_out(diagram, sizes_)) {
+    inner_width_ = std::max(layout_.width, kLeastWidth);
+  }
+
+  std::string document() {
+    paint_head();
+    paint_scene();
+    paint_legend_line();
+    paint_notes();
+    return opening() + canvas_.body() + "</svg>\n";
+  }
+
+ private:
+  void paint_head();
+  void paint_scene();
+  void note_links();
+  void paint_box(const DiagramLayout::PlacedBox& placed);
+  void paint_link(const DiagramLink& link);
+  [[nodiscard]] const DiagramLink* link_above(const DiagramLink& link) const;
+  void paint_legend_line();
+  void paint_notes();
+  [[nodiscard]] std::string opening() const;
+  [[nodiscard]] Rect moved(Rect at) const;
+
+  const Diagram& diagram_;
+  DiagramSizes sizes_;
+  DiagramLayout layout_;
+  std::vector<std::vector<std::size_t>> arrivals_;  ///< by device: where its links come from
+  std::map<std::pair<std::size_t, std::size_t>, const DiagramLink*> links_;  ///< by both ends
+  std::map<std::pair<std::size_t, std::size_t>, DiagramLink::Kind> kinds_;   ///< of drawn lines
+  SvgCanvas canvas_;
+  int inner_width_ = 0;
+  int scene_y_ = 0;
+  int y_ = kMargin;
+};
+
+std::string Painter::opening() const {
+  const auto width = std::to_string(inner_width_ + 2 * kMargin);
+  const auto height = std::to_string(y_ + kMargin);
+  return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
+         "\" viewBox=\"0 0 " + width + " " + height +
+         "\" role=\"img\" aria-labelledby=\"title desc\" "
+         "font-family=\"'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', "
+         "sans-serif\">\n<title id=\"title\">" +
+         xml_text(diagram_.title) + "</title>\n<desc id=\"desc\">" +
+         xml_text(diagram_.description) + "</desc>\n<rect width=\"" + width + "\" height=\"" +
+         height + "\" fill=\"#ffffff\"/>\n";
+}
+
+Rect Painter::moved(Rect at) const {
+  at.x += kMargin;
+  at.y += scene_y_;
+  return at;
+}
+
+void Painter::paint_head() {
+  y_ += 18;
+  canvas_.text(kMargin, y_, inner_width_, diagram_.title,
+               {Font::title, Weight::bold, kInk, Anchor::start});
+  for (const auto& line : diagram_.subtitles) {
+    y_ += 18;
+    canvas_.text(kMargin, y_, inner_width_, line, {Font::name, Weight::regular, kGrey});
+  }
+  y_ += 16;
+}
+
+void Painter::paint_box(const DiagramLayout::PlacedBox& placed) {
+  const auto at = moved(placed.at);
+  const auto kind = placed.box->kind;
+  ShapeStyle style{"#f6f8fa", "#8c959f", 10, ""};
+  if (kind == DiagramBox::Kind::memory) style = {"#eaeef2", "#afb8c1", 8, ""};
+  if (kind == DiagramBox::Kind::bridge) style = {"#ffffff", "#afb8c1", 6, ""};
+  if (kind == DiagramBox::Kind::hub) style = {"#eef5fc", "#7d9ab8", 6, ""};
+  canvas_.open_group(placed.box->tooltip);
+  canvas_.rect(at, style);
+  TextStyle text{Font::heading, Weight::bold, kInk, Anchor::start};
+  if (placed.depth != 0) text = kNote;
+  int y = at.y + (placed.depth == 0 ? 17 : 14);
+  if (placed.title_below) {
+    y = at.bottom() - 6 - (static_cast<int>(placed.box->titles.size()) - 1) * sizes_.title_line;
+  }
+  for (const auto& line : placed.box->titles) {
+    canvas_.text(at.x + 8, y, at.width - 12, line, text);
+    text = kNote;
+    y += sizes_.title_line;
+  }
+  canvas_.close_group();
+}
+
+/// The link of the same origin to the device above in the column; nullptr: none.
+const DiagramLink* Painter::link_above(const DiagramLink& link) const {
+  const auto above = layout_.above[link.to];
+  if (!above) return nullptr;
+  const auto found = links_.find({link.from, *above});
+  return found == links_.end() ? nullptr : found->second;
+}
+
+/// A column shares one line to its uppermost device, which is broken only if all of them are.
+void Painter::paint_link(const DiagramLink& link) {
+  if (link_above(link) != nullptr) return;
+  const auto shared = kinds_.find({link.from, link.to});
+  const auto kind = shared == kinds_.end() ? link.kind : shared->second;
+  const auto from = moved(layout_.devices[link.from]);
+  const auto to = moved(layout_.devices[link.to]);
+  const auto& arriving = arrivals_[link.to];
+  const auto place = std::find(arriving.begin(), arriving.end(), link.from) - arriving.begin();
+  const int ways = static_cast<int>(arriving.size()) + 1;
+  const int x = to.x + to.width * (static_cast<int>(place) + 1) / ways;
+  const int start = from.bottom() + 6;
+  canvas_.curve(from.middle(), start, x, to.y, " stroke=\"#ffffff\" stroke-width=\"6\"");
+  canvas_.curve(from.middle(), start, x, to.y, link_style(link.group, kind));
+}
+
+/// Links arrive in the order of where they come from, so that they do not cross at their ends.
+void Painter::note_links() {
+  arrivals_.resize(diagram_.devices.size());
+  for (const auto& link : diagram_.links) {
+    links_.emplace(std::pair(link.from, link.to), &link);
+    arrivals_[link.to].push_back(link.from);
+  }
+  for (const auto& link : diagram_.links) {
+    const auto* top = &link;
+    while (const auto* above = link_above(*top)) top = above;
+    const auto [kind, fresh] = kinds_.emplace(std::pair(top->from, top->to), link.kind);
+    if (!fresh && link.kind == DiagramLink::Kind::solid) kind->second = link.kind;
+  }
+  for (auto& arriving : arrivals_) {
+    std::sort(arriving.begin(), arriving.end(), [&](std::size_t a, std::size_t b) {
+      return std::pair(layout_.devices[a].x, a) < std::pair(layout_.devices[b].x, b);
+    });
+    arriving.erase(std::unique(arriving.begin(), arriving.end()), arriving.end());
+  }
+}
+
+void Painter::paint_scene() {
+  scene_y_ = y_;
+  for (const auto& placed : layout_.boxes) paint_box(placed);
+  note_links();
+  for (const auto& link : diagram_.links) paint_link(link);
+  for (std::size_t d = 0; d < diagram_.devices.size(); ++d) {
+    paint_device(canvas_, diagram_, diagram_.devices[d], moved(layout_.devices[d]));
+  }
+  y_ += layout_.height;
+}
+
+void Painter::paint_legend_line() {
+  y_ = paint_legend(canvas_, diagram_, {kMargin, y_ + 20, inner_width_, 0});
+}
+
+void Painter::paint_notes() {
+  for (const auto& note : diagram_.notes) {
+    if (note.lines.empty()) continue;
+    y_ += 28;
+    canvas_.text(kMargin, y_, inner_width_, note.heading,
+                 {Font::name, Weight::bold, kInk, Anchor::start});
+    for (const auto& text : note.lines) {
+      for (const auto& line :
+           wrap_to(printable(text), inner_width_, static_cast<int>(kBody.font))) {
+        y_ += 16;
+        canvas_.text(kMargin, y_, inner_width_, line, kBody);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string to_svg(const Diagram& diagram) {
+  return Painter(diagram).document();
+}
+
+}  // namespace railhead

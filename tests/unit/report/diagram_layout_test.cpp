@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "report/diagram_layout.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "unit/report/sample_diagram.h"
+
+namespace railhead::test {
+namespace {
+
+const DiagramSizes kSizes{100, 60, 50, 40, 14, {}};
+
+bool overlap(const Rect& a, const Rect& b) {
+  return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
+}
+
+bool contains(const Rect& outer, const Rect& inner) {
+  return outer.x < inner.x && outer.y < inner.y && inner.right() < outer.right() &&
+         inner.bottom() < outer.bottom();
+}
+
+const Rect& place_of(const DiagramLayout& layout, const DiagramBox& box) {
+  for (const auto& placed : layout.boxes) {
+    if (placed.box == &box) return placed.at;
+  }
+  throw std::runtime_error("a box was not placed");
+}
+
+/// Every box with its own rectangle, its devices and its boxes in it, none on another.
+void expect_sound(const DiagramLayout& layout, const DiagramBox& box) {
+  const auto& at = place_of(layout, box);
+  std::vector<Rect> inside;
+  for (const auto device : box.devices) inside.push_back(layout.devices[device]);
+  for (const auto& inner : box.boxes) {
+    inside.push_back(place_of(layout, inner));
+    expect_sound(layout, inner);
+  }
+  for (std::size_t i = 0; i < inside.size(); ++i) {
+    EXPECT_TRUE(contains(at, inside[i])) << box.titles.front() << " " << i;
+    for (std::size_t j = 0; j < i; ++j)
+      EXPECT_FALSE(overlap(inside[i], inside[j])) << box.titles.front() << " " << i << " " << j;
+  }
+  EXPECT_GE(at.x, 0);
+  EXPECT_GE(at.y, 0);
+  EXPECT_LE(at.right(), layout.width);
+  EXPECT_LE(at.bottom(), layout.height);
+}
+
+void expect_sound(const DiagramLayout& layout, const Diagram& diagram) {
+  for (const auto& box : diagram.boxes) {
+    expect_sound(layout, box);
+    for (const auto& other : diagram.boxes) {
+      if (&box == &other) continue;
+      EXPECT_FALSE(overlap(place_of(layout, box), place_of(layout, other)));
+    }
+  }
+}
+
+TEST(DiagramLayout, the_upper_row_is_over_the_lower_one_at_the_same_height_everywhere) {
+  const auto diagram = sample_diagram();
+  const auto layout = lay_out(diagram, kSizes);
+  expect_sound(layout, diagram);
+  for (std::size_t g = 1; g < 4; ++g) EXPECT_EQ(layout.devices[g].y, layout.devices[0].y);
+  EXPECT_EQ(layout.devices[4].y, layout.devices[5].y);
+  EXPECT_EQ(layout.devices[4].y, layout.devices[0].y + 60 + 40);
+}
+
+TEST(DiagramLayout, a_device_is_in_the_middle_below_those_it_serves) {
+  const auto layout = lay_out(sample_diagram(), kSizes);
+  EXPECT_EQ(layout.devices[4].middle(),
+            (layout.devices[0].middle() + layout.devices[1].middle()) / 2);
+}
+
+TEST(DiagramLayout, a_stack_is_one_column_beside_both_rows) {
+  const auto layout = lay_out(sample_diagram(), kSizes);
+  EXPECT_EQ(layout.devices[6].x, layout.devices[7].x);
+  EXPECT_EQ(layout.above[7], std::optional<std::size_t>(6));
+  EXPECT_EQ(layout.above[6], std::nullopt);
+  EXPECT_EQ(layout.devices[7].bottom(), layout.devices[4].bottom());
+}
+
+TEST(DiagramLayout, a_line_wider_than_a_screen_goes_on_in_the_next) {
+  Diagram diagram;
+  for (std::size_t i = 0; i < 6; ++i) {
+    DiagramBox box{DiagramBox::Kind::memory, {"node"}, "", {}, {}};
+    for (std::size_t g = 0; g < 4; ++g) {
+      box.devices.push_back(diagram.devices.size());
+      diagram.marks.push_back(std::to_string(diagram.devices.size()));
+      diagram.devices.push_back(upper("GPU", diagram.devices.size()));
+    }
+    diagram.boxes.push_back(box);
+  }
+  const auto layout = lay_out(diagram, kSizes);
+  expect_sound(layout, diagram);
+  EXPECT_LT(layout.width, 1500);
+  EXPECT_GT(layout.devices.back().y, layout.devices.front().y);
+}
+
+DiagramBox random_box(Diagram& diagram, std::mt19937& random, int depth) {
+  const auto below = [&](unsigned limit) { return random() % limit; };
+  DiagramBox box{DiagramBox::Kind::hub, {"box " + std::to_string(random() % 1000)}, "", {}, {}};
+  if (depth < 2) box.kind = depth == 0 ? DiagramBox::Kind::package : DiagramBox::Kind::memory;
+  if (below(2) == 0) box.titles.push_back("second line");
+  for (auto count = below(4); count > 0; --count) {
+    box.devices.push_back(diagram.devices.size());
+    diagram.devices.push_back(below(2) == 0 ? upper("u", 0) : lower("l", {}, below(3)));
+  }
+  for (auto count = depth < 4 ? below(4) : 0; count > 0; --count)
+    box.boxes.push_back(random_box(diagram, random, depth + 1));
+  if (box.devices.empty() && box.boxes.empty()) {
+    box.devices.push_back(diagram.devices.size());
+    diagram.devices.push_back(lower("l", {}, 0));
+  }
+  return box;
+}
+
+TEST(DiagramLayout, whatever_the_machine_nothing_overlaps_and_all_is_inside) {
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    std::mt19937 random(seed);
+    Diagram diagram;
+    diagram.marks = {"0"};
+    for (auto count = 1 + random() % 3; count > 0; --count)
+      diagram.boxes.push_back(random_box(diagram, random, 0));
+    std::vector<std::size_t> uppers;
+    std::vector<std::size_t> lowers;
+    for (std::size_t d = 0; d < diagram.devices.size(); ++d)
+      (diagram.devices[d].row == DiagramRow::upper ? uppers : lowers).push_back(d);
+    for (const auto from : uppers) {
+      if (lowers.empty() || random() % 3 == 0) continue;
+      diagram.links.push_back(
+          {from, lowers[random() % lowers.size()], 0, DiagramLink::Kind::solid, "PIX"});
+    }
+    expect_sound(lay_out(diagram, kSizes), diagram);
+    if (HasFailure()) FAIL() << "seed " << seed;
+  }
+}
+
+TEST(DiagramLayout, nothing_is_an_empty_picture) {
+  const auto layout = lay_out({}, kSizes);
+  EXPECT_EQ(layout.width, 0);
+  EXPECT_EQ(layout.height, 0);
+}
+
+}  // namespace
+}  // namespace railhead::test
