@@ -139,6 +139,16 @@ struct Netdev {
 /// namespace only.
 enum class RdmaNetns : std::uint8_t { unknown, shared, exclusive };
 
+/// The first processor as /proc/cpuinfo describes it; those of a machine are alike.
+struct Cpu {
+  std::optional<std::string> arch;    ///< "x86_64", "arm64", "ppc64": told by which lines there are
+  std::optional<std::string> vendor;  ///< x86: "GenuineIntel"
+  std::optional<unsigned> family;     ///< x86, as the kernel counts: 6, 25
+  std::optional<unsigned> model;
+
+  friend bool operator==(const Cpu&, const Cpu&) = default;
+};
+
 /// Desktop Management Interface strings of /sys/class/dmi/id, for recognising virtual machines.
 struct Dmi {
   std::optional<std::string> sys_vendor;
@@ -179,6 +189,7 @@ struct Node {
   std::optional<CharDevice> rdma_cm;
   RdmaNetns rdma_netns = RdmaNetns::unknown;
   Dmi dmi;
+  Cpu cpu;
   bool hypervisor = false;    ///< the CPU says that a hypervisor is below
   std::vector<TextFile> cdi;  ///< Container Device Interface specs
   /// The topology file that NCCL is told of on this node: NCCL_TOPO_FILE of /etc/nccl.conf, else

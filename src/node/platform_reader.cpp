@@ -6,9 +6,9 @@
 namespace railhead {
 namespace {
 
-/// Whether the first line "flags : …" has the flag; all CPUs of a machine agree on it.
-bool has_hypervisor_flag(std::string_view cpuinfo) {
-  for (const auto line : split(cpuinfo, '\n')) {
+/// Whether the line "flags : …" has the flag; all CPUs of a machine agree on it.
+bool has_hypervisor_flag(std::string_view first_processor) {
+  for (const auto line : split(first_processor, '\n')) {
     if (!line.starts_with("flags")) continue;
     for (const auto flag : split_words(line)) {
       if (flag == "hypervisor") return true;
@@ -16,6 +16,12 @@ bool has_hypervisor_flag(std::string_view cpuinfo) {
     return false;
   }
   return false;
+}
+
+std::optional<unsigned> small_number(std::string_view text) {
+  const auto number = parse_unsigned(text);
+  if (!number || *number > 0xffff) return std::nullopt;
+  return static_cast<unsigned>(*number);
 }
 
 bool is_cdi_spec(std::string_view name) {
@@ -45,11 +51,36 @@ Dmi read_dmi(Reader& reader) {
           .chassis_asset_tag = reader.text(folder + "chassis_asset_tag")};
 }
 
-bool read_hypervisor(Reader& reader) {
-  // Above the limit of a file on machines with many hundred CPUs, which no virtual machine has:
-  // that and everything else that keeps us from reading it leaves the question to /sys/hypervisor.
+std::string read_first_processor(Reader& reader) {
   const auto cpuinfo = reader.quiet("/proc/cpuinfo");
-  if (cpuinfo && has_hypervisor_flag(*cpuinfo)) return true;
+  return cpuinfo ? cpuinfo->substr(0, cpuinfo->find("\n\n")) : "";
+}
+
+Cpu cpu_of(std::string_view first_processor) {
+  Cpu cpu;
+  for (const auto line : split(first_processor, '\n')) {
+    const auto colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const auto key = trim(line.substr(0, colon));
+    const std::string value(trim(line.substr(colon + 1)));
+    if (key == "vendor_id") {
+      cpu.arch = "x86_64";
+      cpu.vendor = value;
+    } else if (key == "cpu family") {
+      cpu.family = small_number(value);
+    } else if (key == "model") {
+      cpu.model = small_number(value);
+    } else if (key == "CPU implementer") {
+      cpu.arch = "arm64";
+    } else if (key == "cpu" && value.starts_with("POWER")) {
+      cpu.arch = "ppc64";
+    }
+  }
+  return cpu;
+}
+
+bool read_hypervisor(Reader& reader, std::string_view first_processor) {
+  if (has_hypervisor_flag(first_processor)) return true;
   const auto type = reader.text("/sys/hypervisor/type");
   return type.has_value() && *type != "none";
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/node.h"
@@ -20,8 +22,15 @@ RdmaNetns read_rdma_netns(Reader& reader);
 
 Dmi read_dmi(Reader& reader);
 
+/// What /proc/cpuinfo says of the first processor. The file is above the limit of a file on
+/// machines with many hundred CPUs: that, and everything else that keeps us from reading it, is "".
+std::string read_first_processor(Reader& reader);
+
+/// Source: Linux arch/{x86,arm64,powerpc}/kernel, each with lines of its own.
+Cpu cpu_of(std::string_view first_processor);
+
 /// The CPU flag "hypervisor", else /sys/hypervisor/type.
-bool read_hypervisor(Reader& reader);
+bool read_hypervisor(Reader& reader, std::string_view first_processor);
 
 /// Specs of Container Device Interface folders, at most kMaxCdiFiles.
 inline constexpr std::size_t kMaxCdiFiles = 64;

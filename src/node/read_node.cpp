@@ -50,7 +50,9 @@ Node read_node(Host& host) {
   Node node;
   node.name = read_hostname(reader);
   node.dmi = read_dmi(reader);
-  node.hypervisor = read_hypervisor(reader);
+  const auto processor = read_first_processor(reader);
+  node.cpu = cpu_of(processor);
+  node.hypervisor = read_hypervisor(reader, processor);
   node.numa = read_numa(reader);
 
   const auto rdma = class_entries(reader, "/sys/class/infiniband");

@@ -9,6 +9,7 @@
 #include "node/pci_reader.h"
 #include "topology/cpu_mask.h"
 #include "topology/layout.h"
+#include "topology/nccl_cpu.h"
 #include "topology/nccl_guid.h"
 
 namespace railhead {
@@ -24,6 +25,7 @@ class Builder {
 
   Node build() {
     add_numa();
+    if (!topology_.cpus.empty()) node_.cpu = cpu_from(topology_.cpus.front());
     for (const auto& cpu : topology_.cpus) {
       for (const auto& pci : cpu.pci) add(pci);
       add_nics(nullptr, cpu.nets, cpu.numa_node);

@@ -35,9 +35,22 @@ TEST(PlatformReader, the_cpu_says_that_there_is_a_hypervisor) {
   EXPECT_TRUE(node_of("t /sys/hypervisor/type xen\n").hypervisor);
 }
 
+TEST(PlatformReader, the_first_processor_tells_what_all_are) {
+  const auto intel = node_of(file_entry(
+      "/proc/cpuinfo",
+      "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\n"
+      "model name\t: Intel(R) Xeon(R) Platinum 8480C\n\nprocessor\t: 1\nmodel\t\t: 1\n"));
+  EXPECT_EQ(intel.cpu, (Cpu{"x86_64", "GenuineIntel", 6, 143}));
+  EXPECT_EQ(cpu_of("processor\t: 0\nBogoMIPS\t: 2000.00\nCPU implementer\t: 0x41\n").arch, "arm64");
+  EXPECT_EQ(cpu_of("processor\t: 0\ncpu\t\t: POWER9, altivec supported\n").arch, "ppc64");
+  EXPECT_EQ(cpu_of("processor\t: 0\nflags\t\t: fpu\n"), Cpu{});
+  EXPECT_EQ(cpu_of("vendor_id\t: X\nmodel\t: a lot\n").model, std::nullopt);
+}
+
 TEST(PlatformReader, a_cpuinfo_that_cannot_be_read_is_no_problem) {
   const auto node = node_of("e /proc/cpuinfo EFBIG\n");
   EXPECT_FALSE(node.hypervisor);
+  EXPECT_EQ(node.cpu, Cpu{});
   EXPECT_THAT(node.problems, IsEmpty());
 }
 

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What NCCL does with a topology file (src/graph/{xml,topo}.cc), and what is therefore written:
+//   - A GPU is looked up by its address and completed from NVML: only its <pci> is written, without
+//     <gpu>, whose index would be that of another process, and without its link.
+//   - A NIC is looked up by the name of a <net>, else by its address with the function, and for
+//     virtual functions the device, set to 0 (NCCL_IB_MERGE_VFS), which on virtual machines with
+//     flat buses is the host bridge. So each RDMA device is written as a <net> with its name, below
+//     function 0 of its card, as NCCL itself does with ports of a card. dev, guid, port and gdr are
+//     left to NCCL.
+//   - What is above a <net> must be complete, its <cpu> as well: a missing arch, class or
+//     link_width fails the communicator. Where the processor is not known, no <net> is written.
+//   - A file has at most 256 elements, with those that NCCL adds; a larger one is refused.
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+#include "node/pci_reader.h"
+#include "topology/cpu_mask.h"
+#include "topology/layout.h"
+#include "topology/nccl_cpu.h"
+#include "topology/nccl_link.h"
+#include "topology/topology.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::size_t kMostElements = 256;
+constexpr std::size_t kElementsOfGpu = 2;  // that NCCL adds: <gpu> and an <nvlink>
+constexpr std::size_t kLongestValue = 254;
+constexpr std::uint32_t kBridgeClass = 0x060400;
+constexpr std::uint32_t kDisplayClass = 0x030000;
+
+/// An element that is being put together.
+struct Branch {
+  NcclPci pci;
+  Link link;  ///< also where it is not written
+  std::map<PciAddress, Branch> below;
+};
+
+using Branches = std::map<PciAddress, Branch>;
+
+std::optional<std::uint16_t> id(std::uint16_t value) {
+  return value != 0 ? std::optional(value) : std::nullopt;
+}
+
+void describe(const PciDevice& device, std::uint32_t class_code, Branch& branch) {
+  branch.pci.class_code = class_code;
+  branch.pci.vendor = id(device.vendor);
+  branch.pci.device = id(device.device);
+  branch.pci.subsystem_vendor = id(device.subsystem_vendor);
+  branch.pci.subsystem_device = id(device.subsystem_device);
+  branch.link = link_of(device);
+}
+
+/// Whether a root port or an upstream port comes first below the host bridge: every other bridge of
+/// a path is a switch's upstream port, and NCCL's climb in steps of two meets those, from the
+/// function up. Where the paths of one root disagree, a root port is first, as in hardware.
+class SwitchFinder {
+ public:
+  void learn(const PciDevice& function) {
+    if (function.bridges.empty()) return;
+    auto& root = roots_[function.root];
+    root.even = root.even && function.bridges.size() % 2 == 0;
+  }
+
+  std::vector<PciAddress> switches_above(const PciDevice& function) const {
+    std::vector<PciAddress> switches;
+    const auto at = roots_.find(function.root);
+    const bool even = at != roots_.end() && at->second.even;
+    for (std::size_t depth = even ? 0 : 1; depth < function.bridges.size(); depth += 2) {
+      switches.push_back(function.bridges[depth]);
+    }
+    return switches;
+  }
+
+ private:
+  struct Root {
+    bool even = true;  ///< all paths so far have an even number of bridges
+  };
+
+  std::map<std::string, Root> roots_;
+};
+
+class Writer {
+ public:
+  explicit Writer(const Node& node, bool with_vfs)
+      : node_(node),
+        cpu_(nccl_cpu_of(node.cpu)),
+        with_vfs_(with_vfs) {
+    for (const auto& gpu : node.gpus) learn(gpu.pci);
+    for (const auto& nic : node.nics) {
+      if (nic.pci) learn(*nic.pci);
+    }
+    for (const auto& gpu : node.gpus) add_gpu(gpu);
+    for (const auto& nic : node.nics) add_nic(nic);
+  }
+
+  NcclTopology take() {
+    for (auto& [numa, branches] : numas_) {
+      NcclCpu cpu = cpu_of_numa(numa);
+      for (auto& [address, branch] : branches) {
+        finish(branch);
+        cpu.pci.push_back(std::move(branch.pci));
+      }
+      topology_.cpus.push_back(std::move(cpu));
+    }
+    // NCCL attaches what has no place to the first <cpu>.
+    if (!soft_.empty()) {
+      if (topology_.cpus.empty()) topology_.cpus.push_back(cpu_of_numa(Numa{}));
+      topology_.cpus.front().nets = std::move(soft_);
+    }
+    return std::move(topology_);
+  }
+
+ private:
+  /// Nodes without a number come last.
+  struct Numa {
+    std::optional<int> id;
+
+    friend bool operator<(const Numa& a, const Numa& b) {
+      if (a.id.has_value() != b.id.has_value()) return a.id.has_value();
+      return a.id < b.id;
+    }
+  };
+
+  void learn(const PciAddress& address) {
+    const PciDevice* function = node_.find_pci(address);
+    if (function != nullptr) finder_.learn(*function);
+  }
+
+  /// The function, if its place is known.
+  const PciDevice* placed(const PciAddress& address) {
+    const PciDevice* function = node_.find_pci(address);
+    if (function != nullptr && !function->root.empty()) return function;
+    topology_.warnings.push_back(address.str() + ": its place is not known, left out");
+    return nullptr;
+  }
+
+  void add_gpu(const Gpu& gpu) {
+    const PciDevice* function = placed(gpu.pci);
+    if (function == nullptr) return;
+    Branch& branch = branch_at(*function, gpu.pci);
+    const bool known = is_gpu_class(function->class_code);
+    describe(*function, known ? function->class_code : kDisplayClass, branch);
+  }
+
+  void add_nic(const Nic& nic) {
+    if (!nic.registered) return;
+    if (!nic.pci) {
+      if (cpu_) add_nets(nic, soft_);
+      return;
+    }
+    const PciDevice* function = placed(*nic.pci);
+    if (function == nullptr || (function->is_vf() && !with_vfs_)) return;
+    const bool named = cpu_ && nic.name != nic.pci->str();
+    const PciDevice& card = named ? card_of(*function) : *function;
+    Branch& branch = branch_at(card, card.address);
+    if (!branch.pci.class_code) describe(card, function->class_code, branch);
+    if (named) {
+      add_nets(nic, branch.pci.nets);
+      branch.link = at_least(branch.link, nic);
+    }
+  }
+
+  /// The function that stands for all of the card: of a virtual function's the physical one, and
+  /// function 0 where both hang on one bridge.
+  const PciDevice& card_of(const PciDevice& function) const {
+    const PciDevice* physical = function.physfn ? node_.find_pci(*function.physfn) : nullptr;
+    const PciDevice& own = physical != nullptr ? *physical : function;
+    PciAddress zero = own.address;
+    zero.function = 0;
+    const PciDevice* first = node_.find_pci(zero);
+    const bool together = first != nullptr && first->root == own.root &&
+                          first->bridges == own.bridges && !first->is_bridge();
+    return together ? *first : own;
+  }
+
+  static void add_nets(const Nic& nic, std::vector<NcclNet>& nets) {
+    for (const auto& port : nic.ports) {
+      NcclNet net;
+      net.name = nic.name;
+      const bool active = port.state == PortState::active;
+      if (active && port.rate_gbps) {
+        net.speed_mbps = static_cast<unsigned>(*port.rate_gbps * 1000);
+      }
+      if (nic.ports.size() > 1) net.port = port.number;
+      nets.push_back(std::move(net));
+    }
+    if (nic.ports.empty()) nets.push_back({nic.name, {}, {}, {}, {}, {}});
+  }
+
+  /// The element of a function, below the elements of its switches.
+  Branch& branch_at(const PciDevice& function, const PciAddress& address) {
+    const auto switches = finder_.switches_above(function);
+    const PciAddress top = switches.empty() ? address : switches.front();
+    // A switch is one element, whatever the NUMA nodes of what is below it.
+    const auto numa = tops_.emplace(top, Numa{cpu_numa_node(node_, function)}).first->second;
+    Branches* level = &numas_[numa];
+    for (const auto& bridge : switches) level = &switch_at(*level, bridge).below;
+    Branch& branch = (*level)[address];
+    branch.pci.address = address;
+    return branch;
+  }
+
+  Branch& switch_at(Branches& level, const PciAddress& address) {
+    Branch& branch = level[address];
+    if (branch.pci.class_code) return branch;
+    branch.pci.address = address;
+    branch.pci.class_code = kBridgeClass;
+    if (const PciDevice* bridge = node_.find_pci(address)) describe(*bridge, kBridgeClass, branch);
+    return branch;
+  }
+
+  /// A switch whose own link is not known has that of the fastest thing below it.
+  static void finish(Branch& branch) {
+    Link fastest;
+    for (auto& [address, below] : branch.below) {
+      finish(below);
+      fastest = std::max(fastest, below.link);
+      branch.pci.below.push_back(std::move(below.pci));
+    }
+    if (!branch.link.known()) branch.link = fastest;
+    const bool looked_up = branch.below.empty() && branch.pci.nets.empty();
+    if (!looked_up && branch.link.known()) {
+      branch.pci.link_gts = branch.link.gts;
+      branch.pci.link_width = branch.link.width;
+    }
+  }
+
+  NcclCpu cpu_of_numa(const Numa& numa) const {
+    NcclCpu cpu = cpu_.value_or(NcclCpu{});
+    cpu.numa_node = numa.id;
+    for (const auto& known : node_.numa) {
+      if (known.id == numa.id) cpu.affinity = mask_of_cpus(known.cpus);
+    }
+    if (cpu.affinity.size() > kLongestValue) cpu.affinity.clear();  // NCCL then asks sysfs
+    return cpu;
+  }
+
+  const Node& node_;
+  const std::optional<NcclCpu> cpu_;
+  const bool with_vfs_;
+  SwitchFinder finder_;
+  std::map<PciAddress, Numa> tops_;
+  std::map<Numa, Branches> numas_;
+  std::vector<NcclNet> soft_;
+  NcclTopology topology_;
+};
+
+std::size_t elements(const std::vector<NcclPci>& list) {
+  std::size_t count = list.size();
+  for (const auto& pci : list) {
+    count += elements(pci.below) + pci.nets.size() + (pci.nets.empty() ? 0 : 1);
+  }
+  return count;
+}
+
+std::size_t elements(const NcclTopology& topology) {
+  std::size_t count = 1;
+  for (const auto& cpu : topology.cpus) {
+    count += 1 + elements(cpu.pci) + cpu.nets.size() + (cpu.nets.empty() ? 0 : 1);
+  }
+  return count;
+}
+
+}  // namespace
+
+NcclTopology nccl_topology_of(const Node& node) {
+  const auto fits = [&](const NcclTopology& topology) {
+    return elements(topology) + kElementsOfGpu * node.gpus.size() <= kMostElements;
+  };
+  const std::string most = "NCCL reads no more than " + std::to_string(kMostElements) + " elements";
+  auto topology = Writer(node, true).take();
+  if (fits(topology)) return topology;
+  topology = Writer(node, false).take();
+  topology.warnings.push_back(fits(topology) ? most + ": virtual functions are left out"
+                                             : most + " and these are more");
+  return topology;
+}
+
+}  // namespace railhead

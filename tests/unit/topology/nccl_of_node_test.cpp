@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "topology/layout.h"
+#include "topology/topology.h"
+#include "unit/node_builder.h"
+
+namespace railhead {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+const Cpu kXeon{"x86_64", "GenuineIntel", 6, 143};
+
+test::NodeBuilder on(const Cpu& cpu) {
+  test::NodeBuilder b;
+  b.numa(0, 0, {0, 1, 2, 3}).numa(1, 1, {32});
+  b.raw().cpu = cpu;
+  return b;
+}
+
+/// A GPU and a NIC below one switch behind a root port.
+Node one_switch(const Cpu& cpu = kXeon, unsigned functions = 1) {
+  auto b = on(cpu);
+  const auto plx = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  b.gpu(b.bridge(plx));
+  b.nic(b.bridge(plx), functions).name("mlx5_0");
+  return b.build();
+}
+
+TEST(NcclOfNode, a_switch_is_one_element_and_the_processor_is_described) {
+  EXPECT_EQ(to_xml(nccl_topology_of(one_switch())),
+            R"(<system version="1">
+  <cpu numaid="0" affinity="0000000f" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
+    <pci busid="0000:11:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
+      <pci busid="0000:13:00.0" class="0x030200" vendor="0x10de"/>
+      <pci busid="0000:14:00.0" class="0x020700" vendor="0x15b3" device="0x1021" link_speed="32.0 GT/s PCIe" link_width="16">
+        <nic>
+          <net name="mlx5_0" speed="400000"/>
+        </nic>
+      </pci>
+    </pci>
+  </cpu>
+</system>
+)");
+}
+
+TEST(NcclOfNode, functions_of_a_card_share_the_element_of_function_0) {
+  const auto topology = nccl_topology_of(one_switch(kXeon, 2));
+  const auto& card = topology.cpus[0].pci[0].below[1];
+  EXPECT_EQ(card.address.str(), "0000:14:00.0");
+  ASSERT_THAT(card.nets, SizeIs(2));
+  EXPECT_EQ(card.nets[1].name, "mlx5_01");
+  EXPECT_EQ(card.nets[1].port, std::nullopt);
+}
+
+TEST(NcclOfNode, without_a_known_processor_no_net_is_written) {
+  for (const auto& cpu : {Cpu{}, Cpu{"x86_64", "GenuineIntel", {}, {}}}) {
+    const auto text = to_xml(nccl_topology_of(one_switch(cpu, 2)));
+    EXPECT_THAT(text, Not(HasSubstr("<net")));
+    EXPECT_THAT(text, Not(HasSubstr("arch")));
+    EXPECT_THAT(text, HasSubstr("busid=\"0000:14:00.1\" class=\"0x020700\""));
+  }
+}
+
+TEST(NcclOfNode, arm_and_power_need_no_vendor) {
+  const auto topology = nccl_topology_of(one_switch(Cpu{"arm64", {}, {}, {}}));
+  EXPECT_EQ(topology.cpus[0].arch, "arm64");
+  EXPECT_EQ(topology.cpus[0].vendor, "");
+  EXPECT_THAT(topology.cpus[0].pci[0].below[1].nets, SizeIs(1));
+}
+
+TEST(NcclOfNode, families_are_counted_as_nccl_does) {
+  EXPECT_EQ(nccl_topology_of(one_switch(Cpu{"x86_64", "AuthenticAMD", 25, 17})).cpus[0].family,
+            175);
+}
+
+TEST(NcclOfNode, root_ports_and_host_bridges_vanish) {
+  auto b = on(kXeon);
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 1)));
+  const auto topology = nccl_topology_of(b.build());
+  ASSERT_THAT(topology.cpus, SizeIs(2));
+  EXPECT_EQ(topology.cpus[0].pci[0].address.str(), "0000:11:00.0");
+  EXPECT_EQ(topology.cpus[1].numa_node, 1);
+}
+
+TEST(NcclOfNode, a_switch_directly_on_a_root_bus_is_one_as_well) {
+  auto b = on(kXeon);
+  const auto plx = b.pcie_switch(b.host_bridge(0x10, 0));
+  b.gpu(b.bridge(plx));
+  b.nic(b.bridge(plx));
+  const auto topology = nccl_topology_of(b.build());
+  EXPECT_EQ(topology.cpus[0].pci[0].address.str(), "0000:10:00.0");
+  EXPECT_THAT(topology.cpus[0].pci[0].below, SizeIs(2));
+}
+
+TEST(NcclOfNode, a_node_without_a_number_is_minus_one_and_last) {
+  auto b = on(kXeon);
+  b.gpu(b.bridge(b.host_bridge(0x10, {})));
+  b.nic(b.bridge(b.host_bridge(0x20, 1)));
+  const auto topology = nccl_topology_of(b.build());
+  ASSERT_THAT(topology.cpus, SizeIs(2));
+  EXPECT_EQ(topology.cpus[0].numa_node, 1);
+  EXPECT_THAT(to_xml(topology), HasSubstr("<cpu numaid=\"-1\" arch"));
+}
+
+TEST(NcclOfNode, an_unknown_link_carries_at_least_the_rate) {
+  auto b = on(kXeon);
+  const auto plx = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(plx)).infiniband(200);
+  Node node = b.build();
+  for (auto& device : node.pci) {
+    device.link_gts = device.max_link_gts = std::nullopt;
+    device.link_width = device.max_link_width = std::nullopt;
+  }
+  const auto topology = nccl_topology_of(node);
+  EXPECT_EQ(topology.cpus[0].pci[0].below[0].link_gts, 16.0);
+  EXPECT_EQ(topology.cpus[0].pci[0].link_gts, 16.0);
+  EXPECT_EQ(topology.cpus[0].pci[0].link_width, 16U);
+}
+
+TEST(NcclOfNode, what_nccl_must_find_is_there_even_if_nothing_is_known) {
+  auto b = on(kXeon);
+  const auto plx = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(plx)).down();
+  Node node = b.build();
+  for (auto& device : node.pci) device.max_link_gts = device.link_gts = std::nullopt;
+  const auto text = to_xml(nccl_topology_of(node));
+  EXPECT_THAT(text, HasSubstr("class=\"0x060400\" link_speed=\"\" link_width=\"0\""));
+  EXPECT_THAT(text, HasSubstr("device=\"0x1021\" link_speed=\"\" link_width=\"0\""));
+}
+
+TEST(NcclOfNode, devices_without_a_function_go_to_the_first_cpu) {
+  auto b = on(kXeon);
+  b.gpu(b.bridge(b.host_bridge(0x10, 1)));
+  b.soft_nic("rxe0", "eth0");
+  const auto topology = nccl_topology_of(b.build());
+  ASSERT_THAT(topology.cpus, SizeIs(1));
+  EXPECT_THAT(topology.cpus[0].nets, ElementsAre(NcclNet{"rxe0", {}, 100000, {}, {}, {}}));
+}
+
+TEST(NcclOfNode, functions_without_a_driver_or_a_place_are_left_out) {
+  auto b = on(kXeon);
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 0))).unregistered();
+  b.nic(b.bridge(b.host_bridge(0x30, 0)));
+  Node node = b.build();
+  const auto lost = *node.nics.back().pci;
+  for (auto& device : node.pci) {
+    if (device.address == lost) device.root.clear();
+  }
+  const auto topology = nccl_topology_of(node);
+  ASSERT_THAT(topology.cpus, SizeIs(1));
+  EXPECT_THAT(topology.cpus[0].pci, SizeIs(1));
+  EXPECT_THAT(topology.warnings, ElementsAre(lost.str() + ": its place is not known, left out"));
+}
+
+TEST(NcclOfNode, virtual_functions_stand_below_their_card_while_there_is_room) {
+  const auto topology_with = [](unsigned functions) {
+    auto b = on(kXeon);
+    b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+    b.nic(b.bridge(b.host_bridge(0x20, 0))).virtual_functions(functions);
+    return nccl_topology_of(b.build());
+  };
+  const auto few = topology_with(20);
+  EXPECT_THAT(few.warnings, IsEmpty());
+  ASSERT_THAT(few.cpus[0].pci, SizeIs(2));
+  EXPECT_THAT(few.cpus[0].pci[1].nets, SizeIs(21));
+  const auto many = topology_with(255);
+  EXPECT_THAT(many.cpus[0].pci[1].nets, SizeIs(1));
+  EXPECT_THAT(many.warnings,
+              ElementsAre("NCCL reads no more than 256 elements: virtual functions are left out"));
+}
+
+TEST(NcclOfNode, is_read_back_as_the_same_file) {
+  const auto text = to_xml(nccl_topology_of(one_switch(kXeon, 2)));
+  const auto again = parse_nccl_topology(text, "again");
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_THAT(again->warnings, IsEmpty());
+  EXPECT_EQ(to_xml(*again), text);
+  EXPECT_EQ(to_xml(nccl_topology_of(node_from(*again))), text);
+}
+
+}  // namespace
+}  // namespace railhead
