@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines whose files lie."""
-import machine as hw
+import hardware as hw
 from machine import Machine
 from registry import machine
 

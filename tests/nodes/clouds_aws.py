@@ -3,7 +3,7 @@
 such machines: github.com/ai-dynamo/nixl test/unit/utils/libfabric/topo @ 8770b655a6b1.
 Elastic Fabric Adapters are RDMA devices without link layer, GUID and netdev.
 """
-import machine as hw
+import hardware as hw
 from machine import Machine
 from registry import machine
 

@@ -7,7 +7,7 @@ netdev of a virtual function below it, whose PCI domain changes with each alloca
 """
 import hashlib
 
-import machine as hw
+import hardware as hw
 from machine import Machine
 from registry import machine
 

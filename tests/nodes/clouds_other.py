@@ -6,7 +6,7 @@ GPUs that are not its own) is not in the box: the agent reads the host's /sys, a
 railhead in a container reads that, too. sysfs is not namespaced but for netdevs and RDMA devices;
 what a cpuset hides, nvidia-smi derives from CPU masks, which nothing here looks at.
 """
-import machine as hw
+import hardware as hw
 from machine import Machine, Place
 from registry import machine
 

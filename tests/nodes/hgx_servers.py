@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers with eight NVIDIA GPUs on one baseboard, and what their builders put beside them."""
-import machine as hw
+import hardware as hw
 from machine import Machine
 from registry import machine
 

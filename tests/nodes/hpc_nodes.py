@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nodes of supercomputers and workstations whose NUMA nodes or PCI domains are not as elsewhere."""
-import machine as hw
+import hardware as hw
 from machine import Machine, Place
 from registry import machine
 

@@ -9,7 +9,7 @@
 
 A machine is a function in one of the files that registry.py lists, facts in tables above it. To add
 one: write a function, name the source of its facts in its comments, decorate it with @machine, say in
-expectations.py what must come out, run this file and ./dev bless. UUIDs, GUIDs and MAC addresses are
+expected_*.py what must come out, run this file and ./dev bless. UUIDs, GUIDs and MAC addresses are
 made from names.
 """
 import argparse

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bare-metal servers with eight or more NVIDIA GPUs."""
-import machine as hw
+import hardware as hw
 from machine import Machine
 from registry import machine
 

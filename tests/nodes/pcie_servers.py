@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Servers with PCIe cards as GPUs: switches chosen by the builder, few NICs."""
-import machine as hw
+import hardware as hw
 from machine import Machine
 from registry import machine
 

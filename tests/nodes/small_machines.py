@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines with few devices, or without GPUs or RDMA devices."""
-import machine as hw
+import hardware as hw
 from machine import Machine
 from registry import machine
 
