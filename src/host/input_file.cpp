@@ -66,6 +66,11 @@ bool input_file_exists(const std::string& path) {
   return ::access(path.c_str(), F_OK) == 0;
 }
 
+Status remove_file(const std::string& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT || errno == ENOTDIR) return {};
+  return host_error(path, errno);
+}
+
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
   if (is_special(path)) return write_into(path, bytes);
   std::string temporary = path + ".XXXXXX";

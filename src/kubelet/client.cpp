@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "deviceplugin.grpc.pb.h"
+#include "kubelet/library_log.h"
 #include "podresources.grpc.pb.h"
 
 namespace railhead::kubelet {
@@ -140,7 +141,9 @@ class Client::Calls : public std::enable_shared_from_this<Client::Calls> {
 
 Client::Client(Sockets sockets, Mailbox& mailbox)
     : sockets_(std::move(sockets)),
-      calls_(std::make_shared<Calls>(mailbox)) {}
+      calls_(std::make_shared<Calls>(mailbox)) {
+  silence_library_log();
+}
 
 Client::~Client() {
   calls_->end();

@@ -4,9 +4,12 @@
 #include <grpcpp/grpcpp.h>
 
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "deviceplugin.grpc.pb.h"
+#include "host/input_file.h"
+#include "kubelet/library_log.h"
 #include "kubelet/watch_list.h"
 #include "pluginregistration.grpc.pb.h"
 
@@ -61,13 +64,14 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
 
   void publish(std::vector<Device> devices) { list_.publish(std::move(devices)); }
 
-  /// Calls that wait for the mailbox are answered first, those that come now are refused.
+  /// Calls that wait for the mailbox are refused, and those that come now.
   void stop() {
     {
-      const std::lock_guard lock(gate_);
-      closed_ = true;
+      const std::lock_guard lock(gate_->mutex);
+      gate_->closed = true;
+      for (auto* reactor : gate_->waiting) reactor->Finish(ending());
+      gate_->waiting.clear();
     }
-    mailbox_.run();
     list_.close();
     if (server_) server_->Shutdown();
     server_.reset();
@@ -166,27 +170,52 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
   template <typename Work>
   grpc::ServerUnaryReactor* decide(grpc::CallbackServerContext* context, Work work) {
     auto* reactor = context->DefaultReactor();
-    const std::lock_guard lock(gate_);
-    if (closed_) {
-      reactor->Finish({grpc::StatusCode::UNAVAILABLE, "railhead: the agent is ending"});
-    } else {
-      mailbox_.post([reactor, work = std::move(work)] { reactor->Finish(work()); });
+    const std::lock_guard lock(gate_->mutex);
+    if (gate_->closed) {
+      reactor->Finish(ending());
+      return reactor;
     }
+    gate_->waiting.insert(reactor);
+    mailbox_.post([gate = gate_, reactor, work = std::move(work)] {
+      if (gate->take(reactor)) reactor->Finish(work());
+    });
     return reactor;
   }
 
   void tell_watched(bool now) {
-    const std::lock_guard lock(gate_);
-    if (!closed_) mailbox_.post([this, now] { resource_.watched(now); });
+    mailbox_.post([this, gate = gate_, now] {
+      if (gate->open()) resource_.watched(now);
+    });
   }
+
+  static grpc::Status ending() {
+    return {grpc::StatusCode::UNAVAILABLE, "railhead: the agent is ending"};
+  }
+
+  /// Calls that wait for the mailbox. It outlives the service in what was posted; only the
+  /// mailbox's thread closes it, so what finds it open there finds the service alive.
+  struct Gate {
+    std::mutex mutex;
+    bool closed = false;
+    std::set<grpc::ServerUnaryReactor*> waiting;
+
+    bool open() {
+      const std::lock_guard lock(mutex);
+      return !closed;
+    }
+
+    bool take(grpc::ServerUnaryReactor* reactor) {
+      const std::lock_guard lock(mutex);
+      return waiting.erase(reactor) != 0;
+    }
+  };
 
   DevicePluginOptions options_;
   Mailbox& mailbox_;
   Resource& resource_;
   Registration registration_;
   WatchList list_;
-  std::mutex gate_;  // between a call that wants to post and stop()
-  bool closed_ = false;
+  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::unique_ptr<grpc::Server> server_;
 };
 
@@ -204,6 +233,9 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
                                            std::to_string(kMaxSocketPath) +
                                            " bytes of a socket's path"};
   }
+  silence_library_log();
+  // gRPC replaces a socket, and nothing else.
+  TRY_STATUS(remove_file(socket_path));
   std::unique_ptr<DevicePlugin> plugin(new DevicePlugin);
   plugin->service_ = std::make_unique<Service>(std::move(options), mailbox, resource);
   const auto listening = plugin->service_->listen(socket_path);

@@ -52,6 +52,16 @@ TEST(InputFile, writing_replaces_whole_files_and_leaves_nothing_beside_them) {
   EXPECT_EQ(facts.st_mode & 07777U, 0644U);
 }
 
+TEST(InputFile, what_is_not_there_is_removed_already_and_a_folder_is_not_removed) {
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(write_file_atomic(directory / "a", ""));
+  EXPECT_TRUE(remove_file(directory / "a"));
+  EXPECT_FALSE(std::filesystem::exists(directory / "a"));
+  EXPECT_TRUE(remove_file(directory / "a"));
+  EXPECT_TRUE(remove_file(directory / "none/a"));
+  EXPECT_FALSE(remove_file(directory.path()));
+}
+
 TEST(InputFile, a_failed_write_says_where_and_leaves_nothing) {
   const TemporaryDirectory directory;
   std::filesystem::create_directories(directory / "a/b");

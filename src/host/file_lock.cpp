@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <utility>
+
+#include "host/host_error.h"
+
+namespace railhead {
+
+Result<std::optional<FileLock>> FileLock::try_take(const std::string& path) {
+  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) return host_error(path, errno);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
+    return std::optional<FileLock>(FileLock(std::move(file)));
+  }
+  if (errno == EWOULDBLOCK) return std::optional<FileLock>();
+  return host_error(path, errno);
+}
+
+std::optional<FileIdentity> identity_of(const std::string& path) {
+  struct stat facts {};
+
+  if (::lstat(path.c_str(), &facts) != 0) return std::nullopt;
+  constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+  return FileIdentity{facts.st_dev, facts.st_ino,
+                      facts.st_ctim.tv_sec * kNanosecondsPerSecond + facts.st_ctim.tv_nsec};
+}
+
+}  // namespace railhead

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "host/unique_fd.h"
+
+namespace railhead {
+
+/// An advisory lock on a file (flock(2)), held until the end of the object or of the process.
+class FileLock {
+ public:
+  /// Makes the file if it is not there; absent while another process holds the lock. An error names
+  /// the path.
+  static Result<std::optional<FileLock>> try_take(const std::string& path);
+
+ private:
+  explicit FileLock(UniqueFd file)
+      : file_(std::move(file)) {}
+
+  UniqueFd file_;
+};
+
+/// Tells a file from another one of the same name, made later: inode numbers are used again, so the
+/// time of the last change counts, too.
+struct FileIdentity {
+  std::uint64_t device = 0;
+  std::uint64_t inode = 0;
+  std::int64_t changed_ns = 0;
+
+  friend bool operator==(const FileIdentity&, const FileIdentity&) = default;
+};
+
+/// Absent where there is no such file, or it cannot be looked at.
+std::optional<FileIdentity> identity_of(const std::string& path);
+
+}  // namespace railhead

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubelet/registrar.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace railhead::kubelet {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using TimePoint = std::chrono::steady_clock::time_point;
+
+/// What a kubelet needs to see that the socket of the agent before has closed.
+constexpr seconds kAfterLock{1};
+/// A registration that the kubelet has accepted is followed by ListAndWatch at once.
+constexpr seconds kUntilWatched{5};
+constexpr milliseconds kFirstRetry{500};
+constexpr milliseconds kLongestRetry{10'000};
+constexpr seconds kBetweenVerifications{30};
+constexpr seconds kVerifyTimeout{5};
+constexpr std::size_t kMaxSocketPath = 107;
+
+/// FNV-1a, 64 bits: only tells shortened names apart.
+std::uint64_t digest_of(const std::string& text) {
+  std::uint64_t digest = 0xcbf29ce484222325U;
+  for (const char one : text) {
+    digest ^= static_cast<unsigned char>(one);
+    digest *= 0x100000001b3U;
+  }
+  return digest;
+}
+
+std::string hex(std::uint64_t number) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(number >> shift) & 0xf];
+  return text;
+}
+
+}  // namespace
+
+std::string_view to_string(Standing standing) {
+  switch (standing) {
+    case Standing::standing_by: return "standing-by";
+    case Standing::no_kubelet: return "no-kubelet";
+    case Standing::not_served: return "not-served";
+    case Standing::enrolling: return "enrolling";
+    case Standing::refused: return "refused";
+    case Standing::enrolled: break;
+  }
+  return "enrolled";
+}
+
+std::string socket_path(const std::string& folder, const std::string& resource) {
+  std::string name = resource;
+  std::replace(name.begin(), name.end(), '/', '_');
+  std::string path = folder + "/railhead-" + name + ".sock";
+  if (path.size() <= kMaxSocketPath) return path;
+  return folder + "/railhead-" + hex(digest_of(resource)) + ".sock";
+}
+
+/// One resource on its way to being enrolled.
+class Registrar::Offer final : public Resource {
+ public:
+  Offer(Registrar& owner, DevicePluginOptions options, Resource& decides,
+        std::vector<Device> devices)
+      : owner_(owner),
+        options_(std::move(options)),
+        decides_(decides),
+        devices_(std::move(devices)),
+        path_(socket_path(owner.options_.route == Route::enrol ? owner.options_.plugin_folder
+                                                               : owner.options_.registry_folder,
+                          options_.resource)) {
+    status_.resource = options_.resource;
+  }
+
+  [[nodiscard]] const ResourceStatus& status() const { return status_; }
+
+  void publish(std::vector<Device> devices) {
+    devices_ = std::move(devices);
+    if (plugin_) plugin_->publish(devices_);
+  }
+
+  [[nodiscard]] bool has_healthy() const {
+    return std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.healthy; });
+  }
+
+  void stand_by() { become(Standing::standing_by); }
+
+  void tick() {
+    const auto kubelet = owner_.kubelet();
+    if (owner_.options_.route == Route::enrol && !kubelet) {
+      drop();
+      become(Standing::no_kubelet);
+      return;
+    }
+    const bool is_new = kubelet != kubelet_;
+    const bool lost = plugin_ && identity_of(path_) != own_;
+    if (!plugin_ || is_new || lost) serve(kubelet);
+    if (!plugin_) return;
+    if (is_watched_) {
+      become(Standing::enrolled);
+    } else if (owner_.options_.route == Route::enrol) {
+      enrol_if_due();
+    }
+  }
+
+  /// The kubelet's own account lacks the resource although it said yes.
+  void deny() {
+    if (status_.standing != Standing::enrolled) return;
+    is_watched_ = false;
+    become(Standing::enrolling, "the kubelet does not count the resource any more");
+    serve(owner_.kubelet());
+  }
+
+  // What the kubelet asks goes on to whoever decides.
+
+  std::vector<std::string> prefer(const Preference& preference) override {
+    return decides_.prefer(preference);
+  }
+
+  Result<Grant> allocate(const std::vector<std::string>& ids) override {
+    return decides_.allocate(ids);
+  }
+
+  Status pre_start(const std::vector<std::string>& ids) override { return decides_.pre_start(ids); }
+
+  void watched(bool now) override {
+    is_watched_ = now;
+    if (now) {
+      become(Standing::enrolled);
+    } else if (status_.standing == Standing::enrolled) {
+      next_try_ = owner_.clock_.now() + kFirstRetry;
+      become(Standing::enrolling, "the kubelet does not watch any more");
+    }
+    decides_.watched(now);
+  }
+
+ private:
+  void drop() {
+    plugin_.reset();
+    is_watched_ = false;
+    kubelet_.reset();
+  }
+
+  void serve(const std::optional<FileIdentity>& kubelet) {
+    plugin_.reset();  // completely, before the path is bound again
+    is_watched_ = false;
+    auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, *this);
+    if (!served) {
+      become(Standing::not_served, served.error().message);
+      return;
+    }
+    plugin_ = std::move(served).value();
+    plugin_->publish(devices_);
+    own_ = identity_of(path_);
+    kubelet_ = kubelet;
+    retry_ = kFirstRetry;
+    next_try_ = owner_.clock_.now();
+    become(Standing::enrolling);
+  }
+
+  void enrol_if_due() {
+    if (is_asking_ || owner_.clock_.now() < next_try_) return;
+    is_asking_ = true;
+    const std::string name = path_.substr(path_.rfind('/') + 1);
+    owner_.client_.enroll(name, options_,
+                          [this, alive = std::weak_ptr(alive_)](const Status& answer) {
+                            if (!alive.expired()) heard(answer);
+                          });
+  }
+
+  void heard(const Status& answer) {
+    is_asking_ = false;
+    const auto now = owner_.clock_.now();
+    if (answer) {
+      ++status_.enrolments;
+      retry_ = kFirstRetry;
+      next_try_ = now + kUntilWatched;
+      return;
+    }
+    if (!is_watched_) become(Standing::refused, answer.error().message);
+    next_try_ = now + retry_;
+    retry_ = std::min(retry_ * 2, kLongestRetry);
+  }
+
+  void become(Standing standing, std::string detail = "") {
+    if (status_.standing == standing && status_.detail == detail && told_) return;
+    status_.standing = standing;
+    status_.detail = std::move(detail);
+    told_ = true;
+    owner_.changed_(status_);
+  }
+
+  Registrar& owner_;
+  DevicePluginOptions options_;
+  Resource& decides_;
+  std::vector<Device> devices_;
+  std::string path_;
+  ResourceStatus status_;
+  bool told_ = false;
+  std::unique_ptr<DevicePlugin> plugin_;
+  std::optional<FileIdentity> own_;
+  std::optional<FileIdentity> kubelet_;  // the one we are served for
+  bool is_watched_ = false;
+  bool is_asking_ = false;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  // for answers that come after our end
+  TimePoint next_try_{};
+  milliseconds retry_ = kFirstRetry;
+};
+
+Registrar::Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock, Changed changed)
+    : options_(std::move(options)),
+      mailbox_(mailbox),
+      clock_(clock),
+      changed_(std::move(changed)),
+      client_({options_.plugin_folder + "/kubelet.sock", options_.pod_resources}, mailbox) {}
+
+/// The sockets close before the lock is free.
+Registrar::~Registrar() {
+  offers_.clear();
+}
+
+void Registrar::offer(DevicePluginOptions options, Resource& resource,
+                      std::vector<Device> devices) {
+  withdraw(options.resource);
+  offers_.push_back(
+      std::make_unique<Offer>(*this, std::move(options), resource, std::move(devices)));
+}
+
+void Registrar::withdraw(const std::string& resource) {
+  std::erase_if(offers_, [&](const auto& one) { return one->status().resource == resource; });
+}
+
+void Registrar::publish(const std::string& resource, std::vector<Device> devices) {
+  for (const auto& one : offers_) {
+    if (one->status().resource == resource) one->publish(std::move(devices));
+  }
+}
+
+std::optional<FileIdentity> Registrar::kubelet() const {
+  return identity_of(options_.plugin_folder + "/kubelet.sock");
+}
+
+bool Registrar::take_lock() {
+  if (!lock_) {
+    auto taken = FileLock::try_take(options_.plugin_folder + "/railhead.lock");
+    if (!taken || !*taken) return false;
+    lock_ = std::move(*taken);
+    locked_at_ = clock_.now();
+  }
+  return clock_.now() - locked_at_ >= kAfterLock;
+}
+
+void Registrar::tick() {
+  if (!take_lock()) {
+    for (const auto& one : offers_) one->stand_by();
+    return;
+  }
+  for (const auto& one : offers_) one->tick();
+  verify();
+}
+
+void Registrar::verify() {
+  if (!all_enrolled()) {
+    verified_at_ = clock_.now();
+    return;
+  }
+  if (clock_.now() - verified_at_ < kBetweenVerifications) return;
+  verified_at_ = clock_.now();
+  client_.allocatable(kVerifyTimeout, [this](const Result<std::vector<Holding>>& offered) {
+    if (!offered) return;  // no such interface, or not now: the open streams have to do
+    for (const auto& one : offers_) {
+      const bool counted = std::any_of(offered->begin(), offered->end(), [&](const Holding& known) {
+        return known.resource == one->status().resource;
+      });
+      if (!counted && one->has_healthy()) one->deny();
+    }
+  });
+}
+
+std::vector<ResourceStatus> Registrar::statuses() const {
+  std::vector<ResourceStatus> all;
+  for (const auto& one : offers_) all.push_back(one->status());
+  return all;
+}
+
+bool Registrar::all_enrolled() const {
+  return std::all_of(offers_.begin(), offers_.end(),
+                     [](const auto& one) { return one->status().standing == Standing::enrolled; });
+}
+
+}  // namespace railhead::kubelet

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps resources known to the kubelet.
+//
+// Invariants
+// * One agent of a node holds the registration, by a lock in the plugin folder; another one stands
+// by.
+//   Kubelets up to 1.36.3 know a plugin by its resource name alone
+//   (pkg/kubelet/cm/devicemanager/plugin/ v1beta1/handler.go), so a second registration would end
+//   the first, and the first one's exit could stop the second's endpoint. The successor waits, lock
+//   in hand, until the kubelet has seen the old socket close.
+// * A kubelet that starts removes every socket in its folder and then makes its own: whenever that
+// one
+//   is new, or ours is gone, we serve and enrol anew. The lock is no socket and stays.
+// * Enrolled is what the kubelet shows, not what it once said: the list is being watched, and the
+//   kubelet counts the resource among what the node offers. Where it does not, we enrol again.
+// * Nothing here waits: tick() looks, does what is due, and returns.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/clock.h"
+#include "host/file_lock.h"
+#include "kubelet/client.h"
+#include "kubelet/device_plugin.h"
+
+namespace railhead::kubelet {
+
+/// How the kubelet learns of a plugin. One of the two for a resource, never both.
+enum class Route {
+  enrol,  ///< Register on device-plugins/kubelet.sock
+  found,  ///< the kubelet finds the socket in plugins_registry
+};
+
+enum class Standing {
+  standing_by,  ///< another agent holds the registration
+  no_kubelet,   ///< its socket is not there
+  not_served,   ///< our socket cannot be made
+  enrolling,    ///< waiting for the kubelet's word, or to be found
+  refused,      ///< the kubelet said no; tried again
+  enrolled,
+};
+std::string_view to_string(Standing standing);  ///< "enrolled", "standing-by"
+
+struct ResourceStatus {
+  std::string resource;
+  Standing standing = Standing::enrolling;
+  std::string detail;  ///< the error, or ""
+  unsigned enrolments = 0;
+};
+
+struct RegistrarOptions {
+  std::string plugin_folder;    ///< device-plugins
+  std::string registry_folder;  ///< plugins_registry; only for Route::found
+  std::string pod_resources;    ///< pod-resources/kubelet.sock
+  Route route = Route::enrol;
+};
+
+class Registrar {
+ public:
+  using Changed = std::function<void(const ResourceStatus&)>;
+
+  /// `changed` is told of every new standing. All on the mailbox's thread.
+  Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock, Changed changed);
+  Registrar(const Registrar&) = delete;
+  Registrar& operator=(const Registrar&) = delete;
+  ~Registrar();
+
+  /// From now on this resource is offered. `resource` has to outlive the registrar or withdraw().
+  void offer(DevicePluginOptions options, Resource& resource, std::vector<Device> devices);
+  void withdraw(const std::string& resource);
+  void publish(const std::string& resource, std::vector<Device> devices);
+
+  /// Does what is due. Call it about once a second, and when something in the folders changed.
+  void tick();
+
+  [[nodiscard]] std::vector<ResourceStatus> statuses() const;
+
+  /// Another agent holds the registration.
+  [[nodiscard]] bool stands_by() const { return !lock_; }
+
+  /// All resources are enrolled.
+  [[nodiscard]] bool all_enrolled() const;
+
+ private:
+  class Offer;
+
+  bool take_lock();
+  /// Which kubelet is there: its socket in the plugin folder.
+  [[nodiscard]] std::optional<FileIdentity> kubelet() const;
+  void verify();
+
+  RegistrarOptions options_;
+  Mailbox& mailbox_;
+  Clock& clock_;
+  Changed changed_;
+  Client client_;
+  std::optional<FileLock> lock_;
+  std::chrono::steady_clock::time_point locked_at_{};
+  std::chrono::steady_clock::time_point verified_at_{};
+  std::vector<std::unique_ptr<Offer>> offers_;
+};
+
+/// The socket of a resource in a folder: "railhead-rdma.io_hca.sock", shortened with a digest where
+/// the path would be longer than a socket's may be.
+std::string socket_path(const std::string& folder, const std::string& resource);
+
+}  // namespace railhead::kubelet

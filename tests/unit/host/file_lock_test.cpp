@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/file_lock.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "host/input_file.h"
+#include "unit/host/temporary_directory.h"
+
+namespace railhead {
+namespace {
+
+TEST(FileLock, one_holder_at_a_time) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "lock";
+  {
+    const auto first = FileLock::try_take(path);
+    ASSERT_TRUE(first);
+    ASSERT_TRUE(first->has_value());
+    const auto second = FileLock::try_take(path);
+    ASSERT_TRUE(second);
+    EXPECT_FALSE(second->has_value());
+  }
+  const auto third = FileLock::try_take(path);
+  ASSERT_TRUE(third);
+  EXPECT_TRUE(third->has_value());
+}
+
+TEST(FileLock, a_folder_that_is_not_there_is_an_error_with_its_path) {
+  const auto lock = FileLock::try_take("/nonexistent/railhead.lock");
+  ASSERT_FALSE(lock);
+  EXPECT_NE(lock.error().message.find("/nonexistent/railhead.lock"), std::string::npos);
+}
+
+TEST(FileLock, a_link_is_not_followed) {
+  const TemporaryDirectory directory;
+  std::filesystem::create_symlink(directory / "elsewhere", directory / "lock");
+  EXPECT_FALSE(FileLock::try_take(directory / "lock"));
+  EXPECT_FALSE(std::filesystem::exists(directory / "elsewhere"));
+}
+
+TEST(FileIdentity, a_file_made_anew_is_another_one) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "file";
+  EXPECT_FALSE(identity_of(path));
+  ASSERT_TRUE(write_file_atomic(path, "a"));
+  const auto before = identity_of(path);
+  ASSERT_TRUE(before);
+  EXPECT_EQ(before, identity_of(path));
+  std::filesystem::remove(path);
+  ASSERT_TRUE(write_file_atomic(path, "a"));
+  EXPECT_NE(before, identity_of(path));
+}
+
+}  // namespace
+}  // namespace railhead

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubelet/registrar.h"
+
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "deviceplugin.grpc.pb.h"
+#include "host/input_file.h"
+#include "podresources.grpc.pb.h"
+#include "unit/host/temporary_directory.h"
+
+namespace railhead::kubelet {
+namespace {
+
+using std::chrono::seconds;
+using ::testing::HasSubstr;
+
+constexpr const char* kName = "rdma.io/hca";
+
+/// A device manager as far as it matters here: it opens the list of whoever registers, and may be
+/// told to refuse, to close the list, and to leave the resource out of its account.
+class Kubelet final : public v1beta1::Registration::Service,
+                      public v1::PodResourcesLister::Service {
+ public:
+  explicit Kubelet(std::string folder)
+      : folder_(std::move(folder)) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock",
+                             grpc::InsecureServerCredentials());
+    builder.RegisterService(static_cast<v1beta1::Registration::Service*>(this));
+    builder.RegisterService(static_cast<v1::PodResourcesLister::Service*>(this));
+    server_ = builder.BuildAndStart();
+  }
+
+  Kubelet(const Kubelet&) = delete;
+  Kubelet& operator=(const Kubelet&) = delete;
+
+  ~Kubelet() override {
+    server_->Shutdown();
+    close_list();
+  }
+
+  grpc::Status Register(grpc::ServerContext* /*context*/, const v1beta1::RegisterRequest* request,
+                        v1beta1::Empty* /*answer*/) override {
+    if (refuses) return {grpc::StatusCode::INVALID_ARGUMENT, "not this name"};
+    const std::lock_guard lock(mutex_);
+    forget();
+    ++registrations;
+    channel_ = grpc::CreateChannel("unix:" + folder_ + "/" + request->endpoint(),
+                                   grpc::InsecureChannelCredentials());
+    stub_ = v1beta1::DevicePlugin::NewStub(channel_);
+    context_ = std::make_unique<grpc::ClientContext>();
+    list_ = stub_->ListAndWatch(context_.get(), {});
+    v1beta1::ListAndWatchResponse first;
+    devices = list_->Read(&first) ? first.devices_size() : -1;
+    return grpc::Status::OK;
+  }
+
+  grpc::Status GetAllocatableResources(grpc::ServerContext* /*context*/,
+                                       const v1::AllocatableResourcesRequest* /*request*/,
+                                       v1::AllocatableResourcesResponse* answer) override {
+    ++accounts;
+    if (counts) answer->add_devices()->set_resource_name(kName);
+    return grpc::Status::OK;
+  }
+
+  void close_list() {
+    const std::lock_guard lock(mutex_);
+    forget();
+  }
+
+  std::atomic<int> registrations{0};
+  std::atomic<int> accounts{0};
+  std::atomic<int> devices{0};
+  std::atomic<bool> refuses{false};
+  std::atomic<bool> counts{true};
+
+ private:
+  void forget() {
+    if (!context_) return;
+    context_->TryCancel();
+    v1beta1::ListAndWatchResponse rest;
+    while (list_->Read(&rest)) {
+    }
+    list_.reset();
+    context_.reset();
+    stub_.reset();
+    channel_.reset();
+  }
+
+  std::string folder_;
+  std::mutex mutex_;
+  std::unique_ptr<grpc::Server> server_;
+  std::shared_ptr<grpc::Channel> channel_;
+  std::unique_ptr<v1beta1::DevicePlugin::Stub> stub_;
+  std::unique_ptr<grpc::ClientContext> context_;
+  std::unique_ptr<grpc::ClientReader<v1beta1::ListAndWatchResponse>> list_;
+};
+
+class NoDecision final : public Resource {
+ public:
+  std::vector<std::string> prefer(const Preference& /*preference*/) override { return {}; }
+
+  Result<Grant> allocate(const std::vector<std::string>& /*ids*/) override { return Grant{}; }
+
+  Status pre_start(const std::vector<std::string>& /*ids*/) override { return {}; }
+
+  void watched(bool /*now*/) override {}
+};
+
+/// An agent whose thread is the test's.
+class Agent {
+ public:
+  explicit Agent(const std::string& folder)
+      : box_(std::move(Mailbox::open()).value()),
+        registrar_(std::in_place, options(folder), *box_, clock_,
+                   [this](const ResourceStatus& status) { last_ = status; }) {
+    registrar_->offer({kName, true, true}, decision_, {{"rdma-0", true, {}}, {"rdma-1", true, {}}});
+  }
+
+  /// Lets time pass and messages arrive until this is so.
+  bool until(const std::function<bool()>& so) {
+    for (int round = 0; round < 2000 && !so(); ++round) {
+      clock_.advance(std::chrono::milliseconds(100));
+      registrar_->tick();
+      std::this_thread::yield();
+      box_->run();
+    }
+    return so();
+  }
+
+  bool until(Standing standing) {
+    return until([&] { return last_.standing == standing; });
+  }
+
+  void end() { registrar_.reset(); }
+
+  Registrar& registrar() { return *registrar_; }
+
+  [[nodiscard]] const ResourceStatus& last() const { return last_; }
+
+ private:
+  static RegistrarOptions options(const std::string& folder) {
+    RegistrarOptions options;
+    options.plugin_folder = folder;
+    options.pod_resources = folder + "/kubelet.sock";
+    return options;
+  }
+
+  ManualClock clock_;
+  NoDecision decision_;
+  ResourceStatus last_;
+  std::unique_ptr<Mailbox> box_;
+  std::optional<Registrar> registrar_;
+};
+
+class RegistrarTest : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+  std::string folder_ = directory_ / "device-plugins";
+
+  RegistrarTest() { std::filesystem::create_directory(folder_); }
+};
+
+TEST_F(RegistrarTest, waits_for_a_kubelet_and_is_enrolled_when_it_comes) {
+  Agent agent(folder_);
+  EXPECT_TRUE(agent.until(Standing::no_kubelet));
+  EXPECT_FALSE(agent.registrar().all_enrolled());
+  Kubelet kubelet(folder_);
+  ASSERT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+  EXPECT_EQ(kubelet.registrations, 1);
+  EXPECT_TRUE(agent.until([&] { return kubelet.devices == 2; }));
+  EXPECT_TRUE(agent.registrar().all_enrolled());
+}
+
+TEST_F(RegistrarTest, a_folder_that_appears_later_is_waited_for) {
+  std::filesystem::remove(folder_);
+  Agent agent(folder_);
+  EXPECT_TRUE(agent.until(Standing::standing_by));
+  std::filesystem::create_directory(folder_);
+  Kubelet kubelet(folder_);
+  EXPECT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+}
+
+TEST_F(RegistrarTest, a_kubelet_that_restarts_is_told_again) {
+  Agent agent(folder_);
+  auto kubelet = std::make_unique<Kubelet>(folder_);
+  ASSERT_TRUE(agent.until(Standing::enrolled));
+  for (int round = 0; round < 5; ++round) {
+    kubelet.reset();
+    // As kubelets do: every socket in the folder goes, then comes theirs.
+    std::filesystem::remove(socket_path(folder_, kName));
+    ASSERT_TRUE(agent.until(Standing::no_kubelet));
+    kubelet = std::make_unique<Kubelet>(folder_);
+    ASSERT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+    EXPECT_EQ(kubelet->registrations, 1);
+  }
+}
+
+TEST_F(RegistrarTest, a_refusal_is_shown_and_tried_again) {
+  Kubelet kubelet(folder_);
+  kubelet.refuses = true;
+  Agent agent(folder_);
+  ASSERT_TRUE(agent.until(Standing::refused));
+  EXPECT_THAT(agent.last().detail, HasSubstr("not this name"));
+  kubelet.refuses = false;
+  EXPECT_TRUE(agent.until(Standing::enrolled));
+}
+
+TEST_F(RegistrarTest, a_list_that_is_not_watched_any_more_is_no_registration) {
+  Kubelet kubelet(folder_);
+  Agent agent(folder_);
+  ASSERT_TRUE(agent.until(Standing::enrolled));
+  kubelet.close_list();
+  EXPECT_TRUE(agent.until([&] { return kubelet.registrations == 2; }));
+  EXPECT_TRUE(agent.until(Standing::enrolled));
+}
+
+TEST_F(RegistrarTest, a_kubelet_that_does_not_count_the_resource_is_told_again) {
+  Kubelet kubelet(folder_);
+  Agent agent(folder_);
+  ASSERT_TRUE(agent.until(Standing::enrolled));
+  EXPECT_TRUE(agent.until([&] { return kubelet.accounts >= 2; }));
+  EXPECT_EQ(kubelet.registrations, 1);
+  kubelet.counts = false;
+  EXPECT_TRUE(agent.until([&] { return kubelet.registrations >= 2; }));
+  kubelet.counts = true;
+  EXPECT_TRUE(agent.until(Standing::enrolled));
+}
+
+TEST_F(RegistrarTest, of_two_agents_one_stands_by_until_the_other_has_gone) {
+  Kubelet kubelet(folder_);
+  Agent first(folder_);
+  ASSERT_TRUE(first.until(Standing::enrolled));
+  Agent second(folder_);
+  ASSERT_TRUE(second.until(Standing::standing_by));
+  EXPECT_TRUE(second.registrar().stands_by());
+  EXPECT_EQ(kubelet.registrations, 1);
+  first.end();
+  EXPECT_FALSE(std::filesystem::exists(socket_path(folder_, kName)));
+  ASSERT_TRUE(second.until(Standing::enrolled)) << second.last().detail;
+  EXPECT_EQ(kubelet.registrations, 2);
+}
+
+TEST_F(RegistrarTest, the_file_of_an_agent_that_was_killed_is_no_hindrance) {
+  ASSERT_TRUE(write_file_atomic(folder_ + "/railhead.lock", ""));
+  std::filesystem::create_symlink("nowhere", socket_path(folder_, kName));
+  Kubelet kubelet(folder_);
+  Agent agent(folder_);
+  EXPECT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+}
+
+TEST(SocketPath, names_the_resource_and_never_grows_too_long) {
+  EXPECT_EQ(socket_path("/f", "rdma.io/hca"), "/f/railhead-rdma.io_hca.sock");
+  const std::string folder(60, 'f');
+  const auto one = socket_path(folder, std::string(100, 'a') + "/x");
+  const auto other = socket_path(folder, std::string(100, 'a') + "/y");
+  EXPECT_LE(one.size(), 107U);
+  EXPECT_NE(one, other);
+}
+
+}  // namespace
+}  // namespace railhead::kubelet
