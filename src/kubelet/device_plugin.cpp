@@ -184,7 +184,7 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
 
   void tell_watched(bool now) {
     mailbox_.post([this, gate = gate_, now] {
-      if (gate->open()) resource_.watched(now);
+      if (gate->is_open()) resource_.watched(now);
     });
   }
 
@@ -199,7 +199,7 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
     bool closed = false;
     std::set<grpc::ServerUnaryReactor*> waiting;
 
-    bool open() {
+    bool is_open() {
       const std::lock_guard lock(mutex);
       return !closed;
     }
