@@ -25,10 +25,10 @@ def xe9680():
         m.nvidia_gpu(below[0], f"{root + 3:02x}:00.0", hw.H100, H100_NAME)
         m.nic(below[1], f"{root + 4:02x}:00.0", f"mlx5_{number}", hw.CX7_IB, 400)
         number += 1
-        for function in range(2 if rail % 4 == 0 else 0):
-            m.nic(below[2], f"{root + 5:02x}:00.{function}", f"mlx5_{number}", hw.BF3_ETH, 200,
-                  ip=f"10.20.{function}.{7 + rail}")
-            number += 1
+        if rail % 4 == 0:
+            m.card(below[2], f"{root + 5:02x}:00", [f"mlx5_{number + at}" for at in range(2)],
+                   hw.BF3_ETH, 200, f"10.20.{{}}.{7 + rail}")
+            number += 2
     m.onboard()
     return m
 
@@ -49,13 +49,10 @@ def hgx_b200():
                 "SYS-A22GA-NBRT")
     m.rdma_stack()
     widthless = (*hw.CX7_IB[:6], None, None)
-    manager = m.root_port(0x05, 0)
-    for function in range(4):
-        m.nic(manager, f"06:00.{function}", f"mlx5_{function}", widthless, 400)
+    m.card(m.root_port(0x05, 0), "06:00", [f"mlx5_{at}" for at in range(4)], widthless, 400)
     for root, numa, first in B200_STORAGE:
         port, = m.leaf_switch(root, numa, 1)
-        for function in range(2):
-            m.nic(port, f"{root + 3:02x}:00.{function}", f"mlx5_{first + function}", hw.CX7_IB, 200)
+        m.card(port, f"{root + 3:02x}:00", [f"mlx5_{first + at}" for at in range(2)], hw.CX7_IB, 200)
     for rail, (root, number) in enumerate(B200_RAILS):
         to_nic, to_gpu = m.leaf_switch(root, rail // 4, 2)
         inner, = m.switch(to_gpu, f"{root + 4:02x}:00.0", [f"{root + 5:02x}:00.0"], hw.PEX890XX)
@@ -83,10 +80,10 @@ def bond(m, to_nic, bus, number, model, gbps):
     """Both functions of a card in one bond: the first has the RDMA device, the second has none."""
     name, members = f"bond{number}", []
     first = m.nic(to_nic, f"{bus:02x}:00.0", f"mlx5_bond_{number}", model, gbps, master=name,
-                  ip=f"10.10.{number}.7")
+                  ip=f"10.10.{number}.7", alone=False)
     second = m.function(to_nic, f"{bus:02x}:00.1", model)
     m.netdev(second, f"enp{bus}s0f1", master=name)
-    for place, netdev in ((first, f"enp{bus}s0"), (second, f"enp{bus}s0f1")):
+    for place, netdev in ((first, f"enp{bus}s0f0"), (second, f"enp{bus}s0f1")):
         members.append((netdev, f"{place.path}/net/{netdev}"))
     m.virtual_netdev(name, lower=members)
     return first
@@ -103,9 +100,7 @@ def cx8_is_the_switch():
                 "Alibaba Cloud ECS")
     m.rdma_stack()
     x2 = (0x020700, 0x15b3, 0x1021, 0x15b3, 0x1113, "mlx5_core", 16, 2)
-    manager = m.root_port(0x26, 0)
-    for function in range(4):
-        m.nic(manager, f"27:00.{function}", f"mlx5_{2 + function}", x2, 100)
+    m.card(m.root_port(0x26, 0), "27:00", [f"mlx5_{2 + at}" for at in range(4)], x2, 100)
     for at, upstream in enumerate(CX8_SWITCHES):
         to_nic, _ = connectx8(m, upstream, at // 4, hw.L20, "NVIDIA GPU")
         bond(m, to_nic, upstream + 2, at, hw.CX8_ETH, 400)
@@ -195,10 +190,9 @@ def h200_numa_off():
     number = 0
     for rail, root in enumerate(EIGHT_ROOTS):
         if rail in (3, 7):
-            port = m.root_port(root - 8, 0)
-            for function in range(2):
-                m.nic(port, f"{root - 7:02x}:00.{function}", f"mlx5_{number}", hw.CX7_IB, 200)
-                number += 1
+            m.card(m.root_port(root - 8, 0), f"{root - 7:02x}:00",
+                   [f"mlx5_{number + at}" for at in range(2)], hw.CX7_IB, 200)
+            number += 2
         to_gpu, to_nic = m.leaf_switch(root, 0, 2)
         m.nvidia_gpu(to_gpu, f"{root + 3:02x}:00.0", hw.H200, H200_NAME)
         m.nic(to_nic, f"{root + 4:02x}:00.0", f"mlx5_{number}", hw.CX7_IB, 400)
@@ -225,8 +219,11 @@ def a100_nics_on_one_socket():
             if at < 2:
                 m.nvidia_gpu(leaf, f"{bus + 2:02x}:00.0", hw.A100_SXM, "NVIDIA A100-SXM4-40GB")
                 continue
-            for function, name in enumerate(nics[pair][at - 2]):
-                m.nic(leaf, f"{bus + 2:02x}:00.{function}", name, hw.CX6_IB, 200)
+            names = nics[pair][at - 2]
+            if len(names) == 1:
+                m.nic(leaf, f"{bus + 2:02x}:00.0", names[0], hw.CX6_IB, 200)
+            else:
+                m.card(leaf, f"{bus + 2:02x}:00", names, hw.CX6_IB, 200)
     m.onboard(port_ids=hw.AMD_ROOT_PORT)
     return m
 
@@ -255,8 +252,8 @@ def bonds_with_vfs():
             number = 4 * rail + at
             place = m.virtual_function(to_nic, first, f"{bus:02x}:{(at + 2) >> 3:02x}.{(at + 2) & 7}",
                                        eth_vf, at)
-            m.netdev(place, f"enp{bus}s0v{at}")
-            m.rdma(place, f"mlx5_{number}", eth_vf, 200, "Ethernet", f"enp{bus}s0v{at}")
+            m.netdev(place, f"enp{bus}s0f0v{at}")
+            m.rdma(place, f"mlx5_{number}", eth_vf, 200, "Ethernet", f"enp{bus}s0f0v{at}")
     m.onboard()
     return m
 
@@ -272,9 +269,8 @@ def vfs_on_one_socket():
     m.rdma_stack()
     port = m.root_port(0x81, 1, hw.AMD_GENOA_ROOT_PORT)
     eth_vf = (0x020000, *hw.MLX5_VF[1:])
-    for function in range(2):
-        physical = m.nic(port, f"82:00.{function}", f"mlx5_{9 * function}", hw.CX6DX, 100,
-                         ip=f"10.20.{function}.7")
+    ports = m.card(port, "82:00", ["mlx5_0", "mlx5_9"], hw.CX6DX, 100, "10.20.{}.7")
+    for function, physical in enumerate(ports):
         m.sriov(physical, 8, 8)
         for at in range(8):
             place = m.virtual_function(port, physical, f"82:0{1 + function}.{at}", eth_vf, at)

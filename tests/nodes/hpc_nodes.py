@@ -55,13 +55,12 @@ def gb200_tray():
             number += 1
         dpu, = m.switch(port(base + 6, grace), f"{base + 6:04x}:01:00.0", [f"{base + 6:04x}:02:00.0"],
                         hw.PEX890XX)
-        for function in range(2):
-            m.nic(dpu, f"{base + 6:04x}:03:00.{function}", f"mlx5_{number}", hw.BF3_ETH, 200)
-            number += 1
+        m.card(dpu, f"{base + 6:04x}:03:00", [f"mlx5_{number + at}" for at in range(2)], hw.BF3_ETH, 200)
+        number += 2
         for at, domain in enumerate((base + 8, base + 9)):
             below = Place(port(domain, grace).path, 2 + 16 * grace + 8 * at)
             m.nvidia_gpu(below, f"{domain:04x}:01:00.0", hw.GB200, "NVIDIA GB200")
-    m.routes(default="enP6p3s0")
+    m.routes(default="enP6p3s0f0")
     return m
 
 
@@ -84,9 +83,8 @@ def lassen_power9():
                                                           (8, "0033", "0035", ("04", "05"), 3)]:
         port = m.bridge(m.host_bridge(f"pci{nic_domain}:00", numa), f"{nic_domain}:00:00.0",
                         hw.POWER9_ROOT_PORT)
-        for function in range(2):
-            m.nic(port, f"{nic_domain}:01:00.{function}", f"mlx5_{number}", hw.CX5_EX_IB, 100)
-            number += 1
+        m.card(port, f"{nic_domain}:01:00", [f"mlx5_{number + at}" for at in range(2)], hw.CX5_EX_IB, 100)
+        number += 2
         root = m.bridge(m.host_bridge(f"pci{gpu_domain}:00", numa), f"{gpu_domain}:00:00.0",
                         hw.POWER9_ROOT_PORT)
         below = m.switch(root, f"{gpu_domain}:01:00.0", [f"{gpu_domain}:02:{port}.0" for port in ports],

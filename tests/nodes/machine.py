@@ -247,18 +247,24 @@ class Machine:
         self._tables(f"{path}/ports/1", [(gid, "IB/RoCE v1", None)], ["0xffff"], (1, 1))
         self._char_devices(place.path, name, None, False)
 
-    def nic(self, parent, short, name, model, gbps, up=True, master=None, ip=None):
-        """A function with its netdev and its RDMA device; functions of one slot are one card."""
+    def nic(self, parent, short, name, model, gbps, up=True, master=None, ip=None, alone=True):
+        """A function with its netdev and its RDMA device; functions of one slot are one card. `alone`:
+        the only function of its slot, as the netdev's name tells."""
         place = self.function(parent, short, model)
         ethernet = model[0] >> 8 == 0x0200
         domain, bus, slot = address(short).split(":")
         device, function = slot.split(".")
         netdev = ("en" if ethernet else "ib") + (f"P{int(domain, 16)}" if int(domain, 16) else "")
-        netdev += f"p{int(bus, 16)}s{int(device, 16)}" + ("" if function == "0" else f"f{function}")
+        netdev += f"p{int(bus, 16)}s{int(device, 16)}" + ("" if alone else f"f{function}")
         self.netdev(place, netdev, up=up, kind=1 if ethernet else 32, master=master)
         self.rdma(place, name, model, gbps, "Ethernet" if ethernet else "InfiniBand",
                   netdev, ip, up, card=f"card of {domain}:{bus}:{device}")
         return place
+
+    def card(self, parent, slot, names, model, gbps, ips=None):
+        """A NIC of several functions, one RDMA device each."""
+        return [self.nic(parent, f"{slot}.{at}", name, model, gbps, ip=ips and ips.format(at),
+                         alone=False) for at, name in enumerate(names)]
 
     def onboard(self, bus="00", numa=0, port_ids=hw.INTEL_ROOT_PORT):
         """An Ethernet port that is no RDMA device and has the default route."""

@@ -261,7 +261,7 @@ def dgx2():
     storage = m.root_port(0x85, 1, hw.SKYLAKE_ROOT_PORT, "00.0")
     nics += [(storage, f"86:00.{function}") for function in range(2)]
     for number, (place, bdf) in enumerate(sorted(nics, key=lambda nic: nic[1])):
-        m.nic(place, bdf, f"mlx5_{number}", hw.CX5_IB, 100)
+        m.nic(place, bdf, f"mlx5_{number}", hw.CX5_IB, 100, alone=place is not storage)
     m.onboard()
     return m
 

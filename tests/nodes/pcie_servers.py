@@ -70,9 +70,7 @@ def rtx4090_one_socket():
     for root in (0x80, 0xc0):
         for at, port in enumerate(m.leaf_switch(root, 1, 4, hw.PEX88096)):
             m.nvidia_gpu(port, f"{root + 3 + at:02x}:00.0", hw.RTX4090, "NVIDIA GeForce RTX 4090")
-    port = m.root_port(0xb0, 1)
-    for function in range(2):
-        m.nic(port, f"b1:00.{function}", f"ibp177s0f{function}", hw.CX6_IB, 200)
+    m.card(m.root_port(0xb0, 1), "b1:00", ["ibp177s0f0", "ibp177s0f1"], hw.CX6_IB, 200)
     m.onboard()
     return m
 
@@ -88,9 +86,7 @@ def h100_six_gpus():
     for rail, root in enumerate([0x15, 0x37, 0x48, 0x97, 0xb7, 0xc7]):
         port, = m.leaf_switch(root, rail // 3, 1)
         m.nvidia_gpu(port, f"{root + 3:02x}:00.0", hw.H100, "NVIDIA H100 80GB HBM3")
-    port = m.root_port(0x59, 0)
-    for function in range(2):
-        m.nic(port, f"5a:00.{function}", f"mlx5_{function}", hw.CX7_IB, 200)
+    m.card(m.root_port(0x59, 0), "5a:00", ["mlx5_0", "mlx5_1"], hw.CX7_IB, 200)
     for at in range(2):
         vmd = m.bridge(m.host_bridge(f"pci1000{at}:80", at), f"1000{at}:80:01.0", hw.INTEL_ROOT_PORT)
         m.function(vmd, f"1000{at}:81:00.0", hw.NVME)
@@ -132,9 +128,7 @@ def hygon_dcu():
                 nics.append((below[2], nic, hw.CX7_ETH, 200))
     nics.insert(1, (m.root_port(0x90, 5, hw.AMD_ROOT_PORT), 0x91, hw.CX4_LX, 10))
     for card, (place, bus, model, gbps) in enumerate(nics):
-        for function in range(2):
-            number = 2 * card + function
-            m.nic(place, f"{bus:02x}:00.{function}", f"mlx5_{number}", model, gbps,
-                  ip=f"10.10.{number}.7")
+        m.card(place, f"{bus:02x}:00", [f"mlx5_{2 * card + at}" for at in range(2)], model, gbps,
+               f"10.{10 + card}.{{}}.7")
     m.routes(default="enp145s0f1")
     return m
