@@ -133,7 +133,7 @@ DiagramBox memory_box(const Node& node, std::optional<int> id, const Memory& mem
   const bool soft = !id && memory.roots.empty() &&
                     std::all_of(memory.homeless.begin(), memory.homeless.end(),
                                 [](const Hanging* device) { return device->function == nullptr; });
-  if (soft) box.titles = {"Software devices (no PCI function)"};
+  if (soft) box.titles = {"Software devices", "no PCI function"};
   return box;
 }
 

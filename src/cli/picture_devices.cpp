@@ -2,9 +2,10 @@
 #include "cli/picture_devices.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <map>
 #include <set>
-#include <tuple>
 
 #include "base/text.h"
 #include "cli/describe.h"
@@ -33,42 +34,21 @@ std::vector<std::string> marks_of(const std::vector<Gpu>& gpus) {
   return marks;
 }
 
-/// GPUs that a NIC is dealt to.
-std::vector<std::vector<std::size_t>> gpus_by_nic(const DecisionTable& table) {
-  std::vector<std::vector<std::size_t>> gpus(table.node().nics.size());
-  for (std::size_t g = 0; g < table.deal().gpus.size(); ++g) {
-    for (const auto n : table.deal().gpus[g].nics) gpus[n].push_back(g);
-  }
-  return gpus;
+std::string hex_text(std::uint16_t number) {
+  std::array<char, 8> digits{};
+  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), number, 16).ptr;
+  return {digits.data(), end};
 }
 
-std::string model_text(const std::string& model) {
+/// What the driver calls it, without the maker's name; else the PCI device id.
+std::string model_text(const Node& node, const Gpu& gpu) {
   constexpr std::string_view kBrand = "NVIDIA ";
-  return model.starts_with(kBrand) ? model.substr(kBrand.size()) : model;
-}
-
-std::string short_link_text(const Nic& nic) {
-  const auto summary = summarize(nic);
-  std::string text = nic.ports.size() > 1 ? std::to_string(nic.ports.size()) + "× " : "";
-  if (!summary.link_layer && !summary.rate_gbps) return text + "link unknown";
-  if (summary.link_layer) text += std::string(to_string(*summary.link_layer));
-  if (summary.link_layer && summary.rate_gbps) text += " ";
-  return text + (summary.rate_gbps ? rate_text(summary.rate_gbps) + "G" : "");
-}
-
-/// A NIC's state in a word.
-std::string state_word(const Nic& nic) {
-  if (!nic.registered) return "no driver";
-  const auto summary = summarize(nic);
-  return summary.state ? std::string(to_string(*summary.state)) : "no state";
-}
-
-/// What is wrong with a NIC that is not usable, in a word; the whole reason is in the tooltip.
-std::string fault_word(const Node& node, const Nic& nic) {
-  const auto word = state_word(nic);
-  if (word != to_string(PortState::active)) return word;
-  const auto* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
-  return function != nullptr && function->sriov_numvfs.value_or(0) > 0 ? "has VFs" : "unusable";
+  if (gpu.model)
+    return gpu.model->starts_with(kBrand) ? gpu.model->substr(kBrand.size()) : *gpu.model;
+  const auto* function = node.find_pci(gpu.pci);
+  const bool known = function != nullptr && function->device != 0;
+  const std::string maker = gpu.vendor == GpuVendor::amd ? "AMD" : "NVIDIA";
+  return known ? maker + " " + hex_text(function->device) : maker;
 }
 
 /// A machine that is known from a topology file says nothing of drivers.
@@ -95,6 +75,7 @@ class Drawer {
   [[nodiscard]] DiagramDevice pack_device(const DrawnNic& pack) const;
   [[nodiscard]] std::string gpu_tag(std::size_t gpu) const;
   [[nodiscard]] std::string nic_footer(std::size_t nic) const;
+  [[nodiscard]] DiagramLook nic_look(std::size_t nic, const DiagramDevice& device) const;
   [[nodiscard]] std::vector<std::size_t> guests_of(std::size_t nic) const;
   [[nodiscard]] std::size_t stack_of(const Hanging& place, const DiagramDevice& device);
   void add_links(DrawnDevices& drawn) const;
@@ -121,7 +102,7 @@ DiagramDevice Drawer::gpu_device(std::size_t gpu) const {
   DiagramDevice device;
   device.row = DiagramRow::upper;
   device.title = value.index ? "GPU " + std::to_string(*value.index) : "GPU";
-  device.lines = {value.pci.str(), value.model ? model_text(*value.model) : "model unknown"};
+  device.lines = {value.pci.str(), model_text(node(), value)};
   if (value.excluded) {
     device.look = DiagramLook::aside;
     device.lines.emplace_back("excluded");
@@ -133,9 +114,9 @@ DiagramDevice Drawer::gpu_device(std::size_t gpu) const {
   }
   device.groups = {gpu};
   device.tag = gpu_tag(gpu);
+  if (selection_.gpus[gpu].nics.empty()) device.tag_look = DiagramLook::broken;
   std::vector<std::string> story = {gpu_label(value) + " " + value.pci.str()};
   if (value.model) story.push_back(*value.model);
-  if (value.uuid) story.push_back(*value.uuid);
   story.push_back("deal: " + table_.deal().gpus[gpu].why);
   for (const auto& choice : selection_.gpus[gpu].nics) {
     story.push_back(node().nics[choice.nic].name + ": " + choice.why);
@@ -167,6 +148,13 @@ std::string Drawer::nic_footer(std::size_t nic) const {
   return "spare";
 }
 
+DiagramLook Drawer::nic_look(std::size_t nic, const DiagramDevice& device) const {
+  if (table_.deal().roles[nic].role != Role::compute) return DiagramLook::aside;
+  if (!table_.usable()[nic].usable) return DiagramLook::broken;
+  const bool idle = device.groups.empty() && device.guests.empty();
+  return idle && !node().gpus.empty() ? DiagramLook::aside : DiagramLook::normal;
+}
+
 DiagramDevice Drawer::nic_device(std::size_t nic) const {
   const auto& value = node().nics[nic];
   const auto& role = table_.deal().roles[nic];
@@ -185,14 +173,9 @@ DiagramDevice Drawer::nic_device(std::size_t nic) const {
   device.footer = nic_footer(nic);
   device.groups = gpus_by_nic_[nic];
   device.guests = guests_of(nic);
-  if (role.role == Role::compute && !usable.usable) {
-    device.look = DiagramLook::broken;
-  } else if (device.groups.empty() && !node().gpus.empty() && device.guests.empty()) {
-    device.look = DiagramLook::aside;
-  } else if (role.role != Role::compute) {
-    device.look = DiagramLook::aside;
-  }
-  std::vector<std::string> story = {value.name + (value.pci ? " " + value.pci->str() : "")};
+  device.look = nic_look(nic, device);
+  std::vector<std::string> story = {value.name};
+  if (value.pci && value.registered) story.front() += " " + value.pci->str();
   if (!value.netdevs.empty()) story.push_back("netdev " + join(value.netdevs, ", "));
   story.push_back(short_link_text(value) + ", " + state_word(value));
   story.push_back(std::string(to_string(role.role)) + ": " + role.reason);
@@ -205,21 +188,23 @@ DiagramDevice Drawer::nic_device(std::size_t nic) const {
 }
 
 DiagramDevice Drawer::pack_device(const DrawnNic& pack) const {
-  const auto& first = node().nics[pack.nics.front()];
-  const auto& role = table_.deal().roles[pack.nics.front()];
-  DiagramDevice device;
-  device.row = DiagramRow::lower;
-  device.look = DiagramLook::aside;
-  device.title = std::to_string(pack.nics.size()) + " VFs";
-  device.lines = {first.name + " …", "… " + node().nics[pack.nics.back()].name};
-  device.footer = to_string(role.role);
+  const auto first = pack.nics.front();
+  const auto& name = node().nics[first].name;
+  const auto& last = node().nics[pack.nics.back()].name;
+  const auto& role = table_.deal().roles[first];
+  auto device = nic_device(first);
+  device.title = std::to_string(pack.nics.size()) + (pack.virtual_functions ? " VFs" : " NICs");
+  device.lines = {name + " …", "… " + last};
   std::map<std::string, std::size_t> states;
   for (const auto n : pack.nics) ++states[state_word(node().nics[n])];
-  std::vector<std::string> story = {device.title + " " + first.name + " to " +
-                                    node().nics[pack.nics.back()].name};
+  std::vector<std::string> story = {device.title + ", " + name + " to " + last};
   for (const auto& [state, count] : states) story.push_back(std::to_string(count) + " " + state);
   story.push_back(std::string(to_string(role.role)) + ": " + role.reason);
   device.tooltip = join(story, "\n");
+  if (pack.virtual_functions) {
+    device.look = DiagramLook::aside;
+    device.footer = to_string(role.role);
+  }
   return device;
 }
 
@@ -276,26 +261,6 @@ DrawnDevices Drawer::draw() {
 }
 
 }  // namespace
-
-std::vector<DrawnNic> drawn_nics(const DecisionTable& table) {
-  const auto& node = table.node();
-  const auto gpus = gpus_by_nic(table);
-  std::map<std::tuple<PciAddress, Role>, std::size_t> packs;
-  std::vector<DrawnNic> drawn;
-  for (std::size_t n = 0; n < node.nics.size(); ++n) {
-    const auto& pci = node.nics[n].pci;
-    const auto* function = pci ? node.find_pci(*pci) : nullptr;
-    if (function == nullptr || !function->is_vf() || !gpus[n].empty()) {
-      drawn.push_back({{n}});
-      continue;
-    }
-    const auto [pack, fresh] =
-        packs.emplace(std::tuple(*function->physfn, table.deal().roles[n].role), drawn.size());
-    if (fresh) drawn.emplace_back();
-    drawn[pack->second].nics.push_back(n);
-  }
-  return drawn;
-}
 
 DrawnDevices draw_devices(const DecisionTable& table, const std::vector<DrawnNic>& nics,
                           const Selection& selection) {

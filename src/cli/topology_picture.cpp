@@ -30,7 +30,7 @@ std::string names_text(std::vector<std::string> names) {
 
 std::string machine_text(const Dmi& dmi) {
   const auto vendor = dmi.sys_vendor.value_or("");
-  const auto product = dmi.product_name.value_or("");
+  auto product = dmi.product_name.value_or("");
   if (product.starts_with(vendor)) return product;
   return vendor + (vendor.empty() || product.empty() ? "" : " ") + product;
 }
@@ -84,7 +84,28 @@ void add_fate(Fates& fates, const std::string& fate, const std::string& name) {
 
 std::vector<std::string> lines_of(const Fates& fates) {
   std::vector<std::string> lines;
-  for (const auto& [fate, names] : fates) lines.push_back(names_text(names) + ": " + fate);
+  for (const auto& [fate, names] : fates) {
+    lines.push_back(names.front().empty() ? fate : names_text(names) + ": " + fate);
+  }
+  return lines;
+}
+
+/// What is said of several GPUs in the same words is said once.
+std::vector<std::string> warnings_of(const DecisionTable& table, const Selection& selection) {
+  Fates fates;
+  for (const auto* list :
+       {&table.topology().warnings, &table.deal().warnings, &selection.warnings}) {
+    for (const auto& line : *list) {
+      const auto colon = line.starts_with("GPU ") ? line.find("): ") : std::string::npos;
+      if (colon == std::string::npos) {
+        fates.push_back({line, {""}});
+      } else {
+        add_fate(fates, line.substr(colon + 3), line.substr(0, colon + 1));
+      }
+    }
+  }
+  auto lines = lines_of(fates);
+  for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
   return lines;
 }
 
@@ -104,15 +125,10 @@ std::vector<Diagram::Note> notes_of(const DecisionTable& table, const Selection&
       add_fate(aside, "spare, there are more NICs than the GPUs share evenly", node.nics[n].name);
     }
   }
-  auto warnings = table.topology().warnings;
-  for (const auto* more : {&table.deal().warnings, &selection.warnings}) {
-    warnings.insert(warnings.end(), more->begin(), more->end());
-  }
-  for (auto& line : problem_lines(node)) warnings.push_back(std::move(line));
   std::vector<Diagram::Note> notes = {
       {node.gpus.empty() ? "Not for compute" : "Not dealt to a GPU", lines_of(aside)},
       {"Not usable", lines_of(broken)},
-      {"Warnings", std::move(warnings)}};
+      {"Warnings", warnings_of(table, selection)}};
   for (auto& note : notes) {
     if (note.lines.size() <= kMostLines) continue;
     const auto more = note.lines.size() - kMostLines;
@@ -129,7 +145,7 @@ Diagram topology_picture(const DecisionTable& table) {
   std::vector<std::size_t> gpus(node.gpus.size());
   std::iota(gpus.begin(), gpus.end(), std::size_t{0});
   const auto selection = select(node, table.topology(), table.deal(), table.usable(), gpus);
-  const auto nics = drawn_nics(table);
+  const auto nics = drawn_nics(table, selection);
   auto drawn = draw_devices(table, nics, selection);
   Diagram diagram;
   diagram.title = node.name.empty() ? "Node" : node.name;

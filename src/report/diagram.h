@@ -33,7 +33,8 @@ struct DiagramDevice {
   std::vector<std::size_t> groups;  ///< its colours: into Diagram::marks
   std::vector<std::size_t> guests;  ///< groups that it stands in for something else for
   std::string tag;                  ///< what is written where its links begin
-  std::size_t stack = 0;            ///< equal in one box: drawn as one column
+  DiagramLook tag_look = DiagramLook::normal;
+  std::size_t stack = 0;  ///< equal in one box: drawn as one column
 };
 
 struct DiagramBox {

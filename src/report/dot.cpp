@@ -23,12 +23,14 @@ std::string dot_text(std::string_view text) {
   return out;
 }
 
-std::string quoted_lines(const std::vector<std::string>& lines) {
+/// Lines in the middle (`end` is "\\n") or at the left side ("\\l").
+std::string quoted_lines(const std::vector<std::string>& lines, std::string_view end = "\\n") {
   std::string out = "\"";
   for (const auto& line : lines) {
-    if (out.size() > 1) out += "\\n";
+    if (out.size() > 1) out += end;
     out += dot_text(line.size() > kMostLetters ? cut_to(line, 700, 10) : line);
   }
+  if (end == "\\l") out += end;
   return out + "\"";
 }
 
@@ -63,7 +65,8 @@ class Writer {
 
   std::string document() {
     out_ = "digraph railhead {\n  graph [label=" + title() +
-           ", labelloc=t, labeljust=l, fontname=\"sans-serif\", compound=true, ranksep=0.8];\n"
+           ", labelloc=t, labeljust=l, fontname=\"sans-serif\", fontsize=12, compound=true, "
+           "ranksep=0.8];\n"
            "  node [shape=box, fontname=\"sans-serif\", fontsize=10, margin=\"0.1,0.05\"];\n"
            "  edge [fontname=\"sans-serif\", fontsize=9, arrowhead=none, penwidth=2];\n";
     for (const auto& box : diagram_.boxes) write_box(box, 0);
@@ -75,20 +78,23 @@ class Writer {
   [[nodiscard]] std::string title() const {
     auto lines = diagram_.subtitles;
     lines.insert(lines.begin(), diagram_.title);
-    return quoted_lines(lines);
+    return quoted_lines(lines, "\\l");
   }
 
   void write_box(const DiagramBox& box, std::size_t depth) {
     const bool hub = box.kind == DiagramBox::Kind::hub;
     out_ += indent(depth) + "subgraph cluster_" + std::to_string(clusters_++) + " {\n" +
-            indent(depth + 1) + "label=" + quoted_lines(box.titles) + "; style=\"" +
+            indent(depth + 1) + "label=" + quoted_lines(box.titles, "\\l") + "; style=\"" +
             (hub ? "filled,rounded" : "filled") + "\"; color=\"#8c959f\"; fillcolor=\"" +
             (hub          ? "#eef5fc"
              : depth == 0 ? "#eaeef2"
                           : "#f6f8fa") +
             "\"; fontsize=10;\n";
-    for (const auto device : box.devices) write_device(device, depth + 1);
-    for (const auto& inner : box.boxes) write_box(inner, depth + 1);
+    // Last first: within a cluster dot goes from the right to the left.
+    std::for_each(box.devices.rbegin(), box.devices.rend(),
+                  [&](std::size_t device) { write_device(device, depth + 1); });
+    std::for_each(box.boxes.rbegin(), box.boxes.rend(),
+                  [&](const DiagramBox& inner) { write_box(inner, depth + 1); });
     out_ += indent(depth) + "}\n";
   }
 

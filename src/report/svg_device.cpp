@@ -203,12 +203,14 @@ std::string link_style(std::size_t group, DiagramLink::Kind kind) {
 
 void paint_tag(SvgCanvas& canvas, const DiagramDevice& device, const Rect& at) {
   if (device.tag.empty()) return;
-  const TextStyle style{Font::mark, Weight::bold, kInk, TextStyle::Anchor::middle};
+  const bool broken = device.tag_look == DiagramLook::broken;
+  const TextStyle style{Font::mark, Weight::bold, broken ? kRed : kInk, TextStyle::Anchor::middle};
   const int width =
       std::min(at.width - 8,
                text_width(printable(device.tag), static_cast<int>(style.font), style.weight) + 12);
-  const auto stroke =
-      device.groups.empty() ? border_of(device.look) : colour_of(device.groups.front()).strong;
+  const auto stroke = broken                  ? kRed
+                      : device.groups.empty() ? border_of(device.look)
+                                              : colour_of(device.groups.front()).strong;
   canvas.rect({at.middle() - width / 2, at.bottom() - kTag / 2, width, kTag},
               {"#ffffff", stroke, kTag / 2, " stroke-width=\"1\""});
   canvas.text(at.middle(), at.bottom() + 3, width - 6, device.tag, style);

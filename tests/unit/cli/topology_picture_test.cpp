@@ -119,6 +119,27 @@ TEST(TopologyPicture, virtual_functions_are_one_device) {
   EXPECT_EQ(pack.stack, device(picture, "mlx5_0").stack);
 }
 
+TEST(TopologyPicture, many_nics_that_are_alike_and_serve_no_gpu_are_one_device) {
+  NodeBuilder b;
+  b.numa(0, 0);
+  const auto root = b.host_bridge(0x10, 0);
+  for (int i = 0; i < 40; ++i) b.nic(b.bridge(root)).name("nic" + std::to_string(i));
+  b.nic(b.bridge(root)).name("other").down();
+  const auto picture = picture_of(b.build());
+  ASSERT_EQ(picture.devices.size(), 2U);
+  EXPECT_EQ(picture.devices[0].title, "40 NICs");
+  EXPECT_EQ(picture.devices[0].look, DiagramLook::normal);
+  EXPECT_EQ(picture.devices[1].title, "other");
+}
+
+TEST(TopologyPicture, the_same_warning_of_several_gpus_is_one_line) {
+  NodeBuilder b;
+  for (int i = 0; i < 3; ++i) b.gpu(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0)));
+  const auto picture = picture_of(b.build());
+  EXPECT_THAT(picture.notes.back().lines,
+              testing::Contains(HasSubstr("GPU 0 (0000:01:00.0), GPU 1 (0000:11:00.0), GPU 2 ")));
+}
+
 TEST(TopologyPicture, hundreds_of_virtual_functions_stay_small) {
   NodeBuilder b;
   b.numa(0, 0);
@@ -169,12 +190,13 @@ TEST(TopologyPicture, machines_without_gpus_or_nics_are_drawn) {
   NodeBuilder soft;
   soft.soft_nic("rxe0", "eth0");
   const auto picture = picture_of(soft.build());
-  EXPECT_THAT(picture.boxes[0].titles, ElementsAre("Software devices (no PCI function)"));
+  EXPECT_THAT(picture.boxes[0].titles, ElementsAre("Software devices", "no PCI function"));
   EXPECT_EQ(device(picture, "rxe0").look, DiagramLook::normal);
   EXPECT_THAT(picture_of({}).boxes, IsEmpty());
   NodeBuilder gpus;
   gpus.gpu(gpus.host_bridge(0x10, std::nullopt));
   EXPECT_EQ(device(picture_of(gpus.build()), "GPU 0").tag, "no NIC");
+  EXPECT_EQ(device(picture_of(gpus.build()), "GPU 0").tag_look, DiagramLook::broken);
   EXPECT_THAT(picture_of(gpus.build()).boxes[0].titles, ElementsAre("NUMA node unknown"));
 }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "inject/decide.h"
+
+namespace railhead {
+
+/// NICs that the picture shows as one: a NIC; all virtual functions of a NIC that have one role; or
+/// NICs below one host bridge that differ in nothing but their names, where they are very many.
+/// None of several is dealt to a GPU or stands in for another.
+struct DrawnNic {
+  std::vector<std::size_t> nics;  ///< into Node::nics, at least one
+  bool virtual_functions = false;
+
+  [[nodiscard]] bool is_pack() const { return nics.size() > 1; }
+};
+
+/// All NICs of the node, in its order.
+std::vector<DrawnNic> drawn_nics(const DecisionTable& table, const Selection& selection);
+
+/// GPUs that each NIC is dealt to.
+std::vector<std::vector<std::size_t>> gpus_by_nic(const DecisionTable& table);
+
+std::string short_link_text(const Nic& nic);  ///< "InfiniBand 400G", "2× Ethernet 100G"
+std::string state_word(const Nic& nic);       ///< "ACTIVE", "no driver"
+
+/// What is wrong with a NIC that is not usable, in a word or two: "DOWN", "has VFs".
+std::string fault_word(const Node& node, const Nic& nic);
+
+}  // namespace railhead
