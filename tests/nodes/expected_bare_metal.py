@@ -27,6 +27,11 @@ EXPECTED = {
         "unusable": "mlx5_3",
         "storage": "mlx5_1 mlx5_2 mlx5_7 mlx5_8",
     },
+    # The deal is the machine's, whatever part of it the container has: as for dgx-h100.
+    "dgx-h100-from-a-pod": {
+        "gpus": "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11",
+        "storage": "mlx5_1 mlx5_2 mlx5_7 mlx5_8",
+    },
     "dgx-a100": {
         "gpus": EIGHT_RAILS,
         "storage": "mlx5_8 mlx5_9",

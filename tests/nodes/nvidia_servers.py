@@ -80,6 +80,26 @@ def dgx_h100_degraded():
     return dgx_h100("dgx-h100-degraded", down="mlx5_3", unbound="mlx5_4", gone="mlx5_9")
 
 
+@machine("dgx-h100-from-a-pod",
+         "dgx-h100 as a container with GPU 2, 3, 6 and 7 sees it: sysfs has the whole machine, procfs four",
+         "GPUs, /dev one NIC, and the netdevs are those of the container's network namespace.",
+         "Source: nvidia-smi topo -m in pods with some of a machine's GPUs, which list every RDMA device",
+         "of the host (published with reports on DeepEP and inference servers). The selection is chosen.")
+def dgx_h100_from_a_pod():
+    m = dgx_h100("dgx-h100-from-a-pod")
+    hidden = [f"0000:{root + 6:02x}:00.0" for at, (root, _, _) in enumerate(DGX_H100_RAILS)
+              if at in (0, 1, 4, 5)]
+    for path in list(m.tree.entries):
+        of_hidden = any(path.startswith(f"/proc/driver/nvidia/gpus/{gpu}/") for gpu in hidden)
+        other_node = path.startswith("/dev/infiniband/") and not path.endswith(("uverbs4", "rdma_cm"))
+        if of_hidden or other_node or "/net/" in path:
+            m.tree.replace(path)
+    m.virtual_netdev("lo", "unknown")
+    m.virtual_netdev("eth0")
+    m.routes(default="eth0")
+    return m
+
+
 # EPYC 7742 twice, NPS4: GPUs hang on the NUMA nodes 3, 1, 7, 5, one two-level switch each.
 DGX_A100_NUMA = [(node, f"{16 * node}-{16 * node + 15},{128 + 16 * node}-{143 + 16 * node}",
                   node // 4) for node in range(8)]
