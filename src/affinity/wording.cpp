@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "affinity/wording.h"
 
+#include "topology/layout.h"
+
 namespace railhead {
 namespace {
+
+/// Switches that a topology file made up have the domain ffff, as NCCL's users write them.
+constexpr std::uint32_t kDomainOfFiles = 0xffff;
+
+std::string below(const PciAddress& bridge) {
+  const bool invented = bridge.domain == kDomainOfFiles || bridge.domain == kInventedDomain;
+  return invented ? " below one switch" : " below " + bridge.str();
+}
 
 /// What follows the relation's name; empty where there is nothing to say.
 std::string junction(const Node& node, const Gpu& gpu, const Nic& nic, const Nearness& near) {
@@ -13,7 +23,7 @@ std::string junction(const Node& node, const Gpu& gpu, const Nic& nic, const Nea
     case Relation::pix:
     case Relation::pxb: {
       const auto bridge = common_bridge(*one, *other);
-      return bridge ? " below " + bridge->str() : "";
+      return bridge ? below(*bridge) : "";
     }
     case Relation::phb: return " at " + one->root;
     case Relation::node: {

@@ -170,7 +170,7 @@ Status run_agent(const Config& config) {
   if (!watch) log.write(LogLevel::warn, "no events", {{"why", watch.error().message}});
   Machine machine([origin] { return open_machine(origin); },
                   watch ? std::move(watch).value() : nullptr, overrides, injection_policy(config),
-                  clock, log, metrics);
+                  clock, log, metrics, [&config] { return read_topology_file(config); });
   TRY_STATUS(machine.read("start"));
   Agent agent(config, log, TRY(DirectoryHost::open("/")), machine, metrics);
   return agent.run();

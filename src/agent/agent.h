@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "config/config.h"
 #include "host/host.h"
 #include "inject/decide.h"
+#include "node/node.h"
+#include "topology/nccl_topology.h"
 
 namespace railhead {
 
@@ -25,6 +28,13 @@ Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin);
 MachineOrigin machine_origin(const Config& config);
 InjectionPolicy injection_policy(const Config& config);
 Result<std::vector<RoleOverride>> role_overrides(const Config& config);
+
+/// The topology file of the configuration (topology.file) as it is now; absent where none is named.
+/// Fails, naming it, where it cannot be read.
+Result<std::optional<TextFile>> read_topology_file(const Config& config);
+
+/// The same, parsed; fails, naming file and line, where it is none.
+Result<std::optional<NcclTopology>> operator_topology(const Config& config);
 
 /// Runs the node agent until SIGTERM or SIGINT: one process, one thread, one event loop. Returns
 /// when everything is closed; an Error means that it could not start.

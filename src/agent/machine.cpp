@@ -16,14 +16,38 @@ std::string usable_text(const Usability& usability) {
 }  // namespace
 
 Machine::Machine(Open open, std::unique_ptr<Watch> watch, std::vector<RoleOverride> roles,
-                 InjectionPolicy policy, Clock& clock, Log& log, MetricRegistry& metrics)
+                 InjectionPolicy policy, Clock& clock, Log& log, MetricRegistry& metrics,
+                 ReadTopologyFile read_topology_file)
     : open_(std::move(open)),
       watch_(std::move(watch)),
       roles_(std::move(roles)),
       policy_(std::move(policy)),
       clock_(clock),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      read_file_(std::move(read_topology_file)) {}
+
+Result<bool> Machine::read_topology_file() {
+  if (!read_file_) return false;
+  auto file = TRY(read_file_());
+  if (file == topology_file_) return false;
+  std::optional<NcclTopology> topology;
+  if (file) topology = TRY(parse_nccl_topology(file->text, file->path));
+  from_operator_ = std::move(topology);
+  topology_file_ = std::move(file);
+  return true;
+}
+
+bool Machine::refresh_topology_file() {
+  const auto changed = read_topology_file();
+  const std::string error = changed ? "" : changed.error().message;
+  if (!error.empty() && error != topology_error_) {
+    log_.write(LogLevel::error, "topology file not read, what it said before counts",
+               {{"error", error}});
+  }
+  topology_error_ = error;
+  return changed && *changed;
+}
 
 Status Machine::read(std::string_view cause) {
   if (watch_) watch_->drain();  // events up to here are covered by this reading
@@ -33,8 +57,10 @@ Status Machine::read(std::string_view cause) {
   const std::chrono::duration<double> took = clock_.now() - start;
   metrics_.add("railhead_node_reads_total", {{"cause", std::string(cause)}});
   metrics_.set("railhead_node_read_seconds", took.count());
-  if (table_ && table_->node() == node) return {};
-  auto fresh = std::make_shared<const DecisionTable>(std::move(node), roles_, policy_);
+  const bool other_file = table_ ? refresh_topology_file() : TRY(read_topology_file());
+  if (table_ && !other_file && as_read_ == node) return {};
+  auto fresh = std::make_shared<const DecisionTable>(node, roles_, policy_, from_operator_);
+  as_read_ = std::move(node);
   log_changes(table_.get(), *fresh, cause);
   publish(*fresh);
   table_ = std::move(fresh);
@@ -56,6 +82,12 @@ std::vector<int> Machine::descriptors() const {
 void Machine::publish(const DecisionTable& table) {
   metrics_.set("railhead_node_gpus", static_cast<double>(table.node().gpus.size()));
   metrics_.set("railhead_node_problems", static_cast<double>(table.node().problems.size()));
+  const Topology& topology = table.topology();
+  metrics_.clear("railhead_topology_info");
+  metrics_.set("railhead_topology_info", 1,
+               {{"source", std::string(to_string(topology.source))},
+                {"confidence", std::string(to_string(topology.confidence))},
+                {"origin", topology.origin}});
   metrics_.clear("railhead_node_nics");
   metrics_.clear("railhead_nic_usable");
   for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
@@ -73,7 +105,10 @@ void Machine::log_changes(const DecisionTable* before, const DecisionTable& now,
              {{"cause", std::string(cause)},
               {"gpus", std::to_string(now.node().gpus.size())},
               {"nics", std::to_string(now.node().nics.size())},
-              {"problems", std::to_string(now.node().problems.size())}});
+              {"problems", std::to_string(now.node().problems.size())},
+              {"topology", std::string(to_string(now.topology().source))},
+              {"origin", now.topology().origin},
+              {"confidence", std::string(to_string(now.topology().confidence))}});
   std::map<std::string, std::string> was;
   if (before != nullptr) {
     for (std::size_t n = 0; n < before->node().nics.size(); ++n) {
@@ -97,6 +132,9 @@ void Machine::log_changes(const DecisionTable* before, const DecisionTable& now,
   for (const auto& [name, state] : was) log_.write(LogLevel::warn, "nic gone", {{"nic", name}});
   for (const auto& problem : now.node().problems) {
     log_.write(LogLevel::warn, "node problem", {{"path", problem.path}, {"what", problem.what}});
+  }
+  for (const auto& warning : now.topology().warnings) {
+    log_.write(LogLevel::warn, "topology", {{"what", warning}});
   }
   for (const auto& warning : now.deal().warnings) {
     log_.write(LogLevel::warn, "deal", {{"what", warning}});

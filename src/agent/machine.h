@@ -25,11 +25,16 @@ class Machine {
   /// Opens the machine anew for each reading: a directory, or a snapshot file.
   using Open = std::function<Result<std::unique_ptr<Host>>()>;
 
-  Machine(Open open, std::unique_ptr<Watch> watch, std::vector<RoleOverride> roles,
-          InjectionPolicy policy, Clock& clock, Log& log, MetricRegistry& metrics);
+  /// The operator's topology file as it is now; absent where there is none.
+  using ReadTopologyFile = std::function<Result<std::optional<TextFile>>()>;
 
-  /// Reads the machine. The first reading must succeed for the agent to start; a later failure
-  /// keeps the last table and is logged.
+  Machine(Open open, std::unique_ptr<Watch> watch, std::vector<RoleOverride> roles,
+          InjectionPolicy policy, Clock& clock, Log& log, MetricRegistry& metrics,
+          ReadTopologyFile read_topology_file = {});
+
+  /// Reads the machine, and the operator's topology file. The first reading must succeed for the
+  /// agent to start. Later, a machine that cannot be read keeps the last table, and a file that
+  /// cannot be used leaves what was last read from it; both are logged.
   Status read(std::string_view cause);
 
   /// The current table. Looks first whether an event is pending (one system call per watched
@@ -40,6 +45,10 @@ class Machine {
   [[nodiscard]] std::vector<int> descriptors() const;
 
  private:
+  /// True where the file says something else than before.
+  Result<bool> read_topology_file();
+  /// The same at a later reading, where a failure is logged once and changes nothing.
+  bool refresh_topology_file();
   void publish(const DecisionTable& table);
   void log_changes(const DecisionTable* before, const DecisionTable& now, std::string_view cause);
 
@@ -50,6 +59,11 @@ class Machine {
   Clock& clock_;
   Log& log_;
   MetricRegistry& metrics_;
+  ReadTopologyFile read_file_;
+  std::optional<TextFile> topology_file_;
+  std::optional<NcclTopology> from_operator_;
+  std::string topology_error_;  ///< the last one that was logged
+  Node as_read_;                ///< what table_ is made of
   std::shared_ptr<const DecisionTable> table_;
 };
 

@@ -8,6 +8,8 @@ const std::vector<MetricSpec>& metric_list() {
   static const std::vector<MetricSpec> list = {
       {"railhead_build_info", gauge, "Version of this agent, always 1."},
       {"railhead_node_gpus", gauge, "GPUs of the node."},
+      {"railhead_topology_info", gauge,
+       "Where the relations of GPUs and NICs are from and how sure they are, always 1."},
       {"railhead_node_nics", gauge, "RDMA NICs of the node by role and usability."},
       {"railhead_nic_usable", gauge, "1 where a NIC can carry traffic now, else 0."},
       {"railhead_node_problems", gauge,

@@ -9,6 +9,7 @@ namespace railhead {
 namespace {
 
 constexpr std::size_t kMaxSnapshotBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxTopologyBytes = std::size_t{1} << 20;
 
 GpuPolicy gpu_policy(std::string_view text) {
   if (text == "numa") return GpuPolicy::numa;
@@ -66,6 +67,18 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
     overrides.push_back(std::move(one));
   }
   return overrides;
+}
+
+Result<std::optional<TextFile>> read_topology_file(const Config& config) {
+  const std::string& path = config.text("topology.file");
+  if (path.empty()) return std::optional<TextFile>();
+  return std::optional<TextFile>({path, TRY(read_input_file(path, kMaxTopologyBytes))});
+}
+
+Result<std::optional<NcclTopology>> operator_topology(const Config& config) {
+  const auto file = TRY(read_topology_file(config));
+  if (!file) return std::optional<NcclTopology>();
+  return std::optional<NcclTopology>(TRY(parse_nccl_topology(file->text, file->path)));
 }
 
 }  // namespace railhead

@@ -151,6 +151,7 @@ Report affinity_report(const DecisionTable& table, const std::vector<std::size_t
   Report report;
   report.json = make_document("Affinity");
   report.json["node"] = node.name;
+  add_source(report.json, table.topology());
   report.json["gpus"] = selection_json(table, selection);
   Json names = Json::array();
   for (const auto n : decision.nics) names.push_back(node.nics[n].name);
@@ -159,8 +160,9 @@ Report affinity_report(const DecisionTable& table, const std::vector<std::size_t
   for (const auto& device : decision.adjustment.devices) devices.push_back(device.path);
   Json env = Json::object();
   for (const auto& [name, value] : decision.adjustment.env) env[name] = value;
-  auto warnings = table.deal().warnings;
-  for (const auto& warning : selection.warnings) warnings.push_back(warning);
+  auto warnings = table.topology().warnings;
+  for (const auto* more : {&table.deal().warnings, &selection.warnings})
+    warnings.insert(warnings.end(), more->begin(), more->end());
   for (const auto& remark : decision.remarks) {
     if (std::find(warnings.begin(), warnings.end(), remark.text) == warnings.end())
       warnings.push_back(remark.text);
@@ -169,6 +171,7 @@ Report affinity_report(const DecisionTable& table, const std::vector<std::size_t
     report.sections.push_back({"", {}, {"no GPU on this node"}});
   } else {
     report.sections.push_back({"", selection_table(table, selection), {}});
+    report.sections.push_back({"", {}, {source_line(table.topology())}});
   }
   for (const auto& device : decision.adjustment.devices) lines.push_back(device.path);
   for (const auto& [name, value] : decision.adjustment.env) lines.push_back(name + "=" + value);
@@ -201,6 +204,7 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
                                      "Show which NICs a container with some GPUs gets, and why");
   auto flags = std::make_shared<AffinityFlags>();
   add_machine_options(*app, invocation);
+  add_settings(*app, invocation, {"topology.file"});
   add_output_option(*app, invocation);
   app->add_option("--gpus", flags->gpus,
                   "indexes, UUIDs or PCI addresses, separated by commas [all]")

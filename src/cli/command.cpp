@@ -99,8 +99,9 @@ void add_output_option(CLI::App& app, Invocation& invocation,
 Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config) {
   const auto host = TRY(open_machine(machine_origin(config)));
   const auto overrides = TRY(role_overrides(config));
+  const auto from_operator = TRY(operator_topology(config));
   return std::make_shared<const DecisionTable>(read_node(*host), overrides,
-                                               injection_policy(config));
+                                               injection_policy(config), from_operator);
 }
 
 }  // namespace railhead

@@ -59,6 +59,18 @@ Json nic_json(const Node& node, std::size_t nic) {
           {"rateGbps", json_or_null(summary.rate_gbps)}};
 }
 
+void add_source(Json& document, const Topology& topology) {
+  document["source"] = to_string(topology.source);
+  document["origin"] = topology.origin.empty() ? Json(nullptr) : Json(topology.origin);
+  document["confidence"] = to_string(topology.confidence);
+}
+
+std::string source_line(const Topology& topology) {
+  std::string line = "source: " + std::string(to_string(topology.source));
+  if (!topology.origin.empty()) line += " (" + topology.origin + ")";
+  return line + ", confidence " + std::string(to_string(topology.confidence));
+}
+
 std::string gpu_label(const Gpu& gpu) {
   return gpu.index ? "GPU" + std::to_string(*gpu.index) : "GPU " + gpu.pci.str();
 }

@@ -6,6 +6,7 @@
 
 #include "data/json.h"
 #include "node/node.h"
+#include "topology/topology.h"
 
 namespace railhead {
 
@@ -32,6 +33,11 @@ std::string rate_text(std::optional<double> gbps);  ///< "400", "2.5", ""
 /// The GPU and NIC objects that Topology and Affinity documents share.
 Json gpu_json(const Node& node, std::size_t gpu);
 Json nic_json(const Node& node, std::size_t nic);
+
+/// `source`, `origin` (null: sysfs alone) and `confidence` of a document's relations.
+void add_source(Json& document, const Topology& topology);
+/// "source: PCI tree (AWS p5.48xlarge), confidence high"
+std::string source_line(const Topology& topology);
 
 /// "GPU3" by nvidia-smi's index, else by PCI address.
 std::string gpu_label(const Gpu& gpu);

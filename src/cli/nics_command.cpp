@@ -128,6 +128,7 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
   auto* app =
       program.add_subcommand("nics", "Show every RDMA device (ibdev2netdev and ibstat in one)");
   add_machine_options(*app, invocation);
+  add_settings(*app, invocation, {"topology.file"});
   add_output_option(*app, invocation);
   app->callback([&invocation] {
     invocation.run = [&invocation] {

@@ -37,8 +37,7 @@ Json topology_json(const DecisionTable& table) {
   const auto columns = matrix_columns(node);
   Json json = make_document("Topology");
   json["node"] = node.name;
-  json["source"] = to_string(table.topology().source);
-  json["confidence"] = to_string(table.topology().confidence);
+  add_source(json, table.topology());
   json["gpus"] = Json::array();
   json["nics"] = Json::array();
   for (const auto n : columns) {
@@ -84,8 +83,7 @@ Report topology_report(const DecisionTable& table) {
        {},
        {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  SYS "
         "across sockets",
-        "source: " + std::string(to_string(table.topology().source)) + ", confidence " +
-            std::string(to_string(table.topology().confidence))}});
+        source_line(table.topology())}});
   auto lines = table.topology().warnings;
   for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
   if (!lines.empty()) report.sections.push_back({"WARNINGS", {}, lines});
@@ -113,6 +111,7 @@ int print_topology(const Invocation& invocation, const DecisionTable& table) {
 void add_topology_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("topology", "Show how GPUs and NICs are connected");
   add_machine_options(*app, invocation);
+  add_settings(*app, invocation, {"topology.file"});
   add_output_option(*app, invocation, {"tree", "svg", "dot"});
   app->callback([&invocation] {
     invocation.run = [&invocation] {

@@ -103,6 +103,8 @@ constexpr SettingSpec kSettings[] = {
      "the host's procfs as the agent sees it", a_path},
     {"host.rescanSeconds", "--rescan-interval", "RAILHEAD_RESCAN_INTERVAL", "30", "SECONDS",
      "read the machine again at least this often, events or not", an_interval},
+    {"topology.file", "--topology-file", "RAILHEAD_TOPOLOGY_FILE", "", "FILE",
+     "NCCL topology file of this machine; it counts before everything that sysfs says", any_text},
     {"node.name", "--node-name", "RAILHEAD_NODE_NAME", "", "NAME",
      "the Kubernetes node name; default: the host name", any_text},
     {"nri.enabled", "--nri", "RAILHEAD_NRI", "true", "true|false",

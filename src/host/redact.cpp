@@ -33,9 +33,10 @@ constexpr std::array<std::string_view, 2> kOpaqueFiles = {"vpd", "config"};  // 
 
 /// Asset tags and serial numbers that name a cloud or nothing at all; the first is every Azure
 /// machine's, by which the reader knows them.
-constexpr std::array<std::string_view, 10> kCommonTags = {"7783-7084-3265-9085-8269-3286-77",
+constexpr std::array<std::string_view, 11> kCommonTags = {"7783-7084-3265-9085-8269-3286-77",
                                                           "Amazon EC2",
                                                           "OracleCloud.com",
+                                                          "ibmcloud",
                                                           "No Asset Tag",
                                                           "Not Specified",
                                                           "Not Available",
@@ -98,6 +99,7 @@ class Redactor {
     std::string content = file->content;
     change_content(path, name, content);
     change_known_forms(content);
+    change_nccl_guids(content);
     return SnapshotFile{std::move(content)};
   }
 
@@ -207,6 +209,29 @@ class Redactor {
     if (!has_host) return;
     const auto begin = static_cast<std::size_t>(words[0].data() - content.data());
     change_host_name(content, {content.data() + begin, words[0].size()});
+  }
+
+  /// guid="0x…" of an NCCL topology file: the number that the eight bytes of the GUID in sysfs
+  /// make, least significant byte first, without leading zeros (NCCL src/transport/net_ib/init.cc).
+  void change_nccl_guids(std::string& content) {
+    constexpr std::string_view kAttribute = " guid=\"0x";
+    constexpr std::size_t kDigits = 16;
+    for (auto at = content.find(kAttribute); at != std::string::npos;
+         at = content.find(kAttribute, at)) {
+      at += kAttribute.size();
+      std::size_t end = at;
+      while (end < content.size() && is_hex(content[end])) ++end;
+      if (end == at || end - at > kDigits) continue;
+      std::string digits(kDigits - (end - at), '0');
+      digits.append(content, at, end - at);
+      change<8>(Kind::guid, digits, [this](auto bytes) {
+        std::reverse(bytes.begin(), bytes.end());
+        names_.guid(bytes);
+        std::reverse(bytes.begin(), bytes.end());
+      });
+      digits.erase(0, std::min(digits.find_first_not_of('0'), kDigits - 1));
+      content.replace(at, end - at, digits);
+    }
   }
 
   /// A line "<label> <serial>" or "<label> : <serial>".

@@ -13,6 +13,7 @@
 #include "inject/cdi.h"
 #include "inject/container.h"
 #include "node/node.h"
+#include "topology/arrange.h"
 #include "topology/topology.h"
 
 namespace railhead {
@@ -55,9 +56,14 @@ enum class GpuClaim : std::uint8_t { no_kubelet, holds, holds_none, unanswered }
 /// Immutable; a change of the machine makes a new one.
 class DecisionTable {
  public:
-  DecisionTable(Node node, const std::vector<RoleOverride>& overrides, InjectionPolicy policy);
+  /// `from_operator` is the topology file of the configuration.
+  DecisionTable(Node as_read, const std::vector<RoleOverride>& overrides, InjectionPolicy policy,
+                const std::optional<NcclTopology>& from_operator = std::nullopt);
 
-  [[nodiscard]] const Node& node() const { return node_; }
+  /// With functions where the best source puts them (arrange.h).
+  [[nodiscard]] const Node& node() const { return arrangement_.node; }
+
+  [[nodiscard]] const Arrangement& arrangement() const { return arrangement_; }
 
   [[nodiscard]] const Topology& topology() const { return topology_; }
 
@@ -79,7 +85,7 @@ class DecisionTable {
   [[nodiscard]] std::optional<std::size_t> nic_by_device_path(std::string_view path) const;
 
  private:
-  Node node_;
+  Arrangement arrangement_;
   Topology topology_;
   Deal deal_;
   std::vector<Usability> usable_;

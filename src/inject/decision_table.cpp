@@ -36,18 +36,20 @@ void rule_out_pfs_with_vfs(const Node& node, std::vector<Usability>& usable) {
 
 }  // namespace
 
-DecisionTable::DecisionTable(Node node, const std::vector<RoleOverride>& overrides,
-                             InjectionPolicy policy)
-    : node_(std::move(node)),
-      topology_(make_topology(node_)),
-      deal_(railhead::deal(node_, topology_, overrides)),
-      usable_(usability_of(node_)),
+DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& overrides,
+                             InjectionPolicy policy,
+                             const std::optional<NcclTopology>& from_operator)
+    : arrangement_(arrange(std::move(as_read), from_operator)),
+      topology_(make_topology(arrangement_)),
+      deal_(railhead::deal(arrangement_.node, topology_, overrides)),
+      usable_(usability_of(arrangement_.node)),
       policy_(std::move(policy)),
-      cdi_(CdiRegistry::from_files(node_.cdi, node_.problems)) {
-  if (!policy_.pf_with_vfs) rule_out_pfs_with_vfs(node_, usable_);
+      cdi_(CdiRegistry::from_files(arrangement_.node.cdi, arrangement_.node.problems)) {
+  const Node& node = arrangement_.node;
+  if (!policy_.pf_with_vfs) rule_out_pfs_with_vfs(node, usable_);
   std::unordered_set<unsigned> twice;
-  for (std::size_t i = 0; i < node_.gpus.size(); ++i) {
-    const Gpu& gpu = node_.gpus[i];
+  for (std::size_t i = 0; i < node.gpus.size(); ++i) {
+    const Gpu& gpu = node.gpus[i];
     if (gpu.uuid) add_unique(by_uuid_, ambiguous_, *gpu.uuid, i);
     // Each vendor counts from 0; where both are in one machine the number is NVIDIA's.
     if (gpu.index && gpu.vendor == GpuVendor::nvidia) by_index_.insert_or_assign(*gpu.index, i);
@@ -59,8 +61,8 @@ DecisionTable::DecisionTable(Node node, const std::vector<RoleOverride>& overrid
       if (gpu.drm_card) by_drm_.try_emplace(*gpu.drm_card, i);
     }
   }
-  for (std::size_t i = 0; i < node_.nics.size(); ++i) {
-    const Nic& nic = node_.nics[i];
+  for (std::size_t i = 0; i < node.nics.size(); ++i) {
+    const Nic& nic = node.nics[i];
     for (const auto* nodes : {&nic.uverbs, &nic.umads, &nic.issms}) {
       for (const CharDevice& device : *nodes) by_device_path_.try_emplace(device.path, i);
     }

@@ -4,6 +4,7 @@
 
 #include "node/char_device_reader.h"
 #include "node/gpu_reader.h"
+#include "node/nccl_reader.h"
 #include "node/netdev_reader.h"
 #include "node/nic_reader.h"
 #include "node/node.h"
@@ -65,6 +66,7 @@ Node read_node(Host& host) {
   node.rdma_cm = read_rdma_cm(reader);
   node.rdma_netns = read_rdma_netns(reader);
   node.cdi = read_cdi(reader);
+  node.nccl_file = read_nccl_file(reader);
   node.problems = reader.take_problems();
   return node;
 }

@@ -16,8 +16,9 @@ struct Arrangement {
   Node node;
   TopologySource source = TopologySource::pci_tree;
   Confidence confidence = Confidence::high;
-  std::string origin;  ///< path of the file, name of the machine type; "" for sysfs
-  /// The guest's PCI tree says nothing about switches, so NCCL in a container needs a file, too.
+  std::string origin;  ///< path of the file, name of the machine type; "" for sysfs alone
+  /// The guest's PCI tree says nothing about switches and another source does, so NCCL in a
+  /// container needs a file, too.
   bool tree_lies = false;
   std::vector<std::string> warnings;
 };
@@ -26,12 +27,23 @@ struct Arrangement {
 /// a bridge. (A machine without a hypervisor is believed.)
 bool hides_switches(const Node& node);
 
-/// Chooses the source, in this order: the operator's file (always); sysfs where it shows switches
-/// or there is no hypervisor; then, where sysfs hides them, the node's own NCCL_TOPO_FILE
-/// (Node::nccl_file), the table of known machines, the NUMA nodes; where those are unknown, too, a
-/// warning that the deal is even by address. A file that knows not every GPU and no compute NIC of
-/// the node is refused with a warning, and the next source is tried. Says how sure it is: a file
-/// whose PCI domains are random (they may differ between nodes) is `low`.
+/// Chooses the source, in this order: the operator's file (always); sysfs where it shows switches,
+/// where there is no hypervisor, or where the table knows that the tree is real; then, where sysfs
+/// hides them, the node's own NCCL_TOPO_FILE (Node::nccl_file), the table of known machines, the
+/// NUMA nodes; where those are unknown, too, the deal is even by address.
+///
+/// A file that does not know every GPU, or none of the NICs, is not of this machine: it is refused
+/// with a warning and the next source is tried. NICs of the same model that it leaves out stay
+/// where sysfs has them, with a warning. Operator's and node's files are compared with what is
+/// known better (a real tree, the table): a GPU that they put nearest to quite other NICs is a
+/// warning.
+///
+/// Confidence:
+///   high    bare metal; a real tree of a known machine; a file or an entry of the table that fits
+///   medium  a tree in a virtual machine that nobody vouches for; a file that leaves out NICs or
+///           contradicts itself; NUMA nodes that leave no choice
+///   low     a file whose PCI domains are random (they may differ between nodes); NUMA nodes where
+///           several GPUs and several NICs are on one, or that are unknown
 Arrangement arrange(Node node, const std::optional<NcclTopology>& from_operator = std::nullopt);
 
 /// Relations of an arranged node, with its source, confidence and warnings.

@@ -9,21 +9,6 @@ namespace {
 
 constexpr std::uint32_t kPciBridgeClass = 0x060400;
 
-using Positions = std::map<PciAddress, const Position*>;
-
-/// Where the layout puts a function: by its own address, else with its physical function, else with
-/// function 0 of its card, which stands for the whole card in a topology file (NCCL
-/// src/transport/net_ib merges ports and virtual functions). nullptr: the layout does not say.
-const Position* position_of(const PciDevice& device, const Positions& positions) {
-  PciAddress card = device.address;
-  card.function = 0;
-  for (const auto& address : {device.address, device.physfn.value_or(card), card}) {
-    const auto at = positions.find(address);
-    if (at != positions.end()) return at->second;
-  }
-  return nullptr;
-}
-
 PciDevice bridge_at(const Position& below, std::size_t depth) {
   PciDevice bridge;
   bridge.address = below.bridges[depth];
@@ -69,13 +54,24 @@ void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>
 
 }  // namespace
 
+const Position* find_position(const Layout& layout, const PciDevice& device) {
+  PciAddress card = device.address;
+  card.function = 0;
+  for (const auto& address : {device.address, device.physfn.value_or(card), card}) {
+    const auto at = std::lower_bound(layout.positions.begin(), layout.positions.end(), address,
+                                     [](const Position& position, const PciAddress& wanted) {
+                                       return position.function < wanted;
+                                     });
+    if (at != layout.positions.end() && at->function == address) return &*at;
+  }
+  return nullptr;
+}
+
 Node moved(Node node, const Layout& layout) {
-  Positions positions;
-  for (const auto& position : layout.positions) positions.emplace(position.function, &position);
   std::vector<const Position*> used;
   for (auto& device : node.pci) {
     if (device.is_bridge()) continue;
-    const Position* position = position_of(device, positions);
+    const Position* position = find_position(layout, device);
     if (position == nullptr) continue;
     put(device, *position);
     used.push_back(position);
@@ -83,7 +79,7 @@ Node moved(Node node, const Layout& layout) {
   put_bridges(node.pci, used);
   const auto numa_of = [&](const PciAddress& address, std::optional<int>& numa) {
     const PciDevice* device = node.find_pci(address);
-    if (device != nullptr && position_of(*device, positions) != nullptr) numa = device->numa_node;
+    if (device != nullptr && find_position(layout, *device) != nullptr) numa = device->numa_node;
   };
   for (auto& gpu : node.gpus) numa_of(gpu.pci, gpu.numa_node);
   for (auto& nic : node.nics) {

@@ -37,6 +37,11 @@ struct Layout {
 /// A switch that the file names keeps its address; its downstream ports are in kInventedDomain.
 Layout layout_of(const NcclTopology& topology);
 
+/// Where the layout puts a function: by its own address, else with its physical function, else with
+/// function 0 of its card, which stands for the whole card in a topology file (NCCL
+/// src/transport/net_ib merges ports and virtual functions). nullptr: the layout does not say.
+const Position* find_position(const Layout& layout, const PciDevice& device);
+
 /// The node with the functions of the layout moved to their positions, NUMA nodes of GPUs and NICs
 /// with them, and the layout's bridges that sysfs does not have added as PCI-to-PCI bridges.
 /// Functions the layout does not know stay where they are.

@@ -42,11 +42,18 @@ Place place_of(const Node& node, const PciDevice* function) {
   if (function == nullptr || function->root.empty()) return place;
   place.root = &function->root;
   place.bridges = &function->bridges;
-  place.numa = cpu_numa_node(node, *function);
-  if (place.numa) {
-    if (const NumaNode* numa = find_numa(node, *place.numa)) place.socket = numa->socket;
+  place.numa = function->numa_node;
+  place.cpu_numa = cpu_numa_node(node, *function);
+  if (place.cpu_numa) {
+    if (const NumaNode* numa = find_numa(node, *place.cpu_numa)) place.socket = numa->socket;
   }
   return place;
+}
+
+/// A node that stands for another is its socket where sockets are not known.
+bool on_one_socket(const Place& a, const Place& b) {
+  if (a.socket && b.socket) return a.socket == b.socket;
+  return a.cpu_numa && a.cpu_numa == b.cpu_numa;
 }
 
 bool same_place(const Place& a, const Place& b) {
@@ -70,7 +77,7 @@ Nearness nearness_of(const Place& a, const Place& b) {
   } else if (a.numa && a.numa == b.numa) {
     near.relation = Relation::node;
   } else {
-    near.same_socket = a.socket && a.socket == b.socket;
+    near.same_socket = on_one_socket(a, b);
   }
   return near;
 }

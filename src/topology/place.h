@@ -15,8 +15,9 @@ namespace railhead {
 struct Place {
   const std::string* root = nullptr;  ///< nullptr: unknown, SYS to everything
   const std::vector<PciAddress>* bridges = nullptr;
-  std::optional<int> numa;    ///< a node with CPUs
-  std::optional<int> socket;  ///< of that node
+  std::optional<int> numa;      ///< as sysfs says, a node without CPUs too
+  std::optional<int> cpu_numa;  ///< the node with CPUs that stands for it
+  std::optional<int> socket;    ///< of that node
 };
 
 /// The place of a function; nullptr is a soft device.
@@ -28,6 +29,8 @@ bool same_place(const Place& a, const Place& b);
 std::size_t common_bridges(const std::vector<PciAddress>& a, const std::vector<PciAddress>& b);
 
 /// The relation of two functions at these places. Two different functions on one root bus are PHB.
+/// NODE compares the nodes that sysfs names, as nvidia-smi does: a GPU whose own memory is a NUMA
+/// node (Grace, POWER9) is SYS to every NIC. That its memory hangs on a socket counts within SYS.
 Nearness nearness_of(const Place& a, const Place& b);
 
 }  // namespace railhead

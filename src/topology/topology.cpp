@@ -161,9 +161,6 @@ Topology make_topology(const Node& node) {
   topology.gpu_nic = make_matrix(table, gpus, nics);
   topology.gpu_gpu = make_matrix(table, gpus, gpus);
   topology.nic_nic = make_matrix(table, nics, nics);
-  if (node.hypervisor && topology.confidence == Confidence::high) {
-    topology.confidence = Confidence::medium;
-  }
   return topology;
 }
 

@@ -58,22 +58,24 @@ struct Topology {
   std::vector<std::vector<Nearness>> nic_nic;
   TopologySource source = TopologySource::pci_tree;
   Confidence confidence = Confidence::high;
+  std::string origin;  ///< file or type of machine that it is from; "" for sysfs alone
   std::vector<std::string> warnings;
 };
 
 /// The lowest bridge above both functions, absent where there is none.
 std::optional<PciAddress> common_bridge(const PciDevice& a, const PciDevice& b);
 
-/// The NUMA node with CPUs that a function belongs to. A node without CPUs (a GPU's own memory,
-/// CXL) stands for the nearest one that has some, by its row of distances; absent where nothing
-/// says.
+/// The NUMA node with CPUs that a function belongs to: for a node without CPUs (a GPU's own memory,
+/// CXL) the nearest one that has some, by its row of distances; absent where nothing says. It
+/// orders equal relations and changes none: nvidia-smi compares the nodes that sysfs names.
 std::optional<int> cpu_numa_node(const Node& node, const PciDevice& function);
 
 /// Relation of two functions from sysfs alone. A function without a known path, and a soft device,
 /// is SYS to everything (nullptr). A function to itself is PIX.
 Nearness relation_between(const Node& node, const PciDevice* a, const PciDevice* b);
 
-/// All relations of a node. Functions at one place (same bridges, same NUMA node: the ports and VFs
+/// All relations of a node as it is; whether its PCI tree can be believed is not asked here
+/// (arrange.h). Functions at one place (same bridges, same NUMA node: the ports and VFs
 /// of a card) are compared once, so hundreds of VFs cost nothing.
 Topology make_topology(const Node& node);
 

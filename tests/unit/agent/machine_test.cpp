@@ -18,6 +18,29 @@ class MachineTest : public testing::Test {
     return {std::move(open), std::move(watch), {}, {}, clock_, log_, metrics_};
   }
 
+  /// A machine whose operator named a topology file: file_, or an error where that is absent.
+  Machine make_with_file() {
+    const auto read = [this]() -> Result<std::optional<TextFile>> {
+      if (!file_) return Error{ErrorCode::denied, "/etc/topo.xml: denied"};
+      return file_;
+    };
+    return {box(), nullptr, {}, {}, clock_, log_, metrics_, read};
+  }
+
+  /// A file that has all GPUs and NICs of seed-8gpu-4nic below one switch.
+  static std::string one_switch() {
+    std::string text =
+        "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"ffff:ff:01.0\" class=\"0x060400\">";
+    const Node node = machine("seed-8gpu-4nic");
+    const auto add = [&](const PciAddress& address) {
+      text += "<pci busid=\"" + address.str() + "\" class=\"" +
+              (node.find_pci(address)->class_code >> 16 == 2 ? "0x020700" : "0x030200") + "\"/>";
+    };
+    for (const auto& gpu : node.gpus) add(gpu.pci);
+    for (const auto& nic : node.nics) add(*nic.pci);
+    return text + "</pci></cpu></system>";
+  }
+
   [[nodiscard]] Machine::Open box() const {
     return [this]() -> Result<std::unique_ptr<Host>> {
       if (text_.empty()) return Error{ErrorCode::unavailable, "machine.node: gone"};
@@ -26,6 +49,7 @@ class MachineTest : public testing::Test {
   }
 
   std::string text_ = machine_text("seed-8gpu-4nic");
+  std::optional<TextFile> file_ = TextFile{"/etc/topo.xml", one_switch()};
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
   MetricRegistry metrics_{metric_list()};
@@ -71,6 +95,53 @@ TEST_F(MachineTest, what_cannot_be_opened_is_an_error_and_keeps_the_last_table) 
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message, "machine.node: gone");
   EXPECT_EQ(machine.table(), before);
+}
+
+TEST_F(MachineTest, the_source_of_the_topology_is_a_metric) {
+  auto machine = make_with_file();
+  ASSERT_TRUE(machine.read("start"));
+  EXPECT_EQ(machine.table()->topology().gpu_nic[0][3].relation, Relation::pix);
+  EXPECT_EQ(metrics_.value(
+                "railhead_topology_info",
+                {{"source", "topology file"}, {"confidence", "high"}, {"origin", "/etc/topo.xml"}}),
+            1);
+}
+
+TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error) {
+  file_.reset();
+  EXPECT_EQ(make_with_file().read("start").error().message, "/etc/topo.xml: denied");
+  file_ = TextFile{"/etc/topo.xml", "<system>\n<cpu>\n"};
+  const auto done = make_with_file().read("start");
+  ASSERT_FALSE(done);
+  EXPECT_EQ(done.error().message.find("/etc/topo.xml:"), 0U) << done.error().message;
+}
+
+TEST_F(MachineTest, an_edited_topology_file_counts_from_the_next_reading) {
+  auto machine = make_with_file();
+  ASSERT_TRUE(machine.read("start"));
+  const auto before = machine.table();
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_EQ(machine.table(), before);
+  file_->text = "<system version=\"1\"/>";
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_EQ(machine.table()->topology().source, TopologySource::pci_tree);
+  EXPECT_EQ(metrics_.expose().find("topology file"), std::string::npos);
+}
+
+TEST_F(MachineTest, a_bad_edit_leaves_what_the_file_said_before_and_the_machine_is_still_watched) {
+  auto machine = make_with_file();
+  ASSERT_TRUE(machine.read("start"));
+  const auto before = machine.table();
+  file_->text = "<system";
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_EQ(machine.table(), before);
+  file_.reset();
+  text_ = machine_text("gpus-only");
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_EQ(machine.table()->node().gpus.size(), 4U);
+  text_ = machine_text("seed-8gpu-4nic");
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_EQ(machine.table()->topology().origin, "/etc/topo.xml");
 }
 
 TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {

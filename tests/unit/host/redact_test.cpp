@@ -69,6 +69,16 @@ TEST(Redact, gpu_uuids_are_the_same_in_procfs_and_in_cdi_specs) {
   EXPECT_THAT(text, HasSubstr("information 93\n"));
 }
 
+TEST(Redact, guids_are_the_same_in_sysfs_and_in_a_topology_file) {
+  const std::string text = redacted(
+      "t /m0/sys_image_guid 58a2:e103:00e3:f804\n"
+      "t /opt/topo <net guid=\"0x4f8e30003e1a258\"/><net port=\"1\" guid=\"0x0\"/><net "
+      "guid=\"x\"/>\n");
+  EXPECT_THAT(text, HasSubstr("sys_image_guid 58a2:e103:0000:0001\n"));
+  EXPECT_THAT(text, HasSubstr("<net guid=\"0x100000003e1a258\"/>"));
+  EXPECT_THAT(text, HasSubstr("guid=\"0x0\"/><net guid=\"x\"/>"));
+}
+
 TEST(Redact, names_made_of_an_address_change_with_it_everywhere) {
   EXPECT_EQ(redacted("l /sys/class/net/enxb8cef6123456 -> ../../devices/net/enxb8cef6123456\n"
                      "t /sys/devices/net/enxb8cef6123456/address b8:ce:f6:12:34:56\n"

@@ -142,7 +142,7 @@ TEST(Topology, within_sys_the_same_socket_is_nearer) {
   EXPECT_LT(row[0], row[1]);
 }
 
-TEST(Topology, memory_of_a_gpu_is_compared_through_the_nearest_node_with_cpus) {
+TEST(Topology, a_gpu_whose_memory_is_a_numa_node_is_sys_and_nearer_on_its_socket) {
   NodeBuilder b;
   b.numa(0, 0, {0, 1}, {10, 40, 80}).numa(1, 1, {2, 3}, {40, 10, 120});
   b.numa(2, 0, {}, {80, 120, 10});
@@ -151,8 +151,29 @@ TEST(Topology, memory_of_a_gpu_is_compared_through_the_nearest_node_with_cpus) {
   b.nic(b.bridge(b.host_bridge(0x00, 0, 0)));
   b.nic(b.bridge(b.host_bridge(0x00, 1, 16)));
   const auto row = make_topology(b.build()).gpu_nic[0];
-  EXPECT_EQ(row[0].relation, Relation::node);
-  EXPECT_EQ(row[1].relation, Relation::sys);
+  EXPECT_EQ(row[0], (Nearness{Relation::sys, true, 0}));
+  EXPECT_EQ(row[1], (Nearness{Relation::sys, false, 0}));
+}
+
+TEST(Topology, memory_of_a_gpu_is_near_its_cpus_where_sockets_are_not_known) {
+  NodeBuilder b;
+  b.numa(0, 0, {0, 1}, {10, 40, 80}).numa(1, 1, {2, 3}, {40, 10, 120});
+  b.numa(2, 0, {}, {80, 120, 10});
+  for (auto& numa : b.raw().numa) numa.socket.reset();
+  b.gpu(b.bridge(b.host_bridge(0x00, 2, 8)));
+  b.nic(b.bridge(b.host_bridge(0x00, 1, 16)));
+  b.nic(b.bridge(b.host_bridge(0x00, 0, 17)));
+  const auto row = make_topology(b.build()).gpu_nic[0];
+  EXPECT_EQ(row[0], (Nearness{Relation::sys, false, 0}));
+  EXPECT_EQ(row[1], (Nearness{Relation::sys, true, 0}));
+}
+
+TEST(Topology, two_gpus_with_memory_of_their_own_on_one_socket_are_sys) {
+  NodeBuilder b;
+  b.numa(0, 0, {0, 1}, {10, 80, 80}).numa(1, 0, {}, {80, 10, 80}).numa(2, 0, {}, {80, 80, 10});
+  b.gpu(b.bridge(b.host_bridge(0x00, 1, 8)));
+  b.gpu(b.bridge(b.host_bridge(0x00, 2, 9)));
+  EXPECT_EQ(make_topology(b.build()).gpu_gpu[0][1], (Nearness{Relation::sys, true, 0}));
 }
 
 TEST(Topology, numa_node_that_is_not_listed_still_compares_by_number) {
@@ -188,13 +209,6 @@ TEST(Topology, function_without_a_path_is_sys_and_lowers_the_confidence) {
   EXPECT_EQ(topology.confidence, Confidence::low);
   ASSERT_EQ(topology.warnings.size(), 1U);
   EXPECT_NE(topology.warnings[0].find(node.gpus[0].pci.str()), std::string::npos);
-}
-
-TEST(Topology, below_a_hypervisor_the_tree_is_trusted_less) {
-  auto b = two_sockets();
-  b.gpu(b.bridge(b.host_bridge(0x15, 0)));
-  b.raw().hypervisor = true;
-  EXPECT_EQ(make_topology(b.build()).confidence, Confidence::medium);
 }
 
 TEST(Topology, two_devices_of_one_function_are_pix) {

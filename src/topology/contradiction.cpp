@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/contradiction.h"
+
+#include <set>
+#include <vector>
+
+#include "base/text.h"
+#include "topology/topology.h"
+
+namespace railhead {
+namespace {
+
+/// Indices of the NICs among `of` that are nearest to a GPU.
+std::set<std::size_t> nearest(const std::vector<Nearness>& row,
+                              const std::vector<std::size_t>& of) {
+  std::set<std::size_t> nics;
+  for (const auto n : of) {
+    if (!nics.empty() && row[n] > row[*nics.begin()]) continue;
+    if (!nics.empty() && row[n] < row[*nics.begin()]) nics.clear();
+    nics.insert(n);
+  }
+  return nics;
+}
+
+std::vector<std::size_t> known_nics(const Node& node, const Layout& layout) {
+  std::vector<std::size_t> known;
+  for (std::size_t n = 0; n < node.nics.size(); ++n) {
+    const auto& address = node.nics[n].pci;
+    const PciDevice* function = address ? node.find_pci(*address) : nullptr;
+    if (function != nullptr && find_position(layout, *function) != nullptr) known.push_back(n);
+  }
+  return known;
+}
+
+bool share_a_bridge(const Nearness& near) {
+  return near.relation == Relation::pix || near.relation == Relation::pxb;
+}
+
+}  // namespace
+
+std::string contradicted_gpus(const Node& reference, const Node& claim, const Layout& layout) {
+  const auto nics = known_nics(claim, layout);
+  const Topology right = make_topology(reference);
+  const Topology claimed = make_topology(claim);
+  std::vector<std::string> gpus;
+  for (std::size_t g = 0; g < claim.gpus.size(); ++g) {
+    const auto by_reference = nearest(right.gpu_nic[g], nics);
+    if (by_reference.empty() || !share_a_bridge(right.gpu_nic[g][*by_reference.begin()])) continue;
+    bool agree = false;
+    for (const auto n : nearest(claimed.gpu_nic[g], nics)) agree |= by_reference.contains(n);
+    if (!agree) gpus.push_back(claim.gpus[g].pci.str());
+  }
+  return gpus.empty() ? "" : (gpus.size() == 1 ? "GPU " : "GPUs ") + join(gpus, ", ");
+}
+
+}  // namespace railhead

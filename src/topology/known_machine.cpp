@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/known_machine.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.h"
+#include "topology/known_machines_text.h"
+
+namespace railhead {
+namespace {
+
+/// Two buses of kInventedDomain a switch: that of its upstream port, that of its downstream ports.
+constexpr unsigned kBusesPerSwitch = 2;
+
+bool fits(const std::string& pattern, const std::optional<std::string>& text) {
+  return pattern.empty() || (text && glob_match(pattern, *text));
+}
+
+bool fits(const KnownMachine& machine, const Dmi& dmi) {
+  return fits(machine.sys_vendor, dmi.sys_vendor) && fits(machine.product_name, dmi.product_name) &&
+         fits(machine.asset_tag, dmi.chassis_asset_tag);
+}
+
+std::string four_digits(std::uint16_t number) {
+  static constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 12; shift >= 0; shift -= 4) text += kDigits[(number >> shift) & 0xfU];
+  return text;
+}
+
+bool has_id_of(const KnownMachine& machine, const Node& node, const Gpu& gpu) {
+  const PciDevice* function = node.find_pci(gpu.pci);
+  if (function == nullptr) return false;
+  const std::string id = four_digits(function->vendor) + ":" + four_digits(function->device);
+  return std::find(machine.gpu_ids.begin(), machine.gpu_ids.end(), id) != machine.gpu_ids.end();
+}
+
+/// Every GPU stands where the machine has one, and no NIC does.
+bool stands_in_places(const KnownMachine& machine, const Node& node) {
+  std::set<PciAddress> places;
+  for (const auto& one : machine.switches) places.insert(one.gpus.begin(), one.gpus.end());
+  return std::all_of(node.gpus.begin(), node.gpus.end(),
+                     [&](const Gpu& gpu) { return places.contains(gpu.pci); }) &&
+         std::none_of(node.nics.begin(), node.nics.end(),
+                      [&](const Nic& nic) { return nic.pci && places.contains(*nic.pci); });
+}
+
+bool is(const KnownMachine& machine, const Node& node) {
+  if (node.gpus.empty() || !fits(machine, node.dmi)) return false;
+  if (!std::all_of(node.gpus.begin(), node.gpus.end(),
+                   [&](const Gpu& gpu) { return has_id_of(machine, node, gpu); })) {
+    return false;
+  }
+  return machine.tree_is_real ? node.gpus.size() == machine.gpus : stands_in_places(machine, node);
+}
+
+/// A switch with one thing below it would say nothing but its NUMA node.
+bool is_switch(const KnownSwitch& one) {
+  return one.gpus.size() + one.nics.size() > 1;
+}
+
+Position position_below(const KnownSwitch& one, std::uint8_t number, std::uint8_t port,
+                        const PciAddress& function) {
+  const auto bus = static_cast<std::uint8_t>(kBusesPerSwitch * number);
+  const PciAddress upstream{kInventedDomain, bus, 0, 0};
+  const PciAddress downstream{kInventedDomain, static_cast<std::uint8_t>(bus + 1), port, 0};
+  Position position;
+  position.function = function;
+  position.root = "pci" + upstream.str().substr(0, upstream.str().rfind(':'));
+  if (is_switch(one)) position.bridges = {upstream, downstream};
+  position.numa_node = one.numa_node;
+  return position;
+}
+
+}  // namespace
+
+const std::vector<KnownMachine>& known_machines() {
+  static const std::vector<KnownMachine> table =
+      parse_known_machines(known_machines_text(), "known_machines.yaml")
+          .value_or(std::vector<KnownMachine>{});
+  return table;
+}
+
+const KnownMachine* find_known_machine(const Node& node, const std::vector<KnownMachine>& table) {
+  const auto at = std::find_if(table.begin(), table.end(),
+                               [&](const KnownMachine& machine) { return is(machine, node); });
+  return at != table.end() ? &*at : nullptr;
+}
+
+Layout layout_of(const KnownMachine& machine) {
+  Layout layout;
+  std::uint8_t number = 0;
+  for (const auto& one : machine.switches) {
+    std::uint8_t port = 0;
+    for (const auto* functions : {&one.gpus, &one.nics}) {
+      for (const auto& function : *functions) {
+        layout.positions.push_back(position_below(one, number, port++, function));
+      }
+    }
+    ++number;
+  }
+  std::sort(layout.positions.begin(), layout.positions.end(),
+            [](const Position& a, const Position& b) { return a.function < b.function; });
+  return layout;
+}
+
+}  // namespace railhead

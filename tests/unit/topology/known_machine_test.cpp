@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/known_machine.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "topology/known_machines_text.h"
+#include "topology/topology.h"
+#include "unit/topology/virtual_machines.h"
+
+namespace railhead {
+namespace {
+
+using test::known;
+using test::machine_of;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr std::string_view kEntry =
+    "machines:\n"
+    "  - name: A\n"
+    "    source: here\n"
+    "    vendor: V*\n"
+    "    gpuIds: [10de:2330]\n"
+    "    gpus: 1\n"
+    "    nics: 1\n"
+    "    switches:\n"
+    "      - {numa: 0, gpus: [0001:00:00.0], nics: [0002:00:00.0]}\n";
+
+/// kEntry with one line replaced.
+std::string entry_with(std::string_view old_text, std::string_view new_text) {
+  std::string text(kEntry);
+  return text.replace(text.find(old_text), old_text.size(), new_text);
+}
+
+std::string error_of(const std::string& text) {
+  const auto parsed = parse_known_machines(text, "table.yaml");
+  return parsed ? "no error" : parsed.error().message;
+}
+
+TEST(KnownMachine, the_table_in_the_program_parses_and_no_name_stands_twice) {
+  const auto parsed = parse_known_machines(known_machines_text(), "known_machines.yaml");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_THAT(*parsed, SizeIs(known_machines().size()));
+  std::set<std::string> names;
+  for (const auto& machine : *parsed) names.insert(machine.name);
+  EXPECT_THAT(names, SizeIs(parsed->size()));
+  EXPECT_GE(names.size(), 15U);
+}
+
+TEST(KnownMachine, every_entry_is_found_by_a_machine_of_its_shape_and_by_no_other) {
+  for (const auto& machine : known_machines()) {
+    const auto* found = find_known_machine(machine_of(machine), known_machines());
+    ASSERT_NE(found, nullptr) << machine.name;
+    EXPECT_EQ(found->name, machine.name);
+  }
+}
+
+TEST(KnownMachine, every_entry_names_a_public_source) {
+  for (const auto& machine : known_machines()) {
+    EXPECT_THAT(machine.source, HasSubstr("https://github.com/")) << machine.name;
+  }
+}
+
+TEST(KnownMachine, gpus_and_nics_may_be_missing) {
+  const auto& machine = known("Azure ND H100 v5");
+  Node node = machine_of(machine);
+  node.gpus.erase(node.gpus.begin() + 3);
+  node.nics.erase(node.nics.begin());
+  EXPECT_EQ(find_known_machine(node, known_machines()), &machine);
+}
+
+TEST(KnownMachine, a_gpu_where_it_has_none_is_another_machine) {
+  Node node = machine_of(known("Azure ND H100 v5"));
+  const auto from = node.gpus[0].pci;
+  const PciAddress to{0x77, 0, 0, 0};
+  node.gpus[0].pci = to;
+  for (auto& device : node.pci) {
+    if (device.address == from) device.address = to;
+  }
+  std::sort(node.pci.begin(), node.pci.end(),
+            [](const PciDevice& a, const PciDevice& b) { return a.address < b.address; });
+  EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
+}
+
+TEST(KnownMachine, front_end_nics_elsewhere_do_not_matter) {
+  auto b = test::builder_of(known("Azure ND H100 v5"));
+  b.nic(b.host_bridge(0, 0, 0x8d06)).ethernet(100);
+  EXPECT_NE(find_known_machine(b.build(), known_machines()), nullptr);
+}
+
+TEST(KnownMachine, the_size_follows_from_the_gpus_where_dmi_does_not_say) {
+  Node node = machine_of(known("Azure ND H100 v5"));
+  for (auto& device : node.pci) {
+    if (device.vendor == 0x10de) device.device = 0x2335;
+  }
+  EXPECT_EQ(find_known_machine(node, known_machines()), &known("Azure ND H200 v5"));
+}
+
+TEST(KnownMachine, dmi_that_cannot_be_read_fits_nothing) {
+  Node node = machine_of(known("Azure ND H100 v5"));
+  node.dmi.chassis_asset_tag.reset();
+  EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
+}
+
+TEST(KnownMachine, a_real_tree_needs_the_right_number_of_gpus) {
+  Node node = machine_of(known("AWS p5.48xlarge"));
+  EXPECT_NE(find_known_machine(node, known_machines()), nullptr);
+  node.gpus.pop_back();
+  EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
+}
+
+TEST(KnownMachine, a_machine_without_gpus_is_none) {
+  Node node = machine_of(known("Azure ND H100 v5"));
+  node.gpus.clear();
+  EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
+}
+
+TEST(KnownMachine, its_layout_pairs_each_gpu_with_the_nic_of_its_switch) {
+  const auto& machine = known("Azure ND A100 v4");
+  const Node node = moved(machine_of(machine), layout_of(machine));
+  const auto topology = make_topology(node);
+  // GPU 0001 and 0002 are on NUMA node 1 with NIC 0101 and 0102, 0003 and 0004 on node 0.
+  EXPECT_EQ(topology.gpu_nic[0][0].relation, Relation::pix);
+  EXPECT_EQ(topology.gpu_nic[0][1].relation, Relation::pix);
+  EXPECT_EQ(topology.gpu_nic[0][2].relation, Relation::sys);
+  EXPECT_EQ(topology.gpu_nic[2][2].relation, Relation::pix);
+  EXPECT_EQ(node.gpus[0].numa_node, 1);
+  EXPECT_EQ(node.gpus[2].numa_node, 0);
+  // 000b and 000c with 0105 and 0106 on node 3.
+  EXPECT_EQ(topology.gpu_nic[4][4].relation, Relation::pix);
+  EXPECT_EQ(topology.gpu_nic[4][6].relation, Relation::sys);
+}
+
+TEST(KnownMachine, its_layout_keeps_switches_of_one_numa_node_apart) {
+  const auto& machine = known("Azure ND H100 v5");
+  const auto topology = make_topology(moved(machine_of(machine), layout_of(machine)));
+  EXPECT_EQ(topology.gpu_nic[0][0].relation, Relation::pix);
+  EXPECT_EQ(topology.gpu_nic[0][1].relation, Relation::node);
+  EXPECT_EQ(topology.gpu_nic[0][4].relation, Relation::sys);
+}
+
+TEST(KnownMachine, a_device_alone_gets_a_numa_node_and_no_bridge) {
+  const auto layout = layout_of(known("Azure NDv2"));
+  ASSERT_THAT(layout.positions, SizeIs(9));
+  for (const auto& position : layout.positions) EXPECT_THAT(position.bridges, IsEmpty());
+}
+
+TEST(KnownMachine, its_layout_has_each_address_once_in_order) {
+  for (const auto& machine : known_machines()) {
+    const auto layout = layout_of(machine);
+    EXPECT_TRUE(std::is_sorted(layout.positions.begin(), layout.positions.end(),
+                               [](const Position& a, const Position& b) {
+                                 return !(b.function < a.function) && a.function != b.function;
+                               }))
+        << machine.name;
+  }
+}
+
+TEST(KnownMachine, mistakes_in_a_table_are_named_with_line_and_key) {
+  EXPECT_EQ(error_of(std::string(kEntry)), "no error");
+  EXPECT_EQ(error_of(entry_with("gpus: 1", "gpus: 2")),
+            "table.yaml: line 2 column 5: \"A\": the switches have 1 GPUs");
+  EXPECT_EQ(error_of(entry_with("nics: 1", "nics: 2")),
+            "table.yaml: line 2 column 5: \"A\": the switches have 1 NICs");
+  EXPECT_THAT(error_of(entry_with("0002:00:00.0", "0001:00:00.0")), HasSubstr("stands twice"));
+  EXPECT_THAT(error_of(entry_with("source: here", "source: ''")), HasSubstr("no source"));
+  EXPECT_THAT(error_of(entry_with("10de:2330", "10de:233")), HasSubstr("line 5"));
+  EXPECT_THAT(error_of(entry_with("0002:00:00.0", "2:0:0")), HasSubstr("nics: "));
+  EXPECT_THAT(error_of(entry_with("vendor: V*", "vendro: V*")),
+              HasSubstr("line 4 column 5: vendro: unknown key"));
+  EXPECT_THAT(error_of(entry_with("    vendor: V*\n", "")), HasSubstr("no DMI string"));
+  EXPECT_THAT(error_of(entry_with("nics: 1", "nics: 1\n    treeIsReal: true")),
+              HasSubstr("either treeIsReal or switches"));
+  EXPECT_THAT(error_of(entry_with("numa: 0, ", "")), HasSubstr("line 9"));
+  EXPECT_THAT(error_of("machines: 5"), HasSubstr("expected one list"));
+  EXPECT_THAT(error_of("- 1\n- 2"), Not(HasSubstr("no error")));
+  EXPECT_THAT(error_of("["), HasSubstr("table.yaml: "));
+}
+
+}  // namespace
+}  // namespace railhead
