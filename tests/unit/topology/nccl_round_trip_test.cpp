@@ -29,9 +29,11 @@ Functions functions_of(const Node& node) {
 
 /// Whether `now` is `before` as far as the format can say it.
 ///   PHB   host bridges do not exist in a file: NODE, unless the NUMA node is not known either
+///   SYS   a NUMA node without CPUs (a GPU's own memory) is no <cpu>, the one near it is: NODE
 ///   SYS   functions without a NUMA node stand below one <cpu> of their own: PHB
 bool means(const Nearness& before, const Nearness& now, bool numa_known) {
   if (before.relation == now.relation) return true;
+  if (before.same_socket && now.relation == Relation::node) return true;
   if (numa_known) return before.relation == Relation::phb && now.relation == Relation::node;
   return before.relation == Relation::sys && now.relation == Relation::phb;
 }
