@@ -10,8 +10,8 @@ An entry of EXPECTED, by machine name:
   "unusable"   compute NICs that are dealt and that others stand in for
   a role       the NICs of that role ("storage", "management", "front-end", …); NICs named nowhere
                else are compute NICs that some GPU gets
-  "source"     what the relations come from
-  "confidence" how sure they are
+  "source"     what the relations come from, "PCI tree" if not named
+  "confidence" how sure they are, "high" if not named
   "relations"  the matrix as `nvidia-smi topo -m` prints it, or some of its rows and columns (a bare
                number stands for mlx5_ and that number)
 """
@@ -62,9 +62,9 @@ def wrong_roles(expected, topology):
 
 
 def wrong_origin(expected, topology):
-    for key in ("source", "confidence"):
-        if expected.get(key, topology[key]) != topology[key]:
-            yield f"{key} is {topology[key]}, expected {expected[key]}"
+    for key, usual in (("source", "PCI tree"), ("confidence", "high")):
+        if topology[key] != expected.get(key, usual):
+            yield f"{key} is {topology[key]}, expected {expected.get(key, usual)}"
 
 
 def relation(topology, row, column):

@@ -26,9 +26,11 @@ CX7_VF = (0x020700, 0x15b3, 0x101e, 0x15b3, 0x0041, "mlx5_core", 32, 16)
 MANA_VF = (0x020000, 0x1414, 0x00ba, 0x1414, 0x00b9, "mana", None, None)
 
 
-def vmbus_folder(m, what):
+def vmbus_folder(m, what, second=None):
+    """A device of the bus; `second`: the second field of its GUID."""
     code = hashlib.sha256(f"{m.name}/{what}".encode()).hexdigest()
-    return f"{VMBUS}/" + "-".join(code[a:b] for a, b in ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32)))
+    fields = [code[a:b] for a, b in ((0, 8), (8, 12), (12, 16), (16, 20), (20, 32))]
+    return f"{VMBUS}/" + "-".join([fields[0], second or fields[1], *fields[2:]])
 
 
 def azure(name, numa):
@@ -39,8 +41,11 @@ def azure(name, numa):
 
 
 def passed_through(m, domain, numa):
-    """The host bridge of one function; its address is DDDD:00:00.0."""
-    return m.host_bridge(f"pci{domain:04x}:00", numa, vmbus_folder(m, domain)), f"{domain:04x}:00:00.0"
+    """The host bridge of one function, and its address DDDD:00:00.0. The PCI domain is the second
+    field of the bus device's GUID. Source: Linux drivers/pci/controller/pci-hyperv.c,
+    hv_pci_probe()."""
+    folder = vmbus_folder(m, domain, f"{domain:04x}")
+    return m.host_bridge(f"pci{domain:04x}:00", numa, folder), f"{domain:04x}:00:00.0"
 
 
 def infiniband(m, nics, model, gbps, prefix="mlx5_ib"):
@@ -61,6 +66,13 @@ def front_end(m, domain, numa, model=CX4LX_VF, name="mlx5_an0"):
     m.virtual_netdev("eth0", lower=[(netdev, f"{place.path}/net/{netdev}")], above=eth0)
     m.rdma(place, name, model, 40, "Ethernet", netdev, "10.0.0.4")
     m.routes(default="eth0")
+
+
+def nccl_file(m, path, text):
+    """A topology file and the node-wide configuration of NCCL that names it."""
+    m.tree.raw("/etc/nccl.conf", "# NCCL of this image\nNCCL_IB_PCI_RELAXED_ORDERING=1\n"
+                                 f"NCCL_TOPO_FILE={path}\n".encode())
+    m.tree.raw(path, text.encode())
 
 
 # Two EPYC 7V12 in four NUMA nodes. NUMA node, then the PCI domains of two GPUs and two NICs.
@@ -94,25 +106,47 @@ XEON_8480C_VM = [(0, "0-47", 0), (1, "48-95", 1)]
          "Azure ND H100 v5 (ND96isr_H100_v5): eight H100-SXM5, eight ConnectX-7 virtual functions.",
          "PCI domains, NUMA nodes and CPUs: github.com/Azure/azhpc-images topology/ndv5-topo.xml",
          "@ 8e9d055fb9e1. PCI ids of the virtual functions, names and eth0's device are chosen.")
-def azure_nd_h100_v5():
-    m = azure("azure-nd-h100-v5", XEON_8480C_VM)
+def azure_nd_h100_v5(name="azure-nd-h100-v5", lost=None):
+    m = azure(name, XEON_8480C_VM)
     for at, (gpu, _) in enumerate(ND_H100_V5):
         m.nvidia_gpu(*passed_through(m, gpu, at // 4), hw.H100, "NVIDIA H100 80GB HBM3")
-    infiniband(m, [(nic, at // 4) for at, (_, nic) in enumerate(ND_H100_V5)], CX7_VF, 400)
+    nics = [(nic, at // 4) for at, (_, nic) in enumerate(ND_H100_V5) if nic != lost]
+    infiniband(m, nics, CX7_VF, 400)
     front_end(m, 0x8a51, 0)
     return m
+
+
+@machine("azure-nd-h100-v5-nic-lost",
+         "The ND H100 v5 without the NIC of GPU 2 (0103): those of all other GPUs stay theirs, although",
+         "by NUMA node and address alone they would move up. Chosen.")
+def azure_nd_h100_v5_nic_lost():
+    return azure_nd_h100_v5("azure-nd-h100-v5-nic-lost", lost=0x0103)
 
 
 @machine("azure-ndv2",
          "Azure NDv2 (ND40rs_v2): eight V100-SXM2 and one ConnectX-5 EDR virtual function.",
          "PCI domains, NUMA nodes and CPUs: github.com/Azure/azhpc-images topology/ndv2-topo.xml",
          "@ 8e9d055fb9e1. The GPUs of NUMA node 1 have no NIC on it. PCI ids and names are chosen.")
-def azure_ndv2():
-    m = azure("azure-ndv2", [(0, "0-19", 0), (1, "20-39", 1)])
+def azure_ndv2(name="azure-ndv2"):
+    m = azure(name, [(0, "0-19", 0), (1, "20-39", 1)])
     for gpu in range(8):
         m.nvidia_gpu(*passed_through(m, gpu + 1, gpu // 4), V100_SXM2, "Tesla V100-SXM2-32GB")
     infiniband(m, [(0x0101, 0)], CX5_VF, 100)
     front_end(m, 0xd2c4, 0)
+    return m
+
+
+@machine("azure-ndv2-wrong-file",
+         "The NDv2 with an image for another size: /etc/nccl.conf names a topology file that knows four",
+         "of its eight GPUs and no NIC. The file has the shape of topology/ncv4-topo.xml in",
+         "github.com/Azure/azhpc-images @ 8e9d055fb9e1; the mistake is chosen.")
+def azure_ndv2_wrong_file():
+    m = azure_ndv2("azure-ndv2-wrong-file")
+    nodes = "".join(f'  <cpu numaid="{node}" affinity="" arch="x86_64" vendor="AuthenticAMD"'
+                    f' familyid="25" modelid="1">\n    <pci busid="{node + 1:04x}:00:00.0"'
+                    f' class="0x030200" link_speed="16 GT/s" link_width="16"/>\n  </cpu>\n'
+                    for node in range(4))
+    nccl_file(m, "/opt/microsoft/ncv4-topo.xml", f'<system version="1">\n{nodes}</system>\n')
     return m
 
 
@@ -141,21 +175,21 @@ def azure_mi300x():
 # PCI domains of GPU and NIC of each pair. Hyper-V made them from GUIDs, and NICs have no order.
 UNNUMBERED = [(0x1f3c, 0xc2b1), (0x3a07, 0x54ee), (0x6b92, 0xe17d), (0x70d4, 0x2a60),
               (0x8e15, 0x9bc8), (0xa9f0, 0x4d37), (0xd258, 0x7fa2), (0xf6e3, 0x0b19)]
-UNNUMBERED_FILE = "/opt/microsoft/topo.xml"
 
 
 def topology_file(pairs):
     """As Azure's images have them in /opt/microsoft: ids left out, switches invented."""
+    link = 'link_speed="32.0 GT/s PCIe" link_width="16"'
     cpus = []
-    for numa in range(2):
-        switches = "".join(
-            f'    <pci busid="ffff:ff:{at + 1:02x}.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">\n'
-            f'      <pci busid="{gpu:04x}:00:00.0" class="0x030200" link_speed="32.0 GT/s PCIe" link_width="16"/>\n'
-            f'      <pci busid="{nic:04x}:00:00.0" class="0x020700" link_speed="32.0 GT/s PCIe" link_width="16"/>\n'
-            f'    </pci>\n' for at, (gpu, nic) in enumerate(pairs) if at // 4 == numa)
-        mask = ("00000000,0000ffff,ffffffff", "ffffffff,ffff0000,00000000")[numa]
+    for numa, mask in enumerate(["00000000,0000ffff,ffffffff", "ffffffff,ffff0000,00000000"]):
         cpus.append(f'  <cpu numaid="{numa}" affinity="{mask}" arch="x86_64" vendor="GenuineIntel"'
-                    f' familyid="6" modelid="143">\n{switches}  </cpu>\n')
+                    f' familyid="6" modelid="143">\n')
+        for at, (gpu, nic) in enumerate(pairs[4 * numa:4 * numa + 4], 4 * numa + 1):
+            cpus.append(f'    <pci busid="ffff:ff:{at:02x}.0" class="0x060400" {link}>\n'
+                        f'      <pci busid="{gpu:04x}:00:00.0" class="0x030200" {link}/>\n'
+                        f'      <pci busid="{nic:04x}:00:00.0" class="0x020700" {link}/>\n'
+                        f'    </pci>\n')
+        cpus.append("  </cpu>\n")
     return f'<system version="1">\n{"".join(cpus)}</system>\n'
 
 
@@ -163,14 +197,12 @@ def topology_file(pairs):
          "A virtual machine of Azure that no table knows: eight H200 and eight ConnectX-7 virtual",
          "functions on PCI domains without a pattern. Its owner has put a topology file on it, which",
          "/etc/nccl.conf names as Azure's images do (github.com/Azure/azhpc-images). Accelerated",
-         "networking is a Microsoft network adapter (mana). Chosen.", committed=False)
+         "networking is a Microsoft network adapter (mana). Chosen.")
 def azure_topology_file():
     m = azure("azure-topology-file", XEON_8480C_VM)
     for at, (gpu, _) in enumerate(UNNUMBERED):
         m.nvidia_gpu(*passed_through(m, gpu, at // 4), H200, "NVIDIA H200")
     infiniband(m, sorted((nic, at // 4) for at, (_, nic) in enumerate(UNNUMBERED)), CX7_VF, 400)
     front_end(m, 0x7870, 0, MANA_VF, "mana_0")
-    m.tree.raw("/etc/nccl.conf", f"# NCCL of this image\nNCCL_IB_PCI_RELAXED_ORDERING=1\n"
-                                 f"NCCL_TOPO_FILE={UNNUMBERED_FILE}\n".encode())
-    m.tree.raw(UNNUMBERED_FILE, topology_file(UNNUMBERED).encode())
+    nccl_file(m, "/opt/microsoft/topo.xml", topology_file(UNNUMBERED))
     return m

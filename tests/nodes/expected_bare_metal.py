@@ -60,7 +60,7 @@ EXPECTED = {
     "nics-only": {"spare": "mlx5_1 mlx5_2 mlx5_3", "management": "mlx5_0"},
     "gpus-only": {"gpus": "- - - -"},
     "renamed-devices": {"gpus": "ibp25s0 ibp59s0 ibp25s0", "front-end": "rocep93s0f0"},
-    "soft-roce": {"spare": "rxe0"},
+    "soft-roce": {"spare": "rxe0", "confidence": "medium"},
     "mig-a100": {"gpus": "mlx5_0 mlx5_1"},
     "broken-host": {"gpus": "mlx5_0 mlx5_0", "unusable": "mlx5_1"},
     "dgx1-v100": {
