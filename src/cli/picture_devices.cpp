@@ -141,15 +141,17 @@ std::string Drawer::nic_footer(std::size_t nic) const {
   const bool good = table_.usable()[nic].usable;
   if (role != Role::compute) {
     const std::string word(to_string(role));
-    return good ? word : word + ", " + fault_word(node(), node().nics[nic]);
+    return good ? word : word + ", " + fault_word(node(), nic);
   }
-  if (!good) return "× " + fault_word(node(), node().nics[nic]);
+  if (is_in_bond(node(), nic)) return fault_word(node(), nic);
+  if (!good) return "× " + fault_word(node(), nic);
   if (!gpus_by_nic_[nic].empty() || node().gpus.empty()) return state_word(node().nics[nic]);
   return "spare";
 }
 
 DiagramLook Drawer::nic_look(std::size_t nic, const DiagramDevice& device) const {
   if (table_.deal().roles[nic].role != Role::compute) return DiagramLook::aside;
+  if (is_in_bond(node(), nic)) return DiagramLook::aside;
   if (!table_.usable()[nic].usable) return DiagramLook::broken;
   const bool idle = device.groups.empty() && device.guests.empty();
   return idle && !node().gpus.empty() ? DiagramLook::aside : DiagramLook::normal;

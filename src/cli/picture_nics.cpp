@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/picture_nics.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -25,6 +26,21 @@ Likeness likeness_of(const DecisionTable& table, std::size_t nic) {
               table.usable()[nic].reason};
 }
 
+/// The bonds that netdevs of a NIC are in.
+std::vector<std::string> bonds_of(const Node& node, const Nic& nic) {
+  std::vector<std::string> bonds;
+  for (const auto& name : nic.netdevs) {
+    const auto* netdev = node.find_netdev(name);
+    if (netdev != nullptr && netdev->master) bonds.push_back(*netdev->master);
+  }
+  return bonds;
+}
+
+bool same_card(const Nic& a, const Nic& b) {
+  return a.pci && b.pci && a.pci->domain == b.pci->domain && a.pci->bus == b.pci->bus &&
+         a.pci->device == b.pci->device;
+}
+
 /// NICs that have a link in the picture.
 std::vector<bool> linked_nics(const DecisionTable& table, const Selection& selection) {
   std::vector<bool> linked(table.node().nics.size());
@@ -47,12 +63,26 @@ std::string short_link_text(const Nic& nic) {
 }
 
 std::string state_word(const Nic& nic) {
-  if (!nic.registered) return "no driver";
+  if (!nic.registered) return nic.driver ? "not registered" : "no driver";
   const auto summary = summarize(nic);
   return summary.state ? std::string(to_string(*summary.state)) : "no state";
 }
 
-std::string fault_word(const Node& node, const Nic& nic) {
+bool is_in_bond(const Node& node, std::size_t nic) {
+  const auto& own = node.nics[nic];
+  if (own.registered) return false;
+  const auto bonds = bonds_of(node, own);
+  return std::any_of(node.nics.begin(), node.nics.end(), [&](const Nic& other) {
+    if (!other.registered || !same_card(own, other)) return false;
+    const auto others = bonds_of(node, other);
+    return std::find_first_of(bonds.begin(), bonds.end(), others.begin(), others.end()) !=
+           bonds.end();
+  });
+}
+
+std::string fault_word(const Node& node, std::size_t index) {
+  const auto& nic = node.nics[index];
+  if (is_in_bond(node, index)) return "in the bond";
   auto word = state_word(nic);
   if (word != to_string(PortState::active)) return word;
   const auto* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;

@@ -27,7 +27,11 @@ std::vector<std::vector<std::size_t>> gpus_by_nic(const DecisionTable& table);
 std::string short_link_text(const Nic& nic);  ///< "InfiniBand 400G", "2× Ethernet 100G"
 std::string state_word(const Nic& nic);       ///< "ACTIVE", "no driver"
 
+/// Whether this function has no RDMA device of its own because that of another function of its card
+/// serves the bond that both are in (link aggregation of mlx5).
+bool is_in_bond(const Node& node, std::size_t nic);
+
 /// What is wrong with a NIC that is not usable, in a word or two: "DOWN", "has VFs".
-std::string fault_word(const Node& node, const Nic& nic);
+std::string fault_word(const Node& node, std::size_t nic);
 
 }  // namespace railhead

@@ -119,7 +119,7 @@ std::vector<Diagram::Note> notes_of(const DecisionTable& table, const Selection&
     const auto& spare = table.deal().spare;
     if (role.role != Role::compute) {
       add_fate(aside, std::string(to_string(role.role)) + ", " + role.reason, node.nics[n].name);
-    } else if (!usable.usable) {
+    } else if (!usable.usable && !is_in_bond(node, n)) {
       add_fate(broken, usable.reason, node.nics[n].name);
     } else if (!node.gpus.empty() && std::find(spare.begin(), spare.end(), n) != spare.end()) {
       add_fate(aside, "spare, there are more NICs than the GPUs share evenly", node.nics[n].name);
@@ -159,7 +159,7 @@ Diagram topology_picture(const DecisionTable& table) {
                    {"PXB", "several switches"},
                    {"PHB", "one host bridge"},
                    {"NODE", "one NUMA node"},
-                   {"SYS", "across sockets, or unknown"}};
+                   {"SYS", "across NUMA nodes, or unknown"}};
   diagram.meaning_of_links = "colour and number: NIC dealt to that GPU";
   diagram.meaning_of_aside = node.gpus.empty() ? "not for compute" : "not dealt";
   diagram.meaning_of_broken = "not usable";

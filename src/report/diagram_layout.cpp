@@ -29,6 +29,7 @@ struct Part {
   int bottom = 0;
   bool upper = false;
   bool lower = false;
+  std::size_t order = 0;         ///< of a box among those beside it
   bool is_box = false;           ///< boxes.front() is all around it
   std::size_t rank = kUnlinked;  ///< the first device that links lead here from
   std::vector<DiagramLayout::PlacedBox> boxes;
@@ -296,9 +297,11 @@ Part Placer::box_part(const DiagramBox& box, std::size_t depth, std::optional<in
     uppers.clear();
     linked.clear();
   }
+  std::size_t order = 0;
   const bool package = box.kind == DiagramBox::Kind::package;
   for (const auto& inner : box.boxes) {
     auto part = box_part(inner, depth + 1, package ? std::nullopt : lower_y);
+    part.order = ++order;
     auto& row = package || (part.upper && part.lower) ? full
                 : part.upper                          ? uppers
                 : part.rank == kUnlinked              ? beside
@@ -310,6 +313,8 @@ Part Placer::box_part(const DiagramBox& box, std::size_t depth, std::optional<in
   } else {
     append(full, std::move(uppers));
     append(full, std::move(linked));
+    std::stable_sort(full.begin(), full.end(),
+                     [](const Part& a, const Part& b) { return a.order < b.order; });
   }
   append(full, std::move(beside));
   const bool may_break = package || box.kind == DiagramBox::Kind::memory;

@@ -169,6 +169,19 @@ TEST(TopologyPicture, what_does_not_work_is_broken_and_its_replacement_is_named)
   EXPECT_THAT(to_svg(picture), HasSubstr("mlx5_1: port 1 is DOWN"));
 }
 
+TEST(TopologyPicture, a_function_whose_bond_another_one_serves_is_not_broken) {
+  auto b = two_rails();
+  b.nic(b.bridge(b.host_bridge(0xa0, 1)), 2).ethernet(400).netdev("eth").master("bond0");
+  auto node = b.build();
+  node.nics[3].registered = false;
+  node.nics[3].ports.clear();
+  node.nics[3].name = node.nics[3].pci->str();
+  EXPECT_NE(device(picture_of(node), node.nics[3].name).look, DiagramLook::broken);
+  EXPECT_THAT(device(picture_of(node), node.nics[3].name).footer, HasSubstr("in the bond"));
+  for (auto& netdev : node.netdevs) netdev.master.reset();
+  EXPECT_THAT(device(picture_of(node), node.nics[3].name).footer, HasSubstr("no driver"));
+}
+
 TEST(TopologyPicture, what_is_not_for_compute_is_aside_with_its_reason) {
   auto b = two_rails();
   b.nic(b.bridge(b.host_bridge(0xa0, 1))).ethernet(25).netdev("eth0").default_route();

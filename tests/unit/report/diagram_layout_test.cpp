@@ -81,6 +81,15 @@ TEST(DiagramLayout, a_stack_is_one_column_beside_both_rows) {
   EXPECT_EQ(layout.devices[7].bottom(), layout.devices[4].bottom());
 }
 
+TEST(DiagramLayout, boxes_with_the_upper_row_alone_keep_their_place) {
+  auto diagram = sample_diagram();
+  diagram.boxes[0].boxes[0].devices = {0, 1};  // the lower device goes to the second box
+  diagram.boxes[0].boxes[1].devices = {2, 3, 4, 5};
+  const auto layout = lay_out(diagram, kSizes);
+  expect_sound(layout, diagram);
+  EXPECT_LT(layout.devices[0].x, layout.devices[2].x);
+}
+
 TEST(DiagramLayout, a_line_wider_than_a_screen_goes_on_in_the_next) {
   Diagram diagram;
   for (std::size_t i = 0; i < 6; ++i) {
