@@ -12,9 +12,10 @@ std::string port_text(const Port& port) {
   return name + " is " + std::string(to_string(*port.state));
 }
 
-Usability usability_of(const Nic& nic) {
+Usability usability_of(const Nic& nic, bool devices_known) {
   if (!nic.registered) return {false, "no RDMA driver is bound"};
-  if (nic.uverbs.empty()) return {false, "it has no uverbs device (is ib_uverbs loaded?)"};
+  if (devices_known && nic.uverbs.empty())
+    return {false, "it has no uverbs device (is ib_uverbs loaded?)"};
   if (nic.ports.empty()) return {false, "it has no ports"};
   const bool active = std::any_of(nic.ports.begin(), nic.ports.end(),
                                   [](const Port& port) { return port.state == PortState::active; });
@@ -29,7 +30,7 @@ Usability usability_of(const Nic& nic) {
 std::vector<Usability> usability_of(const Node& node) {
   std::vector<Usability> all;
   all.reserve(node.nics.size());
-  for (const auto& nic : node.nics) all.push_back(usability_of(nic));
+  for (const auto& nic : node.nics) all.push_back(usability_of(nic, node.devices_known));
   return all;
 }
 

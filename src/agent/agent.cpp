@@ -162,7 +162,7 @@ Status run_agent(const Config& config) {
     log.write(LogLevel::warn, "configuration", {{"what", warning}});
   }
   const auto overrides = TRY(role_overrides(config));
-  const auto origin = machine_origin(config);
+  const auto origin = TRY(machine_origin(config));
   MetricRegistry metrics(metric_list());
   metrics.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
   SystemClock clock;

@@ -25,7 +25,13 @@ struct MachineOrigin {
 /// Opens it; the error names the directory, or the file and line.
 Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin);
 
-MachineOrigin machine_origin(const Config& config);
+/// Fails with ErrorCode::usage where a topology file is named, too, which is no such machine.
+Result<MachineOrigin> machine_origin(const Config& config);
+
+/// The topology file that stands for the machine (host.ncclTopo); absent where none is named. Fails
+/// with ErrorCode::usage where a snapshot is named, too.
+Result<std::optional<NcclTopology>> machine_file(const Config& config);
+
 InjectionPolicy injection_policy(const Config& config);
 Result<std::vector<RoleOverride>> role_overrides(const Config& config);
 

@@ -33,8 +33,21 @@ Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin) {
   return host;
 }
 
-MachineOrigin machine_origin(const Config& config) {
-  return {config.text("host.root"), config.text("host.snapshot")};
+Result<MachineOrigin> machine_origin(const Config& config) {
+  if (!config.text("host.ncclTopo").empty()) {
+    return Error{ErrorCode::usage, "--nccl-topo: a topology file is not a machine to read"};
+  }
+  return MachineOrigin{config.text("host.root"), config.text("host.snapshot")};
+}
+
+Result<std::optional<NcclTopology>> machine_file(const Config& config) {
+  const std::string& path = config.text("host.ncclTopo");
+  if (path.empty()) return std::optional<NcclTopology>();
+  if (!config.text("host.snapshot").empty()) {
+    return Error{ErrorCode::usage, "--nccl-topo and --snapshot exclude each other"};
+  }
+  const auto text = TRY(read_input_file(path, kMaxTopologyBytes));
+  return std::optional(TRY(parse_nccl_topology(text, path)));
 }
 
 InjectionPolicy injection_policy(const Config& config) {

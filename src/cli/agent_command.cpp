@@ -8,7 +8,8 @@ void add_agent_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("agent", "Run the node agent");
   std::vector<std::string_view> keys;
   for (const auto& spec : all_settings()) {
-    if (!spec.flag.empty()) keys.push_back(spec.key);
+    // A topology file has no device that could be given to a container.
+    if (!spec.flag.empty() && spec.key != "host.ncclTopo") keys.push_back(spec.key);
   }
   add_settings(*app, invocation, keys);
   add_config_option(*app, invocation);

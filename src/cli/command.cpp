@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "host/host.h"
 #include "host/input_file.h"
+#include "topology/layout.h"
 
 namespace railhead {
 namespace {
@@ -34,7 +35,7 @@ Result<Config> Invocation::config() const {
 
 int Invocation::fail(std::string_view command, const Error& error, int code) const {
   err << "railhead " << command << ": " << error.message << "\n";
-  return code;
+  return error.code == ErrorCode::usage ? kExitUsage : code;
 }
 
 int Invocation::with_config(std::string_view command,
@@ -78,7 +79,7 @@ void add_config_option(CLI::App& app, Invocation& invocation) {
 }
 
 void add_machine_options(CLI::App& app, Invocation& invocation) {
-  add_settings(app, invocation, {"host.root", "host.snapshot"});
+  add_settings(app, invocation, {"host.root", "host.snapshot", "host.ncclTopo"});
   add_config_option(app, invocation);
 }
 
@@ -97,9 +98,15 @@ void add_output_option(CLI::App& app, Invocation& invocation,
 }
 
 Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config) {
-  const auto host = TRY(open_machine(machine_origin(config)));
   const auto overrides = TRY(role_overrides(config));
   const auto from_operator = TRY(operator_topology(config));
+  if (const auto file = TRY(machine_file(config))) {
+    return std::make_shared<const DecisionTable>(node_from(*file), overrides,
+                                                 injection_policy(config),
+                                                 from_operator ? from_operator : file);
+  }
+  const auto origin = TRY(machine_origin(config));
+  const auto host = TRY(open_machine(origin));
   return std::make_shared<const DecisionTable>(read_node(*host), overrides,
                                                injection_policy(config), from_operator);
 }

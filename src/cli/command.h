@@ -33,7 +33,7 @@ struct Invocation {
   /// the environment and the flags.
   [[nodiscard]] Result<Config> config() const;
 
-  /// Prints the error for a person and returns the exit code.
+  /// Prints the error for a person and returns the exit code: that of a usage error for one.
   int fail(std::string_view command, const Error& error, int code = kExitCannotTell) const;
 
   /// How a command begins: `answer` gets the configuration, and its exit code is the command's.
@@ -51,7 +51,7 @@ struct Invocation {
 /// Options for these settings, from the table: flag, help, default and environment variable.
 void add_settings(CLI::App& app, Invocation& invocation, const std::vector<std::string_view>& keys);
 void add_config_option(CLI::App& app, Invocation& invocation);
-/// --host-root and --snapshot.
+/// --host-root, --snapshot and --nccl-topo.
 void add_machine_options(CLI::App& app, Invocation& invocation);
 /// -o; `more` names formats beyond table, wide, json, yaml. Any other is refused when the command
 /// line is read.

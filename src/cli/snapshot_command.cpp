@@ -17,7 +17,9 @@ struct SnapshotFlags {
 };
 
 int record(const Invocation& invocation, const SnapshotFlags& flags, const Config& config) {
-  auto host = open_machine(machine_origin(config));
+  const auto origin = machine_origin(config);
+  if (!origin) return invocation.fail("snapshot", origin.error());
+  auto host = open_machine(*origin);
   if (!host) return invocation.fail("snapshot", host.error());
   RecordingHost recorder(**host);
   const auto node = read_node(recorder);
@@ -45,7 +47,8 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
       "snapshot",
       "Record exactly what the reader reads, with serial numbers and addresses replaced");
   auto flags = std::make_shared<SnapshotFlags>();
-  add_machine_options(*app, invocation);
+  add_settings(*app, invocation, {"host.root", "host.snapshot"});
+  add_config_option(*app, invocation);
   app->add_option("-o,--output", flags->output, "file to write [- is standard output]")
       ->type_name("FILE");
   app->add_flag("--raw", flags->raw, "keep serial numbers, UUIDs, GUIDs and addresses");

@@ -7,6 +7,7 @@
 #include "cli/tree_text.h"
 #include "report/dot.h"
 #include "report/svg.h"
+#include "topology/layout.h"
 
 namespace railhead {
 namespace {
@@ -90,6 +91,15 @@ Report topology_report(const DecisionTable& table) {
   return report;
 }
 
+int print_nccl(const Invocation& invocation, const Node& node) {
+  const auto topology = nccl_topology_of(node);
+  for (const auto& warning : topology.warnings) {
+    invocation.err << "railhead topology: " << warning << "\n";
+  }
+  invocation.out << to_xml(topology);
+  return kExitOk;
+}
+
 int print_topology(const Invocation& invocation, const DecisionTable& table) {
   if (invocation.output == "tree") {
     invocation.out << tree_text(table);
@@ -103,6 +113,7 @@ int print_topology(const Invocation& invocation, const DecisionTable& table) {
     invocation.out << to_dot(topology_picture(table));
     return kExitOk;
   }
+  if (invocation.output == "nccl") return print_nccl(invocation, table.node());
   return invocation.print(topology_report(table), kExitOk);
 }
 
@@ -112,7 +123,7 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("topology", "Show how GPUs and NICs are connected");
   add_machine_options(*app, invocation);
   add_settings(*app, invocation, {"topology.file"});
-  add_output_option(*app, invocation, {"tree", "svg", "dot"});
+  add_output_option(*app, invocation, {"tree", "svg", "dot", "nccl"});
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_machine("topology", [&](const DecisionTable& table) {

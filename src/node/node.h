@@ -186,6 +186,7 @@ struct Node {
   std::vector<Gpu> gpus;
   std::vector<Nic> nics;
   std::vector<Netdev> netdevs;
+  bool devices_known = true;  ///< false: the source has no character devices (a topology file)
   std::optional<CharDevice> rdma_cm;
   RdmaNetns rdma_netns = RdmaNetns::unknown;
   Dmi dmi;

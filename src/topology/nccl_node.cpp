@@ -24,6 +24,7 @@ class Builder {
         layout_(layout_of(topology)) {}
 
   Node build() {
+    node_.devices_known = false;
     add_numa();
     if (!topology_.cpus.empty()) node_.cpu = cpu_from(topology_.cpus.front());
     for (const auto& cpu : topology_.cpus) {

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "unit/cli/program.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+/// A file of this content in the test's folder, gone at its end.
+class File {
+ public:
+  explicit File(const std::string& text)
+      : path_(testing::TempDir() + "railhead-" +
+              testing::UnitTest::GetInstance()->current_test_info()->name() + ".xml") {
+    std::ofstream(path_) << text;
+  }
+
+  ~File() { std::filesystem::remove(path_); }
+
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+std::string two_pairs() {
+  std::string text = "<system version='1'>\n<cpu numaid='0'>\n";
+  for (const std::string pair : {"1", "2"}) {
+    text += "<pci busid='ffff:ff:0" + pair + ".0' class='0x060400'>\n<pci busid='000" + pair +
+            ":00:00.0' class='0x030200'/>\n<pci busid='010" + pair +
+            ":00:00.0' class='0x020700'/>\n</pci>\n";
+  }
+  return text + "</cpu>\n</system>\n";
+}
+
+TEST(NcclTopo, stands_for_a_machine_in_every_read_only_command) {
+  const File file(two_pairs());
+  const auto topology = run({"topology", "--nccl-topo", file.path(), "-o", "json"});
+  ASSERT_EQ(topology.code, kExitOk) << topology.err;
+  const auto document = topology.json();
+  EXPECT_EQ(document["relations"], Json::parse(R"([["PIX","NODE"],["NODE","PIX"]])"));
+  EXPECT_EQ(document["source"], "topology file");
+  EXPECT_EQ(document["origin"], file.path());
+  const auto affinity = run({"affinity", "--nccl-topo", file.path(), "-o", "json"}).json();
+  EXPECT_EQ(affinity["gpus"][1]["nics"][0]["name"], "0102:00:00.0");
+  const auto nics = run({"nics", "--nccl-topo", file.path()});
+  EXPECT_EQ(nics.code, kExitOk);
+  EXPECT_THAT(nics.out, HasSubstr("0101:00:00.0"));
+}
+
+TEST(NcclTopo, is_written_and_read_back) {
+  const auto written = run_on("dgx-h100", "topology", {"-o", "nccl"});
+  ASSERT_EQ(written.code, kExitOk) << written.err;
+  EXPECT_THAT(written.out, StartsWith("<system version=\"1\">\n  <cpu numaid=\"0\""));
+  const File file(written.out);
+  const auto again = run({"topology", "-o", "nccl", "--nccl-topo", file.path()});
+  EXPECT_EQ(again.out, written.out);
+}
+
+TEST(NcclTopo, and_a_snapshot_exclude_each_other) {
+  const auto said = run({"topology", "--nccl-topo", "a.xml", "--snapshot", "b.node"});
+  EXPECT_EQ(said.code, kExitUsage);
+  EXPECT_THAT(said.err, HasSubstr("--nccl-topo and --snapshot exclude each other"));
+}
+
+TEST(NcclTopo, a_file_that_is_none_is_named_with_the_line) {
+  const File file("<system version='1'>\n<cpu numaid='0'>\n");
+  const auto said = run({"topology", "--nccl-topo", file.path()});
+  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr(file.path() + ": line 3: not XML"));
+  EXPECT_EQ(run({"topology", "--nccl-topo", file.path() + ".gone"}).code, kExitCannotTell);
+}
+
+TEST(NcclTopo, cannot_be_recorded_nor_be_the_machine_of_an_agent) {
+  const Environment environment{{"RAILHEAD_NCCL_TOPO", "a.xml"}};
+  EXPECT_EQ(run({"snapshot"}, environment).code, kExitUsage);
+  const auto agent = run({"agent", "--log-level", "error"}, environment);
+  EXPECT_EQ(agent.code, kExitUsage);
+  EXPECT_THAT(agent.err, HasSubstr("not a machine to read"));
+  EXPECT_EQ(run({"agent", "--nccl-topo", "a.xml"}).code, kExitUsage);
+}
+
+}  // namespace
+}  // namespace railhead::test
