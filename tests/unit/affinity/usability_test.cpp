@@ -43,6 +43,13 @@ TEST(Usability, every_port_that_is_not_active_is_named) {
   EXPECT_EQ(all[0].reason, "port 1 is INIT, port 2 does not tell its state");
 }
 
+TEST(Usability, a_source_without_character_devices_says_nothing_of_them) {
+  Node node = one_nic();
+  node.nics[0].uverbs.clear();
+  node.devices_known = false;
+  EXPECT_TRUE(usability_of(node)[0].usable);
+}
+
 TEST(Usability, missing_driver_node_or_port_is_said) {
   Node node = one_nic();
   node.nics[0].ports.clear();

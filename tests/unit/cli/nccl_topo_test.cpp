@@ -77,7 +77,7 @@ TEST(NcclTopo, a_file_that_is_none_is_named_with_the_line) {
   const auto said = run({"topology", "--nccl-topo", file.path()});
   EXPECT_EQ(said.code, kExitCannotTell);
   EXPECT_EQ(said.out, "");
-  EXPECT_THAT(said.err, HasSubstr(file.path() + ": line 3: not XML"));
+  EXPECT_THAT(said.err, HasSubstr(file.path() + ": line 2: not XML"));
   EXPECT_EQ(run({"topology", "--nccl-topo", file.path() + ".gone"}).code, kExitCannotTell);
 }
 

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whatever is accepted is a machine with relations between all its devices and a deal, each address
+// once; it is written as a file that is accepted again and means the same.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "affinity/affinity.h"
+#include "topology/layout.h"
+#include "topology/topology.h"
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void decide(const railhead::Node& node) {
+  for (std::size_t i = 1; i < node.pci.size(); ++i) {
+    require(node.pci[i - 1].address < node.pci[i].address);
+  }
+  const auto topology = railhead::make_topology(node);
+  require(topology.gpu_nic.size() == node.gpus.size());
+  for (const auto& row : topology.gpu_nic) require(row.size() == node.nics.size());
+  const auto deal = railhead::deal(node, topology, {});
+  require(deal.gpus.size() == node.gpus.size());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const auto topology = railhead::parse_nccl_topology(text, "fuzz");
+  if (!topology) {
+    require(!topology.error().message.empty());
+    return 0;
+  }
+  const auto node = railhead::node_from(*topology);
+  decide(node);
+  const auto written = railhead::to_xml(*topology);
+  const auto again = railhead::parse_nccl_topology(written, "again");
+  // Escapes make a text longer: what was just below the limit may be above it.
+  if (!again) return 0;
+  require(railhead::to_xml(*again) == written);
+  const auto ours =
+      railhead::parse_nccl_topology(railhead::to_xml(railhead::nccl_topology_of(node)), "ours");
+  if (ours) decide(railhead::node_from(*ours));
+  return 0;
+}
