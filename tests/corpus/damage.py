@@ -4,8 +4,8 @@
 places. The program has to end by itself with an exit code it knows, name the file (in XML the line,
 too), and never show fewer devices without a word.
 
-A snapshot that ends behind a newline is the snapshot of a smaller machine: the format has no mark of
-its end. Such cuts are not made."""
+A snapshot that ends behind a newline is the snapshot of a smaller machine: the format has no mark
+of its end. Such cuts are not made."""
 import argparse
 import concurrent.futures
 import os

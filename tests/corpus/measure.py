@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Measures, over the collection of published machines, which NICs three rules give to each GPU, and
-writes the table of docs/affinity.md. What is nearest is what the oracle read from the truest source;
-what is a compute NIC is in truth.tsv, by hand: neither is Railhead's own word."""
+"""Measures, over the collection of published machines, which NICs three rules give to each GPU,
+and writes the table of docs/affinity.md. What is nearest is what the oracle read from the truest
+source; what is a compute NIC is in truth.tsv, by hand: neither is Railhead's own word."""
 import argparse
 import concurrent.futures
 import itertools
@@ -48,7 +48,7 @@ class Count:
         return [at for at, nearest in gpus if not is_right(choices[0][at], nearest)]
 
     def collide(self, case, gpus, choices):
-        """Pairs of GPUs that get a card in common, where there are as many compute cards as GPUs."""
+        """Pairs of GPUs that get a card in common, where there are as many cards as GPUs."""
         cards = case.cards()
         if len({cards[nic] for nic in case.compute if nic in cards}) < len(case.affinity["gpus"]):
             return
@@ -124,8 +124,8 @@ def report(program, place):
             problems += [f"{case.folder.name} GPU{at}: wrong although its roles are told"
                          for at, nearest in case.gpus() if not is_right(told[at], nearest)]
     lines, more = exceptions_of(wrong)
-    text = ["", *tables_of(counts, total, matrices), "", "Railhead is wrong, by this count, on:", "",
-            *lines, "", ""]
+    text = ["", *tables_of(counts, total, matrices), "",
+            "Railhead is wrong, by this count, on:", "", *lines, "", ""]
     return "\n".join(text), problems + more
 
 

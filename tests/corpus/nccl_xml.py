@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Turns an NCCL topology file into the sysfs tree that it stands for, so that Railhead sees classes,
-ids, link speeds and rates as the file states them.
+"""Turns an NCCL topology file into the sysfs tree that it stands for, so that Railhead sees
+classes, ids, link speeds and rates as the file states them.
 
 One <pci> of class 0x0604 is a whole switch: an upstream port, and a downstream port for each child.
-Host bridges are not in the file. What hangs directly below <cpu> gets one of its own, but functions
-of one bus share theirs. Nets of one bus id are functions of one slot: NCCL writes function 0 for all
-of them."""
+Host bridges are not in the file. What hangs directly below <cpu> gets one of its own, but
+functions of one bus share theirs. Nets of one bus id are functions of one slot: NCCL writes
+function 0 for all of them."""
 import re
 import xml.etree.ElementTree
 

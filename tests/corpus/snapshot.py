@@ -8,6 +8,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "nodes"))
 from published import AMD, HYGON, NVIDIA, first_number  # noqa: E402
 from sysfs_tree import Tree  # noqa: E402
 
+GPU_MODULES = {NVIDIA: "nvidia", AMD: "amdgpu", HYGON: "hydcu"}
 MODULES = {0x15b3: "mlx5_core", 0x1d0f: "efa", 0x14e4: "bnxt_en", 0x1077: "qib", 0x17db: "cxi_ss1",
            0x8086: "ice"}
 BRIDGE_IDS = (0x1000, 0xc030, 0, 0)
@@ -78,7 +79,7 @@ class Writer:
         path = self.place(function)
         vendor = function.ids[0]
         gpu = function.is_gpu()
-        driver = {NVIDIA: "nvidia", AMD: "amdgpu", HYGON: "hydcu"}.get(vendor) if gpu else MODULES.get(vendor)
+        driver = (GPU_MODULES if gpu else MODULES).get(vendor)
         if function.rdma and not driver:
             driver = "mlx5_core"
         self.pci(path, function.address, function.class_code or UNKNOWN_CLASS, function.ids,

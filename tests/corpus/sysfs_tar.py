@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The real sysfs trees of the collection, unpacked and read with --host-root. None has both GPUs and
-RDMA NICs, so what they must show is written here, from the trees themselves."""
+"""The real sysfs trees of the collection, unpacked and read with --host-root. None has both GPUs
+and RDMA NICs, so what they must show is written here, from the trees themselves."""
 import pathlib
 import re
 import tarfile
