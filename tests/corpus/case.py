@@ -22,7 +22,7 @@ class Case:
     """One machine: truth and answers, by index of GPU and the truth's names of NICs."""
 
     def __init__(self, program, folder, kind, source, guest):
-        self.folder, self.kind, self.source = folder, kind, source
+        self.folder, self.kind, self.source, self.guest = folder, kind, source, guest
         both = source == "lspci-tv.txt" and (folder / "topo-m.txt").is_file()
         self.truth = collection.expected(folder, "topo-m.txt" if both else source)
         self.nics = [plain(nic) for nic in self.truth["nics"]]
@@ -45,12 +45,16 @@ class Case:
         return [nic for nic in self.nics if nic not in excluded and nic not in self.down]
 
     def ask(self, program, machine):
-        """`told` is the answer where the operator's configuration tells the roles."""
+        """Also with the roles in the operator's configuration, and with the vendor's topology file
+        where a guest does not show what it says."""
         arguments = ["--snapshot", machine]
         self.topology = railhead.document(program, "topology", *arguments)
         self.affinity = railhead.document(program, "affinity", *arguments)
         self.ask_for_one(program, arguments)
-        self.told_affinity = None
+        self.told_affinity = self.file_affinity = None
+        if self.guest != "-":
+            self.file_affinity = railhead.document(program, "affinity", *arguments,
+                                                   "--topology-file", self.folder / self.source)
         if self.told:
             config = machine.with_name("roles.yaml")
             config.write_text("roles:\n" + "".join(

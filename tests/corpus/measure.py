@@ -64,6 +64,12 @@ def is_right(chosen, nearest):
     return chosen <= nearest and bool(chosen) == bool(nearest)
 
 
+def wrong_gpus(case, affinity):
+    """Of an answer that was asked with more than the machine shows, if it was."""
+    dealt = case.dealt(affinity) if affinity else []
+    return [at for at, nearest in case.gpus() if affinity and not is_right(dealt[at], nearest)]
+
+
 def cases(program, place):
     table = list(rows("machines.tsv", 4))
     unlisted = {folder.name for folder in collection.machines(place)} - {row[0] for row in table}
@@ -80,7 +86,7 @@ def cells_of(count):
 
 
 def table_of(titles, lines):
-    head = [titles, ["---"] + ["--:"] * (len(titles) - 1)]
+    head = [titles, ["--:" if str(cell)[0].isdigit() else "---" for cell in lines[0]]]
     return ["| " + " | ".join(map(str, line)) + " |" for line in head + lines]
 
 
@@ -109,22 +115,27 @@ def exceptions_of(wrong):
 def report(program, place):
     """Text for the document, and problems."""
     counts, total, matrices = {kind: Count() for kind in CLASSES}, Count(), Count()
-    wrong, problems = {}, []
+    wrong, problems, hidden = {}, [], []
     for case in cases(program, place):
         bad = counts[case.kind].add(case)
         total.add(case)
+        if case.kind == "flat":
+            hidden.append([f"`{case.folder.name}`", len(case.gpus()), len(case.gpus()) - len(bad),
+                           case.topology["source"], case.topology["confidence"]])
         if case.source == "topo-m.txt":
             matrices.add(case)
         for at in bad:
             wrong[case.folder.name] = wrong.get(case.folder.name, 0) + 1
             print(f"{case.folder.name} GPU{at}: got {sorted(case.choices()[0][at])}, "
                   f"nearest {sorted(dict(case.gpus())[at])}", file=sys.stderr)
-        if case.told:
-            told = case.dealt(case.told_affinity)
-            problems += [f"{case.folder.name} GPU{at}: wrong although its roles are told"
-                         for at, nearest in case.gpus() if not is_right(told[at], nearest)]
+        for affinity, what in ((case.told_affinity, "its roles are told"),
+                               (case.file_affinity, "it has the vendor's topology file")):
+            problems += [f"{case.folder.name} GPU{at}: wrong although {what}"
+                         for at in wrong_gpus(case, affinity)]
     lines, more = exceptions_of(wrong)
     text = ["", *tables_of(counts, total, matrices), "",
+            *table_of(["virtual machine that hides its switches", "GPUs", "right", "by", "confidence"],
+                      hidden), "",
             "Railhead is wrong, by this count, on:", "", *lines, "", ""]
     return "\n".join(text), problems + more
 

@@ -13,6 +13,7 @@ from published import AMD, GPU_CLASSES, HYGON, NVIDIA, Function, NumaNode, Publi
 
 # NCCL lists the interfaces of its socket transport like RDMA devices.
 SOCKET = re.compile(r"(en[opsx]|eth|veth|br|docker|bond)[\d-]")
+SOME_NODE = 1000
 
 
 def number(text):
@@ -38,7 +39,9 @@ class Reader:
         known = set()
         for cpu in xml.etree.ElementTree.parse(path).getroot().iter("cpu"):
             numa = int(cpu.get("numaid") or -1)
-            if numa >= 0 and numa not in known:
+            if numa < 0:
+                numa = SOME_NODE  # what hangs below one <cpu> is near to each other
+            if numa not in known:
                 known.add(numa)
                 cpus = cpus_of(cpu.get("affinity") or "")
                 self.machine.numa.append(NumaNode(numa, cpus))
