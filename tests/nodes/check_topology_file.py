@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The topology file that is written for each machine in the box (topology -o nccl) says of GPUs and
+NICs what the machine says, when it is read back (--nccl-topo).
+
+Two things cannot be in such a file: host bridges, so that PHB and NODE are the same there, and that a
+GPU is a NUMA node of its own.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+SAME = {"PHB": "NODE"}
+OWN_MEMORY = {"gb200-tray"}
+
+
+def run(railhead, *arguments):
+    done = subprocess.run([railhead, "topology", *arguments], capture_output=True, text=True, check=False)
+    return done.stdout, done.stderr
+
+
+def addresses(devices):
+    return [device["pci"] for device in devices if device["pci"]]
+
+
+def relations(topology):
+    """Of GPU and NIC, each by its address."""
+    return {(gpu, nic): SAME.get(cell, cell)
+            for gpu, row in zip(addresses(topology["gpus"]), topology["relations"])
+            for nic, cell in zip((nic["pci"] for nic in topology["nics"]), row) if nic}
+
+
+def problems_of(railhead, machine, file):
+    xml, complaints = run(railhead, "-o", "nccl", "--snapshot", str(machine))
+    if complaints:
+        yield f"it is not written: {complaints.strip()}"
+        return
+    file.write_text(xml)
+    names = [pci.get("busid") for pci in ElementTree.fromstring(xml).iter("pci")]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"{name} is in the file {names.count(name)} times"
+    before = json.loads(run(railhead, "-o", "json", "--snapshot", str(machine))[0])
+    for address in {*addresses(before["gpus"]), *addresses(before["nics"])} - set(names):
+        yield f"{address} is not in the file"
+    after, complaints = run(railhead, "-o", "json", "--nccl-topo", str(file))
+    if not after:
+        yield f"it is not read back: {complaints.strip()}"
+        return
+    got = relations(json.loads(after))
+    for pair, cell in relations(before).items():
+        if got.get(pair) != cell and machine.stem not in OWN_MEMORY:
+            yield f"{pair[0]} to {pair[1]} is {got.get(pair)}, the machine says {cell}"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--railhead", required=True)
+    options = parser.parse_args()
+    machines = sorted(HERE.glob("*.node"))
+    wrong = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for machine in machines:
+            for problem in problems_of(options.railhead, machine, pathlib.Path(folder) / "topo.xml"):
+                print(f"{machine.stem}: {problem}")
+                wrong += 1
+    print(f"{len(machines)} machines, {wrong} wrong statements in their files")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
