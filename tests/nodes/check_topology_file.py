@@ -20,7 +20,8 @@ OWN_MEMORY = {"gb200-tray"}
 
 
 def run(railhead, *arguments):
-    done = subprocess.run([railhead, "topology", *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run([railhead, "topology", *arguments], capture_output=True, text=True,
+                          check=False)
     return done.stdout, done.stderr
 
 

@@ -18,8 +18,8 @@ ENA_GEN5 = (0x020000, 0x1d0f, 0xec20, 0x1d0f, 0xec20, "ena", 32, 16)
 NVLINK_CX7 = (0x020700, 0x15b3, 0x1021, 0x15b3, 0x0087, "mlx5_core", 16, 2)
 
 
-def aws(name, numa, product):
-    m = Machine(name, numa, "Amazon EC2", product, "Amazon EC2", hypervisor=True)
+def aws(name, numa, product, cpu=()):
+    m = Machine(name, numa, "Amazon EC2", product, "Amazon EC2", hypervisor=True, cpu=cpu)
     m.gid_slots, m.pkey_slots = 2, 2
     m.rdma_stack()
     return m
@@ -42,7 +42,8 @@ P4D_ROOTS = [(0x10, 0, "10:00.0", "ens32"), (0x20, 0, "20:01.0", "ens65"),
          "(github.com/aws/aws-ofi-nccl topology/p4d-24xl-topo.xml @ 2daf7d303aa1) has one a root bus.",
          "The default route over ens32 and the NVMe devices' absence are chosen.")
 def aws_p4d():
-    m = aws("aws-p4d", [(0, "0-23,48-71", 0), (1, "24-47,72-95", 1)], "p4d.24xlarge")
+    m = aws("aws-p4d", [(0, "0-23,48-71", 0), (1, "24-47,72-95", 1)], "p4d.24xlarge",
+            ("GenuineIntel", 6, 85))
     for root, numa, ena, netdev in P4D_ROOTS:
         bridge = m.host_bridge(f"pci0000:{root:02x}", numa)
         m.netdev(m.function(bridge, ena, hw.ENA), netdev)
@@ -72,7 +73,8 @@ P5_ROOTS = [0x44, 0x55, 0x66, 0x77, 0x88, 0x99, 0xaa, 0xbb]
          "the vendor's file says, too (github.com/aws/aws-ofi-nccl topology/p5.48xl-topo.xml",
          "@ 79565c0e5a38, which has one NUMA node for all). Of its 32 ENA only the first is here.")
 def aws_p5():
-    m = aws("aws-p5", [(0, "0-47,96-143", 0), (1, "48-95,144-191", 1)], "p5.48xlarge")
+    m = aws("aws-p5", [(0, "0-47,96-143", 0), (1, "48-95,144-191", 1)], "p5.48xlarge",
+            ("AuthenticAMD", 25, 17))
     for at, root in enumerate(P5_ROOTS):
         ports = nitro_switch(m, root, at // 4, ["00.0", *[f"01.{port}" for port in range(5)]])
         if at == 0:

@@ -33,8 +33,8 @@ def vmbus_folder(m, what, second=None):
     return f"{VMBUS}/" + "-".join([fields[0], second or fields[1], *fields[2:]])
 
 
-def azure(name, numa):
-    m = Machine(name, numa, *AZURE, hypervisor=True)
+def azure(name, numa, cpu):
+    m = Machine(name, numa, *AZURE, hypervisor=True, cpu=cpu)
     m.gid_slots, m.pkey_slots = 2, 2
     m.rdma_stack()
     return m
@@ -88,7 +88,7 @@ ND_A100_V4 = [(0, (0x0003, 0x0004), (0x0103, 0x0104)), (1, (0x0001, 0x0002), (0x
          "functions, device names (mlx5_ibN, mlx5_an0: Azure's udev rules) and eth0's are chosen.")
 def azure_nd_a100_v4():
     m = azure("azure-nd-a100-v4", [(node, f"{24 * node}-{24 * node + 23}", node // 2)
-                                   for node in range(4)])
+                                   for node in range(4)], ("AuthenticAMD", 23, 49))
     for domain, numa in sorted((gpu, numa) for numa, gpus, _ in ND_A100_V4 for gpu in gpus):
         m.nvidia_gpu(*passed_through(m, domain, numa), A100_SXM, "NVIDIA A100-SXM4-40GB")
     infiniband(m, sorted((nic, numa) for numa, _, nics in ND_A100_V4 for nic in nics), CX6_VF, 200)
@@ -99,6 +99,7 @@ def azure_nd_a100_v4():
 # PCI domains of GPU and NIC on each of eight switches, the first four of them on NUMA node 0.
 ND_H100_V5 = [(0x0001, 0x0101), (0x0002, 0x0102), (0x0003, 0x0103), (0x0008, 0x0104),
               (0x0009, 0x0105), (0x000a, 0x0106), (0x000b, 0x0107), (0x000c, 0x0108)]
+XEON_8480C = ("GenuineIntel", 6, 143)
 XEON_8480C_VM = [(0, "0-47", 0), (1, "48-95", 1)]
 
 
@@ -107,7 +108,7 @@ XEON_8480C_VM = [(0, "0-47", 0), (1, "48-95", 1)]
          "PCI domains, NUMA nodes and CPUs: github.com/Azure/azhpc-images topology/ndv5-topo.xml",
          "@ 8e9d055fb9e1. PCI ids of the virtual functions, names and eth0's device are chosen.")
 def azure_nd_h100_v5(name="azure-nd-h100-v5", lost=None):
-    m = azure(name, XEON_8480C_VM)
+    m = azure(name, XEON_8480C_VM, XEON_8480C)
     for at, (gpu, _) in enumerate(ND_H100_V5):
         m.nvidia_gpu(*passed_through(m, gpu, at // 4), hw.H100, "NVIDIA H100 80GB HBM3")
     nics = [(nic, at // 4) for at, (_, nic) in enumerate(ND_H100_V5) if nic != lost]
@@ -128,7 +129,7 @@ def azure_nd_h100_v5_nic_lost():
          "PCI domains, NUMA nodes and CPUs: github.com/Azure/azhpc-images topology/ndv2-topo.xml",
          "@ 8e9d055fb9e1. The GPUs of NUMA node 1 have no NIC on it. PCI ids and names are chosen.")
 def azure_ndv2(name="azure-ndv2"):
-    m = azure(name, [(0, "0-19", 0), (1, "20-39", 1)])
+    m = azure(name, [(0, "0-19", 0), (1, "20-39", 1)], ("GenuineIntel", 6, 85))
     for gpu in range(8):
         m.nvidia_gpu(*passed_through(m, gpu + 1, gpu // 4), V100_SXM2, "Tesla V100-SXM2-32GB")
     infiniband(m, [(0x0101, 0)], CX5_VF, 100)
@@ -162,7 +163,7 @@ MI300X_NICS = [0x0020, 0x0030, 0x0010, 0x0040, 0x0080, 0x0050, 0x0060, 0x0070]
          "@ 59426ba4bfee. It has no switches either. That it is Azure's ND MI300X v5 is inferred from",
          "its shape; eth0's device is chosen.")
 def azure_mi300x():
-    m = azure("azure-mi300x", XEON_8480C_VM)
+    m = azure("azure-mi300x", XEON_8480C_VM, XEON_8480C)
     for at in range(8):
         bridge, bdf = passed_through(m, 0x11 + 0x10 * at, at // 4)
         m.amd_gpu(bridge, bdf, MI300X_VF, at + 1, 128 + at)
@@ -199,7 +200,7 @@ def topology_file(pairs):
          "/etc/nccl.conf names as Azure's images do (github.com/Azure/azhpc-images). Accelerated",
          "networking is a Microsoft network adapter (mana). Chosen.")
 def azure_topology_file():
-    m = azure("azure-topology-file", XEON_8480C_VM)
+    m = azure("azure-topology-file", XEON_8480C_VM, XEON_8480C)
     for at, (gpu, _) in enumerate(UNNUMBERED):
         m.nvidia_gpu(*passed_through(m, gpu, at // 4), H200, "NVIDIA H200")
     infiniband(m, sorted((nic, at // 4) for at, (_, nic) in enumerate(UNNUMBERED)), CX7_VF, 400)

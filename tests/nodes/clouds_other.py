@@ -22,8 +22,8 @@ CLOUD_HYPERVISOR = ("Cloud Hypervisor", "cloud-hypervisor", "")
 XEON_8481C = [(0, "0-55,112-167", 0), (1, "56-111,168-223", 1)]
 
 
-def guest(name, numa, dmi):
-    m = Machine(name, numa, *dmi, hypervisor=True)
+def guest(name, numa, dmi, cpu=()):
+    m = Machine(name, numa, *dmi, hypervisor=True, cpu=cpu)
     m.gid_slots, m.pkey_slots = 4, 2
     m.rdma_stack()
     return m
@@ -93,7 +93,8 @@ IBM_SWITCHES = [0xa1, 0xab, 0xb5, 0xbf, 0xc9, 0xd3, 0xdd, 0xe7]
          "cn-h100-profile.md @ 903bb480^. Link widths read 0. DMI: chassis_vendor says IBM, the",
          "system's QEMU. Root buses, downstream ports and the front-end (virtio) are chosen.")
 def ibm_vpc_h100():
-    m = guest("ibm-vpc-h100", [(0, "0-79", 0), (1, "80-159", 1)], ("QEMU", Q35[1], "ibmcloud"))
+    m = guest("ibm-vpc-h100", [(0, "0-79", 0), (1, "80-159", 1)], ("QEMU", Q35[1], "ibmcloud"),
+              ("GenuineIntel", 6, 143))
     roots = [m.host_bridge("pci0000:a0", 0), m.host_bridge("pci0000:c8", 1)]
     nics = []
     for at, bus in enumerate(IBM_SWITCHES):
@@ -166,7 +167,8 @@ def h200_pxb_kvm():
          "b300-nccltest-cmk-mpijob/b300-288gb-sxm-ib-cloud-hypervisor.xml @ 8becda636dfb. DMI is what",
          "Cloud Hypervisor says (arch/src/x86_64/smbios.rs). Names and the front-end are chosen.")
 def crusoe_b300():
-    m = guest("crusoe-b300", [(0, "0-119", 0), (1, "120-239", 1)], CLOUD_HYPERVISOR)
+    m = guest("crusoe-b300", [(0, "0-119", 0), (1, "120-239", 1)], CLOUD_HYPERVISOR,
+              ("GenuineIntel", 6, 173))
     for numa, domain in enumerate((2, 3)):
         bridge = m.host_bridge(f"pci{domain:04x}:00", numa)
         for slot in range(1, 5):
@@ -190,7 +192,7 @@ def crusoe_b300():
 def modal_b200():
     numa = [(node, ",".join(str(cpu) for cpu in range(first, first + 90, 2)), node)
             for node, first in ((0, 0), (1, 90))]
-    m = guest("modal-b200", numa, CLOUD_HYPERVISOR)
+    m = guest("modal-b200", numa, CLOUD_HYPERVISOR, ("GenuineIntel", 6, 207))
     first = m.host_bridge("pci0000:00", 0)
     for number in range(5):
         place = m.function(first, f"00:0{4 + number}.0", ROCE_VF)

@@ -38,24 +38,27 @@ class Place:
 
 class Machine:
     def __init__(self, name, numa, vendor="", product="", asset_tag="Not Specified",
-                 hypervisor=False):
-        """`numa` is a list of (id, cpulist, socket) or (id, cpulist, socket, distances)."""
+                 hypervisor=False, cpu=()):
+        """`numa` is a list of (id, cpulist, socket) or (id, cpulist, socket, distances); `cpu` is
+        (vendor, family, model) of the processor."""
         self.name = name
         self.tree = Tree()
         self.gid_slots, self.pkey_slots = GID_SLOTS, PKEY_SLOTS
         self._uverbs = self._umads = self._gpus = self._ifindex = 0
         self._drivers = set()
         self._cpulists = {node[0]: node[1] for node in numa}
-        self._platform(numa, vendor, product, asset_tag, hypervisor)
+        self._platform(numa, vendor, product, asset_tag, hypervisor, cpu)
 
-    def _platform(self, numa, vendor, product, asset_tag, hypervisor):
+    def _platform(self, numa, vendor, product, asset_tag, hypervisor, cpu):
         tree = self.tree
         tree.text("/proc/sys/kernel/hostname", self.name)
         if vendor:
             tree.attributes("/sys/class/dmi/id", {"sys_vendor": vendor, "product_name": product,
                                                   "chassis_asset_tag": asset_tag})
         flags = "fpu vme de pse tsc msr pae sse2 ht lm" + (" hypervisor" if hypervisor else "")
-        tree.raw("/proc/cpuinfo", f"processor\t: 0\nflags\t\t: {flags}\n".encode())
+        names = ("vendor_id\t", "cpu family\t", "model\t\t")
+        kind = "".join(f"{name}: {value}\n" for name, value in zip(names, cpu))
+        tree.raw("/proc/cpuinfo", f"processor\t: 0\n{kind}flags\t\t: {flags}\n".encode())
         sockets = {node[0]: node[2] for node in numa}
         for node, cpulist, socket, *distances in numa:
             row = distances[0] if distances else " ".join(
