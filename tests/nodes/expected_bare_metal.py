@@ -274,15 +274,20 @@ EXPECTED = {
         GPU2 SYS PIX
         GPU3 SYS SYS""",
     },
-    # The four ConnectX-7 are the compute network of the tray, two on each Grace.
+    # The four ConnectX-7 are the compute network of the tray, two on each Grace. The source has SYS
+    # where NODE stands here: NICs of one Grace.
     "gb200-tray": {
         "gpus": "mlx5_0 mlx5_1 mlx5_4 mlx5_5",
         "management": "mlx5_2",
         "front-end": "mlx5_3 mlx5_6 mlx5_7",
         "relations": """
-             2   3   6   7
-        2    X   PIX SYS SYS
-        6    SYS SYS X   PIX""",
+             0   1   2   3   4   5   6   7
+        GPU0 SYS SYS SYS SYS SYS SYS SYS SYS
+        GPU1 SYS SYS SYS SYS SYS SYS SYS SYS
+        GPU2 SYS SYS SYS SYS SYS SYS SYS SYS
+        GPU3 SYS SYS SYS SYS SYS SYS SYS SYS
+        2    NODE NODE X   PIX SYS SYS SYS SYS
+        6    SYS SYS SYS SYS NODE NODE X   PIX""",
     },
     "lassen-power9": {
         "gpus": "mlx5_0+mlx5_1 mlx5_0+mlx5_1 mlx5_2+mlx5_3 mlx5_2+mlx5_3",
