@@ -29,14 +29,26 @@ void add(Content& content, Content more) {
   content.devices.insert(content.devices.end(), more.devices.begin(), more.devices.end());
 }
 
-/// Topology files name switches that have no address ffff:ff:… (NCCL src/graph/xml.cc).
+/// Addresses of bridges that a source implies without knowing them: ours (layout.h), those that
+/// vendors write into topology files (NCCL src/graph/xml.cc).
 bool is_invented(const PciAddress& address) {
-  return address.domain == 0xffff && address.bus == 0xff;
+  constexpr std::uint32_t kLinuxDomains = 1U << 20U;  // layout.h
+  return address.domain >= kLinuxDomains || (address.domain == 0xffff && address.bus == 0xff);
+}
+
+/// "pci0000:15"; one that cannot be read is no address, so not an invented one.
+bool is_invented_root(const std::string& root) {
+  const auto address = root.starts_with("pci") ? PciAddress::parse(root.substr(3) + ":00.0")
+                                               : Result<PciAddress>(PciAddress{});
+  return address && is_invented(*address);
+}
+
+std::string_view where_from(TopologySource source) {
+  return source == TopologySource::machine_table ? " (from table)" : " (from file)";
 }
 
 std::string switch_title(const PciAddress& address, TopologySource source) {
-  if (!is_invented(address)) return "switch " + address.str();
-  return source == TopologySource::machine_table ? "switch (known machine)" : "switch (from file)";
+  return "switch" + (is_invented(address) ? std::string(where_from(source)) : " " + address.str());
 }
 
 /// Ways that part at this bridge: bridges below it and cards on its bus.
@@ -68,15 +80,16 @@ Content content_of(const Branch& branch, const PciAddress& address, std::size_t 
   return {{std::move(box)}, {}};
 }
 
-std::string root_title(const std::string& root) {
+std::string root_title(const std::string& root, TopologySource source) {
+  if (is_invented_root(root)) return "host bridge" + std::string(where_from(source));
   return "host bridge " + (root.starts_with("pci") ? root.substr(3) : root);
 }
 
 DiagramBox host_bridge_box(const std::string& root, const Branch& branch, TopologySource source) {
   DiagramBox box;
   box.kind = DiagramBox::Kind::bridge;
-  box.titles = {root_title(root)};
-  box.tooltip = "PCIe host bridge " + root;
+  box.titles = {root_title(root, source)};
+  box.tooltip = is_invented_root(root) ? box.titles.front() : "PCIe host bridge " + root;
   for (const auto* device : branch.devices) box.devices.push_back(device->device);
   Content content;
   for (const auto& [address, child] : branch.below) {
@@ -87,6 +100,7 @@ DiagramBox host_bridge_box(const std::string& root, const Branch& branch, Topolo
   std::sort(box.devices.begin(), box.devices.end());
   if (box.boxes.size() != 1 || !box.devices.empty()) return box;
   DiagramBox only = std::move(box.boxes.front());
+  if (is_invented_root(root)) return only;
   only.titles.insert(only.titles.begin(), box.titles.front());
   only.tooltip = box.tooltip + "\n" + only.tooltip;
   return only;

@@ -44,8 +44,10 @@ std::vector<std::string> subtitles_of(const DecisionTable& table, const Diagram&
   std::string counts =
       counted(node.gpus.size(), "GPU") + " · " + counted(node.nics.size(), "RDMA device");
   if (!node.gpus.empty()) counts += ", " + std::to_string(dealt) + " dealt";
-  counts += " · topology from " + std::string(to_string(table.topology().source)) +
-            ", confidence " + std::string(to_string(table.topology().confidence));
+  const auto& topology = table.topology();
+  counts += " · topology from " + std::string(to_string(topology.source)) +
+            (topology.origin.empty() ? "" : " (" + topology.origin + ")") + ", confidence " +
+            std::string(to_string(table.topology().confidence));
   std::vector<std::string> lines;
   if (const auto machine = machine_text(node.dmi); !machine.empty()) lines.push_back(machine);
   lines.push_back(counts);

@@ -102,6 +102,10 @@ TEST(TopologyPicture, a_switch_without_an_address_of_its_own_is_named_by_its_sou
   b.nic(b.bridge(hub));
   const auto picture = picture_of(b.build());
   EXPECT_EQ(path_to(picture.boxes, 0), "Socket 0 · NUMA node 0 / switch (from file)");
+  const auto known = run_on("azure-nd-h100-v5", "topology", {"-o", "svg"}).out;
+  EXPECT_THAT(known, HasSubstr(">switch (from table)</text>"));
+  EXPECT_THAT(known, HasSubstr("(Azure ND H100 v5), confidence"));
+  EXPECT_THAT(known, Not(HasSubstr(">host bridge ffff")));
 }
 
 TEST(TopologyPicture, virtual_functions_are_one_device) {
