@@ -61,6 +61,7 @@ InjectionPolicy injection_policy(const Config& config) {
   policy.vm_runtimes = config.enabled("injection.vmRuntimes");
   policy.ucx_env = config.enabled("injection.ucxEnvironment");
   policy.nvshmem_env = config.enabled("injection.nvshmemEnvironment");
+  policy.topology_file = config.text("injection.ncclTopoFile");
   return policy;
 }
 

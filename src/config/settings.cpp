@@ -149,6 +149,12 @@ constexpr SettingSpec kSettings[] = {
      "true|false", "also set UCX_NET_DEVICES", a_switch},
     {"injection.nvshmemEnvironment", "--nvshmem-environment", "RAILHEAD_NVSHMEM_ENVIRONMENT",
      "false", "true|false", "also set NVSHMEM_HCA_LIST", a_switch},
+    {"injection.ncclTopoFile", "--inject-nccl-topo", "RAILHEAD_INJECT_NCCL_TOPO",
+     "/run/railhead/nccl-topology.xml", "PATH",
+     "where the agent keeps the NCCL topology file that containers with GPUs get on virtual "
+     "machines "
+     "whose PCI tree hides the switches; empty: they get none",
+     a_path_or_nothing},
     {"metrics.bindAddress", "--bind-address", "RAILHEAD_BIND_ADDRESS", ":9479", "HOST:PORT",
      "where /metrics, /healthz and /readyz are served; port 0 picks one", any_text},
     {"log.level", "--log-level", "RAILHEAD_LOG_LEVEL", "info", "debug|info|warn|error",

@@ -71,6 +71,14 @@ Status remove_file(const std::string& path) {
   return host_error(path, errno);
 }
 
+Status make_folders(const std::string& path) {
+  for (auto at = path.find('/', 1);; at = path.find('/', at + 1)) {
+    const std::string folder = path.substr(0, at);
+    if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) return host_error(folder, errno);
+    if (at == std::string::npos) return {};
+  }
+}
+
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
   if (is_special(path)) return write_into(path, bytes);
   std::string temporary = path + ".XXXXXX";

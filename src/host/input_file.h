@@ -18,6 +18,9 @@ bool input_file_exists(const std::string& path);
 /// Removes a file, a link or a socket; one that is not there is removed already.
 Status remove_file(const std::string& path);
 
+/// Makes the folder and those above it, mode 0755; one that exists is left as it is.
+Status make_folders(const std::string& path);
+
 /// Writes beside the path and renames, so that a reader sees the old file or the new one, never
 /// half of it. Mode 0644. A device or a pipe (/dev/stdout) is written to and stays what it is.
 Status write_file_atomic(const std::string& path, std::string_view bytes);

@@ -65,14 +65,25 @@ struct NewDevice {
   friend bool operator==(const NewDevice&, const NewDevice&) = default;
 };
 
+/// A file of the host to bind into the container, read-only.
+struct NewMount {
+  std::string source;       ///< path on the host; the runtime opens it
+  std::string destination;  ///< path in the container
+
+  friend bool operator==(const NewMount&, const NewMount&) = default;
+};
+
 /// What to add to a container. Everything in it is absent from the request: adding what is already
 /// there would conflict with the plugin that put it there and fail the container.
 struct Adjustment {
   std::vector<NewDevice> devices;
+  std::vector<NewMount> mounts;
   std::vector<std::pair<std::string, std::string>> env;
   std::optional<std::uint64_t> memlock_bytes;  ///< hard and soft RLIMIT_MEMLOCK; ~0: unlimited
 
-  [[nodiscard]] bool empty() const { return devices.empty() && env.empty() && !memlock_bytes; }
+  [[nodiscard]] bool empty() const {
+    return devices.empty() && mounts.empty() && env.empty() && !memlock_bytes;
+  }
 };
 
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};

@@ -15,6 +15,7 @@
 #include "inject/nics_of.h"
 #include "inject/rdma_devices.h"
 #include "inject/surroundings.h"
+#include "inject/topology_file.h"
 
 namespace railhead {
 namespace {
@@ -143,6 +144,9 @@ Draft give(const Case& of, NicChoice choice, const RuntimeAbility& runtime) {
     decision.adjustment.devices = devices_to_add(of.request, of.table, choice.nics);
   }
   decision.adjustment.env = environment_for(of.request, of.table, choice.nics, choice.per_gpu);
+  if (!of.held.gpus.empty() && !of.surroundings.privileged) {
+    add_topology_file(of.request, of.table, decision.adjustment);
+  }
   decision.adjustment.memlock_bytes = memlock.set;
   const bool empty = decision.adjustment.empty();
   decision.outcome = empty ? Outcome::untouched : Outcome::adjusted;

@@ -33,6 +33,9 @@ struct InjectionPolicy {
   bool vm_runtimes = false;  ///< inject into those, too
   bool ucx_env = false;
   bool nvshmem_env = false;
+  /// Where on the host the agent keeps the NCCL topology file that containers get where sysfs hides
+  /// the switches; "": they get none.
+  std::string topology_file;
 };
 
 /// What the connected runtime is able to do, looked up before it is asked for it.
@@ -75,6 +78,10 @@ class DecisionTable {
 
   [[nodiscard]] const CdiRegistry& cdi() const { return cdi_; }
 
+  /// The file that tells NCCL of this machine, at the policy's path, where NCCL cannot see for
+  /// itself: sysfs hides the switches, and a file or the table of known machines shows them.
+  [[nodiscard]] const std::optional<TextFile>& topology_file() const { return topology_file_; }
+
   [[nodiscard]] std::optional<std::size_t> gpu_by_minor(unsigned minor) const;
   [[nodiscard]] std::optional<std::size_t> gpu_by_uuid(std::string_view uuid) const;
   [[nodiscard]] std::optional<std::size_t> gpu_by_index(unsigned index) const;
@@ -91,6 +98,7 @@ class DecisionTable {
   std::vector<Usability> usable_;
   InjectionPolicy policy_;
   CdiRegistry cdi_;
+  std::optional<TextFile> topology_file_;
   std::unordered_map<unsigned, std::size_t> by_minor_;
   std::unordered_map<std::string, std::size_t> by_uuid_;  ///< UUIDs that are unique
   std::unordered_map<unsigned, std::size_t> by_index_;

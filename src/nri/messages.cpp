@@ -30,6 +30,15 @@ void add_device(const NewDevice& device, api::LinuxContainerAdjustment& linux_ad
   out.mutable_gid()->set_value(device.gid);
 }
 
+/// Nothing in the file is to be executed, whatever it is.
+void add_mount(const NewMount& mount, api::ContainerAdjustment& adjustment) {
+  api::Mount& out = *adjustment.add_mounts();
+  out.set_destination(wire::to_utf8(mount.destination));
+  out.set_type("bind");
+  out.set_source(wire::to_utf8(mount.source));
+  for (const char* option : {"bind", "ro", "nosuid", "nodev", "noexec"}) out.add_options(option);
+}
+
 }  // namespace
 
 std::string encode_register_plugin(const SessionOptions& options) {
@@ -74,6 +83,7 @@ std::string encode_create_response(const Adjustment& adjustment) {
   api::CreateContainerResponse response;
   api::ContainerAdjustment& adjust = *response.mutable_adjust();
   for (const NewDevice& device : adjustment.devices) add_device(device, *adjust.mutable_linux());
+  for (const NewMount& mount : adjustment.mounts) add_mount(mount, adjust);
   for (const auto& [name, value] : adjustment.env) {
     api::KeyValue& variable = *adjust.add_env();
     variable.set_key(wire::to_utf8(name));

@@ -62,6 +62,17 @@ TEST(InputFile, what_is_not_there_is_removed_already_and_a_folder_is_not_removed
   EXPECT_FALSE(remove_file(directory.path()));
 }
 
+TEST(InputFile, folders_are_made_with_those_above_them_and_may_exist) {
+  const TemporaryDirectory directory;
+  ASSERT_TRUE(make_folders(directory / "a/b/c"));
+  ASSERT_TRUE(make_folders(directory / "a/b/c"));
+  EXPECT_TRUE(std::filesystem::is_directory(directory / "a/b/c"));
+  ASSERT_TRUE(write_file_atomic(directory / "a/file", ""));
+  const Status status = make_folders(directory / "a/file/d");
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("/a/file"));
+}
+
 TEST(InputFile, a_failed_write_says_where_and_leaves_nothing) {
   const TemporaryDirectory directory;
   std::filesystem::create_directories(directory / "a/b");

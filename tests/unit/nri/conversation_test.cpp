@@ -132,7 +132,8 @@ TEST_F(ConversationTest, nothing_to_add_is_an_empty_response) {
 
 TEST_F(ConversationTest, a_large_answer_is_a_header_frame_and_a_body_frame) {
   handshake();
-  handler_.answer.adjustment = Adjustment{{}, {{"K", std::string(4100, 'v')}}, {}};
+  handler_.answer.adjustment = Adjustment{
+      .devices = {}, .mounts = {}, .env = {{"K", std::string(4100, 'v')}}, .memlock_bytes = {}};
   ASSERT_TRUE(conversation_->receive(peer::call(5, "CreateContainer", peer::create("c1"))));
   const std::string variable = peer::text(1, "K") + peer::text(2, std::string(4100, 'v'));
   const std::string body = peer::text(2, peer::text(1, peer::text(4, variable)));
@@ -143,7 +144,10 @@ TEST_F(ConversationTest, a_large_answer_is_a_header_frame_and_a_body_frame) {
 
 TEST_F(ConversationTest, an_answer_above_4_mebibytes_becomes_an_error) {
   handshake();
-  handler_.answer.adjustment = Adjustment{{}, {{"K", std::string(4U << 20U, 'v')}}, {}};
+  handler_.answer.adjustment = Adjustment{.devices = {},
+                                          .mounts = {},
+                                          .env = {{"K", std::string(4U << 20U, 'v')}},
+                                          .memlock_bytes = {}};
   const auto replies = reply_to(peer::call(5, "CreateContainer", peer::create("c1")));
   EXPECT_EQ(peer::status_code(replies.at(0).data), 8);
 }

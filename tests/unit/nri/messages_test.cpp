@@ -90,6 +90,17 @@ TEST(Messages, a_mode_holds_permission_bits_only) {
             peer::text(1, peer::text(6, peer::text(1, device))));
 }
 
+TEST(Messages, a_mount_is_a_read_only_bind_of_a_file_that_runs_nothing) {
+  Adjustment adjustment;
+  adjustment.mounts = {{"/host/topo.xml", "/in/topo.xml"}};
+  std::string mount =
+      peer::text(1, "/in/topo.xml") + peer::text(2, "bind") + peer::text(3, "/host/topo.xml");
+  for (const char* option : {"bind", "ro", "nosuid", "nodev", "noexec"}) {
+    mount += peer::text(4, option);
+  }
+  EXPECT_EQ(encode_create_response(adjustment), peer::text(1, peer::text(3, mount)));
+}
+
 TEST(Messages, a_value_that_is_not_utf8_does_not_make_the_answer_unreadable) {
   Adjustment adjustment;
   adjustment.env = {{"K", "\xFF"}};

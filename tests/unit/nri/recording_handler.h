@@ -57,6 +57,7 @@ class RecordingHandler : public Handler {
 /// An adjustment with one of everything.
 inline Adjustment sample_adjustment() {
   return {{{"/dev/infiniband/uverbs0", 231, 192, 0666, 0, 0}},
+          {},
           {{"NCCL_IB_HCA", "=mlx5_0:1"}},
           kUnlimited};
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/topology_file.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "inject/environment.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::string_view kVariable = "NCCL_TOPO_FILE";
+
+/// Where NCCL finds a topology file, or the variable's value, by itself.
+constexpr std::array<std::string_view, 3> kOwnPlaces{
+    "/etc/nccl.conf", "/var/run/nvidia-topologyd/virtualTopology.xml",
+    "/run/nvidia-topologyd/virtualTopology.xml"};
+
+/// The place itself, or a folder above it; a mount on / or /etc brings no such file on purpose.
+bool covers(std::string_view destination, std::string_view place) {
+  if (destination == place) return true;
+  return place.starts_with(destination) && place.substr(destination.size()).starts_with('/') &&
+         destination.ends_with("/nvidia-topologyd");
+}
+
+bool brings_its_own(const ContainerRequest& request, std::string_view destination) {
+  if (has_variable(request, kVariable)) return true;
+  return std::any_of(request.mounts.begin(), request.mounts.end(), [&](const PresentMount& mount) {
+    return mount.destination == destination ||
+           std::any_of(kOwnPlaces.begin(), kOwnPlaces.end(),
+                       [&](std::string_view place) { return covers(mount.destination, place); });
+  });
+}
+
+}  // namespace
+
+void add_topology_file(const ContainerRequest& request, const DecisionTable& table,
+                       Adjustment& adjustment) {
+  const auto& file = table.topology_file();
+  if (!file || brings_its_own(request, file->path)) return;
+  adjustment.mounts.push_back({file->path, file->path});
+  adjustment.env.emplace_back(kVariable, file->path);
+}
+
+}  // namespace railhead
