@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "host/input_file.h"
 
 namespace railhead {
 namespace {
@@ -73,6 +74,21 @@ std::shared_ptr<const DecisionTable> Machine::table() {
     if (!done) log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
   }
   return table_;
+}
+
+bool Machine::provide_topology_file(const DecisionTable& table) {
+  const auto& file = table.topology_file();
+  if (!file) return false;
+  if (provided_ == file && input_file_exists(file->path)) return true;
+  Status done = make_folders(file->path.substr(0, file->path.rfind('/')));
+  if (done) done = write_file_atomic(file->path, file->text);
+  const std::string error = done ? "" : done.error().message;
+  if (!error.empty() && error != provide_error_) {
+    log_.write(LogLevel::error, "containers get no NCCL topology file", {{"error", error}});
+  }
+  provide_error_ = error;
+  provided_ = done ? file : std::nullopt;
+  return provided_.has_value();
 }
 
 std::vector<int> Machine::descriptors() const {

@@ -41,6 +41,10 @@ class Machine {
   /// descriptor), so that a device that appeared is known to the very next container.
   std::shared_ptr<const DecisionTable> table();
 
+  /// Puts the table's NCCL topology file where containers are given it, if it is not there. False
+  /// where that fails, which is logged once.
+  bool provide_topology_file(const DecisionTable& table);
+
   /// Descriptors for the event loop: readable means table() will read again.
   [[nodiscard]] std::vector<int> descriptors() const;
 
@@ -63,7 +67,9 @@ class Machine {
   std::optional<TextFile> topology_file_;
   std::optional<NcclTopology> from_operator_;
   std::string topology_error_;  ///< the last one that was logged
-  Node as_read_;                ///< what table_ is made of
+  std::optional<TextFile> provided_;
+  std::string provide_error_;  ///< the last one that was logged
+  Node as_read_;               ///< what table_ is made of
   std::shared_ptr<const DecisionTable> table_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "host/process.h"
+#include "inject/topology_file.h"
 #include "nri/capability.h"
 
 namespace railhead {
@@ -147,16 +148,25 @@ void NriFace::synchronized(std::size_t pods, std::size_t containers) {
               {"withoutDevices", std::to_string(lacking_)}});
 }
 
+Decision NriFace::decided(const ContainerRequest& request, const DecisionTable& table,
+                          GpuClaim claim) {
+  Decision decision = decide(request, table, ability_, claim);
+  if (!decision.adjustment.mounts.empty() && !machine_.provide_topology_file(table)) {
+    drop_topology_file(decision.adjustment);
+  }
+  return decision;
+}
+
 void NriFace::create(const ContainerRequest& request, std::function<void(nri::CreateAnswer)> done) {
   const auto table = machine_.table();
-  const auto decision = decide(request, *table, ability_, GpuClaim::no_kubelet);
+  const auto decision = decided(request, *table, GpuClaim::no_kubelet);
   done(answer_of(decision));
   report(request, decision, *table);
 }
 
 nri::CreateAnswer NriFace::on_deadline(const ContainerRequest& request) {
   const auto table = machine_.table();
-  const auto decision = decide(request, *table, ability_, GpuClaim::unanswered);
+  const auto decision = decided(request, *table, GpuClaim::unanswered);
   auto fields = identity(request);
   fields.emplace_back("outcome", std::string(outcome_text(decision.outcome)));
   log_.write(LogLevel::warn, "decided at the deadline, without the kubelet's word", fields);

@@ -37,6 +37,8 @@ class NriFace : public nri::Handler {
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
 
  private:
+  /// What decide() says, without what cannot be provided just now.
+  Decision decided(const ContainerRequest& request, const DecisionTable& table, GpuClaim claim);
   void report_again(const ContainerRequest& request);
   void report(const ContainerRequest& request, const Decision& decision,
               const DecisionTable& table);

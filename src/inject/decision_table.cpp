@@ -46,6 +46,9 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
       policy_(std::move(policy)),
       cdi_(CdiRegistry::from_files(arrangement_.node.cdi, arrangement_.node.problems)) {
   const Node& node = arrangement_.node;
+  if (arrangement_.for_nccl && !policy_.topology_file.empty()) {
+    topology_file_ = TextFile{policy_.topology_file, to_xml(*arrangement_.for_nccl)};
+  }
   if (!policy_.pf_with_vfs) rule_out_pfs_with_vfs(node, usable_);
   std::unordered_set<unsigned> twice;
   for (std::size_t i = 0; i < node.gpus.size(); ++i) {

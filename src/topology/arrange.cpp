@@ -45,6 +45,7 @@ std::optional<Arrangement> arrange_by_file(const Node& node, const NcclTopology&
   result.source = TopologySource::topology_file;
   result.origin = file.origin;
   result.node = moved(node, layout);
+  result.for_nccl = file;
   for (const auto* list : {&file.warnings, &layout.warnings}) {
     for (const auto& warning : *list) result.warnings.push_back(file.origin + ": " + warning);
   }
@@ -84,6 +85,7 @@ Arrangement arrange_by_table(const Node& node, const KnownMachine& machine) {
   result.source = TopologySource::machine_table;
   result.origin = machine.name;
   result.node = moved(node, layout_of(machine));
+  result.for_nccl = nccl_topology_of(result.node);
   return result;
 }
 
@@ -97,9 +99,8 @@ Arrangement arrange_by_numa(const Node& node) {
 }
 
 /// The best source; its node is filled in where it moves functions.
-std::pair<Arrangement, bool> best_source(const Node& node,
-                                         const std::optional<NcclTopology>& from_operator,
-                                         std::vector<std::string>& warnings) {
+Arrangement best_source(const Node& node, const std::optional<NcclTopology>& from_operator,
+                        std::vector<std::string>& warnings) {
   const bool hides = hides_switches(node);
   const KnownMachine* machine = find_known_machine(node, known_machines());
   const bool real = !hides || (machine != nullptr && machine->tree_is_real);
@@ -107,15 +108,14 @@ std::pair<Arrangement, bool> best_source(const Node& node,
   const auto reference = files ? reference_for(node, machine, hides) : std::nullopt;
   if (from_operator) {
     if (auto result = arrange_by_file(node, *from_operator, reference, warnings)) {
-      return {*std::move(result), !real};
+      if (real) result->for_nccl.reset();
+      return *std::move(result);
     }
   }
-  if (real) return {arrange_by_tree(machine, node.hypervisor), false};
-  if (auto result = arrange_by_nccl_file(node, reference, warnings)) {
-    return {*std::move(result), true};
-  }
-  if (machine != nullptr) return {arrange_by_table(node, *machine), true};
-  return {arrange_by_numa(node), false};
+  if (real) return arrange_by_tree(machine, node.hypervisor);
+  if (auto result = arrange_by_nccl_file(node, reference, warnings)) return *std::move(result);
+  if (machine != nullptr) return arrange_by_table(node, *machine);
+  return arrange_by_numa(node);
 }
 
 }  // namespace
@@ -137,11 +137,10 @@ bool hides_switches(const Node& node) {
 
 Arrangement arrange(Node node, const std::optional<NcclTopology>& from_operator) {
   std::vector<std::string> warnings;
-  auto [result, tree_lies] = best_source(node, from_operator, warnings);
+  Arrangement result = best_source(node, from_operator, warnings);
   const bool moves = result.source == TopologySource::topology_file ||
                      result.source == TopologySource::machine_table;
   if (!moves) result.node = std::move(node);
-  result.tree_lies = tree_lies;
   result.warnings.insert(result.warnings.begin(), warnings.begin(), warnings.end());
   return result;
 }

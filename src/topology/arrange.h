@@ -17,9 +17,9 @@ struct Arrangement {
   TopologySource source = TopologySource::pci_tree;
   Confidence confidence = Confidence::high;
   std::string origin;  ///< path of the file, name of the machine type; "" for sysfs alone
-  /// The guest's PCI tree says nothing about switches and another source does, so NCCL in a
-  /// container needs a file, too.
-  bool tree_lies = false;
+  /// What NCCL in a container has to be told. Present where the guest's PCI tree says nothing about
+  /// switches and another source does.
+  std::optional<NcclTopology> for_nccl;
   std::vector<std::string> warnings;
 };
 

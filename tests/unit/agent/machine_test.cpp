@@ -2,9 +2,11 @@
 #include "agent/machine.h"
 
 #include <filesystem>
+#include <fstream>
 
 #include "agent/metric_list.h"
 #include "host/directory_host.h"
+#include "unit/host/temporary_directory.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -156,6 +158,44 @@ TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
   EXPECT_EQ(machine.table()->node().nics.size(), 1U);
   EXPECT_EQ(metrics_.value("railhead_node_reads_total", {{"cause", "event"}}), 1);
   fs::remove_all(root);
+}
+
+class ProvidedFile : public MachineTest {
+ protected:
+  /// An agent on a machine that hides its switches, which keeps its file at `path`.
+  Machine make_hiding(const std::string& path) {
+    text_ = machine_text("azure-nd-a100-v4");
+    InjectionPolicy policy;
+    policy.topology_file = path;
+    return {box(), nullptr, {}, policy, clock_, log_, metrics_};
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ProvidedFile, is_written_when_a_container_needs_it_and_again_when_it_is_gone) {
+  const std::string path = directory_ / "run/railhead/topology.xml";
+  auto machine = make_hiding(path);
+  ASSERT_TRUE(machine.read("start"));
+  EXPECT_FALSE(fs::exists(path));
+  EXPECT_TRUE(machine.provide_topology_file(*machine.table()));
+  EXPECT_EQ(fs::file_size(path), machine.table()->topology_file()->text.size());
+  fs::remove(path);
+  EXPECT_TRUE(machine.provide_topology_file(*machine.table()));
+  EXPECT_TRUE(fs::exists(path));
+}
+
+TEST_F(ProvidedFile, that_cannot_be_written_is_not_promised) {
+  std::ofstream(directory_ / "run") << "a file where a folder should be";
+  auto machine = make_hiding(directory_ / "run/topology.xml");
+  ASSERT_TRUE(machine.read("start"));
+  EXPECT_FALSE(machine.provide_topology_file(*machine.table()));
+}
+
+TEST_F(ProvidedFile, does_not_exist_on_a_machine_that_shows_its_switches) {
+  auto machine = make(box());
+  ASSERT_TRUE(machine.read("start"));
+  EXPECT_FALSE(machine.provide_topology_file(*machine.table()));
 }
 
 }  // namespace

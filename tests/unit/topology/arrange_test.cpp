@@ -119,7 +119,7 @@ TEST(Arrange, bare_metal_is_as_sysfs_has_it) {
   EXPECT_EQ(result.source, TopologySource::pci_tree);
   EXPECT_EQ(result.confidence, Confidence::high);
   EXPECT_EQ(result.origin, "");
-  EXPECT_FALSE(result.tree_lies);
+  EXPECT_FALSE(result.for_nccl);
   EXPECT_THAT(result.warnings, IsEmpty());
 }
 
@@ -136,7 +136,7 @@ TEST(Arrange, a_real_tree_of_a_known_machine_is_believed) {
   EXPECT_EQ(result.source, TopologySource::pci_tree);
   EXPECT_EQ(result.confidence, Confidence::high);
   EXPECT_EQ(result.origin, "AWS p5.48xlarge");
-  EXPECT_FALSE(result.tree_lies);
+  EXPECT_FALSE(result.for_nccl);
 }
 
 TEST(Arrange, a_known_machine_whose_real_tree_has_no_common_switch_is_believed) {
@@ -153,7 +153,7 @@ TEST(Arrange, a_known_machine_that_hides_its_switches_is_taken_from_the_table) {
   EXPECT_EQ(result.source, TopologySource::machine_table);
   EXPECT_EQ(result.confidence, Confidence::high);
   EXPECT_EQ(result.origin, "Azure ND A100 v4");
-  EXPECT_TRUE(result.tree_lies);
+  EXPECT_TRUE(result.for_nccl);
   EXPECT_THAT(result.warnings, IsEmpty());
   EXPECT_EQ(gpu_nic(result, 2, 2), Relation::pix);
 }
@@ -173,7 +173,7 @@ TEST(Arrange, the_nodes_own_file_comes_before_the_table) {
   EXPECT_EQ(result.source, TopologySource::topology_file);
   EXPECT_EQ(result.origin, "/opt/topo.xml");
   EXPECT_EQ(result.confidence, Confidence::high);
-  EXPECT_TRUE(result.tree_lies);
+  EXPECT_TRUE(result.for_nccl);
   EXPECT_THAT(result.warnings, IsEmpty());
   EXPECT_EQ(gpu_nic(result, 0, 0), Relation::pix);
   EXPECT_EQ(gpu_nic(result, 0, 1), Relation::node);
@@ -263,7 +263,7 @@ TEST(Arrange, the_operators_file_comes_before_everything) {
   EXPECT_EQ(result.source, TopologySource::topology_file);
   EXPECT_EQ(result.origin, "/etc/topo.xml");
   EXPECT_EQ(result.confidence, Confidence::high);
-  EXPECT_TRUE(result.tree_lies);
+  EXPECT_TRUE(result.for_nccl);
   EXPECT_THAT(result.warnings, IsEmpty());
   EXPECT_EQ(gpu_nic(result, 0, 3), Relation::pix);
 }
@@ -286,7 +286,7 @@ TEST(Arrange, the_operators_file_counts_on_bare_metal_too_and_a_contradiction_is
       name(*node.nics[0].pci) + "</pci></cpu></system>");
   const auto result = arrange(node, file);
   EXPECT_EQ(result.source, TopologySource::topology_file);
-  EXPECT_FALSE(result.tree_lies);
+  EXPECT_FALSE(result.for_nccl);
   EXPECT_EQ(gpu_nic(result, 0, 1), Relation::pix);
   ASSERT_THAT(result.warnings, SizeIs(1));
   EXPECT_THAT(result.warnings[0], HasSubstr("/etc/topo.xml contradicts the PCI tree on GPUs "));
@@ -304,7 +304,7 @@ TEST(Arrange, where_nothing_is_known_numa_nodes_decide) {
   const auto result = arrange(node);
   EXPECT_EQ(result.source, TopologySource::numa);
   EXPECT_EQ(result.confidence, Confidence::low);
-  EXPECT_FALSE(result.tree_lies);
+  EXPECT_FALSE(result.for_nccl);
   EXPECT_EQ(result.node, node);
   EXPECT_THAT(result.warnings, SizeIs(1));
   EXPECT_EQ(gpu_nic(result, 0, 1), Relation::node);
