@@ -148,8 +148,9 @@ def corona_mi50():
 
 @machine("dgx-spark",
          "NVIDIA DGX Spark: one GB10, one ConnectX-7 whose two ports appear on two PCI domains each, on",
-         "four lanes; one cable, in the second port. Source: names, domains and which two are one port:",
-         "NVIDIA's user guide of DGX Spark, chapter on connecting two of them. The rest is chosen.")
+         "four lanes; one cable, in the second port. Source: names and which two are one port: ibdev2netdev",
+         "in the networking notes of the project spark-vllm-docker; PCI addresses and link widths:",
+         "ServeTheHome's article on the ConnectX-7 of the GB10. The rest is chosen.")
 def dgx_spark():
     m = Machine("dgx-spark", [(0, "0-19", 0)], "NVIDIA", "NVIDIA_DGX_Spark")
     m.rdma_stack()

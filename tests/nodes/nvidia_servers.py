@@ -231,8 +231,8 @@ def hgx_h100_roce():
 
 @machine("dgx1-v100",
          "NVIDIA DGX-1 with V100: two GPUs and a NIC on each switch, two switches on each host bridge.",
-         "Source: nvidia-smi topo -m in a guide to that tool, whose columns are mlx5_0 2 1 3; bus",
-         "addresses as the DGX-1 shows its GPUs and NICs. Bridges are chosen.")
+         "Source: nvidia-smi topo -m in a guide to that tool, whose columns are mlx5_0 2 1 3.",
+         "Bus addresses and bridges are chosen.")
 def dgx1_v100():
     m = Machine("dgx1-v100", [(0, "0-19,40-59", 0), (1, "20-39,60-79", 1)], "NVIDIA", "DGX-1 with V100-32")
     m.rdma_stack()
