@@ -36,11 +36,12 @@ bool is_invented(const PciAddress& address) {
   return address.domain >= kLinuxDomains || (address.domain == 0xffff && address.bus == 0xff);
 }
 
-/// "pci0000:15"; one that cannot be read is no address, so not an invented one.
+/// Whether a host bridge is not one that sysfs would name, "pci0000:15": a source that knows only
+/// its switches calls it after one of them.
 bool is_invented_root(const std::string& root) {
-  const auto address = root.starts_with("pci") ? PciAddress::parse(root.substr(3) + ":00.0")
-                                               : Result<PciAddress>(PciAddress{});
-  return address && is_invented(*address);
+  if (!root.starts_with("pci")) return false;
+  const auto address = PciAddress::parse(root.substr(3) + ":00.0");
+  return !address || is_invented(*address);
 }
 
 std::string_view where_from(TopologySource source) {

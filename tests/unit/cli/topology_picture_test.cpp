@@ -106,6 +106,10 @@ TEST(TopologyPicture, a_switch_without_an_address_of_its_own_is_named_by_its_sou
   EXPECT_THAT(known, HasSubstr(">switch (from table)</text>"));
   EXPECT_THAT(known, HasSubstr("(Azure ND H100 v5), confidence"));
   EXPECT_THAT(known, Not(HasSubstr(">host bridge ffff")));
+  hub.root = "pci0000:16:00.0";
+  b.gpu(b.bridge(hub));
+  EXPECT_EQ(path_to(picture_of(b.build()).boxes, 1),
+            "Socket 0 · NUMA node 0 / host bridge (from file)");
 }
 
 TEST(TopologyPicture, virtual_functions_are_one_device) {
