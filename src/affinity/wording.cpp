@@ -6,12 +6,8 @@
 namespace railhead {
 namespace {
 
-/// Switches that a topology file made up have the domain ffff, as NCCL's users write them.
-constexpr std::uint32_t kDomainOfFiles = 0xffff;
-
 std::string below(const PciAddress& bridge) {
-  const bool invented = bridge.domain == kDomainOfFiles || bridge.domain == kInventedDomain;
-  return invented ? " below one switch" : " below " + bridge.str();
+  return is_invented(bridge) ? " below one switch" : " below " + bridge.str();
 }
 
 /// What follows the relation's name; empty where there is nothing to say.

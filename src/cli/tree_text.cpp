@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/describe.h"
+#include "topology/layout.h"
 
 namespace railhead {
 namespace {
@@ -65,17 +66,24 @@ std::string nic_text(const DecisionTable& table, std::size_t nic) {
   return text + "  " + std::string(to_string(table.deal().roles[nic].role));
 }
 
+/// Other sources than sysfs know no host bridges and name them after a switch: "pciffff:ff:01.0".
+bool is_host_bridge(const std::string& root) {
+  return root.find('.') == std::string::npos;
+}
+
 void place(Branch& root, const DecisionTable& table, const std::optional<PciAddress>& pci,
            std::optional<int> numa, const std::string& text) {
   Branch* at = &root.below[numa_text(numa)];
   at->text = numa_text(numa);
   const auto* device = pci ? table.node().find_pci(*pci) : nullptr;
   if (device != nullptr && !device->root.empty()) {
-    at = &at->below[device->root];
-    at->text = "host bridge " + device->root;
+    if (is_host_bridge(device->root)) {
+      at = &at->below[device->root];
+      at->text = "host bridge " + device->root;
+    }
     for (const auto& bridge : device->bridges) {
       at = &at->below[bridge.str()];
-      at->text = "switch " + bridge.str();
+      at->text = is_invented(bridge) ? "switch" : "switch " + bridge.str();
     }
   }
   at->below[(pci ? pci->str() : "~") + text].text = text;

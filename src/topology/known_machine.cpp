@@ -67,7 +67,7 @@ Position position_below(const KnownSwitch& one, std::uint8_t number, std::uint8_
   const PciAddress downstream{kInventedDomain, static_cast<std::uint8_t>(bus + 1), port, 0};
   Position position;
   position.function = function;
-  position.root = "pci" + upstream.str().substr(0, upstream.str().rfind(':'));
+  position.root = "pci" + upstream.str();
   if (is_switch(one)) position.bridges = {upstream, downstream};
   position.numa_node = one.numa_node;
   return position;

@@ -15,6 +15,10 @@ namespace railhead {
 /// and what it invents itself (VMD, Hyper-V) has at most 20 bits.
 inline constexpr std::uint32_t kInventedDomain = 0xffffffff;
 
+/// Whether a bridge with this address was made up: by one of the above, or by the author of a
+/// topology file, who writes ffff:ff:01.0 and so on.
+bool is_invented(const PciAddress& bridge);
+
 /// Where a function hangs, by another source than its own sysfs path.
 struct Position {
   PciAddress function;

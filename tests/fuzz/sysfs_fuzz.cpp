@@ -23,6 +23,8 @@ using railhead::Result;
 constexpr std::string_view kMachine = R"(railhead-snapshot 1
 c /dev/infiniband/uverbs0 231:192 0666 0:0
 t /etc/cdi/nvidia.yaml kind: nvidia.com/gpu
+t /etc/nccl.conf NCCL_TOPO_FILE=/opt/topo.xml
+t /opt/topo.xml <system/>
 t /proc/1/net/ipv6_route 00000000000000000000000000000000 00 00000000000000000000000000000000 00 fe80000000000000000000000000000001 00000400 00000001 00000000 00000003 bond0
 t /proc/1/net/route bond0 00000000 0101A8C0 0003 0 0 100 00000000 0 0 0
 t /proc/cpuinfo flags : fpu hypervisor

@@ -57,6 +57,29 @@ TEST(TopologyCommand, unknown_values_are_null) {
   EXPECT_TRUE(nics["nics"][1]["ports"][0]["linkLayer"].is_null());
 }
 
+TEST(TopologyCommand, names_source_origin_and_confidence) {
+  const auto table = run_on("azure-nd-a100-v4", "topology");
+  EXPECT_NE(table.out.find("source: table of known machines (Azure ND A100 v4), confidence high"),
+            std::string::npos);
+  const auto json = run_on("azure-nd-a100-v4", "topology", {"-o", "json"}).json();
+  EXPECT_EQ(json["source"], "table of known machines");
+  EXPECT_EQ(json["origin"], "Azure ND A100 v4");
+  EXPECT_EQ(json["confidence"], "high");
+  const auto bare = run_on("dgx-h100", "affinity", {"-o", "json"}).json();
+  EXPECT_EQ(bare["source"], "PCI tree");
+  EXPECT_TRUE(bare["origin"].is_null());
+}
+
+TEST(TopologyCommand, a_topology_file_that_cannot_be_used_is_named) {
+  const auto absent = run_on("dgx-h100", "topology", {"--topology-file", "/nowhere/topo.xml"});
+  EXPECT_EQ(absent.code, kExitCannotTell);
+  EXPECT_NE(absent.err.find("/nowhere/topo.xml"), std::string::npos);
+  const auto snapshot = source_dir() + "/tests/nodes/dgx-h100.node";
+  const auto no_xml = run_on("dgx-h100", "affinity", {"--topology-file", snapshot});
+  EXPECT_EQ(no_xml.code, kExitCannotTell);
+  EXPECT_NE(no_xml.err.find("dgx-h100.node: line 1"), std::string::npos) << no_xml.err;
+}
+
 TEST(TopologyCommand, the_tree_leaves_out_bridges_that_lead_to_one_thing_only) {
   const auto said = run_on("seed-8gpu-4nic", "topology", {"-o", "tree"});
   EXPECT_EQ(said.code, kExitOk);

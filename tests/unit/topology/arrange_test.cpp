@@ -179,6 +179,24 @@ TEST(Arrange, the_nodes_own_file_comes_before_the_table) {
   EXPECT_EQ(gpu_nic(result, 0, 1), Relation::node);
 }
 
+TEST(Arrange, the_table_written_as_a_file_says_the_same) {
+  for (const auto& machine : known_machines()) {
+    if (machine.tree_is_real || machine.nics == 0) continue;
+    auto b = test::builder_of(machine);
+    b.raw().cpu = {"x86_64", "GenuineIntel", 6, 143};
+    const auto by_table = arrange(b.build());
+    ASSERT_EQ(by_table.source, TopologySource::machine_table) << machine.name;
+    const auto by_file = arrange(with_file(b, to_xml(nccl_topology_of(by_table.node))));
+    EXPECT_EQ(by_file.source, TopologySource::topology_file) << machine.name;
+    EXPECT_THAT(by_file.warnings, IsEmpty()) << machine.name;
+    for (std::size_t g = 0; g < by_table.node.gpus.size(); ++g) {
+      for (std::size_t n = 0; n < by_table.node.nics.size(); ++n) {
+        EXPECT_EQ(gpu_nic(by_file, g, n), gpu_nic(by_table, g, n)) << machine.name;
+      }
+    }
+  }
+}
+
 TEST(Arrange, a_file_that_contradicts_the_table_counts_and_is_reported) {
   auto b = test::builder_of(known("Azure ND H100 v5"));
   const auto result = arrange(with_file(b, file_of({{0x1, 0x108},

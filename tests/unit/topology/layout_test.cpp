@@ -70,6 +70,13 @@ TEST(Layout, keeps_the_numa_node_of_sysfs_where_it_has_none) {
   EXPECT_EQ(moved(gpu_and_nic().build(), layout).gpus[0].numa_node, 0);
 }
 
+TEST(Layout, made_up_bridges_have_domains_that_no_machine_has) {
+  EXPECT_TRUE(is_invented(at("ffff:ff:01.0")));
+  EXPECT_TRUE(is_invented({kInventedDomain, 3, 0, 0}));
+  EXPECT_FALSE(is_invented(at("10000:e1:00.0")));
+  EXPECT_FALSE(is_invented(at("0000:15:01.0")));
+}
+
 TEST(Layout, leaves_functions_that_it_does_not_know) {
   auto b = gpu_and_nic();
   b.nic(b.host_bridge(0, 0, 0x102));
