@@ -65,12 +65,17 @@ Position position_below(const KnownSwitch& one, std::uint8_t number, std::uint8_
   const auto bus = static_cast<std::uint8_t>(kBusesPerSwitch * number);
   const PciAddress upstream{kInventedDomain, bus, 0, 0};
   const PciAddress downstream{kInventedDomain, static_cast<std::uint8_t>(bus + 1), port, 0};
-  Position position;
-  position.function = function;
-  position.root = "pci" + upstream.str();
-  if (is_switch(one)) position.bridges = {upstream, downstream};
-  position.numa_node = one.numa_node;
-  return position;
+  return {function, "pci" + upstream.str(), {upstream, downstream}, one.numa_node};
+}
+
+/// As in a topology file, functions of one bus and NUMA node share a host bridge.
+Position position_alone(const KnownSwitch& one, const PciAddress& function) {
+  const std::string address = function.str();
+  return {function,
+          "pci" + address.substr(0, address.rfind(':')) + " of NUMA node " +
+              std::to_string(one.numa_node),
+          {},
+          one.numa_node};
 }
 
 }  // namespace
@@ -95,7 +100,8 @@ Layout layout_of(const KnownMachine& machine) {
     std::uint8_t port = 0;
     for (const auto* functions : {&one.gpus, &one.nics}) {
       for (const auto& function : *functions) {
-        layout.positions.push_back(position_below(one, number, port++, function));
+        layout.positions.push_back(is_switch(one) ? position_below(one, number, port++, function)
+                                                  : position_alone(one, function));
       }
     }
     ++number;
