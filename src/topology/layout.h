@@ -55,7 +55,7 @@ Node moved(Node node, const Layout& layout);
 /// address, a NIC for each distinct <net> name (several ports of a name are ports of one device)
 /// or, without <net>s, for each network function, named by its address; ports ACTIVE with the
 /// file's speed; NUMA nodes with the CPUs of their masks. Character devices and drivers are not
-/// known.
+/// known. What the file and its layout warn of is not repeated here.
 Node node_from(const NcclTopology& topology);
 
 /// The other way: what NCCL should be told of this machine. Bridges become one <pci> a switch

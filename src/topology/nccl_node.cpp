@@ -34,8 +34,6 @@ class Builder {
     for (auto& [address, bridge] : bridges_) node_.pci.push_back(std::move(bridge));
     sort();
     number_gpus();
-    for (const auto& warning : topology_.warnings) warn(warning);
-    for (const auto& warning : layout_.warnings) warn(warning);
     return std::move(node_);
   }
 
