@@ -24,20 +24,23 @@ OUTPUTS = {
 }
 
 
-# Pictures of some machines, as files that can be opened: file -> machine, format.
-PICTURES = {
+# Outputs of some machines as files that other programs open: file -> machine, format.
+FILES = {
     "docs/pictures/dgx-h100.svg": ("dgx-h100", "svg"),
     "tests/nodes/golden/seed-8gpu-4nic.svg": ("seed-8gpu-4nic", "svg"),
     "tests/nodes/golden/seed-8gpu-4nic.dot": ("seed-8gpu-4nic", "dot"),
     "tests/nodes/golden/broken-host.svg": ("broken-host", "svg"),
     "tests/nodes/golden/broken-host.dot": ("broken-host", "dot"),
+    **{f"tests/nodes/golden/{name}.nccl.xml": (name, "nccl")
+       for name in ("dgx-h100", "dgx-a100", "amd-mi300x", "gb200-tray", "azure-nd-a100-v4",
+                    "azure-nd-h100-v5", "bonds-with-vfs")},
 }
 
 
 def output_of(railhead, machine, arguments):
     command = [railhead, *arguments, "--snapshot", str(machine)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if arguments[-1] in ("svg", "dot") and not done.returncode:
+    if arguments[-1] in ("svg", "dot", "nccl") and not done.returncode:
         return done.stdout
     return f"{done.stdout}{done.stderr}exit {done.returncode}\n"
 
@@ -47,7 +50,7 @@ def goldens():
     for machine in sorted(HERE.glob("*.node")):
         for ending, arguments in OUTPUTS.items():
             yield HERE / "golden" / f"{machine.stem}.{ending}", machine, arguments
-    for file, (name, form) in PICTURES.items():
+    for file, (name, form) in FILES.items():
         yield ROOT / file, HERE / f"{name}.node", ["topology", "-o", form]
 
 

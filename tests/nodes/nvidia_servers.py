@@ -26,7 +26,7 @@ DGX_H100_STORAGE = [(0x26, 0, ("mlx5_1", "mlx5_2")), (0xa7, 1, ("mlx5_7", "mlx5_
          "NVSwitches, X550 and E810: present in the guide, their bridges are chosen.")
 def dgx_h100(name="dgx-h100", down=None, unbound=None, gone=None):
     """The last three: an RDMA device whose port is down, whose function has no driver, that is lost."""
-    m = Machine(name, XEON_8480C, "NVIDIA", "DGXH100")
+    m = Machine(name, XEON_8480C, "NVIDIA", "DGXH100", cpu=("GenuineIntel", 6, 143))
     m.rdma_stack()
     names = {}  # RDMA devices are numbered in the order of their PCI addresses
     for root, numa, nic in DGX_H100_RAILS:
@@ -120,7 +120,8 @@ DGX_A100_SWITCHES = [
          "deployment notes: GPUs and NICs of a switch are PXB to each other, NICs among themselves",
          "too. The dual-port card's place (e1:00, NUMA node 4) is chosen: SYS to all.")
 def dgx_a100():
-    m = Machine("dgx-a100", DGX_A100_NUMA, "NVIDIA", "DGXA100 920-23687-2530-000")
+    m = Machine("dgx-a100", DGX_A100_NUMA, "NVIDIA", "DGXA100 920-23687-2530-000",
+                cpu=("AuthenticAMD", 23, 49))
     m.rdma_stack()
     nics = []
     for root, outer, numa, gpus, ibs in DGX_A100_SWITCHES:
