@@ -213,8 +213,19 @@ class Writer {
     return branch;
   }
 
+  /// The next address for a switch that no machine has, as vendors write them: ffff:ff:01.0, …
+  PciAddress invented() {
+    for (;;) {
+      ++invented_;
+      const PciAddress address{0xffff, 0xff, static_cast<std::uint8_t>(invented_ & 0x1f),
+                               static_cast<std::uint8_t>(invented_ >> 5 & 7)};
+      if (invented_ > kMostElements || node_.find_pci(address) == nullptr) return address;
+    }
+  }
+
   /// A switch whose own link is not known has that of the fastest thing below it.
-  static void finish(Branch& branch) {
+  void finish(Branch& branch) {
+    if (branch.pci.address.domain == kInventedDomain) branch.pci.address = invented();
     Link fastest;
     for (auto& [address, below] : branch.below) {
       finish(below);
@@ -246,6 +257,7 @@ class Writer {
   std::map<PciAddress, Numa> tops_;
   std::map<Numa, Branches> numas_;
   std::vector<NcclNet> soft_;
+  unsigned invented_ = 0;
   NcclTopology topology_;
 };
 

@@ -100,6 +100,23 @@ TEST(NcclOfNode, a_switch_directly_on_a_root_bus_is_one_as_well) {
   EXPECT_THAT(topology.cpus[0].pci[0].below, SizeIs(2));
 }
 
+TEST(NcclOfNode, switches_without_an_address_get_one_as_vendors_write_them) {
+  auto b = on(kXeon);
+  b.gpu(b.host_bridge(0, 0, 1));
+  b.gpu(b.host_bridge(0, 0, 2));
+  Node node = b.build();
+  Layout layout;
+  for (std::uint8_t at = 0; at < 2; ++at) {
+    const PciAddress up{kInventedDomain, at, 0, 0};
+    const PciAddress down{kInventedDomain, at, 1, 0};
+    layout.positions.push_back({node.gpus[at].pci, "pci" + up.str(), {up, down}, 0});
+  }
+  const auto topology = nccl_topology_of(moved(node, layout));
+  ASSERT_THAT(topology.cpus[0].pci, SizeIs(2));
+  EXPECT_EQ(topology.cpus[0].pci[0].address.str(), "ffff:ff:01.0");
+  EXPECT_EQ(topology.cpus[0].pci[1].address.str(), "ffff:ff:02.0");
+}
+
 TEST(NcclOfNode, a_node_without_a_number_is_minus_one_and_last) {
   auto b = on(kXeon);
   b.gpu(b.bridge(b.host_bridge(0x10, {})));
