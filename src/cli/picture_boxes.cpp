@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "topology/layout.h"
 #include "topology/topology.h"
 
 namespace railhead {
@@ -27,13 +28,6 @@ struct Content {
 void add(Content& content, Content more) {
   std::move(more.boxes.begin(), more.boxes.end(), std::back_inserter(content.boxes));
   content.devices.insert(content.devices.end(), more.devices.begin(), more.devices.end());
-}
-
-/// Addresses of bridges that a source implies without knowing them: ours (layout.h), those that
-/// vendors write into topology files (NCCL src/graph/xml.cc).
-bool is_invented(const PciAddress& address) {
-  constexpr std::uint32_t kLinuxDomains = 1U << 20U;  // layout.h
-  return address.domain >= kLinuxDomains || (address.domain == 0xffff && address.bus == 0xff);
 }
 
 /// Whether a host bridge is not one that sysfs would name, "pci0000:15": a source that knows only

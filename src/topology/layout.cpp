@@ -55,9 +55,8 @@ void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>
 }  // namespace
 
 bool is_invented(const PciAddress& bridge) {
-  constexpr std::uint32_t kDomainInFiles = 0xffff;
   constexpr std::uint32_t kHighestOfLinux = 0xfffff;
-  return bridge.domain == kDomainInFiles || bridge.domain > kHighestOfLinux;
+  return bridge.domain > kHighestOfLinux || (bridge.domain == 0xffff && bridge.bus == 0xff);
 }
 
 const Position* find_position(const Layout& layout, const PciDevice& device) {
