@@ -16,8 +16,35 @@ namespace {
 struct Group {
   std::vector<std::size_t> gpus;  ///< by PCI address
   std::vector<std::size_t> cards;
-  Nearness nearest;  ///< of its nearest GPU
+  Nearness nearest;       ///< of its nearest GPU
+  std::size_t share = 1;  ///< most cards that a GPU of it gets
 };
+
+/// The most that every GPU of these groups can have, where all of their cards are among `cards`;
+/// 0 if they are more than the cards.
+std::size_t even_share(const std::vector<std::size_t>& cards, const std::vector<Group>& groups) {
+  std::size_t gpus = 0;
+  for (const auto& group : groups) {
+    if (std::includes(cards.begin(), cards.end(), group.cards.begin(), group.cards.end())) {
+      gpus += group.gpus.size();
+    }
+  }
+  return gpus == 0 ? 0 : cards.size() / gpus;
+}
+
+/// The share of a group: at most `per_gpu`, and no more than leaves as much for each other GPU
+/// whose nearest cards include all of the group's. It depends on which cards are whose nearest,
+/// never on what others were dealt, so that a missing card can only make it smaller (docs/design/
+/// 0004-shares-that-only-shrink.md).
+std::size_t share_of(const Group& own, const std::vector<Group>& groups, std::size_t per_gpu) {
+  std::size_t share = per_gpu;
+  for (const auto& group : groups) {
+    if (std::includes(group.cards.begin(), group.cards.end(), own.cards.begin(), own.cards.end())) {
+      share = std::min(share, even_share(group.cards, groups));
+    }
+  }
+  return std::max(share, std::size_t{1});
+}
 
 /// Whether the GPUs of a group have NICs of their own, or have to share.
 enum class Share : std::uint8_t { own, common };
@@ -113,6 +140,7 @@ class Dealer {
     }
     std::vector<Group> groups;
     for (auto& entry : by_cards) groups.push_back(std::move(entry.second));
+    for (auto& group : groups) group.share = share_of(group, groups, deal_.per_gpu);
     std::sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
       if (a.nearest != b.nearest) return a.nearest < b.nearest;
       return node_.gpus[a.gpus.front()].pci < node_.gpus[b.gpus.front()].pci;
@@ -132,7 +160,7 @@ class Dealer {
     const auto gpus = group.gpus.size();
     const Share kind = free.size() >= gpus ? Share::own : Share::common;
     if (kind == Share::own) {
-      const auto share = std::min(deal_.per_gpu, free.size() / gpus);
+      const auto share = std::min(group.share, free.size() / gpus);
       for (std::size_t i = 0; i < gpus; ++i) {
         for (std::size_t k = 0; k < share; ++k) give(group, i, free[i * share + k]);
       }

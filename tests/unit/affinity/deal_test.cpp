@@ -122,6 +122,53 @@ TEST(Deal, nearest_groups_are_dealt_first) {
   EXPECT_THAT(result.gpus[0].nics, ElementsAre(1)) << "the other one is still free";
 }
 
+TEST(Deal, gpu_takes_no_more_than_leaves_as_much_for_those_that_have_nothing_nearer) {
+  NodeBuilder b;
+  b.numa(0, 0);
+  const Slot root = b.host_bridge(0x10, 0);
+  const Slot sw = b.pcie_switch(b.bridge(root));
+  b.gpu(b.bridge(sw));
+  for (int i = 0; i < 3; ++i) b.nic(b.bridge(sw));
+  for (int i = 0; i < 2; ++i) b.gpu(b.bridge(root));
+  for (int i = 0; i < 5; ++i)
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(0x80 + i), 1)));
+  const auto result = deal_of(b.build());
+  EXPECT_EQ(result.per_gpu, 3U);
+  EXPECT_THAT(nics_by_gpu(result), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)))
+      << "three GPUs depend on three NICs; with three for the first the others would collide";
+}
+
+TEST(Deal, share_of_an_outer_group_counts_the_gpus_inside) {
+  NodeBuilder b;
+  b.numa(0, 0);
+  const Slot root = b.host_bridge(0x10, 0);
+  const Slot sw = b.pcie_switch(b.bridge(root));
+  b.gpu(b.bridge(sw));
+  for (int i = 0; i < 4; ++i) b.nic(b.bridge(sw));
+  b.gpu(b.bridge(b.host_bridge(0x40, 0)));
+  for (int i = 0; i < 2; ++i) b.nic(b.bridge(root));
+  const auto result = deal_of(b.build());
+  EXPECT_EQ(result.per_gpu, 3U);
+  EXPECT_THAT(nics_by_gpu(result), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4, 5)));
+}
+
+TEST(Deal, uneven_machine_gives_what_is_near_and_no_more) {
+  NodeBuilder b;
+  b.numa(0, 0).numa(1, 1);
+  const Slot poor = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  b.gpu(b.bridge(poor));
+  b.nic(b.bridge(poor));
+  const Slot rich = b.pcie_switch(b.bridge(b.host_bridge(0x80, 1)));
+  b.gpu(b.bridge(rich));
+  for (int i = 0; i < 6; ++i) b.nic(b.bridge(rich));
+  const Node node = b.build();
+  EXPECT_THAT(nics_by_gpu(deal_of(node)), ElementsAre(ElementsAre(0), ElementsAre(1, 2, 3)));
+  Node poorer = node;
+  poorer.nics.erase(poorer.nics.begin());
+  EXPECT_THAT(nics_by_gpu(deal_of(poorer)), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4, 5)))
+      << "a GPU that loses all of its nearest NICs is dealt anew";
+}
+
 TEST(Deal, both_ports_of_a_card_come_together) {
   NodeBuilder b;
   b.numa(0, 0);

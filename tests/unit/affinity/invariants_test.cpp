@@ -1,82 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What holds for every machine: those in the box and random ones.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
-#include "affinity/affinity.h"
-#include "unit/affinity/random_machine.h"
-#include "unit/machines.h"
+#include "unit/affinity/dealt.h"
+#include "unit/affinity/many_machines.h"
+#include "unit/affinity/variations.h"
 
 namespace railhead {
 namespace {
 
+using test::Dealt;
+using test::dealt_by_address;
+using test::for_all_machines;
+using test::for_committed_machines;
+using test::for_random_machines;
+using test::identity;
 using test::RandomMachine;
-
-constexpr unsigned kMachines = 300;
-
-struct Dealt {
-  Topology topology;
-  Deal deal;
-
-  explicit Dealt(const Node& node)
-      : topology(make_topology(node)),
-        deal(railhead::deal(node, topology, {})) {}
-};
-
-/// PCI address of a NIC, or the parent netdev of a soft one: an identity that renaming leaves
-/// alone.
-std::string identity(const Nic& nic) {
-  return nic.pci ? nic.pci->str() : nic.parent.value_or("?");
-}
-
-using ByAddress = std::map<std::string, std::set<std::string>>;
-
-ByAddress dealt_by_address(const Node& node) {
-  const Dealt dealt(node);
-  ByAddress result;
-  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
-    auto& nics = result[node.gpus[g].pci.str()];
-    for (const auto nic : dealt.deal.gpus[g].nics) nics.insert(identity(node.nics[nic]));
-  }
-  return result;
-}
-
-ByAddress selected_by_address(const Node& node) {
-  const Dealt dealt(node);
-  std::vector<std::size_t> all(node.gpus.size());
-  for (std::size_t g = 0; g < all.size(); ++g) all[g] = g;
-  ByAddress result;
-  for (const auto& choice :
-       select(node, dealt.topology, dealt.deal, usability_of(node), all).gpus) {
-    auto& nics = result[node.gpus[choice.gpu].pci.str()];
-    for (const auto& nic : choice.nics) nics.insert(identity(node.nics[nic.nic]));
-  }
-  return result;
-}
-
-void take_down(Nic& nic) {
-  for (auto& port : nic.ports) {
-    port.state = PortState::down;
-    port.rate_gbps = 10;
-    port.rate_text = "10 Gb/sec (4X SDR)";
-  }
-}
-
-/// Calls check(node, generator) for many machines, each with its seed in the trace.
-template <typename Check>
-void for_many_machines(Node (RandomMachine::*make)(), Check check) {
-  for (unsigned seed = 1; seed <= kMachines; ++seed) {
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    RandomMachine random(seed);
-    check((random.*make)(), random);
-    if (testing::Test::HasFatalFailure()) return;
-  }
-}
+using test::selected_by_address;
 
 TEST(Invariants, order_and_names_of_devices_do_not_matter) {
-  for_many_machines(&RandomMachine::any, [](const Node& node, RandomMachine& random) {
+  for_all_machines([](const Node& node, RandomMachine& random) {
     Node mixed = node;
     std::shuffle(mixed.gpus.begin(), mixed.gpus.end(), random.engine());
     std::shuffle(mixed.nics.begin(), mixed.nics.end(), random.engine());
@@ -88,29 +35,42 @@ TEST(Invariants, order_and_names_of_devices_do_not_matter) {
   });
 }
 
+TEST(Invariants, other_bus_numbers_in_the_same_order_do_not_matter) {
+  for_all_machines([](const Node& node, RandomMachine&) {
+    const Node moved = test::renumbered(node);
+    const Dealt before(node);
+    const Dealt after(moved);
+    for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+      EXPECT_EQ(after.deal.gpus[g].nics, before.deal.gpus[g].nics) << "GPU " << g;
+      EXPECT_EQ(after.deal.gpus[g].nearest, before.deal.gpus[g].nearest) << "GPU " << g;
+    }
+    EXPECT_EQ(after.deal.spare, before.deal.spare);
+    EXPECT_EQ(after.selection.nics, before.selection.nics);
+  });
+}
+
 TEST(Invariants, nic_that_goes_down_moves_no_other_gpu_s_nics) {
-  for_many_machines(&RandomMachine::any, [](const Node& node, RandomMachine& random) {
+  for_all_machines([](const Node& node, RandomMachine& random) {
     if (node.nics.empty()) return;
     const auto before = selected_by_address(node);
     Node broken = node;
-    auto& victim = broken.nics[static_cast<std::size_t>(
-        random.between(0, static_cast<int>(node.nics.size()) - 1))];
-    take_down(victim);
-    EXPECT_EQ(dealt_by_address(broken), dealt_by_address(node));
+    auto& victim = broken.nics[random.index(node.nics.size())];
+    test::take_down(victim);
+    EXPECT_EQ(dealt_by_address(broken), dealt_by_address(node)) << victim.name;
     for (const auto& [gpu, nics] : selected_by_address(broken)) {
       if (!before.at(gpu).contains(identity(victim))) {
-        EXPECT_EQ(nics, before.at(gpu));
+        EXPECT_EQ(nics, before.at(gpu)) << victim.name;
       } else {
-        EXPECT_FALSE(nics.contains(identity(victim)));
+        EXPECT_FALSE(nics.contains(identity(victim))) << victim.name;
       }
     }
   });
 }
 
 TEST(Invariants, gpu_has_a_nic_wherever_a_usable_compute_nic_exists) {
-  for_many_machines(&RandomMachine::any, [](Node node, RandomMachine& random) {
+  for_all_machines([](Node node, RandomMachine& random) {
     for (auto& nic : node.nics) {
-      if (random.between(0, 2) == 0) take_down(nic);
+      if (random.between(0, 2) == 0) test::take_down(nic);
     }
     const Dealt dealt(node);
     const auto usable = usability_of(node);
@@ -123,10 +83,11 @@ TEST(Invariants, gpu_has_a_nic_wherever_a_usable_compute_nic_exists) {
 }
 
 TEST(Invariants, only_compute_cards_are_dealt_and_only_from_the_nearest) {
-  for_many_machines(&RandomMachine::any, [](const Node& node, RandomMachine&) {
+  for_all_machines([](const Node& node, RandomMachine&) {
     const Dealt dealt(node);
     for (std::size_t g = 0; g < node.gpus.size(); ++g) {
       const auto& own = dealt.deal.gpus[g];
+      EXPECT_EQ(own.nics.empty(), dealt.deal.cards.empty());
       for (const auto nic : own.nics) {
         EXPECT_EQ(dealt.deal.roles[nic].role, Role::compute);
         EXPECT_NE(std::find(own.nearest.begin(), own.nearest.end(), nic), own.nearest.end());
@@ -138,61 +99,111 @@ TEST(Invariants, only_compute_cards_are_dealt_and_only_from_the_nearest) {
   });
 }
 
+/// GPUs whose nearest NICs are all among these.
+std::vector<std::size_t> gpus_within(const Dealt& dealt, const std::set<std::size_t>& cards) {
+  std::vector<std::size_t> gpus;
+  for (std::size_t g = 0; g < dealt.deal.gpus.size(); ++g) {
+    const auto own = dealt.cards(dealt.deal.gpus[g].nearest);
+    if (std::includes(cards.begin(), cards.end(), own.begin(), own.end())) gpus.push_back(g);
+  }
+  return gpus;
+}
+
+/// Whether each GPU of these can have a card of its own, nearest first: no set of nearest cards
+/// has fewer cards than GPUs that depend on it.
+bool enough_for_all(const Dealt& dealt, const std::vector<std::size_t>& gpus) {
+  return std::all_of(gpus.begin(), gpus.end(), [&](std::size_t g) {
+    const auto cards = dealt.cards(dealt.deal.gpus[g].nearest);
+    return cards.size() >= gpus_within(dealt, cards).size();
+  });
+}
+
 TEST(Invariants, gpus_do_not_collide_where_their_nearest_nics_are_as_many) {
-  for_many_machines(&RandomMachine::any, [](const Node& node, RandomMachine&) {
-    const Deal deal = Dealt(node).deal;
-    std::map<std::size_t, std::size_t> card_of;
-    for (std::size_t c = 0; c < deal.cards.size(); ++c) {
-      for (const auto nic : deal.cards[c]) card_of[nic] = c;
-    }
-    std::map<std::vector<std::size_t>, std::vector<std::size_t>> groups;
-    for (std::size_t g = 0; g < node.gpus.size(); ++g) groups[deal.gpus[g].nearest].push_back(g);
-    for (const auto& [nearest, gpus] : groups) {
-      std::set<std::size_t> cards;
-      for (const auto nic : nearest) cards.insert(card_of[nic]);
-      bool alone = true;
-      for (const auto& [others, unused] : groups) {
-        const bool meets = std::find_first_of(nearest.begin(), nearest.end(), others.begin(),
-                                              others.end()) != nearest.end();
-        if (others != nearest && meets) alone = false;
-      }
-      if (!alone || cards.size() < gpus.size()) continue;
+  for_all_machines([](const Node& node, RandomMachine&) {
+    const Dealt dealt(node);
+    for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+      const auto gpus = gpus_within(dealt, dealt.cards(dealt.deal.gpus[g].nearest));
+      if (dealt.deal.cards.empty() || !enough_for_all(dealt, gpus)) continue;
       std::set<std::size_t> seen;
       for (const auto gpu : gpus) {
-        for (const auto nic : deal.gpus[gpu].nics) EXPECT_TRUE(seen.insert(nic).second);
+        for (const auto nic : dealt.deal.gpus[gpu].nics) {
+          EXPECT_TRUE(seen.insert(nic).second) << node.nics[nic].name << " of GPU " << gpu;
+        }
       }
     }
   });
 }
 
-/// Removes a NIC as if it had fallen off the bus.
-Node without(Node node, std::size_t nic) {
-  const auto address = node.nics[nic].pci;
-  node.nics.erase(node.nics.begin() + static_cast<std::ptrdiff_t>(nic));
-  std::erase_if(node.pci, [&](const PciDevice& device) { return device.address == address; });
-  return node;
-}
-
-void expect_nobody_gains(const ByAddress& before, const Node& node, std::size_t missing) {
-  for (const auto& [gpu, nics] : dealt_by_address(without(node, missing))) {
-    EXPECT_LE(nics.size(), before.at(gpu).size()) << gpu << " without NIC " << missing;
+/// Nobody gains, but a GPU that has lost all of its nearest NICs: it is dealt anew, as if it hung
+/// where the next ones are (docs/design/0004-shares-that-only-shrink.md).
+void expect_nobody_gains(const Node& node, const Dealt& before, std::size_t missing,
+                         const std::vector<RoleOverride>& roles) {
+  const Dealt after(test::without_card(node, before.deal.cards[missing]), roles);
+  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+    const auto& own = before.deal.gpus[g];
+    if (before.cards(own.nearest) == std::set{missing}) continue;
+    EXPECT_LE(after.cards(after.deal.gpus[g].nics).size(), before.cards(own.nics).size())
+        << "GPU " << g << " without " << node.nics[before.deal.cards[missing][0]].name;
   }
 }
 
 TEST(Invariants, with_any_one_nic_missing_no_gpu_gets_more) {
-  for_many_machines(&RandomMachine::even, [](const Node& node, RandomMachine& random) {
-    const auto missing = random.between(0, static_cast<int>(node.nics.size()) - 1);
-    expect_nobody_gains(dealt_by_address(node), node, static_cast<std::size_t>(missing));
+  for_all_machines([](const Node& node, RandomMachine& random) {
+    const auto roles = test::fixed_roles(node);
+    const Dealt before(node, roles);
+    const auto cards = before.deal.cards.size();
+    const std::size_t most = node.name.empty() ? 4 : cards;  // random ones have no name
+    const std::size_t first = cards == 0 ? 0 : random.index(cards);
+    for (std::size_t i = 0; i < std::min(most, cards); ++i) {
+      expect_nobody_gains(node, before, (first + i) % cards, roles);
+    }
   });
-  for (const Node& node : {test::eight_gpus_four_nics().build(), test::dgx_h100().build(),
-                           test::dgx_a100().build(), test::eight_gpus_32_nics().build()}) {
-    const auto before = dealt_by_address(node);
-    for (std::size_t i = 0; i < node.nics.size(); ++i) expect_nobody_gains(before, node, i);
-  }
+}
+
+TEST(Invariants, machine_in_the_box_loses_any_one_nic_without_exception) {
+  for_committed_machines([](const Node& node, RandomMachine&) {
+    const auto roles = test::fixed_roles(node);
+    const Dealt before(node, roles);
+    for (const auto& card : before.deal.cards) {
+      const Dealt after(test::without_card(node, card), roles);
+      for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+        EXPECT_LE(after.cards(after.deal.gpus[g].nics).size(),
+                  before.cards(before.deal.gpus[g].nics).size())
+            << "GPU " << g << " without " << node.nics[card[0]].name;
+      }
+    }
+  });
+}
+
+TEST(Invariants, gpu_gets_one_nic_where_the_share_is_one) {
+  for_all_machines([](const Node& node, RandomMachine&) {
+    const Dealt dealt(node);
+    if (dealt.deal.per_gpu > 1) return;
+    for (const auto& gpu : dealt.deal.gpus) EXPECT_LE(dealt.cards(gpu.nics).size(), 1U);
+  });
+}
+
+TEST(Invariants, missing_nic_changes_no_role_of_a_machine_in_the_box) {
+  for_committed_machines([](const Node& node, RandomMachine&) {
+    const Dealt before(node);
+    for (const auto& card : before.deal.cards) {
+      if (before.deal.cards.size() < 3) continue;  // the majority is gone
+      const Dealt after(test::without_card(node, card));
+      const auto missing = [&](std::size_t nic) {
+        return std::find(card.begin(), card.end(), nic) != card.end();
+      };
+      std::size_t now = 0;
+      for (std::size_t i = 0; i < node.nics.size(); ++i) {
+        if (missing(i)) continue;
+        EXPECT_EQ(after.deal.roles[now++].role, before.deal.roles[i].role)
+            << node.nics[i].name << " without " << node.nics[card[0]].name;
+      }
+    }
+  });
 }
 
 TEST(Invariants, even_machine_is_dealt_without_collision_and_evenly) {
-  for_many_machines(&RandomMachine::even, [](const Node& node, RandomMachine&) {
+  for_random_machines(&RandomMachine::even, [](const Node& node, RandomMachine&) {
     const Deal deal = Dealt(node).deal;
     if (deal.cards.size() < node.gpus.size()) return;
     std::set<std::size_t> seen;

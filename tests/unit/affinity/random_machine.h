@@ -36,7 +36,25 @@ class RandomMachine {
     return b.build();
   }
 
+  /// Switches below switches, few GPUs and many NICs anywhere: nearest sets that contain each
+  /// other.
+  Node nested() {
+    NodeBuilder b;
+    add_sockets(b);
+    const int roots = between(1, 3);
+    for (int i = 0; i < roots; ++i) {
+      grow(b, b.host_bridge(static_cast<std::uint8_t>(0x40 * i), between(0, 1)), 3);
+    }
+    b.gpu(b.bridge(b.host_bridge(0xf0, between(0, 1))));
+    return b.build();
+  }
+
   int between(int low, int high) { return std::uniform_int_distribution<int>(low, high)(random_); }
+
+  /// Of one of `count` things.
+  std::size_t index(std::size_t count) {
+    return static_cast<std::size_t>(between(0, static_cast<int>(count) - 1));
+  }
 
   std::mt19937& engine() { return random_; }
 
@@ -75,6 +93,14 @@ class RandomMachine {
           .default_route();
     }
     if (between(0, 4) == 0) b.soft_nic("rxe0", "eth0");
+  }
+
+  void grow(NodeBuilder& b, const Slot& at, int levels) {
+    for (int i = between(0, 2); i > 0; --i) b.gpu(b.bridge(at));
+    for (int i = between(0, 5); i > 0; --i) b.nic(b.bridge(at));
+    for (int i = between(0, 2); levels > 0 && i > 0; --i) {
+      grow(b, b.pcie_switch(b.bridge(at)), levels - 1);
+    }
   }
 
   std::mt19937 random_;

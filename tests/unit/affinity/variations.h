@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "affinity/affinity.h"
+
+namespace railhead::test {
+
+inline void take_down(Nic& nic) {
+  for (auto& port : nic.ports) {
+    port.state = PortState::down;
+    port.rate_gbps = 10;
+    port.rate_text = "10 Gb/sec (4X SDR)";
+  }
+}
+
+/// The machine as if a card had fallen off the bus.
+inline Node without_card(Node node, const std::vector<std::size_t>& card) {
+  std::set<std::size_t> gone(card.begin(), card.end());
+  for (auto at = gone.rbegin(); at != gone.rend(); ++at) {
+    const auto address = node.nics[*at].pci;
+    node.nics.erase(node.nics.begin() + static_cast<std::ptrdiff_t>(*at));
+    std::erase_if(node.pci, [&](const PciDevice& device) { return device.address == address; });
+  }
+  return node;
+}
+
+/// Roles as they are, in the operator's words: for what is said of the deal with given roles.
+inline std::vector<RoleOverride> fixed_roles(const Node& node) {
+  const auto roles = decide_roles(node, make_topology(node), {});
+  std::vector<RoleOverride> fixed;
+  for (std::size_t i = 0; i < node.nics.size(); ++i) {
+    RoleOverride one;
+    one.pci = node.nics[i].pci;
+    one.name_glob = node.nics[i].name;
+    one.role = roles[i].role;
+    fixed.push_back(std::move(one));
+  }
+  return fixed;
+}
+
+/// Other bus numbers in the same order: buses are numbered through from 3, 200 to a domain.
+class Renumbering {
+ public:
+  explicit Renumbering(const Node& node) {
+    for (const auto& device : node.pci) add(device.address);
+    for (const auto& gpu : node.gpus) add(gpu.pci);
+    for (const auto& nic : node.nics) {
+      if (nic.pci) add(*nic.pci);
+    }
+    unsigned next = 0;
+    for (auto& [bus, number] : numbers_) number = next++;
+  }
+
+  void move(PciAddress& address) const {
+    const unsigned number = numbers_.at({address.domain, address.bus});
+    address.domain = 1 + number / 200;
+    address.bus = static_cast<std::uint8_t>(3 + number % 200);
+  }
+
+  void move(std::optional<PciAddress>& address) const {
+    if (address && numbers_.contains({address->domain, address->bus})) move(*address);
+  }
+
+ private:
+  void add(const PciAddress& address) { numbers_[{address.domain, address.bus}]; }
+
+  std::map<std::pair<std::uint32_t, std::uint8_t>, unsigned> numbers_;
+};
+
+inline Node renumbered(Node node) {
+  const Renumbering numbers(node);
+  for (auto& device : node.pci) {
+    numbers.move(device.address);
+    numbers.move(device.physfn);
+    for (auto& bridge : device.bridges) numbers.move(bridge);
+    if (!device.root.empty()) device.root += ":moved";
+  }
+  for (auto& gpu : node.gpus) numbers.move(gpu.pci);
+  for (auto& nic : node.nics) numbers.move(nic.pci);
+  for (auto& netdev : node.netdevs) numbers.move(netdev.pci);
+  return node;
+}
+
+}  // namespace railhead::test
