@@ -25,11 +25,16 @@ enum class Role : std::uint8_t {
 std::string_view to_string(Role role);                  ///< "compute", "front-end", …
 std::optional<Role> parse_role(std::string_view text);  ///< absent: no such role
 
-/// The operator's word on a role: first match wins. An empty selector matches everything.
+/// The operator's word on a role: the first that matches wins. All of its selectors have to match;
+/// one that is empty or absent matches everything.
 struct RoleOverride {
-  std::string name_glob;  ///< RDMA device name, shell pattern
-  std::optional<PciAddress> pci;
+  std::string name_glob{};  ///< RDMA device name, shell pattern
+  std::optional<PciAddress> pci{};
   Role role = Role::compute;
+  std::optional<std::uint16_t> vendor{};  ///< of the PCI function
+  std::optional<std::uint16_t> device{};
+  std::optional<LinkLayer> link_layer{};  ///< the ports', else that of the PCI class
+  std::string netdev_glob{};              ///< of any netdev of the device, shell pattern
 };
 
 struct RoleDecision {

@@ -88,15 +88,6 @@ unsigned speed_of(const Node& node, const Nic& nic, const PciDevice* pci) {
   return interface != 0 ? interface : fastest_sibling(node, nic, pci);
 }
 
-LinkLayer link_layer_of(const Nic& nic, const PciDevice* pci) {
-  for (const auto& port : nic.ports) {
-    if (port.link_layer != LinkLayer::unknown) return port.link_layer;
-  }
-  const unsigned kind = pci != nullptr ? pci->class_code >> 8 : 0;
-  if (kind == 0x0207) return LinkLayer::infiniband;
-  return kind == 0x0200 ? LinkLayer::ethernet : LinkLayer::unknown;
-}
-
 /// Lanes that card and slot have in common; virtual slots invent theirs.
 unsigned lanes_of(const Node& node, const PciDevice* pci) {
   if (pci == nullptr) return 0;
@@ -108,6 +99,15 @@ unsigned lanes_of(const Node& node, const PciDevice* pci) {
 }
 
 }  // namespace
+
+LinkLayer link_layer_of(const Nic& nic, const PciDevice* pci) {
+  for (const auto& port : nic.ports) {
+    if (port.link_layer != LinkLayer::unknown) return port.link_layer;
+  }
+  const unsigned kind = pci != nullptr ? pci->class_code >> 8 : 0;
+  if (kind == 0x0207) return LinkLayer::infiniband;
+  return kind == 0x0200 ? LinkLayer::ethernet : LinkLayer::unknown;
+}
 
 std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device) {
   const auto at = std::find_if(kModels.begin(), kModels.end(), [&](const Model& model) {

@@ -20,10 +20,10 @@ struct Capability {
   friend bool operator==(const Capability&, const Capability&) = default;
 };
 
-/// Link layer: the ports' own word, else the class of the PCI function (0x0207 is InfiniBand,
-/// 0x0200 Ethernet; ConnectX changes it with the configured port type). A function without RDMA
-/// driver has no ports.
-///
+/// The ports' own word, else the class of the PCI function (0x0207 is InfiniBand, 0x0200 Ethernet;
+/// ConnectX changes it with the configured port type). A function without RDMA driver has no ports.
+LinkLayer link_layer_of(const Nic& nic, const PciDevice* function);
+
 /// Speed: the least of what the device model is sold for and what its PCIe interface can carry,
 /// both constants of the hardware. Only where neither is known (some virtual functions), the
 /// fastest ACTIVE port among NICs of the same PCI ids, so that one port that is down does not count

@@ -21,13 +21,26 @@ constexpr std::array kRoleNames = {
     std::pair{Role::unknown, std::string_view("unknown")},
 };
 
-std::optional<RoleDecision> overridden(const Nic& nic, const std::vector<RoleOverride>& overrides) {
-  for (const auto& rule : overrides) {
-    if (!rule.name_glob.empty() && !glob_match(rule.name_glob, nic.name)) continue;
-    if (rule.pci && rule.pci != nic.pci) continue;
-    return RoleDecision{rule.role, "set by configuration"};
-  }
-  return std::nullopt;
+bool matches(const RoleOverride& rule, const Nic& nic, const PciDevice* function) {
+  if (!rule.name_glob.empty() && !glob_match(rule.name_glob, nic.name)) return false;
+  if (rule.pci && rule.pci != nic.pci) return false;
+  if ((rule.vendor || rule.device) && function == nullptr) return false;
+  if (rule.vendor && rule.vendor != function->vendor) return false;
+  if (rule.device && rule.device != function->device) return false;
+  if (rule.link_layer && rule.link_layer != link_layer_of(nic, function)) return false;
+  return rule.netdev_glob.empty() ||
+         std::any_of(nic.netdevs.begin(), nic.netdevs.end(), [&](const std::string& netdev) {
+           return glob_match(rule.netdev_glob, netdev);
+         });
+}
+
+std::optional<RoleDecision> overridden(const Nic& nic, const PciDevice* function,
+                                       const std::vector<RoleOverride>& overrides) {
+  const auto rule = std::find_if(overrides.begin(), overrides.end(), [&](const RoleOverride& one) {
+    return matches(one, nic, function);
+  });
+  if (rule == overrides.end()) return std::nullopt;
+  return RoleDecision{rule->role, "set by configuration"};
 }
 
 /// Decides what a device says of itself first, then what its card is among the others.
@@ -40,7 +53,7 @@ class RoleJudge {
 
   std::vector<RoleDecision> decide(const std::vector<RoleOverride>& overrides) {
     for (std::size_t i = 0; i < decisions_.size(); ++i) {
-      decisions_[i] = overridden(facts_.nic(i), overrides);
+      decisions_[i] = overridden(facts_.nic(i), facts_.function(i), overrides);
       if (!decisions_[i]) decisions_[i] = role_by_itself(facts_, i);
     }
     compare_with_fabric();

@@ -33,6 +33,7 @@ Result<MachineOrigin> machine_origin(const Config& config);
 Result<std::optional<NcclTopology>> machine_file(const Config& config);
 
 InjectionPolicy injection_policy(const Config& config);
+/// `roles:` as the affinity rule understands it; an error names file, line and column.
 Result<std::vector<RoleOverride>> role_overrides(const Config& config);
 
 /// The topology file of the configuration (topology.file) as it is now; absent where none is named.

@@ -24,6 +24,48 @@ AnnotationPolicy annotation_policy(std::string_view text) {
   return AnnotationPolicy::narrow;
 }
 
+Error bad_role(const RoleSetting::Text& setting, std::string_view key, std::string_view why) {
+  return Error{ErrorCode::malformed, setting.where + ": roles." + std::string(key) + ": " +
+                                         quoted(setting.text) + " " + std::string(why)};
+}
+
+Status read_address(const RoleSetting::Text& setting, RoleOverride& into) {
+  if (setting.text.empty()) return {};
+  const auto address = PciAddress::parse(setting.text);
+  if (!address) return bad_role(setting, "pci", "is no PCI address such as 0000:18:00.0");
+  into.pci = *address;
+  return {};
+}
+
+/// Four hexadecimal digits, as lspci -n prints an id.
+std::optional<std::uint16_t> parse_id(std::string_view text) {
+  const auto id = parse_hex(text);
+  if (text.size() != 4 || !id) return std::nullopt;
+  return static_cast<std::uint16_t>(*id);
+}
+
+Status read_ids(const RoleSetting::Text& setting, RoleOverride& into) {
+  if (setting.text.empty()) return {};
+  const auto parts = split(setting.text, ':');
+  if (parts.size() == 2) {
+    into.vendor = parse_id(parts[0]);
+    into.device = parse_id(parts[1]);
+    if (into.vendor && (into.device || parts[1] == "*")) return {};
+  }
+  return bad_role(setting, "device", "is no vendor:device such as 15b3:1021 or 15b3:*");
+}
+
+Status read_link_layer(const RoleSetting::Text& setting, RoleOverride& into) {
+  if (setting.text.empty()) return {};
+  for (const auto layer : {LinkLayer::infiniband, LinkLayer::ethernet}) {
+    if (setting.text == to_string(layer)) {
+      into.link_layer = layer;
+      return {};
+    }
+  }
+  return bad_role(setting, "linkLayer", "is neither InfiniBand nor Ethernet");
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin) {
@@ -69,14 +111,17 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
   std::vector<RoleOverride> overrides;
   for (const auto& setting : config.roles()) {
     RoleOverride one;
-    one.name_glob = setting.name_glob;
-    if (!setting.pci.empty()) {
-      const auto address = PciAddress::parse(setting.pci);
-      if (!address) return address.error().context("roles: pci");
-      one.pci = *address;
+    one.name_glob = setting.name.text;
+    one.netdev_glob = setting.netdev.text;
+    TRY_STATUS(read_address(setting.pci, one));
+    TRY_STATUS(read_ids(setting.device, one));
+    TRY_STATUS(read_link_layer(setting.link_layer, one));
+    const auto role = parse_role(setting.role.text);
+    if (!role) {
+      return bad_role(setting.role, "role",
+                      "is no role: compute, storage, management, front-end, nvlink-management, "
+                      "virtual-function");
     }
-    const auto role = parse_role(setting.role);
-    if (!role) return Error{ErrorCode::malformed, "roles: " + quoted(setting.role) + " is no role"};
     one.role = *role;
     overrides.push_back(std::move(one));
   }

@@ -1,8 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agent/agent.h"
 #include "cli/command.h"
 
 namespace railhead {
 namespace {
+
+/// The operator's word on roles, first match first.
+Table role_table(const Config& config) {
+  Table table{{{"NAME"}, {"PCI"}, {"DEVICE"}, {"LINK LAYER"}, {"NETDEV"}, {"ROLE"}, {"WHERE"}}, {}};
+  for (const auto& role : config.roles()) {
+    table.rows.push_back({role.name.text, role.pci.text, role.device.text, role.link_layer.text,
+                          role.netdev.text, role.role.text, role.role.where});
+  }
+  return table;
+}
 
 Report config_report(const Config& config) {
   Report report;
@@ -28,11 +39,17 @@ Report config_report(const Config& config) {
   }
   report.json["roles"] = Json::array();
   for (const auto& role : config.roles()) {
-    report.json["roles"].push_back(
-        {{"name", role.name_glob}, {"pci", role.pci}, {"role", role.role}});
+    report.json["roles"].push_back({{"name", role.name.text},
+                                    {"pci", role.pci.text},
+                                    {"device", role.device.text},
+                                    {"linkLayer", role.link_layer.text},
+                                    {"netdev", role.netdev.text},
+                                    {"role", role.role.text},
+                                    {"where", role.role.where}});
   }
   report.json["warnings"] = config.warnings();
   report.sections.push_back({"", std::move(table), {}});
+  if (!config.roles().empty()) report.sections.push_back({"ROLES", role_table(config), {}});
   if (!config.warnings().empty()) report.sections.push_back({"WARNINGS", {}, config.warnings()});
   return report;
 }
@@ -51,6 +68,8 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config("config", [&](const Config& config) {
+        const auto roles = role_overrides(config);
+        if (!roles) return invocation.fail("config", roles.error(), kExitUsage);
         return invocation.print(config_report(config), kExitOk);
       });
     };

@@ -21,6 +21,30 @@ constexpr std::array<const char*, 4> kRdmaVariables{"RDMA_ENABLE_DEVICE_PLUGIN",
                                                     "RDMA_RESOURCE_NAME", "RDMA_RESOURCE_COUNT",
                                                     "RDMA_GPU_AUTO_INJECT"};
 
+struct RoleKey {
+  std::string_view key;
+  RoleSetting::Text RoleSetting::*text;
+};
+
+/// What an entry of `roles:` may say.
+constexpr std::array kRoleKeys{
+    RoleKey{"name", &RoleSetting::name},     RoleKey{"pci", &RoleSetting::pci},
+    RoleKey{"device", &RoleSetting::device}, RoleKey{"linkLayer", &RoleSetting::link_layer},
+    RoleKey{"netdev", &RoleSetting::netdev}, RoleKey{"role", &RoleSetting::role},
+};
+
+const RoleKey* find_role_key(std::string_view key) {
+  const auto* at = std::find_if(kRoleKeys.begin(), kRoleKeys.end(),
+                                [&](const RoleKey& known) { return known.key == key; });
+  return at == kRoleKeys.end() ? nullptr : at;
+}
+
+std::string known_role_keys() {
+  std::vector<std::string> keys;
+  for (const auto& known : kRoleKeys) keys.emplace_back(known.key);
+  return join(keys, ", ");
+}
+
 bool is_flat_key(std::string_view key) {
   return std::find(kFlatKeys.begin(), kFlatKeys.end(), key) != kFlatKeys.end();
 }
@@ -143,23 +167,24 @@ Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
   for (const auto& item : roles.items) {
     RoleSetting role;
     for (const auto& [key, mark, value] : item.entries) {
-      const auto text = value.as_string();
-      if (!text) return text.error().context(name + ": roles." + key);
-      if (key == "name") {
-        role.name_glob = *text;
-      } else if (key == "pci") {
-        role.pci = *text;
-      } else if (key == "role") {
-        role.role = *text;
-      } else {
+      const auto* field = find_role_key(key);
+      if (field == nullptr) {
         return Error{ErrorCode::malformed, place(name, mark) + ": unknown key " +
                                                quoted("roles." + key) +
-                                               "; known here: name, pci, role"};
+                                               "; known here: " + known_role_keys()};
       }
+      const auto text = value.as_string();
+      if (!text) return text.error().context(name + ": roles." + key);
+      role.*(field->text) = {*text, place(name, value.mark)};
     }
-    if (role.role.empty() || (role.name_glob.empty() && role.pci.empty())) {
-      return Error{ErrorCode::malformed,
-                   place(name, item.mark) + ": a role needs `role` and one of `name` and `pci`"};
+    const bool selects = std::any_of(kRoleKeys.begin(), kRoleKeys.end(), [&](const RoleKey& key) {
+      return key.text != &RoleSetting::role && !(role.*key.text).text.empty();
+    });
+    if (role.role.text.empty() || !selects) {
+      return Error{ErrorCode::malformed, place(name, item.mark) +
+                                             ": an entry of roles needs `role` and something to "
+                                             "select by; known here: " +
+                                             known_role_keys()};
     }
     config_.roles_.push_back(std::move(role));
   }

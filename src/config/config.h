@@ -30,11 +30,20 @@ struct ConfigSources {
   std::map<std::string, std::string> flags;  ///< by setting key
 };
 
-/// `roles:` of the file: the operator's word on what a NIC is for.
+/// An entry of `roles:` in the file, the operator's word on what a NIC is for: as written, read
+/// where NICs are known. A selector that is not there is "" and matches all.
 struct RoleSetting {
-  std::string name_glob;  ///< RDMA device name pattern, "" matches all
-  std::string pci;        ///< PCI address, "" matches all
-  std::string role;
+  struct Text {
+    std::string text;
+    std::string where;  ///< "config.yaml:12:11"
+  };
+
+  Text name;        ///< shell pattern of RDMA device names
+  Text pci;         ///< PCI address
+  Text device;      ///< PCI ids, "15b3:1021" or "15b3:*"
+  Text link_layer;  ///< "InfiniBand", "Ethernet"
+  Text netdev;      ///< shell pattern of its netdevs
+  Text role;
 };
 
 /// The effective configuration; each value knows who said it and where.

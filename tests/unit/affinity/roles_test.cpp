@@ -230,6 +230,41 @@ TEST(Roles, operator_overrules_by_name_and_by_address_and_the_first_match_wins) 
   EXPECT_EQ(roles[0].reason, "set by configuration");
 }
 
+TEST(Roles, operator_selects_by_ids_link_layer_and_netdev) {
+  FourRails m;
+  m.extra().ethernet(400).netdev("ens1");
+  m.b.nic(m.b.bridge(m.b.host_bridge(0x90, 0))).ids(0x15b3, 0x101d).unregistered();
+  const Node node = m.b.build();
+  const auto roles_with = [&](const RoleOverride& rule) { return roles_of(node, {rule}); };
+  RoleOverride rule;
+  rule.role = Role::management;
+  rule.vendor = 0x15b3;
+  rule.device = 0x101d;
+  EXPECT_EQ(roles_with(rule)[5].role, Role::management);
+  EXPECT_EQ(roles_with(rule)[0].role, Role::compute);
+  rule.device.reset();
+  EXPECT_EQ(roles_with(rule)[0].role, Role::management) << "any device of this vendor";
+  rule.link_layer = LinkLayer::ethernet;
+  EXPECT_EQ(roles_with(rule)[0].role, Role::compute) << "all selectors have to match";
+  EXPECT_EQ(roles_with(rule)[4].role, Role::management);
+  rule.netdev_glob = "ib*";
+  EXPECT_EQ(roles_with(rule)[4].role, Role::front_end);
+  rule.netdev_glob = "ens*";
+  EXPECT_EQ(roles_with(rule)[4].role, Role::management);
+}
+
+TEST(Roles, soft_device_has_no_ids_to_be_selected_by) {
+  NodeBuilder b;
+  b.soft_nic("rxe0", "eth0");
+  RoleOverride rule;
+  rule.role = Role::storage;
+  rule.vendor = 0x15b3;
+  EXPECT_EQ(roles_of(b.build(), {rule})[0].role, Role::compute);
+  rule.vendor.reset();
+  rule.netdev_glob = "eth?";
+  EXPECT_EQ(roles_of(b.build(), {rule})[0].role, Role::storage);
+}
+
 TEST(Roles, overruled_compute_cards_still_say_what_the_fabric_is) {
   FourRails m;
   m.extra().ethernet(400);

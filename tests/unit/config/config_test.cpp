@@ -80,9 +80,25 @@ TEST(Config, lists_in_a_file_are_the_comma_separated_text_of_the_flag) {
 TEST(Config, roles_need_a_selector_and_a_role) {
   const auto config = from_file("roles:\n  - {name: 'mlx5_1*', role: storage}\n");
   ASSERT_TRUE(config);
-  EXPECT_EQ(config->roles().at(0).name_glob, "mlx5_1*");
+  EXPECT_EQ(config->roles().at(0).name.text, "mlx5_1*");
+  EXPECT_EQ(config->roles().at(0).name.where, "railhead.yaml:2:12");
   EXPECT_FALSE(from_file("roles: [{role: storage}]"));
+  EXPECT_FALSE(from_file("roles: [{name: a}]"));
+  EXPECT_FALSE(from_file("roles: [storage]"));
   EXPECT_FALSE(from_file("roles: [{name: a, role: storage, colour: red}]"));
+}
+
+TEST(Config, roles_select_by_name_address_ids_link_layer_and_netdev) {
+  const auto config = from_file(
+      "roles:\n  - {pci: '0000:29:00.0', device: '15b3:101d', linkLayer: Ethernet,\n     netdev: "
+      "'ens*', role: storage}\n");
+  ASSERT_TRUE(config) << config.error().message;
+  const RoleSetting& role = config->roles().at(0);
+  EXPECT_EQ(role.pci.text, "0000:29:00.0");
+  EXPECT_EQ(role.device.text, "15b3:101d");
+  EXPECT_EQ(role.link_layer.text, "Ethernet");
+  EXPECT_EQ(role.netdev.text, "ens*");
+  EXPECT_EQ(role.netdev.where, "railhead.yaml:3:14");
 }
 
 TEST(Config, the_file_of_k8s_rdma_device_plugin_is_recognised_and_its_default_is_no_injection) {
