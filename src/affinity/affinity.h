@@ -92,9 +92,11 @@ struct GpuChoice {
 
 /// What a container with these GPUs gets.
 struct Selection {
-  std::vector<GpuChoice> gpus;        ///< in the order asked
-  std::vector<std::size_t> nics;      ///< union, in the node's order
-  std::vector<std::string> warnings;  ///< stand-ins, GPUs without any usable NIC
+  std::vector<GpuChoice> gpus;    ///< in the order asked
+  std::vector<std::size_t> nics;  ///< union, in the node's order
+  /// Stand-ins, GPUs without any usable NIC; of a node without RDMA devices once. (That no NIC is
+  /// a compute NIC is the deal's warning.)
+  std::vector<std::string> warnings;
 };
 
 /// `usable` has one entry per NIC. GPUs are indices into Node::gpus; duplicates count once.

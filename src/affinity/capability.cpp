@@ -13,8 +13,10 @@ struct Model {
   unsigned gbps;
 };
 
-/// Device ids from pci.ids; rates are the fastest port of the family's usual cards (ConnectX-6 Dx:
-/// the dual-port cards that servers carry). Only differences within one machine matter.
+/// Ids and families: pci.ids 2026.08.22. Rates are the fastest port of the family's usual cards
+/// (ConnectX-6 Dx: the dual-port cards that servers carry). Only differences within one machine
+/// matter, and the PCIe interface bounds them. Virtual functions have no entry: one id stands for
+/// every family.
 constexpr std::array kModels = {
     Model{0x15b3, 0x1003, 40},    // ConnectX-3
     Model{0x15b3, 0x1007, 40},    // ConnectX-3 Pro
@@ -29,8 +31,26 @@ constexpr std::array kModels = {
     Model{0x15b3, 0x1021, 400},   // ConnectX-7
     Model{0x15b3, 0x1023, 800},   // ConnectX-8
     Model{0x15b3, 0x1025, 1600},  // ConnectX-9
-    Model{0x15b3, 0xa2d6, 200},   // BlueField-2
-    Model{0x15b3, 0xa2dc, 400},   // BlueField-3
+    Model{0x15b3, 0xa2d2, 100},   // BlueField, integrated ConnectX-5
+    Model{0x15b3, 0xa2d6, 200},   // BlueField-2, integrated ConnectX-6 Dx
+    Model{0x15b3, 0xa2d9, 200},   // BlueField-3 Lx, integrated ConnectX-7
+    Model{0x15b3, 0xa2dc, 400},   // BlueField-3, integrated ConnectX-7
+    Model{0x15b3, 0xa2df, 800},   // BlueField-4
+    Model{0x1d0f, 0xefa0, 100},   // Elastic Fabric Adapter of AWS p3dn and p4d
+    Model{0x1d0f, 0xefa1, 100},   // p5: 3200 Gb/s with 32 of them
+    Model{0x1d0f, 0xefa2, 200},   // p5en: 3200 with 16
+    Model{0x1d0f, 0xefa3, 400},   // p6-b200: 3200 with 8
+    Model{0x14e4, 0x16d7, 25},    // Broadcom BCM57414
+    Model{0x14e4, 0x1750, 200},   // BCM57508, Thor
+    Model{0x14e4, 0x1751, 100},   // BCM57504
+    Model{0x14e4, 0x1752, 50},    // BCM57502
+    Model{0x14e4, 0x1760, 400},   // BCM57608, Thor 2
+    Model{0x8086, 0x1592, 100},   // Intel E810-C, QSFP
+    Model{0x8086, 0x1593, 100},   // E810-C, SFP
+    Model{0x8086, 0x159b, 25},    // E810-XXV
+    Model{0x8086, 0x12d2, 200},   // E830-CC, QSFP
+    Model{0x17db, 0x0501, 200},   // HPE Slingshot, Cassini 1
+    Model{0x1590, 0x0371, 400},   // Cassini 2
 };
 
 constexpr std::array kSpeedClasses = {1600U, 800U, 400U, 200U, 100U, 50U, 40U, 25U, 10U, 1U};
@@ -119,18 +139,23 @@ std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device) {
 
 Capability capability_of(const Node& node, const Nic& nic) {
   const PciDevice* pci = nic.pci ? node.find_pci(*nic.pci) : nullptr;
-  return {link_layer_of(nic, pci), speed_of(node, nic, pci), lanes_of(node, pci)};
+  return {link_layer_of(nic, pci), speed_of(node, nic, pci), lanes_of(node, pci),
+          !nic.ports.empty() &&
+              std::all_of(nic.ports.begin(), nic.ports.end(),
+                          [](const Port& port) { return port.link_layer == LinkLayer::unknown; })};
 }
 
 std::string to_text(const Capability& capability) {
-  std::string text{to_string(capability.link_layer)};
-  if (capability.gbps != 0) text += " " + std::to_string(capability.gbps) + " Gb/s";
-  return text;
+  std::string text;
+  if (!capability.unnamed_layer) text = to_string(capability.link_layer);
+  if (capability.gbps == 0) return text.empty() ? "no known link layer" : text;
+  return text + (text.empty() ? "" : " ") + std::to_string(capability.gbps) + " Gb/s";
 }
 
 bool is_bluefield(const PciDevice& pci) {
+  constexpr std::array kBlueFields = {0xa2d2, 0xa2d6, 0xa2d9, 0xa2dc, 0xa2df};
   return pci.vendor == 0x15b3 &&
-         (pci.device == 0xa2d2 || pci.device == 0xa2d6 || pci.device == 0xa2dc);
+         std::find(kBlueFields.begin(), kBlueFields.end(), pci.device) != kBlueFields.end();
 }
 
 }  // namespace railhead

@@ -16,6 +16,8 @@ struct Capability {
   LinkLayer link_layer = LinkLayer::unknown;
   unsigned gbps = 0;   ///< of its fastest port, as a class of speed; 0: not known
   unsigned lanes = 0;  ///< PCIe lanes that device and slot can use together; 0: not known
+  /// The ports say that theirs is neither (EFA): the PCI class decides, and texts leave it out.
+  bool unnamed_layer = false;
 
   friend bool operator==(const Capability&, const Capability&) = default;
 };
@@ -33,7 +35,7 @@ Capability capability_of(const Node& node, const Nic& nic);
 /// Rate of the fastest port of a device model, in Gb/s; absent for models not in the table.
 std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device);
 
-/// "InfiniBand 400 Gb/s", "Ethernet" where the rate is not known.
+/// "InfiniBand 400 Gb/s", "Ethernet" where the rate is not known, "400 Gb/s" for an EFA.
 std::string to_text(const Capability& capability);
 
 /// An NVIDIA BlueField data processing unit, by its PCI ids.

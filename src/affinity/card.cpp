@@ -16,8 +16,15 @@ bool tells_identity(const std::optional<std::string>& guid) {
   return guid && guid->find_first_not_of("0:x") != std::string::npos;
 }
 
-bool one_card(const Nic& a, const Nic& b) {
+/// Virtual functions and sub-functions are handed out one by one.
+bool stands_alone(const Node& node, const Nic& nic) {
+  const PciDevice* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+  return nic.sub_function || (function != nullptr && function->is_vf());
+}
+
+bool one_card(const Node& node, const Nic& a, const Nic& b) {
   if (!a.pci || !b.pci || !one_slot(*a.pci, *b.pci)) return false;
+  if (stands_alone(node, a) || stands_alone(node, b)) return false;
   const bool both = tells_identity(a.sys_image_guid) && tells_identity(b.sys_image_guid);
   return !both || a.sys_image_guid == b.sys_image_guid;
 }
@@ -43,7 +50,7 @@ void keep_fastest(Card& card, const std::vector<Capability>& capabilities) {
 
 bool comes_before(const Nic& a, const Nic& b) {
   if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
-  return std::tie(a.pci, a.name) < std::tie(b.pci, b.name);
+  return std::tie(a.pci, a.sub_function, a.name) < std::tie(b.pci, b.sub_function, b.name);
 }
 
 std::vector<Card> make_cards(const Node& node, std::vector<std::size_t> nics,
@@ -56,7 +63,7 @@ std::vector<Card> make_cards(const Node& node, std::vector<std::size_t> nics,
     auto at = cards.rbegin();
     for (; at != cards.rend(); ++at) {
       const Nic& other = node.nics[at->nics.front()];
-      if (one_card(other, node.nics[nic])) break;
+      if (one_card(node, other, node.nics[nic])) break;
       if (!other.pci || !node.nics[nic].pci || !one_slot(*other.pci, *node.nics[nic].pci)) {
         at = cards.rend();
         break;

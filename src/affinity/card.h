@@ -21,7 +21,8 @@ bool comes_before(const Nic& a, const Nic& b);
 
 /// Groups NICs by card, sorted: same domain:bus:device, and same sys_image_guid where both have
 /// one. Of devices that differ in link layer or speed only the fastest are the card (InfiniBand
-/// before Ethernet); the others are in no card. A soft device is a card of its own.
+/// before Ethernet); the others are in no card. A soft device, a virtual function and a
+/// sub-function are cards of their own.
 std::vector<Card> make_cards(const Node& node, std::vector<std::size_t> nics,
                              const std::vector<Capability>& capabilities);
 

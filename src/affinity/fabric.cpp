@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "affinity/wording.h"
+
 namespace railhead {
 namespace {
 
@@ -15,20 +17,34 @@ Class class_of(const CardTraits& card) {
   return {card.card.capability.link_layer, card.card.capability.gbps};
 }
 
+struct Election {
+  Class winner;
+  bool tied = false;  ///< another link layer or speed has as much bandwidth
+};
+
 /// The class with most bandwidth: eight compute cards outweigh one faster storage card, and one
-/// fast card outweighs a handful of on-board ports.
-Class elect_class(const std::vector<CardTraits>& cards) {
+/// fast card outweighs a handful of on-board ports. An unknown speed is not a low one: it counts
+/// as the fastest that is known.
+Election elect_class(const std::vector<CardTraits>& cards) {
   std::map<Class, unsigned> count;
   for (const auto& card : cards) ++count[class_of(card)];
-  const auto weight = [](const auto& entry) {
-    const auto& [type, number] = entry;
-    const bool infiniband = type.first == LinkLayer::infiniband;
-    return std::tuple(std::max(type.second, 1U) * number, infiniband, number, type.second);
+  unsigned fastest = 1;
+  for (const auto& entry : count) fastest = std::max(fastest, entry.first.second);
+  const auto bandwidth = [&](const auto& entry) {
+    return (entry.first.second == 0 ? fastest : entry.first.second) * entry.second;
+  };
+  const auto weight = [&](const auto& entry) {
+    const bool infiniband = entry.first.first == LinkLayer::infiniband;
+    return std::tuple(bandwidth(entry), infiniband, entry.second, entry.first.second);
   };
   const auto best = std::max_element(count.begin(), count.end(), [&](const auto& a, const auto& b) {
     return weight(a) < weight(b);
   });
-  return best == count.end() ? Class{} : best->first;
+  if (best == count.end()) return {};
+  const bool tied = std::any_of(count.begin(), count.end(), [&](const auto& entry) {
+    return entry.first != best->first && bandwidth(entry) == bandwidth(*best);
+  });
+  return {best->first, tied};
 }
 
 /// The number of functions that at least twice as many cards have as any other number.
@@ -51,15 +67,17 @@ Role role_of_other_fabric(LinkLayer layer) {
 
 std::string among(const Fabric& fabric) {
   return fabric.gbps == 0 ? "most cards"
-                          : std::to_string(fabric.cards) + " cards of " +
-                                to_text({fabric.link_layer, fabric.gbps, 0});
+                          : counted(fabric.cards, "card") + " of " +
+                                to_text({fabric.link_layer, fabric.gbps, 0, fabric.unnamed_layer});
 }
 
 }  // namespace
 
 Fabric elect_fabric(const std::vector<CardTraits>& cards) {
   Fabric fabric;
-  std::tie(fabric.link_layer, fabric.gbps) = elect_class(cards);
+  const Election election = elect_class(cards);
+  std::tie(fabric.link_layer, fabric.gbps) = election.winner;
+  fabric.tied = election.tied;
   std::vector<const CardTraits*> members;
   for (const auto& card : cards) {
     if (class_of(card) == Class{fabric.link_layer, fabric.gbps}) members.push_back(&card);
@@ -69,6 +87,7 @@ Fabric elect_fabric(const std::vector<CardTraits>& cards) {
         members.begin(), members.end(), [&](const CardTraits* card) { return card->*trait; }));
   };
   fabric.cards = members.size();
+  fabric.unnamed_layer = !members.empty() && members.front()->card.capability.unnamed_layer;
   fabric.functions = elect_functions(members);
   fabric.bluefield = how_many(&CardTraits::bluefield) * 2 > members.size();
   fabric.enslaved = how_many(&CardTraits::enslaved) * 3 > members.size();
@@ -81,11 +100,11 @@ std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric
   const bool layers_known =
       own.link_layer != LinkLayer::unknown && fabric.link_layer != LinkLayer::unknown;
   if (layers_known && own.link_layer != fabric.link_layer) {
-    return Outlier{other, to_text(own) + " beside " + among(fabric), true};
+    return Outlier{other, to_text(own) + " beside " + among(fabric), !fabric.tied};
   }
   if (own.gbps != 0 && fabric.gbps != 0 && own.gbps != fabric.gbps) {
     const bool much_slower = own.gbps * 2 < fabric.gbps;
-    return Outlier{other, to_text(own) + " beside " + among(fabric), much_slower};
+    return Outlier{other, to_text(own) + " beside " + among(fabric), much_slower && !fabric.tied};
   }
   if (card.bluefield && !fabric.bluefield) {
     return Outlier{Role::front_end, "a BlueField DPU beside " + among(fabric), false};

@@ -23,14 +23,17 @@ struct CardTraits {
 struct Fabric {
   LinkLayer link_layer = LinkLayer::unknown;
   unsigned gbps = 0;
+  bool tied = false;                  ///< others have as much bandwidth: it proves nothing
+  bool unnamed_layer = false;         ///< as in Capability
   std::size_t cards = 0;              ///< of this link layer and speed
   std::optional<unsigned> functions;  ///< of a card; absent where cards differ without a majority
   bool bluefield = false;             ///< most are
   bool enslaved = false;              ///< at least a third of them are
 };
 
-/// Elects link layer and speed by the sum of the cards' speeds (ties: InfiniBand, then more cards),
-/// then the other traits by at least twice as many cards of that class as any other.
+/// Elects link layer and speed by the sum of the cards' speeds (an unknown one counts as the
+/// fastest that is known; ties: InfiniBand, then more cards), then the other traits by at least
+/// twice as many cards of that class as any other.
 Fabric elect_fabric(const std::vector<CardTraits>& cards);
 
 /// Why a card is not of the fabric.

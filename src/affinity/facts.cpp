@@ -3,23 +3,26 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace railhead {
 namespace {
 
 constexpr unsigned kManagementLanes = 2;
+constexpr unsigned kNvlinkManagementLanes = 4;
 constexpr unsigned kComputeLanes = 8;
 constexpr unsigned kManagementFunctions = 4;
 
 /// ConnectX-7 functions on HGX B200 and B300 baseboards belong to the NVLink fabric manager and
-/// carry no data: a x2 link or four functions of one device, as published PCI trees and matrices of
-/// these machines show.
+/// carry no data: a link of two lanes (four in guests) or four functions of one device, as
+/// published PCI trees and matrices of these machines show.
 std::optional<RoleDecision> manages_nvlink(const NicFacts& facts, std::size_t at) {
   const Capability& own = facts.capabilities()[at];
   const PciDevice* pci = facts.function(at);
   const bool connectx7 = pci != nullptr && pci->vendor == 0x15b3 && pci->device == 0x1021 &&
                          own.link_layer == LinkLayer::infiniband;
-  if (own.lanes != 0 && own.lanes <= kManagementLanes && facts.widest_lanes() >= kComputeLanes) {
+  const unsigned narrow = connectx7 ? kNvlinkManagementLanes : kManagementLanes;
+  if (own.lanes != 0 && own.lanes <= narrow && facts.widest_lanes() >= kComputeLanes) {
     return RoleDecision{connectx7 ? Role::nvlink_management : Role::management,
                         "PCIe x" + std::to_string(own.lanes) + " where others have x" +
                             std::to_string(facts.widest_lanes())};
@@ -38,19 +41,37 @@ std::optional<RoleDecision> manages_nvlink(const NicFacts& facts, std::size_t at
 NicFacts::NicFacts(const Node& node)
     : node_(node),
       functions_(node.nics.size()),
+      virtual_(node.nics.size()),
       capabilities_(node.nics.size()) {
+  find_virtual();
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
     const auto& address = node.nics[i].pci;
-    if (address) functions_[i] = node.find_pci(*address);
     if (is_vf(i)) continue;
     capabilities_[i] = capability_of(node, node.nics[i]);
     widest_ = std::max(widest_, capabilities_[i].lanes);
-    if (address) ++slots_[{address->domain, address->bus, address->device}];
+    const bool vf = functions_[i] != nullptr && functions_[i]->is_vf();
+    if (address && !vf) ++slots_[{address->domain, address->bus, address->device}];
   }
 }
 
-bool NicFacts::is_vf(std::size_t at) const {
-  return functions_[at] != nullptr && functions_[at]->is_vf();
+void NicFacts::find_virtual() {
+  const auto slot_of = [](const PciAddress& address) {
+    return Slot{address.domain, address.bus, address.device};
+  };
+  std::set<Slot> cards;
+  for (std::size_t i = 0; i < node_.nics.size(); ++i) {
+    const Nic& nic = node_.nics[i];
+    if (nic.pci) functions_[i] = node_.find_pci(*nic.pci);
+    const bool vf = functions_[i] != nullptr && functions_[i]->is_vf();
+    if (nic.pci && !vf && !nic.sub_function) cards.insert(slot_of(*nic.pci));
+  }
+  for (std::size_t i = 0; i < node_.nics.size(); ++i) {
+    const Nic& nic = node_.nics[i];
+    const auto parent = nic.sub_function           ? nic.pci
+                        : functions_[i] != nullptr ? functions_[i]->physfn
+                                                   : std::nullopt;
+    virtual_[i] = parent && cards.contains(slot_of(*parent));
+  }
 }
 
 unsigned NicFacts::functions_in_slot(std::size_t at) const {
@@ -71,7 +92,9 @@ std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t at
   if (!nic.pci) return RoleDecision{Role::compute, "a soft device, without a PCI function"};
   const PciDevice* pci = facts.function(at);
   if (facts.is_vf(at)) {
-    return RoleDecision{Role::virtual_function, "a virtual function of " + pci->physfn->str()};
+    return RoleDecision{Role::virtual_function,
+                        nic.sub_function ? "a sub-function of " + nic.pci->str()
+                                         : "a virtual function of " + pci->physfn->str()};
   }
   for (const auto& netdev : nic.netdevs) {
     if (facts.node().carries_default_route(netdev)) {

@@ -15,7 +15,7 @@
 namespace railhead {
 
 /// What is looked up again and again while roles are decided. Points into the Node. Virtual
-/// functions count nowhere: there may be hundreds, and their physical function speaks for them.
+/// functions count nowhere: there may be hundreds, and their card speaks for them.
 class NicFacts {
  public:
   explicit NicFacts(const Node& node);
@@ -28,7 +28,9 @@ class NicFacts {
 
   [[nodiscard]] const std::vector<Capability>& capabilities() const { return capabilities_; }
 
-  [[nodiscard]] bool is_vf(std::size_t at) const;
+  /// A virtual function or sub-function whose card is a NIC of this node. Where it is not (handed
+  /// to a guest, or not an RDMA device), the virtual function speaks for itself.
+  [[nodiscard]] bool is_vf(std::size_t at) const { return virtual_[at]; }
 
   /// Physical functions with an RDMA device in the slot of this NIC, itself included.
   [[nodiscard]] unsigned functions_in_slot(std::size_t at) const;
@@ -40,8 +42,11 @@ class NicFacts {
  private:
   using Slot = std::tuple<std::uint32_t, std::uint8_t, std::uint8_t>;
 
+  void find_virtual();
+
   const Node& node_;
   std::vector<const PciDevice*> functions_;
+  std::vector<bool> virtual_;
   std::vector<Capability> capabilities_;
   std::map<Slot, unsigned> slots_;
   unsigned widest_ = 0;

@@ -111,9 +111,11 @@ class RoleJudge {
       }
     }
     for (const auto* card : members) {
-      settle(*card,
-             {Role::compute, to_text(card->capability) + ", as " + std::to_string(members.size()) +
-                                 " of " + std::to_string(cards.size()) + " cards"});
+      settle(*card, {Role::compute,
+                     to_text(card->capability) +
+                         (cards.size() == 1 ? ", the only card"
+                                            : ", as " + std::to_string(members.size()) + " of " +
+                                                  std::to_string(cards.size()) + " cards")});
     }
     for (const auto& [card, outlier] : outliers) judge(*card, outlier, members);
   }

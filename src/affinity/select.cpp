@@ -28,7 +28,7 @@ class Selector {
         choice.nics.push_back({nic, topology_.gpu_nic[gpu][nic], false, own.why});
       }
     }
-    if (choice.nics.empty()) add_stand_in(choice, warnings);
+    if (choice.nics.empty() && !deal_.cards.empty()) add_stand_in(choice, warnings);
     return choice;
   }
 
@@ -113,6 +113,9 @@ Selection select(const Node& node, const Topology& topology, const Deal& deal,
     for (const auto& choice : selection.gpus.back().nics) together.insert(choice.nic);
   }
   selection.nics.assign(together.begin(), together.end());
+  if (node.nics.empty() && !selection.gpus.empty()) {
+    selection.warnings.emplace_back("no RDMA device on this node");
+  }
   return selection;
 }
 

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/explanation.h"
+#include "inject/codes.h"
 
 namespace railhead {
 namespace {
@@ -118,30 +120,6 @@ Table selection_table(const DecisionTable& table, const Selection& selection) {
   return rows;
 }
 
-/// Every NIC as each GPU sees it, for --explain.
-void add_explanation(Report& report, const DecisionTable& table, const Explanation& explanation) {
-  report.json["explanation"] = Json::array();
-  for (const auto& gpu : explanation.gpus) {
-    Json json = {{"pci", table.node().gpus[gpu.gpu].pci.str()}, {"step", gpu.step}};
-    Table rows{{{"NIC"}, {"RELATION"}, {"CHOSEN"}, {"REASON"}}, {}};
-    for (const auto& nic : gpu.nics) {
-      const auto& name = table.node().nics[nic.nic].name;
-      const std::string relation(to_string(nic.nearness.relation));
-      rows.rows.push_back({name, relation, nic.chosen ? "yes" : "", nic.reason});
-      json["nics"].push_back({{"name", name},
-                              {"relation", relation},
-                              {"candidate", nic.candidate},
-                              {"nearest", nic.nearest},
-                              {"dealt", nic.dealt},
-                              {"chosen", nic.chosen},
-                              {"reason", nic.reason}});
-    }
-    report.json["explanation"].push_back(std::move(json));
-    report.sections.push_back(
-        {gpu_label(table.node().gpus[gpu.gpu]) + ": " + gpu.step, std::move(rows), {}});
-  }
-}
-
 Report affinity_report(const DecisionTable& table, const std::vector<std::size_t>& gpus,
                        bool with_reasons) {
   const auto& node = table.node();
@@ -164,6 +142,8 @@ Report affinity_report(const DecisionTable& table, const std::vector<std::size_t
   for (const auto* more : {&table.deal().warnings, &selection.warnings})
     warnings.insert(warnings.end(), more->begin(), more->end());
   for (const auto& remark : decision.remarks) {
+    // The selection has said it, once for each GPU.
+    if (remark.code == warn::kNicNotUsable || remark.code == warn::kStandIn) continue;
     if (std::find(warnings.begin(), warnings.end(), remark.text) == warnings.end())
       warnings.push_back(remark.text);
   }

@@ -70,6 +70,9 @@ std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry,
   if (const auto* function = entry.pci ? find(pci, *entry.pci) : nullptr) {
     take_function(*function, nic);
   }
+  // Linux drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c: MLX5_SF_DEV_ID_NAME is "sf".
+  const auto carrier = base_name(entry.parent);
+  if (entry.pci && glob_match("*.sf.*", carrier)) nic.sub_function = carrier;
   nic.netdevs = netdevs_of(entry, net);
   if (!entry.pci) {
     nic.parent = reader.text(entry.path + "/parent");
@@ -86,6 +89,11 @@ bool would_be_rdma(const PciDevice& function) {
   if (!infiniband && function.vendor != kVendorMellanox) return false;
   if (function.is_vf()) return mellanox_driver;
   return infiniband || mellanox_driver || !function.driver;
+}
+
+PciAddress slot_of(PciAddress address) {
+  address.function = 0;
+  return address;
 }
 
 Nic unregistered(const PciDevice& function, const std::vector<ClassEntry>& net) {
@@ -114,7 +122,7 @@ std::vector<Nic> read_nics(Reader& reader, const std::vector<ClassEntry>& rdma,
       nic->umads = std::move(at->second.umads);
       nic->issms = std::move(at->second.issms);
     }
-    if (nic->pci) taken.insert(*nic->pci);
+    if (nic->pci && !nic->sub_function) taken.insert(*nic->pci);
     nics.push_back(*std::move(nic));
   }
   for (const auto& function : pci) {
@@ -126,6 +134,30 @@ std::vector<Nic> read_nics(Reader& reader, const std::vector<ClassEntry>& rdma,
     return std::tuple(!a.pci, a.pci, a.name) < std::tuple(!b.pci, b.pci, b.name);
   });
   return nics;
+}
+
+void drop_bond_members(std::vector<Nic>& nics, const std::vector<Netdev>& netdevs) {
+  const auto masters = [&](const Nic& nic) {
+    std::set<std::string> names;
+    for (const auto& netdev : netdevs) {
+      const bool own =
+          std::find(nic.netdevs.begin(), nic.netdevs.end(), netdev.name) != nic.netdevs.end();
+      if (own && netdev.master) names.insert(*netdev.master);
+    }
+    return names;
+  };
+  std::set<std::pair<PciAddress, std::string>> bonds;  // slot and master
+  for (const auto& nic : nics) {
+    if (!nic.registered || !nic.pci) continue;
+    for (const auto& master : masters(nic)) bonds.emplace(slot_of(*nic.pci), master);
+  }
+  std::erase_if(nics, [&](const Nic& nic) {
+    if (nic.registered || !nic.pci || bonds.empty()) return false;
+    const auto above = masters(nic);
+    return std::any_of(above.begin(), above.end(), [&](const std::string& master) {
+      return bonds.contains({slot_of(*nic.pci), master});
+    });
+  });
 }
 
 }  // namespace railhead

@@ -21,4 +21,10 @@ namespace railhead {
 std::vector<Nic> read_nics(Reader& reader, const std::vector<ClassEntry>& rdma,
                            const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci);
 
+/// Takes away functions that have no RDMA device by design: in a link aggregation mlx5 registers
+/// one device for both ports of a card, with its first function. Told by the bond: the netdev of
+/// the function has the same master as that of an RDMA device in its slot. Source: Linux
+/// drivers/net/ethernet/mellanox/mlx5/core/lag.
+void drop_bond_members(std::vector<Nic>& nics, const std::vector<Netdev>& netdevs);
+
 }  // namespace railhead

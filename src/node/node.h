@@ -66,6 +66,8 @@ struct Nic {
   std::optional<PciAddress> pci;  ///< absent for soft devices (rxe, siw)
   std::optional<int> numa_node;   ///< the PCI function's; absent: unknown
   std::optional<std::string> driver;
+  /// Of a sub-function the auxiliary device below its PCI function: "mlx5_core.sf.2".
+  std::optional<std::string> sub_function;
   std::optional<std::string> node_type;  ///< "CA", "RNIC"
   std::optional<std::string> node_guid;
   std::optional<std::string> sys_image_guid;

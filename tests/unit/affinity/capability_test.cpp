@@ -89,6 +89,14 @@ TEST(Capability, link_that_trained_narrow_does_not_count) {
   EXPECT_EQ(m.of(0).lanes, 16U);
 }
 
+TEST(Capability, adapter_without_a_link_layer_of_its_own_is_what_its_class_says_and_not_called_so) {
+  Machine m;
+  m.b.nic(m.b.bridge(m.root)).ethernet(400).ids(0x1d0f, 0xefa3);
+  for (auto& port : m.b.raw().nics[0].ports) port.link_layer = LinkLayer::unknown;
+  EXPECT_EQ(m.of(0).link_layer, LinkLayer::ethernet);
+  EXPECT_EQ(to_text(m.of(0)), "400 Gb/s");
+}
+
 TEST(Capability, text_names_what_is_known) {
   EXPECT_EQ(to_text({LinkLayer::infiniband, 400, 16}), "InfiniBand 400 Gb/s");
   EXPECT_EQ(to_text({LinkLayer::ethernet, 0, 0}), "Ethernet");

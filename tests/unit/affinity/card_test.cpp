@@ -67,5 +67,20 @@ TEST(Card, soft_devices_are_cards_of_their_own_and_come_last) {
   EXPECT_EQ(node.nics[1].name, "rxe0");
 }
 
+TEST(Card, virtual_functions_and_sub_functions_stand_alone) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0))).virtual_functions(4);
+  Node node = b.build();
+  node.nics.push_back(node.nics[0]);
+  node.nics.back().sub_function = "mlx5_core.sf.1";
+  std::vector<std::size_t> all;
+  std::vector<Capability> capabilities;
+  for (std::size_t i = 0; i < node.nics.size(); ++i) {
+    all.push_back(i);
+    capabilities.push_back({LinkLayer::infiniband, 400, 16});
+  }
+  EXPECT_EQ(make_cards(node, all, capabilities).size(), 6U);
+}
+
 }  // namespace
 }  // namespace railhead

@@ -189,12 +189,10 @@ TEST(Invariants, missing_nic_changes_no_role_of_a_machine_in_the_box) {
     for (const auto& card : before.deal.cards) {
       if (before.deal.cards.size() < 3) continue;  // the majority is gone
       const Dealt after(test::without_card(node, card));
-      const auto missing = [&](std::size_t nic) {
-        return std::find(card.begin(), card.end(), nic) != card.end();
-      };
+      const auto gone = test::falls_with(node, card);
       std::size_t now = 0;
       for (std::size_t i = 0; i < node.nics.size(); ++i) {
-        if (missing(i)) continue;
+        if (gone.contains(i)) continue;
         EXPECT_EQ(after.deal.roles[now++].role, before.deal.roles[i].role)
             << node.nics[i].name << " without " << node.nics[card[0]].name;
       }

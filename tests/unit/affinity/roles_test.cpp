@@ -200,6 +200,84 @@ TEST(Roles, virtual_function_is_one_whatever_it_is_called) {
   EXPECT_EQ(roles[2].reason, "a virtual function of 0000:11:00.0");
 }
 
+TEST(Roles, sub_function_is_like_a_virtual_one) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0)));
+  Nic sub_function = b.raw().nics[0];
+  sub_function.sub_function = "mlx5_core.sf.2";
+  b.raw().nics.push_back(sub_function);
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::compute);
+  EXPECT_EQ(roles[1].role, Role::virtual_function);
+  EXPECT_EQ(roles[1].reason, "a sub-function of 0000:11:00.0");
+}
+
+TEST(Roles, virtual_functions_speak_for_themselves_where_their_card_is_no_nic_of_the_node) {
+  NodeBuilder b;
+  const Slot slot = b.bridge(b.host_bridge(0x10, 0));
+  b.nic(slot).virtual_functions(2);
+  Node node = b.build();
+  node.nics.erase(node.nics.begin());  // bound to vfio-pci, say
+  for (const auto& role : roles_of(node)) EXPECT_EQ(role.role, Role::compute);
+  node.pci.erase(std::find_if(node.pci.begin(), node.pci.end(), [&](const PciDevice& device) {
+    return device.address == node.find_pci(*node.nics[0].pci)->physfn;
+  }));
+  for (const auto& role : roles_of(node)) EXPECT_EQ(role.role, Role::compute);
+}
+
+TEST(Roles, virtual_functions_of_the_second_port_of_a_bond_belong_to_its_card) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0)), 2).virtual_functions(2);
+  Node node = b.build();
+  std::erase_if(node.nics, [](const Nic& nic) { return nic.pci->str() == "0000:11:00.1"; });
+  for (auto& device : node.pci) {
+    if (device.is_vf()) device.physfn->function = 1;
+  }
+  EXPECT_EQ(roles_of(node)[1].role, Role::virtual_function);
+}
+
+TEST(Roles, unknown_speed_does_not_lose_against_a_known_one) {
+  NodeBuilder b;
+  for (int i = 0; i < 8; ++i) {
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0)))
+        .ethernet(400)
+        .ids(0x1d0f, 0xefff)
+        .down();
+  }
+  for (auto& device : b.raw().pci) device.max_link_gts.reset();
+  b.nic(b.bridge(b.host_bridge(0x80, 0)));
+  b.nic(b.bridge(b.host_bridge(0x90, 0)));
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::compute) << roles[0].reason;
+  EXPECT_EQ(roles[8].role, Role::storage) << roles[8].reason;
+}
+
+TEST(Roles, one_card_of_each_link_layer_proves_nothing_against_nearness) {
+  NodeBuilder b;
+  for (int i = 0; i < 2; ++i) {
+    const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(static_cast<std::uint8_t>(32 * i), i)));
+    b.gpu(b.bridge(sw));
+    b.nic(b.bridge(sw));
+  }
+  Node node = b.build();
+  node.nics[0].ports[0].link_layer = LinkLayer::ethernet;
+  const auto roles = roles_of(node);
+  EXPECT_EQ(roles[0].role, Role::compute);
+  EXPECT_THAT(roles[0].reason, HasSubstr("but no other NIC is near GPU 0000:03:00.0"));
+  EXPECT_EQ(roles[1].role, Role::compute);
+}
+
+TEST(Roles, four_lanes_of_an_infiniband_connectx7_are_nvlink_management_beside_wide_links) {
+  NodeBuilder b;
+  for (int i = 0; i < 8; ++i) {
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0)))
+        .ethernet(400)
+        .ids(0x1d0f, 0xefa3);
+  }
+  b.nic(b.bridge(b.host_bridge(0x90, 0))).pcie(8, 4);
+  EXPECT_EQ(roles_of(b.build())[8].role, Role::nvlink_management);
+}
+
 TEST(Roles, soft_device_is_compute) {
   FourRails m;
   m.b.soft_nic("rxe0", "eth0");

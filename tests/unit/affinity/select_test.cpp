@@ -110,6 +110,22 @@ TEST(Select, without_any_usable_nic_there_is_a_warning_and_nothing_else) {
                           "1 is DOWN)"));
 }
 
+TEST(Select, node_without_rdma_devices_says_so_once) {
+  test::NodeBuilder b;
+  for (int i = 0; i < 8; ++i) b.gpu(b.bridge(b.host_bridge(static_cast<std::uint8_t>(i), 0)));
+  Machine m(b.build());
+  EXPECT_THAT(m.ask({0, 1, 2}).warnings, ElementsAre("no RDMA device on this node"));
+  EXPECT_THAT(m.ask({}).warnings, IsEmpty());
+}
+
+TEST(Select, node_without_compute_nics_leaves_the_warning_to_the_deal) {
+  test::NodeBuilder b;
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 0))).netdev("eth0").default_route();
+  Machine m(b.build());
+  EXPECT_THAT(m.ask({0}).warnings, IsEmpty());
+}
+
 TEST(Select, reasons_of_pools_count_like_the_node_s_own) {
   const Node node = test::eight_gpus_four_nics().build();
   const Topology topology = make_topology(node);

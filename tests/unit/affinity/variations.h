@@ -20,9 +20,22 @@ inline void take_down(Nic& nic) {
   }
 }
 
+/// What falls off the bus together: the devices of a card and its virtual functions.
+inline std::set<std::size_t> falls_with(const Node& node, const std::vector<std::size_t>& card) {
+  std::set<std::size_t> gone(card.begin(), card.end());
+  for (std::size_t i = 0; i < node.nics.size(); ++i) {
+    const PciDevice* function = node.nics[i].pci ? node.find_pci(*node.nics[i].pci) : nullptr;
+    if (function == nullptr || !function->physfn) continue;
+    PciAddress parent = *function->physfn;
+    parent.function = node.nics[card.front()].pci.value_or(PciAddress{}).function;
+    if (parent == node.nics[card.front()].pci) gone.insert(i);
+  }
+  return gone;
+}
+
 /// The machine as if a card had fallen off the bus.
 inline Node without_card(Node node, const std::vector<std::size_t>& card) {
-  std::set<std::size_t> gone(card.begin(), card.end());
+  const auto gone = falls_with(node, card);
   for (auto at = gone.rbegin(); at != gone.rend(); ++at) {
     const auto address = node.nics[*at].pci;
     node.nics.erase(node.nics.begin() + static_cast<std::ptrdiff_t>(*at));

@@ -55,7 +55,7 @@ TEST(RoleOverrides, what_cannot_be_read_is_an_error_with_its_place) {
   EXPECT_THAT(error_of("{linkLayer: infiniband, role: storage}"),
               HasSubstr("2:15: roles.linkLayer: \"infiniband\" is neither InfiniBand nor"));
   EXPECT_THAT(error_of("{name: a, role: fast}"),
-              HasSubstr("railhead.yaml:2:17: roles.role: \"fast\" is no role: compute, storage"));
+              HasSubstr("railhead.yaml:2:19: roles.role: \"fast\" is no role: compute, storage"));
 }
 
 }  // namespace

@@ -86,6 +86,36 @@ TEST(NicReader, a_subfunction_has_the_position_of_its_card_and_netdevs_of_its_ow
   EXPECT_EQ(node.nics[1].pci, node.nics[0].pci);
   EXPECT_THAT(node.nics[0].netdevs, ElementsAre("ens1"));
   EXPECT_THAT(node.nics[1].netdevs, ElementsAre("ens1sf2"));
+  EXPECT_EQ(node.nics[0].sub_function, std::nullopt);
+  EXPECT_EQ(node.nics[1].sub_function, "mlx5_core.sf.2");
+}
+
+/// A card whose second function has a netdev and no RDMA device; `master` is that netdev's.
+std::string card_with_bond(const std::string& master) {
+  const std::string net = "../../devices/pci0000:15/0000:18:00.";
+  const std::string path = "/sys/devices/pci0000:15/0000:18:00.";
+  return rdma_device("0000:18:00.0", "mlx5_bond_0") +
+         pci_function("pci0000:15/0000:18:00.1", "20000", "15B3:1021", "mlx5_core") +
+         "l /sys/class/net/ens1f0 -> " + net + "0/net/ens1f0\n" + "l /sys/class/net/ens1f1 -> " +
+         net + "1/net/ens1f1\n" + "t " + path + "0/net/ens1f0/operstate up\n" + "t " + path +
+         "1/net/ens1f1/operstate up\n" + "l " + path +
+         "0/net/ens1f0/master -> ../../../../virtual/net/bond0\n" + "l " + path +
+         "1/net/ens1f1/master -> ../../../../virtual/net/" + master + "\n";
+}
+
+TEST(NicReader, second_function_of_a_bond_has_no_rdma_device_by_design) {
+  EXPECT_THAT(names(node_of(card_with_bond("bond0"))), ElementsAre("mlx5_bond_0"));
+  EXPECT_THAT(names(node_of(card_with_bond("bond1"))), ElementsAre("mlx5_bond_0", "0000:18:00.1"));
+}
+
+TEST(NicReader, function_with_sub_functions_only_is_still_missed) {
+  const std::string pf = "/sys/devices/pci0000:15/0000:18:00.0";
+  const auto node =
+      node_of(pci_function("pci0000:15/0000:18:00.0", "20000", "15B3:1021", "mlx5_core") + "t " +
+              pf + "/mlx5_core.sf.2/infiniband/mlx5_1/node_type 1: CA\n" +
+              "l /sys/class/infiniband/mlx5_1 -> "
+              "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/infiniband/mlx5_1\n");
+  EXPECT_THAT(names(node), ElementsAre("0000:18:00.0", "mlx5_1"));
 }
 
 TEST(NicReader, a_card_with_one_function_for_two_ports_has_both_netdevs) {
