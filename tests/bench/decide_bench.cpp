@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -61,6 +62,35 @@ void topology_and_deal(benchmark::State& state) {
   }
 }
 
+/// The node with an RDMA device for every virtual function, as if mlx5_core drove them.
+Node with_rdma_on_vfs(Node node) {
+  for (const auto& device : node.pci) {
+    if (!device.physfn) continue;
+    const auto at = std::find_if(node.nics.begin(), node.nics.end(),
+                                 [&](const Nic& nic) { return nic.pci == device.physfn; });
+    if (at == node.nics.end()) continue;
+    Nic nic = *at;
+    nic.name = "vf" + std::to_string(node.nics.size());
+    nic.pci = device.address;
+    node.nics.push_back(std::move(nic));
+  }
+  std::sort(node.nics.begin(), node.nics.end(),
+            [](const Nic& a, const Nic& b) { return a.pci < b.pci; });
+  return node;
+}
+
+void topology_and_deal_of_many(benchmark::State& state) {
+  auto read = node_of(state, "RAILHEAD_BENCH_MANY");
+  if (!read) return;
+  const Node node = with_rdma_on_vfs(*std::move(read));
+  for (auto _ : state) {
+    const Topology topology = make_topology(node);
+    benchmark::DoNotOptimize(deal(node, topology, {}));
+  }
+  state.counters["gpus"] = static_cast<double>(node.gpus.size());
+  state.counters["nics"] = static_cast<double>(node.nics.size());
+}
+
 void prepare_table(benchmark::State& state) {
   const auto node = node_of(state, kNode);
   if (!node) return;
@@ -98,6 +128,9 @@ void decide_container(benchmark::State& state, bool with_gpus) {
 
 BENCHMARK(topology_of_node)->Name("make_topology")->Unit(benchmark::kMicrosecond);
 BENCHMARK(topology_and_deal)->Name("make_topology_and_deal")->Unit(benchmark::kMicrosecond);
+BENCHMARK(topology_and_deal_of_many)
+    ->Name("make_topology_and_deal_many")
+    ->Unit(benchmark::kMicrosecond);
 BENCHMARK(prepare_table)->Name("decision_table")->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(decide_container, gpus, true)
     ->Name("decide_gpu_container")
