@@ -200,13 +200,14 @@ class Dealer {
     own.why = nearness_text(node_, gpu, node_.nics[own.nics.front()], own.nearness) + "; " +
               std::to_string(group.cards.size()) + " of " + counted(deal_.cards.size(), "NIC") +
               (group.cards.size() == 1 ? " is nearest" : " are nearest");
+    const std::string shared = share == Share::common ? ", shared" : "";
     if (gpus == 1) {
-      own.why += ", to this GPU alone";
+      own.why +=
+          shared.empty() ? ", to this GPU alone" : ", to this GPU alone, all dealt before: shared";
     } else {
       own.why += ", to " + counted(gpus, "GPU") + ": dealt as " + std::to_string(i + 1) + " of " +
-                 std::to_string(gpus);
+                 std::to_string(gpus) + shared;
     }
-    if (share == Share::common) own.why += ", shared";
   }
 
   void find_spares() {

@@ -28,11 +28,29 @@ class Selector {
         choice.nics.push_back({nic, topology_.gpu_nic[gpu][nic], false, own.why});
       }
     }
-    if (choice.nics.empty() && !deal_.cards.empty()) add_stand_in(choice, warnings);
+    if (choice.nics.empty() && !deal_.cards.empty()) {
+      add_stand_in(choice, warnings);
+    } else if (const auto missing = cards_without_use(own); !missing.empty()) {
+      warnings.push_back(gpu_text(node_.gpus[gpu]) + ": " + unusable_text(missing));
+    }
     return choice;
   }
 
  private:
+  /// Dealt devices of cards that have none that is usable. (One port of two without a cable is no
+  /// loss.)
+  [[nodiscard]] std::vector<std::size_t> cards_without_use(const GpuDeal& own) const {
+    std::vector<std::size_t> missing;
+    for (const auto& card : deal_.cards) {
+      const bool dealt =
+          std::find(own.nics.begin(), own.nics.end(), card.front()) != own.nics.end();
+      const bool used = std::any_of(card.begin(), card.end(),
+                                    [&](std::size_t nic) { return usable_[nic].usable; });
+      if (dealt && !used) missing.insert(missing.end(), card.begin(), card.end());
+    }
+    return missing;
+  }
+
   void add_stand_in(GpuChoice& choice, std::vector<std::string>& warnings) const {
     const Gpu& gpu = node_.gpus[choice.gpu];
     const GpuDeal& own = deal_.gpus[choice.gpu];

@@ -12,6 +12,7 @@
 
 #include "host/snapshot_host.h"
 #include "node/node.h"
+#include "topology/arrange.h"
 #include "unit/affinity/random_machine.h"
 #include "unit/source_dir.h"
 
@@ -22,7 +23,7 @@ struct NamedMachine {
   Node node;
 };
 
-/// The machines in the box, tests/nodes/*.node, by name.
+/// The machines in the box, tests/nodes/*.node, by name, with the PCI tree that is believed.
 inline std::vector<NamedMachine> read_committed_machines() {
   std::vector<NamedMachine> machines;
   const std::filesystem::path folder = std::filesystem::path(source_dir()) / "tests/nodes";
@@ -32,7 +33,7 @@ inline std::vector<NamedMachine> read_committed_machines() {
     text << std::ifstream(entry.path()).rdbuf();
     const auto host = SnapshotHost::parse(text.str());
     EXPECT_TRUE(host.has_value()) << entry.path();
-    if (host) machines.push_back({entry.path().stem().string(), read_node(**host)});
+    if (host) machines.push_back({entry.path().stem().string(), arrange(read_node(**host)).node});
   }
   std::sort(machines.begin(), machines.end(),
             [](const NamedMachine& a, const NamedMachine& b) { return a.name < b.name; });

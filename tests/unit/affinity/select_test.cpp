@@ -110,6 +110,15 @@ TEST(Select, without_any_usable_nic_there_is_a_warning_and_nothing_else) {
                           "1 is DOWN)"));
 }
 
+TEST(Select, lost_card_beside_others_of_the_gpu_is_a_warning_and_not_replaced) {
+  Machine m(test::eight_gpus_32_nics().build());
+  m.down(2);
+  const auto selection = m.ask({0, 1});
+  EXPECT_THAT(selection.nics, ElementsAre(0, 1, 3, 4, 5, 6, 7));
+  EXPECT_THAT(selection.warnings,
+              ElementsAre("GPU 0 (0000:17:00.0): mlx5_2 is not usable (port 1 is DOWN)"));
+}
+
 TEST(Select, node_without_rdma_devices_says_so_once) {
   test::NodeBuilder b;
   for (int i = 0; i < 8; ++i) b.gpu(b.bridge(b.host_bridge(static_cast<std::uint8_t>(i), 0)));
