@@ -143,6 +143,7 @@ TEST(TopologyPicture, many_nics_that_are_alike_and_serve_no_gpu_are_one_device) 
 TEST(TopologyPicture, the_same_warning_of_several_gpus_is_one_line) {
   NodeBuilder b;
   for (int i = 0; i < 3; ++i) b.gpu(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0)));
+  b.nic(b.bridge(b.host_bridge(0x80, 0))).down();
   const auto picture = picture_of(b.build());
   EXPECT_THAT(picture.notes.back().lines,
               testing::Contains(HasSubstr("GPU 0 (0000:01:00.0), GPU 1 (0000:11:00.0), GPU 2 ")));
