@@ -147,6 +147,20 @@ class Agent {
   std::optional<nri::Session> session_;
 };
 
+/// Resources come with the kubelet's face; until then nobody should wait for them.
+void warn_of_pools(const PoolSpecs& pools, Log& log) {
+  for (const auto& warning : pools.warnings) {
+    log.write(LogLevel::warn, "configuration", {{"what", warning}});
+  }
+  for (const auto& spec : pools.specs) {
+    if (spec.origin.where.empty()) continue;
+    log.write(LogLevel::warn, "pool not reported",
+              {{"pool", spec.name},
+               {"where", spec.origin.where},
+               {"why", "this version reports no resources to the kubelet yet"}});
+  }
+}
+
 /// A snapshot never changes by events; a directory tree and the live machine do.
 Result<std::unique_ptr<Watch>> make_watch(const MachineOrigin& origin) {
   if (!origin.snapshot.empty()) return std::unique_ptr<Watch>();
@@ -162,6 +176,10 @@ Status run_agent(const Config& config) {
     log.write(LogLevel::warn, "configuration", {{"what", warning}});
   }
   const auto overrides = TRY(role_overrides(config));
+  auto pools = TRY(pool_specs(config));
+  warn_of_pools(pools, log);
+  auto policy = injection_policy(config);
+  policy.pools = std::move(pools.specs);
   const auto origin = TRY(machine_origin(config));
   MetricRegistry metrics(metric_list());
   metrics.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
@@ -169,9 +187,12 @@ Status run_agent(const Config& config) {
   auto watch = make_watch(origin);
   if (!watch) log.write(LogLevel::warn, "no events", {{"why", watch.error().message}});
   Machine machine([origin] { return open_machine(origin); },
-                  watch ? std::move(watch).value() : nullptr, overrides, injection_policy(config),
-                  clock, log, metrics, [&config] { return read_topology_file(config); });
+                  watch ? std::move(watch).value() : nullptr, overrides, std::move(policy), clock,
+                  log, metrics, [&config] { return read_topology_file(config); });
   TRY_STATUS(machine.read("start"));
+  const auto table = machine.table();
+  const auto& conflicts = table->pools().conflicts;
+  if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};
   Agent agent(config, log, TRY(DirectoryHost::open("/")), machine, metrics);
   return agent.run();
 }

@@ -13,6 +13,7 @@
 #include "inject/decide.h"
 #include "node/node.h"
 #include "topology/nccl_topology.h"
+#include "pools/parse_pools.h"
 
 namespace railhead {
 
@@ -33,6 +34,8 @@ Result<MachineOrigin> machine_origin(const Config& config);
 Result<std::optional<NcclTopology>> machine_file(const Config& config);
 
 InjectionPolicy injection_policy(const Config& config);
+/// Every resource that the configuration names, or the default one.
+Result<PoolSpecs> pool_specs(const Config& config);
 /// `roles:` as the affinity rule understands it; an error names file, line and column.
 Result<std::vector<RoleOverride>> role_overrides(const Config& config);
 

@@ -152,6 +152,9 @@ void Machine::log_changes(const DecisionTable* before, const DecisionTable& now,
   for (const auto& warning : now.topology().warnings) {
     log_.write(LogLevel::warn, "topology", {{"what", warning}});
   }
+  for (const auto& conflict : now.pools().conflicts) {
+    log_.write(LogLevel::error, "pools", {{"what", conflict}});
+  }
   for (const auto& warning : now.deal().warnings) {
     log_.write(LogLevel::warn, "deal", {{"what", warning}});
   }

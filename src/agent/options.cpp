@@ -107,6 +107,16 @@ InjectionPolicy injection_policy(const Config& config) {
   return policy;
 }
 
+Result<PoolSpecs> pool_specs(const Config& config) {
+  PoolParseOptions options;
+  options.sriov_prefix = config.text("devicePlugin.resourcePrefix");
+  for (const auto role : {Role::compute, Role::storage, Role::management, Role::front_end,
+                          Role::nvlink_management, Role::virtual_function, Role::unknown}) {
+    options.roles.emplace_back(to_string(role));
+  }
+  return parse_pools(config.pool_sources(), options);
+}
+
 Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
   std::vector<RoleOverride> overrides;
   for (const auto& setting : config.roles()) {

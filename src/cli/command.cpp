@@ -41,7 +41,9 @@ int Invocation::fail(std::string_view command, const Error& error, int code) con
 int Invocation::with_config(std::string_view command,
                             const std::function<int(const Config&)>& answer) const {
   const auto read = config();
-  return read ? answer(*read) : fail(command, read.error(), kExitUsage);
+  if (!read) return fail(command, read.error(), kExitUsage);
+  const auto pools = pool_specs(*read);
+  return pools ? answer(*read) : fail(command, pools.error(), kExitUsage);
 }
 
 int Invocation::with_machine(std::string_view command,
@@ -100,15 +102,16 @@ void add_output_option(CLI::App& app, Invocation& invocation,
 Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config) {
   const auto overrides = TRY(role_overrides(config));
   const auto from_operator = TRY(operator_topology(config));
+  auto policy = injection_policy(config);
+  policy.pools = TRY(pool_specs(config)).specs;
   if (const auto file = TRY(machine_file(config))) {
-    return std::make_shared<const DecisionTable>(node_from(*file), overrides,
-                                                 injection_policy(config),
+    return std::make_shared<const DecisionTable>(node_from(*file), overrides, std::move(policy),
                                                  from_operator ? from_operator : file);
   }
   const auto origin = TRY(machine_origin(config));
   const auto host = TRY(open_machine(origin));
-  return std::make_shared<const DecisionTable>(read_node(*host), overrides,
-                                               injection_policy(config), from_operator);
+  return std::make_shared<const DecisionTable>(read_node(*host), overrides, std::move(policy),
+                                               from_operator);
 }
 
 }  // namespace railhead

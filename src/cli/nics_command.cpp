@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/describe.h"
+#include "cli/membership.h"
 
 namespace railhead {
 namespace {
@@ -35,7 +36,7 @@ Json port_json(const Port& port) {
   return json;
 }
 
-Json nic_document(const DecisionTable& table, std::size_t n) {
+Json nic_document(const DecisionTable& table, std::size_t n, const Membership& membership) {
   const auto& nic = table.node().nics[n];
   Json json = nic_json(table.node(), n);
   json["registered"] = nic.registered;
@@ -53,7 +54,9 @@ Json nic_document(const DecisionTable& table, std::size_t n) {
   json["usableReason"] = table.usable()[n].reason;
   const auto& spare = table.deal().spare;
   json["spare"] = std::find(spare.begin(), spare.end(), n) != spare.end();
-  json["pool"] = nullptr;
+  json["pool"] = membership.pools.empty() ? Json(nullptr) : Json(membership.pools.front());
+  json["pools"] = membership.pools;
+  json["notInPool"] = reasons_json(membership);
   json["ports"] = Json::array();
   for (const auto& port : nic.ports) json["ports"].push_back(port_json(port));
   json["devices"] = Json::array();
@@ -65,7 +68,7 @@ Json nic_document(const DecisionTable& table, std::size_t n) {
 }
 
 /// One row a port, as ibdev2netdev and ibstat would say it together.
-void add_rows(const DecisionTable& table, std::size_t n, Table& out) {
+void add_rows(const DecisionTable& table, std::size_t n, const Membership& membership, Table& out) {
   const auto& nic = table.node().nics[n];
   std::vector<std::string> devices;
   for (const auto& device : char_devices(nic)) devices.push_back(base_name(device.path));
@@ -78,10 +81,10 @@ void add_rows(const DecisionTable& table, std::size_t n, Table& out) {
          port.state ? std::string(to_string(*port.state)) : "", rate_text(port.rate_gbps),
          real ? std::string(to_string(port.link_layer)) : "", join(nic.netdevs, ","),
          text_or_blank(nic.numa_node), nic.pci ? nic.pci->str() : "",
-         std::string(to_string(table.deal().roles[n].role)),
+         std::string(to_string(table.deal().roles[n].role)), join(membership.pools, ","),
          table.usable()[n].usable ? "yes" : "no: " + table.usable()[n].reason, join(devices, ","),
          text_or_blank(port.phys_state), text_or_blank(nic.firmware), text_or_blank(nic.hca_type),
-         table.deal().roles[n].reason});
+         table.deal().roles[n].reason, no_pool_text(membership)});
   }
 }
 
@@ -100,16 +103,21 @@ Report nics_report(const DecisionTable& table) {
               {"NUMA"},
               {"PCI"},
               {"ROLE"},
+              {"POOL"},
               {"USABLE"},
               {"DEVICES"},
               {"PHYS", kWide},
               {"FIRMWARE", kWide},
               {"TYPE", kWide},
-              {"ROLE BECAUSE", kWide}},
+              {"ROLE BECAUSE", kWide},
+              {"NO POOL BECAUSE", kWide}},
              {}};
+  const auto memberships = memberships_of_functions(table);
   for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
-    report.json["nics"].push_back(nic_document(table, n));
-    add_rows(table, n, rows);
+    const auto function = table.pools().function_of(n);
+    const auto& membership = function ? memberships[*function] : Membership();
+    report.json["nics"].push_back(nic_document(table, n, membership));
+    add_rows(table, n, membership, rows);
   }
   report.json["problems"] = problems_json(table.node());
   const auto lines = problem_lines(table.node());

@@ -72,8 +72,23 @@ std::string known_sections(const std::string& path) {
     const std::string name(key.substr(0, key.find('.')));
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  if (path.empty()) names.emplace_back("roles");
+  if (path.empty()) names.insert(names.end(), {"roles", "pools"});
   return join(names, ", ");
+}
+
+/// Go's encoding/json takes keys in any case, and so do the plugins whose files these are.
+const Value* find_in_any_case(const Value& root, std::string_view key) {
+  const auto at =
+      std::find_if(root.entries.begin(), root.entries.end(),
+                   [&](const Value::Entry& entry) { return to_lower(entry.key) == to_lower(key); });
+  return at != root.entries.end() ? &at->value : nullptr;
+}
+
+Value text_value(const std::string& text) {
+  Value value;
+  value.kind = Value::Kind::scalar;
+  value.scalar = text;
+  return value;
 }
 
 std::string gpu_policy_of(bool auto_inject) {
@@ -97,19 +112,21 @@ Status ConfigBuilder::set(const SettingSpec& spec, std::string text, Origin orig
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {
-  const auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
-                            file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
-                        ? parse_json(file.text)
-                        : parse_yaml(file.text);
+  auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
+                      file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
+                  ? parse_json(file.text)
+                  : parse_yaml(file.text);
   if (!root) return root.error().context(file.name);
   if (root->kind == Value::Kind::null) return {};
   if (root->kind != Value::Kind::map) {
     return Error{ErrorCode::malformed, place(file.name, root->mark) + ": expected keys and values"};
   }
-  for (const char* theirs : {"configList", "resourceList"}) {
-    if (root->find(theirs) == nullptr) continue;
-    return Error{ErrorCode::unsupported, file.name + ": this is a device plugin's file (" + theirs +
-                                             "); this version does not read its pools yet"};
+  if (find_in_any_case(*root, "configList") != nullptr) {
+    return add_shared_plugin_file(file.name, *std::move(root));
+  }
+  if (find_in_any_case(*root, "resourceList") != nullptr) {
+    config_.pool_sources_.push_back({PoolSource::Shape::sriov_plugin, file.name, *std::move(root)});
+    return {};
   }
   const bool flat = std::any_of(root->entries.begin(), root->entries.end(),
                                 [](const auto& entry) { return is_flat_key(entry.key); });
@@ -128,6 +145,9 @@ Status ConfigBuilder::add_our_file(const std::string& name, const Value& root) {
       }
     } else if (key == "roles") {
       TRY_STATUS(add_roles(name, value));
+    } else if (key == "pools") {
+      if (value.kind == Value::Kind::null) continue;
+      config_.pool_sources_.push_back({PoolSource::Shape::ours, name, value});
     } else if (known_sections(key).empty()) {
       return Error{ErrorCode::malformed, place(name, mark) + ": unknown key " + quoted(key) +
                                              "; known here: " + known_sections("")};
@@ -191,6 +211,24 @@ Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
   return {};
 }
 
+Status ConfigBuilder::add_shared_plugin_file(const std::string& name, Value root) {
+  const Value* interval = find_in_any_case(root, "periodicUpdateInterval");
+  if (interval != nullptr && interval->kind != Value::Kind::null) {
+    const auto context = place(name, interval->mark) + ": periodicUpdateInterval";
+    const auto seconds = interval->as_signed();
+    if (!seconds) return seconds.error().context(name + ": periodicUpdateInterval");
+    if (*seconds < 0) return Error{ErrorCode::malformed, context + ": below zero"};
+    if (*seconds == 0) {
+      config_.warnings_.push_back(context + " 0 ignored: changes of the machine are followed");
+    } else {
+      TRY_STATUS(set(*find_setting("host.rescanSeconds"), std::to_string(*seconds), Origin::file,
+                     place(name, interval->mark)));
+    }
+  }
+  config_.pool_sources_.push_back({PoolSource::Shape::shared_plugin, name, std::move(root)});
+  return {};
+}
+
 Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, const Value& root) {
   bool auto_inject = false;  // its default; a file without the key still says it
   std::string where = name;
@@ -215,11 +253,9 @@ Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, c
                                   std::string(find_setting("nri.pluginIndex")->fallback) + ")");
     } else if (key == "debug" && value.as_bool().value_or(false)) {
       TRY_STATUS(set(*find_setting("log.level"), "debug", Origin::file, context));
-    } else if (key == "enableDevicePlugin" || key.starts_with("resource")) {
-      config_.warnings_.push_back(context + ": " + key +
-                                  " has no effect yet: this version reports no resources");
     }
   }
+  config_.pool_sources_.push_back({PoolSource::Shape::flat_file, name, root});
   return set(*find_setting("injection.gpus"), gpu_policy_of(auto_inject), Origin::file, where);
 }
 
@@ -232,6 +268,16 @@ Status ConfigBuilder::add_environment(const std::map<std::string, std::string>& 
     if (!on) return on.error().context("RDMA_GPU_AUTO_INJECT");
     TRY_STATUS(set(*find_setting("injection.gpus"), gpu_policy_of(*on), Origin::rdma_environment,
                    "RDMA_GPU_AUTO_INJECT"));
+    Value variables;
+    variables.kind = Value::Kind::map;
+    for (const char* name : kRdmaVariables) {
+      const auto found = environment.find(name);
+      if (found != environment.end()) {
+        variables.entries.push_back({name, {}, text_value(found->second)});
+      }
+    }
+    config_.pool_sources_.push_back(
+        {PoolSource::Shape::rdma_environment, "environment", std::move(variables)});
   }
   for (const auto& spec : all_settings()) {
     const auto at = environment.find(std::string(spec.variable));

@@ -23,6 +23,7 @@ class ConfigBuilder {
   Status add_our_file(const std::string& name, const Value& root);
   Status add_section(const std::string& name, const std::string& path, const Value& section);
   Status add_roles(const std::string& name, const Value& roles);
+  Status add_shared_plugin_file(const std::string& name, Value root);
   Status add_k8s_rdma_device_plugin_file(const std::string& name, const Value& root);
 
   Config config_;

@@ -46,6 +46,22 @@ struct RoleSetting {
   Text role;
 };
 
+/// Something that describes pools, as read: `pools:` of one of our files, another plugin's file, or
+/// that plugin's variables. What it means is known to src/pools.
+struct PoolSource {
+  enum class Shape : std::uint8_t {
+    ours,              ///< the value of `pools:`
+    shared_plugin,     ///< the file of k8s-rdma-shared-dev-plugin: `configList`
+    sriov_plugin,      ///< the file of sriov-network-device-plugin: `resourceList`
+    flat_file,         ///< the file of k8s-rdma-device-plugin
+    rdma_environment,  ///< its RDMA_* variables as keys and texts
+  };
+
+  Shape shape = Shape::ours;
+  std::string name;  ///< of the file, for messages; "environment"
+  Value value;
+};
+
 /// The effective configuration; each value knows who said it and where.
 class Config {
  public:
@@ -66,6 +82,9 @@ class Config {
 
   [[nodiscard]] const std::vector<RoleSetting>& roles() const { return roles_; }
 
+  /// In the order of the files, the environment last.
+  [[nodiscard]] const std::vector<PoolSource>& pool_sources() const { return pool_sources_; }
+
   /// Unknown keys of other plugins' files, and values that were overruled in a surprising way.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
@@ -73,11 +92,13 @@ class Config {
   friend class ConfigBuilder;
   std::map<std::string, Entry, std::less<>> entries_;
   std::vector<RoleSetting> roles_;
+  std::vector<PoolSource> pool_sources_;
   std::vector<std::string> warnings_;
 };
 
-/// Flag > RAILHEAD_* > RDMA_* > files > default. Files are recognised by their shape: ours, or the
-/// flat keys of k8s-rdma-device-plugin. An unknown key in ours is an error with file, line and
+/// Flag > RAILHEAD_* > RDMA_* > files > default. Files are recognised by their shape: ours,
+/// `configList` of k8s-rdma-shared-dev-plugin, `resourceList` of sriov-network-device-plugin, or
+/// the flat keys of k8s-rdma-device-plugin. An unknown key in ours is an error with file, line and
 /// column; in theirs a warning. Nothing is half applied: any error and there is no Config.
 Result<Config> make_config(const ConfigSources& sources);
 

@@ -124,6 +124,8 @@ constexpr SettingSpec kSettings[] = {
      "report resources to the kubelet (not in this version)", off_until_built},
     {"devicePlugin.dir", "--device-plugin-dir", "RAILHEAD_DEVICE_PLUGIN_DIR", "", "DIR",
      "the kubelet's device-plugins folder", a_path_or_nothing},
+    {"devicePlugin.resourcePrefix", "--resource-prefix", "RAILHEAD_RESOURCE_PREFIX", "intel.com",
+     "DOMAIN", "of resources in an SR-IOV plugin's file that name no resourcePrefix", any_text},
     {"kubelet.rootDir", "--kubelet-root-dir", "RAILHEAD_KUBELET_ROOT_DIR", "/var/lib/kubelet",
      "DIR", "the kubelet's root folder", a_path},
     {"dra.enabled", "--dra", "RAILHEAD_DRA", "false", "true|false",

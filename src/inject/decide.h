@@ -13,6 +13,7 @@
 #include "inject/cdi.h"
 #include "inject/container.h"
 #include "node/node.h"
+#include "pools/pools.h"
 #include "topology/arrange.h"
 #include "topology/topology.h"
 
@@ -36,6 +37,7 @@ struct InjectionPolicy {
   /// Where on the host the agent keeps the NCCL topology file that containers get where sysfs hides
   /// the switches; "": they get none.
   std::string topology_file;
+  std::vector<PoolSpec> pools;  ///< none: no resources at all, not even the default one
 };
 
 /// What the connected runtime is able to do, looked up before it is asked for it.
@@ -76,6 +78,11 @@ class DecisionTable {
 
   [[nodiscard]] const InjectionPolicy& policy() const { return policy_; }
 
+  [[nodiscard]] const PoolTable& pools() const { return pools_; }
+
+  /// For each of pools().functions why it is not in this pool; "" where it is.
+  [[nodiscard]] std::vector<std::string> why_not_in(std::size_t pool) const;
+
   [[nodiscard]] const CdiRegistry& cdi() const { return cdi_; }
 
   /// The file that tells NCCL of this machine, at the policy's path, where NCCL cannot see for
@@ -97,6 +104,8 @@ class DecisionTable {
   Deal deal_;
   std::vector<Usability> usable_;
   InjectionPolicy policy_;
+  std::vector<NicStanding> standings_;
+  PoolTable pools_;
   CdiRegistry cdi_;
   std::optional<TextFile> topology_file_;
   std::unordered_map<unsigned, std::size_t> by_minor_;

@@ -34,6 +34,26 @@ void rule_out_pfs_with_vfs(const Node& node, std::vector<Usability>& usable) {
   }
 }
 
+std::vector<NicStanding> standings_of(const std::vector<RoleDecision>& roles,
+                                      const std::vector<Usability>& usable) {
+  std::vector<NicStanding> standings;
+  for (std::size_t i = 0; i < usable.size(); ++i) {
+    standings.push_back({std::string(to_string(roles[i].role)), usable[i].reason});
+  }
+  return standings;
+}
+
+/// What an exclusive pool has is handed out by its allocation only.
+void rule_out_exclusive(const PoolTable& pools, std::vector<Usability>& usable) {
+  for (std::size_t f = 0; f < pools.functions.size(); ++f) {
+    const auto& owner = pools.exclusive[f];
+    if (!owner) continue;
+    for (const auto nic : pools.functions[f].nics) {
+      usable[nic] = {false, "is in the exclusive pool " + pools.pools[*owner].spec.name};
+    }
+  }
+}
+
 }  // namespace
 
 DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& overrides,
@@ -44,12 +64,15 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
       deal_(railhead::deal(arrangement_.node, topology_, overrides)),
       usable_(usability_of(arrangement_.node)),
       policy_(std::move(policy)),
+      standings_(standings_of(deal_.roles, usable_)),
+      pools_(make_pools(policy_.pools, arrangement_.node, standings_)),
       cdi_(CdiRegistry::from_files(arrangement_.node.cdi, arrangement_.node.problems)) {
   const Node& node = arrangement_.node;
   if (arrangement_.for_nccl && !policy_.topology_file.empty()) {
     topology_file_ = TextFile{policy_.topology_file, to_xml(*arrangement_.for_nccl)};
   }
   if (!policy_.pf_with_vfs) rule_out_pfs_with_vfs(node, usable_);
+  rule_out_exclusive(pools_, usable_);
   std::unordered_set<unsigned> twice;
   for (std::size_t i = 0; i < node.gpus.size(); ++i) {
     const Gpu& gpu = node.gpus[i];
@@ -70,6 +93,10 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
       for (const CharDevice& device : *nodes) by_device_path_.try_emplace(device.path, i);
     }
   }
+}
+
+std::vector<std::string> DecisionTable::why_not_in(std::size_t pool) const {
+  return why_not(pools_, arrangement_.node, standings_, pool);
 }
 
 std::optional<std::size_t> DecisionTable::gpu_by_minor(unsigned minor) const {

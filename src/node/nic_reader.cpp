@@ -14,6 +14,8 @@
 namespace railhead {
 namespace {
 
+constexpr std::uint64_t kHighestSfNumber = 0xffffffff;
+
 std::optional<std::string> read_guid(Reader& reader, const std::string& path) {
   auto guid = reader.text(path);
   if (!guid || is_hex_groups(*guid, 4)) return guid;
@@ -54,6 +56,17 @@ void take_function(const PciDevice& function, Nic& nic) {
   nic.driver = function.driver;
 }
 
+/// An RDMA device of a scalable function hangs below an auxiliary device of its own, such as
+/// mlx5_core.sf.4. Source: Linux drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c
+/// (MLX5_SF_DEV_ID_NAME is "sf"; attribute sfnum).
+void take_sub_function(Reader& reader, const ClassEntry& entry, Nic& nic) {
+  const auto carrier = base_name(entry.parent);
+  if (!entry.pci || !glob_match("*.sf.*", carrier)) return;
+  nic.sub_function = carrier;
+  const auto number = reader.number(entry.parent + "/sfnum", kHighestSfNumber);
+  if (number) nic.sf_number = static_cast<unsigned>(*number);
+}
+
 /// An entry that is not an RDMA device at all (no ports, no node_type) has gone meanwhile.
 std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry,
                             const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci) {
@@ -70,9 +83,7 @@ std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry,
   if (const auto* function = entry.pci ? find(pci, *entry.pci) : nullptr) {
     take_function(*function, nic);
   }
-  // Linux drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c: MLX5_SF_DEV_ID_NAME is "sf".
-  const auto carrier = base_name(entry.parent);
-  if (entry.pci && glob_match("*.sf.*", carrier)) nic.sub_function = carrier;
+  take_sub_function(reader, entry, nic);
   nic.netdevs = netdevs_of(entry, net);
   if (!entry.pci) {
     nic.parent = reader.text(entry.path + "/parent");

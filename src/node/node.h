@@ -68,6 +68,7 @@ struct Nic {
   std::optional<std::string> driver;
   /// Of a sub-function the auxiliary device below its PCI function: "mlx5_core.sf.2".
   std::optional<std::string> sub_function;
+  std::optional<unsigned> sf_number;     ///< what the operator numbered it (sfnum)
   std::optional<std::string> node_type;  ///< "CA", "RNIC"
   std::optional<std::string> node_guid;
   std::optional<std::string> sys_image_guid;

@@ -23,6 +23,12 @@ OUTPUTS = {
     "nics.txt": ["nics", "-o", "wide"],
 }
 
+# Pools of some machines; file names as from the root of the source tree.
+POOLS = {
+    "dgx-h100": ["pools", "-o", "wide", "--config", "examples/pools.yaml"],
+    "vfs-on-one-socket": ["pools", "-o", "wide", "--config",
+                          "examples/sriov-network-device-plugin.json"],
+}
 
 # Outputs of some machines as files that other programs open: file -> machine, format.
 FILES = {
@@ -39,7 +45,7 @@ FILES = {
 
 def output_of(railhead, machine, arguments):
     command = [railhead, *arguments, "--snapshot", str(machine)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
     if arguments[-1] in ("svg", "dot", "nccl") and not done.returncode:
         return done.stdout
     return f"{done.stdout}{done.stderr}exit {done.returncode}\n"
@@ -50,6 +56,8 @@ def goldens():
     for machine in sorted(HERE.glob("*.node")):
         for ending, arguments in OUTPUTS.items():
             yield HERE / "golden" / f"{machine.stem}.{ending}", machine, arguments
+    for name, arguments in POOLS.items():
+        yield HERE / "golden" / f"{name}.pools.txt", HERE / f"{name}.node", arguments
     for file, (name, form) in FILES.items():
         yield ROOT / file, HERE / f"{name}.node", ["topology", "-o", form]
 
@@ -59,6 +67,7 @@ def main():
     parser.add_argument("--railhead", required=True)
     parser.add_argument("--bless", action="store_true")
     options = parser.parse_args()
+    options.railhead = pathlib.Path(options.railhead).resolve()
     different = checked = 0
     for golden, machine, arguments in goldens():
         now = output_of(options.railhead, machine, arguments)

@@ -3,37 +3,15 @@
 
 #include <gmock/gmock.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "data/value.h"
 #include "unit/cli/program.h"
+#include "unit/cli/text_file.h"
 
 namespace railhead::test {
 namespace {
 
 using testing::HasSubstr;
 using testing::Not;
-
-/// A file with this text, gone at the end of the test.
-class TextFile {
- public:
-  explicit TextFile(const std::string& text)
-      : path_(testing::TempDir() + "railhead-" +
-              testing::UnitTest::GetInstance()->current_test_info()->name()) {
-    std::ofstream(path_) << text;
-  }
-
-  ~TextFile() { std::filesystem::remove(path_); }
-
-  TextFile(const TextFile&) = delete;
-  TextFile& operator=(const TextFile&) = delete;
-
-  [[nodiscard]] const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 TEST(Program, help_is_data_and_success) {
   for (const auto& said : {run({"--help"}), run({"affinity", "--help"}), run({"--version"})}) {

@@ -117,11 +117,44 @@ TEST(Config, an_environment_of_k8s_rdma_device_plugin_without_auto_inject_means_
   EXPECT_FALSE(make_config(sources));
 }
 
-TEST(Config, device_plugin_files_are_named_not_misread) {
-  const auto shared = from_file(R"({"configList": []})");
-  ASSERT_FALSE(shared);
-  EXPECT_EQ(shared.error().code, ErrorCode::unsupported);
-  EXPECT_THAT(shared.error().message, HasSubstr("configList"));
+TEST(Config, files_of_other_device_plugins_are_recognised_and_handed_on_as_they_are) {
+  const auto shared = from_file(R"({"configList": [{"resourceName": "a"}]})");
+  ASSERT_TRUE(shared) << shared.error().message;
+  ASSERT_EQ(shared->pool_sources().size(), 1U);
+  EXPECT_EQ(shared->pool_sources()[0].shape, PoolSource::Shape::shared_plugin);
+  EXPECT_EQ(shared->pool_sources()[0].name, "railhead.yaml");
+  EXPECT_EQ(shared->pool_sources()[0].value.find("configList")->items.size(), 1U);
+  const auto sriov = from_file(R"({"ResourceList": []})");
+  ASSERT_TRUE(sriov) << sriov.error().message;
+  EXPECT_EQ(sriov->pool_sources().at(0).shape, PoolSource::Shape::sriov_plugin);
+  EXPECT_EQ(shared->text("injection.gpus"), "closest");
+}
+
+TEST(Config, pools_of_all_files_and_of_the_environment_are_handed_on_in_order) {
+  const auto config = make_config({{{"a.yaml", "pools: [{name: a.io/a}]\n"},
+                                    {"b.yaml", "resourceCount: 5\n"},
+                                    {"c.yaml", "pools: []\n"}},
+                                   {{"RDMA_RESOURCE_COUNT", "7"}},
+                                   {}});
+  ASSERT_TRUE(config) << config.error().message;
+  std::vector<std::string> names;
+  for (const auto& source : config->pool_sources()) names.push_back(source.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"a.yaml", "b.yaml", "c.yaml", "environment"}));
+  EXPECT_EQ(config->pool_sources().back().value.find("RDMA_RESOURCE_COUNT")->scalar, "7");
+}
+
+TEST(Config, the_shared_plugins_interval_is_how_often_the_machine_is_read_again) {
+  const auto with = [](const std::string& interval) {
+    return from_file(R"({"configList": [], "periodicUpdateInterval": )" + interval + "}");
+  };
+  EXPECT_EQ(with("300")->text("host.rescanSeconds"), "300");
+  EXPECT_EQ(with("null")->text("host.rescanSeconds"), "30");
+  const auto never = with("0");
+  EXPECT_EQ(never->text("host.rescanSeconds"), "30");
+  EXPECT_THAT(never->warnings(),
+              testing::ElementsAre(HasSubstr("periodicUpdateInterval 0 ignored")));
+  EXPECT_FALSE(with("-1"));
+  EXPECT_FALSE(with("\"often\""));
 }
 
 TEST(Config, an_empty_file_says_nothing) {

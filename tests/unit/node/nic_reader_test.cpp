@@ -118,6 +118,22 @@ TEST(NicReader, function_with_sub_functions_only_is_still_missed) {
   EXPECT_THAT(names(node), ElementsAre("0000:18:00.0", "mlx5_1"));
 }
 
+TEST(NicReader, a_subfunction_knows_its_auxiliary_device_and_its_number) {
+  const std::string pf = "/sys/devices/pci0000:15/0000:18:00.0";
+  const auto node =
+      node_of(rdma_device("0000:18:00.0", "mlx5_0") + "t " + pf +
+              "/mlx5_core.sf.2/sfnum 88\n"
+              "t " +
+              pf +
+              "/mlx5_core.sf.2/infiniband/mlx5_1/node_type 1: CA\n"
+              "l /sys/class/infiniband/mlx5_1 -> "
+              "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/infiniband/mlx5_1\n");
+  ASSERT_THAT(names(node), ElementsAre("mlx5_0", "mlx5_1"));
+  EXPECT_EQ(node.nics[0].sub_function, std::nullopt);
+  EXPECT_EQ(node.nics[1].sub_function, "mlx5_core.sf.2");
+  EXPECT_EQ(node.nics[1].sf_number, 88U);
+}
+
 TEST(NicReader, a_card_with_one_function_for_two_ports_has_both_netdevs) {
   const auto node =
       node_of(rdma_device("0000:18:00.0", "mlx4_0") +

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/membership.h"
+
+#include "base/text.h"
+
+namespace railhead {
+
+std::vector<Membership> memberships_of_functions(const DecisionTable& table) {
+  std::vector<Membership> all(table.pools().functions.size());
+  for (std::size_t p = 0; p < table.pools().pools.size(); ++p) {
+    const auto& name = table.pools().pools[p].spec.name;
+    auto reasons = table.why_not_in(p);
+    for (std::size_t f = 0; f < all.size(); ++f) {
+      if (reasons[f].empty()) {
+        all[f].pools.push_back(name);
+      } else {
+        all[f].reasons.emplace_back(name, std::move(reasons[f]));
+      }
+    }
+  }
+  return all;
+}
+
+Json reasons_json(const Membership& membership) {
+  Json json = Json::object();
+  for (const auto& [pool, reason] : membership.reasons) json[pool] = reason;
+  return json;
+}
+
+std::string no_pool_text(const Membership& membership) {
+  if (!membership.pools.empty()) return "";
+  std::vector<std::string> parts;
+  for (const auto& [pool, reason] : membership.reasons) parts.push_back(pool + ": " + reason);
+  return parts.empty() ? "there is no pool" : join(parts, "; ");
+}
+
+}  // namespace railhead

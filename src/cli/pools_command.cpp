@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+
+#include "agent/agent.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/membership.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::size_t kShownMembers = 8;
+constexpr std::size_t kShownReasons = 4;
+
+std::vector<std::string> nic_names(const DecisionTable& table, const NetFunction& function) {
+  std::vector<std::string> names;
+  for (const auto nic : function.nics) {
+    if (table.node().nics[nic].registered) names.push_back(table.node().nics[nic].name);
+  }
+  return names;
+}
+
+bool is_configured(const Pool& pool) {
+  return !pool.spec.origin.where.empty();
+}
+
+/// A pool hands out functions by address, or admission to NICs by name.
+std::string member_label(const DecisionTable& table, const Pool& pool, const Member& member) {
+  const auto& function = table.pools().functions[member.function];
+  const auto names = nic_names(table, function);
+  return pool.spec.mode == PoolMode::exclusive || names.empty() ? function.id : join(names, "+");
+}
+
+std::string members_text(const DecisionTable& table, const Pool& pool) {
+  std::vector<std::string> labels;
+  for (const auto& member : pool.members) {
+    if (labels.size() == kShownMembers && pool.members.size() > kShownMembers) {
+      return join(labels, ",") + ",… (" + std::to_string(pool.members.size()) + ")";
+    }
+    labels.push_back(member_label(table, pool, member));
+  }
+  return join(labels, ",");
+}
+
+std::string devices_text(const Pool& pool) {
+  auto text = std::to_string(device_count(pool));
+  if (pool.spec.slots_per_nic) text += " (" + std::to_string(*pool.spec.slots_per_nic) + " a NIC)";
+  return text;
+}
+
+std::size_t ready_members(const Pool& pool) {
+  return static_cast<std::size_t>(
+      std::count_if(pool.members.begin(), pool.members.end(),
+                    [](const Member& member) { return member.state == MemberState::ready; }));
+}
+
+Json member_json(const DecisionTable& table, const Member& member) {
+  const auto& function = table.pools().functions[member.function];
+  return {{"id", function.id},
+          {"kind", to_string(function.kind)},
+          {"nics", nic_names(table, function)},
+          {"pci", function.pci ? Json(function.pci->str()) : Json(nullptr)},
+          {"netdevs", function.netdevs},
+          {"numaNode", json_or_null(function.numa_node)},
+          {"ready", member.state == MemberState::ready},
+          {"reason", member.reason}};
+}
+
+Json pool_json(const DecisionTable& table, const Pool& pool) {
+  const bool fungible = pool.spec.mode == PoolMode::shared && !pool.spec.slots_per_nic;
+  Json json = {{"name", pool.spec.name},
+               {"mode", to_string(pool.spec.mode)},
+               {"slots", fungible ? Json(pool.spec.slots) : Json(nullptr)},
+               {"slotsPerNic", json_or_null(pool.spec.slots_per_nic)},
+               {"devices", device_count(pool)},
+               {"source", to_string(pool.spec.origin.flavour)},
+               {"where", is_configured(pool) ? Json(pool.spec.origin.where) : Json(nullptr)}};
+  json["members"] = Json::array();
+  for (const auto& member : pool.members) json["members"].push_back(member_json(table, member));
+  return json;
+}
+
+/// A function is worth a line where it has an RDMA device, or might have one, or where a pool takes
+/// devices without.
+bool is_shown(const DecisionTable& table, const NetFunction& function) {
+  const auto& pools = table.pools().pools;
+  return !function.nics.empty() || std::any_of(pools.begin(), pools.end(), [](const Pool& pool) {
+    const auto& include = pool.spec.include;
+    return std::any_of(include.begin(), include.end(), [](const auto& one) { return !one.rdma; });
+  });
+}
+
+/// "vendors: 15b3 is not 8086 (4 functions)": the reasons of a pool without members, most first.
+std::vector<std::string> empty_pool_lines(const DecisionTable& table, std::size_t p) {
+  std::map<std::string, std::size_t> counts;
+  const auto reasons = table.why_not_in(p);
+  for (std::size_t f = 0; f < reasons.size(); ++f) {
+    if (is_shown(table, table.pools().functions[f])) ++counts[reasons[f]];
+  }
+  std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  const auto& name = table.pools().pools[p].spec.name;
+  if (sorted.empty()) return {name + ": this node has no network function"};
+  std::vector<std::string> lines;
+  for (const auto& [reason, count] : sorted) {
+    if (lines.size() == kShownReasons) {
+      lines.push_back(name + ": … (-o wide names them all)");
+      break;
+    }
+    lines.push_back(name + ": " + reason + " (" + std::to_string(count) +
+                    (count == 1 ? " function)" : " functions)"));
+  }
+  return lines;
+}
+
+/// For each function and each pool that it is not in, why; fills the JSON beside.
+Table reasons_table(const DecisionTable& table, Json& functions) {
+  Table rows{{{"FUNCTION"}, {"KIND"}, {"NIC"}, {"NOT IN"}, {"BECAUSE"}}, {}};
+  const auto memberships = memberships_of_functions(table);
+  for (std::size_t f = 0; f < memberships.size(); ++f) {
+    const auto& function = table.pools().functions[f];
+    if (!is_shown(table, function)) continue;
+    const auto names = nic_names(table, function);
+    functions.push_back({{"id", function.id},
+                         {"kind", to_string(function.kind)},
+                         {"nics", names},
+                         {"pools", memberships[f].pools},
+                         {"notInPool", reasons_json(memberships[f])}});
+    for (const auto& [pool, reason] : memberships[f].reasons) {
+      rows.rows.push_back(
+          {function.id, std::string(to_string(function.kind)), join(names, ","), pool, reason});
+    }
+  }
+  return rows;
+}
+
+Table pools_table(const DecisionTable& table) {
+  Table rows{{{"POOL"},
+              {"MODE"},
+              {"DEVICES"},
+              {"READY"},
+              {"MEMBERS"},
+              {"SOURCE", Column::Shown::wide},
+              {"WHERE", Column::Shown::wide}},
+             {}};
+  for (const auto& pool : table.pools().pools) {
+    rows.rows.push_back(
+        {pool.spec.name, std::string(to_string(pool.spec.mode)), devices_text(pool),
+         std::to_string(ready_members(pool)) + "/" + std::to_string(pool.members.size()),
+         members_text(table, pool), std::string(to_string(pool.spec.origin.flavour)),
+         is_configured(pool) ? pool.spec.origin.where : "default"});
+  }
+  return rows;
+}
+
+Report pools_report(const DecisionTable& table, const std::vector<std::string>& warnings,
+                    bool wide) {
+  Report report;
+  report.json = make_document("Pools");
+  report.json["node"] = table.node().name;
+  report.json["pools"] = Json::array();
+  std::vector<std::string> empty;
+  for (std::size_t p = 0; p < table.pools().pools.size(); ++p) {
+    const auto& pool = table.pools().pools[p];
+    report.json["pools"].push_back(pool_json(table, pool));
+    if (!pool.members.empty()) continue;
+    for (auto& line : empty_pool_lines(table, p)) empty.push_back(std::move(line));
+  }
+  report.json["functions"] = Json::array();
+  auto reasons = reasons_table(table, report.json["functions"]);
+  report.json["conflicts"] = table.pools().conflicts;
+  report.json["warnings"] = warnings;
+  if (table.pools().pools.empty()) {
+    report.sections.push_back({"", {}, {"no pool is configured"}});
+  } else {
+    report.sections.push_back({"", pools_table(table), {}});
+  }
+  if (!empty.empty()) report.sections.push_back({"EMPTY", {}, std::move(empty)});
+  if (wide && !reasons.rows.empty()) report.sections.push_back({"NOT IN A POOL", reasons, {}});
+  if (!table.pools().conflicts.empty()) {
+    report.sections.push_back({"CONFLICTS", {}, table.pools().conflicts});
+  }
+  if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, warnings});
+  return report;
+}
+
+/// 1 where a configured pool is empty, or two exclusive ones want the same function.
+int exit_code(const PoolTable& pools) {
+  const bool empty = std::any_of(pools.pools.begin(), pools.pools.end(), [](const Pool& pool) {
+    return is_configured(pool) && pool.members.empty();
+  });
+  return empty || !pools.conflicts.empty() ? kExitProblem : kExitOk;
+}
+
+int show_pools(const Invocation& invocation, const Config& config) {
+  auto warnings = config.warnings();
+  const auto specs = pool_specs(config);
+  if (!specs) return invocation.fail("pools", specs.error(), kExitUsage);
+  warnings.insert(warnings.end(), specs->warnings.begin(), specs->warnings.end());
+  const auto table = load_table(config);
+  if (!table) return invocation.fail("pools", table.error());
+  return invocation.print(pools_report(**table, warnings, invocation.output == "wide"),
+                          exit_code((*table)->pools()));
+}
+
+}  // namespace
+
+void add_pools_command(CLI::App& program, Invocation& invocation) {
+  auto* app = program.add_subcommand(
+      "pools", "Show the resources of this node: what is in each pool, and what is not and why");
+  add_machine_options(*app, invocation);
+  add_settings(*app, invocation, {"devicePlugin.resourcePrefix"});
+  add_output_option(*app, invocation);
+  app->callback([&invocation] {
+    invocation.run = [&invocation] {
+      return invocation.with_config(
+          "pools", [&](const Config& config) { return show_pools(invocation, config); });
+    };
+  });
+}
+
+}  // namespace railhead

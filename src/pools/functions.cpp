@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "node/pci_reader.h"
+#include "pools/pools.h"
+
+namespace railhead {
+namespace {
+
+/// Numbers of virtual functions by address. The address of VF n is that of its physical function
+/// plus First VF Offset plus n times VF Stride (PCIe SR-IOV; pci_iov_virtfn_devfn() in Linux
+/// drivers/pci/iov.c), so they are in the order of their addresses. Where some are missing nobody
+/// knows which.
+std::map<PciAddress, unsigned> virtual_function_numbers(const Node& node) {
+  std::map<PciAddress, std::vector<PciAddress>> by_parent;
+  for (const auto& device : node.pci) {
+    if (device.physfn) by_parent[*device.physfn].push_back(device.address);
+  }
+  std::map<PciAddress, unsigned> numbers;
+  for (auto& [parent, children] : by_parent) {
+    const auto* physical = node.find_pci(parent);
+    if (physical == nullptr || physical->sriov_numvfs.value_or(0) != children.size()) continue;
+    std::sort(children.begin(), children.end());
+    for (unsigned i = 0; i < children.size(); ++i) numbers[children[i]] = i;
+  }
+  return numbers;
+}
+
+class FunctionList {
+ public:
+  explicit FunctionList(const Node& node)
+      : node_(node) {
+    add_pci_functions();
+    for (std::size_t i = 0; i < node.nics.size(); ++i) add_nic(i);
+    add_lone_netdevs();
+  }
+
+  std::vector<NetFunction> take() && {
+    for (auto& [name, function] : scalable_) functions_.push_back(std::move(function));
+    for (auto& function : soft_) functions_.push_back(std::move(function));
+    return std::move(functions_);
+  }
+
+ private:
+  void add_pci_functions() {
+    std::set<PciAddress> with_nic;
+    for (const auto& nic : node_.nics) {
+      if (nic.pci) with_nic.insert(*nic.pci);
+    }
+    const auto numbers = virtual_function_numbers(node_);
+    for (const auto& device : node_.pci) {
+      if (!is_network_class(device.class_code) && !with_nic.contains(device.address)) continue;
+      NetFunction function;
+      function.id = device.address.str();
+      function.pci = device.address;
+      function.numa_node = device.numa_node;
+      if (device.physfn) {
+        function.kind = FunctionKind::virtual_;
+        function.parent = device.physfn;
+        const auto number = numbers.find(device.address);
+        if (number != numbers.end()) function.index = number->second;
+      }
+      at_[device.address] = functions_.size();
+      functions_.push_back(std::move(function));
+    }
+  }
+
+  void add_nic(std::size_t index) {
+    const Nic& nic = node_.nics[index];
+    NetFunction* function = place_of(nic);
+    function->nics.push_back(index);
+    for (const auto& name : nic.netdevs) {
+      if (std::find(function->netdevs.begin(), function->netdevs.end(), name) ==
+          function->netdevs.end()) {
+        function->netdevs.push_back(name);
+      }
+      claimed_.insert(name);
+    }
+  }
+
+  NetFunction* place_of(const Nic& nic) {
+    if (nic.sub_function) {
+      NetFunction& function = scalable_[*nic.sub_function];
+      function.kind = FunctionKind::scalable;
+      function.id = *nic.sub_function;
+      function.pci = nic.pci;
+      function.parent = nic.pci;
+      function.index = nic.sf_number;
+      function.numa_node = nic.numa_node;
+      return &function;
+    }
+    if (nic.pci) {
+      const auto at = at_.find(*nic.pci);
+      if (at != at_.end()) return &functions_[at->second];
+    }
+    // A soft device, or one whose PCI function cannot be seen.
+    NetFunction function;
+    function.kind = nic.pci ? FunctionKind::physical : FunctionKind::soft;
+    function.id = nic.pci ? nic.pci->str() : nic.name;
+    function.pci = nic.pci;
+    function.numa_node = nic.numa_node;
+    return &soft_.emplace_back(std::move(function));
+  }
+
+  /// Network interfaces of functions without an RDMA device.
+  void add_lone_netdevs() {
+    for (const auto& netdev : node_.netdevs) {
+      if (!netdev.pci || claimed_.contains(netdev.name)) continue;
+      const auto at = at_.find(*netdev.pci);
+      if (at == at_.end() || !functions_[at->second].nics.empty()) continue;
+      functions_[at->second].netdevs.push_back(netdev.name);
+    }
+  }
+
+  const Node& node_;
+  std::vector<NetFunction> functions_;
+  std::map<PciAddress, std::size_t> at_;
+  std::map<std::string, NetFunction> scalable_;
+  std::vector<NetFunction> soft_;
+  std::set<std::string> claimed_;
+};
+
+}  // namespace
+
+std::vector<NetFunction> functions_of(const Node& node) {
+  return FunctionList(node).take();
+}
+
+}  // namespace railhead

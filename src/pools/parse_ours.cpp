@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "pools/pool_parsers.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::array<std::string_view, 4> kDeviceClasses{"uverbs", "rdma_cm", "umad", "issm"};
+constexpr std::array kKinds{FunctionKind::physical, FunctionKind::virtual_, FunctionKind::scalable,
+                            FunctionKind::soft};
+
+Result<PoolMode> read_mode(Section& item) {
+  const auto text = TRY(item.text("mode")).value_or("shared");
+  for (const auto mode : {PoolMode::shared, PoolMode::exclusive}) {
+    if (text == to_string(mode)) return mode;
+  }
+  return item.error("mode", quoted(text) + " is none of shared, exclusive");
+}
+
+Result<std::optional<unsigned>> read_count(Section& item, std::string_view key, std::int64_t most) {
+  const auto count = TRY(item.number(key));
+  if (!count) return std::optional<unsigned>();
+  if (*count < 1 || *count > most) {
+    return item.error(key, std::to_string(*count) + " is not 1 to " + std::to_string(most));
+  }
+  return std::optional<unsigned>(static_cast<unsigned>(*count));
+}
+
+Status read_slots(Section& item, PoolSpec& spec) {
+  const auto slots = TRY(read_count(item, "slots", kMaxSlots));
+  spec.slots_per_nic = TRY(read_count(item, "slotsPerNic", kMaxSlotsPerNic));
+  if (spec.mode == PoolMode::exclusive) {
+    if (slots) return item.error("slots", "an exclusive pool has its functions to hand out");
+    if (spec.slots_per_nic) {
+      return item.error("slotsPerNic", "an exclusive pool has its functions to hand out");
+    }
+    return {};
+  }
+  if (slots && spec.slots_per_nic) {
+    return item.error("slotsPerNic", "stands beside `slots`; one of both");
+  }
+  if (!spec.slots_per_nic) spec.slots = slots.value_or(default_pool().slots);
+  return {};
+}
+
+Status read_kinds(Section& item, PoolSpec& spec) {
+  for (const auto& word : TRY(item.texts("functions"))) {
+    const auto* kind = std::find_if(kKinds.begin(), kKinds.end(),
+                                    [&](FunctionKind one) { return word == to_string(one); });
+    if (kind == kKinds.end()) {
+      return item.error("functions", quoted(word) + " is none of pf, vf, sf, soft");
+    }
+    if (*kind == FunctionKind::soft && spec.mode == PoolMode::exclusive) {
+      return item.error("functions", "a soft device cannot be handed out exclusively");
+    }
+    spec.kinds.push_back(*kind);
+  }
+  if (!spec.kinds.empty()) return {};
+  spec.kinds.assign(kKinds.begin(), kKinds.end());
+  if (spec.mode == PoolMode::exclusive) spec.kinds.pop_back();
+  return {};
+}
+
+Status read_devices(Section& item, PoolSpec& spec) {
+  spec.devices = TRY(item.texts("devices"));
+  for (const auto& word : spec.devices) {
+    if (std::find(kDeviceClasses.begin(), kDeviceClasses.end(), word) == kDeviceClasses.end()) {
+      return item.error("devices", quoted(word) + " is none of uverbs, rdma_cm, umad, issm");
+    }
+  }
+  return {};
+}
+
+Status read_additional_info(Section& item, PoolSpec& spec, std::vector<std::string>& warnings) {
+  auto info = TRY(item.section("additionalInfo"));
+  if (!info) return {};
+  for (const auto& entry : item.find("additionalInfo")->entries) {
+    auto device = TRY(info->section(entry.key));
+    if (!device) continue;
+    for (const auto& value : entry.value.entries) {
+      spec.additional_info[entry.key][value.key] = TRY(device->text(value.key)).value_or("");
+    }
+  }
+  return info->finish(warnings);
+}
+
+/// `include` or `exclude`: one selector or a list of them.
+Result<std::vector<Selector>> read_selectors(Section& item, std::string_view key,
+                                             const PoolParseOptions& options,
+                                             std::vector<std::string>& warnings) {
+  std::vector<Selector> selectors;
+  const Value* value = item.find(key);
+  if (value == nullptr) return selectors;
+  const bool list = value->kind == Value::Kind::list;
+  const std::size_t count = list ? value->items.size() : 1;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto path = item.path_of(key) + (list ? "[" + std::to_string(i) + "]" : "");
+    auto one = TRY(Section::of(item.file(), path, list ? value->items[i] : *value, Keys::ours));
+    selectors.push_back(TRY(parse_our_selector(std::move(one), options, warnings)));
+  }
+  return selectors;
+}
+
+Status read_members(Section& item, const PoolParseOptions& options, PoolSpec& spec,
+                    std::vector<std::string>& warnings) {
+  const bool vhost_net = TRY(item.flag("needVhostNet"));
+  const bool said = item.find("include") != nullptr;
+  spec.include = TRY(read_selectors(item, "include", options, warnings));
+  spec.exclude = TRY(read_selectors(item, "exclude", options, warnings));
+  if (!said && spec.mode == PoolMode::exclusive) {
+    return item.error("include", "missing: an exclusive pool says what it takes");
+  }
+  if (!said) spec.include = default_pool().include;
+  for (auto& selector : spec.include) selector.vhost_net = vhost_net;
+  return {};
+}
+
+Result<PoolSpec> read_item(Section& item, const PoolParseOptions& options,
+                           std::vector<std::string>& warnings) {
+  PoolSpec spec;
+  spec.origin = {PoolFlavour::railhead, item.place()};
+  const auto name = TRY(item.text("name"));
+  if (!name) return item.error("name", "missing: what pods ask for, such as rdma.io/hca");
+  spec.name = *name;
+  TRY_STATUS(check_name_at(item.place("name") + ": " + item.path_of("name"), spec.name));
+  spec.mode = TRY(read_mode(item));
+  TRY_STATUS(read_slots(item, spec));
+  TRY_STATUS(read_kinds(item, spec));
+  TRY_STATUS(read_members(item, options, spec, warnings));
+  TRY_STATUS(read_devices(item, spec));
+  TRY_STATUS(read_additional_info(item, spec, warnings));
+  spec.exclude_topology = TRY(item.flag("excludeTopology"));
+  TRY_STATUS(item.finish(warnings));
+  return spec;
+}
+
+}  // namespace
+
+Status parse_our_pools(const PoolSource& source, const PoolParseOptions& options, PoolSpecs& into) {
+  if (source.value.kind != Value::Kind::list) {
+    return Error{ErrorCode::malformed,
+                 place_in(source.name, source.value.mark) + ": pools: expected a list"};
+  }
+  for (std::size_t i = 0; i < source.value.items.size(); ++i) {
+    Section item = TRY(Section::of(source.name, "pools[" + std::to_string(i) + "]",
+                                   source.value.items[i], Keys::ours));
+    into.specs.push_back(TRY(read_item(item, options, into.warnings)));
+  }
+  return {};
+}
+
+}  // namespace railhead

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pools/parse_pools.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "base/text.h"
+#include "pools/pool_parsers.h"
+#include "pools/resource_name.h"
+
+namespace railhead {
+namespace {
+
+Status add_source(const PoolSource& source, const PoolParseOptions& options, FlatPool& flat,
+                  PoolSpecs& into) {
+  switch (source.shape) {
+    case PoolSource::Shape::ours: return parse_our_pools(source, options, into);
+    case PoolSource::Shape::shared_plugin: return parse_shared_plugin_pools(source, into);
+    case PoolSource::Shape::sriov_plugin: return parse_sriov_plugin_pools(source, options, into);
+    case PoolSource::Shape::flat_file:
+    case PoolSource::Shape::rdma_environment: return add_flat_source(source, flat, into.warnings);
+  }
+  return {};
+}
+
+Status check_unique(const std::vector<PoolSpec>& specs) {
+  std::map<std::string, const PoolSpec*> seen;
+  for (const auto& spec : specs) {
+    const auto [at, fresh] = seen.emplace(spec.name, &spec);
+    if (fresh) continue;
+    return Error{ErrorCode::malformed, spec.origin.where + ": resource " + quoted(spec.name, 128) +
+                                           " is already defined at " + at->second->origin.where};
+  }
+  return {};
+}
+
+}  // namespace
+
+Status check_name_at(const std::string& place, const std::string& name) {
+  const auto checked = check_resource_name(name);
+  return checked ? checked : checked.error().context(place);
+}
+
+Status add_condition(Section& section, std::string_view key, Fact fact, Match match,
+                     Selector& into) {
+  auto values = TRY(section.texts(key));
+  if (!values.empty()) {
+    into.conditions.push_back({fact, std::string(key), std::move(values), match, {}});
+  }
+  return {};
+}
+
+Result<PoolSpecs> parse_pools(const std::vector<PoolSource>& sources,
+                              const PoolParseOptions& options) {
+  PoolSpecs all;
+  FlatPool flat;
+  for (const auto& source : sources) TRY_STATUS(add_source(source, options, flat, all));
+  if (flat.wanted && flat.enabled) {
+    TRY_STATUS(check_name_at(flat.spec.origin.where, flat.spec.name));
+    all.specs.push_back(std::move(flat.spec));
+  }
+  const bool only_variables = std::all_of(sources.begin(), sources.end(), [](const auto& source) {
+    return source.shape == PoolSource::Shape::rdma_environment;
+  });
+  if (only_variables && !flat.wanted && flat.enabled) all.specs.push_back(default_pool());
+  TRY_STATUS(check_unique(all.specs));
+  return all;
+}
+
+}  // namespace railhead

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// sriov-network-device-plugin. Several selectors are a union, the first that holds counts; within
+// one, keys are joined by AND and values by OR. Resources are served in order, and what one has
+// taken no later one gets. A network device with the default route and a physical function with
+// virtual ones are never handed out (make_pools.cpp).
+// Source: k8snetworkplumbingwg/sriov-network-device-plugin pkg/types/types.go, cmd/sriovdp/
+// manager.go, README.md.
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "pools/pool_parsers.h"
+
+namespace railhead {
+namespace {
+
+bool is_name_there(std::string_view name) {
+  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-';
+  });
+}
+
+Result<std::string> read_name(Section& item, const PoolParseOptions& options) {
+  const auto name = TRY(item.text("resourceName")).value_or("");
+  if (!is_name_there(name)) {
+    return item.error("resourceName",
+                      quoted(name) + " is not made of letters, digits, underscores and hyphens");
+  }
+  auto prefix = TRY(item.text("resourcePrefix")).value_or("");
+  if (prefix.empty()) prefix = options.sriov_prefix;
+  auto full = prefix + "/" + name;
+  TRY_STATUS(check_name_at(item.place("resourceName"), full));
+  return full;
+}
+
+/// `selectors`: one object, or a list of them.
+Result<std::vector<Selector>> read_selectors(Section& item, const std::string& device_type,
+                                             std::vector<std::string>& warnings) {
+  const Value* value = item.find("selectors");
+  if (value == nullptr) return item.error("selectors", "missing");
+  const auto path = item.path_of("selectors");
+  std::vector<Selector> selectors;
+  if (value->kind != Value::Kind::list) {
+    auto one = TRY(Section::of(item.file(), path, *value, Keys::theirs));
+    selectors.push_back(TRY(parse_sriov_selector(std::move(one), device_type, warnings)));
+  } else {
+    for (std::size_t i = 0; i < value->items.size(); ++i) {
+      auto one = TRY(Section::of(item.file(), path + "[" + std::to_string(i) + "]", value->items[i],
+                                 Keys::theirs));
+      selectors.push_back(TRY(parse_sriov_selector(std::move(one), device_type, warnings)));
+    }
+  }
+  return selectors;
+}
+
+Status read_additional_info(Section& item, PoolSpec& spec) {
+  const Value* info = item.find("additionalInfo");
+  if (info == nullptr) return {};
+  if (info->kind != Value::Kind::map)
+    return item.error("additionalInfo", "expected keys and values");
+  for (const auto& [device, mark, values] : info->entries) {
+    if (values.kind != Value::Kind::map) {
+      return item.error("additionalInfo", "expected keys and values below " + quoted(device));
+    }
+    for (const auto& entry : values.entries) {
+      auto text = entry.value.as_string();
+      if (!text) return text.error().context(item.file() + ": " + item.path_of("additionalInfo"));
+      spec.additional_info[device][entry.key] = *std::move(text);
+    }
+  }
+  return {};
+}
+
+Result<PoolSpec> read_item(Section& item, const std::string& device_type,
+                           const PoolParseOptions& options, std::vector<std::string>& warnings) {
+  PoolSpec spec;
+  spec.origin = {PoolFlavour::sriov_plugin, item.place()};
+  spec.name = TRY(read_name(item, options));
+  spec.mode = PoolMode::exclusive;
+  spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
+  if (device_type == "auxNetDevice") spec.kinds = {FunctionKind::scalable};
+  spec.exclude_topology = TRY(item.flag("excludeTopology"));
+  TRY_STATUS(read_additional_info(item, spec));
+  spec.include = TRY(read_selectors(item, device_type, warnings));
+  TRY_STATUS(item.finish(warnings));
+  return spec;
+}
+
+}  // namespace
+
+Status parse_sriov_plugin_pools(const PoolSource& source, const PoolParseOptions& options,
+                                PoolSpecs& into) {
+  Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
+  const Value* list = file.find("resourceList");
+  if (list == nullptr || list->kind != Value::Kind::list || list->items.empty()) {
+    return file.error("resourceList", "expected a list of resources that is not empty");
+  }
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    Section item = TRY(Section::of(source.name, "resourceList[" + std::to_string(i) + "]",
+                                   list->items[i], Keys::theirs));
+    auto device_type = TRY(item.text("deviceType")).value_or("");
+    if (device_type.empty()) device_type = "netDevice";
+    if (device_type == "accelerator") {
+      into.warnings.push_back(item.place("deviceType") + ": " + item.path_of("") +
+                              " skipped: accelerators are no network devices");
+      continue;
+    }
+    if (device_type != "netDevice" && device_type != "auxNetDevice") {
+      return item.error("deviceType", quoted(device_type) + " is no device type");
+    }
+    into.specs.push_back(TRY(read_item(item, device_type, options, into.warnings)));
+  }
+  return file.finish(into.warnings);
+}
+
+}  // namespace railhead

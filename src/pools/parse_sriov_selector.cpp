@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <utility>
+
+#include "base/text.h"
+#include "pools/pool_parsers.h"
+
+namespace railhead {
+namespace {
+
+struct KeyRow {
+  const char* key;
+  Fact fact;
+  Match match;
+};
+
+/// Keys of both device types.
+constexpr std::array kCommonKeys{
+    KeyRow{"vendors", Fact::vendor, Match::exact},
+    KeyRow{"devices", Fact::device, Match::exact},
+    KeyRow{"drivers", Fact::driver, Match::exact},
+    KeyRow{"linkTypes", Fact::link_type, Match::exact},
+};
+
+constexpr std::array kNetDeviceKeys{
+    KeyRow{"pciAddresses", Fact::pci_address, Match::exact},
+    KeyRow{"pKeys", Fact::first_pkey, Match::exact},
+    KeyRow{"acpiIndexes", Fact::untold, Match::exact},
+    KeyRow{"ddpProfiles", Fact::untold, Match::exact},
+};
+
+constexpr std::array kAuxiliaryKeys{KeyRow{"auxTypes", Fact::auxiliary_type, Match::exact}};
+
+/// A fact that cannot be learned must not widen the pool: the selector never holds, and says so.
+void warn_of_untold(const Section& section, std::string_view key,
+                    std::vector<std::string>& warnings) {
+  warnings.push_back(section.place(key) + ": " + section.path_of(key) +
+                     " cannot be told by this version: the selector matches nothing");
+}
+
+template <std::size_t Size>
+Status add_rows(Section& section, const std::array<KeyRow, Size>& rows, Selector& into,
+                std::vector<std::string>& warnings) {
+  for (const auto& row : rows) {
+    const auto before = into.conditions.size();
+    TRY_STATUS(add_condition(section, row.key, row.fact, row.match, into));
+    if (row.fact == Fact::untold && into.conditions.size() > before) {
+      warn_of_untold(section, row.key, warnings);
+    }
+  }
+  return {};
+}
+
+/// `pfNames` and `rootDevices`. A range that cannot be read matches nothing there, too.
+Status add_functions(Section& section, std::string_view key, Fact fact, Selector& into,
+                     std::vector<std::string>& warnings) {
+  const auto texts = TRY(section.texts(key));
+  if (texts.empty()) return {};
+  Condition condition{fact, std::string(key), {}, Match::any_case, {}};
+  for (const auto& text : texts) {
+    auto range = FunctionRange::parse(text);
+    if (range) {
+      condition.functions.push_back(*std::move(range));
+    } else {
+      warnings.push_back(section.place(key) + ": " + section.path_of(key) + ": " +
+                         range.error().message + "; it matches nothing");
+    }
+    condition.values.push_back(text);
+  }
+  into.conditions.push_back(std::move(condition));
+  return {};
+}
+
+}  // namespace
+
+Result<Selector> parse_sriov_selector(Section section, const std::string& device_type,
+                                      std::vector<std::string>& warnings) {
+  Selector selector;
+  TRY_STATUS(add_rows(section, kCommonKeys, selector, warnings));
+  TRY_STATUS(add_functions(section, "pfNames", Fact::pf_name, selector, warnings));
+  TRY_STATUS(add_functions(section, "rootDevices", Fact::root_device, selector, warnings));
+  selector.rdma = TRY(section.flag("isRdma"));
+  selector.vhost_net = TRY(section.flag("needVhostNet"));
+  if (device_type == "auxNetDevice") {
+    TRY_STATUS(add_rows(section, kAuxiliaryKeys, selector, warnings));
+  } else {
+    TRY_STATUS(add_rows(section, kNetDeviceKeys, selector, warnings));
+    const auto vdpa = TRY(section.text("vdpaType")).value_or("");
+    if (!vdpa.empty() && selector.rdma) return section.error("vdpaType", "excludes isRdma");
+    if (!vdpa.empty()) {
+      selector.conditions.push_back({Fact::untold, "vdpaType", {vdpa}, Match::exact, {}});
+      warn_of_untold(section, "vdpaType", warnings);
+    }
+  }
+  TRY_STATUS(section.finish(warnings));
+  return selector;
+}
+
+}  // namespace railhead

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pools/pool_spec.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace railhead {
+
+std::string_view to_string(PoolMode mode) {
+  return mode == PoolMode::shared ? "shared" : "exclusive";
+}
+
+std::string_view to_string(PoolFlavour flavour) {
+  switch (flavour) {
+    case PoolFlavour::railhead: return "railhead";
+    case PoolFlavour::shared_plugin: return "k8s-rdma-shared-dev-plugin";
+    case PoolFlavour::sriov_plugin: return "sriov-network-device-plugin";
+    case PoolFlavour::k8s_rdma_device_plugin: return "k8s-rdma-device-plugin";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(FunctionKind kind) {
+  switch (kind) {
+    case FunctionKind::physical: return "pf";
+    case FunctionKind::virtual_: return "vf";
+    case FunctionKind::scalable: return "sf";
+    case FunctionKind::soft: return "soft";
+  }
+  return "unknown";
+}
+
+Result<FunctionRange> FunctionRange::parse(std::string_view text) {
+  const auto malformed = [&](const std::string& why) {
+    return Error{ErrorCode::malformed, quoted(text) + ": " + why};
+  };
+  const auto hash = text.find('#');
+  FunctionRange range{std::string(text.substr(0, hash)), {}};
+  if (range.parent.empty()) return malformed("names no physical function");
+  if (hash == std::string_view::npos) return range;
+  for (const auto part : split(text.substr(hash + 1), ',')) {
+    const auto dash = part.find('-');
+    const auto first = parse_unsigned(part.substr(0, dash));
+    const auto last =
+        dash == std::string_view::npos ? first : parse_unsigned(part.substr(dash + 1));
+    if (!first || !last || *first > 0xffffffffU || *last > 0xffffffffU) {
+      return malformed(quoted(part) + " is neither a number nor a range such as 2-7");
+    }
+    if (*last < *first) return malformed(quoted(part) + " ends before it begins");
+    range.ranges.emplace_back(static_cast<unsigned>(*first), static_cast<unsigned>(*last));
+  }
+  return range;
+}
+
+bool FunctionRange::covers(unsigned index) const {
+  return ranges.empty() || std::any_of(ranges.begin(), ranges.end(), [&](const auto& range) {
+           return range.first <= index && index <= range.second;
+         });
+}
+
+PoolSpec default_pool() {
+  PoolSpec spec;
+  spec.name = "rdma.io/hca";
+  spec.slots = 100;
+  spec.kinds = {FunctionKind::physical, FunctionKind::virtual_, FunctionKind::scalable,
+                FunctionKind::soft};
+  spec.include = {{{{Fact::role, "roles", {"compute"}, Match::exact, {}}}, true, false}};
+  return spec;
+}
+
+}  // namespace railhead

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Named resources on a machine.
+// * What a pool hands out is a function: a PCI function (PF or VF), a scalable function (SF) or a
+//   soft RDMA device, with all RDMA devices it carries.
+// * A function is in at most one exclusive pool, and then in no other pool.
+// * Device ids depend on the function and the slot alone, never on an order of discovery: the
+//   kubelet compares those of its checkpoint with those it is told.
+// * For every function that is not in a pool there is a reason.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/node.h"
+#include "pools/pool_spec.h"
+
+namespace railhead {
+
+/// A device id of the kubelet's API may have so many characters (deviceplugin v1beta1, Device.ID).
+inline constexpr std::size_t kMaxDeviceIdLength = 63;
+
+/// A thing that a pool can hand out.
+struct NetFunction {
+  FunctionKind kind = FunctionKind::physical;
+  std::string id;                 ///< PCI address, auxiliary device name or RDMA device name
+  std::optional<PciAddress> pci;  ///< its own; that of its physical function for an SF
+  std::vector<std::size_t> nics;  ///< its RDMA devices, indices into Node::nics
+  std::vector<std::string> netdevs;
+  std::optional<PciAddress> parent;  ///< physical function of a VF or SF
+  std::optional<unsigned> index;     ///< number among its parent's VFs, or the SF's number
+  std::optional<int> numa_node;
+};
+
+/// Every network function of the node, PCI functions by address, then SFs, then soft devices.
+std::vector<NetFunction> functions_of(const Node& node);
+
+/// What other layers know of an RDMA device; one for each of Node::nics.
+struct NicStanding {
+  std::string role;     ///< "compute"
+  std::string trouble;  ///< why it cannot carry traffic now; "" when it can
+};
+
+enum class MemberState : std::uint8_t { ready, not_ready };
+
+struct Member {
+  std::size_t function = 0;  ///< index into PoolTable::functions
+  std::size_t selector = 0;  ///< which of PoolSpec::include holds
+  MemberState state = MemberState::ready;
+  std::string reason;  ///< of not_ready
+};
+
+struct Pool {
+  PoolSpec spec;
+  std::vector<Member> members;  ///< in the order of functions
+};
+
+/// All pools of a machine. A value: it is made anew when the machine or the configuration changes.
+struct PoolTable {
+  std::vector<NetFunction> functions;
+  std::vector<Pool> pools;  ///< in the order of the specs
+  /// Per function the exclusive pool that has it.
+  std::vector<std::optional<std::size_t>> exclusive;
+  /// Functions that two exclusive pools want, naming both. The first keeps it; among pools of the
+  /// SR-IOV plugin's files that is the rule and no conflict.
+  std::vector<std::string> conflicts;
+
+  /// The function that carries this RDMA device.
+  [[nodiscard]] std::optional<std::size_t> function_of(std::size_t nic) const;
+};
+
+/// `standings` has one entry per NIC.
+PoolTable make_pools(const std::vector<PoolSpec>& specs, const Node& node,
+                     const std::vector<NicStanding>& standings);
+
+/// For each function why it is not in a pool, such as "vendors: 8086 is not 15b3"; "" where it is.
+/// Arguments as for make_pools(), which made the table.
+std::vector<std::string> why_not(const PoolTable& table, const Node& node,
+                                 const std::vector<NicStanding>& standings, std::size_t pool);
+
+/// One device as the kubelet is told of it.
+struct PoolDevice {
+  std::string id;
+  std::optional<std::size_t> member;  ///< index into Pool::members; absent for a fungible slot
+  std::vector<int> numa_nodes;        ///< empty: no hint
+};
+
+/// A pool without members has no devices.
+std::size_t device_count(const Pool& pool);
+std::vector<PoolDevice> devices_of(const Pool& pool, const std::vector<NetFunction>& functions);
+
+}  // namespace railhead

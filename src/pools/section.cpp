@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pools/section.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+bool is_same_key(std::string_view a, std::string_view b, Keys keys) {
+  return keys == Keys::ours ? a == b : to_lower(a) == to_lower(b);
+}
+
+}  // namespace
+
+std::string place_in(const std::string& file, const Mark& mark) {
+  if (mark.line == 0) return file;
+  return file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
+}
+
+Section::Section(std::string file, std::string path, const Value& value, Keys keys)
+    : file_(std::move(file)),
+      path_(std::move(path)),
+      value_(&value),
+      keys_(keys) {}
+
+Result<Section> Section::of(std::string file, std::string path, const Value& value, Keys keys) {
+  if (value.kind != Value::Kind::map) {
+    return Error{ErrorCode::malformed,
+                 place_in(file, value.mark) + ": " + path + ": expected keys and values"};
+  }
+  return Section(std::move(file), std::move(path), value, keys);
+}
+
+const Value::Entry* Section::entry(std::string_view key) const {
+  const auto at =
+      std::find_if(value_->entries.begin(), value_->entries.end(),
+                   [&](const Value::Entry& one) { return is_same_key(one.key, key, keys_); });
+  return at != value_->entries.end() ? &*at : nullptr;
+}
+
+const Value* Section::find(std::string_view key) {
+  asked_.emplace_back(key);
+  const auto* found = entry(key);
+  return found != nullptr && found->value.kind != Value::Kind::null ? &found->value : nullptr;
+}
+
+Result<std::optional<std::string>> Section::text(std::string_view key) {
+  const auto* value = find(key);
+  if (value == nullptr) return std::optional<std::string>();
+  auto text = value->as_string();
+  if (!text) return wrong_shape(key, text.error());
+  return std::optional<std::string>(*std::move(text));
+}
+
+Result<bool> Section::flag(std::string_view key) {
+  const auto* value = find(key);
+  if (value == nullptr) return false;
+  auto flag = value->as_bool();
+  if (!flag) return wrong_shape(key, flag.error());
+  return flag;
+}
+
+Result<std::vector<std::string>> Section::texts(std::string_view key) {
+  const auto* value = find(key);
+  if (value == nullptr) return std::vector<std::string>();
+  if (keys_ == Keys::ours && value->kind == Value::Kind::scalar) {
+    return std::vector<std::string>{value->scalar};
+  }
+  auto texts = value->as_strings();
+  if (!texts) return wrong_shape(key, texts.error());
+  return texts;
+}
+
+Result<std::optional<std::int64_t>> Section::number(std::string_view key) {
+  const auto* value = find(key);
+  if (value == nullptr) return std::optional<std::int64_t>();
+  const auto number = value->as_signed();
+  if (!number) return wrong_shape(key, number.error());
+  return std::optional<std::int64_t>(*number);
+}
+
+Result<std::optional<Section>> Section::section(std::string_view key) {
+  const auto* value = find(key);
+  if (value == nullptr) return std::optional<Section>();
+  return std::optional<Section>(TRY(of(file_, path_of(key), *value, keys_)));
+}
+
+Status Section::finish(std::vector<std::string>& warnings) const {
+  for (const auto& [key, mark, value] : value_->entries) {
+    const bool asked = std::any_of(asked_.begin(), asked_.end(), [&, &name = key](const auto& one) {
+      return is_same_key(one, name, keys_);
+    });
+    if (asked) continue;
+    const auto what = place_in(file_, mark) + ": unknown key " + quoted(path_of(key), 128);
+    if (keys_ == Keys::ours) {
+      return Error{ErrorCode::malformed, what + "; known here: " + join(asked_, ", ")};
+    }
+    warnings.push_back(what + " ignored");
+  }
+  return {};
+}
+
+Error Section::error(std::string_view key, const std::string& what) const {
+  return {ErrorCode::malformed, place(key) + ": " + path_of(key) + ": " + what};
+}
+
+Error Section::wrong_shape(std::string_view key, const Error& error) const {
+  return error.context(file_ + ": " + path_of(key));
+}
+
+std::string Section::place(std::string_view key) const {
+  const auto* found = entry(key);
+  return found != nullptr ? place_in(file_, found->value.mark) : place();
+}
+
+std::string Section::place() const {
+  return place_in(file_, value_->mark);
+}
+
+std::string Section::path_of(std::string_view key) const {
+  if (path_.empty()) return std::string(key);
+  return key.empty() ? path_ : path_ + "." + std::string(key);
+}
+
+}  // namespace railhead

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace railhead::test {
+
+/// A file with this text, gone at the end of the test.
+class TextFile {
+ public:
+  explicit TextFile(const std::string& text)
+      : path_(testing::TempDir() + "railhead-" +
+              testing::UnitTest::GetInstance()->current_test_info()->name()) {
+    std::ofstream(path_) << text;
+  }
+
+  ~TextFile() { std::filesystem::remove(path_); }
+
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+}  // namespace railhead::test

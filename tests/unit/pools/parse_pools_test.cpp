@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pools/parse_pools.h"
+
+#include <gmock/gmock.h>
+
+#include "unit/pools/pools_of.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+Texts names(const Result<PoolSpecs>& parsed) {
+  if (!parsed) return {parsed.error().message};
+  Texts found;
+  for (const auto& spec : parsed->specs) found.push_back(spec.name);
+  return found;
+}
+
+TEST(Pools, nothing_configured_is_the_default_pool) {
+  EXPECT_EQ(parse_files({})->specs, std::vector<PoolSpec>{default_pool()});
+  EXPECT_EQ(parse_files({{"a.yaml", "log: {level: debug}"}})->specs,
+            std::vector<PoolSpec>{default_pool()});
+}
+
+TEST(Pools, anything_configured_takes_the_place_of_the_default_pool) {
+  EXPECT_THAT(names(parse_files({{"a.json", shared(R"({"vendors": ["15b3"]})")}})),
+              ElementsAre("rdma/hca"));
+}
+
+TEST(Pools, files_of_all_kinds_are_read_together) {
+  EXPECT_THAT(names(parse_files({{"ours.yaml", "pools: [{name: a.io/a}]"},
+                                 {"shared.json", shared(R"({"vendors": ["15b3"]})")},
+                                 {"sriov.json", sriov("{}")},
+                                 {"flat.yaml", "resourceName: flat.io/hca\nresourceCount: 5\n"},
+                                 {"more.yaml", "pools: [{name: b.io/b}]"}})),
+              ElementsAre("a.io/a", "rdma/hca", "intel.com/nics", "b.io/b", "flat.io/hca"));
+}
+
+TEST(Pools, the_same_resource_in_two_files_is_an_error_that_names_both_places) {
+  const auto parsed = parse_files({{"ours.yaml", "pools:\n  - name: rdma/hca\n"},
+                                   {"shared.json", shared(R"({"vendors": ["15b3"]})")}});
+  ASSERT_FALSE(parsed);
+  EXPECT_THAT(
+      parsed.error().message,
+      HasSubstr("shared.json:1:17: resource \"rdma/hca\" is already defined at ours.yaml:2:5"));
+}
+
+TEST(FlatFile, describes_one_fungible_pool_with_its_own_defaults) {
+  const auto parsed = parse_files({{"flat.yaml", "gpuRdmaAutoInject: true\n"}});
+  ASSERT_TRUE(parsed);
+  auto expected = default_pool();
+  expected.origin = {PoolFlavour::k8s_rdma_device_plugin, "flat.yaml"};
+  EXPECT_EQ(parsed->specs, std::vector<PoolSpec>{expected});
+}
+
+TEST(FlatFile, names_its_resource_and_count) {
+  const auto specs = specs_of("resourceName: a.io/rdma\nresourceCount: 12\n");
+  ASSERT_EQ(specs.size(), 1U);
+  EXPECT_EQ(specs[0].name, "a.io/rdma");
+  EXPECT_EQ(specs[0].slots, 12U);
+  EXPECT_EQ(specs[0].origin.where, "file:1:15");
+}
+
+TEST(FlatFile, variables_are_above_the_file) {
+  const auto parsed = parse_files({{"flat.yaml", "resourceName: a.io/rdma\nresourceCount: 12\n"}},
+                                  {{"RDMA_RESOURCE_COUNT", "7"}});
+  EXPECT_EQ(parsed->specs.at(0).name, "a.io/rdma");
+  EXPECT_EQ(parsed->specs.at(0).slots, 7U);
+}
+
+TEST(FlatFile, variables_alone_describe_the_pool) {
+  const auto parsed = parse_files({}, {{"RDMA_RESOURCE_NAME", "a.io/rdma"}});
+  ASSERT_EQ(parsed->specs.size(), 1U);
+  EXPECT_EQ(parsed->specs[0].name, "a.io/rdma");
+  EXPECT_EQ(parsed->specs[0].slots, 100U);
+  EXPECT_EQ(parsed->specs[0].origin.where, "RDMA_RESOURCE_NAME");
+  EXPECT_EQ(parse_files({}, {{"RDMA_RESOURCE_COUNT", "5"}})->specs.at(0).slots, 5U);
+}
+
+TEST(FlatFile, a_variable_of_injection_adds_no_pool_to_those_that_are_configured) {
+  const std::map<std::string, std::string> environment{{"RDMA_GPU_AUTO_INJECT", "true"}};
+  EXPECT_THAT(names(parse_files({{"a.yaml", "pools: [{name: a.io/a}]"}}, environment)),
+              ElementsAre("a.io/a"));
+  EXPECT_THAT(names(parse_files({}, environment)), ElementsAre("rdma.io/hca"));
+}
+
+TEST(FlatFile, where_it_switches_its_device_plugin_off_there_is_no_pool) {
+  EXPECT_THAT(names(parse_text("enableDevicePlugin: false\n")), ElementsAre());
+  EXPECT_THAT(names(parse_files({}, {{"RDMA_ENABLE_DEVICE_PLUGIN", "false"}})), ElementsAre());
+  EXPECT_THAT(names(parse_files({{"flat.yaml", "enableDevicePlugin: false\n"}},
+                                {{"RDMA_ENABLE_DEVICE_PLUGIN", "true"}})),
+              ElementsAre("rdma.io/hca"));
+  EXPECT_THAT(names(parse_files({{"flat.yaml", "enableDevicePlugin: false\n"},
+                                 {"a.yaml", "pools: [{name: a.io/a}]"}})),
+              ElementsAre("a.io/a"));
+}
+
+TEST(FlatFile, wrong_values_are_errors) {
+  EXPECT_THAT(error_of("resourceCount: -1\n"), HasSubstr("file:1:16: resourceCount: -1"));
+  EXPECT_THAT(error_of("resourceCount: many\n"), HasSubstr("resourceCount"));
+  EXPECT_THAT(error_of("resourceName: hca\n"), HasSubstr("no resource name"));
+  for (const auto& [name, value] :
+       std::map<std::string, std::string>{{"RDMA_RESOURCE_COUNT", "-1"},
+                                          {"RDMA_RESOURCE_COUNT", "x"},
+                                          {"RDMA_RESOURCE_NAME", "hca"},
+                                          {"RDMA_ENABLE_DEVICE_PLUGIN", "perhaps"}}) {
+    const auto parsed = parse_files({}, {{name, value}});
+    ASSERT_FALSE(parsed) << name;
+    EXPECT_THAT(parsed.error().message, HasSubstr(name));
+  }
+}
+
+TEST(FlatFile, no_slots_are_a_warning) {
+  EXPECT_THAT(warnings_of("resourceCount: 0\n"), ElementsAre(HasSubstr("no slots")));
+}
+
+}  // namespace
+}  // namespace railhead::test

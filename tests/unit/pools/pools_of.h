@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "config/config.h"
+#include "pools/parse_pools.h"
+#include "pools/pools.h"
+#include "unit/node/hosts.h"
+#include "unit/node_builder.h"
+
+namespace railhead::test {
+
+using Texts = std::vector<std::string>;
+
+/// Files by name as the agent would read them.
+inline Result<PoolSpecs> parse_files(const std::vector<ConfigFile>& files,
+                                     const std::map<std::string, std::string>& environment = {}) {
+  const auto config = make_config({files, environment, {}});
+  if (!config) return config.error();
+  PoolParseOptions options;
+  options.sriov_prefix = config->text("devicePlugin.resourcePrefix");
+  options.roles = {"compute", "storage", "management"};
+  return parse_pools(config->pool_sources(), options);
+}
+
+inline Result<PoolSpecs> parse_text(const std::string& text) {
+  return parse_files({{"file", text}});
+}
+
+/// The specs of a text that is right and gives no warning.
+inline std::vector<PoolSpec> specs_of(const std::string& text) {
+  const auto parsed = parse_text(text);
+  if (!parsed) {
+    ADD_FAILURE() << parsed.error().message;
+    return {};
+  }
+  EXPECT_EQ(parsed->warnings, Texts{}) << text;
+  return parsed->specs;
+}
+
+/// What is wrong with a text; "" if nothing is.
+inline std::string error_of(const std::string& text) {
+  const auto parsed = parse_text(text);
+  return parsed ? "" : parsed.error().message;
+}
+
+inline Texts warnings_of(const std::string& text) {
+  const auto parsed = parse_text(text);
+  if (!parsed) ADD_FAILURE() << parsed.error().message;
+  return parsed ? parsed->warnings : Texts{};
+}
+
+/// A machine with pools. All NICs are compute and well.
+struct Pooled {
+  Node node;
+  std::vector<NicStanding> standings;
+  PoolTable table;
+
+  Pooled(Node machine, const std::vector<PoolSpec>& specs)
+      : node(std::move(machine)),
+        standings(node.nics.size(), NicStanding{"compute", ""}),
+        table(make_pools(specs, node, standings)) {}
+
+  Pooled(Node machine, const std::string& text)
+      : Pooled(std::move(machine), specs_of(text)) {}
+
+  /// Ids of the members of a pool.
+  [[nodiscard]] Texts members(std::size_t pool = 0) const {
+    Texts ids;
+    for (const auto& member : table.pools.at(pool).members) {
+      ids.push_back(table.functions[member.function].id);
+    }
+    return ids;
+  }
+
+  /// Why a function is not in a pool.
+  [[nodiscard]] std::string why(const std::string& id, std::size_t pool = 0) const {
+    for (std::size_t f = 0; f < table.functions.size(); ++f) {
+      if (table.functions[f].id == id) return why_not(table, node, standings, pool)[f];
+    }
+    ADD_FAILURE() << "no function " << id;
+    return "";
+  }
+
+  [[nodiscard]] Texts device_ids(std::size_t pool = 0) const {
+    Texts ids;
+    for (const auto& device : devices_of(table.pools.at(pool), table.functions)) {
+      ids.push_back(device.id);
+    }
+    return ids;
+  }
+};
+
+/// A sriov plugin's resource with these selectors (JSON).
+inline std::string sriov(const std::string& selectors, const std::string& more = "") {
+  return R"({"resourceList": [{"resourceName": "nics", "selectors": )" + selectors + more + "}]}";
+}
+
+/// A shared plugin's resource with these selectors (JSON).
+inline std::string shared(const std::string& selectors) {
+  return R"({"configList": [{"resourceName": "hca", "rdmaHcaMax": 10, "selectors": )" + selectors +
+         "}]}";
+}
+
+/// InfiniBand ib0, Ethernet ens2, a card of Intel ens3, and eno1 with the default route, on
+/// 0000:11:00.0, 12:00.0, 81:00.0 and 82:00.0.
+inline Node small_server() {
+  NodeBuilder b;
+  b.numa(0, 0).numa(1, 1);
+  const auto left = b.host_bridge(0x10, 0);
+  b.nic(b.bridge(left)).netdev("ib0");
+  b.nic(b.bridge(left)).ethernet(200).ids(0x15b3, 0x101d).netdev("ens2");
+  const auto right = b.host_bridge(0x80, 1);
+  b.nic(b.bridge(right)).ethernet(100).ids(0x8086, 0x1592).netdev("ens3");
+  b.nic(b.bridge(right)).ethernet(25).netdev("eno1").default_route();
+  auto node = b.build();
+  for (auto& device : node.pci) device.driver = device.vendor == 0x8086 ? "ice" : "mlx5_core";
+  return node;
+}
+
+/// Physical functions ens1f0 (0000:11:00.0) with eight VFs (0000:11:01.0 and on) and ens2f0
+/// (0000:12:00.0) with none.
+inline Node vf_server() {
+  NodeBuilder b;
+  b.numa(0, 0);
+  const auto left = b.host_bridge(0x10, 0);
+  b.nic(b.bridge(left)).ethernet(200).netdev("ens1f0").virtual_functions(8);
+  b.nic(b.bridge(left)).ethernet(200).netdev("ens2f0");
+  auto node = b.build();
+  for (auto& device : node.pci) device.driver = "mlx5_core";
+  return node;
+}
+
+}  // namespace railhead::test

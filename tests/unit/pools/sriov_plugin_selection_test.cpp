@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a resource of sriov-network-device-plugin takes.
+#include <gmock/gmock.h>
+
+#include "unit/pools/pools_of.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+TEST(SriovPluginSelection, a_physical_function_with_virtual_ones_is_never_handed_out) {
+  const Pooled pooled(vf_server(), sriov(R"({"vendors": ["15b3"], "isRdma": true})"));
+  EXPECT_EQ(pooled.members().size(), 9U);
+  EXPECT_EQ(pooled.why("0000:11:00.0"), "it has 8 virtual functions enabled");
+  EXPECT_EQ(pooled.why("0000:12:00.0"), "");
+}
+
+TEST(SriovPluginSelection, an_interface_with_the_default_route_is_never_handed_out) {
+  const Pooled pooled(small_server(), sriov(R"({"vendors": ["15b3"]})"));
+  EXPECT_THAT(pooled.members(), ElementsAre("0000:11:00.0", "0000:12:00.0"));
+  EXPECT_EQ(pooled.why("0000:82:00.0"), "its netdev eno1 carries the default route");
+}
+
+TEST(SriovPluginSelection, nor_is_one_below_a_bond_that_carries_it) {
+  auto node = small_server();
+  for (auto& netdev : node.netdevs) {
+    netdev.default_route = false;
+    if (netdev.name == "ens2") netdev.master = "bond0";
+  }
+  Netdev bond;
+  bond.name = "bond0";
+  bond.default_route = true;
+  node.netdevs.push_back(bond);
+  const Pooled pooled(node, sriov(R"({"vendors": ["15b3"]})"));
+  EXPECT_THAT(pooled.members(), ElementsAre("0000:11:00.0", "0000:82:00.0"));
+  EXPECT_EQ(pooled.why("0000:12:00.0"), "its netdev ens2 carries the default route");
+}
+
+TEST(SriovPluginSelection, an_empty_selector_takes_every_network_device) {
+  EXPECT_EQ(Pooled(small_server(), sriov("{}")).members().size(), 3U);
+  EXPECT_THAT(Pooled(small_server(), sriov("[]")).members(), IsEmpty());
+}
+
+TEST(SriovPluginSelection, all_virtual_functions_of_a_physical_one_by_its_name) {
+  const Pooled pooled(vf_server(), sriov(R"({"pfNames": ["ens1f0"]})"));
+  EXPECT_EQ(pooled.members().size(), 8U);
+  EXPECT_EQ(pooled.why("0000:11:00.0"), "pfNames: it is neither a VF nor an SF");
+  EXPECT_EQ(pooled.why("0000:12:00.0"), "pfNames: it is neither a VF nor an SF");
+}
+
+TEST(SriovPluginSelection, some_of_them_by_number_with_both_ends) {
+  const Pooled pooled(vf_server(), sriov(R"({"pfNames": ["ens9", "ens1f0#0,2-3,7"]})"));
+  EXPECT_THAT(pooled.members(),
+              ElementsAre("0000:11:01.0", "0000:11:01.2", "0000:11:01.3", "0000:11:01.7"));
+  EXPECT_EQ(pooled.why("0000:11:01.1"), "pfNames: ens1f0#1 is none of ens9, ens1f0#0,2-3,7");
+}
+
+TEST(SriovPluginSelection, by_the_address_of_the_physical_function) {
+  const Pooled pooled(vf_server(), sriov(R"({"rootDevices": ["0000:11:00.0#4-5"]})"));
+  EXPECT_THAT(pooled.members(), ElementsAre("0000:11:01.4", "0000:11:01.5"));
+  EXPECT_EQ(pooled.why("0000:11:01.6"), "rootDevices: 0000:11:00.0#6 is not 0000:11:00.0#4-5");
+}
+
+TEST(SriovPluginSelection, names_and_addresses_of_physical_functions_count_in_any_case) {
+  EXPECT_EQ(Pooled(vf_server(), sriov(R"({"pfNames": ["ENS1F0#1"]})")).members().size(), 1U);
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x5d, 0))).netdev("ens1").virtual_functions(2);
+  EXPECT_EQ(Pooled(b.build(), sriov(R"({"rootDevices": ["0000:5E:00.0"]})")).members().size(), 2U);
+}
+
+TEST(SriovPluginSelection, other_values_are_compared_letter_by_letter) {
+  EXPECT_THAT(Pooled(vf_server(), sriov(R"({"vendors": ["15B3"]})")).members(), IsEmpty());
+  EXPECT_THAT(Pooled(vf_server(), sriov(R"({"pciAddresses": ["11:01.0"]})")).members(), IsEmpty());
+  EXPECT_THAT(Pooled(vf_server(), sriov(R"({"pciAddresses": ["0000:11:01.0"]})")).members(),
+              ElementsAre("0000:11:01.0"));
+}
+
+TEST(SriovPluginSelection, a_range_that_cannot_be_read_matches_nothing) {
+  const auto parsed = parse_text(sriov(R"({"pfNames": ["ens1f0#7-2"]})"));
+  ASSERT_TRUE(parsed);
+  EXPECT_THAT(Pooled(vf_server(), parsed->specs).members(), IsEmpty());
+}
+
+TEST(SriovPluginSelection, a_fact_that_cannot_be_told_takes_nothing_rather_than_everything) {
+  const auto parsed =
+      parse_text(sriov(R"({"vendors": ["15b3"], "ddpProfiles": ["GTPv1-C/U IPv4"]})"));
+  ASSERT_TRUE(parsed);
+  const Pooled pooled(vf_server(), parsed->specs);
+  EXPECT_THAT(pooled.members(), IsEmpty());
+  EXPECT_EQ(pooled.why("0000:12:00.0"), "ddpProfiles: this version cannot tell");
+}
+
+TEST(SriovPluginSelection, is_rdma_takes_only_what_has_an_rdma_device) {
+  auto node = vf_server();
+  std::erase_if(node.nics,
+                [](const Nic& nic) { return nic.pci->device == 1 && nic.pci->function > 1; });
+  for (auto& device : node.pci) {
+    if (device.is_vf() && device.address.function > 1) device.driver = "vfio-pci";
+  }
+  EXPECT_EQ(Pooled(node, sriov(R"({"pfNames": ["ens1f0"]})")).members().size(), 8U);
+  EXPECT_THAT(Pooled(node, sriov(R"({"pfNames": ["ens1f0"], "isRdma": true})")).members(),
+              ElementsAre("0000:11:01.0", "0000:11:01.1"));
+  EXPECT_EQ(Pooled(node, sriov(R"({"drivers": ["vfio-pci"]})")).members().size(), 6U);
+}
+
+TEST(SriovPluginSelection,
+     a_link_type_is_known_where_a_driver_for_virtual_machines_holds_the_function) {
+  auto node = vf_server();
+  std::erase_if(node.nics, [](const Nic& nic) { return nic.pci->device == 1; });
+  EXPECT_EQ(
+      Pooled(node, sriov(R"({"pfNames": ["ens1f0"], "linkTypes": ["ether"]})")).members().size(),
+      8U);
+  EXPECT_THAT(
+      Pooled(node, sriov(R"({"pfNames": ["ens1f0"], "linkTypes": ["infiniband"]})")).members(),
+      IsEmpty());
+}
+
+TEST(SriovPluginSelection, pkeys_are_those_of_entry_zero_of_infiniband) {
+  auto node = small_server();
+  node.nics[0].ports[0].pkeys = {0x8001, 0xffff};
+  node.nics[1].ports[0].pkeys = {0x8001};
+  EXPECT_THAT(Pooled(node, sriov(R"({"pKeys": ["0x8001"]})")).members(),
+              ElementsAre("0000:11:00.0"));
+  EXPECT_THAT(Pooled(node, sriov(R"({"pKeys": ["0xffff"]})")).members(), IsEmpty());
+}
+
+TEST(SriovPluginSelection, selectors_are_a_union_and_the_first_that_holds_counts) {
+  const Pooled pooled(vf_server(), sriov(R"([{"pfNames": ["ens1f0#0-1"], "isRdma": true},
+                                             {"rootDevices": ["0000:11:00.0#1-2"]}])"));
+  EXPECT_THAT(pooled.members(), ElementsAre("0000:11:01.0", "0000:11:01.1", "0000:11:01.2"));
+  EXPECT_EQ(pooled.table.pools[0].members[1].selector, 0U);
+  EXPECT_EQ(pooled.table.pools[0].members[2].selector, 1U);
+  EXPECT_EQ(pooled.why("0000:11:01.3"),
+            "pfNames: ens1f0#3 is not ens1f0#0-1; or rootDevices: 0000:11:00.0#3 is not "
+            "0000:11:00.0#1-2");
+}
+
+TEST(SriovPluginSelection, what_one_resource_takes_no_later_one_gets_and_that_is_no_conflict) {
+  const Pooled pooled(vf_server(), R"({"resourceList": [
+      {"resourceName": "a", "selectors": {"pfNames": ["ens1f0#0-1"]}},
+      {"resourceName": "b", "selectors": {"vendors": ["15b3"]}}]})");
+  EXPECT_THAT(pooled.members(0), ElementsAre("0000:11:01.0", "0000:11:01.1"));
+  EXPECT_EQ(pooled.members(1).size(), 7U);
+  EXPECT_EQ(pooled.why("0000:11:01.0", 1), "is in the exclusive pool intel.com/a");
+  EXPECT_THAT(pooled.table.conflicts, IsEmpty());
+}
+
+TEST(SriovPluginSelection, scalable_functions_by_name_and_number) {
+  auto node = vf_server();
+  for (unsigned i = 0; i < 4; ++i) {
+    Nic scalable = node.nics.back();
+    scalable.name = "mlx5_1" + std::to_string(i);
+    scalable.sub_function = "mlx5_core.sf." + std::to_string(2 + i);
+    scalable.sf_number = 10 + i;
+    scalable.netdevs = {"ens2f0s" + std::to_string(10 + i)};
+    node.nics.push_back(scalable);
+  }
+  const auto select = [&](const std::string& selectors) {
+    return Pooled(node, sriov(selectors, R"(, "deviceType": "auxNetDevice")")).members();
+  };
+  EXPECT_EQ(select(R"({"auxTypes": ["sf"]})").size(), 4U);
+  EXPECT_THAT(select(R"({"auxTypes": ["eth"]})"), IsEmpty());
+  EXPECT_THAT(select(R"({"pfNames": ["ens2f0#11-12"], "isRdma": true})"),
+              ElementsAre("mlx5_core.sf.3", "mlx5_core.sf.4"));
+  EXPECT_THAT(select(R"({"rootDevices": ["0000:12:00.0#13"]})"), ElementsAre("mlx5_core.sf.5"));
+  EXPECT_EQ(select(R"({"vendors": ["15b3"], "drivers": ["mlx5_core.sf"]})").size(), 4U);
+  EXPECT_THAT(Pooled(node, sriov(R"({"pfNames": ["ens2f0"]})")).members(), IsEmpty());
+}
+
+TEST(SriovPluginSelection, of_a_pool_that_selects_nothing_every_function_has_a_reason) {
+  const Pooled pooled(vf_server(), sriov(R"({"vendors": ["8086"], "drivers": ["iavf"]})"));
+  for (const auto& function : pooled.table.functions) {
+    EXPECT_THAT(pooled.why(function.id), HasSubstr("vendors: 15b3 is not 8086")) << function.id;
+  }
+}
+
+}  // namespace
+}  // namespace railhead::test
