@@ -12,8 +12,8 @@
 #include "host/host.h"
 #include "inject/decide.h"
 #include "node/node.h"
-#include "topology/nccl_topology.h"
 #include "pools/parse_pools.h"
+#include "topology/nccl_topology.h"
 
 namespace railhead {
 
