@@ -18,6 +18,7 @@ namespace reason {
 inline constexpr std::string_view kNotRdma = "not-rdma";
 inline constexpr std::string_view kGpusOff = "gpus-off";
 inline constexpr std::string_view kGpus = "gpus";
+inline constexpr std::string_view kResource = "resource";
 inline constexpr std::string_view kAnnotation = "annotation";
 inline constexpr std::string_view kPresent = "rdma-present";
 inline constexpr std::string_view kPrivileged = "privileged";
@@ -28,14 +29,16 @@ inline constexpr std::string_view kRoceOwnNetwork = "roce-own-network";
 inline constexpr std::string_view kRdmaNetnsExclusive = "rdma-netns-exclusive";
 inline constexpr std::string_view kNarrowedAway = "narrowed-away";
 inline constexpr std::string_view kNoUsableNic = "no-usable-nic";
+inline constexpr std::string_view kAllocationGone = "allocation-gone";
 inline constexpr std::string_view kStandIn = "stand-in";
 inline constexpr std::string_view kMemlockShort = "memlock-short";
 }  // namespace reason
 
-inline constexpr std::array<CodeMeaning, 15> kReasonCodes = {{
+inline constexpr std::array<CodeMeaning, 17> kReasonCodes = {{
     {reason::kNotRdma, "holds no GPU, and no annotation names it where that counts"},
     {reason::kGpusOff, "holds GPUs, and --gpus is none"},
     {reason::kGpus, "holds GPUs and gets the NICs that belong to them"},
+    {reason::kResource, "holds a resource of this node and gets its NICs"},
     {reason::kAnnotation, "an annotation names it, and --annotations is allow"},
     {reason::kPresent, "has RDMA devices from elsewhere: memlock and environment only"},
     {reason::kPrivileged, "privileged: memlock and environment only"},
@@ -46,6 +49,7 @@ inline constexpr std::array<CodeMeaning, 15> kReasonCodes = {{
     {reason::kRdmaNetnsExclusive, "RDMA namespaces are exclusive, and the pod has its own network"},
     {reason::kNarrowedAway, "the nics annotation leaves no NIC that is due"},
     {reason::kNoUsableNic, "no usable NIC is due"},
+    {reason::kAllocationGone, "the NICs that were allocated to it are gone"},
     {reason::kStandIn, "refused: rdma is required, and a GPU's own NIC is not usable"},
     {reason::kMemlockShort, "refused: rdma is required, and the memlock limit cannot be met"},
 }};
@@ -57,6 +61,7 @@ inline constexpr std::string_view kAnnotationDenied = "annotation-denied";
 inline constexpr std::string_view kNumbersIgnored = "annotation-numbers-ignored";
 inline constexpr std::string_view kAnnotationCopied = "annotation-copied";
 inline constexpr std::string_view kAllocationUnknown = "allocation-unknown";
+inline constexpr std::string_view kAllocationGone = "allocation-gone";
 inline constexpr std::string_view kGpuUnresolved = "gpu-unresolved";
 inline constexpr std::string_view kGpuAmbiguous = "gpu-ambiguous";
 inline constexpr std::string_view kGpuEnvDiffers = "gpu-env-differs";
@@ -71,13 +76,14 @@ inline constexpr std::string_view kMemlockLeft = "memlock-left";
 inline constexpr std::string_view kMemlockUnsupported = "memlock-unsupported";
 }  // namespace warn
 
-inline constexpr std::array<CodeMeaning, 18> kRemarkCodes = {{
+inline constexpr std::array<CodeMeaning, 19> kRemarkCodes = {{
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
     {warn::kNumbersIgnored, "a device annotation states numbers that are not the node's"},
     {warn::kAnnotationCopied, "a container annotation also stands on the pod: it proves nothing"},
     {warn::kAllocationUnknown, "an allocation of a resource that no pool of this node offers"},
+    {warn::kAllocationGone, "a NIC that was allocated to it is gone"},
     {warn::kGpuUnresolved, "a GPU id that is no GPU of this node"},
     {warn::kGpuAmbiguous, "a GPU id that several GPUs of this node carry"},
     {warn::kGpuEnvDiffers, "the environment names other GPUs than were allocated; it decides"},

@@ -19,18 +19,4 @@ Remark copied_annotation(std::string_view key) {
       quoted(key, 128) + " also stands in the pod's annotations, so it proves nothing: ignored"};
 }
 
-void report_foreign_allocations(const ContainerRequest& request, std::vector<Remark>& remarks) {
-  constexpr std::string_view kPrefix = "allocation.railhead.io/";
-  for (const auto& [key, value] : request.annotations) {
-    if (!key.starts_with(kPrefix)) continue;
-    if (stands_on_pod(request, key)) {
-      remarks.push_back(copied_annotation(key));
-    } else {
-      remarks.push_back({std::string(warn::kAllocationUnknown),
-                         quoted(key.substr(kPrefix.size()), 128) +
-                             " is no resource that this node offers: ignored"});
-    }
-  }
-}
-
 }  // namespace railhead

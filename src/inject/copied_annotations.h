@@ -16,8 +16,4 @@ bool stands_on_pod(const ContainerRequest& request, std::string_view key);
 
 Remark copied_annotation(std::string_view key);
 
-/// Reports `allocation.railhead.io/<resource>` annotations that no pool of this node stands behind.
-/// Pools will take those that are theirs out of it.
-void report_foreign_allocations(const ContainerRequest& request, std::vector<Remark>& remarks);
-
 }  // namespace railhead

@@ -52,6 +52,7 @@ bool is_named(const Wishes& wishes, const std::vector<std::size_t>& asked) {
 
 Basis basis_of(const Case& of) {
   const InjectionPolicy& policy = of.table.policy();
+  if (of.allocated.any()) return Basis::resource;
   if (!of.held.gpus.empty() && policy.gpus != GpuPolicy::none) return Basis::gpus;
   if (policy.annotations == AnnotationPolicy::allow && is_named(of.wishes, of.asked)) {
     return Basis::annotation;
@@ -59,9 +60,10 @@ Basis basis_of(const Case& of) {
   return Basis::none;
 }
 
-/// Pod forms reach only containers with GPUs; devices that are asked for so are reported.
+/// Pod forms reach only containers with GPUs or our resources; devices that are asked for so are
+/// reported.
 void drop_what_does_not_reach(Case& of) {
-  if (!of.held.gpus.empty()) return;
+  if (!of.held.gpus.empty() || of.allocated.any()) return;
   Wishes& wishes = of.wishes;
   const auto is_pod_form = [](const auto& wish) {
     return wish && wish->form == AnnotationForm::pod;
@@ -73,7 +75,8 @@ void drop_what_does_not_reach(Case& of) {
     if (!of.asked.empty()) {
       wishes.remarks.push_back(
           {std::string(warn::kAnnotationRefused),
-           quoted(wishes.devices->key, 128) + " reaches only containers that hold GPUs"});
+           quoted(wishes.devices->key, 128) +
+               " reaches only containers that hold GPUs or a resource of this node"});
     }
     wishes.devices.reset();
     of.asked.clear();
@@ -95,7 +98,8 @@ void report_unheard(const Case& of, std::vector<Remark>& remarks) {
   if (!of.asked.empty()) report(of.wishes.devices);
 }
 
-constexpr std::string_view kNotRdmaText = "holds no GPU, and no annotation makes it get NICs";
+constexpr std::string_view kNotRdmaText =
+    "holds no GPU and no resource, and no annotation makes it get NICs";
 
 Draft not_an_rdma_container(const Case& of) {
   if (of.held.gpus.empty()) {
@@ -110,14 +114,26 @@ Draft not_an_rdma_container(const Case& of) {
 std::string_view success_reason(const Case& of, const NicChoice& choice) {
   if (of.surroundings.privileged) return reason::kPrivileged;
   if (choice.present) return reason::kPresent;
+  if (of.basis == Basis::resource) return reason::kResource;
   return of.basis == Basis::gpus ? reason::kGpus : reason::kAnnotation;
+}
+
+/// "rdma.io/hca and GPUs 0, 1 (device nodes)"
+std::string what_it_holds(const Case& of) {
+  std::vector<std::string> parts;
+  for (const auto pool : of.allocated.pools) {
+    parts.push_back(of.table.pools().pools[pool].spec.name);
+  }
+  if (!of.held.gpus.empty()) {
+    parts.push_back(gpu_labels(of.table.node(), of.held.gpus) + " (" +
+                    std::string(to_string(of.held.source)) + ")");
+  }
+  return parts.empty() ? "named by an annotation" : join(parts, " and ");
 }
 
 std::string describe(const Case& of, const NicChoice& choice, const Adjustment& adjustment) {
   const Node& node = of.table.node();
-  std::string text = of.held.gpus.empty() ? "named by an annotation"
-                                          : gpu_labels(node, of.held.gpus) + " (" +
-                                                std::string(to_string(of.held.source)) + ")";
+  std::string text = what_it_holds(of);
   text += choice.nics.empty() ? " -> no NIC of this node" : " -> " + nic_names(node, choice.nics);
   if (choice.present) text += " (there already)";
   if (adjustment.empty()) return text + "; nothing to add";
@@ -128,8 +144,17 @@ std::string describe(const Case& of, const NicChoice& choice, const Adjustment& 
 
 /// Whether at least one NIC of the choice can carry traffic now.
 bool has_usable(const Case& of, const NicChoice& choice) {
-  return std::any_of(choice.nics.begin(), choice.nics.end(),
-                     [&](std::size_t nic) { return of.table.usable()[nic].usable; });
+  return std::any_of(choice.nics.begin(), choice.nics.end(), [&](std::size_t nic) {
+    return of.basis == Basis::resource ? of.table.trouble_of(nic).empty()
+                                       : of.table.usable()[nic].usable;
+  });
+}
+
+/// The policy's classes of devices, and those of the pools that it holds something of.
+std::vector<std::string> device_classes(const Case& of) {
+  auto classes = of.table.policy().devices;
+  classes.insert(classes.end(), of.allocated.devices.begin(), of.allocated.devices.end());
+  return classes;
 }
 
 Draft give(const Case& of, NicChoice choice, const RuntimeAbility& runtime) {
@@ -141,7 +166,8 @@ Draft give(const Case& of, NicChoice choice, const RuntimeAbility& runtime) {
   MemlockPlan memlock = plan_memlock(of.request, asked ? std::optional(asked->value) : std::nullopt,
                                      of.table.policy(), runtime);
   if (!choice.present && !of.surroundings.privileged) {
-    decision.adjustment.devices = devices_to_add(of.request, of.table, choice.nics);
+    decision.adjustment.devices =
+        devices_to_add(of.request, of.table, choice.nics, device_classes(of));
   }
   decision.adjustment.env = environment_for(of.request, of.table, choice.nics, choice.per_gpu);
   if (!of.held.gpus.empty() && !of.surroundings.privileged) {
@@ -191,7 +217,8 @@ Draft draft_for(const Case& of, const RuntimeAbility& runtime) {
 }
 
 Case examine(const ContainerRequest& request, const DecisionTable& table, GpuClaim claim) {
-  Case of{request, table, surroundings_of(request, table.policy()), {}, {}, {}, Basis::none};
+  Case of{request, table, surroundings_of(request, table.policy()), {}, {}, {}, {}, Basis::none};
+  of.allocated = allocations_of(request, table);
   of.held = gpus_of(request, table, of.surroundings.privileged, claim);
   of.wishes = read_annotations(request, table.policy().annotations);
   if (of.wishes.devices) of.asked = asked_nics(*of.wishes.devices, table, of.wishes.remarks);
@@ -217,7 +244,7 @@ Decision decide(const ContainerRequest& request, const DecisionTable& table,
                 const RuntimeAbility& runtime, GpuClaim claim) {
   Case of = examine(request, table, claim);
   std::vector<Remark> remarks = std::move(of.wishes.remarks);
-  report_foreign_allocations(request, remarks);
+  append(remarks, std::move(of.allocated.remarks));
   Draft draft = draft_for(of, runtime);
   append(remarks, std::move(of.held.remarks));
   append(remarks, std::move(draft.decision.remarks));

@@ -80,6 +80,11 @@ class DecisionTable {
 
   [[nodiscard]] const PoolTable& pools() const { return pools_; }
 
+  /// Why this NIC cannot carry traffic now, whoever it belongs to; "" where it can.
+  [[nodiscard]] const std::string& trouble_of(std::size_t nic) const {
+    return standings_[nic].trouble;
+  }
+
   /// For each of pools().functions why it is not in this pool; "" where it is.
   [[nodiscard]] std::vector<std::string> why_not_in(std::size_t pool) const;
 

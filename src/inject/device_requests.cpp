@@ -45,7 +45,7 @@ std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devic
       say(warn::kAnnotationRefused, asked, "is refused: it is no RDMA device of this node");
       continue;
     }
-    if (!is_given(found->kind, table.policy())) {
+    if (!is_given(found->kind, table.policy().devices)) {
       say(warn::kAnnotationRefused, asked, "is refused: injection.devices does not list its kind");
       continue;
     }

@@ -29,12 +29,16 @@ bool is_ethernet(const Nic& nic) {
   return has(LinkLayer::ethernet) && !has(LinkLayer::infiniband);
 }
 
+/// Who asked for one of our resources knows that the pod needs a netdev of its own.
 bool ethernet_is_left_out(const Case& of) {
-  return !of.surroundings.host_network && !of.table.policy().roce_without_host_network;
+  return of.basis != Basis::resource && !of.surroundings.host_network &&
+         !of.table.policy().roce_without_host_network;
 }
 
+/// What is allocated to one pod alone can be moved into its namespace; what is dealt cannot.
 bool dealing_is_exclusive(const Case& of) {
-  return of.table.node().rdma_netns == RdmaNetns::exclusive && !of.surroundings.host_network;
+  return of.allocated.exclusive.empty() && of.table.node().rdma_netns == RdmaNetns::exclusive &&
+         !of.surroundings.host_network;
 }
 
 /// Why a NIC that policy may give on request is not given; absent: it may be.
@@ -196,6 +200,32 @@ void narrow(const Case& of, NicChoice& choice) {
   }
 }
 
+/// The deal within the pools of its slots, or all of these where it has no GPU or nothing of its
+/// deal is in them; and what was allocated to it alone.
+void choose_allocated(const Case& of, NicChoice& choice) {
+  const Allocations& allocated = of.allocated;
+  if (!allocated.admitted.empty() && !of.held.gpus.empty()) {
+    choose_closest(of, choice);
+    std::erase_if(choice.nics, [&](std::size_t nic) { return !contains(allocated.admitted, nic); });
+    if (choice.nics.empty()) choice.nics = allocated.admitted;
+  } else {
+    choice.nics = allocated.slots;
+  }
+  narrow(of, choice);
+  choice.nics.insert(choice.nics.end(), allocated.exclusive.begin(), allocated.exclusive.end());
+  sort_unique(choice.nics);
+  for (const auto& id : allocated.gone) {
+    choice.remarks.push_back({std::string(warn::kAllocationGone),
+                              quoted(id) + " was allocated and is not on this node any more"});
+  }
+  if (!allocated.gone.empty()) {
+    becomes_empty(
+        choice, reason::kAllocationGone,
+        quoted(allocated.gone.front()) + " was allocated and is not on this node any more");
+  }
+  becomes_empty(choice, reason::kNoUsableNic, "the pools that it holds slots of have no NIC");
+}
+
 void obey_network(const Case& of, NicChoice& choice) {
   if (choice.nics.empty()) return;
   if (dealing_is_exclusive(of)) {
@@ -259,7 +289,9 @@ NicChoice choose_nics(const Case& of) {
     }
     return choice;
   }
-  if (of.held.gpus.empty()) {
+  if (of.basis == Basis::resource) {
+    choose_allocated(of, choice);
+  } else if (of.held.gpus.empty()) {
     choose_as_annotated(of, choice);
   } else {
     choose_for_gpus(of, choice);

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "inject/allocations.h"
 #include "inject/annotations.h"
 #include "inject/decide.h"
 #include "inject/gpus_of.h"
@@ -15,8 +16,8 @@
 
 namespace railhead {
 
-/// Why a container is an RDMA container. Pools will put "holds one of our resources" first.
-enum class Basis : std::uint8_t { none, gpus, annotation };
+/// Why a container is an RDMA container; the first that holds.
+enum class Basis : std::uint8_t { none, resource, gpus, annotation };
 
 /// A container with everything that was found out about it before NICs are chosen.
 struct Case {
@@ -24,6 +25,7 @@ struct Case {
   const DecisionTable& table;
   Surroundings surroundings;
   HeldGpus held;
+  Allocations allocated;
   Wishes wishes;                   ///< those that reach this container
   std::vector<std::size_t> asked;  ///< NICs that device annotations name, sorted
   Basis basis = Basis::none;

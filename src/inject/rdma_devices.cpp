@@ -59,9 +59,9 @@ std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::stri
   return RdmaDevice{RdmaDeviceKind::issm, find_path(of.issms, path), nic};
 }
 
-bool is_given(RdmaDeviceKind kind, const InjectionPolicy& policy) {
+bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes) {
   const auto listed = [&](std::string_view name) {
-    return std::find(policy.devices.begin(), policy.devices.end(), name) != policy.devices.end();
+    return std::find(classes.begin(), classes.end(), name) != classes.end();
   };
   switch (kind) {
     case RdmaDeviceKind::umad: return listed("umad");
@@ -85,16 +85,16 @@ PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& t
 }
 
 std::vector<NewDevice> devices_to_add(const ContainerRequest& request, const DecisionTable& table,
-                                      const std::vector<std::size_t>& nics) {
+                                      const std::vector<std::size_t>& nics,
+                                      const std::vector<std::string>& classes) {
   std::vector<NewDevice> out;
   const Node& node = table.node();
-  const InjectionPolicy& policy = table.policy();
   for (const std::size_t nic : nics) {
     for (const auto& device : node.nics[nic].uverbs) add_device(request, device, out);
-    if (is_given(RdmaDeviceKind::umad, policy)) {
+    if (is_given(RdmaDeviceKind::umad, classes)) {
       for (const auto& device : node.nics[nic].umads) add_device(request, device, out);
     }
-    if (is_given(RdmaDeviceKind::issm, policy)) {
+    if (is_given(RdmaDeviceKind::issm, classes)) {
       for (const auto& device : node.nics[nic].issms) add_device(request, device, out);
     }
   }

@@ -25,8 +25,8 @@ struct RdmaDevice {
 /// needs to be resolved: "..", double or trailing slashes and other cases name no device.
 std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::string_view path);
 
-/// uverbs and rdma_cm always; umad and issm (raw management datagrams) where policy lists them.
-bool is_given(RdmaDeviceKind kind, const InjectionPolicy& policy);
+/// uverbs and rdma_cm always; umad and issm (raw management datagrams) where a class is listed.
+bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes);
 
 /// RDMA devices that a container has already, from whomever.
 struct PresentRdma {
@@ -36,8 +36,10 @@ struct PresentRdma {
 
 PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& table);
 
-/// The nodes of these NICs and rdma_cm, once, without those whose path the container has.
+/// The nodes of these NICs, of these classes, and rdma_cm, once, without those whose path the
+/// container has.
 std::vector<NewDevice> devices_to_add(const ContainerRequest& request, const DecisionTable& table,
-                                      const std::vector<std::size_t>& nics);
+                                      const std::vector<std::size_t>& nics,
+                                      const std::vector<std::string>& classes);
 
 }  // namespace railhead

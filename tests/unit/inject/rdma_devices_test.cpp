@@ -28,13 +28,13 @@ TEST(RdmaDevices, every_device_of_the_node_is_found_by_its_path) {
 
 TEST(RdmaDevices, management_datagrams_are_given_only_where_listed) {
   InjectionPolicy policy;
-  EXPECT_FALSE(is_given(RdmaDeviceKind::umad, policy));
-  EXPECT_FALSE(is_given(RdmaDeviceKind::issm, policy));
+  EXPECT_FALSE(is_given(RdmaDeviceKind::umad, policy.devices));
+  EXPECT_FALSE(is_given(RdmaDeviceKind::issm, policy.devices));
   policy.devices = {"issm"};
-  EXPECT_FALSE(is_given(RdmaDeviceKind::umad, policy));
-  EXPECT_TRUE(is_given(RdmaDeviceKind::issm, policy));
-  EXPECT_TRUE(is_given(RdmaDeviceKind::uverbs, policy));
-  EXPECT_TRUE(is_given(RdmaDeviceKind::rdma_cm, policy));
+  EXPECT_FALSE(is_given(RdmaDeviceKind::umad, policy.devices));
+  EXPECT_TRUE(is_given(RdmaDeviceKind::issm, policy.devices));
+  EXPECT_TRUE(is_given(RdmaDeviceKind::uverbs, policy.devices));
+  EXPECT_TRUE(is_given(RdmaDeviceKind::rdma_cm, policy.devices));
 }
 
 TEST(RdmaDevices, rdma_cm_is_not_a_nic_that_is_present) {
@@ -57,13 +57,13 @@ TEST(RdmaDevices, permission_bits_are_sent_without_a_file_type) {
   node.nics[0].uverbs[0].mode = 020660;
   const auto table = test::table_of(node);
   ContainerBuilder container;
-  EXPECT_EQ(devices_to_add(container.request(), table, {0})[0].mode, 0660U);
+  EXPECT_EQ(devices_to_add(container.request(), table, {0}, {})[0].mode, 0660U);
 }
 
 TEST(RdmaDevices, no_nic_means_no_rdma_cm_either) {
   const auto table = test::table_of(test::seed_node());
   ContainerBuilder container;
-  EXPECT_THAT(devices_to_add(container.request(), table, {}), IsEmpty());
+  EXPECT_THAT(devices_to_add(container.request(), table, {}, {}), IsEmpty());
 }
 
 }  // namespace

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/allocations.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "inject/codes.h"
+#include "inject/copied_annotations.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::string_view kPrefix = "allocation.railhead.io/";
+constexpr std::size_t kMaxIds = 4096;
+
+template <typename T>
+void sort_unique(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
+  to.insert(to.end(), from.begin(), from.end());
+}
+
+/// The RDMA devices of a member that goes by this id; nullptr: none does.
+const std::vector<std::size_t>* nics_of_member(const PoolTable& table, const Pool& pool,
+                                               std::string_view id) {
+  const auto at = std::find_if(pool.members.begin(), pool.members.end(), [&](const Member& member) {
+    return table.functions[member.function].id == id;
+  });
+  return at == pool.members.end() ? nullptr : &table.functions[at->function].nics;
+}
+
+void add_shared(const PoolTable& table, const Pool& pool, std::string_view ids, Allocations& out) {
+  std::vector<std::size_t> all;
+  for (const Member& member : pool.members) append(all, table.functions[member.function].nics);
+  append(out.admitted, all);
+  if (!pool.spec.slots_per_nic) return append(out.slots, all);
+  for (const auto id : split(ids, ',')) {
+    if (const auto* nics = nics_of_member(table, pool, id)) append(out.slots, *nics);
+  }
+}
+
+void add_exclusive(const PoolTable& table, const Pool& pool, std::string_view ids,
+                   Allocations& out) {
+  std::size_t left = kMaxIds;
+  for (const auto id : split(ids, ',')) {
+    if (left-- == 0) break;
+    if (const auto* nics = nics_of_member(table, pool, id)) {
+      append(out.exclusive, *nics);
+    } else {
+      out.gone.emplace_back(id);
+    }
+  }
+}
+
+}  // namespace
+
+std::string allocation_key(std::string_view resource) {
+  return std::string(kPrefix) + std::string(resource);
+}
+
+Allocations allocations_of(const ContainerRequest& request, const DecisionTable& table) {
+  Allocations out;
+  const auto& pools = table.pools().pools;
+  for (const auto& [key, value] : request.annotations) {
+    if (!key.starts_with(kPrefix)) continue;
+    if (stands_on_pod(request, key)) {
+      out.remarks.push_back(copied_annotation(key));
+      continue;
+    }
+    const auto name = key.substr(kPrefix.size());
+    const auto at = std::find_if(pools.begin(), pools.end(),
+                                 [&](const Pool& pool) { return pool.spec.name == name; });
+    if (at == pools.end()) {
+      out.remarks.push_back({std::string(warn::kAllocationUnknown),
+                             quoted(name, 128) + " is no resource that this node offers: ignored"});
+      continue;
+    }
+    out.pools.push_back(static_cast<std::size_t>(at - pools.begin()));
+    out.devices.insert(out.devices.end(), at->spec.devices.begin(), at->spec.devices.end());
+    if (at->spec.mode == PoolMode::exclusive) {
+      add_exclusive(table.pools(), *at, value, out);
+    } else {
+      add_shared(table.pools(), *at, value, out);
+    }
+  }
+  sort_unique(out.pools);
+  sort_unique(out.exclusive);
+  sort_unique(out.admitted);
+  sort_unique(out.slots);
+  sort_unique(out.devices);
+  return out;
+}
+
+}  // namespace railhead

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/inject/container_builder.h"
+
+namespace railhead {
+namespace {
+
+using test::ContainerBuilder;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Key;
+using ::testing::Not;
+using ::testing::Pair;
+using ::testing::StartsWith;
+
+const std::string kHca = "allocation.railhead.io/rdma.io/hca";
+
+PoolSpec pool(std::string name, std::vector<std::string> nics) {
+  PoolSpec spec;
+  spec.name = std::move(name);
+  spec.slots = 100;
+  spec.kinds = {FunctionKind::physical, FunctionKind::virtual_, FunctionKind::soft};
+  spec.include = {{{{Fact::rdma_name, "rdma", std::move(nics), Match::glob, {}}}, true, false}};
+  return spec;
+}
+
+PoolSpec per_nic(std::string name, std::vector<std::string> nics) {
+  PoolSpec spec = pool(std::move(name), std::move(nics));
+  spec.slots_per_nic = 10;
+  return spec;
+}
+
+PoolSpec exclusive(std::string name, std::vector<std::string> nics) {
+  PoolSpec spec = pool(std::move(name), std::move(nics));
+  spec.mode = PoolMode::exclusive;
+  return spec;
+}
+
+DecisionTable table_with(std::vector<PoolSpec> pools, Node node = test::seed_node()) {
+  InjectionPolicy policy;
+  policy.pools = std::move(pools);
+  return test::table_of(std::move(node), std::move(policy));
+}
+
+/// PCI address of a NIC of the seed's machine, as Allocate says it.
+std::string id_of(const DecisionTable& table, std::size_t nic) {
+  return table.node().nics[nic].pci->str();
+}
+
+TEST(Resource, a_fungible_slot_alone_admits_to_the_whole_pool) {
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_1", "mlx5_2"})});
+  ContainerBuilder container;
+  container.annotation(kHca, "");
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, ElementsAre(1, 2));
+  EXPECT_EQ(decision.reason_code, "resource");
+  EXPECT_THAT(decision.message, StartsWith("rdma.io/hca -> mlx5_1, mlx5_2"));
+}
+
+TEST(Resource, the_environment_names_only_what_is_usable_of_the_pool) {
+  Node node = test::seed_node();
+  test::set_down(node, 2);
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_1", "mlx5_2"})}, node);
+  ContainerBuilder container;
+  container.annotation(kHca, "");
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, ElementsAre(1, 2));
+  EXPECT_THAT(decision.adjustment.env, Contains(Pair("NCCL_IB_HCA", "=mlx5_1:1")));
+}
+
+TEST(Resource, a_slot_and_gpus_get_the_deal_within_the_pool_whatever_the_number_of_slots) {
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_*"})});
+  ContainerBuilder container;
+  container.annotation(kHca, "").nvidia(0).nvidia(4);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0, 2));
+  const auto narrow = table_with({pool("rdma.io/hca", {"mlx5_2"})});
+  EXPECT_THAT(test::decide(container, narrow).nics, ElementsAre(2));
+  ContainerBuilder elsewhere;
+  elsewhere.annotation(kHca, "").nvidia(0);
+  EXPECT_THAT(test::decide(elsewhere, narrow).nics, ElementsAre(2)) << "the whole pool";
+}
+
+TEST(Resource, a_slot_counts_where_gpus_alone_would_not) {
+  InjectionPolicy policy;
+  policy.gpus = GpuPolicy::none;
+  policy.pools = {pool("rdma.io/hca", {"mlx5_*"})};
+  const auto table = test::table_of(test::seed_node(), policy);
+  ContainerBuilder container;
+  container.annotation(kHca, "").nvidia(0);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0));
+}
+
+TEST(Resource, a_slot_that_is_a_nic_gets_that_nic) {
+  const auto table = table_with({per_nic("rdma.io/hca", {"mlx5_*"})});
+  ContainerBuilder container;
+  container.annotation(kHca, id_of(table, 3) + "," + id_of(table, 1));
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(1, 3));
+}
+
+TEST(Resource, an_exclusive_allocation_is_exactly_what_it_says) {
+  const auto table =
+      table_with({exclusive("nvidia.com/hostdev", {"mlx5_0"}), pool("rdma.io/hca", {"mlx5_*"})});
+  ContainerBuilder container;
+  container.annotation("allocation.railhead.io/nvidia.com/hostdev", id_of(table, 0)).nvidia(4);
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, ElementsAre(0)) << "nothing of the GPU's deal is added";
+  container.annotation("nics.railhead.io/container.main", "mlx5_3");
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0)) << "nor anything taken away";
+}
+
+TEST(Resource, nobody_else_is_dealt_what_an_exclusive_pool_has) {
+  const auto table = table_with({exclusive("nvidia.com/hostdev", {"mlx5_0"})});
+  ContainerBuilder container;
+  container.nvidia(0);
+  EXPECT_THAT(test::decide(container, table).nics, Not(Contains(0)));
+}
+
+TEST(Resource, an_exclusive_allocation_in_use_satisfies_required) {
+  const auto table = table_with({exclusive("nvidia.com/hostdev", {"mlx5_0"})});
+  ContainerBuilder container;
+  container.annotation("allocation.railhead.io/nvidia.com/hostdev", id_of(table, 0));
+  container.pod_annotation("rdma.railhead.io/container.main", "required");
+  EXPECT_EQ(test::decide(container, table).outcome, Outcome::adjusted);
+}
+
+TEST(Resource, what_was_allocated_and_is_gone_is_said) {
+  const auto table = table_with({exclusive("nvidia.com/hostdev", {"mlx5_*"})});
+  ContainerBuilder container;
+  container.annotation("allocation.railhead.io/nvidia.com/hostdev", "0000:ff:1f.7");
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, IsEmpty());
+  EXPECT_EQ(decision.reason_code, "allocation-gone");
+  EXPECT_THAT(test::codes(decision.remarks), Contains("allocation-gone"));
+}
+
+TEST(Resource, a_pod_of_its_own_network_gets_the_ethernet_nic_it_asked_for) {
+  const auto table =
+      table_with({pool("rdma.io/hca", {"mlx5_1"})}, test::as_roce(test::seed_node()));
+  ContainerBuilder asked;
+  asked.own_network().annotation(kHca, "");
+  EXPECT_THAT(test::decide(asked, table).nics, ElementsAre(1));
+  ContainerBuilder dealt;
+  dealt.own_network().nvidia(0);
+  EXPECT_THAT(test::decide(dealt, table).nics, IsEmpty());
+}
+
+TEST(Resource, a_pool_may_hand_out_more_classes_of_devices) {
+  auto spec = pool("rdma.io/hca", {"mlx5_0"});
+  spec.devices = {"umad"};
+  const auto table = table_with({spec});
+  ContainerBuilder container;
+  container.annotation(kHca, "");
+  EXPECT_THAT(test::paths(test::decide(container, table).adjustment),
+              Contains("/dev/infiniband/umad0"));
+  ContainerBuilder other;
+  other.nvidia(0);
+  EXPECT_THAT(test::paths(test::decide(other, table).adjustment),
+              Not(Contains("/dev/infiniband/umad0")));
+}
+
+TEST(Resource, pod_forms_of_annotations_reach_its_holder) {
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_*"})});
+  ContainerBuilder container;
+  container.annotation(kHca, "").pod_annotation("nics.railhead.io/pod", "mlx5_3");
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(3));
+  ContainerBuilder none;
+  none.annotation(kHca, "").pod_annotation("rdma.railhead.io/pod", "none");
+  EXPECT_EQ(test::decide(none, table).reason_code, "opted-out");
+}
+
+TEST(Resource, an_annotation_that_the_pod_carries_too_proves_nothing) {
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_*"})});
+  ContainerBuilder container;
+  container.annotation(kHca, "").pod_annotation(kHca, "");
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::untouched);
+  EXPECT_THAT(test::codes(decision.remarks), ElementsAre("annotation-copied"));
+}
+
+TEST(Resource, of_another_node_or_an_older_configuration_is_reported) {
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_*"})});
+  ContainerBuilder container;
+  container.annotation("allocation.railhead.io/rdma/old", "");
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::untouched);
+  EXPECT_THAT(test::codes(decision.remarks), ElementsAre("allocation-unknown"));
+}
+
+TEST(Resource, two_resources_are_held_together) {
+  const auto table =
+      table_with({exclusive("nvidia.com/hostdev", {"mlx5_3"}), pool("rdma.io/hca", {"mlx5_0"})});
+  ContainerBuilder container;
+  container.annotation("allocation.railhead.io/nvidia.com/hostdev", id_of(table, 3));
+  container.annotation(kHca, "");
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, ElementsAre(0, 3));
+  EXPECT_THAT(decision.message, HasSubstr("nvidia.com/hostdev and rdma.io/hca"));
+}
+
+TEST(Resource, hostile_values_cost_little_and_give_nothing) {
+  const auto table = table_with({exclusive("nvidia.com/hostdev", {"mlx5_*"})});
+  for (const std::string& value :
+       {std::string(100000, ','), std::string("../../dev/sda"), std::string(70000, 'x')}) {
+    ContainerBuilder container;
+    container.annotation("allocation.railhead.io/nvidia.com/hostdev", value);
+    const auto decision = test::decide(container, table);
+    EXPECT_THAT(decision.adjustment.devices, IsEmpty());
+    EXPECT_LE(decision.remarks.size(), 4096U);
+  }
+}
+
+}  // namespace
+}  // namespace railhead
