@@ -32,8 +32,9 @@ Error error_of(const grpc::Status& status, const std::string& socket) {
   ErrorCode code = ErrorCode::malformed;
   switch (status.error_code()) {
     case grpc::StatusCode::UNAVAILABLE:
-    case grpc::StatusCode::CANCELLED:
-    case grpc::StatusCode::RESOURCE_EXHAUSTED: code = ErrorCode::unavailable; break;
+    case grpc::StatusCode::CANCELLED: code = ErrorCode::unavailable; break;
+    // Too large an answer, or the kubelet's limit of requests: somebody is there.
+    case grpc::StatusCode::RESOURCE_EXHAUSTED: code = ErrorCode::too_large; break;
     case grpc::StatusCode::DEADLINE_EXCEEDED: code = ErrorCode::timeout; break;
     case grpc::StatusCode::UNIMPLEMENTED: code = ErrorCode::unsupported; break;
     default: break;

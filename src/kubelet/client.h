@@ -69,8 +69,8 @@ class Client {
               std::function<void(Status)> done);
 
   /// What a pod's containers hold. Kubelets without the Get call (before 1.34) are asked for all
-  /// pods. Errors: `unavailable` where there is no kubelet to ask, `timeout`, `malformed` above
-  /// 16 MiB.
+  /// pods. Errors: `unavailable` where there is no kubelet to ask, `timeout`, `too_large` above
+  /// 16 MiB or above the kubelet's rate of requests.
   void holdings_of(const std::string& pod_namespace, const std::string& pod,
                    std::chrono::milliseconds timeout, Done<PodHoldings> done);
 

@@ -89,6 +89,8 @@ class Registrar::Offer final : public Resource {
 
   void stand_by() { become(Standing::standing_by); }
 
+  void cannot_serve(const std::string& why) { become(Standing::not_served, why); }
+
   void tick() {
     const auto kubelet = owner_.kubelet();
     if (owner_.options_.route == Route::enrol && !kubelet) {
@@ -244,18 +246,27 @@ std::optional<FileIdentity> Registrar::kubelet() const {
   return identity_of(options_.plugin_folder + "/kubelet.sock");
 }
 
-bool Registrar::take_lock() {
+Result<bool> Registrar::take_lock() {
   if (!lock_) {
-    auto taken = FileLock::try_take(options_.plugin_folder + "/railhead.lock");
-    if (!taken || !*taken) return false;
-    lock_ = std::move(*taken);
+    is_locked_out_ = false;
+    auto taken = TRY(FileLock::try_take(options_.plugin_folder + "/railhead.lock"));
+    is_locked_out_ = !taken;
+    if (!taken) return false;
+    lock_ = std::move(taken);
     locked_at_ = clock_.now();
   }
   return clock_.now() - locked_at_ >= kAfterLock;
 }
 
 void Registrar::tick() {
-  if (!take_lock()) {
+  const bool is_folder_there = identity_of(options_.plugin_folder).has_value();
+  const auto mine = is_folder_there ? take_lock() : Result<bool>(true);
+  if (!mine) {
+    for (const auto& one : offers_) one->cannot_serve(mine.error().message);
+    return;
+  }
+  if (!*mine) {
+    if (!is_locked_out_) return;
     for (const auto& one : offers_) one->stand_by();
     return;
   }

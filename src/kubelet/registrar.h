@@ -39,7 +39,7 @@ enum class Route {
 enum class Standing {
   standing_by,  ///< another agent holds the registration
   no_kubelet,   ///< its socket is not there
-  not_served,   ///< our socket cannot be made
+  not_served,   ///< our socket, or the lock, cannot be made
   enrolling,    ///< waiting for the kubelet's word, or to be found
   refused,      ///< the kubelet said no; tried again
   enrolled,
@@ -81,7 +81,7 @@ class Registrar {
   [[nodiscard]] std::vector<ResourceStatus> statuses() const;
 
   /// Another agent holds the registration.
-  [[nodiscard]] bool stands_by() const { return !lock_; }
+  [[nodiscard]] bool stands_by() const { return is_locked_out_; }
 
   /// All resources are enrolled.
   [[nodiscard]] bool all_enrolled() const;
@@ -89,7 +89,8 @@ class Registrar {
  private:
   class Offer;
 
-  bool take_lock();
+  /// False while another agent holds it, and shortly after we took it.
+  Result<bool> take_lock();
   /// Which kubelet is there: its socket in the plugin folder.
   [[nodiscard]] std::optional<FileIdentity> kubelet() const;
   void verify();
@@ -100,6 +101,7 @@ class Registrar {
   Changed changed_;
   Client client_;
   std::optional<FileLock> lock_;
+  bool is_locked_out_ = false;
   std::chrono::steady_clock::time_point locked_at_{};
   std::chrono::steady_clock::time_point verified_at_{};
   std::vector<std::unique_ptr<Offer>> offers_;

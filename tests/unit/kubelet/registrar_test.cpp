@@ -181,7 +181,7 @@ TEST_F(RegistrarTest, waits_for_a_kubelet_and_is_enrolled_when_it_comes) {
 TEST_F(RegistrarTest, a_folder_that_appears_later_is_waited_for) {
   std::filesystem::remove(folder_);
   Agent agent(folder_);
-  EXPECT_TRUE(agent.until(Standing::standing_by));
+  EXPECT_TRUE(agent.until(Standing::no_kubelet));
   std::filesystem::create_directory(folder_);
   Kubelet kubelet(folder_);
   EXPECT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
