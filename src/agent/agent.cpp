@@ -15,6 +15,8 @@
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
+#include "agent/gpu_claims.h"
+#include "agent/kubelet_face.h"
 #include "agent/log.h"
 #include "agent/machine.h"
 #include "agent/metric_list.h"
@@ -43,15 +45,19 @@ nri::SessionOptions session_options(const Config& config) {
 
 class Agent {
  public:
-  Agent(const Config& config, Log& log, std::unique_ptr<Host> live, Machine& machine,
+  Agent(const Config& config, Log& log, std::unique_ptr<Host> live, Machine& machine, Clock& clock,
         MetricRegistry& metrics)
       : config_(config),
         log_(log),
         live_(std::move(live)),
         machine_(machine),
+        clock_(clock),
         metrics_(metrics),
         face_(machine, *live_, config.text("host.proc"), config.enabled("nri.failRequest"), log,
-              metrics),
+              metrics,
+              [this](const auto& request, auto table, auto timeout, auto done) {
+                claims_->ask(request, std::move(table), timeout, std::move(done));
+              }),
         signals_(loop_, SIGTERM, SIGINT),
         rescan_(loop_) {}
 
@@ -60,8 +66,16 @@ class Agent {
                                      [this](std::string_view target) { return page(target); }));
     log_.write(LogLevel::info, "listening", {{"address", server_->address()}});
     if (config_.enabled("nri.enabled")) {
+      claims_ = TRY(GpuClaims::open(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
+                                    config_.list("injection.gpuResources"), loop_));
       session_.emplace(loop_, session_options(config_), face_);
       session_->start();
+    }
+    if (auto options = TRY(kubelet_face_options(config_))) {
+      kubelet_ = TRY(KubeletFace::open(
+          std::move(*options), [this] { return may_start(); }, loop_, machine_, clock_, log_,
+          metrics_));
+      kubelet_->start();
     }
     signals_.async_wait([this](const auto& failure, int signal) {
       if (!failure) stop(signal);
@@ -78,7 +92,9 @@ class Agent {
 
   void stop(int signal) {
     log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
+    if (kubelet_) kubelet_->stop();
     if (session_) session_->stop();
+    if (claims_) claims_->stop();
     server_->stop();
     rescan_.cancel();
     for (auto& descriptor : watched_) descriptor.release();
@@ -90,6 +106,7 @@ class Agent {
     descriptor.async_wait(Descriptor::wait_read, [this, &descriptor](const auto& failure) {
       if (failure) return;
       machine_.table();
+      if (kubelet_) kubelet_->look();
       await(descriptor);
     });
   }
@@ -109,15 +126,31 @@ class Agent {
     if (target == "/readyz") return readiness();
     if (target == "/metrics") {
       publish_session();
+      if (kubelet_) kubelet_->publish_metrics();
       return {200, metrics_.expose(), "text/plain; version=0.0.4; charset=utf-8"};
     }
     return {404, "pages: /metrics /healthz /readyz\n"};
   }
 
-  HttpAnswer readiness() const {
-    if (!session_) return {200, "nri: off\n"};
-    if (session_->stats().connected) return {200, "nri: connected\n"};
-    return {503, "nri: not connected to " + config_.text("nri.socket") + "\n"};
+  [[nodiscard]] Readiness nri_readiness() const {
+    if (!session_) return {true, "nri: off"};
+    if (session_->stats().connected) return {true, "nri: connected"};
+    return {false, "nri: not connected to " + config_.text("nri.socket")};
+  }
+
+  /// 200 where every face that is on does what it is for.
+  [[nodiscard]] HttpAnswer readiness() const {
+    const Readiness nri = nri_readiness();
+    const Readiness kubelet = kubelet_ ? kubelet_->readiness() : Readiness{true, "kubelet: off"};
+    return {nri.ready && kubelet.ready ? 200U : 503U, nri.text + "\n" + kubelet.text + "\n"};
+  }
+
+  /// A container that holds a slot gets its nodes from us, through NRI.
+  [[nodiscard]] Status may_start() const {
+    const Readiness nri = nri_readiness();
+    if (nri.ready) return {};
+    return Error{ErrorCode::unavailable, "the agent cannot give this container its RDMA devices (" +
+                                             nri.text + "); the start is tried again"};
   }
 
   void publish_session() {
@@ -137,6 +170,7 @@ class Agent {
   Log& log_;
   std::unique_ptr<Host> live_;
   Machine& machine_;
+  Clock& clock_;
   MetricRegistry& metrics_;
   asio::io_context loop_{1};
   NriFace face_;
@@ -144,20 +178,21 @@ class Agent {
   asio::steady_timer rescan_;
   std::list<Descriptor> watched_;
   std::unique_ptr<HttpServer> server_;
+  std::unique_ptr<GpuClaims> claims_;
   std::optional<nri::Session> session_;
+  std::unique_ptr<KubeletFace> kubelet_;
 };
 
-/// Resources come with the kubelet's face; until then nobody should wait for them.
-void warn_of_pools(const PoolSpecs& pools, Log& log) {
+void warn_of_pools(const PoolSpecs& pools, const Config& config, Log& log) {
   for (const auto& warning : pools.warnings) {
     log.write(LogLevel::warn, "configuration", {{"what", warning}});
   }
   for (const auto& spec : pools.specs) {
-    if (spec.origin.where.empty()) continue;
+    if (spec.origin.where.empty() || config.enabled("devicePlugin.enabled")) continue;
     log.write(LogLevel::warn, "pool not reported",
               {{"pool", spec.name},
                {"where", spec.origin.where},
-               {"why", "this version reports no resources to the kubelet yet"}});
+               {"why", "devicePlugin.enabled is false"}});
   }
 }
 
@@ -177,7 +212,7 @@ Status run_agent(const Config& config) {
   }
   const auto overrides = TRY(role_overrides(config));
   auto pools = TRY(pool_specs(config));
-  warn_of_pools(pools, log);
+  warn_of_pools(pools, config, log);
   auto policy = injection_policy(config);
   policy.pools = std::move(pools.specs);
   const auto origin = TRY(machine_origin(config));
@@ -193,7 +228,7 @@ Status run_agent(const Config& config) {
   const auto table = machine.table();
   const auto& conflicts = table->pools().conflicts;
   if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};
-  Agent agent(config, log, TRY(DirectoryHost::open("/")), machine, metrics);
+  Agent agent(config, log, TRY(DirectoryHost::open("/")), machine, clock, metrics);
   return agent.run();
 }
 

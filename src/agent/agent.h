@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "affinity/affinity.h"
+#include "agent/kubelet_options.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "host/host.h"
@@ -34,6 +35,9 @@ Result<MachineOrigin> machine_origin(const Config& config);
 Result<std::optional<NcclTopology>> machine_file(const Config& config);
 
 InjectionPolicy injection_policy(const Config& config);
+/// The kubelet's folders as they are now; absent where devicePlugin.enabled is false. Fails where
+/// nodes should be handed out by NRI while that is off.
+Result<std::optional<KubeletFaceOptions>> kubelet_face_options(const Config& config);
 /// Every resource that the configuration names, or the default one.
 Result<PoolSpecs> pool_specs(const Config& config);
 /// `roles:` as the affinity rule understands it; an error names file, line and column.

@@ -33,6 +33,12 @@ const std::vector<MetricSpec>& metric_list() {
        "Adjusted containers that were created again: restarts, and creations that failed."},
       {"railhead_nri_containers_missing_devices", gauge,
        "Containers found at the last Synchronize without devices that are due to them."},
+      {"railhead_pool_devices", gauge, "Devices that the kubelet is told of, by pool and state."},
+      {"railhead_kubelet_registrations_total", counter,
+       "Registrations that the kubelet accepted, by pool."},
+      {"railhead_kubelet_enrolled", gauge,
+       "1 while the kubelet watches the pool's devices, else 0."},
+      {"railhead_allocations_total", counter, "Allocations and starts that were asked for."},
   };
   return list;
 }

@@ -96,15 +96,17 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
 }
 
 NriFace::NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
-                 MetricRegistry& metrics)
+                 MetricRegistry& metrics, AskClaim ask)
     : machine_(machine),
       live_(live),
       proc_dir_(std::move(proc_dir)),
       fail_request_(fail_request),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      ask_(std::move(ask)) {}
 
 void NriFace::configured(const nri::RuntimePeer& peer) {
+  claim_timeout_ = peer.request_timeout / 2;  // well before the session's own deadline
   ability_ = ability_of(peer, live_, proc_dir_, log_);
   lacking_ = 0;
   log_.write(LogLevel::info, "runtime connected",
@@ -159,6 +161,14 @@ Decision NriFace::decided(const ContainerRequest& request, const DecisionTable& 
 
 void NriFace::create(const ContainerRequest& request, std::function<void(nri::CreateAnswer)> done) {
   const auto table = machine_.table();
+  if (ask_ && needs_gpu_claim(request, *table)) {
+    ask_(request, table, claim_timeout_, [this, &request, table, done](GpuClaim claim) {
+      const auto decision = decided(request, *table, claim);
+      report(request, decision, *table);  // before the request goes with `done`
+      done(answer_of(decision));
+    });
+    return;
+  }
   const auto decision = decided(request, *table, GpuClaim::no_kubelet);
   done(answer_of(decision));
   report(request, decision, *table);

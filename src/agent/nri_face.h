@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,12 +22,17 @@ namespace railhead {
 RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir,
                           Log& log);
 
+/// Asks whether a pod holds GPUs; answers once, on the loop, within the time given.
+using AskClaim = std::function<void(const ContainerRequest&, std::shared_ptr<const DecisionTable>,
+                                    std::chrono::milliseconds, std::function<void(GpuClaim)>)>;
+
 /// The agent's side of the NRI session: decides, logs every decision once with its reason, counts.
 class NriFace : public nri::Handler {
  public:
   /// `fail_request`: the node's policy is fail-closed, which the runtime should be able to honour.
+  /// Without `ask` the environment is trusted.
   NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
-          MetricRegistry& metrics);
+          MetricRegistry& metrics, AskClaim ask = {});
 
   void configured(const nri::RuntimePeer& peer) override;
   void existing(const ContainerRequest& container) override;
@@ -49,6 +57,8 @@ class NriFace : public nri::Handler {
   bool fail_request_;
   Log& log_;
   MetricRegistry& metrics_;
+  AskClaim ask_;
+  std::chrono::milliseconds claim_timeout_{1000};
   RuntimeAbility ability_;
   RecentCreations recent_;
   std::size_t lacking_ = 0;  ///< containers of this Synchronize without their devices

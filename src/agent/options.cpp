@@ -2,6 +2,7 @@
 #include "agent/agent.h"
 #include "base/text.h"
 #include "host/directory_host.h"
+#include "host/file_lock.h"
 #include "host/input_file.h"
 #include "host/snapshot_host.h"
 
@@ -9,6 +10,9 @@ namespace railhead {
 namespace {
 
 constexpr std::size_t kMaxSnapshotBytes = std::size_t{64} << 20;
+/// Fixed in the kubelet, whatever its root folder. Source: Kubernetes
+/// staging/src/k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/constants.go.
+constexpr const char* kDevicePluginFolder = "/var/lib/kubelet/device-plugins";
 constexpr std::size_t kMaxTopologyBytes = std::size_t{1} << 20;
 
 GpuPolicy gpu_policy(std::string_view text) {
@@ -105,6 +109,31 @@ InjectionPolicy injection_policy(const Config& config) {
   policy.nvshmem_env = config.enabled("injection.nvshmemEnvironment");
   policy.topology_file = config.text("injection.ncclTopoFile");
   return policy;
+}
+
+Result<std::optional<KubeletFaceOptions>> kubelet_face_options(const Config& config) {
+  if (!config.enabled("devicePlugin.enabled")) return std::optional<KubeletFaceOptions>();
+  const std::string& root = config.text("kubelet.rootDir");
+  KubeletFaceOptions options;
+  auto& registrar = options.registrar;
+  registrar.registry_folder = root + "/plugins_registry";
+  registrar.pod_resources = root + "/pod-resources/kubelet.sock";
+  registrar.plugin_folder = config.text("devicePlugin.dir");
+  if (registrar.plugin_folder.empty()) {
+    const bool is_under_root = identity_of(root + "/device-plugins/kubelet.sock").has_value();
+    registrar.plugin_folder = is_under_root ? root + "/device-plugins" : kDevicePluginFolder;
+  }
+  if (config.text("devicePlugin.registration") == "found") registrar.route = kubelet::Route::found;
+  const bool nri = config.enabled("nri.enabled");
+  const std::string& hand_out = config.text("devicePlugin.handout");
+  if (hand_out == "nri" && !nri) {
+    return Error{ErrorCode::usage,
+                 "devicePlugin.handout: nri hands out nothing while nri.enabled "
+                 "is false; say device-specs"};
+  }
+  const bool by_nri = hand_out == "nri" || (hand_out == "auto" && nri);
+  options.hand_out = by_nri ? HandOut::nri : HandOut::device_specs;
+  return std::optional(std::move(options));
 }
 
 Result<PoolSpecs> pool_specs(const Config& config) {

@@ -61,6 +61,18 @@ Status a_log_format(std::string_view text) {
   return one_of(text, kWords);
 }
 
+Status a_handout(std::string_view text) {
+  static constexpr std::array<std::string_view, 3> kWords{"auto", "nri", "device-specs"};
+  if (text != "cdi") return one_of(text, kWords);
+  return Error{ErrorCode::unsupported,
+               "this version hands out nothing through CDI; device-specs needs no NRI either"};
+}
+
+Status a_route(std::string_view text) {
+  static constexpr std::array<std::string_view, 2> kWords{"enrol", "found"};
+  return one_of(text, kWords);
+}
+
 Status off_until_built(std::string_view text) {
   if (!TRY(parse_switch(text))) return {};
   return Error{ErrorCode::unsupported, "this version has no such face yet; leave it false"};
@@ -120,10 +132,20 @@ constexpr SettingSpec kSettings[] = {
      "our place among the plugins; late, so that we see what others did", a_plugin_index},
     {"nri.failRequest", "--nri-fail-request", "RAILHEAD_NRI_FAIL_REQUEST", "false", "true|false",
      "a request that we do not answer fails the container (NRI 0.12.4 and later)", a_switch},
-    {"devicePlugin.enabled", "--device-plugin", "RAILHEAD_DEVICE_PLUGIN", "false", "true|false",
-     "report resources to the kubelet (not in this version)", off_until_built},
+    {"devicePlugin.enabled", "--device-plugin", "RAILHEAD_DEVICE_PLUGIN", "true", "true|false",
+     "report resources to the kubelet, where there is one", a_switch},
     {"devicePlugin.dir", "--device-plugin-dir", "RAILHEAD_DEVICE_PLUGIN_DIR", "", "DIR",
-     "the kubelet's device-plugins folder", a_path_or_nothing},
+     "the kubelet's device-plugins folder; default: the one under its root folder if a kubelet "
+     "listens there, else /var/lib/kubelet/device-plugins",
+     a_path_or_nothing},
+    {"devicePlugin.handout", "--handout", "RAILHEAD_HANDOUT", "auto", "auto|nri|device-specs|cdi",
+     "who puts the nodes of an allocation into the container; auto: nri while nri.enabled, else "
+     "device-specs; cdi is not in this version",
+     a_handout},
+    {"devicePlugin.registration", "--registration", "RAILHEAD_REGISTRATION", "enrol", "enrol|found",
+     "how the kubelet learns of the resources: we register on its socket, or it finds ours in "
+     "plugins_registry",
+     a_route},
     {"devicePlugin.resourcePrefix", "--resource-prefix", "RAILHEAD_RESOURCE_PREFIX", "intel.com",
      "DOMAIN", "of resources in an SR-IOV plugin's file that name no resourcePrefix", any_text},
     {"kubelet.rootDir", "--kubelet-root-dir", "RAILHEAD_KUBELET_ROOT_DIR", "/var/lib/kubelet",
@@ -132,6 +154,10 @@ constexpr SettingSpec kSettings[] = {
      "publish NICs through dynamic resource allocation (not in this version)", off_until_built},
     {"injection.gpus", "--gpus", "RAILHEAD_GPUS", "closest", "closest|numa|all|none",
      "which NICs a container with GPUs gets without asking", a_gpu_policy},
+    {"injection.gpuResources", "--gpu-resources", "RAILHEAD_GPU_RESOURCES",
+     "nvidia.com/gpu*,nvidia.com/mig-*,amd.com/gpu", "LIST",
+     "resources that are GPUs, shell patterns: who names GPUs in the environment must hold one",
+     any_text},
     {"injection.annotations", "--annotations", "RAILHEAD_ANNOTATIONS", "narrow",
      "narrow|allow|deny", "what pod annotations may do", an_annotation_policy},
     {"injection.memlockCap", "--memlock-cap", "RAILHEAD_MEMLOCK_CAP", "unlimited",

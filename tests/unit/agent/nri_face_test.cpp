@@ -126,6 +126,23 @@ TEST_F(NriFaceTest, required_that_is_not_met_is_refused) {
   EXPECT_EQ(decisions("refused", reason::kNotRdma), 1);
 }
 
+TEST_F(NriFaceTest, gpus_of_the_environment_alone_wait_for_the_kubelets_word) {
+  std::function<void(GpuClaim)> answer_claim;
+  NriFace asking(
+      machine_, *live_, "/proc", false, log_, metrics_,
+      [&](const auto&, const auto&, auto, auto done) { answer_claim = std::move(done); });
+  for (const auto claim : {GpuClaim::holds_none, GpuClaim::holds, GpuClaim::no_kubelet}) {
+    ContainerBuilder container;
+    container.env("NVIDIA_VISIBLE_DEVICES=0,1");
+    std::optional<nri::CreateAnswer> answer;
+    asking.create(container.request(), [&](nri::CreateAnswer given) { answer = std::move(given); });
+    EXPECT_FALSE(answer);
+    answer_claim(claim);
+    ASSERT_TRUE(answer);
+    EXPECT_EQ(answer->adjustment.has_value(), claim != GpuClaim::holds_none);
+  }
+}
+
 TEST_F(NriFaceTest, at_the_deadline_environment_alone_gives_nothing) {
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "host/mailbox.h"
+#include "inject/decide.h"
+#include "kubelet/client.h"
+
+namespace railhead {
+
+/// What the kubelet's answer says: a pod holds GPUs if a device id names a GPU of this node, or the
+/// resource matches one of the shell patterns in `resources`. No socket, or nobody behind it, is
+/// `no_kubelet`; every other failure is `unanswered`.
+GpuClaim claim_in(const Result<kubelet::PodHoldings>& holdings, const DecisionTable& table,
+                  const std::vector<std::string>& resources);
+
+/// Asks the kubelet whether a pod that names GPUs in its environment holds any.
+class GpuClaims {
+ public:
+  using Done = std::function<void(GpuClaim)>;
+
+  /// Fails where the kernel has no descriptor left.
+  static Result<std::unique_ptr<GpuClaims>> open(std::string socket,
+                                                 std::vector<std::string> resources,
+                                                 boost::asio::io_context& loop);
+  GpuClaims(const GpuClaims&) = delete;
+  GpuClaims& operator=(const GpuClaims&) = delete;
+  ~GpuClaims() = default;
+
+  /// `done` is called once: at once where there is no socket, else within `timeout`.
+  void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
+           std::chrono::milliseconds timeout, Done done);
+  void stop();
+
+ private:
+  GpuClaims(std::string socket, std::vector<std::string> resources,
+            std::unique_ptr<Mailbox> mailbox, boost::asio::io_context& loop);
+  void await_mail();
+
+  std::string socket_;
+  std::vector<std::string> resources_;
+  std::unique_ptr<Mailbox> mailbox_;
+  boost::asio::posix::stream_descriptor mail_;
+  kubelet::Client client_;
+};
+
+}  // namespace railhead

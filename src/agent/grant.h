@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "inject/decide.h"
+#include "kubelet/device_plugin.h"
+
+namespace railhead {
+
+/// Who puts the device nodes of an allocation into the container.
+enum class HandOut : std::uint8_t {
+  nri,           ///< the agent itself, at creation
+  device_specs,  ///< the kubelet, by the answer to Allocate
+};
+
+/// The members of a pool that these device ids stand for, as indices: their NICs, or all members
+/// where slots are no NICs. Unavailable, with a reason for the user, where a NIC is not on the node
+/// any more or the pool is empty.
+Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::size_t pool,
+                                              const std::vector<std::string>& ids);
+
+/// The answer to Allocate. With HandOut::nri the allocation as an annotation, and the variables
+/// that go with the pool's flavour; with device_specs those variables and the nodes. /dev/vhost-net
+/// and /dev/net/tun, where the pool's selector asks for them, come as DeviceSpecs in any case.
+/// Fails as members_held().
+Result<kubelet::Grant> grant_of(const DecisionTable& table, std::size_t pool,
+                                const std::vector<std::string>& ids, HandOut hand_out);
+
+}  // namespace railhead

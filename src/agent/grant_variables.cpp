@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/grant_variables.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "data/json.h"
+#include "inject/rdma_devices.h"
+
+namespace railhead {
+namespace {
+
+using Variables = std::map<std::string, std::string>;
+
+/// Source: k8s-rdma-device-plugin pkg/plugin/plugin.go, Allocate.
+Variables of_k8s_rdma(const Pool& pool, std::size_t slots) {
+  return {{"RDMA_RESOURCE", pool.spec.name}, {"RDMA_ALLOCATED", std::to_string(slots)}};
+}
+
+/// Only what can be handed out is named. Keys: sriov-network-device-plugin, pkg/infoprovider.
+Json rdma_facts(const DecisionTable& table, const Pool& pool, const NetFunction& function) {
+  Json facts = Json::object();
+  auto classes = table.policy().devices;
+  classes.insert(classes.end(), pool.spec.devices.begin(), pool.spec.devices.end());
+  for (const auto& node : devices_to_add({}, table, function.nics, classes)) {
+    const auto device = find_rdma_device(table, node.path);
+    if (!device) continue;
+    switch (device->kind) {
+      case RdmaDeviceKind::uverbs: facts["uverbs"] = node.path; break;
+      case RdmaDeviceKind::umad: facts["umad"] = node.path; break;
+      case RdmaDeviceKind::issm: facts["issm"] = node.path; break;
+      case RdmaDeviceKind::rdma_cm: facts["rdma_cm"] = node.path; break;
+    }
+  }
+  if (!function.nics.empty()) facts["rdma_dev"] = table.node().nics[function.nics.front()].name;
+  return facts;
+}
+
+Json facts_of(const DecisionTable& table, const Pool& pool, const Member& member) {
+  const NetFunction& function = table.pools().functions[member.function];
+  const Selector& selector = pool.spec.include[member.selector];
+  Json facts{{"generic", Json{{"deviceID", function.id}}}};
+  if (selector.rdma) facts["rdma"] = rdma_facts(table, pool, function);
+  if (selector.vhost_net) {
+    facts["vhost"] = Json{{"net-mount", "/dev/vhost-net"}, {"tun-mount", "/dev/net/tun"}};
+  }
+  Variables extra;
+  for (const auto& key : {function.id, std::string("*")}) {
+    const auto at = pool.spec.additional_info.find(key);
+    if (at != pool.spec.additional_info.end()) extra.insert(at->second.begin(), at->second.end());
+  }
+  if (!extra.empty()) facts["extra"] = extra;
+  return facts;
+}
+
+/// Source: sriov-network-device-plugin pkg/resources/server.go, getEnvs: dots and the slash become
+/// underscores, a hyphen stays.
+Variables of_sriov(const DecisionTable& table, const Pool& pool,
+                   const std::vector<std::size_t>& members) {
+  std::string name = "PCIDEVICE_" + pool.spec.name;
+  std::transform(name.begin(), name.end(), name.begin(), [](char c) {
+    if (c == '.' || c == '/') return '_';
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  std::vector<std::string> ids;
+  Json info = Json::object();
+  for (const auto m : members) {
+    ids.push_back(table.pools().functions[pool.members[m].function].id);
+    info[ids.back()] = facts_of(table, pool, pool.members[m]);
+  }
+  return {{name, join(ids, ",")}, {name + "_INFO", info.dump()}};
+}
+
+}  // namespace
+
+std::map<std::string, std::string> grant_variables(const DecisionTable& table, const Pool& pool,
+                                                   const std::vector<std::size_t>& members,
+                                                   std::size_t slots) {
+  switch (pool.spec.origin.flavour) {
+    case PoolFlavour::sriov_plugin: return of_sriov(table, pool, members);
+    case PoolFlavour::k8s_rdma_device_plugin: return of_k8s_rdma(pool, slots);
+    case PoolFlavour::railhead:
+    case PoolFlavour::shared_plugin: break;
+  }
+  return {};
+}
+
+}  // namespace railhead
