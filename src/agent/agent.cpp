@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread. The order on the loop does not matter for correctness: a decision looks itself
+// One thread decides; what gRPC's own threads bring from the kubelet waits in a mailbox for it. The
+// order on the loop does not matter for correctness: a decision looks itself
 // whether the machine changed (Machine::table), and the rescan timer covers what no event tells.
 #include "agent/agent.h"
 

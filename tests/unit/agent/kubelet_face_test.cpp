@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/kubelet_face.h"
+
+#include <gmock/gmock.h>
+
+#include <filesystem>
+
+#include "agent/metric_list.h"
+#include "host/file_lock.h"
+#include "unit/host/temporary_directory.h"
+#include "unit/inject/container_builder.h"
+#include "unit/node/hosts.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::HasSubstr;
+
+class KubeletFaceTest : public testing::Test {
+ protected:
+  void SetUp() override { ASSERT_TRUE(machine_.read("start")); }
+
+  std::unique_ptr<KubeletFace> started(const std::string& folder) {
+    KubeletFaceOptions options;
+    options.registrar.plugin_folder = folder;
+    auto face = KubeletFace::open(
+        std::move(options), [] { return Status(); }, loop_, machine_, clock_, log_, metrics_);
+    EXPECT_TRUE(face);
+    (*face)->start();
+    return std::move(face).value();
+  }
+
+  static InjectionPolicy policy() {
+    InjectionPolicy policy;
+    policy.pools = {default_pool()};
+    return policy;
+  }
+
+  boost::asio::io_context loop_{1};
+  TemporaryDirectory folder_;
+  ManualClock clock_;
+  Log log_{LogLevel::error, LogFormat::text};
+  MetricRegistry metrics_{metric_list()};
+  Machine machine_{[] { return SnapshotHost::parse(machine_text("seed-8gpu-4nic")); },
+                   nullptr,
+                   {},
+                   policy(),
+                   clock_,
+                   log_,
+                   metrics_};
+};
+
+TEST_F(KubeletFaceTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so) {
+  const auto face = started((folder_.path() / "none").string());
+  EXPECT_TRUE(face->readiness().ready);
+  EXPECT_THAT(face->readiness().text, HasSubstr("kubelet: none"));
+  face->publish_metrics();
+  EXPECT_EQ(metrics_.value("railhead_kubelet_enrolled", {{"pool", "rdma.io/hca"}}), 0);
+  EXPECT_EQ(
+      metrics_.value("railhead_pool_devices", {{"pool", "rdma.io/hca"}, {"state", "healthy"}}),
+      100);
+}
+
+TEST_F(KubeletFaceTest, who_stands_by_is_ready) {
+  const auto other = FileLock::try_take((folder_.path() / "railhead.lock").string());
+  ASSERT_TRUE(other && *other);
+  const auto face = started(folder_.path().string());
+  EXPECT_TRUE(face->readiness().ready);
+  EXPECT_THAT(face->readiness().text, HasSubstr("standing by"));
+}
+
+TEST_F(KubeletFaceTest, who_has_the_lock_is_not_ready_before_it_is_enrolled) {
+  const auto face = started(folder_.path().string());
+  EXPECT_FALSE(face->readiness().ready);
+  EXPECT_THAT(face->readiness().text, HasSubstr("rdma.io/hca: enrolling"));
+}
+
+TEST_F(KubeletFaceTest, a_lock_that_cannot_be_made_is_not_another_agent) {
+  std::filesystem::create_directory((folder_.path() / "railhead.lock").string());
+  const auto face = started(folder_.path().string());
+  EXPECT_FALSE(face->readiness().ready);
+  EXPECT_THAT(face->readiness().text, HasSubstr("railhead.lock"));
+}
+
+TEST_F(KubeletFaceTest, a_face_that_was_stopped_leaves_the_lock_to_the_next) {
+  const auto face = started(folder_.path().string());
+  face->stop();
+  const auto next = FileLock::try_take((folder_.path() / "railhead.lock").string());
+  EXPECT_TRUE(next && *next);
+}
+
+}  // namespace
+}  // namespace railhead::test
