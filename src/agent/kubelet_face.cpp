@@ -24,18 +24,18 @@ LogLevel level_of(Standing standing) {
 }  // namespace
 
 Result<std::unique_ptr<KubeletFace>> KubeletFace::open(KubeletFaceOptions options,
-                                                       PoolResource::Gate gate,
+                                                       const PoolResource::Gate& gate,
                                                        boost::asio::io_context& loop,
                                                        Machine& machine, Clock& clock, Log& log,
                                                        MetricRegistry& metrics) {
   auto mailbox = TRY(Mailbox::open());
-  return std::unique_ptr<KubeletFace>(new KubeletFace(
-      std::move(options), std::move(mailbox), std::move(gate), loop, machine, clock, log, metrics));
+  return std::unique_ptr<KubeletFace>(new KubeletFace(std::move(options), std::move(mailbox), gate,
+                                                      loop, machine, clock, log, metrics));
 }
 
 KubeletFace::KubeletFace(KubeletFaceOptions options, std::unique_ptr<Mailbox> mailbox,
-                         PoolResource::Gate gate, boost::asio::io_context& loop, Machine& machine,
-                         Clock& clock, Log& log, MetricRegistry& metrics)
+                         const PoolResource::Gate& gate, boost::asio::io_context& loop,
+                         Machine& machine, Clock& clock, Log& log, MetricRegistry& metrics)
     : options_(std::move(options)),
       machine_(machine),
       clock_(clock),

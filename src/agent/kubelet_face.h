@@ -28,7 +28,7 @@ class KubeletFace {
  public:
   /// Fails where the kernel has no descriptor left.
   static Result<std::unique_ptr<KubeletFace>> open(KubeletFaceOptions options,
-                                                   PoolResource::Gate gate,
+                                                   const PoolResource::Gate& gate,
                                                    boost::asio::io_context& loop, Machine& machine,
                                                    Clock& clock, Log& log, MetricRegistry& metrics);
   KubeletFace(const KubeletFace&) = delete;
@@ -48,9 +48,9 @@ class KubeletFace {
   void publish_metrics();
 
  private:
-  KubeletFace(KubeletFaceOptions options, std::unique_ptr<Mailbox> mailbox, PoolResource::Gate gate,
-              boost::asio::io_context& loop, Machine& machine, Clock& clock, Log& log,
-              MetricRegistry& metrics);
+  KubeletFace(KubeletFaceOptions options, std::unique_ptr<Mailbox> mailbox,
+              const PoolResource::Gate& gate, boost::asio::io_context& loop, Machine& machine,
+              Clock& clock, Log& log, MetricRegistry& metrics);
   void offer_all();
   void await_mail();
   void schedule_tick();

@@ -61,7 +61,7 @@ Status PoolResource::may_start(const std::vector<std::string>& ids) {
 }
 
 Status PoolResource::pre_start(const std::vector<std::string>& ids) {
-  const auto may = may_start(ids);
+  auto may = may_start(ids);
   if (may) return may;
   count("start-refused");
   log_.write(LogLevel::warn, "start refused",

@@ -42,6 +42,13 @@ Error error_of(const grpc::Status& status, const std::string& socket) {
   return {code, socket + ": " + status.error_message()};
 }
 
+/// Kubelets from 1.27 to 1.33 have Get behind a gate that is off, and answer with an error of no
+/// code. Source: Kubernetes pkg/kubelet/apis/podresources/server_v1.go.
+bool lacks_get(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNIMPLEMENTED ||
+         status.error_code() == grpc::StatusCode::UNKNOWN;
+}
+
 Holding holding_of(const v1::ContainerDevices& devices) {
   return {devices.resource_name(), {devices.device_ids().begin(), devices.device_ids().end()}};
 }
@@ -192,7 +199,7 @@ void Client::holdings_of(const std::string& pod_namespace, const std::string& po
         at->stub->async()->Get(&at->context, &at->request, &at->answer, finished);
       },
       [this, at, timeout, done, from_list](const grpc::Status& status) {
-        if (status.error_code() == grpc::StatusCode::UNIMPLEMENTED) {
+        if (lacks_get(status)) {
           return all_holdings(timeout, from_list);
         }
         if (!status.ok()) return done(error_of(status, sockets_.pod_resources));

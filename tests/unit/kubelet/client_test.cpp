@@ -48,7 +48,7 @@ class Kubelet final : public v1beta1::Registration::Service,
 
   grpc::Status Get(grpc::ServerContext* /*context*/, const v1::GetPodResourcesRequest* request,
                    v1::GetPodResourcesResponse* answer) override {
-    if (!has_get) return {grpc::StatusCode::UNIMPLEMENTED, "unknown method Get"};
+    if (!has_get) return {without_get, "unknown method Get"};
     if (hangs) wait_for_release();
     *answer->mutable_pod_resources() = pod(request->pod_name());
     return grpc::Status::OK;
@@ -77,6 +77,7 @@ class Kubelet final : public v1beta1::Registration::Service,
   std::string authority;
   std::string refusal;
   bool has_get = true;
+  std::atomic<grpc::StatusCode> without_get{grpc::StatusCode::UNIMPLEMENTED};
   bool hangs = false;
 
  private:
@@ -196,6 +197,15 @@ TEST_F(ClientTest, kubelets_without_get_are_asked_for_the_list) {
   const auto unknown = holdings("nobody");
   ASSERT_TRUE(unknown);
   EXPECT_THAT(unknown->containers, IsEmpty());
+}
+
+TEST_F(ClientTest, kubelets_with_get_behind_a_gate_are_asked_for_the_list) {
+  kubelet_.has_get = false;
+  kubelet_.without_get = grpc::StatusCode::UNKNOWN;
+  start();
+  const auto mine = holdings("mine");
+  ASSERT_TRUE(mine) << mine.error().message;
+  EXPECT_EQ(mine->containers.size(), 1U);
 }
 
 TEST_F(ClientTest, its_end_does_not_wait_for_an_answer) {
