@@ -12,13 +12,14 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "nodes"))
 
-import machine as hw  # noqa: E402
+import hardware as hw  # noqa: E402
+from machine import Machine  # noqa: E402
 
 NICS_PER_GPU = 5
 
 
 def wide():
-    m = hw.Machine("wide", [(0, "0-55", 0), (1, "56-111", 1)], "Example", "Wide")
+    m = Machine("wide", [(0, "0-55", 0), (1, "56-111", 1)], "Example", "Wide")
     m.rdma_stack()
     for rail in range(8):
         root = 0x10 + 0x1A * rail

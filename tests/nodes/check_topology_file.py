@@ -4,7 +4,7 @@
 NICs what the machine says, when it is read back (--nccl-topo).
 
 Two things cannot be in such a file: host bridges, so that PHB and NODE are the same there, and that a
-GPU is a NUMA node of its own.
+GPU is a NUMA node of its own. All devices of a card are written below its function 0, by their names.
 """
 import argparse
 import json
@@ -25,15 +25,17 @@ def run(railhead, *arguments):
     return done.stdout, done.stderr
 
 
-def addresses(devices):
-    return [device["pci"] for device in devices if device["pci"]]
+def key_of(nic, nets):
+    """Its name where the file has names, else its address; None for a device without a place."""
+    return nic["pci"] and (nic["name"] if nic["name"] in nets else nic["pci"])
 
 
-def relations(topology):
-    """Of GPU and NIC, each by its address."""
-    return {(gpu, nic): SAME.get(cell, cell)
-            for gpu, row in zip(addresses(topology["gpus"]), topology["relations"])
-            for nic, cell in zip((nic["pci"] for nic in topology["nics"]), row) if nic}
+def relations(topology, nets):
+    """Of GPUs, by address, and NICs."""
+    keys = [key_of(nic, nets) for nic in topology["nics"]]
+    return {(gpu["pci"], key): SAME.get(cell, cell)
+            for gpu, row in zip(topology["gpus"], topology["relations"])
+            for key, cell in zip(keys, row) if key}
 
 
 def problems_of(railhead, machine, file):
@@ -42,18 +44,22 @@ def problems_of(railhead, machine, file):
         yield f"it is not written: {complaints.strip()}"
         return
     file.write_text(xml)
-    names = [pci.get("busid") for pci in ElementTree.fromstring(xml).iter("pci")]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"{name} is in the file {names.count(name)} times"
+    tree = ElementTree.fromstring(xml)
+    functions = [pci.get("busid") for pci in tree.iter("pci")]
+    nets = {net.get("name") for net in tree.iter("net")}
+    for name in sorted({name for name in functions if functions.count(name) > 1}):
+        yield f"{name} is in the file {functions.count(name)} times"
     before = json.loads(run(railhead, "-o", "json", "--snapshot", str(machine))[0])
-    for address in {*addresses(before["gpus"]), *addresses(before["nics"])} - set(names):
-        yield f"{address} is not in the file"
+    wanted = {gpu["pci"] for gpu in before["gpus"]}
+    wanted |= {key_of(nic, nets) for nic in before["nics"] if nic["pci"]}
+    for missing in sorted(wanted - nets - set(functions)):
+        yield f"{missing} is not in the file"
     after, complaints = run(railhead, "-o", "json", "--nccl-topo", str(file))
     if not after:
         yield f"it is not read back: {complaints.strip()}"
         return
-    got = relations(json.loads(after))
-    for pair, cell in relations(before).items():
+    got = relations(json.loads(after), nets)
+    for pair, cell in relations(before, nets).items():
         if got.get(pair) != cell and machine.stem not in OWN_MEMORY:
             yield f"{pair[0]} to {pair[1]} is {got.get(pair)}, the machine says {cell}"
 
