@@ -179,7 +179,7 @@ void Client::enroll(const std::string& endpoint, const DevicePluginOptions& opti
 }
 
 void Client::holdings_of(const std::string& pod_namespace, const std::string& pod,
-                         std::chrono::milliseconds timeout, Done<PodHoldings> done) {
+                         std::chrono::milliseconds timeout, const Done<PodHoldings>& done) {
   using Get =
       CallOf<v1::PodResourcesLister, v1::GetPodResourcesRequest, v1::GetPodResourcesResponse>;
   auto call = std::make_unique<Get>(sockets_.pod_resources);

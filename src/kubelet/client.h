@@ -72,7 +72,7 @@ class Client {
   /// pods. Errors: `unavailable` where there is no kubelet to ask, `timeout`, `too_large` above
   /// 16 MiB or above the kubelet's rate of requests.
   void holdings_of(const std::string& pod_namespace, const std::string& pod,
-                   std::chrono::milliseconds timeout, Done<PodHoldings> done);
+                   std::chrono::milliseconds timeout, const Done<PodHoldings>& done);
 
   void all_holdings(std::chrono::milliseconds timeout, Done<std::vector<PodHoldings>> done);
 

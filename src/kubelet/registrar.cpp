@@ -236,9 +236,9 @@ void Registrar::withdraw(const std::string& resource) {
   std::erase_if(offers_, [&](const auto& one) { return one->status().resource == resource; });
 }
 
-void Registrar::publish(const std::string& resource, std::vector<Device> devices) {
+void Registrar::publish(const std::string& resource, const std::vector<Device>& devices) {
   for (const auto& one : offers_) {
-    if (one->status().resource == resource) one->publish(std::move(devices));
+    if (one->status().resource == resource) one->publish(devices);
   }
 }
 

@@ -73,7 +73,7 @@ class Registrar {
   /// From now on this resource is offered. `resource` has to outlive the registrar or withdraw().
   void offer(DevicePluginOptions options, Resource& resource, std::vector<Device> devices);
   void withdraw(const std::string& resource);
-  void publish(const std::string& resource, std::vector<Device> devices);
+  void publish(const std::string& resource, const std::vector<Device>& devices);
 
   /// Does what is due. Call it about once a second, and when something in the folders changed.
   void tick();
