@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent.h"
+
+#include <utility>
+
 #include "base/text.h"
 #include "host/directory_host.h"
 #include "host/file_lock.h"
@@ -170,7 +173,8 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
 Result<std::optional<TextFile>> read_topology_file(const Config& config) {
   const std::string& path = config.text("topology.file");
   if (path.empty()) return std::optional<TextFile>();
-  return std::optional<TextFile>({path, TRY(read_input_file(path, kMaxTopologyBytes))});
+  auto text = TRY(read_input_file(path, kMaxTopologyBytes));
+  return std::optional<TextFile>({path, std::move(text)});
 }
 
 Result<std::optional<NcclTopology>> operator_topology(const Config& config) {
