@@ -25,8 +25,8 @@ class Element {
   }
 
   template <typename Number>
-  Element& set_number(std::string name, const std::optional<Number>& value) {
-    return value ? set(std::move(name), std::to_string(*value)) : *this;
+  Element& set_number(const std::string& name, const std::optional<Number>& value) {
+    return value ? set(name, std::to_string(*value)) : *this;
   }
 
   Element& set_hex(std::string name, const std::optional<std::uint32_t>& value, int digits) {
