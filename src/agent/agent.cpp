@@ -20,6 +20,7 @@
 #include "agent/kubelet_face.h"
 #include "agent/log.h"
 #include "agent/machine.h"
+#include "agent/mail_loop.h"
 #include "agent/metric_list.h"
 #include "agent/nri_face.h"
 #include "agent/version.h"
@@ -47,13 +48,14 @@ nri::SessionOptions session_options(const Config& config) {
 class Agent {
  public:
   Agent(const Config& config, Log& log, std::unique_ptr<Host> live, Machine& machine, Clock& clock,
-        MetricRegistry& metrics)
+        MetricRegistry& metrics, std::unique_ptr<Mailbox> mailbox)
       : config_(config),
         log_(log),
         live_(std::move(live)),
         machine_(machine),
         clock_(clock),
         metrics_(metrics),
+        mail_(std::move(mailbox), loop_),
         face_(machine, *live_, config.text("host.proc"), config.enabled("nri.failRequest"), log,
               metrics,
               [this](const auto& request, auto table, auto timeout, auto done) {
@@ -67,15 +69,15 @@ class Agent {
                                      [this](std::string_view target) { return page(target); }));
     log_.write(LogLevel::info, "listening", {{"address", server_->address()}});
     if (config_.enabled("nri.enabled")) {
-      claims_ = TRY(GpuClaims::open(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
-                                    config_.list("injection.gpuResources"), loop_));
+      claims_.emplace(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
+                      config_.list("injection.gpuResources"), mail_.box());
       session_.emplace(loop_, session_options(config_), face_);
       session_->start();
     }
     if (auto options = TRY(kubelet_face_options(config_))) {
-      kubelet_ = TRY(KubeletFace::open(
-          std::move(*options), [this] { return may_start(); }, loop_, machine_, clock_, log_,
-          metrics_));
+      kubelet_.emplace(
+          std::move(*options), [this] { return may_start(); }, loop_, mail_.box(), machine_, clock_,
+          log_, metrics_);
       kubelet_->start();
     }
     signals_.async_wait([this](const auto& failure, int signal) {
@@ -95,7 +97,6 @@ class Agent {
     log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
     if (kubelet_) kubelet_->stop();
     if (session_) session_->stop();
-    if (claims_) claims_->stop();
     server_->stop();
     rescan_.cancel();
     for (auto& descriptor : watched_) descriptor.release();
@@ -174,14 +175,15 @@ class Agent {
   Clock& clock_;
   MetricRegistry& metrics_;
   asio::io_context loop_{1};
+  MailLoop mail_;  // outlives all that post
   NriFace face_;
   asio::signal_set signals_;
   asio::steady_timer rescan_;
   std::list<Descriptor> watched_;
   std::unique_ptr<HttpServer> server_;
-  std::unique_ptr<GpuClaims> claims_;
+  std::optional<GpuClaims> claims_;
   std::optional<nri::Session> session_;
-  std::unique_ptr<KubeletFace> kubelet_;
+  std::optional<KubeletFace> kubelet_;
 };
 
 void warn_of_pools(const PoolSpecs& pools, const Config& config, Log& log) {
@@ -229,7 +231,9 @@ Status run_agent(const Config& config) {
   const auto table = machine.table();
   const auto& conflicts = table->pools().conflicts;
   if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};
-  Agent agent(config, log, TRY(DirectoryHost::open("/")), machine, clock, metrics);
+  auto live = TRY(DirectoryHost::open("/"));
+  auto mailbox = TRY(Mailbox::open());
+  Agent agent(config, log, std::move(live), machine, clock, metrics, std::move(mailbox));
   return agent.run();
 }
 

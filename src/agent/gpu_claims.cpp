@@ -5,12 +5,10 @@
 #include <utility>
 
 #include "base/text.h"
-#include "host/file_lock.h"
+#include "host/input_file.h"
 
 namespace railhead {
 namespace {
-
-using Descriptor = boost::asio::posix::stream_descriptor;
 
 bool is_of_gpus(const kubelet::Holding& holding, const DecisionTable& table,
                 const std::vector<std::string>& resources) {
@@ -38,44 +36,19 @@ GpuClaim claim_in(const Result<kubelet::PodHoldings>& holdings, const DecisionTa
   return GpuClaim::holds_none;
 }
 
-Result<std::unique_ptr<GpuClaims>> GpuClaims::open(std::string socket,
-                                                   std::vector<std::string> resources,
-                                                   boost::asio::io_context& loop) {
-  auto mailbox = TRY(Mailbox::open());
-  return std::unique_ptr<GpuClaims>(
-      new GpuClaims(std::move(socket), std::move(resources), std::move(mailbox), loop));
-}
-
-GpuClaims::GpuClaims(std::string socket, std::vector<std::string> resources,
-                     std::unique_ptr<Mailbox> mailbox, boost::asio::io_context& loop)
+GpuClaims::GpuClaims(std::string socket, std::vector<std::string> resources, Mailbox& mailbox)
     : socket_(std::move(socket)),
       resources_(std::move(resources)),
-      mailbox_(std::move(mailbox)),
-      mail_(loop, mailbox_->descriptor()),
-      client_({"", socket_}, *mailbox_) {
-  await_mail();
-}
+      client_({"", socket_}, mailbox) {}
 
 void GpuClaims::ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
                     std::chrono::milliseconds timeout, Done done) {
-  if (!identity_of(socket_)) return done(GpuClaim::no_kubelet);
+  if (!input_file_exists(socket_)) return done(GpuClaim::no_kubelet);
   client_.holdings_of(std::string(request.pod_namespace), std::string(request.pod_name), timeout,
                       [this, table = std::move(table),
                        done = std::move(done)](const Result<kubelet::PodHoldings>& holdings) {
                         done(claim_in(holdings, *table, resources_));
                       });
-}
-
-void GpuClaims::stop() {
-  if (mail_.is_open()) mail_.release();
-}
-
-void GpuClaims::await_mail() {
-  mail_.async_wait(Descriptor::wait_read, [this](const auto& failure) {
-    if (failure) return;
-    mailbox_->run();
-    await_mail();
-  });
 }
 
 }  // namespace railhead

@@ -7,9 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-
 #include "host/mailbox.h"
 #include "inject/decide.h"
 #include "kubelet/client.h"
@@ -27,10 +24,7 @@ class GpuClaims {
  public:
   using Done = std::function<void(GpuClaim)>;
 
-  /// Fails where the kernel has no descriptor left.
-  static Result<std::unique_ptr<GpuClaims>> open(std::string socket,
-                                                 std::vector<std::string> resources,
-                                                 boost::asio::io_context& loop);
+  GpuClaims(std::string socket, std::vector<std::string> resources, Mailbox& mailbox);
   GpuClaims(const GpuClaims&) = delete;
   GpuClaims& operator=(const GpuClaims&) = delete;
   ~GpuClaims() = default;
@@ -38,17 +32,10 @@ class GpuClaims {
   /// `done` is called once: at once where there is no socket, else within `timeout`.
   void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
            std::chrono::milliseconds timeout, Done done);
-  void stop();
 
  private:
-  GpuClaims(std::string socket, std::vector<std::string> resources,
-            std::unique_ptr<Mailbox> mailbox, boost::asio::io_context& loop);
-  void await_mail();
-
   std::string socket_;
   std::vector<std::string> resources_;
-  std::unique_ptr<Mailbox> mailbox_;
-  boost::asio::posix::stream_descriptor mail_;
   kubelet::Client client_;
 };
 

@@ -10,7 +10,6 @@
 namespace railhead {
 namespace {
 
-using Descriptor = boost::asio::posix::stream_descriptor;
 using kubelet::Standing;
 
 constexpr std::chrono::seconds kBetweenTicks{1};
@@ -23,26 +22,15 @@ LogLevel level_of(Standing standing) {
 
 }  // namespace
 
-Result<std::unique_ptr<KubeletFace>> KubeletFace::open(KubeletFaceOptions options,
-                                                       const PoolResource::Gate& gate,
-                                                       boost::asio::io_context& loop,
-                                                       Machine& machine, Clock& clock, Log& log,
-                                                       MetricRegistry& metrics) {
-  auto mailbox = TRY(Mailbox::open());
-  return std::unique_ptr<KubeletFace>(new KubeletFace(std::move(options), std::move(mailbox), gate,
-                                                      loop, machine, clock, log, metrics));
-}
-
-KubeletFace::KubeletFace(KubeletFaceOptions options, std::unique_ptr<Mailbox> mailbox,
-                         const PoolResource::Gate& gate, boost::asio::io_context& loop,
-                         Machine& machine, Clock& clock, Log& log, MetricRegistry& metrics)
+KubeletFace::KubeletFace(KubeletFaceOptions options, const PoolResource::Gate& gate,
+                         boost::asio::io_context& loop, Mailbox& mailbox, Machine& machine,
+                         Clock& clock, Log& log, MetricRegistry& metrics)
     : options_(std::move(options)),
       machine_(machine),
       clock_(clock),
       log_(log),
       metrics_(metrics),
-      mailbox_(std::move(mailbox)),
-      mail_(loop),
+      mailbox_(mailbox),
       timer_(loop) {
   const auto table = machine_.table();
   for (std::size_t pool = 0; pool < table->pools().pools.size(); ++pool) {
@@ -53,18 +41,15 @@ KubeletFace::KubeletFace(KubeletFaceOptions options, std::unique_ptr<Mailbox> ma
 
 void KubeletFace::start() {
   registrar_ = std::make_unique<kubelet::Registrar>(
-      options_.registrar, *mailbox_, clock_,
+      options_.registrar, mailbox_, clock_,
       [this](const kubelet::ResourceStatus& status) { changed(status); });
   offer_all();
-  mail_.assign(mailbox_->descriptor());
-  await_mail();
   tick();
   schedule_tick();
 }
 
 void KubeletFace::stop() {
   timer_.cancel();
-  if (mail_.is_open()) mail_.release();
   registrar_.reset();
 }
 
@@ -96,14 +81,6 @@ std::string KubeletFace::why_empty(std::size_t pool) const {
     shown.push_back(std::to_string(reasons.size() - shown.size()) + " more");
   }
   return shown.empty() ? "it has no slots" : join(shown, "; ");
-}
-
-void KubeletFace::await_mail() {
-  mail_.async_wait(Descriptor::wait_read, [this](const auto& failure) {
-    if (failure) return;
-    mailbox_->run();
-    await_mail();
-  });
 }
 
 void KubeletFace::schedule_tick() {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "agent/kubelet_options.h"
@@ -26,11 +25,9 @@ struct Readiness {
 /// to date.
 class KubeletFace {
  public:
-  /// Fails where the kernel has no descriptor left.
-  static Result<std::unique_ptr<KubeletFace>> open(KubeletFaceOptions options,
-                                                   const PoolResource::Gate& gate,
-                                                   boost::asio::io_context& loop, Machine& machine,
-                                                   Clock& clock, Log& log, MetricRegistry& metrics);
+  KubeletFace(KubeletFaceOptions options, const PoolResource::Gate& gate,
+              boost::asio::io_context& loop, Mailbox& mailbox, Machine& machine, Clock& clock,
+              Log& log, MetricRegistry& metrics);
   KubeletFace(const KubeletFace&) = delete;
   KubeletFace& operator=(const KubeletFace&) = delete;
   ~KubeletFace() = default;
@@ -48,11 +45,7 @@ class KubeletFace {
   void publish_metrics();
 
  private:
-  KubeletFace(KubeletFaceOptions options, std::unique_ptr<Mailbox> mailbox,
-              const PoolResource::Gate& gate, boost::asio::io_context& loop, Machine& machine,
-              Clock& clock, Log& log, MetricRegistry& metrics);
   void offer_all();
-  void await_mail();
   void schedule_tick();
   void tick();
   void changed(const kubelet::ResourceStatus& status);
@@ -63,11 +56,10 @@ class KubeletFace {
   Clock& clock_;
   Log& log_;
   MetricRegistry& metrics_;
-  std::unique_ptr<Mailbox> mailbox_;
-  boost::asio::posix::stream_descriptor mail_;
+  Mailbox& mailbox_;
   boost::asio::steady_timer timer_;
   std::vector<std::unique_ptr<PoolResource>> resources_;
-  std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the resources and the mailbox
+  std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the resources
   std::shared_ptr<const DecisionTable> published_;
 };
 

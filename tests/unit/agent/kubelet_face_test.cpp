@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "agent/mail_loop.h"
 #include "agent/metric_list.h"
 #include "host/file_lock.h"
 #include "unit/host/temporary_directory.h"
@@ -23,11 +24,11 @@ class KubeletFaceTest : public testing::Test {
   std::unique_ptr<KubeletFace> started(const std::string& folder) {
     KubeletFaceOptions options;
     options.registrar.plugin_folder = folder;
-    auto face = KubeletFace::open(
-        std::move(options), [] { return Status(); }, loop_, machine_, clock_, log_, metrics_);
-    EXPECT_TRUE(face);
-    (*face)->start();
-    return std::move(face).value();
+    auto face = std::make_unique<KubeletFace>(
+        std::move(options), [] { return Status(); }, loop_, mail_.box(), machine_, clock_, log_,
+        metrics_);
+    face->start();
+    return face;
   }
 
   static InjectionPolicy policy() {
@@ -37,6 +38,7 @@ class KubeletFaceTest : public testing::Test {
   }
 
   boost::asio::io_context loop_{1};
+  MailLoop mail_{std::move(Mailbox::open()).value(), loop_};
   TemporaryDirectory folder_;
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
