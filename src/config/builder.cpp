@@ -49,12 +49,6 @@ bool is_flat_key(std::string_view key) {
   return std::find(kFlatKeys.begin(), kFlatKeys.end(), key) != kFlatKeys.end();
 }
 
-std::string place(const std::string& file, const Mark& mark) {
-  return mark.line == 0
-             ? file
-             : file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
-}
-
 /// A list in a file stands for the comma-separated text of the flag.
 Result<std::string> scalar_text(const Value& value) {
   if (value.kind != Value::Kind::list) return value.as_string();
@@ -119,7 +113,8 @@ Status ConfigBuilder::add_file(const ConfigFile& file) {
   if (!root) return root.error().context(file.name);
   if (root->kind == Value::Kind::null) return {};
   if (root->kind != Value::Kind::map) {
-    return Error{ErrorCode::malformed, place(file.name, root->mark) + ": expected keys and values"};
+    return Error{ErrorCode::malformed,
+                 place_in(file.name, root->mark) + ": expected keys and values"};
   }
   if (find_in_any_case(*root, "configList") != nullptr) {
     return add_shared_plugin_file(file.name, *std::move(root));
@@ -140,7 +135,7 @@ Status ConfigBuilder::add_our_file(const std::string& name, const Value& root) {
       if (!text) return text.error().context(name + ": " + key);
       const std::string expected = key == "kind" ? "Config" : "railhead.io/v1alpha1";
       if (*text != expected) {
-        return Error{ErrorCode::malformed, place(name, value.mark) + ": " + key + " is " +
+        return Error{ErrorCode::malformed, place_in(name, value.mark) + ": " + key + " is " +
                                                quoted(*text) + ", not " + expected};
       }
     } else if (key == "roles") {
@@ -149,7 +144,7 @@ Status ConfigBuilder::add_our_file(const std::string& name, const Value& root) {
       if (value.kind == Value::Kind::null) continue;
       config_.pool_sources_.push_back({PoolSource::Shape::ours, name, value});
     } else if (known_sections(key).empty()) {
-      return Error{ErrorCode::malformed, place(name, mark) + ": unknown key " + quoted(key) +
+      return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " + quoted(key) +
                                              "; known here: " + known_sections("")};
     } else {
       TRY_STATUS(add_section(name, key, value));
@@ -163,25 +158,25 @@ Status ConfigBuilder::add_section(const std::string& name, const std::string& pa
   if (section.kind == Value::Kind::null) return {};
   if (section.kind != Value::Kind::map) {
     return Error{ErrorCode::malformed,
-                 place(name, section.mark) + ": " + path + ": expected keys and values"};
+                 place_in(name, section.mark) + ": " + path + ": expected keys and values"};
   }
   for (const auto& [key, mark, value] : section.entries) {
     const std::string full = path + "." + key;
     const auto* spec = find_setting(full);
     if (spec == nullptr) {
-      return Error{ErrorCode::malformed, place(name, mark) + ": unknown key " + quoted(full) +
+      return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " + quoted(full) +
                                              "; known here: " + known_sections(path)};
     }
     const auto text = scalar_text(value);
     if (!text) return text.error().context(name + ": " + full);
-    TRY_STATUS(set(*spec, *text, Origin::file, place(name, value.mark)));
+    TRY_STATUS(set(*spec, *text, Origin::file, place_in(name, value.mark)));
   }
   return {};
 }
 
 Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
   if (roles.kind != Value::Kind::list) {
-    return Error{ErrorCode::malformed, place(name, roles.mark) + ": roles: expected a list"};
+    return Error{ErrorCode::malformed, place_in(name, roles.mark) + ": roles: expected a list"};
   }
   config_.roles_.clear();
   for (const auto& item : roles.items) {
@@ -189,19 +184,19 @@ Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
     for (const auto& [key, mark, value] : item.entries) {
       const auto* field = find_role_key(key);
       if (field == nullptr) {
-        return Error{ErrorCode::malformed, place(name, mark) + ": unknown key " +
+        return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " +
                                                quoted("roles." + key) +
                                                "; known here: " + known_role_keys()};
       }
       const auto text = value.as_string();
       if (!text) return text.error().context(name + ": roles." + key);
-      role.*(field->text) = {*text, place(name, value.mark)};
+      role.*(field->text) = {*text, place_in(name, value.mark)};
     }
     const bool selects = std::any_of(kRoleKeys.begin(), kRoleKeys.end(), [&](const RoleKey& key) {
       return key.text != &RoleSetting::role && !(role.*key.text).text.empty();
     });
     if (role.role.text.empty() || !selects) {
-      return Error{ErrorCode::malformed, place(name, item.mark) +
+      return Error{ErrorCode::malformed, place_in(name, item.mark) +
                                              ": an entry of roles needs `role` and something to "
                                              "select by; known here: " +
                                              known_role_keys()};
@@ -214,7 +209,7 @@ Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
 Status ConfigBuilder::add_shared_plugin_file(const std::string& name, Value root) {
   const Value* interval = find_in_any_case(root, "periodicUpdateInterval");
   if (interval != nullptr && interval->kind != Value::Kind::null) {
-    const auto context = place(name, interval->mark) + ": periodicUpdateInterval";
+    const auto context = place_in(name, interval->mark) + ": periodicUpdateInterval";
     const auto seconds = interval->as_signed();
     if (!seconds) return seconds.error().context(name + ": periodicUpdateInterval");
     if (*seconds < 0) return Error{ErrorCode::malformed, context + ": below zero"};
@@ -222,7 +217,7 @@ Status ConfigBuilder::add_shared_plugin_file(const std::string& name, Value root
       config_.warnings_.push_back(context + " 0 ignored: changes of the machine are followed");
     } else {
       TRY_STATUS(set(*find_setting("host.rescanSeconds"), std::to_string(*seconds), Origin::file,
-                     place(name, interval->mark)));
+                     place_in(name, interval->mark)));
     }
   }
   config_.pool_sources_.push_back({PoolSource::Shape::shared_plugin, name, std::move(root)});
@@ -234,10 +229,11 @@ Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, c
   std::string where = name;
   for (const auto& [key, mark, value] : root.entries) {
     if (!is_flat_key(key)) {
-      config_.warnings_.push_back(place(name, mark) + ": unknown key " + quoted(key) + " ignored");
+      config_.warnings_.push_back(place_in(name, mark) + ": unknown key " + quoted(key) +
+                                  " ignored");
       continue;
     }
-    const auto context = place(name, value.mark);
+    const auto context = place_in(name, value.mark);
     if (key == "gpuRdmaAutoInject") {
       const auto parsed = value.as_bool();
       if (!parsed) return parsed.error().context(name + ": " + key);

@@ -30,6 +30,11 @@ Error mismatch(const Value& value, std::string_view wanted) {
 
 }  // namespace
 
+std::string place_in(const std::string& file, const Mark& mark) {
+  if (mark.line == 0) return file;
+  return file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
+}
+
 const Value* Value::find(std::string_view key) const {
   for (const auto& entry : entries) {
     if (entry.key == key) return &entry.value;

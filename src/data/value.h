@@ -17,6 +17,9 @@ struct Mark {
   unsigned column = 0;
 };
 
+/// "file:3:5"; the file alone where the place is not known.
+std::string place_in(const std::string& file, const Mark& mark);
+
 /// What a parser of outside text may build, so that hostile input costs little.
 struct ParseLimits {
   std::size_t bytes = std::size_t{1} << 20;

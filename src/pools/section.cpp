@@ -15,11 +15,6 @@ bool is_same_key(std::string_view a, std::string_view b, Keys keys) {
 
 }  // namespace
 
-std::string place_in(const std::string& file, const Mark& mark) {
-  if (mark.line == 0) return file;
-  return file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
-}
-
 Section::Section(std::string file, std::string path, const Value& value, Keys keys)
     : file_(std::move(file)),
       path_(std::move(path)),

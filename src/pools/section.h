@@ -60,7 +60,4 @@ class Section {
   std::vector<std::string> asked_;
 };
 
-/// "file:3:5"; the file alone where the place is not known.
-std::string place_in(const std::string& file, const Mark& mark);
-
 }  // namespace railhead
