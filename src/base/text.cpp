@@ -90,8 +90,17 @@ Result<std::uint64_t> parse_number(std::string_view text) {
   return text.starts_with("0x") || text.starts_with("0X") ? parse_hex(text) : parse_unsigned(text);
 }
 
+std::string to_hex(std::uint64_t number, unsigned digits) {
+  static constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text(digits, '0');
+  for (auto at = text.rbegin(); at != text.rend(); ++at) {
+    *at = kDigits[number & 15U];
+    number >>= 4;
+  }
+  return text;
+}
+
 std::string quoted(std::string_view text, std::size_t limit) {
-  static constexpr std::string_view kHex = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : text.substr(0, limit)) {
     const auto byte = static_cast<unsigned char>(c);
@@ -101,9 +110,7 @@ std::string quoted(std::string_view text, std::size_t limit) {
     } else if (c == '\n') {
       out += "\\n";
     } else if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
+      out += "\\x" + to_hex(byte, 2);
     } else {
       out += c;
     }

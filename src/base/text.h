@@ -35,6 +35,10 @@ Result<std::uint64_t> parse_hex(std::string_view text);
 /// Whole text in the notation of C: 0x… hexadecimal, otherwise decimal.
 Result<std::uint64_t> parse_number(std::string_view text);
 
+/// Lower-case hexadecimal, with exactly so many digits: leading zeros, or without what does not
+/// fit.
+std::string to_hex(std::uint64_t number, unsigned digits);
+
 /// Text for a message: quoted, control characters escaped, cut at `limit` bytes with "…".
 std::string quoted(std::string_view text, std::size_t limit = 64);
 

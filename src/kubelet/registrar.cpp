@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/text.h"
+
 namespace railhead::kubelet {
 namespace {
 
@@ -20,7 +22,6 @@ constexpr milliseconds kFirstRetry{500};
 constexpr milliseconds kLongestRetry{10'000};
 constexpr seconds kBetweenVerifications{30};
 constexpr seconds kVerifyTimeout{5};
-constexpr std::size_t kMaxSocketPath = 107;
 
 /// FNV-1a, 64 bits: only tells shortened names apart.
 std::uint64_t digest_of(const std::string& text) {
@@ -30,13 +31,6 @@ std::uint64_t digest_of(const std::string& text) {
     digest *= 0x100000001b3U;
   }
   return digest;
-}
-
-std::string hex(std::uint64_t number) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += kDigits[(number >> shift) & 0xf];
-  return text;
 }
 
 }  // namespace
@@ -58,7 +52,7 @@ std::string socket_path(const std::string& folder, const std::string& resource) 
   std::replace(name.begin(), name.end(), '/', '_');
   std::string path = folder + "/railhead-" + name + ".sock";
   if (path.size() <= kMaxSocketPath) return path;
-  return folder + "/railhead-" + hex(digest_of(resource)) + ".sock";
+  return folder + "/railhead-" + to_hex(digest_of(resource), 16) + ".sock";
 }
 
 /// One resource on its way to being enrolled.

@@ -15,13 +15,6 @@ constexpr std::uint16_t kFullMembership = 0x8000;
 constexpr std::array kPortStates{PortState::nop,   PortState::down,   PortState::init,
                                  PortState::armed, PortState::active, PortState::active_defer};
 
-std::string hex4(std::uint16_t number) {
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 12; shift >= 0; shift -= 4) text += kDigits[(number >> shift) & 15U];
-  return text;
-}
-
 Error no(std::string_view text, const std::string& what) {
   return {ErrorCode::malformed, quoted(text) + " is no " + what};
 }
@@ -52,11 +45,11 @@ Result<std::string> check_guid(std::string_view text) {
 }  // namespace
 
 std::string pci_id_text(std::uint16_t id) {
-  return hex4(id);
+  return to_hex(id, 4);
 }
 
 std::string pkey_text(std::uint16_t pkey) {
-  return "0x" + hex4(pkey);
+  return "0x" + to_hex(pkey, 4);
 }
 
 std::uint16_t partition_of(std::uint16_t pkey) {

@@ -22,17 +22,10 @@ bool fits(const KnownMachine& machine, const Dmi& dmi) {
          fits(machine.asset_tag, dmi.chassis_asset_tag);
 }
 
-std::string four_digits(std::uint16_t number) {
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 12; shift >= 0; shift -= 4) text += kDigits[(number >> shift) & 0xfU];
-  return text;
-}
-
 bool has_id_of(const KnownMachine& machine, const Node& node, const Gpu& gpu) {
   const PciDevice* function = node.find_pci(gpu.pci);
   if (function == nullptr) return false;
-  const std::string id = four_digits(function->vendor) + ":" + four_digits(function->device);
+  const std::string id = to_hex(function->vendor, 4) + ":" + to_hex(function->device, 4);
   return std::find(machine.gpu_ids.begin(), machine.gpu_ids.end(), id) != machine.gpu_ids.end();
 }
 
