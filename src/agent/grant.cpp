@@ -40,8 +40,7 @@ std::vector<NewDevice> nodes_of(const DecisionTable& table, const Pool& pool,
   }
   std::sort(nics.begin(), nics.end());
   nics.erase(std::unique(nics.begin(), nics.end()), nics.end());
-  auto classes = table.policy().devices;
-  classes.insert(classes.end(), pool.spec.devices.begin(), pool.spec.devices.end());
+  const auto classes = device_classes(table.policy(), pool.spec.devices);
   return devices_to_add({}, table, nics, classes);
 }
 

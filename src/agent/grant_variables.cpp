@@ -20,8 +20,7 @@ Variables of_k8s_rdma(const Pool& pool, std::size_t slots) {
 /// Only what can be handed out is named. Keys: sriov-network-device-plugin, pkg/infoprovider.
 Json rdma_facts(const DecisionTable& table, const Pool& pool, const NetFunction& function) {
   Json facts = Json::object();
-  auto classes = table.policy().devices;
-  classes.insert(classes.end(), pool.spec.devices.begin(), pool.spec.devices.end());
+  const auto classes = device_classes(table.policy(), pool.spec.devices);
   for (const auto& node : devices_to_add({}, table, function.nics, classes)) {
     const auto device = find_rdma_device(table, node.path);
     if (!device) continue;

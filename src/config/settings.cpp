@@ -79,8 +79,7 @@ Status off_until_built(std::string_view text) {
 }
 
 Status device_classes(std::string_view text) {
-  static constexpr std::array<std::string_view, 4> kWords{"uverbs", "rdma_cm", "umad", "issm"};
-  for (const auto word : split(text, ',')) TRY_STATUS(one_of(word, kWords));
+  for (const auto word : split(text, ',')) TRY_STATUS(one_of(word, kDeviceClasses));
   return {};
 }
 

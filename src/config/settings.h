@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -23,6 +24,10 @@ struct SettingSpec {
   /// Refuses text that is not of this shape; the error says what is allowed.
   Status (*check)(std::string_view text);
 };
+
+/// What a NIC's device nodes are called in configurations.
+inline constexpr std::array<std::string_view, 4> kDeviceClasses{"uverbs", "rdma_cm", "umad",
+                                                                "issm"};
 
 /// Every setting, in the order of the documentation.
 std::span<const SettingSpec> all_settings();

@@ -150,13 +150,6 @@ bool has_usable(const Case& of, const NicChoice& choice) {
   });
 }
 
-/// The policy's classes of devices, and those of the pools that it holds something of.
-std::vector<std::string> device_classes(const Case& of) {
-  auto classes = of.table.policy().devices;
-  classes.insert(classes.end(), of.allocated.devices.begin(), of.allocated.devices.end());
-  return classes;
-}
-
 Draft give(const Case& of, NicChoice choice, const RuntimeAbility& runtime) {
   Draft draft;
   Decision& decision = draft.decision;
@@ -166,8 +159,8 @@ Draft give(const Case& of, NicChoice choice, const RuntimeAbility& runtime) {
   MemlockPlan memlock = plan_memlock(of.request, asked ? std::optional(asked->value) : std::nullopt,
                                      of.table.policy(), runtime);
   if (!choice.present && !of.surroundings.privileged) {
-    decision.adjustment.devices =
-        devices_to_add(of.request, of.table, choice.nics, device_classes(of));
+    decision.adjustment.devices = devices_to_add(
+        of.request, of.table, choice.nics, device_classes(of.table.policy(), of.allocated.devices));
   }
   decision.adjustment.env = environment_for(of.request, of.table, choice.nics, choice.per_gpu);
   if (!of.held.gpus.empty() && !of.surroundings.privileged) {

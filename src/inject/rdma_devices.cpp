@@ -72,6 +72,13 @@ bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes) {
   return false;
 }
 
+std::vector<std::string> device_classes(const InjectionPolicy& policy,
+                                        const std::vector<std::string>& more) {
+  auto classes = policy.devices;
+  classes.insert(classes.end(), more.begin(), more.end());
+  return classes;
+}
+
 PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& table) {
   PresentRdma out;
   for (const PresentDevice& device : request.devices) {

@@ -28,6 +28,10 @@ std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::stri
 /// uverbs and rdma_cm always; umad and issm (raw management datagrams) where a class is listed.
 bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes);
 
+/// The policy's classes of devices, and more that a pool hands out.
+std::vector<std::string> device_classes(const InjectionPolicy& policy,
+                                        const std::vector<std::string>& more);
+
 /// RDMA devices that a container has already, from whomever.
 struct PresentRdma {
   bool any = false;

@@ -16,7 +16,6 @@
 namespace railhead::kubelet {
 namespace {
 
-constexpr std::size_t kMaxSocketPath = 107;  // sun_path of unix(7), with its zero
 constexpr const char* kVersion = "v1beta1";
 
 std::vector<std::string> copy_of(const google::protobuf::RepeatedPtrField<std::string>& texts) {

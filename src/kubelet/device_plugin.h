@@ -23,6 +23,9 @@
 
 namespace railhead::kubelet {
 
+/// sun_path of unix(7), without its final zero.
+inline constexpr std::size_t kMaxSocketPath = 107;
+
 struct Device {
   std::string id;  ///< at most 63 characters; stable over restarts
   bool healthy = true;

@@ -11,12 +11,6 @@
 namespace railhead {
 namespace {
 
-struct KeyRow {
-  const char* key;
-  Fact fact;
-  Match match;
-};
-
 /// Every key of a selector, in the order of docs/configuration.md.
 constexpr std::array kKeys{
     KeyRow{"names", Fact::rdma_name, Match::glob},

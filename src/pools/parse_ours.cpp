@@ -4,12 +4,12 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/settings.h"
 #include "pools/pool_parsers.h"
 
 namespace railhead {
 namespace {
 
-constexpr std::array<std::string_view, 4> kDeviceClasses{"uverbs", "rdma_cm", "umad", "issm"};
 constexpr std::array kKinds{FunctionKind::physical, FunctionKind::virtual_, FunctionKind::scalable,
                             FunctionKind::soft};
 

@@ -8,12 +8,6 @@
 namespace railhead {
 namespace {
 
-struct KeyRow {
-  const char* key;
-  Fact fact;
-  Match match;
-};
-
 /// Keys of both device types.
 constexpr std::array kCommonKeys{
     KeyRow{"vendors", Fact::vendor, Match::exact},

@@ -45,6 +45,13 @@ struct FlatPool {
 Status add_flat_source(const PoolSource& source, FlatPool& into,
                        std::vector<std::string>& warnings);
 
+/// One key of a selector, and what it is a condition on.
+struct KeyRow {
+  const char* key;
+  Fact fact;
+  Match match;
+};
+
 /// A condition on `key` of the section if it has values; an empty list is no condition.
 Status add_condition(Section& section, std::string_view key, Fact fact, Match match,
                      Selector& into);
