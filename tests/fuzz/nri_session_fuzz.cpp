@@ -35,7 +35,8 @@ class FuzzHandler final : public Handler {
     CreateAnswer answer;
     if (request.env.size() % 3 == 1) answer.refusal = std::string(request.name);
     if (request.env.size() % 3 == 2) {
-      answer.adjustment = Adjustment{{}, {{std::string(request.id), "v"}}, kUnlimited};
+      answer.adjustment.emplace().env = {{std::string(request.id), "v"}};
+      answer.adjustment->memlock_bytes = kUnlimited;
     }
     if (request.mounts.empty()) return done(answer);
     later_.push_back(std::move(done));
