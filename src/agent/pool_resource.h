@@ -38,8 +38,6 @@ class PoolResource final : public kubelet::Resource {
   Result<kubelet::Grant> allocate(const std::vector<std::string>& ids) override;
   Status pre_start(const std::vector<std::string>& ids) override;
 
-  void watched(bool /*now*/) override {}
-
  private:
   Status may_start(const std::vector<std::string>& ids);
   void count(const char* outcome);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/agent.h"
+#include "base/text.h"
 #include "cli/command.h"
 
 namespace railhead {
@@ -15,7 +16,57 @@ Table role_table(const Config& config) {
   return table;
 }
 
-Report config_report(const Config& config) {
+bool is_configured(const PoolSpec& pool) {
+  return !pool.origin.where.empty();
+}
+
+std::string slots_text(const PoolSpec& pool) {
+  if (pool.mode == PoolMode::exclusive) return "";
+  if (pool.slots_per_nic) return std::to_string(*pool.slots_per_nic) + " a NIC";
+  return std::to_string(pool.slots);
+}
+
+std::string kinds_text(const PoolSpec& pool) {
+  std::vector<std::string> kinds;
+  for (const auto kind : pool.kinds) kinds.emplace_back(to_string(kind));
+  return join(kinds, ",");
+}
+
+/// The resources of all files, whatever their shape, with the place that says so.
+Table pool_table(const std::vector<PoolSpec>& pools) {
+  Table table{{{"POOL"},
+               {"MODE"},
+               {"SLOTS"},
+               {"FUNCTIONS"},
+               {"EXTRA DEVICES", Column::Shown::wide},
+               {"SOURCE"},
+               {"WHERE"}},
+              {}};
+  for (const auto& pool : pools) {
+    table.rows.push_back({pool.name, std::string(to_string(pool.mode)), slots_text(pool),
+                          kinds_text(pool), join(pool.devices, ","),
+                          std::string(to_string(pool.origin.flavour)),
+                          is_configured(pool) ? pool.origin.where : "default"});
+  }
+  return table;
+}
+
+Json pool_json(const PoolSpec& pool) {
+  const bool fungible = pool.mode == PoolMode::shared && !pool.slots_per_nic;
+  Json json = {{"name", pool.name},
+               {"mode", to_string(pool.mode)},
+               {"slots", fungible ? Json(pool.slots) : Json(nullptr)},
+               {"slotsPerNic", json_or_null(pool.slots_per_nic)},
+               {"devices", pool.devices},
+               {"excludeTopology", pool.exclude_topology},
+               {"source", to_string(pool.origin.flavour)},
+               {"where", is_configured(pool) ? Json(pool.origin.where) : Json(nullptr)}};
+  json["functions"] = Json::array();
+  for (const auto kind : pool.kinds) json["functions"].push_back(to_string(kind));
+  return json;
+}
+
+Report config_report(const Config& config, const PoolSpecs& pools) {
   Report report;
   report.json = make_document("EffectiveConfig");
   report.json["settings"] = Json::array();
@@ -47,17 +98,34 @@ Report config_report(const Config& config) {
                                     {"role", role.role.text},
                                     {"where", role.role.where}});
   }
-  report.json["warnings"] = config.warnings();
+  report.json["pools"] = Json::array();
+  for (const auto& pool : pools.specs) report.json["pools"].push_back(pool_json(pool));
+  auto warnings = config.warnings();
+  warnings.insert(warnings.end(), pools.warnings.begin(), pools.warnings.end());
+  report.json["warnings"] = warnings;
   report.sections.push_back({"", std::move(table), {}});
   if (!config.roles().empty()) report.sections.push_back({"ROLES", role_table(config), {}});
-  if (!config.warnings().empty()) report.sections.push_back({"WARNINGS", {}, config.warnings()});
+  if (!pools.specs.empty()) report.sections.push_back({"POOLS", pool_table(pools.specs), {}});
+  if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, std::move(warnings)});
   return report;
+}
+
+/// What the agent would refuse to start with is refused here, too.
+int show_config(const Invocation& invocation, const Config& config) {
+  const auto roles = role_overrides(config);
+  if (!roles) return invocation.fail("config", roles.error(), kExitUsage);
+  const auto face = kubelet_face_options(config);
+  if (!face) return invocation.fail("config", face.error(), kExitUsage);
+  const auto pools = pool_specs(config);
+  if (!pools) return invocation.fail("config", pools.error(), kExitUsage);
+  return invocation.print(config_report(config, *pools), kExitOk);
 }
 
 }  // namespace
 
 void add_config_command(CLI::App& program, Invocation& invocation) {
-  auto* app = program.add_subcommand("config", "Show the effective configuration and who said it");
+  auto* app = program.add_subcommand(
+      "config", "Check the configuration; show what is in effect and who said it");
   std::vector<std::string_view> keys;
   for (const auto& spec : all_settings()) {
     if (!spec.flag.empty()) keys.push_back(spec.key);
@@ -67,11 +135,8 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation);
   app->callback([&invocation] {
     invocation.run = [&invocation] {
-      return invocation.with_config("config", [&](const Config& config) {
-        const auto roles = role_overrides(config);
-        if (!roles) return invocation.fail("config", roles.error(), kExitUsage);
-        return invocation.print(config_report(config), kExitOk);
-      });
+      return invocation.with_config(
+          "config", [&](const Config& config) { return show_config(invocation, config); });
     };
   });
 }

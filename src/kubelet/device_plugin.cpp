@@ -43,10 +43,11 @@ void fill(v1beta1::ContainerAllocateResponse& answer, const Grant& grant) {
 /// Serves both interfaces; hands what has to be decided to the mailbox's thread.
 class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackService {
  public:
-  Service(DevicePluginOptions options, Mailbox& mailbox, Resource& resource)
+  Service(DevicePluginOptions options, Mailbox& mailbox, Resource& resource, Watched watched)
       : options_(std::move(options)),
         mailbox_(mailbox),
         resource_(resource),
+        watched_(std::move(watched)),
         registration_(options_.resource),
         list_([this](bool now) { tell_watched(now); }) {}
 
@@ -183,7 +184,7 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
 
   void tell_watched(bool now) {
     mailbox_.post([this, gate = gate_, now] {
-      if (gate->is_open()) resource_.watched(now);
+      if (gate->is_open()) watched_(now);
     });
   }
 
@@ -212,6 +213,7 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
   DevicePluginOptions options_;
   Mailbox& mailbox_;
   Resource& resource_;
+  Watched watched_;
   Registration registration_;
   WatchList list_;
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
@@ -226,7 +228,8 @@ DevicePlugin::~DevicePlugin() {
 
 Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& socket_path,
                                                           DevicePluginOptions options,
-                                                          Mailbox& mailbox, Resource& resource) {
+                                                          Mailbox& mailbox, Resource& resource,
+                                                          Watched watched) {
   if (socket_path.size() > kMaxSocketPath) {
     return Error{ErrorCode::too_large, socket_path + ": longer than the " +
                                            std::to_string(kMaxSocketPath) +
@@ -236,7 +239,8 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
   // gRPC replaces a socket, and nothing else.
   TRY_STATUS(remove_file(socket_path));
   std::unique_ptr<DevicePlugin> plugin(new DevicePlugin);
-  plugin->service_ = std::make_unique<Service>(std::move(options), mailbox, resource);
+  plugin->service_ =
+      std::make_unique<Service>(std::move(options), mailbox, resource, std::move(watched));
   const auto listening = plugin->service_->listen(socket_path);
   if (!listening) return listening.error();
   return plugin;

@@ -13,6 +13,7 @@
 // path.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -64,9 +65,10 @@ class Resource {
   virtual Result<Grant> allocate(const std::vector<std::string>& ids) = 0;
   /// Before every start of a container; an error is shown to the user and the start tried again.
   virtual Status pre_start(const std::vector<std::string>& ids) = 0;
-  /// The kubelet has opened the list, or the last one that had it open has gone.
-  virtual void watched(bool now) = 0;
 };
+
+/// The kubelet has opened the list, or the last one that had it open has gone.
+using Watched = std::function<void(bool now)>;
 
 struct DevicePluginOptions {
   std::string resource;  ///< "rdma.io/hca"
@@ -78,10 +80,10 @@ class DevicePlugin {
  public:
   /// Serves on `socket_path` (at most 107 bytes), replacing a file that is there. A path in the
   /// plugin watcher's folder answers its Registration service, too. Fails, naming the path, where
-  /// it cannot be bound.
+  /// it cannot be bound. `watched` is told on the mailbox's thread, as `resource` is asked.
   static Result<std::unique_ptr<DevicePlugin>> serve(const std::string& socket_path,
                                                      DevicePluginOptions options, Mailbox& mailbox,
-                                                     Resource& resource);
+                                                     Resource& resource, Watched watched);
   DevicePlugin(const DevicePlugin&) = delete;
   DevicePlugin& operator=(const DevicePlugin&) = delete;
   /// Ends all calls and removes the socket. On the mailbox's thread.

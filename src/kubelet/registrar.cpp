@@ -123,7 +123,8 @@ class Registrar::Offer final : public Resource {
 
   Status pre_start(const std::vector<std::string>& ids) override { return decides_.pre_start(ids); }
 
-  void watched(bool now) override {
+ private:
+  void watched(bool now) {
     is_watched_ = now;
     if (now) {
       become(Standing::enrolled);
@@ -131,10 +132,8 @@ class Registrar::Offer final : public Resource {
       next_try_ = owner_.clock_.now() + kFirstRetry;
       become(Standing::enrolling, "the kubelet does not watch any more");
     }
-    decides_.watched(now);
   }
 
- private:
   void drop() {
     plugin_.reset();
     is_watched_ = false;
@@ -144,7 +143,8 @@ class Registrar::Offer final : public Resource {
   void serve(const std::optional<FileIdentity>& kubelet) {
     plugin_.reset();  // completely, before the path is bound again
     is_watched_ = false;
-    auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, *this);
+    auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, *this,
+                                      [this](bool now) { watched(now); });
     if (!served) {
       become(Standing::not_served, served.error().message);
       return;

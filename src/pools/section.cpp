@@ -37,7 +37,7 @@ const Value::Entry* Section::entry(std::string_view key) const {
 }
 
 const Value* Section::find(std::string_view key) {
-  asked_.emplace_back(key);
+  if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
   const auto* found = entry(key);
   return found != nullptr && found->value.kind != Value::Kind::null ? &found->value : nullptr;
 }

@@ -94,6 +94,47 @@ TEST(Program, config_tells_who_said_a_value) {
   EXPECT_TRUE(seen);
 }
 
+TEST(Program, config_tells_which_pools_all_files_make_and_where) {
+  const TextFile ours("pools:\n  - name: a.io/rail\n    slotsPerNic: 4\n");
+  const TextFile theirs(R"({"configList": [{"resourceName": "hca", "rdmaHcaMax": 7, "extra": 1,
+      "selectors": {"vendors": ["15b3"]}}]})",
+                        ".json");
+  const auto said = run({"config", "--config", ours.path(), "--config", theirs.path()});
+  ASSERT_EQ(said.code, kExitOk) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("a.io/rail"));
+  EXPECT_THAT(said.out, HasSubstr("unknown key"));
+  const auto pools =
+      run({"config", "--config", ours.path(), "--config", theirs.path(), "-o", "json"})
+          .json()["pools"];
+  ASSERT_EQ(pools.size(), 2U);
+  EXPECT_EQ(pools[0]["name"], "a.io/rail");
+  EXPECT_EQ(pools[0]["slotsPerNic"], 4);
+  EXPECT_EQ(pools[0]["slots"], nullptr);
+  EXPECT_EQ(pools[0]["where"], ours.path() + ":2:5");
+  EXPECT_EQ(pools[1]["name"], "rdma/hca");
+  EXPECT_EQ(pools[1]["slots"], 7);
+  EXPECT_EQ(pools[1]["source"], "k8s-rdma-shared-dev-plugin");
+  EXPECT_THAT(pools[1]["where"].get<std::string>(), HasSubstr(theirs.path() + ":1:"));
+}
+
+TEST(Program, config_shows_the_pool_that_nobody_configured) {
+  const TextFile file("{}\n");
+  const auto pools = run({"config", "--config", file.path(), "-o", "json"}).json()["pools"];
+  ASSERT_EQ(pools.size(), 1U);
+  EXPECT_EQ(pools[0]["name"], "rdma.io/hca");
+  EXPECT_EQ(pools[0]["where"], nullptr);
+}
+
+TEST(Program, config_refuses_what_the_agent_would_not_start_with) {
+  const TextFile pool("pools:\n  - name: a.io/rail\n    slots: -1\n");
+  const auto said = run({"config", "--config", pool.path()});
+  EXPECT_EQ(said.code, kExitUsage);
+  EXPECT_THAT(said.err, HasSubstr(pool.path() + ":3:"));
+  const TextFile twice("pools:\n  - name: a.io/a\n  - name: a.io/a\n");
+  EXPECT_EQ(run({"config", "--config", twice.path()}).code, kExitUsage);
+  EXPECT_EQ(run({"config", "--handout", "nri", "--nri", "false"}).code, kExitUsage);
+}
+
 void expect_same(const Json& json, const Value& yaml, const std::string& at) {
   if (json.is_object()) {
     ASSERT_EQ(json.size(), yaml.entries.size()) << at;

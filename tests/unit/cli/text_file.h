@@ -9,12 +9,12 @@
 
 namespace railhead::test {
 
-/// A file with this text, gone at the end of the test.
+/// A file with this text, gone at the end of the test. A test with several gives them suffixes.
 class TextFile {
  public:
-  explicit TextFile(const std::string& text)
+  explicit TextFile(const std::string& text, const std::string& suffix = "")
       : path_(testing::TempDir() + "railhead-" +
-              testing::UnitTest::GetInstance()->current_test_info()->name()) {
+              testing::UnitTest::GetInstance()->current_test_info()->name() + suffix) {
     std::ofstream(path_) << text;
   }
 

@@ -46,7 +46,7 @@ class RecordingResource : public Resource {
     return {};
   }
 
-  void watched(bool now) override {
+  void watched(bool now) {
     is_watched = now;
     is_watched.notify_all();
   }
@@ -60,7 +60,7 @@ class DevicePluginTest : public testing::Test {
   DevicePluginTest() {
     loop_.run([this] {
       auto served =
-          DevicePlugin::serve(socket_, {"rdma.io/hca", true, true}, loop_.box(), resource_);
+          DevicePlugin::serve(socket_, {"rdma.io/hca", true, true}, loop_.box(), resource_, tell());
       ASSERT_TRUE(served) << served.error().message;
       plugin_ = std::move(served).value();
     });
@@ -70,6 +70,10 @@ class DevicePluginTest : public testing::Test {
 
   ~DevicePluginTest() override {
     loop_.run([this] { plugin_.reset(); });
+  }
+
+  Watched tell() {
+    return [this](bool now) { resource_.watched(now); };
   }
 
   TemporaryDirectory directory_;
@@ -202,11 +206,12 @@ TEST_F(DevicePluginTest, the_socket_goes_with_it_and_waiting_calls_are_answered)
 TEST_F(DevicePluginTest, a_path_that_no_socket_can_have_is_refused_with_its_name) {
   loop_.run([this] {
     const std::string longer = directory_ / std::string(120, 'x');
-    const auto served = DevicePlugin::serve(longer, {"a/b", true, true}, loop_.box(), resource_);
+    const auto served =
+        DevicePlugin::serve(longer, {"a/b", true, true}, loop_.box(), resource_, tell());
     ASSERT_FALSE(served);
     EXPECT_THAT(served.error().message, HasSubstr("longer than the 107 bytes"));
     const auto nowhere = DevicePlugin::serve(directory_ / "none/s.sock", {"a/b", true, true},
-                                             loop_.box(), resource_);
+                                             loop_.box(), resource_, tell());
     ASSERT_FALSE(nowhere);
     EXPECT_THAT(nowhere.error().message, HasSubstr("none/s.sock"));
   });

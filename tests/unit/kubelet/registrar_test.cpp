@@ -109,8 +109,6 @@ class NoDecision final : public Resource {
   Result<Grant> allocate(const std::vector<std::string>& /*ids*/) override { return Grant{}; }
 
   Status pre_start(const std::vector<std::string>& /*ids*/) override { return {}; }
-
-  void watched(bool /*now*/) override {}
 };
 
 /// An agent whose thread is the test's.

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <set>
+
+#include "base/text.h"
 #include "unit/pools/pools_of.h"
 
 namespace railhead::test {
@@ -66,6 +69,14 @@ TEST(OurPools, an_unknown_key_is_an_error_with_line_column_and_path) {
               HasSubstr("file:4:9: unknown key \"pools[0].include[0].vendor\""));
   EXPECT_THAT(error_of("pools:\n  - name: a.io/a\n    include: {isRdma: true}\n"),
               HasSubstr("pools[0].include.isRdma"));
+}
+
+TEST(OurPools, what_is_known_is_named_once) {
+  const auto error = error_of("pools:\n  - name: a.io/a\n    slot: 3\n");
+  const auto list = error.substr(error.find("known here: ") + 12);
+  std::set<std::string_view> names;
+  for (const auto name : split(list, ',')) EXPECT_TRUE(names.insert(trim(name)).second) << name;
+  EXPECT_GT(names.size(), 5U);
 }
 
 TEST(OurPools, a_key_in_another_case_is_unknown_in_our_file) {
