@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for NVIDIA's device plugin: gpu_plugin.py FOLDER RESOURCE ID…
+"""Stands in for NVIDIA's device plugin: gpu_plugin.py FOLDER RESOURCE ID[@NUMA]…
 
 Serves the device plugin interface on FOLDER/stand-in.sock, registers with FOLDER/kubelet.sock, again
 whenever the kubelet makes that anew, and answers Allocate as NVIDIA's does by default: only
@@ -22,14 +22,19 @@ pb = PROTOCOL.pb
 
 class GpuPlugin:
     def __init__(self, identities: list[str]) -> None:
-        self._identities = identities
+        self._devices = []
+        for identity in identities:
+            name, _, numa_node = identity.partition("@")
+            device = pb.Device(ID=name, health="Healthy")
+            if numa_node:
+                device.topology.nodes.add(ID=int(numa_node))
+            self._devices.append(device)
 
     def GetDevicePluginOptions(self, _request, _context):
         return pb.DevicePluginOptions()
 
     def ListAndWatch(self, _request, context):
-        devices = [pb.Device(ID=one, health="Healthy") for one in self._identities]
-        yield pb.ListAndWatchResponse(devices=devices)
+        yield pb.ListAndWatchResponse(devices=self._devices)
         while context.is_active():
             time.sleep(0.2)
 

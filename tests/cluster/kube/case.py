@@ -8,11 +8,14 @@ import unittest
 from lib import image
 from lib.agent import Agent
 from lib.cri import LOOK, Inside, inside_from
-from lib.machine import Machine
+from lib.machine import Machine, Tree
 from lib.process import Failed, wait_until
 from lib.runner import short_name
 
 from .cluster import GPU_RESOURCE, Cluster
+
+
+UNTIL_RELEASED = ["sh", "-c", "until [ -e /tmp/go ]; do sleep 0.1; done"]
 
 
 class ClusterCase(unittest.TestCase):
@@ -43,11 +46,25 @@ class ClusterCase(unittest.TestCase):
     def kubectl(self, *words: str, text: str | None = None) -> str:
         return self.cluster.plane.kubectl(*words, text=text)
 
-    def agent(self, machine: Machine, *flags: str) -> Agent:
+    def agent(self, machine: Machine | Tree, *flags: str) -> Agent:
+        """An agent that is ready."""
         log = self.dir / f"agent-{len(self._agents)}.log"
-        agent = Agent(self.cluster.runtime.nri_socket, log, machine.snapshot, flags)
+        source = str(machine.root) if isinstance(machine, Tree) else machine.snapshot
+        agent = Agent(self.cluster.runtime.nri_socket, log, source, flags)
         self._agents.append(agent)
         return agent.start()
+
+    def unpacked(self, machine: Machine) -> Tree:
+        """The machine as a tree that the test may edit."""
+        return machine.unpack(self.dir / "root")
+
+    def config(self, name: str, text: str) -> str:
+        path = self.dir / name
+        path.write_text(text)
+        return str(path)
+
+    def measured(self, what: str, seconds: float) -> None:
+        print(f"      {what}: {seconds:.1f} s", flush=True)
 
     def apply(
         self,
@@ -58,8 +75,11 @@ class ClusterCase(unittest.TestCase):
         env: dict[str, str] | None = None,
         annotations: dict[str, str] | None = None,
         host_network: bool = True,
+        waits: bool = False,
+        command: list[str] = image.IDLE,
     ) -> str:
-        """A pod of one unprivileged container `main`; its name."""
+        """A pod of one unprivileged container `main`; its name. With `waits` it is started after an
+        init container, which release() ends."""
         limits = dict(limits or {})
         if gpus:
             limits[GPU_RESOURCE] = gpus
@@ -67,7 +87,7 @@ class ClusterCase(unittest.TestCase):
             "name": "main",
             "image": image.NAME,
             "imagePullPolicy": "Never",
-            "command": image.IDLE,
+            "command": command,
             "env": [{"name": key, "value": value} for key, value in (env or {}).items()],
             "resources": {"limits": limits},
             "securityContext": {
@@ -87,9 +107,35 @@ class ClusterCase(unittest.TestCase):
                 "containers": [container],
             },
         }
+        if waits:
+            plain = {key: container[key] for key in ("image", "imagePullPolicy", "securityContext")}
+            pod["spec"]["initContainers"] = [{"name": "init", "command": UNTIL_RELEASED, **plain}]
         self._pods.append(name)
         self.kubectl("apply", "-f", "-", text=json.dumps(pod))
         return name
+
+    def wait_initializing(self, name: str) -> None:
+        """Its init container runs: the pod was admitted, so every device is allocated."""
+
+        def runs() -> bool:
+            inits = self.status(name).get("initContainerStatuses", [])
+            return any("running" in init["state"] for init in inits)
+
+        wait_until(f"the init container of {name} running", runs, 30)
+
+    def release(self, name: str, container: str = "init") -> None:
+        """Ends a container that runs UNTIL_RELEASED."""
+        self.kubectl("exec", name, "-c", container, "--", "sh", "-c", ": >/tmp/go")
+
+    def delete(self, name: str) -> None:
+        self._pods.remove(name)
+        self.kubectl("delete", "pod", name, "--grace-period=0", "--force", "--wait=true")
+
+    def events_of(self, pod: str) -> str:
+        return self.kubectl("get", "events", "--field-selector", f"involvedObject.name={pod}")
+
+    def wait_event(self, pod: str, text: str) -> None:
+        wait_until(f"an event of {pod} with {text!r}", lambda: text in self.events_of(pod), 30)
 
     def run_pod(self, name: str, **kind: object) -> Inside:
         """Applied, running, and what a process in it sees."""
@@ -110,15 +156,14 @@ class ClusterCase(unittest.TestCase):
         try:
             wait_until(f"pod {name} running", running, timeout_s)
         except Failed as failure:
-            events = self.kubectl("get", "events", "--field-selector", f"involvedObject.name={name}")
-            raise Failed(f"{failure}\n{events}") from None
+            raise Failed(f"{failure}\n{self.events_of(name)}") from None
 
     def look(self, name: str) -> Inside:
         """A kubelet that has just started does not know its pods at once."""
 
         def answer() -> str:
             try:
-                return self.kubectl("exec", name, "--", "sh", "-c", LOOK)
+                return self.kubectl("exec", name, "-c", "main", "--", "sh", "-c", LOOK)
             except Failed as failure:
                 if "pod does not exist" in str(failure):
                     return ""

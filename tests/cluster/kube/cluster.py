@@ -33,23 +33,28 @@ class Cluster:
         self.kubelet.start()
 
     def offer_gpus(self, machine: Machine) -> None:
-        """The machine's GPUs become allocatable, by UUID; those offered before are gone."""
+        """The machine's GPUs become allocatable, by UUID, with their NUMA nodes; those offered
+        before are gone."""
         if self._gpus is not None:
             self._gpus.end()
         plugin = paths.TREE / "tests/peers/gpu_plugin.py"
-        uuids = [gpu.uuid for gpu in machine.gpus]
+        identities = [f"{gpu.uuid}@{machine.numa_node(gpu.pci)}" for gpu in machine.gpus]
         self._gpus = Daemon(
-            [sys.executable, str(plugin), str(ROOT / "device-plugins"), GPU_RESOURCE, *uuids],
+            [sys.executable, str(plugin), str(ROOT / "device-plugins"), GPU_RESOURCE, *identities],
             self.folder / "gpu-plugin.log",
         )
-        self.wait_allocatable(GPU_RESOURCE, len(uuids))
+        self.wait_allocatable(GPU_RESOURCE, len(identities))
 
     def allocatable(self, resource: str) -> int:
+        return self._count("allocatable", resource)
+
+    def capacity(self, resource: str) -> int:
+        return self._count("capacity", resource)
+
+    def _count(self, what: str, resource: str) -> int:
         path = resource.replace(".", "\\.")
-        text = self.plane.kubectl(
-            "get", "node", NODE, "-o", f"jsonpath={{.status.allocatable.{path}}}"
-        )
-        return int(text or 0)
+        text = self.plane.kubectl("get", "node", NODE, "-o", f"jsonpath={{.status.{what}.{path}}}")
+        return int(text.replace("k", "000") or 0)  # the API server writes 1000 as 1k
 
     def wait_allocatable(self, resource: str, count: int, timeout_s: float = 30) -> None:
         what = f"{count} {resource} allocatable"

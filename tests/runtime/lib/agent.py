@@ -2,6 +2,7 @@
 """The agent under test: started beside a runtime, asked through its own pages and its log."""
 
 import json
+import os
 import pathlib
 import re
 import signal
@@ -21,11 +22,13 @@ class Agent:
         self,
         nri_socket: pathlib.Path,
         log: pathlib.Path,
-        snapshot: str,
+        machine: str,
         flags: tuple[str, ...] = (),
     ) -> None:
+        """`machine` is a snapshot, or the root of a directory tree."""
+        source = "--host-root" if os.path.isdir(machine) else "--snapshot"
         self._argv = [
-            *(paths.railhead(), "agent", "--snapshot", snapshot),
+            *(paths.railhead(), "agent", source, machine),
             *("--nri-socket", str(nri_socket), "--bind-address", "127.0.0.1:0"),
             *("--log-format", "json", *flags),
         ]

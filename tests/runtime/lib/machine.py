@@ -5,6 +5,8 @@ import dataclasses
 import os
 import pathlib
 import re
+import stat
+import urllib.parse
 
 from . import paths
 
@@ -75,6 +77,14 @@ class Machine:
                 found.append(Gpu(match[1], facts["GPU UUID"], int(facts["Device Minor"])))
         return found
 
+    def numa_node(self, pci: str) -> int:
+        """What the kernel says of a PCI function; -1 where it does not know."""
+        return int(self._text[f"{self._links[f'/sys/bus/pci/devices/{pci}']}/numa_node"])
+
+    def port_state(self, nic: str) -> str:
+        """The file with the state of a NIC's first port."""
+        return next(p for p in self._text if p.endswith(f"/infiniband/{nic}/ports/1/state"))
+
     def nearest(self, *indices: int) -> list[str]:
         """The RDMA devices that share the longest way from the PCI root with each of these GPUs.
 
@@ -114,3 +124,49 @@ class Machine:
         """What a container with these NICs has below /dev/infiniband."""
         nodes = [self.rdma_cm, *(self.uverbs(nic) for nic in nics)] if nics else []
         return {node.path: node for node in nodes}
+
+    def unpack(self, folder: pathlib.Path) -> "Tree":
+        """The machine as a directory tree that can be edited, for --host-root."""
+        return Tree(self.snapshot, folder)
+
+
+class Tree:
+    """A snapshot as files; what could not be read or was not recorded is not there."""
+
+    def __init__(self, snapshot: str, folder: pathlib.Path) -> None:
+        self.root = folder
+        for letter, path, rest in _entries(pathlib.Path(snapshot).read_bytes()):
+            at = self.at(urllib.parse.unquote(path))
+            at.parent.mkdir(parents=True, exist_ok=True)
+            if letter == "t":
+                at.write_text(f"{rest}\n")
+            elif letter == "f":
+                at.write_text(rest)
+            elif letter == "l":
+                at.symlink_to(urllib.parse.unquote(rest.removeprefix("-> ")))
+            elif letter == "c":
+                numbers, mode, _ = rest.split()
+                self._node(at, numbers, mode)
+
+    def at(self, path: str) -> pathlib.Path:
+        return self.root / path.lstrip("/")
+
+    def write(self, path: str, text: str) -> None:
+        self.at(path).write_text(f"{text}\n")
+
+    def renumber(self, nic: str, numbers: str) -> None:
+        """The verbs node of an RDMA device gets other numbers, as when its driver is loaded anew."""
+        for ibdev in self.root.glob("sys/devices/**/infiniband_verbs/uverbs*/ibdev"):
+            if ibdev.read_text().strip() == nic:
+                (ibdev.parent / "dev").write_text(f"{numbers}\n")
+                node = self.at(f"/dev/infiniband/{ibdev.parent.name}")
+                node.unlink(missing_ok=True)
+                self._node(node, numbers, "0666")
+                return
+        raise KeyError(f"{self.root}: no verbs node of {nic}")
+
+    @staticmethod
+    def _node(at: pathlib.Path, numbers: str, mode: str) -> None:
+        major, minor = numbers.split(":")
+        os.mknod(at, stat.S_IFCHR, os.makedev(int(major), int(minor)))
+        at.chmod(int(mode, 8))
