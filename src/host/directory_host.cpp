@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "host/host_error.h"
+#include "host/rdma_netlink.h"
 #include "host/resolve.h"
 
 namespace railhead {
@@ -188,6 +189,10 @@ Result<std::optional<DeviceNode>> DirectoryHost::device(const std::string& path)
   return std::optional(DeviceNode{S_ISBLK(facts.st_mode) ? 'b' : 'c', major(facts.st_rdev),
                                   minor(facts.st_rdev), facts.st_mode & 07777U, facts.st_uid,
                                   facts.st_gid});
+}
+
+Result<std::optional<std::string>> DirectoryHost::rdma(const RdmaDump& dump) {
+  return has_real_sysfs_ ? ask_rdma_netlink(dump) : kAbsent;
 }
 
 }  // namespace railhead

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace railhead {
@@ -20,6 +22,12 @@ constexpr int hex_value(char c) {
 constexpr bool is_hex(char c) {
   return hex_value(c) >= 0;
 }
+
+/// Lower-case digits, two a byte.
+std::string hex_of_bytes(std::string_view bytes);
+
+/// Nothing where the text is not digits in pairs.
+std::optional<std::string> bytes_of_hex(std::string_view text);
 
 /// Gives the bytes of a text of hexadecimal digits (with ':' and '-' between them as they like) to
 /// `change` and writes them back in their places, in the case that was there. False, and nothing

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "host/host_error.h"
 
 namespace railhead {
 namespace {
@@ -20,6 +21,16 @@ void append_components(std::vector<std::string_view>& components, std::string_vi
 }
 
 }  // namespace
+
+Result<std::optional<std::string>> Host::rdma(const RdmaDump& /*dump*/) {
+  return kAbsent;
+}
+
+std::string rdma_path(const RdmaDump& dump) {
+  std::string path = "/.netlink/rdma/" + std::to_string(dump.command);
+  if (dump.device) path += "." + std::to_string(*dump.device);
+  return path;
+}
 
 std::string join_link(const std::string& path, const std::string& target) {
   std::vector<std::string_view> components;

@@ -22,6 +22,15 @@ struct DeviceNode {
   friend bool operator==(const DeviceNode&, const DeviceNode&) = default;
 };
 
+/// A question to the kernel's RDMA netlink: all objects of one kind, of one device where the kind
+/// is asked for by device. Numbers: include/uapi/rdma/rdma_netlink.h, enum rdma_nldev_command.
+struct RdmaDump {
+  std::uint16_t command = 0;
+  std::optional<std::uint32_t> device;  ///< RDMA_NLDEV_ATTR_DEV_INDEX
+
+  friend bool operator==(const RdmaDump&, const RdmaDump&) = default;
+};
+
 /// The only door through which the machine is read: the live one, a directory tree, or a snapshot.
 /// Paths are absolute, as on the machine ("/sys/class/infiniband"). Symbolic links in any component
 /// are followed inside the root, never out of it. Every answer is one of three:
@@ -50,7 +59,19 @@ class Host {
 
   /// A device node. Absent also when the path is not a device.
   virtual Result<std::optional<DeviceNode>> device(const std::string& path) = 0;
+
+  /// The kernel's answer: whole netlink messages one after the other, without the closing one.
+  /// What nobody here reads is zero in it, access keys above all. Absent where the machine has no
+  /// RDMA netlink (no kernel, or none with RDMA) or no longer this device. An Error says why not,
+  /// as host_error does: EOPNOTSUPP is a kernel without this command, EINTR one whose objects
+  /// changed whenever they were listed, ETIMEDOUT and EFBIG are limits of ours. Unless overridden
+  /// there is no kernel to ask.
+  virtual Result<std::optional<std::string>> rdma(const RdmaDump& dump);
 };
+
+/// Where a snapshot keeps the answer, as a directory of pieces: "/.netlink/rdma/10.0" for command
+/// 10 of device 0. No machine has such a path.
+std::string rdma_path(const RdmaDump& dump);
 
 /// Where `link` at `path` (absolute) points, as an absolute path, by text alone: "." and ".." are
 /// taken away, nothing is resolved. "/a/b" with "../c" is "/c".

@@ -5,10 +5,17 @@
 #include <utility>
 
 #include "base/text.h"
+#include "host/hex_text.h"
 #include "host/host_error.h"
 #include "host/resolve.h"
 
 namespace railhead {
+namespace {
+
+constexpr std::size_t kRdmaPieceBytes = 16384;  // a line of it is twice as long
+
+}  // namespace
+
 const std::optional<std::string>& RecordingHost::link_at(const std::string& path) {
   const auto [at, is_new] = links_.try_emplace(path);
   if (is_new) {
@@ -112,6 +119,22 @@ Result<std::optional<DeviceNode>> RecordingHost::device(const std::string& path)
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.device(path);
   note(real, answer, [&](const DeviceNode& node) { keep(*real, node); });
+  return answer;
+}
+
+Result<std::optional<std::string>> RecordingHost::rdma(const RdmaDump& dump) {
+  auto answer = inner_.rdma(dump);
+  const auto folder = rdma_path(dump);
+  if (!answer) keep(folder, SnapshotUnreadable{errno_of(answer.error())});
+  if (!answer || !*answer) return answer;
+  keep(folder, SnapshotDirectory{});
+  const std::string_view bytes = **answer;
+  for (std::size_t at = 0; at < bytes.size(); at += kRdmaPieceBytes) {
+    auto number = std::to_string(at / kRdmaPieceBytes);
+    number.insert(0, number.size() < 4 ? 4 - number.size() : 0, '0');  // pieces sort by name
+    keep(folder + "/" + number,
+         SnapshotFile{hex_of_bytes(bytes.substr(at, kRdmaPieceBytes)) + "\n"});
+  }
   return answer;
 }
 

@@ -24,6 +24,7 @@ class RecordingHost : public Host {
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
+  Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
 
   [[nodiscard]] Snapshot recorded() const;
 

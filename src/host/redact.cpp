@@ -31,6 +31,8 @@ constexpr std::array<std::string_view, 12> kSerialFiles = {
     "phys_switch_id", "phys_port_id",  "serial_num",     "chassis_asset_tag"};
 constexpr std::array<std::string_view, 2> kOpaqueFiles = {"vpd", "config"};  // below /sys
 
+constexpr std::string_view kNetlink = "/.netlink/";  // as in rdma_path()
+
 /// Asset tags and serial numbers that name a cloud or nothing at all; the first is every Azure
 /// machine's, by which the reader knows them.
 constexpr std::array<std::string_view, 11> kCommonTags = {"7783-7084-3265-9085-8269-3286-77",
@@ -97,10 +99,19 @@ class Redactor {
     const std::string name = base_name(path);
     if (path.starts_with("/sys/") && is_one_of(name, kOpaqueFiles)) return SnapshotName{};
     std::string content = file->content;
+    if (path.starts_with(kNetlink)) return SnapshotFile{changed_hex(content)};
     change_content(path, name, content);
     change_known_forms(content);
     change_nccl_guids(content);
     return SnapshotFile{std::move(content)};
+  }
+
+  /// Device names may be made of addresses; all else that identifies was never recorded.
+  std::string changed_hex(const std::string& content) {
+    auto bytes = bytes_of_hex(trim(content));
+    if (!bytes) return "\n";
+    change_known_forms(*bytes);
+    return hex_of_bytes(*bytes) + "\n";
   }
 
   void change_content(const std::string& path, const std::string& name, std::string& content) {

@@ -12,6 +12,9 @@
 //   e <path> <errno name>    there, and could not be read
 //   x <path>                 a name in its directory whose content was not recorded
 //
+// Answers of the kernel's RDMA netlink are directories below /.netlink/rdma, their files the bytes
+// in hexadecimal, in pieces; see rdma_path().
+//
 // Bytes <= 0x20, 0x7f and '%' of paths and targets are written %XX.
 #pragma once
 

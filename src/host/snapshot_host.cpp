@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "base/text.h"
+#include "host/hex_text.h"
 #include "host/host_error.h"
 #include "host/resolve.h"
 
@@ -156,6 +158,20 @@ Result<std::optional<DeviceNode>> SnapshotHost::device(const std::string& path) 
   const auto* node = as<DeviceNode>(place->entry);
   if (node == nullptr) return kAbsent;
   return std::optional(*node);
+}
+
+Result<std::optional<std::string>> SnapshotHost::rdma(const RdmaDump& dump) {
+  const auto folder = rdma_path(dump);
+  const auto pieces = TRY(list(folder));
+  if (!pieces) return kAbsent;
+  std::string answer;
+  for (const auto& piece : *pieces) {
+    const auto text = TRY(read(folder + "/" + piece));
+    auto bytes = text ? bytes_of_hex(trim(*text)) : std::nullopt;
+    if (!bytes) return host_error(folder + "/" + piece, EPROTO);
+    answer += *bytes;
+  }
+  return std::optional(std::move(answer));
 }
 
 }  // namespace railhead

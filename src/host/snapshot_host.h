@@ -31,6 +31,7 @@ class SnapshotHost final : public Host {
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
+  Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
 
  private:
   /// A place in the tree; without an entry it is a directory that only its children imply.

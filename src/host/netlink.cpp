@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/netlink.h"
+
+#include <linux/netlink.h>
+
+#include <algorithm>
+
+namespace railhead {
+namespace {
+
+template <typename Header>
+std::optional<Header> header_of(std::string_view bytes) {
+  if (bytes.size() < sizeof(Header)) return std::nullopt;
+  Header header{};
+  std::memcpy(&header, bytes.data(), sizeof header);
+  return header;
+}
+
+/// What is behind a header, and `bytes` moved on to what follows.
+std::string_view take_payload(std::string_view& bytes, std::size_t header, std::size_t length) {
+  const auto payload = bytes.substr(header, length - header);
+  bytes.remove_prefix(std::min((length + 3) / 4 * 4, bytes.size()));
+  return payload;
+}
+
+}  // namespace
+
+std::optional<NetlinkMessage> take_netlink_message(std::string_view& bytes) {
+  const auto header = header_of<nlmsghdr>(bytes);
+  if (!header || header->nlmsg_len < sizeof(nlmsghdr) || header->nlmsg_len > bytes.size()) {
+    return std::nullopt;
+  }
+  const auto payload = take_payload(bytes, sizeof(nlmsghdr), header->nlmsg_len);
+  return NetlinkMessage{header->nlmsg_type, header->nlmsg_flags, header->nlmsg_seq, payload};
+}
+
+std::optional<NetlinkAttribute> take_netlink_attribute(std::string_view& bytes) {
+  const auto header = header_of<nlattr>(bytes);
+  if (!header || header->nla_len < sizeof(nlattr) || header->nla_len > bytes.size()) {
+    return std::nullopt;
+  }
+  const auto payload = take_payload(bytes, sizeof(nlattr), header->nla_len);
+  const auto type = static_cast<std::uint16_t>(header->nla_type & NLA_TYPE_MASK);
+  return NetlinkAttribute{type, payload};
+}
+
+}  // namespace railhead

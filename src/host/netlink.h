@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Netlink messages and their attributes, as bytes. Invariants (netlink(7), include/uapi/linux/
+// netlink.h, include/net/netlink.h):
+//   * a message is a header of 16 bytes and a payload, its length includes the header;
+//   * an attribute is a header of 4 bytes and a payload, its length includes the header; the two
+//     uppermost bits of its type are flags;
+//   * the next message or attribute begins at a multiple of four; the last may lack its padding;
+//   * numbers are in the byte order of the machine.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+namespace railhead {
+
+struct NetlinkMessage {
+  std::uint16_t type = 0;
+  std::uint16_t flags = 0;
+  std::uint32_t sequence = 0;
+  std::string_view payload;
+};
+
+struct NetlinkAttribute {
+  std::uint16_t type = 0;  ///< without the flags
+  std::string_view payload;
+};
+
+/// Takes the first message off `bytes`; nothing, and `bytes` untouched, where that is none.
+std::optional<NetlinkMessage> take_netlink_message(std::string_view& bytes);
+
+/// Takes the first attribute off `bytes`; nothing, and `bytes` untouched, where that is none.
+std::optional<NetlinkAttribute> take_netlink_attribute(std::string_view& bytes);
+
+/// A payload that is exactly one number of this type.
+template <typename T>
+std::optional<T> netlink_number(std::string_view payload) {
+  static_assert(std::is_unsigned_v<T>);
+  if (payload.size() != sizeof(T)) return std::nullopt;
+  T value{};
+  std::memcpy(&value, payload.data(), sizeof value);
+  return value;
+}
+
+}  // namespace railhead

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/rdma_netlink.h"
+
+#include <linux/netlink.h>
+#include <poll.h>
+#include <rdma/rdma_netlink.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "host/host_error.h"
+#include "host/netlink.h"
+#include "host/unique_fd.h"
+
+namespace railhead {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr auto kTimeLimit = std::chrono::seconds(5);
+constexpr int kAttempts = 4;
+constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20;
+/// The kernel packs as much into a datagram as the largest buffer that it saw has room for, at most
+/// 32 KiB (net/netlink/af_netlink.c, netlink_recvmsg).
+constexpr std::size_t kDatagramBytes = std::size_t{32} << 10;
+/// RDMA_NLDEV_ATTR_DRIVER_DETAILS, since Linux 6.7 and in stable kernels; newer than the header.
+constexpr std::uint16_t kDriverDetails = 97;
+
+constexpr std::array<std::uint16_t, 12> kTables = {
+    RDMA_NLDEV_ATTR_RES_SUMMARY, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY,
+    RDMA_NLDEV_ATTR_RES_QP,      RDMA_NLDEV_ATTR_RES_QP_ENTRY,
+    RDMA_NLDEV_ATTR_RES_CM_ID,   RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY,
+    RDMA_NLDEV_ATTR_RES_MR,      RDMA_NLDEV_ATTR_RES_MR_ENTRY,
+    RDMA_NLDEV_ATTR_RES_PD,      RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+    RDMA_NLDEV_ATTR_RES_CTX,     RDMA_NLDEV_ATTR_RES_CTX_ENTRY};
+
+constexpr std::array<std::uint16_t, 17> kRead = {RDMA_NLDEV_ATTR_DEV_INDEX,
+                                                 RDMA_NLDEV_ATTR_DEV_NAME,
+                                                 RDMA_NLDEV_ATTR_PORT_INDEX,
+                                                 RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME,
+                                                 RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR,
+                                                 RDMA_NLDEV_ATTR_RES_LQPN,
+                                                 RDMA_NLDEV_ATTR_RES_RQPN,
+                                                 RDMA_NLDEV_ATTR_RES_RQ_PSN,
+                                                 RDMA_NLDEV_ATTR_RES_SQ_PSN,
+                                                 RDMA_NLDEV_ATTR_RES_TYPE,
+                                                 RDMA_NLDEV_ATTR_RES_STATE,
+                                                 RDMA_NLDEV_ATTR_RES_PID,
+                                                 RDMA_NLDEV_ATTR_RES_MRLEN,
+                                                 RDMA_NLDEV_ATTR_RES_PDN,
+                                                 RDMA_NLDEV_ATTR_RES_CTXN,
+                                                 RDMA_NLDEV_ATTR_RES_KERN_NAME,
+                                                 RDMA_NLDEV_ATTR_RES_MRN};
+
+template <typename List>
+bool is_one_of(std::uint16_t type, const List& list) {
+  return std::find(list.begin(), list.end(), type) != list.end();
+}
+
+/// `part` is a view of `whole`.
+void blank(std::string& whole, std::string_view part) {
+  std::fill_n(whole.begin() + (part.data() - whole.data()), part.size(), '\0');
+}
+
+void blank_attributes(std::string& whole, std::string_view attributes, unsigned depth) {
+  constexpr unsigned kDepth = 2;  // a table, its entries
+  auto rest = attributes;
+  while (const auto attribute = take_netlink_attribute(rest)) {
+    if (is_one_of(attribute->type, kTables) && depth < kDepth) {
+      blank_attributes(whole, attribute->payload, depth + 1);
+    } else if (!is_one_of(attribute->type, kRead)) {
+      blank(whole, attribute->payload);
+    }
+  }
+  blank(whole, rest);
+}
+
+template <typename T>
+void append(std::string& bytes, const T& value) {
+  const auto at = bytes.size();
+  bytes.resize(at + sizeof value);
+  std::memcpy(bytes.data() + at, &value, sizeof value);
+}
+
+std::string request(const RdmaDump& dump, std::uint32_t sequence) {
+  std::string attributes;
+  if (dump.device) {
+    append(attributes, nlattr{sizeof(nlattr) + sizeof(std::uint32_t), RDMA_NLDEV_ATTR_DEV_INDEX});
+    append(attributes, *dump.device);
+    append(attributes, nlattr{sizeof(nlattr) + sizeof(std::uint8_t), kDriverDetails});
+    append(attributes, std::uint32_t{1});  // the number is one byte, the rest padding
+  }
+  nlmsghdr header{};
+  header.nlmsg_len = static_cast<std::uint32_t>(sizeof header + attributes.size());
+  header.nlmsg_type = static_cast<std::uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, dump.command));
+  header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
+  header.nlmsg_seq = sequence;
+  std::string bytes;
+  append(bytes, header);
+  return bytes + attributes;
+}
+
+/// Waits for the next datagram; 0 or an errno.
+int receive(int descriptor, Clock::time_point deadline, std::string& datagram) {
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return ETIMEDOUT;
+    pollfd waited{descriptor, POLLIN, 0};
+    const int ready = ::poll(&waited, 1, static_cast<int>(left));
+    if (ready < 0 && errno != EINTR) return errno;
+    if (ready <= 0) continue;
+    datagram.resize(kDatagramBytes);
+    const auto got = ::recv(descriptor, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_TRUNC);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0) return errno;
+    if (static_cast<std::size_t>(got) > kDatagramBytes) return EPROTO;
+    datagram.resize(static_cast<std::size_t>(got));
+    return 0;
+  }
+}
+
+/// One attempt; `gone` also where there is no RDMA netlink.
+RdmaDatagram attempt(const RdmaDump& dump, std::uint32_t sequence, Clock::time_point deadline,
+                     std::string& answer, int& error_number) {
+  answer.clear();
+  // The protocol loads ib_core where that is a module; without it there is none.
+  const UniqueFd descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_RDMA));
+  error_number = errno;
+  if (!descriptor) {
+    const bool none = error_number == EPROTONOSUPPORT || error_number == EAFNOSUPPORT;
+    return none ? RdmaDatagram::gone : RdmaDatagram::failed;
+  }
+  const auto question = request(dump, sequence);
+  if (::send(descriptor.get(), question.data(), question.size(), 0) < 0) {
+    error_number = errno;
+    return RdmaDatagram::failed;
+  }
+  std::string datagram;
+  for (;;) {
+    error_number = receive(descriptor.get(), deadline, datagram);
+    if (error_number != 0) return RdmaDatagram::failed;
+    const auto says = take_rdma_datagram(datagram, sequence, answer, error_number);
+    if (says != RdmaDatagram::more) return says;
+    if (answer.size() > kMaxAnswerBytes) {
+      error_number = EFBIG;
+      return RdmaDatagram::failed;
+    }
+  }
+}
+
+}  // namespace
+
+RdmaDatagram take_rdma_datagram(std::string_view datagram, std::uint32_t sequence,
+                                std::string& answer, int& error_number) {
+  bool interrupted = false;
+  while (!datagram.empty()) {
+    const auto start = datagram;
+    const auto message = take_netlink_message(datagram);
+    error_number = EPROTO;
+    if (!message) return RdmaDatagram::failed;
+    if (message->sequence != sequence) continue;
+    interrupted = interrupted || (message->flags & NLM_F_DUMP_INTR) != 0;
+    const bool is_error = message->type == NLMSG_ERROR;
+    if (!is_error && message->type != NLMSG_DONE) {
+      answer += start.substr(0, start.size() - datagram.size());
+      continue;
+    }
+    // Both begin with an errno, negated.
+    const auto status = netlink_number<std::uint32_t>(message->payload.substr(0, 4));
+    if (!status) return RdmaDatagram::failed;
+    error_number = static_cast<int>(~*status + 1);
+    if (error_number == 0 && is_error) continue;  // an acknowledgement
+    if (error_number == 0) return interrupted ? RdmaDatagram::interrupted : RdmaDatagram::done;
+    if (!is_error && (error_number == EINVAL || means_absent(error_number))) {
+      return RdmaDatagram::gone;
+    }
+    if (is_error && error_number == EINVAL) error_number = EOPNOTSUPP;
+    return RdmaDatagram::failed;
+  }
+  return interrupted ? RdmaDatagram::interrupted : RdmaDatagram::more;
+}
+
+void blank_unread_attributes(std::string& messages) {
+  std::string_view rest = messages;
+  while (const auto message = take_netlink_message(rest)) {
+    blank_attributes(messages, message->payload, 0);
+  }
+  blank(messages, rest);
+}
+
+Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump) {
+  const auto deadline = Clock::now() + kTimeLimit;
+  std::string answer;
+  int error_number = 0;
+  for (std::uint32_t sequence = 1; sequence <= kAttempts; ++sequence) {
+    switch (attempt(dump, sequence, deadline, answer, error_number)) {
+      case RdmaDatagram::done: blank_unread_attributes(answer); return std::optional(answer);
+      case RdmaDatagram::gone: return kAbsent;
+      case RdmaDatagram::failed: return host_error(rdma_path(dump), error_number);
+      default: break;  // interrupted
+    }
+  }
+  return host_error(rdma_path(dump), EINTR);
+}
+
+}  // namespace railhead

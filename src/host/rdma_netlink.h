@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The live end of Host::rdma. Invariants (Linux
+// drivers/infiniband/core/{nldev,netlink,restrack}.c):
+//   * a dump needs no capability; CAP_NET_ADMIN adds memory keys, which are zeroed here at once;
+//   * a message with RDMA_NLDEV_ATTR_DRIVER_DETAILS set lists the queue pairs of drivers (DC) too;
+//     kernels that do not know the attribute ignore it;
+//   * NLMSG_ERROR answers a command that the kernel does not know (EINVAL), NLMSG_DONE ends a dump
+//     and carries an errno: EINVAL where the device is gone or in another RDMA namespace;
+//   * every wait has a limit, and a dump that was interrupted is asked for again, a few times.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "host/host.h"
+
+namespace railhead {
+
+/// Asks the kernel that we run on; see Host::rdma.
+Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump);
+
+/// What a datagram of an answer says.
+enum class RdmaDatagram : std::uint8_t { more, done, interrupted, gone, failed };
+
+/// Appends the messages of one datagram to `answer`. `failed` leaves the errno in `error_number`.
+RdmaDatagram take_rdma_datagram(std::string_view datagram, std::uint32_t sequence,
+                                std::string& answer, int& error_number);
+
+/// Zeroes all attributes of these messages that nobody here reads: memory keys, addresses, GUIDs.
+void blank_unread_attributes(std::string& messages);
+
+}  // namespace railhead
