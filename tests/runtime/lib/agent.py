@@ -24,11 +24,12 @@ class Agent:
         log: pathlib.Path,
         machine: str,
         flags: tuple[str, ...] = (),
+        under: tuple[str, ...] = (),
     ) -> None:
-        """`machine` is a snapshot, or the root of a directory tree."""
+        """`machine` is a snapshot, or the root of a directory tree; `under` is a program that starts it."""
         source = "--host-root" if os.path.isdir(machine) else "--snapshot"
         self._argv = [
-            *(paths.railhead(), "agent", source, machine),
+            *(*under, paths.railhead(), "agent", source, machine),
             *("--nri-socket", str(nri_socket), "--bind-address", "127.0.0.1:0"),
             *("--log-format", "json", *flags),
         ]

@@ -85,10 +85,18 @@ def _may_raise_limits() -> bool:
 
 
 class Containerd:
-    """One instance; `start` after construction, `remove` at the end."""
+    """One instance; `start` after construction, `remove` at the end.
 
-    def __init__(self, version: str, folder: pathlib.Path) -> None:
+    It runs with a low soft memlock limit. With a `hard_memlock` it is the same runtime on every
+    machine: one without CAP_SYS_RESOURCE, that can raise the limit to that and no further. Without,
+    it is as able as the machine lets it be.
+    """
+
+    def __init__(
+        self, version: str, folder: pathlib.Path, hard_memlock: int | None = HARD_MEMLOCK
+    ) -> None:
         self.version = version
+        self._hard_memlock = hard_memlock
         self.dir = folder
         self.bin = paths.fetch("containerd", version)
         self.nri_socket = folder / "nri/nri.sock"
@@ -115,19 +123,17 @@ class Containerd:
             plugin.chmod(0o755)
 
     def start(self) -> None:
-        """Returns when pods can be created and NRI plugins can connect.
-
-        It runs with a low soft memlock limit and without CAP_SYS_RESOURCE, so that it is the same
-        runtime on every machine: one that can raise the limit to 8 MiB and no further.
-        """
-        drop = ["setpriv", "--bounding-set=-sys_resource"] if _may_raise_limits() else []
+        """Returns when pods can be created and NRI plugins can connect."""
+        confined = self._hard_memlock is not None
+        drop = ["setpriv", "--bounding-set=-sys_resource"]
         self._daemon = Daemon(
-            ["prlimit", f"--memlock={SOFT_MEMLOCK}:{HARD_MEMLOCK}", *drop]
+            ["prlimit", f"--memlock={SOFT_MEMLOCK}:{self._hard_memlock if confined else 'unlimited'}"]
+            + (drop if confined and _may_raise_limits() else [])
             + [str(self.bin / "containerd"), "--config", str(self.dir / "config.toml")],
             self.log,
             env={**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"},
         )
-        wait_until(f"containerd {self.version} ready, see {self.log}", self._ready, 30)
+        wait_until(f"containerd {self.version} ready, see {self.log}", self._ready, 60)
 
     def _ready(self) -> bool:
         if self._daemon.exit_code is not None:
