@@ -26,7 +26,7 @@ class Agent:
         flags: tuple[str, ...] = (),
         under: tuple[str, ...] = (),
     ) -> None:
-        """`machine` is a snapshot, or the root of a directory tree; `under` is a program that starts it."""
+        """`machine`: a snapshot, or the root of a directory tree. `under`: what starts the agent."""
         source = "--host-root" if os.path.isdir(machine) else "--snapshot"
         self._argv = [
             *(*under, paths.railhead(), "agent", source, machine),
