@@ -25,6 +25,26 @@ Status write_whole(int descriptor, std::string_view bytes, const std::string& pa
   return {};
 }
 
+std::string name_of(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
+/// Hands out the bytes until the end, or until `use` fails.
+Status read_chunks(const std::string& path, const std::function<Status(std::string_view)>& use) {
+  const bool is_standard = path == "-";
+  const UniqueFd file(is_standard ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!is_standard && !file) return host_error(path, errno);
+  const int descriptor = is_standard ? STDIN_FILENO : file.get();
+  char buffer[65536];
+  for (;;) {
+    const auto size = ::read(descriptor, buffer, sizeof buffer);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) return host_error(name_of(path), errno);
+    if (size == 0) return {};
+    TRY_STATUS(use({buffer, static_cast<std::size_t>(size)}));
+  }
+}
+
 /// True for what must not be renamed over: a device such as /dev/null, a pipe, a socket.
 bool is_special(const std::string& path) {
   struct stat facts {};
@@ -41,25 +61,23 @@ Status write_into(const std::string& path, std::string_view bytes) {
 
 }  // namespace
 
+Status stream_input_file(const std::string& path,
+                         const std::function<void(std::string_view)>& use) {
+  return read_chunks(path, [&](std::string_view bytes) {
+    use(bytes);
+    return Status();
+  });
+}
+
 Result<std::string> read_input_file(const std::string& path, std::size_t max_bytes) {
-  const bool is_standard = path == "-";
-  const std::string name = is_standard ? "standard input" : path;
-  UniqueFd file(is_standard ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (!is_standard && !file) return host_error(name, errno);
-  const int descriptor = is_standard ? STDIN_FILENO : file.get();
   std::string text;
-  char buffer[65536];
-  for (;;) {
-    const auto size = ::read(descriptor, buffer, sizeof buffer);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) return host_error(name, errno);
-    if (size == 0) return text;
-    text.append(buffer, static_cast<std::size_t>(size));
-    if (text.size() > max_bytes) {
-      return Error{ErrorCode::too_large,
-                   name + ": more than " + std::to_string(max_bytes) + " bytes"};
-    }
-  }
+  TRY_STATUS(read_chunks(path, [&](std::string_view bytes) -> Status {
+    text += bytes;
+    if (text.size() <= max_bytes) return {};
+    return Error{ErrorCode::too_large,
+                 name_of(path) + ": more than " + std::to_string(max_bytes) + " bytes"};
+  }));
+  return text;
 }
 
 bool input_file_exists(const std::string& path) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -12,6 +13,9 @@ namespace railhead {
 /// A file that a person named on the command line ("-" is standard input), whole. Absent is an
 /// error here: it was asked for. The error names the path.
 Result<std::string> read_input_file(const std::string& path, std::size_t max_bytes);
+
+/// The same for a file of any size: `use` gets its bytes, chunk by chunk.
+Status stream_input_file(const std::string& path, const std::function<void(std::string_view)>& use);
 
 bool input_file_exists(const std::string& path);
 

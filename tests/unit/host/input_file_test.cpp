@@ -29,6 +29,23 @@ TEST(InputFile, a_file_that_was_asked_for_and_is_not_there_is_an_error_with_its_
   EXPECT_THAT(read_input_file("/", 10).error().message, HasSubstr("is a directory"));
 }
 
+TEST(InputFile, a_stream_has_all_bytes_in_their_order) {
+  const TemporaryDirectory directory;
+  std::string text;
+  for (int i = 0; i < 30000; ++i) text += std::to_string(i) + "\n";
+  ASSERT_TRUE(write_file_atomic(directory / "a", text));
+  std::string seen;
+  std::size_t chunks = 0;
+  ASSERT_TRUE(stream_input_file(directory / "a", [&](std::string_view bytes) {
+    seen += bytes;
+    ++chunks;
+  }));
+  EXPECT_EQ(seen, text);
+  EXPECT_GT(chunks, 1U);
+  const auto absent = stream_input_file("/no/such.log", [](std::string_view) {});
+  EXPECT_EQ(absent.error().message, "/no/such.log: no such file or directory");
+}
+
 TEST(InputFile, the_limit_is_on_the_bytes) {
   const TemporaryDirectory directory;
   ASSERT_TRUE(write_file_atomic(directory / "a", "12345"));

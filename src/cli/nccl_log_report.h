@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "proof/nccl_job.h"
+#include "proof/nccl_log.h"
+#include "report/report.h"
+
+namespace railhead {
+
+/// Of whose ranks the text shows the lines that prove it; JSON has them all.
+enum class ShownEvidence : std::uint8_t { one_of_each_kind, all };
+
+Report nccl_log_report(const std::string& source, const NcclLog& log, const NcclJob& job,
+                       ShownEvidence shown);
+
+}  // namespace railhead

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/nccl_line.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::string_view kInfo = "NCCL INFO";
+constexpr std::string_view kWarn = "NCCL WARN";
+constexpr std::string_view kDigits = "0123456789";
+/// file, line and function of a warning: further left its prefix cannot be.
+constexpr std::size_t kMaxWarningPlace = 256;
+
+bool is_host_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+         c == '.' || c == '_';
+}
+
+void drop_blanks_at_end(std::string_view& text) {
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+}
+
+/// Takes the digits at the end off the text; absent, and the text unchanged, where there are none.
+std::optional<std::uint32_t> take_number_at_end(std::string_view& text) {
+  const auto before = text.find_last_not_of(kDigits);
+  const auto start = before == std::string_view::npos ? 0 : before + 1;
+  const auto number = parse_unsigned(text.substr(start));
+  if (!number || *number > UINT32_MAX) return std::nullopt;
+  text = text.substr(0, start);
+  return static_cast<std::uint32_t>(*number);
+}
+
+/// Takes "[7]" off the end.
+std::optional<std::uint32_t> take_gpu_at_end(std::string_view& text) {
+  auto rest = text;
+  if (rest.empty() || rest.back() != ']') return std::nullopt;
+  rest.remove_suffix(1);
+  const auto gpu = take_number_at_end(rest);
+  if (!gpu || rest.empty() || rest.back() != '[') return std::nullopt;
+  rest.remove_suffix(1);
+  drop_blanks_at_end(rest);
+  text = rest;
+  return gpu;
+}
+
+/// Takes ":4711" off the end.
+std::optional<std::uint32_t> take_id_at_end(std::string_view& text) {
+  auto rest = text;
+  const auto id = take_number_at_end(rest);
+  if (!id || rest.empty() || rest.back() != ':') return std::nullopt;
+  text = rest.substr(0, rest.size() - 1);
+  return id;
+}
+
+/// Reads `host:pid:tid [gpu]` at the end of the text; returns where it begins.
+std::size_t read_prefix(std::string_view text, NcclRecord& record) {
+  drop_blanks_at_end(text);
+  const auto gpu = take_gpu_at_end(text);
+  if (!gpu) return text.size();
+  record.gpu = gpu;
+  auto rest = text;
+  const auto tid = take_id_at_end(rest);
+  const auto pid = tid ? take_id_at_end(rest) : std::nullopt;
+  if (!pid) return text.size();
+  record.tid = tid;
+  record.pid = pid;
+  std::size_t start = rest.size();
+  while (start > 0 && is_host_character(rest[start - 1])) --start;
+  record.host = rest.substr(start);
+  return start;
+}
+
+/// Between the prefix of a warning and its level stand the file, the line and the function.
+std::string_view without_warning_place(std::string_view text) {
+  const auto from = text.size() > kMaxWarningPlace ? text.size() - kMaxWarningPlace : 0;
+  const auto at = text.rfind("] ");
+  if (at == std::string_view::npos || at < from) return text;
+  return text.substr(0, at + 1);
+}
+
+struct Marker {
+  std::size_t at = std::string_view::npos;
+  NcclLevel level = NcclLevel::info;
+};
+
+Marker next_marker(std::string_view line, std::size_t from) {
+  for (auto at = line.find("NCCL ", from); at != std::string_view::npos;
+       at = line.find("NCCL ", at + 1)) {
+    const auto end = at + kInfo.size();
+    if (end < line.size() && line[end] != ' ') continue;
+    const auto word = line.substr(at, kInfo.size());
+    if (word == kInfo) return {at, NcclLevel::info};
+    if (word == kWarn) return {at, NcclLevel::warn};
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<NcclRecord> nccl_records(std::string_view line) {
+  std::vector<NcclRecord> records;
+  std::size_t from = 0;  // where the message before begins
+  for (auto marker = next_marker(line, 0); marker.at != std::string_view::npos;) {
+    NcclRecord record;
+    record.level = marker.level;
+    auto before = line.substr(from, marker.at - from);
+    if (marker.level == NcclLevel::warn) before = without_warning_place(before);
+    const auto start = from + read_prefix(before, record);
+    if (!records.empty()) records.back().message = trim(line.substr(from, start - from));
+    from = marker.at + kInfo.size();
+    record.message = trim(line.substr(from));
+    records.push_back(record);
+    marker = next_marker(line, from);
+  }
+  return records;
+}
+
+std::string_view plain_text(std::string_view line, std::string& room) {
+  if (line.find_first_of("\x1b\r") == std::string_view::npos) return line;
+  room.clear();
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    if (line[i] == '\r') continue;
+    if (line[i] != '\x1b') {
+      room += line[i];
+      continue;
+    }
+    if (i + 1 >= line.size() || line[i + 1] != '[') continue;
+    // ECMA-48 control sequence: parameters and intermediates, then one byte from @ to ~.
+    ++i;
+    while (i + 1 < line.size() && line[i + 1] < '@') ++i;
+    ++i;
+  }
+  return room;
+}
+
+}  // namespace railhead

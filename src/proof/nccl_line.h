@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What NCCL and RCCL print before a message: `host:pid:tid [gpu] NCCL INFO message`, and for a
+// warning `host:pid:tid [gpu] file:line (function) NCCL WARN message` (ncclDebugLog, src/debug.cc,
+// the same from 2.18 to 2.30). In front of it stand whatever collected the log has put there:
+//   torchrun    [rank0]:, [default0]:
+//   MPI, srun   [1,0]<stdout>:, 0:
+//   kubectl     2026-01-02T03:04:05.678Z, [pod/name/container]
+// and several writers may have shared one line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace railhead {
+
+enum class NcclLevel : std::uint8_t { info, warn };
+
+/// One message of one process. The views point into the line.
+struct NcclRecord {
+  std::string_view host;             ///< "" where the log does not say
+  std::optional<std::uint32_t> pid;  ///< absent where the prefix was cut off or filtered away
+  std::optional<std::uint32_t> tid;
+  std::optional<std::uint32_t> gpu;  ///< the CUDA device that the thread had set, from 0
+  NcclLevel level = NcclLevel::info;
+  std::string_view message;
+};
+
+/// The messages in one line, mostly none or one. The line is without colours (see plain_text).
+std::vector<NcclRecord> nccl_records(std::string_view line);
+
+/// The line without terminal escapes (ESC [ … letter) and carriage returns; `room` holds the text
+/// where something was taken out.
+std::string_view plain_text(std::string_view line, std::string& room);
+
+}  // namespace railhead

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/nccl_log.h"
+
+#include <gtest/gtest.h>
+
+namespace railhead {
+namespace {
+
+NcclLog read(const std::string& text, std::size_t chunk = SIZE_MAX) {
+  NcclLogReader reader;
+  for (std::size_t at = 0; at < text.size(); at += std::min(chunk, text.size() - at)) {
+    reader.feed(std::string_view(text).substr(at, chunk));
+  }
+  return reader.finish();
+}
+
+std::string worker_line(const std::string& host, unsigned gpu, const std::string& message) {
+  return host + ":100:200 [" + std::to_string(gpu) + "] NCCL INFO " + message + "\n";
+}
+
+const std::string kTwoRanks =
+    worker_line("a", 0, "NET/IB : Using [0]mlx5_0:1/RoCE [1]mlx5_1:1/RoCE [RO]; OOB eth0:1<0>") +
+    worker_line("b", 1, "NET/IB : Using [0]mlx5_4:1/RoCE [RO]; OOB eth0:1<0>") +
+    worker_line("a", 0, "Using network IB") + worker_line("b", 1, "Using network IB") +
+    worker_line("a", 0, "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/1/GDRDMA") +
+    worker_line("b", 1, "Channel 00/0 : 0[0] -> 1[1] [receive] via NET/IB/0/GDRDMA") +
+    worker_line("a", 0, "Channel 01/0 : 1[1] -> 0[0] [receive] via NET/IB/1");
+
+TEST(NcclLog, interleaved_ranks_are_told_apart) {
+  const auto log = read(kTwoRanks);
+  EXPECT_EQ(log.lines, 7U);
+  EXPECT_EQ(log.records, 7U);
+  ASSERT_EQ(log.processes.size(), 2U);
+  EXPECT_EQ(log.processes[0].devices.size(), 2U);
+  EXPECT_EQ(log.processes[1].devices[0].name, "mlx5_4");
+  ASSERT_EQ(log.workers.size(), 2U);
+  const auto& a = log.workers[0];
+  EXPECT_EQ(a.network, "IB");
+  EXPECT_EQ(a.channel_rank, 0U);
+  EXPECT_EQ(a.channels.size(), 2U);
+  ASSERT_EQ(a.uses.size(), 1U);
+  EXPECT_EQ(a.uses[0].device, 1U);
+  EXPECT_EQ(a.uses[0].sends, 1U);
+  EXPECT_EQ(a.uses[0].receives, 1U);
+  EXPECT_EQ(a.uses[0].gpu_direct, 1U);
+}
+
+TEST(NcclLog, evidence_has_the_number_of_the_first_line) {
+  const auto log = read(kTwoRanks);
+  const auto& evidence = log.workers[0].evidence;
+  EXPECT_EQ(evidence.at(NcclSign::network).line, 3U);
+  EXPECT_EQ(evidence.at(NcclSign::gpu_direct).line, 5U);
+  EXPECT_EQ(evidence.at(NcclSign::staged).line, 7U);
+  EXPECT_EQ(log.processes[1].evidence.at(NcclSign::devices).line, 2U);
+}
+
+TEST(NcclLog, the_last_chosen_network_counts) {
+  const auto log =
+      read(worker_line("a", 0, "Using network IB") + worker_line("a", 0, "Using network Socket"));
+  EXPECT_EQ(log.workers[0].network, "Socket");
+  EXPECT_EQ(log.workers[0].evidence.at(NcclSign::network).line, 2U);
+}
+
+TEST(NcclLog, chunks_may_end_anywhere) {
+  const auto whole = read(kTwoRanks);
+  for (const std::size_t chunk : {1, 2, 3, 7, 100}) {
+    const auto log = read(kTwoRanks, chunk);
+    EXPECT_EQ(log.lines, whole.lines);
+    EXPECT_EQ(log.records, whole.records);
+    EXPECT_EQ(log.workers.size(), whole.workers.size());
+    EXPECT_EQ(log.workers[0].uses[0].receives, 1U);
+  }
+}
+
+TEST(NcclLog, a_last_line_without_an_end_is_read) {
+  EXPECT_EQ(read("a:1:1 [0] NCCL INFO Using network IB").workers.size(), 1U);
+}
+
+TEST(NcclLog, a_line_above_the_limit_is_cut_and_counted) {
+  const auto log = read(worker_line("a", 0, "Using network IB" + std::string(100000, 'x')) +
+                            worker_line("a", 0, "Using network Socket"),
+                        4096);
+  EXPECT_EQ(log.lines, 2U);
+  EXPECT_EQ(log.cut_lines, 1U);
+  ASSERT_EQ(log.workers.size(), 1U);
+  EXPECT_EQ(log.workers[0].network, "Socket");
+}
+
+TEST(NcclLog, processes_above_the_limit_are_counted_and_not_kept) {
+  NcclLogReader reader;
+  for (unsigned pid = 1; pid <= 65537; ++pid) {
+    reader.feed("h:" + std::to_string(pid) + ":1 [0] NCCL INFO Using network IB\n");
+  }
+  const auto log = reader.finish();
+  EXPECT_EQ(log.processes.size(), 65536U);
+  EXPECT_EQ(log.workers.size(), 65536U);
+  EXPECT_EQ(log.left_out, 1U);
+}
+
+TEST(NcclLog, a_host_that_another_writer_ran_into_is_known_by_its_end) {
+  const auto log = read(worker_line("node-a", 0, "Using network IB") +
+                        worker_line("Channe" + std::string("node-a"), 0,
+                                    "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/1"));
+  EXPECT_EQ(log.processes.size(), 1U);
+  EXPECT_EQ(log.workers.size(), 1U);
+}
+
+TEST(NcclLog, gpus_of_one_process_share_what_it_was_told_once) {
+  const auto log = read(
+      worker_line("a", 0, "NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:1<0>") +
+      worker_line("a", 0, "Using network IB") + worker_line("a", 1, "Using network IB") +
+      worker_line("a", 0, "ncclCommInitAll comm 0x1 rank 0 nranks 2 cudaDev 0 - Init COMPLETE") +
+      worker_line("a", 1, "ncclCommInitAll comm 0x2 rank 1 nranks 2 cudaDev 1 - Init COMPLETE"));
+  EXPECT_EQ(log.processes.size(), 1U);
+  ASSERT_EQ(log.workers.size(), 2U);
+  EXPECT_EQ(log.workers[1].membership->rank, 1U);
+  EXPECT_EQ(log.workers[1].communicators, 1U);
+}
+
+TEST(NcclLog, a_rank_is_that_of_its_largest_communicator) {
+  const auto log = read(worker_line("a", 3, "comm 0x1 rank 11 nranks 16 - Init COMPLETE") +
+                        worker_line("a", 3,
+                                    "ncclCommSplit comm 0x2 rank 1 nranks 2 parent 0x1 "
+                                    "color 5 key 1 commId 0x3 - Init COMPLETE"));
+  EXPECT_EQ(log.workers[0].membership->rank, 11U);
+  EXPECT_EQ(log.workers[0].communicators, 2U);
+}
+
+TEST(NcclLog, a_log_file_of_a_container_runtime_is_read_as_it_is) {
+  const auto log =
+      read(R"({"log":"a:1:1 [0] NCCL INFO Using network AWS Libfabric\n","stream":"stdout"})");
+  ASSERT_EQ(log.workers.size(), 1U);
+  EXPECT_EQ(log.workers[0].network, "AWS Libfabric");
+}
+
+TEST(NcclLog, an_untidy_log_is_no_failure) {
+  constexpr char kBytes[] = "\0\0NCCL INFO \xff\n\n[0] NCCL INFO\nNCCL WARN";
+  const auto log = read(std::string(kBytes, sizeof kBytes - 1));
+  EXPECT_EQ(log.records, 3U);
+}
+
+TEST(NcclLog, failures_are_collected_by_what_they_mean) {
+  const std::string failed =
+      "a:1:2 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer 10.0.0.2<5> "
+      "with status=12 opcode=0 len=0 vendor err 129\n";
+  const auto log = read(worker_line("a", 0, "HINT: try NCCL_IB_TIMEOUT") + failed + failed +
+                        "a:1:2 [0] x.cc:1 NCCL WARN NET/IB : mlx5_0:1 GID table changed\n" +
+                        "a:1:2 [0] x.cc:1 NCCL WARN something else\n");
+  ASSERT_EQ(log.problems.size(), 4U);
+  EXPECT_EQ(log.problems[0].severity, NcclProblem::Severity::error);
+  EXPECT_EQ(log.problems[0].count, 2U);
+  EXPECT_EQ(log.problems[0].first.line, 2U);
+  EXPECT_EQ(log.problems[1].severity, NcclProblem::Severity::warning);
+  EXPECT_EQ(log.problems[3].severity, NcclProblem::Severity::hint);
+  EXPECT_EQ(log.problems[3].first.text, "HINT: try NCCL_IB_TIMEOUT");
+}
+
+TEST(NcclLog, a_retry_is_a_warning_and_a_failed_connection_an_error) {
+  const auto log = read(
+      worker_line("a", 0, "Call to ibv_modify_qp failed with 110 Connection timed out, retrying") +
+      "a:1:2 [0] misc/ibvwrap.cc:376 NCCL WARN Call to ibv_modify_qp failed with 22 Invalid\n");
+  ASSERT_EQ(log.problems.size(), 2U);
+  EXPECT_EQ(log.problems[0].severity, NcclProblem::Severity::error);
+  EXPECT_EQ(log.problems[1].severity, NcclProblem::Severity::warning);
+}
+
+TEST(NcclLog, what_ucx_and_mooncake_say_of_rdma_is_reported) {
+  const auto log = read(
+      "[1700000000.1] [h:1:0] ucp_context.c:1 UCX  WARN  network device 'mlx5_9:1' is not "
+      "available, please use one or more of: 'eth0'(tcp)\n"
+      "E0101 rdma_context.cpp:1] No RDMA devices found, check your device installation\n");
+  ASSERT_EQ(log.problems.size(), 2U);
+  EXPECT_EQ(log.problems[0].severity, NcclProblem::Severity::error);
+  EXPECT_EQ(log.problems[0].first.line, 2U);
+}
+
+TEST(NcclLog, quotes_are_printable_and_of_bounded_length) {
+  const auto quote = nccl_quote(1, "a\x07" + std::string(1000, 'b'));
+  EXPECT_EQ(quote.text.substr(0, 3), "a b");
+  EXPECT_LT(quote.text.size(), 300U);
+}
+
+}  // namespace
+}  // namespace railhead

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/nccl_message.h"
+
+#include <gtest/gtest.h>
+
+namespace railhead {
+namespace {
+
+NcclChannel channel(std::string_view message) {
+  const auto read = nccl_channel(message);
+  EXPECT_TRUE(read) << message;
+  return read.value_or(NcclChannel{});
+}
+
+TEST(NcclMessage, a_device_list_has_index_name_port_and_link_layer) {
+  const auto list = nccl_device_list(
+      "NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_bond_0:1/RoCE [RO]; OOB eth0:10.0.0.1<0>");
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->network, "IB");
+  EXPECT_TRUE(list->relaxed_ordering);
+  ASSERT_EQ(list->devices.size(), 2U);
+  EXPECT_EQ(list->devices[0].name, "mlx5_0");
+  EXPECT_EQ(list->devices[0].link_layer, "IB");
+  EXPECT_EQ(list->devices[1].index, 1U);
+  EXPECT_EQ(list->devices[1].name, "mlx5_bond_0");
+  EXPECT_EQ(list->devices[1].port, 1U);
+  EXPECT_EQ(list->devices[1].link_layer, "RoCE");
+}
+
+TEST(NcclMessage, rail_and_plane_and_what_a_plugin_adds_are_not_part_of_the_name) {
+  const auto list = nccl_device_list(
+      "NET/IB : Using [0]mlx5_0:1:3:1/RoCE [1]mlx5_1:2::1/IB [2]mlx5_4:1/IB/SHARP ; OOB eth0:x<0>");
+  ASSERT_TRUE(list);
+  ASSERT_EQ(list->devices.size(), 3U);
+  EXPECT_FALSE(list->relaxed_ordering);
+  EXPECT_EQ(list->devices[0].link_layer, "RoCE");
+  EXPECT_EQ(list->devices[1].port, 2U);
+  EXPECT_EQ(list->devices[2].link_layer, "IB");
+}
+
+TEST(NcclMessage, the_list_of_sockets_has_interfaces) {
+  const auto list = nccl_device_list("NET/Socket : Using [0]eth0:10.0.0.1<0> [1]lo:127.0.0.1<0>");
+  ASSERT_TRUE(list);
+  EXPECT_EQ(list->network, "Socket");
+  ASSERT_EQ(list->devices.size(), 2U);
+  EXPECT_EQ(list->devices[0].name, "eth0");
+  EXPECT_EQ(list->devices[0].link_layer, "");
+}
+
+TEST(NcclMessage, an_empty_list_is_a_list) {
+  const auto list = nccl_device_list("NET/IB : Using ; OOB eth0:10.0.0.1<0>");
+  ASSERT_TRUE(list);
+  EXPECT_TRUE(list->devices.empty());
+}
+
+TEST(NcclMessage, other_messages_are_no_lists) {
+  for (const std::string_view message :
+       {"NET/IB : No device found.", "Bootstrap : Using eth0:10.0.0.1<0>", "NET/IB", "NET/ : Using",
+        "Using network IB", "NET/Plugin: Using internal network plugin."}) {
+    const auto list = nccl_device_list(message);
+    EXPECT_TRUE(!list || list->devices.empty()) << message;
+  }
+}
+
+TEST(NcclMessage, ports_that_are_used_as_one_have_a_name_of_their_own) {
+  const auto device = nccl_virtual_device(
+      "NET/IB : Made virtual device [8] name=mlx5_0+mlx5_1 speed=800000 ndevs=2");
+  ASSERT_TRUE(device);
+  EXPECT_EQ(device->index, 8U);
+  EXPECT_EQ(device->name, "mlx5_0+mlx5_1");
+}
+
+TEST(NcclMessage, a_network_may_have_blanks_in_its_name) {
+  EXPECT_EQ(nccl_chosen_network("Using network AWS Libfabric"), "AWS Libfabric");
+  EXPECT_EQ(nccl_chosen_network("Using network IB [repeated 7x across cluster]"), "IB");
+  EXPECT_FALSE(nccl_chosen_network("Using non-device net plugin version 0"));
+  EXPECT_FALSE(nccl_chosen_network("Using network "));
+}
+
+TEST(NcclMessage, a_sender_is_the_first_rank_and_a_receiver_the_second) {
+  const auto sender = channel("Channel 02/0 : 3[3] -> 4[0] [send] via NET/IB/7/GDRDMA");
+  EXPECT_EQ(sender.number, 2U);
+  EXPECT_TRUE(sender.is_send);
+  EXPECT_EQ(sender.rank, 3U);
+  EXPECT_EQ(sender.network, "IB");
+  EXPECT_EQ(sender.device, 7U);
+  EXPECT_TRUE(sender.gpu_direct);
+  const auto receiver = channel("Channel 02/0 : 3[3] -> 4[0] [receive] via NET/IB/7");
+  EXPECT_FALSE(receiver.is_send);
+  EXPECT_EQ(receiver.rank, 4U);
+  EXPECT_FALSE(receiver.gpu_direct);
+}
+
+TEST(NcclMessage, each_spelling_of_a_route_is_read) {
+  EXPECT_EQ(channel("Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/0(2)/GDRDMA").proxy_rank, 2U);
+  EXPECT_TRUE(channel("Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/0(2)/GDRDMA").gpu_direct);
+  EXPECT_TRUE(channel("Channel 00/0 : 1[1] -> 8[0] [send] via NET/IB/0/GDRDMA(PCI)").gpu_direct);
+  EXPECT_TRUE(channel("Channel 00/1 : 1[1] -> 8[0] [send] via NET/IB/0/GDRDMA/Shared").gpu_direct);
+  EXPECT_FALSE(channel("Channel 00/1 : 1[1] -> 8[0] [send] via NET/IB/0/Shared").gpu_direct);
+  EXPECT_EQ(channel("Channel 00/0 : 1[1] -> 0[0] [send] via NET/AWS Libfabric/3/GDRDMA").network,
+            "AWS Libfabric");
+  EXPECT_EQ(channel("Ring 00 : 15[41000] -> 0[1b000] [receive] via NET/IB/0").rank, 0U);
+}
+
+TEST(NcclMessage, rccl_adds_the_communicator) {
+  const auto read = channel(
+      "Channel 02/0 : 1[c6000] -> 4[c1000] [receive] via NET/IB/1/GDRDMA comm 0x95cdeb0 nRanks 08");
+  EXPECT_EQ(read.rank, 4U);
+  EXPECT_EQ(read.device, 1U);
+  EXPECT_TRUE(read.gpu_direct);
+}
+
+TEST(NcclMessage, collnet_has_one_rank) {
+  const auto read = channel("CollNet 00/0 : 5 [send] via COLLNET/SHARP/2/GDRDMA");
+  EXPECT_EQ(read.rank, 5U);
+  EXPECT_EQ(read.network, "SHARP");
+  EXPECT_TRUE(read.gpu_direct);
+}
+
+TEST(NcclMessage, a_cut_route_proves_nothing) {
+  for (const std::string_view route :
+       {"", "NET/", "NET/IB", "NET/IB/", "NET/IB/0/", "NET/IB/0/GDR", "NET/IB/0(", "NET/IB/0(2",
+        "NET/IB/0/GDRDMA(P", "NET/IB/0/Sha", "NET/IB/99999999999999"}) {
+    EXPECT_FALSE(nccl_channel("Channel 02/0 : 3[3] -> 4[0] [send] via " + std::string(route)))
+        << route;
+  }
+}
+
+TEST(NcclMessage, connections_within_the_node_are_not_through_a_network) {
+  EXPECT_TRUE(is_nccl_local_channel("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read"));
+  EXPECT_TRUE(is_nccl_local_channel("Channel 00 : 0[0] -> 1[1] via SHM/direct/direct"));
+  EXPECT_FALSE(is_nccl_local_channel("Channel 00/04 :    0   1"));
+  EXPECT_FALSE(nccl_channel("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read"));
+}
+
+TEST(NcclMessage, a_communicator_tells_rank_and_size) {
+  const auto start = nccl_membership(
+      "ncclCommInitRank comm 0x1 rank 3 nranks 16 cudaDev 3 nvmlDev 3 busId 1 commId 0x2 - Init "
+      "START");
+  ASSERT_TRUE(start);
+  EXPECT_EQ(start->rank, 3U);
+  EXPECT_EQ(start->size, 16U);
+  EXPECT_FALSE(start->is_complete);
+  const auto complete =
+      nccl_membership("comm 0x1 rank 0 nranks 2 cudaDev 0 busId 1 commId 0x2 - Init COMPLETE");
+  ASSERT_TRUE(complete);
+  EXPECT_TRUE(complete->is_complete);
+  EXPECT_TRUE(nccl_membership("[Rank 0] ncclCommInitRank comm 0x1 rank 0 nranks 2 - Init START"));
+  EXPECT_FALSE(nccl_membership("comm 0x1 rank 7 nranks 2 - Init START"));
+  EXPECT_FALSE(nccl_membership("comm 0x1 rank 0 nranks 2"));
+}
+
+TEST(NcclMessage, gpu_direct_of_a_nic_is_read_in_each_version) {
+  const auto own = nccl_gpu_direct("NET/IB : GPU Direct RDMA Enabled for HCA 2 'mlx5_2'");
+  ASSERT_TRUE(own);
+  EXPECT_TRUE(own->enabled);
+  EXPECT_EQ(own->device.index, 2U);
+  EXPECT_EQ(own->device.name, "mlx5_2");
+  const auto old =
+      nccl_gpu_direct("NET/IB : GPU Direct RDMA Disabled for HCA 1 'mlx5_1' (no module)");
+  ASSERT_TRUE(old);
+  EXPECT_FALSE(old->enabled);
+  EXPECT_EQ(
+      nccl_gpu_direct("NET/IB : GPU Direct RDMA (nvidia-peermem) enabled for HCA 0 'mlx5_0")->route,
+      "peermem");
+  EXPECT_EQ(nccl_gpu_direct("NET/IB : GPU Direct RDMA (DMABUF) enabled for HCA 0 'mlx5_0")->route,
+            "DMA-BUF");
+  EXPECT_FALSE(nccl_gpu_direct("GPU Direct RDMA Enabled for GPU 0 / HCA 1"));
+}
+
+TEST(NcclMessage, libfabric_names_its_provider) {
+  EXPECT_EQ(nccl_ofi_provider("NET/OFI Selected Provider is efa (found 4 nics)"), "efa");
+  EXPECT_EQ(nccl_ofi_provider("NET/OFI Selected provider is tcp, fabric is lo (found 1 nics)"),
+            "tcp");
+  EXPECT_FALSE(nccl_ofi_provider("NET/OFI Using Libfabric version 1.22"));
+}
+
+TEST(NcclMessage, the_version_stands_with_or_without_a_prefix) {
+  EXPECT_EQ(nccl_version("NCCL version 2.21.5+cuda12.4"), "NCCL 2.21.5+cuda12.4");
+  EXPECT_EQ(nccl_version("a:1:1 [0] NCCL INFO NCCL version 2.27.6+cuda13.0"),
+            "NCCL 2.27.6+cuda13.0");
+  EXPECT_EQ(nccl_version("RCCL version : 2.21.5-HEAD:9a0e6a1"), "RCCL 2.21.5-HEAD:9a0e6a1");
+  EXPECT_EQ(nccl_version("RCCL version 2.20.5+hip6.2 HEAD:ab"), "RCCL 2.20.5+hip6.2");
+  EXPECT_FALSE(nccl_version("NCCL WARN Mismatched NCCL version detected : rank 1"));
+  EXPECT_FALSE(nccl_version("CCL version 2"));
+}
+
+TEST(NcclMessage, the_status_of_a_completion_is_read_in_each_version) {
+  EXPECT_EQ(nccl_completion_status(
+                "NET/IB : Got completion from peer 10.0.0.2<5> with error 12, opcode 0, len 0"),
+            12U);
+  EXPECT_EQ(nccl_completion_status(
+                "NET/IB: Got completion from peer 10.0.0.2<5> with status=5 opcode=0 len=0"),
+            5U);
+  EXPECT_EQ(nccl_completion_status("NET/IB: Got completion from peer 10.0.0.2<5> with "
+                                   "status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0)"),
+            12U);
+  EXPECT_FALSE(nccl_completion_status("NET/IB: Got completion from peer"));
+  EXPECT_FALSE(nccl_completion_status("with error 12"));
+}
+
+}  // namespace
+}  // namespace railhead
