@@ -21,7 +21,8 @@ NcclCarrier carrier_of(const std::string& network, const NcclProcess& process) {
   const auto carrier = nccl_carrier(network, process.ofi_provider);
   const bool has_ports = std::any_of(process.devices.begin(), process.devices.end(),
                                      [](const auto& device) { return !device.link_layer.empty(); });
-  const bool own_name = network == process.plugin && process.ofi_provider.empty();
+  const bool own_name =
+      !network.empty() && network == process.plugin && process.ofi_provider.empty();
   if (carrier == NcclCarrier::unknown && own_name && has_ports) return NcclCarrier::rdma;
   return carrier;
 }

@@ -113,6 +113,12 @@ TEST(NcclJob, a_plugin_of_unknown_name_that_lists_rdma_ports_is_rdma) {
   EXPECT_EQ(job_of({"Using network Mystery", channel}).verdict, NcclVerdict::unknown);
 }
 
+TEST(NcclJob, ports_that_were_listed_are_not_ports_that_were_used) {
+  const auto job = job_of({kDevices});
+  EXPECT_EQ(job.verdict, NcclVerdict::unknown);
+  EXPECT_EQ(job.ranks.size(), 1U);
+}
+
 TEST(NcclJob, gpu_direct_over_tcp_is_still_tcp) {
   EXPECT_EQ(job_of({"Using network GPUDirectTCPX_v7",
                     "Channel 00/0 : 0[0] -> 8[0] [send] via NET/GPUDirectTCPX_v7/0/GDRDMA"})
