@@ -54,7 +54,7 @@ class Agent:
     def _is_ready(self) -> bool:
         if self._daemon.exit_code is not None:
             raise Failed(f"agent ended with {self._daemon.exit_code}, see {self._log}")
-        return self._address() is not None and self._page("/readyz")[0] == 200
+        return self._address() is not None and self.page("/readyz")[0] == 200
 
     @property
     def pid(self) -> int:
@@ -93,7 +93,7 @@ class Agent:
 
         return wait_until(f"a decision on {pod}/{container} in {self._log}", newest, 3)
 
-    def _page(self, path: str) -> tuple[int, str]:
+    def page(self, path: str) -> tuple[int, str]:
         try:
             with _OPENER.open(f"http://{self._address()}{path}", timeout=5) as answer:
                 return answer.status, answer.read().decode()
@@ -105,7 +105,7 @@ class Agent:
     def metric(self, name: str, **labels: str) -> float:
         """The sum of the samples that have these labels; 0 if there is none."""
         total = 0.0
-        for line in self._page("/metrics")[1].splitlines():
+        for line in self.page("/metrics")[1].splitlines():
             match = _SAMPLE.fullmatch(line)
             if match and match[1] == name:
                 found = dict(_LABEL.findall(match[2] or ""))
