@@ -29,6 +29,11 @@ void DeviceLedger::note(const PoolDevice& device, bool ready, TimePoint now) {
   waits_ = waits_ || !known.healthy;
 }
 
+void DeviceLedger::forget() {
+  known_.clear();
+  waits_ = false;
+}
+
 std::vector<kubelet::Device> DeviceLedger::update(const Pool& pool,
                                                   const std::vector<NetFunction>& functions,
                                                   TimePoint now) {

@@ -30,6 +30,9 @@ class DeviceLedger {
   std::vector<kubelet::Device> update(const Pool& pool, const std::vector<NetFunction>& functions,
                                       TimePoint now);
 
+  /// Begins anew: what is not there now was never there.
+  void forget();
+
   /// Time alone will change the list.
   [[nodiscard]] bool waits() const { return waits_; }
 

@@ -12,7 +12,11 @@ namespace {
 
 using kubelet::Standing;
 
-constexpr std::chrono::seconds kBetweenTicks{1};
+/// Of devices that are to be healthy again, or forgotten, and of pools that end.
+constexpr std::chrono::milliseconds kWhileWaiting{1000};
+/// A kubelet reads a list within milliseconds. Where it does not, the end of the list says the
+/// same.
+constexpr std::chrono::seconds kUntilEnded{2};
 constexpr std::size_t kReasonsShown = 4;
 
 LogLevel level_of(Standing standing) {
@@ -22,51 +26,94 @@ LogLevel level_of(Standing standing) {
 
 }  // namespace
 
-KubeletFace::KubeletFace(KubeletFaceOptions options, const PoolResource::Gate& gate,
+KubeletFace::KubeletFace(KubeletFaceOptions options, PoolResource::Gate gate,
                          boost::asio::io_context& loop, Mailbox& mailbox, Machine& machine,
                          Clock& clock, Log& log, MetricRegistry& metrics)
     : options_(std::move(options)),
+      gate_(std::move(gate)),
+      loop_(loop),
       machine_(machine),
       clock_(clock),
       log_(log),
       metrics_(metrics),
       mailbox_(mailbox),
-      timer_(loop) {
-  const auto table = machine_.table();
-  for (std::size_t pool = 0; pool < table->pools().pools.size(); ++pool) {
-    resources_.push_back(std::make_unique<PoolResource>(pool, options_.hand_out, gate, machine,
-                                                        clock, log, metrics));
-  }
-}
+      timer_(loop) {}
 
 void KubeletFace::start() {
   registrar_ = std::make_unique<kubelet::Registrar>(
       options_.registrar, mailbox_, clock_,
       [this](const kubelet::ResourceStatus& status) { changed(status); });
-  offer_all();
+  watch_folders();
   tick();
-  schedule_tick();
 }
 
 void KubeletFace::stop() {
   timer_.cancel();
+  folders_.reset();
   registrar_.reset();
 }
 
-void KubeletFace::offer_all() {
-  published_ = machine_.table();
-  for (std::size_t pool = 0; pool < resources_.size(); ++pool) {
-    auto& resource = *resources_[pool];
-    auto devices = resource.devices();
-    const LogFields fields{{"pool", resource.name()}, {"devices", std::to_string(devices.size())}};
-    if (devices.empty()) {
-      log_.write(LogLevel::warn, "pool is empty",
-                 {{"pool", resource.name()}, {"why", why_empty(pool)}});
-    } else {
-      log_.write(LogLevel::info, "pool", fields);
-    }
-    registrar_->offer({resource.name()}, resource, std::move(devices));
+/// A kubelet that starts is seen at once.
+void KubeletFace::watch_folders() {
+  auto watch = Watch::open("/", registrar_->folders());
+  if (!watch) {
+    log_.write(LogLevel::warn, "no events of the kubelet", {{"why", watch.error().message}});
+    return;
   }
+  folders_.emplace(std::move(watch).value(), loop_, [this] { tick(); });
+}
+
+void KubeletFace::offer(std::size_t pool) {
+  const auto& name = published_->pools().pools[pool].spec.name;
+  auto& offer = offers_.emplace_back();
+  offer.resource = std::make_unique<PoolResource>(name, options_.hand_out, gate_, machine_, clock_,
+                                                  log_, metrics_);
+  auto devices = offer.resource->devices();
+  if (devices.empty()) {
+    log_.write(LogLevel::warn, "pool is empty", {{"pool", name}, {"why", why_empty(pool)}});
+  } else {
+    log_.write(LogLevel::info, "pool",
+               {{"pool", name}, {"devices", std::to_string(devices.size())}});
+  }
+  registrar_->offer({name}, *offer.resource, std::move(devices));
+}
+
+void KubeletFace::let_go(Offer& offer) {
+  if (offer.ends_at) return;
+  log_.write(LogLevel::info, "pool ended", {{"pool", offer.resource->name()}});
+  offer.ends_at = clock_.now() + kUntilEnded;
+}
+
+void KubeletFace::follow(const PoolTable& pools) {
+  for (auto& offer : offers_) {
+    if (pools.find(offer.resource->name())) {
+      offer.ends_at.reset();
+    } else {
+      let_go(offer);
+    }
+  }
+  for (std::size_t pool = 0; pool < pools.pools.size(); ++pool) {
+    const auto& name = pools.pools[pool].spec.name;
+    const bool known = std::any_of(offers_.begin(), offers_.end(), [&](const Offer& offer) {
+      return offer.resource->name() == name;
+    });
+    if (!known) this->offer(pool);
+  }
+}
+
+void KubeletFace::end_what_is_due() {
+  const auto now = clock_.now();
+  std::erase_if(offers_, [&](const Offer& offer) {
+    if (!offer.ends_at || now < *offer.ends_at) return false;
+    const auto& name = offer.resource->name();
+    registrar_->withdraw(name);
+    for (const auto* state : {"healthy", "unhealthy"}) {
+      metrics_.remove("railhead_pool_devices", {{"pool", name}, {"state", state}});
+    }
+    for (const auto* metric : {"railhead_kubelet_enrolled", "railhead_kubelet_registrations_total"})
+      metrics_.remove(metric, {{"pool", name}});
+    return true;
+  });
 }
 
 std::string KubeletFace::why_empty(std::size_t pool) const {
@@ -84,25 +131,35 @@ std::string KubeletFace::why_empty(std::size_t pool) const {
 }
 
 void KubeletFace::schedule_tick() {
-  timer_.expires_after(kBetweenTicks);
+  auto wait = registrar_->until_tick();
+  const bool waits = std::any_of(offers_.begin(), offers_.end(), [](const Offer& offer) {
+    return offer.ends_at || offer.resource->waits();
+  });
+  if (waits) wait = std::min(wait, kWhileWaiting);
+  timer_.expires_after(wait);
   timer_.async_wait([this](const auto& failure) {
-    if (failure) return;
-    tick();
-    schedule_tick();
+    if (!failure) tick();
   });
 }
 
 void KubeletFace::tick() {
-  look();
-  if (registrar_) registrar_->tick();
+  if (!registrar_) return;
+  publish_news();
+  registrar_->tick();
+  end_what_is_due();
+  schedule_tick();
 }
 
 void KubeletFace::look() {
-  if (!registrar_) return;
+  if (registrar_ && machine_.table() != published_) tick();
+}
+
+void KubeletFace::publish_news() {
   const auto table = machine_.table();
   const bool is_new = table != published_;
   published_ = table;
-  for (const auto& resource : resources_) {
+  if (is_new) follow(table->pools());
+  for (const auto& [resource, ends_at] : offers_) {
     if (is_new || resource->waits()) registrar_->publish(resource->name(), resource->devices());
   }
 }
@@ -112,6 +169,7 @@ void KubeletFace::changed(const kubelet::ResourceStatus& status) {
                    {"standing", std::string(kubelet::to_string(status.standing))}};
   if (!status.detail.empty()) fields.emplace_back("why", status.detail);
   log_.write(level_of(status.standing), "resource", fields);
+  if (registrar_) schedule_tick();
 }
 
 Readiness KubeletFace::readiness() const {

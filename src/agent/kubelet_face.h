@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,7 @@
 
 #include "agent/kubelet_options.h"
 #include "agent/pool_resource.h"
+#include "agent/watch_loop.h"
 #include "host/mailbox.h"
 #include "kubelet/registrar.h"
 
@@ -22,12 +25,11 @@ struct Readiness {
 };
 
 /// The agent's side of the kubelet: each pool of the machine is a resource there, kept known and up
-/// to date.
+/// to date. A pool that the configuration takes away is told as zero devices and then withdrawn.
 class KubeletFace {
  public:
-  KubeletFace(KubeletFaceOptions options, const PoolResource::Gate& gate,
-              boost::asio::io_context& loop, Mailbox& mailbox, Machine& machine, Clock& clock,
-              Log& log, MetricRegistry& metrics);
+  KubeletFace(KubeletFaceOptions options, PoolResource::Gate gate, boost::asio::io_context& loop,
+              Mailbox& mailbox, Machine& machine, Clock& clock, Log& log, MetricRegistry& metrics);
   KubeletFace(const KubeletFace&) = delete;
   KubeletFace& operator=(const KubeletFace&) = delete;
   ~KubeletFace() = default;
@@ -36,7 +38,8 @@ class KubeletFace {
   /// Withdraws everything; the kubelet sees the sockets close. Idempotent.
   void stop();
 
-  /// Publishes the pools if the machine has changed. Cheap where it has not.
+  /// Publishes the pools if the machine or the configuration has changed. Cheap where they have
+  /// not.
   void look();
 
   /// Ready: everything is enrolled, or another agent holds the registration, or there is no kubelet
@@ -45,21 +48,37 @@ class KubeletFace {
   void publish_metrics();
 
  private:
-  void offer_all();
+  /// A pool that the kubelet knows of.
+  struct Offer {
+    std::unique_ptr<PoolResource> resource;
+    /// When its pool is no more: the kubelet has had time to read that there are no devices.
+    std::optional<std::chrono::steady_clock::time_point> ends_at;
+  };
+
+  void watch_folders();
+  void publish_news();
+  /// Offers what is new in the table, and lets go what is not in it any more.
+  void follow(const PoolTable& pools);
+  void offer(std::size_t pool);
+  void let_go(Offer& offer);
+  void end_what_is_due();
   void schedule_tick();
   void tick();
   void changed(const kubelet::ResourceStatus& status);
   [[nodiscard]] std::string why_empty(std::size_t pool) const;
 
   KubeletFaceOptions options_;
+  PoolResource::Gate gate_;
+  boost::asio::io_context& loop_;
   Machine& machine_;
   Clock& clock_;
   Log& log_;
   MetricRegistry& metrics_;
   Mailbox& mailbox_;
   boost::asio::steady_timer timer_;
-  std::vector<std::unique_ptr<PoolResource>> resources_;
-  std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the resources
+  std::vector<Offer> offers_;
+  std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the offers
+  std::optional<WatchLoop> folders_;
   std::shared_ptr<const DecisionTable> published_;
 };
 

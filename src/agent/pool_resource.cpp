@@ -9,21 +9,36 @@
 
 namespace railhead {
 
-PoolResource::PoolResource(std::size_t pool, HandOut hand_out, Gate gate, Machine& machine,
+PoolResource::PoolResource(std::string name, HandOut hand_out, Gate gate, Machine& machine,
                            Clock& clock, Log& log, MetricRegistry& metrics)
-    : pool_(pool),
+    : name_(std::move(name)),
       hand_out_(hand_out),
       gate_(std::move(gate)),
       machine_(machine),
       clock_(clock),
       log_(log),
-      metrics_(metrics),
-      name_(machine.table()->pools().pools[pool].spec.name) {}
+      metrics_(metrics) {}
+
+Result<std::size_t> PoolResource::pool_in(const DecisionTable& table) const {
+  const auto pool = table.pools().find(name_);
+  if (pool) return *pool;
+  return Error{ErrorCode::unavailable, "this node's configuration has no pool " + name_};
+}
+
+/// A slot that is no longer configured will not come back by itself.
+void PoolResource::forget_other_spec(const PoolSpec* spec) {
+  const bool same = spec != nullptr && spec_ && is_same_pool(*spec_, *spec);
+  if (!same) ledger_.forget();
+  spec_ = spec != nullptr ? std::optional(*spec) : std::nullopt;
+}
 
 std::vector<kubelet::Device> PoolResource::devices() {
   const auto table = machine_.table();
   const auto& pools = table->pools();
-  auto list = ledger_.update(pools.pools[pool_], pools.functions, clock_.now());
+  const auto pool = pools.find(name_);
+  forget_other_spec(pool ? &pools.pools[*pool].spec : nullptr);
+  std::vector<kubelet::Device> list;
+  if (pool) list = ledger_.update(pools.pools[*pool], pools.functions, clock_.now());
   const auto healthy =
       std::count_if(list.begin(), list.end(), [](const auto& d) { return d.healthy; });
   const auto unhealthy = static_cast<std::ptrdiff_t>(list.size()) - healthy;
@@ -37,26 +52,35 @@ std::vector<kubelet::Device> PoolResource::devices() {
 std::vector<std::string> PoolResource::prefer(const kubelet::Preference& preference) {
   const auto table = machine_.table();
   const auto& pools = table->pools();
-  return railhead::prefer(devices_of(pools.pools[pool_], pools.functions),
+  const auto pool = pools.find(name_);
+  if (!pool) return {};
+  return railhead::prefer(devices_of(pools.pools[*pool], pools.functions),
                           {preference.available, preference.must_include, preference.size});
 }
 
-Result<kubelet::Grant> PoolResource::allocate(const std::vector<std::string>& ids) {
+Result<kubelet::Grant> PoolResource::grant(const std::vector<std::string>& ids) {
   const auto table = machine_.table();
-  auto grant = grant_of(*table, pool_, ids, hand_out_);
-  count(grant ? "granted" : "refused");
-  if (grant) {
+  const auto pool = TRY(pool_in(*table));
+  return grant_of(*table, pool, ids, hand_out_);
+}
+
+Result<kubelet::Grant> PoolResource::allocate(const std::vector<std::string>& ids) {
+  auto given = grant(ids);
+  count(given ? "granted" : "refused");
+  if (given) {
     log_.write(LogLevel::info, "allocated", {{"pool", name_}, {"devices", join(ids, ",")}});
   } else {
     log_.write(LogLevel::warn, "allocation refused",
-               {{"pool", name_}, {"devices", join(ids, ",")}, {"why", grant.error().message}});
+               {{"pool", name_}, {"devices", join(ids, ",")}, {"why", given.error().message}});
   }
-  return grant;
+  return given;
 }
 
 Status PoolResource::may_start(const std::vector<std::string>& ids) {
   if (hand_out_ == HandOut::nri) TRY_STATUS(gate_());
-  TRY(members_held(*machine_.table(), pool_, ids));
+  const auto table = machine_.table();
+  const auto pool = TRY(pool_in(*table));
+  TRY(members_held(*table, pool, ids));
   return {};
 }
 

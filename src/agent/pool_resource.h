@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,14 +22,15 @@ class PoolResource final : public kubelet::Resource {
   /// Why no container may be started now: the runtime would not ask us for its nodes.
   using Gate = std::function<Status()>;
 
-  /// `pool` is an index into the table's pools, which is the same in every table. A gate is asked
-  /// with HandOut::nri only.
-  PoolResource(std::size_t pool, HandOut hand_out, Gate gate, Machine& machine, Clock& clock,
+  /// `name` is that of the pool, which later tables may lack: its list is empty then, and nothing
+  /// is allocated. A gate is asked with HandOut::nri only.
+  PoolResource(std::string name, HandOut hand_out, Gate gate, Machine& machine, Clock& clock,
                Log& log, MetricRegistry& metrics);
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
-  /// The list as it is to be published now; counted in railhead_pool_devices.
+  /// The list as it is to be published now; counted in railhead_pool_devices. What the
+  /// configuration has taken away is not in it; what the machine has, is unhealthy for some time.
   std::vector<kubelet::Device> devices();
 
   /// Time alone will change the list.
@@ -39,18 +41,22 @@ class PoolResource final : public kubelet::Resource {
   Status pre_start(const std::vector<std::string>& ids) override;
 
  private:
+  /// The pool's index in this table; fails where the configuration has none of this name any more.
+  [[nodiscard]] Result<std::size_t> pool_in(const DecisionTable& table) const;
+  Result<kubelet::Grant> grant(const std::vector<std::string>& ids);
   Status may_start(const std::vector<std::string>& ids);
+  void forget_other_spec(const PoolSpec* spec);
   void count(const char* outcome);
 
-  std::size_t pool_;
+  std::string name_;
   HandOut hand_out_;
   Gate gate_;
   Machine& machine_;
   Clock& clock_;
   Log& log_;
   MetricRegistry& metrics_;
-  std::string name_;
   DeviceLedger ledger_;
+  std::optional<PoolSpec> spec_;  ///< that the ledger is of
 };
 
 }  // namespace railhead

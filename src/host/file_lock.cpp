@@ -13,13 +13,22 @@
 namespace railhead {
 
 Result<std::optional<FileLock>> FileLock::try_take(const std::string& path) {
-  UniqueFd file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return host_error(path, errno);
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
     return std::optional<FileLock>(FileLock(std::move(file)));
   }
   if (errno == EWOULDBLOCK) return std::optional<FileLock>();
   return host_error(path, errno);
+}
+
+bool FileLock::is_at(const std::string& path) const {
+  struct stat mine {};
+
+  struct stat named {};
+
+  return ::fstat(file_.get(), &mine) == 0 && ::lstat(path.c_str(), &named) == 0 &&
+         mine.st_dev == named.st_dev && mine.st_ino == named.st_ino;
 }
 
 std::optional<FileIdentity> identity_of(const std::string& path) {

@@ -15,7 +15,11 @@ class FileLock {
  public:
   /// Makes the file if it is not there; absent while another process holds the lock. An error names
   /// the path.
+  /// Looking at a lock that another one holds changes nothing that inotify would tell.
   static Result<std::optional<FileLock>> try_take(const std::string& path);
+
+  /// The file is still the one of this name: who comes later meets the lock.
+  [[nodiscard]] bool is_at(const std::string& path) const;
 
  private:
   explicit FileLock(UniqueFd file)

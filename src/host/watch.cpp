@@ -58,13 +58,19 @@ UniqueFd open_uevents() {
 }  // namespace
 
 Result<std::unique_ptr<Watch>> Watch::open(const std::string& root) {
+  auto watch = TRY(open(root, {kDirectories.begin(), kDirectories.end()}));
+  if (watch->is_live()) watch->uevents_ = open_uevents();
+  return watch;
+}
+
+Result<std::unique_ptr<Watch>> Watch::open(const std::string& root,
+                                           const std::vector<std::string>& directories) {
   UniqueFd directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!directory) return host_error(root, errno);
   UniqueFd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   if (!inotify) return host_error("inotify", errno);
   std::unique_ptr<Watch> watch(new Watch(std::move(directory), std::move(inotify)));
-  if (watch->is_live()) watch->uevents_ = open_uevents();
-  for (const auto* path : kDirectories) watch->add(path);
+  for (const auto& path : directories) watch->add(path);
   return watch;
 }
 

@@ -14,13 +14,17 @@ struct inotify_event;
 
 namespace railhead {
 
-/// Tells that the machine may have changed: inotify on the directories where devices, drivers and
-/// CDI specs come and go, and kernel uevents where the root shows a living sysfs (which makes no
-/// inotify events for what the kernel does). What it misses, a slow rescan finds.
+/// Tells that something may have changed. Of the machine: inotify on the directories where devices,
+/// drivers and CDI specs come and go, and kernel uevents where the root shows a living sysfs (which
+/// makes no inotify events for what the kernel does). What it misses, a slow rescan finds.
 class Watch {
  public:
   /// Fails where the root is not a directory or the kernel has no inotify instance left.
   static Result<std::unique_ptr<Watch>> open(const std::string& root);
+
+  /// These directories alone (as by add()), and no uevents.
+  static Result<std::unique_ptr<Watch>> open(const std::string& root,
+                                             const std::vector<std::string>& directories);
 
   /// Also watches this directory (absolute, as on the machine; links stay inside the root). One
   /// that does not exist is waited for in its nearest existing ancestor, where nothing else counts.

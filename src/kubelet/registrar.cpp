@@ -18,8 +18,13 @@ using TimePoint = std::chrono::steady_clock::time_point;
 constexpr seconds kAfterLock{1};
 /// A registration that the kubelet has accepted is followed by ListAndWatch at once.
 constexpr seconds kUntilWatched{5};
-constexpr milliseconds kFirstRetry{500};
+/// A kubelet's socket is there shortly before anybody listens on it.
+constexpr milliseconds kFirstRetry{100};
 constexpr milliseconds kLongestRetry{10'000};
+/// While the kubelet, or another agent, has something to do.
+constexpr milliseconds kPendingTick{1'000};
+/// Where all is quiet, and only an event that was not seen could be waiting.
+constexpr milliseconds kIdleTick{10'000};
 constexpr seconds kBetweenVerifications{30};
 constexpr seconds kVerifyTimeout{5};
 
@@ -81,7 +86,10 @@ class Registrar::Offer final : public Resource {
     return std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.healthy; });
   }
 
-  void stand_by() { become(Standing::standing_by); }
+  void stand_by() {
+    drop();
+    become(Standing::standing_by);
+  }
 
   void cannot_serve(const std::string& why) { become(Standing::not_served, why); }
 
@@ -101,6 +109,14 @@ class Registrar::Offer final : public Resource {
     } else if (owner_.options_.route == Route::enrol) {
       enrol_if_due();
     }
+  }
+
+  /// How long nothing is due but what events tell.
+  [[nodiscard]] milliseconds until_tick() const {
+    if (is_watched_ || status_.standing == Standing::no_kubelet) return kIdleTick;
+    if (is_asking_ || !plugin_ || owner_.options_.route == Route::found) return kPendingTick;
+    const auto left = std::chrono::ceil<milliseconds>(next_try_ - owner_.clock_.now());
+    return std::clamp(left, kFirstRetry, kPendingTick);
   }
 
   /// The kubelet's own account lacks the resource although it said yes.
@@ -240,20 +256,28 @@ std::optional<FileIdentity> Registrar::kubelet() const {
   return identity_of(options_.plugin_folder + "/kubelet.sock");
 }
 
+std::chrono::steady_clock::duration Registrar::since_lock() const {
+  return clock_.now() - locked_at_;
+}
+
 Result<bool> Registrar::take_lock() {
+  const std::string path = options_.plugin_folder + "/railhead.lock";
+  if (lock_ && !lock_->is_at(path)) lock_.reset();
   if (!lock_) {
     is_locked_out_ = false;
-    auto taken = TRY(FileLock::try_take(options_.plugin_folder + "/railhead.lock"));
+    auto taken = TRY(FileLock::try_take(path));
     is_locked_out_ = !taken;
     if (!taken) return false;
     lock_ = std::move(taken);
     locked_at_ = clock_.now();
   }
-  return clock_.now() - locked_at_ >= kAfterLock;
+  return since_lock() >= kAfterLock;
 }
 
 void Registrar::tick() {
   const bool is_folder_there = identity_of(options_.plugin_folder).has_value();
+  // An open file in a folder that was removed keeps the kernel from telling of it.
+  if (!is_folder_there) lock_.reset();
   const auto mine = is_folder_there ? take_lock() : Result<bool>(true);
   if (!mine) {
     for (const auto& one : offers_) one->cannot_serve(mine.error().message);
@@ -266,6 +290,22 @@ void Registrar::tick() {
   }
   for (const auto& one : offers_) one->tick();
   verify();
+}
+
+milliseconds Registrar::until_tick() const {
+  if (is_locked_out_) return kPendingTick;
+  auto wait = kIdleTick;
+  const auto since = lock_ ? since_lock() : kAfterLock;
+  if (since < kAfterLock) wait = std::chrono::ceil<milliseconds>(kAfterLock - since);
+  for (const auto& one : offers_) wait = std::min(wait, one->until_tick());
+  return wait;
+}
+
+std::vector<std::string> Registrar::folders() const {
+  const std::string& folder = options_.plugin_folder;
+  std::vector<std::string> all{folder, folder.substr(0, folder.rfind('/'))};
+  if (options_.route == Route::found) all.push_back(options_.registry_folder);
+  return all;
 }
 
 void Registrar::verify() {

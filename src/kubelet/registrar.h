@@ -3,17 +3,17 @@
 //
 // Invariants
 // * One agent of a node holds the registration, by a lock in the plugin folder; another one stands
-// by.
-//   Kubelets up to 1.36.3 know a plugin by its resource name alone
-//   (pkg/kubelet/cm/devicemanager/plugin/ v1beta1/handler.go), so a second registration would end
+//   by. Kubelets up to 1.36.3 know a plugin by its resource name alone
+//   (pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go), so a second registration would end
 //   the first, and the first one's exit could stop the second's endpoint. The successor waits, lock
 //   in hand, until the kubelet has seen the old socket close.
 // * A kubelet that starts removes every socket in its folder and then makes its own: whenever that
-// one
-//   is new, or ours is gone, we serve and enrol anew. The lock is no socket and stays.
+//   one is new, or ours is gone, we serve and enrol anew. The lock is no socket and stays. It
+//   counts only as the file of that name: a folder that was made anew needs a new one.
 // * Enrolled is what the kubelet shows, not what it once said: the list is being watched, and the
 //   kubelet counts the resource among what the node offers. Where it does not, we enrol again.
-// * Nothing here waits: tick() looks, does what is due, and returns.
+// * Nothing here waits: tick() looks, does what is due, and returns. It is called when something
+//   happens in the folders; until_tick() bounds what is missed there.
 #pragma once
 
 #include <chrono>
@@ -75,8 +75,16 @@ class Registrar {
   void withdraw(const std::string& resource);
   void publish(const std::string& resource, const std::vector<Device>& devices);
 
-  /// Does what is due. Call it about once a second, and when something in the folders changed.
+  /// Does what is due. Call it when something in the folders changed, and after `until_tick()`.
   void tick();
+
+  /// How long the next tick() may wait where nothing changes in the folders. Shorter after a new
+  /// standing (`changed`).
+  [[nodiscard]] std::chrono::milliseconds until_tick() const;
+
+  /// The folders where something may happen that tick() has to look at; that of the plugin folder,
+  /// too, which may be removed.
+  [[nodiscard]] std::vector<std::string> folders() const;
 
   [[nodiscard]] std::vector<ResourceStatus> statuses() const;
 
@@ -91,6 +99,7 @@ class Registrar {
 
   /// False while another agent holds it, and shortly after we took it.
   Result<bool> take_lock();
+  [[nodiscard]] std::chrono::steady_clock::duration since_lock() const;
   /// Which kubelet is there: its socket in the plugin folder.
   [[nodiscard]] std::optional<FileIdentity> kubelet() const;
   void verify();

@@ -57,6 +57,10 @@ void MetricRegistry::clear(std::string_view name) {
   if (auto* family = find(name)) family->samples.clear();
 }
 
+void MetricRegistry::remove(std::string_view name, const Labels& labels) {
+  if (auto* family = find(name)) family->samples.erase(render_labels(labels));
+}
+
 double MetricRegistry::value(std::string_view name, const Labels& labels) const {
   for (const auto& family : families_) {
     if (family.spec.name != name) continue;

@@ -34,6 +34,9 @@ class MetricRegistry {
   /// Takes away all samples of a gauge, before it is set anew for what exists now.
   void clear(std::string_view name);
 
+  /// Takes away the sample of something that is not any more.
+  void remove(std::string_view name, const Labels& labels);
+
   [[nodiscard]] double value(std::string_view name, const Labels& labels = {}) const;
   [[nodiscard]] std::string expose() const;
 

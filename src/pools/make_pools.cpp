@@ -77,6 +77,13 @@ class PoolMaker {
 
 }  // namespace
 
+std::optional<std::size_t> PoolTable::find(std::string_view name) const {
+  for (std::size_t p = 0; p < pools.size(); ++p) {
+    if (pools[p].spec.name == name) return p;
+  }
+  return std::nullopt;
+}
+
 std::optional<std::size_t> PoolTable::function_of(std::size_t nic) const {
   for (std::size_t f = 0; f < functions.size(); ++f) {
     const auto& nics = functions[f].nics;

@@ -59,6 +59,11 @@ bool FunctionRange::covers(unsigned index) const {
          });
 }
 
+bool is_same_pool(PoolSpec a, const PoolSpec& b) {
+  a.origin = b.origin;
+  return a == b;
+}
+
 PoolSpec default_pool() {
   PoolSpec spec;
   spec.name = "rdma.io/hca";

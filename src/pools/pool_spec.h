@@ -123,6 +123,9 @@ struct PoolSpec {
   friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };
 
+/// The same resource with the same devices, wherever it is written.
+bool is_same_pool(PoolSpec a, const PoolSpec& b);
+
 /// rdma.io/hca with 100 fungible slots: the NICs of role compute. What there is where nothing is
 /// configured.
 PoolSpec default_pool();

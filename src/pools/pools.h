@@ -68,6 +68,9 @@ struct PoolTable {
   /// SR-IOV plugin's files that is the rule and no conflict.
   std::vector<std::string> conflicts;
 
+  /// The pool of this name, as an index.
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
+
   /// The function that carries this RDMA device.
   [[nodiscard]] std::optional<std::size_t> function_of(std::size_t nic) const;
 };

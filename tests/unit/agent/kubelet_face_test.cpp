@@ -4,12 +4,15 @@
 #include <gmock/gmock.h>
 
 #include <filesystem>
+#include <functional>
+#include <optional>
 
 #include "agent/mail_loop.h"
 #include "agent/metric_list.h"
 #include "host/file_lock.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/inject/container_builder.h"
+#include "unit/kubelet/fake_kubelet.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -21,14 +24,29 @@ class KubeletFaceTest : public testing::Test {
  protected:
   void SetUp() override { ASSERT_TRUE(machine_.read("start")); }
 
-  std::unique_ptr<KubeletFace> started(const std::string& folder) {
+  KubeletFace& started(const std::string& folder) {
     KubeletFaceOptions options;
     options.registrar.plugin_folder = folder;
-    auto face = std::make_unique<KubeletFace>(
+    face_.emplace(
         std::move(options), [] { return Status(); }, loop_, mail_.box(), machine_, clock_, log_,
         metrics_);
-    face->start();
-    return face;
+    face_->start();
+    return *face_;
+  }
+
+  /// Lets what is on the loop happen until this is so. The tick that covers lost events is further
+  /// away than one wait here, so it is not what brings anything about.
+  bool until(const std::function<bool()>& so) {
+    while (!so()) {
+      clock_.advance(std::chrono::milliseconds(500));
+      if (loop_.run_one_for(std::chrono::seconds(5)) == 0) return false;
+    }
+    return true;
+  }
+
+  double metric(const char* name) {
+    if (face_) face_->publish_metrics();
+    return metrics_.value(name, {{"pool", "rdma.io/hca"}});
   }
 
   static InjectionPolicy policy() {
@@ -50,13 +68,14 @@ class KubeletFaceTest : public testing::Test {
                    clock_,
                    log_,
                    metrics_};
+  std::optional<KubeletFace> face_;
 };
 
 TEST_F(KubeletFaceTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so) {
-  const auto face = started((folder_.path() / "none").string());
-  EXPECT_TRUE(face->readiness().ready);
-  EXPECT_THAT(face->readiness().text, HasSubstr("kubelet: none"));
-  face->publish_metrics();
+  auto& face = started((folder_.path() / "none").string());
+  EXPECT_TRUE(face.readiness().ready);
+  EXPECT_THAT(face.readiness().text, HasSubstr("kubelet: none"));
+  face.publish_metrics();
   EXPECT_EQ(metrics_.value("railhead_kubelet_enrolled", {{"pool", "rdma.io/hca"}}), 0);
   EXPECT_EQ(
       metrics_.value("railhead_pool_devices", {{"pool", "rdma.io/hca"}, {"state", "healthy"}}),
@@ -66,29 +85,54 @@ TEST_F(KubeletFaceTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so
 TEST_F(KubeletFaceTest, who_stands_by_is_ready) {
   const auto other = FileLock::try_take((folder_.path() / "railhead.lock").string());
   ASSERT_TRUE(other && *other);
-  const auto face = started(folder_.path().string());
-  EXPECT_TRUE(face->readiness().ready);
-  EXPECT_THAT(face->readiness().text, HasSubstr("standing by"));
+  auto& face = started(folder_.path().string());
+  EXPECT_TRUE(face.readiness().ready);
+  EXPECT_THAT(face.readiness().text, HasSubstr("standing by"));
 }
 
 TEST_F(KubeletFaceTest, who_has_the_lock_is_not_ready_before_it_is_enrolled) {
-  const auto face = started(folder_.path().string());
-  EXPECT_FALSE(face->readiness().ready);
-  EXPECT_THAT(face->readiness().text, HasSubstr("rdma.io/hca: enrolling"));
+  auto& face = started(folder_.path().string());
+  EXPECT_FALSE(face.readiness().ready);
+  EXPECT_THAT(face.readiness().text, HasSubstr("rdma.io/hca: enrolling"));
 }
 
 TEST_F(KubeletFaceTest, a_lock_that_cannot_be_made_is_not_another_agent) {
   std::filesystem::create_directory((folder_.path() / "railhead.lock").string());
-  const auto face = started(folder_.path().string());
-  EXPECT_FALSE(face->readiness().ready);
-  EXPECT_THAT(face->readiness().text, HasSubstr("railhead.lock"));
+  auto& face = started(folder_.path().string());
+  EXPECT_FALSE(face.readiness().ready);
+  EXPECT_THAT(face.readiness().text, HasSubstr("railhead.lock"));
 }
 
 TEST_F(KubeletFaceTest, a_face_that_was_stopped_leaves_the_lock_to_the_next) {
-  const auto face = started(folder_.path().string());
-  face->stop();
+  auto& face = started(folder_.path().string());
+  face.stop();
   const auto next = FileLock::try_take((folder_.path() / "railhead.lock").string());
   EXPECT_TRUE(next && *next);
+}
+
+TEST_F(KubeletFaceTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_socket) {
+  const auto folder = folder_ / "kubelet/device-plugins";
+  auto& face = started(folder);
+  const auto enrolled = [&] { return metric("railhead_kubelet_enrolled") == 1; };
+  const auto alone = [&] { return face.readiness().text.find("none") != std::string::npos; };
+  EXPECT_TRUE(alone());
+  std::filesystem::create_directories(folder);
+  auto kubelet = std::make_unique<kubelet::test::FakeKubelet>(folder);
+  ASSERT_TRUE(until(enrolled));
+  EXPECT_TRUE(until([&] { return kubelet->devices("rdma.io/hca") == 100; }));
+  for (int round = 0; round < 3; ++round) {
+    kubelet.reset();
+    ASSERT_TRUE(until(alone));
+    kubelet = std::make_unique<kubelet::test::FakeKubelet>(folder);
+    ASSERT_TRUE(until(enrolled));
+  }
+  kubelet.reset();
+  std::filesystem::remove_all(folder_ / "kubelet");
+  ASSERT_TRUE(until(alone));
+  std::filesystem::create_directories(folder);
+  kubelet = std::make_unique<kubelet::test::FakeKubelet>(folder);
+  ASSERT_TRUE(until(enrolled));
+  EXPECT_TRUE(until([&] { return metric("railhead_kubelet_registrations_total") == 5; }));
 }
 
 }  // namespace

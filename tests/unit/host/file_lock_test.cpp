@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "host/input_file.h"
+#include "host/watch.h"
 #include "unit/host/temporary_directory.h"
 
 namespace railhead {
@@ -25,6 +26,30 @@ TEST(FileLock, one_holder_at_a_time) {
   const auto third = FileLock::try_take(path);
   ASSERT_TRUE(third);
   EXPECT_TRUE(third->has_value());
+}
+
+TEST(FileLock, a_name_that_was_given_to_another_file_is_told) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "lock";
+  const auto lock = FileLock::try_take(path);
+  ASSERT_TRUE(lock && *lock);
+  EXPECT_TRUE((*lock)->is_at(path));
+  std::filesystem::remove(path);
+  EXPECT_FALSE((*lock)->is_at(path));
+  const auto next = FileLock::try_take(path);
+  EXPECT_TRUE(next && *next);
+  EXPECT_FALSE((*lock)->is_at(path));
+}
+
+TEST(FileLock, looking_at_a_lock_is_no_event) {
+  const TemporaryDirectory folder;
+  const auto path = folder / "lock";
+  const auto lock = FileLock::try_take(path);
+  ASSERT_TRUE(lock && *lock);
+  auto watch = Watch::open("/", {folder.path().string()}).value();
+  const auto other = FileLock::try_take(path);
+  ASSERT_TRUE(other);
+  EXPECT_FALSE(watch->drain());
 }
 
 TEST(FileLock, a_folder_that_is_not_there_is_an_error_with_its_path) {

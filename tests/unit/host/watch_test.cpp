@@ -71,6 +71,27 @@ TEST_F(WatchTest, an_added_directory_tells_of_a_changed_file) {
   EXPECT_TRUE(watch->drain());
 }
 
+TEST_F(WatchTest, directories_that_are_named_are_the_only_ones) {
+  std::filesystem::create_directories(root_ / "sys/class/net");
+  std::filesystem::create_directories(root_ / "etc/railhead");
+  auto watch = Watch::open(root_, {"/etc/railhead"}).value();
+  std::ofstream(root_ / "sys/class/net/eth0") << "";
+  EXPECT_FALSE(watch->drain());
+  std::ofstream(root_ / "etc/railhead/config.yaml") << "";
+  EXPECT_TRUE(watch->drain());
+}
+
+TEST_F(WatchTest, a_link_that_is_swapped_is_seen) {
+  std::filesystem::create_directories(root_ / "etc/railhead/one");
+  std::filesystem::create_directories(root_ / "etc/railhead/two");
+  std::filesystem::create_symlink("one", root_ / "etc/railhead/..data");
+  auto watch = Watch::open(root_, {"/etc/railhead"}).value();
+  std::filesystem::create_symlink("two", root_ / "etc/railhead/..data_tmp");
+  watch->drain();
+  std::filesystem::rename(root_ / "etc/railhead/..data_tmp", root_ / "etc/railhead/..data");
+  EXPECT_TRUE(watch->drain());
+}
+
 TEST_F(WatchTest, nothing_but_the_missing_name_counts_in_an_ancestor) {
   make("var/run");
   auto watch = Watch::open(root_).value();

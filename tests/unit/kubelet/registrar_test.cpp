@@ -2,17 +2,14 @@
 #include "kubelet/registrar.h"
 
 #include <gmock/gmock.h>
-#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <mutex>
 #include <thread>
 
-#include "deviceplugin.grpc.pb.h"
 #include "host/input_file.h"
-#include "podresources.grpc.pb.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/kubelet/fake_kubelet.h"
 
 namespace railhead::kubelet {
 namespace {
@@ -22,85 +19,7 @@ using ::testing::HasSubstr;
 
 constexpr const char* kName = "rdma.io/hca";
 
-/// A device manager as far as it matters here: it opens the list of whoever registers, and may be
-/// told to refuse, to close the list, and to leave the resource out of its account.
-class Kubelet final : public v1beta1::Registration::Service,
-                      public v1::PodResourcesLister::Service {
- public:
-  explicit Kubelet(std::string folder)
-      : folder_(std::move(folder)) {
-    grpc::ServerBuilder builder;
-    builder.AddListeningPort("unix:" + folder_ + "/kubelet.sock",
-                             grpc::InsecureServerCredentials());
-    builder.RegisterService(static_cast<v1beta1::Registration::Service*>(this));
-    builder.RegisterService(static_cast<v1::PodResourcesLister::Service*>(this));
-    server_ = builder.BuildAndStart();
-  }
-
-  Kubelet(const Kubelet&) = delete;
-  Kubelet& operator=(const Kubelet&) = delete;
-
-  ~Kubelet() override {
-    server_->Shutdown();
-    close_list();
-  }
-
-  grpc::Status Register(grpc::ServerContext* /*context*/, const v1beta1::RegisterRequest* request,
-                        v1beta1::Empty* /*answer*/) override {
-    if (refuses) return {grpc::StatusCode::INVALID_ARGUMENT, "not this name"};
-    const std::lock_guard lock(mutex_);
-    forget();
-    ++registrations;
-    channel_ = grpc::CreateChannel("unix:" + folder_ + "/" + request->endpoint(),
-                                   grpc::InsecureChannelCredentials());
-    stub_ = v1beta1::DevicePlugin::NewStub(channel_);
-    context_ = std::make_unique<grpc::ClientContext>();
-    list_ = stub_->ListAndWatch(context_.get(), {});
-    v1beta1::ListAndWatchResponse first;
-    devices = list_->Read(&first) ? first.devices_size() : -1;
-    return grpc::Status::OK;
-  }
-
-  grpc::Status GetAllocatableResources(grpc::ServerContext* /*context*/,
-                                       const v1::AllocatableResourcesRequest* /*request*/,
-                                       v1::AllocatableResourcesResponse* answer) override {
-    ++accounts;
-    if (counts) answer->add_devices()->set_resource_name(kName);
-    return grpc::Status::OK;
-  }
-
-  void close_list() {
-    const std::lock_guard lock(mutex_);
-    forget();
-  }
-
-  std::atomic<int> registrations{0};
-  std::atomic<int> accounts{0};
-  std::atomic<int> devices{0};
-  std::atomic<bool> refuses{false};
-  std::atomic<bool> counts{true};
-
- private:
-  void forget() {
-    if (!context_) return;
-    context_->TryCancel();
-    v1beta1::ListAndWatchResponse rest;
-    while (list_->Read(&rest)) {
-    }
-    list_.reset();
-    context_.reset();
-    stub_.reset();
-    channel_.reset();
-  }
-
-  std::string folder_;
-  std::mutex mutex_;
-  std::unique_ptr<grpc::Server> server_;
-  std::shared_ptr<grpc::Channel> channel_;
-  std::unique_ptr<v1beta1::DevicePlugin::Stub> stub_;
-  std::unique_ptr<grpc::ClientContext> context_;
-  std::unique_ptr<grpc::ClientReader<v1beta1::ListAndWatchResponse>> list_;
-};
+using Kubelet = test::FakeKubelet;
 
 class NoDecision final : public Resource {
  public:
@@ -172,7 +91,7 @@ TEST_F(RegistrarTest, waits_for_a_kubelet_and_is_enrolled_when_it_comes) {
   Kubelet kubelet(folder_);
   ASSERT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
   EXPECT_EQ(kubelet.registrations, 1);
-  EXPECT_TRUE(agent.until([&] { return kubelet.devices == 2; }));
+  EXPECT_TRUE(agent.until([&] { return kubelet.devices(kName) == 2; }));
   EXPECT_TRUE(agent.registrar().all_enrolled());
 }
 
@@ -214,7 +133,7 @@ TEST_F(RegistrarTest, a_list_that_is_not_watched_any_more_is_no_registration) {
   Kubelet kubelet(folder_);
   Agent agent(folder_);
   ASSERT_TRUE(agent.until(Standing::enrolled));
-  kubelet.close_list();
+  kubelet.close_lists();
   EXPECT_TRUE(agent.until([&] { return kubelet.registrations == 2; }));
   EXPECT_TRUE(agent.until(Standing::enrolled));
 }
@@ -243,6 +162,51 @@ TEST_F(RegistrarTest, of_two_agents_one_stands_by_until_the_other_has_gone) {
   EXPECT_FALSE(std::filesystem::exists(socket_path(folder_, kName)));
   ASSERT_TRUE(second.until(Standing::enrolled)) << second.last().detail;
   EXPECT_EQ(kubelet.registrations, 2);
+}
+
+TEST_F(RegistrarTest, a_folder_that_was_made_anew_is_locked_anew) {
+  auto kubelet = std::make_unique<Kubelet>(folder_);
+  Agent agent(folder_);
+  ASSERT_TRUE(agent.until(Standing::enrolled));
+  kubelet.reset();
+  std::filesystem::remove_all(folder_);
+  ASSERT_TRUE(agent.until(Standing::no_kubelet));
+  std::filesystem::create_directory(folder_);
+  kubelet = std::make_unique<Kubelet>(folder_);
+  ASSERT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+  Agent second(folder_);
+  EXPECT_TRUE(second.until(Standing::standing_by));
+}
+
+TEST_F(RegistrarTest, who_lost_the_lock_with_its_folder_serves_nothing_there) {
+  Agent agent(folder_);
+  auto kubelet = std::make_unique<Kubelet>(folder_);
+  ASSERT_TRUE(agent.until(Standing::enrolled));
+  kubelet.reset();
+  std::filesystem::remove_all(folder_);
+  std::filesystem::create_directory(folder_);
+  const auto other = FileLock::try_take(folder_ + "/railhead.lock");
+  ASSERT_TRUE(other && *other);
+  kubelet = std::make_unique<Kubelet>(folder_);
+  ASSERT_TRUE(agent.until(Standing::standing_by));
+  EXPECT_EQ(kubelet->registrations, 0);
+  EXPECT_FALSE(std::filesystem::exists(socket_path(folder_, kName)));
+}
+
+TEST_F(RegistrarTest, a_tick_is_far_away_only_where_all_is_quiet) {
+  Agent agent(folder_);
+  ASSERT_TRUE(agent.until(Standing::no_kubelet));
+  ASSERT_TRUE(agent.until([&] { return agent.registrar().until_tick() >= seconds(10); }));
+  Kubelet kubelet(folder_);
+  kubelet.refuses = true;
+  ASSERT_TRUE(agent.until(Standing::refused));
+  EXPECT_LE(agent.registrar().until_tick(), seconds(1));
+  kubelet.refuses = false;
+  ASSERT_TRUE(agent.until(Standing::enrolled));
+  EXPECT_EQ(agent.registrar().until_tick(), seconds(10));
+  Agent second(folder_);
+  ASSERT_TRUE(second.until(Standing::standing_by));
+  EXPECT_EQ(second.registrar().until_tick(), seconds(1));
 }
 
 TEST_F(RegistrarTest, the_file_of_an_agent_that_was_killed_is_no_hindrance) {

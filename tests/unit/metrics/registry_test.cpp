@@ -50,5 +50,14 @@ TEST(MetricRegistry, clear_takes_away_what_no_longer_exists) {
   EXPECT_EQ(metrics.expose().find("mlx5_0"), std::string::npos);
 }
 
+TEST(MetricRegistry, one_of_several_samples_can_go) {
+  MetricRegistry metrics(kSpecs);
+  metrics.set("railhead_level", 1, {{"nic", "mlx5_0"}});
+  metrics.set("railhead_level", 1, {{"nic", "mlx5_1"}});
+  metrics.remove("railhead_level", {{"nic", "mlx5_0"}});
+  EXPECT_EQ(metrics.expose().find("mlx5_0"), std::string::npos);
+  EXPECT_NE(metrics.expose().find("mlx5_1"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace railhead

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <utility>
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include "host/watch.h"
+
+namespace railhead {
+
+/// A watch whose news arrive on an event loop.
+class WatchLoop {
+ public:
+  /// `changed` is called whenever something may have changed, many events at once.
+  WatchLoop(std::unique_ptr<Watch> watch, boost::asio::io_context& loop,
+            std::function<void()> changed)
+      : watch_(std::move(watch)),
+        changed_(std::move(changed)) {
+    for (const int descriptor : watch_->descriptors()) {
+      await(descriptors_.emplace_back(loop, descriptor));
+    }
+  }
+
+  WatchLoop(const WatchLoop&) = delete;
+  WatchLoop& operator=(const WatchLoop&) = delete;
+
+  /// The descriptors are the watch's.
+  ~WatchLoop() {
+    for (auto& one : descriptors_) one.release();
+  }
+
+ private:
+  using Descriptor = boost::asio::posix::stream_descriptor;
+
+  void await(Descriptor& descriptor) {
+    descriptor.async_wait(Descriptor::wait_read, [this, &descriptor](const auto& failure) {
+      if (failure) return;
+      if (watch_->drain()) changed_();
+      await(descriptor);
+    });
+  }
+
+  std::unique_ptr<Watch> watch_;
+  std::function<void()> changed_;
+  std::list<Descriptor> descriptors_;
+};
+
+}  // namespace railhead
