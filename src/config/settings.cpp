@@ -105,6 +105,10 @@ Status an_interval(std::string_view text) {
   return Error{ErrorCode::malformed, quoted(text) + " is not 1 to 86400 seconds"};
 }
 
+Status seconds_or_none(std::string_view text) {
+  return text == "0" ? Status() : an_interval(text);
+}
+
 constexpr SettingSpec kSettings[] = {
     {"host.root", "--host-root", "RAILHEAD_HOST_ROOT", "/", "DIR",
      "root of the tree that the machine is read from", a_path},
@@ -182,6 +186,12 @@ constexpr SettingSpec kSettings[] = {
      "machines "
      "whose PCI tree hides the switches; empty: they get none",
      a_path_or_nothing},
+    {"pods.sampleSeconds", "--pods-interval", "RAILHEAD_PODS_INTERVAL", "15", "SECONDS",
+     "how often the agent looks who uses RDMA; 0: never", seconds_or_none},
+    {"pods.graceSeconds", "--pods-grace", "RAILHEAD_PODS_GRACE", "300", "SECONDS",
+     "age from which a container with several GPUs, peers and no connected queue pair is a silent "
+     "fallback to TCP",
+     seconds_or_none},
     {"metrics.bindAddress", "--bind-address", "RAILHEAD_BIND_ADDRESS", ":9479", "HOST:PORT",
      "where /metrics, /healthz and /readyz are served; port 0 picks one", any_text},
     {"log.level", "--log-level", "RAILHEAD_LOG_LEVEL", "info", "debug|info|warn|error",

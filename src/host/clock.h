@@ -18,12 +18,16 @@ class Clock {
 
   /// For people: what a calendar says.
   virtual std::chrono::system_clock::time_point calendar() = 0;
+
+  /// Returns after this time; for commands, never on an event loop.
+  virtual void wait(std::chrono::milliseconds time) = 0;
 };
 
 class SystemClock : public Clock {
  public:
   std::chrono::steady_clock::time_point now() override;
   std::chrono::system_clock::time_point calendar() override;
+  void wait(std::chrono::milliseconds time) override;
 };
 
 /// Stands still until it is moved.
@@ -32,6 +36,8 @@ class ManualClock : public Clock {
   std::chrono::steady_clock::time_point now() override { return now_; }
 
   std::chrono::system_clock::time_point calendar() override { return calendar_; }
+
+  void wait(std::chrono::milliseconds time) override { advance(time); }
 
   void advance(std::chrono::nanoseconds by) {
     now_ += by;

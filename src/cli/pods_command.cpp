@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+#include "agent/agent.h"
+#include "agent/holders.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "host/clock.h"
+#include "proof/pods.h"
+#include "proof/pods_json.h"
+
+namespace railhead {
+namespace {
+
+struct PodsFlags {
+  double interval_seconds = 1;
+  bool all = false;
+  bool explain = false;
+};
+
+std::string scaled(double number, std::string_view unit) {
+  constexpr std::array<std::string_view, 5> kPrefixes = {"", "k", "M", "G", "T"};
+  std::size_t prefix = 0;
+  while (number >= 1000 && prefix + 1 < kPrefixes.size()) {
+    number /= 1000;
+    ++prefix;
+  }
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), number < 10 && prefix > 0 ? "%.1f" : "%.0f", number);
+  return std::string(text.data()) + " " + std::string(kPrefixes[prefix]) + std::string(unit);
+}
+
+/// Of the ports of its devices; with a mark where others use them, too.
+std::string traffic_text(const DeviceShare& total) {
+  std::string text;
+  if (total.bytes_per_second) {
+    text = scaled(*total.bytes_per_second, "B/s");
+  } else if (total.packets_per_second) {
+    text = scaled(*total.packets_per_second, "pkt/s");
+  }
+  if (!text.empty() && !total.sole_user) text += " shared";
+  if (total.moving == 0U && total.ready > 0) return "quiet";
+  if (text.empty() && total.moving.value_or(0) > 0) return "moving";
+  return text;
+}
+
+/// Indexes where the node knows them, else what they are called.
+std::string gpus_text(const std::vector<std::string>& gpus, const Node& node) {
+  std::vector<std::string> words;
+  for (const auto& name : gpus) {
+    const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(), [&](const Gpu& one) {
+      return one.uuid == name || one.pci.str() == name;
+    });
+    const bool numbered = gpu != node.gpus.end() && gpu->index;
+    words.push_back(numbered ? std::to_string(*gpu->index) : name);
+  }
+  return join(words, ",");
+}
+
+std::vector<std::string> row(const PodUse& pod, const Node& node) {
+  const auto total = pod.total();
+  std::string verdict(to_string(pod.verdict));
+  if (pod.silent_fallback) verdict += " (fallback)";
+  std::vector<std::string> pids;
+  for (const auto process : pod.processes) pids.push_back(std::to_string(process));
+  return {pod.holder.pod_namespace,
+          pod.holder.pod.empty() ? pod.holder.pod_uid : pod.holder.pod,
+          pod.holder.container,
+          gpus_text(pod.holder.gpus, node),
+          join(pod.holder.nics, ","),
+          std::to_string(total.ready),
+          total.regions == 0 ? "0" : scaled(static_cast<double>(total.registered_bytes), "B"),
+          traffic_text(total),
+          verdict,
+          std::to_string(total.queue_pairs),
+          std::to_string(total.connected),
+          pod.network ? std::to_string(pod.network->connections) : "",
+          pod.age_seconds ? scaled(*pod.age_seconds, "s") : "",
+          join(pids, ","),
+          pod.holder.container_id.substr(0, 12),
+          pod.why};
+}
+
+std::vector<std::string> evidence_lines(const PodUse& pod) {
+  std::vector<std::string> lines = {pod.holder.pod_namespace + "/" + pod.holder.pod + " " +
+                                    pod.holder.container + ": " +
+                                    std::string(to_string(pod.verdict)) + ": " + pod.why};
+  for (const auto& one : pod.evidence) lines.push_back("  " + one.source + ": " + one.value);
+  return lines;
+}
+
+Report pods_report(const PodsView& view, const Node& node, const PodsFlags& flags) {
+  constexpr auto kWide = Column::Shown::wide;
+  Report report;
+  report.json = make_document("Pods");
+  add_pods(report.json, view, node);
+  Table rows{{{"NAMESPACE"},
+              {"POD"},
+              {"CONTAINER"},
+              {"GPUS"},
+              {"NICS"},
+              {"QPS IN RTS"},
+              {"REGISTERED"},
+              {"TRAFFIC"},
+              {"VERDICT"},
+              {"QPS", kWide},
+              {"CONNECTED", kWide},
+              {"TCP", kWide},
+              {"AGE", kWide},
+              {"PIDS", kWide},
+              {"ID", kWide},
+              {"BECAUSE", kWide}},
+             {}};
+  std::vector<std::string> evidence;
+  for (const auto& pod : view.pods) {
+    rows.rows.push_back(row(pod, node));
+    for (auto& line : evidence_lines(pod)) evidence.push_back(std::move(line));
+  }
+  if (view.pods.empty()) {
+    report.sections.push_back({"", {}, {"no container holds a GPU, an RDMA NIC or RDMA objects"}});
+  } else {
+    report.sections.push_back({"", std::move(rows), {}});
+  }
+  if (flags.explain && !evidence.empty())
+    report.sections.push_back({"EVIDENCE", {}, std::move(evidence)});
+  if (view.host_queue_pairs > 0) {
+    report.sections.push_back({"",
+                               {},
+                               {"processes of the host hold " +
+                                std::to_string(view.host_queue_pairs) + " more queue pairs"}});
+  }
+  if (!view.warnings.empty()) report.sections.push_back({"WARNINGS", {}, view.warnings});
+  return report;
+}
+
+int exit_code(const PodsView& view) {
+  const auto& pods = view.pods;
+  if (std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod.silent_fallback; })) {
+    return kExitProblem;
+  }
+  const bool unknown = std::any_of(pods.begin(), pods.end(),
+                                   [](const auto& pod) { return pod.verdict == Verdict::unknown; });
+  return unknown || (pods.empty() && !view.complete) ? kExitCannotTell : kExitOk;
+}
+
+int show_pods(const Invocation& invocation, const PodsFlags& flags, const Config& config) {
+  const auto origin = machine_origin(config);
+  if (!origin) return invocation.fail("pods", origin.error());
+  const auto host = open_machine(*origin);
+  if (!host) return invocation.fail("pods", host.error());
+  const auto table = load_table(config);
+  if (!table) return invocation.fail("pods", table.error());
+  const UsageOptions options{config.text("host.proc"), true};
+  std::optional<Usage> before;
+  if (flags.interval_seconds > 0 && origin->snapshot.empty()) {
+    before = read_usage(**host, options);
+    SystemClock().wait(
+        std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
+  }
+  const auto now = read_usage(**host, options);
+  const ProofOptions proof{static_cast<double>(config.number("pods.graceSeconds")), flags.all};
+  const auto view = judge_pods(now, before ? &*before : nullptr, (*table)->node(),
+                               holders_of(now, **table), proof);
+  return invocation.print(pods_report(view, (*table)->node(), flags), exit_code(view));
+}
+
+}  // namespace
+
+void add_pods_command(CLI::App& program, Invocation& invocation) {
+  auto* app = program.add_subcommand(
+      "pods", "Show which containers use RDMA, as the kernel sees it, and which fell back to TCP");
+  auto flags = std::make_shared<PodsFlags>();
+  add_settings(*app, invocation, {"host.root", "host.snapshot", "host.proc", "pods.graceSeconds"});
+  add_config_option(*app, invocation);
+  add_output_option(*app, invocation);
+  app->add_option("--interval", flags->interval_seconds,
+                  "time between two readings, for traffic; 0: one reading [1]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 60.0));
+  app->add_flag("-A,--all", flags->all, "containers without GPUs, NICs and RDMA objects, too");
+  app->add_flag("--explain", flags->explain, "show the evidence for each verdict");
+  app->callback([&invocation, flags] {
+    invocation.run = [&invocation, flags] {
+      return invocation.with_config(
+          "pods", [&](const Config& config) { return show_pods(invocation, *flags, config); });
+    };
+  });
+}
+
+}  // namespace railhead

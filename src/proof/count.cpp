@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/count.h"
+
+#include <set>
+
+#include "proof/owners.h"
+
+namespace railhead {
+namespace {
+
+const RdmaDeviceUse* same_device(const Usage* usage, const RdmaDevice& device) {
+  if (usage == nullptr) return nullptr;
+  for (const auto& other : usage->devices) {
+    if (other.device == device) return &other;
+  }
+  return nullptr;
+}
+
+/// Queue pairs of an earlier reading by number.
+std::map<std::uint32_t, const QueuePair*> by_number(const RdmaDeviceUse& device) {
+  std::map<std::uint32_t, const QueuePair*> found;
+  for (const auto& pair : device.queue_pairs.objects) found.emplace(pair.number, &pair);
+  return found;
+}
+
+bool moved(const QueuePair& before, const QueuePair& now) {
+  return (before.send_psn && now.send_psn && *before.send_psn != *now.send_psn) ||
+         (before.receive_psn && now.receive_psn && *before.receive_psn != *now.receive_psn);
+}
+
+constexpr std::size_t kExamples = 4;
+
+class DeviceCount {
+ public:
+  DeviceCount(const RdmaDeviceUse& device, const Usage& now, const Usage* before, Counted& counted)
+      : device_(device),
+        now_(now),
+        owners_(device, now),
+        before_(same_device(before, device.device)),
+        counted_(counted) {
+    if (before_ != nullptr) earlier_ = by_number(*before_);
+  }
+
+  void count(std::optional<double> seconds) {
+    for (const auto& pair : device_.queue_pairs.objects) count_pair(pair);
+    for (const auto& region : device_.memory_regions.objects) {
+      if (auto* share = share_of(owners_.of(region.owner, region.domain))) {
+        ++share->regions;
+        share->registered_bytes += region.bytes;
+      }
+    }
+    for (const auto& context : device_.contexts.objects) {
+      if (auto* share = share_of(owners_.of_context(context))) ++share->contexts;
+    }
+    for (const auto& connection : device_.connections.objects) {
+      if (auto* share = share_of(owners_.of(connection.owner, {}))) ++share->connection_ids;
+    }
+    for (const auto& id : touched_) finish(counted_.by_container[id][device_.device.name], seconds);
+  }
+
+ private:
+  /// "pid 4711 lqpn 17 RTS mlx5_0/1"
+  [[nodiscard]] std::string describe(const QueuePair& pair) const {
+    std::string text;
+    if (pair.owner.thread) text = "pid " + std::to_string(process_of(*pair.owner.thread)) + " ";
+    text += "lqpn " + std::to_string(pair.number) + " ";
+    if (pair.remote) text += "rqpn " + std::to_string(*pair.remote) + " ";
+    text += std::string(to_string(pair.type)) + " " + std::string(to_string(pair.state)) + " " +
+            device_.device.name;
+    if (pair.port) text += "/" + std::to_string(*pair.port);
+    return text;
+  }
+
+  [[nodiscard]] std::uint32_t process_of(std::uint32_t thread) const {
+    const auto found = now_.processes.by_id.find(thread);
+    return found == now_.processes.by_id.end() ? thread : found->second.process;
+  }
+
+  DeviceShare* share_of(const Owner& owner) {
+    if (owner.kind != Owner::Kind::container) return nullptr;
+    touched_.insert(owner.container);
+    return &counted_.by_container[owner.container][device_.device.name];
+  }
+
+  void count_pair(const QueuePair& pair) {
+    const auto owner = owners_.of(pair.owner, pair.domain);
+    if (owner.kind == Owner::Kind::kernel) {
+      ++counted_.kernel;
+      return;
+    }
+    users_.insert(owner.container);
+    auto* share = share_of(owner);
+    if (share == nullptr) {
+      ++(owner.kind == Owner::Kind::host ? counted_.host : counted_.ownerless);
+      return;
+    }
+    ++share->queue_pairs;
+    if (pair.state == QpState::rts) ++share->ready;
+    if (is_connected(pair)) ++share->connected;
+    if (share->examples.size() < kExamples && pair.state == QpState::rts) {
+      share->examples.push_back(describe(pair));
+    }
+    if (before_ == nullptr) return;
+    const auto earlier = earlier_.find(pair.number);
+    const bool moves = earlier != earlier_.end() && moved(*earlier->second, pair);
+    share->moving = share->moving.value_or(0) + (moves ? 1 : 0);
+  }
+
+  void finish(DeviceShare& share, std::optional<double> seconds) const {
+    share.sole_user = users_.size() <= 1;
+    if (before_ == nullptr) return;
+    const auto& was = before_->traffic;
+    const auto& is = device_.traffic;
+    share.bytes_per_second = rate(was.bytes, is.bytes, seconds);
+    share.packets_per_second = rate(was.packets, is.packets, seconds);
+  }
+
+  const RdmaDeviceUse& device_;
+  const Usage& now_;
+  Owners owners_;
+  const RdmaDeviceUse* before_;
+  Counted& counted_;
+  std::map<std::uint32_t, const QueuePair*> earlier_;
+  std::set<std::string> users_;  ///< container ids; "" for anyone else
+  std::set<std::string> touched_;
+};
+
+}  // namespace
+
+bool is_connected(const QueuePair& pair) {
+  if (pair.state != QpState::rts) return false;
+  switch (pair.type) {
+    case QpType::rc:
+    case QpType::uc: return pair.remote != pair.number;
+    case QpType::xrc:
+    case QpType::driver: return true;
+    default: return false;
+  }
+}
+
+std::optional<double> rate(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now,
+                           std::optional<double> seconds) {
+  if (!before || !now || !seconds || *now < *before) return std::nullopt;
+  return static_cast<double>(*now - *before) / *seconds;
+}
+
+std::optional<double> seconds_between(const Usage* before, const Usage& now) {
+  if (before == nullptr || !before->counted_ticks || !now.counted_ticks) return std::nullopt;
+  if (*now.counted_ticks <= *before->counted_ticks) return std::nullopt;
+  return static_cast<double>(*now.counted_ticks - *before->counted_ticks) / 100.0;
+}
+
+Counted count_objects(const Usage& now, const Usage* before) {
+  Counted counted;
+  const auto seconds = seconds_between(before, now);
+  for (const auto& device : now.devices) DeviceCount(device, now, before, counted).count(seconds);
+  return counted;
+}
+
+}  // namespace railhead

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/pods.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+#include "proof/count.h"
+#include "proof/verdict.h"
+
+namespace railhead {
+namespace {
+
+template <typename T>
+void add(std::optional<T>& sum, const std::optional<T>& one) {
+  if (one) sum = sum.value_or(T{}) + *one;
+}
+
+std::optional<double> age_of(const ContainerUse& container, const Usage& usage) {
+  if (!usage.counted_ticks || *usage.counted_ticks < container.started_ticks) return std::nullopt;
+  return static_cast<double>(*usage.counted_ticks - container.started_ticks) / 100.0;
+}
+
+const ContainerUse* find_container(const Usage* usage, const std::string& id) {
+  if (usage == nullptr) return nullptr;
+  const auto found = usage->containers.find(id);
+  return found == usage->containers.end() ? nullptr : &found->second;
+}
+
+/// A container that nobody can name is called by its id, shortened as runtimes do.
+Holder nameless(const ContainerPlace& place) {
+  Holder holder;
+  holder.container_id = place.container;
+  holder.pod_uid = place.pod_uid.value_or("");
+  holder.container = place.container.substr(0, 12);
+  return holder;
+}
+
+class Judgement {
+ public:
+  Judgement(const Usage& now, const Usage* before, const Node& node,
+            const std::vector<Holder>& holders, const ProofOptions& options)
+      : now_(now),
+        before_(before),
+        node_(node),
+        options_(options),
+        counted_(count_objects(now, before)) {
+    for (const auto& holder : holders) holders_.emplace(holder.container_id, &holder);
+  }
+
+  PodsView run() {
+    view_.host_queue_pairs = counted_.host;
+    view_.kernel_queue_pairs = counted_.kernel;
+    view_.ownerless_queue_pairs = counted_.ownerless;
+    const auto spots = blind_spots(now_, node_, counted_.ownerless);
+    for (const auto& [id, container] : now_.containers) add_pod(container, spots);
+    warn(spots);
+    mark_fallbacks();
+    std::sort(view_.pods.begin(), view_.pods.end(), [](const PodUse& a, const PodUse& b) {
+      const auto key = [](const Holder& h) {
+        return std::tie(h.pod_namespace, h.pod, h.pod_uid, h.container, h.container_id);
+      };
+      return key(a.holder) < key(b.holder);
+    });
+    return std::move(view_);
+  }
+
+ private:
+  void add_pod(const ContainerUse& container, const std::vector<std::string>& spots) {
+    const auto& id = container.place.container;
+    PodUse pod;
+    const auto named = holders_.find(id);
+    pod.holder = named == holders_.end() ? nameless(container.place) : *named->second;
+    if (pod.holder.pod_uid.empty()) pod.holder.pod_uid = container.place.pod_uid.value_or("");
+    const auto counted = counted_.by_container.find(id);
+    if (counted != counted_.by_container.end()) pod.devices = counted->second;
+    const bool shown = !pod.holder.gpus.empty() || !pod.holder.nics.empty() || !pod.devices.empty();
+    if (!shown && (!options_.all || pod.holder.sandbox)) return;
+    pod.processes = container.processes;
+    pod.age_seconds = age_of(container, now_);
+    pod.network = container.network;
+    if (const auto* earlier = find_container(before_, id);
+        earlier != nullptr && earlier->network && pod.network) {
+      pod.network_bytes_per_second =
+          rate(earlier->network->bytes, pod.network->bytes, seconds_between(before_, now_));
+    }
+    judge(pod, spots);
+    view_.pods.push_back(std::move(pod));
+  }
+
+  void warn(const std::vector<std::string>& spots) {
+    view_.warnings = spots;
+    view_.complete = spots.empty();
+    if (!now_.processes_known) {
+      view_.complete = false;
+      view_.warnings.push_back("processes: " + now_.processes_why);
+    } else if (!now_.processes.complete) {
+      view_.warnings.emplace_back("some processes could not be read: their containers may lack");
+    }
+    for (const auto& device : now_.devices) {
+      const auto& regions = device.memory_regions;
+      if (regions.state == TableState::read || regions.state == TableState::gone) continue;
+      view_.warnings.push_back("memory regions of " + device.device.name + ": " + regions.why);
+    }
+  }
+
+  [[nodiscard]] bool is_old_enough(const PodUse& pod) const {
+    return pod.age_seconds && *pod.age_seconds >= options_.grace_seconds;
+  }
+
+  /// Several GPUs, or all that the node has.
+  [[nodiscard]] bool holds_many(const PodUse& pod) const {
+    const auto count = pod.holder.gpus.size();
+    return count >= 2 || (count > 0 && count == node_.gpus.size());
+  }
+
+  static bool has_peers(const PodUse& pod) {
+    return pod.verdict == Verdict::tcp ||
+           pod.holder.world_size.value_or(0) > std::max<std::size_t>(1, pod.holder.gpus.size());
+  }
+
+  void mark_fallbacks() {
+    const bool node_has_rdma = std::any_of(node_.nics.begin(), node_.nics.end(),
+                                           [](const Nic& nic) { return nic.registered; });
+    using Pod = std::array<std::string_view, 3>;
+    const auto key = [](const PodUse& pod) {
+      return Pod{pod.holder.pod_namespace, pod.holder.pod, pod.holder.pod_uid};
+    };
+    std::set<Pod> connected;
+    for (const auto& pod : view_.pods) {
+      if (pod.verdict == Verdict::rdma || pod.verdict == Verdict::unknown) {
+        connected.insert(key(pod));
+      }
+    }
+    for (auto& pod : view_.pods) {
+      pod.silent_fallback = node_has_rdma && holds_many(pod) && is_old_enough(pod) &&
+                            has_peers(pod) && !connected.contains(key(pod));
+      if (!pod.silent_fallback) continue;
+      pod.why += "; a silent fallback: it holds " + std::to_string(pod.holder.gpus.size()) +
+                 " GPUs of a node with RDMA NICs";
+      if (pod.holder.nics.empty()) pod.why += " and was given none of them";
+    }
+  }
+
+  const Usage& now_;
+  const Usage* before_;
+  const Node& node_;
+  const ProofOptions& options_;
+  Counted counted_;
+  std::map<std::string, const Holder*> holders_;
+  PodsView view_;
+};
+
+}  // namespace
+
+std::string_view to_string(Verdict verdict) {
+  constexpr std::array<std::string_view, 4> kNames = {"RDMA", "TCP", "idle", "unknown"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+DeviceShare PodUse::total() const {
+  DeviceShare sum;
+  for (const auto& [name, share] : devices) {
+    sum.queue_pairs += share.queue_pairs;
+    sum.ready += share.ready;
+    sum.connected += share.connected;
+    sum.regions += share.regions;
+    sum.registered_bytes += share.registered_bytes;
+    sum.contexts += share.contexts;
+    sum.connection_ids += share.connection_ids;
+    add(sum.moving, share.moving);
+    add(sum.bytes_per_second, share.bytes_per_second);
+    add(sum.packets_per_second, share.packets_per_second);
+    sum.sole_user = sum.sole_user && share.sole_user;
+  }
+  return sum;
+}
+
+std::vector<std::string> nics_of_bundle(const Bundle& bundle, const Node& node) {
+  std::vector<std::string> names;
+  for (const auto& nic : node.nics) {
+    const bool held =
+        std::any_of(nic.uverbs.begin(), nic.uverbs.end(), [&](const CharDevice& node_device) {
+          return std::any_of(bundle.devices.begin(), bundle.devices.end(),
+                             [&](const BundleDevice& device) {
+                               return device.type == 'c' && device.major == node_device.major &&
+                                      device.minor == node_device.minor;
+                             });
+        });
+    if (held) names.push_back(nic.name);
+  }
+  return names;
+}
+
+PodsView judge_pods(const Usage& now, const Usage* before, const Node& node,
+                    const std::vector<Holder>& holders, const ProofOptions& options) {
+  return Judgement(now, before, node, holders, options).run();
+}
+
+}  // namespace railhead

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "node/node.h"
+#include "usage/usage.h"
+
+namespace railhead {
+
+/// Does this container use RDMA?
+enum class Verdict : std::uint8_t {
+  rdma,     ///< it has connected queue pairs
+  tcp,      ///< it has none, and TCP connections to elsewhere
+  idle,     ///< it has neither
+  unknown,  ///< not everything could be seen, and what could proves nothing
+};
+std::string_view to_string(Verdict verdict);  ///< "RDMA", "TCP", "idle", "unknown"
+
+/// What a container was given, and what it is called, from whoever knows: the bundle, or the agent.
+struct Holder {
+  std::string container_id;
+  std::string pod_namespace;
+  std::string pod;
+  std::string pod_uid;
+  std::string container;
+  std::vector<std::string> gpus;  ///< UUIDs, else PCI addresses
+  std::vector<std::string> nics;  ///< RDMA devices that it may open
+  bool sandbox = false;
+  std::optional<std::uint64_t> world_size;  ///< ranks or nodes that its environment speaks of
+};
+
+/// What a container has on one device.
+struct DeviceShare {
+  std::size_t queue_pairs = 0;
+  std::size_t ready = 0;      ///< in RTS
+  std::size_t connected = 0;  ///< in RTS, to another queue pair: not UD, not looped to itself
+  std::optional<std::size_t> moving;  ///< queue pairs whose sequence numbers moved since the
+                                      ///< reading before
+  std::vector<std::string> examples;  ///< a few of them: "pid 4711 lqpn 17 RTS mlx5_0/1"
+  std::size_t regions = 0;
+  std::uint64_t registered_bytes = 0;
+  std::size_t contexts = 0;
+  std::size_t connection_ids = 0;
+  std::optional<double> bytes_per_second;    ///< through the device's ports, all users together
+  std::optional<double> packets_per_second;  ///< where it counts no bytes
+  bool sole_user = true;                     ///< no other owner has queue pairs on it
+
+  friend bool operator==(const DeviceShare&, const DeviceShare&) = default;
+};
+
+struct Evidence {
+  std::string source;  ///< "netlink res qp", "proc net tcp"
+  std::string value;
+
+  friend bool operator==(const Evidence&, const Evidence&) = default;
+};
+
+/// A container and its use of RDMA at one moment.
+struct PodUse {
+  Holder holder;
+  std::vector<std::uint32_t> processes;
+  std::optional<double> age_seconds;  ///< of its oldest process
+  std::map<std::string, DeviceShare> devices;
+  std::optional<NetworkUse> network;
+  std::optional<double> network_bytes_per_second;
+  Verdict verdict = Verdict::unknown;
+  std::string why;
+  std::vector<Evidence> evidence;
+  /// Holds several GPUs or all of the node's, is old enough, has peers and no connected queue pair,
+  /// nor has another container of its pod.
+  bool silent_fallback = false;
+
+  [[nodiscard]] DeviceShare total() const;
+};
+
+struct ProofOptions {
+  double grace_seconds = 300;  ///< before a container without queue pairs is a fallback
+  bool all = false;            ///< containers without GPUs, NICs and RDMA objects, too
+};
+
+struct PodsView {
+  std::vector<PodUse> pods;  ///< by namespace, pod, container, id
+  std::size_t host_queue_pairs = 0;
+  std::size_t kernel_queue_pairs = 0;
+  std::size_t ownerless_queue_pairs = 0;
+  std::vector<std::string> warnings;  ///< what could not be seen, and why
+  bool complete = true;  ///< false: some verdict may be wrong by what could not be seen
+};
+
+/// Judges every container. `before` is an earlier reading of the same machine, for traffic; without
+/// one nothing is said of it.
+PodsView judge_pods(const Usage& now, const Usage* before, const Node& node,
+                    const std::vector<Holder>& holders, const ProofOptions& options);
+
+/// The RDMA devices of this node whose device nodes are in a bundle, by number.
+std::vector<std::string> nics_of_bundle(const Bundle& bundle, const Node& node);
+
+}  // namespace railhead

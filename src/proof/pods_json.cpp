@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/pods_json.h"
+
+namespace railhead {
+namespace {
+
+template <typename T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+
+Json device_json(const std::string& name, const DeviceShare& share) {
+  return {{"name", name},
+          {"queuePairs", share.queue_pairs},
+          {"queuePairsReady", share.ready},
+          {"queuePairsConnected", share.connected},
+          {"queuePairsMoving", or_null(share.moving)},
+          {"memoryRegions", share.regions},
+          {"registeredBytes", share.registered_bytes},
+          {"contexts", share.contexts},
+          {"connectionIds", share.connection_ids},
+          {"bytesPerSecond", or_null(share.bytes_per_second)},
+          {"packetsPerSecond", or_null(share.packets_per_second)},
+          {"soleUser", share.sole_user}};
+}
+
+Json pod_json(const PodUse& pod) {
+  const auto total = pod.total();
+  Json json = {{"namespace", pod.holder.pod_namespace},
+               {"pod", pod.holder.pod},
+               {"container", pod.holder.container},
+               {"podUid", pod.holder.pod_uid},
+               {"containerId", pod.holder.container_id},
+               {"gpus", pod.holder.gpus},
+               {"nics", pod.holder.nics},
+               {"queuePairs", total.queue_pairs},
+               {"queuePairsReady", total.ready},
+               {"queuePairsConnected", total.connected},
+               {"queuePairsMoving", or_null(total.moving)},
+               {"registeredBytes", total.registered_bytes},
+               {"verdict", to_string(pod.verdict)},
+               {"why", pod.why},
+               {"silentFallback", pod.silent_fallback},
+               {"ageSeconds", or_null(pod.age_seconds)},
+               {"processes", pod.processes},
+               {"tcpConnections", pod.network ? Json(pod.network->connections) : Json(nullptr)},
+               {"netdevBytesPerSecond", or_null(pod.network_bytes_per_second)}};
+  json["devices"] = Json::array();
+  for (const auto& [name, share] : pod.devices) json["devices"].push_back(device_json(name, share));
+  json["evidence"] = Json::array();
+  for (const auto& one : pod.evidence) {
+    json["evidence"].push_back({{"source", one.source}, {"value", one.value}});
+  }
+  return json;
+}
+
+}  // namespace
+
+void add_pods(Json& document, const PodsView& view, const Node& node) {
+  document["node"] = node.name;
+  document["pods"] = Json::array();
+  for (const auto& pod : view.pods) document["pods"].push_back(pod_json(pod));
+  document["queuePairsOfHost"] = view.host_queue_pairs;
+  document["queuePairsOfKernel"] = view.kernel_queue_pairs;
+  document["queuePairsWithoutOwner"] = view.ownerless_queue_pairs;
+  document["complete"] = view.complete;
+  document["warnings"] = view.warnings;
+}
+
+}  // namespace railhead

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "data/json.h"
+#include "proof/pods.h"
+
+namespace railhead {
+
+/// The members of a Pods document: "pods", "warnings" and what else the view says. The caller adds
+/// apiVersion and kind.
+void add_pods(Json& document, const PodsView& view, const Node& node);
+
+}  // namespace railhead

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "proof/pods.h"
+
+namespace railhead {
+
+/// Why it cannot be said that a container has no queue pairs; empty where it can. One text a
+/// reason.
+std::vector<std::string> blind_spots(const Usage& usage, const Node& node, std::size_t ownerless);
+
+/// Fills verdict, why and evidence of a container from what was counted.
+void judge(PodUse& pod, const std::vector<std::string>& blind_spots);
+
+}  // namespace railhead

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usage/bundle.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "data/json.h"
+#include "data/value.h"
+#include "usage/processes.h"
+
+namespace railhead {
+namespace {
+
+constexpr ParseLimits kSpecLimits{std::size_t{1} << 20, 32, 65536};
+constexpr int kMaxGenerations = 64;
+
+constexpr std::array<std::string_view, 6> kWorldVariables = {
+    "WORLD_SIZE=",     "PET_NNODES=",   "NNODES=",
+    "LWS_GROUP_SIZE=", "SLURM_NNODES=", "OMPI_COMM_WORLD_SIZE="};
+constexpr std::array<std::string_view, 3> kGpuVariables = {
+    "NVIDIA_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES=", "AMD_VISIBLE_DEVICES="};
+constexpr std::array<std::string_view, 4> kDeviceFolders = {"/dev/nvidia", "/dev/infiniband/",
+                                                            "/dev/dri/", "/dev/kfd"};
+constexpr std::array<std::string_view, 4> kMounts = {
+    "/var/run/nvidia-container-devices", "/run/nvidia-container-devices", "/dev/nvidia", "/sys"};
+
+struct Annotation {
+  std::string_view containerd;
+  std::string_view crio;
+  std::string Bundle::*into;
+};
+
+constexpr std::array<Annotation, 4> kNames = {
+    {{"io.kubernetes.cri.sandbox-namespace", "io.kubernetes.pod.namespace", &Bundle::pod_namespace},
+     {"io.kubernetes.cri.sandbox-name", "io.kubernetes.pod.name", &Bundle::pod},
+     {"io.kubernetes.cri.sandbox-uid", "io.kubernetes.pod.uid", &Bundle::pod_uid},
+     {"io.kubernetes.cri.container-name", "io.kubernetes.container.name", &Bundle::container}}};
+constexpr std::string_view kTypeOfContainerd = "io.kubernetes.cri.container-type";
+constexpr std::string_view kTypeOfCrio = "io.kubernetes.cri-o.ContainerType";
+
+const Value* find(const Value* map, std::string_view key) {
+  return map == nullptr || map->kind != Value::Kind::map ? nullptr : map->find(key);
+}
+
+std::string text(const Value* map, std::string_view key) {
+  const auto* value = find(map, key);
+  return value != nullptr && value->kind == Value::Kind::scalar ? value->scalar : std::string();
+}
+
+const std::vector<Value>& items(const Value* list) {
+  static const std::vector<Value> kNone;
+  return list != nullptr && list->kind == Value::Kind::list ? list->items : kNone;
+}
+
+template <typename Prefixes>
+bool starts_with_any(std::string_view text, const Prefixes& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(),
+                     [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
+
+std::int64_t number(const Value* map, std::string_view key) {
+  return parse_signed(text(map, key)).value_or(0);
+}
+
+void read_annotations(const Value* annotations, Bundle& bundle) {
+  for (const auto& name : kNames) {
+    bundle.*name.into = text(annotations, name.containerd);
+    if ((bundle.*name.into).empty()) bundle.*name.into = text(annotations, name.crio);
+  }
+  bundle.sandbox = text(annotations, kTypeOfContainerd) == "sandbox" ||
+                   text(annotations, kTypeOfCrio) == "sandbox";
+  if (bundle.sandbox) bundle.container.clear();
+}
+
+void read_devices(const Value* linux, Bundle& bundle) {
+  for (const auto& item : items(find(linux, "devices"))) {
+    auto path = text(&item, "path");
+    if (!starts_with_any(path, kDeviceFolders)) continue;
+    const auto type = text(&item, "type");
+    bundle.devices.push_back({std::move(path), type.empty() ? 'c' : type.front(),
+                              number(&item, "major"), number(&item, "minor")});
+  }
+}
+
+void read_mounts(const Value* mounts, Bundle& bundle) {
+  for (const auto& item : items(mounts)) {
+    BundleMount mount{text(&item, "destination"), text(&item, "type"), text(&item, "source"),
+                      false};
+    if (!starts_with_any(mount.destination, kMounts)) continue;
+    const auto& options = items(find(&item, "options"));
+    mount.read_write = std::any_of(options.begin(), options.end(),
+                                   [](const Value& one) { return one.scalar == "rw"; });
+    bundle.mounts.push_back(std::move(mount));
+  }
+}
+
+bool is_wanted_variable(std::string_view variable) {
+  return starts_with_any(variable, kGpuVariables) || starts_with_any(variable, kWorldVariables);
+}
+
+/// "-b", "<folder>" among conmon's arguments.
+std::optional<std::string> conmon_bundle(std::string_view command_line) {
+  const auto arguments = split(command_line, '\0');
+  for (std::size_t i = 0; i + 1 < arguments.size(); ++i) {
+    if (arguments[i] == "-b" || arguments[i] == "--bundle") return std::string(arguments[i + 1]);
+  }
+  return std::nullopt;
+}
+
+std::string parent_folder(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+Result<std::optional<std::string>> bundle_of_shim(Host& host, const std::string& folder,
+                                                  const ProcessUse& shim,
+                                                  const std::string& container) {
+  using Text = std::optional<std::string>;
+  if (shim.name.starts_with("conmon")) {
+    const auto arguments = TRY(host.read(folder + "/cmdline"));
+    const auto bundle = arguments ? conmon_bundle(*arguments) : std::nullopt;
+    if (!bundle || bundle->find(container) == std::string::npos) return Text();
+    return host.read(*bundle + "/config.json");
+  }
+  if (!shim.name.starts_with("containerd-shim")) return Text();
+  const auto working = TRY(host.readlink(folder + "/cwd"));
+  if (!working || !working->starts_with('/')) return Text();
+  return host.read(parent_folder(*working) + "/" + container + "/config.json");
+}
+
+Json json_of(const Bundle& bundle) {
+  Json json;
+  for (const auto& name : kNames) {
+    const auto& value = bundle.*name.into;
+    if (!value.empty()) json["annotations"][std::string(name.containerd)] = value;
+  }
+  if (bundle.sandbox) json["annotations"][std::string(kTypeOfContainerd)] = "sandbox";
+  if (!bundle.env.empty()) json["process"]["env"] = bundle.env;
+  for (const auto& device : bundle.devices) {
+    json["linux"]["devices"].push_back({{"path", device.path},
+                                        {"type", std::string(1, device.type)},
+                                        {"major", device.major},
+                                        {"minor", device.minor}});
+  }
+  for (const auto& name : bundle.namespaces) {
+    json["linux"]["namespaces"].push_back({{"type", name}});
+  }
+  for (const auto& mount : bundle.mounts) {
+    Json one = {{"destination", mount.destination}, {"type", mount.type}, {"source", mount.source}};
+    if (mount.read_write) one["options"].push_back("rw");
+    json["mounts"].push_back(std::move(one));
+  }
+  return json.is_null() ? Json::object() : json;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> world_size(const Bundle& bundle) {
+  std::optional<std::uint64_t> largest;
+  for (const auto& variable : bundle.env) {
+    if (!starts_with_any(variable, kWorldVariables)) continue;
+    const auto size = parse_unsigned(variable.substr(variable.find('=') + 1));
+    if (size && *size > largest.value_or(0)) largest = *size;
+  }
+  return largest;
+}
+
+bool names_gpus(const Bundle& bundle) {
+  constexpr std::array<std::string_view, 3> kNone = {"", "void", "none"};
+  return std::any_of(bundle.env.begin(), bundle.env.end(), [&](const std::string& variable) {
+    const auto value = std::string_view(variable).substr(variable.find('=') + 1);
+    return starts_with_any(variable, kGpuVariables) &&
+           std::find(kNone.begin(), kNone.end(), value) == kNone.end();
+  });
+}
+
+Result<Bundle> parse_bundle(std::string_view config_json) {
+  const auto spec = TRY(parse_json(config_json, kSpecLimits));
+  if (spec.kind != Value::Kind::map) return Error{ErrorCode::malformed, "the spec is no map"};
+  Bundle bundle;
+  read_annotations(spec.find("annotations"), bundle);
+  for (const auto& item : items(find(spec.find("process"), "env"))) {
+    if (is_wanted_variable(item.scalar)) bundle.env.push_back(item.scalar);
+  }
+  const auto* linux = spec.find("linux");
+  read_devices(linux, bundle);
+  read_mounts(spec.find("mounts"), bundle);
+  for (const auto& item : items(find(linux, "namespaces"))) {
+    bundle.namespaces.push_back(text(&item, "type"));
+  }
+  return bundle;
+}
+
+std::string shortened_bundle(std::string_view config_json) {
+  const auto bundle = parse_bundle(config_json);
+  return bundle ? to_json_text(json_of(*bundle)) : "{}\n";
+}
+
+Result<std::optional<std::string>> find_bundle(Host& host, const std::string& proc_dir,
+                                               const std::string& container,
+                                               std::uint32_t process) {
+  for (int generation = 0; generation < kMaxGenerations && process > 1; ++generation) {
+    const auto facts = TRY(read_process_use(host, proc_dir, process));
+    if (!facts) break;
+    const bool inside = facts->place && facts->place->container == container;
+    if (!inside) {
+      const auto folder = proc_dir + "/" + std::to_string(process);
+      return bundle_of_shim(host, folder, *facts, container);
+    }
+    process = facts->parent;
+  }
+  return std::optional<std::string>();
+}
+
+}  // namespace railhead

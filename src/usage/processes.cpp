@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usage/processes.h"
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::size_t kMaxProcesses = 32768;
+
+std::optional<std::uint32_t> parse_pid(std::string_view text) {
+  const auto number = parse_unsigned(text);
+  if (!number || *number == 0 || *number > 0x7fffffff) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
+}
+
+std::string folder_of(const std::string& proc_dir, std::uint32_t id) {
+  return proc_dir + "/" + std::to_string(id);
+}
+
+std::optional<std::uint32_t> thread_group(std::string_view status) {
+  constexpr std::string_view kLabel = "Tgid:";
+  for (const auto line : split(status, '\n')) {
+    if (line.starts_with(kLabel)) return parse_pid(trim(line.substr(kLabel.size())));
+  }
+  return std::nullopt;
+}
+
+/// The container first: of most processes nothing else is asked.
+Result<std::optional<ContainerPlace>> read_place(Host& host, const std::string& folder) {
+  const auto text = TRY(host.read(folder + "/cgroup"));
+  return text ? container_of_cgroup(*text) : std::nullopt;
+}
+
+Status add_process(Host& host, const std::string& proc_dir, std::uint32_t id, ProcessTable& table) {
+  auto place = read_place(host, folder_of(proc_dir, id));
+  if (!place) table.complete = false;
+  if (!place || !*place) return {};
+  const auto stat = host.read(folder_of(proc_dir, id) + "/stat");
+  auto process = stat && *stat ? parse_stat(**stat) : std::nullopt;
+  if (!process) return {};
+  process->id = id;
+  process->process = id;
+  process->place = **std::move(place);
+  table.by_id.emplace(id, *std::move(process));
+  return {};
+}
+
+}  // namespace
+
+std::optional<ProcessUse> parse_stat(std::string_view text) {
+  const auto open = text.find('(');
+  const auto close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open) {
+    return std::nullopt;
+  }
+  // Behind the name, from 0: state, ppid, …; field 22 of proc(5) is the start time.
+  constexpr std::size_t kParent = 1;
+  constexpr std::size_t kStart = 19;
+  const auto words = split_words(text.substr(close + 1));
+  if (words.size() <= kStart) return std::nullopt;
+  const auto parent = parse_unsigned(words[kParent]);
+  const auto start = parse_unsigned(words[kStart]);
+  if (!parent || !start || *parent > 0x7fffffff) return std::nullopt;
+  ProcessUse process;
+  process.name = text.substr(open + 1, close - open - 1);
+  process.parent = static_cast<std::uint32_t>(*parent);
+  process.start_ticks = *start;
+  return process;
+}
+
+std::optional<std::uint64_t> parse_uptime(std::string_view text) {
+  const auto words = split_words(text);
+  if (words.empty()) return std::nullopt;
+  const auto parts = split(words[0], '.');
+  if (parts.size() != 2 || parts[1].size() != 2) return std::nullopt;
+  const auto seconds = parse_unsigned(parts[0]);
+  const auto hundredths = parse_unsigned(parts[1]);
+  if (!seconds || !hundredths || *seconds > 1'000'000'000'000) return std::nullopt;
+  return *seconds * 100 + *hundredths;
+}
+
+Result<std::optional<ProcessUse>> read_process_use(Host& host, const std::string& proc_dir,
+                                                   std::uint32_t id) {
+  const auto folder = folder_of(proc_dir, id);
+  const auto stat = TRY(host.read(folder + "/stat"));
+  auto process = stat ? parse_stat(*stat) : std::nullopt;
+  if (!process) return std::optional<ProcessUse>();
+  const auto status = TRY(host.read(folder + "/status"));
+  process->id = id;
+  process->process = (status ? thread_group(*status) : std::nullopt).value_or(id);
+  process->place = TRY(read_place(host, folder));
+  return process;
+}
+
+Result<ProcessTable> read_processes(Host& host, const std::string& proc_dir,
+                                    const std::set<std::uint32_t>& threads) {
+  ProcessTable table;
+  const auto names = TRY(host.list(proc_dir));
+  if (!names) return Error{ErrorCode::unavailable, proc_dir + ": no such directory"};
+  std::size_t looked_at = 0;
+  for (const auto& name : *names) {
+    const auto id = parse_pid(name);
+    if (!id) continue;
+    if (++looked_at > kMaxProcesses) {
+      table.complete = false;
+      break;
+    }
+    TRY_STATUS(add_process(host, proc_dir, *id, table));
+  }
+  for (const auto id : threads) {
+    if (table.by_id.contains(id)) continue;
+    auto thread = read_process_use(host, proc_dir, id);
+    if (!thread) table.complete = false;
+    if (thread && *thread) table.by_id.emplace(id, **std::move(thread));
+  }
+  return table;
+}
+
+}  // namespace railhead

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/host.h"
+#include "usage/cgroup.h"
+
+namespace railhead {
+
+/// A process that is in a container, or a thread that made an RDMA object.
+struct ProcessUse {
+  std::uint32_t id = 0;       ///< PID, or of a thread its TID
+  std::uint32_t process = 0;  ///< of a thread its process; else the same
+  std::uint32_t parent = 0;
+  std::string name;
+  std::uint64_t start_ticks = 0;  ///< since boot, in 1/100 s (USER_HZ)
+  std::optional<ContainerPlace> place;
+
+  friend bool operator==(const ProcessUse&, const ProcessUse&) = default;
+};
+
+struct ProcessTable {
+  std::map<std::uint32_t, ProcessUse> by_id;
+  bool complete = true;  ///< false: /proc hides processes, or there are more than we look at
+};
+
+/// Every process of a container, and these threads wherever they are. One that ends meanwhile is
+/// not there. Fails where the folder cannot be listed.
+Result<ProcessTable> read_processes(Host& host, const std::string& proc_dir,
+                                    const std::set<std::uint32_t>& threads);
+
+/// One process or thread; absent where it has ended.
+Result<std::optional<ProcessUse>> read_process_use(Host& host, const std::string& proc_dir,
+                                                   std::uint32_t id);
+
+/// Name, parent and start of the text of /proc/PID/stat. The name may hold anything, parentheses
+/// and spaces included: the last ')' ends it (proc(5)).
+std::optional<ProcessUse> parse_stat(std::string_view text);
+
+/// Since boot, in 1/100 s, of the text of /proc/uptime.
+std::optional<std::uint64_t> parse_uptime(std::string_view text);
+
+}  // namespace railhead

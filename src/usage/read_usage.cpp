@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <rdma/rdma_netlink.h>
+
+#include <cerrno>
+#include <set>
+
+#include "base/text.h"
+#include "host/host_error.h"
+#include "usage/usage.h"
+
+namespace railhead {
+namespace {
+
+/// PROC_PID_INIT_INO, include/linux/proc_ns.h
+constexpr std::string_view kFirstPidNamespace = "pid:[4026531836]";
+constexpr std::size_t kMaxPorts = 16;
+
+TableState state_of(const Error& error) {
+  const int number = errno_of(error);
+  if (number == EOPNOTSUPP) return TableState::unsupported;
+  if (error.code == ErrorCode::denied) return TableState::denied;
+  return number == EINTR ? TableState::interrupted : TableState::failed;
+}
+
+template <typename Object>
+RdmaTable<Object> ask(Host& host, const RdmaDump& dump,
+                      Result<std::vector<Object>> (*parse)(std::string_view)) {
+  const auto answer = host.rdma(dump);
+  if (!answer) return {state_of(answer.error()), answer.error().message, {}};
+  if (!*answer) return {TableState::gone, "no such device any more", {}};
+  auto objects = parse(**answer);
+  if (!objects) return {TableState::failed, objects.error().message, {}};
+  return {TableState::read, "", *std::move(objects)};
+}
+
+std::optional<std::uint64_t> read_uptime(Host& host, const std::string& proc_dir) {
+  const auto text = host.read(proc_dir + "/uptime");
+  return text && *text ? parse_uptime(**text) : std::nullopt;
+}
+
+std::optional<std::uint64_t> counter(Host& host, const std::string& path) {
+  const auto text = host.read(path);
+  if (!text || !*text) return std::nullopt;
+  const auto number = parse_unsigned(trim(**text));
+  if (!number) return std::nullopt;
+  return *number;
+}
+
+void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> one,
+         std::optional<std::uint64_t> other, std::uint64_t factor) {
+  if (one && other) sum = sum.value_or(0) + (*one + *other) * factor;
+}
+
+/// port_*_data count words of four bytes (InfiniBand PortCounters); soft-RoCE has packets only
+/// (drivers/infiniband/sw/rxe/rxe_hw_counters.c).
+PortTraffic read_traffic(Host& host, const std::string& device) {
+  PortTraffic traffic;
+  const auto folder = "/sys/class/infiniband/" + device + "/ports";
+  const auto ports = host.list(folder);
+  if (!ports || !*ports) return traffic;
+  for (std::size_t i = 0; i < (**ports).size() && i < kMaxPorts; ++i) {
+    const auto port = folder + "/" + (**ports)[i];
+    add(traffic.bytes, counter(host, port + "/counters/port_rcv_data"),
+        counter(host, port + "/counters/port_xmit_data"), 4);
+    add(traffic.packets, counter(host, port + "/hw_counters/rcvd_pkts"),
+        counter(host, port + "/hw_counters/sent_pkts"), 1);
+  }
+  return traffic;
+}
+
+RdmaDeviceUse read_device(Host& host, const RdmaDevice& device) {
+  const auto of = [&](std::uint16_t command) { return RdmaDump{command, device.index}; };
+  return {device,
+          ask(host, of(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs),
+          ask(host, of(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
+          ask(host, of(RDMA_NLDEV_CMD_RES_PD_GET), parse_protection_domains),
+          ask(host, of(RDMA_NLDEV_CMD_RES_CTX_GET), parse_user_contexts),
+          ask(host, of(RDMA_NLDEV_CMD_RES_CM_ID_GET), parse_connection_ids),
+          {}};
+}
+
+void read_devices(Host& host, Usage& usage) {
+  const auto devices = ask(host, {RDMA_NLDEV_CMD_GET, {}}, parse_rdma_devices);
+  usage.rdma = devices.state;
+  usage.rdma_why =
+      devices.state == TableState::gone ? "this machine has no RDMA netlink" : devices.why;
+  for (const auto& device : devices.objects) usage.devices.push_back(read_device(host, device));
+}
+
+template <typename Objects>
+void add_threads(const Objects& objects, std::set<std::uint32_t>& threads) {
+  for (const auto& object : objects) {
+    if (object.owner.thread) threads.insert(*object.owner.thread);
+  }
+}
+
+std::set<std::uint32_t> threads_of(const Usage& usage) {
+  std::set<std::uint32_t> threads;
+  for (const auto& device : usage.devices) {
+    add_threads(device.queue_pairs.objects, threads);
+    add_threads(device.memory_regions.objects, threads);
+    add_threads(device.domains.objects, threads);
+    add_threads(device.contexts.objects, threads);
+    add_threads(device.connections.objects, threads);
+  }
+  return threads;
+}
+
+void read_all_processes(Host& host, const UsageOptions& options, Usage& usage) {
+  auto table = read_processes(host, options.proc_dir, threads_of(usage));
+  if (!table) {
+    usage.processes_why = table.error().message;
+    return;
+  }
+  usage.processes_known = true;
+  usage.processes = *std::move(table);
+  for (const auto& [id, process] : usage.processes.by_id) {
+    if (!process.place || process.process != id) continue;
+    auto& container = usage.containers[process.place->container];
+    container.place = *process.place;
+    const bool first = container.processes.empty();
+    if (first || process.start_ticks < container.started_ticks) {
+      container.started_ticks = process.start_ticks;
+    }
+    container.processes.push_back(id);
+  }
+}
+
+void read_bundle(Host& host, const UsageOptions& options, ContainerUse& container) {
+  const auto text =
+      find_bundle(host, options.proc_dir, container.place.container, container.processes.front());
+  if (!text || !*text) {
+    container.bundle_problem = text ? "no bundle found through the shim" : text.error().message;
+    return;
+  }
+  auto bundle = parse_bundle(**text);
+  if (!bundle) {
+    container.bundle_problem = "config.json: " + bundle.error().message;
+    return;
+  }
+  container.bundle = *std::move(bundle);
+}
+
+bool may_concern_us(const ContainerUse& container) {
+  if (!container.bundle) return true;
+  return !container.bundle->devices.empty() || names_gpus(*container.bundle);
+}
+
+}  // namespace
+
+std::string_view to_string(TableState state) {
+  switch (state) {
+    case TableState::read: return "read";
+    case TableState::unsupported: return "unsupported";
+    case TableState::gone: return "gone";
+    case TableState::denied: return "denied";
+    case TableState::interrupted: return "interrupted";
+    case TableState::failed: break;
+  }
+  return "failed";
+}
+
+Usage read_usage(Host& host, const UsageOptions& options) {
+  Usage usage;
+  const auto first = host.readlink(options.proc_dir + "/self/ns/pid");
+  if (first && *first) usage.sees_all_processes = **first == kFirstPidNamespace;
+  usage.asked_ticks = read_uptime(host, options.proc_dir);
+  read_devices(host, usage);
+  // After the objects: a process that is younger than they are has the number of one that ended.
+  read_all_processes(host, options, usage);
+  for (auto& [id, container] : usage.containers) {
+    if (options.bundles) read_bundle(host, options, container);
+    if (may_concern_us(container)) {
+      container.network = read_network_use(host, options.proc_dir, container.processes);
+    }
+  }
+  usage.counted_ticks = read_uptime(host, options.proc_dir);
+  for (auto& device : usage.devices) device.traffic = read_traffic(host, device.device.name);
+  return usage;
+}
+
+}  // namespace railhead

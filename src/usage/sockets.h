@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "host/host.h"
+
+namespace railhead {
+
+/// Inodes of established TCP connections to somewhere else, from the text of /proc/PID/net/tcp or
+/// tcp6: those to this machine itself (loopback, or both ends of one address) are left out.
+/// Source: Linux net/ipv4/tcp_ipv4.c (get_tcp4_sock), net/ipv6/tcp_ipv6.c.
+std::vector<std::uint64_t> established_elsewhere(std::string_view text);
+
+/// Bytes that all devices of a network namespace but loopback received and sent, from the text of
+/// /proc/PID/net/dev. Source: Linux net/core/net-procfs.c.
+std::uint64_t netdev_bytes(std::string_view text);
+
+/// The network of a set of processes that share one namespace.
+struct NetworkUse {
+  bool own = false;                    ///< a network namespace that is not the node's
+  std::size_t connections = 0;         ///< established TCP connections to elsewhere that they hold
+  std::optional<std::uint64_t> bytes;  ///< through the netdevs of a namespace of their own
+
+  friend bool operator==(const NetworkUse&, const NetworkUse&) = default;
+};
+
+/// Absent where nothing of it may be known: no right to look at the namespace or, in the node's
+/// own, at the descriptors of the processes, or all have ended.
+std::optional<NetworkUse> read_network_use(Host& host, const std::string& proc_dir,
+                                           const std::vector<std::uint32_t>& processes);
+
+}  // namespace railhead

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/host.h"
+#include "usage/bundle.h"
+#include "usage/processes.h"
+#include "usage/rdma_objects.h"
+#include "usage/sockets.h"
+
+namespace railhead {
+
+/// How the question for one kind of object ended.
+enum class TableState : std::uint8_t {
+  read,
+  unsupported,  ///< the kernel does not know the question
+  gone,         ///< no such device any more, or in another RDMA namespace
+  denied,
+  interrupted,  ///< the objects changed whenever they were listed
+  failed,       ///< anything else: a limit of ours, a malformed answer
+};
+std::string_view to_string(TableState state);
+
+/// Objects of one kind of one device, or why there are none.
+template <typename Object>
+struct RdmaTable {
+  TableState state = TableState::gone;
+  std::string why;  ///< unless read
+  std::vector<Object> objects;
+
+  friend bool operator==(const RdmaTable&, const RdmaTable&) = default;
+};
+
+/// Traffic that a device's ports counted since they were set up; wraps and resets happen.
+struct PortTraffic {
+  std::optional<std::uint64_t> bytes;    ///< port_rcv_data and port_xmit_data, which count words
+  std::optional<std::uint64_t> packets;  ///< where there are no bytes (soft-RoCE)
+
+  friend bool operator==(const PortTraffic&, const PortTraffic&) = default;
+};
+
+struct RdmaDeviceUse {
+  RdmaDevice device;
+  RdmaTable<QueuePair> queue_pairs;
+  RdmaTable<MemoryRegion> memory_regions;
+  RdmaTable<ProtectionDomain> domains;
+  RdmaTable<UserContext> contexts;
+  RdmaTable<ConnectionId> connections;
+  PortTraffic traffic;  ///< of all ports
+
+  friend bool operator==(const RdmaDeviceUse&, const RdmaDeviceUse&) = default;
+};
+
+struct ContainerUse {
+  ContainerPlace place;
+  std::vector<std::uint32_t> processes;  ///< ascending
+  std::uint64_t started_ticks = 0;       ///< when the oldest of them began
+  std::optional<Bundle> bundle;
+  std::string bundle_problem;         ///< why there is no bundle
+  std::optional<NetworkUse> network;  ///< of containers that may concern us; see read_usage
+
+  friend bool operator==(const ContainerUse&, const ContainerUse&) = default;
+};
+
+/// Who uses RDMA on this machine, as it says itself, at one moment.
+struct Usage {
+  TableState rdma = TableState::gone;  ///< the list of devices; gone: no RDMA netlink here
+  std::string rdma_why;
+  std::vector<RdmaDeviceUse> devices;
+  std::optional<std::uint64_t> asked_ticks;    ///< uptime before the kernel was asked
+  std::optional<std::uint64_t> counted_ticks;  ///< uptime when traffic was counted
+  bool processes_known = false;
+  std::string processes_why;
+  ProcessTable processes;
+  std::map<std::string, ContainerUse> containers;  ///< by container id
+  /// Whether the asking process sees all PIDs: it is in the first PID namespace.
+  std::optional<bool> sees_all_processes;
+};
+
+struct UsageOptions {
+  std::string proc_dir = "/proc";
+  bool bundles = true;  ///< false: the names of containers are known from elsewhere
+};
+
+/// Reads it. Never fails as a whole. A container's network is looked at where it has a GPU's or an
+/// RDMA device, or, without a bundle, always.
+Usage read_usage(Host& host, const UsageOptions& options = {});
+
+}  // namespace railhead
