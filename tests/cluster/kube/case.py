@@ -5,17 +5,14 @@ import json
 import pathlib
 import unittest
 
-from lib import image
 from lib.agent import Agent
 from lib.cri import LOOK, Inside, inside_from
 from lib.machine import Machine, Tree
 from lib.process import Failed, wait_until
 from lib.runner import short_name
 
-from .cluster import GPU_RESOURCE, Cluster
-
-
-UNTIL_RELEASED = ["sh", "-c", "until [ -e /tmp/go ]; do sleep 0.1; done"]
+from .cluster import Cluster
+from .pod import manifest
 
 
 class ClusterCase(unittest.TestCase):
@@ -66,52 +63,10 @@ class ClusterCase(unittest.TestCase):
     def measured(self, what: str, seconds: float) -> None:
         print(f"      {what}: {seconds:.1f} s", flush=True)
 
-    def apply(
-        self,
-        name: str,
-        *,
-        limits: dict[str, int] | None = None,
-        gpus: int = 0,
-        env: dict[str, str] | None = None,
-        annotations: dict[str, str] | None = None,
-        host_network: bool = True,
-        waits: bool = False,
-        command: list[str] = image.IDLE,
-    ) -> str:
-        """A pod of one unprivileged container `main`; its name. With `waits` it is started after an
-        init container, which release() ends."""
-        limits = dict(limits or {})
-        if gpus:
-            limits[GPU_RESOURCE] = gpus
-        container = {
-            "name": "main",
-            "image": image.NAME,
-            "imagePullPolicy": "Never",
-            "command": command,
-            "env": [{"name": key, "value": value} for key, value in (env or {}).items()],
-            "resources": {"limits": limits},
-            "securityContext": {
-                "runAsUser": 1000,
-                "allowPrivilegeEscalation": False,
-                "capabilities": {"drop": ["ALL"]},
-            },
-        }
-        pod = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {"name": name, "annotations": annotations or {}},
-            "spec": {
-                "hostNetwork": host_network,
-                "automountServiceAccountToken": False,
-                "terminationGracePeriodSeconds": 0,
-                "containers": [container],
-            },
-        }
-        if waits:
-            plain = {key: container[key] for key in ("image", "imagePullPolicy", "securityContext")}
-            pod["spec"]["initContainers"] = [{"name": "init", "command": UNTIL_RELEASED, **plain}]
+    def apply(self, name: str, **kind: object) -> str:
+        """A pod as manifest() makes it; its name."""
         self._pods.append(name)
-        self.kubectl("apply", "-f", "-", text=json.dumps(pod))
+        self.kubectl("apply", "-f", "-", text=json.dumps(manifest(name, **kind)))
         return name
 
     def wait_initializing(self, name: str) -> None:

@@ -11,8 +11,7 @@ from lib.process import Daemon, wait_until
 
 from .control_plane import ControlPlane
 from .kubelet import NODE, ROOT, Kubelet
-
-GPU_RESOURCE = "nvidia.com/gpu"
+from .pod import GPU_RESOURCE
 
 
 class Cluster:

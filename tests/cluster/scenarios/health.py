@@ -3,7 +3,8 @@
 
 import time
 
-from kube.case import UNTIL_RELEASED, ClusterCase
+from kube.case import ClusterCase
+from kube.pod import UNTIL_RELEASED
 from lib.machine import SEED, Machine
 from lib.process import wait_until
 

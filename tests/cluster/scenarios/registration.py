@@ -19,21 +19,20 @@ class Registration(ClusterCase):
         super().setUp()
         self.machine = Machine(SEED)
 
-    def wait_back(self, when: str, successor: Agent | None = None) -> None:
-        """All slots are allocatable within the time that is promised; of `successor`, if given."""
-        began = time.monotonic()
-        if successor:
-            enrolled = {"name": "railhead_kubelet_enrolled", "pool": HCA}
-            wait_until("enrolled", lambda: successor.metric(**enrolled) == 1, PROMISED_S)
+    def wait_back(self, when: str, began: float, agent: Agent, enrolments: int = 1) -> None:
+        """All slots are allocatable, by this agent, within the time that is promised."""
+        asked = {"name": "railhead_kubelet_registrations_total", "pool": HCA}
+        wait_until("enrolled", lambda: agent.metric(**asked) >= enrolments, PROMISED_S)
         self.cluster.wait_allocatable(HCA, 100, PROMISED_S - (time.monotonic() - began))
         self.measured(f"capacity back {when}", time.monotonic() - began)
 
     def test_capacity_is_back_after_a_restart_of_the_kubelet(self) -> None:
-        self.agent(self.machine)
+        agent = self.agent(self.machine)
         self.cluster.wait_allocatable(HCA, 100)
         self.run_pod("before", limits={HCA: 1})
+        began = time.monotonic()
         self.cluster.kubelet.restart()
-        self.wait_back("after the kubelet's restart")
+        self.wait_back("after the kubelet was ended, its start included", began, agent, 2)
         self.assert_gets(self.run_pod("after", limits={HCA: 1}), self.machine, ALL)
         self.assert_gets(self.look("before"), self.machine, ALL)
 
@@ -42,8 +41,9 @@ class Registration(ClusterCase):
         self.cluster.wait_allocatable(HCA, 100)
         agent.kill()
         self.cluster.wait_allocatable(HCA, 0)
+        began = time.monotonic()
         agent.start()
-        self.wait_back("after an agent was killed and started")
+        self.wait_back("after the start of an agent that was killed", began, agent)
         self.assert_gets(self.run_pod("next", limits={HCA: 1}), self.machine, ALL)
 
     def test_a_successor_stands_by_and_takes_over(self) -> None:
@@ -52,8 +52,9 @@ class Registration(ClusterCase):
         new = self.agent(self.machine)  # ready although the other one holds the registration
         self.assertEqual(0, new.metric("railhead_kubelet_enrolled", pool=HCA))
         self.assert_gets(self.run_pod("overlap", limits={HCA: 1}), self.machine, ALL)
+        began = time.monotonic()
         self.assertEqual(0, old.terminate())
-        self.wait_back("after the agent before has ended", new)
+        self.wait_back("in the hands of the successor", began, new)
         self.assert_gets(self.run_pod("after", limits={HCA: 1}), self.machine, ALL)
 
     def test_the_kubelet_finds_our_socket_in_its_plugin_registry(self) -> None:
