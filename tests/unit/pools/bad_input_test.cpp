@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What must not be taken for a pool, in each of the files that are read.
+#include <gmock/gmock.h>
+
+#include "unit/pools/documented_machine.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+std::string flat(const std::string& more) {
+  return "resourceName: rdma.io/hca\nresourceCount: 10\n" + more;
+}
+
+std::string ours(const std::string& more) {
+  return "pools: [{name: rdma.io/a, " + more + "}]";
+}
+
+std::string shared_with(const std::string& more) {
+  return R"({"configList": [{"resourceName": "a", "selectors": {"vendors": ["15b3"]}, )" + more +
+         "}]}";
+}
+
+TEST(BadPools, broken_json_is_named_with_its_place) {
+  for (const std::string text :
+       {R"({"configList": [{"resourceName": "a" "rdmaHcaMax": 1}]})",
+        R"({"resourceList": [{"resourceName": "a", "selectors": {"vendors": ["15b3"})",
+        R"({"resourceList": [{"resourceName": "a",}]})", R"({"configList": [})"}) {
+    EXPECT_THAT(error_of(text), AllOf(HasSubstr("file"), HasSubstr("JSON"))) << text;
+  }
+}
+
+TEST(BadPools, a_key_twice_is_an_error) {
+  EXPECT_THAT(error_of(R"({"configList": [{"resourceName": "a", "resourceName": "b",
+                           "rdmaHcaMax": 1, "selectors": {"vendors": ["15b3"]}}]})"),
+              HasSubstr("resourceName"));
+  EXPECT_THAT(error_of(flat("resourceName: rdma.io/other\n")), HasSubstr("resourceName"));
+}
+
+TEST(BadPools, the_same_resource_twice_is_an_error_in_every_file) {
+  const std::string item = R"({"resourceName": "a", "selectors": {"vendors": ["15b3"]}})";
+  EXPECT_THAT(error_of(R"({"resourceList": [)" + item + ", " + item + "]}"),
+              HasSubstr("\"intel.com/a\" is already defined"));
+  EXPECT_THAT(error_of("pools: [{name: a.io/a}, {name: a.io/a}]"),
+              HasSubstr("\"a.io/a\" is already defined"));
+}
+
+TEST(BadPools, a_negative_count_is_an_error_in_every_file) {
+  EXPECT_THAT(error_of(shared_with(R"("rdmaHcaMax": -1)")), HasSubstr("-1 is not a number"));
+  EXPECT_NE(error_of("resourceName: rdma.io/hca\nresourceCount: -5\n"), "");
+  EXPECT_THAT(error_of(ours("slots: -1")), HasSubstr("slots"));
+  EXPECT_THAT(error_of(ours("slotsPerNic: -1")), HasSubstr("slotsPerNic"));
+  EXPECT_NE(error_of(R"({"periodicUpdateInterval": -1, "configList": [{"resourceName": "a",
+                         "rdmaHcaMax": 1, "selectors": {"vendors": ["15b3"]}}]})"),
+            "");
+}
+
+TEST(BadPools, a_count_that_no_kubelet_could_list_is_an_error) {
+  EXPECT_THAT(error_of(shared_with(R"("rdmaHcaMax": 2147483648)")), HasSubstr("rdmaHcaMax"));
+  EXPECT_THAT(error_of(ours("slots: 99999999999999999999")), HasSubstr("slots"));
+  EXPECT_THAT(error_of(shared_with(R"("rdmaHcaMax": 1.5)")), HasSubstr("rdmaHcaMax"));
+}
+
+TEST(BadPools, an_impossible_range_matches_nothing_and_is_named) {
+  for (const std::string range :
+       {"ens785f0#7-2", "ens785f0#", "ens785f0#a", "ens785f0#1-", "ens785f0#-3", "ens785f0#1,,2",
+        "ens785f0#0-99999999999999999999", "#0-3"}) {
+    const auto parsed = parse_text(sriov(R"({"pfNames": [")" + range + R"("]})"));
+    ASSERT_TRUE(parsed) << range;
+    EXPECT_THAT(parsed->warnings, testing::ElementsAre(HasSubstr("\"" + range + "\""))) << range;
+    EXPECT_THAT(Pooled(documented_machine(), parsed->specs).members(), IsEmpty()) << range;
+  }
+}
+
+TEST(BadPools, a_name_that_is_too_long_is_an_error_in_every_file) {
+  const std::string name(64, 'a');
+  EXPECT_THAT(
+      error_of(R"({"resourceList": [{"resourceName": ")" + name + R"(", "selectors": {}}]})"),
+      HasSubstr("more than 63"));
+  EXPECT_THAT(error_of("pools: [{name: a.io/" + name + "}]"), HasSubstr("more than 63"));
+  EXPECT_THAT(error_of("resourceName: a.io/" + name + "\nresourceCount: 1\n"),
+              HasSubstr("more than 63"));
+}
+
+TEST(BadPools, a_selector_that_matches_nothing_has_a_reason_for_each_nic) {
+  for (const auto& [selectors, fact] :
+       std::map<std::string, std::string>{{R"({"vendors": ["1077"]})", "vendors: "},
+                                          {R"({"deviceIDs": ["ffff"]})", "deviceIDs: "},
+                                          {R"({"drivers": ["qedr"]})", "drivers: "},
+                                          {R"({"ifNames": ["eth7"]})", "ifNames: "},
+                                          {R"({"linkTypes": ["fibre"]})", "linkTypes: "}}) {
+    const Pooled pooled(machine("dgx-h100"), shared(selectors));
+    EXPECT_THAT(pooled.members(), IsEmpty());
+    for (const auto& function : pooled.table.functions) {
+      EXPECT_THAT(pooled.why(function.id), HasSubstr(fact)) << function.id;
+    }
+  }
+}
+
+TEST(BadPools, hostile_depth_is_refused) {
+  EXPECT_NE(
+      error_of(R"({"resourceList": )" + std::string(5000, '[') + std::string(5000, ']') + "}"), "");
+}
+
+}  // namespace
+}  // namespace railhead::test
