@@ -169,6 +169,8 @@ class Registrar::Offer final : public Resource {
     plugin_->publish(devices_);
     own_ = identity_of(path_);
     kubelet_ = kubelet;
+    round_ = std::make_shared<bool>();
+    is_asking_ = false;
     retry_ = kFirstRetry;
     next_try_ = owner_.clock_.now();
     become(Standing::enrolling);
@@ -179,8 +181,8 @@ class Registrar::Offer final : public Resource {
     is_asking_ = true;
     const std::string name = path_.substr(path_.rfind('/') + 1);
     owner_.client_.enroll(name, options_,
-                          [this, alive = std::weak_ptr(alive_)](const Status& answer) {
-                            if (!alive.expired()) heard(answer);
+                          [this, round = std::weak_ptr(round_)](const Status& answer) {
+                            if (!round.expired()) heard(answer);
                           });
   }
 
@@ -218,7 +220,8 @@ class Registrar::Offer final : public Resource {
   std::optional<FileIdentity> kubelet_;  // the one we are served for
   bool is_watched_ = false;
   bool is_asking_ = false;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  // for answers that come after our end
+  /// Of this serving: an answer that comes after it, or after our end, is that of another kubelet.
+  std::shared_ptr<bool> round_;
   TimePoint next_try_{};
   milliseconds retry_ = kFirstRetry;
 };

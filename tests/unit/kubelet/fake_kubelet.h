@@ -17,7 +17,8 @@
 namespace railhead::kubelet::test {
 
 /// A device manager as far as it matters here: it opens the list of whoever registers, and may be
-/// told to refuse, to close its lists, and to leave resources out of its account.
+/// told to refuse, to keep them waiting, to close its lists, and to leave resources out of its
+/// account.
 class FakeKubelet final : public v1beta1::Registration::Service,
                           public v1::PodResourcesLister::Service {
  public:
@@ -35,6 +36,7 @@ class FakeKubelet final : public v1beta1::Registration::Service,
   FakeKubelet& operator=(const FakeKubelet&) = delete;
 
   ~FakeKubelet() override {
+    stall(false);
     server_->Shutdown();
     close_lists();
   }
@@ -43,6 +45,7 @@ class FakeKubelet final : public v1beta1::Registration::Service,
                         v1beta1::Empty* /*answer*/) override {
     if (refuses) return {grpc::StatusCode::INVALID_ARGUMENT, "not this name"};
     ++registrations;
+    stalls_.wait(true);
     const std::lock_guard lock(mutex_);
     auto& list = lists_[request->resource_name()];
     list.reset();
@@ -59,6 +62,12 @@ class FakeKubelet final : public v1beta1::Registration::Service,
       if (counts) answer->add_devices()->set_resource_name(name);
     }
     return grpc::Status::OK;
+  }
+
+  /// Registrations are neither answered nor followed by a list while it does.
+  void stall(bool now) {
+    stalls_ = now;
+    stalls_.notify_all();
   }
 
   void close_lists() {
@@ -130,6 +139,7 @@ class FakeKubelet final : public v1beta1::Registration::Service,
   };
 
   std::string folder_;
+  std::atomic<bool> stalls_{false};
   std::mutex mutex_;
   std::unique_ptr<grpc::Server> server_;
   std::map<std::string, std::unique_ptr<List>> lists_;

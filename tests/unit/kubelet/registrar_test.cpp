@@ -119,6 +119,17 @@ TEST_F(RegistrarTest, a_kubelet_that_restarts_is_told_again) {
   }
 }
 
+TEST_F(RegistrarTest, a_kubelet_that_is_new_is_told_before_the_one_that_hung_has_answered) {
+  Kubelet hung(folder_);
+  hung.stall(true);
+  Agent agent(folder_);
+  ASSERT_TRUE(agent.until([&] { return hung.registrations == 1; }));
+  std::filesystem::remove(folder_ + "/kubelet.sock");
+  Kubelet fresh(folder_);
+  ASSERT_TRUE(agent.until([&] { return fresh.registrations == 1; }));
+  EXPECT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+}
+
 TEST_F(RegistrarTest, a_refusal_is_shown_and_tried_again) {
   Kubelet kubelet(folder_);
   kubelet.refuses = true;
