@@ -6,6 +6,7 @@ what Kubernetes 1.36 does: pkg/kubelet/cm/devicemanager/plugin/v1beta1 (it calls
 inside Register, then watches) and manager.go (a start removes every socket of the folder).
 """
 
+import functools
 import os
 import pathlib
 import stat
@@ -142,6 +143,8 @@ class Kubelet:
         self.pods: bytes = b""  # the answer to List
         self.answer_after_s = 0.0
         self._servers: list[grpc.Server] = []
+        self._lock = threading.Lock()
+        self._life = object()  # another after each start
 
     def start(self) -> "Kubelet":
         for folder in (self.plugins, self.registry, self.root / "pod-resources"):
@@ -149,7 +152,9 @@ class Kubelet:
         for entry in self.plugins.iterdir():
             if stat.S_ISSOCK(entry.lstat().st_mode):
                 entry.unlink()
-        self._serve(self.plugins, REGISTRATION, {"Register": (self._register, messages.REGISTER)})
+        life = self._life = object()
+        register = functools.partial(self._register, life)
+        self._serve(self.plugins, REGISTRATION, {"Register": (register, messages.REGISTER)})
         calls = {"List": (self._list, messages.EMPTY)}
         calls["GetAllocatableResources"] = (self._allocatable, messages.EMPTY)
         self._serve(self.root / "pod-resources", POD_RESOURCES, calls)
@@ -169,15 +174,18 @@ class Kubelet:
         server.start()
         self._servers.append(server)
 
-    def _register(self, request: dict, context: grpc.ServicerContext) -> dict:
+    def _register(self, life: object, request: dict, context: grpc.ServicerContext) -> dict:
         self.registrations += 1
         if self.refusal:
             context.abort(grpc.StatusCode.UNKNOWN, self.refusal)
         endpoint = Endpoint(Plugin(self.plugins / request["endpoint"]), request, self.reads)
-        before = self.endpoints.pop(request["resource_name"], None)
-        if before:
-            before.close()
-        self.endpoints[request["resource_name"]] = endpoint
+        stale = endpoint  # of a kubelet that has ended meanwhile, which watches nothing
+        with self._lock:
+            if life is self._life:
+                stale = self.endpoints.pop(request["resource_name"], None)
+                self.endpoints[request["resource_name"]] = endpoint
+        if stale:
+            stale.close()
         time.sleep(self.patience_s)
         return {}
 
@@ -195,9 +203,11 @@ class Kubelet:
         return {"devices": held}
 
     def stop(self) -> None:
-        for endpoint in self.endpoints.values():
+        with self._lock:
+            ended, self.endpoints = self.endpoints, {}
+            self._life = object()
+        for endpoint in ended.values():
             endpoint.close()
-        self.endpoints = {}
         for server in self._servers:
             server.stop(0).wait()
         self._servers = []
