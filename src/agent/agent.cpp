@@ -23,6 +23,7 @@
 #include "agent/mail_loop.h"
 #include "agent/metric_list.h"
 #include "agent/nri_face.h"
+#include "agent/pods_face.h"
 #include "agent/version.h"
 #include "host/directory_host.h"
 #include "metrics/http_server.h"
@@ -45,22 +46,33 @@ nri::SessionOptions session_options(const Config& config) {
   return options;
 }
 
+PodsFaceOptions pods_options(const Config& config) {
+  PodsFaceOptions options;
+  options.every = std::chrono::seconds(config.number("pods.sampleSeconds"));
+  options.proof.grace_seconds = static_cast<double>(config.number("pods.graceSeconds"));
+  options.usage.proc_dir = config.text("host.proc");
+  return options;
+}
+
 class Agent {
  public:
   Agent(const Config& config, Log& log, std::unique_ptr<Host> live, Machine& machine, Clock& clock,
-        MetricRegistry& metrics, std::unique_ptr<Mailbox> mailbox)
+        MetricRegistry& metrics, std::unique_ptr<Mailbox> mailbox, MachineOrigin origin)
       : config_(config),
+        origin_(std::move(origin)),
         log_(log),
         live_(std::move(live)),
         machine_(machine),
         clock_(clock),
         metrics_(metrics),
         mail_(std::move(mailbox), loop_),
-        face_(machine, *live_, config.text("host.proc"), config.enabled("nri.failRequest"), log,
-              metrics,
-              [this](const auto& request, auto table, auto timeout, auto done) {
-                claims_->ask(request, std::move(table), timeout, std::move(done));
-              }),
+        face_(
+            machine, *live_, config.text("host.proc"), config.enabled("nri.failRequest"), log,
+            metrics,
+            [this](const auto& request, auto table, auto timeout, auto done) {
+              claims_->ask(request, std::move(table), timeout, std::move(done));
+            },
+            &book_),
         signals_(loop_, SIGTERM, SIGINT),
         rescan_(loop_) {}
 
@@ -80,6 +92,12 @@ class Agent {
           log_, metrics_);
       kubelet_->start();
     }
+    if (config_.number("pods.sampleSeconds") > 0) {
+      pods_.emplace(
+          pods_options(config_), [origin = origin_] { return open_machine(origin); }, loop_,
+          mail_.box(), machine_, book_, log_, metrics_);
+      pods_->start();
+    }
     signals_.async_wait([this](const auto& failure, int signal) {
       if (!failure) stop(signal);
     });
@@ -95,6 +113,7 @@ class Agent {
 
   void stop(int signal) {
     log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
+    if (pods_) pods_->stop();
     if (kubelet_) kubelet_->stop();
     if (session_) session_->stop();
     server_->stop();
@@ -131,7 +150,8 @@ class Agent {
       if (kubelet_) kubelet_->publish_metrics();
       return {200, metrics_.expose(), "text/plain; version=0.0.4; charset=utf-8"};
     }
-    return {404, "pages: /metrics /healthz /readyz\n"};
+    if (target == "/pods" && pods_) return {200, pods_->page(), "application/json"};
+    return {404, "pages: /metrics /healthz /readyz /pods\n"};
   }
 
   [[nodiscard]] Readiness nri_readiness() const {
@@ -169,6 +189,7 @@ class Agent {
   }
 
   const Config& config_;
+  MachineOrigin origin_;
   Log& log_;
   std::unique_ptr<Host> live_;
   Machine& machine_;
@@ -176,6 +197,7 @@ class Agent {
   MetricRegistry& metrics_;
   asio::io_context loop_{1};
   MailLoop mail_;  // outlives all that post
+  ContainerBook book_;
   NriFace face_;
   asio::signal_set signals_;
   asio::steady_timer rescan_;
@@ -184,6 +206,7 @@ class Agent {
   std::optional<GpuClaims> claims_;
   std::optional<nri::Session> session_;
   std::optional<KubeletFace> kubelet_;
+  std::optional<PodsFace> pods_;
 };
 
 void warn_of_pools(const PoolSpecs& pools, const Config& config, Log& log) {
@@ -233,7 +256,7 @@ Status run_agent(const Config& config) {
   if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};
   auto live = TRY(DirectoryHost::open("/"));
   auto mailbox = TRY(Mailbox::open());
-  Agent agent(config, log, std::move(live), machine, clock, metrics, std::move(mailbox));
+  Agent agent(config, log, std::move(live), machine, clock, metrics, std::move(mailbox), origin);
   return agent.run();
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/holders.h"
 
+#include <set>
+#include <utility>
+
 #include "inject/gpus_of.h"
 #include "inject/surroundings.h"
 
@@ -8,10 +11,12 @@ namespace railhead {
 namespace {
 
 /// The bundle as the runtime would have shown it when the container was made. Views the bundle.
-ContainerRequest request_of(const Bundle& bundle) {
+ContainerRequest request_of(const std::string& id, const Bundle& bundle) {
   ContainerRequest request;
+  request.id = id;
   request.pod_name = bundle.pod;
   request.pod_namespace = bundle.pod_namespace;
+  request.pod_uid = bundle.pod_uid;
   request.name = bundle.container;
   request.env.assign(bundle.env.begin(), bundle.env.end());
   for (const auto& device : bundle.devices) {
@@ -23,35 +28,72 @@ ContainerRequest request_of(const Bundle& bundle) {
   return request;
 }
 
-/// UUID, else PCI address.
-std::string gpu_name(const Gpu& gpu) {
-  return gpu.uuid.value_or(gpu.pci.str());
+bool has_device(const ContainerRequest& request, const CharDevice& wanted) {
+  for (const auto& device : request.devices) {
+    if (device.type == 'c' && device.major == wanted.major && device.minor == wanted.minor) {
+      return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string> nics_of(const ContainerRequest& request, const Node& node) {
+  std::vector<std::string> names;
+  for (const auto& nic : node.nics) {
+    for (const auto& device : nic.uverbs) {
+      if (!has_device(request, device)) continue;
+      names.push_back(nic.name);
+      break;
+    }
+  }
+  return names;
 }
 
 }  // namespace
+
+Holder holder_of(const ContainerRequest& request, const DecisionTable& table) {
+  const auto& node = table.node();
+  const bool privileged = is_privileged(request);
+  Holder holder;
+  holder.container_id = request.id;
+  holder.pod_namespace = request.pod_namespace;
+  holder.pod = request.pod_name;
+  holder.pod_uid = request.pod_uid;
+  holder.container = request.name.empty() ? request.id.substr(0, 12) : request.name;
+  for (const auto gpu : gpus_of(request, table, privileged, GpuClaim::no_kubelet).gpus) {
+    holder.gpus.push_back(node.gpus[gpu].uuid.value_or(node.gpus[gpu].pci.str()));
+  }
+  if (!privileged) holder.nics = nics_of(request, node);
+  return holder;
+}
 
 std::vector<Holder> holders_of(const Usage& usage, const DecisionTable& table) {
   std::vector<Holder> holders;
   for (const auto& [id, container] : usage.containers) {
     if (!container.bundle) continue;
-    const auto& bundle = *container.bundle;
-    const auto request = request_of(bundle);
-    const bool privileged = is_privileged(request);
-    Holder holder;
-    holder.container_id = id;
-    holder.pod_namespace = bundle.pod_namespace;
-    holder.pod = bundle.pod;
-    holder.pod_uid = bundle.pod_uid;
-    holder.container = bundle.container.empty() ? id.substr(0, 12) : bundle.container;
-    holder.sandbox = bundle.sandbox;
-    holder.world_size = world_size(bundle);
-    for (const auto gpu : gpus_of(request, table, privileged, GpuClaim::no_kubelet).gpus) {
-      holder.gpus.push_back(gpu_name(table.node().gpus[gpu]));
-    }
-    if (!privileged) holder.nics = nics_of_bundle(bundle, table.node());
+    auto holder = holder_of(request_of(id, *container.bundle), table);
+    holder.sandbox = container.bundle->sandbox;
+    holder.world_size = world_size(*container.bundle);
     holders.push_back(std::move(holder));
   }
   return holders;
+}
+
+void ContainerBook::note(Holder holder) {
+  if (by_id_.size() >= kMaxContainers) return;
+  auto id = holder.container_id;
+  by_id_.insert_or_assign(std::move(id), Entry{std::move(holder), true});
+}
+
+void ContainerBook::complete(std::vector<Holder>& holders, const Usage& usage) {
+  std::set<std::string> named;
+  for (const auto& holder : holders) named.insert(holder.container_id);
+  for (auto at = by_id_.begin(); at != by_id_.end();) {
+    const bool runs = usage.containers.contains(at->first);
+    if (runs && !named.contains(at->first)) holders.push_back(at->second.holder);
+    const bool keep = runs || std::exchange(at->second.fresh, false);
+    at = keep ? std::next(at) : by_id_.erase(at);
+  }
 }
 
 }  // namespace railhead

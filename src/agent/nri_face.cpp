@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/nri_face.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -96,14 +97,15 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
 }
 
 NriFace::NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
-                 MetricRegistry& metrics, AskClaim ask)
+                 MetricRegistry& metrics, AskClaim ask, ContainerBook* book)
     : machine_(machine),
       live_(live),
       proc_dir_(std::move(proc_dir)),
       fail_request_(fail_request),
       log_(log),
       metrics_(metrics),
-      ask_(std::move(ask)) {}
+      ask_(std::move(ask)),
+      book_(book) {}
 
 void NriFace::configured(const nri::RuntimePeer& peer) {
   claim_timeout_ = peer.request_timeout / 2;  // well before the session's own deadline
@@ -131,6 +133,7 @@ void NriFace::configured(const nri::RuntimePeer& peer) {
 
 void NriFace::existing(const ContainerRequest& container) {
   const auto table = machine_.table();
+  if (book_ != nullptr) book_->note(holder_of(container, *table));
   const auto lacks = missing_devices(container, *table, ability_, GpuClaim::no_kubelet);
   if (lacks.empty()) return;
   ++lacking_;
@@ -204,8 +207,21 @@ void NriFace::report_again(const ContainerRequest& request) {
   log_.write(LogLevel::warn, "container created again", fields);
 }
 
+/// With the NICs that it had and those that it was given.
+void NriFace::note_container(const ContainerRequest& request, const Decision& decision,
+                             const DecisionTable& table) {
+  auto holder = holder_of(request, table);
+  for (const auto n : decision.nics) {
+    const auto& name = table.node().nics[n].name;
+    auto& nics = holder.nics;
+    if (std::find(nics.begin(), nics.end(), name) == nics.end()) nics.push_back(name);
+  }
+  book_->note(std::move(holder));
+}
+
 void NriFace::report(const ContainerRequest& request, const Decision& decision,
                      const DecisionTable& table) {
+  if (book_ != nullptr) note_container(request, decision, table);
   if (!decision.adjustment.empty() && recent_.note(request)) report_again(request);
   metrics_.add(
       "railhead_nri_decisions_total",

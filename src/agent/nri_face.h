@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/holders.h"
 #include "agent/log.h"
 #include "agent/machine.h"
 #include "agent/recent_creations.h"
@@ -30,9 +31,9 @@ using AskClaim = std::function<void(const ContainerRequest&, std::shared_ptr<con
 class NriFace : public nri::Handler {
  public:
   /// `fail_request`: the node's policy is fail-closed, which the runtime should be able to honour.
-  /// Without `ask` the environment is trusted.
+  /// Without `ask` the environment is trusted. With a `book` every container is noted there.
   NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
-          MetricRegistry& metrics, AskClaim ask = {});
+          MetricRegistry& metrics, AskClaim ask = {}, ContainerBook* book = nullptr);
 
   void configured(const nri::RuntimePeer& peer) override;
   void existing(const ContainerRequest& container) override;
@@ -47,6 +48,8 @@ class NriFace : public nri::Handler {
  private:
   /// What decide() says, without what cannot be provided just now.
   Decision decided(const ContainerRequest& request, const DecisionTable& table, GpuClaim claim);
+  void note_container(const ContainerRequest& request, const Decision& decision,
+                      const DecisionTable& table);
   void report_again(const ContainerRequest& request);
   void report(const ContainerRequest& request, const Decision& decision,
               const DecisionTable& table);
@@ -58,6 +61,7 @@ class NriFace : public nri::Handler {
   Log& log_;
   MetricRegistry& metrics_;
   AskClaim ask_;
+  ContainerBook* book_;
   std::chrono::milliseconds claim_timeout_{1000};
   RuntimeAbility ability_;
   RecentCreations recent_;

@@ -7,6 +7,8 @@
 #include "host/recording_host.h"
 #include "host/redact.h"
 #include "host/snapshot.h"
+#include "usage/bundle.h"
+#include "usage/usage.h"
 
 namespace railhead {
 namespace {
@@ -14,7 +16,18 @@ namespace {
 struct SnapshotFlags {
   std::string output = "-";
   bool raw = false;
+  bool pods = false;
 };
+
+/// An OCI bundle holds the container's environment, secrets included. None of it leaves the machine
+/// but what `railhead pods` reads, --raw or not.
+void shorten_bundles(Snapshot& snapshot) {
+  for (auto& [path, entry] : snapshot.entries) {
+    auto* file = std::get_if<SnapshotFile>(&entry);
+    if (file == nullptr || base_name(path) != "config.json") continue;
+    file->content = shortened_bundle(file->content);
+  }
+}
 
 int record(const Invocation& invocation, const SnapshotFlags& flags, const Config& config) {
   const auto origin = machine_origin(config);
@@ -23,7 +36,9 @@ int record(const Invocation& invocation, const SnapshotFlags& flags, const Confi
   if (!host) return invocation.fail("snapshot", host.error());
   RecordingHost recorder(**host);
   const auto node = read_node(recorder);
+  if (flags.pods) read_usage(recorder, {config.text("host.proc"), true});
   auto snapshot = recorder.recorded();
+  if (flags.pods) shorten_bundles(snapshot);
   if (!flags.raw) {
     auto redacted = redact(snapshot);
     for (const auto& what : redacted.replaced) invocation.err << "replaced " << what << "\n";
@@ -52,6 +67,9 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   app->add_option("-o,--output", flags->output, "file to write [- is standard output]")
       ->type_name("FILE");
   app->add_flag("--raw", flags->raw, "keep serial numbers, UUIDs, GUIDs and addresses");
+  app->add_flag(
+      "--pods", flags->pods,
+      "also what `railhead pods` reads: RDMA objects, processes of containers, their names");
   app->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return invocation.with_config(

@@ -31,6 +31,11 @@ constexpr std::array<std::string_view, 12> kSerialFiles = {
     "phys_switch_id", "phys_port_id",  "serial_num",     "chassis_asset_tag"};
 constexpr std::array<std::string_view, 2> kOpaqueFiles = {"vpd", "config"};  // below /sys
 
+/// In /proc/net/tcp6: ::1 and ::, and what stands before an IPv4 address.
+constexpr std::array<std::string_view, 2> kLoopback6 = {"00000000000000000000000001000000",
+                                                        "00000000000000000000000000000000"};
+constexpr std::string_view kMapped6 = "0000000000000000FFFF0000";
+
 constexpr std::string_view kNetlink = "/.netlink/";  // as in rdma_path()
 
 /// Asset tags and serial numbers that name a cloud or nothing at all; the first is every Azure
@@ -130,6 +135,9 @@ class Redactor {
     if (name == "ipv6_route") {
       return change_columns(content, {0, 2, 4}, [this](auto word) { change_gid(word, Kind::ip); });
     }
+    if (name == "tcp" || name == "tcp6") {
+      return change_columns(content, {1, 2}, [this](auto word) { change_socket(word); });
+    }
     if (name == "if_inet6") {
       return change_columns(content, {0}, [this](auto word) { change_gid(word, Kind::ip); });
     }
@@ -181,6 +189,16 @@ class Redactor {
     if (change<6>(Kind::mac, text, [this](auto bytes) { names_.mac(bytes); })) return;
     const auto gid = [this](auto bytes) { names_.gid_or_ipv6(bytes.template last<16>()); };
     if (!change<20>(Kind::mac, text, gid)) blank(Kind::mac, text);
+  }
+
+  /// "0100007F:1F90" or the same with 32 digits, in words of the machine.
+  void change_socket(std::span<char> text) {
+    const auto colon = std::find(text.begin(), text.end(), ':');
+    const auto address = text.first(static_cast<std::size_t>(colon - text.begin()));
+    if (address.size() == 8) return ipv4_le(address);
+    if (address.size() != 32 || is_one_of(text_of(address), kLoopback6)) return;
+    if (text_of(address.first(24)) == kMapped6) return ipv4_le(address.last(8));
+    change_gid(address, Kind::ip);
   }
 
   /// As the kernel prints it on little-endian machines: the last byte first.

@@ -28,6 +28,14 @@ bool moved(const QueuePair& before, const QueuePair& now) {
          (before.receive_psn && now.receive_psn && *before.receive_psn != *now.receive_psn);
 }
 
+/// Numbers are used again; the next owner's has another protection domain or another maker. (The
+/// thread that made one may have ended meanwhile.)
+bool is_same(const QueuePair& before, const QueuePair& now) {
+  const bool same_maker =
+      !before.owner.thread || !now.owner.thread || before.owner.thread == now.owner.thread;
+  return same_maker && before.domain == now.domain;
+}
+
 constexpr std::size_t kExamples = 4;
 
 class DeviceCount {
@@ -100,9 +108,11 @@ class DeviceCount {
     if (share->examples.size() < kExamples && pair.state == QpState::rts) {
       share->examples.push_back(describe(pair));
     }
-    if (before_ == nullptr) return;
     const auto earlier = earlier_.find(pair.number);
-    const bool moves = earlier != earlier_.end() && moved(*earlier->second, pair);
+    const bool is_new = earlier == earlier_.end() || !is_same(*earlier->second, pair);
+    if (is_new) ++share->appeared;
+    if (before_ == nullptr) return;
+    const bool moves = !is_new && moved(*earlier->second, pair);
     share->moving = share->moving.value_or(0) + (moves ? 1 : 0);
   }
 

@@ -165,6 +165,7 @@ DeviceShare PodUse::total() const {
     sum.queue_pairs += share.queue_pairs;
     sum.ready += share.ready;
     sum.connected += share.connected;
+    sum.appeared += share.appeared;
     sum.regions += share.regions;
     sum.registered_bytes += share.registered_bytes;
     sum.contexts += share.contexts;
@@ -175,22 +176,6 @@ DeviceShare PodUse::total() const {
     sum.sole_user = sum.sole_user && share.sole_user;
   }
   return sum;
-}
-
-std::vector<std::string> nics_of_bundle(const Bundle& bundle, const Node& node) {
-  std::vector<std::string> names;
-  for (const auto& nic : node.nics) {
-    const bool held =
-        std::any_of(nic.uverbs.begin(), nic.uverbs.end(), [&](const CharDevice& node_device) {
-          return std::any_of(bundle.devices.begin(), bundle.devices.end(),
-                             [&](const BundleDevice& device) {
-                               return device.type == 'c' && device.major == node_device.major &&
-                                      device.minor == node_device.minor;
-                             });
-        });
-    if (held) names.push_back(nic.name);
-  }
-  return names;
 }
 
 PodsView judge_pods(const Usage& now, const Usage* before, const Node& node,

@@ -42,6 +42,7 @@ struct DeviceShare {
   std::size_t connected = 0;  ///< in RTS, to another queue pair: not UD, not looped to itself
   std::optional<std::size_t> moving;  ///< queue pairs whose sequence numbers moved since the
                                       ///< reading before
+  std::size_t appeared = 0;  ///< queue pairs that the reading before did not have; all without one
   std::vector<std::string> examples;  ///< a few of them: "pid 4711 lqpn 17 RTS mlx5_0/1"
   std::size_t regions = 0;
   std::uint64_t registered_bytes = 0;
@@ -97,8 +98,5 @@ struct PodsView {
 /// one nothing is said of it.
 PodsView judge_pods(const Usage& now, const Usage* before, const Node& node,
                     const std::vector<Holder>& holders, const ProofOptions& options);
-
-/// The RDMA devices of this node whose device nodes are in a bundle, by number.
-std::vector<std::string> nics_of_bundle(const Bundle& bundle, const Node& node);
 
 }  // namespace railhead

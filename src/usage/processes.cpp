@@ -101,7 +101,7 @@ Result<ProcessTable> read_processes(Host& host, const std::string& proc_dir,
   std::size_t looked_at = 0;
   for (const auto& name : *names) {
     const auto id = parse_pid(name);
-    if (!id) continue;
+    if (!id || threads.contains(*id)) continue;
     if (++looked_at > kMaxProcesses) {
       table.complete = false;
       break;
@@ -109,7 +109,6 @@ Result<ProcessTable> read_processes(Host& host, const std::string& proc_dir,
     TRY_STATUS(add_process(host, proc_dir, *id, table));
   }
   for (const auto id : threads) {
-    if (table.by_id.contains(id)) continue;
     auto thread = read_process_use(host, proc_dir, id);
     if (!thread) table.complete = false;
     if (thread && *thread) table.by_id.emplace(id, **std::move(thread));

@@ -49,13 +49,15 @@ bool add_sockets(Host& host, const std::string& folder, std::set<std::uint64_t>&
   return true;
 }
 
-std::vector<std::uint64_t> connections_of(Host& host, const std::string& folder) {
-  std::vector<std::uint64_t> all;
+/// Absent where neither table can be read.
+std::optional<std::vector<std::uint64_t>> connections_of(Host& host, const std::string& folder) {
+  std::optional<std::vector<std::uint64_t>> all;
   for (const auto* name : {"/net/tcp", "/net/tcp6"}) {
     const auto text = host.read(folder + name);
     if (!text || !*text) continue;
     const auto some = established_elsewhere(**text);
-    all.insert(all.end(), some.begin(), some.end());
+    if (!all) all.emplace();
+    all->insert(all->end(), some.begin(), some.end());
   }
   return all;
 }
@@ -112,9 +114,10 @@ std::optional<NetworkUse> read_network_use(Host& host, const std::string& proc_d
     NetworkUse use;
     use.own = **mine != **node;
     const auto connections = connections_of(host, folder);
+    if (!connections) continue;
     bool may_look = true;
-    use.connections =
-        use.own ? connections.size() : count_held(host, proc_dir, processes, connections, may_look);
+    use.connections = use.own ? connections->size()
+                              : count_held(host, proc_dir, processes, *connections, may_look);
     if (!may_look) return std::nullopt;
     using Text = Result<std::optional<std::string>>;
     const Text devices =

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/ledger.h"
+
+namespace railhead {
+
+PodKey key_of(const Holder& holder) {
+  if (holder.pod.empty()) return {"", holder.pod_uid, holder.container_id.substr(0, 12)};
+  return {holder.pod_namespace, holder.pod, holder.container};
+}
+
+PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double> seconds) {
+  Changes changes;
+  for (auto& [key, entry] : entries_) ++entry.missing;
+  for (std::size_t i = 0; i < view.pods.size(); ++i) {
+    const auto& pod = view.pods[i];
+    auto& entry = entries_[key_of(pod.holder)];
+    entry.missing = 0;
+    const auto elapsed = seconds.value_or(0);
+    entry.totals.seconds[static_cast<std::size_t>(pod.verdict)] += elapsed;
+    for (const auto& [name, share] : pod.devices) {
+      entry.totals.queue_pairs += share.appeared;
+      if (share.sole_user) {
+        entry.totals.traffic_bytes += share.bytes_per_second.value_or(0) * elapsed;
+      }
+    }
+    if (pod.silent_fallback && !entry.silent_fallback) {
+      ++entry.totals.silent_fallbacks;
+      changes.fell_back.push_back(i);
+    }
+    if (!pod.silent_fallback && entry.silent_fallback) changes.recovered.push_back(i);
+    entry.silent_fallback = pod.silent_fallback;
+  }
+  for (auto at = entries_.begin(); at != entries_.end();) {
+    if (at->second.missing < kPatience) {
+      ++at;
+      continue;
+    }
+    changes.forgotten.push_back(at->first);
+    at = entries_.erase(at);
+  }
+  return changes;
+}
+
+const PodTotals* PodLedger::find(const PodKey& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? nullptr : &found->second.totals;
+}
+
+}  // namespace railhead

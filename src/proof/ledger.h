@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "proof/pods.h"
+
+namespace railhead {
+
+/// A container of a pod, whichever incarnation; one without a name goes by its id.
+struct PodKey {
+  std::string pod_namespace;
+  std::string pod;
+  std::string container;
+
+  friend auto operator<=>(const PodKey&, const PodKey&) = default;
+};
+
+PodKey key_of(const Holder& holder);
+
+/// What a container has done since it was first seen. Nothing in it ever decreases: neither when
+/// processes end nor when the container is started again.
+struct PodTotals {
+  std::uint64_t queue_pairs = 0;    ///< that were seen to appear
+  double traffic_bytes = 0;         ///< through devices that nobody else used meanwhile
+  std::array<double, 4> seconds{};  ///< in each Verdict
+  std::uint64_t silent_fallbacks = 0;
+};
+
+/// Keeps the totals over readings.
+class PodLedger {
+ public:
+  /// A container is forgotten, totals and all, when this many readings in a row lack it.
+  static constexpr unsigned kPatience = 20;
+
+  /// What a reading changed.
+  struct Changes {
+    std::vector<std::size_t> fell_back;  ///< indices of view.pods that were no fallback before
+    std::vector<std::size_t> recovered;
+    std::vector<PodKey> forgotten;
+  };
+
+  /// `seconds` since the reading before; absent for the first.
+  Changes update(const PodsView& view, std::optional<double> seconds);
+
+  [[nodiscard]] const PodTotals* find(const PodKey& key) const;
+
+ private:
+  struct Entry {
+    PodTotals totals;
+    bool silent_fallback = false;
+    unsigned missing = 0;
+  };
+
+  std::map<PodKey, Entry> entries_;
+};
+
+}  // namespace railhead

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Dumps of the kernel's RDMA netlink, and what else tells of processes: the first byte chooses.
+#include <cstdlib>
+#include <string>
+
+#include "host/rdma_netlink.h"
+#include "usage/bundle.h"
+#include "usage/cgroup.h"
+#include "usage/processes.h"
+#include "usage/rdma_objects.h"
+#include "usage/sockets.h"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+void fuzz_dump(std::string_view bytes) {
+  std::string answer;
+  int error_number = 0;
+  (void)railhead::take_rdma_datagram(bytes, 1, answer, error_number);
+  std::string blanked(bytes);
+  railhead::blank_unread_attributes(blanked);
+  require(blanked.size() == bytes.size());
+  // What is read is what was there: blanking changes no object.
+  const auto same = [&](auto parse) {
+    const auto before = parse(bytes);
+    const auto after = parse(blanked);
+    require(before.has_value() == after.has_value() || !before.has_value());
+    if (before && after) require(*before == *after);
+  };
+  same(railhead::parse_rdma_devices);
+  same(railhead::parse_queue_pairs);
+  same(railhead::parse_memory_regions);
+  same(railhead::parse_protection_domains);
+  same(railhead::parse_user_contexts);
+  same(railhead::parse_connection_ids);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
+  switch (data[0]) {
+    case 'c': (void)railhead::container_of_cgroup(text); break;
+    case 's': (void)railhead::parse_stat(text); break;
+    case 'u': (void)railhead::parse_uptime(text); break;
+    case 't': (void)railhead::established_elsewhere(text); break;
+    case 'd': (void)railhead::netdev_bytes(text); break;
+    case 'b': {
+      // What a snapshot keeps is a spec again, whatever it was made of.
+      const auto shortened = railhead::parse_bundle(railhead::shortened_bundle(text));
+      require(shortened.has_value() || railhead::shortened_bundle(text).size() > (1U << 20U));
+      break;
+    }
+    default: fuzz_dump(text); break;
+  }
+  return 0;
+}

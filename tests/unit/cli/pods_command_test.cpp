@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "unit/cli/program.h"
+#include "unit/cli/text_file.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Said pods(const std::vector<std::string>& more = {}) {
+  std::vector<std::string> arguments = {"pods", "--snapshot",
+                                        source_dir() + "/tests/pods/two-pods.node"};
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return run(arguments);
+}
+
+TEST(PodsCommand, says_who_uses_rdma_and_who_fell_back) {
+  const auto said = pods({"-o", "json"});
+  EXPECT_EQ(said.code, kExitProblem) << said.err;
+  const auto document = said.json();
+  EXPECT_EQ(document["kind"], "Pods");
+  ASSERT_EQ(document["pods"].size(), 2U);
+  const auto& job = document["pods"][0];
+  EXPECT_EQ(job["namespace"], "train");
+  EXPECT_EQ(job["pod"], "a-0");
+  EXPECT_EQ(job["container"], "main");
+  EXPECT_EQ(job["gpus"].size(), 2U);
+  EXPECT_EQ(job["nics"], Json::array({"mlx5_0", "mlx5_1"}));
+  EXPECT_EQ(job["queuePairs"], 7);
+  EXPECT_EQ(job["queuePairsReady"], 6);
+  EXPECT_EQ(job["queuePairsConnected"], 4);
+  EXPECT_EQ(job["registeredBytes"], 1073745920);
+  EXPECT_EQ(job["verdict"], "RDMA");
+  EXPECT_EQ(job["evidence"][1]["source"], "netlink res qp");
+  EXPECT_EQ(job["evidence"][1]["value"], "pid 1001 lqpn 17 rqpn 117 RC RTS mlx5_0/1");
+  const auto& fallen = document["pods"][1];
+  EXPECT_EQ(fallen["pod"], "a-1");
+  EXPECT_EQ(fallen["verdict"], "TCP");
+  EXPECT_EQ(fallen["silentFallback"], true);
+  EXPECT_EQ(document["warnings"], Json::array());
+}
+
+TEST(PodsCommand, a_table_for_people) {
+  const auto said = pods();
+  EXPECT_THAT(said.out, HasSubstr("train       a-0   main        0,1    mlx5_0,mlx5_1   6"));
+  EXPECT_THAT(said.out, HasSubstr("TCP (fallback)"));
+  EXPECT_THAT(said.out, Not(HasSubstr("EVIDENCE")));
+  EXPECT_THAT(pods({"--explain"}).out, HasSubstr("EVIDENCE"));
+}
+
+TEST(PodsCommand, grace_and_all_are_the_callers) {
+  EXPECT_EQ(pods({"--pods-grace", "5000"}).code, kExitOk);
+  EXPECT_EQ(pods({"-A", "-o", "json"}).json()["pods"].size(), 3U);
+}
+
+TEST(PodsCommand, a_machine_whose_kernel_cannot_be_asked_is_no_proof_of_anything) {
+  const auto said = run_on("dgx-h100", "pods", {"-o", "json"});
+  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_FALSE(said.json()["warnings"].empty());
+}
+
+TEST(PodsCommand, a_snapshot_with_pods_gives_the_same_answer_without_secrets) {
+  const auto recorded = run(
+      {"snapshot", "--pods", "--raw", "--snapshot", source_dir() + "/tests/pods/two-pods.node"});
+  ASSERT_EQ(recorded.code, kExitOk) << recorded.err;
+  EXPECT_THAT(recorded.out, Not(HasSubstr("hunter2")));
+  const TextFile file(recorded.out);
+  EXPECT_EQ(run({"pods", "--snapshot", file.path(), "-o", "json"}).out, pods({"-o", "json"}).out);
+}
+
+TEST(PodsCommand, a_redacted_snapshot_keeps_the_verdicts) {
+  const auto recorded =
+      run({"snapshot", "--pods", "--snapshot", source_dir() + "/tests/pods/two-pods.node"});
+  EXPECT_THAT(recorded.out, Not(HasSubstr("0200000A")));
+  const TextFile file(recorded.out);
+  const auto document = run({"pods", "--snapshot", file.path(), "-o", "json"}).json();
+  EXPECT_EQ(document["pods"][0]["verdict"], "RDMA");
+  EXPECT_EQ(document["pods"][1]["verdict"], "TCP");
+}
+
+}  // namespace
+}  // namespace railhead::test

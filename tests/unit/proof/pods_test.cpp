@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/pods.h"
+
+#include <gmock/gmock.h>
+
+#include "proof/count.h"
+#include "proof/ledger.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kJob(64, 'a');
+const std::string kOther(64, 'b');
+
+ProcessUse process(std::uint32_t id, const std::string& container, std::uint64_t start = 100) {
+  ProcessUse use;
+  use.id = use.process = id;
+  use.start_ticks = start;
+  if (!container.empty()) use.place = ContainerPlace{container, "uid"};
+  return use;
+}
+
+QueuePair connected(std::uint32_t number, std::optional<std::uint32_t> thread,
+                    std::optional<std::uint32_t> domain = 7) {
+  QueuePair pair;
+  pair.owner.thread = thread;
+  pair.number = number;
+  pair.remote = number + 1000;
+  pair.type = QpType::rc;
+  pair.state = QpState::rts;
+  pair.domain = domain;
+  pair.send_psn = pair.receive_psn = 5;
+  return pair;
+}
+
+class PodsTest : public testing::Test {
+ protected:
+  PodsTest() {
+    usage_.rdma = TableState::read;
+    usage_.asked_ticks = 100'000;
+    usage_.counted_ticks = 100'100;
+    usage_.processes_known = true;
+    usage_.sees_all_processes = true;
+    auto& device = usage_.devices.emplace_back();
+    device.device = {0, "mlx5_0"};
+    device.queue_pairs.state = device.memory_regions.state = device.domains.state =
+        device.contexts.state = TableState::read;
+    add(1000, kJob);
+    Nic nic;
+    nic.name = "mlx5_0";
+    node_.nics.push_back(nic);
+    node_.gpus.resize(8);
+    Holder holder;
+    holder.container_id = kJob;
+    holder.pod_namespace = "ns";
+    holder.pod = "job";
+    holder.container = "main";
+    holder.gpus = {"GPU-0", "GPU-1"};
+    holders_.push_back(holder);
+  }
+
+  void add(std::uint32_t id, const std::string& container, std::uint64_t start = 100) {
+    usage_.processes.by_id[id] = process(id, container, start);
+    if (container.empty()) return;
+    auto& use = usage_.containers[container];
+    use.place = {container, "uid"};
+    use.processes.push_back(id);
+    use.started_ticks = start;
+    use.network = NetworkUse{true, 0, std::nullopt};
+  }
+
+  RdmaDeviceUse& device() { return usage_.devices[0]; }
+
+  std::vector<QueuePair>& pairs() { return usage_.devices[0].queue_pairs.objects; }
+
+  ContainerUse& job() { return usage_.containers[kJob]; }
+
+  PodsView view(const Usage* before = nullptr) {
+    return judge_pods(usage_, before, node_, holders_, {300, false});
+  }
+
+  /// The only container.
+  PodUse pod(const Usage* before = nullptr) {
+    auto seen = view(before);
+    EXPECT_EQ(seen.pods.size(), 1U);
+    return seen.pods.empty() ? PodUse() : seen.pods.front();
+  }
+
+  Usage usage_;
+  Node node_;
+  std::vector<Holder> holders_;
+};
+
+TEST_F(PodsTest, a_connected_queue_pair_in_rts_is_rdma) {
+  pairs() = {connected(17, 1000)};
+  EXPECT_EQ(pod().verdict, Verdict::rdma);
+  EXPECT_EQ(pod().why, "1 connected queue pair in RTS on mlx5_0");
+}
+
+TEST_F(PodsTest, a_looped_a_datagram_or_an_unready_queue_pair_is_not) {
+  auto looped = connected(17, 1000);
+  looped.remote = 17;
+  auto datagram = connected(18, 1000);
+  datagram.type = QpType::datagram;
+  auto unready = connected(19, 1000);
+  unready.state = QpState::rtr;
+  pairs() = {looped, datagram, unready};
+  EXPECT_EQ(pod().verdict, Verdict::idle);
+  EXPECT_EQ(pod().total().queue_pairs, 3U);
+  EXPECT_EQ(pod().total().ready, 2U);
+}
+
+TEST_F(PodsTest, queue_pairs_of_drivers_count) {
+  auto pair = connected(17, 1000);
+  pair.type = QpType::driver;
+  pair.remote.reset();
+  pairs() = {pair};
+  EXPECT_EQ(pod().verdict, Verdict::rdma);
+}
+
+TEST_F(PodsTest, the_context_tells_whose_an_object_is_whose_thread_ended) {
+  device().domains.objects = {{{}, 7, 3}};
+  device().contexts.objects = {{{1000, false}, 3}};
+  pairs() = {connected(17, std::nullopt), connected(18, 999)};
+  device().memory_regions.objects = {{{}, 4096, 1, 7}};
+  EXPECT_EQ(pod().total().connected, 2U);
+  EXPECT_EQ(pod().total().registered_bytes, 4096U);
+}
+
+TEST_F(PodsTest, another_object_of_the_same_domain_tells_where_contexts_are_not_listed) {
+  device().contexts.state = TableState::unsupported;
+  pairs() = {connected(17, std::nullopt), connected(18, 1000)};
+  EXPECT_EQ(pod().total().connected, 2U);
+}
+
+TEST_F(PodsTest, a_process_younger_than_the_list_has_the_number_of_one_that_ended) {
+  add(1200, kOther, 100'001);
+  pairs() = {connected(17, 1200)};
+  const auto seen = view();
+  EXPECT_EQ(seen.ownerless_queue_pairs, 1U);
+  ASSERT_EQ(seen.pods.size(), 1U);
+  EXPECT_EQ(seen.pods[0].verdict, Verdict::unknown);
+  EXPECT_THAT(seen.pods[0].why, HasSubstr("1 queue pair without an owner"));
+  EXPECT_FALSE(seen.complete);
+}
+
+TEST_F(PodsTest, outside_the_nodes_pid_namespace_the_reason_names_host_pid) {
+  usage_.sees_all_processes = false;
+  pairs() = {connected(17, std::nullopt)};
+  EXPECT_THAT(pod().why, HasSubstr("hostPID"));
+}
+
+TEST_F(PodsTest, queue_pairs_of_the_kernel_and_of_the_host_are_nobodys) {
+  auto kernel = connected(1, std::nullopt);
+  kernel.owner.kernel = true;
+  usage_.processes.by_id[50] = process(50, "");
+  pairs() = {kernel, connected(2, 50, 9)};
+  const auto seen = view();
+  EXPECT_EQ(seen.kernel_queue_pairs, 1U);
+  EXPECT_EQ(seen.host_queue_pairs, 1U);
+  EXPECT_EQ(seen.pods[0].verdict, Verdict::idle);
+  EXPECT_TRUE(seen.complete);
+}
+
+TEST_F(PodsTest, connections_to_elsewhere_without_queue_pairs_are_tcp) {
+  job().network->connections = 3;
+  EXPECT_EQ(pod().verdict, Verdict::tcp);
+  EXPECT_EQ(pod().why.substr(0, 53), "no queue pair, 3 TCP connections to elsewhere; a sile");
+}
+
+TEST_F(PodsTest, without_a_look_at_its_sockets_it_is_unknown) {
+  job().network.reset();
+  EXPECT_EQ(pod().verdict, Verdict::unknown);
+}
+
+TEST_F(PodsTest, a_refusing_kernel_makes_it_unknown_with_the_reason) {
+  usage_.devices.clear();
+  usage_.rdma = TableState::denied;
+  usage_.rdma_why = "operation not permitted";
+  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  EXPECT_THAT(pod().why, HasSubstr("operation not permitted"));
+}
+
+TEST_F(PodsTest, one_device_that_cannot_be_listed_is_enough_for_unknown_but_not_against_rdma) {
+  auto other = device();
+  other.device = {1, "mlx5_1"};
+  other.queue_pairs = {TableState::interrupted, "interrupted", {}};
+  usage_.devices.push_back(other);
+  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  pairs() = {connected(17, 1000)};
+  EXPECT_EQ(pod().verdict, Verdict::rdma);
+}
+
+TEST_F(PodsTest, exclusive_rdma_namespaces_hide_what_was_moved) {
+  node_.rdma_netns = RdmaNetns::exclusive;
+  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  EXPECT_THAT(pod().why, HasSubstr("exclusive"));
+}
+
+TEST_F(PodsTest, a_node_without_netlink_and_without_nics_has_no_queue_pairs) {
+  usage_.devices.clear();
+  usage_.rdma = TableState::gone;
+  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  node_.nics.clear();
+  EXPECT_EQ(pod().verdict, Verdict::idle);
+}
+
+TEST_F(PodsTest, several_gpus_peers_age_and_no_queue_pair_are_a_silent_fallback) {
+  job().network->connections = 1;
+  EXPECT_TRUE(pod().silent_fallback);
+  holders_[0].gpus = {"GPU-0"};
+  EXPECT_FALSE(pod().silent_fallback);  // one of eight GPUs
+  node_.gpus.resize(1);
+  EXPECT_TRUE(pod().silent_fallback);  // all of the node's
+  job().started_ticks = 90'000;
+  EXPECT_FALSE(pod().silent_fallback);  // 101 s old
+}
+
+TEST_F(PodsTest, ranks_on_other_nodes_are_peers_too) {
+  EXPECT_FALSE(pod().silent_fallback);
+  holders_[0].world_size = 2;  // as many ranks as GPUs
+  EXPECT_FALSE(pod().silent_fallback);
+  holders_[0].world_size = 16;
+  EXPECT_TRUE(pod().silent_fallback);
+  EXPECT_EQ(pod().verdict, Verdict::idle);
+}
+
+TEST_F(PodsTest, no_fallback_without_rdma_nics_or_with_another_container_of_the_pod_on_rdma) {
+  job().network->connections = 1;
+  add(2000, kOther);
+  auto sidecar = holders_[0];
+  sidecar.container_id = kOther;
+  sidecar.container = "sidecar";
+  holders_.push_back(sidecar);
+  pairs() = {connected(17, 2000)};
+  for (const auto& one : view().pods) EXPECT_FALSE(one.silent_fallback);
+  pairs().clear();
+  node_.nics.clear();
+  for (const auto& one : view().pods) EXPECT_FALSE(one.silent_fallback);
+}
+
+TEST_F(PodsTest, sequence_numbers_that_move_and_counters_are_traffic_now) {
+  pairs() = {connected(17, 1000), connected(18, 1000)};
+  device().traffic.bytes = 1000;
+  auto before = usage_;
+  usage_.counted_ticks = 100'300;
+  device().traffic.bytes = 5000;
+  pairs()[0].send_psn = 9;
+  const auto total = pod(&before).total();
+  EXPECT_EQ(total.moving, 1U);
+  EXPECT_EQ(total.bytes_per_second, 2000.0);
+  EXPECT_TRUE(total.sole_user);
+  EXPECT_EQ(pod().total().moving, std::nullopt);
+  device().traffic.bytes = 10;  // reset
+  EXPECT_EQ(pod(&before).total().bytes_per_second, std::nullopt);
+}
+
+TEST_F(PodsTest, a_device_that_others_use_has_shared_traffic) {
+  add(2000, kOther);
+  pairs() = {connected(17, 1000), connected(18, 2000, 8)};
+  for (const auto& one : view().pods) EXPECT_FALSE(one.total().sole_user);
+}
+
+TEST_F(PodsTest, containers_that_have_nothing_to_do_with_it_are_left_out_unless_asked_for) {
+  add(2000, kOther);
+  EXPECT_EQ(view().pods.size(), 1U);
+  EXPECT_EQ(judge_pods(usage_, nullptr, node_, holders_, {300, true}).pods.size(), 2U);
+}
+
+TEST_F(PodsTest, totals_never_decrease_when_processes_end_or_the_container_starts_again) {
+  PodLedger ledger;
+  pairs() = {connected(17, 1000), connected(18, 1000)};
+  ledger.update(view(), std::nullopt);
+  const PodKey key{"ns", "job", "main"};
+  EXPECT_EQ(ledger.find(key)->queue_pairs, 2U);
+  auto before = usage_;
+  pairs().clear();  // its process ended
+  usage_.counted_ticks = 100'300;
+  ledger.update(view(&before), 2.0);
+  EXPECT_EQ(ledger.find(key)->queue_pairs, 2U);
+  before = usage_;
+  usage_.containers.clear();
+  usage_.processes.by_id.clear();
+  add(3000, kOther);
+  holders_[0].container_id = kOther;
+  pairs() = {connected(17, 3000, 9)};  // the same number again
+  ledger.update(view(&before), 2.0);
+  EXPECT_EQ(ledger.find(key)->queue_pairs, 3U);
+  EXPECT_EQ(ledger.find(key)->seconds[static_cast<std::size_t>(Verdict::rdma)], 2.0);
+}
+
+TEST_F(PodsTest, a_number_that_is_used_again_by_another_is_a_new_queue_pair) {
+  pairs() = {connected(17, 1000)};
+  const auto before = usage_;
+  EXPECT_EQ(pod(&before).total().appeared, 0U);
+  pairs()[0].domain = 8;
+  EXPECT_EQ(pod(&before).total().appeared, 1U);
+  pairs()[0].domain = 7;
+  pairs()[0].owner.thread.reset();  // its thread ended: the same
+  device().contexts.objects = {{{1000, false}, 3}};
+  device().domains.objects = {{{}, 7, 3}};
+  EXPECT_EQ(pod(&before).total().appeared, 0U);
+}
+
+TEST_F(PodsTest, a_fallback_is_told_once_and_again_after_it_went_away) {
+  PodLedger ledger;
+  job().network->connections = 1;
+  EXPECT_EQ(ledger.update(view(), {}).fell_back.size(), 1U);
+  EXPECT_THAT(ledger.update(view(), {}).fell_back, IsEmpty());
+  pairs() = {connected(17, 1000)};
+  EXPECT_EQ(ledger.update(view(), {}).recovered.size(), 1U);
+  pairs().clear();
+  EXPECT_EQ(ledger.update(view(), {}).fell_back.size(), 1U);
+}
+
+TEST_F(PodsTest, a_container_is_forgotten_after_a_while) {
+  PodLedger ledger;
+  ledger.update(view(), {});
+  usage_.containers.clear();
+  for (unsigned i = 1; i < PodLedger::kPatience; ++i) {
+    EXPECT_THAT(ledger.update(view(), {}).forgotten, IsEmpty());
+  }
+  EXPECT_EQ(ledger.update(view(), {}).forgotten.size(), 1U);
+  EXPECT_EQ(ledger.find({"ns", "job", "main"}), nullptr);
+}
+
+}  // namespace
+}  // namespace railhead::test

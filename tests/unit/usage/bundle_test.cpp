@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usage/bundle.h"
+
+#include <gtest/gtest.h>
+
+#include "host/snapshot_host.h"
+
+namespace railhead::test {
+namespace {
+
+constexpr const char* kSpec = R"({"ociVersion":"1.1.0",
+ "annotations":{"io.kubernetes.cri.sandbox-namespace":"ns","io.kubernetes.cri.sandbox-name":"pod",
+   "io.kubernetes.cri.container-name":"main","io.kubernetes.cri.sandbox-uid":"u"},
+ "process":{"env":["SECRET=hunter2","NVIDIA_VISIBLE_DEVICES=GPU-1","WORLD_SIZE=4","PET_NNODES=16"]},
+ "mounts":[{"destination":"/sys","type":"sysfs","source":"sysfs","options":["rw"]},
+   {"destination":"/data","source":"/secret"}],
+ "linux":{"namespaces":[{"type":"network","path":"/x"}],
+   "devices":[{"path":"/dev/infiniband/uverbs0","type":"c","major":231,"minor":192},
+              {"path":"/dev/null","type":"c","major":1,"minor":3}]}})";
+
+TEST(Bundle, names_devices_and_gpus_are_read) {
+  const auto bundle = parse_bundle(kSpec).value();
+  EXPECT_EQ(bundle.pod_namespace, "ns");
+  EXPECT_EQ(bundle.pod, "pod");
+  EXPECT_EQ(bundle.pod_uid, "u");
+  EXPECT_EQ(bundle.container, "main");
+  EXPECT_FALSE(bundle.sandbox);
+  ASSERT_EQ(bundle.devices.size(), 1U);
+  EXPECT_EQ(bundle.devices[0], (BundleDevice{"/dev/infiniband/uverbs0", 'c', 231, 192}));
+  ASSERT_EQ(bundle.mounts.size(), 1U);
+  EXPECT_TRUE(bundle.mounts[0].read_write);
+  EXPECT_TRUE(names_gpus(bundle));
+  EXPECT_EQ(world_size(bundle), 16U);
+}
+
+TEST(Bundle, what_a_snapshot_keeps_says_the_same_and_no_secret) {
+  const auto text = shortened_bundle(kSpec);
+  EXPECT_EQ(parse_bundle(text).value(), parse_bundle(kSpec).value());
+  EXPECT_EQ(text.find("hunter2"), std::string::npos);
+  EXPECT_EQ(text.find("/secret"), std::string::npos);
+  EXPECT_EQ(shortened_bundle("no json"), "{}\n");
+}
+
+TEST(Bundle, the_pause_container_is_a_sandbox_with_either_runtime) {
+  EXPECT_TRUE(parse_bundle(R"({"annotations":{"io.kubernetes.cri.container-type":"sandbox"}})")
+                  .value()
+                  .sandbox);
+  EXPECT_TRUE(parse_bundle(R"({"annotations":{"io.kubernetes.cri-o.ContainerType":"sandbox"}})")
+                  .value()
+                  .sandbox);
+}
+
+TEST(Bundle, values_of_other_kinds_are_empty_and_other_documents_fail) {
+  EXPECT_EQ(
+      parse_bundle(R"({"annotations":[1],"process":7,"mounts":{"a":1},"linux":null})").value(),
+      Bundle());
+  EXPECT_FALSE(parse_bundle("[]"));
+  EXPECT_FALSE(parse_bundle("{"));
+}
+
+TEST(Bundle, no_gpu_is_named_by_void_none_or_nothing) {
+  for (const auto* value : {"void", "none", ""}) {
+    Bundle bundle;
+    bundle.env = {std::string("NVIDIA_VISIBLE_DEVICES=") + value};
+    EXPECT_FALSE(names_gpus(bundle)) << value;
+  }
+}
+
+}  // namespace
+}  // namespace railhead::test

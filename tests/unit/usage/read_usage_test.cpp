@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "host/snapshot_host.h"
+#include "unit/source_dir.h"
+#include "usage/usage.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::ElementsAre;
+
+std::string two_pods() {
+  std::ostringstream text;
+  text << std::ifstream(source_dir() + "/tests/pods/two-pods.node").rdbuf();
+  return text.str();
+}
+
+Usage usage_of(const std::string& text) {
+  const auto host = SnapshotHost::parse(text).value();
+  return read_usage(*host);
+}
+
+TEST(ReadUsage, objects_processes_and_containers_of_a_machine) {
+  const auto usage = usage_of(two_pods());
+  EXPECT_EQ(usage.rdma, TableState::read);
+  EXPECT_EQ(usage.sees_all_processes, true);
+  EXPECT_EQ(usage.asked_ticks, 100000U);
+  ASSERT_EQ(usage.devices.size(), 2U);
+  EXPECT_EQ(usage.devices[0].queue_pairs.objects.size(), 7U);
+  EXPECT_EQ(usage.devices[0].memory_regions.objects.size(), 2U);
+  EXPECT_EQ(usage.devices[0].connections.objects.size(), 1U);
+  ASSERT_EQ(usage.containers.size(), 3U);
+  const auto& job = usage.containers.at(std::string(64, 'a'));
+  EXPECT_THAT(job.processes, ElementsAre(1000, 1001));
+  EXPECT_EQ(job.started_ticks, 2000U);
+  ASSERT_TRUE(job.bundle);
+  EXPECT_EQ(job.bundle->pod, "a-0");
+  EXPECT_EQ(usage.processes.by_id.at(1005).process, 1001U);
+}
+
+TEST(ReadUsage, the_bundle_of_crio_is_found_through_conmon) {
+  const auto usage = usage_of(two_pods());
+  const auto& fallen = usage.containers.at(std::string(64, 'c'));
+  ASSERT_TRUE(fallen.bundle) << fallen.bundle_problem;
+  EXPECT_EQ(fallen.bundle->pod, "a-1");
+  ASSERT_TRUE(fallen.network);
+  EXPECT_EQ(fallen.network->bytes, 3000U);
+}
+
+TEST(ReadUsage, a_machine_without_rdma_netlink_says_so) {
+  const auto usage = usage_of("railhead-snapshot 1\nt /proc/uptime 1.00 1.00\n");
+  EXPECT_EQ(usage.rdma, TableState::gone);
+  EXPECT_EQ(usage.rdma_why, "this machine has no RDMA netlink");
+  EXPECT_TRUE(usage.processes_known);
+}
+
+TEST(ReadUsage, each_failure_of_the_kernel_has_a_name) {
+  const auto state = [](const std::string& error) {
+    return usage_of("railhead-snapshot 1\nd /proc\ne /.netlink/rdma/1 " + error + "\n").rdma;
+  };
+  EXPECT_EQ(state("EPERM"), TableState::denied);
+  EXPECT_EQ(state("EOPNOTSUPP"), TableState::unsupported);
+  EXPECT_EQ(state("EINTR"), TableState::interrupted);
+  EXPECT_EQ(state("ETIMEDOUT"), TableState::failed);
+  EXPECT_EQ(state("EFBIG"), TableState::failed);
+}
+
+TEST(ReadUsage, a_kernel_without_contexts_still_tells_of_queue_pairs) {
+  auto text = two_pods();
+  for (auto at = text.find("t /.netlink/rdma/22."); at != std::string::npos;
+       at = text.find("t /.netlink/rdma/22.")) {
+    const auto device = text.substr(at + 20, 1);
+    text.replace(at, text.find('\n', at) - at, "e /.netlink/rdma/22." + device + " EOPNOTSUPP");
+  }
+  const auto usage = usage_of(text);
+  EXPECT_EQ(usage.devices[0].contexts.state, TableState::unsupported);
+  EXPECT_EQ(usage.devices[0].queue_pairs.objects.size(), 7U);
+}
+
+}  // namespace
+}  // namespace railhead::test
