@@ -43,6 +43,14 @@ add_library(railhead_asio INTERFACE)
 target_compile_definitions(railhead_asio INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_THREADS)
 target_link_libraries(railhead_asio INTERFACE Boost::headers)
 
+# For src/bench only. libcrypto is static so that railhead-bench does not ask for a version of it.
+find_library(RAILHEAD_IBVERBS NAMES ibverbs REQUIRED)
+add_library(railhead_verbs INTERFACE)
+target_link_libraries(railhead_verbs INTERFACE ${RAILHEAD_IBVERBS})
+find_library(RAILHEAD_CRYPTO NAMES libcrypto.a crypto REQUIRED)
+add_library(railhead_crypto INTERFACE)
+target_link_libraries(railhead_crypto INTERFACE ${RAILHEAD_CRYPTO} Threads::Threads ${CMAKE_DL_LIBS})
+
 find_program(RAILHEAD_CCACHE ccache)
 if(RAILHEAD_CCACHE)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${RAILHEAD_CCACHE})

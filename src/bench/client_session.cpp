@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/fields.h"
+#include "bench/messages.h"
+#include "bench/session.h"
+
+namespace railhead::bench {
+namespace {
+
+constexpr Limit kTick{500};
+/// A server may have to register many gigabytes first.
+constexpr Limit kOpenLimit{60000};
+
+class Client {
+ public:
+  Client(Channel& channel, Endpoint& endpoint, const Watcher& watcher)
+      : channel_(channel),
+        endpoint_(endpoint),
+        watcher_(watcher) {}
+
+  Outcome meet(const Plan& plan, const std::vector<std::string>& nics) {
+    TRY_OUTCOME(say(offer_message(plan)));
+    const auto theirs = expect(channel_.receive(kOpenLimit), "addresses");
+    TRY_OUTCOME(theirs.outcome);
+    const auto remote = parse_addresses(theirs.message);
+    if (!remote) return fail(channel_outcome(remote.error()));
+    bool in_use = false;
+    if (const auto opened = endpoint_.make_lanes(plan, nics, in_use); !opened) {
+      const auto outcome = device_outcome(opened.error());
+      return fail(in_use ? Outcome{State::in_use, outcome.why} : outcome);
+    }
+    TRY_OUTCOME(say(addresses_message(endpoint_.addresses())));
+    const auto connected = expect(channel_.receive(), "connected");
+    TRY_OUTCOME(connected.outcome);
+    if (const auto status = endpoint_.connect(*remote); !status) {
+      return fail(device_outcome(status.error()));
+    }
+    return {};
+  }
+
+  Outcome measure(const Step& step, StepResult& result) {
+    result.step = step;
+    if (const auto status = endpoint_.prepare(step, Part::initiator); !status) {
+      return fail(device_outcome(status.error()));
+    }
+    TRY_OUTCOME(say(step_message(step)));
+    TRY_OUTCOME(expect(channel_.receive(), "go").outcome);
+    if (const auto status = endpoint_.start(step, Part::initiator); !status) {
+      return fail(device_outcome(status.error()));
+    }
+    const auto other = watch(step);
+    auto lanes = endpoint_.finish();
+    if (!other.ok()) return other;
+    if (!lanes) return fail(transfer_outcome(lanes.error()));
+    result.lanes = *std::move(lanes);
+    std::vector<std::uint64_t> messages;
+    for (const auto& lane : result.lanes) messages.push_back(lane.messages);
+    TRY_OUTCOME(say(done_message(messages)));
+    TRY_OUTCOME(expect(channel_.receive(), "verified").outcome);
+    if (const auto status = endpoint_.validate(step, Part::initiator); !status) {
+      return fail(transfer_outcome(status.error()));
+    }
+    return {};
+  }
+
+  Outcome part(Json& there) {
+    TRY_OUTCOME(say(message("bye")));
+    const auto bye = expect(channel_.receive(), "bye");
+    TRY_OUTCOME(bye.outcome);
+    if (const auto* evidence = bye.message.find("evidence")) there = json_of(*evidence);
+    return {};
+  }
+
+ private:
+  Outcome say(const Json& what) {
+    const auto sent = channel_.send(what);
+    return sent ? Outcome() : channel_outcome(sent.error());
+  }
+
+  /// Ends the session for the other side, too.
+  Outcome fail(const Outcome& outcome) {
+    (void)channel_.send(failed_message(outcome));
+    return outcome;
+  }
+
+  /// Until the lanes have ended. Not ok: why they were stopped.
+  Outcome watch(const Step& step) {
+    while (true) {
+      const auto ready = wait_readable(
+          {endpoint_.done_descriptor(), channel_.descriptor(), channel_.interrupt()}, kTick);
+      if (!ready) {
+        watcher_(step, endpoint_.moved_bytes());
+        continue;
+      }
+      if (*ready == 0) return {};
+      endpoint_.stop();
+      if (*ready == 2) return fail({State::interrupted, "interrupted"});
+      const auto said = expect(channel_.receive(), "nothing");
+      return said.outcome;
+    }
+  }
+
+  Channel& channel_;
+  Endpoint& endpoint_;
+  const Watcher& watcher_;
+};
+
+}  // namespace
+
+SessionResult run_client(Channel& channel, Endpoint& endpoint, const Plan& plan,
+                         const std::vector<std::string>& nics, const std::vector<Step>& steps,
+                         const Watcher& watcher) {
+  SessionResult result;
+  Client client(channel, endpoint, watcher);
+  result.outcome = client.meet(plan, nics);
+  for (const auto& step : steps) {
+    if (!result.outcome.ok()) break;
+    StepResult measured;
+    result.outcome = client.measure(step, measured);
+    if (result.outcome.ok()) result.steps.push_back(std::move(measured));
+  }
+  if (result.outcome.ok()) result.outcome = client.part(result.there);
+  result.here = endpoint.evidence();
+  return result;
+}
+
+}  // namespace railhead::bench

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/evidence.h"
+
+#include "bench/expected.h"
+#include "report/report.h"
+
+namespace railhead::bench {
+
+Json place_json(const Place& place) {
+  Json json = {{"nic", place.nic}, {"port", place.port}};
+  json["linkLayer"] = place.infiniband ? "InfiniBand" : "Ethernet";
+  json["rateGbps"] = json_or_null(place.rate_gbps);
+  json["gidIndex"] = json_or_null(place.gid_index);
+  json["gid"] = json_or_null(place.gid);
+  json["gidType"] = json_or_null(place.gid_type);
+  json["pci"] = json_or_null(place.pci);
+  json["numaNode"] = json_or_null(place.numa_node);
+  json["pcie"] = nullptr;
+  if (place.pcie_gts && place.pcie_width) {
+    json["pcie"] = {{"gts", *place.pcie_gts},
+                    {"width", *place.pcie_width},
+                    {"payloadGbps", pcie_payload_gbps(*place.pcie_gts, *place.pcie_width)}};
+  }
+  json["firmware"] = json_or_null(place.firmware);
+  json["driver"] = json_or_null(place.driver);
+  return json;
+}
+
+Json gpu_json(const GpuFacts& facts) {
+  Json json = {{"pci", facts.pci}, {"cudaDriver", facts.driver_version}};
+  json["gpuDirect"] = json_or_null(facts.gpudirect);
+  json["dmabuf"] = json_or_null(facts.dmabuf);
+  return json;
+}
+
+}  // namespace railhead::bench

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/expected.h"
+
+#include <algorithm>
+#include <string_view>
+
+namespace railhead::bench {
+namespace {
+
+// Bytes around the payload of each packet.
+// InfiniBand (IBTA 1.4, 5.2): LRH 8, BTH 12, ICRC 4, VCRC 2.
+constexpr double kInfiniBand = 26;
+// RoCE v2 (IBTA annex A17): preamble, gap and FCS 24, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4.
+constexpr double kRoce = 82;
+constexpr double kIpv6More = 20;
+// RETH, once a message.
+constexpr double kFirstPacket = 16;
+
+}  // namespace
+
+double link_efficiency(bool infiniband, bool ipv6, unsigned mtu_bytes,
+                       std::uint64_t message_bytes) {
+  const auto payload = static_cast<double>(message_bytes);
+  const auto packets = static_cast<double>((message_bytes + mtu_bytes - 1) / mtu_bytes);
+  const double each = infiniband ? kInfiniBand : kRoce + (ipv6 ? kIpv6More : 0);
+  return payload / (payload + packets * each + kFirstPacket);
+}
+
+double pcie_payload_gbps(double gts, unsigned width) {
+  // Header sizes: R. Neugebauer et al., "Understanding PCIe performance for end host networking",
+  // SIGCOMM 2018, section 3: 2 framing, 6 data link, 16 of a write with a 64-bit address.
+  constexpr double kPayload = 256;
+  constexpr double kAround = 24;
+  const double encoding = gts > 5 ? 128.0 / 130 : 0.8;
+  return gts * width * encoding * kPayload / (kPayload + kAround);
+}
+
+std::optional<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
+                                          std::uint64_t message_bytes) {
+  constexpr std::string_view kMappedIpv4 = "0000:0000:0000:0000:0000:ffff:";
+  if (!place.pci || !place.rate_gbps || mtu_bytes == 0) return std::nullopt;
+  const bool ipv6 = place.gid && place.gid->rfind(kMappedIpv4, 0) != 0;
+  ExpectedRate expected;
+  expected.gbps =
+      *place.rate_gbps * link_efficiency(place.infiniband, ipv6, mtu_bytes, message_bytes);
+  expected.limited_by = "link of " + place.nic;
+  if (place.pcie_gts && place.pcie_width) {
+    const double pcie = pcie_payload_gbps(*place.pcie_gts, *place.pcie_width);
+    if (pcie < expected.gbps) expected = {pcie, "PCIe of " + place.nic};
+  }
+  return expected;
+}
+
+}  // namespace railhead::bench

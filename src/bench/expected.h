@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bench/lane.h"
+#include "bench/plan.h"
+
+namespace railhead::bench {
+
+/// The payload that a lane can carry at most, and what says so.
+struct ExpectedRate {
+  double gbps = 0;
+  std::string limited_by;  ///< "link of mlx5_0", "PCIe of mlx5_1"
+};
+
+/// How much of a link's rate is payload, with messages of this size and packets of this MTU.
+double link_efficiency(bool infiniband, bool ipv6, unsigned mtu_bytes, std::uint64_t message_bytes);
+
+/// Gb/s of payload over a PCIe link: encoding (8b/10b up to 5 GT/s, 128b/130b above) and 24 bytes
+/// of framing and headers for each 256 bytes.
+double pcie_payload_gbps(double gts, unsigned width);
+
+/// One end. Absent for a NIC without a PCI function: a software device has no rate of its own, what
+/// its port names is invented.
+std::optional<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
+                                          std::uint64_t message_bytes);
+
+}  // namespace railhead::bench

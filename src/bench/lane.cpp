@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/lane.h"
+
+#include "base/text.h"
+#include "bench/fields.h"
+#include "bench/plan.h"
+
+namespace railhead::bench {
+namespace {
+
+constexpr std::uint64_t kMax24 = 0xffffff;
+constexpr std::uint64_t kMax32 = 0xffffffff;
+
+}  // namespace
+
+std::string gid_text(const GidBytes& gid) {
+  std::vector<std::string> groups;
+  for (std::size_t i = 0; i < gid.size(); i += 2) {
+    groups.push_back(to_hex(gid[i], 2) + to_hex(gid[i + 1], 2));
+  }
+  return join(groups, ":");
+}
+
+Result<GidBytes> parse_gid(std::string_view text) {
+  GidBytes gid{};
+  const auto groups = split(text, ':');
+  if (groups.size() != gid.size() / 2) {
+    return Error{ErrorCode::malformed, "GID " + quoted(text) + " has not eight groups"};
+  }
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    const auto number = TRY(parse_hex(groups[i]));
+    if (number > 0xffff) return Error{ErrorCode::malformed, "GID " + quoted(text)};
+    gid[2 * i] = static_cast<std::uint8_t>(number >> 8);
+    gid[2 * i + 1] = static_cast<std::uint8_t>(number);
+  }
+  return gid;
+}
+
+Json to_json(const LaneAddress& address) {
+  Json json = {{"lid", address.lid},
+               {"mtu", address.mtu_bytes},
+               {"key", address.key},
+               {"address", address.address},
+               {"length", address.length}};
+  if (address.gid) json["gid"] = gid_text(*address.gid);
+  json["pairs"] = Json::array();
+  for (const auto& pair : address.pairs) {
+    json["pairs"].push_back({{"number", pair.number}, {"psn", pair.sequence_number}});
+  }
+  return json;
+}
+
+Result<LaneAddress> parse_lane_address(const Value& value) {
+  LaneAddress address;
+  address.lid = static_cast<std::uint16_t>(TRY(number_field(value, "lid", 0xffff)));
+  address.mtu_bytes = static_cast<unsigned>(TRY(number_field(value, "mtu", 4096)));
+  address.key = static_cast<std::uint32_t>(TRY(number_field(value, "key", kMax32)));
+  address.address = TRY(number_field(value, "address", ~std::uint64_t{0}));
+  address.length = TRY(number_field(value, "length", kMaxLaneBytes));
+  const auto gid = TRY(optional_text_field(value, "gid"));
+  if (gid) address.gid = TRY(parse_gid(*gid));
+  const auto* pairs = TRY(list_field(value, "pairs", kMaxQueuePairs));
+  for (const auto& item : pairs->items) {
+    LaneAddress::Pair pair;
+    pair.number = static_cast<std::uint32_t>(TRY(number_field(item, "number", kMax24)));
+    pair.sequence_number = static_cast<std::uint32_t>(TRY(number_field(item, "psn", kMax24)));
+    address.pairs.push_back(pair);
+  }
+  return address;
+}
+
+}  // namespace railhead::bench

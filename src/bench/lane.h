@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "data/json.h"
+#include "data/value.h"
+
+namespace railhead::bench {
+
+using GidBytes = std::array<std::uint8_t, 16>;
+
+/// What one side tells the other of a lane, so that both can connect.
+struct LaneAddress {
+  struct Pair {
+    std::uint32_t number = 0;           ///< QPN, 24 bits
+    std::uint32_t sequence_number = 0;  ///< the first PSN, 24 bits
+
+    friend bool operator==(const Pair&, const Pair&) = default;
+  };
+
+  std::vector<Pair> pairs;
+  std::uint16_t lid = 0;
+  std::optional<GidBytes> gid;  ///< absent: by LID alone
+  unsigned mtu_bytes = 1024;    ///< the largest that this port can
+  std::uint32_t key = 0;        ///< rkey
+  std::uint64_t address = 0;
+  std::uint64_t length = 0;
+
+  friend bool operator==(const LaneAddress&, const LaneAddress&) = default;
+};
+
+Json to_json(const LaneAddress& address);
+Result<LaneAddress> parse_lane_address(const Value& value);
+
+/// Eight groups of four digits, as sysfs prints a GID.
+std::string gid_text(const GidBytes& gid);
+Result<GidBytes> parse_gid(std::string_view text);
+
+/// Where a lane begins on this machine.
+struct Place {
+  std::string nic;
+  unsigned port = 1;
+  bool infiniband = false;
+  std::optional<unsigned> gid_index;  ///< absent: InfiniBand without a global header
+  std::optional<std::string> gid;     ///< eight groups of four
+  std::optional<std::string> gid_type;
+  std::optional<std::string> pci;
+  std::optional<int> numa_node;
+  std::vector<unsigned> cpus;  ///< of that node
+  std::optional<double> rate_gbps;
+  std::optional<double> pcie_gts;  ///< the narrowest link between the NIC and the root
+  std::optional<unsigned> pcie_width;
+  std::optional<std::string> firmware;
+  std::optional<std::string> driver;
+
+  friend bool operator==(const Place&, const Place&) = default;
+};
+
+}  // namespace railhead::bench

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "bench/run.h"
+
+namespace railhead::bench {
+
+/// Bandwidth of any operation: keeps every queue pair full.
+Result<LaneResult> stream(const Run& run);
+/// The receiving side of a stream of sends.
+Result<LaneResult> receive_stream(const Run& run);
+/// One read after the other, each a sample.
+Result<LaneResult> time_reads(const Run& run);
+/// A message to and fro, by write or send; half of each round is a sample.
+Result<LaneResult> ping(const Run& run);
+Result<LaneResult> pong(const Run& run);
+
+/// Watches over a loop: whether it was stopped, and whether anything has happened for too long.
+class Watchman {
+ public:
+  explicit Watchman(const Run& run)
+      : run_(run),
+        last_(run.clock.now()) {}
+
+  void saw_progress(std::chrono::steady_clock::time_point now) { last_ = now; }
+
+  /// unavailable when stopped, timeout when stalled. Cheap: it looks at the clock now and then.
+  Status look();
+  /// The same, at the clock as it is.
+  Status look_at(std::chrono::steady_clock::time_point now);
+
+  [[nodiscard]] bool stopped() const { return run_.stop.load(std::memory_order_relaxed); }
+
+ private:
+  const Run& run_;
+  std::chrono::steady_clock::time_point last_;
+  unsigned looks_ = 0;
+};
+
+}  // namespace railhead::bench

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "bench/command_line.h"
+#include "host/directory_host.h"
+#include "host/unique_fd.h"
+
+namespace {
+
+/// Readable once the program is to end; threads that start later leave these signals to it, too.
+railhead::UniqueFd watch_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
+  sigprocmask(SIG_BLOCK, &signals, nullptr);
+  return railhead::UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const auto interrupt = watch_signals();
+  const auto host = railhead::DirectoryHost::open("/");
+  if (!host) {
+    std::cerr << "railhead bench: " << host.error().message << '\n';
+    return 2;
+  }
+  const auto environment = railhead::read_environment();
+  railhead::SystemClock clock;
+  return railhead::bench::run_bench(
+      {argv, argv + argc}, {environment, std::cout, std::cerr, **host, clock, interrupt.get(),
+                            isatty(STDERR_FILENO) == 1});
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/messages.h"
+
+#include "base/text.h"
+#include "bench/fields.h"
+
+namespace railhead::bench {
+namespace {
+
+constexpr std::uint64_t kAny = ~std::uint64_t{0};
+constexpr std::uint64_t kMaxIterations = std::uint64_t{1} << 40;
+
+}  // namespace
+
+Result<std::string> type_of(const Value& message) {
+  return text_field(message, "type");
+}
+
+Json message(std::string_view type) {
+  return {{"type", type}};
+}
+
+Json offer_message(const Plan& plan) {
+  Json json = message("offer");
+  json["nics"] = plan.remote_nics;
+  json["lanes"] = plan.lanes;
+  json["queuePairs"] = plan.queue_pairs;
+  json["depth"] = plan.depth;
+  json["maxSize"] = plan.max_size_bytes;
+  json["memory"] = to_string(plan.memory);
+  json["mtu"] = plan.mtu_bytes;
+  return json;
+}
+
+Result<Plan> parse_offer(const Value& message) {
+  Plan plan;
+  const auto* nics = TRY(list_field(message, "nics", kMaxLanes));
+  for (const auto& nic : nics->items) plan.remote_nics.push_back(TRY(nic.as_string()));
+  plan.lanes = TRY(number_field(message, "lanes", kMaxLanes));
+  plan.queue_pairs =
+      static_cast<unsigned>(TRY(number_field(message, "queuePairs", kMaxQueuePairs)));
+  plan.depth = static_cast<unsigned>(TRY(number_field(message, "depth", kMaxDepth)));
+  plan.max_size_bytes = TRY(number_field(message, "maxSize", kMaxSize));
+  const auto memory = TRY(text_field(message, "memory"));
+  plan.memory = TRY(parse_memory(memory));
+  plan.mtu_bytes = static_cast<unsigned>(TRY(number_field(message, "mtu", 4096)));
+  TRY_STATUS(check(plan));
+  return plan;
+}
+
+Json addresses_message(const std::vector<LaneAddress>& lanes) {
+  Json json = message("addresses");
+  json["lanes"] = Json::array();
+  for (const auto& lane : lanes) json["lanes"].push_back(to_json(lane));
+  return json;
+}
+
+Result<std::vector<LaneAddress>> parse_addresses(const Value& message) {
+  std::vector<LaneAddress> lanes;
+  const auto* list = TRY(list_field(message, "lanes", kMaxLanes));
+  for (const auto& lane : list->items) lanes.push_back(TRY(parse_lane_address(lane)));
+  return lanes;
+}
+
+Json step_message(const Step& step) {
+  Json json = message("step");
+  json["operation"] = to_string(step.operation);
+  json["measure"] = to_string(step.measure);
+  json["size"] = step.size_bytes;
+  json["iterations"] = step.iterations;
+  json["durationMs"] = step.duration_ms;
+  json["warmUp"] = step.warm_up;
+  json["depth"] = step.depth;
+  json["seed"] = step.seed;
+  return json;
+}
+
+Result<Step> parse_step(const Value& message) {
+  Step step;
+  const auto operation = TRY(text_field(message, "operation"));
+  step.operation = TRY(parse_operation(operation));
+  const auto measure = TRY(text_field(message, "measure"));
+  step.measure = TRY(parse_measure(measure));
+  step.size_bytes = TRY(number_field(message, "size", kMaxSize));
+  step.iterations = TRY(number_field(message, "iterations", kMaxIterations));
+  step.duration_ms = TRY(number_field(message, "durationMs", kMaxSeconds * 1000));
+  step.warm_up = TRY(number_field(message, "warmUp", kMaxIterations));
+  step.depth = static_cast<unsigned>(TRY(number_field(message, "depth", kMaxDepth)));
+  step.seed = TRY(number_field(message, "seed", kAny));
+  return step;
+}
+
+Json done_message(const std::vector<std::uint64_t>& messages) {
+  Json json = message("done");
+  json["messages"] = messages;
+  return json;
+}
+
+Result<std::vector<std::uint64_t>> parse_done(const Value& message) {
+  std::vector<std::uint64_t> messages;
+  const auto* list = TRY(list_field(message, "messages", kMaxLanes));
+  for (const auto& item : list->items) messages.push_back(TRY(item.as_unsigned()));
+  return messages;
+}
+
+Json failed_message(const Outcome& outcome) {
+  Json json = message("failed");
+  json["state"] = to_string(outcome.state);
+  json["why"] = outcome.why.substr(0, 1024);
+  return json;
+}
+
+Outcome parse_failed(const Value& message) {
+  const auto state = text_field(message, "state").value_or("");
+  const auto why = text_field(message, "why").value_or("");
+  const auto parsed = parse_state(state);
+  return {parsed == State::ok ? State::protocol_error : parsed, "the other side: " + why};
+}
+
+Expected expect(Result<Value> received, std::string_view type) {
+  if (!received) return {channel_outcome(received.error()), {}};
+  const auto said = type_of(*received);
+  if (!said) return {channel_outcome(said.error()), {}};
+  if (*said == "failed") return {parse_failed(*received), {}};
+  if (*said != type) {
+    return {{State::protocol_error, "the other side said " + railhead::quoted(*said) + " where " +
+                                        quoted(type) + " was to come"},
+            {}};
+  }
+  return {{}, *std::move(received)};
+}
+
+}  // namespace railhead::bench

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "bench/lane.h"
+#include "bench/outcome.h"
+#include "bench/plan.h"
+#include "data/json.h"
+#include "data/value.h"
+
+namespace railhead::bench {
+
+// What the two sides say, in this order. Any message may be `failed` instead, which ends the
+// session.
+//
+//   offer      client   the plan
+//   addresses  server   its lanes
+//   addresses  client   its lanes; the server connects to them
+//   connected  server   its queue pairs can send
+//   step       client   one measurement    (again and again)
+//   go         server   it is prepared
+//   done       client   how many messages each lane moved
+//   verified   server   what arrived is what was sent
+//   bye        client   no more steps
+//   bye        server   its evidence
+
+/// The word in "type"; malformed when there is none.
+Result<std::string> type_of(const Value& message);
+Json message(std::string_view type);
+
+Json offer_message(const Plan& plan);
+Result<Plan> parse_offer(const Value& message);
+
+Json addresses_message(const std::vector<LaneAddress>& lanes);
+Result<std::vector<LaneAddress>> parse_addresses(const Value& message);
+
+Json step_message(const Step& step);
+Result<Step> parse_step(const Value& message);
+
+Json done_message(const std::vector<std::uint64_t>& messages);
+Result<std::vector<std::uint64_t>> parse_done(const Value& message);
+
+Json failed_message(const Outcome& outcome);
+Outcome parse_failed(const Value& message);
+
+/// A message of exactly this type. One that says `failed` is the outcome that it names.
+struct Expected {
+  Outcome outcome;
+  Value message;
+};
+
+Expected expect(Result<Value> received, std::string_view type);
+
+}  // namespace railhead::bench

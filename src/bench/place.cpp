@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/place.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/text.h"
+
+namespace railhead::bench {
+namespace {
+
+Error no_device(std::string_view name, const std::string& why) {
+  return {ErrorCode::unavailable, std::string(name) + ": " + why};
+}
+
+bool is_active(const Port& port) {
+  return port.state == PortState::active;
+}
+
+/// Smaller is better.
+auto rank_of(const Gid& gid) {
+  constexpr std::string_view kMappedIpv4 = "0000:0000:0000:0000:0000:ffff:";
+  const bool v2 = gid.type && *gid.type == "RoCE v2";
+  const int kind = gid.value.rfind(kMappedIpv4, 0) == 0 ? 0
+                   : gid.value.rfind("fe80:", 0) == 0   ? 2
+                                                        : 1;
+  return std::tuple(v2 ? 0 : 1, kind, gid.index);
+}
+
+const Gid* choose_gid(const Port& port, std::optional<unsigned> wanted) {
+  const Gid* best = nullptr;
+  for (const auto& gid : port.gids) {
+    if (wanted ? gid.index != *wanted : best != nullptr && rank_of(*best) < rank_of(gid)) continue;
+    best = &gid;
+  }
+  return best;
+}
+
+const Port* choose_port(const Nic& nic, std::optional<unsigned> wanted) {
+  for (const auto& port : nic.ports) {
+    if (wanted ? port.number == *wanted : is_active(port)) return &port;
+  }
+  return nullptr;
+}
+
+/// The slowest link on the way from the NIC to its root port: bridges have the links above them.
+void add_pcie(const Node& node, const PciAddress& address, Place& place) {
+  const auto* function = node.find_pci(address);
+  if (function == nullptr) return;
+  std::vector<PciAddress> way = function->bridges;
+  way.push_back(address);
+  for (const auto& at : way) {
+    const auto* device = node.find_pci(at);
+    if (device == nullptr || !device->link_gts || !device->link_width) continue;
+    const double speed = *device->link_gts * *device->link_width;
+    if (speed <= 0 || (place.pcie_gts && *place.pcie_gts * *place.pcie_width <= speed)) continue;
+    place.pcie_gts = device->link_gts;
+    place.pcie_width = device->link_width;
+  }
+}
+
+std::vector<unsigned> cpus_of(const Node& node, std::optional<int> numa_node) {
+  for (const auto& numa : node.numa) {
+    if (numa.id == numa_node) return numa.cpus;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<std::string> active_nics(const Node& node) {
+  std::vector<std::string> names;
+  for (const auto& nic : node.nics) {
+    if (choose_port(nic, std::nullopt) != nullptr) names.push_back(nic.name);
+  }
+  return names;
+}
+
+Result<Place> find_place(const Node& node, std::string_view name,
+                         std::optional<unsigned> gid_index) {
+  const auto colon = name.find(':');
+  const auto* nic = node.find_nic(name.substr(0, colon));
+  if (nic == nullptr) {
+    const auto active = active_nics(node);
+    return no_device(name, "no such RDMA device; with an active port there are: " +
+                               (active.empty() ? "none" : join(active, ", ")));
+  }
+  std::optional<unsigned> wanted;
+  if (colon != std::string_view::npos) {
+    wanted = static_cast<unsigned>(TRY(parse_unsigned(name.substr(colon + 1))));
+  }
+  if (nic->node_type == "RNIC") {
+    return Error{ErrorCode::unsupported,
+                 nic->name + ": iWARP connects through rdma_cm only, which is not here"};
+  }
+  const auto* port = choose_port(*nic, wanted);
+  if (port == nullptr) return no_device(name, wanted ? "no such port" : "no port is ACTIVE");
+  if (!is_active(*port)) {
+    return no_device(name, "port is " + std::string(port->state ? to_string(*port->state) : "?"));
+  }
+  Place place;
+  place.nic = nic->name;
+  place.port = port->number;
+  place.infiniband = port->link_layer == LinkLayer::infiniband;
+  if (!place.infiniband || gid_index) {
+    const auto* gid = choose_gid(*port, gid_index);
+    if (gid == nullptr) {
+      return no_device(name, gid_index ? "no GID " + std::to_string(*gid_index)
+                                       : "no GID: its netdev has no address in this network "
+                                         "namespace, or is not in it");
+    }
+    place.gid_index = gid->index;
+    place.gid = gid->value;
+    place.gid_type = gid->type;
+  }
+  place.numa_node = nic->numa_node;
+  place.cpus = cpus_of(node, nic->numa_node);
+  place.rate_gbps = port->rate_gbps;
+  place.firmware = nic->firmware;
+  place.driver = nic->driver;
+  if (nic->pci) {
+    place.pci = nic->pci->str();
+    add_pcie(node, *nic->pci, place);
+  }
+  return place;
+}
+
+}  // namespace railhead::bench

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "base/text.h"
+
+namespace railhead::bench {
+namespace {
+
+template <typename T, std::size_t N>
+Result<T> by_name(const std::array<std::pair<std::string_view, T>, N>& names, std::string_view text,
+                  std::string_view what) {
+  std::vector<std::string> known;
+  for (const auto& [name, value] : names) {
+    if (name == text) return value;
+    known.emplace_back(name);
+  }
+  return Error{ErrorCode::usage,
+               std::string(what) + " " + quoted(text) + " is none of " + join(known, ", ")};
+}
+
+template <typename T, std::size_t N>
+std::string_view name_of(const std::array<std::pair<std::string_view, T>, N>& names, T wanted) {
+  for (const auto& [name, value] : names) {
+    if (value == wanted) return name;
+  }
+  return "?";
+}
+
+constexpr std::array<std::pair<std::string_view, Operation>, 3> kOperations = {
+    {{"write", Operation::write}, {"read", Operation::read}, {"send", Operation::send}}};
+constexpr std::array<std::pair<std::string_view, Measure>, 2> kMeasures = {
+    {{"bandwidth", Measure::bandwidth}, {"latency", Measure::latency}}};
+constexpr std::array<std::pair<std::string_view, Memory>, 3> kMemories = {
+    {{"host", Memory::host},
+     {"gpu:dmabuf", Memory::gpu_dmabuf},
+     {"gpu:peermem", Memory::gpu_peermem}}};
+
+Error above(std::string_view what, std::uint64_t value, std::uint64_t limit) {
+  return {ErrorCode::usage, std::string(what) + " " + std::to_string(value) +
+                                " is not between 1 and " + std::to_string(limit)};
+}
+
+/// A decimal number, perhaps with a fraction, and the word behind it.
+Result<std::pair<double, std::string>> number_and_unit(std::string_view text) {
+  const auto end = std::find_if(text.begin(), text.end(),
+                                [](char c) { return (c < '0' || c > '9') && c != '.'; });
+  const auto digits = static_cast<std::size_t>(end - text.begin());
+  const std::string number(text.substr(0, digits));
+  char* parsed = nullptr;
+  const double value = std::strtod(number.c_str(), &parsed);
+  if (number.empty() || number.size() > 18 || *parsed != '\0') {
+    return Error{ErrorCode::usage, quoted(text) + " does not begin with a number"};
+  }
+  return std::pair(value, std::string(text.substr(digits)));
+}
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+template <std::size_t N>
+Result<std::uint64_t> scaled(std::string_view text, const std::array<Unit, N>& units,
+                             std::string_view what) {
+  const auto parts = TRY(number_and_unit(text));
+  for (const auto& unit : units) {
+    if (parts.second != unit.name) continue;
+    const double value = parts.first * unit.factor;
+    if (!(value < 9e18)) break;
+    return static_cast<std::uint64_t>(std::llround(value));
+  }
+  return Error{ErrorCode::usage, std::string(what) + " " + quoted(text) + " is not understood"};
+}
+
+}  // namespace
+
+std::string_view to_string(Operation operation) {
+  return name_of(kOperations, operation);
+}
+
+std::string_view to_string(Measure measure) {
+  return name_of(kMeasures, measure);
+}
+
+std::string_view to_string(Memory memory) {
+  return name_of(kMemories, memory);
+}
+
+Result<Operation> parse_operation(std::string_view text) {
+  return by_name(kOperations, text, "operation");
+}
+
+Result<Measure> parse_measure(std::string_view text) {
+  return by_name(kMeasures, text, "measure");
+}
+
+Result<Memory> parse_memory(std::string_view text) {
+  return by_name(kMemories, text, "memory");
+}
+
+Status check(const Plan& plan) {
+  const auto within = [](std::uint64_t value, std::uint64_t limit) {
+    return value >= 1 && value <= limit;
+  };
+  if (!within(plan.lanes, kMaxLanes)) return above("number of NICs", plan.lanes, kMaxLanes);
+  if (!within(plan.queue_pairs, kMaxQueuePairs)) {
+    return above("number of queue pairs", plan.queue_pairs, kMaxQueuePairs);
+  }
+  if (!within(plan.depth, kMaxDepth)) return above("depth", plan.depth, kMaxDepth);
+  if (!within(plan.max_size_bytes, kMaxSize)) return above("size", plan.max_size_bytes, kMaxSize);
+  const auto length = Layout::of(plan).length_bytes();
+  if (length > kMaxLaneBytes) return above("bytes of a NIC's buffer", length, kMaxLaneBytes);
+  if (!plan.remote_nics.empty() && plan.remote_nics.size() != plan.lanes) {
+    return Error{ErrorCode::usage, std::to_string(plan.lanes) + " NICs here and " +
+                                       std::to_string(plan.remote_nics.size()) + " there"};
+  }
+  return {};
+}
+
+Status check(const Step& step, const Plan& plan) {
+  if (step.size_bytes < 1 || step.size_bytes > plan.max_size_bytes) {
+    return above("size", step.size_bytes, plan.max_size_bytes);
+  }
+  if (step.depth < 1 || step.depth > plan.depth) return above("depth", step.depth, plan.depth);
+  if (step.duration_ms > kMaxSeconds * 1000) {
+    return above("milliseconds", step.duration_ms, kMaxSeconds * 1000);
+  }
+  if (step.iterations == 0 && step.duration_ms == 0) {
+    return Error{ErrorCode::usage, "neither iterations nor a duration"};
+  }
+  return {};
+}
+
+Result<std::uint64_t> parse_size(std::string_view text) {
+  constexpr double kKibi = 1024;
+  constexpr std::array<Unit, 9> kUnits = {{{"", 1},
+                                           {"B", 1},
+                                           {"K", kKibi},
+                                           {"KiB", kKibi},
+                                           {"k", kKibi},
+                                           {"M", kKibi * kKibi},
+                                           {"MiB", kKibi * kKibi},
+                                           {"m", kKibi * kKibi},
+                                           {"GiB", kKibi * kKibi * kKibi}}};
+  const auto bytes = TRY(scaled(text, kUnits, "size"));
+  if (bytes < 1 || bytes > kMaxSize) return above("size", bytes, kMaxSize);
+  return bytes;
+}
+
+Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text) {
+  std::vector<std::uint64_t> sizes;
+  if (text == "all") {
+    for (std::uint64_t size = 2; size <= std::uint64_t{8} << 20; size *= 2) sizes.push_back(size);
+    return sizes;
+  }
+  for (const auto word : split(text, ',')) sizes.push_back(TRY(parse_size(trim(word))));
+  return sizes;
+}
+
+Result<std::uint64_t> parse_duration_ms(std::string_view text) {
+  constexpr std::array<Unit, 4> kUnits = {{{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}}};
+  const auto duration = TRY(scaled(text, kUnits, "duration"));
+  if (duration < 1 || duration > kMaxSeconds * 1000) {
+    return above("milliseconds", duration, kMaxSeconds * 1000);
+  }
+  return duration;
+}
+
+Result<std::uint64_t> parse_rate_bps(std::string_view text) {
+  constexpr std::array<Unit, 6> kUnits = {
+      {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"Mbps", 1e6}, {"Gbps", 1e9}}};
+  return scaled(text, kUnits, "rate");
+}
+
+std::vector<Step> make_steps(const std::vector<Operation>& operations,
+                             const std::vector<Measure>& measures,
+                             const std::vector<std::uint64_t>& sizes, const Step& like) {
+  std::vector<Step> steps;
+  for (const auto operation : operations) {
+    for (const auto measure : measures) {
+      const bool latency = measure == Measure::latency;
+      const auto use = sizes.empty() ? std::vector<std::uint64_t>{latency ? 2U : 65536U} : sizes;
+      for (const auto size : use) {
+        Step step = like;
+        step.operation = operation;
+        step.measure = measure;
+        step.size_bytes = size;
+        if (step.iterations == 0 && step.duration_ms == 0) {
+          const auto enough = (std::uint64_t{512} << 20) / size;
+          step.iterations = latency ? 1000 : std::clamp<std::uint64_t>(enough, 100, 5000);
+        }
+        step.seed = like.seed + steps.size();
+        steps.push_back(step);
+      }
+    }
+  }
+  return steps;
+}
+
+Layout Layout::of(const Plan& plan) {
+  constexpr std::uint64_t kCacheLine = 64;
+  const auto stride = (plan.max_size_bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
+  return {stride, plan.queue_pairs};
+}
+
+}  // namespace railhead::bench

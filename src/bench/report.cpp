@@ -1,0 +1,354 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include "bench/expected.h"
+#include "bench/version.h"
+
+namespace railhead::bench {
+namespace {
+
+constexpr std::uint64_t kLargeMessage = 65536;
+
+std::string number_text(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string microseconds(double ns) {
+  return number_text(ns / 1000, 2);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  constexpr std::uint64_t kKibi = 1024;
+  if (bytes >= kKibi * kKibi && bytes % (kKibi * kKibi) == 0) {
+    return std::to_string(bytes / (kKibi * kKibi)) + "MiB";
+  }
+  if (bytes >= kKibi && bytes % kKibi == 0) return std::to_string(bytes / kKibi) + "KiB";
+  return std::to_string(bytes);
+}
+
+template <typename T>
+std::optional<T> field(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (!found->is_number()) return std::nullopt;
+  } else if (!found->is_string()) {
+    return std::nullopt;
+  }
+  return found->template get<T>();
+}
+
+/// As much of a place as decides what to expect.
+Place place_of(const Json& lane) {
+  Place place;
+  place.nic = field<std::string>(lane, "nic").value_or("?");
+  place.infiniband = field<std::string>(lane, "linkLayer") == "InfiniBand";
+  place.gid = field<std::string>(lane, "gid");
+  place.pci = field<std::string>(lane, "pci");
+  place.rate_gbps = field<double>(lane, "rateGbps");
+  if (const auto pcie = lane.find("pcie"); pcie != lane.end() && pcie->is_object()) {
+    place.pcie_gts = field<double>(*pcie, "gts");
+    place.pcie_width = field<unsigned>(*pcie, "width");
+  }
+  return place;
+}
+
+const Json* lanes_of(const Json& evidence) {
+  if (!evidence.is_object()) return nullptr;
+  const auto lanes = evidence.find("lanes");
+  return lanes == evidence.end() || !lanes->is_array() ? nullptr : &*lanes;
+}
+
+Histogram merged(const StepResult& step) {
+  Histogram all;
+  for (const auto& lane : step.lanes) all.merge(lane.latency);
+  return all;
+}
+
+Json latency_json(const Histogram& latency) {
+  const auto us = [](double ns) { return ns / 1000; };
+  const auto at = [&](double share) {
+    return us(static_cast<double>(latency.percentile_ns(share).value_or(0)));
+  };
+  return {{"samples", latency.count()},
+          {"min", us(static_cast<double>(latency.min_ns()))},
+          {"p50", at(0.5)},
+          {"p99", at(0.99)},
+          {"p999", at(0.999)},
+          {"max", us(static_cast<double>(latency.max_ns()))},
+          {"mean", us(latency.mean_ns())}};
+}
+
+Json slices_json(std::vector<double> slices) {
+  if (slices.empty()) return nullptr;
+  std::sort(slices.begin(), slices.end());
+  return {{"number", slices.size()},
+          {"min", slices.front()},
+          {"p50", slices[slices.size() / 2]},
+          {"max", slices.back()}};
+}
+
+std::uint64_t messages_of(const StepResult& step) {
+  std::uint64_t messages = 0;
+  for (const auto& lane : step.lanes) messages += lane.messages;
+  return messages;
+}
+
+double seconds_of(const StepResult& step) {
+  auto start = step.lanes.front().start;
+  auto end = step.lanes.front().end;
+  for (const auto& lane : step.lanes) {
+    start = std::min(start, lane.start);
+    end = std::max(end, lane.end);
+  }
+  return std::chrono::duration<double>(end - start).count();
+}
+
+Json step_json(const MemoryRun& run, const StepResult& done) {
+  const auto& step = done.step;
+  Json json = {{"operation", to_string(step.operation)},
+               {"measure", to_string(step.measure)},
+               {"sizeBytes", step.size_bytes},
+               {"queuePairs", step.measure == Measure::latency ? 1 : run.queue_pairs},
+               {"depth", step.measure == Measure::latency ? 1 : effective_depth(step)},
+               {"warmUp", step.warm_up},
+               {"messages", messages_of(done)},
+               {"seconds", seconds_of(done)},
+               {"validated", true}};
+  if (step.measure == Measure::latency) {
+    json["latencyUs"] = latency_json(merged(done));
+    return json;
+  }
+  const double gbps = step_gbps(done);
+  json["gbps"] = gbps;
+  json["messagesPerSecond"] = gbps * 1e9 / 8 / static_cast<double>(step.size_bytes);
+  const auto expected = expectation(run.result.here, run.result.there, step.size_bytes);
+  json["expectedGbps"] = expected ? Json(expected->gbps) : Json(nullptr);
+  json["expectedLimitedBy"] = expected ? Json(expected->limited_by) : Json(nullptr);
+  json["share"] = expected ? Json(gbps / expected->gbps) : Json(nullptr);
+  json["rateCapBps"] = step.rate_cap_bps == 0 ? Json(nullptr) : Json(step.rate_cap_bps);
+  json["lanes"] = Json::array();
+  for (const auto& lane : done.lanes) {
+    json["lanes"].push_back({{"messages", lane.messages},
+                             {"bytes", lane.bytes},
+                             {"seconds", lane.seconds()},
+                             {"gbps", lane.gbps()},
+                             {"tenthsOfASecondGbps", slices_json(lane.slice_gbps)}});
+  }
+  return json;
+}
+
+Json run_json(const MemoryRun& run) {
+  Json json = {{"memory", to_string(run.memory)},
+               {"state", to_string(run.result.outcome.state)},
+               {"why", run.result.outcome.why}};
+  json["steps"] = Json::array();
+  for (const auto& step : run.result.steps) json["steps"].push_back(step_json(run, step));
+  json["client"] = run.result.here;
+  json["server"] = run.result.there;
+  return json;
+}
+
+void add_bandwidth_row(const MemoryRun& run, const StepResult& done, Table& table) {
+  const auto& step = done.step;
+  const double gbps = step_gbps(done);
+  const auto expected = expectation(run.result.here, run.result.there, step.size_bytes);
+  table.rows.push_back({std::string(to_string(run.memory)), std::string(to_string(step.operation)),
+                        size_text(step.size_bytes), std::to_string(messages_of(done)),
+                        number_text(seconds_of(done), 2), number_text(gbps, 3),
+                        number_text(gbps * 1e9 / 8 / static_cast<double>(step.size_bytes), 0),
+                        expected ? number_text(expected->gbps, 1) : "",
+                        expected ? number_text(gbps / expected->gbps * 100, 1) + "%" : "",
+                        expected ? expected->limited_by : ""});
+}
+
+void add_latency_row(const MemoryRun& run, const StepResult& done, Table& table) {
+  const auto latency = merged(done);
+  const auto at = [&](double share) {
+    return microseconds(static_cast<double>(latency.percentile_ns(share).value_or(0)));
+  };
+  table.rows.push_back(
+      {std::string(to_string(run.memory)), std::string(to_string(done.step.operation)),
+       size_text(done.step.size_bytes), std::to_string(latency.count()),
+       microseconds(static_cast<double>(latency.min_ns())), at(0.5), at(0.99), at(0.999),
+       microseconds(static_cast<double>(latency.max_ns())), microseconds(latency.mean_ns())});
+}
+
+std::string path_line(const Json& here, const Json& there, std::size_t i) {
+  const auto end = [&](const Json& evidence) -> std::string {
+    const auto* lanes = lanes_of(evidence);
+    if (lanes == nullptr || i >= lanes->size()) return "?";
+    const auto& lane = (*lanes)[i];
+    const auto gid = field<std::string>(lane, "gid");
+    const auto port = field<unsigned>(lane, "port").value_or(0);
+    return field<std::string>(lane, "nic").value_or("?") + "/" + std::to_string(port) +
+           (gid ? " (GID " + std::to_string(field<unsigned>(lane, "gidIndex").value_or(0)) + " " +
+                      *gid + ", " + field<std::string>(lane, "gidType").value_or("?") + ")"
+                : "");
+  };
+  const auto* lanes = lanes_of(here);
+  const auto mtu = field<unsigned>((*lanes)[i], "pathMtu").value_or(0);
+  return end(here) + " -> " + end(there) + ", path MTU " + std::to_string(mtu);
+}
+
+void add_remarks(const char* side, const Json& evidence, std::vector<std::string>& lines) {
+  if (!evidence.is_object()) return;
+  const auto remarks = evidence.find("remarks");
+  if (remarks == evidence.end() || !remarks->is_array()) return;
+  for (const auto& remark : *remarks) {
+    if (remark.is_string()) lines.push_back(std::string(side) + ": " + remark.get<std::string>());
+  }
+}
+
+std::vector<std::string> lines_of(const BenchResult& result) {
+  std::vector<std::string> lines;
+  for (const auto& run : result.runs) {
+    const auto* lanes = lanes_of(run.result.here);
+    if (&run == &result.runs.front() && lanes != nullptr) {
+      for (std::size_t i = 0; i < lanes->size(); ++i) {
+        lines.push_back(path_line(run.result.here, run.result.there, i));
+      }
+    }
+    add_remarks("client", run.result.here, lines);
+    add_remarks("server", run.result.there, lines);
+    const auto& outcome = run.result.outcome;
+    lines.push_back(std::string(to_string(run.memory)) + ": " +
+                    std::string(to_string(outcome.state)) +
+                    (outcome.why.empty() ? ", the bytes that arrived are those that were sent"
+                                         : ": " + outcome.why));
+  }
+  const auto whole = overall(result);
+  if (whole.state == State::below_expected) lines.push_back(whole.why);
+  return lines;
+}
+
+std::string calendar_text(std::chrono::system_clock::time_point when) {
+  const auto seconds = std::chrono::system_clock::to_time_t(when);
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
+  return text.data();
+}
+
+/// The first step with large messages that is below what is required.
+std::optional<std::string> shortfall(const BenchResult& result) {
+  if (result.required_share <= 0) return std::nullopt;
+  for (const auto& run : result.runs) {
+    for (const auto& done : run.result.steps) {
+      const auto& step = done.step;
+      if (step.measure != Measure::bandwidth || step.size_bytes < kLargeMessage) continue;
+      const auto expected = expectation(run.result.here, run.result.there, step.size_bytes);
+      if (!expected) continue;
+      const double share = step_gbps(done) / expected->gbps;
+      if (share >= result.required_share) continue;
+      return std::string(to_string(step.operation)) + " of " + size_text(step.size_bytes) +
+             " reaches " + number_text(share * 100, 1) + "% of " + number_text(expected->gbps, 1) +
+             " Gb/s (" + expected->limited_by + "), less than " +
+             number_text(result.required_share * 100, 1) + "%";
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+double step_gbps(const StepResult& step) {
+  std::uint64_t bytes = 0;
+  for (const auto& lane : step.lanes) bytes += lane.bytes;
+  const double seconds = seconds_of(step);
+  return seconds > 0 ? static_cast<double>(bytes) * 8e-9 / seconds : 0;
+}
+
+std::optional<StepExpectation> expectation(const Json& here, const Json& there,
+                                           std::uint64_t size_bytes) {
+  const auto* ours = lanes_of(here);
+  const auto* theirs = lanes_of(there);
+  if (ours == nullptr || theirs == nullptr || ours->size() != theirs->size() || ours->empty()) {
+    return std::nullopt;
+  }
+  StepExpectation sum;
+  for (std::size_t i = 0; i < ours->size(); ++i) {
+    const auto mtu = field<unsigned>((*ours)[i], "pathMtu").value_or(0);
+    const auto one = expected_rate(place_of((*ours)[i]), mtu, size_bytes);
+    const auto other = expected_rate(place_of((*theirs)[i]), mtu, size_bytes);
+    if (!one || !other) return std::nullopt;
+    const auto& slower = other->gbps < one->gbps ? *other : *one;
+    sum.gbps += slower.gbps;
+    if (i == 0) sum.limited_by = slower.limited_by;
+  }
+  return sum;
+}
+
+Outcome overall(const BenchResult& result) {
+  bool any_ok = false;
+  for (const auto& run : result.runs) {
+    if (exit_code(run.result.outcome.state) == 1) return run.result.outcome;
+    any_ok = any_ok || run.result.outcome.ok();
+  }
+  if (const auto why = shortfall(result)) return {State::below_expected, *why};
+  if (any_ok || result.runs.empty()) return {};
+  return result.runs.front().result.outcome;
+}
+
+Report make_report(const BenchResult& result) {
+  const auto whole = overall(result);
+  Report report;
+  report.json = make_document("Bench");
+  report.json["version"] = kVersion;
+  report.json["started"] = calendar_text(result.started);
+  report.json["state"] = to_string(whole.state);
+  report.json["why"] = whole.why;
+  report.json["requiredShare"] =
+      result.required_share > 0 ? Json(result.required_share) : Json(nullptr);
+  report.json["runs"] = Json::array();
+  Table bandwidth{{{"MEMORY"},
+                   {"OPERATION"},
+                   {"SIZE"},
+                   {"MESSAGES"},
+                   {"SECONDS", Column::Shown::wide},
+                   {"GB/S"},
+                   {"MESSAGES/S"},
+                   {"EXPECTED"},
+                   {"SHARE"},
+                   {"LIMITED BY", Column::Shown::wide}},
+                  {}};
+  Table latency{{{"MEMORY"},
+                 {"OPERATION"},
+                 {"SIZE"},
+                 {"SAMPLES"},
+                 {"MIN"},
+                 {"P50"},
+                 {"P99"},
+                 {"P99.9"},
+                 {"MAX"},
+                 {"MEAN", Column::Shown::wide}},
+                {}};
+  for (const auto& run : result.runs) {
+    report.json["runs"].push_back(run_json(run));
+    for (const auto& step : run.result.steps) {
+      const bool timed = step.step.measure == Measure::latency;
+      if (timed) {
+        add_latency_row(run, step, latency);
+      } else {
+        add_bandwidth_row(run, step, bandwidth);
+      }
+    }
+  }
+  if (!bandwidth.rows.empty()) {
+    report.sections.push_back({"BANDWIDTH in Gb/s of payload", std::move(bandwidth), {}});
+  }
+  if (!latency.rows.empty()) {
+    report.sections.push_back({"LATENCY in microseconds", std::move(latency), {}});
+  }
+  report.sections.push_back({"", {}, lines_of(result)});
+  return report;
+}
+
+}  // namespace railhead::bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "bench/session.h"
+#include "report/report.h"
+
+namespace railhead::bench {
+
+/// One session's memory and what came of it.
+struct MemoryRun {
+  Memory memory = Memory::host;
+  unsigned queue_pairs = 1;
+  SessionResult result;
+};
+
+struct BenchResult {
+  std::vector<MemoryRun> runs;
+  double required_share = 0;  ///< of what is expected, where a message has 64 KiB or more
+  std::chrono::system_clock::time_point started;
+};
+
+/// The whole's state: a problem of any run; else ok if any run is (one route to a GPU's memory may
+/// not exist); else the first run's.
+Outcome overall(const BenchResult& result);
+
+/// Payload a second of all lanes of a step together, from the first's start to the last's end.
+double step_gbps(const StepResult& step);
+
+/// What a step may reach at most, from the evidence of both sides: the slower end of each lane, all
+/// lanes together. Absent where an end is not known.
+struct StepExpectation {
+  double gbps = 0;
+  std::string limited_by;
+};
+
+std::optional<StepExpectation> expectation(const Json& here, const Json& there,
+                                           std::uint64_t size_bytes);
+
+/// Proof bundle and tables.
+Report make_report(const BenchResult& result);
+
+}  // namespace railhead::bench

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/roles.h"
+
+#include <sys/socket.h>
+
+#include <ostream>
+#include <thread>
+
+#include "base/text.h"
+#include "bench/crypto.h"
+#include "bench/listener.h"
+#include "bench/others.h"
+#include "bench/progress.h"
+#include "bench/report.h"
+#include "bench/session.h"
+#include "host/input_file.h"
+
+namespace railhead::bench {
+namespace {
+
+int complain(const Surroundings& at, const Outcome& outcome) {
+  at.err << "railhead bench: " << to_string(outcome.state) << ": " << outcome.why << '\n';
+  return exit_code(outcome.state);
+}
+
+int complain(const Surroundings& at, const Error& error) {
+  return complain(at, device_outcome(error));
+}
+
+std::unique_ptr<Endpoint> make_endpoint(const Options& options, const Surroundings& at) {
+  return std::make_unique<VerbsEndpoint>(
+      at.host, at.clock, endpoint_options(options),
+      [&host = at.host](const std::string& nic) { return queue_pairs_of_others(host, nic); });
+}
+
+std::uint64_t random_seed() {
+  const auto nonce = random_nonce();
+  std::uint64_t seed = 0;
+  if (nonce) std::copy_n(nonce->begin(), sizeof seed / 2, reinterpret_cast<std::uint8_t*>(&seed));
+  return seed;
+}
+
+/// Every kind of memory over one connection, then the report.
+int measure(const Options& options, const Surroundings& at, const Work& work, Channel& channel) {
+  const auto format = output_format(options);
+  if (!format) return complain(at, format.error());
+  BenchResult result;
+  result.started = at.clock.calendar();
+  result.required_share = options.require;
+  Progress progress(at.err, at.clock, options.progress || at.err_is_terminal);
+  for (const auto& plan : work.plans) {
+    const auto endpoint = make_endpoint(options, at);
+    auto session =
+        run_client(channel, *endpoint, plan, options.nics, work.steps,
+                   [&](const Step& step, std::uint64_t moved) { progress.show(step, moved); });
+    progress.clear();
+    result.runs.push_back({plan.memory, plan.queue_pairs, std::move(session)});
+    const auto state = result.runs.back().result.outcome.state;
+    // Another route to a GPU's memory may work where this one does not.
+    if (state != State::ok && state != State::unsupported) break;
+  }
+  const auto report = make_report(result);
+  at.out << render(report, *format);
+  if (!options.proof_file.empty()) {
+    const auto written = write_file_atomic(options.proof_file, to_json_text(report.json));
+    if (!written) return complain(at, {State::no_memory, written.error().message});
+  }
+  const auto whole = overall(result);
+  if (!whole.ok()) return complain(at, whole);
+  return 0;
+}
+
+}  // namespace
+
+int run_pair_command(const Options& options, const Surroundings& at) {
+  if (options.nics.size() != options.other_nics.size()) {
+    return complain(
+        at, {State::usage, std::to_string(options.nics.size()) + " NICs on one side, " +
+                               std::to_string(options.other_nics.size()) + " on the other"});
+  }
+  const auto work = make_work(options, options.nics.size(), random_seed());
+  if (!work) return complain(at, {State::usage, work.error().message});
+  const auto key = generate_key();
+  if (!key) return complain(at, key.error());
+  std::array<int, 2> sockets{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+    return complain(at, {State::no_memory, "socketpair failed"});
+  }
+  UniqueFd ours(sockets[0]);
+  std::thread server([&at, &options, &key, socket = sockets[1]] {
+    auto channel = Channel::open(UniqueFd(socket), Role::server, *key, at.clock, at.interrupt);
+    if (!channel) return;
+    serve(*channel, [&] { return make_endpoint(options, at); });
+  });
+  auto code = 0;
+  {
+    auto channel = Channel::open(std::move(ours), Role::client, *key, at.clock, at.interrupt);
+    code = channel ? measure(options, at, *work, *channel)
+                   : complain(at, channel_outcome(channel.error()));
+  }
+  server.join();
+  return code;
+}
+
+int run_client_command(const Options& options, const Surroundings& at) {
+  const auto where = HostPort::parse(options.address);
+  if (!where) return complain(at, where.error());
+  const auto key = given_key(options, at.environment);
+  if (!key) return complain(at, {State::usage, key.error().message});
+  if (!*key) {
+    return complain(at, {State::usage,
+                         "no key: give the server's with --key-file or in "
+                         "RAILHEAD_BENCH_KEY"});
+  }
+  const auto lanes = std::max<std::size_t>(options.nics.size(), 1);
+  const auto work = make_work(options, lanes, random_seed());
+  if (!work) return complain(at, {State::usage, work.error().message});
+  auto socket = connect_to(*where, kHandshakeLimit);
+  if (!socket) return complain(at, {State::peer_lost, socket.error().message});
+  auto channel = Channel::open(*std::move(socket), Role::client, **key, at.clock, at.interrupt);
+  if (!channel) {
+    const auto outcome = channel_outcome(channel.error());
+    return complain(at, {outcome.state, options.address + ": " + outcome.why});
+  }
+  return measure(options, at, *work, *channel);
+}
+
+int run_server_command(const Options& options, const Surroundings& at) {
+  const auto where = HostPort::parse(options.address);
+  if (!where) return complain(at, where.error());
+  const auto limit = parse_duration_ms(options.idle_limit);
+  if (!limit) return complain(at, limit.error());
+  const auto given = given_key(options, at.environment);
+  if (!given) return complain(at, {State::usage, given.error().message});
+  const auto key = *given ? Result<std::string>(**given) : generate_key();
+  if (!key) return complain(at, key.error());
+  auto listener = Listener::bind(*where, *key, at.clock, at.interrupt);
+  if (!listener) return complain(at, listener.error());
+  at.err << "railhead bench: listening on " << listener->address() << '\n';
+  if (!*given) {
+    at.err << "railhead bench: on the other machine: RAILHEAD_BENCH_KEY=" << *key
+           << " railhead bench client " << listener->address() << '\n';
+  }
+  auto code = 0;
+  for (unsigned served = 0; options.clients == 0 || served < options.clients; ++served) {
+    std::vector<std::string> dropped;
+    auto channel = listener->accept(Limit(*limit), dropped);
+    for (const auto& why : dropped)
+      at.err << "railhead bench: dropped a connection: " << why << '\n';
+    if (!channel) return complain(at, channel_outcome(channel.error()));
+    const auto outcome = serve(*channel, [&] { return make_endpoint(options, at); });
+    at.err << "railhead bench: served a client: " << to_string(outcome.state)
+           << (outcome.why.empty() ? "" : ": ") << outcome.why << '\n';
+    code = exit_code(outcome.state);
+  }
+  return code;
+}
+
+}  // namespace railhead::bench

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/verbs_endpoint.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/text.h"
+#include "bench/evidence.h"
+#include "bench/pattern.h"
+#include "bench/place.h"
+#include "bench/run.h"
+
+namespace railhead::bench {
+namespace {
+
+/// Both directions of a step carry different bytes, so that a side that reads its own is noticed.
+std::uint64_t seed_of(const Step& step, std::size_t lane, unsigned pair, Part writer) {
+  return pattern_seed(step.seed * 2 + (writer == Part::initiator ? 0 : 1), lane, pair);
+}
+
+Part other(Part part) {
+  return part == Part::initiator ? Part::responder : Part::initiator;
+}
+
+/// Whether bytes of the other side are in this side's targets after a step.
+bool receives(const Step& step, Part part) {
+  if (step.operation == Operation::read) return part == Part::initiator;
+  return step.measure == Measure::latency || part == Part::responder;
+}
+
+/// A latency uses one queue pair, and by write its last byte counts rounds.
+unsigned pairs_used(const Step& step, unsigned all) {
+  return step.measure == Measure::latency ? 1 : all;
+}
+
+std::uint64_t bytes_checked(const Step& step) {
+  const bool counted = step.measure == Measure::latency && step.operation == Operation::write;
+  return step.size_bytes - (counted ? 1 : 0);
+}
+
+bool has_peer_client(Host& host) {
+  for (const char* path :
+       {"/sys/module/nvidia_peermem/version", "/sys/module/nvidia_peermem/refcnt",
+        "/sys/module/nv_peer_mem/version", "/sys/kernel/mm/memory_peers/nv_mem/version"}) {
+    const auto text = host.read(path);
+    if (text && *text) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+VerbsEndpoint::VerbsEndpoint(Host& host, Clock& clock, EndpointOptions options,
+                             QueuePairsOfOthers others)
+    : host_(host),
+      clock_(clock),
+      options_(std::move(options)),
+      others_(std::move(others)) {}
+
+VerbsEndpoint::~VerbsEndpoint() {
+  stop();
+  for (auto& lane : lanes_) {
+    if (lane->thread.joinable()) lane->thread.join();
+  }
+  lanes_.clear();
+}
+
+Result<std::vector<std::string>> VerbsEndpoint::choose(
+    const Plan& plan, const std::vector<std::string>& wanted) const {
+  const auto allowed = options_.nics.empty() ? active_nics(node_) : options_.nics;
+  if (wanted.empty()) {
+    if (allowed.size() < plan.lanes) {
+      return Error{ErrorCode::unavailable,
+                   std::to_string(plan.lanes) + " NICs are asked for, and " +
+                       (allowed.empty() ? "none" : join(allowed, ", ")) + " can be used"};
+    }
+    return std::vector(allowed.begin(), allowed.begin() + static_cast<std::ptrdiff_t>(plan.lanes));
+  }
+  for (const auto& nic : wanted) {
+    const auto name = nic.substr(0, nic.find(':'));
+    const bool fine = options_.nics.empty() ||
+                      std::any_of(allowed.begin(), allowed.end(), [&](const std::string& one) {
+                        return one == nic || one == name;
+                      });
+    if (!fine) {
+      return Error{ErrorCode::unavailable,
+                   nic + " may not be used here, only " + join(allowed, ", ")};
+    }
+  }
+  return wanted;
+}
+
+Status VerbsEndpoint::check_unused(const Place& place, bool& in_use) {
+  if (options_.force) return {};
+  const auto others = others_(place.nic);
+  if (!others || !*others) {
+    remarks_.push_back(place.nic + ": not known whether other processes use it" +
+                       (others ? "" : ": " + others.error().message));
+    return {};
+  }
+  if (**others == 0) return {};
+  in_use = true;
+  return Error{ErrorCode::unavailable, place.nic + " is in use: other processes have " +
+                                           std::to_string(**others) +
+                                           " queue pairs on it (--force measures all the same)"};
+}
+
+Status VerbsEndpoint::make_lanes(const Plan& plan, const std::vector<std::string>& wanted,
+                                 bool& in_use) {
+  plan_ = plan;
+  node_ = read_node(host_);
+  done_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!done_) return Error{ErrorCode::internal, std::string("eventfd: ") + std::strerror(errno)};
+  if (plan.memory != Memory::host) {
+    cuda_ = TRY(Cuda::load(options_.cuda_library, options_.gpu));
+    TRY_STATUS(check_route(plan.memory, cuda_->facts(), has_peer_client(host_)));
+  }
+  const auto names = TRY(choose(plan, wanted));
+  std::vector<Place> places;
+  for (const auto& name : names) {
+    auto place = TRY(find_place(node_, name, options_.gid_index));
+    TRY_STATUS(check_unused(place, in_use));
+    places.push_back(std::move(place));
+  }
+  for (const auto& place : places) TRY_STATUS(open_lane(place));
+  return {};
+}
+
+Status VerbsEndpoint::open_lane(const Place& place) {
+  auto lane = std::make_unique<Lane>();
+  lane->place = place;
+  lane->before = read_counters(host_, place);
+  const auto length = Layout::of(plan_).length_bytes();
+  Register how = [](const std::string& nic, ibv_pd* domain, Buffer& buffer) {
+    return register_memory(nic, domain, buffer.address(), buffer.length());
+  };
+  if (plan_.memory == Memory::host) {
+    lane->buffer = TRY(allocate_host(length, place.cpus));
+  } else {
+    lane->buffer = TRY(cuda_->allocate(length));
+  }
+  if (plan_.memory == Memory::gpu_dmabuf) {
+    how = [this](const std::string& nic, ibv_pd* domain, Buffer& buffer) -> Result<Owned<ibv_mr>> {
+      const auto descriptor = TRY(cuda_->export_dmabuf(buffer));
+      return register_dmabuf(nic, domain, descriptor.get(), 0, buffer.address(), buffer.length());
+    };
+  }
+  lane->verbs = TRY(VerbsLane::open(place, plan_, *lane->buffer, how));
+  lanes_.push_back(std::move(lane));
+  return {};
+}
+
+std::vector<LaneAddress> VerbsEndpoint::addresses() const {
+  std::vector<LaneAddress> addresses;
+  for (const auto& lane : lanes_) addresses.push_back(lane->verbs->address());
+  return addresses;
+}
+
+Status VerbsEndpoint::connect(const std::vector<LaneAddress>& remote) {
+  if (remote.size() != lanes_.size()) {
+    return Error{ErrorCode::malformed, "the other side has " + std::to_string(remote.size()) +
+                                           " lanes, not " + std::to_string(lanes_.size())};
+  }
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    TRY_STATUS(lanes_[i]->verbs->connect(remote[i]));
+  }
+  return {};
+}
+
+Status VerbsEndpoint::fill(Lane& lane, std::size_t index, const Step& step, Part part) {
+  const auto layout = Layout::of(plan_);
+  std::vector<std::byte> bytes(step.size_bytes);
+  const std::vector<std::byte> zeroes(step.size_bytes);
+  for (unsigned pair = 0; pair < pairs_used(step, plan_.queue_pairs); ++pair) {
+    fill_pattern(bytes, seed_of(step, index, pair, part));
+    TRY_STATUS(lane.buffer->write(layout.source(pair), bytes));
+    TRY_STATUS(lane.buffer->write(layout.target(pair), zeroes));
+  }
+  return {};
+}
+
+Status VerbsEndpoint::prepare(const Step& step, Part part) {
+  stop_.store(false);
+  moved_bytes_.store(0);
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    TRY_STATUS(fill(*lanes_[i], i, step, part));
+    if (step.operation == Operation::send) TRY_STATUS(lanes_[i]->verbs->fill_receives(1));
+  }
+  return {};
+}
+
+void VerbsEndpoint::run_lane(Lane& lane, const Step& step, Part part) {
+  lane.pinned = pin_thread(lane.place.cpus);
+  const Run run{*lane.verbs, step, clock_, stop_, moved_bytes_};
+  lane.result = part == Part::initiator ? initiate(run) : respond(run);
+  // One that failed takes the others with it.
+  if (!lane.result) stop();
+  if (running_.fetch_sub(1) == 1) {
+    const std::uint64_t one = 1;
+    (void)!::write(done_.get(), &one, sizeof one);
+  }
+}
+
+Status VerbsEndpoint::start(const Step& step, Part part) {
+  running_.store(static_cast<unsigned>(lanes_.size()));
+  for (auto& lane : lanes_) {
+    lane->thread = std::thread([this, &lane = *lane, step, part] { run_lane(lane, step, part); });
+  }
+  return {};
+}
+
+Result<std::vector<LaneResult>> VerbsEndpoint::finish() {
+  for (auto& lane : lanes_) {
+    if (lane->thread.joinable()) lane->thread.join();
+  }
+  std::uint64_t count = 0;
+  (void)!::read(done_.get(), &count, sizeof count);
+  std::vector<LaneResult> results;
+  // The first that failed by itself, rather than those that it stopped.
+  const Error* error = nullptr;
+  for (const auto& lane : lanes_) {
+    if (lane->result) {
+      results.push_back(*lane->result);
+    } else if (error == nullptr || error->message == "stopped") {
+      error = &lane->result.error();
+    }
+  }
+  if (error != nullptr) return *error;
+  return results;
+}
+
+Status VerbsEndpoint::validate(const Step& step, Part part) {
+  if (!receives(step, part)) return {};
+  const auto layout = Layout::of(plan_);
+  std::vector<std::byte> bytes(bytes_checked(step));
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    for (unsigned pair = 0; pair < pairs_used(step, plan_.queue_pairs); ++pair) {
+      TRY_STATUS(lanes_[i]->buffer->read(layout.target(pair), bytes));
+      const auto wrong = find_mismatch(bytes, seed_of(step, i, pair, other(part)));
+      if (!wrong) continue;
+      return Error{ErrorCode::malformed, lanes_[i]->place.nic + ": " +
+                                             std::string(to_string(step.operation)) + " of " +
+                                             std::to_string(step.size_bytes) + " bytes: byte " +
+                                             std::to_string(*wrong) + " is not what was sent"};
+    }
+  }
+  return {};
+}
+
+Json VerbsEndpoint::lane_evidence(Lane& lane) {
+  Json json = place_json(lane.place);
+  json["pinned"] = lane.pinned;
+  json["pathMtu"] = lane.verbs->path_mtu_bytes();
+  json["queuePairs"] = Json::array();
+  for (const auto& pair : lane.verbs->address().pairs) json["queuePairs"].push_back(pair.number);
+  const auto after = read_counters(host_, lane.place);
+  json["counters"] = changes(lane.before, after);
+  const auto bytes = port_bytes(lane.before, after);
+  json["portBytes"] =
+      bytes ? Json{{"sent", bytes->sent}, {"received", bytes->received}} : Json(nullptr);
+  return json;
+}
+
+Json VerbsEndpoint::evidence() {
+  Json json = {{"host", node_.name}, {"memory", to_string(plan_.memory)}};
+  if (cuda_) json["gpu"] = gpu_json(cuda_->facts());
+  json["lanes"] = Json::array();
+  for (auto& lane : lanes_) json["lanes"].push_back(lane_evidence(*lane));
+  json["remarks"] = remarks_;
+  return json;
+}
+
+}  // namespace railhead::bench

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.h"
+#include "host/program.h"
+
+namespace railhead {
+
+// A program of its own, because it needs libibverbs and this one does not. Its help is its own,
+// too.
+void add_bench_command(CLI::App& program, Invocation& invocation) {
+  auto* app = program.add_subcommand(
+      "bench", "Measure RDMA bandwidth and latency between two NICs (railhead-bench)");
+  app->set_help_flag();
+  app->prefix_command();
+  app->callback([app, &invocation] {
+    invocation.run = [app, &invocation] {
+      const auto path = find_program("railhead-bench", invocation.environment);
+      if (!path) return invocation.fail("bench", path.error());
+      return invocation.fail("bench", become_program(*path, app->remaining()));
+    };
+  });
+}
+
+}  // namespace railhead

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "host/environment.h"
+
+namespace railhead {
+
+/// The path of another program of ours: beside this one, in ../libexec/railhead seen from there, or
+/// in a folder of PATH. The error names the program and where it was looked for.
+Result<std::string> find_program(const std::string& name, const Environment& environment);
+
+/// This process becomes that program, with these arguments after its name. Returns only an error.
+Error become_program(const std::string& path, const std::vector<std::string>& arguments);
+
+}  // namespace railhead
