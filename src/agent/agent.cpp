@@ -138,6 +138,7 @@ class Agent {
       if (failure) return;
       const auto done = machine_.read("timer");
       if (!done) log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
+      if (kubelet_) kubelet_->look();
       schedule_rescan();
     });
   }
