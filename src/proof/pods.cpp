@@ -95,6 +95,11 @@ class Judgement {
     if (!now_.processes_known) {
       view_.complete = false;
       view_.warnings.push_back("processes: " + now_.processes_why);
+    } else if (now_.containers.empty() && now_.sees_all_processes == false) {
+      view_.complete = false;
+      view_.warnings.emplace_back(
+          "no container's processes can be seen: this is not the node's PID namespace "
+          "(hostPID: true)");
     } else if (!now_.processes.complete) {
       view_.warnings.emplace_back("some processes could not be read: their containers may lack");
     }

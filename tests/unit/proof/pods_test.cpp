@@ -153,6 +153,16 @@ TEST_F(PodsTest, outside_the_nodes_pid_namespace_the_reason_names_host_pid) {
   EXPECT_THAT(pod().why, HasSubstr("hostPID"));
 }
 
+TEST_F(PodsTest, without_any_container_in_sight_another_pid_namespace_is_the_reason) {
+  usage_.containers.clear();
+  usage_.processes.by_id.clear();
+  EXPECT_TRUE(view().complete);
+  usage_.sees_all_processes = false;
+  EXPECT_FALSE(view().complete);
+  ASSERT_EQ(view().warnings.size(), 1U);
+  EXPECT_THAT(view().warnings[0], HasSubstr("hostPID"));
+}
+
 TEST_F(PodsTest, queue_pairs_of_the_kernel_and_of_the_host_are_nobodys) {
   auto kernel = connected(1, std::nullopt);
   kernel.owner.kernel = true;
