@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string>
 
 #include "bench/loops.h"
@@ -143,6 +144,8 @@ Result<LaneResult> stream(const Run& run) {
 
 Result<LaneResult> receive_stream(const Run& run) {
   constexpr unsigned kRefill = 16;
+  constexpr std::chrono::milliseconds kGrace{100};
+  std::optional<Time> stopped_at;
   const bool by_time = run.step.duration_ms != 0;
   const auto expected = (run.step.warm_up + run.step.iterations) * run.transport.queue_pairs();
   Watchman watchman(run);
@@ -163,7 +166,11 @@ Result<LaneResult> receive_stream(const Run& run) {
       TRY_STATUS(run.transport.fill_receives(kRefill));
       continue;
     }
-    if (watchman.stopped()) break;
+    if (!watchman.stopped()) continue;
+    // What was acknowledged may become visible here a little later.
+    const auto now = run.clock.now();
+    if (!stopped_at) stopped_at = now;
+    if (now - *stopped_at >= kGrace) break;
   }
   result.bytes = result.messages * run.step.size_bytes;
   result.end = run.clock.now();

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "bench/expected.h"
+#include "bench/histogram.h"
+#include "bench/pattern.h"
+
+namespace railhead::bench {
+namespace {
+
+TEST(Plan, sizes_are_binary_and_all_is_what_perftest_sweeps) {
+  EXPECT_EQ(parse_size("64KiB").value(), 65536U);
+  EXPECT_EQ(parse_size("1M").value(), 1048576U);
+  EXPECT_EQ(parse_sizes("2, 4K").value(), (std::vector<std::uint64_t>{2, 4096}));
+  const auto all = parse_sizes("all").value();
+  EXPECT_EQ(all.size(), 23U);
+  EXPECT_EQ(all.back(), std::uint64_t{8} << 20);
+  for (const char* wrong : {"", "0", "-1", "1e3", "65MiB", "KiB", "1..2", "nan", "4 KiB"}) {
+    EXPECT_FALSE(parse_size(wrong)) << wrong;
+  }
+}
+
+TEST(Plan, durations_and_rates) {
+  EXPECT_EQ(parse_duration_ms("1.5s").value(), 1500U);
+  EXPECT_FALSE(parse_duration_ms("2h"));
+  EXPECT_FALSE(parse_duration_ms("3601"));
+  EXPECT_EQ(parse_rate_bps("2.5G").value(), 2'500'000'000U);
+}
+
+TEST(Plan, every_operation_meets_every_measure_and_size) {
+  Step like;
+  like.iterations = 0;
+  const auto steps = make_steps({Operation::write, Operation::read},
+                                {Measure::bandwidth, Measure::latency}, {}, like);
+  ASSERT_EQ(steps.size(), 4U);
+  EXPECT_EQ(steps[0].size_bytes, 65536U);
+  EXPECT_EQ(steps[0].iterations, 5000U);
+  EXPECT_EQ(steps[1].size_bytes, 2U);
+  EXPECT_EQ(steps[1].iterations, 1000U);
+  EXPECT_NE(steps[0].seed, steps[1].seed);
+}
+
+TEST(Plan, a_source_and_a_target_never_overlap) {
+  Plan plan;
+  plan.queue_pairs = 3;
+  plan.max_size_bytes = 100;
+  const auto layout = Layout::of(plan);
+  EXPECT_EQ(layout.stride_bytes, 128U);
+  EXPECT_EQ(layout.source(2) + 128, layout.target(0));
+  EXPECT_EQ(layout.target(2) + 128, layout.length_bytes());
+}
+
+TEST(Plan, more_memory_than_the_limit_is_refused) {
+  Plan plan;
+  plan.queue_pairs = kMaxQueuePairs;
+  plan.max_size_bytes = kMaxSize;
+  EXPECT_FALSE(check(plan));
+}
+
+TEST(Histogram, has_the_nearest_rank_exactly_below_128_and_nearly_above) {
+  Histogram small;
+  for (std::uint64_t i = 1; i <= 100; ++i) small.add(i);
+  EXPECT_EQ(small.percentile_ns(0.5), 50U);
+  EXPECT_EQ(small.percentile_ns(0.99), 99U);
+  EXPECT_EQ(small.percentile_ns(1), 100U);
+  Histogram large;
+  for (std::uint64_t i = 1; i <= 100000; ++i) large.add(i * 1000);
+  for (const double share : {0.01, 0.5, 0.99, 0.999}) {
+    const auto exact = share * 1e8;
+    EXPECT_NEAR(static_cast<double>(*large.percentile_ns(share)), exact, exact / 64) << share;
+  }
+  EXPECT_EQ(large.min_ns(), 1000U);
+  EXPECT_EQ(large.max_ns(), 100000000U);
+}
+
+TEST(Histogram, without_values_says_nothing_and_merges) {
+  Histogram one;
+  EXPECT_FALSE(one.percentile_ns(0.5));
+  Histogram other;
+  other.add(~std::uint64_t{0});
+  other.add(7);
+  one.merge(other);
+  EXPECT_EQ(one.count(), 2U);
+  EXPECT_EQ(one.min_ns(), 7U);
+  EXPECT_EQ(one.max_ns(), ~std::uint64_t{0});
+  EXPECT_GE(one.percentile_ns(0.99), std::uint64_t{127} << 57);
+}
+
+TEST(Pattern, notices_zeroes_another_seed_a_shift_and_one_bit) {
+  std::vector<std::byte> bytes(1001);
+  EXPECT_EQ(find_mismatch(bytes, 1), 0U);
+  fill_pattern(bytes, 1);
+  EXPECT_FALSE(find_mismatch(bytes, 1));
+  EXPECT_TRUE(find_mismatch(bytes, 2));
+  EXPECT_TRUE(find_mismatch(std::span(bytes).subspan(8), 1));
+  bytes[1000] ^= std::byte{4};
+  EXPECT_EQ(find_mismatch(bytes, 1), 1000U);
+}
+
+TEST(Expected, the_slower_of_link_and_pcie_decides) {
+  Place place;
+  place.nic = "mlx5_0";
+  place.gid = "0000:0000:0000:0000:0000:ffff:0a00:0001";
+  EXPECT_FALSE(expected_rate(place, 4096, 65536));
+  place.pci = "0000:18:00.0";
+  place.rate_gbps = 400;
+  place.pcie_gts = 32;
+  place.pcie_width = 16;
+  const auto link = expected_rate(place, 4096, 1 << 20);
+  EXPECT_EQ(link->limited_by, "link of mlx5_0");
+  EXPECT_NEAR(link->gbps, 392.1, 0.2);  // 4096 of 4178 bytes
+  place.pcie_gts = 16;
+  const auto pcie = expected_rate(place, 4096, 1 << 20);
+  EXPECT_EQ(pcie->limited_by, "PCIe of mlx5_0");
+  EXPECT_NEAR(pcie->gbps, 230.4, 0.1);  // 252 of payload and headers
+}
+
+}  // namespace
+}  // namespace railhead::bench

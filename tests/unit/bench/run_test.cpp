@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/run.h"
+
+#include <gtest/gtest.h>
+
+#include "bench/pace.h"
+#include "unit/bench/fake_transport.h"
+
+namespace railhead::bench {
+namespace {
+
+struct Bench {
+  ManualClock clock;
+  Step step;
+  std::atomic<bool> stop = false;
+  std::atomic<std::uint64_t> moved = 0;
+
+  Result<LaneResult> start(FakeTransport& transport) {
+    return initiate({transport, step, clock, stop, moved});
+  }
+
+  Result<LaneResult> answer(FakeTransport& transport) {
+    return respond({transport, step, clock, stop, moved});
+  }
+};
+
+TEST(Stream, moves_all_messages_of_all_queue_pairs_and_leaves_the_warm_up_out) {
+  Bench bench;
+  bench.step.iterations = 1000;
+  bench.step.warm_up = 50;
+  FakeTransport transport(bench.clock, 3);
+  const auto result = bench.start(transport);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->messages, 3000U);
+  EXPECT_EQ(transport.posted, 3150U);
+  EXPECT_EQ(result->bytes, 3000U * 65536);
+  EXPECT_NEAR(result->seconds(), 0.003, 1e-9);
+  EXPECT_NEAR(result->gbps(), 65536 * 8e-3, 1e-6);
+}
+
+TEST(Stream, never_has_more_in_flight_than_the_depth) {
+  Bench bench;
+  bench.step.depth = 7;
+  FakeTransport transport(bench.clock);
+  ASSERT_TRUE(bench.start(transport));
+  EXPECT_LE(transport.most_in_flight, 7U);
+  EXPECT_GE(transport.most_in_flight, 6U);
+}
+
+TEST(Stream, large_messages_are_fewer_at_a_time) {
+  Step step;
+  step.size_bytes = std::uint64_t{8} << 20;
+  EXPECT_EQ(effective_depth(step), 2U);
+  step.size_bytes = std::uint64_t{64} << 20;
+  EXPECT_EQ(effective_depth(step), 2U);
+  step.size_bytes = 2;
+  EXPECT_EQ(effective_depth(step), 128U);
+}
+
+TEST(Stream, ends_after_its_time) {
+  Bench bench;
+  bench.step.iterations = 0;
+  bench.step.duration_ms = 300;
+  FakeTransport transport(bench.clock);
+  const auto result = bench.start(transport);
+  ASSERT_TRUE(result);
+  EXPECT_NEAR(result->seconds(), 0.3, 0.001);
+  EXPECT_GE(result->slice_gbps.size(), 2U);
+}
+
+TEST(Stream, a_completion_with_an_error_ends_it) {
+  Bench bench;
+  FakeTransport transport(bench.clock);
+  transport.fails = Error{ErrorCode::unavailable, "rxe0: queue pair 17: retry exceeded"};
+  EXPECT_EQ(bench.start(transport).error().message, "rxe0: queue pair 17: retry exceeded");
+}
+
+TEST(Stream, a_nic_that_never_completes_is_a_timeout) {
+  Bench bench;
+  FakeTransport transport(bench.clock);
+  transport.dead = true;
+  EXPECT_EQ(bench.start(transport).error().code, ErrorCode::timeout);
+}
+
+TEST(Stream, stops_when_it_is_told_to) {
+  Bench bench;
+  FakeTransport transport(bench.clock);
+  transport.dead = true;
+  bench.stop = true;
+  EXPECT_EQ(bench.start(transport).error().message, "stopped");
+}
+
+TEST(Receiver, counts_what_arrives_and_ends_by_itself) {
+  Bench bench;
+  bench.step.operation = Operation::send;
+  bench.step.iterations = 90;
+  bench.step.warm_up = 10;
+  FakeTransport transport(bench.clock);
+  transport.to_receive = 100;
+  EXPECT_EQ(bench.answer(transport)->messages, 100U);
+}
+
+TEST(Receiver, a_message_of_another_size_is_named) {
+  Bench bench;
+  bench.step.operation = Operation::send;
+  FakeTransport transport(bench.clock);
+  transport.to_receive = 1;
+  transport.receive_size = 17;
+  EXPECT_EQ(bench.answer(transport).error().message, "received 17 bytes where 65536 were sent");
+}
+
+TEST(Receiver, by_time_ends_when_stopped_with_what_came) {
+  Bench bench;
+  bench.step.operation = Operation::send;
+  bench.step.duration_ms = 1000;
+  bench.stop = true;
+  FakeTransport transport(bench.clock);
+  transport.to_receive = 20;
+  EXPECT_EQ(bench.answer(transport)->messages, 20U);
+}
+
+TEST(Latency, by_write_is_half_of_a_round) {
+  Bench bench;
+  bench.step.measure = Measure::latency;
+  bench.step.size_bytes = 2;
+  bench.step.iterations = 600;
+  FakeTransport transport(bench.clock);
+  const auto result = bench.start(transport);
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->latency.count(), 600U);
+  EXPECT_EQ(result->latency.percentile_ns(0.5), 1000U);
+}
+
+TEST(Latency, of_a_read_is_whole) {
+  Bench bench;
+  bench.step.measure = Measure::latency;
+  bench.step.operation = Operation::read;
+  bench.step.iterations = 5;
+  FakeTransport transport(bench.clock);
+  EXPECT_EQ(bench.start(transport)->latency.percentile_ns(0.5), 1000U);
+}
+
+TEST(Latency, by_send_waits_for_the_answer) {
+  Bench bench;
+  bench.step.measure = Measure::latency;
+  bench.step.operation = Operation::send;
+  bench.step.iterations = 40;
+  FakeTransport transport(bench.clock);
+  transport.answers = true;
+  EXPECT_EQ(bench.start(transport)->latency.count(), 40U);
+}
+
+TEST(Latency, by_write_is_refused_where_memory_cannot_be_looked_at) {
+  Bench bench;
+  bench.step.measure = Measure::latency;
+  FakeTransport transport(bench.clock);
+  transport.memory_is_visible = false;
+  EXPECT_EQ(bench.start(transport).error().code, ErrorCode::unsupported);
+  EXPECT_EQ(bench.answer(transport).error().code, ErrorCode::unsupported);
+}
+
+TEST(Pace, lets_so_many_bits_pass_in_a_second) {
+  const Pace::Time start;
+  Pace pace(8'000'000, 1000, start);  // a thousand messages a second
+  unsigned sent = 0;
+  for (int ms = 0; ms < 2000; ++ms) sent += pace.take(100, start + std::chrono::milliseconds(ms));
+  EXPECT_NEAR(sent, 2000, 2);
+}
+
+TEST(Pace, a_pause_is_not_made_up_for) {
+  const Pace::Time start;
+  Pace pace(8'000'000, 1000, start);
+  EXPECT_EQ(pace.take(100, start + std::chrono::seconds(60)), 10U);
+}
+
+}  // namespace
+}  // namespace railhead::bench
