@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "host/memory.h"
 
 namespace railhead {
 namespace {
@@ -162,6 +163,7 @@ void KubeletFace::publish_news() {
   for (const auto& [resource, ends_at] : offers_) {
     if (is_new || resource->waits()) registrar_->publish(resource->name(), resource->devices());
   }
+  if (is_new) give_back_free_memory();  // the table before was the last that needed it
 }
 
 void KubeletFace::changed(const kubelet::ResourceStatus& status) {

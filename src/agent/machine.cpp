@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "host/input_file.h"
+#include "host/memory.h"
 
 namespace railhead {
 namespace {
@@ -51,6 +52,12 @@ bool Machine::refresh_topology_file() {
 }
 
 Status Machine::read(std::string_view cause) {
+  auto done = read_anew(cause);
+  give_back_free_memory();  // a reading needs several times what is kept of it
+  return done;
+}
+
+Status Machine::read_anew(std::string_view cause) {
   if (watch_) watch_->drain();  // events up to here are covered by this reading
   const auto start = clock_.now();
   const auto host = TRY(open_());

@@ -49,6 +49,7 @@ class Machine {
   [[nodiscard]] std::vector<int> descriptors() const;
 
  private:
+  Status read_anew(std::string_view cause);
   /// True where the file says something else than before.
   Result<bool> read_topology_file();
   /// The same at a later reading, where a failure is logged once and changes nothing.

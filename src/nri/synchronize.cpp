@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nri/synchronize.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "host/memory.h"
 #include "nri/api.h"
 #include "nri/request_view.h"
 #include "nri/session.h"
@@ -18,14 +17,8 @@ namespace {
 using wire::bytes_key;
 using wire::varint_key;
 
-// glibc keeps freed memory; above this much it is worth a call to give it back.
+// Above this much it is worth a call to give memory back.
 constexpr std::size_t kTrimAboveBytes = std::size_t{256} << 10U;
-
-void release_to_system() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
 
 }  // namespace
 
@@ -80,7 +73,7 @@ void Synchronize::deliver(Handler& handler) {
   const bool large = bytes_ > kTrimAboveBytes;
   delivering_ = true;
   deliver_containers(handler);
-  if (large) release_to_system();
+  if (large) give_back_free_memory();
   if (delivering_) handler.synchronized(pods, containers);
   delivering_ = false;
 }
