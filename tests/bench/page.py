@@ -7,6 +7,9 @@ import platform
 import statistics
 import subprocess
 
+import kubelet_page
+from page_tables import goal, table
+
 NAMES = {
     "railhead": "Railhead",
     "smallest": "smallest Go plugin",
@@ -40,12 +43,6 @@ def median(values):
 
 def spread(values, digits):
     return f"{median(values):.{digits}f} [{min(values):.{digits}f}, {max(values):.{digits}f}]"
-
-
-def table(header, rows):
-    lines = ["| " + " | ".join(header) + " |", "|---" + "|---:" * (len(header) - 1) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
 
 
 class Figures:
@@ -90,15 +87,21 @@ def field_of(path, key):
     return "unknown"
 
 
-def machine_table(args, root, rounds):
-    memory_gib = int(field_of("/proc/meminfo", "MemTotal").split()[0]) / (1 << 20)
-    rows = [
+def run_facts(args, root):
+    """When, on what load and of what the figures are."""
+    return [
         ["date", datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")],
-        ["machine", f"{os.cpu_count()} cores, {field_of('/proc/cpuinfo', 'model name')}, {memory_gib:.0f} GiB"],
-        ["kernel", platform.release()],
         ["load at the end", " ".join(f"{load:.2f}" for load in os.getloadavg())],
         ["commit", first_line(["git", "-C", root, "describe", "--always", "--dirty"])],
         ["Railhead", first_line([args.railhead, "--version"]) if args.railhead else "not measured"],
+    ]
+
+
+def machine_table(args, root, rounds):
+    memory_gib = int(field_of("/proc/meminfo", "MemTotal").split()[0]) / (1 << 20)
+    rows = run_facts(args, root) + [
+        ["machine", f"{os.cpu_count()} cores, {field_of('/proc/cpuinfo', 'model name')}, {memory_gib:.0f} GiB"],
+        ["kernel", platform.release()],
         ["NRI adaptation and stub", f"{rounds[0]['nri']}, {rounds[0]['go']}"],
         ["C compiler", first_line(["cc", "--version"])],
         ["command", "`./dev bench`"],
@@ -106,13 +109,7 @@ def machine_table(args, root, rounds):
     return table(["this run", ""], rows).replace("---:", "---")
 
 
-def goal(text, wanted, got, limit, unit="", digits=2):
-    if got is None:
-        return [text, wanted, "not measured", ""]
-    return [text, wanted, f"{got:.{digits}f}{unit}", "**met**" if got <= limit else "**not met**"]
-
-
-def goals_table(figures, times):
+def goals_table(figures, times, kubelet):
     present = "railhead" in figures.names
 
     def ratio(other, *path):
@@ -135,7 +132,7 @@ def goals_table(figures, times):
         goal("cold read of the large directory tree", "< 20 ms", times.get("read_directory"), 20.0, " ms", 1),
         goal("topology and deal: 16 GPUs, 32 NICs, 512 VFs", "< 5 ms", times.get("make_topology_and_deal_many"), 5.0, " ms"),
     ]
-    return table(["goal", "wanted", "measured", ""], rows)
+    return table(["goal", "wanted", "measured", ""], rows + kubelet_page.goal_rows(kubelet))
 
 
 def request_table(figures, kind):
@@ -191,7 +188,7 @@ def micro_section(results):
     return table(["in this process, without a runtime", "median"], rows)
 
 
-def render(args, root, rounds, micro):
+def render(args, root, rounds, micro, kubelet):
     figures = Figures(rounds)
     one = rounds[0]
     parts = [
@@ -202,7 +199,7 @@ def render(args, root, rounds, micro):
         machine_table(args, root, rounds),
         "## Goals\n\nJudged by the container with a GPU, where Railhead has the most to do. Ratios are taken within\n"
         "a round, where both met the same noise.\n",
-        goals_table(figures, micro.get("times", {})),
+        goals_table(figures, micro.get("times", {}), kubelet),
         f"## A container with a GPU, {one['requests']} requests\n",
         request_table(figures, "gpu"),
         f"## A container without a GPU, {one['requests']} requests\n\n"
@@ -214,7 +211,23 @@ def render(args, root, rounds, micro):
         memory_table(figures, one["containers"]),
         "## Process start to synchronized\n\nFrom before `fork` until the runtime has the plugin registered, configured and synchronized.\n",
         start_table(figures, one["containers"]),
+        *kubelet_page.section(kubelet),
         "## Reading and deciding\n\nCold: a new reader each time, nothing kept from the read before; the kernel's page cache is warm.\n",
         micro_section(micro),
     ]
     return "\n".join(parts)
+
+
+def with_kubelet(args, root, text, figures):
+    """The page with the section of the kubelet's face measured anew, on its own."""
+    own = ["These figures are of a run of their own (`./dev bench --only-kubelet`).\n",
+           table(["that run", ""], run_facts(args, root)).replace("---:", "---"),
+           table(["goal", "wanted", "measured", ""], kubelet_page.goal_rows(figures))]
+    head, *rest = kubelet_page.section(figures)
+    fresh = "\n".join([head, *own, *rest])
+    before, mark, after = text.partition(kubelet_page.TITLE)
+    _, _, after = after.partition("\n## ") if mark else ("", "", "")
+    if not mark:
+        before, _, after = text.partition("## Reading and deciding")
+        return before + fresh + "\n## Reading and deciding" + after
+    return before + fresh + "\n## " + after

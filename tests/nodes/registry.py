@@ -5,7 +5,8 @@ import importlib
 from thin import thin
 
 MACHINE_FILES = ["nvidia_servers", "hgx_servers", "amd_servers", "pcie_servers", "hpc_nodes",
-                 "small_machines", "broken_machines", "clouds_azure", "clouds_aws", "clouds_other"]
+                 "small_machines", "broken_machines", "clouds_azure", "clouds_aws", "clouds_other",
+                 "bench_machines"]
 # All attributes that the kernel shows of their devices; the others have those that an answer needs.
 WHOLE = {"dgx-h100", "dgx-a100", "seed-8gpu-4nic", "hgx-h100-roce", "many-vfs", "amd-mi300x", "nics-only",
          "gpus-only", "renamed-devices", "soft-roce", "mig-a100", "broken-host"}
