@@ -139,6 +139,7 @@ Report affinity_report(const DecisionTable& table, const std::vector<std::size_t
   Json env = Json::object();
   for (const auto& [name, value] : decision.adjustment.env) env[name] = value;
   auto warnings = table.topology().warnings;
+  for (auto& line : namespace_lines(table.node())) warnings.push_back(std::move(line));
   for (const auto* more : {&table.deal().warnings, &selection.warnings})
     warnings.insert(warnings.end(), more->begin(), more->end());
   for (const auto& remark : decision.remarks) {

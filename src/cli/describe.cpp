@@ -75,6 +75,23 @@ std::string gpu_label(const Gpu& gpu) {
   return gpu.index ? "GPU" + std::to_string(*gpu.index) : "GPU " + gpu.pci.str();
 }
 
+std::optional<std::string> rdma_namespaces(const Node& node) {
+  switch (node.rdma_netns) {
+    case RdmaNetns::shared: return "shared";
+    case RdmaNetns::exclusive: return "exclusive";
+    case RdmaNetns::unknown: break;
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> namespace_lines(const Node& node) {
+  if (node.rdma_netns != RdmaNetns::exclusive) return {};
+  return {
+      "RDMA namespaces are exclusive (ib_core.netns_mode=0): a NIC is in one network namespace, "
+      "and "
+      "only pods on the host's network are dealt to"};
+}
+
 std::vector<std::string> problem_lines(const Node& node) {
   std::vector<std::string> lines;
   for (const auto& problem : node.problems) {

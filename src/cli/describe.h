@@ -42,6 +42,12 @@ std::string source_line(const Topology& topology);
 /// "GPU3" by nvidia-smi's index, else by PCI address.
 std::string gpu_label(const Gpu& gpu);
 
+/// "shared" or "exclusive", as `rdma system` says it; absent where it is not known.
+std::optional<std::string> rdma_namespaces(const Node& node);
+
+/// What holds for every NIC of the node and a person has to know: RDMA namespaces are exclusive.
+std::vector<std::string> namespace_lines(const Node& node);
+
 /// What could not be read or is malformed, one line each.
 std::vector<std::string> problem_lines(const Node& node);
 Json problems_json(const Node& node);

@@ -93,6 +93,7 @@ Report nics_report(const DecisionTable& table) {
   Report report;
   report.json = make_document("Nics");
   report.json["node"] = table.node().name;
+  report.json["rdmaNamespaces"] = json_or_null(rdma_namespaces(table.node()));
   report.json["nics"] = Json::array();
   Table rows{{{"NAME"},
               {"PORT"},
@@ -120,7 +121,8 @@ Report nics_report(const DecisionTable& table) {
     add_rows(table, n, membership, rows);
   }
   report.json["problems"] = problems_json(table.node());
-  const auto lines = problem_lines(table.node());
+  auto lines = namespace_lines(table.node());
+  for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
   if (rows.rows.empty()) {
     report.sections.push_back({"", {}, {"no RDMA device on this node"}});
   } else {

@@ -86,6 +86,7 @@ Report topology_report(const DecisionTable& table) {
         "across sockets",
         source_line(table.topology())}});
   auto lines = table.topology().warnings;
+  for (auto& line : namespace_lines(table.node())) lines.push_back(std::move(line));
   for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
   if (!lines.empty()) report.sections.push_back({"WARNINGS", {}, lines});
   return report;

@@ -70,13 +70,14 @@ inline constexpr std::string_view kGpuClaimUnanswered = "gpu-claim-unanswered";
 inline constexpr std::string_view kNicNotUsable = "nic-not-usable";
 inline constexpr std::string_view kStandIn = "stand-in";
 inline constexpr std::string_view kRoceOwnNetwork = "roce-own-network";
+inline constexpr std::string_view kRoceNeedsNetdev = "roce-needs-netdev";
 inline constexpr std::string_view kMemlockCapped = "memlock-capped";
 inline constexpr std::string_view kMemlockClamped = "memlock-clamped";
 inline constexpr std::string_view kMemlockLeft = "memlock-left";
 inline constexpr std::string_view kMemlockUnsupported = "memlock-unsupported";
 }  // namespace warn
 
-inline constexpr std::array<CodeMeaning, 19> kRemarkCodes = {{
+inline constexpr std::array<CodeMeaning, 20> kRemarkCodes = {{
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
@@ -92,6 +93,8 @@ inline constexpr std::array<CodeMeaning, 19> kRemarkCodes = {{
     {warn::kNicNotUsable, "a NIC of one of the container's GPUs is not usable"},
     {warn::kStandIn, "a GPU got another NIC because its own are not usable"},
     {warn::kRoceOwnNetwork, "some Ethernet NICs were left out: the pod has its own network"},
+    {warn::kRoceNeedsNetdev,
+     "it has an Ethernet NIC and its own network: no address without a netdev"},
     {warn::kMemlockCapped, "more memlock was asked for than --memlock-cap allows"},
     {warn::kMemlockClamped, "the runtime cannot raise memlock as far as wanted"},
     {warn::kMemlockLeft, "a lower memlock limit was set by another plugin, and was left"},

@@ -226,6 +226,33 @@ void choose_allocated(const Case& of, NicChoice& choice) {
   becomes_empty(choice, reason::kNoUsableNic, "the pools that it holds slots of have no NIC");
 }
 
+/// Multus gives a pod more netdevs by this annotation; whether they are on the right NIC is its
+/// author's. Source: Kubernetes Network Custom Resource Definition De-facto Standard 1.3, 4.1.
+bool has_more_networks(const Case& of) {
+  constexpr std::string_view kNetworks = "k8s.v1.cni.cncf.io/networks";
+  const auto& annotations = of.request.pod_annotations;
+  return std::any_of(annotations.begin(), annotations.end(),
+                     [&](const auto& one) { return one.first == kNetworks; });
+}
+
+/// RoCE connects by addresses of netdevs in its own network namespace (the kernel's rdma_cm). What
+/// was allocated to one pod alone is moved there with its netdev; a NIC that is shared is not.
+void note_missing_netdev(const Case& of, NicChoice& choice) {
+  if (of.surroundings.host_network || has_more_networks(of)) return;
+  std::vector<std::size_t> mute;
+  for (const std::size_t nic : choice.nics) {
+    if (!contains(of.allocated.exclusive, nic) && is_ethernet(of.table.node().nics[nic])) {
+      mute.push_back(nic);
+    }
+  }
+  if (mute.empty()) return;
+  choice.remarks.push_back(
+      {std::string(warn::kRoceNeedsNetdev),
+       nic_names(of.table.node(), mute) + (mute.size() == 1 ? " is" : " are") +
+           " Ethernet, and the pod has a network of its own: RoCE has no address there without a "
+           "netdev on that NIC (macvlan, ipvlan or SR-IOV, or hostNetwork)"});
+}
+
 void obey_network(const Case& of, NicChoice& choice) {
   if (choice.nics.empty()) return;
   if (dealing_is_exclusive(of)) {
@@ -299,6 +326,7 @@ NicChoice choose_nics(const Case& of) {
   }
   obey_network(of, choice);
   add_asked(of, choice);
+  note_missing_netdev(of, choice);
   becomes_empty(choice, reason::kNoUsableNic,
                 "none of the NICs that annotations name can be given");
   return choice;

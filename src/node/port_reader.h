@@ -9,7 +9,9 @@
 
 namespace railhead {
 
-inline constexpr std::size_t kMaxGids = 256;   ///< slots looked at; mlx5 RoCE ports have 256
+/// Slots looked at. mlx5 RoCE ports have 256, soft-RoCE 1024 (RXE_PORT_GID_TBL_LEN in the kernel's
+/// drivers/infiniband/sw/rxe/rxe_param.h).
+inline constexpr std::size_t kMaxGids = 1024;
 inline constexpr std::size_t kMaxPkeys = 128;  ///< slots looked at; mlx5 InfiniBand ports have 128
 /// After so many empty pkey slots in a row the rest is taken for empty. Subnet managers fill the
 /// first free slot, and each read is a command to the firmware: 128 a port would be most of the

@@ -19,7 +19,7 @@ os.environ["RAILHEAD_BIN"] = "/lab/bin/railhead"
 import scenario as text  # noqa: E402
 
 OUT = pathlib.Path("/lab/out")
-KEPT_OUTPUT = 4000  # characters of a step's output that are told when it fails
+KEPT_LINES = 40  # of a step's output, told when it fails
 
 
 def tell(kind: str, **facts: object) -> None:
@@ -49,7 +49,7 @@ def play_steps(world, scenario: text.Scenario) -> bool:
             label=step.label(),
             line=step.line,
             wrong=wrong,
-            output=output[-KEPT_OUTPUT:] if wrong else "",
+            output="\n".join(output.splitlines()[-KEPT_LINES:]) if wrong else "",
             evidence="" if wrong else text.evidence(step, output),
             keep=step.text if step.word == "keep" else "",
             seconds=round(time.monotonic() - began, 1),

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Real RDMA traffic on a machine of its own: run.py [--list] [PATTERN…]
+"""Real RDMA traffic on a machine of its own: run.py [--list] [--write] [PATTERN…]
 
 Boots the lab's machine, plays the scenarios of tests/lab/scenarios whose name contains a pattern (all
 without one), tells what happens, and ends with a summary. Exit code 1 if one failed, 77 if nothing
@@ -95,6 +95,9 @@ def run(options: argparse.Namespace) -> int:
             boot(lab, folder / f"boot-{number}", list(group), railhead, story)
     finally:
         good = story.summary(len(scenarios), time.monotonic() - began)
+        if options.write:
+            version = subprocess.run([railhead, "--version"], stdout=subprocess.PIPE, text=True)
+            (TREE / "docs/lab-result.md").write_text(story.page(version.stdout.strip()))
         if good:
             shutil.rmtree(folder)
         else:
@@ -105,6 +108,7 @@ def run(options: argparse.Namespace) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--list", action="store_true", help="name the scenarios")
+    parser.add_argument("--write", action="store_true", help="keep the result in docs/lab-result.md")
     parser.add_argument("pattern", nargs="*")
     return run(parser.parse_args())
 

@@ -15,6 +15,8 @@ class Story:
         self._colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         self._passed: list[str] = []
         self._failed: list[str] = []
+        self._rows: list[str] = []
+        self._title = self._kernel = ""
 
     def _say(self, line: str, code: str = "") -> None:
         print(f"\033[{code}m{line}\033[0m" if self._colours and code else line, flush=True)
@@ -36,12 +38,14 @@ class Story:
         pass
 
     def _boot(self, seconds: float, kernel: str) -> None:
+        self._kernel = kernel
         self._say(f"  Linux {kernel} after {seconds:.0f} s", "2")
 
     def _ready(self, seconds: float) -> None:
         self._say(f"  containerd ready after {seconds:.0f} s", "2")
 
     def _scenario(self, name: str, title: str) -> None:
+        self._title = title
         self._say(f"\n{title}", "1")
         self._say(f"  {name}", "2")
 
@@ -59,6 +63,7 @@ class Story:
 
     def _end(self, name: str, good: bool, seconds: float) -> None:
         (self._passed if good else self._failed).append(name)
+        self._rows.append(f"| {self._title} | {'passed' if good else 'FAILED'} | {seconds:.0f} s |")
         self._say(f"  {'passed' if good else 'FAILED'} in {seconds:.0f} s", "32" if good else "31;1")
 
     def _broken(self, why: str) -> None:
@@ -71,6 +76,20 @@ class Story:
             self._say(f"  FAILED {name}: not played to its end, see {self._folder}", "31;1")
         self._failed += missing
         return [name for name in names if name in self._failed]
+
+    def page(self, version: str) -> str:
+        """The result as a page of docs/."""
+        return "\n".join([
+            "# The last result of the lab",
+            "",
+            f"`./dev lab --write`, {version}, Linux {self._kernel}, containerd 2.4. [lab.md](lab.md) says "
+            "what the machine is.",
+            "",
+            "| scenario | result | time |",
+            "|---|---|---|",
+            *self._rows,
+            "",
+        ])
 
     def summary(self, wanted: int, seconds: float) -> bool:
         """Whether all is well; prints the last line."""

@@ -214,7 +214,24 @@ TEST(Decide, configuration_may_deal_ethernet_to_own_networks) {
   const auto table = table_of(test::as_roce(seed_node()), policy);
   ContainerBuilder container;
   container.nvidia(0).own_network();
-  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0));
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, ElementsAre(0));
+  EXPECT_THAT(test::codes(decision.remarks), Contains("roce-needs-netdev"));
+}
+
+TEST(Decide, whose_netdev_is_in_the_pod_is_not_told_that_it_needs_one) {
+  InjectionPolicy policy;
+  policy.roce_without_host_network = true;
+  const auto roce = table_of(test::as_roce(seed_node()), policy);
+  ContainerBuilder multus;
+  multus.nvidia(0).own_network().pod_annotation("k8s.v1.cni.cncf.io/networks", "rail0");
+  EXPECT_THAT(test::decide(multus, roce).remarks, IsEmpty());
+  ContainerBuilder host;
+  host.nvidia(0);
+  EXPECT_THAT(test::decide(host, roce).remarks, IsEmpty());
+  ContainerBuilder infiniband;
+  infiniband.nvidia(0).own_network();
+  EXPECT_THAT(test::decide(infiniband, table_of(seed_node())).remarks, IsEmpty());
 }
 
 TEST(Decide, infiniband_nics_stay_where_ethernet_ones_are_left_out) {

@@ -91,7 +91,7 @@ TEST(PortReader, sparse_gids_are_found_behind_many_empty_slots) {
 
 TEST(PortReader, tables_beyond_their_limit_are_cut_and_reported) {
   std::string entries;
-  for (int slot = 0; slot < 300; ++slot) {
+  for (std::size_t slot = 0; slot < kMaxGids + 1; ++slot) {
     entries += "t /d/ports/1/gids/" + std::to_string(slot) + " " + kGid + "\n";
     entries += "t /d/ports/1/pkeys/" + std::to_string(slot) + " 0xffff\n";
   }
