@@ -44,6 +44,11 @@ struct PciDevice {
   std::optional<int> numa_node;       ///< absent when the file is absent or says -1
   std::optional<std::string> driver;  ///< bound kernel driver
   std::optional<PciAddress> physfn;   ///< a virtual function's physical function
+  /// The number that the firmware gives an onboard device (PCI firmware specification, _DSM).
+  std::optional<unsigned> acpi_index;
+  /// Of a function that a vfio driver holds: its group, whose node is /dev/vfio/<group>.
+  std::optional<unsigned> iommu_group;
+  bool no_iommu = false;  ///< vfio does without an IOMMU: the node is /dev/vfio/noiommu-<group>
   std::optional<unsigned> sriov_totalvfs;
   std::optional<unsigned> sriov_numvfs;
   std::optional<double> link_gts;      ///< current_link_speed in GT/s
@@ -54,6 +59,11 @@ struct PciDevice {
   [[nodiscard]] bool is_bridge() const { return (class_code >> 8) == 0x0604; }
 
   [[nodiscard]] bool is_vf() const { return physfn.has_value(); }
+
+  /// By vfio-pci, or by mlx5_vfio_pci and others that do the same for one vendor's functions.
+  [[nodiscard]] bool held_by_vfio() const {
+    return driver && (driver->ends_with("vfio-pci") || driver->ends_with("vfio_pci"));
+  }
 
   friend bool operator==(const PciDevice&, const PciDevice&) = default;
 };

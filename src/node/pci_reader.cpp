@@ -130,6 +130,27 @@ void read_sriov(Reader& reader, Function& function) {
   }
 }
 
+/// Firmware that gives no number makes the kernel answer with an error: EPERM from
+/// acpi_index_show() in drivers/pci/pci-label.c.
+void read_acpi_index(Reader& reader, Function& function) {
+  const auto index = parse_unsigned(trim(reader.quiet(function.path + "/acpi_index").value_or("")));
+  if (index && *index <= 0xffffffffU) function.device.acpi_index = static_cast<unsigned>(*index);
+}
+
+/// Source: Linux Documentation/driver-api/vfio.rst; the group's name: vfio_noiommu_group_alloc() in
+/// drivers/vfio/group.c.
+void read_iommu_group(Reader& reader, Function& function) {
+  const auto group = reader.link(function.path + "/iommu_group");
+  if (!group) return;
+  const auto number = parse_unsigned(base_name(*group));
+  if (!number || *number > 0xffffffffU) {
+    return reader.malformed(function.path + "/iommu_group", "links to " + quoted(*group));
+  }
+  function.device.iommu_group = static_cast<unsigned>(*number);
+  const auto name = reader.text(function.path + "/iommu_group/name");
+  function.device.no_iommu = name == "vfio-noiommu";
+}
+
 /// Whether it is a virtual function, and of which one. It lies on the bus of its physical function
 /// or on one below, and the kernel gives every function the NUMA node of its bus (pci_device_add()
 /// in drivers/pci/probe.c), so that it need not be read again.
@@ -165,8 +186,12 @@ void read_details(Reader& reader, Function& function,
     read_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
     read_number(reader, path + "/subsystem_device", 0xffff, device.subsystem_device);
   }
+  if (network && device.held_by_vfio()) read_iommu_group(reader, function);
   if (!endpoint || virtual_function) return;
-  if (network) read_sriov(reader, function);
+  if (network) {
+    read_sriov(reader, function);
+    read_acpi_index(reader, function);
+  }
   read_link(reader, function);
 }
 

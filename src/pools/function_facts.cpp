@@ -79,6 +79,7 @@ std::vector<std::string> FunctionFacts::told(Fact fact, const NetFunction& funct
     case Fact::vendor:
     case Fact::device:
     case Fact::driver:
+    case Fact::acpi_index:
     case Fact::pci_address: return told_by_pci(fact, function);
     case Fact::untold: return {};
     default: return told_by_nic(fact, function);
@@ -95,6 +96,10 @@ std::vector<std::string> FunctionFacts::told_by_pci(Fact fact, const NetFunction
   if (device == nullptr) return {};
   if (fact == Fact::vendor) return {pci_id_text(device->vendor)};
   if (fact == Fact::device) return {pci_id_text(device->device)};
+  if (fact == Fact::acpi_index) {
+    if (!device->acpi_index) return {};
+    return {std::to_string(*device->acpi_index)};
+  }
   if (!device->driver) return {};
   if (function.kind != FunctionKind::scalable) return {*device->driver};
   // The auxiliary bus names drivers after module and device: mlx5_core.sf.

@@ -18,6 +18,7 @@ class PoolMaker {
   PoolMaker(const std::vector<PoolSpec>& specs, const Node& node,
             const std::vector<NicStanding>& standings, PoolTable& table)
       : table_(table),
+        node_(node),
         standings_(standings),
         judge_(node, table.functions, standings) {
     table_.exclusive.resize(table_.functions.size());
@@ -43,7 +44,7 @@ class PoolMaker {
         note_conflict(table_.pools[*table_.exclusive[f]].spec, pool.spec, f);
         continue;
       }
-      pool.members.push_back(member(f, *verdict.selector));
+      pool.members.push_back(member(pool.spec, f, *verdict.selector));
       if (pool.spec.mode == PoolMode::exclusive) table_.exclusive[f] = p;
     }
   }
@@ -56,10 +57,13 @@ class PoolMaker {
                                label(holder) + " and " + label(wants));
   }
 
-  [[nodiscard]] Member member(std::size_t f, std::size_t selector) const {
+  [[nodiscard]] Member member(const PoolSpec& spec, std::size_t f, std::size_t selector) const {
     Member member{f, selector, MemberState::ready, ""};
     std::vector<std::string> troubles;
+    const bool rdma = spec.include[selector].rdma;
     for (const auto nic : table_.functions[f].nics) {
+      // Without RDMA it may be held by a driver for virtual machines.
+      if (!rdma && !node_.nics[nic].registered) continue;
       const auto trouble = nic < standings_.size() ? standings_[nic].trouble : "";
       if (trouble.empty()) return member;
       troubles.push_back(trouble);
@@ -71,6 +75,7 @@ class PoolMaker {
   }
 
   PoolTable& table_;
+  const Node& node_;
   const std::vector<NicStanding>& standings_;
   Judge judge_;
 };

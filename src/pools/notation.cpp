@@ -73,6 +73,7 @@ Result<std::string> in_notation_of(Fact fact, std::string_view text) {
                     "link layer (InfiniBand, Ethernet)");
     case Fact::port_state: return one_of(text, kPortStates, "port state (ACTIVE, DOWN, …)");
     case Fact::rate_gbps:
+    case Fact::acpi_index:
     case Fact::numa_node: return std::to_string(TRY(parse_unsigned(text)));
     case Fact::guid: return check_guid(text);
     case Fact::subnet: TRY(AddressPrefix::parse(text)); return std::string(text);

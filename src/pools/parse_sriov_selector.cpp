@@ -19,7 +19,7 @@ constexpr std::array kCommonKeys{
 constexpr std::array kNetDeviceKeys{
     KeyRow{"pciAddresses", Fact::pci_address, Match::exact},
     KeyRow{"pKeys", Fact::first_pkey, Match::exact},
-    KeyRow{"acpiIndexes", Fact::untold, Match::exact},
+    KeyRow{"acpiIndexes", Fact::acpi_index, Match::exact},
     KeyRow{"ddpProfiles", Fact::untold, Match::exact},
 };
 

@@ -71,6 +71,7 @@ enum class Fact : std::uint8_t {
   rate_gbps,       ///< of its ACTIVE ports; the condition's value is the least
   guid,            ///< node and system image GUID, 16 hexadecimal digits
   numa_node,       ///< a number
+  acpi_index,      ///< the firmware's number, as sysfs prints it
   role,            ///< what the affinity layer says it is for
   subnet,          ///< GIDs, matched by address prefixes
   pkey,            ///< partitions of its ports, without the membership bit

@@ -183,5 +183,45 @@ TEST(PciReader, a_virtual_function_knows_its_physical_function) {
   EXPECT_EQ(node.pci[1].max_link_width, std::nullopt);
 }
 
+TEST(PciReader, a_function_that_vfio_holds_knows_the_node_of_its_group) {
+  const std::string path = "/sys/devices/pci0000:15/0000:15:01.0";
+  const auto held = pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:101E", "vfio-pci") +
+                    "l " + path + "/iommu_group -> ../../../kernel/iommu_groups/26\n";
+  const auto node = node_of(held + "d /sys/kernel/iommu_groups/26\n");
+  ASSERT_EQ(node.pci.size(), 1U);
+  EXPECT_TRUE(node.pci[0].held_by_vfio());
+  EXPECT_EQ(node.pci[0].iommu_group, 26U);
+  EXPECT_FALSE(node.pci[0].no_iommu);
+  const auto name = test::file_entry("/sys/kernel/iommu_groups/26/name", "vfio-noiommu\n");
+  EXPECT_TRUE(node_of(held + name).pci[0].no_iommu);
+}
+
+TEST(PciReader, an_iommu_group_that_is_no_number_is_a_problem) {
+  const auto node =
+      node_of(pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:101E", "mlx5_vfio_pci") +
+              "l /sys/devices/pci0000:15/0000:15:01.0/iommu_group -> ../../../kernel/x\n");
+  EXPECT_TRUE(node.pci[0].held_by_vfio());
+  EXPECT_FALSE(node.pci[0].iommu_group);
+  EXPECT_EQ(node.problems.size(), 1U);
+}
+
+TEST(PciReader, other_drivers_leave_the_iommu_group_unread) {
+  const auto node =
+      node_of(pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:101E", "mlx5_core") +
+              "l /sys/devices/pci0000:15/0000:15:01.0/iommu_group -> ../../../kernel/x\n");
+  EXPECT_FALSE(node.pci[0].held_by_vfio());
+  EXPECT_TRUE(node.problems.empty());
+}
+
+TEST(PciReader, the_number_that_the_firmware_gives_is_read_where_there_is_one) {
+  const auto function = pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:1021", "mlx5_core");
+  const std::string path = "/sys/devices/pci0000:15/0000:15:01.0/acpi_index";
+  EXPECT_EQ(node_of(function + test::file_entry(path, "101\n")).pci[0].acpi_index, 101U);
+  EXPECT_FALSE(node_of(function).pci[0].acpi_index);
+  const auto refused = node_of(function + "e " + path + " EPERM\n");
+  EXPECT_FALSE(refused.pci[0].acpi_index);
+  EXPECT_TRUE(refused.problems.empty());
+}
+
 }  // namespace
 }  // namespace railhead

@@ -67,10 +67,8 @@ TEST(SriovPluginFile, accelerators_are_skipped_with_a_warning) {
 }
 
 TEST(SriovPluginFile, a_selector_that_cannot_be_judged_matches_nothing_and_says_so) {
-  for (const char* key : {"acpiIndexes", "ddpProfiles"}) {
-    const auto warnings = warnings_of(sriov("{\"" + std::string(key) + R"(": ["x"]})"));
-    EXPECT_THAT(warnings, ElementsAre(HasSubstr(key)));
-  }
+  EXPECT_THAT(warnings_of(sriov(R"({"ddpProfiles": ["x"]})")),
+              ElementsAre(HasSubstr("ddpProfiles")));
   EXPECT_THAT(warnings_of(sriov(R"({"vdpaType": "vhost"})")), ElementsAre(HasSubstr("vdpaType")));
   EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": "", "ddpProfiles": []})")), Texts{});
 }

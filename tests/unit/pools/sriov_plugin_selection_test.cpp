@@ -107,6 +107,29 @@ TEST(SriovPluginSelection, is_rdma_takes_only_what_has_an_rdma_device) {
   EXPECT_EQ(Pooled(node, sriov(R"({"drivers": ["vfio-pci"]})")).members().size(), 6U);
 }
 
+TEST(SriovPluginSelection, by_the_number_that_the_firmware_gives) {
+  auto node = small_server();
+  for (auto& device : node.pci) {
+    if (device.address.bus == 0x11) device.acpi_index = 101;
+    if (device.address.bus == 0x12) device.acpi_index = 1;
+  }
+  const Pooled pooled(node, sriov(R"({"acpiIndexes": ["101", "102"]})"));
+  EXPECT_THAT(pooled.members(), ElementsAre("0000:11:00.0"));
+  EXPECT_EQ(pooled.why("0000:12:00.0"), "acpiIndexes: 1 is none of 101, 102");
+  EXPECT_EQ(pooled.why("0000:81:00.0"), "acpiIndexes: the firmware gives it no number");
+}
+
+TEST(SriovPluginSelection, without_is_rdma_a_function_needs_no_rdma_driver_to_be_well) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x5d, 0))).unregistered();
+  const auto node = b.build();
+  const std::vector<NicStanding> standings{{"unknown", "no RDMA driver is bound"}};
+  const auto specs = specs_of(sriov(R"({"vendors": ["15b3"]})"));
+  const auto table = make_pools(specs, node, standings);
+  ASSERT_EQ(table.pools[0].members.size(), 1U);
+  EXPECT_EQ(table.pools[0].members[0].state, MemberState::ready);
+}
+
 TEST(SriovPluginSelection,
      a_link_type_is_known_where_a_driver_for_virtual_machines_holds_the_function) {
   auto node = vf_server();
