@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "agent/cdi_spec.h"
 #include "agent/grant_variables.h"
+#include "agent/handed_nodes.h"
 #include "base/text.h"
 #include "inject/allocations.h"
-#include "inject/rdma_devices.h"
 
 namespace railhead {
 namespace {
@@ -23,25 +24,8 @@ std::vector<std::string> function_ids(const DecisionTable& table, const Pool& po
   return ids;
 }
 
-bool wants_vhost(const Pool& pool, const std::vector<std::size_t>& members) {
-  return std::any_of(members.begin(), members.end(), [&](std::size_t m) {
-    return pool.spec.include[pool.members[m].selector].vhost_net;
-  });
-}
-
-std::vector<NewDevice> nodes_of(const DecisionTable& table, const Pool& pool,
-                                const std::vector<std::size_t>& members) {
-  std::vector<std::size_t> nics;
-  for (const auto m : members) {
-    const auto& member = pool.members[m];
-    if (!pool.spec.include[member.selector].rdma) continue;
-    const auto& of = table.pools().functions[member.function].nics;
-    nics.insert(nics.end(), of.begin(), of.end());
-  }
-  std::sort(nics.begin(), nics.end());
-  nics.erase(std::unique(nics.begin(), nics.end()), nics.end());
-  const auto classes = device_classes(table.policy(), pool.spec.devices);
-  return devices_to_add({}, table, nics, classes);
+void add_specs(const std::vector<HandedNode>& nodes, kubelet::Grant& grant) {
+  for (const auto& node : nodes) grant.devices.push_back({node.host_path, node.container_path});
 }
 
 }  // namespace
@@ -78,16 +62,16 @@ Result<kubelet::Grant> grant_of(const DecisionTable& table, std::size_t pool,
   const auto members = TRY(members_held(table, pool, ids));
   kubelet::Grant grant;
   grant.env = grant_variables(table, of, members, ids.size());
-  if (hand_out == HandOut::nri) {
-    grant.annotations[allocation_key(of.spec.name)] = join(function_ids(table, of, members), ",");
-  } else {
-    for (const auto& node : nodes_of(table, of, members)) {
-      grant.devices.push_back({node.path, node.path});
-    }
-  }
-  if (wants_vhost(of, members)) {
-    for (const auto* path : {"/dev/vhost-net", "/dev/net/tun"})
-      grant.devices.push_back({path, path});
+  switch (hand_out) {
+    case HandOut::nri:
+      grant.annotations[allocation_key(of.spec.name)] = join(function_ids(table, of, members), ",");
+      add_specs(TRY(other_nodes(table, of, members)), grant);
+      break;
+    case HandOut::device_specs:
+      add_specs(rdma_nodes(table, of, members), grant);
+      add_specs(TRY(other_nodes(table, of, members)), grant);
+      break;
+    case HandOut::cdi: grant.cdi_devices = TRY(cdi_names(table, of, members)); break;
   }
   return grant;
 }

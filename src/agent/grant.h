@@ -14,6 +14,7 @@ namespace railhead {
 enum class HandOut : std::uint8_t {
   nri,           ///< the agent itself, at creation
   device_specs,  ///< the kubelet, by the answer to Allocate
+  cdi,           ///< the runtime, by names in the answer to Allocate and our spec files
 };
 
 /// The members of a pool that these device ids stand for, as indices: their NICs, or all members
@@ -22,10 +23,10 @@ enum class HandOut : std::uint8_t {
 Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::size_t pool,
                                               const std::vector<std::string>& ids);
 
-/// The answer to Allocate. With HandOut::nri the allocation as an annotation, and the variables
-/// that go with the pool's flavour; with device_specs those variables and the nodes. /dev/vhost-net
-/// and /dev/net/tun, where the pool's selector asks for them, come as DeviceSpecs in any case.
-/// Fails as members_held().
+/// The answer to Allocate: the variables that go with the pool's flavour, and with HandOut::nri the
+/// allocation as an annotation, with device_specs the nodes, with cdi their names. What is no RDMA
+/// device (vfio, vhost-net) comes as DeviceSpecs with nri, too. Fails as members_held() and, where
+/// something cannot be handed out, with a reason for the user.
 Result<kubelet::Grant> grant_of(const DecisionTable& table, std::size_t pool,
                                 const std::vector<std::string>& ids, HandOut hand_out);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "agent/handed_nodes.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "inject/rdma_devices.h"
@@ -17,9 +18,14 @@ Variables of_k8s_rdma(const Pool& pool, std::size_t slots) {
   return {{"RDMA_RESOURCE", pool.spec.name}, {"RDMA_ALLOCATED", std::to_string(slots)}};
 }
 
-/// Only what can be handed out is named. Keys: sriov-network-device-plugin, pkg/infoprovider.
-Json rdma_facts(const DecisionTable& table, const Pool& pool, const NetFunction& function) {
-  Json facts = Json::object();
+/// By provider, and each by key; sorted, as there.
+using Facts = std::map<std::string, Variables>;
+
+/// Only what can be handed out is named. Keys of this and the following providers: GetName() and
+/// GetEnvVal() of sriov-network-device-plugin pkg/infoprovider/{rdma,vfio,vhostNet,generic,extra}
+/// InfoProvider.go; which function has which: pkg/netdevice/pciNetDevice.go.
+Variables rdma_facts(const DecisionTable& table, const Pool& pool, const NetFunction& function) {
+  Variables facts;
   const auto classes = device_classes(table.policy(), pool.spec.devices);
   for (const auto& node : devices_to_add({}, table, function.nics, classes)) {
     const auto device = find_rdma_device(table, node.path);
@@ -35,25 +41,32 @@ Json rdma_facts(const DecisionTable& table, const Pool& pool, const NetFunction&
   return facts;
 }
 
-Json facts_of(const DecisionTable& table, const Pool& pool, const Member& member) {
-  const NetFunction& function = table.pools().functions[member.function];
-  const Selector& selector = pool.spec.include[member.selector];
-  Json facts{{"generic", Json{{"deviceID", function.id}}}};
-  if (selector.rdma) facts["rdma"] = rdma_facts(table, pool, function);
-  if (selector.vhost_net) {
-    facts["vhost"] = Json{{"net-mount", "/dev/vhost-net"}, {"tun-mount", "/dev/net/tun"}};
-  }
+/// Of an SF the address of its physical function counts. The function's own values go before "*".
+Variables extra_facts(const Pool& pool, const NetFunction& function) {
   Variables extra;
-  for (const auto& key : {function.id, std::string("*")}) {
+  const auto id = function.pci ? function.pci->str() : function.id;
+  for (const auto& key : {id, std::string("*")}) {
     const auto at = pool.spec.additional_info.find(key);
     if (at != pool.spec.additional_info.end()) extra.insert(at->second.begin(), at->second.end());
   }
-  if (!extra.empty()) facts["extra"] = extra;
+  return extra;
+}
+
+Facts facts_of(const DecisionTable& table, const Pool& pool, const Member& member) {
+  const NetFunction& function = table.pools().functions[member.function];
+  const Selector& selector = pool.spec.include[member.selector];
+  Facts facts{{"generic", {{"deviceID", function.id}}}};
+  if (selector.rdma) facts["rdma"] = rdma_facts(table, pool, function);
+  if (const auto group = vfio_group_node(table, function)) {
+    facts["vfio"] = {{"mount", kVfioContainer}, {"dev-mount", group->container_path}};
+  }
+  if (selector.vhost_net) facts["vhost"] = {{"net-mount", kVhostNet}, {"tun-mount", kTun}};
+  if (!pool.spec.additional_info.empty()) facts["extra"] = extra_facts(pool, function);
   return facts;
 }
 
-/// Source: sriov-network-device-plugin pkg/resources/server.go, getEnvs: dots and the slash become
-/// underscores, a hyphen stays.
+/// Source: sriov-network-device-plugin pkg/resources/pool_stub.go, GetEnvs: dots and the slash
+/// become underscores, a hyphen stays.
 Variables of_sriov(const DecisionTable& table, const Pool& pool,
                    const std::vector<std::size_t>& members) {
   std::string name = "PCIDEVICE_" + pool.spec.name;
@@ -62,12 +75,12 @@ Variables of_sriov(const DecisionTable& table, const Pool& pool,
     return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   });
   std::vector<std::string> ids;
-  Json info = Json::object();
+  std::map<std::string, Facts> info;
   for (const auto m : members) {
     ids.push_back(table.pools().functions[pool.members[m].function].id);
     info[ids.back()] = facts_of(table, pool, pool.members[m]);
   }
-  return {{name, join(ids, ",")}, {name + "_INFO", info.dump()}};
+  return {{name, join(ids, ",")}, {name + "_INFO", Json(info).dump()}};
 }
 
 }  // namespace

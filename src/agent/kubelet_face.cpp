@@ -38,7 +38,8 @@ KubeletFace::KubeletFace(KubeletFaceOptions options, PoolResource::Gate gate,
       log_(log),
       metrics_(metrics),
       mailbox_(mailbox),
-      timer_(loop) {}
+      timer_(loop),
+      files_(options_.folders, options_.hand_out, log) {}
 
 void KubeletFace::start() {
   registrar_ = std::make_unique<kubelet::Registrar>(
@@ -50,6 +51,7 @@ void KubeletFace::start() {
 
 void KubeletFace::stop() {
   timer_.cancel();
+  if (with_files_) files_.end();
   folders_.reset();
   registrar_.reset();
 }
@@ -67,8 +69,8 @@ void KubeletFace::watch_folders() {
 void KubeletFace::offer(std::size_t pool) {
   const auto& name = published_->pools().pools[pool].spec.name;
   auto& offer = offers_.emplace_back();
-  offer.resource = std::make_unique<PoolResource>(name, options_.hand_out, gate_, machine_, clock_,
-                                                  log_, metrics_);
+  offer.resource = std::make_unique<PoolResource>(name, options_.hand_out, files_, gate_, machine_,
+                                                  clock_, log_, metrics_);
   auto devices = offer.resource->devices();
   if (devices.empty()) {
     log_.write(LogLevel::warn, "pool is empty", {{"pool", name}, {"why", why_empty(pool)}});
@@ -147,8 +149,16 @@ void KubeletFace::tick() {
   if (!registrar_) return;
   publish_news();
   registrar_->tick();
+  refresh_files();
   end_what_is_due();
   schedule_tick();
+}
+
+/// They are those of the agent that holds the registration.
+void KubeletFace::refresh_files() {
+  if (registrar_->stands_by() || with_files_ == published_) return;
+  with_files_ = published_;
+  files_.refresh(*published_);
 }
 
 void KubeletFace::look() {

@@ -64,6 +64,7 @@ class KubeletFace {
   void end_what_is_due();
   void schedule_tick();
   void tick();
+  void refresh_files();
   void changed(const kubelet::ResourceStatus& status);
   [[nodiscard]] std::string why_empty(std::size_t pool) const;
 
@@ -76,10 +77,12 @@ class KubeletFace {
   MetricRegistry& metrics_;
   Mailbox& mailbox_;
   boost::asio::steady_timer timer_;
+  HandOutFiles files_;
   std::vector<Offer> offers_;
   std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the offers
   std::optional<WatchLoop> folders_;
   std::shared_ptr<const DecisionTable> published_;
+  std::shared_ptr<const DecisionTable> with_files_;  ///< what the files say
 };
 
 }  // namespace railhead

@@ -136,6 +136,8 @@ Result<std::optional<KubeletFaceOptions>> kubelet_face_options(const Config& con
   }
   const bool by_nri = hand_out == "nri" || (hand_out == "auto" && nri);
   options.hand_out = by_nri ? HandOut::nri : HandOut::device_specs;
+  if (hand_out == "cdi") options.hand_out = HandOut::cdi;
+  options.folders = {config.text("devicePlugin.cdiDir"), config.text("devicePlugin.deviceInfoDir")};
   return std::optional(std::move(options));
 }
 

@@ -9,10 +9,11 @@
 
 namespace railhead {
 
-PoolResource::PoolResource(std::string name, HandOut hand_out, Gate gate, Machine& machine,
-                           Clock& clock, Log& log, MetricRegistry& metrics)
+PoolResource::PoolResource(std::string name, HandOut hand_out, HandOutFiles& files, Gate gate,
+                           Machine& machine, Clock& clock, Log& log, MetricRegistry& metrics)
     : name_(std::move(name)),
       hand_out_(hand_out),
+      files_(files),
       gate_(std::move(gate)),
       machine_(machine),
       clock_(clock),
@@ -61,7 +62,10 @@ std::vector<std::string> PoolResource::prefer(const kubelet::Preference& prefere
 Result<kubelet::Grant> PoolResource::grant(const std::vector<std::string>& ids) {
   const auto table = machine_.table();
   const auto pool = TRY(pool_in(*table));
-  return grant_of(*table, pool, ids, hand_out_);
+  auto grant = TRY(grant_of(*table, pool, ids, hand_out_));
+  const auto members = TRY(members_held(*table, pool, ids));
+  TRY_STATUS(files_.provide(*table, pool, members));
+  return grant;
 }
 
 Result<kubelet::Grant> PoolResource::allocate(const std::vector<std::string>& ids) {
@@ -81,7 +85,7 @@ Status PoolResource::may_start(const std::vector<std::string>& ids) {
   const auto table = machine_.table();
   const auto pool = TRY(pool_in(*table));
   TRY(members_held(*table, pool, ids));
-  return {};
+  return files_.provide_spec(*table, pool);
 }
 
 Status PoolResource::pre_start(const std::vector<std::string>& ids) {

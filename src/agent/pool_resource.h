@@ -8,6 +8,7 @@
 
 #include "agent/device_ledger.h"
 #include "agent/grant.h"
+#include "agent/hand_out_files.h"
 #include "agent/log.h"
 #include "agent/machine.h"
 #include "host/clock.h"
@@ -24,8 +25,8 @@ class PoolResource final : public kubelet::Resource {
 
   /// `name` is that of the pool, which later tables may lack: its list is empty then, and nothing
   /// is allocated. A gate is asked with HandOut::nri only.
-  PoolResource(std::string name, HandOut hand_out, Gate gate, Machine& machine, Clock& clock,
-               Log& log, MetricRegistry& metrics);
+  PoolResource(std::string name, HandOut hand_out, HandOutFiles& files, Gate gate, Machine& machine,
+               Clock& clock, Log& log, MetricRegistry& metrics);
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -50,6 +51,7 @@ class PoolResource final : public kubelet::Resource {
 
   std::string name_;
   HandOut hand_out_;
+  HandOutFiles& files_;
   Gate gate_;
   Machine& machine_;
   Clock& clock_;

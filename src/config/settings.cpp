@@ -62,10 +62,8 @@ Status a_log_format(std::string_view text) {
 }
 
 Status a_handout(std::string_view text) {
-  static constexpr std::array<std::string_view, 3> kWords{"auto", "nri", "device-specs"};
-  if (text != "cdi") return one_of(text, kWords);
-  return Error{ErrorCode::unsupported,
-               "this version hands out nothing through CDI; device-specs needs no NRI either"};
+  static constexpr std::array<std::string_view, 4> kWords{"auto", "nri", "device-specs", "cdi"};
+  return one_of(text, kWords);
 }
 
 Status a_route(std::string_view text) {
@@ -143,8 +141,14 @@ constexpr SettingSpec kSettings[] = {
      a_path_or_nothing},
     {"devicePlugin.handout", "--handout", "RAILHEAD_HANDOUT", "auto", "auto|nri|device-specs|cdi",
      "who puts the nodes of an allocation into the container; auto: nri while nri.enabled, else "
-     "device-specs; cdi is not in this version",
+     "device-specs; cdi: the runtime, by names that kubelets from 1.28 on pass",
      a_handout},
+    {"devicePlugin.cdiDir", "--cdi-dir", "RAILHEAD_CDI_DIR", "/var/run/cdi", "DIR",
+     "where the spec files of handout: cdi are; one of the folders that the runtime reads", a_path},
+    {"devicePlugin.deviceInfoDir", "--device-info-dir", "RAILHEAD_DEVICE_INFO_DIR",
+     "/var/run/k8s.cni.cncf.io/devinfo/dp", "DIR",
+     "where Multus finds what was allocated of exclusive pools; empty: it is told nothing",
+     a_path_or_nothing},
     {"devicePlugin.registration", "--registration", "RAILHEAD_REGISTRATION", "enrol", "enrol|found",
      "how the kubelet learns of the resources: we register on its socket, or it finds ours in "
      "plugins_registry",

@@ -23,13 +23,16 @@ void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) 
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// The RDMA devices of a member that goes by this id; nullptr: none does.
-const std::vector<std::size_t>* nics_of_member(const PoolTable& table, const Pool& pool,
-                                               std::string_view id) {
+/// The RDMA devices of a member that goes by this id, none where the pool is not about RDMA;
+/// absent: none does.
+std::optional<std::vector<std::size_t>> nics_of_member(const PoolTable& table, const Pool& pool,
+                                                       std::string_view id) {
   const auto at = std::find_if(pool.members.begin(), pool.members.end(), [&](const Member& member) {
     return table.functions[member.function].id == id;
   });
-  return at == pool.members.end() ? nullptr : &table.functions[at->function].nics;
+  if (at == pool.members.end()) return std::nullopt;
+  if (!pool.spec.include[at->selector].rdma) return std::vector<std::size_t>();
+  return table.functions[at->function].nics;
 }
 
 void add_shared(const PoolTable& table, const Pool& pool, std::string_view ids, Allocations& out) {
@@ -38,7 +41,7 @@ void add_shared(const PoolTable& table, const Pool& pool, std::string_view ids, 
   append(out.admitted, all);
   if (!pool.spec.slots_per_nic) return append(out.slots, all);
   for (const auto id : split(ids, ',')) {
-    if (const auto* nics = nics_of_member(table, pool, id)) append(out.slots, *nics);
+    if (const auto nics = nics_of_member(table, pool, id)) append(out.slots, *nics);
   }
 }
 
@@ -47,7 +50,7 @@ void add_exclusive(const PoolTable& table, const Pool& pool, std::string_view id
   std::size_t left = kMaxIds;
   for (const auto id : split(ids, ',')) {
     if (left-- == 0) break;
-    if (const auto* nics = nics_of_member(table, pool, id)) {
+    if (const auto nics = nics_of_member(table, pool, id)) {
       append(out.exclusive, *nics);
     } else {
       out.gone.emplace_back(id);

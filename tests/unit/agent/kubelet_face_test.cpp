@@ -27,6 +27,8 @@ class KubeletFaceTest : public testing::Test {
   KubeletFace& started(const std::string& folder) {
     KubeletFaceOptions options;
     options.registrar.plugin_folder = folder;
+    options.hand_out = HandOut::cdi;
+    options.folders = {cdi_, ""};
     face_.emplace(
         std::move(options), [] { return Status(); }, loop_, mail_.box(), machine_, clock_, log_,
         metrics_);
@@ -58,6 +60,8 @@ class KubeletFaceTest : public testing::Test {
   boost::asio::io_context loop_{1};
   MailLoop mail_{std::move(Mailbox::open()).value(), loop_};
   TemporaryDirectory folder_;
+  std::string cdi_ = folder_ / "cdi";
+  std::string spec_ = cdi_ + "/railhead.io-resource-rdma.io_hca.json";
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
   MetricRegistry metrics_{metric_list()};
@@ -133,6 +137,21 @@ TEST_F(KubeletFaceTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_sock
   kubelet = std::make_unique<kubelet::test::FakeKubelet>(folder);
   ASSERT_TRUE(until(enrolled));
   EXPECT_TRUE(until([&] { return metric("railhead_kubelet_registrations_total") == 5; }));
+}
+
+TEST_F(KubeletFaceTest, specs_are_there_for_containers_that_were_allocated_by_an_earlier_agent) {
+  auto& face = started(folder_.path().string());
+  EXPECT_THAT(file_text(spec_), HasSubstr("\"rdma.io:hca\""));
+  face.stop();
+  EXPECT_TRUE(std::filesystem::exists(spec_));
+}
+
+TEST_F(KubeletFaceTest, who_stands_by_leaves_the_files_to_the_agent_that_holds_the_registration) {
+  const auto other = FileLock::try_take((folder_.path() / "railhead.lock").string());
+  ASSERT_TRUE(other && *other);
+  auto& face = started(folder_.path().string());
+  face.stop();
+  EXPECT_FALSE(std::filesystem::exists(cdi_));
 }
 
 }  // namespace

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The files that go with allocations.
+// * CDI specs, where nodes are handed out that way: one a resource, there as long as the resource
+// is,
+//   and as the machine is now. They outlive the agent: the kubelet starts containers again by the
+//   old answer. What an earlier agent left of resources that are offered no more is removed.
+// * Device-info files of functions that were allocated. They go with the resource.
+// * Nobody ever sees half a file. Only the agent that holds the registration touches them.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "agent/grant.h"
+#include "agent/log.h"
+#include "inject/decide.h"
+
+namespace railhead {
+
+struct HandOutFolders {
+  std::string cdi;          ///< empty: not looked into
+  std::string device_info;  ///< empty: no device-info files
+};
+
+class HandOutFiles {
+ public:
+  HandOutFiles(HandOutFolders folders, HandOut hand_out, Log& log);
+
+  /// Everything that containers with these members need is written. The error, for the user, names
+  /// the file and the key of its folder.
+  Status provide(const DecisionTable& table, std::size_t pool,
+                 const std::vector<std::size_t>& members);
+
+  /// The same, without what is for the network: what a container needs that is started again.
+  Status provide_spec(const DecisionTable& table, std::size_t pool);
+
+  /// Holds all files against the table's pools: writes specs anew, removes what is not needed. A
+  /// failure is logged, once while it stays the same; provide() tries again.
+  void refresh(const DecisionTable& table);
+
+  /// The resources end: device-info files go, specs stay.
+  void end();
+
+ private:
+  Status write_spec(const DecisionTable& table, const Pool& pool);
+  Status write_device_info(const DecisionTable& table, const Pool& pool,
+                           const std::vector<std::size_t>& members);
+  Status remove_old_specs(const DecisionTable& table);
+  using Ids = std::map<std::string, std::set<std::string>>;  ///< by resource
+  /// Of all resources that were ever offered.
+  Status remove_device_info(const Ids& keep);
+  void report(const Status& done);
+
+  HandOutFolders folders_;
+  HandOut hand_out_;
+  Log& log_;
+  std::map<std::string, std::string> specs_;  ///< by resource, as last written
+  std::set<std::string> offered_;             ///< exclusive resources
+  std::string error_;                         ///< the last one that was logged
+};
+
+}  // namespace railhead

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "inject/decide.h"
+
+namespace railhead {
+
+/// A device node that an allocation brings along, with access "rw".
+struct HandedNode {
+  std::string host_path;
+  std::string container_path;
+  /// Numbers, mode and owner; absent where only the runtime, on the host, can tell them.
+  std::optional<NewDevice> facts;
+
+  friend bool operator==(const HandedNode&, const HandedNode&) = default;
+};
+
+/// uverbs, rdma_cm and what else the pool lists, of members that are selected for RDMA. Each path
+/// once.
+std::vector<HandedNode> rdma_nodes(const DecisionTable& table, const Pool& pool,
+                                   const std::vector<std::size_t>& members);
+
+/// Of members that a vfio driver holds /dev/vfio/vfio and their groups; /dev/vhost-net and
+/// /dev/net/tun where a selector asks for them. Each path once. Unavailable, for the user, where a
+/// member has no IOMMU group.
+Result<std::vector<HandedNode>> other_nodes(const DecisionTable& table, const Pool& pool,
+                                            const std::vector<std::size_t>& members);
+
+/// Paths of the node of a function's IOMMU group; absent where no vfio driver holds it, or it has
+/// no group. In the container it goes without "noiommu-".
+/// Source: sriov-network-device-plugin pkg/utils/utils.go, GetVFIODeviceFile.
+std::optional<HandedNode> vfio_group_node(const DecisionTable& table, const NetFunction& function);
+
+inline constexpr const char* kVfioContainer = "/dev/vfio/vfio";
+inline constexpr const char* kVhostNet = "/dev/vhost-net";
+inline constexpr const char* kTun = "/dev/net/tun";
+
+}  // namespace railhead
