@@ -51,3 +51,18 @@ class HandOut(ClusterCase):
         self.cluster.wait_allocatable(HCA, 100)
         self.apply("specs", limits={HCA: 1})
         self.wait_event("specs", "/dev/infiniband")
+
+    def test_by_cdi_names_the_runtime_adds_the_nodes(self) -> None:
+        folder = str(self.cluster.runtime.cdi)
+        self.agent(self.machine, "--handout", "cdi", "--cdi-dir", folder, "--nri", "false")
+        self.cluster.wait_allocatable(HCA, 100)
+        wanted = {p: (d.major, d.minor) for p, d in self.machine.devices(ALL).items()}
+        inside = self.run_pod("cdi", limits={HCA: 1})
+        self.assertEqual(wanted, {p: (n.major, n.minor) for p, n in inside.nodes.items()})
+        self.assert_gets_nothing(self.run_pod("none"))
+
+    def test_cdi_names_beside_nri_bring_limit_and_variable_too(self) -> None:
+        folder = str(self.cluster.runtime.cdi)
+        self.agent(self.machine, "--handout", "cdi", "--cdi-dir", folder)
+        self.cluster.wait_allocatable(HCA, 100)
+        self.assert_gets(self.run_pod("cdi", limits={HCA: 1}), self.machine, ALL)

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kubelet reads when it calls Allocate: the way from a pool to the message.
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+
+#include "agent/metric_list.h"
+#include "agent/pool_resource.h"
+#include "deviceplugin.grpc.pb.h"
+#include "unit/agent/pool_specs.h"
+#include "unit/host/temporary_directory.h"
+#include "unit/kubelet/loop.h"
+#include "unit/node/hosts.h"
+
+namespace railhead {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAreArray;
+
+class AllocateAnswer : public testing::Test {
+ protected:
+  static InjectionPolicy policy() {
+    InjectionPolicy policy;
+    policy.pools = {test::exclusive_pool("example.com/nic", {"*"})};
+    return policy;
+  }
+
+  void SetUp() override { ASSERT_TRUE(machine_.read("start")); }
+
+  v1beta1::ContainerAllocateResponse answer(HandOut hand_out, const std::vector<std::string>& ids) {
+    v1beta1::AllocateResponse response;
+    const auto status = ask(hand_out, ids, response);
+    EXPECT_TRUE(status.ok()) << status.error_message();
+    return response.container_responses_size() == 1 ? response.container_responses(0)
+                                                    : v1beta1::ContainerAllocateResponse();
+  }
+
+  grpc::Status ask(HandOut hand_out, const std::vector<std::string>& ids,
+                   v1beta1::AllocateResponse& response) {
+    HandOutFiles files(folders_, hand_out, log_);
+    PoolResource resource("example.com/nic", hand_out, files, {}, machine_, clock_, log_, metrics_);
+    kubelet::test::Loop loop;
+    std::unique_ptr<kubelet::DevicePlugin> plugin;
+    loop.run([&] {
+      plugin = std::move(kubelet::DevicePlugin::serve(socket_, {"example.com/nic"}, loop.box(),
+                                                      resource, [](bool) {}))
+                   .value();
+    });
+    const auto stub = v1beta1::DevicePlugin::NewStub(
+        grpc::CreateChannel("unix:" + socket_, grpc::InsecureChannelCredentials()));
+    v1beta1::AllocateRequest request;
+    auto& container = *request.add_container_requests();
+    for (const auto& id : ids) container.add_devices_ids(id);
+    grpc::ClientContext context;
+    const auto status = stub->Allocate(&context, request, &response);
+    loop.run([&] { plugin.reset(); });
+    return status;
+  }
+
+  std::string address(std::size_t nic) { return machine_.table()->node().nics[nic].pci->str(); }
+
+  TemporaryDirectory folder_;
+  std::string socket_ = folder_ / "railhead.sock";
+  HandOutFolders folders_{folder_ / "cdi", folder_ / "devinfo"};
+  ManualClock clock_;
+  Log log_{LogLevel::error, LogFormat::text};
+  MetricRegistry metrics_{metric_list()};
+  Machine machine_{[] { return SnapshotHost::parse(test::machine_text("seed-8gpu-4nic")); },
+                   nullptr,
+                   {},
+                   policy(),
+                   clock_,
+                   log_,
+                   metrics_};
+};
+
+TEST_F(AllocateAnswer,
+       device_specs_are_the_nodes_of_the_allocation_once_and_for_reading_and_writing) {
+  const auto given = answer(HandOut::device_specs, {address(2), address(0)});
+  std::vector<std::string> wanted{"/dev/infiniband/rdma_cm"};
+  for (const auto nic : {0U, 2U}) {
+    wanted.push_back(machine_.table()->node().nics[nic].uverbs.front().path);
+  }
+  std::vector<std::string> paths;
+  for (const auto& device : given.devices()) {
+    EXPECT_EQ(device.host_path(), device.container_path());
+    EXPECT_EQ(device.permissions(), "rw");
+    paths.push_back(device.host_path());
+  }
+  EXPECT_THAT(paths, UnorderedElementsAreArray(wanted));
+  EXPECT_THAT(given.annotations(), IsEmpty());
+  EXPECT_THAT(given.cdi_devices(), IsEmpty());
+  EXPECT_THAT(given.mounts(), IsEmpty());
+}
+
+TEST_F(AllocateAnswer, cdi_names_stand_in_the_kubelets_own_field_and_nowhere_else) {
+  const auto given = answer(HandOut::cdi, {address(1)});
+  ASSERT_EQ(given.cdi_devices_size(), 1);
+  const std::string name = "example.com:nic:" + address(1);
+  EXPECT_EQ(given.cdi_devices(0).name(), "railhead.io/resource=" + name);
+  EXPECT_THAT(given.devices(), IsEmpty());
+  EXPECT_THAT(given.annotations(), IsEmpty());
+  EXPECT_THAT(file_text(folders_.cdi + "/railhead.io-resource-example.com_nic.json"),
+              HasSubstr("\"" + name + "\""));
+}
+
+TEST_F(AllocateAnswer, the_allocation_is_an_annotation_where_nri_adds_the_nodes) {
+  const auto given = answer(HandOut::nri, {address(1)});
+  EXPECT_THAT(given.annotations(),
+              ElementsAre(::testing::Pair("allocation.railhead.io/example.com/nic", address(1))));
+  EXPECT_THAT(given.devices(), IsEmpty());
+  EXPECT_THAT(given.cdi_devices(), IsEmpty());
+}
+
+TEST_F(AllocateAnswer, a_file_that_cannot_be_written_is_what_the_pods_status_says) {
+  std::ofstream(folder_ / "cdi") << "a file, no folder";
+  v1beta1::AllocateResponse response;
+  const auto status = ask(HandOut::cdi, {address(1)}, response);
+  ASSERT_FALSE(status.ok());
+  EXPECT_THAT(
+      status.error_message(),
+      HasSubstr("railhead: the CDI spec cannot be written (devicePlugin.cdiDir): " + folders_.cdi));
+}
+
+}  // namespace
+}  // namespace railhead
