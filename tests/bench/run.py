@@ -109,9 +109,9 @@ def micro(args):
 def kubelet_alone(args):
     figures = kubelet_figures.measure(args.railhead, args.programs, first_gpu(args.node))
     with open(args.output, encoding="utf-8") as file:
-        text = file.read()
+        text = page.with_kubelet(args, ROOT, file.read(), figures)
     with open(args.output, "w", encoding="utf-8") as file:
-        file.write(page.with_kubelet(args, ROOT, text, figures))
+        file.write(text)
     print(args.output)
 
 
