@@ -60,9 +60,3 @@ class HandOut(ClusterCase):
         inside = self.run_pod("cdi", limits={HCA: 1})
         self.assertEqual(wanted, {p: (n.major, n.minor) for p, n in inside.nodes.items()})
         self.assert_gets_nothing(self.run_pod("none"))
-
-    def test_cdi_names_beside_nri_bring_limit_and_variable_too(self) -> None:
-        folder = str(self.cluster.runtime.cdi)
-        self.agent(self.machine, "--handout", "cdi", "--cdi-dir", folder)
-        self.cluster.wait_allocatable(HCA, 100)
-        self.assert_gets(self.run_pod("cdi", limits={HCA: 1}), self.machine, ALL)
