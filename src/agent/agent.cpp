@@ -5,6 +5,7 @@
 // whether the machine changed (Machine::table), and the rescan timer covers what no event tells.
 #include "agent/agent.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <list>
@@ -25,6 +26,7 @@
 #include "agent/nri_face.h"
 #include "agent/pods_face.h"
 #include "agent/version.h"
+#include "config/reload.h"
 #include "host/directory_host.h"
 #include "metrics/http_server.h"
 #include "nri/session.h"
@@ -54,11 +56,50 @@ PodsFaceOptions pods_options(const Config& config) {
   return options;
 }
 
+/// What decisions are made by, of a configuration that can be used.
+struct Policies {
+  std::vector<RoleOverride> roles;
+  InjectionPolicy injection;
+  std::vector<std::string> warnings;
+};
+
+Result<Policies> policies_of(const Config& config) {
+  Policies policies;
+  policies.roles = TRY(role_overrides(config));
+  auto pools = TRY(pool_specs(config));
+  policies.warnings = config.warnings();
+  policies.warnings.insert(policies.warnings.end(), pools.warnings.begin(), pools.warnings.end());
+  for (const auto& spec : pools.specs) {
+    if (spec.origin.where.empty() || config.enabled("devicePlugin.enabled")) continue;
+    policies.warnings.push_back(spec.origin.where + ": pool " + spec.name +
+                                " is not reported: devicePlugin.enabled is false");
+  }
+  policies.injection = injection_policy(config);
+  policies.injection.pools = std::move(pools.specs);
+  return policies;
+}
+
+bool is_same(const std::vector<PoolSpec>& a, const std::vector<PoolSpec>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_same_pool);
+}
+
+Machine::ReadTopologyFile topology_reader(const Config& config) {
+  return [path = config.text("topology.file")] { return read_topology_file(path); };
+}
+
+/// What keeps an agent from starting makes a configuration unfit for a running one, too.
+Status check_start(const Config& config) {
+  TRY(machine_origin(config));
+  TRY(kubelet_face_options(config));
+  return {};
+}
+
 class Agent {
  public:
-  Agent(const Config& config, Log& log, std::unique_ptr<Host> live, Machine& machine, Clock& clock,
-        MetricRegistry& metrics, std::unique_ptr<Mailbox> mailbox, MachineOrigin origin)
-      : config_(config),
+  Agent(Config config, ConfigReader reader, Log& log, std::unique_ptr<Host> live, Machine& machine,
+        Clock& clock, MetricRegistry& metrics, std::unique_ptr<Mailbox> mailbox,
+        MachineOrigin origin)
+      : config_(std::move(config)),
         origin_(std::move(origin)),
         log_(log),
         live_(std::move(live)),
@@ -67,14 +108,17 @@ class Agent {
         metrics_(metrics),
         mail_(std::move(mailbox), loop_),
         face_(
-            machine, *live_, config.text("host.proc"), config.enabled("nri.failRequest"), log,
+            machine, *live_, config_.text("host.proc"), config_.enabled("nri.failRequest"), log,
             metrics,
             [this](const auto& request, auto table, auto timeout, auto done) {
               claims_->ask(request, std::move(table), timeout, std::move(done));
             },
             &book_),
         signals_(loop_, SIGTERM, SIGINT),
-        rescan_(loop_) {}
+        rescan_(loop_),
+        follower_(
+            loop_, std::move(reader), [this](Config fresh) { return take_on(std::move(fresh)); },
+            clock, log, metrics) {}
 
   Status run() {
     server_ = TRY(HttpServer::listen(loop_, config_.text("metrics.bindAddress"),
@@ -104,6 +148,7 @@ class Agent {
     for (const int descriptor : machine_.descriptors())
       await(watched_.emplace_back(loop_, descriptor));
     schedule_rescan();
+    follower_.start();
     loop_.run();
     return {};
   }
@@ -118,6 +163,7 @@ class Agent {
     if (session_) session_->stop();
     server_->stop();
     rescan_.cancel();
+    follower_.stop();
     for (auto& descriptor : watched_) descriptor.release();
     signals_.cancel();
     loop_.stop();
@@ -139,8 +185,30 @@ class Agent {
       const auto done = machine_.read("timer");
       if (!done) log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
       if (kubelet_) kubelet_->look();
+      follower_.check();
       schedule_rescan();
     });
+  }
+
+  /// All that can fail comes first: a configuration takes effect as a whole.
+  Result<ConfigNews> take_on(Config fresh) {
+    TRY_STATUS(check_start(fresh));
+    auto reload = reload_of(config_, std::move(fresh));
+    auto policies = TRY(policies_of(reload.config));
+    const auto before = TRY(pool_specs(config_));
+    const bool same_pools = is_same(before.specs, policies.injection.pools);
+    if (!same_pools) reload.changed.emplace_back("pools");
+    ConfigNews news{std::move(reload.changed), std::move(reload.restart),
+                    std::move(policies.warnings)};
+    if (news.changed.empty()) return news;
+    TRY_STATUS(machine_.reconfigure(std::move(policies.roles), std::move(policies.injection),
+                                    topology_reader(reload.config)));
+    config_ = std::move(reload.config);
+    log_.set_level(parse_log_level(config_.text("log.level")));
+    if (claims_) claims_->set_resources(config_.list("injection.gpuResources"));
+    if (kubelet_) kubelet_->look();
+    schedule_rescan();
+    return news;
   }
 
   HttpAnswer page(std::string_view target) {
@@ -189,7 +257,7 @@ class Agent {
     set("railhead_nri_deadlines_missed_total", stats.deadlines_missed);
   }
 
-  const Config& config_;
+  Config config_;
   MachineOrigin origin_;
   Log& log_;
   std::unique_ptr<Host> live_;
@@ -202,6 +270,7 @@ class Agent {
   NriFace face_;
   asio::signal_set signals_;
   asio::steady_timer rescan_;
+  ConfigFollower follower_;
   std::list<Descriptor> watched_;
   std::unique_ptr<HttpServer> server_;
   std::optional<GpuClaims> claims_;
@@ -209,19 +278,6 @@ class Agent {
   std::optional<KubeletFace> kubelet_;
   std::optional<PodsFace> pods_;
 };
-
-void warn_of_pools(const PoolSpecs& pools, const Config& config, Log& log) {
-  for (const auto& warning : pools.warnings) {
-    log.write(LogLevel::warn, "configuration", {{"what", warning}});
-  }
-  for (const auto& spec : pools.specs) {
-    if (spec.origin.where.empty() || config.enabled("devicePlugin.enabled")) continue;
-    log.write(LogLevel::warn, "pool not reported",
-              {{"pool", spec.name},
-               {"where", spec.origin.where},
-               {"why", "devicePlugin.enabled is false"}});
-  }
-}
 
 /// A snapshot never changes by events; a directory tree and the live machine do.
 Result<std::unique_ptr<Watch>> make_watch(const MachineOrigin& origin) {
@@ -231,17 +287,13 @@ Result<std::unique_ptr<Watch>> make_watch(const MachineOrigin& origin) {
 
 }  // namespace
 
-Status run_agent(const Config& config) {
+Status run_agent(const Config& config, ConfigReader reader) {
   Log log(parse_log_level(config.text("log.level")), parse_log_format(config.text("log.format")));
   log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
-  for (const auto& warning : config.warnings()) {
+  auto policies = TRY(policies_of(config));
+  for (const auto& warning : policies.warnings) {
     log.write(LogLevel::warn, "configuration", {{"what", warning}});
   }
-  const auto overrides = TRY(role_overrides(config));
-  auto pools = TRY(pool_specs(config));
-  warn_of_pools(pools, config, log);
-  auto policy = injection_policy(config);
-  policy.pools = std::move(pools.specs);
   const auto origin = TRY(machine_origin(config));
   MetricRegistry metrics(metric_list());
   metrics.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
@@ -249,15 +301,16 @@ Status run_agent(const Config& config) {
   auto watch = make_watch(origin);
   if (!watch) log.write(LogLevel::warn, "no events", {{"why", watch.error().message}});
   Machine machine([origin] { return open_machine(origin); },
-                  watch ? std::move(watch).value() : nullptr, overrides, std::move(policy), clock,
-                  log, metrics, [&config] { return read_topology_file(config); });
+                  watch ? std::move(watch).value() : nullptr, std::move(policies.roles),
+                  std::move(policies.injection), clock, log, metrics, topology_reader(config));
   TRY_STATUS(machine.read("start"));
   const auto table = machine.table();
   const auto& conflicts = table->pools().conflicts;
   if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};
   auto live = TRY(DirectoryHost::open("/"));
   auto mailbox = TRY(Mailbox::open());
-  Agent agent(config, log, std::move(live), machine, clock, metrics, std::move(mailbox), origin);
+  Agent agent(config, std::move(reader), log, std::move(live), machine, clock, metrics,
+              std::move(mailbox), origin);
   return agent.run();
 }
 

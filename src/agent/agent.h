@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "affinity/affinity.h"
+#include "agent/config_follower.h"
 #include "agent/kubelet_options.h"
 #include "base/result.h"
 #include "config/config.h"
@@ -43,15 +44,15 @@ Result<PoolSpecs> pool_specs(const Config& config);
 /// `roles:` as the affinity rule understands it; an error names file, line and column.
 Result<std::vector<RoleOverride>> role_overrides(const Config& config);
 
-/// The topology file of the configuration (topology.file) as it is now; absent where none is named.
+/// The topology file of this name (topology.file) as it is now; absent where the name is empty.
 /// Fails, naming it, where it cannot be read.
-Result<std::optional<TextFile>> read_topology_file(const Config& config);
+Result<std::optional<TextFile>> read_topology_file(const std::string& path);
 
 /// The same, parsed; fails, naming file and line, where it is none.
 Result<std::optional<NcclTopology>> operator_topology(const Config& config);
 
-/// Runs the node agent until SIGTERM or SIGINT: one process, one thread, one event loop. Returns
-/// when everything is closed; an Error means that it could not start.
-Status run_agent(const Config& config);
+/// Runs the node agent until SIGTERM or SIGINT: one process, one thread, one event loop. Follows
+/// its configuration. Returns when everything is closed; an Error means that it could not start.
+Status run_agent(const Config& config, ConfigReader reader);
 
 }  // namespace railhead

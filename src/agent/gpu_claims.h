@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "host/mailbox.h"
@@ -28,6 +29,8 @@ class GpuClaims {
   GpuClaims(const GpuClaims&) = delete;
   GpuClaims& operator=(const GpuClaims&) = delete;
   ~GpuClaims() = default;
+
+  void set_resources(std::vector<std::string> patterns) { resources_ = std::move(patterns); }
 
   /// `done` is called once: at once where there is no socket, else within `timeout`.
   void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,

@@ -72,6 +72,11 @@ Log::Log(LogLevel level, LogFormat format)
 
 Log::~Log() = default;
 
+void Log::set_level(LogLevel level) {
+  level_ = level;
+  logger_->set_level(to_spdlog(level));
+}
+
 void Log::write(LogLevel level, std::string_view event, const LogFields& fields) {
   if (!enabled(level)) return;
   logger_->log(to_spdlog(level), spdlog::string_view_t(format_event(format_, event, fields)));

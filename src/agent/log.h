@@ -37,6 +37,8 @@ class Log {
 
   void write(LogLevel level, std::string_view event, const LogFields& fields = {});
 
+  void set_level(LogLevel level);
+
   [[nodiscard]] bool enabled(LogLevel level) const { return level >= level_; }
 
  private:

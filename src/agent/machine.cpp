@@ -75,6 +75,27 @@ Status Machine::read_anew(std::string_view cause) {
   return {};
 }
 
+Status Machine::reconfigure(std::vector<RoleOverride> roles, InjectionPolicy policy,
+                            ReadTopologyFile read_topology_file) {
+  std::optional<TextFile> file;
+  if (read_topology_file) file = TRY(read_topology_file());
+  std::optional<NcclTopology> topology;
+  if (file) topology = TRY(parse_nccl_topology(file->text, file->path));
+  auto fresh = std::make_shared<const DecisionTable>(as_read_, roles, policy, topology);
+  const auto& conflicts = fresh->pools().conflicts;
+  if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};
+  roles_ = std::move(roles);
+  policy_ = std::move(policy);
+  read_file_ = std::move(read_topology_file);
+  topology_file_ = std::move(file);
+  from_operator_ = std::move(topology);
+  topology_error_.clear();
+  log_changes(table_.get(), *fresh, "configuration");
+  publish(*fresh);
+  table_ = std::move(fresh);
+  return {};
+}
+
 std::shared_ptr<const DecisionTable> Machine::table() {
   if (watch_ && watch_->drain()) {
     const auto done = read("event");

@@ -37,6 +37,11 @@ class Machine {
   /// cannot be used leaves what was last read from it; both are logged.
   Status read(std::string_view cause);
 
+  /// Takes on other settings as a whole, with the machine as it was last read. Fails, and changes
+  /// nothing, where the topology file cannot be used or two exclusive pools want the same function.
+  Status reconfigure(std::vector<RoleOverride> roles, InjectionPolicy policy,
+                     ReadTopologyFile read_topology_file);
+
   /// The current table. Looks first whether an event is pending (one system call per watched
   /// descriptor), so that a device that appeared is known to the very next container.
   std::shared_ptr<const DecisionTable> table();

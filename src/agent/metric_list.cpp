@@ -7,6 +7,14 @@ const std::vector<MetricSpec>& metric_list() {
   using enum MetricKind;
   static const std::vector<MetricSpec> list = {
       {"railhead_build_info", gauge, "Version of this agent, always 1."},
+      {"railhead_config_reloads_total", counter,
+       "Times that a changed configuration was taken on or refused."},
+      {"railhead_config_last_reload_successful", gauge,
+       "1 where the configuration in the files could be read, else 0: the one before is in force."},
+      {"railhead_config_last_success_timestamp_seconds", gauge,
+       "When the configuration in force was read, in seconds since 1970."},
+      {"railhead_config_settings_awaiting_restart", gauge,
+       "Settings whose value in the files takes effect when the agent is started again."},
       {"railhead_node_gpus", gauge, "GPUs of the node."},
       {"railhead_topology_info", gauge,
        "Where the relations of GPUs and NICs are from and how sure they are, always 1."},

@@ -172,15 +172,14 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
   return overrides;
 }
 
-Result<std::optional<TextFile>> read_topology_file(const Config& config) {
-  const std::string& path = config.text("topology.file");
+Result<std::optional<TextFile>> read_topology_file(const std::string& path) {
   if (path.empty()) return std::optional<TextFile>();
   auto text = TRY(read_input_file(path, kMaxTopologyBytes));
   return std::optional<TextFile>({path, std::move(text)});
 }
 
 Result<std::optional<NcclTopology>> operator_topology(const Config& config) {
-  const auto file = TRY(read_topology_file(config));
+  const auto file = TRY(read_topology_file(config.text("topology.file")));
   if (!file) return std::optional<NcclTopology>();
   return std::optional<NcclTopology>(TRY(parse_nccl_topology(file->text, file->path)));
 }

@@ -1,8 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "agent/agent.h"
 #include "cli/command.h"
 
 namespace railhead {
+
+namespace {
+
+ConfigReader reader_of(const Invocation& invocation) {
+  ConfigReader reader;
+  reader.paths = invocation.config_paths();
+  const bool once = std::find(reader.paths.begin(), reader.paths.end(), "-") != reader.paths.end();
+  if (!once) reader.read = [&invocation] { return invocation.sources(); };
+  return reader;
+}
+
+}  // namespace
 
 void add_agent_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("agent", "Run the node agent");
@@ -16,7 +30,7 @@ void add_agent_command(CLI::App& program, Invocation& invocation) {
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config("agent", [&](const Config& config) {
-        const auto done = run_agent(config);
+        const auto done = run_agent(config, reader_of(invocation));
         return done ? static_cast<int>(kExitOk) : invocation.fail("agent", done.error());
       });
     };

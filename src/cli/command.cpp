@@ -19,6 +19,14 @@ constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 }  // namespace
 
 Result<Config> Invocation::config() const {
+  return make_config(TRY(sources()));
+}
+
+std::vector<std::string> Invocation::config_paths() const {
+  return config_files.empty() ? std::vector<std::string>{kDefaultConfigFile} : config_files;
+}
+
+Result<ConfigSources> Invocation::sources() const {
   ConfigSources sources;
   sources.environment = environment;
   sources.flags = flags;
@@ -30,7 +38,7 @@ Result<Config> Invocation::config() const {
     auto text = TRY(read_input_file(kDefaultConfigFile, kMaxConfigBytes));
     sources.files.push_back({kDefaultConfigFile, std::move(text)});
   }
-  return make_config(sources);
+  return sources;
 }
 
 int Invocation::fail(std::string_view command, const Error& error, int code) const {

@@ -32,6 +32,10 @@ struct Invocation {
   /// Configuration from the files named by --config (else /etc/railhead/config.yaml if it exists),
   /// the environment and the flags.
   [[nodiscard]] Result<Config> config() const;
+  /// What config() is made of, as it is now.
+  [[nodiscard]] Result<ConfigSources> sources() const;
+  /// The files that are named, or the default one, there or not.
+  [[nodiscard]] std::vector<std::string> config_paths() const;
 
   /// Prints the error for a person and returns the exit code: that of a usage error for one.
   int fail(std::string_view command, const Error& error, int code = kExitCannotTell) const;

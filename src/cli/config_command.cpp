@@ -76,17 +76,19 @@ Report config_report(const Config& config, const PoolSpecs& pools) {
                {"WHERE"},
                {"FLAG", Column::Shown::wide},
                {"VARIABLE", Column::Shown::wide},
+               {"CHANGES", Column::Shown::wide},
                {"MEANING", Column::Shown::wide}},
               {}};
   for (const auto& spec : all_settings()) {
     const auto& entry = config.entry(spec.key);
     table.rows.push_back({std::string(spec.key), entry.text, std::string(to_string(entry.origin)),
                           entry.where, std::string(spec.flag), std::string(spec.variable),
-                          std::string(spec.help)});
+                          std::string(to_string(spec.change)), std::string(spec.help)});
     report.json["settings"].push_back({{"key", spec.key},
                                        {"value", entry.text},
                                        {"from", to_string(entry.origin)},
-                                       {"where", entry.where}});
+                                       {"where", entry.where},
+                                       {"changes", to_string(spec.change)}});
   }
   report.json["roles"] = Json::array();
   for (const auto& role : config.roles()) {

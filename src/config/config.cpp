@@ -37,6 +37,10 @@ std::vector<std::string> Config::list(std::string_view key) const {
   return words;
 }
 
+void Config::keep(std::string_view key, const Config& other) {
+  entries_.find(key)->second = other.entry(key);
+}
+
 Result<Config> make_config(const ConfigSources& sources) {
   ConfigBuilder builder;
   for (const auto& file : sources.files) TRY_STATUS(builder.add_file(file));

@@ -21,6 +21,8 @@ std::string_view to_string(Origin origin);  ///< "default", "file", …
 struct ConfigFile {
   std::string name;
   std::string text;
+
+  friend bool operator==(const ConfigFile&, const ConfigFile&) = default;
 };
 
 /// Everything that can say something about settings.
@@ -36,6 +38,9 @@ struct RoleSetting {
   struct Text {
     std::string text;
     std::string where;  ///< "config.yaml:12:11"
+
+    /// The same word, wherever it stands.
+    friend bool operator==(const Text& a, const Text& b) { return a.text == b.text; }
   };
 
   Text name;        ///< shell pattern of RDMA device names
@@ -44,6 +49,8 @@ struct RoleSetting {
   Text link_layer;  ///< "InfiniBand", "Ethernet"
   Text netdev;      ///< shell pattern of its netdevs
   Text role;
+
+  friend bool operator==(const RoleSetting&, const RoleSetting&) = default;
 };
 
 /// Something that describes pools, as read: `pools:` of one of our files, another plugin's file, or
@@ -87,6 +94,9 @@ class Config {
 
   /// Unknown keys of other plugins' files, and values that were overruled in a surprising way.
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
+
+  /// Takes this setting as another configuration has it.
+  void keep(std::string_view key, const Config& other);
 
  private:
   friend class ConfigBuilder;

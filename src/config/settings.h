@@ -11,6 +11,10 @@
 
 namespace railhead {
 
+/// When a changed value takes effect in a running agent.
+enum class Change : std::uint8_t { restart, live };
+std::string_view to_string(Change change);  ///< "restart", "live"
+
 /// One row of the visible list of settings. Flags, environment variables, file keys, `--help`,
 /// `railhead config` and docs/configuration.md all come from it; the defaults live here, in the
 /// binary.
@@ -23,6 +27,7 @@ struct SettingSpec {
   std::string_view help;
   /// Refuses text that is not of this shape; the error says what is allowed.
   Status (*check)(std::string_view text);
+  Change change = Change::restart;
 };
 
 /// What a NIC's device nodes are called in configurations.

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 
@@ -78,6 +79,12 @@ Result<std::string> read_input_file(const std::string& path, std::size_t max_byt
                  name_of(path) + ": more than " + std::to_string(max_bytes) + " bytes"};
   }));
   return text;
+}
+
+std::string absolute_path(const std::string& path) {
+  char current[PATH_MAX];
+  if (path.starts_with('/') || ::getcwd(current, sizeof current) == nullptr) return path;
+  return std::string(current) + "/" + path;
 }
 
 bool input_file_exists(const std::string& path) {

@@ -17,6 +17,9 @@ Result<std::string> read_input_file(const std::string& path, std::size_t max_byt
 /// The same for a file of any size: `use` gets its bytes, chunk by chunk.
 Status stream_input_file(const std::string& path, const std::function<void(std::string_view)>& use);
 
+/// The same file, whatever the current directory will be; links stay as they are.
+std::string absolute_path(const std::string& path);
+
 bool input_file_exists(const std::string& path);
 
 /// Removes a file, a link or a socket; one that is not there is removed already.

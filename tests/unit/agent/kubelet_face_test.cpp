@@ -114,6 +114,52 @@ TEST_F(KubeletFaceTest, a_face_that_was_stopped_leaves_the_lock_to_the_next) {
   EXPECT_TRUE(next && *next);
 }
 
+PoolSpec named(const char* name, unsigned slots) {
+  auto spec = default_pool();
+  spec.name = name;
+  spec.slots = slots;
+  return spec;
+}
+
+TEST_F(KubeletFaceTest, pools_that_come_change_and_go_are_told_while_it_runs) {
+  kubelet::test::FakeKubelet kubelet(folder_.path().string());
+  auto& face = started(folder_.path().string());
+  ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
+  const auto configure = [&](std::vector<PoolSpec> pools) {
+    InjectionPolicy policy;
+    policy.pools = std::move(pools);
+    ASSERT_TRUE(machine_.reconfigure({}, std::move(policy), {}));
+    face.look();
+  };
+  configure({named("rdma.io/hca", 50), named("a.io/new", 7)});
+  EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 50; }));
+  EXPECT_TRUE(until([&] { return kubelet.devices("a.io/new") == 7; }));
+  EXPECT_EQ(kubelet.registrations, 2) << "a changed number is no new registration";
+
+  configure({named("a.io/new", 7)});
+  ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == -1; }));
+  EXPECT_EQ(kubelet.last_devices("rdma.io/hca"), 0) << "first none, then the end";
+  face.publish_metrics();
+  EXPECT_EQ(metrics_.expose().find("rdma.io/hca"), std::string::npos);
+  EXPECT_TRUE(until([&] { return face.readiness().text == "kubelet: 1 resources enrolled"; }));
+
+  configure({named("rdma.io/hca", 9), named("a.io/new", 7)});
+  EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 9; }));
+}
+
+TEST_F(KubeletFaceTest, a_pool_that_comes_back_before_its_end_has_never_gone) {
+  kubelet::test::FakeKubelet kubelet(folder_.path().string());
+  auto& face = started(folder_.path().string());
+  ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
+  ASSERT_TRUE(machine_.reconfigure({}, {}, {}));
+  face.look();
+  ASSERT_TRUE(machine_.reconfigure({}, policy(), {}));
+  face.look();
+  EXPECT_TRUE(until([&] { return metric("railhead_kubelet_enrolled") == 1; }));
+  EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
+  EXPECT_EQ(kubelet.registrations, 1);
+}
+
 TEST_F(KubeletFaceTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_socket) {
   const auto folder = folder_ / "kubelet/device-plugins";
   auto& face = started(folder);

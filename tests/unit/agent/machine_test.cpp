@@ -146,6 +146,44 @@ TEST_F(MachineTest, a_bad_edit_leaves_what_the_file_said_before_and_the_machine_
   EXPECT_EQ(machine.table()->topology().origin, "/etc/topo.xml");
 }
 
+TEST_F(MachineTest, other_settings_count_at_once) {
+  auto machine = make(box());
+  ASSERT_TRUE(machine.read("start"));
+  InjectionPolicy policy;
+  policy.gpus = GpuPolicy::none;
+  policy.pools = {default_pool()};
+  RoleOverride storage;
+  storage.name_glob = "mlx5_3";
+  storage.role = Role::storage;
+  ASSERT_TRUE(machine.reconfigure({storage}, policy, [this] { return Result(file_); }));
+  EXPECT_EQ(machine.table()->policy().gpus, GpuPolicy::none);
+  EXPECT_EQ(machine.table()->pools().pools.size(), 1U);
+  EXPECT_EQ(machine.table()->deal().roles[3].role, Role::storage);
+  EXPECT_EQ(machine.table()->topology().source, TopologySource::topology_file);
+  EXPECT_EQ(metrics_.value("railhead_node_nics", {{"role", "storage"}, {"usable", "true"}}), 1);
+}
+
+TEST_F(MachineTest, settings_that_cannot_be_used_change_nothing) {
+  auto machine = make(box());
+  ASSERT_TRUE(machine.read("start"));
+  const auto before = machine.table();
+  InjectionPolicy policy;
+  policy.gpus = GpuPolicy::none;
+  file_->text = "no XML";
+  EXPECT_FALSE(machine.reconfigure({}, policy, [this] { return Result(file_); }));
+  auto a = default_pool();
+  a.mode = PoolMode::exclusive;
+  auto b = a;
+  b.name = "a.io/b";
+  policy.pools = {a, b};
+  const auto conflict = machine.reconfigure({}, policy, {});
+  ASSERT_FALSE(conflict);
+  EXPECT_NE(conflict.error().message.find("a.io/b"), std::string::npos);
+  EXPECT_EQ(machine.table(), before);
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_EQ(machine.table(), before);
+}
+
 TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
   std::string pattern = (fs::temp_directory_path() / "railhead-machine-XXXXXX").string();
   const fs::path root = mkdtemp(pattern.data());

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/config_follower.h"
+
+#include <algorithm>
+#include <csignal>
+#include <utility>
+
+#include "base/text.h"
+#include "host/input_file.h"
+
+namespace railhead {
+
+ConfigFollower::ConfigFollower(boost::asio::io_context& loop, ConfigReader reader, Take take,
+                               Clock& clock, Log& log, MetricRegistry& metrics)
+    : loop_(loop),
+      reader_(std::move(reader)),
+      take_(std::move(take)),
+      clock_(clock),
+      log_(log),
+      metrics_(metrics),
+      hangup_(loop, SIGHUP),
+      settling_(loop) {}
+
+void ConfigFollower::start() {
+  await_signal();
+  if (reader_.read) {
+    watch();
+    look(Asked::no);
+  }
+}
+
+void ConfigFollower::stop() {
+  hangup_.cancel();
+  settling_.cancel();
+  folders_.reset();
+}
+
+void ConfigFollower::watch() {
+  std::vector<std::string> folders;
+  for (const auto& path : reader_.paths) {
+    const auto whole = absolute_path(path);
+    folders.push_back(whole.substr(0, whole.rfind('/')));
+  }
+  auto watch = Watch::open("/", folders);
+  if (!watch) {
+    log_.write(LogLevel::warn, "no events of configuration files",
+               {{"why", watch.error().message}});
+    return;
+  }
+  folders_.emplace(std::move(watch).value(), loop_, [this] { look_soon(); });
+}
+
+void ConfigFollower::await_signal() {
+  hangup_.async_wait([this](const auto& failure, int /*signal*/) {
+    if (failure) return;
+    if (reader_.read) {
+      look(Asked::yes);
+    } else {
+      log_.write(LogLevel::warn, "configuration not read again",
+                 {{"why", "it came from standard input"}});
+    }
+    await_signal();
+  });
+}
+
+void ConfigFollower::look_soon() {
+  if (std::exchange(is_settling_, true)) return;
+  settling_.expires_after(reader_.settle);
+  settling_.async_wait([this](const auto& failure) {
+    if (failure) return;
+    is_settling_ = false;
+    look(Asked::no);
+  });
+}
+
+Result<ConfigSources> ConfigFollower::read() {
+  auto sources = TRY(reader_.read());
+  for (const auto& before : in_force_.value_or(std::vector<ConfigFile>())) {
+    const bool there = std::any_of(sources.files.begin(), sources.files.end(),
+                                   [&](const auto& file) { return file.name == before.name; });
+    if (!there) return Error{ErrorCode::unavailable, before.name + ": not there any more"};
+  }
+  return sources;
+}
+
+Result<ConfigNews> ConfigFollower::take(const ConfigSources& sources) {
+  auto config = TRY(make_config(sources));
+  return take_(std::move(config));
+}
+
+void ConfigFollower::look(Asked asked) {
+  if (!reader_.read) return;
+  const auto sources = read();
+  if (!sources) return refuse(sources.error(), asked);
+  const bool same = in_force_ && sources->files == tried_ && complaint_.empty();
+  if (same && asked == Asked::no) return;
+  tried_ = sources->files;
+  const auto news = take(*sources);
+  if (!news) return refuse(news.error(), asked);
+  const bool first = !in_force_;
+  in_force_ = sources->files;
+  const bool silent = first && news->changed.empty() && news->restart.empty();
+  metrics_.set("railhead_config_last_reload_successful", 1);
+  metrics_.set("railhead_config_last_success_timestamp_seconds",
+               std::chrono::duration<double>(clock_.calendar().time_since_epoch()).count());
+  if (!silent) accept(*news);
+  complaint_.clear();
+}
+
+void ConfigFollower::accept(const ConfigNews& news) {
+  metrics_.add("railhead_config_reloads_total", {{"outcome", "loaded"}});
+  metrics_.set("railhead_config_settings_awaiting_restart",
+               static_cast<double>(news.restart.size()));
+  for (const auto& warning : news.warnings) {
+    log_.write(LogLevel::warn, "configuration", {{"what", warning}});
+  }
+  log_.write(LogLevel::info, "configuration loaded",
+             {{"changed", news.changed.empty() ? "nothing" : join(news.changed, ", ")}});
+  if (!news.restart.empty() && news.restart != restart_) {
+    log_.write(LogLevel::warn, "configuration needs a restart",
+               {{"settings", join(news.restart, ", ")}});
+  }
+  restart_ = news.restart;
+}
+
+void ConfigFollower::refuse(const Error& error, Asked asked) {
+  metrics_.set("railhead_config_last_reload_successful", 0);
+  if (error.message == complaint_ && asked == Asked::no) return;
+  complaint_ = error.message;
+  metrics_.add("railhead_config_reloads_total", {{"outcome", "refused"}});
+  log_.write(LogLevel::error, "configuration refused, the one before stays in force",
+             {{"error", error.message}});
+}
+
+}  // namespace railhead

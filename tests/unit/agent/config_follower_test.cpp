@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/config_follower.h"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+#include <filesystem>
+#include <optional>
+
+#include "agent/metric_list.h"
+#include "host/input_file.h"
+#include "unit/host/temporary_directory.h"
+
+namespace railhead {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// A mounted ConfigMap: config.yaml -> ..data/config.yaml, ..data -> a folder of its own.
+class ConfigFollowerTest : public testing::Test {
+ protected:
+  ConfigFollowerTest() {
+    swap("log: {level: warn}\n");
+    fs::create_symlink("..data/config.yaml", path_);
+  }
+
+  void swap(const std::string& text) {
+    const std::string folder = "..v" + std::to_string(++version_);
+    fs::create_directory(folder_.path() / folder);
+    ASSERT_TRUE(write_file_atomic(folder_ / (folder + "/config.yaml"), text));
+    fs::create_symlink(folder, folder_.path() / "..data_tmp");
+    fs::rename(folder_.path() / "..data_tmp", folder_.path() / "..data");
+  }
+
+  ConfigFollower& started() {
+    ConfigReader reader;
+    reader.paths = {path_};
+    reader.settle = std::chrono::milliseconds(1);
+    reader.read = [this]() -> Result<ConfigSources> {
+      if (!input_file_exists(path_)) return ConfigSources{};
+      auto text = TRY(read_input_file(path_, 65536));
+      return ConfigSources{{{path_, std::move(text)}}, {}, {}};
+    };
+    return follower_.emplace(
+        loop_, std::move(reader),
+        [this](const Config& config) -> Result<ConfigNews> {
+          if (refuses_) return Error{ErrorCode::malformed, "two pools want one NIC"};
+          levels_.push_back(config.text("log.level"));
+          return ConfigNews{levels_.size() == 1 ? std::vector<std::string>()
+                                                : std::vector<std::string>{"log.level"},
+                            restart_,
+                            {}};
+        },
+        clock_, log_, metrics_);
+  }
+
+  bool until(const std::function<bool()>& so) {
+    while (!so()) {
+      if (loop_.run_one_for(std::chrono::seconds(5)) == 0) return false;
+    }
+    return true;
+  }
+
+  double reloads(const char* outcome) {
+    return metrics_.value("railhead_config_reloads_total", {{"outcome", outcome}});
+  }
+
+  double is_good() { return metrics_.value("railhead_config_last_reload_successful"); }
+
+  boost::asio::io_context loop_{1};
+  TemporaryDirectory folder_;
+  std::string path_ = folder_ / "config.yaml";
+  int version_ = 0;
+  bool refuses_ = false;
+  std::vector<std::string> levels_;
+  std::vector<std::string> restart_;
+  ManualClock clock_;
+  Log log_{LogLevel::error, LogFormat::text};
+  MetricRegistry metrics_{metric_list()};
+  std::optional<ConfigFollower> follower_;
+};
+
+TEST_F(ConfigFollowerTest, a_start_is_no_reload) {
+  clock_.advance(std::chrono::seconds(7));
+  started().start();
+  EXPECT_EQ(is_good(), 1);
+  EXPECT_EQ(reloads("loaded"), 0);
+  EXPECT_EQ(metrics_.value("railhead_config_last_success_timestamp_seconds"), 7);
+}
+
+TEST_F(ConfigFollowerTest, a_link_that_is_swapped_is_followed) {
+  started().start();
+  swap("log: {level: debug}\n");
+  ASSERT_TRUE(until([&] { return levels_.size() == 2; }));
+  EXPECT_EQ(levels_.back(), "debug");
+  swap("log: {level: error}\n");
+  ASSERT_TRUE(until([&] { return levels_.size() == 3; }));
+  EXPECT_EQ(reloads("loaded"), 2);
+}
+
+TEST_F(ConfigFollowerTest, a_broken_file_is_refused_once_and_a_good_one_taken_again) {
+  auto& follower = started();
+  follower.start();
+  clock_.advance(std::chrono::seconds(7));
+  swap("log: {level: loud}\n");
+  testing::internal::CaptureStderr();
+  follower.check();
+  follower.check();
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr(path_ + ":1:14"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
+  EXPECT_EQ(reloads("refused"), 1);
+  EXPECT_EQ(is_good(), 0);
+  EXPECT_EQ(metrics_.value("railhead_config_last_success_timestamp_seconds"), 0);
+  EXPECT_THAT(levels_, ElementsAre("warn"));
+  swap("log: {level: debug}\n");
+  follower.check();
+  EXPECT_THAT(levels_, ElementsAre("warn", "debug"));
+  EXPECT_EQ(is_good(), 1);
+}
+
+TEST_F(ConfigFollowerTest, what_was_refused_for_another_reason_than_its_text_is_tried_again) {
+  auto& follower = started();
+  follower.start();
+  refuses_ = true;
+  swap("log: {level: debug}\n");
+  follower.check();
+  follower.check();
+  EXPECT_EQ(reloads("refused"), 1);
+  refuses_ = false;
+  follower.check();
+  EXPECT_THAT(levels_, ElementsAre("warn", "debug"));
+}
+
+TEST_F(ConfigFollowerTest, a_file_that_has_gone_leaves_its_configuration) {
+  auto& follower = started();
+  follower.start();
+  fs::remove(path_);
+  follower.check();
+  EXPECT_EQ(reloads("refused"), 1);
+  EXPECT_THAT(levels_, ElementsAre("warn"));
+}
+
+TEST_F(ConfigFollowerTest, a_file_that_comes_later_is_followed) {
+  fs::remove(path_);
+  started().start();
+  fs::create_symlink("..data/config.yaml", path_);
+  ASSERT_TRUE(until([&] { return levels_.size() == 2; }));
+  EXPECT_EQ(levels_.back(), "warn");
+}
+
+TEST_F(ConfigFollowerTest, a_hangup_asks_even_where_nothing_has_changed) {
+  started().start();
+  ::raise(SIGHUP);
+  ASSERT_TRUE(until([&] { return reloads("loaded") == 1; }));
+  EXPECT_EQ(levels_.size(), 2U);
+}
+
+TEST_F(ConfigFollowerTest, what_waits_for_a_restart_is_counted_and_warned_of_once) {
+  auto& follower = started();
+  follower.start();
+  restart_ = {"nri.socket (config.yaml:1:1)"};
+  testing::internal::CaptureStderr();
+  log_.set_level(LogLevel::warn);
+  swap("log: {level: debug}\n");
+  follower.check();
+  swap("log: {level: error}\n");
+  follower.check();
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("configuration needs a restart settings=\"nri.socket"));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_EQ(metrics_.value("railhead_config_settings_awaiting_restart"), 1);
+}
+
+}  // namespace
+}  // namespace railhead
