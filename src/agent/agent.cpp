@@ -113,7 +113,10 @@ class Agent {
             [this](const auto& request, auto table, auto timeout, auto done) {
               claims_->ask(request, std::move(table), timeout, std::move(done));
             },
-            &book_),
+            &book_,
+            [this](auto table, auto timeout, auto done) {
+              claims_->ask_all(std::move(table), timeout, std::move(done));
+            }),
         signals_(loop_, SIGTERM, SIGINT),
         rescan_(loop_),
         follower_(
@@ -126,7 +129,7 @@ class Agent {
     log_.write(LogLevel::info, "listening", {{"address", server_->address()}});
     if (config_.enabled("nri.enabled")) {
       claims_.emplace(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
-                      config_.list("injection.gpuResources"), mail_.box());
+                      config_.list("injection.gpuResources"), mail_.box(), clock_);
       session_.emplace(loop_, session_options(config_), face_);
       session_->start();
     }

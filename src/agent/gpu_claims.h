@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "agent/pod_answers.h"
+#include "host/clock.h"
 #include "host/mailbox.h"
 #include "inject/decide.h"
 #include "kubelet/client.h"
@@ -20,25 +22,34 @@ namespace railhead {
 GpuClaim claim_in(const Result<kubelet::PodHoldings>& holdings, const DecisionTable& table,
                   const std::vector<std::string>& resources);
 
+/// The claim of a pod, by namespace and name.
+using ClaimOfPod = std::function<GpuClaim(std::string_view, std::string_view)>;
+
 /// Asks the kubelet whether a pod that names GPUs in its environment holds any.
 class GpuClaims {
  public:
   using Done = std::function<void(GpuClaim)>;
 
-  GpuClaims(std::string socket, std::vector<std::string> resources, Mailbox& mailbox);
+  GpuClaims(std::string socket, std::vector<std::string> resources, Mailbox& mailbox, Clock& clock);
   GpuClaims(const GpuClaims&) = delete;
   GpuClaims& operator=(const GpuClaims&) = delete;
   ~GpuClaims() = default;
 
   void set_resources(std::vector<std::string> patterns) { resources_ = std::move(patterns); }
 
-  /// `done` is called once: at once where there is no socket, else within `timeout`.
+  /// `done` is called once: at once where the answer is known or there is no socket, else within
+  /// `timeout`.
   void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
            std::chrono::milliseconds timeout, Done done);
+
+  /// The same for every pod of the node, by one call; an error says why nobody knows.
+  void ask_all(std::shared_ptr<const DecisionTable> table, std::chrono::milliseconds timeout,
+               std::function<void(Result<ClaimOfPod>)> done);
 
  private:
   std::string socket_;
   std::vector<std::string> resources_;
+  PodAnswers answers_;
   kubelet::Client client_;
 };
 

@@ -97,7 +97,7 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
 }
 
 NriFace::NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
-                 MetricRegistry& metrics, AskClaim ask, ContainerBook* book)
+                 MetricRegistry& metrics, AskClaim ask, ContainerBook* book, AskAllClaims ask_all)
     : machine_(machine),
       live_(live),
       proc_dir_(std::move(proc_dir)),
@@ -105,12 +105,15 @@ NriFace::NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_r
       log_(log),
       metrics_(metrics),
       ask_(std::move(ask)),
-      book_(book) {}
+      book_(book),
+      ask_all_(std::move(ask_all)) {}
 
 void NriFace::configured(const nri::RuntimePeer& peer) {
   claim_timeout_ = peer.request_timeout / 2;  // well before the session's own deadline
   ability_ = ability_of(peer, live_, proc_dir_, log_);
   lacking_ = 0;
+  undecided_.clear();
+  ++synchronize_;
   log_.write(LogLevel::info, "runtime connected",
              {{"runtime", peer.name},
               {"version", peer.version},
@@ -134,23 +137,63 @@ void NriFace::configured(const nri::RuntimePeer& peer) {
 void NriFace::existing(const ContainerRequest& container) {
   const auto table = machine_.table();
   if (book_ != nullptr) book_->note(holder_of(container, *table));
-  const auto lacks = missing_devices(container, *table, ability_, GpuClaim::no_kubelet);
-  if (lacks.empty()) return;
+  const auto missing = [&](GpuClaim claim) {
+    return join(missing_devices(container, *table, ability_, claim), ",");
+  };
+  const auto trusted = missing(GpuClaim::no_kubelet);
+  if (trusted.empty()) return;
+  if (ask_all_ && needs_gpu_claim(container, *table)) {
+    undecided_.push_back({std::string(container.pod_namespace), std::string(container.pod_name),
+                          std::string(container.name), trusted, missing(GpuClaim::holds_none)});
+    return;
+  }
+  report_missing(std::string(container.pod_namespace) + "/" + std::string(container.pod_name),
+                 std::string(container.name), trusted);
+}
+
+void NriFace::report_missing(const std::string& pod, const std::string& container,
+                             const std::string& missing) {
+  if (missing.empty()) return;
   ++lacking_;
-  auto fields = identity(container);
-  fields.emplace_back("missing", join(lacks, ","));
-  fields.emplace_back("why", "it was created while no agent was connected; start it again");
-  log_.write(LogLevel::warn, "container without its devices", fields);
+  log_.write(LogLevel::warn, "container without its devices",
+             {{"pod", pod},
+              {"container", container},
+              {"missing", missing},
+              {"why", "it was created while no agent was connected; start it again"}});
 }
 
 void NriFace::synchronized(std::size_t pods, std::size_t containers) {
   was_connected_ = true;
   last_error_.clear();
+  if (undecided_.empty()) return report_synchronized(pods, containers, "");
+  ask_all_(machine_.table(), claim_timeout_,
+           [this, pods, containers, asked = synchronize_](const auto& claims) {
+             if (asked != synchronize_) return;
+             settle_undecided(claims);
+             const bool doubt = !claims && claims.error().code != ErrorCode::unavailable;
+             report_synchronized(pods, containers, doubt ? claims.error().message : "");
+           });
+}
+
+/// Where nobody knows, the environment is trusted: a report too many harms nobody.
+void NriFace::settle_undecided(
+    const Result<std::function<GpuClaim(std::string_view, std::string_view)>>& claims) {
+  for (const auto& one : undecided_) {
+    const bool denied = claims && (*claims)(one.pod_namespace, one.pod) == GpuClaim::holds_none;
+    report_missing(one.pod_namespace + "/" + one.pod, one.container,
+                   denied ? one.missing_if_denied : one.missing_if_trusted);
+  }
+  undecided_.clear();
+}
+
+void NriFace::report_synchronized(std::size_t pods, std::size_t containers,
+                                  const std::string& doubt) {
   metrics_.set("railhead_nri_containers_missing_devices", static_cast<double>(lacking_));
-  log_.write(LogLevel::info, "synchronized",
-             {{"pods", std::to_string(pods)},
-              {"containers", std::to_string(containers)},
-              {"withoutDevices", std::to_string(lacking_)}});
+  LogFields fields{{"pods", std::to_string(pods)},
+                   {"containers", std::to_string(containers)},
+                   {"withoutDevices", std::to_string(lacking_)}};
+  if (!doubt.empty()) fields.emplace_back("judgedWithoutTheKubelet", doubt);
+  log_.write(LogLevel::info, "synchronized", fields);
 }
 
 Decision NriFace::decided(const ContainerRequest& request, const DecisionTable& table,

@@ -27,13 +27,19 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
 using AskClaim = std::function<void(const ContainerRequest&, std::shared_ptr<const DecisionTable>,
                                     std::chrono::milliseconds, std::function<void(GpuClaim)>)>;
 
+/// The same for all pods at once: what each claims by namespace and name, or why nobody knows.
+using AskAllClaims = std::function<void(
+    std::shared_ptr<const DecisionTable>, std::chrono::milliseconds,
+    std::function<void(Result<std::function<GpuClaim(std::string_view, std::string_view)>>)>)>;
+
 /// The agent's side of the NRI session: decides, logs every decision once with its reason, counts.
 class NriFace : public nri::Handler {
  public:
   /// `fail_request`: the node's policy is fail-closed, which the runtime should be able to honour.
   /// Without `ask` the environment is trusted. With a `book` every container is noted there.
   NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
-          MetricRegistry& metrics, AskClaim ask = {}, ContainerBook* book = nullptr);
+          MetricRegistry& metrics, AskClaim ask = {}, ContainerBook* book = nullptr,
+          AskAllClaims ask_all = {});
 
   void configured(const nri::RuntimePeer& peer) override;
   void existing(const ContainerRequest& container) override;
@@ -46,6 +52,20 @@ class NriFace : public nri::Handler {
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
 
  private:
+  /// A container of a Synchronize whose GPUs are known from its environment alone.
+  struct Undecided {
+    std::string pod_namespace;
+    std::string pod;
+    std::string container;
+    std::string missing_if_trusted;
+    std::string missing_if_denied;
+  };
+
+  void report_missing(const std::string& pod, const std::string& container,
+                      const std::string& missing);
+  void settle_undecided(
+      const Result<std::function<GpuClaim(std::string_view, std::string_view)>>& claims);
+  void report_synchronized(std::size_t pods, std::size_t containers, const std::string& doubt);
   /// What decide() says, without what cannot be provided just now.
   Decision decided(const ContainerRequest& request, const DecisionTable& table, GpuClaim claim);
   void note_container(const ContainerRequest& request, const Decision& decision,
@@ -65,7 +85,10 @@ class NriFace : public nri::Handler {
   std::chrono::milliseconds claim_timeout_{1000};
   RuntimeAbility ability_;
   RecentCreations recent_;
+  AskAllClaims ask_all_;
   std::size_t lacking_ = 0;  ///< containers of this Synchronize without their devices
+  std::vector<Undecided> undecided_;
+  std::uint64_t synchronize_ = 0;  ///< tells a late answer from one to the Synchronize after
   bool was_connected_ = true;
   std::string last_error_;
 };

@@ -28,6 +28,11 @@ std::shared_ptr<grpc::Channel> connect(const std::string& socket) {
   return grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments);
 }
 
+gpr_timespec deadline_in(std::chrono::milliseconds timeout) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_millis(timeout.count(), GPR_TIMESPAN));
+}
+
 Error error_of(const grpc::Status& status, const std::string& socket) {
   ErrorCode code = ErrorCode::malformed;
   switch (status.error_code()) {
@@ -83,7 +88,11 @@ namespace {
 /// With the messages and the stub of one method.
 template <typename Service, typename Request, typename Answer>
 struct CallOf : Client::Call {
-  std::unique_ptr<typename Service::Stub> stub;
+  /// One of the stub's methods, in the form with a callback.
+  using Method = void (Service::StubInterface::async_interface::*)(
+      grpc::ClientContext*, const Request*, Answer*, std::function<void(grpc::Status)>);
+
+  std::unique_ptr<typename Service::StubInterface> stub;
   Request request;
   Answer answer;
 
@@ -101,26 +110,36 @@ class Client::Calls : public std::enable_shared_from_this<Client::Calls> {
   explicit Calls(Mailbox& mailbox)
       : mailbox_(mailbox) {}
 
-  /// `start` begins the call with the callback it is given; `finish` gets the status.
-  template <typename Start>
-  void begin(std::unique_ptr<Call> call, std::chrono::milliseconds timeout, Start start,
-             std::function<void(const grpc::Status&)> finish) {
-    call->finish = std::move(finish);
-    call->context.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                                            gpr_time_from_millis(timeout.count(), GPR_TIMESPAN)));
-    Call* key = call.get();
+  /// `finish` gets the status and the answer, on the mailbox's thread.
+  template <typename CallType, typename Finish>
+  void begin(std::unique_ptr<CallType> call, typename CallType::Method method,
+             gpr_timespec deadline, Finish finish) {
+    auto* at = call.get();
+    at->finish = [at, finish = std::move(finish)](const grpc::Status& status) {
+      finish(status, at->answer);
+    };
+    at->context.set_deadline(deadline);
     {
       const std::lock_guard lock(mutex_);
-      calls_.emplace(key, std::move(call));
+      calls_.emplace(at, std::move(call));
     }
-    start([this, key](const grpc::Status& status) {
-      mailbox_.post([calls = weak_from_this(), key, status] {
-        if (const auto alive = calls.lock()) alive->take(key)->finish(status);
-      });
-      const std::lock_guard lock(mutex_);
-      key->done = true;
-      idle_.notify_all();
-    });
+    (at->stub->async()->*method)(
+        &at->context, &at->request, &at->answer,
+        [this, key = static_cast<Call*>(at)](const grpc::Status& status) { done(key, status); });
+  }
+
+  void list(const std::string& socket, gpr_timespec deadline,
+            const Done<std::vector<PodHoldings>>& done) {
+    using List =
+        CallOf<v1::PodResourcesLister, v1::ListPodResourcesRequest, v1::ListPodResourcesResponse>;
+    begin(std::make_unique<List>(socket),
+          &v1::PodResourcesLister::StubInterface::async_interface::List, deadline,
+          [socket, done](const grpc::Status& status, const v1::ListPodResourcesResponse& answer) {
+            if (!status.ok()) return done(error_of(status, socket));
+            std::vector<PodHoldings> pods;
+            for (const auto& pod : answer.pod_resources()) pods.push_back(holdings_in(pod));
+            done(std::move(pods));
+          });
   }
 
   void end() {
@@ -133,6 +152,16 @@ class Client::Calls : public std::enable_shared_from_this<Client::Calls> {
   }
 
  private:
+  /// On one of gRPC's threads.
+  void done(Call* key, const grpc::Status& status) {
+    mailbox_.post([calls = weak_from_this(), key, status] {
+      if (const auto alive = calls.lock()) alive->take(key)->finish(status);
+    });
+    const std::lock_guard lock(mutex_);
+    key->done = true;
+    idle_.notify_all();
+  }
+
   std::unique_ptr<Call> take(Call* key) {
     // Its callback may still be marking it done.
     std::unique_lock lock(mutex_);
@@ -167,15 +196,12 @@ void Client::enroll(const std::string& endpoint, const DevicePluginOptions& opti
   auto& wishes = *call->request.mutable_options();
   wishes.set_pre_start_required(options.pre_start_required);
   wishes.set_get_preferred_allocation_available(options.preferred_allocation);
-  auto* at = call.get();
-  calls_->begin(
-      std::move(call), kEnrolTimeout,
-      [at](auto finished) {
-        at->stub->async()->Register(&at->context, &at->request, &at->answer, finished);
-      },
-      [done = std::move(done), socket = sockets_.registration](const grpc::Status& status) {
-        done(status.ok() ? Status() : Status(error_of(status, socket)));
-      });
+  calls_->begin(std::move(call), &v1beta1::Registration::StubInterface::async_interface::Register,
+                deadline_in(kEnrolTimeout),
+                [done = std::move(done), socket = sockets_.registration](
+                    const grpc::Status& status, const v1beta1::Empty& /*answer*/) {
+                  done(status.ok() ? Status() : Status(error_of(status, socket)));
+                });
 }
 
 void Client::holdings_of(const std::string& pod_namespace, const std::string& pod,
@@ -192,56 +218,37 @@ void Client::holdings_of(const std::string& pod_namespace, const std::string& po
     });
     done(at != all->end() ? std::move(*at) : PodHoldings{pod_namespace, pod, {}});
   };
-  auto* at = call.get();
-  calls_->begin(
-      std::move(call), timeout,
-      [at](auto finished) {
-        at->stub->async()->Get(&at->context, &at->request, &at->answer, finished);
-      },
-      [this, at, timeout, done, from_list](const grpc::Status& status) {
-        if (lacks_get(status)) {
-          return all_holdings(timeout, from_list);
-        }
-        if (!status.ok()) return done(error_of(status, sockets_.pod_resources));
-        done(holdings_in(at->answer.pod_resources()));
-      });
+  const auto deadline = deadline_in(timeout);  // of both calls
+  calls_->begin(std::move(call), &v1::PodResourcesLister::StubInterface::async_interface::Get,
+                deadline,
+                [this, deadline, done, from_list](const grpc::Status& status,
+                                                  const v1::GetPodResourcesResponse& answer) {
+                  if (lacks_get(status))
+                    return calls_->list(sockets_.pod_resources, deadline, from_list);
+                  if (!status.ok()) return done(error_of(status, sockets_.pod_resources));
+                  done(holdings_in(answer.pod_resources()));
+                });
 }
 
-void Client::all_holdings(std::chrono::milliseconds timeout, Done<std::vector<PodHoldings>> done) {
-  using List =
-      CallOf<v1::PodResourcesLister, v1::ListPodResourcesRequest, v1::ListPodResourcesResponse>;
-  auto call = std::make_unique<List>(sockets_.pod_resources);
-  auto* at = call.get();
-  calls_->begin(
-      std::move(call), timeout,
-      [at](auto finished) {
-        at->stub->async()->List(&at->context, &at->request, &at->answer, finished);
-      },
-      [this, at, done = std::move(done)](const grpc::Status& status) {
-        if (!status.ok()) return done(error_of(status, sockets_.pod_resources));
-        std::vector<PodHoldings> pods;
-        for (const auto& pod : at->answer.pod_resources()) pods.push_back(holdings_in(pod));
-        done(std::move(pods));
-      });
+void Client::all_holdings(std::chrono::milliseconds timeout,
+                          const Done<std::vector<PodHoldings>>& done) {
+  calls_->list(sockets_.pod_resources, deadline_in(timeout), done);
 }
 
 void Client::allocatable(std::chrono::milliseconds timeout, Done<std::vector<Holding>> done) {
   using Ask = CallOf<v1::PodResourcesLister, v1::AllocatableResourcesRequest,
                      v1::AllocatableResourcesResponse>;
-  auto call = std::make_unique<Ask>(sockets_.pod_resources);
-  auto* at = call.get();
-  calls_->begin(
-      std::move(call), timeout,
-      [at](auto finished) {
-        at->stub->async()->GetAllocatableResources(&at->context, &at->request, &at->answer,
-                                                   finished);
-      },
-      [this, at, done = std::move(done)](const grpc::Status& status) {
-        if (!status.ok()) return done(error_of(status, sockets_.pod_resources));
-        std::vector<Holding> offered;
-        for (const auto& devices : at->answer.devices()) offered.push_back(holding_of(devices));
-        done(std::move(offered));
-      });
+  calls_->begin(std::make_unique<Ask>(sockets_.pod_resources),
+                &v1::PodResourcesLister::StubInterface::async_interface::GetAllocatableResources,
+                deadline_in(timeout),
+                [socket = sockets_.pod_resources, done = std::move(done)](
+                    const grpc::Status& status, const v1::AllocatableResourcesResponse& answer) {
+                  if (!status.ok()) return done(error_of(status, socket));
+                  std::vector<Holding> offered;
+                  for (const auto& devices : answer.devices())
+                    offered.push_back(holding_of(devices));
+                  done(std::move(offered));
+                });
 }
 
 }  // namespace railhead::kubelet

@@ -69,12 +69,13 @@ class Client {
               std::function<void(Status)> done);
 
   /// What a pod's containers hold. Kubelets without the Get call (before 1.34) are asked for all
-  /// pods. Errors: `unavailable` where there is no kubelet to ask, `timeout`, `too_large` above
-  /// 16 MiB or above the kubelet's rate of requests.
+  /// pods, within the same time. Errors: `unavailable` where there is no kubelet to ask, `timeout`,
+  /// `too_large` above 16 MiB or above the kubelet's rate of requests.
   void holdings_of(const std::string& pod_namespace, const std::string& pod,
                    std::chrono::milliseconds timeout, const Done<PodHoldings>& done);
 
-  void all_holdings(std::chrono::milliseconds timeout, Done<std::vector<PodHoldings>> done);
+  /// Of all pods at once, at most 16 MiB.
+  void all_holdings(std::chrono::milliseconds timeout, const Done<std::vector<PodHoldings>>& done);
 
   /// What the kubelet believes that the node's plugins offer.
   void allocatable(std::chrono::milliseconds timeout, Done<std::vector<Holding>> done);

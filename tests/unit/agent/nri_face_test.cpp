@@ -183,6 +183,71 @@ TEST_F(NriFaceTest, existing_containers_without_their_devices_are_counted_anew_e
   EXPECT_EQ(metrics_.value(gauge), 0);
 }
 
+/// A face whose kubelet answers when the test says so.
+class SynchronizedFace : public NriFaceTest {
+ protected:
+  using Claims = Result<std::function<GpuClaim(std::string_view, std::string_view)>>;
+
+  /// A container that names a GPU in its environment, and nothing else.
+  void begin() {
+    ContainerBuilder named;
+    named.env("NVIDIA_VISIBLE_DEVICES=0");
+    asking_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+    asking_.existing(named.request());
+    asking_.synchronized(1, 1);
+  }
+
+  [[nodiscard]] double lacking() const {
+    return metrics_.value("railhead_nri_containers_missing_devices");
+  }
+
+  static Claims all(GpuClaim claim) {
+    return std::function<GpuClaim(std::string_view, std::string_view)>(
+        [claim](auto, auto) { return claim; });
+  }
+
+  std::vector<std::function<void(Claims)>> asked_;
+  NriFace asking_{
+      machine_, *live_,  "/proc",
+      false,    log_,    metrics_,
+      {},       nullptr, [this](auto, auto, auto done) { asked_.push_back(std::move(done)); }};
+};
+
+TEST_F(SynchronizedFace, asks_once_who_holds_the_gpus_that_environments_name) {
+  begin();
+  ASSERT_EQ(asked_.size(), 1U);
+  asked_[0](all(GpuClaim::holds));
+  EXPECT_EQ(lacking(), 1);
+}
+
+TEST_F(SynchronizedFace, who_holds_none_lacks_none) {
+  begin();
+  ASSERT_EQ(asked_.size(), 1U);
+  asked_[0](all(GpuClaim::holds_none));
+  EXPECT_EQ(lacking(), 0);
+}
+
+TEST_F(SynchronizedFace, without_an_answer_environments_are_trusted_and_the_log_says_so) {
+  begin();
+  ASSERT_EQ(asked_.size(), 1U);
+  log_.set_level(LogLevel::info);
+  testing::internal::CaptureStderr();
+  asked_[0](Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(lacking(), 1);
+  EXPECT_NE(said.find("judgedWithoutTheKubelet=\"kubelet.sock"), std::string::npos) << said;
+}
+
+TEST_F(SynchronizedFace, an_answer_to_the_synchronize_before_is_ignored) {
+  begin();
+  begin();
+  ASSERT_EQ(asked_.size(), 2U);
+  asked_[0](all(GpuClaim::holds));
+  EXPECT_EQ(lacking(), 0);
+  asked_[1](all(GpuClaim::holds));
+  EXPECT_EQ(lacking(), 1);
+}
+
 TEST_F(NriFaceTest, the_connected_runtime_is_the_only_one_shown) {
   face_.configured({"containerd", "1.7.24", "", {}, {}, 42});
   face_.configured({"containerd", "2.4.2", "", {}, {}, 42});

@@ -57,6 +57,7 @@ class Kubelet final : public v1beta1::Registration::Service,
   grpc::Status List(grpc::ServerContext* /*context*/,
                     const v1::ListPodResourcesRequest* /*request*/,
                     v1::ListPodResourcesResponse* answer) override {
+    if (hangs) wait_for_release();
     *answer->add_pod_resources() = pod("other");
     *answer->add_pod_resources() = pod("mine");
     return grpc::Status::OK;
@@ -206,6 +207,15 @@ TEST_F(ClientTest, kubelets_with_get_behind_a_gate_are_asked_for_the_list) {
   const auto mine = holdings("mine");
   ASSERT_TRUE(mine) << mine.error().message;
   EXPECT_EQ(mine->containers.size(), 1U);
+}
+
+TEST_F(ClientTest, the_list_in_place_of_get_has_no_time_of_its_own) {
+  kubelet_.has_get = false;
+  kubelet_.hangs = true;
+  start();
+  const auto mine = holdings("mine", 50);
+  ASSERT_FALSE(mine);
+  EXPECT_EQ(mine.error().code, ErrorCode::timeout);
 }
 
 TEST_F(ClientTest, its_end_does_not_wait_for_an_answer) {

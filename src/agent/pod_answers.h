@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "host/clock.h"
+#include "kubelet/client.h"
+
+namespace railhead {
+
+/// How long an answer of the kubelet serves the pod's other containers, which are created one after
+/// another. What a pod holds is settled before its first container is created.
+inline constexpr std::chrono::seconds kAnswerLife{30};
+inline constexpr std::size_t kMostAnswers = 256;
+
+/// What the kubelet said of pods, by their UID: a pod of the same name that comes later is another
+/// one. An answer serves each container of its pod once; one that is created again is asked for.
+class PodAnswers {
+ public:
+  explicit PodAnswers(Clock& clock)
+      : clock_(clock) {}
+
+  /// The answer for this container, valid until the next call; null: ask.
+  const kubelet::PodHoldings* find(std::string_view pod_uid, std::string_view container);
+
+  /// Keeps an answer that was given for this container. The oldest goes where there are too many.
+  void keep(std::string_view pod_uid, std::string_view container, kubelet::PodHoldings holdings);
+
+  [[nodiscard]] std::size_t size() const { return answers_.size(); }
+
+ private:
+  struct Answer {
+    kubelet::PodHoldings holdings;
+    std::chrono::steady_clock::time_point ends_at{};
+    std::set<std::string, std::less<>> served;
+  };
+
+  Clock& clock_;
+  std::map<std::string, Answer, std::less<>> answers_;
+};
+
+}  // namespace railhead
