@@ -48,7 +48,7 @@ const std::vector<MetricSpec>& metric_list() {
        "1 while the kubelet watches the pool's devices, else 0."},
       {"railhead_allocations_total", counter, "Allocations and starts that were asked for."},
       {"railhead_pod_queue_pairs", gauge,
-       "Queue pairs of a container by device; connected ones are in RTS and lead to another."},
+       "Queue pairs by device; connected ones lead to another and are ready, or receive."},
       {"railhead_pod_registered_bytes", gauge,
        "Bytes of the memory regions that a container has registered."},
       {"railhead_pod_transport", gauge,

@@ -36,6 +36,18 @@ bool is_same(const QueuePair& before, const QueuePair& now) {
   return same_maker && before.domain == now.domain;
 }
 
+/// Leads to itself. The number alone does not tell: nodes that are alike give out the same numbers,
+/// so 17 is connected to 17 of another node. What one that is looped sends is what it receives.
+bool is_looped(const QueuePair& pair) {
+  if (pair.remote != pair.number) return false;
+  return !pair.send_psn || !pair.receive_psn || *pair.send_psn == *pair.receive_psn;
+}
+
+/// The passive side of one-way writes, as perftest's server, never leaves RTR: it need not send.
+bool only_receives(const QueuePair& pair) {
+  return pair.state == QpState::rtr && (pair.type == QpType::rc || pair.type == QpType::uc);
+}
+
 constexpr std::size_t kExamples = 4;
 
 class DeviceCount {
@@ -104,16 +116,16 @@ class DeviceCount {
     }
     ++share->queue_pairs;
     if (pair.state == QpState::rts) ++share->ready;
-    if (is_connected(pair)) ++share->connected;
-    if (share->examples.size() < kExamples && pair.state == QpState::rts) {
-      share->examples.push_back(describe(pair));
-    }
     const auto earlier = earlier_.find(pair.number);
     const bool is_new = earlier == earlier_.end() || !is_same(*earlier->second, pair);
     if (is_new) ++share->appeared;
-    if (before_ == nullptr) return;
     const bool moves = !is_new && moved(*earlier->second, pair);
-    share->moving = share->moving.value_or(0) + (moves ? 1 : 0);
+    const bool receives = moves && only_receives(pair);
+    if (is_connected(pair) || receives) ++share->connected;
+    if (share->examples.size() < kExamples && (pair.state == QpState::rts || receives)) {
+      share->examples.push_back(describe(pair));
+    }
+    if (before_ != nullptr) share->moving = share->moving.value_or(0) + (moves ? 1 : 0);
   }
 
   void finish(DeviceShare& share, std::optional<double> seconds) const {
@@ -141,7 +153,7 @@ bool is_connected(const QueuePair& pair) {
   if (pair.state != QpState::rts) return false;
   switch (pair.type) {
     case QpType::rc:
-    case QpType::uc: return pair.remote != pair.number;
+    case QpType::uc: return !is_looped(pair);
     case QpType::xrc:
     case QpType::driver: return true;
     default: return false;

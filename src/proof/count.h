@@ -22,8 +22,8 @@ struct Counted {
 /// `before` may be null.
 Counted count_objects(const Usage& now, const Usage* before);
 
-/// A connected queue pair that is ready: not one looped to itself, as NCCL makes to flush writes to
-/// a GPU, which proves nothing about other nodes.
+/// A connected queue pair in RTS: not one looped to itself, as NCCL makes to flush writes to a GPU,
+/// which proves nothing about other nodes.
 bool is_connected(const QueuePair& pair);
 
 /// Increase a second; absent where time stood still or the counter went back (reset).

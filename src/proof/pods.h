@@ -39,7 +39,8 @@ struct Holder {
 struct DeviceShare {
   std::size_t queue_pairs = 0;
   std::size_t ready = 0;      ///< in RTS
-  std::size_t connected = 0;  ///< in RTS, to another queue pair: not UD, not looped to itself
+  std::size_t connected = 0;  ///< to another queue pair (not UD, not looped to itself): in RTS, or
+                              ///< in RTR and packets arrived since the reading before
   std::optional<std::size_t> moving;  ///< queue pairs whose sequence numbers moved since the
                                       ///< reading before
   std::size_t appeared = 0;  ///< queue pairs that the reading before did not have; all without one

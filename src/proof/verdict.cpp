@@ -120,7 +120,7 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
   if (total.connected > 0) {
     pod.verdict = Verdict::rdma;
     pod.why = count_text(total.connected, "connected queue pair", "connected queue pairs") +
-              " in RTS on " + connected_devices(pod);
+              " on " + connected_devices(pod);
     if (total.moving == 0U) pod.why += ", quiet now";
     return;
   }

@@ -97,7 +97,7 @@ class PodsTest : public testing::Test {
 TEST_F(PodsTest, a_connected_queue_pair_in_rts_is_rdma) {
   pairs() = {connected(17, 1000)};
   EXPECT_EQ(pod().verdict, Verdict::rdma);
-  EXPECT_EQ(pod().why, "1 connected queue pair in RTS on mlx5_0");
+  EXPECT_EQ(pod().why, "1 connected queue pair on mlx5_0");
 }
 
 TEST_F(PodsTest, a_looped_a_datagram_or_an_unready_queue_pair_is_not) {
@@ -111,6 +111,33 @@ TEST_F(PodsTest, a_looped_a_datagram_or_an_unready_queue_pair_is_not) {
   EXPECT_EQ(pod().verdict, Verdict::idle);
   EXPECT_EQ(pod().total().queue_pairs, 3U);
   EXPECT_EQ(pod().total().ready, 2U);
+}
+
+TEST_F(PodsTest, alike_nodes_give_out_the_same_numbers_so_the_sequence_numbers_tell_a_loop) {
+  auto pair = connected(17, 1000);
+  pair.remote = 17;
+  pair.send_psn = 6;
+  pairs() = {pair};
+  EXPECT_EQ(pod().verdict, Verdict::rdma);
+  pairs()[0].send_psn = pairs()[0].receive_psn;
+  EXPECT_EQ(pod().verdict, Verdict::idle);
+  pairs()[0].send_psn.reset();
+  EXPECT_EQ(pod().verdict, Verdict::idle);
+}
+
+TEST_F(PodsTest, a_queue_pair_that_receives_without_being_ready_to_send_is_rdma) {
+  auto passive = connected(17, 1000);
+  passive.state = QpState::rtr;
+  passive.send_psn = 0;
+  pairs() = {passive};
+  auto before = usage_;
+  EXPECT_EQ(pod(&before).verdict, Verdict::idle);
+  pairs()[0].receive_psn = 900;
+  EXPECT_EQ(pod(&before).verdict, Verdict::rdma);
+  EXPECT_EQ(pod(&before).total().ready, 0U);
+  EXPECT_EQ(pod(&before).total().moving, 1U);
+  ASSERT_EQ(pod(&before).total().connected, 1U);
+  EXPECT_EQ(pod(&before).devices["mlx5_0"].examples.size(), 1U);
 }
 
 TEST_F(PodsTest, queue_pairs_of_drivers_count) {
