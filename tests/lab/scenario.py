@@ -5,7 +5,7 @@ import dataclasses
 import pathlib
 import re
 
-WORDS = ("host", "in", "log", "agent", "pod", "stop", "keep")
+WORDS = ("host", "in", "log", "page", "agent", "pod", "stop", "keep")
 DEFAULT_LIMIT_S = 60
 
 
@@ -60,7 +60,7 @@ def _step(line: str, number: int) -> Step | None:
         background = command["background"] is not None
         return Step(word, command["pod"] or "", command["text"], number, background)
     word, _, rest = line.partition(" ")
-    if word in ("log", "agent"):
+    if word in ("log", "page", "agent"):
         return Step(word, "", rest, number)
     if word in ("pod", "keep") and rest:
         subject, _, text = rest.partition(" ")

@@ -117,6 +117,11 @@ class World:
         lines = self._agents[-1].events(step.text or None)
         return 0, "\n".join(" ".join(f"{k}={v}" for k, v in line.items()) for line in lines)
 
+    def _page(self, step: Step) -> tuple[int, str]:
+        """`page /metrics`: what the agent that was started last serves there."""
+        status, body = self._agents[-1].page(step.text)
+        return int(status != 200), body
+
     def _pod(self, step: Step) -> tuple[int, str]:
         """`pod NAME [gpus=0,1] [user=1000] [network=own] [KEY/annotation=VALUE]`"""
         words = dict(word.split("=", 1) for word in shlex.split(step.text))
