@@ -47,7 +47,7 @@ class Client {
     if (const auto status = endpoint_.start(step, Part::initiator); !status) {
       return fail(device_outcome(status.error()));
     }
-    const auto other = watch(step);
+    auto other = watch(step);
     auto lanes = endpoint_.finish();
     if (!other.ok()) return other;
     if (!lanes) return fail(transfer_outcome(lanes.error()));

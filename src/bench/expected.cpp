@@ -21,9 +21,9 @@ constexpr double kFirstPacket = 16;
 double link_efficiency(bool infiniband, bool ipv6, unsigned mtu_bytes,
                        std::uint64_t message_bytes) {
   const auto payload = static_cast<double>(message_bytes);
-  const auto packets = static_cast<double>((message_bytes + mtu_bytes - 1) / mtu_bytes);
+  const std::uint64_t packets = (message_bytes + mtu_bytes - 1) / mtu_bytes;
   const double each = infiniband ? kInfiniBand : kRoce + (ipv6 ? kIpv6More : 0);
-  return payload / (payload + packets * each + kFirstPacket);
+  return payload / (payload + static_cast<double>(packets) * each + kFirstPacket);
 }
 
 double pcie_payload_gbps(double gts, unsigned width) {

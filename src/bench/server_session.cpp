@@ -128,11 +128,11 @@ Outcome serve(Channel& channel, const std::function<std::unique_ptr<Endpoint>()>
   for (bool first = true;; first = false) {
     auto offer = channel.receive();
     if (!offer && !first) {
-      const auto outcome = channel_outcome(offer.error());
+      auto outcome = channel_outcome(offer.error());
       return outcome.state == State::peer_lost ? Outcome() : outcome;
     }
     const auto endpoint = make_endpoint();
-    const auto outcome = Server(channel, *endpoint).serve(std::move(offer));
+    auto outcome = Server(channel, *endpoint).serve(std::move(offer));
     // The client may go on with another kind of memory.
     if (!outcome.ok() && outcome.state != State::unsupported) return outcome;
   }

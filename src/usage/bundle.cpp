@@ -49,8 +49,8 @@ std::string text(const Value* map, std::string_view key) {
 }
 
 const std::vector<Value>& items(const Value* list) {
-  static const std::vector<Value> kNone;
-  return list != nullptr && list->kind == Value::Kind::list ? list->items : kNone;
+  static const std::vector<Value> none;
+  return list != nullptr && list->kind == Value::Kind::list ? list->items : none;
 }
 
 template <typename Prefixes>
