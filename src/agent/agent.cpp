@@ -119,6 +119,7 @@ class Agent {
             }),
         signals_(loop_, SIGTERM, SIGINT),
         rescan_(loop_),
+        port_check_(loop_),
         follower_(
             loop_, std::move(reader), [this](Config fresh) { return take_on(std::move(fresh)); },
             clock, log, metrics) {}
@@ -151,6 +152,7 @@ class Agent {
     for (const int descriptor : machine_.descriptors())
       await(watched_.emplace_back(loop_, descriptor));
     schedule_rescan();
+    schedule_port_check();
     follower_.start();
     loop_.run();
     return {};
@@ -166,6 +168,7 @@ class Agent {
     if (session_) session_->stop();
     server_->stop();
     rescan_.cancel();
+    port_check_.cancel();
     follower_.stop();
     for (auto& descriptor : watched_) descriptor.release();
     signals_.cancel();
@@ -185,12 +188,28 @@ class Agent {
     rescan_.expires_after(std::chrono::seconds(config_.number("host.rescanSeconds")));
     rescan_.async_wait([this](const auto& failure) {
       if (failure) return;
-      const auto done = machine_.read("timer");
-      if (!done) log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
-      if (kubelet_) kubelet_->look();
+      look_at(machine_.read("timer"));
       follower_.check();
       schedule_rescan();
     });
+  }
+
+  /// Of ports that go down and come up without an event.
+  void schedule_port_check() {
+    const auto seconds = config_.number("host.portCheckSeconds");
+    port_check_.cancel();
+    if (seconds == 0) return;
+    port_check_.expires_after(std::chrono::seconds(seconds));
+    port_check_.async_wait([this](const auto& failure) {
+      if (failure) return;
+      look_at(machine_.look_at_ports());
+      schedule_port_check();
+    });
+  }
+
+  void look_at(const Status& done) {
+    if (!done) log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
+    if (kubelet_) kubelet_->look();
   }
 
   /// All that can fail comes first: a configuration takes effect as a whole.
@@ -211,6 +230,7 @@ class Agent {
     if (claims_) claims_->set_resources(config_.list("injection.gpuResources"));
     if (kubelet_) kubelet_->look();
     schedule_rescan();
+    schedule_port_check();
     return news;
   }
 
@@ -273,6 +293,7 @@ class Agent {
   NriFace face_;
   asio::signal_set signals_;
   asio::steady_timer rescan_;
+  asio::steady_timer port_check_;
   ConfigFollower follower_;
   std::list<Descriptor> watched_;
   std::unique_ptr<HttpServer> server_;

@@ -60,8 +60,10 @@ Status Machine::read(std::string_view cause) {
 Status Machine::read_anew(std::string_view cause) {
   if (watch_) watch_->drain();  // events up to here are covered by this reading
   const auto start = clock_.now();
-  const auto host = TRY(open_());
+  auto host = TRY(open_());
   Node node = read_node(*host);
+  ports_.emplace(node);
+  host_ = watch_ ? std::move(host) : nullptr;
   const std::chrono::duration<double> took = clock_.now() - start;
   metrics_.add("railhead_node_reads_total", {{"cause", std::string(cause)}});
   metrics_.set("railhead_node_read_seconds", took.count());
@@ -73,6 +75,13 @@ Status Machine::read_anew(std::string_view cause) {
   publish(*fresh);
   table_ = std::move(fresh);
   return {};
+}
+
+Status Machine::look_at_ports() {
+  if (!host_ || !ports_->differ(*host_)) return {};
+  auto done = read("port");
+  if (!done) host_.reset();  // said once; the next reading that succeeds looks on
+  return done;
 }
 
 Status Machine::reconfigure(std::vector<RoleOverride> roles, InjectionPolicy policy,

@@ -15,6 +15,7 @@
 #include "host/watch.h"
 #include "inject/decide.h"
 #include "metrics/registry.h"
+#include "node/port_states.h"
 
 namespace railhead {
 
@@ -36,6 +37,10 @@ class Machine {
   /// agent to start. Later, a machine that cannot be read keeps the last table, and a file that
   /// cannot be used leaves what was last read from it; both are logged.
   Status read(std::string_view cause);
+
+  /// Looks at the states of the ports alone, and reads the machine where one is another than it
+  /// was. Does nothing on a machine without events: a snapshot changes as a whole.
+  Status look_at_ports();
 
   /// Takes on other settings as a whole, with the machine as it was last read. Fails, and changes
   /// nothing, where the topology file cannot be used or two exclusive pools want the same function.
@@ -74,8 +79,10 @@ class Machine {
   std::optional<NcclTopology> from_operator_;
   std::string topology_error_;  ///< the last one that was logged
   std::optional<TextFile> provided_;
-  std::string provide_error_;  ///< the last one that was logged
-  Node as_read_;               ///< what table_ is made of
+  std::string provide_error_;   ///< the last one that was logged
+  Node as_read_;                ///< what table_ is made of
+  std::unique_ptr<Host> host_;  ///< it was read through, while there are ports to look at
+  std::optional<PortStates> ports_;
   std::shared_ptr<const DecisionTable> table_;
 };
 

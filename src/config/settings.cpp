@@ -119,6 +119,12 @@ constexpr SettingSpec kSettings[] = {
      "the host's procfs as the agent sees it", a_path},
     {"host.rescanSeconds", "--rescan-interval", "RAILHEAD_RESCAN_INTERVAL", "30", "SECONDS",
      "read the machine again at least this often, events or not", an_interval, Change::live},
+    {"host.portCheckSeconds", "--port-check-interval", "RAILHEAD_PORT_CHECK_INTERVAL", "1",
+     "SECONDS",
+     "look at the state of every port so often, and read the machine where one has changed; 0: "
+     "only "
+     "events and rescans",
+     seconds_or_none, Change::live},
     {"topology.file", "--topology-file", "RAILHEAD_TOPOLOGY_FILE", "", "FILE",
      "NCCL topology file of this machine; it counts before everything that sysfs says", any_text,
      Change::live},

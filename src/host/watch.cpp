@@ -55,11 +55,32 @@ UniqueFd open_uevents() {
   return descriptor;
 }
 
+/// Takes all datagrams that have arrived; true where one of them counts, or some were lost.
+template <typename Counts>
+bool drain_netlink(int descriptor, Counts counts) {
+  if (descriptor < 0) return false;
+  char buffer[16384];
+  bool changed = false;
+  for (;;) {
+    const auto size = ::recv(descriptor, buffer, sizeof buffer, MSG_DONTWAIT);
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0 && errno == ENOBUFS) {
+      changed = true;  // events were lost: anything may have happened
+      continue;
+    }
+    if (size <= 0) return changed;
+    changed = counts(std::string_view(buffer, static_cast<std::size_t>(size))) || changed;
+  }
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Watch>> Watch::open(const std::string& root) {
   auto watch = TRY(open(root, {kDirectories.begin(), kDirectories.end()}));
-  if (watch->is_live()) watch->uevents_ = open_uevents();
+  if (watch->is_live()) {
+    watch->uevents_ = open_uevents();
+    watch->links_ = LinkNews::open_socket();
+  }
   return watch;
 }
 
@@ -129,14 +150,18 @@ bool Watch::arm_once(Wanted& wanted) {
 }
 
 std::vector<int> Watch::descriptors() const {
-  if (!uevents_) return {inotify_.get()};
-  return {inotify_.get(), uevents_.get()};
+  std::vector<int> all{inotify_.get()};
+  for (const auto* other : {&uevents_, &links_}) {
+    if (*other) all.push_back(other->get());
+  }
+  return all;
 }
 
 bool Watch::drain() {
   const bool files = drain_inotify();
   const bool kernel = drain_uevents();
-  return files || kernel;
+  const bool links = drain_links();
+  return files || kernel || links;
 }
 
 bool Watch::drain_inotify() {
@@ -169,19 +194,11 @@ bool Watch::handle(const inotify_event& event) {
 }
 
 bool Watch::drain_uevents() const {
-  if (!uevents_) return false;
-  char buffer[8192];
-  bool changed = false;
-  for (;;) {
-    const auto size = ::recv(uevents_.get(), buffer, sizeof buffer, MSG_DONTWAIT);
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == ENOBUFS) {
-      changed = true;  // events were lost: anything may have happened
-      continue;
-    }
-    if (size <= 0) return changed;
-    changed = changed || is_relevant_uevent({buffer, static_cast<std::size_t>(size)});
-  }
+  return drain_netlink(uevents_.get(), [](auto datagram) { return is_relevant_uevent(datagram); });
+}
+
+bool Watch::drain_links() {
+  return drain_netlink(links_.get(), [this](auto datagram) { return link_news_.take(datagram); });
 }
 
 }  // namespace railhead

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "host/link_news.h"
 #include "host/unique_fd.h"
 
 struct inotify_event;
@@ -15,14 +16,15 @@ struct inotify_event;
 namespace railhead {
 
 /// Tells that something may have changed. Of the machine: inotify on the directories where devices,
-/// drivers and CDI specs come and go, and kernel uevents where the root shows a living sysfs (which
-/// makes no inotify events for what the kernel does). What it misses, a slow rescan finds.
+/// drivers and CDI specs come and go, and where the root shows a living sysfs (which makes no
+/// inotify events for what the kernel does) kernel uevents and the links of network interfaces.
+/// What it misses, a slow rescan finds.
 class Watch {
  public:
   /// Fails where the root is not a directory or the kernel has no inotify instance left.
   static Result<std::unique_ptr<Watch>> open(const std::string& root);
 
-  /// These directories alone (as by add()), and no uevents.
+  /// These directories alone (as by add()), and nothing of the kernel.
   static Result<std::unique_ptr<Watch>> open(const std::string& root,
                                              const std::vector<std::string>& directories);
 
@@ -52,11 +54,14 @@ class Watch {
   bool arm_once(Wanted& wanted);
   bool drain_inotify();
   bool drain_uevents() const;
+  bool drain_links();
   bool handle(const inotify_event& event);
 
   UniqueFd root_;
   UniqueFd inotify_;
   UniqueFd uevents_;  ///< none where there are none
+  UniqueFd links_;    ///< the same
+  LinkNews link_news_;
   std::vector<Wanted> wanted_;
 };
 

@@ -31,12 +31,9 @@ std::vector<unsigned> numbers_in(Reader& reader, const std::string& folder, std:
 std::optional<PortState> read_state(Reader& reader, const std::string& path) {
   const auto text = reader.text(path);
   if (!text) return std::nullopt;
-  const auto state = parse_numbered_name(*text);
-  if (state && state->first <= static_cast<std::uint64_t>(PortState::active_defer)) {
-    return static_cast<PortState>(state->first);
-  }
-  reader.malformed(path, quoted(*text) + " is not a port state");
-  return std::nullopt;
+  const auto state = parse_port_state(*text);
+  if (!state) reader.malformed(path, quoted(*text) + " is not a port state");
+  return state;
 }
 
 LinkLayer read_link_layer(Reader& reader, const std::string& path) {
@@ -114,6 +111,14 @@ std::vector<std::uint16_t> read_pkeys(Reader& reader, const std::string& port_pa
 }
 
 }  // namespace
+
+std::optional<PortState> parse_port_state(std::string_view text) {
+  const auto state = parse_numbered_name(trim(text));
+  if (!state || state->first > static_cast<std::uint64_t>(PortState::active_defer)) {
+    return std::nullopt;
+  }
+  return static_cast<PortState>(state->first);
+}
 
 std::vector<Port> read_ports(Reader& reader, const std::string& device_path) {
   std::vector<Port> ports;

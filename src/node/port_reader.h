@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/node.h"
@@ -21,5 +23,8 @@ inline constexpr std::size_t kMaxPkeyHole = 16;
 /// Ports of an RDMA device, from `device_path`/ports, by number.
 /// Source: Linux Documentation/ABI/stable/sysfs-class-infiniband, drivers/infiniband/core/sysfs.c.
 std::vector<Port> read_ports(Reader& reader, const std::string& device_path);
+
+/// "4: ACTIVE"; absent where it is no state that we know.
+std::optional<PortState> parse_port_state(std::string_view text);
 
 }  // namespace railhead

@@ -7,6 +7,7 @@
 #include "host/snapshot_host.h"
 #include "machines.h"
 #include "node/node.h"
+#include "node/port_states.h"
 
 namespace railhead::bench {
 namespace {
@@ -42,6 +43,19 @@ void read_a_directory(benchmark::State& state) {
   state.counters["pci"] = static_cast<double>(functions);
 }
 
+/// What the agent does each second: the states of all ports, the same as before.
+void look_at_ports(benchmark::State& state) {
+  const auto path = input(state, "RAILHEAD_BENCH_TREE");
+  if (!path) return;
+  const auto host = DirectoryHost::open(*path);
+  if (!host) return state.SkipWithError(host.error().message.c_str());
+  PortStates ports(read_node(**host));
+  for (auto _ : state) {
+    if (ports.differ(**host)) return state.SkipWithError("a port has changed");
+  }
+  state.counters["ports"] = static_cast<double>(ports.size());
+}
+
 BENCHMARK_CAPTURE(read_a_snapshot, largest, "RAILHEAD_BENCH_SNAPSHOT")
     ->Name("read_snapshot")
     ->Unit(benchmark::kMillisecond);
@@ -49,6 +63,7 @@ BENCHMARK_CAPTURE(read_a_snapshot, many, "RAILHEAD_BENCH_MANY")
     ->Name("read_snapshot_many")
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(read_a_directory)->Name("read_directory")->Unit(benchmark::kMillisecond);
+BENCHMARK(look_at_ports)->Name("look_at_ports")->Unit(benchmark::kMicrosecond);
 
 }  // namespace
 }  // namespace railhead::bench

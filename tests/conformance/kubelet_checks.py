@@ -220,10 +220,10 @@ class Faults(KubeletCase):
         wait_until("the newest list", newest)
         self.assertLess(endpoint.lists, 20)
 
-    def test_a_change_without_an_event_is_announced_after_the_next_reading(self) -> None:
+    def test_a_port_that_goes_down_without_an_event_is_announced_by_the_next_look(self) -> None:
         tree = self.machine.unpack(self.dir / "root")
         self.kubelet.start()
-        self.agent(*self.config(RAILS), "--rescan-interval", "1", machine=tree)
+        self.agent(*self.config(RAILS), machine=tree)
         endpoint, slot = self.endpoint(RAIL), self.function_of("mlx5_0")
         tree.write(self.machine.port_state("mlx5_0"), "1: DOWN")
 

@@ -10,7 +10,6 @@ from lib.process import wait_until
 
 RAIL = "example.com/rail"
 POOL = "pools: [{name: example.com/rail, slotsPerNic: 1}]\n"
-RESCAN = ("--rescan-interval", "1")  # files make no uevents
 
 
 class Health(ClusterCase):
@@ -18,7 +17,7 @@ class Health(ClusterCase):
         super().setUp()
         self.machine = Machine(SEED)
         self.tree = self.unpacked(self.machine)
-        self.agent(self.tree, "--config", self.config("pools.yaml", POOL), *RESCAN)
+        self.agent(self.tree, "--config", self.config("pools.yaml", POOL))
         self.cluster.wait_allocatable(RAIL, 4)
 
     def set_port(self, nic: str, state: str) -> None:

@@ -198,6 +198,72 @@ TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
   fs::remove_all(root);
 }
 
+/// A machine as a tree of files, whose sysfs makes no events of what happens deep in it.
+class MachineOfFiles : public MachineTest {
+ protected:
+  MachineOfFiles() { port("1: DOWN"); }
+
+  void port(const std::string& state) const {
+    const auto folder = root_.path() / "sys/class/infiniband/rxe0/ports/1";
+    fs::create_directories(folder);
+    std::ofstream(folder / "state") << state << "\n";
+  }
+
+  Machine made(std::unique_ptr<Watch> watch) {
+    return make([this] { return DirectoryHost::open(root_.path()); }, std::move(watch));
+  }
+
+  double read_by_port() { return metrics_.value("railhead_node_reads_total", {{"cause", "port"}}); }
+
+  TemporaryDirectory root_;
+};
+
+TEST_F(MachineOfFiles, is_read_again_when_a_port_changes_and_not_before) {
+  auto machine = made(Watch::open(root_.path()).value());
+  ASSERT_TRUE(machine.read("start"));
+  const auto state = [&] { return machine.table()->node().nics.at(0).ports.at(0).state; };
+  ASSERT_TRUE(machine.look_at_ports());
+  EXPECT_EQ(read_by_port(), 0);
+  port("4: ACTIVE");
+  EXPECT_EQ(state(), PortState::down) << "there is no event";
+  ASSERT_TRUE(machine.look_at_ports());
+  EXPECT_EQ(state(), PortState::active);
+  ASSERT_TRUE(machine.look_at_ports());
+  EXPECT_EQ(read_by_port(), 1);
+  port("1: DOWN");
+  ASSERT_TRUE(machine.look_at_ports());
+  EXPECT_EQ(state(), PortState::down);
+}
+
+TEST_F(MachineOfFiles, that_has_gone_while_its_ports_are_looked_at_is_one_error) {
+  auto machine = make(
+      [this]() -> Result<std::unique_ptr<Host>> {
+        if (text_.empty()) return Error{ErrorCode::unavailable, "gone"};
+        return DirectoryHost::open(root_.path());
+      },
+      Watch::open(root_.path()).value());
+  ASSERT_TRUE(machine.read("start"));
+  const auto before = machine.table();
+  text_.clear();
+  port("4: ACTIVE");
+  EXPECT_EQ(machine.look_at_ports().error().message, "gone");
+  EXPECT_EQ(machine.table(), before);
+  EXPECT_TRUE(machine.look_at_ports()) << "said once";
+  text_ = "there";
+  ASSERT_TRUE(machine.read("timer"));
+  port("1: DOWN");
+  ASSERT_TRUE(machine.look_at_ports());
+  EXPECT_EQ(read_by_port(), 1);
+}
+
+TEST_F(MachineOfFiles, of_one_piece_has_no_ports_to_look_at) {
+  auto machine = made(nullptr);
+  ASSERT_TRUE(machine.read("start"));
+  port("4: ACTIVE");
+  ASSERT_TRUE(machine.look_at_ports());
+  EXPECT_EQ(read_by_port(), 0);
+}
+
 class ProvidedFile : public MachineTest {
  protected:
   /// An agent on a machine that hides its switches, which keeps its file at `path`.

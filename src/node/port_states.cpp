@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/port_states.h"
+
+#include <algorithm>
+
+#include "node/port_reader.h"
+
+namespace railhead {
+namespace {
+
+/// What cannot be read or understood was not known before either, so that it is no change.
+std::optional<PortState> state_now(Host& host, const std::string& path) {
+  const auto text = host.read(path);
+  if (!text || !*text) return std::nullopt;
+  return parse_port_state(**text);
+}
+
+}  // namespace
+
+PortStates::PortStates(const Node& node) {
+  for (const auto& nic : node.nics) {
+    for (const auto& port : nic.ports) {
+      ports_.push_back(
+          {"/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number) + "/state",
+           port.state});
+    }
+  }
+}
+
+bool PortStates::differ(Host& host) {
+  const std::size_t count = std::min(ports_.size(), kPortsPerLook);
+  for (std::size_t looked = 0; looked < count; ++looked) {
+    const Known& port = ports_[next_];
+    next_ = (next_ + 1) % ports_.size();
+    if (state_now(host, port.path) != port.state) return true;
+  }
+  return false;
+}
+
+}  // namespace railhead
