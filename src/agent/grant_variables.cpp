@@ -88,12 +88,11 @@ Variables of_sriov(const DecisionTable& table, const Pool& pool,
 std::map<std::string, std::string> grant_variables(const DecisionTable& table, const Pool& pool,
                                                    const std::vector<std::size_t>& members,
                                                    std::size_t slots) {
-  switch (pool.spec.origin.flavour) {
-    case PoolFlavour::sriov_plugin: return of_sriov(table, pool, members);
-    case PoolFlavour::k8s_rdma_device_plugin: return of_k8s_rdma(pool, slots);
-    case PoolFlavour::railhead:
-    case PoolFlavour::shared_plugin: break;
+  if (pool.spec.origin.flavour == PoolFlavour::k8s_rdma_device_plugin) {
+    return of_k8s_rdma(pool, slots);
   }
+  // What programs look for that are handed functions, whoever hands them out.
+  if (pool.spec.mode == PoolMode::exclusive) return of_sriov(table, pool, members);
   return {};
 }
 

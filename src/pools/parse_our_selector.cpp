@@ -26,6 +26,7 @@ constexpr std::array kKeys{
     KeyRow{"minRateGbps", Fact::rate_gbps, Match::exact},
     KeyRow{"guids", Fact::guid, Match::glob},
     KeyRow{"numaNodes", Fact::numa_node, Match::exact},
+    KeyRow{"acpiIndexes", Fact::acpi_index, Match::exact},
     KeyRow{"roles", Fact::role, Match::exact},
     KeyRow{"subnets", Fact::subnet, Match::exact},
     KeyRow{"pkeys", Fact::pkey, Match::exact},

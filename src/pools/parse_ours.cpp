@@ -108,6 +108,10 @@ Result<std::vector<Selector>> read_selectors(Section& item, std::string_view key
 Status read_members(Section& item, const PoolParseOptions& options, PoolSpec& spec,
                     std::vector<std::string>& warnings) {
   const bool vhost_net = TRY(item.flag("needVhostNet"));
+  const bool rdma = TRY(item.flag("isRdma")) || item.find("isRdma") == nullptr;
+  if (!rdma && spec.mode == PoolMode::shared) {
+    return item.error("isRdma", "a shared pool has nothing but RDMA devices to hand out");
+  }
   const bool said = item.find("include") != nullptr;
   spec.include = TRY(read_selectors(item, "include", options, warnings));
   spec.exclude = TRY(read_selectors(item, "exclude", options, warnings));
@@ -115,7 +119,10 @@ Status read_members(Section& item, const PoolParseOptions& options, PoolSpec& sp
     return item.error("include", "missing: an exclusive pool says what it takes");
   }
   if (!said) spec.include = default_pool().include;
-  for (auto& selector : spec.include) selector.vhost_net = vhost_net;
+  for (auto& selector : spec.include) {
+    selector.vhost_net = vhost_net;
+    selector.rdma = rdma;
+  }
   return {};
 }
 

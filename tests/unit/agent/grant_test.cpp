@@ -150,6 +150,18 @@ TEST_F(GrantTest, the_sriov_plugins_pods_find_their_variables) {
                                      Pair("PCIDEVICE_INTEL_COM_MLNX_VF-A_INFO", json)));
 }
 
+TEST_F(GrantTest, functions_of_our_own_exclusive_pools_have_the_same_variables_and_slots_none) {
+  auto spec = exclusive_pool("example.com/vf", {"*"});
+  spec.additional_info = {{"*", {{"rail", "any"}}}};
+  use(spec);
+  const auto given = grant({address(1)});
+  EXPECT_EQ(given.env.at("PCIDEVICE_EXAMPLE_COM_VF"), address(1));
+  EXPECT_THAT(given.env.at("PCIDEVICE_EXAMPLE_COM_VF_INFO"),
+              HasSubstr(R"("extra":{"rail":"any"})"));
+  use(shared_pool("example.com/vf", {"*"}));
+  EXPECT_THAT(grant({"0"}).env, IsEmpty());
+}
+
 TEST_F(GrantTest, several_functions_are_one_list) {
   auto spec = exclusive_pool("intel.com/vf", {"*"});
   spec.origin.flavour = PoolFlavour::sriov_plugin;

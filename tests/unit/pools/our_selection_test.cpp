@@ -120,6 +120,17 @@ TEST(OurSelection, exclusive_pools_leave_default_routes_and_parents_of_virtual_f
             "its netdev eno1 carries the default route");
 }
 
+TEST(OurSelection, without_is_rdma_an_exclusive_pool_also_takes_functions_without_an_rdma_device) {
+  auto node = small_server();
+  std::erase_if(node.nics, [](const Nic& nic) { return nic.pci->str() == kIntel; });
+  const std::string exclusive = "    mode: exclusive\n";
+  const std::string intel = "{pciAddresses: '0000:81:00.0'}";
+  EXPECT_EQ(Pooled(node, ours(intel, exclusive)).why(kIntel),
+            "it has no RDMA device (is its RDMA driver loaded?)");
+  EXPECT_THAT(Pooled(node, ours(intel, exclusive + "    isRdma: false\n")).members(),
+              ElementsAre(kIntel));
+}
+
 TEST(OurSelection, a_function_of_an_exclusive_pool_is_in_no_other) {
   const Pooled pooled(small_server(),
                       "pools:\n"

@@ -32,9 +32,11 @@ pools:
       - rootDevices: "0000:86:00.0#1"
     exclude:
       numaNodes: [1]
+      acpiIndexes: [101]
     devices: [uverbs, umad]
     excludeTopology: true
     needVhostNet: true
+    isRdma: false
     additionalInfo: {"*": {rail: "1"}}
 )");
   ASSERT_EQ(specs.size(), 1U);
@@ -47,7 +49,9 @@ pools:
   EXPECT_EQ(spec.include[0].conditions[0].values, Texts{"15b3"});
   EXPECT_EQ(spec.include[0].conditions[1].functions.at(0).parent, "ens*");
   EXPECT_TRUE(spec.include[1].vhost_net);
+  EXPECT_FALSE(spec.include[1].rdma);
   EXPECT_EQ(spec.exclude.at(0).conditions.at(0).fact, Fact::numa_node);
+  EXPECT_EQ(spec.exclude.at(0).conditions.at(1).fact, Fact::acpi_index);
   EXPECT_EQ(spec.devices, (Texts{"uverbs", "umad"}));
   EXPECT_TRUE(spec.exclude_topology);
   EXPECT_EQ(spec.additional_info.at("*").at("rail"), "1");
@@ -121,6 +125,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"include: {subnets: [10.0.0.0/40]}", "is no subnet"},
                     Wrong{"include: {minRateGbps: [1, 2]}", "expected one number"},
                     Wrong{"include: {minRateGbps: fast}", "fast"},
+                    Wrong{"isRdma: false", "pools[0].isRdma: a shared pool has nothing but RDMA"},
+                    Wrong{"include: {acpiIndexes: [first]}", "first"},
                     Wrong{"excludeTopology: perhaps", "expected true or false"},
                     Wrong{"additionalInfo: {'*': text}", "additionalInfo.*"}));
 
