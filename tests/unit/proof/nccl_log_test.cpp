@@ -63,7 +63,7 @@ TEST(NcclLog, the_last_chosen_network_counts) {
 
 TEST(NcclLog, chunks_may_end_anywhere) {
   const auto whole = read(kTwoRanks);
-  for (const std::size_t chunk : {1, 2, 3, 7, 100}) {
+  for (const auto chunk : {1U, 2U, 3U, 7U, 100U}) {
     const auto log = read(kTwoRanks, chunk);
     EXPECT_EQ(log.lines, whole.lines);
     EXPECT_EQ(log.records, whole.records);
