@@ -193,5 +193,21 @@ TEST_F(HandOutFilesTest, a_disk_that_is_full_leaves_the_whole_old_file_and_no_ha
   EXPECT_THAT(file_text(path), HasSubstr("250"));
 }
 
+TEST_F(HandOutFilesTest, a_disk_that_is_full_refuses_what_multus_would_not_be_told) {
+  auto written = files(HandOut::nri);
+  ASSERT_TRUE(written.provide(one_pool(), 0, {0}));
+  const auto path = info() + "/" + device_info_file_name("example.com/nic", id(1));
+  Status full;
+  {
+    const FullDisk disk(16);
+    full = written.provide(one_pool(), 0, {1});
+  }
+  ASSERT_FALSE(full);
+  EXPECT_THAT(full.error().message, HasSubstr("(devicePlugin.deviceInfoDir): " + path));
+  EXPECT_THAT(names(info()), UnorderedElementsAre(device_info_file_name("example.com/nic", id(0))));
+  ASSERT_TRUE(written.provide(one_pool(), 0, {1}));
+  EXPECT_EQ(file_text(path), *device_info(one_pool(), one_pool().pools().pools[0], 1));
+}
+
 }  // namespace
 }  // namespace railhead

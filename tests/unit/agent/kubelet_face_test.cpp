@@ -65,13 +65,9 @@ class KubeletFaceTest : public testing::Test {
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
   MetricRegistry metrics_{metric_list()};
-  Machine machine_{[] { return SnapshotHost::parse(machine_text("seed-8gpu-4nic")); },
-                   nullptr,
-                   {},
-                   policy(),
-                   clock_,
-                   log_,
-                   metrics_};
+  std::string text_ = machine_text("seed-8gpu-4nic");
+  Machine machine_{
+      [this] { return SnapshotHost::parse(text_); }, nullptr, {}, policy(), clock_, log_, metrics_};
   std::optional<KubeletFace> face_;
 };
 
@@ -156,6 +152,19 @@ TEST_F(KubeletFaceTest, a_pool_that_comes_back_before_its_end_has_never_gone) {
   ASSERT_TRUE(machine_.reconfigure({}, policy(), {}));
   face.look();
   EXPECT_TRUE(until([&] { return metric("railhead_kubelet_enrolled") == 1; }));
+  EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
+  EXPECT_EQ(kubelet.registrations, 1);
+}
+
+TEST_F(KubeletFaceTest, a_pool_that_is_empty_at_the_start_is_told_as_such_and_fills_later) {
+  text_ = machine_text("gpus-only");
+  ASSERT_TRUE(machine_.read("timer"));
+  kubelet::test::FakeKubelet kubelet(folder_.path().string());
+  auto& face = started(folder_.path().string());
+  ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 0; }));
+  text_ = machine_text("seed-8gpu-4nic");
+  ASSERT_TRUE(machine_.read("timer"));
+  face.look();
   EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
   EXPECT_EQ(kubelet.registrations, 1);
 }

@@ -77,6 +77,17 @@ TEST(Program, a_wrong_configuration_is_a_usage_error_at_its_place) {
   EXPECT_THAT(said.err, HasSubstr(file.path() + ":2:3"));
 }
 
+TEST(Program, an_agent_with_a_wrong_configuration_does_not_start) {
+  const TextFile ours("pools:\n  - name: a.io/a\n    slots: -1\n");
+  const TextFile theirs(R"({"resourceList": [{"resourceName": "a"}]})");
+  const TextFile broken("{\"configList\": [");
+  for (const auto* file : {&ours, &theirs, &broken}) {
+    const auto said = run({"agent", "--config", file->path()});
+    EXPECT_EQ(said.code, kExitUsage) << said.err;
+    EXPECT_THAT(said.err, HasSubstr(file->path()));
+  }
+}
+
 TEST(Program, config_tells_who_said_a_value) {
   const TextFile file("log:\n  level: warn\n");
   const auto said = run({"config", "--config", file.path(), "-o", "json"});

@@ -52,6 +52,21 @@ TEST(RdmaDevices, a_umad_is_present_and_carries_no_traffic) {
   EXPECT_THAT(present_rdma(container.request(), table).nics, IsEmpty());
 }
 
+TEST(RdmaDevices, every_umad_of_a_nic_is_given_where_they_are_at_all) {
+  Node node = test::seed_node();
+  auto second = node.nics[0].umads.at(0);
+  second.path = "/dev/infiniband/umad17";
+  second.minor = 17;
+  node.nics[0].umads.push_back(second);
+  const auto table = test::table_of(node);
+  ContainerBuilder container;
+  std::vector<std::string> paths;
+  for (const auto& device : devices_to_add(container.request(), table, {0}, {"umad"})) {
+    paths.push_back(device.path);
+  }
+  EXPECT_THAT(paths, testing::IsSupersetOf({node.nics[0].umads[0].path, second.path}));
+}
+
 TEST(RdmaDevices, permission_bits_are_sent_without_a_file_type) {
   Node node = test::seed_node();
   node.nics[0].uverbs[0].mode = 020660;

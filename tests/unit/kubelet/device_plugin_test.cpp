@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <filesystem>
 
 #include "deviceplugin.grpc.pb.h"
@@ -101,6 +102,46 @@ TEST_F(DevicePluginTest, answers_the_plugin_watcher_on_the_same_socket) {
   EXPECT_EQ(info.name(), "rdma.io/hca");
   EXPECT_EQ(info.endpoint(), "");
   EXPECT_THAT(info.supported_versions(), ElementsAre("v1beta1"));
+}
+
+/// The plugin watcher gives GetInfo one second (kubernetes pkg/kubelet/pluginmanager/
+/// operationexecutor), so a machine that is being read must not keep it waiting.
+TEST_F(DevicePluginTest, who_asks_what_this_is_does_not_wait_for_an_agent_that_is_busy) {
+  std::atomic<bool> busy{true};
+  loop_.box().post([&] { busy.wait(true); });
+  const auto registration = pluginregistration::Registration::NewStub(channel_);
+  const auto deadline = std::chrono::system_clock::now() + std::chrono::seconds(30);
+  context_.set_deadline(deadline);
+  pluginregistration::PluginInfo info;
+  EXPECT_TRUE(registration->GetInfo(&context_, {}, &info).ok());
+  grpc::ClientContext of_options;
+  of_options.set_deadline(deadline);
+  v1beta1::DevicePluginOptions options;
+  EXPECT_TRUE(stub_->GetDevicePluginOptions(&of_options, {}, &options).ok());
+  grpc::ClientContext of_refusal;
+  of_refusal.set_deadline(deadline);
+  pluginregistration::RegistrationStatus refused;
+  refused.set_error("no room");
+  pluginregistration::RegistrationStatusResponse heard;
+  EXPECT_TRUE(registration->NotifyRegistrationStatus(&of_refusal, refused, &heard).ok());
+  busy = false;
+  busy.notify_all();
+  loop_.run([] {});  // it has read that it is not busy any more
+}
+
+/// Kubelets before autumn 2022 send the socket's path (kubernetes #112597).
+TEST_F(DevicePluginTest, a_kubelet_may_call_us_whatever_it_likes) {
+  for (const char* authority : {"localhost", "/var/lib/kubelet/device-plugins/railhead.sock",
+                                "%2Fvar%2Flib%2Fkubelet%2Fdevice-plugins%2Frailhead.sock"}) {
+    grpc::ChannelArguments arguments;
+    arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, authority);
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    const auto stub = v1beta1::DevicePlugin::NewStub(grpc::CreateCustomChannel(
+        "unix:" + socket_, grpc::InsecureChannelCredentials(), arguments));
+    grpc::ClientContext context;
+    v1beta1::DevicePluginOptions options;
+    EXPECT_TRUE(stub->GetDevicePluginOptions(&context, {}, &options).ok()) << authority;
+  }
 }
 
 TEST_F(DevicePluginTest, a_watcher_gets_the_list_at_once_and_then_what_is_new) {

@@ -54,6 +54,17 @@ TEST(CharDevices, without_a_node_have_the_kernels_mode) {
   EXPECT_EQ(read.rdma_cm, (CharDevice{"/dev/infiniband/rdma_cm", 10, 121, 0666, 0, 0, false}));
 }
 
+/// Dynamic minors of misc devices are above 255 since Linux 6.7.
+TEST(CharDevices, numbers_above_255_are_numbers) {
+  const ReadDevices read(kVerbs0 +
+                         "t /sys/class/infiniband_verbs/uverbs0/dev 511:1048575\n"
+                         "c /dev/infiniband/uverbs0 511:1048575 0666 0:0\n"
+                         "t /sys/class/misc/rdma_cm/dev 10:262\n");
+  EXPECT_THAT(read.devices.at("mlx5_9").uverbs,
+              ElementsAre(CharDevice{"/dev/infiniband/uverbs0", 511, 1048575, 0666, 0, 0, true}));
+  EXPECT_EQ(read.rdma_cm->minor, 262U);
+}
+
 TEST(CharDevices, a_stale_node_with_another_number_is_reported_and_not_trusted) {
   const ReadDevices read(kVerbs0 +
                          "t /sys/class/infiniband_verbs/uverbs0/dev 231:192\n"

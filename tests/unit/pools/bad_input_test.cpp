@@ -48,6 +48,10 @@ TEST(BadPools, the_same_resource_twice_is_an_error_in_every_file) {
               HasSubstr("\"intel.com/a\" is already defined"));
   EXPECT_THAT(error_of("pools: [{name: a.io/a}, {name: a.io/a}]"),
               HasSubstr("\"a.io/a\" is already defined"));
+  const std::string shared =
+      R"({"resourceName": "a", "rdmaHcaMax": 1, "selectors": {"vendors": ["15b3"]}})";
+  EXPECT_THAT(error_of(R"({"configList": [)" + shared + ", " + shared + "]}"),
+              HasSubstr("\"rdma/a\" is already defined"));
 }
 
 TEST(BadPools, a_negative_count_is_an_error_in_every_file) {
@@ -82,6 +86,9 @@ TEST(BadPools, a_name_that_is_too_long_is_an_error_in_every_file) {
   EXPECT_THAT(
       error_of(R"({"resourceList": [{"resourceName": ")" + name + R"(", "selectors": {}}]})"),
       HasSubstr("more than 63"));
+  EXPECT_THAT(error_of(R"({"configList": [{"resourceName": ")" + name +
+                       R"(", "rdmaHcaMax": 1, "selectors": {"vendors": ["15b3"]}}]})"),
+              HasSubstr("more than 63"));
   EXPECT_THAT(error_of("pools: [{name: a.io/" + name + "}]"), HasSubstr("more than 63"));
   EXPECT_THAT(error_of("resourceName: a.io/" + name + "\nresourceCount: 1\n"),
               HasSubstr("more than 63"));
@@ -98,6 +105,22 @@ TEST(BadPools, a_selector_that_matches_nothing_has_a_reason_for_each_nic) {
     EXPECT_THAT(pooled.members(), IsEmpty());
     for (const auto& function : pooled.table.functions) {
       EXPECT_THAT(pooled.why(function.id), HasSubstr(fact)) << function.id;
+    }
+  }
+}
+
+TEST(BadPools, a_selector_of_the_other_files_that_matches_nothing_has_a_reason_for_each_nic_too) {
+  for (const auto& [text, fact] : std::map<std::string, std::string>{
+           {sriov(R"({"vendors": ["1077"]})"), " is not 1077"},
+           {sriov(R"({"pfNames": ["eth7#0-3"]})"), "pfNames: "},
+           {sriov(R"({"pciAddresses": ["0000:ff:00.0"]})"), "pciAddresses: "},
+           {ours("include: {names: 'nothing*'}"), "names: "},
+           {ours("include: {minRateGbps: 3200}"), "minRateGbps: "},
+           {ours("include: {roles: management, interfaces: 'eth7'}"), ": "}}) {
+    const Pooled pooled(machine("dgx-h100"), text);
+    EXPECT_THAT(pooled.members(), IsEmpty()) << text;
+    for (const auto& function : pooled.table.functions) {
+      EXPECT_THAT(pooled.why(function.id), HasSubstr(fact)) << text << function.id;
     }
   }
 }
