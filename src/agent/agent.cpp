@@ -25,6 +25,7 @@
 #include "agent/metric_list.h"
 #include "agent/nri_face.h"
 #include "agent/pods_face.h"
+#include "agent/pods_hook.h"
 #include "agent/version.h"
 #include "config/reload.h"
 #include "host/directory_host.h"
@@ -50,6 +51,7 @@ nri::SessionOptions session_options(const Config& config) {
 
 PodsFaceOptions pods_options(const Config& config) {
   PodsFaceOptions options;
+  options.node_name = config.text("node.name");
   options.every = std::chrono::seconds(config.number("pods.sampleSeconds"));
   options.proof.grace_seconds = static_cast<double>(config.number("pods.graceSeconds"));
   options.usage.proc_dir = config.text("host.proc");
@@ -74,6 +76,7 @@ Result<Policies> policies_of(const Config& config) {
     policies.warnings.push_back(spec.origin.where + ": pool " + spec.name +
                                 " is not reported: devicePlugin.enabled is false");
   }
+  if (const auto warning = hook_warning(config)) policies.warnings.push_back(*warning);
   policies.injection = injection_policy(config);
   policies.injection.pools = std::move(pools.specs);
   return policies;
@@ -140,12 +143,7 @@ class Agent {
           log_, metrics_);
       kubelet_->start();
     }
-    if (config_.number("pods.sampleSeconds") > 0) {
-      pods_.emplace(
-          pods_options(config_), [origin = origin_] { return open_machine(origin); }, loop_,
-          mail_.box(), machine_, book_, log_, metrics_);
-      pods_->start();
-    }
+    TRY_STATUS(start_pods());
     signals_.async_wait([this](const auto& failure, int signal) {
       if (!failure) stop(signal);
     });
@@ -160,6 +158,18 @@ class Agent {
 
  private:
   using Descriptor = asio::posix::stream_descriptor;
+
+  Status start_pods() {
+    if (config_.number("pods.sampleSeconds") == 0) return {};
+    hook_ = TRY(PodsHook::open(mail_.box(), clock_, log_, metrics_));
+    hook_->use(config_.list("pods.hook"));
+    pods_.emplace(
+        pods_options(config_), [origin = origin_] { return open_machine(origin); }, loop_,
+        mail_.box(), machine_, book_, log_, metrics_,
+        [this](auto event, const auto& pod, const auto& node) { hook_->tell(event, pod, node); });
+    pods_->start();
+    return {};
+  }
 
   void stop(int signal) {
     log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
@@ -227,6 +237,7 @@ class Agent {
                                     topology_reader(reload.config)));
     config_ = std::move(reload.config);
     log_.set_level(parse_log_level(config_.text("log.level")));
+    if (hook_) hook_->use(config_.list("pods.hook"));
     if (claims_) claims_->set_resources(config_.list("injection.gpuResources"));
     if (kubelet_) kubelet_->look();
     schedule_rescan();
@@ -300,6 +311,7 @@ class Agent {
   std::optional<GpuClaims> claims_;
   std::optional<nri::Session> session_;
   std::optional<KubeletFace> kubelet_;
+  std::unique_ptr<PodsHook> hook_;
   std::optional<PodsFace> pods_;
 };
 

@@ -26,9 +26,14 @@ std::string lower(Verdict verdict) {
   return to_lower(to_string(verdict));
 }
 
-std::string document_of(const PodsView& view, const Node& node) {
+std::string name_of(const Node& node, const PodsFaceOptions& options) {
+  return options.node_name.empty() ? node.name : options.node_name;
+}
+
+std::string document_of(const PodsView& view, const Node& node, const PodsFaceOptions& options) {
   Json document = {{"apiVersion", "railhead.io/v1alpha1"}, {"kind", "Pods"}};
   add_pods(document, view, node);
+  document["node"] = name_of(node, options);
   return to_json_text(document);
 }
 
@@ -36,15 +41,17 @@ std::string document_of(const PodsView& view, const Node& node) {
 
 PodsFace::PodsFace(PodsFaceOptions options, UsageReader::Open open, boost::asio::io_context& loop,
                    Mailbox& mailbox, Machine& machine, ContainerBook& book, Log& log,
-                   MetricRegistry& metrics)
+                   MetricRegistry& metrics, TellOfPod tell)
     : options_(std::move(options)),
       machine_(machine),
       book_(book),
       log_(log),
       metrics_(metrics),
+      tell_(std::move(tell)),
       reader_(std::move(open), options_.usage, mailbox),
       timer_(loop),
-      page_(document_of({{}, 0, 0, 0, {"nothing was read yet"}, false}, machine.table()->node())) {}
+      page_(document_of({{}, 0, 0, 0, {"nothing was read yet"}, false}, machine.table()->node(),
+                        options_)) {}
 
 void PodsFace::start() {
   look();
@@ -86,8 +93,8 @@ void PodsFace::take(Result<Usage> usage) {
   forget(changes);
   publish(view);
   log_blind_spots(view);
-  log_changes(view, changes);
-  page_ = document_of(view, table->node());
+  tell_changes(view, changes, name_of(table->node(), options_));
+  page_ = document_of(view, table->node(), options_);
   before_ = *std::move(usage);
 }
 
@@ -156,22 +163,29 @@ void PodsFace::log_blind_spots(const PodsView& view) {
   told_ = std::move(now);
 }
 
-void PodsFace::log_changes(const PodsView& view, const PodLedger::Changes& changes) {
-  const auto fields = [](const PodUse& pod) {
-    return LogFields{{"namespace", pod.holder.pod_namespace},
-                     {"pod", pod.holder.pod},
-                     {"container", pod.holder.container},
-                     {"verdict", std::string(to_string(pod.verdict))},
-                     {"gpus", join(pod.holder.gpus, ",")},
-                     {"nics", join(pod.holder.nics, ",")},
-                     {"why", pod.why}};
+void PodsFace::tell_changes(const PodsView& view, const PodLedger::Changes& changes,
+                            const std::string& node) {
+  const auto tell = [&](LogLevel level, std::string_view line, std::string_view event,
+                        const PodUse& pod) {
+    log_.write(level, line,
+               {{"namespace", pod.holder.pod_namespace},
+                {"pod", pod.holder.pod},
+                {"container", pod.holder.container},
+                {"verdict", std::string(to_string(pod.verdict))},
+                {"gpus", join(pod.holder.gpus, ",")},
+                {"nics", join(pod.holder.nics, ",")},
+                {"why", pod.why}});
+    tell_(event, pod, node);
   };
-  for (const auto i : changes.fell_back) {
-    metrics_.add("railhead_silent_fallbacks_total");
-    log_.write(LogLevel::warn, "silent fallback to TCP", fields(view.pods[i]));
+  for (const auto& pod : changes.gone) {
+    tell(LogLevel::info, "container of a silent fallback gone", "gone", pod);
   }
   for (const auto i : changes.recovered) {
-    log_.write(LogLevel::info, "no silent fallback any more", fields(view.pods[i]));
+    tell(LogLevel::info, "no silent fallback any more", "recovered", view.pods[i]);
+  }
+  for (const auto i : changes.fell_back) {
+    metrics_.add("railhead_silent_fallbacks_total");
+    tell(LogLevel::warn, "silent fallback to TCP", "silent-fallback", view.pods[i]);
   }
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -20,9 +22,14 @@ namespace railhead {
 
 struct PodsFaceOptions {
   std::chrono::seconds every{15};
+  std::string node_name;  ///< for people; empty: the machine's own
   ProofOptions proof;
   UsageOptions usage;
 };
+
+/// What happened to a container: "silent-fallback", "recovered" or "gone".
+using TellOfPod =
+    std::function<void(std::string_view event, const PodUse& pod, const std::string& node)>;
 
 /// Says all the time which containers use RDMA: looks now and then, and tells of it by metrics, by
 /// a page, and by a log line when a container turns out to have fallen back to TCP.
@@ -30,7 +37,7 @@ class PodsFace {
  public:
   PodsFace(PodsFaceOptions options, UsageReader::Open open, boost::asio::io_context& loop,
            Mailbox& mailbox, Machine& machine, ContainerBook& book, Log& log,
-           MetricRegistry& metrics);
+           MetricRegistry& metrics, TellOfPod tell);
 
   void start();
   void stop();
@@ -45,7 +52,8 @@ class PodsFace {
   void look();
   void schedule();
   void publish(const PodsView& view);
-  void log_changes(const PodsView& view, const PodLedger::Changes& changes);
+  void tell_changes(const PodsView& view, const PodLedger::Changes& changes,
+                    const std::string& node);
   void log_blind_spots(const PodsView& view);
   void forget(const PodLedger::Changes& changes);
 
@@ -54,6 +62,7 @@ class PodsFace {
   ContainerBook& book_;
   Log& log_;
   MetricRegistry& metrics_;
+  TellOfPod tell_;
   UsageReader reader_;
   boost::asio::steady_timer timer_;
   std::optional<Usage> before_;

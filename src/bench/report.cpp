@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <ctime>
 
 #include "bench/expected.h"
 #include "bench/version.h"
@@ -228,15 +227,6 @@ std::vector<std::string> lines_of(const BenchResult& result) {
   return lines;
 }
 
-std::string calendar_text(std::chrono::system_clock::time_point when) {
-  const auto seconds = std::chrono::system_clock::to_time_t(when);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
-}
-
 /// The first step with large messages that is below what is required.
 std::optional<std::string> shortfall(const BenchResult& result) {
   if (result.required_share <= 0) return std::nullopt;
@@ -302,7 +292,7 @@ Report make_report(const BenchResult& result) {
   Report report;
   report.json = make_document("Bench");
   report.json["version"] = kVersion;
-  report.json["started"] = calendar_text(result.started);
+  report.json["started"] = utc_text(result.started);
   report.json["state"] = to_string(whole.state);
   report.json["why"] = whole.why;
   report.json["requiredShare"] =

@@ -52,7 +52,12 @@ bool is_flat_key(std::string_view key) {
 /// A list in a file stands for the comma-separated text of the flag.
 Result<std::string> scalar_text(const Value& value) {
   if (value.kind != Value::Kind::list) return value.as_string();
-  return join(TRY(value.as_strings()), ",");
+  const auto words = TRY(value.as_strings());
+  for (const auto& word : words) {
+    if (word.find(',') == std::string::npos) continue;
+    return Error{ErrorCode::malformed, quoted(word) + " has a comma, which separates entries"};
+  }
+  return join(words, ",");
 }
 
 std::string known_sections(const std::string& path) {

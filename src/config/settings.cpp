@@ -107,6 +107,10 @@ Status seconds_or_none(std::string_view text) {
   return text == "0" ? Status() : an_interval(text);
 }
 
+Status a_program_or_nothing(std::string_view text) {
+  return text.empty() ? Status() : a_path(split(text, ',').front());
+}
+
 constexpr SettingSpec kSettings[] = {
     {"host.root", "--host-root", "RAILHEAD_HOST_ROOT", "/", "DIR",
      "root of the tree that the machine is read from", a_path},
@@ -206,6 +210,10 @@ constexpr SettingSpec kSettings[] = {
      "age from which a container with several GPUs, peers and no connected queue pair is a silent "
      "fallback to TCP",
      seconds_or_none},
+    {"pods.hook", "--pods-hook", "RAILHEAD_PODS_HOOK", "", "PATH,ARGUMENT,...",
+     "program that the agent runs, with the event as JSON on standard input, when a container fell "
+     "back to TCP and when that ended",
+     a_program_or_nothing, Change::live},
     {"metrics.bindAddress", "--bind-address", "RAILHEAD_BIND_ADDRESS", ":9479", "HOST:PORT",
      "where /metrics, /healthz and /readyz are served; port 0 picks one", any_text},
     {"log.level", "--log-level", "RAILHEAD_LOG_LEVEL", "info", "debug|info|warn|error",

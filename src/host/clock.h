@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 
 namespace railhead {
 
@@ -29,6 +30,9 @@ class SystemClock : public Clock {
   std::chrono::system_clock::time_point calendar() override;
   void wait(std::chrono::milliseconds time) override;
 };
+
+/// As documents have it: "2026-11-21T03:31:00Z".
+std::string utc_text(std::chrono::system_clock::time_point when);
 
 /// Stands still until it is moved.
 class ManualClock : public Clock {

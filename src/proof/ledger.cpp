@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/ledger.h"
 
+#include <utility>
+
 namespace railhead {
 
 PodKey key_of(const Holder& holder) {
@@ -23,12 +25,11 @@ PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double>
         entry.totals.traffic_bytes += share.bytes_per_second.value_or(0) * elapsed;
       }
     }
-    if (pod.silent_fallback && !entry.silent_fallback) {
-      ++entry.totals.silent_fallbacks;
-      changes.fell_back.push_back(i);
-    }
-    if (!pod.silent_fallback && entry.silent_fallback) changes.recovered.push_back(i);
-    entry.silent_fallback = pod.silent_fallback;
+    follow(entry, pod, i, changes);
+  }
+  for (auto& [key, entry] : entries_) {
+    if (entry.missing < kGone || !entry.fallback) continue;
+    changes.gone.push_back(*std::exchange(entry.fallback, std::nullopt));
   }
   for (auto at = entries_.begin(); at != entries_.end();) {
     if (at->second.missing < kPatience) {
@@ -39,6 +40,23 @@ PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double>
     at = entries_.erase(at);
   }
   return changes;
+}
+
+void PodLedger::follow(Entry& entry, const PodUse& pod, std::size_t index, Changes& changes) {
+  auto& known = entry.fallback;
+  if (known && known->holder.container_id != pod.holder.container_id) {
+    changes.gone.push_back(*std::exchange(known, std::nullopt));
+  }
+  if (pod.silent_fallback) {
+    if (!known) {
+      ++entry.totals.silent_fallbacks;
+      changes.fell_back.push_back(index);
+    }
+    known = pod;
+  } else if (known && pod.verdict != Verdict::unknown) {
+    changes.recovered.push_back(index);
+    known.reset();
+  }
 }
 
 const PodTotals* PodLedger::find(const PodKey& key) const {

@@ -38,11 +38,15 @@ class PodLedger {
  public:
   /// A container is forgotten, totals and all, when this many readings in a row lack it.
   static constexpr unsigned kPatience = 20;
+  /// One that fell back is gone when so many lack it: a single reading may miss one.
+  static constexpr unsigned kGone = 2;
 
   /// What a reading changed.
   struct Changes {
     std::vector<std::size_t> fell_back;  ///< indices of view.pods that were no fallback before
+    /// Indices of those that were one; who cannot be judged for a while has not recovered.
     std::vector<std::size_t> recovered;
+    std::vector<PodUse> gone;  ///< fallbacks that ended with their container, as last seen
     std::vector<PodKey> forgotten;
   };
 
@@ -54,9 +58,11 @@ class PodLedger {
  private:
   struct Entry {
     PodTotals totals;
-    bool silent_fallback = false;
+    std::optional<PodUse> fallback;  ///< as last seen, while it is one
     unsigned missing = 0;
   };
+
+  static void follow(Entry& entry, const PodUse& pod, std::size_t index, Changes& changes);
 
   std::map<PodKey, Entry> entries_;
 };

@@ -24,6 +24,8 @@ Json device_json(const std::string& name, const DeviceShare& share) {
           {"soleUser", share.sole_user}};
 }
 
+}  // namespace
+
 Json pod_json(const PodUse& pod) {
   const auto total = pod.total();
   Json json = {{"namespace", pod.holder.pod_namespace},
@@ -53,8 +55,6 @@ Json pod_json(const PodUse& pod) {
   }
   return json;
 }
-
-}  // namespace
 
 void add_pods(Json& document, const PodsView& view, const Node& node) {
   document["node"] = node.name;

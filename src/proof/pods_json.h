@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+
 #include "data/json.h"
 #include "proof/pods.h"
 
@@ -9,5 +11,8 @@ namespace railhead {
 /// The members of a Pods document: "pods", "warnings" and what else the view says. The caller adds
 /// apiVersion and kind.
 void add_pods(Json& document, const PodsView& view, const Node& node);
+
+/// The members of one of "pods".
+Json pod_json(const PodUse& pod);
 
 }  // namespace railhead

@@ -25,7 +25,10 @@ class PodsFaceTest : public testing::Test {
     EXPECT_TRUE(machine_.read("start"));
     face_.emplace(
         PodsFaceOptions(), [this] { return open(); }, loop_, *mailbox_, machine_, book_, log_,
-        metrics_);
+        metrics_,
+        [this](auto event, const auto& pod, const auto& node) {
+          told_.push_back(std::string(event) + " " + pod.holder.pod + " on " + node);
+        });
   }
 
   [[nodiscard]] Result<std::unique_ptr<Host>> open() const { return SnapshotHost::parse(text_); }
@@ -47,6 +50,7 @@ class PodsFaceTest : public testing::Test {
   std::unique_ptr<Mailbox> mailbox_;
   Machine machine_;
   ContainerBook book_;
+  std::vector<std::string> told_;
   std::optional<PodsFace> face_;
 };
 
@@ -81,6 +85,28 @@ TEST_F(PodsFaceTest, the_page_is_the_document_of_the_command) {
   const auto document = Json::parse(face_->page());
   EXPECT_EQ(document["kind"], "Pods");
   EXPECT_EQ(document["pods"].size(), 2U);
+}
+
+TEST_F(PodsFaceTest, a_fallback_and_its_end_are_told_once) {
+  const auto node = machine_.table()->node().name;
+  face_->take(usage());
+  face_->take(usage());
+  EXPECT_THAT(told_, testing::ElementsAre("silent-fallback a-1 on " + node));
+  auto without = usage();
+  without.containers.clear();
+  for (int i = 0; i < 3; ++i) face_->take(without);
+  EXPECT_THAT(told_, testing::ElementsAre("silent-fallback a-1 on " + node, "gone a-1 on " + node));
+}
+
+TEST_F(PodsFaceTest, the_name_of_the_configuration_is_the_nodes) {
+  PodsFaceOptions options;
+  options.node_name = "gpu-17";
+  PodsFace face(
+      options, [this] { return open(); }, loop_, *mailbox_, machine_, book_, log_, metrics_,
+      [this](auto, const auto&, const auto& node) { told_.push_back(node); });
+  face.take(usage());
+  EXPECT_THAT(told_, testing::ElementsAre("gpu-17"));
+  EXPECT_EQ(Json::parse(face.page())["node"], "gpu-17");
 }
 
 TEST_F(PodsFaceTest, a_machine_that_cannot_be_opened_is_counted_and_keeps_the_page) {

@@ -170,5 +170,12 @@ TEST(Config, byte_limits_have_binary_suffixes_and_a_word_for_no_limit) {
     EXPECT_FALSE(parse_byte_limit(bad)) << bad;
 }
 
+TEST(Config, an_entry_of_a_list_has_no_comma_because_commas_separate_entries) {
+  const auto config = from_file("pods:\n  hook: [/bin/notify, 'a,b']\n");
+  ASSERT_FALSE(config);
+  EXPECT_THAT(config.error().message, HasSubstr("pods.hook"));
+  EXPECT_THAT(config.error().message, HasSubstr("\"a,b\" has a comma"));
+}
+
 }  // namespace
 }  // namespace railhead

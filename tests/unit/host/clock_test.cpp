@@ -18,6 +18,13 @@ TEST(Clock, a_manual_one_stands_still_until_it_is_moved) {
   EXPECT_EQ(clock.calendar() - date, seconds(5));
 }
 
+TEST(Clock, a_date_is_written_in_utc_to_the_second) {
+  ManualClock clock;
+  EXPECT_EQ(utc_text(clock.calendar()), "1970-01-01T00:00:00Z");
+  clock.advance(std::chrono::hours(24 * 365) + std::chrono::milliseconds(1999));
+  EXPECT_EQ(utc_text(clock.calendar()), "1971-01-01T00:00:01Z");
+}
+
 TEST(Clock, the_systems_never_goes_back) {
   SystemClock clock;
   const auto start = clock.now();

@@ -353,6 +353,47 @@ TEST_F(PodsTest, a_fallback_is_told_once_and_again_after_it_went_away) {
   EXPECT_EQ(ledger.update(view(), {}).fell_back.size(), 1U);
 }
 
+TEST_F(PodsTest, a_fallback_is_gone_when_two_readings_lack_its_container) {
+  PodLedger ledger;
+  job().network->connections = 1;
+  ledger.update(view(), {});
+  const auto there = usage_;
+  usage_.containers.clear();
+  EXPECT_THAT(ledger.update(view(), {}).gone, IsEmpty());
+  const auto gone = ledger.update(view(), {}).gone;
+  ASSERT_EQ(gone.size(), 1U);
+  EXPECT_EQ(gone[0].holder.pod, "job");
+  EXPECT_TRUE(gone[0].silent_fallback);
+  EXPECT_THAT(ledger.update(view(), {}).gone, IsEmpty());
+  usage_ = there;
+  EXPECT_EQ(ledger.update(view(), {}).fell_back.size(), 1U);
+}
+
+TEST_F(PodsTest, a_fallback_is_gone_when_its_container_was_started_again) {
+  PodLedger ledger;
+  job().network->connections = 1;
+  ledger.update(view(), {});
+  usage_.containers.clear();
+  usage_.processes.by_id.clear();
+  add(3000, kOther);
+  holders_[0].container_id = kOther;
+  const auto changes = ledger.update(view(), {});
+  EXPECT_EQ(changes.gone.size(), 1U);
+  EXPECT_THAT(changes.recovered, IsEmpty());
+}
+
+TEST_F(PodsTest, a_fallback_that_cannot_be_judged_for_a_while_has_not_recovered) {
+  PodLedger ledger;
+  job().network->connections = 1;
+  ledger.update(view(), {});
+  const auto network = job().network;
+  job().network.reset();
+  ASSERT_EQ(pod().verdict, Verdict::unknown);
+  EXPECT_THAT(ledger.update(view(), {}).recovered, IsEmpty());
+  job().network = network;
+  EXPECT_THAT(ledger.update(view(), {}).fell_back, IsEmpty());
+}
+
 TEST_F(PodsTest, a_container_is_forgotten_after_a_while) {
   PodLedger ledger;
   ledger.update(view(), {});
