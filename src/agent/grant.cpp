@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/grant.h"
 
-#include <algorithm>
 #include <unordered_map>
 
 #include "agent/cdi_spec.h"
 #include "agent/grant_variables.h"
 #include "agent/handed_nodes.h"
+#include "base/sort_unique.h"
 #include "base/text.h"
 #include "inject/allocations.h"
 
@@ -51,8 +51,7 @@ Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::s
     }
     held.push_back(at->second);
   }
-  std::sort(held.begin(), held.end());
-  held.erase(std::unique(held.begin(), held.end()), held.end());
+  sort_unique(held);
   return held;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sort_unique.h"
 #include "inject/rdma_devices.h"
 
 namespace railhead {
@@ -33,8 +34,7 @@ std::vector<HandedNode> rdma_nodes(const DecisionTable& table, const Pool& pool,
     const auto& of = table.pools().functions[member.function].nics;
     nics.insert(nics.end(), of.begin(), of.end());
   }
-  std::sort(nics.begin(), nics.end());
-  nics.erase(std::unique(nics.begin(), nics.end()), nics.end());
+  sort_unique(nics);
   const auto classes = device_classes(table.policy(), pool.spec.devices);
   std::vector<HandedNode> nodes;
   for (auto& device : devices_to_add({}, table, nics, classes)) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/sort_unique.h"
 #include "base/text.h"
 #include "inject/codes.h"
 #include "inject/copied_annotations.h"
@@ -12,12 +13,6 @@ namespace {
 
 constexpr std::string_view kPrefix = "allocation.railhead.io/";
 constexpr std::size_t kMaxIds = 4096;
-
-template <typename T>
-void sort_unique(std::vector<T>& values) {
-  std::sort(values.begin(), values.end());
-  values.erase(std::unique(values.begin(), values.end()), values.end());
-}
 
 void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) {
   to.insert(to.end(), from.begin(), from.end());

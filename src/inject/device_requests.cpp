@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/device_requests.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 
+#include "base/sort_unique.h"
 #include "base/text.h"
 #include "inject/codes.h"
 #include "inject/rdma_devices.h"
@@ -60,8 +60,7 @@ std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devic
                        quoted(devices.key, 128) + ": and " +
                            std::to_string(remarked - kMaxRemarks) + " more entries like these"});
   }
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  sort_unique(out);
   return out;
 }
 

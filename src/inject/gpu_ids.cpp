@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/gpu_ids.h"
 
-#include <algorithm>
 #include <limits>
 
+#include "base/sort_unique.h"
 #include "base/text.h"
 
 namespace railhead {
@@ -98,8 +98,7 @@ bool add_claim_device(std::string_view name, const DecisionTable& table, GpuEvid
 }  // namespace
 
 void GpuEvidence::finish() {
-  std::sort(gpus.begin(), gpus.end());
-  gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
+  sort_unique(gpus);
 }
 
 void add_gpu_id(std::string_view id, const DecisionTable& table, GpuEvidence& evidence) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/sort_unique.h"
 #include "base/text.h"
 #include "inject/codes.h"
 #include "inject/rdma_devices.h"
@@ -13,11 +14,6 @@ namespace {
 
 bool contains(const std::vector<std::size_t>& nics, std::size_t nic) {
   return std::find(nics.begin(), nics.end(), nic) != nics.end();
-}
-
-void sort_unique(std::vector<std::size_t>& nics) {
-  std::sort(nics.begin(), nics.end());
-  nics.erase(std::unique(nics.begin(), nics.end()), nics.end());
 }
 
 /// RoCE: without a netdev in the container's network namespace it has no usable GID there.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/sort_unique.h"
+
 namespace railhead {
 namespace {
 
@@ -86,8 +88,7 @@ PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& t
     if (nic) out.nics.push_back(*nic);
     out.any = out.any || nic || has_name_of_rdma_device(device.path);
   }
-  std::sort(out.nics.begin(), out.nics.end());
-  out.nics.erase(std::unique(out.nics.begin(), out.nics.end()), out.nics.end());
+  sort_unique(out.nics);
   return out;
 }
 
