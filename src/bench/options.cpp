@@ -83,7 +83,10 @@ Result<Work> make_work(const Options& options, std::size_t lanes, std::uint64_t 
   like.depth = options.depth;
   like.seed = seed;
   if (!options.duration.empty()) like.duration_ms = TRY(parse_duration_ms(options.duration));
-  if (!options.rate_cap.empty()) like.rate_cap_bps = TRY(parse_rate_bps(options.rate_cap)) / lanes;
+  if (!options.rate_cap.empty()) {
+    const auto all_lanes = TRY(parse_rate_bps(options.rate_cap));
+    like.rate_cap_bps = std::max<std::uint64_t>(1, all_lanes / lanes);  // 0 would be no cap
+  }
   if (like.duration_ms != 0 && like.iterations != 0) {
     return Error{ErrorCode::usage, "--duration and --iterations exclude each other"};
   }

@@ -9,6 +9,8 @@
 namespace railhead::bench {
 namespace {
 
+constexpr std::uint64_t kMaxPort = 255;  // the verbs have eight bits for it
+
 Error no_device(std::string_view name, const std::string& why) {
   return {ErrorCode::unavailable, std::string(name) + ": " + why};
 }
@@ -87,7 +89,9 @@ Result<Place> find_place(const Node& node, std::string_view name,
   }
   std::optional<unsigned> wanted;
   if (colon != std::string_view::npos) {
-    wanted = static_cast<unsigned>(TRY(parse_unsigned(name.substr(colon + 1))));
+    const auto number = parse_unsigned(name.substr(colon + 1));
+    if (!number || *number > kMaxPort) return no_device(name, "no such port");
+    wanted = static_cast<unsigned>(*number);
   }
   if (nic->node_type == "RNIC") {
     return Error{ErrorCode::unsupported,

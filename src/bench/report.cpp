@@ -277,14 +277,18 @@ std::optional<StepExpectation> expectation(const Json& here, const Json& there,
 }
 
 Outcome overall(const BenchResult& result) {
+  const Outcome* worst = nullptr;
   bool any_ok = false;
   for (const auto& run : result.runs) {
-    if (exit_code(run.result.outcome.state) == 1) return run.result.outcome;
-    any_ok = any_ok || run.result.outcome.ok();
+    const auto& outcome = run.result.outcome;
+    if (exit_code(outcome.state) == 1) return outcome;
+    any_ok = any_ok || outcome.ok();
+    const bool is_worse = worst == nullptr || worst->state == State::unsupported;
+    if (!outcome.ok() && is_worse) worst = &outcome;
   }
   if (const auto why = shortfall(result)) return {State::below_expected, *why};
-  if (any_ok || result.runs.empty()) return {};
-  return result.runs.front().result.outcome;
+  if (worst == nullptr || (any_ok && worst->state == State::unsupported)) return {};
+  return *worst;
 }
 
 Report make_report(const BenchResult& result) {

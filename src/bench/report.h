@@ -23,8 +23,8 @@ struct BenchResult {
   std::chrono::system_clock::time_point started;
 };
 
-/// The whole's state: a problem of any run; else ok if any run is (one route to a GPU's memory may
-/// not exist); else the first run's.
+/// The whole's state: a problem of any run; else the first that is not ok, where unsupported counts
+/// last, and not at all if any run is ok (one route to a GPU's memory may not exist).
 Outcome overall(const BenchResult& result);
 
 /// Payload a second of all lanes of a step together, from the first's start to the last's end.

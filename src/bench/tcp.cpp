@@ -52,7 +52,8 @@ int connect_within(int socket, const addrinfo& address, Limit limit) {
   if (::connect(socket, address.ai_addr, address.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS) return errno;
   pollfd polled{socket, POLLOUT, 0};
-  if (::poll(&polled, 1, static_cast<int>(limit.count())) == 0) return ETIMEDOUT;
+  const int count = ::poll(&polled, 1, static_cast<int>(limit.count()));
+  if (count <= 0) return count == 0 ? ETIMEDOUT : errno;
   int wrong = 0;
   socklen_t length = sizeof wrong;
   ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &wrong, &length);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <vector>
 
 #include "bench/expected.h"
@@ -88,6 +89,34 @@ TEST(Histogram, without_values_says_nothing_and_merges) {
   EXPECT_EQ(one.min_ns(), 7U);
   EXPECT_EQ(one.max_ns(), ~std::uint64_t{0});
   EXPECT_GE(one.percentile_ns(0.99), std::uint64_t{127} << 57);
+}
+
+TEST(Histogram, of_one_value_or_of_equal_ones_is_that_value_at_every_percentile) {
+  for (const std::uint64_t count : {1, 5000}) {
+    Histogram same;
+    for (std::uint64_t i = 0; i < count; ++i) same.add(123'457);
+    for (const double share : {0.0, 0.5, 0.999, 1.0})
+      EXPECT_EQ(same.percentile_ns(share), 123'457U);
+    EXPECT_EQ(same.mean_ns(), 123'457);
+  }
+}
+
+TEST(Histogram, a_rare_outlier_is_the_maximum_and_no_percentile_below_it) {
+  Histogram latencies;
+  for (int i = 0; i < 999; ++i) latencies.add(100);
+  latencies.add(10'000'000'000);
+  EXPECT_EQ(latencies.percentile_ns(0.999), 100U);
+  EXPECT_EQ(latencies.max_ns(), 10'000'000'000U);
+}
+
+TEST(Pattern, differs_for_each_queue_pair_lane_and_step) {
+  std::set<std::uint64_t> seeds;
+  for (const std::uint64_t step : {1, 2}) {
+    for (const std::size_t lane : {0, 1, 15}) {
+      for (const unsigned pair : {0, 1, 127}) seeds.insert(pattern_seed(step, lane, pair));
+    }
+  }
+  EXPECT_EQ(seeds.size(), 18U);
 }
 
 TEST(Pattern, notices_zeroes_another_seed_a_shift_and_one_bit) {

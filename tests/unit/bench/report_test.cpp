@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bench/report.h"
+
+#include <gmock/gmock.h>
+
+namespace railhead::bench {
+namespace {
+
+using std::chrono::seconds;
+using testing::HasSubstr;
+
+Json evidence(double rate_gbps) {
+  return {{"lanes",
+           {{{"nic", "mlx5_0"},
+             {"port", 1},
+             {"linkLayer", "InfiniBand"},
+             {"pci", "0000:18:00.0"},
+             {"rateGbps", rate_gbps},
+             {"pathMtu", 4096}}}}};
+}
+
+StepResult bandwidth_step(std::uint64_t bytes) {
+  StepResult done;
+  LaneResult lane;
+  lane.messages = bytes / done.step.size_bytes;
+  lane.bytes = bytes;
+  lane.end = lane.start + seconds(1);
+  done.lanes = {lane};
+  return done;
+}
+
+MemoryRun run_with(State state, Memory memory = Memory::host) {
+  MemoryRun run;
+  run.memory = memory;
+  run.result.outcome = {state, state == State::ok ? "" : "because"};
+  run.result.here = evidence(400);
+  run.result.there = evidence(100);
+  run.result.steps = {bandwidth_step(std::uint64_t{10'000'000'000})};
+  return run;
+}
+
+TEST(BenchReport, the_slower_end_is_what_can_be_expected) {
+  BenchResult result;
+  result.runs = {run_with(State::ok)};
+  const auto step = make_report(result).json["runs"][0]["steps"][0];
+  EXPECT_NEAR(step["gbps"].get<double>(), 80, 1e-9);
+  EXPECT_LT(step["expectedGbps"].get<double>(), 100);
+  EXPECT_NEAR(step["share"].get<double>(), 80 / step["expectedGbps"].get<double>(), 1e-9);
+}
+
+TEST(BenchReport, an_end_that_is_not_known_leaves_the_share_open_and_passes_any_requirement) {
+  BenchResult result;
+  result.required_share = 1;
+  result.runs = {run_with(State::ok)};
+  result.runs[0].result.there = Json("nonsense");
+  const auto report = make_report(result);
+  EXPECT_TRUE(report.json["runs"][0]["steps"][0]["share"].is_null());
+  EXPECT_EQ(report.json["state"], "ok");
+}
+
+TEST(BenchReport, less_than_is_required_is_a_state_of_its_own_for_large_messages_only) {
+  BenchResult result;
+  result.required_share = 0.9;
+  result.runs = {run_with(State::ok)};
+  EXPECT_EQ(overall(result).state, State::below_expected);
+  EXPECT_THAT(overall(result).why, HasSubstr("less than 90.0%"));
+  result.runs[0].result.steps[0].step.size_bytes = 4096;
+  EXPECT_TRUE(overall(result).ok());
+}
+
+TEST(BenchReport, a_route_that_does_not_exist_is_forgiven_where_another_was_measured) {
+  BenchResult result;
+  result.runs = {run_with(State::unsupported, Memory::gpu_dmabuf), run_with(State::ok)};
+  EXPECT_TRUE(overall(result).ok());
+  result.runs = {run_with(State::unsupported, Memory::gpu_dmabuf)};
+  EXPECT_EQ(overall(result).state, State::unsupported);
+}
+
+TEST(BenchReport, a_peer_that_was_lost_after_one_good_run_is_not_forgiven) {
+  for (const auto state : {State::peer_lost, State::timed_out, State::interrupted}) {
+    BenchResult result;
+    result.runs = {run_with(State::ok), run_with(state, Memory::gpu_dmabuf)};
+    EXPECT_EQ(overall(result).state, state);
+  }
+}
+
+TEST(BenchReport, wrong_data_is_worse_than_anything) {
+  BenchResult result;
+  result.runs = {run_with(State::peer_lost), run_with(State::data_mismatch, Memory::gpu_peermem)};
+  EXPECT_EQ(overall(result).state, State::data_mismatch);
+}
+
+TEST(BenchReport, a_session_that_never_began_is_still_a_document) {
+  BenchResult result;
+  MemoryRun run;
+  run.result.outcome = {State::wrong_key, "the keys differ"};
+  result.runs = {run};
+  const auto report = make_report(result);
+  EXPECT_EQ(report.json["kind"], "Bench");
+  EXPECT_EQ(report.json["state"], "wrong-key");
+  EXPECT_EQ(report.json["runs"][0]["steps"], Json::array());
+}
+
+TEST(BenchReport, each_state_has_a_name_of_its_own_that_reads_back) {
+  for (int i = 0; i <= static_cast<int>(State::usage); ++i) {
+    const auto state = static_cast<State>(i);
+    EXPECT_EQ(parse_state(to_string(state)), state);
+  }
+  EXPECT_EQ(parse_state("splendid"), State::protocol_error);
+}
+
+}  // namespace
+}  // namespace railhead::bench

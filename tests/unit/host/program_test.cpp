@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/program.h"
+
+#include <sys/stat.h>
+
+#include <gmock/gmock.h>
+
+#include "unit/host/temporary_directory.h"
+
+namespace railhead {
+namespace {
+
+using testing::HasSubstr;
+
+TEST(Program, is_found_on_path_in_its_order_and_only_where_it_can_be_run) {
+  const TemporaryDirectory first;
+  const TemporaryDirectory second;
+  const Environment environment{{"PATH", first.path().string() + ":" + second.path().string()}};
+  std::ofstream(first / "railhead-x") << "#!/bin/sh\n";
+  std::ofstream(second / "railhead-x") << "#!/bin/sh\n";
+  ::chmod((second / "railhead-x").c_str(), 0755);
+  EXPECT_EQ(find_program("railhead-x", environment).value(), second / "railhead-x");
+  ::chmod((first / "railhead-x").c_str(), 0755);
+  EXPECT_EQ(find_program("railhead-x", environment).value(), first / "railhead-x");
+}
+
+TEST(Program, is_not_looked_for_in_folders_that_depend_on_where_one_stands) {
+  const auto found = find_program("sh", {{"PATH", ":.:bin:"}});
+  EXPECT_FALSE(found) << *found;
+}
+
+TEST(Program, that_is_nowhere_says_where_it_was_looked_for) {
+  const auto found = find_program("railhead-x", {{"PATH", "/no/such/folder"}});
+  ASSERT_FALSE(found);
+  EXPECT_THAT(found.error().message, HasSubstr("railhead-x is not installed"));
+  EXPECT_THAT(found.error().message, HasSubstr("/no/such/folder"));
+  EXPECT_THAT(found.error().message, HasSubstr("../libexec/railhead"));
+}
+
+TEST(Program, that_cannot_be_run_leaves_this_one_as_it_is) {
+  EXPECT_THAT(become_program("/no/such/program", {"x"}).message,
+              HasSubstr("/no/such/program: No such file"));
+}
+
+}  // namespace
+}  // namespace railhead
