@@ -37,26 +37,26 @@ class Ball {
     while (in_flight_ > at_most) {
       TRY_STATUS(collect());
       if (watchman_.stopped()) return {};
-      TRY_STATUS(watchman_.look());
+      TRY_STATUS(watchman_.look_politely());
     }
     return {};
   }
 
-  void progressed(Time now) { watchman_.saw_progress(now); }
+  void progressed() { watchman_.saw_progress(); }
 
   /// Requests whose completion may wait to be looked at; a queue pair has room for more.
   static constexpr unsigned kInFlight = 16;
 
  private:
   Result<bool> catch_written(std::uint8_t value) {
-    constexpr unsigned kSpins = 1024;
+    constexpr unsigned kSpins = 64;
     while (true) {
       for (unsigned i = 0; i < kSpins; ++i) {
         if (run_.transport.target(0, run_.step.size_bytes - 1) == value) return true;
       }
       TRY_STATUS(collect());
       if (watchman_.stopped()) return false;
-      TRY_STATUS(watchman_.look_at(run_.clock.now()));
+      TRY_STATUS(watchman_.look_politely());
     }
   }
 
@@ -65,7 +65,7 @@ class Ball {
       TRY_STATUS(collect());
       if (received_ > 0) break;
       if (watchman_.stopped()) return false;
-      TRY_STATUS(watchman_.look());
+      TRY_STATUS(watchman_.look_politely());
     }
     --received_;
     TRY_STATUS(run_.transport.fill_receives(kInFlight));
@@ -105,7 +105,7 @@ Result<LaneResult> ping(const Run& run) {
     const bool caught = TRY(ball.catch_it(round));
     if (!caught) return Error{ErrorCode::unavailable, "stopped"};
     const Time now = run.clock.now();
-    ball.progressed(now);
+    ball.progressed();
     if (round > step.warm_up) {
       const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - before).count();
       result.latency.add(static_cast<std::uint64_t>(ns) / 2);
@@ -114,7 +114,7 @@ Result<LaneResult> ping(const Run& run) {
       result.start = now;
     }
     TRY_STATUS(ball.reap(Ball::kInFlight));
-    before = result.end = run.clock.now();
+    before = result.end = now;
     const auto counted = result.latency.count();
     if (by_time ? now - result.start >= std::chrono::milliseconds(step.duration_ms)
                 : counted >= step.iterations) {
@@ -132,12 +132,11 @@ Result<LaneResult> pong(const Run& run) {
   Ball ball(run);
   LaneResult result;
   result.start = run.clock.now();
-  ball.progressed(result.start);
   for (std::uint64_t round = 1; step.duration_ms != 0 || round <= rounds; ++round) {
     const bool caught = TRY(ball.catch_it(round));
     if (!caught) break;
     TRY_STATUS(ball.throw_it(round));
-    ball.progressed(run.clock.now());
+    ball.progressed();
     ++result.messages;
     TRY_STATUS(ball.reap(Ball::kInFlight));
   }
@@ -156,7 +155,7 @@ Result<LaneResult> time_reads(const Run& run) {
   for (std::uint64_t round = 1;; ++round) {
     const Time before = run.clock.now();
     TRY_STATUS(run.transport.post({Operation::read, 0, step.size_bytes, 1}));
-    while (TRY(run.transport.poll(completions)) == 0) TRY_STATUS(watchman.look());
+    while (TRY(run.transport.poll(completions)) == 0) TRY_STATUS(watchman.look_politely());
     const Time now = result.end = run.clock.now();
     watchman.saw_progress(now);
     if (round <= step.warm_up) {
