@@ -73,6 +73,7 @@ void add_nics_command(CLI::App& program, Invocation& invocation);
 void add_pools_command(CLI::App& program, Invocation& invocation);
 void add_nccl_log_command(CLI::App& program, Invocation& invocation);
 void add_pods_command(CLI::App& program, Invocation& invocation);
+void add_nfs_command(CLI::App& program, Invocation& invocation);
 void add_snapshot_command(CLI::App& program, Invocation& invocation);
 void add_bench_command(CLI::App& program, Invocation& invocation);
 void add_config_command(CLI::App& program, Invocation& invocation);

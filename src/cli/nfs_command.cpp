@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "agent/agent.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "proof/nfs_use.h"
+
+namespace railhead {
+namespace {
+
+using Counter = std::optional<std::uint64_t> NfsTransport::*;
+
+std::string sum_text(const NfsMount& mount, Counter counter) {
+  std::optional<std::uint64_t> sum;
+  for (const auto& one : mount.transports) {
+    if (one.*counter) sum = sum.value_or(0) + *(one.*counter);
+  }
+  return text_or_blank(sum);
+}
+
+Json mount_json(const NfsMount& mount, const NfsUse& use) {
+  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
+  Json json = {{"server", mount.server},
+               {"path", mount.path},
+               {"mountPoint", mount.mount_point},
+               {"version", or_null(mount.version)},
+               {"requestedProtocol", or_null(mount.protocol)},
+               {"address", json_or_null(mount.address)},
+               {"port", json_or_null(use.port)},
+               {"transport", or_null(use.transport)},
+               {"verdict", to_string(use.verdict)},
+               {"why", use.why}};
+  json["connections"] = Json::array();
+  for (const auto& one : mount.transports) {
+    json["connections"].push_back({{"transport", one.protocol},
+                                   {"connects", json_or_null(one.connects)},
+                                   {"sends", json_or_null(one.sends)},
+                                   {"receives", json_or_null(one.receives)}});
+  }
+  return json;
+}
+
+std::vector<std::string> row(const NfsMount& mount, const NfsUse& use) {
+  return {mount.server,
+          mount.path,
+          mount.mount_point,
+          mount.version,
+          use.transport,
+          mount.address.value_or(""),
+          text_or_blank(use.port),
+          std::string(to_string(use.verdict)),
+          std::to_string(mount.transports.size()),
+          sum_text(mount, &NfsTransport::connects),
+          sum_text(mount, &NfsTransport::sends),
+          sum_text(mount, &NfsTransport::receives),
+          use.why};
+}
+
+int show(const Invocation& invocation, const std::vector<NfsMount>& mounts,
+         const std::vector<std::string>& wanted) {
+  constexpr auto kWide = Column::Shown::wide;
+  Report report;
+  report.json = make_document("NfsMounts");
+  report.json["mounts"] = Json::array();
+  Table rows{{{"SERVER"},
+              {"PATH"},
+              {"MOUNTED ON"},
+              {"VERSION"},
+              {"TRANSPORT"},
+              {"ADDRESS"},
+              {"PORT"},
+              {"VERDICT"},
+              {"CONNECTIONS", kWide},
+              {"CONNECTS", kWide},
+              {"SENDS", kWide},
+              {"RECEIVES", kWide},
+              {"BECAUSE", kWide}},
+             {}};
+  std::vector<std::string> warnings;
+  int code = kExitOk;
+  for (const auto& mount : mounts) {
+    const auto use = judge_nfs(mount, wanted);
+    report.json["mounts"].push_back(mount_json(mount, use));
+    rows.rows.push_back(row(mount, use));
+    if (use.verdict == NfsVerdict::fallback) {
+      code = kExitProblem;
+      warnings.push_back(mount.mount_point + ": " + use.why);
+    } else if (use.verdict == NfsVerdict::unknown && code == kExitOk) {
+      code = kExitCannotTell;
+    }
+  }
+  report.json["warnings"] = warnings;
+  if (mounts.empty()) {
+    report.sections.push_back({"", {}, {"no NFS mount on this node"}});
+  } else {
+    report.sections.push_back({"", std::move(rows), {}});
+  }
+  if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, std::move(warnings)});
+  return invocation.print(report, code);
+}
+
+int show_nfs(const Invocation& invocation, const Config& config,
+             const std::vector<std::string>& wanted) {
+  const auto origin = machine_origin(config);
+  if (!origin) return invocation.fail("nfs", origin.error());
+  const auto host = open_machine(*origin);
+  if (!host) return invocation.fail("nfs", host.error());
+  const auto mounts = read_nfs_mounts(**host);
+  if (!mounts) return invocation.fail("nfs", mounts.error());
+  if (!*mounts) {
+    return invocation.fail("nfs",
+                           Error{ErrorCode::unavailable, "/proc/self/mountstats is not there"});
+  }
+  return show(invocation, **mounts, wanted);
+}
+
+}  // namespace
+
+void add_nfs_command(CLI::App& program, Invocation& invocation) {
+  auto* app = program.add_subcommand(
+      "nfs", "Show which NFS mounts use RDMA, and which were to use it and do not");
+  auto wanted = std::make_shared<std::vector<std::string>>();
+  add_settings(*app, invocation, {"host.root", "host.snapshot"});
+  add_config_option(*app, invocation);
+  add_output_option(*app, invocation);
+  app->add_option("--want", *wanted,
+                  "mount points that have to be on RDMA, with * and ?; may be given several times")
+      ->type_name("PATTERN");
+  app->footer(
+      "A mount is to use RDMA if it or its line in /etc/fstab says so, or --want names it.\n"
+      "Exit codes: 0 ok, 1 one fell back to another transport, 2 cannot tell.\n"
+      "Example: railhead nfs --want '/data/*'");
+  app->callback([&invocation, wanted] {
+    invocation.run = [&invocation, wanted] {
+      return invocation.with_config(
+          "nfs", [&](const Config& config) { return show_nfs(invocation, config, *wanted); });
+    };
+  });
+}
+
+}  // namespace railhead

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usage/nfs_mounts.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::size_t kMaxMounts = 4096;
+constexpr std::size_t kMaxTransports = 256;  // nconnect= ends at 16, trunking makes few more
+
+Error malformed(std::size_t number, std::string_view line) {
+  return {ErrorCode::malformed,
+          "mountstats: line " + std::to_string(number) + ": " + quoted(trim(line))};
+}
+
+bool is_octal(char c) {
+  return c >= '0' && c <= '7';
+}
+
+/// The kernel writes blank, tab, newline and backslash as \ooo.
+std::string unescaped(std::string_view text) {
+  std::string plain;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) &&
+                        is_octal(text[i + 2]) && is_octal(text[i + 3]);
+    if (!escape) {
+      plain += text[i];
+      continue;
+    }
+    const int code = (text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0');
+    plain += static_cast<char>(code & 0xff);
+    i += 3;
+  }
+  return plain;
+}
+
+bool is_nfs(std::string_view type) {
+  return type == "nfs" || type == "nfs4";
+}
+
+/// "device SERVER:PATH mounted on PLACE with fstype nfs4 statvers=1.1"
+std::optional<NfsMount> mount_of(const std::vector<std::string_view>& words) {
+  if (words.size() < 8 || words[2] != "mounted" || words[3] != "on" || words[5] != "with" ||
+      words[6] != "fstype") {
+    return std::nullopt;
+  }
+  NfsMount mount;
+  const auto source = unescaped(words[1]);
+  // An IPv6 address stands in brackets and has colons of its own.
+  const auto colon = source.find(":/", source.starts_with('[') ? source.find(']') : 0);
+  mount.server = source.substr(0, colon);
+  if (colon != std::string::npos) mount.path = source.substr(colon + 1);
+  mount.mount_point = unescaped(words[4]);
+  return mount;
+}
+
+Status take_options(NfsMount& mount, std::string_view options, std::size_t number) {
+  mount.version = mount_option(options, "vers").value_or("");
+  mount.protocol = mount_option(options, "proto").value_or("");
+  const auto port = mount_option(options, "port");
+  if (!port) return {};
+  const auto value = parse_unsigned(*port);
+  if (!value || *value > std::numeric_limits<std::uint16_t>::max()) {
+    return malformed(number, "port=" + std::string(*port));
+  }
+  if (*value != 0) mount.port = static_cast<std::uint16_t>(*value);
+  return {};
+}
+
+/// "xprt: rdma 0 0 2 0 5 14 14 …": port, binds, connects, connect time, idle time, sends, receives.
+/// Of another protocol only the name is known: udp has no connects.
+Result<NfsTransport> transport_of(const std::vector<std::string_view>& words, std::size_t number,
+                                  std::string_view line) {
+  if (words.size() < 2) return malformed(number, line);
+  NfsTransport transport;
+  transport.protocol = to_lower(words[1]);
+  if (transport.protocol != "rdma" && transport.protocol != "tcp") return transport;
+  if (words.size() < 9) return malformed(number, line);
+  const auto at = [&](std::size_t index) { return parse_unsigned(words[index]); };
+  const auto connects = at(4);
+  const auto sends = at(7);
+  const auto receives = at(8);
+  if (!connects || !sends || !receives) return malformed(number, line);
+  transport.connects = *connects;
+  transport.sends = *sends;
+  transport.receives = *receives;
+  return transport;
+}
+
+NfsMount* at_place(std::vector<NfsMount>& mounts, std::string_view escaped_place) {
+  const auto place = unescaped(escaped_place);
+  const auto found = std::find_if(mounts.rbegin(), mounts.rend(), [&](const NfsMount& mount) {
+    return mount.mount_point == place;
+  });
+  return found == mounts.rend() ? nullptr : &*found;
+}
+
+Result<std::optional<std::string>> read_of_machine(Host& host, const std::string& name) {
+  auto text = host.read("/proc/1/" + name);
+  if (text && *text) return text;
+  return host.read("/proc/self/" + name);
+}
+
+}  // namespace
+
+std::optional<std::string_view> mount_option(std::string_view options, std::string_view key) {
+  for (const auto word : split(options, ',')) {
+    const auto equal = word.find('=');
+    if (trim(word.substr(0, equal)) != key) continue;
+    return equal == std::string_view::npos ? std::string_view() : word.substr(equal + 1);
+  }
+  return std::nullopt;
+}
+
+Result<std::vector<NfsMount>> parse_mountstats(std::string_view text) {
+  std::vector<NfsMount> mounts;
+  bool inside = false;
+  std::size_t number = 0;
+  for (const auto line : split(text, '\n')) {
+    ++number;
+    const auto words = split_words(line);
+    if (words.empty()) continue;
+    if (words[0] == "device") {
+      const auto mount = mount_of(words);
+      inside = mount && is_nfs(words[7]);
+      if (!inside) continue;
+      if (mounts.size() == kMaxMounts)
+        return Error{ErrorCode::too_large, "more NFS mounts than 4096"};
+      mounts.push_back(*mount);
+    } else if (inside && words[0] == "opts:" && words.size() > 1) {
+      TRY_STATUS(take_options(mounts.back(), words[1], number));
+    } else if (inside && words[0] == "xprt:") {
+      auto transport = TRY(transport_of(words, number, line));
+      auto& all = mounts.back().transports;
+      if (all.size() == kMaxTransports) return malformed(number, line);
+      all.push_back(std::move(transport));
+    }
+  }
+  return mounts;
+}
+
+void add_addresses(std::vector<NfsMount>& mounts, std::string_view mountinfo) {
+  for (const auto line : split(mountinfo, '\n')) {
+    const auto words = split_words(line);
+    // 36 23 0:30 / /mnt/data rw,relatime … - nfs4 10.1.0.1:/ rw,vers=4.1,…
+    const auto dash = std::find(words.begin(), words.end(), "-");
+    if (words.size() < 10 || words.end() - dash < 4 || !is_nfs(dash[1])) continue;
+    const auto address = mount_option(dash[3], "addr");
+    auto* mount = at_place(mounts, words[4]);
+    if (mount != nullptr && address) mount->address = std::string(*address);
+  }
+}
+
+void add_declarations(std::vector<NfsMount>& mounts, std::string_view fstab) {
+  for (const auto line : split(fstab, '\n')) {
+    const auto words = split_words(line);
+    if (words.size() < 4 || words[0].starts_with('#') || !is_nfs(words[2])) continue;
+    if (auto* mount = at_place(mounts, words[1])) mount->declared = std::string(words[3]);
+  }
+}
+
+Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(Host& host) {
+  const auto statistics = TRY(read_of_machine(host, "mountstats"));
+  if (!statistics) return std::optional<std::vector<NfsMount>>();
+  auto mounts = TRY(parse_mountstats(*statistics));
+  // Both only add to what is known: without them there is no address and no declaration.
+  const auto mountinfo = read_of_machine(host, "mountinfo");
+  if (mountinfo && *mountinfo) add_addresses(mounts, **mountinfo);
+  const auto fstab = host.read("/etc/fstab");
+  if (fstab && *fstab) add_declarations(mounts, **fstab);
+  return std::optional(std::move(mounts));
+}
+
+}  // namespace railhead

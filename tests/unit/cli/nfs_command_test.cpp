@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "unit/cli/program.h"
+
+namespace railhead::test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+class NfsCommand : public testing::Test {
+ protected:
+  NfsCommand() {
+    std::string pattern = (fs::temp_directory_path() / "railhead-nfs-XXXXXX").string();
+    root_ = mkdtemp(pattern.data());
+  }
+
+  ~NfsCommand() override { fs::remove_all(root_); }
+
+  void mount_by(const std::string& transport) const {
+    write("proc/1/mountstats",
+          "device nas:/a mounted on /data with fstype nfs4 statvers=1.1\n"
+          "\topts:\trw,vers=4.1,proto=" +
+              transport + "\n\txprt:\t" + transport + " 0 0 1 0 5 14 13 0 1 0\n");
+    write("proc/1/mountinfo",
+          "36 23 0:30 / /data rw - nfs4 nas:/a rw,proto=" + transport + ",addr=10.1.0.1\n");
+  }
+
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+
+  [[nodiscard]] Said nfs(std::vector<std::string> more = {}) const {
+    more.insert(more.begin(), {"nfs", "--host-root", root_.string()});
+    return run(more);
+  }
+
+  fs::path root_;
+};
+
+TEST_F(NfsCommand, a_mount_over_rdma_is_good) {
+  mount_by("rdma");
+  const auto said = nfs({"-o", "json", "--want", "/data"});
+  EXPECT_EQ(said.code, kExitOk) << said.err;
+  const auto mount = said.json()["mounts"][0];
+  EXPECT_EQ(mount["verdict"], "RDMA");
+  EXPECT_EQ(mount["address"], "10.1.0.1");
+  EXPECT_EQ(mount["port"], 20049);
+  EXPECT_EQ(mount["connections"][0]["receives"], 13);
+  EXPECT_THAT(nfs().out, HasSubstr("nas      /a     /data        4.1       rdma"));
+}
+
+TEST_F(NfsCommand, a_fallback_is_a_problem_and_plain_tcp_is_none) {
+  mount_by("tcp");
+  EXPECT_EQ(nfs().code, kExitOk);
+  EXPECT_EQ(nfs({"--want", "/data"}).code, kExitProblem);
+  write("etc/fstab", "nas:/a /data nfs4 rdma,port=20049 0 0\n");
+  const auto said = nfs();
+  EXPECT_EQ(said.code, kExitProblem);
+  EXPECT_THAT(said.out, HasSubstr("fallback"));
+  EXPECT_THAT(said.out, HasSubstr("/data: option rdma in /etc/fstab, connected by tcp"));
+}
+
+TEST_F(NfsCommand, no_mount_is_no_problem_and_no_statistics_are_no_answer) {
+  EXPECT_EQ(nfs().code, kExitCannotTell);
+  write("proc/self/mountstats", "device proc mounted on /proc with fstype proc\n");
+  EXPECT_THAT(nfs().out, HasSubstr("no NFS mount on this node"));
+  EXPECT_EQ(nfs().code, kExitOk);
+  write("proc/self/mountstats", "device s:/ mounted on /m with fstype nfs4\n\txprt:\trdma\n");
+  EXPECT_THAT(nfs().err, HasSubstr("mountstats: line 2"));
+}
+
+}  // namespace
+}  // namespace railhead::test
