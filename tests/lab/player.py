@@ -49,9 +49,8 @@ def play_steps(world, scenario: text.Scenario) -> bool:
             label=step.label(),
             line=step.line,
             wrong=wrong,
-            output="\n".join(output.splitlines()[-KEPT_LINES:]) if wrong else "",
-            evidence="" if wrong else text.evidence(step, output),
-            keep=step.text if step.word == "keep" else "",
+            output="\n".join(output.splitlines()[-KEPT_LINES:]) if wrong or step.shown else "",
+            evidence="" if wrong or step.shown else text.evidence(step, output),
             seconds=round(time.monotonic() - began, 1),
         )
 

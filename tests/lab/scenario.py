@@ -5,7 +5,7 @@ import dataclasses
 import pathlib
 import re
 
-WORDS = ("host", "in", "log", "page", "agent", "pod", "stop", "keep")
+WORDS = ("host", "in", "log", "page", "agent", "pod", "stop")
 DEFAULT_LIMIT_S = 60
 
 
@@ -30,6 +30,8 @@ class Step:
     line: int
     background: bool = False
     within_s: float = 0.0  # tried again so long until it is as expected; 0: once
+    limit_s: int = DEFAULT_LIMIT_S  # one attempt may take so long
+    shown: bool = False  # the whole output belongs to the result
     expectations: list[Expectation] = dataclasses.field(default_factory=list)
 
     def label(self) -> str:
@@ -50,7 +52,7 @@ class Scenario:
 _HEADER = re.compile(r"(title|kernel): (.+)")
 _COMMAND = re.compile(r"(host|in (?P<pod>[a-z0-9-]+))(?P<background> &)?: (?P<text>.+)")
 _EXPECTATION = re.compile(r"(has|lacks|matches|exit) (.+)")
-_WITHIN = re.compile(r"within (\d+) s")
+_TIME = re.compile(r"(within|limit) (\d+) s")
 
 
 def _step(line: str, number: int) -> Step | None:
@@ -62,7 +64,7 @@ def _step(line: str, number: int) -> Step | None:
     word, _, rest = line.partition(" ")
     if word in ("log", "page", "agent"):
         return Step(word, "", rest, number)
-    if word in ("pod", "keep") and rest:
+    if word == "pod" and rest:
         subject, _, text = rest.partition(" ")
         return Step(word, subject, text, number)
     if word == "stop" and rest:
@@ -85,12 +87,16 @@ def _lines(text: str):
 
 
 def _add_detail(step: Step, text: str, number: int) -> bool:
-    within, expectation = _WITHIN.fullmatch(text), _EXPECTATION.fullmatch(text)
-    if within:
-        step.within_s = float(within[1])
+    time, expectation = _TIME.fullmatch(text), _EXPECTATION.fullmatch(text)
+    if time and time[1] == "limit":
+        step.limit_s = int(time[2])
+    elif time:
+        step.within_s = float(time[2])
+    elif text == "show":
+        step.shown = True
     elif expectation:
         step.expectations.append(Expectation(expectation[1], expectation[2], number))
-    return bool(within or expectation)
+    return bool(time or expectation or text == "show")
 
 
 def parse(path: pathlib.Path) -> Scenario:

@@ -36,6 +36,11 @@ class Reading(unittest.TestCase):
             with self.assertRaisesRegex(scenario.Malformed, r"one\.txt:2: "):
                 parsed(f"title: t\n{bad}\nhost: ls\n")
 
+    def test_a_step_may_take_longer_and_show_its_output(self):
+        self.assertEqual((60, False), (step().limit_s, step().shown))
+        longer = step("limit 200 s", "within 5 s", "show")
+        self.assertEqual((200, 5.0, True), (longer.limit_s, longer.within_s, longer.shown))
+
     def test_an_expectation_that_nobody_knows_is_refused(self):
         with self.assertRaisesRegex(scenario.Malformed, "contains x"):
             step("contains x")

@@ -16,6 +16,7 @@ class Story:
         self._passed: list[str] = []
         self._failed: list[str] = []
         self._rows: list[str] = []
+        self._shown: list[str] = []
         self._title = self._kernel = ""
 
     def _say(self, line: str, code: str = "") -> None:
@@ -50,15 +51,17 @@ class Story:
         self._say(f"  {name}", "2")
 
     def _step(self, label: str, wrong: str, evidence: str, seconds: float, output: str,
-              line: int, keep: str) -> None:  # noqa: ARG002
+              line: int) -> None:
         mark = "FAIL" if wrong else "ok"
         slow = f" ({seconds:.0f} s)" if seconds >= 5 else ""
         self._say(f"  {mark:<5}{label[:WIDTH]}{slow}", "31;1" if wrong else "")
         if wrong:
             self._say(f"       line {line}: {wrong}", "31")
-            for text in output.splitlines():
-                self._say(f"       | {text}")
-        elif evidence:
+        elif output:
+            self._shown += ["", f"`{label}`", "", "```", *output.splitlines(), "```"]
+        for text in output.splitlines():
+            self._say(f"       | {text}")
+        if evidence:
             self._say(f"       {evidence[:WIDTH]}", "36")
 
     def _end(self, name: str, good: bool, seconds: float) -> None:
@@ -88,6 +91,7 @@ class Story:
             "| scenario | result | time |",
             "|---|---|---|",
             *self._rows,
+            *self._shown,
             "",
         ])
 

@@ -15,7 +15,8 @@ PROC_GPUS = pathlib.Path("/proc/driver/nvidia/gpus")
 # A container has the machine's programs: its image is a busybox and nothing else.
 SHARED = {"/usr": "/usr", "/lib": "/usr/lib", "/lib64": "/usr/lib64"}
 SHARED |= {"/etc/libibverbs.d": "/etc/libibverbs.d", "/lab": "/lab/tree/tests/lab/guest"}
-PATH = "/usr/sbin:/usr/bin:/bin"
+SHARED |= {"/opt/railhead": "/lab/bin"}
+PATH = "/opt/railhead:/usr/sbin:/usr/bin:/bin"
 NO_CAPABILITIES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs")
 
 
@@ -32,8 +33,9 @@ def gpu_uuids() -> list[str]:
 class Background:
     """A command that runs beside the next steps."""
 
-    def __init__(self, run) -> None:
+    def __init__(self, run, limit_s: int) -> None:
         self.result: tuple[int, str] | None = None
+        self._limit_s = limit_s
         self._thread = threading.Thread(target=self._keep, args=(run,), daemon=True)
         self._thread.start()
 
@@ -41,8 +43,8 @@ class Background:
         self.result = run()
 
     def wait(self) -> tuple[int, str]:
-        self._thread.join(DEFAULT_LIMIT_S)
-        return self.result or (124, f"not ended within {DEFAULT_LIMIT_S} s")
+        self._thread.join(self._limit_s)
+        return self.result or (124, f"not ended within {self._limit_s} s")
 
 
 class World:
@@ -59,18 +61,18 @@ class World:
         return getattr(self, f"_{step.word}")(step)
 
     def _host(self, step: Step) -> tuple[int, str]:
-        return self._command(step, lambda: self._run_here(step.text))
+        return self._command(step, lambda: self._run_here(step))
 
     def _in(self, step: Step) -> tuple[int, str]:
         if step.subject not in self._pods:
             raise Malformed(f"line {step.line}: no pod {step.subject} was started")
         container = self._pods[step.subject][1]
-        return self._command(step, lambda: self._run_inside(container, step.text))
+        return self._command(step, lambda: self._run_inside(container, step))
 
     def _command(self, step: Step, run) -> tuple[int, str]:
         if not step.background:
             return run()
-        self._background.append((step, Background(run)))
+        self._background.append((step, Background(run, step.limit_s)))
         return 0, "started"
 
     def ended(self):
@@ -79,26 +81,26 @@ class World:
         for step, command in waiting:
             yield step, *command.wait()
 
-    def _run_here(self, text: str) -> tuple[int, str]:
+    def _run_here(self, step: Step) -> tuple[int, str]:
         try:
             done = subprocess.run(
-                ["/bin/dash", "-c", text],
+                ["/bin/dash", "-c", step.text],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                timeout=DEFAULT_LIMIT_S,
+                timeout=step.limit_s,
                 check=False,
             )
         except subprocess.TimeoutExpired as late:
             return 124, (late.stdout or b"").decode(errors="replace") + "\n(not ended in time)"
         return done.returncode, done.stdout.decode(errors="replace")
 
-    def _run_inside(self, container: cri.Container, text: str) -> tuple[int, str]:
-        command = ["/bin/sh", "-c", f"exec 2>&1; {text}"]
+    def _run_inside(self, container: cri.Container, step: Step) -> tuple[int, str]:
+        command = ["/bin/sh", "-c", f"exec 2>&1; {step.text}"]
         request = cri.pb.ExecSyncRequest(
-            container_id=container.id, cmd=command, timeout=DEFAULT_LIMIT_S
+            container_id=container.id, cmd=command, timeout=step.limit_s
         )
-        answer = self._runtime.cri.call("ExecSync", request)
+        answer = self._runtime.cri.call("ExecSync", request, timeout_s=step.limit_s + 10)
         return answer.exit_code, (answer.stdout + answer.stderr).decode(errors="replace")
 
     def _agent(self, step: Step) -> tuple[int, str]:

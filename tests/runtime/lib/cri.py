@@ -174,12 +174,13 @@ class Cri:
             self._channel.close()
             self._channel = None
 
-    def call(self, method: str, request, service: str = "RuntimeService"):
+    def call(self, method: str, request, service: str = "RuntimeService",
+             timeout_s: float = TIMEOUT_S):
         if self._channel is None:
             options = [("grpc.enable_http_proxy", 0)]
             self._channel = grpc.insecure_channel(self._address, options)
         try:
-            return _PROTOCOL.call(self._channel, service, method, request, TIMEOUT_S)
+            return _PROTOCOL.call(self._channel, service, method, request, timeout_s)
         except grpc.RpcError as error:
             raise Refused(error.details()) from None
 
