@@ -53,7 +53,9 @@ void PodLedger::follow(Entry& entry, const PodUse& pod, std::size_t index, Chang
       changes.fell_back.push_back(index);
     }
     known = pod;
+    entry.calm = 0;
   } else if (known && pod.verdict != Verdict::unknown) {
+    if (pod.verdict != Verdict::rdma && ++entry.calm < kCalm) return;
     changes.recovered.push_back(index);
     known.reset();
   }

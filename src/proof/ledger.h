@@ -40,6 +40,9 @@ class PodLedger {
   static constexpr unsigned kPatience = 20;
   /// One that fell back is gone when so many lack it: a single reading may miss one.
   static constexpr unsigned kGone = 2;
+  /// One that fell back and does not use RDMA has recovered when so many readings in a row find no
+  /// fallback: a job closes its connections between two phases, too.
+  static constexpr unsigned kCalm = 4;
 
   /// What a reading changed.
   struct Changes {
@@ -60,6 +63,7 @@ class PodLedger {
     PodTotals totals;
     std::optional<PodUse> fallback;  ///< as last seen, while it is one
     unsigned missing = 0;
+    unsigned calm = 0;  ///< readings in a row without the fallback
   };
 
   static void follow(Entry& entry, const PodUse& pod, std::size_t index, Changes& changes);

@@ -193,7 +193,7 @@ BESIDE_PERFTEST = """## Beside perftest
 `./dev lab --write` runs `railhead bench` and perftest (`ib_write_bw`, `ib_write_lat`) in turns in one container without privileges,
 and keeps every round in [lab-result.md](lab-result.md). Wanted: 95 % of perftest's bandwidth at 64 KiB and 1 MiB, and a median
 latency of at most 105 % of perftest's. It is soft-RoCE on an emulated machine with two processors. That proves that both take
-the same path (verbs, a reliable connection, the same depth), that Railhead's loop costs no more than perftest's, and that the data
+the same path (verbs, a reliable connection, the same depth), that Railhead's loop costs about as much as perftest's, and that the data
 arrived as sent. It says nothing of line rate, of a NIC, or of the speed of any real machine; and single rounds of a latency there
 differ by more than a factor of two, in both programs, since the emulator's threads wait for each other.
 """

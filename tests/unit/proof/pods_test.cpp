@@ -394,6 +394,19 @@ TEST_F(PodsTest, a_fallback_that_cannot_be_judged_for_a_while_has_not_recovered)
   EXPECT_THAT(ledger.update(view(), {}).fell_back, IsEmpty());
 }
 
+TEST_F(PodsTest, a_fallback_that_is_idle_between_two_phases_has_not_recovered) {
+  PodLedger ledger;
+  const auto look = [&](unsigned connections) {
+    job().network->connections = connections;
+    return ledger.update(view(), {});
+  };
+  look(1);
+  for (unsigned i = 1; i < PodLedger::kCalm; ++i) EXPECT_THAT(look(0).recovered, IsEmpty());
+  EXPECT_THAT(look(1).fell_back, IsEmpty());
+  for (unsigned i = 1; i < PodLedger::kCalm; ++i) EXPECT_THAT(look(0).recovered, IsEmpty());
+  EXPECT_EQ(look(0).recovered.size(), 1U);
+}
+
 TEST_F(PodsTest, a_container_is_forgotten_after_a_while) {
   PodLedger ledger;
   ledger.update(view(), {});
