@@ -8,6 +8,7 @@ import statistics
 import subprocess
 
 import kubelet_page
+import lab_page
 from page_tables import goal, table
 
 NAMES = {
@@ -188,17 +189,6 @@ def micro_section(results):
     return table(["in this process, without a runtime", "median"], rows)
 
 
-BESIDE_PERFTEST = """## Beside perftest
-
-`./dev lab --write` runs `railhead bench` and perftest (`ib_write_bw`, `ib_write_lat`) in turns in one container without privileges,
-and keeps every round in [lab-result.md](lab-result.md). Wanted: 95 % of perftest's bandwidth at 64 KiB and 1 MiB, and a median
-latency of at most 105 % of perftest's. It is soft-RoCE on an emulated machine with two processors. That proves that both take
-the same path (verbs, a reliable connection, the same depth), that Railhead's loop costs about as much as perftest's, and that the data
-arrived as sent. It says nothing of line rate, of a NIC, or of the speed of any real machine; and single rounds of a latency there
-differ by more than a factor of two, in both programs, since the emulator's threads wait for each other.
-"""
-
-
 def render(args, root, rounds, micro, kubelet):
     figures = Figures(rounds)
     one = rounds[0]
@@ -223,7 +213,7 @@ def render(args, root, rounds, micro, kubelet):
         "## Process start to synchronized\n\nFrom before `fork` until the runtime has the plugin registered, configured and synchronized.\n",
         start_table(figures, one["containers"]),
         *kubelet_page.section(kubelet),
-        BESIDE_PERFTEST,
+        lab_page.section(),
         "## Reading and deciding\n\nCold: a new reader each time, nothing kept from the read before; the kernel's page cache is warm.\n",
         micro_section(micro),
     ]
