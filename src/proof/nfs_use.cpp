@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/sort_unique.h"
 #include "base/text.h"
 
 namespace railhead {
@@ -51,8 +52,7 @@ std::string_view to_string(NfsVerdict verdict) {
 NfsUse judge_nfs(const NfsMount& mount, const std::vector<std::string>& wanted) {
   std::vector<std::string> protocols;
   for (const auto& one : mount.transports) protocols.push_back(one.protocol);
-  std::sort(protocols.begin(), protocols.end());
-  protocols.erase(std::unique(protocols.begin(), protocols.end()), protocols.end());
+  sort_unique(protocols);
   NfsUse use;
   use.transport = join(protocols, ",");
   use.port = port_of(mount, use.transport);
