@@ -28,7 +28,8 @@ _BLOCK = re.compile(r"^(bandwidth|latency) of (\d+) bytes, (\S+).*\n((?:round .*
 
 
 def _row(measure, size, unit, rounds):
-    ours, theirs, ratios = zip(*([float(cell) for cell in line.split()[2:]] for line in rounds.splitlines()))
+    rows = [line.split()[2:] for line in rounds.splitlines() if "no figure" not in line]
+    ours, theirs, ratios = zip(*([float(cell) for cell in row] for row in rows))
     return [
         f"{measure} of {size} bytes, {unit}{', p50' if measure == 'latency' else ''}",
         *(f"{statistics.median(figures):.4g}" for figures in (ours, theirs)),

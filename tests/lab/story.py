@@ -15,8 +15,9 @@ class Story:
         self._colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         self._passed: list[str] = []
         self._failed: list[str] = []
-        self._rows: list[str] = []
-        self._shown: list[str] = []
+        self._again: list[str] = []
+        self._rows: dict[str, str] = {}
+        self._shown: dict[str, str] = {}  # by the step, as it was last
         self._title = self._kernel = ""
 
     def _say(self, line: str, code: str = "") -> None:
@@ -58,7 +59,7 @@ class Story:
         if wrong:
             self._say(f"       line {line}: {wrong}", "31")
         elif output:
-            self._shown += ["", f"`{label}`", "", "```", *output.splitlines(), "```"]
+            self._shown[label] = f"\n`{label}`\n\n```\n{output.rstrip()}\n```"
         for text in output.splitlines():
             self._say(f"       | {text}")
         if evidence:
@@ -66,8 +67,9 @@ class Story:
 
     def _end(self, name: str, good: bool, seconds: float) -> None:
         (self._passed if good else self._failed).append(name)
-        self._rows.append(f"| {self._title} | {'passed' if good else 'FAILED'} | {seconds:.0f} s |")
-        self._say(f"  {'passed' if good else 'FAILED'} in {seconds:.0f} s", "32" if good else "31;1")
+        result = ("passed" if good else "FAILED") + (" the second time" if name in self._again else "")
+        self._rows[name] = f"| {self._title} | {result} | {seconds:.0f} s |"
+        self._say(f"  {result} in {seconds:.0f} s", "32" if good else "31;1")
 
     def _broken(self, why: str) -> None:
         self._say(f"  the machine is broken:\n{why}", "31;1")
@@ -80,6 +82,15 @@ class Story:
         self._failed += missing
         return [name for name in names if name in self._failed]
 
+    @property
+    def failed(self) -> list[str]:
+        return list(self._failed)
+
+    def again(self) -> None:
+        """Those that failed are played once more."""
+        self._say(f"\nonce more: {', '.join(self._failed)}", "1")
+        self._again, self._failed = self._failed, []
+
     def page(self, version: str) -> str:
         """The result as a page of docs/."""
         return "\n".join([
@@ -90,8 +101,8 @@ class Story:
             "",
             "| scenario | result | time |",
             "|---|---|---|",
-            *self._rows,
-            *self._shown,
+            *self._rows.values(),
+            *self._shown.values(),
             "",
         ])
 
@@ -99,6 +110,8 @@ class Story:
         """Whether all is well; prints the last line."""
         lost = wanted - len(self._passed) - len(self._failed)
         more = f", {lost} not played" if lost else ""
+        if self._again:
+            more += f", {len(self._again)} played twice"
         self._say(f"\nlab: {len(self._passed)} passed, {len(self._failed)} failed{more} "
                   f"in {seconds:.0f} s")
         return not self._failed and not lost
