@@ -14,6 +14,7 @@
 #include <climits>
 #include <string_view>
 
+#include "host/devlink.h"
 #include "host/host_error.h"
 #include "host/rdma_netlink.h"
 #include "host/resolve.h"
@@ -193,6 +194,10 @@ Result<std::optional<DeviceNode>> DirectoryHost::device(const std::string& path)
 
 Result<std::optional<std::string>> DirectoryHost::rdma(const RdmaDump& dump) {
   return has_real_sysfs_ ? ask_rdma_netlink(dump) : kAbsent;
+}
+
+Result<std::optional<std::string>> DirectoryHost::devlink_info(const std::string& pci_address) {
+  return has_real_sysfs_ ? ask_devlink_info(pci_address) : kAbsent;
 }
 
 }  // namespace railhead

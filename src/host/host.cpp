@@ -26,6 +26,14 @@ Result<std::optional<std::string>> Host::rdma(const RdmaDump& /*dump*/) {
   return kAbsent;
 }
 
+Result<std::optional<std::string>> Host::devlink_info(const std::string& /*pci_address*/) {
+  return kAbsent;
+}
+
+std::string devlink_path(const std::string& pci_address) {
+  return "/.netlink/devlink/pci." + pci_address;
+}
+
 std::string rdma_path(const RdmaDump& dump) {
   std::string path = "/.netlink/rdma/" + std::to_string(dump.command);
   if (dump.device) path += "." + std::to_string(*dump.device);

@@ -67,11 +67,20 @@ class Host {
   /// changed whenever they were listed, ETIMEDOUT and EFBIG are limits of ours. Unless overridden
   /// there is no kernel to ask.
   virtual Result<std::optional<std::string>> rdma(const RdmaDump& dump);
+
+  /// What the driver of a PCI function ("0000:3b:00.0") says of it through devlink: the message as
+  /// the kernel sends it, with zeros where nobody here reads it. Absent where there is no devlink,
+  /// where this function is not one of its devices (also: not in our network namespace), and where
+  /// its driver says nothing. Unless overridden there is no kernel to ask.
+  virtual Result<std::optional<std::string>> devlink_info(const std::string& pci_address);
 };
 
 /// Where a snapshot keeps the answer, as a directory of pieces: "/.netlink/rdma/10.0" for command
 /// 10 of device 0. No machine has such a path.
 std::string rdma_path(const RdmaDump& dump);
+
+/// Likewise "/.netlink/devlink/pci.0000:3b:00.0".
+std::string devlink_path(const std::string& pci_address);
 
 /// Where `link` at `path` (absolute) points, as an absolute path, by text alone: "." and ".." are
 /// taken away, nothing is resolved. "/a/b" with "../c" is "/c".

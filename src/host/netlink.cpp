@@ -44,4 +44,25 @@ std::optional<NetlinkAttribute> take_netlink_attribute(std::string_view& bytes) 
   return NetlinkAttribute{type, payload};
 }
 
+std::string netlink_attribute(std::uint16_t type, std::string_view payload) {
+  const nlattr header{static_cast<std::uint16_t>(sizeof(nlattr) + payload.size()), type};
+  auto bytes = netlink_bytes(header).append(payload);
+  bytes.resize((bytes.size() + 3) / 4 * 4);
+  return bytes;
+}
+
+std::string netlink_message(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence,
+                            std::string_view payload) {
+  nlmsghdr header{};
+  header.nlmsg_len = static_cast<std::uint32_t>(sizeof header + payload.size());
+  header.nlmsg_type = type;
+  header.nlmsg_flags = flags;
+  header.nlmsg_seq = sequence;
+  return netlink_bytes(header).append(payload);
+}
+
+void blank_netlink(std::string& whole, std::string_view part) {
+  std::fill_n(whole.begin() + (part.data() - whole.data()), part.size(), '\0');
+}
+
 }  // namespace railhead

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 
@@ -44,5 +45,24 @@ std::optional<T> netlink_number(std::string_view payload) {
   std::memcpy(&value, payload.data(), sizeof value);
   return value;
 }
+
+/// An attribute, padded.
+std::string netlink_attribute(std::uint16_t type, std::string_view payload);
+
+/// A message whose payload is padded already.
+std::string netlink_message(std::uint16_t type, std::uint16_t flags, std::uint32_t sequence,
+                            std::string_view payload);
+
+/// The bytes of a number, as they stand in a payload.
+template <typename T>
+std::string netlink_bytes(const T& value) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  std::string bytes(sizeof value, '\0');
+  std::memcpy(bytes.data(), &value, sizeof value);
+  return bytes;
+}
+
+/// Zeroes `part`, which is a view of `whole`.
+void blank_netlink(std::string& whole, std::string_view part);
 
 }  // namespace railhead

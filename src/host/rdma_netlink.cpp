@@ -2,7 +2,6 @@
 #include "host/rdma_netlink.h"
 
 #include <linux/netlink.h>
-#include <poll.h>
 #include <rdma/rdma_netlink.h>
 #include <sys/socket.h>
 
@@ -10,10 +9,10 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 
 #include "host/host_error.h"
 #include "host/netlink.h"
+#include "host/netlink_socket.h"
 #include "host/unique_fd.h"
 
 namespace railhead {
@@ -24,9 +23,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto kTimeLimit = std::chrono::seconds(5);
 constexpr int kAttempts = 4;
 constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20;
-/// The kernel packs as much into a datagram as the largest buffer that it saw has room for, at most
-/// 32 KiB (net/netlink/af_netlink.c, netlink_recvmsg).
-constexpr std::size_t kDatagramBytes = std::size_t{32} << 10;
 /// RDMA_NLDEV_ATTR_DRIVER_DETAILS, since Linux 6.7 and in stable kernels; newer than the header.
 constexpr std::uint16_t kDriverDetails = 97;
 
@@ -61,11 +57,6 @@ bool is_one_of(std::uint16_t type, const List& list) {
   return std::find(list.begin(), list.end(), type) != list.end();
 }
 
-/// `part` is a view of `whole`.
-void blank(std::string& whole, std::string_view part) {
-  std::fill_n(whole.begin() + (part.data() - whole.data()), part.size(), '\0');
-}
-
 void blank_attributes(std::string& whole, std::string_view attributes, unsigned depth) {
   constexpr unsigned kDepth = 2;  // a table, its entries
   auto rest = attributes;
@@ -73,55 +64,20 @@ void blank_attributes(std::string& whole, std::string_view attributes, unsigned 
     if (is_one_of(attribute->type, kTables) && depth < kDepth) {
       blank_attributes(whole, attribute->payload, depth + 1);
     } else if (!is_one_of(attribute->type, kRead)) {
-      blank(whole, attribute->payload);
+      blank_netlink(whole, attribute->payload);
     }
   }
-  blank(whole, rest);
-}
-
-template <typename T>
-void append(std::string& bytes, const T& value) {
-  const auto at = bytes.size();
-  bytes.resize(at + sizeof value);
-  std::memcpy(bytes.data() + at, &value, sizeof value);
+  blank_netlink(whole, rest);
 }
 
 std::string request(const RdmaDump& dump, std::uint32_t sequence) {
   std::string attributes;
   if (dump.device) {
-    append(attributes, nlattr{sizeof(nlattr) + sizeof(std::uint32_t), RDMA_NLDEV_ATTR_DEV_INDEX});
-    append(attributes, *dump.device);
-    append(attributes, nlattr{sizeof(nlattr) + sizeof(std::uint8_t), kDriverDetails});
-    append(attributes, std::uint32_t{1});  // the number is one byte, the rest padding
+    attributes = netlink_attribute(RDMA_NLDEV_ATTR_DEV_INDEX, netlink_bytes(*dump.device)) +
+                 netlink_attribute(kDriverDetails, netlink_bytes(std::uint8_t{1}));
   }
-  nlmsghdr header{};
-  header.nlmsg_len = static_cast<std::uint32_t>(sizeof header + attributes.size());
-  header.nlmsg_type = static_cast<std::uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, dump.command));
-  header.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP;
-  header.nlmsg_seq = sequence;
-  std::string bytes;
-  append(bytes, header);
-  return bytes + attributes;
-}
-
-/// Waits for the next datagram; 0 or an errno.
-int receive(int descriptor, Clock::time_point deadline, std::string& datagram) {
-  for (;;) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (left <= 0) return ETIMEDOUT;
-    pollfd waited{descriptor, POLLIN, 0};
-    const int ready = ::poll(&waited, 1, static_cast<int>(left));
-    if (ready < 0 && errno != EINTR) return errno;
-    if (ready <= 0) continue;
-    datagram.resize(kDatagramBytes);
-    const auto got = ::recv(descriptor, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_TRUNC);
-    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got < 0) return errno;
-    if (static_cast<std::size_t>(got) > kDatagramBytes) return EPROTO;
-    datagram.resize(static_cast<std::size_t>(got));
-    return 0;
-  }
+  return netlink_message(static_cast<std::uint16_t>(RDMA_NL_GET_TYPE(RDMA_NL_NLDEV, dump.command)),
+                         NLM_F_REQUEST | NLM_F_DUMP, sequence, attributes);
 }
 
 /// One attempt; `gone` also where there is no RDMA netlink.
@@ -142,7 +98,7 @@ RdmaDatagram attempt(const RdmaDump& dump, std::uint32_t sequence, Clock::time_p
   }
   std::string datagram;
   for (;;) {
-    error_number = receive(descriptor.get(), deadline, datagram);
+    error_number = receive_netlink(descriptor.get(), deadline, datagram);
     if (error_number != 0) return RdmaDatagram::failed;
     const auto says = take_rdma_datagram(datagram, sequence, answer, error_number);
     if (says != RdmaDatagram::more) return says;
@@ -190,7 +146,7 @@ void blank_unread_attributes(std::string& messages) {
   while (const auto message = take_netlink_message(rest)) {
     blank_attributes(messages, message->payload, 0);
   }
-  blank(messages, rest);
+  blank_netlink(messages, rest);
 }
 
 Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump) {

@@ -12,7 +12,7 @@
 namespace railhead {
 namespace {
 
-constexpr std::size_t kRdmaPieceBytes = 16384;  // a line of it is twice as long
+constexpr std::size_t kNetlinkPieceBytes = 16384;  // a line of it is twice as long
 
 }  // namespace
 
@@ -124,18 +124,28 @@ Result<std::optional<DeviceNode>> RecordingHost::device(const std::string& path)
 
 Result<std::optional<std::string>> RecordingHost::rdma(const RdmaDump& dump) {
   auto answer = inner_.rdma(dump);
-  const auto folder = rdma_path(dump);
+  keep_answer(rdma_path(dump), answer);
+  return answer;
+}
+
+Result<std::optional<std::string>> RecordingHost::devlink_info(const std::string& pci_address) {
+  auto answer = inner_.devlink_info(pci_address);
+  keep_answer(devlink_path(pci_address), answer);
+  return answer;
+}
+
+void RecordingHost::keep_answer(const std::string& folder,
+                                const Result<std::optional<std::string>>& answer) {
   if (!answer) keep(folder, SnapshotUnreadable{errno_of(answer.error())});
-  if (!answer || !*answer) return answer;
+  if (!answer || !*answer) return;
   keep(folder, SnapshotDirectory{});
   const std::string_view bytes = **answer;
-  for (std::size_t at = 0; at < bytes.size(); at += kRdmaPieceBytes) {
-    auto number = std::to_string(at / kRdmaPieceBytes);
+  for (std::size_t at = 0; at < bytes.size(); at += kNetlinkPieceBytes) {
+    auto number = std::to_string(at / kNetlinkPieceBytes);
     number.insert(0, number.size() < 4 ? 4 - number.size() : 0, '0');  // pieces sort by name
     keep(folder + "/" + number,
-         SnapshotFile{hex_of_bytes(bytes.substr(at, kRdmaPieceBytes)) + "\n"});
+         SnapshotFile{hex_of_bytes(bytes.substr(at, kNetlinkPieceBytes)) + "\n"});
   }
-  return answer;
 }
 
 Snapshot RecordingHost::recorded() const {

@@ -25,6 +25,7 @@ class RecordingHost : public Host {
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
   Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
+  Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
 
   [[nodiscard]] Snapshot recorded() const;
 
@@ -39,6 +40,8 @@ class RecordingHost : public Host {
 
   /// What was answered for a path.
   void keep(const std::string& path, SnapshotEntry entry);
+  /// An answer of the kernel's netlink, in pieces below `folder`.
+  void keep_answer(const std::string& folder, const Result<std::optional<std::string>>& answer);
   /// What an answer says of another path, unless more is known of that already.
   void imply(const std::string& path, SnapshotEntry entry);
   template <typename T, typename KeepValue>

@@ -161,7 +161,14 @@ Result<std::optional<DeviceNode>> SnapshotHost::device(const std::string& path) 
 }
 
 Result<std::optional<std::string>> SnapshotHost::rdma(const RdmaDump& dump) {
-  const auto folder = rdma_path(dump);
+  return answer_at(rdma_path(dump));
+}
+
+Result<std::optional<std::string>> SnapshotHost::devlink_info(const std::string& pci_address) {
+  return answer_at(devlink_path(pci_address));
+}
+
+Result<std::optional<std::string>> SnapshotHost::answer_at(const std::string& folder) {
   const auto pieces = TRY(list(folder));
   if (!pieces) return kAbsent;
   std::string answer;

@@ -32,6 +32,7 @@ class SnapshotHost final : public Host {
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
   Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
+  Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
 
  private:
   /// A place in the tree; without an entry it is a directory that only its children imply.
@@ -44,6 +45,8 @@ class SnapshotHost final : public Host {
 
   /// The place of a path that starts at another; made where it is not there yet.
   Place* below(Place* place, std::string_view path);
+  /// An answer of the kernel's netlink, from its pieces below `folder`.
+  Result<std::optional<std::string>> answer_at(const std::string& folder);
   /// Where `path` leads; nullptr where it leads nowhere.
   Result<const Place*> resolve(const std::string& path, LastLink last_link) const;
 

@@ -48,6 +48,9 @@ struct PciDevice {
   std::optional<unsigned> acpi_index;
   /// Of a function that a vfio driver holds: its group, whose node is /dev/vfio/<group>.
   std::optional<unsigned> iommu_group;
+  /// Of a physical function of Intel's: the package of its Dynamic Device Personalization that
+  /// runs, "ICE OS Default Package". Absent also where its driver does not name it (i40e).
+  std::optional<std::string> ddp_package;
   bool no_iommu = false;  ///< vfio does without an IOMMU: the node is /dev/vfio/noiommu-<group>
   std::optional<unsigned> sriov_totalvfs;
   std::optional<unsigned> sriov_numvfs;

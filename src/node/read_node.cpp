@@ -3,6 +3,7 @@
 #include <set>
 
 #include "node/char_device_reader.h"
+#include "node/ddp_reader.h"
 #include "node/gpu_reader.h"
 #include "node/nccl_reader.h"
 #include "node/netdev_reader.h"
@@ -60,6 +61,7 @@ Node read_node(Host& host) {
   const auto net = class_entries(reader, "/sys/class/net");
   const auto nvidia = read_nvidia_driver(reader);
   node.pci = read_pci(reader, functions_in_use(rdma, nvidia));
+  read_ddp_packages(reader, node.pci);
   node.gpus = read_gpus(reader, nvidia, node.pci);
   node.nics = read_nics(reader, rdma, net, node.pci);
   node.netdevs = read_netdevs(reader, net, parents_of_soft_devices(node.nics));

@@ -160,6 +160,13 @@ std::optional<DeviceNode> Reader::device(const std::string& path) {
   return std::nullopt;
 }
 
+std::optional<std::string> Reader::devlink_info(const std::string& pci_address) {
+  auto answer = host_.devlink_info(pci_address);
+  if (answer) return *std::move(answer);
+  failed(devlink_path(pci_address), answer.error());
+  return std::nullopt;
+}
+
 void Reader::malformed(const std::string& path, std::string what) {
   add({Problem::Kind::malformed, path, std::move(what)});
 }

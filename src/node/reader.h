@@ -54,6 +54,9 @@ class Reader {
 
   std::optional<DeviceNode> device(const std::string& path);
 
+  /// Host::devlink_info; its path for malformed() is devlink_path().
+  std::optional<std::string> devlink_info(const std::string& pci_address);
+
   void malformed(const std::string& path, std::string what);
 
   std::vector<Problem> take_problems() { return std::move(problems_); }

@@ -78,6 +78,7 @@ std::string silence(Fact fact, const NetFunction& function) {
     case Fact::rate_gbps: return "no port is ACTIVE";
     case Fact::numa_node: return "its NUMA node is not known";
     case Fact::acpi_index: return "the firmware gives it no number";
+    case Fact::ddp_package: return "no driver names a package of its (devlink, fw.app.name)";
     case Fact::rdma_name: return "it has no RDMA device";
     case Fact::untold: return "this version cannot tell";
     default: return "not known";

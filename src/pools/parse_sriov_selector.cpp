@@ -20,7 +20,7 @@ constexpr std::array kNetDeviceKeys{
     KeyRow{"pciAddresses", Fact::pci_address, Match::exact},
     KeyRow{"pKeys", Fact::first_pkey, Match::exact},
     KeyRow{"acpiIndexes", Fact::acpi_index, Match::exact},
-    KeyRow{"ddpProfiles", Fact::untold, Match::exact},
+    KeyRow{"ddpProfiles", Fact::ddp_package, Match::exact},
 };
 
 constexpr std::array kAuxiliaryKeys{KeyRow{"auxTypes", Fact::auxiliary_type, Match::exact}};
@@ -33,14 +33,9 @@ void warn_of_untold(const Section& section, std::string_view key,
 }
 
 template <std::size_t Size>
-Status add_rows(Section& section, const std::array<KeyRow, Size>& rows, Selector& into,
-                std::vector<std::string>& warnings) {
+Status add_rows(Section& section, const std::array<KeyRow, Size>& rows, Selector& into) {
   for (const auto& row : rows) {
-    const auto before = into.conditions.size();
     TRY_STATUS(add_condition(section, row.key, row.fact, row.match, into));
-    if (row.fact == Fact::untold && into.conditions.size() > before) {
-      warn_of_untold(section, row.key, warnings);
-    }
   }
   return {};
 }
@@ -70,15 +65,15 @@ Status add_functions(Section& section, std::string_view key, Fact fact, Selector
 Result<Selector> parse_sriov_selector(Section section, const std::string& device_type,
                                       std::vector<std::string>& warnings) {
   Selector selector;
-  TRY_STATUS(add_rows(section, kCommonKeys, selector, warnings));
+  TRY_STATUS(add_rows(section, kCommonKeys, selector));
   TRY_STATUS(add_functions(section, "pfNames", Fact::pf_name, selector, warnings));
   TRY_STATUS(add_functions(section, "rootDevices", Fact::root_device, selector, warnings));
   selector.rdma = TRY(section.flag("isRdma"));
   selector.vhost_net = TRY(section.flag("needVhostNet"));
   if (device_type == "auxNetDevice") {
-    TRY_STATUS(add_rows(section, kAuxiliaryKeys, selector, warnings));
+    TRY_STATUS(add_rows(section, kAuxiliaryKeys, selector));
   } else {
-    TRY_STATUS(add_rows(section, kNetDeviceKeys, selector, warnings));
+    TRY_STATUS(add_rows(section, kNetDeviceKeys, selector));
     const auto vdpa = TRY(section.text("vdpaType")).value_or("");
     if (!vdpa.empty() && selector.rdma) return section.error("vdpaType", "excludes isRdma");
     if (!vdpa.empty()) {

@@ -72,6 +72,7 @@ enum class Fact : std::uint8_t {
   guid,            ///< node and system image GUID, 16 hexadecimal digits
   numa_node,       ///< a number
   acpi_index,      ///< the firmware's number, as sysfs prints it
+  ddp_package,     ///< what Dynamic Device Personalization runs on its physical function
   role,            ///< what the affinity layer says it is for
   subnet,          ///< GIDs, matched by address prefixes
   pkey,            ///< partitions of its ports, without the membership bit

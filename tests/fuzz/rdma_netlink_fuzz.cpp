@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Dumps of the kernel's RDMA netlink, and what else tells of processes: the first byte chooses.
+// Answers of the kernel's RDMA netlink and devlink, and what else tells of processes: the first
+// byte chooses.
 #include <cstdlib>
 #include <string>
 
+#include "host/devlink.h"
 #include "host/rdma_netlink.h"
 #include "usage/bundle.h"
 #include "usage/cgroup.h"
@@ -39,6 +41,21 @@ void fuzz_dump(std::string_view bytes) {
   same(railhead::parse_connection_ids);
 }
 
+void fuzz_devlink(std::string_view bytes) {
+  std::string answer;
+  int error_number = 0;
+  (void)railhead::take_devlink_datagram(bytes, 2, answer, error_number);
+  require(answer.size() <= bytes.size());
+  (void)railhead::devlink_family(bytes);
+  std::string blanked(bytes);
+  railhead::blank_unread_info(blanked);
+  require(blanked.size() == bytes.size());
+  const auto before = railhead::running_package(bytes);
+  const auto after = railhead::running_package(blanked);
+  require(before.has_value() == after.has_value());
+  if (before) require(*before == *after);
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -49,6 +66,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 's': (void)railhead::parse_stat(text); break;
     case 'u': (void)railhead::parse_uptime(text); break;
     case 't': (void)railhead::established_elsewhere(text); break;
+    case 'l': fuzz_devlink(text); break;
     case 'd': (void)railhead::netdev_bytes(text); break;
     case 'b': {
       // What a snapshot keeps is a spec again, whatever it was made of.

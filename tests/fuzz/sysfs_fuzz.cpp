@@ -96,6 +96,11 @@ class LyingHost final : public Host {
         [&] { return railhead::DeviceNode{'c', next(), next(), 0600, next(), next()}; });
   }
 
+  Result<std::optional<std::string>> devlink_info(const std::string& address) override {
+    return answer<std::string>([&] { return truth_.devlink_info(address); },
+                               [&] { return bytes(); });
+  }
+
  private:
   std::uint8_t next() {
     if (input_.empty()) return 0;

@@ -77,7 +77,7 @@ TEST(SriovDocumentation, every_infiniband_port_with_rdma) {
       ElementsAre("0000:19:00.0", "0000:1a:00.0", "0000:1b:00.0", "0000:1c:00.0", "0000:1d:00.0"));
 }
 
-TEST(SriovDocumentation, vdpa_and_ddp_profiles_take_nothing_and_say_so) {
+TEST(SriovDocumentation, vdpa_takes_nothing_and_says_so) {
   for (const std::string type : {"vhost", "virtio"}) {
     EXPECT_THAT(taken_with_warning(R"([{"vendors": ["15b3"], "devices": ["101e"],
                                         "drivers": ["mlx5_core"], "vdpaType": ")" +
@@ -85,14 +85,51 @@ TEST(SriovDocumentation, vdpa_and_ddp_profiles_take_nothing_and_say_so) {
                                    "vdpaType"),
                 IsEmpty());
   }
-  for (const std::string profile : {"ICE OS Default Package", "ICE COMMS Package",
-                                    "GTPv1-C/U IPv4/IPv6 payload", "E710 PPPoE and PPPoL2TPv2"}) {
-    EXPECT_THAT(taken_with_warning(R"([{"vendors": ["8086"], "devices": ["1889", "154c"],
-                                        "ddpProfiles": [")" +
-                                       profile + "\"]}]",
-                                   "ddpProfiles"),
-                IsEmpty());
+}
+
+/// The machine with a package on its E810, and the members that these packages take.
+Texts taken_by_packages(const std::string& packages) {
+  auto node = documented_machine();
+  for (auto& function : node.pci) {
+    if (function.address.bus != 0x13 || function.is_vf() || function.is_bridge()) continue;
+    function.ddp_package = "ICE COMMS Package";
   }
+  const auto selectors =
+      R"([{"vendors": ["8086"], "devices": ["1889", "154c", "1592"], "ddpProfiles": )";
+  return Pooled(node, sriov(selectors + packages + "}]")).members();
+}
+
+TEST(SriovDocumentation, virtual_functions_of_a_physical_function_with_one_of_the_packages) {
+  EXPECT_THAT(taken_by_packages(R"(["ICE COMMS Package"])"),
+              ElementsAre("0000:13:01.0", "0000:13:01.1"));
+  EXPECT_THAT(taken_by_packages(R"(["GTPv1-C/U IPv4/IPv6 payload", "ICE COMMS Package"])"),
+              SizeIs(2));
+}
+
+TEST(SriovDocumentation, another_package_or_part_of_its_name_takes_nothing) {
+  EXPECT_THAT(taken_by_packages(R"(["ICE OS Default Package", "E710 PPPoE and PPPoL2TPv2"])"),
+              IsEmpty());
+  EXPECT_THAT(taken_by_packages(R"(["ICE COMMS", "ice comms package"])"), IsEmpty());
+}
+
+TEST(SriovDocumentation, a_physical_function_without_virtual_ones_has_its_own_package) {
+  NodeBuilder b;
+  b.numa(0, 0);
+  b.nic(b.bridge(b.host_bridge(0x10, 0))).ethernet(100).ids(0x8086, 0x1592).netdev("ens3f0");
+  auto node = b.build();
+  for (auto& function : node.pci) {
+    if (!function.is_bridge()) function.ddp_package = "ICE OS Default Package";
+  }
+  EXPECT_THAT(Pooled(node, sriov(R"({"ddpProfiles": ["ICE OS Default Package"]})")).members(),
+              SizeIs(1));
+}
+
+TEST(SriovDocumentation, a_package_that_is_another_is_said_with_its_name) {
+  auto node = documented_machine();
+  for (auto& function : node.pci) function.ddp_package = "ICE OS Default Package";
+  const Pooled pooled(node, sriov(R"({"ddpProfiles": ["ICE COMMS Package"]})"));
+  EXPECT_EQ(pooled.why("0000:13:01.0"),
+            "ddpProfiles: ICE OS Default Package is not ICE COMMS Package");
 }
 
 TEST(SriovDocumentation, an_accelerator_is_skipped_and_the_rest_of_the_file_read) {

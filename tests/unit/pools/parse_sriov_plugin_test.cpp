@@ -67,10 +67,23 @@ TEST(SriovPluginFile, accelerators_are_skipped_with_a_warning) {
 }
 
 TEST(SriovPluginFile, a_selector_that_cannot_be_judged_matches_nothing_and_says_so) {
-  EXPECT_THAT(warnings_of(sriov(R"({"ddpProfiles": ["x"]})")),
-              ElementsAre(HasSubstr("ddpProfiles")));
   EXPECT_THAT(warnings_of(sriov(R"({"vdpaType": "vhost"})")), ElementsAre(HasSubstr("vdpaType")));
-  EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": "", "ddpProfiles": []})")), Texts{});
+  EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": ""})")), Texts{});
+}
+
+TEST(SriovPluginFile, packages_are_compared_letter_by_letter_and_without_any_do_not_count) {
+  const auto of = [](const std::string& packages) {
+    const auto text = sriov(R"({"ddpProfiles": )" + packages + "}");
+    EXPECT_EQ(warnings_of(text), Texts{});
+    return specs_of(text).at(0).include.at(0).conditions;
+  };
+  EXPECT_THAT(of(R"(["ICE COMMS Package", "E710 PPPoE"])"),
+              ElementsAre(Condition{Fact::ddp_package,
+                                    "ddpProfiles",
+                                    {"ICE COMMS Package", "E710 PPPoE"},
+                                    Match::exact,
+                                    {}}));
+  EXPECT_THAT(of("[]"), testing::IsEmpty());
 }
 
 TEST(SriovPluginFile, an_impossible_range_is_a_warning_there_too) {

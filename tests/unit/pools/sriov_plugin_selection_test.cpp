@@ -85,13 +85,12 @@ TEST(SriovPluginSelection, a_range_that_cannot_be_read_matches_nothing) {
   EXPECT_THAT(Pooled(vf_server(), parsed->specs).members(), IsEmpty());
 }
 
-TEST(SriovPluginSelection, a_fact_that_cannot_be_told_takes_nothing_rather_than_everything) {
-  const auto parsed =
-      parse_text(sriov(R"({"vendors": ["15b3"], "ddpProfiles": ["GTPv1-C/U IPv4"]})"));
-  ASSERT_TRUE(parsed);
-  const Pooled pooled(vf_server(), parsed->specs);
+TEST(SriovPluginSelection, a_package_that_nobody_names_takes_nothing_rather_than_everything) {
+  const Pooled pooled(vf_server(),
+                      sriov(R"({"vendors": ["15b3"], "ddpProfiles": ["GTPv1-C/U IPv4"]})"));
   EXPECT_THAT(pooled.members(), IsEmpty());
-  EXPECT_EQ(pooled.why("0000:12:00.0"), "ddpProfiles: this version cannot tell");
+  EXPECT_EQ(pooled.why("0000:12:00.0"),
+            "ddpProfiles: no driver names a package of its (devlink, fw.app.name)");
 }
 
 TEST(SriovPluginSelection, is_rdma_takes_only_what_has_an_rdma_device) {

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/netlink_socket.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+
+namespace railhead {
+namespace {
+
+/// The kernel packs as much into a datagram as the largest buffer that it saw has room for, at most
+/// 32 KiB (net/netlink/af_netlink.c, netlink_recvmsg).
+constexpr std::size_t kDatagramBytes = std::size_t{32} << 10;
+
+}  // namespace
+
+int receive_netlink(int descriptor, std::chrono::steady_clock::time_point deadline,
+                    std::string& datagram) {
+  using Clock = std::chrono::steady_clock;
+  for (;;) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
+    if (left <= 0) return ETIMEDOUT;
+    pollfd waited{descriptor, POLLIN, 0};
+    const int ready = ::poll(&waited, 1, static_cast<int>(left));
+    if (ready < 0 && errno != EINTR) return errno;
+    if (ready <= 0) continue;
+    datagram.resize(kDatagramBytes);
+    const auto got = ::recv(descriptor, datagram.data(), datagram.size(), MSG_DONTWAIT | MSG_TRUNC);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got < 0) return errno;
+    if (static_cast<std::size_t>(got) > kDatagramBytes) return EPROTO;
+    datagram.resize(static_cast<std::size_t>(got));
+    return 0;
+  }
+}
+
+}  // namespace railhead

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+
+namespace railhead {
+
+/// Waits until `deadline` for the next datagram of a netlink socket. 0, or an errno: ETIMEDOUT, and
+/// EPROTO for one that is larger than the kernel makes them.
+int receive_netlink(int descriptor, std::chrono::steady_clock::time_point deadline,
+                    std::string& datagram);
+
+}  // namespace railhead

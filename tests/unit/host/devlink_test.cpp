@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/devlink.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+#include "host/recording_host.h"
+#include "host/redact.h"
+#include "host/snapshot_host.h"
+#include "unit/devlink_builder.h"
+
+namespace railhead {
+namespace {
+
+using test::attribute;
+using test::device_info;
+using test::devlink_message;
+using test::generic_header;
+using test::message;
+using test::raw;
+using test::running;
+using test::text_attribute;
+using test::version;
+
+constexpr unsigned kError = 2;
+constexpr unsigned kControl = 0x10;  // GENL_ID_CTRL
+constexpr unsigned kFamily = 0x1a;   // whatever this kernel gave
+constexpr unsigned kRequest = 1;
+
+std::string status(int error_number) {
+  return raw(static_cast<std::int32_t>(-error_number));
+}
+
+struct Taken {
+  DevlinkDatagram says;
+  std::string answer;
+  int error_number = 0;
+};
+
+Taken take(const std::string& datagram) {
+  Taken taken{DevlinkDatagram::none, "", 0};
+  taken.says = take_devlink_datagram(datagram, 2, taken.answer, taken.error_number);
+  return taken;
+}
+
+std::string package_of(const std::string& messages) {
+  const auto package = running_package(messages);
+  if (!package) return package.error().message;
+  return package->value_or("none");
+}
+
+TEST(Devlink, the_family_is_asked_for_by_name) {
+  EXPECT_EQ(devlink_family_request(7),
+            message(kControl, generic_header(3, 1) + text_attribute(2, "devlink"), kRequest, 7));
+}
+
+TEST(Devlink, a_device_is_asked_for_by_bus_and_address) {
+  EXPECT_EQ(
+      devlink_info_request(kFamily, "0000:3b:00.1", 2),
+      message(kFamily,
+              generic_header(51, 1) + text_attribute(1, "pci") + text_attribute(2, "0000:3b:00.1"),
+              kRequest, 2));
+}
+
+TEST(Devlink, the_number_of_the_family_is_in_the_answer) {
+  const auto number = attribute(1, raw(static_cast<std::uint16_t>(kFamily)));
+  const auto name = text_attribute(2, "devlink");
+  EXPECT_EQ(devlink_family(message(kControl, generic_header(1, 2) + name + number)), kFamily);
+  EXPECT_EQ(devlink_family(message(kControl, generic_header(1, 2) + name)), std::nullopt);
+  EXPECT_EQ(devlink_family(message(kControl, generic_header(1, 2) + attribute(1, "x"))),
+            std::nullopt);
+  EXPECT_EQ(devlink_family(message(kControl, "ab")), std::nullopt);
+  EXPECT_EQ(devlink_family("no message"), std::nullopt);
+}
+
+TEST(Devlink, the_answer_is_the_message_with_the_number_of_the_question) {
+  const auto answer = devlink_message(running("fw.app.name", "ICE COMMS Package"), 2);
+  const auto taken = take(devlink_message("", 1) + answer);
+  EXPECT_EQ(taken.says, DevlinkDatagram::answer);
+  EXPECT_EQ(taken.answer, answer);
+  EXPECT_EQ(take(devlink_message("", 1)).says, DevlinkDatagram::none);
+  EXPECT_EQ(take(message(kError, status(0), 0, 2) + answer).answer, answer);
+}
+
+TEST(Devlink, what_is_not_there_is_absent) {
+  for (const int number : {ENOENT, ENODEV, EOPNOTSUPP}) {
+    EXPECT_EQ(take(message(kError, status(number), 0, 2)).says, DevlinkDatagram::absent) << number;
+  }
+}
+
+TEST(Devlink, a_refusal_keeps_its_errno) {
+  for (const int number : {EPERM, EINVAL, EBUSY}) {
+    const auto taken = take(message(kError, status(number) + std::string(16, 'x'), 0, 2));
+    EXPECT_EQ(taken.says, DevlinkDatagram::failed);
+    EXPECT_EQ(taken.error_number, number);
+  }
+}
+
+TEST(Devlink, a_datagram_that_is_cut_off_is_a_protocol_error) {
+  const auto whole = devlink_message(running("fw.app.name", "x"), 2);
+  for (std::size_t size = 1; size + 4 < whole.size(); ++size) {
+    EXPECT_EQ(take(whole.substr(0, size)).error_number, EPROTO) << size;
+  }
+  EXPECT_EQ(take(message(kError, "ab", 0, 2)).error_number, EPROTO);
+}
+
+TEST(Devlink, the_package_is_one_of_the_running_versions) {
+  EXPECT_EQ(package_of(device_info("ICE OS Default Package")), "ICE OS Default Package");
+}
+
+TEST(Devlink, a_driver_that_names_no_package_or_an_empty_one_runs_none) {
+  EXPECT_EQ(package_of(devlink_message(running("fw.mgmt", "9.120") + running("fw.app", "1.3"))),
+            "none");
+  EXPECT_EQ(package_of(devlink_message(running("fw.app.name", ""))), "none");
+  EXPECT_EQ(package_of(devlink_message("")), "none");
+}
+
+TEST(Devlink, a_package_that_is_stored_or_fixed_is_not_the_one_that_runs) {
+  EXPECT_EQ(package_of(devlink_message(version(102, "fw.app.name", "new") +
+                                       version(100, "fw.app.name", "old"))),
+            "none");
+}
+
+TEST(Devlink, bytes_that_are_no_messages_are_malformed) {
+  EXPECT_EQ(package_of("garbage"), "not a message of devlink");
+  EXPECT_EQ(package_of(message(kFamily, "ab")), "not a message of devlink");
+}
+
+TEST(Devlink, serial_numbers_and_other_versions_do_not_pass_the_door) {
+  auto bytes = devlink_message(
+      text_attribute(99, "00-11-22-ff-ff-33-44-55") + version(100, "board.id", "K65390-000") +
+      running("fw.bundle_id", "0x80002ec0") + running("fw.app.name", "ICE COMMS Package"));
+  blank_unread_info(bytes);
+  EXPECT_EQ(
+      bytes,
+      devlink_message(
+          attribute(99, std::string(24, '\0')) +
+          attribute(100, std::string(version(100, "board.id", "K65390-000").size() - 4, '\0')) +
+          running("fw.bundle_id", std::string(10, '\0')) +
+          running("fw.app.name", "ICE COMMS Package")));
+}
+
+TEST(Devlink, a_machine_without_a_living_sysfs_has_no_kernel_to_ask) {
+  const auto host = SnapshotHost::parse("railhead-snapshot 1\nt /a 1\n").value();
+  EXPECT_EQ(host->devlink_info("0000:3b:00.0").value(), std::nullopt);
+}
+
+/// What a snapshot of this answer says, after it was text and was redacted.
+Result<std::optional<std::string>> replayed(Result<std::optional<std::string>> answer) {
+  test::DevlinkHost kernel({{"0000:3b:00.0", std::move(answer)}});
+  RecordingHost recorder(kernel);
+  (void)recorder.devlink_info("0000:3b:00.0");
+  const auto text = format_snapshot(redact(recorder.recorded()).snapshot);
+  return SnapshotHost::parse(text).value()->devlink_info("0000:3b:00.0");
+}
+
+TEST(Devlink, a_snapshot_gives_the_recorded_answer) {
+  const auto bytes = device_info("ICE OS Default Package");
+  EXPECT_EQ(replayed(std::optional(bytes)).value(), bytes);
+  EXPECT_EQ(replayed(std::optional<std::string>()).value(), std::nullopt);
+}
+
+TEST(Devlink, a_snapshot_gives_the_recorded_failure) {
+  const auto failure = replayed(Error{ErrorCode::denied, "/x: operation not permitted"});
+  ASSERT_FALSE(failure);
+  EXPECT_EQ(failure.error().message, "/.netlink/devlink/pci.0000:3b:00.0: operation not permitted");
+}
+
+}  // namespace
+}  // namespace railhead
