@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "node/char_device_reader.h"
 #include "node/gpu_reader.h"
@@ -12,6 +13,7 @@
 #include "node/platform_reader.h"
 #include "node/reader.h"
 #include "node/sysfs_class.h"
+#include "node/vdpa_reader.h"
 
 namespace railhead {
 namespace {
@@ -44,6 +46,14 @@ std::vector<Gpu> read_gpus(Reader& reader, const NvidiaDriver& nvidia,
   return gpus;
 }
 
+void take_vdpa(Reader& reader, std::vector<PciDevice>& pci) {
+  auto devices = read_vdpa(reader);
+  for (auto& function : pci) {
+    const auto own = devices.find(function.address);
+    if (own != devices.end()) function.vdpa = std::move(own->second);
+  }
+}
+
 }  // namespace
 
 Node read_node(Host& host) {
@@ -60,6 +70,7 @@ Node read_node(Host& host) {
   const auto net = class_entries(reader, "/sys/class/net");
   const auto nvidia = read_nvidia_driver(reader);
   node.pci = read_pci(reader, functions_in_use(rdma, nvidia));
+  take_vdpa(reader, node.pci);
   node.gpus = read_gpus(reader, nvidia, node.pci);
   node.nics = read_nics(reader, rdma, net, node.pci);
   node.netdevs = read_netdevs(reader, net, parents_of_soft_devices(node.nics));

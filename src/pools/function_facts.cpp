@@ -80,6 +80,7 @@ std::vector<std::string> FunctionFacts::told(Fact fact, const NetFunction& funct
     case Fact::device:
     case Fact::driver:
     case Fact::acpi_index:
+    case Fact::vdpa_type:
     case Fact::pci_address: return told_by_pci(fact, function);
     case Fact::untold: return {};
     default: return told_by_nic(fact, function);
@@ -99,6 +100,11 @@ std::vector<std::string> FunctionFacts::told_by_pci(Fact fact, const NetFunction
   if (fact == Fact::acpi_index) {
     if (!device->acpi_index) return {};
     return {std::to_string(*device->acpi_index)};
+  }
+  if (fact == Fact::vdpa_type) {
+    const bool has_own = function.kind != FunctionKind::scalable && !device->vdpa.empty();
+    if (!has_own || device->vdpa.front().type().empty()) return {};
+    return {std::string(device->vdpa.front().type())};
   }
   if (!device->driver) return {};
   if (function.kind != FunctionKind::scalable) return {*device->driver};

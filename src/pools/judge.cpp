@@ -79,9 +79,19 @@ std::string silence(Fact fact, const NetFunction& function) {
     case Fact::numa_node: return "its NUMA node is not known";
     case Fact::acpi_index: return "the firmware gives it no number";
     case Fact::rdma_name: return "it has no RDMA device";
+    case Fact::vdpa_type: return "it has no vDPA device of vhost_vdpa or virtio_vdpa";
     case Fact::untold: return "this version cannot tell";
     default: return "not known";
   }
+}
+
+/// Which vDPA device counts, where a function has several: sriov-network-device-plugin takes one,
+/// too (pkg/utils/vdpa_provider.go; there the one that the kernel lists first).
+std::string which_vdpa(const Node& node, const NetFunction& function) {
+  const auto* device = function.pci ? node.find_pci(*function.pci) : nullptr;
+  if (device == nullptr || device->vdpa.size() < 2) return "";
+  return " (" + device->vdpa.front().name + " counts, the first of its " +
+         std::to_string(device->vdpa.size()) + " vDPA devices)";
 }
 
 }  // namespace
@@ -149,7 +159,8 @@ bool Judge::holds(const Condition& condition, const NetFunction& function) const
 std::string Judge::failure_text(const Condition& condition, const NetFunction& function) const {
   auto facts = facts_.told(condition.fact, function);
   std::string text = condition.key + ": ";
-  if (facts.empty()) return text + silence(condition.fact, function);
+  const auto note = condition.fact == Fact::vdpa_type ? which_vdpa(node_, function) : "";
+  if (facts.empty()) return text + silence(condition.fact, function) + note;
   const bool numbered = condition.fact == Fact::pf_name || condition.fact == Fact::root_device;
   if (numbered) {
     for (auto& fact : facts) {
@@ -161,7 +172,7 @@ std::string Judge::failure_text(const Condition& condition, const NetFunction& f
   }
   const bool single = condition.values.size() == 1;
   return text + list_text(facts, ", ") + (single ? " is not " : " is none of ") +
-         list_text(condition.values, ", ");
+         list_text(condition.values, ", ") + note;
 }
 
 /// A function of a parent with that name or address, and with one of those numbers.

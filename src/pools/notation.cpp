@@ -88,6 +88,7 @@ Result<std::string> in_notation_of(Fact fact, std::string_view text) {
     case Fact::first_pkey:
     case Fact::auxiliary_type:
     case Fact::kind:
+    case Fact::vdpa_type:
     case Fact::untold: break;
   }
   if (text.empty()) return no(text, "name");

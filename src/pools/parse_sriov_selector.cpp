@@ -65,6 +65,20 @@ Status add_functions(Section& section, std::string_view key, Fact fact, Selector
   return {};
 }
 
+/// A type that does not exist matches nothing there, too.
+Status add_vdpa_type(Section& section, Selector& into, std::vector<std::string>& warnings) {
+  const auto type = TRY(section.text("vdpaType")).value_or("");
+  if (type.empty()) return {};
+  if (into.rdma) return section.error("vdpaType", "excludes isRdma");
+  if (type != "vhost" && type != "virtio") {
+    warnings.push_back(section.place("vdpaType") + ": " + section.path_of("vdpaType") + ": " +
+                       quoted(std::string_view(type)) +
+                       " is neither vhost nor virtio; it matches nothing");
+  }
+  into.conditions.push_back({Fact::vdpa_type, "vdpaType", {type}, Match::exact, {}});
+  return {};
+}
+
 }  // namespace
 
 Result<Selector> parse_sriov_selector(Section section, const std::string& device_type,
@@ -79,12 +93,7 @@ Result<Selector> parse_sriov_selector(Section section, const std::string& device
     TRY_STATUS(add_rows(section, kAuxiliaryKeys, selector, warnings));
   } else {
     TRY_STATUS(add_rows(section, kNetDeviceKeys, selector, warnings));
-    const auto vdpa = TRY(section.text("vdpaType")).value_or("");
-    if (!vdpa.empty() && selector.rdma) return section.error("vdpaType", "excludes isRdma");
-    if (!vdpa.empty()) {
-      selector.conditions.push_back({Fact::untold, "vdpaType", {vdpa}, Match::exact, {}});
-      warn_of_untold(section, "vdpaType", warnings);
-    }
+    TRY_STATUS(add_vdpa_type(section, selector, warnings));
   }
   TRY_STATUS(section.finish(warnings));
   return selector;

@@ -78,6 +78,7 @@ enum class Fact : std::uint8_t {
   first_pkey,      ///< entry 0 of an InfiniBand port's table, as sysfs prints it
   auxiliary_type,  ///< "sf" of mlx5_core.sf.4
   kind,            ///< "pf", "vf", "sf", "soft"
+  vdpa_type,       ///< "vhost", "virtio": what its vDPA device is bound to
   untold,          ///< a fact that this version cannot learn: never holds
 };
 

@@ -69,7 +69,9 @@ TEST(SriovPluginFile, accelerators_are_skipped_with_a_warning) {
 TEST(SriovPluginFile, a_selector_that_cannot_be_judged_matches_nothing_and_says_so) {
   EXPECT_THAT(warnings_of(sriov(R"({"ddpProfiles": ["x"]})")),
               ElementsAre(HasSubstr("ddpProfiles")));
-  EXPECT_THAT(warnings_of(sriov(R"({"vdpaType": "vhost"})")), ElementsAre(HasSubstr("vdpaType")));
+  EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": "vhost"})")), Texts{});
+  EXPECT_THAT(warnings_of(sriov(R"({"vdpaType": "vhost-net"})")),
+              ElementsAre(HasSubstr("vdpaType: \"vhost-net\" is neither vhost nor virtio")));
   EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": "", "ddpProfiles": []})")), Texts{});
 }
 
