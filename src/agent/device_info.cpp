@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "agent/handed_nodes.h"
 #include "base/text.h"
 #include "data/json.h"
 
@@ -25,6 +26,20 @@ std::vector<std::string> rdma_devices(const DecisionTable& table, const NetFunct
     if (table.node().nics[nic].registered) names.push_back(table.node().nics[nic].name);
   }
   return names;
+}
+
+/// "driver" is what the selector calls it. Source: sriov-network-device-plugin
+/// pkg/netdevice/netResourcePool.go, StoreDeviceInfoFile; pkg/devices/vdpa.go.
+Json vdpa_facts(const VdpaDevice& device, const NetFunction& function) {
+  Json vdpa{{"parent-device", device.name}, {"driver", device.type()}};
+  if (const auto path = vhost_vdpa_node(device)) vdpa["path"] = *path;
+  vdpa["pci-address"] = function.pci->str();
+  if (function.parent) vdpa["pf-pci-address"] = function.parent->str();
+  return vdpa;
+}
+
+std::string text_of(const char* type, Json facts) {
+  return Json{{"type", type}, {"version", "1.1.0"}, {type, std::move(facts)}}.dump() + "\n";
 }
 
 }  // namespace
@@ -52,13 +67,16 @@ std::optional<std::string> device_info(const DecisionTable& table, const Pool& p
   if (pool.spec.mode != PoolMode::exclusive || !is_pci_function || !function.pci) {
     return std::nullopt;
   }
+  if (const auto* device = vdpa_device(table, pool, pool.members[member])) {
+    return text_of("vdpa", vdpa_facts(*device, function));
+  }
   Json pci{{"pci-address", function.pci->str()}};
   if (pool.spec.include[pool.members[member].selector].rdma) {
     const auto names = rdma_devices(table, function);
     if (!names.empty()) pci["rdma-device"] = join(names, ",");
   }
   if (function.parent) pci["pf-pci-address"] = function.parent->str();
-  return Json{{"type", "pci"}, {"version", "1.1.0"}, {"pci", std::move(pci)}}.dump() + "\n";
+  return text_of("pci", std::move(pci));
 }
 
 }  // namespace railhead

@@ -25,8 +25,8 @@ Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::s
 
 /// The answer to Allocate: the variables that go with the pool's flavour, and with HandOut::nri the
 /// allocation as an annotation, with device_specs the nodes, with cdi their names. What is no RDMA
-/// device (vfio, vhost-net) comes as DeviceSpecs with nri, too. Fails as members_held() and, where
-/// something cannot be handed out, with a reason for the user.
+/// device (vfio, vhost-net, vDPA) comes as DeviceSpecs with nri, too. Fails as members_held() and,
+/// where something cannot be handed out, with a reason for the user.
 Result<kubelet::Grant> grant_of(const DecisionTable& table, std::size_t pool,
                                 const std::vector<std::string>& ids, HandOut hand_out);
 

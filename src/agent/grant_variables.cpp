@@ -22,8 +22,9 @@ Variables of_k8s_rdma(const Pool& pool, std::size_t slots) {
 using Facts = std::map<std::string, Variables>;
 
 /// Only what can be handed out is named. Keys of this and the following providers: GetName() and
-/// GetEnvVal() of sriov-network-device-plugin pkg/infoprovider/{rdma,vfio,vhostNet,generic,extra}
-/// InfoProvider.go; which function has which: pkg/netdevice/pciNetDevice.go.
+/// GetEnvVal() of sriov-network-device-plugin
+/// pkg/infoprovider/{rdma,vfio,vdpa,vhostNet,generic,extra} InfoProvider.go; which function has
+/// which: pkg/netdevice/pciNetDevice.go.
 Variables rdma_facts(const DecisionTable& table, const Pool& pool, const NetFunction& function) {
   Variables facts;
   const auto classes = device_classes(table.policy(), pool.spec.devices);
@@ -59,6 +60,10 @@ Facts facts_of(const DecisionTable& table, const Pool& pool, const Member& membe
   if (selector.rdma) facts["rdma"] = rdma_facts(table, pool, function);
   if (const auto group = vfio_group_node(table, function)) {
     facts["vfio"] = {{"mount", kVfioContainer}, {"dev-mount", group->container_path}};
+  }
+  if (const auto* device = vdpa_device(table, pool, member)) {
+    const auto path = vhost_vdpa_node(*device);
+    facts["vdpa"] = path ? Variables{{"mount", *path}} : Variables{};
   }
   if (selector.vhost_net) facts["vhost"] = {{"net-mount", kVhostNet}, {"tun-mount", kTun}};
   if (!pool.spec.additional_info.empty()) facts["extra"] = extra_facts(pool, function);

@@ -17,6 +17,25 @@ void add(std::vector<HandedNode>& nodes, HandedNode node) {
   if (!there) nodes.push_back(std::move(node));
 }
 
+/// With virtio_vdpa a container gets the network interface from a CNI plugin, and no node. Source:
+/// sriov-network-device-plugin pkg/infoprovider/vdpaInfoProvider.go.
+Status add_vdpa_nodes(const DecisionTable& table, const Pool& pool,
+                      const std::vector<std::size_t>& members, std::vector<HandedNode>& nodes) {
+  for (const auto m : members) {
+    const auto* device = vdpa_device(table, pool, pool.members[m]);
+    if (device == nullptr || device->type() != "vhost") continue;
+    const auto path = vhost_vdpa_node(*device);
+    if (!path) {
+      return Error{ErrorCode::unavailable,
+                   table.pools().functions[pool.members[m].function].id + " of " + pool.spec.name +
+                       " has the vDPA device " + device->name +
+                       ", which vhost_vdpa gives no /dev/vhost-vdpa-<number>"};
+    }
+    add(nodes, {*path, *path, {}});
+  }
+  return {};
+}
+
 bool is_held_by_vfio(const DecisionTable& table, const NetFunction& function) {
   if (function.kind == FunctionKind::scalable || !function.pci) return false;
   const auto* device = table.node().find_pci(*function.pci);
@@ -56,6 +75,22 @@ std::optional<HandedNode> vfio_group_node(const DecisionTable& table, const NetF
   };
 }
 
+const VdpaDevice* vdpa_device(const DecisionTable& table, const Pool& pool, const Member& member) {
+  const auto& conditions = pool.spec.include[member.selector].conditions;
+  const bool wanted = std::any_of(conditions.begin(), conditions.end(), [](const auto& condition) {
+    return condition.fact == Fact::vdpa_type;
+  });
+  const auto& function = table.pools().functions[member.function];
+  if (!wanted || !function.pci) return nullptr;
+  const auto* device = table.node().find_pci(*function.pci);
+  return device != nullptr && !device->vdpa.empty() ? &device->vdpa.front() : nullptr;
+}
+
+std::optional<std::string> vhost_vdpa_node(const VdpaDevice& device) {
+  if (!device.vhost_number) return std::nullopt;
+  return "/dev/vhost-vdpa-" + std::to_string(*device.vhost_number);
+}
+
 Result<std::vector<HandedNode>> other_nodes(const DecisionTable& table, const Pool& pool,
                                             const std::vector<std::size_t>& members) {
   std::vector<HandedNode> nodes;
@@ -71,6 +106,7 @@ Result<std::vector<HandedNode>> other_nodes(const DecisionTable& table, const Po
     add(nodes, {kVfioContainer, kVfioContainer, {}});
     add(nodes, *group);
   }
+  TRY_STATUS(add_vdpa_nodes(table, pool, members, nodes));
   for (const auto m : members) {
     if (!pool.spec.include[pool.members[m].selector].vhost_net) continue;
     add(nodes, {kVhostNet, kVhostNet, {}});

@@ -24,9 +24,10 @@ struct HandedNode {
 std::vector<HandedNode> rdma_nodes(const DecisionTable& table, const Pool& pool,
                                    const std::vector<std::size_t>& members);
 
-/// Of members that a vfio driver holds /dev/vfio/vfio and their groups; /dev/vhost-net and
-/// /dev/net/tun where a selector asks for them. Each path once. Unavailable, for the user, where a
-/// member has no IOMMU group.
+/// Of members that a vfio driver holds /dev/vfio/vfio and their groups; of those selected for vhost
+/// by vdpaType /dev/vhost-vdpa-<number>; /dev/vhost-net and /dev/net/tun where a selector asks for
+/// them. Each path once. Unavailable, for the user, where a member has no IOMMU group or no such
+/// node.
 Result<std::vector<HandedNode>> other_nodes(const DecisionTable& table, const Pool& pool,
                                             const std::vector<std::size_t>& members);
 
@@ -34,6 +35,13 @@ Result<std::vector<HandedNode>> other_nodes(const DecisionTable& table, const Po
 /// no group. In the container it goes without "noiommu-".
 /// Source: sriov-network-device-plugin pkg/utils/utils.go, GetVFIODeviceFile.
 std::optional<HandedNode> vfio_group_node(const DecisionTable& table, const NetFunction& function);
+
+/// The vDPA device of a function that was selected by vdpaType: the first by name. Null for all
+/// others. Source: sriov-network-device-plugin pkg/netdevice/pciNetDevice.go.
+const VdpaDevice* vdpa_device(const DecisionTable& table, const Pool& pool, const Member& member);
+
+/// "/dev/vhost-vdpa-0"; absent where the device has no such node, as with virtio_vdpa.
+std::optional<std::string> vhost_vdpa_node(const VdpaDevice& device);
 
 inline constexpr const char* kVfioContainer = "/dev/vfio/vfio";
 inline constexpr const char* kVhostNet = "/dev/vhost-net";

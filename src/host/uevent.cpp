@@ -8,8 +8,8 @@
 namespace railhead {
 namespace {
 
-constexpr std::array<std::string_view, 5> kSubsystems = {"infiniband", "infiniband_verbs",
-                                                         "infiniband_mad", "pci", "drm"};
+constexpr std::array<std::string_view, 6> kSubsystems = {
+    "infiniband", "infiniband_verbs", "infiniband_mad", "pci", "drm", "vdpa"};
 
 /// The value of "KEY=value" among the fields, empty where there is none.
 std::string_view value_of(const std::vector<std::string_view>& fields, std::string_view key) {

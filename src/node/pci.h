@@ -30,6 +30,22 @@ struct PciAddress {
   friend auto operator<=>(const PciAddress&, const PciAddress&) = default;
 };
 
+/// A device on the bus "vdpa": a function that speaks virtio, its rings in hardware.
+/// Source: Linux drivers/vdpa/vdpa.c; the node: vhost_vdpa_probe() in drivers/vhost/vdpa.c.
+struct VdpaDevice {
+  std::string name;                      ///< "vdpa0", or what its maker called it
+  std::optional<std::string> driver;     ///< absent where none is bound
+  std::optional<unsigned> vhost_number;  ///< of vhost_vdpa: the node is /dev/vhost-vdpa-<number>
+
+  /// "vhost", "virtio" as the bound driver makes it; "" with any other driver, and without one.
+  [[nodiscard]] std::string_view type() const {
+    if (driver == "vhost_vdpa") return "vhost";
+    return driver == "virtio_vdpa" ? "virtio" : "";
+  }
+
+  friend bool operator==(const VdpaDevice&, const VdpaDevice&) = default;
+};
+
 /// One function or bridge of the PCI tree, with what sysfs says of it.
 /// Source: Linux Documentation/ABI/testing/sysfs-bus-pci.
 struct PciDevice {
@@ -52,6 +68,7 @@ struct PciDevice {
   /// runs, "ICE OS Default Package". Absent also where its driver does not name it (i40e).
   std::optional<std::string> ddp_package;
   bool no_iommu = false;  ///< vfio does without an IOMMU: the node is /dev/vfio/noiommu-<group>
+  std::vector<VdpaDevice> vdpa;  ///< its own, by name; those of its scalable functions are not
   std::optional<unsigned> sriov_totalvfs;
   std::optional<unsigned> sriov_numvfs;
   std::optional<double> link_gts;      ///< current_link_speed in GT/s

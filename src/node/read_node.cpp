@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include "node/char_device_reader.h"
 #include "node/ddp_reader.h"
@@ -13,6 +14,7 @@
 #include "node/platform_reader.h"
 #include "node/reader.h"
 #include "node/sysfs_class.h"
+#include "node/vdpa_reader.h"
 
 namespace railhead {
 namespace {
@@ -45,6 +47,14 @@ std::vector<Gpu> read_gpus(Reader& reader, const NvidiaDriver& nvidia,
   return gpus;
 }
 
+void take_vdpa(Reader& reader, std::vector<PciDevice>& pci) {
+  auto devices = read_vdpa(reader);
+  for (auto& function : pci) {
+    const auto own = devices.find(function.address);
+    if (own != devices.end()) function.vdpa = std::move(own->second);
+  }
+}
+
 }  // namespace
 
 Node read_node(Host& host) {
@@ -62,6 +72,7 @@ Node read_node(Host& host) {
   const auto nvidia = read_nvidia_driver(reader);
   node.pci = read_pci(reader, functions_in_use(rdma, nvidia));
   read_ddp_packages(reader, node.pci);
+  take_vdpa(reader, node.pci);
   node.gpus = read_gpus(reader, nvidia, node.pci);
   node.nics = read_nics(reader, rdma, net, node.pci);
   node.netdevs = read_netdevs(reader, net, parents_of_soft_devices(node.nics));

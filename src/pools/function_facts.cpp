@@ -81,8 +81,8 @@ std::vector<std::string> FunctionFacts::told(Fact fact, const NetFunction& funct
     case Fact::driver:
     case Fact::acpi_index:
     case Fact::ddp_package:
+    case Fact::vdpa_type:
     case Fact::pci_address: return told_by_pci(fact, function);
-    case Fact::untold: return {};
     default: return told_by_nic(fact, function);
   }
 }
@@ -105,6 +105,11 @@ std::vector<std::string> FunctionFacts::told_by_pci(Fact fact, const NetFunction
     const auto* physical = device->physfn ? node_.find_pci(*device->physfn) : device;
     if (physical == nullptr || !physical->ddp_package) return {};
     return {*physical->ddp_package};
+  }
+  if (fact == Fact::vdpa_type) {
+    const bool has_own = function.kind != FunctionKind::scalable && !device->vdpa.empty();
+    if (!has_own || device->vdpa.front().type().empty()) return {};
+    return {std::string(device->vdpa.front().type())};
   }
   if (!device->driver) return {};
   if (function.kind != FunctionKind::scalable) return {*device->driver};

@@ -78,11 +78,20 @@ std::string silence(Fact fact, const NetFunction& function) {
     case Fact::rate_gbps: return "no port is ACTIVE";
     case Fact::numa_node: return "its NUMA node is not known";
     case Fact::acpi_index: return "the firmware gives it no number";
-    case Fact::ddp_package: return "no driver names a package of its (devlink, fw.app.name)";
+    case Fact::ddp_package: return "no driver names its package (devlink, fw.app.name)";
     case Fact::rdma_name: return "it has no RDMA device";
-    case Fact::untold: return "this version cannot tell";
+    case Fact::vdpa_type: return "it has no vDPA device of vhost_vdpa or virtio_vdpa";
     default: return "not known";
   }
+}
+
+/// Which vDPA device counts, where a function has several: sriov-network-device-plugin takes one,
+/// too (pkg/utils/vdpa_provider.go; there the one that the kernel lists first).
+std::string which_vdpa(const Node& node, const NetFunction& function) {
+  const auto* device = function.pci ? node.find_pci(*function.pci) : nullptr;
+  if (device == nullptr || device->vdpa.size() < 2) return "";
+  return " (" + device->vdpa.front().name + " counts, the first of its " +
+         std::to_string(device->vdpa.size()) + " vDPA devices)";
 }
 
 }  // namespace
@@ -135,7 +144,6 @@ std::string Judge::failure_of(const Selector& selector, const NetFunction& funct
 
 bool Judge::holds(const Condition& condition, const NetFunction& function) const {
   switch (condition.fact) {
-    case Fact::untold: return false;
     case Fact::pf_name:
     case Fact::root_device: return is_below(condition, function);
     case Fact::rate_gbps: return is_fast_enough(condition, facts_.told(condition.fact, function));
@@ -150,7 +158,8 @@ bool Judge::holds(const Condition& condition, const NetFunction& function) const
 std::string Judge::failure_text(const Condition& condition, const NetFunction& function) const {
   auto facts = facts_.told(condition.fact, function);
   std::string text = condition.key + ": ";
-  if (facts.empty()) return text + silence(condition.fact, function);
+  const auto note = condition.fact == Fact::vdpa_type ? which_vdpa(node_, function) : "";
+  if (facts.empty()) return text + silence(condition.fact, function) + note;
   const bool numbered = condition.fact == Fact::pf_name || condition.fact == Fact::root_device;
   if (numbered) {
     for (auto& fact : facts) {
@@ -162,7 +171,7 @@ std::string Judge::failure_text(const Condition& condition, const NetFunction& f
   }
   const bool single = condition.values.size() == 1;
   return text + list_text(facts, ", ") + (single ? " is not " : " is none of ") +
-         list_text(condition.values, ", ");
+         list_text(condition.values, ", ") + note;
 }
 
 /// A function of a parent with that name or address, and with one of those numbers.

@@ -89,7 +89,7 @@ Result<std::string> in_notation_of(Fact fact, std::string_view text) {
     case Fact::auxiliary_type:
     case Fact::kind:
     case Fact::ddp_package:
-    case Fact::untold: break;
+    case Fact::vdpa_type: break;
   }
   if (text.empty()) return no(text, "name");
   return std::string(text);

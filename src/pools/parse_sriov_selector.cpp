@@ -25,13 +25,6 @@ constexpr std::array kNetDeviceKeys{
 
 constexpr std::array kAuxiliaryKeys{KeyRow{"auxTypes", Fact::auxiliary_type, Match::exact}};
 
-/// A fact that cannot be learned must not widen the pool: the selector never holds, and says so.
-void warn_of_untold(const Section& section, std::string_view key,
-                    std::vector<std::string>& warnings) {
-  warnings.push_back(section.place(key) + ": " + section.path_of(key) +
-                     " cannot be told by this version: the selector matches nothing");
-}
-
 template <std::size_t Size>
 Status add_rows(Section& section, const std::array<KeyRow, Size>& rows, Selector& into) {
   for (const auto& row : rows) {
@@ -60,6 +53,20 @@ Status add_functions(Section& section, std::string_view key, Fact fact, Selector
   return {};
 }
 
+/// A type that does not exist matches nothing there, too.
+Status add_vdpa_type(Section& section, Selector& into, std::vector<std::string>& warnings) {
+  const auto type = TRY(section.text("vdpaType")).value_or("");
+  if (type.empty()) return {};
+  if (into.rdma) return section.error("vdpaType", "excludes isRdma");
+  if (type != "vhost" && type != "virtio") {
+    warnings.push_back(section.place("vdpaType") + ": " + section.path_of("vdpaType") + ": " +
+                       quoted(std::string_view(type)) +
+                       " is neither vhost nor virtio; it matches nothing");
+  }
+  into.conditions.push_back({Fact::vdpa_type, "vdpaType", {type}, Match::exact, {}});
+  return {};
+}
+
 }  // namespace
 
 Result<Selector> parse_sriov_selector(Section section, const std::string& device_type,
@@ -74,12 +81,7 @@ Result<Selector> parse_sriov_selector(Section section, const std::string& device
     TRY_STATUS(add_rows(section, kAuxiliaryKeys, selector));
   } else {
     TRY_STATUS(add_rows(section, kNetDeviceKeys, selector));
-    const auto vdpa = TRY(section.text("vdpaType")).value_or("");
-    if (!vdpa.empty() && selector.rdma) return section.error("vdpaType", "excludes isRdma");
-    if (!vdpa.empty()) {
-      selector.conditions.push_back({Fact::untold, "vdpaType", {vdpa}, Match::exact, {}});
-      warn_of_untold(section, "vdpaType", warnings);
-    }
+    TRY_STATUS(add_vdpa_type(section, selector, warnings));
   }
   TRY_STATUS(section.finish(warnings));
   return selector;

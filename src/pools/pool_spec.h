@@ -79,14 +79,14 @@ enum class Fact : std::uint8_t {
   first_pkey,      ///< entry 0 of an InfiniBand port's table, as sysfs prints it
   auxiliary_type,  ///< "sf" of mlx5_core.sf.4
   kind,            ///< "pf", "vf", "sf", "soft"
-  untold,          ///< a fact that this version cannot learn: never holds
+  vdpa_type,       ///< "vhost", "virtio": what its vDPA device is bound to
 };
 
 enum class Match : std::uint8_t { exact, any_case, glob };
 
 /// One key of a selector. Holds if anything that is known of the fact matches one of the values.
 struct Condition {
-  Fact fact = Fact::untold;
+  Fact fact = Fact::vendor;
   std::string key;                  ///< as the file spells it, for reasons
   std::vector<std::string> values;  ///< in the notation of the fact
   Match match = Match::exact;

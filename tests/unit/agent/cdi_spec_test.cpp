@@ -82,6 +82,13 @@ TEST(CdiSpec, vfio_nodes_are_left_to_the_runtime_to_look_up) {
   EXPECT_EQ(spec["devices"][0]["containerEdits"]["deviceNodes"][1], wanted);
 }
 
+TEST(CdiSpec, so_is_the_node_of_a_vdpa_device) {
+  const auto spec =
+      spec_of(vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), test::vdpa_node()));
+  const auto wanted = Json::array({Json{{"path", "/dev/vhost-vdpa-7"}, {"permissions", "rw"}}});
+  EXPECT_EQ(spec["devices"][0]["containerEdits"]["deviceNodes"], wanted);
+}
+
 TEST(CdiSpec, a_path_of_the_host_needs_the_version_that_has_it) {
   auto node = test::vfio_node();
   for (auto& device : node.pci) device.no_iommu = true;

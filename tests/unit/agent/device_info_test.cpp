@@ -32,6 +32,18 @@ TEST(DeviceInfo, of_a_virtual_function_also_the_physical_one) {
             "\n");
 }
 
+TEST(DeviceInfo, of_a_function_selected_by_vdpa_type_is_about_its_vdpa_device) {
+  EXPECT_EQ(info_of(vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), test::vdpa_node())),
+            R"({"type":"vdpa","version":"1.1.0","vdpa":{"parent-device":"vdpa0","driver":"vhost",)"
+            R"("path":"/dev/vhost-vdpa-7","pci-address":"0000:11:01.0",)"
+            R"("pf-pci-address":"0000:11:00.0"}})"
+            "\n");
+  EXPECT_EQ(info_of(vfio_with(test::vdpa_pool("nvidia.com/virtio", "virtio"), test::vdpa_node())),
+            R"({"type":"vdpa","version":"1.1.0","vdpa":{"parent-device":"vdpa1","driver":"virtio",)"
+            R"("pci-address":"0000:11:01.1","pf-pci-address":"0000:11:00.0"}})"
+            "\n");
+}
+
 TEST(DeviceInfo, a_pool_that_is_not_about_rdma_names_no_rdma_device) {
   auto pool = exclusive_pool("example.com/net", {"*"});
   pool.include[0].rdma = false;

@@ -229,6 +229,52 @@ TEST_F(GrantTest, a_function_that_vfio_holds_without_a_group_is_refused_with_the
   }
 }
 
+TEST_F(GrantTest, a_function_of_vdpa_type_vhost_brings_its_node_however_nodes_are_handed_out) {
+  table_.emplace(test::vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), test::vdpa_node()));
+  for (const auto hand_out : {HandOut::nri, HandOut::device_specs}) {
+    const auto given = grant({"0000:11:01.0"}, hand_out);
+    EXPECT_THAT(paths(given), ElementsAre("/dev/vhost-vdpa-7"));
+    EXPECT_EQ(given.env.at("PCIDEVICE_NVIDIA_COM_VHOST_INFO"),
+              R"({"0000:11:01.0":{"generic":{"deviceID":"0000:11:01.0"},)"
+              R"("vdpa":{"mount":"/dev/vhost-vdpa-7"}}})");
+  }
+  EXPECT_THAT(grant({"0000:11:01.0"}, HandOut::cdi).cdi_devices,
+              ElementsAre("railhead.io/resource=nvidia.com:vhost:0000:11:01.0"));
+}
+
+TEST_F(GrantTest, one_of_vdpa_type_virtio_brings_no_node) {
+  table_.emplace(
+      test::vfio_with(test::vdpa_pool("nvidia.com/virtio", "virtio"), test::vdpa_node()));
+  for (const auto hand_out : {HandOut::nri, HandOut::device_specs, HandOut::cdi}) {
+    const auto given = grant({"0000:11:01.1"}, hand_out);
+    EXPECT_THAT(paths(given), IsEmpty());
+    EXPECT_THAT(given.cdi_devices, IsEmpty());
+    EXPECT_THAT(given.env.at("PCIDEVICE_NVIDIA_COM_VIRTIO_INFO"), HasSubstr(R"("vdpa":{})"));
+  }
+}
+
+TEST_F(GrantTest, a_vdpa_device_that_no_selector_asked_for_is_not_handed_out) {
+  table_.emplace(test::vfio_with(driver_pool("nvidia.com/vf", "mlx5_core"), test::vdpa_node()));
+  const auto given = grant({"0000:11:01.0"});
+  EXPECT_THAT(paths(given), IsEmpty());
+  EXPECT_EQ(given.env.at("PCIDEVICE_NVIDIA_COM_VF_INFO").find("vdpa"), std::string::npos);
+}
+
+TEST_F(GrantTest, a_vhost_device_whose_node_is_not_there_is_refused_with_the_reason) {
+  auto node = test::vdpa_node();
+  for (auto& device : node.pci) {
+    for (auto& vdpa : device.vdpa) vdpa.vhost_number.reset();
+  }
+  table_.emplace(test::vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), std::move(node)));
+  for (const auto hand_out : {HandOut::nri, HandOut::device_specs, HandOut::cdi}) {
+    const auto given = grant_of(*table_, 0, {"0000:11:01.0"}, hand_out);
+    ASSERT_FALSE(given);
+    EXPECT_EQ(given.error().message,
+              "0000:11:01.0 of nvidia.com/vhost has the vDPA device vdpa0, which vhost_vdpa gives "
+              "no /dev/vhost-vdpa-<number>");
+  }
+}
+
 TEST_F(GrantTest, of_a_sub_function_additional_info_goes_by_its_physical_functions_address) {
   auto node = test::seed_node();
   node.nics[1].sub_function = "mlx5_core.sf.4";

@@ -59,6 +59,27 @@ inline Node vfio_node() {
   return node;
 }
 
+/// Two virtual functions (0000:11:01.0 and .1) of one card, each with a vDPA device: vdpa0, whose
+/// node is /dev/vhost-vdpa-7, and vdpa1, which is a virtio device of the host.
+inline Node vdpa_node() {
+  auto node = vfio_node();
+  for (auto& device : node.pci) {
+    device.driver = "mlx5_core";
+    device.iommu_group.reset();
+    if (!device.is_vf()) continue;
+    if (device.address.function == 0) device.vdpa = {{"vdpa0", "vhost_vdpa", 7U}};
+    if (device.address.function == 1) device.vdpa = {{"vdpa1", "virtio_vdpa", {}}};
+  }
+  return node;
+}
+
+/// As a file of the SR-IOV plugin has it: functions whose vDPA device is of this type.
+inline PoolSpec vdpa_pool(std::string name, std::string type) {
+  auto spec = driver_pool(std::move(name), "");
+  spec.include[0].conditions = {{Fact::vdpa_type, "vdpaType", {std::move(type)}, Match::exact, {}}};
+  return spec;
+}
+
 inline DecisionTable vfio_with(PoolSpec spec, Node node = vfio_node()) {
   InjectionPolicy policy;
   policy.pools = {std::move(spec)};

@@ -18,6 +18,7 @@ std::string uevent(std::initializer_list<std::string> fields) {
 TEST(Uevent, only_what_the_reader_reads_is_relevant) {
   EXPECT_TRUE(is_relevant_uevent(uevent({"add@/devices/x", "SUBSYSTEM=infiniband", "SEQNUM=1"})));
   EXPECT_TRUE(is_relevant_uevent(uevent({"bind@/devices/x", "SUBSYSTEM=pci"})));
+  EXPECT_TRUE(is_relevant_uevent(uevent({"bind@/devices/x/vdpa0", "SUBSYSTEM=vdpa"})));
   EXPECT_TRUE(
       is_relevant_uevent(uevent({"add@/x", "DEVPATH=/devices/virtual/misc/rdma_cm",
                                  "SUBSYSTEM=misc", "MAJOR=10", "DEVNAME=infiniband/rdma_cm"})));

@@ -30,7 +30,8 @@ inline void set_virtual(Node& node, const Virtual& is) {
 /// One machine with a device for every example in the documentation of the two plugins. Bus: what.
 ///   11 X710 enp0s0f0, VFs 11:01.0-3 (two of them vfio-pci)   12 X710 enp2s2f1, VFs 12:01.0-1
 ///   13 E810 ens3f0, VFs 13:01.0-1, RDMA                      14 ConnectX-5 ens785f0, ten VFs
-///   15 ConnectX-5 ens785f1, ten VFs                          16 ConnectX-6 Dx ens4f0, two VFs
+///   15 ConnectX-5 ens785f1, ten VFs                          16 ConnectX-6 Dx ens4f0, two VFs,
+///                                                            vDPA of virtio and of vhost
 ///   17 BlueField-2 p0, SFs 1 to 6                            18 BCM57508 ens8
 ///   19 to 1d ConnectX-5 InfiniBand ib0 ib1 ib3 ib4 ib5
 inline Node documented_machine() {
@@ -75,6 +76,11 @@ inline Node documented_machine() {
   for (auto& function : node.pci) {
     const auto& at = function.address;
     if (at.bus == 0x11 && at.device > 0 && at.function >= 2) function.driver = "vfio-pci";
+    if (at.bus != 0x16 || at.device == 0) continue;
+    const bool vhost = at.function == 1;
+    function.vdpa.push_back({"vdpa" + std::to_string(at.function),
+                             vhost ? "vhost_vdpa" : "virtio_vdpa",
+                             vhost ? std::optional<unsigned>(0U) : std::nullopt});
   }
   return node;
 }

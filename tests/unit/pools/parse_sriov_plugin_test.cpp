@@ -66,8 +66,10 @@ TEST(SriovPluginFile, accelerators_are_skipped_with_a_warning) {
   EXPECT_THAT(parsed->warnings, ElementsAre(HasSubstr("resourceList[0] skipped")));
 }
 
-TEST(SriovPluginFile, a_selector_that_cannot_be_judged_matches_nothing_and_says_so) {
-  EXPECT_THAT(warnings_of(sriov(R"({"vdpaType": "vhost"})")), ElementsAre(HasSubstr("vdpaType")));
+TEST(SriovPluginFile, a_vdpa_type_that_does_not_exist_matches_nothing_and_says_so) {
+  EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": "vhost"})")), Texts{});
+  EXPECT_THAT(warnings_of(sriov(R"({"vdpaType": "vhost-net"})")),
+              ElementsAre(HasSubstr("vdpaType: \"vhost-net\" is neither vhost nor virtio")));
   EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": ""})")), Texts{});
 }
 

@@ -90,7 +90,46 @@ TEST(SriovPluginSelection, a_package_that_nobody_names_takes_nothing_rather_than
                       sriov(R"({"vendors": ["15b3"], "ddpProfiles": ["GTPv1-C/U IPv4"]})"));
   EXPECT_THAT(pooled.members(), IsEmpty());
   EXPECT_EQ(pooled.why("0000:12:00.0"),
-            "ddpProfiles: no driver names a package of its (devlink, fw.app.name)");
+            "ddpProfiles: no driver names its package (devlink, fw.app.name)");
+}
+
+/// vf_server() with vDPA devices: vhost on VF 0, virtio on 1, of no driver on 2, two on 3.
+Node vdpa_server() {
+  auto node = vf_server();
+  for (auto& device : node.pci) {
+    if (!device.is_vf()) continue;
+    if (device.address.function == 0) device.vdpa = {{"vdpa0", "vhost_vdpa", 7U}};
+    if (device.address.function == 1) device.vdpa = {{"vdpa1", "virtio_vdpa", {}}};
+    if (device.address.function == 2) device.vdpa = {{"vdpa2", {}, {}}};
+    if (device.address.function == 3) {
+      device.vdpa = {{"vdpa3", "virtio_vdpa", {}}, {"vdpa4", "vhost_vdpa", 8U}};
+    }
+  }
+  return node;
+}
+
+TEST(SriovPluginSelection, by_what_the_vdpa_device_of_a_function_is_bound_to) {
+  const Pooled vhost(vdpa_server(), sriov(R"({"vdpaType": "vhost"})"));
+  EXPECT_THAT(vhost.members(), ElementsAre("0000:11:01.0"));
+  EXPECT_EQ(vhost.why("0000:11:01.1"), "vdpaType: virtio is not vhost");
+  EXPECT_EQ(vhost.why("0000:11:01.2"),
+            "vdpaType: it has no vDPA device of vhost_vdpa or virtio_vdpa");
+  EXPECT_EQ(vhost.why("0000:11:01.4"),
+            "vdpaType: it has no vDPA device of vhost_vdpa or virtio_vdpa");
+  EXPECT_THAT(Pooled(vdpa_server(), sriov(R"({"vdpaType": "virtio"})")).members(),
+              ElementsAre("0000:11:01.1", "0000:11:01.3"));
+}
+
+TEST(SriovPluginSelection, of_several_vdpa_devices_the_first_by_name_counts) {
+  const Pooled pooled(vdpa_server(), sriov(R"({"vdpaType": "vhost"})"));
+  EXPECT_EQ(pooled.why("0000:11:01.3"),
+            "vdpaType: virtio is not vhost (vdpa3 counts, the first of its 2 vDPA devices)");
+}
+
+TEST(SriovPluginSelection, a_vdpa_type_that_does_not_exist_takes_nothing) {
+  const auto parsed = parse_text(sriov(R"({"vdpaType": "VHOST"})"));
+  ASSERT_TRUE(parsed);
+  EXPECT_THAT(Pooled(vdpa_server(), parsed->specs).members(), IsEmpty());
 }
 
 TEST(SriovPluginSelection, is_rdma_takes_only_what_has_an_rdma_device) {
