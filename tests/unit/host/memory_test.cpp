@@ -8,11 +8,11 @@
 #include <gtest/gtest.h>
 
 #if defined(__has_feature)
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define RAILHEAD_OTHER_MALLOC
 #endif
 #endif
-#if defined(__SANITIZE_ADDRESS__) || !defined(__GLIBC__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
 #define RAILHEAD_OTHER_MALLOC
 #endif
 
