@@ -15,6 +15,9 @@ Result<LaneResult> time_reads(const Run& run);
 Result<LaneResult> ping(const Run& run);
 Result<LaneResult> pong(const Run& run);
 
+/// Why the side that acts ended early: somebody stopped it.
+Error stopped();
+
 /// Watches over a loop: whether it was stopped, and whether anything has happened for too long.
 class Watchman {
  public:
@@ -27,18 +30,18 @@ class Watchman {
   /// The same without a look at the clock, which can cost more than a message.
   void saw_progress() { moved_ = true; }
 
-  /// unavailable when stopped, timeout when stalled. Cheap: it looks at the clock now and then.
+  /// timeout when stalled. Cheap: it looks at the clock now and then.
   Status look();
   /// The same in a latency's loop, for looks at an empty queue: after longer than a NIC needs, the
   /// processor goes to whoever waits for it. A soft device's kernel thread does, and would wait for
   /// the next tick: milliseconds.
   Status look_politely();
-  /// At the clock as it is.
-  Status look_at(std::chrono::steady_clock::time_point now);
 
   [[nodiscard]] bool stopped() const { return run_.stop.load(std::memory_order_relaxed); }
 
  private:
+  Status look_at(std::chrono::steady_clock::time_point now);
+
   const Run& run_;
   std::chrono::steady_clock::time_point last_;
   unsigned looks_ = 0;

@@ -32,13 +32,10 @@ class Ball {
     return by_send_ ? catch_sent() : catch_written(static_cast<std::uint8_t>(round));
   }
 
-  /// Reaps completions until so few requests are in flight.
+  /// Reaps completions until so few requests are in flight; also when stopped, since the next step
+  /// counts its own.
   Status reap(unsigned at_most) {
-    while (in_flight_ > at_most) {
-      TRY_STATUS(collect());
-      if (watchman_.stopped()) return {};
-      TRY_STATUS(watchman_.look_politely());
-    }
+    while (in_flight_ > at_most) TRY(look());
     return {};
   }
 
@@ -54,22 +51,25 @@ class Ball {
       for (unsigned i = 0; i < kSpins; ++i) {
         if (run_.transport.target(0, run_.step.size_bytes - 1) == value) return true;
       }
-      TRY_STATUS(collect());
-      if (watchman_.stopped()) return false;
-      TRY_STATUS(watchman_.look_politely());
+      if (!TRY(look())) return false;
     }
   }
 
   Result<bool> catch_sent() {
     while (received_ == 0) {
-      TRY_STATUS(collect());
-      if (received_ > 0) break;
-      if (watchman_.stopped()) return false;
-      TRY_STATUS(watchman_.look_politely());
+      const bool goes_on = TRY(look());
+      if (received_ == 0 && !goes_on) return false;
     }
     --received_;
     TRY_STATUS(run_.transport.fill_receives(kInFlight));
     return true;
+  }
+
+  /// At what has completed. False when stopped.
+  Result<bool> look() {
+    TRY_STATUS(collect());
+    TRY_STATUS(watchman_.look_politely());
+    return !watchman_.stopped();
   }
 
   Status collect() {
@@ -103,7 +103,7 @@ Result<LaneResult> ping(const Run& run) {
   for (std::uint64_t round = 1;; ++round) {
     TRY_STATUS(ball.throw_it(round));
     const bool caught = TRY(ball.catch_it(round));
-    if (!caught) return Error{ErrorCode::unavailable, "stopped"};
+    if (!caught) return stopped();
     const Time now = run.clock.now();
     ball.progressed();
     if (round > step.warm_up) {
@@ -155,7 +155,10 @@ Result<LaneResult> time_reads(const Run& run) {
   for (std::uint64_t round = 1;; ++round) {
     const Time before = run.clock.now();
     TRY_STATUS(run.transport.post({Operation::read, 0, step.size_bytes, 1}));
-    while (TRY(run.transport.poll(completions)) == 0) TRY_STATUS(watchman.look_politely());
+    while (TRY(run.transport.poll(completions)) == 0) {
+      if (watchman.stopped()) return stopped();
+      TRY_STATUS(watchman.look_politely());
+    }
     const Time now = result.end = run.clock.now();
     watchman.saw_progress(now);
     if (round <= step.warm_up) {

@@ -46,7 +46,9 @@ class Stream {
       const bool moved = TRY(collect());
       if (moved) now = result_.end;
       if (ended()) return std::move(result_);
-      if (!moved) TRY_STATUS(watchman_.look());
+      if (moved) continue;
+      if (watchman_.stopped()) return stopped();
+      TRY_STATUS(watchman_.look());
     }
   }
 
@@ -124,10 +126,13 @@ class Stream {
 
 }  // namespace
 
+Error stopped() {
+  return {ErrorCode::unavailable, "stopped"};
+}
+
 Status Watchman::look() {
   constexpr unsigned kEvery = 256;
-  if (stopped() || ++looks_ % kEvery == 0) return look_at(run_.clock.now());
-  return {};
+  return ++looks_ % kEvery == 0 ? look_at(run_.clock.now()) : Status();
 }
 
 Status Watchman::look_politely() {
@@ -137,7 +142,6 @@ Status Watchman::look_politely() {
 }
 
 Status Watchman::look_at(Time now) {
-  if (stopped()) return Error{ErrorCode::unavailable, "stopped"};
   if (moved_) last_ = now;
   moved_ = false;
   if (now - last_ <= kStallLimit) return {};

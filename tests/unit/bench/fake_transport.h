@@ -23,6 +23,7 @@ class FakeTransport : public Transport {
 
   std::optional<Error> fails;    ///< at the next look
   bool dead = false;             ///< nothing completes, and an hour passes at each look
+  unsigned late = 0;             ///< looks until the first completion
   std::uint64_t to_receive = 0;  ///< messages that arrive
   std::uint32_t receive_size = 65536;
   bool memory_is_visible = true;
@@ -53,7 +54,8 @@ class FakeTransport : public Transport {
       return std::size_t{0};
     }
     std::size_t n = 0;
-    while (n < completions.size() && !ended_.empty()) {
+    const bool acknowledged = late == 0 || --late == 0;
+    while (acknowledged && n < completions.size() && !ended_.empty()) {
       completions[n] = ended_.front();
       in_flight_.at(ended_.front().queue_pair) -= ended_.front().messages;
       clock_.advance(std::chrono::microseconds(ended_.front().messages));
@@ -67,6 +69,8 @@ class FakeTransport : public Transport {
     if (n == 0) clock_.advance(std::chrono::milliseconds(1));
     return n;
   }
+
+  [[nodiscard]] bool idle() const { return ended_.empty(); }
 
   [[nodiscard]] bool has_bytes() const override { return memory_is_visible; }
 

@@ -152,6 +152,53 @@ TEST(Latency, reads_the_clock_once_a_round_since_that_can_cost_more_than_a_messa
   EXPECT_LE(clock.looks, 610U);
 }
 
+/// The other side is done at a look at the clock: in the midst of a look for what has come.
+class EndingClock : public ManualClock {
+ public:
+  explicit EndingClock(std::atomic<bool>& stop)
+      : stop_(stop) {}
+
+  std::chrono::steady_clock::time_point now() override {
+    if (++looks_ > 1 + kStart) stop_ = true;
+    return ManualClock::now();
+  }
+
+ private:
+  static constexpr unsigned kStart = 2;  // the watchman's and the result's
+  std::atomic<bool>& stop_;
+  unsigned looks_ = 0;
+};
+
+TEST(Latency, the_side_that_answers_may_be_stopped_at_any_moment) {
+  for (const auto operation : {Operation::send, Operation::write}) {
+    Bench bench;
+    EndingClock clock(bench.stop);
+    bench.step.measure = Measure::latency;
+    bench.step.operation = operation;
+    bench.step.size_bytes = 2;
+    bench.step.duration_ms = 1000;
+    FakeTransport transport(clock);
+    const auto result = respond({transport, bench.step, clock, bench.stop, bench.moved});
+    ASSERT_TRUE(result) << result.error().message;
+    EXPECT_EQ(result->messages, 0U);
+  }
+}
+
+TEST(Latency, the_side_that_answers_waits_for_its_last_acknowledgement_though_stopped) {
+  Bench bench;
+  bench.stop = true;
+  bench.step.measure = Measure::latency;
+  bench.step.operation = Operation::send;
+  bench.step.iterations = 1;
+  FakeTransport transport(bench.clock);
+  transport.to_receive = 1;
+  transport.late = 300;
+  const auto result = bench.answer(transport);
+  ASSERT_TRUE(result);
+  EXPECT_TRUE(transport.idle());
+  EXPECT_EQ(result->messages, 1U);
+}
+
 TEST(Latency, of_a_read_is_whole) {
   Bench bench;
   bench.step.measure = Measure::latency;
