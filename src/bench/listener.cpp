@@ -75,7 +75,13 @@ Result<std::vector<std::size_t>> Listener::wait(std::chrono::steady_clock::time_
 
 Status Listener::take_connection() {
   UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-  if (!socket) return {};  // it went away again
+  if (!socket) {
+    // Waiting would find it again at once, and again.
+    const bool lasts = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    if (!lasts) return {};  // it went away again
+    return Error{ErrorCode::internal,
+                 std::string("a client cannot be taken: ") + std::strerror(errno)};
+  }
   prepare_connection(socket.get());
   const auto nonce = TRY(random_nonce());
   pending_.push_back(

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -73,6 +74,19 @@ TEST_F(ListenerTest,
   EXPECT_TRUE(channel) << channel.error().message;
   EXPECT_EQ(client, State::ok);
   EXPECT_EQ(dropped_.size(), 2U);
+}
+
+TEST_F(ListenerTest, a_process_without_a_free_descriptor_says_so_rather_than_try_for_ever) {
+  const auto client = stranger();
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const auto first_free = static_cast<rlim_t>(UniqueFd(::dup(client.get())).get());
+  const rlimit none{first_free, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto channel = listener_.accept(Limit(2000), dropped_);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(channel);
+  EXPECT_EQ(channel.error().message, "a client cannot be taken: Too many open files");
 }
 
 TEST_F(ListenerTest, a_wrong_key_is_told_to_both_and_the_server_waits_on) {
