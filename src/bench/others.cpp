@@ -33,23 +33,49 @@ Result<std::optional<std::uint32_t>> index_of(Host& host, const std::string& nic
   return std::optional<std::uint32_t>();
 }
 
+/// Whether a queue pair of the kernel's carries somebody's data. Of a type that is not known it
+/// may.
+bool is_connected(QpType type) {
+  return type == QpType::rc || type == QpType::uc || type == QpType::xrc || type == QpType::unknown;
+}
+
+OtherPairs count(const std::vector<QueuePair>& pairs, const std::vector<std::string>& own) {
+  OtherPairs others;
+  for (const auto& pair : pairs) {
+    // Only the kernel makes them, for every port.
+    if (pair.type == QpType::management) continue;
+    if (pair.owner.kernel) {
+      if (is_connected(pair.type)) ++others.kernel[pair.owner.kernel_name];
+      continue;
+    }
+    const auto thread = pair.owner.thread ? std::to_string(*pair.owner.thread) : "";
+    if (std::find(own.begin(), own.end(), thread) == own.end()) ++others.processes;
+  }
+  return others;
+}
+
 }  // namespace
 
-Result<std::optional<unsigned>> queue_pairs_of_others(Host& host, const std::string& nic) {
-  const auto index = TRY(index_of(host, nic));
-  if (!index) return std::optional<unsigned>();
-  const auto dump = TRY(host.rdma({kGetQueuePairs, *index}));
-  if (!dump) return std::optional<unsigned>();
-  const auto pairs = TRY(parse_queue_pairs(*dump));
-  const auto own = own_threads(host);
-  const auto is_other = [&](const QueuePair& pair) {
-    // Every port has management queue pairs of the kernel's.
-    if (pair.type == QpType::management) return false;
-    if (!pair.owner.thread) return true;
-    const auto thread = std::to_string(*pair.owner.thread);
-    return std::find(own.begin(), own.end(), thread) == own.end();
+std::string to_string(const OtherPairs& others) {
+  std::vector<std::string> words;
+  const auto add = [&words](const std::string& who, unsigned number) {
+    const auto what = !words.empty() ? ""
+                      : number == 1  ? " queue pair on it"
+                                     : " queue pairs on it";
+    words.push_back(who + " " + std::to_string(number) + what);
   };
-  return std::optional(static_cast<unsigned>(std::count_if(pairs.begin(), pairs.end(), is_other)));
+  if (others.processes > 0) add("other processes have", others.processes);
+  for (const auto& [module, number] : others.kernel) add("the kernel's " + module + " has", number);
+  return join(words, ", ");
+}
+
+Result<std::optional<OtherPairs>> queue_pairs_of_others(Host& host, const std::string& nic) {
+  const auto index = TRY(index_of(host, nic));
+  if (!index) return std::optional<OtherPairs>();
+  const auto dump = TRY(host.rdma({kGetQueuePairs, *index}));
+  if (!dump) return std::optional<OtherPairs>();
+  const auto pairs = TRY(parse_queue_pairs(*dump));
+  return std::optional(count(pairs, own_threads(host)));
 }
 
 }  // namespace railhead::bench

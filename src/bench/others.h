@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
@@ -9,8 +10,20 @@
 
 namespace railhead::bench {
 
-/// How many queue pairs processes other than this one have on a NIC, from the kernel's RDMA
-/// netlink. Absent where it does not say.
-Result<std::optional<unsigned>> queue_pairs_of_others(Host& host, const std::string& nic);
+/// Queue pairs that somebody else has on a NIC.
+struct OtherPairs {
+  unsigned processes = 0;                  ///< of all other processes together
+  std::map<std::string, unsigned> kernel;  ///< connected ones, by the kernel's module
+
+  [[nodiscard]] bool none() const { return processes == 0 && kernel.empty(); }
+};
+
+/// "other processes have 3 queue pairs on it, the kernel's nvme_rdma has 8"; empty for none.
+std::string to_string(const OtherPairs& others);
+
+/// Who else uses a NIC, from the kernel's RDMA netlink. Absent where it does not say. Of the
+/// kernel's own queue pairs the connected ones count (NVMe-oF, NFS, SMC, iSER); those of every
+/// idle NIC do not: management, mlx5's UD and driver pairs for itself, IPoIB's UD.
+Result<std::optional<OtherPairs>> queue_pairs_of_others(Host& host, const std::string& nic);
 
 }  // namespace railhead::bench

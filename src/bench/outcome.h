@@ -21,7 +21,7 @@ enum class State : std::uint8_t {
   wrong_key,         ///< the two sides hold different keys
   version_mismatch,  ///< the two sides speak different versions of the protocol
   protocol_error,    ///< the other side said what makes no sense
-  in_use,            ///< other processes have queue pairs on the NIC
+  in_use,            ///< others have queue pairs on the NIC
   no_device,         ///< no such NIC, port not active, no GID
   no_memory,         ///< memory could not be allocated or registered
   unsupported,       ///< this memory or operation is not to be had here

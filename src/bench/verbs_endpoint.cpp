@@ -103,11 +103,10 @@ Status VerbsEndpoint::check_unused(const Place& place, bool& in_use) {
                        (others ? "" : ": " + others.error().message));
     return {};
   }
-  if (**others == 0) return {};
+  if ((*others)->none()) return {};
   in_use = true;
-  return Error{ErrorCode::unavailable, place.nic + " is in use: other processes have " +
-                                           std::to_string(**others) +
-                                           " queue pairs on it (--force measures all the same)"};
+  return Error{ErrorCode::unavailable, place.nic + " is in use: " + to_string(**others) +
+                                           " (--force measures all the same)"};
 }
 
 Status VerbsEndpoint::make_lanes(const Plan& plan, const std::vector<std::string>& wanted,

@@ -12,6 +12,7 @@
 #include "bench/counters.h"
 #include "bench/cuda.h"
 #include "bench/endpoint.h"
+#include "bench/others.h"
 #include "bench/verbs_lane.h"
 #include "host/clock.h"
 #include "host/host.h"
@@ -29,8 +30,8 @@ struct EndpointOptions {
   unsigned gpu = 0;          ///< index of CUDA
 };
 
-/// How many queue pairs other processes have on a NIC. Absent where the kernel does not say.
-using QueuePairsOfOthers = std::function<Result<std::optional<unsigned>>(const std::string& nic)>;
+/// Who else uses a NIC. Absent where the kernel does not say.
+using QueuePairsOfOthers = std::function<Result<std::optional<OtherPairs>>(const std::string& nic)>;
 
 /// This machine's NICs, through libibverbs.
 class VerbsEndpoint : public Endpoint {

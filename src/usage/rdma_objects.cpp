@@ -83,8 +83,9 @@ Result<std::vector<Object>> entries(std::string_view messages, std::uint16_t tab
 }
 
 ObjectOwner owner_of(const Attributes& attributes) {
-  const bool kernel = attributes.bytes(RDMA_NLDEV_ATTR_RES_KERN_NAME).has_value();
-  return {attributes.u32(RDMA_NLDEV_ATTR_RES_PID), kernel};
+  auto name = attributes.text(RDMA_NLDEV_ATTR_RES_KERN_NAME);
+  return {attributes.u32(RDMA_NLDEV_ATTR_RES_PID), name.has_value(),
+          std::move(name).value_or(std::string())};
 }
 
 QpState qp_state(std::optional<std::uint8_t> number) {

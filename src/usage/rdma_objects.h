@@ -33,6 +33,7 @@ std::string_view to_string(QpType type);  ///< "RC"
 struct ObjectOwner {
   std::optional<std::uint32_t> thread;  ///< PID of a thread; see above for when it is missing
   bool kernel = false;
+  std::string kernel_name{};  ///< the kernel's module: "nvme_rdma"; empty for a user's
 
   friend bool operator==(const ObjectOwner&, const ObjectOwner&) = default;
 };

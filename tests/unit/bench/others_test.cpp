@@ -37,10 +37,21 @@ class FakeKernel : public Host {
     return std::optional(test::rdma_message(10, name + attribute(19, pairs)));
   }
 
-  /// Type 2 is RC, 1 GSI (enum ib_qp_type).
+  /// Type 2 is RC, 1 GSI, 4 UD, 8 raw, 255 a driver's (enum ib_qp_type).
   void add(std::uint32_t number, unsigned type, std::optional<std::uint32_t> thread) {
     pairs += attribute(
         20, u32(21, number) + u8(26, type) + u8(27, 3) + (thread ? u32(28, *thread) : ""));
+  }
+
+  /// Of the kernel's own: it names the module.
+  void add_kernels(std::uint32_t number, unsigned type, const std::string& module) {
+    pairs += attribute(
+        20, u32(21, number) + u8(26, type) + u8(27, 3) + test::text_attribute(29, module));
+  }
+
+  [[nodiscard]] OtherPairs others() {
+    auto counted = queue_pairs_of_others(*this, "mlx5_0");
+    return counted && *counted ? **counted : OtherPairs{4711, {}};
   }
 
   bool answers = true;
@@ -56,10 +67,42 @@ TEST(Others, the_kernels_management_pairs_and_those_of_our_threads_do_not_count)
   kernel.add(1, 1, std::nullopt);
   kernel.add(17, 2, static_cast<std::uint32_t>(::getpid()));
   kernel.add(18, 2, 99);  // another thread of ours
-  EXPECT_EQ(queue_pairs_of_others(kernel, "mlx5_0").value(), 0U);
+  EXPECT_TRUE(kernel.others().none());
   kernel.add(19, 2, 4711);
   kernel.add(20, 2, std::nullopt);  // its thread ended, or cannot be seen
-  EXPECT_EQ(queue_pairs_of_others(kernel, "mlx5_0").value(), 2U);
+  EXPECT_EQ(kernel.others().processes, 2U);
+  EXPECT_EQ(to_string(kernel.others()), "other processes have 2 queue pairs on it");
+}
+
+TEST(Others, what_the_kernel_keeps_on_every_idle_nic_is_nobodys_use) {
+  FakeKernel kernel;
+  kernel.add_kernels(1, 1, "ib_core");
+  kernel.add_kernels(360, 4, "mlx5_ib");  // for link aggregation, and on each InfiniBand port
+  kernel.add_kernels(361, 4, "ib_ipoib");
+  kernel.add_kernels(465, 255, "mlx5_ib");  // its own registrations
+  kernel.add_kernels(466, 8, "mlx5_ib");
+  EXPECT_TRUE(kernel.others().none());
+}
+
+TEST(Others, datagrams_of_a_process_are_its_use) {
+  FakeKernel kernel;
+  kernel.add(20, 4, 4711);
+  kernel.add(21, 255, 4711);
+  kernel.add(22, 8, 4711);
+  EXPECT_EQ(kernel.others().processes, 3U);
+}
+
+TEST(Others, what_the_kernel_has_connected_counts_by_its_name) {
+  FakeKernel kernel;
+  kernel.add_kernels(17, 2, "nvme_rdma");
+  kernel.add_kernels(18, 2, "nvme_rdma");
+  kernel.add_kernels(19, 9, "rpcrdma");
+  EXPECT_EQ(to_string(kernel.others()),
+            "the kernel's nvme_rdma has 2 queue pairs on it, the kernel's rpcrdma has 1");
+  kernel.add(20, 2, 4711);
+  EXPECT_EQ(to_string(kernel.others()),
+            "other processes have 1 queue pair on it, the kernel's nvme_rdma has 2, the kernel's "
+            "rpcrdma has 1");
 }
 
 TEST(Others, where_the_kernel_does_not_say_nobody_knows) {

@@ -54,6 +54,7 @@ TEST(RdmaObjects, objects_of_the_kernel_have_a_name) {
       parse_queue_pairs(table(10, 19, 20, u32(21, 1) + text_attribute(29, "ib_core"))).value();
   ASSERT_EQ(pairs.size(), 1U);
   EXPECT_TRUE(pairs[0].owner.kernel);
+  EXPECT_EQ(pairs[0].owner.kernel_name, "ib_core");
 }
 
 TEST(RdmaObjects, an_empty_dump_has_no_object) {
