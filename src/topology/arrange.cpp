@@ -8,6 +8,7 @@
 #include "topology/known_machine.h"
 #include "topology/layout.h"
 #include "topology/layout_fit.h"
+#include "topology/nccl_hardware.h"
 #include "topology/numa_source.h"
 
 namespace railhead {
@@ -45,7 +46,8 @@ std::optional<Arrangement> arrange_by_file(const Node& node, const NcclTopology&
   result.source = TopologySource::topology_file;
   result.origin = file.origin;
   result.node = moved(node, layout);
-  result.for_nccl = file;
+  result.for_nccl = hardware_of(file);
+  result.for_nccl->version = nccl_version_for(node);
   for (const auto* list : {&file.warnings, &layout.warnings}) {
     for (const auto& warning : *list) result.warnings.push_back(file.origin + ": " + warning);
   }

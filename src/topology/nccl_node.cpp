@@ -139,7 +139,8 @@ class Builder {
     gpu.pci = pci.address;
     gpu.numa_node = position.numa_node;
     const bool accelerator = pci.class_code && *pci.class_code >> 8 == 0x1200;
-    const bool nvidia = pci.vendor ? *pci.vendor == kVendorNvidia : !accelerator;
+    const bool rccl = accelerator || topology_.version == kRcclVersion;
+    const bool nvidia = pci.vendor ? *pci.vendor == kVendorNvidia : !rccl;
     gpu.vendor = nvidia ? GpuVendor::nvidia : GpuVendor::amd;
     node_.gpus.push_back(std::move(gpu));
   }

@@ -20,6 +20,7 @@
 #include "topology/cpu_mask.h"
 #include "topology/layout.h"
 #include "topology/nccl_cpu.h"
+#include "topology/nccl_hardware.h"
 #include "topology/nccl_link.h"
 #include "topology/topology.h"
 
@@ -98,6 +99,7 @@ class Writer {
   }
 
   NcclTopology take() {
+    topology_.version = nccl_version_for(node_);
     for (auto& [numa, branches] : numas_) {
       NcclCpu cpu = cpu_of_numa(numa);
       for (auto& [address, branch] : branches) {

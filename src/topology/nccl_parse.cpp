@@ -58,11 +58,7 @@ class Parser {
     if (element.name != "system") {
       return at(element, "the root element is <" + element.name + ">, not <system>");
     }
-    const std::string* version = element.find("version");
-    if (version == nullptr || (*version != "1" && *version != "2")) {
-      warn(element, "version is " + (version ? quoted(*version) : std::string("absent")) +
-                        ", where NCCL wants 1 and RCCL 2");
-    }
+    read_version(element);
     for (const auto& child : element.children) {
       if (child.name == "cpu") {
         out_.cpus.push_back(TRY(cpu(child)));
@@ -79,6 +75,16 @@ class Parser {
     unsigned line = 0;
     bool leaf = false;
   };
+
+  void read_version(const XmlElement& element) {
+    const std::string* version = element.find("version");
+    if (version != nullptr && *version == std::to_string(kRcclVersion)) {
+      out_.version = kRcclVersion;
+    } else if (version == nullptr || *version != std::to_string(kNcclVersion)) {
+      warn(element, "version is " + (version ? quoted(*version) : std::string("absent")) +
+                        ", where NCCL wants 1 and RCCL 2");
+    }
+  }
 
   static bool is_leaf(const XmlElement& element) {
     return std::none_of(element.children.begin(), element.children.end(),

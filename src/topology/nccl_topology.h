@@ -73,8 +73,14 @@ struct NcclCpu {
   unsigned line = 0;
 };
 
+/// What <system version> has to be: each library refuses every other (NCCL src/graph/xml.h, RCCL
+/// src/graph/xml.h: NCCL_TOPO_XML_VERSION; "XML Topology has wrong version").
+inline constexpr unsigned kNcclVersion = 1;
+inline constexpr unsigned kRcclVersion = 2;  ///< AMD's GPUs, and Hygon's
+
 struct NcclTopology {
-  std::string origin;  ///< path, for messages
+  std::string origin;               ///< path, for messages
+  unsigned version = kNcclVersion;  ///< kNcclVersion where a file says neither
   std::vector<NcclCpu> cpus;
   /// What was tolerated and what was left out, with line: duplicate addresses (the first counts),
   /// elements that no NCCL knows, attributes that are not numbers.

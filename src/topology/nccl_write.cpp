@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What NCCL's own reader of such a file demands (src/graph/xml.cc): no XML declaration, no tabs
-// between elements, at most 16 attributes an element and 254 bytes a value, <system version="1">.
+// between elements, at most 16 attributes an element and 254 bytes a value, a <system version> of
+// its own.
 #include <array>
 #include <cstdio>
 
@@ -120,7 +121,7 @@ XmlElement cpu_element(const NcclCpu& cpu) {
 
 std::string to_xml(const NcclTopology& topology) {
   Element root("system");
-  root.set("version", "1");
+  root.set("version", std::to_string(topology.version));
   for (const auto& cpu : topology.cpus) root.add(cpu_element(cpu));
   return to_xml_text(root.done());
 }

@@ -9,6 +9,7 @@ GPU is a NUMA node of its own. All devices of a card are written below its funct
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,11 @@ import xml.etree.ElementTree as ElementTree
 HERE = pathlib.Path(__file__).resolve().parent
 SAME = {"PHB": "NODE"}
 OWN_MEMORY = {"gb200-tray"}
+# <system version> that the library of a vendor's GPUs asks for, by PCI id: NCCL, RCCL (AMD, Hygon).
+VERSIONS = {"10de": "1", "1002": "2", "1d94": "2"}
+# How a snapshot has a function's vendor: an attribute, or a line of its uevent.
+VENDOR = re.compile(r"^t /sys/devices/\S*/([0-9a-f:.]+)/vendor 0x(\S+)", re.M)
+UEVENT = re.compile(r"^PCI_ID=(\w+):.*\n(?:PCI_SUBSYS_ID=.*\n)?PCI_SLOT_NAME=(\S+)", re.M)
 
 
 def run(railhead, *arguments):
@@ -38,6 +44,14 @@ def relations(topology, nets):
             for key, cell in zip(keys, row) if key}
 
 
+def versions_wanted(machine, gpus):
+    """By the vendors that the snapshot has for these addresses; none where it does not say."""
+    text = machine.read_text()
+    vendors = VENDOR.findall(text)
+    vendors += [(address, vendor.lower()) for vendor, address in UEVENT.findall(text)]
+    return {VERSIONS[vendor] for address, vendor in vendors if address in gpus}
+
+
 def problems_of(railhead, machine, file):
     xml, complaints = run(railhead, "-o", "nccl", "--snapshot", str(machine))
     if complaints:
@@ -51,6 +65,9 @@ def problems_of(railhead, machine, file):
         yield f"{name} is in the file {functions.count(name)} times"
     before = json.loads(run(railhead, "-o", "json", "--snapshot", str(machine))[0])
     wanted = {gpu["pci"] for gpu in before["gpus"]}
+    versions = versions_wanted(machine, wanted) or {"1"}
+    if tree.get("version") not in versions:
+        yield f"its version is {tree.get('version')}, the GPUs' library wants {' or '.join(versions)}"
     wanted |= {key_of(nic, nets) for nic in before["nics"] if nic["pci"]}
     for missing in sorted(wanted - nets - set(functions)):
         yield f"{missing} is not in the file"

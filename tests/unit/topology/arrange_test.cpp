@@ -286,6 +286,27 @@ TEST(Arrange, the_operators_file_comes_before_everything) {
   EXPECT_EQ(gpu_nic(result, 0, 3), Relation::pix);
 }
 
+TEST(Arrange, what_nccl_is_told_by_a_file_is_without_the_process_that_wrote_it) {
+  std::string dumped = kCrossed;
+  const std::string gpu = pci(1, "0x030200");
+  dumped.replace(dumped.find(gpu), gpu.size(),
+                 gpu.substr(0, gpu.size() - 2) + "><gpu dev=\"5\" sm=\"90\" rank=\"5\"/></pci>");
+  const auto by_operator = arrange(own_domains().build(), operators_file(dumped));
+  ASSERT_TRUE(by_operator.for_nccl);
+  EXPECT_EQ(to_xml(*by_operator.for_nccl), to_xml(operators_file(kCrossed)));
+  const auto by_node = arrange(with_file(own_domains(), dumped));
+  ASSERT_TRUE(by_node.for_nccl);
+  EXPECT_EQ(to_xml(*by_node.for_nccl), to_xml(operators_file(kCrossed)));
+}
+
+TEST(Arrange, what_nccl_is_told_by_a_file_has_the_version_of_the_gpus) {
+  Node node = own_domains().build();
+  for (auto& gpu : node.gpus) gpu.vendor = GpuVendor::amd;
+  const auto result = arrange(node, operators_file(kCrossed));
+  ASSERT_TRUE(result.for_nccl);
+  EXPECT_EQ(result.for_nccl->version, kRcclVersion);
+}
+
 TEST(Arrange, the_operators_file_counts_on_bare_metal_too_and_a_contradiction_is_reported) {
   NodeBuilder b;
   for (const std::uint8_t bus : {std::uint8_t{0x10}, std::uint8_t{0x20}}) {

@@ -53,6 +53,18 @@ TEST(NcclNode, vendors_are_told_by_id_else_by_class) {
   EXPECT_EQ(node.gpus[2].index, 1U);
 }
 
+TEST(NcclNode, gpus_of_a_file_for_rccl_are_amds_where_no_vendor_is_said) {
+  const std::string text =
+      "<cpu numaid='0'><pci busid='0:01:00.0' class='0x038000'><gpu dev='0'/></pci>"
+      "<pci busid='0:02:00.0' class='0x030200' vendor='0x10de'/></cpu></system>";
+  const auto file = parse_nccl_topology("<system version='2'>" + text, "topo.xml");
+  ASSERT_TRUE(file);
+  const Node node = node_from(*file);
+  ASSERT_THAT(node.gpus, SizeIs(2));
+  EXPECT_EQ(node.gpus[0].vendor, GpuVendor::amd);
+  EXPECT_EQ(node.gpus[1].vendor, GpuVendor::nvidia);
+}
+
 TEST(NcclNode, a_net_is_an_active_device_with_the_speed_of_the_file) {
   const Node node = node_from(topology_of(
       {{"0", net("0000:18:00.0",

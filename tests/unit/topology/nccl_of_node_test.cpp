@@ -14,6 +14,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::SizeIs;
+using ::testing::StartsWith;
 
 const Cpu kXeon{"x86_64", "GenuineIntel", 6, 143};
 
@@ -193,6 +194,12 @@ TEST(NcclOfNode, virtual_functions_stand_below_their_card_while_there_is_room) {
   EXPECT_THAT(many.cpus[0].pci[1].nets, SizeIs(1));
   EXPECT_THAT(many.warnings,
               ElementsAre("NCCL reads no more than 256 elements: virtual functions are left out"));
+}
+
+TEST(NcclOfNode, amds_library_wants_another_version) {
+  Node node = one_switch();
+  node.gpus[0].vendor = GpuVendor::amd;
+  EXPECT_THAT(to_xml(nccl_topology_of(node)), StartsWith("<system version=\"2\">"));
 }
 
 TEST(NcclOfNode, is_read_back_as_the_same_file) {

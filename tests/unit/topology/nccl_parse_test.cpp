@@ -192,6 +192,16 @@ TEST(NcclParse, attributes_that_make_no_sense_are_named_and_absent) {
                           "line 4: <cpu> without numaid"));
 }
 
+TEST(NcclParse, the_version_is_kept) {
+  for (const std::string version : {"1", "2"}) {
+    const auto topology = parsed("<system version='" + version + "'/>");
+    EXPECT_EQ(std::to_string(topology.version), version);
+    EXPECT_THAT(topology.warnings, IsEmpty());
+    EXPECT_THAT(to_xml(topology), HasSubstr("version=\"" + version + "\""));
+  }
+  EXPECT_EQ(parsed("<system version='3'/>").version, 1U);
+}
+
 TEST(NcclParse, warnings_end_somewhere) {
   std::string many;
   for (int i = 0; i < 300; ++i) many += "<pci busid='0000:01:00.0'/>";

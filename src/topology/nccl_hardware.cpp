@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "topology/nccl_hardware.h"
+
+#include <algorithm>
+
+namespace railhead {
+namespace {
+
+constexpr std::uint32_t kDisplayClass = 0x030000;
+
+void forget_process(std::vector<NcclNet>& nets) {
+  for (auto& net : nets) {
+    net.dev.reset();
+    net.gdr.reset();
+  }
+}
+
+void forget_process(std::vector<NcclPci>& list) {
+  for (auto& pci : list) {
+    // Where nothing but <gpu> said that this is one.
+    if (pci.gpu && !pci.class_code) pci.class_code = kDisplayClass;
+    pci.gpu.reset();
+    forget_process(pci.nets);
+    forget_process(pci.below);
+  }
+}
+
+bool has_gpu_of(const Node& node, GpuVendor vendor) {
+  return std::any_of(node.gpus.begin(), node.gpus.end(),
+                     [&](const Gpu& gpu) { return gpu.vendor == vendor; });
+}
+
+}  // namespace
+
+unsigned nccl_version_for(const Node& node) {
+  const bool rccl = has_gpu_of(node, GpuVendor::amd) && !has_gpu_of(node, GpuVendor::nvidia);
+  return rccl ? kRcclVersion : kNcclVersion;
+}
+
+NcclTopology hardware_of(NcclTopology file) {
+  for (auto& cpu : file.cpus) {
+    forget_process(cpu.nets);
+    forget_process(cpu.pci);
+  }
+  return file;
+}
+
+}  // namespace railhead
