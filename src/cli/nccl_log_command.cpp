@@ -8,8 +8,8 @@
 namespace railhead {
 namespace {
 
-/// 0 where every rank used RDMA and nothing failed, 1 where one fell back to TCP or a connection
-/// broke, 2 where the log does not say.
+/// 0 where every rank used RDMA and nothing failed, 1 where one fell back to TCP or there is an
+/// error, 2 where the log does not say.
 int exit_code(const NcclLog& log, const NcclJob& job) {
   const bool failed = std::any_of(
       log.problems.begin(), log.problems.end(),
@@ -43,7 +43,7 @@ void add_nccl_log_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation);
   app->footer(
       "The job has to run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET.\n"
-      "Exit codes: 0 RDMA, 1 TCP or a failed connection, 2 the log does not say.\n"
+      "Exit codes: 0 RDMA, 1 TCP or an error such as a failed connection, 2 the log does not say.\n"
       "Example: kubectl logs trainer-0 | railhead nccl-log");
   app->callback([&invocation, path] {
     invocation.run = [&invocation, path] { return judge_log(invocation, *path); };

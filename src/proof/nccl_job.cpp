@@ -12,8 +12,16 @@ namespace {
 
 constexpr std::string_view kAskForInfo = "run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
 
+bool is_named(const NcclProcess& process) {
+  return process.pid != 0 || !process.host.empty();
+}
+
+bool is_nameless(const NcclRank& rank) {
+  return rank.pid == 0 && rank.host.empty();
+}
+
 /// Every GPU with a word about networks, and the processes that have no such GPU.
-std::vector<NcclRank> ranks_of(const NcclLog& log) {
+std::vector<NcclRank> all_ranks(const NcclLog& log) {
   std::vector<NcclRank> ranks;
   std::set<std::size_t> seen;
   for (const auto& worker : log.workers) {
@@ -26,6 +34,20 @@ std::vector<NcclRank> ranks_of(const NcclLog& log) {
     NcclWorker nothing;
     nothing.process = p;
     ranks.push_back(judge_rank(nothing, process));
+  }
+  return ranks;
+}
+
+/// Lines whose prefix was cut are no rank of their own beside those that are named; but what they
+/// say of TCP is so, whoever said it.
+std::vector<NcclRank> ranks_of(const NcclLog& log) {
+  auto ranks = all_ranks(log);
+  if (std::any_of(log.processes.begin(), log.processes.end(), is_named)) {
+    const auto is_noise = [](const NcclRank& rank) {
+      const bool is_tcp = rank.verdict == NcclVerdict::tcp || rank.verdict == NcclVerdict::mixed;
+      return is_nameless(rank) && !is_tcp;
+    };
+    ranks.erase(std::remove_if(ranks.begin(), ranks.end(), is_noise), ranks.end());
   }
   const auto key = [](const NcclRank& rank) {
     return std::tuple(rank.rank.value_or(UINT32_MAX), std::cref(rank.host).get(), rank.pid,
@@ -59,8 +81,12 @@ NcclGpuPath path_of(const std::vector<NcclRank>& ranks) {
   return paths.size() == 1 ? *paths.begin() : NcclGpuPath::mixed;
 }
 
+std::string counted(std::uint64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string ranks_text(std::size_t count) {
-  return std::to_string(count) + (count == 1 ? " rank" : " ranks");
+  return counted(count, "rank");
 }
 
 std::string why_of(const NcclLog& log, const NcclJob& job) {
@@ -95,6 +121,28 @@ void warn_of_missing_ranks(const NcclJob& job, std::vector<std::string>& warning
   }
 }
 
+void warn_of_nameless(const NcclLog& log, const NcclJob& job, std::vector<std::string>& warnings) {
+  if (log.nameless == 0) return;
+  const bool is_shown = std::any_of(job.ranks.begin(), job.ranks.end(), is_nameless);
+  warnings.push_back(counted(log.nameless, "message") + " without host and process: " +
+                     (is_shown ? "shown as a rank of their own" : "they belong to no rank"));
+}
+
+/// Ranks of one job are mostly alike: a process with fewer ports has lost one.
+void warn_of_missing_ports(const NcclLog& log, std::vector<std::string>& warnings) {
+  std::size_t least = SIZE_MAX;
+  std::size_t most = 0;
+  for (const auto& process : log.processes) {
+    if (process.devices.empty() && process.evidence.count(NcclSign::no_list) == 0) continue;
+    least = std::min(least, process.devices.size());
+    most = std::max(most, process.devices.size());
+  }
+  if (least < most) {
+    warnings.push_back("some processes list " + counted(least, "RDMA port") + ", others " +
+                       std::to_string(most));
+  }
+}
+
 std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
   std::vector<std::string> warnings;
   const auto staged = std::count_if(job.ranks.begin(), job.ranks.end(), [](const auto& rank) {
@@ -106,6 +154,8 @@ std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
                        " with connections that go through the host's memory: no GPUDirect RDMA");
   }
   warn_of_missing_ranks(job, warnings);
+  warn_of_missing_ports(log, warnings);
+  warn_of_nameless(log, job, warnings);
   if (log.versions.size() > 1) {
     warnings.push_back("ranks run different versions: " +
                        join({log.versions.begin(), log.versions.end()}, ", "));

@@ -33,17 +33,21 @@ std::optional<std::uint32_t> take_number_at_end(std::string_view& text) {
   return static_cast<std::uint32_t>(*number);
 }
 
-/// Takes "[7]" off the end.
-std::optional<std::uint32_t> take_gpu_at_end(std::string_view& text) {
+/// Takes "[7]" off the end, or "[-1]" of a thread that has no device; false where neither is there.
+bool take_gpu_at_end(std::string_view& text, std::optional<std::uint32_t>& gpu) {
   auto rest = text;
-  if (rest.empty() || rest.back() != ']') return std::nullopt;
+  if (rest.empty() || rest.back() != ']') return false;
   rest.remove_suffix(1);
-  const auto gpu = take_number_at_end(rest);
-  if (!gpu || rest.empty() || rest.back() != '[') return std::nullopt;
+  const auto number = take_number_at_end(rest);
+  if (!number) return false;
+  const bool is_negative = !rest.empty() && rest.back() == '-';
+  if (is_negative) rest.remove_suffix(1);
+  if (rest.empty() || rest.back() != '[') return false;
   rest.remove_suffix(1);
   drop_blanks_at_end(rest);
+  if (!is_negative) gpu = number;
   text = rest;
-  return gpu;
+  return true;
 }
 
 /// Takes ":4711" off the end.
@@ -58,9 +62,7 @@ std::optional<std::uint32_t> take_id_at_end(std::string_view& text) {
 /// Reads `host:pid:tid [gpu]` at the end of the text; returns where it begins.
 std::size_t read_prefix(std::string_view text, NcclRecord& record) {
   drop_blanks_at_end(text);
-  const auto gpu = take_gpu_at_end(text);
-  if (!gpu) return text.size();
-  record.gpu = gpu;
+  if (!take_gpu_at_end(text, record.gpu)) return text.size();
   auto rest = text;
   const auto tid = take_id_at_end(rest);
   const auto pid = tid ? take_id_at_end(rest) : std::nullopt;
@@ -98,6 +100,20 @@ Marker next_marker(std::string_view line, std::size_t from) {
   return {};
 }
 
+struct Escape {
+  std::size_t at = std::string_view::npos;
+  std::size_t size = 0;
+};
+
+/// The next ESC, as it is or as JSON writes it.
+Escape next_escape(std::string_view line, std::size_t from) {
+  constexpr std::string_view kJson = "\\u001b";
+  const auto plain = line.find('\x1b', from);
+  const auto json = line.substr(0, plain).find(kJson, from);
+  if (json != std::string_view::npos) return {json, kJson.size()};
+  return {plain, 1};
+}
+
 }  // namespace
 
 std::vector<NcclRecord> nccl_records(std::string_view line) {
@@ -119,21 +135,20 @@ std::vector<NcclRecord> nccl_records(std::string_view line) {
 }
 
 std::string_view plain_text(std::string_view line, std::string& room) {
-  if (line.find_first_of("\x1b\r") == std::string_view::npos) return line;
+  auto escape = next_escape(line, 0);
+  if (escape.at == std::string_view::npos) return line;
   room.clear();
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    if (line[i] == '\r') continue;
-    if (line[i] != '\x1b') {
-      room += line[i];
-      continue;
-    }
-    if (i + 1 >= line.size() || line[i + 1] != '[') continue;
+  std::size_t from = 0;
+  for (; escape.at != std::string_view::npos; escape = next_escape(line, from)) {
+    room += line.substr(from, escape.at - from);
+    from = escape.at + escape.size;
+    if (from >= line.size() || line[from] != '[') continue;
     // ECMA-48 control sequence: parameters and intermediates, then one byte from @ to ~.
-    ++i;
-    while (i + 1 < line.size() && line[i + 1] < '@') ++i;
-    ++i;
+    ++from;
+    while (from < line.size() && line[from] < '@') ++from;
+    if (from < line.size()) ++from;
   }
-  return room;
+  return room += line.substr(from);
 }
 
 }  // namespace railhead

@@ -29,11 +29,12 @@ struct NcclRecord {
   std::string_view message;
 };
 
-/// The messages in one line, mostly none or one. The line is without colours (see plain_text).
+/// The messages in one line, mostly none or one. The line is without colours (see plain_text) and
+/// without carriage returns, which end a line as progress bars write it.
 std::vector<NcclRecord> nccl_records(std::string_view line);
 
-/// The line without terminal escapes (ESC [ … letter) and carriage returns; `room` holds the text
-/// where something was taken out.
+/// The line without terminal escapes (ESC [ … letter, also where ESC is "\u001b" as in JSON);
+/// `room` holds the text where one was taken out.
 std::string_view plain_text(std::string_view line, std::string& room);
 
 }  // namespace railhead

@@ -69,7 +69,9 @@ std::string_view loaded_plugin(std::string_view message) {
 
 void read_about_process(NcclProcess& process, std::string_view message, std::uint64_t line) {
   if (auto list = nccl_device_list(message)) {
-    if (list->network != "Socket") note(process.evidence, NcclSign::devices, line, message);
+    if (list->network != "Socket") {
+      note(process.evidence, list->is_empty ? NcclSign::no_list : NcclSign::devices, line, message);
+    }
     read_devices(process, std::move(*list));
   } else if (const auto merged = nccl_virtual_device(message)) {
     if (process.names.size() < kMaxDevices) process.names[merged->index] = merged->name;
@@ -100,6 +102,11 @@ NcclUse* use_of(NcclWorker& worker, const NcclChannel& channel) {
   use.network = channel.network;
   use.device = channel.device;
   return &worker.uses.emplace_back(std::move(use));
+}
+
+/// No collector puts a slash in front of a line: it is from the end of a route ("…/GDRDMA").
+bool is_behind_slash(std::string_view text, std::string_view host) {
+  return !host.empty() && host.data() > text.data() && host.data()[-1] == '/';
 }
 
 }  // namespace
@@ -133,20 +140,58 @@ void NcclLogReader::read_line(std::string_view line) {
   ++log_.lines;
   if (overlong_) ++log_.cut_lines;
   overlong_ = false;
-  if (!contains(line, "CCL ")) return problems_.read_foreign(line, log_.lines);
   line = plain_text(line, room_);
-  if (const auto version = nccl_version(line); version && log_.versions.size() < kMaxVersions) {
+  if (!contains(line, "CCL ")) return problems_.read_foreign(line, log_.lines);
+  // A progress bar writes over its line: each piece stands for itself.
+  while (!line.empty()) {
+    const auto end = std::min(line.find('\r'), line.size());
+    if (end > 0) read_text(line.substr(0, end));
+    line.remove_prefix(std::min(end + 1, line.size()));
+  }
+}
+
+void NcclLogReader::read_text(std::string_view text) {
+  if (const auto version = nccl_version(text); version && log_.versions.size() < kMaxVersions) {
     log_.versions.insert(*version);
   }
-  for (auto& record : nccl_records(line)) {
+  auto records = nccl_records(text);
+  if (!records.empty() && is_behind_slash(text, records[0].host)) {
+    records[0].host.remove_prefix(foreign_part(records[0]));
+  }
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    auto& record = records[i];
+    process_of(record);
+    if (i + 1 < records.size()) give_back(record.message, records[i + 1]);
     // The end of a line in the JSON of a container runtime's log file.
     record.message = record.message.substr(0, record.message.find("\\n\""));
     read_record(record);
   }
 }
 
+void NcclLogReader::give_back(std::string_view& message, NcclRecord& next) const {
+  const auto part = foreign_part(next);
+  if (part == 0) return;
+  const auto* end = next.host.data() + part;
+  const auto* start = message.empty() ? next.host.data() : message.data();
+  message = {start, static_cast<std::size_t>(end - start)};
+  next.host.remove_prefix(part);
+}
+
+std::size_t NcclLogReader::foreign_part(const NcclRecord& record) const {
+  const auto& host = record.host;
+  const auto is_known = [&](std::string_view name) {
+    return process_index_.count({*record.pid, std::string(name)}) > 0;
+  };
+  if (!record.pid || is_known(host)) return 0;
+  for (std::size_t n = host.size() > kMaxHost ? host.size() - kMaxHost : 1; n < host.size(); ++n) {
+    if (is_known(host.substr(n))) return n;
+  }
+  return 0;
+}
+
 void NcclLogReader::read_record(const NcclRecord& record) {
   ++log_.records;
+  if (!record.pid) ++log_.nameless;
   problems_.read(record, log_.lines);
   const auto process = process_of(record);
   if (!process) {
@@ -203,15 +248,6 @@ std::optional<std::size_t> NcclLogReader::process_of(const NcclRecord& record) {
   const auto host = record.host.substr(0, kMaxHost);
   const auto known = process_index_.find({pid, std::string(host)});
   if (known != process_index_.end()) return known->second;
-  // Two writers on one line: "Channehost-a:7:7 [0] …" is host-a, if that is known.
-  for (auto at = process_index_.lower_bound({pid, ""});
-       record.pid && at != process_index_.end() && at->first.first == pid; ++at) {
-    const auto& name = at->first.second;
-    if (!name.empty() && host.size() > name.size() &&
-        host.substr(host.size() - name.size()) == name) {
-      return at->second;
-    }
-  }
   if (log_.processes.size() == kMaxProcesses) return std::nullopt;
   NcclProcess process;
   process.host = host;

@@ -29,6 +29,7 @@ enum class NcclSign : std::uint8_t {
   staged,        ///< a connection through another network, without GPUDirect RDMA
   sockets,       ///< a connection through sockets
   devices,       ///< NET/IB : Using …
+  no_list,       ///< the same with no device
   no_device,     ///< NET/IB : No device found
   no_library,    ///< libibverbs was not found
   not_opened,    ///< a device could not be opened
@@ -85,6 +86,7 @@ struct NcclLog {
   std::uint64_t records = 0;    ///< messages of level INFO and WARN
   std::uint64_t cut_lines = 0;  ///< longer than the limit; their end was not read
   std::uint64_t left_out = 0;   ///< records of processes and GPUs above the limits
+  std::uint64_t nameless = 0;   ///< records that do not say of which process they are
   std::set<std::string> versions;
   std::vector<NcclProcess> processes;
   std::vector<NcclWorker> workers;
@@ -100,7 +102,12 @@ class NcclLogReader {
 
  private:
   void read_line(std::string_view line);
+  void read_text(std::string_view text);
   void read_record(const NcclRecord& record);
+  /// Two writers on one line: in "Using network IBnode-a:7:7 [0] …" the host is node-a, if that is
+  /// known, and "IB" the end of the message before.
+  void give_back(std::string_view& message, NcclRecord& next) const;
+  [[nodiscard]] std::size_t foreign_part(const NcclRecord& record) const;
   void read_about_worker(const NcclRecord& record, std::size_t process);
   void add_connection(NcclWorker& worker, const NcclChannel& channel, std::string_view message);
   std::optional<std::size_t> process_of(const NcclRecord& record);

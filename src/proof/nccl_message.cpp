@@ -114,12 +114,17 @@ std::optional<NcclDeviceList> nccl_device_list(std::string_view message) {
   }
   NcclDeviceList list;
   list.network = parts->network;
-  const auto devices = parts->rest.substr(0, parts->rest.find("; OOB"));
-  for (const auto word : split_words(devices)) {
+  const auto end = parts->rest.find("; OOB");
+  const auto words = split_words(parts->rest.substr(0, end));
+  for (const auto word : words) {
     if (word == "[RO]" || word == "[RO];") list.relaxed_ordering = true;
     if (list.devices.size() == kMaxDevices) break;
     if (auto device = device_of(word)) list.devices.push_back(std::move(*device));
   }
+  // "Using" and nothing up to what stands behind the devices.
+  const std::size_t others = list.relaxed_ordering ? 2 : 1;
+  const bool is_whole = end != std::string_view::npos || list.relaxed_ordering;
+  list.is_empty = is_whole && words.size() == others;
   return list;
 }
 

@@ -27,9 +27,10 @@ struct NcclDeviceList {
   std::string network;  ///< "IB", "Socket"
   std::vector<NcclDevice> devices;
   bool relaxed_ordering = false;
+  bool is_empty = false;  ///< the list is whole, and nothing is in it; a line that was cut is not
 };
 
-/// Absent where the message is no such list. A list may be empty.
+/// Absent where the message is no such list.
 std::optional<NcclDeviceList> nccl_device_list(std::string_view message);
 
 /// `Made virtual device [8] name=mlx5_0+mlx5_1 …`: ports that are used as one.

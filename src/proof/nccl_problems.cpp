@@ -14,60 +14,8 @@ using Severity = NcclProblem::Severity;
 
 constexpr std::size_t kMaxQuote = 240;
 
-struct Pattern {
-  std::string_view text;
-  Severity severity;
-  std::string_view meaning;
-};
-
-constexpr std::string_view kRegistration =
-    "memory could not be registered: raise RLIMIT_MEMLOCK of the container; for memory of a GPU "
-    "load nvidia_peermem or use DMA-BUF";
-
-/// What warnings of NCCL and RCCL say (src/transport/net_ib, src/misc/ibvwrap.cc).
-constexpr std::array kWarnings = {
-    Pattern{"async fatal event", Severity::error,
-            "a device reported a fatal event while the job ran: link, firmware or driver"},
-    Pattern{"Call to ibv_reg_mr", Severity::error, kRegistration},
-    Pattern{"Call to ibv_reg_dmabuf_mr", Severity::error, kRegistration},
-    Pattern{"Call to ibv_modify_qp failed", Severity::error,
-            "a connection could not be made: GID of a network device that is not in this network "
-            "namespace, MTU or route"},
-    Pattern{"GID table changed", Severity::warning,
-            "the addresses of a port changed while the job ran"},
-    Pattern{"Unable to open device", Severity::warning,
-            "a device is listed and may not be opened: its node under /dev/infiniband is not the "
-            "container's"},
-    Pattern{"could not read", Severity::warning,
-            "the PCI tree is incomplete, as on virtual machines: NCCL_TOPO_FILE is needed"}};
-
-/// The same for messages of level INFO.
-constexpr std::array kInfos = {
-    Pattern{"speed change detected", Severity::warning,
-            "a link changed its speed while the job ran"},
-    Pattern{"Call to ibv_modify_qp failed", Severity::warning,
-            "a connection was tried again: GID, MTU or route"},
-    Pattern{"Topology detection : could not read", Severity::warning,
-            "the PCI tree is incomplete, as on virtual machines: NCCL_TOPO_FILE is needed"},
-    Pattern{"[repeated ", Severity::warning,
-            "the log was thinned (Ray leaves equal lines out): some ranks are missing"}};
-
-/// openucx/ucx src/uct/ib, src/ucp/core; kvcache-ai/Mooncake mooncake-transfer-engine.
-constexpr std::array kForeign = {
-    Pattern{"not available, please use one or more of", Severity::warning,
-            "UCX: UCX_NET_DEVICES names a device that is not there"},
-    Pattern{"no usable transports/devices", Severity::error,
-            "UCX: nothing of UCX_TLS and UCX_NET_DEVICES can be used"},
-    Pattern{"max locked memory", Severity::error,
-            "UCX: memory could not be registered: raise RLIMIT_MEMLOCK of the container"},
-    Pattern{"ibv_query_gid", Severity::error,
-            "UCX: a port has no usable GID: its network device is not in this network namespace"},
-    Pattern{"No RDMA devices found", Severity::error, "Mooncake: no RDMA device was found"},
-    Pattern{"No suitable GID found", Severity::error,
-            "Mooncake: a port has no usable GID: its network device is not in this network "
-            "namespace"},
-    Pattern{"Failed to modify QP to RTR", Severity::error,
-            "Mooncake: a connection could not be made: GID, MTU or route"}};
+constexpr std::string_view kEmptyList =
+    "the list of RDMA devices is empty: the image's libmlx5 (or its like) is too old or missing";
 
 struct StatusMeaning {
   unsigned status;  ///< ibv_wc_status, rdma-core libibverbs/verbs.h
@@ -97,12 +45,9 @@ std::string meaning_of_status(unsigned status) {
   return "completion with status " + std::to_string(status);
 }
 
-template <typename Rows>
-const Pattern* find_pattern(const Rows& rows, std::string_view text) {
-  const auto found = std::find_if(rows.begin(), rows.end(), [&](const Pattern& row) {
-    return text.find(row.text) != std::string_view::npos;
-  });
-  return found == rows.end() ? nullptr : &*found;
+bool is_empty_list(std::string_view message) {
+  const auto list = nccl_device_list(message);
+  return list && list->is_empty && list->network != "Socket";
 }
 
 }  // namespace
@@ -146,9 +91,8 @@ void NcclProblemList::read(const NcclRecord& record, std::uint64_t line) {
   if (const auto status = nccl_completion_status(text)) {
     return add(Severity::error, meaning_of_status(*status), text, record.host, line);
   }
-  const auto* pattern =
-      record.level == NcclLevel::warn ? find_pattern(kWarnings, text) : find_pattern(kInfos, text);
-  if (pattern != nullptr) {
+  if (is_empty_list(text)) return add(Severity::error, kEmptyList, text, record.host, line);
+  if (const auto* pattern = nccl_pattern(record.level, text)) {
     return add(pattern->severity, pattern->meaning, text, record.host, line);
   }
   if (record.level == NcclLevel::warn) {
@@ -157,7 +101,7 @@ void NcclProblemList::read(const NcclRecord& record, std::uint64_t line) {
 }
 
 void NcclProblemList::read_foreign(std::string_view line, std::uint64_t number) {
-  const auto* pattern = find_pattern(kForeign, line);
+  const auto* pattern = foreign_pattern(line);
   if (pattern != nullptr) add(pattern->severity, pattern->meaning, trim(line), "", number);
 }
 

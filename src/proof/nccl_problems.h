@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "proof/nccl_line.h"
+#include "proof/nccl_patterns.h"
 
 namespace railhead {
 
@@ -22,7 +23,7 @@ NcclQuote nccl_quote(std::uint64_t line, std::string_view text);
 
 /// Something that went wrong, once for each kind.
 struct NcclProblem {
-  enum class Severity : std::uint8_t { error, warning, hint };
+  using Severity = NcclSeverity;
   Severity severity = Severity::warning;
   std::string meaning;  ///< ours; "" where the line speaks for itself
   NcclQuote first;
@@ -30,7 +31,7 @@ struct NcclProblem {
   std::uint64_t count = 0;
 };
 
-std::string_view to_string(NcclProblem::Severity severity);
+std::string_view to_string(NcclSeverity severity);
 
 /// Collects problems: one for each meaning, at most kMaxProblems.
 class NcclProblemList {
@@ -39,7 +40,8 @@ class NcclProblemList {
 
   /// A message of NCCL's; most are no problem.
   void read(const NcclRecord& record, std::uint64_t line);
-  /// A line without a message of NCCL's: what UCX and Mooncake say of RDMA that does not work.
+  /// A line without a message of NCCL's: what UCX, Mooncake and vineyard say of RDMA that does not
+  /// work.
   void read_foreign(std::string_view line, std::uint64_t number);
   /// Errors first, in the order of their first line.
   [[nodiscard]] std::vector<NcclProblem> take();

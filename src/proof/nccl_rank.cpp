@@ -40,15 +40,22 @@ Carriers count_carriers(const NcclWorker& worker, const NcclProcess& process) {
   return count;
 }
 
+/// A connection that is known to be TCP decides, whatever the others are.
 NcclVerdict verdict_of(const Carriers& count) {
-  if (count.rdma > 0 && count.tcp > 0) return NcclVerdict::mixed;
-  if (count.unknown > 0) return NcclVerdict::unknown;
-  return count.rdma > 0 ? NcclVerdict::rdma : NcclVerdict::tcp;
+  if (count.tcp > 0) return count.rdma > 0 ? NcclVerdict::mixed : NcclVerdict::tcp;
+  return count.unknown > 0 ? NcclVerdict::unknown : NcclVerdict::rdma;
 }
 
-NcclVerdict verdict_of(NcclCarrier carrier) {
-  if (carrier == NcclCarrier::rdma) return NcclVerdict::rdma;
-  return carrier == NcclCarrier::tcp ? NcclVerdict::tcp : NcclVerdict::unknown;
+/// A network for RDMA was chosen, and the only list of its devices has none.
+bool has_no_device(const NcclProcess& process) {
+  return process.devices.empty() && process.evidence.count(NcclSign::no_list) > 0;
+}
+
+NcclVerdict verdict_of_choice(const std::string& network, const NcclProcess& process) {
+  const auto carrier = carrier_of(network, process);
+  if (carrier == NcclCarrier::tcp) return NcclVerdict::tcp;
+  const bool is_rdma = carrier == NcclCarrier::rdma && !has_no_device(process);
+  return is_rdma ? NcclVerdict::rdma : NcclVerdict::unknown;
 }
 
 NcclGpuPath path_of(const NcclWorker& worker) {
@@ -112,6 +119,7 @@ std::string obstacle_of(const NcclProcess& process) {
   if (has(NcclSign::no_library)) return "; the image has no libibverbs";
   if (has(NcclSign::not_opened)) return "; a device could not be opened";
   if (has(NcclSign::no_device)) return "; no RDMA device was found in the container";
+  if (has(NcclSign::no_list)) return "; the list of RDMA devices is empty";
   if (has(NcclSign::plugin_failed)) return "; the plugin for RDMA did not start";
   return "";
 }
@@ -122,6 +130,9 @@ std::string why_of(const NcclWorker& worker, const NcclProcess& process, const C
   const auto of_all = " of " + std::to_string(all) + " network connections";
   if (all == 0 && worker.network.empty()) return "the log does not say which network was chosen";
   if (rank.verdict == NcclVerdict::unknown) {
+    if (all == 0 && carrier_of(worker.network, process) == NcclCarrier::rdma) {
+      return "network " + worker.network + " was chosen, and the list of its devices is empty";
+    }
     const bool is_libfabric = rank.transport.find("Libfabric") != std::string::npos;
     return rank.transport + (is_libfabric ? ": the log does not name libfabric's provider"
                                           : " is a network we know nothing about");
@@ -144,9 +155,9 @@ std::string why_of(const NcclWorker& worker, const NcclProcess& process, const C
 
 std::vector<NcclQuote> evidence_of(const NcclWorker& worker, const NcclProcess& process,
                                    NcclVerdict verdict) {
-  static constexpr NcclSign kObstacles[] = {NcclSign::no_device, NcclSign::no_library,
+  static constexpr NcclSign kObstacles[] = {NcclSign::no_device,  NcclSign::no_library,
                                             NcclSign::not_opened, NcclSign::switched_off,
-                                            NcclSign::plugin_failed};
+                                            NcclSign::no_list,    NcclSign::plugin_failed};
   std::vector<NcclQuote> quotes;
   for (const auto& [sign, quote] : worker.evidence) quotes.push_back(quote);
   for (const auto& [sign, quote] : process.evidence) {
@@ -190,7 +201,7 @@ NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process) {
   rank.gpu = worker.gpu;
   const auto count = count_carriers(worker, process);
   rank.verdict =
-      worker.uses.empty() ? verdict_of(carrier_of(worker.network, process)) : verdict_of(count);
+      worker.uses.empty() ? verdict_of_choice(worker.network, process) : verdict_of(count);
   rank.transport = networks_of(worker);
   rank.plugin = process.plugin;
   rank.gpu_path = path_of(worker);

@@ -60,6 +60,18 @@ TEST(NcclLogCommand, a_connection_that_broke_is_a_problem_of_a_job_on_rdma) {
   EXPECT_THAT(said.out, HasSubstr("PROBLEMS\nerror: completion with status 12"));
 }
 
+TEST(NcclLogCommand, an_empty_list_of_devices_is_a_problem) {
+  const auto said = judge_text(
+      "a:1:2 [0] NCCL INFO NET/IB : Using ; OOB eth0:10.0.0.1<0>\n"
+      "a:1:2 [0] NCCL INFO Using network IB\n");
+  EXPECT_EQ(said.code, kExitProblem);
+  EXPECT_THAT(said.out, HasSubstr("error: the list of RDMA devices is empty"));
+}
+
+TEST(NcclLogCommand, the_limits_that_a_job_prints_are_no_problem) {
+  EXPECT_EQ(judge_text("max locked memory           (kbytes, -l) 8192\n" + kRdma).code, kExitOk);
+}
+
 TEST(NcclLogCommand, a_log_that_does_not_say_is_no_answer) {
   const auto said = judge_text("step 1 loss 0.5\n");
   EXPECT_EQ(said.code, kExitCannotTell);

@@ -37,6 +37,26 @@ TEST(NcclJob, connections_through_ib_with_gpu_direct_are_rdma) {
   EXPECT_THAT(job.warnings, IsEmpty());
 }
 
+TEST(NcclJob, an_empty_list_of_devices_is_an_error_and_no_rdma) {
+  const std::string none = "NET/IB : Using ; OOB eth0:10.0.0.1<0>";
+  const auto job = job_of({none, "Using network IB"});
+  EXPECT_EQ(job.verdict, NcclVerdict::unknown);
+  EXPECT_EQ(job.ranks[0].why, "network IB was chosen, and the list of its devices is empty");
+  EXPECT_EQ(job.ranks[0].evidence[0].text, none);
+  EXPECT_THAT(job_of({none, "Using network Socket"}).ranks[0].why,
+              HasSubstr("list of RDMA devices is empty"));
+  // A connection proves more than a list.
+  EXPECT_EQ(job_of({none, "Using network IB", kDirect}).verdict, NcclVerdict::rdma);
+  EXPECT_EQ(job_of({none, kDevices, "Using network IB"}).verdict, NcclVerdict::rdma);
+
+  NcclLogReader reader;
+  reader.feed("a:1:2 [0] NCCL INFO " + none + "\n");
+  const auto problems = reader.finish().problems;
+  ASSERT_EQ(problems.size(), 1U);
+  EXPECT_EQ(problems[0].severity, NcclSeverity::error);
+  EXPECT_THAT(problems[0].meaning, HasSubstr("libmlx5"));
+}
+
 TEST(NcclJob, ib_without_gpu_direct_is_rdma_staged_through_the_host) {
   const auto job = job_of({kDevices, "Using network IB", kStaged});
   EXPECT_EQ(job.verdict, NcclVerdict::rdma);
@@ -113,6 +133,14 @@ TEST(NcclJob, a_plugin_of_unknown_name_that_lists_rdma_ports_is_rdma) {
   EXPECT_EQ(job_of({"Using network Mystery", channel}).verdict, NcclVerdict::unknown);
 }
 
+TEST(NcclJob, what_is_known_to_be_tcp_decides_over_what_is_not_known) {
+  const std::string mystery = "Channel 01/0 : 0[0] -> 8[0] [send] via NET/Mystery/0";
+  const auto job = job_of({"Using network Mystery", mystery, kSocket});
+  EXPECT_EQ(job.verdict, NcclVerdict::tcp);
+  EXPECT_EQ(job.ranks[0].why, "1 of 2 network connections are TCP");
+  EXPECT_EQ(job_of({"Using network IB", mystery, kDirect}).verdict, NcclVerdict::unknown);
+}
+
 TEST(NcclJob, ports_that_were_listed_are_not_ports_that_were_used) {
   const auto job = job_of({kDevices});
   EXPECT_EQ(job.verdict, NcclVerdict::unknown);
@@ -142,6 +170,42 @@ TEST(NcclJob, one_rank_on_tcp_makes_the_job_mixed) {
   EXPECT_EQ(job.verdict, NcclVerdict::mixed);
   EXPECT_EQ(job.why, "1 rank RDMA, 1 rank TCP");
   EXPECT_THAT(job.warnings, ElementsAre(HasSubstr("1 of 3 ranks")));
+}
+
+TEST(NcclJob, a_line_that_names_no_process_is_a_warning_and_no_rank) {
+  const auto job_with = [](const std::string& line) {
+    NcclLogReader reader;
+    reader.feed(line + "\na:1:2 [0] NCCL INFO Using network IB\n");
+    return judge(reader.finish());
+  };
+  for (const std::string line : {"1 [0] NCCL INFO Bootstrap : Using eth0:1<0>",
+                                 "NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB eth0:1<0>",
+                                 ":2 [0] NCCL INFO Using network Mystery"}) {
+    const auto job = job_with(line);
+    EXPECT_EQ(job.verdict, NcclVerdict::rdma) << line;
+    EXPECT_EQ(job.ranks.size(), 1U) << line;
+    EXPECT_THAT(job.warnings, ElementsAre("1 message without host and process: they belong to no "
+                                          "rank"));
+  }
+  // TCP stays TCP, whoever it was.
+  const auto job = job_with("NCCL INFO Using network Socket");
+  EXPECT_EQ(job.verdict, NcclVerdict::mixed);
+  EXPECT_EQ(job.ranks.size(), 2U);
+  EXPECT_THAT(job.warnings, ElementsAre(HasSubstr("a rank of their own")));
+}
+
+TEST(NcclJob, a_log_without_any_prefix_is_one_rank) {
+  NcclLogReader reader;
+  reader.feed("NCCL INFO Using network IB\n");
+  EXPECT_EQ(judge(reader.finish()).verdict, NcclVerdict::rdma);
+}
+
+TEST(NcclJob, a_process_with_fewer_ports_than_others_is_a_warning) {
+  NcclLogReader reader;
+  reader.feed("a:1:2 [0] NCCL INFO " + std::string(kDevices) +
+              "\nb:1:2 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/RoCE ; OOB eth0:10.0.0.1<0>\n");
+  EXPECT_THAT(judge(reader.finish()).warnings,
+              ElementsAre("some processes list 1 RDMA port, others 2"));
 }
 
 TEST(NcclJob, ranks_come_in_their_order) {

@@ -88,10 +88,20 @@ TEST(NcclLine, numbers_that_are_too_large_are_not_taken_for_a_process) {
   EXPECT_EQ(record.gpu, 0U);
 }
 
-TEST(NcclLine, colours_and_carriage_returns_are_taken_out) {
+TEST(NcclLine, a_thread_without_a_device_still_names_its_process) {
+  const auto record = only("node-a:101:201 [-1] NCCL INFO Using network IB");
+  EXPECT_EQ(record.host, "node-a");
+  EXPECT_EQ(record.pid, 101U);
+  EXPECT_FALSE(record.gpu);
+  EXPECT_FALSE(only("node-a:101:201 [-] NCCL INFO Using network IB").pid);
+}
+
+TEST(NcclLine, colours_are_taken_out) {
   std::string room;
-  EXPECT_EQ(plain_text("\x1b[36mnode:1:2 [0]\x1b[0m NCCL INFO x\r", room),
+  EXPECT_EQ(plain_text("\x1b[36mnode:1:2 [0]\x1b[0m NCCL INFO x", room),
             "node:1:2 [0] NCCL INFO x");
+  EXPECT_EQ(plain_text("\\u001b[36m[rank0]:\\u001b[0mnode:1:2 [0] \x1b[1mNCCL\x1b[0m INFO x", room),
+            "[rank0]:node:1:2 [0] NCCL INFO x");
   EXPECT_EQ(plain_text("cut \x1b[3", room), "cut ");
   EXPECT_EQ(plain_text("cut \x1b", room), "cut ");
   EXPECT_EQ(plain_text("plain", room), "plain");

@@ -98,11 +98,52 @@ TEST(NcclLog, processes_above_the_limit_are_counted_and_not_kept) {
 }
 
 TEST(NcclLog, a_host_that_another_writer_ran_into_is_known_by_its_end) {
-  const auto log = read(worker_line("node-a", 0, "Using network IB") +
-                        worker_line("Channe" + std::string("node-a"), 0,
-                                    "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/1"));
-  EXPECT_EQ(log.processes.size(), 1U);
-  EXPECT_EQ(log.workers.size(), 1U);
+  const auto log = read(
+      worker_line("node-a", 0, "Using network IB") + "node-b:7:7 [0] NCCL INFO Channe" +
+      worker_line("node-a", 0, "Channel 00/0 : 0[0] -> 1[1] [send] via NET/IB/1") +
+      "l 01/0 : 0[0] -> 1[1] [send] via NET/IB/0/GDRDMA" + worker_line("node-a", 0, "nothing"));
+  ASSERT_EQ(log.processes.size(), 2U);
+  EXPECT_EQ(log.processes[0].host, "node-a");
+  EXPECT_EQ(log.processes[1].host, "node-b");
+  ASSERT_EQ(log.workers.size(), 1U);
+  EXPECT_EQ(log.workers[0].uses.size(), 1U);
+}
+
+TEST(NcclLog, what_ran_into_a_host_is_the_end_of_the_message_before) {
+  const auto log = read(worker_line("node-a", 0, "Using network Socket") +
+                        "node-b:7:7 [0] NCCL INFO Using network IB" +
+                        worker_line("node-a", 0, "Using network IB"));
+  ASSERT_EQ(log.workers.size(), 2U);
+  EXPECT_EQ(log.workers[0].network, "IB");
+  EXPECT_EQ(log.workers[1].network, "IB");
+}
+
+TEST(NcclLog, a_host_whose_name_ends_as_anothers_is_another_one) {
+  const auto log = read(worker_line("a-0", 0, "Using network IB") +
+                        worker_line("ba-0", 0, "Using network Socket") +
+                        "[rank2]: " + worker_line("ca-0", 0, "Using network IB"));
+  EXPECT_EQ(log.processes.size(), 3U);
+  EXPECT_EQ(log.workers.size(), 3U);
+}
+
+TEST(NcclLog, a_carriage_return_ends_what_a_progress_bar_wrote) {
+  const auto log = read("step 1\r" + worker_line("a", 0, "Using network IB") + "step 2\r" +
+                        worker_line("a", 0, "Using network IB") +
+                        "a:100:200 [0] NCCL INFO Using network Socket\rstep 3 10%|##  |\r\n");
+  EXPECT_EQ(log.lines, 3U);
+  ASSERT_EQ(log.processes.size(), 1U);
+  EXPECT_EQ(log.processes[0].host, "a");
+  ASSERT_EQ(log.workers.size(), 1U);
+  EXPECT_EQ(log.workers[0].network, "Socket");
+}
+
+TEST(NcclLog, the_level_may_have_a_colour_of_its_own) {
+  EXPECT_EQ(read("a:1:1 [0] \x1b[32mNCCL\x1b[0m INFO Using network IB").workers.size(), 1U);
+}
+
+TEST(NcclLog, messages_that_do_not_name_their_process_are_counted) {
+  EXPECT_EQ(read("NCCL INFO x\n" + worker_line("a", 0, "x") + "a:1 [0] NCCL INFO x\n").nameless,
+            2U);
 }
 
 TEST(NcclLog, gpus_of_one_process_share_what_it_was_told_once) {

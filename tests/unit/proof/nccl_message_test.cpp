@@ -48,9 +48,22 @@ TEST(NcclMessage, the_list_of_sockets_has_interfaces) {
 }
 
 TEST(NcclMessage, an_empty_list_is_a_list) {
-  const auto list = nccl_device_list("NET/IB : Using ; OOB eth0:10.0.0.1<0>");
-  ASSERT_TRUE(list);
-  EXPECT_TRUE(list->devices.empty());
+  for (const std::string_view message :
+       {"NET/IB : Using ; OOB eth0:10.0.0.1<0>", "NET/IB : Using [RO]; OOB eth0:10.0.0.1<0>",
+        "NET/IB : Using [RO]"}) {
+    const auto list = nccl_device_list(message);
+    ASSERT_TRUE(list) << message;
+    EXPECT_TRUE(list->devices.empty()) << message;
+    EXPECT_TRUE(list->is_empty) << message;
+  }
+}
+
+TEST(NcclMessage, a_list_that_was_cut_or_cannot_be_read_is_not_empty) {
+  for (const std::string_view message :
+       {"NET/IB : Using", "NET/IB : Using [0]mlx5", "NET/IB : Using [x]mlx5_0:1/IB ; OOB eth0:1<0>",
+        "NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:1<0>"}) {
+    EXPECT_FALSE(nccl_device_list(message)->is_empty) << message;
+  }
 }
 
 TEST(NcclMessage, other_messages_are_no_lists) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/nccl_patterns.h"
+
+#include <gmock/gmock.h>
+
+namespace railhead {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr auto kError = NcclSeverity::error;
+constexpr auto kWarning = NcclSeverity::warning;
+
+void expect(const NcclPattern* pattern, NcclSeverity severity, const std::string& meaning) {
+  ASSERT_NE(pattern, nullptr) << meaning;
+  EXPECT_EQ(pattern->severity, severity) << meaning;
+  EXPECT_THAT(std::string(pattern->meaning), HasSubstr(meaning));
+}
+
+void expect_foreign(std::string_view line, NcclSeverity severity, const std::string& meaning) {
+  SCOPED_TRACE(line);
+  expect(foreign_pattern(line), severity, meaning);
+}
+
+void expect_warned(std::string_view message, NcclSeverity severity, const std::string& meaning) {
+  SCOPED_TRACE(message);
+  expect(nccl_pattern(NcclLevel::warn, message), severity, meaning);
+}
+
+TEST(NcclPatterns, events_of_a_device_and_a_link) {
+  expect_warned("NET/IB : mlx5_0:1 async fatal event: local catastrophic error", kError, "fatal");
+  expect_warned("NET/IB : mlx5_0:1 GID table changed", kWarning, "addresses of a port");
+  expect(nccl_pattern(NcclLevel::info,
+                      "NET/IB : mlx5_0:1 speed change detected: 400000 -> 200000 Mbps"),
+         kWarning, "changed its speed");
+}
+
+TEST(NcclPatterns, memory_that_nccl_could_not_register) {
+  expect_warned("Call to ibv_reg_mr failed with error Cannot allocate memory", kError, "MEMLOCK");
+  expect_warned("Call to ibv_reg_mr_iova2 failed with error Bad address", kError, "peermem");
+  expect_warned("Call to ibv_create_cq failed with error Cannot allocate memory", kError,
+                "MEMLOCK");
+}
+
+TEST(NcclPatterns, connections_that_nccl_could_not_make) {
+  expect_warned("Call to ibv_modify_qp failed with 19 No such device, on dev mlx5_0:1", kError,
+                "GID");
+  expect_warned("Call to ibv_modify_qp failed with error Invalid argument", kError, "GID");
+  expect_warned("NET/IB : Unable to open device mlx5_0", kWarning, "may not be opened");
+}
+
+TEST(NcclPatterns, a_tree_that_is_incomplete) {
+  expect(nccl_pattern(NcclLevel::info,
+                      "Topology detection : could not read /sys/devices/pci0000:00/0000:00:04.0/"
+                      "max_link_speed, ignoring"),
+         kWarning, "NCCL_TOPO_FILE");
+  EXPECT_EQ(nccl_pattern(NcclLevel::warn, "could not read the checkpoint"), nullptr);
+}
+
+TEST(NcclPatterns, devices_and_transports_that_ucx_has_not) {
+  expect_foreign(
+      "[1700000000.1] [h:1:0] ucp_context.c:1 UCX  WARN  network device 'mlx5_9:1' is not "
+      "available, please use one or more of: 'eth0'(tcp)",
+      kWarning, "UCX_NET_DEVICES");
+  expect_foreign("select.c:1 UCX  ERROR no usable transports/devices (asked rc on mlx5_0:1)",
+                 kError, "UCX_TLS");
+  expect_foreign(
+      "ucp_worker.c:1 UCX  ERROR uct_iface_open(rc_mlx5/mlx5_0:1) failed: Input/output "
+      "error",
+      kError, "could not be started");
+}
+
+TEST(NcclPatterns, the_limit_of_locked_memory_in_the_words_of_ucx_alone) {
+  expect_foreign(
+      "ib_md.c:1 UCX  ERROR ibv_reg_mr(address=0x1, length=65536, access=0xf) failed: Cannot "
+      "allocate memory : Please set max locked memory (ulimit -l) to 'unlimited' (current: 64 "
+      "kbytes)",
+      kError, "MEMLOCK");
+  EXPECT_EQ(foreign_pattern("max locked memory           (kbytes, -l) 8192"), nullptr);
+}
+
+TEST(NcclPatterns, a_gid_that_ucx_cannot_read_where_it_says_so) {
+  expect_foreign("UCX  ERROR ibv_query_gid(dev=mlx5_0 port=1 index=3) failed: Invalid argument",
+                 kError, "no usable GID");
+  EXPECT_EQ(foreign_pattern("calling ibv_query_gid on mlx5_0"), nullptr);
+}
+
+TEST(NcclPatterns, an_endpoint_of_ucx_that_died) {
+  expect_foreign("12  /usr/lib/ucx/libuct_ib.so.0(uct_rc_mlx5_iface_set_ep_failed+0x1f)", kError,
+                 "stays dead");
+}
+
+TEST(NcclPatterns, the_connection_manager_under_ucx) {
+  expect_foreign("rdmacm_cm.c:1 UCX  ERROR rdma_create_id() failed: No such device", kError,
+                 "rdma_cm");
+  expect_foreign("rdmacm_cm.c:1 UCX  ERROR cm_id 0x1: connection rejected", kError, "manager");
+  EXPECT_EQ(foreign_pattern("UCX  DEBUG created cm_id 0x1"), nullptr);
+}
+
+TEST(NcclPatterns, devices_that_mooncake_cannot_use) {
+  expect_foreign("E0101 x.cpp:1] No RDMA devices found, check your device installation", kError,
+                 "no RDMA device");
+  expect_foreign("E0101 rdma_context.cpp:70] Failed to open device mlx5_0 on port \x01 with GID 0",
+                 kError, "could not be used");
+}
+
+TEST(NcclPatterns, gids_that_mooncake_cannot_use) {
+  expect_foreign(
+      "E0302 rdma_context.cpp:450] Failed to query GID 3 on mlx5_0/: No data available [61]",
+      kWarning, "no GID at this index");
+  expect_foreign("W0302 rdma_context.cpp:1] No suitable GID found on mlx5_0/", kError,
+                 "no usable GID");
+  expect_foreign(
+      "E0302 rdma_endpoint.cpp:1] Failed to modify QP to RTR, check mtu, gid, peer lid, peer qp "
+      "num: Invalid argument [22]",
+      kError, "MTU");
+}
+
+TEST(NcclPatterns, memory_that_mooncake_could_not_register) {
+  expect_foreign(
+      "E0115 rdma_context.cpp:257] Failed to register memory 0x7f71: Cannot allocate memory [12]",
+      kError, "MEMLOCK");
+  expect_foreign("register memory of segment 0 failed: ENOMEM", kError, "MEMLOCK");
+  expect_foreign("E0115 rdma_context.cpp:201] Failed to register memory 0x7f46: Bad address [14]",
+                 kError, "peermem");
+}
+
+TEST(NcclPatterns, vineyard_gives_up_on_rdma) {
+  expect_foreign("Init RDMA failed! Error: no device. Fall back to TCP.", kError, "TCP");
+}
+
+TEST(NcclPatterns, words_count_in_their_order_only) {
+  EXPECT_EQ(foreign_pattern("failed: see ibv_query_gid"), nullptr);
+  EXPECT_EQ(foreign_pattern(""), nullptr);
+}
+
+}  // namespace
+}  // namespace railhead
