@@ -21,8 +21,8 @@ std::string sum_text(const NfsMount& mount, Counter counter) {
 
 Json mount_json(const NfsMount& mount, const NfsUse& use) {
   const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  Json json = {{"server", mount.server},
-               {"path", mount.path},
+  Json json = {{"server", or_null(mount.server)},
+               {"path", or_null(mount.path)},
                {"mountPoint", mount.mount_point},
                {"version", or_null(mount.version)},
                {"requestedProtocol", or_null(mount.protocol)},
@@ -57,8 +57,19 @@ std::vector<std::string> row(const NfsMount& mount, const NfsUse& use) {
           use.why};
 }
 
-int show(const Invocation& invocation, const std::vector<NfsMount>& mounts,
-         const std::vector<std::string>& wanted) {
+int exit_code(const std::vector<JudgedNfs>& judged) {
+  int code = kExitOk;
+  for (const auto& [mount, use] : judged) {
+    if (use.verdict == NfsVerdict::fallback || use.verdict == NfsVerdict::absent) {
+      return kExitProblem;
+    }
+    if (use.verdict == NfsVerdict::unknown) code = kExitCannotTell;
+  }
+  return code;
+}
+
+int show(const Invocation& invocation, const std::vector<JudgedNfs>& judged,
+         std::vector<std::string> warnings) {
   constexpr auto kWide = Column::Shown::wide;
   Report report;
   report.json = make_document("NfsMounts");
@@ -77,27 +88,34 @@ int show(const Invocation& invocation, const std::vector<NfsMount>& mounts,
               {"RECEIVES", kWide},
               {"BECAUSE", kWide}},
              {}};
-  std::vector<std::string> warnings;
-  int code = kExitOk;
-  for (const auto& mount : mounts) {
-    const auto use = judge_nfs(mount, wanted);
+  for (const auto& [mount, use] : judged) {
     report.json["mounts"].push_back(mount_json(mount, use));
     rows.rows.push_back(row(mount, use));
-    if (use.verdict == NfsVerdict::fallback) {
-      code = kExitProblem;
+    if (use.verdict == NfsVerdict::fallback || use.verdict == NfsVerdict::absent) {
       warnings.push_back(mount.mount_point + ": " + use.why);
-    } else if (use.verdict == NfsVerdict::unknown && code == kExitOk) {
-      code = kExitCannotTell;
     }
   }
   report.json["warnings"] = warnings;
-  if (mounts.empty()) {
+  if (judged.empty()) {
     report.sections.push_back({"", {}, {"no NFS mount on this node"}});
   } else {
     report.sections.push_back({"", std::move(rows), {}});
   }
   if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, std::move(warnings)});
-  return invocation.print(report, code);
+  return invocation.print(report, exit_code(judged));
+}
+
+/// What should be mounted. Of another root that is only compared with that machine's mounts, not
+/// with those of a container that looks into it.
+std::vector<NfsDeclaration> declarations(Host& host, const MachineOrigin& origin,
+                                         std::vector<std::string>& warnings) {
+  const auto read = read_nfs_declarations(host);
+  if (!read) warnings.push_back("what should be mounted is not known: " + read.error().message);
+  if (!read || !*read) return {};
+  if (origin.root == "/" || sees_mounts_of_machine(host)) return **read;
+  warnings.emplace_back(
+      "/proc/1/mountstats cannot be read: mounts of /etc/fstab that are absent are not seen");
+  return {};
 }
 
 int show_nfs(const Invocation& invocation, const Config& config,
@@ -112,7 +130,9 @@ int show_nfs(const Invocation& invocation, const Config& config,
     return invocation.fail("nfs",
                            Error{ErrorCode::unavailable, "/proc/self/mountstats is not there"});
   }
-  return show(invocation, **mounts, wanted);
+  std::vector<std::string> warnings;
+  const auto declared = declarations(**host, *origin, warnings);
+  return show(invocation, judge_all_nfs(**mounts, declared, wanted), std::move(warnings));
 }
 
 }  // namespace
@@ -129,7 +149,7 @@ void add_nfs_command(CLI::App& program, Invocation& invocation) {
       ->type_name("PATTERN");
   app->footer(
       "A mount is to use RDMA if it or its line in /etc/fstab says so, or --want names it.\n"
-      "Exit codes: 0 ok, 1 one fell back to another transport, 2 cannot tell.\n"
+      "Exit codes: 0 ok, 1 one fell back to another transport or is absent, 2 cannot tell.\n"
       "Example: railhead nfs --want '/data/*'");
   app->callback([&invocation, wanted] {
     invocation.run = [&invocation, wanted] {

@@ -2,6 +2,8 @@
 #include "proof/nfs_use.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "base/sort_unique.h"
 #include "base/text.h"
@@ -13,19 +15,46 @@ bool is_rdma(std::string_view protocol) {
   return protocol == "rdma" || protocol == "rdma6";
 }
 
+/// What in /etc/fstab asks for RDMA; empty: nothing.
+std::string declared_by(std::string_view options) {
+  if (mount_option(options, "rdma")) return "option rdma in /etc/fstab";
+  const auto protocol = mount_option(options, "proto");
+  return protocol && is_rdma(*protocol) ? "proto=rdma in /etc/fstab" : "";
+}
+
+std::string wanted_by(const std::vector<std::string>& wanted, std::string_view place) {
+  const auto match = std::find_if(wanted.begin(), wanted.end(), [&](const std::string& pattern) {
+    return glob_match(plain_place(pattern), place);
+  });
+  return match == wanted.end() ? "" : "--want " + *match;
+}
+
 /// Who asked for RDMA; empty: nobody.
 std::string who_wants(const NfsMount& mount, const std::vector<std::string>& wanted) {
   if (is_rdma(mount.protocol)) return "proto=" + mount.protocol + " of the mount";
-  if (mount.declared) {
-    const auto& options = *mount.declared;
-    if (mount_option(options, "rdma")) return "option rdma in /etc/fstab";
-    const auto protocol = mount_option(options, "proto");
-    if (protocol && is_rdma(*protocol)) return "proto=rdma in /etc/fstab";
-  }
-  const auto match = std::find_if(wanted.begin(), wanted.end(), [&](const std::string& pattern) {
-    return glob_match(pattern, mount.mount_point);
-  });
-  return match == wanted.end() ? "" : "--want " + *match;
+  const auto who = declared_by(mount.declared.value_or(""));
+  return who.empty() ? wanted_by(wanted, mount.mount_point) : who;
+}
+
+/// Mounted by hand or when somebody looks: its absence says nothing.
+bool is_deferred(std::string_view options) {
+  return mount_option(options, "noauto") || mount_option(options, "x-systemd.automount");
+}
+
+JudgedNfs absent(NfsMount mount, const std::string& who) {
+  NfsUse use;
+  use.verdict = NfsVerdict::absent;
+  use.why = who + ", and no NFS is mounted there";
+  return {std::move(mount), std::move(use)};
+}
+
+JudgedNfs absent(const NfsDeclaration& declaration, const std::string& who) {
+  NfsMount mount;
+  mount.server = declaration.server;
+  mount.path = declaration.path;
+  mount.mount_point = declaration.mount_point;
+  mount.declared = declaration.options;
+  return absent(std::move(mount), who);
 }
 
 /// The port that NFS 4 uses where none is stated; NFS 3 asks the server's rpcbind.
@@ -44,6 +73,7 @@ std::string_view to_string(NfsVerdict verdict) {
     case NfsVerdict::rdma: return "RDMA";
     case NfsVerdict::tcp: return "TCP";
     case NfsVerdict::fallback: return "fallback";
+    case NfsVerdict::absent: return "absent";
     case NfsVerdict::unknown: break;
   }
   return "unknown";
@@ -72,6 +102,33 @@ NfsUse judge_nfs(const NfsMount& mount, const std::vector<std::string>& wanted) 
     use.why = "connected by " + use.transport + ", and RDMA was not asked for";
   }
   return use;
+}
+
+std::vector<JudgedNfs> judge_all_nfs(const std::vector<NfsMount>& mounts,
+                                     const std::vector<NfsDeclaration>& declarations,
+                                     const std::vector<std::string>& wanted) {
+  std::vector<JudgedNfs> judged;
+  std::set<std::string> places;
+  for (const auto& mount : mounts) {
+    places.insert(mount.mount_point);
+    judged.push_back({mount, judge_nfs(mount, wanted)});
+  }
+  for (const auto& declaration : declarations) {
+    auto who = declared_by(declaration.options);
+    if (who.empty()) who = wanted_by(wanted, declaration.mount_point);
+    if (who.empty() || is_deferred(declaration.options)) continue;
+    if (places.insert(declaration.mount_point).second) judged.push_back(absent(declaration, who));
+  }
+  for (const auto& pattern : wanted) {
+    const auto place = plain_place(pattern);
+    const bool is_known = std::any_of(places.begin(), places.end(),
+                                      [&](const auto& known) { return glob_match(place, known); });
+    if (is_known) continue;
+    NfsMount nothing;
+    nothing.mount_point = place;
+    judged.push_back(absent(std::move(nothing), "--want " + pattern));
+  }
+  return judged;
 }
 
 }  // namespace railhead

@@ -15,10 +15,11 @@ enum class NfsVerdict : std::uint8_t {
   rdma,      ///< every connection is RDMA
   tcp,       ///< another transport, and nobody asked for RDMA
   fallback,  ///< RDMA was asked for, and a connection is something else
+  absent,    ///< RDMA was asked for, and nothing is mounted
   unknown,   ///< the kernel names no connection
 };
 
-/// As users see it: "RDMA", "TCP", "fallback", "unknown".
+/// As users see it: "RDMA", "TCP", "fallback", "absent", "unknown".
 std::string_view to_string(NfsVerdict verdict);
 
 struct NfsUse {
@@ -28,7 +29,20 @@ struct NfsUse {
   std::optional<std::uint16_t> port;  ///< of the server, where it is stated or fixed
 };
 
-/// `wanted`: patterns (glob) of mount points that have to be on RDMA, whoever mounted them.
+/// `wanted`: patterns (glob) of mount points that have to be on RDMA, whoever mounted them. Slashes
+/// that mean nothing do not count.
 NfsUse judge_nfs(const NfsMount& mount, const std::vector<std::string>& wanted);
+
+struct JudgedNfs {
+  NfsMount mount;  ///< of one that is absent: what is known of it
+  NfsUse use;
+};
+
+/// Every mount; then those that are declared, to be mounted when the machine starts (not noauto and
+/// no automount), with RDMA or wanted, and are not mounted; then each pattern that nothing of all
+/// these matches.
+std::vector<JudgedNfs> judge_all_nfs(const std::vector<NfsMount>& mounts,
+                                     const std::vector<NfsDeclaration>& declarations,
+                                     const std::vector<std::string>& wanted);
 
 }  // namespace railhead

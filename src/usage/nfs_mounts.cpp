@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
+#include <utility>
 
 #include "base/text.h"
 
@@ -42,6 +44,14 @@ bool is_nfs(std::string_view type) {
   return type == "nfs" || type == "nfs4";
 }
 
+/// "SERVER:PATH"; an IPv6 address stands in brackets and has colons of its own.
+std::pair<std::string, std::string> source_of(std::string_view escaped) {
+  const auto source = unescaped(escaped);
+  const auto colon = source.find(":/", source.starts_with('[') ? source.find(']') : 0);
+  if (colon == std::string::npos) return {source, ""};
+  return {source.substr(0, colon), source.substr(colon + 1)};
+}
+
 /// "device SERVER:PATH mounted on PLACE with fstype nfs4 statvers=1.1"
 std::optional<NfsMount> mount_of(const std::vector<std::string_view>& words) {
   if (words.size() < 8 || words[2] != "mounted" || words[3] != "on" || words[5] != "with" ||
@@ -49,11 +59,7 @@ std::optional<NfsMount> mount_of(const std::vector<std::string_view>& words) {
     return std::nullopt;
   }
   NfsMount mount;
-  const auto source = unescaped(words[1]);
-  // An IPv6 address stands in brackets and has colons of its own.
-  const auto colon = source.find(":/", source.starts_with('[') ? source.find(']') : 0);
-  mount.server = source.substr(0, colon);
-  if (colon != std::string::npos) mount.path = source.substr(colon + 1);
+  std::tie(mount.server, mount.path) = source_of(words[1]);
   mount.mount_point = unescaped(words[4]);
   return mount;
 }
@@ -91,8 +97,8 @@ Result<NfsTransport> transport_of(const std::vector<std::string_view>& words, st
   return transport;
 }
 
-NfsMount* at_place(std::vector<NfsMount>& mounts, std::string_view escaped_place) {
-  const auto place = unescaped(escaped_place);
+/// The last mount of those at one place is the one that is seen.
+NfsMount* at_place(std::vector<NfsMount>& mounts, const std::string& place) {
   const auto found = std::find_if(mounts.rbegin(), mounts.rend(), [&](const NfsMount& mount) {
     return mount.mount_point == place;
   });
@@ -150,17 +156,50 @@ void add_addresses(std::vector<NfsMount>& mounts, std::string_view mountinfo) {
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 10 || words.end() - dash < 4 || !is_nfs(dash[1])) continue;
     const auto address = mount_option(dash[3], "addr");
-    auto* mount = at_place(mounts, words[4]);
+    auto* mount = at_place(mounts, unescaped(words[4]));
     if (mount != nullptr && address) mount->address = std::string(*address);
   }
 }
 
-void add_declarations(std::vector<NfsMount>& mounts, std::string_view fstab) {
+std::string plain_place(std::string_view path) {
+  std::string place;
+  for (const char c : path) {
+    if (c != '/' || !place.ends_with('/')) place += c;
+  }
+  if (place.size() > 1 && place.ends_with('/')) place.pop_back();
+  return place;
+}
+
+std::vector<NfsDeclaration> parse_fstab(std::string_view fstab) {
+  std::vector<NfsDeclaration> declarations;
   for (const auto line : split(fstab, '\n')) {
     const auto words = split_words(line);
     if (words.size() < 4 || words[0].starts_with('#') || !is_nfs(words[2])) continue;
-    if (auto* mount = at_place(mounts, words[1])) mount->declared = std::string(words[3]);
+    NfsDeclaration declaration;
+    std::tie(declaration.server, declaration.path) = source_of(words[0]);
+    declaration.mount_point = plain_place(unescaped(words[1]));
+    declaration.options = words[3];
+    declarations.push_back(std::move(declaration));
   }
+  return declarations;
+}
+
+void add_declarations(std::vector<NfsMount>& mounts, std::string_view fstab) {
+  for (const auto& declaration : parse_fstab(fstab)) {
+    auto* mount = at_place(mounts, declaration.mount_point);
+    if (mount != nullptr) mount->declared = declaration.options;
+  }
+}
+
+Result<std::optional<std::vector<NfsDeclaration>>> read_nfs_declarations(Host& host) {
+  const auto fstab = TRY(host.read("/etc/fstab"));
+  if (!fstab) return std::optional<std::vector<NfsDeclaration>>();
+  return std::optional(parse_fstab(*fstab));
+}
+
+bool sees_mounts_of_machine(Host& host) {
+  const auto text = host.read("/proc/1/mountstats");
+  return text && *text;
 }
 
 Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(Host& host) {

@@ -47,12 +47,35 @@ Result<std::vector<NfsMount>> parse_mountstats(std::string_view text);
 /// ours.
 void add_addresses(std::vector<NfsMount>& mounts, std::string_view mountinfo);
 
+/// A mount of type nfs or nfs4 that /etc/fstab declares.
+struct NfsDeclaration {
+  std::string server;
+  std::string path;         ///< of the export
+  std::string mount_point;  ///< as the kernel would write it, links not followed
+  std::string options;
+
+  friend bool operator==(const NfsDeclaration&, const NfsDeclaration&) = default;
+};
+
+/// Lines of another shape or type are not ours.
+std::vector<NfsDeclaration> parse_fstab(std::string_view fstab);
+
+/// Absent where there is no /etc/fstab.
+Result<std::optional<std::vector<NfsDeclaration>>> read_nfs_declarations(Host& host);
+
+/// A path without the slashes that mean nothing: "/data/b" for "//data/b/".
+std::string plain_place(std::string_view path);
+
 /// Adds what /etc/fstab says of a mount's place.
 void add_declarations(std::vector<NfsMount>& mounts, std::string_view fstab);
 
 /// The machine's NFS mounts: those of process 1, else (not permitted to look) of this process.
 /// Absent where the kernel keeps no such statistics.
 Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(Host& host);
+
+/// Whether read_nfs_mounts answers for process 1, and not only for the mount namespace of this
+/// process.
+bool sees_mounts_of_machine(Host& host);
 
 /// The value of `key` in "a,key=value,b": empty for a plain word, absent where it is not there.
 std::optional<std::string_view> mount_option(std::string_view options, std::string_view key);

@@ -14,8 +14,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!mounts) return 0;
   railhead::add_addresses(*mounts, text);
   railhead::add_declarations(*mounts, text);
-  for (const auto& mount : *mounts) {
-    const auto use = railhead::judge_nfs(mount, {"/*"});
+  for (const auto& [mount, use] :
+       railhead::judge_all_nfs(*mounts, railhead::parse_fstab(text), {"/*"})) {
     // No verdict of RDMA without a connection that is.
     if (use.verdict == railhead::NfsVerdict::rdma && mount.transports.empty()) std::abort();
   }

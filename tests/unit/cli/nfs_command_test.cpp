@@ -66,6 +66,36 @@ TEST_F(NfsCommand, a_fallback_is_a_problem_and_plain_tcp_is_none) {
   EXPECT_THAT(said.out, HasSubstr("/data: option rdma in /etc/fstab, connected by tcp"));
 }
 
+TEST_F(NfsCommand, a_mount_that_is_declared_or_wanted_and_absent_is_a_problem) {
+  write("proc/1/mountstats", "");
+  write("etc/fstab", "nas:/b /data/b nfs4 rdma,nofail 0 0\nnas:/c /data/c nfs4 rdma,noauto 0 0\n");
+  const auto said = nfs({"-o", "json"});
+  EXPECT_EQ(said.code, kExitProblem) << said.err;
+  const auto mounts = said.json()["mounts"];
+  ASSERT_EQ(mounts.size(), 1U);
+  EXPECT_EQ(mounts[0]["verdict"], "absent");
+  EXPECT_EQ(mounts[0]["mountPoint"], "/data/b");
+  EXPECT_TRUE(mounts[0]["transport"].is_null());
+  EXPECT_THAT(nfs().out, HasSubstr("/data/b: option rdma in /etc/fstab, and no NFS is mounted"));
+  const auto wanted = nfs({"--want", "/x"});
+  EXPECT_EQ(wanted.code, kExitProblem);
+  EXPECT_THAT(wanted.out, HasSubstr("/x: --want /x, and no NFS is mounted there"));
+}
+
+TEST_F(NfsCommand, a_slash_at_the_end_of_a_declared_place_does_not_hide_a_fallback) {
+  mount_by("tcp");
+  write("etc/fstab", "nas:/a /data/ nfs4 rdma 0 0\n");
+  EXPECT_EQ(nfs().code, kExitProblem);
+}
+
+TEST_F(NfsCommand, what_another_machine_declares_is_not_sought_in_our_own_namespace) {
+  write("proc/self/mountstats", "");
+  write("etc/fstab", "nas:/b /data/b nfs4 rdma 0 0\n");
+  const auto said = nfs();
+  EXPECT_EQ(said.code, kExitOk);
+  EXPECT_THAT(said.out, HasSubstr("/proc/1/mountstats cannot be read"));
+}
+
 TEST_F(NfsCommand, no_mount_is_no_problem_and_no_statistics_are_no_answer) {
   EXPECT_EQ(nfs().code, kExitCannotTell);
   write("proc/self/mountstats", "device proc mounted on /proc with fstype proc\n");

@@ -60,5 +60,53 @@ TEST(NfsUse, no_connection_is_unknown_and_nfs_3_has_no_fixed_port) {
   EXPECT_FALSE(judge_nfs(old, {}).port);
 }
 
+std::vector<std::string> absences(const std::vector<NfsDeclaration>& declared,
+                                  const std::vector<std::string>& wanted) {
+  std::vector<std::string> found;
+  for (const auto& [mount, use] : judge_all_nfs({mount("rdma", {"rdma"})}, declared, wanted)) {
+    if (use.verdict != NfsVerdict::absent) continue;
+    found.push_back(mount.mount_point + ": " + use.why);
+  }
+  return found;
+}
+
+TEST(NfsUse, what_is_declared_with_rdma_and_not_mounted_is_absent) {
+  const std::vector<NfsDeclaration> declared = {{"nas", "/a", "/data/a", "rdma"},
+                                                {"nas", "/b", "/data/b", "rdma,nofail"},
+                                                {"nas", "/c", "/data/c", "proto=rdma"},
+                                                {"nas", "/d", "/data/d", "rw"}};
+  const std::vector<std::string> expected = {
+      "/data/b: option rdma in /etc/fstab, and no NFS is mounted there",
+      "/data/c: proto=rdma in /etc/fstab, and no NFS is mounted there"};
+  EXPECT_EQ(absences(declared, {}), expected);
+  const auto judged = judge_all_nfs({}, declared, {});
+  ASSERT_EQ(judged.size(), 3U);
+  EXPECT_EQ(judged[0].mount.server, "nas");
+  EXPECT_EQ(judged[0].mount.path, "/a");
+}
+
+TEST(NfsUse, what_is_mounted_by_hand_or_when_it_is_looked_at_is_not_absent) {
+  const std::vector<NfsDeclaration> declared = {
+      {"nas", "/b", "/data/b", "noauto,rdma"},
+      {"nas", "/c", "/data/c", "x-systemd.automount,rdma"}};
+  EXPECT_TRUE(absences(declared, {}).empty());
+  EXPECT_TRUE(absences(declared, {"/data/*"}).empty());
+  // --want of one place asks for it now.
+  EXPECT_EQ(absences(declared, {"/data/b/"}),
+            std::vector<std::string>{"/data/b: --want /data/b/, and no NFS is mounted there"});
+}
+
+TEST(NfsUse, what_is_wanted_and_not_mounted_is_absent) {
+  EXPECT_TRUE(absences({}, {"/data/a", "/data//a/", "/data/*"}).empty());
+  EXPECT_EQ(absences({}, {"/data/?", "/other/*"}),
+            std::vector<std::string>{"/other/*: --want /other/*, and no NFS is mounted there"});
+  EXPECT_EQ(absences({{"nas", "/b", "/data/b", "rw"}}, {"/data/*"}),
+            std::vector<std::string>{"/data/b: --want /data/*, and no NFS is mounted there"});
+}
+
+TEST(NfsUse, slashes_in_what_is_wanted_do_not_matter) {
+  EXPECT_EQ(judge_nfs(mount("tcp", {"tcp"}), {"/data/a/"}).verdict, NfsVerdict::fallback);
+}
+
 }  // namespace
 }  // namespace railhead

@@ -77,6 +77,24 @@ TEST(NfsMounts, the_address_is_mountinfos_and_the_declaration_fstabs) {
   EXPECT_EQ(mounts[0].declared, "rdma,port=20049");
 }
 
+TEST(NfsMounts, a_declaration_is_found_however_its_place_is_written) {
+  for (const std::string place :
+       {"/mnt/my\\040data/", "//mnt///my\\040data//", "/mnt/my\\040data"}) {
+    auto mounts = parse_mountstats(kRdma).value();
+    add_declarations(mounts, "nas:/ " + place + " nfs4 rdma 0 0\n");
+    EXPECT_EQ(mounts[0].declared, "rdma") << place;
+  }
+  EXPECT_EQ(plain_place("/"), "/");
+  EXPECT_EQ(plain_place("//"), "/");
+  EXPECT_EQ(plain_place(""), "");
+}
+
+TEST(NfsMounts, what_fstab_declares_is_known_without_a_mount) {
+  EXPECT_EQ(parse_fstab("# nas:/c /c nfs4 rdma\n/dev/sda / ext4 rw 0 0\n"
+                        "[fd00::1]:/b /data/my\\040b/ nfs4 rdma,nofail 0 0\nnas:/d /d nfs\n"),
+            (std::vector<NfsDeclaration>{{"[fd00::1]", "/b", "/data/my b", "rdma,nofail"}}));
+}
+
 TEST(NfsMounts, an_option_is_found_whole) {
   EXPECT_EQ(mount_option("rw,mountproto=tcp,proto=rdma", "proto"), "rdma");
   EXPECT_EQ(mount_option("rw,rdma", "rdma"), "");
