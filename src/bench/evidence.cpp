@@ -33,4 +33,24 @@ Json gpu_json(const GpuFacts& facts) {
   return json;
 }
 
+Place place_of(const Json& lane) {
+  Place place;
+  place.nic = field<std::string>(lane, "nic").value_or("?");
+  place.infiniband = field<std::string>(lane, "linkLayer") == "InfiniBand";
+  place.gid = field<std::string>(lane, "gid");
+  place.pci = field<std::string>(lane, "pci");
+  place.rate_gbps = field<double>(lane, "rateGbps");
+  if (const auto pcie = lane.find("pcie"); pcie != lane.end() && pcie->is_object()) {
+    place.pcie_gts = field<double>(*pcie, "gts");
+    place.pcie_width = field<unsigned>(*pcie, "width");
+  }
+  return place;
+}
+
+const Json* lanes_of(const Json& evidence) {
+  if (!evidence.is_object()) return nullptr;
+  const auto lanes = evidence.find("lanes");
+  return lanes == evidence.end() || !lanes->is_array() ? nullptr : &*lanes;
+}
+
 }  // namespace railhead::bench

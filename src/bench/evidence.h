@@ -11,4 +11,22 @@ namespace railhead::bench {
 Json place_json(const Place& place);
 Json gpu_json(const GpuFacts& facts);
 
+/// Back from the document: the lanes of one side's evidence, null where it has none.
+const Json* lanes_of(const Json& evidence);
+/// As much of a lane's place as decides what to expect.
+Place place_of(const Json& lane);
+
+/// A member as the other side may have sent it: absent when it is missing or of another kind.
+template <typename T>
+std::optional<T> field(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || found->is_null()) return std::nullopt;
+  if constexpr (std::is_arithmetic_v<T>) {
+    if (!found->is_number()) return std::nullopt;
+  } else if (!found->is_string()) {
+    return std::nullopt;
+  }
+  return found->template get<T>();
+}
+
 }  // namespace railhead::bench

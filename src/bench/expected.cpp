@@ -35,10 +35,15 @@ double pcie_payload_gbps(double gts, unsigned width) {
   return gts * width * encoding * kPayload / (kPayload + kAround);
 }
 
-std::optional<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
-                                          std::uint64_t message_bytes) {
+Result<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
+                                   std::uint64_t message_bytes) {
   constexpr std::string_view kMappedIpv4 = "0000:0000:0000:0000:0000:ffff:";
-  if (!place.pci || !place.rate_gbps || mtu_bytes == 0) return std::nullopt;
+  const auto unknown = [&](const char* why) {
+    return Error{ErrorCode::unavailable, place.nic + why};
+  };
+  if (!place.pci) return unknown(" has no PCI function, and so no rate of its own");
+  if (!place.rate_gbps) return unknown(" does not say the rate of its port");
+  if (mtu_bytes == 0) return unknown(" has no path MTU");
   const bool ipv6 = place.gid && place.gid->rfind(kMappedIpv4, 0) != 0;
   ExpectedRate expected;
   expected.gbps =

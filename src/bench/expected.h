@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "bench/lane.h"
 #include "bench/plan.h"
 
@@ -23,9 +23,9 @@ double link_efficiency(bool infiniband, bool ipv6, unsigned mtu_bytes, std::uint
 /// of framing and headers for each 256 bytes.
 double pcie_payload_gbps(double gts, unsigned width);
 
-/// One end. Absent for a NIC without a PCI function: a software device has no rate of its own, what
-/// its port names is invented.
-std::optional<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
-                                          std::uint64_t message_bytes);
+/// One end. unavailable, with the reason, where it is not known; so for a NIC without a PCI
+/// function: a software device has no rate of its own, what its port names is invented.
+Result<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
+                                   std::uint64_t message_bytes);
 
 }  // namespace railhead::bench

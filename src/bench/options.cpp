@@ -51,7 +51,7 @@ void add_measuring_options(CLI::App& app, Options& options) {
   app.add_option("--rate-cap", options.rate_cap, "at most so many bits a second (10G) in total");
   app.add_option("--require", options.require,
                  "exit code 1 when messages of 64 KiB or more reach less than this share of what "
-                 "the links can carry (0.9)")
+                 "the links can carry (0.9), 2 when that cannot be told")
       ->check(CLI::Range(0.0, 1.0));
   app.add_option("-o,--output", options.output, "table, wide, json or yaml")->capture_default_str();
   app.add_option("--proof", options.proof_file, "write the JSON document to this file as well");

@@ -6,10 +6,11 @@
 namespace railhead::bench {
 namespace {
 
-constexpr std::array<std::pair<State, std::string_view>, 15> kNames = {{
+constexpr std::array<std::pair<State, std::string_view>, 16> kNames = {{
     {State::ok, "ok"},
     {State::data_mismatch, "data-mismatch"},
     {State::below_expected, "below-expected"},
+    {State::cannot_tell, "cannot-tell"},
     {State::transfer_failed, "transfer-failed"},
     {State::peer_lost, "peer-lost"},
     {State::timed_out, "timed-out"},

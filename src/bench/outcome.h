@@ -15,6 +15,7 @@ enum class State : std::uint8_t {
   ok,
   data_mismatch,     ///< bytes arrived that were not sent
   below_expected,    ///< slower than --require asks
+  cannot_tell,       ///< what --require asks could not be judged
   transfer_failed,   ///< a queue pair went into the error state, or nothing moved any more
   peer_lost,         ///< the other side closed the connection, or was never there
   timed_out,         ///< the other side is silent

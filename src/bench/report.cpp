@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "bench/expected.h"
+#include "bench/evidence.h"
+#include "bench/expectation.h"
 #include "bench/version.h"
 
 namespace railhead::bench {
@@ -29,39 +30,6 @@ std::string size_text(std::uint64_t bytes) {
   }
   if (bytes >= kKibi && bytes % kKibi == 0) return std::to_string(bytes / kKibi) + "KiB";
   return std::to_string(bytes);
-}
-
-template <typename T>
-std::optional<T> field(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  if (found == json.end() || found->is_null()) return std::nullopt;
-  if constexpr (std::is_arithmetic_v<T>) {
-    if (!found->is_number()) return std::nullopt;
-  } else if (!found->is_string()) {
-    return std::nullopt;
-  }
-  return found->template get<T>();
-}
-
-/// As much of a place as decides what to expect.
-Place place_of(const Json& lane) {
-  Place place;
-  place.nic = field<std::string>(lane, "nic").value_or("?");
-  place.infiniband = field<std::string>(lane, "linkLayer") == "InfiniBand";
-  place.gid = field<std::string>(lane, "gid");
-  place.pci = field<std::string>(lane, "pci");
-  place.rate_gbps = field<double>(lane, "rateGbps");
-  if (const auto pcie = lane.find("pcie"); pcie != lane.end() && pcie->is_object()) {
-    place.pcie_gts = field<double>(*pcie, "gts");
-    place.pcie_width = field<unsigned>(*pcie, "width");
-  }
-  return place;
-}
-
-const Json* lanes_of(const Json& evidence) {
-  if (!evidence.is_object()) return nullptr;
-  const auto lanes = evidence.find("lanes");
-  return lanes == evidence.end() || !lanes->is_array() ? nullptr : &*lanes;
 }
 
 Histogram merged(const StepResult& step) {
@@ -223,28 +191,40 @@ std::vector<std::string> lines_of(const BenchResult& result) {
                                          : ": " + outcome.why));
   }
   const auto whole = overall(result);
-  if (whole.state == State::below_expected) lines.push_back(whole.why);
+  if (whole.state == State::below_expected || whole.state == State::cannot_tell) {
+    lines.push_back(std::string(to_string(whole.state)) + ": " + whole.why);
+  }
   return lines;
 }
 
-/// The first step with large messages that is below what is required.
-std::optional<std::string> shortfall(const BenchResult& result) {
-  if (result.required_share <= 0) return std::nullopt;
+/// What --require says of what was measured: ok where it was met or nothing is required.
+Outcome judge(const BenchResult& result) {
+  if (result.required_share <= 0) return {};
+  const auto required = number_text(result.required_share * 100, 1) + "%";
+  std::optional<std::string> unknown;
+  bool any = false;
   for (const auto& run : result.runs) {
     for (const auto& done : run.result.steps) {
       const auto& step = done.step;
       if (step.measure != Measure::bandwidth || step.size_bytes < kLargeMessage) continue;
+      any = true;
+      const auto what =
+          std::string(to_string(step.operation)) + " of " + size_text(step.size_bytes);
       const auto expected = expectation(run.result.here, run.result.there, step.size_bytes);
-      if (!expected) continue;
+      if (!expected) {
+        if (!unknown) unknown = what + ": " + expected.error().message;
+        continue;
+      }
       const double share = step_gbps(done) / expected->gbps;
       if (share >= result.required_share) continue;
-      return std::string(to_string(step.operation)) + " of " + size_text(step.size_bytes) +
-             " reaches " + number_text(share * 100, 1) + "% of " + number_text(expected->gbps, 1) +
-             " Gb/s (" + expected->limited_by + "), less than " +
-             number_text(result.required_share * 100, 1) + "%";
+      return {State::below_expected, what + " reaches " + number_text(share * 100, 1) + "% of " +
+                                         number_text(expected->gbps, 1) + " Gb/s (" +
+                                         expected->limited_by + "), less than " + required};
     }
   }
-  return std::nullopt;
+  if (!any) unknown = "no bandwidth of messages of 64 KiB or more was measured";
+  if (!unknown) return {};
+  return {State::cannot_tell, "whether " + required + " are reached: " + *unknown};
 }
 
 }  // namespace
@@ -254,26 +234,6 @@ double step_gbps(const StepResult& step) {
   for (const auto& lane : step.lanes) bytes += lane.bytes;
   const double seconds = seconds_of(step);
   return seconds > 0 ? static_cast<double>(bytes) * 8e-9 / seconds : 0;
-}
-
-std::optional<StepExpectation> expectation(const Json& here, const Json& there,
-                                           std::uint64_t size_bytes) {
-  const auto* ours = lanes_of(here);
-  const auto* theirs = lanes_of(there);
-  if (ours == nullptr || theirs == nullptr || ours->size() != theirs->size() || ours->empty()) {
-    return std::nullopt;
-  }
-  StepExpectation sum;
-  for (std::size_t i = 0; i < ours->size(); ++i) {
-    const auto mtu = field<unsigned>((*ours)[i], "pathMtu").value_or(0);
-    const auto one = expected_rate(place_of((*ours)[i]), mtu, size_bytes);
-    const auto other = expected_rate(place_of((*theirs)[i]), mtu, size_bytes);
-    if (!one || !other) return std::nullopt;
-    const auto& slower = other->gbps < one->gbps ? *other : *one;
-    sum.gbps += slower.gbps;
-    if (i == 0) sum.limited_by = slower.limited_by;
-  }
-  return sum;
 }
 
 Outcome overall(const BenchResult& result) {
@@ -286,9 +246,10 @@ Outcome overall(const BenchResult& result) {
     const bool is_worse = worst == nullptr || worst->state == State::unsupported;
     if (!outcome.ok() && is_worse) worst = &outcome;
   }
-  if (const auto why = shortfall(result)) return {State::below_expected, *why};
-  if (worst == nullptr || (any_ok && worst->state == State::unsupported)) return {};
-  return *worst;
+  auto required = judge(result);
+  if (required.state == State::below_expected) return required;
+  const bool forgiven = worst == nullptr || (any_ok && worst->state == State::unsupported);
+  return forgiven ? required : *worst;
 }
 
 Report make_report(const BenchResult& result) {

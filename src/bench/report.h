@@ -19,26 +19,17 @@ struct MemoryRun {
 
 struct BenchResult {
   std::vector<MemoryRun> runs;
-  double required_share = 0;  ///< of what is expected, where a message has 64 KiB or more
+  double required_share = 0;  ///< of what is expected, of messages of 64 KiB or more; 0: none
   std::chrono::system_clock::time_point started;
 };
 
 /// The whole's state: a problem of any run; else the first that is not ok, where unsupported counts
-/// last, and not at all if any run is ok (one route to a GPU's memory may not exist).
+/// last, and not at all if any run is ok (one route to a GPU's memory may not exist); else what is
+/// required and could not be judged: cannot_tell.
 Outcome overall(const BenchResult& result);
 
 /// Payload a second of all lanes of a step together, from the first's start to the last's end.
 double step_gbps(const StepResult& step);
-
-/// What a step may reach at most, from the evidence of both sides: the slower end of each lane, all
-/// lanes together. Absent where an end is not known.
-struct StepExpectation {
-  double gbps = 0;
-  std::string limited_by;
-};
-
-std::optional<StepExpectation> expectation(const Json& here, const Json& there,
-                                           std::uint64_t size_bytes);
 
 /// Proof bundle and tables.
 Report make_report(const BenchResult& result);

@@ -48,14 +48,46 @@ TEST(BenchReport, the_slower_end_is_what_can_be_expected) {
   EXPECT_NEAR(step["share"].get<double>(), 80 / step["expectedGbps"].get<double>(), 1e-9);
 }
 
-TEST(BenchReport, an_end_that_is_not_known_leaves_the_share_open_and_passes_any_requirement) {
+TEST(BenchReport, an_end_that_is_not_known_leaves_the_share_open_and_no_requirement_judged) {
   BenchResult result;
-  result.required_share = 1;
   result.runs = {run_with(State::ok)};
   result.runs[0].result.there = Json("nonsense");
+  EXPECT_TRUE(overall(result).ok());
+  result.required_share = 0.01;
   const auto report = make_report(result);
   EXPECT_TRUE(report.json["runs"][0]["steps"][0]["share"].is_null());
-  EXPECT_EQ(report.json["state"], "ok");
+  EXPECT_EQ(report.json["state"], "cannot-tell");
+  EXPECT_EQ(exit_code(overall(result).state), 2);
+  EXPECT_EQ(report.json["why"],
+            "whether 1.0% are reached: write of 64KiB: a side does not say which NICs it used");
+  EXPECT_THAT(report.sections.back().lines.back(), HasSubstr("cannot-tell: whether"));
+}
+
+TEST(BenchReport, a_soft_device_reaches_no_share_that_can_be_required) {
+  BenchResult result;
+  result.required_share = 0.01;
+  result.runs = {run_with(State::ok)};
+  result.runs[0].result.there["lanes"][0]["pci"] = nullptr;
+  EXPECT_EQ(overall(result).state, State::cannot_tell);
+  EXPECT_THAT(overall(result).why, HasSubstr("mlx5_0 has no PCI function"));
+}
+
+TEST(BenchReport, one_step_below_what_is_required_says_more_than_another_that_is_not_known) {
+  BenchResult result;
+  result.required_share = 0.9;
+  result.runs = {run_with(State::ok, Memory::gpu_dmabuf), run_with(State::ok)};
+  result.runs[0].result.there = nullptr;
+  EXPECT_EQ(overall(result).state, State::below_expected);
+  result.required_share = 0.1;
+  EXPECT_EQ(overall(result).state, State::cannot_tell);
+}
+
+TEST(BenchReport, a_lost_peer_says_more_than_a_requirement_that_is_not_known) {
+  BenchResult result;
+  result.required_share = 0.9;
+  result.runs = {run_with(State::peer_lost)};
+  result.runs[0].result.steps.clear();
+  EXPECT_EQ(overall(result).state, State::peer_lost);
 }
 
 TEST(BenchReport, less_than_is_required_is_a_state_of_its_own_for_large_messages_only) {
@@ -64,8 +96,19 @@ TEST(BenchReport, less_than_is_required_is_a_state_of_its_own_for_large_messages
   result.runs = {run_with(State::ok)};
   EXPECT_EQ(overall(result).state, State::below_expected);
   EXPECT_THAT(overall(result).why, HasSubstr("less than 90.0%"));
-  result.runs[0].result.steps[0].step.size_bytes = 4096;
+}
+
+TEST(BenchReport, where_no_large_message_was_measured_nothing_is_judged) {
+  BenchResult result;
+  result.required_share = 0.1;
+  result.runs = {run_with(State::ok)};
   EXPECT_TRUE(overall(result).ok());
+  result.runs[0].result.steps[0].step.size_bytes = 4096;
+  EXPECT_EQ(overall(result).state, State::cannot_tell);
+  EXPECT_THAT(overall(result).why, HasSubstr("no bandwidth of messages of 64 KiB or more"));
+  result.runs[0].result.steps[0].step.size_bytes = 65536;
+  result.runs[0].result.steps[0].step.measure = Measure::latency;
+  EXPECT_EQ(overall(result).state, State::cannot_tell);
 }
 
 TEST(BenchReport, a_route_that_does_not_exist_is_forgiven_where_another_was_measured) {
