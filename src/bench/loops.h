@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "bench/pace.h"
 #include "bench/run.h"
 
 namespace railhead::bench {
@@ -15,15 +16,17 @@ Result<LaneResult> time_reads(const Run& run);
 Result<LaneResult> ping(const Run& run);
 Result<LaneResult> pong(const Run& run);
 
+/// The pace of one lane, from `start` on.
+Pace pace_of(const Run& run, std::chrono::steady_clock::time_point start);
+
 /// Why the side that acts ended early: somebody stopped it.
 Error stopped();
 
-/// Watches over a loop: whether it was stopped, and whether anything has happened for too long.
+/// Watches over a loop: whether it was stopped, and whether nothing has happened for longer than
+/// kStallLimit and the pause that a rate cap makes between two messages.
 class Watchman {
  public:
-  explicit Watchman(const Run& run)
-      : run_(run),
-        last_(run.clock.now()) {}
+  explicit Watchman(const Run& run);
 
   void saw_progress(std::chrono::steady_clock::time_point now) { last_ = now; }
 
@@ -43,6 +46,7 @@ class Watchman {
   Status look_at(std::chrono::steady_clock::time_point now);
 
   const Run& run_;
+  std::chrono::duration<double> limit_;
   std::chrono::steady_clock::time_point last_;
   unsigned looks_ = 0;
   bool moved_ = false;  ///< since last_

@@ -71,6 +71,7 @@ Json step_message(const Step& step) {
   json["durationMs"] = step.duration_ms;
   json["warmUp"] = step.warm_up;
   json["depth"] = step.depth;
+  json["rateCap"] = step.rate_cap_bps;
   json["seed"] = step.seed;
   return json;
 }
@@ -86,6 +87,7 @@ Result<Step> parse_step(const Value& message) {
   step.duration_ms = TRY(number_field(message, "durationMs", kMaxSeconds * 1000));
   step.warm_up = TRY(number_field(message, "warmUp", kMaxIterations));
   step.depth = static_cast<unsigned>(TRY(number_field(message, "depth", kMaxDepth)));
+  step.rate_cap_bps = TRY(number_field(message, "rateCap", kAny));
   step.seed = TRY(number_field(message, "seed", kAny));
   return step;
 }

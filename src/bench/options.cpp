@@ -48,7 +48,9 @@ void add_measuring_options(CLI::App& app, Options& options) {
                  "host, gpu:dmabuf, gpu:peermem, gpu (both routes, one after the other), or all")
       ->capture_default_str();
   app.add_option("--mtu", options.mtu, "largest path MTU to use [what both ports have]");
-  app.add_option("--rate-cap", options.rate_cap, "at most so many bits a second (10G) in total");
+  app.add_option("--rate-cap", options.rate_cap,
+                 "at most so many bits a second (10G), of all NICs and of both directions of a "
+                 "latency together");
   app.add_option("--require", options.require,
                  "exit code 1 when messages of 64 KiB or more reach less than this share of what "
                  "the links can carry (0.9), 2 when that cannot be told")
@@ -84,8 +86,9 @@ Result<Work> make_work(const Options& options, std::size_t lanes, std::uint64_t 
   like.seed = seed;
   if (!options.duration.empty()) like.duration_ms = TRY(parse_duration_ms(options.duration));
   if (!options.rate_cap.empty()) {
-    const auto all_lanes = TRY(parse_rate_bps(options.rate_cap));
-    like.rate_cap_bps = std::max<std::uint64_t>(1, all_lanes / lanes);  // 0 would be no cap
+    const auto rate = parse_rate_bps(options.rate_cap);
+    if (!rate) return rate.error().context("--rate-cap");
+    like.rate_cap_bps = *rate;
   }
   if (like.duration_ms != 0 && like.iterations != 0) {
     return Error{ErrorCode::usage, "--duration and --iterations exclude each other"};

@@ -8,16 +8,16 @@
 namespace railhead::bench {
 
 /// Allows so many bits a second: a bucket that holds what flows in 10 ms, and one message at least.
+/// It is empty in the beginning, so that no time from there on has more.
 class Pace {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
   /// No limit where bits_per_second is 0.
-  Pace(std::uint64_t bits_per_second, std::uint64_t message_bytes, Time start)
-      : bytes_per_second_(static_cast<double>(bits_per_second) / 8),
+  Pace(double bits_per_second, std::uint64_t message_bytes, Time start)
+      : bytes_per_second_(bits_per_second / 8),
         room_(std::max(bytes_per_second_ / 100, static_cast<double>(message_bytes))),
         message_bytes_(static_cast<double>(message_bytes)),
-        level_(static_cast<double>(message_bytes)),
         last_(start) {}
 
   /// How many messages of at most `wanted` may leave now; they count as left.
@@ -36,7 +36,7 @@ class Pace {
   double bytes_per_second_;
   double room_;
   double message_bytes_;
-  double level_;
+  double level_ = 0;
   Time last_;
 };
 

@@ -41,6 +41,13 @@ class Ball {
 
   void progressed() { watchman_.saw_progress(); }
 
+  /// At what has completed. False when stopped.
+  Result<bool> look() {
+    TRY_STATUS(collect());
+    TRY_STATUS(watchman_.look_politely());
+    return !watchman_.stopped();
+  }
+
   /// Requests whose completion may wait to be looked at; a queue pair has room for more.
   static constexpr unsigned kInFlight = 16;
 
@@ -65,13 +72,6 @@ class Ball {
     return true;
   }
 
-  /// At what has completed. False when stopped.
-  Result<bool> look() {
-    TRY_STATUS(collect());
-    TRY_STATUS(watchman_.look_politely());
-    return !watchman_.stopped();
-  }
-
   Status collect() {
     std::array<Completion, 16> completions;
     const auto n = TRY(run_.transport.poll(completions));
@@ -92,38 +92,92 @@ class Ball {
   unsigned received_ = 0;
 };
 
+/// The rounds of a latency at the side that acts: when the next may begin, which of them count, and
+/// when they are enough.
+class Rounds {
+ public:
+  /// Each round moves so many messages; its sample is the time of one.
+  Rounds(const Run& run, unsigned messages)
+      : run_(run),
+        messages_(messages),
+        start_(run.clock.now()),
+        before_(start_),
+        pace_(pace_of(run, start_)) {
+    result_.start = result_.end = start_;
+  }
+
+  /// Waits until the cap lets a round pass, and takes the time. `look` is called meanwhile and says
+  /// false when stopped. False where the time is over first.
+  template <typename Look>
+  Result<bool> begin(const Look& look) {
+    if (run_.step.rate_cap_bps == 0) return true;
+    while (true) {
+      before_ = run_.clock.now();
+      if (pace_.take(1, before_) == 1) return true;
+      if (result_.latency.count() > 0 && is_over(before_)) return false;
+      const bool goes_on = TRY(look());
+      if (!goes_on) return stopped();
+    }
+  }
+
+  /// Takes the time where nothing else has since the last round ended.
+  void take_time() { before_ = run_.clock.now(); }
+
+  /// A round ended. True when they are enough.
+  bool end() {
+    const Time now = result_.end = run_.clock.now();
+    if (++done_ <= run_.step.warm_up) {
+      result_.start = before_ = now;
+      return false;
+    }
+    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - before_).count();
+    result_.latency.add(static_cast<std::uint64_t>(ns) / messages_);
+    run_.moved_bytes.fetch_add(messages_ * run_.step.size_bytes, std::memory_order_relaxed);
+    before_ = now;
+    return run_.step.duration_ms != 0 ? is_over(now)
+                                      : result_.latency.count() >= run_.step.iterations;
+  }
+
+  [[nodiscard]] LaneResult result() const {
+    auto result = result_;
+    result.messages = result.latency.count() * messages_;
+    result.bytes = result.messages * run_.step.size_bytes;
+    return result;
+  }
+
+ private:
+  [[nodiscard]] bool is_over(Time now) const {
+    const auto duration = std::chrono::milliseconds(run_.step.duration_ms);
+    return duration.count() != 0 && now - result_.start >= duration;
+  }
+
+  const Run& run_;
+  unsigned messages_;
+  Time start_;
+  Time before_;
+  Pace pace_;
+  std::uint64_t done_ = 0;
+  LaneResult result_;
+};
+
 }  // namespace
 
 Result<LaneResult> ping(const Run& run) {
-  const auto& step = run.step;
-  const bool by_time = step.duration_ms != 0;
   Ball ball(run);
-  LaneResult result;
-  Time before = result.start = run.clock.now();
+  Rounds rounds(run, 2);
   for (std::uint64_t round = 1;; ++round) {
+    const bool begun = TRY(rounds.begin([&] { return ball.look(); }));
+    if (!begun) break;
     TRY_STATUS(ball.throw_it(round));
     const bool caught = TRY(ball.catch_it(round));
     if (!caught) return stopped();
-    const Time now = run.clock.now();
     ball.progressed();
-    if (round > step.warm_up) {
-      const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - before).count();
-      result.latency.add(static_cast<std::uint64_t>(ns) / 2);
-      run.moved_bytes.fetch_add(2 * step.size_bytes, std::memory_order_relaxed);
-    } else {
-      result.start = now;
-    }
+    const bool enough = rounds.end();
     TRY_STATUS(ball.reap(Ball::kInFlight));
-    before = result.end = now;
-    const auto counted = result.latency.count();
-    if (by_time ? now - result.start >= std::chrono::milliseconds(step.duration_ms)
-                : counted >= step.iterations) {
-      result.messages = counted * 2;
-      result.bytes = result.messages * step.size_bytes;
-      TRY_STATUS(ball.reap(0));
-      return result;
-    }
+    if (enough) break;
   }
+  TRY_STATUS(ball.reap(0));
+  return rounds.result();
 }
 
 Result<LaneResult> pong(const Run& run) {
@@ -147,34 +201,29 @@ Result<LaneResult> pong(const Run& run) {
 }
 
 Result<LaneResult> time_reads(const Run& run) {
-  const auto& step = run.step;
   Watchman watchman(run);
-  LaneResult result;
-  result.start = run.clock.now();
+  Rounds rounds(run, 1);
   std::array<Completion, 4> completions;
-  for (std::uint64_t round = 1;; ++round) {
-    const Time before = run.clock.now();
-    TRY_STATUS(run.transport.post({Operation::read, 0, step.size_bytes, 1}));
-    while (TRY(run.transport.poll(completions)) == 0) {
-      if (watchman.stopped()) return stopped();
-      TRY_STATUS(watchman.look_politely());
+  std::size_t completed = 0;
+  const auto look = [&]() -> Result<bool> {
+    completed = TRY(run.transport.poll(completions));
+    if (completed > 0) return true;
+    TRY_STATUS(watchman.look_politely());
+    return !watchman.stopped();
+  };
+  while (true) {
+    const bool begun = TRY(rounds.begin(look));
+    if (!begun) break;
+    rounds.take_time();
+    TRY_STATUS(run.transport.post({Operation::read, 0, run.step.size_bytes, 1}));
+    for (completed = 0; completed == 0;) {
+      const bool goes_on = TRY(look());
+      if (!goes_on) return stopped();
     }
-    const Time now = result.end = run.clock.now();
-    watchman.saw_progress(now);
-    if (round <= step.warm_up) {
-      result.start = now;
-      continue;
-    }
-    const auto ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - before).count();
-    result.latency.add(static_cast<std::uint64_t>(ns));
-    run.moved_bytes.fetch_add(step.size_bytes, std::memory_order_relaxed);
-    if (step.duration_ms != 0 ? now - result.start >= std::chrono::milliseconds(step.duration_ms)
-                              : result.latency.count() >= step.iterations) {
-      result.messages = result.latency.count();
-      result.bytes = result.messages * step.size_bytes;
-      return result;
-    }
+    watchman.saw_progress();
+    if (rounds.end()) break;
   }
+  return rounds.result();
 }
 
 }  // namespace railhead::bench

@@ -78,7 +78,47 @@ Result<std::uint64_t> scaled(std::string_view text, const std::array<Unit, N>& u
   return Error{ErrorCode::usage, std::string(what) + " " + quoted(text) + " is not understood"};
 }
 
+/// A cap must neither leave a lane without a message for so long that the other side takes it for
+/// dead, nor stretch the step beyond what a side waits for its end, nor a queue pair go without.
+Status check_cap(const Step& step, const Plan& plan) {
+  if (step.rate_cap_bps == 0) return {};
+  const auto refused = [&](const std::string& why, double seconds, std::uint64_t limit_s) {
+    return Error{ErrorCode::usage, "rate cap " + std::to_string(step.rate_cap_bps) + ": " + why +
+                                       " " + std::to_string(std::llround(std::ceil(seconds))) +
+                                       " s, and the limit is " + std::to_string(limit_s) + " s"};
+  };
+  const auto bytes = paced_bytes(step);
+  const double pause = pause_seconds(step, plan.lanes);
+  if (pause > kMaxPauseSeconds) {
+    return refused(std::to_string(bytes) + " bytes between two NICs take", pause, kMaxPauseSeconds);
+  }
+  const unsigned pairs = step.measure == Measure::latency ? 1 : plan.queue_pairs;
+  const double each = pause * pairs;
+  const auto duration_s = static_cast<double>(step.duration_ms) / 1000;
+  if (step.duration_ms != 0 && each >= duration_s) {
+    return refused("a message of each queue pair takes", each, step.duration_ms / 1000);
+  }
+  const auto counted = step.duration_ms != 0 ? 0 : step.iterations;
+  const double all = each * (static_cast<double>(step.warm_up) + static_cast<double>(counted));
+  if (std::floor(all + duration_s) <= kMaxSeconds) return {};
+  return refused("all messages and the warm-up take", all + duration_s, kMaxSeconds);
+}
+
 }  // namespace
+
+double lane_cap_bps(const Step& step, std::size_t lanes) {
+  return static_cast<double>(step.rate_cap_bps) / static_cast<double>(lanes);
+}
+
+double pause_seconds(const Step& step, std::size_t lanes) {
+  if (step.rate_cap_bps == 0) return 0;
+  return static_cast<double>(paced_bytes(step)) * 8 / lane_cap_bps(step, lanes);
+}
+
+std::uint64_t paced_bytes(const Step& step) {
+  const bool both_ways = step.measure == Measure::latency && step.operation != Operation::read;
+  return step.size_bytes * (both_ways ? 2 : 1);
+}
 
 std::string_view to_string(Operation operation) {
   return name_of(kOperations, operation);
@@ -134,7 +174,7 @@ Status check(const Step& step, const Plan& plan) {
   if (step.iterations == 0 && step.duration_ms == 0) {
     return Error{ErrorCode::usage, "neither iterations nor a duration"};
   }
-  return {};
+  return check_cap(step, plan);
 }
 
 Result<std::uint64_t> parse_size(std::string_view text) {
@@ -175,7 +215,9 @@ Result<std::uint64_t> parse_duration_ms(std::string_view text) {
 Result<std::uint64_t> parse_rate_bps(std::string_view text) {
   constexpr std::array<Unit, 6> kUnits = {
       {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"Mbps", 1e6}, {"Gbps", 1e9}}};
-  return scaled(text, kUnits, "rate");
+  const auto rate = TRY(scaled(text, kUnits, "rate"));
+  if (rate == 0) return Error{ErrorCode::usage, "rate " + quoted(text) + " lets nothing pass"};
+  return rate;
 }
 
 std::vector<Step> make_steps(const std::vector<Operation>& operations,

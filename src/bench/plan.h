@@ -31,6 +31,8 @@ inline constexpr std::size_t kMaxLanes = 16;
 inline constexpr std::size_t kMaxSteps = 512;
 inline constexpr std::uint64_t kMaxLaneBytes = std::uint64_t{2} << 30;
 inline constexpr std::uint64_t kMaxSeconds = 3600;
+/// A rate cap lets a lane begin something at least as often.
+inline constexpr std::uint64_t kMaxPauseSeconds = 10;
 
 /// One measurement of one size.
 struct Step {
@@ -41,7 +43,7 @@ struct Step {
   std::uint64_t duration_ms = 0;    ///< 0: by iterations
   std::uint64_t warm_up = 0;        ///< iterations a queue pair that are not counted
   unsigned depth = 128;             ///< requests in flight a queue pair
-  std::uint64_t rate_cap_bps = 0;   ///< bits a second and lane; 0: none
+  std::uint64_t rate_cap_bps = 0;   ///< bits a second of all lanes together; 0: none
   std::uint64_t seed = 0;           ///< of the pattern that is moved
 
   friend bool operator==(const Step&, const Step&) = default;
@@ -61,6 +63,15 @@ struct Plan {
   friend bool operator==(const Plan&, const Plan&) = default;
 };
 
+/// A lane's share of the step's rate cap; 0: none.
+double lane_cap_bps(const Step& step, std::size_t lanes);
+
+/// What passes at once where there is a cap: a message, or both of a latency's round.
+std::uint64_t paced_bytes(const Step& step);
+
+/// Seconds that a lane's share of the cap takes for these; 0 without a cap.
+double pause_seconds(const Step& step, std::size_t lanes);
+
 /// Errors name what is above which limit.
 Status check(const Plan& plan);
 Status check(const Step& step, const Plan& plan);
@@ -74,7 +85,7 @@ Result<std::vector<std::uint64_t>> parse_sizes(std::string_view text);
 /// "10s", "500ms", "2m"; a bare number is seconds.
 Result<std::uint64_t> parse_duration_ms(std::string_view text);
 
-/// "10G", "2.5G", "400M" bits a second.
+/// "10G", "2.5G", "400M" bits a second; usage for less than one.
 Result<std::uint64_t> parse_rate_bps(std::string_view text);
 
 /// Each operation with each measure over the sizes. Sizes empty: 64 KiB for bandwidth, 2 bytes for

@@ -87,6 +87,7 @@ Json step_json(const MemoryRun& run, const StepResult& done) {
                {"warmUp", step.warm_up},
                {"messages", messages_of(done)},
                {"seconds", seconds_of(done)},
+               {"rateCapBps", step.rate_cap_bps == 0 ? Json(nullptr) : Json(step.rate_cap_bps)},
                {"validated", true}};
   if (step.measure == Measure::latency) {
     json["latencyUs"] = latency_json(merged(done));
@@ -99,7 +100,6 @@ Json step_json(const MemoryRun& run, const StepResult& done) {
   json["expectedGbps"] = expected ? Json(expected->gbps) : Json(nullptr);
   json["expectedLimitedBy"] = expected ? Json(expected->limited_by) : Json(nullptr);
   json["share"] = expected ? Json(gbps / expected->gbps) : Json(nullptr);
-  json["rateCapBps"] = step.rate_cap_bps == 0 ? Json(nullptr) : Json(step.rate_cap_bps);
   json["lanes"] = Json::array();
   for (const auto& lane : done.lanes) {
     json["lanes"].push_back({{"messages", lane.messages},

@@ -32,18 +32,20 @@ struct LaneResult {
   }
 };
 
-/// What a measuring loop needs. `stop` ends it soon; `moved_bytes` is for progress.
+/// What a measuring loop needs. `stop` ends it soon; `moved_bytes` is for progress; `lanes` share a
+/// rate cap.
 struct Run {
   Transport& transport;
   const Step& step;
   Clock& clock;
   const std::atomic<bool>& stop;
   std::atomic<std::uint64_t>& moved_bytes;
+  std::size_t lanes = 1;
 };
 
-/// No loop waits longer for a sign of the other side. A retried request takes a reliable connection
-/// up to 8 x 4 x 4.096 us x 2^14, about 2 s, before it is an error of its own
-/// (IBTA 1.4, 9.7.6.1.3).
+/// No loop waits longer for a sign of the other side, the pauses of a rate cap left out. A retried
+/// request takes a reliable connection up to 8 x 4 x 4.096 us x 2^14, about 2 s, before it is an
+/// error of its own (IBTA 1.4, 9.7.6.1.3).
 inline constexpr std::chrono::seconds kStallLimit{10};
 
 /// A queue pair has at most this many bytes in flight, whatever the depth: forty times what a link

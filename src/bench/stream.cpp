@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <thread>
@@ -37,7 +38,7 @@ class Stream {
   }
 
   Result<LaneResult> go() {
-    Pace pace(run_.step.rate_cap_bps, run_.step.size_bytes, result_.start);
+    Pace pace = pace_of(run_, result_.start);
     Time now = result_.start;
     while (true) {
       if (run_.step.rate_cap_bps != 0 || by_time_) now = run_.clock.now();
@@ -48,7 +49,7 @@ class Stream {
       if (ended()) return std::move(result_);
       if (moved) continue;
       if (watchman_.stopped()) return stopped();
-      TRY_STATUS(watchman_.look());
+      TRY_STATUS(run_.step.rate_cap_bps != 0 ? watchman_.look_politely() : watchman_.look());
     }
   }
 
@@ -63,21 +64,40 @@ class Stream {
     for (auto& pair : pairs_) pair.left = 0;
   }
 
+  /// What fits into each queue pair. Where the cap allows no more, the next time begins with the
+  /// pair that went without.
   Status post_all(Pace& pace, Time now) {
-    for (unsigned q = 0; q < pairs_.size(); ++q) {
-      auto& pair = pairs_[q];
-      while (true) {
-        const auto left = by_time_ ? std::uint64_t{chunk_} : pair.left;
-        const auto wanted = static_cast<unsigned>(std::min<std::uint64_t>(chunk_, left));
-        if (wanted == 0 || pair.in_flight + wanted > depth_) break;
-        const unsigned allowed = pace.take(wanted, now);
-        if (allowed == 0) break;
-        TRY_STATUS(run_.transport.post({run_.step.operation, q, run_.step.size_bytes, allowed}));
-        pair.in_flight += allowed;
-        pair.left -= std::min<std::uint64_t>(pair.left, allowed);
-      }
+    const auto all = static_cast<unsigned>(pairs_.size());
+    for (unsigned i = 0; i < all; ++i) {
+      const unsigned q = (first_ + i) % all;
+      const auto posted = TRY(post(q, pace, now));
+      if (!posted.capped) continue;
+      first_ = (q + (posted.messages > 0 ? 1 : 0)) % all;
+      break;
     }
     return {};
+  }
+
+  struct Posted {
+    unsigned messages = 0;
+    bool capped = false;  ///< there was room for more
+  };
+
+  Result<Posted> post(unsigned q, Pace& pace, Time now) {
+    auto& pair = pairs_[q];
+    Posted posted;
+    while (true) {
+      const auto left = by_time_ ? std::uint64_t{chunk_} : pair.left;
+      const auto wanted = static_cast<unsigned>(std::min<std::uint64_t>(chunk_, left));
+      if (wanted == 0 || pair.in_flight + wanted > depth_) return posted;
+      const unsigned allowed = pace.take(wanted, now);
+      posted.capped = allowed == 0;
+      if (posted.capped) return posted;
+      TRY_STATUS(run_.transport.post({run_.step.operation, q, run_.step.size_bytes, allowed}));
+      pair.in_flight += allowed;
+      pair.left -= std::min<std::uint64_t>(pair.left, allowed);
+      posted.messages += allowed;
+    }
   }
 
   /// Whether anything completed.
@@ -117,6 +137,7 @@ class Stream {
   unsigned depth_;
   unsigned chunk_;
   std::vector<Pair> pairs_;
+  unsigned first_ = 0;  ///< to be posted to
   bool by_time_;
   Time deadline_;
   Time slice_start_;
@@ -129,6 +150,16 @@ class Stream {
 Error stopped() {
   return {ErrorCode::unavailable, "stopped"};
 }
+
+Pace pace_of(const Run& run, Time start) {
+  return {lane_cap_bps(run.step, run.lanes), paced_bytes(run.step), start};
+}
+
+Watchman::Watchman(const Run& run)
+    : run_(run),
+      limit_(std::chrono::duration<double>(kStallLimit).count() +
+             pause_seconds(run.step, run.lanes)),
+      last_(run.clock.now()) {}
 
 Status Watchman::look() {
   constexpr unsigned kEvery = 256;
@@ -144,9 +175,9 @@ Status Watchman::look_politely() {
 Status Watchman::look_at(Time now) {
   if (moved_) last_ = now;
   moved_ = false;
-  if (now - last_ <= kStallLimit) return {};
+  if (now - last_ <= limit_) return {};
   return Error{ErrorCode::timeout,
-               "nothing moved for " + std::to_string(kStallLimit.count()) + " s"};
+               "nothing moved for " + std::to_string(std::llround(limit_.count())) + " s"};
 }
 
 Result<LaneResult> stream(const Run& run) {

@@ -195,7 +195,7 @@ Status VerbsEndpoint::prepare(const Step& step, Part part) {
 
 void VerbsEndpoint::run_lane(Lane& lane, const Step& step, Part part) {
   lane.pinned = pin_thread(lane.place.cpus);
-  const Run run{*lane.verbs, step, clock_, stop_, moved_bytes_};
+  const Run run{*lane.verbs, step, clock_, stop_, moved_bytes_, lanes_.size()};
   lane.result = part == Part::initiator ? initiate(run) : respond(run);
   // One that failed takes the others with it.
   if (!lane.result) stop();

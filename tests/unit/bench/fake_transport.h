@@ -19,7 +19,9 @@ class FakeTransport : public Transport {
  public:
   explicit FakeTransport(ManualClock& clock, unsigned pairs = 1)
       : clock_(clock),
-        in_flight_(pairs) {}
+        in_flight_(pairs) {
+    posted_to.resize(pairs);
+  }
 
   std::optional<Error> fails;    ///< at the next look
   bool dead = false;             ///< nothing completes, and an hour passes at each look
@@ -27,7 +29,9 @@ class FakeTransport : public Transport {
   std::uint64_t to_receive = 0;  ///< messages that arrive
   std::uint32_t receive_size = 65536;
   bool memory_is_visible = true;
+  std::chrono::nanoseconds idle_time = std::chrono::milliseconds(1);  ///< of a look at nothing
   std::uint64_t posted = 0;
+  std::vector<unsigned> posted_to;  ///< by queue pair
   unsigned most_in_flight = 0;
   std::array<std::uint8_t, 4096> bytes{};
 
@@ -37,6 +41,7 @@ class FakeTransport : public Transport {
 
   Status post(const Request& request) override {
     posted += request.messages;
+    posted_to.at(request.queue_pair) += request.messages;
     auto& flying = in_flight_.at(request.queue_pair);
     flying += request.messages;
     most_in_flight = std::max(most_in_flight, flying);
@@ -66,7 +71,7 @@ class FakeTransport : public Transport {
       completions[n++] = {0, true, 1, receive_size};
       --to_receive;
     }
-    if (n == 0) clock_.advance(std::chrono::milliseconds(1));
+    if (n == 0) clock_.advance(idle_time);
     return n;
   }
 

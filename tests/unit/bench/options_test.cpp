@@ -34,12 +34,62 @@ TEST(BenchOptions, a_sweep_makes_buffers_for_its_largest_message) {
   EXPECT_EQ(work->plans[0].max_size_bytes, std::uint64_t{8} << 20);
 }
 
-TEST(BenchOptions, a_rate_cap_is_shared_by_the_lanes_and_never_lost) {
+TEST(BenchOptions, a_rate_cap_is_that_of_all_lanes_together) {
   Options options;
   options.rate_cap = "10G";
-  EXPECT_EQ(make_work(options, 4, 1)->steps[0].rate_cap_bps, 2'500'000'000U);
-  options.rate_cap = "3";
-  EXPECT_EQ(make_work(options, 4, 1)->steps[0].rate_cap_bps, 1U);
+  const auto step = make_work(options, 4, 1)->steps[0];
+  EXPECT_EQ(step.rate_cap_bps, 10'000'000'000U);
+  EXPECT_EQ(lane_cap_bps(step, 4), 2.5e9);
+}
+
+TEST(BenchOptions, a_rate_cap_that_lets_nothing_pass_is_refused) {
+  Options options;
+  for (const char* nothing : {"0", "0G", "0.1"}) {
+    options.rate_cap = nothing;
+    EXPECT_THAT(error_of(options), HasSubstr("--rate-cap: rate \"" + std::string(nothing)));
+    EXPECT_THAT(error_of(options), HasSubstr("lets nothing pass"));
+  }
+  options.rate_cap = "fast";
+  EXPECT_THAT(error_of(options), HasSubstr("--rate-cap: "));
+}
+
+TEST(BenchOptions, a_rate_cap_under_which_a_message_takes_too_long_is_refused) {
+  Options options;
+  options.rate_cap = "1M";
+  options.sizes = "8MiB";
+  options.iterations = 1;
+  options.warm_up = 0;
+  EXPECT_EQ(error_of(options),
+            "rate cap 1000000: 8388608 bytes between two NICs take 68 s, and the limit is 10 s");
+  options.sizes = "1MiB";
+  EXPECT_EQ(error_of(options), "no error");  // 8.4 s
+  EXPECT_THAT(error_of(options, 2), HasSubstr("take 17 s"));
+  options.measures = "latency";  // to and fro
+  EXPECT_THAT(error_of(options), HasSubstr("2097152 bytes between two NICs take 17 s"));
+  options.operations = "read";
+  EXPECT_EQ(error_of(options), "no error");
+}
+
+TEST(BenchOptions, a_rate_cap_under_which_a_step_takes_too_long_is_refused) {
+  Options options;
+  options.rate_cap = "1M";
+  options.sizes = "64KiB";  // 0.52 s
+  options.warm_up = 0;
+  options.iterations = 7000;
+  EXPECT_THAT(error_of(options), HasSubstr("all messages and the warm-up take 3671 s, and the "
+                                           "limit is 3600 s"));
+  options.iterations = 5000;
+  EXPECT_EQ(error_of(options), "no error");
+  options.queue_pairs = 2;
+  EXPECT_THAT(error_of(options), HasSubstr("take 5243 s"));
+  options.iterations = 0;
+  options.duration = "1s";
+  EXPECT_EQ(error_of(options),
+            "rate cap 1000000: a message of each queue pair takes 2 s, and the limit is 1 s");
+  options.duration = "2s";
+  EXPECT_EQ(error_of(options), "no error");
+  options.warm_up = 5000;
+  EXPECT_THAT(error_of(options), HasSubstr("the warm-up take"));
 }
 
 TEST(BenchOptions, what_makes_no_sense_is_refused) {

@@ -63,6 +63,20 @@ TEST(BenchReport, an_end_that_is_not_known_leaves_the_share_open_and_no_requirem
   EXPECT_THAT(report.sections.back().lines.back(), HasSubstr("cannot-tell: whether"));
 }
 
+TEST(BenchReport, the_rate_cap_is_what_was_asked_whatever_was_measured) {
+  BenchResult result;
+  result.runs = {run_with(State::ok)};
+  auto& steps = result.runs[0].result.steps;
+  steps.push_back(steps[0]);
+  steps.push_back(steps[0]);
+  steps[1].step.rate_cap_bps = steps[2].step.rate_cap_bps = 10'000'000'000;
+  steps[2].step.measure = Measure::latency;
+  const auto json = make_report(result).json["runs"][0]["steps"];
+  EXPECT_TRUE(json[0]["rateCapBps"].is_null());
+  EXPECT_EQ(json[1]["rateCapBps"], 10'000'000'000U);
+  EXPECT_EQ(json[2]["rateCapBps"], 10'000'000'000U);
+}
+
 TEST(BenchReport, a_soft_device_reaches_no_share_that_can_be_required) {
   BenchResult result;
   result.required_share = 0.01;

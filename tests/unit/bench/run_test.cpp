@@ -15,8 +15,8 @@ struct Bench {
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> moved = 0;
 
-  Result<LaneResult> start(FakeTransport& transport) {
-    return initiate({transport, step, clock, stop, moved});
+  Result<LaneResult> start(FakeTransport& transport, std::size_t lanes = 1) {
+    return initiate({transport, step, clock, stop, moved, lanes});
   }
 
   Result<LaneResult> answer(FakeTransport& transport) {
@@ -88,6 +88,43 @@ TEST(Stream, stops_when_it_is_told_to) {
   transport.dead = true;
   bench.stop = true;
   EXPECT_EQ(bench.start(transport).error().message, "stopped");
+}
+
+TEST(Stream, a_rate_cap_holds_from_the_first_message_on) {
+  for (const std::size_t lanes : {1U, 2U}) {
+    Bench bench;
+    bench.step.iterations = 100;
+    bench.step.rate_cap_bps = 100 * bench.step.size_bytes * 8;  // a hundred messages a second
+    FakeTransport transport(bench.clock);
+    const auto result = bench.start(transport, lanes);
+    ASSERT_TRUE(result);
+    EXPECT_GE(result->seconds(), 0.999 * static_cast<double>(lanes));
+    EXPECT_NEAR(result->seconds(), static_cast<double>(lanes), 0.01);
+  }
+}
+
+TEST(Stream, under_a_rate_cap_no_queue_pair_goes_without) {
+  Bench bench;
+  bench.step.iterations = 0;
+  bench.step.duration_ms = 1000;
+  bench.step.rate_cap_bps = 90 * bench.step.size_bytes * 8;
+  FakeTransport transport(bench.clock, 3);
+  transport.idle_time = std::chrono::microseconds(100);
+  ASSERT_TRUE(bench.start(transport));
+  for (const auto posted : transport.posted_to) EXPECT_NEAR(posted, 30, 1);
+}
+
+TEST(Stream, the_pause_of_a_rate_cap_is_no_stall) {
+  Bench bench;
+  bench.step.iterations = 3;
+  bench.step.rate_cap_bps = bench.step.size_bytes * 8 / 10;  // a message in ten seconds
+  FakeTransport transport(bench.clock);
+  transport.idle_time = std::chrono::milliseconds(10);
+  const auto result = bench.start(transport);
+  ASSERT_TRUE(result) << result.error().message;
+  EXPECT_NEAR(result->seconds(), 30, 0.2);
+  transport.dead = true;
+  EXPECT_EQ(bench.start(transport).error().message, "nothing moved for 20 s");
 }
 
 TEST(Receiver, counts_what_arrives_and_ends_by_itself) {
@@ -216,6 +253,65 @@ TEST(Latency, by_send_waits_for_the_answer) {
   FakeTransport transport(bench.clock);
   transport.answers = true;
   EXPECT_EQ(bench.start(transport)->latency.count(), 40U);
+}
+
+/// The time of 100 rounds under a cap, and their latency.
+struct Paced {
+  double seconds = 0;
+  std::uint64_t p50_ns = 0;
+};
+
+Paced paced(Operation operation) {
+  Bench bench;
+  bench.step.measure = Measure::latency;
+  bench.step.operation = operation;
+  bench.step.size_bytes = 1000;
+  bench.step.iterations = 100;
+  bench.step.rate_cap_bps = 800'000;  // a hundred messages a second
+  FakeTransport transport(bench.clock);
+  transport.answers = true;
+  transport.idle_time = std::chrono::microseconds(50);
+  const auto result = bench.start(transport);
+  EXPECT_TRUE(result) << result.error().message;
+  EXPECT_EQ(result->latency.count(), 100U);
+  return {result->seconds(), result->latency.percentile_ns(0.5).value_or(0)};
+}
+
+TEST(Latency, keeps_to_the_rate_cap_and_leaves_its_pauses_out) {
+  EXPECT_NEAR(paced(Operation::read).seconds, 1, 0.01);
+  EXPECT_NEAR(paced(Operation::write).seconds, 2, 0.01);  // two messages a round
+  EXPECT_NEAR(paced(Operation::send).seconds, 2, 0.01);
+  EXPECT_LT(paced(Operation::read).p50_ns, 100'000U);
+  EXPECT_LT(paced(Operation::write).p50_ns, 100'000U);
+  EXPECT_LT(paced(Operation::send).p50_ns, 100'000U);
+}
+
+TEST(Latency, under_a_rate_cap_ends_after_its_time_and_stops_when_told_to) {
+  for (const auto operation : {Operation::read, Operation::write, Operation::send}) {
+    Bench bench;
+    bench.step.measure = Measure::latency;
+    bench.step.operation = operation;
+    bench.step.size_bytes = 1000;
+    bench.step.iterations = 0;
+    bench.step.duration_ms = 25;
+    bench.step.rate_cap_bps = operation == Operation::read ? 800'000 : 1'600'000;
+    FakeTransport transport(bench.clock);
+    transport.answers = true;
+    EXPECT_EQ(bench.start(transport)->latency.count(), 2U);
+    bench.stop = true;
+    EXPECT_EQ(bench.start(transport).error().message, "stopped");
+  }
+}
+
+TEST(Latency, the_side_that_answers_waits_as_long_as_a_rate_cap_pauses) {
+  Bench bench;
+  bench.step.measure = Measure::latency;
+  bench.step.operation = Operation::send;
+  bench.step.size_bytes = 1000;
+  bench.step.rate_cap_bps = 1600;  // a round in ten seconds
+  FakeTransport transport(bench.clock);
+  transport.dead = true;
+  EXPECT_EQ(bench.answer(transport).error().message, "nothing moved for 20 s");
 }
 
 TEST(Latency, by_write_is_refused_where_memory_cannot_be_looked_at) {

@@ -266,6 +266,7 @@ TEST(Messages, what_is_written_is_what_is_read) {
   Step step;
   step.operation = Operation::send;
   step.seed = ~std::uint64_t{0};
+  step.rate_cap_bps = 10'000'000'000;
   EXPECT_EQ(parse_step(*parse_json(to_json_text(step_message(step)))).value(), step);
 }
 
