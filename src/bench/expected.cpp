@@ -13,16 +13,18 @@ constexpr double kInfiniBand = 26;
 // RoCE v2 (IBTA annex A17): preamble, gap and FCS 24, Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4.
 constexpr double kRoce = 82;
 constexpr double kIpv6More = 20;
+constexpr double kGlobalHeader = 40;  // IBTA 1.4, 8.3
 // RETH, once a message.
 constexpr double kFirstPacket = 16;
 
 }  // namespace
 
-double link_efficiency(bool infiniband, bool ipv6, unsigned mtu_bytes,
+double link_efficiency(bool infiniband, bool global, unsigned mtu_bytes,
                        std::uint64_t message_bytes) {
   const auto payload = static_cast<double>(message_bytes);
   const std::uint64_t packets = (message_bytes + mtu_bytes - 1) / mtu_bytes;
-  const double each = infiniband ? kInfiniBand : kRoce + (ipv6 ? kIpv6More : 0);
+  const double more = infiniband ? kGlobalHeader : kIpv6More;
+  const double each = (infiniband ? kInfiniBand : kRoce) + (global ? more : 0);
   return payload / (payload + static_cast<double>(packets) * each + kFirstPacket);
 }
 
@@ -44,10 +46,10 @@ Result<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
   if (!place.pci) return unknown(" has no PCI function, and so no rate of its own");
   if (!place.rate_gbps) return unknown(" does not say the rate of its port");
   if (mtu_bytes == 0) return unknown(" has no path MTU");
-  const bool ipv6 = place.gid && place.gid->rfind(kMappedIpv4, 0) != 0;
+  const bool global = place.gid && place.gid->rfind(kMappedIpv4, 0) != 0;
   ExpectedRate expected;
   expected.gbps =
-      *place.rate_gbps * link_efficiency(place.infiniband, ipv6, mtu_bytes, message_bytes);
+      *place.rate_gbps * link_efficiency(place.infiniband, global, mtu_bytes, message_bytes);
   expected.limited_by = "link of " + place.nic;
   if (place.pcie_gts && place.pcie_width) {
     const double pcie = pcie_payload_gbps(*place.pcie_gts, *place.pcie_width);

@@ -17,7 +17,9 @@ struct ExpectedRate {
 };
 
 /// How much of a link's rate is payload, with messages of this size and packets of this MTU.
-double link_efficiency(bool infiniband, bool ipv6, unsigned mtu_bytes, std::uint64_t message_bytes);
+/// `global` is the header with GIDs: IPv6 instead of IPv4 on Ethernet, a GRH on InfiniBand.
+double link_efficiency(bool infiniband, bool global, unsigned mtu_bytes,
+                       std::uint64_t message_bytes);
 
 /// Gb/s of payload over a PCIe link: encoding (8b/10b up to 5 GT/s, 128b/130b above) and 24 bytes
 /// of framing and headers for each 256 bytes.

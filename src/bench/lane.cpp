@@ -36,13 +36,21 @@ Result<GidBytes> parse_gid(std::string_view text) {
   return gid;
 }
 
+Result<bool> needs_global_header(const LaneAddress& ours, const LaneAddress& theirs) {
+  if (!ours.needs_gid && !theirs.needs_gid) return false;
+  if (ours.gid && theirs.gid) return true;
+  return Error{ErrorCode::usage, "one side is reached by a GID only, and " +
+                                     std::string(ours.gid ? "the other" : "this one") +
+                                     " has none"};
+}
+
 Json to_json(const LaneAddress& address) {
   Json json = {{"lid", address.lid},
                {"mtu", address.mtu_bytes},
                {"key", address.key},
                {"address", address.address},
                {"length", address.length}};
-  if (address.gid) json["gid"] = gid_text(*address.gid);
+  if (address.gid) json[address.needs_gid ? "gid" : "spareGid"] = gid_text(*address.gid);
   json["pairs"] = Json::array();
   for (const auto& pair : address.pairs) {
     json["pairs"].push_back({{"number", pair.number}, {"psn", pair.sequence_number}});
@@ -58,7 +66,9 @@ Result<LaneAddress> parse_lane_address(const Value& value) {
   address.address = TRY(number_field(value, "address", ~std::uint64_t{0}));
   address.length = TRY(number_field(value, "length", kMaxLaneBytes));
   const auto gid = TRY(optional_text_field(value, "gid"));
-  if (gid) address.gid = TRY(parse_gid(*gid));
+  const auto spare = TRY(optional_text_field(value, "spareGid"));
+  address.needs_gid = gid.has_value();
+  if (gid || spare) address.gid = TRY(parse_gid(gid ? *gid : *spare));
   const auto* pairs = TRY(list_field(value, "pairs", kMaxQueuePairs));
   for (const auto& item : pairs->items) {
     LaneAddress::Pair pair;

@@ -26,14 +26,19 @@ struct LaneAddress {
 
   std::vector<Pair> pairs;
   std::uint16_t lid = 0;
-  std::optional<GidBytes> gid;  ///< absent: by LID alone
-  unsigned mtu_bytes = 1024;    ///< the largest that this port can
-  std::uint32_t key = 0;        ///< rkey
+  std::optional<GidBytes> gid;
+  bool needs_gid = false;     ///< its LID alone does not reach it
+  unsigned mtu_bytes = 1024;  ///< the largest that this port can
+  std::uint32_t key = 0;      ///< rkey
   std::uint64_t address = 0;
   std::uint64_t length = 0;
 
   friend bool operator==(const LaneAddress&, const LaneAddress&) = default;
 };
+
+/// Whether packets between two ends carry a global header (GRH): where either end needs its GID to
+/// be reached. usage where one does and the other has no GID.
+Result<bool> needs_global_header(const LaneAddress& ours, const LaneAddress& theirs);
 
 Json to_json(const LaneAddress& address);
 Result<LaneAddress> parse_lane_address(const Value& value);
@@ -47,7 +52,7 @@ struct Place {
   std::string nic;
   unsigned port = 1;
   bool infiniband = false;
-  std::optional<unsigned> gid_index;  ///< absent: InfiniBand without a global header
+  std::optional<unsigned> gid_index;  ///< absent: InfiniBand by LID alone
   std::optional<std::string> gid;     ///< eight groups of four
   std::optional<std::string> gid_type;
   std::optional<std::string> pci;

@@ -61,7 +61,9 @@ void add_measuring_options(CLI::App& app, Options& options) {
 }
 
 void add_nic_options(CLI::App& app, Options& options) {
-  app.add_option("--gid-index", options.gid_index, "[the best RoCE v2 GID of the port]");
+  app.add_option("--gid-index", options.gid_index,
+                 "[the best RoCE v2 GID of the port; InfiniBand: 0 where a port "
+                 "requires a global header]");
   app.add_option("--gpu", options.gpu, "whose memory, by CUDA's index")->capture_default_str();
   app.add_flag("--force", options.force, "use NICs on which others have queue pairs, too");
 }

@@ -167,6 +167,7 @@ Status VerbsEndpoint::connect(const std::vector<LaneAddress>& remote) {
   }
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     TRY_STATUS(lanes_[i]->verbs->connect(remote[i]));
+    lanes_[i]->place = lanes_[i]->verbs->place();
   }
   return {};
 }

@@ -116,16 +116,20 @@ Status VerbsLane::make_address() {
   address_.lid = port_.lid;
   address_.mtu_bytes = mtu_bytes(port_.active_mtu);
   if (plan_.mtu_bytes != 0) address_.mtu_bytes = std::min(address_.mtu_bytes, plan_.mtu_bytes);
-  if (place_.gid_index) {
-    ibv_gid gid{};
-    const auto port = static_cast<std::uint8_t>(place_.port);
-    if (ibv_query_gid(context_.get(), port, static_cast<int>(*place_.gid_index), &gid) != 0) {
-      return verbs_error(place_.nic, "GID " + std::to_string(*place_.gid_index), errno);
-    }
-    GidBytes bytes;
-    std::copy(std::begin(gid.raw), std::end(gid.raw), bytes.begin());
-    address_.gid = bytes;
+  // An InfiniBand port says so where its LID is not its own, as that of an SR-IOV function.
+  const bool required = (port_.flags & IBV_QPF_GRH_REQUIRED) != 0;
+  address_.needs_gid = place_.gid_index.has_value() || required;
+  // The other side's port may require it, too.
+  const auto index = place_.gid_index.value_or(0);
+  ibv_gid gid{};
+  const auto port = static_cast<std::uint8_t>(place_.port);
+  if (ibv_query_gid(context_.get(), port, static_cast<int>(index), &gid) != 0) {
+    if (!address_.needs_gid) return {};
+    return verbs_error(place_.nic, "GID " + std::to_string(index), errno);
   }
+  GidBytes bytes;
+  std::copy(std::begin(gid.raw), std::end(gid.raw), bytes.begin());
+  address_.gid = bytes;
   return {};
 }
 
@@ -148,8 +152,11 @@ Status VerbsLane::connect(const LaneAddress& remote) {
   if (remote.length < layout_.length_bytes()) {
     return Error{ErrorCode::malformed, "the other side's buffer is too small"};
   }
-  if (remote.gid.has_value() != address_.gid.has_value()) {
-    return Error{ErrorCode::usage, place_.nic + ": one side has a GID and the other has none"};
+  const auto global = needs_global_header(address_, remote);
+  if (!global) return global.error().context(place_.nic);
+  if (*global && !place_.gid_index) {
+    place_.gid_index = 0;
+    place_.gid = gid_text(*address_.gid);
   }
   remote_ = remote;
   path_mtu_bytes_ = mtu_bytes(mtu_of_bytes(std::min(address_.mtu_bytes, remote.mtu_bytes)));
@@ -173,10 +180,10 @@ Status VerbsLane::to_receive(ibv_qp* pair, const LaneAddress& remote,
   to.min_rnr_timer = 12;  // 0.64 ms, IBTA 1.4 table 45
   to.ah_attr.dlid = remote.lid;
   to.ah_attr.port_num = static_cast<std::uint8_t>(place_.port);
-  if (remote.gid) {
+  if (place_.gid_index) {
     to.ah_attr.is_global = 1;
     std::copy(remote.gid->begin(), remote.gid->end(), std::begin(to.ah_attr.grh.dgid.raw));
-    to.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(place_.gid_index.value_or(0));
+    to.ah_attr.grh.sgid_index = static_cast<std::uint8_t>(*place_.gid_index);
     to.ah_attr.grh.hop_limit = 64;
   }
   const int wrong =
@@ -185,7 +192,7 @@ Status VerbsLane::to_receive(ibv_qp* pair, const LaneAddress& remote,
                         IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
   if (wrong == 0) return {};
   auto error = verbs_error(place_.nic, "queue pair to RTR", wrong);
-  if (remote.gid)
+  if (place_.gid_index)
     error.message +=
         " (no route from GID " + place_.gid.value_or("?") + " to " + gid_text(*remote.gid) + "?)";
   return error;

@@ -27,10 +27,13 @@ class VerbsLane : public Transport {
 
   [[nodiscard]] const LaneAddress& address() const { return address_; }
 
-  /// Connects each queue pair with its peer. Afterwards path_mtu_bytes() is known.
+  /// Connects each queue pair with its peer. Afterwards path_mtu_bytes() is known, and place() has
+  /// the GID if packets carry one.
   Status connect(const LaneAddress& remote);
 
   [[nodiscard]] unsigned path_mtu_bytes() const { return path_mtu_bytes_; }
+
+  [[nodiscard]] const Place& place() const { return place_; }
 
   [[nodiscard]] unsigned queue_pairs() const override {
     return static_cast<unsigned>(pairs_.size());

@@ -148,5 +148,32 @@ TEST(Expected, the_slower_of_link_and_pcie_decides) {
   EXPECT_NEAR(pcie->gbps, 230.4, 0.1);  // 252 of payload and headers
 }
 
+TEST(Expected, a_global_header_on_infiniband_takes_its_part_of_each_packet) {
+  EXPECT_NEAR(link_efficiency(true, false, 4096, 1 << 20), 4096.0 / (4096 + 26), 1e-4);
+  EXPECT_NEAR(link_efficiency(true, true, 4096, 1 << 20), 4096.0 / (4096 + 66), 1e-4);
+}
+
+TEST(GlobalHeader, is_needed_where_either_end_is_reached_by_its_gid_only) {
+  LaneAddress alone;
+  alone.gid = GidBytes{0xfe, 0x80};
+  auto shared = alone;  // an SR-IOV function whose LID is not its own
+  shared.needs_gid = true;
+  EXPECT_FALSE(needs_global_header(alone, alone).value());
+  EXPECT_TRUE(needs_global_header(alone, shared).value());
+  EXPECT_TRUE(needs_global_header(shared, alone).value());
+  EXPECT_TRUE(needs_global_header(shared, shared).value());
+}
+
+TEST(GlobalHeader, without_a_gid_at_one_end_cannot_be) {
+  LaneAddress shared;
+  shared.gid = GidBytes{0xfe, 0x80};
+  shared.needs_gid = true;
+  EXPECT_FALSE(needs_global_header(LaneAddress(), LaneAddress()).value());
+  EXPECT_EQ(needs_global_header(LaneAddress(), shared).error().message,
+            "one side is reached by a GID only, and this one has none");
+  EXPECT_EQ(needs_global_header(shared, LaneAddress()).error().message,
+            "one side is reached by a GID only, and the other has none");
+}
+
 }  // namespace
 }  // namespace railhead::bench

@@ -261,7 +261,12 @@ TEST(Messages, what_is_written_is_what_is_read) {
   lane.gid = GidBytes{0xfe, 0x80};
   lane.address = ~std::uint64_t{0};
   lane.length = 128;
-  const std::vector<LaneAddress> lanes{lane};
+  lane.needs_gid = true;
+  auto spare = lane;
+  spare.needs_gid = false;
+  auto none = spare;
+  none.gid.reset();
+  const std::vector<LaneAddress> lanes{lane, spare, none};
   EXPECT_EQ(parse_addresses(*parse_json(to_json_text(addresses_message(lanes)))).value(), lanes);
   Step step;
   step.operation = Operation::send;
