@@ -4,7 +4,7 @@
 
 Both write from rxe1 to rxe0 over one queue pair, with as many requests in flight. Prints each round,
 and the middle of its ratios; exit code 1 if one of them moved nothing, or if data was not as sent. How
-fast they are is printed and never judged.
+fast they are is printed beside what is wanted, and never an error.
 """
 
 import json
@@ -79,6 +79,13 @@ def perftest_once(measure: str, size: int, messages: int, depth: int) -> float:
     return float(row[3]) if measure == "bandwidth" else float(row[4]) / cycles_per_us()
 
 
+def goal(measure: str, middle: float) -> tuple[str, bool]:
+    """What is wanted of the middle ratio, and whether it is so; nothing fails because of it."""
+    if measure == "bandwidth":
+        return ">= 0.95", round(middle, 2) >= 0.95
+    return "<= 1.05", round(middle, 2) <= 1.05
+
+
 def main() -> None:
     measure, size, messages, rounds = sys.argv[1], *map(int, sys.argv[2:])
     depth = max(1, min(128, messages, MOST_IN_FLIGHT // size))
@@ -96,7 +103,9 @@ def main() -> None:
         ratios.append(ours / theirs)
         print(f"round {number}  {ours:27.4g}  {theirs:10.4g}  {ratios[-1]:6.2f}", flush=True)
     if ratios:
-        print(f"middle {statistics.median(ratios):47.2f}")
+        middle = statistics.median(ratios)
+        wanted, met = goal(measure, middle)
+        print(f"middle {middle:47.2f}, wanted {wanted}: {'met' if met else 'not met'}")
     print("data checked")
 
 
