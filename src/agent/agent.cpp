@@ -54,6 +54,7 @@ PodsFaceOptions pods_options(const Config& config) {
   options.node_name = config.text("node.name");
   options.every = std::chrono::seconds(config.number("pods.sampleSeconds"));
   options.proof.grace_seconds = static_cast<double>(config.number("pods.graceSeconds"));
+  options.proof.ignore = config.list("pods.ignore");
   options.usage.proc_dir = config.text("host.proc");
   return options;
 }
@@ -238,6 +239,7 @@ class Agent {
     config_ = std::move(reload.config);
     log_.set_level(parse_log_level(config_.text("log.level")));
     if (hook_) hook_->use(config_.list("pods.hook"));
+    if (pods_) pods_->ignore(config_.list("pods.ignore"));
     if (claims_) claims_->set_resources(config_.list("injection.gpuResources"));
     if (kubelet_) kubelet_->look();
     schedule_rescan();

@@ -6,6 +6,7 @@
 
 #include "inject/gpus_of.h"
 #include "inject/surroundings.h"
+#include "usage/job_size.h"
 
 namespace railhead {
 namespace {
@@ -60,9 +61,12 @@ Holder holder_of(const ContainerRequest& request, const DecisionTable& table) {
   holder.pod = request.pod_name;
   holder.pod_uid = request.pod_uid;
   holder.container = request.name.empty() ? request.id.substr(0, 12) : request.name;
-  for (const auto gpu : gpus_of(request, table, privileged, GpuClaim::no_kubelet).gpus) {
+  const auto held = gpus_of(request, table, privileged, GpuClaim::no_kubelet);
+  for (const auto gpu : held.gpus) {
     holder.gpus.push_back(node.gpus[gpu].uuid.value_or(node.gpus[gpu].pci.str()));
   }
+  holder.gpus_by_all = held.source == GpuSource::device_nodes && asks_for_all_gpus(request.env);
+  holder.job = job_size(request.env);
   if (!privileged) holder.nics = nics_of(request, node);
   return holder;
 }
@@ -73,7 +77,6 @@ std::vector<Holder> holders_of(const Usage& usage, const DecisionTable& table) {
     if (!container.bundle) continue;
     auto holder = holder_of(request_of(id, *container.bundle), table);
     holder.sandbox = container.bundle->sandbox;
-    holder.world_size = world_size(*container.bundle);
     holders.push_back(std::move(holder));
   }
   return holders;

@@ -50,7 +50,8 @@ const std::vector<MetricSpec>& metric_list() {
       {"railhead_pod_queue_pairs", gauge,
        "Queue pairs by device; connected ones lead to another and are ready, or receive."},
       {"railhead_pod_registered_bytes", gauge,
-       "Bytes of the memory regions that a container has registered."},
+       "Bytes of the memory regions that a container has registered, without those of its whole "
+       "address space."},
       {"railhead_pod_transport", gauge,
        "What a container with GPUs, NICs or RDMA objects uses, always 1."},
       {"railhead_pod_transport_seconds_total", counter,

@@ -95,6 +95,7 @@ void PodsFace::take(Result<Usage> usage) {
   log_blind_spots(view);
   tell_changes(view, changes, name_of(table->node(), options_));
   page_ = document_of(view, table->node(), options_);
+  if (before_) carry_over(*usage, *std::move(before_));
   before_ = *std::move(usage);
 }
 

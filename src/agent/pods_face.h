@@ -6,6 +6,8 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
@@ -41,6 +43,9 @@ class PodsFace {
 
   void start();
   void stop();
+
+  /// From now on; see ProofOptions.
+  void ignore(std::vector<std::string> patterns) { options_.proof.ignore = std::move(patterns); }
 
   /// The last reading as a Pods document.
   [[nodiscard]] std::string page() const;

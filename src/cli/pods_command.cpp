@@ -46,6 +46,12 @@ std::string traffic_text(const DeviceShare& total) {
   return text;
 }
 
+std::string registered_text(const DeviceShare& total) {
+  if (total.implicit_regions > 0) return "all (ODP)";
+  if (total.regions == 0) return "0";
+  return scaled(static_cast<double>(total.registered_bytes), "B");
+}
+
 /// Indexes where the node knows them, else what they are called.
 std::string gpus_text(const std::vector<std::string>& gpus, const Node& node) {
   std::vector<std::string> words;
@@ -71,7 +77,7 @@ std::vector<std::string> row(const PodUse& pod, const Node& node) {
           gpus_text(pod.holder.gpus, node),
           join(pod.holder.nics, ","),
           std::to_string(total.ready),
-          total.regions == 0 ? "0" : scaled(static_cast<double>(total.registered_bytes), "B"),
+          registered_text(total),
           traffic_text(total),
           verdict,
           std::to_string(total.queue_pairs),
@@ -160,7 +166,8 @@ int show_pods(const Invocation& invocation, const PodsFlags& flags, const Config
         std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
   }
   const auto now = read_usage(**host, options);
-  const ProofOptions proof{static_cast<double>(config.number("pods.graceSeconds")), flags.all};
+  const ProofOptions proof{static_cast<double>(config.number("pods.graceSeconds")), flags.all,
+                           config.list("pods.ignore")};
   const auto view = judge_pods(now, before ? &*before : nullptr, (*table)->node(),
                                holders_of(now, **table), proof);
   return invocation.print(pods_report(view, (*table)->node(), flags), exit_code(view));
@@ -172,7 +179,8 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand(
       "pods", "Show which containers use RDMA, as the kernel sees it, and which fell back to TCP");
   auto flags = std::make_shared<PodsFlags>();
-  add_settings(*app, invocation, {"host.root", "host.snapshot", "host.proc", "pods.graceSeconds"});
+  add_settings(*app, invocation,
+               {"host.root", "host.snapshot", "host.proc", "pods.graceSeconds", "pods.ignore"});
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);
   app->add_option("--interval", flags->interval_seconds,

@@ -111,6 +111,18 @@ Status a_program_or_nothing(std::string_view text) {
   return text.empty() ? Status() : a_path(split(text, ',').front());
 }
 
+Status pod_patterns(std::string_view text) {
+  for (const auto piece : split(text, ',')) {
+    const auto word = trim(piece);
+    const auto slash = word.find('/');
+    const bool both = slash != std::string_view::npos && slash > 0 && slash + 1 < word.size() &&
+                      word.find('/', slash + 1) == std::string_view::npos;
+    if (both || word.empty()) continue;
+    return Error{ErrorCode::malformed, quoted(word) + " is not NAMESPACE/POD"};
+  }
+  return {};
+}
+
 constexpr SettingSpec kSettings[] = {
     {"host.root", "--host-root", "RAILHEAD_HOST_ROOT", "/", "DIR",
      "root of the tree that the machine is read from", a_path},
@@ -210,6 +222,9 @@ constexpr SettingSpec kSettings[] = {
      "age from which a container with several GPUs, peers and no connected queue pair is a silent "
      "fallback to TCP",
      seconds_or_none},
+    {"pods.ignore", "--pods-ignore", "RAILHEAD_PODS_IGNORE", "", "NAMESPACE/POD,...",
+     "pods that are no silent fallback whatever they do, shell patterns: \"monitoring/*\"",
+     pod_patterns, Change::live},
     {"pods.hook", "--pods-hook", "RAILHEAD_PODS_HOOK", "", "PATH,ARGUMENT,...",
      "program that the agent runs, with the event as JSON on standard input, when a container fell "
      "back to TCP and when that ended",

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/count.h"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 
 #include "proof/owners.h"
 
@@ -48,6 +50,31 @@ bool only_receives(const QueuePair& pair) {
   return pair.state == QpState::rtr && (pair.type == QpType::rc || pair.type == QpType::uc);
 }
 
+/// Of a driver's own kind: EFA's SRD is ready as soon as it is made, an initiator of mlx5's DC
+/// turns to whom each request names. Neither has a peer, so that it is there says nothing of its
+/// use.
+bool names_no_peer(const QueuePair& pair) {
+  return pair.type == QpType::driver && pair.state == QpState::rts && pair.remote.value_or(0) == 0;
+}
+
+/// Management, for which mlx5 also has UD pairs in the core's name
+/// (drivers/infiniband/hw/mlx5/gsi.c).
+bool is_the_cores(const QueuePair& pair) {
+  return pair.type == QpType::management || pair.owner.kernel_name == "ib_core";
+}
+
+/// Sequence numbers that can be compared.
+bool shows_moves(const QueuePair& before, const QueuePair& now) {
+  return (before.send_psn && now.send_psn) || (before.receive_psn && now.receive_psn);
+}
+
+/// The length of a region that is a process's whole address space (implicit on-demand paging).
+/// Source: Linux drivers/infiniband/hw/mlx5/mr.c, start 0 and length U64_MAX.
+constexpr std::uint64_t kWholeSpace = ~std::uint64_t{0};
+
+/// Less is what a subnet manager and a performance manager may cause on an idle port.
+constexpr double kUseBytesPerSecond = 10'000;
+
 constexpr std::size_t kExamples = 4;
 
 class DeviceCount {
@@ -58,7 +85,9 @@ class DeviceCount {
         owners_(device, now),
         before_(same_device(before, device.device)),
         counted_(counted) {
-    if (before_ != nullptr) earlier_ = by_number(*before_);
+    if (before_ != nullptr && before_->queue_pairs.state == TableState::read) {
+      earlier_ = by_number(*before_);
+    }
   }
 
   void count(std::optional<double> seconds) {
@@ -66,7 +95,11 @@ class DeviceCount {
     for (const auto& region : device_.memory_regions.objects) {
       if (auto* share = share_of(owners_.of(region.owner, region.domain))) {
         ++share->regions;
-        share->registered_bytes += region.bytes;
+        if (region.bytes == kWholeSpace) {
+          ++share->implicit_regions;
+        } else {
+          share->registered_bytes = saturating_sum(share->registered_bytes, region.bytes);
+        }
       }
     }
     for (const auto& context : device_.contexts.objects) {
@@ -106,6 +139,7 @@ class DeviceCount {
     const auto owner = owners_.of(pair.owner, pair.domain);
     if (owner.kind == Owner::Kind::kernel) {
       ++counted_.kernel;
+      if (!is_the_cores(pair)) kernel_uses_it_ = true;
       return;
     }
     users_.insert(owner.container);
@@ -121,11 +155,17 @@ class DeviceCount {
     if (is_new) ++share->appeared;
     const bool moves = !is_new && moved(*earlier->second, pair);
     const bool receives = moves && only_receives(pair);
-    if (is_connected(pair) || receives) ++share->connected;
+    if (is_connected(pair) || receives || (moves && names_no_peer(pair))) {
+      ++share->connected;
+    } else if (names_no_peer(pair)) {
+      ++share->unproved;
+    }
     if (share->examples.size() < kExamples && (pair.state == QpState::rts || receives)) {
       share->examples.push_back(describe(pair));
     }
-    if (before_ != nullptr) share->moving = share->moving.value_or(0) + (moves ? 1 : 0);
+    if (!is_new && shows_moves(*earlier->second, pair)) {
+      share->moving = share->moving.value_or(0) + (moves ? 1 : 0);
+    }
   }
 
   void finish(DeviceShare& share, std::optional<double> seconds) const {
@@ -135,6 +175,9 @@ class DeviceCount {
     const auto& is = device_.traffic;
     share.bytes_per_second = rate(was.bytes, is.bytes, seconds);
     share.packets_per_second = rate(was.packets, is.packets, seconds);
+    if (!share.sole_user || kernel_uses_it_) return;
+    if (share.bytes_per_second.value_or(0) < kUseBytesPerSecond) return;
+    share.connected += std::exchange(share.unproved, 0);  // whose else could it be
   }
 
   const RdmaDeviceUse& device_;
@@ -145,7 +188,12 @@ class DeviceCount {
   std::map<std::uint32_t, const QueuePair*> earlier_;
   std::set<std::string> users_;  ///< container ids; "" for anyone else
   std::set<std::string> touched_;
+  bool kernel_uses_it_ = false;  ///< IP over InfiniBand, NFS over RDMA…
 };
+
+bool is_listed(const RdmaDeviceUse& device) {
+  return device.queue_pairs.state == TableState::read;
+}
 
 }  // namespace
 
@@ -154,8 +202,8 @@ bool is_connected(const QueuePair& pair) {
   switch (pair.type) {
     case QpType::rc:
     case QpType::uc: return !is_looped(pair);
-    case QpType::xrc:
-    case QpType::driver: return true;
+    case QpType::xrc: return true;
+    case QpType::driver: return !names_no_peer(pair);
     default: return false;
   }
 }
@@ -170,6 +218,30 @@ std::optional<double> seconds_between(const Usage* before, const Usage& now) {
   if (before == nullptr || !before->counted_ticks || !now.counted_ticks) return std::nullopt;
   if (*now.counted_ticks <= *before->counted_ticks) return std::nullopt;
   return static_cast<double>(*now.counted_ticks - *before->counted_ticks) / 100.0;
+}
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return a > ~b ? ~std::uint64_t{0} : a + b;
+}
+
+void carry_over(Usage& now, Usage&& before) {
+  const bool list_failed = now.rdma != TableState::read && now.rdma != TableState::gone;
+  for (auto& device : before.devices) {
+    if (!is_listed(device)) continue;
+    const auto same =
+        std::find_if(now.devices.begin(), now.devices.end(),
+                     [&](const RdmaDeviceUse& other) { return other.device == device.device; });
+    if (same != now.devices.end()) {
+      const auto state = same->queue_pairs.state;
+      if (state == TableState::read || state == TableState::gone) continue;
+      same->queue_pairs = std::move(device.queue_pairs);
+    } else if (list_failed) {
+      RdmaDeviceUse kept;
+      kept.device = device.device;
+      kept.queue_pairs = std::move(device.queue_pairs);
+      now.devices.push_back(std::move(kept));
+    }
+  }
 }
 
 Counted count_objects(const Usage& now, const Usage* before) {

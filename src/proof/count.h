@@ -23,8 +23,16 @@ struct Counted {
 Counted count_objects(const Usage& now, const Usage* before);
 
 /// A connected queue pair in RTS: not one looped to itself, as NCCL makes to flush writes to a GPU,
-/// which proves nothing about other nodes.
+/// nor one of a driver's own kind that names no peer: those prove nothing about other nodes.
 bool is_connected(const QueuePair& pair);
+
+/// The largest number where the sum would be larger.
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b);
+
+/// Makes `now` fit to be the reading before the next one: where the kernel could not list a
+/// device's queue pairs, or its devices, they are taken to be as `before` has them. Else all of
+/// them would be new to the next reading.
+void carry_over(Usage& now, Usage&& before);
 
 /// Increase a second; absent where time stood still or the counter went back (reset).
 std::optional<double> rate(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now,

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/text.h"
 #include "proof/count.h"
 #include "proof/verdict.h"
 
@@ -80,6 +81,7 @@ class Judgement {
     pod.processes = container.processes;
     pod.age_seconds = age_of(container, now_);
     pod.network = container.network;
+    pod.network_problem = container.network_problem;
     if (const auto* earlier = find_container(before_, id);
         earlier != nullptr && earlier->network && pod.network) {
       pod.network_bytes_per_second =
@@ -120,9 +122,22 @@ class Judgement {
     return count >= 2 || (count > 0 && count == node_.gpus.size());
   }
 
-  static bool has_peers(const PodUse& pod) {
-    return pod.verdict == Verdict::tcp ||
-           pod.holder.world_size.value_or(0) > std::max<std::size_t>(1, pod.holder.gpus.size());
+  /// What the environment states decides; connections alone may be anyone's, so they do not make a
+  /// job of what has every GPU only because it asks for all of them, as monitors do.
+  [[nodiscard]] bool has_peers(const PodUse& pod) const {
+    const auto& holder = pod.holder;
+    if (holder.job != JobSize()) {
+      return holder.job.nodes.value_or(1) > 1 ||
+             holder.job.ranks.value_or(1) > std::max<std::size_t>(1, holder.gpus.size());
+    }
+    const bool may_watch = holder.gpus_by_all && holder.gpus.size() == node_.gpus.size();
+    return pod.verdict == Verdict::tcp && !may_watch;
+  }
+
+  [[nodiscard]] bool is_ignored(const Holder& holder) const {
+    const auto name = holder.pod_namespace + "/" + holder.pod;
+    return std::any_of(options_.ignore.begin(), options_.ignore.end(),
+                       [&](const std::string& pattern) { return glob_match(pattern, name); });
   }
 
   void mark_fallbacks() {
@@ -139,12 +154,18 @@ class Judgement {
       }
     }
     for (auto& pod : view_.pods) {
-      pod.silent_fallback = node_has_rdma && holds_many(pod) && is_old_enough(pod) &&
-                            has_peers(pod) && !connected.contains(key(pod));
-      if (!pod.silent_fallback) continue;
-      pod.why += "; a silent fallback: it holds " + std::to_string(pod.holder.gpus.size()) +
-                 " GPUs of a node with RDMA NICs";
+      const bool fell_back = node_has_rdma && holds_many(pod) && is_old_enough(pod) &&
+                             has_peers(pod) && !connected.contains(key(pod));
+      pod.ignored = is_ignored(pod.holder);
+      pod.silent_fallback = fell_back && !pod.ignored;
+      if (!fell_back) continue;
+      pod.why += pod.ignored ? "; pods.ignore names it, else a silent fallback: it holds "
+                             : "; a silent fallback: it holds ";
+      pod.why += std::to_string(pod.holder.gpus.size()) + " GPUs of a node with RDMA NICs";
       if (pod.holder.nics.empty()) pod.why += " and was given none of them";
+      if (pod.holder.job != JobSize()) {
+        pod.why += "; its environment speaks of " + size_text(pod.holder.job);
+      }
     }
   }
 
@@ -166,20 +187,25 @@ std::string_view to_string(Verdict verdict) {
 
 DeviceShare PodUse::total() const {
   DeviceShare sum;
+  bool all_compared = true;
   for (const auto& [name, share] : devices) {
     sum.queue_pairs += share.queue_pairs;
     sum.ready += share.ready;
     sum.connected += share.connected;
+    sum.unproved += share.unproved;
     sum.appeared += share.appeared;
     sum.regions += share.regions;
-    sum.registered_bytes += share.registered_bytes;
+    sum.implicit_regions += share.implicit_regions;
+    sum.registered_bytes = saturating_sum(sum.registered_bytes, share.registered_bytes);
     sum.contexts += share.contexts;
     sum.connection_ids += share.connection_ids;
     add(sum.moving, share.moving);
     add(sum.bytes_per_second, share.bytes_per_second);
     add(sum.packets_per_second, share.packets_per_second);
     sum.sole_user = sum.sole_user && share.sole_user;
+    all_compared = all_compared && (share.moving || share.queue_pairs == 0);
   }
+  if (sum.moving == 0U && !all_compared) sum.moving.reset();
   return sum;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/node.h"
+#include "usage/job_size.h"
 #include "usage/usage.h"
 
 namespace railhead {
@@ -32,7 +33,8 @@ struct Holder {
   std::vector<std::string> gpus;  ///< UUIDs, else PCI addresses
   std::vector<std::string> nics;  ///< RDMA devices that it may open
   bool sandbox = false;
-  std::optional<std::uint64_t> world_size;  ///< ranks or nodes that its environment speaks of
+  JobSize job;               ///< as its environment states it
+  bool gpus_by_all = false;  ///< it asks for all GPUs, and nothing says that it was allocated them
 };
 
 /// What a container has on one device.
@@ -41,12 +43,16 @@ struct DeviceShare {
   std::size_t ready = 0;      ///< in RTS
   std::size_t connected = 0;  ///< to another queue pair (not UD, not looped to itself): in RTS, or
                               ///< in RTR and packets arrived since the reading before
-  std::optional<std::size_t> moving;  ///< queue pairs whose sequence numbers moved since the
-                                      ///< reading before
+  std::size_t unproved = 0;   ///< in RTS, of a driver's own kind that names no peer (EFA's SRD,
+                              ///< mlx5's DC), and nothing shows that they are used
+  /// Queue pairs whose sequence numbers moved since the reading before; absent where none could be
+  /// compared.
+  std::optional<std::size_t> moving;
   std::size_t appeared = 0;  ///< queue pairs that the reading before did not have; all without one
   std::vector<std::string> examples;  ///< a few of them: "pid 4711 lqpn 17 RTS mlx5_0/1"
   std::size_t regions = 0;
-  std::uint64_t registered_bytes = 0;
+  std::size_t implicit_regions = 0;    ///< those of the whole address space (on-demand paging)
+  std::uint64_t registered_bytes = 0;  ///< of the others; saturated
   std::size_t contexts = 0;
   std::size_t connection_ids = 0;
   std::optional<double> bytes_per_second;    ///< through the device's ports, all users together
@@ -70,6 +76,7 @@ struct PodUse {
   std::optional<double> age_seconds;  ///< of its oldest process
   std::map<std::string, DeviceShare> devices;
   std::optional<NetworkUse> network;
+  std::string network_problem;  ///< why that is absent; "" where nobody looked
   std::optional<double> network_bytes_per_second;
   Verdict verdict = Verdict::unknown;
   std::string why;
@@ -77,13 +84,15 @@ struct PodUse {
   /// Holds several GPUs or all of the node's, is old enough, has peers and no connected queue pair,
   /// nor has another container of its pod.
   bool silent_fallback = false;
+  bool ignored = false;  ///< by the options: never a fallback
 
   [[nodiscard]] DeviceShare total() const;
 };
 
 struct ProofOptions {
-  double grace_seconds = 300;  ///< before a container without queue pairs is a fallback
-  bool all = false;            ///< containers without GPUs, NICs and RDMA objects, too
+  double grace_seconds = 300;            ///< before a container without queue pairs is a fallback
+  bool all = false;                      ///< containers without GPUs, NICs and RDMA objects, too
+  std::vector<std::string> ignore = {};  ///< "namespace/pod" patterns of those that are no fallback
 };
 
 struct PodsView {

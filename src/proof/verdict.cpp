@@ -38,9 +38,13 @@ void add_device_evidence(const std::string& device, const DeviceShare& share, Po
     for (const auto& example : share.examples) add("netlink res qp", example);
   }
   if (share.regions > 0) {
-    add("netlink res mr", device + ": " +
-                              count_text(share.regions, "memory region", "memory regions") + ", " +
-                              std::to_string(share.registered_bytes) + " bytes");
+    auto text = device + ": " + count_text(share.regions, "memory region", "memory regions") +
+                ", " + std::to_string(share.registered_bytes) + " bytes";
+    if (share.implicit_regions > 0) {
+      text += " and " + std::to_string(share.implicit_regions) +
+              " of the whole address space (implicit on-demand paging)";
+    }
+    add("netlink res mr", text);
   }
   if (share.contexts > 0) {
     add("netlink res ctx", device + ": opened " + count_text(share.contexts, "time", "times"));
@@ -85,7 +89,20 @@ std::string without_pairs(const DeviceShare& total) {
          std::to_string(total.ready) + " in RTS)";
 }
 
+std::string unproved_text(std::size_t count) {
+  return pairs_text(count) +
+         " of a driver's own kind (EFA SRD, mlx5 DC) without a peer of their own, and no traffic "
+         "that proves their use";
+}
+
 }  // namespace
+
+std::string size_text(const JobSize& size) {
+  std::vector<std::string> words;
+  if (size.nodes) words.push_back(count_text(*size.nodes, "node", "nodes"));
+  if (size.ranks) words.push_back(count_text(*size.ranks, "rank", "ranks"));
+  return join(words, ", ");
+}
 
 std::vector<std::string> blind_spots(const Usage& usage, const Node& node, std::size_t ownerless) {
   std::vector<std::string> spots;
@@ -117,6 +134,9 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
   const auto total = pod.total();
   for (const auto& [device, share] : pod.devices) add_device_evidence(device, share, pod);
   add_network_evidence(pod);
+  if (pod.holder.job != JobSize()) {
+    pod.evidence.push_back({"environment", size_text(pod.holder.job)});
+  }
   if (total.connected > 0) {
     pod.verdict = Verdict::rdma;
     pod.why = count_text(total.connected, "connected queue pair", "connected queue pairs") +
@@ -125,12 +145,15 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
     return;
   }
   pod.why = without_pairs(total);
-  if (!blind_spots.empty()) {
+  auto doubts = blind_spots;
+  if (total.unproved > 0) doubts.push_back(unproved_text(total.unproved));
+  if (!doubts.empty()) {
     pod.verdict = Verdict::unknown;
-    pod.why += " seen; but " + join(blind_spots, "; ");
+    pod.why += " seen; but " + join(doubts, "; ");
   } else if (!pod.network) {
     pod.verdict = Verdict::unknown;
     pod.why += ", and its TCP connections cannot be seen";
+    if (!pod.network_problem.empty()) pod.why += ": " + pod.network_problem;
   } else if (pod.network->connections > 0) {
     pod.verdict = Verdict::tcp;
     pod.why += ", " + count_text(pod.network->connections, "TCP connection", "TCP connections") +

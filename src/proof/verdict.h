@@ -12,6 +12,9 @@ namespace railhead {
 /// reason.
 std::vector<std::string> blind_spots(const Usage& usage, const Node& node, std::size_t ownerless);
 
+/// "4 nodes, 32 ranks"; of an empty one "".
+std::string size_text(const JobSize& size);
+
 /// Fills verdict, why and evidence of a container from what was counted.
 void judge(PodUse& pod, const std::vector<std::string>& blind_spots);
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/value.h"
+#include "usage/job_size.h"
 #include "usage/processes.h"
 
 namespace railhead {
@@ -15,9 +16,6 @@ namespace {
 constexpr ParseLimits kSpecLimits{std::size_t{1} << 20, 32, 65536};
 constexpr int kMaxGenerations = 64;
 
-constexpr std::array<std::string_view, 6> kWorldVariables = {
-    "WORLD_SIZE=",     "PET_NNODES=",   "NNODES=",
-    "LWS_GROUP_SIZE=", "SLURM_NNODES=", "OMPI_COMM_WORLD_SIZE="};
 constexpr std::array<std::string_view, 3> kGpuVariables = {
     "NVIDIA_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES=", "AMD_VISIBLE_DEVICES="};
 constexpr std::array<std::string_view, 4> kDeviceFolders = {"/dev/nvidia", "/dev/infiniband/",
@@ -96,7 +94,7 @@ void read_mounts(const Value* mounts, Bundle& bundle) {
 }
 
 bool is_wanted_variable(std::string_view variable) {
-  return starts_with_any(variable, kGpuVariables) || starts_with_any(variable, kWorldVariables);
+  return starts_with_any(variable, kGpuVariables) || is_job_variable(variable);
 }
 
 /// "-b", "<folder>" among conmon's arguments.
@@ -154,16 +152,6 @@ Json json_of(const Bundle& bundle) {
 }
 
 }  // namespace
-
-std::optional<std::uint64_t> world_size(const Bundle& bundle) {
-  std::optional<std::uint64_t> largest;
-  for (const auto& variable : bundle.env) {
-    if (!starts_with_any(variable, kWorldVariables)) continue;
-    const auto size = parse_unsigned(variable.substr(variable.find('=') + 1));
-    if (size && *size > largest.value_or(0)) largest = *size;
-  }
-  return largest;
-}
 
 bool names_gpus(const Bundle& bundle) {
   constexpr std::array<std::string_view, 3> kNone = {"", "void", "none"};

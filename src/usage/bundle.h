@@ -46,19 +46,13 @@ struct Bundle {
   std::string pod_uid;
   std::string container;                ///< "" for a sandbox
   bool sandbox = false;                 ///< the pause container
-  std::vector<std::string> env;         ///< "NAME=value", of names that tell of GPUs and of ranks
+  std::vector<std::string> env;         ///< "NAME=value", of names that tell of GPUs and of the job
   std::vector<BundleDevice> devices;    ///< below /dev that are GPUs' or RDMA's
   std::vector<BundleMount> mounts;      ///< those that tell of GPUs or of privilege
   std::vector<std::string> namespaces;  ///< types, "network"…
 
   friend bool operator==(const Bundle&, const Bundle&) = default;
 };
-
-/// How many nodes or ranks the environment says take part, the largest; absent where it says
-/// nothing. WORLD_SIZE is PyTorch's (of a training operator: pods, else ranks), PET_NNODES
-/// torchrun's, LWS_GROUP_SIZE LeaderWorkerSet's, SLURM_NNODES Slurm's, OMPI_COMM_WORLD_SIZE Open
-/// MPI's.
-std::optional<std::uint64_t> world_size(const Bundle& bundle);
 
 /// Whether the environment names GPUs, or says "all".
 bool names_gpus(const Bundle& bundle);

@@ -51,7 +51,8 @@ void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> one,
   if (one && other) sum = sum.value_or(0) + (*one + *other) * factor;
 }
 
-/// port_*_data count words of four bytes (InfiniBand PortCounters); soft-RoCE has packets only
+/// port_*_data count words of four bytes (InfiniBand PortCounters); EFA has rx_bytes and tx_bytes
+/// instead (drivers/infiniband/hw/efa/efa_verbs.c), soft-RoCE packets only
 /// (drivers/infiniband/sw/rxe/rxe_hw_counters.c).
 PortTraffic read_traffic(Host& host, const std::string& device) {
   PortTraffic traffic;
@@ -60,8 +61,12 @@ PortTraffic read_traffic(Host& host, const std::string& device) {
   if (!ports || !*ports) return traffic;
   for (std::size_t i = 0; i < (**ports).size() && i < kMaxPorts; ++i) {
     const auto port = folder + "/" + (**ports)[i];
-    add(traffic.bytes, counter(host, port + "/counters/port_rcv_data"),
-        counter(host, port + "/counters/port_xmit_data"), 4);
+    const auto words = counter(host, port + "/counters/port_rcv_data");
+    add(traffic.bytes, words, counter(host, port + "/counters/port_xmit_data"), 4);
+    if (!words) {
+      add(traffic.bytes, counter(host, port + "/hw_counters/rx_bytes"),
+          counter(host, port + "/hw_counters/tx_bytes"), 1);
+    }
     add(traffic.packets, counter(host, port + "/hw_counters/rcvd_pkts"),
         counter(host, port + "/hw_counters/sent_pkts"), 1);
   }
@@ -171,7 +176,9 @@ Usage read_usage(Host& host, const UsageOptions& options) {
   for (auto& [id, container] : usage.containers) {
     if (options.bundles) read_bundle(host, options, container);
     if (may_concern_us(container)) {
-      container.network = read_network_use(host, options.proc_dir, container.processes);
+      const auto use = read_network_use(host, options.proc_dir, container.processes);
+      if (use) container.network = *use;
+      if (!use) container.network_problem = use.error().message;
     }
   }
   usage.counted_ticks = read_uptime(host, options.proc_dir);

@@ -2,15 +2,15 @@
 #include "usage/sockets.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 
 namespace railhead {
 namespace {
 
-constexpr std::size_t kMaxConnections = 65536;
 constexpr std::size_t kMaxDescriptors = 65536;
-constexpr std::size_t kMaxProcesses = 256;
+constexpr std::size_t kMaxProcesses = 1024;
 constexpr std::string_view kEstablished = "01";  // TCP_ESTABLISHED, include/net/tcp_states.h
 
 /// 127.0.0.0/8, ::1, and the first inside IPv6; words are printed as the machine keeps them, so the
@@ -35,61 +35,119 @@ std::optional<std::uint64_t> socket_inode(std::string_view link) {
   return *inode;
 }
 
-/// Adds the sockets of a process; false where its descriptors may not be looked at.
-bool add_sockets(Host& host, const std::string& folder, std::set<std::uint64_t>& inodes) {
-  const auto names = host.list(folder + "/fd");
-  if (!names) return false;
-  if (!*names) return true;  // ended
-  for (const auto& name : **names) {
-    if (inodes.size() >= kMaxDescriptors) return true;
-    const auto link = host.readlink(folder + "/fd/" + name);
-    if (!link || !*link) continue;
-    if (const auto inode = socket_inode(**link)) inodes.insert(*inode);
-  }
-  return true;
-}
+/// What was found, and why there may be more.
+struct Connections {
+  std::vector<std::uint64_t> inodes;
+  bool there = false;  ///< a table at least
+  std::string doubt;
+};
 
-/// Absent where neither table can be read.
-std::optional<std::vector<std::uint64_t>> connections_of(Host& host, const std::string& folder) {
-  std::optional<std::vector<std::uint64_t>> all;
+Connections connections_of(Host& host, const std::string& folder) {
+  Connections all;
   for (const auto* name : {"/net/tcp", "/net/tcp6"}) {
+    EstablishedElsewhere table;
     const auto text = host.read(folder + name);
-    if (!text || !*text) continue;
-    const auto some = established_elsewhere(**text);
-    if (!all) all.emplace();
-    all->insert(all->end(), some.begin(), some.end());
+    if (!text) all.doubt = text.error().message;
+    if (text && *text) table.add(**text);
+    if (table.is_full()) all.doubt = folder + name + ": more connections than we look at";
+    all.there = all.there || !text || *text;
+    const auto some = std::move(table).inodes();
+    all.inodes.insert(all.inodes.end(), some.begin(), some.end());
   }
   return all;
 }
 
-std::size_t count_held(Host& host, const std::string& proc_dir,
-                       const std::vector<std::uint32_t>& processes,
-                       const std::vector<std::uint64_t>& connections, bool& may_look) {
-  std::set<std::uint64_t> held;
-  std::size_t looked_at = 0;
-  for (const auto process : processes) {
-    if (++looked_at > kMaxProcesses) break;
-    may_look = add_sockets(host, proc_dir + "/" + std::to_string(process), held) && may_look;
+/// The sockets that processes hold, and why there may be more.
+class HeldSockets {
+ public:
+  HeldSockets(Host& host, const std::string& proc_dir, const std::vector<std::uint32_t>& processes)
+      : host_(host) {
+    std::size_t looked_at = 0;
+    for (const auto process : processes) {
+      if (++looked_at > kMaxProcesses) {
+        doubt_ = "more than " + std::to_string(kMaxProcesses) + " processes may hold them";
+        return;
+      }
+      add(proc_dir + "/" + std::to_string(process) + "/fd");
+    }
   }
-  return static_cast<std::size_t>(std::count_if(connections.begin(), connections.end(),
-                                                [&](auto inode) { return held.contains(inode); }));
-}
+
+  [[nodiscard]] std::size_t among(const std::vector<std::uint64_t>& connections) const {
+    return static_cast<std::size_t>(
+        std::count_if(connections.begin(), connections.end(),
+                      [&](auto inode) { return inodes_.contains(inode); }));
+  }
+
+  [[nodiscard]] const std::string& doubt() const { return doubt_; }
+
+ private:
+  void add(const std::string& folder) {
+    const auto names = host_.list(folder);
+    if (!names) doubt_ = names.error().message;
+    if (!names || !*names) return;  // not for us to see, or ended
+    for (const auto& name : **names) {
+      if (++descriptors_ > kMaxDescriptors) {
+        doubt_ = "more than " + std::to_string(kMaxDescriptors) + " descriptors may be theirs";
+        return;
+      }
+      const auto link = host_.readlink(folder + "/" + name);
+      if (!link) doubt_ = link.error().message;
+      if (!link || !*link) continue;
+      if (const auto inode = socket_inode(**link)) inodes_.insert(*inode);
+    }
+  }
+
+  Host& host_;
+  std::set<std::uint64_t> inodes_;
+  std::size_t descriptors_ = 0;
+  std::string doubt_;
+};
 
 }  // namespace
 
-std::vector<std::uint64_t> established_elsewhere(std::string_view text) {
-  std::vector<std::uint64_t> inodes;
-  for (const auto line : split(text, '\n')) {
-    const auto words = split_words(line);
-    if (words.size() < 10 || words[3] != kEstablished) continue;
-    const auto local = address_of(words[1]);
-    const auto remote = address_of(words[2]);
-    const auto inode = parse_unsigned(words[9]);
-    if (is_loopback(remote) || local == remote || !inode) continue;
-    if (inodes.size() == kMaxConnections) break;
-    inodes.push_back(*inode);
+void EstablishedElsewhere::take_line(std::string_view line) {
+  const auto words = split_words(line);
+  if (words.size() < 10 || words[3] != kEstablished) return;
+  const auto local = address_of(words[1]);
+  const auto remote = address_of(words[2]);
+  const auto inode = parse_unsigned(words[9]);
+  if (is_loopback(remote) || local == remote || !inode) return;
+  if (inodes_.size() == kMaxConnections) {
+    full_ = true;
+  } else {
+    inodes_.push_back(*inode);
   }
-  return inodes;
+}
+
+bool EstablishedElsewhere::add(std::string_view piece) {
+  while (!full_) {
+    const auto end = piece.find('\n');
+    if (end == std::string_view::npos) {
+      rest_ += piece.substr(0, kMaxLineBytes + 1);
+      full_ = rest_.size() > kMaxLineBytes;
+      break;
+    }
+    if (rest_.empty()) {
+      take_line(piece.substr(0, end));
+    } else {
+      rest_ += piece.substr(0, std::min(end, kMaxLineBytes));
+      take_line(rest_);
+      rest_.clear();
+    }
+    piece.remove_prefix(end + 1);
+  }
+  return !full_;
+}
+
+std::vector<std::uint64_t> EstablishedElsewhere::inodes() && {
+  if (!full_) take_line(rest_);
+  return std::move(inodes_);
+}
+
+std::vector<std::uint64_t> established_elsewhere(std::string_view text) {
+  EstablishedElsewhere table;
+  table.add(text);
+  return std::move(table).inodes();
 }
 
 std::uint64_t netdev_bytes(std::string_view text) {
@@ -104,28 +162,35 @@ std::uint64_t netdev_bytes(std::string_view text) {
   return bytes;
 }
 
-std::optional<NetworkUse> read_network_use(Host& host, const std::string& proc_dir,
-                                           const std::vector<std::uint32_t>& processes) {
-  const auto node = host.readlink(proc_dir + "/1/ns/net");
+Result<NetworkUse> read_network_use(Host& host, const std::string& proc_dir,
+                                    const std::vector<std::uint32_t>& processes) {
+  const auto node = TRY(host.readlink(proc_dir + "/1/ns/net"));
+  if (!node) return Error{ErrorCode::unavailable, proc_dir + "/1/ns/net: not there"};
+  Error why{ErrorCode::unavailable, "its processes have ended"};
   for (const auto process : processes) {
     const auto folder = proc_dir + "/" + std::to_string(process);
     const auto mine = host.readlink(folder + "/ns/net");
-    if (!mine || !*mine || !node || !*node) continue;
+    if (!mine) why = mine.error();
+    if (!mine || !*mine) continue;
+    const auto found = connections_of(host, folder);
+    if (!found.there) continue;
     NetworkUse use;
-    use.own = **mine != **node;
-    const auto connections = connections_of(host, folder);
-    if (!connections) continue;
-    bool may_look = true;
-    use.connections = use.own ? connections->size()
-                              : count_held(host, proc_dir, processes, *connections, may_look);
-    if (!may_look) return std::nullopt;
+    use.own = **mine != *node;
+    use.connections = found.inodes.size();
+    auto doubt = found.doubt;
+    if (!use.own) {
+      const HeldSockets held(host, proc_dir, processes);
+      use.connections = held.among(found.inodes);
+      if (!held.doubt().empty()) doubt = held.doubt();
+    }
+    if (use.connections == 0 && !doubt.empty()) return Error{ErrorCode::unavailable, doubt};
     using Text = Result<std::optional<std::string>>;
     const Text devices =
         use.own ? host.read(folder + "/net/dev") : Text(std::optional<std::string>());
     if (devices && *devices) use.bytes = netdev_bytes(**devices);
     return use;
   }
-  return std::nullopt;
+  return why;
 }
 
 }  // namespace railhead

@@ -18,6 +18,28 @@ namespace railhead {
 /// Source: Linux net/ipv4/tcp_ipv4.c (get_tcp4_sock), net/ipv6/tcp_ipv6.c.
 std::vector<std::uint64_t> established_elsewhere(std::string_view text);
 
+/// The same of a text that comes in pieces.
+class EstablishedElsewhere {
+ public:
+  static constexpr std::size_t kMaxConnections = 65536;
+  static constexpr std::size_t kMaxLineBytes = 4096;
+
+  /// False where it has seen enough: kMaxConnections, or a line that is none of such a table.
+  bool add(std::string_view piece);
+
+  /// After the last piece.
+  [[nodiscard]] std::vector<std::uint64_t> inodes() &&;
+
+  [[nodiscard]] bool is_full() const { return full_; }
+
+ private:
+  void take_line(std::string_view line);
+
+  std::string rest_;  ///< of a line that goes on in the next piece
+  std::vector<std::uint64_t> inodes_;
+  bool full_ = false;
+};
+
 /// Bytes that all devices of a network namespace but loopback received and sent, from the text of
 /// /proc/PID/net/dev. Source: Linux net/core/net-procfs.c.
 std::uint64_t netdev_bytes(std::string_view text);
@@ -31,9 +53,11 @@ struct NetworkUse {
   friend bool operator==(const NetworkUse&, const NetworkUse&) = default;
 };
 
-/// Absent where nothing of it may be known: no right to look at the namespace or, in the node's
-/// own, at the descriptors of the processes, or all have ended.
-std::optional<NetworkUse> read_network_use(Host& host, const std::string& proc_dir,
-                                           const std::vector<std::uint32_t>& processes);
+/// Fails, with the reason, where it cannot be said whether there is a connection: no right to look
+/// at the namespace or, in the node's own, at the descriptors of the processes; a table that cannot
+/// be read or is too large, or more descriptors than we look at, and no connection in what was
+/// seen; or all processes have ended.
+Result<NetworkUse> read_network_use(Host& host, const std::string& proc_dir,
+                                    const std::vector<std::uint32_t>& processes);
 
 }  // namespace railhead

@@ -38,7 +38,8 @@ struct RdmaTable {
 
 /// Traffic that a device's ports counted since they were set up; wraps and resets happen.
 struct PortTraffic {
-  std::optional<std::uint64_t> bytes;    ///< port_rcv_data and port_xmit_data, which count words
+  /// port_rcv_data and port_xmit_data, which count words; of EFA rx_bytes and tx_bytes.
+  std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> packets;  ///< where there are no bytes (soft-RoCE)
 
   friend bool operator==(const PortTraffic&, const PortTraffic&) = default;
@@ -63,6 +64,7 @@ struct ContainerUse {
   std::optional<Bundle> bundle;
   std::string bundle_problem;         ///< why there is no bundle
   std::optional<NetworkUse> network;  ///< of containers that may concern us; see read_usage
+  std::string network_problem;        ///< why it is not known, where it was looked at
 
   friend bool operator==(const ContainerUse&, const ContainerUse&) = default;
 };

@@ -2,13 +2,17 @@
 //
 // Answers of the kernel's RDMA netlink and devlink, and what else tells of processes: the first
 // byte chooses.
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
+#include "base/text.h"
 #include "host/devlink.h"
 #include "host/rdma_netlink.h"
 #include "usage/bundle.h"
 #include "usage/cgroup.h"
+#include "usage/job_size.h"
 #include "usage/processes.h"
 #include "usage/rdma_objects.h"
 #include "usage/sockets.h"
@@ -56,6 +60,25 @@ void fuzz_devlink(std::string_view bytes) {
   if (before) require(*before == *after);
 }
 
+/// Wherever a table is cut into pieces, it says the same.
+void fuzz_sockets(std::string_view text) {
+  const auto whole = railhead::established_elsewhere(text);
+  railhead::EstablishedElsewhere table;
+  const auto cut = text.size() / 3;
+  if (table.add(text.substr(0, cut))) (void)table.add(text.substr(cut));
+  const bool full = table.is_full();
+  const auto pieces = std::move(table).inodes();
+  require(full || pieces == whole);
+}
+
+void fuzz_job(std::string_view text) {
+  const auto env = railhead::split(text, '\n');
+  const auto size = railhead::job_size(env);
+  require(size.nodes.value_or(1) > 0 && size.ranks.value_or(1) > 0);
+  if (size == railhead::JobSize()) return;
+  require(std::any_of(env.begin(), env.end(), railhead::is_job_variable));
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -65,7 +88,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'c': (void)railhead::container_of_cgroup(text); break;
     case 's': (void)railhead::parse_stat(text); break;
     case 'u': (void)railhead::parse_uptime(text); break;
-    case 't': (void)railhead::established_elsewhere(text); break;
+    case 't': fuzz_sockets(text); break;
+    case 'j': fuzz_job(text); break;
     case 'l': fuzz_devlink(text); break;
     case 'd': (void)railhead::netdev_bytes(text); break;
     case 'b': {

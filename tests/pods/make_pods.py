@@ -202,7 +202,46 @@ def two_pods():
     return machine.write()
 
 
-MACHINES = {"two-pods.node": two_pods}
+class Pods:
+    """Containers of containerd on cgroup v2, each in a network namespace of its own."""
+
+    def __init__(self, machine):
+        self.machine = machine
+        self.pid = 2000
+
+    def add(self, digit, namespace, pod, gpus, env, connections):
+        self.pid += 10
+        machine, process = self.machine, self.pid
+        tasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
+        cgroup = f"0::/kubepods.slice/kubepods-pod{uid(digit).replace('-', '_')}.slice/cri-containerd-{identity(digit)}.scope"
+        machine.process(process - 1, "containerd-shim", 1, "0::/system.slice/containerd.service", 1000)
+        machine.link(f"/proc/{process - 1}/cwd", f"{tasks}/{identity(digit)}")
+        machine.file(f"{tasks}/{identity(digit)}/config.json", bundle(
+            containerd_names(namespace, pod, "main"), [(f"/dev/nvidia{gpu}", 195, gpu) for gpu in gpus], env))
+        machine.process(process, "python3", process - 1, cgroup, 2000, f"net:[{4026532000 + process}]")
+        machine.file(f"/proc/{process}/net/tcp", tcp([("0300000A:1F90", "0400000A:0050", "01", process)] * connections))
+        return process
+
+
+def peers():
+    machine = Machine(["Containers that look alike from outside: who has peers, and who is proved to use RDMA."])
+    machine.file("/proc/uptime", "1000.00 3000.00\n")
+    machine.link("/proc/self", "1")
+    machine.link("/proc/1/ns/pid", "pid:[4026531836]")
+    machine.process(1, "systemd", 0, "0::/init.scope", 1)
+    machine.rdma(GET, None, message(GET, u32(INDEX, 0) + text(NAME, "mlx5_0")))
+    pods = Pods(machine)
+    pods.add("1", "serve", "vllm-0", [0, 1], ["WORLD_SIZE=1", "NNODES=1"], 1)
+    pods.add("2", "train", "hung-0", [0, 1, 2, 3], ["NNODES=4"], 0)
+    pods.add("3", "monitoring", "dcgm-exporter-x", range(8), ["NVIDIA_VISIBLE_DEVICES=all"], 1)
+    job = pods.add("4", "train", "efa-0", [4, 5], ["WORLD_SIZE=16"], 1)
+    pods.add("5", "train", "torchrun-0", [6, 7], [], 1)
+    machine.device(0, "mlx5_0", qps=[qp(1, GSI, RTS, kernel="ib_core"), qp(30, DRIVER, RTS, job, domain=8)],
+                   mrs=[mr((1 << 64) - 1, 1, 8, job), mr(4096, 2, 8, job)], pds=[pd(8, 4, job)], ctxs=[ctx(4, job)])
+    return machine.write()
+
+
+MACHINES = {"two-pods.node": two_pods, "peers.node": peers}
 
 if __name__ == "__main__":
     wrong = []

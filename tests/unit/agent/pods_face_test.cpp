@@ -79,6 +79,20 @@ TEST_F(PodsFaceTest, totals_stay_when_the_processes_end) {
   EXPECT_EQ(of_pod("railhead_pod_queue_pairs_seen_total", "a-0"), 7);
 }
 
+TEST_F(PodsFaceTest, a_list_that_failed_once_makes_no_queue_pair_new) {
+  const auto seen = [&] { return of_pod("railhead_pod_queue_pairs_seen_total", "a-0"); };
+  face_->take(usage());
+  auto failed = usage();
+  for (auto& device : failed.devices) {
+    device.queue_pairs = {TableState::interrupted, "interrupted", {}};
+  }
+  face_->take(failed);
+  face_->take(failed);
+  EXPECT_EQ(seen(), 7);
+  face_->take(usage());
+  EXPECT_EQ(seen(), 7);
+}
+
 TEST_F(PodsFaceTest, the_page_is_the_document_of_the_command) {
   EXPECT_EQ(Json::parse(face_->page())["complete"], false);
   face_->take(usage());

@@ -31,7 +31,8 @@ TEST(PodsCommand, says_who_uses_rdma_and_who_fell_back) {
   EXPECT_EQ(job["nics"], Json::array({"mlx5_0", "mlx5_1"}));
   EXPECT_EQ(job["queuePairs"], 7);
   EXPECT_EQ(job["queuePairsReady"], 6);
-  EXPECT_EQ(job["queuePairsConnected"], 4);
+  EXPECT_EQ(job["queuePairsConnected"], 3);
+  EXPECT_EQ(job["queuePairsUnproved"], 1);
   EXPECT_EQ(job["registeredBytes"], 1073745920);
   EXPECT_EQ(job["verdict"], "RDMA");
   EXPECT_EQ(job["evidence"][1]["source"], "netlink res qp");
@@ -49,6 +50,36 @@ TEST(PodsCommand, a_table_for_people) {
   EXPECT_THAT(said.out, HasSubstr("TCP (fallback)"));
   EXPECT_THAT(said.out, Not(HasSubstr("EVIDENCE")));
   EXPECT_THAT(pods({"--explain"}).out, HasSubstr("EVIDENCE"));
+}
+
+TEST(PodsCommand, what_a_job_says_of_its_size_decides_who_has_peers) {
+  const std::vector<std::string> peers = {"pods", "--snapshot",
+                                          source_dir() + "/tests/pods/peers.node", "-o", "json"};
+  const auto said = run(peers);
+  EXPECT_EQ(said.code, kExitProblem) << said.err;
+  std::vector<std::string> verdicts;
+  const auto document = said.json();
+  for (const auto& pod : document["pods"]) {
+    verdicts.push_back(pod["pod"].get<std::string>() + " " + pod["verdict"].get<std::string>() +
+                       (pod["silentFallback"] == true ? " (fallback)" : ""));
+  }
+  EXPECT_THAT(verdicts,
+              testing::ElementsAre("dcgm-exporter-x TCP", "vllm-0 TCP", "efa-0 unknown",
+                                   "hung-0 idle (fallback)", "torchrun-0 TCP (fallback)"));
+  auto ignoring = peers;
+  ignoring.insert(ignoring.end(), {"--pods-ignore", "train/hung-*,train/torchrun-*"});
+  EXPECT_EQ(run(ignoring).code, kExitCannotTell);
+  EXPECT_EQ(run(ignoring).json()["pods"][3]["ignored"], true);
+}
+
+TEST(PodsCommand, memory_that_is_registered_as_a_whole_has_no_size) {
+  const auto peers = source_dir() + "/tests/pods/peers.node";
+  EXPECT_THAT(run({"pods", "--snapshot", peers}).out, HasSubstr("all (ODP)"));
+  EXPECT_THAT(run({"pods", "--snapshot", peers, "--explain"}).out,
+              HasSubstr("2 memory regions, 4096 bytes and 1 of the whole address space"));
+  const auto job = run({"pods", "--snapshot", peers, "-o", "json"}).json()["pods"][2];
+  EXPECT_EQ(job["registeredBytes"], 4096);
+  EXPECT_EQ(job["implicitRegions"], 1);
 }
 
 TEST(PodsCommand, grace_and_all_are_the_callers) {

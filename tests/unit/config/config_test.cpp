@@ -170,6 +170,20 @@ TEST(Config, byte_limits_have_binary_suffixes_and_a_word_for_no_limit) {
     EXPECT_FALSE(parse_byte_limit(bad)) << bad;
 }
 
+TEST(Config, pods_to_ignore_are_patterns_of_namespace_and_pod) {
+  const auto config = from_file("pods:\n  ignore: [monitoring/*, '*/dcgm-exporter-*']\n");
+  ASSERT_TRUE(config);
+  EXPECT_THAT(config->list("pods.ignore"),
+              testing::ElementsAre("monitoring/*", "*/dcgm-exporter-*"));
+  for (const auto* wrong : {"monitoring", "/a", "a/", "a/b/c", "a/b, c"}) {
+    ConfigSources sources;
+    sources.environment["RAILHEAD_PODS_IGNORE"] = wrong;
+    const auto refused = make_config(sources);
+    ASSERT_FALSE(refused) << wrong;
+    EXPECT_THAT(refused.error().message, HasSubstr("is not NAMESPACE/POD"));
+  }
+}
+
 TEST(Config, an_entry_of_a_list_has_no_comma_because_commas_separate_entries) {
   const auto config = from_file("pods:\n  hook: [/bin/notify, 'a,b']\n");
   ASSERT_FALSE(config);

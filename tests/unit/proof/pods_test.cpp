@@ -140,12 +140,68 @@ TEST_F(PodsTest, a_queue_pair_that_receives_without_being_ready_to_send_is_rdma)
   EXPECT_EQ(pod(&before).devices["mlx5_0"].examples.size(), 1U);
 }
 
-TEST_F(PodsTest, queue_pairs_of_drivers_count) {
-  auto pair = connected(17, 1000);
+/// As EFA shows an endpoint: ready as soon as it is made, without a peer.
+QueuePair open_ended(std::uint32_t number) {
+  auto pair = connected(number, 1000);
   pair.type = QpType::driver;
   pair.remote.reset();
-  pairs() = {pair};
+  return pair;
+}
+
+TEST_F(PodsTest, a_drivers_queue_pair_without_a_peer_proves_nothing_by_being_there) {
+  pairs() = {open_ended(17)};
+  job().network->connections = 3;
+  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  EXPECT_THAT(pod().why, HasSubstr("1 queue pair of a driver's own kind"));
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_TRUE(view().complete);
+  pairs()[0].remote = 1017;
   EXPECT_EQ(pod().verdict, Verdict::rdma);
+}
+
+TEST_F(PodsTest, traffic_of_a_sole_user_proves_the_use_of_a_drivers_queue_pair) {
+  pairs() = {open_ended(17)};
+  device().traffic.bytes = 0;
+  auto before = usage_;
+  usage_.counted_ticks = 100'200;
+  device().traffic.bytes = 2000;  // what keeps a fabric together
+  EXPECT_EQ(pod(&before).verdict, Verdict::unknown);
+  device().traffic.bytes = 100'000'000;
+  EXPECT_EQ(pod(&before).verdict, Verdict::rdma);
+  EXPECT_EQ(pod(&before).total().connected, 1U);
+  EXPECT_EQ(pod(&before).total().unproved, 0U);
+  usage_.processes.by_id[50] = process(50, "");
+  pairs().push_back(connected(2, 50, 9));  // it may be the host's
+  EXPECT_EQ(pod(&before).verdict, Verdict::unknown);
+  auto ipoib = connected(3, std::nullopt);
+  ipoib.owner.kernel = true;
+  ipoib.type = QpType::datagram;
+  pairs().back() = ipoib;  // or IP over InfiniBand
+  EXPECT_EQ(pod(&before).verdict, Verdict::unknown);
+  pairs().back().owner.kernel_name = "ib_core";
+  EXPECT_EQ(pod(&before).verdict, Verdict::rdma);
+}
+
+TEST_F(PodsTest, packets_of_its_own_prove_the_use_of_a_drivers_queue_pair) {
+  pairs() = {open_ended(17)};
+  const auto before = usage_;
+  EXPECT_EQ(pod(&before).verdict, Verdict::unknown);
+  pairs()[0].send_psn = 9;
+  EXPECT_EQ(pod(&before).verdict, Verdict::rdma);
+}
+
+TEST_F(PodsTest, a_region_of_the_whole_address_space_is_in_no_sum) {
+  constexpr auto kAll = ~std::uint64_t{0};
+  device().memory_regions.objects = {
+      {{1000, false}, kAll, 1, 7}, {{1000, false}, 4096, 2, 7}, {{1000, false}, kAll, 3, 7}};
+  EXPECT_EQ(pod().total().registered_bytes, 4096U);
+  EXPECT_EQ(pod().total().implicit_regions, 2U);
+  EXPECT_EQ(pod().total().regions, 3U);
+  EXPECT_EQ(pod().evidence.at(0).value,
+            "mlx5_0: 3 memory regions, 4096 bytes and 2 of the whole address space (implicit "
+            "on-demand paging)");
+  device().memory_regions.objects = {{{1000, false}, kAll - 1, 1, 7}, {{1000, false}, 4096, 2, 7}};
+  EXPECT_EQ(pod().total().registered_bytes, kAll);
 }
 
 TEST_F(PodsTest, the_context_tells_whose_an_object_is_whose_thread_ended) {
@@ -211,6 +267,8 @@ TEST_F(PodsTest, connections_to_elsewhere_without_queue_pairs_are_tcp) {
 TEST_F(PodsTest, without_a_look_at_its_sockets_it_is_unknown) {
   job().network.reset();
   EXPECT_EQ(pod().verdict, Verdict::unknown);
+  job().network_problem = "/proc/1000/net/tcp: larger than our limit";
+  EXPECT_THAT(pod().why, HasSubstr("cannot be seen: /proc/1000/net/tcp: larger than our limit"));
 }
 
 TEST_F(PodsTest, a_refusing_kernel_makes_it_unknown_with_the_reason) {
@@ -258,11 +316,59 @@ TEST_F(PodsTest, several_gpus_peers_age_and_no_queue_pair_are_a_silent_fallback)
 
 TEST_F(PodsTest, ranks_on_other_nodes_are_peers_too) {
   EXPECT_FALSE(pod().silent_fallback);
-  holders_[0].world_size = 2;  // as many ranks as GPUs
+  holders_[0].job.ranks = 2;  // as many as GPUs
   EXPECT_FALSE(pod().silent_fallback);
-  holders_[0].world_size = 16;
+  holders_[0].job.ranks = 16;
   EXPECT_TRUE(pod().silent_fallback);
   EXPECT_EQ(pod().verdict, Verdict::idle);
+  EXPECT_EQ(
+      pod().why,
+      "no queue pair and no TCP connection to elsewhere; a silent fallback: it holds 2 GPUs "
+      "of a node with RDMA NICs and was given none of them; its environment speaks of 16 ranks");
+}
+
+TEST_F(PodsTest, nodes_are_not_compared_with_gpus) {
+  holders_[0].gpus = {"GPU-0", "GPU-1", "GPU-2", "GPU-3"};
+  holders_[0].job.nodes = 4;
+  EXPECT_TRUE(pod().silent_fallback);
+  holders_[0].job = {1, 16};  // one container of a larger world
+  EXPECT_TRUE(pod().silent_fallback);
+}
+
+TEST_F(PodsTest, a_job_that_says_it_is_alone_has_no_peers_whatever_it_is_connected_to) {
+  job().network->connections = 3;
+  holders_[0].job.nodes = 1;
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_EQ(pod().verdict, Verdict::tcp);
+  EXPECT_EQ(pod().evidence.back(), (Evidence{"environment", "1 node"}));
+  holders_[0].job = {std::nullopt, 2};
+  EXPECT_FALSE(pod().silent_fallback);
+  holders_[0].job = {};
+  EXPECT_TRUE(pod().silent_fallback);
+}
+
+TEST_F(PodsTest, a_scraped_monitor_of_all_gpus_is_no_job_unless_it_says_so) {
+  job().network->connections = 1;
+  holders_[0].gpus_by_all = true;
+  EXPECT_TRUE(pod().silent_fallback);  // two of eight: somebody dealt them
+  node_.gpus.resize(2);
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_EQ(pod().verdict, Verdict::tcp);
+  holders_[0].job.nodes = 2;
+  EXPECT_TRUE(pod().silent_fallback);
+}
+
+TEST_F(PodsTest, pods_that_the_operator_ignores_are_judged_and_no_fallback) {
+  job().network->connections = 1;
+  const auto ignoring = [&](std::string pattern) {
+    return judge_pods(usage_, nullptr, node_, holders_, {300, false, {std::move(pattern)}}).pods[0];
+  };
+  EXPECT_FALSE(ignoring("ns/j*").silent_fallback);
+  EXPECT_TRUE(ignoring("ns/j*").ignored);
+  EXPECT_EQ(ignoring("ns/j*").verdict, Verdict::tcp);
+  EXPECT_THAT(ignoring("ns/j*").why, HasSubstr("; pods.ignore names it, else a silent fallback"));
+  EXPECT_TRUE(ignoring("other/*").silent_fallback);
+  EXPECT_FALSE(ignoring("other/*").ignored);
 }
 
 TEST_F(PodsTest, no_fallback_without_rdma_nics_or_with_another_container_of_the_pod_on_rdma) {
@@ -327,6 +433,38 @@ TEST_F(PodsTest, totals_never_decrease_when_processes_end_or_the_container_start
   ledger.update(view(&before), 2.0);
   EXPECT_EQ(ledger.find(key)->queue_pairs, 3U);
   EXPECT_EQ(ledger.find(key)->seconds[static_cast<std::size_t>(Verdict::rdma)], 2.0);
+}
+
+TEST_F(PodsTest, a_reading_without_a_list_makes_no_queue_pair_new_nor_quiet) {
+  pairs() = {connected(17, 1000), connected(18, 1000)};
+  auto good = usage_;
+  auto failed = usage_;
+  failed.devices[0].queue_pairs = {TableState::interrupted, "interrupted", {}};
+  EXPECT_EQ(pod(&failed).total().moving, std::nullopt);
+  EXPECT_EQ(pod(&failed).why, "2 connected queue pairs on mlx5_0");
+  carry_over(failed, Usage(good));
+  EXPECT_EQ(pod(&failed).total().appeared, 0U);
+  EXPECT_EQ(pod(&failed).total().moving, 0U);
+  failed.devices.clear();
+  failed.rdma = TableState::denied;
+  auto gone = failed;
+  gone.rdma = TableState::gone;
+  carry_over(failed, Usage(good));
+  EXPECT_EQ(pod(&failed).total().appeared, 0U);
+  carry_over(gone, Usage(good));  // its driver was unloaded: numbers begin again
+  EXPECT_EQ(pod(&gone).total().appeared, 2U);
+}
+
+TEST_F(PodsTest, quiet_is_said_only_where_all_devices_could_be_compared) {
+  auto other = device();
+  other.device = {1, "mlx5_1"};
+  other.queue_pairs.objects = {connected(30, 1000)};
+  usage_.devices.push_back(other);
+  pairs() = {connected(17, 1000)};
+  auto before = usage_;
+  EXPECT_EQ(pod(&before).total().moving, 0U);
+  before.devices[1].queue_pairs = {TableState::interrupted, "interrupted", {}};
+  EXPECT_EQ(pod(&before).total().moving, std::nullopt);
 }
 
 TEST_F(PodsTest, a_number_that_is_used_again_by_another_is_a_new_queue_pair) {

@@ -30,7 +30,7 @@ TEST(Bundle, names_devices_and_gpus_are_read) {
   ASSERT_EQ(bundle.mounts.size(), 1U);
   EXPECT_TRUE(bundle.mounts[0].read_write);
   EXPECT_TRUE(names_gpus(bundle));
-  EXPECT_EQ(world_size(bundle), 16U);
+  EXPECT_EQ(bundle.env.size(), 3U);
 }
 
 TEST(Bundle, what_a_snapshot_keeps_says_the_same_and_no_secret) {

@@ -69,6 +69,30 @@ TEST(ReadUsage, each_failure_of_the_kernel_has_a_name) {
   EXPECT_EQ(state("EFBIG"), TableState::failed);
 }
 
+/// Of mlx5_0, with these files more.
+std::optional<std::uint64_t> traffic_with(std::string files) {
+  // Below the folder that the class has a link to.
+  const std::string_view in_class = "/sys/class/infiniband/mlx5_0/";
+  const auto text = two_pods();
+  const std::string_view way = "\nl /sys/class/infiniband/mlx5_0 -> ../../";
+  const auto link = text.find(way) + way.size();
+  const auto folder = "/sys/" + text.substr(link, text.find('\n', link) - link) + "/";
+  for (auto at = files.find(in_class); at != std::string::npos; at = files.find(in_class)) {
+    files.replace(at, in_class.size(), folder);
+  }
+  return usage_of(text + files).devices[0].traffic.bytes;
+}
+
+TEST(ReadUsage, efa_counts_bytes_by_names_of_its_own) {
+  const std::string port = "/sys/class/infiniband/mlx5_0/ports/1/";
+  const std::string own =
+      "t " + port + "hw_counters/rx_bytes 1000\nt " + port + "hw_counters/tx_bytes 50\n";
+  EXPECT_EQ(traffic_with(own), 1050U);
+  EXPECT_EQ(traffic_with(own + "t " + port + "counters/port_rcv_data 1\nt " + port +
+                         "counters/port_xmit_data 2\n"),
+            12U);
+}
+
 TEST(ReadUsage, a_kernel_without_contexts_still_tells_of_queue_pairs) {
   auto text = two_pods();
   for (auto at = text.find("t /.netlink/rdma/22."); at != std::string::npos;

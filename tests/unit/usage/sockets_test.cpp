@@ -74,5 +74,70 @@ TEST(Sockets, descriptors_that_may_not_be_seen_leave_it_unknown) {
   EXPECT_FALSE(read_network_use(*host_with("net:[2]", ""), "/proc", {6}));
 }
 
+TEST(Sockets, pieces_of_a_table_say_what_the_whole_says) {
+  const auto text = line("0100000A:1F90", "0200000A:0050", "01", 31) +
+                    line("0100000A:1F90", "0300000A:0050", "01", 32);
+  for (std::size_t size = 1; size < text.size(); ++size) {
+    EstablishedElsewhere table;
+    for (std::size_t at = 0; at < text.size(); at += size) {
+      ASSERT_TRUE(table.add(std::string_view(text).substr(at, size)));
+    }
+    ASSERT_THAT(std::move(table).inodes(), ElementsAre(31U, 32U)) << size;
+  }
+}
+
+TEST(Sockets, a_table_without_lines_or_with_too_many_is_full) {
+  EstablishedElsewhere endless;
+  EXPECT_TRUE(endless.add(std::string(EstablishedElsewhere::kMaxLineBytes, 'x')));
+  EXPECT_FALSE(endless.add("x"));
+  EXPECT_TRUE(endless.is_full());
+  EstablishedElsewhere crowded;
+  const auto one = line("0100000A:1F90", "0200000A:0050", "01", 31);
+  for (std::size_t i = 0; i < EstablishedElsewhere::kMaxConnections; ++i) {
+    ASSERT_TRUE(crowded.add(one));
+  }
+  EXPECT_FALSE(crowded.add(one));
+  EXPECT_EQ(std::move(crowded).inodes().size(), EstablishedElsewhere::kMaxConnections);
+}
+
+/// Process 7 in a namespace of its own, with these tables.
+Result<NetworkUse> use_of(const std::string& tables) {
+  const auto host = SnapshotHost::parse(
+                        "railhead-snapshot 1\nl /proc/1/ns/net -> net:[1]\n"
+                        "l /proc/7/ns/net -> net:[2]\n" +
+                        tables)
+                        .value();
+  return read_network_use(*host, "/proc", {7});
+}
+
+TEST(Sockets, a_table_that_cannot_be_read_leaves_open_what_the_other_does_not_show) {
+  const auto unread = use_of("e /proc/7/net/tcp EFBIG\nt /proc/7/net/tcp6 sl\n");
+  ASSERT_FALSE(unread);
+  EXPECT_EQ(unread.error().message, "/proc/7/net/tcp: larger than our limit");
+  EXPECT_FALSE(use_of("t /proc/7/net/tcp sl\ne /proc/7/net/tcp6 EACCES\n"));
+  EXPECT_EQ(use_of("t /proc/7/net/tcp sl\n").value().connections, 0U);  // no IPv6 here
+  const auto one = line("0100000A:1F90", "0200000A:0050", "01", 31);
+  EXPECT_EQ(use_of("e /proc/7/net/tcp6 EACCES\nf /proc/7/net/tcp " + std::to_string(one.size()) +
+                   "\n" + one + "\n")
+                .value()
+                .connections,
+            1U);
+}
+
+TEST(Sockets, more_processes_than_are_looked_at_leave_it_open_unless_one_holds_a_connection) {
+  std::vector<std::uint32_t> many = {7};
+  for (std::uint32_t i = 0; i < 1024; ++i) many.push_back(100 + i);
+  const auto none = read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many);
+  ASSERT_FALSE(none);
+  EXPECT_EQ(none.error().message, "more than 1024 processes may hold them");
+  EXPECT_EQ(
+      read_network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"), "/proc", many)
+          .value()
+          .connections,
+      1U);
+  many.pop_back();
+  EXPECT_TRUE(read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many));
+}
+
 }  // namespace
 }  // namespace railhead::test

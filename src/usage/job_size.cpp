@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usage/job_size.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+/// torchrun's (--nnodes, as its PET_ variable), launchers' scripts, Slurm's, LeaderWorkerSet's.
+constexpr std::array<std::string_view, 5> kNodeVariables = {
+    "NNODES", "PET_NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "LWS_GROUP_SIZE"};
+
+/// PyTorch's, Open MPI's, those of PMI (MPICH, Intel MPI) and of MVAPICH, Slurm's.
+constexpr std::array<std::string_view, 5> kRankVariables = {
+    "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
+constexpr std::string_view kWorldSize = "WORLD_SIZE";
+constexpr std::string_view kRank = "RANK";
+
+constexpr std::array<std::string_view, 2> kGpuVariables = {"NVIDIA_VISIBLE_DEVICES",
+                                                           "AMD_VISIBLE_DEVICES"};
+
+bool is_named(std::string_view variable, std::string_view name) {
+  return variable.size() > name.size() && variable[name.size()] == '=' &&
+         variable.starts_with(name);
+}
+
+std::optional<std::string_view> value_of(const std::vector<std::string_view>& env,
+                                         std::string_view name) {
+  const auto found = std::find_if(env.rbegin(), env.rend(), [&](std::string_view variable) {
+    return is_named(variable, name);
+  });
+  if (found == env.rend()) return std::nullopt;
+  return trim(found->substr(name.size() + 1));
+}
+
+std::optional<std::uint64_t> positive(std::string_view text) {
+  const auto number = parse_unsigned(text);
+  if (!number || *number == 0) return std::nullopt;
+  return *number;
+}
+
+std::optional<std::uint64_t> count_of(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return positive(text);
+  const auto least = positive(text.substr(0, colon));
+  const auto most = positive(text.substr(colon + 1));
+  if (!least || !most || (*least == 1 && *most != 1)) return std::nullopt;
+  return least;
+}
+
+template <typename Names>
+std::optional<std::uint64_t> largest(const std::vector<std::string_view>& env, const Names& names) {
+  std::optional<std::uint64_t> found;
+  for (const auto name : names) {
+    const auto value = value_of(env, name);
+    const auto count = value ? count_of(*value) : std::nullopt;
+    if (count) found = std::max(found.value_or(0), *count);
+  }
+  return found;
+}
+
+template <typename Names>
+bool is_any(std::string_view variable, const Names& names) {
+  return std::any_of(names.begin(), names.end(),
+                     [&](std::string_view name) { return is_named(variable, name); });
+}
+
+}  // namespace
+
+bool is_job_variable(std::string_view variable) {
+  return is_any(variable, kNodeVariables) || is_any(variable, kRankVariables) ||
+         is_named(variable, kRank);
+}
+
+JobSize job_size(const std::vector<std::string_view>& env) {
+  JobSize size{largest(env, kNodeVariables), largest(env, kRankVariables)};
+  const auto world = value_of(env, kWorldSize);
+  if (!size.nodes && world && value_of(env, kRank)) size.nodes = positive(*world);
+  return size;
+}
+
+bool asks_for_all_gpus(const std::vector<std::string_view>& env) {
+  return std::any_of(kGpuVariables.begin(), kGpuVariables.end(),
+                     [&](std::string_view name) { return value_of(env, name) == "all"; });
+}
+
+}  // namespace railhead

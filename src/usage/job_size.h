@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the environment that a container was started with says of the job that it is part of.
+// Invariants:
+//   * nodes and ranks are counted apart: four nodes are more than one whatever GPUs each has, eight
+//     ranks are one node's where it has eight GPUs;
+//   * WORLD_SIZE is PyTorch's number of ranks. Where RANK stands beside it, the whole container is
+//     one rank (Kubeflow's training operator before it knew of ranks within a pod), so it counts
+//     containers, unless another variable says how many those are;
+//   * of one variable the last occurrence counts, as for the program; of several the largest.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace railhead {
+
+struct JobSize {
+  std::optional<std::uint64_t> nodes;  ///< or pods; at least 1
+  std::optional<std::uint64_t> ranks;  ///< at least 1
+
+  friend bool operator==(const JobSize&, const JobSize&) = default;
+};
+
+/// "NAME=value" of a name that job_size() reads: a number, no secret.
+bool is_job_variable(std::string_view variable);
+
+/// Absent what the environment does not say. An elastic range ("1:4") says the least, unless that
+/// is one node, which it may be or not.
+JobSize job_size(const std::vector<std::string_view>& env);
+
+/// NVIDIA_VISIBLE_DEVICES or AMD_VISIBLE_DEVICES is "all": images say so, and monitors are given
+/// every GPU by it without having been allocated one.
+bool asks_for_all_gpus(const std::vector<std::string_view>& env);
+
+}  // namespace railhead
