@@ -20,11 +20,12 @@ using Words = std::set<std::string>;
 /// The cells of the table below a head line, row by row.
 std::vector<std::vector<std::string>> table(const std::string& document, const std::string& head) {
   std::ifstream file(test::source_dir() + "/docs/" + document);
-  std::stringstream text;
-  text << file.rdbuf();
+  std::stringstream stream;
+  stream << file.rdbuf();
+  const auto text = stream.str();
   std::vector<std::vector<std::string>> rows;
   bool inside = false;
-  for (const auto line : split(text.str(), '\n')) {
+  for (const auto line : split(text, '\n')) {
     if (line.starts_with(head)) inside = true;
     if (inside && !line.starts_with('|')) break;
     if (!inside || line.starts_with(head) || line.starts_with("|--")) continue;
