@@ -26,6 +26,7 @@ void add_agent_command(CLI::App& program, Invocation& invocation) {
     if (!spec.flag.empty() && spec.key != "host.ncclTopo") keys.push_back(spec.key);
   }
   add_settings(*app, invocation, keys);
+  add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);
   app->callback([&invocation] {
     invocation.run = [&invocation] {

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include <algorithm>
+#include <array>
 #include <ostream>
 
 #include "agent/agent.h"
@@ -29,6 +30,9 @@ std::vector<std::string> Invocation::config_paths() const {
 Result<ConfigSources> Invocation::sources() const {
   ConfigSources sources;
   sources.environment = environment;
+  for (const auto& [name, value] : variables) {
+    if (!value.empty()) sources.environment[name] = value;
+  }
   sources.flags = flags;
   for (const auto& path : config_files) {
     auto text = TRY(read_input_file(path, kMaxConfigBytes));
@@ -78,6 +82,24 @@ void add_settings(CLI::App& app, Invocation& invocation,
            std::string(spec->help) + " [" +
                (spec->fallback.empty() ? "none" : std::string(spec->fallback)) + "]")
         ->type_name(std::string(spec->shape));
+  }
+}
+
+void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation) {
+  const auto describe = [](CLI::Option& option, const char* variable, const char* shape) {
+    option.type_name(shape)->group("Options of k8s-rdma-device-plugin");
+    option.description("the same as " + std::string(variable));
+  };
+  for (const auto& [flag, variable, shape] :
+       {std::array{"--resource-name", "RDMA_RESOURCE_NAME", "NAME"},
+        std::array{"--resource-count", "RDMA_RESOURCE_COUNT", "SLOTS"}}) {
+    describe(*app.add_option(flag, invocation.variables[variable]), variable, shape);
+  }
+  // The word alone is true.
+  for (const auto& [flag, variable] :
+       {std::array{"--enable-device-plugin{true}", "RDMA_ENABLE_DEVICE_PLUGIN"},
+        std::array{"--gpu-rdma-auto-inject{true}", "RDMA_GPU_AUTO_INJECT"}}) {
+    describe(*app.add_flag(flag, invocation.variables[variable]), variable, "true|false");
   }
 }
 

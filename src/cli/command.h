@@ -27,7 +27,8 @@ struct Invocation {
   std::map<std::string, std::string> flags;  ///< by setting key, those that were given
   std::vector<std::string> config_files;
   std::string output = "table";
-  std::function<int()> run;  ///< set by the command that was named
+  std::function<int()> run;                      ///< set by the command that was named
+  std::map<std::string, std::string> variables;  ///< those that a flag says; "": it does not
 
   /// Configuration from the files named by --config (else /etc/railhead/config.yaml if it exists),
   /// the environment and the flags.
@@ -54,6 +55,8 @@ struct Invocation {
 
 /// Options for these settings, from the table: flag, help, default and environment variable.
 void add_settings(CLI::App& app, Invocation& invocation, const std::vector<std::string_view>& keys);
+/// Those of k8s-rdma-device-plugin, each the same as its variable.
+void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation);
 void add_config_option(CLI::App& app, Invocation& invocation);
 /// --host-root, --snapshot and --nccl-topo.
 void add_machine_options(CLI::App& app, Invocation& invocation);

@@ -29,7 +29,7 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
   program.set_version_flag("--version", "railhead " + std::string(kVersion));
   program.footer(kFooter);
   program.require_subcommand(1);
-  Invocation invocation{environment, out, err, {}, {}, "table", {}};
+  Invocation invocation{environment, out, err, {}, {}, "table", {}, {}};
   for (const auto add : kCommands) add(program, invocation);
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());

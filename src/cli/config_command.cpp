@@ -134,6 +134,7 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
     if (!spec.flag.empty()) keys.push_back(spec.key);
   }
   add_settings(*app, invocation, keys);
+  add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);
   app->callback([&invocation] {

@@ -221,7 +221,12 @@ Status ConfigBuilder::add_shared_plugin_file(const std::string& name, Value root
     if (*seconds == 0) {
       config_.warnings_.push_back(context + " 0 ignored: changes of the machine are followed");
     } else {
-      TRY_STATUS(set(*find_setting("host.rescanSeconds"), std::to_string(*seconds), Origin::file,
+      const auto taken = std::min(*seconds, kMaxRescanSeconds);
+      if (taken < *seconds) {
+        config_.warnings_.push_back(context + " " + std::to_string(*seconds) + ": " +
+                                    std::to_string(taken) + " seconds is the longest");
+      }
+      TRY_STATUS(set(*find_setting("host.rescanSeconds"), std::to_string(taken), Origin::file,
                      place_in(name, interval->mark)));
     }
   }
@@ -260,26 +265,33 @@ Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, c
   return set(*find_setting("injection.gpus"), gpu_policy_of(auto_inject), Origin::file, where);
 }
 
-Status ConfigBuilder::add_environment(const std::map<std::string, std::string>& environment) {
-  const bool theirs = std::any_of(kRdmaVariables.begin(), kRdmaVariables.end(),
-                                  [&](const char* name) { return environment.count(name) != 0; });
-  if (theirs) {
-    const auto at = environment.find("RDMA_GPU_AUTO_INJECT");
-    const auto on = at == environment.end() ? Result<bool>(false) : parse_switch(at->second);
-    if (!on) return on.error().context("RDMA_GPU_AUTO_INJECT");
-    TRY_STATUS(set(*find_setting("injection.gpus"), gpu_policy_of(*on), Origin::rdma_environment,
-                   "RDMA_GPU_AUTO_INJECT"));
-    Value variables;
-    variables.kind = Value::Kind::map;
-    for (const char* name : kRdmaVariables) {
-      const auto found = environment.find(name);
-      if (found != environment.end()) {
-        variables.entries.push_back({name, {}, text_value(found->second)});
-      }
+Status ConfigBuilder::add_rdma_variables(const std::map<std::string, std::string>& environment) {
+  Value variables;
+  variables.kind = Value::Kind::map;
+  for (const char* name : kRdmaVariables) {
+    const auto at = environment.find(name);
+    if (at != environment.end() && !at->second.empty()) {
+      variables.entries.push_back({name, {}, text_value(at->second)});
     }
-    config_.pool_sources_.push_back(
-        {PoolSource::Shape::rdma_environment, "environment", std::move(variables)});
   }
+  if (variables.entries.empty()) return {};
+  const auto& gpus = *find_setting("injection.gpus");
+  if (const auto* said = variables.find("RDMA_GPU_AUTO_INJECT")) {
+    const auto on = parse_switch(said->scalar);
+    if (!on) return on.error().context("RDMA_GPU_AUTO_INJECT");
+    TRY_STATUS(set(gpus, gpu_policy_of(*on), Origin::rdma_environment, "RDMA_GPU_AUTO_INJECT"));
+  } else if (config_.entry(gpus.key).origin == Origin::fallback) {
+    // Its default holds against ours, not against what a file says.
+    TRY_STATUS(set(gpus, gpu_policy_of(false), Origin::rdma_environment,
+                   "RDMA_GPU_AUTO_INJECT, by default"));
+  }
+  config_.pool_sources_.push_back(
+      {PoolSource::Shape::rdma_environment, "environment", std::move(variables)});
+  return {};
+}
+
+Status ConfigBuilder::add_environment(const std::map<std::string, std::string>& environment) {
+  TRY_STATUS(add_rdma_variables(environment));
   for (const auto& spec : all_settings()) {
     const auto at = environment.find(std::string(spec.variable));
     if (at == environment.end() || at->second.empty()) continue;

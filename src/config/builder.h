@@ -26,6 +26,9 @@ class ConfigBuilder {
   Status add_shared_plugin_file(const std::string& name, Value root);
   Status add_k8s_rdma_device_plugin_file(const std::string& name, const Value& root);
 
+  /// The variables of k8s-rdma-device-plugin; one that is empty is not there.
+  Status add_rdma_variables(const std::map<std::string, std::string>& environment);
+
   Config config_;
 };
 

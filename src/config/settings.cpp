@@ -99,8 +99,9 @@ Status a_plugin_name(std::string_view text) {
 
 Status an_interval(std::string_view text) {
   const auto seconds = parse_unsigned(text);
-  if (seconds && *seconds >= 1 && *seconds <= 86400) return {};
-  return Error{ErrorCode::malformed, quoted(text) + " is not 1 to 86400 seconds"};
+  if (seconds && *seconds >= 1 && *seconds <= kMaxRescanSeconds) return {};
+  return Error{ErrorCode::malformed,
+               quoted(text) + " is not 1 to " + std::to_string(kMaxRescanSeconds) + " seconds"};
 }
 
 Status seconds_or_none(std::string_view text) {

@@ -30,6 +30,8 @@ struct SettingSpec {
   Change change = Change::restart;
 };
 
+inline constexpr std::int64_t kMaxRescanSeconds = 86400;
+
 /// What a NIC's device nodes are called in configurations.
 inline constexpr std::array<std::string_view, 4> kDeviceClasses{"uverbs", "rdma_cm", "umad",
                                                                 "issm"};

@@ -96,6 +96,9 @@ Result<std::vector<Selector>> read_selectors(Section& item, std::string_view key
   const Value* value = item.find(key);
   if (value == nullptr) return selectors;
   const bool list = value->kind == Value::Kind::list;
+  if (list && value->items.empty() && key == "include") {
+    return item.error(key, "an empty list selects nothing; leave it out, or name what it selects");
+  }
   const std::size_t count = list ? value->items.size() : 1;
   for (std::size_t i = 0; i < count; ++i) {
     const auto path = item.path_of(key) + (list ? "[" + std::to_string(i) + "]" : "");

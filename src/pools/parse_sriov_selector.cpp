@@ -33,19 +33,22 @@ Status add_rows(Section& section, const std::array<KeyRow, Size>& rows, Selector
   return {};
 }
 
-/// `pfNames` and `rootDevices`. A range that cannot be read matches nothing there, too.
+/// `pfNames` and `rootDevices`.
 Status add_functions(Section& section, std::string_view key, Fact fact, Selector& into,
                      std::vector<std::string>& warnings) {
   const auto texts = TRY(section.texts(key));
   if (texts.empty()) return {};
   Condition condition{fact, std::string(key), {}, Match::any_case, {}};
+  const auto warn = [&](const Error& error, std::string_view consequence) {
+    warnings.push_back(section.place(key) + ": " + section.path_of(key) + ": " + error.message +
+                       "; " + std::string(consequence));
+  };
   for (const auto& text : texts) {
-    auto range = FunctionRange::parse(text);
+    auto range = FunctionRange::parse_what_can_be_read(text, warn);
     if (range) {
       condition.functions.push_back(*std::move(range));
     } else {
-      warnings.push_back(section.place(key) + ": " + section.path_of(key) + ": " +
-                         range.error().message + "; it matches nothing");
+      warn(range.error(), "it matches nothing");
     }
     condition.values.push_back(text);
   }

@@ -2,6 +2,9 @@
 #include "pools/pool_spec.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 
@@ -32,6 +35,16 @@ std::string_view to_string(FunctionKind kind) {
 }
 
 Result<FunctionRange> FunctionRange::parse(std::string_view text) {
+  std::optional<Error> wrong;
+  auto range = parse_what_can_be_read(text, [&](const Error& error, std::string_view) {
+    if (!wrong) wrong = error;
+  });
+  if (wrong) return *std::move(wrong);
+  return range;
+}
+
+Result<FunctionRange> FunctionRange::parse_what_can_be_read(std::string_view text,
+                                                            const Warn& warn) {
   const auto malformed = [&](const std::string& why) {
     return Error{ErrorCode::malformed, quoted(text) + ": " + why};
   };
@@ -39,17 +52,25 @@ Result<FunctionRange> FunctionRange::parse(std::string_view text) {
   FunctionRange range{std::string(text.substr(0, hash)), {}};
   if (range.parent.empty()) return malformed("names no physical function");
   if (hash == std::string_view::npos) return range;
+  std::vector<std::pair<Error, std::string_view>> wrong;
   for (const auto part : split(text.substr(hash + 1), ',')) {
     const auto dash = part.find('-');
     const auto first = parse_unsigned(part.substr(0, dash));
     const auto last =
         dash == std::string_view::npos ? first : parse_unsigned(part.substr(dash + 1));
     if (!first || !last || *first > 0xffffffffU || *last > 0xffffffffU) {
-      return malformed(quoted(part) + " is neither a number nor a range such as 2-7");
+      wrong.emplace_back(malformed(quoted(part) + " is neither a number nor a range such as 2-7"),
+                         "only what stands before it counts");
+      break;
     }
-    if (*last < *first) return malformed(quoted(part) + " ends before it begins");
+    if (*last < *first) {
+      wrong.emplace_back(malformed(quoted(part) + " ends before it begins"), "it is passed over");
+      continue;
+    }
     range.ranges.emplace_back(static_cast<unsigned>(*first), static_cast<unsigned>(*last));
   }
+  if (range.ranges.empty()) return wrong.front().first;
+  for (const auto& [error, consequence] : wrong) warn(error, consequence);
   return range;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -49,6 +50,11 @@ struct FunctionRange {
 
   /// Malformed: no name, an empty list, a text that is no number, an end below its start.
   static Result<FunctionRange> parse(std::string_view text);
+  /// The same as sriov-network-device-plugin takes it, from left to right: what stands before a
+  /// part that cannot be read counts, and one that ends before it begins is passed over. `warn`
+  /// gets what is wrong and what comes of it. Malformed: nothing is left.
+  using Warn = std::function<void(const Error& error, std::string_view consequence)>;
+  static Result<FunctionRange> parse_what_can_be_read(std::string_view text, const Warn& warn);
 
   [[nodiscard]] bool covers(unsigned index) const;
 

@@ -105,6 +105,16 @@ TEST(Program, config_tells_who_said_a_value) {
   EXPECT_TRUE(seen);
 }
 
+TEST(Program, the_flags_of_k8s_rdma_device_plugin_are_its_variables) {
+  const auto said = run({"config", "--resource-name", "a.io/b", "--resource-count=7",
+                         "--enable-device-plugin=true", "--gpu-rdma-auto-inject"});
+  EXPECT_EQ(said.code, kExitOk) << said.err;
+  EXPECT_THAT(said.out, testing::ContainsRegex("a.io/b +shared +7 "));
+  EXPECT_THAT(said.out, testing::ContainsRegex("injection.gpus +closest .*RDMA_GPU_AUTO_INJECT"));
+  EXPECT_THAT(run({"config", "--enable-device-plugin=maybe"}).err,
+              HasSubstr("RDMA_ENABLE_DEVICE_PLUGIN: \"maybe\""));
+}
+
 TEST(Program, config_tells_which_pools_all_files_make_and_where) {
   const TextFile ours("pools:\n  - name: a.io/rail\n    slotsPerNic: 4\n");
   const TextFile theirs(R"({"configList": [{"resourceName": "hca", "rdmaHcaMax": 7, "extra": 1,

@@ -157,6 +157,26 @@ TEST(Config, the_shared_plugins_interval_is_how_often_the_machine_is_read_again)
   EXPECT_FALSE(with("\"often\""));
 }
 
+TEST(Config, an_interval_that_is_too_long_is_the_longest_and_named) {
+  const auto config = from_file(R"({"configList": [], "periodicUpdateInterval": 100000})");
+  ASSERT_TRUE(config) << config.error().message;
+  EXPECT_EQ(config->text("host.rescanSeconds"), "86400");
+  EXPECT_THAT(config->warnings(),
+              testing::ElementsAre(HasSubstr("periodicUpdateInterval 100000: 86400 seconds")));
+}
+
+TEST(Config, the_default_of_a_variable_that_is_not_there_does_not_beat_a_file) {
+  const auto gpus = [](const std::string& file, std::map<std::string, std::string> variables) {
+    return make_config({{{"a.yaml", file}}, std::move(variables), {}})->text("injection.gpus");
+  };
+  const std::map<std::string, std::string> count{{"RDMA_RESOURCE_COUNT", "7"}};
+  EXPECT_EQ(gpus("", count), "none");
+  EXPECT_EQ(gpus("resourceCount: 5\ngpuRdmaAutoInject: true\n", count), "closest");
+  EXPECT_EQ(gpus("injection: {gpus: closest}\n", count), "closest");
+  EXPECT_EQ(gpus("injection: {gpus: closest}\n", {{"RDMA_GPU_AUTO_INJECT", "false"}}), "none");
+  EXPECT_EQ(gpus("", {{"RDMA_GPU_AUTO_INJECT", ""}}), "closest");
+}
+
 TEST(Config, an_empty_file_says_nothing) {
   EXPECT_TRUE(from_file(""));
   EXPECT_TRUE(from_file("# only a comment\n"));

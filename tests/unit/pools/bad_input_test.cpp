@@ -72,13 +72,18 @@ TEST(BadPools, a_count_that_no_kubelet_could_list_is_an_error) {
 
 TEST(BadPools, an_impossible_range_matches_nothing_and_is_named) {
   for (const std::string range :
-       {"ens785f0#7-2", "ens785f0#", "ens785f0#a", "ens785f0#1-", "ens785f0#-3", "ens785f0#1,,2",
+       {"ens785f0#7-2", "ens785f0#", "ens785f0#a", "ens785f0#1-", "ens785f0#-3", "ens785f0#,2",
         "ens785f0#0-99999999999999999999", "#0-3"}) {
     const auto parsed = parse_text(sriov(R"({"pfNames": [")" + range + R"("]})"));
     ASSERT_TRUE(parsed) << range;
     EXPECT_THAT(parsed->warnings, testing::ElementsAre(HasSubstr("\"" + range + "\""))) << range;
     EXPECT_THAT(Pooled(documented_machine(), parsed->specs).members(), IsEmpty()) << range;
   }
+}
+
+TEST(BadPools, a_list_of_selectors_that_is_empty_selects_nothing_and_is_an_error) {
+  EXPECT_THAT(error_of(ours("include: []")), HasSubstr("include: an empty list selects nothing"));
+  EXPECT_EQ(error_of(ours("exclude: []")), "");
 }
 
 TEST(BadPools, a_name_that_is_too_long_is_an_error_in_every_file) {

@@ -52,6 +52,19 @@ TEST(SriovPluginSelection, all_virtual_functions_of_a_physical_one_by_its_name) 
   EXPECT_EQ(pooled.why("0000:12:00.0"), "pfNames: it is neither a VF nor an SF");
 }
 
+TEST(SriovPluginSelection, what_stands_before_a_part_that_cannot_be_read_counts) {
+  const auto taken = [](const std::string& range, const std::string& warning) {
+    const auto parsed = parse_text(sriov(R"({"pfNames": ["ens1f0#)" + range + R"("]})"));
+    EXPECT_THAT(parsed->warnings, ElementsAre(HasSubstr(warning)));
+    return Pooled(vf_server(), parsed->specs).members();
+  };
+  EXPECT_THAT(taken("1-2,", "\"\" is neither a number nor a range such as 2-7; only what stands"),
+              ElementsAre("0000:11:01.1", "0000:11:01.2"));
+  EXPECT_THAT(taken("1,x,3", "\"x\" is neither"), ElementsAre("0000:11:01.1"));
+  EXPECT_THAT(taken("7-2,3", "\"7-2\" ends before it begins; it is passed over"),
+              ElementsAre("0000:11:01.3"));
+}
+
 TEST(SriovPluginSelection, some_of_them_by_number_with_both_ends) {
   const Pooled pooled(vf_server(), sriov(R"({"pfNames": ["ens9", "ens1f0#0,2-3,7"]})"));
   EXPECT_THAT(pooled.members(),
