@@ -39,7 +39,8 @@ struct RoleOverride {
 
 struct RoleDecision {
   Role role = Role::unknown;
-  std::string reason;  ///< evidence in a short phrase: "InfiniBand 400 Gb/s, the majority's class"
+  std::string reason;   ///< evidence in a short phrase: "InfiniBand 400 Gb/s, the majority's class"
+  std::string doubt{};  ///< what speaks for another role; "" where nothing does
 };
 
 /// Role of every NIC, in the node's order; by evidence, never by device name.
@@ -72,6 +73,8 @@ struct Deal {
   std::vector<std::vector<std::size_t>> cards;
   std::vector<std::size_t> spare;  ///< compute NICs dealt to nobody
   std::size_t per_gpu = 1;         ///< K of the rule
+  /// Low where addresses alone decide, because NUMA nodes are not known; else high.
+  Confidence confidence = Confidence::high;
   std::vector<std::string> warnings;
 };
 

@@ -6,6 +6,7 @@
 
 #include "affinity/affinity.h"
 #include "affinity/card.h"
+#include "affinity/deal_warnings.h"
 #include "affinity/wording.h"
 #include "base/text.h"
 
@@ -71,6 +72,7 @@ class Dealer {
       for (const auto& group : make_groups()) deal_to(group);
     }
     find_spares();
+    if (!node_.gpus.empty()) add_warnings(node_, topology_, deal_);
     return std::move(deal_);
   }
 

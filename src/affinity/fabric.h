@@ -15,7 +15,8 @@ struct CardTraits {
   Card card;
   unsigned functions = 1;  ///< physical functions of the slot, whatever their role
   bool bluefield = false;
-  bool enslaved = false;  ///< its netdev is a member of a bond or bridge
+  bool enslaved = false;     ///< its netdev is a member of a bond or bridge
+  std::string main_route{};  ///< the netdev by which it carries the main default route; "": none
 };
 
 /// What most of a machine's cards are, and so what its GPUs talk through. Elected, because no

@@ -87,6 +87,14 @@ unsigned NicFacts::fewest_functions() const {
   return fewest;
 }
 
+std::string main_route_of(const NicFacts& facts, std::size_t at) {
+  const auto& netdevs = facts.nic(at).netdevs;
+  const auto carrier = std::find_if(netdevs.begin(), netdevs.end(), [&](const std::string& netdev) {
+    return facts.node().carries_main_route(netdev);
+  });
+  return carrier != netdevs.end() ? *carrier : "";
+}
+
 std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t at) {
   const Nic& nic = facts.nic(at);
   if (!nic.pci) return RoleDecision{Role::compute, "a soft device, without a PCI function"};
@@ -95,11 +103,6 @@ std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t at
     return RoleDecision{Role::virtual_function,
                         nic.sub_function ? "a sub-function of " + nic.pci->str()
                                          : "a virtual function of " + pci->physfn->str()};
-  }
-  for (const auto& netdev : nic.netdevs) {
-    if (facts.node().carries_default_route(netdev)) {
-      return RoleDecision{Role::management, "its netdev " + netdev + " carries the default route"};
-    }
   }
   if (pci == nullptr && nic.ports.empty()) {
     return RoleDecision{Role::unknown, "neither its ports nor its PCI function can be read"};

@@ -52,8 +52,11 @@ class NicFacts {
   unsigned widest_ = 0;
 };
 
+/// The netdev by which a NIC carries the node's main default route; "" where it does not.
+std::string main_route_of(const NicFacts& facts, std::size_t nic);
+
 /// The role that a device shows by itself, whatever the other cards are: soft device, virtual
-/// function, default route, NVLink management. Absent: it has to be compared with the others.
+/// function, NVLink management. Absent: it has to be compared with the others.
 std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t nic);
 
 }  // namespace railhead

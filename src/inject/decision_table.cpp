@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <utility>
 
 #include "inject/decide.h"
@@ -43,6 +44,13 @@ std::vector<NicStanding> standings_of(const std::vector<RoleDecision>& roles,
   return standings;
 }
 
+/// Pools count NUMA nodes as the kubelet does, which gets them as hints.
+PoolTable pools_of(const std::vector<PoolSpec>& specs, const Arrangement& arrangement,
+                   const std::vector<NicStanding>& standings) {
+  if (arrangement.numa_of_sysfs.empty()) return make_pools(specs, arrangement.node, standings);
+  return make_pools(specs, with_numa_of_sysfs(arrangement), standings);
+}
+
 /// What an exclusive pool has is handed out by its allocation only.
 void rule_out_exclusive(const PoolTable& pools, std::vector<Usability>& usable) {
   for (std::size_t f = 0; f < pools.functions.size(); ++f) {
@@ -65,8 +73,9 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
       usable_(usability_of(arrangement_.node)),
       policy_(std::move(policy)),
       standings_(standings_of(deal_.roles, usable_)),
-      pools_(make_pools(policy_.pools, arrangement_.node, standings_)),
+      pools_(pools_of(policy_.pools, arrangement_, standings_)),
       cdi_(CdiRegistry::from_files(arrangement_.node.cdi, arrangement_.node.problems)) {
+  topology_.confidence = std::max(topology_.confidence, deal_.confidence);
   const Node& node = arrangement_.node;
   if (arrangement_.for_nccl && !policy_.topology_file.empty()) {
     topology_file_ = TextFile{policy_.topology_file, to_xml(*arrangement_.for_nccl)};
@@ -96,7 +105,7 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
 }
 
 std::vector<std::string> DecisionTable::why_not_in(std::size_t pool) const {
-  return why_not(pools_, arrangement_.node, standings_, pool);
+  return why_not(pools_, with_numa_of_sysfs(arrangement_), standings_, pool);
 }
 
 std::optional<std::size_t> DecisionTable::gpu_by_minor(unsigned minor) const {

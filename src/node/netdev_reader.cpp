@@ -2,7 +2,9 @@
 #include "node/netdev_reader.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
+#include <utility>
 
 #include "base/text.h"
 
@@ -17,32 +19,52 @@ bool usable(std::string_view flags_text) {
   return flags && (*flags & kRouteUp) != 0 && (*flags & kRouteReject) == 0;
 }
 
-/// Iface Destination Gateway Flags RefCnt Use Metric Mask …, numbers in hexadecimal.
-std::optional<std::string> default_of_ipv4(const std::vector<std::string_view>& words) {
+/// Where a row of a table is a default route.
+struct Route {
+  std::string netdev;
+  std::uint64_t metric = 0;
+};
+
+/// Iface Destination Gateway Flags RefCnt Use Metric Mask …, in hexadecimal but for RefCnt, Use and
+/// Metric (Linux net/ipv4/fib_trie.c, fib_route_seq_show()).
+std::optional<Route> default_of_ipv4(const std::vector<std::string_view>& words) {
   if (words.size() < 8 || words[1] != "00000000" || words[7] != "00000000") return std::nullopt;
-  if (!usable(words[3])) return std::nullopt;
-  return std::string(words[0]);
+  const auto metric = parse_unsigned(words[6]);
+  if (!metric || !usable(words[3])) return std::nullopt;
+  return Route{std::string(words[0]), *metric};
 }
 
-/// Destination, prefix length, source, its length, next hop, metric, refcnt, use, flags, device.
-std::optional<std::string> default_of_ipv6(const std::vector<std::string_view>& words) {
+/// Destination, prefix length, source, its length, next hop, metric, refcnt, use, flags, device;
+/// the metric in hexadecimal (Linux net/ipv6/ip6_fib.c, ipv6_route_native_seq_show()).
+std::optional<Route> default_of_ipv6(const std::vector<std::string_view>& words) {
   if (words.size() != 10 || words[1] != "00" || !usable(words[8]) || words[9] == "lo") {
     return std::nullopt;
   }
   if (words[0].find_first_not_of('0') != std::string_view::npos) return std::nullopt;
-  return std::string(words[9]);
+  const auto metric = parse_hex(words[5]);
+  if (!metric) return std::nullopt;
+  return Route{std::string(words[9]), *metric};
 }
 
-using RowReader = std::optional<std::string> (*)(const std::vector<std::string_view>&);
+using RowReader = std::optional<Route> (*)(const std::vector<std::string_view>&);
 
-void collect(Reader& reader, const std::string& file, RowReader row, std::set<std::string>& into) {
+/// Adds the holders of a family's default routes; those of the lowest metric are returned.
+std::set<std::string> collect(Reader& reader, const std::string& file, RowReader row,
+                              std::set<std::string>& holders) {
+  std::set<std::string> first;
   auto text = reader.raw("/proc/1/net/" + file);
   if (!text) text = reader.raw("/proc/net/" + file);
-  if (!text) return;
+  if (!text) return first;
+  std::uint64_t lowest = std::numeric_limits<std::uint64_t>::max();
   for (const auto line : split(*text, '\n')) {
-    auto name = row(split_words(line));
-    if (name && is_plain_text(*name)) into.insert(*std::move(name));
+    const auto route = row(split_words(line));
+    if (!route || !is_plain_text(route->netdev)) continue;
+    holders.insert(route->netdev);
+    if (route->metric < lowest) first.clear();
+    lowest = std::min(lowest, route->metric);
+    if (route->metric == lowest) first.insert(route->netdev);
   }
+  return first;
 }
 
 class NetdevCollector {
@@ -99,25 +121,27 @@ class NetdevCollector {
 
 }  // namespace
 
-std::set<std::string> read_default_routes(Reader& reader) {
-  std::set<std::string> holders;
-  collect(reader, "route", default_of_ipv4, holders);
-  collect(reader, "ipv6_route", default_of_ipv6, holders);
-  return holders;
+DefaultRoutes read_default_routes(Reader& reader) {
+  DefaultRoutes routes;
+  routes.main = collect(reader, "route", default_of_ipv4, routes.holders);
+  auto ipv6 = collect(reader, "ipv6_route", default_of_ipv6, routes.holders);
+  if (routes.main.empty()) routes.main = std::move(ipv6);
+  return routes;
 }
 
 std::vector<Netdev> read_netdevs(Reader& reader, const std::vector<ClassEntry>& net,
                                  const std::set<std::string>& wanted) {
-  const auto default_routes = read_default_routes(reader);
+  const auto routes = read_default_routes(reader);
   NetdevCollector collector(reader, net);
   for (const auto& entry : net) {
     if (entry.pci) collector.keep(entry.name);
   }
   for (const auto& name : wanted) collector.keep(name);
-  for (const auto& name : default_routes) collector.keep(name);
+  for (const auto& name : routes.holders) collector.keep(name);
   std::vector<Netdev> netdevs;
   for (auto& [name, netdev] : collector.take()) {
-    netdev.default_route = default_routes.contains(name);
+    netdev.default_route = routes.holders.contains(name);
+    netdev.main_route = routes.main.contains(name);
     netdevs.push_back(std::move(netdev));
   }
   return netdevs;

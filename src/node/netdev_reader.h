@@ -11,9 +11,16 @@
 
 namespace railhead {
 
-/// Netdevs that hold a default route, IPv4 or IPv6, in the network namespace of process 1 (an
-/// agent's own need not be the node's); where that cannot be seen, in our own.
-std::set<std::string> read_default_routes(Reader& reader);
+/// Netdevs by the default routes that they hold, in the network namespace of process 1 (an agent's
+/// own need not be the node's); where that cannot be seen, in our own.
+struct DefaultRoutes {
+  std::set<std::string> holders;  ///< of any, IPv4 or IPv6
+  /// Of the one that the node's own traffic takes: IPv4's of the lowest metric; only where there is
+  /// none, IPv6's, which every interface learns by itself where a router announces one.
+  std::set<std::string> main;
+};
+
+DefaultRoutes read_default_routes(Reader& reader);
 
 /// `net` are the entries of /sys/class/net; `wanted` names netdevs to keep besides those of PCI
 /// functions. What stands above a kept one (master) and below a kept virtual one (lower_*) is kept

@@ -46,7 +46,7 @@ const Netdev* Node::find_netdev(std::string_view wanted) const {
   return at != netdevs.end() ? &*at : nullptr;
 }
 
-bool Node::carries_default_route(std::string_view name_of_netdev) const {
+bool Node::carries_main_route(std::string_view name_of_netdev) const {
   std::set<std::string, std::less<>> reached{std::string(name_of_netdev)};
   for (bool grew = true; grew;) {
     grew = false;
@@ -61,7 +61,7 @@ bool Node::carries_default_route(std::string_view name_of_netdev) const {
     }
   }
   return std::any_of(netdevs.begin(), netdevs.end(), [&](const Netdev& netdev) {
-    return netdev.default_route && reached.contains(netdev.name);
+    return netdev.main_route && reached.contains(netdev.name);
   });
 }
 

@@ -132,7 +132,8 @@ struct Netdev {
   std::optional<PciAddress> pci;
   std::optional<std::string> operstate;  ///< "up", "down", "unknown"
   std::optional<std::string> master;     ///< bond or bridge above it
-  bool default_route = false;            ///< from proc/1/net/route and ipv6_route
+  bool default_route = false;      ///< holds one, whatever its metric: proc/1/net/route, ipv6_route
+  bool main_route = false;         ///< holds the one that the node's own traffic takes
   std::vector<std::string> lower;  ///< directly below a virtual one: bond members, VLAN parent
 
   friend bool operator==(const Netdev&, const Netdev&) = default;
@@ -205,9 +206,9 @@ struct Node {
   [[nodiscard]] const Nic* find_nic(std::string_view wanted) const;
   [[nodiscard]] const Netdev* find_netdev(std::string_view wanted) const;
 
-  /// Whether a default route leaves through this netdev, itself or by way of a bond, bridge or VLAN
-  /// above it.
-  [[nodiscard]] bool carries_default_route(std::string_view name_of_netdev) const;
+  /// Whether the main default route leaves through this netdev, itself or by way of a bond, bridge
+  /// or VLAN above it.
+  [[nodiscard]] bool carries_main_route(std::string_view name_of_netdev) const;
 
   friend bool operator==(const Node&, const Node&) = default;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +21,10 @@ struct Arrangement {
   /// What NCCL in a container has to be told. Present where the guest's PCI tree says nothing about
   /// switches and another source does.
   std::optional<NcclTopology> for_nccl;
+  std::string machine;  ///< as in Topology
+  std::size_t machine_nics = 0;
+  /// What sysfs says of functions whose NUMA node the source has otherwise.
+  std::map<PciAddress, int> numa_of_sysfs;
   std::vector<std::string> warnings;
 };
 
@@ -35,16 +40,25 @@ bool hides_switches(const Node& node);
 /// A file that does not know every GPU, or none of the NICs, is not of this machine: it is refused
 /// with a warning and the next source is tried. NICs of the same model that it leaves out stay
 /// where sysfs has them, with a warning. Operator's and node's files are compared with what is
-/// known better (a real tree, the table): a GPU that they put nearest to quite other NICs is a
-/// warning.
+/// known better (a real tree, the table): a GPU that they put nearest to other NICs is a warning.
+/// NUMA nodes are the file's where sysfs has none; also where sysfs hides the switches, if the file
+/// names several, all of which the machine has.
+///
+/// An entry of the table that knows none of the NICs is not used either; the NUMA nodes are then
+/// worth no more than low.
 ///
 /// Confidence:
 ///   high    bare metal; a real tree of a known machine; a file or an entry of the table that fits
-///   medium  a tree in a virtual machine that nobody vouches for; a file that leaves out NICs or
-///           contradicts itself; NUMA nodes that leave no choice
+///   medium  a tree in a virtual machine that nobody vouches for; a file or an entry of the table
+///           that leaves out NICs; a file that contradicts itself or what is known better; NUMA
+///           nodes that leave no choice
 ///   low     a file whose PCI domains are random (they may differ between nodes); NUMA nodes where
 ///           several GPUs and several NICs are on one, or that are unknown
 Arrangement arrange(Node node, const std::optional<NcclTopology>& from_operator = std::nullopt);
+
+/// The arranged node with the NUMA nodes of sysfs, where it has any: those that the kernel and the
+/// kubelet count by.
+Node with_numa_of_sysfs(const Arrangement& arrangement);
 
 /// Relations of an arranged node, with its source, confidence and warnings.
 Topology make_topology(const Arrangement& arrangement);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/contradiction.h"
 
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -46,8 +47,11 @@ std::string contradicted_gpus(const Node& reference, const Node& claim, const La
   for (std::size_t g = 0; g < claim.gpus.size(); ++g) {
     const auto by_reference = nearest(right.gpu_nic[g], nics);
     if (by_reference.empty() || !share_a_bridge(right.gpu_nic[g][*by_reference.begin()])) continue;
-    bool agree = false;
-    for (const auto n : nearest(claimed.gpu_nic[g], nics)) agree |= by_reference.contains(n);
+    const auto by_claim = nearest(claimed.gpu_nic[g], nics);
+    const auto within = [](const auto& small, const auto& large) {
+      return std::includes(large.begin(), large.end(), small.begin(), small.end());
+    };
+    const bool agree = within(by_claim, by_reference) || within(by_reference, by_claim);
     if (!agree) gpus.push_back(claim.gpus[g].pci.str());
   }
   return gpus.empty() ? "" : (gpus.size() == 1 ? "GPU " : "GPUs ") + join(gpus, ", ");

@@ -20,14 +20,17 @@ PciDevice bridge_at(const Position& below, std::size_t depth) {
   return bridge;
 }
 
-void put(PciDevice& device, const Position& position) {
+void put(PciDevice& device, const Position& position, NumaOf numa) {
   device.root = position.root;
   device.bridges = position.bridges;
-  if (position.numa_node) device.numa_node = position.numa_node;
+  if (position.numa_node && (numa == NumaOf::layout || !device.numa_node)) {
+    device.numa_node = position.numa_node;
+  }
 }
 
 /// Bridges above moved functions: those of sysfs move along, the others are made.
-void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>& used) {
+void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>& used,
+                 NumaOf numa) {
   std::map<PciAddress, PciDevice> bridges;
   for (const auto* position : used) {
     for (std::size_t depth = 0; depth < position->bridges.size(); ++depth) {
@@ -45,7 +48,9 @@ void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>
     } else if (at->is_bridge()) {
       at->root = bridge.root;
       at->bridges = bridge.bridges;
-      if (bridge.numa_node) at->numa_node = bridge.numa_node;
+      if (bridge.numa_node && (numa == NumaOf::layout || !at->numa_node)) {
+        at->numa_node = bridge.numa_node;
+      }
     }
   }
   std::inplace_merge(pci.begin(), pci.begin() + known, pci.end(),
@@ -72,19 +77,19 @@ const Position* find_position(const Layout& layout, const PciDevice& device) {
   return nullptr;
 }
 
-Node moved(Node node, const Layout& layout) {
+Node moved(Node node, const Layout& layout, NumaOf numa) {
   std::vector<const Position*> used;
   for (auto& device : node.pci) {
     if (device.is_bridge()) continue;
     const Position* position = find_position(layout, device);
     if (position == nullptr) continue;
-    put(device, *position);
+    put(device, *position, numa);
     used.push_back(position);
   }
-  put_bridges(node.pci, used);
-  const auto numa_of = [&](const PciAddress& address, std::optional<int>& numa) {
+  put_bridges(node.pci, used, numa);
+  const auto numa_of = [&](const PciAddress& address, std::optional<int>& own) {
     const PciDevice* device = node.find_pci(address);
-    if (device != nullptr && find_position(layout, *device) != nullptr) numa = device->numa_node;
+    if (device != nullptr && find_position(layout, *device) != nullptr) own = device->numa_node;
   };
   for (auto& gpu : node.gpus) numa_of(gpu.pci, gpu.numa_node);
   for (auto& nic : node.nics) {

@@ -46,10 +46,13 @@ Layout layout_of(const NcclTopology& topology);
 /// src/transport/net_ib merges ports and virtual functions). nullptr: the layout does not say.
 const Position* find_position(const Layout& layout, const PciDevice& device);
 
+/// Whose NUMA node counts where layout and sysfs both have one.
+enum class NumaOf : std::uint8_t { layout, sysfs };
+
 /// The node with the functions of the layout moved to their positions, NUMA nodes of GPUs and NICs
 /// with them, and the layout's bridges that sysfs does not have added as PCI-to-PCI bridges.
 /// Functions the layout does not know stay where they are.
-Node moved(Node node, const Layout& layout);
+Node moved(Node node, const Layout& layout, NumaOf numa = NumaOf::layout);
 
 /// A machine of which nothing but such a file is known (`--nccl-topo`): GPUs numbered by PCI
 /// address, a NIC for each distinct <net> name (several ports of a name are ports of one device)

@@ -23,7 +23,7 @@ Model model_of(const PciDevice& function) {
 
 bool is_management(const Node& node, const Nic& nic) {
   return std::any_of(nic.netdevs.begin(), nic.netdevs.end(),
-                     [&](const std::string& name) { return node.carries_default_route(name); });
+                     [&](const std::string& name) { return node.carries_main_route(name); });
 }
 
 struct Nics {

@@ -59,6 +59,10 @@ struct Topology {
   TopologySource source = TopologySource::pci_tree;
   Confidence confidence = Confidence::high;
   std::string origin;  ///< file or type of machine that it is from; "" for sysfs alone
+  /// The type that the table of known machines has for this one, and how many compute NICs such a
+  /// machine has; "" where it has none.
+  std::string machine;
+  std::size_t machine_nics = 0;
   std::vector<std::string> warnings;
 };
 

@@ -105,6 +105,15 @@ EXPECTED = {
         GPU6 SYS  SYS  SYS  SYS  SYS  SYS  NODE NODE NODE NODE PIX  NODE
         GPU7 SYS  SYS  SYS  SYS  SYS  SYS  NODE NODE NODE NODE NODE PIX""",
     },
+    # As above: the BlueFields are nobody's, whether the NIC beside them is there or not.
+    "xe9680-roce": {
+        "gpus": "mlx5_0 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11",
+        "front-end": "mlx5_1 mlx5_2 mlx5_7 mlx5_8",
+    },
+    "xe9680-roce-nic-lost": {
+        "gpus": "mlx5_3 mlx5_3 mlx5_4 mlx5_5 mlx5_6 mlx5_9 mlx5_10 mlx5_11",
+        "front-end": "mlx5_1 mlx5_2 mlx5_7 mlx5_8",
+    },
     "hgx-b200": {
         "gpus": "mlx5_4 mlx5_7 mlx5_8 mlx5_9 mlx5_10 mlx5_13 mlx5_14 mlx5_15",
         "nvlink-management": "mlx5_0 mlx5_1 mlx5_2 mlx5_3",

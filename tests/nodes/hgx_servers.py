@@ -14,16 +14,19 @@ EIGHT_ROOTS = [0x15, 0x37, 0x48, 0x59, 0x97, 0xb7, 0xc7, 0xd7]
          "Source: nvidia-smi topo -mp in github.com/deepseek-ai/DeepEP issue 397, whose ibv_devinfo",
          "has mlx5_0,3,4,5,6,9,10,11 as the InfiniBand fabric. What mlx5_1,2 and mlx5_7,8 are is",
          "chosen: dual-port BlueField-3, Ethernet. Addresses are chosen.")
-def xe9680():
+def xe9680(name="xe9680-three-nics-near", model=hw.CX7_IB, lost=None):
+    """`lost`: the rail whose NIC has fallen off the bus."""
     cpus = [",".join(str(cpu) for cpu in range(node, 12, 2)) for node in range(2)]
-    m = Machine("xe9680-three-nics-near", [(0, cpus[0], 0), (1, cpus[1], 1)], "Dell Inc.",
+    m = Machine(name, [(0, cpus[0], 0), (1, cpus[1], 1)], "Dell Inc.",
                 "PowerEdge XE9680")
     m.rdma_stack()
     number = 0
     for rail, root in enumerate(EIGHT_ROOTS):
         below = m.leaf_switch(root, rail // 4, 3)
         m.nvidia_gpu(below[0], f"{root + 3:02x}:00.0", hw.H100, H100_NAME)
-        m.nic(below[1], f"{root + 4:02x}:00.0", f"mlx5_{number}", hw.CX7_IB, 400)
+        if rail != lost:
+            m.nic(below[1], f"{root + 4:02x}:00.0", f"mlx5_{number}", model, 400,
+                  ip=f"10.10.{rail}.7" if model == hw.CX7_ETH else None)
         number += 1
         if rail % 4 == 0:
             m.card(below[2], f"{root + 5:02x}:00", [f"mlx5_{number + at}" for at in range(2)],
@@ -31,6 +34,18 @@ def xe9680():
             number += 2
     m.onboard()
     return m
+
+
+@machine("xe9680-roce",
+         "As xe9680-three-nics-near with Ethernet: all NICs are of one link layer and speed. Chosen.")
+def xe9680_roce():
+    return xe9680("xe9680-roce", hw.CX7_ETH)
+
+
+@machine("xe9680-roce-nic-lost",
+         "xe9680-roce whose mlx5_0 has fallen off the bus: only a BlueField is near GPU 0. Chosen.")
+def xe9680_roce_nic_lost():
+    return xe9680("xe9680-roce-nic-lost", hw.CX7_ETH, lost=0)
 
 
 # Number of the NIC of each GPU, and of the first function of the dual-port card of each socket.

@@ -129,7 +129,7 @@ class NodeBuilder {
 
   /// A netdev without an RDMA device: a bond, a vlan, an on-board port.
   NodeBuilder& plain_netdev(const std::string& name, bool default_route) {
-    netdev(name).default_route = default_route;
+    netdev(name).default_route = netdev(name).main_route = default_route;
     return *this;
   }
 
@@ -292,7 +292,8 @@ inline NicHandle& NicHandle::master(const std::string& bond) {
 
 inline NicHandle& NicHandle::default_route() {
   for (const auto at : nics_) {
-    for (const auto& name : nic(at).netdevs) builder_->netdev(name).default_route = true;
+    for (const auto& name : nic(at).netdevs)
+      builder_->netdev(name).default_route = builder_->netdev(name).main_route = true;
   }
   return *this;
 }

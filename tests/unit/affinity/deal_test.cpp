@@ -228,6 +228,7 @@ TEST(Deal, share_of_a_gpu_rounds_half_down) {
 
 TEST(Deal, nothing_is_dealt_where_no_nic_is_compute_and_the_warning_says_why) {
   NodeBuilder b;
+  b.raw().hypervisor = true;
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(b.host_bridge(0x20, 0))).ethernet(100).netdev("eth0").default_route();
   const auto result = deal_of(b.build());

@@ -175,6 +175,21 @@ TEST(Invariants, machine_in_the_box_loses_any_one_nic_without_exception) {
   });
 }
 
+TEST(Invariants, machine_in_the_box_loses_any_one_nic_with_roles_judged_anew) {
+  for_committed_machines([](const Node& node, RandomMachine&) {
+    const Dealt before(node);
+    if (before.deal.cards.size() < 3) return;  // the majority is gone
+    for (const auto& card : before.deal.cards) {
+      const Dealt after(test::without_card(node, card));
+      for (std::size_t g = 0; g < node.gpus.size(); ++g) {
+        EXPECT_LE(after.cards(after.deal.gpus[g].nics).size(),
+                  before.cards(before.deal.gpus[g].nics).size())
+            << "GPU " << g << " without " << node.nics[card[0]].name;
+      }
+    }
+  });
+}
+
 TEST(Invariants, gpu_gets_one_nic_where_the_share_is_one) {
   for_all_machines([](const Node& node, RandomMachine&) {
     const Dealt dealt(node);

@@ -65,7 +65,7 @@ TEST(Roles, default_route_through_a_bond_and_a_vlan_makes_management) {
   m.extra(2).netdev("eth0").master("bond0");
   m.b.netdev("bond0").lower = {"eth0", "eth01"};
   m.b.netdev("vlan7").lower = {"bond0"};
-  m.b.netdev("vlan7").default_route = true;
+  m.b.netdev("vlan7").main_route = true;
   EXPECT_EQ(m.last().role, Role::management);
 }
 
@@ -145,12 +145,137 @@ TEST(Roles, two_port_cards_are_compute_where_all_are) {
 }
 
 TEST(Roles, weak_evidence_yields_where_the_card_alone_is_near_a_gpu) {
+  NodeBuilder b;
+  const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  b.gpu(b.bridge(sw));
+  b.nic(b.bridge(sw), 2);
+  for (int i = 2; i < 5; ++i) {
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(0x10 * i), 0)));
+  }
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::compute);
+  EXPECT_THAT(roles[0].reason, HasSubstr("but no other NIC is near GPU 0000:13:00.0"));
+}
+
+TEST(Roles, weak_evidence_does_not_yield_where_other_gpus_have_a_card_of_the_fabric_as_near) {
   FourRails m;
   const Slot sw = m.b.pcie_switch(m.b.bridge(m.b.host_bridge(0x70, 0)));
   m.b.gpu(m.b.bridge(sw));
   m.b.nic(m.b.bridge(sw), 2);
+  EXPECT_EQ(m.last().role, Role::storage) << "the NIC that was beside it is missing";
+  m.expect_rails_are_compute();
+}
+
+TEST(Roles, weak_evidence_yields_where_other_gpus_have_several_cards_of_the_fabric_as_near) {
+  FourRails m;
+  for (const auto& sw : m.switches) m.b.nic(m.b.bridge(sw));
+  const Slot sw = m.b.pcie_switch(m.b.bridge(m.b.host_bridge(0x70, 0)));
+  m.b.gpu(m.b.bridge(sw));
+  m.b.nic(m.b.bridge(sw), 2);
+  EXPECT_EQ(m.last().role, Role::compute)
+      << "a single loss would have left a NIC: " << m.last().reason;
+}
+
+TEST(Roles, rails_of_two_speeds_are_all_compute) {
+  FourRails m;
+  for (int i = 0; i < 3; ++i) {
+    const auto bus = static_cast<std::uint8_t>(0x80 + 0x10 * i);
+    const Slot sw = m.b.pcie_switch(m.b.bridge(m.b.host_bridge(bus, 0)));
+    m.b.gpu(m.b.bridge(sw));
+    m.b.nic(m.b.bridge(sw)).ids(0x15b3, 0x101b).pcie(16, 16).infiniband(200);
+  }
+  EXPECT_EQ(m.last().role, Role::compute) << m.last().reason;
+  m.expect_rails_are_compute();
+}
+
+TEST(Roles, rail_with_the_default_route_stays_compute_where_it_alone_is_near_a_gpu) {
+  FourRails m;
+  const Slot sw = m.b.pcie_switch(m.b.bridge(m.b.host_bridge(0x70, 0)));
+  m.b.gpu(m.b.bridge(sw));
+  m.b.nic(m.b.bridge(sw)).netdev("ib4").default_route();
   EXPECT_EQ(m.last().role, Role::compute);
-  EXPECT_THAT(m.last().reason, HasSubstr("but no other NIC is near GPU 0000:73:00.0"));
+  EXPECT_EQ(
+      m.last().reason,
+      "InfiniBand 400 Gb/s, as 5 of 5 cards, though its netdev ib4 carries the default route");
+}
+
+TEST(Roles, card_of_the_fabric_that_the_default_route_makes_management_is_in_doubt) {
+  FourRails m;
+  m.extra().netdev("ib4").default_route();
+  EXPECT_EQ(m.last().role, Role::management);
+  EXPECT_EQ(m.last().doubt, "InfiniBand 400 Gb/s, as the compute NICs");
+  EXPECT_EQ(roles_of(m.b.build())[0].reason, "InfiniBand 400 Gb/s, as 4 of 4 cards");
+}
+
+TEST(Roles, card_of_another_fabric_with_the_default_route_is_not_in_doubt) {
+  FourRails m;
+  m.extra().ethernet(400).netdev("eth0").default_route();
+  EXPECT_EQ(m.last().doubt, "");
+}
+
+TEST(Roles, default_route_over_the_only_infiniband_card_takes_nothing_from_it) {
+  NodeBuilder b;
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 0))).netdev("ib0").default_route();
+  EXPECT_EQ(roles_of(b.build())[0].role, Role::compute);
+  b.raw().hypervisor = true;
+  EXPECT_EQ(roles_of(b.build())[0].role, Role::compute);
+  b.nic(b.bridge(b.host_bridge(0x30, 0))).ethernet(25).ids(0x15b3, 0x1015).pcie(8, 8);
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::compute) << "IP runs beside RDMA: " << roles[0].reason;
+  EXPECT_EQ(roles[1].role, Role::front_end);
+}
+
+TEST(Roles, default_route_over_the_only_ethernet_card_makes_management_in_a_virtual_machine_only) {
+  NodeBuilder b;
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 0))).ethernet(100).netdev("eth0").default_route();
+  EXPECT_EQ(roles_of(b.build())[0].role, Role::compute);
+  b.raw().hypervisor = true;
+  EXPECT_EQ(roles_of(b.build())[0].role, Role::management);
+}
+
+TEST(Roles, converged_ethernet_card_is_compute_beside_a_slow_port) {
+  NodeBuilder b;
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 0))).ethernet(400).netdev("eth0").default_route();
+  b.nic(b.bridge(b.host_bridge(0x30, 0))).ethernet(25).ids(0x15b3, 0x1015).pcie(8, 8);
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::compute) << roles[0].reason;
+  EXPECT_EQ(roles[1].role, Role::front_end);
+}
+
+TEST(Roles, front_end_with_the_default_route_does_not_outvote_a_slower_fabric) {
+  NodeBuilder b;
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 0))).ethernet(400).netdev("eth0").default_route();
+  b.nic(b.bridge(b.host_bridge(0x30, 0))).infiniband(200).ids(0x15b3, 0x101b).pcie(16, 16);
+  const auto roles = roles_of(b.build());
+  EXPECT_EQ(roles[0].role, Role::management);
+  EXPECT_EQ(roles[1].role, Role::compute);
+}
+
+TEST(Roles, default_route_that_is_on_most_cards_tells_nothing) {
+  NodeBuilder b;
+  for (int i = 0; i < 4; ++i) {
+    const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(static_cast<std::uint8_t>(0x10 * i), 0)));
+    b.gpu(b.bridge(sw));
+    b.nic(b.bridge(sw)).ethernet(400).netdev("eth" + std::to_string(i)).default_route();
+  }
+  for (int i = 8; i < 10; ++i) {
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(0x10 * i), 0)), 2).ethernet(400);
+  }
+  const auto roles = roles_of(b.build());
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(roles[i].role, Role::compute) << roles[i].reason;
+  EXPECT_EQ(roles[4].role, Role::front_end);
+}
+
+TEST(Roles, operator_s_compute_card_may_have_the_default_route) {
+  FourRails m;
+  m.extra().netdev("ib4").default_route();
+  const auto roles = roles_of(m.b.build(), {{"mlx5_4", std::nullopt, Role::compute}});
+  EXPECT_EQ(roles[4].role, Role::compute);
+  EXPECT_EQ(roles[4].doubt, "");
 }
 
 TEST(Roles, bluefield_beside_plain_cards_is_front_end) {

@@ -141,9 +141,9 @@ TEST(Machines, dgx_h100_ports_and_character_devices) {
 
 TEST(Machines, dgx_h100_default_route_leaves_through_a_netdev_that_is_no_rdma_device) {
   const auto node = machine("dgx-h100");
-  EXPECT_TRUE(node.carries_default_route("ens6f0"));
+  EXPECT_TRUE(node.carries_main_route("ens6f0"));
   for (const auto& nic : node.nics) {
-    for (const auto& netdev : nic.netdevs) EXPECT_FALSE(node.carries_default_route(netdev));
+    for (const auto& netdev : nic.netdevs) EXPECT_FALSE(node.carries_main_route(netdev));
   }
 }
 
@@ -195,7 +195,7 @@ TEST(Machines, hgx_roce_has_front_end_cards_on_the_switch_of_a_gpu) {
   EXPECT_EQ(front.pci->str(), "0000:1b:00.0");
   EXPECT_EQ(shared_bridges(node, node.gpus[0].pci, *front.pci), 2);
   EXPECT_EQ(front.ports[0].rate_gbps, 100.0);
-  EXPECT_TRUE(node.carries_default_route(front.netdevs.at(0)));
+  EXPECT_TRUE(node.carries_main_route(front.netdevs.at(0)));
   EXPECT_EQ(front.sys_image_guid, node.find_nic("mlx5_2")->sys_image_guid);
   EXPECT_THAT(front.umads, IsEmpty());
   const auto& gids = node.find_nic("mlx5_0")->ports[0].gids;

@@ -29,14 +29,25 @@ std::string virtual_netdev(const std::string& name) {
          " -> ../../devices/virtual/net/" + name + "\n";
 }
 
-std::string ipv4_default(const std::string& name, const std::string& flags = "0003") {
-  return name + "\t00000000\t0101A8C0\t" + flags + "\t0\t0\t100\t00000000\t0\t0\t0\n";
+std::string ipv4_default(const std::string& name, const std::string& flags = "0003",
+                         unsigned metric = 100) {
+  return name + "\t00000000\t0101A8C0\t" + flags + "\t0\t0\t" + std::to_string(metric) +
+         "\t00000000\t0\t0\t0\n";
 }
 
-std::set<std::string> holders(const std::string& entries) {
+std::string ipv6_default(const std::string& name, const std::string& metric = "00000400") {
+  return kZeros + " 00 " + kZeros + " 00 fe800000000000000000000000000001 " + metric +
+         " 00000001 00000000 00450003 " + name + "\n";
+}
+
+DefaultRoutes routes(const std::string& entries) {
   const auto host = test::host_of(entries);
   Reader reader(*host);
   return read_default_routes(reader);
+}
+
+std::set<std::string> holders(const std::string& entries) {
+  return routes(entries).holders;
 }
 
 std::vector<std::string> names(const Node& node) {
@@ -63,6 +74,24 @@ TEST(DefaultRoutes, of_ipv6_count_too) {
                                      kZeros + " 00 " + kZeros + " 00 " + kZeros +
                                      " ffffffff 00000001 00000000 00200200       lo\n")),
               ElementsAre("ens7"));
+}
+
+TEST(DefaultRoutes, main_one_is_that_of_the_lowest_metric) {
+  const auto found = routes(file_entry(
+      "/proc/1/net/route", kHead + ipv4_default("eth2", "0003", 1024) +
+                               ipv4_default("eth0", "0003", 99) + ipv4_default("eth1", "0003", 99) +
+                               ipv4_default("eth3", "0003", 100)));
+  EXPECT_THAT(found.main, ElementsAre("eth0", "eth1"));
+  EXPECT_THAT(found.holders, ElementsAre("eth0", "eth1", "eth2", "eth3"));
+}
+
+TEST(DefaultRoutes, main_one_is_ipv6_only_where_ipv4_has_none) {
+  const auto ipv6 = file_entry("/proc/1/net/ipv6_route",
+                               ipv6_default("rail0") + ipv6_default("eth0", "000000ff"));
+  const auto both = routes(file_entry("/proc/1/net/route", kHead + ipv4_default("eth9")) + ipv6);
+  EXPECT_THAT(both.main, ElementsAre("eth9"));
+  EXPECT_THAT(both.holders, ElementsAre("eth0", "eth9", "rail0"));
+  EXPECT_THAT(routes(ipv6).main, ElementsAre("eth0"));
 }
 
 TEST(DefaultRoutes, of_process_one_win_over_our_own) {
@@ -101,12 +130,13 @@ TEST(NetdevReader, a_vlan_on_a_bond_that_holds_the_default_route_reaches_the_bon
   ASSERT_THAT(names(node), ElementsAre("bond0", "bond0.7", "ens1", "ens2", "ens3"));
   EXPECT_EQ(node.find_netdev("ens1")->master, "bond0");
   EXPECT_TRUE(node.find_netdev("bond0.7")->default_route);
+  EXPECT_TRUE(node.find_netdev("bond0.7")->main_route);
   EXPECT_FALSE(node.find_netdev("ens1")->default_route);
   for (const auto* name : {"bond0.7", "bond0", "ens1", "ens2"}) {
-    EXPECT_TRUE(node.carries_default_route(name)) << name;
+    EXPECT_TRUE(node.carries_main_route(name)) << name;
   }
-  EXPECT_FALSE(node.carries_default_route("ens3"));
-  EXPECT_FALSE(node.carries_default_route("nothing"));
+  EXPECT_FALSE(node.carries_main_route("ens3"));
+  EXPECT_FALSE(node.carries_main_route("nothing"));
 }
 
 TEST(NetdevReader, netdevs_that_are_above_each_other_in_a_circle_end) {
@@ -115,7 +145,7 @@ TEST(NetdevReader, netdevs_that_are_above_each_other_in_a_circle_end) {
       "l /sys/devices/virtual/net/a/master -> ../b\nl /sys/devices/virtual/net/b/master -> ../a\n" +
       file_entry("/proc/1/net/route", kHead + ipv4_default("a")));
   EXPECT_THAT(names(node), ElementsAre("a", "b"));
-  EXPECT_TRUE(node.carries_default_route("b"));
+  EXPECT_TRUE(node.carries_main_route("b"));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "unit/machines.h"
 #include "unit/topology/virtual_machines.h"
 
@@ -218,7 +220,7 @@ TEST(Arrange, the_nodes_own_file_pairs_what_nothing_else_pairs) {
   EXPECT_EQ(result.source, TopologySource::topology_file);
   EXPECT_EQ(gpu_nic(result, 0, 3), Relation::pix);
   EXPECT_EQ(gpu_nic(result, 3, 0), Relation::pix);
-  EXPECT_EQ(result.node.gpus[3].numa_node, 0);
+  EXPECT_EQ(result.node.gpus[3].numa_node, 1) << "the file has one <cpu> for the whole machine";
 }
 
 TEST(Arrange, the_nodes_own_file_is_not_asked_where_sysfs_shows_switches) {
@@ -336,6 +338,91 @@ TEST(Arrange, an_operators_file_of_another_machine_is_refused_and_the_tree_count
   EXPECT_EQ(result.source, TopologySource::pci_tree);
   ASSERT_THAT(result.warnings, SizeIs(1));
   EXPECT_THAT(result.warnings[0], HasSubstr("/etc/topo.xml is not used: it does not know GPUs "));
+}
+
+/// dgx_h100 as a file that has these NUMA nodes, first and second half.
+NcclTopology dgx_h100_with_numa(int first, int second) {
+  Node node = test::dgx_h100().build();
+  node.cpu = {"x86_64", "GenuineIntel", 6, 143};
+  NcclTopology file = nccl_topology_of(node);
+  file.origin = "/etc/topo.xml";
+  for (auto& cpu : file.cpus) cpu.numa_node = cpu.numa_node == 0 ? first : second;
+  return file;
+}
+
+TEST(Arrange, numa_nodes_of_sysfs_count_where_the_tree_is_real) {
+  const Node node = test::dgx_h100().build();
+  const auto result = arrange(node, dgx_h100_with_numa(0, 0));
+  EXPECT_EQ(result.source, TopologySource::topology_file);
+  for (std::size_t g = 0; g < 8; ++g) {
+    EXPECT_EQ(result.node.gpus[g].numa_node, node.gpus[g].numa_node);
+  }
+  EXPECT_EQ(gpu_nic(result, 0, 11), Relation::sys);
+  EXPECT_THAT(result.numa_of_sysfs, IsEmpty());
+}
+
+TEST(Arrange, numa_nodes_that_the_machine_does_not_have_are_reported_and_ignored) {
+  const auto result = arrange(test::dgx_h100().build(), dgx_h100_with_numa(0, 9));
+  EXPECT_THAT(result.warnings, ElementsAre("/etc/topo.xml names NUMA node 9, which this machine "
+                                           "does not have; there sysfs counts"));
+  EXPECT_EQ(result.confidence, Confidence::medium);
+  EXPECT_EQ(result.node.gpus[7].numa_node, 1);
+}
+
+TEST(Arrange, numa_nodes_of_a_file_count_where_sysfs_has_none) {
+  Node node = test::dgx_h100().build();
+  for (auto& device : node.pci) device.numa_node.reset();
+  for (auto& gpu : node.gpus) gpu.numa_node.reset();
+  for (auto& nic : node.nics) nic.numa_node.reset();
+  const auto result = arrange(node, dgx_h100_with_numa(0, 1));
+  EXPECT_EQ(result.node.gpus[0].numa_node, 0);
+  EXPECT_EQ(result.node.gpus[7].numa_node, 1);
+  EXPECT_EQ(gpu_nic(result, 0, 11), Relation::sys);
+}
+
+TEST(Arrange, numa_nodes_of_the_table_do_not_hide_those_of_sysfs_from_the_kubelet) {
+  const Node node = machine_of(known("Azure ND A100 v4"));
+  const auto result = arrange(node);
+  ASSERT_EQ(result.source, TopologySource::machine_table);
+  EXPECT_NE(result.node.gpus, node.gpus);
+  const Node numbered = with_numa_of_sysfs(result);
+  EXPECT_EQ(numbered.gpus, node.gpus);
+  EXPECT_EQ(numbered.nics, node.nics);
+  EXPECT_EQ(numbered.find_pci(node.gpus[7].pci)->numa_node, 0);
+}
+
+TEST(Arrange, table_that_knows_no_nic_of_the_machine_is_not_used) {
+  Node node = machine_of(known("Azure ND A100 v4"));
+  for (auto& nic : node.nics) {
+    auto& device = *std::find_if(node.pci.begin(), node.pci.end(),
+                                 [&](const PciDevice& pci) { return pci.address == *nic.pci; });
+    device.address.domain += 0x7e00;
+    nic.pci = device.address;
+  }
+  std::sort(node.pci.begin(), node.pci.end(),
+            [](const auto& a, const auto& b) { return a.address < b.address; });
+  const auto result = arrange(node);
+  EXPECT_EQ(result.source, TopologySource::numa);
+  EXPECT_EQ(result.confidence, Confidence::low);
+  EXPECT_EQ(result.warnings.at(0),
+            "the table's Azure ND A100 v4 is not used: it knows no NIC of this machine");
+}
+
+TEST(Arrange, table_that_leaves_out_a_nic_of_its_model_is_believed_less) {
+  auto b = test::builder_of(known("Azure ND A100 v4"));
+  b.nic(b.host_bridge(0, 0, 0x200)).name("extra");
+  const auto result = arrange(b.build());
+  EXPECT_EQ(result.source, TopologySource::machine_table);
+  EXPECT_EQ(result.confidence, Confidence::medium);
+  EXPECT_THAT(result.warnings, ElementsAre("the table's Azure ND A100 v4 leaves out extra; there "
+                                           "the PCI tree counts"));
+}
+
+TEST(Arrange, machine_of_a_known_type_has_the_number_of_its_nics) {
+  EXPECT_EQ(arrange(machine_of(known("AWS p5.48xlarge"))).machine_nics, 32U);
+  EXPECT_EQ(make_topology(arrange(machine_of(known("Azure ND A100 v4")))).machine,
+            "Azure ND A100 v4");
+  EXPECT_EQ(arrange(test::dgx_h100().build()).machine_nics, 0U);
 }
 
 TEST(Arrange, where_nothing_is_known_numa_nodes_decide) {

@@ -56,6 +56,19 @@ TEST(Contradiction, other_nics_are_named_with_their_gpus) {
             "GPUs " + node.gpus[0].pci.str() + ", " + node.gpus[1].pci.str());
 }
 
+TEST(Contradiction, nearest_nics_that_only_overlap_contradict) {
+  const Node node = test::dgx_a100().build();
+  Layout layout = as_it_is(node);
+  // GPU 0 has NIC 0 and NIC 1 nearest; the claim puts NIC 1 elsewhere and NIC 2 in its place.
+  auto& own = position_of(layout, *node.nics[1].pci);
+  auto& other = position_of(layout, *node.nics[2].pci);
+  std::swap(own.bridges, other.bridges);
+  std::swap(own.root, other.root);
+  EXPECT_EQ(contradicted_gpus(node, moved(node, layout), layout),
+            "GPUs " + node.gpus[0].pci.str() + ", " + node.gpus[1].pci.str() + ", " +
+                node.gpus[2].pci.str() + ", " + node.gpus[3].pci.str());
+}
+
 TEST(Contradiction, nics_that_the_layout_does_not_know_do_not_count) {
   const Node node = test::dgx_h100().build();
   Layout layout = as_it_is(node);

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "affinity/deal_warnings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/affinity/variations.h"
+#include "unit/machines.h"
+
+namespace railhead {
+namespace {
+
+using test::NodeBuilder;
+using test::Slot;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+Deal deal_of(const Node& node) {
+  return deal(node, make_topology(node), {});
+}
+
+/// Two sockets with a GPU and a NIC on a host bridge of their own each, whose NUMA nodes are these.
+NodeBuilder far_nics(std::optional<int> gpus, std::optional<int> nics) {
+  NodeBuilder b;
+  b.numa(0, 0).numa(1, 1);
+  for (std::uint8_t i = 0; i < 2; ++i) {
+    b.gpu(b.bridge(b.host_bridge(static_cast<std::uint8_t>(0x10 + 0x40 * i), gpus)));
+    b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(0x20 + 0x40 * i), nics)));
+  }
+  return b;
+}
+
+TEST(DealWarnings, gpu_whose_nic_fell_off_the_bus_is_named) {
+  const Node node = test::dgx_h100().build();
+  const Deal whole = deal_of(node);
+  EXPECT_THAT(whole.warnings, IsEmpty());
+  const Deal result = deal_of(test::without_card(node, whole.cards[0]));
+  ASSERT_EQ(result.warnings.size(), 1U);
+  EXPECT_THAT(result.warnings[0], HasSubstr("GPU 0 ("));
+  EXPECT_THAT(result.warnings[0], HasSubstr(" (NODE), where other GPUs have NICs of their own "
+                                            "(PXB): is a NIC missing?"));
+}
+
+TEST(DealWarnings, gpus_that_all_share_miss_nothing) {
+  EXPECT_THAT(deal_of(test::eight_gpus_four_nics().build()).warnings, IsEmpty());
+}
+
+TEST(DealWarnings, machine_of_a_known_type_with_too_few_nics_says_so) {
+  const Node node = test::dgx_a100().build();
+  Topology topology = make_topology(node);
+  topology.machine = "Azure ND A100 v4";
+  topology.machine_nics = 8;
+  EXPECT_THAT(deal(node, topology, {}).warnings, IsEmpty());
+  topology.machine_nics = 9;
+  EXPECT_THAT(deal(node, topology, {}).warnings,
+              ElementsAre("Azure ND A100 v4 has 9 compute NICs, of which 8 are here"));
+}
+
+TEST(DealWarnings, unknown_numa_nodes_leave_the_deal_to_chance) {
+  for (const auto& node : {far_nics(std::nullopt, std::nullopt).build(),
+                           far_nics(std::nullopt, 0).build(), far_nics(0, std::nullopt).build()}) {
+    const Deal result = deal_of(node);
+    EXPECT_EQ(result.confidence, Confidence::low);
+    ASSERT_EQ(result.warnings.size(), 1U);
+    EXPECT_THAT(result.warnings[0], HasSubstr("dealt evenly by PCI address"));
+    EXPECT_NE(result.gpus[0].nics, result.gpus[1].nics);
+  }
+}
+
+TEST(DealWarnings, unknown_numa_nodes_do_not_matter_where_nothing_depends_on_them) {
+  EXPECT_EQ(deal_of(far_nics(0, 1).build()).confidence, Confidence::high);
+  NodeBuilder one_socket;
+  one_socket.numa(0, 0);
+  NodeBuilder one_nic;
+  one_nic.numa(0, 0).numa(1, 1);
+  for (auto* b : {&one_socket, &one_nic}) {
+    b->gpu(b->bridge(b->host_bridge(0x10, std::nullopt)));
+    b->nic(b->bridge(b->host_bridge(0x20, std::nullopt)));
+  }
+  one_socket.nic(one_socket.bridge(one_socket.host_bridge(0x30, std::nullopt)));
+  for (const auto& node : {one_socket.build(), one_nic.build()}) {
+    EXPECT_EQ(deal_of(node).confidence, Confidence::high);
+    EXPECT_THAT(deal_of(node).warnings, IsEmpty());
+  }
+}
+
+TEST(DealWarnings, role_in_doubt_is_one) {
+  NodeBuilder b;
+  b.gpu(b.bridge(b.host_bridge(0x10, 0)));
+  for (std::uint8_t bus : {0x20, 0x30}) b.nic(b.bridge(b.host_bridge(bus, 0)));
+  b.nic(b.bridge(b.host_bridge(0x40, 0))).netdev("ib2").default_route();
+  EXPECT_THAT(deal_of(b.build()).warnings,
+              ElementsAre("mlx5_2 is management (its netdev ib2 carries the default route), but "
+                          "InfiniBand 400 Gb/s, as the compute NICs; if it is one of them, say so "
+                          "in roles: of the configuration"));
+}
+
+}  // namespace
+}  // namespace railhead
