@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "cli/describe.h"
+#include "report/text_width.h"
 #include "topology/layout.h"
 
 namespace railhead {
@@ -31,7 +32,7 @@ void print(const Branch& branch, const std::string& indent, std::string& out) {
   std::size_t left = branch.below.size();
   for (const auto& [key, child] : branch.below) {
     const bool last = --left == 0;
-    out += indent + (last ? "└─ " : "├─ ") + child.text + "\n";
+    out += indent + (last ? "└─ " : "├─ ") + printable(child.text) + "\n";
     print(child, indent + (last ? "   " : "│  "), out);
   }
 }
@@ -101,7 +102,7 @@ std::string tree_text(const DecisionTable& table) {
     place(root, table, node.nics[n].pci, node.nics[n].numa_node, nic_text(table, n));
   }
   collapse(root, true);
-  std::string out = (node.name.empty() ? std::string("node") : node.name) + "\n";
+  std::string out = (node.name.empty() ? std::string("node") : printable(node.name)) + "\n";
   print(root, "", out);
   return out;
 }

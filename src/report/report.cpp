@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "report/text_width.h"
+
 namespace railhead {
 namespace {
 
@@ -13,9 +15,11 @@ std::size_t display_width(std::string_view text) {
   }));
 }
 
-std::string_view cell_text(const std::vector<std::string>& row, std::size_t column) {
+/// Names come from files and other people's machines: nothing in them reaches a terminal that it
+/// would act on.
+std::string cell_text(const std::vector<std::string>& row, std::size_t column) {
   if (column >= row.size() || row[column].empty()) return "-";
-  return row[column];
+  return printable(row[column]);
 }
 
 }  // namespace
@@ -43,7 +47,7 @@ std::string render_table(const Table& table, Format format) {
   }
   std::vector<std::size_t> widths;
   for (const auto c : shown) {
-    std::size_t width = display_width(table.columns[c].header);
+    std::size_t width = display_width(printable(table.columns[c].header));
     for (const auto& row : table.rows) width = std::max(width, display_width(cell_text(row, c)));
     widths.push_back(width);
   }
@@ -51,13 +55,13 @@ std::string render_table(const Table& table, Format format) {
   const auto print_row = [&](const auto& text_of) {
     std::string line;
     for (std::size_t i = 0; i < shown.size(); ++i) {
-      const std::string_view text = text_of(shown[i]);
+      const std::string text = text_of(shown[i]);
       line += text;
       if (i + 1 < shown.size()) line.append(widths[i] - display_width(text) + 3, ' ');
     }
     out += line + "\n";
   };
-  print_row([&](std::size_t c) { return std::string_view(table.columns[c].header); });
+  print_row([&](std::size_t c) { return printable(table.columns[c].header); });
   for (const auto& row : table.rows) {
     print_row([&](std::size_t c) { return cell_text(row, c); });
   }
@@ -70,9 +74,9 @@ std::string render(const Report& report, Format format) {
   std::string out;
   for (const auto& section : report.sections) {
     if (!out.empty()) out += "\n";
-    if (!section.title.empty()) out += section.title + "\n";
+    if (!section.title.empty()) out += printable(section.title) + "\n";
     if (!section.table.columns.empty()) out += render_table(section.table, format);
-    for (const auto& line : section.lines) out += line + "\n";
+    for (const auto& line : section.lines) out += printable(line) + "\n";
   }
   return out;
 }

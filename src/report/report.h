@@ -27,7 +27,8 @@ struct Table {
 };
 
 /// What a command has to say, once: as data for programs and as tables with a few lines of prose
-/// for people. Sinks choose; no command formats text itself.
+/// for people. Sinks choose; no command formats text itself, and text for people is made
+/// printable().
 struct Report {
   Json json;  ///< with apiVersion and kind
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace railhead {
 namespace {
 
@@ -23,6 +25,22 @@ TEST(Report, sections_are_separated_by_one_blank_line) {
   report.sections = {{"", kTable, {}}, {"WARNINGS", {}, {"one"}}};
   const auto text = render(report, Format::table);
   EXPECT_NE(text.find("-\n\nWARNINGS\none\n"), std::string::npos) << text;
+}
+
+TEST(Report, nothing_reaches_a_terminal_that_it_would_act_on) {
+  Report report;
+  report.sections = {{"T\x1b[1m",
+                      {{{"N\x9b"
+                         "1m"}},
+                       {{"a\x1b[31m\nb\xc2\x9bm"}}},
+                      {"line\r\a\x7f"}}};
+  for (const auto format : {Format::table, Format::wide}) {
+    const auto text = render(report, format);
+    for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ');
+    EXPECT_EQ(text.find('\x7f'), std::string::npos);
+    EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+  }
 }
 
 TEST(Report, documents_carry_version_and_kind_first) {
