@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "topology/nccl_name.h"
 
 namespace railhead {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 std::vector<std::string> active_ports(const Nic& nic) {
   std::vector<std::string> out;
   // A topology file may know a device by its address only: that is no name to give to anyone.
-  if (nic.pci && nic.name == nic.pci->str()) return out;
+  if (!is_nccl_name(nic.name)) return out;
   for (const Port& port : nic.ports) {
     if (port.state == PortState::active) {
       out.push_back(nic.name + ":" + std::to_string(port.number));

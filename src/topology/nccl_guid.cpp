@@ -22,4 +22,16 @@ std::optional<std::string> guid_from_nccl(std::string_view text) {
   return guid.data();
 }
 
+std::optional<std::string> nccl_guid(std::string_view sysfs) {
+  std::string digits(sysfs);
+  std::erase(digits, ':');
+  const auto number = parse_hex(digits);
+  if (digits.size() != 16 || !number || *number == 0) return std::nullopt;
+  std::uint64_t swapped = 0;
+  for (unsigned byte = 0; byte < 8; ++byte) swapped = swapped << 8 | (*number >> 8 * byte & 0xff);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "0x%llx", static_cast<unsigned long long>(swapped));
+  return text.data();
+}
+
 }  // namespace railhead

@@ -12,4 +12,7 @@ namespace railhead {
 /// This is the GUID as sysfs prints it; absent for zero and for what is no number.
 std::optional<std::string> guid_from_nccl(std::string_view text);
 
+/// The other way: what NCCL prints for a GUID of sysfs.
+std::optional<std::string> nccl_guid(std::string_view sysfs);
+
 }  // namespace railhead

@@ -6,8 +6,9 @@
 //   - A NIC is looked up by the name of a <net>, else by its address with the function, and for
 //     virtual functions the device, set to 0 (NCCL_IB_MERGE_VFS), which on virtual machines with
 //     flat buses is the host bridge. So each RDMA device is written as a <net> with its name, below
-//     function 0 of its card, as NCCL itself does with ports of a card. dev, guid, port and gdr are
-//     left to NCCL.
+//     function 0 of its card, as NCCL itself does with ports of a card. dev, port and gdr are left
+//     to NCCL; the guid, which NCCL would find as well, tells a reader of the file one card's
+//     devices from those of several.
 //   - What is above a <net> must be complete, its <cpu> as well: a missing arch, class or
 //     link_width fails the communicator. Where the processor is not known, no <net> is written.
 //   - A file has at most 256 elements, with those that NCCL adds; a larger one is refused.
@@ -20,8 +21,10 @@
 #include "topology/cpu_mask.h"
 #include "topology/layout.h"
 #include "topology/nccl_cpu.h"
+#include "topology/nccl_guid.h"
 #include "topology/nccl_hardware.h"
 #include "topology/nccl_link.h"
+#include "topology/nccl_name.h"
 #include "topology/topology.h"
 
 namespace railhead {
@@ -150,13 +153,13 @@ class Writer {
 
   void add_nic(const Nic& nic) {
     if (!nic.registered) return;
+    const bool named = cpu_ && is_nccl_name(nic.name);
     if (!nic.pci) {
-      if (cpu_) add_nets(nic, soft_);
+      if (named) add_nets(nic, soft_);
       return;
     }
     const PciDevice* function = placed(*nic.pci);
     if (function == nullptr || (function->is_vf() && !with_vfs_)) return;
-    const bool named = cpu_ && nic.name != nic.pci->str();
     const PciDevice& card = named ? card_of(*function) : *function;
     Branch& branch = branch_at(card, card.address);
     if (!branch.pci.class_code) describe(card, function->class_code, branch);
@@ -179,10 +182,15 @@ class Writer {
     return together ? *first : own;
   }
 
+  static std::optional<std::string> guid_for_nccl(const Nic& nic) {
+    return nic.sys_image_guid ? nccl_guid(*nic.sys_image_guid) : std::nullopt;
+  }
+
   static void add_nets(const Nic& nic, std::vector<NcclNet>& nets) {
     for (const auto& port : nic.ports) {
       NcclNet net;
       net.name = nic.name;
+      net.guid = guid_for_nccl(nic);
       const bool active = port.state == PortState::active;
       if (active && port.rate_gbps) {
         net.speed_mbps = static_cast<unsigned>(*port.rate_gbps * 1000);
@@ -190,7 +198,7 @@ class Writer {
       if (nic.ports.size() > 1) net.port = port.number;
       nets.push_back(std::move(net));
     }
-    if (nic.ports.empty()) nets.push_back({nic.name, {}, {}, {}, {}, {}});
+    if (nic.ports.empty()) nets.push_back({nic.name, {}, {}, {}, guid_for_nccl(nic), {}});
   }
 
   /// The element of a function, below the elements of its switches.

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "data/xml.h"
+#include "topology/nccl_name.h"
 #include "topology/nccl_topology.h"
 
 namespace railhead {
@@ -173,9 +174,18 @@ class Parser {
     return "";
   }
 
-  static std::string text_of(const XmlElement& element, std::string_view attribute) {
+  std::string name_of(const XmlElement& element, std::string_view attribute) {
     const std::string* text = given(element, attribute);
-    return text != nullptr ? *text : "";
+    if (text == nullptr || is_plain_name(*text)) return text != nullptr ? *text : "";
+    wrong(element, attribute, *text, "not a name");
+    return "";
+  }
+
+  std::optional<std::string> guid(const XmlElement& element) {
+    const std::string* text = given(element, "guid");
+    if (text == nullptr || parse_hex(*text)) return text ? std::optional(*text) : std::nullopt;
+    wrong(element, "guid", *text, "not a GUID");
+    return std::nullopt;
   }
 
   Result<NcclCpu> cpu(const XmlElement& element) {
@@ -183,8 +193,8 @@ class Parser {
     cpu.line = element.line;
     cpu.numa_node = numa_node(element);
     cpu.affinity = affinity(element);
-    cpu.arch = text_of(element, "arch");
-    cpu.vendor = text_of(element, "vendor");
+    cpu.arch = name_of(element, "arch");
+    cpu.vendor = name_of(element, "vendor");
     if (const auto family = number(element, "familyid")) cpu.family = static_cast<int>(*family);
     if (const auto model = number(element, "modelid")) cpu.model = static_cast<int>(*model);
     for (const auto& child : element.children) {
@@ -276,10 +286,15 @@ class Parser {
     for (const auto& child : nic.children) {
       if (child.name != "net") {
         unknown(child);
-      } else if (const std::string* name = given(child, "name")) {
-        to.push_back(net(child, *name));
-      } else {
+        continue;
+      }
+      const std::string* name = given(child, "name");
+      if (name == nullptr) {
         warn(child, "<net> without a name, left out");
+      } else if (!is_nccl_name(*name)) {
+        wrong(child, "name", *name, "not a device's name, left out");
+      } else {
+        to.push_back(net(child, *name));
       }
     }
   }
@@ -290,7 +305,7 @@ class Parser {
     net.dev = number(element, "dev");
     net.speed_mbps = number(element, "speed", kFastestMbps);
     net.port = number(element, "port");
-    if (const std::string* guid = given(element, "guid")) net.guid = *guid;
+    net.guid = guid(element);
     if (const auto gdr = number(element, "gdr")) net.gdr = *gdr != 0;
     return net;
   }

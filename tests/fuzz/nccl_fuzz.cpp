@@ -2,19 +2,28 @@
 //
 // Whatever is accepted is a machine with relations between all its devices and a deal, each address
 // once; it is written as a file that is accepted again and means the same.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include "affinity/affinity.h"
 #include "topology/layout.h"
+#include "topology/nccl_hardware.h"
 #include "topology/topology.h"
 
 namespace {
 
 void require(bool condition) {
   if (!condition) std::abort();
+}
+
+/// Nothing of what is written comes from outside unchecked.
+bool is_plain(const std::string& xml) {
+  return std::all_of(xml.begin(), xml.end(),
+                     [](char c) { return c == '\n' || (c >= ' ' && c < '\x7f'); });
 }
 
 void decide(const railhead::Node& node) {
@@ -44,6 +53,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   // Escapes make a text longer: what was just below the limit may be above it.
   if (!again) return 0;
   require(railhead::to_xml(*again) == written);
+  require(is_plain(written));
+  require(is_plain(railhead::to_xml(railhead::hardware_of(*topology))));
   const auto ours =
       railhead::parse_nccl_topology(railhead::to_xml(railhead::nccl_topology_of(node)), "ours");
   if (ours) decide(railhead::node_from(*ours));

@@ -196,6 +196,23 @@ TEST(NcclOfNode, virtual_functions_stand_below_their_card_while_there_is_room) {
               ElementsAre("NCCL reads no more than 256 elements: virtual functions are left out"));
 }
 
+TEST(NcclOfNode, a_guid_that_is_known_is_written) {
+  Node node = one_switch();
+  node.nics[0].sys_image_guid = "946d:ae03:00d6:c9c8";
+  EXPECT_THAT(to_xml(nccl_topology_of(node)), HasSubstr("guid=\"0xc8c9d60003ae6d94\""));
+}
+
+TEST(NcclOfNode, a_name_that_nccl_cannot_be_told_is_not_written) {
+  for (const std::string name : {"a\x1b[31mb", "mlx5_0,mlx5_1", "a@0000:19:00.0"}) {
+    Node node = one_switch();
+    node.nics[0].name = name;
+    const auto topology = nccl_topology_of(node);
+    const auto& function = topology.cpus[0].pci[0].below[1];
+    EXPECT_EQ(function.address.str(), "0000:14:00.0");
+    EXPECT_THAT(function.nets, IsEmpty()) << name;
+  }
+}
+
 TEST(NcclOfNode, amds_library_wants_another_version) {
   Node node = one_switch();
   node.gpus[0].vendor = GpuVendor::amd;

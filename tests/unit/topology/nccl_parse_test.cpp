@@ -192,6 +192,33 @@ TEST(NcclParse, attributes_that_make_no_sense_are_named_and_absent) {
                           "line 4: <cpu> without numaid"));
 }
 
+TEST(NcclParse, names_that_are_none_are_left_out) {
+  const std::vector<std::string> refused = {"a\x1b[31mb", "mlx5_0,mlx5_1", "mlx5_0:1",
+                                            "=mlx5_0",    "^mlx5_0",       "mlx5 0",
+                                            "a&#10;b",    "\xc2\x9bm",     std::string(64, 'x')};
+  for (const auto& name : refused) {
+    const auto topology = parsed(in_cpu("<nic><net name='" + name + "' port='1'/></nic>"));
+    EXPECT_THAT(topology.cpus[0].nets, IsEmpty()) << name;
+    ASSERT_THAT(topology.warnings, SizeIs(1)) << name;
+    EXPECT_THAT(topology.warnings[0], HasSubstr("is not a device's name, left out"));
+    EXPECT_THAT(topology.warnings[0], Not(HasSubstr("\x1b")));
+  }
+  for (const auto& name : {"mlx5_bond_0", "rocep1s0f0v3", "cxi0", "a+b", "&lt;a"}) {
+    const auto topology = parsed(in_cpu("<nic><net name='" + std::string(name) + "'/></nic>"));
+    EXPECT_THAT(topology.cpus[0].nets, SizeIs(1)) << name;
+  }
+}
+
+TEST(NcclParse, words_that_are_none_are_absent) {
+  const auto topology = parsed(
+      "<system version='1'><cpu numaid='0' arch='x86\x1b_64' vendor='a b'>"
+      "<nic><net name='a' guid='what'/></nic></cpu></system>");
+  EXPECT_EQ(topology.cpus[0].arch, "");
+  EXPECT_EQ(topology.cpus[0].vendor, "");
+  EXPECT_EQ(topology.cpus[0].nets[0].guid, std::nullopt);
+  EXPECT_THAT(topology.warnings, SizeIs(3));
+}
+
 TEST(NcclParse, the_version_is_kept) {
   for (const std::string version : {"1", "2"}) {
     const auto topology = parsed("<system version='" + version + "'/>");
