@@ -8,6 +8,7 @@
 #include "cli/describe.h"
 #include "cli/explanation.h"
 #include "inject/codes.h"
+#include "topology/layout.h"
 
 namespace railhead {
 namespace {
@@ -47,43 +48,12 @@ Result<std::vector<std::size_t>> asked_gpus(const DecisionTable& table,
   return asked;
 }
 
-/// The request that a pod on the host's network with these GPUs would make.
-struct SampleContainer {
-  std::vector<std::string> texts;
+/// What a container of a pod on the host's network gets with these GPUs.
+Decision decision_for(const DecisionTable& table, const std::vector<std::size_t>& gpus) {
   ContainerRequest request;
-};
-
-SampleContainer sample_container(const Node& node, const std::vector<std::size_t>& gpus) {
-  SampleContainer sample;
-  sample.texts.reserve(gpus.size() + 1);
-  sample.request.pod_namespaces = {"ipc"};
-  sample.request.name = "sample";
-  for (const auto g : gpus) {
-    const auto& gpu = node.gpus[g];
-    if (gpu.minor) {
-      sample.texts.push_back("/dev/nvidia" + std::to_string(*gpu.minor));
-      sample.request.devices.push_back({sample.texts.back(), 'c', 195, *gpu.minor});
-    } else if (gpu.drm_render) {
-      sample.texts.push_back("/dev/dri/renderD" + std::to_string(*gpu.drm_render));
-      sample.request.devices.push_back({sample.texts.back(), 'c', 226, *gpu.drm_render});
-    }
-  }
-  if (sample.texts.size() < gpus.size()) {  // no driver: only names are left
-    sample.request.devices.clear();
-    std::vector<std::string> ids;
-    for (const auto g : gpus) {
-      const auto& gpu = node.gpus[g];
-      if (gpu.uuid) {
-        ids.push_back(*gpu.uuid);
-      } else if (gpu.index) {
-        ids.push_back(std::to_string(*gpu.index));
-      }
-    }
-    if (ids.empty()) return sample;  // no container can be given these GPUs
-    sample.texts.push_back("NVIDIA_VISIBLE_DEVICES=" + join(ids, ","));
-    sample.request.env = {sample.texts.back()};
-  }
-  return sample;
+  request.pod_namespaces = {"ipc"};
+  request.name = "sample";
+  return decide_holding(gpus, request, table, {});
 }
 
 Json selection_json(const DecisionTable& table, const Selection& selection) {
@@ -120,50 +90,78 @@ Table selection_table(const DecisionTable& table, const Selection& selection) {
   return rows;
 }
 
+void add_new(std::vector<std::string> more, std::vector<std::string>& lines) {
+  for (auto& line : more) {
+    if (std::find(lines.begin(), lines.end(), line) == lines.end()) {
+      lines.push_back(std::move(line));
+    }
+  }
+}
+
+std::vector<std::string> warnings_of(const DecisionTable& table, const Selection& selection,
+                                     const Decision& decision) {
+  auto warnings = table.topology().warnings;
+  for (auto& line : namespace_lines(table.node())) warnings.push_back(std::move(line));
+  for (const auto* more : {&table.deal().warnings, &selection.warnings}) {
+    warnings.insert(warnings.end(), more->begin(), more->end());
+  }
+  for (const auto& remark : decision.remarks) {
+    // The selection has said it, once for each GPU.
+    if (remark.code == warn::kNicNotUsable || remark.code == warn::kStandIn) continue;
+    add_new({remark.text}, warnings);
+  }
+  add_new(problem_lines(table.node()), warnings);
+  return warnings;
+}
+
+std::string no_gpu_text(const Node& node) {
+  const auto unknown = unclassified_functions(node).size();
+  if (unknown == 0) return "no GPU on this node";
+  return "no GPU is known, and of " + std::to_string(unknown) +
+         " functions the file does not say what they are; on a machine of this kind it can be "
+         "topology.file";
+}
+
+/// The fields and lines about the container.
+void add_container(const Node& node, const Decision& decision, Report& report) {
+  report.json["nics"] = Json::array();
+  report.json["devices"] = Json::array();
+  report.json["env"] = Json::object();
+  for (const auto n : decision.nics) report.json["nics"].push_back(node.nics[n].name);
+  std::vector<std::string> lines;
+  for (const auto& device : decision.adjustment.devices) {
+    report.json["devices"].push_back(device.path);
+    lines.push_back(device.path);
+  }
+  for (const auto& [name, value] : decision.adjustment.env) {
+    report.json["env"][name] = value;
+    lines.push_back(name + "=" + value);
+  }
+  if (!lines.empty()) report.sections.push_back({"A CONTAINER WITH THESE GPUS GETS", {}, lines});
+}
+
 Report affinity_report(const DecisionTable& table, const std::vector<std::size_t>& gpus,
                        bool with_reasons) {
   const auto& node = table.node();
   const auto selection = select(node, table.topology(), table.deal(), table.usable(), gpus);
-  const auto sample = sample_container(node, gpus);
-  const auto decision = decide(sample.request, table, {}, GpuClaim::no_kubelet);
+  const auto decision = decision_for(table, gpus);
   Report report;
   report.json = make_document("Affinity");
   report.json["node"] = node.name;
   add_source(report.json, table.topology());
   report.json["gpus"] = selection_json(table, selection);
-  Json names = Json::array();
-  for (const auto n : decision.nics) names.push_back(node.nics[n].name);
-  Json devices = Json::array();
-  std::vector<std::string> lines;
-  for (const auto& device : decision.adjustment.devices) devices.push_back(device.path);
-  Json env = Json::object();
-  for (const auto& [name, value] : decision.adjustment.env) env[name] = value;
-  auto warnings = table.topology().warnings;
-  for (auto& line : namespace_lines(table.node())) warnings.push_back(std::move(line));
-  for (const auto* more : {&table.deal().warnings, &selection.warnings})
-    warnings.insert(warnings.end(), more->begin(), more->end());
-  for (const auto& remark : decision.remarks) {
-    // The selection has said it, once for each GPU.
-    if (remark.code == warn::kNicNotUsable || remark.code == warn::kStandIn) continue;
-    if (std::find(warnings.begin(), warnings.end(), remark.text) == warnings.end())
-      warnings.push_back(remark.text);
-  }
   if (gpus.empty()) {
-    report.sections.push_back({"", {}, {"no GPU on this node"}});
+    report.sections.push_back({"", {}, {no_gpu_text(node)}});
   } else {
     report.sections.push_back({"", selection_table(table, selection), {}});
     report.sections.push_back({"", {}, {source_line(table.topology())}});
   }
-  for (const auto& device : decision.adjustment.devices) lines.push_back(device.path);
-  for (const auto& [name, value] : decision.adjustment.env) lines.push_back(name + "=" + value);
-  if (!lines.empty()) report.sections.push_back({"A CONTAINER WITH THESE GPUS GETS", {}, lines});
-  report.json["nics"] = std::move(names);
-  report.json["devices"] = std::move(devices);
-  report.json["env"] = std::move(env);
+  add_container(node, decision, report);
   if (with_reasons) {
     add_explanation(report, table,
                     explain(node, table.topology(), table.deal(), table.usable(), gpus));
   }
+  const auto warnings = warnings_of(table, selection, decision);
   report.json["warnings"] = warnings;
   if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, warnings});
   return report;
@@ -174,8 +172,11 @@ int print_affinity(const Invocation& invocation, const AffinityFlags& flags,
   const auto gpus = asked_gpus(table, flags.gpus);
   if (!gpus) return invocation.fail("affinity", gpus.error(), kExitUsage);
   const auto report = affinity_report(table, *gpus, flags.explain);
-  const bool lacking = !gpus->empty() && report.json["nics"].empty();
-  return invocation.print(report, lacking ? kExitProblem : kExitOk);
+  if (gpus->empty()) {
+    const bool unknown = !unclassified_functions(table.node()).empty();
+    return invocation.print(report, unknown ? kExitCannotTell : kExitOk);
+  }
+  return invocation.print(report, report.json["nics"].empty() ? kExitProblem : kExitOk);
 }
 
 }  // namespace

@@ -209,15 +209,19 @@ Draft draft_for(const Case& of, const RuntimeAbility& runtime) {
   return give(of, std::move(choice), runtime);
 }
 
-Case examine(const ContainerRequest& request, const DecisionTable& table, GpuClaim claim) {
+Case examine(const ContainerRequest& request, const DecisionTable& table, HeldGpus held) {
   Case of{request, table, surroundings_of(request, table.policy()), {}, {}, {}, {}, Basis::none};
   of.allocated = allocations_of(request, table);
-  of.held = gpus_of(request, table, of.surroundings.privileged, claim);
+  of.held = std::move(held);
   of.wishes = read_annotations(request, table.policy().annotations);
   if (of.wishes.devices) of.asked = asked_nics(*of.wishes.devices, table, of.wishes.remarks);
   drop_what_does_not_reach(of);
   of.basis = basis_of(of);
   return of;
+}
+
+Case examine(const ContainerRequest& request, const DecisionTable& table, GpuClaim claim) {
+  return examine(request, table, gpus_of(request, table, is_privileged(request), claim));
 }
 
 /// One line for the kubelet to show: who, and why not.
@@ -231,11 +235,7 @@ void refuse(const Case& of, Draft& draft) {
   decision.adjustment = {};
 }
 
-}  // namespace
-
-Decision decide(const ContainerRequest& request, const DecisionTable& table,
-                const RuntimeAbility& runtime, GpuClaim claim) {
-  Case of = examine(request, table, claim);
+Decision conclude(Case of, const RuntimeAbility& runtime) {
   std::vector<Remark> remarks = std::move(of.wishes.remarks);
   append(remarks, std::move(of.allocated.remarks));
   Draft draft = draft_for(of, runtime);
@@ -245,6 +245,20 @@ Decision decide(const ContainerRequest& request, const DecisionTable& table,
   const auto& wish = of.wishes.rdma;
   if (wish && wish->value == RdmaWish::required && !draft.unmet_reason.empty()) refuse(of, draft);
   return std::move(draft.decision);
+}
+
+}  // namespace
+
+Decision decide(const ContainerRequest& request, const DecisionTable& table,
+                const RuntimeAbility& runtime, GpuClaim claim) {
+  return conclude(examine(request, table, claim), runtime);
+}
+
+Decision decide_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
+                        const DecisionTable& table, const RuntimeAbility& runtime) {
+  HeldGpus held{std::move(gpus), GpuSource::device_nodes, {}};
+  std::sort(held.gpus.begin(), held.gpus.end());
+  return conclude(examine(request, table, std::move(held)), runtime);
 }
 
 bool needs_gpu_claim(const ContainerRequest& request, const DecisionTable& table) {

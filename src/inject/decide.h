@@ -149,6 +149,11 @@ struct Decision {
 Decision decide(const ContainerRequest& request, const DecisionTable& table,
                 const RuntimeAbility& runtime, GpuClaim claim);
 
+/// The same for a container that holds exactly these GPUs (indices into the node), however it was
+/// given them: the request need not show them.
+Decision decide_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
+                        const DecisionTable& table, const RuntimeAbility& runtime);
+
 /// True where `decide` would use `claim`: GPUs are known from the environment alone.
 bool needs_gpu_claim(const ContainerRequest& request, const DecisionTable& table);
 

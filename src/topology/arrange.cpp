@@ -103,6 +103,11 @@ std::optional<Arrangement> arrange_by_file(const Situation& now, const NcclTopol
   if (!result.warnings.empty()) result.confidence = Confidence::medium;
   for (const auto& remark : fit.remarks) result.warnings.push_back(file.origin + " " + remark);
   result.confidence = worse(result.confidence, fit.confidence);
+  if (!unclassified_functions(now.node).empty()) {
+    // A machine of which only a file is known, and that in part.
+    const auto at_most = now.node.gpus.empty() ? Confidence::low : Confidence::medium;
+    result.confidence = worse(result.confidence, at_most);
+  }
   return result;
 }
 

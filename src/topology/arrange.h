@@ -50,9 +50,10 @@ bool hides_switches(const Node& node);
 /// Confidence:
 ///   high    bare metal; a real tree of a known machine; a file or an entry of the table that fits
 ///   medium  a tree in a virtual machine that nobody vouches for; a file or an entry of the table
-///           that leaves out NICs; a file that contradicts itself or what is known better; NUMA
-///           nodes that leave no choice
-///   low     a file whose PCI domains are random (they may differ between nodes); NUMA nodes where
+///           that leaves out NICs; a file that contradicts itself or what is known better; a file
+///           alone that does not say what some functions are; NUMA nodes that leave no choice
+///   low     such a file that shows no GPU at all; a file whose PCI domains are random (they may
+///           differ between nodes); NUMA nodes where
 ///           several GPUs and several NICs are on one, or that are unknown
 Arrangement arrange(Node node, const std::optional<NcclTopology>& from_operator = std::nullopt);
 

@@ -61,6 +61,9 @@ Node moved(Node node, const Layout& layout, NumaOf numa = NumaOf::layout);
 /// known. What the file and its layout warn of is not repeated here.
 Node node_from(const NcclTopology& topology);
 
+/// Functions of such a node of which the file does not say what they are: no class, <gpu>, <net>.
+std::vector<PciAddress> unclassified_functions(const Node& node);
+
 /// The other way: what NCCL should be told of this machine. Bridges become one <pci> a switch
 /// (two bridges of a path), host bridges vanish, NICs are all RDMA devices that the node has.
 NcclTopology nccl_topology_of(const Node& node);

@@ -230,4 +230,19 @@ Node node_from(const NcclTopology& topology) {
   return Builder(topology).build();
 }
 
+std::vector<PciAddress> unclassified_functions(const Node& node) {
+  std::set<PciAddress> known;
+  for (const auto& gpu : node.gpus) known.insert(gpu.pci);
+  for (const auto& nic : node.nics) {
+    if (nic.pci) known.insert(*nic.pci);
+  }
+  std::vector<PciAddress> left;
+  for (const auto& function : node.pci) {
+    if (function.class_code == 0 && !known.contains(function.address)) {
+      left.push_back(function.address);
+    }
+  }
+  return left;
+}
+
 }  // namespace railhead

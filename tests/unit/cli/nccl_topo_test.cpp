@@ -68,6 +68,49 @@ TEST(NcclTopo, is_written_and_read_back) {
   EXPECT_EQ(again.out, written.out);
 }
 
+TEST(NcclTopo, gives_containers_with_amds_gpus_their_nics_too) {
+  const File file(
+      "<system version='2'><cpu numaid='0'><pci busid='ffff:ff:01.0' class='0x060400'>"
+      "<pci busid='0000:05:00.0' class='0x120000' vendor='0x1002'><gpu dev='0'/></pci>"
+      "<pci busid='0000:09:00.0' class='0x020000'><nic><net name='mlx5_0' port='1'/></nic></pci>"
+      "</pci></cpu></system>");
+  const auto said = run({"affinity", "--nccl-topo", file.path(), "-o", "json"});
+  EXPECT_EQ(said.code, kExitOk);
+  EXPECT_EQ(said.json()["nics"], Json::parse(R"(["mlx5_0"])"));
+  EXPECT_EQ(said.json()["env"]["NCCL_IB_HCA"], "=mlx5_0:1");
+  EXPECT_EQ(said.json()["warnings"], Json::array());
+}
+
+TEST(NcclTopo, a_file_that_says_nowhere_what_a_function_is_is_no_answer) {
+  const File file(
+      "<system version='1'><cpu numaid='0'>\n<pci busid='0000:00:16.0'/>\n"
+      "<pci busid='0000:00:17.0'/></cpu></system>");
+  const auto text = run({"affinity", "--nccl-topo", file.path()});
+  EXPECT_EQ(text.code, kExitCannotTell);
+  EXPECT_THAT(text.out, HasSubstr("no GPU is known, and of 2 functions"));
+  EXPECT_THAT(text.out, HasSubstr("line 2: 0000:00:16.0 has no class"));
+  const auto document = run({"affinity", "--nccl-topo", file.path(), "-o", "json"}).json();
+  EXPECT_EQ(document["warnings"].size(), 2U);
+  EXPECT_EQ(document["confidence"], "low");
+}
+
+TEST(NcclTopo, a_name_with_terminal_escapes_is_shown_nowhere) {
+  const File file(
+      "<system version='1'><cpu numaid='0'><pci busid='0000:05:00.0' class='0x030200'/>"
+      "<pci busid='0000:09:00.0' class='0x020700'><nic><net name='a\x1b[31mb' "
+      "port='1'/></nic></pci>"
+      "</cpu></system>");
+  for (const std::string command : {"topology", "affinity", "nics"}) {
+    const auto said = run({command, "--nccl-topo", file.path()});
+    EXPECT_THAT(said.out + said.err, testing::Not(HasSubstr("\x1b"))) << command;
+    EXPECT_THAT(said.out, HasSubstr("0000:09:00.0")) << command;
+  }
+  for (const std::string form : {"nccl", "tree", "svg", "dot"}) {
+    const auto said = run({"topology", "-o", form, "--nccl-topo", file.path()});
+    EXPECT_THAT(said.out + said.err, testing::Not(HasSubstr("\x1b"))) << form;
+  }
+}
+
 TEST(NcclTopo, and_a_snapshot_exclude_each_other) {
   const auto said = run({"topology", "--nccl-topo", "a.xml", "--snapshot", "b.node"});
   EXPECT_EQ(said.code, kExitUsage);

@@ -150,6 +150,14 @@ TEST(NcclNode, a_function_of_which_nothing_is_said_is_a_problem) {
                           "what it is"));
 }
 
+TEST(NcclNode, unclassified_are_functions_of_which_nothing_is_said) {
+  const Node node = node_from(topology_of(
+      {{"0", "<pci busid='0000:01:00.0'/>\n<pci busid='0000:02:00.0'><gpu dev='0'/></pci>\n" +
+                 nic("0000:03:00.0")}}));
+  ASSERT_THAT(unclassified_functions(node), SizeIs(1));
+  EXPECT_EQ(unclassified_functions(node)[0].str(), "0000:01:00.0");
+}
+
 TEST(NcclNode, lists_are_sorted_and_switches_described) {
   const Node node = node_from(
       topology_of({{"0", within("ffff:ff:01.0", nic("0101:00:00.0") + gpu("0001:00:00.0"))}}));
