@@ -106,17 +106,23 @@ void KubeletFace::follow(const PoolTable& pools) {
 
 void KubeletFace::end_what_is_due() {
   const auto now = clock_.now();
-  std::erase_if(offers_, [&](const Offer& offer) {
-    if (!offer.ends_at || now < *offer.ends_at) return false;
-    const auto& name = offer.resource->name();
-    registrar_->withdraw(name);
-    for (const auto* state : {"healthy", "unhealthy"}) {
-      metrics_.remove("railhead_pool_devices", {{"pool", name}, {"state", state}});
-    }
-    for (const auto* metric : {"railhead_kubelet_enrolled", "railhead_kubelet_registrations_total"})
-      metrics_.remove(metric, {{"pool", name}});
-    return true;
-  });
+  const auto is_due = [&](const Offer& offer) { return offer.ends_at && now >= *offer.ends_at; };
+  std::vector<std::string> due;
+  for (const auto& offer : offers_) {
+    if (is_due(offer)) due.push_back(offer.resource->name());
+  }
+  if (due.empty()) return;
+  registrar_->withdraw(due);
+  std::erase_if(offers_, is_due);
+  for (const auto& name : due) forget_metrics(name);
+}
+
+void KubeletFace::forget_metrics(const std::string& name) {
+  for (const auto* state : {"healthy", "unhealthy"}) {
+    metrics_.remove("railhead_pool_devices", {{"pool", name}, {"state", state}});
+  }
+  for (const auto* metric : {"railhead_kubelet_enrolled", "railhead_kubelet_registrations_total"})
+    metrics_.remove(metric, {{"pool", name}});
 }
 
 std::string KubeletFace::why_empty(std::size_t pool) const {

@@ -62,6 +62,7 @@ class KubeletFace {
   void offer(std::size_t pool);
   void let_go(Offer& offer);
   void end_what_is_due();
+  void forget_metrics(const std::string& name);
   void schedule_tick();
   void tick();
   void refresh_files();

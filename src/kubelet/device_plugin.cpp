@@ -4,10 +4,12 @@
 #include <grpcpp/grpcpp.h>
 
 #include <mutex>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "deviceplugin.grpc.pb.h"
+#include "host/hang_up.h"
 #include "host/input_file.h"
 #include "kubelet/library_log.h"
 #include "kubelet/watch_list.h"
@@ -17,6 +19,16 @@ namespace railhead::kubelet {
 namespace {
 
 constexpr const char* kVersion = "v1beta1";
+/// A kubelet that lives reads the end of its calls within milliseconds.
+constexpr std::chrono::milliseconds kUntilCancelled{250};
+/// gRPC waits without a limit for a write that is under way (grpc 1.51, chttp2_transport.cc,
+/// close_transport_locked), for ever where a kubelet was stopped.
+constexpr std::chrono::milliseconds kUntilHungUp{500};
+
+gpr_timespec after(std::chrono::milliseconds time) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_millis(time.count(), GPR_TIMESPAN));
+}
 
 std::vector<std::string> copy_of(const google::protobuf::RepeatedPtrField<std::string>& texts) {
   return {texts.begin(), texts.end()};
@@ -57,6 +69,7 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
     builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials(), &bound);
     builder.RegisterService(this);
     builder.RegisterService(&registration_);
+    path_ = path;
     server_ = builder.BuildAndStart();
     if (server_ && bound != 0) return {};
     return Error{ErrorCode::unavailable, path + ": cannot serve the kubelet there"};
@@ -65,7 +78,8 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
   void publish(std::vector<Device> devices) { list_.publish(std::move(devices)); }
 
   /// Calls that wait for the mailbox are refused, and those that come now.
-  void stop() {
+  void begin_end() {
+    if (ends_) return;
     {
       const std::lock_guard lock(gate_->mutex);
       gate_->closed = true;
@@ -73,8 +87,16 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
       gate_->waiting.clear();
     }
     list_.close();
-    if (server_) server_->Shutdown();
+    ends_ = after(kUntilCancelled);
+    hang_up_.emplace(path_, kUntilHungUp);
+  }
+
+  /// Returns soon, whatever the kubelet does.
+  void stop() {
+    begin_end();
+    if (server_) server_->Shutdown(*ends_);
     server_.reset();
+    hang_up_.reset();
   }
 
   grpc::ServerUnaryReactor* GetDevicePluginOptions(grpc::CallbackServerContext* context,
@@ -217,7 +239,10 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
   Registration registration_;
   WatchList list_;
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
+  std::string path_;
   std::unique_ptr<grpc::Server> server_;
+  std::optional<gpr_timespec> ends_;  ///< when calls are cancelled
+  std::optional<DelayedHangUp> hang_up_;
 };
 
 DevicePlugin::DevicePlugin() = default;
@@ -244,6 +269,10 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
   const auto listening = plugin->service_->listen(socket_path);
   if (!listening) return listening.error();
   return plugin;
+}
+
+void DevicePlugin::begin_end() {
+  service_->begin_end();
 }
 
 void DevicePlugin::publish(std::vector<Device> devices) {

@@ -4,11 +4,14 @@
 // Invariants
 // * The kubelet's calls carry no resource name, so one server serves one resource.
 // * Calls arrive on gRPC's threads; every decision is made on the agent's thread (Mailbox). Only
-// what
-//   is constant is answered at once: GetDevicePluginOptions, and GetInfo with its limit of 1 s.
+//   what is constant is answered at once: GetDevicePluginOptions, and GetInfo with its limit of
+//   1 s.
 // * Each open ListAndWatch has one writer, which sends the newest list and skips those between; a
 //   kubelet that does not read costs nothing, one that has gone is forgotten.
 // * GetPreferredAllocation never fails (that would reject the pod); it may be empty.
+// * The end waits for nobody: calls are cancelled after a quarter of a second, and after half of
+// one
+//   the connections are cut.
 // * The socket's file goes with the server, so a server ends completely before another takes its
 // path.
 #pragma once
@@ -86,8 +89,11 @@ class DevicePlugin {
                                                      Resource& resource, Watched watched);
   DevicePlugin(const DevicePlugin&) = delete;
   DevicePlugin& operator=(const DevicePlugin&) = delete;
-  /// Ends all calls and removes the socket. On the mailbox's thread.
+  /// Ends all calls and removes the socket, within a second. On the mailbox's thread.
   ~DevicePlugin();
+
+  /// Begins with that, and waits for nothing: plugins that end together do so at the same time.
+  void begin_end();
 
   /// The whole list, sent to every kubelet that watches if it is not the one before.
   void publish(std::vector<Device> devices);

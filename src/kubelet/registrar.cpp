@@ -86,6 +86,18 @@ class Registrar::Offer final : public Resource {
     return std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.healthy; });
   }
 
+  /// Serves no more; the kubelet sees it at once, and the next tick() begins anew.
+  void begin_end() {
+    if (!plugin_) return;
+    plugin_->begin_end();
+    is_ending_ = true;
+  }
+
+  /// What it was served for has gone, or is another one.
+  [[nodiscard]] bool is_outlived() const {
+    return plugin_ && (owner_.kubelet() != kubelet_ || identity_of(path_) != own_);
+  }
+
   void stand_by() {
     drop();
     become(Standing::standing_by);
@@ -100,9 +112,7 @@ class Registrar::Offer final : public Resource {
       become(Standing::no_kubelet);
       return;
     }
-    const bool is_new = kubelet != kubelet_;
-    const bool lost = plugin_ && identity_of(path_) != own_;
-    if (!plugin_ || is_new || lost) serve(kubelet);
+    if (!plugin_ || is_ending_ || is_outlived()) serve(kubelet);
     if (!plugin_) return;
     if (is_watched_) {
       become(Standing::enrolled);
@@ -152,13 +162,13 @@ class Registrar::Offer final : public Resource {
 
   void drop() {
     plugin_.reset();
+    is_ending_ = false;
     is_watched_ = false;
     kubelet_.reset();
   }
 
   void serve(const std::optional<FileIdentity>& kubelet) {
-    plugin_.reset();  // completely, before the path is bound again
-    is_watched_ = false;
+    drop();  // completely, before the path is bound again
     auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, *this,
                                       [this](bool now) { watched(now); });
     if (!served) {
@@ -218,6 +228,7 @@ class Registrar::Offer final : public Resource {
   std::unique_ptr<DevicePlugin> plugin_;
   std::optional<FileIdentity> own_;
   std::optional<FileIdentity> kubelet_;  // the one we are served for
+  bool is_ending_ = false;
   bool is_watched_ = false;
   bool is_asking_ = false;
   /// Of this serving: an answer that comes after it, or after our end, is that of another kubelet.
@@ -235,18 +246,25 @@ Registrar::Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock, C
 
 /// The sockets close before the lock is free.
 Registrar::~Registrar() {
+  for (const auto& one : offers_) one->begin_end();
   offers_.clear();
 }
 
 void Registrar::offer(DevicePluginOptions options, Resource& resource,
                       std::vector<Device> devices) {
-  withdraw(options.resource);
+  withdraw({options.resource});
   offers_.push_back(
       std::make_unique<Offer>(*this, std::move(options), resource, std::move(devices)));
 }
 
-void Registrar::withdraw(const std::string& resource) {
-  std::erase_if(offers_, [&](const auto& one) { return one->status().resource == resource; });
+void Registrar::withdraw(const std::vector<std::string>& resources) {
+  const auto goes = [&](const auto& one) {
+    return std::find(resources.begin(), resources.end(), one->status().resource) != resources.end();
+  };
+  for (const auto& one : offers_) {
+    if (goes(one)) one->begin_end();
+  }
+  std::erase_if(offers_, goes);
 }
 
 void Registrar::publish(const std::string& resource, const std::vector<Device>& devices) {
@@ -288,8 +306,12 @@ void Registrar::tick() {
   }
   if (!*mine) {
     if (!is_locked_out_) return;
+    for (const auto& one : offers_) one->begin_end();
     for (const auto& one : offers_) one->stand_by();
     return;
+  }
+  for (const auto& one : offers_) {
+    if (one->is_outlived()) one->begin_end();
   }
   for (const auto& one : offers_) one->tick();
   verify();

@@ -72,7 +72,7 @@ class Registrar {
 
   /// From now on this resource is offered. `resource` has to outlive the registrar or withdraw().
   void offer(DevicePluginOptions options, Resource& resource, std::vector<Device> devices);
-  void withdraw(const std::string& resource);
+  void withdraw(const std::vector<std::string>& resources);
   void publish(const std::string& resource, const std::vector<Device>& devices);
 
   /// Does what is due. Call it when something in the folders changed, and after `until_tick()`.

@@ -6,9 +6,11 @@ The kubelet is tests/peers/kubelet.py, which shares nothing with Railhead. One l
 77 if nothing could be run here. RAILHEAD_BIN names the program.
 """
 
+import os
 import pathlib
 import resource
 import shutil
+import signal
 import socket
 import sys
 import tempfile
@@ -24,7 +26,7 @@ import wire  # noqa: E402
 from lib import needs  # noqa: E402
 from lib.agent import Agent  # noqa: E402
 from lib.machine import SEED, Machine, Tree  # noqa: E402
-from lib.process import wait_until  # noqa: E402
+from lib.process import Daemon, wait_until  # noqa: E402
 from lib.runner import SKIPPED, Lines  # noqa: E402
 from peers import kubelet_messages as messages  # noqa: E402
 from peers.kubelet import Kubelet, Plugin, grpc  # noqa: E402
@@ -263,6 +265,62 @@ class Faults(KubeletCase):
         self.assertEqual(1, self.kubelet.registrations)
 
 
+class Stopped(KubeletCase):
+    """A kubelet that is alive and does nothing any more: its connections stay, nobody reads."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        path = {**os.environ, "PYTHONPATH": str(HERE.parent)}
+        argv = ["/usr/bin/python3", "-m", "peers.kubelet", str(self.dir)]
+        self.process = Daemon(argv, self.dir / "kubelet.log", path)
+        self.addCleanup(self.process.end, signal.SIGKILL)
+        wait_until("a kubelet", lambda: (self.dir / "pod-resources/kubelet.sock").exists())
+
+    def stop_kubelet(self) -> None:
+        os.kill(self.process.pid, signal.SIGSTOP)
+
+    def pools(self, slots: int, *more: str) -> tuple[str, str]:
+        names = "".join(f", {{name: {name}, slots: 1}}" for name in more)
+        return self.config(f"pools: [{{name: {HCA}, slots: {slots}}}{names}]\n")
+
+    def wait_listed(self, slots: int) -> None:
+        told = lambda: f"{HCA}={slots}" in self.process.log_text().split()  # noqa: E731
+        wait_until(f"{slots} slots are listed", told, 20)
+
+    def assert_lives_and_ends(self, agent: Agent) -> None:
+        self.assertEqual(200, agent.page("/healthz")[0])
+        self.assertEqual(0, agent.terminate(), "it ends by itself, within ten seconds")
+
+    def test_a_pool_that_ends_meanwhile_and_the_agents_end_wait_for_nobody(self) -> None:
+        for slots, changes in ((100, 1), (65536, 4)):
+            with self.subTest(slots=slots):
+                agent = self.agent(*self.pools(slots, RAIL))
+                self.wait_listed(slots)
+                self.stop_kubelet()
+                for number in range(1, changes + 1):
+                    self.pools(slots - number, RAIL)
+                    told = lambda: agent.metric("railhead_pool_devices", pool=HCA)  # noqa: E731
+                    wait_until("the new list", lambda: told() == slots - number)
+                self.config(f"pools: [{{name: {RAIL}, slots: 1}}]\n")
+                gone = lambda: f'pool="{HCA}"' not in agent.page("/metrics")[1]  # noqa: E731
+                wait_until("the pool's end", gone, 15)
+                self.assert_lives_and_ends(agent)
+                os.kill(self.process.pid, signal.SIGCONT)
+
+    def test_many_pools_end_together(self) -> None:
+        agent = self.agent(*self.pools(65536, *(f"example.com/{n}" for n in range(30))))
+        self.wait_listed(65536)
+        self.stop_kubelet()
+        self.assert_lives_and_ends(agent)
+
+    def test_a_registration_that_is_not_answered_does_not_hold_the_end(self) -> None:
+        self.stop_kubelet()
+        agent = self.agent(ready=False)
+        asked = lambda: "enrolling" in agent.page("/readyz")[1]  # noqa: E731
+        wait_until("a registration", asked)
+        self.assert_lives_and_ends(agent)
+
+
 class Folders(KubeletCase):
     """Where the kubelet's folder is not what one would expect."""
 
@@ -373,7 +431,7 @@ def main() -> int:
     began = time.monotonic()
     result = Lines(pathlib.Path(tempfile.gettempdir()))
     suite = unittest.TestSuite()
-    for case in (Protocol, Faults, Folders, PodResources):
+    for case in (Protocol, Faults, Stopped, Folders, PodResources):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not sys.argv[1:] or any(pattern in test.id() for pattern in sys.argv[1:]):
                 suite.addTest(test)

@@ -4,12 +4,16 @@
 Of Railhead it shares nothing, its definitions of the interfaces included. What it does otherwise is
 what Kubernetes 1.36 does: pkg/kubelet/cm/devicemanager/plugin/v1beta1 (it calls the plugin back
 inside Register, then watches) and manager.go (a start removes every socket of the folder).
+
+As a program (`python3 -m peers.kubelet FOLDER`) it is one that can be stopped by a signal; it prints
+how many devices each resource's newest list has.
 """
 
 import functools
 import os
 import pathlib
 import stat
+import sys
 import threading
 import time
 from concurrent import futures
@@ -215,3 +219,17 @@ class Kubelet:
     def restart(self) -> None:
         self.stop()
         self.start()
+
+
+def main() -> None:
+    kubelet, told = Kubelet(pathlib.Path(sys.argv[1])).start(), {}
+    while True:
+        now = {name: len(endpoint.devices) for name, endpoint in list(kubelet.endpoints.items())}
+        if now != told:
+            print(*(f"{name}={count}" for name, count in now.items()), flush=True)
+            told = now
+        time.sleep(0.05)
+
+
+if __name__ == "__main__":
+    main()

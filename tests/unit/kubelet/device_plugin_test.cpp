@@ -12,6 +12,7 @@
 #include "deviceplugin.grpc.pb.h"
 #include "pluginregistration.grpc.pb.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/kubelet/deaf_kubelet.h"
 #include "unit/kubelet/loop.h"
 
 namespace railhead::kubelet {
@@ -242,6 +243,32 @@ TEST_F(DevicePluginTest, the_socket_goes_with_it_and_waiting_calls_are_answered)
   loop_.run([this] { plugin_.reset(); });
   EXPECT_FALSE(std::filesystem::exists(socket_));
   EXPECT_FALSE(stream->Read(&list));
+}
+
+TEST_F(DevicePluginTest, a_kubelet_that_was_stopped_does_not_hold_the_end) {
+  std::vector<Device> many;
+  for (int i = 0; i < 65536; ++i) many.push_back({"slot-" + std::to_string(i), true, {0}});
+  loop_.run([&] { plugin_->publish(many); });
+  test::DeafKubelet deaf(socket_);
+  deaf.watch();
+  deaf.wait_for_bytes();  // more will not fit than its socket holds
+  loop_.run([this] { plugin_.reset(); });
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
+TEST_F(DevicePluginTest, whoever_connects_and_says_nothing_does_not_hold_the_end) {
+  const test::DeafKubelet mute(socket_);
+  loop_.run([this] { plugin_.reset(); });
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
+TEST_F(DevicePluginTest, the_end_begins_before_anybody_waits_for_it) {
+  auto stream = stub_->ListAndWatch(&context_, {});
+  v1beta1::ListAndWatchResponse list;
+  ASSERT_TRUE(stream->Read(&list));
+  loop_.run([this] { plugin_->begin_end(); });
+  EXPECT_FALSE(stream->Read(&list));
+  EXPECT_TRUE(stream->Finish().ok());
 }
 
 TEST_F(DevicePluginTest, a_path_that_no_socket_can_have_is_refused_with_its_name) {
