@@ -29,19 +29,20 @@ std::vector<PoolDevice> devices_of(const Pool& pool, const std::vector<NetFuncti
   const bool identity = pool.spec.mode == PoolMode::exclusive || pool.spec.slots_per_nic;
   if (!identity && !pool.members.empty()) {
     for (unsigned slot = 0; slot < pool.spec.slots; ++slot) {
-      devices.push_back({slot_id(pool.spec.origin.flavour, slot), {}, {}});
+      devices.push_back({slot_id(pool.spec.origin.flavour, slot), {}, {}, {}});
     }
   }
   for (std::size_t m = 0; identity && m < pool.members.size(); ++m) {
-    const auto& function = functions[pool.members[m].function];
+    const auto at = pool.members[m].function;
+    const auto& function = functions[at];
     std::vector<int> numa;
     if (function.numa_node && !pool.spec.exclude_topology) numa = {*function.numa_node};
     if (pool.spec.mode == PoolMode::exclusive) {
-      devices.push_back({function.id, m, numa});
+      devices.push_back({function.id, m, numa, at});
       continue;
     }
     for (unsigned slot = 0; slot < *pool.spec.slots_per_nic; ++slot) {
-      devices.push_back({function.id + "-" + std::to_string(slot), m, numa});
+      devices.push_back({function.id + "-" + std::to_string(slot), m, numa, at});
     }
   }
   return devices;

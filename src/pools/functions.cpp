@@ -41,10 +41,20 @@ class FunctionList {
   std::vector<NetFunction> take() && {
     for (auto& [name, function] : scalable_) functions_.push_back(std::move(function));
     for (auto& function : soft_) functions_.push_back(std::move(function));
+    for (auto& function : functions_) place(function);
     return std::move(functions_);
   }
 
  private:
+  /// Where its link is; where that of a VF cannot be seen (a virtual machine), where it is itself.
+  void place(NetFunction& function) const {
+    const PciDevice* link = function.link() ? node_.find_pci(*function.link()) : nullptr;
+    if (link == nullptr && function.pci) link = node_.find_pci(*function.pci);
+    if (link == nullptr) return;
+    function.root = link->root;
+    function.bridges = link->bridges;
+  }
+
   void add_pci_functions() {
     std::set<PciAddress> with_nic;
     for (const auto& nic : node_.nics) {

@@ -33,6 +33,12 @@ struct NetFunction {
   std::optional<PciAddress> parent;  ///< physical function of a VF or SF
   std::optional<unsigned> index;     ///< number among its parent's VFs, or the SF's number
   std::optional<int> numa_node;
+  /// Where its link is in the PCIe tree, as PciDevice has it: for a VF or SF that of its parent.
+  std::string root;
+  std::vector<PciAddress> bridges;
+
+  /// The physical function whose link it uses, its own or its parent's; absent for a soft device.
+  [[nodiscard]] const std::optional<PciAddress>& link() const { return parent ? parent : pci; }
 };
 
 /// Every network function of the node, PCI functions by address, then SFs, then soft devices.
@@ -87,8 +93,9 @@ std::vector<std::string> why_not(const PoolTable& table, const Node& node,
 /// One device as the kubelet is told of it.
 struct PoolDevice {
   std::string id;
-  std::optional<std::size_t> member;  ///< index into Pool::members; absent for a fungible slot
-  std::vector<int> numa_nodes;        ///< empty: no hint
+  std::optional<std::size_t> member;    ///< index into Pool::members; absent for a fungible slot
+  std::vector<int> numa_nodes;          ///< empty: no hint
+  std::optional<std::size_t> function;  ///< index into PoolTable::functions, where `member` is one
 };
 
 /// A pool without members has no devices.

@@ -16,10 +16,16 @@ struct Wish {
   std::size_t size = 0;
 };
 
-/// Which devices a container had best get: those that it must have, then NICs on the NUMA nodes of
-/// what is chosen so far, each time from the NIC with the fewest slots taken. The same answer for
-/// the same question, whatever its order. Fewer than asked where there are fewer; ids that the pool
-/// does not know come last.
-std::vector<std::string> prefer(const std::vector<PoolDevice>& devices, const Wish& wish);
+/// Which devices a container had best get: those that it must have, then one after the other, each
+/// * on a link (NetFunction::link) of which it has the fewest devices so far, so that several
+///   devices are several links, where there are as many;
+/// * on the NUMA nodes of what it has;
+/// * near that in the PCIe tree: the deeper the last bridge in common, the nearer;
+/// * on the link, and there of the function, with the fewest devices taken.
+/// Where there is nothing that it must have, it begins where the whole comes out best by the same
+/// measures. The same answer for the same question, whatever its order. Fewer than asked where
+/// there are fewer; ids that the pool does not know come last.
+std::vector<std::string> prefer(const std::vector<PoolDevice>& devices,
+                                const std::vector<NetFunction>& functions, const Wish& wish);
 
 }  // namespace railhead
