@@ -27,6 +27,8 @@ constexpr milliseconds kPendingTick{1'000};
 constexpr milliseconds kIdleTick{10'000};
 constexpr seconds kBetweenVerifications{30};
 constexpr seconds kVerifyTimeout{5};
+/// What a kubelet needs at most to count the devices of a list that it was sent.
+constexpr seconds kUntilCounted{10};
 
 /// FNV-1a, 64 bits: only tells shortened names apart.
 std::uint64_t digest_of(const std::string& text) {
@@ -80,10 +82,12 @@ class Registrar::Offer final : public Resource {
   void publish(std::vector<Device> devices) {
     devices_ = std::move(devices);
     if (plugin_) plugin_->publish(devices_);
+    note_countable();
   }
 
-  [[nodiscard]] bool has_healthy() const {
-    return std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.healthy; });
+  /// A kubelet that is asked at this time has to count the resource, and nothing has changed since.
+  [[nodiscard]] bool was_countable(TimePoint when) const {
+    return countable_since_ && when - *countable_since_ >= kUntilCounted;
   }
 
   /// Serves no more; the kubelet sees it at once, and the next tick() begins anew.
@@ -215,7 +219,20 @@ class Registrar::Offer final : public Resource {
     status_.standing = standing;
     status_.detail = std::move(detail);
     told_ = true;
+    note_countable();
     owner_.changed_(status_);
+  }
+
+  /// Kubelets leave out a resource without a healthy device.
+  void note_countable() {
+    const bool is_countable =
+        status_.standing == Standing::enrolled &&
+        std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.healthy; });
+    if (!is_countable) {
+      countable_since_.reset();
+    } else if (!countable_since_) {
+      countable_since_ = owner_.clock_.now();
+    }
   }
 
   Registrar& owner_;
@@ -225,6 +242,7 @@ class Registrar::Offer final : public Resource {
   std::string path_;
   ResourceStatus status_;
   bool told_ = false;
+  std::optional<TimePoint> countable_since_;
   std::unique_ptr<DevicePlugin> plugin_;
   std::optional<FileIdentity> own_;
   std::optional<FileIdentity> kubelet_;  // the one we are served for
@@ -333,20 +351,21 @@ std::vector<std::string> Registrar::folders() const {
   return all;
 }
 
+/// Each resource for itself: one that is refused for good keeps nobody from looking after another.
+/// What counts is what the kubelet had to know when it was asked.
 void Registrar::verify() {
-  if (!all_enrolled()) {
-    verified_at_ = clock_.now();
-    return;
-  }
-  if (clock_.now() - verified_at_ < kBetweenVerifications) return;
-  verified_at_ = clock_.now();
-  client_.allocatable(kVerifyTimeout, [this](const Result<std::vector<Holding>>& offered) {
+  const auto now = clock_.now();
+  if (now - verified_at_ < kBetweenVerifications) return;
+  const auto is_due = [now](const auto& one) { return one->was_countable(now); };
+  if (std::none_of(offers_.begin(), offers_.end(), is_due)) return;
+  verified_at_ = now;
+  client_.allocatable(kVerifyTimeout, [this, now](const Result<std::vector<Holding>>& offered) {
     if (!offered) return;  // no such interface, or not now: the open streams have to do
     for (const auto& one : offers_) {
       const bool counted = std::any_of(offered->begin(), offered->end(), [&](const Holding& known) {
         return known.resource == one->status().resource;
       });
-      if (!counted && one->has_healthy()) one->deny();
+      if (!counted && one->was_countable(now)) one->deny();
     }
   });
 }

@@ -37,13 +37,15 @@ class FakeKubelet final : public v1beta1::Registration::Service,
 
   ~FakeKubelet() override {
     stall(false);
+    hold_accounts(false);
     server_->Shutdown();
     close_lists();
   }
 
   grpc::Status Register(grpc::ServerContext* /*context*/, const v1beta1::RegisterRequest* request,
                         v1beta1::Empty* /*answer*/) override {
-    if (refuses) return {grpc::StatusCode::INVALID_ARGUMENT, "not this name"};
+    if (refuses || request->resource_name() == refused)
+      return {grpc::StatusCode::INVALID_ARGUMENT, "not this name"};
     ++registrations;
     stalls_.wait(true);
     const std::lock_guard lock(mutex_);
@@ -56,11 +58,14 @@ class FakeKubelet final : public v1beta1::Registration::Service,
   grpc::Status GetAllocatableResources(grpc::ServerContext* /*context*/,
                                        const v1::AllocatableResourcesRequest* /*request*/,
                                        v1::AllocatableResourcesResponse* answer) override {
-    ++accounts;
-    const std::lock_guard lock(mutex_);
-    for (const auto& [name, list] : lists_) {
-      if (counts) answer->add_devices()->set_resource_name(name);
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [name, list] : lists_) {
+        if (counts && name != left_out_) answer->add_devices()->set_resource_name(name);
+      }
     }
+    ++accounts;
+    holds_accounts_.wait(true);
     return grpc::Status::OK;
   }
 
@@ -68,6 +73,18 @@ class FakeKubelet final : public v1beta1::Registration::Service,
   void stall(bool now) {
     stalls_ = now;
     stalls_.notify_all();
+  }
+
+  /// Its accounts are as they were when it was asked, and not sent while it does.
+  void hold_accounts(bool now) {
+    holds_accounts_ = now;
+    holds_accounts_.notify_all();
+  }
+
+  /// In its accounts from now on; "": nothing.
+  void leave_out(const std::string& resource) {
+    const std::lock_guard lock(mutex_);
+    left_out_ = resource;
   }
 
   void close_lists() {
@@ -93,6 +110,7 @@ class FakeKubelet final : public v1beta1::Registration::Service,
   std::atomic<int> accounts{0};
   std::atomic<bool> refuses{false};
   std::atomic<bool> counts{true};
+  std::string refused;  ///< this resource, from the beginning on
 
  private:
   /// A ListAndWatch that is read to its end.
@@ -139,7 +157,9 @@ class FakeKubelet final : public v1beta1::Registration::Service,
   };
 
   std::string folder_;
+  std::string left_out_;
   std::atomic<bool> stalls_{false};
+  std::atomic<bool> holds_accounts_{false};
   std::mutex mutex_;
   std::unique_ptr<grpc::Server> server_;
   std::map<std::string, std::unique_ptr<List>> lists_;

@@ -163,6 +163,33 @@ TEST_F(RegistrarTest, a_kubelet_that_does_not_count_the_resource_is_told_again) 
   EXPECT_TRUE(agent.until(Standing::enrolled));
 }
 
+TEST_F(RegistrarTest, a_pool_that_was_ill_when_the_kubelet_counted_is_not_registered_again) {
+  Kubelet kubelet(folder_);
+  NoDecision decision;
+  Agent agent(folder_);
+  agent.registrar().offer({"rdma.io/ill", true, true}, decision, {{"a", false, {}}});
+  kubelet.leave_out("rdma.io/ill");
+  kubelet.hold_accounts(true);
+  ASSERT_TRUE(agent.until([&] { return kubelet.accounts == 1; }));
+  agent.registrar().publish("rdma.io/ill", {{"a", true, {}}});
+  kubelet.leave_out("");
+  kubelet.hold_accounts(false);
+  ASSERT_TRUE(agent.until([&] { return kubelet.accounts >= 3; }));
+  EXPECT_EQ(kubelet.registrations, 2) << "once for each";
+}
+
+TEST_F(RegistrarTest, a_pool_that_is_refused_for_good_keeps_no_other_from_being_looked_after) {
+  Kubelet kubelet(folder_);
+  kubelet.refused = "rdma.io/refused";
+  NoDecision decision;
+  Agent agent(folder_);
+  agent.registrar().offer({kubelet.refused, true, true}, decision, {{"a", true, {}}});
+  ASSERT_TRUE(agent.until([&] { return kubelet.accounts >= 1; }));
+  EXPECT_EQ(kubelet.registrations, 1);
+  kubelet.counts = false;
+  EXPECT_TRUE(agent.until([&] { return kubelet.registrations >= 2; }));
+}
+
 TEST_F(RegistrarTest, of_two_agents_one_stands_by_until_the_other_has_gone) {
   Kubelet kubelet(folder_);
   Agent first(folder_);
