@@ -51,7 +51,8 @@ std::vector<RoleDecision> decide_roles(const Node& node, const Topology& topolog
 /// NIC that is down keeps its place.
 struct Usability {
   bool usable = true;
-  std::string reason;  ///< "port 1 is DOWN", "is in the exclusive pool nvidia.com/hostdev"
+  std::string reason;     ///< "port 1 is DOWN", "is in the exclusive pool nvidia.com/hostdev"
+  bool by_ports = false;  ///< the states of its ports are the whole reason
 };
 
 /// Usability from the node alone: registered, a uverbs node, an ACTIVE port. Pools add to it.

@@ -14,6 +14,7 @@ std::string port_text(const Port& port) {
 
 Usability usability_of(const Nic& nic, bool devices_known) {
   if (!nic.registered) return {false, "no RDMA driver is bound"};
+  if (nic.elsewhere) return {false, "its RDMA device is in another network namespace"};
   if (devices_known && nic.uverbs.empty())
     return {false, "it has no uverbs device (is ib_uverbs loaded?)"};
   if (nic.ports.empty()) return {false, "it has no ports"};
@@ -22,7 +23,7 @@ Usability usability_of(const Nic& nic, bool devices_known) {
   if (active) return {};
   std::string reason;
   for (const auto& port : nic.ports) reason += (reason.empty() ? "" : ", ") + port_text(port);
-  return {false, reason};
+  return {false, reason, true};
 }
 
 }  // namespace

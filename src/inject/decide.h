@@ -80,7 +80,8 @@ class DecisionTable {
 
   [[nodiscard]] const PoolTable& pools() const { return pools_; }
 
-  /// Why this NIC cannot carry traffic now, whoever it belongs to; "" where it can.
+  /// Why this NIC cannot carry traffic for whoever holds it; "" where it can. One of an exclusive
+  /// pool may be idle: its link comes up in the pod.
   [[nodiscard]] const std::string& trouble_of(std::size_t nic) const {
     return standings_[nic].trouble;
   }

@@ -39,7 +39,8 @@ std::vector<NicStanding> standings_of(const std::vector<RoleDecision>& roles,
                                       const std::vector<Usability>& usable) {
   std::vector<NicStanding> standings;
   for (std::size_t i = 0; i < usable.size(); ++i) {
-    standings.push_back({std::string(to_string(roles[i].role)), usable[i].reason});
+    standings.push_back(
+        {std::string(to_string(roles[i].role)), usable[i].reason, usable[i].by_ports});
   }
   return standings;
 }
@@ -49,6 +50,18 @@ PoolTable pools_of(const std::vector<PoolSpec>& specs, const Arrangement& arrang
                    const std::vector<NicStanding>& standings) {
   if (arrangement.numa_of_sysfs.empty()) return make_pools(specs, arrangement.node, standings);
   return make_pools(specs, with_numa_of_sysfs(arrangement), standings);
+}
+
+/// What an exclusive pool hands out may be idle on the host, and is judged as its member.
+void take_word_of_exclusive_pools(const PoolTable& pools, std::vector<NicStanding>& standings) {
+  for (const auto& pool : pools.pools) {
+    if (pool.spec.mode != PoolMode::exclusive) continue;
+    for (const auto& member : pool.members) {
+      for (const auto nic : pools.functions[member.function].nics) {
+        standings[nic].trouble = member.reason;
+      }
+    }
+  }
 }
 
 /// What an exclusive pool has is handed out by its allocation only.
@@ -77,6 +90,7 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
       cdi_(CdiRegistry::from_files(arrangement_.node.cdi, arrangement_.node.problems)) {
   topology_.confidence = std::max(topology_.confidence, deal_.confidence);
   const Node& node = arrangement_.node;
+  take_word_of_exclusive_pools(pools_, standings_);
   if (arrangement_.for_nccl && !policy_.topology_file.empty()) {
     topology_file_ = TextFile{policy_.topology_file, to_xml(*arrangement_.for_nccl)};
   }

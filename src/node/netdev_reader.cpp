@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::uint64_t kRouteUp = 0x0001;      // RTF_UP, linux/route.h
 constexpr std::uint64_t kRouteReject = 0x0200;  // RTF_REJECT
+constexpr std::uint64_t kInterfaceUp = 0x0001;  // IFF_UP, linux/if.h
+constexpr std::uint64_t kAllFlags = 0xffffffff;
 
 bool usable(std::string_view flags_text) {
   const auto flags = parse_hex(flags_text);
@@ -96,11 +98,22 @@ class NetdevCollector {
     netdev.name = entry.name;
     netdev.pci = entry.pci;
     netdev.operstate = reader_.text(entry.path + "/operstate");
+    take_link(entry, netdev);
     if (const auto master = reader_.link(entry.path + "/master")) {
       netdev.master = base_name(*master);
     }
     if (!entry.pci) netdev.lower = lower_of(entry);
     return netdev;
+  }
+
+  /// `carrier` of a netdev that is down answers EINVAL. Source: Linux net/core/net-sysfs.c.
+  void take_link(const ClassEntry& entry, Netdev& netdev) {
+    const auto flags = reader_.number(entry.path + "/flags", kAllFlags);
+    if (!flags) return;
+    netdev.up = (*flags & kInterfaceUp) != 0;
+    if (!*netdev.up) return;
+    const auto carrier = reader_.text_if_any(entry.path + "/carrier");
+    if (carrier) netdev.carrier = *carrier == "1";
   }
 
   /// The links lower_<name> of a stacked netdev. Source: Linux net/core/dev.c,

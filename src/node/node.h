@@ -63,6 +63,8 @@ struct Port {
 struct Nic {
   std::string name;  ///< as in /sys/class/infiniband, whatever it is
   bool registered = true;
+  /// Its RDMA device is in another network namespace, that of a pod: sysfs shows the nodes alone.
+  bool elsewhere = false;
   std::optional<PciAddress> pci;  ///< absent for soft devices (rxe, siw)
   std::optional<int> numa_node;   ///< the PCI function's; absent: unknown
   std::optional<std::string> driver;
@@ -135,6 +137,9 @@ struct Netdev {
   bool default_route = false;      ///< holds one, whatever its metric: proc/1/net/route, ipv6_route
   bool main_route = false;         ///< holds the one that the node's own traffic takes
   std::vector<std::string> lower;  ///< directly below a virtual one: bond members, VLAN parent
+  bool elsewhere = false;          ///< in another network namespace now, and known from before
+  std::optional<bool> up = {};     ///< somebody has set it up (IFF_UP); absent: not known
+  std::optional<bool> carrier = {};  ///< of one that is up: its link works; absent: not known
 
   friend bool operator==(const Netdev&, const Netdev&) = default;
 };

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
 #include "pools/judge.h"
+#include "pools/member_readiness.h"
 #include "pools/pools.h"
 
 namespace railhead {
@@ -18,9 +18,8 @@ class PoolMaker {
   PoolMaker(const std::vector<PoolSpec>& specs, const Node& node,
             const std::vector<NicStanding>& standings, PoolTable& table)
       : table_(table),
-        node_(node),
-        standings_(standings),
-        judge_(node, table.functions, standings) {
+        judge_(node, table.functions, standings),
+        readiness_(node, table.functions, standings) {
     table_.exclusive.resize(table_.functions.size());
     for (const auto& spec : specs) table_.pools.push_back({spec, {}});
   }
@@ -59,25 +58,14 @@ class PoolMaker {
 
   [[nodiscard]] Member member(const PoolSpec& spec, std::size_t f, std::size_t selector) const {
     Member member{f, selector, MemberState::ready, ""};
-    std::vector<std::string> troubles;
-    const bool rdma = spec.include[selector].rdma;
-    for (const auto nic : table_.functions[f].nics) {
-      // Without RDMA it may be held by a driver for virtual machines.
-      if (!rdma && !node_.nics[nic].registered) continue;
-      const auto trouble = nic < standings_.size() ? standings_[nic].trouble : "";
-      if (trouble.empty()) return member;
-      troubles.push_back(trouble);
-    }
-    if (troubles.empty()) return member;
-    member.state = MemberState::not_ready;
-    member.reason = join(troubles, "; ");
+    member.reason = readiness_.trouble_of(spec.mode, spec.include[selector], table_.functions[f]);
+    if (!member.reason.empty()) member.state = MemberState::not_ready;
     return member;
   }
 
   PoolTable& table_;
-  const Node& node_;
-  const std::vector<NicStanding>& standings_;
   Judge judge_;
+  MemberReadiness readiness_;
 };
 
 }  // namespace

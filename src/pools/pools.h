@@ -46,8 +46,9 @@ std::vector<NetFunction> functions_of(const Node& node);
 
 /// What other layers know of an RDMA device; one for each of Node::nics.
 struct NicStanding {
-  std::string role;     ///< "compute"
-  std::string trouble;  ///< why it cannot carry traffic now; "" when it can
+  std::string role;       ///< "compute"
+  std::string trouble;    ///< why it cannot carry traffic now; "" when it can
+  bool by_ports = false;  ///< the states of its ports are the whole trouble
 };
 
 enum class MemberState : std::uint8_t { ready, not_ready };

@@ -148,5 +148,33 @@ TEST(NetdevReader, netdevs_that_are_above_each_other_in_a_circle_end) {
   EXPECT_TRUE(node.carries_main_route("b"));
 }
 
+/// ens1f0 with attributes below its folder, as PATH and content.
+Netdev netdev_with(const std::string& attributes) {
+  const auto node = node_of(pci_netdev("ens1f0", "0000:16:00.0") + attributes);
+  return node.netdevs.empty() ? Netdev{} : node.netdevs.front();
+}
+
+const std::string kFolder = "/sys/devices/pci0000:15/0000:16:00.0/net/ens1f0/";
+
+TEST(Netdevs, tell_whether_they_are_up_and_have_a_carrier) {
+  const auto well = netdev_with("t " + kFolder + "flags 0x1003\nt " + kFolder + "carrier 1\n");
+  EXPECT_EQ(well.up, true);
+  EXPECT_EQ(well.carrier, true);
+  const auto cut = netdev_with("t " + kFolder + "flags 0x1003\nt " + kFolder + "carrier 0\n");
+  EXPECT_EQ(cut.up, true);
+  EXPECT_EQ(cut.carrier, false);
+}
+
+TEST(Netdevs, that_are_down_are_not_asked_for_a_carrier) {
+  const auto down = netdev_with("t " + kFolder + "flags 0x1002\nt " + kFolder + "carrier 1\n");
+  EXPECT_EQ(down.up, false);
+  EXPECT_EQ(down.carrier, std::nullopt);
+}
+
+TEST(Netdevs, without_flags_say_neither) {
+  EXPECT_EQ(netdev_with("").up, std::nullopt);
+  EXPECT_EQ(netdev_with("").carrier, std::nullopt);
+}
+
 }  // namespace
 }  // namespace railhead

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pools/member_readiness.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+bool has_link_layer(const Nic& nic, LinkLayer layer) {
+  return std::any_of(nic.ports.begin(), nic.ports.end(),
+                     [&](const Port& port) { return port.link_layer == layer; });
+}
+
+/// An InfiniBand port without a partner at the other end of its cable is "Polling". (The physical
+/// state of a RoCE port is made up from its netdev.)
+bool has_no_link(const Port& port) {
+  return port.link_layer == LinkLayer::infiniband && port.state == PortState::down &&
+         port.phys_state && *port.phys_state != "LinkUp";
+}
+
+/// Another port of the same card: the same slot, another function.
+bool is_sibling(const PciAddress& a, const PciAddress& b) {
+  return a.domain == b.domain && a.bus == b.bus && a.device == b.device && a.function != b.function;
+}
+
+}  // namespace
+
+MemberReadiness::MemberReadiness(const Node& node, const std::vector<NetFunction>& functions,
+                                 const std::vector<NicStanding>& standings)
+    : node_(node),
+      functions_(functions),
+      standings_(standings) {
+  for (std::size_t i = 0; i < functions.size(); ++i) {
+    const auto& function = functions[i];
+    if (function.pci && function.kind == FunctionKind::physical) physical_[*function.pci] = i;
+  }
+}
+
+std::string MemberReadiness::trouble_of(PoolMode mode, const Selector& selector,
+                                        const NetFunction& function) const {
+  const bool exclusive = mode == PoolMode::exclusive;
+  // A function without RDMA (for a netdev, vfio, vDPA) is well as long as it is there.
+  if (exclusive && !selector.rdma) return "";
+  std::vector<std::string> troubles;
+  for (const auto nic : function.nics) {
+    if (!selector.rdma && !node_.nics[nic].registered) continue;
+    if (nic >= standings_.size()) return "";
+    auto trouble = exclusive ? trouble_when_idle(function, nic) : standings_[nic].trouble;
+    if (trouble.empty()) return "";
+    troubles.push_back(std::move(trouble));
+  }
+  return join(troubles, "; ");
+}
+
+std::string MemberReadiness::trouble_when_idle(const NetFunction& function, std::size_t nic) const {
+  const auto& standing = standings_[nic];
+  if (node_.nics[nic].elsewhere) return "";  // the pod that holds it has the link
+  if (standing.trouble.empty() || !standing.by_ports) return standing.trouble;
+  if (function.kind == FunctionKind::virtual_ || function.kind == FunctionKind::scalable) {
+    const auto parent = function.parent ? physical_.find(*function.parent) : physical_.end();
+    return parent == physical_.end() ? "" : trouble_of_cable(functions_[parent->second]);
+  }
+  return is_raised_by_the_pod(node_.nics[nic]) ? "" : standing.trouble;
+}
+
+/// A physical function that is set down says nothing of its cable.
+std::string MemberReadiness::trouble_of_cable(const NetFunction& physical) const {
+  for (const auto index : physical.nics) {
+    const Nic& nic = node_.nics[index];
+    if (nic.ports.empty() || !std::all_of(nic.ports.begin(), nic.ports.end(), has_no_link))
+      continue;
+    return "its PF " + nic.name + " has no link (" + *nic.ports.front().phys_state + ")";
+  }
+  bool any_carrier = false;
+  std::string without;
+  for (const auto& name : physical.netdevs) {
+    const auto* netdev = node_.find_netdev(name);
+    any_carrier = any_carrier || (netdev != nullptr && netdev->carrier == true);
+    if (has_no_carrier(name)) without = name;
+  }
+  if (any_carrier || without.empty()) return "";
+  return without + " of its PF " + physical.id + " is up and has no carrier";
+}
+
+/// Ethernet whose netdevs are all set down, or in some pod.
+bool MemberReadiness::is_raised_by_the_pod(const Nic& nic) const {
+  if (!has_link_layer(nic, LinkLayer::ethernet) || has_link_layer(nic, LinkLayer::infiniband)) {
+    return false;
+  }
+  return std::all_of(nic.netdevs.begin(), nic.netdevs.end(), [&](const std::string& name) {
+    const auto* netdev = node_.find_netdev(name);
+    return netdev == nullptr || netdev->elsewhere || netdev->up == false;
+  });
+}
+
+/// Where both ports of a card are in one bond, the VFs of either go on through the other.
+bool MemberReadiness::has_no_carrier(const std::string& name) const {
+  const auto* netdev = node_.find_netdev(name);
+  if (netdev == nullptr || netdev->up != true || netdev->carrier != false) return false;
+  if (!netdev->master || !netdev->pci) return true;
+  return std::none_of(node_.netdevs.begin(), node_.netdevs.end(), [&](const Netdev& other) {
+    return other.master == netdev->master && other.carrier == true && other.pci &&
+           is_sibling(*other.pci, *netdev->pci);
+  });
+}
+
+}  // namespace railhead
