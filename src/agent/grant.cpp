@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/grant.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "agent/cdi_spec.h"
@@ -15,6 +16,35 @@ namespace {
 
 Error empty_pool(const Pool& pool) {
   return Error{ErrorCode::unavailable, "no NIC of this node is in " + pool.spec.name};
+}
+
+/// Why a function of an exclusive pool cannot be handed out although it was allocated.
+Error not_there(const DecisionTable& table, std::size_t pool, const std::string& id) {
+  const auto& functions = table.pools().functions;
+  const auto what = quoted(id, kMaxDeviceIdLength) + " of " + table.pools().pools[pool].spec.name;
+  const auto at = std::find_if(functions.begin(), functions.end(),
+                               [&](const NetFunction& function) { return function.id == id; });
+  if (at == functions.end()) {
+    return Error{ErrorCode::unavailable, what + " is not on this node any more"};
+  }
+  const auto reasons = table.why_not_in(pool);
+  return Error{ErrorCode::unavailable,
+               what + " is not in it any more: " +
+                   reasons[static_cast<std::size_t>(at - functions.begin())]};
+}
+
+/// A move into another network namespace makes new nodes; while it goes on there are none.
+Status nodes_are_known(const DecisionTable& table, const Pool& pool, const Member& member) {
+  const auto& function = table.pools().functions[member.function];
+  if (!pool.spec.include[member.selector].rdma) return {};
+  for (const auto nic : function.nics) {
+    const auto& own = table.node().nics[nic];
+    if (!own.elsewhere || !own.uverbs.empty()) return {};
+  }
+  if (function.nics.empty()) return {};
+  return Error{ErrorCode::unavailable,
+               quoted(function.id, kMaxDeviceIdLength) + " of " + pool.spec.name +
+                   " is on its way into another network namespace: its RDMA device has no nodes"};
 }
 
 std::vector<std::string> function_ids(const DecisionTable& table, const Pool& pool,
@@ -45,10 +75,8 @@ Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::s
   }
   for (const auto& id : ids) {
     const auto at = by_id.find(id);
-    if (at == by_id.end()) {
-      return Error{ErrorCode::unavailable, quoted(id, kMaxDeviceIdLength) + " of " + of.spec.name +
-                                               " is not on this node any more"};
-    }
+    if (at == by_id.end()) return not_there(table, pool, id);
+    TRY_STATUS(nodes_are_known(table, of, of.members[at->second]));
     held.push_back(at->second);
   }
   sort_unique(held);

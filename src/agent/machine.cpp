@@ -2,17 +2,28 @@
 #include "agent/machine.h"
 
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
 #include "host/input_file.h"
 #include "host/memory.h"
+#include "node/moved.h"
 
 namespace railhead {
 namespace {
 
 std::string usable_text(const Usability& usability) {
   return usability.usable ? "usable" : "not usable: " + usability.reason;
+}
+
+std::set<PciAddress> handed_to_one_pod(const DecisionTable& table) {
+  std::set<PciAddress> addresses;
+  const auto& pools = table.pools();
+  for (std::size_t f = 0; f < pools.functions.size(); ++f) {
+    if (pools.exclusive[f] && pools.functions[f].pci) addresses.insert(*pools.functions[f].pci);
+  }
+  return addresses;
 }
 
 }  // namespace
@@ -63,6 +74,7 @@ Status Machine::read_anew(std::string_view cause) {
   auto host = TRY(open_());
   Node node = read_node(*host);
   ports_.emplace(node);
+  if (table_) keep_what_moved(as_read_, handed_to_one_pod(*table_), node);
   host_ = watch_ ? std::move(host) : nullptr;
   const std::chrono::duration<double> took = clock_.now() - start;
   metrics_.add("railhead_node_reads_total", {{"cause", std::string(cause)}});

@@ -79,8 +79,8 @@ class Machine {
   std::optional<NcclTopology> from_operator_;
   std::string topology_error_;  ///< the last one that was logged
   std::optional<TextFile> provided_;
-  std::string provide_error_;   ///< the last one that was logged
-  Node as_read_;                ///< what table_ is made of
+  std::string provide_error_;  ///< the last one that was logged
+  Node as_read_;  ///< what table_ is made of: the last reading, with what has moved into pods
   std::unique_ptr<Host> host_;  ///< it was read through, while there are ports to look at
   std::optional<PortStates> ports_;
   std::shared_ptr<const DecisionTable> table_;

@@ -66,6 +66,7 @@ struct Numbered {
   unsigned number = 0;
   std::string ibdev;
   CharDevice device;
+  const ClassEntry* entry = nullptr;
 };
 
 /// Entries of a class folder whose names are `prefix` and a number, by port and number.
@@ -81,7 +82,7 @@ std::vector<Numbered> read_class(Reader& reader, const std::vector<ClassEntry>& 
     const auto port = mad ? reader.number(entry.path + "/port", 255) : std::nullopt;
     auto device = make_device(reader, entry.name, entry.path, default_mode);
     if (device) {
-      found.push_back({port.value_or(0), *number, *std::move(ibdev), *std::move(device)});
+      found.push_back({port.value_or(0), *number, *std::move(ibdev), *std::move(device), &entry});
     }
   }
   std::sort(found.begin(), found.end(), [](const Numbered& a, const Numbered& b) {
@@ -96,7 +97,10 @@ std::map<std::string, RdmaCharDevices> read_char_devices(Reader& reader) {
   std::map<std::string, RdmaCharDevices> devices;
   const auto verbs = class_entries(reader, "/sys/class/infiniband_verbs");
   for (auto& found : read_class(reader, verbs, "uverbs", kModeOfVerbs)) {
-    devices[found.ibdev].uverbs.push_back(std::move(found.device));
+    auto& of = devices[found.ibdev];
+    of.uverbs.push_back(std::move(found.device));
+    of.parent = found.entry->parent;
+    of.pci = found.entry->pci;
   }
   const auto mads = class_entries(reader, "/sys/class/infiniband_mad");
   for (auto& found : read_class(reader, mads, "umad", kModeOfMad)) {

@@ -16,6 +16,8 @@ struct RdmaCharDevices {
   std::vector<CharDevice> uverbs;
   std::vector<CharDevice> umads;  ///< by port
   std::vector<CharDevice> issms;  ///< by port
+  std::string parent{};           ///< folder of the device that carries them; "" when not known
+  std::optional<PciAddress> pci{};
 };
 
 /// By RDMA device name. The number in uverbsN is not the number in mlx5_N: what belongs together is

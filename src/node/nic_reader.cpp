@@ -107,6 +107,24 @@ PciAddress slot_of(PciAddress address) {
   return address;
 }
 
+/// What is left of an RDMA device that has been moved: its nodes, below its function.
+Nic moved(Reader& reader, const ClassEntry& entry, const PciDevice& function,
+          const std::vector<ClassEntry>& net) {
+  Nic nic;
+  nic.name = entry.name;
+  nic.elsewhere = true;
+  take_function(function, nic);
+  take_sub_function(reader, entry, nic);
+  nic.netdevs = netdevs_of(entry, net);
+  return nic;
+}
+
+void take_nodes(RdmaCharDevices&& nodes, Nic& nic) {
+  nic.uverbs = std::move(nodes.uverbs);
+  nic.umads = std::move(nodes.umads);
+  nic.issms = std::move(nodes.issms);
+}
+
 Nic unregistered(const PciDevice& function, const std::vector<ClassEntry>& net) {
   Nic nic;
   nic.name = function.address.str();
@@ -120,21 +138,27 @@ Nic unregistered(const PciDevice& function, const std::vector<ClassEntry>& net) 
 
 }  // namespace
 
-std::vector<Nic> read_nics(Reader& reader, const std::vector<ClassEntry>& rdma,
+std::vector<Nic> read_nics(Reader& reader, RdmaNetns netns, const std::vector<ClassEntry>& rdma,
                            const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci) {
   std::vector<Nic> nics;
-  std::set<PciAddress> taken;
   auto char_devices = read_char_devices(reader);
   for (const auto& entry : rdma) {
     auto nic = read_nic(reader, entry, net, pci);
     if (!nic) continue;
-    if (const auto at = char_devices.find(entry.name); at != char_devices.end()) {
-      nic->uverbs = std::move(at->second.uverbs);
-      nic->umads = std::move(at->second.umads);
-      nic->issms = std::move(at->second.issms);
-    }
-    if (nic->pci && !nic->sub_function) taken.insert(*nic->pci);
+    if (auto at = char_devices.extract(entry.name)) take_nodes(std::move(at.mapped()), *nic);
     nics.push_back(*std::move(nic));
+  }
+  if (netns == RdmaNetns::exclusive) {
+    for (auto& [name, nodes] : char_devices) {
+      const auto* function = nodes.pci ? find(pci, *nodes.pci) : nullptr;
+      if (function == nullptr || nodes.uverbs.empty()) continue;
+      nics.push_back(moved(reader, {name, "", nodes.parent, nodes.pci}, *function, net));
+      take_nodes(std::move(nodes), nics.back());
+    }
+  }
+  std::set<PciAddress> taken;
+  for (const auto& nic : nics) {
+    if (nic.pci && !nic.sub_function) taken.insert(*nic.pci);
   }
   for (const auto& function : pci) {
     if (would_be_rdma(function) && !taken.contains(function.address)) {

@@ -74,11 +74,11 @@ Node read_node(Host& host) {
   read_ddp_packages(reader, node.pci);
   take_vdpa(reader, node.pci);
   node.gpus = read_gpus(reader, nvidia, node.pci);
-  node.nics = read_nics(reader, rdma, net, node.pci);
+  node.rdma_netns = read_rdma_netns(reader);
+  node.nics = read_nics(reader, node.rdma_netns, rdma, net, node.pci);
   node.netdevs = read_netdevs(reader, net, parents_of_soft_devices(node.nics));
   drop_bond_members(node.nics, node.netdevs);
   node.rdma_cm = read_rdma_cm(reader);
-  node.rdma_netns = read_rdma_netns(reader);
   node.cdi = read_cdi(reader);
   node.nccl_file = read_nccl_file(reader);
   node.problems = reader.take_problems();

@@ -60,5 +60,14 @@ TEST(Usability, missing_driver_node_or_port_is_said) {
   EXPECT_EQ(usability_of(node)[0].reason, "no RDMA driver is bound");
 }
 
+TEST(Usability, what_is_in_another_network_namespace_carries_nothing_here) {
+  Node node;
+  node.nics.resize(1);
+  node.nics[0].elsewhere = true;
+  const auto usable = usability_of(node);
+  EXPECT_EQ(usable[0].reason, "its RDMA device is in another network namespace");
+  EXPECT_FALSE(usable[0].by_ports);
+}
+
 }  // namespace
 }  // namespace railhead

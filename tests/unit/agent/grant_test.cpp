@@ -126,6 +126,43 @@ TEST_F(GrantTest, a_nic_that_has_gone_is_named) {
             "\"0000:ff:00.0\" of example.com/nic is not on this node any more");
 }
 
+TEST_F(GrantTest, a_function_that_has_left_the_pool_is_refused_with_the_reason) {
+  use(exclusive_pool("example.com/nic", {"mlx5_0"}));
+  const auto given = grant_of(*table_, 0, {address(1)}, HandOut::nri);
+  ASSERT_FALSE(given);
+  EXPECT_EQ(given.error().message, "\"" + address(1) +
+                                       "\" of example.com/nic is not in it any more: rdma: mlx5_1 "
+                                       "is not mlx5_0");
+}
+
+/// The seed's machine with mlx5_0, which an exclusive pool has, in another network namespace.
+class GrantOfMoved : public GrantTest {
+ protected:
+  void use_moved(bool with_nodes) {
+    Node node = test::seed_node();
+    node.nics[0].elsewhere = true;
+    if (!with_nodes) node.nics[0].uverbs.clear();
+    InjectionPolicy policy;
+    policy.pools = {exclusive_pool("example.com/nic", {"mlx5_0"})};
+    table_.emplace(test::table_of(node, policy));
+  }
+};
+
+TEST_F(GrantOfMoved, its_nodes_are_handed_out) {
+  use_moved(true);
+  EXPECT_TRUE(members_held(*table_, 0, {address(0)}));
+  EXPECT_THAT(paths(grant({address(0)}, HandOut::device_specs)), testing::Contains(node_of(0)));
+}
+
+TEST_F(GrantOfMoved, without_nodes_it_is_refused_by_name) {
+  use_moved(false);
+  const auto held = members_held(*table_, 0, {address(0)});
+  ASSERT_FALSE(held);
+  EXPECT_THAT(held.error().message, HasSubstr("\"" + address(0) +
+                                              "\" of example.com/nic is on its "
+                                              "way into another network namespace"));
+}
+
 TEST_F(GrantTest, a_pool_without_nics_admits_nobody) {
   use(shared_pool("rdma.io/hca", {"nothing"}));
   const auto given = grant_of(*table_, 0, {"rdma-0"}, HandOut::nri);

@@ -264,6 +264,102 @@ TEST_F(MachineOfFiles, of_one_piece_has_no_ports_to_look_at) {
   EXPECT_EQ(read_by_port(), 0);
 }
 
+/// Two ConnectX functions in an exclusive pool, in the exclusive mode of RDMA namespaces.
+class MachineWithPods : public MachineTest {
+ protected:
+  static constexpr const char* kFunction = "0000:18:00.0";
+
+  /// The first function as the host sees it: with its device and netdev, or only its nodes.
+  static std::string text(bool at_home, const std::string& netns = "N") {
+    return "railhead-snapshot 1\nt /sys/module/ib_core/parameters/netns_mode " + netns + "\n" +
+           function(kFunction, "mlx5_0", "ens1", at_home) +
+           function("0000:19:00.0", "mlx5_1", "ens2", true);
+  }
+
+  static std::string function(const std::string& bdf, const std::string& name,
+                              const std::string& netdev, bool at_home) {
+    const std::string path = "/sys/devices/pci0000:15/" + bdf;
+    const std::string number = std::to_string(name.back() - '0');
+    auto all = pci_function("pci0000:15/" + bdf, "20000", "15B3:1021", "mlx5_core");
+    const auto entry = [&](const std::string& below) {
+      const auto at = base_name(below);
+      all += "l /sys/class/" + below.substr(0, below.find('/')) + "/" + at + " -> ../.." +
+             path.substr(4) + "/" + below + "\n";
+    };
+    const auto verbs = "infiniband_verbs/uverbs" + number;
+    all += "t " + path + "/" + verbs + "/ibdev " + name + "\nt " + path + "/" + verbs +
+           "/dev 231:19" + number + "\n";
+    entry(verbs);
+    if (!at_home) return all;
+    const auto device = "infiniband/" + name;
+    all += "t " + path + "/" + device + "/node_type 1: CA\nt " + path + "/" + device +
+           "/ports/1/state 4: ACTIVE\nt " + path + "/" + device +
+           "/ports/1/link_layer Ethernet\nt " + path + "/net/" + netdev + "/flags 0x1003\n";
+    entry(device);
+    entry("net/" + netdev);
+    return all;
+  }
+
+  /// The functions of the pool that takes netdevs ens* with an RDMA device.
+  static std::vector<std::string> members(const DecisionTable& table) {
+    std::vector<std::string> ids;
+    for (const auto& member : table.pools().pools.at(0).members) {
+      EXPECT_EQ(member.state, MemberState::ready) << member.reason;
+      ids.push_back(table.pools().functions[member.function].id);
+    }
+    return ids;
+  }
+
+  static PoolSpec by(Fact fact, const std::string& value) {
+    PoolSpec spec = default_pool();
+    spec.mode = PoolMode::exclusive;
+    spec.include = {{{{fact, "key", {value}, Match::glob, {}}}, true, false}};
+    return spec;
+  }
+
+  Machine make_with(PoolSpec spec) {
+    InjectionPolicy policy;
+    policy.pools = {std::move(spec)};
+    return {box(), nullptr, {}, policy, clock_, log_, metrics_};
+  }
+};
+
+TEST_F(MachineWithPods, keeps_a_function_in_its_pool_while_its_device_and_netdev_are_in_a_pod) {
+  text_ = text(true);
+  auto machine = make_with(by(Fact::netdev, "ens*"));
+  ASSERT_TRUE(machine.read("start"));
+  ASSERT_EQ(members(*machine.table()).size(), 2U);
+  for (int i = 0; i < 3; ++i) {
+    text_ = text(false);
+    ASSERT_TRUE(machine.read("event"));
+    EXPECT_EQ(members(*machine.table()).size(), 2U);
+    EXPECT_EQ(machine.table()->node().nics[0].name, "mlx5_0");
+    EXPECT_EQ(machine.table()->node().nics[0].ports.size(), 1U);
+  }
+  text_ = text(true);
+  ASSERT_TRUE(machine.read("event"));
+  EXPECT_FALSE(machine.table()->node().nics[0].elsewhere);
+  EXPECT_EQ(members(*machine.table()).size(), 2U);
+}
+
+TEST_F(MachineWithPods, knows_a_device_in_a_pod_from_the_start_by_its_nodes) {
+  text_ = text(false);
+  auto machine = make_with(by(Fact::pci_address, "0000:*"));
+  ASSERT_TRUE(machine.read("start"));
+  EXPECT_EQ(members(*machine.table()).size(), 2U);
+  EXPECT_EQ(machine.table()->node().nics[0].uverbs.at(0).path, "/dev/infiniband/uverbs0");
+}
+
+TEST_F(MachineWithPods, loses_what_is_unplugged) {
+  text_ = text(true);
+  auto machine = make_with(by(Fact::netdev, "ens*"));
+  ASSERT_TRUE(machine.read("start"));
+  text_ = "railhead-snapshot 1\nt /sys/module/ib_core/parameters/netns_mode N\n" +
+          function("0000:19:00.0", "mlx5_1", "ens2", true);
+  ASSERT_TRUE(machine.read("event"));
+  EXPECT_EQ(members(*machine.table()).size(), 1U);
+}
+
 class ProvidedFile : public MachineTest {
  protected:
   /// An agent on a machine that hides its switches, which keeps its file at `path`.

@@ -213,5 +213,33 @@ TEST(Resource, hostile_values_cost_little_and_give_nothing) {
   }
 }
 
+TEST(ExclusiveResource, a_device_that_is_in_the_pods_namespace_already_comes_with_its_nodes) {
+  Node node = test::seed_node();
+  node.nics[0].elsewhere = true;
+  node.nics[0].ports.clear();
+  node.rdma_netns = RdmaNetns::exclusive;
+  const auto table = table_with({exclusive("rdma.io/hca", {"mlx5_0"})}, node);
+  ContainerBuilder container;
+  container.annotation(kHca, id_of(table, 0))
+      .pod_annotation("rdma.railhead.io/container.main", "required");
+  const auto decision = test::decide(container, table);
+  EXPECT_EQ(decision.outcome, Outcome::adjusted) << decision.message;
+  EXPECT_THAT(test::paths(decision.adjustment), Contains("/dev/infiniband/uverbs0"));
+}
+
+TEST(ExclusiveResource, an_idle_function_meets_what_is_required) {
+  Node node = test::seed_node();
+  for (auto& port : node.nics[0].ports) {
+    port.state = PortState::down;
+    port.link_layer = LinkLayer::ethernet;
+  }
+  node.nics[0].netdevs.clear();
+  const auto table = table_with({exclusive("rdma.io/hca", {"mlx5_0"})}, node);
+  ContainerBuilder container;
+  container.annotation(kHca, id_of(table, 0))
+      .pod_annotation("rdma.railhead.io/container.main", "required");
+  EXPECT_EQ(test::decide(container, table).outcome, Outcome::adjusted);
+}
+
 }  // namespace
 }  // namespace railhead

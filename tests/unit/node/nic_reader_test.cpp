@@ -208,5 +208,47 @@ TEST(NicReader, zero_guids_are_values_and_broken_ones_are_problems) {
   EXPECT_EQ(node.problems.size(), 1U);
 }
 
+/// A function whose RDMA device mlx5_7 is in another network namespace: its nodes stay.
+std::string moved_device(const std::string& mode) {
+  const std::string verbs = "/sys/devices/pci0000:15/0000:18:00.0/infiniband_verbs/uverbs3";
+  return "t /sys/module/ib_core/parameters/netns_mode " + mode + "\n" +
+         rdma_device("0000:19:00.0", "mlx5_0") +
+         pci_function("pci0000:15/0000:18:00.0", "20000", "15B3:101E", "mlx5_core") + "t " + verbs +
+         "/ibdev mlx5_7\nt " + verbs + "/dev 231:195\nl /sys/class/infiniband_verbs/uverbs3 -> " +
+         "../.." + verbs.substr(4) + "\n";
+}
+
+TEST(NicReader, in_exclusive_namespaces_a_moved_device_is_known_by_its_nodes) {
+  const auto node = node_of(moved_device("N"));
+  ASSERT_THAT(names(node), ElementsAre("mlx5_7", "mlx5_0"));
+  const auto& nic = node.nics[0];
+  EXPECT_TRUE(nic.registered);
+  EXPECT_TRUE(nic.elsewhere);
+  EXPECT_EQ(nic.pci->str(), "0000:18:00.0");
+  EXPECT_EQ(nic.driver, "mlx5_core");
+  ASSERT_EQ(nic.uverbs.size(), 1U);
+  EXPECT_EQ(nic.uverbs[0].path, "/dev/infiniband/uverbs3");
+  EXPECT_EQ(nic.uverbs[0].minor, 195U);
+  EXPECT_FALSE(node.nics[1].elsewhere);
+}
+
+TEST(NicReader, in_shared_namespaces_nodes_without_a_device_are_on_their_way_out) {
+  const auto node = node_of(moved_device("Y"));
+  ASSERT_THAT(names(node), ElementsAre("0000:18:00.0", "mlx5_0"));
+  EXPECT_FALSE(node.nics[0].registered);
+}
+
+TEST(NicReader, a_moved_subfunction_keeps_its_number) {
+  const std::string sf = "/sys/devices/pci0000:15/0000:19:00.0/mlx5_core.sf.4";
+  const std::string verbs = sf + "/infiniband_verbs/uverbs5";
+  const auto node = node_of(
+      "t /sys/module/ib_core/parameters/netns_mode N\n" + rdma_device("0000:19:00.0", "mlx5_0") +
+      "t " + sf + "/sfnum 88\nt " + verbs + "/ibdev mlx5_9\nt " + verbs + "/dev 231:197\n" +
+      "l /sys/class/infiniband_verbs/uverbs5 -> ../.." + verbs.substr(4) + "\n");
+  ASSERT_THAT(names(node), ElementsAre("mlx5_0", "mlx5_9"));
+  EXPECT_EQ(node.nics[1].sub_function, "mlx5_core.sf.4");
+  EXPECT_EQ(node.nics[1].sf_number, 88U);
+}
+
 }  // namespace
 }  // namespace railhead

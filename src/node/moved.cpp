@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/moved.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace railhead {
+namespace {
+
+bool is_same_device(const Nic& a, const Nic& b) {
+  return a.pci && a.pci == b.pci && a.sub_function == b.sub_function;
+}
+
+const Nic* find_same(const Node& node, const Nic& wanted) {
+  const auto at = std::find_if(node.nics.begin(), node.nics.end(), [&](const Nic& nic) {
+    return nic.registered && is_same_device(nic, wanted);
+  });
+  return at != node.nics.end() ? &*at : nullptr;
+}
+
+bool is_held_by_same_driver(const Node& before, const Node& now, const PciAddress& address) {
+  const auto* was = before.find_pci(address);
+  const auto* is = now.find_pci(address);
+  return was != nullptr && is != nullptr && is->driver && was->driver == is->driver;
+}
+
+void complete(const Nic& known, Nic& nic) {
+  nic.node_type = known.node_type;
+  nic.node_guid = known.node_guid;
+  nic.sys_image_guid = known.sys_image_guid;
+  nic.firmware = known.firmware;
+  nic.hca_type = known.hca_type;
+  nic.board_id = known.board_id;
+  nic.ports = known.ports;
+}
+
+bool has_nodes(const Nic& nic) {
+  return !nic.uverbs.empty();
+}
+
+/// Takes the place of what says that the function has no RDMA device.
+void keep_on_the_way(const Nic& known, Node& now) {
+  Nic nic = known;
+  nic.elsewhere = true;
+  nic.uverbs.clear();
+  nic.umads.clear();
+  nic.issms.clear();
+  nic.netdevs.clear();
+  const auto at = std::find_if(now.nics.begin(), now.nics.end(), [&](const Nic& other) {
+    return !other.registered && is_same_device(other, nic);
+  });
+  if (at != now.nics.end()) {
+    nic.netdevs = at->netdevs;
+    *at = std::move(nic);
+    return;
+  }
+  const auto after = std::find_if(now.nics.begin(), now.nics.end(), [&](const Nic& other) {
+    return !other.pci || std::pair(*nic.pci, nic.name) < std::pair(*other.pci, other.name);
+  });
+  now.nics.insert(after, std::move(nic));
+}
+
+/// A netdev of one of these devices that is not seen any more, where the device has no other.
+void keep_netdev(const Node& before, const Netdev& gone, const std::set<const Nic*>& bare,
+                 Node& now) {
+  const auto owner = std::find_if(before.nics.begin(), before.nics.end(), [&](const Nic& nic) {
+    return nic.pci == gone.pci &&
+           std::find(nic.netdevs.begin(), nic.netdevs.end(), gone.name) != nic.netdevs.end();
+  });
+  const bool has_owner = owner != before.nics.end();
+  for (auto& nic : now.nics) {
+    const bool own = has_owner ? is_same_device(nic, *owner) : nic.pci == gone.pci;
+    if (!own) continue;
+    if (!bare.contains(&nic)) return;
+    nic.netdevs.push_back(gone.name);
+  }
+  Netdev kept;
+  kept.name = gone.name;
+  kept.pci = gone.pci;
+  kept.elsewhere = true;
+  const auto after = std::find_if(now.netdevs.begin(), now.netdevs.end(),
+                                  [&](const Netdev& other) { return kept.name < other.name; });
+  now.netdevs.insert(after, std::move(kept));
+}
+
+void keep_netdevs(const Node& before, const std::set<PciAddress>& functions, Node& now) {
+  std::set<const Nic*> bare;
+  for (const auto& nic : now.nics) {
+    if (nic.netdevs.empty()) bare.insert(&nic);
+  }
+  std::set<PciAddress> with_netdev;
+  for (const auto& netdev : now.netdevs) {
+    if (netdev.pci) with_netdev.insert(*netdev.pci);
+  }
+  for (const auto& netdev : before.netdevs) {
+    if (!netdev.pci || !functions.contains(*netdev.pci)) continue;
+    if (now.find_netdev(netdev.name) != nullptr) continue;
+    if (!is_held_by_same_driver(before, now, *netdev.pci)) continue;
+    const bool has_nic = std::any_of(now.nics.begin(), now.nics.end(),
+                                     [&](const Nic& nic) { return nic.pci == netdev.pci; });
+    if (has_nic || !with_netdev.contains(*netdev.pci)) keep_netdev(before, netdev, bare, now);
+  }
+}
+
+}  // namespace
+
+void keep_what_moved(const Node& before, const std::set<PciAddress>& functions, Node& now) {
+  for (auto& nic : now.nics) {
+    const auto* known = nic.elsewhere ? find_same(before, nic) : nullptr;
+    if (known != nullptr) complete(*known, nic);
+  }
+  for (const auto& known : before.nics) {
+    const bool seen_with_nodes = known.registered && known.pci && has_nodes(known);
+    if (!seen_with_nodes || now.rdma_netns != RdmaNetns::exclusive) continue;
+    if (!functions.contains(*known.pci) || find_same(now, known) != nullptr) continue;
+    if (is_held_by_same_driver(before, now, *known.pci)) keep_on_the_way(known, now);
+  }
+  keep_netdevs(before, functions, now);
+}
+
+}  // namespace railhead
