@@ -59,4 +59,18 @@ std::vector<kubelet::Device> DeviceLedger::update(const Pool& pool,
   return list;
 }
 
+DeviceCounts DeviceLedger::counts() const {
+  DeviceCounts counts;
+  for (const auto& [id, known] : known_) {
+    if (known.healthy) {
+      ++counts.healthy;
+    } else if (known.gone) {
+      ++counts.gone;
+    } else {
+      ++(known.ready_since ? counts.recovering : counts.not_ready);
+    }
+  }
+  return counts;
+}
+
 }  // namespace railhead

@@ -20,6 +20,14 @@ inline constexpr std::chrono::seconds kUntilHealthy{5};
 /// and a driver that is loaded again brings it back.
 inline constexpr std::chrono::minutes kUntilForgotten{10};
 
+/// How many devices of a list are healthy, and why the others are not.
+struct DeviceCounts {
+  std::size_t healthy = 0;
+  std::size_t not_ready = 0;   ///< the function is there and will not work
+  std::size_t recovering = 0;  ///< ready, not yet for kUntilHealthy
+  std::size_t gone = 0;        ///< not in the pool any more
+};
+
 /// The devices of one pool as the kubelet is told of them. What is not ready is unhealthy at once
 /// and healthy again after some time; what has gone is unhealthy for some time.
 class DeviceLedger {
@@ -29,6 +37,9 @@ class DeviceLedger {
   /// Takes note of the pool as it is now and returns the whole list, by id.
   std::vector<kubelet::Device> update(const Pool& pool, const std::vector<NetFunction>& functions,
                                       TimePoint now);
+
+  /// Of the list that was returned last.
+  [[nodiscard]] DeviceCounts counts() const;
 
   /// Begins anew: what is not there now was never there.
   void forget();

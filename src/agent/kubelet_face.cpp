@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "agent/pool_metrics.h"
 #include "base/text.h"
 #include "host/memory.h"
 
@@ -118,9 +119,7 @@ void KubeletFace::end_what_is_due() {
 }
 
 void KubeletFace::forget_metrics(const std::string& name) {
-  for (const auto* state : {"healthy", "unhealthy"}) {
-    metrics_.remove("railhead_pool_devices", {{"pool", name}, {"state", state}});
-  }
+  forget_pool_devices(metrics_, name);
   for (const auto* metric : {"railhead_kubelet_enrolled", "railhead_kubelet_registrations_total"})
     metrics_.remove(metric, {{"pool", name}});
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pool_resource.h"
 
-#include <algorithm>
 #include <utility>
 
+#include "agent/pool_metrics.h"
 #include "base/text.h"
 #include "pools/prefer.h"
 
@@ -40,13 +40,7 @@ std::vector<kubelet::Device> PoolResource::devices() {
   forget_other_spec(pool ? &pools.pools[*pool].spec : nullptr);
   std::vector<kubelet::Device> list;
   if (pool) list = ledger_.update(pools.pools[*pool], pools.functions, clock_.now());
-  const auto healthy =
-      std::count_if(list.begin(), list.end(), [](const auto& d) { return d.healthy; });
-  const auto unhealthy = static_cast<std::ptrdiff_t>(list.size()) - healthy;
-  metrics_.set("railhead_pool_devices", static_cast<double>(healthy),
-               {{"pool", name_}, {"state", "healthy"}});
-  metrics_.set("railhead_pool_devices", static_cast<double>(unhealthy),
-               {{"pool", name_}, {"state", "unhealthy"}});
+  publish_pool_devices(metrics_, name_, pool ? ledger_.counts() : DeviceCounts());
   return list;
 }
 

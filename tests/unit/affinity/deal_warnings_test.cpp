@@ -88,7 +88,8 @@ TEST(DealWarnings, unknown_numa_nodes_do_not_matter_where_nothing_depends_on_the
 TEST(DealWarnings, role_in_doubt_is_one) {
   NodeBuilder b;
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
-  for (std::uint8_t bus : {0x20, 0x30}) b.nic(b.bridge(b.host_bridge(bus, 0)));
+  b.nic(b.bridge(b.host_bridge(0x20, 0)));
+  b.nic(b.bridge(b.host_bridge(0x30, 0)));
   b.nic(b.bridge(b.host_bridge(0x40, 0))).netdev("ib2").default_route();
   EXPECT_THAT(deal_of(b.build()).warnings,
               ElementsAre("mlx5_2 is management (its netdev ib2 carries the default route), but "

@@ -85,6 +85,21 @@ TEST_F(DeviceLedgerTest, a_device_that_has_gone_is_unhealthy_until_it_is_forgott
   EXPECT_THAT(healthy(), ElementsAre("a", "b"));
 }
 
+TEST_F(DeviceLedgerTest, why_devices_are_unhealthy_is_counted) {
+  const auto counted = [&] {
+    healthy();
+    const auto c = ledger_.counts();
+    return std::vector<std::size_t>{c.healthy, c.not_ready, c.recovering, c.gone};
+  };
+  EXPECT_THAT(counted(), ElementsAre(2, 0, 0, 0));
+  pool_.members[0].state = MemberState::not_ready;
+  EXPECT_THAT(counted(), ElementsAre(1, 1, 0, 0));
+  pool_.members[0].state = MemberState::ready;
+  EXPECT_THAT(counted(), ElementsAre(1, 0, 1, 0));
+  pool_.members.pop_back();
+  EXPECT_THAT(counted(), ElementsAre(0, 0, 1, 1));
+}
+
 TEST_F(DeviceLedgerTest, one_ready_nic_keeps_all_slots_of_a_pool_healthy) {
   pool_.spec.mode = PoolMode::shared;
   pool_.spec.slots = 3;

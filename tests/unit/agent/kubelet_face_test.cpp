@@ -80,6 +80,7 @@ TEST_F(KubeletFaceTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so
   EXPECT_EQ(
       metrics_.value("railhead_pool_devices", {{"pool", "rdma.io/hca"}, {"state", "healthy"}}),
       100);
+  EXPECT_THAT(metrics_.expose(), HasSubstr("state=\"unhealthy\",reason=\"not-ready\"} 0"));
 }
 
 TEST_F(KubeletFaceTest, who_stands_by_is_ready) {
