@@ -38,9 +38,9 @@ endforeach()
 target_link_libraries(railhead_grpc INTERFACE -Wl,--start-group ${grpc_archives} -Wl,--end-group
   Threads::Threads)
 
-# Asio and Beast: header-only, without Boost.Context and exceptions across threads.
+# Asio and Beast: header-only.
 add_library(railhead_asio INTERFACE)
-target_compile_definitions(railhead_asio INTERFACE BOOST_ASIO_NO_DEPRECATED BOOST_ASIO_DISABLE_THREADS)
+target_compile_definitions(railhead_asio INTERFACE BOOST_ASIO_NO_DEPRECATED)
 target_link_libraries(railhead_asio INTERFACE Boost::headers)
 
 # For src/bench only. libcrypto is static so that railhead-bench does not ask for a version of it.

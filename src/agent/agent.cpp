@@ -21,14 +21,13 @@
 #include "agent/kubelet_face.h"
 #include "agent/log.h"
 #include "agent/machine.h"
-#include "agent/mail_loop.h"
 #include "agent/metric_list.h"
 #include "agent/nri_face.h"
 #include "agent/pods_face.h"
-#include "agent/pods_hook.h"
 #include "agent/version.h"
 #include "config/reload.h"
 #include "host/directory_host.h"
+#include "loop/mail_loop.h"
 #include "metrics/http_server.h"
 #include "nri/session.h"
 
@@ -77,7 +76,6 @@ Result<Policies> policies_of(const Config& config) {
     policies.warnings.push_back(spec.origin.where + ": pool " + spec.name +
                                 " is not reported: devicePlugin.enabled is false");
   }
-  if (const auto warning = hook_warning(config)) policies.warnings.push_back(*warning);
   policies.injection = injection_policy(config);
   policies.injection.pools = std::move(pools.specs);
   return policies;
@@ -162,12 +160,9 @@ class Agent {
 
   Status start_pods() {
     if (config_.number("pods.sampleSeconds") == 0) return {};
-    hook_ = TRY(PodsHook::open(mail_.box(), clock_, log_, metrics_));
-    hook_->use(config_.list("pods.hook"));
     pods_.emplace(
         pods_options(config_), [origin = origin_] { return open_machine(origin); }, loop_,
-        mail_.box(), machine_, book_, log_, metrics_,
-        [this](auto event, const auto& pod, const auto& node) { hook_->tell(event, pod, node); });
+        mail_.box(), machine_, book_, log_, metrics_);
     pods_->start();
     return {};
   }
@@ -238,7 +233,6 @@ class Agent {
                                     topology_reader(reload.config)));
     config_ = std::move(reload.config);
     log_.set_level(parse_log_level(config_.text("log.level")));
-    if (hook_) hook_->use(config_.list("pods.hook"));
     if (pods_) pods_->ignore(config_.list("pods.ignore"));
     if (claims_) claims_->set_resources(config_.list("injection.gpuResources"));
     if (kubelet_) kubelet_->look();
@@ -300,7 +294,7 @@ class Agent {
   Machine& machine_;
   Clock& clock_;
   MetricRegistry& metrics_;
-  asio::io_context loop_{1};
+  asio::io_context loop_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
   MailLoop mail_;  // outlives all that post
   ContainerBook book_;
   NriFace face_;
@@ -313,7 +307,6 @@ class Agent {
   std::optional<GpuClaims> claims_;
   std::optional<nri::Session> session_;
   std::optional<KubeletFace> kubelet_;
-  std::unique_ptr<PodsHook> hook_;
   std::optional<PodsFace> pods_;
 };
 

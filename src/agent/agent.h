@@ -51,10 +51,6 @@ Result<std::optional<TextFile>> read_topology_file(const std::string& path);
 /// The same, parsed; fails, naming file and line, where it is none.
 Result<std::optional<NcclTopology>> operator_topology(const Config& config);
 
-/// What is wrong with the program of pods.hook as it is now, with the place that names it; absent
-/// where nothing is. It may still come: a volume is filled, a file gets its mode.
-std::optional<std::string> hook_warning(const Config& config);
-
 /// Runs the node agent until SIGTERM or SIGINT: one process, one thread, one event loop. Follows
 /// its configuration. Returns when everything is closed; an Error means that it could not start.
 Status run_agent(const Config& config, ConfigReader reader);

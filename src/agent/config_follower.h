@@ -21,9 +21,9 @@
 #include <boost/asio/steady_timer.hpp>
 
 #include "agent/log.h"
-#include "agent/watch_loop.h"
 #include "config/config.h"
 #include "host/clock.h"
+#include "loop/watch_loop.h"
 #include "metrics/registry.h"
 
 namespace railhead {

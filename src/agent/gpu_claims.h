@@ -10,9 +10,9 @@
 
 #include "agent/pod_answers.h"
 #include "host/clock.h"
-#include "host/mailbox.h"
 #include "inject/decide.h"
 #include "kubelet/client.h"
+#include "loop/mailbox.h"
 
 namespace railhead {
 

@@ -3,8 +3,8 @@
 
 #include <utility>
 
-#include "agent/cdi_spec.h"
-#include "agent/device_info.h"
+#include "allocation/cdi_spec.h"
+#include "allocation/device_info.h"
 #include "host/directory_host.h"
 #include "host/input_file.h"
 

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "agent/grant.h"
 #include "agent/log.h"
+#include "allocation/grant.h"
 #include "inject/decide.h"
 
 namespace railhead {

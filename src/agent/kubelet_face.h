@@ -12,9 +12,9 @@
 
 #include "agent/kubelet_options.h"
 #include "agent/pool_resource.h"
-#include "agent/watch_loop.h"
-#include "host/mailbox.h"
 #include "kubelet/registrar.h"
+#include "loop/mailbox.h"
+#include "loop/watch_loop.h"
 
 namespace railhead {
 

@@ -65,8 +65,6 @@ const std::vector<MetricSpec>& metric_list() {
        "Bytes through devices that only this container had queue pairs on."},
       {"railhead_silent_fallbacks_total", counter,
        "Containers that turned out to have fallen back to TCP."},
-      {"railhead_pods_hook_events_total", counter,
-       "Events for the program of pods.hook, by what became of them."},
       {"railhead_pods_reads_total", counter, "Times that it was looked who uses RDMA."},
       {"railhead_pods_complete", gauge, "1 where the last look could see everything, else 0."},
       {"railhead_queue_pairs_without_owner", gauge,

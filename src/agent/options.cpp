@@ -7,8 +7,7 @@
 #include "host/directory_host.h"
 #include "host/file_lock.h"
 #include "host/input_file.h"
-#include "host/run_program.h"
-#include "host/snapshot_host.h"
+#include "snapshot/snapshot_host.h"
 
 namespace railhead {
 namespace {
@@ -171,14 +170,6 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
     overrides.push_back(std::move(one));
   }
   return overrides;
-}
-
-std::optional<std::string> hook_warning(const Config& config) {
-  const auto words = config.list("pods.hook");
-  if (words.empty()) return std::nullopt;
-  const auto checked = check_program(words.front());
-  if (checked) return std::nullopt;
-  return config.entry("pods.hook").where + ": pods.hook: " + checked.error().message;
 }
 
 Result<std::optional<TextFile>> read_topology_file(const std::string& path) {

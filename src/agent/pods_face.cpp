@@ -41,13 +41,12 @@ std::string document_of(const PodsView& view, const Node& node, const PodsFaceOp
 
 PodsFace::PodsFace(PodsFaceOptions options, UsageReader::Open open, boost::asio::io_context& loop,
                    Mailbox& mailbox, Machine& machine, ContainerBook& book, Log& log,
-                   MetricRegistry& metrics, TellOfPod tell)
+                   MetricRegistry& metrics)
     : options_(std::move(options)),
       machine_(machine),
       book_(book),
       log_(log),
       metrics_(metrics),
-      tell_(std::move(tell)),
       reader_(std::move(open), options_.usage, mailbox),
       timer_(loop),
       page_(document_of({{}, 0, 0, 0, {"nothing was read yet"}, false}, machine.table()->node(),
@@ -93,7 +92,7 @@ void PodsFace::take(Result<Usage> usage) {
   forget(changes);
   publish(view);
   log_blind_spots(view);
-  tell_changes(view, changes, name_of(table->node(), options_));
+  tell_changes(view, changes);
   page_ = document_of(view, table->node(), options_);
   if (before_) carry_over(*usage, *std::move(before_));
   before_ = *std::move(usage);
@@ -164,10 +163,8 @@ void PodsFace::log_blind_spots(const PodsView& view) {
   told_ = std::move(now);
 }
 
-void PodsFace::tell_changes(const PodsView& view, const PodLedger::Changes& changes,
-                            const std::string& node) {
-  const auto tell = [&](LogLevel level, std::string_view line, std::string_view event,
-                        const PodUse& pod) {
+void PodsFace::tell_changes(const PodsView& view, const PodLedger::Changes& changes) {
+  const auto tell = [&](LogLevel level, std::string_view line, const PodUse& pod) {
     log_.write(level, line,
                {{"namespace", pod.holder.pod_namespace},
                 {"pod", pod.holder.pod},
@@ -176,17 +173,16 @@ void PodsFace::tell_changes(const PodsView& view, const PodLedger::Changes& chan
                 {"gpus", join(pod.holder.gpus, ",")},
                 {"nics", join(pod.holder.nics, ",")},
                 {"why", pod.why}});
-    tell_(event, pod, node);
   };
   for (const auto& pod : changes.gone) {
-    tell(LogLevel::info, "container of a silent fallback gone", "gone", pod);
+    tell(LogLevel::info, "container of a silent fallback gone", pod);
   }
   for (const auto i : changes.recovered) {
-    tell(LogLevel::info, "no silent fallback any more", "recovered", view.pods[i]);
+    tell(LogLevel::info, "no silent fallback any more", view.pods[i]);
   }
   for (const auto i : changes.fell_back) {
     metrics_.add("railhead_silent_fallbacks_total");
-    tell(LogLevel::warn, "silent fallback to TCP", "silent-fallback", view.pods[i]);
+    tell(LogLevel::warn, "silent fallback to TCP", view.pods[i]);
   }
 }
 

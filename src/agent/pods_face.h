@@ -29,17 +29,13 @@ struct PodsFaceOptions {
   UsageOptions usage;
 };
 
-/// What happened to a container: "silent-fallback", "recovered" or "gone".
-using TellOfPod =
-    std::function<void(std::string_view event, const PodUse& pod, const std::string& node)>;
-
 /// Says all the time which containers use RDMA: looks now and then, and tells of it by metrics, by
 /// a page, and by a log line when a container turns out to have fallen back to TCP.
 class PodsFace {
  public:
   PodsFace(PodsFaceOptions options, UsageReader::Open open, boost::asio::io_context& loop,
            Mailbox& mailbox, Machine& machine, ContainerBook& book, Log& log,
-           MetricRegistry& metrics, TellOfPod tell);
+           MetricRegistry& metrics);
 
   void start();
   void stop();
@@ -57,8 +53,7 @@ class PodsFace {
   void look();
   void schedule();
   void publish(const PodsView& view);
-  void tell_changes(const PodsView& view, const PodLedger::Changes& changes,
-                    const std::string& node);
+  void tell_changes(const PodsView& view, const PodLedger::Changes& changes);
   void log_blind_spots(const PodsView& view);
   void forget(const PodLedger::Changes& changes);
 
@@ -67,7 +62,6 @@ class PodsFace {
   ContainerBook& book_;
   Log& log_;
   MetricRegistry& metrics_;
-  TellOfPod tell_;
   UsageReader reader_;
   boost::asio::steady_timer timer_;
   std::optional<Usage> before_;

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "agent/device_ledger.h"
-#include "agent/grant.h"
 #include "agent/hand_out_files.h"
 #include "agent/log.h"
 #include "agent/machine.h"
+#include "allocation/grant.h"
 #include "host/clock.h"
 #include "kubelet/device_plugin.h"
 #include "metrics/registry.h"

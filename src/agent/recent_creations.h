@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "inject/container.h"
+#include "container/request.h"
 
 namespace railhead {
 

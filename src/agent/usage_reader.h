@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "host/host.h"
-#include "host/mailbox.h"
+#include "loop/mailbox.h"
 #include "usage/usage.h"
 
 namespace railhead {

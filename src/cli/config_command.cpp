@@ -104,7 +104,6 @@ Report config_report(const Config& config, const PoolSpecs& pools) {
   for (const auto& pool : pools.specs) report.json["pools"].push_back(pool_json(pool));
   auto warnings = config.warnings();
   warnings.insert(warnings.end(), pools.warnings.begin(), pools.warnings.end());
-  if (const auto warning = hook_warning(config)) warnings.push_back(*warning);
   report.json["warnings"] = warnings;
   report.sections.push_back({"", std::move(table), {}});
   if (!config.roles().empty()) report.sections.push_back({"ROLES", role_table(config), {}});

@@ -4,9 +4,9 @@
 #include "agent/agent.h"
 #include "cli/command.h"
 #include "host/input_file.h"
-#include "host/recording_host.h"
-#include "host/redact.h"
-#include "host/snapshot.h"
+#include "snapshot/recording_host.h"
+#include "snapshot/redact.h"
+#include "snapshot/snapshot.h"
 #include "usage/bundle.h"
 #include "usage/usage.h"
 

@@ -108,10 +108,6 @@ Status seconds_or_none(std::string_view text) {
   return text == "0" ? Status() : an_interval(text);
 }
 
-Status a_program_or_nothing(std::string_view text) {
-  return text.empty() ? Status() : a_path(split(text, ',').front());
-}
-
 Status pod_patterns(std::string_view text) {
   for (const auto piece : split(text, ',')) {
     const auto word = trim(piece);
@@ -226,10 +222,6 @@ constexpr SettingSpec kSettings[] = {
     {"pods.ignore", "--pods-ignore", "RAILHEAD_PODS_IGNORE", "", "NAMESPACE/POD,...",
      "pods that are no silent fallback whatever they do, shell patterns: \"monitoring/*\"",
      pod_patterns, Change::live},
-    {"pods.hook", "--pods-hook", "RAILHEAD_PODS_HOOK", "", "PATH,ARGUMENT,...",
-     "program that the agent runs, with the event as JSON on standard input, when a container fell "
-     "back to TCP and when that ended",
-     a_program_or_nothing, Change::live},
     {"metrics.bindAddress", "--bind-address", "RAILHEAD_BIND_ADDRESS", ":9479", "HOST:PORT",
      "where /metrics, /healthz and /readyz are served; port 0 picks one", any_text},
     {"log.level", "--log-level", "RAILHEAD_LOG_LEVEL", "info", "debug|info|warn|error",

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "inject/container.h"
+#include "container/request.h"
 #include "inject/decide.h"
 
 namespace railhead {

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "inject/container.h"
+#include "container/request.h"
 #include "inject/decide.h"
 
 namespace railhead {

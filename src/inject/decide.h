@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "affinity/affinity.h"
+#include "container/adjustment.h"
+#include "container/request.h"
 #include "inject/cdi.h"
-#include "inject/container.h"
 #include "node/node.h"
 #include "pools/pools.h"
 #include "topology/arrange.h"

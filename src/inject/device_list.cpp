@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "inject/container.h"
+#include "container/adjustment.h"
 
 namespace railhead {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "affinity/affinity.h"
-#include "inject/container.h"
+#include "container/request.h"
 #include "inject/decide.h"
 
 namespace railhead {

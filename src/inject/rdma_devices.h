@@ -7,7 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "inject/container.h"
+#include "container/adjustment.h"
+#include "container/request.h"
 #include "inject/decide.h"
 
 namespace railhead {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inject/container.h"
+#include "container/request.h"
 #include "inject/decide.h"
 
 namespace railhead {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "inject/container.h"
+#include "container/adjustment.h"
+#include "container/request.h"
 #include "inject/decide.h"
 
 namespace railhead {

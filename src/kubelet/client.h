@@ -19,8 +19,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "host/mailbox.h"
 #include "kubelet/device_plugin.h"
+#include "loop/mailbox.h"
 
 namespace railhead::kubelet {
 

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "host/mailbox.h"
+#include "loop/mailbox.h"
 
 namespace railhead::kubelet {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "inject/container.h"
+#include "container/adjustment.h"
 #include "nri/session.h"
 
 namespace railhead::nri {

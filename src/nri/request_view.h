@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "inject/container.h"
+#include "container/request.h"
 
 namespace railhead::nri {
 

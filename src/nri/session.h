@@ -12,7 +12,8 @@
 #include <boost/asio/io_context.hpp>
 
 #include "base/result.h"
-#include "inject/container.h"
+#include "container/adjustment.h"
+#include "container/request.h"
 
 namespace railhead::nri {
 

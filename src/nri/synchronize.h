@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "inject/container.h"
+#include "container/request.h"
 #include "wire/ttrpc.h"
 
 namespace railhead::nri {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "host/snapshot_host.h"
 #include "node/node.h"
+#include "snapshot/snapshot_host.h"
 
 namespace railhead::bench {
 

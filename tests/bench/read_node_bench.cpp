@@ -4,10 +4,10 @@
 #include <benchmark/benchmark.h>
 
 #include "host/directory_host.h"
-#include "host/snapshot_host.h"
 #include "machines.h"
 #include "node/node.h"
 #include "node/port_states.h"
+#include "snapshot/snapshot_host.h"
 
 namespace railhead::bench {
 namespace {

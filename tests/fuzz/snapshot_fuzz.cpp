@@ -7,9 +7,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "host/recording_host.h"
-#include "host/redact.h"
-#include "host/snapshot_host.h"
+#include "snapshot/recording_host.h"
+#include "snapshot/redact.h"
+#include "snapshot/snapshot_host.h"
 
 namespace {
 

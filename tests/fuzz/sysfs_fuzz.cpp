@@ -9,9 +9,9 @@
 #include <string>
 #include <string_view>
 
-#include "host/snapshot_host.h"
 #include "node/node.h"
 #include "node/reader.h"
+#include "snapshot/snapshot_host.h"
 
 namespace {
 

@@ -17,7 +17,7 @@ THIRD_PARTY = {
     "fmt/": {"agent"},
     "google/protobuf/": {"nri", "kubelet"},
     "grpcpp/": {"kubelet"},
-    "boost/asio": {"nri", "metrics", "agent"},
+    "boost/asio": {"loop", "nri", "metrics", "agent"},
     "boost/beast": {"metrics"},
 }
 # Generated headers -> folder.

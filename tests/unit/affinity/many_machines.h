@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "host/snapshot_host.h"
 #include "node/node.h"
+#include "snapshot/snapshot_host.h"
 #include "topology/arrange.h"
 #include "unit/affinity/random_machine.h"
 #include "unit/source_dir.h"

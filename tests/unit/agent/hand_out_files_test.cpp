@@ -6,8 +6,8 @@
 
 #include <csignal>
 
-#include "agent/cdi_spec.h"
-#include "agent/device_info.h"
+#include "allocation/cdi_spec.h"
+#include "allocation/device_info.h"
 #include "unit/agent/pool_specs.h"
 #include "unit/host/temporary_directory.h"
 

@@ -7,9 +7,9 @@
 #include <functional>
 #include <optional>
 
-#include "agent/mail_loop.h"
 #include "agent/metric_list.h"
 #include "host/file_lock.h"
+#include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/inject/container_builder.h"
 #include "unit/kubelet/fake_kubelet.h"

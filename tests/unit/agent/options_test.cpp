@@ -58,17 +58,5 @@ TEST(RoleOverrides, what_cannot_be_read_is_an_error_with_its_place) {
               HasSubstr("railhead.yaml:2:19: roles.role: \"fast\" is no role: compute, storage"));
 }
 
-TEST(PodsHookOption, a_program_that_cannot_be_run_is_a_warning_that_names_the_key_and_its_place) {
-  const auto warning_of = [](const std::string& hook) {
-    const auto config = make_config({{{"c.yaml", "pods:\n  hook: " + hook + "\n"}}, {}, {}});
-    return config ? hook_warning(*config) : std::optional<std::string>(config.error().message);
-  };
-  EXPECT_EQ(warning_of("[/bin/sh, -c, 'true']"), std::nullopt);
-  EXPECT_EQ(warning_of("[]"), std::nullopt);
-  EXPECT_THAT(*warning_of("/no/such"), HasSubstr("c.yaml:2:9: pods.hook: /no/such: no such file"));
-  EXPECT_THAT(*warning_of("/etc/passwd"), HasSubstr("is not executable"));
-  EXPECT_THAT(*warning_of("hook.sh"), HasSubstr("is not an absolute path"));
-}
-
 }  // namespace
 }  // namespace railhead

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "host/snapshot_host.h"
+#include "snapshot/snapshot_host.h"
 
 namespace railhead::bench {
 namespace {

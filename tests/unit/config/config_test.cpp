@@ -205,9 +205,9 @@ TEST(Config, pods_to_ignore_are_patterns_of_namespace_and_pod) {
 }
 
 TEST(Config, an_entry_of_a_list_has_no_comma_because_commas_separate_entries) {
-  const auto config = from_file("pods:\n  hook: [/bin/notify, 'a,b']\n");
+  const auto config = from_file("injection:\n  gpuResources: [nvidia.com/gpu, 'a,b']\n");
   ASSERT_FALSE(config);
-  EXPECT_THAT(config.error().message, HasSubstr("pods.hook"));
+  EXPECT_THAT(config.error().message, HasSubstr("injection.gpuResources"));
   EXPECT_THAT(config.error().message, HasSubstr("\"a,b\" has a comma"));
 }
 

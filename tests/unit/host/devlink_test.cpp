@@ -5,9 +5,9 @@
 
 #include <cerrno>
 
-#include "host/recording_host.h"
-#include "host/redact.h"
-#include "host/snapshot_host.h"
+#include "snapshot/recording_host.h"
+#include "snapshot/redact.h"
+#include "snapshot/snapshot_host.h"
 #include "unit/devlink_builder.h"
 
 namespace railhead {

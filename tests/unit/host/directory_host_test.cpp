@@ -10,11 +10,11 @@
 
 #include <gtest/gtest.h>
 
-#include "host/snapshot_host.h"
-#include "host/write_tree.h"
+#include "snapshot/snapshot_host.h"
+#include "snapshot/write_tree.h"
 #include "unit/host/answers.h"
-#include "unit/host/random_tree.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/snapshot/random_tree.h"
 
 namespace railhead {
 namespace {

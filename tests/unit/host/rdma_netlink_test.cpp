@@ -6,9 +6,9 @@
 #include <cerrno>
 
 #include "host/netlink.h"
-#include "host/recording_host.h"
-#include "host/redact.h"
-#include "host/snapshot_host.h"
+#include "snapshot/recording_host.h"
+#include "snapshot/redact.h"
+#include "snapshot/snapshot_host.h"
 #include "unit/netlink_builder.h"
 
 namespace railhead {

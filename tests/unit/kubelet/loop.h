@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-#include "host/mailbox.h"
+#include "loop/mailbox.h"
 
 namespace railhead::kubelet::test {
 

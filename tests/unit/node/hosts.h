@@ -12,8 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "host/snapshot_host.h"
 #include "node/node.h"
+#include "snapshot/snapshot_host.h"
 #include "unit/source_dir.h"
 
 namespace railhead::test {

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <map>
 
-#include "host/snapshot.h"
+#include "snapshot/snapshot.h"
 #include "unit/node/hosts.h"
 
 namespace railhead {

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "host/recording_host.h"
-#include "host/snapshot.h"
+#include "snapshot/recording_host.h"
+#include "snapshot/snapshot.h"
 #include "unit/node/hosts.h"
 
 namespace railhead {

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "host/recording_host.h"
-#include "host/snapshot.h"
+#include "snapshot/recording_host.h"
+#include "snapshot/snapshot.h"
 #include "unit/node/hosts.h"
 
 namespace railhead {

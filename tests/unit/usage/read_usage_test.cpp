@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "host/snapshot_host.h"
+#include "snapshot/snapshot_host.h"
 #include "unit/source_dir.h"
 #include "usage/usage.h"
 

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "host/snapshot_host.h"
+#include "snapshot/snapshot_host.h"
 
 namespace railhead::test {
 namespace {

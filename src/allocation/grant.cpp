@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "allocation/grant.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "allocation/cdi_spec.h"
+#include "allocation/grant_variables.h"
+#include "allocation/handed_nodes.h"
+#include "base/sort_unique.h"
+#include "base/text.h"
+#include "inject/allocations.h"
+
+namespace railhead {
+namespace {
+
+Error empty_pool(const Pool& pool) {
+  return Error{ErrorCode::unavailable, "no NIC of this node is in " + pool.spec.name};
+}
+
+/// Why a function of an exclusive pool cannot be handed out although it was allocated.
+Error not_there(const DecisionTable& table, std::size_t pool, const std::string& id) {
+  const auto& functions = table.pools().functions;
+  const auto what = quoted(id, kMaxDeviceIdLength) + " of " + table.pools().pools[pool].spec.name;
+  const auto at = std::find_if(functions.begin(), functions.end(),
+                               [&](const NetFunction& function) { return function.id == id; });
+  if (at == functions.end()) {
+    return Error{ErrorCode::unavailable, what + " is not on this node any more"};
+  }
+  const auto reasons = table.why_not_in(pool);
+  return Error{ErrorCode::unavailable,
+               what + " is not in it any more: " +
+                   reasons[static_cast<std::size_t>(at - functions.begin())]};
+}
+
+/// A move into another network namespace makes new nodes; while it goes on there are none.
+Status nodes_are_known(const DecisionTable& table, const Pool& pool, const Member& member) {
+  const auto& function = table.pools().functions[member.function];
+  if (!pool.spec.include[member.selector].rdma) return {};
+  for (const auto nic : function.nics) {
+    const auto& own = table.node().nics[nic];
+    if (!own.elsewhere || !own.uverbs.empty()) return {};
+  }
+  if (function.nics.empty()) return {};
+  return Error{ErrorCode::unavailable,
+               quoted(function.id, kMaxDeviceIdLength) + " of " + pool.spec.name +
+                   " is on its way into another network namespace: its RDMA device has no nodes"};
+}
+
+std::vector<std::string> function_ids(const DecisionTable& table, const Pool& pool,
+                                      const std::vector<std::size_t>& members) {
+  std::vector<std::string> ids;
+  for (const auto m : members) ids.push_back(table.pools().functions[pool.members[m].function].id);
+  return ids;
+}
+
+void add_specs(const std::vector<HandedNode>& nodes, kubelet::Grant& grant) {
+  for (const auto& node : nodes) grant.devices.push_back({node.host_path, node.container_path});
+}
+
+}  // namespace
+
+Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::size_t pool,
+                                              const std::vector<std::string>& ids) {
+  const Pool& of = table.pools().pools[pool];
+  std::vector<std::size_t> held;
+  if (of.spec.mode == PoolMode::shared && !of.spec.slots_per_nic) {
+    if (of.members.empty()) return empty_pool(of);
+    for (std::size_t m = 0; m < of.members.size(); ++m) held.push_back(m);
+    return held;
+  }
+  std::unordered_map<std::string, std::size_t> by_id;
+  for (const auto& device : devices_of(of, table.pools().functions)) {
+    if (device.member) by_id.emplace(device.id, *device.member);
+  }
+  for (const auto& id : ids) {
+    const auto at = by_id.find(id);
+    if (at == by_id.end()) return not_there(table, pool, id);
+    TRY_STATUS(nodes_are_known(table, of, of.members[at->second]));
+    held.push_back(at->second);
+  }
+  sort_unique(held);
+  return held;
+}
+
+Result<kubelet::Grant> grant_of(const DecisionTable& table, std::size_t pool,
+                                const std::vector<std::string>& ids, HandOut hand_out) {
+  const Pool& of = table.pools().pools[pool];
+  const auto members = TRY(members_held(table, pool, ids));
+  kubelet::Grant grant;
+  grant.env = grant_variables(table, of, members, ids.size());
+  switch (hand_out) {
+    case HandOut::nri:
+      grant.annotations[allocation_key(of.spec.name)] = join(function_ids(table, of, members), ",");
+      add_specs(TRY(other_nodes(table, of, members)), grant);
+      break;
+    case HandOut::device_specs:
+      add_specs(rdma_nodes(table, of, members), grant);
+      add_specs(TRY(other_nodes(table, of, members)), grant);
+      break;
+    case HandOut::cdi: grant.cdi_devices = TRY(cdi_names(table, of, members)); break;
+  }
+  return grant;
+}
+
+}  // namespace railhead

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/recording_host.h"
+
+#include <deque>
+#include <utility>
+
+#include "base/text.h"
+#include "host/host_error.h"
+#include "host/resolve.h"
+#include "snapshot/hex_text.h"
+
+namespace railhead {
+namespace {
+
+constexpr std::size_t kNetlinkPieceBytes = 16384;  // a line of it is twice as long
+
+}  // namespace
+
+const std::optional<std::string>& RecordingHost::link_at(const std::string& path) {
+  const auto [at, is_new] = links_.try_emplace(path);
+  if (is_new) {
+    auto target = inner_.readlink(path);
+    if (target && *target) at->second = std::move(**target);
+    if (at->second) keep(path, SnapshotLink{*at->second});
+  }
+  return at->second;
+}
+
+std::optional<std::string> RecordingHost::canonical(const std::string& path, LastLink last_link) {
+  std::deque<std::string> todo;
+  push_front(todo, path);
+  std::string at;
+  passed_.clear();
+  blocked_.reset();
+  for (int links = 0; !todo.empty();) {
+    const std::string name = std::move(todo.front());
+    todo.pop_front();
+    if (!may_search(at + "/")) {
+      blocked_ = at.empty() ? "/" : at;
+      return std::nullopt;
+    }
+    if (name == ".") continue;
+    if (name == "..") {
+      if (!at.empty()) passed_.push_back(at);
+      at.resize(at.empty() ? 0 : at.rfind('/'));
+      continue;
+    }
+    const std::string here = at + "/" + name;
+    const bool keep_it = todo.empty() && last_link == LastLink::keep;
+    const auto& target = keep_it ? std::optional<std::string>() : link_at(here);
+    if (!target) {
+      at = here;
+      continue;
+    }
+    if (++links > kMaxLinks) return std::nullopt;
+    if (target->starts_with('/')) at.clear();
+    push_front(todo, *target);
+  }
+  return at.empty() ? "/" : at;
+}
+
+void RecordingHost::keep(const std::string& path, SnapshotEntry entry) {
+  snapshot_.entries.insert_or_assign(path, std::move(entry));
+}
+
+void RecordingHost::imply(const std::string& path, SnapshotEntry entry) {
+  auto& slot = snapshot_.entries.try_emplace(path, SnapshotName{}).first->second;
+  if (std::holds_alternative<SnapshotName>(slot)) slot = std::move(entry);
+}
+
+bool RecordingHost::may_search(const std::string& directory) {
+  const auto [at, is_new] = searchable_.try_emplace(directory, true);
+  if (is_new) {
+    const auto answer = inner_.readlink(directory + ".");
+    at->second = answer || answer.error().code != ErrorCode::denied;
+  }
+  return at->second;
+}
+
+template <typename T, typename KeepValue>
+void RecordingHost::note(const std::optional<std::string>& real,
+                         const Result<std::optional<T>>& answer, KeepValue keep_value) {
+  if (answer && !*answer) return;
+  if (answer && real) keep_value(**answer);
+  if (!answer && real) keep(*real, SnapshotUnreadable{errno_of(answer.error())});
+  if (!answer && blocked_) imply(*blocked_, SnapshotUnreadable{errno_of(answer.error())});
+  ways_.insert(passed_.begin(), passed_.end());
+}
+
+Result<std::optional<std::string>> RecordingHost::read(const std::string& path) {
+  const auto real = canonical(path, LastLink::follow);
+  auto answer = inner_.read(path);
+  note(real, answer, [&](const std::string& text) { keep(*real, SnapshotFile{text}); });
+  return answer;
+}
+
+Result<std::optional<std::string>> RecordingHost::readlink(const std::string& path) {
+  const auto real = canonical(path, LastLink::keep);
+  auto answer = inner_.readlink(path);
+  note(real, answer, [&](const std::string& target) {
+    links_[*real] = target;
+    keep(*real, SnapshotLink{target});
+  });
+  return answer;
+}
+
+Result<std::optional<std::vector<std::string>>> RecordingHost::list(const std::string& path) {
+  const auto real = canonical(path, LastLink::follow);
+  auto answer = inner_.list(path);
+  note(real, answer, [&](const std::vector<std::string>& names) {
+    keep(*real, SnapshotDirectory{});
+    const std::string parent = *real == "/" ? "" : *real;
+    for (const auto& name : names) imply(parent + "/" + name, SnapshotName{});
+  });
+  return answer;
+}
+
+Result<std::optional<DeviceNode>> RecordingHost::device(const std::string& path) {
+  const auto real = canonical(path, LastLink::follow);
+  auto answer = inner_.device(path);
+  note(real, answer, [&](const DeviceNode& node) { keep(*real, node); });
+  return answer;
+}
+
+Result<std::optional<std::string>> RecordingHost::rdma(const RdmaDump& dump) {
+  auto answer = inner_.rdma(dump);
+  keep_answer(rdma_path(dump), answer);
+  return answer;
+}
+
+Result<std::optional<std::string>> RecordingHost::devlink_info(const std::string& pci_address) {
+  auto answer = inner_.devlink_info(pci_address);
+  keep_answer(devlink_path(pci_address), answer);
+  return answer;
+}
+
+void RecordingHost::keep_answer(const std::string& folder,
+                                const Result<std::optional<std::string>>& answer) {
+  if (!answer) keep(folder, SnapshotUnreadable{errno_of(answer.error())});
+  if (!answer || !*answer) return;
+  keep(folder, SnapshotDirectory{});
+  const std::string_view bytes = **answer;
+  for (std::size_t at = 0; at < bytes.size(); at += kNetlinkPieceBytes) {
+    auto number = std::to_string(at / kNetlinkPieceBytes);
+    number.insert(0, number.size() < 4 ? 4 - number.size() : 0, '0');  // pieces sort by name
+    keep(folder + "/" + number,
+         SnapshotFile{hex_of_bytes(bytes.substr(at, kNetlinkPieceBytes)) + "\n"});
+  }
+}
+
+Snapshot RecordingHost::recorded() const {
+  Snapshot snapshot = snapshot_;
+  const auto has_below = [&](const std::string& path) {
+    const std::string prefix = path == "/" ? path : path + "/";
+    const auto below = snapshot.entries.upper_bound(prefix);
+    return below != snapshot.entries.end() && below->first.starts_with(prefix);
+  };
+  for (auto& [path, entry] : snapshot.entries) {
+    const bool may_have_below = std::holds_alternative<SnapshotDirectory>(entry) ||
+                                std::holds_alternative<SnapshotUnreadable>(entry);
+    // Something below it was looked at, so it is a directory, or became one while we read.
+    if (!may_have_below && has_below(path)) entry = SnapshotDirectory{};
+  }
+  for (const auto& path : ways_) {
+    auto& entry = snapshot.entries.try_emplace(path, SnapshotName{}).first->second;
+    if (!std::holds_alternative<SnapshotName>(entry)) continue;
+    entry = SnapshotDirectory{};
+    if (!snapshot_.entries.contains(path) && has_below(path)) snapshot.entries.erase(path);
+  }
+  return snapshot;
+}
+
+}  // namespace railhead

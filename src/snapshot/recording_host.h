@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "host/host.h"
+#include "snapshot/snapshot.h"
+
+namespace railhead {
+
+/// Passes every access on and keeps what was answered, so that a snapshot made of it gives the same
+/// answers to the same questions: contents, links on the way, directories, device nodes, failures.
+/// What is absent leaves nothing behind; a name that was listed and never looked at stays a name.
+class RecordingHost : public Host {
+ public:
+  explicit RecordingHost(Host& inner)
+      : inner_(inner) {}
+
+  Result<std::optional<std::string>> read(const std::string& path) override;
+  Result<std::optional<std::string>> readlink(const std::string& path) override;
+  Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
+  Result<std::optional<DeviceNode>> device(const std::string& path) override;
+  Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
+  Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
+
+  [[nodiscard]] Snapshot recorded() const;
+
+ private:
+  enum class LastLink { follow, keep };
+
+  /// Where the access really goes, with the links met on the way recorded; absent where that cannot
+  /// be found out: a loop, or a directory that may not be searched.
+  std::optional<std::string> canonical(const std::string& path, LastLink last_link);
+  const std::optional<std::string>& link_at(const std::string& path);
+  bool may_search(const std::string& directory);
+
+  /// What was answered for a path.
+  void keep(const std::string& path, SnapshotEntry entry);
+  /// An answer of the kernel's netlink, in pieces below `folder`.
+  void keep_answer(const std::string& folder, const Result<std::optional<std::string>>& answer);
+  /// What an answer says of another path, unless more is known of that already.
+  void imply(const std::string& path, SnapshotEntry entry);
+  template <typename T, typename KeepValue>
+  void note(const std::optional<std::string>& real, const Result<std::optional<T>>& answer,
+            KeepValue keep_value);
+
+  Host& inner_;
+  Snapshot snapshot_;
+  std::map<std::string, std::optional<std::string>> links_;  ///< what is known of each prefix
+  std::map<std::string, bool> searchable_;
+  std::set<std::string> ways_;  ///< directories that ".." left: without them no way
+
+  // Of the last canonical():
+  std::vector<std::string> passed_;     ///< directories that ".." left
+  std::optional<std::string> blocked_;  ///< the directory that may not be searched
+};
+
+}  // namespace railhead

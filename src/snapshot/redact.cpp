@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/redact.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "base/text.h"
+#include "snapshot/hex_text.h"
+#include "snapshot/pseudonyms.h"
+
+namespace railhead {
+namespace {
+
+enum class Kind { uuid, guid, gid, mac, ip, serial, host };
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kKindNames = {
+    {{"GPU UUID", "GPU UUIDs"},
+     {"GUID", "GUIDs"},
+     {"GID", "GIDs"},
+     {"MAC address", "MAC addresses"},
+     {"IP address", "IP addresses"},
+     {"serial number", "serial numbers"},
+     {"host name", "host names"}}};
+
+constexpr std::array<std::string_view, 3> kGuidFiles = {"node_guid", "sys_image_guid", "port_guid"};
+constexpr std::array<std::string_view, 3> kAddressFiles = {"address", "broadcast", "perm_addr"};
+constexpr std::array<std::string_view, 12> kSerialFiles = {
+    "product_serial", "board_serial",  "chassis_serial", "product_uuid",
+    "serial",         "serial_number", "unique_id",      "board_asset_tag",
+    "phys_switch_id", "phys_port_id",  "serial_num",     "chassis_asset_tag"};
+constexpr std::array<std::string_view, 2> kOpaqueFiles = {"vpd", "config"};  // below /sys
+
+/// In /proc/net/tcp6: ::1 and ::, and what stands before an IPv4 address.
+constexpr std::array<std::string_view, 2> kLoopback6 = {"00000000000000000000000001000000",
+                                                        "00000000000000000000000000000000"};
+constexpr std::string_view kMapped6 = "0000000000000000FFFF0000";
+
+constexpr std::string_view kNetlink = "/.netlink/";  // as in rdma_path()
+
+/// Asset tags and serial numbers that name a cloud or nothing at all; the first is every Azure
+/// machine's, by which the reader knows them.
+constexpr std::array<std::string_view, 11> kCommonTags = {"7783-7084-3265-9085-8269-3286-77",
+                                                          "Amazon EC2",
+                                                          "OracleCloud.com",
+                                                          "ibmcloud",
+                                                          "No Asset Tag",
+                                                          "Not Specified",
+                                                          "Not Available",
+                                                          "To Be Filled By O.E.M.",
+                                                          "To be filled by O.E.M.",
+                                                          "Default string",
+                                                          "None"};
+
+/// Names that systemd and rdma-core make of an address: type, 'x', hexadecimal digits.
+/// Source: systemd.net-naming-scheme(7), rdma-core kernel-boot/rdma_rename.c (NAME_GUID).
+constexpr std::array<std::string_view, 7> kNamePrefixes = {"enx", "ibx",   "wlx", "wwx",
+                                                           "iwx", "rocex", "opax"};
+
+template <typename List>
+bool is_one_of(std::string_view text, const List& list) {
+  return std::find(list.begin(), list.end(), text) != list.end();
+}
+
+bool is_word(char c) {
+  return is_hex(c) || (c >= 'g' && c <= 'z') || (c >= 'G' && c <= 'Z');
+}
+
+class Redactor {
+ public:
+  Redacted redact(const Snapshot& original) {
+    Redacted redacted;
+    for (const auto& [path, entry] : original.entries) {
+      std::string new_path = path;
+      change_known_forms(new_path);
+      redacted.snapshot.entries.insert_or_assign(std::move(new_path), changed(path, entry));
+    }
+    for (std::size_t kind = 0; kind < kKindNames.size(); ++kind) {
+      const std::size_t count = originals_[kind].size();
+      if (count == 0) continue;
+      const auto& [one, many] = kKindNames[kind];
+      redacted.replaced.push_back(std::to_string(count) + " " +
+                                  std::string(count == 1 ? one : many));
+    }
+    comment(original, redacted);
+    return redacted;
+  }
+
+ private:
+  static void comment(const Snapshot& original, Redacted& redacted) {
+    auto& comments = redacted.snapshot.comments;
+    comments = original.comments;
+    for (const std::string& what : redacted.replaced) comments.push_back("redacted: " + what);
+  }
+
+  SnapshotEntry changed(const std::string& path, const SnapshotEntry& entry) {
+    if (const auto* link = std::get_if<SnapshotLink>(&entry)) {
+      std::string target = link->target;
+      change_known_forms(target);
+      return SnapshotLink{std::move(target)};
+    }
+    const auto* file = std::get_if<SnapshotFile>(&entry);
+    if (file == nullptr) return entry;
+    const std::string name = base_name(path);
+    if (path.starts_with("/sys/") && is_one_of(name, kOpaqueFiles)) return SnapshotName{};
+    std::string content = file->content;
+    if (path.starts_with(kNetlink)) return SnapshotFile{changed_hex(content)};
+    change_content(path, name, content);
+    change_known_forms(content);
+    change_nccl_guids(content);
+    return SnapshotFile{std::move(content)};
+  }
+
+  /// Device names may be made of addresses; all else that identifies was never recorded.
+  std::string changed_hex(const std::string& content) {
+    auto bytes = bytes_of_hex(trim(content));
+    if (!bytes) return "\n";
+    change_known_forms(*bytes);
+    return hex_of_bytes(*bytes) + "\n";
+  }
+
+  void change_content(const std::string& path, const std::string& name, std::string& content) {
+    if (is_one_of(name, kGuidFiles)) return change_guid(line_of(content));
+    if (is_one_of(name, kAddressFiles) && path.find("/net/") != std::string::npos) {
+      return change_address(line_of(content));
+    }
+    if (is_one_of(name, kSerialFiles)) return change_serial(content, line_of(content));
+    if (path.find("/gids/") != std::string::npos) return change_gid(line_of(content), Kind::gid);
+    if (name == "hostname") return change_host_name(content, line_of(content));
+    if (name == "node_desc") return change_node_description(content);
+    if (name == "properties") return change_labelled(content, "unique_id");
+    if (name == "cpuinfo") return change_labelled(content, "Serial");
+    if (name == "route")
+      return change_columns(content, {1, 2}, [this](auto word) { ipv4_le(word); });
+    if (name == "ipv6_route") {
+      return change_columns(content, {0, 2, 4}, [this](auto word) { change_gid(word, Kind::ip); });
+    }
+    if (name == "tcp" || name == "tcp6") {
+      return change_columns(content, {1, 2}, [this](auto word) { change_socket(word); });
+    }
+    if (name == "if_inet6") {
+      return change_columns(content, {0}, [this](auto word) { change_gid(word, Kind::ip); });
+    }
+  }
+
+  /// The first line without white space around it.
+  static std::span<char> line_of(std::string& content) {
+    const std::size_t end = std::min(content.find('\n'), content.size());
+    const std::string_view trimmed = trim(std::string_view(content).substr(0, end));
+    if (trimmed.empty()) return {};
+    return {content.data() + (trimmed.data() - content.data()), trimmed.size()};
+  }
+
+  static std::string text_of(std::span<const char> text) { return {text.data(), text.size()}; }
+
+  /// Applies a change and notes the original if that made a difference.
+  template <std::size_t kBytes, typename Change>
+  bool change(Kind kind, std::span<char> text, Change apply) {
+    const std::string before = text_of(text);
+    if (!change_hex<kBytes>(text, apply)) return false;
+    if (text_of(text) != before) note(kind, before);
+    return true;
+  }
+
+  void note(Kind kind, const std::string& original) {
+    originals_[static_cast<std::size_t>(kind)].insert(original);
+  }
+
+  /// What should be an identifier and is none may still hold one: its digits become zeros, so what
+  /// is wrong with it can still be seen.
+  void blank(Kind kind, std::span<char> text) {
+    const std::string before = text_of(text);
+    std::replace_if(text.begin(), text.end(), is_hex, '0');
+    if (text_of(text) != before) note(kind, before);
+  }
+
+  void change_guid(std::span<char> text) {
+    if (change<8>(Kind::guid, text, [this](auto bytes) { names_.guid(bytes); })) return;
+    blank(Kind::guid, text);
+  }
+
+  void change_gid(std::span<char> text, Kind kind) {
+    if (change<16>(kind, text, [this](auto bytes) { names_.gid_or_ipv6(bytes); })) return;
+    blank(kind, text);
+  }
+
+  /// A MAC address, or the 20 bytes of IP over InfiniBand: queue pair and GID (RFC 4391 9.1.1).
+  void change_address(std::span<char> text) {
+    if (change<6>(Kind::mac, text, [this](auto bytes) { names_.mac(bytes); })) return;
+    const auto gid = [this](auto bytes) { names_.gid_or_ipv6(bytes.template last<16>()); };
+    if (!change<20>(Kind::mac, text, gid)) blank(Kind::mac, text);
+  }
+
+  /// "0100007F:1F90" or the same with 32 digits, in words of the machine.
+  void change_socket(std::span<char> text) {
+    const auto colon = std::find(text.begin(), text.end(), ':');
+    const auto address = text.first(static_cast<std::size_t>(colon - text.begin()));
+    if (address.size() == 8) return ipv4_le(address);
+    if (address.size() != 32 || is_one_of(text_of(address), kLoopback6)) return;
+    if (text_of(address.first(24)) == kMapped6) return ipv4_le(address.last(8));
+    change_gid(address, Kind::ip);
+  }
+
+  /// As the kernel prints it on little-endian machines: the last byte first.
+  void ipv4_le(std::span<char> text) {
+    change<4>(Kind::ip, text, [this](auto bytes) {
+      std::reverse(bytes.begin(), bytes.end());
+      names_.ipv4(bytes);
+      std::reverse(bytes.begin(), bytes.end());
+    });
+  }
+
+  void replace(Kind kind, std::string& content, std::span<char> text, const std::string& with) {
+    const std::string before = text_of(text);
+    if (before == with) return;
+    note(kind, before);
+    content.replace(static_cast<std::size_t>(text.data() - content.data()), text.size(), with);
+  }
+
+  void change_serial(std::string& content, std::span<char> text) {
+    const std::string before = text_of(text);
+    if (is_one_of(before, kCommonTags)) return;
+    replace(Kind::serial, content, text, names_.serial(before));
+  }
+
+  void change_host_name(std::string& content, std::span<char> text) {
+    const std::string before = text_of(text);
+    if (before.empty() || before == "localhost" || before == "(none)") return;
+    replace(Kind::host, content, text, names_.host_name(before));
+  }
+
+  /// rdma-ndd writes "<host name> <device>" or "<host name> HCA-<n>" here; anything else is the
+  /// firmware's own text.
+  void change_node_description(std::string& content) {
+    const auto words = split_words(content);
+    const bool has_host = words.size() == 2 && (words[1].starts_with("HCA-") ||
+                                                words[1].find('_') != std::string_view::npos);
+    if (!has_host) return;
+    const auto begin = static_cast<std::size_t>(words[0].data() - content.data());
+    change_host_name(content, {content.data() + begin, words[0].size()});
+  }
+
+  /// guid="0x…" of an NCCL topology file: the number that the eight bytes of the GUID in sysfs
+  /// make, least significant byte first, without leading zeros (NCCL src/transport/net_ib/init.cc).
+  void change_nccl_guids(std::string& content) {
+    constexpr std::string_view kAttribute = " guid=\"0x";
+    constexpr std::size_t kDigits = 16;
+    for (auto at = content.find(kAttribute); at != std::string::npos;
+         at = content.find(kAttribute, at)) {
+      at += kAttribute.size();
+      std::size_t end = at;
+      while (end < content.size() && is_hex(content[end])) ++end;
+      if (end == at || end - at > kDigits) continue;
+      std::string digits(kDigits - (end - at), '0');
+      digits.append(content, at, end - at);
+      change<8>(Kind::guid, digits, [this](auto bytes) {
+        std::reverse(bytes.begin(), bytes.end());
+        names_.guid(bytes);
+        std::reverse(bytes.begin(), bytes.end());
+      });
+      digits.erase(0, std::min(digits.find_first_not_of('0'), kDigits - 1));
+      content.replace(at, end - at, digits);
+    }
+  }
+
+  /// A line "<label> <serial>" or "<label> : <serial>".
+  void change_labelled(std::string& content, std::string_view label) {
+    for (std::size_t at = 0; at < content.size();) {
+      const std::size_t end = std::min(content.find('\n', at), content.size());
+      const auto words = split_words(std::string_view(content).substr(at, end - at));
+      at = end + 1;
+      if (words.size() < 2 || words.front() != label || words.back() == ":") continue;
+      const std::size_t begin = static_cast<std::size_t>(words.back().data() - content.data());
+      const std::size_t before = content.size();
+      change_serial(content, {content.data() + begin, words.back().size()});
+      at = at + content.size() - before;
+    }
+  }
+
+  /// The words of these columns, in every line.
+  template <typename Change>
+  static void change_columns(std::string& content, std::initializer_list<std::size_t> columns,
+                             Change apply) {
+    for (const auto line : split(content, '\n')) {
+      const auto words = split_words(line);
+      for (const std::size_t column : columns) {
+        if (column >= words.size()) continue;
+        const auto begin = static_cast<std::size_t>(words[column].data() - content.data());
+        apply(std::span<char>(content.data() + begin, words[column].size()));
+      }
+    }
+  }
+
+  /// What can be told from its form alone, wherever it stands: GPU-<uuid>, MIG-<uuid>, enx<mac>.
+  void change_known_forms(std::string& text) {
+    constexpr std::size_t kUuidLength = 36;
+    for (std::size_t dash = text.find('-'); dash != std::string::npos;
+         dash = text.find('-', dash + 1)) {
+      const std::string_view before = std::string_view(text).substr(0, dash);
+      if (!before.ends_with("GPU") && !before.ends_with("MIG")) continue;
+      if (text.size() - dash - 1 < kUuidLength) continue;
+      const std::span<char> uuid(text.data() + dash + 1, kUuidLength);
+      change<16>(Kind::uuid, uuid, [this](auto bytes) { names_.uuid(bytes); });
+    }
+    for (std::size_t x = text.find('x'); x != std::string::npos; x = text.find('x', x + 1)) {
+      change_name(text, x);
+    }
+  }
+
+  void change_name(std::string& text, std::size_t x) {
+    std::size_t begin = x;
+    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    std::size_t end = x + 1;
+    while (end < text.size() && is_hex(text[end])) ++end;
+    if (end < text.size() && is_word(text[end])) return;
+    if (!is_one_of(std::string_view(text).substr(begin, x + 1 - begin), kNamePrefixes)) return;
+    const std::span<char> digits(text.data() + x + 1, end - x - 1);
+    if (change<6>(Kind::mac, digits, [this](auto bytes) { names_.mac(bytes); })) return;
+    change<8>(Kind::guid, digits, [this](auto bytes) { names_.guid(bytes); });
+  }
+
+  Pseudonyms names_;
+  std::array<std::set<std::string>, kKindNames.size()> originals_;
+};
+
+}  // namespace
+
+Redacted redact(const Snapshot& snapshot) {
+  return Redactor().redact(snapshot);
+}
+
+}  // namespace railhead

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/snapshot_text.h"
+
+#include <algorithm>
+
+namespace railhead {
+namespace {
+
+constexpr std::string_view kHexDigits = "0123456789ABCDEF";
+
+std::optional<unsigned> hex_digit(char digit) {
+  if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
+  if (digit >= 'A' && digit <= 'F') return static_cast<unsigned>(digit - 'A') + 10;
+  if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a') + 10;
+  return std::nullopt;
+}
+
+/// Bytes of a sequence that starts with `lead`, 0 where none can.
+std::size_t sequence_length(unsigned char lead) {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return 2;
+  if (lead >= 0xe0 && lead <= 0xef) return 3;
+  if (lead >= 0xf0 && lead <= 0xf4) return 4;
+  return 0;
+}
+
+bool needs_escape(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte <= 0x20 || byte == 0x7f || c == '%';
+}
+
+}  // namespace
+
+std::string escape_path(std::string_view path) {
+  std::string escaped;
+  escaped.reserve(path.size());
+  for (const char c : path) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (!needs_escape(c)) {
+      escaped += c;
+    } else {
+      escaped += '%';
+      escaped += kHexDigits[byte >> 4U];
+      escaped += kHexDigits[byte & 0xfU];
+    }
+  }
+  return escaped;
+}
+
+std::optional<std::string> unescape_path(std::string_view text) {
+  const auto first = std::find_if(text.begin(), text.end(), needs_escape);
+  std::string path(text.begin(), first);
+  for (auto i = static_cast<std::size_t>(first - text.begin()); i < text.size(); ++i) {
+    if (!needs_escape(text[i])) {
+      path += text[i];
+      continue;
+    }
+    if (text[i] != '%' || i + 2 >= text.size()) return std::nullopt;
+    const auto high = hex_digit(text[i + 1]);
+    const auto low = hex_digit(text[i + 2]);
+    if (!high || !low || (*high == 0 && *low == 0)) return std::nullopt;
+    path += static_cast<char>(*high << 4U | *low);
+    i += 2;
+  }
+  return path;
+}
+
+bool is_printable_utf8(std::string_view text) {
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    if (lead < 0x20 || lead == 0x7f) return false;
+    const std::size_t length = sequence_length(lead);
+    if (length == 0 || length > text.size() - i) return false;
+    unsigned code = length == 1 ? lead : lead & (0x7fU >> length);
+    for (std::size_t k = 1; k < length; ++k) {
+      const auto next = static_cast<unsigned char>(text[i + k]);
+      if ((next & 0xc0U) != 0x80U) return false;
+      code = code << 6U | (next & 0x3fU);
+    }
+    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
+    const bool control = code >= 0x80 && code < 0xa0;
+    if (overlong || surrogate || control || code > 0x10ffff) return false;
+    i += length;
+  }
+  return true;
+}
+
+std::string without_controls(std::string_view text) {
+  std::string clean{text};
+  for (char& c : clean) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f) c = ' ';
+  }
+  return clean;
+}
+
+bool is_canonical_path(std::string_view path) {
+  if (path.empty() || path.front() != '/') return false;
+  if (path.find('\0') != std::string_view::npos) return false;
+  if (path == "/") return true;
+  for (std::size_t slash = 0; slash < path.size();) {
+    const std::size_t next = std::min(path.find('/', slash + 1), path.size());
+    const std::string_view part = path.substr(slash + 1, next - slash - 1);
+    if (part.empty() || part == "." || part == "..") return false;
+    slash = next;
+  }
+  return true;
+}
+
+}  // namespace railhead

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "snapshot/recording_host.h"
+
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include "host/host_error.h"
+#include "snapshot/snapshot_host.h"
+#include "unit/host/answers.h"
+#include "unit/snapshot/random_tree.h"
+
+namespace railhead {
+namespace {
+
+constexpr const char* kMachine = R"(railhead-snapshot 1
+d /sys/bus/pci/drivers
+c /dev/infiniband/uverbs0 231:192 0666 0:0
+l /loop -> /loop
+e /sys/broken EIO
+l /sys/class/infiniband/mlx5_0 -> ../../devices/pci0000:00/0000:00:01.0/infiniband/mlx5_0
+l /sys/devices/pci0000:00/0000:00:01.0/infiniband/mlx5_0/device -> ../../../0000:00:01.0
+t /sys/devices/pci0000:00/0000:00:01.0/infiniband/mlx5_0/node_type 1: CA
+t /sys/devices/pci0000:00/0000:00:01.0/vendor 0x15b3
+f /sys/binary 3
+)";
+
+std::unique_ptr<Host> machine() {
+  return SnapshotHost::parse(std::string(kMachine) + std::string("\x00\n\x01", 3) + "\n").value();
+}
+
+TEST(RecordingHost, what_was_recorded_gives_the_same_answers_to_the_same_questions) {
+  const std::vector<std::string> paths = {"/",
+                                          "/sys",
+                                          "/sys/binary",
+                                          "/sys/broken",
+                                          "/sys/broken/below",
+                                          "/loop",
+                                          "/none",
+                                          "/dev/infiniband",
+                                          "/dev/infiniband/uverbs0",
+                                          "/sys/class/infiniband",
+                                          "/sys/class/infiniband/mlx5_0",
+                                          "/sys/class/infiniband/mlx5_0/node_type",
+                                          "/sys/class/infiniband/mlx5_0/device/vendor",
+                                          "/sys/class/infiniband/mlx5_0/../../../vendor",
+                                          "/sys/bus/pci/drivers",
+                                          "/sys/devices/pci0000:00/0000:00:01.0",
+                                          "/sys/devices/pci0000:00/0000:00:01.0/vendor/below"};
+  std::mt19937 random(7);
+  for (int round = 0; round < 300; ++round) {
+    const auto host = machine();
+    RecordingHost recorder(*host);
+    std::vector<std::pair<unsigned, std::string>> asked;
+    std::vector<std::string> answers;
+    const auto count = 1 + random() % 12;
+    for (std::size_t i = 0; i < count; ++i) {
+      asked.emplace_back(static_cast<unsigned>(random()), paths[random() % paths.size()]);
+      answers.push_back(answer(recorder, asked.back().first, asked.back().second));
+    }
+    const auto text = format_snapshot(recorder.recorded());
+    const auto replay = SnapshotHost::parse(text);
+    ASSERT_TRUE(replay) << replay.error().message << "\n" << text;
+    for (std::size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(answer(**replay, asked[i].first, asked[i].second), answers[i])
+          << asked[i].first % 4 << " " << asked[i].second << "\n"
+          << text;
+    }
+  }
+}
+
+TEST(RecordingHost, any_questions_to_any_machine_are_answered_the_same_by_its_recording) {
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    RandomTree tree(seed, Oddities::some);
+    SnapshotHost original(tree.snapshot());
+    RecordingHost recorder(original);
+    std::vector<std::pair<unsigned, std::string>> asked;
+    std::vector<std::string> answered;
+    for (unsigned count = 1 + tree.pick(12); count > 0; --count) {
+      asked.emplace_back(tree.pick(4), tree.path());
+      answered.push_back(answer(recorder, asked.back().first, asked.back().second));
+    }
+    const std::string text = format_snapshot(recorder.recorded());
+    const auto replay = SnapshotHost::parse(text);
+    ASSERT_TRUE(replay) << replay.error().message << "\n" << text;
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      EXPECT_EQ(answer(**replay, asked[i].first, asked[i].second), answered[i])
+          << "seed " << seed << " question " << asked[i].first << "\n"
+          << text;
+    }
+  }
+}
+
+TEST(RecordingHost, directories_that_dots_left_are_kept) {
+  const auto host = SnapshotHost::parse("railhead-snapshot 1\nd /a/b\nt /a/c 1\n").value();
+  RecordingHost recorder(*host);
+  EXPECT_EQ(recorder.read("/a/b/../c").value(), "1\n");
+  EXPECT_EQ(format_snapshot(recorder.recorded()), "railhead-snapshot 1\nd /a/b\nt /a/c 1\n");
+}
+
+/// Answers "/a" as a file, and later has something below it.
+class Changing : public Host {
+ public:
+  Result<std::optional<std::string>> read(const std::string& path) override {
+    return std::optional<std::string>(path);
+  }
+
+  Result<std::optional<std::string>> readlink(const std::string&) override { return kAbsent; }
+
+  Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
+    return kAbsent;
+  }
+
+  Result<std::optional<DeviceNode>> device(const std::string&) override { return kAbsent; }
+};
+
+TEST(RecordingHost, a_machine_that_changes_meanwhile_still_makes_a_valid_snapshot) {
+  Changing host;
+  RecordingHost recorder(host);
+  ASSERT_TRUE(recorder.read("/a"));
+  ASSERT_TRUE(recorder.read("/a-b"));
+  ASSERT_TRUE(recorder.read("/a/b"));
+  EXPECT_EQ(format_snapshot(recorder.recorded()),
+            "railhead-snapshot 1\nd /a\nf /a-b 4\n/a-b\nf /a/b 4\n/a/b\n");
+}
+
+TEST(RecordingHost, a_failure_keeps_its_errno) {
+  const auto host = SnapshotHost::parse("railhead-snapshot 1\ne /a EINVAL\ne /b EPERM\n").value();
+  RecordingHost recorder(*host);
+  EXPECT_FALSE(recorder.read("/a"));
+  EXPECT_FALSE(recorder.list("/b"));
+  EXPECT_EQ(format_snapshot(recorder.recorded()), "railhead-snapshot 1\ne /a EINVAL\ne /b EPERM\n");
+}
+
+TEST(RecordingHost, records_links_on_the_way_and_nothing_that_was_not_asked_for) {
+  const auto host = machine();
+  RecordingHost recorder(*host);
+  ASSERT_TRUE(recorder.read("/sys/class/infiniband/mlx5_0/node_type"));
+  EXPECT_EQ(
+      format_snapshot(recorder.recorded()),
+      "railhead-snapshot 1\n"
+      "l /sys/class/infiniband/mlx5_0 -> ../../devices/pci0000:00/0000:00:01.0/infiniband/mlx5_0\n"
+      "t /sys/devices/pci0000:00/0000:00:01.0/infiniband/mlx5_0/node_type 1: CA\n");
+}
+
+}  // namespace
+}  // namespace railhead
