@@ -1,347 +1,217 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One thread decides; what gRPC's own threads bring from the kubelet waits in a mailbox for it. The
-// order on the loop does not matter for correctness: a decision looks itself
-// whether the machine changed (Machine::table), and the rescan timer covers what no event tells.
+// The agent on one screen: what it is made of, the order in which it starts and ends, and how it
+// takes on another configuration. Everything here runs on the deciding thread, which never waits
+// (docs/design/0005-an-agent-that-never-waits.md).
 #include "agent/agent.h"
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
-#include <list>
-#include <random>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/signal_set.hpp>
-#include <boost/asio/steady_timer.hpp>
 
-#include "agent/gpu_claims.h"
-#include "agent/kubelet_face.h"
+#include "agent/config_service.h"
+#include "agent/kubelet_service.h"
 #include "agent/log.h"
-#include "agent/machine.h"
+#include "agent/machine_service.h"
 #include "agent/metric_list.h"
-#include "agent/nri_face.h"
-#include "agent/pods_face.h"
+#include "agent/nri_service.h"
+#include "agent/options.h"
+#include "agent/pages_service.h"
+#include "agent/pods_service.h"
 #include "agent/version.h"
 #include "config/reload.h"
-#include "host/directory_host.h"
+#include "host/program.h"
 #include "loop/mail_loop.h"
-#include "metrics/http_server.h"
-#include "nri/session.h"
 
 namespace railhead {
 namespace {
 
-namespace asio = boost::asio;
+/// For each thread that ends. What is not over by then waits for a driver or a dead file server.
+constexpr std::chrono::milliseconds kPatience{1000};
 
-nri::SessionOptions session_options(const Config& config) {
-  nri::SessionOptions options;
-  options.socket_path = config.text("nri.socket");
-  options.plugin_name = config.text("nri.pluginName");
-  options.plugin_index = config.text("nri.pluginIndex");
-  options.fail_request = config.enabled("nri.failRequest");
-  options.random = [engine = std::minstd_rand(std::random_device{}())]() mutable {
-    return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
-  };
-  return options;
+NriOptions nri_options(const Config& config) {
+  return {session_options(config), config.text("host.proc"),
+          config.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
+          config.list("injection.gpuResources")};
 }
 
-PodsFaceOptions pods_options(const Config& config) {
-  PodsFaceOptions options;
-  options.node_name = config.text("node.name");
-  options.every = std::chrono::seconds(config.number("pods.sampleSeconds"));
-  options.proof.grace_seconds = static_cast<double>(config.number("pods.graceSeconds"));
-  options.proof.ignore = config.list("pods.ignore");
-  options.usage.proc_dir = config.text("host.proc");
-  return options;
-}
-
-/// What decisions are made by, of a configuration that can be used.
-struct Policies {
-  std::vector<RoleOverride> roles;
-  InjectionPolicy injection;
-  std::vector<std::string> warnings;
-};
-
-Result<Policies> policies_of(const Config& config) {
-  Policies policies;
-  policies.roles = TRY(role_overrides(config));
-  auto pools = TRY(pool_specs(config));
-  policies.warnings = config.warnings();
-  policies.warnings.insert(policies.warnings.end(), pools.warnings.begin(), pools.warnings.end());
-  for (const auto& spec : pools.specs) {
-    if (spec.origin.where.empty() || config.enabled("devicePlugin.enabled")) continue;
-    policies.warnings.push_back(spec.origin.where + ": pool " + spec.name +
-                                " is not reported: devicePlugin.enabled is false");
+/// A snapshot never changes by events; a directory tree and the live machine do.
+MachineSource machine_source(const MachineOrigin& origin, Log& log) {
+  MachineSource source;
+  source.open = [origin] { return open_machine(origin); };
+  if (!origin.snapshot.empty()) return source;
+  auto watch = Watch::open(origin.root);
+  if (watch) {
+    source.watch = std::move(watch).value();
+  } else {
+    log.write(LogLevel::warn, "no events", {{"why", watch.error().message}});
   }
-  policies.injection = injection_policy(config);
-  policies.injection.pools = std::move(pools.specs);
-  return policies;
+  return source;
 }
 
 bool is_same(const std::vector<PoolSpec>& a, const std::vector<PoolSpec>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_same_pool);
 }
 
-Machine::ReadTopologyFile topology_reader(const Config& config) {
-  return [path = config.text("topology.file")] { return read_topology_file(path); };
-}
-
-/// What keeps an agent from starting makes a configuration unfit for a running one, too.
-Status check_start(const Config& config) {
-  TRY(machine_origin(config));
-  TRY(kubelet_face_options(config));
-  return {};
-}
-
 class Agent {
  public:
-  Agent(Config config, ConfigReader reader, Log& log, std::unique_ptr<Host> live, Machine& machine,
-        Clock& clock, MetricRegistry& metrics, std::unique_ptr<Mailbox> mailbox,
-        MachineOrigin origin)
+  Agent(Config config, ConfigReader reader, Log& log, std::unique_ptr<Mailbox> mailbox)
       : config_(std::move(config)),
-        origin_(std::move(origin)),
+        reader_(std::move(reader)),
         log_(log),
-        live_(std::move(live)),
-        machine_(machine),
-        clock_(clock),
-        metrics_(metrics),
         mail_(std::move(mailbox), loop_),
-        face_(
-            machine, *live_, config_.text("host.proc"), config_.enabled("nri.failRequest"), log,
-            metrics,
-            [this](const auto& request, auto table, auto timeout, auto done) {
-              claims_->ask(request, std::move(table), timeout, std::move(done));
-            },
-            &book_,
-            [this](auto table, auto timeout, auto done) {
-              claims_->ask_all(std::move(table), timeout, std::move(done));
-            }),
-        signals_(loop_, SIGTERM, SIGINT),
-        rescan_(loop_),
-        port_check_(loop_),
-        follower_(
-            loop_, std::move(reader), [this](Config fresh) { return take_on(std::move(fresh)); },
-            clock, log, metrics) {}
+        runtime_(config_.enabled("nri.enabled") ? config_.text("nri.socket") : ""),
+        signals_(loop_, SIGTERM, SIGINT) {
+    metrics_.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
+  }
 
   Status run() {
-    server_ = TRY(HttpServer::listen(loop_, config_.text("metrics.bindAddress"),
-                                     [this](std::string_view target) { return page(target); }));
-    log_.write(LogLevel::info, "listening", {{"address", server_->address()}});
-    if (config_.enabled("nri.enabled")) {
-      claims_.emplace(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
-                      config_.list("injection.gpuResources"), mail_.box(), clock_);
-      session_.emplace(loop_, session_options(config_), face_);
-      session_->start();
-    }
-    if (auto options = TRY(kubelet_face_options(config_))) {
-      kubelet_.emplace(
-          std::move(*options), [this] { return may_start(); }, loop_, mail_.box(), machine_, clock_,
-          log_, metrics_);
-      kubelet_->start();
-    }
-    TRY_STATUS(start_pods());
+    for (auto step : {&Agent::start_pages, &Agent::start_machine}) TRY_STATUS((this->*step)());
     signals_.async_wait([this](const auto& failure, int signal) {
-      if (!failure) stop(signal);
+      if (failure) return;
+      log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
+      loop_.stop();
     });
-    for (const int descriptor : machine_.descriptors())
-      await(watched_.emplace_back(loop_, descriptor));
-    schedule_rescan();
-    schedule_port_check();
-    follower_.start();
     loop_.run();
-    return {};
+    end_services();
+    return outcome_;
   }
 
  private:
-  using Descriptor = asio::posix::stream_descriptor;
+  Status start_pages() {
+    return start(std::make_unique<PagesService>(
+        context_, config_.text("metrics.bindAddress"), services_,
+        [this] { return pods_ != nullptr ? pods_->page() : std::string(); }));
+  }
+
+  Status start_machine() {
+    auto policies = TRY(policies_of(config_));
+    for (const auto& warning : policies.warnings) {
+      log_.write(LogLevel::warn, "configuration", {{"what", warning}});
+    }
+    const auto origin = TRY(machine_origin(config_));
+    auto machine = std::make_unique<MachineService>(
+        context_, tables_, machine_source(origin, log_), std::move(policies.settings),
+        read_times(config_), [this](const Status& first) { start_others(first); });
+    machine_ = machine.get();
+    return start(std::move(machine));
+  }
+
+  /// What needs a machine, once it has been read.
+  void start_others(const Status& first) {
+    outcome_ = first;
+    for (auto step :
+         {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_pods, &Agent::start_following}) {
+      if (outcome_) outcome_ = (this->*step)();
+    }
+    if (!outcome_) loop_.stop();
+  }
+
+  Status start_nri() {
+    if (!config_.enabled("nri.enabled")) return {};
+    return start(std::make_unique<NriService>(
+        context_, nri_options(config_), NriService::Links{*machine_, tables_, runtime_, book_}));
+  }
+
+  Status start_kubelet() {
+    auto options = TRY(kubelet_options(config_));
+    if (!options) return {};
+    return start(
+        std::make_unique<KubeletService>(context_, *std::move(options), tables_, runtime_));
+  }
 
   Status start_pods() {
     if (config_.number("pods.sampleSeconds") == 0) return {};
-    pods_.emplace(
-        pods_options(config_), [origin = origin_] { return open_machine(origin); }, loop_,
-        mail_.box(), machine_, book_, log_, metrics_);
-    pods_->start();
-    return {};
+    auto pods = std::make_unique<PodsService>(
+        context_, pods_options(config_),
+        [origin = TRY(machine_origin(config_))] { return open_machine(origin); }, tables_, book_);
+    pods_ = pods.get();
+    return start(std::move(pods));
   }
 
-  void stop(int signal) {
-    log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
-    if (pods_) pods_->stop();
-    if (kubelet_) kubelet_->stop();
-    if (session_) session_->stop();
-    server_->stop();
-    rescan_.cancel();
-    port_check_.cancel();
-    follower_.stop();
-    for (auto& descriptor : watched_) descriptor.release();
-    signals_.cancel();
-    loop_.stop();
+  Status start_following() {
+    reader_.recheck = read_times(config_).rescan;
+    return start(std::make_unique<ConfigService>(context_, std::move(reader_),
+                                                 [this](Config fresh, ConfigFollower::Done done) {
+                                                   take_on(std::move(fresh), std::move(done));
+                                                 }));
   }
 
-  void await(Descriptor& descriptor) {
-    descriptor.async_wait(Descriptor::wait_read, [this, &descriptor](const auto& failure) {
-      if (failure) return;
-      machine_.table();
-      if (kubelet_) kubelet_->look();
-      await(descriptor);
-    });
+  Status start(std::unique_ptr<Service> service) {
+    return services_.emplace_back(std::move(service))->start();
   }
 
-  void schedule_rescan() {
-    rescan_.expires_after(std::chrono::seconds(config_.number("host.rescanSeconds")));
-    rescan_.async_wait([this](const auto& failure) {
-      if (failure) return;
-      look_at(machine_.read("timer"));
-      follower_.check();
-      schedule_rescan();
-    });
-  }
-
-  /// Of ports that go down and come up without an event.
-  void schedule_port_check() {
-    const auto seconds = config_.number("host.portCheckSeconds");
-    port_check_.cancel();
-    if (seconds == 0) return;
-    port_check_.expires_after(std::chrono::seconds(seconds));
-    port_check_.async_wait([this](const auto& failure) {
-      if (failure) return;
-      look_at(machine_.look_at_ports());
-      schedule_port_check();
-    });
-  }
-
-  void look_at(const Status& done) {
-    if (!done) log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
-    if (kubelet_) kubelet_->look();
+  void end_services() {
+    tables_.close();
+    bool all = true;
+    for (auto service = services_.rbegin(); service != services_.rend(); ++service) {
+      all = (*service)->stop(kPatience) && all;
+    }
+    if (all) return;
+    log_.write(LogLevel::warn, "stopped, and a thread that waits for the machine is left behind");
+    log_.flush();
+    end_process(outcome_ ? 0 : 2);
   }
 
   /// All that can fail comes first: a configuration takes effect as a whole.
-  Result<ConfigNews> take_on(Config fresh) {
-    TRY_STATUS(check_start(fresh));
-    auto reload = reload_of(config_, std::move(fresh));
-    auto policies = TRY(policies_of(reload.config));
-    const auto before = TRY(pool_specs(config_));
-    const bool same_pools = is_same(before.specs, policies.injection.pools);
-    if (!same_pools) reload.changed.emplace_back("pools");
-    ConfigNews news{std::move(reload.changed), std::move(reload.restart),
-                    std::move(policies.warnings)};
-    if (news.changed.empty()) return news;
-    TRY_STATUS(machine_.reconfigure(std::move(policies.roles), std::move(policies.injection),
-                                    topology_reader(reload.config)));
-    config_ = std::move(reload.config);
-    log_.set_level(parse_log_level(config_.text("log.level")));
-    if (pods_) pods_->ignore(config_.list("pods.ignore"));
-    if (claims_) claims_->set_resources(config_.list("injection.gpuResources"));
-    if (kubelet_) kubelet_->look();
-    schedule_rescan();
-    schedule_port_check();
-    return news;
-  }
-
-  HttpAnswer page(std::string_view target) {
-    if (target == "/healthz") return {200, "ok\n"};
-    if (target == "/readyz") return readiness();
-    if (target == "/metrics") {
-      publish_session();
-      if (kubelet_) kubelet_->publish_metrics();
-      return {200, metrics_.expose(), "text/plain; version=0.0.4; charset=utf-8"};
+  void take_on(Config fresh, ConfigFollower::Done done) {
+    auto reload = std::make_shared<Reload>(reload_of(config_, std::move(fresh)));
+    auto policies = check(reload->config);
+    if (!policies) return done(policies.error());
+    const auto before = pool_specs(config_);
+    if (!before || !is_same(before->specs, policies->settings.policy.pools)) {
+      reload->changed.emplace_back("pools");
     }
-    if (target == "/pods" && pods_) return {200, pods_->page(), "application/json"};
-    return {404, "pages: /metrics /healthz /readyz /pods\n"};
+    ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings)};
+    if (news.changed.empty()) return done(news);
+    machine_->reconfigure(std::move(policies->settings), read_times(reload->config),
+                          [this, reload, news, done](const Status& taken) {
+                            if (!taken) return done(taken.error());
+                            config_ = std::move(reload->config);
+                            log_.set_level(parse_log_level(config_.text("log.level")));
+                            for (const auto& service : services_) service->reconfigure(config_);
+                            done(news);
+                          });
   }
 
-  [[nodiscard]] Readiness nri_readiness() const {
-    if (!session_) return {true, "nri: off"};
-    if (session_->stats().connected) return {true, "nri: connected"};
-    return {false, "nri: not connected to " + config_.text("nri.socket")};
-  }
-
-  /// 200 where every face that is on does what it is for.
-  [[nodiscard]] HttpAnswer readiness() const {
-    const Readiness nri = nri_readiness();
-    const Readiness kubelet = kubelet_ ? kubelet_->readiness() : Readiness{true, "kubelet: off"};
-    return {nri.ready && kubelet.ready ? 200U : 503U, nri.text + "\n" + kubelet.text + "\n"};
-  }
-
-  /// A container that holds a slot gets its nodes from us, through NRI.
-  [[nodiscard]] Status may_start() const {
-    const Readiness nri = nri_readiness();
-    if (nri.ready) return {};
-    return Error{ErrorCode::unavailable, "the agent cannot give this container its RDMA devices (" +
-                                             nri.text + "); the start is tried again"};
-  }
-
-  void publish_session() {
-    if (!session_) return;
-    const auto& stats = session_->stats();
-    const auto set = [&](std::string_view name, std::uint64_t value) {
-      metrics_.set(name, static_cast<double>(value));
-    };
-    set("railhead_nri_connected", stats.connected ? 1 : 0);
-    set("railhead_nri_registrations_total", stats.registrations);
-    set("railhead_nri_protocol_errors_total", stats.protocol_errors);
-    set("railhead_nri_requests_total", stats.requests);
-    set("railhead_nri_deadlines_missed_total", stats.deadlines_missed);
+  /// What keeps an agent from starting makes a configuration unfit for a running one, too.
+  static Result<Policies> check(const Config& config) {
+    TRY(machine_origin(config));
+    TRY(kubelet_options(config));
+    return policies_of(config);
   }
 
   Config config_;
-  MachineOrigin origin_;
+  ConfigReader reader_;
   Log& log_;
-  std::unique_ptr<Host> live_;
-  Machine& machine_;
-  Clock& clock_;
-  MetricRegistry& metrics_;
-  asio::io_context loop_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
+  SystemClock clock_;
+  MetricRegistry metrics_{metric_list()};
+  boost::asio::io_context loop_{1};
   MailLoop mail_;  // outlives all that post
+  Context context_{loop_, mail_.box(), clock_, log_, metrics_};
+  TableFeed tables_;
+  RuntimeLink runtime_;
   ContainerBook book_;
-  NriFace face_;
-  asio::signal_set signals_;
-  asio::steady_timer rescan_;
-  asio::steady_timer port_check_;
-  ConfigFollower follower_;
-  std::list<Descriptor> watched_;
-  std::unique_ptr<HttpServer> server_;
-  std::optional<GpuClaims> claims_;
-  std::optional<nri::Session> session_;
-  std::optional<KubeletFace> kubelet_;
-  std::optional<PodsFace> pods_;
+  boost::asio::signal_set signals_;
+  Status outcome_;
+  MachineService* machine_ = nullptr;  ///< in services_
+  PodsService* pods_ = nullptr;        ///< in services_; null: off
+  /// In the order of their start; they end the other way round.
+  std::vector<std::unique_ptr<Service>> services_;
 };
-
-/// A snapshot never changes by events; a directory tree and the live machine do.
-Result<std::unique_ptr<Watch>> make_watch(const MachineOrigin& origin) {
-  if (!origin.snapshot.empty()) return std::unique_ptr<Watch>();
-  return Watch::open(origin.root);
-}
 
 }  // namespace
 
 Status run_agent(const Config& config, ConfigReader reader) {
   Log log(parse_log_level(config.text("log.level")), parse_log_format(config.text("log.format")));
   log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
-  auto policies = TRY(policies_of(config));
-  for (const auto& warning : policies.warnings) {
-    log.write(LogLevel::warn, "configuration", {{"what", warning}});
-  }
-  const auto origin = TRY(machine_origin(config));
-  MetricRegistry metrics(metric_list());
-  metrics.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
-  SystemClock clock;
-  auto watch = make_watch(origin);
-  if (!watch) log.write(LogLevel::warn, "no events", {{"why", watch.error().message}});
-  Machine machine([origin] { return open_machine(origin); },
-                  watch ? std::move(watch).value() : nullptr, std::move(policies.roles),
-                  std::move(policies.injection), clock, log, metrics, topology_reader(config));
-  TRY_STATUS(machine.read("start"));
-  const auto table = machine.table();
-  const auto& conflicts = table->pools().conflicts;
-  if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};
-  auto live = TRY(DirectoryHost::open("/"));
   auto mailbox = TRY(Mailbox::open());
-  Agent agent(config, std::move(reader), log, std::move(live), machine, clock, metrics,
-              std::move(mailbox), origin);
+  Agent agent(config, std::move(reader), log, std::move(mailbox));
   return agent.run();
 }
 

@@ -1,58 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include "affinity/affinity.h"
 #include "agent/config_follower.h"
-#include "agent/kubelet_options.h"
 #include "base/result.h"
 #include "config/config.h"
-#include "host/host.h"
-#include "inject/decide.h"
-#include "node/node.h"
-#include "pools/parse_pools.h"
-#include "topology/nccl_topology.h"
 
 namespace railhead {
 
-/// Where a machine is read from: a snapshot file if one is named, else a directory tree.
-struct MachineOrigin {
-  std::string root = "/";
-  std::string snapshot;
-};
-
-/// Opens it; the error names the directory, or the file and line.
-Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin);
-
-/// Fails with ErrorCode::usage where a topology file is named, too, which is no such machine.
-Result<MachineOrigin> machine_origin(const Config& config);
-
-/// The topology file that stands for the machine (host.ncclTopo); absent where none is named. Fails
-/// with ErrorCode::usage where a snapshot is named, too.
-Result<std::optional<NcclTopology>> machine_file(const Config& config);
-
-InjectionPolicy injection_policy(const Config& config);
-/// The kubelet's folders as they are now; absent where devicePlugin.enabled is false. Fails where
-/// nodes should be handed out by NRI while that is off.
-Result<std::optional<KubeletFaceOptions>> kubelet_face_options(const Config& config);
-/// Every resource that the configuration names, or the default one.
-Result<PoolSpecs> pool_specs(const Config& config);
-/// `roles:` as the affinity rule understands it; an error names file, line and column.
-Result<std::vector<RoleOverride>> role_overrides(const Config& config);
-
-/// The topology file of this name (topology.file) as it is now; absent where the name is empty.
-/// Fails, naming it, where it cannot be read.
-Result<std::optional<TextFile>> read_topology_file(const std::string& path);
-
-/// The same, parsed; fails, naming file and line, where it is none.
-Result<std::optional<NcclTopology>> operator_topology(const Config& config);
-
-/// Runs the node agent until SIGTERM or SIGINT: one process, one thread, one event loop. Follows
-/// its configuration. Returns when everything is closed; an Error means that it could not start.
+/// Runs the node agent until SIGTERM or SIGINT and follows its configuration. Returns when
+/// everything is closed; an Error means that it could not start. Where a thread waits for the
+/// machine and cannot be ended, the process ends here.
 Status run_agent(const Config& config, ConfigReader reader);
 
 }  // namespace railhead

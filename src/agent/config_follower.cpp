@@ -10,29 +10,31 @@
 
 namespace railhead {
 
-ConfigFollower::ConfigFollower(boost::asio::io_context& loop, ConfigReader reader, Take take,
-                               Clock& clock, Log& log, MetricRegistry& metrics)
-    : loop_(loop),
+ConfigFollower::ConfigFollower(Context context, ConfigReader reader, Take take)
+    : context_(context),
       reader_(std::move(reader)),
       take_(std::move(take)),
-      clock_(clock),
-      log_(log),
-      metrics_(metrics),
-      hangup_(loop, SIGHUP),
-      settling_(loop) {}
+      hangup_(context.loop, SIGHUP),
+      settling_(context.loop),
+      recheck_(context.loop) {}
 
 void ConfigFollower::start() {
   await_signal();
   if (reader_.read) {
     watch();
     look(Asked::no);
+    recheck_later();
   }
 }
 
-void ConfigFollower::stop() {
-  hangup_.cancel();
-  settling_.cancel();
-  folders_.reset();
+void ConfigFollower::recheck_later() {
+  if (reader_.recheck.count() == 0) return;
+  recheck_.expires_after(reader_.recheck);
+  recheck_.async_wait([this](const auto& failure) {
+    if (failure) return;
+    check();
+    recheck_later();
+  });
 }
 
 void ConfigFollower::watch() {
@@ -43,11 +45,11 @@ void ConfigFollower::watch() {
   }
   auto watch = Watch::open("/", folders);
   if (!watch) {
-    log_.write(LogLevel::warn, "no events of configuration files",
-               {{"why", watch.error().message}});
+    context_.log.write(LogLevel::warn, "no events of configuration files",
+                       {{"why", watch.error().message}});
     return;
   }
-  folders_.emplace(std::move(watch).value(), loop_, [this] { look_soon(); });
+  folders_.emplace(std::move(watch).value(), context_.loop, [this] { look_soon(); });
 }
 
 void ConfigFollower::await_signal() {
@@ -56,8 +58,8 @@ void ConfigFollower::await_signal() {
     if (reader_.read) {
       look(Asked::yes);
     } else {
-      log_.write(LogLevel::warn, "configuration not read again",
-                 {{"why", "it came from standard input"}});
+      context_.log.write(LogLevel::warn, "configuration not read again",
+                         {{"why", "it came from standard input"}});
     }
     await_signal();
   });
@@ -83,53 +85,65 @@ Result<ConfigSources> ConfigFollower::read() {
   return sources;
 }
 
-Result<ConfigNews> ConfigFollower::take(const ConfigSources& sources) {
-  auto config = TRY(make_config(sources));
-  return take_(std::move(config));
-}
-
 void ConfigFollower::look(Asked asked) {
   if (!reader_.read) return;
+  if (is_taking_) {
+    if (again_ != Asked::yes) again_ = asked;
+    return;
+  }
   const auto sources = read();
   if (!sources) return refuse(sources.error(), asked);
   const bool same = in_force_ && sources->files == tried_ && complaint_.empty();
   if (same && asked == Asked::no) return;
   tried_ = sources->files;
-  const auto news = take(*sources);
+  auto config = make_config(*sources);
+  if (!config) return refuse(config.error(), asked);
+  is_taking_ = true;
+  take_(std::move(config).value(),
+        [this, sources = *sources, asked](const Result<ConfigNews>& news) {
+          is_taking_ = false;
+          finish(sources, news, asked);
+          if (const auto again = std::exchange(again_, std::nullopt)) look(*again);
+        });
+}
+
+void ConfigFollower::finish(const ConfigSources& sources, const Result<ConfigNews>& news,
+                            Asked asked) {
   if (!news) return refuse(news.error(), asked);
   const bool first = !in_force_;
-  in_force_ = sources->files;
+  in_force_ = sources.files;
   const bool silent = first && news->changed.empty() && news->restart.empty();
-  metrics_.set("railhead_config_last_reload_successful", 1);
-  metrics_.set("railhead_config_last_success_timestamp_seconds",
-               std::chrono::duration<double>(clock_.calendar().time_since_epoch()).count());
+  context_.metrics.set("railhead_config_last_reload_successful", 1);
+  context_.metrics.set(
+      "railhead_config_last_success_timestamp_seconds",
+      std::chrono::duration<double>(context_.clock.calendar().time_since_epoch()).count());
   if (!silent) accept(*news);
   complaint_.clear();
 }
 
 void ConfigFollower::accept(const ConfigNews& news) {
-  metrics_.add("railhead_config_reloads_total", {{"outcome", "loaded"}});
-  metrics_.set("railhead_config_settings_awaiting_restart",
-               static_cast<double>(news.restart.size()));
+  context_.metrics.add("railhead_config_reloads_total", {{"outcome", "loaded"}});
+  context_.metrics.set("railhead_config_settings_awaiting_restart",
+                       static_cast<double>(news.restart.size()));
   for (const auto& warning : news.warnings) {
-    log_.write(LogLevel::warn, "configuration", {{"what", warning}});
+    context_.log.write(LogLevel::warn, "configuration", {{"what", warning}});
   }
-  log_.write(LogLevel::info, "configuration loaded",
-             {{"changed", news.changed.empty() ? "nothing" : join(news.changed, ", ")}});
+  context_.log.write(LogLevel::info, "configuration loaded",
+                     {{"changed", news.changed.empty() ? "nothing" : join(news.changed, ", ")}});
   if (!news.restart.empty() && news.restart != restart_) {
-    log_.write(LogLevel::warn, "configuration needs a restart",
-               {{"settings", join(news.restart, ", ")}});
+    context_.log.write(LogLevel::warn, "configuration needs a restart",
+                       {{"settings", join(news.restart, ", ")}});
   }
   restart_ = news.restart;
 }
 
 void ConfigFollower::refuse(const Error& error, Asked asked) {
-  metrics_.set("railhead_config_last_reload_successful", 0);
+  context_.metrics.set("railhead_config_last_reload_successful", 0);
   if (error.message == complaint_ && asked == Asked::no) return;
   complaint_ = error.message;
-  metrics_.add("railhead_config_reloads_total", {{"outcome", "refused"}});
-  log_.write(LogLevel::error, "configuration refused, the one before stays in force",
-             {{"error", error.message}});
+  context_.metrics.add("railhead_config_reloads_total", {{"outcome", "refused"}});
+  context_.log.write(LogLevel::error, "configuration refused, the one before stays in force",
+                     {{"error", error.message}});
 }
 
 }  // namespace railhead

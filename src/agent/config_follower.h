@@ -8,6 +8,7 @@
 // force.
 // * A file that was there and has gone is an error, not an empty file.
 // * One complaint is logged once, however often it is met.
+// * It lives on a thread of its own: a volume that hangs keeps nobody waiting.
 #pragma once
 
 #include <chrono>
@@ -16,15 +17,12 @@
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
 
-#include "agent/log.h"
+#include "agent/context.h"
 #include "config/config.h"
-#include "host/clock.h"
 #include "loop/watch_loop.h"
-#include "metrics/registry.h"
 
 namespace railhead {
 
@@ -35,6 +33,8 @@ struct ConfigReader {
   std::function<Result<ConfigSources>()> read;
   /// After an event, until what belongs together has been written.
   std::chrono::milliseconds settle{200};
+  /// How often the files are looked at where no event tells of them; 0: never.
+  std::chrono::seconds recheck{0};
 };
 
 /// What a configuration that was taken on has changed.
@@ -46,18 +46,17 @@ struct ConfigNews {
 
 class ConfigFollower {
  public:
-  /// Takes a configuration on, or says why not and changes nothing.
-  using Take = std::function<Result<ConfigNews>(Config)>;
+  using Done = std::function<void(Result<ConfigNews>)>;
+  /// Takes a configuration on, or says why not and changes nothing; calls back once, now or later.
+  using Take = std::function<void(Config, Done)>;
 
-  ConfigFollower(boost::asio::io_context& loop, ConfigReader reader, Take take, Clock& clock,
-                 Log& log, MetricRegistry& metrics);
+  ConfigFollower(Context context, ConfigReader reader, Take take);
   ConfigFollower(const ConfigFollower&) = delete;
   ConfigFollower& operator=(const ConfigFollower&) = delete;
   ~ConfigFollower() = default;
 
   /// Follows from now on, files and SIGHUP. What changed since the agent read them is taken on.
   void start();
-  void stop();
 
   /// Looks at the files, events or not.
   void check() { look(Asked::no); }
@@ -68,22 +67,23 @@ class ConfigFollower {
   void watch();
   void await_signal();
   void look_soon();
+  void recheck_later();
   void look(Asked asked);
   /// What the files say now; fails where one cannot be read or has gone.
   Result<ConfigSources> read();
-  Result<ConfigNews> take(const ConfigSources& sources);
+  void finish(const ConfigSources& sources, const Result<ConfigNews>& news, Asked asked);
   void accept(const ConfigNews& news);
   void refuse(const Error& error, Asked asked);
 
-  boost::asio::io_context& loop_;
+  Context context_;
   ConfigReader reader_;
   Take take_;
-  Clock& clock_;
-  Log& log_;
-  MetricRegistry& metrics_;
   boost::asio::signal_set hangup_;
   boost::asio::steady_timer settling_;
+  boost::asio::steady_timer recheck_;
   bool is_settling_ = false;
+  bool is_taking_ = false;
+  std::optional<Asked> again_;  ///< what came while one was taken on
   std::optional<WatchLoop> folders_;
   std::optional<std::vector<ConfigFile>> in_force_;  ///< absent before the first look
   std::vector<ConfigFile> tried_;

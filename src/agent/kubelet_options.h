@@ -6,7 +6,8 @@
 
 namespace railhead {
 
-struct KubeletFaceOptions {
+/// How pools are published.
+struct KubeletOptions {
   kubelet::RegistrarOptions registrar;
   HandOut hand_out = HandOut::nri;
   HandOutFolders folders;

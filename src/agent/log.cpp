@@ -77,6 +77,10 @@ void Log::set_level(LogLevel level) {
   logger_->set_level(to_spdlog(level));
 }
 
+void Log::flush() {
+  logger_->flush();
+}
+
 void Log::write(LogLevel level, std::string_view event, const LogFields& fields) {
   if (!enabled(level)) return;
   logger_->log(to_spdlog(level), spdlog::string_view_t(format_event(format_, event, fields)));

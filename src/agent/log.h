@@ -39,6 +39,9 @@ class Log {
 
   void set_level(LogLevel level);
 
+  /// What was written is out, as far as its reader takes it.
+  void flush();
+
   [[nodiscard]] bool enabled(LogLevel level) const { return level >= level_; }
 
  private:

@@ -19,24 +19,36 @@
 
 namespace railhead {
 
-/// The machine as the agent knows it: one DecisionTable, made again when something changed. Between
-/// changes a decision touches no file at all.
+/// Where a machine is read from.
+struct MachineSource {
+  /// Opens it anew for each reading: a directory, or a snapshot file.
+  std::function<Result<std::unique_ptr<Host>>()> open;
+  /// Tells that something changed; null for a snapshot, which changes as a whole.
+  std::unique_ptr<Watch> watch;
+};
+
+/// What decisions are made by beside the machine.
+struct MachineSettings {
+  std::vector<RoleOverride> roles;
+  InjectionPolicy policy;
+  /// The operator's topology file as it is now; absent where there is none. Null: there is none.
+  std::function<Result<std::optional<TextFile>>()> read_topology_file;
+};
+
+/// The machine as the agent knows it: one DecisionTable, made again when something changed. It
+/// waits for drivers, so it lives on the reader thread.
 class Machine {
  public:
-  /// Opens the machine anew for each reading: a directory, or a snapshot file.
-  using Open = std::function<Result<std::unique_ptr<Host>>()>;
-
-  /// The operator's topology file as it is now; absent where there is none.
-  using ReadTopologyFile = std::function<Result<std::optional<TextFile>>()>;
-
-  Machine(Open open, std::unique_ptr<Watch> watch, std::vector<RoleOverride> roles,
-          InjectionPolicy policy, Clock& clock, Log& log, MetricRegistry& metrics,
-          ReadTopologyFile read_topology_file = {});
+  Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log,
+          MetricRegistry& metrics);
 
   /// Reads the machine, and the operator's topology file. The first reading must succeed for the
   /// agent to start. Later, a machine that cannot be read keeps the last table, and a file that
   /// cannot be used leaves what was last read from it; both are logged.
   Status read(std::string_view cause);
+
+  /// Takes the events that are pending; true where one may be about the machine.
+  bool drain();
 
   /// Looks at the states of the ports alone, and reads the machine where one is another than it
   /// was. Does nothing on a machine without events: a snapshot changes as a whole.
@@ -44,18 +56,12 @@ class Machine {
 
   /// Takes on other settings as a whole, with the machine as it was last read. Fails, and changes
   /// nothing, where the topology file cannot be used or two exclusive pools want the same function.
-  Status reconfigure(std::vector<RoleOverride> roles, InjectionPolicy policy,
-                     ReadTopologyFile read_topology_file);
+  Status reconfigure(MachineSettings settings);
 
-  /// The current table. Looks first whether an event is pending (one system call per watched
-  /// descriptor), so that a device that appeared is known to the very next container.
-  std::shared_ptr<const DecisionTable> table();
+  /// Null before the first reading.
+  [[nodiscard]] const std::shared_ptr<const DecisionTable>& table() const { return table_; }
 
-  /// Puts the table's NCCL topology file where containers are given it, if it is not there. False
-  /// where that fails, which is logged once.
-  bool provide_topology_file(const DecisionTable& table);
-
-  /// Descriptors for the event loop: readable means table() will read again.
+  /// Readable while an event is pending.
   [[nodiscard]] std::vector<int> descriptors() const;
 
  private:
@@ -64,22 +70,16 @@ class Machine {
   Result<bool> read_topology_file();
   /// The same at a later reading, where a failure is logged once and changes nothing.
   bool refresh_topology_file();
-  void publish(const DecisionTable& table);
-  void log_changes(const DecisionTable* before, const DecisionTable& now, std::string_view cause);
+  void take(std::shared_ptr<const DecisionTable> fresh, std::string_view cause);
 
-  Open open_;
-  std::unique_ptr<Watch> watch_;
-  std::vector<RoleOverride> roles_;
-  InjectionPolicy policy_;
+  MachineSource source_;
+  MachineSettings settings_;
   Clock& clock_;
   Log& log_;
   MetricRegistry& metrics_;
-  ReadTopologyFile read_file_;
   std::optional<TextFile> topology_file_;
   std::optional<NcclTopology> from_operator_;
   std::string topology_error_;  ///< the last one that was logged
-  std::optional<TextFile> provided_;
-  std::string provide_error_;  ///< the last one that was logged
   Node as_read_;  ///< what table_ is made of: the last reading, with what has moved into pods
   std::unique_ptr<Host> host_;  ///< it was read through, while there are ports to look at
   std::optional<PortStates> ports_;

@@ -34,6 +34,8 @@ const std::vector<MetricSpec>& metric_list() {
        "Frames or messages that broke the protocol."},
       {"railhead_nri_requests_total", counter, "CreateContainer requests."},
       {"railhead_nri_deadlines_missed_total", counter, "Requests answered by the own deadline."},
+      {"railhead_nri_stale_decisions_total", counter,
+       "Decisions by a reading that was older than the last event: the machine was slow to read."},
       {"railhead_nri_decisions_total", counter, "Decisions by outcome and reason."},
       {"railhead_nri_warnings_total", counter, "Remarks on decisions by code."},
       {"railhead_nri_injected_nics_total", counter, "NICs given to containers, by NIC."},

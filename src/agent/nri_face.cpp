@@ -96,8 +96,9 @@ RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::s
   return ability;
 }
 
-NriFace::NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
-                 MetricRegistry& metrics, AskClaim ask, ContainerBook* book, AskAllClaims ask_all)
+NriFace::NriFace(MachineTables& machine, Host& live, std::string proc_dir, bool fail_request,
+                 Log& log, MetricRegistry& metrics, AskClaim ask, ContainerBook* book,
+                 AskAllClaims ask_all)
     : machine_(machine),
       live_(live),
       proc_dir_(std::move(proc_dir)),
@@ -199,7 +200,7 @@ void NriFace::report_synchronized(std::size_t pods, std::size_t containers,
 Decision NriFace::decided(const ContainerRequest& request, const DecisionTable& table,
                           GpuClaim claim) {
   Decision decision = decide(request, table, ability_, claim);
-  if (!decision.adjustment.mounts.empty() && !machine_.provide_topology_file(table)) {
+  if (!decision.adjustment.mounts.empty() && topology_provided_.get() != &table) {
     drop_topology_file(decision.adjustment);
   }
   return decision;

@@ -9,7 +9,7 @@
 
 #include "agent/holders.h"
 #include "agent/log.h"
-#include "agent/machine.h"
+#include "agent/machine_tables.h"
 #include "agent/recent_creations.h"
 #include "host/host.h"
 #include "inject/decide.h"
@@ -37,7 +37,7 @@ class NriFace : public nri::Handler {
  public:
   /// `fail_request`: the node's policy is fail-closed, which the runtime should be able to honour.
   /// Without `ask` the environment is trusted. With a `book` every container is noted there.
-  NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
+  NriFace(MachineTables& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
           MetricRegistry& metrics, AskClaim ask = {}, ContainerBook* book = nullptr,
           AskAllClaims ask_all = {});
 
@@ -50,6 +50,11 @@ class NriFace : public nri::Handler {
   /// and GPUs that only the environment names do not count.
   nri::CreateAnswer on_deadline(const ContainerRequest& request) override;
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
+
+  /// Of this table the NCCL topology file is where the runtime sees it; null: of none.
+  void set_topology_provided(std::shared_ptr<const DecisionTable> table) {
+    topology_provided_ = std::move(table);
+  }
 
  private:
   /// A container of a Synchronize whose GPUs are known from its environment alone.
@@ -74,7 +79,8 @@ class NriFace : public nri::Handler {
   void report(const ContainerRequest& request, const Decision& decision,
               const DecisionTable& table);
 
-  Machine& machine_;
+  MachineTables& machine_;
+  std::shared_ptr<const DecisionTable> topology_provided_;
   Host& live_;
   std::string proc_dir_;
   bool fail_request_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/agent.h"
+#include "agent/options.h"
 
+#include <chrono>
+#include <random>
 #include <utility>
 
 #include "base/text.h"
@@ -114,10 +116,10 @@ InjectionPolicy injection_policy(const Config& config) {
   return policy;
 }
 
-Result<std::optional<KubeletFaceOptions>> kubelet_face_options(const Config& config) {
-  if (!config.enabled("devicePlugin.enabled")) return std::optional<KubeletFaceOptions>();
+Result<std::optional<KubeletOptions>> kubelet_options(const Config& config) {
+  if (!config.enabled("devicePlugin.enabled")) return std::optional<KubeletOptions>();
   const std::string& root = config.text("kubelet.rootDir");
-  KubeletFaceOptions options;
+  KubeletOptions options;
   auto& registrar = options.registrar;
   registrar.registry_folder = root + "/plugins_registry";
   registrar.pod_resources = root + "/pod-resources/kubelet.sock";
@@ -182,6 +184,52 @@ Result<std::optional<NcclTopology>> operator_topology(const Config& config) {
   const auto file = TRY(read_topology_file(config.text("topology.file")));
   if (!file) return std::optional<NcclTopology>();
   return std::optional<NcclTopology>(TRY(parse_nccl_topology(file->text, file->path)));
+}
+
+PodsOptions pods_options(const Config& config) {
+  PodsOptions options;
+  options.node_name = config.text("node.name");
+  options.every = std::chrono::seconds(config.number("pods.sampleSeconds"));
+  options.proof.grace_seconds = static_cast<double>(config.number("pods.graceSeconds"));
+  options.proof.ignore = config.list("pods.ignore");
+  options.usage.proc_dir = config.text("host.proc");
+  return options;
+}
+
+ReadTimes read_times(const Config& config) {
+  return {std::chrono::seconds(config.number("host.rescanSeconds")),
+          std::chrono::seconds(config.number("host.portCheckSeconds"))};
+}
+
+nri::SessionOptions session_options(const Config& config) {
+  nri::SessionOptions options;
+  options.socket_path = config.text("nri.socket");
+  options.plugin_name = config.text("nri.pluginName");
+  options.plugin_index = config.text("nri.pluginIndex");
+  options.fail_request = config.enabled("nri.failRequest");
+  options.random = [engine = std::minstd_rand(std::random_device{}())]() mutable {
+    return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
+  };
+  return options;
+}
+
+Result<Policies> policies_of(const Config& config) {
+  Policies policies;
+  policies.settings.roles = TRY(role_overrides(config));
+  auto pools = TRY(pool_specs(config));
+  policies.warnings = config.warnings();
+  policies.warnings.insert(policies.warnings.end(), pools.warnings.begin(), pools.warnings.end());
+  for (const auto& spec : pools.specs) {
+    if (spec.origin.where.empty() || config.enabled("devicePlugin.enabled")) continue;
+    policies.warnings.push_back(spec.origin.where + ": pool " + spec.name +
+                                " is not reported: devicePlugin.enabled is false");
+  }
+  policies.settings.policy = injection_policy(config);
+  policies.settings.policy.pools = std::move(pools.specs);
+  policies.settings.read_topology_file = [path = config.text("topology.file")] {
+    return read_topology_file(path);
+  };
+  return policies;
 }
 
 }  // namespace railhead

@@ -9,16 +9,14 @@
 
 namespace railhead {
 
-PoolResource::PoolResource(std::string name, HandOut hand_out, HandOutFiles& files, Gate gate,
-                           Machine& machine, Clock& clock, Log& log, MetricRegistry& metrics)
-    : name_(std::move(name)),
+PoolResource::PoolResource(Context context, std::string name, HandOut hand_out, HandOutFiles& files,
+                           const TableFeed& tables, const RuntimeLink& runtime)
+    : context_(context),
+      name_(std::move(name)),
       hand_out_(hand_out),
       files_(files),
-      gate_(std::move(gate)),
-      machine_(machine),
-      clock_(clock),
-      log_(log),
-      metrics_(metrics) {}
+      tables_(tables),
+      runtime_(runtime) {}
 
 Result<std::size_t> PoolResource::pool_in(const DecisionTable& table) const {
   const auto pool = table.pools().find(name_);
@@ -34,18 +32,18 @@ void PoolResource::forget_other_spec(const PoolSpec* spec) {
 }
 
 std::vector<kubelet::Device> PoolResource::devices() {
-  const auto table = machine_.table();
+  const auto table = tables_.latest();
   const auto& pools = table->pools();
   const auto pool = pools.find(name_);
   forget_other_spec(pool ? &pools.pools[*pool].spec : nullptr);
   std::vector<kubelet::Device> list;
-  if (pool) list = ledger_.update(pools.pools[*pool], pools.functions, clock_.now());
-  publish_pool_devices(metrics_, name_, pool ? ledger_.counts() : DeviceCounts());
+  if (pool) list = ledger_.update(pools.pools[*pool], pools.functions, context_.clock.now());
+  publish_pool_devices(context_.metrics, name_, pool ? ledger_.counts() : DeviceCounts());
   return list;
 }
 
 std::vector<std::string> PoolResource::prefer(const kubelet::Preference& preference) {
-  const auto table = machine_.table();
+  const auto table = tables_.latest();
   const auto& pools = table->pools();
   const auto pool = pools.find(name_);
   if (!pool) return {};
@@ -54,7 +52,7 @@ std::vector<std::string> PoolResource::prefer(const kubelet::Preference& prefere
 }
 
 Result<kubelet::Grant> PoolResource::grant(const std::vector<std::string>& ids) {
-  const auto table = machine_.table();
+  const auto table = tables_.latest();
   const auto pool = TRY(pool_in(*table));
   auto grant = TRY(grant_of(*table, pool, ids, hand_out_));
   const auto members = TRY(members_held(*table, pool, ids));
@@ -66,17 +64,18 @@ Result<kubelet::Grant> PoolResource::allocate(const std::vector<std::string>& id
   auto given = grant(ids);
   count(given ? "granted" : "refused");
   if (given) {
-    log_.write(LogLevel::info, "allocated", {{"pool", name_}, {"devices", join(ids, ",")}});
+    context_.log.write(LogLevel::info, "allocated", {{"pool", name_}, {"devices", join(ids, ",")}});
   } else {
-    log_.write(LogLevel::warn, "allocation refused",
-               {{"pool", name_}, {"devices", join(ids, ",")}, {"why", given.error().message}});
+    context_.log.write(
+        LogLevel::warn, "allocation refused",
+        {{"pool", name_}, {"devices", join(ids, ",")}, {"why", given.error().message}});
   }
   return given;
 }
 
 Status PoolResource::may_start(const std::vector<std::string>& ids) {
-  if (hand_out_ == HandOut::nri) TRY_STATUS(gate_());
-  const auto table = machine_.table();
+  if (hand_out_ == HandOut::nri) TRY_STATUS(runtime_.may_start());
+  const auto table = tables_.latest();
   const auto pool = TRY(pool_in(*table));
   TRY(members_held(*table, pool, ids));
   return files_.provide_spec(*table, pool);
@@ -86,13 +85,13 @@ Status PoolResource::pre_start(const std::vector<std::string>& ids) {
   auto may = may_start(ids);
   if (may) return may;
   count("start-refused");
-  log_.write(LogLevel::warn, "start refused",
-             {{"pool", name_}, {"devices", join(ids, ",")}, {"why", may.error().message}});
+  context_.log.write(LogLevel::warn, "start refused",
+                     {{"pool", name_}, {"devices", join(ids, ",")}, {"why", may.error().message}});
   return may;
 }
 
 void PoolResource::count(const char* outcome) {
-  metrics_.add("railhead_allocations_total", {{"pool", name_}, {"outcome", outcome}});
+  context_.metrics.add("railhead_allocations_total", {{"pool", name_}, {"outcome", outcome}});
 }
 
 }  // namespace railhead

@@ -1,32 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "agent/context.h"
 #include "agent/device_ledger.h"
 #include "agent/hand_out_files.h"
-#include "agent/log.h"
-#include "agent/machine.h"
+#include "agent/runtime_link.h"
+#include "agent/table_feed.h"
 #include "allocation/grant.h"
-#include "host/clock.h"
 #include "kubelet/device_plugin.h"
-#include "metrics/registry.h"
 
 namespace railhead {
 
 /// One pool of the machine as a resource of the kubelet.
 class PoolResource final : public kubelet::Resource {
  public:
-  /// Why no container may be started now: the runtime would not ask us for its nodes.
-  using Gate = std::function<Status()>;
-
   /// `name` is that of the pool, which later tables may lack: its list is empty then, and nothing
-  /// is allocated. A gate is asked with HandOut::nri only.
-  PoolResource(std::string name, HandOut hand_out, HandOutFiles& files, Gate gate, Machine& machine,
-               Clock& clock, Log& log, MetricRegistry& metrics);
+  /// is allocated. The runtime's link is asked with HandOut::nri only: no container may start while
+  /// the runtime would not ask us for its nodes.
+  PoolResource(Context context, std::string name, HandOut hand_out, HandOutFiles& files,
+               const TableFeed& tables, const RuntimeLink& runtime);
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -49,14 +45,12 @@ class PoolResource final : public kubelet::Resource {
   void forget_other_spec(const PoolSpec* spec);
   void count(const char* outcome);
 
+  Context context_;
   std::string name_;
   HandOut hand_out_;
   HandOutFiles& files_;
-  Gate gate_;
-  Machine& machine_;
-  Clock& clock_;
-  Log& log_;
-  MetricRegistry& metrics_;
+  const TableFeed& tables_;
+  const RuntimeLink& runtime_;
   DeviceLedger ledger_;
   std::optional<PoolSpec> spec_;  ///< that the ledger is of
 };

@@ -5,7 +5,7 @@
 #include <array>
 #include <ostream>
 
-#include "agent/agent.h"
+#include "agent/options.h"
 #include "base/text.h"
 #include "host/host.h"
 #include "host/input_file.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/agent.h"
+#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 
@@ -116,7 +116,7 @@ Report config_report(const Config& config, const PoolSpecs& pools) {
 int show_config(const Invocation& invocation, const Config& config) {
   const auto roles = role_overrides(config);
   if (!roles) return invocation.fail("config", roles.error(), kExitUsage);
-  const auto face = kubelet_face_options(config);
+  const auto face = kubelet_options(config);
   if (!face) return invocation.fail("config", face.error(), kExitUsage);
   const auto pools = pool_specs(config);
   if (!pools) return invocation.fail("config", pools.error(), kExitUsage);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "agent/agent.h"
+#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "proof/nfs_use.h"

@@ -3,8 +3,8 @@
 #include <array>
 #include <cstdio>
 
-#include "agent/agent.h"
 #include "agent/holders.h"
+#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/clock.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "agent/agent.h"
+#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/membership.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <ostream>
 
-#include "agent/agent.h"
+#include "agent/options.h"
 #include "cli/command.h"
 #include "host/input_file.h"
 #include "snapshot/recording_host.h"

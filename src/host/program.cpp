@@ -54,4 +54,8 @@ Error become_program(const std::string& path, const std::vector<std::string>& ar
   return {ErrorCode::unavailable, path + ": " + std::strerror(errno)};
 }
 
+void end_process(int exit_code) {
+  ::_exit(exit_code);
+}
+
 }  // namespace railhead

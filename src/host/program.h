@@ -16,4 +16,7 @@ Result<std::string> find_program(const std::string& name, const Environment& env
 /// This process becomes that program, with these arguments after its name. Returns only an error.
 Error become_program(const std::string& path, const std::vector<std::string>& arguments);
 
+/// Ends the process at once, without waiting for threads that cannot be ended.
+[[noreturn]] void end_process(int exit_code);
+
 }  // namespace railhead

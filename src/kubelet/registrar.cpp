@@ -205,6 +205,7 @@ class Registrar::Offer final : public Resource {
     const auto now = owner_.clock_.now();
     if (answer) {
       ++status_.enrolments;
+      owner_.changed_(status_);
       retry_ = kFirstRetry;
       next_try_ = now + kUntilWatched;
       return;

@@ -64,7 +64,7 @@ class Registrar {
  public:
   using Changed = std::function<void(const ResourceStatus&)>;
 
-  /// `changed` is told of every new standing. All on the mailbox's thread.
+  /// `changed` is told of every new standing, and of every registration. All on the mailbox's thread.
   Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock, Changed changed);
   Registrar(const Registrar&) = delete;
   Registrar& operator=(const Registrar&) = delete;

@@ -30,7 +30,7 @@ struct LoopThread::State {
     has_ended.notify_all();
   }
 
-  boost::asio::io_context loop{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
+  boost::asio::io_context loop{1};
   MailLoop mail;
   std::thread thread;
   std::mutex mutex;

@@ -27,7 +27,10 @@ class AllocateAnswer : public testing::Test {
     return policy;
   }
 
-  void SetUp() override { ASSERT_TRUE(machine_.read("start")); }
+  AllocateAnswer() {
+    tables_.publish(std::make_shared<const DecisionTable>(test::machine("seed-8gpu-4nic"),
+                                                          std::vector<RoleOverride>(), policy()));
+  }
 
   v1beta1::ContainerAllocateResponse answer(HandOut hand_out, const std::vector<std::string>& ids) {
     v1beta1::AllocateResponse response;
@@ -40,8 +43,10 @@ class AllocateAnswer : public testing::Test {
   grpc::Status ask(HandOut hand_out, const std::vector<std::string>& ids,
                    v1beta1::AllocateResponse& response) {
     HandOutFiles files(folders_, hand_out, log_);
-    PoolResource resource("example.com/nic", hand_out, files, {}, machine_, clock_, log_, metrics_);
     kubelet::test::Loop loop;
+    boost::asio::io_context unused;
+    const Context there{unused, loop.box(), clock_, log_, metrics_};
+    PoolResource resource(there, "example.com/nic", hand_out, files, tables_, runtime_);
     std::unique_ptr<kubelet::DevicePlugin> plugin;
     loop.run([&] {
       plugin = std::move(kubelet::DevicePlugin::serve(socket_, {"example.com/nic"}, loop.box(),
@@ -59,7 +64,7 @@ class AllocateAnswer : public testing::Test {
     return status;
   }
 
-  std::string address(std::size_t nic) { return machine_.table()->node().nics[nic].pci->str(); }
+  std::string address(std::size_t nic) { return tables_.latest()->node().nics[nic].pci->str(); }
 
   TemporaryDirectory folder_;
   std::string socket_ = folder_ / "railhead.sock";
@@ -67,13 +72,8 @@ class AllocateAnswer : public testing::Test {
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
   MetricRegistry metrics_{metric_list()};
-  Machine machine_{[] { return SnapshotHost::parse(test::machine_text("seed-8gpu-4nic")); },
-                   nullptr,
-                   {},
-                   policy(),
-                   clock_,
-                   log_,
-                   metrics_};
+  TableFeed tables_;
+  RuntimeLink runtime_{""};
 };
 
 TEST_F(AllocateAnswer,
@@ -81,7 +81,7 @@ TEST_F(AllocateAnswer,
   const auto given = answer(HandOut::device_specs, {address(2), address(0)});
   std::vector<std::string> wanted{"/dev/infiniband/rdma_cm"};
   for (const auto nic : {0U, 2U}) {
-    wanted.push_back(machine_.table()->node().nics[nic].uverbs.front().path);
+    wanted.push_back(tables_.latest()->node().nics[nic].uverbs.front().path);
   }
   std::vector<std::string> paths;
   for (const auto& device : given.devices()) {

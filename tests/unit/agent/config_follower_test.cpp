@@ -44,16 +44,16 @@ class ConfigFollowerTest : public testing::Test {
       return ConfigSources{{{path_, std::move(text)}}, {}, {}};
     };
     return follower_.emplace(
-        loop_, std::move(reader),
-        [this](const Config& config) -> Result<ConfigNews> {
-          if (refuses_) return Error{ErrorCode::malformed, "two pools want one NIC"};
-          levels_.push_back(config.text("log.level"));
-          return ConfigNews{levels_.size() == 1 ? std::vector<std::string>()
-                                                : std::vector<std::string>{"log.level"},
-                            restart_,
-                            {}};
-        },
-        clock_, log_, metrics_);
+        Context{loop_, *mailbox_, clock_, log_, metrics_}, std::move(reader),
+        [this](const Config& config, const ConfigFollower::Done& done) { done(take(config)); });
+  }
+
+  Result<ConfigNews> take(const Config& config) {
+    if (refuses_) return Error{ErrorCode::malformed, "two pools want one NIC"};
+    levels_.push_back(config.text("log.level"));
+    const bool first = levels_.size() == 1;
+    return ConfigNews{
+        first ? std::vector<std::string>() : std::vector<std::string>{"log.level"}, restart_, {}};
   }
 
   bool until(const std::function<bool()>& so) {
@@ -70,6 +70,7 @@ class ConfigFollowerTest : public testing::Test {
   double is_good() { return metrics_.value("railhead_config_last_reload_successful"); }
 
   boost::asio::io_context loop_{1};
+  std::unique_ptr<Mailbox> mailbox_ = Mailbox::open().value();
   TemporaryDirectory folder_;
   std::string path_ = folder_ / "config.yaml";
   int version_ = 0;

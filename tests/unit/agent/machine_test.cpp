@@ -16,9 +16,13 @@ namespace fs = std::filesystem;
 
 class MachineTest : public testing::Test {
  protected:
-  Machine make(Machine::Open open, std::unique_ptr<Watch> watch = nullptr) {
-    return {std::move(open), std::move(watch), {}, {}, clock_, log_, metrics_};
+  using Open = std::function<Result<std::unique_ptr<Host>>()>;
+
+  Machine make(Open open, std::unique_ptr<Watch> watch = nullptr, MachineSettings settings = {}) {
+    return {{std::move(open), std::move(watch)}, std::move(settings), clock_, log_, metrics_};
   }
+
+  static MachineSettings with(InjectionPolicy policy) { return {{}, std::move(policy), {}}; }
 
   /// A machine whose operator named a topology file: file_, or an error where that is absent.
   Machine make_with_file() {
@@ -26,7 +30,7 @@ class MachineTest : public testing::Test {
       if (!file_) return Error{ErrorCode::denied, "/etc/topo.xml: denied"};
       return file_;
     };
-    return {box(), nullptr, {}, {}, clock_, log_, metrics_, read};
+    return make(box(), nullptr, {{}, {}, read});
   }
 
   /// A file that has all GPUs and NICs of seed-8gpu-4nic below one switch.
@@ -43,7 +47,7 @@ class MachineTest : public testing::Test {
     return text + "</pci></cpu></system>";
   }
 
-  [[nodiscard]] Machine::Open box() const {
+  [[nodiscard]] Open box() const {
     return [this]() -> Result<std::unique_ptr<Host>> {
       if (text_.empty()) return Error{ErrorCode::unavailable, "machine.node: gone"};
       return SnapshotHost::parse(text_);
@@ -155,7 +159,7 @@ TEST_F(MachineTest, other_settings_count_at_once) {
   RoleOverride storage;
   storage.name_glob = "mlx5_3";
   storage.role = Role::storage;
-  ASSERT_TRUE(machine.reconfigure({storage}, policy, [this] { return Result(file_); }));
+  ASSERT_TRUE(machine.reconfigure({{storage}, policy, [this] { return Result(file_); }}));
   EXPECT_EQ(machine.table()->policy().gpus, GpuPolicy::none);
   EXPECT_EQ(machine.table()->pools().pools.size(), 1U);
   EXPECT_EQ(machine.table()->deal().roles[3].role, Role::storage);
@@ -170,13 +174,13 @@ TEST_F(MachineTest, settings_that_cannot_be_used_change_nothing) {
   InjectionPolicy policy;
   policy.gpus = GpuPolicy::none;
   file_->text = "no XML";
-  EXPECT_FALSE(machine.reconfigure({}, policy, [this] { return Result(file_); }));
+  EXPECT_FALSE(machine.reconfigure({{}, policy, [this] { return Result(file_); }}));
   auto a = default_pool();
   a.mode = PoolMode::exclusive;
   auto b = a;
   b.name = "a.io/b";
   policy.pools = {a, b};
-  const auto conflict = machine.reconfigure({}, policy, {});
+  const auto conflict = machine.reconfigure(with(policy));
   ASSERT_FALSE(conflict);
   EXPECT_NE(conflict.error().message.find("a.io/b"), std::string::npos);
   EXPECT_EQ(machine.table(), before);
@@ -192,7 +196,10 @@ TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
   ASSERT_TRUE(machine.read("start"));
   EXPECT_FALSE(machine.descriptors().empty());
   EXPECT_TRUE(machine.table()->node().nics.empty());
+  EXPECT_FALSE(machine.drain());
   fs::create_directories(root / "sys/class/infiniband/rxe0/ports/1");
+  ASSERT_TRUE(machine.drain());
+  ASSERT_TRUE(machine.read("event"));
   EXPECT_EQ(machine.table()->node().nics.size(), 1U);
   EXPECT_EQ(metrics_.value("railhead_node_reads_total", {{"cause", "event"}}), 1);
   fs::remove_all(root);
@@ -320,7 +327,7 @@ class MachineWithPods : public MachineTest {
   Machine make_with(PoolSpec spec) {
     InjectionPolicy policy;
     policy.pools = {std::move(spec)};
-    return {box(), nullptr, {}, policy, clock_, log_, metrics_};
+    return make(box(), nullptr, with(policy));
   }
 };
 
@@ -358,44 +365,6 @@ TEST_F(MachineWithPods, loses_what_is_unplugged) {
           function("0000:19:00.0", "mlx5_1", "ens2", true);
   ASSERT_TRUE(machine.read("event"));
   EXPECT_EQ(members(*machine.table()).size(), 1U);
-}
-
-class ProvidedFile : public MachineTest {
- protected:
-  /// An agent on a machine that hides its switches, which keeps its file at `path`.
-  Machine make_hiding(const std::string& path) {
-    text_ = machine_text("azure-nd-a100-v4");
-    InjectionPolicy policy;
-    policy.topology_file = path;
-    return {box(), nullptr, {}, policy, clock_, log_, metrics_};
-  }
-
-  TemporaryDirectory directory_;
-};
-
-TEST_F(ProvidedFile, is_written_when_a_container_needs_it_and_again_when_it_is_gone) {
-  const std::string path = directory_ / "run/railhead/topology.xml";
-  auto machine = make_hiding(path);
-  ASSERT_TRUE(machine.read("start"));
-  EXPECT_FALSE(fs::exists(path));
-  EXPECT_TRUE(machine.provide_topology_file(*machine.table()));
-  EXPECT_EQ(fs::file_size(path), machine.table()->topology_file()->text.size());
-  fs::remove(path);
-  EXPECT_TRUE(machine.provide_topology_file(*machine.table()));
-  EXPECT_TRUE(fs::exists(path));
-}
-
-TEST_F(ProvidedFile, that_cannot_be_written_is_not_promised) {
-  std::ofstream(directory_ / "run") << "a file where a folder should be";
-  auto machine = make_hiding(directory_ / "run/topology.xml");
-  ASSERT_TRUE(machine.read("start"));
-  EXPECT_FALSE(machine.provide_topology_file(*machine.table()));
-}
-
-TEST_F(ProvidedFile, does_not_exist_on_a_machine_that_shows_its_switches) {
-  auto machine = make(box());
-  ASSERT_TRUE(machine.read("start"));
-  EXPECT_FALSE(machine.provide_topology_file(*machine.table()));
 }
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 
 #include "agent/metric_list.h"
+#include "host/clock.h"
+#include "unit/agent/fixed_tables.h"
 #include "unit/inject/container_builder.h"
 #include "unit/node/hosts.h"
 
@@ -69,8 +71,6 @@ TEST_F(Ability, a_process_that_is_gone_is_unknown) {
 
 class NriFaceTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(machine_.read("start")); }
-
   nri::CreateAnswer create(ContainerBuilder& container) {
     std::optional<nri::CreateAnswer> answer;
     face_.create(container.request(), [&](nri::CreateAnswer given) { answer = std::move(given); });
@@ -86,13 +86,7 @@ class NriFaceTest : public testing::Test {
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
   MetricRegistry metrics_{metric_list()};
-  Machine machine_{[] { return SnapshotHost::parse(machine_text("seed-8gpu-4nic")); },
-                   nullptr,
-                   {},
-                   {},
-                   clock_,
-                   log_,
-                   metrics_};
+  FixedTables machine_{machine("seed-8gpu-4nic")};
   std::unique_ptr<Host> live_ = host_of(process("42", "containerd", kAll));
   NriFace face_{machine_, *live_, "/proc", false, log_, metrics_};
 };

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "agent/agent.h"
+#include "agent/options.h"
 
 namespace railhead {
 namespace {

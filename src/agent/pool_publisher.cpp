@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/kubelet_face.h"
+#include "agent/pool_publisher.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,29 +28,28 @@ LogLevel level_of(Standing standing) {
 
 }  // namespace
 
-KubeletFace::KubeletFace(KubeletFaceOptions options, PoolResource::Gate gate,
-                         boost::asio::io_context& loop, Mailbox& mailbox, Machine& machine,
-                         Clock& clock, Log& log, MetricRegistry& metrics)
-    : options_(std::move(options)),
-      gate_(std::move(gate)),
-      loop_(loop),
-      machine_(machine),
-      clock_(clock),
-      log_(log),
-      metrics_(metrics),
-      mailbox_(mailbox),
-      timer_(loop),
-      files_(options_.folders, options_.hand_out, log) {}
+PoolPublisher::PoolPublisher(Context context, KubeletOptions options, const TableFeed& tables,
+                             const RuntimeLink& runtime)
+    : context_(context),
+      options_(std::move(options)),
+      tables_(tables),
+      runtime_(runtime),
+      timer_(context.loop),
+      files_(options_.folders, options_.hand_out, context.log) {}
 
-void KubeletFace::start() {
+PoolPublisher::~PoolPublisher() {
+  stop();
+}
+
+void PoolPublisher::start() {
   registrar_ = std::make_unique<kubelet::Registrar>(
-      options_.registrar, mailbox_, clock_,
+      options_.registrar, context_.mailbox, context_.clock,
       [this](const kubelet::ResourceStatus& status) { changed(status); });
   watch_folders();
   tick();
 }
 
-void KubeletFace::stop() {
+void PoolPublisher::stop() {
   timer_.cancel();
   if (with_files_) files_.end();
   folders_.reset();
@@ -58,37 +57,38 @@ void KubeletFace::stop() {
 }
 
 /// A kubelet that starts is seen at once.
-void KubeletFace::watch_folders() {
+void PoolPublisher::watch_folders() {
   auto watch = Watch::open("/", registrar_->folders());
   if (!watch) {
-    log_.write(LogLevel::warn, "no events of the kubelet", {{"why", watch.error().message}});
+    context_.log.write(LogLevel::warn, "no events of the kubelet",
+                       {{"why", watch.error().message}});
     return;
   }
-  folders_.emplace(std::move(watch).value(), loop_, [this] { tick(); });
+  folders_.emplace(std::move(watch).value(), context_.loop, [this] { tick(); });
 }
 
-void KubeletFace::offer(std::size_t pool) {
+void PoolPublisher::offer(std::size_t pool) {
   const auto& name = published_->pools().pools[pool].spec.name;
   auto& offer = offers_.emplace_back();
-  offer.resource = std::make_unique<PoolResource>(name, options_.hand_out, files_, gate_, machine_,
-                                                  clock_, log_, metrics_);
+  offer.resource =
+      std::make_unique<PoolResource>(context_, name, options_.hand_out, files_, tables_, runtime_);
   auto devices = offer.resource->devices();
   if (devices.empty()) {
-    log_.write(LogLevel::warn, "pool is empty", {{"pool", name}, {"why", why_empty(pool)}});
+    context_.log.write(LogLevel::warn, "pool is empty", {{"pool", name}, {"why", why_empty(pool)}});
   } else {
-    log_.write(LogLevel::info, "pool",
-               {{"pool", name}, {"devices", std::to_string(devices.size())}});
+    context_.log.write(LogLevel::info, "pool",
+                       {{"pool", name}, {"devices", std::to_string(devices.size())}});
   }
   registrar_->offer({name}, *offer.resource, std::move(devices));
 }
 
-void KubeletFace::let_go(Offer& offer) {
+void PoolPublisher::let_go(Offer& offer) {
   if (offer.ends_at) return;
-  log_.write(LogLevel::info, "pool ended", {{"pool", offer.resource->name()}});
-  offer.ends_at = clock_.now() + kUntilEnded;
+  context_.log.write(LogLevel::info, "pool ended", {{"pool", offer.resource->name()}});
+  offer.ends_at = context_.clock.now() + kUntilEnded;
 }
 
-void KubeletFace::follow(const PoolTable& pools) {
+void PoolPublisher::follow(const PoolTable& pools) {
   for (auto& offer : offers_) {
     if (pools.find(offer.resource->name())) {
       offer.ends_at.reset();
@@ -105,8 +105,8 @@ void KubeletFace::follow(const PoolTable& pools) {
   }
 }
 
-void KubeletFace::end_what_is_due() {
-  const auto now = clock_.now();
+void PoolPublisher::end_what_is_due() {
+  const auto now = context_.clock.now();
   const auto is_due = [&](const Offer& offer) { return offer.ends_at && now >= *offer.ends_at; };
   std::vector<std::string> due;
   for (const auto& offer : offers_) {
@@ -118,13 +118,13 @@ void KubeletFace::end_what_is_due() {
   for (const auto& name : due) forget_metrics(name);
 }
 
-void KubeletFace::forget_metrics(const std::string& name) {
-  forget_pool_devices(metrics_, name);
+void PoolPublisher::forget_metrics(const std::string& name) {
+  forget_pool_devices(context_.metrics, name);
   for (const auto* metric : {"railhead_kubelet_enrolled", "railhead_kubelet_registrations_total"})
-    metrics_.remove(metric, {{"pool", name}});
+    context_.metrics.remove(metric, {{"pool", name}});
 }
 
-std::string KubeletFace::why_empty(std::size_t pool) const {
+std::string PoolPublisher::why_empty(std::size_t pool) const {
   const auto& functions = published_->pools().functions;
   if (functions.empty()) return "this node has no RDMA device";
   const auto reasons = published_->why_not_in(pool);
@@ -138,7 +138,7 @@ std::string KubeletFace::why_empty(std::size_t pool) const {
   return shown.empty() ? "it has no slots" : join(shown, "; ");
 }
 
-void KubeletFace::schedule_tick() {
+void PoolPublisher::schedule_tick() {
   auto wait = registrar_->until_tick();
   const bool waits = std::any_of(offers_.begin(), offers_.end(), [](const Offer& offer) {
     return offer.ends_at || offer.resource->waits();
@@ -150,28 +150,29 @@ void KubeletFace::schedule_tick() {
   });
 }
 
-void KubeletFace::tick() {
+void PoolPublisher::tick() {
   if (!registrar_) return;
   publish_news();
   registrar_->tick();
   refresh_files();
   end_what_is_due();
   schedule_tick();
+  if (readiness_changed_) readiness_changed_();
 }
 
 /// They are those of the agent that holds the registration.
-void KubeletFace::refresh_files() {
+void PoolPublisher::refresh_files() {
   if (registrar_->stands_by() || with_files_ == published_) return;
   with_files_ = published_;
   files_.refresh(*published_);
 }
 
-void KubeletFace::look() {
-  if (registrar_ && machine_.table() != published_) tick();
+void PoolPublisher::look() {
+  if (registrar_ && tables_.latest() != published_) tick();
 }
 
-void KubeletFace::publish_news() {
-  const auto table = machine_.table();
+void PoolPublisher::publish_news() {
+  const auto table = tables_.latest();
   const bool is_new = table != published_;
   published_ = table;
   if (is_new) follow(table->pools());
@@ -181,15 +182,19 @@ void KubeletFace::publish_news() {
   if (is_new) give_back_free_memory();  // the table before was the last that needed it
 }
 
-void KubeletFace::changed(const kubelet::ResourceStatus& status) {
+void PoolPublisher::changed(const kubelet::ResourceStatus& status) {
+  publish_metrics(status);
   LogFields fields{{"pool", status.resource},
                    {"standing", std::string(kubelet::to_string(status.standing))}};
   if (!status.detail.empty()) fields.emplace_back("why", status.detail);
-  log_.write(level_of(status.standing), "resource", fields);
+  auto& logged = logged_[status.resource];
+  if (logged != fields) context_.log.write(level_of(status.standing), "resource", fields);
+  logged = std::move(fields);
   if (registrar_) schedule_tick();
+  if (readiness_changed_) readiness_changed_();
 }
 
-Readiness KubeletFace::readiness() const {
+Readiness PoolPublisher::readiness() const {
   if (!registrar_) return {false, "kubelet: stopped"};
   const auto statuses = registrar_->statuses();
   if (registrar_->stands_by()) {
@@ -209,13 +214,11 @@ Readiness KubeletFace::readiness() const {
   return {true, "kubelet: " + std::to_string(statuses.size()) + " resources enrolled"};
 }
 
-void KubeletFace::publish_metrics() {
-  if (!registrar_) return;
-  for (const auto& status : registrar_->statuses()) {
-    const Labels pool{{"pool", status.resource}};
-    metrics_.set("railhead_kubelet_registrations_total", status.enrolments, pool);
-    metrics_.set("railhead_kubelet_enrolled", status.standing == Standing::enrolled ? 1 : 0, pool);
-  }
+void PoolPublisher::publish_metrics(const kubelet::ResourceStatus& status) {
+  const Labels pool{{"pool", status.resource}};
+  context_.metrics.set("railhead_kubelet_registrations_total", status.enrolments, pool);
+  context_.metrics.set("railhead_kubelet_enrolled", status.standing == Standing::enrolled ? 1 : 0,
+                       pool);
 }
 
 }  // namespace railhead

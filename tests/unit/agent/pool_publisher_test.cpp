@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/kubelet_face.h"
+#include "agent/pool_publisher.h"
 
 #include <gmock/gmock.h>
 
@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "agent/machine.h"
 #include "agent/metric_list.h"
 #include "host/file_lock.h"
 #include "loop/mail_loop.h"
@@ -20,20 +21,32 @@ namespace {
 
 using testing::HasSubstr;
 
-class KubeletFaceTest : public testing::Test {
+class PoolPublisherTest : public testing::Test {
  protected:
-  void SetUp() override { ASSERT_TRUE(machine_.read("start")); }
+  PoolPublisherTest() { read("start"); }
 
-  KubeletFace& started(const std::string& folder) {
-    KubeletFaceOptions options;
+  void read(const char* cause) {
+    ASSERT_TRUE(machine_.read(cause));
+    tables_.publish(machine_.table());
+  }
+
+  void configure(std::vector<PoolSpec> pools) {
+    InjectionPolicy policy;
+    policy.pools = std::move(pools);
+    ASSERT_TRUE(machine_.reconfigure({{}, std::move(policy), {}}));
+    tables_.publish(machine_.table());
+    publisher_->look();
+  }
+
+  PoolPublisher& started(const std::string& folder) {
+    KubeletOptions options;
     options.registrar.plugin_folder = folder;
     options.hand_out = HandOut::cdi;
     options.folders = {cdi_, ""};
-    face_.emplace(
-        std::move(options), [] { return Status(); }, loop_, mail_.box(), machine_, clock_, log_,
-        metrics_);
-    face_->start();
-    return *face_;
+    publisher_.emplace(Context{loop_, mail_.box(), clock_, log_, metrics_}, std::move(options),
+                       tables_, runtime_);
+    publisher_->start();
+    return *publisher_;
   }
 
   /// Lets what is on the loop happen until this is so. The tick that covers lost events is further
@@ -46,10 +59,7 @@ class KubeletFaceTest : public testing::Test {
     return true;
   }
 
-  double metric(const char* name) {
-    if (face_) face_->publish_metrics();
-    return metrics_.value(name, {{"pool", "rdma.io/hca"}});
-  }
+  double metric(const char* name) { return metrics_.value(name, {{"pool", "rdma.io/hca"}}); }
 
   static InjectionPolicy policy() {
     InjectionPolicy policy;
@@ -66,16 +76,20 @@ class KubeletFaceTest : public testing::Test {
   Log log_{LogLevel::error, LogFormat::text};
   MetricRegistry metrics_{metric_list()};
   std::string text_ = machine_text("seed-8gpu-4nic");
-  Machine machine_{
-      [this] { return SnapshotHost::parse(text_); }, nullptr, {}, policy(), clock_, log_, metrics_};
-  std::optional<KubeletFace> face_;
+  Machine machine_{{[this] { return SnapshotHost::parse(text_); }, nullptr},
+                   {{}, policy(), {}},
+                   clock_,
+                   log_,
+                   metrics_};
+  TableFeed tables_;
+  RuntimeLink runtime_{""};
+  std::optional<PoolPublisher> publisher_;
 };
 
-TEST_F(KubeletFaceTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so) {
-  auto& face = started((folder_.path() / "none").string());
-  EXPECT_TRUE(face.readiness().ready);
-  EXPECT_THAT(face.readiness().text, HasSubstr("kubelet: none"));
-  face.publish_metrics();
+TEST_F(PoolPublisherTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so) {
+  auto& publisher = started((folder_.path() / "none").string());
+  EXPECT_TRUE(publisher.readiness().ready);
+  EXPECT_THAT(publisher.readiness().text, HasSubstr("kubelet: none"));
   EXPECT_EQ(metrics_.value("railhead_kubelet_enrolled", {{"pool", "rdma.io/hca"}}), 0);
   EXPECT_EQ(
       metrics_.value("railhead_pool_devices", {{"pool", "rdma.io/hca"}, {"state", "healthy"}}),
@@ -83,30 +97,30 @@ TEST_F(KubeletFaceTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so
   EXPECT_THAT(metrics_.expose(), HasSubstr("state=\"unhealthy\",reason=\"not-ready\"} 0"));
 }
 
-TEST_F(KubeletFaceTest, who_stands_by_is_ready) {
+TEST_F(PoolPublisherTest, who_stands_by_is_ready) {
   const auto other = FileLock::try_take((folder_.path() / "railhead.lock").string());
   ASSERT_TRUE(other && *other);
-  auto& face = started(folder_.path().string());
-  EXPECT_TRUE(face.readiness().ready);
-  EXPECT_THAT(face.readiness().text, HasSubstr("standing by"));
+  auto& publisher = started(folder_.path().string());
+  EXPECT_TRUE(publisher.readiness().ready);
+  EXPECT_THAT(publisher.readiness().text, HasSubstr("standing by"));
 }
 
-TEST_F(KubeletFaceTest, who_has_the_lock_is_not_ready_before_it_is_enrolled) {
-  auto& face = started(folder_.path().string());
-  EXPECT_FALSE(face.readiness().ready);
-  EXPECT_THAT(face.readiness().text, HasSubstr("rdma.io/hca: enrolling"));
+TEST_F(PoolPublisherTest, who_has_the_lock_is_not_ready_before_it_is_enrolled) {
+  auto& publisher = started(folder_.path().string());
+  EXPECT_FALSE(publisher.readiness().ready);
+  EXPECT_THAT(publisher.readiness().text, HasSubstr("rdma.io/hca: enrolling"));
 }
 
-TEST_F(KubeletFaceTest, a_lock_that_cannot_be_made_is_not_another_agent) {
+TEST_F(PoolPublisherTest, a_lock_that_cannot_be_made_is_not_another_agent) {
   std::filesystem::create_directory((folder_.path() / "railhead.lock").string());
-  auto& face = started(folder_.path().string());
-  EXPECT_FALSE(face.readiness().ready);
-  EXPECT_THAT(face.readiness().text, HasSubstr("railhead.lock"));
+  auto& publisher = started(folder_.path().string());
+  EXPECT_FALSE(publisher.readiness().ready);
+  EXPECT_THAT(publisher.readiness().text, HasSubstr("railhead.lock"));
 }
 
-TEST_F(KubeletFaceTest, a_face_that_was_stopped_leaves_the_lock_to_the_next) {
-  auto& face = started(folder_.path().string());
-  face.stop();
+TEST_F(PoolPublisherTest, a_publisher_that_was_stopped_leaves_the_lock_to_the_next) {
+  auto& publisher = started(folder_.path().string());
+  publisher.stop();
   const auto next = FileLock::try_take((folder_.path() / "railhead.lock").string());
   EXPECT_TRUE(next && *next);
 }
@@ -118,16 +132,10 @@ PoolSpec named(const char* name, unsigned slots) {
   return spec;
 }
 
-TEST_F(KubeletFaceTest, pools_that_come_change_and_go_are_told_while_it_runs) {
+TEST_F(PoolPublisherTest, pools_that_come_change_and_go_are_told_while_it_runs) {
   kubelet::test::FakeKubelet kubelet(folder_.path().string());
-  auto& face = started(folder_.path().string());
+  auto& publisher = started(folder_.path().string());
   ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
-  const auto configure = [&](std::vector<PoolSpec> pools) {
-    InjectionPolicy policy;
-    policy.pools = std::move(pools);
-    ASSERT_TRUE(machine_.reconfigure({}, std::move(policy), {}));
-    face.look();
-  };
   configure({named("rdma.io/hca", 50), named("a.io/new", 7)});
   EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 50; }));
   EXPECT_TRUE(until([&] { return kubelet.devices("a.io/new") == 7; }));
@@ -136,45 +144,42 @@ TEST_F(KubeletFaceTest, pools_that_come_change_and_go_are_told_while_it_runs) {
   configure({named("a.io/new", 7)});
   ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == -1; }));
   EXPECT_EQ(kubelet.last_devices("rdma.io/hca"), 0) << "first none, then the end";
-  face.publish_metrics();
   EXPECT_EQ(metrics_.expose().find("rdma.io/hca"), std::string::npos);
-  EXPECT_TRUE(until([&] { return face.readiness().text == "kubelet: 1 resources enrolled"; }));
+  EXPECT_TRUE(until([&] { return publisher.readiness().text == "kubelet: 1 resources enrolled"; }));
 
   configure({named("rdma.io/hca", 9), named("a.io/new", 7)});
   EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 9; }));
 }
 
-TEST_F(KubeletFaceTest, a_pool_that_comes_back_before_its_end_has_never_gone) {
+TEST_F(PoolPublisherTest, a_pool_that_comes_back_before_its_end_has_never_gone) {
   kubelet::test::FakeKubelet kubelet(folder_.path().string());
-  auto& face = started(folder_.path().string());
+  started(folder_.path().string());
   ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
-  ASSERT_TRUE(machine_.reconfigure({}, {}, {}));
-  face.look();
-  ASSERT_TRUE(machine_.reconfigure({}, policy(), {}));
-  face.look();
+  configure({});
+  configure({default_pool()});
   EXPECT_TRUE(until([&] { return metric("railhead_kubelet_enrolled") == 1; }));
   EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
   EXPECT_EQ(kubelet.registrations, 1);
 }
 
-TEST_F(KubeletFaceTest, a_pool_that_is_empty_at_the_start_is_told_as_such_and_fills_later) {
+TEST_F(PoolPublisherTest, a_pool_that_is_empty_at_the_start_is_told_as_such_and_fills_later) {
   text_ = machine_text("gpus-only");
-  ASSERT_TRUE(machine_.read("timer"));
+  read("timer");
   kubelet::test::FakeKubelet kubelet(folder_.path().string());
-  auto& face = started(folder_.path().string());
+  started(folder_.path().string());
   ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 0; }));
   text_ = machine_text("seed-8gpu-4nic");
-  ASSERT_TRUE(machine_.read("timer"));
-  face.look();
+  read("timer");
+  publisher_->look();
   EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
   EXPECT_EQ(kubelet.registrations, 1);
 }
 
-TEST_F(KubeletFaceTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_socket) {
+TEST_F(PoolPublisherTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_socket) {
   const auto folder = folder_ / "kubelet/device-plugins";
-  auto& face = started(folder);
+  auto& publisher = started(folder);
   const auto enrolled = [&] { return metric("railhead_kubelet_enrolled") == 1; };
-  const auto alone = [&] { return face.readiness().text.find("none") != std::string::npos; };
+  const auto alone = [&] { return publisher.readiness().text.find("none") != std::string::npos; };
   EXPECT_TRUE(alone());
   std::filesystem::create_directories(folder);
   auto kubelet = std::make_unique<kubelet::test::FakeKubelet>(folder);
@@ -195,18 +200,18 @@ TEST_F(KubeletFaceTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_sock
   EXPECT_TRUE(until([&] { return metric("railhead_kubelet_registrations_total") == 5; }));
 }
 
-TEST_F(KubeletFaceTest, specs_are_there_for_containers_that_were_allocated_by_an_earlier_agent) {
-  auto& face = started(folder_.path().string());
+TEST_F(PoolPublisherTest, specs_are_there_for_containers_that_were_allocated_by_an_earlier_agent) {
+  auto& publisher = started(folder_.path().string());
   EXPECT_THAT(file_text(spec_), HasSubstr("\"rdma.io:hca\""));
-  face.stop();
+  publisher.stop();
   EXPECT_TRUE(std::filesystem::exists(spec_));
 }
 
-TEST_F(KubeletFaceTest, who_stands_by_leaves_the_files_to_the_agent_that_holds_the_registration) {
+TEST_F(PoolPublisherTest, who_stands_by_leaves_the_files_to_the_agent_that_holds_the_registration) {
   const auto other = FileLock::try_take((folder_.path() / "railhead.lock").string());
   ASSERT_TRUE(other && *other);
-  auto& face = started(folder_.path().string());
-  face.stop();
+  auto& publisher = started(folder_.path().string());
+  publisher.stop();
   EXPECT_FALSE(std::filesystem::exists(cdi_));
 }
 

@@ -2,37 +2,33 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include <boost/asio/io_context.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "agent/kubelet_options.h"
 #include "agent/pool_resource.h"
+#include "agent/service.h"
 #include "kubelet/registrar.h"
-#include "loop/mailbox.h"
 #include "loop/watch_loop.h"
 
 namespace railhead {
 
-/// Whether a face does what it is for, in words for /readyz.
-struct Readiness {
-  bool ready = false;
-  std::string text;
-};
-
-/// The agent's side of the kubelet: each pool of the machine is a resource there, kept known and up
-/// to date. A pool that the configuration takes away is told as zero devices and then withdrawn.
-class KubeletFace {
+/// Publishes the pools: each is a resource of the kubelet, kept known and up to date. A pool that
+/// the configuration takes away is published with zero devices and then withdrawn. Lives on the
+/// kubelet thread: it touches the kubelet's folders, and files of allocations.
+class PoolPublisher {
  public:
-  KubeletFace(KubeletFaceOptions options, PoolResource::Gate gate, boost::asio::io_context& loop,
-              Mailbox& mailbox, Machine& machine, Clock& clock, Log& log, MetricRegistry& metrics);
-  KubeletFace(const KubeletFace&) = delete;
-  KubeletFace& operator=(const KubeletFace&) = delete;
-  ~KubeletFace() = default;
+  PoolPublisher(Context context, KubeletOptions options, const TableFeed& tables,
+                const RuntimeLink& runtime);
+  PoolPublisher(const PoolPublisher&) = delete;
+  PoolPublisher& operator=(const PoolPublisher&) = delete;
+  ~PoolPublisher();
 
   void start();
   /// Withdraws everything; the kubelet sees the sockets close. Idempotent.
@@ -43,9 +39,11 @@ class KubeletFace {
   void look();
 
   /// Ready: everything is enrolled, or another agent holds the registration, or there is no kubelet
-  /// (nobody to tell: a node's first agent may be there before its kubelet).
+  /// (a node's first agent may be there before its kubelet).
   [[nodiscard]] Readiness readiness() const;
-  void publish_metrics();
+
+  /// Calls `changed` whenever readiness() may say something else.
+  void on_change(std::function<void()> changed) { readiness_changed_ = std::move(changed); }
 
  private:
   /// A pool that the kubelet knows of.
@@ -69,17 +67,17 @@ class KubeletFace {
   void changed(const kubelet::ResourceStatus& status);
   [[nodiscard]] std::string why_empty(std::size_t pool) const;
 
-  KubeletFaceOptions options_;
-  PoolResource::Gate gate_;
-  boost::asio::io_context& loop_;
-  Machine& machine_;
-  Clock& clock_;
-  Log& log_;
-  MetricRegistry& metrics_;
-  Mailbox& mailbox_;
+  void publish_metrics(const kubelet::ResourceStatus& status);
+
+  Context context_;
+  KubeletOptions options_;
+  const TableFeed& tables_;
+  const RuntimeLink& runtime_;
+  std::function<void()> readiness_changed_;
   boost::asio::steady_timer timer_;
   HandOutFiles files_;
   std::vector<Offer> offers_;
+  std::map<std::string, LogFields> logged_;  ///< by resource
   std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the offers
   std::optional<WatchLoop> folders_;
   std::shared_ptr<const DecisionTable> published_;

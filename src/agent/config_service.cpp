@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/config_service.h"
+
+#include <utility>
+
+namespace railhead {
+
+ConfigService::ConfigService(Context context, ConfigReader reader, ConfigFollower::Take take)
+    : context_(context),
+      reader_(std::move(reader)),
+      take_(std::move(take)) {}
+
+ConfigService::~ConfigService() = default;
+
+Status ConfigService::start() {
+  follower_ = TRY(Hosted<ConfigFollower>::start("config", [this](LoopThread& thread) {
+    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    // There, by the mailbox of the deciding thread, and back by that of this one.
+    auto take = [this, &home = context_.mailbox, &back = thread.mailbox()](
+                    Config config, ConfigFollower::Done done) {
+      home.post([this, &back, config = std::move(config), done = std::move(done)] {
+        take_(config, [&back, done](Result<ConfigNews> news) {
+          back.post([done, news = std::move(news)] { done(news); });
+        });
+      });
+    };
+    auto follower = std::make_unique<ConfigFollower>(there, std::move(reader_), std::move(take));
+    follower->start();
+    return follower;
+  }));
+  return {};
+}
+
+bool ConfigService::stop(std::chrono::milliseconds patience) {
+  return !follower_ || follower_->end(patience);
+}
+
+}  // namespace railhead

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "agent/config_follower.h"
+#include "agent/context.h"
+#include "agent/service.h"
+#include "loop/hosted.h"
+
+namespace railhead {
+
+/// The configuration's service: a ConfigFollower on a thread of its own, since a volume may hang.
+class ConfigService final : public Service {
+ public:
+  /// `take` is called on the deciding thread, and calls back there.
+  ConfigService(Context context, ConfigReader reader, ConfigFollower::Take take);
+  ~ConfigService() override;
+
+  Status start() override;
+  bool stop(std::chrono::milliseconds patience) override;
+
+ private:
+  Context context_;
+  ConfigReader reader_;
+  ConfigFollower::Take take_;
+  std::unique_ptr<Hosted<ConfigFollower>> follower_;
+};
+
+}  // namespace railhead

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+
+#include "agent/log.h"
+#include "host/clock.h"
+#include "loop/mailbox.h"
+#include "metrics/registry.h"
+
+namespace railhead {
+
+/// Where a part of the agent runs, and what every part is given. `loop` and `mailbox` are its own
+/// thread's; clock, log and metrics may be used from any thread.
+struct Context {
+  boost::asio::io_context& loop;
+  Mailbox& mailbox;
+  Clock& clock;
+  Log& log;
+  MetricRegistry& metrics;
+};
+
+}  // namespace railhead

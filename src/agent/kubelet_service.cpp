@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/kubelet_service.h"
+
+#include <utility>
+
+namespace railhead {
+
+KubeletService::KubeletService(Context context, KubeletOptions options, TableFeed& tables,
+                               const RuntimeLink& runtime)
+    : context_(context),
+      options_(std::move(options)),
+      tables_(tables),
+      runtime_(runtime) {}
+
+KubeletService::~KubeletService() = default;
+
+Status KubeletService::start() {
+  publisher_ = TRY(Hosted<PoolPublisher>::start("kubelet", [this](LoopThread& thread) {
+    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    auto publisher = std::make_unique<PoolPublisher>(there, options_, tables_, runtime_);
+    publisher->on_change([this, now = publisher.get()] { readiness_.set(now->readiness()); });
+    publisher->start();
+    tables_.follow(thread.mailbox(), [now = publisher.get()] { now->look(); });
+    return publisher;
+  }));
+  return {};
+}
+
+bool KubeletService::stop(std::chrono::milliseconds patience) {
+  return !publisher_ || publisher_->end(patience);
+}
+
+}  // namespace railhead

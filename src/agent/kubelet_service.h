@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "agent/context.h"
+#include "agent/kubelet_options.h"
+#include "agent/pool_publisher.h"
+#include "agent/service.h"
+#include "loop/hosted.h"
+#include "loop/shared.h"
+
+namespace railhead {
+
+/// The kubelet's service: a PoolPublisher on a thread of its own, since the kubelet's folders and
+/// the files of allocations may wait.
+class KubeletService final : public Service {
+ public:
+  KubeletService(Context context, KubeletOptions options, TableFeed& tables,
+                 const RuntimeLink& runtime);
+  ~KubeletService() override;
+
+  Status start() override;
+
+  [[nodiscard]] Readiness readiness() const override { return readiness_.get(); }
+
+  bool stop(std::chrono::milliseconds patience) override;
+
+ private:
+  Context context_;
+  KubeletOptions options_;
+  TableFeed& tables_;
+  const RuntimeLink& runtime_;
+  Shared<Readiness> readiness_{{false, "kubelet: starting"}};
+  std::unique_ptr<Hosted<PoolPublisher>> publisher_;
+};
+
+}  // namespace railhead

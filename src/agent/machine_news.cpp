@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/machine_news.h"
+
+#include <map>
+#include <string>
+
+namespace railhead {
+namespace {
+
+std::string usable_text(const Usability& usability) {
+  return usability.usable ? "usable" : "not usable: " + usability.reason;
+}
+
+}  // namespace
+
+void publish_machine(const DecisionTable& table, MetricRegistry& metrics) {
+  metrics.set("railhead_node_gpus", static_cast<double>(table.node().gpus.size()));
+  metrics.set("railhead_node_problems", static_cast<double>(table.node().problems.size()));
+  const Topology& topology = table.topology();
+  metrics.clear("railhead_topology_info");
+  metrics.set("railhead_topology_info", 1,
+              {{"source", std::string(to_string(topology.source))},
+               {"confidence", std::string(to_string(topology.confidence))},
+               {"origin", topology.origin}});
+  metrics.clear("railhead_node_nics");
+  metrics.clear("railhead_nic_usable");
+  for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
+    const bool usable = table.usable()[n].usable;
+    const Labels kind{{"role", std::string(to_string(table.deal().roles[n].role))},
+                      {"usable", usable ? "true" : "false"}};
+    metrics.set("railhead_node_nics", metrics.value("railhead_node_nics", kind) + 1, kind);
+    metrics.set("railhead_nic_usable", usable ? 1 : 0, {{"nic", table.node().nics[n].name}});
+  }
+}
+
+void log_machine(const DecisionTable* before, const DecisionTable& now, std::string_view cause,
+                 Log& log) {
+  log.write(LogLevel::info, "node read",
+            {{"cause", std::string(cause)},
+             {"gpus", std::to_string(now.node().gpus.size())},
+             {"nics", std::to_string(now.node().nics.size())},
+             {"problems", std::to_string(now.node().problems.size())},
+             {"topology", std::string(to_string(now.topology().source))},
+             {"origin", now.topology().origin},
+             {"confidence", std::string(to_string(now.topology().confidence))}});
+  std::map<std::string, std::string> was;
+  if (before != nullptr) {
+    for (std::size_t n = 0; n < before->node().nics.size(); ++n) {
+      was[before->node().nics[n].name] = usable_text(before->usable()[n]);
+    }
+  }
+  for (std::size_t n = 0; n < now.node().nics.size(); ++n) {
+    const auto& name = now.node().nics[n].name;
+    const auto is = usable_text(now.usable()[n]);
+    const auto at = was.find(name);
+    const bool same = at != was.end() && at->second == is;
+    if (at != was.end()) was.erase(at);
+    if (same) continue;
+    const bool compute = now.deal().roles[n].role == Role::compute;
+    log.write(!now.usable()[n].usable && compute ? LogLevel::warn : LogLevel::info, "nic",
+              {{"nic", name},
+               {"role", std::string(to_string(now.deal().roles[n].role))},
+               {"why", now.deal().roles[n].reason},
+               {"state", is}});
+  }
+  for (const auto& [name, state] : was) log.write(LogLevel::warn, "nic gone", {{"nic", name}});
+  for (const auto& problem : now.node().problems) {
+    log.write(LogLevel::warn, "node problem", {{"path", problem.path}, {"what", problem.what}});
+  }
+  for (const auto& warning : now.topology().warnings) {
+    log.write(LogLevel::warn, "topology", {{"what", warning}});
+  }
+  for (const auto& conflict : now.pools().conflicts) {
+    log.write(LogLevel::error, "pools", {{"what", conflict}});
+  }
+  for (const auto& warning : now.deal().warnings) {
+    log.write(LogLevel::warn, "deal", {{"what", warning}});
+  }
+}
+
+}  // namespace railhead

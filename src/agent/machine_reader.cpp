@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/machine_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace railhead {
+namespace {
+
+constexpr std::chrono::steady_clock::duration kLongestPause = std::chrono::seconds(1);
+/// Of a reading's time, so that readings take a fifth of the whole.
+constexpr int kPauseOfReading = 4;
+
+}  // namespace
+
+MachineReader::MachineReader(Context context, Links links, MachineSource source,
+                             MachineSettings settings, ReadTimes times)
+    : context_(context),
+      links_(links),
+      machine_(std::move(source), std::move(settings), context.clock, context.log, context.metrics),
+      times_(times),
+      pause_(context.loop),
+      rescan_(context.loop),
+      port_check_(context.loop) {}
+
+MachineReader::~MachineReader() = default;
+
+void MachineReader::tell(std::function<void(Owner&)> what) {
+  links_.owners_mailbox.post([what = std::move(what), owner = &links_.owner] { what(*owner); });
+}
+
+void MachineReader::start() {
+  auto first = machine_.read("start");
+  if (first && !machine_.table()->pools().conflicts.empty()) {
+    first = Error{ErrorCode::malformed, machine_.table()->pools().conflicts.front()};
+  }
+  auto events = DescriptorSet::open();
+  if (first && !events) first = events.error();
+  if (!first) return tell([first](Owner& owner) { owner.started(first, nullptr); });
+  events_ = std::move(events).value();
+  events_->add(machine_.descriptors());
+  publish();
+  tell([events = events_.get()](Owner& owner) { owner.started({}, events); });
+  schedule_rescan();
+  schedule_port_check();
+}
+
+void MachineReader::publish() {
+  const auto& table = machine_.table();
+  if (table != links_.tables.latest()) links_.tables.publish(table);
+}
+
+void MachineReader::conclude(const Status& done) {
+  if (!done) {
+    context_.log.write(LogLevel::error, "node not read", {{"error", done.error().message}});
+  }
+  publish();
+}
+
+void MachineReader::fulfil(std::string_view cause) {
+  if (cause != kEvent) cause_ = cause;
+  if (waits_ || fulfilled_ == links_.wishes.load()) return;
+  const auto now = context_.clock.now();
+  if (now >= not_before_) return read_for_wishes();
+  waits_ = true;
+  pause_.expires_after(not_before_ - now);
+  pause_.async_wait([this](const auto& failure) {
+    if (failure) return;
+    waits_ = false;
+    read_for_wishes();
+  });
+}
+
+void MachineReader::read_for_wishes() {
+  const auto wish = links_.wishes.load();
+  const auto start = context_.clock.now();
+  const bool changed = machine_.drain();
+  tell([](Owner& owner) { owner.drained(); });
+  const auto cause = std::exchange(cause_, kEvent);
+  if (changed || cause != kEvent) conclude(machine_.read(cause));
+  fulfilled_ = wish;
+  tell([wish](Owner& owner) { owner.fulfilled(wish); });
+  const auto end = context_.clock.now();
+  not_before_ = end + std::min((end - start) * kPauseOfReading, kLongestPause);
+}
+
+void MachineReader::schedule_rescan() {
+  rescan_.expires_after(times_.rescan);
+  rescan_.async_wait([this](const auto& failure) {
+    if (failure) return;
+    conclude(machine_.read("timer"));
+    schedule_rescan();
+  });
+}
+
+/// Of ports that go down and come up without an event.
+void MachineReader::schedule_port_check() {
+  port_check_.cancel();
+  if (times_.port_check.count() == 0) return;
+  port_check_.expires_after(times_.port_check);
+  port_check_.async_wait([this](const auto& failure) {
+    if (failure) return;
+    conclude(machine_.look_at_ports());
+    schedule_port_check();
+  });
+}
+
+void MachineReader::reconfigure(MachineSettings settings, ReadTimes times,
+                                std::function<void(Status)> done_at_owner) {
+  auto done = machine_.reconfigure(std::move(settings));
+  if (done) {
+    times_ = times;
+    publish();
+    schedule_rescan();
+    schedule_port_check();
+  }
+  links_.owners_mailbox.post(
+      [done = std::move(done), answer = std::move(done_at_owner)] { answer(done); });
+}
+
+}  // namespace railhead

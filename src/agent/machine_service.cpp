@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/machine_service.h"
+
+#include <utility>
+
+namespace railhead {
+
+using boost::asio::posix::stream_descriptor;
+
+struct MachineService::Waiter {
+  std::uint64_t wish;
+  std::function<void(bool)> done;
+  boost::asio::steady_timer timer;
+};
+
+MachineService::MachineService(Context context, TableFeed& tables, MachineSource source,
+                               MachineSettings settings, ReadTimes times,
+                               std::function<void(const Status&)> started)
+    : context_(context),
+      tables_(tables),
+      source_(std::move(source)),
+      settings_(std::move(settings)),
+      times_(times),
+      started_(std::move(started)) {}
+
+MachineService::~MachineService() = default;
+
+Status MachineService::start() {
+  reader_ = TRY(Hosted<MachineReader>::start("reader", [this](LoopThread& thread) {
+    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    return std::make_unique<MachineReader>(
+        there, MachineReader::Links{tables_, wishes_, *this, context_.mailbox}, std::move(source_),
+        std::move(settings_), times_);
+  }));
+  reader_->use([](MachineReader& reader) { reader.start(); });
+  return {};
+}
+
+bool MachineService::stop(std::chrono::milliseconds patience) {
+  waiters_.clear();
+  if (event_) event_->release();
+  event_.reset();
+  return !reader_ || reader_->end(patience);
+}
+
+void MachineService::started(const Status& first, const DescriptorSet* events) {
+  if (first) {
+    take_table();
+    events_ = events;
+    event_.emplace(context_.loop, events->descriptor());
+    await_event();
+  }
+  started_(first);
+}
+
+Readiness MachineService::readiness() const {
+  if (!table_) return {false, "node: not read yet"};
+  return {};
+}
+
+void MachineService::take_table() {
+  table_ = tables_.latest();
+}
+
+void MachineService::await_event() {
+  event_->async_wait(stream_descriptor::wait_read, [this](const auto& failure) {
+    if (!failure) look_again(MachineReader::kEvent);
+  });
+}
+
+void MachineService::look_again(std::string_view cause) {
+  ++wishes_;
+  reader_->use([cause](MachineReader& reader) { reader.fulfil(cause); });
+}
+
+void MachineService::drained() {
+  if (event_) await_event();
+}
+
+void MachineService::fulfilled(std::uint64_t wish) {
+  fulfilled_ = wish;
+  is_late_ = false;
+  take_table();
+  // An event that came since would be seen only at the next turn of the loop, after requests that
+  // wait in this one.
+  if (events_ != nullptr && events_->is_ready()) look_again(MachineReader::kEvent);
+  for (auto at = waiters_.begin(); at != waiters_.end();) {
+    const auto waiter = at++;
+    if (waiter->wish > wish) continue;
+    auto done = std::move(waiter->done);
+    waiters_.erase(waiter);
+    done(true);
+  }
+}
+
+bool MachineService::is_behind() {
+  return fulfilled_ != wishes_.load() && !is_late_;
+}
+
+void MachineService::wait(std::chrono::milliseconds patience, std::function<void(bool)> done) {
+  auto& waiter = waiters_.emplace_back(
+      Waiter{wishes_.load(), std::move(done), boost::asio::steady_timer(context_.loop, patience)});
+  waiter.timer.async_wait([this, &waiter](const auto& failure) {
+    if (!failure) give_up(waiter);
+  });
+}
+
+void MachineService::give_up(Waiter& waiter) {
+  is_late_ = true;
+  auto done = std::move(waiter.done);
+  waiters_.remove_if([&](const Waiter& one) { return &one == &waiter; });
+  done(false);
+}
+
+void MachineService::reconfigure(MachineSettings settings, ReadTimes times,
+                                 std::function<void(Status)> done) {
+  auto shared = std::make_shared<MachineSettings>(std::move(settings));
+  reader_->use([this, shared, times, done = std::move(done)](MachineReader& reader) {
+    reader.reconfigure(std::move(*shared), times, [this, done](const Status& outcome) {
+      take_table();
+      done(outcome);
+    });
+  });
+}
+
+}  // namespace railhead

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "inject/decide.h"
+
+namespace railhead {
+
+/// The machine as the deciding thread may use it: finished tables, and a bounded wait for a fresher
+/// one.
+class MachineTables {
+ public:
+  MachineTables() = default;
+  MachineTables(const MachineTables&) = delete;
+  MachineTables& operator=(const MachineTables&) = delete;
+  virtual ~MachineTables() = default;
+
+  [[nodiscard]] virtual std::shared_ptr<const DecisionTable> table() const = 0;
+
+  /// Something changed that the table may not have yet, and a fresher one can be waited for. Where
+  /// the last wait was in vain the machine hangs, and it is no use to wait again until it is read.
+  [[nodiscard]] virtual bool is_behind() = 0;
+
+  /// Asks for a reading of what nothing told of. `cause` is a literal, for metrics and the log.
+  virtual void look_again(std::string_view cause) = 0;
+
+  /// Calls `done` once: true when all that had changed by now is in the table, false where that
+  /// took longer than `patience`.
+  virtual void wait(std::chrono::milliseconds patience, std::function<void(bool fresh)> done) = 0;
+};
+
+}  // namespace railhead

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "affinity/affinity.h"
+#include "agent/kubelet_options.h"
+#include "agent/machine_reader.h"
+#include "agent/pods_monitor.h"
+#include "base/result.h"
+#include "config/config.h"
+#include "host/host.h"
+#include "inject/decide.h"
+#include "node/node.h"
+#include "nri/session.h"
+#include "pools/parse_pools.h"
+#include "topology/nccl_topology.h"
+
+namespace railhead {
+
+/// Where a machine is read from: a snapshot file if one is named, else a directory tree.
+struct MachineOrigin {
+  std::string root = "/";
+  std::string snapshot;
+};
+
+/// Opens it; the error names the directory, or the file and line.
+Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin);
+
+/// Fails with ErrorCode::usage where a topology file is named, too, which is no such machine.
+Result<MachineOrigin> machine_origin(const Config& config);
+
+/// The topology file that stands for the machine (host.ncclTopo); absent where none is named. Fails
+/// with ErrorCode::usage where a snapshot is named, too.
+Result<std::optional<NcclTopology>> machine_file(const Config& config);
+
+InjectionPolicy injection_policy(const Config& config);
+/// The kubelet's folders as they are now; absent where devicePlugin.enabled is false. Fails where
+/// nodes should be handed out by NRI while that is off.
+Result<std::optional<KubeletOptions>> kubelet_options(const Config& config);
+/// Every resource that the configuration names, or the default one.
+Result<PoolSpecs> pool_specs(const Config& config);
+/// `roles:` as the affinity rule understands it; an error names file, line and column.
+Result<std::vector<RoleOverride>> role_overrides(const Config& config);
+
+/// The topology file of this name (topology.file) as it is now; absent where the name is empty.
+/// Fails, naming it, where it cannot be read.
+Result<std::optional<TextFile>> read_topology_file(const std::string& path);
+
+/// The same, parsed; fails, naming file and line, where it is none.
+Result<std::optional<NcclTopology>> operator_topology(const Config& config);
+
+PodsOptions pods_options(const Config& config);
+ReadTimes read_times(const Config& config);
+nri::SessionOptions session_options(const Config& config);
+
+/// What decisions are made by, of a configuration that can be used, and what it should be warned
+/// of.
+struct Policies {
+  MachineSettings settings;
+  std::vector<std::string> warnings;
+};
+
+/// Fails where the configuration cannot be used, naming file, line and column.
+Result<Policies> policies_of(const Config& config);
+
+}  // namespace railhead

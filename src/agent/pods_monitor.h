@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "agent/context.h"
+#include "agent/holders.h"
+#include "agent/table_feed.h"
+#include "host/host.h"
+#include "loop/shared.h"
+#include "proof/ledger.h"
+#include "proof/pods.h"
+#include "usage/usage.h"
+
+namespace railhead {
+
+struct PodsOptions {
+  std::chrono::seconds every{15};
+  std::string node_name;  ///< for people; empty: the machine's own
+  ProofOptions proof;
+  UsageOptions usage;
+};
+
+/// Says all the time which containers use RDMA: looks now and then, and shows it by metrics, by a
+/// page, and by a log line when a container turns out to have fallen back to TCP. Lives on the
+/// usage thread: listing thousands of queue pairs asks the NIC's firmware about each.
+class PodsMonitor {
+ public:
+  /// Opens the machine anew for each look.
+  using Open = std::function<Result<std::unique_ptr<Host>>()>;
+
+  /// `page` is the last look as a Pods document.
+  PodsMonitor(Context context, PodsOptions options, Open open, const TableFeed& tables,
+              ContainerBook& book, Shared<std::string>& page);
+
+  /// Looks now, and whenever it is time.
+  void start();
+
+  /// From now on; see ProofOptions.
+  void ignore(std::vector<std::string> patterns) { options_.proof.ignore = std::move(patterns); }
+
+  /// What one look says. For start()'s timer, and for tests.
+  void take(Result<Usage> usage);
+
+ private:
+  void look();
+  void publish(const PodsView& view);
+  void log_changes(const PodsView& view, const PodLedger::Changes& changes);
+  void log_blind_spots(const PodsView& view);
+  void forget(const PodLedger::Changes& changes);
+
+  Context context_;
+  PodsOptions options_;
+  Open open_;
+  const TableFeed& tables_;
+  ContainerBook& book_;
+  Shared<std::string>& page_;
+  boost::asio::steady_timer timer_;
+  std::optional<Usage> before_;
+  PodLedger ledger_;
+  std::set<std::string> logged_;  ///< warnings
+};
+
+}  // namespace railhead

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/pods_service.h"
+
+#include <utility>
+
+namespace railhead {
+
+PodsService::PodsService(Context context, PodsOptions options, PodsMonitor::Open open,
+                         const TableFeed& tables, ContainerBook& book)
+    : context_(context),
+      options_(std::move(options)),
+      open_(std::move(open)),
+      tables_(tables),
+      book_(book) {}
+
+PodsService::~PodsService() = default;
+
+Status PodsService::start() {
+  monitor_ = TRY(Hosted<PodsMonitor>::start("usage", [this](LoopThread& thread) {
+    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    auto monitor = std::make_unique<PodsMonitor>(there, options_, open_, tables_, book_, page_);
+    monitor->start();
+    return monitor;
+  }));
+  return {};
+}
+
+void PodsService::reconfigure(const Config& config) {
+  if (!monitor_) return;
+  monitor_->use(
+      [patterns = config.list("pods.ignore")](PodsMonitor& monitor) { monitor.ignore(patterns); });
+}
+
+bool PodsService::stop(std::chrono::milliseconds patience) {
+  return !monitor_ || monitor_->end(patience);
+}
+
+}  // namespace railhead

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/result.h"
+#include "config/config.h"
+
+namespace railhead {
+
+/// Whether a service does what it is for, in words for /readyz.
+struct Readiness {
+  bool ready = true;
+  std::string text;  ///< "nri: connected"; "": nothing to say
+};
+
+/// One part of the agent. Its functions are called on the deciding thread, and none of them waits
+/// but stop(). What may wait lives on a thread of the service's own.
+class Service {
+ public:
+  Service() = default;
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+  virtual ~Service() = default;
+
+  /// Fails where the agent cannot run without it.
+  virtual Status start() = 0;
+
+  /// Another configuration is in force, which was found good before.
+  virtual void reconfigure(const Config& /*config*/) {}
+
+  [[nodiscard]] virtual Readiness readiness() const { return {}; }
+
+  /// Brings the metrics up to date that are not kept so all the time.
+  virtual void publish() {}
+
+  /// Ends it, once. False where its thread still waits for the machine after `patience`: it is left
+  /// behind, and what it uses must stay.
+  virtual bool stop(std::chrono::milliseconds patience) = 0;
+};
+
+}  // namespace railhead

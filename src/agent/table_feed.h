@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "inject/decide.h"
+#include "loop/mailbox.h"
+
+namespace railhead {
+
+/// The newest table of the machine, for all threads.
+class TableFeed {
+ public:
+  using Table = std::shared_ptr<const DecisionTable>;
+
+  /// Null before the first reading.
+  [[nodiscard]] Table latest() const {
+    const std::lock_guard lock(mutex_);
+    return latest_;
+  }
+
+  /// `changed` is called on the mailbox's thread after each new table. Both have to live as long as
+  /// tables are published.
+  void follow(Mailbox& mailbox, std::function<void()> changed) {
+    const std::lock_guard lock(mutex_);
+    followers_.emplace_back(&mailbox, std::move(changed));
+  }
+
+  /// No follower is called from here on, but for what is in its mailbox already.
+  void close() {
+    const std::lock_guard lock(mutex_);
+    followers_.clear();
+  }
+
+  void publish(Table table) {
+    std::vector<std::pair<Mailbox*, std::function<void()>>> followers;
+    {
+      const std::lock_guard lock(mutex_);
+      latest_ = std::move(table);
+      followers = followers_;
+    }
+    for (auto& [mailbox, changed] : followers) mailbox->post(changed);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  Table latest_;
+  std::vector<std::pair<Mailbox*, std::function<void()>>> followers_;
+};
+
+}  // namespace railhead

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/mounts.h"
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+struct Mount {
+  std::string_view id;
+  std::string_view parent;
+  std::string_view device;
+  std::string root;
+  std::string point;
+};
+
+/// The kernel writes space, tab, newline and backslash as three octal digits.
+std::string unescaped(std::string_view text) {
+  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
+        is_octal(text[i + 3])) {
+      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
+                               (text[i + 3] - '0'));
+      i += 3;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+/// Whether `path` is the folder or below it.
+bool covers(std::string_view folder, std::string_view path) {
+  if (folder == "/") return true;
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+Result<std::vector<Mount>> mounts_that_cover(std::string_view mountinfo, std::string_view path) {
+  std::vector<Mount> mounts;
+  for (const auto line : split(mountinfo, '\n')) {
+    if (line.empty()) continue;
+    const auto words = split_words(line);
+    if (words.size() < 6) {
+      return Error{ErrorCode::malformed, "mountinfo: " + quoted(line, 128) + " is no mount"};
+    }
+    auto point = unescaped(words[4]);
+    if (!covers(point, path)) continue;
+    mounts.push_back({words[0], words[1], words[2], unescaped(words[3]), std::move(point)});
+  }
+  return mounts;
+}
+
+/// The mount that the walk along the path meets next: of those that are mounted on this one the
+/// first. A mount below it that is older is hidden.
+const Mount* next_mount(const std::vector<Mount>& mounts, const Mount& at) {
+  const Mount* next = nullptr;
+  for (const auto& mount : mounts) {
+    if (mount.parent != at.id || &mount == &at) continue;
+    if (next == nullptr || mount.point.size() < next->point.size()) next = &mount;
+  }
+  return next;
+}
+
+const Mount* first_mount(const std::vector<Mount>& mounts) {
+  std::unordered_set<std::string_view> ids;
+  for (const auto& mount : mounts) ids.insert(mount.id);
+  const auto at = std::find_if(mounts.begin(), mounts.end(), [&](const Mount& mount) {
+    return mount.point == "/" && (!ids.contains(mount.parent) || mount.parent == mount.id);
+  });
+  return at == mounts.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::string_view path) {
+  const auto mounts = TRY(mounts_that_cover(mountinfo, path));
+  const Mount* at = first_mount(mounts);
+  if (at == nullptr) return std::optional<FilePlace>();
+  // Each step leads to another mount; a list that goes in circles is not the kernel's.
+  for (std::size_t steps = 0; steps < mounts.size(); ++steps) {
+    const Mount* next = next_mount(mounts, *at);
+    if (next == nullptr) break;
+    at = next;
+  }
+  const auto below = at->point == "/" ? path : path.substr(at->point.size());
+  return std::optional(
+      FilePlace{std::string(at->device), (at->root == "/" ? "" : at->root) + std::string(below)});
+}
+
+}  // namespace railhead

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace railhead {
+
+/// Where a path leads to: a file system, and a path inside it. Two processes that see different
+/// mounts mean the same file by a path exactly where this is the same.
+struct FilePlace {
+  std::string device;  ///< "0:25", as the kernel numbers the file system
+  std::string path;    ///< inside the file system, such as "/railhead/topology.xml"
+
+  friend bool operator==(const FilePlace&, const FilePlace&) = default;
+};
+
+/// By the mounts of a process, /proc/PID/mountinfo. Unlike /proc/PID/root that needs no privilege.
+/// `path` is absolute and without links. Absent where no mount covers it; fails on a line that is
+/// none. Source: Linux fs/proc_namespace.c, show_mountinfo(); proc(5).
+Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::string_view path);
+
+}  // namespace railhead

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "agent/machine_tables.h"
+
+namespace railhead::test {
+
+/// A machine that is as it is, and known.
+class FixedTables final : public MachineTables {
+ public:
+  explicit FixedTables(Node node, InjectionPolicy policy = {})
+      : table_(std::make_shared<const DecisionTable>(std::move(node), std::vector<RoleOverride>(),
+                                                     std::move(policy))) {}
+
+  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override { return table_; }
+
+  [[nodiscard]] bool is_behind() override { return false; }
+
+  void look_again(std::string_view /*cause*/) override {}
+
+  void wait(std::chrono::milliseconds /*patience*/, std::function<void(bool)> done) override {
+    done(true);
+  }
+
+ private:
+  std::shared_ptr<const DecisionTable> table_;
+};
+
+}  // namespace railhead::test

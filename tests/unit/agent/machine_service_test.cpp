@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/machine_service.h"
+
+#include <gmock/gmock.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "agent/metric_list.h"
+#include "host/directory_host.h"
+#include "loop/mail_loop.h"
+#include "unit/host/temporary_directory.h"
+
+namespace railhead::test {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+/// Readings stop here while it is closed, as in a driver that hangs.
+class Door {
+ public:
+  void close() { set(false); }
+
+  void open() { set(true); }
+
+  void pass() {
+    std::unique_lock lock(mutex_);
+    ++arrived_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return open_; });
+  }
+
+  /// Somebody has come to the door since `before` did.
+  void await_arrival(int before) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return arrived_ > before; });
+  }
+
+  int arrived() {
+    const std::lock_guard lock(mutex_);
+    return arrived_;
+  }
+
+ private:
+  void set(bool open) {
+    const std::lock_guard lock(mutex_);
+    open_ = open;
+    changed_.notify_all();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = true;
+  int arrived_ = 0;
+};
+
+class MachineServiceTest : public testing::Test {
+ protected:
+  MachineServiceTest() {
+    fs::create_directories(root_.path() / "sys/class/infiniband");
+    MachineSource source;
+    source.open = [this] {
+      door_.pass();
+      return DirectoryHost::open(root_.path());
+    };
+    source.watch = Watch::open(root_.path()).value();
+    service_.emplace(Context{loop_, mail_.box(), clock_, log_, metrics_}, tables_,
+                     std::move(source), MachineSettings{}, ReadTimes{3600s, 0s},
+                     [this](const Status& first) { first_ = first; });
+    EXPECT_TRUE(service_->start());
+    EXPECT_TRUE(until([this] { return first_.has_value(); }));
+    EXPECT_TRUE(*first_);
+  }
+
+  ~MachineServiceTest() override {
+    door_.open();
+    tables_.close();
+    EXPECT_TRUE(service_->stop(60s));
+  }
+
+  bool until(const std::function<bool()>& so) {
+    while (!so()) {
+      if (loop_.run_one_for(30s) == 0) return false;
+    }
+    return true;
+  }
+
+  void plug(const std::string& nic) const {
+    fs::create_directories(root_.path() / "sys/class/infiniband" / nic / "ports/1");
+  }
+
+  [[nodiscard]] std::size_t nics() const { return service_->table()->node().nics.size(); }
+
+  /// What a hook would decide by, and whether it was the freshest.
+  std::pair<std::size_t, bool> hook(std::chrono::milliseconds patience) {
+    std::optional<bool> answer;
+    service_->wait(patience, [&](bool fresh) { answer = fresh; });
+    EXPECT_TRUE(until([&] { return answer.has_value(); }));
+    return {nics(), answer.value_or(false)};
+  }
+
+  boost::asio::io_context loop_;
+  MailLoop mail_{Mailbox::open().value(), loop_};
+  TemporaryDirectory root_;
+  Door door_;
+  SystemClock clock_;
+  Log log_{LogLevel::error, LogFormat::text};
+  MetricRegistry metrics_{metric_list()};
+  TableFeed tables_;
+  std::optional<Status> first_;
+  std::optional<MachineService> service_;
+};
+
+TEST_F(MachineServiceTest, a_hook_waits_for_what_has_just_been_plugged_in) {
+  EXPECT_EQ(nics(), 0U);
+  EXPECT_FALSE(service_->is_behind());
+  plug("rxe0");
+  ASSERT_TRUE(until([this] { return service_->is_behind(); }));
+  EXPECT_EQ(hook(60s), std::pair(std::size_t{1}, true));
+  EXPECT_FALSE(service_->is_behind());
+}
+
+TEST_F(MachineServiceTest, a_driver_that_hangs_costs_one_wait_and_no_more) {
+  door_.close();
+  const int before = door_.arrived();
+  plug("rxe0");
+  ASSERT_TRUE(until([this] { return service_->is_behind(); }));
+  door_.await_arrival(before);
+  EXPECT_EQ(hook(1ms), std::pair(std::size_t{0}, false));
+  EXPECT_FALSE(service_->is_behind()) << "no use to wait again";
+  door_.open();
+  EXPECT_TRUE(until([this] { return nics() == 1; }));
+  plug("rxe1");
+  ASSERT_TRUE(until([this] { return service_->is_behind(); }));
+  EXPECT_EQ(hook(60s), std::pair(std::size_t{2}, true));
+}
+
+TEST_F(MachineServiceTest, a_reading_that_a_timer_wanted_holds_up_nobody) {
+  door_.close();
+  const int before = door_.arrived();
+  service_->look_again("timer");
+  door_.await_arrival(before);
+  door_.open();
+  EXPECT_TRUE(hook(60s).second);
+}
+
+TEST_F(MachineServiceTest, what_comes_during_a_reading_is_read_after_it) {
+  door_.close();
+  const int before = door_.arrived();
+  plug("rxe0");
+  ASSERT_TRUE(until([this] { return service_->is_behind(); }));
+  door_.await_arrival(before);
+  plug("rxe1");
+  door_.open();
+  EXPECT_TRUE(until([this] { return nics() == 2 && !service_->is_behind(); }));
+}
+
+TEST_F(MachineServiceTest, other_settings_come_with_their_table) {
+  MachineSettings settings;
+  settings.policy.gpus = GpuPolicy::none;
+  std::optional<Status> done;
+  service_->reconfigure(std::move(settings), {3600s, 0s}, [&](const Status& outcome) {
+    EXPECT_EQ(service_->table()->policy().gpus, GpuPolicy::none);
+    done = outcome;
+  });
+  ASSERT_TRUE(until([&] { return done.has_value(); }));
+  EXPECT_TRUE(*done);
+}
+
+TEST_F(MachineServiceTest, a_thread_that_hangs_at_the_end_is_left_behind) {
+  door_.close();
+  const int before = door_.arrived();
+  service_->look_again("timer");
+  door_.await_arrival(before);
+  EXPECT_FALSE(service_->stop(1ms));
+}
+
+}  // namespace
+}  // namespace railhead::test
