@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
+
 #include "agent/hand_out_files.h"
 #include "kubelet/registrar.h"
 
@@ -8,9 +10,16 @@ namespace railhead {
 
 /// How pools are published.
 struct KubeletOptions {
+  /// Its plugin folder may be empty: plugin_folder() finds it.
   kubelet::RegistrarOptions registrar;
+  /// The plugin folder of a kubelet that keeps it below its root folder; "": not asked for.
+  std::string folder_under_root;
   HandOut hand_out = HandOut::nri;
   HandOutFolders folders;
 };
+
+/// The plugin folder as configured, else that under the kubelet's root folder if a kubelet serves
+/// there, else the kubelet's constant. Looks at files.
+std::string plugin_folder(const KubeletOptions& options);
 
 }  // namespace railhead

@@ -7,7 +7,6 @@
 
 #include "base/text.h"
 #include "host/directory_host.h"
-#include "host/file_lock.h"
 #include "host/input_file.h"
 #include "snapshot/snapshot_host.h"
 
@@ -15,9 +14,6 @@ namespace railhead {
 namespace {
 
 constexpr std::size_t kMaxSnapshotBytes = std::size_t{64} << 20;
-/// Fixed in the kubelet, whatever its root folder. Source: Kubernetes
-/// staging/src/k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/constants.go.
-constexpr const char* kDevicePluginFolder = "/var/lib/kubelet/device-plugins";
 constexpr std::size_t kMaxTopologyBytes = std::size_t{1} << 20;
 
 GpuPolicy gpu_policy(std::string_view text) {
@@ -124,10 +120,7 @@ Result<std::optional<KubeletOptions>> kubelet_options(const Config& config) {
   registrar.registry_folder = root + "/plugins_registry";
   registrar.pod_resources = root + "/pod-resources/kubelet.sock";
   registrar.plugin_folder = config.text("devicePlugin.dir");
-  if (registrar.plugin_folder.empty()) {
-    const bool is_under_root = identity_of(root + "/device-plugins/kubelet.sock").has_value();
-    registrar.plugin_folder = is_under_root ? root + "/device-plugins" : kDevicePluginFolder;
-  }
+  if (registrar.plugin_folder.empty()) options.folder_under_root = root + "/device-plugins";
   if (config.text("devicePlugin.registration") == "found") registrar.route = kubelet::Route::found;
   const bool nri = config.enabled("nri.enabled");
   const std::string& hand_out = config.text("devicePlugin.handout");

@@ -7,6 +7,7 @@
 
 #include "agent/pool_metrics.h"
 #include "base/text.h"
+#include "host/file_lock.h"
 #include "host/memory.h"
 
 namespace railhead {
@@ -20,6 +21,9 @@ constexpr std::chrono::milliseconds kWhileWaiting{1000};
 /// same.
 constexpr std::chrono::seconds kUntilEnded{2};
 constexpr std::size_t kReasonsShown = 4;
+/// Fixed in the kubelet, whatever its root folder. Source: Kubernetes
+/// staging/src/k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/constants.go.
+constexpr const char* kDevicePluginFolder = "/var/lib/kubelet/device-plugins";
 
 LogLevel level_of(Standing standing) {
   return standing == Standing::refused || standing == Standing::not_served ? LogLevel::warn
@@ -27,6 +31,13 @@ LogLevel level_of(Standing standing) {
 }
 
 }  // namespace
+
+std::string plugin_folder(const KubeletOptions& options) {
+  const auto& configured = options.registrar.plugin_folder;
+  if (!configured.empty()) return configured;
+  const auto& under_root = options.folder_under_root;
+  return identity_of(under_root + "/kubelet.sock") ? under_root : kDevicePluginFolder;
+}
 
 PoolPublisher::PoolPublisher(Context context, KubeletOptions options, const TableFeed& tables,
                              const RuntimeLink& runtime)
@@ -42,6 +53,7 @@ PoolPublisher::~PoolPublisher() {
 }
 
 void PoolPublisher::start() {
+  options_.registrar.plugin_folder = plugin_folder(options_);
   registrar_ = std::make_unique<kubelet::Registrar>(
       options_.registrar, context_.mailbox, context_.clock,
       [this](const kubelet::ResourceStatus& status) { changed(status); });

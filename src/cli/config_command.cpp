@@ -116,8 +116,8 @@ Report config_report(const Config& config, const PoolSpecs& pools) {
 int show_config(const Invocation& invocation, const Config& config) {
   const auto roles = role_overrides(config);
   if (!roles) return invocation.fail("config", roles.error(), kExitUsage);
-  const auto face = kubelet_options(config);
-  if (!face) return invocation.fail("config", face.error(), kExitUsage);
+  const auto kubelet = kubelet_options(config);
+  if (!kubelet) return invocation.fail("config", kubelet.error(), kExitUsage);
   const auto pools = pool_specs(config);
   if (!pools) return invocation.fail("config", pools.error(), kExitUsage);
   return invocation.print(config_report(config, *pools), kExitOk);
