@@ -15,17 +15,30 @@ namespace {
 
 constexpr std::uint32_t kLinkFlags = IFF_UP | IFF_LOWER_UP;
 
-/// What made the interface, such as "veth"; empty for one of a device. Members of a bond have the
-/// attribute IFLA_LINKINFO too, with other things in it.
-std::string_view kind_of(std::string_view attributes) {
-  while (const auto attribute = take_netlink_attribute(attributes)) {
-    if (attribute->type != IFLA_LINKINFO) continue;
-    auto nested = attribute->payload;
-    while (const auto info = take_netlink_attribute(nested)) {
-      if (info->type == IFLA_INFO_KIND) return info->payload.substr(0, info->payload.find('\0'));
-    }
+struct Interface {
+  std::string_view name;
+  std::string_view kind;  ///< what made it, such as "veth"; empty for one of a device
+};
+
+std::string_view text_of(std::string_view payload) {
+  return payload.substr(0, payload.find('\0'));
+}
+
+/// Members of a bond have the attribute IFLA_LINKINFO too, with other things in it.
+std::string_view kind_in(std::string_view link_info) {
+  while (const auto info = take_netlink_attribute(link_info)) {
+    if (info->type == IFLA_INFO_KIND) return text_of(info->payload);
   }
   return {};
+}
+
+Interface interface_in(std::string_view attributes) {
+  Interface found;
+  while (const auto attribute = take_netlink_attribute(attributes)) {
+    if (attribute->type == IFLA_IFNAME) found.name = text_of(attribute->payload);
+    if (attribute->type == IFLA_LINKINFO) found.kind = kind_in(attribute->payload);
+  }
+  return found;
 }
 
 }  // namespace
@@ -41,8 +54,8 @@ UniqueFd LinkNews::open_socket() {
   return descriptor;
 }
 
-bool LinkNews::take(std::string_view datagram) {
-  bool changed = false;
+MachineChanges LinkNews::take(std::string_view datagram) {
+  MachineChanges changes;
   while (const auto message = take_netlink_message(datagram)) {
     const bool gone = message->type == RTM_DELLINK;
     if (!gone && message->type != RTM_NEWLINK) continue;
@@ -53,21 +66,22 @@ bool LinkNews::take(std::string_view datagram) {
       flags_.erase(link.ifi_index);  // the device's own event tells the rest
       continue;
     }
-    changed = take_link(link, message->payload.substr(sizeof link)) || changed;
+    take_link(link, message->payload.substr(sizeof link), changes);
   }
-  return changed;
+  return changes;
 }
 
-bool LinkNews::take_link(const ifinfomsg& link, std::string_view attributes) {
-  if ((link.ifi_flags & IFF_LOOPBACK) != 0) return false;
-  const auto kind = kind_of(attributes);
-  if (!kind.empty() && kind != "bond" && kind != "ipoib") return false;
+void LinkNews::take_link(const ifinfomsg& link, std::string_view attributes,
+                         MachineChanges& changes) {
+  if ((link.ifi_flags & IFF_LOOPBACK) != 0) return;
+  const auto interface = interface_in(attributes);
+  const auto& kind = interface.kind;
+  if (!kind.empty() && kind != "bond" && kind != "ipoib") return;
   if (flags_.size() >= kMaxInterfaces && !flags_.contains(link.ifi_index)) flags_.clear();
   const std::uint32_t now = link.ifi_flags & kLinkFlags;
   const auto [at, is_new] = flags_.try_emplace(link.ifi_index, now);
-  const bool changed = is_new || at->second != now;
+  if (is_new || at->second != now) changes.add_netdev(interface.name);
   at->second = now;
-  return changed;
 }
 
 }  // namespace railhead

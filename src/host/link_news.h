@@ -15,6 +15,7 @@
 #include <map>
 #include <string_view>
 
+#include "host/changes.h"
 #include "host/unique_fd.h"
 
 struct ifinfomsg;
@@ -29,14 +30,14 @@ class LinkNews {
   /// A socket on which the news arrive; none where the kernel refuses.
   static UniqueFd open_socket();
 
-  /// True where a datagram tells of an interface that can carry RDMA (not loopback, nor one made
-  /// of others but bonds and IPoIB: each container's veth is one) and whose link is another than it
-  /// said before, or which had said nothing yet.
-  bool take(std::string_view datagram);
+  /// The interfaces in a datagram that can carry RDMA (not loopback, nor one made of others but
+  /// bonds and IPoIB: each container's veth is one) and whose link is another than they said
+  /// before, or which had said nothing yet. One without a name is `everything`.
+  MachineChanges take(std::string_view datagram);
 
  private:
   /// Of one RTM_NEWLINK.
-  bool take_link(const ifinfomsg& link, std::string_view attributes);
+  void take_link(const ifinfomsg& link, std::string_view attributes, MachineChanges& changes);
 
   std::map<int, std::uint32_t> flags_;  ///< by index
 };

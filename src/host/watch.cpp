@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <linux/netlink.h>
+#include <sys/epoll.h>
 #include <sys/inotify.h>
 #include <sys/socket.h>
 #include <sys/vfs.h>
@@ -11,28 +12,22 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
+#include <map>
 #include <utility>
 
+#include "base/text.h"
 #include "host/host_error.h"
 #include "host/resolve.h"
 
 namespace railhead {
 namespace {
 
-constexpr std::array kDirectories = {
-    "/sys/class/infiniband", "/sys/class/infiniband_verbs", "/sys/class/infiniband_mad",
-    "/sys/bus/pci/devices",  "/sys/bus/pci/drivers/nvidia", "/sys/class/net",
-    "/dev/infiniband",       "/proc/driver/nvidia/gpus",    "/etc/cdi",
-    "/var/run/cdi",
-};
-
 constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
 constexpr std::uint32_t kAppears = IN_CREATE | IN_MOVED_TO;
 
-/// Of a directory that is there: what comes, goes, changes its mode, or has been written.
-constexpr std::uint32_t kOfDirectory = kAppears | IN_DELETE | IN_MOVED_FROM | IN_CLOSE_WRITE |
-                                       IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
+/// Of every directory that is there: what comes and goes, and itself.
+constexpr std::uint32_t kComesAndGoes =
+    kAppears | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF;
 
 /// Of an ancestor: what could be the missing name.
 constexpr std::uint32_t kOfAncestor = kAppears | IN_DELETE_SELF | IN_MOVE_SELF;
@@ -40,13 +35,29 @@ constexpr std::uint32_t kOfAncestor = kAppears | IN_DELETE_SELF | IN_MOVE_SELF;
 /// Directories may appear as fast as they are looked for; after this many the rescan has to do.
 constexpr int kMaxArmings = 16;
 
+/// Of one source before the others have their turn.
+constexpr int kMaxReads = 256;
+
 /// Group 1 is what the kernel sends; group 2 is udev's. Source: lib/kobject_uevent.c.
 constexpr unsigned kKernelGroup = 1;
+
+/// Room for the events of some thousand virtual functions that are made at once. The kernel uses it
+/// only while they wait.
+constexpr int kUeventBytes = 4 << 20;
+
+UniqueFd open_inotify() {
+  return UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+}
 
 UniqueFd open_uevents() {
   UniqueFd descriptor(
       ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
   if (!descriptor) return {};
+  // Forcing needs CAP_NET_ADMIN; without it the machine's limit holds.
+  const int size = kUeventBytes;
+  for (const int option : {SO_RCVBUFFORCE, SO_RCVBUF}) {
+    if (::setsockopt(descriptor.get(), SOL_SOCKET, option, &size, sizeof size) == 0) break;
+  }
   sockaddr_nl address{};
   address.nl_family = AF_NETLINK;
   address.nl_groups = kKernelGroup;
@@ -55,49 +66,114 @@ UniqueFd open_uevents() {
   return descriptor;
 }
 
-/// Takes all datagrams that have arrived; true where one of them counts, or some were lost.
-template <typename Counts>
-bool drain_netlink(int descriptor, Counts counts) {
-  if (descriptor < 0) return false;
+/// Takes datagrams that have arrived; where some were lost, anything may have happened.
+template <typename Take>
+void drain_netlink(int descriptor, MachineChanges& changes, Take take) {
   char buffer[16384];
-  bool changed = false;
-  for (;;) {
-    const auto size = ::recv(descriptor, buffer, sizeof buffer, MSG_DONTWAIT);
+  for (int reads = 0; descriptor >= 0 && reads < kMaxReads; ++reads) {
+    const auto size = ::recv(descriptor, buffer, sizeof buffer, MSG_DONTWAIT | MSG_TRUNC);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == ENOBUFS) {
-      changed = true;  // events were lost: anything may have happened
-      continue;
-    }
-    if (size <= 0) return changed;
-    changed = counts(std::string_view(buffer, static_cast<std::size_t>(size))) || changed;
+    const bool lost = size < 0 ? errno == ENOBUFS : static_cast<std::size_t>(size) > sizeof buffer;
+    changes.everything = changes.everything || lost;
+    if (lost) continue;
+    if (size <= 0) return;
+    changes.merge(take(std::string_view(buffer, static_cast<std::size_t>(size))));
   }
+}
+
+/// A sentence of what is not seen, and why.
+std::string not_seen(std::string_view what, const std::string& source, int error) {
+  if (error == ENOSPC) return std::string(what) + " (no room in fs.inotify.max_user_watches)";
+  return std::string(what) + " (" + host_error(source, error).message + ")";
 }
 
 }  // namespace
 
+WatchSources WatchSources::of_kernel() {
+  return {.inotify = open_inotify,
+          .uevents = open_uevents,
+          .links = LinkNews::open_socket,
+          .add_watch = ::inotify_add_watch};
+}
+
+Result<std::unique_ptr<Watch>> Watch::create(const std::string& root, WatchSources sources) {
+  UniqueFd directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!directory) return host_error(root, errno);
+  UniqueFd ready(::epoll_create1(EPOLL_CLOEXEC));
+  if (!ready) return host_error("epoll", errno);
+  return std::unique_ptr<Watch>(
+      new Watch(std::move(directory), std::move(ready), std::move(sources)));
+}
+
 Result<std::unique_ptr<Watch>> Watch::open(const std::string& root) {
-  auto watch = TRY(open(root, {kDirectories.begin(), kDirectories.end()}));
-  if (watch->is_live()) {
-    watch->uevents_ = open_uevents();
-    watch->links_ = LinkNews::open_socket();
+  auto watch = TRY(create(root, WatchSources::of_kernel()));
+  if (!watch->is_live()) {
+    watch->uevents_.open = {};
+    watch->links_.open = {};
   }
+  watch->expect_machine();
   return watch;
 }
 
 Result<std::unique_ptr<Watch>> Watch::open(const std::string& root,
                                            const std::vector<std::string>& directories) {
-  UniqueFd directory(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (!directory) return host_error(root, errno);
-  UniqueFd inotify(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-  if (!inotify) return host_error("inotify", errno);
-  std::unique_ptr<Watch> watch(new Watch(std::move(directory), std::move(inotify)));
+  auto sources = WatchSources::of_kernel();
+  sources.uevents = {};
+  sources.links = {};
+  auto watch = TRY(create(root, std::move(sources)));
+  watch->open_sources();
   for (const auto& path : directories) watch->add(path);
   return watch;
 }
 
-Watch::Watch(UniqueFd root, UniqueFd inotify)
+Result<std::unique_ptr<Watch>> Watch::open_with(const std::string& root, WatchSources sources) {
+  auto watch = TRY(create(root, std::move(sources)));
+  watch->expect_machine();
+  return watch;
+}
+
+Watch::Watch(UniqueFd root, UniqueFd ready, WatchSources sources)
     : root_(std::move(root)),
-      inotify_(std::move(inotify)) {}
+      ready_(std::move(ready)),
+      add_watch_(std::move(sources.add_watch)),
+      inotify_{std::move(sources.inotify)},
+      uevents_{std::move(sources.uevents)},
+      links_{std::move(sources.links)} {}
+
+void Watch::expect_machine() {
+  open_sources();
+  want("/sys/class/infiniband", Kind::rdma);
+  want("/sys/class/infiniband_verbs", Kind::nodes);
+  want("/sys/class/infiniband_mad", Kind::nodes);
+  want("/sys/bus/pci/devices", Kind::pci);
+  want("/sys/bus/pci/drivers/nvidia", Kind::gpus);
+  want("/sys/class/net", Kind::netdevs);
+  want("/dev/infiniband", Kind::nodes);
+  want("/proc/driver/nvidia/gpus", Kind::gpus);
+  want("/etc/cdi", Kind::cdi);
+  want("/var/run/cdi", Kind::cdi);
+}
+
+bool Watch::open_source(Source& source) {
+  if (!source.open || source.descriptor) return false;
+  errno = 0;
+  UniqueFd descriptor = source.open();
+  epoll_event interest{};
+  interest.events = EPOLLIN;
+  interest.data.fd = descriptor.get();
+  const bool opened =
+      descriptor && ::epoll_ctl(ready_.get(), EPOLL_CTL_ADD, descriptor.get(), &interest) == 0;
+  source.error = opened ? 0 : errno;
+  if (opened) source.descriptor = std::move(descriptor);
+  return opened;
+}
+
+bool Watch::open_sources() {
+  const bool files = open_source(inotify_);
+  const bool devices = open_source(uevents_);
+  const bool links = open_source(links_);
+  return files || devices || links;
+}
 
 UniqueFd Watch::open_directory(const std::string& path) const {
   constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
@@ -116,9 +192,13 @@ bool Watch::is_live() const {
 }
 
 void Watch::add(const std::string& path) {
+  want(path, Kind::anything);
+}
+
+void Watch::want(const std::string& path, Kind kind) {
   const auto known = [&](const Wanted& wanted) { return wanted.path == path; };
   if (std::any_of(wanted_.begin(), wanted_.end(), known)) return;
-  arm(wanted_.emplace_back(Wanted{path, -1, {}}));
+  arm(wanted_.emplace_back(Wanted{path, kind}));
 }
 
 void Watch::arm(Wanted& wanted) {
@@ -128,7 +208,7 @@ void Watch::arm(Wanted& wanted) {
   if (before < 0 || before == wanted.watch) return;
   const auto uses = [before](const Wanted& other) { return other.watch == before; };
   if (std::none_of(wanted_.begin(), wanted_.end(), uses)) {
-    (void)::inotify_rm_watch(inotify_.get(), before);
+    (void)::inotify_rm_watch(inotify_.descriptor.get(), before);
   }
 }
 
@@ -142,63 +222,132 @@ bool Watch::arm_once(Wanted& wanted) {
     path.resize(slash);
     directory = open_directory(path);
   }
+  wanted.error = directory ? 0 : errno;
+  wanted.watch = -1;
+  if (!directory || !inotify_.descriptor) return true;
   // By descriptor, since inotify itself would follow links out of the root.
   const std::string name = "/proc/self/fd/" + std::to_string(directory.get());
-  const std::uint32_t events = wanted.missing.empty() ? kOfDirectory : kOfAncestor;
-  wanted.watch = ::inotify_add_watch(inotify_.get(), name.c_str(), events | IN_MASK_ADD);
+  const std::uint32_t events = wanted.missing.empty() ? events_of(wanted.kind) : kOfAncestor;
+  wanted.watch = add_watch_(inotify_.descriptor.get(), name.c_str(), events | IN_MASK_ADD);
+  if (wanted.watch < 0) wanted.error = errno;
   return wanted.missing.empty() || !open_directory(path + "/" + wanted.missing);
 }
 
-std::vector<int> Watch::descriptors() const {
-  std::vector<int> all{inotify_.get()};
-  for (const auto* other : {&uevents_, &links_}) {
-    if (*other) all.push_back(other->get());
+/// Files are written in the directories of specs and settings. A device node is opened and closed
+/// by every user of it, which is no change; its mode is one.
+std::uint32_t Watch::events_of(Kind kind) {
+  switch (kind) {
+    case Kind::cdi:
+    case Kind::anything: return kComesAndGoes | IN_CLOSE_WRITE | IN_ATTRIB;
+    case Kind::nodes: return kComesAndGoes | IN_ATTRIB;
+    default: return kComesAndGoes;
   }
-  return all;
 }
 
-bool Watch::drain() {
-  const bool files = drain_inotify();
-  const bool kernel = drain_uevents();
-  const bool links = drain_links();
-  return files || kernel || links;
+void Watch::add_entry(Kind kind, std::string_view name, MachineChanges& changes) {
+  switch (kind) {
+    case Kind::rdma: return changes.add_rdma(name);
+    case Kind::nodes: return changes.add_node(name);
+    case Kind::pci: return changes.add_pci(name);
+    case Kind::netdevs: return changes.add_netdev(name);
+    case Kind::cdi: changes.cdi = true; return;
+    case Kind::anything: changes.everything = true; return;
+    case Kind::gpus: break;
+  }
+  changes.gpus = true;
+  if (is_pci_address(name)) changes.add_pci(name);  // beside the functions, a driver has settings
 }
 
-bool Watch::drain_inotify() {
+void Watch::add_directory(Kind kind, MachineChanges& changes) {
+  if (kind == Kind::cdi) {
+    changes.cdi = true;
+  } else {
+    changes.everything = true;
+  }
+}
+
+MachineChanges Watch::drain() {
+  MachineChanges changes;
+  changes.everything = std::exchange(regained_, false);
+  std::array<epoll_event, 3> ready{};
+  const int count = ::epoll_wait(ready_.get(), ready.data(), ready.size(), 0);
+  for (int at = 0; at < count; ++at) {
+    const int descriptor = ready[static_cast<std::size_t>(at)].data.fd;
+    if (descriptor == inotify_.descriptor.get()) {
+      drain_inotify(changes);
+    } else if (descriptor == uevents_.descriptor.get()) {
+      drain_netlink(descriptor, changes, changes_of_uevent);
+    } else {
+      drain_netlink(descriptor, changes,
+                    [this](auto datagram) { return link_news_.take(datagram); });
+    }
+  }
+  return changes;
+}
+
+void Watch::drain_inotify(MachineChanges& changes) {
   alignas(inotify_event) char buffer[16384];
-  bool changed = false;
-  for (;;) {
-    const auto size = ::read(inotify_.get(), buffer, sizeof buffer);
+  for (int reads = 0; reads < kMaxReads; ++reads) {
+    const auto size = ::read(inotify_.descriptor.get(), buffer, sizeof buffer);
     if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return changed;
+    if (size <= 0) return;
     for (const char* at = buffer; at < buffer + size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
-      changed = handle(*event) || changed;
+      handle(*event, changes);
       at += sizeof(inotify_event) + event->len;
     }
   }
 }
 
-bool Watch::handle(const inotify_event& event) {
+void Watch::handle(const inotify_event& event, MachineChanges& changes) {
   const bool lost = (event.mask & IN_Q_OVERFLOW) != 0;
+  const bool gone = (event.mask & kGone) != 0;
   const std::string_view name = event.len == 0 ? "" : event.name;
-  bool changed = lost;
+  changes.everything = changes.everything || lost;
   for (auto& wanted : wanted_) {
     if (!lost && wanted.watch != event.wd) continue;
     const bool was_there = wanted.missing.empty();
     const bool appears = !was_there && (event.mask & kAppears) != 0 && name == wanted.missing;
-    changed = changed || was_there || appears;
-    if (lost || appears || (event.mask & kGone) != 0) arm(wanted);
+    if (appears || (was_there && gone)) {
+      add_directory(wanted.kind, changes);
+    } else if (was_there && !name.empty() && (event.mask & events_of(wanted.kind)) != 0) {
+      add_entry(wanted.kind, name, changes);
+    }
+    if (lost || appears || gone) arm(wanted);
   }
-  return changed;
 }
 
-bool Watch::drain_uevents() const {
-  return drain_netlink(uevents_.get(), [](auto datagram) { return is_relevant_uevent(datagram); });
+std::string Watch::blind() const {
+  std::vector<std::string> all;
+  if (inotify_.open && !inotify_.descriptor) {
+    all.push_back(not_seen("events of files and device nodes", "inotify", inotify_.error));
+  } else {
+    std::map<int, std::vector<std::string>> paths;  // by errno
+    for (const auto& wanted : wanted_) {
+      if (wanted.watch < 0) paths[wanted.error].push_back(wanted.path);
+    }
+    for (const auto& [error, which] : paths) {
+      all.push_back(not_seen("events in " + join(which, ", "), "inotify", error));
+    }
+  }
+  if (uevents_.open && !uevents_.descriptor) {
+    all.push_back(not_seen("events of devices", "uevents", uevents_.error));
+  }
+  if (links_.open && !links_.descriptor) {
+    all.push_back(not_seen("events of links", "rtnetlink", links_.error));
+  }
+  return join(all, "; ");
 }
 
-bool Watch::drain_links() {
-  return drain_netlink(links_.get(), [this](auto datagram) { return link_news_.take(datagram); });
+bool Watch::retry() {
+  bool gained = open_sources();
+  for (auto& wanted : wanted_) {
+    if (wanted.watch >= 0) continue;
+    arm(wanted);
+    gained = gained || wanted.watch >= 0;
+  }
+  regained_ = regained_ || gained;
+  return gained;
 }
 
 }  // namespace railhead

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "host/changes.h"
 #include "host/link_news.h"
 #include "host/unique_fd.h"
 
@@ -15,59 +17,106 @@ struct inotify_event;
 
 namespace railhead {
 
-/// Tells that something may have changed. Of the machine: inotify on the directories where devices,
-/// drivers and CDI specs come and go, and where the root shows a living sysfs (which makes no
-/// inotify events for what the kernel does) kernel uevents and the links of network interfaces.
-/// What it misses, a slow rescan finds.
+/// What a Watch gets its events from. Each function that opens gives no descriptor, and errno,
+/// where it cannot; a source that is not to be expected is an empty function.
+struct WatchSources {
+  std::function<UniqueFd()> inotify;
+  std::function<UniqueFd()> uevents;
+  std::function<UniqueFd()> links;
+  /// As inotify_add_watch(2).
+  std::function<int(int inotify, const char* path, std::uint32_t events)> add_watch;
+
+  /// Those of the kernel that we run on.
+  static WatchSources of_kernel();
+};
+
+/// Tells what may have changed. Of the machine: inotify on the directories where devices, drivers
+/// and CDI specs come and go, and where the root shows a living sysfs (which makes no inotify
+/// events for what the kernel does) kernel uevents and the links of network interfaces. A source
+/// that cannot be had leaves the others at work: blind() says so, retry() tries again. What a watch
+/// misses, a slow rescan finds.
 class Watch {
  public:
-  /// Fails where the root is not a directory or the kernel has no inotify instance left.
+  /// The whole machine. Fails where the root is not a directory, or without a single descriptor.
   static Result<std::unique_ptr<Watch>> open(const std::string& root);
 
   /// These directories alone (as by add()), and nothing of the kernel.
   static Result<std::unique_ptr<Watch>> open(const std::string& root,
                                              const std::vector<std::string>& directories);
 
+  /// The whole machine, with these sources.
+  static Result<std::unique_ptr<Watch>> open_with(const std::string& root, WatchSources sources);
+
   /// Also watches this directory (absolute, as on the machine; links stay inside the root). One
   /// that does not exist is waited for in its nearest existing ancestor, where nothing else counts.
+  /// What happens in it is `everything`.
   void add(const std::string& path);
 
-  /// For an event loop: readable means that drain() has something to say.
-  [[nodiscard]] std::vector<int> descriptors() const;
+  /// For an event loop: readable means that drain() has something to say. It stays the same when
+  /// sources come and go.
+  [[nodiscard]] int descriptor() const { return ready_.get(); }
 
-  /// Reads all that is pending without waiting; true if anything may have changed, lost events
-  /// included. Nothing pending costs one read(2) a descriptor.
-  bool drain();
+  /// descriptor(), alone.
+  [[nodiscard]] std::vector<int> descriptors() const { return {descriptor()}; }
+
+  /// Reads what is pending without waiting; lost events are `everything`. Nothing pending costs
+  /// one system call. After very many events some may be left; the descriptor is readable then.
+  MachineChanges drain();
+
+  /// In words what is not seen now, such as "events of devices (uevents: Too many open files)"; ""
+  /// where all is.
+  [[nodiscard]] std::string blind() const;
+
+  /// Tries again what blind() names. True where some of it is seen from now on: what happened
+  /// meanwhile is not known, so that drain() says `everything`.
+  bool retry();
 
  private:
+  enum class Kind : std::uint8_t { rdma, nodes, pci, gpus, netdevs, cdi, anything };
+
   struct Wanted {
     std::string path;
-    int watch = -1;       ///< inotify's number for the directory, or for the ancestor
-    std::string missing;  ///< the name that the ancestor lacks; empty: the directory is there
+    Kind kind = Kind::anything;
+    int watch = -1;         ///< inotify's number for the directory, or for the ancestor
+    int error = 0;          ///< errno, while there is no number
+    std::string missing{};  ///< the name that the ancestor lacks; empty: the directory is there
   };
 
-  Watch(UniqueFd root, UniqueFd inotify);
+  /// One that is a descriptor of its own.
+  struct Source {
+    std::function<UniqueFd()> open;
+    UniqueFd descriptor{};
+    int error = 0;  ///< errno, while there is no descriptor
+  };
+
+  Watch(UniqueFd root, UniqueFd ready, WatchSources sources);
+  static Result<std::unique_ptr<Watch>> create(const std::string& root, WatchSources sources);
   [[nodiscard]] UniqueFd open_directory(const std::string& path) const;
   [[nodiscard]] bool is_live() const;
+  void expect_machine();
+  void want(const std::string& path, Kind kind);
+  /// True where it is there now and was not.
+  bool open_source(Source& source);
+  bool open_sources();
   void arm(Wanted& wanted);
   /// Arms in what exists of the path now; false if more of it has appeared meanwhile.
   bool arm_once(Wanted& wanted);
-  bool drain_inotify();
-  bool drain_uevents() const;
-  bool drain_links();
-  bool handle(const inotify_event& event);
+  void drain_inotify(MachineChanges& changes);
+  void handle(const inotify_event& event, MachineChanges& changes);
+  static std::uint32_t events_of(Kind kind);
+  static void add_entry(Kind kind, std::string_view name, MachineChanges& changes);
+  /// The directory itself has come or gone.
+  static void add_directory(Kind kind, MachineChanges& changes);
 
   UniqueFd root_;
-  UniqueFd inotify_;
-  UniqueFd uevents_;  ///< none where there are none
-  UniqueFd links_;    ///< the same
+  UniqueFd ready_;  ///< an epoll instance of all sources
+  std::function<int(int, const char*, std::uint32_t)> add_watch_;
+  Source inotify_;
+  Source uevents_;
+  Source links_;
   LinkNews link_news_;
   std::vector<Wanted> wanted_;
+  bool regained_ = false;  ///< by retry(), and not said yet
 };
-
-/// Whether a kernel uevent ("add@/devices/…\0SUBSYSTEM=infiniband\0…") is about something the
-/// reader reads. Virtual netdevs are not: each container's veth would be one.
-/// Source: Linux lib/kobject_uevent.c.
-bool is_relevant_uevent(std::string_view message);
 
 }  // namespace railhead

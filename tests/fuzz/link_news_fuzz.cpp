@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   railhead::LinkNews once;
   (void)once.take(bytes);
   railhead::LinkNews again = once;
-  const bool first = once.take(bytes);
+  const auto first = once.take(bytes);
   if (first != again.take(bytes)) std::abort();
   return 0;
 }

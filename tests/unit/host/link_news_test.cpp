@@ -18,12 +18,12 @@ std::string link(int index, unsigned flags, const std::string& attributes = "",
   ifinfomsg header{};
   header.ifi_index = index;
   header.ifi_flags = flags;
-  return message(type, raw(header) + attributes);
+  const auto name = text_attribute(IFLA_IFNAME, ("x" + std::to_string(index)).c_str());
+  return message(type, raw(header) + name + attributes);
 }
 
 std::string of_kind(const char* kind) {
-  return text_attribute(IFLA_IFNAME, "x0") +
-         attribute(IFLA_LINKINFO, text_attribute(IFLA_INFO_KIND, kind));
+  return attribute(IFLA_LINKINFO, text_attribute(IFLA_INFO_KIND, kind));
 }
 
 TEST(LinkNews, a_carrier_that_is_lost_or_comes_back_is_news_once) {
@@ -38,7 +38,7 @@ TEST(LinkNews, a_carrier_that_is_lost_or_comes_back_is_news_once) {
 TEST(LinkNews, what_says_nothing_of_the_link_is_no_news) {
   LinkNews news;
   news.take(link(2, kUp));
-  EXPECT_FALSE(news.take(link(2, kUp | IFF_PROMISC, text_attribute(IFLA_IFNAME, "ens1np0"))));
+  EXPECT_FALSE(news.take(link(2, kUp | IFF_PROMISC)));
   EXPECT_FALSE(news.take(message(RTM_NEWADDR, std::string(64, '\0'))));
 }
 
@@ -56,6 +56,15 @@ TEST(LinkNews, bonds_their_members_and_ipoib_are_news) {
   EXPECT_TRUE(news.take(link(4, kUp, of_kind("ipoib"))));
   const auto member = attribute(IFLA_LINKINFO, text_attribute(IFLA_INFO_SLAVE_KIND, "bond"));
   EXPECT_TRUE(news.take(link(5, kUp, member)));
+}
+
+TEST(LinkNews, name_their_interface) {
+  LinkNews news;
+  const auto changes = news.take(link(2, kUp) + link(7, kUp, of_kind("veth")) + link(3, kUp));
+  EXPECT_EQ(changes.netdevs, (MachineChanges::Names{"x2", "x3"}));
+  ifinfomsg nameless{};
+  nameless.ifi_index = 9;
+  EXPECT_TRUE(news.take(message(RTM_NEWLINK, raw(nameless))).everything);
 }
 
 TEST(LinkNews, every_message_of_a_datagram_is_read) {

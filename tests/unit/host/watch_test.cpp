@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/watch.h"
 
+#include <sys/inotify.h>
+#include <sys/socket.h>
+
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -159,9 +163,192 @@ TEST_F(WatchTest, a_root_that_is_no_directory_is_refused_by_name) {
   EXPECT_NE(watch.error().message.find("none"), std::string::npos);
 }
 
-TEST_F(WatchTest, a_tree_of_files_has_no_kernel_to_tell_and_the_machine_may_have) {
-  EXPECT_EQ(Watch::open(root_).value()->descriptors().size(), 1U);
-  EXPECT_LE(Watch::open("/").value()->descriptors().size(), 3U);
+TEST_F(WatchTest, an_event_names_what_came_or_went) {
+  for (const auto* path : {"sys/class/infiniband", "sys/class/infiniband_verbs", "sys/class/net",
+                           "sys/bus/pci/devices", "proc/driver/nvidia/gpus", "dev/infiniband"}) {
+    make(path);
+  }
+  auto watch = Watch::open(root_).value();
+  make("sys/class/infiniband/mlx5_0");
+  make("sys/class/infiniband_verbs/uverbs0");
+  make("dev/infiniband/umad0");
+  make("sys/class/net/ens1");
+  make("sys/bus/pci/devices/0000:16:00.0");
+  MachineChanges expected;
+  expected.add_rdma("mlx5_0");
+  expected.add_node("uverbs0");
+  expected.add_node("umad0");
+  expected.add_netdev("ens1");
+  expected.add_pci("0000:16:00.0");
+  EXPECT_EQ(watch->drain(), expected);
+  make("proc/driver/nvidia/gpus/0000:18:00.0");
+  MachineChanges gpu;
+  gpu.gpus = true;
+  gpu.add_pci("0000:18:00.0");
+  EXPECT_EQ(watch->drain(), gpu);
+}
+
+TEST_F(WatchTest, specs_that_are_written_are_told_apart_from_the_rest) {
+  make("etc");
+  auto watch = Watch::open(root_).value();
+  MachineChanges specs;
+  specs.cdi = true;
+  make("etc/cdi");
+  EXPECT_EQ(watch->drain(), specs);
+  std::ofstream(root_ / "etc/cdi/gpu.json") << "{}";
+  EXPECT_EQ(watch->drain(), specs);
+  fs::remove_all(root_ / "etc/cdi");
+  EXPECT_EQ(watch->drain(), specs);
+}
+
+TEST_F(WatchTest, a_directory_that_appears_or_goes_is_everything) {
+  make("sys/class");
+  auto watch = Watch::open(root_).value();
+  make("sys/class/infiniband");
+  EXPECT_TRUE(watch->drain().everything);
+  fs::remove_all(root_ / "sys/class/infiniband");
+  EXPECT_TRUE(watch->drain().everything);
+}
+
+TEST_F(WatchTest, opening_and_closing_a_device_node_is_no_change) {
+  make("dev/infiniband");
+  std::ofstream(root_ / "dev/infiniband/uverbs0") << "";
+  auto watch = Watch::open(root_).value();
+  for (int use = 0; use < 100; ++use) {
+    std::fstream node(root_ / "dev/infiniband/uverbs0", std::ios::in | std::ios::out);
+    char byte = 0;
+    node.write(&byte, 1);
+    node.read(&byte, 1);
+  }
+  EXPECT_TRUE(watch->drain().empty());
+}
+
+TEST_F(WatchTest, a_tree_of_files_has_no_kernel_to_tell_and_is_seen_whole) {
+  make("sys/class/infiniband");
+  auto watch = Watch::open(root_).value();
+  EXPECT_EQ(watch->blind(), "");
+  EXPECT_FALSE(watch->retry());
+  EXPECT_TRUE(watch->drain().empty());
+}
+
+/// Sources of which each can be made to fail. Those of the kernel's events are sockets to which the
+/// test writes.
+class WatchWithoutSources : public WatchTest {
+ protected:
+  WatchWithoutSources() { make("sys/class/infiniband"); }
+
+  std::unique_ptr<Watch> open() {
+    return Watch::open_with(root_,
+                            {.inotify = [this] { return file_events(); },
+                             .uevents = [this] { return device_events(); },
+                             .links = [this] { return links(); },
+                             .add_watch =
+                                 [this](int inotify, const char* path, std::uint32_t events) {
+                                   errno = ENOSPC;
+                                   return full_ ? -1 : ::inotify_add_watch(inotify, path, events);
+                                 }})
+        .value();
+  }
+
+  UniqueFd file_events() const {
+    errno = EMFILE;
+    return no_inotify_ ? UniqueFd() : UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+  }
+
+  UniqueFd device_events() {
+    errno = EPROTONOSUPPORT;
+    return no_uevents_ ? UniqueFd() : connected(kernel_of_devices_);
+  }
+
+  UniqueFd links() {
+    errno = ENFILE;
+    return no_links_ ? UniqueFd() : connected(kernel_of_links_);
+  }
+
+  static UniqueFd connected(UniqueFd& other_end) {
+    int ends[2] = {-1, -1};
+    EXPECT_EQ(::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+    other_end = UniqueFd(ends[0]);
+    return UniqueFd(ends[1]);
+  }
+
+  void device_comes(const std::string& name) const {
+    const std::string event = "add@/x" + std::string(1, '\0') + "SUBSYSTEM=infiniband" +
+                              std::string(1, '\0') + "DEVPATH=/devices/x/" + name;
+    EXPECT_GT(::send(kernel_of_devices_.get(), event.data(), event.size(), 0), 0);
+  }
+
+  bool no_inotify_ = false;
+  bool no_uevents_ = false;
+  bool no_links_ = false;
+  bool full_ = false;
+  UniqueFd kernel_of_devices_;
+  UniqueFd kernel_of_links_;
+};
+
+TEST_F(WatchWithoutSources, that_all_work_is_not_blind) {
+  auto watch = open();
+  EXPECT_EQ(watch->blind(), "");
+  device_comes("mlx5_7");
+  EXPECT_EQ(watch->drain().rdma, MachineChanges::Names{"mlx5_7"});
+  EXPECT_TRUE(watch->drain().empty());
+}
+
+TEST_F(WatchWithoutSources, without_inotify_hears_of_devices) {
+  no_inotify_ = true;
+  auto watch = open();
+  EXPECT_NE(watch->blind().find("events of files and device nodes (inotify: "), std::string::npos)
+      << watch->blind();
+  make("sys/class/infiniband/mlx5_0");
+  EXPECT_TRUE(watch->drain().empty());
+  device_comes("mlx5_7");
+  EXPECT_EQ(watch->drain().rdma, MachineChanges::Names{"mlx5_7"});
+}
+
+TEST_F(WatchWithoutSources, without_events_of_devices_sees_files) {
+  no_uevents_ = true;
+  no_links_ = true;
+  auto watch = open();
+  EXPECT_NE(watch->blind().find("events of devices (uevents: "), std::string::npos);
+  EXPECT_NE(watch->blind().find("events of links (rtnetlink: "), std::string::npos);
+  EXPECT_EQ(watch->blind().find("inotify"), std::string::npos);
+  make("sys/class/infiniband/mlx5_0");
+  EXPECT_EQ(watch->drain().rdma, MachineChanges::Names{"mlx5_0"});
+}
+
+TEST_F(WatchWithoutSources, that_come_back_are_used_and_everything_may_have_changed) {
+  no_inotify_ = no_uevents_ = no_links_ = true;
+  auto watch = open();
+  const int descriptor = watch->descriptor();
+  EXPECT_FALSE(watch->retry());
+  EXPECT_TRUE(watch->drain().empty());
+  no_inotify_ = no_uevents_ = no_links_ = false;
+  EXPECT_TRUE(watch->retry());
+  EXPECT_EQ(watch->blind(), "");
+  EXPECT_EQ(watch->descriptor(), descriptor);
+  EXPECT_TRUE(watch->drain().everything);
+  EXPECT_TRUE(watch->drain().empty());
+  make("sys/class/infiniband/mlx5_0");
+  device_comes("mlx5_7");
+  EXPECT_EQ(watch->drain().rdma, (MachineChanges::Names{"mlx5_0", "mlx5_7"}));
+  EXPECT_FALSE(watch->retry()) << "nothing is missing";
+}
+
+TEST_F(WatchWithoutSources, names_directories_for_which_the_kernel_has_no_room) {
+  full_ = true;
+  auto watch = open();
+  EXPECT_NE(watch->blind().find("/sys/class/infiniband"), std::string::npos) << watch->blind();
+  EXPECT_NE(watch->blind().find("/var/run/cdi"), std::string::npos);
+  EXPECT_NE(watch->blind().find("max_user_watches"), std::string::npos);
+  device_comes("mlx5_7");
+  EXPECT_FALSE(watch->drain().empty());
+  EXPECT_FALSE(watch->retry());
+  full_ = false;
+  EXPECT_TRUE(watch->retry());
+  EXPECT_EQ(watch->blind(), "");
+  EXPECT_TRUE(watch->drain().everything);
+  make("sys/class/infiniband/mlx5_0");
+  EXPECT_EQ(watch->drain().rdma, MachineChanges::Names{"mlx5_0"});
 }
 
 }  // namespace
