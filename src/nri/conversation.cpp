@@ -23,7 +23,7 @@ Conversation::Conversation(boost::asio::io_context& loop, const SessionOptions& 
     : options_(options),
       stats_(stats),
       send_(std::move(send)),
-      requests_(kMaxRequestBytes),
+      requests_(kMaxRequestBytes, &service_),
       service_(loop, options, handler, stats, [this](std::uint32_t stream, std::string body) {
         this->send(wire::kPluginConnection, stream, wire::MessageType::response, std::move(body));
       }) {}

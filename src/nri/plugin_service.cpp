@@ -16,7 +16,8 @@ PluginService::PluginService(boost::asio::io_context& loop, const SessionOptions
       handler_(handler),
       stats_(stats),
       reply_(reply),
-      calls_(std::make_shared<CreateCalls>(loop, handler, stats, std::move(reply))) {}
+      calls_(std::make_shared<CreateCalls>(loop, handler, stats, std::move(reply))),
+      state_(handler) {}
 
 const PluginService::Method* PluginService::find_method(std::string_view name) {
   using Self = PluginService;
@@ -46,10 +47,29 @@ const PluginService::Method* PluginService::find_method(std::string_view name) {
   return found == kMethods.end() ? nullptr : found;
 }
 
+bool PluginService::wants(const wire::MessageHeader& header, std::string_view beginning) {
+  if (header.type != wire::MessageType::request || !may_start(header.stream)) return false;
+  const auto request = wire::decode_request_start(beginning);
+  if (request.service != kPluginService || request.method != "Synchronize") return false;
+  streamed_ = {};
+  return true;
+}
+
+void PluginService::take(std::string_view piece) {
+  for (std::string_view payload; !closed_ && streamed_.next(piece, payload);) state_.take(payload);
+}
+
 Status PluginService::handle(wire::Message& message) {
+  if (closed_) return {};  // from inside take()
   if (message.header.type != wire::MessageType::request) return {};
   if (!admit(message)) return {};
   const std::uint32_t stream = message.header.stream;
+  if (message.streamed) {
+    if (streamed_.complete()) return end_chunk(stream);
+    state_.clear();
+    refuse(stream, wire::StatusCode::invalid_argument, "ttrpc request is not a protobuf message");
+    return {};
+  }
   const auto envelope = wire::decode_request(wire::view_of(message.body));
   if (!envelope) {
     refuse(stream, wire::StatusCode::invalid_argument, envelope.error().message);
@@ -60,7 +80,7 @@ Status PluginService::handle(wire::Message& message) {
 
 bool PluginService::admit(const wire::Message& message) {
   const std::uint32_t stream = message.header.stream;
-  if (stream % 2 == 0 || stream <= last_stream_) {
+  if (!may_start(stream)) {
     refuse(stream, wire::StatusCode::invalid_argument,
            "stream ids must be odd and increase, not " + std::to_string(stream) + " after " +
                std::to_string(last_stream_));
@@ -121,21 +141,25 @@ Status PluginService::configure(const Request& request) {
 }
 
 Status PluginService::synchronize(const Request& request) {
-  const auto more = state_.add(request.body, request.envelope.payload);
+  state_.take(request.envelope.payload);
+  return closed_ ? Status() : end_chunk(request.stream);
+}
+
+Status PluginService::end_chunk(std::uint32_t stream) {
+  const auto more = state_.end_chunk();
   if (!more) {
     const bool too_large = more.error().code == ErrorCode::too_large;
-    refuse(request.stream,
+    refuse(stream,
            too_large ? wire::StatusCode::resource_exhausted : wire::StatusCode::invalid_argument,
            more.error().message);
-    state_.clear();
     return too_large ? Status(more.error()) : Status();
   }
-  // All chunks share one timeout of the runtime: answer before looking at the containers.
-  reply_(request.stream, wire::encode_response(encode_synchronize_response(*more)));
+  // All chunks share one timeout of the runtime: answer before what is left to look at.
+  reply_(stream, wire::encode_response(encode_synchronize_response(*more)));
   if (*more || closed_) return {};
   if (!std::exchange(synchronized_, true)) ++stats_.registrations;
   stats_.connected = true;
-  state_.deliver(handler_);
+  state_.finish();
   return {};
 }
 

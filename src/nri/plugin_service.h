@@ -10,6 +10,7 @@
 //   do not increase are refused as Go's server does.
 // * Events that we did not subscribe are answered with success, by their own request (NRI 0.12) or
 //   as StateChange: an error would fail the pod.
+// * A large Synchronize is read as it arrives (synchronize.h), whatever else lies in one piece.
 // * Each chunk of a Synchronize is answered with its own `more` and no updates. UpdateContainers is
 //   never called: it can deadlock containerd before 2.4 and CRI-O (containerd issue 13733).
 #pragma once
@@ -30,7 +31,7 @@
 
 namespace railhead::nri {
 
-class PluginService {
+class PluginService : public wire::MessageSink {
  public:
   PluginService(boost::asio::io_context& loop, const SessionOptions& options, Handler& handler,
                 SessionStats& stats, CreateCalls::Reply reply);
@@ -38,8 +39,13 @@ class PluginService {
   /// SO_PEERCRED of the connection, for Handler::configured.
   void set_peer_pid(std::optional<int> pid) { peer_.pid = pid; }
 
-  /// Takes a message of the plugin connection; may move its body away. Fails only where the
-  /// connection is of no further use: Shutdown, or more state than we keep.
+  /// Whether a large message is a Synchronize that may be started, and pieces of its data.
+  bool wants(const wire::MessageHeader& header, std::string_view beginning) override;
+  void take(std::string_view piece) override;
+
+  /// Takes a message of the plugin connection, or the end of one that take() was given; may move
+  /// its body away. Fails only where the connection is of no further use: Shutdown, or more state
+  /// than we keep.
   Status handle(wire::Message& message);
 
   /// The last chunk of a Synchronize has been answered and delivered.
@@ -66,8 +72,13 @@ class PluginService {
   Status create_container(const Request& request);
   Status configure(const Request& request);
   Status synchronize(const Request& request);
+  Status end_chunk(std::uint32_t stream);
   Status shutdown(const Request& request);
   Status nothing_to_do(const Request& request);
+
+  [[nodiscard]] bool may_start(std::uint32_t stream) const {
+    return stream % 2 == 1 && stream > last_stream_;
+  }
 
   /// False, and answered, where a server may not start this request.
   bool admit(const wire::Message& message);
@@ -79,6 +90,7 @@ class PluginService {
   CreateCalls::Reply reply_;
   std::shared_ptr<CreateCalls> calls_;
   Synchronize state_;
+  wire::RequestPayload streamed_;
   RuntimePeer peer_;
   std::uint32_t last_stream_ = 0;
   bool synchronized_ = false;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
+#include <string_view>
 
 #include <boost/asio/io_context.hpp>
 
@@ -45,10 +45,20 @@ class Handler {
   /// Configure arrived. The returned warnings have been logged already by the handler.
   virtual void configured(const RuntimePeer& peer) = 0;
 
-  /// One existing container of a Synchronize (its pod beside it); called for each, then
-  /// `synchronized` once. Views are valid during the call only.
+  /// One existing container of a Synchronize, with its pod where the runtime knows that; called for
+  /// each between `configured` and `synchronized`, in any order, and while the rest of the state is
+  /// still on its way. So it only reports: a Synchronize that turns out malformed is sent again,
+  /// and calls for the same container again. All containers share one timeout of the runtime: be
+  /// quick. Views are valid during the call only.
   virtual void existing(const ContainerRequest& container) = 0;
+
+  /// Once, after the last container of a Synchronize: how many pods and containers there were.
   virtual void synchronized(std::size_t pods, std::size_t containers) = 0;
+
+  /// Whether decisions look at annotations with this key, on pods or containers. Of pods, and of
+  /// containers that come before their pod, `existing` may lack all others: what need not be kept
+  /// during a Synchronize is not.
+  [[nodiscard]] virtual bool reads_annotation(std::string_view /*key*/) const { return true; }
 
   /// Decide. `done` must be called once, on the loop, now or later; views in `request` live until
   /// both this call has returned and `done` was called. If it is not called before the session's

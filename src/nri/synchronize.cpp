@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nri/synchronize.h"
 
-#include <algorithm>
-#include <string>
 #include <utility>
 
 #include "host/memory.h"
 #include "nri/api.h"
+#include "nri/records.h"
 #include "nri/request_view.h"
 #include "nri/session.h"
 #include "wire/protobuf_wire.h"
@@ -17,90 +16,157 @@ namespace {
 using wire::bytes_key;
 using wire::varint_key;
 
+constexpr std::uint32_t kPods = bytes_key(api::SynchronizeRequest::kPodsFieldNumber);
+constexpr std::uint32_t kContainers = bytes_key(api::SynchronizeRequest::kContainersFieldNumber);
+constexpr std::uint32_t kMore = varint_key(api::SynchronizeRequest::kMoreFieldNumber);
+
 // Above this much it is worth a call to give memory back.
 constexpr std::size_t kTrimAboveBytes = std::size_t{256} << 10U;
+// A larger buffer is not kept for the next pod or container.
+constexpr std::size_t kKeptItemBytes = std::size_t{64} << 10U;
+// What a record costs besides its bytes: two strings, a node of the map, the allocator.
+constexpr std::size_t kRecordOverheadBytes = 160;
+
+std::size_t cost(std::string_view pod_id, std::string_view record) {
+  return kRecordOverheadBytes + pod_id.size() + record.size();
+}
+
+Error above(const char* what, std::size_t limit) {
+  return {ErrorCode::too_large,
+          std::string("nri: ") + what + " exceeds " + std::to_string(limit) + " bytes"};
+}
 
 }  // namespace
 
-Result<Synchronize::Chunk> Synchronize::parse(std::string_view payload) {
-  using Request = api::SynchronizeRequest;
-  Chunk chunk;
-  wire::FieldReader fields(payload);
-  for (wire::Field field; fields.next(field);) {
+Synchronize::Synchronize(Handler& handler)
+    : handler_(handler) {}
+
+void Synchronize::take(std::string_view piece) {
+  bytes_ += piece.size();
+  if (bytes_ > kSynchronizeMaxBytes && !failure_) {
+    failure_ = above("the runtime's state", kSynchronizeMaxBytes);
+  }
+  for (wire::FieldPart part; !failure_ && !stopped_ && fields_.next(piece, part);) {
+    if (auto taken = take_part(part); !taken) failure_ = std::move(taken).error();
+  }
+  if (stopped_) reset();
+}
+
+Status Synchronize::take_part(const wire::FieldPart& part) {
+  if (part.key == kMore) more_ = part.value != 0;
+  if (part.key != kPods && part.key != kContainers) return {};
+  if (part.whole()) return take_item(part.key, part.bytes);
+  item_.append(part.bytes);
+  if (part.left > 0) return {};
+  const auto taken = take_item(part.key, item_);
+  item_.clear();
+  if (item_.capacity() > kKeptItemBytes) item_ = std::string();
+  return taken;
+}
+
+Status Synchronize::take_item(std::uint32_t key, std::string_view message) {
+  nri::clear(request_);
+  return key == kPods ? take_pod(message) : take_container(message);
+}
+
+Status Synchronize::take_pod(std::string_view message) {
+  TRY_STATUS(read_pod(message, request_));
+  const auto id = TRY(read_pod_id(message));
+  ++pod_count_;
+  // No container names a pod without an id.
+  if (id.empty() || pods_.contains(id)) return {};
+  drop_unread_annotations(request_.pod_annotations);
+  TRY_STATUS(keep(pods_, id, pod_record(request_)));
+  const auto [from, to] = waiting_.equal_range(id);
+  hand_on_waiting(from, to);
+  return {};
+}
+
+Status Synchronize::take_container(std::string_view message) {
+  TRY_STATUS(read_container(message, request_));
+  const auto pod_id = TRY(read_container_pod_id(message));
+  ++container_count_;
+  const auto pod = pods_.find(pod_id);
+  if (pod == pods_.end() && !pod_id.empty()) {
+    drop_unread_annotations(request_.annotations);
+    return keep(waiting_, pod_id, container_record(request_));
+  }
+  if (pod != pods_.end()) TRY_STATUS(read_pod(pod->second, request_));
+  call_existing();
+  return {};
+}
+
+Status Synchronize::keep(Records& records, std::string_view pod_id, std::string record) {
+  kept_bytes_ += cost(pod_id, record);
+  if (kept_bytes_ > kSynchronizeMaxKeptBytes) {
+    return above("what has to be kept of the runtime's state", kSynchronizeMaxKeptBytes);
+  }
+  record.shrink_to_fit();
+  records.emplace(pod_id, std::move(record));
+  return {};
+}
+
+void Synchronize::drop_unread_annotations(KeyValues& annotations) {
+  std::erase_if(annotations,
+                [this](const auto& entry) { return !handler_.reads_annotation(entry.first); });
+}
+
+void Synchronize::hand_on_waiting(Records::iterator from, Records::iterator to) {
+  while (from != to && !stopped_) {
+    const auto& [pod_id, container] = *from;
+    const auto pod = pods_.find(pod_id);
     nri::clear(request_);
-    switch (field.key) {
-      case bytes_key(Request::kPodsFieldNumber): {
-        TRY_STATUS(read_pod(field.bytes, request_));
-        const auto id = TRY(read_pod_id(field.bytes));
-        chunk.pods.emplace_back(id, field.bytes);
-        break;
-      }
-      case bytes_key(Request::kContainersFieldNumber):
-        TRY_STATUS(read_container(field.bytes, request_));
-        chunk.containers.push_back(field.bytes);
-        break;
-      case varint_key(Request::kMoreFieldNumber): chunk.more = field.value != 0; break;
-      default: break;
-    }
+    const bool readable = (pod == pods_.end() || read_pod(pod->second, request_)) &&
+                          read_container(container, request_);
+    if (readable) call_existing();
+    kept_bytes_ -= cost(pod_id, container);
+    from = waiting_.erase(from);
   }
-  if (fields.malformed()) return Error{ErrorCode::malformed, "nri: malformed synchronize request"};
-  return chunk;
 }
 
-Result<bool> Synchronize::add(wire::Bytes& body, std::string_view payload) {
-  if (bytes_ + body.size() > kSynchronizeMaxBytes) {
-    return Error{ErrorCode::too_large, "nri: the runtime's state exceeds " +
-                                           std::to_string(kSynchronizeMaxBytes) + " bytes"};
+void Synchronize::call_existing() {
+  calling_ = true;
+  handler_.existing(request_);
+  calling_ = false;
+}
+
+Result<bool> Synchronize::end_chunk() {
+  if (!failure_ && !fields_.at_border()) {
+    failure_ = Error{ErrorCode::malformed, "nri: malformed synchronize request"};
   }
-  const Chunk chunk = TRY(parse(payload));
-  bytes_ += body.size();
-  bodies_.push_back(std::move(body));
-  body = wire::Bytes();
-  all_.pods.insert(all_.pods.end(), chunk.pods.begin(), chunk.pods.end());
-  all_.containers.insert(all_.containers.end(), chunk.containers.begin(), chunk.containers.end());
-  return chunk.more;
+  if (failure_) {
+    Error why = *std::move(failure_);
+    reset();
+    return why;
+  }
+  fields_ = {};
+  return std::exchange(more_, false);
 }
 
-std::string_view Synchronize::Chunk::pod_with_id(std::string_view id) const {
-  const auto found = std::partition_point(pods.begin(), pods.end(),
-                                          [id](const auto& pod) { return pod.first < id; });
-  return found != pods.end() && found->first == id ? found->second : std::string_view();
-}
-
-void Synchronize::deliver(Handler& handler) {
-  const std::size_t pods = all_.pods.size();
-  const std::size_t containers = all_.containers.size();
+void Synchronize::finish() {
+  hand_on_waiting(waiting_.begin(), waiting_.end());
+  const std::size_t pods = pod_count_;
+  const std::size_t containers = container_count_;
   const bool large = bytes_ > kTrimAboveBytes;
-  delivering_ = true;
-  deliver_containers(handler);
+  reset();
   if (large) give_back_free_memory();
-  if (delivering_) handler.synchronized(pods, containers);
-  delivering_ = false;
-}
-
-void Synchronize::deliver_containers(Handler& handler) {
-  // Taken out, so that clear() from within a call is harmless.
-  const std::vector<wire::Bytes> bodies = std::exchange(bodies_, {});
-  Chunk all = std::exchange(all_, {});
-  ContainerRequest request = std::exchange(request_, {});
-  bytes_ = 0;
-  std::sort(all.pods.begin(), all.pods.end());
-  for (const std::string_view container : all.containers) {
-    if (!delivering_) return;
-    nri::clear(request);
-    const auto pod_id = read_container_pod_id(container);
-    const bool readable =
-        pod_id && read_pod(all.pod_with_id(*pod_id), request) && read_container(container, request);
-    if (readable) handler.existing(request);
-  }
+  if (!stopped_) handler_.synchronized(pods, containers);
 }
 
 void Synchronize::clear() {
-  delivering_ = false;
-  all_ = {};
-  bodies_ = {};
-  bytes_ = 0;
+  stopped_ = calling_;
+  if (!calling_) reset();
+}
+
+void Synchronize::reset() {
+  fields_ = {};
+  failure_.reset();
+  more_ = false;
+  item_ = std::string();
   request_ = {};
+  pods_.clear();
+  waiting_.clear();
+  pod_count_ = container_count_ = bytes_ = kept_bytes_ = 0;
 }
 
 }  // namespace railhead::nri

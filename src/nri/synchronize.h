@@ -2,59 +2,87 @@
 // The state a runtime sends after Configure: every pod and container it has.
 //
 // Invariants
-// * It may come in chunks; a container may come before its pod. So nothing is handed on before the
-//   last chunk, and until then the chunks are kept as the bytes they came as, with a view of each
-//   pod and container: no object is built for any of them.
-// * A chunk is checked as a whole before it is kept: deliver() cannot fail.
-// * At most kSynchronizeMaxBytes are kept. Afterwards nothing is.
+// * It may come in chunks, a chunk in pieces, and a container before its pod. No chunk is ever
+// held:
+//   a pod is kept as a record of what a decision looks at, a container whose pod is known is handed
+//   on at once and forgotten, and one that came before its pod is kept as a record until the pod
+//   comes or the last chunk has ended. Of pods with equal ids the first counts.
+// * A malformed chunk fails as a whole and forgets what is kept. What was handed on before stays
+//   handed on: that harms nobody, because Handler::existing only reports.
+// * All chunks together have at most kSynchronizeMaxBytes and what is kept at a time at most
+//   kSynchronizeMaxKeptBytes, which 10,000 pods with a kilobyte of annotations each are below.
+//   Above either the chunk is refused and the connection given up: reports from a part of the state
+//   would be wrong.
+// * After the last chunk nothing is kept, and the memory goes back to the system.
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "base/result.h"
 #include "container/request.h"
-#include "wire/ttrpc.h"
+#include "wire/field_stream.h"
 
 namespace railhead::nri {
 
 inline constexpr std::size_t kSynchronizeMaxBytes = std::size_t{64} << 20U;
+inline constexpr std::size_t kSynchronizeMaxKeptBytes = std::size_t{16} << 20U;
 
 class Handler;
 
 class Synchronize {
  public:
-  /// Takes a chunk: `payload` is a SynchronizeRequest inside `body`, which is moved away on
-  /// success. True when more chunks follow. Malformed chunks are not kept; too_large when the sum
-  /// exceeds the limit.
-  Result<bool> add(wire::Bytes& body, std::string_view payload);
+  explicit Synchronize(Handler& handler);
 
-  /// Hands every container, with its pod if that is known, to the handler, then the two counts;
-  /// forgets everything and gives the memory back to the system.
-  void deliver(Handler& handler);
+  /// Takes the next piece of a chunk, a SynchronizeRequest. After a failure, which end_chunk()
+  /// tells, the rest of the chunk is passed over.
+  void take(std::string_view piece);
 
-  /// Forgets everything; from inside deliver(), also what is not yet delivered.
+  /// The chunk has ended: true when more follow. Malformed where it was no such message; too_large
+  /// above one of the limits. After a failure it begins from nothing.
+  Result<bool> end_chunk();
+
+  /// After the last chunk: hands on the containers whose pod never came, then the two counts.
+  void finish();
+
+  /// Forgets everything; from inside a call of the handler as soon as that returns, and nothing
+  /// more is handed on.
   void clear();
 
+  /// What counts against kSynchronizeMaxKeptBytes just now.
+  [[nodiscard]] std::size_t kept_bytes() const { return kept_bytes_; }
+
  private:
-  struct Chunk {
-    std::vector<std::pair<std::string_view, std::string_view>> pods;  // id, message
-    std::vector<std::string_view> containers;
-    bool more = false;
+  using Records = std::multimap<std::string, std::string, std::less<>>;  // by pod id
 
-    [[nodiscard]] std::string_view pod_with_id(std::string_view id) const;
-  };
+  Status take_part(const wire::FieldPart& part);
+  Status take_item(std::uint32_t key, std::string_view message);
+  Status take_pod(std::string_view message);
+  Status take_container(std::string_view message);
+  Status keep(Records& records, std::string_view pod_id, std::string record);
+  void drop_unread_annotations(KeyValues& annotations);
+  void hand_on_waiting(Records::iterator from, Records::iterator to);
+  void call_existing();
+  void reset();
 
-  Result<Chunk> parse(std::string_view payload);
-  void deliver_containers(Handler& handler);
-
-  Chunk all_;
-  std::vector<wire::Bytes> bodies_;
-  std::size_t bytes_ = 0;
-  bool delivering_ = false;
+  Handler& handler_;
+  wire::FieldStream fields_;
+  std::optional<Error> failure_;  // of this chunk
+  bool more_ = false;
+  std::string item_;  // a pod or container of which only a part has come
   ContainerRequest request_;
+  Records pods_;
+  Records waiting_;  // containers
+  std::size_t pod_count_ = 0;
+  std::size_t container_count_ = 0;
+  std::size_t bytes_ = 0;
+  std::size_t kept_bytes_ = 0;
+  bool calling_ = false;  // the handler, which views what is kept
+  bool stopped_ = false;  // cleared from inside that call
 };
 
 }  // namespace railhead::nri

@@ -108,7 +108,10 @@ void append_varint_field(std::string& out, int number, std::uint64_t value) {
 }
 
 void append_bytes_field(std::string& out, int number, std::string_view value) {
-  if (value.empty()) return;
+  if (!value.empty()) append_entry_field(out, number, value);
+}
+
+void append_entry_field(std::string& out, int number, std::string_view value) {
   append_varint(out, bytes_key(number));
   append_varint(out, value.size());
   out.append(value);

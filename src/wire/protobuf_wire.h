@@ -66,6 +66,9 @@ void append_varint_field(std::string& out, int number, std::uint64_t value);
 /// Appends nothing for an empty value.
 void append_bytes_field(std::string& out, int number, std::string_view value);
 
+/// Appends the field also where it is empty: an entry of a list, or a message that is there.
+void append_entry_field(std::string& out, int number, std::string_view value);
+
 /// `text` with every byte that is not part of well-formed UTF-8 replaced by '?': a proto3 string
 /// that is not UTF-8 makes Go reject the whole message.
 std::string to_utf8(std::string_view text);

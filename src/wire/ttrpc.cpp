@@ -28,24 +28,23 @@ std::array<char, kTtrpcHeaderBytes> encode_header(const MessageHeader& header) {
   return bytes;
 }
 
-MessageReader::MessageReader(std::size_t max_data_bytes)
-    : max_data_bytes_(max_data_bytes) {}
+MessageReader::MessageReader(std::size_t max_data_bytes, MessageSink* sink)
+    : max_data_bytes_(max_data_bytes),
+      sink_(sink) {}
 
 bool MessageReader::feed(std::string_view& input) {
-  if (state_ == State::discard) {
-    const std::size_t dropped = std::min(discard_, input.size());
-    input.remove_prefix(dropped);
-    discard_ -= dropped;
-    if (discard_ > 0) return false;
-    state_ = State::header;
-  }
+  if (state_ == State::discard && !pass_on(input)) return false;
   if (state_ == State::header) {
     if (!feed_header(input)) return false;
     start_body();
     if (state_ == State::discard) return true;
   }
-  feed_body(input);
-  if (message_.body.size() < message_.header.length) return false;
+  if (state_ == State::offer) {
+    if (!feed_body(input, kOfferedBytes)) return false;
+    offer();
+  }
+  if (state_ == State::stream) return pass_on(input);
+  if (!feed_body(input, message_.header.length)) return false;
   state_ = State::header;
   return true;
 }
@@ -63,21 +62,48 @@ bool MessageReader::feed_header(std::string_view& input) {
 void MessageReader::start_body() {
   message_.header = decode_header(header_);
   message_.oversized = message_.header.length > max_data_bytes_;
+  message_.streamed = false;
   message_.body.clear();
   if (message_.body.capacity() > kKeptCapacity) message_.body = Bytes();
-  state_ = message_.oversized ? State::discard : State::body;
+  left_ = message_.header.length;
   if (message_.oversized) {
-    discard_ = message_.header.length;
+    state_ = State::discard;
+  } else if (sink_ != nullptr && left_ > kStreamAboveBytes) {
+    state_ = State::offer;
   } else {
-    message_.body.reserve(message_.header.length);
+    state_ = State::body;
+    message_.body.reserve(left_);
   }
 }
 
-void MessageReader::feed_body(std::string_view& input) {
-  const std::size_t missing = message_.header.length - message_.body.size();
-  const std::string_view piece = input.substr(0, missing);
+void MessageReader::offer() {
+  message_.streamed = sink_->wants(message_.header, view_of(message_.body));
+  if (!message_.streamed) {
+    state_ = State::body;
+    message_.body.reserve(message_.header.length);
+    return;
+  }
+  state_ = State::stream;
+  left_ -= message_.body.size();
+  sink_->take(view_of(message_.body));
+  message_.body.clear();
+}
+
+bool MessageReader::pass_on(std::string_view& input) {
+  const std::string_view piece = input.substr(0, left_);
+  input.remove_prefix(piece.size());
+  left_ -= piece.size();
+  if (state_ == State::stream && !piece.empty()) sink_->take(piece);
+  if (left_ > 0) return false;
+  state_ = State::header;
+  return true;
+}
+
+bool MessageReader::feed_body(std::string_view& input, std::size_t size) {
+  const std::string_view piece = input.substr(0, size - message_.body.size());
   message_.body.insert(message_.body.end(), piece.begin(), piece.end());
   input.remove_prefix(piece.size());
+  return message_.body.size() == size;
 }
 
 }  // namespace railhead::wire

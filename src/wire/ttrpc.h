@@ -7,6 +7,9 @@
 // * What we send has at most 4 MiB of data. What we read may have more (`max_data_bytes`): ttrpc
 //   before 1.2.6 sends larger messages.
 // * Memory follows what is accepted, never what is claimed: data above the limit is not stored.
+// * The data of a message above kStreamAboveBytes need not be held at all: a sink that wants it
+// gets
+//   it piece by piece. All other data lies in one piece, to be viewed in place.
 #pragma once
 
 #include <array>
@@ -42,17 +45,39 @@ struct MessageHeader {
 MessageHeader decode_header(const std::array<char, kTtrpcHeaderBytes>& bytes);
 std::array<char, kTtrpcHeaderBytes> encode_header(const MessageHeader& header);
 
+/// Messages up to this size are never offered to a sink.
+inline constexpr std::size_t kStreamAboveBytes = std::size_t{64} << 10U;
+/// As much of a larger message is there when it is offered.
+inline constexpr std::size_t kOfferedBytes = 512;
+
+/// Takes the data of large messages as it arrives.
+class MessageSink {
+ public:
+  MessageSink() = default;
+  MessageSink(const MessageSink&) = delete;
+  MessageSink& operator=(const MessageSink&) = delete;
+  virtual ~MessageSink() = default;
+
+  /// `beginning`: the first kOfferedBytes of the data. True: take() gets all of it, these included.
+  virtual bool wants(const MessageHeader& header, std::string_view beginning) = 0;
+  virtual void take(std::string_view piece) = 0;
+};
+
 struct Message {
   MessageHeader header;
   /// The data exceeded the reader's limit and was, or will be, dropped: `body` is empty.
   bool oversized = false;
+  /// The sink has had the data: `body` is empty.
+  bool streamed = false;
   Bytes body;
 };
 
 /// Puts messages together from pieces of a stream, whatever the pieces' borders.
 class MessageReader {
  public:
-  explicit MessageReader(std::size_t max_data_bytes = kTtrpcMaxDataBytes);
+  /// A `sink` outlives the reader.
+  explicit MessageReader(std::size_t max_data_bytes = kTtrpcMaxDataBytes,
+                         MessageSink* sink = nullptr);
 
   /// Takes bytes from the front of `input` up to the end of a message. True when message() is
   /// complete (an oversized one as soon as its header is); false when `input` was used up before.
@@ -64,16 +89,20 @@ class MessageReader {
 
  private:
   bool feed_header(std::string_view& input);
-  void feed_body(std::string_view& input);
+  bool feed_body(std::string_view& input, std::size_t size);
   void start_body();
+  void offer();
+  /// False while data of the message is missing.
+  bool pass_on(std::string_view& input);
 
-  enum class State : std::uint8_t { header, body, discard };
+  enum class State : std::uint8_t { header, offer, body, stream, discard };
 
   std::size_t max_data_bytes_;
+  MessageSink* sink_;
   State state_ = State::header;
   std::array<char, kTtrpcHeaderBytes> header_{};
   std::size_t header_filled_ = 0;
-  std::size_t discard_ = 0;
+  std::size_t left_ = 0;  // data of a message that is streamed or discarded
   Message message_;
 };
 

@@ -53,6 +53,31 @@ Result<RequestEnvelope> decode_request(std::string_view data) {
   return request;
 }
 
+RequestEnvelope decode_request_start(std::string_view beginning) {
+  RequestEnvelope request;
+  FieldReader fields(beginning);
+  Field field;
+  if (fields.next(field) && field.key == bytes_key(kRequestService)) request.service = field.bytes;
+  if (fields.next(field) && field.key == bytes_key(kRequestMethod)) request.method = field.bytes;
+  return request;
+}
+
+bool RequestPayload::next(std::string_view& data, std::string_view& payload) {
+  for (FieldPart part; !repeated_ && fields_.next(data, part);) {
+    const bool is_payload = part.key == bytes_key(kRequestPayload);
+    const bool names_method =
+        part.key == bytes_key(kRequestService) || part.key == bytes_key(kRequestMethod);
+    if (part.first && begun_ && (is_payload || names_method)) {
+      repeated_ = true;
+    } else if (is_payload) {
+      begun_ = true;
+      payload = part.bytes;
+      return true;
+    }
+  }
+  return false;
+}
+
 Result<ResponseEnvelope> decode_response(std::string_view data) {
   ResponseEnvelope response;
   FieldReader fields(data);

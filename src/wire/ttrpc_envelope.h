@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "wire/field_stream.h"
 
 namespace railhead::wire {
 
@@ -38,6 +39,28 @@ struct ResponseEnvelope {
 /// Malformed where the bytes are no protobuf message; unknown fields (metadata too) are skipped.
 Result<RequestEnvelope> decode_request(std::string_view data);
 Result<ResponseEnvelope> decode_response(std::string_view data);
+
+/// Service and method of a request of which only the beginning is there; empty where they are not
+/// its first fields, as Go writes them.
+RequestEnvelope decode_request_start(std::string_view beginning);
+
+/// The payload of a request that comes in pieces, whose service and method are known from its
+/// beginning. Malformed also where the payload comes twice, or one of those two after it: in one
+/// piece the last would count, and here the first is already used.
+class RequestPayload {
+ public:
+  /// The next piece of the payload at the front of `data`, which is shortened by it; false when
+  /// `data` is used up.
+  bool next(std::string_view& data, std::string_view& payload);
+
+  /// The request may end here, and was well-formed.
+  [[nodiscard]] bool complete() const { return !repeated_ && fields_.at_border(); }
+
+ private:
+  FieldStream fields_;
+  bool begun_ = false;
+  bool repeated_ = false;
+};
 
 std::string encode_request(const RequestEnvelope& request);
 

@@ -12,6 +12,7 @@ namespace railhead::nri {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class ConversationTest : public ::testing::Test {
  protected:
@@ -108,6 +109,82 @@ TEST_F(ConversationTest, a_synchronize_above_ttrpcs_limit_from_an_old_runtime_is
       reply_to(peer::call(1, "Synchronize", padding + peer::text(2, peer::container("a", "p1"))));
   EXPECT_EQ(replies.at(0), (peer::Reply{1, 1, 2, ""}));
   EXPECT_EQ(handler_.log, "existing /a;synchronized 0+1;");
+}
+
+// More than a message that is put together before it is looked at.
+std::string large_state() {
+  std::string state = peer::text(1, peer::pod("p1", "one"));
+  const std::string filler = peer::text(8, std::string(1000, 'x'));
+  for (int i = 0; i < 200; ++i) {
+    state += peer::text(2, peer::container("c" + std::to_string(i), "p1", filler));
+  }
+  return state;
+}
+
+TEST_F(ConversationTest, a_large_state_is_read_while_it_arrives) {
+  const std::string call = peer::call(1, "Synchronize", large_state());
+  EXPECT_TRUE(reply_to(call.substr(0, call.size() / 2)).empty());
+  EXPECT_THAT(handler_.log, HasSubstr("existing one/c50;"));
+  EXPECT_THAT(handler_.log, Not(HasSubstr("synchronized")));
+  EXPECT_EQ(reply_to(call.substr(call.size() / 2)).at(0), (peer::Reply{1, 1, 2, ""}));
+  EXPECT_THAT(handler_.log, HasSubstr("existing one/c199;synchronized 1+200;"));
+}
+
+TEST_F(ConversationTest, each_chunk_of_a_large_state_is_echoed) {
+  const std::string filler = peer::text(99, std::string(100'000, 'x'));
+  const auto more = reply_to(peer::call(1, "Synchronize", large_state() + peer::number(3, 1)));
+  EXPECT_EQ(more.at(0), (peer::Reply{1, 1, 2, peer::text(2, std::string("\x10\x01", 2))}));
+  EXPECT_FALSE(conversation_->synchronized());
+  EXPECT_EQ(reply_to(peer::call(3, "Synchronize", filler)).at(0), (peer::Reply{1, 3, 2, ""}));
+  EXPECT_TRUE(conversation_->synchronized());
+}
+
+TEST_F(ConversationTest, a_large_malformed_state_is_refused_and_may_come_again) {
+  const std::string bad = large_state() + std::string("\x0a\x09x", 3);
+  EXPECT_EQ(peer::status_code(reply_to(peer::call(1, "Synchronize", bad)).at(0).data), 3);
+  const std::string twice =
+      peer::envelope("Synchronize", large_state()) + peer::text(3, large_state());
+  EXPECT_EQ(peer::status_code(reply_to(peer::frame(1, peer::message(3, 1, twice))).at(0).data), 3);
+  const std::string renamed =
+      peer::envelope("Synchronize", large_state()) + peer::text(2, "CreateContainer");
+  EXPECT_EQ(peer::status_code(reply_to(peer::frame(1, peer::message(5, 1, renamed))).at(0).data),
+            3);
+  EXPECT_THAT(handler_.log, Not(HasSubstr("synchronized")));
+  EXPECT_EQ(reply_to(peer::call(7, "Synchronize", large_state())).at(0).data, "");
+  EXPECT_THAT(handler_.log, HasSubstr("synchronized 1+200;"));
+}
+
+TEST_F(ConversationTest, a_large_state_on_a_stale_stream_is_refused_unread) {
+  EXPECT_EQ(reply_to(peer::call(5, "StateChange", "")).size(), 1U);
+  const auto replies = reply_to(peer::call(5, "Synchronize", large_state()));
+  EXPECT_EQ(peer::status_code(replies.at(0).data), 3);
+  EXPECT_EQ(handler_.log, "");
+}
+
+TEST_F(ConversationTest, a_large_state_with_its_payload_first_is_taken_too) {
+  const std::string envelope = peer::text(3, large_state()) +
+                               peer::text(1, "nri.pkg.api.v1alpha1.Plugin") +
+                               peer::text(2, "Synchronize");
+  EXPECT_EQ(reply_to(peer::frame(1, peer::message(1, 1, envelope))).at(0).data, "");
+  EXPECT_THAT(handler_.log, HasSubstr("synchronized 1+200;"));
+}
+
+TEST_F(ConversationTest, a_large_container_request_lies_in_one_piece) {
+  handshake();
+  const std::string variable(300'000, 'v');
+  handler_.on_create = [&](const ContainerRequest& request, const RecordingHandler::Done& done) {
+    EXPECT_EQ(request.env.back(), variable);
+    done({});
+  };
+  const auto call = peer::call(5, "CreateContainer", peer::create("c1", peer::text(8, variable)));
+  EXPECT_EQ(reply_to(call).at(0), (peer::Reply{1, 5, 2, ""}));
+}
+
+TEST_F(ConversationTest, a_handler_may_close_it_in_the_middle_of_a_large_state) {
+  handler_.on_existing = [this] { conversation_->close(); };
+  EXPECT_TRUE(reply_to(peer::call(1, "Synchronize", large_state())).empty());
+  EXPECT_EQ(handler_.log, "existing one/c0;");
+  EXPECT_FALSE(conversation_->synchronized());
 }
 
 TEST_F(ConversationTest, an_adjustment_is_answered_on_the_stream_of_its_request) {

@@ -9,6 +9,36 @@
 
 namespace railhead::nri {
 
+/// Everything that a request says, so that two can be compared after their bytes are gone.
+inline std::string text_of(const ContainerRequest& request) {
+  std::string out;
+  const auto add = [&out](std::string_view text) { (out += text) += '\n'; };
+  for (const auto text : {request.pod_name, request.pod_namespace, request.pod_uid,
+                          request.runtime_handler, request.id, request.name}) {
+    add(text);
+  }
+  for (const auto* map : {&request.pod_annotations, &request.annotations}) {
+    for (const auto& [key, value] : *map) add(std::string(key) + "=" + std::string(value));
+    add("");
+  }
+  for (const auto* list : {&request.pod_namespaces, &request.env, &request.cdi_devices}) {
+    for (const auto text : *list) add(text);
+    add("");
+  }
+  for (const auto& mount : request.mounts) {
+    for (const auto text : {mount.destination, mount.type, mount.source}) add(text);
+    add(mount.read_write ? "rw" : "");
+  }
+  for (const auto& device : request.devices) {
+    add(std::string(device.path) + device.type + std::to_string(device.major) + ":" +
+        std::to_string(device.minor));
+  }
+  for (const auto& limit : request.rlimits) {
+    add(std::string(limit.type) + std::to_string(limit.hard) + ":" + std::to_string(limit.soft));
+  }
+  return out;
+}
+
 /// Writes down what it is told and answers as the test says.
 class RecordingHandler : public Handler {
  public:
@@ -21,7 +51,12 @@ class RecordingHandler : public Handler {
 
   void existing(const ContainerRequest& container) override {
     log += "existing " + std::string(container.pod_name) + "/" + std::string(container.id) + ";";
+    seen.push_back(text_of(container));
     if (on_existing) on_existing();
+  }
+
+  [[nodiscard]] bool reads_annotation(std::string_view key) const override {
+    return !key.starts_with("unread/");
   }
 
   void synchronized(std::size_t pods, std::size_t containers) override {
@@ -46,6 +81,7 @@ class RecordingHandler : public Handler {
   }
 
   std::string log;
+  std::vector<std::string> seen;  ///< text_of each existing one
   std::vector<RuntimePeer> peers;
   std::vector<Error> errors;
   std::vector<std::chrono::milliseconds> pauses;

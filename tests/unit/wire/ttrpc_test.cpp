@@ -94,5 +94,62 @@ TEST(Ttrpc, a_body_may_be_taken_and_views_into_it_survive) {
   EXPECT_EQ(view_of(reader.message().body), "d");
 }
 
+class RecordingSink : public MessageSink {
+ public:
+  bool wants(const MessageHeader& header, std::string_view beginning) override {
+    EXPECT_EQ(beginning.size(), kOfferedBytes);
+    return header.stream == wanted;
+  }
+
+  void take(std::string_view piece) override { data += piece; }
+
+  std::uint32_t wanted = 3;
+  std::string data;
+};
+
+TEST(Ttrpc, the_data_of_a_large_message_goes_to_a_sink_that_wants_it) {
+  std::string large(kStreamAboveBytes + 1, 'x');
+  large.back() = '!';
+  const std::string stream =
+      message_bytes(1, 1, large) + message_bytes(3, 1, large) + message_bytes(5, 1, "small");
+  for (const std::size_t piece :
+       {std::size_t{1}, std::size_t{511}, std::size_t{1000}, stream.size()}) {
+    RecordingSink sink;
+    MessageReader reader(kTtrpcMaxDataBytes, &sink);
+    std::string seen;
+    for (std::size_t at = 0; at < stream.size(); at += piece) {
+      std::string_view input = std::string_view(stream).substr(at, piece);
+      while (reader.feed(input)) {
+        const Message& message = reader.message();
+        seen += std::to_string(message.header.stream) + (message.streamed ? " streamed " : " ") +
+                std::to_string(message.body.size()) + ";";
+        EXPECT_LE(message.body.capacity(), message.streamed ? 2 * kOfferedBytes : large.size());
+      }
+    }
+    EXPECT_EQ(seen, "1 65537;3 streamed 0;5 5;");
+    EXPECT_EQ(sink.data, large);
+  }
+}
+
+TEST(Ttrpc, a_message_that_fits_a_kept_buffer_is_never_offered) {
+  RecordingSink sink;
+  MessageReader reader(kTtrpcMaxDataBytes, &sink);
+  const std::string stream = message_bytes(3, 1, std::string(kStreamAboveBytes, 'x'));
+  std::string_view input = stream;
+  ASSERT_TRUE(reader.feed(input));
+  EXPECT_FALSE(reader.message().streamed);
+  EXPECT_EQ(reader.message().body.size(), kStreamAboveBytes);
+}
+
+TEST(Ttrpc, an_oversized_message_is_never_offered) {
+  RecordingSink sink;
+  MessageReader reader(kStreamAboveBytes, &sink);
+  const std::string stream = message_bytes(3, 1, std::string(kStreamAboveBytes + 1, 'x'));
+  std::string_view input = stream;
+  ASSERT_TRUE(reader.feed(input));
+  EXPECT_TRUE(reader.message().oversized);
+  EXPECT_EQ(sink.data, "");
+}
+
 }  // namespace
 }  // namespace railhead::wire
