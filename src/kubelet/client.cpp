@@ -10,41 +10,18 @@
 #include <utility>
 
 #include "deviceplugin.grpc.pb.h"
+#include "kubelet/channel.h"
 #include "kubelet/library_log.h"
 #include "podresources.grpc.pb.h"
 
 namespace railhead::kubelet {
 namespace {
 
-constexpr int kMaxAnswerBytes = 16 << 20;
 constexpr std::chrono::seconds kEnrolTimeout{10};
-
-std::shared_ptr<grpc::Channel> connect(const std::string& socket) {
-  grpc::ChannelArguments arguments;
-  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
-  arguments.SetMaxReceiveMessageSize(kMaxAnswerBytes);
-  return grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments);
-}
 
 gpr_timespec deadline_in(std::chrono::milliseconds timeout) {
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
                       gpr_time_from_millis(timeout.count(), GPR_TIMESPAN));
-}
-
-Error error_of(const grpc::Status& status, const std::string& socket) {
-  ErrorCode code = ErrorCode::malformed;
-  switch (status.error_code()) {
-    case grpc::StatusCode::UNAVAILABLE:
-    case grpc::StatusCode::CANCELLED: code = ErrorCode::unavailable; break;
-    // Too large an answer, or the kubelet's limit of requests: somebody is there.
-    case grpc::StatusCode::RESOURCE_EXHAUSTED: code = ErrorCode::too_large; break;
-    case grpc::StatusCode::DEADLINE_EXCEEDED: code = ErrorCode::timeout; break;
-    case grpc::StatusCode::UNIMPLEMENTED: code = ErrorCode::unsupported; break;
-    default: break;
-  }
-  return {code, socket + ": " + status.error_message()};
 }
 
 /// Kubelets from 1.27 to 1.33 have Get behind a gate that is off, and answer with an error of no

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubelet/channel.h"
+
+namespace railhead::kubelet {
+namespace {
+
+/// A node with 1,000 slots and its pods is above gRPC's default of 4 MiB.
+constexpr int kMaxAnswerBytes = 16 << 20;
+/// A kubelet that was stopped accepts a connection and then says nothing: the deadline of a call
+/// ends that, as `timeout`. gRPC's own 20 s would end it as if nobody were there.
+constexpr int kConnectTimeoutMs = 3'600'000;
+
+}  // namespace
+
+std::shared_ptr<grpc::Channel> connect(const std::string& socket) {
+  grpc::ChannelArguments arguments;
+  // Newer gRPC would send the socket's path, which kubelets refuse (grpc/grpc#38142).
+  arguments.SetString(GRPC_ARG_DEFAULT_AUTHORITY, "localhost");
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_MIN_RECONNECT_BACKOFF_MS, kConnectTimeoutMs);
+  // Each of these costs system calls or memory for something that a local socket does not need.
+  arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_RETRIES, 0);
+  arguments.SetInt(GRPC_ARG_SERVICE_CONFIG_DISABLE_RESOLUTION, 1);
+  arguments.SetInt(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+  arguments.SetInt(GRPC_ARG_ENABLE_CHANNELZ, 0);
+  arguments.SetMaxReceiveMessageSize(kMaxAnswerBytes);
+  return grpc::CreateCustomChannel("unix:" + socket, grpc::InsecureChannelCredentials(), arguments);
+}
+
+Error error_of(const grpc::Status& status, const std::string& socket) {
+  ErrorCode code = ErrorCode::malformed;
+  switch (status.error_code()) {
+    case grpc::StatusCode::UNAVAILABLE:
+    case grpc::StatusCode::CANCELLED: code = ErrorCode::unavailable; break;
+    case grpc::StatusCode::RESOURCE_EXHAUSTED: code = ErrorCode::too_large; break;
+    case grpc::StatusCode::DEADLINE_EXCEEDED: code = ErrorCode::timeout; break;
+    case grpc::StatusCode::UNIMPLEMENTED: code = ErrorCode::unsupported; break;
+    default: break;
+  }
+  return {code, socket + ": " + status.error_message()};
+}
+
+}  // namespace railhead::kubelet

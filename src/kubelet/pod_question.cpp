@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubelet/pod_question.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace railhead::kubelet {
+namespace {
+
+template <typename Answer>
+struct TryOf final : Try {
+  Answer answer;
+  std::unique_ptr<grpc::ClientAsyncResponseReader<Answer>> reader;
+};
+
+using ListTry = TryOf<v1::ListPodResourcesResponse>;
+using GetTry = TryOf<v1::GetPodResourcesResponse>;
+using AllocatableTry = TryOf<v1::AllocatableResourcesResponse>;
+
+/// `prepare` is one of the stub's PrepareAsync… methods.
+template <typename Answer, typename Request, typename Prepare>
+std::unique_ptr<Try> start(Question& question, Question::Stub& stub, grpc::CompletionQueue& queue,
+                           gpr_timespec until, const Request& request, Prepare prepare) {
+  auto attempt = std::make_unique<TryOf<Answer>>();
+  attempt->context.set_deadline(until);
+  attempt->reader = (stub.*prepare)(&attempt->context, request, &queue);
+  attempt->reader->StartCall();
+  attempt->reader->Finish(&attempt->answer, &attempt->status, &question);
+  return attempt;
+}
+
+Holding holding_of(const v1::ContainerDevices& devices) {
+  return {devices.resource_name(), {devices.device_ids().begin(), devices.device_ids().end()}};
+}
+
+PodHoldings holdings_in(const v1::PodResources& pod) {
+  PodHoldings out{pod.namespace_(), pod.name(), {}};
+  for (const auto& container : pod.containers()) {
+    auto& one = out.containers.emplace_back();
+    one.container = container.name();
+    for (const auto& devices : container.devices()) one.devices.push_back(holding_of(devices));
+  }
+  return out;
+}
+
+/// With the callback of one kind of answer.
+template <typename T>
+class QuestionOf : public Question {
+ public:
+  QuestionOf(std::chrono::steady_clock::time_point end, PodResources::Done<T> done)
+      : Question(end),
+        done_(std::move(done)) {}
+
+  Work failed(Error error) override { return work(Result<T>(std::move(error))); }
+
+ protected:
+  Work work(Result<T> result) {
+    return [done = std::move(done_), result = std::move(result)]() mutable {
+      done(std::move(result));
+    };
+  }
+
+  template <typename TryType>
+  const auto& answer() const {
+    return static_cast<const TryType&>(*attempt).answer;
+  }
+
+ private:
+  PodResources::Done<T> done_;
+};
+
+class PodQuestion final : public QuestionOf<PodHoldings> {
+ public:
+  PodQuestion(std::chrono::steady_clock::time_point end, const std::string& pod_namespace,
+              const std::string& name, PodResources::Done<PodHoldings> done)
+      : QuestionOf(end, std::move(done)) {
+    request_.set_pod_namespace(pod_namespace);
+    request_.set_pod_name(name);
+  }
+
+  void begin(Stub& stub, grpc::CompletionQueue& queue, gpr_timespec until, bool has_get) override {
+    uses_get_ = has_get;
+    attempt = has_get ? start<v1::GetPodResourcesResponse>(*this, stub, queue, until, request_,
+                                                           &Stub::PrepareAsyncGet)
+                      : start<v1::ListPodResourcesResponse>(*this, stub, queue, until,
+                                                            v1::ListPodResourcesRequest(),
+                                                            &Stub::PrepareAsyncList);
+  }
+
+  [[nodiscard]] bool may_go_without() const override { return uses_get_; }
+
+  Work answered() override {
+    if (uses_get_) return work(holdings_in(answer<GetTry>().pod_resources()));
+    const auto& pods = answer<ListTry>().pod_resources();
+    const auto at = std::find_if(pods.begin(), pods.end(), [this](const v1::PodResources& pod) {
+      return pod.namespace_() == request_.pod_namespace() && pod.name() == request_.pod_name();
+    });
+    if (at != pods.end()) return work(holdings_in(*at));
+    return work(PodHoldings{request_.pod_namespace(), request_.pod_name(), {}});
+  }
+
+ private:
+  v1::GetPodResourcesRequest request_;
+  bool uses_get_ = false;
+};
+
+class AllQuestion final : public QuestionOf<std::vector<PodHoldings>> {
+ public:
+  using QuestionOf::QuestionOf;
+
+  void begin(Stub& stub, grpc::CompletionQueue& queue, gpr_timespec until,
+             bool /*has_get*/) override {
+    attempt = start<v1::ListPodResourcesResponse>(
+        *this, stub, queue, until, v1::ListPodResourcesRequest(), &Stub::PrepareAsyncList);
+  }
+
+  Work answered() override {
+    std::vector<PodHoldings> pods;
+    for (const auto& pod : answer<ListTry>().pod_resources()) pods.push_back(holdings_in(pod));
+    return work(std::move(pods));
+  }
+};
+
+class AllocatableQuestion final : public QuestionOf<std::vector<Holding>> {
+ public:
+  using QuestionOf::QuestionOf;
+
+  void begin(Stub& stub, grpc::CompletionQueue& queue, gpr_timespec until,
+             bool /*has_get*/) override {
+    attempt = start<v1::AllocatableResourcesResponse>(*this, stub, queue, until,
+                                                      v1::AllocatableResourcesRequest(),
+                                                      &Stub::PrepareAsyncGetAllocatableResources);
+  }
+
+  Work answered() override {
+    std::vector<Holding> offered;
+    for (const auto& devices : answer<AllocatableTry>().devices())
+      offered.push_back(holding_of(devices));
+    return work(std::move(offered));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Question> pod_question(std::chrono::steady_clock::time_point deadline,
+                                       const std::string& pod_namespace, const std::string& name,
+                                       PodResources::Done<PodHoldings> done) {
+  return std::make_unique<PodQuestion>(deadline, pod_namespace, name, std::move(done));
+}
+
+std::unique_ptr<Question> all_question(std::chrono::steady_clock::time_point deadline,
+                                       PodResources::Done<std::vector<PodHoldings>> done) {
+  return std::make_unique<AllQuestion>(deadline, std::move(done));
+}
+
+std::unique_ptr<Question> allocatable_question(std::chrono::steady_clock::time_point deadline,
+                                               PodResources::Done<std::vector<Holding>> done) {
+  return std::make_unique<AllocatableQuestion>(deadline, std::move(done));
+}
+
+}  // namespace railhead::kubelet

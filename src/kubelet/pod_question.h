@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <grpcpp/alarm.h>
+#include <grpcpp/grpcpp.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "kubelet/pod_resources.h"
+#include "podresources.grpc.pb.h"
+
+namespace railhead::kubelet {
+
+/// One try to have a question answered: what gRPC needs until it is done.
+struct Try {
+  grpc::ClientContext context;
+  grpc::Status status;
+
+  Try() = default;
+  Try(const Try&) = delete;
+  Try& operator=(const Try&) = delete;
+  virtual ~Try() = default;
+};
+
+/// A question to the kubelet on its way. As the tag of a completion queue it says that its alarm
+/// rang, or that its try is done. Belongs to the thread of the queue.
+class Question {
+ public:
+  using Stub = v1::PodResourcesLister::Stub;
+  using Work = std::function<void()>;
+
+  explicit Question(std::chrono::steady_clock::time_point end)
+      : deadline(end) {}
+
+  Question(const Question&) = delete;
+  Question& operator=(const Question&) = delete;
+  virtual ~Question() = default;
+
+  /// Starts the next try, which must end at `until`.
+  virtual void begin(Stub& stub, grpc::CompletionQueue& queue, gpr_timespec until,
+                     bool has_get) = 0;
+
+  /// The last try used a call that not every kubelet has, in place of another one.
+  [[nodiscard]] virtual bool may_go_without() const { return false; }
+
+  /// What is to be done on the asker's thread; of the last try, which went well.
+  virtual Work answered() = 0;
+  virtual Work failed(Error error) = 0;
+
+  const std::chrono::steady_clock::time_point deadline;
+  std::optional<grpc::Alarm> alarm;  ///< none at first: one would start gRPC
+  std::unique_ptr<Try> attempt;      ///< under way, or done and not looked at yet
+  std::uint64_t connection = 0;      ///< that the try uses
+};
+
+std::unique_ptr<Question> pod_question(std::chrono::steady_clock::time_point deadline,
+                                       const std::string& pod_namespace, const std::string& name,
+                                       PodResources::Done<PodHoldings> done);
+std::unique_ptr<Question> all_question(std::chrono::steady_clock::time_point deadline,
+                                       PodResources::Done<std::vector<PodHoldings>> done);
+std::unique_ptr<Question> allocatable_question(std::chrono::steady_clock::time_point deadline,
+                                               PodResources::Done<std::vector<Holding>> done);
+
+}  // namespace railhead::kubelet

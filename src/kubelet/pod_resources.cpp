@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubelet/pod_resources.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "host/clock.h"
+#include "host/file_lock.h"
+#include "kubelet/channel.h"
+#include "kubelet/library_log.h"
+#include "kubelet/pod_question.h"
+
+namespace railhead::kubelet {
+namespace {
+
+using std::chrono::milliseconds;
+using TimePoint = std::chrono::steady_clock::time_point;
+
+/// How late a kubelet that has come is noticed at most.
+constexpr milliseconds kBetweenLooks{100};
+/// A kubelet that ends takes about so long to be back; who asks meanwhile may wait for it.
+constexpr milliseconds kRestart{2000};
+/// Before the next try. The kubelet's limit lets one more question pass every 10 ms.
+constexpr int kShortestPauseMs = 30;
+constexpr int kLongestPauseMs = 100;
+constexpr milliseconds kUntilLeftBehind{1000};
+
+gpr_timespec timespec_in(std::chrono::nanoseconds time) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_nanos(time.count(), GPR_TIMESPAN));
+}
+
+/// Kubelets before 1.34 have Get behind a gate that is off; that error has no code, as the one of a
+/// pod that is not known. Source: Kubernetes pkg/kubelet/apis/podresources/server_v1.go.
+bool lacks_get(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNIMPLEMENTED ||
+         (status.error_code() == grpc::StatusCode::UNKNOWN &&
+          status.error_message().find("disabled") != std::string::npos);
+}
+
+/// The limit has the code of an answer that is larger than we take, which would be as large again.
+bool is_limited(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
+         status.error_message().find("larger than max") == std::string::npos;
+}
+
+bool is_lost(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
+         status.error_code() == grpc::StatusCode::CANCELLED;
+}
+
+}  // namespace
+
+/// The thread and all it uses. Shared with it, so that one which is left behind keeps that.
+class PodResources::Worker : public std::enable_shared_from_this<Worker> {
+ public:
+  Worker(std::string socket, Mailbox& mailbox)
+      : socket_(std::move(socket)),
+        mailbox_(mailbox) {}
+
+  TimePoint now() { return clock_.now(); }
+
+  /// Nobody listened a moment ago.
+  bool is_nobody_there() { return now().time_since_epoch().count() < nobody_until_; }
+
+  [[nodiscard]] Error nobody() const {
+    return {ErrorCode::unavailable, socket_ + ": nobody listens"};
+  }
+
+  void ask(std::unique_ptr<Question> question) {
+    const std::lock_guard lock(mutex_);
+    if (!thread_.joinable() && !start()) {
+      return post(question->failed({ErrorCode::unavailable, socket_ + ": no thread to ask"}));
+    }
+    if (queue_) return ring(std::move(question));
+    waiting_.push_back(std::move(question));
+    wake_.notify_one();
+  }
+
+  void end() {
+    {
+      const std::lock_guard lock(gate_);
+      is_closed_ = true;
+    }
+    std::unique_lock lock(mutex_);
+    if (!thread_.joinable()) return;
+    is_ending_ = true;
+    if (queue_) end_alarm_.emplace().Set(&*queue_, gpr_inf_past(GPR_CLOCK_MONOTONIC), nullptr);
+    wake_.notify_one();
+    const bool has_ended = ended_.wait_for(lock, kUntilLeftBehind, [this] { return has_ended_; });
+    lock.unlock();
+    has_ended ? thread_.join() : thread_.detach();
+  }
+
+ private:
+  /// False where the system has no thread left.
+  bool start() {
+    try {
+      thread_ = std::thread([worker = shared_from_this()] { worker->run(); });
+    } catch (const std::system_error&) {
+      return false;
+    }
+    ::pthread_setname_np(thread_.native_handle(), "pod-resources");
+    return true;
+  }
+
+  /// From any thread, before the end.
+  void ring(std::unique_ptr<Question> question) {
+    auto& alarm = question->alarm.emplace();
+    alarm.Set(&*queue_, gpr_inf_past(GPR_CLOCK_MONOTONIC), question.release());
+  }
+
+  /// From any thread: done on the mailbox's, unless our end comes first.
+  void post(Question::Work work) {
+    const std::lock_guard lock(gate_);
+    if (is_closed_) return;
+    mailbox_.post([worker = weak_from_this(), work = std::move(work)] {
+      const auto alive = worker.lock();
+      if (alive && !alive->is_closed_) work();
+    });
+  }
+
+  // All that follows is on our thread.
+
+  void run() {
+    if (wait_for_kubelet()) serve();
+    const std::lock_guard lock(mutex_);
+    has_ended_ = true;
+    ended_.notify_all();
+  }
+
+  /// Without gRPC, which a node without a kubelet never needs. False: the end came first.
+  bool wait_for_kubelet() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      wake_.wait(lock, [this] { return is_ending_ || !waiting_.empty(); });
+      if (is_ending_) return false;
+      lock.unlock();
+      const bool is_there = identity_of(socket_).has_value();
+      if (!is_there) note_nobody();
+      lock.lock();
+      if (is_ending_) return false;
+      if (is_there) break;
+      for (const auto& question : waiting_) post(question->failed(nobody()));
+      waiting_.clear();
+    }
+    silence_library_log();
+    queue_.emplace();
+    for (auto& question : waiting_) ring(std::move(question));
+    waiting_.clear();
+    return true;
+  }
+
+  void serve() {
+    void* tag = nullptr;
+    bool is_ok = false;
+    while (queue_->Next(&tag, &is_ok)) {
+      tag ? happened(static_cast<Question*>(tag)) : begin_end();
+    }
+    drop_connection();
+  }
+
+  /// The queue tells of everything that was begun before it says that it is empty.
+  void begin_end() {
+    is_over_ = true;
+    for (auto* question : open_) {
+      if (question->attempt) {
+        question->attempt->context.TryCancel();
+      } else {
+        question->alarm->Cancel();
+      }
+    }
+    queue_->Shutdown();
+  }
+
+  void happened(Question* question) {
+    open_.insert(question);
+    if (is_over_) return forget(question);
+    if (!question->attempt) return try_now(question);
+    const auto& status = question->attempt->status;
+    if (status.ok()) {
+      was_heard_ = true;
+      restart_until_ = {};
+      post(question->answered());
+      return forget(question);
+    }
+    if (lacks_get(status) && question->may_go_without()) {
+      has_get_ = false;
+      return try_now(question);
+    }
+    const auto error = error_of(status, socket_);
+    if (is_limited(status)) return try_later(question, error);
+    if (!is_lost(status)) return fail(question, error);
+    // Not gRPC's back-off, which would go on connecting while nobody asks.
+    if (question->connection == connection_) drop_connection();
+    nobody_answers(question, error);
+  }
+
+  void try_now(Question* question) {
+    const auto left = question->deadline - now();
+    if (left <= left.zero()) {
+      return fail(question, {ErrorCode::timeout, socket_ + ": no time left to ask"});
+    }
+    const auto identity = identity_of(socket_);
+    if (identity != identity_) {
+      drop_connection();
+      identity_ = identity;
+      has_get_ = true;
+      nobody_until_ = 0;
+    }
+    if (!identity) return nobody_answers(question, nobody());
+    if (!stub_) {
+      if (is_nobody_there()) return fail(question, nobody());
+      stub_ = v1::PodResourcesLister::NewStub(connect(socket_));
+    }
+    question->connection = connection_;
+    question->begin(*stub_, *queue_, timespec_in(left), has_get_);
+  }
+
+  /// A kubelet that answered before is waited for a while.
+  void nobody_answers(Question* question, const Error& error) {
+    if (was_heard_) {
+      was_heard_ = false;
+      restart_until_ = now() + kRestart;
+    }
+    if (now() < restart_until_) return try_later(question, error);
+    note_nobody();
+    fail(question, error);
+  }
+
+  /// After a pause; where there is no time for one, this error is the answer.
+  void try_later(Question* question, const Error& error) {
+    const milliseconds pause(
+        std::uniform_int_distribution(kShortestPauseMs, kLongestPauseMs)(dice_));
+    if (now() + pause >= question->deadline) return fail(question, error);
+    question->attempt.reset();
+    question->alarm->Set(&*queue_, timespec_in(pause), question);
+  }
+
+  void note_nobody() { nobody_until_ = (now() + kBetweenLooks).time_since_epoch().count(); }
+
+  void drop_connection() {
+    stub_.reset();
+    ++connection_;
+  }
+
+  void fail(Question* question, const Error& error) {
+    post(question->failed(error));
+    forget(question);
+  }
+
+  void forget(Question* question) {
+    open_.erase(question);
+    delete question;
+  }
+
+  const std::string socket_;
+  Mailbox& mailbox_;
+  SystemClock clock_;
+  std::atomic<TimePoint::rep> nobody_until_{0};
+
+  std::mutex gate_;
+  bool is_closed_ = false;  ///< written on the mailbox's thread
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::condition_variable ended_;
+  std::thread thread_;
+  std::vector<std::unique_ptr<Question>> waiting_;  ///< until there is a queue
+  std::optional<grpc::CompletionQueue> queue_;
+  std::optional<grpc::Alarm> end_alarm_;
+  bool is_ending_ = false;
+  bool has_ended_ = false;
+
+  // Our thread's own.
+  std::set<Question*> open_;  ///< owned; what the queue has not told of yet is its tags'
+  std::unique_ptr<Question::Stub> stub_;
+  std::uint64_t connection_ = 0;  ///< which one `stub_` is
+  std::optional<FileIdentity> identity_;
+  bool has_get_ = true;
+  bool was_heard_ = false;  ///< since a connection was lost
+  TimePoint restart_until_{};
+  bool is_over_ = false;
+  std::minstd_rand dice_;
+};
+
+PodResources::PodResources(std::string socket, Mailbox& mailbox)
+    : worker_(std::make_shared<Worker>(std::move(socket), mailbox)) {}
+
+PodResources::~PodResources() {
+  worker_->end();
+}
+
+void PodResources::pod(const std::string& pod_namespace, const std::string& name,
+                       milliseconds timeout, Done<PodHoldings> done) {
+  if (worker_->is_nobody_there()) return done(worker_->nobody());
+  worker_->ask(pod_question(worker_->now() + timeout, pod_namespace, name, std::move(done)));
+}
+
+void PodResources::all(milliseconds timeout, Done<std::vector<PodHoldings>> done) {
+  if (worker_->is_nobody_there()) return done(worker_->nobody());
+  worker_->ask(all_question(worker_->now() + timeout, std::move(done)));
+}
+
+void PodResources::allocatable(milliseconds timeout, Done<std::vector<Holding>> done) {
+  worker_->ask(allocatable_question(worker_->now() + timeout, std::move(done)));
+}
+
+}  // namespace railhead::kubelet

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the kubelet says of its pods and devices: its PodResources service.
+//
+// Invariants
+// * One connection is kept for as long as the kubelet's socket is the same file.
+// * One thread of ours looks at the socket and serves all questions. It is started by the first
+//   question, and gRPC is by the first kubelet.
+// * A question is tried again inside its time where the kubelet limits its requests, and for 2 s
+//   after a connection that had answered was lost.
+// * Where nobody listens, that is known for 100 ms: questions in that time cost no system call.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "loop/mailbox.h"
+
+namespace railhead::kubelet {
+
+/// Devices of one resource that a container holds, or that a node offers.
+struct Holding {
+  std::string resource;
+  std::vector<std::string> ids;
+
+  friend bool operator==(const Holding&, const Holding&) = default;
+};
+
+struct ContainerHoldings {
+  std::string container;
+  std::vector<Holding> devices;
+
+  friend bool operator==(const ContainerHoldings&, const ContainerHoldings&) = default;
+};
+
+/// Ordinary init containers are not among the containers.
+struct PodHoldings {
+  std::string pod_namespace;
+  std::string pod;
+  std::vector<ContainerHoldings> containers;
+
+  friend bool operator==(const PodHoldings&, const PodHoldings&) = default;
+};
+
+/// Errors of every question: `unavailable` where nobody listens, `timeout`, `too_large` for an
+/// answer above 16 MiB and where the kubelet limits its requests (100 a second, 10 at once) until
+/// the end, `unsupported`, `malformed` with the kubelet's words for the rest.
+class PodResources {
+ public:
+  template <typename T>
+  using Done = std::function<void(Result<T>)>;
+
+  /// `socket` is pod-resources/kubelet.sock in the kubelet's root folder. `done` of every question
+  /// is called once, on the mailbox's thread.
+  PodResources(std::string socket, Mailbox& mailbox);
+  PodResources(const PodResources&) = delete;
+  PodResources& operator=(const PodResources&) = delete;
+  /// On the mailbox's thread. Cancels what is under way, calls nothing any more, and returns within
+  /// a second whatever the kubelet does.
+  ~PodResources();
+
+  /// What a pod's containers hold. Kubelets without the Get call (before 1.34) are asked for all
+  /// pods, within the same time; there a pod that is not known holds nothing. On the mailbox's
+  /// thread: where nobody listens, `done` is called before this returns.
+  void pod(const std::string& pod_namespace, const std::string& name,
+           std::chrono::milliseconds timeout, Done<PodHoldings> done);
+
+  /// Of all pods at once. On the mailbox's thread, as pod().
+  void all(std::chrono::milliseconds timeout, Done<std::vector<PodHoldings>> done);
+
+  /// What the kubelet believes that the node's plugins offer. From any thread; `done` is never
+  /// called before this returns.
+  void allocatable(std::chrono::milliseconds timeout, Done<std::vector<Holding>> done);
+
+ private:
+  class Worker;
+  std::shared_ptr<Worker> worker_;
+};
+
+}  // namespace railhead::kubelet

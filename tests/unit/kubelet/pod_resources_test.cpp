@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kubelet/pod_resources.h"
+
+#include <dirent.h>
+#include <gmock/gmock.h>
+#include <grpcpp/grpcpp.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "host/unique_fd.h"
+#include "podresources.grpc.pb.h"
+#include "unit/host/temporary_directory.h"
+#include "unit/kubelet/loop.h"
+
+namespace railhead::kubelet {
+namespace {
+
+using std::chrono::milliseconds;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+constexpr milliseconds kLong{60'000};
+
+v1::PodResources pod_named(const std::string& name) {
+  v1::PodResources one;
+  one.set_namespace_("default");
+  one.set_name(name);
+  auto& container = *one.add_containers();
+  container.set_name("main");
+  auto& devices = *container.add_devices();
+  devices.set_resource_name("nvidia.com/gpu");
+  devices.add_device_ids("GPU-1");
+  return one;
+}
+
+/// Answers what the test says.
+class Kubelet final : public v1::PodResourcesLister::Service {
+ public:
+  grpc::Status Get(grpc::ServerContext* context, const v1::GetPodResourcesRequest* request,
+                   v1::GetPodResourcesResponse* answer) override {
+    ++gets;
+    const auto text = context->ExperimentalGetAuthority();
+    {
+      const std::lock_guard lock(mutex_);
+      authority_.assign(text.data(), text.size());
+    }
+    if (without_get != grpc::StatusCode::OK) {
+      return {without_get, "PodResources API Get method disabled"};
+    }
+    if (request->pod_name() == "unknown") return {grpc::StatusCode::UNKNOWN, "pod not found"};
+    if (refusals > 0) {
+      --refusals;
+      return {refusal, "rejected by rate limit"};
+    }
+    hangs_.wait(true);
+    *answer->mutable_pod_resources() = pod_named(request->pod_name());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status List(grpc::ServerContext* /*context*/,
+                    const v1::ListPodResourcesRequest* /*request*/,
+                    v1::ListPodResourcesResponse* answer) override {
+    ++lists;
+    hangs_.wait(true);
+    if (padding > 0) answer->add_pod_resources()->set_name(std::string(padding, 'x'));
+    *answer->add_pod_resources() = pod_named("other");
+    *answer->add_pod_resources() = pod_named("mine");
+    return grpc::Status::OK;
+  }
+
+  grpc::Status GetAllocatableResources(grpc::ServerContext* /*context*/,
+                                       const v1::AllocatableResourcesRequest* /*request*/,
+                                       v1::AllocatableResourcesResponse* answer) override {
+    auto& devices = *answer->add_devices();
+    devices.set_resource_name("rdma.io/hca");
+    devices.add_device_ids("rdma-0");
+    return grpc::Status::OK;
+  }
+
+  void hang(bool now) {
+    hangs_ = now;
+    hangs_.notify_all();
+  }
+
+  std::string authority() {
+    const std::lock_guard lock(mutex_);
+    return authority_;
+  }
+
+  std::atomic<int> gets{0};
+  std::atomic<int> lists{0};
+  std::atomic<int> refusals{0};
+  std::atomic<grpc::StatusCode> refusal{grpc::StatusCode::RESOURCE_EXHAUSTED};
+  std::atomic<grpc::StatusCode> without_get{grpc::StatusCode::OK};
+  std::atomic<std::size_t> padding{0};
+
+ private:
+  std::atomic<bool> hangs_{false};
+  std::mutex mutex_;
+  std::string authority_;
+};
+
+/// A socket that nobody accepts on, or listens on.
+UniqueFd bound_socket(const std::string& path, bool listens) {
+  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+  if (listens) {
+    EXPECT_EQ(::listen(socket.get(), 8), 0);
+  }
+  return socket;
+}
+
+std::size_t threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+class PodResourcesTest : public testing::Test {
+ protected:
+  PodResourcesTest() {
+    loop_.run([this] { pods_.emplace(socket_, loop_.box()); });
+  }
+
+  ~PodResourcesTest() override {
+    kubelet_.hang(false);
+    loop_.run([this] { pods_.reset(); });
+    stop();
+  }
+
+  /// As a kubelet does: the socket of the one before goes first.
+  void start() {
+    std::filesystem::remove(socket_);
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("unix:" + socket_, grpc::InsecureServerCredentials());
+    builder.RegisterService(&kubelet_);
+    server_ = builder.BuildAndStart();
+    ASSERT_TRUE(server_);
+  }
+
+  void stop() {
+    if (server_) server_->Shutdown(gpr_inf_past(GPR_CLOCK_MONOTONIC));
+    server_.reset();
+  }
+
+  /// The answer of a question that `begin` asks on the loop's thread with the callback it is given.
+  template <typename T>
+  Result<T> answer(const std::function<void(PodResources::Done<T>)>& begin) {
+    std::mutex mutex;
+    std::condition_variable came;
+    std::optional<Result<T>> result;
+    loop_.run([&] {
+      begin([&](Result<T> value) {
+        const std::lock_guard lock(mutex);
+        result.emplace(std::move(value));
+        came.notify_one();
+      });
+    });
+    std::unique_lock lock(mutex);
+    came.wait(lock, [&] { return result.has_value(); });
+    return std::move(*result);
+  }
+
+  Result<PodHoldings> pod(const std::string& name, milliseconds timeout = kLong) {
+    return answer<PodHoldings>(
+        [&](auto done) { pods_->pod("default", name, timeout, std::move(done)); });
+  }
+
+  Result<std::vector<PodHoldings>> all(milliseconds timeout = kLong) {
+    return answer<std::vector<PodHoldings>>(
+        [&](auto done) { pods_->all(timeout, std::move(done)); });
+  }
+
+  /// Asks until there is an answer.
+  void until_answered() {
+    while (!pod("mine")) std::this_thread::yield();
+  }
+
+  TemporaryDirectory directory_;
+  std::string socket_ = directory_ / "kubelet.sock";
+  Kubelet kubelet_;
+  std::unique_ptr<grpc::Server> server_;
+  test::Loop loop_;
+  std::optional<PodResources> pods_;
+};
+
+TEST_F(PodResourcesTest, a_pods_devices_are_known_by_container_and_resource) {
+  start();
+  const auto mine = pod("mine");
+  ASSERT_TRUE(mine) << mine.error().message;
+  EXPECT_EQ(mine->pod_namespace, "default");
+  EXPECT_EQ(mine->pod, "mine");
+  EXPECT_THAT(mine->containers,
+              ElementsAre(ContainerHoldings{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}));
+  EXPECT_EQ(kubelet_.authority(), "localhost") << "the one that every kubelet takes";
+}
+
+TEST_F(PodResourcesTest, all_pods_are_known_by_one_call) {
+  start();
+  const auto pods = all();
+  ASSERT_TRUE(pods) << pods.error().message;
+  ASSERT_THAT(*pods, SizeIs(2));
+  EXPECT_EQ(pods->front().pod, "other");
+}
+
+TEST_F(PodResourcesTest, what_the_node_offers_may_be_asked_from_any_thread) {
+  start();
+  std::atomic<bool> came{false};
+  std::vector<Holding> offered;
+  pods_->allocatable(kLong, [&](Result<std::vector<Holding>> answer) {
+    if (answer) offered = std::move(answer).value();
+    came = true;
+    came.notify_one();
+  });
+  came.wait(false);
+  EXPECT_THAT(offered, ElementsAre(Holding{"rdma.io/hca", {"rdma-0"}}));
+}
+
+TEST_F(PodResourcesTest, a_question_starts_no_thread) {
+  start();
+  // The first ones start what stays: ours, and on the side of the test the server's.
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(pod("mine"));
+  const auto before = threads();
+  for (int i = 0; i < 100; ++i) ASSERT_TRUE(pod("mine"));
+  EXPECT_LE(threads(), before);
+}
+
+TEST_F(PodResourcesTest, many_questions_are_under_way_at_once) {
+  start();
+  kubelet_.hang(true);
+  std::mutex mutex;
+  std::condition_variable came;
+  int answers = 0;
+  loop_.run([&] {
+    for (int i = 0; i < 3; ++i) {
+      pods_->pod("default", "mine", kLong, [&](const Result<PodHoldings>& answer) {
+        const std::lock_guard lock(mutex);
+        if (answer) ++answers;
+        came.notify_one();
+      });
+    }
+  });
+  while (kubelet_.gets < 3) std::this_thread::yield();
+  kubelet_.hang(false);
+  std::unique_lock lock(mutex);
+  came.wait(lock, [&] { return answers == 3; });
+}
+
+TEST_F(PodResourcesTest, a_kubelet_without_get_is_asked_for_the_list) {
+  kubelet_.without_get = grpc::StatusCode::UNIMPLEMENTED;
+  start();
+  const auto mine = pod("mine");
+  ASSERT_TRUE(mine) << mine.error().message;
+  EXPECT_EQ(mine->pod, "mine");
+  EXPECT_EQ(mine->containers.size(), 1U);
+  const auto unknown = pod("nobody");
+  ASSERT_TRUE(unknown);
+  EXPECT_EQ(unknown->pod, "nobody");
+  EXPECT_THAT(unknown->containers, IsEmpty());
+}
+
+TEST_F(PodResourcesTest, that_a_kubelet_lacks_get_is_remembered) {
+  kubelet_.without_get = grpc::StatusCode::UNKNOWN;
+  start();
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(pod("mine"));
+  EXPECT_EQ(kubelet_.gets, 1);
+  EXPECT_EQ(kubelet_.lists, 3);
+}
+
+TEST_F(PodResourcesTest, the_next_kubelet_is_asked_by_get_again) {
+  kubelet_.without_get = grpc::StatusCode::UNIMPLEMENTED;
+  start();
+  ASSERT_TRUE(pod("mine"));
+  stop();
+  kubelet_.without_get = grpc::StatusCode::OK;
+  start();
+  ASSERT_TRUE(pod("mine"));
+  EXPECT_EQ(kubelet_.gets, 2);
+  EXPECT_EQ(kubelet_.lists, 1);
+}
+
+TEST_F(PodResourcesTest, a_pod_that_get_does_not_know_is_no_kubelet_without_get) {
+  start();
+  const auto unknown = pod("unknown");
+  ASSERT_FALSE(unknown);
+  EXPECT_EQ(unknown.error().code, ErrorCode::malformed);
+  EXPECT_THAT(unknown.error().message, HasSubstr("pod not found"));
+  ASSERT_TRUE(pod("mine"));
+  EXPECT_EQ(kubelet_.lists, 0);
+}
+
+TEST_F(PodResourcesTest, the_list_in_place_of_get_has_no_time_of_its_own) {
+  kubelet_.without_get = grpc::StatusCode::UNIMPLEMENTED;
+  kubelet_.hang(true);
+  start();
+  const auto mine = pod("mine", milliseconds(50));
+  ASSERT_FALSE(mine);
+  EXPECT_EQ(mine.error().code, ErrorCode::timeout);
+}
+
+TEST_F(PodResourcesTest, above_the_kubelets_limit_it_is_asked_again) {
+  kubelet_.refusals = 3;
+  start();
+  const auto mine = pod("mine");
+  ASSERT_TRUE(mine) << mine.error().message;
+  EXPECT_EQ(kubelet_.gets, 4);
+}
+
+TEST_F(PodResourcesTest, a_limit_that_lasts_is_told_within_the_time) {
+  kubelet_.refusals = 1'000'000;
+  start();
+  const auto mine = pod("mine", milliseconds(300));
+  ASSERT_FALSE(mine);
+  EXPECT_EQ(mine.error().code, ErrorCode::too_large);
+  EXPECT_THAT(mine.error().message, HasSubstr("rejected by rate limit"));
+  EXPECT_GE(kubelet_.gets, 2);
+}
+
+TEST_F(PodResourcesTest, an_answer_that_is_too_large_is_asked_for_once) {
+  kubelet_.padding = 17 << 20;
+  start();
+  const auto pods = all();
+  ASSERT_FALSE(pods);
+  EXPECT_EQ(pods.error().code, ErrorCode::too_large);
+  EXPECT_EQ(kubelet_.lists, 1);
+}
+
+TEST_F(PodResourcesTest, an_answer_above_grpcs_own_limit_is_taken) {
+  kubelet_.padding = 5 << 20;
+  start();
+  const auto pods = all();
+  ASSERT_TRUE(pods) << pods.error().message;
+  EXPECT_THAT(*pods, SizeIs(3));
+}
+
+TEST_F(PodResourcesTest, an_absent_kubelet_is_unavailable_at_once_and_asked_when_it_comes) {
+  const auto nobody = pod("mine");
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::unavailable);
+  EXPECT_THAT(nobody.error().message, HasSubstr(socket_));
+  start();
+  until_answered();
+}
+
+TEST_F(PodResourcesTest, who_asks_again_where_nobody_is_has_the_answer_before_the_call_returns) {
+  // A look is valid for a moment only: on a machine that stood still meanwhile it is repeated.
+  for (bool was_called = false; !was_called;) {
+    ASSERT_FALSE(pod("mine"));
+    loop_.run([&] {
+      const auto here = std::this_thread::get_id();
+      auto called = std::make_shared<bool>(false);
+      pods_->pod("default", "mine", kLong, [called, here](const Result<PodHoldings>& answer) {
+        EXPECT_FALSE(answer);
+        EXPECT_EQ(std::this_thread::get_id(), here);
+        *called = true;
+      });
+      was_called = *called;
+    });
+  }
+}
+
+TEST_F(PodResourcesTest, a_socket_without_anybody_behind_it_is_unavailable) {
+  { const auto gone = bound_socket(socket_, true); }
+  const auto nobody = pod("mine");
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::unavailable);
+  start();
+  until_answered();
+}
+
+TEST_F(PodResourcesTest, a_kubelet_that_accepts_and_never_speaks_is_a_timeout) {
+  const auto deaf = bound_socket(socket_, true);
+  const auto mine = pod("mine", milliseconds(50));
+  ASSERT_FALSE(mine);
+  EXPECT_EQ(mine.error().code, ErrorCode::timeout);
+}
+
+TEST_F(PodResourcesTest, a_kubelet_that_never_answers_is_a_timeout) {
+  kubelet_.hang(true);
+  start();
+  const auto mine = pod("mine", milliseconds(50));
+  ASSERT_FALSE(mine);
+  EXPECT_EQ(mine.error().code, ErrorCode::timeout);
+}
+
+TEST_F(PodResourcesTest, a_kubelet_that_restarted_is_asked_without_a_failed_question) {
+  start();
+  for (int round = 0; round < 5; ++round) {
+    ASSERT_TRUE(pod("mine"));
+    stop();
+    start();
+    const auto mine = pod("mine");
+    ASSERT_TRUE(mine) << mine.error().message;
+  }
+}
+
+TEST_F(PodResourcesTest, a_question_that_comes_during_a_restart_waits_for_its_end) {
+  start();
+  ASSERT_TRUE(pod("mine"));
+  stop();
+  std::atomic<int> answers{0};
+  std::atomic<bool> is_good{false};
+  loop_.run([&] {
+    pods_->pod("default", "mine", kLong, [&](const Result<PodHoldings>& answer) {
+      is_good = answer.has_value();
+      ++answers;
+      answers.notify_one();
+    });
+  });
+  start();
+  answers.wait(0);
+  EXPECT_TRUE(is_good);
+}
+
+TEST_F(PodResourcesTest, a_kubelet_that_says_it_is_unavailable_is_asked_again) {
+  start();
+  ASSERT_TRUE(pod("mine"));
+  kubelet_.refusal = grpc::StatusCode::UNAVAILABLE;
+  kubelet_.refusals = 2;
+  const auto mine = pod("mine");
+  ASSERT_TRUE(mine) << mine.error().message;
+}
+
+TEST_F(PodResourcesTest, a_kubelet_that_stays_away_is_unavailable_within_the_time) {
+  start();
+  ASSERT_TRUE(pod("mine"));
+  stop();
+  const auto nobody = pod("mine", milliseconds(200));
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::unavailable);
+}
+
+TEST_F(PodResourcesTest, its_end_does_not_wait_for_an_answer) {
+  kubelet_.hang(true);
+  start();
+  loop_.run([this] {
+    pods_->pod("default", "mine", std::chrono::hours(1),
+               [](const Result<PodHoldings>&) { FAIL() << "called after the end"; });
+  });
+  while (kubelet_.gets == 0) std::this_thread::yield();
+  loop_.run([this] { pods_.reset(); });
+}
+
+TEST_F(PodResourcesTest, its_end_does_not_wait_for_a_kubelet_that_was_stopped) {
+  const auto deaf = bound_socket(socket_, true);
+  loop_.run([this] {
+    const auto never = [](const Result<PodHoldings>&) { FAIL() << "called after the end"; };
+    for (int i = 0; i < 100; ++i) pods_->pod("default", "mine", std::chrono::hours(1), never);
+    pods_.reset();
+  });
+}
+
+TEST_F(PodResourcesTest, what_was_answered_and_not_handed_over_is_not_after_the_end) {
+  start();
+  ASSERT_TRUE(pod("mine"));
+  const int before = kubelet_.gets;
+  loop_.run([&] {
+    pods_->pod("default", "mine", kLong,
+               [](const Result<PodHoldings>&) { FAIL() << "called after the end"; });
+    while (kubelet_.gets == before) std::this_thread::yield();
+    pods_.reset();
+  });
+}
+
+}  // namespace
+}  // namespace railhead::kubelet
