@@ -8,10 +8,9 @@ find_package(CLI11 REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(Boost 1.81 REQUIRED)
 
-# fmt and spdlog are used header-only: Debian ships no static archive.
-add_library(railhead_spdlog INTERFACE)
-target_compile_definitions(railhead_spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)
-target_link_libraries(railhead_spdlog INTERFACE Threads::Threads)
+# fmt is used header-only: Debian ships no static archive.
+add_library(railhead_fmt INTERFACE)
+target_compile_definitions(railhead_fmt INTERFACE FMT_HEADER_ONLY)
 
 find_library(RAILHEAD_YAML_CPP NAMES libyaml-cpp.a yaml-cpp REQUIRED)
 add_library(railhead_yaml INTERFACE)

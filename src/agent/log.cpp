@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/log.h"
 
-#include <spdlog/logger.h>
-#include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/stdout_sinks.h>
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/compile.h>
+#include <fmt/format.h>
 
 #include "base/text.h"
 #include "data/json.h"
@@ -11,22 +13,132 @@
 namespace railhead {
 namespace {
 
-spdlog::level::level_enum to_spdlog(LogLevel level) {
+constexpr std::size_t kUsualLineBytes = 512;
+/// Of a value that is cut, so many bytes are kept, the first that make the line short enough.
+constexpr std::size_t kKept[] = {2048, 512, 128, 32};
+constexpr std::size_t kLeftOutBytes = 64;  ///< for the field that says how many are missing
+
+/// The words of this log's lines since its first version.
+std::string_view word(LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return spdlog::level::debug;
-    case LogLevel::info: return spdlog::level::info;
-    case LogLevel::warn: return spdlog::level::warn;
-    case LogLevel::error: return spdlog::level::err;
+    case LogLevel::debug: return "debug";
+    case LogLevel::info: return "info";
+    case LogLevel::warn: return "warning";
+    case LogLevel::error: return "error";
   }
-  return spdlog::level::info;
+  return "info";
 }
 
-std::string json_string(std::string_view text) {
-  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+bool is_plain(char c) {
+  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-bool needs_quotes(std::string_view text) {
-  return text.empty() || text.find_first_of(" \t\n\"=\\") != std::string_view::npos;
+void append_json(std::string& line, std::string_view text) {
+  if (std::all_of(text.begin(), text.end(), is_plain)) {
+    line += '"';
+    line += text;
+    line += '"';
+    return;
+  }
+  line += Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+bool is_quoted(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte <= 0x20 || byte == 0x7f || c == '"' || c == '=' || c == '\\';
+}
+
+void append_text(std::string& line, std::string_view text) {
+  if (text.empty() || std::any_of(text.begin(), text.end(), is_quoted)) {
+    line += quoted(text, std::string::npos);
+  } else {
+    line += text;
+  }
+}
+
+void append_field(std::string& line, LogFormat format, std::string_view name,
+                  std::string_view value) {
+  if (format == LogFormat::json) {
+    line += ',';
+    append_json(line, name);
+    line += ':';
+    append_json(line, value);
+  } else {
+    line += ' ';
+    line += name;
+    line += '=';
+    append_text(line, value);
+  }
+}
+
+/// At most `kept` bytes of it, whole characters, and how long it was.
+std::string cut(std::string_view value, std::size_t kept) {
+  std::size_t end = kept;
+  while (end > 0 && (static_cast<unsigned char>(value[end]) & 0xC0) == 0x80) --end;
+  return fmt::format("{}… ({} bytes)", value.substr(0, end), value.size());
+}
+
+/// Appends fields until the line would be longer than `most`; how many were appended.
+std::size_t append_fields(std::string& line, LogFormat format, const LogFields& fields,
+                          std::size_t kept, std::size_t most) {
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    const auto& [name, value] = fields[i];
+    const std::size_t before = line.size();
+    const bool is_cut = value.size() > kept;
+    const bool may_fit = before + name.size() + std::min(value.size(), kept) < most;
+    if (may_fit) append_field(line, format, name, is_cut ? cut(value, kept) : value);
+    if (may_fit && line.size() <= most) continue;
+    line.resize(before);
+    return i;
+  }
+  return fields.size();
+}
+
+/// The fields of a line that begins like this; values are cut only where all do not fit.
+void append_within(std::string& line, LogFormat format, const LogFields& fields) {
+  const std::size_t begin = line.size();
+  const std::size_t most = kMaxLogLineBytes - 2;  // a brace and the newline
+  if (append_fields(line, format, fields, most, most) == fields.size()) return;
+  for (const std::size_t kept : kKept) {
+    line.resize(begin);
+    if (append_fields(line, format, fields, kept, most) == fields.size()) return;
+  }
+  line.resize(begin);
+  const auto done = append_fields(line, format, fields, std::end(kKept)[-1], most - kLeftOutBytes);
+  append_field(line, format, "fieldsLeftOut", std::to_string(fields.size() - done));
+}
+
+void append_event(std::string& line, LogFormat format, std::string_view event,
+                  const LogFields& fields) {
+  if (format == LogFormat::json) {
+    line += "\"event\":";
+    append_json(line, event);
+  } else {
+    line += event;
+  }
+  append_within(line, format, fields);
+  if (format == LogFormat::json) line += '}';
+}
+
+void append_time(std::string& line, std::chrono::system_clock::time_point when) {
+  const auto day = std::chrono::floor<std::chrono::days>(when);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::milliseconds>(when - day));
+  fmt::format_to(std::back_inserter(line),
+                 FMT_COMPILE("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z"),
+                 static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                 static_cast<unsigned>(date.day()), time.hours().count(), time.minutes().count(),
+                 time.seconds().count(), time.subseconds().count());
+}
+
+LineWriterOptions writer_options(LogFormat format, int descriptor) {
+  LineWriterOptions options;
+  options.descriptor = descriptor;
+  options.dropped_line = [format](std::uint64_t lines) {
+    return format_line(format, SystemClock().calendar(), LogLevel::warn, "log lines dropped",
+                       {{"lines", std::to_string(lines)}});
+  };
+  return options;
 }
 
 }  // namespace
@@ -42,40 +154,29 @@ LogFormat parse_log_format(std::string_view text) {
   return text == "json" ? LogFormat::json : LogFormat::text;
 }
 
-std::string format_event(LogFormat format, std::string_view event, const LogFields& fields) {
-  if (format == LogFormat::json) {
-    std::string line = "\"event\":" + json_string(event);
-    for (const auto& [name, value] : fields)
-      line += "," + json_string(name) + ":" + json_string(value);
-    return line + "}";
-  }
-  std::string line(event);
-  for (const auto& [name, value] : fields) {
-    line += " " + std::string(name) + "=" +
-            (needs_quotes(value) ? quoted(value, std::string::npos) : value);
-  }
+std::string format_line(LogFormat format, std::chrono::system_clock::time_point when,
+                        LogLevel level, std::string_view event, const LogFields& fields) {
+  std::string line;
+  line.reserve(kUsualLineBytes);
+  if (format == LogFormat::json) line += "{\"time\":\"";
+  append_time(line, when);
+  line += format == LogFormat::json ? "\",\"level\":\"" : " ";
+  line += word(level);
+  line += format == LogFormat::json ? "\"," : " ";
+  append_event(line, format, event, fields);
   return line;
 }
 
-Log::Log(LogLevel level, LogFormat format)
+std::string format_event(LogFormat format, std::string_view event, const LogFields& fields) {
+  std::string line;
+  append_event(line, format, event, fields);
+  return line;
+}
+
+Log::Log(LogLevel level, LogFormat format, int descriptor)
     : level_(level),
-      format_(format) {
-  auto sink = std::make_shared<spdlog::sinks::stderr_sink_st>();
-  logger_ = std::make_unique<spdlog::logger>("railhead", std::move(sink));
-  const std::string time = "%Y-%m-%dT%H:%M:%S.%eZ";
-  logger_->set_formatter(std::make_unique<spdlog::pattern_formatter>(
-      format == LogFormat::json ? "{\"time\":\"" + time + "\",\"level\":\"%l\",%v"
-                                : time + " %l %v",
-      spdlog::pattern_time_type::utc));
-  logger_->set_level(to_spdlog(level));
-}
-
-Log::~Log() = default;
-
-void Log::set_level(LogLevel level) {
-  level_ = level;
-  logger_->set_level(to_spdlog(level));
-}
+      format_(format),
+      writer_(writer_options(format, descriptor)) {}
 
 void Log::flush() {
   logger_->flush();
@@ -83,7 +184,7 @@ void Log::flush() {
 
 void Log::write(LogLevel level, std::string_view event, const LogFields& fields) {
   if (!enabled(level)) return;
-  logger_->log(to_spdlog(level), spdlog::string_view_t(format_event(format_, event, fields)));
+  writer_.write(format_line(format_, clock_.calendar(), level, event, fields));
 }
 
 }  // namespace railhead

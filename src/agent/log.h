@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-namespace spdlog {
-class logger;
-}
+#include "host/clock.h"
+#include "host/line_writer.h"
 
 namespace railhead {
 
@@ -24,33 +25,50 @@ LogFormat parse_log_format(std::string_view text);  ///< text when unknown
 
 using LogFields = std::vector<std::pair<std::string, std::string>>;
 
-/// Structured events on stderr: a short stable name, and fields.
+/// A line is never longer, its newline included. Values that are too long for it are cut, with
+/// "… (N bytes)" behind them; fields that find no room even then are counted in `fieldsLeftOut`.
+inline constexpr std::size_t kMaxLogLineBytes = 8192;
+
+/// Structured events on stderr: a short stable name, and fields. From any thread; never waits for
+/// who reads (LineWriter). What is written is out when the Log ends.
 ///   text   2026-11-21T03:31:00.000Z info container adjusted pod=default/a nics=mlx5_0
 ///   json   {"time":"…","level":"info","event":"container
 ///   adjusted","pod":"default/a","nics":"mlx5_0"}
 class Log {
  public:
-  Log(LogLevel level, LogFormat format);
-  ~Log();
+  Log(LogLevel level, LogFormat format, int descriptor = 2);
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
   void write(LogLevel level, std::string_view event, const LogFields& fields = {});
 
-  void set_level(LogLevel level);
+  void set_level(LogLevel level) { level_ = level; }
 
   /// What was written is out, as far as its reader takes it.
   void flush();
 
   [[nodiscard]] bool enabled(LogLevel level) const { return level >= level_; }
 
+  /// Lines that nobody will ever read: the reader was too slow, or is gone.
+  [[nodiscard]] std::uint64_t dropped() const { return writer_.dropped(); }
+
+  /// Waits until all is written; false where that takes longer. For tests and the end.
+  bool flush(std::chrono::milliseconds patience = std::chrono::seconds(1)) {
+    return writer_.flush(patience);
+  }
+
  private:
-  LogLevel level_;
-  LogFormat format_;
-  std::unique_ptr<spdlog::logger> logger_;
+  std::atomic<LogLevel> level_;
+  const LogFormat format_;
+  SystemClock clock_;
+  LineWriter writer_;
 };
 
-/// One event as the line that is written, without time and level.
+/// One event as the line that is written, without a newline.
+std::string format_line(LogFormat format, std::chrono::system_clock::time_point when,
+                        LogLevel level, std::string_view event, const LogFields& fields);
+
+/// The same without time and level.
 std::string format_event(LogFormat format, std::string_view event, const LogFields& fields);
 
 }  // namespace railhead

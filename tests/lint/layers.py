@@ -13,7 +13,6 @@ THIRD_PARTY = {
     "CLI/": {"cli", "bench"},
     "infiniband/": {"bench"},
     "openssl/": {"bench"},
-    "spdlog/": {"agent"},
     "fmt/": {"agent"},
     "google/protobuf/": {"nri", "kubelet"},
     "grpcpp/": {"kubelet"},

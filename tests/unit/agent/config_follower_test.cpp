@@ -109,6 +109,7 @@ TEST_F(ConfigFollowerTest, a_broken_file_is_refused_once_and_a_good_one_taken_ag
   testing::internal::CaptureStderr();
   follower.check();
   follower.check();
+  log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, HasSubstr(path_ + ":1:14"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
@@ -169,6 +170,7 @@ TEST_F(ConfigFollowerTest, what_waits_for_a_restart_is_counted_and_warned_of_onc
   follower.check();
   swap("log: {level: error}\n");
   follower.check();
+  log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, HasSubstr("configuration needs a restart settings=\"nri.socket"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;

@@ -227,6 +227,7 @@ TEST_F(SynchronizedFace, without_an_answer_environments_are_trusted_and_the_log_
   log_.set_level(LogLevel::info);
   testing::internal::CaptureStderr();
   asked_[0](Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
+  log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(lacking(), 1);
   EXPECT_NE(said.find("judgedWithoutTheKubelet=\"kubelet.sock"), std::string::npos) << said;
