@@ -41,16 +41,10 @@ NriOptions nri_options(const Config& config) {
 }
 
 /// A snapshot never changes by events; a directory tree and the live machine do.
-MachineSource machine_source(const MachineOrigin& origin, Log& log) {
+MachineSource machine_source(const MachineOrigin& origin) {
   MachineSource source;
   source.open = [origin] { return open_machine(origin); };
-  if (!origin.snapshot.empty()) return source;
-  auto watch = Watch::open(origin.root);
-  if (watch) {
-    source.watch = std::move(watch).value();
-  } else {
-    log.write(LogLevel::warn, "no events", {{"why", watch.error().message}});
-  }
+  if (origin.snapshot.empty()) source.open_watch = [root = origin.root] { return Watch::open(root); };
   return source;
 }
 
@@ -96,7 +90,7 @@ class Agent {
     }
     const auto origin = TRY(machine_origin(config_));
     auto machine = std::make_unique<MachineService>(
-        context_, tables_, machine_source(origin, log_), std::move(policies.settings),
+        context_, tables_, machine_source(origin), std::move(policies.settings),
         read_times(config_), [this](const Status& first) { start_others(first); });
     machine_ = machine.get();
     return start(std::move(machine));

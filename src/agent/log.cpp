@@ -178,10 +178,6 @@ Log::Log(LogLevel level, LogFormat format, int descriptor)
       format_(format),
       writer_(writer_options(format, descriptor)) {}
 
-void Log::flush() {
-  logger_->flush();
-}
-
 void Log::write(LogLevel level, std::string_view event, const LogFields& fields) {
   if (!enabled(level)) return;
   writer_.write(format_line(format_, clock_.calendar(), level, event, fields));

@@ -44,9 +44,6 @@ class Log {
 
   void set_level(LogLevel level) { level_ = level; }
 
-  /// What was written is out, as far as its reader takes it.
-  void flush();
-
   [[nodiscard]] bool enabled(LogLevel level) const { return level >= level_; }
 
   /// Lines that nobody will ever read: the reader was too slow, or is gone.

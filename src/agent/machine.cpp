@@ -28,7 +28,29 @@ Machine::Machine(MachineSource source, MachineSettings settings, Clock& clock, L
       settings_(std::move(settings)),
       clock_(clock),
       log_(log),
-      metrics_(metrics) {}
+      metrics_(metrics) {
+  look_for_events();
+}
+
+void Machine::look_for_events() {
+  if (!source_.open_watch) return;
+  std::string blind;
+  if (watch_) {
+    watch_->retry();
+    blind = watch_->blind();
+  } else if (auto opened = source_.open_watch()) {
+    watch_ = std::move(opened).value();
+    blind = watch_->blind();
+  } else {
+    blind = opened.error().message;
+  }
+  if (blind != blind_) {
+    log_.write(blind.empty() ? LogLevel::info : LogLevel::warn,
+               blind.empty() ? "events are seen again" : "not all events are seen",
+               {{"why", blind}});
+  }
+  blind_ = std::move(blind);
+}
 
 Result<bool> Machine::read_topology_file() {
   if (!settings_.read_topology_file) return false;
@@ -65,7 +87,7 @@ Status Machine::read_anew(std::string_view cause) {
   Node node = read_node(*host);
   ports_.emplace(node);
   if (table_) keep_what_moved(as_read_, handed_to_one_pod(*table_), node);
-  host_ = source_.watch ? std::move(host) : nullptr;
+  host_ = source_.open_watch ? std::move(host) : nullptr;
   const std::chrono::duration<double> took = clock_.now() - start;
   metrics_.add("railhead_node_reads_total", {{"cause", std::string(cause)}});
   metrics_.set("railhead_node_read_seconds", took.count());
@@ -85,7 +107,7 @@ void Machine::take(std::shared_ptr<const DecisionTable> fresh, std::string_view 
 }
 
 bool Machine::drain() {
-  return source_.watch && source_.watch->drain();
+  return watch_ && watch_->drain();
 }
 
 Status Machine::look_at_ports() {
@@ -112,8 +134,8 @@ Status Machine::reconfigure(MachineSettings settings) {
   return {};
 }
 
-std::vector<int> Machine::descriptors() const {
-  return source_.watch ? source_.watch->descriptors() : std::vector<int>();
+std::optional<int> Machine::events() const {
+  return watch_ ? std::optional(watch_->descriptor()) : std::nullopt;
 }
 
 }  // namespace railhead

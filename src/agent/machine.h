@@ -23,8 +23,8 @@ namespace railhead {
 struct MachineSource {
   /// Opens it anew for each reading: a directory, or a snapshot file.
   std::function<Result<std::unique_ptr<Host>>()> open;
-  /// Tells that something changed; null for a snapshot, which changes as a whole.
-  std::unique_ptr<Watch> watch;
+  /// Opens what tells that something changed; null for a snapshot, which changes as a whole.
+  std::function<Result<std::unique_ptr<Watch>>()> open_watch;
 };
 
 /// What decisions are made by beside the machine.
@@ -61,8 +61,14 @@ class Machine {
   /// Null before the first reading.
   [[nodiscard]] const std::shared_ptr<const DecisionTable>& table() const { return table_; }
 
-  /// Readable while an event is pending.
-  [[nodiscard]] std::vector<int> descriptors() const;
+  /// Readable while an event is pending; absent where there are no events.
+  [[nodiscard]] std::optional<int> events() const;
+
+  /// Tries again to see what cannot be seen. A change is logged.
+  void look_for_events();
+
+  /// Some changes bring no event; see Watch::blind().
+  [[nodiscard]] bool is_blind() const { return !blind_.empty(); }
 
  private:
   Status read_anew(std::string_view cause);
@@ -73,6 +79,8 @@ class Machine {
   void take(std::shared_ptr<const DecisionTable> fresh, std::string_view cause);
 
   MachineSource source_;
+  std::unique_ptr<Watch> watch_;
+  std::string blind_;  ///< what is not seen, as last logged
   MachineSettings settings_;
   Clock& clock_;
   Log& log_;

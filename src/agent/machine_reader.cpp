@@ -34,13 +34,9 @@ void MachineReader::start() {
   if (first && !machine_.table()->pools().conflicts.empty()) {
     first = Error{ErrorCode::malformed, machine_.table()->pools().conflicts.front()};
   }
-  auto events = DescriptorSet::open();
-  if (first && !events) first = events.error();
-  if (!first) return tell([first](Owner& owner) { owner.started(first, nullptr); });
-  events_ = std::move(events).value();
-  events_->add(machine_.descriptors());
-  publish();
-  tell([events = events_.get()](Owner& owner) { owner.started({}, events); });
+  if (first) publish();
+  tell([first, events = machine_.events()](Owner& owner) { owner.started(first, events); });
+  if (!first) return;
   schedule_rescan();
   schedule_port_check();
 }
@@ -88,6 +84,7 @@ void MachineReader::schedule_rescan() {
   rescan_.expires_after(times_.rescan);
   rescan_.async_wait([this](const auto& failure) {
     if (failure) return;
+    machine_.look_for_events();
     conclude(machine_.read("timer"));
     schedule_rescan();
   });

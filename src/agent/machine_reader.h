@@ -13,7 +13,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
-#include <memory>
+#include <optional>
 #include <string_view>
 
 #include <boost/asio/steady_timer.hpp>
@@ -21,7 +21,6 @@
 #include "agent/context.h"
 #include "agent/machine.h"
 #include "agent/table_feed.h"
-#include "loop/descriptor_set.h"
 
 namespace railhead {
 
@@ -43,9 +42,9 @@ class MachineReader {
     Owner& operator=(const Owner&) = delete;
     virtual ~Owner() = default;
 
-    /// The first reading is done. `events`, null where it failed, is readable while
-    /// something may have changed.
-    virtual void started(const Status& first, const DescriptorSet* events) = 0;
+    /// The first reading is done. `events` is readable while something may have changed; absent
+    /// where nothing tells.
+    virtual void started(const Status& first, std::optional<int> events) = 0;
     /// Events that came up to here are taken: later ones make the descriptor readable again.
     virtual void drained() = 0;
     /// Wishes up to this one are fulfilled.
@@ -89,7 +88,6 @@ class MachineReader {
   Links links_;
   Machine machine_;
   ReadTimes times_;
-  std::unique_ptr<DescriptorSet> events_;
   std::uint64_t fulfilled_ = 0;
   std::string_view cause_ = kEvent;
   bool waits_ = false;  ///< for the pause after a reading

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "loop/readable.h"
+
 namespace railhead {
 
 using boost::asio::posix::stream_descriptor;
@@ -38,16 +40,15 @@ Status MachineService::start() {
 
 bool MachineService::stop(std::chrono::milliseconds patience) {
   waiters_.clear();
-  if (event_) event_->release();
-  event_.reset();
+  if (events_) events_->release();
+  events_.reset();
   return !reader_ || reader_->end(patience);
 }
 
-void MachineService::started(const Status& first, const DescriptorSet* events) {
+void MachineService::started(const Status& first, std::optional<int> events) {
   if (first) {
     take_table();
-    events_ = events;
-    event_.emplace(context_.loop, events->descriptor());
+    if (events) events_.emplace(context_.loop, *events);
     await_event();
   }
   started_(first);
@@ -63,7 +64,8 @@ void MachineService::take_table() {
 }
 
 void MachineService::await_event() {
-  event_->async_wait(stream_descriptor::wait_read, [this](const auto& failure) {
+  if (!events_) return;
+  events_->async_wait(stream_descriptor::wait_read, [this](const auto& failure) {
     if (!failure) look_again(MachineReader::kEvent);
   });
 }
@@ -74,7 +76,7 @@ void MachineService::look_again(std::string_view cause) {
 }
 
 void MachineService::drained() {
-  if (event_) await_event();
+  await_event();
 }
 
 void MachineService::fulfilled(std::uint64_t wish) {
@@ -83,7 +85,7 @@ void MachineService::fulfilled(std::uint64_t wish) {
   take_table();
   // An event that came since would be seen only at the next turn of the loop, after requests that
   // wait in this one.
-  if (events_ != nullptr && events_->is_ready()) look_again(MachineReader::kEvent);
+  if (events_ && is_readable(events_->native_handle())) look_again(MachineReader::kEvent);
   for (auto at = waiters_.begin(); at != waiters_.end();) {
     const auto waiter = at++;
     if (waiter->wish > wish) continue;

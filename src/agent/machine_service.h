@@ -44,7 +44,7 @@ class MachineService final : public Service, public MachineTables, private Machi
  private:
   struct Waiter;
 
-  void started(const Status& first, const DescriptorSet* events) override;
+  void started(const Status& first, std::optional<int> events) override;
   void drained() override;
   void fulfilled(std::uint64_t wish) override;
   void await_event();
@@ -61,8 +61,7 @@ class MachineService final : public Service, public MachineTables, private Machi
   std::uint64_t fulfilled_ = 0;
   bool is_late_ = false;  ///< a wait was in vain, and nothing has been read since
   std::shared_ptr<const DecisionTable> table_;
-  const DescriptorSet* events_ = nullptr;  ///< the reader's
-  std::optional<boost::asio::posix::stream_descriptor> event_;
+  std::optional<boost::asio::posix::stream_descriptor> events_;  ///< the descriptor is the reader's
   std::list<Waiter> waiters_;
   std::unique_ptr<Hosted<MachineReader>> reader_;
 };

@@ -67,7 +67,7 @@ class MachineServiceTest : public testing::Test {
       door_.pass();
       return DirectoryHost::open(root_.path());
     };
-    source.watch = Watch::open(root_.path()).value();
+    source.open_watch = [this] { return Watch::open(root_.path()); };
     service_.emplace(Context{loop_, mail_.box(), clock_, log_, metrics_}, tables_,
                      std::move(source), MachineSettings{}, ReadTimes{3600s, 0s},
                      [this](const Status& first) { first_ = first; });

@@ -16,9 +16,10 @@ namespace fs = std::filesystem;
 
 class MachineTest : public testing::Test {
  protected:
+  using OpenWatch = std::function<Result<std::unique_ptr<Watch>>()>;
   using Open = std::function<Result<std::unique_ptr<Host>>()>;
 
-  Machine make(Open open, std::unique_ptr<Watch> watch = nullptr, MachineSettings settings = {}) {
+  Machine make(Open open, OpenWatch watch = {}, MachineSettings settings = {}) {
     return {{std::move(open), std::move(watch)}, std::move(settings), clock_, log_, metrics_};
   }
 
@@ -30,7 +31,7 @@ class MachineTest : public testing::Test {
       if (!file_) return Error{ErrorCode::denied, "/etc/topo.xml: denied"};
       return file_;
     };
-    return make(box(), nullptr, {{}, {}, read});
+    return make(box(), {}, {{}, {}, read});
   }
 
   /// A file that has all GPUs and NICs of seed-8gpu-4nic below one switch.
@@ -192,9 +193,9 @@ TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
   std::string pattern = (fs::temp_directory_path() / "railhead-machine-XXXXXX").string();
   const fs::path root = mkdtemp(pattern.data());
   fs::create_directories(root / "sys/class/infiniband");
-  auto machine = make([root] { return DirectoryHost::open(root); }, Watch::open(root).value());
+  auto machine = make([root] { return DirectoryHost::open(root); }, [root] { return Watch::open(root); });
   ASSERT_TRUE(machine.read("start"));
-  EXPECT_FALSE(machine.descriptors().empty());
+  EXPECT_TRUE(machine.events());
   EXPECT_TRUE(machine.table()->node().nics.empty());
   EXPECT_FALSE(machine.drain());
   fs::create_directories(root / "sys/class/infiniband/rxe0/ports/1");
@@ -216,7 +217,7 @@ class MachineOfFiles : public MachineTest {
     std::ofstream(folder / "state") << state << "\n";
   }
 
-  Machine made(std::unique_ptr<Watch> watch) {
+  Machine made(OpenWatch watch) {
     return make([this] { return DirectoryHost::open(root_.path()); }, std::move(watch));
   }
 
@@ -226,7 +227,7 @@ class MachineOfFiles : public MachineTest {
 };
 
 TEST_F(MachineOfFiles, is_read_again_when_a_port_changes_and_not_before) {
-  auto machine = made(Watch::open(root_.path()).value());
+  auto machine = made([this] { return Watch::open(root_.path()); });
   ASSERT_TRUE(machine.read("start"));
   const auto state = [&] { return machine.table()->node().nics.at(0).ports.at(0).state; };
   ASSERT_TRUE(machine.look_at_ports());
@@ -248,7 +249,7 @@ TEST_F(MachineOfFiles, that_has_gone_while_its_ports_are_looked_at_is_one_error)
         if (text_.empty()) return Error{ErrorCode::unavailable, "gone"};
         return DirectoryHost::open(root_.path());
       },
-      Watch::open(root_.path()).value());
+      [this] { return Watch::open(root_.path()); });
   ASSERT_TRUE(machine.read("start"));
   const auto before = machine.table();
   text_.clear();
@@ -264,7 +265,7 @@ TEST_F(MachineOfFiles, that_has_gone_while_its_ports_are_looked_at_is_one_error)
 }
 
 TEST_F(MachineOfFiles, of_one_piece_has_no_ports_to_look_at) {
-  auto machine = made(nullptr);
+  auto machine = made({});
   ASSERT_TRUE(machine.read("start"));
   port("4: ACTIVE");
   ASSERT_TRUE(machine.look_at_ports());
@@ -327,7 +328,7 @@ class MachineWithPods : public MachineTest {
   Machine make_with(PoolSpec spec) {
     InjectionPolicy policy;
     policy.pools = {std::move(spec)};
-    return make(box(), nullptr, with(policy));
+    return make(box(), {}, with(policy));
   }
 };
 
