@@ -96,6 +96,22 @@ Status check_start(const Config& config) {
   return {};
 }
 
+/// Reads at once.
+class RuntimeOfHost : public RuntimeReader {
+ public:
+  RuntimeOfHost(Host& live, std::string proc_dir)
+      : live_(live),
+        proc_dir_(std::move(proc_dir)) {}
+
+  void read(const nri::RuntimePeer& peer, std::function<void(RuntimeProcess)> done) override {
+    done(read_runtime(peer, live_, proc_dir_));
+  }
+
+ private:
+  Host& live_;
+  std::string proc_dir_;
+};
+
 class Agent {
  public:
   Agent(Config config, ConfigReader reader, Log& log, std::unique_ptr<Host> live, Machine& machine,
@@ -109,16 +125,11 @@ class Agent {
         clock_(clock),
         metrics_(metrics),
         mail_(std::move(mailbox), loop_),
-        face_(
-            machine, *live_, config_.text("host.proc"), config_.enabled("nri.failRequest"), log,
-            metrics,
-            [this](const auto& request, auto table, auto timeout, auto done) {
-              claims_->ask(request, std::move(table), timeout, std::move(done));
-            },
-            &book_,
-            [this](auto table, auto timeout, auto done) {
-              claims_->ask_all(std::move(table), timeout, std::move(done));
-            }),
+        claims_(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock", mail_.box(),
+                clock),
+        runtime_(*live_, config_.text("host.proc")),
+        face_({machine, runtime_, log, metrics, &claims_, &book_,
+               config_.enabled("nri.failRequest")}),
         signals_(loop_, SIGTERM, SIGINT),
         rescan_(loop_),
         port_check_(loop_),
@@ -131,8 +142,6 @@ class Agent {
                                      [this](std::string_view target) { return page(target); }));
     log_.write(LogLevel::info, "listening", {{"address", server_->address()}});
     if (config_.enabled("nri.enabled")) {
-      claims_.emplace(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
-                      config_.list("injection.gpuResources"), mail_.box(), clock_);
       session_.emplace(loop_, session_options(config_), face_);
       session_->start();
     }
@@ -234,7 +243,6 @@ class Agent {
     config_ = std::move(reload.config);
     log_.set_level(parse_log_level(config_.text("log.level")));
     if (pods_) pods_->ignore(config_.list("pods.ignore"));
-    if (claims_) claims_->set_resources(config_.list("injection.gpuResources"));
     if (kubelet_) kubelet_->look();
     schedule_rescan();
     schedule_port_check();
@@ -297,6 +305,8 @@ class Agent {
   asio::io_context loop_{BOOST_ASIO_CONCURRENCY_HINT_UNSAFE};
   MailLoop mail_;  // outlives all that post
   ContainerBook book_;
+  GpuClaims claims_;
+  RuntimeOfHost runtime_;
   NriFace face_;
   asio::signal_set signals_;
   asio::steady_timer rescan_;
@@ -304,7 +314,6 @@ class Agent {
   ConfigFollower follower_;
   std::list<Descriptor> watched_;
   std::unique_ptr<HttpServer> server_;
-  std::optional<GpuClaims> claims_;
   std::optional<nri::Session> session_;
   std::optional<KubeletFace> kubelet_;
   std::optional<PodsFace> pods_;

@@ -7,39 +7,34 @@
 #include <string>
 #include <vector>
 
+#include "agent/gpu_claims.h"
 #include "agent/holders.h"
 #include "agent/log.h"
 #include "agent/machine.h"
 #include "agent/recent_creations.h"
-#include "host/host.h"
+#include "agent/runtime_process.h"
+#include "container/kept_request.h"
 #include "inject/decide.h"
 #include "metrics/registry.h"
 #include "nri/session.h"
 
 namespace railhead {
 
-/// What the runtime can do, looked up in the live host's procfs (never in a host root or snapshot):
-/// the peer's pid, else the process of its name. Unknown stays unknown and is logged.
-RuntimeAbility ability_of(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir,
-                          Log& log);
-
-/// Asks whether a pod holds GPUs; answers once, on the loop, within the time given.
-using AskClaim = std::function<void(const ContainerRequest&, std::shared_ptr<const DecisionTable>,
-                                    std::chrono::milliseconds, std::function<void(GpuClaim)>)>;
-
-/// The same for all pods at once: what each claims by namespace and name, or why nobody knows.
-using AskAllClaims = std::function<void(
-    std::shared_ptr<const DecisionTable>, std::chrono::milliseconds,
-    std::function<void(Result<std::function<GpuClaim(std::string_view, std::string_view)>>)>)>;
+/// What the NRI service needs from the agent's other services.
+struct NriFaceParts {
+  Machine& machine;
+  RuntimeReader& runtime;
+  Log& log;
+  MetricRegistry& metrics;
+  KubeletWords* kubelet = nullptr;  ///< null: there is none, the environment is trusted
+  ContainerBook* book = nullptr;    ///< where every container is noted
+  bool fail_request = false;        ///< the node's policy is fail-closed, which runtimes may honour
+};
 
 /// The agent's side of the NRI session: decides, logs every decision once with its reason, counts.
 class NriFace : public nri::Handler {
  public:
-  /// `fail_request`: the node's policy is fail-closed, which the runtime should be able to honour.
-  /// Without `ask` the environment is trusted. With a `book` every container is noted there.
-  NriFace(Machine& machine, Host& live, std::string proc_dir, bool fail_request, Log& log,
-          MetricRegistry& metrics, AskClaim ask = {}, ContainerBook* book = nullptr,
-          AskAllClaims ask_all = {});
+  explicit NriFace(NriFaceParts parts);
 
   void configured(const nri::RuntimePeer& peer) override;
   void existing(const ContainerRequest& container) override;
@@ -52,42 +47,37 @@ class NriFace : public nri::Handler {
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
 
  private:
-  /// A container of a Synchronize whose GPUs are known from its environment alone.
-  struct Undecided {
-    std::string pod_namespace;
-    std::string pod;
-    std::string container;
-    std::string missing_if_trusted;
-    std::string missing_if_denied;
-  };
-
   void report_missing(const std::string& pod, const std::string& container,
                       const std::string& missing);
-  void settle_undecided(
-      const Result<std::function<GpuClaim(std::string_view, std::string_view)>>& claims);
+  /// Notes a container of a Synchronize, and what it lacks.
+  void judge(const ContainerRequest& container, const ContainerFacts& facts,
+             const DecisionTable& table);
+  void settle_undecided(const Result<std::vector<PodHoldings>>& pods);
   void report_synchronized(std::size_t pods, std::size_t containers, const std::string& doubt);
+  void runtime_read(const nri::RuntimePeer& peer, const RuntimeProcess& process);
   /// What decide() says, without what cannot be provided just now.
-  Decision decided(const ContainerRequest& request, const DecisionTable& table, GpuClaim claim);
-  void note_container(const ContainerRequest& request, const Decision& decision,
+  Decision decided(const ContainerRequest& request, const ContainerFacts& facts,
+                   const DecisionTable& table);
+  void note_container(const ContainerFacts& facts, const Decision& decision,
                       const DecisionTable& table);
   void report_again(const ContainerRequest& request);
-  void report(const ContainerRequest& request, const Decision& decision,
-              const DecisionTable& table);
+  /// Notes, counts and logs a decision, once. `remark` is a field of the log line, or empty.
+  void report(const ContainerRequest& request, const ContainerFacts& facts,
+              const Decision& decision, const DecisionTable& table, const char* remark = "");
 
-  Machine& machine_;
-  Host& live_;
-  std::string proc_dir_;
-  bool fail_request_;
-  Log& log_;
-  MetricRegistry& metrics_;
-  AskClaim ask_;
-  ContainerBook* book_;
+  /// Texts of requests that wait for the kubelet's word at a Synchronize; what comes after that is
+  /// judged as though there were no kubelet.
+  static constexpr std::size_t kMaxUndecidedBytes = std::size_t{4} << 20U;
+
+  NriFaceParts parts_;
   std::chrono::milliseconds claim_timeout_{1000};
   RuntimeAbility ability_;
   RecentCreations recent_;
-  AskAllClaims ask_all_;
+  std::vector<const ContainerRequest*> waiting_;         ///< for the kubelet's word, unanswered
+  std::shared_ptr<const DecisionTable> at_synchronize_;  ///< one for all containers of it
   std::size_t lacking_ = 0;  ///< containers of this Synchronize without their devices
-  std::vector<Undecided> undecided_;
+  std::vector<KeptRequest> undecided_;
+  std::size_t undecided_bytes_ = 0;
   std::uint64_t synchronize_ = 0;  ///< tells a late answer from one to the Synchronize after
   bool was_connected_ = true;
   std::string last_error_;

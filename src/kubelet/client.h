@@ -19,34 +19,15 @@
 #include <vector>
 
 #include "base/result.h"
+#include "container/holdings.h"
 #include "kubelet/device_plugin.h"
 #include "loop/mailbox.h"
 
 namespace railhead::kubelet {
 
-/// Devices of one resource that a container holds, or that a node offers.
-struct Holding {
-  std::string resource;
-  std::vector<std::string> ids;
-
-  friend bool operator==(const Holding&, const Holding&) = default;
-};
-
-struct ContainerHoldings {
-  std::string container;
-  std::vector<Holding> devices;
-
-  friend bool operator==(const ContainerHoldings&, const ContainerHoldings&) = default;
-};
-
-/// Ordinary init containers are not among the containers.
-struct PodHoldings {
-  std::string pod_namespace;
-  std::string pod;
-  std::vector<ContainerHoldings> containers;
-
-  friend bool operator==(const PodHoldings&, const PodHoldings&) = default;
-};
+using railhead::ContainerHoldings;
+using railhead::Holding;
+using railhead::PodHoldings;
 
 struct Sockets {
   std::string registration;   ///< device-plugins/kubelet.sock

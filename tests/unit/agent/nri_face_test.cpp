@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "agent/metric_list.h"
 #include "unit/inject/container_builder.h"
 #include "unit/node/hosts.h"
@@ -12,60 +14,43 @@ namespace {
 
 using testing::StartsWith;
 
-std::string process(const std::string& pid, const std::string& name,
-                    const std::string& capabilities) {
-  const std::string folder = "/proc/" + pid;
-  return file_entry(folder + "/comm", name + "\n") +
-         file_entry(folder + "/status", "Name:\t" + name + "\nCapEff:\t" + capabilities + "\n") +
-         file_entry(folder + "/limits",
-                    "Max locked memory         65536                8388608"
-                    "              bytes     \n");
-}
-
-constexpr const char* kAll = "000001ffffffffff";
-constexpr const char* kNoResource = "000001fffeffffff";  // bit 24 is CAP_SYS_RESOURCE
-
-class Ability : public testing::Test {
- protected:
-  RuntimeAbility of(const std::string& entries, const std::string& name, std::optional<int> pid) {
-    nri::RuntimePeer peer;
-    peer.name = name;
-    peer.version = "2.4.2";
-    peer.pid = pid;
-    const auto live = host_of(entries);
-    return ability_of(peer, *live, "/proc", log_);
+/// A runtime whose process may do everything, or is not read yet.
+class FakeRuntime : public RuntimeReader {
+ public:
+  void read(const nri::RuntimePeer& /*peer*/, std::function<void(RuntimeProcess)> done) override {
+    done_ = std::move(done);
+    if (at_once) answer();
   }
 
-  Log log_{LogLevel::error, LogFormat::text};
+  void answer() {
+    RuntimeProcess process;
+    process.in_doubt = false;
+    process.cap_effective = ~std::uint64_t{0};
+    done_(process);
+  }
+
+  bool at_once = true;
+
+ private:
+  std::function<void(RuntimeProcess)> done_;
 };
 
-TEST_F(Ability, with_cap_sys_resource_every_limit_can_be_set) {
-  const auto ability = of(process("42", "containerd", kAll), "containerd", 42);
-  EXPECT_EQ(ability.memlock_ceiling, kUnlimited);
-  EXPECT_EQ(ability.memlock_inherited, 65536U);
-  EXPECT_TRUE(ability.rlimits);
-}
+/// A kubelet that answers when the test says so.
+class FakeKubelet : public KubeletWords {
+ public:
+  void ask(const ContainerRequest& /*request*/, std::shared_ptr<const DecisionTable> /*table*/,
+           std::chrono::milliseconds /*timeout*/, std::function<void(KubeletWord)> done) override {
+    asked.push_back(std::move(done));
+  }
 
-TEST_F(Ability, without_it_the_hard_limit_is_the_ceiling) {
-  EXPECT_EQ(of(process("42", "containerd", kNoResource), "containerd", 42).memlock_ceiling,
-            8388608U);
-}
+  void ask_all(std::chrono::milliseconds /*timeout*/,
+               std::function<void(Result<std::vector<PodHoldings>>)> done) override {
+    asked_all.push_back(std::move(done));
+  }
 
-TEST_F(Ability, a_runtime_without_pid_is_found_by_its_name) {
-  const auto procs = process("7", "crio", kAll) + process("8", "containerd-shim", kNoResource);
-  EXPECT_EQ(of(procs, "cri-o", std::nullopt).memlock_ceiling, kUnlimited);
-}
-
-TEST_F(Ability, two_of_a_name_or_none_are_unknown) {
-  const auto two = process("7", "containerd", kAll) + process("8", "containerd", kNoResource);
-  EXPECT_EQ(of(two, "containerd", std::nullopt).memlock_ceiling, std::nullopt);
-  EXPECT_EQ(of(two, "cri-o", std::nullopt).memlock_ceiling, std::nullopt);
-  EXPECT_EQ(of("", "containerd", std::nullopt).memlock_ceiling, std::nullopt);
-}
-
-TEST_F(Ability, a_process_that_is_gone_is_unknown) {
-  EXPECT_EQ(of(process("7", "containerd", kAll), "containerd", 9).memlock_ceiling, std::nullopt);
-}
+  std::vector<std::function<void(KubeletWord)>> asked;
+  std::vector<std::function<void(Result<std::vector<PodHoldings>>)>> asked_all;
+};
 
 class NriFaceTest : public testing::Test {
  protected:
@@ -93,8 +78,11 @@ class NriFaceTest : public testing::Test {
                    clock_,
                    log_,
                    metrics_};
-  std::unique_ptr<Host> live_ = host_of(process("42", "containerd", kAll));
-  NriFace face_{machine_, *live_, "/proc", false, log_, metrics_};
+  FakeRuntime runtime_;
+  FakeKubelet kubelet_;
+  ContainerBook book_;
+  NriFace face_{{machine_, runtime_, log_, metrics_}};
+  NriFace asking_{{machine_, runtime_, log_, metrics_, &kubelet_, &book_}};
 };
 
 TEST_F(NriFaceTest, a_container_with_gpus_is_adjusted_and_counted) {
@@ -127,20 +115,62 @@ TEST_F(NriFaceTest, required_that_is_not_met_is_refused) {
 }
 
 TEST_F(NriFaceTest, gpus_of_the_environment_alone_wait_for_the_kubelets_word) {
-  std::function<void(GpuClaim)> answer_claim;
-  NriFace asking(
-      machine_, *live_, "/proc", false, log_, metrics_,
-      [&](const auto&, const auto&, auto, auto done) { answer_claim = std::move(done); });
-  for (const auto claim : {GpuClaim::holds_none, GpuClaim::holds, GpuClaim::no_kubelet}) {
+  const auto uuid = *machine_.table()->node().gpus[0].uuid;
+  for (const auto& word : {holds({}), holds({{"nvidia.com/gpu", {uuid}}}), KubeletWord{}}) {
     ContainerBuilder container;
     container.env("NVIDIA_VISIBLE_DEVICES=0,1");
     std::optional<nri::CreateAnswer> answer;
-    asking.create(container.request(), [&](nri::CreateAnswer given) { answer = std::move(given); });
+    asking_.create(container.request(),
+                   [&](nri::CreateAnswer given) { answer = std::move(given); });
     EXPECT_FALSE(answer);
-    answer_claim(claim);
+    kubelet_.asked.back()(word);
     ASSERT_TRUE(answer);
-    EXPECT_EQ(answer->adjustment.has_value(), claim != GpuClaim::holds_none);
+    const bool denied = word.state == KubeletWord::State::answered && word.devices.empty();
+    EXPECT_EQ(answer->adjustment.has_value(), !denied);
   }
+}
+
+TEST_F(NriFaceTest, a_claim_that_comes_after_the_deadline_is_not_told_again) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0");
+  int answers = 0;
+  asking_.create(container.request(), [&](const nri::CreateAnswer&) { ++answers; });
+  log_.set_level(LogLevel::info);
+  testing::internal::CaptureStderr();
+  (void)asking_.on_deadline(container.request());
+  kubelet_.asked.back()(KubeletWord{});
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_EQ(decisions("untouched", reason::kGpuUnresolved), 1);
+  EXPECT_EQ(decisions("adjusted", reason::kGpus), 0);
+  EXPECT_EQ(answers, 0) << "it was answered by on_deadline";
+}
+
+TEST_F(NriFaceTest, who_was_denied_gpus_is_not_booked_with_them) {
+  const auto table = machine_.table();
+  const std::string id(64, 'd');
+  ContainerBuilder container;
+  container.request().id = id;
+  container.env("NVIDIA_VISIBLE_DEVICES=0,1");
+  asking_.create(container.request(), [](const nri::CreateAnswer&) {});
+  kubelet_.asked.back()(holds({}));
+  Usage usage;
+  usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
+  auto holders = holders_of(usage, *table);
+  ASSERT_EQ(holders.size(), 1U);
+  EXPECT_EQ(holders[0].gpus.size(), 2U) << "its bundle alone says so";
+  book_.complete(holders, usage);
+  EXPECT_TRUE(holders[0].gpus.empty());
+}
+
+TEST_F(NriFaceTest, memlock_is_not_raised_before_the_runtime_is_known) {
+  runtime_.at_once = false;
+  face_.configured({"containerd", "2.4.2", "", {}, {}, std::nullopt});
+  ContainerBuilder container;
+  container.nvidia(0);
+  EXPECT_FALSE(create(container).adjustment->memlock_bytes);
+  runtime_.answer();
+  EXPECT_TRUE(create(container).adjustment->memlock_bytes);
 }
 
 TEST_F(NriFaceTest, at_the_deadline_environment_alone_gives_nothing) {
@@ -152,6 +182,13 @@ TEST_F(NriFaceTest, at_the_deadline_environment_alone_gives_nothing) {
   EXPECT_EQ(metrics_.value("railhead_nri_warnings_total",
                            {{"code", std::string(warn::kGpuClaimUnanswered)}}),
             1);
+}
+
+TEST_F(NriFaceTest, at_the_deadline_required_of_the_whole_pod_fails_closed_too) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0").pod_annotation("rdma.railhead.io/pod", "required");
+  EXPECT_THAT(face_.on_deadline(container.request()).refusal.value_or(""),
+              StartsWith("railhead: "));
 }
 
 TEST_F(NriFaceTest, at_the_deadline_required_still_fails_closed) {
@@ -183,11 +220,8 @@ TEST_F(NriFaceTest, existing_containers_without_their_devices_are_counted_anew_e
   EXPECT_EQ(metrics_.value(gauge), 0);
 }
 
-/// A face whose kubelet answers when the test says so.
 class SynchronizedFace : public NriFaceTest {
  protected:
-  using Claims = Result<std::function<GpuClaim(std::string_view, std::string_view)>>;
-
   /// A container that names a GPU in its environment, and nothing else.
   void begin() {
     ContainerBuilder named;
@@ -201,38 +235,33 @@ class SynchronizedFace : public NriFaceTest {
     return metrics_.value("railhead_nri_containers_missing_devices");
   }
 
-  static Claims all(GpuClaim claim) {
-    return std::function<GpuClaim(std::string_view, std::string_view)>(
-        [claim](auto, auto) { return claim; });
+  static std::vector<PodHoldings> all(std::vector<Holding> devices) {
+    return {{"default", "pod", {{"main", std::move(devices)}}}};
   }
 
-  std::vector<std::function<void(Claims)>> asked_;
-  NriFace asking_{
-      machine_, *live_,  "/proc",
-      false,    log_,    metrics_,
-      {},       nullptr, [this](auto, auto, auto done) { asked_.push_back(std::move(done)); }};
+  const std::vector<Holding> gpu_{{"nvidia.com/gpu", {"0"}}};
 };
 
 TEST_F(SynchronizedFace, asks_once_who_holds_the_gpus_that_environments_name) {
   begin();
-  ASSERT_EQ(asked_.size(), 1U);
-  asked_[0](all(GpuClaim::holds));
+  ASSERT_EQ(kubelet_.asked_all.size(), 1U);
+  kubelet_.asked_all[0](all(gpu_));
   EXPECT_EQ(lacking(), 1);
 }
 
 TEST_F(SynchronizedFace, who_holds_none_lacks_none) {
   begin();
-  ASSERT_EQ(asked_.size(), 1U);
-  asked_[0](all(GpuClaim::holds_none));
+  ASSERT_EQ(kubelet_.asked_all.size(), 1U);
+  kubelet_.asked_all[0](all({}));
   EXPECT_EQ(lacking(), 0);
 }
 
 TEST_F(SynchronizedFace, without_an_answer_environments_are_trusted_and_the_log_says_so) {
   begin();
-  ASSERT_EQ(asked_.size(), 1U);
+  ASSERT_EQ(kubelet_.asked_all.size(), 1U);
   log_.set_level(LogLevel::info);
   testing::internal::CaptureStderr();
-  asked_[0](Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
+  kubelet_.asked_all[0](Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(lacking(), 1);
   EXPECT_NE(said.find("judgedWithoutTheKubelet=\"kubelet.sock"), std::string::npos) << said;
@@ -241,10 +270,10 @@ TEST_F(SynchronizedFace, without_an_answer_environments_are_trusted_and_the_log_
 TEST_F(SynchronizedFace, an_answer_to_the_synchronize_before_is_ignored) {
   begin();
   begin();
-  ASSERT_EQ(asked_.size(), 2U);
-  asked_[0](all(GpuClaim::holds));
+  ASSERT_EQ(kubelet_.asked_all.size(), 2U);
+  kubelet_.asked_all[0](all(gpu_));
   EXPECT_EQ(lacking(), 0);
-  asked_[1](all(GpuClaim::holds));
+  kubelet_.asked_all[1](all(gpu_));
   EXPECT_EQ(lacking(), 1);
 }
 
