@@ -36,8 +36,7 @@ constexpr std::chrono::milliseconds kPatience{1000};
 
 NriOptions nri_options(const Config& config) {
   return {session_options(config), config.text("host.proc"),
-          config.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
-          config.list("injection.gpuResources")};
+          config.text("kubelet.rootDir") + "/pod-resources/kubelet.sock"};
 }
 
 /// A snapshot never changes by events; a directory tree and the live machine do.

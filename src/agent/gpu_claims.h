@@ -5,52 +5,50 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "agent/pod_answers.h"
+#include "base/result.h"
+#include "container/request.h"
 #include "host/clock.h"
-#include "inject/decide.h"
-#include "kubelet/client.h"
-#include "loop/mailbox.h"
+#include "inject/kubelet_word.h"
+#include "kubelet/pod_resources.h"
 
 namespace railhead {
 
-/// What the kubelet's answer says: a pod holds GPUs if a device id names a GPU of this node, or the
-/// resource matches one of the shell patterns in `resources`. No socket, or nobody behind it, is
-/// `no_kubelet`; every other failure is `unanswered`.
-GpuClaim claim_in(const Result<kubelet::PodHoldings>& holdings, const DecisionTable& table,
-                  const std::vector<std::string>& resources);
-
-/// The claim of a pod, by namespace and name.
-using ClaimOfPod = std::function<GpuClaim(std::string_view, std::string_view)>;
-
-/// Asks the kubelet whether a pod that names GPUs in its environment holds any.
-class GpuClaims {
+/// What the kubelet says of containers. Both answer once, on the loop, within the time given.
+class KubeletWords {
  public:
-  using Done = std::function<void(GpuClaim)>;
+  KubeletWords() = default;
+  KubeletWords(const KubeletWords&) = delete;
+  KubeletWords& operator=(const KubeletWords&) = delete;
+  virtual ~KubeletWords() = default;
 
-  GpuClaims(std::string socket, std::vector<std::string> resources, Mailbox& mailbox, Clock& clock);
-  GpuClaims(const GpuClaims&) = delete;
-  GpuClaims& operator=(const GpuClaims&) = delete;
-  ~GpuClaims() = default;
+  /// Of one container. Takes what it needs from the request before it returns.
+  virtual void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
+                   std::chrono::milliseconds timeout, std::function<void(KubeletWord)> done) = 0;
 
-  void set_resources(std::vector<std::string> patterns) { resources_ = std::move(patterns); }
+  /// Of all pods of the node; an error says why nobody knows.
+  virtual void ask_all(std::chrono::milliseconds timeout,
+                       std::function<void(Result<std::vector<PodHoldings>>)> done) = 0;
+};
 
-  /// `done` is called once: at once where the answer is known or there is no socket, else within
-  /// `timeout`.
+/// Asks PodResources which GPUs a container holds, where only its environment or its mounts name
+/// any.
+class GpuClaims : public KubeletWords {
+ public:
+  /// `resources` has to live as long.
+  GpuClaims(kubelet::PodResources& resources, Clock& clock);
+
+  /// At once where the answer is known or nobody listens.
   void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
-           std::chrono::milliseconds timeout, Done done);
-
-  /// The same for every pod of the node, by one call; an error says why nobody knows.
-  void ask_all(std::shared_ptr<const DecisionTable> table, std::chrono::milliseconds timeout,
-               std::function<void(Result<ClaimOfPod>)> done);
+           std::chrono::milliseconds timeout, std::function<void(KubeletWord)> done) override;
+  void ask_all(std::chrono::milliseconds timeout,
+               std::function<void(Result<std::vector<PodHoldings>>)> done) override;
 
  private:
-  std::string socket_;
-  std::vector<std::string> resources_;
+  kubelet::PodResources& resources_;
   PodAnswers answers_;
-  kubelet::Client client_;
 };
 
 }  // namespace railhead

@@ -4,9 +4,7 @@
 #include <set>
 #include <utility>
 
-#include "inject/gpus_of.h"
-#include "inject/surroundings.h"
-#include "usage/job_size.h"
+#include "inject/examine.h"
 
 namespace railhead {
 namespace {
@@ -29,45 +27,23 @@ ContainerRequest request_of(const std::string& id, const Bundle& bundle) {
   return request;
 }
 
-bool has_device(const ContainerRequest& request, const CharDevice& wanted) {
-  for (const auto& device : request.devices) {
-    if (device.type == 'c' && device.major == wanted.major && device.minor == wanted.minor) {
-      return true;
-    }
-  }
-  return false;
-}
-
-std::vector<std::string> nics_of(const ContainerRequest& request, const Node& node) {
-  std::vector<std::string> names;
-  for (const auto& nic : node.nics) {
-    for (const auto& device : nic.uverbs) {
-      if (!has_device(request, device)) continue;
-      names.push_back(nic.name);
-      break;
-    }
-  }
-  return names;
-}
-
 }  // namespace
 
-Holder holder_of(const ContainerRequest& request, const DecisionTable& table) {
+Holder holder_of(const ContainerFacts& facts, const DecisionTable& table) {
   const auto& node = table.node();
-  const bool privileged = is_privileged(request);
+  const auto& identity = facts.identity;
   Holder holder;
-  holder.container_id = request.id;
-  holder.pod_namespace = request.pod_namespace;
-  holder.pod = request.pod_name;
-  holder.pod_uid = request.pod_uid;
-  holder.container = request.name.empty() ? request.id.substr(0, 12) : request.name;
-  const auto held = gpus_of(request, table, privileged, GpuClaim::no_kubelet);
-  for (const auto gpu : held.gpus) {
+  holder.container_id = identity.id;
+  holder.pod_namespace = identity.pod_namespace;
+  holder.pod = identity.pod;
+  holder.pod_uid = identity.pod_uid;
+  holder.container = identity.name.empty() ? identity.id.substr(0, 12) : identity.name;
+  for (const auto gpu : facts.gpus.indices) {
     holder.gpus.push_back(node.gpus[gpu].uuid.value_or(node.gpus[gpu].pci.str()));
   }
-  holder.gpus_by_all = held.source == GpuSource::device_nodes && asks_for_all_gpus(request.env);
-  holder.job = job_size(request.env);
-  if (!privileged) holder.nics = nics_of(request, node);
+  holder.gpus_by_all = facts.gpus.source == GpuSource::device_nodes && facts.gpus.asks_for_all;
+  holder.job = facts.job;
+  for (const auto nic : facts.present.nics) holder.nics.push_back(node.nics[nic].name);
   return holder;
 }
 
@@ -75,22 +51,30 @@ std::vector<Holder> holders_of(const Usage& usage, const DecisionTable& table) {
   std::vector<Holder> holders;
   for (const auto& [id, container] : usage.containers) {
     if (!container.bundle) continue;
-    auto holder = holder_of(request_of(id, *container.bundle), table);
+    auto holder = holder_of(examine(request_of(id, *container.bundle), table, {}), table);
     holder.sandbox = container.bundle->sandbox;
     holders.push_back(std::move(holder));
   }
   return holders;
 }
 
-void ContainerBook::note(Holder holder) {
+void ContainerBook::note(Holder holder, bool by_kubelet) {
+  const std::lock_guard lock(mutex_);
   if (by_id_.size() >= kMaxContainers) return;
   auto id = holder.container_id;
-  by_id_.insert_or_assign(std::move(id), Entry{std::move(holder), true});
+  by_id_.insert_or_assign(std::move(id), Entry{std::move(holder), by_kubelet, true});
 }
 
 void ContainerBook::complete(std::vector<Holder>& holders, const Usage& usage) {
+  const std::lock_guard lock(mutex_);
   std::set<std::string> named;
-  for (const auto& holder : holders) named.insert(holder.container_id);
+  for (auto& holder : holders) {
+    named.insert(holder.container_id);
+    const auto noted = by_id_.find(holder.container_id);
+    if (noted == by_id_.end() || !noted->second.by_kubelet) continue;
+    holder.gpus = noted->second.holder.gpus;
+    holder.gpus_by_all = false;
+  }
   for (auto at = by_id_.begin(); at != by_id_.end();) {
     const bool runs = usage.containers.contains(at->first);
     if (runs && !named.contains(at->first)) holders.push_back(at->second.holder);

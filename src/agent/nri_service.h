@@ -2,19 +2,18 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
+#include "agent/container_hooks.h"
 #include "agent/context.h"
 #include "agent/gpu_claims.h"
 #include "agent/machine_tables.h"
-#include "agent/nri_face.h"
 #include "agent/runtime_files.h"
 #include "agent/runtime_link.h"
 #include "agent/service.h"
-#include "host/host.h"
+#include "kubelet/pod_resources.h"
 #include "loop/hosted.h"
 #include "nri/session.h"
 
@@ -24,14 +23,11 @@ struct NriOptions {
   nri::SessionOptions session;
   std::string proc_dir;              ///< the host's procfs
   std::string pod_resources_socket;  ///< the kubelet's
-  std::vector<std::string> gpu_resources;
 };
 
-/// The runtime's service: answers for each container what is added to it.
-///
-/// A hook that finds the machine changed and not read yet waits for the reading, a quarter of the
-/// runtime's deadline at most, and then decides by the last one.
-class NriService final : public Service, private nri::Handler {
+/// The runtime's service: the session, the hooks that answer it, and what they need of the kubelet
+/// and of files.
+class NriService final : public Service, private RuntimeReader {
  public:
   struct Links {
     MachineTables& machine;
@@ -44,7 +40,6 @@ class NriService final : public Service, private nri::Handler {
   ~NriService() override;
 
   Status start() override;
-  void reconfigure(const Config& config) override;
 
   [[nodiscard]] Readiness readiness() const override { return links_.runtime.readiness(); }
 
@@ -52,24 +47,16 @@ class NriService final : public Service, private nri::Handler {
   bool stop(std::chrono::milliseconds patience) override;
 
  private:
-  void configured(const nri::RuntimePeer& peer) override;
-  void existing(const ContainerRequest& container) override;
-  void synchronized(std::size_t pods, std::size_t containers) override;
-  void create(const ContainerRequest& request,
-              std::function<void(nri::CreateAnswer)> done) override;
-  nri::CreateAnswer on_deadline(const ContainerRequest& request) override;
-  void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
-  void note_stale(const ContainerRequest& request);
+  void read(const nri::RuntimePeer& peer, std::function<void(RuntimeProcess)> done) override;
 
   Context context_;
   NriOptions options_;
   Links links_;
-  std::unique_ptr<Host> live_;
-  std::optional<GpuClaims> claims_;
-  std::optional<NriFace> decisions_;
+  kubelet::PodResources resources_;
+  GpuClaims kubelet_;
+  ContainerHooks hooks_;
   std::unique_ptr<Hosted<RuntimeFiles>> files_;
-  std::optional<nri::Session> session_;
-  std::chrono::milliseconds patience_{500};
+  nri::Session session_;
 };
 
 }  // namespace railhead

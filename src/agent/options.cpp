@@ -105,7 +105,9 @@ InjectionPolicy injection_policy(const Config& config) {
   policy.devices = config.list("injection.devices");
   policy.roce_without_host_network = config.enabled("injection.roceWithoutHostNetwork");
   policy.pf_with_vfs = config.enabled("injection.pfWithVfs");
+  policy.gpu_resources = config.list("injection.gpuResources");
   policy.vm_runtimes = config.enabled("injection.vmRuntimes");
+  policy.vm_runtime_handlers = config.list("injection.vmRuntimeHandlers");
   policy.ucx_env = config.enabled("injection.ucxEnvironment");
   policy.nvshmem_env = config.enabled("injection.nvshmemEnvironment");
   policy.topology_file = config.text("injection.ncclTopoFile");

@@ -6,7 +6,7 @@
 
 namespace railhead {
 
-const kubelet::PodHoldings* PodAnswers::find(std::string_view pod_uid, std::string_view container) {
+const PodHoldings* PodAnswers::find(std::string_view pod_uid, std::string_view container) {
   const auto now = clock_.now();
   std::erase_if(answers_, [&](const auto& one) { return one.second.ends_at <= now; });
   const auto at = answers_.find(pod_uid);
@@ -16,8 +16,7 @@ const kubelet::PodHoldings* PodAnswers::find(std::string_view pod_uid, std::stri
   return nullptr;
 }
 
-void PodAnswers::keep(std::string_view pod_uid, std::string_view container,
-                      kubelet::PodHoldings holdings) {
+void PodAnswers::keep(std::string_view pod_uid, std::string_view container, PodHoldings holdings) {
   if (pod_uid.empty()) return;
   if (answers_.size() >= kMostAnswers && answers_.find(pod_uid) == answers_.end()) {
     const auto oldest = std::min_element(

@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "container/holdings.h"
 #include "host/clock.h"
-#include "kubelet/client.h"
 
 namespace railhead {
 
@@ -25,16 +25,16 @@ class PodAnswers {
       : clock_(clock) {}
 
   /// The answer for this container, valid until the next call; null: ask.
-  const kubelet::PodHoldings* find(std::string_view pod_uid, std::string_view container);
+  const PodHoldings* find(std::string_view pod_uid, std::string_view container);
 
   /// Keeps an answer that was given for this container. The oldest goes where there are too many.
-  void keep(std::string_view pod_uid, std::string_view container, kubelet::PodHoldings holdings);
+  void keep(std::string_view pod_uid, std::string_view container, PodHoldings holdings);
 
   [[nodiscard]] std::size_t size() const { return answers_.size(); }
 
  private:
   struct Answer {
-    kubelet::PodHoldings holdings;
+    PodHoldings holdings;
     std::chrono::steady_clock::time_point ends_at{};
     std::set<std::string, std::less<>> served;
   };

@@ -3,19 +3,29 @@
 
 #include <utility>
 
+#include "host/directory_host.h"
+
 namespace railhead {
 
-RuntimeFiles::RuntimeFiles(Context context, TopologyFileKeeper keeper, const TableFeed& tables,
+RuntimeFiles::RuntimeFiles(Context context, std::string proc_dir, const TableFeed& tables,
                            Provided provided)
     : context_(context),
-      keeper_(std::move(keeper)),
+      proc_dir_(proc_dir),
+      keeper_(std::move(proc_dir)),
       tables_(tables),
       provided_(std::move(provided)) {}
 
-void RuntimeFiles::set_runtime(std::optional<int> pid) {
+RuntimeProcess RuntimeFiles::runtime_connected(const nri::RuntimePeer& peer) {
+  RuntimeProcess process;
+  if (const auto live = DirectoryHost::open("/")) {
+    process = read_runtime(peer, **live, proc_dir_);
+  } else {
+    process.why = live.error().message;
+  }
   is_connected_ = true;
-  pid_ = pid;
+  pid_ = peer.pid ? peer.pid : process.pid;
   look();
+  return process;
 }
 
 void RuntimeFiles::look() {

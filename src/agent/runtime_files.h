@@ -7,31 +7,33 @@
 #include <string>
 
 #include "agent/context.h"
+#include "agent/runtime_process.h"
 #include "agent/table_feed.h"
 #include "agent/topology_file_keeper.h"
 #include "loop/watch_loop.h"
 
 namespace railhead {
 
-/// Keeps the NCCL topology file that belongs to the newest table where the connected runtime sees
-/// it. Lives on the files thread.
+/// Reads what the connected runtime may do, and keeps the NCCL topology file that belongs to the
+/// newest table where it sees it. Lives on the files thread.
 class RuntimeFiles {
  public:
   using Table = TableFeed::Table;
   /// The table whose topology file containers may be given; null: none.
   using Provided = std::function<void(Table)>;
 
-  RuntimeFiles(Context context, TopologyFileKeeper keeper, const TableFeed& tables,
-               Provided provided);
+  /// `proc_dir`: the host's procfs.
+  RuntimeFiles(Context context, std::string proc_dir, const TableFeed& tables, Provided provided);
 
-  /// The runtime's process, as far as it is known.
-  void set_runtime(std::optional<int> pid);
+  /// A runtime has connected: what its process may do.
+  RuntimeProcess runtime_connected(const nri::RuntimePeer& peer);
 
   /// There is a newer table, or the file is to be looked at again.
   void look();
 
  private:
   Context context_;
+  std::string proc_dir_;
   TopologyFileKeeper keeper_;
   const TableFeed& tables_;
   Provided provided_;

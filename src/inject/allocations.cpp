@@ -61,19 +61,20 @@ std::string allocation_key(std::string_view resource) {
 
 Allocations allocations_of(const ContainerRequest& request, const DecisionTable& table) {
   Allocations out;
+  CopiedAnnotations copied(request);
   const auto& pools = table.pools().pools;
   for (const auto& [key, value] : request.annotations) {
     if (!key.starts_with(kPrefix)) continue;
-    if (stands_on_pod(request, key)) {
-      out.remarks.push_back(copied_annotation(key));
+    if (copied.stands_on_pod(key)) {
+      add_copied_remark(key, out.remarks);
       continue;
     }
     const auto name = key.substr(kPrefix.size());
     const auto at = std::find_if(pools.begin(), pools.end(),
                                  [&](const Pool& pool) { return pool.spec.name == name; });
     if (at == pools.end()) {
-      out.remarks.push_back({std::string(warn::kAllocationUnknown),
-                             quoted(name, 128) + " is no resource that this node offers: ignored"});
+      out.remarks.add(warn::kAllocationUnknown,
+                      quoted(name, 128) + " is no resource that this node offers: ignored");
       continue;
     }
     out.pools.push_back(static_cast<std::size_t>(at - pools.begin()));

@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "container/adjustment.h"
 #include "inject/codes.h"
+#include "inject/device_list.h"
 
 namespace railhead {
 namespace {
@@ -29,6 +31,16 @@ constexpr std::array<Domain, 7> kDomains = {{
     {"ulimits.nri.containerd.io", Kind::ulimits, 1},
 }};
 
+/// By first character: whether a key can be of one of these domains.
+constexpr std::array<bool, 256> first_characters() {
+  std::array<bool, 256> out{};
+  for (const auto& domain : kDomains) out[static_cast<unsigned char>(domain.name.front())] = true;
+  return out;
+}
+
+constexpr auto kFirstCharacters = first_characters();
+constexpr std::size_t kMaxNics = 1024;
+
 struct Found {
   std::string_view key;
   std::string_view value;
@@ -38,13 +50,14 @@ struct Found {
 
 using FoundAll = std::array<Found, kKinds>;
 
-Remark malformed(std::string_view key, std::string_view what) {
-  return {std::string(warn::kAnnotationMalformed),
-          quoted(key, 128) + ": " + std::string(what) + ": ignored"};
+void add_malformed(std::string_view key, std::string_view what, Remarks& remarks) {
+  if (remarks.full()) return remarks.skip();
+  remarks.add(warn::kAnnotationMalformed,
+              quoted(key, 128) + ": " + std::string(what) + ": ignored");
 }
 
 void take(const Domain& domain, std::string_view key, std::string_view form, std::string_view value,
-          const ContainerRequest& request, FoundAll& found, std::vector<Remark>& remarks) {
+          const ContainerRequest& request, FoundAll& found, Remarks& remarks) {
   constexpr std::string_view kContainer = "container.";
   Found entry{key, value, AnnotationForm::pod, domain.rank + 2};
   if (form.starts_with(kContainer)) {
@@ -52,16 +65,16 @@ void take(const Domain& domain, std::string_view key, std::string_view form, std
     entry.form = AnnotationForm::container;
     entry.rank = domain.rank;
   } else if (form != "pod") {
-    remarks.push_back(malformed(key, "only /pod and /container.<name> are known"));
-    return;
+    return add_malformed(key, "only /pod and /container.<name> are known", remarks);
   }
   Found& best = found[static_cast<std::size_t>(domain.kind)];
   if (entry.rank < best.rank) best = entry;
 }
 
-FoundAll find_annotations(const ContainerRequest& request, std::vector<Remark>& remarks) {
+FoundAll find_annotations(const ContainerRequest& request, Remarks& remarks) {
   FoundAll found;
   for (const auto& [key, value] : request.pod_annotations) {
+    if (key.empty() || !kFirstCharacters[static_cast<unsigned char>(key.front())]) continue;
     const auto slash = key.find('/');
     const std::string_view domain_name = key.substr(0, slash);
     for (const Domain& domain : kDomains) {
@@ -75,7 +88,7 @@ FoundAll find_annotations(const ContainerRequest& request, std::vector<Remark>& 
 
 template <typename T>
 Asked<T> asked(const Found& found, T value) {
-  return {std::move(value), found.form, found.key};
+  return {std::move(value), found.form, std::string(found.key)};
 }
 
 void read_rdma(const Found& found, Wishes& wishes) {
@@ -87,22 +100,23 @@ void read_rdma(const Found& found, Wishes& wishes) {
   } else if (word == "none") {
     wishes.rdma = asked(found, RdmaWish::none);
   } else {
-    wishes.remarks.push_back(
-        malformed(found.key, quoted(word) + " is none of required, preferred, none"));
+    add_malformed(found.key, quoted(word) + " is none of required, preferred, none",
+                  wishes.remarks);
   }
 }
 
 void read_nics(const Found& found, Wishes& wishes) {
   if (found.value.size() > kAnnotationLimits.bytes) {
-    wishes.remarks.push_back(malformed(found.key, "larger than 64 KiB"));
-    return;
+    return add_malformed(found.key, "larger than 64 KiB", wishes.remarks);
   }
   std::vector<std::string> names;
   for (const std::string_view piece : split(found.value, ',')) {
     if (const auto name = trim(piece); !name.empty()) names.emplace_back(name);
   }
   if (names.empty()) {
-    wishes.remarks.push_back(malformed(found.key, "names no NIC"));
+    add_malformed(found.key, "names no NIC", wishes.remarks);
+  } else if (names.size() > kMaxNics) {
+    add_malformed(found.key, "names more than 1024 NICs", wishes.remarks);
   } else {
     wishes.nics = asked(found, std::move(names));
   }
@@ -113,22 +127,19 @@ void read_memlock(const Found& found, Wishes& wishes) {
   if (bytes) {
     wishes.memlock = asked(found, *bytes);
   } else {
-    wishes.remarks.push_back(
-        malformed(found.key, quoted(found.value) + " is " + bytes.error().message));
+    add_malformed(found.key, quoted(found.value) + " is " + bytes.error().message, wishes.remarks);
   }
 }
 
 void read_ulimits(const Found& found, Wishes& wishes) {
   const auto limits = parse_ulimit_list(found.value);
   if (!limits) {
-    wishes.remarks.push_back(malformed(found.key, limits.error().message));
-    return;
+    return add_malformed(found.key, limits.error().message, wishes.remarks);
   }
   if (!limits->others.empty()) {
-    wishes.remarks.push_back(
-        {std::string(warn::kAnnotationRefused), quoted(found.key, 128) + " asks for " +
-                                                    quoted(join(limits->others, ", "), 128) +
-                                                    ": only memlock is honoured"});
+    wishes.remarks.add(warn::kAnnotationRefused, quoted(found.key, 128) + " asks for " +
+                                                     quoted(join(limits->others, ", "), 128) +
+                                                     ": only memlock is honoured");
   }
   if (limits->memlock && !wishes.memlock) wishes.memlock = asked(found, *limits->memlock);
 }
@@ -136,7 +147,7 @@ void read_ulimits(const Found& found, Wishes& wishes) {
 void read_devices(const Found& found, Wishes& wishes) {
   auto devices = parse_device_list(found.value);
   if (!devices) {
-    wishes.remarks.push_back(malformed(found.key, devices.error().message));
+    add_malformed(found.key, devices.error().message, wishes.remarks);
   } else if (!devices->empty()) {
     wishes.devices = asked(found, std::move(*devices));
   }
@@ -153,8 +164,8 @@ Wishes read_annotations(const ContainerRequest& request, AnnotationPolicy policy
   for (std::size_t i = 0; i < kKinds; ++i) {
     if (found[i].rank == ~0U) continue;
     if (policy == AnnotationPolicy::deny) {
-      wishes.remarks.push_back({std::string(warn::kAnnotationDenied),
-                                quoted(found[i].key, 128) + " is ignored: --annotations is deny"});
+      wishes.remarks.add(warn::kAnnotationDenied,
+                         quoted(found[i].key, 128) + " is ignored: --annotations is deny");
     } else {
       kReaders[i](found[i], wishes);
     }

@@ -16,6 +16,7 @@ struct CodeMeaning {
 
 namespace reason {
 inline constexpr std::string_view kNotRdma = "not-rdma";
+inline constexpr std::string_view kGpuUnresolved = "gpu-unresolved";
 inline constexpr std::string_view kGpusOff = "gpus-off";
 inline constexpr std::string_view kGpus = "gpus";
 inline constexpr std::string_view kResource = "resource";
@@ -34,8 +35,9 @@ inline constexpr std::string_view kStandIn = "stand-in";
 inline constexpr std::string_view kMemlockShort = "memlock-short";
 }  // namespace reason
 
-inline constexpr std::array<CodeMeaning, 17> kReasonCodes = {{
+inline constexpr std::array<CodeMeaning, 18> kReasonCodes = {{
     {reason::kNotRdma, "holds no GPU, and no annotation names it where that counts"},
+    {reason::kGpuUnresolved, "holds GPUs, and which ones could not be found out"},
     {reason::kGpusOff, "holds GPUs, and --gpus is none"},
     {reason::kGpus, "holds GPUs and gets the NICs that belong to them"},
     {reason::kResource, "holds a resource of this node and gets its NICs"},
@@ -44,7 +46,7 @@ inline constexpr std::array<CodeMeaning, 17> kReasonCodes = {{
     {reason::kPrivileged, "privileged: memlock and environment only"},
     {reason::kComplete, "everything that is due is there already"},
     {reason::kOptedOut, "rdma: none"},
-    {reason::kVmRuntime, "the runtime handler starts a virtual machine"},
+    {reason::kVmRuntime, "the runtime handler gives its containers a kernel of their own"},
     {reason::kRoceOwnNetwork, "only Ethernet NICs are due, and the pod has its own network"},
     {reason::kRdmaNetnsExclusive, "RDMA namespaces are exclusive, and the pod has its own network"},
     {reason::kNarrowedAway, "the nics annotation leaves no NIC that is due"},
@@ -75,9 +77,10 @@ inline constexpr std::string_view kMemlockCapped = "memlock-capped";
 inline constexpr std::string_view kMemlockClamped = "memlock-clamped";
 inline constexpr std::string_view kMemlockLeft = "memlock-left";
 inline constexpr std::string_view kMemlockUnsupported = "memlock-unsupported";
+inline constexpr std::string_view kRemarksCut = "remarks-cut";
 }  // namespace warn
 
-inline constexpr std::array<CodeMeaning, 20> kRemarkCodes = {{
+inline constexpr std::array<CodeMeaning, 21> kRemarkCodes = {{
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
@@ -87,9 +90,11 @@ inline constexpr std::array<CodeMeaning, 20> kRemarkCodes = {{
     {warn::kAllocationGone, "a NIC that was allocated to it is gone"},
     {warn::kGpuUnresolved, "a GPU id that is no GPU of this node"},
     {warn::kGpuAmbiguous, "a GPU id that several GPUs of this node carry"},
-    {warn::kGpuEnvDiffers, "the environment names other GPUs than were allocated; it decides"},
-    {warn::kGpuClaimDenied, "the environment names GPUs, and the kubelet says the pod has none"},
-    {warn::kGpuClaimUnanswered, "the environment names GPUs, and the kubelet did not answer"},
+    {warn::kGpuEnvDiffers,
+     "the environment names GPUs that were not allocated: those do not count"},
+    {warn::kGpuClaimDenied,
+     "a pod author names GPUs, and the kubelet says the container holds none"},
+    {warn::kGpuClaimUnanswered, "a pod author names GPUs, and the kubelet did not answer"},
     {warn::kNicNotUsable, "a NIC of one of the container's GPUs is not usable"},
     {warn::kStandIn, "a GPU got another NIC because its own are not usable"},
     {warn::kRoceOwnNetwork, "some Ethernet NICs were left out: the pod has its own network"},
@@ -99,6 +104,7 @@ inline constexpr std::array<CodeMeaning, 20> kRemarkCodes = {{
     {warn::kMemlockClamped, "the runtime cannot raise memlock as far as wanted"},
     {warn::kMemlockLeft, "a lower memlock limit was set by another plugin, and was left"},
     {warn::kMemlockUnsupported, "the runtime ignores resource limits of plugins"},
+    {warn::kRemarksCut, "there were more remarks than are shown"},
 }};
 
 }  // namespace railhead

@@ -5,16 +5,13 @@
 #include <utility>
 
 #include "base/text.h"
-#include "inject/annotations.h"
 #include "inject/codes.h"
-#include "inject/copied_annotations.h"
-#include "inject/device_requests.h"
 #include "inject/environment.h"
+#include "inject/examine.h"
 #include "inject/gpus_of.h"
 #include "inject/memlock.h"
 #include "inject/nics_of.h"
 #include "inject/rdma_devices.h"
-#include "inject/surroundings.h"
 #include "inject/topology_file.h"
 
 namespace railhead {
@@ -22,14 +19,11 @@ namespace {
 
 /// A decision before `required` has had its word.
 struct Draft {
-  Decision decision;
+  Decision decision;  ///< without its remarks
+  Remarks remarks;
   std::string_view unmet_reason;  ///< code; not empty: a container with `required` must not start
   std::string unmet;              ///< for people, what it lacks
 };
-
-void append(std::vector<Remark>& to, std::vector<Remark>&& from) {
-  std::move(from.begin(), from.end(), std::back_inserter(to));
-}
 
 Draft nothing(std::string_view reason, std::string why) {
   Draft draft;
@@ -50,128 +44,116 @@ bool is_named(const Wishes& wishes, const std::vector<std::size_t>& asked) {
          by_container(wishes.nics) || (by_container(wishes.devices) && !asked.empty());
 }
 
-Basis basis_of(const Case& of) {
-  const InjectionPolicy& policy = of.table.policy();
-  if (of.allocated.any()) return Basis::resource;
-  if (!of.held.gpus.empty() && policy.gpus != GpuPolicy::none) return Basis::gpus;
-  if (policy.annotations == AnnotationPolicy::allow && is_named(of.wishes, of.asked)) {
+Basis basis_of(const ContainerFacts& facts, const InjectionPolicy& policy) {
+  if (facts.allocated.any()) return Basis::resource;
+  if (!facts.gpus.indices.empty() && policy.gpus != GpuPolicy::none) return Basis::gpus;
+  if (policy.annotations == AnnotationPolicy::allow && is_named(facts.wishes, facts.asked)) {
     return Basis::annotation;
   }
   return Basis::none;
 }
 
-/// Pod forms reach only containers with GPUs or our resources; devices that are asked for so are
-/// reported.
-void drop_what_does_not_reach(Case& of) {
-  if (!of.held.gpus.empty() || of.allocated.any()) return;
-  Wishes& wishes = of.wishes;
-  const auto is_pod_form = [](const auto& wish) {
-    return wish && wish->form == AnnotationForm::pod;
-  };
-  if (is_pod_form(wishes.rdma)) wishes.rdma.reset();
-  if (is_pod_form(wishes.nics)) wishes.nics.reset();
-  if (is_pod_form(wishes.memlock)) wishes.memlock.reset();
-  if (is_pod_form(wishes.devices)) {
-    if (!of.asked.empty()) {
-      wishes.remarks.push_back(
-          {std::string(warn::kAnnotationRefused),
-           quoted(wishes.devices->key, 128) +
-               " reaches only containers that hold GPUs or a resource of this node"});
-    }
-    wishes.devices.reset();
-    of.asked.clear();
-  }
-}
-
 /// Remarks on container forms that had no effect because this is no RDMA container.
-void report_unheard(const Case& of, std::vector<Remark>& remarks) {
+void report_unheard(const Case& given, Remarks& remarks) {
   const auto report = [&](const auto& wish) {
     if (!wish || wish->form != AnnotationForm::container) return;
-    remarks.push_back({std::string(warn::kAnnotationRefused),
-                       quoted(wish->key, 128) +
-                           " is refused: the container is no RDMA container, and "
-                           "annotations make it none here"});
+    remarks.add(warn::kAnnotationRefused,
+                quoted(wish->key, 128) +
+                    " is refused: the container is no RDMA container, and "
+                    "annotations make it none here");
   };
-  if (of.wishes.rdma && of.wishes.rdma->value == RdmaWish::preferred) report(of.wishes.rdma);
-  report(of.wishes.nics);
-  report(of.wishes.memlock);
-  if (!of.asked.empty()) report(of.wishes.devices);
+  if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == RdmaWish::preferred)
+    report(given.facts.wishes.rdma);
+  report(given.facts.wishes.nics);
+  report(given.facts.wishes.memlock);
+  if (!given.facts.asked.empty()) report(given.facts.wishes.devices);
 }
 
 constexpr std::string_view kNotRdmaText =
     "holds no GPU and no resource, and no annotation makes it get NICs";
+constexpr std::string_view kUnresolvedText = "holds GPUs, and which ones could not be found out";
 
-Draft not_an_rdma_container(const Case& of) {
-  if (of.held.gpus.empty()) {
-    std::string why(kNotRdmaText);
-    for (const Remark& remark : of.held.remarks) why += "; " + remark.text;
-    return nothing(reason::kNotRdma, std::move(why));
+Draft not_an_rdma_container(const Case& given) {
+  const GpuFacts& gpus = given.facts.gpus;
+  if (gpus.indices.empty()) {
+    std::string why(gpus.named ? kUnresolvedText : kNotRdmaText);
+    for (const Remark& remark : gpus.remarks) why += "; " + remark.text;
+    return nothing(gpus.named ? reason::kGpuUnresolved : reason::kNotRdma, std::move(why));
   }
-  return nothing(reason::kGpusOff, "holds " + gpu_labels(of.table.node(), of.held.gpus) +
+  return nothing(reason::kGpusOff, "holds " +
+                                       gpu_labels(given.table.node(), given.facts.gpus.indices) +
                                        ", and --gpus is none on this node");
 }
 
-std::string_view success_reason(const Case& of, const NicChoice& choice) {
-  if (of.surroundings.privileged) return reason::kPrivileged;
-  if (choice.present) return reason::kPresent;
-  if (of.basis == Basis::resource) return reason::kResource;
-  return of.basis == Basis::gpus ? reason::kGpus : reason::kAnnotation;
+std::string_view success_reason(const Case& given, const NicChoice& choice) {
+  if (given.facts.surroundings.privileged) return reason::kPrivileged;
+  if (choice.present && choice.to_add.empty()) return reason::kPresent;
+  if (given.basis == Basis::resource) return reason::kResource;
+  return given.basis == Basis::gpus ? reason::kGpus : reason::kAnnotation;
 }
 
 /// "rdma.io/hca and GPUs 0, 1 (device nodes)"
-std::string what_it_holds(const Case& of) {
+std::string what_it_holds(const Case& given) {
   std::vector<std::string> parts;
-  for (const auto pool : of.allocated.pools) {
-    parts.push_back(of.table.pools().pools[pool].spec.name);
+  for (const auto pool : given.facts.allocated.pools) {
+    parts.push_back(given.table.pools().pools[pool].spec.name);
   }
-  if (!of.held.gpus.empty()) {
-    parts.push_back(gpu_labels(of.table.node(), of.held.gpus) + " (" +
-                    std::string(to_string(of.held.source)) + ")");
+  if (!given.facts.gpus.indices.empty()) {
+    parts.push_back(gpu_labels(given.table.node(), given.facts.gpus.indices) + " (" +
+                    std::string(to_string(given.facts.gpus.source)) + ")");
   }
   return parts.empty() ? "named by an annotation" : join(parts, " and ");
 }
 
-std::string describe(const Case& of, const NicChoice& choice, const Adjustment& adjustment) {
-  const Node& node = of.table.node();
-  std::string text = what_it_holds(of);
+std::string describe(const Case& given, const NicChoice& choice, const Adjustment& adjustment) {
+  const Node& node = given.table.node();
+  std::string text = what_it_holds(given);
   text += choice.nics.empty() ? " -> no NIC of this node" : " -> " + nic_names(node, choice.nics);
-  if (choice.present) text += " (there already)";
+  if (choice.present) text += choice.to_add.empty() ? " (there already)" : " (some there already)";
   if (adjustment.empty()) return text + "; nothing to add";
   if (adjustment.memlock_bytes) text += "; memlock " + memlock_text(*adjustment.memlock_bytes);
   for (const auto& variable : adjustment.env) text += "; " + variable.first;
   return text;
 }
 
-/// Whether at least one NIC of the choice can carry traffic now.
-bool has_usable(const Case& of, const NicChoice& choice) {
-  return std::any_of(choice.nics.begin(), choice.nics.end(), [&](std::size_t nic) {
-    return of.basis == Basis::resource ? of.table.trouble_of(nic).empty()
-                                       : of.table.usable()[nic].usable;
+/// Whether at least one NIC of the choice can carry traffic now; where some were allocated, one of
+/// these.
+bool has_usable(const Case& given, const NicChoice& choice) {
+  const auto& nics = given.basis == Basis::resource ? choice.to_add : choice.nics;
+  return std::any_of(nics.begin(), nics.end(), [&](std::size_t nic) {
+    return given.basis == Basis::resource ? given.table.trouble_of(nic).empty()
+                                          : given.table.usable()[nic].usable;
   });
 }
 
-Draft give(const Case& of, NicChoice choice, const RuntimeAbility& runtime) {
+Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
   Draft draft;
   Decision& decision = draft.decision;
-  decision.gpus = of.held.gpus;
+  decision.gpus = given.facts.gpus.indices;
   decision.nics = choice.nics;
-  const auto& asked = of.wishes.memlock;
-  MemlockPlan memlock = plan_memlock(of.request, asked ? std::optional(asked->value) : std::nullopt,
-                                     of.table.policy(), runtime);
-  if (!choice.present && !of.surroundings.privileged) {
-    decision.adjustment.devices = devices_to_add(
-        of.request, of.table, choice.nics, device_classes(of.table.policy(), of.allocated.devices));
+  const auto& asked = given.facts.wishes.memlock;
+  MemlockPlan memlock =
+      plan_memlock(given.request, asked ? std::optional(asked->value) : std::nullopt,
+                   given.table.policy(), runtime);
+  if (!given.facts.surroundings.privileged) {
+    decision.adjustment.devices =
+        devices_to_add(given.request, given.table, choice.to_add,
+                       device_classes(given.table.policy(), given.facts.allocated.devices));
   }
-  decision.adjustment.env = environment_for(of.request, of.table, choice.nics, choice.per_gpu);
-  if (!of.held.gpus.empty() && !of.surroundings.privileged) {
-    add_topology_file(of.request, of.table, decision.adjustment);
+  decision.adjustment.env =
+      environment_for(given.request, given.table, choice.nics, choice.per_gpu);
+  if (!given.facts.gpus.indices.empty() && !given.facts.surroundings.privileged) {
+    add_topology_file(given.request, given.table, decision.adjustment);
   }
   decision.adjustment.memlock_bytes = memlock.set;
   const bool empty = decision.adjustment.empty();
   decision.outcome = empty ? Outcome::untouched : Outcome::adjusted;
-  decision.reason_code = empty ? reason::kComplete : success_reason(of, choice);
-  decision.message = describe(of, choice, decision.adjustment);
-  if (!has_usable(of, choice)) {
+  decision.reason_code = empty ? reason::kComplete : success_reason(given, choice);
+  decision.message = describe(given, choice, decision.adjustment);
+  if (!choice.empty_reason.empty()) {
+    draft.unmet_reason = choice.empty_reason;
+    draft.unmet = choice.empty_why;
+  } else if (!has_usable(given, choice)) {
     draft.unmet_reason = reason::kNoUsableNic;
     draft.unmet = "none of its NICs is usable";
   } else if (choice.stand_in) {
@@ -181,98 +163,89 @@ Draft give(const Case& of, NicChoice choice, const RuntimeAbility& runtime) {
     draft.unmet_reason = reason::kMemlockShort;
     draft.unmet = *memlock.short_of;
   }
-  append(decision.remarks, std::move(choice.remarks));
-  append(decision.remarks, std::move(memlock.remarks));
+  draft.remarks.append(choice.remarks);
+  draft.remarks.append(memlock.remarks);
   return draft;
 }
 
-Draft draft_for(const Case& of, const RuntimeAbility& runtime) {
-  if (of.basis == Basis::none) {
-    Draft draft = not_an_rdma_container(of);
-    report_unheard(of, draft.decision.remarks);
+Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
+  if (given.basis == Basis::none) {
+    Draft draft = not_an_rdma_container(given);
+    report_unheard(given, draft.remarks);
     return draft;
   }
-  if (of.wishes.rdma && of.wishes.rdma->value == RdmaWish::none) {
-    return nothing(reason::kOptedOut, quoted(of.wishes.rdma->key, 128) + " is none");
+  if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == RdmaWish::none) {
+    return nothing(reason::kOptedOut, quoted(given.facts.wishes.rdma->key, 128) + " is none");
   }
-  if (of.surroundings.vm) {
-    return nothing(reason::kVmRuntime, "runtime handler " + quoted(of.request.runtime_handler) +
-                                           " starts a virtual machine");
+  if (given.facts.surroundings.vm) {
+    return nothing(reason::kVmRuntime, "runtime handler " + quoted(given.request.runtime_handler) +
+                                           " gives its containers a kernel of their own");
   }
-  NicChoice choice = choose_nics(of);
+  NicChoice choice = choose_nics(given);
   if (choice.nics.empty() && (!choice.present || !choice.empty_reason.empty())) {
     Draft draft = nothing(choice.empty_reason, std::move(choice.empty_why));
-    draft.decision.gpus = of.held.gpus;
-    append(draft.decision.remarks, std::move(choice.remarks));
+    draft.decision.gpus = given.facts.gpus.indices;
+    draft.remarks.append(choice.remarks);
     return draft;
   }
-  return give(of, std::move(choice), runtime);
-}
-
-Case examine(const ContainerRequest& request, const DecisionTable& table, HeldGpus held) {
-  Case of{request, table, surroundings_of(request, table.policy()), {}, {}, {}, {}, Basis::none};
-  of.allocated = allocations_of(request, table);
-  of.held = std::move(held);
-  of.wishes = read_annotations(request, table.policy().annotations);
-  if (of.wishes.devices) of.asked = asked_nics(*of.wishes.devices, table, of.wishes.remarks);
-  drop_what_does_not_reach(of);
-  of.basis = basis_of(of);
-  return of;
-}
-
-Case examine(const ContainerRequest& request, const DecisionTable& table, GpuClaim claim) {
-  return examine(request, table, gpus_of(request, table, is_privileged(request), claim));
+  return give(given, std::move(choice), runtime);
 }
 
 /// One line for the kubelet to show: who, and why not.
-void refuse(const Case& of, Draft& draft) {
+void refuse(const Case& given, Draft& draft) {
   Decision& decision = draft.decision;
   decision.outcome = Outcome::refused;
   decision.reason_code = draft.unmet_reason;
-  decision.message = "railhead: container " + quoted(of.request.name) +
-                     " is not started, because " + quoted(of.wishes.rdma->key, 128) +
+  decision.message = "railhead: container " + quoted(given.request.name) +
+                     " is not started, because " + quoted(given.facts.wishes.rdma->key, 128) +
                      " is required and not met: " + draft.unmet;
   decision.adjustment = {};
 }
 
-Decision conclude(Case of, const RuntimeAbility& runtime) {
-  std::vector<Remark> remarks = std::move(of.wishes.remarks);
-  append(remarks, std::move(of.allocated.remarks));
-  Draft draft = draft_for(of, runtime);
-  append(remarks, std::move(of.held.remarks));
-  append(remarks, std::move(draft.decision.remarks));
-  draft.decision.remarks = std::move(remarks);
-  const auto& wish = of.wishes.rdma;
-  if (wish && wish->value == RdmaWish::required && !draft.unmet_reason.empty()) refuse(of, draft);
-  return std::move(draft.decision);
+Case case_of(const ContainerRequest& request, const ContainerFacts& facts,
+             const DecisionTable& table) {
+  return {request, facts, table, basis_of(facts, table.policy())};
+}
+
+std::vector<Remark> finished(const Remarks& remarks) {
+  std::vector<Remark> out(remarks.begin(), remarks.end());
+  if (remarks.more() > 0) {
+    out.push_back({std::string(warn::kRemarksCut),
+                   "and " + std::to_string(remarks.more()) + " more remarks on this container"});
+  }
+  return out;
 }
 
 }  // namespace
 
-Decision decide(const ContainerRequest& request, const DecisionTable& table,
-                const RuntimeAbility& runtime, GpuClaim claim) {
-  return conclude(examine(request, table, claim), runtime);
+Decision decide(const ContainerRequest& request, const ContainerFacts& facts,
+                const DecisionTable& table, const RuntimeAbility& runtime) {
+  const Case given = case_of(request, facts, table);
+  Draft draft = draft_for(given, runtime);
+  Remarks remarks;
+  remarks.append(facts.wishes.remarks);
+  remarks.append(facts.allocated.remarks);
+  remarks.append(facts.gpus.remarks);
+  remarks.append(draft.remarks);
+  draft.decision.remarks = finished(remarks);
+  const auto& wish = facts.wishes.rdma;
+  if (wish && wish->value == RdmaWish::required && !draft.unmet_reason.empty()) {
+    refuse(given, draft);
+  }
+  return std::move(draft.decision);
 }
 
 Decision decide_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
                         const DecisionTable& table, const RuntimeAbility& runtime) {
-  HeldGpus held{std::move(gpus), GpuSource::device_nodes, {}};
-  std::sort(held.gpus.begin(), held.gpus.end());
-  return conclude(examine(request, table, std::move(held)), runtime);
-}
-
-bool needs_gpu_claim(const ContainerRequest& request, const DecisionTable& table) {
-  const InjectionPolicy& policy = table.policy();
-  if (!environment_alone_names_gpus(request, table, is_privileged(request))) return false;
-  return policy.gpus != GpuPolicy::none || !read_annotations(request, policy.annotations).empty();
+  return decide(request, examine_holding(std::move(gpus), request, table), table, runtime);
 }
 
 std::vector<std::string> missing_devices(const ContainerRequest& request,
-                                         const DecisionTable& table, const RuntimeAbility& runtime,
-                                         GpuClaim claim) {
-  const Draft draft = draft_for(examine(request, table, claim), runtime);
+                                         const ContainerFacts& facts, const DecisionTable& table,
+                                         const RuntimeAbility& runtime) {
+  Draft draft = draft_for(case_of(request, facts, table), runtime);
   std::vector<std::string> out;
-  for (const NewDevice& device : draft.decision.adjustment.devices) out.push_back(device.path);
+  for (NewDevice& device : draft.decision.adjustment.devices) out.push_back(std::move(device.path));
   return out;
 }
 

@@ -11,6 +11,7 @@
 
 #include "affinity/affinity.h"
 #include "container/adjustment.h"
+#include "container/facts.h"
 #include "container/request.h"
 #include "inject/cdi.h"
 #include "node/node.h"
@@ -31,7 +32,10 @@ struct InjectionPolicy {
   std::vector<std::string> devices = {"uverbs", "rdma_cm"};  ///< may add "umad", "issm"
   bool roce_without_host_network = false;
   bool pf_with_vfs = false;  ///< deal physical functions that have virtual functions enabled, too
-  std::vector<std::string> vm_runtime_handlers = {"kata*", "gvisor*", "firecracker*"};
+  /// Resources that are GPUs, shell patterns.
+  std::vector<std::string> gpu_resources = {"nvidia.com/gpu*", "nvidia.com/mig-*", "amd.com/gpu"};
+  /// Runtime handlers whose containers have a kernel of their own, shell patterns.
+  std::vector<std::string> vm_runtime_handlers = {"kata*", "firecracker*", "gvisor*", "runsc*"};
   bool vm_runtimes = false;  ///< inject into those, too
   bool ucx_env = false;
   bool nvshmem_env = false;
@@ -47,16 +51,15 @@ struct RuntimeAbility {
   std::string version;  ///< as the runtime says it
   bool rlimits = true;  ///< honours ContainerAdjustment.rlimits (containerd 1.7.7, CRI-O 1.29)
   /// Highest RLIMIT_MEMLOCK that the runtime can set: kUnlimited with CAP_SYS_RESOURCE, else its
-  /// own hard limit; absent: unknown, ask as configured.
+  /// own hard limit; absent: nothing is known of it, ask as configured.
   std::optional<std::uint64_t> memlock_ceiling;
   /// Soft RLIMIT_MEMLOCK that a container inherits from the runtime where nobody sets one; a limit
   /// below it is never set. Absent: unknown.
   std::optional<std::uint64_t> memlock_inherited;
+  /// Which process the runtime is, or what that one may set, is not known (yet): nothing is raised,
+  /// because a limit above what it can set fails the container.
+  bool memlock_in_doubt = false;
 };
-
-/// Whether the kubelet confirms that a pod holds GPUs; needed only where the environment alone says
-/// so. Answered from PodResources (a later part); `no_kubelet` means trusted.
-enum class GpuClaim : std::uint8_t { no_kubelet, holds, holds_none, unanswered };
 
 /// A node made ready for decisions: everything that can be computed before a container comes.
 /// Immutable; a change of the machine makes a new one.
@@ -123,13 +126,6 @@ class DecisionTable {
   std::unordered_map<std::string, std::size_t> by_device_path_;
 };
 
-/// A remark on a decision. `code` is stable and counted in metrics
-/// (railhead_nri_warnings_total{code="…"}).
-struct Remark {
-  std::string code;  ///< "annotation-refused", "memlock-clamped", "stand-in", …
-  std::string text;
-};
-
 enum class Outcome : std::uint8_t {
   untouched,  ///< not an RDMA container, or nothing is due
   adjusted,
@@ -143,26 +139,23 @@ struct Decision {
   Adjustment adjustment;
   std::vector<std::size_t> gpus;  ///< indices into the node
   std::vector<std::size_t> nics;
-  std::vector<Remark> remarks;
+  std::vector<Remark> remarks;  ///< at most 32; the last one may say how many more there were
 };
 
-/// Decides what a container gets. Pure: no clock, no file, no lock. `Pod interface` of the
-/// contract.
-Decision decide(const ContainerRequest& request, const DecisionTable& table,
-                const RuntimeAbility& runtime, GpuClaim claim);
+/// Decides what a container gets. `facts` are what examine() says of this request with this table.
+/// Pure: no clock, no file, no lock. `Pod interface` of the contract.
+Decision decide(const ContainerRequest& request, const ContainerFacts& facts,
+                const DecisionTable& table, const RuntimeAbility& runtime);
 
 /// The same for a container that holds exactly these GPUs (indices into the node), however it was
 /// given them: the request need not show them.
 Decision decide_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
                         const DecisionTable& table, const RuntimeAbility& runtime);
 
-/// True where `decide` would use `claim`: GPUs are known from the environment alone.
-bool needs_gpu_claim(const ContainerRequest& request, const DecisionTable& table);
-
 /// Names in the node that a container which exists should have and lacks (found at Synchronize);
 /// empty when nothing is missing.
 std::vector<std::string> missing_devices(const ContainerRequest& request,
-                                         const DecisionTable& table, const RuntimeAbility& runtime,
-                                         GpuClaim claim);
+                                         const ContainerFacts& facts, const DecisionTable& table,
+                                         const RuntimeAbility& runtime);
 
 }  // namespace railhead

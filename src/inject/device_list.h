@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "container/facts.h"
 #include "data/value.h"
 
 namespace railhead {
@@ -15,20 +16,7 @@ namespace railhead {
 /// A pod author's YAML is parsed by a root daemon: 64 KiB, eight levels, 1024 values.
 inline constexpr ParseLimits kAnnotationLimits{std::size_t{64} << 10, 8, 1024};
 
-/// One entry of `devices.nri.io` or `devices.noderesource.dev`. The path alone counts; the rest is
-/// kept to be compared with the node. Zero mode, uid and gid mean "not stated" there.
-/// Source: containerd/nri plugins/device-injector.
-struct AskedDevice {
-  std::string path;
-  std::optional<std::string> type;
-  std::optional<std::int64_t> major;
-  std::optional<std::int64_t> minor;
-  std::optional<std::int64_t> mode;
-  std::optional<std::int64_t> uid;
-  std::optional<std::int64_t> gid;
-};
-
-/// The list in such an annotation. Malformed as a whole where an entry has no path or a number is
+/// The list in a device annotation. Malformed as a whole where an entry has no path or a number is
 /// none; too_large beyond the limits. Keys it does not know are passed over, as upstream does.
 Result<std::vector<AskedDevice>> parse_device_list(std::string_view yaml);
 

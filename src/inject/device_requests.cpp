@@ -12,7 +12,7 @@
 namespace railhead {
 namespace {
 
-constexpr std::size_t kMaxRemarks = 16;  // a list may have hundreds of entries
+constexpr std::size_t kMaxRemarks = 8;  // a list may have hundreds of entries
 
 bool differs(const std::optional<std::int64_t>& stated, std::uint32_t real) {
   return stated && *stated != static_cast<std::int64_t>(real);
@@ -31,13 +31,12 @@ std::string numbers(const CharDevice& device) {
 }  // namespace
 
 std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devices,
-                                    const DecisionTable& table, std::vector<Remark>& remarks) {
+                                    const DecisionTable& table, Remarks& remarks) {
   std::vector<std::size_t> out;
   std::size_t remarked = 0;
   const auto say = [&](std::string_view code, const AskedDevice& asked, const std::string& what) {
     if (++remarked > kMaxRemarks) return;
-    remarks.push_back(
-        {std::string(code), quoted(devices.key, 128) + ": " + quoted(asked.path) + " " + what});
+    remarks.add(code, quoted(devices.key, 128) + ": " + quoted(asked.path) + " " + what);
   };
   for (const AskedDevice& asked : devices.value) {
     const auto found = find_rdma_device(table, asked.path);
@@ -56,9 +55,9 @@ std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devic
     if (found->nic) out.push_back(*found->nic);
   }
   if (remarked > kMaxRemarks) {
-    remarks.push_back({std::string(warn::kAnnotationRefused),
-                       quoted(devices.key, 128) + ": and " +
-                           std::to_string(remarked - kMaxRemarks) + " more entries like these"});
+    remarks.add(warn::kAnnotationRefused, quoted(devices.key, 128) + ": and " +
+                                              std::to_string(remarked - kMaxRemarks) +
+                                              " more entries like these");
   }
   sort_unique(out);
   return out;

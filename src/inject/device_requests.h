@@ -13,6 +13,6 @@ namespace railhead {
 /// in it is refused with a remark: a path that is no RDMA device of this node, umad and issm that
 /// policy does not list. Stated numbers that are not the node's are ignored with a remark.
 std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devices,
-                                    const DecisionTable& table, std::vector<Remark>& remarks);
+                                    const DecisionTable& table, Remarks& remarks);
 
 }  // namespace railhead

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/gpu_ids.h"
 
+#include <algorithm>
+#include <iterator>
 #include <limits>
+#include <optional>
+#include <utility>
 
 #include "base/sort_unique.h"
 #include "base/text.h"
@@ -95,7 +99,86 @@ bool add_claim_device(std::string_view name, const DecisionTable& table, GpuEvid
   return gpu.has_value();
 }
 
+std::string_view without_replica(std::string_view id) {
+  return id.substr(0, id.find("::"));
+}
+
+std::optional<std::size_t> gpu_at(std::string_view id, const Node& node) {
+  const auto address = PciAddress::parse(id);
+  if (!address) return std::nullopt;
+  const auto at = std::find_if(node.gpus.begin(), node.gpus.end(),
+                               [&](const Gpu& gpu) { return gpu.pci == *address; });
+  if (at == node.gpus.end()) return std::nullopt;
+  return static_cast<std::size_t>(at - node.gpus.begin());
+}
+
+/// "GPU-<uuid>-<share>" of a plugin that shares GPUs.
+std::optional<std::size_t> gpu_of_share(std::string_view id, const DecisionTable& table) {
+  const auto dash = id.rfind('-');
+  if (!id.starts_with("GPU-") || dash == std::string_view::npos) return std::nullopt;
+  if (!parse_unsigned(id.substr(dash + 1))) return std::nullopt;
+  return table.gpu_by_uuid(id.substr(0, dash));
+}
+
+void add_allocated_id(std::string_view id, const DecisionTable& table, GpuEvidence& evidence) {
+  if (const auto gpu = gpu_at(id, table.node())) {
+    evidence.gpus.push_back(*gpu);
+  } else if (const auto shared = gpu_of_share(without_replica(id), table)) {
+    evidence.gpus.push_back(*shared);
+  } else {
+    add_gpu_id(id, table, evidence);
+  }
+}
+
+bool is_gpu_resource(const std::string& name, const DecisionTable& table) {
+  const auto& patterns = table.policy().gpu_resources;
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const auto& pattern) { return glob_match(pattern, name); });
+}
+
+void append(GpuEvidence&& from, GpuEvidence& to) {
+  to.gpus.insert(to.gpus.end(), from.gpus.begin(), from.gpus.end());
+  for (auto& id : from.unknown) add_unknown(id, to);
+  std::move(from.ambiguous.begin(), from.ambiguous.end(), std::back_inserter(to.ambiguous));
+}
+
+void add_listed(const Holding& holding, const DecisionTable& table, AllocatedGpus& out) {
+  GpuEvidence evidence;
+  std::size_t left = kMaxGpuIds;
+  for (const auto& id : holding.ids) {
+    if (left-- == 0) break;
+    add_allocated_id(id, table, evidence);
+  }
+  out.holds = true;
+  const bool whole = std::any_of(holding.ids.begin(), holding.ids.end(),
+                                 [](const auto& id) { return id.starts_with("GPU-"); });
+  if (evidence.gpus.empty() && evidence.ambiguous.empty() && !whole) {
+    const auto count = holding.ids.size();
+    out.fractions = out.fractions == 0 ? count : std::min(out.fractions, count);
+  }
+  append(std::move(evidence), out.evidence);
+}
+
 }  // namespace
+
+AllocatedGpus gpus_in(const std::vector<Holding>& devices, const DecisionTable& table) {
+  AllocatedGpus out;
+  for (const auto& holding : devices) {
+    if (holding.ids.empty()) continue;
+    if (is_gpu_resource(holding.resource, table)) {
+      add_listed(holding, table, out);
+      continue;
+    }
+    for (const auto& id : holding.ids) {
+      const auto gpu = table.gpu_by_uuid(without_replica(id));
+      if (!gpu) continue;
+      out.holds = true;
+      out.evidence.gpus.push_back(*gpu);
+    }
+  }
+  out.evidence.finish();
+  return out;
+}
 
 void GpuEvidence::finish() {
   sort_unique(gpus);
@@ -103,9 +186,7 @@ void GpuEvidence::finish() {
 
 void add_gpu_id(std::string_view id, const DecisionTable& table, GpuEvidence& evidence) {
   const std::string_view whole = id;
-  if (const auto replica = id.find("::"); replica != std::string_view::npos) {
-    id = id.substr(0, replica);
-  }
+  id = without_replica(id);
   if (id.starts_with("GPU-")) return add_uuid(id, table, evidence);
   if (id.starts_with("MIG-GPU-")) {
     const std::string_view parent = id.substr(4);

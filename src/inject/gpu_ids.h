@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "container/holdings.h"
 #include "inject/decide.h"
 
 namespace railhead {
@@ -16,6 +17,7 @@ struct GpuEvidence {
   std::vector<std::string> unknown;
   std::vector<std::string> ambiguous;
 
+  /// Everything that it names is a GPU of this node.
   [[nodiscard]] bool complete() const { return unknown.empty() && ambiguous.empty(); }
 
   [[nodiscard]] bool empty() const { return gpus.empty() && complete(); }
@@ -33,5 +35,22 @@ void add_gpu_id(std::string_view id, const DecisionTable& table, GpuEvidence& ev
 /// as far as it is a GPU's: an id as above, "all", "gpu0", "mig0:1", or the claim form of NVIDIA's
 /// DRA driver ("…/claim=<uid>-gpu-<minor>"). Names of other kinds are passed over.
 void add_cdi_name(std::string_view name, const DecisionTable& table, GpuEvidence& evidence);
+
+/// What a list is cut to: pod authors write some of them.
+inline constexpr std::size_t kMaxGpuIds = 1024;
+
+/// The GPUs among devices that the kubelet has for a container.
+struct AllocatedGpus {
+  bool holds = false;  ///< it holds some, whether or not it is known which
+  GpuEvidence evidence;
+  /// Ids of a GPU resource of which none is a GPU of this node, nor has the form of a GPU's UUID:
+  /// fractions of GPUs, at most this many of them. Of several such resources the fewest.
+  std::size_t fractions = 0;
+};
+
+/// A resource is one of GPUs if policy lists it, or if an id is the UUID of a GPU of this node. Ids
+/// of a listed resource are those of add_gpu_id(), PCI addresses (AMD's plugin), and UUIDs with a
+/// number of a share behind them ("GPU-…-3").
+AllocatedGpus gpus_in(const std::vector<Holding>& devices, const DecisionTable& table);
 
 }  // namespace railhead

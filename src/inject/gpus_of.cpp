@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/gpus_of.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "base/text.h"
+#include "container/job_size.h"
 #include "inject/codes.h"
 #include "inject/copied_annotations.h"
 #include "inject/gpu_ids.h"
@@ -21,6 +25,8 @@ constexpr std::int64_t kFirstNvidiaControlMinor = 254;
 constexpr std::int64_t kDrmMajor = 226;
 constexpr std::int64_t kMaxDrmMinor = 1 << 20;
 
+constexpr std::size_t kMaxUnresolved = 64;
+
 GpuEvidence from_device_nodes(const ContainerRequest& request, const DecisionTable& table) {
   GpuEvidence out;
   for (const PresentDevice& device : request.devices) {
@@ -29,7 +35,7 @@ GpuEvidence from_device_nodes(const ContainerRequest& request, const DecisionTab
       const auto gpu = table.gpu_by_minor(static_cast<unsigned>(device.minor));
       if (gpu) {
         out.gpus.push_back(*gpu);
-      } else {
+      } else if (out.unknown.size() < kMaxUnresolved) {
         out.unknown.emplace_back(device.path.substr(0, 128));
       }
     } else if (device.major == kDrmMajor && device.minor < kMaxDrmMinor) {
@@ -48,13 +54,14 @@ void add_cdi_names(std::string_view list, const DecisionTable& table, GpuEvidenc
 }
 
 GpuEvidence from_cdi_names(const ContainerRequest& request, const DecisionTable& table,
-                           std::vector<Remark>& remarks) {
+                           Remarks& remarks) {
   GpuEvidence out;
+  CopiedAnnotations copied(request);
   for (const std::string_view name : request.cdi_devices) add_cdi_name(name, table, out);
   for (const auto& [key, value] : request.annotations) {
     if (!key.starts_with(kCdiAnnotation)) continue;
-    if (stands_on_pod(request, key)) {
-      remarks.push_back(copied_annotation(key));
+    if (copied.stands_on_pod(key)) {
+      add_copied_remark(key, remarks);
     } else {
       add_cdi_names(value, table, out);
     }
@@ -99,8 +106,11 @@ GpuEvidence from_environment(const ContainerRequest& request, const DecisionTabl
   if (value.empty() || value == "all" || value == "void" || value == "none" || value[0] == '/') {
     return out;
   }
-  for (const std::string_view piece : split(value, ',')) {
-    const std::string_view id = trim(piece);
+  std::size_t left = kMaxGpuIds;
+  for (std::size_t at = 0; at <= value.size() && left > 0; --left) {
+    const auto comma = std::min(value.find(',', at), value.size());
+    const std::string_view id = trim(value.substr(at, comma - at));
+    at = comma + 1;
     if (id.empty() || id == "all" || id == "void" || id == "none") continue;
     if (id.find('=') != std::string_view::npos) {
       add_cdi_name(id, table, out);
@@ -111,106 +121,138 @@ GpuEvidence from_environment(const ContainerRequest& request, const DecisionTabl
   return out;
 }
 
-void report_unresolved(const GpuEvidence& evidence, GpuSource source,
-                       std::vector<Remark>& remarks) {
+/// By whom: "(device nodes)".
+void report_unresolved(const GpuEvidence& evidence, GpuSource source, GpuFacts& facts) {
   const std::string from = " (" + std::string(to_string(source)) + ")";
   if (!evidence.unknown.empty()) {
-    remarks.push_back(
-        {std::string(warn::kGpuUnresolved),
-         quoted(join(evidence.unknown, ", "), 256) + " is no GPU that this node shows" + from});
+    facts.remarks.add(warn::kGpuUnresolved, quoted(join(evidence.unknown, ", "), 256) +
+                                                " is no GPU that this node shows" + from);
+    for (const auto& id : evidence.unknown) {
+      if (facts.unresolved.size() < kMaxUnresolved) facts.unresolved.push_back(id);
+    }
   }
   if (!evidence.ambiguous.empty()) {
-    remarks.push_back(
-        {std::string(warn::kGpuAmbiguous), quoted(join(evidence.ambiguous, ", "), 256) +
-                                               " is the UUID of several GPUs of this node" + from});
+    facts.remarks.add(warn::kGpuAmbiguous, quoted(join(evidence.ambiguous, ", "), 256) +
+                                               " is the UUID of several GPUs of this node" + from);
   }
 }
 
-/// What was allocated: the first of the three sources that names a GPU of this node.
-HeldGpus allocated(const ContainerRequest& request, const DecisionTable& table, bool privileged) {
-  HeldGpus held;
-  for (const GpuSource source :
-       {GpuSource::device_nodes, GpuSource::cdi_names, GpuSource::mounts}) {
-    GpuEvidence evidence;
-    if (source == GpuSource::device_nodes && !privileged) {
-      // A privileged container has every node of the host; that is no allocation.
-      evidence = from_device_nodes(request, table);
-    } else if (source == GpuSource::cdi_names) {
-      evidence = from_cdi_names(request, table, held.remarks);
-    } else if (source == GpuSource::mounts) {
-      evidence = from_mounts(request, table);
-    }
-    if (!evidence.complete()) report_unresolved(evidence, source, held.remarks);
-    if (evidence.gpus.empty()) continue;
-    evidence.finish();
-    held.gpus = std::move(evidence.gpus);
-    held.source = source;
-    break;
-  }
-  return held;
+/// Notes what somebody names who is believed; true if a GPU of this node is among it.
+bool take(GpuEvidence evidence, GpuSource source, GpuFacts& facts) {
+  if (evidence.empty()) return false;
+  facts.named = true;
+  if (!evidence.complete()) report_unresolved(evidence, source, facts);
+  if (evidence.gpus.empty()) return false;
+  evidence.finish();
+  facts.indices = std::move(evidence.gpus);
+  facts.source = source;
+  return true;
 }
 
-void take_environment_over_allocation(GpuEvidence evidence, const Node& node, HeldGpus& held) {
-  if (evidence.gpus.empty() || !evidence.complete() || evidence.gpus == held.gpus) return;
-  held.remarks.push_back({std::string(warn::kGpuEnvDiffers),
-                          std::string(kVariable) + " names " + gpu_labels(node, evidence.gpus) +
-                              ", and allocated (" + std::string(to_string(held.source)) + ") are " +
-                              gpu_labels(node, held.gpus) + "; the former decides"});
-  held.gpus = std::move(evidence.gpus);
-  held.source = GpuSource::environment;
+/// What no pod author can write.
+bool take_allocated(const ContainerRequest& request, const DecisionTable& table, bool privileged,
+                    GpuFacts& facts) {
+  // A privileged container has every node of the host; that is no allocation.
+  if (!privileged && !request.devices.empty() &&
+      take(from_device_nodes(request, table), GpuSource::device_nodes, facts)) {
+    return true;
+  }
+  return take(from_cdi_names(request, table, facts.remarks), GpuSource::cdi_names, facts);
 }
 
-void take_environment_alone(GpuEvidence evidence, GpuClaim claim, HeldGpus& held) {
-  if (claim == GpuClaim::holds_none) {
-    held.remarks.push_back(
-        {std::string(warn::kGpuClaimDenied),
-         std::string(kVariable) + " names GPUs, and the kubelet says that the pod holds none"});
-    return;
+/// Keeps of the GPUs that are held those that a weaker source names, too.
+void narrow(const GpuEvidence& by, GpuSource source, const Node& node, GpuFacts& facts) {
+  if (by.gpus.empty() || !by.complete() || by.gpus == facts.indices) return;
+  std::vector<std::size_t> both;
+  std::set_intersection(by.gpus.begin(), by.gpus.end(), facts.indices.begin(), facts.indices.end(),
+                        std::back_inserter(both));
+  if (both != by.gpus) {
+    facts.remarks.add(warn::kGpuEnvDiffers, "the " + std::string(to_string(source)) + " names " +
+                                                gpu_labels(node, by.gpus) + ", and allocated (" +
+                                                std::string(to_string(facts.source)) + ") are " +
+                                                gpu_labels(node, facts.indices) +
+                                                ": only what is allocated counts");
   }
-  if (claim == GpuClaim::unanswered) {
-    held.remarks.push_back({std::string(warn::kGpuClaimUnanswered),
-                            std::string(kVariable) +
-                                " names GPUs, and the kubelet did not say in time that the pod "
-                                "holds any"});
-    return;
+  if (!both.empty()) facts.indices = std::move(both);
+}
+
+/// What a pod author can write: the mounts of NVIDIA's volume list, else the environment.
+struct Claim {
+  GpuEvidence evidence;
+  GpuSource source = GpuSource::none;
+};
+
+std::string who_names(const Claim& claim) {
+  return "the " + std::string(to_string(claim.source)) + " names GPUs";
+}
+
+void deny(const Claim& claim, const KubeletWord& word, GpuFacts& facts) {
+  facts.remarks.add(warn::kGpuClaimDenied,
+                    who_names(claim) + ", and the kubelet says that the container holds none" +
+                        (word.others_hold_gpus ? " (another one of its pod does)" : ""));
+}
+
+/// The kubelet's ids are the truth; the claim narrows.
+void settle(Claim claim, const KubeletWord& word, const DecisionTable& table, GpuFacts& facts) {
+  facts.kubelet_answered = true;
+  AllocatedGpus allocated = gpus_in(word.devices, table);
+  if (!allocated.holds) return deny(claim, word, facts);
+  facts.named = true;
+  const std::size_t fractions = allocated.fractions;
+  const bool by_fractions = allocated.evidence.gpus.empty() && claim.evidence.complete() &&
+                            claim.evidence.gpus.size() <= fractions;
+  if (by_fractions) {
+    take(std::move(claim.evidence), claim.source, facts);
+  } else if (take(std::move(allocated.evidence), GpuSource::kubelet, facts)) {
+    narrow(claim.evidence, claim.source, table.node(), facts);
+  } else if (fractions > 0 && claim.evidence.complete()) {
+    facts.remarks.add(warn::kGpuEnvDiffers,
+                      "the " + std::string(to_string(claim.source)) + " names " +
+                          gpu_labels(table.node(), claim.evidence.gpus) +
+                          ", and the container holds " + std::to_string(fractions) +
+                          " shares of GPUs: they cannot be of that many");
   }
-  report_unresolved(evidence, GpuSource::environment, held.remarks);
-  if (evidence.gpus.empty()) return;
-  held.gpus = std::move(evidence.gpus);
-  held.source = GpuSource::environment;
+}
+
+void take_claim(Claim claim, const KubeletWord& word, const DecisionTable& table, GpuFacts& facts) {
+  facts.rests_on_kubelet = true;
+  switch (word.state) {
+    case KubeletWord::State::answered: return settle(std::move(claim), word, table, facts);
+    case KubeletWord::State::no_kubelet:
+      take(std::move(claim.evidence), claim.source, facts);
+      return;
+    case KubeletWord::State::unanswered:
+      facts.named = true;
+      facts.remarks.add(warn::kGpuClaimUnanswered,
+                        who_names(claim) +
+                            ", and the kubelet did not say in time which the "
+                            "container holds");
+      return;
+  }
 }
 
 }  // namespace
 
-std::string_view to_string(GpuSource source) {
-  switch (source) {
-    case GpuSource::none: return "none";
-    case GpuSource::device_nodes: return "device nodes";
-    case GpuSource::cdi_names: return "CDI names";
-    case GpuSource::mounts: return "mounts";
-    case GpuSource::environment: return "environment";
-  }
-  return "none";
-}
-
-HeldGpus gpus_of(const ContainerRequest& request, const DecisionTable& table, bool privileged,
-                 GpuClaim claim) {
-  HeldGpus held = allocated(request, table, privileged);
+GpuFacts gpus_of(const ContainerRequest& request, const DecisionTable& table, bool privileged,
+                 const KubeletWord& word) {
+  GpuFacts facts;
+  facts.asks_for_all = asks_for_all_gpus(request.env);
   GpuEvidence environment = from_environment(request, table);
-  if (environment.empty()) return held;
   environment.finish();
-  if (held.gpus.empty()) {
-    take_environment_alone(std::move(environment), claim, held);
-  } else {
-    take_environment_over_allocation(std::move(environment), table.node(), held);
+  if (take_allocated(request, table, privileged, facts)) {
+    narrow(environment, GpuSource::environment, table.node(), facts);
+    return facts;
   }
-  return held;
-}
-
-bool environment_alone_names_gpus(const ContainerRequest& request, const DecisionTable& table,
-                                  bool privileged) {
-  return !from_environment(request, table).empty() &&
-         allocated(request, table, privileged).gpus.empty();
+  GpuEvidence mounts = from_mounts(request, table);
+  if (mounts.empty() && environment.empty()) return facts;
+  if (mounts.empty()) {
+    take_claim({std::move(environment), GpuSource::environment}, word, table, facts);
+  } else {
+    mounts.finish();
+    take_claim({std::move(mounts), GpuSource::mounts}, word, table, facts);
+    if (!facts.indices.empty()) narrow(environment, GpuSource::environment, table.node(), facts);
+  }
+  return facts;
 }
 
 std::string gpu_label(const Node& node, std::size_t gpu) {

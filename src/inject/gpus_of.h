@@ -2,38 +2,29 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "container/facts.h"
+#include "container/request.h"
 #include "inject/decide.h"
-#include "inject/surroundings.h"
+#include "inject/kubelet_word.h"
 
 namespace railhead {
 
-/// How we know which GPUs a container holds, in the order in which it is asked.
-enum class GpuSource : std::uint8_t { none, device_nodes, cdi_names, mounts, environment };
-std::string_view to_string(GpuSource source);  ///< "device nodes"
-
-/// The GPUs of a container. The first source that names a GPU of this node is believed; the first
-/// three are what the kubelet or the runtime was told to hand out ("allocated"), and cannot be
-/// forged by a pod author. The environment can: alone it counts only with the kubelet's word
-/// (GpuClaim); beside an allocation, ids in it that differ are what NVIDIA's runtime will mount, so
-/// they win, with a remark that names both. "all", "void", "none" and an empty value are no ids.
-/// Pools will add what the kubelet's PodResources says of GPUs that none of the four shows.
-struct HeldGpus {
-  std::vector<std::size_t> gpus;  ///< indices into the node, sorted
-  GpuSource source = GpuSource::none;
-  std::vector<Remark> remarks;
-};
-
-HeldGpus gpus_of(const ContainerRequest& request, const DecisionTable& table, bool privileged,
-                 GpuClaim claim);
-
-/// True where only the environment names GPUs, so that `gpus_of` would use the claim.
-bool environment_alone_names_gpus(const ContainerRequest& request, const DecisionTable& table,
-                                  bool privileged);
+/// The GPUs of a container. Invariants:
+///  - Device nodes and CDI names are what the kubelet or the runtime was told to hand out; no pod
+///    author can write them. The first of the two that names a GPU of this node is believed, and
+///    the kubelet need not be asked.
+///  - The environment and the mounts of NVIDIA's volume list can be written by anybody. Alone they
+///    count only with the kubelet's word, and then the ids that it has for this container are the
+///    truth. Without a kubelet they are believed.
+///  - The environment only ever narrows: ids in it that were not allocated do not count, and that
+///    is said. "all", "void", "none" and an empty value are no ids.
+///  - Where the kubelet says that the container holds GPUs by ids that are none (plugins that hand
+///    out fractions), the environment says which, at most as many as there are such ids.
+GpuFacts gpus_of(const ContainerRequest& request, const DecisionTable& table, bool privileged,
+                 const KubeletWord& word);
 
 /// "GPU 3", or its PCI address where it has no index.
 std::string gpu_label(const Node& node, std::size_t gpu);

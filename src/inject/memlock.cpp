@@ -21,7 +21,7 @@ const ResourceLimit* present_limit(const ContainerRequest& request) {
 
 void give_less(MemlockPlan& plan, std::string_view code, std::string why) {
   plan.short_of = why;
-  plan.remarks.push_back({std::string(code), std::move(why)});
+  plan.remarks.add(code, std::move(why));
 }
 
 }  // namespace
@@ -53,6 +53,12 @@ MemlockPlan plan_memlock(const ContainerRequest& request, std::optional<std::uin
   if (!runtime.rlimits) {
     give_less(plan, warn::kMemlockUnsupported,
               runtime.name + " " + runtime.version + " ignores memlock limits of NRI plugins");
+    return plan;
+  }
+  if (runtime.memlock_in_doubt) {
+    give_less(plan, warn::kMemlockClamped,
+              "memlock " + memlock_text(wanted) +
+                  " is wanted, and how much the runtime itself can set is not known");
     return plan;
   }
   const std::uint64_t ceiling = runtime.memlock_ceiling.value_or(kUnlimited);

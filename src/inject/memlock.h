@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "container/remarks.h"
 #include "container/request.h"
 #include "inject/decide.h"
 
@@ -18,7 +18,7 @@ namespace railhead {
 struct MemlockPlan {
   std::optional<std::uint64_t> set;     ///< hard and soft; absent: nothing to add
   std::optional<std::string> short_of;  ///< why the container ends up with less than it needs
-  std::vector<Remark> remarks;
+  Remarks remarks;
 };
 
 /// `asked`: what an annotation demands; absent: as much as policy allows.

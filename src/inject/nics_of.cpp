@@ -7,6 +7,7 @@
 #include "base/sort_unique.h"
 #include "base/text.h"
 #include "inject/codes.h"
+#include "inject/gpus_of.h"
 #include "inject/rdma_devices.h"
 
 namespace railhead {
@@ -26,29 +27,30 @@ bool is_ethernet(const Nic& nic) {
 }
 
 /// Who asked for one of our resources knows that the pod needs a netdev of its own.
-bool ethernet_is_left_out(const Case& of) {
-  return of.basis != Basis::resource && !of.surroundings.host_network &&
-         !of.table.policy().roce_without_host_network;
+bool ethernet_is_left_out(const Case& given) {
+  return given.basis != Basis::resource && !given.facts.surroundings.host_network &&
+         !given.table.policy().roce_without_host_network;
 }
 
 /// What is allocated to one pod alone can be moved into its namespace; what is dealt cannot.
-bool dealing_is_exclusive(const Case& of) {
-  return of.allocated.exclusive.empty() && of.table.node().rdma_netns == RdmaNetns::exclusive &&
-         !of.surroundings.host_network;
+bool dealing_is_exclusive(const Case& given) {
+  return given.facts.allocated.exclusive.empty() &&
+         given.table.node().rdma_netns == RdmaNetns::exclusive &&
+         !given.facts.surroundings.host_network;
 }
 
 /// Why a NIC that policy may give on request is not given; absent: it may be.
-std::optional<std::string> obstacle(const Case& of, std::size_t nic) {
-  const Usability& usable = of.table.usable()[nic];
+std::optional<std::string> obstacle(const Case& given, std::size_t nic) {
+  const Usability& usable = given.table.usable()[nic];
   if (!usable.usable) return usable.reason;
-  const Role role = of.table.deal().roles[nic].role;
+  const Role role = given.table.deal().roles[nic].role;
   if (role == Role::virtual_function || role == Role::nvlink_management) {
     return "its role is " + std::string(to_string(role));
   }
-  if (dealing_is_exclusive(of)) {
+  if (dealing_is_exclusive(given)) {
     return "RDMA namespaces are exclusive and the pod has a network of its own";
   }
-  if (ethernet_is_left_out(of) && is_ethernet(of.table.node().nics[nic])) {
+  if (ethernet_is_left_out(given) && is_ethernet(given.table.node().nics[nic])) {
     return "it is Ethernet and the pod has a network of its own";
   }
   return std::nullopt;
@@ -83,67 +85,69 @@ std::string why_none_usable(const DecisionTable& table) {
                        : "no compute NIC is usable: " + join(parts, "; ");
 }
 
-void note_stand_in(const Case& of, const GpuChoice& gpu, const Choice& chosen, NicChoice& choice) {
-  const std::string text = of.table.node().nics[chosen.nic].name + " stands in for the NIC of " +
-                           gpu_label(of.table.node(), gpu.gpu) +
+void note_stand_in(const Case& given, const GpuChoice& gpu, const Choice& chosen,
+                   NicChoice& choice) {
+  const std::string text = given.table.node().nics[chosen.nic].name + " stands in for the NIC of " +
+                           gpu_label(given.table.node(), gpu.gpu) +
                            (chosen.why.empty() ? "" : ": " + chosen.why);
-  choice.remarks.push_back({std::string(warn::kStandIn), text});
+  choice.remarks.add(warn::kStandIn, text);
   if (!choice.stand_in) choice.stand_in = text;
 }
 
-void note_unusable_of_deal(const Case& of, const GpuChoice& gpu, NicChoice& choice) {
-  const Node& node = of.table.node();
-  for (const std::size_t nic : of.table.deal().gpus[gpu.gpu].nics) {
-    if (of.table.usable()[nic].usable) continue;
-    choice.remarks.push_back(
-        {std::string(warn::kNicNotUsable), node.nics[nic].name + " of " + gpu_label(node, gpu.gpu) +
-                                               " is not usable: " + of.table.usable()[nic].reason});
+void note_unusable_of_deal(const Case& given, const GpuChoice& gpu, NicChoice& choice) {
+  const Node& node = given.table.node();
+  for (const std::size_t nic : given.table.deal().gpus[gpu.gpu].nics) {
+    if (given.table.usable()[nic].usable) continue;
+    choice.remarks.add(warn::kNicNotUsable,
+                       node.nics[nic].name + " of " + gpu_label(node, gpu.gpu) +
+                           " is not usable: " + given.table.usable()[nic].reason);
   }
 }
 
-void choose_closest(const Case& of, NicChoice& choice) {
-  const DecisionTable& table = of.table;
-  Selection selection =
-      select(table.node(), table.topology(), table.deal(), table.usable(), of.held.gpus);
+void choose_closest(const Case& given, NicChoice& choice) {
+  const DecisionTable& table = given.table;
+  Selection selection = select(table.node(), table.topology(), table.deal(), table.usable(),
+                               given.facts.gpus.indices);
   for (const GpuChoice& gpu : selection.gpus) {
-    note_unusable_of_deal(of, gpu, choice);
+    note_unusable_of_deal(given, gpu, choice);
     for (const Choice& chosen : gpu.nics) {
-      if (chosen.stand_in) note_stand_in(of, gpu, chosen, choice);
+      if (chosen.stand_in) note_stand_in(given, gpu, chosen, choice);
     }
   }
   choice.nics = std::move(selection.nics);
   choice.per_gpu = std::move(selection.gpus);
 }
 
-void choose_by_numa(const Case& of, NicChoice& choice) {
-  const Node& node = of.table.node();
-  for (const std::size_t nic : usable_compute(of.table)) {
+void choose_by_numa(const Case& given, NicChoice& choice) {
+  const Node& node = given.table.node();
+  for (const std::size_t nic : usable_compute(given.table)) {
     const auto& home = node.nics[nic].numa_node;
-    const bool near = home && std::any_of(of.held.gpus.begin(), of.held.gpus.end(), [&](auto gpu) {
-                        return node.gpus[gpu].numa_node == home;
-                      });
+    const bool near =
+        home && std::any_of(given.facts.gpus.indices.begin(), given.facts.gpus.indices.end(),
+                            [&](auto gpu) { return node.gpus[gpu].numa_node == home; });
     if (near) choice.nics.push_back(nic);
   }
 }
 
-void choose_for_gpus(const Case& of, NicChoice& choice) {
-  switch (of.table.policy().gpus) {
+void choose_for_gpus(const Case& given, NicChoice& choice) {
+  switch (given.table.policy().gpus) {
     case GpuPolicy::closest:
     case GpuPolicy::none:  // an annotation has asked: it gets its deal
-      choose_closest(of, choice);
+      choose_closest(given, choice);
       break;
-    case GpuPolicy::numa: choose_by_numa(of, choice); break;
-    case GpuPolicy::all: choice.nics = usable_compute(of.table); break;
+    case GpuPolicy::numa: choose_by_numa(given, choice); break;
+    case GpuPolicy::all: choice.nics = usable_compute(given.table); break;
   }
-  becomes_empty(choice, reason::kNoUsableNic, why_none_usable(of.table));
+  becomes_empty(choice, reason::kNoUsableNic, why_none_usable(given.table));
 }
 
-void refuse_nic(const Case& of, std::string_view key, std::string_view name, std::string_view why,
+void refuse_nic(std::string_view key, std::string_view name, std::string_view why,
                 NicChoice& choice) {
   constexpr std::size_t kMaxRefusals = 16;
-  if (choice.remarks.size() >= kMaxRefusals + of.table.node().nics.size()) return;
-  choice.remarks.push_back({std::string(warn::kAnnotationRefused),
-                            quoted(key, 128) + ": " + quoted(name) + " " + std::string(why)});
+  if (choice.refusals >= kMaxRefusals) return choice.remarks.skip();
+  ++choice.refusals;
+  choice.remarks.add(warn::kAnnotationRefused,
+                     quoted(key, 128) + ": " + quoted(name) + " " + std::string(why));
 }
 
 std::optional<std::size_t> nic_named(const Node& node, std::string_view name) {
@@ -153,19 +157,20 @@ std::optional<std::size_t> nic_named(const Node& node, std::string_view name) {
 }
 
 /// A container without GPUs that an annotation makes an RDMA container: what it names, else all.
-void choose_as_annotated(const Case& of, NicChoice& choice) {
-  const auto& nics = of.wishes.nics;
-  if (!nics && of.asked.empty()) {
-    choice.nics = usable_compute(of.table);
-    becomes_empty(choice, reason::kNoUsableNic, why_none_usable(of.table));
+void choose_as_annotated(const Case& given, NicChoice& choice) {
+  const auto& nics = given.facts.wishes.nics;
+  if (!nics && given.facts.asked.empty()) {
+    choice.nics = usable_compute(given.table);
+    becomes_empty(choice, reason::kNoUsableNic, why_none_usable(given.table));
     return;
   }
-  for (const std::string& name : nics ? nics->value : std::vector<std::string>{}) {
-    const auto nic = nic_named(of.table.node(), name);
+  if (!nics) return;
+  for (const std::string& name : nics->value) {
+    const auto nic = nic_named(given.table.node(), name);
     if (!nic) {
-      refuse_nic(of, nics->key, name, "is no RDMA device of this node", choice);
-    } else if (const auto why = obstacle(of, *nic)) {
-      refuse_nic(of, nics->key, name, "is refused: " + *why, choice);
+      refuse_nic(nics->key, name, "is no RDMA device of this node", choice);
+    } else if (const auto why = obstacle(given, *nic)) {
+      refuse_nic(nics->key, name, "is refused: " + *why, choice);
     } else {
       choice.nics.push_back(*nic);
     }
@@ -173,17 +178,17 @@ void choose_as_annotated(const Case& of, NicChoice& choice) {
   sort_unique(choice.nics);
 }
 
-void narrow(const Case& of, NicChoice& choice) {
-  const auto& nics = of.wishes.nics;
+void narrow(const Case& given, NicChoice& choice) {
+  const auto& nics = given.facts.wishes.nics;
   if (!nics) return;
   const bool had_some = !choice.nics.empty();
   std::vector<std::size_t> kept;
   for (const std::string& name : nics->value) {
-    const auto nic = nic_named(of.table.node(), name);
+    const auto nic = nic_named(given.table.node(), name);
     if (!nic) {
-      refuse_nic(of, nics->key, name, "is no RDMA device of this node", choice);
+      refuse_nic(nics->key, name, "is no RDMA device of this node", choice);
     } else if (!contains(choice.nics, *nic)) {
-      refuse_nic(of, nics->key, name, "is not due to this container; it may only narrow", choice);
+      refuse_nic(nics->key, name, "is not due to this container; it may only narrow", choice);
     } else {
       kept.push_back(*nic);
     }
@@ -198,21 +203,21 @@ void narrow(const Case& of, NicChoice& choice) {
 
 /// The deal within the pools of its slots, or all of these where it has no GPU or nothing of its
 /// deal is in them; and what was allocated to it alone.
-void choose_allocated(const Case& of, NicChoice& choice) {
-  const Allocations& allocated = of.allocated;
-  if (!allocated.admitted.empty() && !of.held.gpus.empty()) {
-    choose_closest(of, choice);
+void choose_allocated(const Case& given, NicChoice& choice) {
+  const Allocations& allocated = given.facts.allocated;
+  if (!allocated.admitted.empty() && !given.facts.gpus.indices.empty()) {
+    choose_closest(given, choice);
     std::erase_if(choice.nics, [&](std::size_t nic) { return !contains(allocated.admitted, nic); });
     if (choice.nics.empty()) choice.nics = allocated.admitted;
   } else {
     choice.nics = allocated.slots;
   }
-  narrow(of, choice);
+  narrow(given, choice);
   choice.nics.insert(choice.nics.end(), allocated.exclusive.begin(), allocated.exclusive.end());
   sort_unique(choice.nics);
   for (const auto& id : allocated.gone) {
-    choice.remarks.push_back({std::string(warn::kAllocationGone),
-                              quoted(id) + " was allocated and is not on this node any more"});
+    choice.remarks.add(warn::kAllocationGone,
+                       quoted(id) + " was allocated and is not on this node any more");
   }
   if (!allocated.gone.empty()) {
     becomes_empty(
@@ -224,69 +229,70 @@ void choose_allocated(const Case& of, NicChoice& choice) {
 
 /// Multus gives a pod more netdevs by this annotation; whether they are on the right NIC is its
 /// author's. Source: Kubernetes Network Custom Resource Definition De-facto Standard 1.3, 4.1.
-bool has_more_networks(const Case& of) {
+bool has_more_networks(const Case& given) {
   constexpr std::string_view kNetworks = "k8s.v1.cni.cncf.io/networks";
-  const auto& annotations = of.request.pod_annotations;
+  const auto& annotations = given.request.pod_annotations;
   return std::any_of(annotations.begin(), annotations.end(),
                      [&](const auto& one) { return one.first == kNetworks; });
 }
 
 /// RoCE connects by addresses of netdevs in its own network namespace (the kernel's rdma_cm). What
 /// was allocated to one pod alone is moved there with its netdev; a NIC that is shared is not.
-void note_missing_netdev(const Case& of, NicChoice& choice) {
-  if (of.surroundings.host_network || has_more_networks(of)) return;
+void note_missing_netdev(const Case& given, NicChoice& choice) {
+  if (given.facts.surroundings.host_network || has_more_networks(given)) return;
   std::vector<std::size_t> mute;
   for (const std::size_t nic : choice.nics) {
-    if (!contains(of.allocated.exclusive, nic) && is_ethernet(of.table.node().nics[nic])) {
+    if (!contains(given.facts.allocated.exclusive, nic) &&
+        is_ethernet(given.table.node().nics[nic])) {
       mute.push_back(nic);
     }
   }
   if (mute.empty()) return;
-  choice.remarks.push_back(
-      {std::string(warn::kRoceNeedsNetdev),
-       nic_names(of.table.node(), mute) + (mute.size() == 1 ? " is" : " are") +
-           " Ethernet, and the pod has a network of its own: RoCE has no address there without a "
-           "netdev on that NIC (macvlan, ipvlan or SR-IOV, or hostNetwork)"});
+  choice.remarks.add(
+      warn::kRoceNeedsNetdev,
+      nic_names(given.table.node(), mute) + (mute.size() == 1 ? " is" : " are") +
+          " Ethernet, and the pod has a network of its own: RoCE has no address there without a "
+          "netdev on that NIC (macvlan, ipvlan or SR-IOV, or hostNetwork)");
 }
 
-void obey_network(const Case& of, NicChoice& choice) {
+void obey_network(const Case& given, NicChoice& choice) {
   if (choice.nics.empty()) return;
-  if (dealing_is_exclusive(of)) {
+  if (dealing_is_exclusive(given)) {
     choice.nics.clear();
     becomes_empty(choice, reason::kRdmaNetnsExclusive,
                   "RDMA namespaces are exclusive on this node, and the pod has a network of its "
                   "own: only host-network pods are dealt to");
     return;
   }
-  if (!ethernet_is_left_out(of)) return;
+  if (!ethernet_is_left_out(given)) return;
   std::vector<std::size_t> left_out;
   std::erase_if(choice.nics, [&](std::size_t nic) {
-    const bool out = is_ethernet(of.table.node().nics[nic]);
+    const bool out = is_ethernet(given.table.node().nics[nic]);
     if (out) left_out.push_back(nic);
     return out;
   });
   if (left_out.empty()) return;
-  std::string text = nic_names(of.table.node(), left_out) +
+  std::string text = nic_names(given.table.node(), left_out) +
                      (left_out.size() == 1 ? " is" : " are") +
                      " Ethernet, and the pod has a network of its own in which RoCE has no address";
   if (choice.nics.empty()) {
     becomes_empty(choice, reason::kRoceOwnNetwork, std::move(text));
   } else {
-    choice.remarks.push_back({std::string(warn::kRoceOwnNetwork), std::move(text)});
+    choice.remarks.add(warn::kRoceOwnNetwork, std::move(text));
   }
 }
 
 /// Device annotations ask and never narrow: what is not due is added where policy allows it.
-void add_asked(const Case& of, NicChoice& choice) {
-  for (const std::size_t nic : of.asked) {
+void add_asked(const Case& given, NicChoice& choice) {
+  for (const std::size_t nic : given.facts.asked) {
     if (contains(choice.nics, nic)) continue;
-    const std::string& name = of.table.node().nics[nic].name;
-    const std::string_view key = of.wishes.devices->key;
-    if (of.table.policy().annotations != AnnotationPolicy::allow) {
-      refuse_nic(of, key, name, "is not due to this container, and annotations may only narrow",
+    const std::string& name = given.table.node().nics[nic].name;
+    const std::string_view key = given.facts.wishes.devices->key;
+    if (given.table.policy().annotations != AnnotationPolicy::allow) {
+      refuse_nic(key, name, "is not due to this container, and annotations may only narrow",
                  choice);
-    } else if (const auto why = obstacle(of, nic)) {
-      refuse_nic(of, key, name, "is refused: " + *why, choice);
+    } else if (const auto why = obstacle(given, nic)) {
+      refuse_nic(key, name, "is refused: " + *why, choice);
     } else {
       choice.nics.push_back(nic);
     }
@@ -294,37 +300,57 @@ void add_asked(const Case& of, NicChoice& choice) {
   std::sort(choice.nics.begin(), choice.nics.end());
 }
 
+/// Somebody else has given it RDMA devices: it is dealt nothing, and nothing that annotations ask
+/// for.
+void choose_present(const Case& given, NicChoice& choice) {
+  const PresentRdma& present = given.facts.present;
+  choice.present = true;
+  choice.nics = present.nics;
+  narrow(given, choice);
+  for (const std::size_t nic : given.facts.asked) {
+    if (contains(present.nics, nic)) continue;
+    refuse_nic(given.facts.wishes.devices->key, given.table.node().nics[nic].name,
+               "is not added to RDMA devices that are there from elsewhere", choice);
+  }
+}
+
+void choose_due(const Case& given, NicChoice& choice) {
+  if (given.basis == Basis::resource) {
+    choose_allocated(given, choice);
+  } else if (given.facts.gpus.indices.empty()) {
+    choose_as_annotated(given, choice);
+  } else {
+    choose_for_gpus(given, choice);
+    narrow(given, choice);
+  }
+  obey_network(given, choice);
+}
+
+/// What was allocated comes, whatever else is there: the pod was counted for it.
+void add_present(const Case& given, NicChoice& choice) {
+  NicChoice elsewhere;
+  choose_present(given, elsewhere);
+  choice.present = true;
+  choice.nics.insert(choice.nics.end(), elsewhere.nics.begin(), elsewhere.nics.end());
+  sort_unique(choice.nics);
+}
+
 }  // namespace
 
-NicChoice choose_nics(const Case& of) {
+NicChoice choose_nics(const Case& given) {
   NicChoice choice;
-  // A privileged container has every node of the host; nobody chose those for it.
-  const PresentRdma present =
-      of.surroundings.privileged ? PresentRdma{} : present_rdma(of.request, of.table);
-  if (present.any) {
-    choice.present = true;
-    choice.nics = present.nics;
-    narrow(of, choice);
-    for (const std::size_t nic : of.asked) {
-      if (contains(present.nics, nic)) continue;
-      refuse_nic(of, of.wishes.devices->key, of.table.node().nics[nic].name,
-                 "is not added to RDMA devices that are there from elsewhere", choice);
-    }
+  const bool present = given.facts.present.any;
+  if (present && given.basis != Basis::resource) {
+    choose_present(given, choice);
     return choice;
   }
-  if (of.basis == Basis::resource) {
-    choose_allocated(of, choice);
-  } else if (of.held.gpus.empty()) {
-    choose_as_annotated(of, choice);
-  } else {
-    choose_for_gpus(of, choice);
-    narrow(of, choice);
-  }
-  obey_network(of, choice);
-  add_asked(of, choice);
-  note_missing_netdev(of, choice);
+  choose_due(given, choice);
+  if (!present) add_asked(given, choice);
+  note_missing_netdev(given, choice);
   becomes_empty(choice, reason::kNoUsableNic,
                 "none of the NICs that annotations name can be given");
+  choice.to_add = choice.nics;
+  if (present) add_present(given, choice);
   return choice;
 }
 

@@ -51,14 +51,14 @@ std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::stri
   }
   const auto nic = table.nic_by_device_path(path);
   if (!nic) return std::nullopt;
-  const Nic& of = node.nics[*nic];
-  if (const auto* device = find_path(of.uverbs, path)) {
+  const Nic& owner = node.nics[*nic];
+  if (const auto* device = find_path(owner.uverbs, path)) {
     return RdmaDevice{RdmaDeviceKind::uverbs, device, nic};
   }
-  if (const auto* device = find_path(of.umads, path)) {
+  if (const auto* device = find_path(owner.umads, path)) {
     return RdmaDevice{RdmaDeviceKind::umad, device, nic};
   }
-  return RdmaDevice{RdmaDeviceKind::issm, find_path(of.issms, path), nic};
+  return RdmaDevice{RdmaDeviceKind::issm, find_path(owner.issms, path), nic};
 }
 
 bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes) {

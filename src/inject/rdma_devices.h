@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "container/adjustment.h"
+#include "container/facts.h"
 #include "container/request.h"
 #include "inject/decide.h"
 
@@ -32,12 +33,6 @@ bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes);
 /// The policy's classes of devices, and more that a pool hands out.
 std::vector<std::string> device_classes(const InjectionPolicy& policy,
                                         const std::vector<std::string>& more);
-
-/// RDMA devices that a container has already, from whomever.
-struct PresentRdma {
-  bool any = false;
-  std::vector<std::size_t> nics;  ///< whose uverbs is there and is of this node; sorted
-};
 
 PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& table);
 

@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "container/facts.h"
 #include "container/request.h"
 #include "inject/decide.h"
 
 namespace railhead {
-
-/// What kind of sandbox a container lives in, as far as the runtime shows it.
-struct Surroundings {
-  bool privileged = false;
-  bool host_network = false;
-  bool vm = false;  ///< the handler starts a virtual machine, and policy says: not those
-};
 
 /// NRI has no field for "privileged". Both runtimes mount sysfs on /sys read-only, and read-write
 /// only for a privileged container (containerd: WithPrivileged makes the sysfs mount writable;

@@ -17,33 +17,14 @@
 #include <vector>
 
 #include "base/result.h"
+#include "container/holdings.h"
 #include "loop/mailbox.h"
 
 namespace railhead::kubelet {
 
-/// Devices of one resource that a container holds, or that a node offers.
-struct Holding {
-  std::string resource;
-  std::vector<std::string> ids;
-
-  friend bool operator==(const Holding&, const Holding&) = default;
-};
-
-struct ContainerHoldings {
-  std::string container;
-  std::vector<Holding> devices;
-
-  friend bool operator==(const ContainerHoldings&, const ContainerHoldings&) = default;
-};
-
-/// Ordinary init containers are not among the containers.
-struct PodHoldings {
-  std::string pod_namespace;
-  std::string pod;
-  std::vector<ContainerHoldings> containers;
-
-  friend bool operator==(const PodHoldings&, const PodHoldings&) = default;
-};
+using railhead::ContainerHoldings;
+using railhead::Holding;
+using railhead::PodHoldings;
 
 /// Errors of every question: `unavailable` where nobody listens, `timeout`, `too_large` for an
 /// answer above 16 MiB and where the kubelet limits its requests (100 a second, 10 at once) until

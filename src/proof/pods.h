@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "node/node.h"
-#include "usage/job_size.h"
+#include "container/job_size.h"
 #include "usage/usage.h"
 
 namespace railhead {

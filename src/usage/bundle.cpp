@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/value.h"
-#include "usage/job_size.h"
+#include "container/job_size.h"
 #include "usage/processes.h"
 
 namespace railhead {

@@ -8,6 +8,7 @@
 
 #include "affinity/affinity.h"
 #include "inject/decide.h"
+#include "inject/examine.h"
 #include "machines.h"
 #include "topology/topology.h"
 
@@ -118,7 +119,8 @@ void decide_container(benchmark::State& state, bool with_gpus) {
   runtime.memlock_ceiling = kUnlimited;
   std::size_t devices = 0;
   for (auto _ : state) {
-    const Decision decision = decide(container.request, table, runtime, GpuClaim::no_kubelet);
+    const auto facts = examine(container.request, table, KubeletWord{});
+    const Decision decision = decide(container.request, facts, table, runtime);
     devices = decision.adjustment.devices.size();
     benchmark::DoNotOptimize(devices);
   }

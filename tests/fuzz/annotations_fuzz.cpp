@@ -13,6 +13,7 @@
 
 #include "base/text.h"
 #include "inject/decide.h"
+#include "inject/examine.h"
 
 namespace {
 
@@ -68,6 +69,12 @@ std::string unescape(std::string_view text) {
   return out;
 }
 
+KubeletWord word_of(unsigned knobs) {
+  if ((knobs & 64U) != 0) return {KubeletWord::State::unanswered, {}, false};
+  if ((knobs & 32U) == 0) return {};
+  return {KubeletWord::State::answered, {{"nvidia.com/gpu", {"GPU-00000002"}}}, false};
+}
+
 void check(const Decision& decision) {
   std::vector<std::string> paths;
   for (const NewDevice& device : decision.adjustment.devices) {
@@ -83,7 +90,10 @@ void check(const Decision& decision) {
   if (decision.outcome == Outcome::refused && !decision.message.starts_with("railhead: ")) {
     std::abort();
   }
-  if (decision.remarks.size() > 4096) std::abort();
+  if (decision.remarks.size() > 32) std::abort();
+  for (const auto& remark : decision.remarks) {
+    if (remark.text.size() > 512) std::abort();
+  }
 }
 
 }  // namespace
@@ -114,7 +124,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const DecisionTable& table = (knobs & 3U) == 0 ? deny : (knobs & 3U) == 1 ? narrow : allow;
   RuntimeAbility runtime;
   if ((knobs & 16U) != 0) runtime.memlock_ceiling = 65536;
-  check(decide(request, table, runtime, GpuClaim::no_kubelet));
-  (void)needs_gpu_claim(request, table);
+  const auto facts = examine(request, table, word_of(knobs));
+  (void)needs_kubelet(facts, table);
+  (void)missing_devices(request, facts, table, runtime);
+  check(decide(request, facts, table, runtime));
   return 0;
 }

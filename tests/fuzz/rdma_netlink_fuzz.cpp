@@ -12,7 +12,7 @@
 #include "host/rdma_netlink.h"
 #include "usage/bundle.h"
 #include "usage/cgroup.h"
-#include "usage/job_size.h"
+#include "container/job_size.h"
 #include "usage/processes.h"
 #include "usage/rdma_objects.h"
 #include "usage/sockets.h"

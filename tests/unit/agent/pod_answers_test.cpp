@@ -10,7 +10,7 @@ class PodAnswersTest : public testing::Test {
  protected:
   ManualClock clock_;
   PodAnswers answers_{clock_};
-  kubelet::PodHoldings pod_{"default", "a", {{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}}};
+  PodHoldings pod_{"default", "a", {{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}}};
 };
 
 TEST_F(PodAnswersTest, one_answer_serves_every_container_of_the_pod) {

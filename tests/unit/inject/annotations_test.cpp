@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inject/device_list.h"
 #include "unit/inject/container_builder.h"
 
 namespace railhead {

@@ -11,6 +11,7 @@
 
 #include "inject/codes.h"
 #include "inject/decide.h"
+#include "inject/examine.h"
 #include "unit/machines.h"
 
 namespace railhead::test {
@@ -143,10 +144,27 @@ inline RuntimeAbility able() {
   return runtime;
 }
 
+/// The kubelet's answer about a container that holds these devices.
+inline KubeletWord holds(std::vector<Holding> devices) {
+  return {KubeletWord::State::answered, std::move(devices), false};
+}
+
+inline KubeletWord unanswered() {
+  return {KubeletWord::State::unanswered, {}, false};
+}
+
+inline ContainerFacts facts(ContainerBuilder& container, const DecisionTable& table,
+                            const KubeletWord& word = {}) {
+  return examine(container.request(), table, word);
+}
+
 inline Decision decide(ContainerBuilder& container, const DecisionTable& table,
-                       const RuntimeAbility& runtime = able(),
-                       GpuClaim claim = GpuClaim::no_kubelet) {
-  return railhead::decide(container.request(), table, runtime, claim);
+                       const RuntimeAbility& runtime = able(), const KubeletWord& word = {}) {
+  return railhead::decide(container.request(), facts(container, table, word), table, runtime);
+}
+
+inline std::vector<std::string> missing(ContainerBuilder& container, const DecisionTable& table) {
+  return missing_devices(container.request(), facts(container, table), table, able());
 }
 
 inline std::vector<std::string> paths(const Adjustment& adjustment) {
@@ -155,13 +173,15 @@ inline std::vector<std::string> paths(const Adjustment& adjustment) {
   return out;
 }
 
-inline std::vector<std::string> codes(const std::vector<Remark>& remarks) {
+template <typename List>
+std::vector<std::string> codes(const List& remarks) {
   std::vector<std::string> out;
   for (const Remark& remark : remarks) out.push_back(remark.code);
   return out;
 }
 
-inline std::string text_of(const std::vector<Remark>& remarks, std::string_view code) {
+template <typename List>
+std::string text_of(const List& remarks, std::string_view code) {
   for (const Remark& remark : remarks) {
     if (remark.code == code) return remark.text;
   }

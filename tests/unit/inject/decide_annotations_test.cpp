@@ -147,7 +147,7 @@ TEST(RdmaAnnotation, required_names_the_kubelet_that_did_not_answer) {
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");
   container.pod_annotation("rdma.railhead.io/container.main", "required");
-  const auto decision = test::decide(container, table, test::able(), GpuClaim::unanswered);
+  const auto decision = test::decide(container, table, test::able(), test::unanswered());
   EXPECT_EQ(decision.outcome, Outcome::refused);
   EXPECT_THAT(decision.message, HasSubstr("kubelet"));
 }

@@ -406,50 +406,49 @@ TEST(Decide, an_allocation_that_no_pool_offers_is_ignored_and_reported) {
   EXPECT_THAT(codes(decision.remarks), ElementsAre("allocation-unknown"));
 }
 
-TEST(Decide, gpus_of_the_environment_that_the_kubelet_denies_give_nothing) {
+TEST(Decide, gpus_of_the_environment_that_the_kubelet_does_not_confirm_give_nothing) {
   const auto table = table_of(seed_node());
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");
-  for (const auto claim : {GpuClaim::holds_none, GpuClaim::unanswered}) {
-    const auto decision = test::decide(container, table, test::able(), claim);
-    EXPECT_EQ(decision.reason_code, "not-rdma");
-    EXPECT_EQ(decision.remarks.size(), 1U);
-  }
+  const auto denied = test::decide(container, table, test::able(), test::holds({}));
+  EXPECT_EQ(denied.reason_code, "not-rdma");
+  EXPECT_THAT(codes(denied.remarks), ElementsAre("gpu-claim-denied"));
+  const auto late = test::decide(container, table, test::able(), test::unanswered());
+  EXPECT_EQ(late.reason_code, "gpu-unresolved");
+  EXPECT_THAT(codes(late.remarks), ElementsAre("gpu-claim-unanswered"));
 }
 
-TEST(NeedsGpuClaim, only_where_the_environment_alone_would_decide) {
+TEST(NeedsKubelet, only_where_the_environment_alone_would_decide) {
   const auto table = table_of(seed_node());
   ContainerBuilder env;
   env.env("NVIDIA_VISIBLE_DEVICES=0");
-  EXPECT_TRUE(needs_gpu_claim(env.request(), table));
+  EXPECT_TRUE(needs_kubelet(test::facts(env, table), table));
   env.nvidia(0);
-  EXPECT_FALSE(needs_gpu_claim(env.request(), table));
+  EXPECT_FALSE(needs_kubelet(test::facts(env, table), table));
   ContainerBuilder image_default;
   image_default.env("NVIDIA_VISIBLE_DEVICES=all");
-  EXPECT_FALSE(needs_gpu_claim(image_default.request(), table));
+  EXPECT_FALSE(needs_kubelet(test::facts(image_default, table), table));
 }
 
-TEST(NeedsGpuClaim, not_where_gpus_get_nothing_and_no_annotation_asks) {
+TEST(NeedsKubelet, not_where_gpus_get_nothing_and_no_annotation_asks) {
   const auto table = with_policy(GpuPolicy::none);
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");
-  EXPECT_FALSE(needs_gpu_claim(container.request(), table));
+  EXPECT_FALSE(needs_kubelet(test::facts(container, table), table));
   container.pod_annotation("rdma.railhead.io/pod", "required");
-  EXPECT_TRUE(needs_gpu_claim(container.request(), table));
+  EXPECT_TRUE(needs_kubelet(test::facts(container, table), table));
 }
 
 TEST(MissingDevices, are_what_a_running_container_should_have_and_lacks) {
   const auto table = table_of(seed_node());
   ContainerBuilder container;
   container.nvidia(0);
-  EXPECT_THAT(missing_devices(container.request(), table, test::able(), GpuClaim::no_kubelet),
+  EXPECT_THAT(test::missing(container, table),
               ElementsAre("/dev/infiniband/uverbs0", "/dev/infiniband/rdma_cm"));
   container.device("/dev/infiniband/uverbs0", 231, 192).device("/dev/infiniband/rdma_cm", 10, 58);
-  EXPECT_THAT(missing_devices(container.request(), table, test::able(), GpuClaim::no_kubelet),
-              IsEmpty());
+  EXPECT_THAT(test::missing(container, table), IsEmpty());
   ContainerBuilder plain;
-  EXPECT_THAT(missing_devices(plain.request(), table, test::able(), GpuClaim::no_kubelet),
-              IsEmpty());
+  EXPECT_THAT(test::missing(plain, table), IsEmpty());
 }
 
 TEST(MissingDevices, are_told_even_where_required_would_refuse) {
@@ -457,8 +456,7 @@ TEST(MissingDevices, are_told_even_where_required_would_refuse) {
   ContainerBuilder container;
   container.nvidia(0).memlock(5, 5).pod_annotation("rdma.railhead.io/pod", "required");
   EXPECT_EQ(test::decide(container, table).outcome, Outcome::refused);
-  EXPECT_EQ(missing_devices(container.request(), table, test::able(), GpuClaim::no_kubelet).size(),
-            2U);
+  EXPECT_EQ(test::missing(container, table).size(), 2U);
 }
 
 TEST(DecisionTable, the_twin_of_a_uuid_is_ambiguous_and_three_are_not_one) {

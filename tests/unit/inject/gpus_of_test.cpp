@@ -21,22 +21,26 @@ const char* const kUuid4 = "GPU-00000000-0000-0000-0000-100000000004";
 
 class GpusOf : public ::testing::Test {
  protected:
-  HeldGpus held(ContainerBuilder& container, bool privileged = false,
-                GpuClaim claim = GpuClaim::no_kubelet) {
-    return gpus_of(container.request(), table_, privileged, claim);
+  GpuFacts held(ContainerBuilder& container, bool privileged = false,
+                const KubeletWord& word = {}) {
+    return gpus_of(container.request(), table_, privileged, word);
   }
 
-  HeldGpus with_env(const std::string& value, GpuClaim claim = GpuClaim::no_kubelet) {
+  GpuFacts with_env(const std::string& value, const KubeletWord& word = {}) {
     ContainerBuilder container;
     container.env("NVIDIA_VISIBLE_DEVICES=" + value);
-    return held(container, false, claim);
+    return held(container, false, word);
   }
 
-  HeldGpus with_cdi(const std::string& name) {
+  GpuFacts with_cdi(const std::string& name) {
     ContainerBuilder container;
     container.cdi(name);
     return held(container);
   }
+
+  static KubeletWord gpu(const std::string& id) { return test::holds({{"nvidia.com/gpu", {id}}}); }
+
+  std::string uuid(std::size_t gpu) { return *table_.node().gpus[gpu].uuid; }
 
   static Node node() {
     Node node = test::seed_node();
@@ -58,7 +62,7 @@ TEST_F(GpusOf, device_nodes_are_known_by_kernel_minor_not_index) {
   container.nvidia(0).nvidia(1).device("/dev/nvidiactl", 195, 255);
   container.device("/dev/nvidia-modeset", 195, 254).device("/dev/nvidia-uvm", 510, 0);
   const auto gpus = held(container);
-  EXPECT_THAT(gpus.gpus, ElementsAre(6, 7));
+  EXPECT_THAT(gpus.indices, ElementsAre(6, 7));
   EXPECT_EQ(gpus.source, GpuSource::device_nodes);
   EXPECT_THAT(gpus.remarks, IsEmpty());
 }
@@ -66,29 +70,29 @@ TEST_F(GpusOf, device_nodes_are_known_by_kernel_minor_not_index) {
 TEST_F(GpusOf, control_nodes_alone_are_no_gpu) {
   ContainerBuilder container;
   container.device("/dev/nvidiactl", 195, 255).device("/dev/nvidia-uvm", 510, 0);
-  EXPECT_THAT(held(container).gpus, IsEmpty());
+  EXPECT_THAT(held(container).indices, IsEmpty());
 }
 
 TEST_F(GpusOf, a_block_device_of_the_same_numbers_is_no_gpu) {
   ContainerBuilder container;
   container.nvidia(0);
   container.request().devices[0].type = 'b';
-  EXPECT_THAT(held(container).gpus, IsEmpty());
+  EXPECT_THAT(held(container).indices, IsEmpty());
 }
 
 TEST_F(GpusOf, nodes_of_a_privileged_container_are_no_allocation) {
   ContainerBuilder container;
   for (int i = 0; i < 8; ++i) container.nvidia(i);
-  EXPECT_THAT(held(container, true).gpus, IsEmpty());
+  EXPECT_THAT(held(container, true).indices, IsEmpty());
   container.env("NVIDIA_VISIBLE_DEVICES=3");
-  EXPECT_THAT(held(container, true).gpus, ElementsAre(3));
+  EXPECT_THAT(held(container, true).indices, ElementsAre(3));
 }
 
 TEST_F(GpusOf, a_minor_without_a_gpu_is_reported) {
   ContainerBuilder container;
   container.nvidia(77);
   const auto gpus = held(container);
-  EXPECT_THAT(gpus.gpus, IsEmpty());
+  EXPECT_THAT(gpus.indices, IsEmpty());
   EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-unresolved"));
 }
 
@@ -102,11 +106,10 @@ TEST_F(GpusOf, amd_gpus_are_known_by_render_and_card_nodes_and_kfd_is_nothing) {
   const auto table = test::table_of(node);
   ContainerBuilder container;
   container.device("/dev/kfd", 511, 0);
-  EXPECT_THAT(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).gpus, IsEmpty());
+  EXPECT_THAT(gpus_of(container.request(), table, false, {}).indices, IsEmpty());
   container.device("/dev/dri/renderD130", 226, 130).device("/dev/dri/card4", 226, 4);
   container.device("/dev/dri/card0", 226, 0);
-  EXPECT_THAT(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).gpus,
-              ElementsAre(2, 3));
+  EXPECT_THAT(gpus_of(container.request(), table, false, {}).indices, ElementsAre(2, 3));
 }
 
 TEST_F(GpusOf, the_variable_of_nvidia_names_no_amd_gpu) {
@@ -115,7 +118,7 @@ TEST_F(GpusOf, the_variable_of_nvidia_names_no_amd_gpu) {
   const auto table = test::table_of(node);
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=2");
-  EXPECT_THAT(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).gpus, IsEmpty());
+  EXPECT_THAT(gpus_of(container.request(), table, false, {}).indices, IsEmpty());
   EXPECT_EQ(table.gpu_by_index(2), 2U) << "for people it still is GPU 2";
 }
 
@@ -129,32 +132,31 @@ TEST_F(GpusOf, amd_cdi_names_are_resolved_through_their_render_node) {
   const auto table = test::table_of(node);
   ContainerBuilder container;
   container.cdi("amd.com/gpu=0");
-  EXPECT_THAT(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).gpus,
-              ElementsAre(2));
+  EXPECT_THAT(gpus_of(container.request(), table, false, {}).indices, ElementsAre(2));
   container.cdi("amd.com/gpu=9");
-  EXPECT_THAT(codes(gpus_of(container.request(), table, false, GpuClaim::no_kubelet).remarks),
+  EXPECT_THAT(codes(gpus_of(container.request(), table, false, {}).remarks),
               ElementsAre("gpu-unresolved"));
 }
 
 TEST_F(GpusOf, cdi_names_are_resolved_through_the_specs_of_the_node) {
-  EXPECT_THAT(with_cdi("nvidia.com/gpu=slot3").gpus, ElementsAre(4));  // minor 3
-  EXPECT_THAT(with_cdi("nvidia.com/gpu=MIG-11111111-0000-0000-0000-000000000000").gpus,
+  EXPECT_THAT(with_cdi("nvidia.com/gpu=slot3").indices, ElementsAre(4));  // minor 3
+  EXPECT_THAT(with_cdi("nvidia.com/gpu=MIG-11111111-0000-0000-0000-000000000000").indices,
               ElementsAre(5));
   EXPECT_EQ(with_cdi("nvidia.com/gpu=slot3").source, GpuSource::cdi_names);
 }
 
 TEST_F(GpusOf, cdi_names_without_a_spec_are_parsed) {
   const std::string kind = "k8s.device-plugin.nvidia.com/gpu=";
-  EXPECT_THAT(with_cdi(kind + kUuid4).gpus, ElementsAre(4));
-  EXPECT_THAT(with_cdi(kind + "5").gpus, ElementsAre(5));
-  EXPECT_THAT(with_cdi(kind + "gpu5").gpus, ElementsAre(5));
-  EXPECT_THAT(with_cdi(kind + "5:1").gpus, ElementsAre(5));
-  EXPECT_THAT(with_cdi(kind + "mig5:1").gpus, ElementsAre(5));
-  EXPECT_THAT(with_cdi(kind + "all").gpus, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
+  EXPECT_THAT(with_cdi(kind + kUuid4).indices, ElementsAre(4));
+  EXPECT_THAT(with_cdi(kind + "5").indices, ElementsAre(5));
+  EXPECT_THAT(with_cdi(kind + "gpu5").indices, ElementsAre(5));
+  EXPECT_THAT(with_cdi(kind + "5:1").indices, ElementsAre(5));
+  EXPECT_THAT(with_cdi(kind + "mig5:1").indices, ElementsAre(5));
+  EXPECT_THAT(with_cdi(kind + "all").indices, ElementsAre(0, 1, 2, 3, 4, 5, 6, 7));
 }
 
 TEST_F(GpusOf, the_claim_form_of_the_dra_driver_carries_the_kernel_minor) {
-  EXPECT_THAT(with_cdi("k8s.gpu.nvidia.com/claim=8f3a-11-gpu-2").gpus, ElementsAre(5));
+  EXPECT_THAT(with_cdi("k8s.gpu.nvidia.com/claim=8f3a-11-gpu-2").indices, ElementsAre(5));
   EXPECT_THAT(codes(with_cdi("k8s.gpu.nvidia.com/claim=8f3a-11-gpu-99").remarks),
               ElementsAre("gpu-unresolved"));
   EXPECT_THAT(codes(with_cdi("k8s.gpu.nvidia.com/claim=8f3a-11-gpu-2-mig-1g.5gb").remarks),
@@ -164,7 +166,7 @@ TEST_F(GpusOf, the_claim_form_of_the_dra_driver_carries_the_kernel_minor) {
 TEST_F(GpusOf, cdi_names_of_other_kinds_are_passed_over) {
   for (const char* name : {"vendor.com/net=eth0", "nvidia.com/gds=0", "nonsense", "=", "/=", ""}) {
     const auto gpus = with_cdi(name);
-    EXPECT_THAT(gpus.gpus, IsEmpty()) << name;
+    EXPECT_THAT(gpus.indices, IsEmpty()) << name;
     EXPECT_THAT(gpus.remarks, IsEmpty()) << name;
   }
 }
@@ -172,7 +174,7 @@ TEST_F(GpusOf, cdi_names_of_other_kinds_are_passed_over) {
 TEST_F(GpusOf, cdi_annotations_of_the_container_count) {
   ContainerBuilder container;
   container.annotation("cdi.k8s.io/nvidia-device-plugin_uid", "nvidia.com/gpu=0,nvidia.com/gpu=1");
-  EXPECT_THAT(held(container).gpus, ElementsAre(0, 1));
+  EXPECT_THAT(held(container).indices, ElementsAre(0, 1));
 }
 
 TEST_F(GpusOf, a_cdi_annotation_that_also_stands_on_the_pod_is_ignored_and_reported) {
@@ -180,14 +182,14 @@ TEST_F(GpusOf, a_cdi_annotation_that_also_stands_on_the_pod_is_ignored_and_repor
   container.annotation("cdi.k8s.io/x", "nvidia.com/gpu=0");
   container.pod_annotation("cdi.k8s.io/x", "nvidia.com/gpu=0");
   const auto gpus = held(container);
-  EXPECT_THAT(gpus.gpus, IsEmpty());
+  EXPECT_THAT(gpus.indices, IsEmpty());
   EXPECT_THAT(codes(gpus.remarks), ElementsAre("annotation-copied"));
 }
 
 TEST_F(GpusOf, a_cdi_annotation_on_the_pod_alone_proves_nothing) {
   ContainerBuilder container;
   container.pod_annotation("cdi.k8s.io/x", "nvidia.com/gpu=0");
-  EXPECT_THAT(held(container).gpus, IsEmpty());
+  EXPECT_THAT(held(container).indices, IsEmpty());
 }
 
 TEST_F(GpusOf, volume_mounts_name_gpus) {
@@ -196,7 +198,7 @@ TEST_F(GpusOf, volume_mounts_name_gpus) {
   container.mount(std::string("/var/run/nvidia-container-devices/") + kUuid4, "/dev/null");
   container.mount("/var/run/nvidia-container-devices/cdi/nvidia.com/gpu/slot3", "/dev/null");
   const auto gpus = held(container);
-  EXPECT_THAT(gpus.gpus, ElementsAre(4));
+  EXPECT_THAT(gpus.indices, ElementsAre(4));
   EXPECT_EQ(gpus.source, GpuSource::mounts);
 }
 
@@ -204,25 +206,25 @@ TEST_F(GpusOf, a_volume_that_any_pod_may_mount_there_names_none) {
   ContainerBuilder container;
   container.mount(std::string("/var/run/nvidia-container-devices/") + kUuid4, "/var/lib/kubelet/x");
   container.mount("/var/run/nvidia-container-devices/all", "/dev/null");
-  EXPECT_THAT(held(container).gpus, IsEmpty());
+  EXPECT_THAT(held(container).indices, IsEmpty());
 }
 
 TEST_F(GpusOf, the_environment_names_gpus_by_index_uuid_mig_and_replica) {
-  EXPECT_THAT(with_env("0,1,2,3").gpus, ElementsAre(0, 1, 2, 3));
-  EXPECT_THAT(with_env(" 3 , 1,1 ").gpus, ElementsAre(1, 3));
-  EXPECT_THAT(with_env(kUuid4).gpus, ElementsAre(4));
-  EXPECT_THAT(with_env(std::string(kUuid4) + "::7").gpus, ElementsAre(4));
-  EXPECT_THAT(with_env("MIG-GPU-00000000-0000-0000-0000-100000000004/1/0").gpus, ElementsAre(4));
-  EXPECT_THAT(with_env("2:0,2:1").gpus, ElementsAre(2));
-  EXPECT_THAT(with_env("MIG-11111111-0000-0000-0000-000000000000").gpus, ElementsAre(5));
-  EXPECT_THAT(with_env("nvidia.com/gpu=slot3").gpus, ElementsAre(4));
+  EXPECT_THAT(with_env("0,1,2,3").indices, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(with_env(" 3 , 1,1 ").indices, ElementsAre(1, 3));
+  EXPECT_THAT(with_env(kUuid4).indices, ElementsAre(4));
+  EXPECT_THAT(with_env(std::string(kUuid4) + "::7").indices, ElementsAre(4));
+  EXPECT_THAT(with_env("MIG-GPU-00000000-0000-0000-0000-100000000004/1/0").indices, ElementsAre(4));
+  EXPECT_THAT(with_env("2:0,2:1").indices, ElementsAre(2));
+  EXPECT_THAT(with_env("MIG-11111111-0000-0000-0000-000000000000").indices, ElementsAre(5));
+  EXPECT_THAT(with_env("nvidia.com/gpu=slot3").indices, ElementsAre(4));
   EXPECT_EQ(with_env("0").source, GpuSource::environment);
 }
 
 TEST_F(GpusOf, all_void_none_and_empty_never_count) {
   for (const char* value : {"all", "void", "none", "", " ", ",", "all,void"}) {
     const auto gpus = with_env(value);
-    EXPECT_THAT(gpus.gpus, IsEmpty()) << value;
+    EXPECT_THAT(gpus.indices, IsEmpty()) << value;
     EXPECT_THAT(gpus.remarks, IsEmpty()) << value;
   }
 }
@@ -231,17 +233,17 @@ TEST_F(GpusOf, the_last_occurrence_of_the_variable_wins) {
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=1").env("NVIDIA_VISIBLE_DEVICES_X=2");
   container.env("NVIDIA_VISIBLE_DEVICES=3").env("XNVIDIA_VISIBLE_DEVICES=4");
-  EXPECT_THAT(held(container).gpus, ElementsAre(3));
+  EXPECT_THAT(held(container).indices, ElementsAre(3));
 }
 
 TEST_F(GpusOf, an_id_that_cannot_be_resolved_gives_nothing_with_a_warning) {
   for (const char* id : {"99", "-1", "1.5", "GPU-beef", "MIG-beef", "MIG-GPU-beef/1/2", "x:y",
                          "99999999999999999999", "::", ":", "GPU-", "18446744073709551616"}) {
     const auto gpus = with_env(id);
-    EXPECT_THAT(gpus.gpus, IsEmpty()) << id;
+    EXPECT_THAT(gpus.indices, IsEmpty()) << id;
     EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-unresolved")) << id;
   }
-  EXPECT_THAT(with_env("0,99").gpus, ElementsAre(0)) << "the others still count";
+  EXPECT_THAT(with_env("0,99").indices, ElementsAre(0)) << "the others still count";
 }
 
 TEST_F(GpusOf, a_uuid_of_two_gpus_names_neither) {
@@ -250,41 +252,111 @@ TEST_F(GpusOf, a_uuid_of_two_gpus_names_neither) {
   const auto table = test::table_of(twins);
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=" + *twins.gpus[0].uuid);
-  const auto gpus = gpus_of(container.request(), table, false, GpuClaim::no_kubelet);
-  EXPECT_THAT(gpus.gpus, IsEmpty());
+  const auto gpus = gpus_of(container.request(), table, false, {});
+  EXPECT_THAT(gpus.indices, IsEmpty());
   EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-ambiguous"));
 }
 
 TEST_F(GpusOf, the_environment_alone_needs_the_kubelets_word) {
-  EXPECT_THAT(with_env("0", GpuClaim::holds).gpus, ElementsAre(0));
-  EXPECT_THAT(with_env("0", GpuClaim::no_kubelet).gpus, ElementsAre(0));
-  const auto none = with_env("0", GpuClaim::holds_none);
-  EXPECT_THAT(none.gpus, IsEmpty());
+  EXPECT_THAT(with_env("0", {}).indices, ElementsAre(0));
+  const auto none = with_env("0", test::holds({}));
+  EXPECT_THAT(none.indices, IsEmpty());
+  EXPECT_FALSE(none.named);
   EXPECT_THAT(codes(none.remarks), ElementsAre("gpu-claim-denied"));
-  const auto silent = with_env("0", GpuClaim::unanswered);
-  EXPECT_THAT(silent.gpus, IsEmpty());
+  const auto silent = with_env("0", test::unanswered());
+  EXPECT_THAT(silent.indices, IsEmpty());
+  EXPECT_TRUE(silent.named) << "it is a container with GPUs, whichever they are";
   EXPECT_THAT(codes(silent.remarks), ElementsAre("gpu-claim-unanswered"));
+}
+
+TEST_F(GpusOf, so_do_mounts_which_any_pod_may_have_of_dev_null) {
+  ContainerBuilder container;
+  container.mount(std::string("/var/run/nvidia-container-devices/") + kUuid4, "/dev/null");
+  EXPECT_THAT(held(container, false, test::holds({})).indices, IsEmpty());
+  EXPECT_THAT(held(container, false, test::holds({{"nvidia.com/gpu", {kUuid4}}})).indices,
+              ElementsAre(4));
+}
+
+TEST_F(GpusOf, the_kubelets_ids_of_the_container_are_the_truth) {
+  const auto gpus = with_env("0,1,2,3,4,5,6,7", gpu(kUuid4));
+  EXPECT_THAT(gpus.indices, ElementsAre(4));
+  EXPECT_EQ(gpus.source, GpuSource::kubelet);
+  EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-env-differs"));
+  EXPECT_THAT(with_env("0", gpu(kUuid4)).indices, ElementsAre(4)) << "disjoint";
+  EXPECT_THAT(with_env("4", gpu(kUuid4)).remarks, IsEmpty());
+  EXPECT_THAT(with_env("GPU-unknown", gpu(kUuid4)).indices, ElementsAre(4));
+}
+
+TEST_F(GpusOf, the_environment_narrows_what_the_kubelet_says) {
+  const auto word = test::holds({{"nvidia.com/gpu", {uuid(2), uuid(3), uuid(4)}}});
+  const auto gpus = with_env("2,3", word);
+  EXPECT_THAT(gpus.indices, ElementsAre(2, 3));
+  EXPECT_THAT(gpus.remarks, IsEmpty());
+}
+
+TEST_F(GpusOf, ids_of_the_kubelet_are_uuids_migs_replicas_indices_shares_and_addresses) {
+  for (const auto& id : {uuid(4), uuid(4) + "::7", "MIG-" + uuid(4) + "/1/0", std::string("4"),
+                         uuid(4) + "-12", table_.node().gpus[4].pci.str()}) {
+    EXPECT_THAT(with_env("0,4", gpu(id)).indices, ElementsAre(4)) << id;
+  }
+  EXPECT_THAT(with_env("5", gpu("MIG-11111111-0000-0000-0000-000000000000")).indices,
+              ElementsAre(5));
+}
+
+TEST_F(GpusOf, a_uuid_counts_whatever_its_resource_is_called) {
+  EXPECT_THAT(with_env("4", test::holds({{"example.com/accelerator", {uuid(4)}}})).indices,
+              ElementsAre(4));
+  EXPECT_FALSE(with_env("4", test::holds({{"rdma.io/hca", {"4"}}})).named);
+}
+
+TEST_F(GpusOf, a_gpu_that_the_kubelet_confirms_and_the_node_lacks_might_be_new) {
+  const auto gpus = with_env("0", gpu("GPU-new"));
+  EXPECT_THAT(gpus.indices, IsEmpty());
+  EXPECT_TRUE(gpus.named);
+  EXPECT_TRUE(gpus.might_be_new());
+  EXPECT_THAT(gpus.unresolved, ElementsAre("GPU-new"));
+  EXPECT_FALSE(with_env("0", gpu(kUuid4)).might_be_new());
+  EXPECT_FALSE(with_env("GPU-new", test::holds({})).might_be_new());
+}
+
+TEST_F(GpusOf, of_fractions_the_environment_says_which_and_no_more_than_there_are) {
+  const auto word = test::holds({{"nvidia.com/gpumem", {"m-0", "m-1", "m-2"}},
+                                 {"nvidia.com/gpu-share", {"share-a", "share-b"}}});
+  const auto two = with_env("4,5", word);
+  EXPECT_THAT(two.indices, ElementsAre(4, 5));
+  EXPECT_EQ(two.source, GpuSource::environment);
+  const auto three = with_env("4,5,6", word);
+  EXPECT_THAT(three.indices, IsEmpty());
+  EXPECT_TRUE(three.named);
+  EXPECT_THAT(codes(three.remarks), Contains("gpu-env-differs"));
 }
 
 TEST_F(GpusOf, an_allocation_needs_no_word_of_the_kubelet) {
   ContainerBuilder container;
   container.nvidia(7);
-  EXPECT_THAT(held(container, false, GpuClaim::unanswered).gpus, ElementsAre(0));
-  EXPECT_FALSE(environment_alone_names_gpus(container.request(), table_, false));
+  EXPECT_THAT(held(container, false, test::unanswered()).indices, ElementsAre(0));
+  EXPECT_FALSE(held(container).rests_on_kubelet);
   container.env("NVIDIA_VISIBLE_DEVICES=0");
-  EXPECT_FALSE(environment_alone_names_gpus(container.request(), table_, false));
-  EXPECT_THAT(held(container, false, GpuClaim::unanswered).remarks, IsEmpty());
+  EXPECT_FALSE(held(container).rests_on_kubelet);
+  EXPECT_THAT(held(container, false, test::unanswered()).remarks, IsEmpty());
 }
 
-TEST_F(GpusOf, ids_of_the_environment_that_differ_from_the_allocated_decide_with_both_named) {
+TEST_F(GpusOf, ids_of_the_environment_that_were_not_allocated_do_not_count) {
   ContainerBuilder container;
   container.nvidia(7).env("NVIDIA_VISIBLE_DEVICES=4,5");
   const auto gpus = held(container);
-  EXPECT_THAT(gpus.gpus, ElementsAre(4, 5));
-  EXPECT_EQ(gpus.source, GpuSource::environment);
+  EXPECT_THAT(gpus.indices, ElementsAre(0));
+  EXPECT_EQ(gpus.source, GpuSource::device_nodes);
   const std::string text = text_of(gpus.remarks, "gpu-env-differs");
   EXPECT_THAT(text, HasSubstr("GPUs 4, 5"));
   EXPECT_THAT(text, HasSubstr("GPU 0"));
+}
+
+TEST_F(GpusOf, the_environment_narrows_device_nodes) {
+  ContainerBuilder container;
+  container.nvidia(7).nvidia(6).nvidia(5).env("NVIDIA_VISIBLE_DEVICES=0,1");
+  EXPECT_THAT(held(container).indices, ElementsAre(0, 1));
+  EXPECT_THAT(held(container).remarks, IsEmpty());
 }
 
 TEST_F(GpusOf, an_environment_that_names_no_gpu_of_this_node_leaves_the_allocation) {
@@ -292,7 +364,7 @@ TEST_F(GpusOf, an_environment_that_names_no_gpu_of_this_node_leaves_the_allocati
     ContainerBuilder container;
     container.nvidia(7).env(std::string("NVIDIA_VISIBLE_DEVICES=") + value);
     const auto gpus = held(container);
-    EXPECT_THAT(gpus.gpus, ElementsAre(0)) << value;
+    EXPECT_THAT(gpus.indices, ElementsAre(0)) << value;
     EXPECT_EQ(gpus.source, GpuSource::device_nodes) << value;
   }
 }

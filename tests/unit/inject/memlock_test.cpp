@@ -26,6 +26,16 @@ struct Situation {
 
 const auto kNo = std::nullopt;
 
+TEST(MemlockInDoubt, nothing_is_raised) {
+  test::ContainerBuilder container;
+  RuntimeAbility runtime;
+  runtime.memlock_in_doubt = true;
+  const auto plan = plan_memlock(container.request(), kNo, {}, runtime);
+  EXPECT_FALSE(plan.set);
+  EXPECT_EQ(plan.remarks[0].code, "memlock-clamped");
+  EXPECT_TRUE(plan.short_of);
+}
+
 class Memlock : public ::testing::TestWithParam<Situation> {};
 
 TEST_P(Memlock, is_planned) {
@@ -40,7 +50,8 @@ TEST_P(Memlock, is_planned) {
   runtime.rlimits = s.honours;
   const auto plan = plan_memlock(container.request(), s.asked, policy, runtime);
   EXPECT_EQ(plan.set, s.set) << s.name;
-  EXPECT_EQ(plan.remarks.empty() ? "" : plan.remarks.back().code, s.code) << s.name;
+  EXPECT_EQ(plan.remarks.empty() ? "" : plan.remarks[plan.remarks.size() - 1].code, s.code)
+      << s.name;
   EXPECT_EQ(plan.short_of.has_value(), *s.code != '\0') << s.name;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "usage/job_size.h"
+#include "container/job_size.h"
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
 #include "base/text.h"
 
@@ -75,7 +76,11 @@ bool is_job_variable(std::string_view variable) {
          is_named(variable, kRank);
 }
 
-JobSize job_size(const std::vector<std::string_view>& env) {
+JobSize job_size(const std::vector<std::string_view>& all) {
+  // Few containers have any of these, and each name below is looked for by itself.
+  std::vector<std::string_view> env;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(env), is_job_variable);
+  if (env.empty()) return {};
   JobSize size{largest(env, kNodeVariables), largest(env, kRankVariables)};
   const auto world = value_of(env, kWorldSize);
   if (!size.nodes && world && value_of(env, kRank)) size.nodes = positive(*world);

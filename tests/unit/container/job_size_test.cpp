@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "usage/job_size.h"
+#include "container/job_size.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "host/host.h"
+#include "inject/decide.h"
+#include "nri/session.h"
+
+namespace railhead {
+
+/// What the process of the connected runtime may do. As it is made: not read yet.
+struct RuntimeProcess {
+  bool in_doubt = true;  ///< not read yet, or it could not be
+  std::string why;       ///< why not everything is known; "" where it is
+  std::optional<int> pid = {};  ///< in that procfs; absent where it is not sure which
+  std::optional<std::uint64_t> cap_effective;
+  std::optional<std::uint64_t> memlock_soft_bytes;
+  std::optional<std::uint64_t> memlock_hard_bytes;
+};
+
+/// Reads it from the procfs of the live host (never of a host root or snapshot): the peer's pid,
+/// else the process of its name. Any pod can start a process of that name: those in a pod's cgroup
+/// or in a PID namespace below that of procfs are not it, nor is one of a user where root has one.
+/// Of several that are left the lowest limits count. Where none is to be seen, the runtime is
+/// outside this PID namespace and taken for one that may set any limit, as both are when they are
+/// installed. May wait for the kernel.
+RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir);
+
+/// What the runtime is able to do, by its version and its process.
+RuntimeAbility ability_of(const nri::RuntimePeer& peer, const RuntimeProcess& process);
+
+/// Reads the process on whichever thread may wait for it; answers on the loop, once.
+class RuntimeReader {
+ public:
+  RuntimeReader() = default;
+  RuntimeReader(const RuntimeReader&) = delete;
+  RuntimeReader& operator=(const RuntimeReader&) = delete;
+  virtual ~RuntimeReader() = default;
+
+  virtual void read(const nri::RuntimePeer& peer, std::function<void(RuntimeProcess)> done) = 0;
+};
+
+}  // namespace railhead

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a container is, found out once.
+//
+// Invariants
+// * Facts are derived by examine() of inject/ and nowhere else. The decision, the log, the book of
+//   containers and the answer to "who uses RDMA" take them from here.
+// * They own their texts: they outlive the request. They name GPUs and NICs by index into the node
+//   of the table that they were derived with, and mean nothing with another one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "container/job_size.h"
+#include "container/remarks.h"
+
+namespace railhead {
+
+struct ContainerIdentity {
+  std::string pod_namespace;
+  std::string pod;
+  std::string pod_uid;
+  std::string id;
+  std::string name;
+};
+
+/// What kind of sandbox a container lives in, as far as the runtime shows it.
+struct Surroundings {
+  bool privileged = false;
+  bool host_network = false;
+  bool vm = false;  ///< the handler gives it a kernel of its own, and policy says: not those
+};
+
+/// Who said which GPUs a container holds. Pod authors can forge the last two.
+enum class GpuSource : std::uint8_t { none, device_nodes, cdi_names, kubelet, mounts, environment };
+std::string_view to_string(GpuSource source);  ///< "device nodes"
+
+struct GpuFacts {
+  std::vector<std::size_t> indices;  ///< GPUs that it holds, sorted
+  GpuSource source = GpuSource::none;
+  /// Ids that somebody who can be believed names, and that are no GPU of the table; at most 64.
+  std::vector<std::string> unresolved;
+  /// It counts as a container with GPUs, whether or not it is known which: annotations in the pod
+  /// form reach it.
+  bool named = false;
+  /// Only what a pod author can write names its GPUs: the kubelet's word decides.
+  bool rests_on_kubelet = false;
+  bool kubelet_answered = false;  ///< and that is what `indices` goes by
+  bool asks_for_all = false;      ///< the environment says "all"
+  Remarks remarks{8};
+
+  /// A GPU that was unknown when the table was made could resolve it.
+  [[nodiscard]] bool might_be_new() const { return !unresolved.empty(); }
+};
+
+/// What a container holds of this node's pools: our Allocate has put it into the container's
+/// annotations, `allocation.railhead.io/<resource>` with the ids of functions. Lists of NICs are
+/// sorted.
+struct Allocations {
+  std::vector<std::size_t> pools;      ///< indices into DecisionTable::pools().pools
+  std::vector<std::size_t> exclusive;  ///< allocated from exclusive pools
+  std::vector<std::size_t> admitted;   ///< all NICs of the shared pools that it holds slots of
+  std::vector<std::size_t> slots;      ///< of slots that are a NIC, that NIC; of others all
+  std::vector<std::string> gone;       ///< functions of exclusive pools that this node has no more
+  std::vector<std::string> devices;    ///< classes that these pools hand out beside the policy's
+  Remarks remarks{8};
+
+  [[nodiscard]] bool any() const { return !pools.empty(); }
+};
+
+enum class AnnotationForm : std::uint8_t { container, pod };
+
+/// Something a pod author asks for, and where.
+template <typename T>
+struct Asked {
+  T value{};
+  AnnotationForm form = AnnotationForm::pod;
+  std::string key;
+};
+
+enum class RdmaWish : std::uint8_t { preferred, required, none };
+
+/// One entry of `devices.nri.io` or `devices.noderesource.dev`. The path alone counts; the rest is
+/// kept to be compared with the node. Zero mode, uid and gid mean "not stated" there.
+/// Source: containerd/nri plugins/device-injector.
+struct AskedDevice {
+  std::string path;
+  std::optional<std::string> type;
+  std::optional<std::int64_t> major;
+  std::optional<std::int64_t> minor;
+  std::optional<std::int64_t> mode;
+  std::optional<std::int64_t> uid;
+  std::optional<std::int64_t> gid;
+};
+
+/// What the annotations of a pod say to one of its containers.
+struct Wishes {
+  std::optional<Asked<RdmaWish>> rdma;
+  std::optional<Asked<std::vector<std::string>>> nics;  ///< RDMA device names, as written
+  std::optional<Asked<std::uint64_t>> memlock;          ///< bytes or kUnlimited
+  std::optional<Asked<std::vector<AskedDevice>>> devices;
+  Remarks remarks{16};
+
+  [[nodiscard]] bool empty() const {
+    return !rdma && !nics && !memlock && !devices && remarks.empty();
+  }
+};
+
+/// RDMA devices that a container has already, from whomever.
+struct PresentRdma {
+  bool any = false;
+  std::vector<std::size_t> nics;  ///< whose uverbs is there and is of this node; sorted
+};
+
+struct ContainerFacts {
+  ContainerIdentity identity;
+  Surroundings surroundings;
+  GpuFacts gpus;
+  Allocations allocated;
+  Wishes wishes;                   ///< those that reach this container
+  std::vector<std::size_t> asked;  ///< NICs that device annotations name, sorted
+  JobSize job;
+  PresentRdma present;  ///< none where it is privileged: nobody chose those for it
+};
+
+}  // namespace railhead

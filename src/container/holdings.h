@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace railhead {
+
+/// Devices of one resource that a container holds, or that a node offers, as the kubelet says it.
+struct Holding {
+  std::string resource;
+  std::vector<std::string> ids;
+
+  friend bool operator==(const Holding&, const Holding&) = default;
+};
+
+struct ContainerHoldings {
+  std::string container;
+  std::vector<Holding> devices;
+
+  friend bool operator==(const ContainerHoldings&, const ContainerHoldings&) = default;
+};
+
+/// Ordinary init containers are not among the containers.
+struct PodHoldings {
+  std::string pod_namespace;
+  std::string pod;
+  std::vector<ContainerHoldings> containers;
+
+  friend bool operator==(const PodHoldings&, const PodHoldings&) = default;
+};
+
+}  // namespace railhead

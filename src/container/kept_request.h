@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "container/request.h"
+
+namespace railhead {
+
+/// A request that outlives the message it came in.
+class KeptRequest {
+ public:
+  explicit KeptRequest(const ContainerRequest& request);
+  KeptRequest(const KeptRequest&) = delete;
+  KeptRequest& operator=(const KeptRequest&) = delete;
+  KeptRequest(KeptRequest&&) = default;
+  KeptRequest& operator=(KeptRequest&&) = default;
+  ~KeptRequest() = default;
+
+  /// Valid as long as this object, wherever it is moved.
+  [[nodiscard]] const ContainerRequest& request() const { return request_; }
+
+  /// Of its texts.
+  [[nodiscard]] std::size_t bytes() const { return texts_.size(); }
+
+ private:
+  std::vector<char> texts_;  // moving a vector does not move its elements
+  ContainerRequest request_;
+};
+
+}  // namespace railhead

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "inject/examine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "container/job_size.h"
+#include "inject/allocations.h"
+#include "inject/annotations.h"
+#include "inject/codes.h"
+#include "inject/device_requests.h"
+#include "inject/gpus_of.h"
+#include "inject/rdma_devices.h"
+#include "inject/surroundings.h"
+
+namespace railhead {
+namespace {
+
+ContainerIdentity identity_of(const ContainerRequest& request) {
+  return {std::string(request.pod_namespace), std::string(request.pod_name),
+          std::string(request.pod_uid), std::string(request.id), std::string(request.name)};
+}
+
+/// Pod forms reach only containers with GPUs or our resources; devices that are asked for so are
+/// reported.
+void drop_what_does_not_reach(ContainerFacts& facts) {
+  if (facts.gpus.named || facts.allocated.any()) return;
+  Wishes& wishes = facts.wishes;
+  const auto is_pod_form = [](const auto& wish) {
+    return wish && wish->form == AnnotationForm::pod;
+  };
+  if (is_pod_form(wishes.rdma)) wishes.rdma.reset();
+  if (is_pod_form(wishes.nics)) wishes.nics.reset();
+  if (is_pod_form(wishes.memlock)) wishes.memlock.reset();
+  if (is_pod_form(wishes.devices)) {
+    if (!facts.asked.empty()) {
+      wishes.remarks.add(warn::kAnnotationRefused,
+                         quoted(wishes.devices->key, 128) +
+                             " reaches only containers that hold GPUs or a resource of this node");
+    }
+    wishes.devices.reset();
+    facts.asked.clear();
+  }
+}
+
+ContainerFacts examine_with(GpuFacts gpus, Surroundings surroundings,
+                            const ContainerRequest& request, const DecisionTable& table) {
+  ContainerFacts facts;
+  facts.identity = identity_of(request);
+  facts.surroundings = surroundings;
+  facts.gpus = std::move(gpus);
+  facts.allocated = allocations_of(request, table);
+  facts.wishes = read_annotations(request, table.policy().annotations);
+  if (facts.wishes.devices) {
+    facts.asked = asked_nics(*facts.wishes.devices, table, facts.wishes.remarks);
+  }
+  drop_what_does_not_reach(facts);
+  facts.job = job_size(request.env);
+  if (!surroundings.privileged) facts.present = present_rdma(request, table);
+  return facts;
+}
+
+}  // namespace
+
+ContainerFacts examine(const ContainerRequest& request, const DecisionTable& table,
+                       const KubeletWord& word) {
+  const auto surroundings = surroundings_of(request, table.policy());
+  return examine_with(gpus_of(request, table, surroundings.privileged, word), surroundings, request,
+                      table);
+}
+
+ContainerFacts examine_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
+                               const DecisionTable& table) {
+  GpuFacts held;
+  held.indices = std::move(gpus);
+  held.source = GpuSource::device_nodes;
+  held.named = !held.indices.empty();
+  std::sort(held.indices.begin(), held.indices.end());
+  return examine_with(std::move(held), surroundings_of(request, table.policy()), request, table);
+}
+
+bool needs_kubelet(const ContainerFacts& facts, const DecisionTable& table) {
+  if (!facts.gpus.rests_on_kubelet) return false;
+  return table.policy().gpus != GpuPolicy::none || facts.allocated.any() || !facts.wishes.empty();
+}
+
+}  // namespace railhead

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "container/facts.h"
+#include "container/request.h"
+#include "inject/decide.h"
+#include "inject/kubelet_word.h"
+
+namespace railhead {
+
+/// Finds out what a container is. The only derivation: whoever wants to know something about a
+/// container takes it from here. Pure.
+ContainerFacts examine(const ContainerRequest& request, const DecisionTable& table,
+                       const KubeletWord& word);
+
+/// The same for a container that holds exactly these GPUs, whatever the request shows.
+ContainerFacts examine_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
+                               const DecisionTable& table);
+
+/// True where the kubelet's word would change the decision. `facts` are of an examination without
+/// it; with the word, the container is examined again.
+bool needs_kubelet(const ContainerFacts& facts, const DecisionTable& table);
+
+}  // namespace railhead

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "container/holdings.h"
+#include "inject/decide.h"
+
+namespace railhead {
+
+/// What the kubelet's PodResources says of one container.
+struct KubeletWord {
+  enum class State : std::uint8_t {
+    no_kubelet,  ///< there is none to ask
+    answered,
+    unanswered,  ///< there is one, and it gave no answer in time, or an error
+  };
+  State state = State::no_kubelet;
+  std::vector<Holding> devices;   ///< of all resources; where it has answered
+  bool others_hold_gpus = false;  ///< other containers of the pod do
+};
+
+/// A pod without this container has an answer, too: an init container holds nothing that is listed.
+/// Where nobody is behind the socket (`unavailable`) there is no kubelet; every other failure is
+/// `unanswered`.
+KubeletWord word_on(std::string_view container, const Result<PodHoldings>& pod,
+                    const DecisionTable& table);
+
+}  // namespace railhead

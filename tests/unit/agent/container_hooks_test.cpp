@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/container_hooks.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "agent/metric_list.h"
+#include "unit/agent/fixed_tables.h"
+#include "unit/inject/container_builder.h"
+#include "unit/node/hosts.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::StartsWith;
+
+/// A runtime whose process may do everything, or is not read yet.
+class FakeRuntime : public RuntimeReader {
+ public:
+  void read(const nri::RuntimePeer& /*peer*/, std::function<void(RuntimeProcess)> done) override {
+    done_ = std::move(done);
+    if (at_once) answer();
+  }
+
+  void answer() {
+    RuntimeProcess process;
+    process.in_doubt = false;
+    process.cap_effective = ~std::uint64_t{0};
+    done_(process);
+  }
+
+  bool at_once = true;
+
+ private:
+  std::function<void(RuntimeProcess)> done_;
+};
+
+/// A kubelet that answers when the test says so.
+class FakeKubelet : public KubeletWords {
+ public:
+  void ask(const ContainerRequest& /*request*/, std::shared_ptr<const DecisionTable> /*table*/,
+           std::chrono::milliseconds /*timeout*/, std::function<void(KubeletWord)> done) override {
+    asked.push_back(std::move(done));
+  }
+
+  void ask_all(std::chrono::milliseconds /*timeout*/,
+               std::function<void(Result<std::vector<PodHoldings>>)> done) override {
+    asked_all.push_back(std::move(done));
+  }
+
+  std::vector<std::function<void(KubeletWord)>> asked;
+  std::vector<std::function<void(Result<std::vector<PodHoldings>>)>> asked_all;
+};
+
+class ContainerHooksTest : public testing::Test {
+ protected:
+  nri::CreateAnswer create(ContainerBuilder& container) {
+    std::optional<nri::CreateAnswer> answer;
+    hooks_.create(container.request(), [&](nri::CreateAnswer given) { answer = std::move(given); });
+    EXPECT_TRUE(answer) << "the answer comes at once";
+    return answer.value_or(nri::CreateAnswer{});
+  }
+
+  [[nodiscard]] double decisions(const std::string& outcome, std::string_view reason) const {
+    return metrics_.value("railhead_nri_decisions_total",
+                          {{"outcome", outcome}, {"reason", std::string(reason)}});
+  }
+
+  ManualClock clock_;
+  Log log_{LogLevel::error, LogFormat::text};
+  MetricRegistry metrics_{metric_list()};
+  FixedTables machine_{machine("seed-8gpu-4nic")};
+  RuntimeLink link_{"/run/nri.sock"};
+  FakeRuntime runtime_;
+  FakeKubelet kubelet_;
+  ContainerBook book_;
+  ContainerHooks hooks_{{machine_, runtime_, link_, log_, metrics_}};
+  ContainerHooks asking_{{machine_, runtime_, link_, log_, metrics_, &kubelet_, &book_}};
+};
+
+TEST_F(ContainerHooksTest, a_container_with_gpus_is_adjusted_and_counted) {
+  ContainerBuilder container;
+  container.nvidia(4).nvidia(5);
+  const auto answer = create(container);
+  ASSERT_TRUE(answer.adjustment);
+  EXPECT_FALSE(answer.refusal);
+  EXPECT_EQ(paths(*answer.adjustment),
+            (std::vector<std::string>{"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
+  EXPECT_EQ(decisions("adjusted", reason::kGpus), 1);
+  EXPECT_EQ(metrics_.value("railhead_nri_injected_nics_total", {{"nic", "mlx5_2"}}), 1);
+}
+
+TEST_F(ContainerHooksTest, a_container_without_gpus_is_left_alone) {
+  ContainerBuilder container;
+  const auto answer = create(container);
+  EXPECT_FALSE(answer.adjustment);
+  EXPECT_FALSE(answer.refusal);
+  EXPECT_EQ(decisions("untouched", reason::kNotRdma), 1);
+}
+
+TEST_F(ContainerHooksTest, required_that_is_not_met_is_refused) {
+  ContainerBuilder container;
+  container.pod_annotation("rdma.railhead.io/container.main", "required");
+  const auto answer = create(container);
+  EXPECT_FALSE(answer.adjustment);
+  EXPECT_THAT(answer.refusal.value_or(""), StartsWith("railhead: "));
+  EXPECT_EQ(decisions("refused", reason::kNotRdma), 1);
+}
+
+TEST_F(ContainerHooksTest, gpus_of_the_environment_alone_wait_for_the_kubelets_word) {
+  const auto uuid = *machine_.table()->node().gpus[0].uuid;
+  for (const auto& word : {holds({}), holds({{"nvidia.com/gpu", {uuid}}}), KubeletWord{}}) {
+    ContainerBuilder container;
+    container.env("NVIDIA_VISIBLE_DEVICES=0,1");
+    std::optional<nri::CreateAnswer> answer;
+    asking_.create(container.request(),
+                   [&](nri::CreateAnswer given) { answer = std::move(given); });
+    EXPECT_FALSE(answer);
+    kubelet_.asked.back()(word);
+    ASSERT_TRUE(answer);
+    const bool denied = word.state == KubeletWord::State::answered && word.devices.empty();
+    EXPECT_EQ(answer->adjustment.has_value(), !denied);
+  }
+}
+
+TEST_F(ContainerHooksTest, a_claim_that_comes_after_the_deadline_is_not_told_again) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0");
+  int answers = 0;
+  asking_.create(container.request(), [&](const nri::CreateAnswer&) { ++answers; });
+  log_.set_level(LogLevel::info);
+  testing::internal::CaptureStderr();
+  (void)asking_.on_deadline(container.request());
+  kubelet_.asked.back()(KubeletWord{});
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_EQ(decisions("untouched", reason::kGpuUnresolved), 1);
+  EXPECT_EQ(decisions("adjusted", reason::kGpus), 0);
+  EXPECT_EQ(answers, 0) << "it was answered by on_deadline";
+}
+
+TEST_F(ContainerHooksTest, who_was_denied_gpus_is_not_booked_with_them) {
+  const auto table = machine_.table();
+  const std::string id(64, 'd');
+  ContainerBuilder container;
+  container.request().id = id;
+  container.env("NVIDIA_VISIBLE_DEVICES=0,1");
+  asking_.create(container.request(), [](const nri::CreateAnswer&) {});
+  kubelet_.asked.back()(holds({}));
+  Usage usage;
+  usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
+  auto holders = holders_of(usage, *table);
+  ASSERT_EQ(holders.size(), 1U);
+  EXPECT_EQ(holders[0].gpus.size(), 2U) << "its bundle alone says so";
+  book_.complete(holders, usage);
+  EXPECT_TRUE(holders[0].gpus.empty());
+}
+
+TEST_F(ContainerHooksTest, memlock_is_not_raised_before_the_runtime_is_known) {
+  runtime_.at_once = false;
+  hooks_.configured({"containerd", "2.4.2", "", {}, {}, std::nullopt});
+  ContainerBuilder container;
+  container.nvidia(0);
+  EXPECT_FALSE(create(container).adjustment->memlock_bytes);
+  runtime_.answer();
+  EXPECT_TRUE(create(container).adjustment->memlock_bytes);
+}
+
+TEST_F(ContainerHooksTest, at_the_deadline_environment_alone_gives_nothing) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0");
+  const auto answer = hooks_.on_deadline(container.request());
+  EXPECT_FALSE(answer.adjustment);
+  EXPECT_FALSE(answer.refusal);
+  EXPECT_EQ(metrics_.value("railhead_nri_warnings_total",
+                           {{"code", std::string(warn::kGpuClaimUnanswered)}}),
+            1);
+}
+
+TEST_F(ContainerHooksTest, at_the_deadline_required_of_the_whole_pod_fails_closed_too) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0").pod_annotation("rdma.railhead.io/pod", "required");
+  EXPECT_THAT(hooks_.on_deadline(container.request()).refusal.value_or(""),
+              StartsWith("railhead: "));
+}
+
+TEST_F(ContainerHooksTest, at_the_deadline_required_still_fails_closed) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0")
+      .pod_annotation("rdma.railhead.io/container.main", "required");
+  EXPECT_THAT(hooks_.on_deadline(container.request()).refusal.value_or(""),
+              StartsWith("railhead: "));
+}
+
+TEST_F(ContainerHooksTest, at_the_deadline_gpus_that_need_no_word_get_their_nics) {
+  ContainerBuilder container;
+  container.nvidia(0);
+  EXPECT_TRUE(hooks_.on_deadline(container.request()).adjustment);
+}
+
+TEST_F(ContainerHooksTest, existing_containers_without_their_devices_are_counted_anew_each_time) {
+  ContainerBuilder lacking;
+  lacking.nvidia(0);
+  ContainerBuilder other;
+  const std::string gauge = "railhead_nri_containers_missing_devices";
+  hooks_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  hooks_.existing(lacking.request());
+  hooks_.existing(other.request());
+  hooks_.synchronized(1, 2);
+  EXPECT_EQ(metrics_.value(gauge), 1);
+  hooks_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  hooks_.synchronized(0, 0);
+  EXPECT_EQ(metrics_.value(gauge), 0);
+}
+
+class SynchronizedFace : public ContainerHooksTest {
+ protected:
+  /// A container that names a GPU in its environment, and nothing else.
+  void begin() {
+    ContainerBuilder named;
+    named.env("NVIDIA_VISIBLE_DEVICES=0");
+    asking_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+    asking_.existing(named.request());
+    asking_.synchronized(1, 1);
+  }
+
+  [[nodiscard]] double lacking() const {
+    return metrics_.value("railhead_nri_containers_missing_devices");
+  }
+
+  static std::vector<PodHoldings> all(std::vector<Holding> devices) {
+    return {{"default", "pod", {{"main", std::move(devices)}}}};
+  }
+
+  const std::vector<Holding> gpu_{{"nvidia.com/gpu", {"0"}}};
+};
+
+TEST_F(SynchronizedFace, asks_once_who_holds_the_gpus_that_environments_name) {
+  begin();
+  ASSERT_EQ(kubelet_.asked_all.size(), 1U);
+  kubelet_.asked_all[0](all(gpu_));
+  EXPECT_EQ(lacking(), 1);
+}
+
+TEST_F(SynchronizedFace, who_holds_none_lacks_none) {
+  begin();
+  ASSERT_EQ(kubelet_.asked_all.size(), 1U);
+  kubelet_.asked_all[0](all({}));
+  EXPECT_EQ(lacking(), 0);
+}
+
+TEST_F(SynchronizedFace, without_an_answer_environments_are_trusted_and_the_log_says_so) {
+  begin();
+  ASSERT_EQ(kubelet_.asked_all.size(), 1U);
+  log_.set_level(LogLevel::info);
+  testing::internal::CaptureStderr();
+  kubelet_.asked_all[0](Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(lacking(), 1);
+  EXPECT_NE(said.find("judgedWithoutTheKubelet=\"kubelet.sock"), std::string::npos) << said;
+}
+
+TEST_F(SynchronizedFace, an_answer_to_the_synchronize_before_is_ignored) {
+  begin();
+  begin();
+  ASSERT_EQ(kubelet_.asked_all.size(), 2U);
+  kubelet_.asked_all[0](all(gpu_));
+  EXPECT_EQ(lacking(), 0);
+  kubelet_.asked_all[1](all(gpu_));
+  EXPECT_EQ(lacking(), 1);
+}
+
+TEST_F(ContainerHooksTest, the_connected_runtime_is_the_only_one_shown) {
+  hooks_.configured({"containerd", "1.7.24", "", {}, {}, 42});
+  hooks_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  const auto page = metrics_.expose();
+  EXPECT_EQ(page.find("1.7.24"), std::string::npos);
+  EXPECT_NE(page.find("version=\"2.4.2\""), std::string::npos);
+}
+
+TEST_F(ContainerHooksTest, every_disconnection_counts_also_one_that_is_no_news) {
+  const Error why{ErrorCode::unavailable, "/run/nri.sock: connection refused"};
+  for (int i = 0; i < 3; ++i) hooks_.disconnected(why, std::chrono::milliseconds(100));
+  EXPECT_EQ(metrics_.value("railhead_nri_disconnects_total"), 3);
+}
+
+}  // namespace
+}  // namespace railhead::test
