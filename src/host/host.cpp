@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/host.h"
 
+#include <algorithm>
 #include <string_view>
 
-#include "base/text.h"
 #include "host/host_error.h"
 
 namespace railhead {
 namespace {
 
-void append_components(std::vector<std::string_view>& components, std::string_view path) {
-  for (const std::string_view part : split(path, '/')) {
+/// Takes away the last component of a path, if it has one.
+void pop_component(std::string& path) {
+  const auto slash = path.rfind('/');
+  path.resize(slash == std::string::npos ? 0 : slash);
+}
+
+void append_components(std::string& joined, std::string_view path) {
+  while (!path.empty()) {
+    const auto end = std::min(path.find('/'), path.size());
+    const auto part = path.substr(0, end);
+    path.remove_prefix(std::min(end + 1, path.size()));
     if (part.empty() || part == ".") continue;
-    if (part != "..") {
-      components.push_back(part);
-    } else if (!components.empty()) {
-      components.pop_back();
+    if (part == "..") {
+      pop_component(joined);
+    } else {
+      joined += '/';
+      joined += part;
     }
   }
 }
@@ -41,19 +51,14 @@ std::string rdma_path(const RdmaDump& dump) {
 }
 
 std::string join_link(const std::string& path, const std::string& target) {
-  std::vector<std::string_view> components;
-  if (target.empty() || target.front() != '/') {
-    append_components(components, path);
-    if (!components.empty()) components.pop_back();
-  }
-  append_components(components, target);
-  if (components.empty()) return "/";
   std::string joined;
-  for (const std::string_view component : components) {
-    joined += '/';
-    joined += component;
+  joined.reserve(path.size() + target.size() + 1);
+  if (target.empty() || target.front() != '/') {
+    append_components(joined, path);
+    pop_component(joined);
   }
-  return joined;
+  append_components(joined, target);
+  return joined.empty() ? "/" : joined;
 }
 
 std::string base_name(const std::string& path) {

@@ -2,9 +2,9 @@
 #include "node/char_device_reader.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
-#include "node/sysfs_class.h"
 
 namespace railhead {
 namespace {
@@ -61,55 +61,97 @@ std::optional<CharDevice> make_device(Reader& reader, const std::string& name,
   return device;
 }
 
-struct Numbered {
-  std::uint64_t port = 0;
-  unsigned number = 0;
-  std::string ibdev;
-  CharDevice device;
-  const ClassEntry* entry = nullptr;
-};
+constexpr std::string_view kUverbs = "uverbs";
+constexpr std::string_view kUmad = "umad";
+constexpr std::string_view kIssm = "issm";
 
-/// Entries of a class folder whose names are `prefix` and a number, by port and number.
-std::vector<Numbered> read_class(Reader& reader, const std::vector<ClassEntry>& entries,
-                                 std::string_view prefix, std::uint32_t default_mode) {
-  std::vector<Numbered> found;
-  for (const auto& entry : entries) {
-    const auto number = trailing_number(entry.name, prefix);
-    if (!number) continue;
-    auto ibdev = reader.text(entry.path + "/ibdev");
-    if (!ibdev) continue;
-    const bool mad = default_mode == kModeOfMad;
-    const auto port = mad ? reader.number(entry.path + "/port", 255) : std::nullopt;
-    auto device = make_device(reader, entry.name, entry.path, default_mode);
-    if (device) {
-      found.push_back({port.value_or(0), *number, *std::move(ibdev), *std::move(device), &entry});
-    }
-  }
-  std::sort(found.begin(), found.end(), [](const Numbered& a, const Numbered& b) {
-    return std::pair(a.port, a.number) < std::pair(b.port, b.number);
-  });
-  return found;
+/// The number of a node of the class; nothing for the other files of its folder.
+std::optional<unsigned> number_of(std::string_view name, std::uint32_t default_mode) {
+  if (default_mode == kModeOfVerbs) return trailing_number(name, kUverbs);
+  const auto number = trailing_number(name, kUmad);
+  return number ? number : trailing_number(name, kIssm);
 }
 
 }  // namespace
 
-std::map<std::string, RdmaCharDevices> read_char_devices(Reader& reader) {
+CharDeviceList::Item CharDeviceList::read_item(Reader& reader, const ClassEntry& entry,
+                                               std::uint32_t default_mode) {
+  Item item;
+  item.number = number_of(entry.name, default_mode).value_or(0);
+  if (auto ibdev = reader.text(entry.path + "/ibdev")) {
+    item.ibdev = *std::move(ibdev);
+    const bool mad = default_mode == kModeOfMad;
+    const auto port = mad ? reader.number(entry.path + "/port", 255) : std::nullopt;
+    item.port = port.value_or(0);
+    item.device = make_device(reader, entry.name, entry.path, default_mode);
+  }
+  item.problems = reader.take_problems();
+  return item;
+}
+
+void CharDeviceList::refresh(Reader& reader, const std::string& folder, std::uint32_t default_mode,
+                             const Again& again, Class& all) {
+  all.entries.refresh(reader, folder, again.nodes, again);
+  auto before = std::exchange(all.items, {});
+  for (const auto& [name, listed] : all.entries.items) {
+    if (!number_of(name, default_mode)) continue;
+    auto known = before.extract(name);
+    const bool keep = known && !listed.fresh && !again.rdma.contains(known.mapped().ibdev);
+    if (keep) {
+      all.items.insert(all.items.end(), std::move(known));
+    } else {
+      all.items.emplace_hint(all.items.end(), name, read_item(reader, listed.entry, default_mode));
+    }
+  }
+}
+
+void CharDeviceList::refresh(Reader& reader, const Again& again) {
+  refresh(reader, "/sys/class/infiniband_verbs", kModeOfVerbs, again, verbs_);
+  refresh(reader, "/sys/class/infiniband_mad", kModeOfMad, again, mads_);
+}
+
+std::vector<CharDeviceList::Ordered> CharDeviceList::ordered(const Class& all,
+                                                             std::string_view prefix) {
+  std::vector<Ordered> found;
+  for (const auto& [name, item] : all.items) {
+    if (!item.device || !name.starts_with(prefix)) continue;
+    found.push_back({&item, &all.entries.items.find(name)->second.entry});
+  }
+  std::sort(found.begin(), found.end(), [](const Ordered& a, const Ordered& b) {
+    return std::pair(a.item->port, a.item->number) < std::pair(b.item->port, b.item->number);
+  });
+  return found;
+}
+
+std::map<std::string, RdmaCharDevices> CharDeviceList::by_device() const {
   std::map<std::string, RdmaCharDevices> devices;
-  const auto verbs = class_entries(reader, "/sys/class/infiniband_verbs");
-  for (auto& found : read_class(reader, verbs, "uverbs", kModeOfVerbs)) {
-    auto& of = devices[found.ibdev];
-    of.uverbs.push_back(std::move(found.device));
-    of.parent = found.entry->parent;
-    of.pci = found.entry->pci;
+  for (const auto& [item, entry] : ordered(verbs_, kUverbs)) {
+    auto& own = devices[item->ibdev];
+    own.uverbs.push_back(*item->device);
+    own.parent = entry->parent;
+    own.pci = entry->pci;
   }
-  const auto mads = class_entries(reader, "/sys/class/infiniband_mad");
-  for (auto& found : read_class(reader, mads, "umad", kModeOfMad)) {
-    devices[found.ibdev].umads.push_back(std::move(found.device));
+  for (const auto& [item, entry] : ordered(mads_, kUmad)) {
+    devices[item->ibdev].umads.push_back(*item->device);
   }
-  for (auto& found : read_class(reader, mads, "issm", kModeOfMad)) {
-    devices[found.ibdev].issms.push_back(std::move(found.device));
+  for (const auto& [item, entry] : ordered(mads_, kIssm)) {
+    devices[item->ibdev].issms.push_back(*item->device);
   }
   return devices;
+}
+
+void CharDeviceList::report(const Class& all, std::string_view prefix, Reader& reader) {
+  for (const auto& [name, item] : all.items) {
+    if (name.starts_with(prefix)) reader.report(item.problems);
+  }
+}
+
+void CharDeviceList::report(Reader& reader) const {
+  verbs_.entries.report(reader);
+  report(verbs_, kUverbs, reader);
+  mads_.entries.report(reader);
+  report(mads_, kUmad, reader);
+  report(mads_, kIssm, reader);
 }
 
 std::optional<CharDevice> read_rdma_cm(Reader& reader) {

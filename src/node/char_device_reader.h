@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "node/again.h"
 #include "node/node.h"
 #include "node/reader.h"
+#include "node/sysfs_class.h"
 
 namespace railhead {
 
@@ -20,9 +24,49 @@ struct RdmaCharDevices {
   std::optional<PciAddress> pci{};
 };
 
-/// By RDMA device name. The number in uverbsN is not the number in mlx5_N: what belongs together is
-/// said by the attribute `ibdev`. Source: Linux Documentation/ABI/stable/sysfs-class-infiniband.
-std::map<std::string, RdmaCharDevices> read_char_devices(Reader& reader);
+/// The nodes of RDMA devices. The number in uverbsN is not the number in mlx5_N: what belongs
+/// together is said by the attribute `ibdev`. Source: Linux
+/// Documentation/ABI/stable/sysfs-class-infiniband.
+class CharDeviceList {
+ public:
+  /// Reads the lists of names, and the nodes that are new, named, or of a named device.
+  void refresh(Reader& reader, const Again& again);
+
+  /// By RDMA device name.
+  [[nodiscard]] std::map<std::string, RdmaCharDevices> by_device() const;
+
+  void report(Reader& reader) const;
+
+ private:
+  struct Item {
+    std::uint64_t port = 0;
+    unsigned number = 0;
+    std::string ibdev;
+    std::optional<CharDevice> device;
+    std::vector<Problem> problems;
+  };
+
+  /// A class folder, and what each entry of it says.
+  struct Class {
+    ClassList entries;
+    std::map<std::string, Item, std::less<>> items;
+  };
+
+  /// Items of one kind, by port and number.
+  struct Ordered {
+    const Item* item = nullptr;
+    const ClassEntry* entry = nullptr;
+  };
+
+  static void refresh(Reader& reader, const std::string& folder, std::uint32_t default_mode,
+                      const Again& again, Class& all);
+  static Item read_item(Reader& reader, const ClassEntry& entry, std::uint32_t default_mode);
+  static std::vector<Ordered> ordered(const Class& all, std::string_view prefix);
+  static void report(const Class& all, std::string_view prefix, Reader& reader);
+
+  Class verbs_;
+  Class mads_;
+};
 
 /// /dev/infiniband/rdma_cm; absent where neither sysfs nor /dev has it.
 std::optional<CharDevice> read_rdma_cm(Reader& reader);

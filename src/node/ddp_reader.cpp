@@ -10,29 +10,44 @@ namespace {
 /// ICE_PKG_NAME_SIZE of Linux drivers/net/ethernet/intel/ice is 32.
 constexpr std::size_t kMaxNameBytes = 256;
 
-std::optional<std::string> read_package(Reader& reader, const std::string& address) {
-  const auto answer = reader.devlink_info(address);
-  if (!answer) return std::nullopt;
-  auto package = running_package(*answer);
+/// A package, or that there is none. False where the answer cannot be kept.
+bool read_package(Reader& reader, const std::string& address, std::optional<std::string>& into) {
   const auto path = devlink_path(address);
+  const auto answer = reader.devlink_info(address);
+  if (!answer) return !reader.has_problems();
+  auto package = running_package(*answer);
   if (!package) {
     reader.malformed(path, package.error().message);
-    return std::nullopt;
+    return false;
   }
-  if (!*package) return std::nullopt;
-  if ((*package)->size() <= kMaxNameBytes && is_plain_text(**package)) return *std::move(package);
-  reader.malformed(path, quoted(**package) + " is not the name of a package");
-  return std::nullopt;
+  if (!*package) return true;
+  if ((*package)->size() > kMaxNameBytes || !is_plain_text(**package)) {
+    reader.malformed(path, quoted(**package) + " is not the name of a package");
+    return false;
+  }
+  into = *std::move(package);
+  return true;
 }
 
 }  // namespace
 
-void read_ddp_packages(Reader& reader, std::vector<PciDevice>& pci) {
+void DdpPackages::fill(Reader& reader, std::vector<PciDevice>& pci,
+                       const std::set<PciAddress>& named) {
+  std::map<PciAddress, Known> kept;
   for (auto& device : pci) {
     const bool has_packages = device.driver == "ice" || device.driver == "i40e";
     if (!has_packages || device.is_vf()) continue;
-    device.ddp_package = read_package(reader, device.address.str());
+    const auto known = known_.find(device.address);
+    const bool is_known = known != known_.end() && known->second.driver == *device.driver &&
+                          !named.contains(device.address);
+    if (is_known) {
+      device.ddp_package = known->second.package;
+    } else if (!read_package(reader, device.address.str(), device.ddp_package)) {
+      continue;
+    }
+    kept.emplace(device.address, Known{*device.driver, device.ddp_package});
   }
+  known_ = std::move(kept);
 }
 
 }  // namespace railhead

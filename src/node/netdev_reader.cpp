@@ -69,68 +69,58 @@ std::set<std::string> collect(Reader& reader, const std::string& file, RowReader
   return first;
 }
 
-class NetdevCollector {
- public:
-  NetdevCollector(Reader& reader, const std::vector<ClassEntry>& net)
-      : reader_(reader) {
-    for (const auto& entry : net) entries_.emplace(entry.name, &entry);
+/// `carrier` of a netdev that is down answers EINVAL. Source: Linux net/core/net-sysfs.c.
+void take_link(Reader& reader, const ClassEntry& entry, Netdev& netdev) {
+  const auto flags = reader.number(entry.path + "/flags", kAllFlags);
+  if (!flags) return;
+  netdev.up = (*flags & kInterfaceUp) != 0;
+  if (!*netdev.up) return;
+  const auto carrier = reader.text_if_any(entry.path + "/carrier");
+  if (carrier) netdev.carrier = *carrier == "1";
+}
+
+/// The links lower_<name> of a stacked netdev. Source: Linux net/core/dev.c,
+/// netdev_adjacent_sysfs_add().
+std::vector<std::string> lower_of(Reader& reader, const ClassEntry& entry) {
+  static constexpr std::string_view kPrefix = "lower_";
+  std::vector<std::string> lower;
+  for (const auto& name : reader.names(entry.path)) {
+    if (name.starts_with(kPrefix)) lower.push_back(name.substr(kPrefix.size()));
   }
+  return lower;
+}
 
-  /// Keeps a netdev, and those above and below it.
-  void keep(const std::string& name) {
-    std::vector<std::string> names{name};
-    while (!names.empty()) {
-      const std::string next = std::move(names.back());
-      names.pop_back();
-      const auto entry = entries_.find(next);
-      if (entry == entries_.end() || kept_.contains(next)) continue;
-      const auto& netdev = kept_.emplace(next, read(*entry->second)).first->second;
-      if (netdev.master) names.push_back(*netdev.master);
-      names.insert(names.end(), netdev.lower.begin(), netdev.lower.end());
-    }
+Netdev read_netdev(Reader& reader, const ClassEntry& entry) {
+  Netdev netdev;
+  netdev.name = entry.name;
+  netdev.pci = entry.pci;
+  netdev.operstate = reader.text(entry.path + "/operstate");
+  take_link(reader, entry, netdev);
+  if (const auto master = reader.link(entry.path + "/master")) {
+    netdev.master = base_name(*master);
   }
+  if (!entry.pci) netdev.lower = lower_of(reader, entry);
+  return netdev;
+}
 
-  std::map<std::string, Netdev> take() { return std::move(kept_); }
+/// Those directly above and below.
+std::vector<std::string> neighbours(const Netdev& netdev) {
+  std::vector<std::string> names;
+  if (netdev.master) names.push_back(*netdev.master);
+  names.insert(names.end(), netdev.lower.begin(), netdev.lower.end());
+  return names;
+}
 
- private:
-  Netdev read(const ClassEntry& entry) {
-    Netdev netdev;
-    netdev.name = entry.name;
-    netdev.pci = entry.pci;
-    netdev.operstate = reader_.text(entry.path + "/operstate");
-    take_link(entry, netdev);
-    if (const auto master = reader_.link(entry.path + "/master")) {
-      netdev.master = base_name(*master);
-    }
-    if (!entry.pci) netdev.lower = lower_of(entry);
-    return netdev;
+/// What stands below named ones, as it is now: a bond that comes is the master of what was there.
+void add_lower(Reader& reader, const ClassList& net, MachineChanges::Names& named) {
+  MachineChanges::Names lower;
+  for (const auto& name : named) {
+    const auto at = net.items.find(name);
+    if (at == net.items.end() || at->second.entry.pci) continue;
+    for (auto& below : lower_of(reader, at->second.entry)) lower.insert(std::move(below));
   }
-
-  /// `carrier` of a netdev that is down answers EINVAL. Source: Linux net/core/net-sysfs.c.
-  void take_link(const ClassEntry& entry, Netdev& netdev) {
-    const auto flags = reader_.number(entry.path + "/flags", kAllFlags);
-    if (!flags) return;
-    netdev.up = (*flags & kInterfaceUp) != 0;
-    if (!*netdev.up) return;
-    const auto carrier = reader_.text_if_any(entry.path + "/carrier");
-    if (carrier) netdev.carrier = *carrier == "1";
-  }
-
-  /// The links lower_<name> of a stacked netdev. Source: Linux net/core/dev.c,
-  /// netdev_adjacent_sysfs_add().
-  std::vector<std::string> lower_of(const ClassEntry& entry) {
-    static constexpr std::string_view kPrefix = "lower_";
-    std::vector<std::string> lower;
-    for (const auto& name : reader_.names(entry.path)) {
-      if (name.starts_with(kPrefix)) lower.push_back(name.substr(kPrefix.size()));
-    }
-    return lower;
-  }
-
-  Reader& reader_;
-  std::map<std::string, const ClassEntry*> entries_;
-  std::map<std::string, Netdev> kept_;
-};
+  named.merge(lower);
+}
 
 }  // namespace
 
@@ -142,22 +132,81 @@ DefaultRoutes read_default_routes(Reader& reader) {
   return routes;
 }
 
-std::vector<Netdev> read_netdevs(Reader& reader, const std::vector<ClassEntry>& net,
-                                 const std::set<std::string>& wanted) {
-  const auto routes = read_default_routes(reader);
-  NetdevCollector collector(reader, net);
-  for (const auto& entry : net) {
-    if (entry.pci) collector.keep(entry.name);
+void NetdevList::add_relatives(MachineChanges::Names& named) const {
+  std::vector<std::string> todo(named.begin(), named.end());
+  while (!todo.empty()) {
+    const std::string name = std::move(todo.back());
+    todo.pop_back();
+    for (const auto& [other, item] : items_) {
+      const auto next = neighbours(item.netdev);
+      const bool is_near = std::find(next.begin(), next.end(), name) != next.end();
+      if (is_near && named.insert(other).second) todo.push_back(other);
+    }
+    const auto at = items_.find(name);
+    if (at == items_.end()) continue;
+    for (auto& other : neighbours(at->second.netdev)) {
+      if (named.insert(other).second) todo.push_back(std::move(other));
+    }
   }
-  for (const auto& name : wanted) collector.keep(name);
-  for (const auto& name : routes.holders) collector.keep(name);
+}
+
+void NetdevList::keep(Reader& reader, const ClassList& net, const std::string& name,
+                      const Again& again) {
+  std::vector<std::pair<std::string, bool>> todo{
+      {name, false}};  // and whether its neighbour is new
+  while (!todo.empty()) {
+    const auto [next, beside_fresh] = std::move(todo.back());
+    todo.pop_back();
+    const auto listed = net.items.find(next);
+    if (listed == net.items.end()) continue;
+    auto at = items_.find(next);
+    const bool is_kept = at != items_.end();
+    if (is_kept && (at->second.fresh || !beside_fresh)) continue;
+    auto known = before_.extract(next);
+    const bool take_known =
+        known && !listed->second.fresh && !again.netdevs.contains(next) && !beside_fresh;
+    if (take_known) {
+      known.mapped().fresh = false;
+      at = items_.insert(std::move(known)).position;
+    } else {
+      Item item{.netdev = read_netdev(reader, listed->second.entry), .problems = {}};
+      item.problems = reader.take_problems();
+      at = items_.insert_or_assign(next, std::move(item)).first;
+    }
+    if (!is_kept) in_order_.push_back(&at->second);
+    for (auto& other : neighbours(at->second.netdev)) {
+      todo.emplace_back(std::move(other), at->second.fresh && !again.everything);
+    }
+  }
+}
+
+std::vector<Netdev> NetdevList::refresh(Reader& reader, const ClassList& net,
+                                        const std::set<std::string>& wanted, Again again) {
+  const auto routes = read_default_routes(reader);
+  problems_ = reader.take_problems();
+  add_lower(reader, net, again.netdevs);
+  reader.take_problems();  // what is kept is read anyway
+  before_ = std::exchange(items_, {});
+  in_order_.clear();
+  for (const auto& [name, listed] : net.items) {
+    if (listed.entry.pci) keep(reader, net, name, again);
+  }
+  for (const auto& name : wanted) keep(reader, net, name, again);
+  for (const auto& name : routes.holders) keep(reader, net, name, again);
+  before_.clear();
   std::vector<Netdev> netdevs;
-  for (auto& [name, netdev] : collector.take()) {
+  netdevs.reserve(items_.size());
+  for (const auto& [name, item] : items_) {
+    Netdev& netdev = netdevs.emplace_back(item.netdev);
     netdev.default_route = routes.holders.contains(name);
     netdev.main_route = routes.main.contains(name);
-    netdevs.push_back(std::move(netdev));
   }
   return netdevs;
+}
+
+void NetdevList::report(Reader& reader) const {
+  reader.report(problems_);
+  for (const auto* item : in_order_) reader.report(item->problems);
 }
 
 }  // namespace railhead

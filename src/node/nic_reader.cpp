@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "base/text.h"
-#include "node/char_device_reader.h"
 #include "node/pci_reader.h"
 #include "node/port_reader.h"
 
@@ -31,23 +32,50 @@ std::optional<std::string> read_node_type(Reader& reader, const std::string& pat
   return std::nullopt;
 }
 
-/// Netdevs that hang below the same device; a card with one function for two ports (mlx4) has both.
-std::vector<std::string> netdevs_of(const ClassEntry& device, const std::vector<ClassEntry>& net) {
-  std::vector<std::string> names;
-  if (!device.pci) return names;
-  for (const auto& netdev : net) {
-    const bool same_parent = netdev.parent == device.parent;
-    const bool same_function =
-        netdev.pci == device.pci && (netdev.parent.empty() || device.parent.empty());
-    if (same_parent || same_function) names.push_back(netdev.name);
+/// Netdevs by where they hang.
+class NetdevPlaces {
+ public:
+  explicit NetdevPlaces(const ClassList& net) {
+    for (const auto& [name, item] : net.items) {
+      by_parent_[item.entry.parent].push_back(&item.entry);
+      if (item.entry.pci) by_function_[*item.entry.pci].push_back(&item.entry);
+    }
   }
-  return names;
-}
+
+  /// Of one device; a card with one function for two ports (mlx4) has both.
+  [[nodiscard]] std::vector<std::string> below(const std::string& parent,
+                                               const std::optional<PciAddress>& pci) const {
+    if (!pci) return {};
+    std::set<std::string> names;
+    if (const auto at = by_parent_.find(parent); at != by_parent_.end()) {
+      for (const auto* entry : at->second) names.insert(entry->name);
+    }
+    if (const auto at = by_function_.find(*pci); at != by_function_.end()) {
+      for (const auto* entry : at->second) {
+        if (entry->parent.empty() || parent.empty()) names.insert(entry->name);
+      }
+    }
+    return {names.begin(), names.end()};
+  }
+
+  [[nodiscard]] std::vector<std::string> of_function(const PciAddress& address) const {
+    std::vector<std::string> names;
+    const auto at = by_function_.find(address);
+    if (at == by_function_.end()) return names;
+    for (const auto* entry : at->second) names.push_back(entry->name);
+    return names;
+  }
+
+ private:
+  std::map<std::string_view, std::vector<const ClassEntry*>> by_parent_;
+  std::map<PciAddress, std::vector<const ClassEntry*>> by_function_;
+};
 
 const PciDevice* find(const std::vector<PciDevice>& pci, const PciAddress& address) {
-  const auto at = std::find_if(pci.begin(), pci.end(),
-                               [&](const PciDevice& device) { return device.address == address; });
-  return at != pci.end() ? &*at : nullptr;
+  const auto at = std::lower_bound(
+      pci.begin(), pci.end(), address,
+      [](const PciDevice& device, const PciAddress& wanted) { return device.address < wanted; });
+  return at != pci.end() && at->address == address ? &*at : nullptr;
 }
 
 void take_function(const PciDevice& function, Nic& nic) {
@@ -68,8 +96,7 @@ void take_sub_function(Reader& reader, const ClassEntry& entry, Nic& nic) {
 }
 
 /// An entry that is not an RDMA device at all (no ports, no node_type) has gone meanwhile.
-std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry,
-                            const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci) {
+std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry) {
   Nic nic;
   nic.name = entry.name;
   nic.node_type = read_node_type(reader, entry.path + "/node_type");
@@ -80,15 +107,8 @@ std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry,
   nic.hca_type = reader.text(entry.path + "/hca_type");
   nic.board_id = reader.text(entry.path + "/board_id");
   nic.pci = entry.pci;
-  if (const auto* function = entry.pci ? find(pci, *entry.pci) : nullptr) {
-    take_function(*function, nic);
-  }
   take_sub_function(reader, entry, nic);
-  nic.netdevs = netdevs_of(entry, net);
-  if (!entry.pci) {
-    nic.parent = reader.text(entry.path + "/parent");
-    if (nic.parent) nic.netdevs = {*nic.parent};
-  }
+  if (!entry.pci) nic.parent = reader.text(entry.path + "/parent");
   nic.ports = read_ports(reader, entry.path);
   return nic;
 }
@@ -108,14 +128,13 @@ PciAddress slot_of(PciAddress address) {
 }
 
 /// What is left of an RDMA device that has been moved: its nodes, below its function.
-Nic moved(Reader& reader, const ClassEntry& entry, const PciDevice& function,
-          const std::vector<ClassEntry>& net) {
+Nic moved(Reader& reader, const std::string& name, const std::string& parent,
+          const PciDevice& function) {
   Nic nic;
-  nic.name = entry.name;
+  nic.name = name;
   nic.elsewhere = true;
   take_function(function, nic);
-  take_sub_function(reader, entry, nic);
-  nic.netdevs = netdevs_of(entry, net);
+  take_sub_function(reader, {name, "", parent, function.address}, nic);
   return nic;
 }
 
@@ -125,59 +144,112 @@ void take_nodes(RdmaCharDevices&& nodes, Nic& nic) {
   nic.issms = std::move(nodes.issms);
 }
 
-Nic unregistered(const PciDevice& function, const std::vector<ClassEntry>& net) {
+Nic unregistered(const PciDevice& function) {
   Nic nic;
   nic.name = function.address.str();
   nic.registered = false;
   take_function(function, nic);
-  for (const auto& netdev : net) {
-    if (netdev.pci == function.address) nic.netdevs.push_back(netdev.name);
-  }
   return nic;
 }
 
 }  // namespace
 
-std::vector<Nic> read_nics(Reader& reader, RdmaNetns netns, const std::vector<ClassEntry>& rdma,
-                           const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci) {
-  std::vector<Nic> nics;
-  auto char_devices = read_char_devices(reader);
-  for (const auto& entry : rdma) {
-    auto nic = read_nic(reader, entry, net, pci);
-    if (!nic) continue;
-    if (auto at = char_devices.extract(entry.name)) take_nodes(std::move(at.mapped()), *nic);
-    nics.push_back(*std::move(nic));
+void NicList::refresh(Reader& reader, const ClassList& rdma, const Again& again) {
+  auto before = std::exchange(items_, {});
+  for (const auto& [name, listed] : rdma.items) {
+    auto known = before.extract(name);
+    if (known && !listed.fresh && !again.rdma.contains(name)) {
+      items_.insert(items_.end(), std::move(known));
+      continue;
+    }
+    Item item{.nic = read_nic(reader, listed.entry), .problems = {}};
+    item.problems = reader.take_problems();
+    items_.emplace_hint(items_.end(), name, std::move(item));
   }
-  if (netns == RdmaNetns::exclusive) {
-    for (auto& [name, nodes] : char_devices) {
-      const auto* function = nodes.pci ? find(pci, *nodes.pci) : nullptr;
-      if (function == nullptr || nodes.uverbs.empty()) continue;
-      nics.push_back(moved(reader, {name, "", nodes.parent, nodes.pci}, *function, net));
-      take_nodes(std::move(nodes), nics.back());
+}
+
+void NicList::add_relatives(const ClassList& rdma, const ClassList& net,
+                            const MachineChanges::Names& netdevs,
+                            MachineChanges::Names& named) const {
+  std::set<std::string_view> parents;
+  for (const auto& name : netdevs) {
+    const auto at = net.items.find(name);
+    if (at != net.items.end() && !at->second.entry.parent.empty()) {
+      parents.insert(at->second.entry.parent);
     }
   }
+  for (const auto& [name, listed] : rdma.items) {
+    if (parents.contains(listed.entry.parent)) named.insert(name);
+  }
+  for (const auto& [name, item] : items_) {
+    if (item.nic && item.nic->parent && netdevs.contains(*item.nic->parent)) named.insert(name);
+  }
+}
+
+std::set<std::string> NicList::parents() const {
+  std::set<std::string> parents;
+  for (const auto& [name, item] : items_) {
+    if (item.nic && item.nic->parent) parents.insert(*item.nic->parent);
+  }
+  return parents;
+}
+
+std::vector<Nic> NicList::nics(Reader& reader, RdmaNetns netns, const ClassList& rdma,
+                               const ClassList& net, const std::vector<PciDevice>& pci,
+                               std::map<std::string, RdmaCharDevices> nodes) {
+  std::vector<Nic> nics;
+  const NetdevPlaces places(net);
+  for (const auto& [name, item] : items_) {
+    if (!item.nic) continue;
+    const auto& entry = rdma.items.find(name)->second.entry;
+    Nic& nic = nics.emplace_back(*item.nic);
+    if (const auto* function = entry.pci ? find(pci, *entry.pci) : nullptr) {
+      take_function(*function, nic);
+    }
+    nic.netdevs = places.below(entry.parent, entry.pci);
+    if (nic.parent) nic.netdevs = {*nic.parent};
+    if (auto at = nodes.extract(name)) take_nodes(std::move(at.mapped()), nic);
+  }
+  for (auto& [name, own] : nodes) {
+    const auto* function = own.pci ? find(pci, *own.pci) : nullptr;
+    if (netns != RdmaNetns::exclusive || function == nullptr || own.uverbs.empty()) continue;
+    Nic& nic = nics.emplace_back(moved(reader, name, own.parent, *function));
+    nic.netdevs = places.below(own.parent, own.pci);
+    take_nodes(std::move(own), nic);
+  }
+  elsewhere_problems_ = reader.take_problems();
   std::set<PciAddress> taken;
   for (const auto& nic : nics) {
     if (nic.pci && !nic.sub_function) taken.insert(*nic.pci);
   }
   for (const auto& function : pci) {
-    if (would_be_rdma(function) && !taken.contains(function.address)) {
-      nics.push_back(unregistered(function, net));
-    }
+    if (!would_be_rdma(function) || taken.contains(function.address)) continue;
+    nics.push_back(unregistered(function));
+    nics.back().netdevs = places.of_function(function.address);
   }
   std::sort(nics.begin(), nics.end(), [](const Nic& a, const Nic& b) {
-    return std::tuple(!a.pci, a.pci, a.name) < std::tuple(!b.pci, b.pci, b.name);
+    return std::tuple(!a.pci, a.pci, std::string_view(a.name)) <
+           std::tuple(!b.pci, b.pci, std::string_view(b.name));
   });
   return nics;
 }
 
+void NicList::report(Reader& reader) const {
+  for (const auto& [name, item] : items_) reader.report(item.problems);
+  reader.report(elsewhere_problems_);
+}
+
 void drop_bond_members(std::vector<Nic>& nics, const std::vector<Netdev>& netdevs) {
+  std::map<std::string_view, const std::string*> master_of;  // by the name of its member
+  for (const auto& netdev : netdevs) {
+    if (netdev.master) master_of.emplace(netdev.name, &*netdev.master);
+  }
+  if (master_of.empty()) return;
   const auto masters = [&](const Nic& nic) {
     std::set<std::string> names;
-    for (const auto& netdev : netdevs) {
-      const bool own =
-          std::find(nic.netdevs.begin(), nic.netdevs.end(), netdev.name) != nic.netdevs.end();
-      if (own && netdev.master) names.insert(*netdev.master);
+    for (const auto& netdev : nic.netdevs) {
+      const auto at = master_of.find(netdev);
+      if (at != master_of.end()) names.insert(*at->second);
     }
     return names;
   };

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
+#include "node/again.h"
+#include "node/char_device_reader.h"
 #include "node/node.h"
 #include "node/reader.h"
 #include "node/sysfs_class.h"
 
 namespace railhead {
 
-/// RDMA devices of /sys/class/infiniband (`rdma` are its entries), and PCI functions that would be
-/// RDMA devices if their driver had registered them. These are, among functions without one:
+/// RDMA devices of /sys/class/infiniband, and PCI functions that would be RDMA devices if their
+/// driver had registered them. These are, among functions without one:
 ///   - physical functions of class 0207 (InfiniBand controller), whatever drives them;
 ///   - physical network functions of vendor 15b3 that are bound to mlx5_core or mlx4_core, or
 ///   unbound;
@@ -21,10 +27,36 @@ namespace railhead {
 /// /sys/class/infiniband (Linux drivers/infiniband/core/device.c: ib_class has a ns_type), and its
 /// nodes stay in /sys/class/infiniband_verbs below its function, under the numbers that they have
 /// now (uverbs_main.c: that class has none): it is a NIC that is `elsewhere`.
-/// Their position and netdevs come from `pci` and `net` (entries of /sys/class/net). Sorted by PCI
-/// address, then name; soft devices last.
-std::vector<Nic> read_nics(Reader& reader, RdmaNetns netns, const std::vector<ClassEntry>& rdma,
-                           const std::vector<ClassEntry>& net, const std::vector<PciDevice>& pci);
+class NicList {
+ public:
+  /// Reads the attributes and ports of devices that are new, named, or of a named function. `rdma`
+  /// are the entries of /sys/class/infiniband.
+  void refresh(Reader& reader, const ClassList& rdma, const Again& again);
+
+  /// Adds the devices whose ports follow these interfaces. `net` are the entries of /sys/class/net.
+  void add_relatives(const ClassList& rdma, const ClassList& net,
+                     const MachineChanges::Names& netdevs, MachineChanges::Names& named) const;
+
+  /// Netdevs below soft devices.
+  [[nodiscard]] std::set<std::string> parents() const;
+
+  /// Their position and netdevs come from `pci` and `net`. Sorted by PCI address, then name; soft
+  /// devices last. Reads the numbers of scalable functions that are elsewhere.
+  std::vector<Nic> nics(Reader& reader, RdmaNetns netns, const ClassList& rdma,
+                        const ClassList& net, const std::vector<PciDevice>& pci,
+                        std::map<std::string, RdmaCharDevices> nodes);
+
+  void report(Reader& reader) const;
+
+ private:
+  struct Item {
+    std::optional<Nic> nic;  ///< absent: it has gone meanwhile
+    std::vector<Problem> problems;
+  };
+
+  std::map<std::string, Item, std::less<>> items_;
+  std::vector<Problem> elsewhere_problems_;
+};
 
 /// Takes away functions that have no RDMA device by design: in a link aggregation mlx5 registers
 /// one device for both ports of a card, with its first function. Told by the bond: the netdev of

@@ -25,12 +25,15 @@ bool is_question_marks(std::string_view uuid) {
   return uuid.find("????????") != std::string_view::npos;
 }
 
-/// One "Key: value" line. Source: open-gpu-kernel-modules kernel-open/nvidia/nv-procfs.c.
-void take_line(Reader& reader, const std::string& path, std::string_view key,
+/// One "Key: value" line; false where it is bad. Source: open-gpu-kernel-modules
+/// kernel-open/nvidia/nv-procfs.c.
+bool take_line(Reader& reader, const std::string& path, std::string_view key,
                std::string_view value, Gpu& gpu) {
   if (!is_plain_text(value)) {
     reader.malformed(path, quoted(key) + ": " + quoted(value) + " is not text");
-  } else if (key == "Model") {
+    return false;
+  }
+  if (key == "Model") {
     gpu.model = std::string(value);
   } else if (key == "GPU UUID") {
     if (!is_question_marks(value)) gpu.uuid = std::string(value);
@@ -42,24 +45,30 @@ void take_line(Reader& reader, const std::string& path, std::string_view key,
       gpu.minor = static_cast<unsigned>(*minor);
     } else {
       reader.malformed(path, "Device Minor: " + quoted(value) + " is not a minor number");
+      return false;
     }
   }
+  return true;
 }
 
-void read_information(Reader& reader, Gpu& gpu) {
+/// False where it is not there or not to be used as it is.
+bool read_information(Reader& reader, Gpu& gpu) {
   const std::string path = std::string(kProcGpus) + gpu.pci.str() + "/information";
   const auto text = reader.raw(path);
-  if (!text) return;
+  if (!text) return false;
   if (text->size() > Reader::kMaxAttributeBytes) {
     reader.malformed(path, std::to_string(text->size()) + " bytes are too many");
-    return;
+    return false;
   }
+  bool sound = true;
   for (const auto line : split(*text, '\n')) {
     const auto colon = line.find(':');
     if (colon == std::string_view::npos) continue;
     const auto value = trim(line.substr(colon + 1));
-    if (!value.empty()) take_line(reader, path, trim(line.substr(0, colon)), value, gpu);
+    if (value.empty()) continue;
+    sound = take_line(reader, path, trim(line.substr(0, colon)), value, gpu) && sound;
   }
+  return sound;
 }
 
 /// /proc/driver/nvidia/capabilities/gpu<minor>/mig/gi<N>/ci<M>, folders that exist for instances
@@ -105,6 +114,23 @@ void report_shared_uuids(Reader& reader, const std::vector<Gpu>& gpus) {
 
 }  // namespace
 
+void NvidiaInformation::read(Reader& reader, Gpu& gpu) {
+  const auto known = known_.find(gpu.pci);
+  if (known != known_.end()) {
+    gpu.model = known->second.model;
+    gpu.uuid = known->second.uuid;
+    gpu.minor = known->second.minor;
+    gpu.excluded = known->second.excluded;
+    return;
+  }
+  const bool sound = read_information(reader, gpu);
+  if (sound && gpu.uuid && gpu.minor) known_.emplace(gpu.pci, gpu);
+}
+
+void NvidiaInformation::keep_only(const std::set<PciAddress>& driven) {
+  std::erase_if(known_, [&](const auto& known) { return !driven.contains(known.first); });
+}
+
 NvidiaDriver read_nvidia_driver(Reader& reader) {
   const auto bound = reader.list("/sys/bus/pci/drivers/nvidia");
   const auto in_proc = reader.list(std::string(kProcGpus.substr(0, kProcGpus.size() - 1)));
@@ -115,7 +141,8 @@ NvidiaDriver read_nvidia_driver(Reader& reader) {
 }
 
 std::vector<Gpu> read_nvidia_gpus(Reader& reader, const NvidiaDriver& driver,
-                                  const std::vector<PciDevice>& pci) {
+                                  const std::vector<PciDevice>& pci,
+                                  NvidiaInformation& information) {
   std::map<PciAddress, const PciDevice*> candidates;
   for (const auto& address : driver.in_proc) candidates.emplace(address, nullptr);
   for (const auto& function : pci) {
@@ -134,7 +161,7 @@ std::vector<Gpu> read_nvidia_gpus(Reader& reader, const NvidiaDriver& driver,
       gpu.numa_node = function->numa_node;
       gpu.driver = function->driver;
     }
-    read_information(reader, gpu);
+    information.read(reader, gpu);
     if (gpu.minor) gpu.mig = read_mig(reader, *gpu.minor);
     if (!gpu.excluded) gpu.index = next_index++;
     gpus.push_back(std::move(gpu));

@@ -23,22 +23,32 @@ std::optional<std::uint32_t> hex_field(std::string_view text, std::size_t fewest
 
 }  // namespace
 
-Result<PciAddress> PciAddress::parse(std::string_view text) {
-  const Error not_an_address{ErrorCode::malformed, quoted(text) + " is not a PCI address"};
-  const auto parts = split(text, ':');
-  if (parts.size() != 2 && parts.size() != 3) return not_an_address;
-  const auto dot = parts.back().find('.');
-  if (dot == std::string_view::npos) return not_an_address;
-
-  const auto domain = parts.size() == 3 ? hex_field(parts[0], 1, 8) : 0U;
-  const auto bus = hex_field(parts[parts.size() - 2], 2, 2);
-  const auto device = hex_field(parts.back().substr(0, dot), 2, 2);
-  const auto function = hex_field(parts.back().substr(dot + 1), 1, 1);
+std::optional<PciAddress> pci_address_of(std::string_view text) {
+  const auto dot = text.rfind('.');
+  const auto colon = text.rfind(':');
+  if (dot == std::string_view::npos || colon == std::string_view::npos || dot < colon) {
+    return std::nullopt;
+  }
+  auto bus_text = text.substr(0, colon);
+  std::optional<std::uint32_t> domain = 0;
+  const auto first = bus_text.find(':');
+  if (first != std::string_view::npos) {
+    domain = hex_field(bus_text.substr(0, first), 1, 8);
+    bus_text.remove_prefix(first + 1);
+  }
+  const auto bus = hex_field(bus_text, 2, 2);
+  const auto device = hex_field(text.substr(colon + 1, dot - colon - 1), 2, 2);
+  const auto function = hex_field(text.substr(dot + 1), 1, 1);
   if (!domain || !bus || !device || !function || *device > 0x1f || *function > 7) {
-    return not_an_address;
+    return std::nullopt;
   }
   return PciAddress{*domain, static_cast<std::uint8_t>(*bus), static_cast<std::uint8_t>(*device),
                     static_cast<std::uint8_t>(*function)};
+}
+
+Result<PciAddress> PciAddress::parse(std::string_view text) {
+  if (const auto address = pci_address_of(text)) return *address;
+  return Error{ErrorCode::malformed, quoted(text) + " is not a PCI address"};
 }
 
 std::string PciAddress::str() const {

@@ -30,6 +30,9 @@ struct PciAddress {
   friend auto operator<=>(const PciAddress&, const PciAddress&) = default;
 };
 
+/// PciAddress::parse() for texts that are often none, such as the components of a path.
+std::optional<PciAddress> pci_address_of(std::string_view text);
+
 /// A device on the bus "vdpa": a function that speaks virtio, its rings in hardware.
 /// Source: Linux drivers/vdpa/vdpa.c; the node: vhost_vdpa_probe() in drivers/vhost/vdpa.c.
 struct VdpaDevice {

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
+#include <utility>
 
 #include "base/text.h"
+#include "node/sysfs_class.h"
 
 namespace railhead {
 namespace {
@@ -14,12 +15,6 @@ constexpr std::string_view kPciDevices = "/sys/bus/pci/devices";
 constexpr int kHighestNumaNode = 4095;  // four times MAX_NUMNODES of any architecture
 constexpr std::uint64_t kMostVfs = 65535;
 constexpr std::uint64_t kMostLanes = 32;
-
-struct Function {
-  PciDevice device;
-  std::string path;       ///< canonical folder
-  bool detailed = false;  ///< read_details() was here
-};
 
 bool parse_ids(std::string_view text, std::uint16_t& vendor, std::uint16_t& device) {
   const auto colon = text.find(':');
@@ -40,13 +35,12 @@ struct Found {
 };
 
 /// One read in place of five. Source: pci_uevent() in Linux drivers/pci/pci-driver.c.
-Found read_uevent(Reader& reader, Function& function) {
+Found read_uevent(Reader& reader, const std::string& folder, PciDevice& device) {
   Found found;
-  const std::string path = function.path + "/uevent";
+  const std::string path = folder + "/uevent";
   const auto uevent = reader.raw(path);
   if (!uevent) return found;
   found.anything = true;
-  PciDevice& device = function.device;
   for (const auto line : split(*uevent, '\n')) {
     const auto equals = line.find('=');
     if (equals == std::string_view::npos) continue;
@@ -75,10 +69,8 @@ bool read_number(Reader& reader, const std::string& path, std::uint64_t limit, N
 }
 
 /// Class, ids and driver. False when the function has gone or cannot be told from anything else.
-bool identify(Reader& reader, Function& function) {
-  const Found found = read_uevent(reader, function);
-  PciDevice& device = function.device;
-  const std::string& path = function.path;
+bool identify(Reader& reader, const std::string& path, PciDevice& device) {
+  const Found found = read_uevent(reader, path, device);
   if (!found.class_code && !read_number(reader, path + "/class", 0xffffff, device.class_code)) {
     if (found.anything) reader.malformed(path + "/uevent", "no PCI_CLASS, and no file class");
     return false;
@@ -112,87 +104,48 @@ std::optional<unsigned> read_lanes(Reader& reader, const std::string& path) {
   return static_cast<unsigned>(*lanes);
 }
 
-void read_link(Reader& reader, Function& function) {
-  PciDevice& device = function.device;
-  device.link_gts = read_gigatransfers(reader, function.path + "/current_link_speed");
-  device.max_link_gts = read_gigatransfers(reader, function.path + "/max_link_speed");
-  device.link_width = read_lanes(reader, function.path + "/current_link_width");
-  device.max_link_width = read_lanes(reader, function.path + "/max_link_width");
+void read_link(Reader& reader, const std::string& path, const PciDevice* known, PciDevice& device) {
+  device.link_gts = read_gigatransfers(reader, path + "/current_link_speed");
+  device.max_link_gts =
+      known != nullptr ? known->max_link_gts : read_gigatransfers(reader, path + "/max_link_speed");
+  device.link_width = read_lanes(reader, path + "/current_link_width");
+  device.max_link_width =
+      known != nullptr ? known->max_link_width : read_lanes(reader, path + "/max_link_width");
 }
 
-void read_sriov(Reader& reader, Function& function) {
+/// Source: Linux drivers/pci/iov.c; the number of functions that can be is a capability.
+void read_sriov(Reader& reader, const std::string& path, const PciDevice* known,
+                PciDevice& device) {
   unsigned number = 0;
-  if (read_number(reader, function.path + "/sriov_totalvfs", kMostVfs, number)) {
-    function.device.sriov_totalvfs = number;
-    if (read_number(reader, function.path + "/sriov_numvfs", kMostVfs, number)) {
-      function.device.sriov_numvfs = number;
-    }
+  if (known != nullptr) {
+    device.sriov_totalvfs = known->sriov_totalvfs;
+  } else if (read_number(reader, path + "/sriov_totalvfs", kMostVfs, number)) {
+    device.sriov_totalvfs = number;
+  }
+  if (device.sriov_totalvfs && read_number(reader, path + "/sriov_numvfs", kMostVfs, number)) {
+    device.sriov_numvfs = number;
   }
 }
 
 /// Firmware that gives no number makes the kernel answer with an error: EPERM from
 /// acpi_index_show() in drivers/pci/pci-label.c.
-void read_acpi_index(Reader& reader, Function& function) {
-  const auto index = parse_unsigned(trim(reader.quiet(function.path + "/acpi_index").value_or("")));
-  if (index && *index <= 0xffffffffU) function.device.acpi_index = static_cast<unsigned>(*index);
+void read_acpi_index(Reader& reader, const std::string& path, PciDevice& device) {
+  const auto index = parse_unsigned(trim(reader.quiet(path + "/acpi_index").value_or("")));
+  if (index && *index <= 0xffffffffU) device.acpi_index = static_cast<unsigned>(*index);
 }
 
 /// Source: Linux Documentation/driver-api/vfio.rst; the group's name: vfio_noiommu_group_alloc() in
 /// drivers/vfio/group.c.
-void read_iommu_group(Reader& reader, Function& function) {
-  const auto group = reader.link(function.path + "/iommu_group");
+void read_iommu_group(Reader& reader, const std::string& path, PciDevice& device) {
+  const auto group = reader.link(path + "/iommu_group");
   if (!group) return;
   const auto number = parse_unsigned(base_name(*group));
   if (!number || *number > 0xffffffffU) {
-    return reader.malformed(function.path + "/iommu_group", "links to " + quoted(*group));
+    return reader.malformed(path + "/iommu_group", "links to " + quoted(*group));
   }
-  function.device.iommu_group = static_cast<unsigned>(*number);
-  const auto name = reader.text(function.path + "/iommu_group/name");
-  function.device.no_iommu = name == "vfio-noiommu";
-}
-
-/// Whether it is a virtual function, and of which one. It lies on the bus of its physical function
-/// or on one below, and the kernel gives every function the NUMA node of its bus (pci_device_add()
-/// in drivers/pci/probe.c), so that it need not be read again.
-bool read_physfn(Reader& reader, Function& function, const std::map<PciAddress, Function>& before) {
-  const auto physfn = reader.link(function.path + "/physfn");
-  if (!physfn) return false;
-  const auto address = PciAddress::parse(base_name(*physfn));
-  if (!address) return true;
-  function.device.physfn = *address;
-  const auto at = before.find(*address);
-  if (at != before.end() && at->second.detailed) {
-    function.device.numa_node = at->second.device.numa_node;
-  }
-  return true;
-}
-
-/// All that is wanted of a function which is kept.
-void read_details(Reader& reader, Function& function,
-                  const std::map<PciAddress, Function>& before) {
-  if (std::exchange(function.detailed, true)) return;
-  PciDevice& device = function.device;
-  const std::string& path = function.path;
-  const bool network = is_network_class(device.class_code);
-  const bool endpoint = network || is_gpu_class(device.class_code);
-  const bool virtual_function = endpoint && read_physfn(reader, function, before);
-  if (!device.numa_node) {
-    device.numa_node = reader.number_or_minus_one(path + "/numa_node", kHighestNumaNode);
-  }
-  if (!device.driver) {
-    if (const auto driver = reader.link(path + "/driver")) device.driver = base_name(*driver);
-  }
-  if (device.subsystem_vendor == 0 && device.subsystem_device == 0 && !device.is_bridge()) {
-    read_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
-    read_number(reader, path + "/subsystem_device", 0xffff, device.subsystem_device);
-  }
-  if (network && device.held_by_vfio()) read_iommu_group(reader, function);
-  if (!endpoint || virtual_function) return;
-  if (network) {
-    read_sriov(reader, function);
-    read_acpi_index(reader, function);
-  }
-  read_link(reader, function);
+  device.iommu_group = static_cast<unsigned>(*number);
+  const auto name = reader.text(path + "/iommu_group/name");
+  device.no_iommu = name == "vfio-noiommu";
 }
 
 bool is_interesting(const PciDevice& device) {
@@ -205,35 +158,6 @@ bool is_interesting(const PciDevice& device) {
   // The second function that a ConnectX-8 shows for data-direct (GPUDirect over its own switch).
   const bool data_direct = code == 0x0801 && device.vendor == kVendorMellanox;
   return nv_switch || data_direct;
-}
-
-std::map<PciAddress, Function> identify_all(Reader& reader) {
-  std::map<PciAddress, Function> functions;
-  const std::string folder(kPciDevices);
-  for (const auto& name : reader.names(folder)) {
-    const std::string bus_path = folder + "/" + name;
-    const auto address = PciAddress::parse(name);
-    if (!address) {
-      reader.malformed(bus_path, address.error().message);
-      continue;
-    }
-    Function function;
-    function.device.address = *address;
-    const auto target = reader.link(bus_path);
-    function.path = target.value_or(bus_path);
-    if (target && base_name(*target) != name) {
-      reader.malformed(bus_path, "links to " + quoted(*target));
-    } else if (target) {
-      auto path = parse_pci_path(*target);
-      function.device.root = std::move(path.root);
-      function.device.bridges = std::move(path.bridges);
-    }
-    if (!identify(reader, function)) continue;
-    // Now, while its folder is at hand; bridges when it is known what hangs below them.
-    if (is_interesting(function.device)) read_details(reader, function, functions);
-    functions.emplace(*address, std::move(function));
-  }
-  return functions;
 }
 
 }  // namespace
@@ -255,7 +179,7 @@ PciPath parse_pci_path(std::string_view path) {
   PciPath result;
   bool ends_in_function = false;
   for (const auto part : split(path, '/')) {
-    const auto address = PciAddress::parse(part);
+    const auto address = pci_address_of(part);
     ends_in_function = address.has_value();
     if (address) {
       result.bridges.push_back(*address);
@@ -268,22 +192,198 @@ PciPath parse_pci_path(std::string_view path) {
   return result;
 }
 
-std::vector<PciDevice> read_pci(Reader& reader, const std::set<PciAddress>& also) {
-  auto functions = identify_all(reader);
+void PciList::refresh(Reader& reader, const Again& again) {
+  before_ = std::exchange(functions_, {});
+  all_ = again.everything;
+  folders_of_virtual_.clear();
+  first_virtual_.clear();
+  const std::string folder(kPciDevices);
+  const auto names = reader.names(folder);
+  std::set<PciAddress> physical;  // of virtual ones that came or went
+  problems_ = reader.take_problems();
+  for (const auto& name : names) {
+    const auto address = pci_address_of(name);
+    if (!address) {
+      if (problems_.size() > Reader::kMaxProblems) continue;
+      problems_.push_back(
+          {Problem::Kind::malformed, folder + "/" + name, quoted(name) + " is not a PCI address"});
+      continue;
+    }
+    const auto known = before_.find(*address);
+    const bool keep = known != before_.end() && known->second.found && !again.everything &&
+                      !again.pci.contains(*address);
+    auto at = functions_.end();
+    if (keep) {
+      at = functions_.insert(at, before_.extract(known));
+      at->second.fresh = false;
+    } else {
+      at = functions_.emplace_hint(at, *address, read_function(reader, name, *address));
+      if (at->second.device.physfn) physical.insert(*at->second.device.physfn);
+    }
+    remember(at->second);
+  }
+  for (const auto& [address, gone] : before_) {
+    if (gone.device.physfn) physical.insert(*gone.device.physfn);
+  }
+  for (const auto& address : physical) {
+    const auto at = functions_.find(address);
+    if (at == functions_.end() || at->second.fresh) continue;
+    at->second = read_function(reader, address.str(), address);
+  }
+  before_.clear();
+}
+
+void PciList::add_relatives(std::set<PciAddress>& named) const {
+  std::set<PciAddress> relatives;
+  for (const auto& [address, function] : functions_) {
+    const auto& physfn = function.device.physfn;
+    if (!physfn) continue;
+    if (named.contains(*physfn)) relatives.insert(address);
+    if (named.contains(address)) relatives.insert(*physfn);
+  }
+  named.insert(relatives.begin(), relatives.end());
+}
+
+PciList::Function PciList::read_function(Reader& reader, const std::string& name,
+                                         const PciAddress& address) {
+  const std::string bus_path = std::string(kPciDevices) + "/" + name;
+  Function function;
+  function.device.address = address;
+  const auto target = reader.link(bus_path);
+  function.path = target.value_or(bus_path);
+  if (target && base_name(*target) != name) {
+    reader.malformed(bus_path, "links to " + quoted(*target));
+  } else if (target) {
+    auto path = parse_pci_path(*target);
+    function.device.root = std::move(path.root);
+    function.device.bridges = std::move(path.bridges);
+  }
+  function.found =
+      identify_virtual(reader, function) || identify(reader, function.path, function.device);
+  // Now, while its folder is at hand; bridges when it is known what hangs below them.
+  if (function.found && is_interesting(function.device)) read_details(reader, function);
+  function.problems = reader.take_problems();
+  return function;
+}
+
+/// Virtual functions of one physical function have the same class and ids: the kernel itself reads
+/// them from the first (pci_read_vf_config_common() in drivers/pci/iov.c). So only the driver is
+/// asked of the others. False where that cannot be told; a snapshot of before has no link for it.
+bool PciList::identify_virtual(Reader& reader, Function& function) {
+  if (!folders_of_virtual_.contains(parent_path(function.path))) return false;
+  read_physfn(reader, function);
+  const auto first =
+      function.device.physfn ? first_virtual_.find(*function.device.physfn) : first_virtual_.end();
+  if (first == first_virtual_.end()) return false;
+  const auto driver = reader.link(function.path + "/driver");
+  if (!driver) return false;
+  PciDevice& device = function.device;
+  device.driver = base_name(*driver);
+  device.class_code = first->second.class_code;
+  device.vendor = first->second.vendor;
+  device.device = first->second.device;
+  device.subsystem_vendor = first->second.subsystem_vendor;
+  device.subsystem_device = first->second.subsystem_device;
+  return true;
+}
+
+void PciList::remember(const Function& function) {
+  const PciDevice& device = function.device;
+  if (device.sriov_numvfs.value_or(0) > 0) folders_of_virtual_.insert(parent_path(function.path));
+  if (function.found && device.physfn) first_virtual_.try_emplace(*device.physfn, device);
+}
+
+/// Whether it is a virtual function, and of which one. It lies on the bus of its physical function
+/// or on one below, and the kernel gives every function the NUMA node of its bus (pci_device_add()
+/// in drivers/pci/probe.c), so that it need not be read again.
+void PciList::read_physfn(Reader& reader, Function& function) const {
+  if (std::exchange(function.asked_physfn, true)) return;
+  const auto physfn = reader.link(function.path + "/physfn");
+  if (!physfn) return;
+  function.is_virtual = true;
+  PciDevice& device = function.device;
+  device.physfn = pci_address_of(base_name(*physfn));
+  const auto at = device.physfn ? functions_.find(*device.physfn) : functions_.end();
+  if (at != functions_.end() && at->second.detailed) device.numa_node = at->second.device.numa_node;
+}
+
+const PciDevice* PciList::unchanged(const Function& function) const {
+  const auto at = before_.find(function.device.address);
+  if (!all_ || at == before_.end()) return nullptr;
+  const Function& known = at->second;
+  const PciDevice& was = known.device;
+  const PciDevice& is = function.device;
+  const bool same = known.detailed && known.problems.empty() && known.path == function.path &&
+                    was.driver == is.driver && was.class_code == is.class_code &&
+                    was.vendor == is.vendor && was.device == is.device;
+  return same ? &was : nullptr;
+}
+
+/// All that is wanted of a function which is kept. What its capabilities and its firmware say is
+/// taken from before.
+void PciList::read_details(Reader& reader, Function& function) {
+  if (std::exchange(function.detailed, true)) return;
+  PciDevice& device = function.device;
+  const std::string& path = function.path;
+  const bool network = is_network_class(device.class_code);
+  const bool endpoint = network || is_gpu_class(device.class_code);
+  if (endpoint) read_physfn(reader, function);
+  if (!device.numa_node) {
+    device.numa_node = reader.number_or_minus_one(path + "/numa_node", kHighestNumaNode);
+  }
+  if (!device.driver) {
+    if (const auto driver = reader.link(path + "/driver")) device.driver = base_name(*driver);
+  }
+  if (device.subsystem_vendor == 0 && device.subsystem_device == 0 && !device.is_bridge()) {
+    read_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
+    read_number(reader, path + "/subsystem_device", 0xffff, device.subsystem_device);
+  }
+  if (network && device.held_by_vfio()) read_iommu_group(reader, path, device);
+  if (!endpoint || function.is_virtual) return;
+  const PciDevice* known = unchanged(function);
+  if (network) {
+    read_sriov(reader, path, known, device);
+    if (known != nullptr) {
+      device.acpi_index = known->acpi_index;
+    } else {
+      read_acpi_index(reader, path, device);
+    }
+  }
+  read_link(reader, path, known, device);
+}
+
+std::vector<PciDevice> PciList::kept(Reader& reader, const std::set<PciAddress>& also) {
   std::set<PciAddress> kept;
-  for (const auto& [address, function] : functions) {
+  const std::vector<PciAddress>* bridges = nullptr;
+  for (const auto& [address, function] : functions_) {
+    if (!function.found) continue;
     if (!is_interesting(function.device) && !also.contains(address)) continue;
     kept.insert(address);
-    kept.insert(function.device.bridges.begin(), function.device.bridges.end());
+    const auto& above = function.device.bridges;
+    if (bridges != nullptr && *bridges == above) continue;
+    bridges = &above;
+    kept.insert(above.begin(), above.end());
   }
+  kept_late_.clear();
   std::vector<PciDevice> devices;
+  devices.reserve(kept.size());
   for (const auto& address : kept) {
-    const auto at = functions.find(address);
-    if (at == functions.end()) continue;
-    read_details(reader, at->second, functions);
-    devices.push_back(std::move(at->second.device));
+    const auto at = functions_.find(address);
+    if (at == functions_.end() || !at->second.found) continue;
+    if (!at->second.detailed) {
+      read_details(reader, at->second);
+      at->second.late_problems = reader.take_problems();
+    }
+    if (!at->second.late_problems.empty()) kept_late_.push_back(address);
+    devices.push_back(at->second.device);
   }
   return devices;
+}
+
+void PciList::report(Reader& reader) const {
+  reader.report(problems_);
+  for (const auto& [address, function] : functions_) reader.report(function.problems);
+  for (const auto& address : kept_late_) reader.report(functions_.at(address).late_problems);
 }
 
 }  // namespace railhead

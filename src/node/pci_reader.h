@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "node/again.h"
 #include "node/pci.h"
 #include "node/reader.h"
 
@@ -36,9 +38,52 @@ bool is_amd_kind(std::uint16_t vendor);
 
 bool is_network_class(std::uint32_t class_code);
 
-/// GPUs, NVSwitches, network functions, the ConnectX-8 data-direct function, the functions of
-/// `also`, and all bridges above them; sorted by address. Link speed and width are read of GPUs and
-/// network functions that are not virtual.
-std::vector<PciDevice> read_pci(Reader& reader, const std::set<PciAddress>& also);
+/// The functions of /sys/bus/pci/devices.
+class PciList {
+ public:
+  /// Reads the list of addresses, and the functions that are new or named, with the physical
+  /// functions of virtual ones that came or went.
+  void refresh(Reader& reader, const Again& again);
+
+  /// Adds the virtual functions of named physical ones, which take from those what they have in
+  /// common, and the other way about, since a physical one counts them.
+  void add_relatives(std::set<PciAddress>& named) const;
+
+  /// GPUs, NVSwitches, network functions, the ConnectX-8 data-direct function, the functions of
+  /// `also`, and all bridges above them; sorted by address. Link speed and width are read of GPUs
+  /// and network functions that are not virtual.
+  std::vector<PciDevice> kept(Reader& reader, const std::set<PciAddress>& also);
+
+  void report(Reader& reader) const;
+
+ private:
+  struct Function {
+    PciDevice device;
+    std::string path;           ///< canonical folder
+    bool found = false;         ///< it could be told what it is
+    bool asked_physfn = false;  ///< whether it is virtual is known
+    bool is_virtual = false;
+    bool detailed = false;  ///< read_details() was here
+    bool fresh = true;      ///< read at the last refresh()
+    std::vector<Problem> problems;
+    std::vector<Problem> late_problems;  ///< of details that were read only for what is below
+  };
+
+  Function read_function(Reader& reader, const std::string& name, const PciAddress& address);
+  bool identify_virtual(Reader& reader, Function& function);
+  void read_physfn(Reader& reader, Function& function) const;
+  void read_details(Reader& reader, Function& function);
+  /// What was read before of a function that the same driver has held since.
+  [[nodiscard]] const PciDevice* unchanged(const Function& function) const;
+  void remember(const Function& function);
+
+  std::map<PciAddress, Function> functions_;
+  std::map<PciAddress, Function> before_;                  ///< during refresh(): the last reading
+  bool all_ = false;                                       ///< during refresh(): named by no event
+  std::vector<Problem> problems_;                          ///< of the list itself
+  std::vector<PciAddress> kept_late_;                      ///< those whose late_problems count
+  std::set<std::string, std::less<>> folders_of_virtual_;  ///< of functions that have virtual ones
+  std::map<PciAddress, PciDevice> first_virtual_;          ///< by physical function
+};
 
 }  // namespace railhead

@@ -171,6 +171,10 @@ void Reader::malformed(const std::string& path, std::string what) {
   add({Problem::Kind::malformed, path, std::move(what)});
 }
 
+void Reader::report(const std::vector<Problem>& problems) {
+  for (const auto& problem : problems) add(problem);
+}
+
 void Reader::failed(const std::string& path, const Error& error) {
   const bool bad = error.code == ErrorCode::malformed || error.code == ErrorCode::too_large;
   std::string_view what = error.message;

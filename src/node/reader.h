@@ -59,7 +59,12 @@ class Reader {
 
   void malformed(const std::string& path, std::string what);
 
-  std::vector<Problem> take_problems() { return std::move(problems_); }
+  /// Adds what was found at an earlier reading of a part.
+  void report(const std::vector<Problem>& problems);
+
+  [[nodiscard]] bool has_problems() const { return !problems_.empty(); }
+
+  std::vector<Problem> take_problems() { return std::exchange(problems_, {}); }
 
  private:
   void failed(const std::string& path, const Error& error);

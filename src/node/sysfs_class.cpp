@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/sysfs_class.h"
 
+#include <utility>
+
 #include "base/text.h"
 
 namespace railhead {
@@ -30,6 +32,20 @@ void ask_device_link(Reader& reader, ClassEntry& entry) {
   }
 }
 
+ClassEntry read_entry(Reader& reader, const std::string& folder, const std::string& name) {
+  const std::string class_path = folder + "/" + name;
+  const auto target = reader.link(class_path);
+  ClassEntry entry{.name = name, .path = target.value_or(class_path), .parent = "", .pci = {}};
+  if (target) {
+    entry.parent = parent_path(parent_path(*target));
+    entry.pci = last_pci_address(*target);
+  }
+  if (!entry.pci && !entry.path.starts_with("/sys/devices/virtual/")) {
+    ask_device_link(reader, entry);
+  }
+  return entry;
+}
+
 }  // namespace
 
 std::string parent_path(const std::string& path) {
@@ -41,7 +57,7 @@ std::optional<PciAddress> last_pci_address(std::string_view path) {
   while (!path.empty()) {
     const auto slash = path.rfind('/');
     const auto last = slash == std::string_view::npos ? path : path.substr(slash + 1);
-    if (const auto address = PciAddress::parse(last)) return *address;
+    if (const auto address = pci_address_of(last)) return *address;
     path = slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
   }
   return std::nullopt;
@@ -50,19 +66,34 @@ std::optional<PciAddress> last_pci_address(std::string_view path) {
 std::vector<ClassEntry> class_entries(Reader& reader, const std::string& folder) {
   std::vector<ClassEntry> entries;
   for (const auto& name : reader.names(folder)) {
-    const std::string class_path = folder + "/" + name;
-    const auto target = reader.link(class_path);
-    ClassEntry entry{.name = name, .path = target.value_or(class_path), .parent = "", .pci = {}};
-    if (target) {
-      entry.parent = parent_path(parent_path(*target));
-      entry.pci = last_pci_address(*target);
-    }
-    if (!entry.pci && !entry.path.starts_with("/sys/devices/virtual/")) {
-      ask_device_link(reader, entry);
-    }
-    entries.push_back(std::move(entry));
+    entries.push_back(read_entry(reader, folder, name));
   }
   return entries;
+}
+
+void ClassList::refresh(Reader& reader, const std::string& folder,
+                        const MachineChanges::Names& named, const Again& again) {
+  auto before = std::exchange(items, {});
+  const auto names = reader.names(folder);
+  problems = reader.take_problems();
+  for (const auto& name : names) {
+    auto known = before.extract(name);
+    const bool keep =
+        known && !again.everything && !named.contains(name) && !again.has(known.mapped().entry.pci);
+    if (keep) {
+      known.mapped().fresh = false;
+      items.insert(items.end(), std::move(known));
+      continue;
+    }
+    Item item{.entry = read_entry(reader, folder, name), .problems = {}};
+    item.problems = reader.take_problems();
+    items.emplace_hint(items.end(), name, std::move(item));
+  }
+}
+
+void ClassList::report(Reader& reader) const {
+  reader.report(problems);
+  for (const auto& [name, item] : items) reader.report(item.problems);
 }
 
 }  // namespace railhead

@@ -17,8 +17,11 @@ struct ReadDevices {
   explicit ReadDevices(const std::string& entries) {
     const auto host = test::host_of(entries);
     Reader reader(*host);
-    devices = read_char_devices(reader);
+    CharDeviceList list;
+    list.refresh(reader, {.everything = true});
+    devices = list.by_device();
     rdma_cm = read_rdma_cm(reader);
+    list.report(reader);
     problems = reader.take_problems();
   }
 

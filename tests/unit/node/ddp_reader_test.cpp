@@ -28,7 +28,7 @@ struct Single {
       : host({{"0000:3b:00.0", std::move(answer)}}),
         reader(host),
         pci{function("0000:3b:00.0", "ice")} {
-    read_ddp_packages(reader, pci);
+    DdpPackages().fill(reader, pci, {});
   }
 
   DevlinkHost host;
@@ -56,7 +56,7 @@ TEST(DdpReader, nobody_but_physical_functions_of_intel_drivers_is_asked) {
       function("0000:3f:00.0", "")};
   pci[4].physfn = pci[5].physfn = pci[0].address;
   pci[6].driver.reset();
-  read_ddp_packages(reader, pci);
+  DdpPackages().fill(reader, pci, {});
   EXPECT_THAT(host.asked(), ElementsAre("0000:3b:00.0", "0000:3c:00.0"));
   EXPECT_THAT(reader.take_problems(), IsEmpty());
 }

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+
+#include "host/changes.h"
+#include "node/pci.h"
+
+namespace railhead {
+
+/// Which parts of a machine are read again, in terms of the node.
+struct Again {
+  /// All of it, but for what never changes while a driver holds its function.
+  bool everything = false;
+  MachineChanges::Names rdma{};
+  MachineChanges::Names nodes{};
+  MachineChanges::Names netdevs{};
+  std::set<PciAddress> pci{};
+
+  [[nodiscard]] bool has(const std::optional<PciAddress>& function) const {
+    return function && pci.contains(*function);
+  }
+};
+
+}  // namespace railhead

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "node/char_device_reader.h"
+#include "node/ddp_reader.h"
+#include "node/gpu_reader.h"
+#include "node/nccl_reader.h"
+#include "node/netdev_reader.h"
+#include "node/nic_reader.h"
+#include "node/node_reader.h"
+#include "node/pci_reader.h"
+#include "node/platform_reader.h"
+#include "node/reader.h"
+#include "node/sysfs_class.h"
+#include "node/vdpa_reader.h"
+
+namespace railhead {
+namespace {
+
+/// Something that is read as a whole, and what could not be used of it.
+template <typename T>
+struct Part {
+  T value{};
+  std::vector<Problem> problems;
+
+  template <typename Read>
+  void refresh(Reader& reader, Read read) {
+    value = read(reader);
+    problems = reader.take_problems();
+  }
+};
+
+/// Of the machine as such; no event tells of it.
+struct Platform {
+  std::string name;
+  Dmi dmi;
+  Cpu cpu;
+  bool hypervisor = false;
+  std::vector<NumaNode> numa;
+};
+
+Platform read_platform(Reader& reader) {
+  Platform platform;
+  platform.name = read_hostname(reader);
+  platform.dmi = read_dmi(reader);
+  const auto processor = read_first_processor(reader);
+  platform.cpu = cpu_of(processor);
+  platform.hypervisor = read_hypervisor(reader, processor);
+  platform.numa = read_numa(reader);
+  return platform;
+}
+
+/// Functions to keep whatever their class says: those with an RDMA device or an NVIDIA driver.
+std::set<PciAddress> functions_in_use(const ClassList& rdma, const NvidiaDriver& nvidia) {
+  std::set<PciAddress> functions = nvidia.bound;
+  functions.insert(nvidia.in_proc.begin(), nvidia.in_proc.end());
+  for (const auto& [name, item] : rdma.items) {
+    if (item.entry.pci) functions.insert(*item.entry.pci);
+  }
+  return functions;
+}
+
+std::vector<Gpu> read_gpus(Reader& reader, const NvidiaDriver& nvidia,
+                           const std::vector<PciDevice>& pci, NvidiaInformation& information) {
+  auto gpus = read_nvidia_gpus(reader, nvidia, pci, information);
+  for (auto& gpu : read_amd_gpus(reader, pci)) gpus.push_back(std::move(gpu));
+  std::stable_sort(gpus.begin(), gpus.end(),
+                   [](const Gpu& a, const Gpu& b) { return a.pci < b.pci; });
+  return gpus;
+}
+
+using Vdpa = std::map<PciAddress, std::vector<VdpaDevice>>;
+
+void take_vdpa(const Vdpa& devices, std::vector<PciDevice>& pci) {
+  for (const auto& [address, own] : devices) {
+    const auto at = std::lower_bound(
+        pci.begin(), pci.end(), address,
+        [](const PciDevice& device, const PciAddress& wanted) { return device.address < wanted; });
+    if (at != pci.end() && at->address == address) at->vdpa = own;
+  }
+}
+
+/// Functions whose netdev is new: their driver may have been loaded anew by devlink, without being
+/// unbound.
+std::set<PciAddress> functions_of_fresh(const ClassList& net) {
+  std::set<PciAddress> functions;
+  for (const auto& [name, item] : net.items) {
+    if (item.fresh && item.entry.pci) functions.insert(*item.entry.pci);
+  }
+  return functions;
+}
+
+}  // namespace
+
+/// In the order in which a machine is read, which is that of its problems.
+struct NodeReader::Parts {
+  Part<Platform> platform;
+  ClassList rdma;
+  ClassList net;
+  Part<NvidiaDriver> nvidia;
+  PciList pci;
+  DdpPackages packages;
+  std::vector<Problem> package_problems;
+  Part<Vdpa> vdpa;
+  NvidiaInformation information;
+  Part<std::vector<Gpu>> gpus;
+  Part<RdmaNetns> netns;
+  CharDeviceList nodes;
+  NicList nics;
+  NetdevList netdevs;
+  Part<std::optional<CharDevice>> rdma_cm;
+  Part<std::vector<TextFile>> cdi;
+  Part<std::optional<TextFile>> nccl_file;
+
+  Again again_of(const MachineChanges& changes) const;
+  Node refresh(Host& host, Again again, const MachineChanges& changes);
+  void report(Reader& reader) const;
+};
+
+/// With all that follows from what has changed.
+Again NodeReader::Parts::again_of(const MachineChanges& changes) const {
+  Again again{.everything = false,
+              .rdma = changes.rdma,
+              .nodes = changes.nodes,
+              .netdevs = changes.netdevs,
+              .pci = {}};
+  for (const auto& text : changes.pci) {
+    if (const auto address = pci_address_of(text)) again.pci.insert(*address);
+  }
+  pci.add_relatives(again.pci);
+  netdevs.add_relatives(again.netdevs);
+  nics.add_relatives(rdma, net, again.netdevs, again.rdma);
+  return again;
+}
+
+Node NodeReader::Parts::refresh(Host& host, Again again, const MachineChanges& changes) {
+  Reader reader(host);
+  const bool all = again.everything;
+  if (all) platform.refresh(reader, read_platform);
+  rdma.refresh(reader, "/sys/class/infiniband", again.rdma, again);
+  net.refresh(reader, "/sys/class/net", again.netdevs, again);
+  nics.add_relatives(rdma, net, again.netdevs, again.rdma);
+
+  const auto nvidia_before = nvidia.value;
+  nvidia.refresh(reader, read_nvidia_driver);
+  for (const auto& address : again.pci) information.forget(address);
+  auto driven = nvidia.value.bound;
+  driven.insert(nvidia.value.in_proc.begin(), nvidia.value.in_proc.end());
+  information.keep_only(driven);
+
+  Node node;
+  pci.refresh(reader, again);
+  node.pci = pci.kept(reader, functions_in_use(rdma, nvidia.value));
+  auto asked_again = again.pci;
+  if (!all) asked_again.merge(functions_of_fresh(net));
+  packages.fill(reader, node.pci, asked_again);
+  package_problems = reader.take_problems();
+  if (all || !again.pci.empty()) vdpa.refresh(reader, read_vdpa);
+  take_vdpa(vdpa.value, node.pci);
+
+  const bool gpus_again =
+      all || changes.gpus || !again.pci.empty() || nvidia.value != nvidia_before;
+  if (gpus_again) {
+    gpus.refresh(
+        reader, [&](Reader& from) { return read_gpus(from, nvidia.value, node.pci, information); });
+  }
+  netns.refresh(reader, read_rdma_netns);
+  nodes.refresh(reader, again);
+  nics.refresh(reader, rdma, again);
+  node.nics = nics.nics(reader, netns.value, rdma, net, node.pci, nodes.by_device());
+  node.netdevs = netdevs.refresh(reader, net, nics.parents(), again);
+  drop_bond_members(node.nics, node.netdevs);
+  if (all || !again.nodes.empty() || !again.rdma.empty()) rdma_cm.refresh(reader, read_rdma_cm);
+  if (all || changes.cdi) cdi.refresh(reader, read_cdi);
+  if (all) nccl_file.refresh(reader, read_nccl_file);
+
+  node.name = platform.value.name;
+  node.numa = platform.value.numa;
+  node.gpus = gpus.value;
+  node.rdma_cm = rdma_cm.value;
+  node.rdma_netns = netns.value;
+  node.dmi = platform.value.dmi;
+  node.cpu = platform.value.cpu;
+  node.hypervisor = platform.value.hypervisor;
+  node.cdi = cdi.value;
+  node.nccl_file = nccl_file.value;
+  report(reader);
+  node.problems = reader.take_problems();
+  return node;
+}
+
+void NodeReader::Parts::report(Reader& reader) const {
+  reader.report(platform.problems);
+  rdma.report(reader);
+  net.report(reader);
+  reader.report(nvidia.problems);
+  pci.report(reader);
+  reader.report(package_problems);
+  reader.report(vdpa.problems);
+  reader.report(gpus.problems);
+  reader.report(netns.problems);
+  nodes.report(reader);
+  nics.report(reader);
+  netdevs.report(reader);
+  reader.report(rdma_cm.problems);
+  reader.report(cdi.problems);
+  reader.report(nccl_file.problems);
+}
+
+NodeReader::NodeReader() = default;
+NodeReader::~NodeReader() = default;
+
+Node NodeReader::read(Host& host) {
+  if (!parts_) parts_ = std::make_unique<Parts>();
+  return parts_->refresh(host, Again{.everything = true}, {});
+}
+
+Node NodeReader::read_again(Host& host, const MachineChanges& changes) {
+  if (!parts_ || changes.everything) {
+    parts_.reset();
+    return read(host);
+  }
+  return parts_->refresh(host, parts_->again_of(changes), changes);
+}
+
+Node read_node(Host& host) {
+  return NodeReader().read(host);
+}
+
+}  // namespace railhead

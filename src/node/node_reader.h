@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "host/changes.h"
+#include "host/host.h"
+#include "node/node.h"
+
+namespace railhead {
+
+/// Reads one machine again and again. It keeps every part of its last reading, so that an event
+/// costs what it names, and what never changes while a driver holds a function: what NVIDIA's
+/// driver says of a GPU (asking wakes the card), PCI capabilities, Intel's packages (asking may
+/// wait for minutes). A host is opened anew for each reading, since a directory that was kept open
+/// may be of a device that has gone.
+class NodeReader {
+ public:
+  NodeReader();
+  ~NodeReader();
+
+  /// As read_node(), but for what never changes of functions whose driver is the same as before.
+  Node read(Host& host);
+
+  /// What read() would say where `changes` name all that has changed. Of what they do not name only
+  /// lists of names, default routes and the network namespace mode are read. `everything`, and the
+  /// first reading, forget what was kept and read the whole machine.
+  Node read_again(Host& host, const MachineChanges& changes);
+
+ private:
+  struct Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace railhead
