@@ -25,28 +25,22 @@ struct Version {
   bool before_release = false;  // -rc.1, -beta.0, -dev
 };
 
-// The first release of each runtime that has a feature; back-ports name the older series too.
+// The first release of each runtime that has a feature.
 struct Since {
   bool RuntimeFeatures::*feature;
-  std::optional<Release> containerd;  // absent: in no release so far
-  std::optional<Release> crio;
+  Release containerd;
+  Release crio;
+  bool WantedFeatures::*wanted;
+  std::string_view without;  // what a runtime before does
 };
 
 constexpr std::array kSince = {
-    Since{&RuntimeFeatures::rlimits, Release{1, 7, 7}, Release{1, 29, 0}},
-    Since{&RuntimeFeatures::cdi_devices_adjust, Release{2, 1, 0}, Release{1, 34, 0}},
-    Since{&RuntimeFeatures::sees_rlimits, Release{2, 3, 0}, Release{1, 36, 0}},
-    Since{&RuntimeFeatures::sees_cdi, Release{2, 3, 0}, std::nullopt},
-    Since{&RuntimeFeatures::split_synchronize, Release{1, 7, 26}, Release{1, 32, 0}},
+    Since{&RuntimeFeatures::rlimits, Release{1, 7, 7}, Release{1, 29, 0}, &WantedFeatures::rlimits,
+          "ignores RLIMIT_MEMLOCK from NRI plugins"},
     // CRI-O 1.36.3 still builds with NRI 0.11, containerd 2.4.2 with 0.12.3.
-    Since{&RuntimeFeatures::per_event_rpcs, Release{2, 3, 0}, Release{1, 37, 0}},
-    Since{&RuntimeFeatures::failure_policy, Release{2, 4, 3}, Release{1, 37, 0}},
-    Since{&RuntimeFeatures::no_sync_gap, Release{1, 7, 26}, std::nullopt},
+    Since{&RuntimeFeatures::failure_policy, Release{2, 4, 3}, Release{1, 37, 0},
+          &WantedFeatures::failure_policy, "ignores the failure policy of NRI plugins"},
 };
-
-// Releases of a newer series that came before the back-port above: they lack the feature.
-constexpr Release kSyncGapFrom{2, 0, 0};
-constexpr Release kSyncGapUntil{2, 0, 3};
 
 std::optional<std::uint32_t> take_number(std::string_view& text) {
   std::size_t digits = 0;
@@ -90,21 +84,13 @@ std::optional<Version> parse_version(std::string_view text) {
   return version;
 }
 
-bool reached(const Version& version, const std::optional<Release>& since) {
-  if (!since) return false;
-  return version.before_release ? version.release > *since : version.release >= *since;
+bool reached(const Version& version, const Release& since) {
+  return version.before_release ? version.release > since : version.release >= since;
 }
 
 std::string to_string(const Release& release) {
   return std::to_string(release.major) + "." + std::to_string(release.minor) + "." +
          std::to_string(release.patch);
-}
-
-std::optional<Release> first_release(bool RuntimeFeatures::*feature, std::string_view name) {
-  for (const Since& since : kSince) {
-    if (since.feature == feature) return name == "containerd" ? since.containerd : since.crio;
-  }
-  return std::nullopt;
 }
 
 }  // namespace
@@ -114,41 +100,21 @@ RuntimeFeatures features_of(std::string_view name, std::string_view version) {
   const bool containerd = name == "containerd";
   const auto parsed = parse_version(version);
   if ((!containerd && name != "cri-o") || !parsed) return features;
-  features.known = true;
   for (const Since& since : kSince) {
     features.*since.feature = reached(*parsed, containerd ? since.containerd : since.crio);
-  }
-  if (containerd && reached(*parsed, kSyncGapFrom) && !reached(*parsed, kSyncGapUntil)) {
-    features.no_sync_gap = false;
   }
   return features;
 }
 
 std::vector<std::string> missing_features(const WantedFeatures& wanted, std::string_view name,
                                           std::string_view version) {
-  struct Row {
-    bool wanted;
-    bool RuntimeFeatures::*feature;
-    std::string_view what;
-  };
-
-  const std::array rows = {
-      Row{wanted.rlimits, &RuntimeFeatures::rlimits, "ignores RLIMIT_MEMLOCK from NRI plugins"},
-      Row{wanted.cdi_devices_adjust, &RuntimeFeatures::cdi_devices_adjust,
-          "ignores CDI devices from NRI plugins"},
-      Row{wanted.sees_cdi, &RuntimeFeatures::sees_cdi,
-          "does not tell NRI plugins the CDI devices of a container"},
-      Row{wanted.failure_policy, &RuntimeFeatures::failure_policy,
-          "ignores the failure policy of NRI plugins"},
-  };
   const RuntimeFeatures features = features_of(name, version);
   std::vector<std::string> sentences;
-  for (const Row& row : rows) {
-    if (!row.wanted || features.*row.feature) continue;
-    const auto since = first_release(row.feature, name);
+  for (const Since& since : kSince) {
+    if (!(wanted.*since.wanted) || features.*since.feature) continue;
+    const Release& first = name == "containerd" ? since.containerd : since.crio;
     sentences.push_back(std::string(name) + " " + std::string(version) + " " +
-                        std::string(row.what) +
-                        (since ? " (needs " + to_string(*since) + ")" : " (no release does)"));
+                        std::string(since.without) + " (needs " + to_string(first) + ")");
   }
   return sentences;
 }

@@ -12,18 +12,11 @@
 
 namespace railhead::nri {
 
+/// A name or version that is not recognised is taken for the newest release: refusing to ask for
+/// what probably works would be worse than asking in vain.
 struct RuntimeFeatures {
-  /// Name and version were recognised. If not, the newest release is assumed: refusing to ask for
-  /// what probably works would be worse than asking in vain.
-  bool known = false;
-  bool rlimits = true;             ///< applies ContainerAdjustment.rlimits
-  bool cdi_devices_adjust = true;  ///< resolves ContainerAdjustment.CDI_devices
-  bool sees_rlimits = true;        ///< Container.rlimits holds the pod spec's own limits
-  bool sees_cdi = true;            ///< Container.CDI_devices is filled
-  bool split_synchronize = true;   ///< more than 4 MiB of state do not end the registration
-  bool per_event_rpcs = true;      ///< NRI 0.12: no StateChange
-  bool failure_policy = true;      ///< NRI 0.12.4: keep_connected and fail_request
-  bool no_sync_gap = true;         ///< no container can miss both Synchronize and its event
+  bool rlimits = true;         ///< applies ContainerAdjustment.rlimits
+  bool failure_policy = true;  ///< NRI 0.12.4: keep_connected and fail_request
 };
 
 /// `version` as Configure gives it: with or without "v", with git's or Debian's suffixes. A
@@ -33,8 +26,6 @@ RuntimeFeatures features_of(std::string_view name, std::string_view version);
 /// What a configuration needs of the runtime.
 struct WantedFeatures {
   bool rlimits = false;
-  bool cdi_devices_adjust = false;
-  bool sees_cdi = false;
   bool failure_policy = false;
 };
 

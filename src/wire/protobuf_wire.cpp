@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire/protobuf_wire.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <limits>
 
@@ -46,7 +47,7 @@ bool FieldReader::fail() {
   return false;
 }
 
-bool FieldReader::next(Field& field) {
+bool FieldReader::next_field(Field& field) {
   if (at_ == end_) return false;
   std::uint64_t key = 0;
   if (!read_varint(key)) return false;
@@ -115,6 +116,13 @@ void append_entry_field(std::string& out, int number, std::string_view value) {
   append_varint(out, bytes_key(number));
   append_varint(out, value.size());
   out.append(value);
+}
+
+void append_text_field(std::string& out, int number, std::string_view text) {
+  const bool ascii = std::all_of(text.begin(), text.end(),
+                                 [](char c) { return static_cast<std::uint8_t>(c) < 0x80; });
+  if (ascii) return append_bytes_field(out, number, text);
+  append_bytes_field(out, number, to_utf8(text));
 }
 
 std::string to_utf8(std::string_view text) {

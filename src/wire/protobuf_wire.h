@@ -10,6 +10,7 @@
 //   library: keys below carry both.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -43,11 +44,26 @@ class FieldReader {
   explicit FieldReader(std::string_view message);
 
   /// The next field; false at the end and where the message is malformed.
-  bool next(Field& field);
+  bool next(Field& field) { return next_short_string(field) || next_field(field); }
 
   [[nodiscard]] bool malformed() const { return malformed_; }
 
  private:
+  // Nearly all fields of a container: a string or message, field number and length in a byte each.
+  bool next_short_string(Field& field) {
+    constexpr std::ptrdiff_t kKeyAndLength = 2;
+    if (end_ - at_ < kKeyAndLength) return false;
+    const auto key = static_cast<std::uint8_t>(at_[0]);
+    const auto length = static_cast<std::uint8_t>(at_[1]);
+    const bool is_short = (key & 0x87U) == static_cast<unsigned>(WireType::bytes) && key >= 8 &&
+                          length < 0x80 && length <= end_ - at_ - kKeyAndLength;
+    if (!is_short) return false;
+    field = {key, 0, {at_ + kKeyAndLength, length}};
+    at_ += kKeyAndLength + length;
+    return true;
+  }
+
+  bool next_field(Field& field);
   bool read_varint(std::uint64_t& value);
   bool read_fixed(unsigned size, std::uint64_t& value);
   bool read_bytes(std::string_view& bytes);
@@ -68,6 +84,10 @@ void append_bytes_field(std::string& out, int number, std::string_view value);
 
 /// Appends the field also where it is empty: an entry of a list, or a message that is there.
 void append_entry_field(std::string& out, int number, std::string_view value);
+
+/// A proto3 string: Go rejects the whole message where one is not UTF-8, so other bytes become '?'.
+/// Appends nothing for an empty one.
+void append_text_field(std::string& out, int number, std::string_view text);
 
 /// `text` with every byte that is not part of well-formed UTF-8 replaced by '?': a proto3 string
 /// that is not UTF-8 makes Go reject the whole message.

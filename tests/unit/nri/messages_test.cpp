@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nri/api.h"
 #include "recording_handler.h"
 #include "runtime_bytes.h"
 
@@ -99,6 +100,54 @@ TEST(Messages, a_mount_is_a_read_only_bind_of_a_file_that_runs_nothing) {
     mount += peer::text(4, option);
   }
   EXPECT_EQ(encode_create_response(adjustment), peer::text(1, peer::text(3, mount)));
+}
+
+api::LinuxDevice generated(const NewDevice& device) {
+  api::LinuxDevice out;
+  out.set_path(device.path);
+  out.set_type("c");
+  out.set_major(device.major);
+  out.set_minor(device.minor);
+  out.mutable_file_mode()->set_value(device.mode);
+  out.mutable_uid()->set_value(device.uid);
+  out.mutable_gid()->set_value(device.gid);
+  return out;
+}
+
+TEST(Messages, an_adjustment_is_what_the_generated_types_write) {
+  Adjustment adjustment = sample_adjustment();
+  adjustment.devices.push_back({"/dev/infiniband/r\u00e4il", -1, 1U << 20U, 0, 0, ~0U});
+  adjustment.devices.push_back({});
+  adjustment.mounts = {{"/host/topo.xml", "/in/topo.xml"}, {}};
+  adjustment.env.emplace_back("LONG", std::string(300, 'x'));
+  adjustment.env.emplace_back("", "");
+  for (const auto memlock : {std::uint64_t{0}, std::uint64_t{65536}, kUnlimited}) {
+    adjustment.memlock_bytes = memlock;
+    api::CreateContainerResponse response;
+    auto& adjust = *response.mutable_adjust();
+    for (const auto& device : adjustment.devices) {
+      *adjust.mutable_linux()->add_devices() = generated(device);
+    }
+    for (const auto& mount : adjustment.mounts) {
+      auto& out = *adjust.add_mounts();
+      out.set_source(mount.source);
+      out.set_destination(mount.destination);
+      out.set_type("bind");
+      for (const char* option : {"bind", "ro", "nosuid", "nodev", "noexec"}) {
+        out.add_options(option);
+      }
+    }
+    for (const auto& [name, value] : adjustment.env) {
+      auto& out = *adjust.add_env();
+      out.set_key(name);
+      out.set_value(value);
+    }
+    auto& limit = *adjust.add_rlimits();
+    limit.set_type("RLIMIT_MEMLOCK");
+    limit.set_hard(memlock);
+    limit.set_soft(memlock);
+    EXPECT_EQ(encode_create_response(adjustment), response.SerializeAsString());
+  }
 }
 
 TEST(Messages, a_value_that_is_not_utf8_does_not_make_the_answer_unreadable) {

@@ -128,5 +128,39 @@ TEST(ProtobufWire, bytes_that_are_not_utf8_are_replaced) {
   EXPECT_EQ(to_utf8("a\xFFz"), "a?z");
 }
 
+TEST(ProtobufWire, short_strings_at_the_end_are_bounded) {
+  for (std::size_t size = 0; size < 7; ++size) {
+    const std::string message = bytes({0x12, 5}) + std::string(size < 2 ? 0 : size - 2, 'x');
+    const std::string cut = message.substr(0, size);
+    FieldReader reader(cut);
+    Field field;
+    EXPECT_FALSE(reader.next(field)) << size;
+    EXPECT_EQ(reader.malformed(), size > 0) << size;
+  }
+  for (const std::size_t length : {std::size_t{0}, std::size_t{127}, std::size_t{128}}) {
+    std::string message;
+    append_entry_field(message, 15, std::string(length, 'x'));
+    append_entry_field(message, 16, std::string(length, 'y'));
+    FieldReader reader(message);
+    Field field;
+    ASSERT_TRUE(reader.next(field));
+    EXPECT_EQ(field.key, bytes_key(15));
+    EXPECT_EQ(field.bytes, std::string(length, 'x'));
+    ASSERT_TRUE(reader.next(field));
+    EXPECT_EQ(field.key, bytes_key(16));
+    EXPECT_EQ(field.bytes, std::string(length, 'y'));
+    EXPECT_FALSE(reader.next(field));
+    EXPECT_FALSE(reader.malformed());
+  }
+}
+
+TEST(ProtobufWire, text_is_made_utf8_and_left_out_when_empty) {
+  std::string out;
+  append_text_field(out, 1, "");
+  append_text_field(out, 1, "plain");
+  append_text_field(out, 2, "\xC3\xA4\xFF");
+  EXPECT_EQ(out, bytes({0x0a, 5}) + "plain" + bytes({0x12, 3}) + "\xC3\xA4?");
+}
+
 }  // namespace
 }  // namespace railhead::wire
