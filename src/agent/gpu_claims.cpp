@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "host/input_file.h"
 
 namespace railhead {
 namespace {
@@ -39,34 +38,29 @@ GpuClaim claim_in(const Result<kubelet::PodHoldings>& holdings, const DecisionTa
 
 GpuClaims::GpuClaims(std::string socket, std::vector<std::string> resources, Mailbox& mailbox,
                      Clock& clock)
-    : socket_(std::move(socket)),
-      resources_(std::move(resources)),
+    : resources_(std::move(resources)),
       answers_(clock),
-      client_({"", socket_}, mailbox) {}
+      pod_resources_(std::move(socket), mailbox) {}
 
 void GpuClaims::ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
                     std::chrono::milliseconds timeout, Done done) {
   if (const auto* known = answers_.find(request.pod_uid, request.name)) {
     return done(claim_in(*known, *table, resources_));
   }
-  if (!input_file_exists(socket_)) return done(GpuClaim::no_kubelet);
-  client_.holdings_of(std::string(request.pod_namespace), std::string(request.pod_name), timeout,
-                      [this, uid = std::string(request.pod_uid), name = std::string(request.name),
-                       table = std::move(table),
-                       done = std::move(done)](const Result<kubelet::PodHoldings>& holdings) {
-                        if (holdings) answers_.keep(uid, name, *holdings);
-                        done(claim_in(holdings, *table, resources_));
-                      });
+  pod_resources_.pod(std::string(request.pod_namespace), std::string(request.pod_name), timeout,
+                     [this, uid = std::string(request.pod_uid), name = std::string(request.name),
+                      table = std::move(table),
+                      done = std::move(done)](const Result<kubelet::PodHoldings>& holdings) {
+                       if (holdings) answers_.keep(uid, name, *holdings);
+                       done(claim_in(holdings, *table, resources_));
+                     });
 }
 
 void GpuClaims::ask_all(std::shared_ptr<const DecisionTable> table,
                         std::chrono::milliseconds timeout,
                         std::function<void(Result<ClaimOfPod>)> done) {
-  if (!input_file_exists(socket_)) {
-    return done(Error{ErrorCode::unavailable, socket_ + ": no such socket"});
-  }
-  client_.all_holdings(timeout, [this, table = std::move(table), done = std::move(done)](
-                                    const Result<std::vector<kubelet::PodHoldings>>& all) {
+  pod_resources_.all(timeout, [this, table = std::move(table), done = std::move(done)](
+                                  const Result<std::vector<kubelet::PodHoldings>>& all) {
     if (!all) return done(all.error());
     std::set<std::pair<std::string, std::string>> holders;
     for (const auto& pod : *all) {

@@ -11,7 +11,7 @@
 #include "agent/pod_answers.h"
 #include "host/clock.h"
 #include "inject/decide.h"
-#include "kubelet/client.h"
+#include "kubelet/pod_resources.h"
 #include "loop/mailbox.h"
 
 namespace railhead {
@@ -37,8 +37,8 @@ class GpuClaims {
 
   void set_resources(std::vector<std::string> patterns) { resources_ = std::move(patterns); }
 
-  /// `done` is called once: at once where the answer is known or there is no socket, else within
-  /// `timeout`.
+  /// `done` is called once: at once where the answer is known or nobody listened a moment ago, else
+  /// within `timeout`.
   void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
            std::chrono::milliseconds timeout, Done done);
 
@@ -47,10 +47,9 @@ class GpuClaims {
                std::function<void(Result<ClaimOfPod>)> done);
 
  private:
-  std::string socket_;
   std::vector<std::string> resources_;
   PodAnswers answers_;
-  kubelet::Client client_;
+  kubelet::PodResources pod_resources_;
 };
 
 }  // namespace railhead

@@ -40,11 +40,12 @@ KubeletFace::KubeletFace(KubeletFaceOptions options, PoolResource::Gate gate,
       metrics_(metrics),
       mailbox_(mailbox),
       timer_(loop),
-      files_(options_.folders, options_.hand_out, log) {}
+      files_(options_.folders, options_.hand_out, log),
+      pod_resources_(options_.pod_resources, mailbox) {}
 
 void KubeletFace::start() {
   registrar_ = std::make_unique<kubelet::Registrar>(
-      options_.registrar, mailbox_, clock_,
+      options_.registrar, mailbox_, clock_, pod_resources_,
       [this](const kubelet::ResourceStatus& status) { changed(status); });
   watch_folders();
   tick();

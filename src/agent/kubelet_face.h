@@ -80,6 +80,7 @@ class KubeletFace {
   boost::asio::steady_timer timer_;
   HandOutFiles files_;
   std::vector<Offer> offers_;
+  kubelet::PodResources pod_resources_;
   std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the offers
   std::optional<WatchLoop> folders_;
   std::shared_ptr<const DecisionTable> published_;

@@ -120,7 +120,7 @@ Result<std::optional<KubeletFaceOptions>> kubelet_face_options(const Config& con
   KubeletFaceOptions options;
   auto& registrar = options.registrar;
   registrar.registry_folder = root + "/plugins_registry";
-  registrar.pod_resources = root + "/pod-resources/kubelet.sock";
+  options.pod_resources = root + "/pod-resources/kubelet.sock";
   registrar.plugin_folder = config.text("devicePlugin.dir");
   if (registrar.plugin_folder.empty()) {
     const bool is_under_root = identity_of(root + "/device-plugins/kubelet.sock").has_value();

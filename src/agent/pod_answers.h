@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "host/clock.h"
-#include "kubelet/client.h"
+#include "kubelet/pod_resources.h"
 
 namespace railhead {
 
