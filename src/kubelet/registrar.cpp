@@ -145,6 +145,7 @@ class Registrar::Offer final {
   void watched(bool now) {
     is_watched_ = now;
     if (now) {
+      note_accepted();
       become(Standing::enrolled);
     } else if (status_.standing == Standing::enrolled) {
       next_try_ = owner_.clock_.now() + kFirstRetry;
@@ -180,14 +181,21 @@ class Registrar::Offer final {
   void enrol_if_due() {
     if (is_asking_ || owner_.clock_.now() < next_try_) return;
     is_asking_ = true;
+    is_accepted_ = false;
     plugin_->enrol(owner_.kubelet_socket(), [this](const Status& answer) { heard(answer); });
+  }
+
+  /// The kubelet watches before it answers, and may have gone before the answer is here.
+  void note_accepted() {
+    if (!is_accepted_) ++status_.enrolments;
+    is_accepted_ = true;
   }
 
   void heard(const Status& answer) {
     is_asking_ = false;
     const auto now = owner_.clock_.now();
     if (answer) {
-      ++status_.enrolments;
+      note_accepted();
       retry_ = kFirstRetry;
       next_try_ = now + kUntilWatched;
       return;
@@ -232,6 +240,7 @@ class Registrar::Offer final {
   bool is_ending_ = false;
   bool is_watched_ = false;
   bool is_asking_ = false;
+  bool is_accepted_ = true;  // what we asked for last
   TimePoint next_try_{};
   milliseconds retry_ = kFirstRetry;
 };
