@@ -35,8 +35,7 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{1000};
 
 NriOptions nri_options(const Config& config) {
-  return {session_options(config), config.text("host.proc"),
-          config.text("kubelet.rootDir") + "/pod-resources/kubelet.sock"};
+  return {session_options(config), config.text("host.proc")};
 }
 
 /// A snapshot never changes by events; a directory tree and the live machine do.
@@ -59,6 +58,8 @@ class Agent {
         log_(log),
         mail_(std::move(mailbox), loop_),
         runtime_(config_.enabled("nri.enabled") ? config_.text("nri.socket") : ""),
+        pod_resources_(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
+                       mail_.box()),
         signals_(loop_, SIGTERM, SIGINT) {
     metrics_.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
   }
@@ -108,14 +109,14 @@ class Agent {
   Status start_nri() {
     if (!config_.enabled("nri.enabled")) return {};
     return start(std::make_unique<NriService>(
-        context_, nri_options(config_), NriService::Links{*machine_, tables_, runtime_, book_}));
+        context_, nri_options(config_), NriService::Links{*machine_, tables_, runtime_, book_, pod_resources_}));
   }
 
   Status start_kubelet() {
     auto options = TRY(kubelet_options(config_));
     if (!options) return {};
-    return start(
-        std::make_unique<KubeletService>(context_, *std::move(options), tables_, runtime_));
+    return start(std::make_unique<KubeletService>(
+        context_, *std::move(options), PoolPublisher::Links{tables_, runtime_, pod_resources_}));
   }
 
   Status start_pods() {
@@ -189,6 +190,7 @@ class Agent {
   Context context_{loop_, mail_.box(), clock_, log_, metrics_};
   TableFeed tables_;
   RuntimeLink runtime_;
+  kubelet::PodResources pod_resources_;
   ContainerBook book_;
   boost::asio::signal_set signals_;
   Status outcome_;

@@ -5,22 +5,20 @@
 
 namespace railhead {
 
-KubeletService::KubeletService(Context context, KubeletOptions options, TableFeed& tables,
-                               const RuntimeLink& runtime)
+KubeletService::KubeletService(Context context, KubeletOptions options, PoolPublisher::Links links)
     : context_(context),
       options_(std::move(options)),
-      tables_(tables),
-      runtime_(runtime) {}
+      links_(links) {}
 
 KubeletService::~KubeletService() = default;
 
 Status KubeletService::start() {
   publisher_ = TRY(Hosted<PoolPublisher>::start("kubelet", [this](LoopThread& thread) {
     Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
-    auto publisher = std::make_unique<PoolPublisher>(there, options_, tables_, runtime_);
+    auto publisher = std::make_unique<PoolPublisher>(there, options_, links_);
     publisher->on_change([this, now = publisher.get()] { readiness_.set(now->readiness()); });
     publisher->start();
-    tables_.follow(thread.mailbox(), [now = publisher.get()] { now->look(); });
+    links_.tables.follow(thread.mailbox(), [now = publisher.get()] { now->look(); });
     return publisher;
   }));
   return {};

@@ -16,8 +16,7 @@ namespace railhead {
 /// the files of allocations may wait.
 class KubeletService final : public Service {
  public:
-  KubeletService(Context context, KubeletOptions options, TableFeed& tables,
-                 const RuntimeLink& runtime);
+  KubeletService(Context context, KubeletOptions options, PoolPublisher::Links links);
   ~KubeletService() override;
 
   Status start() override;
@@ -29,8 +28,7 @@ class KubeletService final : public Service {
  private:
   Context context_;
   KubeletOptions options_;
-  TableFeed& tables_;
-  const RuntimeLink& runtime_;
+  PoolPublisher::Links links_;
   Shared<Readiness> readiness_{{false, "kubelet: starting"}};
   std::unique_ptr<Hosted<PoolPublisher>> publisher_;
 };

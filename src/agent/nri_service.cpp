@@ -9,8 +9,7 @@ NriService::NriService(Context context, NriOptions options, Links links)
     : context_(context),
       options_(std::move(options)),
       links_(links),
-      resources_(options_.pod_resources_socket, context.mailbox),
-      kubelet_(resources_, context.clock),
+      kubelet_(links.pod_resources, context.clock),
       hooks_({links.machine, *this, links.runtime, context.log, context.metrics, &kubelet_,
               &links.book, options_.session.fail_request}),
       session_(context.loop, options_.session, hooks_) {}

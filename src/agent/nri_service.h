@@ -21,8 +21,7 @@ namespace railhead {
 
 struct NriOptions {
   nri::SessionOptions session;
-  std::string proc_dir;              ///< the host's procfs
-  std::string pod_resources_socket;  ///< the kubelet's
+  std::string proc_dir;  ///< the host's procfs
 };
 
 /// The runtime's service: the session, the hooks that answer it, and what they need of the kubelet
@@ -34,6 +33,7 @@ class NriService final : public Service, private RuntimeReader {
     TableFeed& tables;
     RuntimeLink& runtime;
     ContainerBook& book;
+    kubelet::PodResources& pod_resources;
   };
 
   NriService(Context context, NriOptions options, Links links);
@@ -52,7 +52,6 @@ class NriService final : public Service, private RuntimeReader {
   Context context_;
   NriOptions options_;
   Links links_;
-  kubelet::PodResources resources_;
   GpuClaims kubelet_;
   ContainerHooks hooks_;
   std::unique_ptr<Hosted<RuntimeFiles>> files_;

@@ -120,7 +120,6 @@ Result<std::optional<KubeletOptions>> kubelet_options(const Config& config) {
   KubeletOptions options;
   auto& registrar = options.registrar;
   registrar.registry_folder = root + "/plugins_registry";
-  registrar.pod_resources = root + "/pod-resources/kubelet.sock";
   registrar.plugin_folder = config.text("devicePlugin.dir");
   if (registrar.plugin_folder.empty()) options.folder_under_root = root + "/device-plugins";
   if (config.text("devicePlugin.registration") == "found") registrar.route = kubelet::Route::found;

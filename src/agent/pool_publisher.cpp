@@ -39,12 +39,10 @@ std::string plugin_folder(const KubeletOptions& options) {
   return identity_of(under_root + "/kubelet.sock") ? under_root : kDevicePluginFolder;
 }
 
-PoolPublisher::PoolPublisher(Context context, KubeletOptions options, const TableFeed& tables,
-                             const RuntimeLink& runtime)
+PoolPublisher::PoolPublisher(Context context, KubeletOptions options, Links links)
     : context_(context),
       options_(std::move(options)),
-      tables_(tables),
-      runtime_(runtime),
+      links_(links),
       timer_(context.loop),
       files_(options_.folders, options_.hand_out, context.log) {}
 
@@ -55,7 +53,7 @@ PoolPublisher::~PoolPublisher() {
 void PoolPublisher::start() {
   options_.registrar.plugin_folder = plugin_folder(options_);
   registrar_ = std::make_unique<kubelet::Registrar>(
-      options_.registrar, context_.mailbox, context_.clock,
+      options_.registrar, context_.mailbox, context_.clock, links_.pod_resources,
       [this](const kubelet::ResourceStatus& status) { changed(status); });
   watch_folders();
   tick();
@@ -83,7 +81,7 @@ void PoolPublisher::offer(std::size_t pool) {
   const auto& name = published_->pools().pools[pool].spec.name;
   auto& offer = offers_.emplace_back();
   offer.resource =
-      std::make_unique<PoolResource>(context_, name, options_.hand_out, files_, tables_, runtime_);
+      std::make_unique<PoolResource>(context_, name, options_.hand_out, files_, links_.tables, links_.runtime);
   auto devices = offer.resource->devices();
   if (devices.empty()) {
     context_.log.write(LogLevel::warn, "pool is empty", {{"pool", name}, {"why", why_empty(pool)}});
@@ -180,11 +178,11 @@ void PoolPublisher::refresh_files() {
 }
 
 void PoolPublisher::look() {
-  if (registrar_ && tables_.latest() != published_) tick();
+  if (registrar_ && links_.tables.latest() != published_) tick();
 }
 
 void PoolPublisher::publish_news() {
-  const auto table = tables_.latest();
+  const auto table = links_.tables.latest();
   const bool is_new = table != published_;
   published_ = table;
   if (is_new) follow(table->pools());

@@ -24,8 +24,13 @@ namespace railhead {
 /// kubelet thread: it touches the kubelet's folders, and files of allocations.
 class PoolPublisher {
  public:
-  PoolPublisher(Context context, KubeletOptions options, const TableFeed& tables,
-                const RuntimeLink& runtime);
+  struct Links {
+    TableFeed& tables;
+    const RuntimeLink& runtime;
+    kubelet::PodResources& pod_resources;
+  };
+
+  PoolPublisher(Context context, KubeletOptions options, Links links);
   PoolPublisher(const PoolPublisher&) = delete;
   PoolPublisher& operator=(const PoolPublisher&) = delete;
   ~PoolPublisher();
@@ -71,8 +76,7 @@ class PoolPublisher {
 
   Context context_;
   KubeletOptions options_;
-  const TableFeed& tables_;
-  const RuntimeLink& runtime_;
+  Links links_;
   std::function<void()> readiness_changed_;
   boost::asio::steady_timer timer_;
   HandOutFiles files_;

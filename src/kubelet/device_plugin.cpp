@@ -11,7 +11,10 @@
 #include "deviceplugin.grpc.pb.h"
 #include "host/hang_up.h"
 #include "host/input_file.h"
+#include "kubelet/enrolment.h"
 #include "kubelet/library_log.h"
+#include "kubelet/plugin_call.h"
+#include "kubelet/queue_thread.h"
 #include "kubelet/watch_list.h"
 #include "pluginregistration.grpc.pb.h"
 
@@ -53,29 +56,45 @@ void fill(v1beta1::ContainerAllocateResponse& answer, const Grant& grant) {
 }  // namespace
 
 /// Serves both interfaces; hands what has to be decided to the mailbox's thread.
-class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackService {
+class DevicePlugin::Service {
  public:
   Service(DevicePluginOptions options, Mailbox& mailbox, Resource& resource, Watched watched)
       : options_(std::move(options)),
         mailbox_(mailbox),
         resource_(resource),
         watched_(std::move(watched)),
-        registration_(options_.resource),
         list_([this](bool now) { tell_watched(now); }) {}
 
   Status listen(const std::string& path) {
     grpc::ServerBuilder builder;
     int bound = 0;
     builder.AddListeningPort("unix:" + path, grpc::InsecureServerCredentials(), &bound);
-    builder.RegisterService(this);
+    builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, 0);
+    builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
+    builder.RegisterService(&plugin_);
     builder.RegisterService(&registration_);
     path_ = path;
+    queue_ = builder.AddCompletionQueue();
+    enrolments_.emplace(*queue_);
     server_ = builder.BuildAndStart();
-    if (server_ && bound != 0) return {};
-    return Error{ErrorCode::unavailable, path + ": cannot serve the kubelet there"};
+    if (!server_ || bound == 0) {
+      return Error{ErrorCode::unavailable, path + ": cannot serve the kubelet there"};
+    }
+    serve_all();
+    thread_ = TRY(QueueThread::start(*queue_, "device-plugin"));
+    return {};
   }
 
   void publish(std::vector<Device> devices) { list_.publish(std::move(devices)); }
+
+  void enrol(const std::string& kubelet_socket, std::function<void(Status)> done) {
+    enrolments_->begin(kubelet_socket, path_.substr(path_.rfind('/') + 1), options_,
+                       [this, gate = gate_, done = std::move(done)](const Status& answer) {
+                         mailbox_.post([gate, done, answer] {
+                           if (gate->is_open()) done(answer);
+                         });
+                       });
+  }
 
   /// Calls that wait for the mailbox are refused, and those that come now.
   void begin_end() {
@@ -83,10 +102,11 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
     {
       const std::lock_guard lock(gate_->mutex);
       gate_->closed = true;
-      for (auto* reactor : gate_->waiting) reactor->Finish(ending());
+      for (auto* call : gate_->waiting) call->finish(ending());
       gate_->waiting.clear();
     }
     list_.close();
+    if (enrolments_) enrolments_->cancel();
     ends_ = after(kUntilCancelled);
     hang_up_.emplace(path_, kUntilHungUp);
   }
@@ -94,114 +114,94 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
   /// Returns soon, whatever the kubelet does.
   void stop() {
     begin_end();
+    // Returns when every call has ended, so that nothing is begun on the queue any more.
     if (server_) server_->Shutdown(*ends_);
+    if (queue_) queue_->Shutdown();
+    if (!thread_ && queue_) serve_events(*queue_);
+    thread_.reset();
     server_.reset();
     hang_up_.reset();
   }
 
-  grpc::ServerUnaryReactor* GetDevicePluginOptions(grpc::CallbackServerContext* context,
-                                                   const v1beta1::Empty* /*request*/,
-                                                   v1beta1::DevicePluginOptions* answer) override {
-    answer->set_pre_start_required(options_.pre_start_required);
-    answer->set_get_preferred_allocation_available(options_.preferred_allocation);
-    auto* reactor = context->DefaultReactor();
-    reactor->Finish(grpc::Status::OK);
-    return reactor;
-  }
-
-  grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* ListAndWatch(
-      grpc::CallbackServerContext* /*context*/, const v1beta1::Empty* /*request*/) override {
-    return list_.add_watcher();
-  }
-
-  grpc::ServerUnaryReactor* GetPreferredAllocation(
-      grpc::CallbackServerContext* context, const v1beta1::PreferredAllocationRequest* request,
-      v1beta1::PreferredAllocationResponse* answer) override {
-    return decide(context, [this, request, answer] {
-      for (const auto& one : request->container_requests()) {
-        Preference preference{copy_of(one.available_deviceids()),
-                              copy_of(one.must_include_deviceids()), 0};
-        if (one.allocation_size() > 0) {
-          preference.size = static_cast<std::size_t>(one.allocation_size());
-        }
-        auto& chosen = *answer->add_container_responses();
-        for (auto& id : resource_.prefer(preference)) chosen.add_deviceids(std::move(id));
-      }
-      return grpc::Status::OK;
-    });
-  }
-
-  grpc::ServerUnaryReactor* Allocate(grpc::CallbackServerContext* context,
-                                     const v1beta1::AllocateRequest* request,
-                                     v1beta1::AllocateResponse* answer) override {
-    return decide(context, [this, request, answer] {
-      for (const auto& one : request->container_requests()) {
-        const auto grant = resource_.allocate(copy_of(one.devices_ids()));
-        if (!grant) return failed(grant.error());
-        fill(*answer->add_container_responses(), *grant);
-      }
-      return grpc::Status::OK;
-    });
-  }
-
-  grpc::ServerUnaryReactor* PreStartContainer(
-      grpc::CallbackServerContext* context, const v1beta1::PreStartContainerRequest* request,
-      v1beta1::PreStartContainerResponse* /*answer*/) override {
-    return decide(context, [this, request] {
-      const auto may_start = resource_.pre_start(copy_of(request->devices_ids()));
-      return may_start ? grpc::Status::OK : failed(may_start.error());
-    });
-  }
-
  private:
-  /// The plugin watcher's interface, constant for the life of the socket.
-  class Registration final : public pluginregistration::Registration::CallbackService {
-   public:
-    explicit Registration(std::string resource)
-        : resource_(std::move(resource)) {}
+  using Plugin = v1beta1::DevicePlugin::AsyncService;
+  using Watcher = pluginregistration::Registration::AsyncService;
+  template <typename Request, typename Answer>
+  using Asked = PluginCall<Plugin, Request, Answer>;
+  template <typename Request, typename Answer>
+  using WatcherAsked = PluginCall<Watcher, Request, Answer>;
+  using OptionsCall = Asked<v1beta1::Empty, v1beta1::DevicePluginOptions>;
+  using PreferCall =
+      Asked<v1beta1::PreferredAllocationRequest, v1beta1::PreferredAllocationResponse>;
+  using AllocateCall = Asked<v1beta1::AllocateRequest, v1beta1::AllocateResponse>;
+  using StartCall = Asked<v1beta1::PreStartContainerRequest, v1beta1::PreStartContainerResponse>;
+  using InfoCall = WatcherAsked<pluginregistration::InfoRequest, pluginregistration::PluginInfo>;
+  using NotifyCall = WatcherAsked<pluginregistration::RegistrationStatus,
+                                  pluginregistration::RegistrationStatusResponse>;
 
-    grpc::ServerUnaryReactor* GetInfo(grpc::CallbackServerContext* context,
-                                      const pluginregistration::InfoRequest* /*request*/,
-                                      pluginregistration::PluginInfo* answer) override {
-      answer->set_type("DevicePlugin");
-      answer->set_name(resource_);
-      answer->add_supported_versions(kVersion);
-      return done(context);
-    }
-
-    /// A refusal needs no answer: the kubelet tries the socket again by itself.
-    grpc::ServerUnaryReactor* NotifyRegistrationStatus(
-        grpc::CallbackServerContext* context,
-        const pluginregistration::RegistrationStatus* /*request*/,
-        pluginregistration::RegistrationStatusResponse* /*answer*/) override {
-      return done(context);
-    }
-
-   private:
-    static grpc::ServerUnaryReactor* done(grpc::CallbackServerContext* context) {
-      auto* reactor = context->DefaultReactor();
-      reactor->Finish(grpc::Status::OK);
-      return reactor;
-    }
-
-    std::string resource_;
-  };
-
-  /// Runs `work` on the mailbox's thread and ends the call with what it returns. Request and answer
-  /// live until then.
-  template <typename Work>
-  grpc::ServerUnaryReactor* decide(grpc::CallbackServerContext* context, Work work) {
-    auto* reactor = context->DefaultReactor();
-    const std::lock_guard lock(gate_->mutex);
-    if (gate_->closed) {
-      reactor->Finish(ending());
-      return reactor;
-    }
-    gate_->waiting.insert(reactor);
-    mailbox_.post([gate = gate_, reactor, work = std::move(work)] {
-      if (gate->take(reactor)) reactor->Finish(work());
+  void serve_all() {
+    list_.serve(plugin_, *queue_);
+    OptionsCall::serve_all(
+        plugin_, &Plugin::RequestGetDevicePluginOptions, *queue_, [this](OptionsCall& call) {
+          call.answer.set_pre_start_required(options_.pre_start_required);
+          call.answer.set_get_preferred_allocation_available(options_.preferred_allocation);
+          call.finish(grpc::Status::OK);
+        });
+    PreferCall::serve_all(plugin_, &Plugin::RequestGetPreferredAllocation, *queue_,
+                          [this](PreferCall& call) { decide(call, &Service::prefer); });
+    AllocateCall::serve_all(plugin_, &Plugin::RequestAllocate, *queue_,
+                            [this](AllocateCall& call) { decide(call, &Service::allocate); });
+    StartCall::serve_all(plugin_, &Plugin::RequestPreStartContainer, *queue_,
+                         [this](StartCall& call) { decide(call, &Service::pre_start); });
+    InfoCall::serve_all(registration_, &Watcher::RequestGetInfo, *queue_, [this](InfoCall& call) {
+      call.answer.set_type("DevicePlugin");
+      call.answer.set_name(options_.resource);
+      call.answer.add_supported_versions(kVersion);
+      call.finish(grpc::Status::OK);
     });
-    return reactor;
+    // A refusal needs no answer: the kubelet tries the socket again by itself.
+    NotifyCall::serve_all(registration_, &Watcher::RequestNotifyRegistrationStatus, *queue_,
+                          [](NotifyCall& call) { call.finish(grpc::Status::OK); });
+  }
+
+  // On the mailbox's thread.
+
+  grpc::Status prefer(PreferCall& call) {
+    for (const auto& one : call.request.container_requests()) {
+      Preference preference{copy_of(one.available_deviceids()),
+                            copy_of(one.must_include_deviceids()), 0};
+      if (one.allocation_size() > 0) {
+        preference.size = static_cast<std::size_t>(one.allocation_size());
+      }
+      auto& chosen = *call.answer.add_container_responses();
+      for (auto& id : resource_.prefer(preference)) chosen.add_deviceids(std::move(id));
+    }
+    return grpc::Status::OK;
+  }
+
+  grpc::Status allocate(AllocateCall& call) {
+    for (const auto& one : call.request.container_requests()) {
+      const auto grant = resource_.allocate(copy_of(one.devices_ids()));
+      if (!grant) return failed(grant.error());
+      fill(*call.answer.add_container_responses(), *grant);
+    }
+    return grpc::Status::OK;
+  }
+
+  grpc::Status pre_start(StartCall& call) {
+    const auto may_start = resource_.pre_start(copy_of(call.request.devices_ids()));
+    return may_start ? grpc::Status::OK : failed(may_start.error());
+  }
+
+  /// Runs one of those for the call and ends it with what that returns.
+  template <typename Call>
+  void decide(Call& call, grpc::Status (Service::*work)(Call&)) {
+    const std::lock_guard lock(gate_->mutex);
+    if (gate_->closed) return call.finish(ending());
+    gate_->waiting.insert(&call);
+    mailbox_.post([this, gate = gate_, &call, work] {
+      if (gate->take(&call)) call.finish((this->*work)(call));
+    });
   }
 
   void tell_watched(bool now) {
@@ -219,16 +219,16 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
   struct Gate {
     std::mutex mutex;
     bool closed = false;
-    std::set<grpc::ServerUnaryReactor*> waiting;
+    std::set<OpenCall*> waiting;
 
     bool is_open() {
       const std::lock_guard lock(mutex);
       return !closed;
     }
 
-    bool take(grpc::ServerUnaryReactor* reactor) {
+    bool take(OpenCall* call) {
       const std::lock_guard lock(mutex);
-      return waiting.erase(reactor) != 0;
+      return waiting.erase(call) != 0;
     }
   };
 
@@ -236,11 +236,15 @@ class DevicePlugin::Service final : public v1beta1::DevicePlugin::CallbackServic
   Mailbox& mailbox_;
   Resource& resource_;
   Watched watched_;
-  Registration registration_;
   WatchList list_;
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::string path_;
+  Plugin plugin_;
+  Watcher registration_;
+  std::unique_ptr<grpc::ServerCompletionQueue> queue_;
+  std::optional<Enrolments> enrolments_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<QueueThread> thread_;
   std::optional<gpr_timespec> ends_;  ///< when calls are cancelled
   std::optional<DelayedHangUp> hang_up_;
 };
@@ -273,6 +277,10 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
 
 void DevicePlugin::begin_end() {
   service_->begin_end();
+}
+
+void DevicePlugin::enrol(const std::string& kubelet_socket, std::function<void(Status)> done) {
+  service_->enrol(kubelet_socket, std::move(done));
 }
 
 void DevicePlugin::publish(std::vector<Device> devices) {

@@ -3,15 +3,13 @@
 //
 // Invariants
 // * The kubelet's calls carry no resource name, so one server serves one resource.
-// * Calls arrive on gRPC's threads; every decision is made on the agent's thread (Mailbox). Only
-//   what is constant is answered at once: GetDevicePluginOptions, and GetInfo with its limit of
-//   1 s.
+// * Calls arrive on a thread of the server's own; every decision is made on the mailbox's thread.
+//   Only what is constant is answered at once: GetDevicePluginOptions, and GetInfo, which the
+//   kubelet gives 1 s.
 // * Each open ListAndWatch has one writer, which sends the newest list and skips those between; a
 //   kubelet that does not read costs nothing, one that has gone is forgotten.
 // * GetPreferredAllocation never fails (that would reject the pod); it may be empty.
-// * The end waits for nobody: calls are cancelled after a quarter of a second, and after half of
-// one
-//   the connections are cut.
+// * The end waits for nobody: calls are cancelled after 0.25 s, connections are cut after 0.5 s.
 // * The socket's file goes with the server, so a server ends completely before another takes its
 // path.
 #pragma once
@@ -94,6 +92,11 @@ class DevicePlugin {
 
   /// Begins with that, and waits for nothing: plugins that end together do so at the same time.
   void begin_end();
+
+  /// Registers on the kubelet's socket. The kubelet calls this server before it answers, within
+  /// 10 s. `done` is called on the mailbox's thread, unless the end begins before; an error carries
+  /// the kubelet's own words.
+  void enrol(const std::string& kubelet_socket, std::function<void(Status)> done);
 
   /// The whole list, sent to every kubelet that watches if it is not the one before.
   void publish(std::vector<Device> devices);

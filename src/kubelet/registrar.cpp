@@ -63,7 +63,7 @@ std::string socket_path(const std::string& folder, const std::string& resource) 
 }
 
 /// One resource on its way to being enrolled.
-class Registrar::Offer final : public Resource {
+class Registrar::Offer final {
  public:
   Offer(Registrar& owner, DevicePluginOptions options, Resource& decides,
         std::vector<Device> devices)
@@ -141,22 +141,11 @@ class Registrar::Offer final : public Resource {
     serve(owner_.kubelet());
   }
 
-  // What the kubelet asks goes on to whoever decides.
-
-  std::vector<std::string> prefer(const Preference& preference) override {
-    return decides_.prefer(preference);
-  }
-
-  Result<Grant> allocate(const std::vector<std::string>& ids) override {
-    return decides_.allocate(ids);
-  }
-
-  Status pre_start(const std::vector<std::string>& ids) override { return decides_.pre_start(ids); }
-
  private:
   void watched(bool now) {
     is_watched_ = now;
     if (now) {
+      note_accepted();
       become(Standing::enrolled);
     } else if (status_.standing == Standing::enrolled) {
       next_try_ = owner_.clock_.now() + kFirstRetry;
@@ -173,7 +162,7 @@ class Registrar::Offer final : public Resource {
 
   void serve(const std::optional<FileIdentity>& kubelet) {
     drop();  // completely, before the path is bound again
-    auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, *this,
+    auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, decides_,
                                       [this](bool now) { watched(now); });
     if (!served) {
       become(Standing::not_served, served.error().message);
@@ -183,7 +172,6 @@ class Registrar::Offer final : public Resource {
     plugin_->publish(devices_);
     own_ = identity_of(path_);
     kubelet_ = kubelet;
-    round_ = std::make_shared<bool>();
     is_asking_ = false;
     retry_ = kFirstRetry;
     next_try_ = owner_.clock_.now();
@@ -193,19 +181,21 @@ class Registrar::Offer final : public Resource {
   void enrol_if_due() {
     if (is_asking_ || owner_.clock_.now() < next_try_) return;
     is_asking_ = true;
-    const std::string name = path_.substr(path_.rfind('/') + 1);
-    owner_.client_.enroll(name, options_,
-                          [this, round = std::weak_ptr(round_)](const Status& answer) {
-                            if (!round.expired()) heard(answer);
-                          });
+    is_accepted_ = false;
+    plugin_->enrol(owner_.kubelet_socket(), [this](const Status& answer) { heard(answer); });
+  }
+
+  /// The kubelet watches before it answers, and may have gone before the answer is here.
+  void note_accepted() {
+    if (!is_accepted_) ++status_.enrolments;
+    is_accepted_ = true;
   }
 
   void heard(const Status& answer) {
     is_asking_ = false;
     const auto now = owner_.clock_.now();
     if (answer) {
-      ++status_.enrolments;
-      owner_.changed_(status_);
+      note_accepted();
       retry_ = kFirstRetry;
       next_try_ = now + kUntilWatched;
       return;
@@ -216,10 +206,10 @@ class Registrar::Offer final : public Resource {
   }
 
   void become(Standing standing, std::string detail = "") {
-    if (status_.standing == standing && status_.detail == detail && told_) return;
+    if (status_.standing == standing && status_.detail == detail && was_reported_) return;
     status_.standing = standing;
     status_.detail = std::move(detail);
-    told_ = true;
+    was_reported_ = true;
     note_countable();
     owner_.changed_(status_);
   }
@@ -242,7 +232,7 @@ class Registrar::Offer final : public Resource {
   std::vector<Device> devices_;
   std::string path_;
   ResourceStatus status_;
-  bool told_ = false;
+  bool was_reported_ = false;
   std::optional<TimePoint> countable_since_;
   std::unique_ptr<DevicePlugin> plugin_;
   std::optional<FileIdentity> own_;
@@ -250,21 +240,25 @@ class Registrar::Offer final : public Resource {
   bool is_ending_ = false;
   bool is_watched_ = false;
   bool is_asking_ = false;
-  /// Of this serving: an answer that comes after it, or after our end, is that of another kubelet.
-  std::shared_ptr<bool> round_;
+  bool is_accepted_ = true;  // what we asked for last
   TimePoint next_try_{};
   milliseconds retry_ = kFirstRetry;
 };
 
-Registrar::Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock, Changed changed)
+Registrar::Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock,
+                     PodResources& pod_resources, Changed changed)
     : options_(std::move(options)),
       mailbox_(mailbox),
       clock_(clock),
-      changed_(std::move(changed)),
-      client_({options_.plugin_folder + "/kubelet.sock", options_.pod_resources}, mailbox) {}
+      pod_resources_(pod_resources),
+      changed_(std::move(changed)) {}
 
 /// The sockets close before the lock is free.
 Registrar::~Registrar() {
+  {
+    const std::lock_guard lock(gate_->mutex);
+    gate_->closed = true;
+  }
   for (const auto& one : offers_) one->begin_end();
   offers_.clear();
 }
@@ -293,7 +287,11 @@ void Registrar::publish(const std::string& resource, const std::vector<Device>& 
 }
 
 std::optional<FileIdentity> Registrar::kubelet() const {
-  return identity_of(options_.plugin_folder + "/kubelet.sock");
+  return identity_of(kubelet_socket());
+}
+
+std::string Registrar::kubelet_socket() const {
+  return options_.plugin_folder + "/kubelet.sock";
 }
 
 std::chrono::steady_clock::duration Registrar::since_lock() const {
@@ -360,15 +358,25 @@ void Registrar::verify() {
   const auto is_due = [now](const auto& one) { return one->was_countable(now); };
   if (std::none_of(offers_.begin(), offers_.end(), is_due)) return;
   verified_at_ = now;
-  client_.allocatable(kVerifyTimeout, [this, now](const Result<std::vector<Holding>>& offered) {
-    if (!offered) return;  // no such interface, or not now: the open streams have to do
-    for (const auto& one : offers_) {
-      const bool counted = std::any_of(offered->begin(), offered->end(), [&](const Holding& known) {
-        return known.resource == one->status().resource;
+  // The answer comes on the thread of whoever else asks; ours goes on from our mailbox.
+  pod_resources_.allocatable(
+      kVerifyTimeout, [this, gate = gate_, now](Result<std::vector<Holding>> counted) {
+        if (!counted) return;  // no such interface, or not now: the open streams have to do
+        const std::lock_guard lock(gate->mutex);
+        if (gate->closed) return;
+        mailbox_.post([this, gate, now, counted = std::move(counted).value()] {
+          if (!gate->closed) compare(counted, now);
+        });
       });
-      if (!counted && one->was_countable(now)) one->deny();
-    }
-  });
+}
+
+void Registrar::compare(const std::vector<Holding>& counted, TimePoint asked_at) {
+  for (const auto& one : offers_) {
+    const bool is_counted = std::any_of(counted.begin(), counted.end(), [&](const Holding& known) {
+      return known.resource == one->status().resource;
+    });
+    if (!is_counted && one->was_countable(asked_at)) one->deny();
+  }
 }
 
 std::vector<ResourceStatus> Registrar::statuses() const {

@@ -19,14 +19,15 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "host/clock.h"
 #include "host/file_lock.h"
-#include "kubelet/client.h"
 #include "kubelet/device_plugin.h"
+#include "kubelet/pod_resources.h"
 
 namespace railhead::kubelet {
 
@@ -56,7 +57,6 @@ struct ResourceStatus {
 struct RegistrarOptions {
   std::string plugin_folder;    ///< device-plugins
   std::string registry_folder;  ///< plugins_registry; only for Route::found
-  std::string pod_resources;    ///< pod-resources/kubelet.sock
   Route route = Route::enrol;
 };
 
@@ -64,8 +64,10 @@ class Registrar {
  public:
   using Changed = std::function<void(const ResourceStatus&)>;
 
-  /// `changed` is told of every new standing, and of every registration. All on the mailbox's thread.
-  Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock, Changed changed);
+  /// `changed` gets every new standing. All on the mailbox's thread; that of `pod_resources`, which
+  /// says what the kubelet counts, may be another one.
+  Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock, PodResources& pod_resources,
+            Changed changed);
   Registrar(const Registrar&) = delete;
   Registrar& operator=(const Registrar&) = delete;
   ~Registrar();
@@ -97,18 +99,28 @@ class Registrar {
  private:
   class Offer;
 
+  /// Closed by the registrar's end: what comes later from other threads is left.
+  struct Gate {
+    std::mutex mutex;
+    bool closed = false;
+  };
+
   /// False while another agent holds it, and shortly after we took it.
   Result<bool> take_lock();
   [[nodiscard]] std::chrono::steady_clock::duration since_lock() const;
   /// Which kubelet is there: its socket in the plugin folder.
   [[nodiscard]] std::optional<FileIdentity> kubelet() const;
+  [[nodiscard]] std::string kubelet_socket() const;
+  /// Asks the kubelet what it counts, now and then.
   void verify();
+  void compare(const std::vector<Holding>& counted, std::chrono::steady_clock::time_point asked_at);
 
   RegistrarOptions options_;
   Mailbox& mailbox_;
   Clock& clock_;
+  PodResources& pod_resources_;
   Changed changed_;
-  Client client_;
+  std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::optional<FileLock> lock_;
   bool is_locked_out_ = false;
   std::chrono::steady_clock::time_point locked_at_{};

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "kubelet/queue_thread.h"
+
 namespace railhead::kubelet {
 namespace {
 
@@ -20,52 +22,121 @@ std::shared_ptr<const v1beta1::ListAndWatchResponse> message_of(
 
 }  // namespace
 
-/// One kubelet that watches. At most one write is under way; what was published meanwhile is sent
-/// after it, the newest only. gRPC deletes it through OnDone, after the last of its other calls.
-class WatchList::Stream final : public grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse> {
+/// One kubelet that watches, or the wait for one. At most one write is under way; what was
+/// published meanwhile is sent after it, the newest only. It owns itself until the queue has told
+/// of all that it began.
+class WatchList::Stream final {
  public:
-  explicit Stream(WatchList& list)
-      : list_(list) {}
+  static void await(WatchList& list, Service& service, grpc::ServerCompletionQueue& queue) {
+    auto* stream = new Stream(list, service, queue);
+    // Told only of calls that have come.
+    stream->context_.AsyncNotifyWhenDone(&stream->on_done_);
+    service.RequestListAndWatch(&stream->context_, &stream->request_, &stream->writer_, &queue,
+                                &queue, &stream->on_come_);
+  }
 
   void send(std::shared_ptr<const v1beta1::ListAndWatchResponse> message) {
     const std::lock_guard lock(mutex_);
-    if (finished_) return;
+    if (is_finished_) return;
     next_ = std::move(message);
     if (!current_) start_next();
   }
 
   void end(const grpc::Status& status) {
     const std::lock_guard lock(mutex_);
-    if (finished_) return;
-    finished_ = true;
-    Finish(status);
+    finish(status);
   }
 
-  void OnWriteDone(bool ok) override {
-    if (!ok) return end(grpc::Status::CANCELLED);
-    const std::lock_guard lock(mutex_);
-    current_.reset();
-    if (!finished_ && next_) start_next();
+ private:
+  /// The tag of one operation.
+  class Step final : public Event {
+   public:
+    using What = void (Stream::*)(bool ok);
+
+    Step(Stream& stream, What what)
+        : stream_(stream),
+          what_(what) {}
+
+    void happened(bool ok) override { (stream_.*what_)(ok); }
+
+   private:
+    Stream& stream_;
+    What what_;
+  };
+
+  Stream(WatchList& list, Service& service, grpc::ServerCompletionQueue& queue)
+      : list_(list),
+        service_(service),
+        queue_(queue) {}
+
+  ~Stream() = default;
+
+  void has_come(bool ok) {
+    if (!ok) {  // the server ends
+      delete this;
+      return;
+    }
+    await(list_, service_, queue_);
+    open_steps_ = 1;
+    list_.add(this);
   }
 
-  void OnCancel() override { end(grpc::Status::CANCELLED); }
+  void was_written(bool ok) {
+    step_ends([&] {
+      current_.reset();
+      if (ok && !is_finished_ && next_) start_next();
+    });
+  }
 
-  void OnDone() override {
+  /// Both sides have ended the call, or the kubelet has gone.
+  void is_done(bool /*ok*/) {
+    step_ends([&] { finish(grpc::Status::CANCELLED); });
+  }
+
+  void was_finished(bool /*ok*/) {
+    step_ends([] {});
+  }
+
+  template <typename Work>
+  void step_ends(Work work) {
+    {
+      const std::lock_guard lock(mutex_);
+      work();
+      if (--open_steps_ != 0) return;
+    }
     list_.forget(this);
     delete this;
   }
 
- private:
   void start_next() {
     current_ = std::exchange(next_, nullptr);
-    StartWrite(current_.get());
+    ++open_steps_;
+    writer_.Write(*current_, &on_written_);
+  }
+
+  void finish(const grpc::Status& status) {
+    if (is_finished_) return;
+    is_finished_ = true;
+    ++open_steps_;
+    writer_.Finish(status, &on_finished_);
   }
 
   WatchList& list_;
+  Service& service_;
+  grpc::ServerCompletionQueue& queue_;
+  grpc::ServerContext context_;
+  v1beta1::Empty request_;
+  grpc::ServerAsyncWriter<v1beta1::ListAndWatchResponse> writer_{&context_};
+  Step on_come_{*this, &Stream::has_come};
+  Step on_written_{*this, &Stream::was_written};
+  Step on_done_{*this, &Stream::is_done};
+  Step on_finished_{*this, &Stream::was_finished};
+
   std::mutex mutex_;
   std::shared_ptr<const v1beta1::ListAndWatchResponse> current_;  // being written
   std::shared_ptr<const v1beta1::ListAndWatchResponse> next_;
-  bool finished_ = false;
+  bool is_finished_ = false;
+  int open_steps_ = 0;
 };
 
 WatchList::WatchList(std::function<void(bool)> watched)
@@ -74,8 +145,11 @@ WatchList::WatchList(std::function<void(bool)> watched)
 
 WatchList::~WatchList() = default;
 
-grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* WatchList::add_watcher() {
-  auto* stream = new Stream(*this);
+void WatchList::serve(Service& service, grpc::ServerCompletionQueue& queue) {
+  Stream::await(*this, service, queue);
+}
+
+void WatchList::add(Stream* stream) {
   const std::lock_guard lock(mutex_);
   if (streams_.empty()) watched_(true);
   streams_.insert(stream);
@@ -84,7 +158,6 @@ grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* WatchList::add_watcher(
   } else {
     stream->send(message_);
   }
-  return stream;
 }
 
 void WatchList::publish(std::vector<Device> devices) {

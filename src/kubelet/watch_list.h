@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "deviceplugin.pb.h"
+#include "deviceplugin.grpc.pb.h"
 #include "kubelet/device_plugin.h"
 
 namespace railhead::kubelet {
@@ -17,6 +17,8 @@ namespace railhead::kubelet {
 /// The device list and everyone who watches it. Thread-safe.
 class WatchList {
  public:
+  using Service = v1beta1::DevicePlugin::AsyncService;
+
   /// `watched` is called when the first stream opens and when the last one has gone: on any thread,
   /// in that order, and must not call back.
   explicit WatchList(std::function<void(bool)> watched);
@@ -24,8 +26,9 @@ class WatchList {
   WatchList& operator=(const WatchList&) = delete;
   ~WatchList();
 
-  /// A stream that gets the list at once and then every newer one, until its kubelet goes.
-  grpc::ServerWriteReactor<v1beta1::ListAndWatchResponse>* add_watcher();
+  /// From now on every ListAndWatch gets the list at once and then every newer one, until its
+  /// kubelet goes or the server ends. The queue's tags are events.
+  void serve(Service& service, grpc::ServerCompletionQueue& queue);
 
   /// Nothing is sent where the list is the one before.
   void publish(std::vector<Device> devices);
@@ -36,6 +39,7 @@ class WatchList {
  private:
   class Stream;
 
+  void add(Stream* stream);
   void forget(Stream* stream);
 
   std::function<void(bool)> watched_;

@@ -162,8 +162,12 @@ TEST_F(ContainerHooksTest, memlock_is_not_raised_before_the_runtime_is_known) {
   hooks_.configured({"containerd", "2.4.2", "", {}, {}, std::nullopt});
   ContainerBuilder container;
   container.nvidia(0);
-  EXPECT_FALSE(create(container).adjustment->memlock_bytes);
+  std::optional<nri::CreateAnswer> answer;
+  hooks_.create(container.request(), [&](nri::CreateAnswer given) { answer = std::move(given); });
+  EXPECT_FALSE(answer) << "it waits";
+  EXPECT_FALSE(hooks_.on_deadline(container.request()).adjustment->memlock_bytes);
   runtime_.answer();
+  EXPECT_FALSE(answer) << "it was answered";
   EXPECT_TRUE(create(container).adjustment->memlock_bytes);
 }
 

@@ -83,6 +83,7 @@ class PoolPublisherTest : public testing::Test {
                    metrics_};
   TableFeed tables_;
   RuntimeLink runtime_{""};
+  kubelet::PodResources pod_resources_{folder_ / "kubelet.sock", mail_.box()};
   std::optional<PoolPublisher> publisher_;
 };
 

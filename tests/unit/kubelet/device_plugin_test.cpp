@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include "deviceplugin.grpc.pb.h"
 #include "pluginregistration.grpc.pb.h"
@@ -76,6 +77,21 @@ class DevicePluginTest : public testing::Test {
 
   Watched tell() {
     return [this](bool now) { resource_.watched(now); };
+  }
+
+  /// What the kubelet beside it says to the registration.
+  Status enrol() {
+    std::atomic<bool> came{false};
+    std::optional<Status> result;
+    loop_.run([&] {
+      plugin_->enrol(directory_ / "kubelet.sock", [&](const Status& answer) {
+        result = answer;
+        came = true;
+        came.notify_one();
+      });
+    });
+    came.wait(false);
+    return *result;
   }
 
   TemporaryDirectory directory_;
@@ -234,6 +250,113 @@ TEST_F(DevicePluginTest, a_preference_is_passed_on_and_never_an_error) {
   ASSERT_TRUE(stub_->GetPreferredAllocation(&context_, request, &answer).ok());
   EXPECT_THAT(answer.container_responses(0).deviceids(), ElementsAre("b"));
   EXPECT_EQ(resource_.asked.size, 0U);
+}
+
+/// The part of a kubelet that plugins register with.
+class Registry final : public v1beta1::Registration::Service {
+ public:
+  explicit Registry(const std::string& socket) {
+    grpc::ServerBuilder builder;
+    builder.AddListeningPort("unix:" + socket, grpc::InsecureServerCredentials());
+    builder.RegisterService(this);
+    server_ = builder.BuildAndStart();
+  }
+
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  ~Registry() override {
+    hang(false);
+    server_->Shutdown();
+  }
+
+  grpc::Status Register(grpc::ServerContext* context, const v1beta1::RegisterRequest* request,
+                        v1beta1::Empty* /*answer*/) override {
+    seen = *request;
+    const auto text = context->ExperimentalGetAuthority();
+    authority.assign(text.data(), text.size());
+    was_asked = true;
+    was_asked.notify_all();
+    hangs_.wait(true);
+    if (refusal.empty()) return grpc::Status::OK;
+    return {grpc::StatusCode::INVALID_ARGUMENT, refusal};
+  }
+
+  void hang(bool now) {
+    hangs_ = now;
+    hangs_.notify_all();
+  }
+
+  v1beta1::RegisterRequest seen;
+  std::string authority;
+  std::string refusal;
+  std::atomic<bool> was_asked{false};
+
+ private:
+  std::atomic<bool> hangs_{false};
+  std::unique_ptr<grpc::Server> server_;
+};
+
+TEST_F(DevicePluginTest, is_enrolled_under_the_authority_that_every_kubelet_takes) {
+  Registry registry(directory_ / "kubelet.sock");
+  const auto status = enrol();
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(registry.seen.version(), "v1beta1");
+  EXPECT_EQ(registry.seen.endpoint(), "railhead.sock");
+  EXPECT_EQ(registry.seen.resource_name(), "rdma.io/hca");
+  EXPECT_TRUE(registry.seen.options().pre_start_required());
+  EXPECT_EQ(registry.authority, "localhost");
+}
+
+TEST_F(DevicePluginTest, a_refused_enrolment_comes_in_the_kubelets_words) {
+  Registry registry(directory_ / "kubelet.sock");
+  registry.refusal = "invalid resource name";
+  const auto status = enrol();
+  ASSERT_FALSE(status);
+  EXPECT_THAT(status.error().message, HasSubstr("invalid resource name"));
+}
+
+TEST_F(DevicePluginTest, a_kubelet_that_is_back_is_enrolled_with_at_once) {
+  const auto nobody = enrol();
+  ASSERT_FALSE(nobody);
+  EXPECT_EQ(nobody.error().code, ErrorCode::unavailable);
+  const Registry registry(directory_ / "kubelet.sock");
+  EXPECT_TRUE(enrol());
+}
+
+TEST_F(DevicePluginTest, an_enrolment_that_is_not_answered_does_not_hold_the_end) {
+  Registry registry(directory_ / "kubelet.sock");
+  registry.hang(true);
+  loop_.run([this] {
+    plugin_->enrol(directory_ / "kubelet.sock",
+                   [](const Status&) { FAIL() << "called after the end"; });
+  });
+  registry.was_asked.wait(false);
+  loop_.run([this] { plugin_.reset(); });
+  EXPECT_FALSE(std::filesystem::exists(socket_));
+}
+
+TEST_F(DevicePluginTest, a_call_that_nobody_decided_on_is_answered_at_the_end) {
+  loop_.run([this] {
+    v1beta1::AllocateRequest request;
+    request.add_container_requests()->add_devices_ids("a");
+    grpc::CompletionQueue queue;
+    grpc::ClientContext context;
+    v1beta1::AllocateResponse answer;
+    grpc::Status status;
+    const auto call = stub_->AsyncAllocate(&context, request, &queue);
+    call->Finish(&answer, &status, this);
+    // On the one thread that decides: nobody can, until the end.
+    void* tag = nullptr;
+    bool ok = false;
+    const auto soon = std::chrono::system_clock::now() + std::chrono::milliseconds(100);
+    EXPECT_EQ(queue.AsyncNext(&tag, &ok, soon), grpc::CompletionQueue::TIMEOUT);
+    plugin_->begin_end();
+    EXPECT_TRUE(queue.Next(&tag, &ok));
+    EXPECT_EQ(status.error_code(), grpc::StatusCode::UNAVAILABLE);
+    queue.Shutdown();
+    EXPECT_FALSE(queue.Next(&tag, &ok));
+  });
 }
 
 TEST_F(DevicePluginTest, the_socket_goes_with_it_and_waiting_calls_are_answered) {

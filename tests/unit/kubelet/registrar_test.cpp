@@ -35,7 +35,8 @@ class Agent {
  public:
   explicit Agent(const std::string& folder)
       : box_(std::move(Mailbox::open()).value()),
-        registrar_(std::in_place, options(folder), *box_, clock_,
+        pod_resources_(folder + "/kubelet.sock", *box_),
+        registrar_(std::in_place, options(folder), *box_, clock_, pod_resources_,
                    [this](const ResourceStatus& status) { last_ = status; }) {
     registrar_->offer({kName, true, true}, decision_, {{"rdma-0", true, {}}, {"rdma-1", true, {}}});
   }
@@ -67,7 +68,6 @@ class Agent {
   static RegistrarOptions options(const std::string& folder) {
     RegistrarOptions options;
     options.plugin_folder = folder;
-    options.pod_resources = folder + "/kubelet.sock";
     return options;
   }
 
@@ -75,6 +75,7 @@ class Agent {
   NoDecision decision_;
   ResourceStatus last_;
   std::unique_ptr<Mailbox> box_;
+  PodResources pod_resources_;
   std::optional<Registrar> registrar_;
 };
 
