@@ -25,9 +25,13 @@
 #include "agent/nri_face.h"
 #include "agent/pods_face.h"
 #include "agent/version.h"
+#include "base/text.h"
 #include "config/reload.h"
 #include "host/directory_host.h"
+#include "host/input_file.h"
+#include "host/line_writer.h"
 #include "loop/mail_loop.h"
+#include "metrics/bearer.h"
 #include "metrics/http_server.h"
 #include "nri/session.h"
 
@@ -35,6 +39,8 @@ namespace railhead {
 namespace {
 
 namespace asio = boost::asio;
+
+constexpr std::size_t kMaxTokenBytes = 4096;
 
 nri::SessionOptions session_options(const Config& config) {
   nri::SessionOptions options;
@@ -56,6 +62,38 @@ PodsFaceOptions pods_options(const Config& config) {
   options.proof.ignore = config.list("pods.ignore");
   options.usage.proc_dir = config.text("host.proc");
   return options;
+}
+
+HttpOptions http_options(const Config& config, Log& log) {
+  HttpOptions options;
+  options.address = config.text("metrics.bindAddress");
+  options.socket = config.text("metrics.socket");
+  options.report = [&log](const HttpNews& news) {
+    switch (news.kind) {
+      case HttpNews::Kind::listening:
+        return log.write(LogLevel::info, "listening", {{"address", news.address}});
+      case HttpNews::Kind::not_listening:
+        return log.write(LogLevel::warn, "not listening, trying again",
+                         {{"address", news.address}, {"why", news.why}});
+      case HttpNews::Kind::pausing:
+        return log.write(LogLevel::warn, "accepting no connections for a while",
+                         {{"address", news.address}, {"why", news.why}});
+    }
+  };
+  return options;
+}
+
+/// "" where no file is named, or it cannot be used: then nobody gets /pods over TCP.
+std::string read_pods_token(const Config& config, Log& log) {
+  const std::string& path = config.text("metrics.tokenFile");
+  if (path.empty()) return "";
+  const auto text = read_input_file(path, kMaxTokenBytes);
+  std::string token(text ? trim(*text) : "");
+  if (token.empty()) {
+    log.write(LogLevel::warn, "no token for /pods",
+              {{"why", text ? path + ": is empty" : text.error().message}});
+  }
+  return token;
 }
 
 /// What decisions are made by, of a configuration that can be used.
@@ -127,9 +165,9 @@ class Agent {
             clock, log, metrics) {}
 
   Status run() {
-    server_ = TRY(HttpServer::listen(loop_, config_.text("metrics.bindAddress"),
-                                     [this](std::string_view target) { return page(target); }));
-    log_.write(LogLevel::info, "listening", {{"address", server_->address()}});
+    pods_token_ = read_pods_token(config_, log_);
+    server_ = TRY(HttpServer::open(loop_, http_options(config_, log_),
+                                   [this](const HttpRequest& request) { return page(request); }));
     if (config_.enabled("nri.enabled")) {
       claims_.emplace(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
                       config_.list("injection.gpuResources"), mail_.box(), clock_);
@@ -241,15 +279,24 @@ class Agent {
     return news;
   }
 
-  HttpAnswer page(std::string_view target) {
+  HttpAnswer page(const HttpRequest& request) {
+    const auto target = request.target;
     if (target == "/healthz") return {200, "ok\n"};
     if (target == "/readyz") return readiness();
     if (target == "/metrics") {
       publish_session();
+      publish_own();
       if (kubelet_) kubelet_->publish_metrics();
       return {200, metrics_.expose(), "text/plain; version=0.0.4; charset=utf-8"};
     }
-    if (target == "/pods" && pods_) return {200, pods_->page(), "application/json"};
+    if (target == "/pods" && pods_) {
+      if (!request.is_local && !is_bearer(request.authorization, pods_token_)) {
+        return {403,
+                "/pods is served on the Unix socket (metrics.socket), and here only with the "
+                "bearer token of metrics.tokenFile\n"};
+      }
+      return {200, pods_->page(), "application/json"};
+    }
     return {404, "pages: /metrics /healthz /readyz /pods\n"};
   }
 
@@ -263,7 +310,13 @@ class Agent {
   [[nodiscard]] HttpAnswer readiness() const {
     const Readiness nri = nri_readiness();
     const Readiness kubelet = kubelet_ ? kubelet_->readiness() : Readiness{true, "kubelet: off"};
-    return {nri.ready && kubelet.ready ? 200U : 503U, nri.text + "\n" + kubelet.text + "\n"};
+    std::string text = nri.text + "\n" + kubelet.text + "\n";
+    for (const auto& place : server_->places()) {
+      if (!place.problem.empty()) {
+        text += "pages: not served on " + place.address + ": " + place.problem + "\n";
+      }
+    }
+    return {nri.ready && kubelet.ready ? 200U : 503U, std::move(text)};
   }
 
   /// A container that holds a slot gets its nodes from us, through NRI.
@@ -272,6 +325,14 @@ class Agent {
     if (nri.ready) return {};
     return Error{ErrorCode::unavailable, "the agent cannot give this container its RDMA devices (" +
                                              nri.text + "); the start is tried again"};
+  }
+
+  void publish_own() {
+    metrics_.set("railhead_log_lines_dropped_total", static_cast<double>(log_.dropped()));
+    for (const auto& place : server_->places()) {
+      metrics_.set("railhead_http_listening", place.problem.empty() ? 1 : 0,
+                   {{"place", place.kind}});
+    }
   }
 
   void publish_session() {
@@ -303,6 +364,7 @@ class Agent {
   asio::steady_timer port_check_;
   ConfigFollower follower_;
   std::list<Descriptor> watched_;
+  std::string pods_token_;
   std::unique_ptr<HttpServer> server_;
   std::optional<GpuClaims> claims_;
   std::optional<nri::Session> session_;
@@ -319,6 +381,7 @@ Result<std::unique_ptr<Watch>> make_watch(const MachineOrigin& origin) {
 }  // namespace
 
 Status run_agent(const Config& config, ConfigReader reader) {
+  ignore_broken_pipes();
   Log log(parse_log_level(config.text("log.level")), parse_log_format(config.text("log.format")));
   log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
   auto policies = TRY(policies_of(config));
