@@ -25,6 +25,7 @@
 #include "agent/pods_service.h"
 #include "agent/version.h"
 #include "config/reload.h"
+#include "host/line_writer.h"
 #include "host/program.h"
 #include "loop/mail_loop.h"
 
@@ -33,6 +34,11 @@ namespace {
 
 /// For each thread that ends. What is not over by then waits for a driver or a dead file server.
 constexpr std::chrono::milliseconds kPatience{1000};
+
+PagesOptions pages_options(const Config& config) {
+  return {config.text("metrics.bindAddress"), config.text("metrics.socket"),
+          config.text("metrics.tokenFile")};
+}
 
 NriOptions nri_options(const Config& config) {
   return {session_options(config), config.text("host.proc")};
@@ -79,7 +85,7 @@ class Agent {
  private:
   Status start_pages() {
     return start(std::make_unique<PagesService>(
-        context_, config_.text("metrics.bindAddress"), services_,
+        context_, pages_options(config_), services_,
         [this] { return pods_ != nullptr ? pods_->page() : std::string(); }));
   }
 
@@ -203,6 +209,7 @@ class Agent {
 }  // namespace
 
 Status run_agent(const Config& config, ConfigReader reader) {
+  ignore_broken_pipes();
   Log log(parse_log_level(config.text("log.level")), parse_log_format(config.text("log.format")));
   log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
   auto mailbox = TRY(Mailbox::open());

@@ -2,6 +2,7 @@
 #include "agent/log.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include <fmt/compile.h>
@@ -29,12 +30,30 @@ std::string_view word(LogLevel level) {
   return "info";
 }
 
-bool is_plain(char c) {
-  return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+/// Which bytes a value may have to be written as it is; one look a byte, for the hot path.
+using ByteSet = std::array<bool, 256>;
+
+constexpr ByteSet kPlainInJson = [] {
+  ByteSet set{};
+  for (std::size_t c = 0x20; c < 0x7f; ++c) set[c] = c != '"' && c != '\\';
+  return set;
+}();
+
+constexpr ByteSet kPlainInText = [] {
+  ByteSet set{};
+  for (std::size_t c = 0x21; c < set.size(); ++c) {
+    set[c] = c != 0x7f && c != '"' && c != '=' && c != '\\';
+  }
+  return set;
+}();
+
+bool is_plain(std::string_view text, const ByteSet& plain) {
+  return std::all_of(text.begin(), text.end(),
+                     [&](char c) { return plain[static_cast<unsigned char>(c)]; });
 }
 
 void append_json(std::string& line, std::string_view text) {
-  if (std::all_of(text.begin(), text.end(), is_plain)) {
+  if (is_plain(text, kPlainInJson)) {
     line += '"';
     line += text;
     line += '"';
@@ -43,16 +62,11 @@ void append_json(std::string& line, std::string_view text) {
   line += Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-bool is_quoted(char c) {
-  const auto byte = static_cast<unsigned char>(c);
-  return byte <= 0x20 || byte == 0x7f || c == '"' || c == '=' || c == '\\';
-}
-
 void append_text(std::string& line, std::string_view text) {
-  if (text.empty() || std::any_of(text.begin(), text.end(), is_quoted)) {
-    line += quoted(text, std::string::npos);
-  } else {
+  if (!text.empty() && is_plain(text, kPlainInText)) {
     line += text;
+  } else {
+    line += quoted(text, std::string::npos);
   }
 }
 
@@ -86,7 +100,8 @@ std::size_t append_fields(std::string& line, LogFormat format, const LogFields& 
     const std::size_t before = line.size();
     const bool is_cut = value.size() > kept;
     const bool may_fit = before + name.size() + std::min(value.size(), kept) < most;
-    if (may_fit) append_field(line, format, name, is_cut ? cut(value, kept) : value);
+    if (may_fit && is_cut) append_field(line, format, name, cut(value, kept));
+    if (may_fit && !is_cut) append_field(line, format, name, value);
     if (may_fit && line.size() <= most) continue;
     line.resize(before);
     return i;
@@ -124,11 +139,13 @@ void append_time(std::string& line, std::chrono::system_clock::time_point when) 
   const auto day = std::chrono::floor<std::chrono::days>(when);
   const std::chrono::year_month_day date(day);
   const std::chrono::hh_mm_ss time(std::chrono::floor<std::chrono::milliseconds>(when - day));
-  fmt::format_to(std::back_inserter(line),
-                 FMT_COMPILE("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z"),
-                 static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-                 static_cast<unsigned>(date.day()), time.hours().count(), time.minutes().count(),
-                 time.seconds().count(), time.subseconds().count());
+  std::array<char, 64> text{};
+  char* const end =
+      fmt::format_to(text.data(), FMT_COMPILE("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z"),
+                     static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                     static_cast<unsigned>(date.day()), time.hours().count(),
+                     time.minutes().count(), time.seconds().count(), time.subseconds().count());
+  line.append(text.data(), end);
 }
 
 LineWriterOptions writer_options(LogFormat format, int descriptor) {

@@ -71,6 +71,10 @@ const std::vector<MetricSpec>& metric_list() {
       {"railhead_pods_complete", gauge, "1 where the last look could see everything, else 0."},
       {"railhead_queue_pairs_without_owner", gauge,
        "Queue pairs whose process could not be found."},
+      {"railhead_http_listening", gauge,
+       "1 while these pages are served at this place, else 0; /readyz says why."},
+      {"railhead_log_lines_dropped_total", counter,
+       "Lines of the log that were lost, because nobody reads it fast enough or its disk is full."},
   };
   return list;
 }

@@ -3,42 +3,116 @@
 
 #include <utility>
 
-namespace railhead {
+#include "base/text.h"
+#include "host/input_file.h"
+#include "metrics/bearer.h"
 
-PagesService::PagesService(Context context, std::string address,
+namespace railhead {
+namespace {
+
+constexpr std::size_t kMaxTokenBytes = 4096;
+
+/// "" where no file is named, or it cannot be used: then nobody gets /pods over TCP.
+std::string read_token(const std::string& path, Log& log) {
+  if (path.empty()) return "";
+  const auto text = read_input_file(path, kMaxTokenBytes);
+  std::string token(text ? trim(*text) : "");
+  if (token.empty()) {
+    log.write(LogLevel::warn, "no token for /pods",
+              {{"why", text ? path + ": is empty" : text.error().message}});
+  }
+  return token;
+}
+
+}  // namespace
+
+PagesService::PagesService(Context context, PagesOptions options,
                            const std::vector<std::unique_ptr<Service>>& services,
                            std::function<std::string()> pods_page)
     : context_(context),
-      address_(std::move(address)),
+      options_(std::move(options)),
       services_(services),
       pods_page_(std::move(pods_page)) {}
 
 PagesService::~PagesService() = default;
 
 Status PagesService::start() {
-  server_ = TRY(HttpServer::listen(context_.loop, address_,
-                                   [this](std::string_view target) { return page(target); }));
-  context_.log.write(LogLevel::info, "listening", {{"address", server_->address()}});
+  files_ = TRY(LoopThread::start("pages"));
+  HttpOptions http;
+  http.address = options_.address;
+  http.socket = options_.socket;
+  http.report = [this](const HttpNews& news) { log_news(news); };
+  http.files = &files_->mailbox();
+  http.mail = &context_.mailbox;
+  server_ = TRY(HttpServer::open(context_.loop, std::move(http),
+                                 [this](const HttpRequest& request) { return page(request); }));
+  files_->mailbox().post([this, path = options_.token_file, &home = context_.mailbox] {
+    home.post([this, token = read_token(path, context_.log)] { token_ = token; });
+  });
   return {};
 }
 
-bool PagesService::stop(std::chrono::milliseconds /*patience*/) {
-  if (server_) server_->stop();
-  return true;
+void PagesService::log_news(const HttpNews& news) const {
+  auto& log = context_.log;
+  switch (news.kind) {
+    case HttpNews::Kind::listening:
+      return log.write(LogLevel::info, "listening", {{"address", news.address}});
+    case HttpNews::Kind::not_listening:
+      return log.write(LogLevel::warn, "not listening, trying again",
+                       {{"address", news.address}, {"why", news.why}});
+    case HttpNews::Kind::pausing:
+      return log.write(LogLevel::warn, "accepting no connections for a while",
+                       {{"address", news.address}, {"why", news.why}});
+  }
 }
 
-HttpAnswer PagesService::page(std::string_view target) const {
-  if (target == "/healthz") return {200, "ok\n"};
-  if (target == "/readyz") return readiness_page();
-  if (target == "/metrics") {
+bool PagesService::stop(std::chrono::milliseconds patience) {
+  if (server_) server_->stop();
+  const bool ended = !files_ || files_->end(patience);
+  server_.reset();
+  return ended;
+}
+
+HttpAnswer PagesService::page(const HttpRequest& request) const {
+  if (request.target == "/healthz") return {200, "ok\n"};
+  if (request.target == "/readyz") return readiness_page();
+  if (request.target == "/metrics") {
     for (const auto& service : services_) service->publish();
     return {200, context_.metrics.expose(), "text/plain; version=0.0.4; charset=utf-8"};
   }
-  if (target == "/pods") {
-    auto document = pods_page_();
-    if (!document.empty()) return {200, std::move(document), "application/json"};
-  }
+  if (request.target == "/pods") return pods_answer(request);
   return {404, "pages: /metrics /healthz /readyz /pods\n"};
+}
+
+HttpAnswer PagesService::pods_answer(const HttpRequest& request) const {
+  if (!request.is_local && !is_bearer(request.authorization, token_)) {
+    return {403,
+            "/pods is served on the Unix socket (metrics.socket), and here only with the bearer "
+            "token of metrics.tokenFile\n"};
+  }
+  auto document = pods_page_();
+  if (document.empty()) return {404, "nobody looks who uses RDMA (pods.sampleSeconds)\n"};
+  return {200, std::move(document), "application/json"};
+}
+
+/// Pages that are served nowhere reach nobody: what is said here is read on the other place.
+Readiness PagesService::readiness() const {
+  Readiness now;
+  for (const auto& place : server_->places()) {
+    if (place.problem.empty()) continue;
+    if (!now.text.empty()) now.text += "\n";
+    now.text += "pages: not served on " + place.address + ": " + place.problem;
+  }
+  return now;
+}
+
+void PagesService::publish() {
+  context_.metrics.set("railhead_log_lines_dropped_total",
+                       static_cast<double>(context_.log.dropped()));
+  for (const auto& place : server_->places()) {
+    context_.metrics.set("railhead_http_listening", place.problem.empty() ? 1 : 0,
+                         {{"place", place.kind}});
+  }
 }
 
 HttpAnswer PagesService::readiness_page() const {

@@ -4,37 +4,49 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "agent/context.h"
 #include "agent/service.h"
+#include "loop/loop_thread.h"
 #include "metrics/http_server.h"
 
 namespace railhead {
+
+struct PagesOptions {
+  std::string address;     ///< "HOST:PORT"
+  std::string socket;      ///< path of the Unix socket; "": none
+  std::string token_file;  ///< of the bearer token for /pods over TCP; "": nobody gets it
+};
 
 /// The pages of the agent: /metrics, /healthz, /readyz and /pods.
 class PagesService final : public Service {
  public:
   /// `services` are asked for their readiness and their metrics; more may be added to the list
   /// while it runs. `pods_page` gives the Pods document; "" where there is none.
-  PagesService(Context context, std::string address,
+  PagesService(Context context, PagesOptions options,
                const std::vector<std::unique_ptr<Service>>& services,
                std::function<std::string()> pods_page);
   ~PagesService() override;
 
   Status start() override;
+  [[nodiscard]] Readiness readiness() const override;
+  void publish() override;
   bool stop(std::chrono::milliseconds patience) override;
 
  private:
-  [[nodiscard]] HttpAnswer page(std::string_view target) const;
+  [[nodiscard]] HttpAnswer page(const HttpRequest& request) const;
   /// 200 where every service that is on does what it is for.
   [[nodiscard]] HttpAnswer readiness_page() const;
+  [[nodiscard]] HttpAnswer pods_answer(const HttpRequest& request) const;
+  void log_news(const HttpNews& news) const;
 
   Context context_;
-  std::string address_;
+  PagesOptions options_;
   const std::vector<std::unique_ptr<Service>>& services_;
   std::function<std::string()> pods_page_;
+  std::string token_;  ///< "" until it has been read
+  std::unique_ptr<LoopThread> files_;  ///< where the socket's folder and the token's file may hang
   std::unique_ptr<HttpServer> server_;
 };
 

@@ -67,7 +67,15 @@ struct LineWriter::State {
   void give_up_lines(std::size_t done);
   void end_by(Steady::time_point time);
 
-  [[nodiscard]] bool is_idle() const { return pending.empty() && !is_writing; }
+  [[nodiscard]] bool is_report_due() const {
+    return unreported > 0 && pending.empty() != is_refused;
+  }
+
+  [[nodiscard]] bool has_work() const {
+    return !is_closed && (!pending.empty() || is_report_due());
+  }
+
+  [[nodiscard]] bool is_idle() const { return !has_work() && !is_writing; }
 
   const LineWriterOptions options;
   std::mutex mutex;
@@ -136,10 +144,11 @@ void LineWriter::State::run() {
   std::unique_lock lock(mutex);
   for (;;) {
     is_asleep = true;
-    wake.wait(lock, [this] { return !pending.empty() || stopping; });
+    wake.wait(lock, [this] { return has_work() || stopping; });
     is_asleep = false;
     gather(lock);
-    while (take_batch()) write_batch(lock);
+    if (take_batch()) write_batch(lock);
+    if (has_work()) continue;
     is_quiet.notify_all();
     if (stopping) break;
   }
@@ -160,7 +169,7 @@ bool LineWriter::State::take_batch() {
   reported_now = 0;
   report_bytes = 0;
   if (is_closed) return false;
-  if (unreported > 0 && pending.empty() != is_refused) {
+  if (is_report_due()) {
     reported_now = std::exchange(unreported, 0);
     if (is_mid_line) batch += '\n';
     if (options.dropped_line) batch += options.dropped_line(reported_now) + "\n";

@@ -82,8 +82,14 @@ LocalSocket::LocalSocket(std::string path, FileLock lock, UniqueFd listener)
       listener_(std::move(listener)),
       identity_(identity_of(path_)) {}
 
+LocalSocket::LocalSocket(LocalSocket&& other) noexcept
+    : path_(std::exchange(other.path_, {})),
+      lock_(std::move(other.lock_)),
+      listener_(std::move(other.listener_)),
+      identity_(other.identity_) {}
+
 LocalSocket::~LocalSocket() {
-  if (lock_ && identity_ && identity_of(path_) == identity_) ::unlink(path_.c_str());
+  if (!path_.empty() && identity_ && identity_of(path_) == identity_) ::unlink(path_.c_str());
 }
 
 }  // namespace railhead

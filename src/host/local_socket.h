@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "base/result.h"
 #include "host/file_lock.h"
@@ -19,7 +20,7 @@ class LocalSocket {
   /// than a socket: that is never removed.
   static Result<LocalSocket> listen(const std::string& path);
 
-  LocalSocket(LocalSocket&&) = default;
+  LocalSocket(LocalSocket&& other) noexcept;
   LocalSocket& operator=(LocalSocket&&) = delete;
   /// Removes the path, if it still leads to this socket.
   ~LocalSocket();
@@ -30,8 +31,8 @@ class LocalSocket {
  private:
   LocalSocket(std::string path, FileLock lock, UniqueFd listener);
 
-  std::string path_;
-  std::optional<FileLock> lock_;  ///< empty in one that was moved from
+  std::string path_;  ///< empty in one that was moved from
+  FileLock lock_;
   UniqueFd listener_;
   std::optional<FileIdentity> identity_;
 };

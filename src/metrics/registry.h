@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -22,8 +24,8 @@ struct MetricSpec {
   std::string_view help;
 };
 
-/// Named numbers in the Prometheus text exposition format 0.0.4. Not thread-safe: the agent has one
-/// thread.
+/// Named numbers in the Prometheus text exposition format 0.0.4. From any thread; a lock is held
+/// for the change of a number or the copy of a family, never while text is made.
 class MetricRegistry {
  public:
   explicit MetricRegistry(const std::vector<MetricSpec>& specs);
@@ -41,14 +43,14 @@ class MetricRegistry {
   [[nodiscard]] std::string expose() const;
 
  private:
-  struct Family {
-    MetricSpec spec;
-    std::map<std::string, double> samples;  ///< by rendered labels
-  };
+  using Samples = std::map<std::string, double>;  ///< by rendered labels
 
-  Family* find(std::string_view name);
+  /// Absent where the name is not declared.
+  Samples* find(std::string_view name);
 
-  std::vector<Family> families_;
+  const std::vector<MetricSpec> specs_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::string_view, Samples> samples_;  ///< all of specs_, from the start
 };
 
 }  // namespace railhead

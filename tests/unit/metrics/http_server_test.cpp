@@ -1,73 +1,310 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/http_server.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <boost/asio/connect.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/local/connect_pair.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
+#include <list>
+#include <optional>
+
+#include "loop/loop_thread.h"
+#include "loop/mail_loop.h"
+#include "unit/host/temporary_directory.h"
 
 namespace railhead {
 namespace {
 
-using boost::asio::ip::tcp;
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using namespace std::chrono_literals;
 
-/// Sends raw bytes and returns all that comes back until the server closes.
-std::string ask(boost::asio::io_context& loop, const HttpServer& server, const std::string& text) {
-  const auto address = server.address();
-  const auto port = address.substr(address.rfind(':') + 1);
-  tcp::socket client(loop);
-  client.connect(
-      {boost::asio::ip::make_address("127.0.0.1"), static_cast<std::uint16_t>(std::stoi(port))});
-  boost::asio::write(client, boost::asio::buffer(text));
-  std::string received;
-  char buffer[512];
-  boost::system::error_code failure;
-  client.non_blocking(true);
-  for (int turn = 0; turn < 100000; ++turn) {
-    loop.poll_one();
-    const auto size = client.read_some(boost::asio::buffer(buffer), failure);
-    received.append(buffer, size);
-    if (failure && failure != boost::asio::error::would_block) break;
-  }
-  return received;
-}
+constexpr const char* kAsk = "GET /page HTTP/1.1\r\nHost: a\r\n\r\n";
 
 class HttpServerTest : public testing::Test {
  protected:
-  boost::asio::io_context loop_;
-  std::unique_ptr<HttpServer> server_ =
-      HttpServer::listen(loop_, "127.0.0.1:0", [](std::string_view target) {
-        return target == "/metrics" ? HttpAnswer{200, "a 1\n"} : HttpAnswer{404, "no such page\n"};
-      }).value();
+  HttpServerTest() {
+    options_.address = "127.0.0.1:0";
+    options_.times = {1ms, 2ms, 1ms, 2ms};
+    options_.report = [this](const HttpNews& news) { news_.push_back(news); };
+  }
+
+  HttpServer& open() {
+    server_ = HttpServer::open(loop_, options_, [](const HttpRequest& request) {
+                if (request.target != "/page") return HttpAnswer{404, "no such page\n"};
+                const std::string where = request.is_local ? "local" : "remote";
+                return HttpAnswer{200, where + " " + std::string(request.authorization) + "\n"};
+              }).value();
+    return *server_;
+  }
+
+  tcp::endpoint endpoint() const {
+    const auto address = server_->address();
+    const auto port = address.substr(address.rfind(':') + 1);
+    return {asio::ip::make_address("127.0.0.1"), static_cast<std::uint16_t>(std::stoi(port))};
+  }
+
+  tcp::socket connected() {
+    tcp::socket client(loop_);
+    client.connect(endpoint());
+    return client;
+  }
+
+  /// Runs the loop until it has nothing to do at once.
+  void settle() {
+    while (loop_.poll() > 0) {
+    }
+  }
+
+  template <typename Condition>
+  bool until(Condition condition) {
+    for (int turn = 0; turn < 10000; ++turn) {
+      if (condition()) return true;
+      loop_.run_one_for(10s);
+    }
+    return false;
+  }
+
+  /// Sends raw bytes and returns all that comes back until the server closes.
+  template <typename Socket>
+  std::string ask(Socket client, const std::string& text) {
+    asio::write(client, asio::buffer(text));
+    return rest(client);
+  }
+
+  template <typename Socket>
+  std::string rest(Socket& client) {
+    std::string received;
+    char buffer[512];
+    boost::system::error_code failure;
+    client.non_blocking(true);
+    for (int turn = 0; turn < 100000; ++turn) {
+      loop_.poll_one();
+      const auto size = client.read_some(asio::buffer(buffer), failure);
+      received.append(buffer, size);
+      if (failure && failure != asio::error::would_block) break;
+    }
+    return received;
+  }
+
+  asio::io_context loop_;
+  std::vector<HttpNews> news_;
+  HttpOptions options_;
+  std::unique_ptr<HttpServer> server_;
 };
 
 TEST_F(HttpServerTest, answers_a_page) {
-  const auto answer = ask(loop_, *server_, "GET /metrics?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_EQ(answer.rfind("HTTP/1.1 200", 0), 0U) << answer;
-  EXPECT_NE(answer.find("\r\n\r\na 1\n"), std::string::npos) << answer;
+  open();
+  const auto answer = ask(connected(), "GET /page?x=1 HTTP/1.1\r\nHost: a\r\n\r\n");
+  EXPECT_THAT(answer, StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(answer, HasSubstr("\r\n\r\nremote \n"));
+}
+
+TEST_F(HttpServerTest, a_handler_sees_the_authorization) {
+  open();
+  EXPECT_THAT(ask(connected(), "GET /page HTTP/1.1\r\nauthorization: Bearer x\r\n\r\n"),
+              HasSubstr("\r\n\r\nremote Bearer x\n"));
 }
 
 TEST_F(HttpServerTest, says_404_and_405) {
-  EXPECT_NE(ask(loop_, *server_, "GET / HTTP/1.1\r\n\r\n").find(" 404 "), std::string::npos);
-  EXPECT_NE(ask(loop_, *server_, "DELETE /metrics HTTP/1.1\r\n\r\n").find(" 405 "),
-            std::string::npos);
+  open();
+  EXPECT_THAT(ask(connected(), "GET / HTTP/1.1\r\n\r\n"), HasSubstr(" 404 "));
+  EXPECT_THAT(ask(connected(), "DELETE /page HTTP/1.1\r\n\r\n"), HasSubstr(" 405 "));
+  EXPECT_THAT(ask(connected(), "POST /page HTTP/1.1\r\nContent-Length: 99999\r\n\r\n"),
+              HasSubstr(" 405 "))
+      << "of a body nothing is waited for";
 }
 
 TEST_F(HttpServerTest, drops_an_endless_header) {
-  const auto answer = ask(loop_, *server_, "GET / HTTP/1.1\r\nA: " + std::string(9000, 'x'));
-  EXPECT_EQ(answer, "");
+  open();
+  EXPECT_EQ(ask(connected(), "GET / HTTP/1.1\r\nA: " + std::string(9000, 'x')), "");
 }
 
-TEST(HttpServer, an_address_in_use_or_wrong_is_a_clear_error) {
-  boost::asio::io_context loop;
-  const auto handler = [](std::string_view) { return HttpAnswer{}; };
-  auto first = HttpServer::listen(loop, "127.0.0.1:0", handler).value();
-  const auto second = HttpServer::listen(loop, first->address(), handler);
-  ASSERT_FALSE(second);
-  EXPECT_NE(second.error().message.find(first->address()), std::string::npos);
-  for (const char* bad : {"", "9479", "localhost:99999", "example:1", "::1:x"}) {
-    EXPECT_FALSE(HttpServer::listen(loop, bad, handler)) << bad;
+TEST_F(HttpServerTest, of_two_requests_in_one_only_the_first_is_answered) {
+  open();
+  const auto answer = ask(connected(), std::string(kAsk) + kAsk);
+  EXPECT_EQ(answer.find("HTTP/1.1"), answer.rfind("HTTP/1.1"));
+}
+
+TEST_F(HttpServerTest, idle_connections_keep_no_probe_waiting) {
+  open();
+  std::list<tcp::socket> idle;
+  for (std::size_t i = 0; i < 3 * HttpConnections::kMost; ++i) {
+    idle.push_back(connected());
+    asio::write(idle.back(), asio::buffer("GET /pa", 7));
+    settle();
   }
+  EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
+  EXPECT_EQ(rest(idle.front()), "") << "the oldest made room";
+  EXPECT_THAT(ask(std::move(idle.back()), "ge HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, who_has_asked_is_answered_before_idle_ones_are_kept) {
+  open();
+  tcp::socket first = connected();
+  settle();
+  asio::write(first, asio::buffer(std::string(kAsk)));
+  std::list<tcp::socket> idle;
+  for (std::size_t i = 0; i < HttpConnections::kMost; ++i) idle.push_back(connected());
+  EXPECT_THAT(rest(first), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, idle_connections_of_the_network_take_none_from_the_socket) {
+  TemporaryDirectory directory;
+  options_.socket = directory / "agent.sock";
+  open();
+  std::list<tcp::socket> idle;
+  for (std::size_t i = 0; i < 2 * HttpConnections::kMost; ++i) idle.push_back(connected());
+  settle();
+  asio::local::stream_protocol::socket client(loop_);
+  client.connect(asio::local::stream_protocol::endpoint(options_.socket));
+  EXPECT_THAT(ask(std::move(client), kAsk), HasSubstr("\r\n\r\nlocal \n"));
+}
+
+TEST_F(HttpServerTest, the_socket_goes_with_the_server) {
+  TemporaryDirectory directory;
+  options_.socket = directory / "agent.sock";
+  open();
+  EXPECT_TRUE(std::filesystem::exists(options_.socket));
+  server_->stop();
+  EXPECT_FALSE(std::filesystem::exists(options_.socket));
+}
+
+TEST_F(HttpServerTest, a_folder_that_comes_later_gets_its_socket) {
+  TemporaryDirectory directory;
+  options_.socket = directory / "run/agent.sock";
+  open();
+  ASSERT_TRUE(until([&] { return news_.size() == 2; }));
+  EXPECT_EQ(news_.back().kind, HttpNews::Kind::not_listening);
+  EXPECT_EQ(server_->places().back().problem, news_.back().why);
+  std::filesystem::create_directory(directory / "run");
+  ASSERT_TRUE(until([&] { return news_.size() == 3; }));
+  EXPECT_EQ(news_.back().address, "unix:" + options_.socket);
+  EXPECT_EQ(server_->places().back().problem, "");
+}
+
+TEST_F(HttpServerTest, another_thread_waits_for_the_file_system) {
+  TemporaryDirectory directory;
+  MailLoop mail(Mailbox::open().value(), loop_);
+  auto files = LoopThread::start("files").value();
+  options_.socket = directory / "agent.sock";
+  options_.mail = &mail.box();
+  options_.files = &files->mailbox();
+  open();
+  EXPECT_EQ(server_->places().back().problem, "not yet");
+  ASSERT_TRUE(until([&] { return server_->places().back().problem.empty(); }));
+  server_->stop();
+}
+
+TEST_F(HttpServerTest, a_port_that_is_taken_is_tried_again_and_said_once) {
+  const auto other =
+      HttpServer::open(loop_, options_, [](const HttpRequest&) { return HttpAnswer{}; }).value();
+  news_.clear();
+  options_.address = other->address();
+  open();
+  EXPECT_EQ(server_->address(), "");
+  for (int turn = 0; turn < 5; ++turn) loop_.run_one_for(10s);
+  ASSERT_EQ(news_.size(), 1U);
+  EXPECT_EQ(news_[0].kind, HttpNews::Kind::not_listening);
+  EXPECT_EQ(news_[0].address, options_.address);
+  EXPECT_THAT(server_->places().front().problem, HasSubstr("in use"));
+  other->stop();
+  ASSERT_TRUE(until([&] { return !server_->address().empty(); }));
+  EXPECT_EQ(server_->address(), options_.address);
+  EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, without_ipv6_all_addresses_are_those_of_ipv4) {
+  options_.address = ":0";
+  options_.has_ipv6 = false;
+  open();
+  EXPECT_THAT(server_->address(), StartsWith("0.0.0.0:"));
+  EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, an_address_that_is_none_is_a_clear_error) {
+  for (const char* bad : {"9479", "localhost:99999", "example:1", "::1:x"}) {
+    options_.address = bad;
+    const auto server =
+        HttpServer::open(loop_, options_, [](const HttpRequest&) { return HttpAnswer{}; });
+    ASSERT_FALSE(server) << bad;
+    EXPECT_THAT(server.error().message, HasSubstr(bad));
+  }
+}
+
+/// No descriptor can be had above those that are open.
+class NoMoreDescriptors {
+ public:
+  NoMoreDescriptors() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const int next = ::dup(0);
+    ::close(next);
+    rlimit now = before_;
+    now.rlim_cur = static_cast<rlim_t>(next);
+    ::setrlimit(RLIMIT_NOFILE, &now);
+  }
+
+  ~NoMoreDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+  NoMoreDescriptors(const NoMoreDescriptors&) = delete;
+  NoMoreDescriptors& operator=(const NoMoreDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(HttpServerTest, without_descriptors_accepting_pauses_and_who_waits_is_refused) {
+  options_.times = {1ms, 2ms, 1h, 1h};
+  open();
+  tcp::socket first(loop_);
+  tcp::socket second(loop_);
+  first.open(tcp::v4());
+  second.open(tcp::v4());
+  std::optional<NoMoreDescriptors> none(std::in_place);
+  first.connect(endpoint());
+  second.connect(endpoint());
+  std::size_t turns = 0;
+  while (turns < 1000 && loop_.poll_one() > 0) ++turns;
+  EXPECT_LT(turns, 10U) << "it spins";
+  ASSERT_EQ(news_.size(), 2U);
+  EXPECT_EQ(news_[1].kind, HttpNews::Kind::pausing);
+  char byte = 0;
+  boost::system::error_code failure;
+  first.read_some(asio::buffer(&byte, 1), failure);
+  EXPECT_TRUE(failure) << "refused, not left hanging";
+  second.read_some(asio::buffer(&byte, 1), failure);
+  EXPECT_TRUE(failure);
+}
+
+TEST_F(HttpServerTest, when_there_are_descriptors_again_it_accepts) {
+  open();
+  tcp::socket refused(loop_);
+  refused.open(tcp::v4());
+  {
+    const NoMoreDescriptors none;
+    refused.connect(endpoint());
+    ASSERT_TRUE(until([&] { return news_.size() == 2; }));
+  }
+  EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, after_its_end_nothing_is_asked_of_the_handler) {
+  open();
+  tcp::socket client = connected();
+  settle();
+  server_->stop();
+  asio::write(client, asio::buffer(std::string(kAsk)));
+  EXPECT_EQ(rest(client), "");
 }
 
 }  // namespace

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace railhead {
 namespace {
 
@@ -29,6 +31,28 @@ TEST(MetricRegistry, escapes_label_values) {
   MetricRegistry metrics(kSpecs);
   metrics.set("railhead_level", 1, {{"text", "a\"b\\c\nd"}});
   EXPECT_NE(metrics.expose().find(R"(railhead_level{text="a\"b\\c\nd"} 1)"), std::string::npos);
+}
+
+TEST(MetricRegistry, escapes_help_texts) {
+  MetricRegistry metrics({{"railhead_level", MetricKind::gauge, "A \\ and \"\n\"."}});
+  EXPECT_EQ(metrics.expose(),
+            "# HELP railhead_level A \\\\ and \"\\n\".\n# TYPE railhead_level gauge\n");
+}
+
+TEST(MetricRegistry, threads_count_together) {
+  MetricRegistry metrics(kSpecs);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&metrics, t] {
+      for (int i = 0; i < 500; ++i) {
+        metrics.add("railhead_things_total");
+        metrics.set("railhead_level", i, {{"thread", std::to_string(t)}});
+        if (i % 100 == 0) static_cast<void>(metrics.expose());
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(metrics.value("railhead_things_total"), 2000);
 }
 
 TEST(MetricRegistry, ignores_a_name_that_was_not_declared) {

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+
+namespace railhead {
+
+/// True where an Authorization header carries this token (RFC 6750, section 2.1). How long that
+/// takes says nothing of the token. No header carries an empty token.
+bool is_bearer(std::string_view authorization, std::string_view token);
+
+}  // namespace railhead

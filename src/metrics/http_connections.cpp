@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/http_connections.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+
+namespace railhead {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+namespace http = beast::http;
+
+namespace {
+
+constexpr auto kDeadline = std::chrono::seconds(10);
+constexpr std::size_t kMaxHeaderBytes = 8192;
+
+std::string_view plain(beast::string_view text) {
+  return {text.data(), text.size()};
+}
+
+}  // namespace
+
+/// Lives as long as a read or a write of it is under way.
+class HttpConnections::Connection : public std::enable_shared_from_this<Connection> {
+ public:
+  Connection(Socket socket, std::shared_ptr<HttpConnections> owner)
+      : stream_(std::move(socket)),
+        buffer_(kMaxHeaderBytes),
+        owner_(std::move(owner)),
+        place_(owner_->open_.insert(owner_->open_.end(), this)) {
+    parser_.header_limit(kMaxHeaderBytes);
+  }
+
+  ~Connection() { leave(); }
+
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  [[nodiscard]] bool has_asked() const { return parser_.is_header_done(); }
+
+  void start() {
+    stream_.expires_after(kDeadline);
+    http::async_read_header(stream_, buffer_, parser_,
+                            [self = shared_from_this()](beast::error_code failure, std::size_t) {
+                              if (!failure) self->answer();
+                            });
+  }
+
+  /// What is under way ends with an error, and with it the connection.
+  void close() {
+    leave();
+    stream_.close();
+  }
+
+ private:
+  void leave() {
+    if (!is_listed_) return;
+    is_listed_ = false;
+    owner_->open_.erase(place_);
+  }
+
+  [[nodiscard]] HttpAnswer answer_to(const http::request<http::empty_body>& request) const {
+    if (request.method() != http::verb::get && request.method() != http::verb::head) {
+      return {405, "only GET and HEAD\n"};
+    }
+    const auto target = plain(request.target());
+    return owner_->handler_({target.substr(0, target.find('?')),
+                             plain(request[http::field::authorization]), owner_->is_local_});
+  }
+
+  void answer() {
+    if (!is_listed_) return;
+    const auto& request = parser_.get();
+    HttpAnswer answer = answer_to(request);
+    response_.result(answer.status);
+    response_.version(request.version());
+    response_.set(http::field::content_type, answer.content_type);
+    response_.keep_alive(false);
+    response_.body() = std::move(answer.body);
+    response_.prepare_payload();
+    if (request.method() == http::verb::head) response_.body().clear();
+    http::async_write(stream_, response_,
+                      [self = shared_from_this()](beast::error_code, std::size_t) {
+                        beast::error_code ignored;
+                        self->stream_.socket().shutdown(Socket::shutdown_send, ignored);
+                      });
+  }
+
+  beast::basic_stream<asio::generic::stream_protocol> stream_;
+  beast::flat_buffer buffer_;
+  http::request_parser<http::empty_body> parser_;
+  http::response<http::string_body> response_;
+  std::shared_ptr<HttpConnections> owner_;
+  bool is_listed_ = true;
+  std::list<Connection*>::iterator place_;
+};
+
+void HttpConnections::take(Socket socket) {
+  if (!handler_) return;
+  if (open_.size() >= kMost) make_room();
+  std::make_shared<Connection>(std::move(socket), shared_from_this())->start();
+}
+
+void HttpConnections::make_room() {
+  const auto idle = std::find_if(open_.begin(), open_.end(),
+                                 [](const Connection* one) { return !one->has_asked(); });
+  (idle != open_.end() ? *idle : open_.front())->close();
+}
+
+void HttpConnections::close() {
+  while (!open_.empty()) open_.front()->close();
+  handler_ = nullptr;
+}
+
+}  // namespace railhead

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/http_listener.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <boost/asio/ip/v6_only.hpp>
+#include <boost/asio/local/stream_protocol.hpp>
+
+namespace railhead {
+
+namespace asio = boost::asio;
+using boost::system::error_code;
+using tcp = asio::ip::tcp;
+using Protocol = asio::generic::stream_protocol;
+
+namespace {
+
+/// So many of those who wait are refused before the next pause.
+constexpr int kMostRefused = 64;
+/// A shortage that comes and goes is reported so often at most.
+constexpr auto kReportAgain = std::chrono::minutes(1);
+
+}  // namespace
+
+HttpListener::HttpListener(asio::io_context& loop, std::string wanted, HttpTimes times,
+                           Report report, std::shared_ptr<HttpConnections> connections)
+    : loop_(loop),
+      wanted_(std::move(wanted)),
+      times_(times),
+      report_(std::move(report)),
+      connections_(std::move(connections)),
+      acceptor_(loop),
+      reserve_(loop),
+      timer_(loop),
+      report_timer_(loop),
+      retry_in_(times.first_retry),
+      pause_(times.first_pause) {}
+
+void HttpListener::stop() {
+  is_stopped_ = true;
+  error_code ignored;
+  acceptor_.close(ignored);
+  timer_.cancel();
+  report_timer_.cancel();
+}
+
+void HttpListener::opened(Acceptor acceptor, std::string address) {
+  acceptor_ = std::move(acceptor);
+  error_code ignored;
+  acceptor_.non_blocking(true, ignored);
+  reserve_.open(Protocol(asio::local::stream_protocol()), ignored);
+  retry_in_ = times_.first_retry;
+  problem_.clear();
+  address_ = std::move(address);
+  report_({HttpNews::Kind::listening, address_, ""});
+  accept();
+}
+
+void HttpListener::failed(const std::string& why) {
+  if (problem_ != why) report_({HttpNews::Kind::not_listening, wanted_, why});
+  problem_ = why;
+  timer_.expires_after(retry_in_);
+  retry_in_ = std::min(2 * retry_in_, times_.longest_retry);
+  timer_.async_wait([self = shared_from_this()](const auto& failure) {
+    if (!failure && !self->is_stopped_) self->try_listen();
+  });
+}
+
+void HttpListener::accept() {
+  acceptor_.async_accept(
+      [self = shared_from_this()](error_code failure, HttpConnections::Socket socket) {
+        if (self->is_stopped_) return;
+        if (failure && failure != asio::error::connection_aborted) {
+          return self->pause(failure.message());
+        }
+        if (!failure) {
+          self->pause_ = self->times_.first_pause;
+          self->connections_->take(std::move(socket));
+        }
+        self->accept();
+      });
+}
+
+/// accept(2) that fails for want of a descriptor or memory would fail again at once, for ever: the
+/// connection still waits.
+void HttpListener::pause(const std::string& why) {
+  if (!was_pause_reported_) {
+    was_pause_reported_ = true;
+    report_({HttpNews::Kind::pausing, address_, why});
+    report_timer_.expires_after(kReportAgain);
+    report_timer_.async_wait([self = shared_from_this()](const auto& failure) {
+      if (!failure) self->was_pause_reported_ = false;
+    });
+  }
+  refuse_waiting();
+  timer_.expires_after(pause_);
+  pause_ = std::min(2 * pause_, times_.longest_pause);
+  timer_.async_wait([self = shared_from_this()](const auto& failure) {
+    if (!failure && !self->is_stopped_) self->accept();
+  });
+}
+
+/// With the one descriptor that was kept for this: who is refused can try again, who hangs cannot.
+void HttpListener::refuse_waiting() {
+  error_code failure;
+  reserve_.close(failure);
+  for (int i = 0; i < kMostRefused && !failure; ++i) {
+    HttpConnections::Socket refused(loop_);
+    acceptor_.accept(refused, failure);
+  }
+  reserve_.open(Protocol(asio::local::stream_protocol()), failure);
+}
+
+TcpListener::TcpListener(asio::io_context& loop, HttpAddress address, HttpTimes times,
+                         Report report, std::shared_ptr<HttpConnections> connections,
+                         std::string wanted, bool has_ipv6)
+    : HttpListener(loop, std::move(wanted), times, std::move(report), std::move(connections)),
+      listen_on_(address),
+      has_ipv6_(has_ipv6) {}
+
+void TcpListener::try_listen() {
+  tcp::endpoint endpoint = listen_on_.endpoint;
+  Acceptor acceptor(loop_);
+  error_code failure = asio::error::address_family_not_supported;
+  if (has_ipv6_ || !endpoint.address().is_v6()) acceptor.open(endpoint.protocol(), failure);
+  if (failure == asio::error::address_family_not_supported && listen_on_.is_any) {
+    endpoint = tcp::endpoint(tcp::v4(), endpoint.port());
+    acceptor.open(endpoint.protocol(), failure);
+  }
+  if (!failure) acceptor.set_option(asio::socket_base::reuse_address(true), failure);
+  if (!failure && listen_on_.is_any && endpoint.address().is_v6()) {
+    acceptor.set_option(asio::ip::v6_only(false), failure);
+  }
+  if (!failure) acceptor.bind(endpoint, failure);
+  if (!failure) acceptor.listen(asio::socket_base::max_listen_connections, failure);
+  if (failure) return failed(failure.message());
+  const Protocol::endpoint bound = acceptor.local_endpoint(failure);
+  if (!failure && bound.size() <= endpoint.capacity()) {
+    std::copy_n(reinterpret_cast<const char*>(bound.data()), bound.size(),
+                reinterpret_cast<char*>(endpoint.data()));
+  }
+  opened(std::move(acceptor), to_text(endpoint));
+}
+
+UnixListener::UnixListener(asio::io_context& loop, std::string path, HttpTimes times, Report report,
+                           std::shared_ptr<HttpConnections> connections, Mailbox* files,
+                           Mailbox* mail)
+    : HttpListener(loop, "unix:" + path, times, std::move(report), std::move(connections)),
+      path_(std::move(path)),
+      files_(files),
+      mail_(mail) {}
+
+void UnixListener::try_listen() {
+  if (files_ == nullptr || mail_ == nullptr) return take(LocalSocket::listen(path_));
+  files_->post([path = path_, mail = mail_, weak = weak_from_this()] {
+    auto socket = std::make_shared<Result<LocalSocket>>(LocalSocket::listen(path));
+    mail->post([weak, socket] {
+      const auto self = std::static_pointer_cast<UnixListener>(weak.lock());
+      if (self != nullptr && !self->is_stopped()) self->take(std::move(*socket));
+    });
+  });
+}
+
+void UnixListener::take(Result<LocalSocket> socket) {
+  if (!socket) return failed(socket.error().message);
+  socket_.emplace(std::move(*socket));
+  UniqueFd descriptor = socket_->take();
+  Acceptor acceptor(loop_);
+  error_code failure;
+  acceptor.assign(Protocol(asio::local::stream_protocol()), descriptor.get(), failure);
+  if (failure) {
+    socket_.reset();
+    return failed(failure.message());
+  }
+  descriptor.release();
+  opened(std::move(acceptor), wanted());
+}
+
+void UnixListener::stop() {
+  HttpListener::stop();
+  socket_.reset();
+}
+
+}  // namespace railhead

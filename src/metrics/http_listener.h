@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <boost/asio/basic_socket_acceptor.hpp>
+#include <boost/asio/generic/stream_protocol.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
+
+#include "host/local_socket.h"
+#include "loop/mailbox.h"
+#include "metrics/http_address.h"
+#include "metrics/http_connections.h"
+
+namespace railhead {
+
+/// What becomes of a place where pages are served; for the log, each once and not at every try.
+struct HttpNews {
+  enum class Kind : std::uint8_t {
+    listening,
+    not_listening,  ///< it is tried again
+    pausing,        ///< out of descriptors or memory: nothing is accepted for a while
+  };
+  Kind kind = Kind::listening;
+  std::string address;  ///< "127.0.0.1:9479", "unix:/run/railhead/agent.sock"
+  std::string why;
+};
+
+struct HttpTimes {
+  std::chrono::milliseconds first_retry{1000};
+  std::chrono::milliseconds longest_retry{30000};
+  std::chrono::milliseconds first_pause{100};
+  std::chrono::milliseconds longest_pause{1000};
+};
+
+/// One place where connections are accepted. What fails is reported and tried again, ever later.
+class HttpListener : public std::enable_shared_from_this<HttpListener> {
+ public:
+  using Report = std::function<void(const HttpNews&)>;
+
+  HttpListener(const HttpListener&) = delete;
+  HttpListener& operator=(const HttpListener&) = delete;
+  virtual ~HttpListener() = default;
+
+  void start() { try_listen(); }
+
+  virtual void stop();
+
+  /// "" until it listens.
+  [[nodiscard]] const std::string& address() const { return address_; }
+
+  /// Why it does not listen; "" while it does.
+  [[nodiscard]] const std::string& problem() const { return problem_; }
+
+  /// What it was asked to listen on.
+  [[nodiscard]] const std::string& wanted() const { return wanted_; }
+
+ protected:
+  using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol>;
+
+  HttpListener(boost::asio::io_context& loop, std::string wanted, HttpTimes times, Report report,
+               std::shared_ptr<HttpConnections> connections);
+
+  /// Tries once; ends in opened() or failed().
+  virtual void try_listen() = 0;
+
+  void opened(Acceptor acceptor, std::string address);
+  void failed(const std::string& why);
+
+  [[nodiscard]] bool is_stopped() const { return is_stopped_; }
+
+  boost::asio::io_context& loop_;
+
+ private:
+  void accept();
+  void pause(const std::string& why);
+  void refuse_waiting();
+
+  std::string wanted_;
+  HttpTimes times_;
+  Report report_;
+  std::shared_ptr<HttpConnections> connections_;
+  Acceptor acceptor_;
+  HttpConnections::Socket reserve_;  ///< gives way so that who waits can be refused
+  boost::asio::steady_timer timer_;
+  boost::asio::steady_timer report_timer_;
+  std::chrono::milliseconds retry_in_;
+  std::chrono::milliseconds pause_;
+  std::string address_;
+  std::string problem_;
+  bool is_stopped_ = false;
+  bool was_pause_reported_ = false;
+};
+
+/// On a TCP port.
+class TcpListener final : public HttpListener {
+ public:
+  /// `has_ipv6`: false stands for a kernel without it, in tests.
+  TcpListener(boost::asio::io_context& loop, HttpAddress address, HttpTimes times, Report report,
+              std::shared_ptr<HttpConnections> connections, std::string wanted, bool has_ipv6);
+
+ private:
+  void try_listen() override;
+
+  HttpAddress listen_on_;
+  bool has_ipv6_;
+};
+
+/// On a Unix socket (LocalSocket).
+class UnixListener final : public HttpListener {
+ public:
+  /// `files`: a thread that may wait for the file system; `mail`: this loop's. Without them the
+  /// file system is looked at here.
+  UnixListener(boost::asio::io_context& loop, std::string path, HttpTimes times, Report report,
+               std::shared_ptr<HttpConnections> connections, Mailbox* files, Mailbox* mail);
+
+  void stop() override;
+
+ private:
+  void try_listen() override;
+  void take(Result<LocalSocket> socket);
+
+  std::string path_;
+  Mailbox* files_;
+  Mailbox* mail_;
+  std::optional<LocalSocket> socket_;
+};
+
+}  // namespace railhead

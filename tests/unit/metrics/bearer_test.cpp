@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "metrics/bearer.h"
+
+#include <gtest/gtest.h>
+
+namespace railhead {
+namespace {
+
+TEST(Bearer, the_token_alone_is_accepted) {
+  EXPECT_TRUE(is_bearer("Bearer secret", "secret"));
+  EXPECT_TRUE(is_bearer("bearer  secret ", "secret"));
+  for (const char* wrong : {"", "secret", "Bearer", "Bearer ", "Bearer secre", "Bearer secrets",
+                            "Bearer secretsecret", "Bearer SECRET", "Basic secret"}) {
+    EXPECT_FALSE(is_bearer(wrong, "secret")) << wrong;
+  }
+}
+
+TEST(Bearer, an_empty_token_opens_nothing) {
+  EXPECT_FALSE(is_bearer("Bearer ", ""));
+  EXPECT_FALSE(is_bearer("", ""));
+}
+
+}  // namespace
+}  // namespace railhead
