@@ -54,7 +54,7 @@ Json topology_json(const DecisionTable& table) {
   }
   json["relations"] = relation_rows(table.topology().gpu_nic, gpus, columns);
   json["gpuRelations"] = relation_rows(table.topology().gpu_gpu, gpus, gpus);
-  json["nicRelations"] = relation_rows(table.topology().nic_nic, columns, columns);
+  json["nicRelations"] = relation_rows(nic_relations(node), columns, columns);
   json["warnings"] = table.topology().warnings;
   json["problems"] = problems_json(node);
   return json;

@@ -160,8 +160,18 @@ Topology make_topology(const Node& node) {
 
   topology.gpu_nic = make_matrix(table, gpus, nics);
   topology.gpu_gpu = make_matrix(table, gpus, gpus);
-  topology.nic_nic = make_matrix(table, nics, nics);
   return topology;
+}
+
+std::vector<std::vector<Nearness>> nic_relations(const Node& node) {
+  PlaceTable table(node);
+  std::vector<Located> nics;
+  for (const auto& nic : node.nics) {
+    const PciDevice* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+    nics.push_back({table.number_of(function), function});
+  }
+  table.relate();
+  return make_matrix(table, nics, nics);
 }
 
 }  // namespace railhead

@@ -51,11 +51,11 @@ enum class Confidence : std::uint8_t { high, medium, low };
 std::string_view to_string(TopologySource source);
 std::string_view to_string(Confidence confidence);
 
-/// Relations between all GPUs and NICs of a node. Rows and columns are in the node's order.
+/// Relations of the GPUs of a node to each other and to its NICs. Rows and columns are in the
+/// node's order.
 struct Topology {
   std::vector<std::vector<Nearness>> gpu_nic;  ///< [gpu][nic]
   std::vector<std::vector<Nearness>> gpu_gpu;  ///< diagonal: pix
-  std::vector<std::vector<Nearness>> nic_nic;
   TopologySource source = TopologySource::pci_tree;
   Confidence confidence = Confidence::high;
   std::string origin;  ///< file or type of machine that it is from; "" for sysfs alone
@@ -78,9 +78,13 @@ std::optional<int> cpu_numa_node(const Node& node, const PciDevice& function);
 /// is SYS to everything (nullptr). A function to itself is PIX.
 Nearness relation_between(const Node& node, const PciDevice* a, const PciDevice* b);
 
-/// All relations of a node as it is; whether its PCI tree can be believed is not asked here
+/// The relations of a node's GPUs as it is; whether its PCI tree can be believed is not asked here
 /// (arrange.h). Functions at one place (same bridges, same NUMA node: the ports and VFs
 /// of a card) are compared once, so hundreds of VFs cost nothing.
 Topology make_topology(const Node& node);
+
+/// Relations of the NICs of a node to each other, in its order; diagonal: pix. For people: no
+/// decision asks for them, and a thousand VFs have a million.
+std::vector<std::vector<Nearness>> nic_relations(const Node& node);
 
 }  // namespace railhead

@@ -61,11 +61,11 @@ TEST(Topology, functions_of_one_card_are_pix_below_a_root_port_and_below_a_switc
   const Slot root = b.host_bridge(0x20, 0);
   b.nic(b.bridge(root), 2);
   b.nic(b.bridge(b.pcie_switch(b.bridge(root))), 2);
-  const auto topology = make_topology(b.build());
-  EXPECT_EQ(topology.nic_nic[0][1].relation, Relation::pix);
-  EXPECT_EQ(topology.nic_nic[2][3].relation, Relation::pix);
-  EXPECT_EQ(topology.nic_nic[0][2].relation, Relation::phb);
-  EXPECT_LT(topology.nic_nic[2][3], topology.nic_nic[0][1]) << "deeper is nearer";
+  const auto nics = nic_relations(b.build());
+  EXPECT_EQ(nics[0][1].relation, Relation::pix);
+  EXPECT_EQ(nics[2][3].relation, Relation::pix);
+  EXPECT_EQ(nics[0][2].relation, Relation::phb);
+  EXPECT_LT(nics[2][3], nics[0][1]) << "deeper is nearer";
 }
 
 TEST(Topology, amd_gpu_behind_its_own_switch_is_pxb_on_the_switch_of_its_nic) {
@@ -188,10 +188,11 @@ TEST(Topology, soft_device_is_sys_to_everything_but_itself) {
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
   b.soft_nic("rxe0", "eth0");
   b.soft_nic("rxe1", "eth0");
-  const auto topology = make_topology(b.build());
+  const Node node = b.build();
+  const auto topology = make_topology(node);
   EXPECT_EQ(topology.gpu_nic[0][0].relation, Relation::sys);
-  EXPECT_EQ(topology.nic_nic[0][1].relation, Relation::sys);
-  EXPECT_EQ(topology.nic_nic[1][1].relation, Relation::pix);
+  EXPECT_EQ(nic_relations(node)[0][1].relation, Relation::sys);
+  EXPECT_EQ(nic_relations(node)[1][1].relation, Relation::pix);
   EXPECT_TRUE(topology.warnings.empty());
 }
 
@@ -216,7 +217,7 @@ TEST(Topology, two_devices_of_one_function_are_pix) {
   b.nic(b.host_bridge(0x15, 0));
   Node node = b.build();
   node.nics.push_back(node.nics[0]);
-  EXPECT_EQ(make_topology(node).nic_nic[0][1].relation, Relation::pix);
+  EXPECT_EQ(nic_relations(node)[0][1].relation, Relation::pix);
 }
 
 TEST(Topology, virtual_functions_are_where_their_card_is) {
@@ -231,12 +232,12 @@ TEST(Topology, virtual_functions_are_where_their_card_is) {
 
 TEST(Topology, matrix_equals_the_relation_of_each_pair) {
   const Node node = test::dgx_a100().build();
-  const auto topology = make_topology(node);
+  const auto relations = nic_relations(node);
   for (std::size_t a = 0; a < node.nics.size(); ++a) {
     for (std::size_t b = 0; b < node.nics.size(); ++b) {
       const auto* first = node.find_pci(*node.nics[a].pci);
       const auto* second = node.find_pci(*node.nics[b].pci);
-      EXPECT_EQ(topology.nic_nic[a][b], relation_between(node, first, second));
+      EXPECT_EQ(relations[a][b], relation_between(node, first, second));
     }
   }
 }
