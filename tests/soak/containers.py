@@ -104,6 +104,9 @@ class Worker:
         except grpc.RpcError as error:
             self._refused_slot(order, error)
             return
+        except ValueError:  # the channel was closed: the kubelet has ended
+            self._ledger.count("slots not there")
+            return
         order = dataclasses.replace(order, slot=",".join(allocated.held.get(order.pool, [])))
         held = dict(allocated.held)
         if order.gpus and not order.denied:

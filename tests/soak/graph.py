@@ -20,12 +20,13 @@ BAD = {"dropped": "plugin dropped", "ended": "agent ended"}
 
 def nice(highest: float) -> tuple[float, float]:
     """The top of an axis that begins at 0, and the step between its lines."""
-    step = 10 ** math.floor(math.log10(max(highest, 1) / 2))
+    highest = max(highest, 1)
+    step = 10 ** math.floor(math.log10(highest / 2))
     for factor in (1, 2, 5, 10):
         if highest / (factor * step) <= 4:
             step *= factor
             break
-    return math.ceil(max(highest, 1) / step) * step, step
+    return math.ceil(highest / step) * step, step
 
 
 def _text(x: float, y: float, text: str, colour: str = SOFT, more: str = "") -> str:

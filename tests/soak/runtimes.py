@@ -14,7 +14,7 @@ from lib.containerd import Containerd
 from lib.cri import Cri, Refused
 from lib.process import Failed
 
-RECONNECTED_WITHIN_S = 30.0
+RECONNECTED_WITHIN_S = 10.0
 # Source: github.com/containerd/nri pkg/adaptation, plugin.go and adaptation.go, of 0.8 to 0.12.
 _CONNECTED = re.compile(r'plugin \\?"?(?:\d\d-)?railhead\\?"? (?:connected|.*synchronization success)')
 _DROPPED = re.compile(
