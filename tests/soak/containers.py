@@ -87,8 +87,9 @@ class Worker:
         while not stop.wait(self._world.pause_s * self._chance.uniform(0.7, 1.3)):
             self._one(stop)
             while len(self._pods) > self._chance.randint(1, LIVE) and not stop.is_set():
-                self._remove_oldest()
-        while self._pods:
+                if not self._remove_oldest():
+                    break
+        for _ in range(len(self._pods)):  # what stays, the end of the runtime removes
             self._remove_oldest()
 
     # One pod
@@ -269,14 +270,18 @@ class Worker:
             self._ledger.count("failed by the runtime")
             self._ledger.find("note", f"{who}: {text[:300]}")
 
-    def _remove_oldest(self) -> None:
+    def _remove_oldest(self) -> bool:
+        """Whether it could be removed; else it is tried again later."""
+        start = self._ledger.now()
         pod, failures = self._pods.pop(0)
         try:
             pod.remove()
-            self._world.kubelet.forget(pod.name)
         except Refused as refused:
-            if failures < 5:
-                self._pods.append((pod, failures + 1))
-            else:
-                self._ledger.find("note", f"{pod.name} cannot be removed: {str(refused)[:200]}")
-                self._world.kubelet.forget(pod.name)
+            if not self._ledger.troubled("containerd", start, self._ledger.now(), after_s=5):
+                failures += 1
+            if failures <= 5:
+                self._pods.append((pod, failures))
+                return False
+            self._ledger.find("note", f"{pod.name} cannot be removed: {str(refused)[:200]}")
+        self._world.kubelet.forget(pod.name)
+        return True

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Soaks the agent: run.py MINUTES [--runtime 1.7|2.4] [--seed N] [--write]
+"""Soaks the agent: run.py MINUTES [--runtime 1.7|2.4] [--seed N] [--write] [--without ACTOR…]
 
 The agent with NRI, device plugin and PodResources beside a real containerd, for so many minutes of
 everything that users, kubelets, runtimes and hardware do to it. One line at the end; exit code 1 if
@@ -37,6 +37,7 @@ from lib import jail, needs, paths  # noqa: E402
 WORKERS = 3
 PAUSE_S = 0.9  # of a worker, between creations
 SKIPPED = 77
+ACTORS = ("containerd", "kubelet", "hardware", "opens", "idle", "garbage", "log")
 PICTURE, FIGURES = TREE / "docs/pictures/soak.svg", HERE / "soak.json"
 CONFIG = """
 pools:
@@ -55,7 +56,8 @@ class Soak:
         self._options = options
         self._folder = folder
         self._ledger = Ledger()
-        self._stop = threading.Event()
+        self._stop = threading.Event()  # of every actor
+        self._over = threading.Event()  # of who follows containerd's log
         self._threads: list[threading.Thread] = []
         self._chances = random.Random(options.seed)
         # In a short run everything has to happen, too.
@@ -109,10 +111,10 @@ class Soak:
         kubelet.start()
         world = self._world(runtime, kubelet, config)
         log = RuntimeLog(runtime.log, self._ledger)
-        self._thread(log.run, self._stop)
+        threading.Thread(target=log.run, args=(self._over,), daemon=True).start()
         agent = SoakedAgent(self._argv(world, runtime, kubelet, config), self._folder / "agent.log", self._ledger)
         ending.callback(agent.kill)
-        ending.callback(self._stop.set)
+        ending.callback(self._end_actors)
         if not log.wait_connections(1, 20):
             raise TimeoutError(f"the agent does not connect, see {self._folder}/agent.log")
         troubles = KubeletTroubles(
@@ -124,10 +126,10 @@ class Soak:
         for number in range(1, WORKERS + 1):
             worker = Worker(world, runtime.client(number), self._chance())
             self._thread(worker.run, self._stop)
-        self._thread(troubles.run, self._stop)
-        self._actors(world, runtime, log, agent)
+        self._actors(world, runtime, log, agent, troubles)
         self._stop.wait(self._options.minutes * 60)
         own = self._settle(agent)
+        self._over.set()
         code = agent.end()
         if code != 0:
             self._ledger.find("wrong", f"SIGTERM ended the agent with {code}")
@@ -172,7 +174,7 @@ class Soak:
     def _pause(self, long: tuple[float, float], short: tuple[float, float]) -> tuple[float, float]:
         return long if self._long else short
 
-    def _actors(self, world, runtime, log, agent) -> None:
+    def _actors(self, world, runtime, log, agent, troubles) -> None:
         import users
         from hardware import Hardware
         from runtimes import RuntimeRestarts
@@ -181,15 +183,21 @@ class Soak:
         restarts = RuntimeRestarts(
             runtime, log, ledger, self._chance(), self._pause((90, 180), (25, 35))
         )
-        self._thread(restarts.run, stop)
-        self._thread(Hardware(world.live, self._chance()).run, stop)
         node = world.live.root / "dev/infiniband/uverbs0"
-        self._thread(users.open_and_close, node, stop, ledger)
-        self._thread(users.idle_connections, agent, stop, ledger)
-        self._thread(users.garbage, agent, self._chance(), stop, ledger)
-        self._thread(users.probe, agent, stop, ledger)
         pause = self._pause((120, 300), (10, 30))
-        self._thread(users.stall_log, agent, pause, self._chance(), stop, ledger)
+        actors = {
+            "containerd": (restarts.run, stop),
+            "kubelet": (troubles.run, stop),
+            "hardware": (Hardware(world.live, self._chance()).run, stop),
+            "opens": (users.open_and_close, node, stop, ledger),
+            "idle": (users.idle_connections, agent, stop, ledger),
+            "garbage": (users.garbage, agent, self._chance(), stop, ledger),
+            "log": (users.stall_log, agent, pause, self._chance(), stop, ledger),
+        }
+        self._thread(users.probe, agent, stop, ledger)
+        for name, actor in actors.items():
+            if name not in self._options.without:
+                self._thread(*actor)
 
     def _wait(self, what: str, ready, timeout_s: float = 20) -> None:
         end = time.monotonic() + timeout_s
@@ -198,15 +206,19 @@ class Soak:
                 raise TimeoutError(f"not within {timeout_s:g} s: {what}; see {self._folder}")
             time.sleep(0.05)
 
+    def _end_actors(self) -> None:
+        self._stop.set()
+        end = time.monotonic() + 120
+        for thread in self._threads:
+            thread.join(max(0.1, end - time.monotonic()))
+            if thread.is_alive():
+                self._ledger.find("note", f"{thread.name} does not end")
+
     def _settle(self, agent) -> dict:
         """Ends every actor; then what the agent says of itself, nothing where it has ended."""
         import users
 
-        self._stop.set()
-        for thread in self._threads:
-            thread.join(90)
-            if thread.is_alive():
-                self._ledger.find("note", f"{thread.name} does not end")
+        self._end_actors()
         try:
             cpu = agent.cpu_seconds()
         except OSError:
@@ -266,6 +278,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--write", action="store_true", help="graph and figures for the page")
     parser.add_argument("--keep", action="store_true", help="keep the folder in any case")
+    parser.add_argument(
+        "--without", nargs="*", choices=ACTORS, default=[], help="to find who it is; such a run fails"
+    )
     options = parser.parse_args()
     lacking = needs.missing()
     if lacking:

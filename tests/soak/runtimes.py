@@ -15,6 +15,7 @@ from lib.cri import Cri, Refused
 from lib.process import Failed
 
 RECONNECTED_WITHIN_S = 10.0
+ONE_DROP_S = 1.0  # in which containerd writes several lines about the same
 # Source: github.com/containerd/nri pkg/adaptation, plugin.go and adaptation.go, of 0.8 to 0.12.
 _CONNECTED = re.compile(r'plugin \\?"?(?:\d\d-)?railhead\\?"? (?:connected|.*synchronization success)')
 _DROPPED = re.compile(
@@ -32,6 +33,14 @@ class RestartableContainerd(Containerd):
         os.kill(self.pid, signal.SIGKILL)
         self._daemon.end(signal.SIGKILL)
         self._daemon = None
+
+    def remove(self) -> None:
+        """One that does not answer any more is killed; the jail ends what it leaves."""
+        try:
+            super().remove()
+        except Refused:
+            self.kill()
+            super().remove()
 
     def client(self, number: int) -> "Client":
         return Client(f"unix://{self.dir}/containerd.sock", self._cgroup, number)
@@ -60,6 +69,7 @@ class RuntimeLog:
         self._path = path
         self._ledger = ledger
         self._connected = threading.Condition()
+        self._dropped_at = float("-inf")
         self.connections = 0
 
     def run(self, stop: threading.Event) -> None:
@@ -80,7 +90,9 @@ class RuntimeLog:
                 self._connected.notify_all()
         elif _DROPPED.search(line):
             now = self._ledger.now()
-            if not self._ledger.troubled("containerd", now, now, after_s=1):
+            lately = now - self._dropped_at < ONE_DROP_S
+            if not lately and not self._ledger.troubled("containerd", now, now, after_s=1):
+                self._dropped_at = now
                 self._ledger.find("dropped", f"containerd: {line.strip()[:400]}")
                 self._ledger.mark("dropped")
 

@@ -35,7 +35,7 @@ FACTS = {
     "cpu_seconds": 12.5,
     "metrics": {},
 }
-COUNTS = {"containers": 5, "kubelet busy": 1, "NIC up": 2}
+COUNTS = {what: 5 for what in judge.MET} | {"kubelet busy": 1}
 MARKS = [(100.0, "containerd", 104.0), (200.0, "kubelet", 220.0), (300.0, "ended", 300.0)]
 
 
@@ -68,10 +68,15 @@ class Verdict(unittest.TestCase):
         found["bad"] = {"wrong": 2, "failed": 1, "dropped": 0, "ended": 3}
         self.assertEqual(["2 wrong", "1 failed by us", "3 ends of the agent"], judge.faults(found))
 
-    def test_a_run_without_a_container_proves_nothing(self) -> None:
+    def test_a_run_that_did_not_meet_everything_proves_too_little(self) -> None:
         found = run()
-        found["counts"] = {}
-        self.assertEqual(["no container was judged"], judge.faults(found))
+        found["counts"] = {what: 1 for what in judge.MET if what != "NIC gone"}
+        self.assertEqual(["not met: NIC gone"], judge.faults(found))
+
+    def test_marks_that_are_near_are_one(self) -> None:
+        marks = [(1.0, "nic", 1.0), (1.5, "log", 9.0), (2.0, "nic", 2.0), (20.0, "nic", 20.0)]
+        wanted = [[1.0, "nic", 2.0], [1.5, "log", 9.0], [20.0, "nic", 20.0]]
+        self.assertEqual(wanted, judge.merged(marks, 5.0))
 
     def test_a_run_too_short_for_quarters_is_not_flat(self) -> None:
         self.assertFalse(judge.flatness([1, 2, 3], 9.0)["flat"])
@@ -126,7 +131,7 @@ class Shown(unittest.TestCase):
         self.assertTrue(text.startswith("## Soak\n"))
         self.assertIn("(pictures/soak.svg)", text)
         self.assertIn("| RSS, MiB: median of the last quarter; of the second: 8 | 8 | ≤ 9.4 |", text)
-        self.assertIn("| changes of NICs | 2 |", text)
+        self.assertIn("| changes of NICs | 10 |", text)
 
 
 if __name__ == "__main__":
