@@ -3,7 +3,7 @@
 
 import math
 
-WIDTH, LEFT, RIGHT = 830, 96, 16
+WIDTH, LEFT, RIGHT = 830, 96, 30
 PANEL, GAP, TOP, ROW = 132, 36, 82, 20
 FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
 INK, SOFT, LINE = "#1b1f24", "#59636e", "#d0d7de"

@@ -88,6 +88,8 @@ class Soak:
             for text in self._ledger.findings(kind)[:10]:
                 print(f"  {judge.BAD.get(kind, kind)}: {text}")
         print("  counted: " + ", ".join(f"{n} {name}" for name, n in found["counts"].items()))
+        for text in bad:
+            print(f"  not as it has to be: {text}")
         said = found["metrics"].items()
         print("  the agent counted: " + ", ".join(f"{name} {value:g}" for name, value in said))
         print(f"soak {'failed' if bad else 'passed'} in {time.monotonic() - began:.0f} s: {judge.summary(found)}")
