@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/machine.h"
 #include "base/text.h"
 #include "inject/examine.h"
 #include "inject/topology_file.h"
@@ -125,7 +126,7 @@ void ContainerHooks::existing(const ContainerRequest& container) {
 }
 
 void ContainerHooks::judge(const ContainerRequest& container, const ContainerFacts& facts,
-                    const DecisionTable& table) {
+                           const DecisionTable& table) {
   if (parts_.book != nullptr) {
     parts_.book->note(holder_of(facts, table), facts.gpus.kubelet_answered);
   }
@@ -135,7 +136,7 @@ void ContainerHooks::judge(const ContainerRequest& container, const ContainerFac
 }
 
 void ContainerHooks::report_missing(const std::string& pod, const std::string& container,
-                             const std::string& missing) {
+                                    const std::string& missing) {
   if (missing.empty()) return;
   ++lacking_;
   parts_.log.write(LogLevel::warn, "container without its devices",
@@ -177,7 +178,7 @@ void ContainerHooks::settle_undecided(const Result<std::vector<PodHoldings>>& po
 }
 
 void ContainerHooks::report_synchronized(std::size_t pods, std::size_t containers,
-                                  const std::string& doubt) {
+                                         const std::string& doubt) {
   parts_.metrics.set("railhead_nri_containers_missing_devices", static_cast<double>(lacking_));
   LogFields fields{{"pods", std::to_string(pods)},
                    {"containers", std::to_string(containers)},
@@ -193,7 +194,7 @@ bool ContainerHooks::is_topology_provided(const DecisionTable& table) const {
 }
 
 Decision ContainerHooks::decided(const ContainerRequest& request, const ContainerFacts& facts,
-                          const DecisionTable& table) {
+                                 const DecisionTable& table) {
   Decision decision = decide(request, facts, table, ability_);
   if (!decision.adjustment.mounts.empty() && !is_topology_provided(table)) {
     drop_topology_file(decision.adjustment);
@@ -240,12 +241,12 @@ void ContainerHooks::examine_and_answer(const ContainerRequest& request, const D
   const auto facts = examine(request, *table, KubeletWord{});
   if (parts_.kubelet != nullptr && needs_kubelet(facts, *table)) {
     waiting_.push_back({&request, {}});
-    parts_.kubelet->ask(
-        request, table, claim_timeout_,
-        [this, &request, table, done, may_look_again](const KubeletWord& word) {
-          if (!resume(request)) return;
-          answer(request, examine(request, *table, word), table, done, may_look_again);
-        });
+    parts_.kubelet->ask(request, table, claim_timeout_,
+                        [this, &request, table, done, may_look_again](const KubeletWord& word) {
+                          if (!resume(request)) return;
+                          answer(request, examine(request, *table, word), table, done,
+                                 may_look_again);
+                        });
     return;
   }
   answer(request, facts, table, done, may_look_again);
@@ -255,7 +256,7 @@ void ContainerHooks::answer(const ContainerRequest& request, const ContainerFact
                             const std::shared_ptr<const DecisionTable>& table, const Done& done,
                             bool may_look_again) {
   if (may_look_again && is_first_to_miss(facts.gpus)) {
-    parts_.machine.look_again("gpu");
+    parts_.machine.look_again(Machine::kUnknownGpu);
     return wait_for_table(request, done);
   }
   const auto decision = decided(request, facts, *table);
@@ -303,7 +304,7 @@ void ContainerHooks::report_again(const ContainerRequest& request) {
 
 /// With the NICs that it had and those that it was given.
 void ContainerHooks::note_container(const ContainerFacts& facts, const Decision& decision,
-                             const DecisionTable& table) {
+                                    const DecisionTable& table) {
   auto holder = holder_of(facts, table);
   for (const auto n : decision.nics) {
     const auto& name = table.node().nics[n].name;
@@ -314,7 +315,8 @@ void ContainerHooks::note_container(const ContainerFacts& facts, const Decision&
 }
 
 void ContainerHooks::report(const ContainerRequest& request, const ContainerFacts& facts,
-                     const Decision& decision, const DecisionTable& table, const char* remark) {
+                            const Decision& decision, const DecisionTable& table,
+                            const char* remark) {
   if (parts_.book != nullptr) note_container(facts, decision, table);
   if (!decision.adjustment.empty() && recent_.note(request)) report_again(request);
   parts_.metrics.add(

@@ -84,7 +84,7 @@ Status Machine::read_anew(std::string_view cause) {
   drain();  // events up to here are covered by this reading
   const auto start = clock_.now();
   auto host = TRY(source_.open());
-  Node node = read_node(*host);
+  Node node = read_node(*host, cause);
   ports_.emplace(node);
   if (table_) keep_what_moved(as_read_, handed_to_one_pod(*table_), node);
   host_ = source_.open_watch ? std::move(host) : nullptr;
@@ -106,13 +106,24 @@ void Machine::take(std::shared_ptr<const DecisionTable> fresh, std::string_view 
   table_ = std::move(fresh);
 }
 
+Node Machine::read_node(Host& host, std::string_view cause) {
+  if (cause == kUnknownGpu) changes_.gpus = true;
+  const auto changes = std::exchange(changes_, {});
+  const bool named = cause == kEvent || cause == kPort || cause == kUnknownGpu;
+  return named ? reader_.read_again(host, changes) : reader_.read(host);
+}
+
 bool Machine::drain() {
-  return watch_ && watch_->drain();
+  if (watch_) changes_.merge(watch_->drain());
+  return !changes_.empty();
 }
 
 Status Machine::look_at_ports() {
-  if (!host_ || !ports_->differ(*host_)) return {};
-  auto done = read("port");
+  if (!host_) return {};
+  const auto changes = ports_->look(*host_);
+  if (changes.empty()) return {};
+  changes_.merge(changes);
+  auto done = read(kPort);
   if (!done) host_.reset();  // said once; the next reading that succeeds looks on
   return done;
 }

@@ -15,6 +15,7 @@
 #include "host/watch.h"
 #include "inject/decide.h"
 #include "metrics/registry.h"
+#include "node/node_reader.h"
 #include "node/port_states.h"
 
 namespace railhead {
@@ -39,15 +40,21 @@ struct MachineSettings {
 /// waits for drivers, so it lives on the reader thread.
 class Machine {
  public:
+  /// Causes of a reading of what is named: by events, by a look at ports, by a container.
+  static constexpr std::string_view kEvent = "event";
+  static constexpr std::string_view kPort = "port";
+  static constexpr std::string_view kUnknownGpu = "unknown-gpu";
+
   Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log,
           MetricRegistry& metrics);
 
-  /// Reads the machine, and the operator's topology file. The first reading must succeed for the
+  /// Reads what the events that were taken name, and the operator's topology file: the whole
+  /// machine at first, and where `cause` is none of these. The first reading must succeed for the
   /// agent to start. Later, a machine that cannot be read keeps the last table, and a file that
   /// cannot be used leaves what was last read from it; both are logged.
   Status read(std::string_view cause);
 
-  /// Takes the events that are pending; true where one may be about the machine.
+  /// Takes the events that are pending. True where something is to be read.
   bool drain();
 
   /// Looks at the states of the ports alone, and reads the machine where one is another than it
@@ -72,6 +79,7 @@ class Machine {
 
  private:
   Status read_anew(std::string_view cause);
+  Node read_node(Host& host, std::string_view cause);
   /// True where the file says something else than before.
   Result<bool> read_topology_file();
   /// The same at a later reading, where a failure is logged once and changes nothing.
@@ -88,6 +96,8 @@ class Machine {
   std::optional<TextFile> topology_file_;
   std::optional<NcclTopology> from_operator_;
   std::string topology_error_;  ///< the last one that was logged
+  NodeReader reader_;
+  MachineChanges changes_;  ///< since the last reading
   Node as_read_;  ///< what table_ is made of: the last reading, with what has moved into pods
   std::unique_ptr<Host> host_;  ///< it was read through, while there are ports to look at
   std::optional<PortStates> ports_;

@@ -54,7 +54,7 @@ void MachineReader::conclude(const Status& done) {
 }
 
 void MachineReader::fulfil(std::string_view cause) {
-  if (cause != kEvent) cause_ = cause;
+  if (cause != Machine::kEvent) cause_ = cause;
   if (waits_ || fulfilled_ == links_.wishes.load()) return;
   const auto now = context_.clock.now();
   if (now >= not_before_) return read_for_wishes();
@@ -72,8 +72,8 @@ void MachineReader::read_for_wishes() {
   const auto start = context_.clock.now();
   const bool changed = machine_.drain();
   tell([](Owner& owner) { owner.drained(); });
-  const auto cause = std::exchange(cause_, kEvent);
-  if (changed || cause != kEvent) conclude(machine_.read(cause));
+  const auto cause = std::exchange(cause_, Machine::kEvent);
+  if (changed || cause != Machine::kEvent) conclude(machine_.read(cause));
   fulfilled_ = wish;
   tell([wish](Owner& owner) { owner.fulfilled(wish); });
   const auto end = context_.clock.now();

@@ -32,8 +32,6 @@ struct ReadTimes {
 
 class MachineReader {
  public:
-  static constexpr std::string_view kEvent = "event";
-
   /// Who wishes, on another thread. Called by way of that thread's mailbox.
   class Owner {
    public:
@@ -89,7 +87,7 @@ class MachineReader {
   Machine machine_;
   ReadTimes times_;
   std::uint64_t fulfilled_ = 0;
-  std::string_view cause_ = kEvent;
+  std::string_view cause_ = Machine::kEvent;
   bool waits_ = false;  ///< for the pause after a reading
   std::chrono::steady_clock::time_point not_before_{};
   boost::asio::steady_timer pause_;

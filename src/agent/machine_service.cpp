@@ -66,7 +66,7 @@ void MachineService::take_table() {
 void MachineService::await_event() {
   if (!events_) return;
   events_->async_wait(stream_descriptor::wait_read, [this](const auto& failure) {
-    if (!failure) look_again(MachineReader::kEvent);
+    if (!failure) look_again(Machine::kEvent);
   });
 }
 
@@ -85,7 +85,7 @@ void MachineService::fulfilled(std::uint64_t wish) {
   take_table();
   // An event that came since would be seen only at the next turn of the loop, after requests that
   // wait in this one.
-  if (events_ && is_readable(events_->native_handle())) look_again(MachineReader::kEvent);
+  if (events_ && is_readable(events_->native_handle())) look_again(Machine::kEvent);
   for (auto at = waiters_.begin(); at != waiters_.end();) {
     const auto waiter = at++;
     if (waiter->wish > wish) continue;
