@@ -21,20 +21,22 @@ PortStates::PortStates(const Node& node) {
   for (const auto& nic : node.nics) {
     for (const auto& port : nic.ports) {
       ports_.push_back(
-          {"/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number) + "/state",
+          {nic.name,
+           "/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number) + "/state",
            port.state});
     }
   }
 }
 
-bool PortStates::differ(Host& host) {
+MachineChanges PortStates::changed(Host& host) {
+  MachineChanges changes;
   const std::size_t count = std::min(ports_.size(), kPortsPerLook);
   for (std::size_t looked = 0; looked < count; ++looked) {
     const Known& port = ports_[next_];
     next_ = (next_ + 1) % ports_.size();
-    if (state_now(host, port.path) != port.state) return true;
+    if (state_now(host, port.path) != port.state) changes.add_rdma(port.device);
   }
-  return false;
+  return changes;
 }
 
 }  // namespace railhead

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/changes.h"
 #include "host/host.h"
 #include "node/node.h"
 
@@ -23,14 +24,17 @@ class PortStates {
  public:
   explicit PortStates(const Node& node);
 
-  /// True where a port that is looked at now has another state than the machine was read with, or
-  /// has gone.
-  bool differ(Host& host);
+  /// The RDMA devices of ports that are looked at now and have another state than the machine was
+  /// read with, or have gone: what NodeReader::read_again() is to read.
+  MachineChanges changed(Host& host);
+
+  bool differ(Host& host) { return !changed(host).empty(); }
 
   [[nodiscard]] std::size_t size() const { return ports_.size(); }
 
  private:
   struct Known {
+    std::string device;
     std::string path;
     std::optional<PortState> state;
   };

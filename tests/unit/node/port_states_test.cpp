@@ -34,6 +34,15 @@ TEST(PortStates, a_port_that_goes_down_or_comes_up_is_a_difference) {
   EXPECT_TRUE(differ(state_file("a", 1, "2: INIT"), state_file("a", 1, "4: ACTIVE")));
 }
 
+TEST(PortStates, all_devices_whose_ports_changed_are_named) {
+  PortStates states(node_of(state_file("a", 1, "4: ACTIVE") + state_file("b", 1, "4: ACTIVE") +
+                            state_file("c", 1, "4: ACTIVE")));
+  const auto changes =
+      states.changed(*host_of(state_file("a", 1, "1: DOWN") + state_file("b", 1, "4: ACTIVE")));
+  EXPECT_EQ(changes.rdma, (MachineChanges::Names{"a", "c"}));
+  EXPECT_FALSE(changes.everything);
+}
+
 TEST(PortStates, a_port_that_has_gone_is_a_difference) {
   EXPECT_TRUE(differ(state_file("a", 1, "4: ACTIVE"), state_file("b", 1, "4: ACTIVE")));
 }
