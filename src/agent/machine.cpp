@@ -6,6 +6,7 @@
 
 #include "agent/machine_news.h"
 #include "host/memory.h"
+#include "node/device_numbers.h"
 #include "node/moved.h"
 
 namespace railhead {
@@ -120,12 +121,17 @@ bool Machine::drain() {
 
 Status Machine::look_at_ports() {
   if (!host_) return {};
-  const auto changes = ports_->look(*host_);
+  const auto changes = ports_->changed(*host_);
   if (changes.empty()) return {};
   changes_.merge(changes);
   auto done = read(kPort);
   if (!done) host_.reset();  // said once; the next reading that succeeds looks on
   return done;
+}
+
+Status Machine::look_at_numbers() {
+  const auto host = TRY(source_.open());
+  return device_numbers_differ(*host, as_read_) ? read(kBlind) : Status();
 }
 
 Status Machine::reconfigure(MachineSettings settings) {

@@ -44,6 +44,8 @@ class Machine {
   static constexpr std::string_view kEvent = "event";
   static constexpr std::string_view kPort = "port";
   static constexpr std::string_view kUnknownGpu = "unknown-gpu";
+  /// While events are missing: looks whether device nodes were renumbered before it reads.
+  static constexpr std::string_view kBlind = "no-events";
 
   Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log,
           MetricRegistry& metrics);
@@ -60,6 +62,10 @@ class Machine {
   /// Looks at the states of the ports alone, and reads the machine where one is another than it
   /// was. Does nothing on a machine without events: a snapshot changes as a whole.
   Status look_at_ports();
+
+  /// Reads the machine where a device node is another than it was: without events its old numbers
+  /// may be those of another NIC.
+  Status look_at_numbers();
 
   /// Takes on other settings as a whole, with the machine as it was last read. Fails, and changes
   /// nothing, where the topology file cannot be used or two exclusive pools want the same function.

@@ -35,10 +35,16 @@ void MachineReader::start() {
     first = Error{ErrorCode::malformed, machine_.table()->pools().conflicts.front()};
   }
   if (first) publish();
+  links_.is_blind = machine_.is_blind();
   tell([first, events = machine_.events()](Owner& owner) { owner.started(first, events); });
   if (!first) return;
   schedule_rescan();
   schedule_port_check();
+}
+
+void MachineReader::look_for_events() {
+  machine_.look_for_events();
+  links_.is_blind = machine_.is_blind();
 }
 
 void MachineReader::publish() {
@@ -73,7 +79,11 @@ void MachineReader::read_for_wishes() {
   const bool changed = machine_.drain();
   tell([](Owner& owner) { owner.drained(); });
   const auto cause = std::exchange(cause_, Machine::kEvent);
-  if (changed || cause != Machine::kEvent) conclude(machine_.read(cause));
+  if (cause == Machine::kBlind && !changed) {
+    conclude(machine_.look_at_numbers());
+  } else if (changed || cause != Machine::kEvent) {
+    conclude(machine_.read(cause));
+  }
   fulfilled_ = wish;
   tell([wish](Owner& owner) { owner.fulfilled(wish); });
   const auto end = context_.clock.now();
@@ -84,7 +94,7 @@ void MachineReader::schedule_rescan() {
   rescan_.expires_after(times_.rescan);
   rescan_.async_wait([this](const auto& failure) {
     if (failure) return;
-    machine_.look_for_events();
+    look_for_events();
     conclude(machine_.read("timer"));
     schedule_rescan();
   });

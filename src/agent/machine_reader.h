@@ -49,10 +49,12 @@ class MachineReader {
     virtual void fulfilled(std::uint64_t wish) = 0;
   };
 
-  /// `wishes`: the number of the last wish. `owners_mailbox` is of the thread of `owner`.
+  /// `wishes`: the number of the last wish. `is_blind`: some changes bring no event.
+  /// `owners_mailbox` is of the thread of `owner`.
   struct Links {
     TableFeed& tables;
     const std::atomic<std::uint64_t>& wishes;
+    std::atomic<bool>& is_blind;
     Owner& owner;
     Mailbox& owners_mailbox;
   };
@@ -79,6 +81,7 @@ class MachineReader {
   void schedule_port_check();
   /// Publishes what a reading made; a failure is logged.
   void conclude(const Status& done);
+  void look_for_events();
   void publish();
   void tell(std::function<void(Owner&)> what);
 

@@ -31,7 +31,7 @@ Status MachineService::start() {
   reader_ = TRY(Hosted<MachineReader>::start("reader", [this](LoopThread& thread) {
     Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
     return std::make_unique<MachineReader>(
-        there, MachineReader::Links{tables_, wishes_, *this, context_.mailbox}, std::move(source_),
+        there, MachineReader::Links{tables_, wishes_, is_blind_, *this, context_.mailbox}, std::move(source_),
         std::move(settings_), times_);
   }));
   reader_->use([](MachineReader& reader) { reader.start(); });
@@ -96,6 +96,7 @@ void MachineService::fulfilled(std::uint64_t wish) {
 }
 
 bool MachineService::is_behind() {
+  if (is_blind_ && fulfilled_ == wishes_) look_again(Machine::kBlind);
   return fulfilled_ != wishes_.load() && !is_late_;
 }
 

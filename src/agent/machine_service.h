@@ -58,6 +58,7 @@ class MachineService final : public Service, public MachineTables, private Machi
   ReadTimes times_;
   std::function<void(const Status&)> started_;
   std::atomic<std::uint64_t> wishes_{0};
+  std::atomic<bool> is_blind_{false};
   std::uint64_t fulfilled_ = 0;
   bool is_late_ = false;  ///< a wait was in vain, and nothing has been read since
   std::shared_ptr<const DecisionTable> table_;

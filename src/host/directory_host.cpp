@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <functional>
 #include <string_view>
 
 #include "host/devlink.h"
@@ -28,15 +29,15 @@ Result<std::optional<T>> absent_or_failure(const std::string& path, int error_nu
   return host_error(path, error_number);
 }
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { ::closedir(directory); }
-};
-
 /// A path below /sys whose last component is a name: its directory can be resolved on its own.
 bool has_directory_in_sys(const std::string& path) {
   if (!path.starts_with("/sys/")) return false;
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   return !name.empty() && name != "." && name != "..";
+}
+
+std::string_view directory_of(const std::string& path) {
+  return std::string_view(path).substr(0, path.rfind('/'));
 }
 
 const char* name_of(const std::string& path) {
@@ -47,6 +48,8 @@ bool is_dot(std::string_view name) {
   return name == "." || name == "..";
 }
 
+constexpr std::size_t kPageBytes = 4096;
+
 constexpr std::size_t kOnePiece = ~std::size_t{0};
 
 /// Attributes fit into a page; what is larger grows the text and goes on. The last read(2), which
@@ -55,7 +58,7 @@ constexpr std::size_t kOnePiece = ~std::size_t{0};
 /// have more behind it (fs/kernfs/file.c).
 Result<std::optional<std::string>> read_whole(int descriptor, const std::string& path,
                                               std::size_t size) {
-  char page[4096];
+  char page[kPageBytes];
   std::string text;
   for (;;) {
     const auto got = ::read(descriptor, page, sizeof page);
@@ -95,17 +98,40 @@ bool DirectoryHost::is_sysfs(const std::string& path) {
   return directory && ::fstatfs(directory.get(), &facts) == 0 && facts.f_type == SYSFS_MAGIC;
 }
 
-int DirectoryHost::parent_of(const std::string& path) {
-  const auto directory = std::string_view(path).substr(0, path.rfind('/'));
-  for (const auto& parent : parents_) {
-    if (parent.descriptor && parent.path == directory) return parent.descriptor.get();
+int DirectoryHost::known_directory(std::string_view path) {
+  const auto hash = std::hash<std::string_view>()(path);
+  for (auto& parent : parents_) {
+    if (parent.hash != hash || !parent.descriptor || parent.path != path) continue;
+    parent.used = ++uses_;
+    return parent.descriptor.get();
   }
-  auto& parent = parents_[oldest_parent_];
-  oldest_parent_ = (oldest_parent_ + 1) % parents_.size();
-  parent.path = directory;
-  parent.descriptor =
-      UniqueFd(open_in_root(root_.get(), parent.path, O_PATH | O_DIRECTORY | O_CLOEXEC));
-  return parent.descriptor.get();
+  return -1;
+}
+
+/// One step from the directory above it, where that is at hand and the name is no link.
+UniqueFd DirectoryHost::open_directory(std::string_view path) {
+  constexpr int kFlags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+  const std::string whole(path);
+  const auto slash = path.rfind('/');
+  const int above = has_directory_in_sys(whole) ? known_directory(path.substr(0, slash)) : -1;
+  if (above >= 0) {
+    UniqueFd found(::openat(above, name_of(whole), kFlags | O_NOFOLLOW));
+    if (found) return found;
+  }
+  return UniqueFd(open_in_root(root_.get(), whole, kFlags));
+}
+
+int DirectoryHost::directory_at(std::string_view path) {
+  const int known = known_directory(path);
+  if (known >= 0) return known;
+  UniqueFd descriptor = open_directory(path);
+  const int number = descriptor.get();
+  if (number < 0) return -1;
+  auto* oldest = std::min_element(parents_.begin(), parents_.end(),
+                                  [](const Parent& a, const Parent& b) { return a.used < b.used; });
+  *oldest = {std::string(path), std::hash<std::string_view>()(path), std::move(descriptor),
+             ++uses_};
+  return number;
 }
 
 UniqueFd DirectoryHost::open_below(const std::string& path, int flags) {
@@ -117,7 +143,7 @@ UniqueFd DirectoryHost::open_below(const std::string& path, int flags) {
   if (resolver_ == Resolver::walk) return UniqueFd(walk_in_root(root_.get(), path, flags));
   // O_PATH with O_NOFOLLOW would open a link itself, so what has to be followed takes the long way.
   if ((flags & O_PATH) == 0 && has_directory_in_sys(path)) {
-    const int parent = parent_of(path);
+    const int parent = directory_at(directory_of(path));
     if (parent < 0) return {};
     UniqueFd descriptor(::openat(parent, name_of(path), flags | O_NOFOLLOW));
     // ELOOP, with O_DIRECTORY ENOTDIR: a link, perhaps, to be followed inside the root.
@@ -130,23 +156,39 @@ Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) 
   // O_NONBLOCK: a FIFO in a hostile tree must not stop us.
   const UniqueFd file = open_below(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
   if (!file) return absent_or_failure<std::string>(path, errno);
-
-  // A real sysfs has regular files only; anywhere else a name may hide a device or a FIFO.
-  const bool in_sysfs = has_real_sysfs_ && path.starts_with("/sys/");
+  if (path.starts_with("/sys/")) return read_attribute(path, file.get());
 
   struct stat facts {};
 
-  if (!in_sysfs && ::fstat(file.get(), &facts) != 0) return host_error(path, errno);
-  if (!in_sysfs && !S_ISREG(facts.st_mode)) return kAbsent;
-  const std::size_t size = in_sysfs ? kOnePiece : static_cast<std::size_t>(facts.st_size);
-  return read_whole(file.get(), path, size);
+  if (::fstat(file.get(), &facts) != 0) return host_error(path, errno);
+  if (!S_ISREG(facts.st_mode)) return kAbsent;
+  return read_whole(file.get(), path, static_cast<std::size_t>(facts.st_size));
+}
+
+/// Most attributes are a few bytes, which one call reads. A real sysfs has regular files only. In a
+/// tree of files a name may hide a FIFO, which cannot be read at a position, or a device: what is
+/// empty or fills the page is looked at before it counts.
+Result<std::optional<std::string>> DirectoryHost::read_attribute(const std::string& path,
+                                                                 int file) {
+  if (has_real_sysfs_) return read_whole(file, path, kOnePiece);
+  char page[kPageBytes];
+  const auto got = ::pread(file, page, sizeof page, 0);
+  if (got > 0 && static_cast<std::size_t>(got) < sizeof page) {
+    return std::optional(std::string(page, static_cast<std::size_t>(got)));
+  }
+
+  struct stat facts {};
+
+  if (::fstat(file, &facts) != 0) return host_error(path, errno);
+  if (!S_ISREG(facts.st_mode)) return kAbsent;
+  return read_whole(file, path, static_cast<std::size_t>(facts.st_size));
 }
 
 Result<std::optional<std::string>> DirectoryHost::readlink(const std::string& path) {
   char target[PATH_MAX];
   ssize_t size = -1;
   if (resolver_ == Resolver::openat2 && has_directory_in_sys(path)) {
-    const int parent = parent_of(path);
+    const int parent = directory_at(directory_of(path));
     if (parent >= 0) size = ::readlinkat(parent, name_of(path), target, sizeof target);
   } else {
     const UniqueFd link = open_below(path, O_PATH | O_NOFOLLOW);
@@ -160,21 +202,23 @@ Result<std::optional<std::string>> DirectoryHost::readlink(const std::string& pa
 
 Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::string& path) {
   using Names = std::vector<std::string>;
-  UniqueFd descriptor = open_below(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
-  if (!descriptor) return absent_or_failure<Names>(path, errno);
-  const std::unique_ptr<DIR, CloseDirectory> directory(::fdopendir(descriptor.get()));
-  if (directory == nullptr) return host_error(path, errno);
-  descriptor.release();
+  const UniqueFd directory = open_below(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+  if (!directory) return absent_or_failure<Names>(path, errno);
   Names names;
+  // As readdir(3) does, without what it asks of the descriptor first.
+  alignas(dirent64) char entries[std::size_t{32} << 10];
   for (;;) {
-    errno = 0;
-    const dirent* entry = ::readdir(directory.get());
-    if (entry == nullptr) break;
-    if (is_dot(entry->d_name)) continue;
-    if (names.size() == kMaxListEntries) return host_error(path, EFBIG);
-    names.emplace_back(entry->d_name);
+    const auto got = ::getdents64(directory.get(), entries, sizeof entries);
+    if (got < 0) return absent_or_failure<Names>(path, errno);
+    if (got == 0) break;
+    for (const char* at = entries; at < entries + got;) {
+      const auto* entry = reinterpret_cast<const dirent64*>(at);
+      at += entry->d_reclen;
+      if (is_dot(entry->d_name)) continue;
+      if (names.size() == kMaxListEntries) return host_error(path, EFBIG);
+      names.emplace_back(entry->d_name);
+    }
   }
-  if (errno != 0) return absent_or_failure<Names>(path, errno);
   std::sort(names.begin(), names.end());
   return std::optional(std::move(names));
 }

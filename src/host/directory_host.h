@@ -2,8 +2,10 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/result.h"
@@ -40,23 +42,30 @@ class DirectoryHost : public Host {
 
   /// No descriptor, and errno, where it cannot be opened.
   [[nodiscard]] UniqueFd open_below(const std::string& path, int flags);
-  /// The directory of this path, from the few that were used last, else opened. -1 and errno.
-  int parent_of(const std::string& path);
+  /// A directory, from the few that were used last, else opened. -1 and errno.
+  int directory_at(std::string_view path);
+  /// The same if it is at hand, else -1.
+  int known_directory(std::string_view path);
+  UniqueFd open_directory(std::string_view path);
+  Result<std::optional<std::string>> read_attribute(const std::string& path, int file);
   bool is_sysfs(const std::string& path);
 
   // Attributes of one device are read one after the other: the way to their directory is resolved
-  // once. Only below /sys: a host that lives longer than one reading reads processes, and the
-  // directory of one that ended must not answer for another with its number.
+  // once, from the directory above it where that is at hand. Only below /sys: a host that lives
+  // longer than one reading reads processes, and the directory of one that ended must not answer
+  // for another with its number.
   struct Parent {
     std::string path;
+    std::size_t hash = 0;  ///< of the path: those of siblings differ in their last bytes only
     UniqueFd descriptor;
+    std::uint64_t used = 0;  ///< when it was used last, in uses
   };
 
   UniqueFd root_;
   Resolver resolver_;
   bool has_real_sysfs_ = false;  ///< and not a tree of files that hostile hands may have made
-  std::array<Parent, 4> parents_;
-  std::size_t oldest_parent_ = 0;
+  std::array<Parent, 12> parents_;
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace railhead

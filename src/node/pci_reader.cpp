@@ -201,12 +201,11 @@ void PciList::refresh(Reader& reader, const Again& again) {
   const auto names = reader.names(folder);
   std::set<PciAddress> physical;  // of virtual ones that came or went
   problems_ = reader.take_problems();
+  not_addresses_.clear();
   for (const auto& name : names) {
     const auto address = pci_address_of(name);
     if (!address) {
-      if (problems_.size() > Reader::kMaxProblems) continue;
-      problems_.push_back(
-          {Problem::Kind::malformed, folder + "/" + name, quoted(name) + " is not a PCI address"});
+      not_addresses_.emplace(name, quoted(name) + " is not a PCI address");
       continue;
     }
     const auto known = before_.find(*address);
@@ -382,7 +381,18 @@ std::vector<PciDevice> PciList::kept(Reader& reader, const std::set<PciAddress>&
 
 void PciList::report(Reader& reader) const {
   reader.report(problems_);
-  for (const auto& [address, function] : functions_) reader.report(function.problems);
+  // In the order of the list.
+  auto bad = not_addresses_.begin();
+  const auto report_names_before = [&](const std::string& end) {
+    for (; bad != not_addresses_.end() && (end.empty() || bad->first < end); ++bad) {
+      reader.malformed(std::string(kPciDevices) + "/" + bad->first, bad->second);
+    }
+  };
+  for (const auto& [address, function] : functions_) {
+    if (!function.problems.empty()) report_names_before(address.str());
+    reader.report(function.problems);
+  }
+  report_names_before("");
   for (const auto& address : kept_late_) reader.report(functions_.at(address).late_problems);
 }
 

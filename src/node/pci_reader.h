@@ -81,6 +81,7 @@ class PciList {
   std::map<PciAddress, Function> before_;                  ///< during refresh(): the last reading
   bool all_ = false;                                       ///< during refresh(): named by no event
   std::vector<Problem> problems_;                          ///< of the list itself
+  std::map<std::string, std::string> not_addresses_;       ///< names in the list, and what is wrong
   std::vector<PciAddress> kept_late_;                      ///< those whose late_problems count
   std::set<std::string, std::less<>> folders_of_virtual_;  ///< of functions that have virtual ones
   std::map<PciAddress, PciDevice> first_virtual_;          ///< by physical function

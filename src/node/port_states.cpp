@@ -28,7 +28,7 @@ PortStates::PortStates(const Node& node) {
   }
 }
 
-MachineChanges PortStates::look(Host& host) {
+MachineChanges PortStates::changed(Host& host) {
   MachineChanges changes;
   const std::size_t count = std::min(ports_.size(), kPortsPerLook);
   for (std::size_t looked = 0; looked < count; ++looked) {

@@ -24,9 +24,9 @@ class PortStates {
  public:
   explicit PortStates(const Node& node);
 
-  /// The devices of which a port that is looked at now has another state than the machine was read
-  /// with, or has gone.
-  MachineChanges look(Host& host);
+  /// The RDMA devices of ports that are looked at now and have another state than the machine was
+  /// read with, or have gone: what NodeReader::read_again() is to read.
+  MachineChanges changed(Host& host);
 
   [[nodiscard]] std::size_t size() const { return ports_.size(); }
 

@@ -187,10 +187,13 @@ std::string shortened_bundle(std::string_view config_json) {
 Result<std::optional<std::string>> find_bundle(Host& host, const std::string& proc_dir,
                                                const std::string& container,
                                                std::uint32_t process) {
+  std::optional<std::string> pod;
   for (int generation = 0; generation < kMaxGenerations && process > 1; ++generation) {
     const auto facts = TRY(read_process_use(host, proc_dir, process));
     if (!facts) break;
-    const bool inside = facts->place && facts->place->container == container;
+    const auto& place = facts->place;
+    if (place && place->container == container) pod = place->pod_uid;
+    const bool inside = place && (place->container == container || (pod && place->pod_uid == pod));
     if (!inside) {
       const auto folder = proc_dir + "/" + std::to_string(process);
       return bundle_of_shim(host, folder, *facts, container);

@@ -63,8 +63,9 @@ Result<Bundle> parse_bundle(std::string_view config_json);
 /// The same spec with nothing in it but what parse_bundle reads; "{}\n" for what is no spec.
 std::string shortened_bundle(std::string_view config_json);
 
-/// The config.json of a container, given one of its processes: walks up to the shim. Absent where
-/// there is no shim, or none whose folder we may know.
+/// The config.json of a container, given one of its processes: walks up to the shim, past other
+/// containers of the pod (with a shared process namespace their first process adopts orphans).
+/// Absent where there is no shim, or none whose folder we may know.
 Result<std::optional<std::string>> find_bundle(Host& host, const std::string& proc_dir,
                                                const std::string& container, std::uint32_t process);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <rdma/rdma_netlink.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <set>
 
@@ -14,6 +15,10 @@ namespace {
 /// PROC_PID_INIT_INO, include/linux/proc_ns.h
 constexpr std::string_view kFirstPidNamespace = "pid:[4026531836]";
 constexpr std::size_t kMaxPorts = 16;
+
+/// Of a container, on the way to its shim: another container's shim (CRI-O has one for each) may
+/// have adopted the first.
+constexpr std::size_t kProcessesTried = 8;
 
 TableState state_of(const Error& error) {
   const int number = errno_of(error);
@@ -132,8 +137,11 @@ void read_all_processes(Host& host, const UsageOptions& options, Usage& usage) {
 }
 
 void read_bundle(Host& host, const UsageOptions& options, ContainerUse& container) {
-  const auto text =
-      find_bundle(host, options.proc_dir, container.place.container, container.processes.front());
+  Result<std::optional<std::string>> text = std::optional<std::string>();
+  const auto tries = std::min(container.processes.size(), kProcessesTried);
+  for (std::size_t at = 0; at < tries && !(text && *text); ++at) {
+    text = find_bundle(host, options.proc_dir, container.place.container, container.processes[at]);
+  }
   if (!text || !*text) {
     container.bundle_problem = text ? "no bundle found through the shim" : text.error().message;
     return;

@@ -51,7 +51,7 @@ void look_at_ports(benchmark::State& state) {
   if (!host) return state.SkipWithError(host.error().message.c_str());
   PortStates ports(read_node(**host));
   for (auto _ : state) {
-    if (ports.look(**host)) return state.SkipWithError("a port has changed");
+    if (ports.changed(**host)) return state.SkipWithError("a port has changed");
   }
   state.counters["ports"] = static_cast<double>(ports.size());
 }

@@ -15,7 +15,7 @@ std::string state_file(const std::string& nic, unsigned port, const std::string&
 
 bool differ(const std::string& before, const std::string& now) {
   PortStates states(node_of(before));
-  return !states.look(*host_of(now)).empty();
+  return !states.changed(*host_of(now)).empty();
 }
 
 TEST(PortStates, are_those_that_the_machine_was_read_with) {
@@ -25,13 +25,22 @@ TEST(PortStates, are_those_that_the_machine_was_read_with) {
   for (const auto* name : {"dgx-h100", "hgx-h100-roce", "seed-8gpu-4nic"}) {
     PortStates states(machine(name));
     EXPECT_GT(states.size(), 0U) << name;
-    EXPECT_FALSE(states.look(**SnapshotHost::parse(machine_text(name)))) << name;
+    EXPECT_FALSE(states.changed(**SnapshotHost::parse(machine_text(name)))) << name;
   }
 }
 
 TEST(PortStates, a_port_that_goes_down_or_comes_up_is_a_difference) {
   EXPECT_TRUE(differ(state_file("a", 1, "4: ACTIVE"), state_file("a", 1, "1: DOWN")));
   EXPECT_TRUE(differ(state_file("a", 1, "2: INIT"), state_file("a", 1, "4: ACTIVE")));
+}
+
+TEST(PortStates, all_devices_whose_ports_changed_are_named) {
+  PortStates states(node_of(state_file("a", 1, "4: ACTIVE") + state_file("b", 1, "4: ACTIVE") +
+                            state_file("c", 1, "4: ACTIVE")));
+  const auto changes =
+      states.changed(*host_of(state_file("a", 1, "1: DOWN") + state_file("b", 1, "4: ACTIVE")));
+  EXPECT_EQ(changes.rdma, (MachineChanges::Names{"a", "c"}));
+  EXPECT_FALSE(changes.everything);
 }
 
 TEST(PortStates, a_port_that_has_gone_is_a_difference) {
@@ -58,9 +67,9 @@ TEST(PortStates, more_than_are_looked_at_in_one_go_are_looked_at_in_turn) {
   }
   PortStates states(node_of(before));
   const auto host = host_of(now);
-  EXPECT_FALSE(states.look(*host));
-  EXPECT_FALSE(states.look(*host));
-  EXPECT_TRUE(states.look(*host));
+  EXPECT_FALSE(states.changed(*host));
+  EXPECT_FALSE(states.changed(*host));
+  EXPECT_TRUE(states.changed(*host));
 }
 
 }  // namespace

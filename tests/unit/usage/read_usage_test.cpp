@@ -51,6 +51,51 @@ TEST(ReadUsage, the_bundle_of_crio_is_found_through_conmon) {
   EXPECT_EQ(fallen.network->bytes, 3000U);
 }
 
+/// A process of a pod whose containers share a process namespace; "" for one of the host.
+std::string process(unsigned id, unsigned parent, const std::string& name,
+                    const std::string& container) {
+  const auto folder = "t /proc/" + std::to_string(id);
+  const std::string pod =
+      "0::/kubepods.slice/kubepods-pod11111111_1111_1111_1111_111111111111.slice/";
+  const auto place = container.empty() ? "0::/system.slice/containerd.service"
+                                       : pod + "cri-containerd-" + container + ".scope";
+  return folder + "/cgroup " + place + "\n" + folder + "/stat " + std::to_string(id) + " (" + name +
+         ") S " + std::to_string(parent) +
+         std::string(" 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 2000") + " 0 0\n" + folder +
+         "/status Tgid: " + std::to_string(id) + "\n";
+}
+
+const std::string kMain(64, 'a');
+const std::string kPause(64, 'f');
+
+std::string spec(const std::string& container) {
+  return "t /run/containerd/io.containerd.runtime.v2.task/k8s.io/" + container +
+         R"(/config.json {"annotations":{"io.kubernetes.cri.sandbox-name":"shared"}})" + "\n";
+}
+
+std::string shim(unsigned id, const std::string& of_container) {
+  return process(id, 1, "containerd-shim", "") + "l /proc/" + std::to_string(id) +
+         "/cwd -> /run/containerd/io.containerd.runtime.v2.task/k8s.io/" + of_container + "\n";
+}
+
+TEST(ReadUsage, an_orphan_adopted_by_the_pause_container_leads_to_its_own) {
+  const auto usage =
+      usage_of("railhead-snapshot 1\n" + shim(50, kPause) + process(60, 50, "pause", kPause) +
+               process(70, 60, "worker", kMain) + spec(kMain));
+  const auto& main = usage.containers.at(kMain);
+  ASSERT_TRUE(main.bundle) << main.bundle_problem;
+  EXPECT_EQ(main.bundle->pod, "shared");
+}
+
+TEST(ReadUsage, where_the_first_process_leads_nowhere_the_others_are_asked) {
+  const auto usage =
+      usage_of("railhead-snapshot 1\n" + shim(50, kMain) + process(60, 2, "orphan", kMain) +
+               process(2, 1, "init", "") + process(70, 50, "worker", kMain) + spec(kMain));
+  const auto& main = usage.containers.at(kMain);
+  EXPECT_THAT(main.processes, ElementsAre(60, 70));
+  ASSERT_TRUE(main.bundle) << main.bundle_problem;
+}
+
 TEST(ReadUsage, a_machine_without_rdma_netlink_says_so) {
   const auto usage = usage_of("railhead-snapshot 1\nt /proc/uptime 1.00 1.00\n");
   EXPECT_EQ(usage.rdma, TableState::gone);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/device_numbers.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+/// What cannot be read now is as good as not there.
+std::optional<std::string> text_of(Host& host, const std::string& path) {
+  const auto text = host.read(path);
+  if (!text || !*text) return std::nullopt;
+  return std::string(trim(**text));
+}
+
+std::string numbers_text(std::uint32_t major, std::uint32_t minor) {
+  return std::to_string(major) + ":" + std::to_string(minor);
+}
+
+/// As sysfs says, else as the node itself does.
+std::optional<std::string> numbers_now(Host& host, const std::string& sysfs,
+                                       const CharDevice& device) {
+  if (auto numbers = text_of(host, sysfs + "/dev")) return numbers;
+  const auto node = host.device(device.path);
+  if (!node || !*node || (*node)->type != 'c') return std::nullopt;
+  return numbers_text((*node)->major, (*node)->minor);
+}
+
+bool differs(Host& host, const std::string& folder, const CharDevice& device) {
+  const auto sysfs = folder + "/" + base_name(device.path);
+  return numbers_now(host, sysfs, device) != numbers_text(device.major, device.minor);
+}
+
+bool any_differs(Host& host, const std::string& folder, const std::string& name,
+                 const std::vector<CharDevice>& devices) {
+  return std::any_of(devices.begin(), devices.end(), [&](const CharDevice& device) {
+    const auto owner = text_of(host, folder + "/" + base_name(device.path) + "/ibdev");
+    return owner != name || differs(host, folder, device);
+  });
+}
+
+}  // namespace
+
+bool device_numbers_differ(Host& host, const Node& node) {
+  const std::string verbs = "/sys/class/infiniband_verbs";
+  const std::string mads = "/sys/class/infiniband_mad";
+  if (node.rdma_cm && differs(host, "/sys/class/misc", *node.rdma_cm)) return true;
+  return std::any_of(node.nics.begin(), node.nics.end(), [&](const Nic& nic) {
+    return any_differs(host, verbs, nic.name, nic.uverbs) ||
+           any_differs(host, mads, nic.name, nic.umads) ||
+           any_differs(host, mads, nic.name, nic.issms);
+  });
+}
+
+}  // namespace railhead
