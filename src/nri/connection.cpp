@@ -14,6 +14,9 @@ namespace {
 
 namespace asio = boost::asio;
 
+// A runtime that sends without a pause must not keep everything else on the loop waiting.
+constexpr int kReadsInATurn = 64;
+
 // SO_PEERCRED as Asio's GettableSocketOption.
 class PeerCredentials {
  public:
@@ -79,17 +82,30 @@ void Connection::connect(const std::string& path) {
 }
 
 void Connection::read() {
-  if (failed_) return;
-  socket_.async_read_some(
-      asio::buffer(input_), [self = shared_from_this()](const Code& code, std::size_t bytes) {
-        if (self->events_ == nullptr || self->failed_) return;
-        if (code == asio::error::eof) {
-          return self->fail({ErrorCode::unavailable, "nri: the runtime closed the connection"});
-        }
-        if (code) return self->fail(error_from(code, "reading from the runtime"));
-        self->events_->received({self->input_.data(), bytes});
-        if (self->events_ != nullptr) self->read();
-      });
+  for (int i = 0; i < kReadsInATurn; ++i) {
+    if (events_ == nullptr || failed_) return;
+    Code code;
+    const std::size_t bytes = socket_.read_some(asio::buffer(input_), code);
+    if (code == asio::error::would_block || code == asio::error::try_again) return wait_for_bytes();
+    if (code == asio::error::interrupted) continue;
+    if (code == asio::error::eof) {
+      return fail({ErrorCode::unavailable, "nri: the runtime closed the connection"});
+    }
+    if (code) return fail(error_from(code, "reading from the runtime"));
+    answered_ = false;
+    events_->received({input_.data(), bytes});
+    if (answered_ && bytes < input_.size()) return wait_for_bytes();
+  }
+  asio::post(loop_, [self = shared_from_this()] { self->read(); });
+}
+
+void Connection::wait_for_bytes() {
+  if (events_ == nullptr || failed_) return;
+  socket_.async_wait_edge([self = shared_from_this()](const Code& code) {
+    if (self->events_ == nullptr || self->failed_) return;
+    if (code) return self->fail(error_from(code, "reading from the runtime"));
+    self->read();
+  });
 }
 
 void Connection::send(wire::FramedMessage message) {
@@ -139,6 +155,7 @@ void Connection::drop_written(std::size_t bytes) {
   waiting_frames_ -= waiting_.front().frames;
   waiting_.pop_front();
   written_of_front_ = 0;
+  answered_ = waiting_.empty();
 }
 
 void Connection::fail(Error why) {

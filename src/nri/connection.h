@@ -7,6 +7,11 @@
 //   when it can. The first attempt is made right away: most answers never wait for the loop.
 // * At most 256 frames and 64 MiB wait to be written. A runtime that does not read that much is
 //   gone, and its own queue holds 256 frames.
+// * What has come is read until nothing is left, and then nothing is tried before the socket says
+// so.
+//   Nothing is left where recv says so, or where a read was short and an answer was written since:
+//   a short read took all bytes, and a runtime that had hung up with them would not take an answer.
+//   So the usual request costs one recv.
 // * `Events` is never called from within connect(), send() or close(), and not after close().
 #pragma once
 
@@ -19,9 +24,9 @@
 #include <string_view>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 
 #include "base/result.h"
+#include "nri/trunk_socket.h"
 #include "wire/mux.h"
 
 namespace railhead::nri {
@@ -55,6 +60,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   using Code = boost::system::error_code;
 
   void read();
+  void wait_for_bytes();
   void flush();
   Code write_some();
   void drop_written(std::size_t bytes);
@@ -62,8 +68,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   boost::asio::io_context& loop_;
   Events* events_;  // null after close()
-  boost::asio::local::stream_protocol::socket socket_;
+  TrunkSocket socket_;
   bool failed_ = false;
+  bool answered_ = false;  // everything is written, some of it since the last read
   bool waiting_to_write_ = false;
   std::deque<wire::FramedMessage> waiting_;
   std::size_t written_of_front_ = 0;

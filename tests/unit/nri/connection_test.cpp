@@ -5,6 +5,8 @@
 
 #include <unistd.h>
 
+#include <functional>
+
 #include "fake_runtime.h"
 
 namespace railhead::nri {
@@ -17,7 +19,11 @@ class ConnectionTest : public ::testing::Test, public Connection::Events {
     pid_ = peer_pid;
   }
 
-  void received(std::string_view bytes) override { received_ += bytes; }
+  void received(std::string_view bytes) override {
+    received_ += bytes;
+    if (answers_) connection_->send(message(1));
+    if (on_received_) on_received_();
+  }
 
   void lost(const Error& why) override { lost_.push_back(why); }
 
@@ -40,6 +46,8 @@ class ConnectionTest : public ::testing::Test, public Connection::Events {
   std::uint32_t stream_ = 0;
   bool opened_ = false;
   std::optional<int> pid_;
+  bool answers_ = false;
+  std::function<void()> on_received_;
   std::string received_;
   std::vector<Error> lost_;
 };
@@ -97,6 +105,77 @@ TEST_F(ConnectionTest, a_closed_trunk_is_reported_once) {
   loop_.poll();
   EXPECT_EQ(lost_.size(), 1U);
   EXPECT_EQ(lost_[0].code, ErrorCode::unavailable);
+}
+
+TEST_F(ConnectionTest, requests_are_read_one_after_another_with_and_without_answers) {
+  connect();
+  std::string sent;
+  for (int i = 0; i < 20; ++i) {
+    answers_ = i % 3 != 0;
+    sent += std::to_string(i) + ";";
+    runtime_.send(std::to_string(i) + ";");
+    ASSERT_TRUE(run_until(loop_, [&] { return received_ == sent; })) << i;
+  }
+}
+
+TEST_F(ConnectionTest, what_comes_while_an_answer_is_written_is_not_missed) {
+  connect();
+  answers_ = true;
+  on_received_ = [this] {
+    if (received_.size() < 10) runtime_.send("x");
+  };
+  runtime_.send("x");
+  ASSERT_TRUE(run_until(loop_, [this] { return received_.size() == 10; }));
+}
+
+TEST_F(ConnectionTest, more_than_a_buffer_is_read_to_the_end) {
+  connect();
+  answers_ = true;
+  const std::string many(200'000, 'x');
+  std::size_t sent = 0;
+  ASSERT_TRUE(run_until(loop_, [&] {
+    sent += runtime_.send(many.substr(sent));
+    return received_.size() == many.size();
+  }));
+}
+
+TEST_F(ConnectionTest, a_hang_up_after_an_answer_is_reported) {
+  connect();
+  answers_ = true;
+  runtime_.send("x");
+  ASSERT_TRUE(run_until(loop_, [this] { return received_ == "x"; }));
+  loop_.poll();
+  runtime_.hang_up();
+  ASSERT_TRUE(run_until(loop_, [this] { return !lost_.empty(); }));
+}
+
+TEST_F(ConnectionTest, a_hang_up_together_with_the_last_bytes_is_reported) {
+  for (const bool answers : {false, true}) {
+    opened_ = false;
+    lost_.clear();
+    received_.clear();
+    connection_ = std::make_shared<Connection>(loop_, *this);
+    connect();
+    answers_ = answers;
+    runtime_.send("x");
+    runtime_.hang_up();
+    ASSERT_TRUE(run_until(loop_, [this] { return !lost_.empty(); })) << answers;
+    EXPECT_EQ(received_, "x");
+  }
+}
+
+TEST_F(ConnectionTest, nothing_is_left_of_one_that_is_closed_while_it_waits) {
+  connect();
+  answers_ = true;
+  runtime_.send("x");
+  ASSERT_TRUE(run_until(loop_, [this] { return received_ == "x"; }));
+  loop_.poll();
+  const std::weak_ptr<Connection> left = connection_;
+  connection_->close();
+  connection_.reset();
+  loop_.restart();
+  loop_.run();
+  EXPECT_TRUE(left.expired());
 }
 
 TEST_F(ConnectionTest, a_missing_socket_and_an_impossible_path_are_named) {
