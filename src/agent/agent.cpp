@@ -290,7 +290,7 @@ class Agent {
       return {200, metrics_.expose(), "text/plain; version=0.0.4; charset=utf-8"};
     }
     if (target == "/pods" && pods_) {
-      if (!request.is_local && !is_bearer(request.authorization, pods_token_)) {
+      if (!may_read_pods(request, pods_token_)) {
         return {403,
                 "/pods is served on the Unix socket (metrics.socket), and here only with the "
                 "bearer token of metrics.tokenFile\n"};
