@@ -85,7 +85,7 @@ HttpAnswer PagesService::page(const HttpRequest& request) const {
 }
 
 HttpAnswer PagesService::pods_answer(const HttpRequest& request) const {
-  if (!request.is_local && !is_bearer(request.authorization, token_)) {
+  if (!may_read_pods(request, token_)) {
     return {403,
             "/pods is served on the Unix socket (metrics.socket), and here only with the bearer "
             "token of metrics.tokenFile\n"};

@@ -16,4 +16,8 @@ bool is_bearer(std::string_view authorization, std::string_view token) {
   return different == 0;
 }
 
+bool may_read_pods(const HttpRequest& request, std::string_view token) {
+  return request.is_local || is_bearer(request.authorization, token);
+}
+
 }  // namespace railhead

@@ -20,5 +20,12 @@ TEST(Bearer, an_empty_token_opens_nothing) {
   EXPECT_FALSE(is_bearer("", ""));
 }
 
+TEST(Bearer, pods_are_shown_on_the_socket_and_for_the_token_only) {
+  EXPECT_TRUE(may_read_pods({"/pods", "", true}, ""));
+  EXPECT_TRUE(may_read_pods({"/pods", "Bearer secret", false}, "secret"));
+  EXPECT_FALSE(may_read_pods({"/pods", "", false}, "secret"));
+  EXPECT_FALSE(may_read_pods({"/pods", "Bearer ", false}, ""));
+}
+
 }  // namespace
 }  // namespace railhead
