@@ -61,7 +61,7 @@ std::string allocation_key(std::string_view resource) {
 
 Allocations allocations_of(const ContainerRequest& request, const DecisionTable& table) {
   Allocations out;
-  CopiedAnnotations copied(request);
+  CopiedAnnotations copied(request, kPrefix);
   const auto& pools = table.pools().pools;
   for (const auto& [key, value] : request.annotations) {
     if (!key.starts_with(kPrefix)) continue;

@@ -6,16 +6,19 @@
 
 namespace railhead {
 
-bool CopiedAnnotations::stands_on_pod(std::string_view key) {
-  if (!collected_) {
-    collected_ = true;
-    for (const auto& [pod_key, value] : request_.pod_annotations) {
-      const bool relevant =
-          pod_key.starts_with("allocation.railhead.io/") || pod_key.starts_with("cdi.k8s.io/");
-      if (relevant) keys_.insert(pod_key);
-    }
+void CopiedAnnotations::collect() {
+  collected_ = true;
+  for (const auto& [key, value] : request_.pod_annotations) {
+    if (!key.starts_with(prefix_)) continue;
+    keys_.insert(key);
+    too_many_ = keys_.size() > kMost;
+    if (too_many_) return;
   }
-  return keys_.contains(key);
+}
+
+bool CopiedAnnotations::stands_on_pod(std::string_view key) {
+  if (!collected_) collect();
+  return too_many_ || keys_.contains(key);
 }
 
 void add_copied_remark(std::string_view key, Remarks& remarks) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 #include <unordered_set>
 
@@ -14,16 +15,25 @@ namespace railhead {
 /// stands on the pod may be the pod author's and proves nothing.
 class CopiedAnnotations {
  public:
-  explicit CopiedAnnotations(const ContainerRequest& request)
-      : request_(request) {}
+  /// What a pod may have of one kind; who has more has written them to cost time, and none of that
+  /// kind on the container proves anything.
+  static constexpr std::size_t kMost = 256;
 
-  /// For keys of allocations and of CDI names only. The pod's are looked through once, at the first
-  /// question: both sides may have thousands.
+  /// Of keys that begin so.
+  CopiedAnnotations(const ContainerRequest& request, std::string_view prefix)
+      : request_(request),
+        prefix_(prefix) {}
+
+  /// The pod's are looked through once, at the first question.
   bool stands_on_pod(std::string_view key);
 
  private:
+  void collect();
+
   const ContainerRequest& request_;
+  std::string_view prefix_;
   bool collected_ = false;
+  bool too_many_ = false;
   std::unordered_set<std::string_view> keys_;
 };
 

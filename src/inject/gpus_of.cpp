@@ -56,7 +56,7 @@ void add_cdi_names(std::string_view list, const DecisionTable& table, GpuEvidenc
 GpuEvidence from_cdi_names(const ContainerRequest& request, const DecisionTable& table,
                            Remarks& remarks) {
   GpuEvidence out;
-  CopiedAnnotations copied(request);
+  CopiedAnnotations copied(request, kCdiAnnotation);
   for (const std::string_view name : request.cdi_devices) add_cdi_name(name, table, out);
   for (const auto& [key, value] : request.annotations) {
     if (!key.starts_with(kCdiAnnotation)) continue;

@@ -128,6 +128,28 @@ void decide_container(benchmark::State& state, bool with_gpus) {
   state.counters["devices"] = static_cast<double>(devices);
 }
 
+/// 1 MiB of annotations that a pod author wrote, in keys of this prefix; CRI-O shows them on the
+/// container, too.
+void decide_annotated(benchmark::State& state, const std::string& prefix) {
+  auto node = node_of(state, kNode);
+  if (!node) return;
+  const DecisionTable table(*std::move(node), {}, InjectionPolicy{});
+  std::vector<std::string> keys;
+  for (std::size_t bytes = 0; bytes < (std::size_t{1} << 20U); bytes += keys.back().size() + 1) {
+    keys.push_back(prefix + std::to_string(keys.size()));
+  }
+  Container container("");
+  auto& request = container.request;
+  for (const auto& key : keys) request.pod_annotations.emplace_back(key, "x");
+  request.annotations = request.pod_annotations;
+  const RuntimeAbility runtime;
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(
+        decide(request, examine(request, table, KubeletWord{}), table, runtime));
+  }
+  state.counters["annotations"] = static_cast<double>(keys.size());
+}
+
 BENCHMARK(topology_of_node)->Name("make_topology")->Unit(benchmark::kMicrosecond);
 BENCHMARK(topology_and_deal)->Name("make_topology_and_deal")->Unit(benchmark::kMicrosecond);
 BENCHMARK(topology_and_deal_of_many)
@@ -139,6 +161,15 @@ BENCHMARK_CAPTURE(decide_container, gpus, true)
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK_CAPTURE(decide_container, plain, false)
     ->Name("decide_plain_container")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(decide_annotated, foreign, "example.com/note-")
+    ->Name("decide_1MiB_of_foreign_annotations")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(decide_annotated, ours, "rdma.railhead.io/")
+    ->Name("decide_1MiB_of_bogus_annotations")
+    ->Unit(benchmark::kMicrosecond);
+BENCHMARK_CAPTURE(decide_annotated, cdi, "cdi.k8s.io/")
+    ->Name("decide_1MiB_of_copied_annotations")
     ->Unit(benchmark::kMicrosecond);
 
 }  // namespace

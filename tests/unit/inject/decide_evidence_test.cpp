@@ -165,6 +165,17 @@ TEST(Evidence, handlers_with_a_kernel_of_their_own_are_configured) {
   EXPECT_EQ(test::decide(kata, table).outcome, Outcome::adjusted);
 }
 
+TEST(Evidence, a_pod_with_countless_cdi_annotations_proves_nothing_by_any) {
+  const auto table = table_of(seed_node());
+  ContainerBuilder container;
+  for (int i = 0; i < 300; ++i) container.pod_annotation("cdi.k8s.io/" + std::to_string(i), "x");
+  container.annotation("cdi.k8s.io/real", "nvidia.com/gpu=0");
+  EXPECT_TRUE(test::decide(container, table).adjustment.empty());
+  ContainerBuilder usual;
+  usual.pod_annotation("cdi.k8s.io/0", "x").annotation("cdi.k8s.io/real", "nvidia.com/gpu=0");
+  EXPECT_THAT(test::decide(usual, table).nics, ElementsAre(0));
+}
+
 TEST(Evidence, remarks_are_bounded_whatever_annotations_say) {
   const auto table = table_of(seed_node());
   ContainerBuilder container;
