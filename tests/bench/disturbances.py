@@ -118,12 +118,21 @@ class UnreadLog(Disturbance):
 
 
 @contextlib.contextmanager
+def unmounted_after(path):
+    """Without the file, slow_file ends by itself."""
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", path], stderr=subprocess.DEVNULL, check=False)
+
+
+@contextlib.contextmanager
 def slow_attribute(bench, folder):
     tree = programs.machine_tree("dgx-h100", folder)
     state = tree.joinpath("sys/class/infiniband/mlx5_0/ports/1/state").resolve()
     content = state.read_text()
     command = [bench.programs / "slow_file", state, str(SLOW_S)]
-    with programs.running(command, stderr=subprocess.DEVNULL) as process:
+    with programs.running(command, stderr=subprocess.DEVNULL) as process, unmounted_after(state):
         end = time.monotonic() + 10
         while not os.path.ismount(state):
             if process.poll() is not None or time.monotonic() > end:

@@ -2,7 +2,7 @@
  *
  * slow_file FILE SECONDS: mounts a file system of one file over FILE, with the content that FILE has.
  * After SIGUSR1 each read takes SECONDS, as an attribute of sysfs does while a card's firmware does
- * not answer; after SIGUSR2 reads are quick again, those under way too. SIGTERM unmounts it.
+ * not answer; after SIGUSR2 reads are quick again, those under way too. It ends when the file is unmounted.
  *
  * A file system whose root is a regular file can be mounted over a regular file (fuse(4), rootmode).
  */
