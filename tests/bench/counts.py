@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Part "counts": system calls and threads an answer. They are the same on every machine."""
+"""Part "counts": system calls and threads an answer. They are the same on every machine.
+
+In how many pieces a request is read depends on who runs when. So all share one processor, and the agent
+is of the batch class, which takes the processor from nobody: it runs when the runtime waits, and a
+request is then whole (sched(7))."""
 
 import collections
 import contextlib
+import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -15,7 +21,9 @@ WARM_UP, REQUESTS = 200, 400
 REQUESTS_OF_KUBELET = 100  # each thread that starts or ends stops strace
 TEXT = """System calls of the whole agent, all its threads, over some hundred answers about a container with a
 GPU, after {warm_up} that do not count, by `strace -f`; threads that it started meanwhile. The machine is
-not looked at again during that time (`--port-check-interval 0 --rescan-interval 3600 --pods-interval 0`).
+not looked at again during that time (`--port-check-interval 0 --rescan-interval 3600
+--pods-interval 0`). All share one processor, which the agent takes from nobody: so a request is always read
+whole.
 """
 OPTIONS = ("--port-check-interval=0", "--rescan-interval=3600", "--pods-interval=0")
 # "PID name(…", not "PID <... name resumed>…", "PID +++ exited", "PID --- SIGNAL".
@@ -50,6 +58,8 @@ def traced(pid, output):
 
 def count(bench, kubelet_root, requests, trace):
     with programs.steps(bench, bench.agent(kubelet_root, *OPTIONS)) as step:
+        for task in pathlib.Path(f"/proc/{step.pid}/task").iterdir():
+            os.sched_setscheduler(int(task.name), os.SCHED_BATCH, os.sched_param(0))
         step("ask", WARM_UP, "gpu")
         with traced(step.pid, trace):
             answered = step("ask", requests, "gpu")["answer"]
@@ -61,9 +71,20 @@ def count(bench, kubelet_root, requests, trace):
             "by_name": {name: number / requests for name, number in calls.most_common(8)}}
 
 
+@contextlib.contextmanager
+def one_processor():
+    """For this process and what it starts meanwhile."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(before)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)
+
+
 def measure(bench):
     print("counts", file=sys.stderr)
-    with programs.folder() as folder:
+    with programs.folder() as folder, one_processor():
         none = count(bench, folder / "no-kubelet", REQUESTS, folder / "trace")
         with programs.kubelet(bench, folder / "kubelet", f"-gpu={bench.gpu}"):
             live = count(bench, folder / "kubelet", REQUESTS_OF_KUBELET, folder / "trace")

@@ -231,7 +231,7 @@ def section(figures):
     rows = []
     for name, one_figures in figures.items():
         quiet, disturbed = one_figures["quiet"], one_figures["disturbed"]
-        rows.append([LABELS[name], *(f"{of[p]:.0f}" for p in ("p50", "p99") for of in (quiet, disturbed)),
+        rows.append([LABELS[name], *(f"{half[p]:.0f}" for p in ("p50", "p99") for half in (quiet, disturbed)),
                      f"{disturbed['p99'] / quiet['p99']:.2f} ×",
                      str(disturbed["failed"]) if one_figures["recovered"] else f"{disturbed['failed']}, and all later"])
     return [TEXT.format(period=PERIOD_MS, annotated=ANNOTATED_PERIOD_MS, seconds=SECONDS, turns=TURNS, slow=SLOW_S),

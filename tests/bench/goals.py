@@ -45,7 +45,7 @@ GOALS = [
     Goal("read_directory", "reading", "cold read of the directory tree with 512 VFs", 12, " ms", 1, True),
     Goal("rss_rest", "requests", "RSS, injection alone: idle, after the requests, a second after Synchronize", 8, " MiB"),
     Goal("rss_peak", "requests", "RSS at its highest until the large Synchronize is done", 12, " MiB"),
-    Goal("rss_faces", "kubelet", "RSS at rest with every face: NRI, kubelet, metrics", 12, " MiB"),
+    Goal("rss_all", "kubelet", "RSS at rest with everything on: NRI, kubelet, metrics", 12, " MiB"),
 ]
 
 

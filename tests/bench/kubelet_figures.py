@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Part "kubelet": how long after a device has gone the kubelet has a list that says so, and the memory
-of an agent with many devices and of one with every face.
+of an agent with many devices and of one with everything on.
 
 The machine is a directory tree, edited as a driver's unbinding would: the RDMA device's entry below
 /sys/class/infiniband goes, and comes back. The time ends when the kubelet (tests/bench/peers/kubelet)
@@ -27,7 +27,7 @@ SETTLE_S = 2  # before memory is read
 # An agent takes a device back into its list after five seconds; then its next tick publishes it.
 RECOVERY_S = 30
 RAILS = {"pools": [{"name": "rdma.io/rail", "slotsPerNic": 1, "include": {"roles": "compute"}}]}
-FACES_REQUESTS = 2500  # of each kind
+REQUESTS = 2500  # of each kind
 
 
 @contextlib.contextmanager
@@ -119,7 +119,7 @@ def scrape(port, stop, pages):
                 pages.append(len(page.read()))
 
 
-def every_face(bench, folder):
+def everything_on(bench, folder):
     """Memory of one agent that is connected to the runtime and to the kubelet, PodResources too, and
     is scraped: idle, after requests, after a large Synchronize."""
     tree = programs.machine_tree("dgx-h100", folder)
@@ -130,8 +130,8 @@ def every_face(bench, folder):
     with programs.kubelet(bench, folder / "kubelet", f"-gpu={bench.gpu}") as lists:
         scraper.start()
         try:
-            figures = bench.ask_runtime({"faces": agent}, f"-requests={FACES_REQUESTS}", "-starts=1", "-settle=3s",
-                                        f"-containers={bench.containers}")["plugins"]["faces"]
+            figures = bench.ask_runtime({"all": agent}, f"-requests={REQUESTS}", "-starts=1", "-settle=3s",
+                                        f"-containers={bench.containers}")["plugins"]["all"]
         finally:
             stop.set()
             scraper.join()
@@ -142,7 +142,7 @@ def every_face(bench, folder):
 
 def measure(bench):
     figures = {"containers": bench.containers}
-    for name, one in (("rails", updates_of_rails), ("many", updates_of_many), ("faces", every_face)):
+    for name, one in (("rails", updates_of_rails), ("many", updates_of_many), ("everything", everything_on)):
         print(f"kubelet: {name}", file=sys.stderr)
         with programs.folder() as folder:
             figures[name] = one(bench, folder)

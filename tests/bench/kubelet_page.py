@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The section of docs/benchmarks.md about the kubelet's face, from kubelet_figures.measure()."""
+"""The section of docs/benchmarks.md about the kubelet, from kubelet_figures.measure()."""
 
-from kubelet_figures import FACES_REQUESTS, measure  # noqa: F401, as every part has it
+from kubelet_figures import REQUESTS, measure  # noqa: F401, as every part has it
 from page_tables import table
 
 TEXT = """The kubelet is a gRPC client in Go that registers, watches the lists and walks their bytes
@@ -13,7 +13,7 @@ driver is unbound, and the time ends when the kubelet has read a list with one m
 FOOT = """A device that comes back is healthy again after five seconds, on purpose: each change makes the
 kubelet write its checkpoint. A port that goes down without an event of the kernel's is found by the
 next look at all ports (`host.portCheckSeconds`, each second). For comparison, measured elsewhere on
-other machines: a device plugin in Go with this one face needs about 9 MB idle, dranet 61 MB.
+other machines: a device plugin in Go with nothing else needs about 9 MB idle, dranet 61 MB.
 """
 
 
@@ -27,23 +27,23 @@ def times_table(figures):
 
 
 def memory_table(figures):
-    many, faces = figures["many"], figures["faces"]
+    many, everything = figures["many"], figures["everything"]
     rows = [[label, f"{memory['rss_mib']:.1f}", f"{memory['anon_mib']:.1f}"] for label, memory in (
-        ("kubelet's face, H100 node, after the changes", figures["rails"]),
-        (f"kubelet's face, {many['devices']} VFs in 8 pools, at first", many["idle"]),
+        ("device plugin alone, H100 node, after the changes", figures["rails"]),
+        (f"device plugin alone, {many['devices']} VFs in 8 pools, at first", many["idle"]),
         ("the same after the changes", many))]
-    for key, label in (("idle", "every face (NRI, kubelet, metrics), H100 node: idle"),
-                       ("after_requests", f"after {FACES_REQUESTS} containers with GPUs and as many without"),
+    for key, label in (("idle", "everything on (NRI, kubelet, metrics), H100 node: idle"),
+                       ("after_requests", f"after {REQUESTS} containers with GPUs and as many without"),
                        ("after_sync", f"just after a Synchronize of {figures['containers']} containers"),
                        ("after_sync_settled", "three seconds later")):
-        rows.append([label, f"{faces[key]['rss_kb'] / 1024:.1f}", f"{faces[key]['anon_kb'] / 1024:.1f}"])
+        rows.append([label, f"{everything[key]['rss_kb'] / 1024:.1f}", f"{everything[key]['anon_kb'] / 1024:.1f}"])
     return table(["memory, MiB", "RSS", "anonymous"], rows)
 
 
 def goal_values(figures):
     at_rest = ("idle", "after_requests", "after_sync_settled")
     return {"list_p50": figures["many"]["times_ms"]["p50"], "list_p99": figures["many"]["times_ms"]["p99"],
-            "rss_faces": max(figures["faces"][key]["rss_kb"] for key in at_rest) / 1024}
+            "rss_all": max(figures["everything"][key]["rss_kb"] for key in at_rest) / 1024}
 
 
 def section(figures):

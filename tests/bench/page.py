@@ -18,7 +18,7 @@ PARTS = {
     "requests": ("CreateContainer", create_container),
     "podresources": ("With a live PodResources", podresources),
     "disturbances": ("While something is disturbed", disturbances),
-    "kubelet": ("The kubelet's face", kubelet_page),
+    "kubelet": ("The kubelet's lists", kubelet_page),
     "reading": ("Reading and deciding", reading),
 }
 

@@ -60,7 +60,7 @@ class Page(unittest.TestCase):
                 self.assertEqual("**stale**: of fedcba987", rows[goal.text][1])
             else:
                 self.assertNotIn("stale", rows[goal.text][1])
-        section = text.partition("\n## The kubelet's face\n")[2].partition("\n## ")[0]
+        section = text.partition("\n## The kubelet's lists\n")[2].partition("\n## ")[0]
         self.assertTrue(section.strip().startswith("**stale**: of fedcba987, measured "), section[:80])
 
     def test_figures_of_a_changed_tree_are_stale(self):

@@ -29,6 +29,8 @@ TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 
 def measure(bench):
     print("reading", file=sys.stderr)
+    if not bench.micro:
+        raise RuntimeError("reading: no railhead_bench_micro")
     with programs.folder() as folder:
         tree = programs.machine_tree("many-vfs", folder)
         make = programs.ROOT / "tests/nodes/make_nodes.py"
