@@ -25,7 +25,7 @@ from page_tables import percentiles
 RAIL_CHANGES, CHANGES = 24, 200
 SETTLE_S = 2  # before memory is read
 # An agent takes a device back into its list after five seconds; then its next tick publishes it.
-RECOVERY_S = 30
+RECOVERY_S = 60
 RAILS = {"pools": [{"name": "rdma.io/rail", "slotsPerNic": 1, "include": {"roles": "compute"}}]}
 REQUESTS = 2500  # of each kind
 
