@@ -60,9 +60,9 @@ def section(result):
 def main():
     path = ROOT / "docs/benchmarks.md"
     before, _, after = path.read_text(encoding="utf-8").partition(TITLE)
-    _, _, after = after.partition("\n## ")
+    _, next_title, after = after.partition("\n## ")
     result = (ROOT / "docs/lab-result.md").read_text(encoding="utf-8")
-    path.write_text(f"{before}{section(result)}\n## {after}", encoding="utf-8")
+    path.write_text(f"{before}{section(result)}{next_title}{after}", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -3,136 +3,152 @@
 """Measures Railhead beside the smallest Go plugin and a floor, and writes docs/benchmarks.md.
 
 Everything is measured in turns on one machine in one run; figures of different runs cannot be
-compared. scripts/bench builds the programs and calls this.
+compared. scripts/bench builds the programs and calls this. The figures are kept in a file with the
+commit of each part, so that one part can be measured alone (--only): the page then says which of the
+others are of another commit.
 """
 
 import argparse
-import glob
+import datetime
 import json
 import os
+import pathlib
+import platform
 import re
 import subprocess
 import sys
-import tempfile
+import time
+import traceback
 
-import kubelet_figures
+import goals
 import page
+from programs import ROOT, Bench
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+WRITTEN = ("docs/benchmarks.md", "docs/lab-result.md")  # by measurements: no figure depends on them
 
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", required=True, help="folder of nri-runtime, smallest and floor")
-    parser.add_argument("--railhead", help="release binary; without it only the other two are measured")
-    parser.add_argument("--micro", help="railhead_bench_micro; without it no reads are measured")
-    parser.add_argument("--node", default=os.path.join(ROOT, "tests/nodes/dgx-h100.node"))
+    parser.add_argument("--programs", required=True, type=pathlib.Path,
+                        help="folder of nri-runtime, kubelet, smallest, floor and slow_file")
+    parser.add_argument("--railhead", required=True, type=pathlib.Path, help="release binary")
+    parser.add_argument("--micro", type=pathlib.Path, help="railhead_bench_micro, for the part reading")
+    parser.add_argument("--node", type=pathlib.Path, default=ROOT / "tests/nodes/dgx-h100.node")
     parser.add_argument("--rounds", type=int, default=3, help="whole repetitions; medians are shown")
-    parser.add_argument("--requests", type=int, default=5000)
-    parser.add_argument("--containers", type=int, default=3000)
-    parser.add_argument("--only-kubelet", action="store_true",
-                        help="measure the kubelet's face alone and replace its section of the page")
-    parser.add_argument("--output", default=os.path.join(ROOT, "docs/benchmarks.md"))
+    parser.add_argument("--requests", type=int, default=20000, help="of each kind in a round")
+    parser.add_argument("--containers", type=int, default=3000, help="of the large Synchronize")
+    parser.add_argument("--only", action="append", choices=page.PARTS, metavar="PART",
+                        help=f"one part, repeatable: {', '.join(page.PARTS)}")
+    parser.add_argument("--counts", action="store_true",
+                        help="write no page; measure the counts and fail where one is above its goal")
+    parser.add_argument("--figures", type=pathlib.Path, help="where figures are kept [PROGRAMS/figures.json]")
+    parser.add_argument("--output", type=pathlib.Path, default=ROOT / "docs/benchmarks.md")
     return parser.parse_args()
 
 
-def first_gpu(node):
-    """UUID of a GPU of the snapshot; any text will do for plugins that do not look."""
+def gpus(node):
+    """UUIDs of the snapshot's GPUs, in order of their addresses."""
+    return re.findall(r"GPU UUID:.*(GPU-[0-9a-f-]{36})", node.read_text(encoding="utf-8"))
+
+
+def first_line(*command):
     try:
-        with open(node, encoding="utf-8") as file:
-            found = re.search(r"GPU-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", file.read())
-    except FileNotFoundError:
-        found = None
-    return found.group(0) if found else "GPU-00000000-0000-0000-0000-000000000000"
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=20, check=True)
+        return done.stdout.decode(errors="replace").splitlines()[0]
+    except (OSError, subprocess.SubprocessError, IndexError):
+        return "unknown"
 
 
-def plugins(args):
-    smallest = os.path.join(args.programs, "smallest")
-    floor = os.path.join(args.programs, "floor")
-    commands = {"smallest": f"{smallest} -nri-socket {{socket}}", "floor": f"{floor} {{socket}}"}
-    if args.railhead:
-        commands["railhead"] = (
-            f"{args.railhead} agent --snapshot {args.node} --nri-socket {{socket}}"
-            " --device-plugin=false --bind-address 127.0.0.1:0"
-        )
-    return commands
+def git(*words):
+    return subprocess.run(["git", "-C", ROOT, *words], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
-def one_round(args, commands):
-    """One run of nri-runtime: its JSON with `plugins` as a map by name."""
-    command = [
-        os.path.join(args.programs, "nri-runtime"),
-        f"-gpus={first_gpu(args.node)}",
-        f"-requests={args.requests}",
-        f"-containers={args.containers}",
-    ]
-    command += [f"-plugin={name}={line}" for name, line in commands.items()]
-    done = subprocess.run(command, stdout=subprocess.PIPE, timeout=600, check=True)
-    result = json.loads(done.stdout)
-    result["plugins"] = {plugin["name"]: plugin for plugin in result["plugins"]}
-    return result
+def commit_of(railhead):
+    """What the figures are of: the commit, "-dirty" if the tree has changes."""
+    if railhead.resolve() != ROOT / "build/release/railhead":
+        return f"{railhead}, which was not built here"
+    kept_out = [f":!{path}" for path in WRITTEN]
+    dirty = "-dirty" if git("status", "--porcelain", "--", ".", *kept_out) else ""
+    return git("rev-parse", "--short=9", "HEAD") + dirty
 
 
-def micro(args):
-    """Google Benchmark's results by name, in milliseconds of real time; {} without the program."""
-    if not args.micro:
-        return {}
-    with tempfile.TemporaryDirectory(prefix="railhead-bench-") as folder:
-        tree = os.path.join(folder, "tree")
-        make = os.path.join(ROOT, "tests/nodes/make_nodes.py")
-        for output in (["--directory", tree], ["--out", folder]):
-            subprocess.run([sys.executable, make, "many-vfs", *output], timeout=300, check=True)
-        nodes = glob.glob(os.path.join(ROOT, "tests/nodes/*.node"))
-        largest = max(nodes, key=os.path.getsize)
-        environment = dict(
-            os.environ,
-            RAILHEAD_BENCH_TREE=tree,
-            RAILHEAD_BENCH_SNAPSHOT=largest,
-            RAILHEAD_BENCH_MANY=os.path.join(folder, "many-vfs.node"),
-            RAILHEAD_BENCH_NODE=args.node,
-        )
-        done = subprocess.run(
-            [args.micro, "--benchmark_format=json", "--benchmark_repetitions=3",
-             "--benchmark_report_aggregates_only=true"],
-            stdout=subprocess.PIPE, env=environment, timeout=600, check=True,
-        )
-    to_ms = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
-    times = {
-        entry["run_name"]: entry["real_time"] * to_ms[entry["time_unit"]]
-        for entry in json.loads(done.stdout)["benchmarks"]
-        if entry.get("aggregate_name") == "median" and not entry.get("error_occurred")
+def lab():
+    path = ROOT / "docs/lab-result.md"
+    return {"result": path.read_text(encoding="utf-8"),
+            "commit": git("log", "-1", "--format=%h", "--abbrev=9", "--", path)}
+
+
+def field_in(path, key):
+    for line in pathlib.Path(path).read_text(encoding="utf-8").splitlines():
+        name, _, value = line.partition(":")
+        if name.strip() == key:
+            return value.strip()
+    return "unknown"
+
+
+def module_version(name):
+    found = re.search(rf"^\s*{re.escape(name)} (\S+)", (ROOT / "tests/bench/peers/go.mod").read_text(), re.M)
+    return found.group(1) if found else "unknown"
+
+
+def stamp(args, commit, seconds):
+    """When, on what load and of what the figures are."""
+    memory_gib = int(field_in("/proc/meminfo", "MemTotal").split()[0]) / (1 << 20)
+    return {
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "load at the end": " ".join(f"{load:.2f}" for load in os.getloadavg()),
+        "commit": commit,
+        "Railhead": first_line(args.railhead, "--version"),
+        "machine": f"{os.cpu_count()} cores, {field_in('/proc/cpuinfo', 'model name')}, {memory_gib:.0f} GiB",
+        "kernel": platform.release(),
+        "NRI adaptation and stub": f"{module_version('github.com/containerd/nri')}, "
+                                   f"{first_line('go', 'env', 'GOVERSION')}",
+        "C compiler": first_line("cc", "--version"),
+        "command": f"`{' '.join(['./dev bench', *(f'--only {name}' for name in args.only or ())])}`",
+        "seconds": round(seconds, 1),
     }
-    return {"largest": os.path.relpath(largest, ROOT), "times": times}
 
 
-def kubelet_alone(args):
-    figures = kubelet_figures.measure(args.railhead, args.programs, first_gpu(args.node))
-    with open(args.output, encoding="utf-8") as file:
-        text = page.with_kubelet(args, ROOT, file.read(), figures)
-    with open(args.output, "w", encoding="utf-8") as file:
-        file.write(text)
-    print(args.output)
+def check_counts(bench):
+    """Prints each count beside its goal; 1 if one is above."""
+    figures = page.counts.measure(bench)
+    print("\n".join(page.counts.section(figures)))
+    values = page.counts.goal_values(figures)
+    missed = 0
+    for goal in goals.goals_of("counts"):
+        met = goal.met(values[goal.key])
+        missed += not met
+        print(f"{goal.text}: {goal.shown(values[goal.key])}, wanted {goal.wanted}: {'met' if met else 'NOT MET'}")
+    return 1 if missed else 0
 
 
 def main():
     args = arguments()
-    if args.only_kubelet:
-        kubelet_alone(args)
-        return
-    commands = plugins(args)
-    rounds = []
-    for number in range(args.rounds):
-        print(f"round {number + 1} of {args.rounds}", file=sys.stderr)
-        rounds.append(one_round(args, commands))
-    kubelet = None
-    if args.railhead:
-        kubelet = kubelet_figures.measure(args.railhead, args.programs, first_gpu(args.node))
-    text = page.render(args, ROOT, rounds, micro(args), kubelet)
-    with open(args.output, "w", encoding="utf-8") as file:
-        file.write(text)
-    print(args.output)
+    first_gpu, *_, last_gpu = gpus(args.node)
+    bench = Bench(args.programs, args.railhead, args.node, first_gpu, last_gpu, args.micro, args.rounds,
+                  args.requests, args.containers)
+    if args.counts:
+        return check_counts(bench)
+    commit = commit_of(args.railhead)  # before anything is written
+    kept = args.figures or args.programs / "figures.json"
+    parts = json.loads(kept.read_text()) if args.only and kept.exists() else {}
+    failed = False
+    for name in args.only or page.PARTS:
+        begin = time.monotonic()
+        try:
+            figures = page.PARTS[name][1].measure(bench)
+        except (OSError, RuntimeError, subprocess.SubprocessError):  # the other parts are worth their minutes
+            traceback.print_exc()
+            parts.pop(name, None)
+            failed = True
+            continue
+        parts[name] = {"stamp": stamp(args, commit, time.monotonic() - begin), "figures": figures}
+        kept.write_text(json.dumps(parts, indent=1) + "\n")
+    if parts:
+        args.output.write_text(page.render(parts, commit, lab()), encoding="utf-8")
+        print(args.output)
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

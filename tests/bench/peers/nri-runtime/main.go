@@ -31,6 +31,7 @@ type settings struct {
 	gpus       string
 	shape      workload.Shape
 	folder     string
+	justAsk    bool
 }
 
 // subject is one plugin under test.
@@ -72,33 +73,47 @@ func main() {
 	flag.IntVar(&s.starts, "starts", 10, "process starts of each plugin")
 	flag.IntVar(&s.containers, "containers", 3000, "containers of the large Synchronize")
 	flag.DurationVar(&s.settle, "settle", time.Second, "pause before memory is read")
+	flag.BoolVar(&s.justAsk, "just-ask", false, "leave out the process starts")
+	stepwise := flag.Bool("steps", false, "do with the one plugin what standard input says, see steps.go")
 	flag.StringVar(&s.gpus, "gpus", "", "NVIDIA_VISIBLE_DEVICES of the GPU container")
 	flag.IntVar(&s.shape.Env, "env", s.shape.Env, "environment variables of a container")
 	flag.IntVar(&s.shape.Mounts, "mounts", s.shape.Mounts, "mounts of a container")
 	flag.Parse()
 	fakeruntime.Silence()
-	if err := run(&s); err != nil {
+	work := run
+	if *stepwise {
+		work = runSteps
+	}
+	if err := inFolder(&s, work); err != nil {
 		fmt.Fprintln(os.Stderr, "nri-runtime:", err)
 		os.Exit(1)
 	}
 }
 
-func run(s *settings) error {
-	if len(s.plugins) == 0 || s.gpus == "" || s.requests < s.block || s.block < 1 {
-		return fmt.Errorf("need -plugin, -gpus, and at least one block of requests")
-	}
+// inFolder does the work with a folder for sockets and logs.
+func inFolder(s *settings, work func(*settings) error) error {
 	folder, err := os.MkdirTemp("", "railhead-bench-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(folder)
 	s.folder = folder
+	return work(s)
+}
 
+func run(s *settings) error {
+	if len(s.plugins) == 0 || s.gpus == "" || s.requests < s.block || s.block < 1 {
+		return fmt.Errorf("need -plugin, -gpus, and at least one block of requests")
+	}
 	reports := make([]*report, len(s.plugins))
 	for i, plugin := range s.plugins {
 		reports[i] = &report{subject: plugin}
 	}
-	for _, phase := range []func(*settings, []*report) error{timeRequests, timeStarts, timeLargeStarts} {
+	phases := []func(*settings, []*report) error{timeRequests, timeStarts, timeLargeStarts}
+	if s.justAsk {
+		phases = phases[:1]
+	}
+	for _, phase := range phases {
 		if err := phase(s, reports); err != nil {
 			return err
 		}

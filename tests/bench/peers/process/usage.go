@@ -14,6 +14,7 @@ import (
 // Usage is what a process costs at one moment.
 type Usage struct {
 	Rss     int64 `json:"rss_kb"`  // VmRSS
+	Peak    int64 `json:"peak_kb"` // VmHWM, the highest it ever was
 	Anon    int64 `json:"anon_kb"` // RssAnon, the part of it that no other process can share
 	Threads int64 `json:"threads"`
 }
@@ -25,7 +26,9 @@ func (p *Process) Usage() (Usage, error) {
 	if err != nil {
 		return usage, err
 	}
-	fields := map[string]*int64{"VmRSS": &usage.Rss, "RssAnon": &usage.Anon, "Threads": &usage.Threads}
+	fields := map[string]*int64{
+		"VmRSS": &usage.Rss, "VmHWM": &usage.Peak, "RssAnon": &usage.Anon, "Threads": &usage.Threads,
+	}
 	for _, line := range strings.Split(string(text), "\n") {
 		key, value, _ := strings.Cut(line, ":")
 		if field := fields[key]; field != nil {
@@ -38,8 +41,7 @@ func (p *Process) Usage() (Usage, error) {
 }
 
 // CPU is the time that all threads have spent running, with the nanosecond resolution of schedstat
-// (utime and stime of /proc/PID/stat count in ticks of 10 ms). A thread that ended is not in it:
-// neither the Go runtime nor Railhead ends threads while it serves.
+// (utime and stime of /proc/PID/stat count in ticks of 10 ms). A thread that ended is not in it.
 func (p *Process) CPU() (time.Duration, error) {
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", p.Pid()))
 	if err != nil || len(files) == 0 {

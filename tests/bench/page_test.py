@@ -1,0 +1,117 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The whole of docs/benchmarks.md from the recorded figures of one small run (recorded.json)."""
+
+import copy
+import json
+import pathlib
+import sys
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE)]
+
+import counts  # noqa: E402
+import goals  # noqa: E402
+import page  # noqa: E402
+
+COMMIT = "0123abcde"
+LAB = {"commit": COMMIT, "result": "latency of 2 bytes, us (p50)\nround 1   400   380   1.05\n"}
+
+
+def recorded(commit=COMMIT):
+    parts = json.loads((HERE / "recorded.json").read_text(encoding="utf-8"))
+    for part in parts.values():
+        part["stamp"]["commit"] = commit
+    return parts
+
+
+def goal_rows(text):
+    """Measured and verdict, by the goal's text."""
+    table = text.partition("| goal |")[2].partition("\n## ")[0]
+    cells = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")]
+    return {row[0]: [cell.strip(" |") for cell in row[2:]] for row in cells}
+
+
+class Page(unittest.TestCase):
+    def test_every_part_and_every_goal_is_on_the_page(self):
+        text = page.render(recorded(), COMMIT, LAB)
+        for title, _ in page.PARTS.values():
+            self.assertIn(f"\n## {title}\n", text)
+        self.assertIn("\n## Beside perftest\n", text)
+        self.assertNotIn("stale", text)
+        self.assertNotIn("not measured", text)
+        self.assertEqual({goal.text for goal in goals.GOALS}, set(goal_rows(text)))
+
+    def test_the_machine_the_kernel_the_load_and_the_command_are_named(self):
+        facts = page.render(recorded(), COMMIT, LAB).partition("| part |")[0]
+        stamp = recorded()["counts"]["stamp"]
+        for name in page.FACTS:
+            self.assertIn(f"| {name} | ", facts)
+        self.assertIn(stamp["kernel"], facts)
+
+    def test_figures_of_another_commit_are_stale_and_not_judged(self):
+        parts = recorded()
+        parts["kubelet"]["stamp"]["commit"] = "fedcba987"
+        text = page.render(parts, COMMIT, LAB)
+        rows = goal_rows(text)
+        for goal in goals.GOALS:
+            if goal.part == "kubelet":
+                self.assertEqual("**stale**: of fedcba987", rows[goal.text][1])
+            else:
+                self.assertNotIn("stale", rows[goal.text][1])
+        section = text.partition("\n## The kubelet's lists\n")[2].partition("\n## ")[0]
+        self.assertTrue(section.strip().startswith("**stale**: of fedcba987, measured "), section[:80])
+
+    def test_figures_of_a_changed_tree_are_stale(self):
+        text = page.render(recorded(f"{COMMIT}-dirty"), f"{COMMIT}-dirty", LAB)
+        for _, verdict in goal_rows(text).values():
+            self.assertEqual(f"**stale**: of {COMMIT}-dirty", verdict)
+
+    def test_the_labs_result_of_another_commit_is_stale(self):
+        text = page.render(recorded(), COMMIT, {**LAB, "commit": "1111111"})
+        self.assertIn("## Beside perftest\n\n**stale**: of 1111111", text)
+
+    def test_a_part_that_was_not_measured_is_said_to_be_missing(self):
+        parts = recorded()
+        del parts["reading"]
+        text = page.render(parts, COMMIT, LAB)
+        self.assertIn("## Reading and deciding\n\nNot measured.\n", text)
+        self.assertEqual(["not measured", ""], (goal_rows(text)["cold read of the directory tree with 512 VFs"] + [""])[:2])
+
+    def test_an_agent_that_never_came_back_is_said_so(self):
+        parts = copy.deepcopy(recorded())
+        parts["disturbances"]["figures"]["unread_log"].update(recovered=False)
+        self.assertIn(", and all later |", page.render(parts, COMMIT, LAB))
+
+
+class Goals(unittest.TestCase):
+    def test_a_goal_of_at_most_is_met_at_its_limit_and_one_of_below_is_not(self):
+        at_most, below = goals.Goal("a", "counts", "", 5.5), goals.Goal("b", "counts", "", 5.5, below=True)
+        self.assertEqual(("≤ 5.5", True, False), (at_most.wanted, at_most.met(5.5), at_most.met(5.51)))
+        self.assertEqual(("< 5.5", False, True), (below.wanted, below.met(5.5), below.met(5.49)))
+
+    def test_each_goal_has_a_part_that_measures_it(self):
+        for name, (_, module) in page.PARTS.items():
+            values = module.goal_values(recorded()[name]["figures"])
+            for goal in goals.goals_of(name):
+                self.assertIsNotNone(values.get(goal.key), goal.key)
+
+
+class Counts(unittest.TestCase):
+    def test_a_call_counts_once_when_others_come_between_its_halves(self):
+        calls, threads = counts.calls_in([
+            "101   futex(0x7f, FUTEX_WAIT, 2, NULL <unfinished ...>",
+            '102   write(2, ""..., 200) = 200',
+            "101   <... futex resumed>) = 0",
+            "101   clone3({flags=CLONE_VM|CLONE_THREAD|CLONE_SETTLS}, 88) = 103",
+            "101   clone(child_stack=NULL, flags=SIGCHLD) = 104",
+            "103   --- SIGCHLD {si_signo=SIGCHLD} ---",
+            "103   +++ exited with 0 +++",
+        ])
+        self.assertEqual({"futex": 1, "write": 1, "clone3": 1, "clone": 1}, dict(calls))
+        self.assertEqual(1, threads)
+
+
+if __name__ == "__main__":
+    unittest.main()
