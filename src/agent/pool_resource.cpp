@@ -47,7 +47,7 @@ std::vector<std::string> PoolResource::prefer(const kubelet::Preference& prefere
   const auto& pools = table->pools();
   const auto pool = pools.find(name_);
   if (!pool) return {};
-  return railhead::prefer(devices_of(pools.pools[*pool], pools.functions), pools.functions,
+  return railhead::prefer(pools.pools[*pool], pools.functions,
                           {preference.available, preference.must_include, preference.size});
 }
 

@@ -26,15 +26,10 @@ bool is_device_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), allowed);
 }
 
-/// A slot of such a pool is an admission to all of it.
-bool is_whole(const Pool& pool) {
-  return pool.spec.mode == PoolMode::shared && !pool.spec.slots_per_nic;
-}
-
 std::string device_name(const DecisionTable& table, const Pool& pool, std::size_t member) {
   std::string name = pool.spec.name;
   std::replace(name.begin(), name.end(), '/', ':');
-  if (is_whole(pool)) return name;
+  if (is_fungible(pool)) return name;
   return name + ":" + table.pools().functions[pool.members[member].function].id;
 }
 
@@ -48,7 +43,7 @@ Result<std::vector<HandedNode>> all_nodes(const DecisionTable& table, const Pool
 /// Members that go by one name, each such group a device.
 std::vector<std::vector<std::size_t>> groups_of(const Pool& pool,
                                                 const std::vector<std::size_t>& members) {
-  if (is_whole(pool)) return {members};
+  if (is_fungible(pool)) return {members};
   std::vector<std::vector<std::size_t>> groups;
   for (const auto m : members) groups.push_back({m});
   return groups;

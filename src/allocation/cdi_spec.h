@@ -6,9 +6,8 @@
 //   Allocate means the same function for ever, and the file says which nodes that is now.
 // * Names of two resources never meet: the resource is in the device's name, and no resource has a
 //   colon in its name.
-// * Nodes only. Variables come with the answer to Allocate; the user's own win there, and would
-// lose
-//   here.
+// * Nodes only. Variables come with the answer to Allocate: there the user's own win, here they
+//   would lose.
 // Source: CNCF CDI specification and specs-go/version.go, pkg/parser/parser.go of
 // cncf-tags/container-device-interface.
 #pragma once

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "allocation/grant.h"
 
-#include <algorithm>
-#include <unordered_map>
+#include <numeric>
 
 #include "allocation/cdi_spec.h"
 #include "allocation/grant_variables.h"
@@ -20,17 +19,11 @@ Error empty_pool(const Pool& pool) {
 
 /// Why a function of an exclusive pool cannot be handed out although it was allocated.
 Error not_there(const DecisionTable& table, std::size_t pool, const std::string& id) {
-  const auto& functions = table.pools().functions;
   const auto what = quoted(id, kMaxDeviceIdLength) + " of " + table.pools().pools[pool].spec.name;
-  const auto at = std::find_if(functions.begin(), functions.end(),
-                               [&](const NetFunction& function) { return function.id == id; });
-  if (at == functions.end()) {
-    return Error{ErrorCode::unavailable, what + " is not on this node any more"};
-  }
-  const auto reasons = table.why_not_in(pool);
+  const auto function = table.pools().find_function(id);
+  if (!function) return Error{ErrorCode::unavailable, what + " is not on this node any more"};
   return Error{ErrorCode::unavailable,
-               what + " is not in it any more: " +
-                   reasons[static_cast<std::size_t>(at - functions.begin())]};
+               what + " is not in it any more: " + table.why_not_in(pool, *function)};
 }
 
 /// A move into another network namespace makes new nodes; while it goes on there are none.
@@ -62,22 +55,19 @@ void add_specs(const std::vector<HandedNode>& nodes, kubelet::Grant& grant) {
 
 Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::size_t pool,
                                               const std::vector<std::string>& ids) {
-  const Pool& of = table.pools().pools[pool];
+  const Pool& asked = table.pools().pools[pool];
   std::vector<std::size_t> held;
-  if (of.spec.mode == PoolMode::shared && !of.spec.slots_per_nic) {
-    if (of.members.empty()) return empty_pool(of);
-    for (std::size_t m = 0; m < of.members.size(); ++m) held.push_back(m);
+  if (is_fungible(asked)) {
+    if (asked.members.empty()) return empty_pool(asked);
+    held.resize(asked.members.size());
+    std::iota(held.begin(), held.end(), 0U);
     return held;
   }
-  std::unordered_map<std::string, std::size_t> by_id;
-  for (const auto& device : devices_of(of, table.pools().functions)) {
-    if (device.member) by_id.emplace(device.id, *device.member);
-  }
   for (const auto& id : ids) {
-    const auto at = by_id.find(id);
-    if (at == by_id.end()) return not_there(table, pool, id);
-    TRY_STATUS(nodes_are_known(table, of, of.members[at->second]));
-    held.push_back(at->second);
+    const auto member = member_of_device(table.pools(), asked, id);
+    if (!member) return not_there(table, pool, id);
+    TRY_STATUS(nodes_are_known(table, asked, asked.members[*member]));
+    held.push_back(*member);
   }
   sort_unique(held);
   return held;
@@ -85,20 +75,21 @@ Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::s
 
 Result<kubelet::Grant> grant_of(const DecisionTable& table, std::size_t pool,
                                 const std::vector<std::string>& ids, HandOut hand_out) {
-  const Pool& of = table.pools().pools[pool];
+  const Pool& asked = table.pools().pools[pool];
   const auto members = TRY(members_held(table, pool, ids));
   kubelet::Grant grant;
-  grant.env = grant_variables(table, of, members, ids.size());
+  grant.env = grant_variables(table, asked, members, ids.size());
   switch (hand_out) {
     case HandOut::nri:
-      grant.annotations[allocation_key(of.spec.name)] = join(function_ids(table, of, members), ",");
-      add_specs(TRY(other_nodes(table, of, members)), grant);
+      grant.annotations[allocation_key(asked.spec.name)] =
+          join(function_ids(table, asked, members), ",");
+      add_specs(TRY(other_nodes(table, asked, members)), grant);
       break;
     case HandOut::device_specs:
-      add_specs(rdma_nodes(table, of, members), grant);
-      add_specs(TRY(other_nodes(table, of, members)), grant);
+      add_specs(rdma_nodes(table, asked, members), grant);
+      add_specs(TRY(other_nodes(table, asked, members)), grant);
       break;
-    case HandOut::cdi: grant.cdi_devices = TRY(cdi_names(table, of, members)); break;
+    case HandOut::cdi: grant.cdi_devices = TRY(cdi_names(table, asked, members)); break;
   }
   return grant;
 }

@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// What an allocation of the kubelet's gives to a container: variables, device nodes, names of CDI
+// devices, and what the network plugin Multus is told.
+// * Values in, values out: this folder computes texts and lists. Files are written and sockets are
+//   served elsewhere (agent/, kubelet/).
+// * The kubelet has chosen the device ids, and pools/ knows who they are: nothing is chosen here.
+// * The kubelet repeats an answer for as long as the pod lives, also when nodes were renumbered in
+//   between. So RDMA devices are named by their function; only HandOut::device_specs names nodes.
+// * Nothing is given in part. A function that is not there, or whose nodes are not known, refuses
+//   the whole allocation, with a reason that the user of the pod understands.
 #pragma once
 
 #include <string>

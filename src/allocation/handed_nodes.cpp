@@ -50,8 +50,8 @@ std::vector<HandedNode> rdma_nodes(const DecisionTable& table, const Pool& pool,
   for (const auto m : members) {
     const auto& member = pool.members[m];
     if (!pool.spec.include[member.selector].rdma) continue;
-    const auto& of = table.pools().functions[member.function].nics;
-    nics.insert(nics.end(), of.begin(), of.end());
+    const auto& own = table.pools().functions[member.function].nics;
+    nics.insert(nics.end(), own.begin(), own.end());
   }
   sort_unique(nics);
   const auto classes = device_classes(table.policy(), pool.spec.devices);

@@ -69,7 +69,8 @@ class DecisionTable {
   DecisionTable(Node as_read, const std::vector<RoleOverride>& overrides, InjectionPolicy policy,
                 const std::optional<NcclTopology>& from_operator = std::nullopt);
 
-  /// With functions where the best source puts them (arrange.h).
+  /// With functions where the best source puts them (arrange.h), and without the texts of files:
+  /// what they say is in cdi() and arrangement().
   [[nodiscard]] const Node& node() const { return arrangement_.node; }
 
   [[nodiscard]] const Arrangement& arrangement() const { return arrangement_; }
@@ -92,6 +93,8 @@ class DecisionTable {
 
   /// For each of pools().functions why it is not in this pool; "" where it is.
   [[nodiscard]] std::vector<std::string> why_not_in(std::size_t pool) const;
+  /// The same for one function.
+  [[nodiscard]] std::string why_not_in(std::size_t pool, std::size_t function) const;
 
   [[nodiscard]] const CdiRegistry& cdi() const { return cdi_; }
 

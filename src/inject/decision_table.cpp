@@ -96,6 +96,8 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
   }
   if (!policy_.pf_with_vfs) rule_out_pfs_with_vfs(node, usable_);
   rule_out_exclusive(pools_, usable_);
+  arrangement_.node.cdi = {};
+  arrangement_.node.nccl_file.reset();
   std::unordered_set<unsigned> twice;
   for (std::size_t i = 0; i < node.gpus.size(); ++i) {
     const Gpu& gpu = node.gpus[i];
@@ -119,7 +121,11 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
 }
 
 std::vector<std::string> DecisionTable::why_not_in(std::size_t pool) const {
-  return why_not(pools_, with_numa_of_sysfs(arrangement_), standings_, pool);
+  return why_not(pools_, arrangement_.node, standings_, pool);
+}
+
+std::string DecisionTable::why_not_in(std::size_t pool, std::size_t function) const {
+  return why_not(pools_, arrangement_.node, standings_, pool, function);
 }
 
 std::optional<std::size_t> DecisionTable::gpu_by_minor(unsigned minor) const {

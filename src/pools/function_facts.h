@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
+#include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "node/node.h"
+#include "pools/function_index.h"
 #include "pools/pool_spec.h"
 #include "pools/pools.h"
 
@@ -15,21 +17,25 @@ namespace railhead {
 /// references to what it is made of.
 class FunctionFacts {
  public:
+  using Test = std::function<bool(std::string_view)>;
+
   FunctionFacts(const Node& node, const std::vector<NetFunction>& functions,
                 const std::vector<NicStanding>& standings);
 
-  /// Everything known of a fact; nothing where it is not known.
-  [[nodiscard]] std::vector<std::string> told(Fact fact, const NetFunction& function) const;
+  /// Whether a test holds for any text that is known of a fact; it may be asked twice of one. Every
+  /// function is compared with every pool, so nothing is copied.
+  [[nodiscard]] bool any(Fact fact, const NetFunction& function, const Test& test) const;
+
+  /// Everything known of a fact, each once; nothing where it is not known.
+  [[nodiscard]] std::vector<std::string> texts(Fact fact, const NetFunction& function) const;
 
  private:
-  [[nodiscard]] std::vector<std::string> told_by_pci(Fact fact, const NetFunction& function) const;
-  [[nodiscard]] std::vector<std::string> told_by_nic(Fact fact, const NetFunction& function) const;
-  [[nodiscard]] const NetFunction* parent_of(const NetFunction& function) const;
+  [[nodiscard]] bool any_of_pci(Fact fact, const NetFunction& function, const Test& test) const;
+  [[nodiscard]] bool any_of_nics(Fact fact, const NetFunction& function, const Test& test) const;
 
   const Node& node_;
-  const std::vector<NetFunction>& functions_;
+  FunctionIndex by_address_;
   const std::vector<NicStanding>& standings_;
-  std::map<PciAddress, std::size_t> by_address_;
 };
 
 }  // namespace railhead

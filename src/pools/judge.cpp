@@ -31,31 +31,33 @@ std::set<std::string> default_route_carriers(const Node& node) {
   return carriers;
 }
 
-bool matches(const Condition& condition, const std::string& fact) {
-  return std::any_of(condition.values.begin(), condition.values.end(), [&](const auto& value) {
-    switch (condition.match) {
-      case Match::exact: return fact == value;
-      case Match::any_case: return to_lower(fact) == to_lower(value);
-      case Match::glob: return glob_match(value, fact);
-    }
-    return false;
-  });
+char lower(char c) {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-bool is_fast_enough(const Condition& condition, const std::vector<std::string>& rates) {
+bool matches(Match match, std::string_view value, std::string_view fact) {
+  switch (match) {
+    case Match::exact: return fact == value;
+    case Match::any_case:
+      return std::equal(fact.begin(), fact.end(), value.begin(), value.end(),
+                        [](char a, char b) { return lower(a) == lower(b); });
+    case Match::glob: return glob_match(value, fact);
+  }
+  return false;
+}
+
+bool is_fast_enough(const Condition& condition, std::string_view rate) {
   const auto least = parse_unsigned(condition.values.front()).value_or(0U);
-  return std::any_of(rates.begin(), rates.end(), [&](const std::string& rate) {
-    double gbps = 0;
-    std::from_chars(rate.data(), rate.data() + rate.size(), gbps);
-    return gbps >= static_cast<double>(least);
-  });
+  double gbps = 0;
+  std::from_chars(rate.data(), rate.data() + rate.size(), gbps);
+  return gbps >= static_cast<double>(least);
 }
 
-bool is_in_subnet(const Condition& condition, const std::vector<std::string>& gids) {
-  return std::any_of(condition.values.begin(), condition.values.end(), [&](const auto& value) {
-    const auto prefix = AddressPrefix::parse(value);
-    return prefix && std::any_of(gids.begin(), gids.end(),
-                                 [&](const auto& gid) { return prefix->covers(gid); });
+/// A function of a parent with that name or address, and with one of those numbers.
+bool is_below(const Condition& condition, const NetFunction& function, std::string_view parent) {
+  return std::any_of(condition.functions.begin(), condition.functions.end(), [&](const auto& want) {
+    if (!matches(condition.match, want.parent, parent)) return false;
+    return want.ranges.empty() || (function.index && want.covers(*function.index));
   });
 }
 
@@ -66,7 +68,7 @@ std::string list_text(std::vector<std::string> values, std::string_view between)
 }
 
 /// What is said where a fact is not known at all.
-std::string silence(Fact fact, const NetFunction& function) {
+std::string_view when_unknown(Fact fact, const NetFunction& function) {
   const bool child =
       function.kind == FunctionKind::virtual_ || function.kind == FunctionKind::scalable;
   switch (fact) {
@@ -94,6 +96,14 @@ std::string which_vdpa(const Node& node, const NetFunction& function) {
          std::to_string(device->vdpa.size()) + " vDPA devices)";
 }
 
+bool has_too_long_a_name(const PoolSpec& spec, const NetFunction& function) {
+  return function.id.size() + (spec.slots_per_nic ? 5 : 0) > kMaxDeviceIdLength;
+}
+
+bool is_of_kinds(const PoolSpec& spec, const NetFunction& function) {
+  return std::find(spec.kinds.begin(), spec.kinds.end(), function.kind) != spec.kinds.end();
+}
+
 }  // namespace
 
 Judge::Judge(const Node& node, const std::vector<NetFunction>& functions,
@@ -102,64 +112,99 @@ Judge::Judge(const Node& node, const std::vector<NetFunction>& functions,
       facts_(node, functions, standings),
       carriers_(default_route_carriers(node)) {}
 
-Verdict Judge::judge(const PoolSpec& spec, const NetFunction& function) const {
-  if (function.id.size() + (spec.slots_per_nic ? 5 : 0) > kMaxDeviceIdLength) {
-    return {{}, "its name is too long for a device id"};
+std::optional<std::size_t> Judge::selector_for(const PoolSpec& spec,
+                                               const NetFunction& function) const {
+  if (has_too_long_a_name(spec, function) || !is_of_kinds(spec, function)) return std::nullopt;
+  if (excluding(spec, function) != nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < spec.include.size(); ++i) {
+    const auto& selector = spec.include[i];
+    if (unmet(selector, function) != nullptr) continue;
+    if (selector.rdma && !has_rdma_device(function)) continue;
+    if (spec.mode == PoolMode::shared || obstacle_to_exclusive(function).empty()) return i;
   }
-  if (std::find(spec.kinds.begin(), spec.kinds.end(), function.kind) == spec.kinds.end()) {
-    return {{}, "functions: it is a " + std::string(to_string(function.kind))};
+  return std::nullopt;
+}
+
+std::string Judge::why_not(const PoolSpec& spec, const NetFunction& function) const {
+  if (selector_for(spec, function)) return "";
+  if (has_too_long_a_name(spec, function)) return "its name is too long for a device id";
+  if (!is_of_kinds(spec, function)) {
+    return "functions: it is a " + std::string(to_string(function.kind));
   }
-  for (std::size_t i = 0; i < spec.exclude.size(); ++i) {
-    const auto& conditions = spec.exclude[i].conditions;
-    const bool excluded = std::all_of(conditions.begin(), conditions.end(),
-                                      [&](const auto& one) { return holds(one, function); });
-    if (!excluded) continue;
-    return {
-        {},
-        "exclude: " + conditions.front().key + ": " + list_text(conditions.front().values, ", ")};
+  if (const auto* selector = excluding(spec, function)) {
+    const auto& first = selector->conditions.front();
+    return "exclude: " + first.key + ": " + list_text(first.values, ", ");
   }
   std::vector<std::string> failures;
-  for (std::size_t i = 0; i < spec.include.size(); ++i) {
-    auto failure = failure_of(spec.include[i], function);
-    if (failure.empty() && spec.mode == PoolMode::exclusive) {
-      failure = obstacle_to_exclusive(function);
-    }
-    if (failure.empty()) return {i, ""};
+  for (const auto& selector : spec.include) {
+    auto failure = failure_text(selector, function);
     if (std::find(failures.begin(), failures.end(), failure) == failures.end()) {
       failures.push_back(std::move(failure));
     }
   }
-  return {{}, failures.empty() ? "the pool selects nothing" : join(failures, "; or ")};
+  return failures.empty() ? "the pool selects nothing" : join(failures, "; or ");
 }
 
-std::string Judge::failure_of(const Selector& selector, const NetFunction& function) const {
-  for (const auto& condition : selector.conditions) {
-    if (!holds(condition, function)) return failure_text(condition, function);
-  }
-  if (!selector.rdma) return "";
-  const bool registered = std::any_of(function.nics.begin(), function.nics.end(),
-                                      [&](std::size_t nic) { return node_.nics[nic].registered; });
-  return registered ? "" : "it has no RDMA device (is its RDMA driver loaded?)";
+const Selector* Judge::excluding(const PoolSpec& spec, const NetFunction& function) const {
+  const auto at =
+      std::find_if(spec.exclude.begin(), spec.exclude.end(),
+                   [&](const Selector& selector) { return unmet(selector, function) == nullptr; });
+  return at != spec.exclude.end() ? &*at : nullptr;
+}
+
+const Condition* Judge::unmet(const Selector& selector, const NetFunction& function) const {
+  const auto at =
+      std::find_if_not(selector.conditions.begin(), selector.conditions.end(),
+                       [&](const Condition& condition) { return holds(condition, function); });
+  return at != selector.conditions.end() ? &*at : nullptr;
+}
+
+bool Judge::has_rdma_device(const NetFunction& function) const {
+  return std::any_of(function.nics.begin(), function.nics.end(),
+                     [&](std::size_t nic) { return node_.nics[nic].registered; });
 }
 
 bool Judge::holds(const Condition& condition, const NetFunction& function) const {
-  switch (condition.fact) {
-    case Fact::pf_name:
-    case Fact::root_device: return is_below(condition, function);
-    case Fact::rate_gbps: return is_fast_enough(condition, facts_.told(condition.fact, function));
-    case Fact::subnet: return is_in_subnet(condition, facts_.told(condition.fact, function));
-    default: break;
+  if (condition.fact == Fact::subnet) return is_in_subnet(condition, function);
+  const auto test = [&](std::string_view fact) {
+    switch (condition.fact) {
+      case Fact::pf_name:
+      case Fact::root_device: return is_below(condition, function, fact);
+      case Fact::rate_gbps: return is_fast_enough(condition, fact);
+      default: break;
+    }
+    return std::any_of(
+        condition.values.begin(), condition.values.end(),
+        [&](const std::string& value) { return matches(condition.match, value, fact); });
+  };
+  return facts_.any(condition.fact, function, test);
+}
+
+bool Judge::is_in_subnet(const Condition& condition, const NetFunction& function) const {
+  std::vector<AddressPrefix> prefixes;
+  for (const auto& value : condition.values) {
+    const auto prefix = AddressPrefix::parse(value);
+    if (prefix) prefixes.push_back(*prefix);
   }
-  const auto facts = facts_.told(condition.fact, function);
-  return std::any_of(facts.begin(), facts.end(),
-                     [&](const auto& fact) { return matches(condition, fact); });
+  return facts_.any(condition.fact, function, [&](std::string_view gid) {
+    return std::any_of(prefixes.begin(), prefixes.end(),
+                       [&](const AddressPrefix& prefix) { return prefix.covers(gid); });
+  });
+}
+
+std::string Judge::failure_text(const Selector& selector, const NetFunction& function) const {
+  if (const auto* condition = unmet(selector, function)) return failure_text(*condition, function);
+  if (selector.rdma && !has_rdma_device(function)) {
+    return "it has no RDMA device (is its RDMA driver loaded?)";
+  }
+  return obstacle_to_exclusive(function);
 }
 
 std::string Judge::failure_text(const Condition& condition, const NetFunction& function) const {
-  auto facts = facts_.told(condition.fact, function);
+  auto facts = facts_.texts(condition.fact, function);
   std::string text = condition.key + ": ";
   const auto note = condition.fact == Fact::vdpa_type ? which_vdpa(node_, function) : "";
-  if (facts.empty()) return text + silence(condition.fact, function) + note;
+  if (facts.empty()) return text.append(when_unknown(condition.fact, function)) + note;
   const bool numbered = condition.fact == Fact::pf_name || condition.fact == Fact::root_device;
   if (numbered) {
     for (auto& fact : facts) {
@@ -172,18 +217,6 @@ std::string Judge::failure_text(const Condition& condition, const NetFunction& f
   const bool single = condition.values.size() == 1;
   return text + list_text(facts, ", ") + (single ? " is not " : " is none of ") +
          list_text(condition.values, ", ") + note;
-}
-
-/// A function of a parent with that name or address, and with one of those numbers.
-bool Judge::is_below(const Condition& condition, const NetFunction& function) const {
-  const auto parents = facts_.told(condition.fact, function);
-  return std::any_of(condition.functions.begin(), condition.functions.end(), [&](const auto& want) {
-    const Condition name{condition.fact, "", {want.parent}, condition.match, {}};
-    const bool right_parent = std::any_of(parents.begin(), parents.end(),
-                                          [&](const auto& one) { return matches(name, one); });
-    if (!right_parent) return false;
-    return want.ranges.empty() || (function.index && want.covers(*function.index));
-  });
 }
 
 std::string Judge::obstacle_to_exclusive(const NetFunction& function) const {

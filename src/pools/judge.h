@@ -14,27 +14,31 @@
 namespace railhead {
 
 /// Whether a function belongs to a pool by what both are; who takes it when several want it is
-/// decided elsewhere.
-struct Verdict {
-  std::optional<std::size_t> selector;  ///< which of PoolSpec::include holds
-  std::string reason;                   ///< why none does
-};
-
-/// Compares functions with specs. Keeps references to what it is made of.
+/// decided elsewhere. Keeps references to what it is made of.
 class Judge {
  public:
   Judge(const Node& node, const std::vector<NetFunction>& functions,
         const std::vector<NicStanding>& standings);
 
-  [[nodiscard]] Verdict judge(const PoolSpec& spec, const NetFunction& function) const;
+  /// Which of PoolSpec::include holds; absent where the function is not one of the pool's.
+  [[nodiscard]] std::optional<std::size_t> selector_for(const PoolSpec& spec,
+                                                        const NetFunction& function) const;
+
+  /// Why none does; "" where one does. For people: a table asks about no function.
+  [[nodiscard]] std::string why_not(const PoolSpec& spec, const NetFunction& function) const;
 
  private:
-  /// "" when it holds.
-  [[nodiscard]] std::string failure_of(const Selector& selector, const NetFunction& function) const;
+  /// The first of PoolSpec::exclude that holds; null where none does.
+  [[nodiscard]] const Selector* excluding(const PoolSpec& spec, const NetFunction& function) const;
+  /// The first condition that does not hold; null where all do.
+  [[nodiscard]] const Condition* unmet(const Selector& selector, const NetFunction& function) const;
   [[nodiscard]] bool holds(const Condition& condition, const NetFunction& function) const;
+  [[nodiscard]] bool is_in_subnet(const Condition& condition, const NetFunction& function) const;
+  [[nodiscard]] bool has_rdma_device(const NetFunction& function) const;
+  [[nodiscard]] std::string failure_text(const Selector& selector,
+                                         const NetFunction& function) const;
   [[nodiscard]] std::string failure_text(const Condition& condition,
                                          const NetFunction& function) const;
-  [[nodiscard]] bool is_below(const Condition& condition, const NetFunction& function) const;
   [[nodiscard]] std::string obstacle_to_exclusive(const NetFunction& function) const;
 
   const Node& node_;

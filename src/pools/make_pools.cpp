@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "pools/judge.h"
@@ -37,13 +38,13 @@ class PoolMaker {
   void fill(std::size_t p) {
     Pool& pool = table_.pools[p];
     for (std::size_t f = 0; f < table_.functions.size(); ++f) {
-      const auto verdict = judge_.judge(pool.spec, table_.functions[f]);
-      if (!verdict.selector) continue;
+      const auto selector = judge_.selector_for(pool.spec, table_.functions[f]);
+      if (!selector) continue;
       if (table_.exclusive[f]) {
         note_conflict(table_.pools[*table_.exclusive[f]].spec, pool.spec, f);
         continue;
       }
-      pool.members.push_back(member(pool.spec, f, *verdict.selector));
+      pool.members.push_back(member(pool.spec, f, *selector));
       if (pool.spec.mode == PoolMode::exclusive) table_.exclusive[f] = p;
     }
   }
@@ -68,6 +69,14 @@ class PoolMaker {
   MemberReadiness readiness_;
 };
 
+std::string reason_against(const PoolTable& table, const Judge& judge, std::size_t pool,
+                           std::size_t function) {
+  const auto& owner = table.exclusive[function];
+  auto reason = judge.why_not(table.pools[pool].spec, table.functions[function]);
+  if (!reason.empty() || !owner || *owner == pool) return reason;
+  return "is in the exclusive pool " + table.pools[*owner].spec.name;
+}
+
 }  // namespace
 
 std::optional<std::size_t> PoolTable::find(std::string_view name) const {
@@ -85,10 +94,39 @@ std::optional<std::size_t> PoolTable::function_of(std::size_t nic) const {
   return std::nullopt;
 }
 
+std::optional<std::size_t> PoolTable::find_function(std::string_view id) const {
+  const auto at = first_with(id);
+  if (at == by_id.end() || functions[*at].id != id) return std::nullopt;
+  return *at;
+}
+
+std::optional<std::size_t> PoolTable::find_member(const Pool& pool, std::string_view id) const {
+  for (auto at = first_with(id); at != by_id.end() && functions[*at].id == id; ++at) {
+    const auto member = std::lower_bound(
+        pool.members.begin(), pool.members.end(), *at,
+        [](const Member& one, std::size_t function) { return one.function < function; });
+    if (member == pool.members.end() || member->function != *at) continue;
+    return static_cast<std::size_t>(member - pool.members.begin());
+  }
+  return std::nullopt;
+}
+
+std::vector<std::size_t>::const_iterator PoolTable::first_with(std::string_view id) const {
+  return std::lower_bound(by_id.begin(), by_id.end(), id,
+                          [&](std::size_t function, std::string_view wanted) {
+                            return functions[function].id < wanted;
+                          });
+}
+
 PoolTable make_pools(const std::vector<PoolSpec>& specs, const Node& node,
                      const std::vector<NicStanding>& standings) {
   PoolTable table;
   table.functions = functions_of(node);
+  table.by_id.resize(table.functions.size());
+  std::iota(table.by_id.begin(), table.by_id.end(), 0U);
+  std::stable_sort(table.by_id.begin(), table.by_id.end(), [&](std::size_t a, std::size_t b) {
+    return table.functions[a].id < table.functions[b].id;
+  });
   PoolMaker(specs, node, standings, table).make();
   return table;
 }
@@ -98,14 +136,15 @@ std::vector<std::string> why_not(const PoolTable& table, const Node& node,
   const Judge judge(node, table.functions, standings);
   std::vector<std::string> reasons;
   for (std::size_t f = 0; f < table.functions.size(); ++f) {
-    auto verdict = judge.judge(table.pools[pool].spec, table.functions[f]);
-    const auto& owner = table.exclusive[f];
-    if (verdict.selector && owner && *owner != pool) {
-      verdict.reason = "is in the exclusive pool " + table.pools[*owner].spec.name;
-    }
-    reasons.push_back(std::move(verdict.reason));
+    reasons.push_back(reason_against(table, judge, pool, f));
   }
   return reasons;
+}
+
+std::string why_not(const PoolTable& table, const Node& node,
+                    const std::vector<NicStanding>& standings, std::size_t pool,
+                    std::size_t function) {
+  return reason_against(table, Judge(node, table.functions, standings), pool, function);
 }
 
 }  // namespace railhead

@@ -30,11 +30,14 @@ bool is_sibling(const PciAddress& a, const PciAddress& b) {
 MemberReadiness::MemberReadiness(const Node& node, const std::vector<NetFunction>& functions,
                                  const std::vector<NicStanding>& standings)
     : node_(node),
-      functions_(functions),
-      standings_(standings) {
-  for (std::size_t i = 0; i < functions.size(); ++i) {
-    const auto& function = functions[i];
-    if (function.pci && function.kind == FunctionKind::physical) physical_[*function.pci] = i;
+      standings_(standings),
+      by_address_(functions) {
+  for (const auto& function : functions) {
+    if (!function.parent) continue;
+    const auto* parent = by_address_.find(*function.parent);
+    if (parent == nullptr || parent->kind != FunctionKind::physical) continue;
+    if (cables_.contains(parent)) continue;
+    cables_.emplace(parent, trouble_of_cable(*parent));
   }
 }
 
@@ -59,8 +62,9 @@ std::string MemberReadiness::trouble_when_idle(const NetFunction& function, std:
   if (node_.nics[nic].elsewhere) return "";  // the pod that holds it has the link
   if (standing.trouble.empty() || !standing.by_ports) return standing.trouble;
   if (function.kind == FunctionKind::virtual_ || function.kind == FunctionKind::scalable) {
-    const auto parent = function.parent ? physical_.find(*function.parent) : physical_.end();
-    return parent == physical_.end() ? "" : trouble_of_cable(functions_[parent->second]);
+    const auto* parent = function.parent ? by_address_.find(*function.parent) : nullptr;
+    const auto cable = cables_.find(parent);
+    return cable == cables_.end() ? "" : cable->second;
   }
   return is_raised_by_the_pod(node_.nics[nic]) ? "" : standing.trouble;
 }

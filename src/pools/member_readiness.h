@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "node/node.h"
+#include "pools/function_index.h"
 #include "pools/pool_spec.h"
 #include "pools/pools.h"
 
@@ -36,9 +37,9 @@ class MemberReadiness {
   [[nodiscard]] bool has_no_carrier(const std::string& netdev) const;
 
   const Node& node_;
-  const std::vector<NetFunction>& functions_;
   const std::vector<NicStanding>& standings_;
-  std::map<PciAddress, std::size_t> physical_;
+  FunctionIndex by_address_;
+  std::map<const NetFunction*, std::string> cables_;  ///< of physical functions, their troubles
 };
 
 }  // namespace railhead

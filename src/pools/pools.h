@@ -74,12 +74,22 @@ struct PoolTable {
   /// Functions that two exclusive pools want, naming both. The first keeps it; among pools of the
   /// SR-IOV plugin's files that is the rule and no conflict.
   std::vector<std::string> conflicts;
+  std::vector<std::size_t> by_id;  ///< indices of functions, sorted by their ids
 
   /// The pool of this name, as an index.
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
 
   /// The function that carries this RDMA device.
   [[nodiscard]] std::optional<std::size_t> function_of(std::size_t nic) const;
+
+  /// The function of this id, whatever its pool.
+  [[nodiscard]] std::optional<std::size_t> find_function(std::string_view id) const;
+
+  /// The member of one of these pools that is the function of this id.
+  [[nodiscard]] std::optional<std::size_t> find_member(const Pool& pool, std::string_view id) const;
+
+ private:
+  [[nodiscard]] std::vector<std::size_t>::const_iterator first_with(std::string_view id) const;
 };
 
 /// `standings` has one entry per NIC.
@@ -90,6 +100,10 @@ PoolTable make_pools(const std::vector<PoolSpec>& specs, const Node& node,
 /// Arguments as for make_pools(), which made the table.
 std::vector<std::string> why_not(const PoolTable& table, const Node& node,
                                  const std::vector<NicStanding>& standings, std::size_t pool);
+/// The same for one function.
+std::string why_not(const PoolTable& table, const Node& node,
+                    const std::vector<NicStanding>& standings, std::size_t pool,
+                    std::size_t function);
 
 /// One device as the kubelet is told of it.
 struct PoolDevice {
@@ -102,5 +116,15 @@ struct PoolDevice {
 /// A pool without members has no devices.
 std::size_t device_count(const Pool& pool);
 std::vector<PoolDevice> devices_of(const Pool& pool, const std::vector<NetFunction>& functions);
+
+/// The member that a device id of this pool stands for, as an index; absent for a fungible slot and
+/// for what is no device of it. Looked up: no list of devices is made.
+std::optional<std::size_t> member_of_device(const PoolTable& table, const Pool& pool,
+                                            std::string_view id);
+
+/// Whether the slots of a pool are all alike: each an admission to all of its members.
+bool is_fungible(const Pool& pool);
+/// The number of a slot of a fungible pool; absent for what is no device of it.
+std::optional<unsigned> slot_number(const Pool& pool, std::string_view id);
 
 }  // namespace railhead

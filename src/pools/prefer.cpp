@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -20,21 +21,29 @@ constexpr std::size_t kMaxBeginnings = 64;
 
 /// The devices of one link that may be chosen, and how much of it is taken.
 struct Link {
+  /// Of one member; slots that are no NIC are all of one.
+  struct Slots {
+    std::vector<std::size_t> places;  ///< in the pool's list, ascending
+    std::size_t first_free = 0;       ///< index into `places`
+    std::size_t taken = 0;
+  };
+
   const NetFunction* at = nullptr;  ///< null: slots that are no NIC
   std::set<int> numa;
-  std::map<std::size_t, std::set<std::size_t>> free;  ///< places in the pool's list, by member
-  std::map<std::size_t, std::size_t> taken;           ///< by member
-  std::size_t load = 0;                               ///< devices taken
+  std::map<std::size_t, Slots> members;
+  std::size_t load = 0;      ///< devices taken
+  std::size_t next = kNone;  ///< the place to take next; kNone where nothing is left
 
   /// Of the function with the fewest taken.
-  [[nodiscard]] std::size_t next() const {
+  void find_next(const std::vector<bool>& free) {
     std::pair best{kNone, kNone};
-    for (const auto& [member, places] : free) {
-      const auto load_of = taken.find(member);
-      const auto taken_of = load_of == taken.end() ? 0 : load_of->second;
-      best = std::min(best, std::pair(taken_of, *places.begin()));
+    for (auto& [member, slots] : members) {
+      auto& first = slots.first_free;
+      while (first < slots.places.size() && !free[slots.places[first]]) ++first;
+      if (first == slots.places.size()) continue;
+      best = std::min(best, std::pair(slots.taken, slots.places[first]));
     }
-    return best.second;
+    next = best.second;
   }
 };
 
@@ -70,9 +79,9 @@ class Holding {
     std::size_t found = kNone;
     std::tuple<std::size_t, bool, std::size_t, std::size_t, std::size_t> found_rank;
     for (std::size_t l = 0; l < links_.size(); ++l) {
-      if (links_[l].free.empty()) continue;
+      if (links_[l].next == kNone) continue;
       const std::tuple rank{uses_[l], is_far(links_[l]), kNone - nearness_[l], links_[l].load,
-                            links_[l].next()};
+                            links_[l].next};
       if (found != kNone && !(rank < found_rank)) continue;
       found = l;
       found_rank = rank;
@@ -105,19 +114,15 @@ class Chooser {
   Chooser(const std::vector<PoolDevice>& devices, const std::vector<NetFunction>& functions,
           const Wish& wish)
       : devices_(devices),
-        free_(wish.available.begin(), wish.available.end()) {
-    free_.insert(wish.must_include.begin(), wish.must_include.end());
-    // By address; soft devices, which have none, by their number.
-    std::map<std::pair<std::optional<PciAddress>, std::size_t>, std::size_t> numbers;
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      const auto function = devices[i].function;
-      const NetFunction* at = function ? &functions[*function] : nullptr;
-      const auto address = at != nullptr ? at->link() : std::nullopt;
-      const std::pair key{address, address ? kNone : function.value_or(kNone)};
-      const auto [entry, is_new] = numbers.emplace(key, links_.size());
-      if (is_new) links_.emplace_back().at = at;
-      place(i, entry->second);
+        free_(devices.size()),
+        link_of_(devices.size()) {
+    known_.reserve(devices.size());
+    for (std::size_t i = 0; i < devices.size(); ++i) known_.emplace(devices[i].id, i);
+    for (const auto* ids : {&wish.available, &wish.must_include}) {
+      for (const auto& id : *ids) offer(id);
     }
+    make_links(functions);
+    for (auto& link : links_) link.find_next(free_);
   }
 
   std::vector<std::string> choose(const Wish& wish) {
@@ -129,53 +134,83 @@ class Chooser {
       if (link == kNone) break;
       take_at(link, holding);
     }
-    const std::set<std::string> rest(free_.begin(), free_.end());
-    for (auto at = rest.begin(); at != rest.end() && chosen_.size() < wish.size; ++at) {
-      take(*at, holding);
+    if (chosen_.size() < wish.size) {
+      const std::set<std::string_view> rest(unknown_.begin(), unknown_.end());
+      for (auto at = rest.begin(); at != rest.end() && chosen_.size() < wish.size; ++at) {
+        chosen_.emplace_back(*at);
+      }
     }
     return std::move(chosen_);
   }
 
  private:
-  void place(std::size_t device, std::size_t link) {
-    const auto& one = devices_[device];
-    auto& there = links_[link];
-    const auto member = one.member.value_or(kNone);
-    there.numa.insert(one.numa_nodes.begin(), one.numa_nodes.end());
-    if (free_.contains(one.id)) {
-      there.free[member].insert(device);
-      known_.emplace(one.id, std::pair{device, link});
+  void offer(const std::string& id) {
+    const auto known = known_.find(id);
+    if (known == known_.end()) {
+      unknown_.insert(id);
     } else {
-      ++there.taken[member];
-      ++there.load;
+      free_[known->second] = true;
+    }
+  }
+
+  /// By address; soft devices, which have none, by their number.
+  void make_links(const std::vector<NetFunction>& functions) {
+    std::map<std::pair<std::optional<PciAddress>, std::size_t>, std::size_t> numbers;
+    for (std::size_t i = 0; i < devices_.size(); ++i) {
+      const auto function = devices_[i].function;
+      if (i == 0 || function != devices_[i - 1].function) {
+        const NetFunction* at = function ? &functions[*function] : nullptr;
+        const auto address = at != nullptr ? at->link() : std::nullopt;
+        const std::pair key{address, address ? kNone : function.value_or(kNone)};
+        const auto [entry, is_new] = numbers.emplace(key, links_.size());
+        if (is_new) links_.emplace_back().at = at;
+        link_of_[i] = entry->second;
+      } else {
+        link_of_[i] = link_of_[i - 1];
+      }
+      place(i);
+    }
+  }
+
+  void place(std::size_t device) {
+    const auto& one = devices_[device];
+    auto& link = links_[link_of_[device]];
+    auto& slots = link.members[one.member.value_or(kNone)];
+    link.numa.insert(one.numa_nodes.begin(), one.numa_nodes.end());
+    if (free_[device]) {
+      slots.places.push_back(device);
+    } else {
+      ++slots.taken;
+      ++link.load;
     }
   }
 
   void take(const std::string& id, Holding& holding) {
-    if (free_.erase(id) == 0) return;
-    chosen_.push_back(id);
     const auto known = known_.find(id);
-    if (known == known_.end()) return;
-    const auto [device, at] = known->second;
-    holding.add(at);
-    auto& link = links_[at];
-    const auto member = devices_[device].member.value_or(kNone);
-    auto& places = link.free[member];
-    places.erase(device);
-    if (places.empty()) link.free.erase(member);
-    ++link.taken[member];
+    if (known != known_.end()) return take_device(known->second, holding);
+    if (unknown_.erase(id) != 0) chosen_.push_back(id);
+  }
+
+  void take_device(std::size_t device, Holding& holding) {
+    if (!free_[device]) return;
+    free_[device] = false;
+    chosen_.push_back(devices_[device].id);
+    holding.add(link_of_[device]);
+    auto& link = links_[link_of_[device]];
+    ++link.members[devices_[device].member.value_or(kNone)].taken;
     ++link.load;
+    link.find_next(free_);
   }
 
   void take_at(std::size_t link, Holding& holding) {
-    if (link != kNone) take(std::string(devices_[links_[link].next()].id), holding);
+    if (link != kNone) take_device(links_[link].next, holding);
   }
 
   /// Links that have something left, those with the fewest devices taken first.
   [[nodiscard]] std::vector<std::size_t> beginnings() const {
     std::vector<std::size_t> all;
     for (std::size_t l = 0; l < links_.size(); ++l) {
-      if (!links_[l].free.empty()) all.push_back(l);
+      if (links_[l].next != kNone) all.push_back(l);
     }
     std::stable_sort(all.begin(), all.end(),
                      [&](std::size_t a, std::size_t b) { return links_[a].load < links_[b].load; });
@@ -200,17 +235,54 @@ class Chooser {
   }
 
   const std::vector<PoolDevice>& devices_;
-  std::unordered_set<std::string> free_;
+  std::vector<bool> free_;            ///< by device
+  std::vector<std::size_t> link_of_;  ///< by device
   std::vector<Link> links_;
-  std::unordered_map<std::string, std::pair<std::size_t, std::size_t>> known_;  ///< device, link
+  std::unordered_map<std::string_view, std::size_t> known_;
+  std::unordered_set<std::string_view> unknown_;  ///< asked about, and no device of the pool
   std::vector<std::string> chosen_;
 };
+
+/// Slots that are all alike, by their numbers: there is nothing to prefer.
+std::vector<std::string> choose_slots(const Pool& pool, const Wish& wish) {
+  std::vector<const std::string*> free(device_count(pool));  // by number; null: not to be had
+  std::set<std::string_view> unknown;
+  for (const auto* ids : {&wish.available, &wish.must_include}) {
+    for (const auto& id : *ids) {
+      if (const auto slot = slot_number(pool, id)) {
+        free[*slot] = &id;
+      } else {
+        unknown.insert(id);
+      }
+    }
+  }
+  std::vector<std::string> chosen;
+  for (const auto& id : wish.must_include) {
+    const auto slot = slot_number(pool, id);
+    const bool is_free =
+        slot ? std::exchange(free[*slot], nullptr) != nullptr : unknown.erase(id) != 0;
+    if (is_free) chosen.push_back(id);
+  }
+  for (auto at = free.begin(); at != free.end() && chosen.size() < wish.size; ++at) {
+    if (*at != nullptr) chosen.push_back(**at);
+  }
+  for (auto at = unknown.begin(); at != unknown.end() && chosen.size() < wish.size; ++at) {
+    chosen.emplace_back(*at);
+  }
+  return chosen;
+}
 
 }  // namespace
 
 std::vector<std::string> prefer(const std::vector<PoolDevice>& devices,
                                 const std::vector<NetFunction>& functions, const Wish& wish) {
   return Chooser(devices, functions, wish).choose(wish);
+}
+
+std::vector<std::string> prefer(const Pool& pool, const std::vector<NetFunction>& functions,
+                                const Wish& wish) {
+  if (is_fungible(pool)) return choose_slots(pool, wish);
+  return prefer(devices_of(pool, functions), functions, wish);
 }
 
 }  // namespace railhead

@@ -24,8 +24,14 @@ struct Wish {
 /// * on the link, and there of the function, with the fewest devices taken.
 /// Where there is nothing that it must have, it begins where the whole comes out best by the same
 /// measures. The same answer for the same question, whatever its order. Fewer than asked where
-/// there are fewer; ids that the pool does not know come last.
+/// there are fewer; ids that the pool does not know come last. The time goes with the number of
+/// devices, and with the square of the number of links.
 std::vector<std::string> prefer(const std::vector<PoolDevice>& devices,
                                 const std::vector<NetFunction>& functions, const Wish& wish);
+
+/// The same for all devices of a pool. Slots of a fungible pool are all alike, so none is ranked:
+/// those with the lowest numbers are taken.
+std::vector<std::string> prefer(const Pool& pool, const std::vector<NetFunction>& functions,
+                                const Wish& wish);
 
 }  // namespace railhead

@@ -50,6 +50,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const auto& device : devices) {
       require(!device.id.empty() && device.id.size() <= kMaxDeviceIdLength);
       require(ids.insert(device.id).second);
+      require(member_of_device(table, pool, device.id) == device.member);
     }
     const auto reasons = why_not(table, node, standings, p);
     for (const auto& member : pool.members) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "inject/decide.h"
 #include "unit/topology/virtual_machines.h"
 
@@ -24,6 +26,39 @@ TEST(DecisionTable, deal_left_to_chance_makes_confidence_low) {
     b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(0x20 + 0x40 * i), std::nullopt)));
   }
   EXPECT_EQ(DecisionTable(b.build(), {}, {}).topology().confidence, Confidence::low);
+}
+
+TEST(DecisionTable, texts_of_files_are_not_kept) {
+  auto node = test::machine_of(test::known("Azure ND A100 v4"));
+  node.cdi = {{"/etc/cdi/a.json", R"({"cdiVersion": "0.5.0", "kind": "nvidia.com/gpu", "devices":
+      [{"name": "0", "containerEdits": {"deviceNodes": [{"path": "/dev/nvidia0"}]}}]})"}};
+  node.nccl_file = TextFile{"/var/run/nvidia-topologyd/virtualTopology.xml", "<system/>"};
+  const DecisionTable table(node, {}, {});
+  EXPECT_NE(table.cdi().device_paths("nvidia.com/gpu=0"), nullptr);
+  EXPECT_TRUE(table.node().cdi.empty());
+  EXPECT_EQ(table.node().nccl_file, std::nullopt);
+}
+
+TEST(DecisionTable, the_reason_for_one_function_is_that_of_the_whole_list) {
+  test::NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0))).ethernet(200).netdev("ens1").virtual_functions(4);
+  InjectionPolicy policy;
+  for (const auto* name : {"a.io/first", "a.io/second"}) {
+    PoolSpec spec = default_pool();
+    spec.name = name;
+    spec.mode = PoolMode::exclusive;
+    spec.kinds = {FunctionKind::virtual_};
+    spec.include.front().conditions.clear();
+    policy.pools.push_back(spec);
+  }
+  const DecisionTable table(b.build(), {}, std::move(policy));
+  for (std::size_t pool = 0; pool < 2; ++pool) {
+    const auto all = table.why_not_in(pool);
+    ASSERT_EQ(all.size(), 5U);
+    EXPECT_EQ(all[0], "functions: it is a pf");
+    EXPECT_EQ(all[1], pool == 0 ? "" : "is in the exclusive pool a.io/first");
+    for (std::size_t f = 0; f < all.size(); ++f) EXPECT_EQ(table.why_not_in(pool, f), all[f]);
+  }
 }
 
 }  // namespace

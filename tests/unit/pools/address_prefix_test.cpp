@@ -34,7 +34,12 @@ TEST(AddressPrefix, what_is_no_subnet_is_an_error) {
                            "10.1.0.0/-1", "10.1.0.0/1x"}) {
     EXPECT_FALSE(AddressPrefix::parse(text)) << text;
   }
-  EXPECT_FALSE(covers("::/0", "not a gid"));
+  for (const char* gid :
+       {"", "not a gid", "fe80:0000:0000:0000:b8ce:f603:0000:00g1",
+        "fe80:0000:0000:0000-b8ce:f603:0000:0001", ":fe80:000:0000:0000:b8ce:f603:0000:0001",
+        "fe80:0000:0000:0000:b8ce:f603:0000:+001"}) {
+    EXPECT_FALSE(covers("::/0", gid)) << gid;
+  }
 }
 
 }  // namespace

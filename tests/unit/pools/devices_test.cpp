@@ -61,6 +61,39 @@ TEST(PoolDevices, exclude_topology_and_an_unknown_node_give_no_hint) {
   }
 }
 
+TEST(PoolDevices, an_id_leads_to_its_member_and_what_is_no_device_to_none) {
+  for (const auto* slots : {"mode: exclusive", "slots: 3", "slotsPerNic: 12"}) {
+    const Pooled pooled(small_server(), "pools: [{name: a.io/a, " + std::string(slots) +
+                                            ", include: {linkLayers: Ethernet, vendors: 15b3}}]");
+    const auto& table = pooled.table;
+    ASSERT_FALSE(table.pools[0].members.empty());
+    for (const auto& device : devices(pooled)) {
+      EXPECT_EQ(member_of_device(table, table.pools[0], device.id), device.member) << device.id;
+      const auto number = slot_number(table.pools[0], device.id);
+      EXPECT_EQ(number.has_value(), is_fungible(table.pools[0])) << device.id;
+      if (number) {
+        EXPECT_EQ(device.id, "rdma-" + std::to_string(*number));
+      }
+    }
+    for (const auto* id : {"", "-", "0000:11:00.0", "0000:11:00.0-0", "0000:12:00.0-",
+                           "0000:12:00.0-12", "0000:12:00.0-01", "0000:12:00.0--1",
+                           "0000:12:00.0 -1", "rdma-3", "rdma-00", "rdma-", "0", "0000:12:00.00"}) {
+      EXPECT_EQ(member_of_device(table, table.pools[0], id), std::nullopt) << slots << " " << id;
+      EXPECT_EQ(slot_number(table.pools[0], id), std::nullopt) << slots << " " << id;
+    }
+  }
+}
+
+TEST(PoolDevices, a_name_with_a_hyphen_is_told_from_its_slot) {
+  NodeBuilder b;
+  b.soft_nic("rxe-1", "eth0");
+  b.soft_nic("rxe", "eth0");
+  const Pooled pooled(b.build(), "pools: [{name: a.io/a, slotsPerNic: 2, include: {names: '*'}}]");
+  for (const auto& device : devices(pooled)) {
+    EXPECT_EQ(member_of_device(pooled.table, pooled.table.pools[0], device.id), device.member);
+  }
+}
+
 TEST(PoolDevices, a_pool_without_members_has_none) {
   const Pooled pooled(small_server(), shared(R"({"vendors": ["1af4"]})"));
   EXPECT_THAT(pooled.device_ids(), IsEmpty());

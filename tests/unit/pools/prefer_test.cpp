@@ -193,5 +193,55 @@ TEST(Prefer, slots_that_are_no_nic_are_taken_in_order) {
   EXPECT_THAT(prefer(slots, {}, {{"rdma-2", "rdma-1"}, {}, 1}), ElementsAre("rdma-1"));
 }
 
+/// A shared pool of identical slots.
+Pool fungible_pool(PoolFlavour flavour, unsigned slots) {
+  Pool pool;
+  pool.spec.origin.flavour = flavour;
+  pool.spec.slots = slots;
+  pool.members = {{}};
+  return pool;
+}
+
+TEST(Prefer, identical_slots_are_taken_by_their_numbers) {
+  const auto pool = fungible_pool(PoolFlavour::shared_plugin, 12);
+  EXPECT_THAT(prefer(pool, {}, {{"11", "10", "9", "2"}, {"10"}, 3}), ElementsAre("10", "2", "9"));
+}
+
+TEST(Prefer, identical_slots_are_chosen_as_if_they_were_ranked) {
+  std::minstd_rand random(7);
+  for (const auto flavour : {PoolFlavour::railhead, PoolFlavour::shared_plugin}) {
+    const auto pool = fungible_pool(flavour, 40);
+    const auto devices = devices_of(pool, {});
+    for (int round = 0; round < 200; ++round) {
+      Wish wish{{}, {}, random() % 50};
+      for (const auto& device : devices) wish.available.push_back(device.id);
+      for (const auto* other : {"40", "rdma-40", "rdma-07", "07", "rdma-", ""}) {
+        wish.available.emplace_back(other);
+      }
+      std::shuffle(wish.available.begin(), wish.available.end(), random);
+      wish.available.resize(random() % (wish.available.size() + 1));
+      const auto must = std::min<std::size_t>(random() % 4, wish.available.size());
+      for (std::size_t i = 0; i < must; ++i) wish.must_include.push_back(wish.available[i]);
+      EXPECT_EQ(prefer(pool, {}, wish), prefer(devices, {}, wish));
+    }
+  }
+}
+
+TEST(Prefer, the_slots_of_a_pool_are_those_of_its_devices) {
+  Offered offered;
+  offered.nic("a", 0, 10, {1}, 2);
+  offered.nic("b", 0, 11, {2}, 2);
+  Pool pool;
+  pool.spec.slots_per_nic = 2;
+  pool.members = {{0, 0, MemberState::ready, ""}, {1, 0, MemberState::ready, ""}};
+  EXPECT_THAT(prefer(pool, offered.functions, {ids_of(offered), {}, 3}),
+              ElementsAre("a-0", "b-0", "a-1"));
+}
+
+TEST(Prefer, an_id_that_must_be_included_twice_is_chosen_once) {
+  EXPECT_THAT(two_sockets().prefer({{}, {"a-1", "a-1", "old", "old"}, 2}),
+              ElementsAre("a-1", "old"));
+}
+
 }  // namespace
 }  // namespace railhead
