@@ -45,6 +45,7 @@ KINDS = {
     "GPU and slot": 6,
     "plain": 10,
     "denied": 4,
+    "widened": 4,
     "64 KiB of annotations": 6,
     "1 MiB of annotations": 4,
 }
@@ -132,6 +133,8 @@ class Worker:
             return Order(kind, gpus, "nodes", pool=HCA_POOL)
         if kind == "denied":
             return Order(kind, gpus, "env", denied=True)
+        if kind == "widened":
+            return Order(kind, gpus, "env", named=GROUPS[-1])
         return Order(kind, gpus, by, required=kind == "required")
 
     def _allocate(self, order: Order, stop: threading.Event) -> Allocated:
@@ -178,7 +181,13 @@ class Worker:
         self._pods.append((pod, 0))
         self._create(pod, "main", order, allocated)
         if self._chance.random() < 0.1:
-            self._create(pod, "side", Order("side"), Allocated({}, {}, {}))
+            self._create(pod, "side", self._side(order), Allocated({}, {}, {}))
+
+    def _side(self, main: Order) -> Order:
+        """A container beside it to which the kubelet gave nothing, whatever its variable names."""
+        if main.gpus and self._chance.random() < 0.5:
+            return Order("side that names GPUs", main.gpus, "env", denied=True)
+        return Order("side")
 
     def _annotations(self, order: Order) -> dict[str, str]:
         if order.required:
@@ -195,7 +204,7 @@ class Worker:
     def _create(self, pod: Pod, name: str, order: Order, allocated: Allocated) -> None:
         env = {MARKER: "1", **allocated.env}
         devices: dict[str, str] = {}
-        gpus = [self._world.machine.gpus[index] for index in order.gpus]
+        gpus = [self._world.machine.gpus[index] for index in order.named or order.gpus]
         if order.by == "env":
             env[VISIBLE] = ",".join(gpu.uuid for gpu in gpus)
         elif order.by == "nodes":
