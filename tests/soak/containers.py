@@ -134,7 +134,7 @@ class Worker:
         if kind == "denied":
             return Order(kind, gpus, "env", denied=True)
         if kind == "widened":
-            return Order(kind, gpus, "env", named=GROUPS[-1])
+            return Order(kind, gpus, by, named=GROUPS[-1])
         return Order(kind, gpus, by, required=kind == "required")
 
     def _allocate(self, order: Order, stop: threading.Event) -> Allocated:
@@ -185,7 +185,7 @@ class Worker:
 
     def _side(self, main: Order) -> Order:
         """A container beside it to which the kubelet gave nothing, whatever its variable names."""
-        if main.gpus and self._chance.random() < 0.5:
+        if main.gpus and not main.required and self._chance.random() < 0.5:
             return Order("side that names GPUs", main.gpus, "env", denied=True)
         return Order("side")
 
@@ -204,11 +204,11 @@ class Worker:
     def _create(self, pod: Pod, name: str, order: Order, allocated: Allocated) -> None:
         env = {MARKER: "1", **allocated.env}
         devices: dict[str, str] = {}
-        gpus = [self._world.machine.gpus[index] for index in order.named or order.gpus]
-        if order.by == "env":
-            env[VISIBLE] = ",".join(gpu.uuid for gpu in gpus)
-        elif order.by == "nodes":
-            env[VISIBLE] = "void"
+        gpus = [self._world.machine.gpus[index] for index in order.gpus]
+        named = [self._world.machine.gpus[index].uuid for index in order.named or order.gpus]
+        if named:
+            env[VISIBLE] = ",".join(named) if order.named or order.by == "env" else "void"
+        if order.by == "nodes":
             nodes = self._world.gpu_nodes
             devices = {f"/dev/nvidia{gpu.minor}": nodes[gpu.minor] for gpu in gpus}
             devices["/dev/nvidiactl"] = nodes[255]

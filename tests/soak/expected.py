@@ -82,7 +82,7 @@ def allowed(order: Order, when: Circumstances, oracle: Oracle, numbers) -> set[O
     for state in when.states:
         if order.gpus:
             found.add(_by_gpus(order, oracle.affinity(state, order.gpus), numbers(state)))
-            if order.named and when.kubelet:
+            if order.named and order.by == "env" and when.kubelet:
                 found.add(_by_gpus(order, oracle.affinity(state, order.named), numbers(state)))
         elif order.pool:
             found.add(_by_slot(order, oracle, state, numbers(state)))
