@@ -45,6 +45,7 @@ KINDS = {
     "GPU and slot": 6,
     "plain": 10,
     "denied": 4,
+    "widened": 4,
     "64 KiB of annotations": 6,
     "1 MiB of annotations": 4,
 }
@@ -132,6 +133,8 @@ class Worker:
             return Order(kind, gpus, "nodes", pool=HCA_POOL)
         if kind == "denied":
             return Order(kind, gpus, "env", denied=True)
+        if kind == "widened":
+            return Order(kind, gpus, by, named=GROUPS[-1])
         return Order(kind, gpus, by, required=kind == "required")
 
     def _allocate(self, order: Order, stop: threading.Event) -> Allocated:
@@ -178,7 +181,13 @@ class Worker:
         self._pods.append((pod, 0))
         self._create(pod, "main", order, allocated)
         if self._chance.random() < 0.1:
-            self._create(pod, "side", Order("side"), Allocated({}, {}, {}))
+            self._create(pod, "side", self._side(order), Allocated({}, {}, {}))
+
+    def _side(self, main: Order) -> Order:
+        """A container beside it to which the kubelet gave nothing, whatever its variable names."""
+        if main.gpus and not main.required and self._chance.random() < 0.5:
+            return Order("side that names GPUs", main.gpus, "env", denied=True)
+        return Order("side")
 
     def _annotations(self, order: Order) -> dict[str, str]:
         if order.required:
@@ -196,10 +205,10 @@ class Worker:
         env = {MARKER: "1", **allocated.env}
         devices: dict[str, str] = {}
         gpus = [self._world.machine.gpus[index] for index in order.gpus]
-        if order.by == "env":
-            env[VISIBLE] = ",".join(gpu.uuid for gpu in gpus)
-        elif order.by == "nodes":
-            env[VISIBLE] = "void"
+        named = [self._world.machine.gpus[index].uuid for index in order.named or order.gpus]
+        if named:
+            env[VISIBLE] = ",".join(named) if order.named or order.by == "env" else "void"
+        if order.by == "nodes":
             nodes = self._world.gpu_nodes
             devices = {f"/dev/nvidia{gpu.minor}": nodes[gpu.minor] for gpu in gpus}
             devices["/dev/nvidiactl"] = nodes[255]

@@ -24,6 +24,7 @@ class Order:
     kind: str
     gpus: tuple[int, ...] = ()
     by: str = ""  # env or nodes
+    named: tuple[int, ...] = ()  # by the variable, where that is more than the kubelet gave
     denied: bool = False  # the kubelet says that it holds no GPU
     required: bool = False
     pool: str = ""
@@ -81,6 +82,8 @@ def allowed(order: Order, when: Circumstances, oracle: Oracle, numbers) -> set[O
     for state in when.states:
         if order.gpus:
             found.add(_by_gpus(order, oracle.affinity(state, order.gpus), numbers(state)))
+            if order.named and order.by == "env" and when.kubelet:
+                found.add(_by_gpus(order, oracle.affinity(state, order.named), numbers(state)))
         elif order.pool:
             found.add(_by_slot(order, oracle, state, numbers(state)))
     if not order.gpus and not order.pool:

@@ -120,7 +120,7 @@ class Soak:
         if not log.wait_connections(1, 20):
             raise TimeoutError(f"the agent does not connect, see {self._folder}/agent.log")
         troubles = KubeletTroubles(
-            kubelet, self._ledger, self._chance(), (HCA_POOL, STORAGE_POOL), self._pause((5, 25), (2, 6))
+            kubelet, self._ledger, self._chance(), (HCA_POOL, STORAGE_POOL), self._pause((5, 25), (6, 12))
         )
         self._wait("the kubelet knows the resources", troubles.registered)
         samples: list = []
