@@ -6,6 +6,7 @@
 #include "host/directory_host.h"
 #include "machines.h"
 #include "node/node.h"
+#include "node/node_reader.h"
 #include "node/port_states.h"
 #include "snapshot/snapshot_host.h"
 
@@ -43,6 +44,26 @@ void read_a_directory(benchmark::State& state) {
   state.counters["pci"] = static_cast<double>(functions);
 }
 
+/// An event of one port: the rest of the machine is as it was.
+void read_one_port_again(benchmark::State& state) {
+  const auto path = input(state, "RAILHEAD_BENCH_TREE");
+  if (!path) return;
+  NodeReader reader;
+  MachineChanges changes;
+  {
+    const auto host = DirectoryHost::open(*path);
+    if (!host) return state.SkipWithError(host.error().message.c_str());
+    const Node node = reader.read(**host);
+    if (!node.nics.empty()) changes.add_rdma(node.nics.front().name);
+  }
+  for (auto _ : state) {
+    const auto host = DirectoryHost::open(*path);
+    if (!host) return state.SkipWithError(host.error().message.c_str());
+    const Node node = reader.read_again(**host, changes);
+    benchmark::DoNotOptimize(node.nics.size());
+  }
+}
+
 /// What the agent does each second: the states of all ports, the same as before.
 void look_at_ports(benchmark::State& state) {
   const auto path = input(state, "RAILHEAD_BENCH_TREE");
@@ -63,6 +84,7 @@ BENCHMARK_CAPTURE(read_a_snapshot, many, "RAILHEAD_BENCH_MANY")
     ->Name("read_snapshot_many")
     ->Unit(benchmark::kMillisecond);
 BENCHMARK(read_a_directory)->Name("read_directory")->Unit(benchmark::kMillisecond);
+BENCHMARK(read_one_port_again)->Name("read_again")->Unit(benchmark::kMillisecond);
 BENCHMARK(look_at_ports)->Name("look_at_ports")->Unit(benchmark::kMicrosecond);
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "node/node.h"
+#include "node/node_reader.h"
 #include "node/reader.h"
 #include "snapshot/snapshot_host.h"
 
@@ -151,6 +152,20 @@ void check(const railhead::Node& node) {
   require(node.problems.size() <= railhead::Reader::kMaxProblems + 1);
 }
 
+/// What an event might name, as the first byte says.
+railhead::MachineChanges changes_of(std::string_view input) {
+  railhead::MachineChanges changes;
+  const unsigned kinds = input.empty() ? 0U : static_cast<unsigned char>(input.front());
+  if ((kinds & 1U) != 0) changes.add_rdma("mlx5_0");
+  if ((kinds & 2U) != 0) changes.add_node("uverbs0");
+  if ((kinds & 4U) != 0) changes.add_pci("0000:1a:00.0");
+  if ((kinds & 8U) != 0) changes.add_netdev("bond0");
+  if ((kinds & 16U) != 0) changes.add_pci("0000:18:00.0");
+  changes.gpus = (kinds & 32U) != 0;
+  changes.cdi = (kinds & 64U) != 0;
+  return changes;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -158,6 +173,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(machine.has_value());
   const std::string input(data, data + size);
   LyingHost host(**machine, input);
-  check(railhead::read_node(host));
+  railhead::NodeReader reader;
+  check(reader.read(host));
+  check(reader.read_again(host, changes_of(input)));
+  check(reader.read(host));
   return 0;
 }

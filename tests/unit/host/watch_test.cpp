@@ -188,7 +188,7 @@ TEST_F(WatchTest, an_event_names_what_came_or_went) {
   EXPECT_EQ(watch->drain(), gpu);
 }
 
-TEST_F(WatchTest, specs_that_are_written_are_told_apart_from_the_rest) {
+TEST_F(WatchTest, specs_that_are_written_are_a_change_of_specs_alone) {
   make("etc");
   auto watch = Watch::open(root_).value();
   MachineChanges specs;

@@ -73,7 +73,7 @@ Snapshot snapshot_of(std::string_view machine) {
 struct Change {
   std::string what;
   Snapshot after;
-  MachineChanges told;
+  MachineChanges events;
 };
 
 class Changer {
@@ -89,7 +89,7 @@ class Changer {
          {&Changer::port_down, &Changer::device_gone, &Changer::node_renumbered,
           &Changer::netdev_renamed, &Changer::netdev_down, &Changer::function_gone,
           &Changer::driver_gone, &Changer::other_gpu, &Changer::spec_written}) {
-      Change change{.what = {}, .after = before_, .told = {}};
+      Change change{.what = {}, .after = before_, .events = {}};
       if ((this->*make)(change)) changes.push_back(std::move(change));
     }
     return changes;
@@ -145,14 +145,14 @@ class Changer {
   }
 
   /// As events would: by the folder that a name was in.
-  static void name(const std::vector<std::string>& gone, MachineChanges& told) {
+  static void name(const std::vector<std::string>& gone, MachineChanges& events) {
     for (const auto& path : gone) {
-      if (path.starts_with("/sys/class/infiniband/")) told.add_rdma(base_name(path));
-      if (path.starts_with("/sys/class/infiniband_")) told.add_node(base_name(path));
-      if (path.starts_with("/sys/class/net/")) told.add_netdev(base_name(path));
-      if (path.starts_with("/sys/bus/pci/devices/")) told.add_pci(base_name(path));
-      if (path.starts_with("/sys/bus/pci/drivers/nvidia/")) told.gpus = true;
-      if (path.starts_with("/sys/class/drm/")) told.gpus = true;
+      if (path.starts_with("/sys/class/infiniband/")) events.add_rdma(base_name(path));
+      if (path.starts_with("/sys/class/infiniband_")) events.add_node(base_name(path));
+      if (path.starts_with("/sys/class/net/")) events.add_netdev(base_name(path));
+      if (path.starts_with("/sys/bus/pci/devices/")) events.add_pci(base_name(path));
+      if (path.starts_with("/sys/bus/pci/drivers/nvidia/")) events.gpus = true;
+      if (path.starts_with("/sys/class/drm/")) events.gpus = true;
     }
   }
 
@@ -166,7 +166,7 @@ class Changer {
       put(change.after, path + "/state", "1: DOWN");
       put(change.after, path + "/phys_state", "3: Disabled");
     }
-    change.told.add_rdma(base_name(*device));
+    change.events.add_rdma(base_name(*device));
     return true;
   }
 
@@ -174,7 +174,7 @@ class Changer {
     const auto device = any(in("/sys/class/infiniband"));
     if (!device) return false;
     change.what = base_name(*device) + " is gone";
-    change.told.add_rdma(base_name(*device));
+    change.events.add_rdma(base_name(*device));
     for (const auto* folder : {"/sys/class/infiniband_verbs", "/sys/class/infiniband_mad"}) {
       for (const auto& node : in(folder)) {
         const auto path = target(node);
@@ -184,7 +184,7 @@ class Changer {
         if (file == nullptr || file->content != base_name(*device) + "\n") continue;
         remove(change.after, path);
         change.after.entries.erase(node);
-        change.told.add_node(base_name(node));
+        change.events.add_node(base_name(node));
       }
     }
     remove(change.after, target(*device));
@@ -196,7 +196,7 @@ class Changer {
     if (!node || !before_.entries.contains(target(*node) + "/dev")) return false;
     change.what = base_name(*node) + " is renumbered";
     put(change.after, target(*node) + "/dev", "231:77");
-    change.told.add_node(base_name(*node));
+    change.events.add_node(base_name(*node));
     return true;
   }
 
@@ -215,8 +215,8 @@ class Changer {
         change.after.entries.emplace(to + path.substr(from.size()), std::move(entry));
       }
     }
-    change.told.add_netdev(base_name(*netdev));
-    change.told.add_netdev("renamed");
+    change.events.add_netdev(base_name(*netdev));
+    change.events.add_netdev("renamed");
     return true;
   }
 
@@ -226,7 +226,7 @@ class Changer {
     change.what = base_name(*netdev) + " is down";
     put(change.after, target(*netdev) + "/operstate", "down");
     put(change.after, target(*netdev) + "/flags", "0x1002");
-    change.told.add_netdev(base_name(*netdev));
+    change.events.add_netdev(base_name(*netdev));
     return true;
   }
 
@@ -243,7 +243,7 @@ class Changer {
       const auto physical = target(*function + "/physfn");
       put(change.after, physical + "/sriov_numvfs", "0");
     }
-    name(remove(change.after, *function), change.told);
+    name(remove(change.after, *function), change.events);
     return true;
   }
 
@@ -258,7 +258,7 @@ class Changer {
     change.what = base_name(path) + " has no driver";
     uevent->content.erase(0, uevent->content.find('\n') + 1);
     change.after.entries.erase(path + "/driver");
-    change.told.add_pci(base_name(path));
+    change.events.add_pci(base_name(path));
     return true;
   }
 
@@ -270,14 +270,14 @@ class Changer {
     const auto folder = information->substr(0, information->rfind('/'));
     change.what = base_name(folder) + " is another GPU";
     put(change.after, *information, "GPU UUID: GPU-other\nDevice Minor: 77");
-    change.told.add_pci(base_name(folder));
+    change.events.add_pci(base_name(folder));
     return true;
   }
 
   bool spec_written(Change& change) {
     change.what = "a spec is written";
     put(change.after, "/etc/cdi/other.yaml", "kind: other.com/gpu");
-    change.told.cdi = true;
+    change.events.cdi = true;
     return true;
   }
 
@@ -298,9 +298,9 @@ TEST_P(ReadAgain, gives_what_a_whole_reading_gives_after_any_change) {
   for (auto& change : Changer(before, seed).all()) {
     SnapshotHost changed(std::move(change.after));
     const Node expected = read_node(changed);
-    EXPECT_TRUE(reader.read_again(changed, change.told) == expected) << change.what;
+    EXPECT_TRUE(reader.read_again(changed, change.events) == expected) << change.what;
     EXPECT_TRUE(reader.read_again(changed, {}) == expected) << change.what << ", nothing else";
-    EXPECT_TRUE(reader.read_again(host, change.told) == expected_before)
+    EXPECT_TRUE(reader.read_again(host, change.events) == expected_before)
         << change.what << ", and comes back";
   }
 }
