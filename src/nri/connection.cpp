@@ -4,6 +4,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <chrono>
 #include <utility>
 
 #include <boost/asio/buffer.hpp>
@@ -16,6 +17,8 @@ namespace asio = boost::asio;
 
 // A runtime that sends without a pause must not keep everything else on the loop waiting.
 constexpr int kReadsInATurn = 64;
+
+constexpr std::chrono::milliseconds kLookAgainAfter{250};
 
 // SO_PEERCRED as Asio's GettableSocketOption.
 class PeerCredentials {
@@ -62,7 +65,8 @@ Error error_from(const boost::system::error_code& code, const std::string& doing
 Connection::Connection(asio::io_context& loop, Events& events)
     : loop_(loop),
       events_(&events),
-      socket_(loop) {}
+      socket_(loop),
+      look_again_(loop) {}
 
 void Connection::connect(const std::string& path) {
   if (path.empty() || path.size() >= sizeof(sockaddr_un::sun_path)) {
@@ -94,17 +98,32 @@ void Connection::read() {
     if (code) return fail(error_from(code, "reading from the runtime"));
     answered_ = false;
     events_->received({input_.data(), bytes});
-    if (answered_ && bytes < input_.size()) return wait_for_bytes();
+    if (answered_ && bytes < input_.size()) {
+      look_again_later();
+      return wait_for_bytes();
+    }
   }
   asio::post(loop_, [self = shared_from_this()] { self->read(); });
 }
 
 void Connection::wait_for_bytes() {
-  if (events_ == nullptr || failed_) return;
+  if (events_ == nullptr || failed_ || waiting_to_read_) return;
+  waiting_to_read_ = true;
   socket_.async_wait_edge([self = shared_from_this()](const Code& code) {
+    self->waiting_to_read_ = false;
     if (self->events_ == nullptr || self->failed_) return;
     if (code) return self->fail(error_from(code, "reading from the runtime"));
     self->read();
+  });
+}
+
+void Connection::look_again_later() {
+  if (events_ == nullptr || failed_ || looking_again_) return;
+  looking_again_ = true;
+  look_again_.expires_after(kLookAgainAfter);
+  look_again_.async_wait([self = shared_from_this()](const Code& code) {
+    self->looking_again_ = false;
+    if (!code) self->read();
   });
 }
 
@@ -161,6 +180,7 @@ void Connection::drop_written(std::size_t bytes) {
 void Connection::fail(Error why) {
   if (failed_) return;
   failed_ = true;
+  look_again_.cancel();
   Code ignored;
   socket_.close(ignored);
   asio::post(loop_, [self = shared_from_this(), why = std::move(why)] {
@@ -170,6 +190,7 @@ void Connection::fail(Error why) {
 
 void Connection::close() {
   events_ = nullptr;
+  look_again_.cancel();
   Code ignored;
   socket_.close(ignored);
 }

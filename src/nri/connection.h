@@ -2,16 +2,15 @@
 // The trunk: one unix stream socket, read as it comes and written message by message.
 //
 // Invariants
-// * A message is written whole and in order; a write that the socket does not take at once
-// continues
+// * A message is written whole and in order; a write that the socket does not take at once goes on
 //   when it can. The first attempt is made right away: most answers never wait for the loop.
 // * At most 256 frames and 64 MiB wait to be written. A runtime that does not read that much is
 //   gone, and its own queue holds 256 frames.
-// * What has come is read until nothing is left, and then nothing is tried before the socket says
-// so.
+// * What has come is read until nothing is left; then nothing is tried until the socket says so.
 //   Nothing is left where recv says so, or where a read was short and an answer was written since:
 //   a short read took all bytes, and a runtime that had hung up with them would not take an answer.
-//   So the usual request costs one recv.
+//   So the usual request costs one recv. A runtime that only stops sending does take an answer:
+//   one more recv, a moment after the last request, notices that.
 // * `Events` is never called from within connect(), send() or close(), and not after close().
 #pragma once
 
@@ -24,6 +23,7 @@
 #include <string_view>
 
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "base/result.h"
 #include "nri/trunk_socket.h"
@@ -61,6 +61,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
   void read();
   void wait_for_bytes();
+  void look_again_later();
   void flush();
   Code write_some();
   void drop_written(std::size_t bytes);
@@ -70,6 +71,9 @@ class Connection : public std::enable_shared_from_this<Connection> {
   Events* events_;  // null after close()
   TrunkSocket socket_;
   bool failed_ = false;
+  boost::asio::steady_timer look_again_;
+  bool looking_again_ = false;  // the timer runs
+  bool waiting_to_read_ = false;
   bool answered_ = false;  // everything is written, some of it since the last read
   bool waiting_to_write_ = false;
   std::deque<wire::FramedMessage> waiting_;

@@ -4,10 +4,9 @@
 // Invariants
 // * Every request gets exactly one response on its own stream id; everything that is no request is
 //   ignored (types to come, streams).
-// * What cannot be read is answered INVALID_ARGUMENT, what is not known UNIMPLEMENTED (the
-// runtime's
-//   fall-back to StateChange depends on it), and the session lives on. Stream ids that are even or
-//   do not increase are refused as Go's server does.
+// * What cannot be read is answered INVALID_ARGUMENT, what is not known UNIMPLEMENTED (a runtime
+//   falls back to StateChange by it), and the session lives on. Stream ids that are even or do not
+//   increase are refused as Go's server does.
 // * Events that we did not subscribe are answered with success, by their own request (NRI 0.12) or
 //   as StateChange: an error would fail the pod.
 // * A large Synchronize is read as it arrives (synchronize.h), whatever else lies in one piece.

@@ -87,13 +87,13 @@ void Session::Impl::opened(std::optional<int> peer_pid) {
 
 void Session::Impl::watch_registration() {
   registration_.expires_after(options_.registration_wait);
-  registration_.async_wait(
-      [weak = weak_from_this(), of = std::weak_ptr(connection_)](boost::system::error_code error) {
-        const auto self = weak.lock();
-        if (error || !self || self->connection_ != of.lock() || self->settled_) return;
-        self->lost({ErrorCode::timeout, "nri: the runtime at " + self->options_.socket_path +
-                                            " did not complete the registration"});
-      });
+  registration_.async_wait([weak = weak_from_this(),
+                            watched = std::weak_ptr(connection_)](boost::system::error_code error) {
+    const auto self = weak.lock();
+    if (error || !self || self->connection_ != watched.lock() || self->settled_) return;
+    self->lost({ErrorCode::timeout, "nri: the runtime at " + self->options_.socket_path +
+                                        " did not complete the registration"});
+  });
 }
 
 void Session::Impl::received(std::string_view bytes) {

@@ -2,8 +2,7 @@
 // The state a runtime sends after Configure: every pod and container it has.
 //
 // Invariants
-// * It may come in chunks, a chunk in pieces, and a container before its pod. No chunk is ever
-// held:
+// * It may come in chunks, a chunk in pieces, a container before its pod. No chunk is ever held:
 //   a pod is kept as a record of what a decision looks at, a container whose pod is known is handed
 //   on at once and forgotten, and one that came before its pod is kept as a record until the pod
 //   comes or the last chunk has ended. Of pods with equal ids the first counts.

@@ -3,9 +3,8 @@
 //
 // Invariants
 // * Nothing is copied and nothing recurses: an embedded message is a view, read by another reader.
-// * A truncated field, a varint above 64 bits, field number 0 and the group wire types (3, 4;
-// proto3
-//   has none) are malformed, and a malformed message has no further fields.
+// * A truncated field, a varint above 64 bits, field number 0 and the group wire types (3 and 4,
+//   which proto3 lacks) are malformed, and a malformed message has no further fields.
 // * A field of the right number and the wrong wire type is an unknown field, as in every protobuf
 //   library: keys below carry both.
 #pragma once

@@ -7,9 +7,8 @@
 // * What we send has at most 4 MiB of data. What we read may have more (`max_data_bytes`): ttrpc
 //   before 1.2.6 sends larger messages.
 // * Memory follows what is accepted, never what is claimed: data above the limit is not stored.
-// * The data of a message above kStreamAboveBytes need not be held at all: a sink that wants it
-// gets
-//   it piece by piece. All other data lies in one piece, to be viewed in place.
+// * The data of a message above kStreamAboveBytes need not be held: a sink that wants it gets it
+//   piece by piece. All other data lies in one piece, to be viewed in place.
 #pragma once
 
 #include <array>

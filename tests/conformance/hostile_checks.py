@@ -189,6 +189,19 @@ def flipped_bits(lab):
     small(lab)
 
 
+def empty_pods(lab):
+    """a state of 15 MiB of empty pods costs no memory"""
+    session = lab.accept()
+    session.accept_registration(session.expect_registration())
+    session.configure()
+    chunk = wire.message((1, b"")) * ((3 << 20) // 2)
+    for _ in range(4):
+        session.synchronize(chunk, more=True)
+        small(lab)
+    session.synchronize(chunk)
+    session.create()
+
+
 def nobody_reads(lab):
     """a runtime that asks and never reads the answers costs no memory"""
     session = lab.connected()
@@ -224,5 +237,5 @@ CHECKS = [
     even_stream, repeated_stream, undecodable_envelope, undecodable_payload, deep_nesting, not_utf8,
     unasked_responses, requests_on_runtime_connection, before_its_time, refused_registration,
     truncated, reset_with_answer_pending, oversized_frames, oversized_messages, garbage, flipped_bits,
-    nobody_reads, backs_off,
+    empty_pods, nobody_reads, backs_off,
 ]

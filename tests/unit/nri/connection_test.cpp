@@ -164,6 +164,15 @@ TEST_F(ConnectionTest, a_hang_up_together_with_the_last_bytes_is_reported) {
   }
 }
 
+TEST_F(ConnectionTest, a_runtime_that_only_stops_sending_is_noticed_too) {
+  connect();
+  answers_ = true;
+  runtime_.send("x");
+  runtime_.stop_sending();
+  ASSERT_TRUE(run_until(loop_, [this] { return !lost_.empty(); }));
+  EXPECT_EQ(received_, "x");
+}
+
 TEST_F(ConnectionTest, nothing_is_left_of_one_that_is_closed_while_it_waits) {
   connect();
   answers_ = true;

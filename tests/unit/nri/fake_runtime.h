@@ -77,6 +77,8 @@ class FakeRuntime {
 
   void hang_up() { trunk_.close(); }
 
+  void stop_sending() { trunk_.shutdown(Protocol::socket::shutdown_send); }
+
  private:
   using Protocol = boost::asio::local::stream_protocol;
 
