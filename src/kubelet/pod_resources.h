@@ -63,7 +63,7 @@ class PodResources {
   ~PodResources();
 
   /// What a pod's containers hold. Kubelets without the Get call (before 1.34) are asked for all
-  /// pods, within the same time; there a pod that is not known holds nothing. On the mailbox's
+  /// pods, within the same time; a pod that is not known holds nothing. On the mailbox's
   /// thread: where nobody listens, `done` is called before this returns.
   void pod(const std::string& pod_namespace, const std::string& name,
            std::chrono::milliseconds timeout, Done<PodHoldings> done);

@@ -14,6 +14,8 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "host/unique_fd.h"
 #include "podresources.grpc.pb.h"
@@ -294,11 +296,12 @@ TEST_F(PodResourcesTest, the_next_kubelet_is_asked_by_get_again) {
 TEST_F(PodResourcesTest, a_pod_that_get_does_not_know_is_no_kubelet_without_get) {
   start();
   const auto unknown = pod("unknown");
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().code, ErrorCode::malformed);
-  EXPECT_THAT(unknown.error().message, HasSubstr("pod not found"));
+  ASSERT_TRUE(unknown) << unknown.error().message;
+  EXPECT_THAT(unknown->containers, IsEmpty());
+  EXPECT_EQ(kubelet_.lists, 1);
   ASSERT_TRUE(pod("mine"));
-  EXPECT_EQ(kubelet_.lists, 0);
+  EXPECT_EQ(kubelet_.gets, 2);
+  EXPECT_EQ(kubelet_.lists, 1) << "one pod that is not known says nothing of the kubelet";
 }
 
 TEST_F(PodResourcesTest, the_list_in_place_of_get_has_no_time_of_its_own) {
@@ -385,6 +388,38 @@ TEST_F(PodResourcesTest, a_kubelet_that_accepts_and_never_speaks_is_a_timeout) {
   const auto mine = pod("mine", milliseconds(50));
   ASSERT_FALSE(mine);
   EXPECT_EQ(mine.error().code, ErrorCode::timeout);
+}
+
+/// Its socket's buffer is full after some hundred requests.
+TEST_F(PodResourcesTest, a_kubelet_that_reads_nothing_keeps_no_question_for_ever) {
+  const auto listening = bound_socket(socket_, true);
+  std::vector<UniqueFd> accepted;
+  std::thread greeter([&] {
+    for (;;) {
+      UniqueFd one(::accept(listening.get(), nullptr, nullptr));
+      if (!one) return;
+      const char settings[9] = {0, 0, 0, 4, 0, 0, 0, 0, 0};  // RFC 9113, 6.5
+      EXPECT_EQ(::send(one.get(), settings, sizeof settings, MSG_NOSIGNAL), 9);
+      accepted.push_back(std::move(one));
+    }
+  });
+  std::atomic<int> late{0};
+  for (int round = 0; round < 20; ++round) {
+    late = 0;
+    loop_.run([&] {
+      for (int i = 0; i < 100; ++i) {
+        pods_->pod("default", "mine", milliseconds(20), [&](const Result<PodHoldings>& answer) {
+          EXPECT_EQ(answer.error().code, ErrorCode::timeout) << answer.error().message;
+          ++late;
+          late.notify_one();
+        });
+      }
+    });
+    for (int seen = late; seen < 100; seen = late) late.wait(seen);
+  }
+  loop_.run([this] { pods_.reset(); });
+  ::shutdown(listening.get(), SHUT_RDWR);
+  greeter.join();
 }
 
 TEST_F(PodResourcesTest, a_kubelet_that_never_answers_is_a_timeout) {
