@@ -7,6 +7,8 @@
 //   question, and gRPC is by the first kubelet.
 // * A question is tried again inside its time where the kubelet limits its requests, and for 2 s
 //   after a connection that had answered was lost.
+// * At most 32 questions are with the kubelet at once, the others wait within their time: one that
+//   was stopped reads nothing, and its socket never fills.
 // * Where nobody listens, that is known for 100 ms: questions in that time cost no system call.
 #pragma once
 
