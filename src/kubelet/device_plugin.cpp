@@ -12,7 +12,7 @@
 #include "host/hang_up.h"
 #include "host/input_file.h"
 #include "kubelet/enrolment.h"
-#include "kubelet/library_log.h"
+#include "kubelet/library.h"
 #include "kubelet/plugin_call.h"
 #include "kubelet/queue_thread.h"
 #include "kubelet/watch_list.h"
@@ -264,7 +264,7 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
                                            std::to_string(kMaxSocketPath) +
                                            " bytes of a socket's path"};
   }
-  silence_library_log();
+  start_library();
   // gRPC replaces a socket, and nothing else.
   TRY_STATUS(remove_file(socket_path));
   std::unique_ptr<DevicePlugin> plugin(new DevicePlugin);

@@ -87,7 +87,7 @@ class PodQuestion final : public QuestionOf<PodHoldings> {
                                                             &Stub::PrepareAsyncList);
   }
 
-  [[nodiscard]] bool may_go_without() const override { return uses_get_; }
+  [[nodiscard]] bool uses_get() const override { return uses_get_; }
 
   Work answered() override {
     if (uses_get_) return work(holdings_in(answer<GetTry>().pod_resources()));

@@ -45,8 +45,8 @@ class Question {
   virtual void begin(Stub& stub, grpc::CompletionQueue& queue, gpr_timespec until,
                      bool has_get) = 0;
 
-  /// The last try used a call that not every kubelet has, in place of another one.
-  [[nodiscard]] virtual bool may_go_without() const { return false; }
+  /// The last try used Get, in place of List.
+  [[nodiscard]] virtual bool uses_get() const { return false; }
 
   /// What is to be done on the asker's thread; of the last try, which went well.
   virtual Work answered() = 0;
@@ -55,6 +55,8 @@ class Question {
   const std::chrono::steady_clock::time_point deadline;
   std::optional<grpc::Alarm> alarm;  ///< none at first: one would start gRPC
   std::unique_ptr<Try> attempt;      ///< under way, or done and not looked at yet
+  std::optional<Error> limit;        ///< the kubelet's words, where it limited a try
+  bool is_for_list = false;          ///< Get said nothing
   std::uint64_t connection = 0;      ///< that the try uses
 };
 

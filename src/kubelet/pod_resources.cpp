@@ -17,7 +17,7 @@
 #include "host/clock.h"
 #include "host/file_lock.h"
 #include "kubelet/channel.h"
-#include "kubelet/library_log.h"
+#include "kubelet/library.h"
 #include "kubelet/pod_question.h"
 
 namespace railhead::kubelet {
@@ -33,6 +33,12 @@ constexpr milliseconds kRestart{2000};
 /// Before the next try. The kubelet's limit lets one more question pass every 10 ms.
 constexpr int kShortestPauseMs = 30;
 constexpr int kLongestPauseMs = 100;
+/// A kubelet that was stopped reads nothing. gRPC gives no call back, cancelled or late, while a
+/// write waits for room (grpc 1.51, chttp2_transport.cc, run_after_write), so a connection never
+/// gets more than its socket holds: so many questions under way, and so many that had no answer in
+/// time.
+constexpr int kMostAtOnce = 32;
+constexpr int kMostUnheard = 32;
 constexpr milliseconds kUntilLeftBehind{1000};
 
 gpr_timespec timespec_in(std::chrono::nanoseconds time) {
@@ -40,12 +46,17 @@ gpr_timespec timespec_in(std::chrono::nanoseconds time) {
                       gpr_time_from_nanos(time.count(), GPR_TIMESPAN));
 }
 
-/// Kubelets before 1.34 have Get behind a gate that is off; that error has no code, as the one of a
-/// pod that is not known. Source: Kubernetes pkg/kubelet/apis/podresources/server_v1.go.
+/// Kubelets before 1.34 have Get behind a gate that is off ("… disabled"). That error has no code,
+/// and neither has the one of a pod that is not known ("… not found"): List says what that holds.
+/// Source: Kubernetes pkg/kubelet/apis/podresources/server_v1.go.
+bool says_nothing_by_get(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::UNIMPLEMENTED ||
+         status.error_code() == grpc::StatusCode::UNKNOWN;
+}
+
 bool lacks_get(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNIMPLEMENTED ||
-         (status.error_code() == grpc::StatusCode::UNKNOWN &&
-          status.error_message().find("disabled") != std::string::npos);
+         status.error_message().find("disabled") != std::string::npos;
 }
 
 /// The limit has the code of an answer that is larger than we take, which would be as large again.
@@ -154,7 +165,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
       for (const auto& question : waiting_) post(question->failed(nobody()));
       waiting_.clear();
     }
-    silence_library_log();
+    start_library();
     queue_.emplace();
     for (auto& question : waiting_) ring(std::move(question));
     waiting_.clear();
@@ -187,23 +198,34 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     open_.insert(question);
     if (is_over_) return forget(question);
     if (!question->attempt) return try_now(question);
+    --under_way_;
     const auto& status = question->attempt->status;
+    if (question->connection == connection_) note_heard(status);
     if (status.ok()) {
       was_heard_ = true;
       restart_until_ = {};
       post(question->answered());
       return forget(question);
     }
-    if (lacks_get(status) && question->may_go_without()) {
-      has_get_ = false;
+    if (question->uses_get() && says_nothing_by_get(status)) {
+      if (lacks_get(status)) has_get_ = false;
+      question->is_for_list = true;
       return try_now(question);
     }
     const auto error = error_of(status, socket_);
-    if (is_limited(status)) return try_later(question, error);
+    if (is_limited(status)) {
+      question->limit = error;
+      return try_later(question, error);
+    }
     if (!is_lost(status)) return fail(question, error);
     // Not gRPC's back-off, which would go on connecting while nobody asks.
     if (question->connection == connection_) drop_connection();
     nobody_answers(question, error);
+  }
+
+  void note_heard(const grpc::Status& status) {
+    unheard_ = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ? unheard_ + 1 : 0;
+    if (unheard_ >= kMostUnheard) drop_connection();
   }
 
   void try_now(Question* question) {
@@ -223,8 +245,12 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
       if (is_nobody_there()) return fail(question, nobody());
       stub_ = v1::PodResourcesLister::NewStub(connect(socket_));
     }
+    if (under_way_ >= kMostAtOnce) {
+      return try_later(question, {ErrorCode::timeout, socket_ + ": too many questions wait"});
+    }
+    ++under_way_;
     question->connection = connection_;
-    question->begin(*stub_, *queue_, timespec_in(left), has_get_);
+    question->begin(*stub_, *queue_, timespec_in(left), has_get_ && !question->is_for_list);
   }
 
   /// A kubelet that answered before is waited for a while.
@@ -252,10 +278,12 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   void drop_connection() {
     stub_.reset();
     ++connection_;
+    unheard_ = 0;
   }
 
   void fail(Question* question, const Error& error) {
-    post(question->failed(error));
+    const bool is_for_limit = error.code == ErrorCode::timeout && question->limit;
+    post(question->failed(is_for_limit ? *question->limit : error));
     forget(question);
   }
 
@@ -286,6 +314,8 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   std::set<Question*> open_;  ///< owned; what the queue has not told of yet is its tags'
   std::unique_ptr<Question::Stub> stub_;
   std::uint64_t connection_ = 0;  ///< which one `stub_` is
+  int under_way_ = 0;
+  int unheard_ = 0;  ///< on this connection, since its last answer
   std::optional<FileIdentity> identity_;
   bool has_get_ = true;
   bool was_heard_ = false;  ///< since a connection was lost

@@ -7,6 +7,8 @@
 //   question, and gRPC is by the first kubelet.
 // * A question is tried again inside its time where the kubelet limits its requests, and for 2 s
 //   after a connection that had answered was lost.
+// * At most 32 questions are with the kubelet at once, the others wait within their time: one that
+//   was stopped reads nothing, and its socket never fills.
 // * Where nobody listens, that is known for 100 ms: questions in that time cost no system call.
 #pragma once
 
@@ -44,7 +46,7 @@ class PodResources {
   ~PodResources();
 
   /// What a pod's containers hold. Kubelets without the Get call (before 1.34) are asked for all
-  /// pods, within the same time; there a pod that is not known holds nothing. On the mailbox's
+  /// pods, within the same time; a pod that is not known holds nothing. On the mailbox's
   /// thread: where nobody listens, `done` is called before this returns.
   void pod(const std::string& pod_namespace, const std::string& name,
            std::chrono::milliseconds timeout, Done<PodHoldings> done);

@@ -63,10 +63,10 @@ std::string socket_path(const std::string& folder, const std::string& resource) 
 }
 
 /// One resource on its way to being enrolled.
-class Registrar::Offer final {
+class Registrar::Registration final {
  public:
-  Offer(Registrar& owner, DevicePluginOptions options, Resource& decides,
-        std::vector<Device> devices)
+  Registration(Registrar& owner, DevicePluginOptions options, Resource& decides,
+               std::vector<Device> devices)
       : owner_(owner),
         options_(std::move(options)),
         decides_(decides),
@@ -259,29 +259,29 @@ Registrar::~Registrar() {
     const std::lock_guard lock(gate_->mutex);
     gate_->closed = true;
   }
-  for (const auto& one : offers_) one->begin_end();
-  offers_.clear();
+  for (const auto& one : registrations_) one->begin_end();
+  registrations_.clear();
 }
 
 void Registrar::offer(DevicePluginOptions options, Resource& resource,
                       std::vector<Device> devices) {
   withdraw({options.resource});
-  offers_.push_back(
-      std::make_unique<Offer>(*this, std::move(options), resource, std::move(devices)));
+  registrations_.push_back(
+      std::make_unique<Registration>(*this, std::move(options), resource, std::move(devices)));
 }
 
 void Registrar::withdraw(const std::vector<std::string>& resources) {
   const auto goes = [&](const auto& one) {
     return std::find(resources.begin(), resources.end(), one->status().resource) != resources.end();
   };
-  for (const auto& one : offers_) {
+  for (const auto& one : registrations_) {
     if (goes(one)) one->begin_end();
   }
-  std::erase_if(offers_, goes);
+  std::erase_if(registrations_, goes);
 }
 
 void Registrar::publish(const std::string& resource, const std::vector<Device>& devices) {
-  for (const auto& one : offers_) {
+  for (const auto& one : registrations_) {
     if (one->status().resource == resource) one->publish(devices);
   }
 }
@@ -318,19 +318,19 @@ void Registrar::tick() {
   if (!is_folder_there) lock_.reset();
   const auto mine = is_folder_there ? take_lock() : Result<bool>(true);
   if (!mine) {
-    for (const auto& one : offers_) one->cannot_serve(mine.error().message);
+    for (const auto& one : registrations_) one->cannot_serve(mine.error().message);
     return;
   }
   if (!*mine) {
     if (!is_locked_out_) return;
-    for (const auto& one : offers_) one->begin_end();
-    for (const auto& one : offers_) one->stand_by();
+    for (const auto& one : registrations_) one->begin_end();
+    for (const auto& one : registrations_) one->stand_by();
     return;
   }
-  for (const auto& one : offers_) {
+  for (const auto& one : registrations_) {
     if (one->is_outlived()) one->begin_end();
   }
-  for (const auto& one : offers_) one->tick();
+  for (const auto& one : registrations_) one->tick();
   verify();
 }
 
@@ -339,7 +339,7 @@ milliseconds Registrar::until_tick() const {
   auto wait = kIdleTick;
   const auto since = lock_ ? since_lock() : kAfterLock;
   if (since < kAfterLock) wait = std::chrono::ceil<milliseconds>(kAfterLock - since);
-  for (const auto& one : offers_) wait = std::min(wait, one->until_tick());
+  for (const auto& one : registrations_) wait = std::min(wait, one->until_tick());
   return wait;
 }
 
@@ -356,7 +356,7 @@ void Registrar::verify() {
   const auto now = clock_.now();
   if (now - verified_at_ < kBetweenVerifications) return;
   const auto is_due = [now](const auto& one) { return one->was_countable(now); };
-  if (std::none_of(offers_.begin(), offers_.end(), is_due)) return;
+  if (std::none_of(registrations_.begin(), registrations_.end(), is_due)) return;
   verified_at_ = now;
   // The answer comes on the thread of whoever else asks; ours goes on from our mailbox.
   pod_resources_.allocatable(
@@ -371,7 +371,7 @@ void Registrar::verify() {
 }
 
 void Registrar::compare(const std::vector<Holding>& counted, TimePoint asked_at) {
-  for (const auto& one : offers_) {
+  for (const auto& one : registrations_) {
     const bool is_counted = std::any_of(counted.begin(), counted.end(), [&](const Holding& known) {
       return known.resource == one->status().resource;
     });
@@ -381,12 +381,12 @@ void Registrar::compare(const std::vector<Holding>& counted, TimePoint asked_at)
 
 std::vector<ResourceStatus> Registrar::statuses() const {
   std::vector<ResourceStatus> all;
-  for (const auto& one : offers_) all.push_back(one->status());
+  for (const auto& one : registrations_) all.push_back(one->status());
   return all;
 }
 
 bool Registrar::all_enrolled() const {
-  return std::all_of(offers_.begin(), offers_.end(),
+  return std::all_of(registrations_.begin(), registrations_.end(),
                      [](const auto& one) { return one->status().standing == Standing::enrolled; });
 }
 

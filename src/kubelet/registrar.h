@@ -97,7 +97,7 @@ class Registrar {
   [[nodiscard]] bool all_enrolled() const;
 
  private:
-  class Offer;
+  class Registration;
 
   /// Closed by the registrar's end: what comes later from other threads is left.
   struct Gate {
@@ -125,7 +125,7 @@ class Registrar {
   bool is_locked_out_ = false;
   std::chrono::steady_clock::time_point locked_at_{};
   std::chrono::steady_clock::time_point verified_at_{};
-  std::vector<std::unique_ptr<Offer>> offers_;
+  std::vector<std::unique_ptr<Registration>> registrations_;
 };
 
 /// The socket of a resource in a folder: "railhead-rdma.io_hca.sock", shortened with a digest where

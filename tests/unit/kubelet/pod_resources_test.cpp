@@ -14,10 +14,12 @@
 #include <filesystem>
 #include <mutex>
 #include <optional>
+#include <thread>
+#include <vector>
 
 #include "host/unique_fd.h"
-#include "podresources.grpc.pb.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/kubelet/answering_kubelet.h"
 #include "unit/kubelet/loop.h"
 
 namespace railhead::kubelet {
@@ -31,84 +33,7 @@ using ::testing::SizeIs;
 
 constexpr milliseconds kLong{60'000};
 
-v1::PodResources pod_named(const std::string& name) {
-  v1::PodResources one;
-  one.set_namespace_("default");
-  one.set_name(name);
-  auto& container = *one.add_containers();
-  container.set_name("main");
-  auto& devices = *container.add_devices();
-  devices.set_resource_name("nvidia.com/gpu");
-  devices.add_device_ids("GPU-1");
-  return one;
-}
-
-/// Answers what the test says.
-class Kubelet final : public v1::PodResourcesLister::Service {
- public:
-  grpc::Status Get(grpc::ServerContext* context, const v1::GetPodResourcesRequest* request,
-                   v1::GetPodResourcesResponse* answer) override {
-    ++gets;
-    const auto text = context->ExperimentalGetAuthority();
-    {
-      const std::lock_guard lock(mutex_);
-      authority_.assign(text.data(), text.size());
-    }
-    if (without_get != grpc::StatusCode::OK) {
-      return {without_get, "PodResources API Get method disabled"};
-    }
-    if (request->pod_name() == "unknown") return {grpc::StatusCode::UNKNOWN, "pod not found"};
-    if (refusals > 0) {
-      --refusals;
-      return {refusal, "rejected by rate limit"};
-    }
-    hangs_.wait(true);
-    *answer->mutable_pod_resources() = pod_named(request->pod_name());
-    return grpc::Status::OK;
-  }
-
-  grpc::Status List(grpc::ServerContext* /*context*/,
-                    const v1::ListPodResourcesRequest* /*request*/,
-                    v1::ListPodResourcesResponse* answer) override {
-    ++lists;
-    hangs_.wait(true);
-    if (padding > 0) answer->add_pod_resources()->set_name(std::string(padding, 'x'));
-    *answer->add_pod_resources() = pod_named("other");
-    *answer->add_pod_resources() = pod_named("mine");
-    return grpc::Status::OK;
-  }
-
-  grpc::Status GetAllocatableResources(grpc::ServerContext* /*context*/,
-                                       const v1::AllocatableResourcesRequest* /*request*/,
-                                       v1::AllocatableResourcesResponse* answer) override {
-    auto& devices = *answer->add_devices();
-    devices.set_resource_name("rdma.io/hca");
-    devices.add_device_ids("rdma-0");
-    return grpc::Status::OK;
-  }
-
-  void hang(bool now) {
-    hangs_ = now;
-    hangs_.notify_all();
-  }
-
-  std::string authority() {
-    const std::lock_guard lock(mutex_);
-    return authority_;
-  }
-
-  std::atomic<int> gets{0};
-  std::atomic<int> lists{0};
-  std::atomic<int> refusals{0};
-  std::atomic<grpc::StatusCode> refusal{grpc::StatusCode::RESOURCE_EXHAUSTED};
-  std::atomic<grpc::StatusCode> without_get{grpc::StatusCode::OK};
-  std::atomic<std::size_t> padding{0};
-
- private:
-  std::atomic<bool> hangs_{false};
-  std::mutex mutex_;
-  std::string authority_;
-};
+using Kubelet = test::AnsweringKubelet;
 
 /// A socket that nobody accepts on, or listens on.
 UniqueFd bound_socket(const std::string& path, bool listens) {
@@ -294,11 +219,12 @@ TEST_F(PodResourcesTest, the_next_kubelet_is_asked_by_get_again) {
 TEST_F(PodResourcesTest, a_pod_that_get_does_not_know_is_no_kubelet_without_get) {
   start();
   const auto unknown = pod("unknown");
-  ASSERT_FALSE(unknown);
-  EXPECT_EQ(unknown.error().code, ErrorCode::malformed);
-  EXPECT_THAT(unknown.error().message, HasSubstr("pod not found"));
+  ASSERT_TRUE(unknown) << unknown.error().message;
+  EXPECT_THAT(unknown->containers, IsEmpty());
+  EXPECT_EQ(kubelet_.lists, 1);
   ASSERT_TRUE(pod("mine"));
-  EXPECT_EQ(kubelet_.lists, 0);
+  EXPECT_EQ(kubelet_.gets, 2);
+  EXPECT_EQ(kubelet_.lists, 1) << "one pod that is not known says nothing of the kubelet";
 }
 
 TEST_F(PodResourcesTest, the_list_in_place_of_get_has_no_time_of_its_own) {
@@ -385,6 +311,38 @@ TEST_F(PodResourcesTest, a_kubelet_that_accepts_and_never_speaks_is_a_timeout) {
   const auto mine = pod("mine", milliseconds(50));
   ASSERT_FALSE(mine);
   EXPECT_EQ(mine.error().code, ErrorCode::timeout);
+}
+
+/// Its socket's buffer is full after some hundred requests.
+TEST_F(PodResourcesTest, a_kubelet_that_reads_nothing_keeps_no_question_for_ever) {
+  const auto listening = bound_socket(socket_, true);
+  std::vector<UniqueFd> accepted;
+  std::thread greeter([&] {
+    for (;;) {
+      UniqueFd one(::accept(listening.get(), nullptr, nullptr));
+      if (!one) return;
+      const char settings[9] = {0, 0, 0, 4, 0, 0, 0, 0, 0};  // RFC 9113, 6.5
+      EXPECT_EQ(::send(one.get(), settings, sizeof settings, MSG_NOSIGNAL), 9);
+      accepted.push_back(std::move(one));
+    }
+  });
+  std::atomic<int> late{0};
+  for (int round = 0; round < 20; ++round) {
+    late = 0;
+    loop_.run([&] {
+      for (int i = 0; i < 100; ++i) {
+        pods_->pod("default", "mine", milliseconds(20), [&](const Result<PodHoldings>& answer) {
+          EXPECT_EQ(answer.error().code, ErrorCode::timeout) << answer.error().message;
+          ++late;
+          late.notify_one();
+        });
+      }
+    });
+    for (int seen = late; seen < 100; seen = late) late.wait(seen);
+  }
+  loop_.run([this] { pods_.reset(); });
+  ::shutdown(listening.get(), SHUT_RDWR);
+  greeter.join();
 }
 
 TEST_F(PodResourcesTest, a_kubelet_that_never_answers_is_a_timeout) {
