@@ -24,8 +24,8 @@ constexpr std::array<std::string_view, 2> kGpuVariables = {"NVIDIA_VISIBLE_DEVIC
                                                            "AMD_VISIBLE_DEVICES"};
 
 bool is_named(std::string_view variable, std::string_view name) {
-  return variable.size() > name.size() && variable[name.size()] == '=' &&
-         variable.starts_with(name);
+  return variable.size() > name.size() && variable.front() == name.front() &&
+         variable[name.size()] == '=' && variable.starts_with(name);
 }
 
 std::optional<std::string_view> value_of(const std::vector<std::string_view>& env,
@@ -69,9 +69,23 @@ bool is_any(std::string_view variable, const Names& names) {
                      [&](std::string_view name) { return is_named(variable, name); });
 }
 
+/// By first character: whether a variable can be one of the job's.
+constexpr std::array<bool, 256> first_characters() {
+  std::array<bool, 256> out{};
+  out[static_cast<unsigned char>(kRank.front())] = true;
+  for (const auto name : kNodeVariables) out[static_cast<unsigned char>(name.front())] = true;
+  for (const auto name : kRankVariables) out[static_cast<unsigned char>(name.front())] = true;
+  return out;
+}
+
+constexpr auto kFirstCharacters = first_characters();
+
 }  // namespace
 
 bool is_job_variable(std::string_view variable) {
+  if (variable.empty() || !kFirstCharacters[static_cast<unsigned char>(variable.front())]) {
+    return false;
+  }
   return is_any(variable, kNodeVariables) || is_any(variable, kRankVariables) ||
          is_named(variable, kRank);
 }

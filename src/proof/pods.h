@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "node/node.h"
 #include "container/job_size.h"
+#include "node/node.h"
 #include "usage/usage.h"
 
 namespace railhead {

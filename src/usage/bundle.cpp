@@ -5,9 +5,9 @@
 #include <array>
 
 #include "base/text.h"
+#include "container/job_size.h"
 #include "data/json.h"
 #include "data/value.h"
-#include "container/job_size.h"
 #include "usage/processes.h"
 
 namespace railhead {

@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "base/text.h"
+#include "container/job_size.h"
 #include "host/devlink.h"
 #include "host/rdma_netlink.h"
 #include "usage/bundle.h"
 #include "usage/cgroup.h"
-#include "container/job_size.h"
 #include "usage/processes.h"
 #include "usage/rdma_objects.h"
 #include "usage/sockets.h"
