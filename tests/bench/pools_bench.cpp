@@ -176,11 +176,10 @@ void prefer_slots(benchmark::State& state) {
   Pool pool;
   pool.spec.slots = static_cast<unsigned>(state.range(0));
   pool.members = {{}};
-  const auto devices = devices_of(pool, {});
   Wish wish;
-  for (const auto& device : devices) wish.available.push_back(device.id);
+  for (const auto& device : devices_of(pool, {})) wish.available.push_back(device.id);
   wish.size = 1;
-  for (auto _ : state) benchmark::DoNotOptimize(prefer(devices, {}, wish));
+  for (auto _ : state) benchmark::DoNotOptimize(prefer(pool, {}, wish));
 }
 
 /// Slots of eight NICs.
