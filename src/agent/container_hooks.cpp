@@ -6,6 +6,7 @@
 
 #include "agent/machine.h"
 #include "base/text.h"
+#include "inject/annotations.h"
 #include "inject/examine.h"
 #include "inject/topology_file.h"
 #include "nri/capability.h"
@@ -78,17 +79,18 @@ void ContainerHooks::configured(const nri::RuntimePeer& peer) {
   undecided_bytes_ = 0;
   at_synchronize_.reset();
   ++synchronize_;
-  parts_.metrics.clear("railhead_nri_runtime_info");
-  parts_.metrics.set("railhead_nri_runtime_info", 1,
-                     {{"name", peer.name}, {"version", peer.version}, {"nri", peer.nri_version}});
+  parts_.metrics.replace(
+      "railhead_nri_runtime_info",
+      {{{{"name", peer.name}, {"version", peer.version}, {"nri", peer.nri_version}}, 1}});
   nri::WantedFeatures wanted;
   wanted.rlimits = true;
   wanted.failure_policy = parts_.fail_request;
-  parts_.metrics.clear("railhead_nri_missing_features");
+  std::vector<MetricRegistry::Sample> lacking;
   for (const auto& missing : nri::missing_features(wanted, peer.name, peer.version)) {
     parts_.log.write(LogLevel::warn, "runtime lacks a feature", {{"what", missing}});
-    parts_.metrics.set("railhead_nri_missing_features", 1, {{"what", missing}});
+    lacking.push_back({{{"what", missing}}, 1});
   }
+  parts_.metrics.replace("railhead_nri_missing_features", lacking);
   parts_.runtime.read(peer, [this, peer, asked = synchronize_](const RuntimeProcess& process) {
     if (asked == synchronize_) runtime_read(peer, process);
   });
@@ -112,6 +114,10 @@ void ContainerHooks::runtime_read(const nri::RuntimePeer& peer, const RuntimePro
        {"requestTimeoutMs", std::to_string(peer.request_timeout.count())},
        {"memlockCeiling", ability_.memlock_ceiling ? memlock_text(*ability_.memlock_ceiling)
                                                    : std::string("unknown")}});
+}
+
+bool ContainerHooks::reads_annotation(std::string_view key) const {
+  return is_looked_at(key);
 }
 
 void ContainerHooks::existing(const ContainerRequest& container) {

@@ -34,7 +34,8 @@ struct ContainerHooksParts {
   bool fail_request = false;        ///< the node's policy is fail-closed, which runtimes may honour
 };
 
-/// What the runtime's hooks are answered: decides, logs every decision once with its reason, counts.
+/// What the runtime's hooks are answered: decides, logs every decision once with its reason,
+/// counts.
 ///
 /// A hook waits until what the runtime may do is known, a quarter of the runtime's deadline at most
 /// until the machine has been read where it changed, and as long for another reading where a GPU is
@@ -46,6 +47,7 @@ class ContainerHooks : public nri::Handler {
   void configured(const nri::RuntimePeer& peer) override;
   void existing(const ContainerRequest& container) override;
   void synchronized(std::size_t pods, std::size_t containers) override;
+  [[nodiscard]] bool reads_annotation(std::string_view key) const override;
   void create(const ContainerRequest& request,
               std::function<void(nri::CreateAnswer)> done) override;
   /// Decides without the kubelet's word on GPUs, which is all that can be late: `required` holds,

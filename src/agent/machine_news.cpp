@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 namespace railhead {
 namespace {
@@ -17,20 +18,22 @@ void publish_machine(const DecisionTable& table, MetricRegistry& metrics) {
   metrics.set("railhead_node_gpus", static_cast<double>(table.node().gpus.size()));
   metrics.set("railhead_node_problems", static_cast<double>(table.node().problems.size()));
   const Topology& topology = table.topology();
-  metrics.clear("railhead_topology_info");
-  metrics.set("railhead_topology_info", 1,
-              {{"source", std::string(to_string(topology.source))},
-               {"confidence", std::string(to_string(topology.confidence))},
-               {"origin", topology.origin}});
-  metrics.clear("railhead_node_nics");
-  metrics.clear("railhead_nic_usable");
+  metrics.replace("railhead_topology_info",
+                  {{{{"source", std::string(to_string(topology.source))},
+                     {"confidence", std::string(to_string(topology.confidence))},
+                     {"origin", topology.origin}},
+                    1}});
+  std::vector<MetricRegistry::Sample> by_role;
+  std::vector<MetricRegistry::Sample> by_name;
   for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
     const bool usable = table.usable()[n].usable;
-    const Labels kind{{"role", std::string(to_string(table.deal().roles[n].role))},
-                      {"usable", usable ? "true" : "false"}};
-    metrics.set("railhead_node_nics", metrics.value("railhead_node_nics", kind) + 1, kind);
-    metrics.set("railhead_nic_usable", usable ? 1 : 0, {{"nic", table.node().nics[n].name}});
+    by_role.push_back({{{"role", std::string(to_string(table.deal().roles[n].role))},
+                        {"usable", usable ? "true" : "false"}},
+                       1});
+    by_name.push_back({{{"nic", table.node().nics[n].name}}, usable ? 1.0 : 0.0});
   }
+  metrics.replace("railhead_node_nics", by_role);
+  metrics.replace("railhead_nic_usable", by_name);
 }
 
 void log_machine(const DecisionTable* before, const DecisionTable& now, std::string_view cause,

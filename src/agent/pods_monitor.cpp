@@ -89,26 +89,25 @@ void PodsMonitor::take(Result<Usage> usage) {
 }
 
 void PodsMonitor::publish(const PodsView& view) {
-  for (const auto* gauge : {"railhead_pod_queue_pairs", "railhead_pod_registered_bytes",
-                            "railhead_pod_transport", "railhead_pod_silent_fallback"}) {
-    context_.metrics.clear(gauge);
-  }
+  std::vector<MetricRegistry::Sample> queue_pairs;
+  std::vector<MetricRegistry::Sample> registered;
+  std::vector<MetricRegistry::Sample> transport;
+  std::vector<MetricRegistry::Sample> fallback;
   for (const auto& pod : view.pods) {
     const auto key = key_of(pod.holder);
     const auto labels = labels_of(key);
     for (const auto& [device, share] : pod.devices) {
       const auto of_device = with(labels, "device", device);
       const auto pairs = [&](std::string_view state, std::size_t count) {
-        context_.metrics.set("railhead_pod_queue_pairs", static_cast<double>(count),
-                             with(of_device, "state", std::string(state)));
+        queue_pairs.push_back(
+            {with(of_device, "state", std::string(state)), static_cast<double>(count)});
       };
       pairs("connected", share.connected);
       pairs("other", share.queue_pairs - share.connected);
-      context_.metrics.set("railhead_pod_registered_bytes",
-                           static_cast<double>(share.registered_bytes), of_device);
+      registered.push_back({of_device, static_cast<double>(share.registered_bytes)});
     }
-    context_.metrics.set("railhead_pod_transport", 1, with(labels, "verdict", lower(pod.verdict)));
-    context_.metrics.set("railhead_pod_silent_fallback", pod.silent_fallback ? 1 : 0, labels);
+    transport.push_back({with(labels, "verdict", lower(pod.verdict)), 1});
+    fallback.push_back({labels, pod.silent_fallback ? 1.0 : 0.0});
     const auto* totals = ledger_.find(key);
     if (totals == nullptr) continue;
     context_.metrics.set("railhead_pod_queue_pairs_seen_total",
@@ -120,6 +119,10 @@ void PodsMonitor::publish(const PodsView& view) {
                            with(labels, "verdict", lower(verdict)));
     }
   }
+  context_.metrics.replace("railhead_pod_queue_pairs", queue_pairs);
+  context_.metrics.replace("railhead_pod_registered_bytes", registered);
+  context_.metrics.replace("railhead_pod_transport", transport);
+  context_.metrics.replace("railhead_pod_silent_fallback", fallback);
   context_.metrics.set("railhead_pods_complete", view.complete ? 1 : 0);
   context_.metrics.set("railhead_queue_pairs_without_owner",
                        static_cast<double>(view.ownerless_queue_pairs));

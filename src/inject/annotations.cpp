@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/annotations.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -154,6 +155,13 @@ void read_devices(const Found& found, Wishes& wishes) {
 }
 
 }  // namespace
+
+bool is_looked_at(std::string_view key) {
+  const auto domain = key.substr(0, key.find('/'));
+  return domain == kAllocationDomain || domain == kCdiDomain || key == kNetworksAnnotation ||
+         std::any_of(kDomains.begin(), kDomains.end(),
+                     [&](const Domain& known) { return known.name == domain; });
+}
 
 Wishes read_annotations(const ContainerRequest& request, AnnotationPolicy policy) {
   Wishes wishes;

@@ -16,6 +16,16 @@
 //    domains costs a look at that character.
 namespace railhead {
 
+/// Multus gives a pod more networks by this annotation. Source: Kubernetes Network Custom Resource
+/// Definition De-facto Standard 1.3, 4.1.
+inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
+/// Of what our Allocate sets, and of CDI names; each with '/' and a name behind it.
+inline constexpr std::string_view kAllocationDomain = "allocation.railhead.io";
+inline constexpr std::string_view kCdiDomain = "cdi.k8s.io";
+
+/// Whether anything of this layer looks at an annotation with this key, on a pod or a container.
+bool is_looked_at(std::string_view key);
+
 /// Under `deny` every annotation is reported and none is in the answer.
 Wishes read_annotations(const ContainerRequest& request, AnnotationPolicy policy);
 

@@ -6,6 +6,7 @@
 
 #include "base/sort_unique.h"
 #include "base/text.h"
+#include "inject/annotations.h"
 #include "inject/codes.h"
 #include "inject/gpus_of.h"
 #include "inject/rdma_devices.h"
@@ -227,13 +228,11 @@ void choose_allocated(const Case& given, NicChoice& choice) {
   becomes_empty(choice, reason::kNoUsableNic, "the pools that it holds slots of have no NIC");
 }
 
-/// Multus gives a pod more netdevs by this annotation; whether they are on the right NIC is its
-/// author's. Source: Kubernetes Network Custom Resource Definition De-facto Standard 1.3, 4.1.
+/// Whether the netdevs are on the right NIC is the annotation's author's to know.
 bool has_more_networks(const Case& given) {
-  constexpr std::string_view kNetworks = "k8s.v1.cni.cncf.io/networks";
   const auto& annotations = given.request.pod_annotations;
   return std::any_of(annotations.begin(), annotations.end(),
-                     [&](const auto& one) { return one.first == kNetworks; });
+                     [&](const auto& one) { return one.first == kNetworksAnnotation; });
 }
 
 /// RoCE connects by addresses of netdevs in its own network namespace (the kernel's rdma_cm). What

@@ -68,9 +68,11 @@ void MetricRegistry::set(std::string_view name, double value, const Labels& labe
   if (auto* samples = find(name)) (*samples)[std::move(key)] = value;
 }
 
-void MetricRegistry::clear(std::string_view name) {
+void MetricRegistry::replace(std::string_view name, const std::vector<Sample>& now) {
+  Samples fresh;
+  for (const auto& [labels, value] : now) fresh[render_labels(labels)] += value;
   const std::lock_guard lock(mutex_);
-  if (auto* samples = find(name)) samples->clear();
+  if (auto* samples = find(name)) samples->swap(fresh);
 }
 
 void MetricRegistry::remove(std::string_view name, const Labels& labels) {

@@ -33,8 +33,15 @@ class MetricRegistry {
   /// Adds to a counter. An undeclared name is ignored: metrics never fail the work they count.
   void add(std::string_view name, const Labels& labels = {}, double amount = 1);
   void set(std::string_view name, double value, const Labels& labels = {});
-  /// Takes away all samples of a gauge, before it is set anew for what exists now.
-  void clear(std::string_view name);
+
+  /// One number of a gauge.
+  struct Sample {
+    Labels labels;
+    double value = 0;
+  };
+
+  /// What exists now, in place of all samples of a gauge: whoever reads sees those before or these.
+  void replace(std::string_view name, const std::vector<Sample>& now);
 
   /// Takes away the sample of something that is not any more.
   void remove(std::string_view name, const Labels& labels);

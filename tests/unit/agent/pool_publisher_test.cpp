@@ -44,7 +44,7 @@ class PoolPublisherTest : public testing::Test {
     options.hand_out = HandOut::cdi;
     options.folders = {cdi_, ""};
     publisher_.emplace(Context{loop_, mail_.box(), clock_, log_, metrics_}, std::move(options),
-                       tables_, runtime_);
+                       PoolPublisher::Links{tables_, runtime_, pod_resources_});
     publisher_->start();
     return *publisher_;
   }

@@ -180,6 +180,19 @@ TEST(UlimitList, the_prefix_and_the_case_of_a_type_do_not_matter) {
   }
 }
 
+TEST(Annotations, what_nothing_looks_at_is_known_by_its_key) {
+  for (const char* key :
+       {"rdma.railhead.io/pod", "nics.railhead.io/container.main", "memlock.railhead.io/pod",
+        "devices.nri.io/pod", "devices.noderesource.dev/pod", "ulimits.nri.containerd.io/pod",
+        "allocation.railhead.io/rdma.io/hca", "cdi.k8s.io/nvidia", "k8s.v1.cni.cncf.io/networks"}) {
+    EXPECT_TRUE(is_looked_at(key)) << key;
+  }
+  for (const char* key : {"", "/", "rdma.railhead.ioo/pod", "kubernetes.io/config.seen",
+                          "k8s.v1.cni.cncf.io/network-status"}) {
+    EXPECT_FALSE(is_looked_at(key)) << key;
+  }
+}
+
 TEST(UlimitList, a_hard_limit_below_the_soft_one_is_malformed) {
   EXPECT_FALSE(parse_ulimit_list("- {type: memlock, soft: 5}"));
   EXPECT_FALSE(parse_ulimit_list("- {hard: 5}"));

@@ -70,7 +70,7 @@ TEST(MetricRegistry, large_counters_keep_every_digit) {
 TEST(MetricRegistry, clear_takes_away_what_no_longer_exists) {
   MetricRegistry metrics(kSpecs);
   metrics.set("railhead_level", 1, {{"nic", "mlx5_0"}});
-  metrics.clear("railhead_level");
+  metrics.replace("railhead_level", {});
   EXPECT_EQ(metrics.expose().find("mlx5_0"), std::string::npos);
 }
 
