@@ -133,6 +133,7 @@ TEST_F(ContainerHooksTest, a_claim_that_comes_after_the_deadline_is_not_told_aga
   testing::internal::CaptureStderr();
   (void)asking_.on_deadline(container.request());
   kubelet_.asked.back()(KubeletWord{});
+  log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_EQ(decisions("untouched", reason::kGpuUnresolved), 1);
@@ -260,6 +261,7 @@ TEST_F(SynchronizedFace, without_an_answer_environments_are_trusted_and_the_log_
   log_.set_level(LogLevel::info);
   testing::internal::CaptureStderr();
   kubelet_.asked_all[0](Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
+  log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(lacking(), 1);
   EXPECT_NE(said.find("judgedWithoutTheKubelet=\"kubelet.sock"), std::string::npos) << said;

@@ -8,7 +8,7 @@
 namespace railhead {
 namespace {
 
-TEST(GpuClaims, without_a_socket_there_is_no_kubelet_and_the_answer_comes_at_once) {
+TEST(GpuClaims, without_a_socket_there_is_no_kubelet) {
   ManualClock clock;
   const auto mailbox = Mailbox::open();
   ASSERT_TRUE(mailbox);
@@ -19,10 +19,11 @@ TEST(GpuClaims, without_a_socket_there_is_no_kubelet_and_the_answer_comes_at_onc
   std::optional<KubeletWord> word;
   claims.ask(container.request(), table, std::chrono::seconds(1),
              [&](KubeletWord given) { word = std::move(given); });
-  ASSERT_TRUE(word);
+  while (!word) (*mailbox)->run();
   EXPECT_EQ(word->state, KubeletWord::State::no_kubelet);
   std::optional<ErrorCode> error;
   claims.ask_all(std::chrono::seconds(1), [&](const auto& pods) { error = pods.error().code; });
+  while (!error) (*mailbox)->run();
   EXPECT_EQ(error, ErrorCode::unavailable);
 }
 
