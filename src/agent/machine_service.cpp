@@ -31,8 +31,8 @@ Status MachineService::start() {
   reader_ = TRY(Hosted<MachineReader>::start("reader", [this](LoopThread& thread) {
     Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
     return std::make_unique<MachineReader>(
-        there, MachineReader::Links{tables_, wishes_, is_blind_, *this, context_.mailbox}, std::move(source_),
-        std::move(settings_), times_);
+        there, MachineReader::Links{tables_, wishes_, is_blind_, *this, context_.mailbox},
+        std::move(source_), std::move(settings_), times_);
   }));
   reader_->use([](MachineReader& reader) { reader.start(); });
   return {};
@@ -47,7 +47,6 @@ bool MachineService::stop(std::chrono::milliseconds patience) {
 
 void MachineService::started(const Status& first, std::optional<int> events) {
   if (first) {
-    take_table();
     if (events) events_.emplace(context_.loop, *events);
     await_event();
   }
@@ -55,12 +54,8 @@ void MachineService::started(const Status& first, std::optional<int> events) {
 }
 
 Readiness MachineService::readiness() const {
-  if (!table_) return {false, "node: not read yet"};
+  if (!table()) return {false, "node: not read yet"};
   return {};
-}
-
-void MachineService::take_table() {
-  table_ = tables_.latest();
 }
 
 void MachineService::await_event() {
@@ -82,7 +77,6 @@ void MachineService::drained() {
 void MachineService::fulfilled(std::uint64_t wish) {
   fulfilled_ = wish;
   is_late_ = false;
-  take_table();
   // An event that came since would be seen only at the next turn of the loop, after requests that
   // wait in this one.
   if (events_ && is_readable(events_->native_handle())) look_again(Machine::kEvent);
@@ -118,11 +112,8 @@ void MachineService::give_up(Waiter& waiter) {
 void MachineService::reconfigure(MachineSettings settings, ReadTimes times,
                                  std::function<void(Status)> done) {
   auto shared = std::make_shared<MachineSettings>(std::move(settings));
-  reader_->use([this, shared, times, done = std::move(done)](MachineReader& reader) {
-    reader.reconfigure(std::move(*shared), times, [this, done](const Status& outcome) {
-      take_table();
-      done(outcome);
-    });
+  reader_->use([shared, times, done = std::move(done)](MachineReader& reader) {
+    reader.reconfigure(std::move(*shared), times, done);
   });
 }
 

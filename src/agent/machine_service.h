@@ -35,7 +35,9 @@ class MachineService final : public Service, public MachineTables, private Machi
   void reconfigure(MachineSettings settings, ReadTimes times, std::function<void(Status)> done);
   using Service::reconfigure;
 
-  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override { return table_; }
+  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override {
+    return tables_.latest();
+  }
 
   [[nodiscard]] bool is_behind() override;
   void look_again(std::string_view cause) override;
@@ -48,7 +50,6 @@ class MachineService final : public Service, public MachineTables, private Machi
   void drained() override;
   void fulfilled(std::uint64_t wish) override;
   void await_event();
-  void take_table();
   void give_up(Waiter& waiter);
 
   Context context_;
@@ -61,7 +62,6 @@ class MachineService final : public Service, public MachineTables, private Machi
   std::atomic<bool> is_blind_{false};
   std::uint64_t fulfilled_ = 0;
   bool is_late_ = false;  ///< a wait was in vain, and nothing has been read since
-  std::shared_ptr<const DecisionTable> table_;
   std::optional<boost::asio::posix::stream_descriptor> events_;  ///< the descriptor is the reader's
   std::list<Waiter> waiters_;
   std::unique_ptr<Hosted<MachineReader>> reader_;

@@ -148,6 +148,12 @@ TEST_F(MachineServiceTest, a_reading_that_a_timer_wanted_holds_up_nobody) {
   EXPECT_TRUE(hook(60s).second);
 }
 
+TEST_F(MachineServiceTest, a_table_that_nobody_wished_for_counts_too) {
+  const auto other = std::make_shared<const DecisionTable>(*service_->table());
+  tables_.publish(other);
+  EXPECT_EQ(service_->table(), other);
+}
+
 TEST_F(MachineServiceTest, what_comes_during_a_reading_is_read_after_it) {
   door_.close();
   const int before = door_.arrived();
