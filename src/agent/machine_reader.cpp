@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/memory.h"
+
 namespace railhead {
 namespace {
 
 constexpr std::chrono::steady_clock::duration kLongestPause = std::chrono::seconds(1);
+/// By then the services have started, and the runtime has been synchronized with.
+constexpr std::chrono::seconds kUntilStarted{2};
 /// Of a reading's time, so that readings take a fifth of the whole.
 constexpr int kPauseOfReading = 4;
 
@@ -19,6 +23,7 @@ MachineReader::MachineReader(Context context, Links links, MachineSource source,
       links_(links),
       machine_(std::move(source), std::move(settings), context.clock, context.log, context.metrics),
       times_(times),
+      after_start_(context.loop),
       pause_(context.loop),
       rescan_(context.loop),
       port_check_(context.loop) {}
@@ -40,6 +45,10 @@ void MachineReader::start() {
   if (!first) return;
   schedule_rescan();
   schedule_port_check();
+  after_start_.expires_after(kUntilStarted);
+  after_start_.async_wait([](const auto& failure) {
+    if (!failure) give_back_code_pages();
+  });
 }
 
 void MachineReader::look_for_events() {

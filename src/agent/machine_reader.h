@@ -93,6 +93,7 @@ class MachineReader {
   std::string_view cause_ = Machine::kEvent;
   bool waits_ = false;  ///< for the pause after a reading
   std::chrono::steady_clock::time_point not_before_{};
+  boost::asio::steady_timer after_start_;
   boost::asio::steady_timer pause_;
   boost::asio::steady_timer rescan_;
   boost::asio::steady_timer port_check_;

@@ -8,4 +8,9 @@ namespace railhead {
 /// ours for ever.
 void give_back_free_memory();
 
+/// Gives back the pages of the program's own code and constants. What ran once, at the start, would
+/// count as ours for ever; what still runs is mapped again when it runs, from the page cache. For
+/// when a large part of the work is over, not for a hot path.
+void give_back_code_pages();
+
 }  // namespace railhead

@@ -158,6 +158,65 @@ TEST_F(ContainerHooksTest, who_was_denied_gpus_is_not_booked_with_them) {
   EXPECT_TRUE(holders[0].gpus.empty());
 }
 
+/// A hook whose answer may come later.
+class WaitingHook : public ContainerHooksTest {
+ protected:
+  void ask(ContainerBuilder& container) {
+    hooks_.create(container.request(), [this](nri::CreateAnswer given) { answer_ = given; });
+  }
+
+  [[nodiscard]] double stale() const {
+    return metrics_.value("railhead_nri_stale_decisions_total");
+  }
+
+  std::optional<nri::CreateAnswer> answer_;
+  ContainerBuilder container_;
+};
+
+TEST_F(WaitingHook, waits_until_the_machine_is_read) {
+  machine_.behind = true;
+  container_.nvidia(0);
+  ask(container_);
+  EXPECT_FALSE(answer_);
+  machine_.waiting.at(0)(true);
+  ASSERT_TRUE(answer_);
+  EXPECT_TRUE(answer_->adjustment);
+  EXPECT_EQ(stale(), 0);
+}
+
+TEST_F(WaitingHook, decides_by_the_last_table_when_the_reading_takes_too_long) {
+  machine_.behind = true;
+  container_.nvidia(0);
+  ask(container_);
+  machine_.waiting.at(0)(false);
+  ASSERT_TRUE(answer_);
+  EXPECT_TRUE(answer_->adjustment);
+  EXPECT_EQ(stale(), 1);
+}
+
+TEST_F(WaitingHook, that_was_answered_at_its_deadline_is_not_decided_again) {
+  machine_.behind = true;
+  container_.nvidia(0);
+  ask(container_);
+  EXPECT_TRUE(hooks_.on_deadline(container_.request()).adjustment);
+  machine_.waiting.at(0)(true);
+  EXPECT_FALSE(answer_);
+  EXPECT_EQ(decisions("adjusted", reason::kGpus), 1);
+}
+
+TEST_F(WaitingHook, looks_once_for_a_gpu_that_nobody_knows) {
+  container_.cdi("nvidia.com/gpu=GPU-99999999-0000-0000-0000-000000000000");
+  ask(container_);
+  EXPECT_FALSE(answer_);
+  EXPECT_EQ(machine_.looks, 1);
+  machine_.waiting.at(0)(true);
+  EXPECT_TRUE(answer_);
+  answer_.reset();
+  ask(container_);
+  EXPECT_TRUE(answer_) << "it was looked for";
+  EXPECT_EQ(machine_.looks, 1);
+}
+
 TEST_F(ContainerHooksTest, memlock_is_not_raised_before_the_runtime_is_known) {
   runtime_.at_once = false;
   hooks_.configured({"containerd", "2.4.2", "", {}, {}, std::nullopt});

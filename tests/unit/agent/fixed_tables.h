@@ -5,12 +5,13 @@
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "agent/machine_tables.h"
 
 namespace railhead::test {
 
-/// A machine that is as it is, and known.
+/// A machine that is as it is, and known; or behind, until the test says what became of the wait.
 class FixedTables final : public MachineTables {
  public:
   explicit FixedTables(Node node, InjectionPolicy policy = {})
@@ -19,13 +20,17 @@ class FixedTables final : public MachineTables {
 
   [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override { return table_; }
 
-  [[nodiscard]] bool is_behind() override { return false; }
+  [[nodiscard]] bool is_behind() override { return behind; }
 
-  void look_again(std::string_view /*cause*/) override {}
+  void look_again(std::string_view /*cause*/) override { ++looks; }
 
   void wait(std::chrono::milliseconds /*patience*/, std::function<void(bool)> done) override {
-    done(true);
+    waiting.push_back(std::move(done));
   }
+
+  bool behind = false;
+  int looks = 0;
+  std::vector<std::function<void(bool)>> waiting;
 
  private:
   std::shared_ptr<const DecisionTable> table_;

@@ -193,7 +193,8 @@ TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
   std::string pattern = (fs::temp_directory_path() / "railhead-machine-XXXXXX").string();
   const fs::path root = mkdtemp(pattern.data());
   fs::create_directories(root / "sys/class/infiniband");
-  auto machine = make([root] { return DirectoryHost::open(root); }, [root] { return Watch::open(root); });
+  auto machine =
+      make([root] { return DirectoryHost::open(root); }, [root] { return Watch::open(root); });
   ASSERT_TRUE(machine.read("start"));
   EXPECT_TRUE(machine.events());
   EXPECT_TRUE(machine.table()->node().nics.empty());

@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -41,6 +42,13 @@ TEST(Memory, what_was_freed_below_what_is_still_held_goes_back_to_the_system) {
   give_back_free_memory();
   EXPECT_LT(resident_pages() + kPages / 2, before);
   EXPECT_EQ(held[0], 0);
+}
+
+TEST(Memory, code_that_was_given_back_still_runs) {
+  const auto before = resident_pages();
+  give_back_code_pages();
+  EXPECT_LT(resident_pages(), before);
+  EXPECT_EQ(std::to_string(before), std::to_string(before));
 }
 
 }  // namespace
