@@ -6,6 +6,7 @@ import os
 import pathlib
 import re
 import signal
+import time
 import urllib.error
 import urllib.request
 
@@ -15,6 +16,8 @@ from .process import Daemon, Failed, wait_until
 _OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 _SAMPLE = re.compile(r"([a-z_]+)(?:\{(.*)\})? (\S+)")
 _LABEL = re.compile(r'([a-z_]+)="((?:[^"\\]|\\.)*)"')
+# The agent gathers lines for 5 ms before it writes them.
+LOG_GATHERS_S = 0.03
 
 
 class Agent:
@@ -75,6 +78,7 @@ class Agent:
 
     def events(self, event: str | None = None) -> list[dict]:
         """The log of this run, one dict a line; only events of that name, if given."""
+        time.sleep(LOG_GATHERS_S)
         with open(self._log, "rb") as log:
             log.seek(self._offset)
             lines = log.read().decode(errors="replace").splitlines()
