@@ -48,7 +48,8 @@ NriOptions nri_options(const Config& config) {
 MachineSource machine_source(const MachineOrigin& origin) {
   MachineSource source;
   source.open = [origin] { return open_machine(origin); };
-  if (origin.snapshot.empty()) source.open_watch = [root = origin.root] { return Watch::open(root); };
+  if (origin.snapshot.empty())
+    source.open_watch = [root = origin.root] { return Watch::open(root); };
   return source;
 }
 
@@ -115,7 +116,8 @@ class Agent {
   Status start_nri() {
     if (!config_.enabled("nri.enabled")) return {};
     return start(std::make_unique<NriService>(
-        context_, nri_options(config_), NriService::Links{*machine_, tables_, runtime_, book_, pod_resources_}));
+        context_, nri_options(config_),
+        NriService::Links{*machine_, tables_, runtime_, book_, pod_resources_}));
   }
 
   Status start_kubelet() {
@@ -136,10 +138,10 @@ class Agent {
 
   Status start_following() {
     reader_.recheck = read_times(config_).rescan;
-    return start(std::make_unique<ConfigService>(context_, std::move(reader_),
-                                                 [this](Config fresh, ConfigFollower::Done done) {
-                                                   take_on(std::move(fresh), std::move(done));
-                                                 }));
+    return start(std::make_unique<ConfigService>(
+        context_, std::move(reader_), [this](Config fresh, const ConfigFollower::Done& done) {
+          take_on(std::move(fresh), done);
+        }));
   }
 
   Status start(std::unique_ptr<Service> service) {
@@ -159,7 +161,7 @@ class Agent {
   }
 
   /// All that can fail comes first: a configuration takes effect as a whole.
-  void take_on(Config fresh, ConfigFollower::Done done) {
+  void take_on(Config fresh, const ConfigFollower::Done& done) {
     auto reload = std::make_shared<Reload>(reload_of(config_, std::move(fresh)));
     auto policies = check(reload->config);
     if (!policies) return done(policies.error());

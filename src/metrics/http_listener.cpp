@@ -116,7 +116,7 @@ TcpListener::TcpListener(asio::io_context& loop, HttpAddress address, HttpTimes 
                          Report report, std::shared_ptr<HttpConnections> connections,
                          std::string wanted, bool has_ipv6)
     : HttpListener(loop, std::move(wanted), times, std::move(report), std::move(connections)),
-      listen_on_(address),
+      listen_on_(std::move(address)),
       has_ipv6_(has_ipv6) {}
 
 void TcpListener::try_listen() {

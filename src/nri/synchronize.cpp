@@ -58,7 +58,7 @@ Status Synchronize::take_part(const wire::FieldPart& part) {
   if (part.whole()) return take_item(part.key, part.bytes);
   item_.append(part.bytes);
   if (part.left > 0) return {};
-  const auto taken = take_item(part.key, item_);
+  auto taken = take_item(part.key, item_);
   item_.clear();
   if (item_.capacity() > kKeptItemBytes) item_ = std::string();
   return taken;
