@@ -216,7 +216,7 @@ void ContainerHooks::create(const ContainerRequest& request, Done done) {
     return;
   }
   if (parts_.machine.is_behind()) return wait_for_table(request, std::move(done));
-  examine_and_answer(request, done, true);
+  examine_and_answer(request, done, Called::at_once);
 }
 
 bool ContainerHooks::resume(const ContainerRequest& request) {
@@ -228,7 +228,7 @@ void ContainerHooks::wait_for_table(const ContainerRequest& request, Done done) 
   parts_.machine.wait(patience_, [this, &request, done = std::move(done)](bool fresh) {
     if (!resume(request)) return;  // answered at its deadline
     if (!fresh) note_stale(request);
-    examine_and_answer(request, done, false);
+    examine_and_answer(request, done, Called::later);
   });
 }
 
@@ -242,32 +242,37 @@ bool ContainerHooks::is_first_to_miss(const GpuFacts& gpus) {
 }
 
 void ContainerHooks::examine_and_answer(const ContainerRequest& request, const Done& done,
-                                        bool may_look_again) {
+                                        Called called) {
   const auto table = parts_.machine.table();
   const auto facts = examine(request, *table, KubeletWord{});
   if (parts_.kubelet != nullptr && needs_kubelet(facts, *table)) {
     waiting_.push_back({&request, {}});
-    parts_.kubelet->ask(request, table, claim_timeout_,
-                        [this, &request, table, done, may_look_again](const KubeletWord& word) {
-                          if (!resume(request)) return;
-                          answer(request, examine(request, *table, word), table, done,
-                                 may_look_again);
-                        });
+    parts_.kubelet->ask(
+        request, table, claim_timeout_,
+        [this, &request, table, done, called](const KubeletWord& word) {
+          if (!resume(request)) return;
+          answer(request, examine(request, *table, word), table, done,
+                 called == Called::at_once ? Called::after_the_kubelet : Called::later);
+        });
     return;
   }
-  answer(request, facts, table, done, may_look_again);
+  answer(request, facts, table, done, called);
 }
 
 void ContainerHooks::answer(const ContainerRequest& request, const ContainerFacts& facts,
                             const std::shared_ptr<const DecisionTable>& table, const Done& done,
-                            bool may_look_again) {
-  if (may_look_again && is_first_to_miss(facts.gpus)) {
+                            Called called) {
+  if (called != Called::later && is_first_to_miss(facts.gpus)) {
     parts_.machine.look_again(Machine::kUnknownGpu);
     return wait_for_table(request, done);
   }
   const auto decision = decided(request, facts, *table);
-  report(request, facts, decision, *table);  // before the request goes with `done`
-  done(answer_of(decision));
+  if (called != Called::at_once) {  // the request goes with `done`
+    report(request, facts, decision, *table);
+    return done(answer_of(decision));
+  }
+  done(answer_of(decision));  // the runtime need not wait for the log
+  report(request, facts, decision, *table);
 }
 
 void ContainerHooks::note_stale(const ContainerRequest& request) {

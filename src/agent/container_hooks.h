@@ -63,6 +63,10 @@ class ContainerHooks : public nri::Handler {
  private:
   using Done = std::function<void(nri::CreateAnswer)>;
 
+  /// From where a hook is answered: from within create(), or after a wait for the kubelet or for
+  /// the machine. After one for the machine it is not waited for again.
+  enum class Called : std::uint8_t { at_once, after_the_kubelet, later };
+
   /// A hook that has not been answered.
   struct Waiting {
     const ContainerRequest* request;  ///< lives until `done` is gone
@@ -72,10 +76,9 @@ class ContainerHooks : public nri::Handler {
   void wait_for_table(const ContainerRequest& request, Done done);
   /// True for the first hook that names these GPUs, which nobody knows.
   bool is_first_to_miss(const GpuFacts& gpus);
-  void examine_and_answer(const ContainerRequest& request, const Done& done, bool may_look_again);
+  void examine_and_answer(const ContainerRequest& request, const Done& done, Called called);
   void answer(const ContainerRequest& request, const ContainerFacts& facts,
-              const std::shared_ptr<const DecisionTable>& table, const Done& done,
-              bool may_look_again);
+              const std::shared_ptr<const DecisionTable>& table, const Done& done, Called called);
   void note_stale(const ContainerRequest& request);
   [[nodiscard]] bool is_topology_provided(const DecisionTable& table) const;
   /// Of a hook that waited: true where it was not answered meanwhile.

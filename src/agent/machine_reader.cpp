@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::chrono::steady_clock::duration kLongestPause = std::chrono::seconds(1);
 /// By then the services have started, and the runtime has been synchronized with.
-constexpr std::chrono::seconds kUntilStarted{2};
+constexpr std::chrono::milliseconds kUntilStarted{300};
 /// Of a reading's time, so that readings take a fifth of the whole.
 constexpr int kPauseOfReading = 4;
 
@@ -105,6 +105,7 @@ void MachineReader::schedule_rescan() {
     if (failure) return;
     look_for_events();
     conclude(machine_.read("timer"));
+    give_back_code_pages();
     schedule_rescan();
   });
 }

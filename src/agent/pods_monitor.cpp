@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "host/memory.h"
 #include "proof/count.h"
 #include "proof/pods_json.h"
 
@@ -63,6 +64,7 @@ void PodsMonitor::start() {
 void PodsMonitor::look() {
   auto host = open_();
   take(host ? Result<Usage>(read_usage(**host, options_.usage)) : Result<Usage>(host.error()));
+  give_back_code_pages();  // it is not needed until the next look
 }
 
 void PodsMonitor::take(Result<Usage> usage) {

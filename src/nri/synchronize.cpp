@@ -149,7 +149,10 @@ void Synchronize::finish() {
   const std::size_t containers = container_count_;
   const bool large = bytes_ > kTrimAboveBytes;
   reset();
-  if (large) give_back_free_memory();
+  if (large) {
+    give_back_free_memory();
+    give_back_code_pages();
+  }
   if (!stopped_) handler_.synchronized(pods, containers);
 }
 
