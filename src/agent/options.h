@@ -38,7 +38,8 @@ Result<MachineOrigin> machine_origin(const Config& config);
 Result<std::optional<NcclTopology>> machine_file(const Config& config);
 
 InjectionPolicy injection_policy(const Config& config);
-/// Absent where devicePlugin.enabled is false. Fails where nodes should be handed out by NRI while that is off.
+/// Absent where devicePlugin.enabled is false. Fails where nodes should be handed out by NRI while
+/// that is off.
 Result<std::optional<KubeletOptions>> kubelet_options(const Config& config);
 /// Every resource that the configuration names, or the default one.
 Result<PoolSpecs> pool_specs(const Config& config);

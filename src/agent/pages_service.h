@@ -45,7 +45,7 @@ class PagesService final : public Service {
   PagesOptions options_;
   const std::vector<std::unique_ptr<Service>>& services_;
   std::function<std::string()> pods_page_;
-  std::string token_;  ///< "" until it has been read
+  std::string token_;                  ///< "" until it has been read
   std::unique_ptr<LoopThread> files_;  ///< where the socket's folder and the token's file may hang
   std::unique_ptr<HttpServer> server_;
 };

@@ -80,8 +80,8 @@ void PoolPublisher::watch_folders() {
 void PoolPublisher::offer(std::size_t pool) {
   const auto& name = published_->pools().pools[pool].spec.name;
   auto& offer = offers_.emplace_back();
-  offer.resource =
-      std::make_unique<PoolResource>(context_, name, options_.hand_out, files_, links_.tables, links_.runtime);
+  offer.resource = std::make_unique<PoolResource>(context_, name, options_.hand_out, files_,
+                                                  links_.tables, links_.runtime);
   auto devices = offer.resource->devices();
   if (devices.empty()) {
     context_.log.write(LogLevel::warn, "pool is empty", {{"pool", name}, {"why", why_empty(pool)}});

@@ -81,7 +81,7 @@ class PoolPublisher {
   boost::asio::steady_timer timer_;
   HandOutFiles files_;
   std::vector<Offer> offers_;
-  std::map<std::string, LogFields> logged_;  ///< by resource
+  std::map<std::string, LogFields> logged_;        ///< by resource
   std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the offers
   std::optional<WatchLoop> folders_;
   std::shared_ptr<const DecisionTable> published_;

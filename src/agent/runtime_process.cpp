@@ -29,12 +29,7 @@ RuntimeProcess read_one(Host& live, const std::string& proc_dir, int pid) {
   if (!found.cap_effective) {
     return in_doubt("process " + std::to_string(pid) + " does not show its capabilities");
   }
-  return {false,
-          "",
-          pid,
-          found.cap_effective,
-          found.memlock_soft_bytes,
-          found.memlock_hard_bytes};
+  return {false, "", pid, found.cap_effective, found.memlock_soft_bytes, found.memlock_hard_bytes};
 }
 
 /// Where a process of the runtime's name lives.

@@ -14,8 +14,8 @@ namespace railhead {
 
 /// What the process of the connected runtime may do. As it is made: not read yet.
 struct RuntimeProcess {
-  bool in_doubt = true;  ///< not read yet, or it could not be
-  std::string why;       ///< why not everything is known; "" where it is
+  bool in_doubt = true;         ///< not read yet, or it could not be
+  std::string why;              ///< why not everything is known; "" where it is
   std::optional<int> pid = {};  ///< in that procfs; absent where it is not sure which
   std::optional<std::uint64_t> cap_effective;
   std::optional<std::uint64_t> memlock_soft_bytes;
