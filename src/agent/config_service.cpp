@@ -14,7 +14,7 @@ ConfigService::~ConfigService() = default;
 
 Status ConfigService::start() {
   follower_ = TRY(Hosted<ConfigFollower>::start("config", [this](LoopThread& thread) {
-    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    const Context there = context_.on(thread);
     // There, by the mailbox of the deciding thread, and back by that of this one.
     auto take = [this, &home = context_.mailbox, &back = thread.mailbox()](
                     Config config, ConfigFollower::Done done) {

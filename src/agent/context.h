@@ -5,6 +5,7 @@
 
 #include "agent/log.h"
 #include "host/clock.h"
+#include "loop/loop_thread.h"
 #include "loop/mailbox.h"
 #include "metrics/registry.h"
 
@@ -18,6 +19,11 @@ struct Context {
   Clock& clock;
   Log& log;
   MetricRegistry& metrics;
+
+  /// The same for what lives on another thread.
+  [[nodiscard]] Context on(LoopThread& thread) const {
+    return {thread.loop(), thread.mailbox(), clock, log, metrics};
+  }
 };
 
 }  // namespace railhead

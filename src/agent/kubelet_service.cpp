@@ -14,7 +14,7 @@ KubeletService::~KubeletService() = default;
 
 Status KubeletService::start() {
   publisher_ = TRY(Hosted<PoolPublisher>::start("kubelet", [this](LoopThread& thread) {
-    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    const Context there = context_.on(thread);
     auto publisher = std::make_unique<PoolPublisher>(there, options_, links_);
     publisher->on_change([this, now = publisher.get()] { readiness_.set(now->readiness()); });
     publisher->start();

@@ -29,7 +29,7 @@ MachineService::~MachineService() = default;
 
 Status MachineService::start() {
   reader_ = TRY(Hosted<MachineReader>::start("reader", [this](LoopThread& thread) {
-    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    const Context there = context_.on(thread);
     return std::make_unique<MachineReader>(
         there, MachineReader::Links{tables_, wishes_, is_blind_, *this, context_.mailbox},
         std::move(source_), std::move(settings_), times_);

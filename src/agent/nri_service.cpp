@@ -18,7 +18,7 @@ NriService::~NriService() = default;
 
 Status NriService::start() {
   files_ = TRY(Hosted<RuntimeFiles>::start("files", [this](LoopThread& thread) {
-    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    const Context there = context_.on(thread);
     auto files = std::make_unique<RuntimeFiles>(
         there, options_.proc_dir, links_.tables,
         [this, &home = context_.mailbox](TableFeed::Table table) {

@@ -17,7 +17,7 @@ PodsService::~PodsService() = default;
 
 Status PodsService::start() {
   monitor_ = TRY(Hosted<PodsMonitor>::start("usage", [this](LoopThread& thread) {
-    Context there{thread.loop(), thread.mailbox(), context_.clock, context_.log, context_.metrics};
+    const Context there = context_.on(thread);
     auto monitor = std::make_unique<PodsMonitor>(there, options_, open_, tables_, book_, page_);
     monitor->start();
     return monitor;
