@@ -85,19 +85,20 @@ func takeTurns(s *settings, sessions []*session) ([][2]kind, error) {
 
 // block sends requests one after another, as a runtime does: it holds one lock over all of them.
 func block(s *settings, c *session, k *kind, requests int) error {
-	pod := workload.HostPod(len(k.times))
+	pods := make([]*api.PodSandbox, requests) // each its own: a pod has no two containers of one name
 	containers := make([]*api.Container, requests)
 	for i := range containers {
-		containers[i] = workload.Container(len(k.times)+i, pod, s.shape, k.gpus)
+		pods[i] = workload.HostPod(len(k.times) + i)
+		containers[i] = workload.Container(len(k.times)+i, pods[i], s.shape, k.gpus)
 	}
 	runtime.GC() // what this program left behind is not the next plugin's fault
 	before, err := c.plugin.CPU()
 	if err != nil {
 		return err
 	}
-	for _, container := range containers {
+	for i, container := range containers {
 		begin := time.Now()
-		adjustment, err := c.runtime.Create(pod, container)
+		adjustment, err := c.runtime.Create(pods[i], container)
 		k.times = append(k.times, time.Since(begin))
 		if err != nil {
 			return err
