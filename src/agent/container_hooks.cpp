@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/holders.h"
 #include "agent/machine.h"
 #include "base/text.h"
 #include "inject/annotations.h"
@@ -50,8 +51,13 @@ nri::CreateAnswer answer_of(const Decision& decision) {
 }
 
 LogFields identity(const ContainerRequest& request) {
-  return {{"pod", std::string(request.pod_namespace) + "/" + std::string(request.pod_name)},
-          {"container", std::string(request.name)}};
+  constexpr std::size_t kUsualFields = 12;
+  LogFields fields;
+  fields.reserve(kUsualFields);
+  fields.emplace_back("pod",
+                      std::string(request.pod_namespace) + "/" + std::string(request.pod_name));
+  fields.emplace_back("container", request.name);
+  return fields;
 }
 
 const PodHoldings* find_pod(const std::vector<PodHoldings>& pods, const ContainerRequest& request) {
@@ -122,7 +128,7 @@ bool ContainerHooks::reads_annotation(std::string_view key) const {
 
 void ContainerHooks::existing(const ContainerRequest& container) {
   if (!at_synchronize_) at_synchronize_ = parts_.machine.table();
-  const auto facts = examine(container, *at_synchronize_, KubeletWord{});
+  const auto facts = examine(container, *at_synchronize_);
   if (parts_.kubelet != nullptr && needs_kubelet(facts, *at_synchronize_) &&
       undecided_bytes_ < kMaxUndecidedBytes) {
     undecided_bytes_ += undecided_.emplace_back(container).bytes();
@@ -179,7 +185,7 @@ void ContainerHooks::settle_undecided(const Result<std::vector<PodHoldings>>& po
       const auto* pod = find_pod(*pods, request);
       word = word_on(request.name, pod != nullptr ? *pod : PodHoldings{}, *table);
     }
-    judge(request, examine(request, *table, word), *table);
+    judge(request, with_word(examine(request, *table), request, *table, word), *table);
   }
 }
 
@@ -244,14 +250,15 @@ bool ContainerHooks::is_first_to_miss(const GpuFacts& gpus) {
 void ContainerHooks::examine_and_answer(const ContainerRequest& request, const Done& done,
                                         Called called) {
   const auto table = parts_.machine.table();
-  const auto facts = examine(request, *table, KubeletWord{});
+  auto facts = examine(request, *table);
   if (parts_.kubelet != nullptr && needs_kubelet(facts, *table)) {
     waiting_.push_back({&request, {}});
     parts_.kubelet->ask(
         request, table, claim_timeout_,
-        [this, &request, table, done, called](const KubeletWord& word) {
+        [this, &request, facts = std::move(facts), table, done,
+         called](const KubeletWord& word) mutable {
           if (!resume(request)) return;
-          answer(request, examine(request, *table, word), table, done,
+          answer(request, with_word(std::move(facts), request, *table, word), table, done,
                  called == Called::at_once ? Called::after_the_kubelet : Called::later);
         });
     return;
@@ -286,7 +293,8 @@ void ContainerHooks::note_stale(const ContainerRequest& request) {
 nri::CreateAnswer ContainerHooks::on_deadline(const ContainerRequest& request) {
   (void)resume(request);
   const auto table = parts_.machine.table();
-  const auto facts = examine(request, *table, {KubeletWord::State::unanswered, {}, false});
+  const auto facts = with_word(examine(request, *table), request, *table,
+                               {KubeletWord::State::unanswered, {}, false});
   const auto decision = decided(request, facts, *table);
   report(request, facts, decision, *table, "without the kubelet's word");
   return answer_of(decision);
@@ -322,7 +330,7 @@ void ContainerHooks::note_container(const ContainerFacts& facts, const Decision&
     auto& nics = holder.nics;
     if (std::find(nics.begin(), nics.end(), name) == nics.end()) nics.push_back(name);
   }
-  parts_.book->note(std::move(holder), facts.gpus.kubelet_answered);
+  parts_.book->note(holder, facts.gpus.kubelet_answered);
 }
 
 void ContainerHooks::report(const ContainerRequest& request, const ContainerFacts& facts,
@@ -345,7 +353,7 @@ void ContainerHooks::report(const ContainerRequest& request, const ContainerFact
   const auto level = bad ? LogLevel::warn : LogLevel::info;
   if (!parts_.log.enabled(level)) return;
   auto fields = identity(request);
-  fields.emplace_back("outcome", std::string(outcome_text(decision.outcome)));
+  fields.emplace_back("outcome", outcome_text(decision.outcome));
   fields.emplace_back("reason", decision.reason_code);
   fields.emplace_back("why", decision.message);
   if (!decision.gpus.empty()) fields.emplace_back("gpus", gpu_list(decision, table.node()));

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "agent/container_book.h"
 #include "agent/gpu_claims.h"
-#include "agent/holders.h"
 #include "agent/log.h"
 #include "agent/machine_tables.h"
 #include "agent/recent_creations.h"

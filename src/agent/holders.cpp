@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/holders.h"
 
-#include <set>
+#include <string>
 #include <utility>
 
 #include "inject/examine.h"
@@ -51,36 +51,11 @@ std::vector<Holder> holders_of(const Usage& usage, const DecisionTable& table) {
   std::vector<Holder> holders;
   for (const auto& [id, container] : usage.containers) {
     if (!container.bundle) continue;
-    auto holder = holder_of(examine(request_of(id, *container.bundle), table, {}), table);
+    auto holder = holder_of(examine(request_of(id, *container.bundle), table), table);
     holder.sandbox = container.bundle->sandbox;
     holders.push_back(std::move(holder));
   }
   return holders;
-}
-
-void ContainerBook::note(Holder holder, bool by_kubelet) {
-  const std::lock_guard lock(mutex_);
-  if (by_id_.size() >= kMaxContainers) return;
-  auto id = holder.container_id;
-  by_id_.insert_or_assign(std::move(id), Entry{std::move(holder), by_kubelet, true});
-}
-
-void ContainerBook::complete(std::vector<Holder>& holders, const Usage& usage) {
-  const std::lock_guard lock(mutex_);
-  std::set<std::string> named;
-  for (auto& holder : holders) {
-    named.insert(holder.container_id);
-    const auto noted = by_id_.find(holder.container_id);
-    if (noted == by_id_.end() || !noted->second.by_kubelet) continue;
-    holder.gpus = noted->second.holder.gpus;
-    holder.gpus_by_all = false;
-  }
-  for (auto at = by_id_.begin(); at != by_id_.end();) {
-    const bool runs = usage.containers.contains(at->first);
-    if (runs && !named.contains(at->first)) holders.push_back(at->second.holder);
-    const bool keep = runs || std::exchange(at->second.fresh, false);
-    at = keep ? std::next(at) : by_id_.erase(at);
-  }
 }
 
 }  // namespace railhead

@@ -66,7 +66,7 @@ void append_text(std::string& line, std::string_view text) {
   if (!text.empty() && is_plain(text, kPlainInText)) {
     line += text;
   } else {
-    line += quoted(text, std::string::npos);
+    append_quoted(line, text, std::string::npos);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "agent/holders.h"
 #include "base/text.h"
 #include "host/memory.h"
 #include "proof/count.h"

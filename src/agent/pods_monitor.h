@@ -12,8 +12,8 @@
 
 #include <boost/asio/steady_timer.hpp>
 
+#include "agent/container_book.h"
 #include "agent/context.h"
-#include "agent/holders.h"
 #include "agent/table_feed.h"
 #include "host/host.h"
 #include "loop/shared.h"

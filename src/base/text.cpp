@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/text.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -101,22 +102,33 @@ std::string to_hex(std::uint64_t number, unsigned digits) {
 }
 
 std::string quoted(std::string_view text, std::size_t limit) {
-  std::string out = "\"";
-  for (const char c : text.substr(0, limit)) {
+  std::string out;
+  append_quoted(out, text, limit);
+  return out;
+}
+
+void append_quoted(std::string& out, std::string_view text, std::size_t limit) {
+  const auto is_special = [](char c) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
+    return c == '"' || c == '\\' || byte < 0x20 || byte == 0x7f;
+  };
+  out += '"';
+  std::string_view rest = text.substr(0, limit);
+  for (;;) {
+    const auto special = std::find_if(rest.begin(), rest.end(), is_special);
+    out.append(rest.begin(), special);
+    if (special == rest.end()) break;
+    if (*special == '\n') {
       out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      out += "\\x" + to_hex(byte, 2);
+    } else if (*special == '"' || *special == '\\') {
+      out += {'\\', *special};
     } else {
-      out += c;
+      out += "\\x" + to_hex(static_cast<unsigned char>(*special), 2);
     }
+    rest = {special + 1, rest.end()};
   }
   if (text.size() > limit) out += "…";
-  return out + "\"";
+  out += '"';
 }
 
 bool glob_match(std::string_view pattern, std::string_view text) {

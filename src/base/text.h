@@ -41,6 +41,7 @@ std::string to_hex(std::uint64_t number, unsigned digits);
 
 /// Text for a message: quoted, control characters escaped, cut at `limit` bytes with "…".
 std::string quoted(std::string_view text, std::size_t limit = 64);
+void append_quoted(std::string& out, std::string_view text, std::size_t limit);
 
 /// Shell-style match of a whole name: * any run, ? one character; no brackets.
 bool glob_match(std::string_view pattern, std::string_view text);

@@ -64,9 +64,15 @@ std::optional<std::uint64_t> largest(const std::vector<std::string_view>& env, c
 }
 
 template <typename Names>
-bool is_any(std::string_view variable, const Names& names) {
-  return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return is_named(variable, name); });
+bool is_any(std::string_view name, const Names& names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+constexpr std::size_t longest_name() {
+  std::size_t longest = kRank.size();
+  for (const auto name : kNodeVariables) longest = std::max(longest, name.size());
+  for (const auto name : kRankVariables) longest = std::max(longest, name.size());
+  return longest;
 }
 
 /// By first character: whether a variable can be one of the job's.
@@ -86,8 +92,10 @@ bool is_job_variable(std::string_view variable) {
   if (variable.empty() || !kFirstCharacters[static_cast<unsigned char>(variable.front())]) {
     return false;
   }
-  return is_any(variable, kNodeVariables) || is_any(variable, kRankVariables) ||
-         is_named(variable, kRank);
+  const auto equals = variable.substr(0, longest_name() + 1).find('=');
+  if (equals == std::string_view::npos) return false;
+  const auto name = variable.substr(0, equals);
+  return is_any(name, kNodeVariables) || is_any(name, kRankVariables) || name == kRank;
 }
 
 JobSize job_size(const std::vector<std::string_view>& all) {

@@ -63,11 +63,20 @@ ContainerFacts examine_with(GpuFacts gpus, Surroundings surroundings,
 
 }  // namespace
 
-ContainerFacts examine(const ContainerRequest& request, const DecisionTable& table,
-                       const KubeletWord& word) {
+ContainerFacts examine(const ContainerRequest& request, const DecisionTable& table) {
   const auto surroundings = surroundings_of(request, table.policy());
-  return examine_with(gpus_of(request, table, surroundings.privileged, word), surroundings, request,
-                      table);
+  return examine_with(gpus_of(request, table, surroundings.privileged, KubeletWord{}), surroundings,
+                      request, table);
+}
+
+// Who has a claim counts as a container with GPUs until the kubelet denies it, so that nothing was
+// dropped before that does reach the container now.
+ContainerFacts with_word(ContainerFacts facts, const ContainerRequest& request,
+                         const DecisionTable& table, const KubeletWord& word) {
+  if (!facts.gpus.rests_on_kubelet || word.state == KubeletWord::State::no_kubelet) return facts;
+  facts.gpus = gpus_of(request, table, facts.surroundings.privileged, word);
+  drop_what_does_not_reach(facts);
+  return facts;
 }
 
 ContainerFacts examine_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,

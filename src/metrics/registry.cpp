@@ -25,9 +25,11 @@ std::string escaped(std::string_view text, std::string_view also) {
 std::string render_labels(const Labels& labels) {
   if (labels.empty()) return "";
   std::string out = "{";
+  out.reserve(64);
   for (const auto& [name, value] : labels) {
     if (out.size() > 1) out += ',';
-    out += name + "=\"";
+    out += name;
+    out += "=\"";
     if (value.find_first_of("\\\"\n") == std::string::npos) {
       out += value;
     } else {
@@ -35,7 +37,8 @@ std::string render_labels(const Labels& labels) {
     }
     out += '"';
   }
-  return out + "}";
+  out += '}';
+  return out;
 }
 
 std::string render_number(double number) {

@@ -119,7 +119,7 @@ void decide_container(benchmark::State& state, bool with_gpus) {
   runtime.memlock_ceiling = kUnlimited;
   std::size_t devices = 0;
   for (auto _ : state) {
-    const auto facts = examine(container.request, table, KubeletWord{});
+    const auto facts = examine(container.request, table);
     const Decision decision = decide(container.request, facts, table, runtime);
     devices = decision.adjustment.devices.size();
     benchmark::DoNotOptimize(devices);
@@ -145,7 +145,7 @@ void decide_annotated(benchmark::State& state, const std::string& prefix) {
   const RuntimeAbility runtime;
   for (auto _ : state) {
     benchmark::DoNotOptimize(
-        decide(request, examine(request, table, KubeletWord{}), table, runtime));
+        decide(request, examine(request, table), table, runtime));
   }
   state.counters["annotations"] = static_cast<double>(keys.size());
 }

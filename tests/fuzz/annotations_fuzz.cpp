@@ -124,7 +124,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const DecisionTable& table = (knobs & 3U) == 0 ? deny : (knobs & 3U) == 1 ? narrow : allow;
   RuntimeAbility runtime;
   if ((knobs & 16U) != 0) runtime.memlock_ceiling = 65536;
-  const auto facts = examine(request, table, word_of(knobs));
+  const auto facts = with_word(examine(request, table), request, table, word_of(knobs));
   (void)needs_kubelet(facts, table);
   (void)missing_devices(request, facts, table, runtime);
   check(decide(request, facts, table, runtime));

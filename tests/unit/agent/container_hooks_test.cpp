@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "agent/holders.h"
 #include "agent/metric_list.h"
 #include "unit/agent/fixed_tables.h"
 #include "unit/inject/container_builder.h"

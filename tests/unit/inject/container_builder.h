@@ -155,7 +155,7 @@ inline KubeletWord unanswered() {
 
 inline ContainerFacts facts(ContainerBuilder& container, const DecisionTable& table,
                             const KubeletWord& word = {}) {
-  return examine(container.request(), table, word);
+  return with_word(examine(container.request(), table), container.request(), table, word);
 }
 
 inline Decision decide(ContainerBuilder& container, const DecisionTable& table,

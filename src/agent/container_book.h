@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "proof/pods.h"
+
+namespace railhead {
+
+/// What the runtime told the agent of containers, for those whose bundles it cannot read. For any
+/// thread.
+class ContainerBook {
+ public:
+  /// More is no node: the kubelet's default is 110 pods. What does not fit is left out.
+  static constexpr std::size_t kMaxContainers = 4096;
+
+  /// `by_kubelet`: the holder's GPUs are what the kubelet says, and so the truth.
+  void note(const Holder& holder, bool by_kubelet = false);
+
+  /// Adds those of this reading that are not named yet, and gives those that are the GPUs that the
+  /// kubelet has said: a container can name what it was denied. Containers that the reading lacks
+  /// are forgotten, unless they were noted since the last one.
+  void complete(std::vector<Holder>& holders, const Usage& usage);
+
+ private:
+  /// A holder without its id. Its texts lie in one, because thousands are kept in a process of a
+  /// few MiB, and a Holder's own take more than twice as much.
+  struct Entry {
+    std::string texts;  ///< namespace, pod, uid, container, the GPUs, the NICs; a NUL behind each
+    std::uint32_t gpus = 0;
+    std::uint32_t nics = 0;
+    JobSize job;
+    bool gpus_by_all = false;
+    bool sandbox = false;
+    bool by_kubelet = false;
+    bool fresh = true;  ///< noted since the last reading
+  };
+
+  static Entry packed(const Holder& holder);
+  static Holder unpacked(const std::string& id, const Entry& entry);
+
+  std::mutex mutex_;
+  std::map<std::string, Entry> by_id_;
+};
+
+}  // namespace railhead
