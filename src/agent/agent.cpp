@@ -26,6 +26,7 @@
 #include "agent/version.h"
 #include "config/reload.h"
 #include "host/line_writer.h"
+#include "host/memory.h"
 #include "host/program.h"
 #include "loop/mail_loop.h"
 
@@ -212,6 +213,7 @@ class Agent {
 
 Status run_agent(const Config& config, ConfigReader reader) {
   ignore_broken_pipes();
+  share_heaps();
   Log log(parse_log_level(config.text("log.level")), parse_log_format(config.text("log.format")));
   log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
   auto mailbox = TRY(Mailbox::open());

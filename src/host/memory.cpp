@@ -29,6 +29,12 @@ int give_back_segments(dl_phdr_info* info, std::size_t /*size*/, void* /*unused*
 
 }  // namespace
 
+void share_heaps() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 2);
+#endif
+}
+
 void give_back_free_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);

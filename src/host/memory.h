@@ -3,6 +3,10 @@
 
 namespace railhead {
 
+/// The C library keeps a heap for each few threads, and each keeps what was freed in it. With this,
+/// at the start of the program, the first thread has one and all others share one. glibc only.
+void share_heaps();
+
 /// Gives memory that was freed back to the system. The C library keeps it, so that once much was
 /// needed for a moment (a large machine read anew, the list of all containers), it would count as
 /// ours for ever.
