@@ -65,9 +65,9 @@ Holder ContainerBook::unpacked(const std::string& id, const Entry& entry) {
   return holder;
 }
 
-void ContainerBook::note(const Holder& holder, bool by_kubelet) {
+void ContainerBook::note(const Holder& holder, bool is_checked) {
   auto entry = packed(holder);
-  entry.by_kubelet = by_kubelet;
+  entry.is_checked = is_checked;
   const std::lock_guard lock(mutex_);
   if (by_id_.size() >= kMaxContainers && !by_id_.contains(holder.container_id)) return;
   by_id_.insert_or_assign(holder.container_id, std::move(entry));
@@ -79,7 +79,7 @@ void ContainerBook::complete(std::vector<Holder>& holders, const Usage& usage) {
   for (auto& holder : holders) {
     named.insert(holder.container_id);
     const auto noted = by_id_.find(holder.container_id);
-    if (noted == by_id_.end() || !noted->second.by_kubelet) continue;
+    if (noted == by_id_.end() || !noted->second.is_checked) continue;
     holder.gpus = unpacked(noted->first, noted->second).gpus;
     holder.gpus_by_all = false;
   }

@@ -18,11 +18,12 @@ class ContainerBook {
   /// More is no node: the kubelet's default is 110 pods. What does not fit is left out.
   static constexpr std::size_t kMaxContainers = 4096;
 
-  /// `by_kubelet`: the holder's GPUs are what the kubelet says, and so the truth.
-  void note(const Holder& holder, bool by_kubelet = false);
+  /// `is_checked`: the holder's GPUs are what the kubelet says, or none where it did not say. That
+  /// goes before what the bundle claims.
+  void note(const Holder& holder, bool is_checked = false);
 
-  /// Adds those of this reading that are not named yet, and gives those that are the GPUs that the
-  /// kubelet has said: a container can name what it was denied. Containers that the reading lacks
+  /// Adds those of this reading that are not named yet, and gives those that are the GPUs that were
+  /// checked: a container can name what it was denied. Containers that the reading lacks
   /// are forgotten, unless they were noted since the last one.
   void complete(std::vector<Holder>& holders, const Usage& usage);
 
@@ -36,7 +37,7 @@ class ContainerBook {
     JobSize job;
     bool gpus_by_all = false;
     bool sandbox = false;
-    bool by_kubelet = false;
+    bool is_checked = false;
     bool fresh = true;  ///< noted since the last reading
   };
 

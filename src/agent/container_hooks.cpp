@@ -4,41 +4,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/holders.h"
 #include "agent/machine.h"
-#include "base/text.h"
 #include "inject/annotations.h"
 #include "inject/examine.h"
-#include "inject/topology_file.h"
 #include "nri/capability.h"
 
 namespace railhead {
 namespace {
-
-std::string_view outcome_text(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::untouched: return "untouched";
-    case Outcome::adjusted: return "adjusted";
-    case Outcome::refused: return "refused";
-  }
-  return "unknown";
-}
-
-std::string gpu_list(const Decision& decision, const Node& node) {
-  std::vector<std::string> addresses;
-  for (const auto g : decision.gpus) addresses.push_back(node.gpus[g].pci.str());
-  return join(addresses, ",");
-}
-
-std::string nic_list(const Decision& decision, const Node& node) {
-  std::vector<std::string> names;
-  for (const auto n : decision.nics) names.push_back(node.nics[n].name);
-  return join(names, ",");
-}
-
-std::string memlock_text(std::uint64_t bytes) {
-  return bytes == kUnlimited ? "unlimited" : std::to_string(bytes);
-}
 
 nri::CreateAnswer answer_of(const Decision& decision) {
   nri::CreateAnswer answer;
@@ -50,27 +22,12 @@ nri::CreateAnswer answer_of(const Decision& decision) {
   return answer;
 }
 
-LogFields identity(const ContainerRequest& request) {
-  constexpr std::size_t kUsualFields = 12;
-  LogFields fields;
-  fields.reserve(kUsualFields);
-  fields.emplace_back("pod",
-                      std::string(request.pod_namespace) + "/" + std::string(request.pod_name));
-  fields.emplace_back("container", request.name);
-  return fields;
-}
-
-const PodHoldings* find_pod(const std::vector<PodHoldings>& pods, const ContainerRequest& request) {
-  const auto at = std::find_if(pods.begin(), pods.end(), [&](const PodHoldings& pod) {
-    return pod.pod == request.pod_name && pod.pod_namespace == request.pod_namespace;
-  });
-  return at == pods.end() ? nullptr : &*at;
-}
-
 }  // namespace
 
 ContainerHooks::ContainerHooks(ContainerHooksParts parts)
-    : parts_(parts) {}
+    : parts_(parts),
+      reports_(parts.log, parts.metrics, parts.book),
+      existing_({parts.machine, parts.kubelet, reports_, parts.log, parts.metrics}) {}
 
 void ContainerHooks::configured(const nri::RuntimePeer& peer) {
   claim_timeout_ = peer.request_timeout / 2;  // well before the session's own deadline
@@ -80,11 +37,7 @@ void ContainerHooks::configured(const nri::RuntimePeer& peer) {
   if (ability_.name != peer.name || ability_.version != peer.version) {
     ability_ = ability_of(peer, RuntimeProcess{});
   }
-  lacking_ = 0;
-  undecided_.clear();
-  undecided_bytes_ = 0;
-  at_synchronize_.reset();
-  ++synchronize_;
+  existing_.begin();
   parts_.metrics.replace(
       "railhead_nri_runtime_info",
       {{{{"name", peer.name}, {"version", peer.version}, {"nri", peer.nri_version}}, 1}});
@@ -97,29 +50,37 @@ void ContainerHooks::configured(const nri::RuntimePeer& peer) {
     lacking.push_back({{{"what", missing}}, 1});
   }
   parts_.metrics.replace("railhead_nri_missing_features", lacking);
-  parts_.runtime.read(peer, [this, peer, asked = synchronize_](const RuntimeProcess& process) {
-    if (asked == synchronize_) runtime_read(peer, process);
+  parts_.runtime.read(peer, patience_, [this, peer, asked = ++connection_](const auto& process) {
+    if (asked == connection_) runtime_read(peer, process);
   });
 }
 
-void ContainerHooks::runtime_read(const nri::RuntimePeer& peer, const RuntimeProcess& process) {
-  ability_ = ability_of(peer, process);
-  is_runtime_known_ = true;
-  for (const auto& hook : std::vector<Waiting>(waiting_)) {
-    if (hook.until_runtime_known) hook.until_runtime_known();
-  }
-  if (!process.why.empty()) {
+void ContainerHooks::runtime_read(const nri::RuntimePeer& peer,
+                                  const std::optional<RuntimeProcess>& process) {
+  if (process) ability_ = ability_of(peer, *process);
+  const std::string why =
+      process ? process->why
+              : "reading them takes longer than " + std::to_string(patience_.count()) + " ms";
+  if (!why.empty()) {
     parts_.log.write(LogLevel::warn, "runtime limits unknown",
-                     {{"runtime", peer.name}, {"why", process.why}});
+                     {{"runtime", peer.name}, {"why", why}});
   }
-  parts_.log.write(
-      LogLevel::info, "runtime connected",
-      {{"runtime", peer.name},
-       {"version", peer.version},
-       {"nri", peer.nri_version},
-       {"requestTimeoutMs", std::to_string(peer.request_timeout.count())},
-       {"memlockCeiling", ability_.memlock_ceiling ? memlock_text(*ability_.memlock_ceiling)
-                                                   : std::string("unknown")}});
+  if (process) {
+    parts_.log.write(
+        LogLevel::info, "runtime connected",
+        {{"runtime", peer.name},
+         {"version", peer.version},
+         {"nri", peer.nri_version},
+         {"requestTimeoutMs", std::to_string(peer.request_timeout.count())},
+         {"memlockCeiling", ability_.memlock_ceiling ? limit_text(*ability_.memlock_ceiling)
+                                                     : std::string("unknown")}});
+  }
+  is_runtime_known_ = true;
+  for (const auto& hook : std::exchange(until_runtime_known_, {})) {
+    if (!resume(*hook)) continue;
+    hook->is_patient = process.has_value();
+    go_on(hook);
+  }
 }
 
 bool ContainerHooks::reads_annotation(std::string_view key) const {
@@ -127,115 +88,82 @@ bool ContainerHooks::reads_annotation(std::string_view key) const {
 }
 
 void ContainerHooks::existing(const ContainerRequest& container) {
-  if (!at_synchronize_) at_synchronize_ = parts_.machine.table();
-  const auto facts = examine(container, *at_synchronize_);
-  if (parts_.kubelet != nullptr && needs_kubelet(facts, *at_synchronize_) &&
-      undecided_bytes_ < kMaxUndecidedBytes) {
-    undecided_bytes_ += undecided_.emplace_back(container).bytes();
-    return;
-  }
-  judge(container, facts, *at_synchronize_);
-}
-
-void ContainerHooks::judge(const ContainerRequest& container, const ContainerFacts& facts,
-                           const DecisionTable& table) {
-  if (parts_.book != nullptr) {
-    parts_.book->note(holder_of(facts, table), facts.gpus.kubelet_answered);
-  }
-  report_missing(std::string(container.pod_namespace) + "/" + std::string(container.pod_name),
-                 std::string(container.name),
-                 join(missing_devices(container, facts, table, ability_), ","));
-}
-
-void ContainerHooks::report_missing(const std::string& pod, const std::string& container,
-                                    const std::string& missing) {
-  if (missing.empty()) return;
-  ++lacking_;
-  parts_.log.write(LogLevel::warn, "container without its devices",
-                   {{"pod", pod},
-                    {"container", container},
-                    {"missing", missing},
-                    {"why", "it was created while no agent was connected; start it again"}});
+  existing_.add(container, ability_);
 }
 
 void ContainerHooks::synchronized(std::size_t pods, std::size_t containers) {
   parts_.link.set_connected(true);
   was_connected_ = true;
   last_error_.clear();
-  if (undecided_.empty()) {
-    at_synchronize_.reset();
-    return report_synchronized(pods, containers, "");
+  existing_.end(pods, containers, claim_timeout_, ability_);
+}
+
+void ContainerHooks::create(const ContainerRequest& request,
+                            std::function<void(nri::CreateAnswer)> done) {
+  go_on(std::make_shared<Hook>(Hook{&request, std::move(done)}));
+}
+
+/// As far as it gets: to its answer, or to what it waits for next.
+void ContainerHooks::go_on(const HookRef& hook) {
+  if (hook->is_patient && !is_runtime_known_) return wait_for_runtime(hook);
+  if (hook->is_patient && !hook->is_fresh && parts_.machine.is_behind()) {
+    return wait_for_table(hook);
   }
-  parts_.kubelet->ask_all(claim_timeout_,
-                          [this, pods, containers, asked = synchronize_](const auto& all) {
-                            if (asked != synchronize_) return;
-                            settle_undecided(all);
-                            const bool doubt = !all && all.error().code != ErrorCode::unavailable;
-                            report_synchronized(pods, containers, doubt ? all.error().message : "");
-                          });
+  examine_by(parts_.machine.table(), *hook);
+  if (needs_word(*hook)) return ask_kubelet(hook);
+  if (hook->is_patient && !parts_.machine.is_late() && is_first_to_miss(hook->facts.gpus)) {
+    parts_.machine.look_again(Machine::kUnknownGpu);
+    return wait_for_table(hook);
+  }
+  answer(*hook);
 }
 
-/// Where nobody knows, the environment is trusted: a report too many harms nobody.
-void ContainerHooks::settle_undecided(const Result<std::vector<PodHoldings>>& pods) {
-  const auto table = std::exchange(at_synchronize_, nullptr);
-  for (const auto& kept : std::exchange(undecided_, {})) {
-    const auto& request = kept.request();
-    KubeletWord word;
-    if (pods) {
-      const auto* pod = find_pod(*pods, request);
-      word = word_on(request.name, pod != nullptr ? *pod : PodHoldings{}, *table);
-    }
-    judge(request, with_word(examine(request, *table), request, *table, word), *table);
+void ContainerHooks::examine_by(std::shared_ptr<const DecisionTable> table, Hook& hook) const {
+  if (hook.table == table) return;
+  hook.table = std::move(table);
+  hook.facts = examine(*hook.request, *hook.table);
+  if (hook.word) {
+    hook.facts = with_word(std::move(hook.facts), *hook.request, *hook.table, *hook.word);
   }
 }
 
-void ContainerHooks::report_synchronized(std::size_t pods, std::size_t containers,
-                                         const std::string& doubt) {
-  parts_.metrics.set("railhead_nri_containers_missing_devices", static_cast<double>(lacking_));
-  LogFields fields{{"pods", std::to_string(pods)},
-                   {"containers", std::to_string(containers)},
-                   {"withoutDevices", std::to_string(lacking_)}};
-  if (!doubt.empty()) fields.emplace_back("judgedWithoutTheKubelet", doubt);
-  parts_.log.write(LogLevel::info, "synchronized", fields);
+bool ContainerHooks::needs_word(const Hook& hook) const {
+  return parts_.kubelet != nullptr && !hook.word && needs_kubelet(hook.facts, *hook.table);
 }
 
-/// A newer table may have the same file.
-bool ContainerHooks::is_topology_provided(const DecisionTable& table) const {
-  return topology_provided_ && (topology_provided_.get() == &table ||
-                                topology_provided_->topology_file() == table.topology_file());
+void ContainerHooks::wait_for_runtime(const HookRef& hook) {
+  wait(hook, "the limits of the runtime");
+  until_runtime_known_.push_back(hook);
 }
 
-Decision ContainerHooks::decided(const ContainerRequest& request, const ContainerFacts& facts,
-                                 const DecisionTable& table) {
-  Decision decision = decide(request, facts, table, ability_);
-  if (!decision.adjustment.mounts.empty() && !is_topology_provided(table)) {
-    drop_topology_file(decision.adjustment);
-  }
-  return decision;
-}
-
-void ContainerHooks::create(const ContainerRequest& request, Done done) {
-  if (!is_runtime_known_) {
-    waiting_.push_back({&request, [this, &request, done] {
-                          if (resume(request)) create(request, done);
-                        }});
-    return;
-  }
-  if (parts_.machine.is_behind()) return wait_for_table(request, std::move(done));
-  examine_and_answer(request, done, Called::at_once);
-}
-
-bool ContainerHooks::resume(const ContainerRequest& request) {
-  return std::erase_if(waiting_, [&](const Waiting& one) { return one.request == &request; }) != 0;
-}
-
-void ContainerHooks::wait_for_table(const ContainerRequest& request, Done done) {
-  waiting_.push_back({&request, {}});
-  parts_.machine.wait(patience_, [this, &request, done = std::move(done)](bool fresh) {
-    if (!resume(request)) return;  // answered at its deadline
-    if (!fresh) note_stale(request);
-    examine_and_answer(request, done, Called::later);
+void ContainerHooks::wait_for_table(const HookRef& hook) {
+  wait(hook, "a fresh reading of the machine");
+  parts_.machine.wait(patience_, [this, hook](bool fresh) {
+    if (!resume(*hook)) return;
+    hook->is_patient = hook->is_fresh = fresh;
+    go_on(hook);
   });
+}
+
+void ContainerHooks::ask_kubelet(const HookRef& hook) {
+  wait(hook, "the word of the kubelet");
+  parts_.kubelet->ask(
+      *hook->request, hook->table, claim_timeout_, [this, hook](const KubeletWord& word) {
+        if (!resume(*hook)) return;
+        hook->word = word;
+        hook->facts = with_word(std::move(hook->facts), *hook->request, *hook->table, word);
+        go_on(hook);
+      });
+}
+
+void ContainerHooks::wait(const HookRef& hook, std::string_view what) {
+  hook->waits_for = what;
+  waiting_.push_back(hook);
+}
+
+bool ContainerHooks::resume(Hook& hook) {
+  hook.waits_for = {};
+  return std::erase_if(waiting_, [&](const HookRef& one) { return one.get() == &hook; }) != 0;
 }
 
 bool ContainerHooks::is_first_to_miss(const GpuFacts& gpus) {
@@ -247,60 +175,57 @@ bool ContainerHooks::is_first_to_miss(const GpuFacts& gpus) {
   return first;
 }
 
-void ContainerHooks::examine_and_answer(const ContainerRequest& request, const Done& done,
-                                        Called called) {
-  const auto table = parts_.machine.table();
-  auto facts = examine(request, *table);
-  if (parts_.kubelet != nullptr && needs_kubelet(facts, *table)) {
-    waiting_.push_back({&request, {}});
-    parts_.kubelet->ask(
-        request, table, claim_timeout_,
-        [this, &request, facts = std::move(facts), table, done,
-         called](const KubeletWord& word) mutable {
-          if (!resume(request)) return;
-          answer(request, with_word(std::move(facts), request, *table, word), table, done,
-                 called == Called::at_once ? Called::after_the_kubelet : Called::later);
-        });
-    return;
-  }
-  answer(request, facts, table, done, called);
+void ContainerHooks::answer(Hook& hook) {
+  const auto done = std::move(hook.done);
+  auto decided = conclude(hook);
+  done(answer_of(decided.decision));
+  reports_.report(decided);  // the runtime need not wait for it
 }
 
-void ContainerHooks::answer(const ContainerRequest& request, const ContainerFacts& facts,
-                            const std::shared_ptr<const DecisionTable>& table, const Done& done,
-                            Called called) {
-  if (called != Called::later && is_first_to_miss(facts.gpus)) {
-    parts_.machine.look_again(Machine::kUnknownGpu);
-    return wait_for_table(request, done);
+nri::CreateAnswer ContainerHooks::on_deadline(const ContainerRequest& request) {
+  const auto at = std::find_if(waiting_.begin(), waiting_.end(),
+                               [&](const HookRef& one) { return one->request == &request; });
+  const auto hook = at != waiting_.end() ? *at : std::make_shared<Hook>(Hook{&request, {}});
+  const auto without = hook->waits_for;
+  (void)resume(*hook);
+  examine_by(parts_.machine.table(), *hook);
+  if (needs_word(*hook)) {
+    hook->facts = with_word(std::move(hook->facts), request, *hook->table,
+                            {KubeletWord::State::unanswered, {}, false});
   }
-  const auto decision = decided(request, facts, *table);
-  if (called != Called::at_once) {  // the request goes with `done`
-    report(request, facts, decision, *table);
-    return done(answer_of(decision));
-  }
-  done(answer_of(decision));  // the runtime need not wait for the log
-  report(request, facts, decision, *table);
+  auto decided = conclude(*hook);
+  decided.without = without;
+  reports_.report(decided);
+  return answer_of(decided.decision);
 }
 
-void ContainerHooks::note_stale(const ContainerRequest& request) {
+/// The facts go with the decision.
+Decided ContainerHooks::conclude(Hook& hook) {
+  if (parts_.machine.is_late() || (!hook.is_patient && parts_.machine.is_behind())) {
+    report_stale(hook.facts.identity);
+  }
+  ability_.has_topology_file = is_topology_provided(*hook.table);
+  auto decision = decide(*hook.request, hook.facts, *hook.table, ability_);
+  return {std::move(hook.facts), std::move(decision), hook.table, {}};
+}
+
+/// A newer table may have the same file.
+bool ContainerHooks::is_topology_provided(const DecisionTable& table) const {
+  return topology_provided_ && (topology_provided_.get() == &table ||
+                                topology_provided_->topology_file() == table.topology_file());
+}
+
+void ContainerHooks::report_stale(const ContainerIdentity& container) {
   parts_.metrics.add("railhead_nri_stale_decisions_total");
-  auto fields = identity(request);
+  auto fields = fields_of(container);
   fields.emplace_back("why", "the machine changed, and reading it takes longer than " +
                                  std::to_string(patience_.count()) + " ms");
   parts_.log.write(LogLevel::warn, "decided by the last reading", fields);
 }
 
-nri::CreateAnswer ContainerHooks::on_deadline(const ContainerRequest& request) {
-  (void)resume(request);
-  const auto table = parts_.machine.table();
-  const auto facts = with_word(examine(request, *table), request, *table,
-                               {KubeletWord::State::unanswered, {}, false});
-  const auto decision = decided(request, facts, *table);
-  report(request, facts, decision, *table, "without the kubelet's word");
-  return answer_of(decision);
-}
-
 void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds retry_in) {
+  waiting_.clear();  // nobody hears their answers
+  until_runtime_known_.clear();
   parts_.link.set_connected(false);
   parts_.metrics.add("railhead_nri_disconnects_total");
   const bool news = was_connected_ || why.message != last_error_;
@@ -308,62 +233,6 @@ void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds re
   last_error_ = why.message;
   parts_.log.write(news ? LogLevel::warn : LogLevel::debug, "runtime not connected",
                    {{"why", why.message}, {"retryInMs", std::to_string(retry_in.count())}});
-}
-
-void ContainerHooks::report_again(const ContainerRequest& request) {
-  parts_.metrics.add("railhead_nri_created_again_total");
-  auto fields = identity(request);
-  fields.emplace_back(
-      "why",
-      "restarted, or its last creation failed after our answer; if the runtime says "
-      "that two plugins \"both tried to set\" something, the other one has to skip "
-      "what is there already, or run before us");
-  parts_.log.write(LogLevel::warn, "container created again", fields);
-}
-
-/// With the NICs that it had and those that it was given.
-void ContainerHooks::note_container(const ContainerFacts& facts, const Decision& decision,
-                                    const DecisionTable& table) {
-  auto holder = holder_of(facts, table);
-  for (const auto n : decision.nics) {
-    const auto& name = table.node().nics[n].name;
-    auto& nics = holder.nics;
-    if (std::find(nics.begin(), nics.end(), name) == nics.end()) nics.push_back(name);
-  }
-  parts_.book->note(holder, facts.gpus.kubelet_answered);
-}
-
-void ContainerHooks::report(const ContainerRequest& request, const ContainerFacts& facts,
-                            const Decision& decision, const DecisionTable& table,
-                            const char* remark) {
-  if (parts_.book != nullptr) note_container(facts, decision, table);
-  if (!decision.adjustment.empty() && recent_.note(request)) report_again(request);
-  parts_.metrics.add(
-      "railhead_nri_decisions_total",
-      {{"outcome", std::string(outcome_text(decision.outcome))}, {"reason", decision.reason_code}});
-  for (const auto& one : decision.remarks) {
-    parts_.metrics.add("railhead_nri_warnings_total", {{"code", one.code}});
-  }
-  if (decision.outcome == Outcome::adjusted) {
-    for (const auto n : decision.nics) {
-      parts_.metrics.add("railhead_nri_injected_nics_total", {{"nic", table.node().nics[n].name}});
-    }
-  }
-  const bool bad = decision.outcome == Outcome::refused || !decision.remarks.empty();
-  const auto level = bad ? LogLevel::warn : LogLevel::info;
-  if (!parts_.log.enabled(level)) return;
-  auto fields = identity(request);
-  fields.emplace_back("outcome", outcome_text(decision.outcome));
-  fields.emplace_back("reason", decision.reason_code);
-  fields.emplace_back("why", decision.message);
-  if (!decision.gpus.empty()) fields.emplace_back("gpus", gpu_list(decision, table.node()));
-  if (!decision.nics.empty()) fields.emplace_back("nics", nic_list(decision, table.node()));
-  if (decision.adjustment.memlock_bytes) {
-    fields.emplace_back("memlock", memlock_text(*decision.adjustment.memlock_bytes));
-  }
-  if (*remark != '\0') fields.emplace_back("decided", remark);
-  for (const auto& one : decision.remarks) fields.emplace_back("remark." + one.code, one.text);
-  parts_.log.write(level, "container", fields);
 }
 
 }  // namespace railhead

@@ -40,6 +40,9 @@ class MachineService final : public Service, public MachineTables, private Machi
   }
 
   [[nodiscard]] bool is_behind() override;
+
+  [[nodiscard]] bool is_late() const override { return is_late_; }
+
   void look_again(std::string_view cause) override;
   void wait(std::chrono::milliseconds patience, std::function<void(bool fresh)> done) override;
 

@@ -21,9 +21,12 @@ class MachineTables {
 
   [[nodiscard]] virtual std::shared_ptr<const DecisionTable> table() const = 0;
 
-  /// Something changed that the table may not have yet, and a fresher one can be waited for. Where
-  /// the last wait was in vain the machine hangs, and it is no use to wait again until it is read.
+  /// Something changed that the table may not have yet, and a fresher one can be waited for.
   [[nodiscard]] virtual bool is_behind() = 0;
+
+  /// A wait was in vain, and nothing has been read since: the machine hangs, the table may be old,
+  /// and it is no use to wait.
+  [[nodiscard]] virtual bool is_late() const = 0;
 
   /// Asks for a reading of what nothing told of. `cause` is a literal, for metrics and the log.
   virtual void look_again(std::string_view cause) = 0;

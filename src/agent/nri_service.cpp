@@ -12,6 +12,7 @@ NriService::NriService(Context context, NriOptions options, Links links)
       kubelet_(links.pod_resources, context.clock),
       hooks_({links.machine, *this, links.runtime, context.log, context.metrics, &kubelet_,
               &links.book, options_.session.fail_request}),
+      runtime_timer_(context.loop),
       session_(context.loop, options_.session, hooks_) {}
 
 NriService::~NriService() = default;
@@ -49,9 +50,17 @@ bool NriService::stop(std::chrono::milliseconds patience) {
   return !files_ || files_->end(patience);
 }
 
-void NriService::read(const nri::RuntimePeer& peer, std::function<void(RuntimeProcess)> done) {
-  files_->use([peer, done = std::move(done), &home = context_.mailbox](RuntimeFiles& files) {
-    home.post([process = files.runtime_connected(peer), done] { done(process); });
+void NriService::read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,
+                      std::function<void(const std::optional<RuntimeProcess>&)> done) {
+  runtime_timer_.expires_after(patience);
+  runtime_timer_.async_wait([done](const auto& failure) {
+    if (!failure) done(std::nullopt);
+  });
+  files_->use([this, peer, done = std::move(done), &home = context_.mailbox](RuntimeFiles& files) {
+    home.post([this, process = files.runtime_connected(peer), done] {
+      runtime_timer_.cancel();
+      done(process);
+    });
   });
 }
 

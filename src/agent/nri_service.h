@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include <boost/asio/steady_timer.hpp>
+
 #include "agent/container_hooks.h"
 #include "agent/context.h"
 #include "agent/gpu_claims.h"
@@ -47,13 +49,15 @@ class NriService final : public Service, private RuntimeReader {
   bool stop(std::chrono::milliseconds patience) override;
 
  private:
-  void read(const nri::RuntimePeer& peer, std::function<void(RuntimeProcess)> done) override;
+  void read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,
+            std::function<void(const std::optional<RuntimeProcess>&)> done) override;
 
   Context context_;
   NriOptions options_;
   Links links_;
   GpuClaims kubelet_;
   ContainerHooks hooks_;
+  boost::asio::steady_timer runtime_timer_;
   std::unique_ptr<Hosted<RuntimeFiles>> files_;
   nri::Session session_;
 };

@@ -3,12 +3,12 @@
 
 namespace railhead {
 
-bool RecentCreations::note(const ContainerRequest& request) {
-  const auto key = std::string(request.pod_uid) + "/" + std::string(request.name);
-  const auto [at, is_new] = ids_.try_emplace(key, request.id);
+bool RecentCreations::note(const ContainerIdentity& container) {
+  const auto key = container.pod_uid + "/" + container.name;
+  const auto [at, is_new] = ids_.try_emplace(key, container.id);
   if (!is_new) {
-    const bool again = at->second != request.id;
-    at->second = request.id;
+    const bool again = at->second != container.id;
+    at->second = container.id;
     return again;
   }
   order_.push_back(key);

@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "container/request.h"
+#include "container/facts.h"
 
 namespace railhead {
 
@@ -17,7 +17,7 @@ class RecentCreations {
   static constexpr std::size_t kRemembered = 1024;
 
   /// Notes an adjusted container; true if its pod and name were adjusted before under another id.
-  bool note(const ContainerRequest& request);
+  bool note(const ContainerIdentity& container);
 
  private:
   std::unordered_map<std::string, std::string> ids_;  ///< by pod uid and container name

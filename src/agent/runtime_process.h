@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -33,7 +34,7 @@ RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std:
 /// What the runtime is able to do, by its version and its process.
 RuntimeAbility ability_of(const nri::RuntimePeer& peer, const RuntimeProcess& process);
 
-/// Reads the process on whichever thread may wait for it; answers on the loop, once.
+/// Reads the process on whichever thread may wait for it.
 class RuntimeReader {
  public:
   RuntimeReader() = default;
@@ -41,7 +42,10 @@ class RuntimeReader {
   RuntimeReader& operator=(const RuntimeReader&) = delete;
   virtual ~RuntimeReader() = default;
 
-  virtual void read(const nri::RuntimePeer& peer, std::function<void(RuntimeProcess)> done) = 0;
+  /// Calls `done` on the loop: once with nothing where reading takes longer than `patience`, and
+  /// with the process whenever it has been read.
+  virtual void read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,
+                    std::function<void(const std::optional<RuntimeProcess>&)> done) = 0;
 };
 
 }  // namespace railhead

@@ -39,6 +39,14 @@ struct Surroundings {
 enum class GpuSource : std::uint8_t { none, device_nodes, cdi_names, kubelet, mounts, environment };
 std::string_view to_string(GpuSource source);  ///< "device nodes"
 
+/// Only what a pod author can write names the GPUs of some containers: what became of that claim.
+enum class GpuClaim : std::uint8_t {
+  none,        ///< somebody else names them, or nobody does
+  unchecked,   ///< there is no kubelet, or it has not been asked
+  answered,    ///< the kubelet has said which they are
+  unanswered,  ///< it did not say in time
+};
+
 struct GpuFacts {
   std::vector<std::size_t> indices;  ///< GPUs that it holds, sorted
   GpuSource source = GpuSource::none;
@@ -47,14 +55,17 @@ struct GpuFacts {
   /// It counts as a container with GPUs, whether or not it is known which: annotations in the pod
   /// form reach it.
   bool named = false;
-  /// Only what a pod author can write names its GPUs: the kubelet's word decides.
-  bool rests_on_kubelet = false;
-  bool kubelet_answered = false;  ///< and that is what `indices` goes by
-  bool asks_for_all = false;      ///< the environment says "all"
+  GpuClaim claim = GpuClaim::none;
+  bool asks_for_all = false;  ///< the environment says "all"
   Remarks remarks{8};
 
   /// A GPU that was unknown when the table was made could resolve it.
   [[nodiscard]] bool might_be_new() const { return !unresolved.empty(); }
+
+  /// What `indices` says is the kubelet's word, or its silence, and no claim.
+  [[nodiscard]] bool is_claim_checked() const {
+    return claim == GpuClaim::answered || claim == GpuClaim::unanswered;
+  }
 };
 
 /// What a container holds of this node's pools: our Allocate has put it into the container's

@@ -142,7 +142,8 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
   }
   decision.adjustment.env =
       environment_for(given.request, given.table, choice.nics, choice.per_gpu);
-  if (!given.facts.gpus.indices.empty() && !given.facts.surroundings.privileged) {
+  if (runtime.has_topology_file && !given.facts.gpus.indices.empty() &&
+      !given.facts.surroundings.privileged) {
     add_topology_file(given.request, given.table, decision.adjustment);
   }
   decision.adjustment.memlock_bytes = memlock.set;

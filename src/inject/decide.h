@@ -59,6 +59,9 @@ struct RuntimeAbility {
   /// Which process the runtime is, or what that one may set, is not known (yet): nothing is raised,
   /// because a limit above what it can set fails the container.
   bool memlock_in_doubt = false;
+  /// The table's NCCL topology file lies where the runtime can mount it from. A mount without a
+  /// source would fail the container.
+  bool has_topology_file = true;
 };
 
 /// A node made ready for decisions: everything that can be computed before a container comes.

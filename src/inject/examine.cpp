@@ -73,7 +73,8 @@ ContainerFacts examine(const ContainerRequest& request, const DecisionTable& tab
 // dropped before that does reach the container now.
 ContainerFacts with_word(ContainerFacts facts, const ContainerRequest& request,
                          const DecisionTable& table, const KubeletWord& word) {
-  if (!facts.gpus.rests_on_kubelet || word.state == KubeletWord::State::no_kubelet) return facts;
+  if (facts.gpus.claim == GpuClaim::none || word.state == KubeletWord::State::no_kubelet)
+    return facts;
   facts.gpus = gpus_of(request, table, facts.surroundings.privileged, word);
   drop_what_does_not_reach(facts);
   return facts;
@@ -90,7 +91,7 @@ ContainerFacts examine_holding(std::vector<std::size_t> gpus, const ContainerReq
 }
 
 bool needs_kubelet(const ContainerFacts& facts, const DecisionTable& table) {
-  if (!facts.gpus.rests_on_kubelet) return false;
+  if (facts.gpus.claim == GpuClaim::none) return false;
   return table.policy().gpus != GpuPolicy::none || facts.allocated.any() || !facts.wishes.empty();
 }
 

@@ -194,7 +194,7 @@ void deny(const Claim& claim, const KubeletWord& word, GpuFacts& facts) {
 
 /// The kubelet's ids are the truth; the claim narrows.
 void settle(Claim claim, const KubeletWord& word, const DecisionTable& table, GpuFacts& facts) {
-  facts.kubelet_answered = true;
+  facts.claim = GpuClaim::answered;
   AllocatedGpus allocated = gpus_in(word.devices, table);
   if (!allocated.holds) return deny(claim, word, facts);
   facts.named = true;
@@ -215,13 +215,14 @@ void settle(Claim claim, const KubeletWord& word, const DecisionTable& table, Gp
 }
 
 void take_claim(Claim claim, const KubeletWord& word, const DecisionTable& table, GpuFacts& facts) {
-  facts.rests_on_kubelet = true;
+  facts.claim = GpuClaim::unchecked;
   switch (word.state) {
     case KubeletWord::State::answered: return settle(std::move(claim), word, table, facts);
     case KubeletWord::State::no_kubelet:
       take(std::move(claim.evidence), claim.source, facts);
       return;
     case KubeletWord::State::unanswered:
+      facts.claim = GpuClaim::unanswered;
       facts.named = true;
       facts.remarks.add(warn::kGpuClaimUnanswered,
                         who_names(claim) +

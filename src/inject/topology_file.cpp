@@ -43,9 +43,4 @@ void add_topology_file(const ContainerRequest& request, const DecisionTable& tab
   adjustment.env.emplace_back(kVariable, file->path);
 }
 
-void drop_topology_file(Adjustment& adjustment) {
-  adjustment.mounts.clear();
-  std::erase_if(adjustment.env, [](const auto& variable) { return variable.first == kVariable; });
-}
-
 }  // namespace railhead

@@ -14,7 +14,4 @@ namespace railhead {
 void add_topology_file(const ContainerRequest& request, const DecisionTable& table,
                        Adjustment& adjustment);
 
-/// Takes it out again, where the file cannot be provided: a mount without a source fails the start.
-void drop_topology_file(Adjustment& adjustment);
-
 }  // namespace railhead

@@ -42,7 +42,7 @@ class Handler {
   Handler& operator=(const Handler&) = delete;
   virtual ~Handler() = default;
 
-  /// Configure arrived. The returned warnings have been logged already by the handler.
+  /// Configure arrived.
   virtual void configured(const RuntimePeer& peer) = 0;
 
   /// One existing container of a Synchronize, with its pod where the runtime knows that; called for

@@ -14,35 +14,38 @@
 namespace railhead::test {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 /// A runtime whose process may do everything, or is not read yet.
 class FakeRuntime : public RuntimeReader {
  public:
-  void read(const nri::RuntimePeer& /*peer*/, std::function<void(RuntimeProcess)> done) override {
-    done_ = std::move(done);
+  void read(const nri::RuntimePeer& /*peer*/, std::chrono::milliseconds /*patience*/,
+            std::function<void(const std::optional<RuntimeProcess>&)> answered) override {
+    done = std::move(answered);
     if (at_once) answer();
   }
+
+  void take_long() { done(std::nullopt); }
 
   void answer() {
     RuntimeProcess process;
     process.in_doubt = false;
     process.cap_effective = ~std::uint64_t{0};
-    done_(process);
+    done(process);
   }
 
   bool at_once = true;
-
- private:
-  std::function<void(RuntimeProcess)> done_;
+  std::function<void(const std::optional<RuntimeProcess>&)> done;
 };
 
 /// A kubelet that answers when the test says so.
 class FakeKubelet : public KubeletWords {
  public:
   void ask(const ContainerRequest& /*request*/, std::shared_ptr<const DecisionTable> /*table*/,
-           std::chrono::milliseconds /*timeout*/, std::function<void(KubeletWord)> done) override {
+           std::chrono::milliseconds timeout, std::function<void(KubeletWord)> done) override {
     asked.push_back(std::move(done));
+    patience = timeout;
   }
 
   void ask_all(std::chrono::milliseconds /*timeout*/,
@@ -51,6 +54,7 @@ class FakeKubelet : public KubeletWords {
   }
 
   std::vector<std::function<void(KubeletWord)>> asked;
+  std::chrono::milliseconds patience{};  ///< of the last question
   std::vector<std::function<void(Result<std::vector<PodHoldings>>)>> asked_all;
 };
 
@@ -90,6 +94,30 @@ TEST_F(ContainerHooksTest, a_container_with_gpus_is_adjusted_and_counted) {
             (std::vector<std::string>{"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
   EXPECT_EQ(decisions("adjusted", reason::kGpus), 1);
   EXPECT_EQ(metrics_.value("railhead_nri_injected_nics_total", {{"nic", "mlx5_2"}}), 1);
+}
+
+TEST_F(ContainerHooksTest, the_topology_file_is_given_once_it_lies_where_the_runtime_sees_it) {
+  InjectionPolicy policy;
+  policy.topology_file = "/run/railhead/nccl-topology.xml";
+  FixedTables azure(machine("azure-nd-a100-v4"), policy);
+  ContainerHooks hooks({azure, runtime_, link_, log_, metrics_});
+  const auto mounts = [&] {
+    ContainerBuilder container;
+    container.nvidia(0);
+    std::size_t count = 0;
+    hooks.create(container.request(), [&](const nri::CreateAnswer& answer) {
+      count = answer.adjustment.value_or(Adjustment()).mounts.size();
+    });
+    return count;
+  };
+  EXPECT_EQ(mounts(), 0U);
+  hooks.set_topology_provided(azure.table());
+  EXPECT_EQ(mounts(), 1U);
+  FixedTables newer(machine("azure-nd-a100-v4"), policy);
+  hooks.set_topology_provided(newer.table());
+  EXPECT_EQ(mounts(), 1U) << "another table with the same file";
+  hooks.set_topology_provided(nullptr);
+  EXPECT_EQ(mounts(), 0U);
 }
 
 TEST_F(ContainerHooksTest, a_container_without_gpus_is_left_alone) {
@@ -159,6 +187,68 @@ TEST_F(ContainerHooksTest, who_was_denied_gpus_is_not_booked_with_them) {
   EXPECT_TRUE(holders[0].gpus.empty());
 }
 
+TEST_F(ContainerHooksTest, who_was_not_believed_is_not_booked_with_gpus) {
+  const std::string id(64, 'e');
+  ContainerBuilder container;
+  container.request().id = id;
+  container.env("NVIDIA_VISIBLE_DEVICES=0,1");
+  asking_.create(container.request(), [](const nri::CreateAnswer&) {});
+  kubelet_.asked.back()({KubeletWord::State::unanswered, {}, false});
+  Usage usage;
+  usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
+  auto holders = holders_of(usage, *machine_.table());
+  book_.complete(holders, usage);
+  ASSERT_EQ(holders.size(), 1U);
+  EXPECT_TRUE(holders[0].gpus.empty());
+}
+
+TEST_F(ContainerHooksTest, a_kubelet_that_has_answered_counts_at_the_deadline) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0,1");
+  std::optional<nri::CreateAnswer> answer;
+  asking_.create(container.request(), [&](nri::CreateAnswer given) { answer = std::move(given); });
+  const auto known = *machine_.table()->node().gpus[0].uuid;
+  const std::string unknown = "GPU-99999999-0000-0000-0000-000000000000";
+  kubelet_.asked.back()(holds({{"nvidia.com/gpu", {known, unknown}}}));
+  EXPECT_FALSE(answer) << "it waits for a GPU that nobody knows";
+  EXPECT_TRUE(asking_.on_deadline(container.request()).adjustment);
+  EXPECT_EQ(kubelet_.asked.size(), 1U);
+}
+
+TEST_F(ContainerHooksTest, the_kubelet_is_asked_for_half_of_the_runtimes_time_at_most) {
+  nri::RuntimePeer peer{"containerd", "2.4.2", "", {}, {}, 42};
+  peer.request_timeout = std::chrono::milliseconds(4000);
+  asking_.configured(peer);
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0");
+  asking_.create(container.request(), [](const nri::CreateAnswer&) {});
+  EXPECT_EQ(kubelet_.patience, std::chrono::milliseconds(2000));
+}
+
+TEST_F(ContainerHooksTest, without_a_kubelet_nobody_says_that_it_was_silent) {
+  ContainerBuilder container;
+  container.env("NVIDIA_VISIBLE_DEVICES=0");
+  EXPECT_TRUE(hooks_.on_deadline(container.request()).adjustment);
+  EXPECT_EQ(metrics_.value("railhead_nri_warnings_total",
+                           {{"code", std::string(warn::kGpuClaimUnanswered)}}),
+            0);
+}
+
+TEST_F(ContainerHooksTest, existing_containers_are_booked) {
+  const std::string id(64, 'f');
+  ContainerBuilder container;
+  container.request().id = id;
+  container.nvidia(0);
+  asking_.configured({"containerd", "2.4.2", "", {}, {}, 42});
+  asking_.existing(container.request());
+  Usage usage;
+  usage.containers[id];
+  std::vector<Holder> holders;
+  book_.complete(holders, usage);
+  ASSERT_EQ(holders.size(), 1U);
+  EXPECT_EQ(holders[0].gpus.size(), 1U);
+}
+
 /// A hook whose answer may come later.
 class WaitingHook : public ContainerHooksTest {
  protected:
@@ -185,6 +275,15 @@ TEST_F(WaitingHook, waits_until_the_machine_is_read) {
   EXPECT_EQ(stale(), 0);
 }
 
+TEST_F(WaitingHook, waits_a_quarter_of_the_runtimes_time_at_most) {
+  nri::RuntimePeer peer{"containerd", "2.4.2", "", {}, {}, 42};
+  peer.request_timeout = std::chrono::milliseconds(4000);
+  hooks_.configured(peer);
+  machine_.behind = true;
+  ask(container_);
+  EXPECT_EQ(machine_.patience, std::chrono::milliseconds(1000));
+}
+
 TEST_F(WaitingHook, decides_by_the_last_table_when_the_reading_takes_too_long) {
   machine_.behind = true;
   container_.nvidia(0);
@@ -205,6 +304,42 @@ TEST_F(WaitingHook, that_was_answered_at_its_deadline_is_not_decided_again) {
   EXPECT_EQ(decisions("adjusted", reason::kGpus), 1);
 }
 
+TEST_F(WaitingHook, every_decision_by_an_old_table_is_said_and_counted) {
+  machine_.late = true;
+  container_.nvidia(0);
+  for (int i = 0; i < 3; ++i) ask(container_);
+  EXPECT_EQ(stale(), 3);
+}
+
+TEST_F(WaitingHook, looks_for_no_gpu_while_the_machine_hangs) {
+  machine_.late = true;
+  container_.cdi("nvidia.com/gpu=GPU-99999999-0000-0000-0000-000000000000");
+  ask(container_);
+  EXPECT_TRUE(answer_);
+  EXPECT_EQ(machine_.looks, 0);
+}
+
+TEST_F(WaitingHook, looks_for_an_unknown_gpu_after_an_event_too) {
+  machine_.behind = true;  // and ever again
+  container_.cdi("nvidia.com/gpu=GPU-99999999-0000-0000-0000-000000000000");
+  ask(container_);
+  machine_.waiting.at(0)(true);
+  EXPECT_FALSE(answer_);
+  EXPECT_EQ(machine_.looks, 1);
+  machine_.waiting.at(1)(true);
+  EXPECT_TRUE(answer_);
+}
+
+TEST_F(WaitingHook, of_a_connection_that_has_ended_is_not_decided) {
+  machine_.behind = true;
+  container_.nvidia(0);
+  ask(container_);
+  hooks_.disconnected({ErrorCode::unavailable, "gone"}, std::chrono::milliseconds(100));
+  machine_.waiting.at(0)(true);
+  EXPECT_FALSE(answer_);
+  EXPECT_EQ(decisions("adjusted", reason::kGpus), 0);
+}
+
 TEST_F(WaitingHook, looks_once_for_a_gpu_that_nobody_knows) {
   container_.cdi("nvidia.com/gpu=GPU-99999999-0000-0000-0000-000000000000");
   ask(container_);
@@ -218,24 +353,90 @@ TEST_F(WaitingHook, looks_once_for_a_gpu_that_nobody_knows) {
   EXPECT_EQ(machine_.looks, 1);
 }
 
-TEST_F(ContainerHooksTest, memlock_is_not_raised_before_the_runtime_is_known) {
-  runtime_.at_once = false;
-  hooks_.configured({"containerd", "2.4.2", "", {}, {}, std::nullopt});
-  ContainerBuilder container;
-  container.nvidia(0);
-  std::optional<nri::CreateAnswer> answer;
-  hooks_.create(container.request(), [&](nri::CreateAnswer given) { answer = std::move(given); });
-  EXPECT_FALSE(answer) << "it waits";
-  EXPECT_FALSE(hooks_.on_deadline(container.request()).adjustment->memlock_bytes);
+/// A runtime whose process is read when the test says so.
+class UnknownRuntime : public WaitingHook {
+ protected:
+  UnknownRuntime() {
+    runtime_.at_once = false;
+    connect();
+    container_.nvidia(0);
+  }
+
+  void connect() { hooks_.configured({"containerd", "2.4.2", "", {}, {}, std::nullopt}); }
+};
+
+TEST_F(UnknownRuntime, a_hook_waits_until_it_is_known_what_the_runtime_may_do) {
+  ask(container_);
+  EXPECT_FALSE(answer_);
   runtime_.answer();
-  EXPECT_FALSE(answer) << "it was answered";
-  EXPECT_TRUE(create(container).adjustment->memlock_bytes);
+  ASSERT_TRUE(answer_);
+  EXPECT_TRUE(answer_->adjustment->memlock_bytes);
+}
+
+TEST_F(UnknownRuntime, where_reading_takes_long_devices_are_given_and_memlock_is_not_raised) {
+  ask(container_);
+  runtime_.take_long();
+  ASSERT_TRUE(answer_);
+  EXPECT_FALSE(answer_->adjustment->devices.empty());
+  EXPECT_FALSE(answer_->adjustment->memlock_bytes);
+  EXPECT_FALSE(create(container_).adjustment->memlock_bytes) << "nobody waits again";
+  runtime_.answer();
+  EXPECT_TRUE(create(container_).adjustment->memlock_bytes);
+}
+
+TEST_F(UnknownRuntime, the_limits_of_the_same_runtime_count_until_they_are_read_again) {
+  runtime_.answer();
+  connect();
+  ask(container_);
+  runtime_.take_long();
+  ASSERT_TRUE(answer_);
+  EXPECT_TRUE(answer_->adjustment->memlock_bytes);
+}
+
+TEST_F(UnknownRuntime, the_limits_of_another_runtime_do_not) {
+  runtime_.answer();
+  hooks_.configured({"containerd", "2.4.3", "", {}, {}, std::nullopt});
+  ask(container_);
+  runtime_.take_long();
+  ASSERT_TRUE(answer_);
+  EXPECT_FALSE(answer_->adjustment->memlock_bytes);
+}
+
+TEST_F(UnknownRuntime, a_hook_that_waited_in_vain_waits_for_nothing_else) {
+  machine_.behind = true;
+  container_.cdi("nvidia.com/gpu=GPU-99999999-0000-0000-0000-000000000000");
+  ask(container_);
+  runtime_.take_long();
+  EXPECT_TRUE(answer_);
+  EXPECT_EQ(machine_.looks, 0);
+  EXPECT_EQ(stale(), 1) << "the machine has changed";
+}
+
+TEST_F(UnknownRuntime, a_reading_for_the_connection_before_is_not_of_this_one) {
+  ask(container_);
+  const auto before = runtime_.done;
+  connect();
+  before(RuntimeProcess{});
+  EXPECT_FALSE(answer_);
+}
+
+TEST_F(UnknownRuntime, at_the_deadline_the_log_names_what_was_not_waited_for) {
+  ask(container_);
+  log_.set_level(LogLevel::info);
+  testing::internal::CaptureStderr();
+  const auto answer = hooks_.on_deadline(container_.request());
+  log_.flush();
+  EXPECT_FALSE(answer.adjustment->memlock_bytes);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("without=\"the limits of the runtime\""));
+  runtime_.answer();
+  EXPECT_FALSE(answer_) << "it was answered";
 }
 
 TEST_F(ContainerHooksTest, at_the_deadline_environment_alone_gives_nothing) {
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");
-  const auto answer = hooks_.on_deadline(container.request());
+  const auto answer = asking_.on_deadline(container.request());
   EXPECT_FALSE(answer.adjustment);
   EXPECT_FALSE(answer.refusal);
   EXPECT_EQ(metrics_.value("railhead_nri_warnings_total",
@@ -246,7 +447,7 @@ TEST_F(ContainerHooksTest, at_the_deadline_environment_alone_gives_nothing) {
 TEST_F(ContainerHooksTest, at_the_deadline_required_of_the_whole_pod_fails_closed_too) {
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0").pod_annotation("rdma.railhead.io/pod", "required");
-  EXPECT_THAT(hooks_.on_deadline(container.request()).refusal.value_or(""),
+  EXPECT_THAT(asking_.on_deadline(container.request()).refusal.value_or(""),
               StartsWith("railhead: "));
 }
 
@@ -254,7 +455,7 @@ TEST_F(ContainerHooksTest, at_the_deadline_required_still_fails_closed) {
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0")
       .pod_annotation("rdma.railhead.io/container.main", "required");
-  EXPECT_THAT(hooks_.on_deadline(container.request()).refusal.value_or(""),
+  EXPECT_THAT(asking_.on_deadline(container.request()).refusal.value_or(""),
               StartsWith("railhead: "));
 }
 

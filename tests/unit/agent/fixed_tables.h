@@ -22,14 +22,19 @@ class FixedTables final : public MachineTables {
 
   [[nodiscard]] bool is_behind() override { return behind; }
 
+  [[nodiscard]] bool is_late() const override { return late; }
+
   void look_again(std::string_view /*cause*/) override { ++looks; }
 
-  void wait(std::chrono::milliseconds /*patience*/, std::function<void(bool)> done) override {
+  void wait(std::chrono::milliseconds most, std::function<void(bool)> done) override {
     waiting.push_back(std::move(done));
+    patience = most;
   }
 
   bool behind = false;
+  bool late = false;
   int looks = 0;
+  std::chrono::milliseconds patience{};  ///< of the last wait
   std::vector<std::function<void(bool)>> waiting;
 
  private:

@@ -8,11 +8,11 @@ namespace {
 
 bool note(RecentCreations& recent, std::string_view uid, std::string_view name,
           std::string_view id) {
-  ContainerRequest request;
-  request.pod_uid = uid;
-  request.name = name;
-  request.id = id;
-  return recent.note(request);
+  ContainerIdentity container;
+  container.pod_uid = uid;
+  container.name = name;
+  container.id = id;
+  return recent.note(container);
 }
 
 TEST(RecentCreations, the_same_container_under_a_new_id_was_created_again) {

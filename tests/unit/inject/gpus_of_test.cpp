@@ -335,9 +335,9 @@ TEST_F(GpusOf, an_allocation_needs_no_word_of_the_kubelet) {
   ContainerBuilder container;
   container.nvidia(7);
   EXPECT_THAT(held(container, false, test::unanswered()).indices, ElementsAre(0));
-  EXPECT_FALSE(held(container).rests_on_kubelet);
+  EXPECT_EQ(held(container).claim, GpuClaim::none);
   container.env("NVIDIA_VISIBLE_DEVICES=0");
-  EXPECT_FALSE(held(container).rests_on_kubelet);
+  EXPECT_EQ(held(container).claim, GpuClaim::none);
   EXPECT_THAT(held(container, false, test::unanswered()).remarks, IsEmpty());
 }
 

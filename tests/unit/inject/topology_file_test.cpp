@@ -109,15 +109,17 @@ TEST(TopologyFile, is_for_containers_that_get_nics) {
   EXPECT_THAT(adjustment_of(privileged, table).mounts, IsEmpty());
 }
 
-TEST(TopologyFile, goes_with_its_variable_and_nothing_else) {
+TEST(TopologyFile, that_is_not_there_is_neither_given_nor_named) {
   const auto table = azure();
   ContainerBuilder container;
   container.nvidia(0);
-  auto adjustment = adjustment_of(container, table);
-  drop_topology_file(adjustment);
-  EXPECT_THAT(adjustment.mounts, IsEmpty());
-  EXPECT_THAT(adjustment.env, ElementsAre(Key("NCCL_IB_HCA")));
-  EXPECT_THAT(adjustment.devices, Not(IsEmpty()));
+  auto runtime = test::able();
+  runtime.has_topology_file = false;
+  const auto decision = test::decide(container, table, runtime);
+  EXPECT_THAT(decision.adjustment.mounts, IsEmpty());
+  EXPECT_THAT(decision.adjustment.env, ElementsAre(Key("NCCL_IB_HCA")));
+  EXPECT_THAT(decision.adjustment.devices, Not(IsEmpty()));
+  EXPECT_THAT(decision.message, Not(HasSubstr("NCCL_TOPO_FILE")));
 }
 
 }  // namespace

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/decision_reports.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "agent/holders.h"
+#include "base/text.h"
+
+namespace railhead {
+namespace {
+
+std::string_view outcome_text(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::untouched: return "untouched";
+    case Outcome::adjusted: return "adjusted";
+    case Outcome::refused: return "refused";
+  }
+  return "unknown";
+}
+
+std::string gpu_list(const Decision& decision, const Node& node) {
+  std::vector<std::string> addresses;
+  for (const auto g : decision.gpus) addresses.push_back(node.gpus[g].pci.str());
+  return join(addresses, ",");
+}
+
+std::string nic_list(const Decision& decision, const Node& node) {
+  std::vector<std::string> names;
+  for (const auto n : decision.nics) names.push_back(node.nics[n].name);
+  return join(names, ",");
+}
+
+/// With the NICs that it had and those that it was given.
+Holder holder_after(const Decided& decided) {
+  auto holder = holder_of(decided.facts, *decided.table);
+  auto& nics = holder.nics;
+  for (const auto n : decided.decision.nics) {
+    const auto& name = decided.table->node().nics[n].name;
+    if (std::find(nics.begin(), nics.end(), name) == nics.end()) nics.push_back(name);
+  }
+  return holder;
+}
+
+}  // namespace
+
+LogFields fields_of(const ContainerIdentity& container) {
+  constexpr std::size_t kUsualFields = 12;
+  LogFields fields;
+  fields.reserve(kUsualFields);
+  fields.emplace_back("pod", container.pod_namespace + "/" + container.pod);
+  fields.emplace_back("container", container.name);
+  return fields;
+}
+
+std::string limit_text(std::uint64_t bytes) {
+  return bytes == kUnlimited ? "unlimited" : std::to_string(bytes);
+}
+
+void DecisionReports::note(const ContainerFacts& facts, const DecisionTable& table) {
+  if (book_ != nullptr) book_->note(holder_of(facts, table), facts.gpus.is_claim_checked());
+}
+
+void DecisionReports::report(const Decided& decided) {
+  if (book_ != nullptr) {
+    book_->note(holder_after(decided), decided.facts.gpus.is_claim_checked());
+  }
+  const auto& container = decided.facts.identity;
+  if (!decided.decision.adjustment.empty() && recent_.note(container)) report_again(container);
+  count(decided);
+  log(decided);
+}
+
+void DecisionReports::count(const Decided& decided) {
+  const auto& [facts, decision, table, without] = decided;
+  metrics_.add(
+      "railhead_nri_decisions_total",
+      {{"outcome", std::string(outcome_text(decision.outcome))}, {"reason", decision.reason_code}});
+  for (const auto& one : decision.remarks) {
+    metrics_.add("railhead_nri_warnings_total", {{"code", one.code}});
+  }
+  if (decision.outcome != Outcome::adjusted) return;
+  for (const auto n : decision.nics) {
+    metrics_.add("railhead_nri_injected_nics_total", {{"nic", table->node().nics[n].name}});
+  }
+}
+
+void DecisionReports::log(const Decided& decided) {
+  const auto& [facts, decision, table, without] = decided;
+  const bool bad = decision.outcome == Outcome::refused || !decision.remarks.empty();
+  const auto level = bad ? LogLevel::warn : LogLevel::info;
+  if (!log_.enabled(level)) return;
+  auto fields = fields_of(facts.identity);
+  fields.emplace_back("outcome", outcome_text(decision.outcome));
+  fields.emplace_back("reason", decision.reason_code);
+  fields.emplace_back("why", decision.message);
+  if (!decision.gpus.empty()) fields.emplace_back("gpus", gpu_list(decision, table->node()));
+  if (!decision.nics.empty()) fields.emplace_back("nics", nic_list(decision, table->node()));
+  if (decision.adjustment.memlock_bytes) {
+    fields.emplace_back("memlock", limit_text(*decision.adjustment.memlock_bytes));
+  }
+  if (!without.empty()) fields.emplace_back("without", without);
+  for (const auto& one : decision.remarks) fields.emplace_back("remark." + one.code, one.text);
+  log_.write(level, "container", fields);
+}
+
+/// Our answer can be right and the creation fail all the same (RecentCreations).
+void DecisionReports::report_again(const ContainerIdentity& container) {
+  metrics_.add("railhead_nri_created_again_total");
+  auto fields = fields_of(container);
+  fields.emplace_back(
+      "why",
+      "restarted, or its last creation failed after our answer; if the runtime says "
+      "that two plugins \"both tried to set\" something, the other one has to skip "
+      "what is there already, or run before us");
+  log_.write(LogLevel::warn, "container created again", fields);
+}
+
+}  // namespace railhead

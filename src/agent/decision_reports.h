@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "agent/container_book.h"
+#include "agent/log.h"
+#include "agent/recent_creations.h"
+#include "container/facts.h"
+#include "inject/decide.h"
+#include "metrics/registry.h"
+
+namespace railhead {
+
+/// "pod" and "container", with which every line about a container begins.
+LogFields fields_of(const ContainerIdentity& container);
+
+/// A limit as the value of a field: "unlimited", else bytes.
+std::string limit_text(std::uint64_t bytes);
+
+/// A decision and what it was made from.
+struct Decided {
+  ContainerFacts facts;
+  Decision decision;
+  std::shared_ptr<const DecisionTable> table;
+  std::string_view without;  ///< a literal: what was not waited for any longer; "" where nothing
+};
+
+/// Where decisions are told: one log line each with its reason, counters, and the book of
+/// containers.
+class DecisionReports {
+ public:
+  /// `book` is null where nobody reads it.
+  DecisionReports(Log& log, MetricRegistry& metrics, ContainerBook* book)
+      : log_(log),
+        metrics_(metrics),
+        book_(book) {}
+
+  void report(const Decided& decided);
+
+  /// A container that was there already: it is booked, and no decision is counted.
+  void note(const ContainerFacts& facts, const DecisionTable& table);
+
+ private:
+  void count(const Decided& decided);
+  void log(const Decided& decided);
+  void report_again(const ContainerIdentity& container);
+
+  Log& log_;
+  MetricRegistry& metrics_;
+  ContainerBook* book_;
+  RecentCreations recent_;
+};
+
+}  // namespace railhead

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/existing_containers.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "inject/examine.h"
+
+namespace railhead {
+namespace {
+
+const PodHoldings* find_pod(const std::vector<PodHoldings>& pods, const ContainerRequest& request) {
+  const auto at = std::find_if(pods.begin(), pods.end(), [&](const PodHoldings& pod) {
+    return pod.pod == request.pod_name && pod.pod_namespace == request.pod_namespace;
+  });
+  return at == pods.end() ? nullptr : &*at;
+}
+
+}  // namespace
+
+void ExistingContainers::begin() {
+  table_.reset();
+  lacking_ = 0;
+  undecided_.clear();
+  undecided_bytes_ = 0;
+  ++round_;
+}
+
+void ExistingContainers::add(const ContainerRequest& container, const RuntimeAbility& runtime) {
+  if (!table_) table_ = parts_.machine.table();
+  const auto facts = examine(container, *table_);
+  if (parts_.kubelet != nullptr && needs_kubelet(facts, *table_) &&
+      undecided_bytes_ < kMaxUndecidedBytes) {
+    undecided_bytes_ += undecided_.emplace_back(container).bytes();
+    return;
+  }
+  judge(container, facts, *table_, runtime);
+}
+
+void ExistingContainers::judge(const ContainerRequest& container, const ContainerFacts& facts,
+                               const DecisionTable& table, const RuntimeAbility& runtime) {
+  parts_.reports.note(facts, table);
+  const auto missing = missing_devices(container, facts, table, runtime);
+  if (missing.empty()) return;
+  ++lacking_;
+  auto fields = fields_of(facts.identity);
+  fields.emplace_back("missing", join(missing, ","));
+  fields.emplace_back("why", "it was created while no agent was connected; start it again");
+  parts_.log.write(LogLevel::warn, "container without its devices", fields);
+}
+
+void ExistingContainers::end(std::size_t pods, std::size_t containers,
+                             std::chrono::milliseconds patience, const RuntimeAbility& runtime) {
+  if (undecided_.empty()) {
+    table_.reset();
+    return report(pods, containers, "");
+  }
+  parts_.kubelet->ask_all(patience,
+                          [this, pods, containers, runtime, asked = round_](const auto& all) {
+                            if (asked != round_) return;
+                            settle(all, runtime);
+                            const bool doubt = !all && all.error().code != ErrorCode::unavailable;
+                            report(pods, containers, doubt ? all.error().message : "");
+                          });
+}
+
+/// Where nobody knows, claims are trusted: a report too many harms nobody.
+void ExistingContainers::settle(const Result<std::vector<PodHoldings>>& pods,
+                                const RuntimeAbility& runtime) {
+  const auto table = std::exchange(table_, nullptr);
+  for (const auto& kept : std::exchange(undecided_, {})) {
+    const auto& request = kept.request();
+    KubeletWord word;
+    if (pods) {
+      const auto* pod = find_pod(*pods, request);
+      word = word_on(request.name, pod != nullptr ? *pod : PodHoldings{}, *table);
+    }
+    judge(request, with_word(examine(request, *table), request, *table, word), *table, runtime);
+  }
+}
+
+void ExistingContainers::report(std::size_t pods, std::size_t containers,
+                                const std::string& doubt) {
+  parts_.metrics.set("railhead_nri_containers_missing_devices", static_cast<double>(lacking_));
+  LogFields fields{{"pods", std::to_string(pods)},
+                   {"containers", std::to_string(containers)},
+                   {"withoutDevices", std::to_string(lacking_)}};
+  if (!doubt.empty()) fields.emplace_back("judgedWithoutTheKubelet", doubt);
+  parts_.log.write(LogLevel::info, "synchronized", fields);
+}
+
+}  // namespace railhead

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/decision_reports.h"
+#include "agent/gpu_claims.h"
+#include "agent/machine_tables.h"
+#include "container/kept_request.h"
+
+namespace railhead {
+
+/// The containers that the runtime had when the agent came: books them, and reports those that lack
+/// what they would be given now. Judged as they come; those that rest on the kubelet's word wait
+/// until all are there, and are asked for at once.
+class ExistingContainers {
+ public:
+  struct Parts {
+    MachineTables& machine;
+    KubeletWords* kubelet;  ///< null: there is none, claims are trusted
+    DecisionReports& reports;
+    Log& log;
+    MetricRegistry& metrics;
+  };
+
+  explicit ExistingContainers(Parts parts)
+      : parts_(parts) {}
+
+  /// A new Synchronize begins; what is on its way for the one before is forgotten.
+  void begin();
+  void add(const ContainerRequest& container, const RuntimeAbility& runtime);
+  /// After the last one: how many pods and containers there were.
+  void end(std::size_t pods, std::size_t containers, std::chrono::milliseconds patience,
+           const RuntimeAbility& runtime);
+
+ private:
+  void judge(const ContainerRequest& container, const ContainerFacts& facts,
+             const DecisionTable& table, const RuntimeAbility& runtime);
+  void settle(const Result<std::vector<PodHoldings>>& pods, const RuntimeAbility& runtime);
+  void report(std::size_t pods, std::size_t containers, const std::string& doubt);
+
+  /// Texts of requests that wait for the kubelet's word; what comes after that is judged as though
+  /// there were no kubelet.
+  static constexpr std::size_t kMaxUndecidedBytes = std::size_t{4} << 20U;
+
+  Parts parts_;
+  std::shared_ptr<const DecisionTable> table_;  ///< one for all; absent before the first container
+  std::size_t lacking_ = 0;                     ///< containers without their devices
+  std::vector<KeptRequest> undecided_;
+  std::size_t undecided_bytes_ = 0;
+  std::uint64_t round_ = 0;  ///< tells a late answer of the kubelet from one to this Synchronize
+};
+
+}  // namespace railhead
