@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "node/name_walk.h"
 #include "node/pci_reader.h"
 #include "node/port_reader.h"
 
@@ -39,9 +40,8 @@ class NetdevPlaces {
     for (const auto& [name, item] : net.items) {
       if (item.entry.pci) by_function_.push_back(&item.entry);
     }
-    std::stable_sort(
-        by_function_.begin(), by_function_.end(),
-        [](const ClassEntry* a, const ClassEntry* b) { return *a->pci < *b->pci; });
+    std::stable_sort(by_function_.begin(), by_function_.end(),
+                     [](const ClassEntry* a, const ClassEntry* b) { return *a->pci < *b->pci; });
   }
 
   /// Of one device; a card with one function for two ports (mlx4) has both.
@@ -171,17 +171,14 @@ Nic unregistered(const PciDevice& function) {
 }  // namespace
 
 void NicList::refresh(Reader& reader, const ClassList& rdma, const Again& again) {
-  auto before = std::exchange(items_, {});
+  NameWalk<Item> walk(items_);
   for (const auto& [name, listed] : rdma.items) {
-    auto known = before.extract(name);
-    if (known && !listed.fresh && !again.rdma.contains(name)) {
-      items_.insert(items_.end(), std::move(known));
-      continue;
-    }
-    Item item{.nic = read_nic(reader, listed.entry), .problems = {}};
+    const auto [item, is_new] = walk.next(name);
+    if (!is_new && !listed.fresh && !again.rdma.contains(name)) continue;
+    item.nic = read_nic(reader, listed.entry);
     item.problems = reader.take_problems();
-    items_.emplace_hint(items_.end(), name, std::move(item));
   }
+  walk.end();
 }
 
 void NicList::add_relatives(const ClassList& rdma, const ClassList& net,

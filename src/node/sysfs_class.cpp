@@ -2,6 +2,7 @@
 #include "node/sysfs_class.h"
 
 #include "base/text.h"
+#include "node/name_walk.h"
 
 namespace railhead {
 namespace {
@@ -73,22 +74,15 @@ void ClassList::refresh(Reader& reader, const std::string& folder,
                         const MachineChanges::Names& named, const Again& again) {
   const auto names = reader.names(folder);
   problems = reader.take_problems();
-  auto at = items.begin();  // both are in the order of names
+  NameWalk<Item> walk(items);
   for (const auto& name : names) {
-    while (at != items.end() && at->first < name) at = items.erase(at);
-    const bool is_known = at != items.end() && at->first == name;
-    const bool keep = is_known && !again.everything && !named.contains(name) &&
-                      !again.has(at->second.entry.pci);
-    if (keep) {
-      at->second.fresh = false;
-    } else {
-      if (!is_known) at = items.emplace_hint(at, name, Item{});
-      at->second = Item{.entry = read_entry(reader, folder, name), .problems = {}};
-      at->second.problems = reader.take_problems();
-    }
-    ++at;
+    const auto [item, is_new] = walk.next(name);
+    item.fresh = is_new || again.everything || named.contains(name) || again.has(item.entry.pci);
+    if (!item.fresh) continue;
+    item.entry = read_entry(reader, folder, name);
+    item.problems = reader.take_problems();
   }
-  items.erase(at, items.end());
+  walk.end();
 }
 
 void ClassList::report(Reader& reader) const {

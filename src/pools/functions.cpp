@@ -127,11 +127,10 @@ class FunctionList {
 
   /// One of the PCI functions, which are in the order of their addresses.
   NetFunction* find(const PciAddress& address) {
-    const auto at =
-        std::lower_bound(functions_.begin(), functions_.end(), address,
-                         [](const NetFunction& function, const PciAddress& wanted) {
-                           return *function.pci < wanted;
-                         });
+    const auto at = std::lower_bound(functions_.begin(), functions_.end(), address,
+                                     [](const NetFunction& function, const PciAddress& wanted) {
+                                       return *function.pci < wanted;
+                                     });
     return at != functions_.end() && *at->pci == address ? &*at : nullptr;
   }
 
