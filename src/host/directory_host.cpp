@@ -29,11 +29,15 @@ Result<std::optional<T>> absent_or_failure(const std::string& path, int error_nu
   return host_error(path, error_number);
 }
 
-/// A path below /sys whose last component is a name: its directory can be resolved on its own.
-bool has_directory_in_sys(const std::string& path) {
-  if (!path.starts_with("/sys/")) return false;
+/// A path below `folder` whose last component is a name: its directory can be resolved on its own.
+bool has_directory_in(std::string_view folder, const std::string& path) {
+  if (!path.starts_with(folder)) return false;
   const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
   return !name.empty() && name != "." && name != "..";
+}
+
+bool has_directory_in_sys(const std::string& path) {
+  return has_directory_in("/sys/", path);
 }
 
 std::string_view directory_of(const std::string& path) {
@@ -49,6 +53,8 @@ bool is_dot(std::string_view name) {
 }
 
 constexpr std::size_t kPageBytes = 4096;
+/// Of an entry whose name is "mlx5_12" or shorter; see getdents64(2).
+constexpr std::size_t kEntryBytes = 32;
 
 constexpr std::size_t kOnePiece = ~std::size_t{0};
 
@@ -211,6 +217,7 @@ Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::s
     const auto got = ::getdents64(directory.get(), entries, sizeof entries);
     if (got < 0) return absent_or_failure<Names>(path, errno);
     if (got == 0) break;
+    names.reserve(names.size() + static_cast<std::size_t>(got) / kEntryBytes);
     for (const char* at = entries; at < entries + got;) {
       const auto* entry = reinterpret_cast<const dirent64*>(at);
       at += entry->d_reclen;
@@ -223,13 +230,24 @@ Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::s
   return std::optional(std::move(names));
 }
 
-Result<std::optional<DeviceNode>> DirectoryHost::device(const std::string& path) {
-  const UniqueFd node = open_below(path, O_PATH);
-  if (!node) return absent_or_failure<DeviceNode>(path, errno);
+/// A name in a directory that is at hand takes one call, unless it is a link, which may lead out of
+/// the root.
+bool DirectoryHost::stat_below(const std::string& path, struct stat& facts) {
+  const bool is_whole = path.find('\0') == std::string::npos;
+  if (is_whole && resolver_ == Resolver::openat2 && has_directory_in("/dev/infiniband/", path)) {
+    const int parent = directory_at(directory_of(path));
+    if (parent < 0) return false;
+    if (::fstatat(parent, name_of(path), &facts, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    if (!S_ISLNK(facts.st_mode)) return true;
+  }
+  const UniqueFd found = open_below(path, O_PATH);
+  return found && ::fstat(found.get(), &facts) == 0;
+}
 
+Result<std::optional<DeviceNode>> DirectoryHost::device(const std::string& path) {
   struct stat facts {};
 
-  if (::fstat(node.get(), &facts) != 0) return host_error(path, errno);
+  if (!stat_below(path, facts)) return absent_or_failure<DeviceNode>(path, errno);
   if (!S_ISCHR(facts.st_mode) && !S_ISBLK(facts.st_mode)) return kAbsent;
   return std::optional(DeviceNode{S_ISBLK(facts.st_mode) ? 'b' : 'c', major(facts.st_rdev),
                                   minor(facts.st_rdev), facts.st_mode & 07777U, facts.st_uid,

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <sys/stat.h>
+
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -47,13 +49,15 @@ class DirectoryHost : public Host {
   /// The same if it is at hand, else -1.
   int known_directory(std::string_view path);
   UniqueFd open_directory(std::string_view path);
+  /// Of what the path names, links followed. False and errno where it cannot be found.
+  bool stat_below(const std::string& path, struct stat& facts);
   Result<std::optional<std::string>> read_attribute(const std::string& path, int file);
   bool is_sysfs(const std::string& path);
 
   // Attributes of one device are read one after the other: the way to their directory is resolved
-  // once, from the directory above it where that is at hand. Only below /sys: a host that lives
-  // longer than one reading reads processes, and the directory of one that ended must not answer
-  // for another with its number.
+  // once, from the directory above it where that is at hand. Only below /sys, and of nodes in
+  // /dev/infiniband: a host that lives longer than one reading reads processes, and the directory
+  // of one that ended must not answer for another with its number.
   struct Parent {
     std::string path;
     std::size_t hash = 0;  ///< of the path: those of siblings differ in their last bytes only

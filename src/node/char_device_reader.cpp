@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "node/name_walk.h"
 
 namespace railhead {
 namespace {
@@ -92,17 +93,14 @@ CharDeviceList::Item CharDeviceList::read_item(Reader& reader, const ClassEntry&
 void CharDeviceList::refresh(Reader& reader, const std::string& folder, std::uint32_t default_mode,
                              const Again& again, Class& all) {
   all.entries.refresh(reader, folder, again.nodes, again);
-  auto before = std::exchange(all.items, {});
+  NameWalk<Item> walk(all.items);
   for (const auto& [name, listed] : all.entries.items) {
     if (!number_of(name, default_mode)) continue;
-    auto known = before.extract(name);
-    const bool keep = known && !listed.fresh && !again.rdma.contains(known.mapped().ibdev);
-    if (keep) {
-      all.items.insert(all.items.end(), std::move(known));
-    } else {
-      all.items.emplace_hint(all.items.end(), name, read_item(reader, listed.entry, default_mode));
-    }
+    const auto [item, is_new] = walk.next(name);
+    if (!is_new && !listed.fresh && !again.rdma.contains(item.ibdev)) continue;
+    item = read_item(reader, listed.entry, default_mode);
   }
+  walk.end();
 }
 
 void CharDeviceList::refresh(Reader& reader, const Again& again) {
@@ -113,9 +111,10 @@ void CharDeviceList::refresh(Reader& reader, const Again& again) {
 std::vector<CharDeviceList::Ordered> CharDeviceList::ordered(const Class& all,
                                                              std::string_view prefix) {
   std::vector<Ordered> found;
+  auto listed = all.entries.items.begin();  // has all names of the items, in the same order
   for (const auto& [name, item] : all.items) {
-    if (!item.device || !name.starts_with(prefix)) continue;
-    found.push_back({&item, &all.entries.items.find(name)->second.entry});
+    while (listed->first != name) ++listed;
+    if (item.device && name.starts_with(prefix)) found.push_back({&item, &listed->second.entry});
   }
   std::sort(found.begin(), found.end(), [](const Ordered& a, const Ordered& b) {
     return std::pair(a.item->port, a.item->number) < std::pair(b.item->port, b.item->number);

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/sort_unique.h"
 #include "base/text.h"
 #include "node/sysfs_class.h"
 
@@ -352,17 +353,18 @@ void PciList::read_details(Reader& reader, Function& function) {
 }
 
 std::vector<PciDevice> PciList::kept(Reader& reader, const std::set<PciAddress>& also) {
-  std::set<PciAddress> kept;
+  std::vector<PciAddress> kept;
   const std::vector<PciAddress>* bridges = nullptr;
   for (const auto& [address, function] : functions_) {
     if (!function.found) continue;
     if (!is_interesting(function.device) && !also.contains(address)) continue;
-    kept.insert(address);
+    kept.push_back(address);
     const auto& above = function.device.bridges;
     if (bridges != nullptr && *bridges == above) continue;
     bridges = &above;
-    kept.insert(above.begin(), above.end());
+    kept.insert(kept.end(), above.begin(), above.end());
   }
+  sort_unique(kept);
   kept_late_.clear();
   std::vector<PciDevice> devices;
   devices.reserve(kept.size());

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/sysfs_class.h"
 
-#include <utility>
-
 #include "base/text.h"
+#include "node/name_walk.h"
 
 namespace railhead {
 namespace {
@@ -73,22 +72,17 @@ std::vector<ClassEntry> class_entries(Reader& reader, const std::string& folder)
 
 void ClassList::refresh(Reader& reader, const std::string& folder,
                         const MachineChanges::Names& named, const Again& again) {
-  auto before = std::exchange(items, {});
   const auto names = reader.names(folder);
   problems = reader.take_problems();
+  NameWalk<Item> walk(items);
   for (const auto& name : names) {
-    auto known = before.extract(name);
-    const bool keep =
-        known && !again.everything && !named.contains(name) && !again.has(known.mapped().entry.pci);
-    if (keep) {
-      known.mapped().fresh = false;
-      items.insert(items.end(), std::move(known));
-      continue;
-    }
-    Item item{.entry = read_entry(reader, folder, name), .problems = {}};
+    const auto [item, is_new] = walk.next(name);
+    item.fresh = is_new || again.everything || named.contains(name) || again.has(item.entry.pci);
+    if (!item.fresh) continue;
+    item.entry = read_entry(reader, folder, name);
     item.problems = reader.take_problems();
-    items.emplace_hint(items.end(), name, std::move(item));
   }
+  walk.end();
 }
 
 void ClassList::report(Reader& reader) const {

@@ -150,6 +150,18 @@ TEST_P(DirectoryHostTest, a_device_node_has_its_numbers_mode_and_owner) {
   ASSERT_EQ(chmod((root_ / "node").c_str(), 0640), 0);
   EXPECT_EQ(host_->device("/node").value(), (DeviceNode{'c', 231, 192, 0640, 0, 0}));
   EXPECT_FALSE(host_->device("/sys").value().has_value());
+  fs::create_directories(root_ / "dev/infiniband");
+  write("dev/infiniband/file", "no device");
+  fs::rename(root_ / "node", root_ / "dev/infiniband/uverbs0");
+  link("dev/infiniband/by_link", "/dev/infiniband/uverbs0");
+  link("dev/infiniband/dangling", "/nowhere");
+  for (const auto* path : {"/dev/infiniband/uverbs0", "/dev/infiniband/by_link"}) {
+    EXPECT_EQ(host_->device(path).value(), (DeviceNode{'c', 231, 192, 0640, 0, 0})) << path;
+  }
+  for (const auto* name : {"file", "dangling", "uverbs1", "..", "uverbs0/x"}) {
+    const std::string path = std::string("/dev/infiniband/") + name;
+    EXPECT_FALSE(host_->device(path).value().has_value()) << path;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Resolvers, DirectoryHostTest,
