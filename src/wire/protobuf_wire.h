@@ -48,17 +48,24 @@ class FieldReader {
   [[nodiscard]] bool malformed() const { return malformed_; }
 
  private:
-  // Nearly all fields of a container: a string or message, field number and length in a byte each.
+  // Nearly all fields of a container: a string or message with its number in one byte and its
+  // length in one or two. What is not, or reaches beyond the end, is for next_field().
   bool next_short_string(Field& field) {
-    constexpr std::ptrdiff_t kKeyAndLength = 2;
-    if (end_ - at_ < kKeyAndLength) return false;
-    const auto key = static_cast<std::uint8_t>(at_[0]);
-    const auto length = static_cast<std::uint8_t>(at_[1]);
-    const bool is_short = (key & 0x87U) == static_cast<unsigned>(WireType::bytes) && key >= 8 &&
-                          length < 0x80 && length <= end_ - at_ - kKeyAndLength;
-    if (!is_short) return false;
-    field = {key, 0, {at_ + kKeyAndLength, length}};
-    at_ += kKeyAndLength + length;
+    constexpr std::ptrdiff_t kMaxHead = 3;
+    if (end_ - at_ < kMaxHead) return false;
+    const auto byte = [this](int i) { return static_cast<std::uint8_t>(at_[i]); };
+    const std::uint32_t key = byte(0);
+    if ((key & 0x87U) != static_cast<unsigned>(WireType::bytes) || key < 8) return false;
+    std::ptrdiff_t head = 2;
+    std::size_t length = byte(1);
+    if (length >= 0x80) {
+      if (byte(2) >= 0x80) return false;
+      head = kMaxHead;
+      length = (length & 0x7FU) | (static_cast<std::size_t>(byte(2)) << 7U);
+    }
+    if (length > static_cast<std::size_t>(end_ - at_ - head)) return false;
+    field = {key, 0, {at_ + head, length}};
+    at_ += head + static_cast<std::ptrdiff_t>(length);
     return true;
   }
 

@@ -137,7 +137,15 @@ TEST(ProtobufWire, short_strings_at_the_end_are_bounded) {
     EXPECT_FALSE(reader.next(field)) << size;
     EXPECT_EQ(reader.malformed(), size > 0) << size;
   }
-  for (const std::size_t length : {std::size_t{0}, std::size_t{127}, std::size_t{128}}) {
+  const std::string medium = bytes({0x12, 0xC8, 0x01}) + std::string(200, 'x');
+  for (std::size_t size = 1; size < medium.size(); ++size) {
+    const std::string cut = medium.substr(0, size);
+    FieldReader reader(cut);
+    Field field;
+    EXPECT_FALSE(reader.next(field)) << size;
+    EXPECT_TRUE(reader.malformed()) << size;
+  }
+  for (const std::size_t length : {0, 127, 128, 16383, 16384}) {
     std::string message;
     append_entry_field(message, 15, std::string(length, 'x'));
     append_entry_field(message, 16, std::string(length, 'y'));
