@@ -17,8 +17,8 @@ Status KubeletService::start() {
     const Context there = context_.on(thread);
     auto publisher = std::make_unique<PoolPublisher>(there, options_, links_);
     publisher->on_change([this, now = publisher.get()] { readiness_.set(now->readiness()); });
-    publisher->start();
     links_.tables.follow(thread.mailbox(), [now = publisher.get()] { now->look(); });
+    publisher->start();
     return publisher;
   }));
   return {};

@@ -20,7 +20,7 @@ import (
 //
 //	ask REQUESTS gpu|plain            one after another
 //	pace REQUESTS MICROSECONDS BYTES  of a container with a GPU, at fixed times, in a pod with so many
-//	                                  bytes of annotations that are nobody's
+//	                                  bytes of annotations that mean nothing
 //	usage                             memory and threads
 func runSteps(s *settings) error {
 	if len(s.plugins) != 1 || s.gpus == "" {
@@ -114,9 +114,10 @@ func pace(s *settings, c *session, requests int, period time.Duration, bytes int
 	return out, nil
 }
 
-// annotate adds about so many bytes, a kilobyte each.
+// annotate adds about so many bytes, a kilobyte each; every second one is of Railhead's domain.
 func annotate(pod *api.PodSandbox, bytes int) {
+	domains := []string{"example.com", "rdma.railhead.io"}
 	for i := range bytes / 1024 {
-		pod.Annotations[fmt.Sprintf("example.com/note-%04d", i)] = strings.Repeat("x", 1000)
+		pod.Annotations[fmt.Sprintf("%s/note-%04d", domains[i%2], i)] = strings.Repeat("x", 1000)
 	}
 }
