@@ -12,6 +12,7 @@
 #include <boost/asio/local/connect_pair.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
+#include <fstream>
 #include <list>
 #include <optional>
 
@@ -213,14 +214,28 @@ TEST_F(HttpServerTest, the_socket_goes_with_the_server) {
   EXPECT_FALSE(std::filesystem::exists(options_.socket));
 }
 
-TEST_F(HttpServerTest, a_folder_that_comes_later_gets_its_socket) {
+TEST_F(HttpServerTest, the_folder_of_the_socket_is_made) {
   TemporaryDirectory directory;
-  options_.socket = directory / "run/agent.sock";
+  options_.socket = directory / "run/railhead/agent.sock";
+  open();
+  EXPECT_EQ(server_->places().back().problem, "");
+
+  struct stat facts {};
+
+  ASSERT_EQ(::stat((directory / "run/railhead").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0755U);
+}
+
+TEST_F(HttpServerTest, a_folder_that_cannot_be_made_is_named_and_tried_again) {
+  TemporaryDirectory directory;
+  std::ofstream(directory / "run") << "a file";
+  options_.socket = directory / "run/railhead/agent.sock";
   open();
   ASSERT_TRUE(until([&] { return news_.size() == 2; }));
   EXPECT_EQ(news_.back().kind, HttpNews::Kind::not_listening);
+  EXPECT_THAT(news_.back().why, StartsWith(directory / "run/railhead: "));
   EXPECT_EQ(server_->places().back().problem, news_.back().why);
-  std::filesystem::create_directory(directory / "run");
+  std::filesystem::remove(directory / "run");
   ASSERT_TRUE(until([&] { return news_.size() == 3; }));
   EXPECT_EQ(news_.back().address, "unix:" + options_.socket);
   EXPECT_EQ(server_->places().back().problem, "");
