@@ -24,6 +24,7 @@
 #include "agent/pages_service.h"
 #include "agent/pods_service.h"
 #include "agent/version.h"
+#include "base/text.h"
 #include "config/reload.h"
 #include "host/line_writer.h"
 #include "host/memory.h"
@@ -86,9 +87,12 @@ class Agent {
 
  private:
   Status start_pages() {
-    return start(std::make_unique<PagesService>(
-        context_, pages_options(config_), services_,
-        [this] { return pods_ != nullptr ? pods_->page() : std::string(); }));
+    auto options = pages_options(config_);
+    if (options.address.empty() && options.socket.empty()) return {};
+    return start("pages",
+                 std::make_unique<PagesService>(context_, std::move(options), services_, [this] {
+                   return pods_ != nullptr ? pods_->page() : std::string();
+                 }));
   }
 
   Status start_machine() {
@@ -101,7 +105,7 @@ class Agent {
         context_, tables_, machine_source(origin), std::move(policies.settings),
         read_times(config_), [this](const Status& first) { start_others(first); });
     machine_ = machine.get();
-    return start(std::move(machine));
+    return start("machine", std::move(machine));
   }
 
   /// What needs a machine, once it has been read.
@@ -116,16 +120,17 @@ class Agent {
 
   Status start_nri() {
     if (!config_.enabled("nri.enabled")) return {};
-    return start(std::make_unique<NriService>(
-        context_, nri_options(config_),
-        NriService::Links{*machine_, tables_, runtime_, book_, pod_resources_}));
+    return start("nri", std::make_unique<NriService>(context_, nri_options(config_),
+                                                     NriService::Links{*machine_, tables_, runtime_,
+                                                                       book_, pod_resources_}));
   }
 
   Status start_kubelet() {
     auto options = TRY(kubelet_options(config_));
     if (!options) return {};
-    return start(std::make_unique<KubeletService>(
-        context_, *std::move(options), PoolPublisher::Links{tables_, runtime_, pod_resources_}));
+    return start("kubelet", std::make_unique<KubeletService>(
+                                context_, *std::move(options),
+                                PoolPublisher::Links{tables_, runtime_, pod_resources_}));
   }
 
   Status start_pods() {
@@ -134,37 +139,41 @@ class Agent {
         context_, pods_options(config_),
         [origin = TRY(machine_origin(config_))] { return open_machine(origin); }, tables_, book_);
     pods_ = pods.get();
-    return start(std::move(pods));
+    return start("pods", std::move(pods));
   }
 
   Status start_following() {
     reader_.recheck = read_times(config_).rescan;
-    return start(std::make_unique<ConfigService>(
-        context_, std::move(reader_), [this](Config fresh, const ConfigFollower::Done& done) {
-          take_on(std::move(fresh), done);
-        }));
+    return start("config", std::make_unique<ConfigService>(
+                               context_, std::move(reader_),
+                               [this](Config fresh, const ConfigFollower::Done& done) {
+                                 take_on(std::move(fresh), done);
+                               }));
   }
 
-  Status start(std::unique_ptr<Service> service) {
+  Status start(const char* name, std::unique_ptr<Service> service) {
+    names_.emplace_back(name);
     return services_.emplace_back(std::move(service))->start();
   }
 
   void end_services() {
     tables_.close();
-    bool all = true;
-    for (auto service = services_.rbegin(); service != services_.rend(); ++service) {
-      all = (*service)->stop(kPatience) && all;
+    std::vector<std::string> left;
+    for (std::size_t i = services_.size(); i-- > 0;) {
+      if (!services_[i]->stop(kPatience)) left.push_back(names_[i]);
     }
-    if (all) return;
-    log_.write(LogLevel::warn, "stopped, and a thread that waits for the machine is left behind");
+    if (left.empty()) return;
+    log_.write(LogLevel::warn, "stopped, and threads that wait for the machine are left behind",
+               {{"services", join(left, ",")}});
     log_.flush();
     end_process(outcome_ ? 0 : 2);
   }
 
-  /// All that can fail comes first: a configuration takes effect as a whole.
+  /// All that can fail comes first: a configuration takes effect as a whole. What keeps an agent
+  /// from starting makes it unfit for a running one, too.
   void take_on(Config fresh, const ConfigFollower::Done& done) {
     auto reload = std::make_shared<Reload>(reload_of(config_, std::move(fresh)));
-    auto policies = check(reload->config);
+    auto policies = agent_policies(reload->config);
     if (!policies) return done(policies.error());
     const auto before = pool_specs(config_);
     if (!before || !is_same(before->specs, policies->settings.policy.pools)) {
@@ -180,13 +189,6 @@ class Agent {
                             for (const auto& service : services_) service->reconfigure(config_);
                             done(news);
                           });
-  }
-
-  /// What keeps an agent from starting makes a configuration unfit for a running one, too.
-  static Result<Policies> check(const Config& config) {
-    TRY(machine_origin(config));
-    TRY(kubelet_options(config));
-    return policies_of(config);
   }
 
   Config config_;
@@ -207,6 +209,7 @@ class Agent {
   PodsService* pods_ = nullptr;        ///< in services_; null: off
   /// In the order of their start; they end the other way round.
   std::vector<std::unique_ptr<Service>> services_;
+  std::vector<std::string> names_;  ///< theirs, for the log
 };
 
 }  // namespace
@@ -216,6 +219,7 @@ Status run_agent(const Config& config, ConfigReader reader) {
   share_heaps();
   Log log(parse_log_level(config.text("log.level")), parse_log_format(config.text("log.format")));
   log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
+  TRY(agent_policies(config));
   auto mailbox = TRY(Mailbox::open());
   Agent agent(config, std::move(reader), log, std::move(mailbox));
   return agent.run();

@@ -19,12 +19,12 @@ constexpr std::size_t kUsualLineBytes = 512;
 constexpr std::size_t kKept[] = {2048, 512, 128, 32};
 constexpr std::size_t kLeftOutBytes = 64;  ///< for the field that says how many are missing
 
-/// The words of this log's lines since its first version.
+/// The words that `log.level` has.
 std::string_view word(LogLevel level) {
   switch (level) {
     case LogLevel::debug: return "debug";
     case LogLevel::info: return "info";
-    case LogLevel::warn: return "warning";
+    case LogLevel::warn: return "warn";
     case LogLevel::error: return "error";
   }
   return "info";

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "host/directory_host.h"
 #include "host/input_file.h"
+#include "metrics/http_address.h"
 #include "snapshot/snapshot_host.h"
 
 namespace railhead {
@@ -224,6 +225,17 @@ Result<Policies> policies_of(const Config& config) {
     return read_topology_file(path);
   };
   return policies;
+}
+
+Result<Policies> agent_policies(const Config& config) {
+  TRY(machine_origin(config));
+  TRY(kubelet_options(config));
+  const auto& address = config.entry("metrics.bindAddress");
+  if (!address.text.empty()) {
+    const auto parsed = parse_http_address(address.text);
+    if (!parsed) return parsed.error().context(address.where + ": metrics.bindAddress");
+  }
+  return policies_of(config);
 }
 
 }  // namespace railhead

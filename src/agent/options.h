@@ -67,4 +67,8 @@ struct Policies {
 /// Fails where the configuration cannot be used, naming file, line and column.
 Result<Policies> policies_of(const Config& config);
 
+/// The same, and fails also where anything else keeps an agent from starting that can be known
+/// without the machine.
+Result<Policies> agent_policies(const Config& config);
+
 }  // namespace railhead

@@ -134,12 +134,10 @@ void PodsMonitor::publish(const PodsView& view) {
 void PodsMonitor::forget(const PodLedger::Changes& changes) {
   for (const auto& key : changes.forgotten) {
     const auto labels = labels_of(key);
-    context_.metrics.remove("railhead_pod_queue_pairs_seen_total", labels);
-    context_.metrics.remove("railhead_pod_traffic_bytes_total", labels);
-    for (const auto verdict : kVerdicts) {
-      context_.metrics.remove("railhead_pod_transport_seconds_total",
-                              with(labels, "verdict", lower(verdict)));
-    }
+    for (const auto* metric :
+         {"railhead_pod_queue_pairs_seen_total", "railhead_pod_traffic_bytes_total",
+          "railhead_pod_transport_seconds_total"})
+      context_.metrics.remove(metric, labels);
   }
 }
 

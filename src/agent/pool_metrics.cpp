@@ -36,8 +36,4 @@ void publish_pool_devices(MetricRegistry& metrics, const std::string& pool,
   }
 }
 
-void forget_pool_devices(MetricRegistry& metrics, const std::string& pool) {
-  for (const auto& row : kRows) metrics.remove(kMetric, labels_of(pool, row));
-}
-
 }  // namespace railhead

@@ -11,6 +11,5 @@ namespace railhead {
 /// railhead_pool_devices of one pool: what the kubelet is told of, by state and reason.
 void publish_pool_devices(MetricRegistry& metrics, const std::string& pool,
                           const DeviceCounts& counts);
-void forget_pool_devices(MetricRegistry& metrics, const std::string& pool);
 
 }  // namespace railhead

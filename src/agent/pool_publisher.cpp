@@ -128,8 +128,8 @@ void PoolPublisher::end_what_is_due() {
 }
 
 void PoolPublisher::forget_metrics(const std::string& name) {
-  forget_pool_devices(context_.metrics, name);
-  for (const auto* metric : {"railhead_kubelet_enrolled", "railhead_kubelet_registrations_total"})
+  for (const auto* metric : {"railhead_pool_devices", "railhead_allocations_total",
+                             "railhead_kubelet_enrolled", "railhead_kubelet_registrations_total"})
     context_.metrics.remove(metric, {{"pool", name}});
 }
 

@@ -16,7 +16,9 @@ PoolResource::PoolResource(Context context, std::string name, HandOut hand_out, 
       hand_out_(hand_out),
       files_(files),
       tables_(tables),
-      runtime_(runtime) {}
+      runtime_(runtime) {
+  context_.metrics.begin("railhead_allocations_total", name_);
+}
 
 Result<std::size_t> PoolResource::pool_in(const DecisionTable& table) const {
   const auto pool = table.pools().find(name_);

@@ -268,7 +268,7 @@ Report make_report(const BenchResult& result) {
                    {"SIZE"},
                    {"MESSAGES"},
                    {"SECONDS", Column::Shown::wide},
-                   {"GB/S"},
+                   {"Gbit/s"},
                    {"MESSAGES/S"},
                    {"EXPECTED"},
                    {"SHARE"},
@@ -297,7 +297,7 @@ Report make_report(const BenchResult& result) {
     }
   }
   if (!bandwidth.rows.empty()) {
-    report.sections.push_back({"BANDWIDTH in Gb/s of payload", std::move(bandwidth), {}});
+    report.sections.push_back({"BANDWIDTH in Gbit/s of payload", std::move(bandwidth), {}});
   }
   if (!latency.rows.empty()) {
     report.sections.push_back({"LATENCY in microseconds", std::move(latency), {}});

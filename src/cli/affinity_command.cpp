@@ -193,6 +193,9 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
       ->type_name("LIST");
   app->add_flag("--explain", flags->explain,
                 "every NIC as each GPU sees it, with the reason for or against it");
+  app->footer(
+      "Exit codes: 0 ok, 1 the GPUs get no NIC, 2 the machine cannot be read, or its\n"
+      "NCCL file does not say of any function that it is a GPU.");
   app->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return invocation.with_machine("affinity", [&](const DecisionTable& table) {

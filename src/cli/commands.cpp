@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "agent/version.h"
+#include "base/text.h"
 #include "cli/command.h"
 
 namespace railhead {
@@ -36,6 +37,11 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
     if (!reversed.empty()) reversed.pop_back();  // the program's own name
     program.parse(std::move(reversed));
   } catch (const CLI::ParseError& problem) {
+    const auto words = program.remaining();
+    if (program.get_subcommands().empty() && !words.empty()) {
+      err << "railhead: no command " << quoted(words.front()) << "; railhead --help names all\n";
+      return kExitUsage;
+    }
     return program.exit(problem, out, err) == 0 ? kExitOk : kExitUsage;
   }
   return invocation.run();

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
 #include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -112,14 +114,37 @@ Report config_report(const Config& config, const PoolSpecs& pools) {
   return report;
 }
 
+/// Whoever named a file that cannot be used.
+Error at_setting(const Config& config, std::string_view key, const Error& error) {
+  return error.context(config.entry(key).where + ": " + std::string(key));
+}
+
+bool is_exclusive(const PoolSpec& pool) {
+  return pool.mode == PoolMode::exclusive;
+}
+
+/// What the agent would refuse to start with, once it has read the machine. That is read only where
+/// it can make a difference.
+Status check_with_machine(const Config& config, const PoolSpecs& pools) {
+  const auto topology = operator_topology(config);
+  if (!topology) return at_setting(config, "topology.file", topology.error());
+  const bool is_snapshot = !config.text("host.snapshot").empty();
+  if (!is_snapshot && std::none_of(pools.specs.begin(), pools.specs.end(), is_exclusive)) return {};
+  const auto table = load_table(config);
+  if (!table && is_snapshot) return at_setting(config, "host.snapshot", table.error());
+  if (!table) return table.error();
+  const auto& conflicts = (*table)->pools().conflicts;
+  return conflicts.empty() ? Status() : Error{ErrorCode::malformed, conflicts.front()};
+}
+
 /// What the agent would refuse to start with is refused here, too.
 int show_config(const Invocation& invocation, const Config& config) {
-  const auto roles = role_overrides(config);
-  if (!roles) return invocation.fail("config", roles.error(), kExitUsage);
-  const auto kubelet = kubelet_options(config);
-  if (!kubelet) return invocation.fail("config", kubelet.error(), kExitUsage);
+  const auto policies = agent_policies(config);
+  if (!policies) return invocation.fail("config", policies.error(), kExitUsage);
   const auto pools = pool_specs(config);
   if (!pools) return invocation.fail("config", pools.error(), kExitUsage);
+  const auto checked = check_with_machine(config, *pools);
+  if (!checked) return invocation.fail("config", checked.error(), kExitUsage);
   return invocation.print(config_report(config, *pools), kExitOk);
 }
 
@@ -136,6 +161,9 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
   add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);
+  app->footer(
+      "Pools are compared with the machine, or with that of --snapshot.\n"
+      "Exit codes: 0 ok, 64 the agent would not start with this configuration.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config(

@@ -141,7 +141,7 @@ void add_nfs_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand(
       "nfs", "Show which NFS mounts use RDMA, and which were to use it and do not");
   auto wanted = std::make_shared<std::vector<std::string>>();
-  add_settings(*app, invocation, {"host.root", "host.snapshot"});
+  add_settings(*app, invocation, {"host.root"});
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);
   app->add_option("--want", *wanted,

@@ -98,7 +98,7 @@ Report nics_report(const DecisionTable& table) {
   Table rows{{{"NAME"},
               {"PORT"},
               {"STATE"},
-              {"GB/S"},
+              {"Gbit/s"},
               {"LINK"},
               {"NETDEV"},
               {"NUMA"},
@@ -140,6 +140,7 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
   add_machine_options(*app, invocation);
   add_settings(*app, invocation, {"topology.file"});
   add_output_option(*app, invocation);
+  app->footer("Exit codes: 0 ok, usable or not, 2 the machine cannot be read.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_machine("nics", [&](const DecisionTable& table) {

@@ -189,6 +189,7 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
       ->check(CLI::Range(0.0, 60.0));
   app->add_flag("-A,--all", flags->all, "containers without GPUs, NICs and RDMA objects, too");
   app->add_flag("--explain", flags->explain, "show the evidence for each verdict");
+  app->footer("Exit codes: 0 ok, 1 a container fell back to TCP silently, 2 a verdict is unknown.");
   app->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return invocation.with_config(

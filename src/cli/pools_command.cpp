@@ -213,6 +213,9 @@ void add_pools_command(CLI::App& program, Invocation& invocation) {
   add_machine_options(*app, invocation);
   add_settings(*app, invocation, {"devicePlugin.resourcePrefix"});
   add_output_option(*app, invocation);
+  app->footer(
+      "Exit codes: 0 ok, 1 a configured pool is empty or two exclusive pools want the same\n"
+      "function, 2 the machine cannot be read.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config(

@@ -70,6 +70,7 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   app->add_flag(
       "--pods", flags->pods,
       "also what `railhead pods` reads: RDMA objects, processes of containers, their names");
+  app->footer("Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.");
   app->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
       return invocation.with_config(

@@ -125,6 +125,7 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
   add_machine_options(*app, invocation);
   add_settings(*app, invocation, {"topology.file"});
   add_output_option(*app, invocation, {"tree", "svg", "dot", "nccl"});
+  app->footer("Exit codes: 0 ok, whatever the machine has, 2 it cannot be read.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_machine("topology", [&](const DecisionTable& table) {

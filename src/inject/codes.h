@@ -56,6 +56,20 @@ inline constexpr std::array<CodeMeaning, 18> kReasonCodes = {{
     {reason::kMemlockShort, "refused: rdma is required, and the memlock limit cannot be met"},
 }};
 
+/// Which reasons an outcome can have: what a counter of decisions can ever count.
+inline constexpr std::array kReasonsAdjusted = {
+    reason::kGpus, reason::kResource, reason::kAnnotation, reason::kPresent, reason::kPrivileged};
+inline constexpr std::array kReasonsUntouched = {
+    reason::kNotRdma,        reason::kGpuUnresolved,      reason::kGpusOff,
+    reason::kComplete,       reason::kOptedOut,           reason::kVmRuntime,
+    reason::kRoceOwnNetwork, reason::kRdmaNetnsExclusive, reason::kNarrowedAway,
+    reason::kNoUsableNic,    reason::kAllocationGone};
+inline constexpr std::array kReasonsRefused = {
+    reason::kNotRdma,      reason::kGpuUnresolved,  reason::kGpusOff,
+    reason::kVmRuntime,    reason::kRoceOwnNetwork, reason::kRdmaNetnsExclusive,
+    reason::kNarrowedAway, reason::kNoUsableNic,    reason::kAllocationGone,
+    reason::kStandIn,      reason::kMemlockShort};
+
 namespace warn {
 inline constexpr std::string_view kAnnotationRefused = "annotation-refused";
 inline constexpr std::string_view kAnnotationMalformed = "annotation-malformed";

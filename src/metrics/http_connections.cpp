@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/http_connections.h"
 
-#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -23,25 +22,30 @@ std::string_view plain(beast::string_view text) {
   return {text.data(), text.size()};
 }
 
+/// Empty where the peer is gone already.
+asio::generic::stream_protocol::endpoint remote_endpoint(const HttpConnections::Socket& socket) {
+  beast::error_code gone;
+  return socket.remote_endpoint(gone);
+}
+
 }  // namespace
 
 /// Lives as long as a read or a write of it is under way.
-class HttpConnections::Connection : public std::enable_shared_from_this<Connection> {
+class HttpConnections::Connection : public HttpPlaces::Client,
+                                    public std::enable_shared_from_this<Connection> {
  public:
   Connection(Socket socket, std::shared_ptr<HttpConnections> owner)
-      : stream_(std::move(socket)),
+      : Client(peer_of(remote_endpoint(socket))),
+        stream_(std::move(socket)),
         buffer_(kMaxHeaderBytes),
-        owner_(std::move(owner)),
-        place_(owner_->open_.insert(owner_->open_.end(), this)) {
+        owner_(std::move(owner)) {
     parser_.header_limit(kMaxHeaderBytes);
   }
 
-  ~Connection() { leave(); }
+  ~Connection() override { leave(); }
 
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
-
-  [[nodiscard]] bool has_asked() const { return parser_.is_header_done(); }
 
   void start() {
     stream_.expires_after(kDeadline);
@@ -51,18 +55,9 @@ class HttpConnections::Connection : public std::enable_shared_from_this<Connecti
                             });
   }
 
-  /// What is under way ends with an error, and with it the connection.
-  void close() {
-    leave();
-    stream_.close();
-  }
-
  private:
-  void leave() {
-    if (!is_listed_) return;
-    is_listed_ = false;
-    owner_->open_.erase(place_);
-  }
+  /// What is under way ends with an error, and with it the connection.
+  void close() override { stream_.close(); }
 
   [[nodiscard]] HttpAnswer answer_to(const http::request<http::empty_body>& request) const {
     if (request.method() != http::verb::get && request.method() != http::verb::head) {
@@ -74,7 +69,8 @@ class HttpConnections::Connection : public std::enable_shared_from_this<Connecti
   }
 
   void answer() {
-    if (!is_listed_) return;
+    if (!has_place()) return;
+    owner_->answering_.admit(*this);
     const auto& request = parser_.get();
     HttpAnswer answer = answer_to(request);
     response_.result(answer.status);
@@ -96,24 +92,18 @@ class HttpConnections::Connection : public std::enable_shared_from_this<Connecti
   http::request_parser<http::empty_body> parser_;
   http::response<http::string_body> response_;
   std::shared_ptr<HttpConnections> owner_;
-  bool is_listed_ = true;
-  std::list<Connection*>::iterator place_;
 };
 
 void HttpConnections::take(Socket socket) {
   if (!handler_) return;
-  if (open_.size() >= kMost) make_room();
-  std::make_shared<Connection>(std::move(socket), shared_from_this())->start();
-}
-
-void HttpConnections::make_room() {
-  const auto idle = std::find_if(open_.begin(), open_.end(),
-                                 [](const Connection* one) { return !one->has_asked(); });
-  (idle != open_.end() ? *idle : open_.front())->close();
+  const auto connection = std::make_shared<Connection>(std::move(socket), shared_from_this());
+  reading_.admit(*connection);
+  connection->start();
 }
 
 void HttpConnections::close() {
-  while (!open_.empty()) open_.front()->close();
+  reading_.close_all();
+  answering_.close_all();
   handler_ = nullptr;
 }
 

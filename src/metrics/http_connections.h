@@ -2,12 +2,12 @@
 #pragma once
 
 #include <cstddef>
-#include <list>
 #include <memory>
 
 #include <boost/asio/generic/stream_protocol.hpp>
 
 #include "metrics/http.h"
+#include "metrics/http_places.h"
 
 namespace railhead {
 
@@ -17,7 +17,8 @@ namespace railhead {
 class HttpConnections : public std::enable_shared_from_this<HttpConnections> {
  public:
   using Socket = boost::asio::generic::stream_protocol::socket;
-  static constexpr std::size_t kMost = 32;
+  static constexpr std::size_t kMost = 256;        ///< that have not sent a whole request
+  static constexpr std::size_t kMostAnswers = 32;  ///< that an answer is written to
 
   HttpConnections(HttpHandler handler, bool is_local)
       : handler_(std::move(handler)),
@@ -27,8 +28,9 @@ class HttpConnections : public std::enable_shared_from_this<HttpConnections> {
   HttpConnections& operator=(const HttpConnections&) = delete;
   ~HttpConnections() = default;
 
-  /// A new connection is always taken. Where there are kMost, the oldest that has not sent a whole
-  /// request makes room for it; if all have, the oldest.
+  /// A new connection is always taken. Where there is no place for it, the address that has most
+  /// places gives up its oldest one: who floods makes room for himself, and a probe from elsewhere
+  /// is never the one to go.
   void take(Socket socket);
 
   /// Closes all, and asks the handler nothing more.
@@ -36,11 +38,11 @@ class HttpConnections : public std::enable_shared_from_this<HttpConnections> {
 
  private:
   class Connection;
-  void make_room();
 
   HttpHandler handler_;
   bool is_local_;
-  std::list<Connection*> open_;  ///< oldest first; each takes itself out
+  HttpPlaces reading_{kMost};
+  HttpPlaces answering_{kMostAnswers};
 };
 
 }  // namespace railhead

@@ -7,6 +7,8 @@
 #include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
+#include "host/input_file.h"
+
 namespace railhead {
 
 namespace asio = boost::asio;
@@ -20,6 +22,13 @@ namespace {
 constexpr int kMostRefused = 64;
 /// A shortage that comes and goes is reported so often at most.
 constexpr auto kReportAgain = std::chrono::minutes(1);
+
+/// /run is empty after each boot, so the folder is ours to make. The error names what is missing.
+Result<LocalSocket> listen_at(const std::string& path) {
+  const auto slash = path.rfind('/');
+  if (slash != std::string::npos && slash > 0) TRY_STATUS(make_folders(path.substr(0, slash)));
+  return LocalSocket::listen(path);
+}
 
 }  // namespace
 
@@ -152,9 +161,9 @@ UnixListener::UnixListener(asio::io_context& loop, std::string path, HttpTimes t
       mail_(mail) {}
 
 void UnixListener::try_listen() {
-  if (files_ == nullptr || mail_ == nullptr) return take(LocalSocket::listen(path_));
+  if (files_ == nullptr || mail_ == nullptr) return take(listen_at(path_));
   files_->post([path = path_, mail = mail_, weak = weak_from_this()] {
-    auto socket = std::make_shared<Result<LocalSocket>>(LocalSocket::listen(path));
+    auto socket = std::make_shared<Result<LocalSocket>>(listen_at(path));
     mail->post([weak, socket] {
       const auto self = std::static_pointer_cast<UnixListener>(weak.lock());
       if (self != nullptr && !self->is_stopped()) self->take(std::move(*socket));

@@ -111,7 +111,7 @@ class TcpListener final : public HttpListener {
   bool has_ipv6_;
 };
 
-/// On a Unix socket (LocalSocket).
+/// On a Unix socket (LocalSocket), whose folder is made, mode 0755, where it is not there.
 class UnixListener final : public HttpListener {
  public:
   /// `files`: a thread that may wait for the file system; `mail`: this loop's. Without them the

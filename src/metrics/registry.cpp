@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/registry.h"
 
+#include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace railhead {
 namespace {
@@ -47,11 +49,47 @@ std::string render_number(double number) {
   return {buffer, end};
 }
 
+/// Every combination of the labels' values; none where a label has no known values.
+std::vector<Labels> combinations_of(const std::vector<MetricLabel>& labels) {
+  std::vector<Labels> out(1);
+  for (const auto& label : labels) {
+    std::vector<Labels> longer;
+    for (const auto& labels_before : out) {
+      for (const auto value : label.values) {
+        longer.push_back(labels_before);
+        longer.back().emplace_back(label.name, value);
+      }
+    }
+    out = std::move(longer);
+  }
+  return out;
+}
+
 }  // namespace
 
 MetricRegistry::MetricRegistry(const std::vector<MetricSpec>& specs)
     : specs_(specs) {
-  for (const auto& spec : specs_) samples_.try_emplace(spec.name);
+  for (const auto& spec : specs_) {
+    samples_.try_emplace(spec.name);
+    if (spec.kind != MetricKind::counter) continue;
+    begin(spec.name, spec.combinations.empty() ? combinations_of(spec.labels) : spec.combinations);
+  }
+}
+
+void MetricRegistry::begin(std::string_view name, const std::string& first) {
+  const auto spec = std::find_if(specs_.begin(), specs_.end(),
+                                 [&](const MetricSpec& one) { return one.name == name; });
+  if (spec == specs_.end() || spec->labels.empty()) return;
+  auto labels = spec->labels;
+  labels.front().values = {first};
+  begin(name, combinations_of(labels));
+}
+
+void MetricRegistry::begin(std::string_view name, const std::vector<Labels>& combinations) {
+  const std::lock_guard lock(mutex_);
+  auto* samples = find(name);
+  if (samples == nullptr) return;
+  for (const auto& labels : combinations) samples->try_emplace(render_labels(labels), 0);
 }
 
 MetricRegistry::Samples* MetricRegistry::find(std::string_view name) {
@@ -79,9 +117,16 @@ void MetricRegistry::replace(std::string_view name, const std::vector<Sample>& n
 }
 
 void MetricRegistry::remove(std::string_view name, const Labels& labels) {
-  const auto key = render_labels(labels);
+  auto begin = render_labels(labels);
+  begin.pop_back();  // the brace
   const std::lock_guard lock(mutex_);
-  if (auto* samples = find(name)) samples->erase(key);
+  auto* samples = find(name);
+  if (samples == nullptr) return;
+  for (auto at = samples->lower_bound(begin);
+       at != samples->end() && at->first.starts_with(begin);) {
+    const char next = at->first[begin.size()];
+    at = next == ',' || next == '}' ? samples->erase(at) : std::next(at);
+  }
 }
 
 double MetricRegistry::value(std::string_view name, const Labels& labels) const {

@@ -16,19 +16,32 @@ using Labels = std::vector<std::pair<std::string, std::string>>;
 
 enum class MetricKind : std::uint8_t { counter, gauge };
 
+struct MetricLabel {
+  std::string_view name;
+  std::vector<std::string_view> values = {};  ///< all that there can be; none: no such list exists
+};
+
 /// One row of the visible list of metrics: everything the agent ever exposes is declared before it
-/// is used, so that a metric is there (as 0) from the start and its help is written once.
+/// is used, so that its help is written once, and a counter is there, as 0, before it first counts:
+/// an increase from "no such sample" to 1 is none to increase() of Prometheus.
 struct MetricSpec {
   std::string_view name;  ///< "railhead_…", counters end in _total, units in the name
   MetricKind kind;
   std::string_view help;
+  std::vector<MetricLabel> labels = {};  ///< in the order of the samples
+  /// The combinations of values that there can be; none: all.
+  std::vector<Labels> combinations = {};
 };
 
 /// Named numbers in the Prometheus text exposition format 0.0.4. From any thread; a lock is held
 /// for the change of a number or the copy of a family, never while text is made.
 class MetricRegistry {
  public:
+  /// Counters whose labels have known values begin as 0.
   explicit MetricRegistry(const std::vector<MetricSpec>& specs);
+
+  /// The same for one thing of those that a counter's first label names: a pool, say.
+  void begin(std::string_view name, const std::string& first);
 
   /// Adds to a counter. An undeclared name is ignored: metrics never fail the work they count.
   void add(std::string_view name, const Labels& labels = {}, double amount = 1);
@@ -43,7 +56,7 @@ class MetricRegistry {
   /// What exists now, in place of all samples of a gauge: whoever reads sees those before or these.
   void replace(std::string_view name, const std::vector<Sample>& now);
 
-  /// Takes away the sample of something that is not any more.
+  /// Takes away the samples of something that is not any more: those that begin with these labels.
   void remove(std::string_view name, const Labels& labels);
 
   [[nodiscard]] double value(std::string_view name, const Labels& labels = {}) const;
@@ -51,6 +64,8 @@ class MetricRegistry {
 
  private:
   using Samples = std::map<std::string, double>;  ///< by rendered labels
+
+  void begin(std::string_view name, const std::vector<Labels>& combinations);
 
   /// Absent where the name is not declared.
   Samples* find(std::string_view name);

@@ -29,12 +29,23 @@ the same depth), that Railhead's loop costs about as much as perftest's, and tha
 rate, of a NIC, or of the speed of any real machine; and single rounds of a latency there differ by more than a factor of two, in both
 programs, since the emulator's threads wait for each other.
 """
-_BLOCK = re.compile(r"^(bandwidth|latency) of (\d+) bytes, (\S+).*\n((?:round .*\n)+)", re.MULTILINE)
+_HEAD = re.compile(r"(bandwidth|latency) of (\d+) bytes, (\S+)")
+
+
+def _blocks(result):
+    """Each comparison with its rounds. What perftest itself prints between them belongs to none."""
+    blocks = []
+    for line in result.splitlines():
+        if head := _HEAD.match(line):
+            blocks.append((*head.groups(), []))
+        elif line.startswith("round ") and blocks:
+            blocks[-1][3].append(line)
+    return blocks
 
 
 def _row(measure, size, unit, rounds):
     what = f"{measure} of {size} bytes, {unit}{', p50' if measure == 'latency' else ''}"
-    rows = [line.split()[2:] for line in rounds.splitlines() if "no figure" not in line]
+    rows = [line.split()[2:] for line in rounds if "no figure" not in line]
     if not rows:
         return [what, "", "", "", "", goal(measure, 1)[0], "not judged"]
     ours, theirs, ratios = zip(*([float(cell) for cell in row] for row in rows))
@@ -52,7 +63,7 @@ def _row(measure, size, unit, rounds):
 
 def section(result):
     """From the text of docs/lab-result.md."""
-    rows = [_row(*block) for block in _BLOCK.findall(result)]
+    rows = [_row(*block) for block in _blocks(result)]
     head = ["median of the rounds", "railhead", "perftest", "ratio", "ratios of the rounds", "wanted", ""]
     return "\n".join([TITLE, WORDS, table(head, rows), MEANING])
 

@@ -121,8 +121,12 @@ def parse(path: pathlib.Path) -> Scenario:
 
 
 def load(folder: pathlib.Path, patterns: list[str]) -> list[Scenario]:
-    """The scenarios whose name contains one of the patterns; all without patterns."""
+    """The scenarios whose name contains one of the patterns; all without patterns. A pattern that is in
+    no name is an error."""
     files = sorted(folder.glob("*.txt"))
+    for pattern in patterns:
+        if not any(pattern in f.stem for f in files):
+            raise Malformed(f"no scenario has {pattern!r} in its name (./dev lab --list)")
     wanted = [f for f in files if not patterns or any(p in f.stem for p in patterns)]
     return [parse(file) for file in wanted]
 

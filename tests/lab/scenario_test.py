@@ -36,6 +36,16 @@ class Reading(unittest.TestCase):
             with self.assertRaisesRegex(scenario.Malformed, r"one\.txt:2: "):
                 parsed(f"title: t\n{bad}\nhost: ls\n")
 
+    def test_scenarios_are_chosen_by_a_part_of_their_name_and_a_word_in_none_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name in ("01-memlock", "02-nfs"):
+                (pathlib.Path(folder) / f"{name}.txt").write_text("title: t\nhost: ls\n")
+            chosen = lambda *words: [one.name for one in scenario.load(pathlib.Path(folder), list(words))]
+            self.assertEqual(["01-memlock", "02-nfs"], chosen())
+            self.assertEqual(["02-nfs"], chosen("nfs"))
+            with self.assertRaisesRegex(scenario.Malformed, "no scenario has 'netns' in its name"):
+                chosen("nfs", "netns")
+
     def test_a_step_may_take_longer_and_show_its_output(self):
         self.assertEqual((60, False), (step().limit_s, step().shown))
         longer = step("limit 200 s", "within 5 s", "show")

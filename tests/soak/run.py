@@ -5,8 +5,8 @@
 The agent with NRI, device plugin and PodResources beside a real containerd, for so many minutes of
 everything that users, kubelets, runtimes and hardware do to it. One line at the end; exit code 1 if
 anything was wrong, and then the folder with the logs stays; 77 if nothing could be run here. Needs
-root. RAILHEAD_BIN names the program. --write puts the graph and the figures where the page of
-benchmarks has them.
+root. RAILHEAD_BIN names the program. --write keeps the graph in docs/pictures/soak.svg and the figures
+in soak.json beside this file.
 """
 
 import argparse
@@ -278,7 +278,7 @@ def main() -> int:
     parser.add_argument("minutes", type=float, nargs="?", default=2)
     parser.add_argument("--runtime", choices=("1.7", "2.4"), default="2.4")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--write", action="store_true", help="graph and figures for the page")
+    parser.add_argument("--write", action="store_true", help="keep graph and figures in the tree")
     parser.add_argument("--keep", action="store_true", help="keep the folder in any case")
     parser.add_argument(
         "--without", nargs="*", choices=ACTORS, default=[], help="to find who it is; such a run fails"

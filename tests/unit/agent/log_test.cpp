@@ -36,7 +36,7 @@ TEST(Log, hostile_values_cannot_forge_a_line) {
 TEST(Log, a_line_begins_with_time_and_level) {
   const std::chrono::system_clock::time_point when(std::chrono::milliseconds(1763695860007));
   EXPECT_EQ(format_line(LogFormat::text, when, LogLevel::warn, "no events", {{"why", "x"}}),
-            "2025-11-21T03:31:00.007Z warning no events why=x");
+            "2025-11-21T03:31:00.007Z warn no events why=x");
   EXPECT_EQ(format_line(LogFormat::json, when, LogLevel::info, "no events", {{"why", "x"}}),
             R"({"time":"2025-11-21T03:31:00.007Z","level":"info","event":"no events","why":"x"})");
 }

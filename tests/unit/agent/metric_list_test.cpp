@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "inject/codes.h"
 #include "unit/source_dir.h"
 
 namespace railhead {
@@ -22,16 +23,57 @@ TEST(MetricList, names_follow_the_rules_of_the_exposition_format) {
   }
 }
 
-TEST(MetricList, the_document_has_a_row_for_every_metric) {
+/// "pool, outcome (granted, refused)". A long list of values is a page of its own.
+std::string labels_text(const MetricSpec& spec) {
+  constexpr std::size_t kMostValues = 8;
+  std::string text;
+  for (const auto& label : spec.labels) {
+    if (!text.empty()) text += ", ";
+    text += label.name;
+    if (label.values.empty() || label.values.size() > kMostValues) continue;
+    std::string values;
+    for (const auto value : label.values) {
+      values += (values.empty() ? "" : ", ") + std::string(value);
+    }
+    text += " (" + values + ")";
+  }
+  return text;
+}
+
+TEST(MetricList, the_document_has_a_row_for_every_metric_with_its_labels_and_their_values) {
   std::ifstream file(test::source_dir() + "/docs/metrics.md");
   std::stringstream text;
   text << file.rdbuf();
   for (const auto& spec : metric_list()) {
     const std::string kind = spec.kind == MetricKind::counter ? "counter" : "gauge";
-    EXPECT_NE(text.str().find("| `" + std::string(spec.name) + "` | " + kind + " |"),
-              std::string::npos)
-        << spec.name;
-    EXPECT_NE(text.str().find(spec.help), std::string::npos) << spec.name;
+    const std::string row = "| `" + std::string(spec.name) + "` | " + kind + " | " +
+                            labels_text(spec) + " | " + std::string(spec.help) + " |\n";
+    EXPECT_NE(text.str().find(row), std::string::npos) << row;
+  }
+}
+
+TEST(MetricList, what_is_alerted_on_by_its_increase_is_there_as_0_before_it_happens) {
+  MetricRegistry metrics(metric_list());
+  metrics.begin("railhead_allocations_total", "rdma.io/hca");
+  const std::string page = metrics.expose();
+  for (const char* sample :
+       {"railhead_nri_warnings_total{code=\"stand-in\"} 0\n",
+        "railhead_nri_decisions_total{outcome=\"refused\",reason=\"no-usable-nic\"} 0\n",
+        "railhead_nri_stale_decisions_total 0\n", "railhead_nri_deadlines_missed_total 0\n",
+        "railhead_silent_fallbacks_total 0\n", "railhead_log_lines_dropped_total 0\n",
+        "railhead_pods_reads_total{outcome=\"failed\"} 0\n",
+        "railhead_config_reloads_total{outcome=\"refused\"} 0\n",
+        "railhead_allocations_total{pool=\"rdma.io/hca\",outcome=\"start-refused\"} 0\n"}) {
+    EXPECT_NE(page.find(sample), std::string::npos) << sample;
+  }
+}
+
+TEST(MetricList, every_reason_belongs_to_an_outcome) {
+  MetricRegistry metrics(metric_list());
+  const std::string page = metrics.expose();
+  for (const auto& reason : kReasonCodes) {
+    EXPECT_NE(page.find(",reason=\"" + std::string(reason.code) + "\"} 0\n"), std::string::npos)
+        << reason.code;
   }
 }
 

@@ -33,6 +33,10 @@ TEST(Program, what_it_does_not_know_is_a_usage_error_on_stderr) {
   }
 }
 
+TEST(Program, a_command_that_is_none_is_named) {
+  EXPECT_THAT(run({"frobnicate", "now"}).err, HasSubstr("no command \"frobnicate\""));
+}
+
 TEST(Program, a_format_that_a_command_lacks_is_a_usage_error) {
   for (const char* command : {"topology", "affinity", "nics"}) {
     const auto said = run_on("dgx-h100", command, {"-o", "svgz"});
@@ -86,6 +90,30 @@ TEST(Program, an_agent_with_a_wrong_configuration_does_not_start) {
     EXPECT_EQ(said.code, kExitUsage) << said.err;
     EXPECT_THAT(said.err, HasSubstr(file->path()));
   }
+}
+
+TEST(Program, config_names_the_file_and_the_key_that_keep_the_agent_from_starting) {
+  for (const auto& [text, what] :
+       {std::pair{"metrics:\n  bindAddress: foo\n", ":2:16: metrics.bindAddress: \"foo\": "},
+        std::pair{"host:\n  snapshot: /no/such.node\n", ":2:13: host.snapshot: /no/such.node: "},
+        std::pair{"topology:\n  file: /no/such.xml\n", ":2:9: topology.file: /no/such.xml: "}}) {
+    const TextFile file(text);
+    const auto said = run({"config", "--config", file.path()});
+    EXPECT_EQ(said.code, kExitUsage);
+    EXPECT_EQ(said.out, "");
+    EXPECT_THAT(said.err, HasSubstr(file.path() + what));
+  }
+}
+
+TEST(Program, config_refuses_pools_that_want_the_same_function_of_the_machine) {
+  const TextFile file(
+      "pools:\n"
+      "  - {name: a.io/a, mode: exclusive, include: {names: mlx5_0}}\n"
+      "  - {name: a.io/b, mode: exclusive, include: {names: mlx5_0}}\n");
+  const auto said = run_on("dgx-h100", "config", {"--config", file.path()});
+  EXPECT_EQ(said.code, kExitUsage);
+  EXPECT_EQ(said.out, "");
+  EXPECT_THAT(said.err, HasSubstr("is wanted by the exclusive pools a.io/a"));
 }
 
 TEST(Program, config_tells_who_said_a_value) {

@@ -12,6 +12,7 @@
 #include <boost/asio/local/connect_pair.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/write.hpp>
+#include <fstream>
 #include <list>
 #include <optional>
 
@@ -40,8 +41,9 @@ class HttpServerTest : public testing::Test {
   }
 
   HttpServer& open() {
-    server_ = HttpServer::open(loop_, options_, [](const HttpRequest& request) {
+    server_ = HttpServer::open(loop_, options_, [this](const HttpRequest& request) {
                 if (request.target != "/page") return HttpAnswer{404, "no such page\n"};
+                if (!answer_.empty()) return HttpAnswer{200, answer_};
                 const std::string where = request.is_local ? "local" : "remote";
                 return HttpAnswer{200, where + " " + std::string(request.authorization) + "\n"};
               }).value();
@@ -54,10 +56,22 @@ class HttpServerTest : public testing::Test {
     return {asio::ip::make_address("127.0.0.1"), static_cast<std::uint16_t>(std::stoi(port))};
   }
 
-  tcp::socket connected() {
-    tcp::socket client(loop_);
+  /// A connection from this address of the machine itself.
+  tcp::socket connected(const char* from = "127.0.0.1") {
+    tcp::socket client(loop_, tcp::endpoint(asio::ip::make_address(from), 0));
     client.connect(endpoint());
     return client;
+  }
+
+  /// Connections that the server has taken, one after the other; each has sent this.
+  std::list<tcp::socket> many(std::size_t count, std::string_view text = "") {
+    std::list<tcp::socket> clients;
+    for (std::size_t i = 0; i < count; ++i) {
+      clients.push_back(connected());
+      asio::write(clients.back(), asio::buffer(text));
+      settle();
+    }
+    return clients;
   }
 
   /// Runs the loop until it has nothing to do at once.
@@ -100,6 +114,7 @@ class HttpServerTest : public testing::Test {
   asio::io_context loop_;
   std::vector<HttpNews> news_;
   HttpOptions options_;
+  std::string answer_;  ///< in place of what the page says
   std::unique_ptr<HttpServer> server_;
 };
 
@@ -138,15 +153,24 @@ TEST_F(HttpServerTest, of_two_requests_in_one_only_the_first_is_answered) {
 
 TEST_F(HttpServerTest, idle_connections_keep_no_probe_waiting) {
   open();
-  std::list<tcp::socket> idle;
-  for (std::size_t i = 0; i < 3 * HttpConnections::kMost; ++i) {
-    idle.push_back(connected());
-    asio::write(idle.back(), asio::buffer("GET /pa", 7));
-    settle();
-  }
+  auto idle = many(2 * HttpConnections::kMost, "GET /pa");
   EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
   EXPECT_EQ(rest(idle.front()), "") << "the oldest made room";
   EXPECT_THAT(ask(std::move(idle.back()), "ge HTTP/1.1\r\n\r\n"), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, a_slow_probe_outlives_any_flood_from_another_address) {
+  open();
+  tcp::socket probe = connected("127.0.0.2");
+  const auto flood = many(2 * HttpConnections::kMost);
+  EXPECT_THAT(ask(std::move(probe), kAsk), StartsWith("HTTP/1.1 200"));
+}
+
+TEST_F(HttpServerTest, a_slow_probe_outlives_as_many_from_its_own_address_as_there_are_places) {
+  open();
+  tcp::socket probe = connected();
+  const auto flood = many(HttpConnections::kMost - 1);
+  EXPECT_THAT(ask(std::move(probe), kAsk), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpServerTest, who_has_asked_is_answered_before_idle_ones_are_kept) {
@@ -159,13 +183,23 @@ TEST_F(HttpServerTest, who_has_asked_is_answered_before_idle_ones_are_kept) {
   EXPECT_THAT(rest(first), StartsWith("HTTP/1.1 200"));
 }
 
+TEST_F(HttpServerTest, answers_that_nobody_reads_make_room_for_each_other_alone) {
+  answer_ = std::string(8U << 20U, 'x');  // more than the kernel takes from a writer
+  open();
+  tcp::socket scrape = connected("127.0.0.2");
+  asio::write(scrape, asio::buffer(std::string(kAsk)));
+  settle();
+  auto readers = many(HttpConnections::kMostAnswers, kAsk);
+  EXPECT_THAT(rest(scrape), HasSubstr(answer_));
+  EXPECT_LT(rest(readers.front()).size(), answer_.size()) << "the oldest made room";
+  EXPECT_THAT(rest(readers.back()), HasSubstr(answer_));
+}
+
 TEST_F(HttpServerTest, idle_connections_of_the_network_take_none_from_the_socket) {
   TemporaryDirectory directory;
   options_.socket = directory / "agent.sock";
   open();
-  std::list<tcp::socket> idle;
-  for (std::size_t i = 0; i < 2 * HttpConnections::kMost; ++i) idle.push_back(connected());
-  settle();
+  const auto idle = many(HttpConnections::kMost);
   asio::local::stream_protocol::socket client(loop_);
   client.connect(asio::local::stream_protocol::endpoint(options_.socket));
   EXPECT_THAT(ask(std::move(client), kAsk), HasSubstr("\r\n\r\nlocal \n"));
@@ -180,14 +214,28 @@ TEST_F(HttpServerTest, the_socket_goes_with_the_server) {
   EXPECT_FALSE(std::filesystem::exists(options_.socket));
 }
 
-TEST_F(HttpServerTest, a_folder_that_comes_later_gets_its_socket) {
+TEST_F(HttpServerTest, the_folder_of_the_socket_is_made) {
   TemporaryDirectory directory;
-  options_.socket = directory / "run/agent.sock";
+  options_.socket = directory / "run/railhead/agent.sock";
+  open();
+  EXPECT_EQ(server_->places().back().problem, "");
+
+  struct stat facts {};
+
+  ASSERT_EQ(::stat((directory / "run/railhead").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0755U);
+}
+
+TEST_F(HttpServerTest, a_folder_that_cannot_be_made_is_named_and_tried_again) {
+  TemporaryDirectory directory;
+  std::ofstream(directory / "run") << "a file";
+  options_.socket = directory / "run/railhead/agent.sock";
   open();
   ASSERT_TRUE(until([&] { return news_.size() == 2; }));
   EXPECT_EQ(news_.back().kind, HttpNews::Kind::not_listening);
+  EXPECT_THAT(news_.back().why, StartsWith(directory / "run/railhead: "));
   EXPECT_EQ(server_->places().back().problem, news_.back().why);
-  std::filesystem::create_directory(directory / "run");
+  std::filesystem::remove(directory / "run");
   ASSERT_TRUE(until([&] { return news_.size() == 3; }));
   EXPECT_EQ(news_.back().address, "unix:" + options_.socket);
   EXPECT_EQ(server_->places().back().problem, "");

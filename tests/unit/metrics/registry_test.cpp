@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/registry.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -8,8 +9,10 @@
 namespace railhead {
 namespace {
 
+using ::testing::EndsWith;
+
 const std::vector<MetricSpec> kSpecs = {
-    {"railhead_things_total", MetricKind::counter, "Things."},
+    {"railhead_things_total", MetricKind::counter, "Things.", {{"kind"}}},
     {"railhead_level", MetricKind::gauge, "Level."},
 };
 
@@ -25,6 +28,32 @@ TEST(MetricRegistry, exposes_help_type_and_samples_in_the_text_format) {
             "# HELP railhead_level Level.\n"
             "# TYPE railhead_level gauge\n"
             "railhead_level 0.5\n");
+}
+
+const MetricSpec kJobs = {"railhead_jobs_total",
+                          MetricKind::counter,
+                          "Jobs.",
+                          {{"pool"}, {"outcome", {"done", "failed"}}}};
+
+TEST(MetricRegistry, a_counter_with_known_labels_is_there_before_it_counts) {
+  auto known = kJobs;
+  known.labels.erase(known.labels.begin());
+  EXPECT_THAT(MetricRegistry({known}).expose(),
+              EndsWith("railhead_jobs_total{outcome=\"done\"} 0\n"
+                       "railhead_jobs_total{outcome=\"failed\"} 0\n"));
+  known.combinations = {{{"outcome", "done"}}};
+  EXPECT_THAT(MetricRegistry({known}).expose(),
+              EndsWith("counter\nrailhead_jobs_total{outcome=\"done\"} 0\n"));
+}
+
+TEST(MetricRegistry, a_thing_that_comes_begins_with_0_and_one_that_comes_again_goes_on) {
+  MetricRegistry metrics({kJobs});
+  EXPECT_THAT(metrics.expose(), EndsWith("# TYPE railhead_jobs_total counter\n"));
+  metrics.begin("railhead_jobs_total", "a");
+  metrics.add("railhead_jobs_total", {{"pool", "a"}, {"outcome", "done"}});
+  metrics.begin("railhead_jobs_total", "a");
+  EXPECT_THAT(metrics.expose(), EndsWith("railhead_jobs_total{pool=\"a\",outcome=\"done\"} 1\n"
+                                         "railhead_jobs_total{pool=\"a\",outcome=\"failed\"} 0\n"));
 }
 
 TEST(MetricRegistry, escapes_label_values) {
@@ -74,13 +103,16 @@ TEST(MetricRegistry, clear_takes_away_what_no_longer_exists) {
   EXPECT_EQ(metrics.expose().find("mlx5_0"), std::string::npos);
 }
 
-TEST(MetricRegistry, one_of_several_samples_can_go) {
+TEST(MetricRegistry, what_goes_takes_all_its_samples_and_no_others) {
   MetricRegistry metrics(kSpecs);
   metrics.set("railhead_level", 1, {{"nic", "mlx5_0"}});
   metrics.set("railhead_level", 1, {{"nic", "mlx5_1"}});
+  metrics.set("railhead_level", 1, {{"nic", "mlx5_0"}, {"port", "2"}});
+  metrics.set("railhead_level", 1, {{"nic", "mlx5_01"}});
   metrics.remove("railhead_level", {{"nic", "mlx5_0"}});
-  EXPECT_EQ(metrics.expose().find("mlx5_0"), std::string::npos);
-  EXPECT_NE(metrics.expose().find("mlx5_1"), std::string::npos);
+  EXPECT_THAT(metrics.expose(), EndsWith("gauge\n"
+                                         "railhead_level{nic=\"mlx5_01\"} 1\n"
+                                         "railhead_level{nic=\"mlx5_1\"} 1\n"));
 }
 
 }  // namespace

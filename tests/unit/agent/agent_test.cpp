@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/agent.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <filesystem>
+#include <set>
+#include <thread>
+
+#include "unit/host/temporary_directory.h"
+#include "unit/source_dir.h"
+
+namespace railhead {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Config config_of(std::map<std::string, std::string> flags) {
+  ConfigSources sources;
+  sources.flags = std::move(flags);
+  sources.flags.merge(std::map<std::string, std::string>{
+      {"host.snapshot", test::source_dir() + "/tests/nodes/seed-8gpu-4nic.node"},
+      {"nri.enabled", "false"},
+      {"devicePlugin.enabled", "false"},
+      {"pods.sampleSeconds", "0"},
+      {"metrics.bindAddress", ""},
+      {"metrics.socket", ""},
+      {"log.level", "error"}});
+  return make_config(sources).value();
+}
+
+/// Names of the threads of this process.
+std::set<std::string> threads() {
+  std::set<std::string> names;
+  for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+    auto name = file_text((task.path() / "comm").string());
+    names.insert(name.substr(0, name.find('\n')));
+  }
+  return names;
+}
+
+TEST(Agent, services_that_are_off_have_no_thread) {
+  Status outcome;
+  std::atomic<bool> has_ended = false;
+  std::thread agent([&] {
+    outcome = run_agent(config_of({}), {});
+    has_ended = true;
+  });
+  std::set<std::string> seen;
+  while (!seen.contains("config") && !has_ended) seen = threads();  // the one that starts last
+  ::kill(::getpid(), SIGTERM);
+  agent.join();
+  EXPECT_TRUE(outcome);
+  EXPECT_THAT(seen, AllOf(Contains("reader"), Not(Contains("pages")), Not(Contains("files")),
+                          Not(Contains("kubelet")), Not(Contains("usage"))));
+}
+
+TEST(Agent, an_address_that_is_none_is_named_with_who_said_it) {
+  const auto outcome = run_agent(config_of({{"metrics.bindAddress", "foo"}}), {});
+  ASSERT_FALSE(outcome);
+  EXPECT_THAT(outcome.error().message,
+              HasSubstr("--bind-address: metrics.bindAddress: \"foo\": expected HOST:PORT"));
+}
+
+}  // namespace
+}  // namespace railhead
