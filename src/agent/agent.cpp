@@ -89,10 +89,8 @@ class Agent {
   Status start_pages() {
     auto options = pages_options(config_);
     if (options.address.empty() && options.socket.empty()) return {};
-    return start("pages",
-                 std::make_unique<PagesService>(context_, std::move(options), services_, [this] {
-                   return pods_ != nullptr ? pods_->page() : std::string();
-                 }));
+    return start("pages", std::make_unique<PagesService>(context_, std::move(options), services_,
+                                                         pods_page_));
   }
 
   Status start_machine() {
@@ -120,9 +118,10 @@ class Agent {
 
   Status start_nri() {
     if (!config_.enabled("nri.enabled")) return {};
-    return start("nri", std::make_unique<NriService>(context_, nri_options(config_),
-                                                     NriService::Links{*machine_, tables_, runtime_,
-                                                                       book_, pod_resources_}));
+    return start("nri", std::make_unique<NriService>(
+                            context_, nri_options(config_),
+                            NriService::Links{*machine_, tables_, runtime_,
+                                              has_pods() ? &book_ : nullptr, pod_resources_}));
   }
 
   Status start_kubelet() {
@@ -133,12 +132,15 @@ class Agent {
                                 PoolPublisher::Links{tables_, runtime_, pod_resources_}));
   }
 
+  /// Whether anybody looks who uses RDMA.
+  [[nodiscard]] bool has_pods() const { return config_.number("pods.sampleSeconds") != 0; }
+
   Status start_pods() {
-    if (config_.number("pods.sampleSeconds") == 0) return {};
+    if (!has_pods()) return {};
     auto pods = std::make_unique<PodsService>(
         context_, pods_options(config_),
-        [origin = TRY(machine_origin(config_))] { return open_machine(origin); }, tables_, book_);
-    pods_ = pods.get();
+        [origin = TRY(machine_origin(config_))] { return open_machine(origin); },
+        PodsMonitor::Links{tables_, book_, pods_page_});
     return start("pods", std::move(pods));
   }
 
@@ -203,10 +205,10 @@ class Agent {
   RuntimeLink runtime_;
   kubelet::PodResources pod_resources_;
   ContainerBook book_;
+  Shared<std::string> pods_page_;  ///< a Pods document; "": nobody looks
   boost::asio::signal_set signals_;
   Status outcome_;
   MachineService* machine_ = nullptr;  ///< in services_
-  PodsService* pods_ = nullptr;        ///< in services_; null: off
   /// In the order of their start; they end the other way round.
   std::vector<std::unique_ptr<Service>> services_;
   std::vector<std::string> names_;  ///< theirs, for the log

@@ -34,7 +34,7 @@ class NriService final : public Service, private RuntimeReader {
     MachineTables& machine;
     TableFeed& tables;
     RuntimeLink& runtime;
-    ContainerBook& book;
+    ContainerBook* book;  ///< null: nobody reads it
     kubelet::PodResources& pod_resources;
   };
 

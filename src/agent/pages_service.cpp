@@ -28,11 +28,11 @@ std::string read_token(const std::string& path, Log& log) {
 
 PagesService::PagesService(Context context, PagesOptions options,
                            const std::vector<std::unique_ptr<Service>>& services,
-                           std::function<std::string()> pods_page)
+                           const Shared<std::string>& pods_page)
     : context_(context),
       options_(std::move(options)),
       services_(services),
-      pods_page_(std::move(pods_page)) {}
+      pods_page_(pods_page) {}
 
 PagesService::~PagesService() = default;
 
@@ -90,7 +90,7 @@ HttpAnswer PagesService::pods_answer(const HttpRequest& request) const {
             "/pods is served on the Unix socket (metrics.socket), and here only with the bearer "
             "token of metrics.tokenFile\n"};
   }
-  auto document = pods_page_();
+  auto document = pods_page_.get();
   if (document.empty()) return {404, "nobody looks who uses RDMA (pods.sampleSeconds)\n"};
   return {200, std::move(document), "application/json"};
 }

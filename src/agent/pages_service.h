@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,6 +8,7 @@
 #include "agent/context.h"
 #include "agent/service.h"
 #include "loop/loop_thread.h"
+#include "loop/shared.h"
 #include "metrics/http_server.h"
 
 namespace railhead {
@@ -23,10 +23,10 @@ struct PagesOptions {
 class PagesService final : public Service {
  public:
   /// `services` are asked for their readiness and their metrics; more may be added to the list
-  /// while it runs. `pods_page` gives the Pods document; "" where there is none.
+  /// while it runs. `pods_page` is the Pods document; "" where there is none.
   PagesService(Context context, PagesOptions options,
                const std::vector<std::unique_ptr<Service>>& services,
-               std::function<std::string()> pods_page);
+               const Shared<std::string>& pods_page);
   ~PagesService() override;
 
   Status start() override;
@@ -44,7 +44,7 @@ class PagesService final : public Service {
   Context context_;
   PagesOptions options_;
   const std::vector<std::unique_ptr<Service>>& services_;
-  std::function<std::string()> pods_page_;
+  const Shared<std::string>& pods_page_;
   std::string token_;                  ///< "" until it has been read
   std::unique_ptr<LoopThread> files_;  ///< where the socket's folder and the token's file may hang
   std::unique_ptr<HttpServer> server_;

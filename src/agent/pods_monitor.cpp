@@ -41,17 +41,14 @@ std::string document_of(const PodsView& view, const Node& node, const PodsOption
 
 }  // namespace
 
-PodsMonitor::PodsMonitor(Context context, PodsOptions options, Open open, const TableFeed& tables,
-                         ContainerBook& book, Shared<std::string>& page)
+PodsMonitor::PodsMonitor(Context context, PodsOptions options, Open open, Links links)
     : context_(context),
       options_(std::move(options)),
       open_(std::move(open)),
-      tables_(tables),
-      book_(book),
-      page_(page),
+      links_(links),
       timer_(context.loop) {
-  page_.set(document_of({{}, 0, 0, 0, {"nothing was read yet"}, false}, tables.latest()->node(),
-                        options_));
+  links_.page.set(document_of({{}, 0, 0, 0, {"nothing was read yet"}, false},
+                              links_.tables.latest()->node(), options_));
 }
 
 void PodsMonitor::start() {
@@ -76,9 +73,9 @@ void PodsMonitor::take(Result<Usage> usage) {
     }
     return;
   }
-  const auto table = tables_.latest();
+  const auto table = links_.tables.latest();
   auto holders = holders_of(*usage, *table);
-  book_.complete(holders, *usage);
+  links_.book.complete(holders, *usage);
   const Usage* before = before_ ? &*before_ : nullptr;
   const auto view = judge_pods(*usage, before, table->node(), holders, options_.proof);
   const auto changes = ledger_.update(view, seconds_between(before, *usage));
@@ -86,7 +83,7 @@ void PodsMonitor::take(Result<Usage> usage) {
   publish(view);
   log_blind_spots(view);
   log_changes(view, changes);
-  page_.set(document_of(view, table->node(), options_));
+  links_.page.set(document_of(view, table->node(), options_));
   if (before_) carry_over(*usage, *std::move(before_));
   before_ = *std::move(usage);
 }

@@ -38,9 +38,13 @@ class PodsMonitor {
   /// Opens the machine anew for each look.
   using Open = std::function<Result<std::unique_ptr<Host>>()>;
 
-  /// `page` is the last look as a Pods document.
-  PodsMonitor(Context context, PodsOptions options, Open open, const TableFeed& tables,
-              ContainerBook& book, Shared<std::string>& page);
+  struct Links {
+    const TableFeed& tables;
+    ContainerBook& book;
+    Shared<std::string>& page;  ///< the last look as a Pods document; "" before the first
+  };
+
+  PodsMonitor(Context context, PodsOptions options, Open open, Links links);
 
   /// Looks now, and whenever it is time.
   void start();
@@ -61,9 +65,7 @@ class PodsMonitor {
   Context context_;
   PodsOptions options_;
   Open open_;
-  const TableFeed& tables_;
-  ContainerBook& book_;
-  Shared<std::string>& page_;
+  Links links_;
   boost::asio::steady_timer timer_;
   std::optional<Usage> before_;
   PodLedger ledger_;

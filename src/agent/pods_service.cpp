@@ -6,19 +6,18 @@
 namespace railhead {
 
 PodsService::PodsService(Context context, PodsOptions options, PodsMonitor::Open open,
-                         const TableFeed& tables, ContainerBook& book)
+                         PodsMonitor::Links links)
     : context_(context),
       options_(std::move(options)),
       open_(std::move(open)),
-      tables_(tables),
-      book_(book) {}
+      links_(links) {}
 
 PodsService::~PodsService() = default;
 
 Status PodsService::start() {
   monitor_ = TRY(Hosted<PodsMonitor>::start("usage", [this](LoopThread& thread) {
     const Context there = context_.on(thread);
-    auto monitor = std::make_unique<PodsMonitor>(there, options_, open_, tables_, book_, page_);
+    auto monitor = std::make_unique<PodsMonitor>(there, options_, open_, links_);
     monitor->start();
     return monitor;
   }));

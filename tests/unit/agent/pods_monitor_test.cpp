@@ -25,7 +25,8 @@ class PodsMonitorTest : public testing::Test {
     tables_.publish(std::make_shared<const DecisionTable>(
         read_node(*host), std::vector<RoleOverride>(), InjectionPolicy()));
     monitor_.emplace(
-        context(), PodsOptions(), [this] { return open(); }, tables_, book_, page_);
+        context(), PodsOptions(), [this] { return open(); },
+        PodsMonitor::Links{tables_, book_, page_});
   }
 
   [[nodiscard]] Result<std::unique_ptr<Host>> open() const { return SnapshotHost::parse(text_); }
@@ -112,8 +113,7 @@ TEST_F(PodsMonitorTest, a_fallback_is_counted_once) {
 TEST_F(PodsMonitorTest, the_name_of_the_configuration_is_the_nodes) {
   PodsOptions options;
   options.node_name = "gpu-17";
-  PodsMonitor monitor(
-      context(), options, [this] { return open(); }, tables_, book_, page_);
+  PodsMonitor monitor(context(), options, [this] { return open(); }, {tables_, book_, page_});
   monitor.take(usage());
   EXPECT_EQ(Json::parse(page_.get())["node"], "gpu-17");
 }
