@@ -15,9 +15,12 @@ namespace railhead {
 
 void open_standard_descriptors() {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
-    if (::fcntl(standard, F_GETFD) >= 0) continue;
-    const int opened = ::open("/dev/null", O_RDWR | O_NOCTTY);  // the lowest that is free
-    if (opened >= 0 && opened != standard) ::close(opened);
+    const int flags = ::fcntl(standard, F_GETFD);
+    if (flags >= 0 && (flags & FD_CLOEXEC) == 0) continue;
+    const int opened = ::open("/dev/null", O_RDWR | O_NOCTTY);
+    if (opened < 0 || opened == standard) continue;
+    ::dup2(opened, standard);
+    ::close(opened);
   }
 }
 
