@@ -13,7 +13,7 @@ ConfigReader reader_of(const Invocation& invocation) {
   ConfigReader reader;
   reader.paths = invocation.config_paths();
   const bool once = std::find(reader.paths.begin(), reader.paths.end(), "-") != reader.paths.end();
-  if (!once) reader.read = [&invocation] { return invocation.sources(); };
+  if (!once) reader.read = [&invocation] { return invocation.sources(read_file_at_once); };
   return reader;
 }
 

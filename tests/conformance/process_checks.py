@@ -89,8 +89,24 @@ def early_hang_up():
     assert agent.end() == 0
 
 
+def pipe_for_a_configuration():
+    """a pipe in place of the configuration file is refused, and the next file is read"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "config.yaml"
+        path.write_text("injection: {gpus: closest}\n")
+        agent = Agent("--config", str(path))
+        assert agent.until(agent.is_running)
+        path.unlink()
+        os.mkfifo(path)
+        assert agent.until(lambda: b"is no file" in agent.text())
+        path.unlink()
+        path.write_text("injection: {gpus: none}\n")
+        assert agent.until(lambda: b"changed=injection.gpus" in agent.text())
+        assert agent.end() == 0
+
+
 failed = False
-for check in (few_descriptors, closed_descriptors, early_hang_up):
+for check in (few_descriptors, closed_descriptors, early_hang_up, pipe_for_a_configuration):
     try:
         check()
         print(f"ok    {check.__doc__}")
