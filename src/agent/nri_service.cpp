@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "host/directory_host.h"
+
 namespace railhead {
 
 NriService::NriService(Context context, NriOptions options, Links links)
@@ -12,6 +14,7 @@ NriService::NriService(Context context, NriOptions options, Links links)
       kubelet_(links.pod_resources, context.clock),
       hooks_({links.machine, *this, links.runtime, context.log, context.metrics, &kubelet_,
               &links.book, options_.session.fail_request}),
+      for_file_(context.loop),
       session_(context.loop, options_.session, hooks_) {}
 
 NriService::~NriService() = default;
@@ -26,6 +29,10 @@ Status NriService::start() {
         });
     links_.tables.follow(thread.mailbox(), [now = files.get()] { now->look(); });
     return files;
+  }));
+  watcher_ = TRY(Hosted<RuntimeWatcher>::start("runtime", [this](LoopThread& thread) {
+    return std::make_unique<RuntimeWatcher>(
+        thread.loop(), [] { return DirectoryHost::open("/"); }, options_.proc_dir);
   }));
   session_.start();
   return {};
@@ -46,13 +53,37 @@ void NriService::publish() {
 bool NriService::stop(std::chrono::milliseconds patience) {
   session_.stop();
   links_.runtime.set_connected(false);
-  return !files_ || files_->end(patience);
+  const bool has_ended = !watcher_ || watcher_->end(patience);
+  return (!files_ || files_->end(patience)) && has_ended;
 }
 
 void NriService::read(const nri::RuntimePeer& peer, std::function<void(RuntimeProcess)> done) {
-  files_->use([peer, done = std::move(done), &home = context_.mailbox](RuntimeFiles& files) {
-    home.post([process = files.runtime_connected(peer), done] { done(process); });
+  const auto was_read = [this, peer, done = std::move(done)](const RuntimeProcess& process) {
+    tell_ = [done, process] { done(process); };
+    provide_file(peer.pid ? peer.pid : process.pid, peer.request_timeout / 8);
+  };
+  watcher_->use([peer, was_read, &home = context_.mailbox](RuntimeWatcher& watcher) {
+    watcher.connected(peer, [was_read, &home](const RuntimeProcess& process) {
+      home.post([was_read, process] { was_read(process); });
+    });
   });
+}
+
+/// The first containers of a runtime get the topology file, too, unless its folder hangs.
+void NriService::provide_file(std::optional<int> pid, std::chrono::milliseconds patience) {
+  files_->use([this, pid, &home = context_.mailbox](RuntimeFiles& files) {
+    files.runtime_connected(pid);
+    home.post([this] { tell(); });
+  });
+  for_file_.expires_after(patience);
+  for_file_.async_wait([this](const auto& failure) {
+    if (!failure) tell();
+  });
+}
+
+void NriService::tell() {
+  for_file_.cancel();
+  if (const auto tell = std::exchange(tell_, nullptr)) tell();
 }
 
 }  // namespace railhead

@@ -4,7 +4,10 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+
+#include <boost/asio/steady_timer.hpp>
 
 #include "agent/container_hooks.h"
 #include "agent/context.h"
@@ -12,6 +15,7 @@
 #include "agent/machine_tables.h"
 #include "agent/runtime_files.h"
 #include "agent/runtime_link.h"
+#include "agent/runtime_watcher.h"
 #include "agent/service.h"
 #include "kubelet/pod_resources.h"
 #include "loop/hosted.h"
@@ -48,6 +52,8 @@ class NriService final : public Service, private RuntimeReader {
 
  private:
   void read(const nri::RuntimePeer& peer, std::function<void(RuntimeProcess)> done) override;
+  void provide_file(std::optional<int> pid, std::chrono::milliseconds patience);
+  void tell();
 
   Context context_;
   NriOptions options_;
@@ -55,6 +61,9 @@ class NriService final : public Service, private RuntimeReader {
   GpuClaims kubelet_;
   ContainerHooks hooks_;
   std::unique_ptr<Hosted<RuntimeFiles>> files_;
+  std::unique_ptr<Hosted<RuntimeWatcher>> watcher_;
+  std::function<void()> tell_;  ///< the hooks what the runtime may do
+  boost::asio::steady_timer for_file_;
   nri::Session session_;
 };
 

@@ -14,9 +14,10 @@ namespace railhead {
 
 /// What the process of the connected runtime may do. As it is made: not read yet.
 struct RuntimeProcess {
-  bool in_doubt = true;         ///< not read yet, or it could not be
-  std::string why;              ///< why not everything is known; "" where it is
-  std::optional<int> pid = {};  ///< in that procfs; absent where it is not sure which
+  bool in_doubt = true;            ///< not read yet, or it could not be
+  bool may_be_read_later = false;  ///< it could not be read at this moment
+  std::string why;                 ///< why not everything is known; "" where it is
+  std::optional<int> pid = {};     ///< in that procfs; absent where it is not sure which
   std::optional<std::uint64_t> cap_effective;
   std::optional<std::uint64_t> memlock_soft_bytes;
   std::optional<std::uint64_t> memlock_hard_bytes;
@@ -33,7 +34,8 @@ RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std:
 /// What the runtime is able to do, by its version and its process.
 RuntimeAbility ability_of(const nri::RuntimePeer& peer, const RuntimeProcess& process);
 
-/// Reads the process on whichever thread may wait for it; answers on the loop, once.
+/// Reads the process on whichever thread may wait for it; answers on the loop. Where it could not
+/// be read at first, it answers a second time, once it has been.
 class RuntimeReader {
  public:
   RuntimeReader() = default;
