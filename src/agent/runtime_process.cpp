@@ -114,8 +114,10 @@ RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std:
   if (pids.empty()) {
     RuntimeProcess process;
     process.in_doubt = false;
-    process.why = "no process named " + quoted(name) + " below " + proc_dir +
-                  ": it is taken for one that may set any limit";
+    process.why =
+        "no process named " + quoted(name) + " below " + proc_dir +
+        ": it is asked for memlock as configured, and a container fails where it cannot set "
+        "that; show the host's processes (hostPID, --host-proc) or lower --memlock-cap";
     return process;
   }
   auto process = lowest_of(live, proc_dir, pids);
