@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/system/system_error.hpp>
 
 #include "agent/config_service.h"
 #include "agent/kubelet_service.h"
@@ -69,7 +70,9 @@ class Agent {
         runtime_(config_.enabled("nri.enabled") ? config_.text("nri.socket") : ""),
         pod_resources_(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
                        mail_.box()),
-        signals_(loop_, SIGTERM, SIGINT) {
+        signals_(loop_, SIGTERM, SIGINT),
+        hang_ups_(loop_, SIGHUP) {
+    let_hang_ups_in();
     metrics_.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
   }
 
@@ -207,6 +210,8 @@ class Agent {
   ContainerBook book_;
   Shared<std::string> pods_page_;  ///< a Pods document; "": nobody looks
   boost::asio::signal_set signals_;
+  /// Those that come before the configuration is followed end nothing: its files are read then.
+  boost::asio::signal_set hang_ups_;
   Status outcome_;
   MachineService* machine_ = nullptr;  ///< in services_
   /// In the order of their start; they end the other way round.
@@ -223,8 +228,12 @@ Status run_agent(const Config& config, ConfigReader reader) {
   log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
   TRY(agent_policies(config));
   auto mailbox = TRY(Mailbox::open());
-  Agent agent(config, std::move(reader), log, std::move(mailbox));
-  return agent.run();
+  try {
+    Agent agent(config, std::move(reader), log, std::move(mailbox));
+    return agent.run();
+  } catch (const boost::system::system_error& failure) {  // Asio's, for a lack of descriptors
+    return Error{ErrorCode::unavailable, std::string("event loop: ") + failure.what()};
+  }
 }
 
 }  // namespace railhead

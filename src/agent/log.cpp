@@ -41,9 +41,7 @@ constexpr ByteSet kPlainInJson = [] {
 
 constexpr ByteSet kPlainInText = [] {
   ByteSet set{};
-  for (std::size_t c = 0x21; c < set.size(); ++c) {
-    set[c] = c != 0x7f && c != '"' && c != '=' && c != '\\';
-  }
+  for (std::size_t c = 0x21; c < 0x7f; ++c) set[c] = c != '"' && c != '=' && c != '\\';
   return set;
 }();
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "host/directory_host.h"
+
 namespace railhead {
 
 NriService::NriService(Context context, NriOptions options, Links links)
@@ -12,7 +14,7 @@ NriService::NriService(Context context, NriOptions options, Links links)
       kubelet_(links.pod_resources, context.clock),
       hooks_({links.machine, *this, links.runtime, context.log, context.metrics, &kubelet_,
               links.book, options_.session.fail_request}),
-      runtime_timer_(context.loop),
+      patience_(context.loop),
       session_(context.loop, options_.session, hooks_) {}
 
 NriService::~NriService() = default;
@@ -27,6 +29,10 @@ Status NriService::start() {
         });
     links_.tables.follow(thread.mailbox(), [now = files.get()] { now->look(); });
     return files;
+  }));
+  watcher_ = TRY(Hosted<RuntimeWatcher>::start("runtime", [this](LoopThread& thread) {
+    return std::make_unique<RuntimeWatcher>(
+        thread.loop(), [] { return DirectoryHost::open("/"); }, options_.proc_dir);
   }));
   session_.start();
   return {};
@@ -47,21 +53,43 @@ void NriService::publish() {
 bool NriService::stop(std::chrono::milliseconds patience) {
   session_.stop();
   links_.runtime.set_connected(false);
-  return !files_ || files_->end(patience);
+  const bool has_ended = !watcher_ || watcher_->end(patience);
+  return (!files_ || files_->end(patience)) && has_ended;
 }
 
 void NriService::read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,
-                      std::function<void(const std::optional<RuntimeProcess>&)> done) {
-  runtime_timer_.expires_after(patience);
-  runtime_timer_.async_wait([done](const auto& failure) {
-    if (!failure) done(std::nullopt);
+                      ReadDone done) {
+  tell_ = nullptr;
+  patience_.expires_after(patience);
+  patience_.async_wait([this, done](const auto& failure) {
+    if (failure) return;
+    tell_ ? tell() : done(std::nullopt);
   });
-  files_->use([this, peer, done = std::move(done), &home = context_.mailbox](RuntimeFiles& files) {
-    home.post([this, process = files.runtime_connected(peer), done] {
-      runtime_timer_.cancel();
-      done(process);
+  const auto was_read = [this, peer, done = std::move(done),
+                         asked = ++questions_](const RuntimeProcess& process) {
+    if (asked != questions_) return;
+    tell_ = [done, process] { done(process); };
+    provide_file(peer.pid ? peer.pid : process.pid);
+  };
+  watcher_->use([peer, was_read, &home = context_.mailbox](RuntimeWatcher& watcher) {
+    watcher.connected(peer, [was_read, &home](const RuntimeProcess& process) {
+      home.post([was_read, process] { was_read(process); });
     });
   });
+}
+
+/// Before the hooks go on, so that the first containers of a runtime get the topology file, too.
+/// Where its folder hangs, they go on without.
+void NriService::provide_file(std::optional<int> pid) {
+  files_->use([this, pid, &home = context_.mailbox](RuntimeFiles& files) {
+    files.runtime_connected(pid);
+    home.post([this] { tell(); });
+  });
+}
+
+void NriService::tell() {
+  patience_.cancel();
+  if (const auto tell = std::exchange(tell_, nullptr)) tell();
 }
 
 }  // namespace railhead

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <boost/asio/steady_timer.hpp>
@@ -14,6 +16,7 @@
 #include "agent/machine_tables.h"
 #include "agent/runtime_files.h"
 #include "agent/runtime_link.h"
+#include "agent/runtime_watcher.h"
 #include "agent/service.h"
 #include "kubelet/pod_resources.h"
 #include "loop/hosted.h"
@@ -49,16 +52,23 @@ class NriService final : public Service, private RuntimeReader {
   bool stop(std::chrono::milliseconds patience) override;
 
  private:
+  using ReadDone = std::function<void(const std::optional<RuntimeProcess>&)>;
+
   void read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,
-            std::function<void(const std::optional<RuntimeProcess>&)> done) override;
+            ReadDone done) override;
+  void provide_file(std::optional<int> pid);
+  void tell();
 
   Context context_;
   NriOptions options_;
   Links links_;
   GpuClaims kubelet_;
   ContainerHooks hooks_;
-  boost::asio::steady_timer runtime_timer_;
   std::unique_ptr<Hosted<RuntimeFiles>> files_;
+  std::unique_ptr<Hosted<RuntimeWatcher>> watcher_;
+  std::function<void()> tell_;  ///< the hooks what the runtime may do; empty: told, or not read
+  boost::asio::steady_timer patience_;
+  std::uint64_t questions_ = 0;  ///< tells a late answer from one to the last question
   nri::Session session_;
 };
 

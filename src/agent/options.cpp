@@ -169,14 +169,14 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
   return overrides;
 }
 
-Result<std::optional<TextFile>> read_topology_file(const std::string& path) {
+Result<std::optional<TextFile>> read_topology_file(const std::string& path, ReadFile read) {
   if (path.empty()) return std::optional<TextFile>();
-  auto text = TRY(read_input_file(path, kMaxTopologyBytes));
+  auto text = TRY(read(path, kMaxTopologyBytes));
   return std::optional<TextFile>({path, std::move(text)});
 }
 
 Result<std::optional<NcclTopology>> operator_topology(const Config& config) {
-  const auto file = TRY(read_topology_file(config.text("topology.file")));
+  const auto file = TRY(read_topology_file(config.text("topology.file"), read_input_file));
   if (!file) return std::optional<NcclTopology>();
   return std::optional<NcclTopology>(TRY(parse_nccl_topology(file->text, file->path)));
 }
@@ -222,7 +222,7 @@ Result<Policies> policies_of(const Config& config) {
   policies.settings.policy = injection_policy(config);
   policies.settings.policy.pools = std::move(pools.specs);
   policies.settings.read_topology_file = [path = config.text("topology.file")] {
-    return read_topology_file(path);
+    return read_topology_file(path, read_file_at_once);
   };
   return policies;
 }

@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "config/config.h"
 #include "host/host.h"
+#include "host/input_file.h"
 #include "inject/decide.h"
 #include "node/node.h"
 #include "nri/session.h"
@@ -48,7 +49,7 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config);
 
 /// The topology file of this name (topology.file) as it is now; absent where the name is empty.
 /// Fails, naming it, where it cannot be read.
-Result<std::optional<TextFile>> read_topology_file(const std::string& path);
+Result<std::optional<TextFile>> read_topology_file(const std::string& path, ReadFile read);
 
 /// The same, parsed; fails, naming file and line, where it is none.
 Result<std::optional<NcclTopology>> operator_topology(const Config& config);

@@ -15,7 +15,7 @@ constexpr std::size_t kMaxTokenBytes = 4096;
 /// "" where no file is named, or it cannot be used: then nobody gets /pods over TCP.
 std::string read_token(const std::string& path, Log& log) {
   if (path.empty()) return "";
-  const auto text = read_input_file(path, kMaxTokenBytes);
+  const auto text = read_file_at_once(path, kMaxTokenBytes);
   std::string token(text ? trim(*text) : "");
   if (token.empty()) {
     log.write(LogLevel::warn, "no token for /pods",

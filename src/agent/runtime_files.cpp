@@ -3,29 +3,19 @@
 
 #include <utility>
 
-#include "host/directory_host.h"
-
 namespace railhead {
 
 RuntimeFiles::RuntimeFiles(Context context, std::string proc_dir, const TableFeed& tables,
                            Provided provided)
     : context_(context),
-      proc_dir_(proc_dir),
       keeper_(std::move(proc_dir)),
       tables_(tables),
       provided_(std::move(provided)) {}
 
-RuntimeProcess RuntimeFiles::runtime_connected(const nri::RuntimePeer& peer) {
-  RuntimeProcess process;
-  if (const auto live = DirectoryHost::open("/")) {
-    process = read_runtime(peer, **live, proc_dir_);
-  } else {
-    process.why = live.error().message;
-  }
+void RuntimeFiles::runtime_connected(std::optional<int> pid) {
   is_connected_ = true;
-  pid_ = peer.pid ? peer.pid : process.pid;
+  pid_ = pid;
   look();
-  return process;
 }
 
 void RuntimeFiles::look() {

@@ -21,15 +21,27 @@ RuntimeProcess in_doubt(std::string why) {
   return process;
 }
 
+RuntimeProcess not_now(const Error& error) {
+  auto process = in_doubt(error.message);
+  process.may_be_read_later = true;
+  return process;
+}
+
 RuntimeProcess read_one(Host& live, const std::string& proc_dir, int pid) {
   const auto facts = read_process(live, proc_dir, pid);
-  if (!facts) return in_doubt(facts.error().message);
+  if (!facts) return not_now(facts.error());
   if (!*facts) return in_doubt("process " + std::to_string(pid) + " is gone");
   const auto& found = **facts;
   if (!found.cap_effective) {
     return in_doubt("process " + std::to_string(pid) + " does not show its capabilities");
   }
-  return {false, "", pid, found.cap_effective, found.memlock_soft_bytes, found.memlock_hard_bytes};
+  RuntimeProcess process;
+  process.in_doubt = false;
+  process.pid = pid;
+  process.cap_effective = found.cap_effective;
+  process.memlock_soft_bytes = found.memlock_soft_bytes;
+  process.memlock_hard_bytes = found.memlock_hard_bytes;
+  return process;
 }
 
 /// Where a process of the runtime's name lives.
@@ -41,27 +53,26 @@ struct Candidate {
 
 /// "Uid:" real, effective, saved, file system; "NSpid:" one number for each PID namespace from that
 /// of procfs down. Source: Documentation/filesystems/proc.rst, status.
-Candidate candidate_of(Host& live, const std::string& proc_dir, int pid) {
+Result<Candidate> candidate_of(Host& live, const std::string& proc_dir, int pid) {
   Candidate candidate{pid};
   const std::string folder = proc_dir + "/" + std::to_string(pid);
-  const auto status = live.read(folder + "/status");
-  for (const auto line : split(status && *status ? std::string_view(**status) : "", '\n')) {
+  const auto status = TRY(live.read(folder + "/status"));
+  for (const auto line : split(status ? std::string_view(*status) : "", '\n')) {
     const auto words = split_words(line);
     if (words.size() < 2) continue;
     if (words[0] == "Uid:") candidate.root = words[1] == "0";
     if (words[0] == "NSpid:") candidate.in_pod = words.size() > 2;
   }
-  const auto cgroup = live.read(folder + "/cgroup");
-  if (cgroup && *cgroup && (*cgroup)->find("kubepods") != std::string::npos) {
-    candidate.in_pod = true;
-  }
+  const auto cgroup = TRY(live.read(folder + "/cgroup"));
+  if (cgroup && cgroup->find("kubepods") != std::string::npos) candidate.in_pod = true;
   return candidate;
 }
 
-std::vector<int> likely(Host& live, const std::string& proc_dir, const std::vector<int>& named) {
+Result<std::vector<int>> likely(Host& live, const std::string& proc_dir,
+                                const std::vector<int>& named) {
   std::vector<Candidate> candidates;
   for (const int pid : named) {
-    const auto candidate = candidate_of(live, proc_dir, pid);
+    const auto candidate = TRY(candidate_of(live, proc_dir, pid));
     if (!candidate.in_pod) candidates.push_back(candidate);
   }
   const bool any_root = std::any_of(candidates.begin(), candidates.end(),
@@ -82,6 +93,7 @@ RuntimeProcess lowest_of(Host& live, const std::string& proc_dir, const std::vec
   for (std::size_t i = 1; i < pids.size(); ++i) {
     const auto one = read_one(live, proc_dir, pids[i]);
     all.in_doubt = all.in_doubt || one.in_doubt;
+    all.may_be_read_later = all.may_be_read_later || one.may_be_read_later;
     all.cap_effective = all.cap_effective.value_or(0) & one.cap_effective.value_or(0);
     lower(all.memlock_soft_bytes, one.memlock_soft_bytes);
     lower(all.memlock_hard_bytes, one.memlock_hard_bytes);
@@ -95,13 +107,17 @@ RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std:
   if (peer.pid) return read_one(live, proc_dir, *peer.pid);
   const auto name = peer.name == "cri-o" ? std::string("crio") : peer.name;
   const auto named = find_processes(live, proc_dir, name);
-  if (!named) return in_doubt(named.error().message);
-  const auto pids = likely(live, proc_dir, *named);
+  if (!named) return not_now(named.error());
+  const auto found = likely(live, proc_dir, *named);
+  if (!found) return not_now(found.error());
+  const auto& pids = *found;
   if (pids.empty()) {
     RuntimeProcess process;
     process.in_doubt = false;
-    process.why = "no process named " + quoted(name) + " below " + proc_dir +
-                  ": it is taken for one that may set any limit";
+    process.why =
+        "no process named " + quoted(name) + " below " + proc_dir +
+        ": it is asked for memlock as configured, and a container fails where it cannot set "
+        "that; show the host's processes (hostPID, --host-proc) or lower --memlock-cap";
     return process;
   }
   auto process = lowest_of(live, proc_dir, pids);

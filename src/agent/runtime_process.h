@@ -15,9 +15,10 @@ namespace railhead {
 
 /// What the process of the connected runtime may do. As it is made: not read yet.
 struct RuntimeProcess {
-  bool in_doubt = true;         ///< not read yet, or it could not be
-  std::string why;              ///< why not everything is known; "" where it is
-  std::optional<int> pid = {};  ///< in that procfs; absent where it is not sure which
+  bool in_doubt = true;            ///< not read yet, or it could not be
+  bool may_be_read_later = false;  ///< it could not be read at this moment
+  std::string why;                 ///< why not everything is known; "" where it is
+  std::optional<int> pid = {};     ///< in that procfs; absent where it is not sure which
   std::optional<std::uint64_t> cap_effective;
   std::optional<std::uint64_t> memlock_soft_bytes;
   std::optional<std::uint64_t> memlock_hard_bytes;
@@ -27,8 +28,8 @@ struct RuntimeProcess {
 /// else the process of its name. Any pod can start a process of that name: those in a pod's cgroup
 /// or in a PID namespace below that of procfs are not it, nor is one of a user where root has one.
 /// Of several that are left the lowest limits count. Where none is to be seen, the runtime is
-/// outside this PID namespace and taken for one that may set any limit, as both are when they are
-/// installed. May wait for the kernel.
+/// outside this PID namespace and is asked as configured, which `why` says: RDMA without memlock
+/// fails on every node, a runtime that cannot set it is rare. May wait for the kernel.
 RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir);
 
 /// What the runtime is able to do, by its version and its process.

@@ -13,11 +13,11 @@ namespace {
 constexpr std::size_t kMaxMountinfoBytes = std::size_t{32} << 20;
 
 Result<std::optional<FilePlace>> place_in(const std::string& mountinfo, const std::string& path) {
-  return place_of(TRY(read_input_file(mountinfo, kMaxMountinfoBytes)), path);
+  return place_of(TRY(read_file_at_once(mountinfo, kMaxMountinfoBytes)), path);
 }
 
 Status write_if_other(const TextFile& file) {
-  const auto there = read_input_file(file.path, file.text.size() + 1);
+  const auto there = read_file_at_once(file.path, file.text.size() + 1);
   if (there && *there == file.text) return {};
   TRY_STATUS(make_folders(file.path.substr(0, file.path.rfind('/'))));
   return write_file_atomic(file.path, file.text);

@@ -23,6 +23,60 @@ Result<Number> parse_whole(std::string_view digits, int base, std::string_view o
   return number;
 }
 
+/// Which bytes stand for themselves between quotes.
+constexpr std::array<bool, 256> kPlain = [] {
+  std::array<bool, 256> plain{};
+  for (std::size_t c = 0x20; c < 0x7f; ++c) plain[c] = c != '"' && c != '\\';
+  return plain;
+}();
+
+struct Character {
+  std::size_t bytes = 0;  ///< 0: the text does not begin with one
+  std::uint32_t code = 0;
+};
+
+/// A character of two bytes and more: RFC 3629, section 3.
+Character first_character(std::string_view text) {
+  const auto lead = static_cast<unsigned char>(text.front());
+  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
+  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
+  std::uint32_t code = lead & (0xffU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    const auto next = static_cast<unsigned char>(text[i]);
+    if ((next & 0xc0U) != 0x80) return {};
+    code = code << 6 | (next & 0x3fU);
+  }
+  constexpr std::array<std::uint32_t, 5> kFirst = {0, 0, 0x80, 0x800, 0x10000};
+  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
+  return code < kFirst[bytes] || code > 0x10ffff || is_surrogate ? Character()
+                                                                 : Character{bytes, code};
+}
+
+/// Whether a terminal or an editor does what it says in place of showing it: C1 controls, the ends
+/// of lines and paragraphs, and what turns the direction of the text around.
+bool is_obeyed(std::uint32_t code) {
+  return (code >= 0x80 && code <= 0x9f) || (code >= 0x2028 && code <= 0x202e) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+/// Appends what the text begins with, escaped where it has to be; how many bytes that was.
+std::size_t append_special(std::string& out, std::string_view text) {
+  const char first = text.front();
+  const auto [bytes, code] = first_character(text);
+  if (bytes != 0 && is_obeyed(code)) {
+    out += "\\u" + to_hex(code, 4);
+  } else if (bytes != 0) {
+    out += text.substr(0, bytes);
+  } else if (first == '\n') {
+    out += "\\n";
+  } else if (first == '"' || first == '\\') {
+    out += {'\\', first};
+  } else {
+    out += "\\x" + to_hex(static_cast<unsigned char>(first), 2);
+  }
+  return std::max<std::size_t>(bytes, 1);
+}
+
 }  // namespace
 
 std::string_view trim(std::string_view text) {
@@ -108,24 +162,14 @@ std::string quoted(std::string_view text, std::size_t limit) {
 }
 
 void append_quoted(std::string& out, std::string_view text, std::size_t limit) {
-  const auto is_special = [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return c == '"' || c == '\\' || byte < 0x20 || byte == 0x7f;
-  };
   out += '"';
   std::string_view rest = text.substr(0, limit);
-  for (;;) {
-    const auto special = std::find_if(rest.begin(), rest.end(), is_special);
+  while (!rest.empty()) {
+    const auto special = std::find_if_not(
+        rest.begin(), rest.end(), [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
     out.append(rest.begin(), special);
-    if (special == rest.end()) break;
-    if (*special == '\n') {
-      out += "\\n";
-    } else if (*special == '"' || *special == '\\') {
-      out += {'\\', *special};
-    } else {
-      out += "\\x" + to_hex(static_cast<unsigned char>(*special), 2);
-    }
-    rest = {special + 1, rest.end()};
+    rest = {special, rest.end()};
+    if (!rest.empty()) rest.remove_prefix(append_special(out, rest));
   }
   if (text.size() > limit) out += "…";
   out += '"';

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "bench/command_line.h"
+#include "host/descriptors.h"
 #include "host/directory_host.h"
 #include "host/unique_fd.h"
 
@@ -25,6 +26,7 @@ railhead::UniqueFd watch_signals() {
 }  // namespace
 
 int main(int argc, char** argv) {
+  railhead::open_standard_descriptors();
   const auto interrupt = watch_signals();
   const auto host = railhead::DirectoryHost::open("/");
   if (!host) {

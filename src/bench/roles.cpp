@@ -62,7 +62,7 @@ int measure(const Options& options, const Surroundings& at, const Work& work, Ch
   const auto report = make_report(result);
   at.out << render(report, *format);
   if (!options.proof_file.empty()) {
-    const auto written = write_file_atomic(options.proof_file, to_json_text(report.json));
+    const auto written = write_output_file(options.proof_file, to_json_text(report.json));
     if (!written) return complain(at, {State::no_memory, written.error().message});
   }
   const auto whole = overall(result);

@@ -3,6 +3,7 @@
 
 #include "agent/agent.h"
 #include "cli/command.h"
+#include "host/program.h"
 
 namespace railhead {
 
@@ -12,7 +13,7 @@ ConfigReader reader_of(const Invocation& invocation) {
   ConfigReader reader;
   reader.paths = invocation.config_paths();
   const bool once = std::find(reader.paths.begin(), reader.paths.end(), "-") != reader.paths.end();
-  if (!once) reader.read = [&invocation] { return invocation.sources(); };
+  if (!once) reader.read = [&invocation] { return invocation.sources(read_file_at_once); };
   return reader;
 }
 
@@ -30,6 +31,7 @@ void add_agent_command(CLI::App& program, Invocation& invocation) {
   add_config_option(*app, invocation);
   app->callback([&invocation] {
     invocation.run = [&invocation] {
+      hold_hang_ups();  // the agent takes them, once it is there
       return invocation.with_config("agent", [&](const Config& config) {
         const auto done = run_agent(config, reader_of(invocation));
         return done ? static_cast<int>(kExitOk) : invocation.fail("agent", done.error());

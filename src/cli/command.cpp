@@ -20,14 +20,14 @@ constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 }  // namespace
 
 Result<Config> Invocation::config() const {
-  return make_config(TRY(sources()));
+  return make_config(TRY(sources(read_input_file)));
 }
 
 std::vector<std::string> Invocation::config_paths() const {
   return config_files.empty() ? std::vector<std::string>{kDefaultConfigFile} : config_files;
 }
 
-Result<ConfigSources> Invocation::sources() const {
+Result<ConfigSources> Invocation::sources(ReadFile read) const {
   ConfigSources sources;
   sources.environment = environment;
   for (const auto& [name, value] : variables) {
@@ -35,11 +35,11 @@ Result<ConfigSources> Invocation::sources() const {
   }
   sources.flags = flags;
   for (const auto& path : config_files) {
-    auto text = TRY(read_input_file(path, kMaxConfigBytes));
+    auto text = TRY(read(path, kMaxConfigBytes));
     sources.files.push_back({path, std::move(text)});
   }
   if (config_files.empty() && input_file_exists(kDefaultConfigFile)) {
-    auto text = TRY(read_input_file(kDefaultConfigFile, kMaxConfigBytes));
+    auto text = TRY(read(kDefaultConfigFile, kMaxConfigBytes));
     sources.files.push_back({kDefaultConfigFile, std::move(text)});
   }
   return sources;

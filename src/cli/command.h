@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "config/config.h"
 #include "host/environment.h"
+#include "host/input_file.h"
 #include "inject/decide.h"
 #include "report/report.h"
 
@@ -34,7 +35,7 @@ struct Invocation {
   /// the environment and the flags.
   [[nodiscard]] Result<Config> config() const;
   /// What config() is made of, as it is now.
-  [[nodiscard]] Result<ConfigSources> sources() const;
+  [[nodiscard]] Result<ConfigSources> sources(ReadFile read) const;
   /// The files that are named, or the default one, there or not.
   [[nodiscard]] std::vector<std::string> config_paths() const;
 

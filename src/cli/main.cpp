@@ -2,9 +2,11 @@
 #include <iostream>
 
 #include "cli/commands.h"
+#include "host/descriptors.h"
 #include "host/environment.h"
 
 int main(int argc, char** argv) {
+  railhead::open_standard_descriptors();
   return railhead::run_command_line({argv, argv + argc}, railhead::read_environment(), std::cout,
                                     std::cerr);
 }

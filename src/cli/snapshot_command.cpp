@@ -47,7 +47,7 @@ int record(const Invocation& invocation, const SnapshotFlags& flags, const Confi
   const auto text = format_snapshot(snapshot);
   if (flags.output == "-") {
     invocation.out << text;
-  } else if (const auto written = write_file_atomic(flags.output, text); !written) {
+  } else if (const auto written = write_output_file(flags.output, text); !written) {
     return invocation.fail("snapshot", written.error());
   }
   invocation.err << "recorded " << node.gpus.size() << " GPUs, " << node.nics.size() << " NICs, "

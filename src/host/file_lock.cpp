@@ -13,8 +13,14 @@
 namespace railhead {
 
 Result<std::optional<FileLock>> FileLock::try_take(const std::string& path) {
-  UniqueFd file(::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  UniqueFd file(
+      ::open(path.c_str(), O_RDONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return host_error(path, errno);
+
+  struct stat facts {};
+
+  if (::fstat(file.get(), &facts) != 0) return host_error(path, errno);
+  if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no file"};
   if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
     return std::optional<FileLock>(FileLock(std::move(file)));
   }

@@ -30,12 +30,10 @@ std::string name_of(const std::string& path) {
   return path == "-" ? "standard input" : path;
 }
 
+using UseChunk = std::function<Status(std::string_view)>;
+
 /// Hands out the bytes until the end, or until `use` fails.
-Status read_chunks(const std::string& path, const std::function<Status(std::string_view)>& use) {
-  const bool is_standard = path == "-";
-  const UniqueFd file(is_standard ? -1 : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  if (!is_standard && !file) return host_error(path, errno);
-  const int descriptor = is_standard ? STDIN_FILENO : file.get();
+Status read_open(int descriptor, const std::string& path, const UseChunk& use) {
   char buffer[65536];
   for (;;) {
     const auto size = ::read(descriptor, buffer, sizeof buffer);
@@ -44,6 +42,27 @@ Status read_chunks(const std::string& path, const std::function<Status(std::stri
     if (size == 0) return {};
     TRY_STATUS(use({buffer, static_cast<std::size_t>(size)}));
   }
+}
+
+Status read_chunks(const std::string& path, const UseChunk& use) {
+  if (path == "-") return read_open(STDIN_FILENO, path, use);
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  if (!file) return host_error(path, errno);
+  return read_open(file.get(), path, use);
+}
+
+/// Appends to `text`, up to a limit.
+UseChunk append_to(std::string& text, std::size_t max_bytes, const std::string& path) {
+  return [&text, max_bytes, path](std::string_view bytes) -> Status {
+    text += bytes;
+    if (text.size() <= max_bytes) return {};
+    return Error{ErrorCode::too_large,
+                 name_of(path) + ": more than " + std::to_string(max_bytes) + " bytes"};
+  };
+}
+
+Error no_file(const std::string& path) {
+  return {ErrorCode::unavailable, path + ": is no file"};
 }
 
 /// True for what must not be renamed over: a device such as /dev/null, a pipe, a socket.
@@ -72,12 +91,20 @@ Status stream_input_file(const std::string& path,
 
 Result<std::string> read_input_file(const std::string& path, std::size_t max_bytes) {
   std::string text;
-  TRY_STATUS(read_chunks(path, [&](std::string_view bytes) -> Status {
-    text += bytes;
-    if (text.size() <= max_bytes) return {};
-    return Error{ErrorCode::too_large,
-                 name_of(path) + ": more than " + std::to_string(max_bytes) + " bytes"};
-  }));
+  TRY_STATUS(read_chunks(path, append_to(text, max_bytes, path)));
+  return text;
+}
+
+Result<std::string> read_file_at_once(const std::string& path, std::size_t max_bytes) {
+  const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (!file) return host_error(path, errno);
+
+  struct stat facts {};
+
+  if (::fstat(file.get(), &facts) != 0) return host_error(path, errno);
+  if (S_ISFIFO(facts.st_mode)) return no_file(path);
+  std::string text;
+  TRY_STATUS(read_open(file.get(), path, append_to(text, max_bytes, path)));
   return text;
 }
 
@@ -105,7 +132,7 @@ Status make_folders(const std::string& path) {
 }
 
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
-  if (is_special(path)) return write_into(path, bytes);
+  if (is_special(path)) return no_file(path);
   std::string temporary = path + ".XXXXXX";
   UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return host_error(path, errno);
@@ -116,6 +143,10 @@ Status write_file_atomic(const std::string& path, std::string_view bytes) {
   if (status && ::rename(temporary.c_str(), path.c_str()) != 0) status = host_error(path, errno);
   if (!status) ::unlink(temporary.c_str());
   return status;
+}
+
+Status write_output_file(const std::string& path, std::string_view bytes) {
+  return is_special(path) ? write_into(path, bytes) : write_file_atomic(path, bytes);
 }
 
 }  // namespace railhead

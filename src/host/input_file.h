@@ -14,7 +14,13 @@ namespace railhead {
 /// error here: it was asked for. The error names the path.
 Result<std::string> read_input_file(const std::string& path, std::size_t max_bytes);
 
-/// The same for a file of any size: `use` gets its bytes, chunk by chunk.
+/// A file that a thread reads which may not wait for whoever writes a pipe: a pipe is an error, and
+/// so is "-".
+Result<std::string> read_file_at_once(const std::string& path, std::size_t max_bytes);
+
+using ReadFile = Result<std::string> (*)(const std::string& path, std::size_t max_bytes);
+
+/// As read_input_file(), for a file of any size: `use` gets its bytes, chunk by chunk.
 Status stream_input_file(const std::string& path, const std::function<void(std::string_view)>& use);
 
 /// The same file, whatever the current directory will be; links stay as they are.
@@ -29,7 +35,10 @@ Status remove_file(const std::string& path);
 Status make_folders(const std::string& path);
 
 /// Writes beside the path and renames, so that a reader sees the old file or the new one, never
-/// half of it. Mode 0644. A device or a pipe (/dev/stdout) is written to and stays what it is.
+/// half of it. Mode 0644. What is there and is no file (a device, a pipe) stays, and is an error.
 Status write_file_atomic(const std::string& path, std::string_view bytes);
+
+/// The same for a path that a person named: a device or a pipe (/dev/stdout) is written to.
+Status write_output_file(const std::string& path, std::string_view bytes);
 
 }  // namespace railhead

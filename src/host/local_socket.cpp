@@ -58,6 +58,23 @@ Status remove_left_behind(const std::string& path, const sockaddr_un& address) {
 
 }  // namespace
 
+Result<bool> is_listened_on(const std::string& path) {
+  struct stat facts {};
+
+  if (::stat(path.c_str(), &facts) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    return host_error(path, errno);
+  }
+  // What is no socket refuses a connection with the same errno as a socket that nobody listens on.
+  if (!S_ISSOCK(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no socket"};
+  const auto address = TRY(address_of(path));
+  const UniqueFd probe = new_socket();
+  if (!probe) return host_error(path, errno);
+  if (::connect(probe.get(), plain(address), sizeof address) == 0 || errno == EAGAIN) return true;
+  if (errno == ECONNREFUSED) return false;
+  return host_error(path, errno);
+}
+
 Result<LocalSocket> LocalSocket::listen(const std::string& path) {
   const auto address = TRY(address_of(path));
   auto lock = TRY(FileLock::try_take(path + ".lock"));

@@ -11,6 +11,12 @@
 
 namespace railhead {
 
+/// Whether anybody listens on the stream socket of this path, which is found out by a connection
+/// that ends at once. False where there is no such path, or the socket refuses; whoever has no room
+/// for a connection listens. Everything else is an error: a path that is no socket, a descriptor
+/// that this process lacks. Does not wait.
+Result<bool> is_listened_on(const std::string& path);
+
 /// A listening Unix socket at a path, mode 0600. While it lives, a lock beside it ("<path>.lock")
 /// keeps another process of ours from taking its place.
 class LocalSocket {

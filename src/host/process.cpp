@@ -61,7 +61,8 @@ Result<std::vector<int>> find_processes(Host& host, const std::string& proc_dir,
     const auto pid = parse_unsigned(entry);
     if (!pid || *pid > 0x7fffffff) continue;
     const auto comm = host.read(proc_dir + "/" + entry + "/comm");
-    if (!comm || !*comm) continue;  // ended, or hidden from us
+    if (!comm && comm.error().code != ErrorCode::denied) return comm.error();
+    if (!comm || !*comm) continue;  // hidden from us, or ended
     if (trim(**comm) == name.substr(0, kMaxCommBytes)) found.push_back(static_cast<int>(*pid));
   }
   std::sort(found.begin(), found.end());

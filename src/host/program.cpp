@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstring>
 
 #include "base/text.h"
@@ -21,6 +22,13 @@ std::string own_folder() {
   if (length <= 0) return "";
   const std::string whole(path.data(), static_cast<std::size_t>(length));
   return whole.substr(0, whole.rfind('/'));
+}
+
+void set_hang_ups(int how) {
+  sigset_t hang_ups;
+  ::sigemptyset(&hang_ups);
+  ::sigaddset(&hang_ups, SIGHUP);
+  ::pthread_sigmask(how, &hang_ups, nullptr);
 }
 
 }  // namespace
@@ -52,6 +60,14 @@ Error become_program(const std::string& path, const std::vector<std::string>& ar
   pointers.push_back(nullptr);
   ::execv(path.c_str(), pointers.data());
   return {ErrorCode::unavailable, path + ": " + std::strerror(errno)};
+}
+
+void hold_hang_ups() {
+  set_hang_ups(SIG_BLOCK);
+}
+
+void let_hang_ups_in() {
+  set_hang_ups(SIG_UNBLOCK);
 }
 
 void end_process(int exit_code) {

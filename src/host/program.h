@@ -16,6 +16,11 @@ Result<std::string> find_program(const std::string& name, const Environment& env
 /// This process becomes that program, with these arguments after its name. Returns only an error.
 Error become_program(const std::string& path, const std::vector<std::string>& arguments);
 
+/// SIGHUP, which would end the process, waits until let_hang_ups_in(), when somebody takes it. Of
+/// this thread and of those that it starts meanwhile.
+void hold_hang_ups();
+void let_hang_ups_in();
+
 /// Ends the process at once, without waiting for threads that cannot be ended.
 [[noreturn]] void end_process(int exit_code);
 

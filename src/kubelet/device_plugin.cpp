@@ -264,7 +264,7 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
                                            std::to_string(kMaxSocketPath) +
                                            " bytes of a socket's path"};
   }
-  start_library();
+  TRY_STATUS(start_library());
   // gRPC replaces a socket, and nothing else.
   TRY_STATUS(remove_file(socket_path));
   std::unique_ptr<DevicePlugin> plugin(new DevicePlugin);

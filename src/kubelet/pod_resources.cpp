@@ -16,6 +16,7 @@
 
 #include "host/clock.h"
 #include "host/file_lock.h"
+#include "host/local_socket.h"
 #include "kubelet/channel.h"
 #include "kubelet/library.h"
 #include "kubelet/pod_question.h"
@@ -65,6 +66,11 @@ bool is_limited(const grpc::Status& status) {
          status.error_message().find("larger than max") == std::string::npos;
 }
 
+/// Somebody is there, or was: only `unavailable` says that there is no kubelet.
+Error no_answer(std::string why) {
+  return {ErrorCode::timeout, std::move(why)};
+}
+
 bool is_lost(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::UNAVAILABLE ||
          status.error_code() == grpc::StatusCode::CANCELLED;
@@ -84,14 +90,16 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   /// Nobody listened a moment ago.
   bool is_nobody_there() { return now().time_since_epoch().count() < nobody_until_; }
 
+  /// A kubelet that was there has containers, whose truth it knows.
   [[nodiscard]] Error nobody() const {
+    if (was_there_) return no_answer(socket_ + ": the kubelet has gone");
     return {ErrorCode::unavailable, socket_ + ": nobody listens"};
   }
 
   void ask(std::unique_ptr<Question> question) {
     const std::lock_guard lock(mutex_);
     if (!thread_.joinable() && !start()) {
-      return post(question->failed({ErrorCode::unavailable, socket_ + ": no thread to ask"}));
+      return post(question->failed(no_answer(socket_ + ": no thread to ask")));
     }
     if (queue_) return ring(std::move(question));
     waiting_.push_back(std::move(question));
@@ -150,6 +158,17 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     ended_.notify_all();
   }
 
+  /// Why nobody can be asked; absent where somebody listens.
+  std::optional<Error> hindrance() {
+    const auto listens = is_listened_on(socket_);
+    if (!listens) return no_answer(listens.error().message);
+    if (!*listens) return nobody();
+    was_there_ = true;
+    const auto started = start_library();
+    if (!started) return no_answer(started.error().message);
+    return std::nullopt;
+  }
+
   /// Without gRPC, which a node without a kubelet never needs. False: the end came first.
   bool wait_for_kubelet() {
     std::unique_lock lock(mutex_);
@@ -157,16 +176,18 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
       wake_.wait(lock, [this] { return is_ending_ || !waiting_.empty(); });
       if (is_ending_) return false;
       lock.unlock();
-      const bool is_there = identity_of(socket_).has_value();
-      if (!is_there) note_nobody();
+      const auto why_not = hindrance();
+      if (!why_not) break;
+      note_nobody(*why_not);
       lock.lock();
       if (is_ending_) return false;
-      if (is_there) break;
-      for (const auto& question : waiting_) post(question->failed(nobody()));
+      for (const auto& question : waiting_) post(question->failed(*why_not));
       waiting_.clear();
     }
-    start_library();
-    queue_.emplace();
+    auto queue = std::make_unique<grpc::CompletionQueue>();
+    lock.lock();
+    if (is_ending_) return false;
+    queue_ = std::move(queue);
     for (auto& question : waiting_) ring(std::move(question));
     waiting_.clear();
     return true;
@@ -220,7 +241,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     if (!is_lost(status)) return fail(question, error);
     // Not gRPC's back-off, which would go on connecting while nobody asks.
     if (question->connection == connection_) drop_connection();
-    nobody_answers(question, error);
+    nobody_answers(question, no_answer(error.message));
   }
 
   void note_heard(const grpc::Status& status) {
@@ -240,9 +261,9 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
       has_get_ = true;
       nobody_until_ = 0;
     }
-    if (!identity) return nobody_answers(question, nobody());
     if (!stub_) {
       if (is_nobody_there()) return fail(question, nobody());
+      if (const auto why_not = hindrance()) return nobody_answers(question, *why_not);
       stub_ = v1::PodResourcesLister::NewStub(connect(socket_));
     }
     if (under_way_ >= kMostAtOnce) {
@@ -260,7 +281,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
       restart_until_ = now() + kRestart;
     }
     if (now() < restart_until_) return try_later(question, error);
-    note_nobody();
+    note_nobody(error);
     fail(question, error);
   }
 
@@ -273,7 +294,11 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     question->alarm->Set(&*queue_, timespec_in(pause), question);
   }
 
-  void note_nobody() { nobody_until_ = (now() + kBetweenLooks).time_since_epoch().count(); }
+  /// Only of one whose absence is sure: whoever listens is asked each time.
+  void note_nobody(const Error& error) {
+    if (error.code != ErrorCode::unavailable) return;
+    nobody_until_ = (now() + kBetweenLooks).time_since_epoch().count();
+  }
 
   void drop_connection() {
     stub_.reset();
@@ -296,6 +321,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   Mailbox& mailbox_;
   SystemClock clock_;
   std::atomic<TimePoint::rep> nobody_until_{0};
+  std::atomic<bool> was_there_{false};  ///< somebody has listened since the agent's start
 
   std::mutex gate_;
   bool is_closed_ = false;  ///< written on the mailbox's thread
@@ -305,7 +331,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   std::condition_variable ended_;
   std::thread thread_;
   std::vector<std::unique_ptr<Question>> waiting_;  ///< until there is a queue
-  std::optional<grpc::CompletionQueue> queue_;
+  std::unique_ptr<grpc::CompletionQueue> queue_;
   std::optional<grpc::Alarm> end_alarm_;
   bool is_ending_ = false;
   bool has_ended_ = false;

@@ -9,7 +9,14 @@
 //   after a connection that had answered was lost.
 // * At most 32 questions are with the kubelet at once, the others wait within their time: one that
 //   was stopped reads nothing, and its socket never fills.
-// * Where nobody listens, that is known for 100 ms: questions in that time cost no system call.
+// * There is no kubelet only where its socket is absent or refuses a connection, and nobody has
+//   listened there since the agent's start: a container's environment is trusted then. Our own look
+//   at the socket says so, never gRPC, whose UNAVAILABLE has many other reasons.
+// * A kubelet that was there and has gone stays one that gives no answer, for as long as the agent
+//   runs. Its containers are created again while it restarts, and how long that takes nobody knows.
+//   Where a kubelet is removed for good, the agent that it ran goes with it; one that the system
+//   runs has to be restarted.
+// * Where there is no kubelet, that is known for 100 ms: questions in that time cost no system call.
 #pragma once
 
 #include <chrono>
@@ -28,9 +35,11 @@ using railhead::ContainerHoldings;
 using railhead::Holding;
 using railhead::PodHoldings;
 
-/// Errors of every question: `unavailable` where nobody listens, `timeout`, `too_large` for an
-/// answer above 16 MiB and where the kubelet limits its requests (100 a second, 10 at once) until
-/// the end, `unsupported`, `malformed` with the kubelet's words for the rest.
+/// Errors of every question: `unavailable` where there is no kubelet, and only there; `timeout`
+/// where there is one, or may be, and no answer came, whatever the reason (it breaks off, it has
+/// gone, this process lacks a descriptor); `too_large` for an answer above 16 MiB and where the
+/// kubelet limits its requests (100 a second, 10 at once) until the end, `unsupported`, `malformed`
+/// with the kubelet's words for the rest.
 class PodResources {
  public:
   template <typename T>

@@ -5,7 +5,7 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <system_error>
+#include <stdexcept>
 #include <thread>
 #include <utility>
 
@@ -40,14 +40,14 @@ struct LoopThread::State {
 
 Result<std::unique_ptr<LoopThread>> LoopThread::start(const std::string& name) {
   auto box = TRY(Mailbox::open());
-  auto state = std::make_shared<State>(std::move(box));
-  try {
+  try {  // the loop, too, throws where there is no descriptor for it
+    auto state = std::make_shared<State>(std::move(box));
     state->thread = std::thread([state] { state->run(); });
-  } catch (const std::system_error& failure) {
+    ::pthread_setname_np(state->thread.native_handle(), name.substr(0, 15).c_str());
+    return std::unique_ptr<LoopThread>(new LoopThread(std::move(state)));
+  } catch (const std::runtime_error& failure) {
     return Error{ErrorCode::unavailable, "thread " + name + ": " + failure.what()};
   }
-  ::pthread_setname_np(state->thread.native_handle(), name.substr(0, 15).c_str());
-  return std::unique_ptr<LoopThread>(new LoopThread(std::move(state)));
 }
 
 LoopThread::LoopThread(std::shared_ptr<State> state)

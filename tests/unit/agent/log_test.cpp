@@ -31,6 +31,8 @@ TEST(Log, hostile_values_cannot_forge_a_line) {
             R"("event":"container","pod":"a\n\"}"})");
   EXPECT_EQ(format_event(LogFormat::text, "container", {{"pod", "a\r\x1b[2K"}}),
             "container pod=\"a\\x0d\\x1b[2K\"");
+  EXPECT_EQ(format_event(LogFormat::text, "container", {{"pod", "a\u009b2J\u202eb"}}),
+            R"(container pod="a\u009b2J\u202eb")");
 }
 
 TEST(Log, a_line_begins_with_time_and_level) {

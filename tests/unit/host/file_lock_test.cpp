@@ -2,6 +2,7 @@
 #include "host/file_lock.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 
@@ -11,6 +12,13 @@
 
 namespace railhead {
 namespace {
+
+TEST(FileLock, a_pipe_is_no_lock_and_keeps_nobody) {
+  const TemporaryDirectory directory;
+  const std::string pipe = directory / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(FileLock::try_take(pipe).error().message, pipe + ": is no file");
+}
 
 TEST(FileLock, one_holder_at_a_time) {
   const TemporaryDirectory directory;

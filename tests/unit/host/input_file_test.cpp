@@ -103,9 +103,23 @@ TEST(InputFile, a_failed_write_says_where_and_leaves_nothing) {
 TEST(InputFile, a_device_is_written_to_and_not_replaced) {
   const TemporaryDirectory directory;
   std::filesystem::create_symlink("/dev/null", directory / "null");
-  ASSERT_TRUE(write_file_atomic(directory / "null", "x"));
+  ASSERT_TRUE(write_output_file(directory / "null", "x"));
+  EXPECT_FALSE(write_file_atomic(directory / "null", "x")) << "nobody named it for that";
   EXPECT_TRUE(std::filesystem::is_symlink(directory / "null"));
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
+}
+
+TEST(InputFile, a_pipe_without_a_writer_keeps_nobody_who_must_not_wait) {
+  const TemporaryDirectory directory;
+  const std::string pipe = directory / "pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(read_file_at_once(pipe, 10).error().message, pipe + ": is no file");
+  EXPECT_EQ(write_file_atomic(pipe, "x").error().message, pipe + ": is no file");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  ASSERT_TRUE(write_file_atomic(directory / "file", "text"));
+  EXPECT_EQ(read_file_at_once(directory / "file", 10).value(), "text");
+  EXPECT_EQ(read_file_at_once(directory / "file", 3).error().code, ErrorCode::too_large);
+  EXPECT_EQ(read_file_at_once("/dev/null", 10).value(), "");
 }
 
 }  // namespace

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/runtime_watcher.h"
+
+#include <utility>
+
+namespace railhead {
+
+RuntimeWatcher::RuntimeWatcher(boost::asio::io_context& loop, OpenHost open, std::string proc_dir,
+                               std::chrono::milliseconds again_after)
+    : open_(std::move(open)),
+      proc_dir_(std::move(proc_dir)),
+      again_after_(again_after),
+      again_(loop) {}
+
+void RuntimeWatcher::connected(nri::RuntimePeer peer, Done done) {
+  again_.cancel();
+  peer_ = std::move(peer);
+  done_ = std::move(done);
+  const auto process = read();
+  done_(process);
+  if (process.may_be_read_later) read_later();
+}
+
+RuntimeProcess RuntimeWatcher::read() {
+  const auto live = open_();
+  if (live) return read_runtime(peer_, **live, proc_dir_);
+  RuntimeProcess process;
+  process.may_be_read_later = true;
+  process.why = live.error().message;
+  return process;
+}
+
+void RuntimeWatcher::read_later() {
+  again_.expires_after(again_after_);
+  again_.async_wait([this](const auto& failure) {
+    if (failure) return;
+    const auto process = read();
+    process.may_be_read_later ? read_later() : done_(process);
+  });
+}
+
+}  // namespace railhead

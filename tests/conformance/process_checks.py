@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The agent as a process: started with few descriptors, with closed ones, and hung up on before it is there."""
+import itertools
+import os
+import pathlib
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+AGENT = [os.environ["RAILHEAD_BIN"], "agent", "--snapshot", str(ROOT / "tests/nodes/seed-8gpu-4nic.node"),
+         "--nri-socket", "/nowhere/nri.sock", "--device-plugin=false", "--bind-address", "", "--metrics-socket", ""]
+PATIENCE = 30
+STARTED = b" runtime not connected "
+
+
+class Agent:
+    """One run; what it writes goes to a file."""
+
+    def __init__(self, *flags, prepare=None, stdin=subprocess.DEVNULL):
+        self.log = tempfile.TemporaryFile()
+        self.process = subprocess.Popen([*AGENT, *flags], stdin=stdin, stdout=self.log, stderr=self.log,
+                                        preexec_fn=prepare)
+
+    def text(self):
+        return os.pread(self.log.fileno(), 1 << 20, 0)
+
+    def until(self, happened):
+        """False where the agent has ended before."""
+        end = time.monotonic() + PATIENCE
+        while not happened():
+            if self.process.poll() is not None:
+                return False
+            if time.monotonic() > end:
+                raise TimeoutError(self.text().decode())
+            time.sleep(0.005)
+        return True
+
+    def is_running(self):
+        """Its loop runs: it was told of the machine, or of something else, and waits."""
+        return STARTED in self.text()
+
+    def end(self):
+        self.process.terminate()
+        return self.process.wait(PATIENCE)
+
+    def status(self, field):
+        lines = pathlib.Path(f"/proc/{self.process.pid}/status").read_text().splitlines()
+        return next(line.split()[1] for line in lines if line.startswith(field + ":"))
+
+
+def few_descriptors():
+    """an agent that lacks descriptors says so and ends with 2, or runs"""
+    for limit in range(4, 48):
+        agent = Agent(prepare=lambda limit=limit: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        agent.until(lambda: agent.is_running() or b"railhead agent: " in agent.text())
+        code = agent.process.wait(PATIENCE) if b"railhead agent: " in agent.text() else agent.end()
+        said_why = agent.text().splitlines()[-1].startswith(b"railhead agent: ")
+        # Our signal may meet one that is about to end by itself.
+        assert code == 0 or said_why and code in (2, -signal.SIGTERM), f"{limit}: {code}\n{agent.text().decode()}"
+    assert code == 0, "not even with 47"
+
+
+def closed_descriptors():
+    """what is closed of 0, 1 and 2 is /dev/null, and never a descriptor of the agent's"""
+    standard = (0, 1, 2)
+    for closed in itertools.chain.from_iterable(itertools.combinations(standard, n) for n in (1, 2, 3)):
+        def close(closed=closed):
+            for one in closed:
+                os.close(one)
+        agent = Agent(prepare=close)
+        files = pathlib.Path(f"/proc/{agent.process.pid}/fd")
+        agent.until(lambda: len(os.listdir(files)) > 12)
+        for one in closed:
+            assert os.readlink(files / str(one)) == "/dev/null", f"{closed} closed: {os.readlink(files / str(one))}"
+        assert agent.end() == 0, f"{closed} closed: {agent.text().decode()}"
+
+
+def early_hang_up():
+    """SIGHUP before the configuration is followed ends nothing"""
+    agent = Agent("--config", "-", stdin=subprocess.PIPE)
+    assert agent.until(lambda: int(agent.status("SigBlk"), 16) & 1 << signal.SIGHUP - 1)
+    agent.process.send_signal(signal.SIGHUP)
+    agent.process.stdin.close()
+    assert agent.until(agent.is_running), f"{agent.process.returncode}: {agent.text().decode()}"
+    assert agent.end() == 0
+
+
+def pipe_for_a_configuration():
+    """a pipe in place of the configuration file is refused, and the next file is read"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "config.yaml"
+        path.write_text("injection: {gpus: closest}\n")
+        agent = Agent("--config", str(path))
+        assert agent.until(agent.is_running)
+        path.unlink()
+        os.mkfifo(path)
+        assert agent.until(lambda: b"is no file" in agent.text())
+        path.unlink()
+        path.write_text("injection: {gpus: none}\n")
+        assert agent.until(lambda: b"changed=injection.gpus" in agent.text())
+        assert agent.end() == 0
+
+
+failed = False
+for check in (few_descriptors, closed_descriptors, early_hang_up, pipe_for_a_configuration):
+    try:
+        check()
+        print(f"ok    {check.__doc__}")
+    except (AssertionError, TimeoutError) as problem:
+        failed = True
+        print(f"FAIL  {check.__doc__}\n      {problem}")
+sys.exit(failed)
