@@ -11,6 +11,8 @@ template <typename Answer>
 struct TryOf final : Try {
   Answer answer;
   std::unique_ptr<grpc::ClientAsyncResponseReader<Answer>> reader;
+
+  [[nodiscard]] std::size_t bytes() const override { return answer.ByteSizeLong(); }
 };
 
 using ListTry = TryOf<v1::ListPodResourcesResponse>;

@@ -5,6 +5,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,6 +26,9 @@ struct Try {
   Try(const Try&) = delete;
   Try& operator=(const Try&) = delete;
   virtual ~Try() = default;
+
+  /// Of the answer, as it came.
+  [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 
 /// A question to the kubelet on its way. As the tag of a completion queue it says that its alarm

@@ -17,6 +17,7 @@
 #include "host/clock.h"
 #include "host/file_lock.h"
 #include "host/local_socket.h"
+#include "host/memory.h"
 #include "kubelet/channel.h"
 #include "kubelet/library.h"
 #include "kubelet/pod_question.h"
@@ -41,6 +42,10 @@ constexpr int kLongestPauseMs = 100;
 constexpr int kMostAtOnce = 32;
 constexpr int kMostUnheard = 32;
 constexpr milliseconds kUntilLeftBehind{1000};
+/// An answer takes several times its size until it has been handed over. What it took is given back
+/// once, however many come.
+constexpr std::size_t kLargeAnswerBytes = std::size_t{1} << 20;
+constexpr milliseconds kUntilTidy{1000};
 
 gpr_timespec timespec_in(std::chrono::nanoseconds time) {
   return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
@@ -60,10 +65,14 @@ bool lacks_get(const grpc::Status& status) {
          status.error_message().find("disabled") != std::string::npos;
 }
 
-/// The limit has the code of an answer that is larger than we take, which would be as large again.
-bool is_limited(const grpc::Status& status) {
+/// An answer that is larger than we take would be as large again; the kubelet's limit has its code.
+bool is_too_large(const grpc::Status& status) {
   return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED &&
-         status.error_message().find("larger than max") == std::string::npos;
+         status.error_message().find("larger than max") != std::string::npos;
+}
+
+bool is_limited(const grpc::Status& status) {
+  return status.error_code() == grpc::StatusCode::RESOURCE_EXHAUSTED && !is_too_large(status);
 }
 
 /// Somebody is there, or was: only `unavailable` says that there is no kubelet.
@@ -197,7 +206,14 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     void* tag = nullptr;
     bool is_ok = false;
     while (queue_->Next(&tag, &is_ok)) {
-      tag ? happened(static_cast<Question*>(tag)) : begin_end();
+      if (tag == nullptr) {
+        begin_end();
+      } else if (tag == &tidy_alarm_) {
+        give_back_free_memory();
+        tidy_alarm_.reset();
+      } else {
+        happened(static_cast<Question*>(tag));
+      }
     }
     drop_connection();
   }
@@ -212,7 +228,13 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
         question->alarm->Cancel();
       }
     }
+    if (tidy_alarm_) tidy_alarm_->Cancel();
     queue_->Shutdown();
+  }
+
+  void tidy_later() {
+    if (tidy_alarm_) return;
+    tidy_alarm_.emplace().Set(queue_.get(), timespec_in(kUntilTidy), &tidy_alarm_);
   }
 
   void happened(Question* question) {
@@ -222,6 +244,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     --under_way_;
     const auto& status = question->attempt->status;
     if (question->connection == connection_) note_heard(status);
+    if (is_too_large(status) || question->attempt->bytes() >= kLargeAnswerBytes) tidy_later();
     if (status.ok()) {
       was_heard_ = true;
       restart_until_ = {};
@@ -347,6 +370,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   bool was_heard_ = false;  ///< since a connection was lost
   TimePoint restart_until_{};
   bool is_over_ = false;
+  std::optional<grpc::Alarm> tidy_alarm_;  ///< as the tag of the queue: memory is to be given back
   std::minstd_rand dice_;
 };
 
