@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "agent/machine_news.h"
-#include "host/memory.h"
 #include "node/device_numbers.h"
 #include "node/moved.h"
 
@@ -16,7 +15,8 @@ std::set<PciAddress> handed_to_one_pod(const DecisionTable& table) {
   std::set<PciAddress> addresses;
   const auto& pools = table.pools();
   for (std::size_t f = 0; f < pools.functions.size(); ++f) {
-    if (pools.exclusive[f] && pools.functions[f].pci) addresses.insert(*pools.functions[f].pci);
+    if (!pools.exclusive[f] || !pools.functions[f].pci) continue;
+    addresses.insert(addresses.end(), *pools.functions[f].pci);  // they come in this order
   }
   return addresses;
 }
@@ -76,12 +76,6 @@ bool Machine::refresh_topology_file() {
 }
 
 Status Machine::read(std::string_view cause) {
-  auto done = read_anew(cause);
-  give_back_free_memory();  // a reading needs several times what is kept of it
-  return done;
-}
-
-Status Machine::read_anew(std::string_view cause) {
   drain();  // events up to here are covered by this reading
   const auto start = clock_.now();
   auto host = TRY(source_.open());

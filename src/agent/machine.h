@@ -84,7 +84,6 @@ class Machine {
   [[nodiscard]] bool is_blind() const { return !blind_.empty(); }
 
  private:
-  Status read_anew(std::string_view cause);
   Node read_node(Host& host, std::string_view cause);
   /// True where the file says something else than before.
   Result<bool> read_topology_file();

@@ -3,6 +3,8 @@
 
 #include <map>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace railhead {
@@ -10,6 +12,19 @@ namespace {
 
 std::string usable_text(const Usability& usability) {
   return usability.usable ? "usable" : "not usable: " + usability.reason;
+}
+
+/// To whoever reads the log.
+bool is_same(const Usability& a, const Usability& b) {
+  return a.usable == b.usable && (a.usable || a.reason == b.reason);
+}
+
+/// Most NICs are, and at the same place.
+bool is_same_at(std::size_t n, const DecisionTable& before, const DecisionTable& now) {
+  const auto& old_nics = before.node().nics;
+  const auto& nics = now.node().nics;
+  return n < old_nics.size() && n < nics.size() && old_nics[n].name == nics[n].name &&
+         is_same(before.usable()[n], now.usable()[n]);
 }
 
 }  // namespace
@@ -23,14 +38,19 @@ void publish_machine(const DecisionTable& table, MetricRegistry& metrics) {
                      {"confidence", std::string(to_string(topology.confidence))},
                      {"origin", topology.origin}},
                     1}});
-  std::vector<MetricRegistry::Sample> by_role;
+  std::map<std::pair<Role, bool>, double> counts;
   std::vector<MetricRegistry::Sample> by_name;
+  by_name.reserve(table.node().nics.size());
   for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
     const bool usable = table.usable()[n].usable;
-    by_role.push_back({{{"role", std::string(to_string(table.deal().roles[n].role))},
-                        {"usable", usable ? "true" : "false"}},
-                       1});
+    ++counts[{table.deal().roles[n].role, usable}];
     by_name.push_back({{{"nic", table.node().nics[n].name}}, usable ? 1.0 : 0.0});
+  }
+  std::vector<MetricRegistry::Sample> by_role;
+  for (const auto& [kind, count] : counts) {
+    by_role.push_back({{{"role", std::string(to_string(kind.first))},
+                        {"usable", kind.second ? "true" : "false"}},
+                       count});
   }
   metrics.replace("railhead_node_nics", by_role);
   metrics.replace("railhead_nic_usable", by_name);
@@ -46,27 +66,27 @@ void log_machine(const DecisionTable* before, const DecisionTable& now, std::str
              {"topology", std::string(to_string(now.topology().source))},
              {"origin", now.topology().origin},
              {"confidence", std::string(to_string(now.topology().confidence))}});
-  std::map<std::string, std::string> was;
-  if (before != nullptr) {
-    for (std::size_t n = 0; n < before->node().nics.size(); ++n) {
-      was[before->node().nics[n].name] = usable_text(before->usable()[n]);
-    }
+  std::map<std::string_view, const Usability*> was;  // of changed ones; null: is still there
+  for (std::size_t n = 0; before != nullptr && n < before->node().nics.size(); ++n) {
+    if (!is_same_at(n, *before, now)) was[before->node().nics[n].name] = &before->usable()[n];
   }
   for (std::size_t n = 0; n < now.node().nics.size(); ++n) {
+    if (before != nullptr && is_same_at(n, *before, now)) continue;
     const auto& name = now.node().nics[n].name;
-    const auto is = usable_text(now.usable()[n]);
+    const auto& is = now.usable()[n];
     const auto at = was.find(name);
-    const bool same = at != was.end() && at->second == is;
-    if (at != was.end()) was.erase(at);
-    if (same) continue;
+    const auto* known = at != was.end() ? std::exchange(at->second, nullptr) : nullptr;
+    if (known != nullptr && is_same(*known, is)) continue;
     const bool compute = now.deal().roles[n].role == Role::compute;
     log.write(!now.usable()[n].usable && compute ? LogLevel::warn : LogLevel::info, "nic",
               {{"nic", name},
                {"role", std::string(to_string(now.deal().roles[n].role))},
                {"why", now.deal().roles[n].reason},
-               {"state", is}});
+               {"state", usable_text(is)}});
   }
-  for (const auto& [name, state] : was) log.write(LogLevel::warn, "nic gone", {{"nic", name}});
+  for (const auto& [name, known] : was) {
+    if (known != nullptr) log.write(LogLevel::warn, "nic gone", {{"nic", std::string(name)}});
+  }
   for (const auto& problem : now.node().problems) {
     log.write(LogLevel::warn, "node problem", {{"path", problem.path}, {"what", problem.what}});
   }

@@ -12,6 +12,8 @@ namespace {
 constexpr std::chrono::steady_clock::duration kLongestPause = std::chrono::seconds(1);
 /// By then the services have started, and the runtime has been synchronized with.
 constexpr std::chrono::milliseconds kUntilStarted{300};
+/// How long what a reading has freed is kept for the next.
+constexpr std::chrono::seconds kUntilGivenBack{1};
 /// Of a reading's time, so that readings take a fifth of the whole.
 constexpr int kPauseOfReading = 4;
 
@@ -24,6 +26,7 @@ MachineReader::MachineReader(Context context, Links links, MachineSource source,
       machine_(std::move(source), std::move(settings), context.clock, context.log, context.metrics),
       times_(times),
       after_start_(context.loop),
+      give_back_(context.loop),
       pause_(context.loop),
       rescan_(context.loop),
       port_check_(context.loop) {}
@@ -39,6 +42,7 @@ void MachineReader::start() {
   if (first && !machine_.table()->pools().conflicts.empty()) {
     first = Error{ErrorCode::malformed, machine_.table()->pools().conflicts.front()};
   }
+  give_back_free_memory();
   if (first) publish();
   links_.is_blind = machine_.is_blind();
   tell([first, events = machine_.events()](Owner& owner) { owner.started(first, events); });
@@ -59,6 +63,20 @@ void MachineReader::look_for_events() {
 void MachineReader::publish() {
   const auto& table = machine_.table();
   if (table != links_.tables.latest()) links_.tables.publish(table);
+  give_back_later();
+}
+
+/// A reading needs several times what is kept of it, and so does the next one, which may follow at
+/// once: what was given back would be asked for again. By the time of the timer nobody uses the
+/// table before.
+void MachineReader::give_back_later() {
+  if (std::exchange(gives_back_, true)) return;
+  give_back_.expires_after(kUntilGivenBack);
+  give_back_.async_wait([this](const auto& failure) {
+    if (failure) return;
+    gives_back_ = false;
+    give_back_free_memory();
+  });
 }
 
 void MachineReader::conclude(const Status& done) {

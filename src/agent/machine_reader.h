@@ -83,6 +83,7 @@ class MachineReader {
   void conclude(const Status& done);
   void look_for_events();
   void publish();
+  void give_back_later();
   void tell(std::function<void(Owner&)> what);
 
   Context context_;
@@ -93,7 +94,9 @@ class MachineReader {
   std::string_view cause_ = Machine::kEvent;
   bool waits_ = false;  ///< for the pause after a reading
   std::chrono::steady_clock::time_point not_before_{};
+  bool gives_back_ = false;  ///< free memory, when the timer has come
   boost::asio::steady_timer after_start_;
+  boost::asio::steady_timer give_back_;
   boost::asio::steady_timer pause_;
   boost::asio::steady_timer rescan_;
   boost::asio::steady_timer port_check_;

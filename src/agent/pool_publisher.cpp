@@ -8,7 +8,6 @@
 #include "agent/pool_metrics.h"
 #include "base/text.h"
 #include "host/file_lock.h"
-#include "host/memory.h"
 
 namespace railhead {
 namespace {
@@ -189,7 +188,6 @@ void PoolPublisher::publish_news() {
   for (const auto& [resource, ends_at] : offers_) {
     if (is_new || resource->waits()) registrar_->publish(resource->name(), resource->devices());
   }
-  if (is_new) give_back_free_memory();  // the table before was the last that needed it
 }
 
 void PoolPublisher::changed(const kubelet::ResourceStatus& status) {

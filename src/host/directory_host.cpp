@@ -49,6 +49,8 @@ bool is_dot(std::string_view name) {
 }
 
 constexpr std::size_t kPageBytes = 4096;
+/// Of an entry whose name is "mlx5_12" or shorter; see getdents64(2).
+constexpr std::size_t kEntryBytes = 32;
 
 constexpr std::size_t kOnePiece = ~std::size_t{0};
 
@@ -211,6 +213,7 @@ Result<std::optional<std::vector<std::string>>> DirectoryHost::list(const std::s
     const auto got = ::getdents64(directory.get(), entries, sizeof entries);
     if (got < 0) return absent_or_failure<Names>(path, errno);
     if (got == 0) break;
+    names.reserve(names.size() + static_cast<std::size_t>(got) / kEntryBytes);
     for (const char* at = entries; at < entries + got;) {
       const auto* entry = reinterpret_cast<const dirent64*>(at);
       at += entry->d_reclen;

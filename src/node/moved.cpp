@@ -2,7 +2,10 @@
 #include "node/moved.h"
 
 #include <algorithm>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 namespace railhead {
 namespace {
@@ -83,7 +86,22 @@ void keep_netdev(const Node& before, const Netdev& gone, const std::set<const Ni
   now.netdevs.insert(after, std::move(kept));
 }
 
+/// Netdevs of these functions that are not seen any more.
+std::vector<const Netdev*> gone_netdevs(const Node& before, const std::set<PciAddress>& functions,
+                                        const Node& now) {
+  std::unordered_set<std::string_view> seen;
+  for (const auto& netdev : now.netdevs) seen.insert(netdev.name);
+  std::vector<const Netdev*> gone;
+  for (const auto& netdev : before.netdevs) {
+    if (!netdev.pci || seen.contains(netdev.name)) continue;
+    if (functions.contains(*netdev.pci)) gone.push_back(&netdev);
+  }
+  return gone;
+}
+
 void keep_netdevs(const Node& before, const std::set<PciAddress>& functions, Node& now) {
+  const auto all_gone = gone_netdevs(before, functions, now);
+  if (all_gone.empty()) return;
   std::set<const Nic*> bare;
   for (const auto& nic : now.nics) {
     if (nic.netdevs.empty()) bare.insert(&nic);
@@ -92,13 +110,11 @@ void keep_netdevs(const Node& before, const std::set<PciAddress>& functions, Nod
   for (const auto& netdev : now.netdevs) {
     if (netdev.pci) with_netdev.insert(*netdev.pci);
   }
-  for (const auto& netdev : before.netdevs) {
-    if (!netdev.pci || !functions.contains(*netdev.pci)) continue;
-    if (now.find_netdev(netdev.name) != nullptr) continue;
-    if (!is_held_by_same_driver(before, now, *netdev.pci)) continue;
+  for (const auto* netdev : all_gone) {
+    if (!is_held_by_same_driver(before, now, *netdev->pci)) continue;
     const bool has_nic = std::any_of(now.nics.begin(), now.nics.end(),
-                                     [&](const Nic& nic) { return nic.pci == netdev.pci; });
-    if (has_nic || !with_netdev.contains(*netdev.pci)) keep_netdev(before, netdev, bare, now);
+                                     [&](const Nic& nic) { return nic.pci == netdev->pci; });
+    if (has_nic || !with_netdev.contains(*netdev->pci)) keep_netdev(before, *netdev, bare, now);
   }
 }
 

@@ -37,38 +37,39 @@ class NetdevPlaces {
  public:
   explicit NetdevPlaces(const ClassList& net) {
     for (const auto& [name, item] : net.items) {
-      by_parent_[item.entry.parent].push_back(&item.entry);
-      if (item.entry.pci) by_function_[*item.entry.pci].push_back(&item.entry);
+      if (item.entry.pci) by_function_.push_back(&item.entry);
     }
+    std::stable_sort(
+        by_function_.begin(), by_function_.end(),
+        [](const ClassEntry* a, const ClassEntry* b) { return *a->pci < *b->pci; });
   }
 
   /// Of one device; a card with one function for two ports (mlx4) has both.
   [[nodiscard]] std::vector<std::string> below(const std::string& parent,
                                                const std::optional<PciAddress>& pci) const {
-    if (!pci) return {};
-    std::set<std::string> names;
-    if (const auto at = by_parent_.find(parent); at != by_parent_.end()) {
-      for (const auto* entry : at->second) names.insert(entry->name);
-    }
-    if (const auto at = by_function_.find(*pci); at != by_function_.end()) {
-      for (const auto* entry : at->second) {
-        if (entry->parent.empty() || parent.empty()) names.insert(entry->name);
-      }
-    }
-    return {names.begin(), names.end()};
-  }
-
-  [[nodiscard]] std::vector<std::string> of_function(const PciAddress& address) const {
     std::vector<std::string> names;
-    const auto at = by_function_.find(address);
-    if (at == by_function_.end()) return names;
-    for (const auto* entry : at->second) names.push_back(entry->name);
+    if (!pci) return names;
+    for (auto at = first_of(*pci); at != by_function_.end() && (*at)->pci == pci; ++at) {
+      const auto& own = (*at)->parent;
+      if (own == parent || own.empty() || parent.empty()) names.push_back((*at)->name);
+    }
     return names;
   }
 
+  [[nodiscard]] std::vector<std::string> of_function(const PciAddress& address) const {
+    return below("", address);
+  }
+
  private:
-  std::map<std::string_view, std::vector<const ClassEntry*>> by_parent_;
-  std::map<PciAddress, std::vector<const ClassEntry*>> by_function_;
+  using Entries = std::vector<const ClassEntry*>;
+
+  [[nodiscard]] Entries::const_iterator first_of(const PciAddress& address) const {
+    return std::lower_bound(
+        by_function_.begin(), by_function_.end(), address,
+        [](const ClassEntry* one, const PciAddress& wanted) { return *one->pci < wanted; });
+  }
+
+  Entries by_function_;  ///< by function, then by name
 };
 
 const PciDevice* find(const std::vector<PciDevice>& pci, const PciAddress& address) {
@@ -144,6 +145,21 @@ void take_nodes(RdmaCharDevices&& nodes, Nic& nic) {
   nic.issms = std::move(nodes.issms);
 }
 
+/// Each is moved once: a NIC is large, and a machine may have a thousand.
+std::vector<Nic> in_order(std::vector<Nic> nics) {
+  std::vector<Nic*> order;
+  order.reserve(nics.size());
+  for (auto& nic : nics) order.push_back(&nic);
+  std::sort(order.begin(), order.end(), [](const Nic* a, const Nic* b) {
+    return std::tuple(!a->pci, a->pci, std::string_view(a->name)) <
+           std::tuple(!b->pci, b->pci, std::string_view(b->name));
+  });
+  std::vector<Nic> sorted;
+  sorted.reserve(order.size());
+  for (auto* nic : order) sorted.push_back(std::move(*nic));
+  return sorted;
+}
+
 Nic unregistered(const PciDevice& function) {
   Nic nic;
   nic.name = function.address.str();
@@ -171,6 +187,7 @@ void NicList::refresh(Reader& reader, const ClassList& rdma, const Again& again)
 void NicList::add_relatives(const ClassList& rdma, const ClassList& net,
                             const MachineChanges::Names& netdevs,
                             MachineChanges::Names& named) const {
+  if (netdevs.empty()) return;
   std::set<std::string_view> parents;
   for (const auto& name : netdevs) {
     const auto at = net.items.find(name);
@@ -198,6 +215,7 @@ std::vector<Nic> NicList::nics(Reader& reader, RdmaNetns netns, const ClassList&
                                const ClassList& net, const std::vector<PciDevice>& pci,
                                std::map<std::string, RdmaCharDevices> nodes) {
   std::vector<Nic> nics;
+  nics.reserve(items_.size());
   const NetdevPlaces places(net);
   for (const auto& [name, item] : items_) {
     if (!item.nic) continue;
@@ -208,7 +226,8 @@ std::vector<Nic> NicList::nics(Reader& reader, RdmaNetns netns, const ClassList&
     }
     nic.netdevs = places.below(entry.parent, entry.pci);
     if (nic.parent) nic.netdevs = {*nic.parent};
-    if (auto at = nodes.extract(name)) take_nodes(std::move(at.mapped()), nic);
+    const auto own = nodes.find(name);
+    if (own != nodes.end()) take_nodes(std::exchange(own->second, {}), nic);
   }
   for (auto& [name, own] : nodes) {
     const auto* function = own.pci ? find(pci, *own.pci) : nullptr;
@@ -227,11 +246,7 @@ std::vector<Nic> NicList::nics(Reader& reader, RdmaNetns netns, const ClassList&
     nics.push_back(unregistered(function));
     nics.back().netdevs = places.of_function(function.address);
   }
-  std::sort(nics.begin(), nics.end(), [](const Nic& a, const Nic& b) {
-    return std::tuple(!a.pci, a.pci, std::string_view(a.name)) <
-           std::tuple(!b.pci, b.pci, std::string_view(b.name));
-  });
-  return nics;
+  return in_order(std::move(nics));
 }
 
 void NicList::report(Reader& reader) const {

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/pci.h"
 
-#include <array>
-#include <cstdio>
-
 #include "base/text.h"
 
 namespace railhead {
@@ -19,6 +16,11 @@ std::optional<std::uint32_t> hex_field(std::string_view text, std::size_t fewest
   const auto number = parse_hex(text);
   if (!number) return std::nullopt;
   return static_cast<std::uint32_t>(*number);
+}
+
+void append_hex(std::string& text, std::uint32_t number, unsigned digits) {
+  static constexpr std::string_view kDigits = "0123456789abcdef";
+  while (digits > 0) text += kDigits[(number >> (4 * --digits)) & 15U];
 }
 
 }  // namespace
@@ -52,10 +54,17 @@ Result<PciAddress> PciAddress::parse(std::string_view text) {
 }
 
 std::string PciAddress::str() const {
-  std::array<char, 32> text{};
-  const int length = std::snprintf(text.data(), text.size(), "%04x:%02x:%02x.%x", domain,
-                                   unsigned{bus}, unsigned{device}, unsigned{function});
-  return {text.data(), static_cast<std::size_t>(length)};
+  unsigned digits = 4;  // as the kernel's %04x: a domain may have more
+  while (digits < 8 && domain >> (4 * digits) != 0) ++digits;
+  std::string text;
+  append_hex(text, domain, digits);
+  text += ':';
+  append_hex(text, bus, 2);
+  text += ':';
+  append_hex(text, device, 2);
+  text += '.';
+  append_hex(text, function, 1);
+  return text;
 }
 
 }  // namespace railhead

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/sysfs_class.h"
 
-#include <utility>
-
 #include "base/text.h"
 
 namespace railhead {
@@ -73,22 +71,24 @@ std::vector<ClassEntry> class_entries(Reader& reader, const std::string& folder)
 
 void ClassList::refresh(Reader& reader, const std::string& folder,
                         const MachineChanges::Names& named, const Again& again) {
-  auto before = std::exchange(items, {});
   const auto names = reader.names(folder);
   problems = reader.take_problems();
+  auto at = items.begin();  // both are in the order of names
   for (const auto& name : names) {
-    auto known = before.extract(name);
-    const bool keep =
-        known && !again.everything && !named.contains(name) && !again.has(known.mapped().entry.pci);
+    while (at != items.end() && at->first < name) at = items.erase(at);
+    const bool is_known = at != items.end() && at->first == name;
+    const bool keep = is_known && !again.everything && !named.contains(name) &&
+                      !again.has(at->second.entry.pci);
     if (keep) {
-      known.mapped().fresh = false;
-      items.insert(items.end(), std::move(known));
-      continue;
+      at->second.fresh = false;
+    } else {
+      if (!is_known) at = items.emplace_hint(at, name, Item{});
+      at->second = Item{.entry = read_entry(reader, folder, name), .problems = {}};
+      at->second.problems = reader.take_problems();
     }
-    Item item{.entry = read_entry(reader, folder, name), .problems = {}};
-    item.problems = reader.take_problems();
-    items.emplace_hint(items.end(), name, std::move(item));
+    ++at;
   }
+  items.erase(at, items.end());
 }
 
 void ClassList::report(Reader& reader) const {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <map>
-#include <set>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 
+#include "base/sort_unique.h"
 #include "node/pci_reader.h"
 #include "pools/pools.h"
 
@@ -56,13 +58,16 @@ class FunctionList {
   }
 
   void add_pci_functions() {
-    std::set<PciAddress> with_nic;
+    std::vector<PciAddress> with_nic;
     for (const auto& nic : node_.nics) {
-      if (nic.pci) with_nic.insert(*nic.pci);
+      if (nic.pci) with_nic.push_back(*nic.pci);
     }
+    sort_unique(with_nic);
+    functions_.reserve(with_nic.size());
     const auto numbers = virtual_function_numbers(node_);
     for (const auto& device : node_.pci) {
-      if (!is_network_class(device.class_code) && !with_nic.contains(device.address)) continue;
+      const bool has_nic = std::binary_search(with_nic.begin(), with_nic.end(), device.address);
+      if (!is_network_class(device.class_code) && !has_nic) continue;
       NetFunction function;
       function.id = device.address.str();
       function.pci = device.address;
@@ -73,7 +78,6 @@ class FunctionList {
         const auto number = numbers.find(device.address);
         if (number != numbers.end()) function.index = number->second;
       }
-      at_[device.address] = functions_.size();
       functions_.push_back(std::move(function));
     }
   }
@@ -102,10 +106,7 @@ class FunctionList {
       function.numa_node = nic.numa_node;
       return &function;
     }
-    if (nic.pci) {
-      const auto at = at_.find(*nic.pci);
-      if (at != at_.end()) return &functions_[at->second];
-    }
+    if (auto* function = nic.pci ? find(*nic.pci) : nullptr) return function;
     // A soft device, or one whose PCI function cannot be seen.
     NetFunction function;
     function.kind = nic.pci ? FunctionKind::physical : FunctionKind::soft;
@@ -119,18 +120,26 @@ class FunctionList {
   void add_lone_netdevs() {
     for (const auto& netdev : node_.netdevs) {
       if (!netdev.pci || claimed_.contains(netdev.name)) continue;
-      const auto at = at_.find(*netdev.pci);
-      if (at == at_.end() || !functions_[at->second].nics.empty()) continue;
-      functions_[at->second].netdevs.push_back(netdev.name);
+      auto* function = find(*netdev.pci);
+      if (function != nullptr && function->nics.empty()) function->netdevs.push_back(netdev.name);
     }
+  }
+
+  /// One of the PCI functions, which are in the order of their addresses.
+  NetFunction* find(const PciAddress& address) {
+    const auto at =
+        std::lower_bound(functions_.begin(), functions_.end(), address,
+                         [](const NetFunction& function, const PciAddress& wanted) {
+                           return *function.pci < wanted;
+                         });
+    return at != functions_.end() && *at->pci == address ? &*at : nullptr;
   }
 
   const Node& node_;
   std::vector<NetFunction> functions_;
-  std::map<PciAddress, std::size_t> at_;
   std::map<std::string, NetFunction> scalable_;
   std::vector<NetFunction> soft_;
-  std::set<std::string> claimed_;
+  std::unordered_set<std::string_view> claimed_;
 };
 
 }  // namespace
