@@ -48,9 +48,9 @@ void publish_machine(const DecisionTable& table, MetricRegistry& metrics) {
   }
   std::vector<MetricRegistry::Sample> by_role;
   for (const auto& [kind, count] : counts) {
-    by_role.push_back({{{"role", std::string(to_string(kind.first))},
-                        {"usable", kind.second ? "true" : "false"}},
-                       count});
+    by_role.push_back(
+        {{{"role", std::string(to_string(kind.first))}, {"usable", kind.second ? "true" : "false"}},
+         count});
   }
   metrics.replace("railhead_node_nics", by_role);
   metrics.replace("railhead_nic_usable", by_name);

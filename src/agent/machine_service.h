@@ -29,6 +29,7 @@ class MachineService final : public Service, public MachineTables, private Machi
 
   Status start() override;
   [[nodiscard]] Readiness readiness() const override;
+  void publish() override;
   bool stop(std::chrono::milliseconds patience) override;
 
   /// Takes other settings on, as Machine::reconfigure().
@@ -40,15 +41,20 @@ class MachineService final : public Service, public MachineTables, private Machi
   }
 
   [[nodiscard]] bool is_behind() override;
+  [[nodiscard]] bool is_stale() const override;
   void look_again(std::string_view cause) override;
   void wait(std::chrono::milliseconds patience, std::function<void(bool fresh)> done) override;
 
  private:
   struct Waiter;
 
-  void started(const Status& first, std::optional<int> events) override;
+  void watching(int events) override;
+  void started(const Status& first) override;
   void drained() override;
-  void fulfilled(std::uint64_t wish) override;
+  void changed() override;
+  void fulfilled(std::uint64_t wish, bool is_read) override;
+  /// Since the reading began that is not over yet; zero where there is none.
+  [[nodiscard]] std::chrono::seconds reading_for() const;
   void await_event();
   void give_up(Waiter& waiter);
 
@@ -58,10 +64,12 @@ class MachineService final : public Service, public MachineTables, private Machi
   MachineSettings settings_;
   ReadTimes times_;
   std::function<void(const Status&)> started_;
-  std::atomic<std::uint64_t> wishes_{0};
-  std::atomic<bool> is_blind_{false};
+  MachineReader::Shared shared_;
+  std::uint64_t wishes_ = 0;
   std::uint64_t fulfilled_ = 0;
-  bool is_late_ = false;  ///< a wait was in vain, and nothing has been read since
+  bool is_read_ = true;      ///< the last reading did not fail
+  bool is_late_ = false;     ///< a wait was in vain, and nothing has been read since
+  bool is_waiting_ = false;  ///< for an event
   std::optional<boost::asio::posix::stream_descriptor> events_;  ///< the descriptor is the reader's
   std::list<Waiter> waiters_;
   std::unique_ptr<Hosted<MachineReader>> reader_;

@@ -25,6 +25,10 @@ class MachineTables {
   /// the last wait was in vain the machine hangs, and it is no use to wait again until it is read.
   [[nodiscard]] virtual bool is_behind() = 0;
 
+  /// Something changed that the table does not have: it is not read yet, or cannot be read. What is
+  /// decided now is decided by what was; is_behind() says whether it is of use to wait.
+  [[nodiscard]] virtual bool is_stale() const = 0;
+
   /// Asks for a reading of what nothing told of. `cause` is a literal, for metrics and the log.
   virtual void look_again(std::string_view cause) = 0;
 

@@ -48,7 +48,7 @@ class DirectoryHost : public Host {
   int known_directory(std::string_view path);
   UniqueFd open_directory(std::string_view path);
   Result<std::optional<std::string>> read_attribute(const std::string& path, int file);
-  bool is_sysfs(const std::string& path);
+  Result<bool> is_sysfs(const std::string& path);
 
   // Attributes of one device are read one after the other: the way to their directory is resolved
   // once, from the directory above it where that is at hand. Only below /sys: a host that lives

@@ -22,6 +22,8 @@ class FixedTables final : public MachineTables {
 
   [[nodiscard]] bool is_behind() override { return behind; }
 
+  [[nodiscard]] bool is_stale() const override { return behind || stale; }
+
   void look_again(std::string_view /*cause*/) override { ++looks; }
 
   void wait(std::chrono::milliseconds /*patience*/, std::function<void(bool)> done) override {
@@ -29,6 +31,7 @@ class FixedTables final : public MachineTables {
   }
 
   bool behind = false;
+  bool stale = false;  ///< and it is no use to wait
   int looks = 0;
   std::vector<std::function<void(bool)>> waiting;
 
