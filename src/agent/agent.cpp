@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 
 #include "agent/config_service.h"
 #include "agent/kubelet_service.h"
@@ -172,14 +173,29 @@ class Agent {
     }
     ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings)};
     if (news.changed.empty()) return done(news);
+    if (!concerns_machine(news.changed)) {
+      put_in_force(std::move(reload->config));
+      return done(news);
+    }
+    config_waits_.expires_after(kPatience);
+    config_waits_.async_wait([this](const auto& failure) {
+      if (failure) return;
+      log_.write(LogLevel::warn, "configuration waits",
+                 {{"why", "the machine is being read; what was in force before counts"}});
+    });
     machine_->reconfigure(std::move(policies->settings), read_times(reload->config),
                           [this, reload, news, done](const Status& taken) {
+                            config_waits_.cancel();
                             if (!taken) return done(taken.error());
-                            config_ = std::move(reload->config);
-                            log_.set_level(parse_log_level(config_.text("log.level")));
-                            for (const auto& service : services_) service->reconfigure(config_);
+                            put_in_force(std::move(reload->config));
                             done(news);
                           });
+  }
+
+  void put_in_force(Config config) {
+    config_ = std::move(config);
+    log_.set_level(parse_log_level(config_.text("log.level")));
+    for (const auto& service : services_) service->reconfigure(config_);
   }
 
   /// What keeps an agent from starting makes a configuration unfit for a running one, too.
@@ -202,6 +218,7 @@ class Agent {
   kubelet::PodResources pod_resources_;
   ContainerBook book_;
   boost::asio::signal_set signals_;
+  boost::asio::steady_timer config_waits_{loop_};
   Status outcome_;
   MachineService* machine_ = nullptr;  ///< in services_
   PodsService* pods_ = nullptr;        ///< in services_; null: off
