@@ -74,7 +74,9 @@ class Agent {
   }
 
   Status run() {
-    for (auto step : {&Agent::start_pages, &Agent::start_machine}) TRY_STATUS((this->*step)());
+    for (auto step : {&Agent::start_pages, &Agent::start_machine, &Agent::start_following}) {
+      TRY_STATUS((this->*step)());
+    }
     signals_.async_wait([this](const auto& failure, int signal) {
       if (failure) return;
       log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
@@ -100,7 +102,9 @@ class Agent {
     const auto origin = TRY(machine_origin(config_));
     auto machine = std::make_unique<MachineService>(
         context_, tables_, machine_source(origin), std::move(policies.settings),
-        read_times(config_), [this](const Status& first) { start_others(first); });
+        read_times(config_),
+        FirstReading{.done = [this](const Status& first) { start_others(first); },
+                     .late = [this] { start_without_machine(); }});
     machine_ = machine.get();
     return start(std::move(machine));
   }
@@ -108,15 +112,21 @@ class Agent {
   /// What needs a machine, once it has been read.
   void start_others(const Status& first) {
     outcome_ = first;
-    for (auto step :
-         {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_pods, &Agent::start_following}) {
+    for (auto step : {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_pods}) {
       if (outcome_) outcome_ = (this->*step)();
     }
     if (!outcome_) loop_.stop();
   }
 
+  /// A driver hangs. Containers whose pod says `required` must not start without their NICs.
+  void start_without_machine() {
+    log_.write(LogLevel::error, "node not read yet, containers get no NICs until it is");
+    outcome_ = start_nri();
+    if (!outcome_) loop_.stop();
+  }
+
   Status start_nri() {
-    if (!config_.enabled("nri.enabled")) return {};
+    if (!config_.enabled("nri.enabled") || std::exchange(has_nri_, true)) return {};
     return start(std::make_unique<NriService>(
         context_, nri_options(config_),
         NriService::Links{*machine_, tables_, runtime_, book_, pod_resources_}));
@@ -220,6 +230,7 @@ class Agent {
   boost::asio::signal_set signals_;
   boost::asio::steady_timer config_waits_{loop_};
   Status outcome_;
+  bool has_nri_ = false;
   MachineService* machine_ = nullptr;  ///< in services_
   PodsService* pods_ = nullptr;        ///< in services_; null: off
   /// In the order of their start; they end the other way round.

@@ -49,7 +49,8 @@ void MachineReader::ask(Ask ask) {
   links_.shared.asked_since = std::chrono::steady_clock::time_point();
 }
 
-void MachineReader::start() {
+void MachineReader::start(std::uint64_t wish) {
+  wish_ = fulfilled_ = wish;
   Status first;
   ask([&] { first = machine_.read(Machine::kStart); });
   if (first && !machine_.table()->pools().conflicts.empty()) {

@@ -81,8 +81,8 @@ class MachineReader {
   MachineReader& operator=(const MachineReader&) = delete;
   ~MachineReader();
 
-  /// Reads the machine for the first time, and tells the owner.
-  void start();
+  /// Reads the machine for the first time, which is what this wish is for, and tells the owner.
+  void start(std::uint64_t wish);
 
   /// Fulfils the wish with this number, and those before it. For an event the machine is read only
   /// where it may be about it; `cause` is a literal.

@@ -11,6 +11,9 @@ using boost::asio::posix::stream_descriptor;
 
 namespace {
 
+/// The first reading.
+constexpr std::uint64_t kFirstWish = 1;
+
 /// What a reading may take before people are told of it.
 constexpr std::chrono::seconds kWorthSaying{10};
 
@@ -23,14 +26,14 @@ struct MachineService::Waiter {
 };
 
 MachineService::MachineService(Context context, TableFeed& tables, MachineSource source,
-                               MachineSettings settings, ReadTimes times,
-                               std::function<void(const Status&)> started)
+                               MachineSettings settings, ReadTimes times, FirstReading first)
     : context_(context),
       tables_(tables),
       source_(std::move(source)),
       settings_(std::move(settings)),
       times_(times),
-      started_(std::move(started)) {}
+      first_(std::move(first)),
+      first_patience_(context.loop) {}
 
 MachineService::~MachineService() = default;
 
@@ -39,10 +42,22 @@ Status MachineService::start() {
     const Context there = context_.on(thread);
     return std::make_unique<MachineReader>(
         there, MachineReader::Links{tables_, shared_, *this, context_.mailbox}, std::move(source_),
-        std::move(settings_), times_);
+        settings_, times_);
   }));
-  reader_->use([](MachineReader& reader) { reader.start(); });
+  wishes_ = kFirstWish;
+  reader_->use([](MachineReader& reader) { reader.start(kFirstWish); });
+  first_patience_.expires_after(first_.patience);
+  first_patience_.async_wait([this](const auto& failure) {
+    if (failure || tables_.latest()) return;
+    unread_ = std::make_shared<const DecisionTable>(Node(), settings_.roles, settings_.policy);
+    first_.late();
+  });
   return {};
+}
+
+std::shared_ptr<const DecisionTable> MachineService::table() const {
+  auto latest = tables_.latest();
+  return latest ? latest : unread_;
 }
 
 bool MachineService::stop(std::chrono::milliseconds patience) {
@@ -58,7 +73,9 @@ void MachineService::watching(int events) {
 }
 
 void MachineService::started(const Status& first) {
-  started_(first);
+  first_patience_.cancel();
+  fulfilled(kFirstWish, true);
+  first_.done(first);
 }
 
 std::chrono::seconds MachineService::reading_for() const {
@@ -71,7 +88,7 @@ Readiness MachineService::readiness() const {
   const auto took = reading_for();
   const std::string reading =
       took < kWorthSaying ? "" : "being read for " + std::to_string(took.count()) + " s";
-  if (!table()) return {false, "node: " + (reading.empty() ? "not read yet" : reading)};
+  if (!tables_.latest()) return {false, "node: " + (reading.empty() ? "not read yet" : reading)};
   if (!is_read_) return {true, "node: cannot be read, the last reading counts"};
   return {true, reading.empty() ? "" : "node: " + reading + ", the last reading counts"};
 }

@@ -18,13 +18,22 @@
 
 namespace railhead {
 
+/// What becomes of the first reading.
+struct FirstReading {
+  /// Called once, with its outcome.
+  std::function<void(const Status&)> done;
+  /// Called before that where it takes longer than this, as with a driver that hangs: the table is
+  /// that of a machine without anything until it is done.
+  std::function<void()> late;
+  std::chrono::milliseconds patience{5000};
+};
+
 /// The machine's service. Events are waited for here, in the epoll set of the deciding thread, so
 /// that one which came before a request is known before the request, at no cost for the request.
 class MachineService final : public Service, public MachineTables, private MachineReader::Owner {
  public:
-  /// `started` is called once, with the outcome of the first reading.
   MachineService(Context context, TableFeed& tables, MachineSource source, MachineSettings settings,
-                 ReadTimes times, std::function<void(const Status&)> started);
+                 ReadTimes times, FirstReading first);
   ~MachineService() override;
 
   Status start() override;
@@ -36,9 +45,8 @@ class MachineService final : public Service, public MachineTables, private Machi
   void reconfigure(MachineSettings settings, ReadTimes times, std::function<void(Status)> done);
   using Service::reconfigure;
 
-  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override {
-    return tables_.latest();
-  }
+  /// Null until the first reading is done or late.
+  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override;
 
   [[nodiscard]] bool is_behind() override;
   [[nodiscard]] bool is_stale() const override;
@@ -63,7 +71,9 @@ class MachineService final : public Service, public MachineTables, private Machi
   MachineSource source_;
   MachineSettings settings_;
   ReadTimes times_;
-  std::function<void(const Status&)> started_;
+  FirstReading first_;
+  boost::asio::steady_timer first_patience_;
+  std::shared_ptr<const DecisionTable> unread_;  ///< of a machine without anything
   MachineReader::Shared shared_;
   std::uint64_t wishes_ = 0;
   std::uint64_t fulfilled_ = 0;

@@ -30,7 +30,7 @@ RuntimeProcess RuntimeFiles::runtime_connected(const nri::RuntimePeer& peer) {
 
 void RuntimeFiles::look() {
   auto table = tables_.latest();
-  if (!is_connected_ || !table->topology_file()) return provided_(nullptr);
+  if (!is_connected_ || !table || !table->topology_file()) return provided_(nullptr);
   const auto done = keeper_.provide(*table->topology_file(), pid_);
   const std::string error = done ? "" : done.error().message;
   if (!error.empty() && error != error_) {

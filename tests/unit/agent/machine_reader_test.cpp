@@ -45,7 +45,7 @@ class MachineReaderTest : public testing::Test, public MachineReader::Owner {
     const Context context{loop_, mail_.box(), clock_, log_, metrics_};
     reader_.emplace(context, MachineReader::Links{tables_, shared_, *this, mail_.box()},
                     std::move(source), MachineSettings{}, times);
-    reader_->start();
+    reader_->start(1);
     until([this] { return first_.has_value(); });
   }
 
@@ -98,17 +98,17 @@ TEST_F(MachineReaderTest, reads_for_events_a_fifth_of_the_time_at_most) {
   begin();
   takes_ = 100ms;
   plug("rxe0");
-  reader_->fulfil(1, Machine::kEvent);
+  reader_->fulfil(2, Machine::kEvent);
   EXPECT_EQ(readings("event"), 1);
   clock_.advance(399ms);
   plug("rxe1");
-  reader_->fulfil(2, Machine::kEvent);
+  reader_->fulfil(3, Machine::kEvent);
   EXPECT_EQ(readings("event"), 1) << "the pause is not over";
-  until([this] { return fulfilled_.first == 2; });
+  until([this] { return fulfilled_.first == 3; });
   EXPECT_EQ(readings("event"), 2);
   clock_.advance(400ms);
   plug("rxe2");
-  reader_->fulfil(3, Machine::kEvent);
+  reader_->fulfil(4, Machine::kEvent);
   EXPECT_EQ(readings("event"), 3);
 }
 
@@ -116,10 +116,10 @@ TEST_F(MachineReaderTest, pauses_for_a_second_at_most) {
   begin();
   takes_ = 600s;
   plug("rxe0");
-  reader_->fulfil(1, Machine::kEvent);
+  reader_->fulfil(2, Machine::kEvent);
   clock_.advance(1s);
   plug("rxe1");
-  reader_->fulfil(2, Machine::kEvent);
+  reader_->fulfil(3, Machine::kEvent);
   EXPECT_EQ(readings("event"), 2);
 }
 
@@ -127,12 +127,12 @@ TEST_F(MachineReaderTest, does_all_that_was_wished_for_during_a_pause) {
   begin();
   takes_ = 1ms;
   plug("rxe0");
-  reader_->fulfil(1, Machine::kEvent);
+  reader_->fulfil(2, Machine::kEvent);
   clock_.advance(3ms);
-  reader_->fulfil(2, Machine::kUnknownGpu);
-  reader_->fulfil(3, Machine::kBlind);
-  reader_->fulfil(4, Machine::kEvent);
-  until([this] { return fulfilled_.first == 4; });
+  reader_->fulfil(3, Machine::kUnknownGpu);
+  reader_->fulfil(4, Machine::kBlind);
+  reader_->fulfil(5, Machine::kEvent);
+  until([this] { return fulfilled_.first == 5; });
   EXPECT_EQ(readings("unknown-gpu"), 1);
   EXPECT_EQ(readings("no-events"), 0) << "the numbers are what they were";
 }
@@ -141,11 +141,11 @@ TEST_F(MachineReaderTest, repeats_a_reading_that_failed) {
   begin();
   is_short_ = true;
   plug("rxe0");
-  reader_->fulfil(1, Machine::kEvent);
-  until([this] { return fulfilled_ == std::pair(std::uint64_t{1}, false); });
+  reader_->fulfil(2, Machine::kEvent);
+  until([this] { return fulfilled_ == std::pair(std::uint64_t{2}, false); });
   EXPECT_EQ(tables_.latest()->node().nics.size(), 4U);
   is_short_ = false;
-  until([this] { return fulfilled_ == std::pair(std::uint64_t{1}, true); });
+  until([this] { return fulfilled_ == std::pair(std::uint64_t{2}, true); });
   EXPECT_EQ(readings("timer"), 1);
 }
 
@@ -156,7 +156,7 @@ TEST_F(MachineReaderTest, tells_of_events_when_they_can_be_had) {
   EXPECT_TRUE(shared_.is_blind);
   no_watch_ = false;
   is_short_ = true;
-  reader_->fulfil(1, Machine::kTimer);  // fails, and is repeated
+  reader_->fulfil(2, Machine::kTimer);  // fails, and is repeated
   until([this] { return !events_.empty(); });
   EXPECT_FALSE(shared_.is_blind);
   EXPECT_THAT(events_, testing::SizeIs(1));
@@ -178,7 +178,7 @@ TEST_F(TouchedNode, is_no_change) {
   until([this] { return opened_ == 2; });
   loop_.poll();
   EXPECT_EQ(changed_, 0);
-  reader_->fulfil(1, Machine::kEvent);
+  reader_->fulfil(2, Machine::kEvent);
   EXPECT_EQ(readings("event"), 0);
 }
 
@@ -188,7 +188,7 @@ TEST_F(TouchedNode, with_another_mode_is_a_change_that_is_read) {
   text_.replace(text_.find(before), before.size(), "/dev/infiniband/uverbs0 231:192 0600");
   touch();
   until([this] { return changed_ == 1; });
-  reader_->fulfil(1, Machine::kEvent);
+  reader_->fulfil(2, Machine::kEvent);
   EXPECT_EQ(readings("event"), 1);
   EXPECT_EQ(tables_.latest()->node().nics.at(0).uverbs.at(0).mode, 0600U);
 }

@@ -64,8 +64,11 @@ class Door {
 
 class MachineServiceTest : public testing::Test {
  protected:
-  explicit MachineServiceTest(bool is_blind = false)
-      : is_blind_(is_blind) {
+  enum class Is : std::uint8_t { well, blind, stuck };
+
+  explicit MachineServiceTest(Is is = Is::well)
+      : is_blind_(is == Is::blind) {
+    if (is == Is::stuck) door_.close();
     clock_.advance(1h);
     fs::create_directories(root_.path() / "sys/class/infiniband");
     MachineSource source;
@@ -85,10 +88,17 @@ class MachineServiceTest : public testing::Test {
     };
     service_.emplace(Context{loop_, mail_.box(), clock_, log_, metrics_}, tables_,
                      std::move(source), MachineSettings{}, ReadTimes{3600s, 0s, 1ms},
-                     [this](const Status& first) { first_ = first; });
+                     first_reading(is));
     EXPECT_TRUE(service_->start());
+    if (is == Is::stuck) return;
     EXPECT_TRUE(until([this] { return first_.has_value(); }));
     EXPECT_TRUE(*first_);
+  }
+
+  FirstReading first_reading(Is is) {
+    return {.done = [this](const Status& first) { first_ = first; },
+            .late = [this] { ++late_; },
+            .patience = is == Is::stuck ? 1ms : 3600s};
   }
 
   ~MachineServiceTest() override {
@@ -138,6 +148,7 @@ class MachineServiceTest : public testing::Test {
   MetricRegistry metrics_{metric_list()};
   TableFeed tables_;
   std::optional<Status> first_;
+  int late_ = 0;
   std::optional<MachineService> service_;
 };
 
@@ -297,7 +308,7 @@ TEST_F(MachineServiceTest, with_events_no_answer_looks_at_device_nodes) {
 class BlindMachineService : public MachineServiceTest {
  protected:
   BlindMachineService()
-      : MachineServiceTest(true) {}
+      : MachineServiceTest(Is::blind) {}
 };
 
 TEST_F(BlindMachineService, looks_at_device_numbers_before_each_answer) {
@@ -311,6 +322,31 @@ TEST_F(BlindMachineService, looks_at_device_numbers_before_each_answer) {
   EXPECT_TRUE(hook(60s).second);
   EXPECT_EQ(minor(), 200U);
   EXPECT_TRUE(service_->is_behind()) << "before each";
+}
+
+class StuckMachineService : public MachineServiceTest {
+ protected:
+  StuckMachineService()
+      : MachineServiceTest(Is::stuck) {}
+};
+
+TEST_F(StuckMachineService, that_is_not_read_in_time_has_nothing_and_says_so) {
+  plug("rxe0");
+  EXPECT_EQ(service_->table(), nullptr);
+  ASSERT_TRUE(until([this] { return late_ == 1; }));
+  EXPECT_FALSE(first_);
+  EXPECT_EQ(nics(), 0U);
+  EXPECT_EQ(tables_.latest(), nullptr) << "nobody else is told that there is nothing";
+  EXPECT_TRUE(service_->is_stale());
+  EXPECT_TRUE(service_->is_behind()) << "it may come in time";
+  EXPECT_EQ(hook(1ms), std::pair(std::size_t{0}, false));
+  EXPECT_FALSE(service_->is_behind());
+  EXPECT_FALSE(service_->readiness().ready);
+  door_.open();
+  ASSERT_TRUE(until([this] { return first_.has_value(); }));
+  EXPECT_EQ(nics(), 1U);
+  EXPECT_FALSE(service_->is_stale());
+  EXPECT_TRUE(service_->readiness().ready);
 }
 
 }  // namespace
