@@ -13,6 +13,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/system/system_error.hpp>
 
 #include "agent/config_service.h"
@@ -77,7 +78,9 @@ class Agent {
   }
 
   Status run() {
-    for (auto step : {&Agent::start_pages, &Agent::start_machine}) TRY_STATUS((this->*step)());
+    for (auto step : {&Agent::start_pages, &Agent::start_machine, &Agent::start_following}) {
+      TRY_STATUS((this->*step)());
+    }
     signals_.async_wait([this](const auto& failure, int signal) {
       if (failure) return;
       log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
@@ -104,7 +107,9 @@ class Agent {
     const auto origin = TRY(machine_origin(config_));
     auto machine = std::make_unique<MachineService>(
         context_, tables_, machine_source(origin), std::move(policies.settings),
-        read_times(config_), [this](const Status& first) { start_others(first); });
+        read_times(config_),
+        FirstReading{.done = [this](const Status& first) { start_others(first); },
+                     .late = [this] { start_without_machine(); }});
     machine_ = machine.get();
     return start("machine", std::move(machine));
   }
@@ -112,15 +117,21 @@ class Agent {
   /// What needs a machine, once it has been read.
   void start_others(const Status& first) {
     outcome_ = first;
-    for (auto step :
-         {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_pods, &Agent::start_following}) {
+    for (auto step : {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_pods}) {
       if (outcome_) outcome_ = (this->*step)();
     }
     if (!outcome_) loop_.stop();
   }
 
+  /// A driver hangs. Containers whose pod says `required` must not start without their NICs.
+  void start_without_machine() {
+    log_.write(LogLevel::error, "node not read yet, containers get no NICs until it is");
+    outcome_ = start_nri();
+    if (!outcome_) loop_.stop();
+  }
+
   Status start_nri() {
-    if (!config_.enabled("nri.enabled")) return {};
+    if (!config_.enabled("nri.enabled") || std::exchange(has_nri_, true)) return {};
     return start("nri", std::make_unique<NriService>(
                             context_, nri_options(config_),
                             NriService::Links{*machine_, tables_, runtime_,
@@ -186,14 +197,29 @@ class Agent {
     }
     ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings)};
     if (news.changed.empty()) return done(news);
+    if (!concerns_machine(news.changed)) {
+      put_in_force(std::move(reload->config));
+      return done(news);
+    }
+    config_waits_.expires_after(kPatience);
+    config_waits_.async_wait([this](const auto& failure) {
+      if (failure) return;
+      log_.write(LogLevel::warn, "configuration waits",
+                 {{"why", "the machine is being read; what was in force before counts"}});
+    });
     machine_->reconfigure(std::move(policies->settings), read_times(reload->config),
                           [this, reload, news, done](const Status& taken) {
+                            config_waits_.cancel();
                             if (!taken) return done(taken.error());
-                            config_ = std::move(reload->config);
-                            log_.set_level(parse_log_level(config_.text("log.level")));
-                            for (const auto& service : services_) service->reconfigure(config_);
+                            put_in_force(std::move(reload->config));
                             done(news);
                           });
+  }
+
+  void put_in_force(Config config) {
+    config_ = std::move(config);
+    log_.set_level(parse_log_level(config_.text("log.level")));
+    for (const auto& service : services_) service->reconfigure(config_);
   }
 
   Config config_;
@@ -212,7 +238,9 @@ class Agent {
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.
   boost::asio::signal_set hang_ups_;
+  boost::asio::steady_timer config_waits_{loop_};
   Status outcome_;
+  bool has_nri_ = false;
   MachineService* machine_ = nullptr;  ///< in services_
   /// In the order of their start; they end the other way round.
   std::vector<std::unique_ptr<Service>> services_;

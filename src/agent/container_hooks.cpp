@@ -111,7 +111,8 @@ void ContainerHooks::go_on(const HookRef& hook) {
   }
   examine_by(parts_.machine.table(), *hook);
   if (needs_word(*hook)) return ask_kubelet(hook);
-  if (hook->is_patient && !parts_.machine.is_late() && is_first_to_miss(hook->facts.gpus)) {
+  const bool hangs = parts_.machine.is_stale() && !parts_.machine.is_behind();
+  if (hook->is_patient && !hangs && is_first_to_miss(hook->facts.gpus)) {
     parts_.machine.look_again(Machine::kUnknownGpu);
     return wait_for_table(hook);
   }
@@ -201,9 +202,7 @@ nri::CreateAnswer ContainerHooks::on_deadline(const ContainerRequest& request) {
 
 /// The facts go with the decision.
 Decided ContainerHooks::conclude(Hook& hook) {
-  if (parts_.machine.is_late() || (!hook.is_patient && parts_.machine.is_behind())) {
-    report_stale(hook.facts.identity);
-  }
+  if (!hook.is_fresh && parts_.machine.is_stale()) report_stale(hook.facts.identity);
   ability_.has_topology_file = is_topology_provided(*hook.table);
   auto decision = decide(*hook.request, hook.facts, *hook.table, ability_);
   return {std::move(hook.facts), std::move(decision), hook.table, {}};
@@ -218,8 +217,7 @@ bool ContainerHooks::is_topology_provided(const DecisionTable& table) const {
 void ContainerHooks::report_stale(const ContainerIdentity& container) {
   parts_.metrics.add("railhead_nri_stale_decisions_total");
   auto fields = fields_of(container);
-  fields.emplace_back("why", "the machine changed, and reading it takes longer than " +
-                                 std::to_string(patience_.count()) + " ms");
+  fields.emplace_back("why", "the machine changed, and that is not read yet, or cannot be read");
   parts_.log.write(LogLevel::warn, "decided by the last reading", fields);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/machine_news.h"
+#include "host/host_error.h"
 #include "node/device_numbers.h"
 #include "node/moved.h"
 
@@ -64,7 +65,10 @@ Result<bool> Machine::read_topology_file() {
   return true;
 }
 
-bool Machine::refresh_topology_file() {
+/// No event tells of the file, and it may lie on a file server that hangs: events do not wait for
+/// it.
+bool Machine::refresh_topology_file(std::string_view cause) {
+  if (cause != kTimer) return false;
   const auto changed = read_topology_file();
   const std::string error = changed ? "" : changed.error().message;
   if (!error.empty() && error != topology_error_) {
@@ -76,17 +80,37 @@ bool Machine::refresh_topology_file() {
 }
 
 Status Machine::read(std::string_view cause) {
+  auto done = read_anew(cause);
+  note_outcome(done, cause);
+  return done;
+}
+
+void Machine::note_outcome(const Status& done, std::string_view cause) {
+  const int error = done ? 0 : errno_of(done.error());
+  if (!done) {
+    metrics_.add("railhead_node_read_failures_total", {{"cause", std::string(cause)}});
+    changes_.everything = true;
+  }
+  const bool is_news = table_ && error != error_;
+  error_ = error;
+  if (!is_news) return;
+  if (done) return log_.write(LogLevel::info, "node is read again");
+  log_.write(LogLevel::error, "node not read, the last reading counts",
+             {{"error", done.error().message}});
+}
+
+Status Machine::read_anew(std::string_view cause) {
   drain();  // events up to here are covered by this reading
   const auto start = clock_.now();
   auto host = TRY(source_.open());
-  Node node = read_node(*host, cause);
+  Node node = TRY(read_node(*host, cause));
   ports_.emplace(node);
   if (table_) keep_what_moved(as_read_, handed_to_one_pod(*table_), node);
   host_ = source_.open_watch ? std::move(host) : nullptr;
   const std::chrono::duration<double> took = clock_.now() - start;
   metrics_.add("railhead_node_reads_total", {{"cause", std::string(cause)}});
   metrics_.set("railhead_node_read_seconds", took.count());
-  const bool other_file = table_ ? refresh_topology_file() : TRY(read_topology_file());
+  const bool other_file = table_ ? refresh_topology_file(cause) : TRY(read_topology_file());
   if (table_ && !other_file && as_read_ == node) return {};
   auto fresh = std::make_shared<const DecisionTable>(node, settings_.roles, settings_.policy,
                                                      from_operator_);
@@ -101,7 +125,7 @@ void Machine::take(std::shared_ptr<const DecisionTable> fresh, std::string_view 
   table_ = std::move(fresh);
 }
 
-Node Machine::read_node(Host& host, std::string_view cause) {
+Result<Node> Machine::read_node(Host& host, std::string_view cause) {
   if (cause == kUnknownGpu) changes_.gpus = true;
   const auto changes = std::exchange(changes_, {});
   const bool named = cause == kEvent || cause == kPort || cause == kUnknownGpu;
@@ -123,9 +147,18 @@ Status Machine::look_at_ports() {
   return done;
 }
 
-Status Machine::look_at_numbers() {
-  const auto host = TRY(source_.open());
-  return device_numbers_differ(*host, as_read_) ? read(kBlind) : Status();
+bool Machine::numbers_differ() {
+  const auto host = source_.open();
+  return !host || device_numbers_differ(**host, as_read_);
+}
+
+bool Machine::look_at_touched() {
+  const auto touched = watch_ ? watch_->touched() : MachineChanges();
+  if (!touched) return false;
+  const auto host = source_.open();
+  const auto changes = host ? changed_nodes(**host, as_read_, touched) : touched;
+  changes_.merge(changes);
+  return !changes.empty();
 }
 
 Status Machine::reconfigure(MachineSettings settings) {
@@ -147,6 +180,10 @@ Status Machine::reconfigure(MachineSettings settings) {
 
 std::optional<int> Machine::events() const {
   return watch_ ? std::optional(watch_->descriptor()) : std::nullopt;
+}
+
+std::optional<int> Machine::touches() const {
+  return watch_ ? watch_->touches() : std::nullopt;
 }
 
 }  // namespace railhead

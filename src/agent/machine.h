@@ -40,21 +40,27 @@ struct MachineSettings {
 /// waits for drivers, so it lives on the reader thread.
 class Machine {
  public:
+  /// Causes of a reading of the whole machine, and of the operator's topology file with it.
+  static constexpr std::string_view kStart = "start";
+  static constexpr std::string_view kTimer = "timer";
   /// Causes of a reading of what is named: by events, by a look at ports, by a container.
   static constexpr std::string_view kEvent = "event";
   static constexpr std::string_view kPort = "port";
   static constexpr std::string_view kUnknownGpu = "unknown-gpu";
-  /// While events are missing: looks whether device nodes were renumbered before it reads.
+  /// While events are missing, and device nodes were renumbered: the whole machine.
   static constexpr std::string_view kBlind = "no-events";
 
   Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log,
           MetricRegistry& metrics);
 
-  /// Reads what the events that were taken name, and the operator's topology file: the whole
-  /// machine at first, and where `cause` is none of these. The first reading must succeed for the
-  /// agent to start. Later, a machine that cannot be read keeps the last table, and a file that
-  /// cannot be used leaves what was last read from it; both are logged.
+  /// Reads what the events that were taken name, or the whole machine: at first, and as `cause`
+  /// says. The first reading must succeed for the agent to start. Later, a machine that cannot be
+  /// read (it has gone, or we have no descriptor left) keeps the last table and is read as a whole
+  /// next time, and a file that cannot be used leaves what was last read from it; both are logged.
   Status read(std::string_view cause);
+
+  /// The last reading failed: the table is older than the machine.
+  [[nodiscard]] bool is_failing() const { return error_ != 0; }
 
   /// Takes the events that are pending. True where something is to be read.
   bool drain();
@@ -63,9 +69,13 @@ class Machine {
   /// was. Does nothing on a machine without events: a snapshot changes as a whole.
   Status look_at_ports();
 
-  /// Reads the machine where a device node is another than it was: without events its old numbers
-  /// may be those of another NIC.
-  Status look_at_numbers();
+  /// True where a device node is another than it was, or nobody can say: without events its old
+  /// numbers may be those of another NIC.
+  bool numbers_differ();
+
+  /// Looks at device nodes that were touched. True where one has another mode, owner or number and
+  /// is to be read again.
+  bool look_at_touched();
 
   /// Takes on other settings as a whole, with the machine as it was last read. Fails, and changes
   /// nothing, where the topology file cannot be used or two exclusive pools want the same function.
@@ -77,6 +87,9 @@ class Machine {
   /// Readable while an event is pending; absent where there are no events.
   [[nodiscard]] std::optional<int> events() const;
 
+  /// Readable while a device node was touched, see Watch::touches().
+  [[nodiscard]] std::optional<int> touches() const;
+
   /// Tries again to see what cannot be seen. A change is logged.
   void look_for_events();
 
@@ -84,11 +97,14 @@ class Machine {
   [[nodiscard]] bool is_blind() const { return !blind_.empty(); }
 
  private:
-  Node read_node(Host& host, std::string_view cause);
+  Status read_anew(std::string_view cause);
+  Result<Node> read_node(Host& host, std::string_view cause);
+  /// A failure is counted, and said once until the machine can be read again.
+  void note_outcome(const Status& done, std::string_view cause);
   /// True where the file says something else than before.
   Result<bool> read_topology_file();
   /// The same at a later reading, where a failure is logged once and changes nothing.
-  bool refresh_topology_file();
+  bool refresh_topology_file(std::string_view cause);
   void take(std::shared_ptr<const DecisionTable> fresh, std::string_view cause);
 
   MachineSource source_;
@@ -101,6 +117,7 @@ class Machine {
   std::optional<TextFile> topology_file_;
   std::optional<NcclTopology> from_operator_;
   std::string topology_error_;  ///< the last one that was logged
+  int error_ = 0;               ///< errno of the last reading, as it was logged
   NodeReader reader_;
   MachineChanges changes_;  ///< since the last reading
   Node as_read_;  ///< what table_ is made of: the last reading, with what has moved into pods

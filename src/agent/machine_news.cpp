@@ -2,6 +2,7 @@
 #include "agent/machine_news.h"
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,12 +20,66 @@ bool is_same(const Usability& a, const Usability& b) {
   return a.usable == b.usable && (a.usable || a.reason == b.reason);
 }
 
-/// Most NICs are, and at the same place.
-bool is_same_at(std::size_t n, const DecisionTable& before, const DecisionTable& now) {
-  const auto& old_nics = before.node().nics;
+/// Which NIC was which.
+struct Matched {
+  std::vector<std::optional<std::size_t>> before;  ///< for each NIC, in the node before
+  std::vector<std::size_t> gone;                   ///< of the node before
+};
+
+/// By name, else by function: a NIC whose driver lets go of it has its function's address for a
+/// name, and is the same NIC. Most NICs are at the place where they were.
+Matched match(const std::vector<Nic>& before, const std::vector<Nic>& now) {
+  Matched all;
+  all.before.resize(now.size());
+  std::map<std::string_view, std::size_t> names;
+  for (std::size_t n = 0; n < before.size(); ++n) {
+    const bool is_here = n < now.size() && now[n].name == before[n].name;
+    if (is_here) all.before[n] = n;
+    if (!is_here) names[before[n].name] = n;
+  }
+  for (std::size_t n = 0; n < now.size(); ++n) {
+    const auto known = all.before[n] ? names.end() : names.find(now[n].name);
+    if (known == names.end()) continue;
+    all.before[n] = known->second;
+    names.erase(known);
+  }
+  std::map<PciAddress, std::size_t> functions;
+  for (const auto& [name, n] : names) {
+    if (before[n].pci) functions.emplace(*before[n].pci, n);
+  }
+  for (std::size_t n = 0; n < now.size(); ++n) {
+    const auto known = all.before[n] || !now[n].pci ? functions.end() : functions.find(*now[n].pci);
+    if (known == functions.end()) continue;
+    all.before[n] = known->second;
+    names.erase(before[known->second].name);
+    functions.erase(known);
+  }
+  for (const auto& [name, n] : names) all.gone.push_back(n);
+  return all;
+}
+
+void log_nics(const DecisionTable* before, const DecisionTable& now, Log& log) {
+  static const std::vector<Nic> kNone;
+  const auto& old_nics = before != nullptr ? before->node().nics : kNone;
   const auto& nics = now.node().nics;
-  return n < old_nics.size() && n < nics.size() && old_nics[n].name == nics[n].name &&
-         is_same(before.usable()[n], now.usable()[n]);
+  const auto matched = match(old_nics, nics);
+  for (std::size_t n = 0; n < nics.size(); ++n) {
+    const auto& was = matched.before[n];
+    const auto& is = now.usable()[n];
+    const bool is_renamed = was && old_nics[*was].name != nics[n].name;
+    if (was && !is_renamed && is_same(before->usable()[*was], is)) continue;
+    const auto& role = now.deal().roles[n];
+    const bool is_bad = !is.usable && role.role == Role::compute;
+    LogFields fields{{"nic", nics[n].name},
+                     {"role", std::string(to_string(role.role))},
+                     {"why", role.reason},
+                     {"state", usable_text(is)}};
+    if (is_renamed) fields.emplace_back("was", old_nics[*was].name);
+    log.write(is_bad ? LogLevel::warn : LogLevel::info, "nic", fields);
+  }
+  for (const auto n : matched.gone) {
+    log.write(LogLevel::warn, "nic gone", {{"nic", old_nics[n].name}});
+  }
 }
 
 }  // namespace
@@ -66,27 +121,7 @@ void log_machine(const DecisionTable* before, const DecisionTable& now, std::str
              {"topology", std::string(to_string(now.topology().source))},
              {"origin", now.topology().origin},
              {"confidence", std::string(to_string(now.topology().confidence))}});
-  std::map<std::string_view, const Usability*> was;  // of changed ones; null: is still there
-  for (std::size_t n = 0; before != nullptr && n < before->node().nics.size(); ++n) {
-    if (!is_same_at(n, *before, now)) was[before->node().nics[n].name] = &before->usable()[n];
-  }
-  for (std::size_t n = 0; n < now.node().nics.size(); ++n) {
-    if (before != nullptr && is_same_at(n, *before, now)) continue;
-    const auto& name = now.node().nics[n].name;
-    const auto& is = now.usable()[n];
-    const auto at = was.find(name);
-    const auto* known = at != was.end() ? std::exchange(at->second, nullptr) : nullptr;
-    if (known != nullptr && is_same(*known, is)) continue;
-    const bool compute = now.deal().roles[n].role == Role::compute;
-    log.write(!now.usable()[n].usable && compute ? LogLevel::warn : LogLevel::info, "nic",
-              {{"nic", name},
-               {"role", std::string(to_string(now.deal().roles[n].role))},
-               {"why", now.deal().roles[n].reason},
-               {"state", usable_text(is)}});
-  }
-  for (const auto& [name, known] : was) {
-    if (known != nullptr) log.write(LogLevel::warn, "nic gone", {{"nic", std::string(name)}});
-  }
+  log_nics(before, now, log);
   for (const auto& problem : now.node().problems) {
     log.write(LogLevel::warn, "node problem", {{"path", problem.path}, {"what", problem.what}});
   }

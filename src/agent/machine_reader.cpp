@@ -14,6 +14,8 @@ constexpr std::chrono::steady_clock::duration kLongestPause = std::chrono::secon
 constexpr std::chrono::milliseconds kUntilStarted{300};
 /// How long what a reading has freed is kept for the next.
 constexpr std::chrono::seconds kUntilGivenBack{1};
+/// Between two looks at device nodes that users touch.
+constexpr std::chrono::milliseconds kTouchPause{100};
 /// Of a reading's time, so that readings take a fifth of the whole.
 constexpr int kPauseOfReading = 4;
 
@@ -28,24 +30,36 @@ MachineReader::MachineReader(Context context, Links links, MachineSource source,
       after_start_(context.loop),
       give_back_(context.loop),
       pause_(context.loop),
+      touch_pause_(context.loop),
       rescan_(context.loop),
       port_check_(context.loop) {}
 
-MachineReader::~MachineReader() = default;
+MachineReader::~MachineReader() {
+  if (touches_) touches_->release();
+}
 
 void MachineReader::tell(std::function<void(Owner&)> what) {
   links_.owners_mailbox.post([what = std::move(what), owner = &links_.owner] { what(*owner); });
 }
 
-void MachineReader::start() {
-  auto first = machine_.read("start");
+template <typename Ask>
+void MachineReader::ask(Ask ask) {
+  links_.shared.asked_since = context_.clock.now();
+  ask();
+  links_.shared.asked_since = std::chrono::steady_clock::time_point();
+}
+
+void MachineReader::start(std::uint64_t wish) {
+  wish_ = fulfilled_ = wish;
+  Status first;
+  ask([&] { first = machine_.read(Machine::kStart); });
   if (first && !machine_.table()->pools().conflicts.empty()) {
     first = Error{ErrorCode::malformed, machine_.table()->pools().conflicts.front()};
   }
   give_back_free_memory();
   if (first) publish();
-  links_.is_blind = machine_.is_blind();
-  tell([first, events = machine_.events()](Owner& owner) { owner.started(first, events); });
+  tell_of_events();
+  tell([first](Owner& owner) { owner.started(first); });
   if (!first) return;
   schedule_rescan();
   schedule_port_check();
@@ -57,7 +71,33 @@ void MachineReader::start() {
 
 void MachineReader::look_for_events() {
   machine_.look_for_events();
-  links_.is_blind = machine_.is_blind();
+  tell_of_events();
+}
+
+void MachineReader::tell_of_events() {
+  links_.shared.is_blind = machine_.is_blind();
+  if (const auto touches = machine_.touches(); touches && !touches_) {
+    touches_.emplace(context_.loop, *touches);
+    await_touch();
+  }
+  const auto events = machine_.events();
+  if (!events || std::exchange(has_told_of_events_, true)) return;
+  tell([events = *events](Owner& owner) { owner.watching(events); });
+}
+
+void MachineReader::await_touch() {
+  touches_->async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                       [this](const auto& failure) {
+                         if (!failure) look_at_touched();
+                       });
+}
+
+void MachineReader::look_at_touched() {
+  if (machine_.look_at_touched()) tell([](Owner& owner) { owner.changed(); });
+  touch_pause_.expires_after(kTouchPause);
+  touch_pause_.async_wait([this](const auto& failure) {
+    if (!failure) await_touch();
+  });
 }
 
 void MachineReader::publish() {
@@ -79,16 +119,26 @@ void MachineReader::give_back_later() {
   });
 }
 
-void MachineReader::conclude(const Status& done) {
-  if (!done) {
-    context_.log.write(LogLevel::error, "node not read", {{"error", done.error().message}});
-  }
+void MachineReader::conclude(std::uint64_t wish) {
+  const bool is_failing = machine_.is_failing();
+  const bool is_news = is_failing != std::exchange(is_failing_, is_failing);
+  if (is_news && is_failing) schedule_rescan();
   publish();
+  if (!is_news && wish == fulfilled_) return;
+  fulfilled_ = wish;
+  tell([wish, is_failing](Owner& owner) { owner.fulfilled(wish, !is_failing); });
 }
 
-void MachineReader::fulfil(std::string_view cause) {
-  if (cause != Machine::kEvent) cause_ = cause;
-  if (waits_ || fulfilled_ == links_.wishes.load()) return;
+bool MachineReader::drain() {
+  const bool changed = machine_.drain();
+  tell([](Owner& owner) { owner.drained(); });
+  return changed;
+}
+
+void MachineReader::fulfil(std::uint64_t wish, std::string_view cause) {
+  wish_ = wish;
+  wanted_.insert(cause);
+  if (waits_) return;
   const auto now = context_.clock.now();
   if (now >= not_before_) return read_for_wishes();
   waits_ = true;
@@ -101,31 +151,44 @@ void MachineReader::fulfil(std::string_view cause) {
 }
 
 void MachineReader::read_for_wishes() {
-  const auto wish = links_.wishes.load();
   const auto start = context_.clock.now();
-  const bool changed = machine_.drain();
-  tell([](Owner& owner) { owner.drained(); });
-  const auto cause = std::exchange(cause_, Machine::kEvent);
-  if (cause == Machine::kBlind && !changed) {
-    conclude(machine_.look_at_numbers());
-  } else if (changed || cause != Machine::kEvent) {
-    conclude(machine_.read(cause));
-  }
-  fulfilled_ = wish;
-  tell([wish](Owner& owner) { owner.fulfilled(wish); });
+  const bool changed = drain();
+  ask([&] { read_wanted(changed); });
+  conclude(wish_);
   const auto end = context_.clock.now();
   not_before_ = end + std::min((end - start) * kPauseOfReading, kLongestPause);
 }
 
+/// One reading for all that is wanted: the one that sees most.
+void MachineReader::read_wanted(bool changed) {
+  const auto wanted = std::exchange(wanted_, {});
+  const auto has = [&](std::string_view cause) { return wanted.contains(cause); };
+  if (has(Machine::kTimer)) {
+    (void)machine_.read(Machine::kTimer);
+  } else if (has(Machine::kBlind) && (changed || machine_.numbers_differ())) {
+    (void)machine_.read(Machine::kBlind);
+  } else if (has(Machine::kUnknownGpu)) {
+    (void)machine_.read(Machine::kUnknownGpu);
+  } else if (changed) {
+    (void)machine_.read(Machine::kEvent);
+  }
+}
+
 void MachineReader::schedule_rescan() {
-  rescan_.expires_after(times_.rescan);
+  rescan_.expires_after(machine_.is_failing() ? times_.repeat : times_.rescan);
   rescan_.async_wait([this](const auto& failure) {
-    if (failure) return;
-    look_for_events();
-    conclude(machine_.read("timer"));
-    give_back_code_pages();
-    schedule_rescan();
+    if (!failure) rescan();
   });
+}
+
+void MachineReader::rescan() {
+  look_for_events();
+  (void)drain();
+  wanted_.clear();
+  ask([this] { (void)machine_.read(Machine::kTimer); });
+  conclude(wish_);
+  give_back_code_pages();
+  schedule_rescan();
 }
 
 /// Of ports that go down and come up without an event.
@@ -135,7 +198,8 @@ void MachineReader::schedule_port_check() {
   port_check_.expires_after(times_.port_check);
   port_check_.async_wait([this](const auto& failure) {
     if (failure) return;
-    conclude(machine_.look_at_ports());
+    ask([this] { (void)machine_.look_at_ports(); });
+    conclude(fulfilled_);
     schedule_port_check();
   });
 }

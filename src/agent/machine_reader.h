@@ -6,7 +6,10 @@
 //   number; wishes that came up to the beginning of a reading are all fulfilled by it.
 // * Of a storm of events readings take a fifth of the time at most: after one that took t the next
 //   for an event begins 4 t later, or a second. What a timer wants is not held back.
-// * What may have changed is read again; a reading that fails keeps the last table.
+// * Whoever may use a device node may touch it: touches are looked at here, ten times a second at
+//   most, and only another mode, owner or number is told to the deciding thread.
+// * What may have changed is read again; a reading that fails keeps the last table, and is
+// repeated.
 #pragma once
 
 #include <atomic>
@@ -14,8 +17,10 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string_view>
 
+#include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 
 #include "agent/context.h"
@@ -28,6 +33,8 @@ namespace railhead {
 struct ReadTimes {
   std::chrono::seconds rescan{30};
   std::chrono::seconds port_check{1};
+  /// After a reading that failed.
+  std::chrono::milliseconds repeat{1000};
 };
 
 class MachineReader {
@@ -40,21 +47,30 @@ class MachineReader {
     Owner& operator=(const Owner&) = delete;
     virtual ~Owner() = default;
 
-    /// The first reading is done. `events` is readable while something may have changed; absent
-    /// where nothing tells.
-    virtual void started(const Status& first, std::optional<int> events) = 0;
+    /// `events` is readable while something may have changed. Called once, when there are events.
+    virtual void watching(int events) = 0;
+    /// The first reading is done.
+    virtual void started(const Status& first) = 0;
     /// Events that came up to here are taken: later ones make the descriptor readable again.
     virtual void drained() = 0;
-    /// Wishes up to this one are fulfilled.
-    virtual void fulfilled(std::uint64_t wish) = 0;
+    /// Something changed, which that descriptor did not tell.
+    virtual void changed() = 0;
+    /// Wishes up to this one need not be waited for. `is_read`: they are fulfilled; else the
+    /// machine cannot be read, and the table is the one before.
+    virtual void fulfilled(std::uint64_t wish, bool is_read) = 0;
   };
 
-  /// `wishes`: the number of the last wish. `is_blind`: some changes bring no event.
+  /// What both threads look at.
+  struct Shared {
+    std::atomic<bool> is_blind{false};  ///< some changes bring no event
+    /// The beginning of what the machine is asked now, by the clock; zero: of nothing.
+    std::atomic<std::chrono::steady_clock::time_point> asked_since{};
+  };
+
   /// `owners_mailbox` is of the thread of `owner`.
   struct Links {
     TableFeed& tables;
-    const std::atomic<std::uint64_t>& wishes;
-    std::atomic<bool>& is_blind;
+    Shared& shared;
     Owner& owner;
     Mailbox& owners_mailbox;
   };
@@ -65,23 +81,33 @@ class MachineReader {
   MachineReader& operator=(const MachineReader&) = delete;
   ~MachineReader();
 
-  /// Reads the machine for the first time, and tells the owner.
-  void start();
+  /// Reads the machine for the first time, which is what this wish is for, and tells the owner.
+  void start(std::uint64_t wish);
 
-  /// Fulfils all wishes that are open. For an event the machine is read only where it may be about
-  /// it; `cause` is a literal.
-  void fulfil(std::string_view cause);
+  /// Fulfils the wish with this number, and those before it. For an event the machine is read only
+  /// where it may be about it; `cause` is a literal.
+  void fulfil(std::uint64_t wish, std::string_view cause);
 
   void reconfigure(MachineSettings settings, ReadTimes times,
                    std::function<void(Status)> done_at_owner);
 
  private:
+  /// Takes what is pending. True where something is to be read.
+  bool drain();
   void read_for_wishes();
+  void read_wanted(bool changed);
   void schedule_rescan();
   void schedule_port_check();
-  /// Publishes what a reading made; a failure is logged.
-  void conclude(const Status& done);
+  /// Publishes what a reading made, and tells for which wishes it was.
+  void conclude(std::uint64_t wish);
+  void rescan();
   void look_for_events();
+  void tell_of_events();
+  void await_touch();
+  void look_at_touched();
+  /// With the machine, while the other thread can see how long that takes.
+  template <typename Ask>
+  void ask(Ask ask);
   void publish();
   void give_back_later();
   void tell(std::function<void(Owner&)> what);
@@ -90,14 +116,20 @@ class MachineReader {
   Links links_;
   Machine machine_;
   ReadTimes times_;
+  std::uint64_t wish_ = 0;  ///< the last
   std::uint64_t fulfilled_ = 0;
-  std::string_view cause_ = Machine::kEvent;
+  std::set<std::string_view> wanted_;  ///< causes of readings that are due
+  bool is_failing_ = false;            ///< as it was told
+  bool has_told_of_events_ = false;
+  /// The descriptor is the machine's.
+  std::optional<boost::asio::posix::stream_descriptor> touches_;
   bool waits_ = false;  ///< for the pause after a reading
   std::chrono::steady_clock::time_point not_before_{};
   bool gives_back_ = false;  ///< free memory, when the timer has come
   boost::asio::steady_timer after_start_;
   boost::asio::steady_timer give_back_;
   boost::asio::steady_timer pause_;
+  boost::asio::steady_timer touch_pause_;
   boost::asio::steady_timer rescan_;
   boost::asio::steady_timer port_check_;
 };

@@ -9,6 +9,16 @@ namespace railhead {
 
 using boost::asio::posix::stream_descriptor;
 
+namespace {
+
+/// The first reading.
+constexpr std::uint64_t kFirstWish = 1;
+
+/// What a reading may take before people are told of it.
+constexpr std::chrono::seconds kWorthSaying{10};
+
+}  // namespace
+
 struct MachineService::Waiter {
   std::uint64_t wish;
   std::function<void(bool)> done;
@@ -16,14 +26,14 @@ struct MachineService::Waiter {
 };
 
 MachineService::MachineService(Context context, TableFeed& tables, MachineSource source,
-                               MachineSettings settings, ReadTimes times,
-                               std::function<void(const Status&)> started)
+                               MachineSettings settings, ReadTimes times, FirstReading first)
     : context_(context),
       tables_(tables),
       source_(std::move(source)),
       settings_(std::move(settings)),
       times_(times),
-      started_(std::move(started)) {}
+      first_(std::move(first)),
+      first_patience_(context.loop) {}
 
 MachineService::~MachineService() = default;
 
@@ -31,11 +41,23 @@ Status MachineService::start() {
   reader_ = TRY(Hosted<MachineReader>::start("reader", [this](LoopThread& thread) {
     const Context there = context_.on(thread);
     return std::make_unique<MachineReader>(
-        there, MachineReader::Links{tables_, wishes_, is_blind_, *this, context_.mailbox},
-        std::move(source_), std::move(settings_), times_);
+        there, MachineReader::Links{tables_, shared_, *this, context_.mailbox}, std::move(source_),
+        settings_, times_);
   }));
-  reader_->use([](MachineReader& reader) { reader.start(); });
+  wishes_ = kFirstWish;
+  reader_->use([](MachineReader& reader) { reader.start(kFirstWish); });
+  first_patience_.expires_after(first_.patience);
+  first_patience_.async_wait([this](const auto& failure) {
+    if (failure || tables_.latest()) return;
+    unread_ = std::make_shared<const DecisionTable>(Node(), settings_.roles, settings_.policy);
+    first_.late();
+  });
   return {};
+}
+
+std::shared_ptr<const DecisionTable> MachineService::table() const {
+  auto latest = tables_.latest();
+  return latest ? latest : unread_;
 }
 
 bool MachineService::stop(std::chrono::milliseconds patience) {
@@ -45,37 +67,62 @@ bool MachineService::stop(std::chrono::milliseconds patience) {
   return !reader_ || reader_->end(patience);
 }
 
-void MachineService::started(const Status& first, std::optional<int> events) {
-  if (first) {
-    if (events) events_.emplace(context_.loop, *events);
-    await_event();
-  }
-  started_(first);
+void MachineService::watching(int events) {
+  events_.emplace(context_.loop, events);
+  await_event();
+}
+
+void MachineService::started(const Status& first) {
+  first_patience_.cancel();
+  fulfilled(kFirstWish, true);
+  first_.done(first);
+}
+
+std::chrono::seconds MachineService::reading_for() const {
+  const auto since = shared_.asked_since.load();
+  if (since == std::chrono::steady_clock::time_point()) return {};
+  return std::chrono::duration_cast<std::chrono::seconds>(context_.clock.now() - since);
 }
 
 Readiness MachineService::readiness() const {
-  if (!table()) return {false, "node: not read yet"};
-  return {};
+  const auto took = reading_for();
+  const std::string reading =
+      took < kWorthSaying ? "" : "being read for " + std::to_string(took.count()) + " s";
+  if (!tables_.latest()) return {false, "node: " + (reading.empty() ? "not read yet" : reading)};
+  if (!is_read_) return {true, "node: cannot be read, the last reading counts"};
+  return {true, reading.empty() ? "" : "node: " + reading + ", the last reading counts"};
 }
 
+void MachineService::publish() {
+  context_.metrics.set("railhead_node_reading_seconds", static_cast<double>(reading_for().count()));
+}
+
+/// One wait at a time: each that is left standing would be called for the same event.
 void MachineService::await_event() {
-  if (!events_) return;
+  if (!events_ || std::exchange(is_waiting_, true)) return;
   events_->async_wait(stream_descriptor::wait_read, [this](const auto& failure) {
-    if (!failure) look_again(Machine::kEvent);
+    if (failure) return;
+    is_waiting_ = false;
+    look_again(Machine::kEvent);
   });
 }
 
 void MachineService::look_again(std::string_view cause) {
   ++wishes_;
-  reader_->use([cause](MachineReader& reader) { reader.fulfil(cause); });
+  reader_->use([wish = wishes_, cause](MachineReader& reader) { reader.fulfil(wish, cause); });
 }
 
 void MachineService::drained() {
   await_event();
 }
 
-void MachineService::fulfilled(std::uint64_t wish) {
+void MachineService::changed() {
+  look_again(Machine::kEvent);
+}
+
+void MachineService::fulfilled(std::uint64_t wish, bool is_read) {
   fulfilled_ = wish;
+  is_read_ = is_read;
   is_late_ = false;
   // An event that came since would be seen only at the next turn of the loop, after requests that
   // wait in this one.
@@ -85,18 +132,22 @@ void MachineService::fulfilled(std::uint64_t wish) {
     if (waiter->wish > wish) continue;
     auto done = std::move(waiter->done);
     waiters_.erase(waiter);
-    done(true);
+    done(is_read);
   }
 }
 
 bool MachineService::is_behind() {
-  if (is_blind_ && fulfilled_ == wishes_) look_again(Machine::kBlind);
-  return fulfilled_ != wishes_.load() && !is_late_;
+  if (shared_.is_blind && fulfilled_ == wishes_) look_again(Machine::kBlind);
+  return fulfilled_ != wishes_ && !is_late_;
+}
+
+bool MachineService::is_stale() const {
+  return fulfilled_ != wishes_ || !is_read_;
 }
 
 void MachineService::wait(std::chrono::milliseconds patience, std::function<void(bool)> done) {
   auto& waiter = waiters_.emplace_back(
-      Waiter{wishes_.load(), std::move(done), boost::asio::steady_timer(context_.loop, patience)});
+      Waiter{wishes_, std::move(done), boost::asio::steady_timer(context_.loop, patience)});
   waiter.timer.async_wait([this, &waiter](const auto& failure) {
     if (!failure) give_up(waiter);
   });

@@ -18,40 +18,51 @@
 
 namespace railhead {
 
+/// What becomes of the first reading.
+struct FirstReading {
+  /// Called once, with its outcome.
+  std::function<void(const Status&)> done;
+  /// Called before that where it takes longer than this, as with a driver that hangs: the table is
+  /// that of a machine without anything until it is done.
+  std::function<void()> late;
+  std::chrono::milliseconds patience{5000};
+};
+
 /// The machine's service. Events are waited for here, in the epoll set of the deciding thread, so
 /// that one which came before a request is known before the request, at no cost for the request.
 class MachineService final : public Service, public MachineTables, private MachineReader::Owner {
  public:
-  /// `started` is called once, with the outcome of the first reading.
   MachineService(Context context, TableFeed& tables, MachineSource source, MachineSettings settings,
-                 ReadTimes times, std::function<void(const Status&)> started);
+                 ReadTimes times, FirstReading first);
   ~MachineService() override;
 
   Status start() override;
   [[nodiscard]] Readiness readiness() const override;
+  void publish() override;
   bool stop(std::chrono::milliseconds patience) override;
 
   /// Takes other settings on, as Machine::reconfigure().
   void reconfigure(MachineSettings settings, ReadTimes times, std::function<void(Status)> done);
   using Service::reconfigure;
 
-  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override {
-    return tables_.latest();
-  }
+  /// Null until the first reading is done or late.
+  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override;
 
   [[nodiscard]] bool is_behind() override;
-
-  [[nodiscard]] bool is_late() const override { return is_late_; }
-
+  [[nodiscard]] bool is_stale() const override;
   void look_again(std::string_view cause) override;
   void wait(std::chrono::milliseconds patience, std::function<void(bool fresh)> done) override;
 
  private:
   struct Waiter;
 
-  void started(const Status& first, std::optional<int> events) override;
+  void watching(int events) override;
+  void started(const Status& first) override;
   void drained() override;
-  void fulfilled(std::uint64_t wish) override;
+  void changed() override;
+  void fulfilled(std::uint64_t wish, bool is_read) override;
+  /// Since the reading began that is not over yet; zero where there is none.
+  [[nodiscard]] std::chrono::seconds reading_for() const;
   void await_event();
   void give_up(Waiter& waiter);
 
@@ -60,11 +71,15 @@ class MachineService final : public Service, public MachineTables, private Machi
   MachineSource source_;
   MachineSettings settings_;
   ReadTimes times_;
-  std::function<void(const Status&)> started_;
-  std::atomic<std::uint64_t> wishes_{0};
-  std::atomic<bool> is_blind_{false};
+  FirstReading first_;
+  boost::asio::steady_timer first_patience_;
+  std::shared_ptr<const DecisionTable> unread_;  ///< of a machine without anything
+  MachineReader::Shared shared_;
+  std::uint64_t wishes_ = 0;
   std::uint64_t fulfilled_ = 0;
-  bool is_late_ = false;  ///< a wait was in vain, and nothing has been read since
+  bool is_read_ = true;      ///< the last reading did not fail
+  bool is_late_ = false;     ///< a wait was in vain, and nothing has been read since
+  bool is_waiting_ = false;  ///< for an event
   std::optional<boost::asio::posix::stream_descriptor> events_;  ///< the descriptor is the reader's
   std::list<Waiter> waiters_;
   std::unique_ptr<Hosted<MachineReader>> reader_;

@@ -24,9 +24,9 @@ class MachineTables {
   /// Something changed that the table may not have yet, and a fresher one can be waited for.
   [[nodiscard]] virtual bool is_behind() = 0;
 
-  /// A wait was in vain, and nothing has been read since: the machine hangs, the table may be old,
-  /// and it is no use to wait.
-  [[nodiscard]] virtual bool is_late() const = 0;
+  /// Something changed that the table does not have: it is not read yet, or cannot be read. What is
+  /// decided now is decided by what was; is_behind() says whether it is of use to wait.
+  [[nodiscard]] virtual bool is_stale() const = 0;
 
   /// Asks for a reading of what nothing told of. `cause` is a literal, for metrics and the log.
   virtual void look_again(std::string_view cause) = 0;

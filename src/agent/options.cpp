@@ -196,6 +196,12 @@ ReadTimes read_times(const Config& config) {
           std::chrono::seconds(config.number("host.portCheckSeconds"))};
 }
 
+bool concerns_machine(const std::vector<std::string>& changed) {
+  return std::any_of(changed.begin(), changed.end(), [](const std::string& key) {
+    return key != "log.level" && key != "pods.ignore";
+  });
+}
+
 nri::SessionOptions session_options(const Config& config) {
   nri::SessionOptions options;
   options.socket_path = config.text("nri.socket");

@@ -56,6 +56,10 @@ Result<std::optional<NcclTopology>> operator_topology(const Config& config);
 
 PodsOptions pods_options(const Config& config);
 ReadTimes read_times(const Config& config);
+
+/// Whether one of these settings, all of which change live, means another table of the machine or
+/// another time to read it.
+bool concerns_machine(const std::vector<std::string>& changed);
 nri::SessionOptions session_options(const Config& config);
 
 /// What decisions are made by, of a configuration that can be used, and what it should be warned

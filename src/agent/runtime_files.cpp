@@ -20,7 +20,7 @@ void RuntimeFiles::runtime_connected(std::optional<int> pid) {
 
 void RuntimeFiles::look() {
   auto table = tables_.latest();
-  if (!is_connected_ || !table->topology_file()) return provided_(nullptr);
+  if (!is_connected_ || !table || !table->topology_file()) return provided_(nullptr);
   const auto done = keeper_.provide(*table->topology_file(), pid_);
   const std::string error = done ? "" : done.error().message;
   if (!error.empty() && error != error_) {

@@ -86,8 +86,9 @@ Result<std::unique_ptr<Host>> DirectoryHost::open(const std::string& root) {
   auto* directory = static_cast<DirectoryHost*>(host->get());
   // ENOSYS: a kernel before 5.6; EPERM: a seccomp filter that does not know the call.
   const UniqueFd probe = directory->open_below("/", O_PATH);
+  if (!probe && means_shortage(errno)) return host_error(root, errno);
   if (!probe && (errno == ENOSYS || errno == EPERM)) directory->resolver_ = Resolver::walk;
-  directory->has_real_sysfs_ = directory->is_sysfs("/sys");
+  directory->has_real_sysfs_ = TRY(directory->is_sysfs("/sys"));
   return host;
 }
 
@@ -97,10 +98,11 @@ Result<std::unique_ptr<Host>> DirectoryHost::open_with(const std::string& root, 
   return std::unique_ptr<Host>(new DirectoryHost(std::move(descriptor), resolver));
 }
 
-bool DirectoryHost::is_sysfs(const std::string& path) {
+Result<bool> DirectoryHost::is_sysfs(const std::string& path) {
   struct statfs facts {};
 
   const UniqueFd directory = open_below(path, O_PATH | O_DIRECTORY);
+  if (!directory && means_shortage(errno)) return host_error(path, errno);
   return directory && ::fstatfs(directory.get(), &facts) == 0 && facts.f_type == SYSFS_MAGIC;
 }
 

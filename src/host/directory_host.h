@@ -52,7 +52,7 @@ class DirectoryHost : public Host {
   /// Of what the path names, links followed. False and errno where it cannot be found.
   bool stat_below(const std::string& path, struct stat& facts);
   Result<std::optional<std::string>> read_attribute(const std::string& path, int file);
-  bool is_sysfs(const std::string& path);
+  Result<bool> is_sysfs(const std::string& path);
 
   // Attributes of one device are read one after the other: the way to their directory is resolved
   // once, from the directory above it where that is at hand. Only below /sys, and of nodes in

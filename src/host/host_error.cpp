@@ -70,6 +70,10 @@ bool means_absent(int error_number) {
   }
 }
 
+bool means_shortage(int error_number) {
+  return error_number == EMFILE || error_number == ENFILE || error_number == ENOMEM;
+}
+
 Error host_error(const std::string& path, int error_number) {
   if (const Entry* entry = find(error_number)) {
     return {entry->code, path + ": " + std::string(entry->text)};

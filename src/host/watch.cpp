@@ -13,6 +13,7 @@
 #include <array>
 #include <cerrno>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -107,7 +108,7 @@ Result<std::unique_ptr<Watch>> Watch::create(const std::string& root, WatchSourc
 
 Result<std::unique_ptr<Watch>> Watch::open(const std::string& root) {
   auto watch = TRY(create(root, WatchSources::of_kernel()));
-  if (!watch->is_live()) {
+  if (!TRY(watch->is_live())) {
     watch->uevents_.open = {};
     watch->links_.open = {};
   }
@@ -137,10 +138,12 @@ Watch::Watch(UniqueFd root, UniqueFd ready, WatchSources sources)
       ready_(std::move(ready)),
       add_watch_(std::move(sources.add_watch)),
       inotify_{std::move(sources.inotify)},
+      touches_{},
       uevents_{std::move(sources.uevents)},
       links_{std::move(sources.links)} {}
 
 void Watch::expect_machine() {
+  touches_.open = inotify_.open;
   open_sources();
   want("/sys/class/infiniband", Kind::rdma);
   want("/sys/class/infiniband_verbs", Kind::nodes);
@@ -149,6 +152,7 @@ void Watch::expect_machine() {
   want("/sys/bus/pci/drivers/nvidia", Kind::gpus);
   want("/sys/class/net", Kind::netdevs);
   want("/dev/infiniband", Kind::nodes);
+  want("/dev/infiniband", Kind::touches);
   want("/proc/driver/nvidia/gpus", Kind::gpus);
   want("/etc/cdi", Kind::cdi);
   want("/var/run/cdi", Kind::cdi);
@@ -161,8 +165,11 @@ bool Watch::open_source(Source& source) {
   epoll_event interest{};
   interest.events = EPOLLIN;
   interest.data.fd = descriptor.get();
-  const bool opened =
-      descriptor && ::epoll_ctl(ready_.get(), EPOLL_CTL_ADD, descriptor.get(), &interest) == 0;
+  const auto is_waited_for = [&] {
+    return &source == &touches_ ||
+           ::epoll_ctl(ready_.get(), EPOLL_CTL_ADD, descriptor.get(), &interest) == 0;
+  };
+  const bool opened = descriptor && is_waited_for();
   source.error = opened ? 0 : errno;
   if (opened) source.descriptor = std::move(descriptor);
   return opened;
@@ -170,9 +177,18 @@ bool Watch::open_source(Source& source) {
 
 bool Watch::open_sources() {
   const bool files = open_source(inotify_);
+  const bool touches = open_source(touches_);
   const bool devices = open_source(uevents_);
   const bool links = open_source(links_);
-  return files || devices || links;
+  return files || touches || devices || links;
+}
+
+Watch::Source& Watch::source_of(const Wanted& wanted) {
+  return wanted.kind == Kind::touches ? touches_ : inotify_;
+}
+
+const Watch::Source& Watch::source_of(const Wanted& wanted) const {
+  return wanted.kind == Kind::touches ? touches_ : inotify_;
 }
 
 UniqueFd Watch::open_directory(const std::string& path) const {
@@ -184,11 +200,13 @@ UniqueFd Watch::open_directory(const std::string& path) const {
   return UniqueFd(descriptor);
 }
 
-bool Watch::is_live() const {
+Result<bool> Watch::is_live() const {
   struct statfs facts {};
 
   const UniqueFd sys = open_directory("/sys");
-  return sys && ::fstatfs(sys.get(), &facts) == 0 && facts.f_type == SYSFS_MAGIC;
+  if (!sys && means_absent(errno)) return false;
+  if (!sys || ::fstatfs(sys.get(), &facts) != 0) return host_error("/sys", errno);
+  return facts.f_type == SYSFS_MAGIC;
 }
 
 void Watch::add(const std::string& path) {
@@ -196,7 +214,9 @@ void Watch::add(const std::string& path) {
 }
 
 void Watch::want(const std::string& path, Kind kind) {
-  const auto known = [&](const Wanted& wanted) { return wanted.path == path; };
+  const auto known = [&](const Wanted& wanted) {
+    return wanted.path == path && wanted.kind == kind;
+  };
   if (std::any_of(wanted_.begin(), wanted_.end(), known)) return;
   arm(wanted_.emplace_back(Wanted{path, kind}));
 }
@@ -206,9 +226,12 @@ void Watch::arm(Wanted& wanted) {
   for (int tries = 0; tries < kMaxArmings && !arm_once(wanted); ++tries) {
   }
   if (before < 0 || before == wanted.watch) return;
-  const auto uses = [before](const Wanted& other) { return other.watch == before; };
+  const auto& source = source_of(wanted);
+  const auto uses = [&](const Wanted& other) {
+    return other.watch == before && &source_of(other) == &source;
+  };
   if (std::none_of(wanted_.begin(), wanted_.end(), uses)) {
-    (void)::inotify_rm_watch(inotify_.descriptor.get(), before);
+    (void)::inotify_rm_watch(source.descriptor.get(), before);
   }
 }
 
@@ -224,22 +247,23 @@ bool Watch::arm_once(Wanted& wanted) {
   }
   wanted.error = directory ? 0 : errno;
   wanted.watch = -1;
-  if (!directory || !inotify_.descriptor) return true;
+  const int inotify = source_of(wanted).descriptor.get();
+  if (!directory || inotify < 0) return true;
   // By descriptor, since inotify itself would follow links out of the root.
   const std::string name = "/proc/self/fd/" + std::to_string(directory.get());
   const std::uint32_t events = wanted.missing.empty() ? events_of(wanted.kind) : kOfAncestor;
-  wanted.watch = add_watch_(inotify_.descriptor.get(), name.c_str(), events | IN_MASK_ADD);
+  wanted.watch = add_watch_(inotify, name.c_str(), events | IN_MASK_ADD);
   if (wanted.watch < 0) wanted.error = errno;
   return wanted.missing.empty() || !open_directory(path + "/" + wanted.missing);
 }
 
 /// Files are written in the directories of specs and settings. A device node is opened and closed
-/// by every user of it, which is no change; its mode is one.
+/// by every user of it, which is no change, and touched by who likes to: see touches().
 std::uint32_t Watch::events_of(Kind kind) {
   switch (kind) {
     case Kind::cdi:
     case Kind::anything: return kComesAndGoes | IN_CLOSE_WRITE | IN_ATTRIB;
-    case Kind::nodes: return kComesAndGoes | IN_ATTRIB;
+    case Kind::touches: return IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
     default: return kComesAndGoes;
   }
 }
@@ -247,7 +271,8 @@ std::uint32_t Watch::events_of(Kind kind) {
 void Watch::add_entry(Kind kind, std::string_view name, MachineChanges& changes) {
   switch (kind) {
     case Kind::rdma: return changes.add_rdma(name);
-    case Kind::nodes: return changes.add_node(name);
+    case Kind::nodes:
+    case Kind::touches: return changes.add_node(name);
     case Kind::pci: return changes.add_pci(name);
     case Kind::netdevs: return changes.add_netdev(name);
     case Kind::cdi: changes.cdi = true; return;
@@ -274,7 +299,7 @@ MachineChanges Watch::drain() {
   for (int at = 0; at < count; ++at) {
     const int descriptor = ready[static_cast<std::size_t>(at)].data.fd;
     if (descriptor == inotify_.descriptor.get()) {
-      drain_inotify(changes);
+      drain_inotify(inotify_, changes);
     } else if (descriptor == uevents_.descriptor.get()) {
       drain_netlink(descriptor, changes, changes_of_uevent);
     } else {
@@ -285,27 +310,37 @@ MachineChanges Watch::drain() {
   return changes;
 }
 
-void Watch::drain_inotify(MachineChanges& changes) {
+std::optional<int> Watch::touches() const {
+  return touches_.descriptor ? std::optional(touches_.descriptor.get()) : std::nullopt;
+}
+
+MachineChanges Watch::touched() {
+  MachineChanges changes;
+  if (touches_.descriptor) drain_inotify(touches_, changes);
+  return changes;
+}
+
+void Watch::drain_inotify(Source& source, MachineChanges& changes) {
   alignas(inotify_event) char buffer[16384];
   for (int reads = 0; reads < kMaxReads; ++reads) {
-    const auto size = ::read(inotify_.descriptor.get(), buffer, sizeof buffer);
+    const auto size = ::read(source.descriptor.get(), buffer, sizeof buffer);
     if (size < 0 && errno == EINTR) continue;
     if (size <= 0) return;
     for (const char* at = buffer; at < buffer + size;) {
       const auto* event = reinterpret_cast<const inotify_event*>(at);
-      handle(*event, changes);
+      handle(*event, source, changes);
       at += sizeof(inotify_event) + event->len;
     }
   }
 }
 
-void Watch::handle(const inotify_event& event, MachineChanges& changes) {
+void Watch::handle(const inotify_event& event, const Source& source, MachineChanges& changes) {
   const bool lost = (event.mask & IN_Q_OVERFLOW) != 0;
   const bool gone = (event.mask & kGone) != 0;
   const std::string_view name = event.len == 0 ? "" : event.name;
   changes.everything = changes.everything || lost;
   for (auto& wanted : wanted_) {
-    if (!lost && wanted.watch != event.wd) continue;
+    if (&source_of(wanted) != &source || (!lost && wanted.watch != event.wd)) continue;
     const bool was_there = wanted.missing.empty();
     const bool appears = !was_there && (event.mask & kAppears) != 0 && name == wanted.missing;
     if (appears || (was_there && gone)) {
@@ -321,14 +356,16 @@ std::string Watch::blind() const {
   std::vector<std::string> all;
   if (inotify_.open && !inotify_.descriptor) {
     all.push_back(not_seen("events of files and device nodes", "inotify", inotify_.error));
-  } else {
-    std::map<int, std::vector<std::string>> paths;  // by errno
-    for (const auto& wanted : wanted_) {
-      if (wanted.watch < 0) paths[wanted.error].push_back(wanted.path);
-    }
-    for (const auto& [error, which] : paths) {
-      all.push_back(not_seen("events in " + join(which, ", "), "inotify", error));
-    }
+  } else if (touches_.open && !touches_.descriptor) {
+    all.push_back(not_seen("modes of device nodes", "inotify", touches_.error));
+  }
+  std::map<int, std::set<std::string>> paths;  // by errno
+  for (const auto& wanted : wanted_) {
+    if (source_of(wanted).descriptor && wanted.watch < 0) paths[wanted.error].insert(wanted.path);
+  }
+  for (const auto& [error, which] : paths) {
+    all.push_back(not_seen("events in " + join(std::vector(which.begin(), which.end()), ", "),
+                           "inotify", error));
   }
   if (uevents_.open && !uevents_.descriptor) {
     all.push_back(not_seen("events of devices", "uevents", uevents_.error));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,8 @@ struct WatchSources {
 /// misses, a slow rescan finds.
 class Watch {
  public:
-  /// The whole machine. Fails where the root is not a directory, or without a single descriptor.
+  /// The whole machine. Fails where the root is not a directory, where it cannot be found out
+  /// whether its sysfs lives, or without a single descriptor.
   static Result<std::unique_ptr<Watch>> open(const std::string& root);
 
   /// These directories alone (as by add()), and nothing of the kernel.
@@ -63,6 +65,14 @@ class Watch {
   /// one system call. After very many events some may be left; the descriptor is readable then.
   MachineChanges drain();
 
+  /// Readable while device nodes were touched: their mode, owner or times may be others. Every user
+  /// of a node can touch it, so that this is not in descriptor(): who waits for it looks first, and
+  /// not at every touch. Absent where it cannot be had; retry() tries again.
+  [[nodiscard]] std::optional<int> touches() const;
+
+  /// The nodes that were touched since the last time; `everything`: any may have been.
+  MachineChanges touched();
+
   /// In words what is not seen now, such as "events of devices (uevents: Too many open files)"; ""
   /// where all is.
   [[nodiscard]] std::string blind() const;
@@ -72,7 +82,7 @@ class Watch {
   bool retry();
 
  private:
-  enum class Kind : std::uint8_t { rdma, nodes, pci, gpus, netdevs, cdi, anything };
+  enum class Kind : std::uint8_t { rdma, nodes, touches, pci, gpus, netdevs, cdi, anything };
 
   struct Wanted {
     std::string path;
@@ -92,26 +102,30 @@ class Watch {
   Watch(UniqueFd root, UniqueFd ready, WatchSources sources);
   static Result<std::unique_ptr<Watch>> create(const std::string& root, WatchSources sources);
   [[nodiscard]] UniqueFd open_directory(const std::string& path) const;
-  [[nodiscard]] bool is_live() const;
+  [[nodiscard]] Result<bool> is_live() const;
   void expect_machine();
   void want(const std::string& path, Kind kind);
   /// True where it is there now and was not.
   bool open_source(Source& source);
+  /// That of the events of a directory.
+  Source& source_of(const Wanted& wanted);
+  [[nodiscard]] const Source& source_of(const Wanted& wanted) const;
   bool open_sources();
   void arm(Wanted& wanted);
   /// Arms in what exists of the path now; false if more of it has appeared meanwhile.
   bool arm_once(Wanted& wanted);
-  void drain_inotify(MachineChanges& changes);
-  void handle(const inotify_event& event, MachineChanges& changes);
+  void drain_inotify(Source& source, MachineChanges& changes);
+  void handle(const inotify_event& event, const Source& source, MachineChanges& changes);
   static std::uint32_t events_of(Kind kind);
   static void add_entry(Kind kind, std::string_view name, MachineChanges& changes);
   /// The directory itself has come or gone.
   static void add_directory(Kind kind, MachineChanges& changes);
 
   UniqueFd root_;
-  UniqueFd ready_;  ///< an epoll instance of all sources
+  UniqueFd ready_;  ///< an epoll instance of all sources but touches_
   std::function<int(int, const char*, std::uint32_t)> add_watch_;
   Source inotify_;
+  Source touches_;  ///< another inotify
   Source uevents_;
   Source links_;
   LinkNews link_news_;

@@ -41,6 +41,17 @@ bool any_differs(Host& host, const std::string& folder, const std::string& name,
   });
 }
 
+/// The node in /dev alone; one that cannot be looked at may be.
+bool is_another(Host& host, const CharDevice& device) {
+  const auto node = host.device(device.path);
+  if (!node) return true;
+  const bool is_it = *node && (*node)->type == 'c' && (*node)->major == device.major &&
+                     (*node)->minor == device.minor;
+  if (is_it != device.on_host) return true;
+  return is_it &&
+         ((*node)->mode != device.mode || (*node)->uid != device.uid || (*node)->gid != device.gid);
+}
+
 }  // namespace
 
 bool device_numbers_differ(Host& host, const Node& node) {
@@ -52,6 +63,22 @@ bool device_numbers_differ(Host& host, const Node& node) {
            any_differs(host, mads, nic.name, nic.umads) ||
            any_differs(host, mads, nic.name, nic.issms);
   });
+}
+
+MachineChanges changed_nodes(Host& host, const Node& node, const MachineChanges& touched) {
+  MachineChanges changes;
+  const auto look = [&](const CharDevice& device) {
+    const auto name = base_name(device.path);
+    const bool is_named = touched.everything || touched.nodes.contains(name);
+    if (is_named && is_another(host, device)) changes.add_node(name);
+  };
+  for (const auto& nic : node.nics) {
+    for (const auto* devices : {&nic.uverbs, &nic.umads, &nic.issms}) {
+      std::for_each(devices->begin(), devices->end(), look);
+    }
+  }
+  if (node.rdma_cm) look(*node.rdma_cm);
+  return changes;
 }
 
 }  // namespace railhead

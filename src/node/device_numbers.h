@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "host/changes.h"
 #include "host/host.h"
 #include "node/node.h"
 
@@ -10,5 +11,9 @@ namespace railhead {
 /// belongs to another device, or has gone: its old numbers may be those of another NIC. For when
 /// events are missing (Watch::blind()). Two small files a node, which no driver is asked for.
 bool device_numbers_differ(Host& host, const Node& node);
+
+/// Of the device nodes that were touched (Watch::touched()) those that have another mode, owner or
+/// number than the machine was read with, or came or went. One stat(2) a node.
+MachineChanges changed_nodes(Host& host, const Node& node, const MachineChanges& touched);
 
 }  // namespace railhead

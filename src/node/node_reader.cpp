@@ -115,7 +115,7 @@ struct NodeReader::Parts {
   Part<std::optional<TextFile>> nccl_file;
 
   Again again_of(const MachineChanges& changes) const;
-  Node refresh(Host& host, Again again, const MachineChanges& changes);
+  Node refresh(Reader& reader, Again again, const MachineChanges& changes);
   void report(Reader& reader) const;
 };
 
@@ -135,8 +135,7 @@ Again NodeReader::Parts::again_of(const MachineChanges& changes) const {
   return again;
 }
 
-Node NodeReader::Parts::refresh(Host& host, Again again, const MachineChanges& changes) {
-  Reader reader(host);
+Node NodeReader::Parts::refresh(Reader& reader, Again again, const MachineChanges& changes) {
   const bool all = again.everything;
   if (all) platform.refresh(reader, read_platform);
   rdma.refresh(reader, "/sys/class/infiniband", again.rdma, again);
@@ -212,21 +211,34 @@ void NodeReader::Parts::report(Reader& reader) const {
 NodeReader::NodeReader() = default;
 NodeReader::~NodeReader() = default;
 
-Node NodeReader::read(Host& host) {
-  if (!parts_) parts_ = std::make_unique<Parts>();
-  return parts_->refresh(host, Again{.everything = true}, {});
+Result<Node> NodeReader::refresh(Host& host, const Again& again, const MachineChanges& changes) {
+  Reader reader(host);
+  Node node = parts_->refresh(reader, again, changes);
+  if (!reader.shortage()) return node;
+  parts_.reset();
+  return *reader.shortage();
 }
 
-Node NodeReader::read_again(Host& host, const MachineChanges& changes) {
+Result<Node> NodeReader::read(Host& host) {
+  if (!parts_) parts_ = std::make_unique<Parts>();
+  return refresh(host, Again{.everything = true}, {});
+}
+
+Result<Node> NodeReader::read_again(Host& host, const MachineChanges& changes) {
   if (!parts_ || changes.everything) {
     parts_.reset();
     return read(host);
   }
-  return parts_->refresh(host, parts_->again_of(changes), changes);
+  return refresh(host, parts_->again_of(changes), changes);
+}
+
+Node NodeReader::read_once(Host& host) {
+  Reader reader(host);
+  return Parts().refresh(reader, Again{.everything = true}, {});
 }
 
 Node read_node(Host& host) {
-  return NodeReader().read(host);
+  return NodeReader::read_once(host);
 }
 
 }  // namespace railhead

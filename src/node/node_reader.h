@@ -9,6 +9,8 @@
 
 namespace railhead {
 
+struct Again;
+
 /// Reads one machine again and again. It keeps every part of its last reading, so that an event
 /// costs what it names, and what never changes while a driver holds a function: what NVIDIA's
 /// driver says of a GPU (asking wakes the card), PCI capabilities, Intel's packages (asking may
@@ -20,15 +22,20 @@ class NodeReader {
   ~NodeReader();
 
   /// As read_node(), but for what never changes of functions whose driver is the same as before.
-  Node read(Host& host);
+  /// Fails where we lack a descriptor or memory: what was kept is forgotten then.
+  Result<Node> read(Host& host);
 
   /// What read() would say where `changes` name all that has changed. Of what they do not name only
   /// lists of names, default routes and the network namespace mode are read. `everything`, and the
   /// first reading, forget what was kept and read the whole machine.
-  Node read_again(Host& host, const MachineChanges& changes);
+  Result<Node> read_again(Host& host, const MachineChanges& changes);
+
+  /// read_node().
+  static Node read_once(Host& host);
 
  private:
   struct Parts;
+  Result<Node> refresh(Host& host, const Again& again, const MachineChanges& changes);
   std::unique_ptr<Parts> parts_;
 };
 

@@ -2,9 +2,11 @@
 #include "node/reader.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <limits>
 
 #include "base/text.h"
+#include "host/host_error.h"
 
 namespace railhead {
 namespace {
@@ -66,15 +68,27 @@ bool is_hex_groups(std::string_view text, std::size_t groups) {
   return true;
 }
 
+template <typename T>
+Result<std::optional<T>> Reader::ask(Result<std::optional<T>> (Host::*question)(const std::string&),
+                                     const std::string& about, Answers who) {
+  if (shortage_) return kAbsent;
+  auto answer = (host_.*question)(about);
+  if (answer) return answer;
+  const int number = errno_of(answer.error());
+  const bool is_drivers = number == ENOMEM && who == Answers::driver;
+  if (means_shortage(number) && !is_drivers) shortage_ = answer.error();
+  return answer;
+}
+
 std::optional<std::string> Reader::raw(const std::string& path) {
-  auto content = host_.read(path);
+  auto content = ask(&Host::read, path, Answers::driver);
   if (content) return *std::move(content);
   failed(path, content.error());
   return std::nullopt;
 }
 
 std::optional<std::string> Reader::quiet(const std::string& path) {
-  auto content = host_.read(path);
+  auto content = ask(&Host::read, path, Answers::driver);
   if (content) return *std::move(content);
   return std::nullopt;
 }
@@ -84,7 +98,7 @@ std::optional<std::string> Reader::text(const std::string& path) {
 }
 
 std::optional<std::string> Reader::text_if_any(const std::string& path) {
-  auto content = host_.read(path);
+  auto content = ask(&Host::read, path, Answers::driver);
   if (content) return checked_text(path, *std::move(content));
   if (content.error().code != ErrorCode::unavailable) failed(path, content.error());
   return std::nullopt;
@@ -125,7 +139,7 @@ std::optional<int> Reader::number_or_minus_one(const std::string& path, int limi
 }
 
 std::optional<std::string> Reader::link(const std::string& path) {
-  const auto target = host_.readlink(path);
+  const auto target = ask(&Host::readlink, path, Answers::kernel);
   if (!target) {
     failed(path, target.error());
     return std::nullopt;
@@ -135,7 +149,7 @@ std::optional<std::string> Reader::link(const std::string& path) {
 }
 
 std::optional<std::vector<std::string>> Reader::list(const std::string& path) {
-  auto entries = host_.list(path);
+  auto entries = ask(&Host::list, path, Answers::kernel);
   if (!entries) {
     failed(path, entries.error());
     return std::nullopt;
@@ -154,14 +168,14 @@ std::vector<std::string> Reader::names(const std::string& path) {
 }
 
 std::optional<DeviceNode> Reader::device(const std::string& path) {
-  const auto node = host_.device(path);
+  const auto node = ask(&Host::device, path, Answers::kernel);
   if (node) return *node;
   failed(path, node.error());
   return std::nullopt;
 }
 
 std::optional<std::string> Reader::devlink_info(const std::string& pci_address) {
-  auto answer = host_.devlink_info(pci_address);
+  auto answer = ask(&Host::devlink_info, pci_address, Answers::driver);
   if (answer) return *std::move(answer);
   failed(devlink_path(pci_address), answer.error());
   return std::nullopt;

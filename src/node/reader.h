@@ -62,17 +62,29 @@ class Reader {
   /// Adds what was found at an earlier reading of a part.
   void report(const std::vector<Problem>& problems);
 
+  /// Set where we lacked a descriptor or memory: the machine was not seen, and nothing that was
+  /// answered counts. Nothing more is asked from there on.
+  [[nodiscard]] const std::optional<Error>& shortage() const { return shortage_; }
+
   [[nodiscard]] bool has_problems() const { return !problems_.empty(); }
 
   std::vector<Problem> take_problems() { return std::exchange(problems_, {}); }
 
  private:
+  /// Who can lack memory: a driver that answers ENOMEM for an attribute says something of its
+  /// device, and does so again and again.
+  enum class Answers : std::uint8_t { kernel, driver };
+
+  template <typename T>
+  Result<std::optional<T>> ask(Result<std::optional<T>> (Host::*question)(const std::string&),
+                               const std::string& about, Answers who);
   void failed(const std::string& path, const Error& error);
   void add(Problem problem);
   std::optional<std::string> checked_text(const std::string& path, std::optional<std::string> raw);
 
   Host& host_;
   std::vector<Problem> problems_;
+  std::optional<Error> shortage_;
 };
 
 /// UTF-8 without control characters: what may be shown, logged and written to JSON.

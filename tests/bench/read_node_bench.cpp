@@ -53,13 +53,13 @@ void read_one_port_again(benchmark::State& state) {
   {
     const auto host = DirectoryHost::open(*path);
     if (!host) return state.SkipWithError(host.error().message.c_str());
-    const Node node = reader.read(**host);
+    const Node node = reader.read(**host).value();
     if (!node.nics.empty()) changes.add_rdma(node.nics.front().name);
   }
   for (auto _ : state) {
     const auto host = DirectoryHost::open(*path);
     if (!host) return state.SkipWithError(host.error().message.c_str());
-    const Node node = reader.read_again(**host, changes);
+    const Node node = reader.read_again(**host, changes).value();
     benchmark::DoNotOptimize(node.nics.size());
   }
 }

@@ -136,7 +136,9 @@ void require(bool condition) {
 }
 
 /// What everybody above relies on, however broken the machine.
-void check(const railhead::Node& node) {
+void check(const Result<railhead::Node>& read) {
+  require(read.has_value());  // no lie says that we lack something
+  const auto& node = *read;
   for (std::size_t at = 1; at < node.pci.size(); ++at) {
     require(node.pci[at - 1].address < node.pci[at].address);
   }

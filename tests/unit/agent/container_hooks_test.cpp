@@ -305,14 +305,14 @@ TEST_F(WaitingHook, that_was_answered_at_its_deadline_is_not_decided_again) {
 }
 
 TEST_F(WaitingHook, every_decision_by_an_old_table_is_said_and_counted) {
-  machine_.late = true;
+  machine_.stale = true;
   container_.nvidia(0);
   for (int i = 0; i < 3; ++i) ask(container_);
   EXPECT_EQ(stale(), 3);
 }
 
 TEST_F(WaitingHook, looks_for_no_gpu_while_the_machine_hangs) {
-  machine_.late = true;
+  machine_.stale = true;
   container_.cdi("nvidia.com/gpu=GPU-99999999-0000-0000-0000-000000000000");
   ask(container_);
   EXPECT_TRUE(answer_);

@@ -22,7 +22,7 @@ class FixedTables final : public MachineTables {
 
   [[nodiscard]] bool is_behind() override { return behind; }
 
-  [[nodiscard]] bool is_late() const override { return late; }
+  [[nodiscard]] bool is_stale() const override { return behind || stale; }
 
   void look_again(std::string_view /*cause*/) override { ++looks; }
 
@@ -32,7 +32,7 @@ class FixedTables final : public MachineTables {
   }
 
   bool behind = false;
-  bool late = false;
+  bool stale = false;  ///< and it is no use to wait
   int looks = 0;
   std::chrono::milliseconds patience{};  ///< of the last wait
   std::vector<std::function<void(bool)>> waiting;

@@ -2,10 +2,14 @@
 #include "agent/machine_service.h"
 
 #include <gmock/gmock.h>
+#include <poll.h>
+#include <sys/inotify.h>
 
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <optional>
 
@@ -60,20 +64,41 @@ class Door {
 
 class MachineServiceTest : public testing::Test {
  protected:
-  MachineServiceTest() {
+  enum class Is : std::uint8_t { well, blind, stuck };
+
+  explicit MachineServiceTest(Is is = Is::well)
+      : is_blind_(is == Is::blind) {
+    if (is == Is::stuck) door_.close();
+    clock_.advance(1h);
     fs::create_directories(root_.path() / "sys/class/infiniband");
     MachineSource source;
     source.open = [this] {
       door_.pass();
+      if (is_gone_) return Result<std::unique_ptr<Host>>(Error{ErrorCode::unavailable, "gone"});
       return DirectoryHost::open(root_.path());
     };
-    source.open_watch = [this] { return Watch::open(root_.path()); };
+    source.open_watch = [this] {
+      auto sources = WatchSources::of_kernel();
+      sources.uevents = sources.links = {};
+      sources.add_watch = [this](int inotify, const char* path, std::uint32_t events) {
+        errno = ENOSPC;
+        return is_blind_ ? -1 : ::inotify_add_watch(inotify, path, events);
+      };
+      return Watch::open_with(root_.path(), std::move(sources));
+    };
     service_.emplace(Context{loop_, mail_.box(), clock_, log_, metrics_}, tables_,
-                     std::move(source), MachineSettings{}, ReadTimes{3600s, 0s},
-                     [this](const Status& first) { first_ = first; });
+                     std::move(source), MachineSettings{}, ReadTimes{3600s, 0s, 1ms},
+                     first_reading(is));
     EXPECT_TRUE(service_->start());
+    if (is == Is::stuck) return;
     EXPECT_TRUE(until([this] { return first_.has_value(); }));
     EXPECT_TRUE(*first_);
+  }
+
+  FirstReading first_reading(Is is) {
+    return {.done = [this](const Status& first) { first_ = first; },
+            .late = [this] { ++late_; },
+            .patience = is == Is::stuck ? 1ms : 3600s};
   }
 
   ~MachineServiceTest() override {
@@ -93,6 +118,15 @@ class MachineServiceTest : public testing::Test {
     fs::create_directories(root_.path() / "sys/class/infiniband" / nic / "ports/1");
   }
 
+  /// A device whose node has these numbers.
+  void number(const std::string& dev) const {
+    plug("rxe0");
+    const auto folder = root_.path() / "sys/class/infiniband_verbs/uverbs0";
+    fs::create_directories(folder);
+    std::ofstream(folder / "ibdev") << "rxe0\n";
+    std::ofstream(folder / "dev") << dev << "\n";
+  }
+
   [[nodiscard]] std::size_t nics() const { return service_->table()->node().nics.size(); }
 
   /// What a hook would decide by, and whether it was the freshest.
@@ -103,25 +137,31 @@ class MachineServiceTest : public testing::Test {
     return {nics(), answer.value_or(false)};
   }
 
+  const bool is_blind_;
   boost::asio::io_context loop_;
   MailLoop mail_{Mailbox::open().value(), loop_};
   TemporaryDirectory root_;
   Door door_;
-  SystemClock clock_;
+  ManualClock clock_;
+  std::atomic<bool> is_gone_{false};
   Log log_{LogLevel::error, LogFormat::text};
   MetricRegistry metrics_{metric_list()};
   TableFeed tables_;
   std::optional<Status> first_;
+  int late_ = 0;
   std::optional<MachineService> service_;
 };
 
 TEST_F(MachineServiceTest, a_hook_waits_for_what_has_just_been_plugged_in) {
   EXPECT_EQ(nics(), 0U);
   EXPECT_FALSE(service_->is_behind());
+  EXPECT_FALSE(service_->is_stale());
   plug("rxe0");
   ASSERT_TRUE(until([this] { return service_->is_behind(); }));
+  EXPECT_TRUE(service_->is_stale());
   EXPECT_EQ(hook(60s), std::pair(std::size_t{1}, true));
   EXPECT_FALSE(service_->is_behind());
+  EXPECT_FALSE(service_->is_stale());
 }
 
 TEST_F(MachineServiceTest, a_driver_that_hangs_costs_one_wait_and_no_more) {
@@ -132,6 +172,7 @@ TEST_F(MachineServiceTest, a_driver_that_hangs_costs_one_wait_and_no_more) {
   door_.await_arrival(before);
   EXPECT_EQ(hook(1ms), std::pair(std::size_t{0}, false));
   EXPECT_FALSE(service_->is_behind()) << "no use to wait again";
+  EXPECT_TRUE(service_->is_stale()) << "the next decision is as old";
   door_.open();
   EXPECT_TRUE(until([this] { return nics() == 1; }));
   plug("rxe1");
@@ -183,6 +224,129 @@ TEST_F(MachineServiceTest, a_thread_that_hangs_at_the_end_is_left_behind) {
   service_->look_again("timer");
   door_.await_arrival(before);
   EXPECT_FALSE(service_->stop(1ms));
+}
+
+TEST_F(MachineServiceTest, a_machine_that_cannot_be_read_is_stale_and_waited_for_by_nobody) {
+  is_gone_ = true;
+  plug("rxe0");
+  ASSERT_TRUE(until([this] { return service_->is_behind(); }));
+  EXPECT_EQ(hook(60s), std::pair(std::size_t{0}, false));
+  EXPECT_FALSE(service_->is_behind());
+  EXPECT_TRUE(service_->is_stale());
+  EXPECT_THAT(service_->readiness().text, testing::HasSubstr("cannot be read"));
+  is_gone_ = false;
+  EXPECT_TRUE(until([this] { return !service_->is_stale(); })) << "it is tried again";
+  EXPECT_EQ(nics(), 1U);
+  EXPECT_EQ(service_->readiness().text, "");
+}
+
+TEST_F(MachineServiceTest, a_reading_that_does_not_end_is_told_of) {
+  service_->publish();
+  EXPECT_EQ(metrics_.value("railhead_node_reading_seconds"), 0);
+  door_.close();
+  const int before = door_.arrived();
+  service_->look_again("timer");
+  door_.await_arrival(before);
+  clock_.advance(35s);
+  service_->publish();
+  EXPECT_EQ(metrics_.value("railhead_node_reading_seconds"), 35);
+  EXPECT_TRUE(service_->readiness().ready);
+  EXPECT_EQ(service_->readiness().text, "node: being read for 35 s, the last reading counts");
+  door_.open();
+  EXPECT_TRUE(hook(60s).second);
+  service_->publish();
+  EXPECT_EQ(metrics_.value("railhead_node_reading_seconds"), 0);
+  EXPECT_EQ(service_->readiness().text, "");
+}
+
+TEST_F(MachineServiceTest, readings_without_events_leave_one_wait_for_events) {
+  for (int reading = 0; reading < 100; ++reading) {
+    service_->look_again("timer");
+    EXPECT_TRUE(hook(60s).second);
+  }
+  plug("rxe0");
+  ASSERT_TRUE(until([this] { return service_->is_behind(); }));
+  EXPECT_LT(loop_.poll(), 10U);
+}
+
+/// The loop does what waits in this turn, requests among it, before it looks at descriptors again.
+TEST_F(MachineServiceTest, an_event_during_a_reading_is_known_when_its_reading_is_done) {
+  auto box = Mailbox::open().value();
+  int tables = 0;
+  tables_.follow(*box, [&] { ++tables; });
+  door_.close();
+  const int before = door_.arrived();
+  plug("rxe0");
+  ASSERT_TRUE(until([this] { return service_->is_behind(); }));
+  std::optional<bool> behind;
+  service_->wait(60s, [&](bool) { behind = service_->is_behind(); });
+  door_.await_arrival(before);
+  plug("rxe1");
+  door_.open();
+  // Its table comes when all that the reading tells is in our mailbox.
+  service_->reconfigure({}, {3600s, 0s}, [](const Status&) {});
+  while (tables < 2) {
+    pollfd mail{box->descriptor(), POLLIN, 0};
+    ::poll(&mail, 1, -1);
+    box->run();
+  }
+  ASSERT_TRUE(until([&] { return behind.has_value(); }));
+  EXPECT_TRUE(*behind);
+}
+
+TEST_F(MachineServiceTest, with_events_no_answer_looks_at_device_nodes) {
+  number("231:192");
+  ASSERT_TRUE(until([this] { return nics() == 1 && !service_->is_behind(); }));
+  EXPECT_TRUE(until([this] { return service_->table()->node().nics[0].uverbs.size() == 1; }));
+  while (loop_.poll() != 0) {
+  }
+  const int before = door_.arrived();
+  EXPECT_FALSE(service_->is_behind());
+  EXPECT_EQ(door_.arrived(), before);
+}
+
+class BlindMachineService : public MachineServiceTest {
+ protected:
+  BlindMachineService()
+      : MachineServiceTest(Is::blind) {}
+};
+
+TEST_F(BlindMachineService, looks_at_device_numbers_before_each_answer) {
+  number("231:192");
+  service_->look_again("timer");
+  EXPECT_TRUE(hook(60s).second);
+  const auto minor = [this] { return service_->table()->node().nics.at(0).uverbs.at(0).minor; };
+  EXPECT_EQ(minor(), 192U);
+  number("231:200");
+  EXPECT_TRUE(service_->is_behind());
+  EXPECT_TRUE(hook(60s).second);
+  EXPECT_EQ(minor(), 200U);
+  EXPECT_TRUE(service_->is_behind()) << "before each";
+}
+
+class StuckMachineService : public MachineServiceTest {
+ protected:
+  StuckMachineService()
+      : MachineServiceTest(Is::stuck) {}
+};
+
+TEST_F(StuckMachineService, that_is_not_read_in_time_has_nothing_and_says_so) {
+  plug("rxe0");
+  EXPECT_EQ(service_->table(), nullptr);
+  ASSERT_TRUE(until([this] { return late_ == 1; }));
+  EXPECT_FALSE(first_);
+  EXPECT_EQ(nics(), 0U);
+  EXPECT_EQ(tables_.latest(), nullptr) << "nobody else is told that there is nothing";
+  EXPECT_TRUE(service_->is_stale());
+  EXPECT_TRUE(service_->is_behind()) << "it may come in time";
+  EXPECT_EQ(hook(1ms), std::pair(std::size_t{0}, false));
+  EXPECT_FALSE(service_->is_behind());
+  EXPECT_FALSE(service_->readiness().ready);
+  door_.open();
+  ASSERT_TRUE(until([this] { return first_.has_value(); }));
+  EXPECT_EQ(nics(), 1U);
+  EXPECT_FALSE(service_->is_stale());
+  EXPECT_TRUE(service_->readiness().ready);
 }
 
 }  // namespace

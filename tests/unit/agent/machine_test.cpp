@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/machine.h"
 
+#include <sys/inotify.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -55,6 +59,10 @@ class MachineTest : public testing::Test {
     };
   }
 
+  [[nodiscard]] std::unique_ptr<Host> short_host(int questions) const {
+    return std::make_unique<ShortHost>(SnapshotHost::parse(text_).value(), EMFILE, questions);
+  }
+
   std::string text_ = machine_text("seed-8gpu-4nic");
   std::optional<TextFile> file_ = TextFile{"/etc/topo.xml", one_switch()};
   ManualClock clock_;
@@ -104,6 +112,39 @@ TEST_F(MachineTest, what_cannot_be_opened_is_an_error_and_keeps_the_last_table) 
   EXPECT_EQ(machine.table(), before);
 }
 
+/// One reading without a free descriptor would take every NIC away.
+TEST_F(MachineTest, a_lack_of_descriptors_keeps_the_last_table_and_is_said_once) {
+  int questions = -1;
+  auto machine = make([&]() -> Result<std::unique_ptr<Host>> { return short_host(questions); });
+  ASSERT_TRUE(machine.read("start"));
+  const auto before = machine.table();
+  testing::internal::CaptureStderr();
+  for (questions = 0; questions < 100; questions += 9) {
+    EXPECT_FALSE(machine.read("event"));
+    EXPECT_TRUE(machine.is_failing());
+    EXPECT_EQ(machine.table(), before);
+  }
+  log_.flush();
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_NE(said.find("too many open files"), std::string::npos) << said;
+  EXPECT_EQ(metrics_.value("railhead_node_read_failures_total", {{"cause", "event"}}), 12);
+  questions = -1;
+  text_ = machine_text("gpus-only");
+  EXPECT_TRUE(machine.drain()) << "all of it is to be read";
+  ASSERT_TRUE(machine.read("event"));
+  EXPECT_FALSE(machine.is_failing());
+  EXPECT_EQ(machine.table()->node().gpus.size(), 4U);
+}
+
+TEST_F(MachineTest, a_lack_of_descriptors_at_the_start_is_an_error) {
+  auto machine = make([&]() -> Result<std::unique_ptr<Host>> { return short_host(0); });
+  const auto done = machine.read("start");
+  ASSERT_FALSE(done);
+  EXPECT_NE(done.error().message.find("too many open files in this process"), std::string::npos);
+  EXPECT_EQ(machine.table(), nullptr);
+}
+
 TEST_F(MachineTest, the_source_of_the_topology_is_a_metric) {
   auto machine = make_with_file();
   ASSERT_TRUE(machine.read("start"));
@@ -123,7 +164,23 @@ TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error
   EXPECT_EQ(done.error().message.find("/etc/topo.xml:"), 0U) << done.error().message;
 }
 
-TEST_F(MachineTest, an_edited_topology_file_counts_from_the_next_reading) {
+TEST_F(MachineTest, the_topology_file_is_read_at_the_start_and_by_the_timer_not_for_events) {
+  int times = 0;
+  auto machine = make(box(), {}, {{}, {}, [&]() -> Result<std::optional<TextFile>> {
+                                    ++times;
+                                    return file_;
+                                  }});
+  ASSERT_TRUE(machine.read("start"));
+  EXPECT_EQ(times, 1);
+  for (const auto* cause : {"event", "port", "unknown-gpu", "no-events"}) {
+    ASSERT_TRUE(machine.read(cause));
+    EXPECT_EQ(times, 1) << cause;
+  }
+  ASSERT_TRUE(machine.read("timer"));
+  EXPECT_EQ(times, 2);
+}
+
+TEST_F(MachineTest, an_edited_topology_file_counts_from_the_next_timers_reading) {
   auto machine = make_with_file();
   ASSERT_TRUE(machine.read("start"));
   const auto before = machine.table();
@@ -242,6 +299,25 @@ TEST_F(MachineOfFiles, is_read_again_when_a_port_changes_and_not_before) {
   port("1: DOWN");
   ASSERT_TRUE(machine.look_at_ports());
   EXPECT_EQ(state(), PortState::down);
+}
+
+TEST_F(MachineOfFiles, looks_for_events_that_it_lacks_again) {
+  bool full = true;
+  auto machine = made([&] {
+    auto sources = WatchSources::of_kernel();
+    sources.uevents = sources.links = {};
+    sources.add_watch = [&full](int inotify, const char* path, std::uint32_t events) {
+      errno = ENOSPC;
+      return full ? -1 : ::inotify_add_watch(inotify, path, events);
+    };
+    return Watch::open_with(root_.path(), std::move(sources));
+  });
+  EXPECT_TRUE(machine.is_blind());
+  machine.look_for_events();
+  EXPECT_TRUE(machine.is_blind());
+  full = false;
+  machine.look_for_events();
+  EXPECT_FALSE(machine.is_blind());
 }
 
 TEST_F(MachineOfFiles, that_has_gone_while_its_ports_are_looked_at_is_one_error) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/watch.h"
 
+#include <fcntl.h>
+#include <poll.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -15,6 +19,11 @@ namespace railhead {
 namespace {
 
 namespace fs = std::filesystem;
+
+bool is_readable(int descriptor) {
+  pollfd ready{descriptor, POLLIN, 0};
+  return ::poll(&ready, 1, 0) == 1;
+}
 
 class WatchTest : public testing::Test {
  protected:
@@ -120,12 +129,36 @@ TEST_F(WatchTest, an_absolute_link_on_the_way_stays_inside_the_root) {
   EXPECT_TRUE(watch->drain());
 }
 
-TEST_F(WatchTest, a_changed_mode_of_a_device_node_is_a_change) {
+TEST_F(WatchTest, a_device_node_that_is_touched_is_no_event_and_named_to_who_asks) {
   make("dev/infiniband");
   std::ofstream(root_ / "dev/infiniband/uverbs0") << "";
+  std::ofstream(root_ / "dev/infiniband/uverbs1") << "";
   auto watch = Watch::open(root_).value();
-  fs::permissions(root_ / "dev/infiniband/uverbs0", fs::perms::owner_read);
+  EXPECT_FALSE(is_readable(*watch->touches()));
+  for (int i = 0; i < 100; ++i) {
+    const auto node = root_ / "dev/infiniband/uverbs0";
+    EXPECT_EQ(::utimensat(AT_FDCWD, node.c_str(), nullptr, 0), 0);
+  }
+  fs::permissions(root_ / "dev/infiniband/uverbs1", fs::perms::owner_read);
+  EXPECT_FALSE(is_readable(watch->descriptor()));
+  EXPECT_TRUE(watch->drain().empty());
+  EXPECT_TRUE(is_readable(*watch->touches()));
+  MachineChanges touched;
+  touched.nodes = {"uverbs0", "uverbs1"};
+  EXPECT_EQ(watch->touched(), touched);
+  EXPECT_FALSE(is_readable(*watch->touches()));
+  EXPECT_TRUE(watch->touched().empty());
+}
+
+TEST_F(WatchTest, device_nodes_whose_folder_comes_later_are_named_when_they_are_touched) {
+  auto watch = Watch::open(root_).value();
+  make("dev/infiniband");
+  EXPECT_TRUE(watch->touched().everything);
+  std::ofstream(root_ / "dev/infiniband/uverbs0") << "";
   EXPECT_TRUE(watch->drain());
+  fs::permissions(root_ / "dev/infiniband/uverbs0", fs::perms::owner_read);
+  EXPECT_EQ(watch->touched().nodes, MachineChanges::Names{"uverbs0"});
+  EXPECT_TRUE(watch->drain().empty());
 }
 
 TEST_F(WatchTest, two_directories_below_one_missing_ancestor_are_both_found) {
@@ -161,6 +194,31 @@ TEST_F(WatchTest, a_root_that_is_no_directory_is_refused_by_name) {
   const auto watch = Watch::open((root_ / "none").string());
   ASSERT_FALSE(watch);
   EXPECT_NE(watch.error().message.find("none"), std::string::npos);
+}
+
+/// As long as this lives, not one descriptor more can be opened beside `room`.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(int room) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const UniqueFd next(::dup(0));
+    rlimit few = before_;
+    few.rlim_cur = static_cast<rlim_t>(next.get() + room);
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(WatchTest, that_cannot_find_out_whether_the_kernel_tells_of_devices_is_not_opened) {
+  make("sys");
+  const FewDescriptors few(2);  // the root, and the set of sources
+  const auto watch = Watch::open(root_);
+  ASSERT_FALSE(watch);
+  EXPECT_EQ(watch.error().message, "/sys: too many open files in this process");
 }
 
 TEST_F(WatchTest, an_event_names_what_came_or_went) {
@@ -250,9 +308,11 @@ class WatchWithoutSources : public WatchTest {
         .value();
   }
 
-  UniqueFd file_events() const {
+  UniqueFd file_events() {
     errno = EMFILE;
-    return no_inotify_ ? UniqueFd() : UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+    return no_inotify_ || inotifies_left_-- <= 0
+               ? UniqueFd()
+               : UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
   }
 
   UniqueFd device_events() {
@@ -279,6 +339,7 @@ class WatchWithoutSources : public WatchTest {
   }
 
   bool no_inotify_ = false;
+  int inotifies_left_ = 99;
   bool no_uevents_ = false;
   bool no_links_ = false;
   bool full_ = false;
@@ -332,6 +393,21 @@ TEST_F(WatchWithoutSources, that_come_back_are_used_and_everything_may_have_chan
   device_comes("mlx5_7");
   EXPECT_EQ(watch->drain().rdma, (MachineChanges::Names{"mlx5_0", "mlx5_7"}));
   EXPECT_FALSE(watch->retry()) << "nothing is missing";
+}
+
+TEST_F(WatchWithoutSources, says_that_modes_of_device_nodes_are_not_seen) {
+  make("dev/infiniband");
+  std::ofstream(root_ / "dev/infiniband/uverbs0") << "";
+  inotifies_left_ = 1;
+  auto watch = open();
+  EXPECT_EQ(watch->blind(), "modes of device nodes (inotify: too many open files in this process)");
+  EXPECT_EQ(watch->touches(), std::nullopt);
+  EXPECT_TRUE(watch->touched().empty());
+  inotifies_left_ = 1;
+  EXPECT_TRUE(watch->retry());
+  EXPECT_EQ(watch->blind(), "");
+  fs::permissions(root_ / "dev/infiniband/uverbs0", fs::perms::owner_read);
+  EXPECT_EQ(watch->touched().nodes, MachineChanges::Names{"uverbs0"});
 }
 
 TEST_F(WatchWithoutSources, names_directories_for_which_the_kernel_has_no_room) {

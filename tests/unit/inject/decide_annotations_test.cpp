@@ -142,6 +142,27 @@ TEST(RdmaAnnotation, required_in_the_pod_form_holds_for_containers_with_gpus_onl
   EXPECT_EQ(test::decide(gpus, none).reason_code, "gpus-off");
 }
 
+/// As while a driver hangs at the start of the agent.
+TEST(RdmaAnnotation, required_refuses_containers_with_gpus_on_a_node_that_has_not_been_read) {
+  const auto nothing = table_of(Node());
+  ContainerBuilder by_node;
+  by_node.nvidia(0);
+  ContainerBuilder by_cdi;
+  by_cdi.cdi("nvidia.com/gpu=0");
+  ContainerBuilder by_variable;
+  by_variable.env("NVIDIA_VISIBLE_DEVICES=GPU-4cf8db2d-06c0-7d70-1a51-e59b25b2c16c");
+  for (auto* container : {&by_node, &by_cdi, &by_variable}) {
+    EXPECT_EQ(test::decide(*container, nothing).outcome, Outcome::untouched);
+    container->pod_annotation("rdma.railhead.io/pod", "required");
+    const auto decision = test::decide(*container, nothing);
+    EXPECT_EQ(decision.outcome, Outcome::refused);
+    EXPECT_EQ(decision.reason_code, "gpu-unresolved");
+  }
+  ContainerBuilder sidecar;
+  sidecar.pod_annotation("rdma.railhead.io/pod", "required");
+  EXPECT_EQ(test::decide(sidecar, nothing).outcome, Outcome::untouched);
+}
+
 TEST(RdmaAnnotation, required_names_the_kubelet_that_did_not_answer) {
   const auto table = table_of(seed_node());
   ContainerBuilder container;

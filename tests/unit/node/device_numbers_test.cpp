@@ -53,5 +53,51 @@ TEST(DeviceNumbers, without_sysfs_are_those_of_the_node_itself) {
   EXPECT_TRUE(differ(cm, ""));
 }
 
+/// A device with its node, and with the connection manager's.
+std::string with_nodes(const std::string& uverbs0, const std::string& rdma_cm = "0666 0:0") {
+  return device("a") + uverbs("0", "a", "231:192") + "c /dev/infiniband/uverbs0 " + uverbs0 +
+         "\nc /dev/infiniband/rdma_cm 10:121 " + rdma_cm + "\n";
+}
+
+MachineChanges touched(const std::string& before, const std::string& now,
+                       const MachineChanges::Names& names) {
+  MachineChanges touched;
+  touched.nodes = names;
+  return changed_nodes(*host_of(now), node_of(before), touched);
+}
+
+TEST(ChangedNodes, that_were_only_touched_are_none) {
+  const auto same = with_nodes("231:192 0666 0:0");
+  EXPECT_TRUE(touched(same, same, {"uverbs0", "rdma_cm", "nobody's"}).empty());
+  MachineChanges any;
+  any.everything = true;
+  EXPECT_TRUE(changed_nodes(*host_of(same), node_of(same), any).empty());
+}
+
+TEST(ChangedNodes, have_another_mode_owner_or_number_or_came_or_went) {
+  const auto before = with_nodes("231:192 0666 0:0");
+  for (const auto* now :
+       {"231:192 0660 0:0", "231:192 0666 7:0", "231:192 0666 0:7", "231:193 0666 0:0"}) {
+    EXPECT_EQ(touched(before, with_nodes(now), {"uverbs0"}).nodes, MachineChanges::Names{"uverbs0"})
+        << now;
+    EXPECT_EQ(touched(with_nodes(now), before, {"uverbs0"}).nodes, MachineChanges::Names{"uverbs0"})
+        << now;
+    EXPECT_TRUE(touched(before, with_nodes(now), {"rdma_cm"}).empty()) << "it was not touched";
+  }
+  const auto gone = device("a") + uverbs("0", "a", "231:192");
+  EXPECT_EQ(touched(before, gone, {"uverbs0", "rdma_cm"}).nodes,
+            (MachineChanges::Names{"rdma_cm", "uverbs0"}));
+  EXPECT_EQ(touched(gone, before, {"uverbs0"}).nodes, MachineChanges::Names{"uverbs0"});
+}
+
+TEST(ChangedNodes, are_any_of_the_machine_where_nobody_knows_which_were_touched) {
+  MachineChanges any;
+  any.everything = true;
+  const auto changed = changed_nodes(*host_of(with_nodes("231:192 0600 0:0", "0600 0:0")),
+                                     node_of(with_nodes("231:192 0666 0:0")), any);
+  EXPECT_EQ(changed.nodes, (MachineChanges::Names{"rdma_cm", "uverbs0"}));
+  EXPECT_FALSE(changed.everything);
+}
+
 }  // namespace
 }  // namespace railhead::test

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/host_error.h"
 #include "node/node.h"
 #include "snapshot/snapshot_host.h"
 #include "unit/source_dir.h"
@@ -27,6 +28,47 @@ inline std::unique_ptr<Host> host_of(const std::string& entries) {
   }
   return std::move(host).value();
 }
+
+/// A host that is out of something: from the n-th question on it has only this errno for an answer.
+class ShortHost final : public Host {
+ public:
+  ShortHost(std::unique_ptr<Host> host, int error, int questions)
+      : host_(std::move(host)),
+        error_(error),
+        left_(questions) {}
+
+  Result<std::optional<std::string>> read(const std::string& path) override {
+    return answer(&Host::read, path);
+  }
+
+  Result<std::optional<std::string>> readlink(const std::string& path) override {
+    return answer(&Host::readlink, path);
+  }
+
+  Result<std::optional<std::vector<std::string>>> list(const std::string& path) override {
+    return answer(&Host::list, path);
+  }
+
+  Result<std::optional<DeviceNode>> device(const std::string& path) override {
+    return answer(&Host::device, path);
+  }
+
+  Result<std::optional<std::string>> devlink_info(const std::string& address) override {
+    return answer(&Host::devlink_info, address);
+  }
+
+ private:
+  template <typename Answer>
+  Answer answer(Answer (Host::*question)(const std::string&), const std::string& about) {
+    if (left_ == 0) return host_error(about, error_);
+    --left_;
+    return (host_.get()->*question)(about);
+  }
+
+  std::unique_ptr<Host> host_;
+  int error_;
+  int left_;
+};
 
 inline Node node_of(const std::string& entries) {
   return read_node(*host_of(entries));

@@ -5,12 +5,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <functional>
 #include <map>
 #include <random>
 #include <set>
 #include <utility>
 
+#include "host/host_error.h"
 #include "snapshot/snapshot.h"
 #include "unit/node/hosts.h"
 
@@ -292,15 +294,16 @@ TEST_P(ReadAgain, gives_what_a_whole_reading_gives_after_any_change) {
   SnapshotHost host(before);
   const Node expected_before = read_node(host);
   NodeReader reader;
-  EXPECT_EQ(reader.read(host), expected_before);
+  EXPECT_EQ(reader.read(host).value(), expected_before);
   unsigned seed = 1;
   for (const char c : GetParam()) seed = seed * 31 + static_cast<unsigned char>(c);
   for (auto& change : Changer(before, seed).all()) {
     SnapshotHost changed(std::move(change.after));
     const Node expected = read_node(changed);
-    EXPECT_TRUE(reader.read_again(changed, change.events) == expected) << change.what;
-    EXPECT_TRUE(reader.read_again(changed, {}) == expected) << change.what << ", nothing else";
-    EXPECT_TRUE(reader.read_again(host, change.events) == expected_before)
+    EXPECT_TRUE(reader.read_again(changed, change.events).value() == expected) << change.what;
+    EXPECT_TRUE(reader.read_again(changed, {}).value() == expected)
+        << change.what << ", nothing else";
+    EXPECT_TRUE(reader.read_again(host, change.events).value() == expected_before)
         << change.what << ", and comes back";
   }
 }
@@ -318,12 +321,12 @@ class NodeReaderTest : public testing::Test {
  protected:
   Node read() {
     host_.begin();
-    return reader_.read(host_);
+    return reader_.read(host_).value();
   }
 
   Node read_again(const MachineChanges& changes) {
     host_.begin();
-    return reader_.read_again(host_, changes);
+    return reader_.read_again(host_, changes).value();
   }
 
   void put(const std::string& path, const std::string& text) {
@@ -420,6 +423,38 @@ TEST_F(NodeReaderTest, nothing_that_changed_costs_only_lists_of_names) {
   const auto first = read();
   EXPECT_EQ(read_again({}), first);
   EXPECT_LT(host_.asked.size(), 40U);
+}
+
+/// A machine that we could not look at has not changed.
+TEST(NodeReader, fails_where_we_lack_a_descriptor_or_memory) {
+  const auto box = [] { return SnapshotHost::parse(test::machine_text("seed-8gpu-4nic")).value(); };
+  const Node whole = read_node(*box());
+  for (const int error : {EMFILE, ENFILE}) {
+    for (const int questions : {0, 1, 7, 50, 100}) {
+      test::ShortHost without(box(), error, questions);
+      NodeReader reader;
+      const auto first = reader.read(without);
+      ASSERT_FALSE(first) << questions;
+      EXPECT_EQ(errno_of(first.error()), error);
+      EXPECT_EQ(reader.read(*box()).value(), whole);
+      test::ShortHost later(box(), error, questions);
+      EXPECT_FALSE(reader.read(later));
+      MachineChanges gpus;
+      gpus.gpus = true;
+      EXPECT_EQ(reader.read_again(*box(), gpus).value(), whole) << "as a whole";
+    }
+  }
+}
+
+TEST(NodeReader, takes_a_driver_that_lacks_memory_for_an_attribute_for_what_it_is) {
+  const std::string device = "t /sys/class/infiniband/a/node_type 1: CA\n";
+  NodeReader reader;
+  const auto host = test::host_of(device + "e /sys/class/infiniband/a/node_guid ENOMEM\n");
+  const auto node = reader.read(*host);
+  ASSERT_TRUE(node);
+  EXPECT_EQ(node->nics.size(), 1U);
+  EXPECT_EQ(node->problems.size(), 1U);
+  EXPECT_FALSE(reader.read(*test::host_of("e /sys/class/infiniband ENOMEM\n")));
 }
 
 }  // namespace

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/machine_news.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <sstream>
+#include <string>
+
+#include "unit/node/hosts.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+/// The machine without the lines that name this.
+DecisionTable table_without(const std::string& what) {
+  std::string text;
+  std::stringstream lines(machine_text("seed-8gpu-4nic"));
+  for (std::string line; std::getline(lines, line);) {
+    if (what.empty() || line.find(what) == std::string::npos) text += line + "\n";
+  }
+  return {read_node(*SnapshotHost::parse(text).value()), {}, {}};
+}
+
+/// What is said of NICs when one table follows the other.
+std::string said(const DecisionTable& before, const DecisionTable& now) {
+  testing::internal::CaptureStderr();
+  {
+    Log log{LogLevel::info, LogFormat::text};
+    log_machine(&before, now, "event", log);
+    log.flush();
+  }
+  std::string of_nics;
+  std::stringstream lines(testing::internal::GetCapturedStderr());
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" nic ") != std::string::npos) of_nics += line + "\n";
+  }
+  return of_nics;
+}
+
+TEST(MachineNews, of_nics_that_are_as_they_were_is_none) {
+  EXPECT_THAT(said(table_without(""), table_without("")), IsEmpty());
+}
+
+/// Its class link is what goes and comes: the function stays.
+TEST(MachineNews, of_a_nic_that_its_driver_let_go_of_is_of_one_nic) {
+  const auto whole = table_without("");
+  const auto without = table_without("l /sys/class/infiniband/mlx5_3 ");
+  const auto function = whole.node().nics.at(3).pci->str();
+  ASSERT_EQ(whole.node().nics.at(3).name, "mlx5_3");
+  const auto lost = said(whole, without);
+  EXPECT_EQ(std::count(lost.begin(), lost.end(), '\n'), 1) << lost;
+  EXPECT_THAT(lost, AllOf(HasSubstr("nic=" + function), HasSubstr("was=mlx5_3")));
+  const auto back = said(without, whole);
+  EXPECT_EQ(std::count(back.begin(), back.end(), '\n'), 1) << back;
+  EXPECT_THAT(back, AllOf(HasSubstr("nic=mlx5_3"), HasSubstr("was=" + function)));
+}
+
+TEST(MachineNews, of_a_nic_whose_function_has_gone_is_that_it_has_gone) {
+  const auto whole = table_without("");
+  Node rest = whole.node();
+  rest.nics.erase(rest.nics.begin());
+  const DecisionTable without(rest, {}, {});
+  EXPECT_THAT(said(whole, without), AllOf(HasSubstr("nic gone"), HasSubstr("nic=mlx5_0")));
+  EXPECT_THAT(said(without, whole), AllOf(HasSubstr("nic=mlx5_0"), Not(HasSubstr("gone"))));
+}
+
+}  // namespace
+}  // namespace railhead::test
