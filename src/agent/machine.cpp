@@ -95,8 +95,7 @@ void Machine::note_outcome(const Status& done, std::string_view cause) {
   error_ = error;
   if (!is_news) return;
   if (done) return log_.write(LogLevel::info, "node is read again");
-  log_.write(LogLevel::error, "node not read, the last reading counts",
-             {{"error", done.error().message}});
+  log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
 }
 
 Status Machine::read_anew(std::string_view cause) {
