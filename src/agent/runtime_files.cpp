@@ -1,16 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/runtime_files.h"
 
+#include <chrono>
 #include <utility>
 
 namespace railhead {
+namespace {
+
+/// Whoever may write into the folder makes as many events as he likes: each look reads mounts.
+constexpr std::chrono::milliseconds kSettle{100};
+
+}  // namespace
 
 RuntimeFiles::RuntimeFiles(Context context, std::string proc_dir, const TableFeed& tables,
                            Provided provided)
     : context_(context),
       keeper_(std::move(proc_dir)),
       tables_(tables),
-      provided_(std::move(provided)) {}
+      provided_(std::move(provided)),
+      settling_(context.loop) {}
 
 void RuntimeFiles::runtime_connected(std::optional<int> pid) {
   is_connected_ = true;
@@ -37,7 +45,17 @@ void RuntimeFiles::watch(const std::string& path) {
   auto opened = Watch::open("/", {folder});
   if (!opened) return;  // it is written anew with the next table
   folder_ = std::move(folder);
-  watch_.emplace(std::move(opened).value(), context_.loop, [this] { look(); });
+  watch_.emplace(std::move(opened).value(), context_.loop, [this] { look_soon(); });
+}
+
+void RuntimeFiles::look_soon() {
+  if (std::exchange(is_settling_, true)) return;
+  settling_.expires_after(kSettle);
+  settling_.async_wait([this](const auto& failure) {
+    if (failure) return;
+    is_settling_ = false;
+    look();
+  });
 }
 
 }  // namespace railhead

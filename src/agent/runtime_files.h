@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include <boost/asio/steady_timer.hpp>
+
 #include "agent/context.h"
 #include "agent/table_feed.h"
 #include "agent/topology_file_keeper.h"
@@ -32,6 +34,7 @@ class RuntimeFiles {
 
  private:
   void watch(const std::string& path);
+  void look_soon();
 
   Context context_;
   TopologyFileKeeper keeper_;
@@ -41,6 +44,8 @@ class RuntimeFiles {
   std::optional<int> pid_;
   std::string error_;  ///< the last one that was logged
   std::string folder_;
+  bool is_settling_ = false;
+  boost::asio::steady_timer settling_;
   std::optional<WatchLoop> watch_;  ///< of the folder: somebody may clean it up
 };
 

@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "host/memory.h"
+
 namespace railhead {
 
 RuntimeWatcher::RuntimeWatcher(boost::asio::io_context& loop, OpenHost open, std::string proc_dir,
@@ -18,6 +20,7 @@ void RuntimeWatcher::connected(nri::RuntimePeer peer, Done done) {
   done_ = std::move(done);
   const auto process = read();
   done_(process);
+  give_back_free_memory();  // finding a process by its name looks at all that there are
   if (process.may_be_read_later) read_later();
 }
 
