@@ -16,8 +16,8 @@ constexpr std::chrono::milliseconds kUntilStarted{300};
 constexpr std::chrono::seconds kUntilGivenBack{1};
 /// Between two looks at device nodes that users touch.
 constexpr std::chrono::milliseconds kTouchPause{100};
-/// Of a reading's time, so that readings take a fifth of the whole.
-constexpr int kPauseOfReading = 4;
+/// Of a reading's time, so that readings take a quarter of the whole.
+constexpr int kPauseOfReading = 3;
 
 }  // namespace
 

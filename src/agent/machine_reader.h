@@ -4,8 +4,9 @@
 // Invariants
 // * The deciding thread waits for the events, and wishes for a reading when one comes. A wish has a
 //   number; wishes that came up to the beginning of a reading are all fulfilled by it.
-// * Of a storm of events readings take a fifth of the time at most: after one that took t the next
-//   for an event begins 4 t later, or a second. What a timer wants is not held back.
+// * Of a storm of events readings take a quarter of the time at most: after one that took t the
+// next
+//   for an event begins 3 t later, or a second. What a timer wants is not held back.
 // * Whoever may use a device node may touch it: touches are looked at here, ten times a second at
 //   most, and only another mode, owner or number is told to the deciding thread.
 // * What may have changed is read again; a reading that fails keeps the last table, and is

@@ -144,8 +144,7 @@ void decide_annotated(benchmark::State& state, const std::string& prefix) {
   request.annotations = request.pod_annotations;
   const RuntimeAbility runtime;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(
-        decide(request, examine(request, table), table, runtime));
+    benchmark::DoNotOptimize(decide(request, examine(request, table), table, runtime));
   }
   state.counters["annotations"] = static_cast<double>(keys.size());
 }
