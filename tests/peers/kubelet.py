@@ -9,6 +9,7 @@ As a program (`python3 -m peers.kubelet FOLDER`) it is one that can be stopped b
 how many devices each resource's newest list has.
 """
 
+import contextlib
 import functools
 import os
 import pathlib
@@ -154,8 +155,9 @@ class Kubelet:
         for folder in (self.plugins, self.registry, self.root / "pod-resources"):
             folder.mkdir(parents=True, exist_ok=True)
         for entry in self.plugins.iterdir():
-            if stat.S_ISSOCK(entry.lstat().st_mode):
-                entry.unlink()
+            with contextlib.suppress(FileNotFoundError):  # a plugin may remove its own meanwhile
+                if stat.S_ISSOCK(entry.lstat().st_mode):
+                    entry.unlink()
         life = self._life = object()
         register = functools.partial(self._register, life)
         self._serve(self.plugins, REGISTRATION, {"Register": (register, messages.REGISTER)})
