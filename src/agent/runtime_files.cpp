@@ -7,8 +7,9 @@
 namespace railhead {
 namespace {
 
-/// Whoever may write into the folder makes as many events as he likes: each look reads mounts.
-constexpr std::chrono::milliseconds kSettle{100};
+/// Between two looks for events: whoever may write into the folder makes as many as he likes, and
+/// each look reads mounts.
+constexpr std::chrono::milliseconds kRest{100};
 
 }  // namespace
 
@@ -18,7 +19,7 @@ RuntimeFiles::RuntimeFiles(Context context, std::string proc_dir, const TableFee
       keeper_(std::move(proc_dir)),
       tables_(tables),
       provided_(std::move(provided)),
-      settling_(context.loop) {}
+      rest_(context.loop) {}
 
 void RuntimeFiles::runtime_connected(std::optional<int> pid) {
   is_connected_ = true;
@@ -45,16 +46,22 @@ void RuntimeFiles::watch(const std::string& path) {
   auto opened = Watch::open("/", {folder});
   if (!opened) return;  // it is written anew with the next table
   folder_ = std::move(folder);
-  watch_.emplace(std::move(opened).value(), context_.loop, [this] { look_soon(); });
+  watch_.emplace(std::move(opened).value(), context_.loop, [this] { folder_changed(); });
 }
 
-void RuntimeFiles::look_soon() {
-  if (std::exchange(is_settling_, true)) return;
-  settling_.expires_after(kSettle);
-  settling_.async_wait([this](const auto& failure) {
+/// At once after a rest: a container whose file has just been removed would not start.
+void RuntimeFiles::folder_changed() {
+  if (is_resting_) {
+    changed_again_ = true;
+    return;
+  }
+  look();
+  is_resting_ = true;
+  rest_.expires_after(kRest);
+  rest_.async_wait([this](const auto& failure) {
     if (failure) return;
-    is_settling_ = false;
-    look();
+    is_resting_ = false;
+    if (std::exchange(changed_again_, false)) folder_changed();
   });
 }
 

@@ -34,7 +34,7 @@ class RuntimeFiles {
 
  private:
   void watch(const std::string& path);
-  void look_soon();
+  void folder_changed();
 
   Context context_;
   TopologyFileKeeper keeper_;
@@ -44,8 +44,9 @@ class RuntimeFiles {
   std::optional<int> pid_;
   std::string error_;  ///< the last one that was logged
   std::string folder_;
-  bool is_settling_ = false;
-  boost::asio::steady_timer settling_;
+  bool is_resting_ = false;
+  bool changed_again_ = false;
+  boost::asio::steady_timer rest_;
   std::optional<WatchLoop> watch_;  ///< of the folder: somebody may clean it up
 };
 
