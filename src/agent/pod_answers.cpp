@@ -1,14 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/pod_answers.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace railhead {
 
-const PodHoldings* PodAnswers::find(std::string_view pod_uid, std::string_view container) {
+void PodAnswers::forget_old() {
   const auto now = clock_.now();
-  std::erase_if(answers_, [&](const auto& one) { return one.second.ends_at <= now; });
+  while (!ends_.empty() && (ends_.front().first <= now || ends_.size() > kMostAnswers)) {
+    const auto at = answers_.find(ends_.front().second);
+    if (at != answers_.end() && at->second.ends_at == ends_.front().first) answers_.erase(at);
+    ends_.pop_front();
+  }
+}
+
+const PodHoldings* PodAnswers::find(std::string_view pod_uid, std::string_view container) {
+  forget_old();
   const auto at = answers_.find(pod_uid);
   if (at == answers_.end()) return nullptr;
   if (at->second.served.emplace(container).second) return &at->second.holdings;
@@ -18,15 +25,11 @@ const PodHoldings* PodAnswers::find(std::string_view pod_uid, std::string_view c
 
 void PodAnswers::keep(std::string_view pod_uid, std::string_view container, PodHoldings holdings) {
   if (pod_uid.empty()) return;
-  if (answers_.size() >= kMostAnswers && answers_.find(pod_uid) == answers_.end()) {
-    const auto oldest = std::min_element(
-        answers_.begin(), answers_.end(),
-        [](const auto& a, const auto& b) { return a.second.ends_at < b.second.ends_at; });
-    answers_.erase(oldest);
-  }
-  answers_.insert_or_assign(
-      std::string(pod_uid),
-      Answer{std::move(holdings), clock_.now() + kAnswerLife, {std::string(container)}});
+  const auto ends_at = clock_.now() + kAnswerLife;
+  answers_.insert_or_assign(std::string(pod_uid),
+                            Answer{std::move(holdings), ends_at, {std::string(container)}});
+  ends_.emplace_back(ends_at, pod_uid);
+  forget_old();
 }
 
 }  // namespace railhead

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "container/holdings.h"
 #include "host/clock.h"
@@ -39,8 +41,13 @@ class PodAnswers {
     std::set<std::string, std::less<>> served;
   };
 
+  void forget_old();
+
   Clock& clock_;
   std::map<std::string, Answer, std::less<>> answers_;
+  /// In the order in which they were kept, which is that of their ends. One that was replaced or
+  /// has served is here until its end.
+  std::deque<std::pair<std::chrono::steady_clock::time_point, std::string>> ends_;
 };
 
 }  // namespace railhead

@@ -23,6 +23,9 @@ std::chrono::milliseconds timeout_or(std::int64_t ms, std::chrono::milliseconds 
   return std::chrono::milliseconds(std::min(ms, kLongestTimeoutMs));
 }
 
+constexpr std::size_t kUsualEntryBytes = 96;
+constexpr std::size_t kUsualAnswerBytes = 512;
+
 // By hand, not by the generated types: an answer is written while the runtime waits, and they cost
 // more than reading the whole request. Fields are in the order of their numbers, as protobuf writes
 // them; a test compares the two.
@@ -39,6 +42,7 @@ void append_device(const NewDevice& device, std::string& out) {
   using Device = api::LinuxDevice;
   constexpr std::uint32_t kPermissionBits = 07777;
   std::string entry;
+  entry.reserve(kUsualEntryBytes);
   append_text_field(entry, Device::kPathFieldNumber, device.path);
   append_bytes_field(entry, Device::kTypeFieldNumber, "c");
   append_varint_field(entry, Device::kMajorFieldNumber, static_cast<std::uint64_t>(device.major));
@@ -64,6 +68,7 @@ void append_mount(const NewMount& mount, std::string& out) {
 
 void append_variable(std::string_view name, std::string_view value, std::string& out) {
   std::string entry;
+  entry.reserve(kUsualEntryBytes);
   append_text_field(entry, api::KeyValue::kKeyFieldNumber, name);
   append_text_field(entry, api::KeyValue::kValueFieldNumber, value);
   append_entry_field(out, api::ContainerAdjustment::kEnvFieldNumber, entry);
@@ -120,8 +125,10 @@ std::string encode_synchronize_response(bool more) {
 std::string encode_create_response(const Adjustment& adjustment) {
   if (adjustment.empty()) return {};
   std::string devices;
+  devices.reserve(kUsualAnswerBytes);
   for (const NewDevice& device : adjustment.devices) append_device(device, devices);
   std::string adjust;
+  adjust.reserve(kUsualAnswerBytes);
   for (const NewMount& mount : adjustment.mounts) append_mount(mount, adjust);
   for (const auto& [name, value] : adjustment.env) append_variable(name, value, adjust);
   append_bytes_field(adjust, api::ContainerAdjustment::kLinuxFieldNumber, devices);
