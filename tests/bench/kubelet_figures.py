@@ -36,7 +36,8 @@ def serving_agent(bench, tree, config, pools, folder):
     path = folder / "config.json"
     path.write_text(json.dumps(config))
     command = [bench.railhead, "agent", "--host-root", tree, "--config", path, "--nri=false",
-               "--kubelet-root-dir", folder / "kubelet", "--bind-address", "127.0.0.1:0"]
+               "--kubelet-root-dir", folder / "kubelet", "--bind-address", "127.0.0.1:0",
+               "--metrics-socket", folder / "agent.sock"]
     with programs.kubelet(bench, folder / "kubelet") as lists, open(folder / "agent.log", "wb") as log:
         with programs.running(command, stderr=log, stdout=log) as agent:
             lists.wait_until("all pools are enrolled", lambda: len(lists.devices) == pools
@@ -126,7 +127,8 @@ def everything_on(bench, folder):
     port, stop, pages = free_port(), threading.Event(), []
     scraper = threading.Thread(target=scrape, args=(port, stop, pages), daemon=True)
     agent = (f"{bench.railhead} agent --host-root {tree} --nri-socket {{socket}}"
-             f" --kubelet-root-dir {folder / 'kubelet'} --bind-address 127.0.0.1:{port}")
+             f" --kubelet-root-dir {folder / 'kubelet'} --bind-address 127.0.0.1:{port}"
+             f" --metrics-socket {folder / 'agent.sock'}")
     with programs.kubelet(bench, folder / "kubelet", f"-gpu={bench.gpu}") as lists:
         scraper.start()
         try:

@@ -79,7 +79,7 @@ class SoakedAgent:
             return
         if not isinstance(said, dict):
             return
-        if said.get("event") == "listening" and ":" in str(said.get("address", "")):
+        if said.get("event") == "listening" and not said["address"].startswith("unix:"):
             host, _, port = said["address"].rpartition(":")
             self.addresses.append((host.strip("[]"), int(port)))
 

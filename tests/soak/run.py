@@ -165,6 +165,7 @@ class Soak:
         return [
             *(paths.railhead(), "agent", "--host-root", str(world.live.root)),
             *("--nri-socket", str(runtime.nri_socket), "--bind-address", "127.0.0.1:0"),
+            *("--metrics-socket", str(self._folder / "agent.sock")),
             *("--log-format", "json", "--config", str(config)),
             *("--memlock-cap", str(HARD_MEMLOCK)),  # more the runtime cannot set, and `required` asks
             *("--kubelet-root-dir", str(kubelet.root)),
