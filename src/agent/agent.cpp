@@ -38,6 +38,8 @@ namespace {
 
 /// For each thread that ends. What is not over by then waits for a driver or a dead file server.
 constexpr std::chrono::milliseconds kPatience{1000};
+/// Before a configuration that has to wait for the machine is told of.
+constexpr std::chrono::milliseconds kWorthSaying{1000};
 
 PagesOptions pages_options(const Config& config) {
   return {config.text("metrics.bindAddress"), config.text("metrics.socket"),
@@ -79,7 +81,10 @@ class Agent {
 
   Status run() {
     for (auto step : {&Agent::start_pages, &Agent::start_machine, &Agent::start_following}) {
-      TRY_STATUS((this->*step)());
+      outcome_ = (this->*step)();
+      if (outcome_) continue;
+      end_services();
+      return outcome_;
     }
     signals_.async_wait([this](const auto& failure, int signal) {
       if (failure) return;
@@ -201,11 +206,12 @@ class Agent {
       put_in_force(std::move(reload->config));
       return done(news);
     }
-    config_waits_.expires_after(kPatience);
+    config_waits_.expires_after(kWorthSaying);
     config_waits_.async_wait([this](const auto& failure) {
       if (failure) return;
-      log_.write(LogLevel::warn, "configuration waits",
-                 {{"why", "the machine is being read; what was in force before counts"}});
+      log_.write(
+          LogLevel::warn, "configuration waits",
+          {{"why", "the machine or topology.file is being read; what was in force before counts"}});
     });
     machine_->reconfigure(std::move(policies->settings), read_times(reload->config),
                           [this, reload, news, done](const Status& taken) {
@@ -234,7 +240,7 @@ class Agent {
   RuntimeLink runtime_;
   kubelet::PodResources pod_resources_;
   ContainerBook book_;
-  Shared<std::string> pods_page_;  ///< a Pods document; "": nobody looks
+  Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.
   boost::asio::signal_set hang_ups_;

@@ -37,6 +37,7 @@ void ContainerHooks::configured(const nri::RuntimePeer& peer) {
   if (ability_.name != peer.name || ability_.version != peer.version) {
     ability_ = ability_of(peer, RuntimeProcess{});
   }
+  topology_provided_.reset();
   existing_.begin();
   parts_.metrics.replace(
       "railhead_nri_runtime_info",
@@ -112,7 +113,9 @@ void ContainerHooks::go_on(const HookRef& hook) {
   examine_by(parts_.machine.table(), *hook);
   if (needs_word(*hook)) return ask_kubelet(hook);
   const bool hangs = parts_.machine.is_stale() && !parts_.machine.is_behind();
-  if (hook->is_patient && !hangs && is_first_to_miss(hook->facts.gpus)) {
+  const bool is_claim =
+      parts_.kubelet != nullptr && !hook->word && hook->facts.gpus.claim == GpuClaim::unchecked;
+  if (hook->is_patient && !hangs && !is_claim && is_first_to_miss(hook->facts.gpus)) {
     parts_.machine.look_again(Machine::kUnknownGpu);
     return wait_for_table(hook);
   }
@@ -222,6 +225,7 @@ void ContainerHooks::report_stale(const ContainerIdentity& container) {
 }
 
 void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds retry_in) {
+  ++connection_;
   waiting_.clear();  // nobody hears their answers
   until_runtime_known_.clear();
   parts_.link.set_connected(false);

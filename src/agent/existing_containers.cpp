@@ -22,6 +22,7 @@ const PodHoldings* find_pod(const std::vector<PodHoldings>& pods, const Containe
 void ExistingContainers::begin() {
   table_.reset();
   lacking_ = 0;
+  not_judged_ = 0;
   undecided_.clear();
   undecided_bytes_ = 0;
   ++round_;
@@ -41,6 +42,10 @@ void ExistingContainers::add(const ContainerRequest& container, const RuntimeAbi
 void ExistingContainers::judge(const ContainerRequest& container, const ContainerFacts& facts,
                                const DecisionTable& table, const RuntimeAbility& runtime) {
   parts_.reports.note(facts, table);
+  if (!parts_.machine.is_read()) {
+    ++not_judged_;
+    return;
+  }
   const auto missing = missing_devices(container, facts, table, runtime);
   if (missing.empty()) return;
   ++lacking_;
@@ -86,6 +91,7 @@ void ExistingContainers::report(std::size_t pods, std::size_t containers,
   LogFields fields{{"pods", std::to_string(pods)},
                    {"containers", std::to_string(containers)},
                    {"withoutDevices", std::to_string(lacking_)}};
+  if (not_judged_ > 0) fields.emplace_back("notJudged", std::to_string(not_judged_));
   if (!doubt.empty()) fields.emplace_back("judgedWithoutTheKubelet", doubt);
   parts_.log.write(LogLevel::info, "synchronized", fields);
 }

@@ -50,6 +50,7 @@ class ExistingContainers {
   Parts parts_;
   std::shared_ptr<const DecisionTable> table_;  ///< one for all; absent before the first container
   std::size_t lacking_ = 0;                     ///< containers without their devices
+  std::size_t not_judged_ = 0;                  ///< because the machine has not been read
   std::vector<KeptRequest> undecided_;
   std::size_t undecided_bytes_ = 0;
   std::uint64_t round_ = 0;  ///< tells a late answer of the kubelet from one to this Synchronize

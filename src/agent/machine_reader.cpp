@@ -16,7 +16,7 @@ constexpr std::chrono::milliseconds kUntilStarted{300};
 constexpr std::chrono::seconds kUntilGivenBack{1};
 /// Between two looks at device nodes that users touch.
 constexpr std::chrono::milliseconds kTouchPause{100};
-/// Of a reading's time, so that readings take a quarter of the whole.
+/// Of a reading's time: short ones take a quarter of the whole.
 constexpr int kPauseOfReading = 3;
 
 }  // namespace

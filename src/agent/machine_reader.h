@@ -4,13 +4,11 @@
 // Invariants
 // * The deciding thread waits for the events, and wishes for a reading when one comes. A wish has a
 //   number; wishes that came up to the beginning of a reading are all fulfilled by it.
-// * Of a storm of events readings take a quarter of the time at most: after one that took t the
-// next
-//   for an event begins 3 t later, or a second. What a timer wants is not held back.
+// * Of a storm: after a reading that took t, the next one that is wished for begins 3 t later, but
+//   a second later at most. What timers read is not held back.
 // * Whoever may use a device node may touch it: touches are looked at here, ten times a second at
 //   most, and only another mode, owner or number is told to the deciding thread.
-// * What may have changed is read again; a reading that fails keeps the last table, and is
-// repeated.
+// * What may have changed is read again. A reading that fails keeps the last table and is repeated.
 #pragma once
 
 #include <atomic>
@@ -30,10 +28,10 @@
 
 namespace railhead {
 
-/// Readings that nothing but time asks for. 0: never.
+/// Readings that nothing but time asks for.
 struct ReadTimes {
   std::chrono::seconds rescan{30};
-  std::chrono::seconds port_check{1};
+  std::chrono::seconds port_check{1};  ///< 0: never
   /// After a reading that failed.
   std::chrono::milliseconds repeat{1000};
 };

@@ -129,8 +129,8 @@ void MachineService::fulfilled(std::uint64_t wish, bool is_read) {
   if (events_ && is_readable(events_->native_handle())) look_again(Machine::kEvent);
   for (auto at = waiters_.begin(); at != waiters_.end();) {
     const auto waiter = at++;
-    if (waiter->wish > wish) continue;
-    auto done = std::move(waiter->done);
+    if ((*waiter)->wish > wish) continue;
+    const auto done = std::move((*waiter)->done);
     waiters_.erase(waiter);
     done(is_read);
   }
@@ -146,18 +146,19 @@ bool MachineService::is_stale() const {
 }
 
 void MachineService::wait(std::chrono::milliseconds patience, std::function<void(bool)> done) {
-  auto& waiter = waiters_.emplace_back(
-      Waiter{wishes_, std::move(done), boost::asio::steady_timer(context_.loop, patience)});
-  waiter.timer.async_wait([this, &waiter](const auto& failure) {
-    if (!failure) give_up(waiter);
+  const auto& waiter = waiters_.emplace_back(std::make_shared<Waiter>(
+      Waiter{wishes_, std::move(done), boost::asio::steady_timer(context_.loop, patience)}));
+  // A timer that has run out is heard also where the waiter was served in the same turn.
+  waiter->timer.async_wait([this, weak = std::weak_ptr(waiter)](const auto& failure) {
+    const auto waiting = weak.lock();
+    if (!failure && waiting) give_up(waiting);
   });
 }
 
-void MachineService::give_up(Waiter& waiter) {
+void MachineService::give_up(const std::shared_ptr<Waiter>& waiter) {
   is_late_ = true;
-  auto done = std::move(waiter.done);
-  waiters_.remove_if([&](const Waiter& one) { return &one == &waiter; });
-  done(false);
+  waiters_.remove(waiter);
+  waiter->done(false);
 }
 
 void MachineService::reconfigure(MachineSettings settings, ReadTimes times,

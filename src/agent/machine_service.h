@@ -50,6 +50,9 @@ class MachineService final : public Service, public MachineTables, private Machi
 
   [[nodiscard]] bool is_behind() override;
   [[nodiscard]] bool is_stale() const override;
+
+  [[nodiscard]] bool is_read() const override { return tables_.latest() != nullptr; }
+
   void look_again(std::string_view cause) override;
   void wait(std::chrono::milliseconds patience, std::function<void(bool fresh)> done) override;
 
@@ -64,7 +67,7 @@ class MachineService final : public Service, public MachineTables, private Machi
   /// Since the reading began that is not over yet; zero where there is none.
   [[nodiscard]] std::chrono::seconds reading_for() const;
   void await_event();
-  void give_up(Waiter& waiter);
+  void give_up(const std::shared_ptr<Waiter>& waiter);
 
   Context context_;
   TableFeed& tables_;
@@ -81,7 +84,7 @@ class MachineService final : public Service, public MachineTables, private Machi
   bool is_late_ = false;     ///< a wait was in vain, and nothing has been read since
   bool is_waiting_ = false;  ///< for an event
   std::optional<boost::asio::posix::stream_descriptor> events_;  ///< the descriptor is the reader's
-  std::list<Waiter> waiters_;
+  std::list<std::shared_ptr<Waiter>> waiters_;
   std::unique_ptr<Hosted<MachineReader>> reader_;
 };
 

@@ -28,6 +28,9 @@ class MachineTables {
   /// decided now is decided by what was; is_behind() says whether it is of use to wait.
   [[nodiscard]] virtual bool is_stale() const = 0;
 
+  /// False where nothing has been read yet: table() is that of a machine without anything.
+  [[nodiscard]] virtual bool is_read() const = 0;
+
   /// Asks for a reading of what nothing told of. `cause` is a literal, for metrics and the log.
   virtual void look_again(std::string_view cause) = 0;
 

@@ -57,39 +57,47 @@ bool NriService::stop(std::chrono::milliseconds patience) {
   return (!files_ || files_->end(patience)) && has_ended;
 }
 
+/// What the hooks of one connection are told of the runtime.
+struct NriService::Question {
+  ReadDone done;
+  std::optional<RuntimeProcess> process = {};  ///< that they have not been told of
+  bool is_over = false;                        ///< they go on, told or not
+};
+
 void NriService::read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,
                       ReadDone done) {
-  tell_ = nullptr;
+  const auto question = question_ = std::make_shared<Question>(Question{std::move(done)});
   patience_.expires_after(patience);
-  patience_.async_wait([this, done](const auto& failure) {
-    if (failure) return;
-    tell_ ? tell() : done(std::nullopt);
+  patience_.async_wait([this, question](const auto& failure) {
+    if (failure || question != question_ || question->is_over) return;
+    question->is_over = true;
+    question->process ? tell(question) : question->done(std::nullopt);
   });
-  const auto was_read = [this, peer, done = std::move(done),
-                         asked = ++questions_](const RuntimeProcess& process) {
-    if (asked != questions_) return;
-    tell_ = [done, process] { done(process); };
-    provide_file(peer.pid ? peer.pid : process.pid);
-  };
-  watcher_->use([peer, was_read, &home = context_.mailbox](RuntimeWatcher& watcher) {
-    watcher.connected(peer, [was_read, &home](const RuntimeProcess& process) {
-      home.post([was_read, process] { was_read(process); });
+  watcher_->use([this, peer, question, &home = context_.mailbox](RuntimeWatcher& watcher) {
+    watcher.connected(peer, [this, peer, question, &home](const RuntimeProcess& process) {
+      home.post([this, peer, question, process] {
+        question->process = process;
+        provide_file(question, peer.pid ? peer.pid : process.pid);
+      });
     });
   });
 }
 
 /// Before the hooks go on, so that the first containers of a runtime get the topology file, too.
 /// Where its folder hangs, they go on without.
-void NriService::provide_file(std::optional<int> pid) {
-  files_->use([this, pid, &home = context_.mailbox](RuntimeFiles& files) {
+void NriService::provide_file(const std::shared_ptr<Question>& question, std::optional<int> pid) {
+  if (question != question_) return;
+  if (question->is_over) tell(question);
+  files_->use([this, question, pid, &home = context_.mailbox](RuntimeFiles& files) {
     files.runtime_connected(pid);
-    home.post([this] { tell(); });
+    home.post([this, question] { tell(question); });
   });
 }
 
-void NriService::tell() {
-  patience_.cancel();
-  if (const auto tell = std::exchange(tell_, nullptr)) tell();
+void NriService::tell(const std::shared_ptr<Question>& question) {
+  if (question != question_ || !question->process) return;
+  question->is_over = true;
+  question->done(std::exchange(question->process, std::nullopt));
 }
 
 }  // namespace railhead

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -52,12 +51,13 @@ class NriService final : public Service, private RuntimeReader {
   bool stop(std::chrono::milliseconds patience) override;
 
  private:
+  struct Question;
   using ReadDone = std::function<void(const std::optional<RuntimeProcess>&)>;
 
   void read(const nri::RuntimePeer& peer, std::chrono::milliseconds patience,
             ReadDone done) override;
-  void provide_file(std::optional<int> pid);
-  void tell();
+  void provide_file(const std::shared_ptr<Question>& question, std::optional<int> pid);
+  void tell(const std::shared_ptr<Question>& question);
 
   Context context_;
   NriOptions options_;
@@ -66,9 +66,8 @@ class NriService final : public Service, private RuntimeReader {
   ContainerHooks hooks_;
   std::unique_ptr<Hosted<RuntimeFiles>> files_;
   std::unique_ptr<Hosted<RuntimeWatcher>> watcher_;
-  std::function<void()> tell_;  ///< the hooks what the runtime may do; empty: told, or not read
+  std::shared_ptr<Question> question_;  ///< of the connection that there is
   boost::asio::steady_timer patience_;
-  std::uint64_t questions_ = 0;  ///< tells a late answer from one to the last question
   nri::Session session_;
 };
 

@@ -91,7 +91,8 @@ HttpAnswer PagesService::pods_answer(const HttpRequest& request) const {
             "token of metrics.tokenFile\n"};
   }
   auto document = pods_page_.get();
-  if (document.empty()) return {404, "nobody looks who uses RDMA (pods.sampleSeconds)\n"};
+  if (document.empty())
+    return {404, "nobody has looked who uses RDMA yet, or nobody does (pods.sampleSeconds)\n"};
   return {200, std::move(document), "application/json"};
 }
 

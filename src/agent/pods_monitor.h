@@ -41,7 +41,7 @@ class PodsMonitor {
   struct Links {
     const TableFeed& tables;
     ContainerBook& book;
-    Shared<std::string>& page;  ///< the last look as a Pods document; "" before the first
+    Shared<std::string>& page;  ///< the last look as a Pods document
   };
 
   PodsMonitor(Context context, PodsOptions options, Open open, Links links);

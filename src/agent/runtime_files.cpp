@@ -10,6 +10,8 @@ namespace {
 /// Between two looks for events: whoever may write into the folder makes as many as he likes, and
 /// each look reads mounts.
 constexpr std::chrono::milliseconds kRest{100};
+/// A write that fails makes events of its own.
+constexpr std::chrono::milliseconds kRestAfterFailure{5000};
 
 }  // namespace
 
@@ -57,7 +59,7 @@ void RuntimeFiles::folder_changed() {
   }
   look();
   is_resting_ = true;
-  rest_.expires_after(kRest);
+  rest_.expires_after(error_.empty() ? kRest : kRestAfterFailure);
   rest_.async_wait([this](const auto& failure) {
     if (failure) return;
     is_resting_ = false;

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/runtime_watcher.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "host/memory.h"
 
 namespace railhead {
+namespace {
+
+constexpr std::chrono::milliseconds kLongestPause{60'000};
+
+}  // namespace
 
 RuntimeWatcher::RuntimeWatcher(boost::asio::io_context& loop, OpenHost open, std::string proc_dir,
                                std::chrono::milliseconds again_after)
@@ -21,7 +27,7 @@ void RuntimeWatcher::connected(nri::RuntimePeer peer, Done done) {
   const auto process = read();
   done_(process);
   give_back_free_memory();  // finding a process by its name looks at all that there are
-  if (process.may_be_read_later) read_later();
+  if (process.may_be_read_later) read_later(again_after_);
 }
 
 RuntimeProcess RuntimeWatcher::read() {
@@ -33,12 +39,13 @@ RuntimeProcess RuntimeWatcher::read() {
   return process;
 }
 
-void RuntimeWatcher::read_later() {
-  again_.expires_after(again_after_);
-  again_.async_wait([this](const auto& failure) {
+void RuntimeWatcher::read_later(std::chrono::milliseconds pause) {
+  again_.expires_after(pause);
+  again_.async_wait([this, pause](const auto& failure) {
     if (failure) return;
     const auto process = read();
-    process.may_be_read_later ? read_later() : done_(process);
+    give_back_free_memory();
+    process.may_be_read_later ? read_later(std::min(2 * pause, kLongestPause)) : done_(process);
   });
 }
 

@@ -31,7 +31,7 @@ class RuntimeWatcher {
 
  private:
   RuntimeProcess read();
-  void read_later();
+  void read_later(std::chrono::milliseconds pause);
 
   OpenHost open_;
   std::string proc_dir_;

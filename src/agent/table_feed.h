@@ -37,13 +37,9 @@ class TableFeed {
   }
 
   void publish(Table table) {
-    std::vector<std::pair<Mailbox*, std::function<void()>>> followers;
-    {
-      const std::lock_guard lock(mutex_);
-      latest_ = std::move(table);
-      followers = followers_;
-    }
-    for (auto& [mailbox, changed] : followers) mailbox->post(changed);
+    const std::lock_guard lock(mutex_);
+    latest_ = std::move(table);
+    for (auto& [mailbox, changed] : followers_) mailbox->post(changed);  // which does not wait
   }
 
  private:

@@ -38,7 +38,7 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
     program.parse(std::move(reversed));
   } catch (const CLI::ParseError& problem) {
     const auto words = program.remaining();
-    if (program.get_subcommands().empty() && !words.empty()) {
+    if (program.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-')) {
       err << "railhead: no command " << quoted(words.front()) << "; railhead --help names all\n";
       return kExitUsage;
     }

@@ -62,9 +62,9 @@ struct GpuFacts {
   /// A GPU that was unknown when the table was made could resolve it.
   [[nodiscard]] bool might_be_new() const { return !unresolved.empty(); }
 
-  /// What `indices` says is the kubelet's word, or its silence, and no claim.
+  /// What `indices` says is all that the kubelet says, or its silence, and no claim.
   [[nodiscard]] bool is_claim_checked() const {
-    return claim == GpuClaim::answered || claim == GpuClaim::unanswered;
+    return (claim == GpuClaim::answered && unresolved.empty()) || claim == GpuClaim::unanswered;
   }
 };
 

@@ -40,11 +40,16 @@ class WatchLoop {
   void await(Descriptor& descriptor) {
     descriptor.async_wait(Descriptor::wait_read, [this, &descriptor](const auto& failure) {
       if (failure) return;
-      if (watch_->drain()) changed_();
-      await(descriptor);
+      const std::weak_ptr<bool> alive = alive_;
+      if (watch_->drain()) {
+        const auto changed = changed_;  // it may end this watch, to begin another one
+        changed();
+      }
+      if (!alive.expired()) await(descriptor);
     });
   }
 
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<Watch> watch_;
   std::function<void()> changed_;
   std::list<Descriptor> descriptors_;

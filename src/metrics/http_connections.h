@@ -29,8 +29,8 @@ class HttpConnections : public std::enable_shared_from_this<HttpConnections> {
   ~HttpConnections() = default;
 
   /// A new connection is always taken. Where there is no place for it, the address that has most
-  /// places gives up its oldest one: who floods makes room for himself, and a probe from elsewhere
-  /// is never the one to go.
+  /// places gives up its oldest one: who floods makes room for himself. A probe from elsewhere goes
+  /// only where a flood has as many addresses as there are places.
   void take(Socket socket);
 
   /// Closes all, and asks the handler nothing more.

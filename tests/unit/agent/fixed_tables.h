@@ -24,6 +24,8 @@ class FixedTables final : public MachineTables {
 
   [[nodiscard]] bool is_stale() const override { return behind || stale; }
 
+  [[nodiscard]] bool is_read() const override { return read; }
+
   void look_again(std::string_view /*cause*/) override { ++looks; }
 
   void wait(std::chrono::milliseconds most, std::function<void(bool)> done) override {
@@ -33,6 +35,7 @@ class FixedTables final : public MachineTables {
 
   bool behind = false;
   bool stale = false;  ///< and it is no use to wait
+  bool read = true;
   int looks = 0;
   std::chrono::milliseconds patience{};  ///< of the last wait
   std::vector<std::function<void(bool)>> waiting;
