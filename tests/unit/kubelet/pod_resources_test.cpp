@@ -281,7 +281,8 @@ std::size_t resident_bytes() {
   return resident * 4096;
 }
 
-/// Waits for as long as it takes: ctest ends a test that never ends.
+/// Waits for as long as it takes: ctest ends a test that never ends. What the server of this
+/// process still holds when memory is given back stays until the next time, so there are several.
 TEST_F(PodResourcesTest, what_a_large_answer_took_is_given_back) {
 #ifdef RAILHEAD_OTHER_MALLOC
   GTEST_SKIP() << "another allocator";
@@ -290,8 +291,14 @@ TEST_F(PodResourcesTest, what_a_large_answer_took_is_given_back) {
   ASSERT_TRUE(pod("mine"));
   const auto before = resident_bytes();
   kubelet_.padding = 15 << 20;
-  ASSERT_TRUE(all());
-  while (resident_bytes() > before + (8 << 20)) std::this_thread::yield();
+  const auto is_large = [&] { return resident_bytes() > before + (8 << 20); };
+  do {
+    ASSERT_TRUE(all());
+    const auto next = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+    while (is_large() && std::chrono::steady_clock::now() < next) {
+      std::this_thread::sleep_for(milliseconds(10));
+    }
+  } while (is_large());
 }
 
 TEST_F(PodResourcesTest, its_end_does_not_wait_for_an_answer) {
