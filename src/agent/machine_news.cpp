@@ -59,8 +59,8 @@ Matched match(const std::vector<Nic>& before, const std::vector<Nic>& now) {
 }
 
 void log_nics(const DecisionTable* before, const DecisionTable& now, Log& log) {
-  static const std::vector<Nic> kNone;
-  const auto& old_nics = before != nullptr ? before->node().nics : kNone;
+  static const std::vector<Nic> none;
+  const auto& old_nics = before != nullptr ? before->node().nics : none;
   const auto& nics = now.node().nics;
   const auto matched = match(old_nics, nics);
   for (std::size_t n = 0; n < nics.size(); ++n) {
