@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "unit/kubelet/pod_resources_fixture.h"
+#include "unit/this_program.h"
 
 namespace railhead::kubelet {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using test::bound_socket;
 using test::connect_to;
+using railhead::test::kIsSanitized;
 using test::kLong;
 using ::testing::HasSubstr;
 
@@ -135,12 +137,7 @@ TEST_F(NoKubelet, what_is_no_stream_socket_is_not_an_absent_kubelet) {
   }
 }
 
-#ifdef __SANITIZE_ADDRESS__
-constexpr bool kIsSanitized = true;
-#else
-constexpr bool kIsSanitized = false;
-#endif
-constexpr const char* kWhyNot = "the undefined-behaviour sanitizer needs descriptors of its own";
+constexpr const char* kWhyNot = "a sanitizer needs descriptors of its own";
 
 /// Only so many descriptors that are free.
 class NoMoreDescriptors {

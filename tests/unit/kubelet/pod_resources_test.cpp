@@ -12,15 +12,7 @@
 #include <vector>
 
 #include "unit/kubelet/pod_resources_fixture.h"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define RAILHEAD_OTHER_MALLOC
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__GLIBC__)
-#define RAILHEAD_OTHER_MALLOC
-#endif
+#include "unit/this_program.h"
 
 namespace railhead::kubelet {
 namespace {
@@ -29,6 +21,7 @@ using std::chrono::milliseconds;
 using test::bound_socket;
 using test::kLong;
 using test::PodResourcesTest;
+using railhead::test::resident_bytes;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -274,19 +267,10 @@ TEST_F(PodResourcesTest, a_kubelet_that_says_it_is_unavailable_is_asked_again) {
   ASSERT_TRUE(mine) << mine.error().message;
 }
 
-std::size_t resident_bytes() {
-  std::size_t whole = 0;
-  std::size_t resident = 0;
-  std::ifstream("/proc/self/statm") >> whole >> resident;
-  return resident * 4096;
-}
-
 /// Waits for as long as it takes: ctest ends a test that never ends. What the server of this
 /// process still holds when memory is given back stays until the next time, so there are several.
 TEST_F(PodResourcesTest, what_a_large_answer_took_is_given_back) {
-#ifdef RAILHEAD_OTHER_MALLOC
-  GTEST_SKIP() << "another allocator";
-#endif
+  if (!railhead::test::kHasGlibcMalloc) GTEST_SKIP() << "another allocator";
   start();
   ASSERT_TRUE(pod("mine"));
   const auto before = resident_bytes();
