@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "base/utf8.h"
+
 namespace railhead {
 namespace {
 
@@ -30,51 +32,29 @@ constexpr std::array<bool, 256> kPlain = [] {
   return plain;
 }();
 
-struct Character {
-  std::size_t bytes = 0;  ///< 0: the text does not begin with one
-  std::uint32_t code = 0;
-};
-
-/// A character of two bytes and more: RFC 3629, section 3.
-Character first_character(std::string_view text) {
-  const auto lead = static_cast<unsigned char>(text.front());
-  const std::size_t bytes = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-  if (lead < 0xc2 || lead > 0xf4 || text.size() < bytes) return {};
-  std::uint32_t code = lead & (0xffU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    const auto next = static_cast<unsigned char>(text[i]);
-    if ((next & 0xc0U) != 0x80) return {};
-    code = code << 6 | (next & 0x3fU);
-  }
-  constexpr std::array<std::uint32_t, 5> kFirst = {0, 0, 0x80, 0x800, 0x10000};
-  const bool is_surrogate = code >= 0xd800 && code <= 0xdfff;
-  return code < kFirst[bytes] || code > 0x10ffff || is_surrogate ? Character()
-                                                                 : Character{bytes, code};
-}
-
 /// Whether a terminal or an editor does what it says in place of showing it: C1 controls, the ends
 /// of lines and paragraphs, and what turns the direction of the text around.
-bool is_obeyed(std::uint32_t code) {
-  return (code >= 0x80 && code <= 0x9f) || (code >= 0x2028 && code <= 0x202e) ||
+bool is_obeyed(char32_t code) {
+  return is_control(code) || (code >= 0x2028 && code <= 0x202e) ||
          (code >= 0x2066 && code <= 0x2069);
 }
 
 /// Appends what the text begins with, escaped where it has to be; how many bytes that was.
 std::size_t append_special(std::string& out, std::string_view text) {
   const char first = text.front();
-  const auto [bytes, code] = first_character(text);
-  if (bytes != 0 && is_obeyed(code)) {
-    out += "\\u" + to_hex(code, 4);
-  } else if (bytes != 0) {
-    out += text.substr(0, bytes);
-  } else if (first == '\n') {
+  const auto [code, bytes, is_valid] = first_character(text);
+  if (first == '\n') {
     out += "\\n";
   } else if (first == '"' || first == '\\') {
     out += {'\\', first};
-  } else {
+  } else if (!is_valid || code < 0x80) {
     out += "\\x" + to_hex(static_cast<unsigned char>(first), 2);
+  } else if (is_obeyed(code)) {
+    out += "\\u" + to_hex(code, 4);
+  } else {
+    out += text.substr(0, bytes);
   }
-  return std::max<std::size_t>(bytes, 1);
+  return bytes;
 }
 
 }  // namespace

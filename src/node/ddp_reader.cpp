@@ -2,6 +2,7 @@
 #include "node/ddp_reader.h"
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "host/devlink.h"
 
 namespace railhead {

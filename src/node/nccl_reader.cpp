@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace railhead {
 namespace {

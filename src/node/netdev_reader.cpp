@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/utf8.h"
 
 namespace railhead {
 namespace {

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "node/gpu_reader.h"
 #include "node/pci_reader.h"
 

@@ -18,11 +18,6 @@ std::optional<std::uint32_t> hex_field(std::string_view text, std::size_t fewest
   return static_cast<std::uint32_t>(*number);
 }
 
-void append_hex(std::string& text, std::uint32_t number, unsigned digits) {
-  static constexpr std::string_view kDigits = "0123456789abcdef";
-  while (digits > 0) text += kDigits[(number >> (4 * --digits)) & 15U];
-}
-
 }  // namespace
 
 std::optional<PciAddress> pci_address_of(std::string_view text) {
@@ -56,15 +51,8 @@ Result<PciAddress> PciAddress::parse(std::string_view text) {
 std::string PciAddress::str() const {
   unsigned digits = 4;  // as the kernel's %04x: a domain may have more
   while (digits < 8 && domain >> (4 * digits) != 0) ++digits;
-  std::string text;
-  append_hex(text, domain, digits);
-  text += ':';
-  append_hex(text, bus, 2);
-  text += ':';
-  append_hex(text, device, 2);
-  text += '.';
-  append_hex(text, function, 1);
-  return text;
+  return to_hex(domain, digits) + ':' + to_hex(bus, 2) + ':' + to_hex(device, 2) + '.' +
+         to_hex(function, 1);
 }
 
 }  // namespace railhead

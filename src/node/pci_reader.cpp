@@ -7,6 +7,7 @@
 
 #include "base/sort_unique.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "node/sysfs_class.h"
 
 namespace railhead {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "host/host_error.h"
 
 namespace railhead {
@@ -15,34 +16,7 @@ bool is_hex_digit(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
-/// Bytes of the UTF-8 sequence that starts here, 0 when there is none (RFC 3629, table of section
-/// 4).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
-  const unsigned char first = byte(0);
-  if (first < 0x80) return 1;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (std::size_t at = 1; at < length; ++at) {
-    if ((byte(at) & 0xc0) != 0x80) return 0;
-  }
-  const bool overlong = (first == 0xe0 && byte(1) < 0xa0) || (first == 0xf0 && byte(1) < 0x90);
-  const bool out_of_range = (first == 0xed && byte(1) > 0x9f) || (first == 0xf4 && byte(1) > 0x8f);
-  const bool control = first == 0xc2 && byte(1) < 0xa0;  // C1: terminals obey them
-  return overlong || out_of_range || control ? 0 : length;
-}
-
 }  // namespace
-
-bool is_plain_text(std::string_view text) {
-  while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text.front());
-    const std::size_t length = first < 0x20 || first == 0x7f ? 0 : utf8_length(text);
-    if (length == 0) return false;
-    text.remove_prefix(length);
-  }
-  return true;
-}
 
 std::optional<std::pair<std::uint64_t, std::string>> parse_numbered_name(std::string_view text) {
   const auto colon = text.find(':');

@@ -87,9 +87,6 @@ class Reader {
   std::optional<Error> shortage_;
 };
 
-/// UTF-8 without control characters: what may be shown, logged and written to JSON.
-bool is_plain_text(std::string_view text);
-
 /// "4: ACTIVE" -> 4 and "ACTIVE", the form of enumerations in sysfs of RDMA devices.
 std::optional<std::pair<std::uint64_t, std::string>> parse_numbered_name(std::string_view text);
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/utf8.h"
+
 namespace railhead {
 namespace {
 
@@ -24,31 +26,8 @@ constexpr int kElse = 105;  ///< any other character, wide ones included
 
 constexpr std::string_view kReplacement = "\xef\xbf\xbd";
 
-struct Character {
-  char32_t code = 0;
-  std::size_t bytes = 1;
-  bool valid = false;
-};
-
-/// The character that begins here; RFC 3629, without overlong forms and surrogates.
-Character character_at(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[at + i]); };
-  const auto first = byte(0);
-  if (first < 0x80) return {first, 1, true};
-  const std::size_t bytes = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || at + bytes > text.size()) return {};
-  char32_t code = first & (0xffU >> (bytes + 1));
-  for (std::size_t i = 1; i < bytes; ++i) {
-    if ((byte(i) & 0xc0U) != 0x80U) return {};
-    code = (code << 6U) | (byte(i) & 0x3fU);
-  }
-  constexpr std::array<char32_t, 5> kLeast = {0, 0, 0x80, 0x800, 0x10000};
-  if (code < kLeast[bytes] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff)) return {};
-  return {code, bytes, true};
-}
-
 bool is_harmless(char32_t code) {
-  if (code < 0x20 || (code >= 0x7f && code < 0xa0)) return false;
+  if (is_control(code)) return false;
   const bool turns = (code >= 0x200b && code <= 0x200f) || (code >= 0x2028 && code <= 0x202e) ||
                      (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
   return !turns && (code & 0xfffeU) != 0xfffe;
@@ -67,7 +46,7 @@ std::size_t bytes_that_fit(const std::vector<std::string_view>& characters, int 
   int hundredths = 0;
   for (std::size_t i = 0; i < characters.size(); ++i) {
     const auto character = from_end ? characters[characters.size() - 1 - i] : characters[i];
-    hundredths += width_of(character_at(character, 0).code, weight);
+    hundredths += width_of(first_character(character).code, weight);
     if (hundredths * font_px > width_px * 100) break;
     bytes += character.size();
   }
@@ -77,7 +56,7 @@ std::size_t bytes_that_fit(const std::vector<std::string_view>& characters, int 
 std::vector<std::string_view> characters_of(std::string_view text) {
   std::vector<std::string_view> characters;
   for (std::size_t at = 0; at < text.size();) {
-    const auto bytes = character_at(text, at).bytes;
+    const auto bytes = first_character(text.substr(at)).bytes;
     characters.push_back(text.substr(at, bytes));
     at += bytes;
   }
@@ -89,8 +68,8 @@ std::vector<std::string_view> characters_of(std::string_view text) {
 std::string printable(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    const auto character = character_at(text, at);
-    if (character.valid && is_harmless(character.code)) {
+    const auto character = first_character(text.substr(at));
+    if (character.is_valid && is_harmless(character.code)) {
       out += text.substr(at, character.bytes);
     } else {
       out += kReplacement;
@@ -103,7 +82,7 @@ std::string printable(std::string_view text) {
 int text_width(std::string_view text, int font_px, Weight weight) {
   int hundredths = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const auto character = character_at(text, at);
+    const auto character = first_character(text.substr(at));
     hundredths += width_of(character.code, weight);
     at += character.bytes;
   }

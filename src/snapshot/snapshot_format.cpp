@@ -2,6 +2,7 @@
 #include <array>
 #include <cstdio>
 
+#include "base/utf8.h"
 #include "host/host_error.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_text.h"
@@ -15,7 +16,7 @@ std::optional<std::string_view> one_line(std::string_view content) {
   if (content.empty() || content.back() != '\n') return std::nullopt;
   content.remove_suffix(1);
   if (!content.empty() && content.back() == ' ') return std::nullopt;
-  if (!is_printable_utf8(content)) return std::nullopt;
+  if (!is_plain_text(content)) return std::nullopt;
   return content;
 }
 

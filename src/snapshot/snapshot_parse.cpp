@@ -3,6 +3,7 @@
 #include <unordered_set>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "host/host_error.h"
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_text.h"
@@ -60,7 +61,7 @@ Result<SnapshotEntry> parse_link(std::string_view rest) {
 }
 
 Result<SnapshotEntry> parse_text(std::string_view rest) {
-  if (!is_printable_utf8(rest)) {
+  if (!is_plain_text(rest)) {
     return Error{ErrorCode::malformed,
                  "a text with control characters or bytes that are not UTF-8"};
   }

@@ -15,15 +15,6 @@ std::optional<unsigned> hex_digit(char digit) {
   return std::nullopt;
 }
 
-/// Bytes of a sequence that starts with `lead`, 0 where none can.
-std::size_t sequence_length(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead >= 0xc2 && lead <= 0xdf) return 2;
-  if (lead >= 0xe0 && lead <= 0xef) return 3;
-  if (lead >= 0xf0 && lead <= 0xf4) return 4;
-  return 0;
-}
-
 bool needs_escape(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte <= 0x20 || byte == 0x7f || c == '%';
@@ -63,28 +54,6 @@ std::optional<std::string> unescape_path(std::string_view text) {
     i += 2;
   }
   return path;
-}
-
-bool is_printable_utf8(std::string_view text) {
-  std::size_t i = 0;
-  while (i < text.size()) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    if (lead < 0x20 || lead == 0x7f) return false;
-    const std::size_t length = sequence_length(lead);
-    if (length == 0 || length > text.size() - i) return false;
-    unsigned code = length == 1 ? lead : lead & (0x7fU >> length);
-    for (std::size_t k = 1; k < length; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + k]);
-      if ((next & 0xc0U) != 0x80U) return false;
-      code = code << 6U | (next & 0x3fU);
-    }
-    const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-    const bool control = code >= 0x80 && code < 0xa0;
-    if (overlong || surrogate || control || code > 0x10ffff) return false;
-    i += length;
-  }
-  return true;
 }
 
 std::string without_controls(std::string_view text) {

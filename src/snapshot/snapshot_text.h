@@ -18,10 +18,6 @@ std::string escape_path(std::string_view path);
 /// digits or makes a NUL.
 std::optional<std::string> unescape_path(std::string_view text);
 
-/// True for UTF-8 without control characters (C0, DEL, C1), so that it fits in one line that every
-/// terminal shows. Overlong forms and surrogates are not UTF-8.
-bool is_printable_utf8(std::string_view text);
-
 /// With a space for each control character, newlines included.
 std::string without_controls(std::string_view text);
 

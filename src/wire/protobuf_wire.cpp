@@ -5,35 +5,13 @@
 #include <cstddef>
 #include <limits>
 
+#include "base/utf8.h"
+
 namespace railhead::wire {
 namespace {
 
 constexpr unsigned kVarintBits = 7;
 constexpr unsigned kLastVarintShift = 63;  // the tenth byte holds one bit
-
-std::uint8_t byte_at(std::string_view text, std::size_t index) {
-  return static_cast<std::uint8_t>(text[index]);
-}
-
-bool is_continuation(std::string_view text, std::size_t index) {
-  return index < text.size() && (byte_at(text, index) & 0xC0U) == 0x80U;
-}
-
-// Length of the well-formed UTF-8 sequence at the start of `text`, 0 if there is none (RFC 3629).
-std::size_t utf8_length(std::string_view text) {
-  const std::uint8_t lead = byte_at(text, 0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-  if (lead < 0xC2 || lead > 0xF4) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if (!is_continuation(text, i)) return 0;
-  }
-  const std::uint8_t second = byte_at(text, 1);
-  const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
-  const bool surrogate = lead == 0xED && second >= 0xA0;
-  const bool beyond = lead == 0xF4 && second >= 0x90;
-  return overlong || surrogate || beyond ? 0 : length;
-}
 
 }  // namespace
 
@@ -129,13 +107,9 @@ std::string to_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());
   while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length == 0) {
-      out.push_back('?');
-    } else {
-      out.append(text.substr(0, length));
-    }
-    text.remove_prefix(length == 0 ? 1 : length);
+    const auto first = first_character(text);
+    out.append(first.is_valid ? text.substr(0, first.bytes) : "?");
+    text.remove_prefix(first.bytes);
   }
   return out;
 }

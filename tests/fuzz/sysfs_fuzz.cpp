@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "node/node.h"
 #include "node/node_reader.h"
 #include "node/reader.h"

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace railhead {
+
+/// RFC 3629: no overlong form, no surrogate, nothing above U+10FFFF.
+struct Utf8Character {
+  char32_t code = 0;      ///< 0 too where the bytes are no character
+  std::size_t bytes = 1;  ///< 1 where they are none
+  bool is_valid = false;
+};
+
+/// What a text begins with; it is not empty.
+Utf8Character first_character(std::string_view text);
+
+/// Of ASCII and of ISO 8859-1 (C1), which terminals obey too; no space.
+bool is_control(char32_t code);
+
+/// Whether a text fits in one line that every terminal shows: only characters, and no control.
+bool is_plain_text(std::string_view text);
+
+}  // namespace railhead
