@@ -36,7 +36,16 @@ const sockaddr* plain(const sockaddr_un& address) {
   return reinterpret_cast<const sockaddr*>(&address);
 }
 
-/// Only a socket that refuses connections was left behind: one with a full queue has an owner.
+/// By a connection. One whose queue is full (EAGAIN) has an owner.
+Result<bool> takes_connections(const std::string& path, const sockaddr_un& address) {
+  const UniqueFd probe = new_socket();
+  if (!probe) return host_error(path, errno);
+  if (::connect(probe.get(), plain(address), sizeof address) == 0 || errno == EAGAIN) return true;
+  if (errno == ECONNREFUSED) return false;
+  return host_error(path, errno);
+}
+
+/// Only a socket that refuses connections was left behind.
 Status remove_left_behind(const std::string& path, const sockaddr_un& address) {
   struct stat facts {};
 
@@ -46,12 +55,9 @@ Status remove_left_behind(const std::string& path, const sockaddr_un& address) {
   if (!S_ISSOCK(facts.st_mode)) {
     return Error{ErrorCode::unavailable, path + ": is no socket; left as it is"};
   }
-  const UniqueFd probe = new_socket();
-  if (!probe) return host_error(path, errno);
-  if (::connect(probe.get(), plain(address), sizeof address) == 0 || errno == EAGAIN) {
+  if (TRY(takes_connections(path, address))) {
     return Error{ErrorCode::unavailable, path + ": another process listens there"};
   }
-  if (errno != ECONNREFUSED) return host_error(path, errno);
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return host_error(path, errno);
   return {};
 }
@@ -67,12 +73,7 @@ Result<bool> is_listened_on(const std::string& path) {
   }
   // What is no socket refuses a connection with the same errno as a socket that nobody listens on.
   if (!S_ISSOCK(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no socket"};
-  const auto address = TRY(address_of(path));
-  const UniqueFd probe = new_socket();
-  if (!probe) return host_error(path, errno);
-  if (::connect(probe.get(), plain(address), sizeof address) == 0 || errno == EAGAIN) return true;
-  if (errno == ECONNREFUSED) return false;
-  return host_error(path, errno);
+  return takes_connections(path, TRY(address_of(path)));
 }
 
 Result<LocalSocket> LocalSocket::listen(const std::string& path) {

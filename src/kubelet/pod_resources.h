@@ -16,8 +16,8 @@
 //   runs. Its containers are created again while it restarts, and how long that takes nobody knows.
 //   Where a kubelet is removed for good, the agent that it ran goes with it; one that the system
 //   runs has to be restarted.
-// * Where there is no kubelet, that is known for 100 ms: questions in that time cost no system
-// call.
+// * Where there is no kubelet, that is known for 100 ms: a question in that time costs no call of
+//   the system.
 #pragma once
 
 #include <chrono>
