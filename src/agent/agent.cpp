@@ -100,8 +100,8 @@ class Agent {
   Status start_pages() {
     auto options = pages_options(config_);
     if (options.address.empty() && options.socket.empty()) return {};
-    return start("pages", std::make_unique<PagesService>(context_, std::move(options), services_,
-                                                         pods_page_));
+    return start(
+        std::make_unique<PagesService>(context_, std::move(options), services_, pods_page_));
   }
 
   Status start_machine() {
@@ -116,7 +116,7 @@ class Agent {
         FirstReading{.done = [this](const Status& first) { start_others(first); },
                      .late = [this] { start_without_machine(); }});
     machine_ = machine.get();
-    return start("machine", std::move(machine));
+    return start(std::move(machine));
   }
 
   /// What needs a machine, once it has been read.
@@ -137,18 +137,17 @@ class Agent {
 
   Status start_nri() {
     if (!config_.enabled("nri.enabled") || std::exchange(has_nri_, true)) return {};
-    return start("nri", std::make_unique<NriService>(
-                            context_, nri_options(config_),
-                            NriService::Links{*machine_, tables_, runtime_,
-                                              has_pods() ? &book_ : nullptr, pod_resources_}));
+    return start(std::make_unique<NriService>(
+        context_, nri_options(config_),
+        NriService::Links{*machine_, tables_, runtime_, has_pods() ? &book_ : nullptr,
+                          pod_resources_}));
   }
 
   Status start_kubelet() {
     auto options = TRY(kubelet_options(config_));
     if (!options) return {};
-    return start("kubelet", std::make_unique<KubeletService>(
-                                context_, *std::move(options),
-                                PoolPublisher::Links{tables_, runtime_, pod_resources_}));
+    return start(std::make_unique<KubeletService>(
+        context_, *std::move(options), PoolPublisher::Links{tables_, runtime_, pod_resources_}));
   }
 
   /// Whether anybody looks who uses RDMA.
@@ -160,20 +159,18 @@ class Agent {
         context_, pods_options(config_),
         [origin = TRY(machine_origin(config_))] { return open_machine(origin); },
         PodsMonitor::Links{tables_, book_, pods_page_});
-    return start("pods", std::move(pods));
+    return start(std::move(pods));
   }
 
   Status start_following() {
     reader_.recheck = read_times(config_).rescan;
-    return start("config", std::make_unique<ConfigService>(
-                               context_, std::move(reader_),
-                               [this](Config fresh, const ConfigFollower::Done& done) {
-                                 take_on(std::move(fresh), done);
-                               }));
+    return start(std::make_unique<ConfigService>(
+        context_, std::move(reader_), [this](Config fresh, const ConfigFollower::Done& done) {
+          take_on(std::move(fresh), done);
+        }));
   }
 
-  Status start(const char* name, std::unique_ptr<Service> service) {
-    names_.emplace_back(name);
+  Status start(std::unique_ptr<Service> service) {
     return services_.emplace_back(std::move(service))->start();
   }
 
@@ -181,7 +178,7 @@ class Agent {
     tables_.close();
     std::vector<std::string> left;
     for (std::size_t i = services_.size(); i-- > 0;) {
-      if (!services_[i]->stop(kPatience)) left.push_back(names_[i]);
+      if (!services_[i]->stop(kPatience)) left.emplace_back(services_[i]->name());
     }
     if (left.empty()) return;
     log_.write(LogLevel::warn, "stopped, and threads that wait for the machine are left behind",
@@ -250,7 +247,6 @@ class Agent {
   MachineService* machine_ = nullptr;  ///< in services_
   /// In the order of their start; they end the other way round.
   std::vector<std::unique_ptr<Service>> services_;
-  std::vector<std::string> names_;  ///< theirs, for the log
 };
 
 }  // namespace

@@ -17,6 +17,8 @@ class ConfigService final : public Service {
   ConfigService(Context context, ConfigReader reader, ConfigFollower::Take take);
   ~ConfigService() override;
 
+  [[nodiscard]] std::string_view name() const override { return "config"; }
+
   Status start() override;
   bool stop(std::chrono::milliseconds patience) override;
 

@@ -12,6 +12,8 @@
 namespace railhead {
 namespace {
 
+constexpr std::string_view kRuntimeLimits = "the limits of the runtime";
+
 nri::CreateAnswer answer_of(const Decision& decision) {
   nri::CreateAnswer answer;
   if (decision.outcome == Outcome::refused) {
@@ -77,8 +79,9 @@ void ContainerHooks::runtime_read(const nri::RuntimePeer& peer,
                                                      : std::string("unknown")}});
   }
   is_runtime_known_ = true;
-  for (const auto& hook : std::exchange(until_runtime_known_, {})) {
-    if (!resume(*hook)) continue;
+  const auto waiting = waiting_;  // an answer changes it
+  for (const auto& hook : waiting) {
+    if (hook->waits_for != kRuntimeLimits || !resume(*hook)) continue;
     hook->is_patient = process.has_value();
     go_on(hook);
   }
@@ -106,7 +109,7 @@ void ContainerHooks::create(const ContainerRequest& request,
 
 /// As far as it gets: to its answer, or to what it waits for next.
 void ContainerHooks::go_on(const HookRef& hook) {
-  if (hook->is_patient && !is_runtime_known_) return wait_for_runtime(hook);
+  if (hook->is_patient && !is_runtime_known_) return wait(hook, kRuntimeLimits);
   if (hook->is_patient && !hook->is_fresh && parts_.machine.is_behind()) {
     return wait_for_table(hook);
   }
@@ -133,11 +136,6 @@ void ContainerHooks::examine_by(std::shared_ptr<const DecisionTable> table, Hook
 
 bool ContainerHooks::needs_word(const Hook& hook) const {
   return parts_.kubelet != nullptr && !hook.word && needs_kubelet(hook.facts, *hook.table);
-}
-
-void ContainerHooks::wait_for_runtime(const HookRef& hook) {
-  wait(hook, "the limits of the runtime");
-  until_runtime_known_.push_back(hook);
 }
 
 void ContainerHooks::wait_for_table(const HookRef& hook) {
@@ -227,7 +225,6 @@ void ContainerHooks::report_stale(const ContainerIdentity& container) {
 void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds retry_in) {
   ++connection_;
   waiting_.clear();  // nobody hears their answers
-  until_runtime_known_.clear();
   parts_.link.set_connected(false);
   parts_.metrics.add("railhead_nri_disconnects_total");
   const bool news = was_connected_ || why.message != last_error_;

@@ -71,7 +71,7 @@ class ContainerHooks : public nri::Handler {
     std::shared_ptr<const DecisionTable> table = nullptr;  ///< that the facts were found with
     ContainerFacts facts = {};
     std::optional<KubeletWord> word = {};
-    std::string_view waits_for = {};  ///< a literal
+    std::string_view waits_for = {};  ///< a literal; "": nothing
     bool is_patient = true;           ///< no wait was in vain
     bool is_fresh = false;            ///< all that had changed when it came has been read
   };
@@ -79,7 +79,6 @@ class ContainerHooks : public nri::Handler {
   using HookRef = std::shared_ptr<Hook>;
 
   void go_on(const HookRef& hook);
-  void wait_for_runtime(const HookRef& hook);
   void wait_for_table(const HookRef& hook);
   void ask_kubelet(const HookRef& hook);
   void wait(const HookRef& hook, std::string_view what);
@@ -104,7 +103,6 @@ class ContainerHooks : public nri::Handler {
   bool is_runtime_known_ = true;  ///< false from configured() until it has been read, or took long
   std::uint64_t connection_ = 0;  ///< tells a late reading of the runtime from one of this one
   std::vector<HookRef> waiting_;
-  std::vector<HookRef> until_runtime_known_;
   std::set<std::string> missed_;  ///< ids of GPUs that were looked for in vain
   std::shared_ptr<const DecisionTable> topology_provided_;
   bool was_connected_ = true;

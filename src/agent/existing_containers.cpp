@@ -29,7 +29,10 @@ void ExistingContainers::begin() {
 }
 
 void ExistingContainers::add(const ContainerRequest& container, const RuntimeAbility& runtime) {
-  if (!table_) table_ = parts_.machine.table();
+  if (!table_) {
+    table_ = parts_.machine.table();
+    is_read_ = parts_.machine.is_read();
+  }
   const auto facts = examine(container, *table_);
   if (parts_.kubelet != nullptr && needs_kubelet(facts, *table_) &&
       undecided_bytes_ < kMaxUndecidedBytes) {
@@ -42,7 +45,7 @@ void ExistingContainers::add(const ContainerRequest& container, const RuntimeAbi
 void ExistingContainers::judge(const ContainerRequest& container, const ContainerFacts& facts,
                                const DecisionTable& table, const RuntimeAbility& runtime) {
   parts_.reports.note(facts, table);
-  if (!parts_.machine.is_read()) {
+  if (!is_read_) {
     ++not_judged_;
     return;
   }

@@ -49,6 +49,7 @@ class ExistingContainers {
 
   Parts parts_;
   std::shared_ptr<const DecisionTable> table_;  ///< one for all; absent before the first container
+  bool is_read_ = false;                        ///< the table is of a machine that was read
   std::size_t lacking_ = 0;                     ///< containers without their devices
   std::size_t not_judged_ = 0;                  ///< because the machine has not been read
   std::vector<KeptRequest> undecided_;

@@ -19,6 +19,8 @@ class KubeletService final : public Service {
   KubeletService(Context context, KubeletOptions options, PoolPublisher::Links links);
   ~KubeletService() override;
 
+  [[nodiscard]] std::string_view name() const override { return "kubelet"; }
+
   Status start() override;
 
   [[nodiscard]] Readiness readiness() const override { return readiness_.get(); }

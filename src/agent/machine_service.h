@@ -36,6 +36,8 @@ class MachineService final : public Service, public MachineTables, private Machi
                  ReadTimes times, FirstReading first);
   ~MachineService() override;
 
+  [[nodiscard]] std::string_view name() const override { return "machine"; }
+
   Status start() override;
   [[nodiscard]] Readiness readiness() const override;
   void publish() override;

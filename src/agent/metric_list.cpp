@@ -13,6 +13,11 @@ std::vector<MetricLabel> of_container(std::initializer_list<MetricLabel> more = 
   return labels;
 }
 
+/// What causes a reading of the node.
+MetricLabel why_read() {
+  return {"cause", {"start", "event", "port", "timer", "unknown-gpu", "no-events"}};
+}
+
 template <typename Table>
 std::vector<std::string_view> codes(const Table& table) {
   std::vector<std::string_view> out;
@@ -67,11 +72,11 @@ const std::vector<MetricSpec>& metric_list() {
       {"railhead_node_reads_total",
        counter,
        "Times the node was read, by what caused it.",
-       {{"cause", {"start", "event", "port", "timer", "unknown-gpu", "no-events"}}}},
+       {why_read()}},
       {"railhead_node_read_failures_total",
        counter,
        "Readings of the node that failed, so that the one before counts, by what caused them.",
-       {{"cause", {"start", "event", "port", "timer", "unknown-gpu", "no-events"}}}},
+       {why_read()}},
       {"railhead_node_read_seconds", gauge, "How long the last reading of the node took."},
       {"railhead_node_reading_seconds", gauge,
        "How long the reading of the node that is not over yet has taken so far, else 0."},

@@ -43,6 +43,8 @@ class NriService final : public Service, private RuntimeReader {
   NriService(Context context, NriOptions options, Links links);
   ~NriService() override;
 
+  [[nodiscard]] std::string_view name() const override { return "nri"; }
+
   Status start() override;
 
   [[nodiscard]] Readiness readiness() const override { return links_.runtime.readiness(); }

@@ -29,6 +29,8 @@ class PagesService final : public Service {
                const Shared<std::string>& pods_page);
   ~PagesService() override;
 
+  [[nodiscard]] std::string_view name() const override { return "pages"; }
+
   Status start() override;
   [[nodiscard]] Readiness readiness() const override;
   void publish() override;

@@ -18,6 +18,8 @@ class PodsService final : public Service {
               PodsMonitor::Links links);
   ~PodsService() override;
 
+  [[nodiscard]] std::string_view name() const override { return "pods"; }
+
   Status start() override;
   void reconfigure(const Config& config) override;
   bool stop(std::chrono::milliseconds patience) override;

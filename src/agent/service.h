@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "config/config.h"
@@ -23,6 +24,8 @@ class Service {
   Service(const Service&) = delete;
   Service& operator=(const Service&) = delete;
   virtual ~Service() = default;
+
+  [[nodiscard]] virtual std::string_view name() const = 0;  ///< for the log
 
   /// Fails where the agent cannot run without it.
   virtual Status start() = 0;
