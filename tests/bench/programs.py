@@ -26,7 +26,7 @@ class Bench:
     node: pathlib.Path
     gpu: str  # UUID of the node's first GPU
     last_gpu: str
-    micro: pathlib.Path | None = None
+    built: pathlib.Path | None = None  # folder of railhead_bench_micro and pod_question
     rounds: int = 3
     requests: int = 20000
     containers: int = 3000

@@ -29,7 +29,7 @@ TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 
 def measure(bench):
     print("reading", file=sys.stderr)
-    if not bench.micro:
+    if not bench.built:
         raise RuntimeError("reading: no railhead_bench_micro")
     with programs.folder() as folder:
         tree = programs.machine_tree("many-vfs", folder)
@@ -38,7 +38,7 @@ def measure(bench):
         largest = max((programs.ROOT / "tests/nodes").glob("*.node"), key=os.path.getsize)
         inputs = {"TREE": tree, "SNAPSHOT": largest, "MANY": folder / "many-vfs.node", "NODE": bench.node}
         done = subprocess.run(
-            [bench.micro, "--benchmark_format=json", "--benchmark_repetitions=3",
+            [bench.built / "railhead_bench_micro", "--benchmark_format=json", "--benchmark_repetitions=3",
              "--benchmark_report_aggregates_only=true"],
             stdout=subprocess.PIPE, timeout=600, check=True,
             env={**os.environ, **{f"RAILHEAD_BENCH_{name}": str(path) for name, path in inputs.items()}})

@@ -32,7 +32,8 @@ def arguments():
     parser.add_argument("--programs", required=True, type=pathlib.Path,
                         help="folder of nri-runtime, kubelet, smallest, floor and slow_file")
     parser.add_argument("--railhead", required=True, type=pathlib.Path, help="release binary")
-    parser.add_argument("--micro", type=pathlib.Path, help="railhead_bench_micro, for the part reading")
+    parser.add_argument("--built", type=pathlib.Path,
+                        help="folder of railhead_bench_micro and pod_question, for the parts reading and podresources")
     parser.add_argument("--node", type=pathlib.Path, default=ROOT / "tests/nodes/dgx-h100.node")
     parser.add_argument("--rounds", type=int, default=3, help="whole repetitions; medians are shown")
     parser.add_argument("--requests", type=int, default=20000, help="of each kind in a round")
@@ -125,7 +126,7 @@ def check_counts(bench):
 def main():
     args = arguments()
     first_gpu, *_, last_gpu = gpus(args.node)
-    bench = Bench(args.programs, args.railhead, args.node, first_gpu, last_gpu, args.micro, args.rounds,
+    bench = Bench(args.programs, args.railhead, args.node, first_gpu, last_gpu, args.built, args.rounds,
                   args.requests, args.containers)
     if args.counts:
         return check_counts(bench)
