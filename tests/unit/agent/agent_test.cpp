@@ -55,7 +55,7 @@ TEST(Agent, services_that_are_off_have_no_thread) {
   });
   std::set<std::string> seen;
   while (!seen.contains("config") && !has_ended) seen = threads();  // the one that starts last
-  ::kill(::getpid(), SIGTERM);
+  ::pthread_kill(agent.native_handle(), SIGTERM);  // what its handler reads was written there
   agent.join();
   EXPECT_TRUE(outcome);
   EXPECT_THAT(seen, AllOf(Contains("reader"), Not(Contains("pages")), Not(Contains("files")),
