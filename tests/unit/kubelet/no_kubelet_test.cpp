@@ -12,10 +12,10 @@
 namespace railhead::kubelet {
 namespace {
 
+using railhead::test::kIsSanitized;
 using std::chrono::milliseconds;
 using test::bound_socket;
 using test::connect_to;
-using railhead::test::kIsSanitized;
 using test::kLong;
 using ::testing::HasSubstr;
 

@@ -17,11 +17,11 @@
 namespace railhead::kubelet {
 namespace {
 
+using railhead::test::resident_bytes;
 using std::chrono::milliseconds;
 using test::bound_socket;
 using test::kLong;
 using test::PodResourcesTest;
-using railhead::test::resident_bytes;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
