@@ -2,6 +2,9 @@
 """docs/benchmarks.md from recorded figures. Every figure belongs to a commit; one that does not belong
 to the page's is shown as stale and judged by no goal."""
 
+import pathlib
+import sys
+
 import counts
 import create_container
 import disturbances
@@ -11,6 +14,10 @@ import lab_page
 import podresources
 import reading
 from page_tables import table, text_table
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "soak"))
+
+import soak_page  # noqa: E402
 
 # In the order of the page. Each has measure(bench), section(figures) and goal_values(figures).
 PARTS = {
@@ -97,12 +104,18 @@ def lab_section(lab, commit):
     return f"{head}\n\n{stale_word(lab)}, a run of its own (`./dev lab --write`).\n{rest}"
 
 
-def render(parts, commit, lab):
-    """`parts`: by name, the figures with the stamp of the run that they are of. `commit`: the page's."""
+def soak_section(figures):
+    """A run of its own, of the commit that it names; empty where none was kept."""
+    return [soak_page.section(figures)] if figures else []
+
+
+def render(parts, commit, lab, soak):
+    """`parts`: by name, the figures with the stamp of the run that they are of. `commit`: the page's.
+    `soak`: the figures of the last one that was kept, or None."""
     page = [INTRODUCTION, facts(parts), parts_table(parts, commit),
             "## Goals\n\nCreateContainer is judged by the container with a GPU, where Railhead has the most to do. Ratios are\n"
             "taken within a round, where both met the same noise.\n",
             goals_table(parts, commit)]
     for name in PARTS:
         page += part_section(name, parts, commit)
-    return "\n".join([*page, lab_section(lab, commit)])
+    return "\n".join([*page, *soak_section(soak), lab_section(lab, commit)])

@@ -35,7 +35,7 @@ def goal_rows(text):
 
 class Page(unittest.TestCase):
     def test_every_part_and_every_goal_is_on_the_page(self):
-        text = page.render(recorded(), COMMIT, LAB)
+        text = page.render(recorded(), COMMIT, LAB, None)
         for title, _ in page.PARTS.values():
             self.assertIn(f"\n## {title}\n", text)
         self.assertIn("\n## Beside perftest\n", text)
@@ -44,7 +44,7 @@ class Page(unittest.TestCase):
         self.assertEqual({goal.text for goal in goals.GOALS}, set(goal_rows(text)))
 
     def test_the_machine_the_kernel_the_load_and_the_command_are_named(self):
-        facts = page.render(recorded(), COMMIT, LAB).partition("| part |")[0]
+        facts = page.render(recorded(), COMMIT, LAB, None).partition("| part |")[0]
         stamp = recorded()["counts"]["stamp"]
         for name in page.FACTS:
             self.assertIn(f"| {name} | ", facts)
@@ -53,7 +53,7 @@ class Page(unittest.TestCase):
     def test_figures_of_another_commit_are_stale_and_not_judged(self):
         parts = recorded()
         parts["kubelet"]["stamp"]["commit"] = "fedcba987"
-        text = page.render(parts, COMMIT, LAB)
+        text = page.render(parts, COMMIT, LAB, None)
         rows = goal_rows(text)
         for goal in goals.GOALS:
             if goal.part == "kubelet":
@@ -64,25 +64,32 @@ class Page(unittest.TestCase):
         self.assertTrue(section.strip().startswith("**stale**: of fedcba987, measured "), section[:80])
 
     def test_figures_of_a_changed_tree_are_stale(self):
-        text = page.render(recorded(f"{COMMIT}-dirty"), f"{COMMIT}-dirty", LAB)
+        text = page.render(recorded(f"{COMMIT}-dirty"), f"{COMMIT}-dirty", LAB, None)
         for _, verdict in goal_rows(text).values():
             self.assertEqual(f"**stale**: of {COMMIT}-dirty", verdict)
 
     def test_the_labs_result_of_another_commit_is_stale(self):
-        text = page.render(recorded(), COMMIT, {**LAB, "commit": "1111111"})
+        text = page.render(recorded(), COMMIT, {**LAB, "commit": "1111111"}, None)
         self.assertIn("## Beside perftest\n\n**stale**: of 1111111", text)
+
+    def test_a_soak_that_was_kept_stands_before_the_lab(self):
+        figures = {"date": "2026-01-01", "commit": "1111111", "machine": "one", "seed": 1, "minutes": 120, "runtime": "2.4",
+                   "counts": {}, "create_ms": {"p50": 1, "p99": 2}, "cpu_seconds": 1, "bad": dict.fromkeys(page.soak_page.BAD, 0),
+                   "flat": {}, "series": [0]}
+        text = page.render(recorded(), COMMIT, LAB, figures)
+        self.assertIn("| commit | 1111111 |", text.partition("\n## Soak\n")[2].partition("\n## Beside perftest\n")[0])
 
     def test_a_part_that_was_not_measured_is_said_to_be_missing(self):
         parts = recorded()
         del parts["reading"]
-        text = page.render(parts, COMMIT, LAB)
+        text = page.render(parts, COMMIT, LAB, None)
         self.assertIn("## Reading and deciding\n\nNot measured.\n", text)
         self.assertEqual(["not measured", ""], (goal_rows(text)["cold read of the directory tree with 512 VFs"] + [""])[:2])
 
     def test_an_agent_that_never_came_back_is_said_so(self):
         parts = copy.deepcopy(recorded())
         parts["disturbances"]["figures"]["unread_log"].update(recovered=False)
-        self.assertIn(", and all later |", page.render(parts, COMMIT, LAB))
+        self.assertIn(", and all later |", page.render(parts, COMMIT, LAB, None))
 
 
 class Goals(unittest.TestCase):

@@ -24,7 +24,8 @@ import goals
 import page
 from programs import ROOT, Bench
 
-WRITTEN = ("docs/benchmarks.md", "docs/lab-result.md")  # by measurements: no figure depends on them
+# Written by measurements: no figure depends on them.
+WRITTEN = ("docs/benchmarks.md", "docs/lab-result.md", "docs/pictures/soak.svg", "tests/soak/soak.json")
 
 
 def arguments():
@@ -77,6 +78,11 @@ def lab():
     path = ROOT / "docs/lab-result.md"
     return {"result": path.read_text(encoding="utf-8"),
             "commit": git("log", "-1", "--format=%h", "--abbrev=9", "--", path)}
+
+
+def soak():
+    path = ROOT / "tests/soak/soak.json"
+    return json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def field_in(path, key):
@@ -146,7 +152,7 @@ def main():
         parts[name] = {"stamp": stamp(args, commit, time.monotonic() - begin), "figures": figures}
         kept.write_text(json.dumps(parts, indent=1) + "\n")
     if parts:
-        args.output.write_text(page.render(parts, commit, lab()), encoding="utf-8")
+        args.output.write_text(page.render(parts, commit, lab(), soak()), encoding="utf-8")
         print(args.output)
     return 1 if failed else 0
 

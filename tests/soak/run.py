@@ -49,6 +49,18 @@ pools:
 """
 
 
+def first_line(*argv: str) -> str:
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    return (done.stdout.splitlines() or ["unknown"])[0]
+
+
+def program_commit() -> str:
+    """What the program was built from, if it is the tree's."""
+    if not pathlib.Path(paths.railhead()).resolve().is_relative_to(TREE):
+        return f"unknown: {paths.railhead()} was not built here"
+    return first_line("git", "-C", str(TREE), "describe", "--always", "--dirty")
+
+
 class Soak:
     """One run, inside the jail."""
 
@@ -56,6 +68,7 @@ class Soak:
         self._options = options
         self._folder = folder
         self._ledger = Ledger()
+        self._commit = program_commit()  # of now: the tree may be another one at the end
         self._stop = threading.Event()  # of every actor
         self._over = threading.Event()  # of who follows containerd's log
         self._threads: list[threading.Thread] = []
@@ -230,17 +243,13 @@ class Soak:
         return {"cpu_seconds": round(cpu, 1), "metrics": judge.metrics("\n".join(pages))}
 
     def _facts(self) -> dict:
-        def first_line(*argv: str) -> str:
-            done = subprocess.run(argv, capture_output=True, text=True, check=False)
-            return (done.stdout.splitlines() or ["unknown"])[0]
-
         now = datetime.datetime.now(datetime.timezone.utc)
         return {
             "minutes": self._options.minutes,
             "runtime": self._options.runtime,
             "seed": self._options.seed,
             "date": now.strftime("%Y-%m-%d %H:%M UTC"),
-            "commit": first_line("git", "-C", str(TREE), "describe", "--always", "--dirty"),
+            "commit": self._commit,
             "railhead": first_line(paths.railhead(), "--version"),
             "machine": f"{os.cpu_count()} cores, {platform.machine()}, Linux {platform.release()}",
         }

@@ -13,7 +13,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "runtime"), str(HERE.parent)]
 
 import graph  # noqa: E402
 import judge  # noqa: E402
-import page  # noqa: E402
+import soak_page  # noqa: E402
 from ledger import Ledger  # noqa: E402
 
 
@@ -127,7 +127,7 @@ class Shown(unittest.TestCase):
             self.assertLessEqual(top / step, 5)
 
     def test_the_section_has_what_was_judged(self) -> None:
-        text = page.section(run())
+        text = soak_page.section(run())
         self.assertTrue(text.startswith("## Soak\n"))
         self.assertIn("(pictures/soak.svg)", text)
         self.assertIn("| RSS, MiB: median of the last quarter; of the second: 8 | 8 | ≤ 9.4 |", text)

@@ -1,12 +1,15 @@
+#!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The section of docs/benchmarks.md about the soak.
+"""The section of docs/benchmarks.md about the soak, from tests/soak/soak.json. That and
+docs/pictures/soak.svg are written together, by `./dev soak MINUTES --write`.
 
-    figures = json.loads(pathlib.Path("tests/soak/soak.json").read_text())
-    text = section(figures)
-
-soak.json and docs/pictures/soak.svg are written together, by `./dev soak MINUTES --write`.
+As a program: replaces that section.
 """
 
+import json
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 TITLE = "## Soak"
 WORDS = """
 `./dev soak {minutes:g} --write`: the agent with every face on a real containerd {runtime}, on a machine of files made from
@@ -81,3 +84,20 @@ def section(figures: dict) -> str:
             _table(["shown", ""], shown),
         ]
     )
+
+
+def main() -> None:
+    path = ROOT / "docs/benchmarks.md"
+    before, title, after = path.read_text(encoding="utf-8").partition(f"{TITLE}\n")
+    if not title:  # none was kept before: ahead of the last section
+        before, next_title, after = before.rpartition("\n## ")
+        before, after = f"{before}\n", f"{next_title[1:]}{after}"
+    else:
+        _, next_title, rest = after.partition("\n## ")
+        after = f"{next_title[1:]}{rest}"
+    figures = json.loads((ROOT / "tests/soak/soak.json").read_text(encoding="utf-8"))
+    path.write_text(f"{before}{section(figures)}\n{after}", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
