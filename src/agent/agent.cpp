@@ -20,7 +20,7 @@
 #include "agent/kubelet_service.h"
 #include "agent/log.h"
 #include "agent/machine_service.h"
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "agent/nri_service.h"
 #include "agent/options.h"
 #include "agent/pages_service.h"
@@ -76,7 +76,7 @@ class Agent {
         signals_(loop_, SIGTERM, SIGINT),
         hang_ups_(loop_, SIGHUP) {
     let_hang_ups_in();
-    metrics_.set("railhead_build_info", 1, {{"version", std::string(kVersion)}});
+    metrics_.build_info.set(1, label::Version(kVersion));
   }
 
   Status run() {
@@ -229,7 +229,7 @@ class Agent {
   ConfigReader reader_;
   Log& log_;
   SystemClock clock_;
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
   boost::asio::io_context loop_{1};
   MailLoop mail_;  // outlives all that post
   Context context_{loop_, mail_.box(), clock_, log_, metrics_};

@@ -113,18 +113,16 @@ void ConfigFollower::finish(const ConfigSources& sources, const Result<ConfigNew
   const bool first = !in_force_;
   in_force_ = sources.files;
   const bool silent = first && news->changed.empty() && news->restart.empty();
-  context_.metrics.set("railhead_config_last_reload_successful", 1);
-  context_.metrics.set(
-      "railhead_config_last_success_timestamp_seconds",
+  context_.metrics.config_last_reload_successful.set(1);
+  context_.metrics.config_last_success_timestamp_seconds.set(
       std::chrono::duration<double>(context_.clock.calendar().time_since_epoch()).count());
   if (!silent) accept(*news);
   complaint_.clear();
 }
 
 void ConfigFollower::accept(const ConfigNews& news) {
-  context_.metrics.add("railhead_config_reloads_total", {{"outcome", "loaded"}});
-  context_.metrics.set("railhead_config_settings_awaiting_restart",
-                       static_cast<double>(news.restart.size()));
+  context_.metrics.config_reloads.add("loaded");
+  context_.metrics.config_settings_awaiting_restart.set(static_cast<double>(news.restart.size()));
   for (const auto& warning : news.warnings) {
     context_.log.write(LogLevel::warn, "configuration", {{"what", warning}});
   }
@@ -138,10 +136,10 @@ void ConfigFollower::accept(const ConfigNews& news) {
 }
 
 void ConfigFollower::refuse(const Error& error, Asked asked) {
-  context_.metrics.set("railhead_config_last_reload_successful", 0);
+  context_.metrics.config_last_reload_successful.set(0);
   if (error.message == complaint_ && asked == Asked::no) return;
   complaint_ = error.message;
-  context_.metrics.add("railhead_config_reloads_total", {{"outcome", "refused"}});
+  context_.metrics.config_reloads.add("refused");
   context_.log.write(LogLevel::error, "configuration refused, the one before stays in force",
                      {{"error", error.message}});
 }

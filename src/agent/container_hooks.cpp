@@ -41,18 +41,19 @@ void ContainerHooks::configured(const nri::RuntimePeer& peer) {
   }
   topology_provided_.reset();
   existing_.begin();
-  parts_.metrics.replace(
-      "railhead_nri_runtime_info",
-      {{{{"name", peer.name}, {"version", peer.version}, {"nri", peer.nri_version}}, 1}});
+  decltype(Metrics::nri_runtime_info)::Now runtime;
+  runtime.add(1, Label<"name">(peer.name), label::Version(peer.version),
+              Label<"nri">(peer.nri_version));
+  parts_.metrics.nri_runtime_info.replace(std::move(runtime));
   nri::WantedFeatures wanted;
   wanted.rlimits = true;
   wanted.failure_policy = parts_.fail_request;
-  std::vector<MetricRegistry::Sample> lacking;
+  decltype(Metrics::nri_missing_features)::Now lacking;
   for (const auto& missing : nri::missing_features(wanted, peer.name, peer.version)) {
     parts_.log.write(LogLevel::warn, "runtime lacks a feature", {{"what", missing}});
-    lacking.push_back({{{"what", missing}}, 1});
+    lacking.add(1, Label<"what">(missing));
   }
-  parts_.metrics.replace("railhead_nri_missing_features", lacking);
+  parts_.metrics.nri_missing_features.replace(std::move(lacking));
   parts_.runtime.read(peer, patience_, [this, peer, asked = ++connection_](const auto& process) {
     if (asked == connection_) runtime_read(peer, process);
   });
@@ -216,7 +217,7 @@ bool ContainerHooks::is_topology_provided(const DecisionTable& table) const {
 }
 
 void ContainerHooks::report_stale(const ContainerIdentity& container) {
-  parts_.metrics.add("railhead_nri_stale_decisions_total");
+  parts_.metrics.nri_stale_decisions.add();
   auto fields = fields_of(container);
   fields.emplace_back("why", "the machine changed, and that is not read yet, or cannot be read");
   parts_.log.write(LogLevel::warn, "decided by the last reading", fields);
@@ -226,7 +227,7 @@ void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds re
   ++connection_;
   waiting_.clear();  // nobody hears their answers
   parts_.link.set_connected(false);
-  parts_.metrics.add("railhead_nri_disconnects_total");
+  parts_.metrics.nri_disconnects.add();
   const bool news = was_connected_ || why.message != last_error_;
   was_connected_ = false;
   last_error_ = why.message;

@@ -15,10 +15,10 @@
 #include "agent/gpu_claims.h"
 #include "agent/log.h"
 #include "agent/machine_tables.h"
+#include "agent/metrics.h"
 #include "agent/runtime_link.h"
 #include "agent/runtime_process.h"
 #include "inject/decide.h"
-#include "metrics/registry.h"
 #include "nri/session.h"
 
 namespace railhead {
@@ -29,7 +29,7 @@ struct ContainerHooksParts {
   RuntimeReader& runtime;
   RuntimeLink& link;
   Log& log;
-  MetricRegistry& metrics;
+  Metrics& metrics;
   KubeletWords* kubelet = nullptr;  ///< null: there is none, the environment is trusted
   ContainerBook* book = nullptr;    ///< where every container is noted
   bool fail_request = false;        ///< the node's policy is fail-closed, which runtimes may honour

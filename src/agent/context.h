@@ -4,10 +4,10 @@
 #include <boost/asio/io_context.hpp>
 
 #include "agent/log.h"
+#include "agent/metrics.h"
 #include "host/clock.h"
 #include "loop/loop_thread.h"
 #include "loop/mailbox.h"
-#include "metrics/registry.h"
 
 namespace railhead {
 
@@ -18,7 +18,7 @@ struct Context {
   Mailbox& mailbox;
   Clock& clock;
   Log& log;
-  MetricRegistry& metrics;
+  Metrics& metrics;
 
   /// The same for what lives on another thread.
   [[nodiscard]] Context on(LoopThread& thread) const {

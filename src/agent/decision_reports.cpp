@@ -74,15 +74,14 @@ void DecisionReports::report(const Decided& decided) {
 
 void DecisionReports::count(const Decided& decided) {
   const auto& [facts, decision, table, without] = decided;
-  metrics_.add(
-      "railhead_nri_decisions_total",
-      {{"outcome", std::string(outcome_text(decision.outcome))}, {"reason", decision.reason_code}});
+  metrics_.nri_decisions.add(label::Outcome(outcome_text(decision.outcome)),
+                             label::Reason(decision.reason_code));
   for (const auto& one : decision.remarks) {
-    metrics_.add("railhead_nri_warnings_total", {{"code", one.code}});
+    metrics_.nri_warnings.add(label::Code(one.code));
   }
   if (decision.outcome != Outcome::adjusted) return;
   for (const auto n : decision.nics) {
-    metrics_.add("railhead_nri_injected_nics_total", {{"nic", table->node().nics[n].name}});
+    metrics_.nri_injected_nics.add(label::Nic(table->node().nics[n].name));
   }
 }
 
@@ -107,7 +106,7 @@ void DecisionReports::log(const Decided& decided) {
 
 /// Our answer can be right and the creation fail all the same (RecentCreations).
 void DecisionReports::report_again(const ContainerIdentity& container) {
-  metrics_.add("railhead_nri_created_again_total");
+  metrics_.nri_created_again.add();
   auto fields = fields_of(container);
   fields.emplace_back(
       "why",

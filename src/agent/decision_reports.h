@@ -8,10 +8,10 @@
 
 #include "agent/container_book.h"
 #include "agent/log.h"
+#include "agent/metrics.h"
 #include "agent/recent_creations.h"
 #include "container/facts.h"
 #include "inject/decide.h"
-#include "metrics/registry.h"
 
 namespace railhead {
 
@@ -34,7 +34,7 @@ struct Decided {
 class DecisionReports {
  public:
   /// `book` is null where nobody reads it.
-  DecisionReports(Log& log, MetricRegistry& metrics, ContainerBook* book)
+  DecisionReports(Log& log, Metrics& metrics, ContainerBook* book)
       : log_(log),
         metrics_(metrics),
         book_(book) {}
@@ -50,7 +50,7 @@ class DecisionReports {
   void report_again(const ContainerIdentity& container);
 
   Log& log_;
-  MetricRegistry& metrics_;
+  Metrics& metrics_;
   ContainerBook* book_;
   RecentCreations recent_;
 };

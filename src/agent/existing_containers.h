@@ -24,7 +24,7 @@ class ExistingContainers {
     KubeletWords* kubelet;  ///< null: there is none, claims are trusted
     DecisionReports& reports;
     Log& log;
-    MetricRegistry& metrics;
+    Metrics& metrics;
   };
 
   explicit ExistingContainers(Parts parts)

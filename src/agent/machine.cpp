@@ -25,7 +25,7 @@ std::set<PciAddress> handed_to_one_pod(const DecisionTable& table) {
 }  // namespace
 
 Machine::Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log,
-                 MetricRegistry& metrics)
+                 Metrics& metrics)
     : source_(std::move(source)),
       settings_(std::move(settings)),
       clock_(clock),
@@ -88,7 +88,7 @@ Status Machine::read(std::string_view cause) {
 void Machine::note_outcome(const Status& done, std::string_view cause) {
   const int error = done ? 0 : errno_of(done.error());
   if (!done) {
-    metrics_.add("railhead_node_read_failures_total", {{"cause", std::string(cause)}});
+    metrics_.node_read_failures.add(label::Cause(cause));
     changes_.everything = true;
   }
   const bool is_news = table_ && error != error_;
@@ -107,8 +107,8 @@ Status Machine::read_anew(std::string_view cause) {
   if (table_) keep_what_moved(as_read_, handed_to_one_pod(*table_), node);
   host_ = source_.open_watch ? std::move(host) : nullptr;
   const std::chrono::duration<double> took = clock_.now() - start;
-  metrics_.add("railhead_node_reads_total", {{"cause", std::string(cause)}});
-  metrics_.set("railhead_node_read_seconds", took.count());
+  metrics_.node_reads.add(label::Cause(cause));
+  metrics_.node_read_seconds.set(took.count());
   const bool other_file = table_ ? refresh_topology_file(cause) : TRY(read_topology_file());
   if (table_ && !other_file && as_read_ == node) return {};
   auto fresh = std::make_shared<const DecisionTable>(node, settings_.roles, settings_.policy,

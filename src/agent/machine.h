@@ -14,7 +14,7 @@
 #include "host/host.h"
 #include "host/watch.h"
 #include "inject/decide.h"
-#include "metrics/registry.h"
+#include "agent/metrics.h"
 #include "node/node_reader.h"
 #include "node/port_states.h"
 
@@ -51,7 +51,7 @@ class Machine {
   static constexpr std::string_view kBlind = "no-events";
 
   Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log,
-          MetricRegistry& metrics);
+          Metrics& metrics);
 
   /// Reads what the events that were taken name, or the whole machine: at first, and as `cause`
   /// says. The first reading must succeed for the agent to start. Later, a machine that cannot be
@@ -113,7 +113,7 @@ class Machine {
   MachineSettings settings_;
   Clock& clock_;
   Log& log_;
-  MetricRegistry& metrics_;
+  Metrics& metrics_;
   std::optional<TextFile> topology_file_;
   std::optional<NcclTopology> from_operator_;
   std::string topology_error_;  ///< the last one that was logged

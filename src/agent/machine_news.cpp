@@ -84,31 +84,24 @@ void log_nics(const DecisionTable* before, const DecisionTable& now, Log& log) {
 
 }  // namespace
 
-void publish_machine(const DecisionTable& table, MetricRegistry& metrics) {
-  metrics.set("railhead_node_gpus", static_cast<double>(table.node().gpus.size()));
-  metrics.set("railhead_node_problems", static_cast<double>(table.node().problems.size()));
+void publish_machine(const DecisionTable& table, Metrics& metrics) {
+  metrics.node_gpus.set(static_cast<double>(table.node().gpus.size()));
+  metrics.node_problems.set(static_cast<double>(table.node().problems.size()));
   const Topology& topology = table.topology();
-  metrics.replace("railhead_topology_info",
-                  {{{{"source", std::string(to_string(topology.source))},
-                     {"confidence", std::string(to_string(topology.confidence))},
-                     {"origin", topology.origin}},
-                    1}});
-  std::map<std::pair<Role, bool>, double> counts;
-  std::vector<MetricRegistry::Sample> by_name;
-  by_name.reserve(table.node().nics.size());
+  decltype(Metrics::topology_info)::Now info;
+  info.add(1, Label<"source">(to_string(topology.source)),
+           label::Confidence(to_string(topology.confidence)), Label<"origin">(topology.origin));
+  metrics.topology_info.replace(std::move(info));
+  decltype(Metrics::nic_usable)::Now by_name;
+  decltype(Metrics::node_nics)::Now by_role;
   for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
     const bool usable = table.usable()[n].usable;
-    ++counts[{table.deal().roles[n].role, usable}];
-    by_name.push_back({{{"nic", table.node().nics[n].name}}, usable ? 1.0 : 0.0});
+    by_role.add(1, label::Role(to_string(table.deal().roles[n].role)),
+                usable ? label::Usable("true") : label::Usable("false"));
+    by_name.add(usable ? 1 : 0, label::Nic(table.node().nics[n].name));
   }
-  std::vector<MetricRegistry::Sample> by_role;
-  for (const auto& [kind, count] : counts) {
-    by_role.push_back(
-        {{{"role", std::string(to_string(kind.first))}, {"usable", kind.second ? "true" : "false"}},
-         count});
-  }
-  metrics.replace("railhead_node_nics", by_role);
-  metrics.replace("railhead_nic_usable", by_name);
+  metrics.node_nics.replace(std::move(by_role));
+  metrics.nic_usable.replace(std::move(by_name));
 }
 
 void log_machine(const DecisionTable* before, const DecisionTable& now, std::string_view cause,

@@ -4,13 +4,13 @@
 #include <string_view>
 
 #include "agent/log.h"
+#include "agent/metrics.h"
 #include "inject/decide.h"
-#include "metrics/registry.h"
 
 namespace railhead {
 
 /// What a new table says of the machine, as metrics.
-void publish_machine(const DecisionTable& table, MetricRegistry& metrics);
+void publish_machine(const DecisionTable& table, Metrics& metrics);
 
 /// The same for people: what differs from the table before (null: the first), and every doubt.
 void log_machine(const DecisionTable* before, const DecisionTable& now, std::string_view cause,

@@ -94,7 +94,7 @@ Readiness MachineService::readiness() const {
 }
 
 void MachineService::publish() {
-  context_.metrics.set("railhead_node_reading_seconds", static_cast<double>(reading_for().count()));
+  context_.metrics.node_reading_seconds.set(static_cast<double>(reading_for().count()));
 }
 
 /// One wait at a time: each that is left standing would be called for the same event.

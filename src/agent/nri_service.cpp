@@ -40,14 +40,12 @@ Status NriService::start() {
 
 void NriService::publish() {
   const auto& stats = session_.stats();
-  const auto set = [&](std::string_view name, std::uint64_t value) {
-    context_.metrics.set(name, static_cast<double>(value));
-  };
-  set("railhead_nri_connected", stats.connected ? 1 : 0);
-  set("railhead_nri_registrations_total", stats.registrations);
-  set("railhead_nri_protocol_errors_total", stats.protocol_errors);
-  set("railhead_nri_requests_total", stats.requests);
-  set("railhead_nri_deadlines_missed_total", stats.deadlines_missed);
+  auto& metrics = context_.metrics;
+  metrics.nri_connected.set(stats.connected ? 1 : 0);
+  metrics.nri_registrations.set(static_cast<double>(stats.registrations));
+  metrics.nri_protocol_errors.set(static_cast<double>(stats.protocol_errors));
+  metrics.nri_requests.set(static_cast<double>(stats.requests));
+  metrics.nri_deadlines_missed.set(static_cast<double>(stats.deadlines_missed));
 }
 
 bool NriService::stop(std::chrono::milliseconds patience) {

@@ -108,11 +108,9 @@ Readiness PagesService::readiness() const {
 }
 
 void PagesService::publish() {
-  context_.metrics.set("railhead_log_lines_dropped_total",
-                       static_cast<double>(context_.log.dropped()));
+  context_.metrics.log_lines_dropped.set(static_cast<double>(context_.log.dropped()));
   for (const auto& place : server_->places()) {
-    context_.metrics.set("railhead_http_listening", place.problem.empty() ? 1 : 0,
-                         {{"place", place.kind}});
+    context_.metrics.http_listening.set(place.problem.empty() ? 1 : 0, label::Place(place.kind));
   }
 }
 

@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::array kVerdicts = {Verdict::rdma, Verdict::tcp, Verdict::idle, Verdict::unknown};
 
-Labels labels_of(const PodKey& key) {
-  return {{"namespace", key.pod_namespace}, {"pod", key.pod}, {"container", key.container}};
-}
-
-Labels with(Labels labels, std::string name, std::string value) {
-  labels.emplace_back(std::move(name), std::move(value));
-  return labels;
-}
-
 std::string lower(Verdict verdict) {
   return to_lower(to_string(verdict));
 }
@@ -66,13 +57,14 @@ void PodsMonitor::look() {
 }
 
 void PodsMonitor::take(Result<Usage> usage) {
-  context_.metrics.add("railhead_pods_reads_total", {{"outcome", usage ? "done" : "failed"}});
   if (!usage) {
+    context_.metrics.pods_reads.add("failed");
     if (logged_.insert(usage.error().message).second) {
       context_.log.write(LogLevel::warn, "pods not read", {{"why", usage.error().message}});
     }
     return;
   }
+  context_.metrics.pods_reads.add("done");
   const auto table = links_.tables.latest();
   auto holders = holders_of(*usage, *table);
   links_.book.complete(holders, *usage);
@@ -89,52 +81,54 @@ void PodsMonitor::take(Result<Usage> usage) {
 }
 
 void PodsMonitor::publish(const PodsView& view) {
-  std::vector<MetricRegistry::Sample> queue_pairs;
-  std::vector<MetricRegistry::Sample> registered;
-  std::vector<MetricRegistry::Sample> transport;
-  std::vector<MetricRegistry::Sample> fallback;
-  for (const auto& pod : view.pods) {
-    const auto key = key_of(pod.holder);
-    const auto labels = labels_of(key);
-    for (const auto& [device, share] : pod.devices) {
-      const auto of_device = with(labels, "device", device);
-      const auto pairs = [&](std::string_view state, std::size_t count) {
-        queue_pairs.push_back(
-            {with(of_device, "state", std::string(state)), static_cast<double>(count)});
-      };
-      pairs("connected", share.connected);
-      pairs("other", share.queue_pairs - share.connected);
-      registered.push_back({of_device, static_cast<double>(share.registered_bytes)});
+  auto& metrics = context_.metrics;
+  decltype(Metrics::pod_queue_pairs)::Now queue_pairs;
+  decltype(Metrics::pod_registered_bytes)::Now registered;
+  decltype(Metrics::pod_transport)::Now transport;
+  decltype(Metrics::pod_silent_fallback)::Now fallback;
+  for (const auto& use : view.pods) {
+    const auto key = key_of(use.holder);
+    const label::Namespace pod_namespace(key.pod_namespace);
+    const label::Pod pod(key.pod);
+    const label::Container container(key.container);
+    for (const auto& [name, share] : use.devices) {
+      const label::Device device(name);
+      const auto others = share.queue_pairs - share.connected;
+      queue_pairs.add(static_cast<double>(share.connected), pod_namespace, pod, container, device,
+                      "connected");
+      queue_pairs.add(static_cast<double>(others), pod_namespace, pod, container, device, "other");
+      registered.add(static_cast<double>(share.registered_bytes), pod_namespace, pod, container,
+                     device);
     }
-    transport.push_back({with(labels, "verdict", lower(pod.verdict)), 1});
-    fallback.push_back({labels, pod.silent_fallback ? 1.0 : 0.0});
+    transport.add(1, pod_namespace, pod, container, label::Verdict(lower(use.verdict)));
+    fallback.add(use.silent_fallback ? 1 : 0, pod_namespace, pod, container);
     const auto* totals = ledger_.find(key);
     if (totals == nullptr) continue;
-    context_.metrics.set("railhead_pod_queue_pairs_seen_total",
-                         static_cast<double>(totals->queue_pairs), labels);
-    context_.metrics.set("railhead_pod_traffic_bytes_total", totals->traffic_bytes, labels);
+    metrics.pod_queue_pairs_seen.set(static_cast<double>(totals->queue_pairs), pod_namespace, pod,
+                                     container);
+    metrics.pod_traffic_bytes.set(totals->traffic_bytes, pod_namespace, pod, container);
     for (const auto verdict : kVerdicts) {
-      context_.metrics.set("railhead_pod_transport_seconds_total",
-                           totals->seconds[static_cast<std::size_t>(verdict)],
-                           with(labels, "verdict", lower(verdict)));
+      metrics.pod_transport_seconds.set(totals->seconds[static_cast<std::size_t>(verdict)],
+                                        pod_namespace, pod, container,
+                                        label::Verdict(lower(verdict)));
     }
   }
-  context_.metrics.replace("railhead_pod_queue_pairs", queue_pairs);
-  context_.metrics.replace("railhead_pod_registered_bytes", registered);
-  context_.metrics.replace("railhead_pod_transport", transport);
-  context_.metrics.replace("railhead_pod_silent_fallback", fallback);
-  context_.metrics.set("railhead_pods_complete", view.complete ? 1 : 0);
-  context_.metrics.set("railhead_queue_pairs_without_owner",
-                       static_cast<double>(view.ownerless_queue_pairs));
+  metrics.pod_queue_pairs.replace(std::move(queue_pairs));
+  metrics.pod_registered_bytes.replace(std::move(registered));
+  metrics.pod_transport.replace(std::move(transport));
+  metrics.pod_silent_fallback.replace(std::move(fallback));
+  metrics.pods_complete.set(view.complete ? 1 : 0);
+  metrics.queue_pairs_without_owner.set(static_cast<double>(view.ownerless_queue_pairs));
 }
 
 void PodsMonitor::forget(const PodLedger::Changes& changes) {
   for (const auto& key : changes.forgotten) {
-    const auto labels = labels_of(key);
-    for (const auto* metric :
-         {"railhead_pod_queue_pairs_seen_total", "railhead_pod_traffic_bytes_total",
-          "railhead_pod_transport_seconds_total"})
-      context_.metrics.remove(metric, labels);
+    const label::Namespace pod_namespace(key.pod_namespace);
+    const label::Pod pod(key.pod);
+    const label::Container container(key.container);
+    context_.metrics.pod_queue_pairs_seen.remove(pod_namespace, pod, container);
+    context_.metrics.pod_traffic_bytes.remove(pod_namespace, pod, container);
+    context_.metrics.pod_transport_seconds.remove(pod_namespace, pod, container);
   }
 }
 
@@ -172,7 +166,7 @@ void PodsMonitor::log_changes(const PodsView& view, const PodLedger::Changes& ch
     log(LogLevel::info, "no silent fallback any more", view.pods[i]);
   }
   for (const auto i : changes.fell_back) {
-    context_.metrics.add("railhead_silent_fallbacks_total");
+    context_.metrics.silent_fallbacks.add();
     log(LogLevel::warn, "silent fallback to TCP", view.pods[i]);
   }
 }

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <utility>
 
-#include "agent/pool_metrics.h"
 #include "base/text.h"
 #include "host/file_lock.h"
 
@@ -128,9 +127,11 @@ void PoolPublisher::end_what_is_due() {
 }
 
 void PoolPublisher::forget_metrics(const std::string& name) {
-  for (const auto* metric : {"railhead_pool_devices", "railhead_allocations_total",
-                             "railhead_kubelet_enrolled", "railhead_kubelet_registrations_total"})
-    context_.metrics.remove(metric, {{"pool", name}});
+  const label::Pool pool(name);
+  context_.metrics.pool_devices.remove(pool);
+  context_.metrics.allocations.remove(pool);
+  context_.metrics.kubelet_enrolled.remove(pool);
+  context_.metrics.kubelet_registrations.remove(pool);
 }
 
 std::string PoolPublisher::why_empty(std::size_t pool) const {
@@ -223,10 +224,9 @@ Readiness PoolPublisher::readiness() const {
 }
 
 void PoolPublisher::publish_metrics(const kubelet::ResourceStatus& status) {
-  const Labels pool{{"pool", status.resource}};
-  context_.metrics.set("railhead_kubelet_registrations_total", status.enrolments, pool);
-  context_.metrics.set("railhead_kubelet_enrolled", status.standing == Standing::enrolled ? 1 : 0,
-                       pool);
+  const label::Pool pool(status.resource);
+  context_.metrics.kubelet_registrations.set(status.enrolments, pool);
+  context_.metrics.kubelet_enrolled.set(status.standing == Standing::enrolled ? 1 : 0, pool);
 }
 
 }  // namespace railhead

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "agent/pool_metrics.h"
 #include "base/text.h"
 #include "pools/prefer.h"
 
@@ -17,7 +16,7 @@ PoolResource::PoolResource(Context context, std::string name, HandOut hand_out, 
       files_(files),
       tables_(tables),
       runtime_(runtime) {
-  context_.metrics.begin("railhead_allocations_total", name_);
+  context_.metrics.allocations.begin(label::Pool(name_));
 }
 
 Result<std::size_t> PoolResource::pool_in(const DecisionTable& table) const {
@@ -40,7 +39,7 @@ std::vector<kubelet::Device> PoolResource::devices() {
   forget_other_spec(pool ? &pools.pools[*pool].spec : nullptr);
   std::vector<kubelet::Device> list;
   if (pool) list = ledger_.update(pools.pools[*pool], pools.functions, context_.clock.now());
-  publish_pool_devices(context_.metrics, name_, pool ? ledger_.counts() : DeviceCounts());
+  publish(pool ? ledger_.counts() : DeviceCounts());
   return list;
 }
 
@@ -64,10 +63,11 @@ Result<kubelet::Grant> PoolResource::grant(const std::vector<std::string>& ids) 
 
 Result<kubelet::Grant> PoolResource::allocate(const std::vector<std::string>& ids) {
   auto given = grant(ids);
-  count(given ? "granted" : "refused");
   if (given) {
+    count("granted");
     context_.log.write(LogLevel::info, "allocated", {{"pool", name_}, {"devices", join(ids, ",")}});
   } else {
+    count("refused");
     context_.log.write(
         LogLevel::warn, "allocation refused",
         {{"pool", name_}, {"devices", join(ids, ",")}, {"why", given.error().message}});
@@ -92,8 +92,17 @@ Status PoolResource::pre_start(const std::vector<std::string>& ids) {
   return may;
 }
 
-void PoolResource::count(const char* outcome) {
-  context_.metrics.add("railhead_allocations_total", {{"pool", name_}, {"outcome", outcome}});
+void PoolResource::count(label::Granted outcome) {
+  context_.metrics.allocations.add(label::Pool(name_), outcome);
+}
+
+void PoolResource::publish(const DeviceCounts& counts) {
+  auto& metric = context_.metrics.pool_devices;
+  const label::Pool pool(name_);
+  metric.set(static_cast<double>(counts.healthy), pool, "healthy", {});
+  metric.set(static_cast<double>(counts.not_ready), pool, "unhealthy", "not-ready");
+  metric.set(static_cast<double>(counts.recovering), pool, "unhealthy", "recovering");
+  metric.set(static_cast<double>(counts.gone), pool, "unhealthy", "gone");
 }
 
 }  // namespace railhead

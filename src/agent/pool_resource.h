@@ -43,7 +43,8 @@ class PoolResource final : public kubelet::Resource {
   Result<kubelet::Grant> grant(const std::vector<std::string>& ids);
   Status may_start(const std::vector<std::string>& ids);
   void forget_other_spec(const PoolSpec* spec);
-  void count(const char* outcome);
+  void count(label::Granted outcome);
+  void publish(const DeviceCounts& counts);
 
   Context context_;
   std::string name_;

@@ -1,78 +1,191 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Named numbers in the Prometheus text exposition format 0.0.4. A program has one struct of metrics
+// (agent/metrics.h): a metric is a member of it, one row with name, help and labels. So a name that
+// does not exist, a label too many and a value that is not listed do not compile.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "metrics/label.h"
+
 namespace railhead {
 
-using Labels = std::vector<std::pair<std::string, std::string>>;
+class Metric;
+
+/// The metrics of a program, in the order of their declaration.
+class MetricRegistry {
+ public:
+  MetricRegistry() = default;
+  MetricRegistry(const MetricRegistry&) = delete;
+  MetricRegistry& operator=(const MetricRegistry&) = delete;
+
+  [[nodiscard]] std::span<const Metric* const> all() const { return all_; }
+
+  [[nodiscard]] std::string expose() const;
+
+ protected:
+  ~MetricRegistry() = default;
+
+ private:
+  friend class Metric;
+  std::vector<const Metric*> all_;
+};
 
 enum class MetricKind : std::uint8_t { counter, gauge };
 
 struct MetricLabel {
   std::string_view name;
-  std::vector<std::string_view> values = {};  ///< all that there can be; none: no such list exists
+  std::span<const std::string_view> values;  ///< all that there can be; none: no such list exists
 };
 
-/// One row of the visible list of metrics: everything the agent ever exposes is declared before it
-/// is used, so that its help is written once, and a counter is there, as 0, before it first counts:
-/// an increase from "no such sample" to 1 is none to increase() of Prometheus.
 struct MetricSpec {
   std::string_view name;  ///< "railhead_…", counters end in _total, units in the name
   MetricKind kind;
   std::string_view help;
-  std::vector<MetricLabel> labels = {};  ///< in the order of the samples
-  /// The combinations of values that there can be; none: all.
-  std::vector<Labels> combinations = {};
+  std::vector<MetricLabel> labels;  ///< in the order of the samples
 };
 
-/// Named numbers in the Prometheus text exposition format 0.0.4. From any thread; a lock is held
-/// for the change of a number or the copy of a family, never while text is made.
-class MetricRegistry {
+/// What counters and gauges have in common. From any thread; a lock is held for the change of a
+/// number or the copy of the samples, never while text is made.
+class Metric {
  public:
-  /// Counters whose labels have known values begin as 0.
-  explicit MetricRegistry(const std::vector<MetricSpec>& specs);
+  Metric(const Metric&) = delete;
+  Metric& operator=(const Metric&) = delete;
 
-  /// The same for one thing of those that a counter's first label names: a pool, say.
-  void begin(std::string_view name, const std::string& first);
+  const MetricSpec spec;
 
-  /// Adds to a counter. An undeclared name is ignored: metrics never fail the work they count.
-  void add(std::string_view name, const Labels& labels = {}, double amount = 1);
-  void set(std::string_view name, double value, const Labels& labels = {});
-
-  /// One number of a gauge.
-  struct Sample {
-    Labels labels;
-    double value = 0;
-  };
-
-  /// What exists now, in place of all samples of a gauge: whoever reads sees those before or these.
-  void replace(std::string_view name, const std::vector<Sample>& now);
-
-  /// Takes away the samples of something that is not any more: those that begin with these labels.
-  void remove(std::string_view name, const Labels& labels);
-
-  [[nodiscard]] double value(std::string_view name, const Labels& labels = {}) const;
-  [[nodiscard]] std::string expose() const;
-
- private:
+ protected:
   using Samples = std::map<std::string, double>;  ///< by rendered labels
 
-  void begin(std::string_view name, const std::vector<Labels>& combinations);
+  struct LabelText {
+    std::string_view name;
+    std::optional<std::string_view> value;
+  };
 
-  /// Absent where the name is not declared.
-  Samples* find(std::string_view name);
+  Metric(MetricRegistry& registry, MetricSpec row);
+  ~Metric() = default;
 
-  const std::vector<MetricSpec> specs_;
+  /// {a="b",c="d"}; "" without labels.
+  static std::string render(std::span<const LabelText> labels);
+
+  template <typename... L>
+  static std::string key_of(const L&... labels) {
+    const std::array<LabelText, sizeof...(L)> texts{LabelText{L::kName, labels.value}...};
+    return render(texts);
+  }
+
+  /// Every combination of the values of these labels; none where a label has no known values.
+  static std::vector<std::string> keys_of(std::span<const MetricLabel> labels);
+
+  void add_at(std::string key, double amount);
+  void set_at(std::string key, double value);
+  /// As 0 what is not there yet.
+  void begin_at(std::vector<std::string> keys);
+  void replace_all(Samples now);
+  void remove_beginning(std::string key);
+  [[nodiscard]] double value_at(const std::string& key) const;
+
+ private:
+  friend class MetricRegistry;
+  void expose(std::string& out) const;
+
   mutable std::mutex mutex_;
-  std::unordered_map<std::string_view, Samples> samples_;  ///< all of specs_, from the start
+  Samples samples_;
+};
+
+template <MetricKind metric_kind, typename... L>
+class TypedMetric : public Metric {
+ public:
+  void set(double value, const L&... labels) { set_at(key_of(labels...), value); }
+
+  [[nodiscard]] double value(const L&... labels) const { return value_at(key_of(labels...)); }
+
+  /// Takes away the samples of something that is not any more: those with these first labels.
+  template <typename... First>
+  void remove(const First&... first) {
+    static_assert(sizeof...(First) > 0 &&
+                  begins_with<First...>(std::index_sequence_for<First...>()));
+    remove_beginning(key_of(first...));
+  }
+
+ protected:
+  TypedMetric(MetricRegistry& registry, std::string_view name, std::string_view help)
+      : Metric(registry, {name, metric_kind, help, {MetricLabel{L::kName, L::kValues}...}}) {}
+
+  ~TypedMetric() = default;
+
+  template <typename... First, std::size_t... i>
+  static consteval bool begins_with(std::index_sequence<i...>) {
+    return (std::is_same_v<First, std::tuple_element_t<i, std::tuple<L...>>> && ...);
+  }
+};
+
+/// A number that only grows. Where the values of its labels are known, it is there, as 0, before it
+/// first counts: an increase from "no such sample" to 1 is none to increase() of Prometheus.
+template <typename... L>
+class Counter final : public TypedMetric<MetricKind::counter, L...> {
+ public:
+  using Combination = std::tuple<L...>;
+
+  Counter(MetricRegistry& registry, std::string_view name, std::string_view help)
+      : TypedMetric<MetricKind::counter, L...>(registry, name, help) {
+    this->begin_at(this->keys_of(this->spec.labels));
+  }
+
+  /// Where only some combinations can be, or the values are listed elsewhere.
+  Counter(MetricRegistry& registry, std::string_view name, std::string_view help,
+          const std::vector<Combination>& combinations)
+      : TypedMetric<MetricKind::counter, L...>(registry, name, help) {
+    std::vector<std::string> keys;
+    for (const auto& one : combinations) {
+      keys.push_back(
+          std::apply([](const L&... labels) { return Counter::key_of(labels...); }, one));
+    }
+    this->begin_at(std::move(keys));
+  }
+
+  void add(const L&... labels) { this->add_at(this->key_of(labels...), 1); }
+
+  /// The same beginning for one of the things that the first label names: a pool, say.
+  template <typename First>
+  void begin(const First& first) {
+    static_assert(Counter::template begins_with<First>(std::index_sequence_for<First>()));
+    auto labels = this->spec.labels;
+    const std::string_view name = first.value.value_or("");
+    labels.front().values = {&name, 1};
+    this->begin_at(this->keys_of(labels));
+  }
+};
+
+/// A number that goes up and down.
+template <typename... L>
+class Gauge final : public TypedMetric<MetricKind::gauge, L...> {
+ public:
+  Gauge(MetricRegistry& registry, std::string_view name, std::string_view help)
+      : TypedMetric<MetricKind::gauge, L...>(registry, name, help) {}
+
+  /// What exists now.
+  class Now {
+   public:
+    void add(double value, const L&... labels) { samples_[Gauge::key_of(labels...)] += value; }
+
+   private:
+    friend class Gauge;
+    std::map<std::string, double> samples_;
+  };
+
+  /// In place of all samples: whoever reads sees those before or these.
+  void replace(Now now) { this->replace_all(std::move(now.samples_)); }
 };
 
 }  // namespace railhead

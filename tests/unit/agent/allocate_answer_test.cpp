@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <grpcpp/grpcpp.h>
 
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "agent/pool_resource.h"
 #include "deviceplugin.grpc.pb.h"
 #include "unit/agent/pool_specs.h"
@@ -71,7 +71,7 @@ class AllocateAnswer : public testing::Test {
   HandOutFolders folders_{folder_ / "cdi", folder_ / "devinfo"};
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
   TableFeed tables_;
   RuntimeLink runtime_{""};
 };

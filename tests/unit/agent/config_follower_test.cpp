@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "host/input_file.h"
 #include "unit/host/temporary_directory.h"
 
@@ -63,11 +63,11 @@ class ConfigFollowerTest : public testing::Test {
     return true;
   }
 
-  double reloads(const char* outcome) {
-    return metrics_.value("railhead_config_reloads_total", {{"outcome", outcome}});
+  double reloads(std::string_view outcome) {
+    return metrics_.config_reloads.value(Label<"outcome", "loaded", "refused">(outcome));
   }
 
-  double is_good() { return metrics_.value("railhead_config_last_reload_successful"); }
+  double is_good() { return metrics_.config_last_reload_successful.value(); }
 
   boost::asio::io_context loop_{1};
   std::unique_ptr<Mailbox> mailbox_ = Mailbox::open().value();
@@ -79,7 +79,7 @@ class ConfigFollowerTest : public testing::Test {
   std::vector<std::string> restart_;
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
   std::optional<ConfigFollower> follower_;
 };
 
@@ -88,7 +88,7 @@ TEST_F(ConfigFollowerTest, a_start_is_no_reload) {
   started().start();
   EXPECT_EQ(is_good(), 1);
   EXPECT_EQ(reloads("loaded"), 0);
-  EXPECT_EQ(metrics_.value("railhead_config_last_success_timestamp_seconds"), 7);
+  EXPECT_EQ(metrics_.config_last_success_timestamp_seconds.value(), 7);
 }
 
 TEST_F(ConfigFollowerTest, a_link_that_is_swapped_is_followed) {
@@ -115,7 +115,7 @@ TEST_F(ConfigFollowerTest, a_broken_file_is_refused_once_and_a_good_one_taken_ag
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1);
   EXPECT_EQ(reloads("refused"), 1);
   EXPECT_EQ(is_good(), 0);
-  EXPECT_EQ(metrics_.value("railhead_config_last_success_timestamp_seconds"), 0);
+  EXPECT_EQ(metrics_.config_last_success_timestamp_seconds.value(), 0);
   EXPECT_THAT(levels_, ElementsAre("warn"));
   swap("log: {level: debug}\n");
   follower.check();
@@ -174,7 +174,7 @@ TEST_F(ConfigFollowerTest, what_waits_for_a_restart_is_counted_and_warned_of_onc
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_THAT(said, HasSubstr("configuration needs a restart settings=\"nri.socket"));
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
-  EXPECT_EQ(metrics_.value("railhead_config_settings_awaiting_restart"), 1);
+  EXPECT_EQ(metrics_.config_settings_awaiting_restart.value(), 1);
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "agent/holders.h"
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "unit/agent/fixed_tables.h"
 #include "unit/inject/container_builder.h"
 #include "unit/node/hosts.h"
@@ -68,13 +68,12 @@ class ContainerHooksTest : public testing::Test {
   }
 
   [[nodiscard]] double decisions(const std::string& outcome, std::string_view reason) const {
-    return metrics_.value("railhead_nri_decisions_total",
-                          {{"outcome", outcome}, {"reason", std::string(reason)}});
+    return metrics_.nri_decisions.value(label::Outcome(outcome), label::Reason(reason));
   }
 
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
   FixedTables machine_{machine("seed-8gpu-4nic")};
   RuntimeLink link_{"/run/nri.sock"};
   FakeRuntime runtime_;
@@ -93,7 +92,7 @@ TEST_F(ContainerHooksTest, a_container_with_gpus_is_adjusted_and_counted) {
   EXPECT_EQ(paths(*answer.adjustment),
             (std::vector<std::string>{"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
   EXPECT_EQ(decisions("adjusted", reason::kGpus), 1);
-  EXPECT_EQ(metrics_.value("railhead_nri_injected_nics_total", {{"nic", "mlx5_2"}}), 1);
+  EXPECT_EQ(metrics_.nri_injected_nics.value("mlx5_2"), 1);
 }
 
 TEST_F(ContainerHooksTest, the_topology_file_is_given_once_it_lies_where_the_runtime_sees_it) {
@@ -229,9 +228,7 @@ TEST_F(ContainerHooksTest, without_a_kubelet_nobody_says_that_it_was_silent) {
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");
   EXPECT_TRUE(hooks_.on_deadline(container.request()).adjustment);
-  EXPECT_EQ(metrics_.value("railhead_nri_warnings_total",
-                           {{"code", std::string(warn::kGpuClaimUnanswered)}}),
-            0);
+  EXPECT_EQ(metrics_.nri_warnings.value(label::Code(warn::kGpuClaimUnanswered)), 0);
 }
 
 TEST_F(ContainerHooksTest, existing_containers_are_booked) {
@@ -256,9 +253,7 @@ class WaitingHook : public ContainerHooksTest {
     hooks_.create(container.request(), [this](nri::CreateAnswer given) { answer_ = given; });
   }
 
-  [[nodiscard]] double stale() const {
-    return metrics_.value("railhead_nri_stale_decisions_total");
-  }
+  [[nodiscard]] double stale() const { return metrics_.nri_stale_decisions.value(); }
 
   std::optional<nri::CreateAnswer> answer_;
   ContainerBuilder container_;
@@ -439,9 +434,7 @@ TEST_F(ContainerHooksTest, at_the_deadline_environment_alone_gives_nothing) {
   const auto answer = asking_.on_deadline(container.request());
   EXPECT_FALSE(answer.adjustment);
   EXPECT_FALSE(answer.refusal);
-  EXPECT_EQ(metrics_.value("railhead_nri_warnings_total",
-                           {{"code", std::string(warn::kGpuClaimUnanswered)}}),
-            1);
+  EXPECT_EQ(metrics_.nri_warnings.value(label::Code(warn::kGpuClaimUnanswered)), 1);
 }
 
 TEST_F(ContainerHooksTest, at_the_deadline_required_of_the_whole_pod_fails_closed_too) {
@@ -469,15 +462,15 @@ TEST_F(ContainerHooksTest, existing_containers_without_their_devices_are_counted
   ContainerBuilder lacking;
   lacking.nvidia(0);
   ContainerBuilder other;
-  const std::string gauge = "railhead_nri_containers_missing_devices";
+  const auto& gauge = metrics_.nri_containers_missing_devices;
   hooks_.configured({"containerd", "2.4.2", "", {}, {}, 42});
   hooks_.existing(lacking.request());
   hooks_.existing(other.request());
   hooks_.synchronized(1, 2);
-  EXPECT_EQ(metrics_.value(gauge), 1);
+  EXPECT_EQ(gauge.value(), 1);
   hooks_.configured({"containerd", "2.4.2", "", {}, {}, 42});
   hooks_.synchronized(0, 0);
-  EXPECT_EQ(metrics_.value(gauge), 0);
+  EXPECT_EQ(gauge.value(), 0);
 }
 
 class SynchronizedFace : public ContainerHooksTest {
@@ -491,9 +484,7 @@ class SynchronizedFace : public ContainerHooksTest {
     asking_.synchronized(1, 1);
   }
 
-  [[nodiscard]] double lacking() const {
-    return metrics_.value("railhead_nri_containers_missing_devices");
-  }
+  [[nodiscard]] double lacking() const { return metrics_.nri_containers_missing_devices.value(); }
 
   static std::vector<PodHoldings> all(std::vector<Holding> devices) {
     return {{"default", "pod", {{"main", std::move(devices)}}}};
@@ -549,7 +540,7 @@ TEST_F(ContainerHooksTest, the_connected_runtime_is_the_only_one_shown) {
 TEST_F(ContainerHooksTest, every_disconnection_counts_also_one_that_is_no_news) {
   const Error why{ErrorCode::unavailable, "/run/nri.sock: connection refused"};
   for (int i = 0; i < 3; ++i) hooks_.disconnected(why, std::chrono::milliseconds(100));
-  EXPECT_EQ(metrics_.value("railhead_nri_disconnects_total"), 3);
+  EXPECT_EQ(metrics_.nri_disconnects.value(), 3);
 }
 
 }  // namespace

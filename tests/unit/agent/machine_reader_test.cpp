@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/node/hosts.h"
@@ -65,9 +65,7 @@ class MachineReaderTest : public testing::Test, public MachineReader::Owner {
     EXPECT_TRUE(so());
   }
 
-  double readings(std::string_view cause) {
-    return metrics_.value("railhead_node_reads_total", {{"cause", std::string(cause)}});
-  }
+  double readings(std::string_view cause) { return metrics_.node_reads.value(label::Cause(cause)); }
 
   void plug(const std::string& nic) const {
     fs::create_directories(root_.path() / "sys/class/infiniband" / nic);
@@ -83,7 +81,7 @@ class MachineReaderTest : public testing::Test, public MachineReader::Owner {
   bool no_watch_ = false;
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
   TableFeed tables_;
   MachineReader::Shared shared_;
   std::optional<Status> first_;

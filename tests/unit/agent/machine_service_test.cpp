@@ -13,7 +13,7 @@
 #include <mutex>
 #include <optional>
 
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "host/directory_host.h"
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
@@ -145,7 +145,7 @@ class MachineServiceTest : public testing::Test {
   ManualClock clock_;
   std::atomic<bool> is_gone_{false};
   Log log_{LogLevel::error, LogFormat::text};
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
   TableFeed tables_;
   std::optional<Status> first_;
   int late_ = 0;
@@ -242,20 +242,20 @@ TEST_F(MachineServiceTest, a_machine_that_cannot_be_read_is_stale_and_waited_for
 
 TEST_F(MachineServiceTest, a_reading_that_does_not_end_is_told_of) {
   service_->publish();
-  EXPECT_EQ(metrics_.value("railhead_node_reading_seconds"), 0);
+  EXPECT_EQ(metrics_.node_reading_seconds.value(), 0);
   door_.close();
   const int before = door_.arrived();
   service_->look_again("timer");
   door_.await_arrival(before);
   clock_.advance(35s);
   service_->publish();
-  EXPECT_EQ(metrics_.value("railhead_node_reading_seconds"), 35);
+  EXPECT_EQ(metrics_.node_reading_seconds.value(), 35);
   EXPECT_TRUE(service_->readiness().ready);
   EXPECT_EQ(service_->readiness().text, "node: being read for 35 s, the last reading counts");
   door_.open();
   EXPECT_TRUE(hook(60s).second);
   service_->publish();
-  EXPECT_EQ(metrics_.value("railhead_node_reading_seconds"), 0);
+  EXPECT_EQ(metrics_.node_reading_seconds.value(), 0);
   EXPECT_EQ(service_->readiness().text, "");
 }
 

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "host/directory_host.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/node/hosts.h"
@@ -67,17 +67,17 @@ class MachineTest : public testing::Test {
   std::optional<TextFile> file_ = TextFile{"/etc/topo.xml", one_switch()};
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
 };
 
 TEST_F(MachineTest, is_read_at_the_start_and_counted) {
   auto machine = make(box());
   ASSERT_TRUE(machine.read("start"));
   EXPECT_EQ(machine.table()->node().nics.size(), 4U);
-  EXPECT_EQ(metrics_.value("railhead_node_gpus"), 8);
-  EXPECT_EQ(metrics_.value("railhead_node_nics", {{"role", "compute"}, {"usable", "true"}}), 4);
-  EXPECT_EQ(metrics_.value("railhead_nic_usable", {{"nic", "mlx5_3"}}), 1);
-  EXPECT_EQ(metrics_.value("railhead_node_reads_total", {{"cause", "start"}}), 1);
+  EXPECT_EQ(metrics_.node_gpus.value(), 8);
+  EXPECT_EQ(metrics_.node_nics.value("compute", "true"), 4);
+  EXPECT_EQ(metrics_.nic_usable.value("mlx5_3"), 1);
+  EXPECT_EQ(metrics_.node_reads.value("start"), 1);
 }
 
 TEST_F(MachineTest, an_unchanged_node_keeps_its_table) {
@@ -86,7 +86,7 @@ TEST_F(MachineTest, an_unchanged_node_keeps_its_table) {
   const auto before = machine.table();
   ASSERT_TRUE(machine.read("timer"));
   EXPECT_EQ(machine.table(), before);
-  EXPECT_EQ(metrics_.value("railhead_node_reads_total", {{"cause", "timer"}}), 1);
+  EXPECT_EQ(metrics_.node_reads.value("timer"), 1);
 }
 
 TEST_F(MachineTest, a_changed_node_makes_a_new_table_and_new_samples) {
@@ -97,7 +97,7 @@ TEST_F(MachineTest, a_changed_node_makes_a_new_table_and_new_samples) {
   ASSERT_TRUE(machine.read("timer"));
   EXPECT_NE(machine.table(), before);
   EXPECT_EQ(before->node().nics.size(), 4U);  // who decides just now keeps what it has
-  EXPECT_EQ(metrics_.value("railhead_node_gpus"), 4);
+  EXPECT_EQ(metrics_.node_gpus.value(), 4);
   EXPECT_EQ(metrics_.expose().find("nic=\"mlx5_3\""), std::string::npos);
 }
 
@@ -128,7 +128,7 @@ TEST_F(MachineTest, a_lack_of_descriptors_keeps_the_last_table_and_is_said_once)
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_NE(said.find("too many open files"), std::string::npos) << said;
-  EXPECT_EQ(metrics_.value("railhead_node_read_failures_total", {{"cause", "event"}}), 12);
+  EXPECT_EQ(metrics_.node_read_failures.value("event"), 12);
   questions = -1;
   text_ = machine_text("gpus-only");
   EXPECT_TRUE(machine.drain()) << "all of it is to be read";
@@ -149,10 +149,7 @@ TEST_F(MachineTest, the_source_of_the_topology_is_a_metric) {
   auto machine = make_with_file();
   ASSERT_TRUE(machine.read("start"));
   EXPECT_EQ(machine.table()->topology().gpu_nic[0][3].relation, Relation::pix);
-  EXPECT_EQ(metrics_.value(
-                "railhead_topology_info",
-                {{"source", "topology file"}, {"confidence", "high"}, {"origin", "/etc/topo.xml"}}),
-            1);
+  EXPECT_EQ(metrics_.topology_info.value("topology file", "high", "/etc/topo.xml"), 1);
 }
 
 TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error) {
@@ -222,7 +219,7 @@ TEST_F(MachineTest, other_settings_count_at_once) {
   EXPECT_EQ(machine.table()->pools().pools.size(), 1U);
   EXPECT_EQ(machine.table()->deal().roles[3].role, Role::storage);
   EXPECT_EQ(machine.table()->topology().source, TopologySource::topology_file);
-  EXPECT_EQ(metrics_.value("railhead_node_nics", {{"role", "storage"}, {"usable", "true"}}), 1);
+  EXPECT_EQ(metrics_.node_nics.value("storage", "true"), 1);
 }
 
 TEST_F(MachineTest, settings_that_cannot_be_used_change_nothing) {
@@ -260,7 +257,7 @@ TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
   ASSERT_TRUE(machine.drain());
   ASSERT_TRUE(machine.read("event"));
   EXPECT_EQ(machine.table()->node().nics.size(), 1U);
-  EXPECT_EQ(metrics_.value("railhead_node_reads_total", {{"cause", "event"}}), 1);
+  EXPECT_EQ(metrics_.node_reads.value("event"), 1);
   fs::remove_all(root);
 }
 
@@ -279,7 +276,7 @@ class MachineOfFiles : public MachineTest {
     return make([this] { return DirectoryHost::open(root_.path()); }, std::move(watch));
   }
 
-  double read_by_port() { return metrics_.value("railhead_node_reads_total", {{"cause", "port"}}); }
+  double read_by_port() { return metrics_.node_reads.value("port"); }
 
   TemporaryDirectory root_;
 };

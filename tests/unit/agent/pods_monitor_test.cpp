@@ -6,7 +6,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "data/json.h"
 #include "snapshot/snapshot_host.h"
 #include "unit/source_dir.h"
@@ -38,14 +38,14 @@ class PodsMonitorTest : public testing::Test {
     return read_usage(*host);
   }
 
-  [[nodiscard]] double of_pod(std::string_view metric, const std::string& pod) const {
-    return metrics_.value(metric, {{"namespace", "train"}, {"pod", pod}, {"container", "main"}});
+  [[nodiscard]] static double of_pod(const auto& metric, std::string_view pod) {
+    return metric.value("train", label::Pod(pod), "main");
   }
 
   std::string text_ = "railhead-snapshot 1\n";
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
   boost::asio::io_context loop_;
   std::unique_ptr<Mailbox> mailbox_;
   TableFeed tables_;
@@ -56,19 +56,14 @@ class PodsMonitorTest : public testing::Test {
 
 TEST_F(PodsMonitorTest, metrics_say_what_each_container_uses) {
   monitor_->take(usage());
-  EXPECT_EQ(of_pod("railhead_pod_silent_fallback", "a-0"), 0);
-  EXPECT_EQ(of_pod("railhead_pod_silent_fallback", "a-1"), 1);
-  EXPECT_EQ(of_pod("railhead_pod_queue_pairs_seen_total", "a-0"), 7);
-  EXPECT_EQ(metrics_.value("railhead_pod_queue_pairs", {{"namespace", "train"},
-                                                        {"pod", "a-0"},
-                                                        {"container", "main"},
-                                                        {"device", "mlx5_0"},
-                                                        {"state", "connected"}}),
-            3);
-  EXPECT_EQ(metrics_.value("railhead_pods_complete"), 1);
-  EXPECT_EQ(metrics_.value("railhead_silent_fallbacks_total"), 1);
+  EXPECT_EQ(of_pod(metrics_.pod_silent_fallback, "a-0"), 0);
+  EXPECT_EQ(of_pod(metrics_.pod_silent_fallback, "a-1"), 1);
+  EXPECT_EQ(of_pod(metrics_.pod_queue_pairs_seen, "a-0"), 7);
+  EXPECT_EQ(metrics_.pod_queue_pairs.value("train", "a-0", "main", "mlx5_0", "connected"), 3);
+  EXPECT_EQ(metrics_.pods_complete.value(), 1);
+  EXPECT_EQ(metrics_.silent_fallbacks.value(), 1);
   monitor_->take(usage());
-  EXPECT_EQ(metrics_.value("railhead_silent_fallbacks_total"), 1);
+  EXPECT_EQ(metrics_.silent_fallbacks.value(), 1);
 }
 
 TEST_F(PodsMonitorTest, totals_stay_when_the_processes_end) {
@@ -76,11 +71,11 @@ TEST_F(PodsMonitorTest, totals_stay_when_the_processes_end) {
   auto later = usage();
   for (auto& device : later.devices) device.queue_pairs.objects.clear();
   monitor_->take(later);
-  EXPECT_EQ(of_pod("railhead_pod_queue_pairs_seen_total", "a-0"), 7);
+  EXPECT_EQ(of_pod(metrics_.pod_queue_pairs_seen, "a-0"), 7);
 }
 
 TEST_F(PodsMonitorTest, a_list_that_failed_once_makes_no_queue_pair_new) {
-  const auto seen = [&] { return of_pod("railhead_pod_queue_pairs_seen_total", "a-0"); };
+  const auto seen = [&] { return of_pod(metrics_.pod_queue_pairs_seen, "a-0"); };
   monitor_->take(usage());
   auto failed = usage();
   for (auto& device : failed.devices) {
@@ -107,7 +102,7 @@ TEST_F(PodsMonitorTest, a_fallback_is_counted_once) {
   auto without = usage();
   without.containers.clear();
   for (int i = 0; i < 3; ++i) monitor_->take(without);
-  EXPECT_EQ(metrics_.value("railhead_silent_fallbacks_total"), 1);
+  EXPECT_EQ(metrics_.silent_fallbacks.value(), 1);
 }
 
 TEST_F(PodsMonitorTest, the_name_of_the_configuration_is_the_nodes) {
@@ -121,7 +116,7 @@ TEST_F(PodsMonitorTest, the_name_of_the_configuration_is_the_nodes) {
 TEST_F(PodsMonitorTest, a_machine_that_cannot_be_opened_is_counted_and_keeps_the_page) {
   monitor_->take(usage());
   monitor_->take(Error{ErrorCode::unavailable, "gone"});
-  EXPECT_EQ(metrics_.value("railhead_pods_reads_total", {{"outcome", "failed"}}), 1);
+  EXPECT_EQ(metrics_.pods_reads.value("failed"), 1);
   EXPECT_EQ(Json::parse(page_.get())["pods"].size(), 2U);
 }
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "agent/machine.h"
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 #include "host/file_lock.h"
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
@@ -59,8 +59,6 @@ class PoolPublisherTest : public testing::Test {
     return true;
   }
 
-  double metric(const char* name) { return metrics_.value(name, {{"pool", "rdma.io/hca"}}); }
-
   static InjectionPolicy policy() {
     InjectionPolicy policy;
     policy.pools = {default_pool()};
@@ -74,7 +72,7 @@ class PoolPublisherTest : public testing::Test {
   std::string spec_ = cdi_ + "/railhead.io-resource-rdma.io_hca.json";
   ManualClock clock_;
   Log log_{LogLevel::error, LogFormat::text};
-  MetricRegistry metrics_{metric_list()};
+  Metrics metrics_;
   std::string text_ = machine_text("seed-8gpu-4nic");
   Machine machine_{{[this] { return SnapshotHost::parse(text_); }, nullptr},
                    {{}, policy(), {}},
@@ -91,10 +89,8 @@ TEST_F(PoolPublisherTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_
   auto& publisher = started((folder_.path() / "none").string());
   EXPECT_TRUE(publisher.readiness().ready);
   EXPECT_THAT(publisher.readiness().text, HasSubstr("kubelet: none"));
-  EXPECT_EQ(metrics_.value("railhead_kubelet_enrolled", {{"pool", "rdma.io/hca"}}), 0);
-  EXPECT_EQ(
-      metrics_.value("railhead_pool_devices", {{"pool", "rdma.io/hca"}, {"state", "healthy"}}),
-      100);
+  EXPECT_EQ(metrics_.kubelet_enrolled.value("rdma.io/hca"), 0);
+  EXPECT_EQ(metrics_.pool_devices.value("rdma.io/hca", "healthy", {}), 100);
   EXPECT_THAT(metrics_.expose(), HasSubstr("state=\"unhealthy\",reason=\"not-ready\"} 0"));
 }
 
@@ -158,7 +154,7 @@ TEST_F(PoolPublisherTest, a_pool_that_comes_back_before_its_end_has_never_gone) 
   ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
   configure({});
   configure({default_pool()});
-  EXPECT_TRUE(until([&] { return metric("railhead_kubelet_enrolled") == 1; }));
+  EXPECT_TRUE(until([&] { return metrics_.kubelet_enrolled.value("rdma.io/hca") == 1; }));
   EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
   EXPECT_EQ(kubelet.registrations, 1);
 }
@@ -179,7 +175,7 @@ TEST_F(PoolPublisherTest, a_pool_that_is_empty_at_the_start_is_told_as_such_and_
 TEST_F(PoolPublisherTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_socket) {
   const auto folder = folder_ / "kubelet/device-plugins";
   auto& publisher = started(folder);
-  const auto enrolled = [&] { return metric("railhead_kubelet_enrolled") == 1; };
+  const auto enrolled = [&] { return metrics_.kubelet_enrolled.value("rdma.io/hca") == 1; };
   const auto alone = [&] { return publisher.readiness().text.find("none") != std::string::npos; };
   EXPECT_TRUE(alone());
   std::filesystem::create_directories(folder);
@@ -198,7 +194,7 @@ TEST_F(PoolPublisherTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_so
   std::filesystem::create_directories(folder);
   kubelet = std::make_unique<kubelet::test::FakeKubelet>(folder);
   ASSERT_TRUE(until(enrolled));
-  EXPECT_TRUE(until([&] { return metric("railhead_kubelet_registrations_total") == 5; }));
+  EXPECT_TRUE(until([&] { return metrics_.kubelet_registrations.value("rdma.io/hca") == 5; }));
 }
 
 TEST_F(PoolPublisherTest, specs_are_there_for_containers_that_were_allocated_by_an_earlier_agent) {

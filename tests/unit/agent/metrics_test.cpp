@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/metric_list.h"
+#include "agent/metrics.h"
 
 #include <fstream>
 #include <set>
@@ -13,9 +13,11 @@
 namespace railhead {
 namespace {
 
-TEST(MetricList, names_follow_the_rules_of_the_exposition_format) {
+TEST(Metrics, names_follow_the_rules_of_the_exposition_format) {
   std::set<std::string_view> seen;
-  for (const auto& spec : metric_list()) {
+  const Metrics metrics;
+  for (const auto* metric : metrics.all()) {
+    const auto& spec = metric->spec;
     EXPECT_TRUE(seen.insert(spec.name).second) << spec.name << " twice";
     EXPECT_TRUE(spec.name.starts_with("railhead_")) << spec.name;
     EXPECT_EQ(spec.kind == MetricKind::counter, spec.name.ends_with("_total")) << spec.name;
@@ -40,11 +42,13 @@ std::string labels_text(const MetricSpec& spec) {
   return text;
 }
 
-TEST(MetricList, the_document_has_a_row_for_every_metric_with_its_labels_and_their_values) {
+TEST(Metrics, the_document_has_a_row_for_every_metric_with_its_labels_and_their_values) {
   std::ifstream file(test::source_dir() + "/docs/metrics.md");
   std::stringstream text;
   text << file.rdbuf();
-  for (const auto& spec : metric_list()) {
+  const Metrics metrics;
+  for (const auto* metric : metrics.all()) {
+    const auto& spec = metric->spec;
     const std::string kind = spec.kind == MetricKind::counter ? "counter" : "gauge";
     const std::string row = "| `" + std::string(spec.name) + "` | " + kind + " | " +
                             labels_text(spec) + " | " + std::string(spec.help) + " |\n";
@@ -52,9 +56,9 @@ TEST(MetricList, the_document_has_a_row_for_every_metric_with_its_labels_and_the
   }
 }
 
-TEST(MetricList, what_is_alerted_on_by_its_increase_is_there_as_0_before_it_happens) {
-  MetricRegistry metrics(metric_list());
-  metrics.begin("railhead_allocations_total", "rdma.io/hca");
+TEST(Metrics, what_is_alerted_on_by_its_increase_is_there_as_0_before_it_happens) {
+  Metrics metrics;
+  metrics.allocations.begin(label::Pool("rdma.io/hca"));
   const std::string page = metrics.expose();
   for (const char* sample :
        {"railhead_nri_warnings_total{code=\"stand-in\"} 0\n",
@@ -68,8 +72,8 @@ TEST(MetricList, what_is_alerted_on_by_its_increase_is_there_as_0_before_it_happ
   }
 }
 
-TEST(MetricList, every_reason_belongs_to_an_outcome) {
-  MetricRegistry metrics(metric_list());
+TEST(Metrics, every_reason_belongs_to_an_outcome) {
+  const Metrics metrics;
   const std::string page = metrics.expose();
   for (const auto& reason : kReasonCodes) {
     EXPECT_NE(page.find(",reason=\"" + std::string(reason.code) + "\"} 0\n"), std::string::npos)
