@@ -41,13 +41,13 @@ constexpr std::chrono::milliseconds kPatience{1000};
 /// Before a configuration that has to wait for the machine is told of.
 constexpr std::chrono::milliseconds kWorthSaying{1000};
 
-PagesOptions pages_options(const Config& config) {
-  return {config.text("metrics.bindAddress"), config.text("metrics.socket"),
-          config.text("metrics.tokenFile")};
+PagesOptions pages_options(const Settings& settings) {
+  const auto& metrics = settings.metrics;
+  return {metrics.bind_address, metrics.socket, metrics.token_file};
 }
 
-NriOptions nri_options(const Config& config) {
-  return {session_options(config), config.text("host.proc")};
+NriOptions nri_options(const Settings& settings) {
+  return {session_options(settings), settings.host.proc};
 }
 
 /// A snapshot never changes by events; a directory tree and the live machine do.
@@ -65,14 +65,22 @@ bool is_same(const std::vector<PoolSpec>& a, const std::vector<PoolSpec>& b) {
 
 class Agent {
  public:
-  Agent(Config config, ConfigReader reader, Log& log, std::unique_ptr<Mailbox> mailbox)
-      : config_(std::move(config)),
-        reader_(std::move(reader)),
-        log_(log),
-        mail_(std::move(mailbox), loop_),
-        runtime_(config_.enabled("nri.enabled") ? config_.text("nri.socket") : ""),
-        pod_resources_(config_.text("kubelet.rootDir") + "/pod-resources/kubelet.sock",
-                       mail_.box()),
+  struct Parts {
+    const Config& config;
+    Policies policies;  ///< what it says
+    ConfigReader reader;
+    Log& log;
+    std::unique_ptr<Mailbox> mailbox;
+  };
+
+  explicit Agent(Parts parts)
+      : config_(parts.config),
+        policies_(std::move(parts.policies)),
+        reader_(std::move(parts.reader)),
+        log_(parts.log),
+        mail_(std::move(parts.mailbox), loop_),
+        runtime_(settings().nri.enabled ? settings().nri.socket : ""),
+        pod_resources_(settings().kubelet.root_dir + "/pod-resources/kubelet.sock", mail_.box()),
         signals_(loop_, SIGTERM, SIGINT),
         hang_ups_(loop_, SIGHUP) {
     let_hang_ups_in();
@@ -97,22 +105,23 @@ class Agent {
   }
 
  private:
+  [[nodiscard]] const Settings& settings() const { return config_.settings(); }
+
   Status start_pages() {
-    auto options = pages_options(config_);
+    auto options = pages_options(settings());
     if (options.address.empty() && options.socket.empty()) return {};
     return start(
         std::make_unique<PagesService>(context_, std::move(options), services_, pods_page_));
   }
 
   Status start_machine() {
-    auto policies = TRY(policies_of(config_));
-    for (const auto& warning : policies.warnings) {
+    for (const auto& warning : policies_.warnings) {
       log_.write(LogLevel::warn, "configuration", {{"what", warning}});
     }
-    const auto origin = TRY(machine_origin(config_));
+    const auto origin = TRY(machine_origin(settings()));
     auto machine = std::make_unique<MachineService>(
-        context_, tables_, machine_source(origin), std::move(policies.settings),
-        read_times(config_),
+        context_, tables_, machine_source(origin), std::move(policies_.settings),
+        read_times(settings()),
         FirstReading{.done = [this](const Status& first) { start_others(first); },
                      .late = [this] { start_without_machine(); }});
     machine_ = machine.get();
@@ -136,34 +145,34 @@ class Agent {
   }
 
   Status start_nri() {
-    if (!config_.enabled("nri.enabled") || std::exchange(has_nri_, true)) return {};
+    if (!settings().nri.enabled || std::exchange(has_nri_, true)) return {};
     return start(std::make_unique<NriService>(
-        context_, nri_options(config_),
+        context_, nri_options(settings()),
         NriService::Links{*machine_, tables_, runtime_, has_pods() ? &book_ : nullptr,
                           pod_resources_}));
   }
 
   Status start_kubelet() {
-    auto options = TRY(kubelet_options(config_));
+    auto options = TRY(kubelet_options(settings()));
     if (!options) return {};
     return start(std::make_unique<KubeletService>(
         context_, *std::move(options), PoolPublisher::Links{tables_, runtime_, pod_resources_}));
   }
 
   /// Whether anybody looks who uses RDMA.
-  [[nodiscard]] bool has_pods() const { return config_.number("pods.sampleSeconds") != 0; }
+  [[nodiscard]] bool has_pods() const { return settings().pods.sample.count() != 0; }
 
   Status start_pods() {
     if (!has_pods()) return {};
     auto pods = std::make_unique<PodsService>(
-        context_, pods_options(config_),
-        [origin = TRY(machine_origin(config_))] { return open_machine(origin); },
+        context_, pods_options(settings()),
+        [origin = TRY(machine_origin(settings()))] { return open_machine(origin); },
         PodsMonitor::Links{tables_, book_, pods_page_});
     return start(std::move(pods));
   }
 
   Status start_following() {
-    reader_.recheck = read_times(config_).rescan;
+    reader_.recheck = settings().host.rescan;
     return start(std::make_unique<ConfigService>(
         context_, std::move(reader_), [this](Config fresh, const ConfigFollower::Done& done) {
           take_on(std::move(fresh), done);
@@ -196,10 +205,11 @@ class Agent {
     const auto before = pool_specs(config_);
     if (!before || !is_same(before->specs, policies->settings.policy.pools)) {
       reload->changed.emplace_back("pools");
+      reload->concerns_machine = true;
     }
     ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings)};
     if (news.changed.empty()) return done(news);
-    if (!concerns_machine(news.changed)) {
+    if (!reload->concerns_machine) {
       put_in_force(std::move(reload->config));
       return done(news);
     }
@@ -210,7 +220,7 @@ class Agent {
           LogLevel::warn, "configuration waits",
           {{"why", "the machine or topology.file is being read; what was in force before counts"}});
     });
-    machine_->reconfigure(std::move(policies->settings), read_times(reload->config),
+    machine_->reconfigure(std::move(policies->settings), read_times(reload->config.settings()),
                           [this, reload, news, done](const Status& taken) {
                             config_waits_.cancel();
                             if (!taken) return done(taken.error());
@@ -221,11 +231,12 @@ class Agent {
 
   void put_in_force(Config config) {
     config_ = std::move(config);
-    log_.set_level(parse_log_level(config_.text("log.level")));
-    for (const auto& service : services_) service->reconfigure(config_);
+    log_.set_level(settings().log.level);
+    for (const auto& service : services_) service->reconfigure(settings());
   }
 
   Config config_;
+  Policies policies_;  ///< of the configuration at the start
   ConfigReader reader_;
   Log& log_;
   SystemClock clock_;
@@ -254,12 +265,13 @@ class Agent {
 Status run_agent(const Config& config, ConfigReader reader) {
   ignore_broken_pipes();
   share_heaps();
-  Log log(parse_log_level(config.text("log.level")), parse_log_format(config.text("log.format")));
+  const auto& said = config.settings().log;
+  Log log(said.level, said.format);
   log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
-  TRY(agent_policies(config));
+  auto policies = TRY(agent_policies(config));
   auto mailbox = TRY(Mailbox::open());
   try {
-    Agent agent(config, std::move(reader), log, std::move(mailbox));
+    Agent agent({config, std::move(policies), std::move(reader), log, std::move(mailbox)});
     return agent.run();
   } catch (const boost::system::system_error& failure) {  // Asio's, for a lack of descriptors
     return Error{ErrorCode::unavailable, std::string("event loop: ") + failure.what()};

@@ -158,17 +158,6 @@ LineWriterOptions writer_options(LogFormat format, int descriptor) {
 
 }  // namespace
 
-LogLevel parse_log_level(std::string_view text) {
-  if (text == "debug") return LogLevel::debug;
-  if (text == "warn") return LogLevel::warn;
-  if (text == "error") return LogLevel::error;
-  return LogLevel::info;
-}
-
-LogFormat parse_log_format(std::string_view text) {
-  return text == "json" ? LogFormat::json : LogFormat::text;
-}
-
 std::string format_line(LogFormat format, std::chrono::system_clock::time_point when,
                         LogLevel level, std::string_view event, const LogFields& fields) {
   std::string line;

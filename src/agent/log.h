@@ -10,18 +10,11 @@
 #include <utility>
 #include <vector>
 
+#include "config/words.h"
 #include "host/clock.h"
 #include "host/line_writer.h"
 
 namespace railhead {
-
-/// Who should read it: error: somebody must act; warn: somebody should look; info: what happened,
-/// one line an event; debug: for us.
-enum class LogLevel : std::uint8_t { debug, info, warn, error };
-enum class LogFormat : std::uint8_t { text, json };
-
-LogLevel parse_log_level(std::string_view text);    ///< info when unknown
-LogFormat parse_log_format(std::string_view text);  ///< text when unknown
 
 using LogFields = std::vector<std::pair<std::string, std::string>>;
 

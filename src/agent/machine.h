@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "agent/log.h"
+#include "agent/metrics.h"
 #include "base/result.h"
 #include "host/clock.h"
 #include "host/host.h"
 #include "host/watch.h"
 #include "inject/decide.h"
-#include "agent/metrics.h"
 #include "node/node_reader.h"
 #include "node/port_states.h"
 
@@ -50,8 +50,7 @@ class Machine {
   /// While events are missing, and device nodes were renumbered: the whole machine.
   static constexpr std::string_view kBlind = "no-events";
 
-  Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log,
-          Metrics& metrics);
+  Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log, Metrics& metrics);
 
   /// Reads what the events that were taken name, or the whole machine: at first, and as `cause`
   /// says. The first reading must succeed for the agent to start. Later, a machine that cannot be

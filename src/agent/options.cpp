@@ -17,19 +17,6 @@ namespace {
 constexpr std::size_t kMaxSnapshotBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxTopologyBytes = std::size_t{1} << 20;
 
-GpuPolicy gpu_policy(std::string_view text) {
-  if (text == "numa") return GpuPolicy::numa;
-  if (text == "all") return GpuPolicy::all;
-  if (text == "none") return GpuPolicy::none;
-  return GpuPolicy::closest;
-}
-
-AnnotationPolicy annotation_policy(std::string_view text) {
-  if (text == "allow") return AnnotationPolicy::allow;
-  if (text == "deny") return AnnotationPolicy::deny;
-  return AnnotationPolicy::narrow;
-}
-
 Error bad_role(const RoleSetting::Text& setting, std::string_view key, std::string_view why) {
   return Error{ErrorCode::malformed, setting.where + ": roles." + std::string(key) + ": " +
                                          quoted(setting.text) + " " + std::string(why)};
@@ -81,66 +68,65 @@ Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin) {
   return host;
 }
 
-Result<MachineOrigin> machine_origin(const Config& config) {
-  if (!config.text("host.ncclTopo").empty()) {
+Result<MachineOrigin> machine_origin(const Settings& settings) {
+  if (!settings.host.nccl_topo.empty()) {
     return Error{ErrorCode::usage, "--nccl-topo: a topology file is not a machine to read"};
   }
-  return MachineOrigin{config.text("host.root"), config.text("host.snapshot")};
+  return MachineOrigin{settings.host.root, settings.host.snapshot};
 }
 
-Result<std::optional<NcclTopology>> machine_file(const Config& config) {
-  const std::string& path = config.text("host.ncclTopo");
+Result<std::optional<NcclTopology>> machine_file(const Settings& settings) {
+  const std::string& path = settings.host.nccl_topo;
   if (path.empty()) return std::optional<NcclTopology>();
-  if (!config.text("host.snapshot").empty()) {
+  if (!settings.host.snapshot.empty()) {
     return Error{ErrorCode::usage, "--nccl-topo and --snapshot exclude each other"};
   }
   const auto text = TRY(read_input_file(path, kMaxTopologyBytes));
   return std::optional(TRY(parse_nccl_topology(text, path)));
 }
 
-InjectionPolicy injection_policy(const Config& config) {
+InjectionPolicy injection_policy(const Settings& settings) {
+  const auto& injection = settings.injection;
   InjectionPolicy policy;
-  policy.gpus = gpu_policy(config.text("injection.gpus"));
-  policy.annotations = annotation_policy(config.text("injection.annotations"));
-  policy.memlock_cap = parse_byte_limit(config.text("injection.memlockCap")).value_or(kUnlimited);
-  policy.devices = config.list("injection.devices");
-  policy.roce_without_host_network = config.enabled("injection.roceWithoutHostNetwork");
-  policy.pf_with_vfs = config.enabled("injection.pfWithVfs");
-  policy.gpu_resources = config.list("injection.gpuResources");
-  policy.vm_runtimes = config.enabled("injection.vmRuntimes");
-  policy.vm_runtime_handlers = config.list("injection.vmRuntimeHandlers");
-  policy.ucx_env = config.enabled("injection.ucxEnvironment");
-  policy.nvshmem_env = config.enabled("injection.nvshmemEnvironment");
-  policy.topology_file = config.text("injection.ncclTopoFile");
+  policy.gpus = injection.gpus;
+  policy.annotations = injection.annotations;
+  policy.memlock_cap = injection.memlock_cap_bytes;
+  policy.devices = injection.devices;
+  policy.roce_without_host_network = injection.roce_without_host_network;
+  policy.pf_with_vfs = injection.pf_with_vfs;
+  policy.gpu_resources = injection.gpu_resources;
+  policy.vm_runtimes = injection.vm_runtimes;
+  policy.vm_runtime_handlers = injection.vm_runtime_handlers;
+  policy.ucx_env = injection.ucx_environment;
+  policy.nvshmem_env = injection.nvshmem_environment;
+  policy.topology_file = injection.nccl_topo_file;
   return policy;
 }
 
-Result<std::optional<KubeletOptions>> kubelet_options(const Config& config) {
-  if (!config.enabled("devicePlugin.enabled")) return std::optional<KubeletOptions>();
-  const std::string& root = config.text("kubelet.rootDir");
+Result<std::optional<KubeletOptions>> kubelet_options(const Settings& settings) {
+  const auto& plugin = settings.device_plugin;
+  if (!plugin.enabled) return std::optional<KubeletOptions>();
+  const std::string& root = settings.kubelet.root_dir;
   KubeletOptions options;
   auto& registrar = options.registrar;
   registrar.registry_folder = root + "/plugins_registry";
-  registrar.plugin_folder = config.text("devicePlugin.dir");
+  registrar.plugin_folder = plugin.dir;
   if (registrar.plugin_folder.empty()) options.folder_under_root = root + "/device-plugins";
-  if (config.text("devicePlugin.registration") == "found") registrar.route = kubelet::Route::found;
-  const bool nri = config.enabled("nri.enabled");
-  const std::string& hand_out = config.text("devicePlugin.handout");
-  if (hand_out == "nri" && !nri) {
+  if (plugin.registration == Registration::found) registrar.route = kubelet::Route::found;
+  if (plugin.hand_out == HandOut::nri && !settings.nri.enabled) {
     return Error{ErrorCode::usage,
                  "devicePlugin.handout: nri hands out nothing while nri.enabled "
                  "is false; say device-specs"};
   }
-  const bool by_nri = hand_out == "nri" || (hand_out == "auto" && nri);
-  options.hand_out = by_nri ? HandOut::nri : HandOut::device_specs;
-  if (hand_out == "cdi") options.hand_out = HandOut::cdi;
-  options.folders = {config.text("devicePlugin.cdiDir"), config.text("devicePlugin.deviceInfoDir")};
+  options.hand_out =
+      plugin.hand_out.value_or(settings.nri.enabled ? HandOut::nri : HandOut::device_specs);
+  options.folders = {plugin.cdi_dir, plugin.device_info_dir};
   return std::optional(std::move(options));
 }
 
 Result<PoolSpecs> pool_specs(const Config& config) {
   PoolParseOptions options;
-  options.sriov_prefix = config.text("devicePlugin.resourcePrefix");
+  options.sriov_prefix = config.settings().device_plugin.resource_prefix;
   for (const auto role : {Role::compute, Role::storage, Role::management, Role::front_end,
                           Role::nvlink_management, Role::virtual_function, Role::unknown}) {
     options.roles.emplace_back(to_string(role));
@@ -175,73 +161,63 @@ Result<std::optional<TextFile>> read_topology_file(const std::string& path, Read
   return std::optional<TextFile>({path, std::move(text)});
 }
 
-Result<std::optional<NcclTopology>> operator_topology(const Config& config) {
-  const auto file = TRY(read_topology_file(config.text("topology.file"), read_input_file));
+Result<std::optional<NcclTopology>> operator_topology(const Settings& settings) {
+  const auto file = TRY(read_topology_file(settings.topology.file, read_input_file));
   if (!file) return std::optional<NcclTopology>();
   return std::optional<NcclTopology>(TRY(parse_nccl_topology(file->text, file->path)));
 }
 
-PodsOptions pods_options(const Config& config) {
+PodsOptions pods_options(const Settings& settings) {
   PodsOptions options;
-  options.node_name = config.text("node.name");
-  options.every = std::chrono::seconds(config.number("pods.sampleSeconds"));
-  options.proof.grace_seconds = static_cast<double>(config.number("pods.graceSeconds"));
-  options.proof.ignore = config.list("pods.ignore");
-  options.usage.proc_dir = config.text("host.proc");
+  options.node_name = settings.node.name;
+  options.every = settings.pods.sample;
+  options.proof.grace_seconds = static_cast<double>(settings.pods.grace.count());
+  options.proof.ignore = settings.pods.ignore;
+  options.usage.proc_dir = settings.host.proc;
   return options;
 }
 
-ReadTimes read_times(const Config& config) {
-  return {std::chrono::seconds(config.number("host.rescanSeconds")),
-          std::chrono::seconds(config.number("host.portCheckSeconds"))};
+ReadTimes read_times(const Settings& settings) {
+  return {settings.host.rescan, settings.host.port_check};
 }
 
-bool concerns_machine(const std::vector<std::string>& changed) {
-  return std::any_of(changed.begin(), changed.end(), [](const std::string& key) {
-    return key != "log.level" && key != "pods.ignore";
-  });
-}
-
-nri::SessionOptions session_options(const Config& config) {
+nri::SessionOptions session_options(const Settings& settings) {
   nri::SessionOptions options;
-  options.socket_path = config.text("nri.socket");
-  options.plugin_name = config.text("nri.pluginName");
-  options.plugin_index = config.text("nri.pluginIndex");
-  options.fail_request = config.enabled("nri.failRequest");
+  options.socket_path = settings.nri.socket;
+  options.plugin_name = settings.nri.plugin_name;
+  options.plugin_index = settings.nri.plugin_index;
+  options.fail_request = settings.nri.fail_request;
   options.random = [engine = std::minstd_rand(std::random_device{}())]() mutable {
     return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
   };
   return options;
 }
 
-Result<Policies> policies_of(const Config& config) {
+Result<Policies> agent_policies(const Config& config) {
+  const auto& settings = config.settings();
+  TRY(machine_origin(settings));
+  TRY(kubelet_options(settings));
+  const auto& address = config.entry("metrics.bindAddress");
+  if (!address.text.empty()) {
+    const auto parsed = parse_http_address(address.text);
+    if (!parsed) return parsed.error().context(address.where + ": metrics.bindAddress");
+  }
   Policies policies;
   policies.settings.roles = TRY(role_overrides(config));
   auto pools = TRY(pool_specs(config));
   policies.warnings = config.warnings();
   policies.warnings.insert(policies.warnings.end(), pools.warnings.begin(), pools.warnings.end());
   for (const auto& spec : pools.specs) {
-    if (spec.origin.where.empty() || config.enabled("devicePlugin.enabled")) continue;
+    if (spec.origin.where.empty() || settings.device_plugin.enabled) continue;
     policies.warnings.push_back(spec.origin.where + ": pool " + spec.name +
                                 " is not reported: devicePlugin.enabled is false");
   }
-  policies.settings.policy = injection_policy(config);
+  policies.settings.policy = injection_policy(settings);
   policies.settings.policy.pools = std::move(pools.specs);
-  policies.settings.read_topology_file = [path = config.text("topology.file")] {
+  policies.settings.read_topology_file = [path = settings.topology.file] {
     return read_topology_file(path, read_file_at_once);
   };
   return policies;
-}
-
-Result<Policies> agent_policies(const Config& config) {
-  TRY(machine_origin(config));
-  TRY(kubelet_options(config));
-  const auto& address = config.entry("metrics.bindAddress");
-  if (!address.text.empty()) {
-    const auto parsed = parse_http_address(address.text);
-    if (!parsed) return parsed.error().context(address.where + ": metrics.bindAddress");
-  }
-  return policies_of(config);
 }
 
 }  // namespace railhead

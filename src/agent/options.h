@@ -32,16 +32,16 @@ struct MachineOrigin {
 Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin);
 
 /// Fails with ErrorCode::usage where a topology file is named, too, which is no such machine.
-Result<MachineOrigin> machine_origin(const Config& config);
+Result<MachineOrigin> machine_origin(const Settings& settings);
 
 /// The topology file that stands for the machine (host.ncclTopo); absent where none is named. Fails
 /// with ErrorCode::usage where a snapshot is named, too.
-Result<std::optional<NcclTopology>> machine_file(const Config& config);
+Result<std::optional<NcclTopology>> machine_file(const Settings& settings);
 
-InjectionPolicy injection_policy(const Config& config);
+InjectionPolicy injection_policy(const Settings& settings);
 /// Absent where devicePlugin.enabled is false. Fails where nodes should be handed out by NRI while
 /// that is off.
-Result<std::optional<KubeletOptions>> kubelet_options(const Config& config);
+Result<std::optional<KubeletOptions>> kubelet_options(const Settings& settings);
 /// Every resource that the configuration names, or the default one.
 Result<PoolSpecs> pool_specs(const Config& config);
 /// `roles:` as the affinity rule understands it; an error names file, line and column.
@@ -52,15 +52,11 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config);
 Result<std::optional<TextFile>> read_topology_file(const std::string& path, ReadFile read);
 
 /// The same, parsed; fails, naming file and line, where it is none.
-Result<std::optional<NcclTopology>> operator_topology(const Config& config);
+Result<std::optional<NcclTopology>> operator_topology(const Settings& settings);
 
-PodsOptions pods_options(const Config& config);
-ReadTimes read_times(const Config& config);
-
-/// Whether one of these settings, all of which change live, means another table of the machine or
-/// another time to read it.
-bool concerns_machine(const std::vector<std::string>& changed);
-nri::SessionOptions session_options(const Config& config);
+PodsOptions pods_options(const Settings& settings);
+ReadTimes read_times(const Settings& settings);
+nri::SessionOptions session_options(const Settings& settings);
 
 /// What decisions are made by, of a configuration that can be used, and what it should be warned
 /// of.
@@ -69,11 +65,8 @@ struct Policies {
   std::vector<std::string> warnings;
 };
 
-/// Fails where the configuration cannot be used, naming file, line and column.
-Result<Policies> policies_of(const Config& config);
-
-/// The same, and fails also where anything else keeps an agent from starting that can be known
-/// without the machine.
+/// Fails where anything keeps an agent from starting that can be known without the machine, naming
+/// file, line and column.
 Result<Policies> agent_policies(const Config& config);
 
 }  // namespace railhead

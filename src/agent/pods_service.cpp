@@ -24,10 +24,10 @@ Status PodsService::start() {
   return {};
 }
 
-void PodsService::reconfigure(const Config& config) {
+void PodsService::reconfigure(const Settings& settings) {
   if (!monitor_) return;
   monitor_->use(
-      [patterns = config.list("pods.ignore")](PodsMonitor& monitor) { monitor.ignore(patterns); });
+      [patterns = settings.pods.ignore](PodsMonitor& monitor) { monitor.ignore(patterns); });
 }
 
 bool PodsService::stop(std::chrono::milliseconds patience) {

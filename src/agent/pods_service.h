@@ -21,7 +21,7 @@ class PodsService final : public Service {
   [[nodiscard]] std::string_view name() const override { return "pods"; }
 
   Status start() override;
-  void reconfigure(const Config& config) override;
+  void reconfigure(const Settings& settings) override;
   bool stop(std::chrono::milliseconds patience) override;
 
  private:

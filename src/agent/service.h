@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "config/config.h"
+#include "config/settings.h"
 
 namespace railhead {
 
@@ -30,8 +30,8 @@ class Service {
   /// Fails where the agent cannot run without it.
   virtual Status start() = 0;
 
-  /// Another configuration is in force, which was found good before.
-  virtual void reconfigure(const Config& /*config*/) {}
+  /// Other settings are in force, which were found good before.
+  virtual void reconfigure(const Settings& /*settings*/) {}
 
   [[nodiscard]] virtual Readiness readiness() const { return {}; }
 

@@ -15,17 +15,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "config/words.h"
 #include "inject/decide.h"
 #include "kubelet/device_plugin.h"
 
 namespace railhead {
-
-/// Who puts the device nodes of an allocation into the container.
-enum class HandOut : std::uint8_t {
-  nri,           ///< the agent itself, at creation
-  device_specs,  ///< the kubelet, by the answer to Allocate
-  cdi,           ///< the runtime, by names in the answer to Allocate and our spec files
-};
 
 /// The members of a pool that these device ids stand for, as indices: their NICs, or all members
 /// where slots are no NICs. Unavailable, with a reason for the user, where a NIC is not on the node

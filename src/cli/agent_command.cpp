@@ -21,12 +21,10 @@ ConfigReader reader_of(const Invocation& invocation) {
 
 void add_agent_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("agent", "Run the node agent");
-  std::vector<std::string_view> keys;
-  for (const auto& spec : all_settings()) {
-    // A topology file has no device that could be given to a container.
-    if (!spec.flag.empty() && spec.key != "host.ncclTopo") keys.push_back(spec.key);
-  }
-  add_settings(*app, invocation, keys);
+  std::vector<SettingRow> rows(std::begin(kSettings), std::end(kSettings));
+  // A topology file has no device that could be given to a container.
+  std::erase(rows, SettingRow("host.ncclTopo"));
+  add_settings(*app, invocation, rows);
   add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);
   app->callback([&invocation] {

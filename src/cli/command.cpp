@@ -71,17 +71,14 @@ int Invocation::print(const Report& report, int code) const {
   return code;
 }
 
-void add_settings(CLI::App& app, Invocation& invocation,
-                  const std::vector<std::string_view>& keys) {
-  for (const auto key : keys) {
-    const auto* spec = find_setting(key);
-    const std::string name(key);
+void add_settings(CLI::App& app, Invocation& invocation, const std::vector<SettingRow>& rows) {
+  for (const auto row : rows) {
     app.add_option_function<std::string>(
-           std::string(spec->flag),
-           [&invocation, name](const std::string& text) { invocation.flags[name] = text; },
-           std::string(spec->help) + " [" +
-               (spec->fallback.empty() ? "none" : std::string(spec->fallback)) + "]")
-        ->type_name(std::string(spec->shape));
+           std::string(row->flag),
+           [&invocation, row](const std::string& text) { invocation.flags[row] = text; },
+           std::string(row->help) + " [" +
+               (row->fallback.empty() ? "none" : std::string(row->fallback)) + "]")
+        ->type_name(std::string(row->shape));
   }
 }
 
@@ -131,14 +128,14 @@ void add_output_option(CLI::App& app, Invocation& invocation,
 
 Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config) {
   const auto overrides = TRY(role_overrides(config));
-  const auto from_operator = TRY(operator_topology(config));
-  auto policy = injection_policy(config);
+  const auto from_operator = TRY(operator_topology(config.settings()));
+  auto policy = injection_policy(config.settings());
   policy.pools = TRY(pool_specs(config)).specs;
-  if (const auto file = TRY(machine_file(config))) {
+  if (const auto file = TRY(machine_file(config.settings()))) {
     return std::make_shared<const DecisionTable>(node_from(*file), overrides, std::move(policy),
                                                  from_operator ? from_operator : file);
   }
-  const auto origin = TRY(machine_origin(config));
+  const auto origin = TRY(machine_origin(config.settings()));
   const auto host = TRY(open_machine(origin));
   return std::make_shared<const DecisionTable>(read_node(*host), overrides, std::move(policy),
                                                from_operator);

@@ -25,7 +25,7 @@ struct Invocation {
   const Environment& environment;
   std::ostream& out;
   std::ostream& err;
-  std::map<std::string, std::string> flags;  ///< by setting key, those that were given
+  std::map<SettingRow, std::string> flags;  ///< those that were given
   std::vector<std::string> config_files;
   std::string output = "table";
   std::function<int()> run;                      ///< set by the command that was named
@@ -55,7 +55,7 @@ struct Invocation {
 };
 
 /// Options for these settings, from the table: flag, help, default and environment variable.
-void add_settings(CLI::App& app, Invocation& invocation, const std::vector<std::string_view>& keys);
+void add_settings(CLI::App& app, Invocation& invocation, const std::vector<SettingRow>& rows);
 /// Those of k8s-rdma-device-plugin, each the same as its variable.
 void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation);
 void add_config_option(CLI::App& app, Invocation& invocation);

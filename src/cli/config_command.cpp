@@ -81,10 +81,10 @@ Report config_report(const Config& config, const PoolSpecs& pools) {
                {"CHANGES", Column::Shown::wide},
                {"MEANING", Column::Shown::wide}},
               {}};
-  for (const auto& spec : all_settings()) {
-    const auto& entry = config.entry(spec.key);
+  for (const auto& spec : kSettings) {
+    const auto& entry = config.entry(spec);
     table.rows.push_back({std::string(spec.key), entry.text, std::string(to_string(entry.origin)),
-                          entry.where, std::string(spec.flag), std::string(spec.variable),
+                          entry.where, std::string(spec.flag), spec.variable(),
                           std::string(to_string(spec.change)), std::string(spec.help)});
     report.json["settings"].push_back({{"key", spec.key},
                                        {"value", entry.text},
@@ -115,8 +115,8 @@ Report config_report(const Config& config, const PoolSpecs& pools) {
 }
 
 /// Whoever named a file that cannot be used.
-Error at_setting(const Config& config, std::string_view key, const Error& error) {
-  return error.context(config.entry(key).where + ": " + std::string(key));
+Error at_setting(const Config& config, SettingRow row, const Error& error) {
+  return error.context(config.entry(row).where + ": " + std::string(row->key));
 }
 
 bool is_exclusive(const PoolSpec& pool) {
@@ -126,9 +126,9 @@ bool is_exclusive(const PoolSpec& pool) {
 /// What the agent would refuse to start with, once it has read the machine. That is read only where
 /// it can make a difference.
 Status check_with_machine(const Config& config, const PoolSpecs& pools) {
-  const auto topology = operator_topology(config);
+  const auto topology = operator_topology(config.settings());
   if (!topology) return at_setting(config, "topology.file", topology.error());
-  const bool is_snapshot = !config.text("host.snapshot").empty();
+  const bool is_snapshot = !config.settings().host.snapshot.empty();
   if (!is_snapshot && std::none_of(pools.specs.begin(), pools.specs.end(), is_exclusive)) return {};
   const auto table = load_table(config);
   if (!table && is_snapshot) return at_setting(config, "host.snapshot", table.error());
@@ -153,11 +153,7 @@ int show_config(const Invocation& invocation, const Config& config) {
 void add_config_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand(
       "config", "Check the configuration; show what is in effect and who said it");
-  std::vector<std::string_view> keys;
-  for (const auto& spec : all_settings()) {
-    if (!spec.flag.empty()) keys.push_back(spec.key);
-  }
-  add_settings(*app, invocation, keys);
+  add_settings(*app, invocation, {std::begin(kSettings), std::end(kSettings)});
   add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);

@@ -120,7 +120,7 @@ std::vector<NfsDeclaration> declarations(Host& host, const MachineOrigin& origin
 
 int show_nfs(const Invocation& invocation, const Config& config,
              const std::vector<std::string>& wanted) {
-  const auto origin = machine_origin(config);
+  const auto origin = machine_origin(config.settings());
   if (!origin) return invocation.fail("nfs", origin.error());
   const auto host = open_machine(*origin);
   if (!host) return invocation.fail("nfs", host.error());

@@ -152,13 +152,13 @@ int exit_code(const PodsView& view) {
 }
 
 int show_pods(const Invocation& invocation, const PodsFlags& flags, const Config& config) {
-  const auto origin = machine_origin(config);
+  const auto origin = machine_origin(config.settings());
   if (!origin) return invocation.fail("pods", origin.error());
   const auto host = open_machine(*origin);
   if (!host) return invocation.fail("pods", host.error());
   const auto table = load_table(config);
   if (!table) return invocation.fail("pods", table.error());
-  const UsageOptions options{config.text("host.proc"), true};
+  const UsageOptions options{config.settings().host.proc, true};
   std::optional<Usage> before;
   if (flags.interval_seconds > 0 && origin->snapshot.empty()) {
     before = read_usage(**host, options);
@@ -166,8 +166,8 @@ int show_pods(const Invocation& invocation, const PodsFlags& flags, const Config
         std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
   }
   const auto now = read_usage(**host, options);
-  const ProofOptions proof{static_cast<double>(config.number("pods.graceSeconds")), flags.all,
-                           config.list("pods.ignore")};
+  const ProofOptions proof{static_cast<double>(config.settings().pods.grace.count()), flags.all,
+                           config.settings().pods.ignore};
   const auto view = judge_pods(now, before ? &*before : nullptr, (*table)->node(),
                                holders_of(now, **table), proof);
   return invocation.print(pods_report(view, (*table)->node(), flags), exit_code(view));

@@ -30,13 +30,13 @@ void shorten_bundles(Snapshot& snapshot) {
 }
 
 int record(const Invocation& invocation, const SnapshotFlags& flags, const Config& config) {
-  const auto origin = machine_origin(config);
+  const auto origin = machine_origin(config.settings());
   if (!origin) return invocation.fail("snapshot", origin.error());
   auto host = open_machine(*origin);
   if (!host) return invocation.fail("snapshot", host.error());
   RecordingHost recorder(**host);
   const auto node = read_node(recorder);
-  if (flags.pods) read_usage(recorder, {config.text("host.proc"), true});
+  if (flags.pods) read_usage(recorder, {config.settings().host.proc, true});
   auto snapshot = recorder.recorded();
   if (flags.pods) shorten_bundles(snapshot);
   if (!flags.raw) {

@@ -62,7 +62,7 @@ Result<std::string> scalar_text(const Value& value) {
 
 std::string known_sections(const std::string& path) {
   std::vector<std::string> names;
-  for (const auto& spec : all_settings()) {
+  for (const auto& spec : kSettings) {
     std::string_view key = spec.key;
     if (!path.empty()) {
       if (!key.starts_with(path + ".")) continue;
@@ -96,18 +96,10 @@ std::string gpu_policy_of(bool auto_inject) {
 
 }  // namespace
 
-ConfigBuilder::ConfigBuilder() {
-  for (const auto& spec : all_settings()) {
-    config_.entries_[std::string(spec.key)] = {std::string(spec.fallback), Origin::fallback, ""};
-  }
-}
-
-Status ConfigBuilder::set(const SettingSpec& spec, std::string text, Origin origin,
-                          std::string where) {
-  const auto checked = spec.check(text);
-  if (!checked) return checked.error().context(where + ": " + std::string(spec.key));
-  config_.entries_[std::string(spec.key)] = {std::move(text), origin, std::move(where)};
-  return {};
+Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::string where) {
+  const auto context = where + ": " + std::string(row->key);
+  const auto taken = config_.take(row, {std::move(text), origin, std::move(where)});
+  return taken ? taken : taken.error().context(context);
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {
@@ -226,7 +218,7 @@ Status ConfigBuilder::add_shared_plugin_file(const std::string& name, Value root
         config_.warnings_.push_back(context + " " + std::to_string(*seconds) + ": " +
                                     std::to_string(taken) + " seconds is the longest");
       }
-      TRY_STATUS(set(*find_setting("host.rescanSeconds"), std::to_string(taken), Origin::file,
+      TRY_STATUS(set("host.rescanSeconds", std::to_string(taken), Origin::file,
                      place_in(name, interval->mark)));
     }
   }
@@ -252,17 +244,17 @@ Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, c
     } else if (key == "nriPluginName") {
       const auto text = value.as_string();
       if (!text) return text.error().context(name + ": " + key);
-      TRY_STATUS(set(*find_setting("nri.pluginName"), *text, Origin::file, context));
+      TRY_STATUS(set("nri.pluginName", *text, Origin::file, context));
     } else if (key == "nriPluginIndex") {
       config_.warnings_.push_back(context +
                                   ": nriPluginIndex ignored: Railhead runs late on purpose (" +
-                                  std::string(find_setting("nri.pluginIndex")->fallback) + ")");
+                                  std::string(SettingRow("nri.pluginIndex")->fallback) + ")");
     } else if (key == "debug" && value.as_bool().value_or(false)) {
-      TRY_STATUS(set(*find_setting("log.level"), "debug", Origin::file, context));
+      TRY_STATUS(set("log.level", "debug", Origin::file, context));
     }
   }
   config_.pool_sources_.push_back({PoolSource::Shape::flat_file, name, root});
-  return set(*find_setting("injection.gpus"), gpu_policy_of(auto_inject), Origin::file, where);
+  return set("injection.gpus", gpu_policy_of(auto_inject), Origin::file, where);
 }
 
 Status ConfigBuilder::add_rdma_variables(const std::map<std::string, std::string>& environment) {
@@ -275,12 +267,12 @@ Status ConfigBuilder::add_rdma_variables(const std::map<std::string, std::string
     }
   }
   if (variables.entries.empty()) return {};
-  const auto& gpus = *find_setting("injection.gpus");
+  const SettingRow gpus = "injection.gpus";
   if (const auto* said = variables.find("RDMA_GPU_AUTO_INJECT")) {
     const auto on = parse_switch(said->scalar);
     if (!on) return on.error().context("RDMA_GPU_AUTO_INJECT");
     TRY_STATUS(set(gpus, gpu_policy_of(*on), Origin::rdma_environment, "RDMA_GPU_AUTO_INJECT"));
-  } else if (config_.entry(gpus.key).origin == Origin::fallback) {
+  } else if (config_.entry(gpus).origin == Origin::fallback) {
     // Its default holds against ours, not against what a file says.
     TRY_STATUS(set(gpus, gpu_policy_of(false), Origin::rdma_environment,
                    "RDMA_GPU_AUTO_INJECT, by default"));
@@ -292,10 +284,10 @@ Status ConfigBuilder::add_rdma_variables(const std::map<std::string, std::string
 
 Status ConfigBuilder::add_environment(const std::map<std::string, std::string>& environment) {
   TRY_STATUS(add_rdma_variables(environment));
-  for (const auto& spec : all_settings()) {
-    const auto at = environment.find(std::string(spec.variable));
+  for (const auto& spec : kSettings) {
+    const auto at = environment.find(spec.variable());
     if (at == environment.end() || at->second.empty()) continue;
-    TRY_STATUS(set(spec, at->second, Origin::environment, std::string(spec.variable)));
+    TRY_STATUS(set(spec, at->second, Origin::environment, at->first));
   }
   return {};
 }

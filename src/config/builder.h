@@ -11,11 +11,9 @@ namespace railhead {
 /// Collects what each source says, lowest first, and checks every value where it stands.
 class ConfigBuilder {
  public:
-  ConfigBuilder();
-
   Status add_file(const ConfigFile& file);
   Status add_environment(const std::map<std::string, std::string>& environment);
-  Status set(const SettingSpec& spec, std::string text, Origin origin, std::string where);
+  Status set(SettingRow row, std::string text, Origin origin, std::string where);
 
   Config finish() && { return std::move(config_); }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,7 +30,7 @@ struct ConfigFile {
 struct ConfigSources {
   std::vector<ConfigFile> files;  ///< later files win
   std::map<std::string, std::string> environment;
-  std::map<std::string, std::string> flags;  ///< by setting key
+  std::map<SettingRow, std::string> flags;
 };
 
 /// An entry of `roles:` in the file, the operator's word on what a NIC is for: as written, read
@@ -69,23 +70,22 @@ struct PoolSource {
   Value value;
 };
 
-/// The effective configuration; each value knows who said it and where.
+/// The effective configuration; each value knows who said it and where. At first every default is
+/// in force.
 class Config {
  public:
+  Config();
+
   struct Entry {
     std::string text;
     Origin origin = Origin::fallback;
     std::string where;  ///< "config.yaml:3:5", "RAILHEAD_GPUS", "--gpus"; "" for a default
   };
 
-  /// Every key of all_settings() is there and has passed its check.
-  [[nodiscard]] const Entry& entry(std::string_view key) const;
+  [[nodiscard]] const Settings& settings() const { return settings_; }
 
-  [[nodiscard]] const std::string& text(std::string_view key) const { return entry(key).text; }
-
-  [[nodiscard]] bool enabled(std::string_view key) const;
-  [[nodiscard]] std::uint64_t number(std::string_view key) const;
-  [[nodiscard]] std::vector<std::string> list(std::string_view key) const;
+  /// The same value as it was said, and by whom.
+  [[nodiscard]] const Entry& entry(SettingRow row) const { return entries_[row.index()]; }
 
   [[nodiscard]] const std::vector<RoleSetting>& roles() const { return roles_; }
 
@@ -96,11 +96,15 @@ class Config {
   [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }
 
   /// Takes this setting as another configuration has it.
-  void keep(std::string_view key, const Config& other);
+  void keep(SettingRow row, const Config& other);
 
  private:
   friend class ConfigBuilder;
-  std::map<std::string, Entry, std::less<>> entries_;
+
+  Status take(SettingRow row, Entry entry);
+
+  Settings settings_;
+  std::array<Entry, std::size(kSettings)> entries_;
   std::vector<RoleSetting> roles_;
   std::vector<PoolSource> pool_sources_;
   std::vector<std::string> warnings_;

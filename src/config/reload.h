@@ -13,6 +13,7 @@ struct Reload {
   Config config;                     ///< to be in force: what cannot change live is as it was
   std::vector<std::string> changed;  ///< settings that take effect, and "roles"
   std::vector<std::string> restart;  ///< settings that wait for a restart, each with its place
+  bool concerns_machine = false;     ///< something that takes effect changes the machine's table
 };
 
 /// Pools are compared where their meaning is known.

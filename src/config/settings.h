@@ -1,49 +1,317 @@
 // SPDX-License-Identifier: Apache-2.0
+//
+// Every setting: a member of Settings, which has the parsed value, and a row of kSettings. Flags,
+// environment variables, file keys, `--help`, `railhead config` and docs/configuration.md all come
+// from the row; the defaults live in it, in the binary.
 #pragma once
 
-#include <array>
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
 #include <cstdint>
-#include <span>
+#include <iterator>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
+#include "config/words.h"
 
 namespace railhead {
 
-/// When a changed value takes effect in a running agent.
-enum class Change : std::uint8_t { restart, live };
-std::string_view to_string(Change change);  ///< "restart", "live"
+/// What the settings say, for whoever acts by them. The rows below say what each is.
+struct Settings {
+  struct Host {
+    std::string root;
+    std::string snapshot;
+    std::string nccl_topo;
+    std::string proc;
+    std::chrono::seconds rescan{};
+    std::chrono::seconds port_check{};
+  };
 
-/// One row of the visible list of settings. Flags, environment variables, file keys, `--help`,
-/// `railhead config` and docs/configuration.md all come from it; the defaults live here, in the
-/// binary.
+  struct Topology {
+    std::string file;
+  };
+
+  struct Node {
+    std::string name;
+  };
+
+  struct Nri {
+    bool enabled = false;
+    std::string socket;
+    std::string plugin_name;
+    std::string plugin_index;
+    bool fail_request = false;
+  };
+
+  struct DevicePlugin {
+    bool enabled = false;
+    std::string dir;
+    std::optional<HandOut> hand_out;
+    std::string cdi_dir;
+    std::string device_info_dir;
+    Registration registration{};
+    std::string resource_prefix;
+  };
+
+  struct Kubelet {
+    std::string root_dir;
+  };
+
+  struct Dra {
+    bool enabled = false;
+  };
+
+  struct Injection {
+    GpuPolicy gpus{};
+    std::vector<std::string> gpu_resources;
+    AnnotationPolicy annotations{};
+    std::uint64_t memlock_cap_bytes = 0;
+    std::vector<std::string> devices;
+    bool roce_without_host_network = false;
+    bool pf_with_vfs = false;
+    bool vm_runtimes = false;
+    std::vector<std::string> vm_runtime_handlers;
+    bool ucx_environment = false;
+    bool nvshmem_environment = false;
+    std::string nccl_topo_file;
+  };
+
+  struct Pods {
+    std::chrono::seconds sample{};
+    std::chrono::seconds grace{};
+    std::vector<std::string> ignore;
+  };
+
+  struct Metrics {
+    std::string bind_address;
+    std::string socket;
+    std::string token_file;
+  };
+
+  struct Log {
+    LogLevel level{};
+    LogFormat format{};
+  };
+
+  Host host;
+  Topology topology;
+  Node node;
+  Nri nri;
+  DevicePlugin device_plugin;
+  Kubelet kubelet;
+  Dra dra;
+  Injection injection;
+  Pods pods;
+  Metrics metrics;
+  Log log;
+};
+
+/// When a changed value takes effect in a running agent.
+enum class Change : std::uint8_t {
+  restart,
+  live,
+  machine,  ///< live, once the machine's table is made or read in its way
+};
+std::string_view to_string(Change change);  ///< "restart", "live"; machine is "live", too
+
+/// A row of kSettings.
 struct SettingSpec {
   std::string_view key;       ///< path in the file: "nri.socket"
-  std::string_view flag;      ///< "--nri-socket"; "" when only a file can say it
-  std::string_view variable;  ///< "RAILHEAD_NRI_SOCKET"
+  std::string_view flag;      ///< "--nri-socket"; its variable is RAILHEAD_NRI_SOCKET
   std::string_view fallback;  ///< the default, as text
   std::string_view shape;     ///< "PATH", "true|false", …
   std::string_view help;
-  /// Refuses text that is not of this shape; the error says what is allowed.
-  Status (*check)(std::string_view text);
+  /// Parses a text into its member; refuses one that is not of this shape, and the error says what
+  /// is allowed.
+  Status (*read)(std::string_view text, Settings& into);
   Change change = Change::restart;
+
+  /// Of the environment: "RAILHEAD_NRI_SOCKET".
+  [[nodiscard]] std::string variable() const;
 };
 
-inline constexpr std::int64_t kMaxRescanSeconds = 86400;
+/// SettingSpec::read for a member of a section.
+template <auto section, auto member, auto parse>
+Status into(std::string_view text, Settings& settings) {
+  (settings.*section).*member = TRY(parse(text));
+  return {};
+}
 
-/// What a NIC's device nodes are called in configurations.
-inline constexpr std::array<std::string_view, 4> kDeviceClasses{"uverbs", "rdma_cm", "umad",
-                                                                "issm"};
+/// In the order of the documentation.
+inline constexpr SettingSpec kSettings[] = {
+    {"host.root", "--host-root", "/", "DIR", "root of the tree that the machine is read from",
+     into<&Settings::host, &Settings::Host::root, parse_path>},
+    {"host.snapshot", "--snapshot", "", "FILE", "read the machine from a snapshot instead",
+     into<&Settings::host, &Settings::Host::snapshot, parse_any_text>},
+    {"host.ncclTopo", "--nccl-topo", "", "FILE",
+     "take an NCCL topology file for the machine: GPUs, NICs and PCI tree only; not for the agent",
+     into<&Settings::host, &Settings::Host::nccl_topo, parse_any_text>},
+    {"host.proc", "--host-proc", "/proc", "DIR", "the host's procfs as the agent sees it",
+     into<&Settings::host, &Settings::Host::proc, parse_path>},
+    {"host.rescanSeconds", "--rescan-interval", "30", "SECONDS",
+     "read the machine again at least this often, events or not",
+     into<&Settings::host, &Settings::Host::rescan, parse_interval>, Change::machine},
+    {"host.portCheckSeconds", "--port-check-interval", "1", "SECONDS",
+     "look at the state of every port so often, and read the machine where one has changed; 0: "
+     "only events and rescans",
+     into<&Settings::host, &Settings::Host::port_check, parse_interval_or_never>, Change::machine},
+    {"topology.file", "--topology-file", "", "FILE",
+     "NCCL topology file of this machine; it counts before everything that sysfs says",
+     into<&Settings::topology, &Settings::Topology::file, parse_any_text>, Change::machine},
+    {"node.name", "--node-name", "", "NAME", "the Kubernetes node name; default: the host name",
+     into<&Settings::node, &Settings::Node::name, parse_any_text>},
+    {"nri.enabled", "--nri", "true", "true|false", "connect to the container runtime and inject",
+     into<&Settings::nri, &Settings::Nri::enabled, parse_switch>},
+    {"nri.socket", "--nri-socket", "/var/run/nri/nri.sock", "PATH",
+     "the runtime's NRI socket (mount its directory, not the file)",
+     into<&Settings::nri, &Settings::Nri::socket, parse_path>},
+    {"nri.pluginName", "--nri-plugin-name", "railhead", "NAME", "our name at the runtime",
+     into<&Settings::nri, &Settings::Nri::plugin_name, parse_plugin_name>},
+    {"nri.pluginIndex", "--nri-plugin-index", "90", "NN",
+     "our place among the plugins; late, so that we see what others did",
+     into<&Settings::nri, &Settings::Nri::plugin_index, parse_plugin_index>},
+    {"nri.failRequest", "--nri-fail-request", "false", "true|false",
+     "a request that we do not answer fails the container (NRI 0.12.4 and later)",
+     into<&Settings::nri, &Settings::Nri::fail_request, parse_switch>},
+    {"devicePlugin.enabled", "--device-plugin", "true", "true|false",
+     "report resources to the kubelet, where there is one",
+     into<&Settings::device_plugin, &Settings::DevicePlugin::enabled, parse_switch>},
+    {"devicePlugin.dir", "--device-plugin-dir", "", "DIR",
+     "the kubelet's device-plugins folder; default: the one under its root folder if a kubelet "
+     "listens there, else /var/lib/kubelet/device-plugins",
+     into<&Settings::device_plugin, &Settings::DevicePlugin::dir, parse_path_or_nothing>},
+    {"devicePlugin.handout", "--handout", "auto", "auto|nri|device-specs|cdi",
+     "who puts the nodes of an allocation into the container; auto: nri while nri.enabled, else "
+     "device-specs; cdi: the runtime, by names that kubelets from 1.28 on pass",
+     into<&Settings::device_plugin, &Settings::DevicePlugin::hand_out, parse_hand_out>},
+    {"devicePlugin.cdiDir", "--cdi-dir", "/var/run/cdi", "DIR",
+     "where the spec files of handout: cdi are; one of the folders that the runtime reads",
+     into<&Settings::device_plugin, &Settings::DevicePlugin::cdi_dir, parse_path>},
+    {"devicePlugin.deviceInfoDir", "--device-info-dir", "/var/run/k8s.cni.cncf.io/devinfo/dp",
+     "DIR", "where Multus finds what was allocated of exclusive pools; empty: it is told nothing",
+     into<&Settings::device_plugin, &Settings::DevicePlugin::device_info_dir,
+          parse_path_or_nothing>},
+    {"devicePlugin.registration", "--registration", "enrol", "enrol|found",
+     "how the kubelet learns of the resources: we register on its socket, or it finds ours in "
+     "plugins_registry",
+     into<&Settings::device_plugin, &Settings::DevicePlugin::registration, parse_registration>},
+    {"devicePlugin.resourcePrefix", "--resource-prefix", "intel.com", "DOMAIN",
+     "of resources in an SR-IOV plugin's file that name no resourcePrefix",
+     into<&Settings::device_plugin, &Settings::DevicePlugin::resource_prefix, parse_any_text>,
+     Change::machine},
+    {"kubelet.rootDir", "--kubelet-root-dir", "/var/lib/kubelet", "DIR",
+     "the kubelet's root folder",
+     into<&Settings::kubelet, &Settings::Kubelet::root_dir, parse_path>},
+    {"dra.enabled", "--dra", "false", "true|false",
+     "publish NICs through dynamic resource allocation (not in this version)",
+     into<&Settings::dra, &Settings::Dra::enabled, parse_unbuilt>},
+    {"injection.gpus", "--gpus", "closest", "closest|numa|all|none",
+     "which NICs a container with GPUs gets without asking",
+     into<&Settings::injection, &Settings::Injection::gpus, parse_gpu_policy>, Change::machine},
+    {"injection.gpuResources", "--gpu-resources", "nvidia.com/gpu*,nvidia.com/mig-*,amd.com/gpu",
+     "LIST",
+     "resources that are GPUs, shell patterns: who names GPUs in the environment must hold one",
+     into<&Settings::injection, &Settings::Injection::gpu_resources, parse_list>, Change::machine},
+    {"injection.annotations", "--annotations", "narrow", "narrow|allow|deny",
+     "what pod annotations may do",
+     into<&Settings::injection, &Settings::Injection::annotations, parse_annotation_policy>,
+     Change::machine},
+    {"injection.memlockCap", "--memlock-cap", "unlimited", "unlimited|BYTES",
+     "highest RLIMIT_MEMLOCK that is ever set",
+     into<&Settings::injection, &Settings::Injection::memlock_cap_bytes, parse_byte_limit>,
+     Change::machine},
+    {"injection.devices", "--inject-devices", "uverbs,rdma_cm", "LIST",
+     "device classes of a NIC that go into a container; umad and issm allow raw management "
+     "datagrams",
+     into<&Settings::injection, &Settings::Injection::devices, parse_device_classes>,
+     Change::machine},
+    {"injection.roceWithoutHostNetwork", "--roce-without-host-network", "false", "true|false",
+     "deal Ethernet NICs to pods with a network namespace of their own, too",
+     into<&Settings::injection, &Settings::Injection::roce_without_host_network, parse_switch>,
+     Change::machine},
+    {"injection.pfWithVfs", "--pf-with-vfs", "false", "true|false",
+     "deal physical functions that have virtual functions enabled, too",
+     into<&Settings::injection, &Settings::Injection::pf_with_vfs, parse_switch>, Change::machine},
+    {"injection.vmRuntimes", "--vm-runtimes", "false", "true|false",
+     "inject into containers of virtual-machine runtimes (kata and the like), too",
+     into<&Settings::injection, &Settings::Injection::vm_runtimes, parse_switch>, Change::machine},
+    {"injection.vmRuntimeHandlers", "--vm-runtime-handlers", "kata*,firecracker*,gvisor*,runsc*",
+     "LIST", "runtime handlers whose containers have a kernel of their own, shell patterns",
+     into<&Settings::injection, &Settings::Injection::vm_runtime_handlers, parse_list>,
+     Change::machine},
+    {"injection.ucxEnvironment", "--ucx-environment", "false", "true|false",
+     "also set UCX_NET_DEVICES",
+     into<&Settings::injection, &Settings::Injection::ucx_environment, parse_switch>,
+     Change::machine},
+    {"injection.nvshmemEnvironment", "--nvshmem-environment", "false", "true|false",
+     "also set NVSHMEM_HCA_LIST",
+     into<&Settings::injection, &Settings::Injection::nvshmem_environment, parse_switch>,
+     Change::machine},
+    {"injection.ncclTopoFile", "--inject-nccl-topo", "/run/railhead/nccl-topology.xml", "PATH",
+     "where the agent keeps the NCCL topology file that containers with GPUs get on virtual "
+     "machines whose PCI tree hides the switches; empty: they get none",
+     into<&Settings::injection, &Settings::Injection::nccl_topo_file, parse_path_or_nothing>,
+     Change::machine},
+    {"pods.sampleSeconds", "--pods-interval", "15", "SECONDS",
+     "how often the agent looks who uses RDMA; 0: never",
+     into<&Settings::pods, &Settings::Pods::sample, parse_interval_or_never>},
+    {"pods.graceSeconds", "--pods-grace", "300", "SECONDS",
+     "age from which a container with several GPUs, peers and no connected queue pair is a silent "
+     "fallback to TCP",
+     into<&Settings::pods, &Settings::Pods::grace, parse_interval_or_never>},
+    {"pods.ignore", "--pods-ignore", "", "NAMESPACE/POD,...",
+     "pods that are no silent fallback whatever they do, shell patterns: \"monitoring/*\"",
+     into<&Settings::pods, &Settings::Pods::ignore, parse_pod_patterns>, Change::live},
+    {"metrics.bindAddress", "--bind-address", ":9479", "HOST:PORT",
+     "where /metrics, /healthz and /readyz are served; port 0 picks one; empty: nowhere",
+     into<&Settings::metrics, &Settings::Metrics::bind_address, parse_any_text>},
+    {"metrics.socket", "--metrics-socket", "/run/railhead/agent.sock", "PATH",
+     "Unix socket where all pages are served, for root on the node; empty: none",
+     into<&Settings::metrics, &Settings::Metrics::socket, parse_path_or_nothing>},
+    {"metrics.tokenFile", "--metrics-token-file", "", "FILE",
+     "file of the bearer token for which /pods is served on metrics.bindAddress, too; empty: never",
+     into<&Settings::metrics, &Settings::Metrics::token_file, parse_path_or_nothing>},
+    {"log.level", "--log-level", "info", "debug|info|warn|error", "least severity that is logged",
+     into<&Settings::log, &Settings::Log::level, parse_log_level>, Change::live},
+    {"log.format", "--log-format", "text", "text|json",
+     "one line of text or one JSON object an event",
+     into<&Settings::log, &Settings::Log::format, parse_log_format>},
+};
 
-/// Every setting, in the order of the documentation.
-std::span<const SettingSpec> all_settings();
+/// The row of this key; null where there is none.
+constexpr const SettingSpec* find_setting(std::string_view key) {
+  const auto* at = std::find_if(std::begin(kSettings), std::end(kSettings),
+                                [&](const SettingSpec& row) { return row.key == key; });
+  return at == std::end(kSettings) ? nullptr : at;
+}
 
-const SettingSpec* find_setting(std::string_view key);
+/// A row as code names it: a key that there is not does not compile.
+class SettingRow {
+ public:
+  // Not explicit: code writes the bare key.
+  consteval SettingRow(const char* key)
+      : row_(find_setting(key)) {  // NOLINT
+    if (row_ == nullptr) throw "no such setting";
+  }
 
-/// "unlimited" (or "-1") or a number of bytes, with an optional Ki, Mi, Gi, Ti.
-Result<std::uint64_t> parse_byte_limit(std::string_view text);
+  constexpr SettingRow(const SettingSpec& row)
+      : row_(&row) {}  // NOLINT
 
-Result<bool> parse_switch(std::string_view text);
+  const SettingSpec& operator*() const { return *row_; }
+
+  const SettingSpec* operator->() const { return row_; }
+
+  /// Its place in the table.
+  [[nodiscard]] std::size_t index() const { return static_cast<std::size_t>(row_ - kSettings); }
+
+  friend auto operator<=>(const SettingRow&, const SettingRow&) = default;
+
+ private:
+  const SettingSpec* row_;
+};
 
 }  // namespace railhead

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "affinity/affinity.h"
+#include "config/words.h"
 #include "container/adjustment.h"
 #include "container/facts.h"
 #include "container/request.h"
@@ -20,9 +21,6 @@
 #include "topology/topology.h"
 
 namespace railhead {
-
-enum class GpuPolicy : std::uint8_t { closest, numa, all, none };
-enum class AnnotationPolicy : std::uint8_t { narrow, allow, deny };
 
 /// What the node's operator allows. Values come from configuration.
 struct InjectionPolicy {

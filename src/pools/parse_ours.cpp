@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "config/settings.h"
+#include "config/words.h"
 #include "pools/pool_parsers.h"
 
 namespace railhead {

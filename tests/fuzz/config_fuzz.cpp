@@ -11,8 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   sources.files.push_back({"fuzz.yaml", std::string(reinterpret_cast<const char*>(data), size)});
   const auto config = railhead::make_config(sources);
   if (!config) return 0;
-  for (const auto& spec : railhead::all_settings()) {
-    if (!spec.check(config->text(spec.key))) __builtin_trap();
+  railhead::Settings settings;
+  for (const auto& row : railhead::kSettings) {
+    if (!row.read(config->entry(row).text, settings)) __builtin_trap();
   }
   return 0;
 }

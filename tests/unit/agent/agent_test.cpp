@@ -22,17 +22,17 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Config config_of(std::map<std::string, std::string> flags) {
+Config config_of(std::map<SettingRow, std::string> flags) {
   ConfigSources sources;
   sources.flags = std::move(flags);
-  sources.flags.merge(std::map<std::string, std::string>{
-      {"host.snapshot", test::source_dir() + "/tests/nodes/seed-8gpu-4nic.node"},
-      {"nri.enabled", "false"},
-      {"devicePlugin.enabled", "false"},
-      {"pods.sampleSeconds", "0"},
-      {"metrics.bindAddress", ""},
-      {"metrics.socket", ""},
-      {"log.level", "error"}});
+  sources.flags.merge(std::map<SettingRow, std::string>{
+      {SettingRow("host.snapshot"), test::source_dir() + "/tests/nodes/seed-8gpu-4nic.node"},
+      {SettingRow("nri.enabled"), "false"},
+      {SettingRow("devicePlugin.enabled"), "false"},
+      {SettingRow("pods.sampleSeconds"), "0"},
+      {SettingRow("metrics.bindAddress"), ""},
+      {SettingRow("metrics.socket"), ""},
+      {SettingRow("log.level"), "error"}});
   return make_config(sources).value();
 }
 
@@ -63,7 +63,7 @@ TEST(Agent, services_that_are_off_have_no_thread) {
 }
 
 TEST(Agent, an_address_that_is_none_is_named_with_who_said_it) {
-  const auto outcome = run_agent(config_of({{"metrics.bindAddress", "foo"}}), {});
+  const auto outcome = run_agent(config_of({{SettingRow("metrics.bindAddress"), "foo"}}), {});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().message,
               HasSubstr("--bind-address: metrics.bindAddress: \"foo\": expected HOST:PORT"));

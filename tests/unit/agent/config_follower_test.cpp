@@ -50,7 +50,7 @@ class ConfigFollowerTest : public testing::Test {
 
   Result<ConfigNews> take(const Config& config) {
     if (refuses_) return Error{ErrorCode::malformed, "two pools want one NIC"};
-    levels_.push_back(config.text("log.level"));
+    levels_.push_back(config.entry("log.level").text);
     const bool first = levels_.size() == 1;
     return ConfigNews{
         first ? std::vector<std::string>() : std::vector<std::string>{"log.level"}, restart_, {}};

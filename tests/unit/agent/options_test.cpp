@@ -59,14 +59,6 @@ TEST(RoleOverrides, what_cannot_be_read_is_an_error_with_its_place) {
 }
 
 /// A driver that hangs does not keep an operator from seeing more of the log.
-TEST(ConcernsMachine, is_true_of_all_but_what_the_machine_has_no_part_in) {
-  EXPECT_FALSE(concerns_machine({"log.level"}));
-  EXPECT_FALSE(concerns_machine({"pods.ignore", "log.level"}));
-  EXPECT_TRUE(concerns_machine({"log.level", "injection.gpus"}));
-  for (const auto* key : {"pools", "roles", "topology.file", "host.rescanSeconds"}) {
-    EXPECT_TRUE(concerns_machine({key})) << key;
-  }
-}
 
 }  // namespace
 }  // namespace railhead

@@ -4,9 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <tuple>
+
 namespace railhead {
 namespace {
 
+using namespace std::chrono_literals;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 Result<Config> from_file(const std::string& text) {
@@ -14,32 +19,99 @@ Result<Config> from_file(const std::string& text) {
 }
 
 TEST(Config, every_default_passes_its_own_check) {
-  for (const auto& spec : all_settings()) EXPECT_TRUE(spec.check(spec.fallback)) << spec.key;
+  Settings settings;
+  for (const auto& row : kSettings) EXPECT_TRUE(row.read(row.fallback, settings)) << row.key;
 }
 
-TEST(Config, keys_flags_and_variables_are_unique) {
-  for (const auto& a : all_settings()) {
-    for (const auto& b : all_settings()) {
-      if (&a == &b) continue;
-      EXPECT_NE(a.key, b.key);
-      EXPECT_NE(a.flag, b.flag);
-      EXPECT_NE(a.variable, b.variable);
+TEST(Config, keys_and_flags_are_unique) {
+  std::set<std::string_view> keys;
+  std::set<std::string_view> flags;
+  for (const auto& row : kSettings) {
+    EXPECT_TRUE(keys.insert(row.key).second) << row.key;
+    EXPECT_TRUE(flags.insert(row.flag).second) << row.flag;
+  }
+}
+
+TEST(Config, a_variable_is_named_after_its_flag) {
+  EXPECT_EQ(SettingRow("nri.pluginName")->flag, "--nri-plugin-name");
+  EXPECT_EQ(SettingRow("nri.pluginName")->variable(), "RAILHEAD_NRI_PLUGIN_NAME");
+}
+
+TEST(Config, each_setting_is_read_into_its_own_member) {
+  const auto config = from_file(R"(
+host: {root: /a, snapshot: b, ncclTopo: c, proc: /d, rescanSeconds: 5, portCheckSeconds: 6}
+topology: {file: g}
+node: {name: h}
+nri: {enabled: false, socket: /i, pluginName: j, pluginIndex: '07', failRequest: true}
+devicePlugin: {enabled: false, dir: /k, handout: cdi, cdiDir: /l, deviceInfoDir: /m,
+  registration: found, resourcePrefix: n}
+kubelet: {rootDir: /o}
+injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, devices: umad,
+  roceWithoutHostNetwork: true, pfWithVfs: false, vmRuntimes: true, vmRuntimeHandlers: q,
+  ucxEnvironment: false, nvshmemEnvironment: true, ncclTopoFile: /r}
+pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s}
+metrics: {bindAddress: t, socket: /u, tokenFile: /v}
+log: {level: error, format: json}
+)");
+  ASSERT_TRUE(config) << config.error().message;
+  const auto& [host, topology, node, nri, plugin, kubelet, dra, injection, pods, metrics, log] =
+      config->settings();
+  EXPECT_EQ(std::tie(host.root, host.snapshot, host.nccl_topo, host.proc),
+            std::tuple("/a", "b", "c", "/d"));
+  EXPECT_EQ(std::tie(host.rescan, host.port_check), std::tuple(5s, 6s));
+  EXPECT_EQ(std::tie(topology.file, node.name, kubelet.root_dir), std::tuple("g", "h", "/o"));
+  EXPECT_EQ(std::tie(nri.enabled, nri.socket, nri.plugin_name, nri.plugin_index, nri.fail_request),
+            std::tuple(false, "/i", "j", "07", true));
+  EXPECT_EQ(std::tie(plugin.enabled, plugin.dir, plugin.hand_out, plugin.registration),
+            std::tuple(false, "/k", HandOut::cdi, Registration::found));
+  EXPECT_EQ(std::tie(plugin.cdi_dir, plugin.device_info_dir, plugin.resource_prefix),
+            std::tuple("/l", "/m", "n"));
+  EXPECT_FALSE(dra.enabled);
+  EXPECT_EQ(std::tie(injection.gpus, injection.annotations, injection.memlock_cap_bytes),
+            std::tuple(GpuPolicy::numa, AnnotationPolicy::deny, 8388608U));
+  EXPECT_THAT(injection.gpu_resources, ElementsAre("p"));
+  EXPECT_THAT(injection.devices, ElementsAre("umad"));
+  EXPECT_THAT(injection.vm_runtime_handlers, ElementsAre("q"));
+  EXPECT_EQ(
+      std::tie(injection.roce_without_host_network, injection.pf_with_vfs, injection.vm_runtimes,
+               injection.ucx_environment, injection.nvshmem_environment, injection.nccl_topo_file),
+      std::tuple(true, false, true, false, true, "/r"));
+  EXPECT_EQ(std::tie(pods.sample, pods.grace), std::tuple(7s, 8s));
+  EXPECT_THAT(pods.ignore, ElementsAre("s/s"));
+  EXPECT_EQ(std::tie(metrics.bind_address, metrics.socket, metrics.token_file),
+            std::tuple("t", "/u", "/v"));
+  EXPECT_EQ(std::tie(log.level, log.format), std::tuple(LogLevel::error, LogFormat::json));
+}
+
+TEST(Config, one_switch_turns_nothing_else) {
+  using Injection = Settings::Injection;
+  constexpr std::pair<const char*, bool Injection::*> kSwitches[] = {
+      {"roceWithoutHostNetwork", &Injection::roce_without_host_network},
+      {"pfWithVfs", &Injection::pf_with_vfs},
+      {"vmRuntimes", &Injection::vm_runtimes},
+      {"ucxEnvironment", &Injection::ucx_environment},
+      {"nvshmemEnvironment", &Injection::nvshmem_environment},
+  };
+  for (const auto& [key, turned] : kSwitches) {
+    const auto config = from_file("injection: {" + std::string(key) + ": true}\n");
+    for (const auto& [other, member] : kSwitches) {
+      EXPECT_EQ(config->settings().injection.*member, member == turned) << key << " " << other;
     }
   }
 }
 
 TEST(Config, a_flag_beats_the_environment_beats_rdma_variables_beats_files_beats_the_default) {
   ConfigSources sources;
-  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "closest");
+  EXPECT_EQ(make_config(sources)->settings().injection.gpus, GpuPolicy::closest);
   sources.files = {{"a.yaml", "injection: {gpus: numa}"}};
-  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "numa");
+  EXPECT_EQ(make_config(sources)->settings().injection.gpus, GpuPolicy::numa);
   sources.environment["RDMA_GPU_AUTO_INJECT"] = "true";
-  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "closest");
+  EXPECT_EQ(make_config(sources)->settings().injection.gpus, GpuPolicy::closest);
   sources.environment["RAILHEAD_GPUS"] = "all";
-  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "all");
+  EXPECT_EQ(make_config(sources)->settings().injection.gpus, GpuPolicy::all);
   sources.flags["injection.gpus"] = "none";
   const auto config = make_config(sources);
-  EXPECT_EQ(config->text("injection.gpus"), "none");
+  EXPECT_EQ(config->settings().injection.gpus, GpuPolicy::none);
   EXPECT_EQ(config->entry("injection.gpus").where, "--gpus");
   EXPECT_EQ(config->entry("injection.gpus").origin, Origin::flag);
 }
@@ -73,7 +145,7 @@ TEST(Config, a_value_of_the_wrong_shape_is_an_error_that_says_what_is_allowed) {
 TEST(Config, lists_in_a_file_are_the_comma_separated_text_of_the_flag) {
   const auto config = from_file("injection:\n  devices: [uverbs, rdma_cm, umad]\n");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->list("injection.devices"),
+  EXPECT_EQ(config->settings().injection.devices,
             (std::vector<std::string>{"uverbs", "rdma_cm", "umad"}));
 }
 
@@ -102,17 +174,17 @@ TEST(Config, roles_select_by_name_address_ids_link_layer_and_netdev) {
 }
 
 TEST(Config, the_file_of_k8s_rdma_device_plugin_is_recognised_and_its_default_is_no_injection) {
-  EXPECT_EQ(from_file("resourceName: rdma.io/hca\n")->text("injection.gpus"), "none");
+  EXPECT_EQ(from_file("resourceName: rdma.io/hca\n")->settings().injection.gpus, GpuPolicy::none);
   const auto config = from_file("gpuRdmaAutoInject: true\nlogPath: '-'\ncolour: red\n");
-  EXPECT_EQ(config->text("injection.gpus"), "closest");
+  EXPECT_EQ(config->settings().injection.gpus, GpuPolicy::closest);
   EXPECT_THAT(config->warnings(),
-              testing::ElementsAre(HasSubstr("railhead.yaml:3:1: unknown key \"colour\"")));
+              ElementsAre(HasSubstr("railhead.yaml:3:1: unknown key \"colour\"")));
 }
 
 TEST(Config, an_environment_of_k8s_rdma_device_plugin_without_auto_inject_means_none) {
   ConfigSources sources;
   sources.environment["RDMA_RESOURCE_NAME"] = "rdma.io/hca";
-  EXPECT_EQ(make_config(sources)->text("injection.gpus"), "none");
+  EXPECT_EQ(make_config(sources)->settings().injection.gpus, GpuPolicy::none);
   sources.environment["RDMA_GPU_AUTO_INJECT"] = "maybe";
   EXPECT_FALSE(make_config(sources));
 }
@@ -127,7 +199,7 @@ TEST(Config, files_of_other_device_plugins_are_recognised_and_handed_on_as_they_
   const auto sriov = from_file(R"({"ResourceList": []})");
   ASSERT_TRUE(sriov) << sriov.error().message;
   EXPECT_EQ(sriov->pool_sources().at(0).shape, PoolSource::Shape::sriov_plugin);
-  EXPECT_EQ(shared->text("injection.gpus"), "closest");
+  EXPECT_EQ(shared->settings().injection.gpus, GpuPolicy::closest);
 }
 
 TEST(Config, pools_of_all_files_and_of_the_environment_are_handed_on_in_order) {
@@ -147,12 +219,11 @@ TEST(Config, the_shared_plugins_interval_is_how_often_the_machine_is_read_again)
   const auto with = [](const std::string& interval) {
     return from_file(R"({"configList": [], "periodicUpdateInterval": )" + interval + "}");
   };
-  EXPECT_EQ(with("300")->text("host.rescanSeconds"), "300");
-  EXPECT_EQ(with("null")->text("host.rescanSeconds"), "30");
+  EXPECT_EQ(with("300")->settings().host.rescan, 300s);
+  EXPECT_EQ(with("null")->settings().host.rescan, 30s);
   const auto never = with("0");
-  EXPECT_EQ(never->text("host.rescanSeconds"), "30");
-  EXPECT_THAT(never->warnings(),
-              testing::ElementsAre(HasSubstr("periodicUpdateInterval 0 ignored")));
+  EXPECT_EQ(never->settings().host.rescan, 30s);
+  EXPECT_THAT(never->warnings(), ElementsAre(HasSubstr("periodicUpdateInterval 0 ignored")));
   EXPECT_FALSE(with("-1"));
   EXPECT_FALSE(with("\"often\""));
 }
@@ -160,21 +231,22 @@ TEST(Config, the_shared_plugins_interval_is_how_often_the_machine_is_read_again)
 TEST(Config, an_interval_that_is_too_long_is_the_longest_and_named) {
   const auto config = from_file(R"({"configList": [], "periodicUpdateInterval": 100000})");
   ASSERT_TRUE(config) << config.error().message;
-  EXPECT_EQ(config->text("host.rescanSeconds"), "86400");
+  EXPECT_EQ(config->settings().host.rescan, 86400s);
   EXPECT_THAT(config->warnings(),
-              testing::ElementsAre(HasSubstr("periodicUpdateInterval 100000: 86400 seconds")));
+              ElementsAre(HasSubstr("periodicUpdateInterval 100000: 86400 seconds")));
 }
 
 TEST(Config, the_default_of_a_variable_that_is_not_there_does_not_beat_a_file) {
   const auto gpus = [](const std::string& file, std::map<std::string, std::string> variables) {
-    return make_config({{{"a.yaml", file}}, std::move(variables), {}})->text("injection.gpus");
+    return make_config({{{"a.yaml", file}}, std::move(variables), {}})->settings().injection.gpus;
   };
   const std::map<std::string, std::string> count{{"RDMA_RESOURCE_COUNT", "7"}};
-  EXPECT_EQ(gpus("", count), "none");
-  EXPECT_EQ(gpus("resourceCount: 5\ngpuRdmaAutoInject: true\n", count), "closest");
-  EXPECT_EQ(gpus("injection: {gpus: closest}\n", count), "closest");
-  EXPECT_EQ(gpus("injection: {gpus: closest}\n", {{"RDMA_GPU_AUTO_INJECT", "false"}}), "none");
-  EXPECT_EQ(gpus("", {{"RDMA_GPU_AUTO_INJECT", ""}}), "closest");
+  EXPECT_EQ(gpus("", count), GpuPolicy::none);
+  EXPECT_EQ(gpus("resourceCount: 5\ngpuRdmaAutoInject: true\n", count), GpuPolicy::closest);
+  EXPECT_EQ(gpus("injection: {gpus: closest}\n", count), GpuPolicy::closest);
+  EXPECT_EQ(gpus("injection: {gpus: closest}\n", {{"RDMA_GPU_AUTO_INJECT", "false"}}),
+            GpuPolicy::none);
+  EXPECT_EQ(gpus("", {{"RDMA_GPU_AUTO_INJECT", ""}}), GpuPolicy::closest);
 }
 
 TEST(Config, an_empty_file_says_nothing) {
@@ -193,8 +265,7 @@ TEST(Config, byte_limits_have_binary_suffixes_and_a_word_for_no_limit) {
 TEST(Config, pods_to_ignore_are_patterns_of_namespace_and_pod) {
   const auto config = from_file("pods:\n  ignore: [monitoring/*, '*/dcgm-exporter-*']\n");
   ASSERT_TRUE(config);
-  EXPECT_THAT(config->list("pods.ignore"),
-              testing::ElementsAre("monitoring/*", "*/dcgm-exporter-*"));
+  EXPECT_THAT(config->settings().pods.ignore, ElementsAre("monitoring/*", "*/dcgm-exporter-*"));
   for (const auto* wrong : {"monitoring", "/a", "a/", "a/b/c", "a/b, c"}) {
     ConfigSources sources;
     sources.environment["RAILHEAD_PODS_IGNORE"] = wrong;

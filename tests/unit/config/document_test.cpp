@@ -15,12 +15,12 @@ TEST(ConfigurationDocument,
   std::ifstream file(test::source_dir() + "/docs/configuration.md");
   std::stringstream text;
   text << file.rdbuf();
-  for (const auto& spec : all_settings()) {
+  for (const auto& spec : kSettings) {
     const auto code = [](std::string_view word) {
       return word.empty() ? std::string() : "`" + std::string(word) + "`";
     };
     const std::string start = "| " + code(spec.key) + " | " + code(spec.flag) + " | " +
-                              code(spec.variable) + " | " + code(spec.fallback) + " | ";
+                              code(spec.variable()) + " | " + code(spec.fallback) + " | ";
     const auto at = text.str().find(start);
     ASSERT_NE(at, std::string::npos) << start;
     const auto line = text.str().substr(at, text.str().find('\n', at) - at);

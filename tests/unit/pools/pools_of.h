@@ -24,7 +24,7 @@ inline Result<PoolSpecs> parse_files(const std::vector<ConfigFile>& files,
   const auto config = make_config({files, environment, {}});
   if (!config) return config.error();
   PoolParseOptions options;
-  options.sriov_prefix = config->text("devicePlugin.resourcePrefix");
+  options.sriov_prefix = config->settings().device_plugin.resource_prefix;
   options.roles = {"compute", "storage", "management"};
   return parse_pools(config->pool_sources(), options);
 }
