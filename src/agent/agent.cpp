@@ -41,11 +41,6 @@ constexpr std::chrono::milliseconds kPatience{1000};
 /// Before a configuration that has to wait for the machine is told of.
 constexpr std::chrono::milliseconds kWorthSaying{1000};
 
-PagesOptions pages_options(const Settings& settings) {
-  const auto& metrics = settings.metrics;
-  return {metrics.bind_address, metrics.socket, metrics.token_file};
-}
-
 NriOptions nri_options(const Settings& settings) {
   return {session_options(settings), settings.host.proc};
 }
@@ -108,10 +103,10 @@ class Agent {
   [[nodiscard]] const Settings& settings() const { return config_.settings(); }
 
   Status start_pages() {
-    auto options = pages_options(settings());
-    if (options.address.empty() && options.socket.empty()) return {};
-    return start(
-        std::make_unique<PagesService>(context_, std::move(options), services_, pods_page_));
+    const auto& [bind_address, socket, token_file] = settings().metrics;
+    if (!policies_.pages && socket.empty()) return {};
+    return start(std::make_unique<PagesService>(
+        context_, PagesOptions{policies_.pages, socket, token_file}, services_, pods_page_));
   }
 
   Status start_machine() {

@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "host/directory_host.h"
 #include "host/input_file.h"
-#include "metrics/http_address.h"
 #include "snapshot/snapshot_host.h"
 
 namespace railhead {
@@ -197,12 +196,13 @@ Result<Policies> agent_policies(const Config& config) {
   const auto& settings = config.settings();
   TRY(machine_origin(settings));
   TRY(kubelet_options(settings));
-  const auto& address = config.entry("metrics.bindAddress");
-  if (!address.text.empty()) {
-    const auto parsed = parse_http_address(address.text);
-    if (!parsed) return parsed.error().context(address.where + ": metrics.bindAddress");
-  }
   Policies policies;
+  if (!settings.metrics.bind_address.empty()) {
+    const auto address = parse_http_address(settings.metrics.bind_address);
+    const auto& where = config.entry("metrics.bindAddress").where;
+    if (!address) return address.error().context(where + ": metrics.bindAddress");
+    policies.pages = *address;
+  }
   policies.settings.roles = TRY(role_overrides(config));
   auto pools = TRY(pool_specs(config));
   policies.warnings = config.warnings();

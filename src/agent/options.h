@@ -15,6 +15,7 @@
 #include "host/host.h"
 #include "host/input_file.h"
 #include "inject/decide.h"
+#include "metrics/http_address.h"
 #include "node/node.h"
 #include "nri/session.h"
 #include "pools/parse_pools.h"
@@ -58,10 +59,11 @@ PodsOptions pods_options(const Settings& settings);
 ReadTimes read_times(const Settings& settings);
 nri::SessionOptions session_options(const Settings& settings);
 
-/// What decisions are made by, of a configuration that can be used, and what it should be warned
-/// of.
+/// What a configuration that can be used says of decisions and of the pages, and what it should be
+/// warned of.
 struct Policies {
   MachineSettings settings;
+  std::optional<HttpAddress> pages;  ///< metrics.bindAddress; absent: none
   std::vector<std::string> warnings;
 };
 

@@ -44,8 +44,8 @@ Status PagesService::start() {
   http.report = [this](const HttpNews& news) { log_news(news); };
   http.files = &files_->mailbox();
   http.mail = &context_.mailbox;
-  server_ = TRY(HttpServer::open(context_.loop, std::move(http),
-                                 [this](const HttpRequest& request) { return page(request); }));
+  server_ = std::make_unique<HttpServer>(
+      context_.loop, std::move(http), [this](const HttpRequest& request) { return page(request); });
   files_->mailbox().post([this, path = options_.token_file, &home = context_.mailbox] {
     home.post([this, token = read_token(path, context_.log)] { token_ = token; });
   });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,7 @@
 namespace railhead {
 
 struct PagesOptions {
-  std::string address;     ///< "HOST:PORT"
+  std::optional<HttpAddress> address;
   std::string socket;      ///< path of the Unix socket; "": none
   std::string token_file;  ///< of the bearer token for /pods over TCP; "": nobody gets it
 };

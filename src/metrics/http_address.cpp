@@ -20,12 +20,12 @@ Result<HttpAddress> parse_http_address(const std::string& text) {
   const auto port = static_cast<std::uint16_t>(*number);
   std::string host = text.substr(0, colon);
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty()) return HttpAddress{tcp::endpoint(tcp::v6(), port), true};
+  if (host.empty()) return HttpAddress{text, tcp::endpoint(tcp::v6(), port), true};
   if (host == "localhost") host = "127.0.0.1";
   boost::system::error_code failure;
   const auto address = boost::asio::ip::make_address(host, failure);
   if (failure) return bad("the host is not an IP address");
-  return HttpAddress{tcp::endpoint(address, port), false};
+  return HttpAddress{text, tcp::endpoint(address, port), false};
 }
 
 std::string to_text(const tcp::endpoint& endpoint) {

@@ -12,6 +12,7 @@ namespace railhead {
 
 /// Where a TCP listener listens.
 struct HttpAddress {
+  std::string text;  ///< as it was said
   boost::asio::ip::tcp::endpoint endpoint;
   bool is_any = false;  ///< no host was named: IPv6 and IPv4, or IPv4 where there is no IPv6
 };

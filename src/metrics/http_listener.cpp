@@ -122,9 +122,8 @@ void HttpListener::refuse_waiting() {
 }
 
 TcpListener::TcpListener(asio::io_context& loop, HttpAddress address, HttpTimes times,
-                         Report report, std::shared_ptr<HttpConnections> connections,
-                         std::string wanted, bool has_ipv6)
-    : HttpListener(loop, std::move(wanted), times, std::move(report), std::move(connections)),
+                         Report report, std::shared_ptr<HttpConnections> connections, bool has_ipv6)
+    : HttpListener(loop, address.text, times, std::move(report), std::move(connections)),
       listen_on_(std::move(address)),
       has_ipv6_(has_ipv6) {}
 

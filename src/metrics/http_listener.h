@@ -102,7 +102,7 @@ class TcpListener final : public HttpListener {
  public:
   /// `has_ipv6`: false stands for a kernel without it, in tests.
   TcpListener(boost::asio::io_context& loop, HttpAddress address, HttpTimes times, Report report,
-              std::shared_ptr<HttpConnections> connections, std::string wanted, bool has_ipv6);
+              std::shared_ptr<HttpConnections> connections, bool has_ipv6);
 
  private:
   void try_listen() override;

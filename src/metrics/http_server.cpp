@@ -12,29 +12,24 @@ struct HttpServer::State {
   std::shared_ptr<HttpListener> socket;
 };
 
-Result<std::unique_ptr<HttpServer>> HttpServer::open(boost::asio::io_context& loop,
-                                                     HttpOptions options, HttpHandler handler) {
-  auto state = std::make_unique<State>();
-  state->remote = std::make_shared<HttpConnections>(handler, false);
-  state->local = std::make_shared<HttpConnections>(std::move(handler), true);
+HttpServer::HttpServer(boost::asio::io_context& loop, HttpOptions options,
+                       const HttpHandler& handler)
+    : state_(std::make_unique<State>()) {
+  state_->remote = std::make_shared<HttpConnections>(handler, false);
+  state_->local = std::make_shared<HttpConnections>(handler, true);
   if (!options.report) options.report = [](const HttpNews&) {};
-  if (!options.address.empty()) {
-    const auto address = TRY(parse_http_address(options.address));
-    state->tcp = std::make_shared<TcpListener>(loop, address, options.times, options.report,
-                                               state->remote, options.address, options.has_ipv6);
+  if (options.address) {
+    state_->tcp = std::make_shared<TcpListener>(loop, *options.address, options.times,
+                                                options.report, state_->remote, options.has_ipv6);
   }
   if (!options.socket.empty()) {
-    state->socket =
+    state_->socket =
         std::make_shared<UnixListener>(loop, options.socket, options.times, options.report,
-                                       state->local, options.files, options.mail);
+                                       state_->local, options.files, options.mail);
   }
-  if (state->tcp) state->tcp->start();
-  if (state->socket) state->socket->start();
-  return std::unique_ptr<HttpServer>(new HttpServer(std::move(state)));
+  if (state_->tcp) state_->tcp->start();
+  if (state_->socket) state_->socket->start();
 }
-
-HttpServer::HttpServer(std::unique_ptr<State> state)
-    : state_(std::move(state)) {}
 
 HttpServer::~HttpServer() {
   stop();

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@
 namespace railhead {
 
 struct HttpOptions {
-  std::string address;  ///< "HOST:PORT" ("[::1]:0", ":9479" for all); empty: no TCP
-  std::string socket;   ///< path of the Unix socket; empty: none
+  std::optional<HttpAddress> address;  ///< absent: no TCP
+  std::string socket;                  ///< path of the Unix socket; empty: none
   std::function<void(const HttpNews&)> report;
   /// See UnixListener: where the file system may be waited for, and the way back.
   Mailbox* files = nullptr;
@@ -30,10 +31,8 @@ struct HttpOptions {
 /// network cannot keep a probe on the socket waiting.
 class HttpServer {
  public:
-  /// Fails only where the address is none. A port or a path that cannot be had now is reported and
-  /// tried again.
-  static Result<std::unique_ptr<HttpServer>> open(boost::asio::io_context& loop,
-                                                  HttpOptions options, HttpHandler handler);
+  /// A port or a path that cannot be had now is reported and tried again.
+  HttpServer(boost::asio::io_context& loop, HttpOptions options, const HttpHandler& handler);
   ~HttpServer();
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
@@ -57,7 +56,6 @@ class HttpServer {
 
  private:
   struct State;
-  explicit HttpServer(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };
 

@@ -37,11 +37,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t piece = std::size_t{data[0]} + 1;
   std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   boost::asio::io_context loop;
-  const auto server = HttpServer::open(loop, {}, answer).value();
+  HttpServer server(loop, {}, answer);
   Local::socket client(loop);
   Local::socket served(loop);
   boost::asio::local::connect_pair(client, served);
-  server->take(std::move(served), true);
+  server.take(std::move(served), true);
   client.non_blocking(true);
   boost::system::error_code failure;
   while (!text.empty() && !failure) {

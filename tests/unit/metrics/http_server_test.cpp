@@ -35,18 +35,18 @@ constexpr const char* kAsk = "GET /page HTTP/1.1\r\nHost: a\r\n\r\n";
 class HttpServerTest : public testing::Test {
  protected:
   HttpServerTest() {
-    options_.address = "127.0.0.1:0";
+    options_.address = parse_http_address("127.0.0.1:0").value();
     options_.times = {1ms, 2ms, 1ms, 2ms};
     options_.report = [this](const HttpNews& news) { news_.push_back(news); };
   }
 
   HttpServer& open() {
-    server_ = HttpServer::open(loop_, options_, [this](const HttpRequest& request) {
-                if (request.target != "/page") return HttpAnswer{404, "no such page\n"};
-                if (!answer_.empty()) return HttpAnswer{200, answer_};
-                const std::string where = request.is_local ? "local" : "remote";
-                return HttpAnswer{200, where + " " + std::string(request.authorization) + "\n"};
-              }).value();
+    server_ = std::make_unique<HttpServer>(loop_, options_, [this](const HttpRequest& request) {
+      if (request.target != "/page") return HttpAnswer{404, "no such page\n"};
+      if (!answer_.empty()) return HttpAnswer{200, answer_};
+      const std::string where = request.is_local ? "local" : "remote";
+      return HttpAnswer{200, where + " " + std::string(request.authorization) + "\n"};
+    });
     return *server_;
   }
 
@@ -255,38 +255,35 @@ TEST_F(HttpServerTest, another_thread_waits_for_the_file_system) {
 }
 
 TEST_F(HttpServerTest, a_port_that_is_taken_is_tried_again_and_said_once) {
-  const auto other =
-      HttpServer::open(loop_, options_, [](const HttpRequest&) { return HttpAnswer{}; }).value();
+  HttpServer other(loop_, options_, [](const HttpRequest&) { return HttpAnswer{}; });
   news_.clear();
-  options_.address = other->address();
+  options_.address = parse_http_address(other.address()).value();
   open();
   EXPECT_EQ(server_->address(), "");
   for (int turn = 0; turn < 5; ++turn) loop_.run_one_for(10s);
   ASSERT_EQ(news_.size(), 1U);
   EXPECT_EQ(news_[0].kind, HttpNews::Kind::not_listening);
-  EXPECT_EQ(news_[0].address, options_.address);
+  EXPECT_EQ(news_[0].address, options_.address->text);
   EXPECT_THAT(server_->places().front().problem, HasSubstr("in use"));
-  other->stop();
+  other.stop();
   ASSERT_TRUE(until([&] { return !server_->address().empty(); }));
-  EXPECT_EQ(server_->address(), options_.address);
+  EXPECT_EQ(server_->address(), options_.address->text);
   EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
 }
 
 TEST_F(HttpServerTest, without_ipv6_all_addresses_are_those_of_ipv4) {
-  options_.address = ":0";
+  options_.address = parse_http_address(":0").value();
   options_.has_ipv6 = false;
   open();
   EXPECT_THAT(server_->address(), StartsWith("0.0.0.0:"));
   EXPECT_THAT(ask(connected(), kAsk), StartsWith("HTTP/1.1 200"));
 }
 
-TEST_F(HttpServerTest, an_address_that_is_none_is_a_clear_error) {
+TEST(HttpAddress, an_address_that_is_none_is_a_clear_error) {
   for (const char* bad : {"9479", "localhost:99999", "example:1", "::1:x"}) {
-    options_.address = bad;
-    const auto server =
-        HttpServer::open(loop_, options_, [](const HttpRequest&) { return HttpAnswer{}; });
-    ASSERT_FALSE(server) << bad;
-    EXPECT_THAT(server.error().message, HasSubstr(bad));
+    const auto address = parse_http_address(bad);
+    ASSERT_FALSE(address) << bad;
+    EXPECT_THAT(address.error().message, HasSubstr(bad));
   }
 }
 

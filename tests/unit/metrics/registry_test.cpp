@@ -75,7 +75,7 @@ TEST(MetricRegistry, only_the_combinations_that_can_be_are_there) {
   EXPECT_THAT(Known().expose(), EndsWith("counter\nrailhead_jobs_total{outcome=\"done\"} 0\n"));
 }
 
-TEST(MetricRegistry, a_thing_that_comes_begins_with_0_and_one_that_comes_again_goes_on) {
+TEST(MetricRegistry, a_thing_begins_with_0_and_goes_on_when_it_comes_again) {
   Jobs metrics;
   EXPECT_THAT(metrics.expose(), EndsWith("# TYPE railhead_jobs_total counter\n"));
   metrics.jobs.begin(Pool("a"));
