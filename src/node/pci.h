@@ -49,6 +49,8 @@ struct VdpaDevice {
   friend bool operator==(const VdpaDevice&, const VdpaDevice&) = default;
 };
 
+inline constexpr std::uint32_t kPciBridgeClass = 0x060400;  ///< PCI to PCI
+
 /// One function or bridge of the PCI tree, with what sysfs says of it.
 /// Source: Linux Documentation/ABI/testing/sysfs-bus-pci.
 struct PciDevice {
