@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint64_t kUnlimitedBytes = ~std::uint64_t{0};
 
 Error malformed(std::string_view text, const std::string& why) {
-  return {ErrorCode::malformed, quoted(text) + " " + why};
+  return {ErrorCode::malformed, in_quotes(text) + " " + why};
 }
 
 template <typename Value>
