@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "gpu/vendors.h"
 
 namespace railhead {
 namespace {
@@ -182,8 +183,7 @@ constexpr SettingSpec kSettings[] = {
      "publish NICs through dynamic resource allocation (not in this version)", off_until_built},
     {"injection.gpus", "--gpus", "RAILHEAD_GPUS", "closest", "closest|numa|all|none",
      "which NICs a container with GPUs gets without asking", a_gpu_policy, Change::live},
-    {"injection.gpuResources", "--gpu-resources", "RAILHEAD_GPU_RESOURCES",
-     "nvidia.com/gpu*,nvidia.com/mig-*,amd.com/gpu", "LIST",
+    {"injection.gpuResources", "--gpu-resources", "RAILHEAD_GPU_RESOURCES", kGpuResources, "LIST",
      "resources that are GPUs, shell patterns: who names GPUs in the environment must hold one",
      any_text, Change::live},
     {"injection.annotations", "--annotations", "RAILHEAD_ANNOTATIONS", "narrow",
