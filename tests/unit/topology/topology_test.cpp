@@ -103,9 +103,11 @@ TEST(Topology, a_root_port_of_intels_is_no_switch_on_a_card) {
   const Slot direct = b.bridge(b.host_bridge(0x40, 0), 0x8086);
   b.gpu(direct, GpuVendor::intel);
   b.nic(direct);
+  const Slot above = b.bridge(b.host_bridge(0x80, 0), 0x8086);
+  b.gpu(b.bridge(above, 0x8086), GpuVendor::intel);
+  b.nic(b.bridge(above));
   const auto relations = make_topology(b.build()).gpu_nic;
-  EXPECT_EQ(relations[0][0].relation, Relation::pix);
-  EXPECT_EQ(relations[1][1].relation, Relation::pix);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(relations[i][i].relation, Relation::pix) << i;
   EXPECT_EQ(relations[1][1].common_depth, 1);
 }
 
