@@ -39,7 +39,7 @@ namespace {
 /// For each thread that ends. What is not over by then waits for a driver or a dead file server.
 constexpr std::chrono::milliseconds kPatience{1000};
 /// Before a configuration that has to wait for the machine is told of.
-constexpr std::chrono::milliseconds kWorthSaying{1000};
+constexpr std::chrono::milliseconds kConfigWaitWorthSaying{1000};
 
 PagesOptions pages_options(const Config& config) {
   return {config.text("metrics.bindAddress"), config.text("metrics.socket"),
@@ -203,7 +203,7 @@ class Agent {
       put_in_force(std::move(reload->config));
       return done(news);
     }
-    config_waits_.expires_after(kWorthSaying);
+    config_waits_.expires_after(kConfigWaitWorthSaying);
     config_waits_.async_wait([this](const auto& failure) {
       if (failure) return;
       log_.write(

@@ -64,7 +64,7 @@ void append_text(std::string& line, std::string_view text) {
   if (!text.empty() && is_plain(text, kPlainInText)) {
     line += text;
   } else {
-    append_quoted(line, text, std::string::npos);
+    append_in_quotes(line, text, std::string::npos);
   }
 }
 

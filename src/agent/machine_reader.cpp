@@ -9,7 +9,7 @@
 namespace railhead {
 namespace {
 
-constexpr std::chrono::steady_clock::duration kLongestPause = std::chrono::seconds(1);
+constexpr std::chrono::steady_clock::duration kLongestReadingPause = std::chrono::seconds(1);
 /// By then the services have started, and the runtime has been synchronized with.
 constexpr std::chrono::milliseconds kUntilStarted{300};
 /// How long what a reading has freed is kept for the next.
@@ -156,7 +156,7 @@ void MachineReader::read_for_wishes() {
   ask([&] { read_wanted(changed); });
   conclude(wish_);
   const auto end = context_.clock.now();
-  not_before_ = end + std::min((end - start) * kPauseOfReading, kLongestPause);
+  not_before_ = end + std::min((end - start) * kPauseOfReading, kLongestReadingPause);
 }
 
 /// One reading for all that is wanted: the one that sees most.

@@ -32,7 +32,7 @@ AnnotationPolicy annotation_policy(std::string_view text) {
 
 Error bad_role(const RoleSetting::Text& setting, std::string_view key, std::string_view why) {
   return Error{ErrorCode::malformed, setting.where + ": roles." + std::string(key) + ": " +
-                                         quoted(setting.text) + " " + std::string(why)};
+                                         in_quotes(setting.text) + " " + std::string(why)};
 }
 
 Status read_address(const RoleSetting::Text& setting, RoleOverride& into) {

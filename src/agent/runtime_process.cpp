@@ -115,7 +115,7 @@ RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std:
     RuntimeProcess process;
     process.in_doubt = false;
     process.why =
-        "no process named " + quoted(name) + " below " + proc_dir +
+        "no process named " + in_quotes(name) + " below " + proc_dir +
         ": it is asked for memlock as configured, and a container fails where it cannot set "
         "that; show the host's processes (hostPID, --host-proc) or lower --memlock-cap";
     return process;
@@ -123,7 +123,7 @@ RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std:
   auto process = lowest_of(live, proc_dir, pids);
   if (pids.size() > 1) {
     process.pid.reset();
-    process.why = std::to_string(pids.size()) + " processes named " + quoted(name) + " below " +
+    process.why = std::to_string(pids.size()) + " processes named " + in_quotes(name) + " below " +
                   proc_dir + ": the lowest of their limits counts";
   }
   return process;

@@ -109,7 +109,7 @@ Result<std::vector<std::string>> cdi_names(const DecisionTable& table, const Poo
     auto name = device_name(table, pool, group.front());
     if (!is_device_name(name)) {
       return Error{ErrorCode::unsupported,
-                   quoted(std::string_view(name)) +
+                   in_quotes(std::string_view(name)) +
                        " cannot be the name of a CDI device; "
                        "devicePlugin.handout: device-specs needs no such name"};
     }

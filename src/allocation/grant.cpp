@@ -19,7 +19,8 @@ Error empty_pool(const Pool& pool) {
 
 /// Why a function of an exclusive pool cannot be handed out although it was allocated.
 Error not_there(const DecisionTable& table, std::size_t pool, const std::string& id) {
-  const auto what = quoted(id, kMaxDeviceIdLength) + " of " + table.pools().pools[pool].spec.name;
+  const auto what =
+      in_quotes(id, kMaxDeviceIdLength) + " of " + table.pools().pools[pool].spec.name;
   const auto function = table.pools().find_function(id);
   if (!function) return Error{ErrorCode::unavailable, what + " is not on this node any more"};
   return Error{ErrorCode::unavailable,
@@ -36,7 +37,7 @@ Status nodes_are_known(const DecisionTable& table, const Pool& pool, const Membe
   }
   if (function.nics.empty()) return {};
   return Error{ErrorCode::unavailable,
-               quoted(function.id, kMaxDeviceIdLength) + " of " + pool.spec.name +
+               in_quotes(function.id, kMaxDeviceIdLength) + " of " + pool.spec.name +
                    " is on its way into another network namespace: its RDMA device has no nodes"};
 }
 

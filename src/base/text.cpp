@@ -20,7 +20,7 @@ Result<Number> parse_whole(std::string_view digits, int base, std::string_view o
   const char* end = digits.data() + digits.size();
   auto [stop, problem] = std::from_chars(digits.data(), end, number, base);
   if (digits.empty() || problem != std::errc{} || stop != end) {
-    return Error{ErrorCode::malformed, quoted(original) + " is not a number"};
+    return Error{ErrorCode::malformed, in_quotes(original) + " is not a number"};
   }
   return number;
 }
@@ -135,13 +135,13 @@ std::string to_hex(std::uint64_t number, unsigned digits) {
   return text;
 }
 
-std::string quoted(std::string_view text, std::size_t limit) {
+std::string in_quotes(std::string_view text, std::size_t limit) {
   std::string out;
-  append_quoted(out, text, limit);
+  append_in_quotes(out, text, limit);
   return out;
 }
 
-void append_quoted(std::string& out, std::string_view text, std::size_t limit) {
+void append_in_quotes(std::string& out, std::string_view text, std::size_t limit) {
   out += '"';
   std::string_view rest = text.substr(0, limit);
   while (!rest.empty()) {
@@ -188,7 +188,7 @@ Result<std::vector<unsigned>> parse_range_list(std::string_view text, std::size_
     const auto last =
         dash == std::string_view::npos ? first : TRY(parse_unsigned(part.substr(dash + 1)));
     if (last < first || last > 0xffffffffU || numbers.size() + (last - first) >= limit) {
-      return Error{ErrorCode::malformed, quoted(text) + " is not a list of ranges"};
+      return Error{ErrorCode::malformed, in_quotes(text) + " is not a list of ranges"};
     }
     for (auto n = first; n <= last; ++n) numbers.push_back(static_cast<unsigned>(n));
   }

@@ -23,6 +23,8 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 std::string to_lower(std::string_view text);
 
+inline constexpr std::string_view kDecimalDigits = "0123456789";
+
 /// Whole text as an unsigned decimal number; malformed on sign, space, empty or overflow.
 Result<std::uint64_t> parse_unsigned(std::string_view text);
 
@@ -40,8 +42,8 @@ Result<std::uint64_t> parse_number(std::string_view text);
 std::string to_hex(std::uint64_t number, unsigned digits);
 
 /// Text for a message: quoted, control characters escaped, cut at `limit` bytes with "…".
-std::string quoted(std::string_view text, std::size_t limit = 64);
-void append_quoted(std::string& out, std::string_view text, std::size_t limit);
+std::string in_quotes(std::string_view text, std::size_t limit = 64);
+void append_in_quotes(std::string& out, std::string_view text, std::size_t limit);
 
 /// Shell-style match of a whole name: * any run, ? one character; no brackets.
 bool glob_match(std::string_view pattern, std::string_view text);

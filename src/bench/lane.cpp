@@ -25,11 +25,11 @@ Result<GidBytes> parse_gid(std::string_view text) {
   GidBytes gid{};
   const auto groups = split(text, ':');
   if (groups.size() != gid.size() / 2) {
-    return Error{ErrorCode::malformed, "GID " + quoted(text) + " has not eight groups"};
+    return Error{ErrorCode::malformed, "GID " + in_quotes(text) + " has not eight groups"};
   }
   for (std::size_t i = 0; i < groups.size(); ++i) {
     const auto number = TRY(parse_hex(groups[i]));
-    if (number > 0xffff) return Error{ErrorCode::malformed, "GID " + quoted(text)};
+    if (number > 0xffff) return Error{ErrorCode::malformed, "GID " + in_quotes(text)};
     gid[2 * i] = static_cast<std::uint8_t>(number >> 8);
     gid[2 * i + 1] = static_cast<std::uint8_t>(number);
   }

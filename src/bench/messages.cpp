@@ -125,8 +125,8 @@ Expected expect(Result<Value> received, std::string_view type) {
   if (!said) return {channel_outcome(said.error()), {}};
   if (*said == "failed") return {parse_failed(*received), {}};
   if (*said != type) {
-    return {{State::protocol_error, "the other side said " + railhead::quoted(*said) + " where " +
-                                        quoted(type) + " was to come"},
+    return {{State::protocol_error, "the other side said " + railhead::in_quotes(*said) +
+                                        " where " + in_quotes(type) + " was to come"},
             {}};
   }
   return {{}, *std::move(received)};

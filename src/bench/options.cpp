@@ -130,7 +130,7 @@ EndpointOptions endpoint_options(const Options& options) {
 Result<Format> output_format(const Options& options) {
   const auto format = parse_format(options.output);
   if (format) return *format;
-  return Error{ErrorCode::usage, "--output " + railhead::quoted(options.output) +
+  return Error{ErrorCode::usage, "--output " + railhead::in_quotes(options.output) +
                                      " is none of table, wide, json, yaml"};
 }
 

@@ -21,7 +21,7 @@ Result<T> by_name(const std::array<std::pair<std::string_view, T>, N>& names, st
     known.emplace_back(name);
   }
   return Error{ErrorCode::usage,
-               std::string(what) + " " + quoted(text) + " is none of " + join(known, ", ")};
+               std::string(what) + " " + in_quotes(text) + " is none of " + join(known, ", ")};
 }
 
 template <typename T, std::size_t N>
@@ -55,7 +55,7 @@ Result<std::pair<double, std::string>> number_and_unit(std::string_view text) {
   char* parsed = nullptr;
   const double value = std::strtod(number.c_str(), &parsed);
   if (number.empty() || number.size() > 18 || *parsed != '\0') {
-    return Error{ErrorCode::usage, quoted(text) + " does not begin with a number"};
+    return Error{ErrorCode::usage, in_quotes(text) + " does not begin with a number"};
   }
   return std::pair(value, std::string(text.substr(digits)));
 }
@@ -75,7 +75,7 @@ Result<std::uint64_t> scaled(std::string_view text, const std::array<Unit, N>& u
     if (!(value < 9e18)) break;
     return static_cast<std::uint64_t>(std::llround(value));
   }
-  return Error{ErrorCode::usage, std::string(what) + " " + quoted(text) + " is not understood"};
+  return Error{ErrorCode::usage, std::string(what) + " " + in_quotes(text) + " is not understood"};
 }
 
 /// A cap must neither leave a lane without a message for so long that the other side takes it for
@@ -216,7 +216,7 @@ Result<std::uint64_t> parse_rate_bps(std::string_view text) {
   constexpr std::array<Unit, 6> kUnits = {
       {{"", 1}, {"K", 1e3}, {"M", 1e6}, {"G", 1e9}, {"Mbps", 1e6}, {"Gbps", 1e9}}};
   const auto rate = TRY(scaled(text, kUnits, "rate"));
-  if (rate == 0) return Error{ErrorCode::usage, "rate " + quoted(text) + " lets nothing pass"};
+  if (rate == 0) return Error{ErrorCode::usage, "rate " + in_quotes(text) + " lets nothing pass"};
   return rate;
 }
 

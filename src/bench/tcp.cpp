@@ -64,7 +64,7 @@ int connect_within(int socket, const addrinfo& address, Limit limit) {
 
 Result<HostPort> HostPort::parse(std::string_view text) {
   const auto colon = text.rfind(':');
-  const Error wrong{ErrorCode::usage, quoted(text) + " is no HOST:PORT"};
+  const Error wrong{ErrorCode::usage, in_quotes(text) + " is no HOST:PORT"};
   if (colon == std::string_view::npos) return wrong;
   auto host = text.substr(0, colon);
   if (host.size() > 2 && host.front() == '[' && host.back() == ']') {

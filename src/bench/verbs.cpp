@@ -52,7 +52,7 @@ Result<Owned<ibv_context>> open_device(const std::string& nic) {
     return Result<Owned<ibv_context>>(std::move(context));
   }
   return Error{ErrorCode::unavailable,
-               "libibverbs has no device " + railhead::quoted(nic) + ", it has " +
+               "libibverbs has no device " + railhead::in_quotes(nic) + ", it has " +
                    (names.empty() ? "none (it leaves out those whose /dev/infiniband/uverbsN it "
                                     "does not see)"
                                   : join(names, ", "))};

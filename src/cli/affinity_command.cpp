@@ -30,7 +30,7 @@ Result<std::size_t> find_gpu(const DecisionTable& table, std::string_view word) 
   } else if (const auto gpu = table.gpu_by_uuid(word)) {
     return *gpu;
   }
-  return Error{ErrorCode::usage, "--gpus: this node has no GPU " + quoted(word) + " (" +
+  return Error{ErrorCode::usage, "--gpus: this node has no GPU " + in_quotes(word) + " (" +
                                      std::to_string(gpus.size()) + " GPUs)"};
 }
 

@@ -122,7 +122,7 @@ void add_output_option(CLI::App& app, Invocation& invocation,
   const auto shape = join(formats, "|");
   const auto refuse_others = [formats, shape](const std::string& text) {
     if (std::find(formats.begin(), formats.end(), text) != formats.end()) return std::string();
-    return railhead::quoted(text) + " is not a format of this command (" + shape + ")";
+    return railhead::in_quotes(text) + " is not a format of this command (" + shape + ")";
   };
   app.add_option("-o,--output", invocation.output, "format [table]")
       ->type_name(shape)

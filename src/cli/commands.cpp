@@ -39,7 +39,7 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
   } catch (const CLI::ParseError& problem) {
     const auto words = program.remaining();
     if (program.get_subcommands().empty() && !words.empty() && !words.front().starts_with('-')) {
-      err << "railhead: no command " << quoted(words.front()) << "; railhead --help names all\n";
+      err << "railhead: no command " << in_quotes(words.front()) << "; railhead --help names all\n";
       return kExitUsage;
     }
     return program.exit(problem, out, err) == 0 ? kExitOk : kExitUsage;

@@ -15,20 +15,20 @@ namespace railhead {
 namespace {
 
 /// A line and what hangs below it, in PCI order.
-struct Branch {
+struct TreeBranch {
   std::string text;
-  std::map<std::string, Branch> below;  ///< by sort key
+  std::map<std::string, TreeBranch> below;  ///< by sort key
 };
 
 /// A bridge with one child and no device of its own says nothing: the child takes its place.
-void collapse(Branch& branch, bool keep_self) {
+void collapse(TreeBranch& branch, bool keep_self) {
   for (auto& [key, child] : branch.below) collapse(child, false);
   if (keep_self || branch.below.size() != 1 || !branch.text.starts_with("switch")) return;
-  Branch only = std::move(branch.below.begin()->second);
+  TreeBranch only = std::move(branch.below.begin()->second);
   branch = std::move(only);
 }
 
-void print(const Branch& branch, const std::string& indent, std::string& out) {
+void print(const TreeBranch& branch, const std::string& indent, std::string& out) {
   std::size_t left = branch.below.size();
   for (const auto& [key, child] : branch.below) {
     const bool last = --left == 0;
@@ -72,9 +72,9 @@ bool is_host_bridge(const std::string& root) {
   return root.find('.') == std::string::npos;
 }
 
-void place(Branch& root, const DecisionTable& table, const std::optional<PciAddress>& pci,
+void place(TreeBranch& root, const DecisionTable& table, const std::optional<PciAddress>& pci,
            std::optional<int> numa, const std::string& text) {
-  Branch* at = &root.below[numa_text(numa)];
+  TreeBranch* at = &root.below[numa_text(numa)];
   at->text = numa_text(numa);
   const auto* device = pci ? table.node().find_pci(*pci) : nullptr;
   if (device != nullptr && !device->root.empty()) {
@@ -93,7 +93,7 @@ void place(Branch& root, const DecisionTable& table, const std::optional<PciAddr
 }  // namespace
 
 std::string tree_text(const DecisionTable& table) {
-  Branch root;
+  TreeBranch root;
   const auto& node = table.node();
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
     place(root, table, node.gpus[g].pci, node.gpus[g].numa_node, gpu_text(table, g));

@@ -55,7 +55,7 @@ Result<std::string> scalar_text(const Value& value) {
   const auto words = TRY(value.as_strings());
   for (const auto& word : words) {
     if (word.find(',') == std::string::npos) continue;
-    return Error{ErrorCode::malformed, quoted(word) + " has a comma, which separates entries"};
+    return Error{ErrorCode::malformed, in_quotes(word) + " has a comma, which separates entries"};
   }
   return join(words, ",");
 }
@@ -141,7 +141,7 @@ Status ConfigBuilder::add_our_file(const std::string& name, const Value& root) {
       const std::string expected = key == "kind" ? "Config" : "railhead.io/v1alpha1";
       if (*text != expected) {
         return Error{ErrorCode::malformed, place_in(name, value.mark) + ": " + key + " is " +
-                                               quoted(*text) + ", not " + expected};
+                                               in_quotes(*text) + ", not " + expected};
       }
     } else if (key == "roles") {
       TRY_STATUS(add_roles(name, value));
@@ -149,7 +149,7 @@ Status ConfigBuilder::add_our_file(const std::string& name, const Value& root) {
       if (value.kind == Value::Kind::null) continue;
       config_.pool_sources_.push_back({PoolSource::Shape::ours, name, value});
     } else if (known_sections(key).empty()) {
-      return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " + quoted(key) +
+      return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " + in_quotes(key) +
                                              "; known here: " + known_sections("")};
     } else {
       TRY_STATUS(add_section(name, key, value));
@@ -169,7 +169,7 @@ Status ConfigBuilder::add_section(const std::string& name, const std::string& pa
     const std::string full = path + "." + key;
     const auto* spec = find_setting(full);
     if (spec == nullptr) {
-      return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " + quoted(full) +
+      return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " + in_quotes(full) +
                                              "; known here: " + known_sections(path)};
     }
     const auto text = scalar_text(value);
@@ -190,7 +190,7 @@ Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
       const auto* field = find_role_key(key);
       if (field == nullptr) {
         return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " +
-                                               quoted("roles." + key) +
+                                               in_quotes("roles." + key) +
                                                "; known here: " + known_role_keys()};
       }
       const auto text = value.as_string();
@@ -239,7 +239,7 @@ Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, c
   std::string where = name;
   for (const auto& [key, mark, value] : root.entries) {
     if (!is_flat_key(key)) {
-      config_.warnings_.push_back(place_in(name, mark) + ": unknown key " + quoted(key) +
+      config_.warnings_.push_back(place_in(name, mark) + ": unknown key " + in_quotes(key) +
                                   " ignored");
       continue;
     }

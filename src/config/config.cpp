@@ -47,7 +47,7 @@ Result<Config> make_config(const ConfigSources& sources) {
   TRY_STATUS(builder.add_environment(sources.environment));
   for (const auto& [key, text] : sources.flags) {
     const auto* spec = find_setting(key);
-    if (spec == nullptr) return Error{ErrorCode::internal, "no setting " + quoted(key)};
+    if (spec == nullptr) return Error{ErrorCode::internal, "no setting " + in_quotes(key)};
     TRY_STATUS(builder.set(*spec, text, Origin::flag, std::string(spec->flag)));
   }
   return std::move(builder).finish();

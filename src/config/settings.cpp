@@ -18,7 +18,7 @@ Status any_text(std::string_view) {
 
 Status a_path(std::string_view text) {
   if (text.starts_with('/')) return {};
-  return Error{ErrorCode::malformed, quoted(text) + " is not an absolute path"};
+  return Error{ErrorCode::malformed, in_quotes(text) + " is not an absolute path"};
 }
 
 Status a_path_or_nothing(std::string_view text) {
@@ -39,7 +39,7 @@ Status one_of(std::string_view text, std::span<const std::string_view> allowed) 
   if (std::find(allowed.begin(), allowed.end(), text) != allowed.end()) return {};
   std::string list;
   for (const auto word : allowed) list += (list.empty() ? "" : ", ") + std::string(word);
-  return Error{ErrorCode::malformed, quoted(text) + " is none of " + list};
+  return Error{ErrorCode::malformed, in_quotes(text) + " is none of " + list};
 }
 
 Status a_gpu_policy(std::string_view text) {
@@ -86,7 +86,7 @@ Status device_classes(std::string_view text) {
 Status a_plugin_index(std::string_view text) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   if (text.size() == 2 && digit(text[0]) && digit(text[1])) return {};
-  return Error{ErrorCode::malformed, quoted(text) + " is not two digits"};
+  return Error{ErrorCode::malformed, in_quotes(text) + " is not two digits"};
 }
 
 /// nri: pkg/api/plugin.go: letters, digits and "_.+-".
@@ -95,14 +95,14 @@ Status a_plugin_name(std::string_view text) {
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.+-";
   if (!text.empty() && text.find_first_not_of(kAllowed) == std::string_view::npos) return {};
   return Error{ErrorCode::malformed,
-               quoted(text) + " has other characters than letters, digits, _.+-"};
+               in_quotes(text) + " has other characters than letters, digits, _.+-"};
 }
 
 Status an_interval(std::string_view text) {
   const auto seconds = parse_unsigned(text);
   if (seconds && *seconds >= 1 && *seconds <= kMaxRescanSeconds) return {};
   return Error{ErrorCode::malformed,
-               quoted(text) + " is not 1 to " + std::to_string(kMaxRescanSeconds) + " seconds"};
+               in_quotes(text) + " is not 1 to " + std::to_string(kMaxRescanSeconds) + " seconds"};
 }
 
 Status seconds_or_none(std::string_view text) {
@@ -116,7 +116,7 @@ Status pod_patterns(std::string_view text) {
     const bool both = slash != std::string_view::npos && slash > 0 && slash + 1 < word.size() &&
                       word.find('/', slash + 1) == std::string_view::npos;
     if (both || word.empty()) continue;
-    return Error{ErrorCode::malformed, quoted(word) + " is not NAMESPACE/POD"};
+    return Error{ErrorCode::malformed, in_quotes(word) + " is not NAMESPACE/POD"};
   }
   return {};
 }
@@ -271,7 +271,7 @@ Result<std::uint64_t> parse_byte_limit(std::string_view text) {
   const auto number = parse_unsigned(digits);
   if (!number || *number > (kUnlimitedBytes >> shift)) {
     return Error{ErrorCode::malformed,
-                 quoted(text) + " is neither \"unlimited\" nor a number of bytes"};
+                 in_quotes(text) + " is neither \"unlimited\" nor a number of bytes"};
   }
   return *number << shift;
 }
@@ -280,7 +280,7 @@ Result<bool> parse_switch(std::string_view text) {
   const auto lower = to_lower(text);
   if (lower == "true" || lower == "1" || lower == "yes" || lower == "on") return true;
   if (lower == "false" || lower == "0" || lower == "no" || lower == "off") return false;
-  return Error{ErrorCode::malformed, quoted(text) + " is neither true nor false"};
+  return Error{ErrorCode::malformed, in_quotes(text) + " is neither true nor false"};
 }
 
 }  // namespace railhead

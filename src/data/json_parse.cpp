@@ -74,9 +74,9 @@ class CountingIterator {
   Position* position_;
 };
 
-class Events : public nlohmann::json_sax<Json> {
+class JsonEvents : public nlohmann::json_sax<Json> {
  public:
-  Events(ValueBuilder& builder, Position& position)
+  JsonEvents(ValueBuilder& builder, Position& position)
       : builder_(builder),
         position_(position) {}
 
@@ -121,7 +121,7 @@ class Events : public nlohmann::json_sax<Json> {
 
   bool parse_error(std::size_t, const std::string& token,
                    const nlohmann::detail::exception&) override {
-    builder_.fail(position_.now(), "not JSON, near " + quoted(token, 32));
+    builder_.fail(position_.now(), "not JSON, near " + in_quotes(token, 32));
     return false;
   }
 
@@ -149,7 +149,7 @@ Result<Value> parse_json(std::string_view text, const ParseLimits& limits) {
   }
   ValueBuilder builder(limits);
   Position position;
-  Events events(builder, position);
+  JsonEvents events(builder, position);
   const CountingIterator first(text.data(), &position);
   const CountingIterator last(text.data() + text.size(), &position);
   if (!Json::sax_parse(first, last, &events) && !builder.failed()) {

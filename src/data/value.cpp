@@ -24,7 +24,7 @@ Error mismatch(const Value& value, std::string_view wanted) {
   }
   message += "expected " + std::string(wanted) + ", found ";
   message +=
-      value.kind == Value::Kind::scalar ? quoted(value.scalar) : std::string(kind_text(value));
+      value.kind == Value::Kind::scalar ? in_quotes(value.scalar) : std::string(kind_text(value));
   return {ErrorCode::malformed, std::move(message)};
 }
 
@@ -33,6 +33,10 @@ Error mismatch(const Value& value, std::string_view wanted) {
 std::string place_in(const std::string& file, const Mark& mark) {
   if (mark.line == 0) return file;
   return file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
+}
+
+Error malformed_at(const Mark& mark, std::string_view what) {
+  return {ErrorCode::malformed, "line " + std::to_string(mark.line) + ": " + std::string(what)};
 }
 
 const Value* Value::find(std::string_view key) const {

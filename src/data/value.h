@@ -20,6 +20,9 @@ struct Mark {
 /// "file:3:5"; the file alone where the place is not known.
 std::string place_in(const std::string& file, const Mark& mark);
 
+/// "line 3: what": of a text whose file the caller names.
+Error malformed_at(const Mark& mark, std::string_view what);
+
 /// What a parser of outside text may build, so that hostile input costs little.
 struct ParseLimits {
   std::size_t bytes = std::size_t{1} << 20;

@@ -80,7 +80,7 @@ void ValueBuilder::end() {
 void ValueBuilder::key(Mark mark, std::string text) {
   if (!count(mark)) return;
   if (!open_.back().keys.insert(text).second) {
-    return fail(mark, "key " + quoted(text) + " stands twice");
+    return fail(mark, "key " + in_quotes(text) + " stands twice");
   }
   open_.back().pending = Value::Entry{std::move(text), mark, {}};
 }

@@ -71,7 +71,7 @@ class Copier {
   }
 
   static std::string name_of(const pugi::xml_node& node) {
-    const auto text = quoted(node.name(), 40);
+    const auto text = in_quotes(node.name(), 40);
     return text.substr(1, text.size() - 2);
   }
 
@@ -111,16 +111,18 @@ class Copier {
       return at_line(to.line, "more than " + std::to_string(limits_.attributes) + " attributes",
                      ErrorCode::too_large);
     }
-    if (to.find(name) != nullptr) return at_line(to.line, "attribute " + quoted(name) + " twice");
+    if (to.find(name) != nullptr)
+      return at_line(to.line, "attribute " + in_quotes(name) + " twice");
     const std::string_view raw = attribute.value();
     if (raw.size() > limits_.attribute_bytes) {
       return at_line(to.line,
-                     "attribute " + quoted(name) + " has more than " +
+                     "attribute " + in_quotes(name) + " has more than " +
                          std::to_string(limits_.attribute_bytes) + " bytes",
                      ErrorCode::too_large);
     }
     auto value = xml_value(raw);
-    if (!value) return at_line(to.line, "attribute " + quoted(name) + ": " + value.error().message);
+    if (!value)
+      return at_line(to.line, "attribute " + in_quotes(name) + ": " + value.error().message);
     to.attributes.push_back({name, *std::move(value)});
     return {};
   }

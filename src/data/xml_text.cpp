@@ -95,7 +95,7 @@ Result<std::string> xml_value(std::string_view raw) {
     const auto end = rest.find(';');
     if (end == std::string_view::npos || !append_reference(rest.substr(0, end), value)) {
       return Error{ErrorCode::malformed,
-                   quoted(raw.substr(at, kLongestReference)) + " is not a character"};
+                   in_quotes(raw.substr(at, kLongestReference)) + " is not a character"};
     }
     at += end + 1;
   }

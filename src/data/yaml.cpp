@@ -22,9 +22,9 @@ Mark to_mark(const YAML::Mark& mark) {
   return {static_cast<unsigned>(mark.line + 1), static_cast<unsigned>(mark.column + 1)};
 }
 
-class Events : public YAML::EventHandler {
+class YamlEvents : public YAML::EventHandler {
  public:
-  explicit Events(ValueBuilder& builder)
+  explicit YamlEvents(ValueBuilder& builder)
       : builder_(builder) {}
 
   void OnDocumentStart(const YAML::Mark& mark) override {
@@ -131,7 +131,7 @@ Result<Value> parse_yaml(std::string_view text, const ParseLimits& limits) {
   try {
     std::istringstream stream{std::string(text)};
     YAML::Parser parser(stream);
-    Events events(builder);
+    YamlEvents events(builder);
     while (parser.HandleNextDocument(events)) {
     }
   } catch (const Stop&) {

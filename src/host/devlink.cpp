@@ -20,9 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// For both questions. The driver answers while the question is sent, so that nothing is waited for
-/// in practice.
-constexpr auto kTimeLimit = std::chrono::seconds(5);
 constexpr std::string_view kPackage = "fw.app.name";
 
 std::string text_attribute(std::uint16_t type, std::string_view text) {
@@ -102,7 +99,7 @@ DevlinkDatagram ask(int descriptor, const std::string& question, std::uint32_t s
 
 /// Both questions; `absent` also where there is no generic netlink.
 DevlinkDatagram ask_both(std::string_view pci_address, std::string& answer, int& error_number) {
-  const auto deadline = Clock::now() + kTimeLimit;
+  const auto deadline = Clock::now() + kNetlinkTimeLimit;
   const UniqueFd descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC));
   error_number = errno;
   if (!descriptor) {

@@ -44,7 +44,7 @@ std::string_view directory_of(const std::string& path) {
   return std::string_view(path).substr(0, path.rfind('/'));
 }
 
-const char* name_of(const std::string& path) {
+const char* relative_name(const std::string& path) {
   return path.c_str() + path.rfind('/') + 1;
 }
 
@@ -123,7 +123,7 @@ UniqueFd DirectoryHost::open_directory(std::string_view path) {
   const auto slash = path.rfind('/');
   const int above = has_directory_in_sys(whole) ? known_directory(path.substr(0, slash)) : -1;
   if (above >= 0) {
-    UniqueFd found(::openat(above, name_of(whole), kFlags | O_NOFOLLOW));
+    UniqueFd found(::openat(above, relative_name(whole), kFlags | O_NOFOLLOW));
     if (found) return found;
   }
   return UniqueFd(open_in_root(root_.get(), whole, kFlags));
@@ -153,7 +153,7 @@ UniqueFd DirectoryHost::open_below(const std::string& path, int flags) {
   if ((flags & O_PATH) == 0 && has_directory_in_sys(path)) {
     const int parent = directory_at(directory_of(path));
     if (parent < 0) return {};
-    UniqueFd descriptor(::openat(parent, name_of(path), flags | O_NOFOLLOW));
+    UniqueFd descriptor(::openat(parent, relative_name(path), flags | O_NOFOLLOW));
     // ELOOP, with O_DIRECTORY ENOTDIR: a link, perhaps, to be followed inside the root.
     if (descriptor || (errno != ELOOP && errno != ENOTDIR)) return descriptor;
   }
@@ -197,7 +197,7 @@ Result<std::optional<std::string>> DirectoryHost::readlink(const std::string& pa
   ssize_t size = -1;
   if (resolver_ == Resolver::openat2 && has_directory_in_sys(path)) {
     const int parent = directory_at(directory_of(path));
-    if (parent >= 0) size = ::readlinkat(parent, name_of(path), target, sizeof target);
+    if (parent >= 0) size = ::readlinkat(parent, relative_name(path), target, sizeof target);
   } else {
     const UniqueFd link = open_below(path, O_PATH | O_NOFOLLOW);
     if (link) size = ::readlinkat(link.get(), "", target, sizeof target);
@@ -239,7 +239,7 @@ bool DirectoryHost::stat_below(const std::string& path, struct stat& facts) {
   if (is_whole && resolver_ == Resolver::openat2 && has_directory_in("/dev/infiniband/", path)) {
     const int parent = directory_at(directory_of(path));
     if (parent < 0) return false;
-    if (::fstatat(parent, name_of(path), &facts, AT_SYMLINK_NOFOLLOW) != 0) return false;
+    if (::fstatat(parent, relative_name(path), &facts, AT_SYMLINK_NOFOLLOW) != 0) return false;
     if (!S_ISLNK(facts.st_mode)) return true;
   }
   const UniqueFd found = open_below(path, O_PATH);

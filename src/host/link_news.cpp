@@ -20,14 +20,14 @@ struct Interface {
   std::string_view kind;  ///< what made it, such as "veth"; empty for one of a device
 };
 
-std::string_view text_of(std::string_view payload) {
+std::string_view attribute_text(std::string_view payload) {
   return payload.substr(0, payload.find('\0'));
 }
 
 /// Members of a bond have the attribute IFLA_LINKINFO too, with other things in it.
 std::string_view kind_in(std::string_view link_info) {
   while (const auto info = take_netlink_attribute(link_info)) {
-    if (info->type == IFLA_INFO_KIND) return text_of(info->payload);
+    if (info->type == IFLA_INFO_KIND) return attribute_text(info->payload);
   }
   return {};
 }
@@ -35,7 +35,7 @@ std::string_view kind_in(std::string_view link_info) {
 Interface interface_in(std::string_view attributes) {
   Interface found;
   while (const auto attribute = take_netlink_attribute(attributes)) {
-    if (attribute->type == IFLA_IFNAME) found.name = text_of(attribute->payload);
+    if (attribute->type == IFLA_IFNAME) found.name = attribute_text(attribute->payload);
     if (attribute->type == IFLA_LINKINFO) found.kind = kind_in(attribute->payload);
   }
   return found;

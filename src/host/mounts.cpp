@@ -47,7 +47,7 @@ Result<std::vector<Mount>> mounts_that_cover(std::string_view mountinfo, std::st
     if (line.empty()) continue;
     const auto words = split_words(line);
     if (words.size() < 6) {
-      return Error{ErrorCode::malformed, "mountinfo: " + quoted(line, 128) + " is no mount"};
+      return Error{ErrorCode::malformed, "mountinfo: " + in_quotes(line, 128) + " is no mount"};
     }
     auto point = unescaped(words[4]);
     if (!covers(point, path)) continue;

@@ -6,6 +6,10 @@
 
 namespace railhead {
 
+/// For all that is asked of one device. The kernel answers while the question is sent, so that
+/// nothing is waited for in practice.
+inline constexpr std::chrono::seconds kNetlinkTimeLimit{5};
+
 /// Waits until `deadline` for the next datagram of a netlink socket. 0, or an errno: ETIMEDOUT, and
 /// EPROTO for one that is larger than the kernel makes them.
 int receive_netlink(int descriptor, std::chrono::steady_clock::time_point deadline,

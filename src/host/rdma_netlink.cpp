@@ -20,7 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr auto kTimeLimit = std::chrono::seconds(5);
 constexpr int kAttempts = 4;
 constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20;
 /// RDMA_NLDEV_ATTR_DRIVER_DETAILS, since Linux 6.7 and in stable kernels; newer than the header.
@@ -150,7 +149,7 @@ void blank_unread_attributes(std::string& messages) {
 }
 
 Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump) {
-  const auto deadline = Clock::now() + kTimeLimit;
+  const auto deadline = Clock::now() + kNetlinkTimeLimit;
   std::string answer;
   int error_number = 0;
   for (std::uint32_t sequence = 1; sequence <= kAttempts; ++sequence) {

@@ -74,7 +74,7 @@ Allocations allocations_of(const ContainerRequest& request, const DecisionTable&
                                  [&](const Pool& pool) { return pool.spec.name == name; });
     if (at == pools.end()) {
       out.remarks.add(warn::kAllocationUnknown,
-                      quoted(name, 128) + " is no resource that this node offers: ignored");
+                      in_quotes(name, 128) + " is no resource that this node offers: ignored");
       continue;
     }
     out.pools.push_back(static_cast<std::size_t>(at - pools.begin()));

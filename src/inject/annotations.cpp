@@ -54,7 +54,7 @@ using FoundAll = std::array<Found, kKinds>;
 void add_malformed(std::string_view key, std::string_view what, Remarks& remarks) {
   if (remarks.full()) return remarks.skip();
   remarks.add(warn::kAnnotationMalformed,
-              quoted(key, 128) + ": " + std::string(what) + ": ignored");
+              in_quotes(key, 128) + ": " + std::string(what) + ": ignored");
 }
 
 void take(const Domain& domain, std::string_view key, std::string_view form, std::string_view value,
@@ -101,7 +101,7 @@ void read_rdma(const Found& found, Wishes& wishes) {
   } else if (word == "none") {
     wishes.rdma = asked(found, RdmaWish::none);
   } else {
-    add_malformed(found.key, quoted(word) + " is none of required, preferred, none",
+    add_malformed(found.key, in_quotes(word) + " is none of required, preferred, none",
                   wishes.remarks);
   }
 }
@@ -128,7 +128,8 @@ void read_memlock(const Found& found, Wishes& wishes) {
   if (bytes) {
     wishes.memlock = asked(found, *bytes);
   } else {
-    add_malformed(found.key, quoted(found.value) + " is " + bytes.error().message, wishes.remarks);
+    add_malformed(found.key, in_quotes(found.value) + " is " + bytes.error().message,
+                  wishes.remarks);
   }
 }
 
@@ -138,8 +139,8 @@ void read_ulimits(const Found& found, Wishes& wishes) {
     return add_malformed(found.key, limits.error().message, wishes.remarks);
   }
   if (!limits->others.empty()) {
-    wishes.remarks.add(warn::kAnnotationRefused, quoted(found.key, 128) + " asks for " +
-                                                     quoted(join(limits->others, ", "), 128) +
+    wishes.remarks.add(warn::kAnnotationRefused, in_quotes(found.key, 128) + " asks for " +
+                                                     in_quotes(join(limits->others, ", "), 128) +
                                                      ": only memlock is honoured");
   }
   if (limits->memlock && !wishes.memlock) wishes.memlock = asked(found, *limits->memlock);
@@ -173,7 +174,7 @@ Wishes read_annotations(const ContainerRequest& request, AnnotationPolicy policy
     if (found[i].rank == ~0U) continue;
     if (policy == AnnotationPolicy::deny) {
       wishes.remarks.add(warn::kAnnotationDenied,
-                         quoted(found[i].key, 128) + " is ignored: --annotations is deny");
+                         in_quotes(found[i].key, 128) + " is ignored: --annotations is deny");
     } else {
       kReaders[i](found[i], wishes);
     }

@@ -17,12 +17,8 @@ struct CdiDevice {
   std::vector<std::string> paths;
 };
 
-Error malformed(const Mark& mark, std::string_view what) {
-  return {ErrorCode::malformed, "line " + std::to_string(mark.line) + ": " + std::string(what)};
-}
-
 /// Text of a scalar, whether or not a YAML writer has quoted it ("0" and 0 are one name).
-const std::string* scalar(const Value& map, std::string_view key) {
+const std::string* text_at(const Value& map, std::string_view key) {
   const Value* value = map.find(key);
   return value != nullptr && value->kind == Value::Kind::scalar && !value->scalar.empty()
              ? &value->scalar
@@ -34,11 +30,11 @@ Result<std::vector<std::string>> node_paths(const Value& device) {
   const Value* edits = device.find("containerEdits");
   const Value* nodes = edits == nullptr ? nullptr : edits->find("deviceNodes");
   if (nodes == nullptr || nodes->kind == Value::Kind::null) return out;
-  if (nodes->kind != Value::Kind::list) return malformed(nodes->mark, "deviceNodes is no list");
+  if (nodes->kind != Value::Kind::list) return malformed_at(nodes->mark, "deviceNodes is no list");
   for (const Value& node : nodes->items) {
-    const std::string* path = scalar(node, "path");
-    const std::string* host_path = scalar(node, "hostPath");
-    if (path == nullptr) return malformed(node.mark, "a device node has no path");
+    const std::string* path = text_at(node, "path");
+    const std::string* host_path = text_at(node, "hostPath");
+    if (path == nullptr) return malformed_at(node.mark, "a device node has no path");
     out.push_back(host_path != nullptr ? *host_path : *path);
   }
   return out;
@@ -48,18 +44,18 @@ Result<std::vector<CdiDevice>> parse_spec(const TextFile& file) {
   const bool json = file.path.ends_with(".json");
   const Value spec =
       TRY(json ? parse_json(file.text, kCdiLimits) : parse_yaml(file.text, kCdiLimits));
-  if (spec.kind != Value::Kind::map) return malformed(spec.mark, "the spec is no map");
-  const std::string* kind = scalar(spec, "kind");
+  if (spec.kind != Value::Kind::map) return malformed_at(spec.mark, "the spec is no map");
+  const std::string* kind = text_at(spec, "kind");
   if (kind == nullptr || kind->find('/') == std::string::npos) {
-    return malformed(spec.mark, "kind is not of the form vendor/class");
+    return malformed_at(spec.mark, "kind is not of the form vendor/class");
   }
   std::vector<CdiDevice> out;
   const Value* devices = spec.find("devices");
   if (devices == nullptr || devices->kind == Value::Kind::null) return out;
-  if (devices->kind != Value::Kind::list) return malformed(devices->mark, "devices is no list");
+  if (devices->kind != Value::Kind::list) return malformed_at(devices->mark, "devices is no list");
   for (const Value& device : devices->items) {
-    const std::string* name = scalar(device, "name");
-    if (name == nullptr) return malformed(device.mark, "a device has no name");
+    const std::string* name = text_at(device, "name");
+    if (name == nullptr) return malformed_at(device.mark, "a device has no name");
     auto paths = TRY(node_paths(device));
     out.push_back({*kind + "=" + *name, std::move(paths)});
   }
@@ -97,7 +93,7 @@ CdiRegistry CdiRegistry::from_files(const std::vector<TextFile>& files,
       } else if (priority == known.priority && known.paths != device.paths) {
         known.conflict = true;
         problems.push_back({Problem::Kind::malformed, file.path,
-                            quoted(device.qualified_name) + " is defined twice, differently"});
+                            in_quotes(device.qualified_name) + " is defined twice, differently"});
       }
     }
   }

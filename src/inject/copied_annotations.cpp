@@ -25,7 +25,7 @@ void add_copied_remark(std::string_view key, Remarks& remarks) {
   if (remarks.full()) return remarks.skip();
   remarks.add(
       warn::kAnnotationCopied,
-      quoted(key, 128) + " also stands in the pod's annotations, so it proves nothing: ignored");
+      in_quotes(key, 128) + " also stands in the pod's annotations, so it proves nothing: ignored");
 }
 
 }  // namespace railhead

@@ -58,7 +58,7 @@ void report_unheard(const Case& given, Remarks& remarks) {
   const auto report = [&](const auto& wish) {
     if (!wish || wish->form != AnnotationForm::container) return;
     remarks.add(warn::kAnnotationRefused,
-                quoted(wish->key, 128) +
+                in_quotes(wish->key, 128) +
                     " is refused: the container is no RDMA container, and "
                     "annotations make it none here");
   };
@@ -176,10 +176,11 @@ Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
     return draft;
   }
   if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == RdmaWish::none) {
-    return nothing(reason::kOptedOut, quoted(given.facts.wishes.rdma->key, 128) + " is none");
+    return nothing(reason::kOptedOut, in_quotes(given.facts.wishes.rdma->key, 128) + " is none");
   }
   if (given.facts.surroundings.vm) {
-    return nothing(reason::kVmRuntime, "runtime handler " + quoted(given.request.runtime_handler) +
+    return nothing(reason::kVmRuntime, "runtime handler " +
+                                           in_quotes(given.request.runtime_handler) +
                                            " gives its containers a kernel of their own");
   }
   NicChoice choice = choose_nics(given);
@@ -197,8 +198,8 @@ void refuse(const Case& given, Draft& draft) {
   Decision& decision = draft.decision;
   decision.outcome = Outcome::refused;
   decision.reason_code = draft.unmet_reason;
-  decision.message = "railhead: container " + quoted(given.request.name) +
-                     " is not started, because " + quoted(given.facts.wishes.rdma->key, 128) +
+  decision.message = "railhead: container " + in_quotes(given.request.name) +
+                     " is not started, because " + in_quotes(given.facts.wishes.rdma->key, 128) +
                      " is required and not met: " + draft.unmet;
   decision.adjustment = {};
 }

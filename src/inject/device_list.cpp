@@ -9,16 +9,12 @@
 namespace railhead {
 namespace {
 
-Error malformed(const Mark& mark, std::string_view what) {
-  return {ErrorCode::malformed, "line " + std::to_string(mark.line) + ": " + std::string(what)};
-}
-
 Result<std::vector<Value>> entries_of(std::string_view yaml) {
   Value list = TRY(parse_yaml(yaml, kAnnotationLimits));
   if (list.kind == Value::Kind::null) return std::vector<Value>{};
-  if (list.kind != Value::Kind::list) return malformed(list.mark, "no list");
+  if (list.kind != Value::Kind::list) return malformed_at(list.mark, "no list");
   for (const Value& entry : list.items) {
-    if (entry.kind != Value::Kind::map) return malformed(entry.mark, "an entry is no map");
+    if (entry.kind != Value::Kind::map) return malformed_at(entry.mark, "an entry is no map");
   }
   return std::move(list.items);
 }
@@ -43,7 +39,7 @@ Result<std::optional<std::int64_t>> file_mode(const Value& map) {
   std::int64_t mode = 0;
   for (const char digit : std::string_view(*text).substr((*text)[1] == 'o' ? 2 : 1)) {
     if (digit < '0' || digit > '7' || mode > 07777) {
-      return malformed(map.mark, "file_mode is no octal number");
+      return malformed_at(map.mark, "file_mode is no octal number");
     }
     mode = mode * 8 + (digit - '0');
   }
@@ -75,7 +71,7 @@ Result<std::vector<AskedDevice>> parse_device_list(std::string_view yaml) {
   for (const Value& entry : TRY(entries_of(yaml))) {
     AskedDevice device;
     const std::string* path = scalar(entry, "path");
-    if (path == nullptr || path->empty()) return malformed(entry.mark, "an entry has no path");
+    if (path == nullptr || path->empty()) return malformed_at(entry.mark, "an entry has no path");
     device.path = *path;
     if (const std::string* type = scalar(entry, "type")) device.type = *type;
     device.major = TRY(number(entry, "major"));
@@ -92,14 +88,14 @@ Result<UlimitList> parse_ulimit_list(std::string_view yaml) {
   UlimitList out;
   for (const Value& entry : TRY(entries_of(yaml))) {
     const std::string* type = scalar(entry, "type");
-    if (type == nullptr) return malformed(entry.mark, "an entry has no type");
+    if (type == nullptr) return malformed_at(entry.mark, "an entry has no type");
     if (!is_memlock(*type)) {
       out.others.push_back(*type);
       continue;
     }
     const std::uint64_t hard = TRY(limit(entry, "hard"));
     const std::uint64_t soft = TRY(limit(entry, "soft"));
-    if (hard < soft) return malformed(entry.mark, "hard is below soft");
+    if (hard < soft) return malformed_at(entry.mark, "hard is below soft");
     out.memlock = std::max(out.memlock.value_or(0), hard);
   }
   return out;

@@ -36,7 +36,7 @@ std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devic
   std::size_t remarked = 0;
   const auto say = [&](std::string_view code, const AskedDevice& asked, const std::string& what) {
     if (++remarked > kMaxRemarks) return;
-    remarks.add(code, quoted(devices.key, 128) + ": " + quoted(asked.path) + " " + what);
+    remarks.add(code, in_quotes(devices.key, 128) + ": " + in_quotes(asked.path) + " " + what);
   };
   for (const AskedDevice& asked : devices.value) {
     const auto found = find_rdma_device(table, asked.path);
@@ -55,7 +55,7 @@ std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devic
     if (found->nic) out.push_back(*found->nic);
   }
   if (remarked > kMaxRemarks) {
-    remarks.add(warn::kAnnotationRefused, quoted(devices.key, 128) + ": and " +
+    remarks.add(warn::kAnnotationRefused, in_quotes(devices.key, 128) + ": and " +
                                               std::to_string(remarked - kMaxRemarks) +
                                               " more entries like these");
   }

@@ -36,7 +36,7 @@ void drop_what_does_not_reach(ContainerFacts& facts) {
   if (is_pod_form(wishes.devices)) {
     if (!facts.asked.empty()) {
       wishes.remarks.add(warn::kAnnotationRefused,
-                         quoted(wishes.devices->key, 128) +
+                         in_quotes(wishes.devices->key, 128) +
                              " reaches only containers that hold GPUs or a resource of this node");
     }
     wishes.devices.reset();

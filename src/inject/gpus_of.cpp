@@ -121,14 +121,14 @@ GpuEvidence from_environment(const ContainerRequest& request, const DecisionTabl
 void report_unresolved(const GpuEvidence& evidence, GpuSource source, GpuFacts& facts) {
   const std::string from = " (" + std::string(to_string(source)) + ")";
   if (!evidence.unknown.empty()) {
-    facts.remarks.add(warn::kGpuUnresolved, quoted(join(evidence.unknown, ", "), 256) +
+    facts.remarks.add(warn::kGpuUnresolved, in_quotes(join(evidence.unknown, ", "), 256) +
                                                 " is no GPU that this node shows" + from);
     for (const auto& id : evidence.unknown) {
       if (facts.unresolved.size() < kMaxUnresolved) facts.unresolved.push_back(id);
     }
   }
   if (!evidence.ambiguous.empty()) {
-    facts.remarks.add(warn::kGpuAmbiguous, quoted(join(evidence.ambiguous, ", "), 256) +
+    facts.remarks.add(warn::kGpuAmbiguous, in_quotes(join(evidence.ambiguous, ", "), 256) +
                                                " is the UUID of several GPUs of this node" + from);
   }
 }

@@ -148,7 +148,7 @@ void refuse_nic(std::string_view key, std::string_view name, std::string_view wh
   if (choice.refusals >= kMaxRefusals) return choice.remarks.skip();
   ++choice.refusals;
   choice.remarks.add(warn::kAnnotationRefused,
-                     quoted(key, 128) + ": " + quoted(name) + " " + std::string(why));
+                     in_quotes(key, 128) + ": " + in_quotes(name) + " " + std::string(why));
 }
 
 std::optional<std::size_t> nic_named(const Node& node, std::string_view name) {
@@ -198,7 +198,7 @@ void narrow(const Case& given, NicChoice& choice) {
   choice.nics = std::move(kept);
   if (had_some) {
     becomes_empty(choice, reason::kNarrowedAway,
-                  quoted(nics->key, 128) + " names no NIC that is due");
+                  in_quotes(nics->key, 128) + " names no NIC that is due");
   }
 }
 
@@ -218,12 +218,12 @@ void choose_allocated(const Case& given, NicChoice& choice) {
   sort_unique(choice.nics);
   for (const auto& id : allocated.gone) {
     choice.remarks.add(warn::kAllocationGone,
-                       quoted(id) + " was allocated and is not on this node any more");
+                       in_quotes(id) + " was allocated and is not on this node any more");
   }
   if (!allocated.gone.empty()) {
     becomes_empty(
         choice, reason::kAllocationGone,
-        quoted(allocated.gone.front()) + " was allocated and is not on this node any more");
+        in_quotes(allocated.gone.front()) + " was allocated and is not on this node any more");
   }
   becomes_empty(choice, reason::kNoUsableNic, "the pools that it holds slots of have no NIC");
 }

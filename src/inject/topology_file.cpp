@@ -10,7 +10,7 @@
 namespace railhead {
 namespace {
 
-constexpr std::string_view kVariable = "NCCL_TOPO_FILE";
+constexpr std::string_view kTopoFileVariable = "NCCL_TOPO_FILE";
 
 /// Where NCCL finds a topology file, or the variable's value, by itself.
 constexpr std::array<std::string_view, 3> kOwnPlaces{
@@ -25,7 +25,7 @@ bool covers(std::string_view destination, std::string_view place) {
 }
 
 bool brings_its_own(const ContainerRequest& request, std::string_view destination) {
-  if (has_variable(request, kVariable)) return true;
+  if (has_variable(request, kTopoFileVariable)) return true;
   return std::any_of(request.mounts.begin(), request.mounts.end(), [&](const PresentMount& mount) {
     return mount.destination == destination ||
            std::any_of(kOwnPlaces.begin(), kOwnPlaces.end(),
@@ -40,7 +40,7 @@ void add_topology_file(const ContainerRequest& request, const DecisionTable& tab
   const auto& file = table.topology_file();
   if (!file || brings_its_own(request, file->path)) return;
   adjustment.mounts.push_back({file->path, file->path});
-  adjustment.env.emplace_back(kVariable, file->path);
+  adjustment.env.emplace_back(kTopoFileVariable, file->path);
 }
 
 }  // namespace railhead

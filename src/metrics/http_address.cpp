@@ -12,7 +12,7 @@ using tcp = boost::asio::ip::tcp;
 Result<HttpAddress> parse_http_address(const std::string& text) {
   const auto colon = text.rfind(':');
   const auto bad = [&](std::string_view why) {
-    return Error{ErrorCode::usage, quoted(text) + ": " + std::string(why)};
+    return Error{ErrorCode::usage, in_quotes(text) + ": " + std::string(why)};
   };
   if (colon == std::string::npos) return bad("expected HOST:PORT");
   const auto number = parse_unsigned(std::string_view(text).substr(colon + 1));

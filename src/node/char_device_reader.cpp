@@ -29,7 +29,7 @@ std::optional<Numbers> read_dev(Reader& reader, const std::string& path) {
       return Numbers{static_cast<std::uint32_t>(*major), static_cast<std::uint32_t>(*minor)};
     }
   }
-  reader.malformed(path, quoted(*text) + " is not MAJOR:MINOR");
+  reader.malformed(path, in_quotes(*text) + " is not MAJOR:MINOR");
   return std::nullopt;
 }
 

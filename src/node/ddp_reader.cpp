@@ -23,7 +23,7 @@ bool read_package(Reader& reader, const std::string& address, std::optional<std:
   }
   if (!*package) return true;
   if ((*package)->size() > kMaxNameBytes || !is_plain_text(**package)) {
-    reader.malformed(path, quoted(**package) + " is not the name of a package");
+    reader.malformed(path, in_quotes(**package) + " is not the name of a package");
     return false;
   }
   into = *std::move(package);

@@ -48,7 +48,7 @@ std::optional<TextFile> read_nccl_file(Reader& reader) {
   const auto named = conf ? topo_file_of_nccl_conf(*conf) : std::nullopt;
   if (named) {
     if (!named->starts_with('/') || !is_plain_text(*named)) {
-      reader.malformed(kConf, "NCCL_TOPO_FILE is " + quoted(*named) + ", not an absolute path");
+      reader.malformed(kConf, "NCCL_TOPO_FILE is " + in_quotes(*named) + ", not an absolute path");
       return std::nullopt;
     }
     path = std::string(*named);

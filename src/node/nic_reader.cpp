@@ -21,7 +21,7 @@ constexpr std::uint64_t kHighestSfNumber = 0xffffffff;
 std::optional<std::string> read_guid(Reader& reader, const std::string& path) {
   auto guid = reader.text(path);
   if (!guid || is_hex_groups(*guid, 4)) return guid;
-  reader.malformed(path, quoted(*guid) + " is not a GUID");
+  reader.malformed(path, in_quotes(*guid) + " is not a GUID");
   return std::nullopt;
 }
 
@@ -29,7 +29,7 @@ std::optional<std::string> read_node_type(Reader& reader, const std::string& pat
   const auto text = reader.text(path);
   if (!text) return std::nullopt;
   if (auto type = parse_numbered_name(*text)) return std::move(type->second);
-  reader.malformed(path, quoted(*text) + " is not a node type");
+  reader.malformed(path, in_quotes(*text) + " is not a node type");
   return std::nullopt;
 }
 

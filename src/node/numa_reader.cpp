@@ -28,7 +28,7 @@ std::vector<unsigned> read_distances(Reader& reader, const std::string& path) {
   for (const auto word : split_words(*text)) {
     const auto distance = parse_unsigned(word);
     if (!distance || *distance > kLongestDistance) {
-      reader.malformed(path, quoted(*text) + " is not a list of distances");
+      reader.malformed(path, in_quotes(*text) + " is not a list of distances");
       return {};
     }
     distances.push_back(static_cast<unsigned>(*distance));

@@ -32,7 +32,7 @@ bool is_question_marks(std::string_view uuid) {
 bool take_line(Reader& reader, const std::string& path, std::string_view key,
                std::string_view value, Gpu& gpu) {
   if (!is_plain_text(value)) {
-    reader.malformed(path, quoted(key) + ": " + quoted(value) + " is not text");
+    reader.malformed(path, in_quotes(key) + ": " + in_quotes(value) + " is not text");
     return false;
   }
   if (key == "Model") {
@@ -46,7 +46,7 @@ bool take_line(Reader& reader, const std::string& path, std::string_view key,
     if (minor && *minor <= kHighestMinor) {
       gpu.minor = static_cast<unsigned>(*minor);
     } else {
-      reader.malformed(path, "Device Minor: " + quoted(value) + " is not a minor number");
+      reader.malformed(path, "Device Minor: " + in_quotes(value) + " is not a minor number");
       return false;
     }
   }

@@ -45,7 +45,7 @@ std::optional<PciAddress> pci_address_of(std::string_view text) {
 
 Result<PciAddress> PciAddress::parse(std::string_view text) {
   if (const auto address = pci_address_of(text)) return *address;
-  return Error{ErrorCode::malformed, quoted(text) + " is not a PCI address"};
+  return Error{ErrorCode::malformed, in_quotes(text) + " is not a PCI address"};
 }
 
 std::string PciAddress::str() const {

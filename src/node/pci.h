@@ -49,6 +49,9 @@ struct VdpaDevice {
   friend bool operator==(const VdpaDevice&, const VdpaDevice&) = default;
 };
 
+inline constexpr std::uint32_t kPciDisplayClass = 0x030000;  ///< VGA compatible controller
+inline constexpr std::uint32_t kPciBridgeClass = 0x060400;   ///< PCI to PCI bridge
+
 /// One function or bridge of the PCI tree, with what sysfs says of it.
 /// Source: Linux Documentation/ABI/testing/sysfs-bus-pci.
 struct PciDevice {

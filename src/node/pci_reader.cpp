@@ -94,7 +94,7 @@ std::optional<double> read_gigatransfers(Reader& reader, const std::string& path
   if (problem == std::errc{} && speed > 0 && speed < 1000 && unit.starts_with(" GT/s")) {
     return speed;
   }
-  reader.malformed(path, quoted(*text) + " is not a link speed");
+  reader.malformed(path, in_quotes(*text) + " is not a link speed");
   return std::nullopt;
 }
 
@@ -143,7 +143,7 @@ void read_iommu_group(Reader& reader, const std::string& path, PciDevice& device
   if (!group) return;
   const auto number = parse_unsigned(base_name(*group));
   if (!number || *number > 0xffffffffU) {
-    return reader.malformed(path + "/iommu_group", "links to " + quoted(*group));
+    return reader.malformed(path + "/iommu_group", "links to " + in_quotes(*group));
   }
   device.iommu_group = static_cast<unsigned>(*number);
   const auto name = reader.text(path + "/iommu_group/name");
@@ -212,7 +212,7 @@ void PciList::refresh(Reader& reader, const Again& again) {
   for (const auto& name : names) {
     const auto address = pci_address_of(name);
     if (!address) {
-      not_addresses_.emplace(name, quoted(name) + " is not a PCI address");
+      not_addresses_.emplace(name, in_quotes(name) + " is not a PCI address");
       continue;
     }
     const auto known = before_.find(*address);
@@ -258,7 +258,7 @@ PciList::Function PciList::read_function(Reader& reader, const std::string& name
   const auto target = reader.link(bus_path);
   function.path = target.value_or(bus_path);
   if (target && base_name(*target) != name) {
-    reader.malformed(bus_path, "links to " + quoted(*target));
+    reader.malformed(bus_path, "links to " + in_quotes(*target));
   } else if (target) {
     auto path = parse_pci_path(*target);
     function.device.root = std::move(path.root);

@@ -40,7 +40,7 @@ RdmaNetns read_rdma_netns(Reader& reader) {
   if (!mode) return RdmaNetns::unknown;
   if (*mode == "Y") return RdmaNetns::shared;
   if (*mode == "N") return RdmaNetns::exclusive;
-  reader.malformed(path, quoted(*mode) + " is neither Y nor N");
+  reader.malformed(path, in_quotes(*mode) + " is neither Y nor N");
   return RdmaNetns::unknown;
 }
 

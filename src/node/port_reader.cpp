@@ -32,7 +32,7 @@ std::optional<PortState> read_state(Reader& reader, const std::string& path) {
   const auto text = reader.text(path);
   if (!text) return std::nullopt;
   const auto state = parse_port_state(*text);
-  if (!state) reader.malformed(path, quoted(*text) + " is not a port state");
+  if (!state) reader.malformed(path, in_quotes(*text) + " is not a port state");
   return state;
 }
 
@@ -42,7 +42,7 @@ LinkLayer read_link_layer(Reader& reader, const std::string& path) {
   for (const auto layer : {LinkLayer::infiniband, LinkLayer::ethernet}) {
     if (*text == to_string(layer)) return layer;
   }
-  reader.malformed(path, quoted(*text) + " is not a link layer");
+  reader.malformed(path, in_quotes(*text) + " is not a link layer");
   return LinkLayer::unknown;
 }
 
@@ -55,7 +55,7 @@ void read_rate(Reader& reader, const std::string& path, Port& port) {
   const auto [stop, problem] = std::from_chars(text->data(), end, rate, std::chars_format::fixed);
   const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
   if (problem != std::errc{} || !(rate >= 0 && rate < 1e6) || !unit.starts_with(" Gb/sec")) {
-    reader.malformed(path, quoted(*text) + " is not a rate");
+    reader.malformed(path, in_quotes(*text) + " is not a rate");
     return;
   }
   port.rate_gbps = rate;
@@ -66,7 +66,7 @@ std::optional<std::string> read_phys_state(Reader& reader, const std::string& pa
   const auto text = reader.text(path);
   if (!text) return std::nullopt;
   if (auto state = parse_numbered_name(*text)) return std::move(state->second);
-  reader.malformed(path, quoted(*text) + " is not a physical state");
+  reader.malformed(path, in_quotes(*text) + " is not a physical state");
   return std::nullopt;
 }
 
@@ -86,7 +86,7 @@ std::vector<Gid> read_gids(Reader& reader, const std::string& port_path) {
     auto value = reader.text_if_any(folder + slot);
     if (!value || *value == kZeroGid) continue;
     if (!is_hex_groups(*value, 8)) {
-      reader.malformed(folder + slot, quoted(*value) + " is not a GID");
+      reader.malformed(folder + slot, in_quotes(*value) + " is not a GID");
       continue;
     }
     Gid gid{.index = index, .value = *std::move(value), .type = {}, .netdev = {}};

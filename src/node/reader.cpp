@@ -88,7 +88,7 @@ std::optional<std::string> Reader::checked_text(const std::string& path,
     return std::nullopt;
   }
   if (!is_plain_text(trimmed)) {
-    malformed(path, quoted(trimmed) + " is not one line of text");
+    malformed(path, in_quotes(trimmed) + " is not one line of text");
     return std::nullopt;
   }
   return std::string(trimmed);
@@ -99,7 +99,7 @@ std::optional<std::uint64_t> Reader::number(const std::string& path, std::uint64
   if (!value) return std::nullopt;
   const auto number = parse_number(*value);
   if (number && *number <= limit) return *number;
-  malformed(path, quoted(*value) + (number ? " is out of range" : " is not a number"));
+  malformed(path, in_quotes(*value) + (number ? " is out of range" : " is not a number"));
   return std::nullopt;
 }
 
@@ -108,7 +108,7 @@ std::optional<int> Reader::number_or_minus_one(const std::string& path, int limi
   if (!value || *value == "-1") return std::nullopt;
   const auto number = parse_signed(*value);
   if (number && *number >= 0 && *number <= limit) return static_cast<int>(*number);
-  malformed(path, quoted(*value) + (number ? " is out of range" : " is not a number"));
+  malformed(path, in_quotes(*value) + (number ? " is out of range" : " is not a number"));
   return std::nullopt;
 }
 
@@ -131,7 +131,7 @@ std::optional<std::vector<std::string>> Reader::list(const std::string& path) {
   if (!*entries) return std::nullopt;
   std::erase_if(**entries, [&](const std::string& name) {
     if (is_plain_text(name)) return false;
-    malformed(path, "the name " + quoted(name) + " is not text");
+    malformed(path, "the name " + in_quotes(name) + " is not text");
     return true;
   });
   return *std::move(entries);

@@ -66,7 +66,7 @@ Status Conversation::handle_response(const wire::Message& message) {
   constexpr std::size_t kQuotedBytes = 512;
   return Error{ErrorCode::unavailable, "nri: the runtime refused plugin " + options_.plugin_index +
                                            "-" + options_.plugin_name + ": " +
-                                           quoted(response->message, kQuotedBytes)};
+                                           in_quotes(response->message, kQuotedBytes)};
 }
 
 void Conversation::send(std::uint32_t connection, std::uint32_t stream, wire::MessageType type,

@@ -100,9 +100,9 @@ Status PluginService::dispatch(const Request& request) {
   const Method* const known = service == kPluginService ? find_method(method) : nullptr;
   if (known != nullptr) return (this->*known->run)(request);
   // Runtimes newer than us may ask for more: no error of theirs.
-  reply_(request.stream,
-         wire::encode_status(wire::StatusCode::unimplemented,
-                             "railhead does not serve " + quoted(service) + " " + quoted(method)));
+  reply_(request.stream, wire::encode_status(wire::StatusCode::unimplemented,
+                                             "railhead does not serve " + in_quotes(service) + " " +
+                                                 in_quotes(method)));
   return {};
 }
 

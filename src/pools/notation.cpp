@@ -16,7 +16,7 @@ constexpr std::array kPortStates{PortState::nop,   PortState::down,   PortState:
                                  PortState::armed, PortState::active, PortState::active_defer};
 
 Error no(std::string_view text, const std::string& what) {
-  return {ErrorCode::malformed, quoted(text) + " is no " + what};
+  return {ErrorCode::malformed, in_quotes(text) + " is no " + what};
 }
 
 Result<std::uint16_t> hex16(std::string_view text, const std::string& what) {

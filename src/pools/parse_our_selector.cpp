@@ -53,7 +53,7 @@ Status add_value(const Section& section, const KeyRow& row, const std::string& t
   }
   const auto& roles = options.roles;
   if (row.fact == Fact::role && std::find(roles.begin(), roles.end(), text) == roles.end()) {
-    return section.error(row.key, quoted(text) + " is none of " + join(roles, ", "));
+    return section.error(row.key, in_quotes(text) + " is none of " + join(roles, ", "));
   }
   auto value = in_notation_of(row.fact, text);
   if (!value) return section.error(row.key, value.error().message);

@@ -18,7 +18,7 @@ Result<PoolMode> read_mode(Section& item) {
   for (const auto mode : {PoolMode::shared, PoolMode::exclusive}) {
     if (text == to_string(mode)) return mode;
   }
-  return item.error("mode", quoted(text) + " is none of shared, exclusive");
+  return item.error("mode", in_quotes(text) + " is none of shared, exclusive");
 }
 
 Result<std::optional<unsigned>> read_count(Section& item, std::string_view key, std::int64_t most) {
@@ -52,7 +52,7 @@ Status read_kinds(Section& item, PoolSpec& spec) {
     const auto* kind = std::find_if(kKinds.begin(), kKinds.end(),
                                     [&](FunctionKind one) { return word == to_string(one); });
     if (kind == kKinds.end()) {
-      return item.error("functions", quoted(word) + " is none of pf, vf, sf, soft");
+      return item.error("functions", in_quotes(word) + " is none of pf, vf, sf, soft");
     }
     if (*kind == FunctionKind::soft && spec.mode == PoolMode::exclusive) {
       return item.error("functions", "a soft device cannot be handed out exclusively");
@@ -69,7 +69,7 @@ Status read_devices(Section& item, PoolSpec& spec) {
   spec.devices = TRY(item.texts("devices"));
   for (const auto& word : spec.devices) {
     if (std::find(kDeviceClasses.begin(), kDeviceClasses.end(), word) == kDeviceClasses.end()) {
-      return item.error("devices", quoted(word) + " is none of uverbs, rdma_cm, umad, issm");
+      return item.error("devices", in_quotes(word) + " is none of uverbs, rdma_cm, umad, issm");
     }
   }
   return {};

@@ -29,8 +29,9 @@ Status check_unique(const std::vector<PoolSpec>& specs) {
   for (const auto& spec : specs) {
     const auto [at, fresh] = seen.emplace(spec.name, &spec);
     if (fresh) continue;
-    return Error{ErrorCode::malformed, spec.origin.where + ": resource " + quoted(spec.name, 128) +
-                                           " is already defined at " + at->second->origin.where};
+    return Error{ErrorCode::malformed, spec.origin.where + ": resource " +
+                                           in_quotes(spec.name, 128) + " is already defined at " +
+                                           at->second->origin.where};
   }
   return {};
 }
@@ -40,6 +41,24 @@ Status check_unique(const std::vector<PoolSpec>& specs) {
 Status check_name_at(const std::string& place, const std::string& name) {
   const auto checked = check_resource_name(name);
   return checked ? checked : checked.error().context(place);
+}
+
+Result<std::string> read_plugin_name(Section& item, const std::string& default_prefix,
+                                     std::string_view more) {
+  const auto name = TRY(item.text("resourceName")).value_or("");
+  const auto is_allowed = [more](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           more.find(c) != std::string_view::npos;
+  };
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_allowed)) {
+    return item.error("resourceName",
+                      in_quotes(name) + " is not made of letters, digits and " + in_quotes(more));
+  }
+  auto prefix = TRY(item.text("resourcePrefix")).value_or("");
+  if (prefix.empty()) prefix = default_prefix;
+  auto full = prefix + "/" + name;
+  TRY_STATUS(check_name_at(item.place("resourceName"), full));
+  return full;
 }
 
 Status add_condition(Section& section, std::string_view key, Fact fact, Match match,

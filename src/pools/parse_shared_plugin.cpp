@@ -14,26 +14,7 @@
 namespace railhead {
 namespace {
 
-constexpr std::string_view kDefaultPrefix = "rdma";
-
-bool is_name_there(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-  });
-}
-
-Result<std::string> read_name(Section& item) {
-  const auto name = TRY(item.text("resourceName")).value_or("");
-  if (!is_name_there(name)) {
-    return item.error("resourceName",
-                      quoted(name) + " is not made of letters, digits and underscores");
-  }
-  auto prefix = TRY(item.text("resourcePrefix")).value_or("");
-  if (prefix.empty()) prefix = kDefaultPrefix;
-  auto full = prefix + "/" + name;
-  TRY_STATUS(check_name_at(item.place("resourceName"), full));
-  return full;
-}
+constexpr const char* kDefaultPrefix = "rdma";
 
 /// `selectors`, or its predecessor `devices`.
 Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings) {
@@ -62,7 +43,7 @@ Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings
 Result<PoolSpec> read_item(Section& item, std::vector<std::string>& warnings) {
   PoolSpec spec;
   spec.origin = {PoolFlavour::shared_plugin, item.place()};
-  spec.name = TRY(read_name(item));
+  spec.name = TRY(read_plugin_name(item, kDefaultPrefix, "_"));
   const auto count = TRY(item.number("rdmaHcaMax")).value_or(0);
   if (count < 0 || count > kMaxSlots) {
     return item.error("rdmaHcaMax", std::to_string(count) + " is not a number of slots (0 to " +

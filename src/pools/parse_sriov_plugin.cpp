@@ -15,26 +15,6 @@
 namespace railhead {
 namespace {
 
-bool is_name_there(std::string_view name) {
-  return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
-  });
-}
-
-Result<std::string> read_name(Section& item, const PoolParseOptions& options) {
-  const auto name = TRY(item.text("resourceName")).value_or("");
-  if (!is_name_there(name)) {
-    return item.error("resourceName",
-                      quoted(name) + " is not made of letters, digits, underscores and hyphens");
-  }
-  auto prefix = TRY(item.text("resourcePrefix")).value_or("");
-  if (prefix.empty()) prefix = options.sriov_prefix;
-  auto full = prefix + "/" + name;
-  TRY_STATUS(check_name_at(item.place("resourceName"), full));
-  return full;
-}
-
 /// `selectors`: one object, or a list of them.
 Result<std::vector<Selector>> read_selectors(Section& item, const std::string& device_type,
                                              std::vector<std::string>& warnings) {
@@ -62,7 +42,7 @@ Status read_additional_info(Section& item, PoolSpec& spec) {
     return item.error("additionalInfo", "expected keys and values");
   for (const auto& [device, mark, values] : info->entries) {
     if (values.kind != Value::Kind::map) {
-      return item.error("additionalInfo", "expected keys and values below " + quoted(device));
+      return item.error("additionalInfo", "expected keys and values below " + in_quotes(device));
     }
     for (const auto& entry : values.entries) {
       auto text = entry.value.as_string();
@@ -77,7 +57,7 @@ Result<PoolSpec> read_item(Section& item, const std::string& device_type,
                            const PoolParseOptions& options, std::vector<std::string>& warnings) {
   PoolSpec spec;
   spec.origin = {PoolFlavour::sriov_plugin, item.place()};
-  spec.name = TRY(read_name(item, options));
+  spec.name = TRY(read_plugin_name(item, options.sriov_prefix, "_-"));
   spec.mode = PoolMode::exclusive;
   spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
   if (device_type == "auxNetDevice") spec.kinds = {FunctionKind::scalable};
@@ -108,7 +88,7 @@ Status parse_sriov_plugin_pools(const PoolSource& source, const PoolParseOptions
       continue;
     }
     if (device_type != "netDevice" && device_type != "auxNetDevice") {
-      return item.error("deviceType", quoted(device_type) + " is no device type");
+      return item.error("deviceType", in_quotes(device_type) + " is no device type");
     }
     into.specs.push_back(TRY(read_item(item, device_type, options, into.warnings)));
   }

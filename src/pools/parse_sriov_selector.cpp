@@ -63,7 +63,7 @@ Status add_vdpa_type(Section& section, Selector& into, std::vector<std::string>&
   if (into.rdma) return section.error("vdpaType", "excludes isRdma");
   if (type != "vhost" && type != "virtio") {
     warnings.push_back(section.place("vdpaType") + ": " + section.path_of("vdpaType") + ": " +
-                       quoted(std::string_view(type)) +
+                       in_quotes(std::string_view(type)) +
                        " is neither vhost nor virtio; it matches nothing");
   }
   into.conditions.push_back({Fact::vdpa_type, "vdpaType", {type}, Match::exact, {}});

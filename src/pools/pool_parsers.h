@@ -56,6 +56,11 @@ struct KeyRow {
 Status add_condition(Section& section, std::string_view key, Fact fact, Match match,
                      Selector& into);
 
+/// `resourcePrefix`/`resourceName` of a plugin's file. The name is made of ASCII letters, digits
+/// and `more`.
+Result<std::string> read_plugin_name(Section& item, const std::string& default_prefix,
+                                     std::string_view more);
+
 /// The resource name, checked where it stands.
 Status check_name_at(const std::string& place, const std::string& name);
 

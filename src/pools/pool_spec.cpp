@@ -46,7 +46,7 @@ Result<FunctionRange> FunctionRange::parse(std::string_view text) {
 Result<FunctionRange> FunctionRange::parse_what_can_be_read(std::string_view text,
                                                             const Warn& warn) {
   const auto malformed = [&](const std::string& why) {
-    return Error{ErrorCode::malformed, quoted(text) + ": " + why};
+    return Error{ErrorCode::malformed, in_quotes(text) + ": " + why};
   };
   const auto hash = text.find('#');
   FunctionRange range{std::string(text.substr(0, hash)), {}};
@@ -59,12 +59,14 @@ Result<FunctionRange> FunctionRange::parse_what_can_be_read(std::string_view tex
     const auto last =
         dash == std::string_view::npos ? first : parse_unsigned(part.substr(dash + 1));
     if (!first || !last || *first > 0xffffffffU || *last > 0xffffffffU) {
-      wrong.emplace_back(malformed(quoted(part) + " is neither a number nor a range such as 2-7"),
-                         "only what stands before it counts");
+      wrong.emplace_back(
+          malformed(in_quotes(part) + " is neither a number nor a range such as 2-7"),
+          "only what stands before it counts");
       break;
     }
     if (*last < *first) {
-      wrong.emplace_back(malformed(quoted(part) + " ends before it begins"), "it is passed over");
+      wrong.emplace_back(malformed(in_quotes(part) + " ends before it begins"),
+                         "it is passed over");
       continue;
     }
     range.ranges.emplace_back(static_cast<unsigned>(*first), static_cast<unsigned>(*last));

@@ -41,7 +41,7 @@ bool is_name(std::string_view name) {
 }
 
 Error refused(std::string_view name, const std::string& why) {
-  return {ErrorCode::malformed, quoted(name, 128) + " is no resource name: " + why};
+  return {ErrorCode::malformed, in_quotes(name, 128) + " is no resource name: " + why};
 }
 
 }  // namespace

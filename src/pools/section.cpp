@@ -89,7 +89,7 @@ Status Section::finish(std::vector<std::string>& warnings) const {
       return is_same_key(one, name, keys_);
     });
     if (asked) continue;
-    const auto what = place_in(file_, mark) + ": unknown key " + quoted(path_of(key), 128);
+    const auto what = place_in(file_, mark) + ": unknown key " + in_quotes(path_of(key), 128);
     if (keys_ == Keys::ours) {
       return Error{ErrorCode::malformed, what + "; known here: " + join(asked_, ", ")};
     }

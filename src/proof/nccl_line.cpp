@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::string_view kInfo = "NCCL INFO";
 constexpr std::string_view kWarn = "NCCL WARN";
-constexpr std::string_view kDigits = "0123456789";
 /// file, line and function of a warning: further left its prefix cannot be.
 constexpr std::size_t kMaxWarningPlace = 256;
 
@@ -25,7 +24,7 @@ void drop_blanks_at_end(std::string_view& text) {
 
 /// Takes the digits at the end off the text; absent, and the text unchanged, where there are none.
 std::optional<std::uint32_t> take_number_at_end(std::string_view& text) {
-  const auto before = text.find_last_not_of(kDigits);
+  const auto before = text.find_last_not_of(kDecimalDigits);
   const auto start = before == std::string_view::npos ? 0 : before + 1;
   const auto number = parse_unsigned(text.substr(start));
   if (!number || *number > UINT32_MAX) return std::nullopt;

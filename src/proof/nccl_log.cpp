@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMaxLine = 16384;
 constexpr std::size_t kMaxProcesses = 65536;
 constexpr std::size_t kMaxWorkers = 65536;
-constexpr std::size_t kMaxDevices = 64;
+constexpr std::size_t kMaxNamedDevices = 64;
 constexpr std::size_t kMaxUses = 64;
 constexpr std::size_t kMaxChannels = 256;
 constexpr std::size_t kMaxVersions = 8;
@@ -36,7 +36,7 @@ void read_devices(NcclProcess& process, NcclDeviceList list) {
 }
 
 void read_capability(NcclProcess& process, const NcclGpuDirect& said) {
-  if (process.names.size() < kMaxDevices && !said.device.name.empty()) {
+  if (process.names.size() < kMaxNamedDevices && !said.device.name.empty()) {
     process.names.emplace(said.device.index, said.device.name);
   }
   if (said.enabled && !said.route.empty()) process.routes.emplace(said.route);
@@ -74,7 +74,7 @@ void read_about_process(NcclProcess& process, std::string_view message, std::uin
     }
     read_devices(process, std::move(*list));
   } else if (const auto merged = nccl_virtual_device(message)) {
-    if (process.names.size() < kMaxDevices) process.names[merged->index] = merged->name;
+    if (process.names.size() < kMaxNamedDevices) process.names[merged->index] = merged->name;
   } else if (const auto said = nccl_gpu_direct(message)) {
     note(process.evidence, NcclSign::capability, line, message);
     read_capability(process, *said);

@@ -8,7 +8,6 @@
 namespace railhead {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
 /// Behind a route: RCCL's communicator, Ray's "[repeated", the end of a JSON string.
 constexpr std::string_view kEndsOfRoute = " [\\\"";
 constexpr std::size_t kMaxDevices = 64;
@@ -26,7 +25,7 @@ bool take(std::string_view& text, std::string_view start) {
 
 /// Takes a decimal number off the front.
 std::optional<unsigned> take_number(std::string_view& text) {
-  const auto end = std::min(text.find_first_not_of(kDigits), text.size());
+  const auto end = std::min(text.find_first_not_of(kDecimalDigits), text.size());
   const auto number = parse_unsigned(text.substr(0, end));
   if (!number || *number > UINT32_MAX) return std::nullopt;
   text.remove_prefix(end);
@@ -85,7 +84,7 @@ std::optional<NetworkMessage> network_message(std::string_view message) {
 bool read_route(std::string_view route, NcclChannel& channel) {
   auto slash = route.find('/');
   while (slash != std::string_view::npos && slash + 1 < route.size() &&
-         kDigits.find(route[slash + 1]) == std::string_view::npos) {
+         kDecimalDigits.find(route[slash + 1]) == std::string_view::npos) {
     slash = route.find('/', slash + 1);
   }
   if (slash == std::string_view::npos || slash == 0 || slash > kMaxName) return false;
@@ -214,7 +213,8 @@ std::optional<std::string> nccl_version(std::string_view line) {
   if (first != 'N' && first != 'R') return std::nullopt;
   auto rest = trim(line.substr(at + 11));
   if (take(rest, ":")) rest = trim(rest);
-  if (rest.empty() || kDigits.find(rest.front()) == std::string_view::npos) return std::nullopt;
+  if (rest.empty() || kDecimalDigits.find(rest.front()) == std::string_view::npos)
+    return std::nullopt;
   return std::string(1, first) + "CCL " + name_of(rest.substr(0, rest.find_first_of(" \\\"")));
 }
 

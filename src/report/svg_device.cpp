@@ -16,7 +16,7 @@ constexpr int kTag = 14;       ///< height of a tag
 constexpr int kStripe = 5;     ///< colours at the left side of a lower device
 constexpr int kInset = 10;     ///< from the left side to the text of a lower device
 constexpr int kNarrowest = 104;
-constexpr int kWidest = 150;
+constexpr int kWidestDevice = 150;
 
 constexpr TextStyle kSmall{Font::small, Weight::regular, kGrey, TextStyle::Anchor::start};
 
@@ -140,7 +140,7 @@ DiagramSizes sizes_for(const Diagram& diagram) {
   sizes.title_line = 14;
   sizes.device_width = kNarrowest;
   for (const auto& device : diagram.devices) {
-    sizes.device_width = std::clamp(wanted_width(device), sizes.device_width, kWidest);
+    sizes.device_width = std::clamp(wanted_width(device), sizes.device_width, kWidestDevice);
   }
   for (const auto& device : diagram.devices) {
     const int lines = kHead + static_cast<int>(device.lines.size()) * kLine;

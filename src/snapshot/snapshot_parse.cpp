@@ -23,7 +23,7 @@ Result<std::uint32_t> parse_number32(std::string_view text, int base) {
   std::uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
   if (error != std::errc() || end != text.data() + text.size()) {
-    return Error{ErrorCode::malformed, "not a number: " + quoted(text)};
+    return Error{ErrorCode::malformed, "not a number: " + in_quotes(text)};
   }
   return value;
 }
@@ -32,7 +32,7 @@ Result<std::uint32_t> parse_number32(std::string_view text, int base) {
 Result<std::pair<std::uint32_t, std::uint32_t>> parse_number_pair(std::string_view text) {
   const std::size_t colon = text.find(':');
   if (colon == std::string_view::npos) {
-    return Error{ErrorCode::malformed, "two numbers with a colon expected, not " + quoted(text)};
+    return Error{ErrorCode::malformed, "two numbers with a colon expected, not " + in_quotes(text)};
   }
   const std::uint32_t first = TRY(parse_number32(text.substr(0, colon), 10));
   const std::uint32_t second = TRY(parse_number32(text.substr(colon + 1), 10));
@@ -52,7 +52,7 @@ Result<SnapshotEntry> parse_link(std::string_view rest) {
   if (take_word(rest) != "->") return Error{ErrorCode::malformed, "'->' expected after the path"};
   auto target = unescape_path(rest);
   if (!target || target->empty() || rest.find(' ') != std::string_view::npos) {
-    return Error{ErrorCode::malformed, "not a link target: " + quoted(rest)};
+    return Error{ErrorCode::malformed, "not a link target: " + in_quotes(rest)};
   }
   if (target->size() > SnapshotLimits::kPathBytes) {
     return Error{ErrorCode::too_large, "a link target of more than 4096 bytes"};
@@ -74,13 +74,13 @@ Result<SnapshotEntry> parse_text(std::string_view rest) {
 Result<SnapshotEntry> parse_unreadable(std::string_view rest) {
   const auto number = errno_number(rest);
   if (!number || means_absent(*number)) {
-    return Error{ErrorCode::malformed, "not the name of a read error: " + quoted(rest)};
+    return Error{ErrorCode::malformed, "not the name of a read error: " + in_quotes(rest)};
   }
   return SnapshotEntry{SnapshotUnreadable{*number}};
 }
 
 Result<SnapshotEntry> nothing_after(SnapshotEntry entry, std::string_view rest) {
-  if (!rest.empty()) return Error{ErrorCode::malformed, "more than a path: " + quoted(rest)};
+  if (!rest.empty()) return Error{ErrorCode::malformed, "more than a path: " + in_quotes(rest)};
   return entry;
 }
 
@@ -116,7 +116,7 @@ class Parser {
     const std::string_view line = rest_.substr(0, end);
     if (line_ == 1 && line != kSnapshotFirstLine) {
       return Error{ErrorCode::malformed,
-                   quoted(kSnapshotFirstLine) + " expected, not " + quoted(line)};
+                   in_quotes(kSnapshotFirstLine) + " expected, not " + in_quotes(line)};
     }
     if (end == std::string_view::npos) {
       return Error{ErrorCode::malformed, "no newline at its end: the snapshot is cut off"};
@@ -138,13 +138,13 @@ class Parser {
 
   Status parse_entry(std::string_view line) {
     if (line.size() < 3 || line[1] != ' ') {
-      return Error{ErrorCode::malformed, "a letter and a path expected, not " + quoted(line)};
+      return Error{ErrorCode::malformed, "a letter and a path expected, not " + in_quotes(line)};
     }
     std::string_view rest = line.substr(2);
     const std::string_view word = take_word(rest);
     auto path = unescape_path(word);
     if (!path || !is_canonical_path(*path)) {
-      return Error{ErrorCode::malformed, "not an absolute plain path: " + quoted(word)};
+      return Error{ErrorCode::malformed, "not an absolute plain path: " + in_quotes(word)};
     }
     if (path->size() > SnapshotLimits::kPathBytes) {
       return Error{ErrorCode::too_large, "a path of more than 4096 bytes"};
@@ -164,7 +164,7 @@ class Parser {
       case 'e': return parse_unreadable(rest);
       case 'x': return nothing_after(SnapshotName{}, rest);
       default:
-        return Error{ErrorCode::malformed, "unknown letter " + quoted(std::string(1, letter))};
+        return Error{ErrorCode::malformed, "unknown letter " + in_quotes(std::string(1, letter))};
     }
   }
 
@@ -195,10 +195,10 @@ class Parser {
     const auto at = entries.try_emplace(entries.end(), std::move(path), std::move(entry));
     const std::string_view key = at->first;
     if (entries.size() == before) {
-      return Error{ErrorCode::malformed, "a second entry for " + quoted(key, 256)};
+      return Error{ErrorCode::malformed, "a second entry for " + in_quotes(key, 256)};
     }
     if (!may_have_entries_below(at->second) && directories_.count(key) != 0) {
-      return Error{ErrorCode::malformed, quoted(key, 256) + " has entries below it already"};
+      return Error{ErrorCode::malformed, in_quotes(key, 256) + " has entries below it already"};
     }
     return add_parents(key);
   }
@@ -214,7 +214,7 @@ class Parser {
       }
       const auto above = snapshot_.entries.find(path);
       if (above != snapshot_.entries.end() && !may_have_entries_below(above->second)) {
-        return Error{ErrorCode::malformed, quoted(path, 256) + " is not a directory"};
+        return Error{ErrorCode::malformed, in_quotes(path, 256) + " is not a directory"};
       }
     }
     return {};

@@ -41,7 +41,7 @@ Result<std::vector<std::string>> read_ids(const Value& value, const std::string&
   for (const auto& id : ids) {
     const bool right = id.size() == 9 && id[4] == ':' && parse_hex(id.substr(0, 4)) &&
                        parse_hex(id.substr(5)) && to_lower(id) == id;
-    if (!right) return fault(value.mark, key, quoted(id) + " is not like 10de:20b0");
+    if (!right) return fault(value.mark, key, in_quotes(id) + " is not like 10de:20b0");
   }
   return ids;
 }
@@ -140,7 +140,7 @@ Result<KnownMachine> read_machine(const Value& value) {
     if (!*known) return fault(mark, key, "unknown key");
   }
   const std::string wrong = contradiction(machine);
-  if (!wrong.empty()) return fault(value.mark, quoted(machine.name), wrong);
+  if (!wrong.empty()) return fault(value.mark, in_quotes(machine.name), wrong);
   return machine;
 }
 

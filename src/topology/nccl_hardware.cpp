@@ -6,8 +6,6 @@
 namespace railhead {
 namespace {
 
-constexpr std::uint32_t kDisplayClass = 0x030000;
-
 void forget_process(std::vector<NcclNet>& nets) {
   for (auto& net : nets) {
     net.dev.reset();
@@ -18,7 +16,7 @@ void forget_process(std::vector<NcclNet>& nets) {
 void forget_process(std::vector<NcclPci>& list) {
   for (auto& pci : list) {
     // Where nothing but <gpu> said that this is one.
-    if (pci.gpu && !pci.class_code) pci.class_code = kDisplayClass;
+    if (pci.gpu && !pci.class_code) pci.class_code = kPciDisplayClass;
     pci.gpu.reset();
     forget_process(pci.nets);
     forget_process(pci.below);

@@ -15,8 +15,6 @@
 namespace railhead {
 namespace {
 
-constexpr std::uint32_t kBridgeClass = 0x060400;
-
 class Builder {
  public:
   explicit Builder(const NcclTopology& topology)
@@ -105,7 +103,7 @@ class Builder {
     for (std::size_t depth = 0; depth < below.bridges.size(); ++depth) {
       PciDevice& bridge = bridges_[below.bridges[depth]];
       bridge.address = below.bridges[depth];
-      bridge.class_code = kBridgeClass;
+      bridge.class_code = kPciBridgeClass;
       bridge.root = below.root;
       bridge.bridges.assign(below.bridges.begin(),
                             below.bridges.begin() + static_cast<std::ptrdiff_t>(depth));
@@ -196,7 +194,7 @@ class Builder {
     if (names_.insert(nic.name).second) return;
     const std::string other =
         nic.name + "@" + (nic.pci ? nic.pci->str() : std::to_string(names_.size()));
-    warn(quoted(nic.name) + " is the name of several devices, one is called " + other);
+    warn(in_quotes(nic.name) + " is the name of several devices, one is called " + other);
     nic.name = other;
     names_.insert(other);
   }

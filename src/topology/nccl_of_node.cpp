@@ -33,8 +33,6 @@ namespace {
 constexpr std::size_t kMostElements = 256;
 constexpr std::size_t kElementsOfGpu = 2;  // that NCCL adds: <gpu> and an <nvlink>
 constexpr std::size_t kLongestValue = 254;
-constexpr std::uint32_t kBridgeClass = 0x060400;
-constexpr std::uint32_t kDisplayClass = 0x030000;
 
 /// An element that is being put together.
 struct Branch {
@@ -148,7 +146,7 @@ class Writer {
     if (function == nullptr) return;
     Branch& branch = branch_at(*function, gpu.pci);
     const bool known = is_gpu_class(function->class_code);
-    describe(*function, known ? function->class_code : kDisplayClass, branch);
+    describe(*function, known ? function->class_code : kPciDisplayClass, branch);
   }
 
   void add_nic(const Nic& nic) {
@@ -218,8 +216,9 @@ class Writer {
     Branch& branch = level[address];
     if (branch.pci.class_code) return branch;
     branch.pci.address = address;
-    branch.pci.class_code = kBridgeClass;
-    if (const PciDevice* bridge = node_.find_pci(address)) describe(*bridge, kBridgeClass, branch);
+    branch.pci.class_code = kPciBridgeClass;
+    if (const PciDevice* bridge = node_.find_pci(address))
+      describe(*bridge, kPciBridgeClass, branch);
     return branch;
   }
 

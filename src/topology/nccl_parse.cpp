@@ -82,7 +82,7 @@ class Parser {
     if (version != nullptr && *version == std::to_string(kRcclVersion)) {
       out_.version = kRcclVersion;
     } else if (version == nullptr || *version != std::to_string(kNcclVersion)) {
-      warn(element, "version is " + (version ? quoted(*version) : std::string("absent")) +
+      warn(element, "version is " + (version ? in_quotes(*version) : std::string("absent")) +
                         ", where NCCL wants 1 and RCCL 2");
     }
   }
@@ -107,8 +107,8 @@ class Parser {
 
   void wrong(const XmlElement& element, std::string_view attribute, const std::string& value,
              const std::string& what) {
-    warn(element,
-         "<" + element.name + "> " + std::string(attribute) + ": " + quoted(value) + " is " + what);
+    warn(element, "<" + element.name + "> " + std::string(attribute) + ": " + in_quotes(value) +
+                      " is " + what);
   }
 
   /// Said once for each name.

@@ -16,7 +16,7 @@ constexpr std::size_t kMaxTransports = 256;  // nconnect= ends at 16, trunking m
 
 Error malformed(std::size_t number, std::string_view line) {
   return {ErrorCode::malformed,
-          "mountstats: line " + std::to_string(number) + ": " + quoted(trim(line))};
+          "mountstats: line " + std::to_string(number) + ": " + in_quotes(trim(line))};
 }
 
 bool is_octal(char c) {

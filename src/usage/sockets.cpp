@@ -10,7 +10,7 @@ namespace railhead {
 namespace {
 
 constexpr std::size_t kMaxDescriptors = 65536;
-constexpr std::size_t kMaxProcesses = 1024;
+constexpr std::size_t kMaxHolders = 1024;
 constexpr std::string_view kEstablished = "01";  // TCP_ESTABLISHED, include/net/tcp_states.h
 
 /// 127.0.0.0/8, ::1, and the first inside IPv6; words are printed as the machine keeps them, so the
@@ -64,8 +64,8 @@ class HeldSockets {
       : host_(host) {
     std::size_t looked_at = 0;
     for (const auto process : processes) {
-      if (++looked_at > kMaxProcesses) {
-        doubt_ = "more than " + std::to_string(kMaxProcesses) + " processes may hold them";
+      if (++looked_at > kMaxHolders) {
+        doubt_ = "more than " + std::to_string(kMaxHolders) + " processes may hold them";
         return;
       }
       add(proc_dir + "/" + std::to_string(process) + "/fd");

@@ -7,8 +7,6 @@
 namespace railhead::wire {
 namespace {
 
-constexpr unsigned kVarintBits = 7;
-constexpr unsigned kLastVarintShift = 63;  // the tenth byte holds one bit
 constexpr unsigned kByteBits = 8;
 
 }  // namespace

@@ -8,12 +8,6 @@
 #include "base/utf8.h"
 
 namespace railhead::wire {
-namespace {
-
-constexpr unsigned kVarintBits = 7;
-constexpr unsigned kLastVarintShift = 63;  // the tenth byte holds one bit
-
-}  // namespace
 
 FieldReader::FieldReader(std::string_view message)
     : at_(message.data()),

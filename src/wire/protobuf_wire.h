@@ -18,6 +18,10 @@ namespace railhead::wire {
 
 enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
+/// Of a varint: what a byte holds, and where the tenth begins, which holds one bit.
+inline constexpr unsigned kVarintBits = 7;
+inline constexpr unsigned kLastVarintShift = 63;
+
 /// A field's key as on the wire: number and wire type in one, fit for `case` labels.
 constexpr std::uint32_t field_key(int number, WireType type) {
   return (static_cast<std::uint32_t>(number) << 3U) | static_cast<std::uint32_t>(type);

@@ -16,6 +16,13 @@ std::string raw(T value) {
   return bytes;
 }
 
+constexpr unsigned kNetlinkError = 2;  ///< NLMSG_ERROR
+
+/// What such a message begins with.
+inline std::string netlink_status(int error_number) {
+  return raw(static_cast<std::int32_t>(-error_number));
+}
+
 inline std::string padded(std::string bytes) {
   bytes.resize((bytes.size() + 3) / 4 * 4);
   return bytes;

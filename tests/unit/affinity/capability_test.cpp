@@ -11,11 +11,11 @@ namespace {
 using test::NodeBuilder;
 using test::Slot;
 
-struct Machine {
+struct OneHostBridge {
   NodeBuilder b;
   Slot root;
 
-  Machine() { root = b.host_bridge(0x10, 0); }
+  OneHostBridge() { root = b.host_bridge(0x10, 0); }
 
   Capability of(std::size_t nic) const {
     const Node node = b.build();
@@ -24,7 +24,7 @@ struct Machine {
 };
 
 TEST(Capability, port_that_is_down_keeps_link_layer_and_speed) {
-  Machine m;
+  OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).infiniband(400);
   m.b.nic(m.b.bridge(m.root)).infiniband(400).down();
   EXPECT_EQ(m.of(0), m.of(1));
@@ -32,7 +32,7 @@ TEST(Capability, port_that_is_down_keeps_link_layer_and_speed) {
 }
 
 TEST(Capability, function_without_driver_is_what_its_pci_class_and_model_say) {
-  Machine m;
+  OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).infiniband(400).unregistered();
   m.b.nic(m.b.bridge(m.root)).ethernet(400).unregistered();
   EXPECT_EQ(m.of(0), (Capability{LinkLayer::infiniband, 400, 16}));
@@ -40,7 +40,7 @@ TEST(Capability, function_without_driver_is_what_its_pci_class_and_model_say) {
 }
 
 TEST(Capability, pcie_interface_limits_the_model) {
-  Machine m;
+  OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).ids(0x15b3, 0x1021).pcie(32, 2);
   m.b.nic(m.b.bridge(m.root)).ids(0x15b3, 0x1021).pcie(16, 16);
   EXPECT_EQ(m.of(0).gbps, 50U);
@@ -48,7 +48,7 @@ TEST(Capability, pcie_interface_limits_the_model) {
 }
 
 TEST(Capability, unknown_model_is_as_fast_as_its_pcie_interface) {
-  Machine m;
+  OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).ids(0x14e4, 0x9999).pcie(8, 16);
   m.b.nic(m.b.bridge(m.root)).ids(0x14e4, 0x9998).pcie(5, 8);
   EXPECT_EQ(m.of(0).gbps, 100U);
@@ -57,7 +57,7 @@ TEST(Capability, unknown_model_is_as_fast_as_its_pcie_interface) {
 
 TEST(Capability,
      without_model_and_interface_a_sibling_of_the_model_speaks_for_a_port_that_is_down) {
-  Machine m;
+  OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).ids(0x1dd8, 0x1, 7).infiniband(200);
   m.b.nic(m.b.bridge(m.root)).ids(0x1dd8, 0x1, 7).infiniband(200).down();
   m.b.nic(m.b.bridge(m.root)).ids(0x1dd8, 0x1, 8).infiniband(200).down();
@@ -71,7 +71,7 @@ TEST(Capability,
 }
 
 TEST(Capability, lanes_are_those_that_card_and_slot_have_in_common) {
-  Machine m;
+  OneHostBridge m;
   const Slot slot = m.b.bridge(m.root);
   m.b.nic(slot).pcie(32, 16);
   for (auto& pci : m.b.raw().pci) {
@@ -83,14 +83,14 @@ TEST(Capability, lanes_are_those_that_card_and_slot_have_in_common) {
 }
 
 TEST(Capability, link_that_trained_narrow_does_not_count) {
-  Machine m;
+  OneHostBridge m;
   m.b.nic(m.b.bridge(m.root));
   for (auto& pci : m.b.raw().pci) pci.link_width = 1;
   EXPECT_EQ(m.of(0).lanes, 16U);
 }
 
 TEST(Capability, adapter_without_a_link_layer_of_its_own_is_what_its_class_says_and_not_called_so) {
-  Machine m;
+  OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).ethernet(400).ids(0x1d0f, 0xefa3);
   for (auto& port : m.b.raw().nics[0].ports) port.link_layer = LinkLayer::unknown;
   EXPECT_EQ(m.of(0).link_layer, LinkLayer::ethernet);

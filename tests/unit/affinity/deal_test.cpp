@@ -3,21 +3,19 @@
 #include <gtest/gtest.h>
 
 #include "affinity/affinity.h"
+#include "unit/affinity/dealt.h"
 #include "unit/machines.h"
 
 namespace railhead {
 namespace {
 
+using test::deal_of;
 using test::NodeBuilder;
 using test::Slot;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-Deal deal_of(const Node& node) {
-  return deal(node, make_topology(node), {});
-}
 
 std::vector<std::vector<std::size_t>> nics_by_gpu(const Deal& deal) {
   std::vector<std::vector<std::size_t>> nics;

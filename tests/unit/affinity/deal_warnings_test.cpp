@@ -4,21 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "unit/affinity/dealt.h"
 #include "unit/affinity/variations.h"
 #include "unit/machines.h"
 
 namespace railhead {
 namespace {
 
+using test::deal_of;
 using test::NodeBuilder;
 using test::Slot;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-Deal deal_of(const Node& node) {
-  return deal(node, make_topology(node), {});
-}
 
 /// Two sockets with a GPU and a NIC on a host bridge of their own each, whose NUMA nodes are these.
 NodeBuilder far_nics(std::optional<int> gpus, std::optional<int> nics) {

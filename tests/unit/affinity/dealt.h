@@ -20,6 +20,10 @@ inline std::string identity(const Nic& nic) {
 
 using ByAddress = std::map<std::string, std::set<std::string>>;
 
+inline Deal deal_of(const Node& node) {
+  return deal(node, make_topology(node), {});
+}
+
 /// A machine with its deal and what each GPU would be given alone.
 struct Dealt {
   Topology topology;

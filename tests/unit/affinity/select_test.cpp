@@ -14,10 +14,10 @@ using testing::IsEmpty;
 using testing::SizeIs;
 
 /// A machine with everything that select() needs; ports may be turned off before asking.
-struct Machine {
+struct SelectedMachine {
   Node node;
 
-  explicit Machine(Node built)
+  explicit SelectedMachine(Node built)
       : node(std::move(built)) {}
 
   void down(std::size_t nic) { node.nics[nic].ports[0].state = PortState::down; }
@@ -29,14 +29,14 @@ struct Machine {
 };
 
 TEST(Select, golden_pairs_of_eight_gpus_and_four_nics) {
-  const Machine m(test::eight_gpus_four_nics().build());
+  const SelectedMachine m(test::eight_gpus_four_nics().build());
   EXPECT_THAT(m.ask({0, 1}).nics, ElementsAre(0));
   EXPECT_THAT(m.ask({4, 5}).nics, ElementsAre(2));
   EXPECT_THAT(m.ask({0, 1, 2, 3, 4, 5, 6, 7}).nics, ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Select, gpus_stay_in_the_order_asked_and_count_once) {
-  const Machine m(test::dgx_h100().build());
+  const SelectedMachine m(test::dgx_h100().build());
   const auto selection = m.ask({4, 0, 4});
   ASSERT_THAT(selection.gpus, SizeIs(2));
   EXPECT_EQ(selection.gpus[0].gpu, 4U);
@@ -48,12 +48,12 @@ TEST(Select, gpus_stay_in_the_order_asked_and_count_once) {
 }
 
 TEST(Select, number_that_is_no_gpu_is_ignored) {
-  const Machine m(test::dgx_h100().build());
+  const SelectedMachine m(test::dgx_h100().build());
   EXPECT_THAT(m.ask({99}).gpus, IsEmpty());
 }
 
 TEST(Select, nic_that_is_down_gets_a_stand_in_for_its_gpu_alone) {
-  Machine m(test::dgx_h100().build());
+  SelectedMachine m(test::dgx_h100().build());
   m.down(0);
   const auto selection = m.ask({0, 1});
   ASSERT_THAT(selection.gpus[0].nics, SizeIs(1));
@@ -77,7 +77,7 @@ TEST(Select, stand_in_of_equal_nearness_is_the_one_with_fewest_gpus) {
   const auto sw = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
   for (int i = 0; i < 2; ++i) b.gpu(b.bridge(sw));
   for (int i = 0; i < 3; ++i) b.nic(b.bridge(sw));
-  Machine m(b.build());
+  SelectedMachine m(b.build());
   m.down(0);
   EXPECT_THAT(m.ask({0}).nics, ElementsAre(2)) << "NIC 1 belongs to GPU 1, NIC 2 is spare";
 }
@@ -90,7 +90,7 @@ TEST(Select, one_port_of_a_card_that_is_up_is_not_replaced) {
     b.gpu(b.bridge(sw));
     b.nic(b.bridge(sw), 2);
   }
-  Machine m(b.build());
+  SelectedMachine m(b.build());
   m.down(0);
   const auto selection = m.ask({0});
   EXPECT_THAT(selection.nics, ElementsAre(1));
@@ -100,7 +100,7 @@ TEST(Select, one_port_of_a_card_that_is_up_is_not_replaced) {
 }
 
 TEST(Select, without_any_usable_nic_there_is_a_warning_and_nothing_else) {
-  Machine m(test::eight_gpus_four_nics().build());
+  SelectedMachine m(test::eight_gpus_four_nics().build());
   for (std::size_t i = 0; i < 4; ++i) m.down(i);
   const auto selection = m.ask({0});
   EXPECT_THAT(selection.nics, IsEmpty());
@@ -111,7 +111,7 @@ TEST(Select, without_any_usable_nic_there_is_a_warning_and_nothing_else) {
 }
 
 TEST(Select, lost_card_beside_others_of_the_gpu_is_a_warning_and_not_replaced) {
-  Machine m(test::eight_gpus_32_nics().build());
+  SelectedMachine m(test::eight_gpus_32_nics().build());
   m.down(2);
   const auto selection = m.ask({0, 1});
   EXPECT_THAT(selection.nics, ElementsAre(0, 1, 3, 4, 5, 6, 7));
@@ -122,7 +122,7 @@ TEST(Select, lost_card_beside_others_of_the_gpu_is_a_warning_and_not_replaced) {
 TEST(Select, node_without_rdma_devices_says_so_once) {
   test::NodeBuilder b;
   for (int i = 0; i < 8; ++i) b.gpu(b.bridge(b.host_bridge(static_cast<std::uint8_t>(i), 0)));
-  Machine m(b.build());
+  SelectedMachine m(b.build());
   EXPECT_THAT(m.ask({0, 1, 2}).warnings, ElementsAre("no RDMA device on this node"));
   EXPECT_THAT(m.ask({}).warnings, IsEmpty());
 }
@@ -131,7 +131,7 @@ TEST(Select, node_without_compute_nics_leaves_the_warning_to_the_deal) {
   test::NodeBuilder b;
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(b.host_bridge(0x20, 0))).netdev("eth0").default_route();
-  Machine m(b.build());
+  SelectedMachine m(b.build());
   EXPECT_THAT(m.ask({0}).warnings, IsEmpty());
 }
 

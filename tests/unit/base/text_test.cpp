@@ -49,26 +49,27 @@ TEST(Text, ranges_are_limited_and_ascending) {
 }
 
 TEST(Text, quoted_text_is_safe_for_a_log_line) {
-  EXPECT_EQ(quoted("a\"b\n\x01"), R"("a\"b\n\x01")");
-  EXPECT_EQ(quoted(std::string(100, 'x'), 3), "\"xxx…\"");
-  EXPECT_EQ(quoted("Käse \u65e5\u672c \U0001f600"), "\"Käse \u65e5\u672c \U0001f600\"");
+  EXPECT_EQ(in_quotes("a\"b\n\x01"), R"("a\"b\n\x01")");
+  EXPECT_EQ(in_quotes(std::string(100, 'x'), 3), "\"xxx…\"");
+  EXPECT_EQ(in_quotes("Käse \u65e5\u672c \U0001f600"), "\"Käse \u65e5\u672c \U0001f600\"");
 }
 
 TEST(Text, what_a_terminal_or_an_editor_obeys_is_escaped) {
-  EXPECT_EQ(quoted("a\u009b2J\u0080"), R"("a\u009b2J\u0080")") << "C1 controls";
-  EXPECT_EQ(quoted("\u2028\u2029"), R"("\u2028\u2029")") << "line ends";
-  EXPECT_EQ(quoted("\u202a\u202egnp\u2066\u2069"), R"("\u202a\u202egnp\u2066\u2069")")
+  EXPECT_EQ(in_quotes("a\u009b2J\u0080"), R"("a\u009b2J\u0080")") << "C1 controls";
+  EXPECT_EQ(in_quotes("\u2028\u2029"), R"("\u2028\u2029")") << "line ends";
+  EXPECT_EQ(in_quotes("\u202a\u202egnp\u2066\u2069"), R"("\u202a\u202egnp\u2066\u2069")")
       << "directions";
-  EXPECT_EQ(quoted("\u00a0\u2027\u202f\u2065\u206a"), "\"\u00a0\u2027\u202f\u2065\u206a\"");
+  EXPECT_EQ(in_quotes("\u00a0\u2027\u202f\u2065\u206a"), "\"\u00a0\u2027\u202f\u2065\u206a\"");
 }
 
 TEST(Text, bytes_that_are_no_character_are_escaped) {
-  EXPECT_EQ(quoted("\x9b"
-                   "2J"),
+  EXPECT_EQ(in_quotes("\x9b"
+                      "2J"),
             R"("\x9b2J")");
-  EXPECT_EQ(quoted("\xc3"), R"("\xc3")") << "cut";
-  EXPECT_EQ(quoted("\xc0\x8a\xed\xa0\x80"), R"("\xc0\x8a\xed\xa0\x80")") << "overlong, surrogate";
-  EXPECT_EQ(quoted("\xf4\x90\x80\x80"), R"("\xf4\x90\x80\x80")") << "above U+10FFFF";
+  EXPECT_EQ(in_quotes("\xc3"), R"("\xc3")") << "cut";
+  EXPECT_EQ(in_quotes("\xc0\x8a\xed\xa0\x80"), R"("\xc0\x8a\xed\xa0\x80")")
+      << "overlong, surrogate";
+  EXPECT_EQ(in_quotes("\xf4\x90\x80\x80"), R"("\xf4\x90\x80\x80")") << "above U+10FFFF";
 }
 
 }  // namespace

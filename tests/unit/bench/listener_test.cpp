@@ -16,7 +16,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kKey = "0123456789abcdef";
+constexpr const char* kListenerKey = "0123456789abcdef";
 constexpr Limit kLong{60'000};
 
 HostPort at(std::string_view text) {
@@ -29,7 +29,8 @@ class ListenerTest : public testing::Test {
 
   SystemClock clock_;
   UniqueFd interrupt_ = UniqueFd(::eventfd(0, EFD_NONBLOCK));
-  Listener listener_ = Listener::bind(at("127.0.0.1:0"), kKey, clock_, interrupt_.get()).value();
+  Listener listener_ =
+      Listener::bind(at("127.0.0.1:0"), kListenerKey, clock_, interrupt_.get()).value();
   std::vector<std::string> dropped_;
 };
 
@@ -43,7 +44,7 @@ TEST(HostPortText, is_a_host_and_a_number_of_a_port) {
 }
 
 TEST_F(ListenerTest, a_port_in_use_is_named) {
-  const auto second = Listener::bind(at(listener_.address()), kKey, clock_, -1);
+  const auto second = Listener::bind(at(listener_.address()), kListenerKey, clock_, -1);
   ASSERT_FALSE(second);
   EXPECT_THAT(second.error().message, HasSubstr(listener_.address()));
   EXPECT_THAT(second.error().message, HasSubstr("in use"));
@@ -51,7 +52,7 @@ TEST_F(ListenerTest, a_port_in_use_is_named) {
 
 TEST_F(ListenerTest, a_server_that_is_not_there_is_a_peer_lost) {
   const auto address = listener_.address();
-  listener_ = Listener::bind(at("127.0.0.1:0"), kKey, clock_, -1).value();
+  listener_ = Listener::bind(at("127.0.0.1:0"), kListenerKey, clock_, -1).value();
   const auto none = connect_to(at(address), kLong);
   ASSERT_FALSE(none);
   EXPECT_THAT(none.error().message, HasSubstr(address));
@@ -66,7 +67,7 @@ TEST_F(ListenerTest,
   ASSERT_TRUE(write_all(web.get(), "GET / HTTP/1.1\r\n\r\n", kLong));
   State client = State::usage;
   std::thread other([&] {
-    auto channel = Channel::open(stranger(), Role::client, kKey, clock_, -1);
+    auto channel = Channel::open(stranger(), Role::client, kListenerKey, clock_, -1);
     client = channel ? State::ok : channel_outcome(channel.error()).state;
   });
   const auto channel = listener_.accept(kLong, dropped_);
@@ -122,7 +123,7 @@ TEST_F(ListenerTest, a_client_that_dies_within_a_frame_is_a_peer_lost) {
     if (!message) server = channel_outcome(message.error()).state;
   });
   {
-    auto channel = Channel::open(stranger(), Role::client, kKey, clock_, -1);
+    auto channel = Channel::open(stranger(), Role::client, kListenerKey, clock_, -1);
     ASSERT_TRUE(channel);
     ASSERT_TRUE(write_all(channel->descriptor(), std::string_view("\0\0", 2), kLong));
   }

@@ -14,7 +14,7 @@
 namespace railhead::bench {
 namespace {
 
-constexpr const char* kKey = "0123456789abcdef";
+constexpr const char* kSessionKey = "0123456789abcdef";
 
 /// A side without NICs: its lanes end at once, as they are told to.
 class FakeEndpoint : public Endpoint {
@@ -98,11 +98,11 @@ Ended run(FakeEndpoint& client, std::unique_ptr<FakeEndpoint> server,
   SystemClock clock;
   Ended ended;
   std::thread other([&] {
-    auto channel = Channel::open(std::move(sockets[1]), Role::server, kKey, clock, -1);
+    auto channel = Channel::open(std::move(sockets[1]), Role::server, kSessionKey, clock, -1);
     ended.server = serve(*channel, [&] { return std::move(server); });
   });
   {
-    auto channel = Channel::open(std::move(sockets[0]), Role::client, kKey, clock, -1);
+    auto channel = Channel::open(std::move(sockets[0]), Role::client, kSessionKey, clock, -1);
     ended.client = run_client(*channel, client, plan, {}, steps, [](const Step&, std::uint64_t) {});
   }
   other.join();
@@ -176,7 +176,7 @@ TEST(Session, a_peer_that_dies_in_a_transfer_is_lost_and_the_lanes_stop) {
   FakeEndpoint client;
   client.never_ends = true;
   std::thread other([&] {
-    auto channel = Channel::open(std::move(sockets[1]), Role::server, kKey, clock, -1);
+    auto channel = Channel::open(std::move(sockets[1]), Role::server, kSessionKey, clock, -1);
     (void)channel->receive();
     (void)channel->send(addresses_message({LaneAddress()}));
     (void)channel->receive();
@@ -184,7 +184,7 @@ TEST(Session, a_peer_that_dies_in_a_transfer_is_lost_and_the_lanes_stop) {
     (void)channel->receive();
     (void)channel->send(message("go"));
   });
-  auto channel = Channel::open(std::move(sockets[0]), Role::client, kKey, clock, -1);
+  auto channel = Channel::open(std::move(sockets[0]), Role::client, kSessionKey, clock, -1);
   const auto result =
       run_client(*channel, client, {}, {}, {Step()}, [](const Step&, std::uint64_t) {});
   other.join();
@@ -201,10 +201,11 @@ TEST(Session, a_signal_stops_the_lanes) {
   const UniqueFd signal(::eventfd(0, EFD_NONBLOCK));
   Outcome server;
   std::thread other([&] {
-    auto channel = Channel::open(std::move(sockets[1]), Role::server, kKey, clock, -1);
+    auto channel = Channel::open(std::move(sockets[1]), Role::server, kSessionKey, clock, -1);
     server = serve(*channel, [] { return std::make_unique<FakeEndpoint>(); });
   });
-  auto channel = Channel::open(std::move(sockets[0]), Role::client, kKey, clock, signal.get());
+  auto channel =
+      Channel::open(std::move(sockets[0]), Role::client, kSessionKey, clock, signal.get());
   const auto result =
       run_client(*channel, client, {}, {}, {Step()}, [&](const Step&, std::uint64_t) {
         const std::uint64_t one = 1;
@@ -221,7 +222,7 @@ TEST(Session, a_client_goes_on_after_a_kind_of_memory_that_is_not_there) {
   unsigned made = 0;
   Outcome server;
   std::thread other([&] {
-    auto channel = Channel::open(std::move(sockets[1]), Role::server, kKey, clock, -1);
+    auto channel = Channel::open(std::move(sockets[1]), Role::server, kSessionKey, clock, -1);
     server = serve(*channel, [&] {
       auto endpoint = std::make_unique<FakeEndpoint>();
       if (made++ == 0) endpoint->opens = Error{ErrorCode::unsupported, "no DMA-BUF"};
@@ -229,7 +230,7 @@ TEST(Session, a_client_goes_on_after_a_kind_of_memory_that_is_not_there) {
     });
   });
   {
-    auto channel = Channel::open(std::move(sockets[0]), Role::client, kKey, clock, -1);
+    auto channel = Channel::open(std::move(sockets[0]), Role::client, kSessionKey, clock, -1);
     const auto session = [&] {
       FakeEndpoint endpoint;
       return run_client(*channel, endpoint, {}, {}, {Step()}, [](const Step&, std::uint64_t) {})

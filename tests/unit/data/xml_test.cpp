@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-std::string error_of(std::string_view text, const XmlLimits& limits = {}) {
+std::string xml_error(std::string_view text, const XmlLimits& limits = {}) {
   const auto parsed = parse_xml(text, limits);
   return parsed ? "accepted" : parsed.error().message;
 }
@@ -52,41 +52,41 @@ TEST(Xml, predefined_entities_and_character_numbers_are_characters) {
 }
 
 TEST(Xml, other_entities_are_refused) {
-  EXPECT_THAT(error_of("<a>\n<b x=\"&file;\"/></a>"),
+  EXPECT_THAT(xml_error("<a>\n<b x=\"&file;\"/></a>"),
               StartsWith("line 2: attribute \"x\": \"&file;\" is not a character"));
-  EXPECT_THAT(error_of("<a x=\"a & b\"/>"), HasSubstr("is not a character"));
+  EXPECT_THAT(xml_error("<a x=\"a & b\"/>"), HasSubstr("is not a character"));
   for (const auto* wrong : {"&#0;", "&#x0;", "&#1;", "&#xd800;", "&#x110000;", "&#;", "&#x0x41;",
                             "&#-1;", "&;", "&amp"}) {
-    EXPECT_THAT(error_of("<a x=\"" + std::string(wrong) + "\"/>"), HasSubstr("is not a character"))
+    EXPECT_THAT(xml_error("<a x=\"" + std::string(wrong) + "\"/>"), HasSubstr("is not a character"))
         << wrong;
   }
 }
 
 TEST(Xml, document_types_are_refused) {
-  EXPECT_EQ(error_of("<!DOCTYPE a [<!ENTITY e \"eeee\">]>\n<a x=\"1\"/>"),
+  EXPECT_EQ(xml_error("<!DOCTYPE a [<!ENTITY e \"eeee\">]>\n<a x=\"1\"/>"),
             "line 1: a document type, where only elements may be");
 }
 
 TEST(Xml, text_between_elements_is_refused) {
-  EXPECT_EQ(error_of("<a>\n  <b/>\n  stray\n</a>"), "line 3: text, where only elements may be");
-  EXPECT_EQ(error_of("<a><![CDATA[x]]></a>"),
+  EXPECT_EQ(xml_error("<a>\n  <b/>\n  stray\n</a>"), "line 3: text, where only elements may be");
+  EXPECT_EQ(xml_error("<a><![CDATA[x]]></a>"),
             "line 1: a CDATA section, where only elements may be");
-  EXPECT_EQ(error_of("<a/>\nafter"), "line 2: text, where only elements may be");
-  EXPECT_THAT(error_of("before<a/>"), HasSubstr("where only elements may be"));
+  EXPECT_EQ(xml_error("<a/>\nafter"), "line 2: text, where only elements may be");
+  EXPECT_THAT(xml_error("before<a/>"), HasSubstr("where only elements may be"));
 }
 
 TEST(Xml, there_is_one_root_element) {
-  EXPECT_EQ(error_of("<a/>\n<b/>"), "line 2: a second root element <b>");
-  EXPECT_EQ(error_of(""), "line 1: no element");
-  EXPECT_EQ(error_of("  \n <!-- only this -->"), "line 1: no element");
+  EXPECT_EQ(xml_error("<a/>\n<b/>"), "line 2: a second root element <b>");
+  EXPECT_EQ(xml_error(""), "line 1: no element");
+  EXPECT_EQ(xml_error("  \n <!-- only this -->"), "line 1: no element");
 }
 
 TEST(Xml, an_attribute_stands_once) {
-  EXPECT_EQ(error_of("<a>\n<b x=\"1\" x=\"2\"/></a>"), "line 2: attribute \"x\" twice");
+  EXPECT_EQ(xml_error("<a>\n<b x=\"1\" x=\"2\"/></a>"), "line 2: attribute \"x\" twice");
 }
 
 TEST(Xml, a_missing_quote_is_noticed) {
-  EXPECT_THAT(error_of("<a>\n<b x=\"1><c y=\"/></a>"), StartsWith("line 2: "));
+  EXPECT_THAT(xml_error("<a>\n<b x=\"1><c y=\"/></a>"), StartsWith("line 2: "));
 }
 
 TEST(Xml, what_is_cut_off_is_an_error_wherever_it_is_cut) {
@@ -94,27 +94,27 @@ TEST(Xml, what_is_cut_off_is_an_error_wherever_it_is_cut) {
       "<?xml version=\"1.0\"?>\n<!-- c -->\n<a x=\"1\">\n<b y='&amp;'/>\n</a>";
   ASSERT_TRUE(parse_xml(whole));
   for (std::size_t length = 0; length < whole.size(); ++length) {
-    EXPECT_THAT(error_of(whole.substr(0, length)), StartsWith("line ")) << length;
+    EXPECT_THAT(xml_error(whole.substr(0, length)), StartsWith("line ")) << length;
   }
 }
 
 TEST(Xml, a_zero_byte_does_not_end_the_text) {
-  EXPECT_EQ(error_of(std::string_view("<a/>\n\0<b/>", 10)), "line 2: a zero byte");
+  EXPECT_EQ(xml_error(std::string_view("<a/>\n\0<b/>", 10)), "line 2: a zero byte");
 }
 
 TEST(Xml, limits_name_the_line) {
-  EXPECT_EQ(error_of("<a/>", {.bytes = 3}), "more than 3 bytes");
-  EXPECT_EQ(error_of("<a>\n<b>\n<c/></b></a>", {.depth = 2}), "line 3: more than 2 levels");
-  EXPECT_EQ(error_of("<a>\n<b/>\n<b/></a>", {.elements = 2}), "line 3: more than 2 elements");
-  EXPECT_EQ(error_of("<a x='' y=''/>", {.attributes = 1}), "line 1: more than 1 attributes");
-  EXPECT_EQ(error_of("<a x='12345'/>", {.attribute_bytes = 4}),
+  EXPECT_EQ(xml_error("<a/>", {.bytes = 3}), "more than 3 bytes");
+  EXPECT_EQ(xml_error("<a>\n<b>\n<c/></b></a>", {.depth = 2}), "line 3: more than 2 levels");
+  EXPECT_EQ(xml_error("<a>\n<b/>\n<b/></a>", {.elements = 2}), "line 3: more than 2 elements");
+  EXPECT_EQ(xml_error("<a x='' y=''/>", {.attributes = 1}), "line 1: more than 1 attributes");
+  EXPECT_EQ(xml_error("<a x='12345'/>", {.attribute_bytes = 4}),
             "line 1: attribute \"x\" has more than 4 bytes");
   EXPECT_EQ(parse_xml("<a/>", {.bytes = 3}).error().code, ErrorCode::too_large);
 }
 
 TEST(Xml, a_megabyte_of_nesting_is_an_error_and_nothing_worse) {
-  EXPECT_EQ(error_of(repeated("<a>", 340000)), "line 1: not XML: start-end tags mismatch");
-  EXPECT_EQ(error_of(repeated("<a>", 149000) + repeated("</a>", 149000)),
+  EXPECT_EQ(xml_error(repeated("<a>", 340000)), "line 1: not XML: start-end tags mismatch");
+  EXPECT_EQ(xml_error(repeated("<a>", 149000) + repeated("</a>", 149000)),
             "line 1: more than 32 levels");
 }
 

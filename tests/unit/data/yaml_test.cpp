@@ -9,7 +9,7 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string error_of(std::string_view text, const ParseLimits& limits = {}) {
+std::string yaml_error(std::string_view text, const ParseLimits& limits = {}) {
   const auto value = parse_yaml(text, limits);
   return value ? "" : value.error().message;
 }
@@ -37,17 +37,17 @@ TEST(Yaml, null_is_nothing_and_quotes_make_text) {
 }
 
 TEST(Yaml, a_bomb_of_aliases_is_refused_at_its_first_anchor) {
-  EXPECT_THAT(error_of("a: &a [x, x]\nb: [*a, *a]\n"), HasSubstr("anchor"));
-  EXPECT_THAT(error_of("b: *a\n"), testing::Not(testing::IsEmpty()));
-  EXPECT_THAT(error_of("a: !!binary AAAA\n"), HasSubstr("tag"));
-  EXPECT_THAT(error_of("a: !!map {}\n"), HasSubstr("tag"));
-  EXPECT_THAT(error_of("<<: {a: 1}\n"), HasSubstr("merge key"));
+  EXPECT_THAT(yaml_error("a: &a [x, x]\nb: [*a, *a]\n"), HasSubstr("anchor"));
+  EXPECT_THAT(yaml_error("b: *a\n"), testing::Not(testing::IsEmpty()));
+  EXPECT_THAT(yaml_error("a: !!binary AAAA\n"), HasSubstr("tag"));
+  EXPECT_THAT(yaml_error("a: !!map {}\n"), HasSubstr("tag"));
+  EXPECT_THAT(yaml_error("<<: {a: 1}\n"), HasSubstr("merge key"));
 }
 
 TEST(Yaml, depth_count_and_size_are_limited_while_parsing) {
-  EXPECT_THAT(error_of("[[[[x]]]]", {.depth = 3}), HasSubstr("deeper than 3"));
-  EXPECT_THAT(error_of("[1,2,3,4]", {.values = 4}), HasSubstr("more than 4 values"));
-  EXPECT_THAT(error_of("[1,2,3,4]", {.bytes = 4}), HasSubstr("more than 4 bytes"));
+  EXPECT_THAT(yaml_error("[[[[x]]]]", {.depth = 3}), HasSubstr("deeper than 3"));
+  EXPECT_THAT(yaml_error("[1,2,3,4]", {.values = 4}), HasSubstr("more than 4 values"));
+  EXPECT_THAT(yaml_error("[1,2,3,4]", {.bytes = 4}), HasSubstr("more than 4 bytes"));
   EXPECT_EQ(parse_yaml("[[x]]", {.depth = 1}).error().code, ErrorCode::too_large);
   EXPECT_EQ(parse_yaml("[1,2]", {.values = 1}).error().code, ErrorCode::too_large);
   EXPECT_EQ(parse_yaml("[1,2]", {.bytes = 1}).error().code, ErrorCode::too_large);
@@ -59,13 +59,13 @@ TEST(Yaml, nesting_of_a_hundred_thousand_levels_neither_recurses_nor_stays) {
   for (const char* unit : {"[", "{", "- ", "? ", "{a: ", "[a: ", "[? ", "- [", "[{", "[\n"}) {
     std::string text;
     while (text.size() < 400000) text += unit;
-    EXPECT_NE(error_of(text), "") << unit;
+    EXPECT_NE(yaml_error(text), "") << unit;
     text.resize(4000);
-    EXPECT_NE(error_of(text), "") << unit;
+    EXPECT_NE(yaml_error(text), "") << unit;
   }
   std::string staircase;
   for (std::size_t i = 0; i < 1000; ++i) staircase += std::string(i, ' ') + "a:\n";
-  EXPECT_THAT(error_of(staircase), HasSubstr("line 33 column"));
+  EXPECT_THAT(yaml_error(staircase), HasSubstr("line 33 column"));
 }
 
 TEST(Yaml, indicators_beyond_all_values_are_refused_before_yaml_cpp_makes_tokens_of_them) {
@@ -79,15 +79,15 @@ TEST(Yaml, indicators_beyond_all_values_are_refused_before_yaml_cpp_makes_tokens
 }
 
 TEST(Yaml, duplicate_keys_and_second_documents_are_errors) {
-  EXPECT_THAT(error_of("a: 1\na: 2\n"), HasSubstr("line 2 column 1: key \"a\" stands twice"));
-  EXPECT_THAT(error_of("a: 1\n---\nb: 2\n"), HasSubstr("line 2 column 1: a second document"));
-  EXPECT_THAT(error_of("? [a]\n: b\n"), HasSubstr("key must be text"));
+  EXPECT_THAT(yaml_error("a: 1\na: 2\n"), HasSubstr("line 2 column 1: key \"a\" stands twice"));
+  EXPECT_THAT(yaml_error("a: 1\n---\nb: 2\n"), HasSubstr("line 2 column 1: a second document"));
+  EXPECT_THAT(yaml_error("? [a]\n: b\n"), HasSubstr("key must be text"));
 }
 
 TEST(Yaml, broken_text_names_line_and_column) {
-  EXPECT_THAT(error_of("a: [1, 2\n"), HasSubstr("line "));
-  EXPECT_THAT(error_of("a: 'x"), HasSubstr("line "));
-  EXPECT_NE(error_of(std::string_view("\0\x01\xff", 3)), "x");
+  EXPECT_THAT(yaml_error("a: [1, 2\n"), HasSubstr("line "));
+  EXPECT_THAT(yaml_error("a: 'x"), HasSubstr("line "));
+  EXPECT_NE(yaml_error(std::string_view("\0\x01\xff", 3)), "x");
 }
 
 TEST(Yaml, typed_access_says_what_was_found_instead) {

@@ -17,29 +17,26 @@ using test::attribute;
 using test::device_info;
 using test::devlink_message;
 using test::generic_header;
+using test::kNetlinkError;
 using test::message;
+using test::netlink_status;
 using test::raw;
 using test::running;
 using test::text_attribute;
 using test::version;
 
-constexpr unsigned kError = 2;
 constexpr unsigned kControl = 0x10;  // GENL_ID_CTRL
 constexpr unsigned kFamily = 0x1a;   // whatever this kernel gave
 constexpr unsigned kRequest = 1;
 
-std::string status(int error_number) {
-  return raw(static_cast<std::int32_t>(-error_number));
-}
-
-struct Taken {
+struct TakenDevlink {
   DevlinkDatagram says;
   std::string answer;
   int error_number = 0;
 };
 
-Taken take(const std::string& datagram) {
-  Taken taken{DevlinkDatagram::none, "", 0};
+TakenDevlink take_devlink(const std::string& datagram) {
+  TakenDevlink taken{DevlinkDatagram::none, "", 0};
   taken.says = take_devlink_datagram(datagram, 2, taken.answer, taken.error_number);
   return taken;
 }
@@ -76,22 +73,25 @@ TEST(Devlink, the_number_of_the_family_is_in_the_answer) {
 
 TEST(Devlink, the_answer_is_the_message_with_the_number_of_the_question) {
   const auto answer = devlink_message(running("fw.app.name", "ICE COMMS Package"), 2);
-  const auto taken = take(devlink_message("", 1) + answer);
+  const auto taken = take_devlink(devlink_message("", 1) + answer);
   EXPECT_EQ(taken.says, DevlinkDatagram::answer);
   EXPECT_EQ(taken.answer, answer);
-  EXPECT_EQ(take(devlink_message("", 1)).says, DevlinkDatagram::none);
-  EXPECT_EQ(take(message(kError, status(0), 0, 2) + answer).answer, answer);
+  EXPECT_EQ(take_devlink(devlink_message("", 1)).says, DevlinkDatagram::none);
+  EXPECT_EQ(take_devlink(message(kNetlinkError, netlink_status(0), 0, 2) + answer).answer, answer);
 }
 
 TEST(Devlink, what_is_not_there_is_absent) {
   for (const int number : {ENOENT, ENODEV, EOPNOTSUPP}) {
-    EXPECT_EQ(take(message(kError, status(number), 0, 2)).says, DevlinkDatagram::absent) << number;
+    EXPECT_EQ(take_devlink(message(kNetlinkError, netlink_status(number), 0, 2)).says,
+              DevlinkDatagram::absent)
+        << number;
   }
 }
 
 TEST(Devlink, a_refusal_keeps_its_errno) {
   for (const int number : {EPERM, EINVAL, EBUSY}) {
-    const auto taken = take(message(kError, status(number) + std::string(16, 'x'), 0, 2));
+    const auto taken =
+        take_devlink(message(kNetlinkError, netlink_status(number) + std::string(16, 'x'), 0, 2));
     EXPECT_EQ(taken.says, DevlinkDatagram::failed);
     EXPECT_EQ(taken.error_number, number);
   }
@@ -100,9 +100,9 @@ TEST(Devlink, a_refusal_keeps_its_errno) {
 TEST(Devlink, a_datagram_that_is_cut_off_is_a_protocol_error) {
   const auto whole = devlink_message(running("fw.app.name", "x"), 2);
   for (std::size_t size = 1; size + 4 < whole.size(); ++size) {
-    EXPECT_EQ(take(whole.substr(0, size)).error_number, EPROTO) << size;
+    EXPECT_EQ(take_devlink(whole.substr(0, size)).error_number, EPROTO) << size;
   }
-  EXPECT_EQ(take(message(kError, "ab", 0, 2)).error_number, EPROTO);
+  EXPECT_EQ(take_devlink(message(kNetlinkError, "ab", 0, 2)).error_number, EPROTO);
 }
 
 TEST(Devlink, the_package_is_one_of_the_running_versions) {
@@ -147,7 +147,7 @@ TEST(Devlink, a_machine_without_a_living_sysfs_has_no_kernel_to_ask) {
 }
 
 /// What a snapshot of this answer says, after it was text and was redacted.
-Result<std::optional<std::string>> replayed(Result<std::optional<std::string>> answer) {
+Result<std::optional<std::string>> replayed_devlink(Result<std::optional<std::string>> answer) {
   test::DevlinkHost kernel({{"0000:3b:00.0", std::move(answer)}});
   RecordingHost recorder(kernel);
   (void)recorder.devlink_info("0000:3b:00.0");
@@ -157,12 +157,12 @@ Result<std::optional<std::string>> replayed(Result<std::optional<std::string>> a
 
 TEST(Devlink, a_snapshot_gives_the_recorded_answer) {
   const auto bytes = device_info("ICE OS Default Package");
-  EXPECT_EQ(replayed(std::optional(bytes)).value(), bytes);
-  EXPECT_EQ(replayed(std::optional<std::string>()).value(), std::nullopt);
+  EXPECT_EQ(replayed_devlink(std::optional(bytes)).value(), bytes);
+  EXPECT_EQ(replayed_devlink(std::optional<std::string>()).value(), std::nullopt);
 }
 
 TEST(Devlink, a_snapshot_gives_the_recorded_failure) {
-  const auto failure = replayed(Error{ErrorCode::denied, "/x: operation not permitted"});
+  const auto failure = replayed_devlink(Error{ErrorCode::denied, "/x: operation not permitted"});
   ASSERT_FALSE(failure);
   EXPECT_EQ(failure.error().message, "/.netlink/devlink/pci.0000:3b:00.0: operation not permitted");
 }

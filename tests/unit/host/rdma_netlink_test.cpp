@@ -15,67 +15,66 @@ namespace railhead {
 namespace {
 
 using test::attribute;
+using test::kNetlinkError;
 using test::message;
+using test::netlink_status;
 using test::raw;
 using test::rdma_message;
 using test::text_attribute;
 using test::u32;
 using test::u64;
 
-constexpr unsigned kError = 2;
 constexpr unsigned kDone = 3;
 constexpr unsigned kDumpInterrupted = 0x10;
 
-std::string status(int error_number) {
-  return raw(static_cast<std::int32_t>(-error_number));
-}
-
-struct Taken {
+struct TakenRdma {
   RdmaDatagram says;
   std::string answer;
   int error_number = 0;
 };
 
-Taken take(const std::string& datagram) {
-  Taken taken{RdmaDatagram::more, "", 0};
+TakenRdma take_rdma(const std::string& datagram) {
+  TakenRdma taken{RdmaDatagram::more, "", 0};
   taken.says = take_rdma_datagram(datagram, 1, taken.answer, taken.error_number);
   return taken;
 }
 
 TEST(RdmaNetlink, a_dump_goes_on_until_the_kernel_says_done) {
   const auto device = rdma_message(1, u32(1, 0));
-  EXPECT_EQ(take(device).says, RdmaDatagram::more);
-  const auto last = take(device + device + message(kDone, status(0)));
+  EXPECT_EQ(take_rdma(device).says, RdmaDatagram::more);
+  const auto last = take_rdma(device + device + message(kDone, netlink_status(0)));
   EXPECT_EQ(last.says, RdmaDatagram::done);
   EXPECT_EQ(last.answer, device + device);
 }
 
 TEST(RdmaNetlink, a_command_that_the_kernel_does_not_know_is_unsupported) {
-  const auto taken = take(message(kError, status(EINVAL) + std::string(16, 'x')));
+  const auto taken =
+      take_rdma(message(kNetlinkError, netlink_status(EINVAL) + std::string(16, 'x')));
   EXPECT_EQ(taken.says, RdmaDatagram::failed);
   EXPECT_EQ(taken.error_number, EOPNOTSUPP);
 }
 
 TEST(RdmaNetlink, a_dump_that_ends_in_an_invalid_argument_is_of_a_device_that_is_gone) {
-  EXPECT_EQ(take(message(kDone, status(EINVAL))).says, RdmaDatagram::gone);
-  EXPECT_EQ(take(message(kDone, status(ENODEV))).says, RdmaDatagram::gone);
+  EXPECT_EQ(take_rdma(message(kDone, netlink_status(EINVAL))).says, RdmaDatagram::gone);
+  EXPECT_EQ(take_rdma(message(kDone, netlink_status(ENODEV))).says, RdmaDatagram::gone);
 }
 
 TEST(RdmaNetlink, a_refusal_keeps_its_errno) {
-  const auto taken = take(message(kError, status(EPERM)));
+  const auto taken = take_rdma(message(kNetlinkError, netlink_status(EPERM)));
   EXPECT_EQ(taken.says, RdmaDatagram::failed);
   EXPECT_EQ(taken.error_number, EPERM);
-  EXPECT_EQ(take(message(kDone, status(EMSGSIZE))).error_number, EMSGSIZE);
+  EXPECT_EQ(take_rdma(message(kDone, netlink_status(EMSGSIZE))).error_number, EMSGSIZE);
 }
 
 TEST(RdmaNetlink, a_dump_during_which_something_changed_is_interrupted) {
   const auto changed = message((5U << 10U) + 10, u32(1, 0), kDumpInterrupted | 2U);
-  EXPECT_EQ(take(changed).says, RdmaDatagram::interrupted);
-  EXPECT_EQ(take(message(kDone, status(0), kDumpInterrupted)).says, RdmaDatagram::interrupted);
+  EXPECT_EQ(take_rdma(changed).says, RdmaDatagram::interrupted);
+  EXPECT_EQ(take_rdma(message(kDone, netlink_status(0), kDumpInterrupted)).says,
+            RdmaDatagram::interrupted);
 }
 
 TEST(RdmaNetlink, answers_to_another_question_are_passed_over) {
-  const auto taken = take(message(kDone, status(0), 2, 7));
+  const auto taken = take_rdma(message(kDone, netlink_status(0), 2, 7));
   EXPECT_EQ(taken.says, RdmaDatagram::more);
   EXPECT_EQ(taken.answer, "");
 }
@@ -83,7 +82,7 @@ TEST(RdmaNetlink, answers_to_another_question_are_passed_over) {
 TEST(RdmaNetlink, a_datagram_that_is_cut_off_is_a_protocol_error) {
   const auto whole = rdma_message(1, u32(1, 0));
   for (std::size_t size = 1; size < whole.size(); ++size) {
-    const auto taken = take(whole.substr(0, size));
+    const auto taken = take_rdma(whole.substr(0, size));
     EXPECT_EQ(taken.says, RdmaDatagram::failed) << size;
     EXPECT_EQ(taken.error_number, EPROTO) << size;
   }
@@ -130,7 +129,7 @@ class Kernel : public Host {
 };
 
 /// What a snapshot of this kernel's answer says, after it was text and was redacted.
-Result<std::optional<std::string>> replayed(Result<std::optional<std::string>> answer) {
+Result<std::optional<std::string>> replayed_rdma(Result<std::optional<std::string>> answer) {
   Kernel kernel(std::move(answer));
   RecordingHost recorder(kernel);
   (void)recorder.rdma({10, 2});
@@ -143,20 +142,20 @@ TEST(RdmaNetlink, a_snapshot_gives_the_recorded_answer) {
   while (bytes.size() < 100'000) {
     bytes += rdma_message(10, u32(1, static_cast<std::uint32_t>(bytes.size())));
   }
-  EXPECT_EQ(replayed(std::optional(bytes)).value(), bytes);
-  EXPECT_EQ(replayed(std::optional(std::string())).value(), "");
-  EXPECT_EQ(replayed(std::optional<std::string>()).value(), std::nullopt);
+  EXPECT_EQ(replayed_rdma(std::optional(bytes)).value(), bytes);
+  EXPECT_EQ(replayed_rdma(std::optional(std::string())).value(), "");
+  EXPECT_EQ(replayed_rdma(std::optional<std::string>()).value(), std::nullopt);
 }
 
 TEST(RdmaNetlink, a_snapshot_gives_the_recorded_failure) {
-  const auto failure = replayed(Error{ErrorCode::denied, "/x: operation not permitted"});
+  const auto failure = replayed_rdma(Error{ErrorCode::denied, "/x: operation not permitted"});
   ASSERT_FALSE(failure);
   EXPECT_EQ(failure.error().message, "/.netlink/rdma/10.2: operation not permitted");
 }
 
 TEST(RdmaNetlink, device_names_made_of_addresses_are_replaced_in_snapshots) {
   const auto bytes = rdma_message(1, u32(1, 0) + text_attribute(2, "rocexb8cef60300112233"));
-  const auto shown = replayed(std::optional(bytes)).value().value();
+  const auto shown = replayed_rdma(std::optional(bytes)).value().value();
   EXPECT_EQ(shown.size(), bytes.size());
   EXPECT_NE(shown.find("rocexb8cef6"), std::string::npos);
   EXPECT_EQ(shown.find("00112233"), std::string::npos);

@@ -25,7 +25,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-constexpr const char* kUverbs0 = "- path: /dev/infiniband/uverbs0\n  type: c\n  major: 231\n";
+constexpr const char* kUverbs0Entry = "- path: /dev/infiniband/uverbs0\n  type: c\n  major: 231\n";
 constexpr const char* kUverbs3 = "- path: /dev/infiniband/uverbs3\n";
 
 InjectionPolicy denying() {
@@ -347,7 +347,7 @@ TEST(DeviceAnnotation, for_what_is_due_anyway_changes_nothing_and_numbers_are_ig
   const auto table = table_of(seed_node());
   for (const char* key : {"devices.nri.io/pod", "devices.noderesource.dev/container.main"}) {
     ContainerBuilder container;
-    container.nvidia(0).pod_annotation(key, std::string(kUverbs0) + "  minor: 0\n");
+    container.nvidia(0).pod_annotation(key, std::string(kUverbs0Entry) + "  minor: 0\n");
     const auto decision = test::decide(container, table);
     EXPECT_THAT(paths(decision.adjustment),
                 ElementsAre("/dev/infiniband/uverbs0", "/dev/infiniband/rdma_cm"));
@@ -359,8 +359,8 @@ TEST(DeviceAnnotation, for_what_is_due_anyway_changes_nothing_and_numbers_are_ig
 TEST(DeviceAnnotation, with_the_right_numbers_is_not_remarked_on) {
   const auto table = table_of(seed_node());
   ContainerBuilder container;
-  container.nvidia(0).pod_annotation("devices.nri.io/pod",
-                                     std::string(kUverbs0) + "  minor: 192\n  file_mode: 0666\n");
+  container.nvidia(0).pod_annotation(
+      "devices.nri.io/pod", std::string(kUverbs0Entry) + "  minor: 192\n  file_mode: 0666\n");
   EXPECT_THAT(test::decide(container, table).remarks, IsEmpty());
 }
 

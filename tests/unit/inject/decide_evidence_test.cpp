@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-const std::string kHca = "allocation.railhead.io/rdma.io/hca";
+const std::string kHcaAllocation = "allocation.railhead.io/rdma.io/hca";
 
 PoolSpec pool(PoolMode mode, std::vector<std::string> nics) {
   PoolSpec spec;
@@ -100,7 +100,7 @@ TEST(Evidence, only_where_nobody_is_there_is_there_no_kubelet) {
 TEST(Evidence, an_allocated_nic_comes_also_beside_a_foreign_uverbs) {
   const auto table = table_with(pool(PoolMode::exclusive, {"mlx5_0"}));
   ContainerBuilder container;
-  container.annotation(kHca, table.node().nics[0].pci->str());
+  container.annotation(kHcaAllocation, table.node().nics[0].pci->str());
   container.device("/dev/infiniband/uverbs3", 231, 195);
   const auto decision = test::decide(container, table);
   EXPECT_EQ(decision.outcome, Outcome::adjusted);
@@ -111,7 +111,7 @@ TEST(Evidence, an_allocated_nic_comes_also_beside_a_foreign_uverbs) {
 TEST(Evidence, an_allocated_nic_that_is_not_there_is_missing_beside_a_foreign_one) {
   const auto table = table_with(pool(PoolMode::exclusive, {"mlx5_0"}));
   ContainerBuilder container;
-  container.annotation(kHca, table.node().nics[0].pci->str());
+  container.annotation(kHcaAllocation, table.node().nics[0].pci->str());
   container.device("/dev/infiniband/uverbs3", 231, 195);
   container.pod_annotation("rdma.railhead.io/container.main", "required");
   EXPECT_THAT(test::missing(container, table), Contains("/dev/infiniband/uverbs0"));
@@ -121,7 +121,7 @@ TEST(Evidence, an_allocated_nic_that_is_not_there_is_missing_beside_a_foreign_on
 TEST(Evidence, slots_come_also_beside_a_foreign_uverbs) {
   const auto table = table_with(pool(PoolMode::shared, {"mlx5_1"}));
   ContainerBuilder container;
-  container.annotation(kHca, "").device("/dev/infiniband/uverbs3", 231, 195);
+  container.annotation(kHcaAllocation, "").device("/dev/infiniband/uverbs3", 231, 195);
   EXPECT_THAT(paths(test::decide(container, table).adjustment),
               Contains("/dev/infiniband/uverbs1"));
 }
@@ -129,7 +129,7 @@ TEST(Evidence, slots_come_also_beside_a_foreign_uverbs) {
 TEST(Evidence, required_counts_the_allocated_nic_not_the_foreign_one) {
   const auto table = table_with(pool(PoolMode::exclusive, {"mlx5_0"}));
   ContainerBuilder container;
-  container.annotation(kHca, "0000:ff:1f.7").device("/dev/infiniband/uverbs3", 231, 195);
+  container.annotation(kHcaAllocation, "0000:ff:1f.7").device("/dev/infiniband/uverbs3", 231, 195);
   container.pod_annotation("rdma.railhead.io/container.main", "required");
   const auto decision = test::decide(container, table);
   EXPECT_EQ(decision.outcome, Outcome::refused);

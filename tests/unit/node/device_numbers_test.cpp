@@ -20,12 +20,12 @@ std::string uverbs(const std::string& number, const std::string& owner, const st
 const std::string kTwo =
     device("a") + device("b") + uverbs("0", "a", "231:192") + uverbs("1", "b", "231:193");
 
-bool differ(const std::string& before, const std::string& now) {
+bool numbers_differ(const std::string& before, const std::string& now) {
   return device_numbers_differ(*host_of(now), node_of(before));
 }
 
 TEST(DeviceNumbers, are_those_that_the_machine_was_read_with) {
-  EXPECT_FALSE(differ(kTwo, kTwo));
+  EXPECT_FALSE(numbers_differ(kTwo, kTwo));
   for (const auto& name : {"dgx-h100", "hgx-h100-roce"}) {
     const auto host = SnapshotHost::parse(machine_text(name)).value();
     EXPECT_FALSE(device_numbers_differ(*host, machine(name))) << name;
@@ -33,24 +33,24 @@ TEST(DeviceNumbers, are_those_that_the_machine_was_read_with) {
 }
 
 TEST(DeviceNumbers, of_a_renumbered_node_differ) {
-  EXPECT_TRUE(differ(
+  EXPECT_TRUE(numbers_differ(
       kTwo, device("a") + device("b") + uverbs("0", "a", "231:200") + uverbs("1", "b", "231:193")));
 }
 
 TEST(DeviceNumbers, that_two_devices_have_swapped_differ) {
-  EXPECT_TRUE(differ(
+  EXPECT_TRUE(numbers_differ(
       kTwo, device("a") + device("b") + uverbs("0", "b", "231:192") + uverbs("1", "a", "231:193")));
 }
 
 TEST(DeviceNumbers, of_a_node_that_has_gone_differ) {
-  EXPECT_TRUE(differ(kTwo, device("a") + device("b") + uverbs("0", "a", "231:192")));
+  EXPECT_TRUE(numbers_differ(kTwo, device("a") + device("b") + uverbs("0", "a", "231:192")));
 }
 
 TEST(DeviceNumbers, without_sysfs_are_those_of_the_node_itself) {
   const std::string cm = "c /dev/infiniband/rdma_cm 10:121 0666 0:0\n";
-  EXPECT_FALSE(differ(cm, cm));
-  EXPECT_TRUE(differ(cm, "c /dev/infiniband/rdma_cm 10:122 0666 0:0\n"));
-  EXPECT_TRUE(differ(cm, ""));
+  EXPECT_FALSE(numbers_differ(cm, cm));
+  EXPECT_TRUE(numbers_differ(cm, "c /dev/infiniband/rdma_cm 10:122 0666 0:0\n"));
+  EXPECT_TRUE(numbers_differ(cm, ""));
 }
 
 /// A device with its node, and with the connection manager's.

@@ -50,7 +50,7 @@ std::set<std::string> holders(const std::string& entries) {
   return routes(entries).holders;
 }
 
-std::vector<std::string> names(const Node& node) {
+std::vector<std::string> netdev_names(const Node& node) {
   std::vector<std::string> found;
   for (const auto& netdev : node.netdevs) found.push_back(netdev.name);
   return found;
@@ -111,7 +111,7 @@ TEST(DefaultRoutes, garbage_has_none) {
 TEST(NetdevReader, those_of_pci_functions_are_kept_and_those_of_containers_are_not) {
   const auto node =
       node_of(pci_netdev("ens1", "0000:18:00.0") + virtual_netdev("lo") + virtual_netdev("veth1"));
-  ASSERT_THAT(names(node), ElementsAre("ens1"));
+  ASSERT_THAT(netdev_names(node), ElementsAre("ens1"));
   EXPECT_EQ(node.netdevs[0].pci->str(), "0000:18:00.0");
   EXPECT_EQ(node.netdevs[0].operstate, "up");
   EXPECT_EQ(node.netdevs[0].master, std::nullopt);
@@ -127,7 +127,7 @@ TEST(NetdevReader, a_vlan_on_a_bond_that_holds_the_default_route_reaches_the_bon
       "l /sys/devices/virtual/net/bond0/lower_ens1 -> ../../../pci0000:15/0000:18:00.0/net/ens1\n"
       "t /sys/class/net/bonding_masters bond0\n" +
       file_entry("/proc/1/net/route", kHead + ipv4_default("bond0.7")));
-  ASSERT_THAT(names(node), ElementsAre("bond0", "bond0.7", "ens1", "ens2", "ens3"));
+  ASSERT_THAT(netdev_names(node), ElementsAre("bond0", "bond0.7", "ens1", "ens2", "ens3"));
   EXPECT_EQ(node.find_netdev("ens1")->master, "bond0");
   EXPECT_TRUE(node.find_netdev("bond0.7")->default_route);
   EXPECT_TRUE(node.find_netdev("bond0.7")->main_route);
@@ -144,7 +144,7 @@ TEST(NetdevReader, netdevs_that_are_above_each_other_in_a_circle_end) {
       virtual_netdev("a") + virtual_netdev("b") +
       "l /sys/devices/virtual/net/a/master -> ../b\nl /sys/devices/virtual/net/b/master -> ../a\n" +
       file_entry("/proc/1/net/route", kHead + ipv4_default("a")));
-  EXPECT_THAT(names(node), ElementsAre("a", "b"));
+  EXPECT_THAT(netdev_names(node), ElementsAre("a", "b"));
   EXPECT_TRUE(node.carries_main_route("b"));
 }
 

@@ -14,7 +14,7 @@ using test::pci_function;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-std::vector<std::string> names(const Node& node) {
+std::vector<std::string> names_of_nics(const Node& node) {
   std::vector<std::string> found;
   for (const auto& nic : node.nics) found.push_back(nic.name);
   return found;
@@ -46,7 +46,7 @@ TEST(NicReader, any_name_will_do_and_order_is_by_pci_address) {
   const auto node =
       node_of(rdma_device("0000:19:00.0", "a") + rdma_device("0000:18:00.0", "bnxt_re0") +
               rdma_device("0000:1a:00.0", "rocep26s0"));
-  EXPECT_THAT(names(node), ElementsAre("bnxt_re0", "a", "rocep26s0"));
+  EXPECT_THAT(names_of_nics(node), ElementsAre("bnxt_re0", "a", "rocep26s0"));
 }
 
 TEST(NicReader, a_device_of_another_class_that_carries_rdma_is_in_the_tree) {
@@ -67,7 +67,7 @@ TEST(NicReader, a_copied_tree_without_class_links_is_asked_through_device) {
       "t /sys/class/infiniband/mlx5_1/node_type 1: CA\n" +
       test::file_entry("/sys/class/infiniband/mlx5_1/device/uevent",
                        "PCI_SLOT_NAME=0000:19:00.0\n"));
-  ASSERT_THAT(names(node), ElementsAre("mlx5_0", "mlx5_1"));
+  ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_EQ(node.nics[0].pci->str(), "0000:18:00.0");
   EXPECT_EQ(node.nics[1].pci->str(), "0000:19:00.0");
 }
@@ -82,7 +82,7 @@ TEST(NicReader, a_subfunction_has_the_position_of_its_card_and_netdevs_of_its_ow
               "l /sys/class/net/ens1 -> ../../devices/pci0000:15/0000:18:00.0/net/ens1\n"
               "l /sys/class/net/ens1sf2 -> "
               "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/net/ens1sf2\n");
-  ASSERT_THAT(names(node), ElementsAre("mlx5_0", "mlx5_1"));
+  ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_EQ(node.nics[1].pci, node.nics[0].pci);
   EXPECT_THAT(node.nics[0].netdevs, ElementsAre("ens1"));
   EXPECT_THAT(node.nics[1].netdevs, ElementsAre("ens1sf2"));
@@ -104,8 +104,9 @@ std::string card_with_bond(const std::string& master) {
 }
 
 TEST(NicReader, second_function_of_a_bond_has_no_rdma_device_by_design) {
-  EXPECT_THAT(names(node_of(card_with_bond("bond0"))), ElementsAre("mlx5_bond_0"));
-  EXPECT_THAT(names(node_of(card_with_bond("bond1"))), ElementsAre("mlx5_bond_0", "0000:18:00.1"));
+  EXPECT_THAT(names_of_nics(node_of(card_with_bond("bond0"))), ElementsAre("mlx5_bond_0"));
+  EXPECT_THAT(names_of_nics(node_of(card_with_bond("bond1"))),
+              ElementsAre("mlx5_bond_0", "0000:18:00.1"));
 }
 
 TEST(NicReader, function_with_sub_functions_only_is_still_missed) {
@@ -115,7 +116,7 @@ TEST(NicReader, function_with_sub_functions_only_is_still_missed) {
               pf + "/mlx5_core.sf.2/infiniband/mlx5_1/node_type 1: CA\n" +
               "l /sys/class/infiniband/mlx5_1 -> "
               "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/infiniband/mlx5_1\n");
-  EXPECT_THAT(names(node), ElementsAre("0000:18:00.0", "mlx5_1"));
+  EXPECT_THAT(names_of_nics(node), ElementsAre("0000:18:00.0", "mlx5_1"));
 }
 
 TEST(NicReader, a_subfunction_knows_its_auxiliary_device_and_its_number) {
@@ -128,7 +129,7 @@ TEST(NicReader, a_subfunction_knows_its_auxiliary_device_and_its_number) {
               "/mlx5_core.sf.2/infiniband/mlx5_1/node_type 1: CA\n"
               "l /sys/class/infiniband/mlx5_1 -> "
               "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/infiniband/mlx5_1\n");
-  ASSERT_THAT(names(node), ElementsAre("mlx5_0", "mlx5_1"));
+  ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_EQ(node.nics[0].sub_function, std::nullopt);
   EXPECT_EQ(node.nics[1].sub_function, "mlx5_core.sf.2");
   EXPECT_EQ(node.nics[1].sf_number, 88U);
@@ -150,7 +151,7 @@ TEST(NicReader, functions_whose_driver_registered_nothing_are_shown_by_address) 
               pci_function("pci0000:15/0000:1b:00.0", "20000", "8086:1563", "ixgbe") +
               pci_function("pci0000:15/0000:1c:00.0", "20000", "15B3:101D", "vfio-pci") +
               "l /sys/class/net/ens1 -> ../../devices/pci0000:15/0000:19:00.0/net/ens1\n");
-  ASSERT_THAT(names(node), ElementsAre("0000:18:00.0", "0000:19:00.0", "0000:1a:00.0"));
+  ASSERT_THAT(names_of_nics(node), ElementsAre("0000:18:00.0", "0000:19:00.0", "0000:1a:00.0"));
   EXPECT_FALSE(node.nics[0].registered);
   EXPECT_THAT(node.nics[0].ports, IsEmpty());
   EXPECT_THAT(node.nics[1].netdevs, ElementsAre("ens1"));
@@ -163,7 +164,7 @@ TEST(NicReader, virtual_functions_are_missed_only_while_an_rdma_driver_holds_the
   };
   const auto node = node_of(vf("0000:18:00.1", "") + vf("0000:18:00.2", "vfio-pci") +
                             vf("0000:18:00.3", "mlx5_core"));
-  EXPECT_THAT(names(node), ElementsAre("0000:18:00.3"));
+  EXPECT_THAT(names_of_nics(node), ElementsAre("0000:18:00.3"));
 }
 
 TEST(NicReader, soft_devices_come_last_by_name_and_have_no_position) {
@@ -174,7 +175,7 @@ TEST(NicReader, soft_devices_come_last_by_name_and_have_no_position) {
   const auto node = node_of(soft("siw1") + soft("a_rxe") + rdma_device("0000:18:00.0", "mlx5_0") +
                             "t /sys/devices/virtual/net/eth0/operstate up\n"
                             "l /sys/class/net/eth0 -> ../../devices/virtual/net/eth0\n");
-  ASSERT_THAT(names(node), ElementsAre("mlx5_0", "a_rxe", "siw1"));
+  ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "a_rxe", "siw1"));
   EXPECT_EQ(node.nics[1].pci, std::nullopt);
   EXPECT_EQ(node.nics[1].parent, "eth0");
   EXPECT_THAT(node.nics[1].netdevs, ElementsAre("eth0"));
@@ -220,7 +221,7 @@ std::string moved_device(const std::string& mode) {
 
 TEST(NicReader, in_exclusive_namespaces_a_moved_device_is_known_by_its_nodes) {
   const auto node = node_of(moved_device("N"));
-  ASSERT_THAT(names(node), ElementsAre("mlx5_7", "mlx5_0"));
+  ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_7", "mlx5_0"));
   const auto& nic = node.nics[0];
   EXPECT_TRUE(nic.registered);
   EXPECT_TRUE(nic.elsewhere);
@@ -234,7 +235,7 @@ TEST(NicReader, in_exclusive_namespaces_a_moved_device_is_known_by_its_nodes) {
 
 TEST(NicReader, in_shared_namespaces_nodes_without_a_device_are_on_their_way_out) {
   const auto node = node_of(moved_device("Y"));
-  ASSERT_THAT(names(node), ElementsAre("0000:18:00.0", "mlx5_0"));
+  ASSERT_THAT(names_of_nics(node), ElementsAre("0000:18:00.0", "mlx5_0"));
   EXPECT_FALSE(node.nics[0].registered);
 }
 
@@ -245,7 +246,7 @@ TEST(NicReader, a_moved_subfunction_keeps_its_number) {
       "t /sys/module/ib_core/parameters/netns_mode N\n" + rdma_device("0000:19:00.0", "mlx5_0") +
       "t " + sf + "/sfnum 88\nt " + verbs + "/ibdev mlx5_9\nt " + verbs + "/dev 231:197\n" +
       "l /sys/class/infiniband_verbs/uverbs5 -> ../.." + verbs.substr(4) + "\n");
-  ASSERT_THAT(names(node), ElementsAre("mlx5_0", "mlx5_9"));
+  ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "mlx5_9"));
   EXPECT_EQ(node.nics[1].sub_function, "mlx5_core.sf.4");
   EXPECT_EQ(node.nics[1].sf_number, 88U);
 }

@@ -13,7 +13,7 @@ std::string state_file(const std::string& nic, unsigned port, const std::string&
          "\n";
 }
 
-bool differ(const std::string& before, const std::string& now) {
+bool states_differ(const std::string& before, const std::string& now) {
   PortStates states(node_of(before));
   return !states.changed(*host_of(now)).empty();
 }
@@ -21,7 +21,7 @@ bool differ(const std::string& before, const std::string& now) {
 TEST(PortStates, are_those_that_the_machine_was_read_with) {
   const auto two = state_file("a", 1, "4: ACTIVE") + state_file("a", 2, "1: DOWN");
   EXPECT_EQ(PortStates(node_of(two)).size(), 2U);
-  EXPECT_FALSE(differ(two, two));
+  EXPECT_FALSE(states_differ(two, two));
   for (const auto* name : {"dgx-h100", "hgx-h100-roce", "seed-8gpu-4nic"}) {
     PortStates states(machine(name));
     EXPECT_GT(states.size(), 0U) << name;
@@ -30,8 +30,8 @@ TEST(PortStates, are_those_that_the_machine_was_read_with) {
 }
 
 TEST(PortStates, a_port_that_goes_down_or_comes_up_is_a_difference) {
-  EXPECT_TRUE(differ(state_file("a", 1, "4: ACTIVE"), state_file("a", 1, "1: DOWN")));
-  EXPECT_TRUE(differ(state_file("a", 1, "2: INIT"), state_file("a", 1, "4: ACTIVE")));
+  EXPECT_TRUE(states_differ(state_file("a", 1, "4: ACTIVE"), state_file("a", 1, "1: DOWN")));
+  EXPECT_TRUE(states_differ(state_file("a", 1, "2: INIT"), state_file("a", 1, "4: ACTIVE")));
 }
 
 TEST(PortStates, all_devices_whose_ports_changed_are_named) {
@@ -44,17 +44,17 @@ TEST(PortStates, all_devices_whose_ports_changed_are_named) {
 }
 
 TEST(PortStates, a_port_that_has_gone_is_a_difference) {
-  EXPECT_TRUE(differ(state_file("a", 1, "4: ACTIVE"), state_file("b", 1, "4: ACTIVE")));
+  EXPECT_TRUE(states_differ(state_file("a", 1, "4: ACTIVE"), state_file("b", 1, "4: ACTIVE")));
 }
 
 TEST(PortStates, what_is_no_state_is_none_each_time_and_not_read_for_ever) {
   const auto odd = state_file("a", 1, "6: NEW");
-  EXPECT_FALSE(differ(odd, odd));
-  EXPECT_TRUE(differ(odd, state_file("a", 1, "4: ACTIVE")));
+  EXPECT_FALSE(states_differ(odd, odd));
+  EXPECT_TRUE(states_differ(odd, state_file("a", 1, "4: ACTIVE")));
 }
 
 TEST(PortStates, a_machine_without_ports_has_nothing_to_look_at) {
-  EXPECT_FALSE(differ("", ""));
+  EXPECT_FALSE(states_differ("", ""));
 }
 
 TEST(PortStates, more_than_are_looked_at_in_one_go_are_looked_at_in_turn) {

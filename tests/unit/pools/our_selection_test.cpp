@@ -6,14 +6,14 @@
 namespace railhead::test {
 namespace {
 
+using test::kDefault;
+using test::kEns2;
+using test::kIb;
+using test::kIntel;
+
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-constexpr const char* kIb = "0000:11:00.0";
-constexpr const char* kEns2 = "0000:12:00.0";
-constexpr const char* kIntel = "0000:81:00.0";
-constexpr const char* kDefault = "0000:82:00.0";
 
 /// A shared pool of ours with these lines below its name.
 std::string ours(const std::string& include, const std::string& more = "") {

@@ -108,6 +108,12 @@ inline std::string shared(const std::string& selectors) {
          "}]}";
 }
 
+/// The functions of small_server().
+constexpr const char* kIb = "0000:11:00.0";
+constexpr const char* kEns2 = "0000:12:00.0";
+constexpr const char* kIntel = "0000:81:00.0";
+constexpr const char* kDefault = "0000:82:00.0";
+
 /// InfiniBand ib0, Ethernet ens2, a card of Intel ens3, and eno1 with the default route, on
 /// 0000:11:00.0, 12:00.0, 81:00.0 and 82:00.0.
 inline Node small_server() {

@@ -39,7 +39,7 @@ std::string entry_with(std::string_view old_text, std::string_view new_text) {
   return text.replace(text.find(old_text), old_text.size(), new_text);
 }
 
-std::string error_of(const std::string& text) {
+std::string table_error(const std::string& text) {
   const auto parsed = parse_known_machines(text, "table.yaml");
   return parsed ? "no error" : parsed.error().message;
 }
@@ -164,24 +164,24 @@ TEST(KnownMachine, its_layout_has_each_address_once_in_order) {
 }
 
 TEST(KnownMachine, mistakes_in_a_table_are_named_with_line_and_key) {
-  EXPECT_EQ(error_of(std::string(kEntry)), "no error");
-  EXPECT_EQ(error_of(entry_with("gpus: 1", "gpus: 2")),
+  EXPECT_EQ(table_error(std::string(kEntry)), "no error");
+  EXPECT_EQ(table_error(entry_with("gpus: 1", "gpus: 2")),
             "table.yaml: line 2 column 5: \"A\": the switches have 1 GPUs");
-  EXPECT_EQ(error_of(entry_with("nics: 1", "nics: 2")),
+  EXPECT_EQ(table_error(entry_with("nics: 1", "nics: 2")),
             "table.yaml: line 2 column 5: \"A\": the switches have 1 NICs");
-  EXPECT_THAT(error_of(entry_with("0002:00:00.0", "0001:00:00.0")), HasSubstr("stands twice"));
-  EXPECT_THAT(error_of(entry_with("source: here", "source: ''")), HasSubstr("no source"));
-  EXPECT_THAT(error_of(entry_with("10de:2330", "10de:233")), HasSubstr("line 5"));
-  EXPECT_THAT(error_of(entry_with("0002:00:00.0", "2:0:0")), HasSubstr("nics: "));
-  EXPECT_THAT(error_of(entry_with("vendor: V*", "vendro: V*")),
+  EXPECT_THAT(table_error(entry_with("0002:00:00.0", "0001:00:00.0")), HasSubstr("stands twice"));
+  EXPECT_THAT(table_error(entry_with("source: here", "source: ''")), HasSubstr("no source"));
+  EXPECT_THAT(table_error(entry_with("10de:2330", "10de:233")), HasSubstr("line 5"));
+  EXPECT_THAT(table_error(entry_with("0002:00:00.0", "2:0:0")), HasSubstr("nics: "));
+  EXPECT_THAT(table_error(entry_with("vendor: V*", "vendro: V*")),
               HasSubstr("line 4 column 5: vendro: unknown key"));
-  EXPECT_THAT(error_of(entry_with("    vendor: V*\n", "")), HasSubstr("no DMI string"));
-  EXPECT_THAT(error_of(entry_with("nics: 1", "nics: 1\n    treeIsReal: true")),
+  EXPECT_THAT(table_error(entry_with("    vendor: V*\n", "")), HasSubstr("no DMI string"));
+  EXPECT_THAT(table_error(entry_with("nics: 1", "nics: 1\n    treeIsReal: true")),
               HasSubstr("either treeIsReal or switches"));
-  EXPECT_THAT(error_of(entry_with("numa: 0, ", "")), HasSubstr("line 9"));
-  EXPECT_THAT(error_of("machines: 5"), HasSubstr("expected one list"));
-  EXPECT_THAT(error_of("- 1\n- 2"), Not(HasSubstr("no error")));
-  EXPECT_THAT(error_of("["), HasSubstr("table.yaml: "));
+  EXPECT_THAT(table_error(entry_with("numa: 0, ", "")), HasSubstr("line 9"));
+  EXPECT_THAT(table_error("machines: 5"), HasSubstr("expected one list"));
+  EXPECT_THAT(table_error("- 1\n- 2"), Not(HasSubstr("no error")));
+  EXPECT_THAT(table_error("["), HasSubstr("table.yaml: "));
 }
 
 }  // namespace

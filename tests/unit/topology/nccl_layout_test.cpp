@@ -11,7 +11,6 @@
 namespace railhead {
 namespace {
 
-using test::Cpu;
 using test::gpu;
 using test::nic;
 using test::topology_of;
@@ -21,7 +20,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 /// Relation of the first GPU to the first NIC.
-std::string relation(const std::vector<Cpu>& cpus) {
+std::string relation(const std::vector<test::Cpu>& cpus) {
   const auto topology = make_topology(node_from(topology_of(cpus)));
   EXPECT_FALSE(topology.gpu_nic.empty() || topology.gpu_nic[0].empty());
   return std::string(to_string(topology.gpu_nic[0][0].relation));

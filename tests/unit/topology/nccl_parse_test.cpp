@@ -18,7 +18,7 @@ NcclTopology parsed(const std::string& text) {
   return topology ? *topology : NcclTopology{};
 }
 
-std::string error_of(const std::string& text) {
+std::string parse_error(const std::string& text) {
   const auto topology = parse_nccl_topology(text, "topo.xml");
   return topology ? "accepted" : topology.error().message;
 }
@@ -238,19 +238,19 @@ TEST(NcclParse, warnings_end_somewhere) {
 }
 
 TEST(NcclParse, errors_name_file_and_line) {
-  EXPECT_EQ(error_of("<topology/>"),
+  EXPECT_EQ(parse_error("<topology/>"),
             "topo.xml: line 1: the root element is <topology>, not <system>");
-  EXPECT_EQ(error_of(in_cpu("<pci class='0x03'/>")), "topo.xml: line 3: <pci> without busid");
-  EXPECT_EQ(error_of(in_cpu("<pci busid='18:00'/>")),
+  EXPECT_EQ(parse_error(in_cpu("<pci class='0x03'/>")), "topo.xml: line 3: <pci> without busid");
+  EXPECT_EQ(parse_error(in_cpu("<pci busid='18:00'/>")),
             "topo.xml: line 3: <pci> busid: \"18:00\" is not a PCI address");
-  EXPECT_THAT(error_of(in_cpu("<pci busid='0000:01:00.0'>")),
+  EXPECT_THAT(parse_error(in_cpu("<pci busid='0000:01:00.0'>")),
               HasSubstr("topo.xml: line 4: not XML"));
 }
 
 TEST(NcclParse, functions_are_limited) {
   std::string many;
   for (int i = 0; i < 4097; ++i) many += "<pci busid='0000:01:00.0'/>";
-  EXPECT_EQ(error_of(in_cpu(many)), "topo.xml: line 3: more than 4096 functions");
+  EXPECT_EQ(parse_error(in_cpu(many)), "topo.xml: line 3: more than 4096 functions");
 }
 
 TEST(NcclParse, nesting_is_limited) {
@@ -260,7 +260,7 @@ TEST(NcclParse, nesting_is_limited) {
     open += "<pci busid='0000:01:00.0'>";
     close += "</pci>";
   }
-  EXPECT_EQ(error_of(in_cpu(open + close)), "topo.xml: line 3: more than 32 levels");
+  EXPECT_EQ(parse_error(in_cpu(open + close)), "topo.xml: line 3: more than 32 levels");
 }
 
 }  // namespace

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""No name that is local to a source means something else in another source of the same folder: several
+sources are compiled as one (CMAKE_UNITY_BUILD). Overloads of a function may."""
+import collections
+import re
+
+from source_tree import ROOT, finish
+
+BODY = re.compile(r"^namespace \{\n(.*?)^\}  // namespace\n", re.M | re.S)
+TYPE = re.compile(r"^(?:struct|class|enum class|union) (?:\[\[\w+\]\] )?(\w+)[^;]*$", re.M)
+VALUE = re.compile(r"^(?:constexpr|const|inline|std::|char|int|bool)[^=;(]*?\b(\w+)(?:\[[^]]*\])?(?: =|\{|;)", re.M)
+ALIAS = re.compile(r"^(?:using (\w+) =|namespace (\w+) =)\s*([^;]*);", re.M)
+FUNCTION = re.compile(r"^(?!TEST|INSTANTIATE|using|return|struct|class|namespace|constexpr std::array)[\w:<][^;{}()=]*?[ &*](\w+)\(", re.M)
+
+
+def parameters(text, start):
+    """Types in the parentheses that open before `start`, without the names and defaults."""
+    depth, at = 1, start
+    while depth and at < len(text):
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    words, level, one = [], 0, ""
+    for c in text[start:at - 1] + ",":
+        level += {"<": 1, "(": 1, ">": -1, ")": -1}.get(c, 0)
+        if c == "," and level == 0:
+            words.append(re.sub(r"\s+", " ", one.split("=")[0].strip()))
+            one = ""
+        else:
+            one += c
+    return ", ".join(re.sub(r"[ ]\w+$|(?<=[&*>])\s*\w+$", "", word) for word in words)
+
+
+def local_names(text):
+    for body in BODY.findall(text):
+        for found in TYPE.finditer(body):
+            yield found.group(1)
+        for found in VALUE.finditer(body):
+            yield found.group(1)
+        for found in ALIAS.finditer(body):
+            yield f"{found.group(1) or found.group(2)} = {found.group(3)}", found.group(1) or found.group(2)
+        for found in FUNCTION.finditer(body):
+            yield f"{found.group(1)}({parameters(body, found.end())})"
+
+
+problems = []
+for base in ("src", "tests/unit"):
+    for folder in sorted({path.parent for path in (ROOT / base).rglob("*.cpp")}):
+        where = collections.defaultdict(set)
+        aliases = collections.defaultdict(lambda: collections.defaultdict(set))
+        for path in sorted(folder.glob("*.cpp")):
+            for name in local_names(path.read_text()):
+                if isinstance(name, tuple):
+                    aliases[name[1]][name[0]].add(path.name)
+                else:
+                    where[name].add(path.name)
+        for name, meanings in aliases.items():
+            if len(meanings) > 1:
+                where[name] |= set().union(*meanings.values())
+        problems += [f"{folder.relative_to(ROOT)}: {name} is local to {' and to '.join(sorted(paths))}"
+                     for name, paths in sorted(where.items()) if len(paths) > 1]
+finish("local_names", problems)
