@@ -42,12 +42,12 @@ std::string hex_text(std::uint16_t number) {
 
 /// What the driver calls it, without the maker's name; else the PCI device id.
 std::string model_text(const Node& node, const Gpu& gpu) {
-  constexpr std::string_view kBrand = "NVIDIA ";
-  if (gpu.model)
-    return gpu.model->starts_with(kBrand) ? gpu.model->substr(kBrand.size()) : *gpu.model;
+  const std::string maker(gpu_row(gpu.vendor).name);
+  if (gpu.model) {
+    return gpu.model->starts_with(maker + " ") ? gpu.model->substr(maker.size() + 1) : *gpu.model;
+  }
   const auto* function = node.find_pci(gpu.pci);
   const bool known = function != nullptr && function->device != 0;
-  const std::string maker = gpu.vendor == GpuVendor::amd ? "AMD" : "NVIDIA";
   return known ? maker + " " + hex_text(function->device) : maker;
 }
 

@@ -17,6 +17,7 @@
 
 #include "base/result.h"
 #include "config/words.h"
+#include "gpu/vendors.h"
 
 namespace railhead {
 
@@ -212,8 +213,7 @@ inline constexpr SettingSpec kSettings[] = {
     {"injection.gpus", "--gpus", "closest", "closest|numa|all|none",
      "which NICs a container with GPUs gets without asking",
      into<&Settings::injection, &Settings::Injection::gpus, parse_gpu_policy>, Change::machine},
-    {"injection.gpuResources", "--gpu-resources", "nvidia.com/gpu*,nvidia.com/mig-*,amd.com/gpu",
-     "LIST",
+    {"injection.gpuResources", "--gpu-resources", kGpuResources, "LIST",
      "resources that are GPUs, shell patterns: who names GPUs in the environment must hold one",
      into<&Settings::injection, &Settings::Injection::gpu_resources, parse_list>, Change::machine},
     {"injection.annotations", "--annotations", "narrow", "narrow|allow|deny",

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "gpu/vendors.h"
 
 namespace railhead {
 namespace {
@@ -19,9 +20,6 @@ constexpr std::array<std::string_view, 5> kRankVariables = {
     "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
 constexpr std::string_view kWorldSize = "WORLD_SIZE";
 constexpr std::string_view kRank = "RANK";
-
-constexpr std::array<std::string_view, 2> kGpuVariables = {"NVIDIA_VISIBLE_DEVICES",
-                                                           "AMD_VISIBLE_DEVICES"};
 
 bool is_named(std::string_view variable, std::string_view name) {
   return variable.size() > name.size() && variable.front() == name.front() &&
@@ -110,8 +108,9 @@ JobSize job_size(const std::vector<std::string_view>& all) {
 }
 
 bool asks_for_all_gpus(const std::vector<std::string_view>& env) {
-  return std::any_of(kGpuVariables.begin(), kGpuVariables.end(),
-                     [&](std::string_view name) { return value_of(env, name) == "all"; });
+  return std::any_of(kGpuRows.begin(), kGpuRows.end(), [&](const GpuRow& row) {
+    return !row.variable.empty() && value_of(env, row.variable) == "all";
+  });
 }
 
 }  // namespace railhead

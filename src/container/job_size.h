@@ -31,8 +31,8 @@ bool is_job_variable(std::string_view variable);
 /// is one node, which it may be or not.
 JobSize job_size(const std::vector<std::string_view>& env);
 
-/// NVIDIA_VISIBLE_DEVICES or AMD_VISIBLE_DEVICES is "all": images say so, and monitors are given
-/// every GPU by it without having been allocated one.
+/// A variable that a hook of the runtime reads (GpuRow::variable) is "all": images say so, and
+/// monitors are given every GPU by it without having been allocated one.
 bool asks_for_all_gpus(const std::vector<std::string_view>& env);
 
 }  // namespace railhead

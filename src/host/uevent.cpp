@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 
+#include "gpu/vendors.h"
 #include "host/changes.h"
 
 namespace railhead {
@@ -9,9 +9,6 @@ namespace {
 
 /// The kernel sends at most 64 of them behind its header.
 constexpr std::size_t kMaxFields = 128;
-
-/// Drivers in whose folder the reader looks for GPUs.
-constexpr std::array<std::string_view, 4> kGpuDrivers = {"nvidia", "amdgpu", "hycu", "hydcu"};
 
 struct Uevent {
   std::string_view subsystem;
@@ -82,9 +79,8 @@ MachineChanges changes_of_uevent(std::string_view message) {
   } else if (subsystem == "drm") {
     changes.gpus = true;
   } else if (subsystem == "drivers") {
-    const bool is_gpu =
-        std::find(kGpuDrivers.begin(), kGpuDrivers.end(), last_of(event.path)) != kGpuDrivers.end();
-    changes.gpus = is_gpu && event.path.starts_with("/bus/pci/drivers/");
+    changes.gpus =
+        is_gpu_driver(last_of(event.path)) && event.path.starts_with("/bus/pci/drivers/");
   }
   return changes;
 }

@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "gpu/vendors.h"
 #include "host/host_error.h"
 #include "host/resolve.h"
 
@@ -149,11 +150,12 @@ void Watch::expect_machine() {
   want("/sys/class/infiniband_verbs", Kind::nodes);
   want("/sys/class/infiniband_mad", Kind::nodes);
   want("/sys/bus/pci/devices", Kind::pci);
-  want("/sys/bus/pci/drivers/nvidia", Kind::gpus);
   want("/sys/class/net", Kind::netdevs);
   want("/dev/infiniband", Kind::nodes);
   want("/dev/infiniband", Kind::touches);
-  want("/proc/driver/nvidia/gpus", Kind::gpus);
+  for (const auto& row : kGpuRows) {
+    for (const std::string_view folder : row.driver_folders) want(std::string(folder), Kind::gpus);
+  }
   want("/etc/cdi", Kind::cdi);
   want("/var/run/cdi", Kind::cdi);
 }

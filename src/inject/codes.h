@@ -81,6 +81,7 @@ inline constexpr std::string_view kAllocationGone = "allocation-gone";
 inline constexpr std::string_view kGpuUnresolved = "gpu-unresolved";
 inline constexpr std::string_view kGpuAmbiguous = "gpu-ambiguous";
 inline constexpr std::string_view kGpuEnvDiffers = "gpu-env-differs";
+inline constexpr std::string_view kGpuMaskUnknown = "gpu-mask-unknown";
 inline constexpr std::string_view kGpuClaimDenied = "gpu-claim-denied";
 inline constexpr std::string_view kGpuClaimUnanswered = "gpu-claim-unanswered";
 inline constexpr std::string_view kNicNotUsable = "nic-not-usable";
@@ -94,7 +95,7 @@ inline constexpr std::string_view kMemlockUnsupported = "memlock-unsupported";
 inline constexpr std::string_view kRemarksCut = "remarks-cut";
 }  // namespace warn
 
-inline constexpr std::array<CodeMeaning, 21> kRemarkCodes = {{
+inline constexpr std::array<CodeMeaning, 22> kRemarkCodes = {{
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
@@ -106,6 +107,8 @@ inline constexpr std::array<CodeMeaning, 21> kRemarkCodes = {{
     {warn::kGpuAmbiguous, "a GPU id that several GPUs of this node carry"},
     {warn::kGpuEnvDiffers,
      "the environment names GPUs that were not allocated: those do not count"},
+    {warn::kGpuMaskUnknown,
+     "ZE_AFFINITY_MASK leaves some GPUs, and which ones cannot be told: all count"},
     {warn::kGpuClaimDenied,
      "a pod author names GPUs, and the kubelet says the container holds none"},
     {warn::kGpuClaimUnanswered, "a pod author names GPUs, and the kubelet did not answer"},

@@ -22,6 +22,9 @@
 
 namespace railhead {
 
+/// The resources of all rows of kGpuRows.
+std::vector<std::string> default_gpu_resources();
+
 /// What the node's operator allows. Values come from configuration.
 struct InjectionPolicy {
   GpuPolicy gpus = GpuPolicy::closest;
@@ -31,7 +34,7 @@ struct InjectionPolicy {
   bool roce_without_host_network = false;
   bool pf_with_vfs = false;  ///< deal physical functions that have virtual functions enabled, too
   /// Resources that are GPUs, shell patterns.
-  std::vector<std::string> gpu_resources = {"nvidia.com/gpu*", "nvidia.com/mig-*", "amd.com/gpu"};
+  std::vector<std::string> gpu_resources = default_gpu_resources();
   /// Runtime handlers whose containers have a kernel of their own, shell patterns.
   std::vector<std::string> vm_runtime_handlers = {"kata*", "firecracker*", "gvisor*", "runsc*"};
   bool vm_runtimes = false;  ///< inject into those, too
@@ -103,11 +106,9 @@ class DecisionTable {
   /// itself: sysfs hides the switches, and a file or the table of known machines shows them.
   [[nodiscard]] const std::optional<TextFile>& topology_file() const { return topology_file_; }
 
-  [[nodiscard]] std::optional<std::size_t> gpu_by_minor(unsigned minor) const;
   [[nodiscard]] std::optional<std::size_t> gpu_by_uuid(std::string_view uuid) const;
   [[nodiscard]] std::optional<std::size_t> gpu_by_index(unsigned index) const;
-  /// An AMD GPU by the minor of its DRM node: renderD<minor> from 128 on, card<minor> below 64.
-  [[nodiscard]] std::optional<std::size_t> gpu_by_drm(unsigned minor) const;
+  [[nodiscard]] std::optional<std::size_t> gpu_by_node(GpuNode node) const;
   /// Several GPUs of the node claim this UUID, so it names none of them.
   [[nodiscard]] bool is_ambiguous(std::string_view uuid) const;
   [[nodiscard]] std::optional<std::size_t> nic_by_device_path(std::string_view path) const;
@@ -122,10 +123,9 @@ class DecisionTable {
   PoolTable pools_;
   CdiRegistry cdi_;
   std::optional<TextFile> topology_file_;
-  std::unordered_map<unsigned, std::size_t> by_minor_;
-  std::unordered_map<std::string, std::size_t> by_uuid_;  ///< UUIDs that are unique
+  std::unordered_map<std::uint64_t, std::size_t> by_node_;  ///< by major and minor number
+  std::unordered_map<std::string, std::size_t> by_uuid_;    ///< UUIDs that are unique
   std::unordered_map<unsigned, std::size_t> by_index_;
-  std::unordered_map<unsigned, std::size_t> by_drm_;
   std::unordered_set<std::string> ambiguous_;
   std::unordered_map<std::string, std::size_t> by_device_path_;
 };

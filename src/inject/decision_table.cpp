@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "inject/decide.h"
@@ -23,6 +24,10 @@ bool add_unique(std::unordered_map<Key, std::size_t>& map, std::unordered_set<Ke
   map.erase(key);
   ambiguous.insert(key);
   return false;
+}
+
+std::uint64_t key_of(GpuNode node) {
+  return std::uint64_t{node.major} << 32 | node.minor;
 }
 
 /// A physical function with virtual functions belongs to whoever hands those out.
@@ -77,6 +82,14 @@ void rule_out_exclusive(const PoolTable& pools, std::vector<Usability>& usable) 
 
 }  // namespace
 
+std::vector<std::string> default_gpu_resources() {
+  std::vector<std::string> patterns;
+  for (const GpuRow& row : kGpuRows) {
+    patterns.insert(patterns.end(), row.resources.begin(), row.resources.end());
+  }
+  return patterns;
+}
+
 DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& overrides,
                              InjectionPolicy policy,
                              const std::optional<NcclTopology>& from_operator)
@@ -98,18 +111,20 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
   rule_out_exclusive(pools_, usable_);
   arrangement_.node.cdi = {};
   arrangement_.node.nccl_file.reset();
-  std::unordered_set<unsigned> twice;
+  std::unordered_set<std::uint64_t> twice;
   for (std::size_t i = 0; i < node.gpus.size(); ++i) {
     const Gpu& gpu = node.gpus[i];
     if (gpu.uuid) add_unique(by_uuid_, ambiguous_, *gpu.uuid, i);
-    // Each vendor counts from 0; where both are in one machine the number is NVIDIA's.
-    if (gpu.index && gpu.vendor == GpuVendor::nvidia) by_index_.insert_or_assign(*gpu.index, i);
-    if (gpu.index) by_index_.try_emplace(*gpu.index, i);
-    if (gpu.vendor == GpuVendor::nvidia) {
-      if (gpu.minor) add_unique(by_minor_, twice, *gpu.minor, i);
-    } else {
-      if (gpu.drm_render) by_drm_.try_emplace(*gpu.drm_render, i);
-      if (gpu.drm_card) by_drm_.try_emplace(*gpu.drm_card, i);
+    // Each vendor counts from 0; where several are in one machine the number is the first row's.
+    if (gpu.index) {
+      const auto [at, is_new] = by_index_.try_emplace(*gpu.index, i);
+      if (!is_new && gpu.vendor < node.gpus[at->second].vendor) at->second = i;
+    }
+    const std::uint32_t major = gpu_row(gpu.vendor).major;
+    for (const auto& minor : major == kDrmMajor
+                                 ? std::array{gpu.drm_render, gpu.drm_card}
+                                 : std::array{gpu.minor, std::optional<unsigned>()}) {
+      if (minor) add_unique(by_node_, twice, key_of({major, *minor}), i);
     }
   }
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
@@ -128,10 +143,6 @@ std::string DecisionTable::why_not_in(std::size_t pool, std::size_t function) co
   return why_not(pools_, arrangement_.node, standings_, pool, function);
 }
 
-std::optional<std::size_t> DecisionTable::gpu_by_minor(unsigned minor) const {
-  return lookup(by_minor_, minor);
-}
-
 std::optional<std::size_t> DecisionTable::gpu_by_uuid(std::string_view uuid) const {
   return lookup(by_uuid_, std::string(uuid));
 }
@@ -140,8 +151,8 @@ std::optional<std::size_t> DecisionTable::gpu_by_index(unsigned index) const {
   return lookup(by_index_, index);
 }
 
-std::optional<std::size_t> DecisionTable::gpu_by_drm(unsigned minor) const {
-  return lookup(by_drm_, minor);
+std::optional<std::size_t> DecisionTable::gpu_by_node(GpuNode node) const {
+  return lookup(by_node_, key_of(node));
 }
 
 bool DecisionTable::is_ambiguous(std::string_view uuid) const {

@@ -21,6 +21,10 @@ std::optional<unsigned> small_number(std::string_view text) {
   return static_cast<unsigned>(*number);
 }
 
+bool has_nvidia_ids(const Gpu& gpu) {
+  return gpu_row(gpu.vendor).ids == GpuIds::nvidia;
+}
+
 void add_unknown(std::string_view id, GpuEvidence& evidence) {
   if (evidence.unknown.size() < kMaxUnknownIds) evidence.unknown.emplace_back(id.substr(0, 128));
 }
@@ -39,38 +43,27 @@ void add_index(std::string_view id, std::string_view number, const DecisionTable
                GpuEvidence& evidence) {
   const auto index = small_number(number);
   const auto gpu = index ? table.gpu_by_index(*index) : std::nullopt;
-  if (gpu && table.node().gpus[*gpu].vendor == GpuVendor::nvidia) {
+  if (gpu && has_nvidia_ids(table.node().gpus[*gpu])) {
     evidence.gpus.push_back(*gpu);
   } else {
     add_unknown(id, evidence);
   }
 }
 
-/// GPUs behind device node paths: /dev/nvidia<minor>, /dev/dri/renderD<minor>,
-/// /dev/dri/card<minor>.
-std::vector<std::size_t> gpus_of_paths(const std::vector<std::string>& paths,
-                                       const DecisionTable& table) {
-  std::vector<std::size_t> out;
-  for (const std::string_view path : paths) {
-    std::optional<std::size_t> gpu;
-    for (const std::string_view prefix : {"/dev/nvidia", "/dev/dri/renderD", "/dev/dri/card"}) {
-      if (!path.starts_with(prefix)) continue;
-      const auto minor = small_number(path.substr(prefix.size()));
-      if (!minor) continue;  // /dev/nvidiactl
-      gpu = prefix == "/dev/nvidia" ? table.gpu_by_minor(*minor) : table.gpu_by_drm(*minor);
-    }
-    if (gpu) out.push_back(*gpu);
-  }
-  return out;
+std::optional<std::size_t> gpu_of_path(std::string_view path, const DecisionTable& table) {
+  const auto node = gpu_node(path);
+  return node ? table.gpu_by_node(*node) : std::nullopt;
 }
 
 /// True if a spec of the node defines the name and a GPU stands behind it.
 bool add_from_spec(std::string_view name, const DecisionTable& table, GpuEvidence& evidence) {
   const auto* paths = table.cdi().device_paths(name);
   if (paths == nullptr) return false;
-  const auto gpus = gpus_of_paths(*paths, table);
-  evidence.gpus.insert(evidence.gpus.end(), gpus.begin(), gpus.end());
-  return !gpus.empty();
+  const auto before = evidence.gpus.size();
+  for (const auto& path : *paths) {
+    if (const auto gpu = gpu_of_path(path, table)) evidence.gpus.push_back(*gpu);
+  }
+  return evidence.gpus.size() > before;
 }
 
 /// procfs has no UUIDs of MIG devices; the specs that the toolkit and the device plugin write do.
@@ -84,7 +77,7 @@ bool add_mig_from_specs(std::string_view id, const DecisionTable& table, GpuEvid
 void add_all(const DecisionTable& table, GpuEvidence& evidence) {
   const auto& gpus = table.node().gpus;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    if (gpus[i].vendor == GpuVendor::nvidia && !gpus[i].excluded) evidence.gpus.push_back(i);
+    if (has_nvidia_ids(gpus[i]) && !gpus[i].excluded) evidence.gpus.push_back(i);
   }
 }
 
@@ -94,7 +87,8 @@ bool add_claim_device(std::string_view name, const DecisionTable& table, GpuEvid
   const auto at = name.rfind(kInfix);
   const auto minor =
       at == std::string_view::npos ? std::nullopt : small_number(name.substr(at + kInfix.size()));
-  const auto gpu = minor ? table.gpu_by_minor(*minor) : std::nullopt;
+  const auto gpu =
+      minor ? table.gpu_by_node({gpu_row(GpuVendor::nvidia).major, *minor}) : std::nullopt;
   if (gpu) evidence.gpus.push_back(*gpu);
   return gpu.has_value();
 }
@@ -120,11 +114,18 @@ std::optional<std::size_t> gpu_of_share(std::string_view id, const DecisionTable
   return table.gpu_by_uuid(id.substr(0, dash));
 }
 
+/// "card<minor>-<share>" of Intel's plugin.
+std::optional<std::size_t> gpu_of_card(std::string_view id, const DecisionTable& table) {
+  return gpu_of_path("/dev/dri/" + std::string(id.substr(0, id.find('-'))), table);
+}
+
 void add_allocated_id(std::string_view id, const DecisionTable& table, GpuEvidence& evidence) {
   if (const auto gpu = gpu_at(id, table.node())) {
     evidence.gpus.push_back(*gpu);
   } else if (const auto shared = gpu_of_share(without_replica(id), table)) {
     evidence.gpus.push_back(*shared);
+  } else if (const auto card = gpu_of_card(id, table)) {
+    evidence.gpus.push_back(*card);
   } else {
     add_gpu_id(id, table, evidence);
   }
@@ -201,16 +202,14 @@ void add_gpu_id(std::string_view id, const DecisionTable& table, GpuEvidence& ev
 
 void add_cdi_name(std::string_view name, const DecisionTable& table, GpuEvidence& evidence) {
   if (add_from_spec(name, table, evidence)) return;
-  const auto slash = name.find('/');
   const auto equals = name.find('=');
-  if (slash == std::string_view::npos || equals == std::string_view::npos || equals < slash) return;
-  const std::string_view vendor = name.substr(0, slash);
-  const std::string_view kind = name.substr(slash + 1, equals - slash - 1);
+  if (equals == std::string_view::npos) return;
+  const std::string_view kind = name.substr(0, equals);
+  const GpuRow* row = gpu_row_of_cdi(kind);
+  if (row == nullptr) return;
+  if (row->ids != GpuIds::nvidia) return add_unknown(name, evidence);
   std::string_view device = name.substr(equals + 1);
-  const bool nvidia = vendor == "nvidia.com" || vendor.ends_with(".nvidia.com");
-  if (vendor == "amd.com" && kind == "gpu") return add_unknown(name, evidence);
-  if (!nvidia || (kind != "gpu" && kind != "claim")) return;
-  if (kind == "claim") {
+  if (kind.ends_with("/claim")) {
     // Claims of other devices of that driver (compute domains) have names of their own.
     const bool gpu = device.find("-gpu-") != std::string_view::npos ||
                      device.find("-mig-") != std::string_view::npos;

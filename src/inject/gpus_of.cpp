@@ -10,38 +10,45 @@
 #include "container/job_size.h"
 #include "inject/codes.h"
 #include "inject/copied_annotations.h"
+#include "inject/environment.h"
 #include "inject/gpu_ids.h"
+#include "inject/level_zero_mask.h"
 
 namespace railhead {
 namespace {
 
-constexpr std::string_view kVariable = "NVIDIA_VISIBLE_DEVICES";
-constexpr std::string_view kMountFolder = "/var/run/nvidia-container-devices/";
+constexpr const GpuRow& kNvidia = gpu_row(GpuVendor::nvidia);
+constexpr std::string_view kMountFolder = *kNvidia.mounts.begin();
 constexpr std::string_view kCdiAnnotation = "cdi.k8s.io/";
 
-// Linux Documentation/admin-guide/devices.txt: 195 NVIDIA (254 modeset, 255 control), 226 DRM.
-constexpr std::int64_t kNvidiaMajor = 195;
-constexpr std::int64_t kFirstNvidiaControlMinor = 254;
-constexpr std::int64_t kDrmMajor = 226;
-constexpr std::int64_t kMaxDrmMinor = 1 << 20;
+constexpr std::int64_t kMaxMinor = 1 << 20;
 
 constexpr std::size_t kMaxUnresolved = 64;
+
+std::optional<GpuNode> node_of(const PresentDevice& device) {
+  const bool sound = device.type == 'c' && device.major >= 0 && device.major < kMaxMinor &&
+                     device.minor >= 0 && device.minor < kMaxMinor;
+  if (!sound) return std::nullopt;
+  return GpuNode{static_cast<std::uint32_t>(device.major),
+                 static_cast<std::uint32_t>(device.minor)};
+}
+
+/// Whether or not this node shows it.
+bool is_gpu(GpuNode node) {
+  return std::any_of(kGpuRows.begin(), kGpuRows.end(), [&](const GpuRow& row) {
+    return row.major == node.major && node.minor < row.gpus_below;
+  });
+}
 
 GpuEvidence from_device_nodes(const ContainerRequest& request, const DecisionTable& table) {
   GpuEvidence out;
   for (const PresentDevice& device : request.devices) {
-    if (device.type != 'c' || device.minor < 0) continue;
-    if (device.major == kNvidiaMajor && device.minor < kFirstNvidiaControlMinor) {
-      const auto gpu = table.gpu_by_minor(static_cast<unsigned>(device.minor));
-      if (gpu) {
-        out.gpus.push_back(*gpu);
-      } else if (out.unknown.size() < kMaxUnresolved) {
-        out.unknown.emplace_back(device.path.substr(0, 128));
-      }
-    } else if (device.major == kDrmMajor && device.minor < kMaxDrmMinor) {
-      // Every graphics adapter has such nodes, a server's own included: unknown ones say nothing.
-      const auto gpu = table.gpu_by_drm(static_cast<unsigned>(device.minor));
-      if (gpu) out.gpus.push_back(*gpu);
+    const auto node = node_of(device);
+    if (!node) continue;
+    if (const auto gpu = table.gpu_by_node(*node)) {
+      out.gpus.push_back(*gpu);
+    } else if (is_gpu(*node) && out.unknown.size() < kMaxUnresolved) {
+      out.unknown.emplace_back(device.path.substr(0, 128));
     }
   }
   return out;
@@ -88,20 +95,9 @@ GpuEvidence from_mounts(const ContainerRequest& request, const DecisionTable& ta
   return out;
 }
 
-/// The last occurrence, as the runtime would use; empty where there is none.
-std::string_view variable(const ContainerRequest& request) {
-  for (auto at = request.env.rbegin(); at != request.env.rend(); ++at) {
-    if (at->size() > kVariable.size() && (*at)[kVariable.size()] == '=' &&
-        at->starts_with(kVariable)) {
-      return trim(at->substr(kVariable.size() + 1));
-    }
-  }
-  return {};
-}
-
 GpuEvidence from_environment(const ContainerRequest& request, const DecisionTable& table) {
   GpuEvidence out;
-  const std::string_view value = variable(request);
+  const std::string_view value = variable(request, kNvidia.variable);
   // A path is the device plugin's marker for "look at the mounts".
   if (value.empty() || value == "all" || value == "void" || value == "none" || value[0] == '/') {
     return out;
@@ -176,6 +172,35 @@ void narrow(const GpuEvidence& by, GpuSource source, const Node& node, GpuFacts&
   if (!both.empty()) facts.indices = std::move(both);
 }
 
+/// Every graphics adapter has such nodes, a processor's own included.
+bool has_unknown_drm_node(const ContainerRequest& request, const DecisionTable& table) {
+  return std::any_of(request.devices.begin(), request.devices.end(), [&](const auto& device) {
+    const auto node = node_of(device);
+    return node && node->major == kDrmMajor && !table.gpu_by_node(*node);
+  });
+}
+
+/// Keeps of the GPUs that are held those that the program is left by a mask. The mask counts what
+/// the container has, so an adapter that is no GPU of this node makes it mean something else.
+void narrow_by_mask(const ContainerRequest& request, const DecisionTable& table, GpuFacts& facts) {
+  const auto is_masked = [&](std::size_t gpu) {
+    return gpu_row(table.node().gpus[gpu].vendor).mask == GpuMask::level_zero;
+  };
+  std::vector<std::size_t> masked;
+  std::copy_if(facts.indices.begin(), facts.indices.end(), std::back_inserter(masked), is_masked);
+  if (masked.empty()) return;
+  const auto left = level_zero_mask(request, masked.size());
+  if (!left || (left->size() < masked.size() && has_unknown_drm_node(request, table))) {
+    facts.remarks.add(warn::kGpuMaskUnknown,
+                      "which of " + gpu_labels(table.node(), masked) +
+                          " ZE_AFFINITY_MASK leaves cannot be told: all of them count");
+    return;
+  }
+  std::erase_if(facts.indices, is_masked);
+  for (const std::size_t position : *left) facts.indices.push_back(masked[position]);
+  std::sort(facts.indices.begin(), facts.indices.end());
+}
+
 /// What a pod author can write: the mounts of NVIDIA's volume list, else the environment.
 struct Claim {
   GpuEvidence evidence;
@@ -242,6 +267,7 @@ GpuFacts gpus_of(const ContainerRequest& request, const DecisionTable& table, bo
   environment.finish();
   if (take_allocated(request, table, privileged, facts)) {
     narrow(environment, GpuSource::environment, table.node(), facts);
+    narrow_by_mask(request, table, facts);
     return facts;
   }
   GpuEvidence mounts = from_mounts(request, table);

@@ -46,8 +46,11 @@ std::vector<Gpu> read_nvidia_gpus(Reader& reader, const NvidiaDriver& driver,
                                   const std::vector<PciDevice>& pci,
                                   NvidiaInformation& information);
 
-/// GPUs that the driver `amdgpu` drives, without on-board VGA, which has no render node. Sorted by
-/// address; the index counts AMD GPUs in that order.
-std::vector<Gpu> read_amd_gpus(Reader& reader, const std::vector<PciDevice>& pci);
+/// GPUs of all vendors whose nodes are DRM's, under a driver of their row, without VGA that has no
+/// render node. Sorted by address; the index counts those of a vendor in that order.
+std::vector<Gpu> read_drm_gpus(Reader& reader, const std::vector<PciDevice>& pci);
+
+/// UUIDs that AMD's compute driver (kfd) knows. By address; empty where it is not there.
+std::map<PciAddress, std::string> read_kfd_uuids(Reader& reader);
 
 }  // namespace railhead

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/vendors.h"
 #include "host/host.h"
 #include "node/pci.h"
 
@@ -86,9 +87,6 @@ struct Nic {
 
   friend bool operator==(const Nic&, const Nic&) = default;
 };
-
-/// By driver interface: `amd` has Hygon's DCU as well.
-enum class GpuVendor : std::uint8_t { nvidia, amd };
 
 /// A MIG GPU instance (and compute instance) that the driver shows in
 /// /proc/driver/nvidia/capabilities. It has no UUID there. (nvidia-caps/mig-minors is a table of

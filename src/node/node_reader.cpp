@@ -65,7 +65,7 @@ std::set<PciAddress> functions_in_use(const ClassList& rdma, const NvidiaDriver&
 std::vector<Gpu> read_gpus(Reader& reader, const NvidiaDriver& nvidia,
                            const std::vector<PciDevice>& pci, NvidiaInformation& information) {
   auto gpus = read_nvidia_gpus(reader, nvidia, pci, information);
-  for (auto& gpu : read_amd_gpus(reader, pci)) gpus.push_back(std::move(gpu));
+  for (auto& gpu : read_drm_gpus(reader, pci)) gpus.push_back(std::move(gpu));
   std::stable_sort(gpus.begin(), gpus.end(),
                    [](const Gpu& a, const Gpu& b) { return a.pci < b.pci; });
   return gpus;

@@ -11,6 +11,7 @@ namespace railhead {
 namespace {
 
 constexpr std::uint64_t kHighestMinor = 1048575;  // MINORBITS of the kernel is 20
+constexpr const GpuRow& kNvidia = gpu_row(GpuVendor::nvidia);
 constexpr std::string_view kProcGpus = "/proc/driver/nvidia/gpus/";
 
 std::set<PciAddress> addresses(const std::vector<std::string>& names) {
@@ -96,7 +97,7 @@ std::vector<MigInstance> read_mig(Reader& reader, unsigned minor) {
 bool is_driven(const NvidiaDriver& driver, const PciAddress& address, const PciDevice* function) {
   if (!function) return driver.in_proc.contains(address);
   if (!is_gpu_class(function->class_code)) return false;
-  if (function->driver && *function->driver != "nvidia") return false;
+  if (function->driver && *function->driver != *kNvidia.drivers.begin()) return false;
   if (driver.in_proc.contains(address)) return true;
   if (function->is_vf()) return false;
   return function->driver || driver.bound.contains(address) || !driver.present;
@@ -147,7 +148,7 @@ std::vector<Gpu> read_nvidia_gpus(Reader& reader, const NvidiaDriver& driver,
   std::map<PciAddress, const PciDevice*> candidates;
   for (const auto& address : driver.in_proc) candidates.emplace(address, nullptr);
   for (const auto& function : pci) {
-    if (function.vendor == kVendorNvidia || candidates.contains(function.address)) {
+    if (function.vendor == kNvidia.pci_vendor || candidates.contains(function.address)) {
       candidates[function.address] = &function;
     }
   }
@@ -157,7 +158,7 @@ std::vector<Gpu> read_nvidia_gpus(Reader& reader, const NvidiaDriver& driver,
     if (!is_driven(driver, address, function)) continue;
     Gpu gpu;
     gpu.pci = address;
-    gpu.vendor = GpuVendor::nvidia;
+    gpu.vendor = kNvidia.vendor;
     if (function) {
       gpu.numa_node = function->numa_node;
       gpu.driver = function->driver;

@@ -153,24 +153,29 @@ void read_iommu_group(Reader& reader, const std::string& path, PciDevice& device
 bool is_interesting(const PciDevice& device) {
   const std::uint32_t code = device.class_code >> 8;
   if (is_network_class(device.class_code)) return true;
-  if (is_gpu_class(device.class_code)) {
-    return device.vendor == kVendorNvidia || is_amd_kind(device.vendor);
-  }
-  const bool nv_switch = code == 0x0680 && device.vendor == kVendorNvidia;
+  if (gpu_row_of(device) != nullptr) return true;
+  const GpuRow* maker = gpu_row_of_pci(device.vendor);
+  const bool joins_gpus = maker != nullptr && maker->fabric_class == code && code != 0;
   // The second function that a ConnectX-8 shows for data-direct (GPUDirect over its own switch).
   const bool data_direct = code == 0x0801 && device.vendor == kVendorMellanox;
-  return nv_switch || data_direct;
+  return joins_gpus || data_direct;
 }
 
 }  // namespace
 
 bool is_gpu_class(std::uint32_t class_code) {
-  const std::uint32_t code = class_code >> 8;
-  return code == 0x0300 || code == 0x0302 || code == 0x0380 || code == 0x1200;
+  return std::find(kAnyGpuClass.begin(), kAnyGpuClass.end(), class_code >> 8) != kAnyGpuClass.end();
 }
 
-bool is_amd_kind(std::uint16_t vendor) {
-  return vendor == kVendorAmd || vendor == kVendorHygon;
+const GpuRow* gpu_row_of(const PciDevice& function) {
+  const GpuRow* row = gpu_row_of_pci(function.vendor);
+  if (row == nullptr || function.class_code >> 8 == 0) return nullptr;
+  const auto& classes = row->classes;
+  const bool is_one =
+      std::find(classes.begin(), classes.end(), function.class_code >> 8) != classes.end();
+  const bool integrated =
+      row->integrated && function.address.bus == 0 && function.address.device == *row->integrated;
+  return is_one && !integrated ? row : nullptr;
 }
 
 bool is_network_class(std::uint32_t class_code) {

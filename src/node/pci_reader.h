@@ -7,15 +7,13 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu/vendors.h"
 #include "node/again.h"
 #include "node/pci.h"
 #include "node/reader.h"
 
 namespace railhead {
 
-inline constexpr std::uint16_t kVendorNvidia = 0x10de;
-inline constexpr std::uint16_t kVendorAmd = 0x1002;
-inline constexpr std::uint16_t kVendorHygon = 0x1d94;
 inline constexpr std::uint16_t kVendorMellanox = 0x15b3;
 
 /// Host bridge and bridges of a canonical sysfs path:
@@ -33,8 +31,9 @@ PciPath parse_pci_path(std::string_view path);
 /// VGA, 3D, other display controllers and processing accelerators: what GPUs say they are.
 bool is_gpu_class(std::uint32_t class_code);
 
-/// AMD, and Hygon, whose DCU has AMD's kernel interfaces (kfd, drm).
-bool is_amd_kind(std::uint16_t vendor);
+/// The row of a function that its vendor and class say is a GPU; nullptr for others, a processor's
+/// own graphics among them.
+const GpuRow* gpu_row_of(const PciDevice& function);
 
 bool is_network_class(std::uint32_t class_code);
 

@@ -23,15 +23,15 @@ void forget_process(std::vector<NcclPci>& list) {
   }
 }
 
-bool has_gpu_of(const Node& node, GpuVendor vendor) {
+bool has_gpu_of(const Node& node, GpuLibrary library) {
   return std::any_of(node.gpus.begin(), node.gpus.end(),
-                     [&](const Gpu& gpu) { return gpu.vendor == vendor; });
+                     [&](const Gpu& gpu) { return gpu_row(gpu.vendor).library == library; });
 }
 
 }  // namespace
 
 unsigned nccl_version_for(const Node& node) {
-  const bool rccl = has_gpu_of(node, GpuVendor::amd) && !has_gpu_of(node, GpuVendor::nvidia);
+  const bool rccl = has_gpu_of(node, GpuLibrary::rccl) && !has_gpu_of(node, GpuLibrary::nccl);
   return rccl ? kRcclVersion : kNcclVersion;
 }
 

@@ -138,8 +138,9 @@ class Builder {
     gpu.numa_node = position.numa_node;
     const bool accelerator = pci.class_code && *pci.class_code >> 8 == 0x1200;
     const bool rccl = accelerator || topology_.version == kRcclVersion;
-    const bool nvidia = pci.vendor ? *pci.vendor == kVendorNvidia : !rccl;
-    gpu.vendor = nvidia ? GpuVendor::nvidia : GpuVendor::amd;
+    const GpuRow* row = pci.vendor ? gpu_row_of_pci(*pci.vendor) : nullptr;
+    gpu.vendor = pci.vendor || rccl ? GpuVendor::amd : GpuVendor::nvidia;
+    if (row != nullptr) gpu.vendor = row->vendor;
     node_.gpus.push_back(std::move(gpu));
   }
 

@@ -14,7 +14,12 @@ bool NcclPci::is_switch() const {
 bool NcclPci::is_gpu() const {
   if (gpu) return true;
   if (!class_code || !below.empty() || !nets.empty() || !is_gpu_class(*class_code)) return false;
-  return !vendor || *vendor == kVendorNvidia || is_amd_kind(*vendor);
+  if (!vendor) return true;
+  PciDevice function;
+  function.address = address;
+  function.class_code = *class_code;
+  function.vendor = *vendor;
+  return gpu_row_of(function) != nullptr;
 }
 
 bool NcclPci::is_nic() const {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "node/pci_reader.h"
+#include "topology/layout.h"
+
 namespace railhead {
 namespace {
 
@@ -27,6 +30,22 @@ const NumaNode* nearest_with_cpus(const Node& node, const NumaNode& from) {
   return best;
 }
 
+/// Upstream and downstream port of a GPU card's own switch are bridges of the GPU's vendor, below a
+/// bridge of the machine: a root port of Intel's is the highest of all. A topology file leaves
+/// downstream ports out.
+std::span<const PciAddress> counted_bridges(const Node& node, const PciDevice& function) {
+  const std::span<const PciAddress> all = function.bridges;
+  const GpuRow* row = gpu_row_of(function);
+  if (row == nullptr || row->card_switch_counts || all.size() < 3) return all;
+  const auto is_makers = [&](const PciAddress& address) {
+    const PciDevice* bridge = node.find_pci(address);
+    return bridge != nullptr && bridge->vendor == row->pci_vendor;
+  };
+  const auto ports = all.last(2);
+  const bool on_card = is_makers(ports[0]) && (is_makers(ports[1]) || is_invented(ports[1]));
+  return on_card ? all.first(all.size() - 2) : all;
+}
+
 }  // namespace
 
 std::optional<int> cpu_numa_node(const Node& node, const PciDevice& function) {
@@ -41,7 +60,7 @@ Place place_of(const Node& node, const PciDevice* function) {
   Place place;
   if (function == nullptr || function->root.empty()) return place;
   place.root = &function->root;
-  place.bridges = &function->bridges;
+  place.bridges = counted_bridges(node, *function);
   place.numa = function->numa_node;
   place.cpu_numa = cpu_numa_node(node, *function);
   if (place.cpu_numa) {
@@ -58,10 +77,10 @@ bool on_one_socket(const Place& a, const Place& b) {
 
 bool same_place(const Place& a, const Place& b) {
   if (a.root == nullptr || b.root == nullptr) return a.root == b.root;
-  return *a.root == *b.root && a.numa == b.numa && *a.bridges == *b.bridges;
+  return *a.root == *b.root && a.numa == b.numa && std::ranges::equal(a.bridges, b.bridges);
 }
 
-std::size_t common_bridges(const std::vector<PciAddress>& a, const std::vector<PciAddress>& b) {
+std::size_t common_bridges(std::span<const PciAddress> a, std::span<const PciAddress> b) {
   const auto parted = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   return static_cast<std::size_t>(parted.first - a.begin());
 }
@@ -70,9 +89,9 @@ Nearness nearness_of(const Place& a, const Place& b) {
   Nearness near;
   if (a.root == nullptr || b.root == nullptr) return near;
   if (*a.root == *b.root) {
-    const auto common = common_bridges(*a.bridges, *b.bridges);
+    const auto common = common_bridges(a.bridges, b.bridges);
     near.common_depth = static_cast<int>(common);
-    const auto below = std::max(a.bridges->size(), b.bridges->size()) - common;
+    const auto below = std::max(a.bridges.size(), b.bridges.size()) - common;
     near.relation = common == 0 ? Relation::phb : below <= 1 ? Relation::pix : Relation::pxb;
   } else if (a.numa && a.numa == b.numa) {
     near.relation = Relation::node;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,11 +14,11 @@ namespace railhead {
 /// All that a relation depends on: what is above a function. Ports and virtual functions of one
 /// card share a place. Points into the Node.
 struct Place {
-  const std::string* root = nullptr;  ///< nullptr: unknown, SYS to everything
-  const std::vector<PciAddress>* bridges = nullptr;
-  std::optional<int> numa;      ///< as sysfs says, a node without CPUs too
-  std::optional<int> cpu_numa;  ///< the node with CPUs that stands for it
-  std::optional<int> socket;    ///< of that node
+  const std::string* root = nullptr;    ///< nullptr: unknown, SYS to everything
+  std::span<const PciAddress> bridges;  ///< without the switch on a card that does not count
+  std::optional<int> numa;              ///< as sysfs says, a node without CPUs too
+  std::optional<int> cpu_numa;          ///< the node with CPUs that stands for it
+  std::optional<int> socket;            ///< of that node
 };
 
 /// The place of a function; nullptr is a soft device.
@@ -26,7 +27,7 @@ Place place_of(const Node& node, const PciDevice* function);
 bool same_place(const Place& a, const Place& b);
 
 /// How many bridges two paths from the same root have in common.
-std::size_t common_bridges(const std::vector<PciAddress>& a, const std::vector<PciAddress>& b);
+std::size_t common_bridges(std::span<const PciAddress> a, std::span<const PciAddress> b);
 
 /// The relation of two functions at these places. Two different functions on one root bus are PHB.
 /// NODE compares the nodes that sysfs names, as nvidia-smi does: a GPU whose own memory is a NUMA

@@ -47,8 +47,8 @@ class PlaceTable {
 
   /// Parent bridge and depth: nearly unique, and cheap to compare.
   static Key key_of(const Place& place) {
-    if (place.bridges == nullptr || place.bridges->empty()) return {};
-    return {place.bridges->back(), place.bridges->size()};
+    if (place.bridges.empty()) return {};
+    return {place.bridges.back(), place.bridges.size()};
   }
 
   const Node& node_;

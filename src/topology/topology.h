@@ -28,6 +28,7 @@ namespace railhead {
 ///   DGX H100: two switches deep, three bridges below on both sides: PXB
 ///   HGX H100: one switch, one bridge below: PIX; both functions of a card, none below: PIX
 ///   MI300X:   the GPU package has a switch of its own, three below: PXB even on the NIC's switch
+///   Intel:    a card's switch is not counted (no tool prints these words for them): PIX there
 /// A common root port with nothing in common below it is the same bridge count, not a host bridge;
 /// PHB is a common "pciDDDD:BB" and no common bridge at all (devices on root ports of their own).
 /// Checked against machines that published `lspci -tv` or `lspci -PP` beside `topo -m`.

@@ -8,6 +8,7 @@
 #include "container/job_size.h"
 #include "data/json.h"
 #include "data/value.h"
+#include "gpu/vendors.h"
 #include "usage/processes.h"
 
 namespace railhead {
@@ -15,13 +16,6 @@ namespace {
 
 constexpr ParseLimits kSpecLimits{std::size_t{1} << 20, 32, 65536};
 constexpr int kMaxGenerations = 64;
-
-constexpr std::array<std::string_view, 3> kGpuVariables = {
-    "NVIDIA_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES=", "AMD_VISIBLE_DEVICES="};
-constexpr std::array<std::string_view, 4> kDeviceFolders = {"/dev/nvidia", "/dev/infiniband/",
-                                                            "/dev/dri/", "/dev/kfd"};
-constexpr std::array<std::string_view, 4> kMounts = {
-    "/var/run/nvidia-container-devices", "/run/nvidia-container-devices", "/dev/nvidia", "/sys"};
 
 struct Annotation {
   std::string_view containerd;
@@ -51,12 +45,6 @@ const std::vector<Value>& items(const Value* list) {
   return list != nullptr && list->kind == Value::Kind::list ? list->items : none;
 }
 
-template <typename Prefixes>
-bool starts_with_any(std::string_view text, const Prefixes& prefixes) {
-  return std::any_of(prefixes.begin(), prefixes.end(),
-                     [&](std::string_view prefix) { return text.starts_with(prefix); });
-}
-
 std::int64_t number(const Value* map, std::string_view key) {
   return parse_signed(text(map, key)).value_or(0);
 }
@@ -74,7 +62,7 @@ void read_annotations(const Value* annotations, Bundle& bundle) {
 void read_devices(const Value* linux, Bundle& bundle) {
   for (const auto& item : items(find(linux, "devices"))) {
     auto path = text(&item, "path");
-    if (!starts_with_any(path, kDeviceFolders)) continue;
+    if (!is_gpu_path(path) && !path.starts_with("/dev/infiniband/")) continue;
     const auto type = text(&item, "type");
     bundle.devices.push_back({std::move(path), type.empty() ? 'c' : type.front(),
                               number(&item, "major"), number(&item, "minor")});
@@ -85,7 +73,7 @@ void read_mounts(const Value* mounts, Bundle& bundle) {
   for (const auto& item : items(mounts)) {
     BundleMount mount{text(&item, "destination"), text(&item, "type"), text(&item, "source"),
                       false};
-    if (!starts_with_any(mount.destination, kMounts)) continue;
+    if (!is_gpu_mount(mount.destination) && !mount.destination.starts_with("/sys")) continue;
     const auto& options = items(find(&item, "options"));
     mount.read_write = std::any_of(options.begin(), options.end(),
                                    [](const Value& one) { return one.scalar == "rw"; });
@@ -94,7 +82,7 @@ void read_mounts(const Value* mounts, Bundle& bundle) {
 }
 
 bool is_wanted_variable(std::string_view variable) {
-  return starts_with_any(variable, kGpuVariables) || is_job_variable(variable);
+  return is_gpu_variable(variable) || is_job_variable(variable);
 }
 
 /// "-b", "<folder>" among conmon's arguments.
@@ -157,8 +145,7 @@ bool names_gpus(const Bundle& bundle) {
   constexpr std::array<std::string_view, 3> kNone = {"", "void", "none"};
   return std::any_of(bundle.env.begin(), bundle.env.end(), [&](const std::string& variable) {
     const auto value = std::string_view(variable).substr(variable.find('=') + 1);
-    return starts_with_any(variable, kGpuVariables) &&
-           std::find(kNone.begin(), kNone.end(), value) == kNone.end();
+    return names_gpus(variable) && std::find(kNone.begin(), kNone.end(), value) == kNone.end();
   });
 }
 

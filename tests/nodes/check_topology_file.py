@@ -18,8 +18,9 @@ import xml.etree.ElementTree as ElementTree
 HERE = pathlib.Path(__file__).resolve().parent
 SAME = {"PHB": "NODE"}
 OWN_MEMORY = {"gb200-tray"}
-# <system version> that the library of a vendor's GPUs asks for, by PCI id: NCCL, RCCL (AMD, Hygon).
-VERSIONS = {"10de": "1", "1002": "2", "1d94": "2"}
+# <system version> that the library of a vendor's GPUs asks for, by PCI id: NCCL, RCCL (AMD, Hygon). No
+# library of Intel's reads such a file; it is written as for NCCL.
+VERSIONS = {"10de": "1", "1002": "2", "1d94": "2", "8086": "1"}
 # How a snapshot has a function's vendor: an attribute, or a line of its uevent.
 VENDOR = re.compile(r"^t /sys/devices/\S*/([0-9a-f:.]+)/vendor 0x(\S+)", re.M)
 UEVENT = re.compile(r"^PCI_ID=(\w+):.*\n(?:PCI_SUBSYS_ID=.*\n)?PCI_SLOT_NAME=(\S+)", re.M)

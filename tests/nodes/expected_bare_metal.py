@@ -324,6 +324,17 @@ EXPECTED = {
         "gpus": "rocep1s0f1+roceP2p1s0f1",
         "unusable": "rocep1s0f0 roceP2p1s0f0",
     },
+    # The source pairs the GPUs of a switch with the two ports of the NIC there, one each; both ports are
+    # one NIC here, which the two share.
+    "intel-battlemage": {
+        "gpus": "mlx5_4+mlx5_5 mlx5_4+mlx5_5 mlx5_6+mlx5_7 mlx5_6+mlx5_7",
+        "relations": """
+             mlx5_4 mlx5_5 mlx5_6 mlx5_7
+        GPU0 PIX    PIX    NODE   NODE
+        GPU1 PIX    PIX    NODE   NODE
+        GPU2 NODE   NODE   PIX    PIX
+        GPU3 NODE   NODE   PIX    PIX""",
+    },
     # GPU 3 and GPU 6 share the inner switch with a NIC, the others only the outer one. Both GPUs and
     # both ports of a card: four GPUs share each card. 2 and 3 are the 10 Gb/s card.
     "hygon-dcu": {

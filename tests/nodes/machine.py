@@ -142,15 +142,20 @@ class Machine:
         self.tree.device(f"/dev/nvidia{minor}", 195, minor, 0o666)
         return place
 
-    def amd_gpu(self, parent, short, model, card, render):
+    def drm_gpu(self, parent, short, model, card, render):
         place = self.function(parent, short, model)
-        tree, bdf = self.tree, address(short)
+        tree = self.tree
         for name, minor in ((f"card{card}", card), (f"renderD{render}", render)):
             tree.text(f"{place.path}/drm/{name}/dev", f"226:{minor}")
             tree.link(f"{place.path}/drm/{name}/device", place.path)
             tree.link(f"/sys/class/drm/{name}", f"{place.path}/drm/{name}")
             tree.device(f"/dev/dri/{name}", 226, minor, 0o660, 0, 44)
         self._gpus += 1
+        return place
+
+    def amd_gpu(self, parent, short, model, card, render):
+        place = self.drm_gpu(parent, short, model, card, render)
+        tree, bdf = self.tree, address(short)
         domain, bus, rest = bdf.split(":")
         slot, function = rest.split(".")
         location = int(bus, 16) << 8 | int(slot, 16) << 3 | int(function)

@@ -94,6 +94,37 @@ def h100_six_gpus():
     return m
 
 
+# Upstream port of each switch, upstream ports of its GPU cards, bus of its NIC, its first number.
+BATTLEMAGE_SWITCHES = [(0xa8, (0xaa, 0xae), 0xb2, 4), (0xb8, (0xbb, 0xbf), 0xba, 6)]
+
+
+@machine("intel-battlemage",
+         "Four Intel GPUs and two dual-port NICs behind two switches of the second socket. Each GPU card",
+         "has a switch of its own, which does not count: a GPU and the NIC beside it are PIX.",
+         "Source: comments of a published DeepEP test for Intel GPUs with iSHMEM (node_wrapper.sh):",
+         "addresses of GPUs and NICs, the buses of each switch (a8-b4, b8-c5), who is below which, NUMA",
+         "node, names. Published lspci listings of an Arc Pro B70: its switch, e2ff and e2f0, one bus",
+         "each, its class and driver. The model, the switches and the NICs' speed are chosen. The first",
+         "socket's half (GPUs 0 to 3, mlx5_0 to mlx5_3) is not in the source and is left out.")
+def intel_battlemage():
+    m = Machine("intel-battlemage", [(0, "0-31,64-95", 0), (1, "32-63,96-127", 1)], "Supermicro",
+                "SYS-421GE-TNRT")
+    m.rdma_stack()
+    gpus = 0
+    for upstream, cards, nic, number in BATTLEMAGE_SWITCHES:
+        ports = m.switch(m.root_port(upstream - 1, 1), f"{upstream:02x}:00.0",
+                         [f"{upstream + 1:02x}:0{at}.0" for at in range(3)], hw.PEX890XX)
+        for port, card in zip(ports, cards):
+            own, = m.switch(port, f"{card:02x}:00.0", [f"{card + 1:02x}:01.0"],
+                            hw.BATTLEMAGE_UPSTREAM, hw.BATTLEMAGE_DOWNSTREAM)
+            m.drm_gpu(own, f"{card + 2:02x}:00.0", hw.ARC_PRO_B70, 1 + gpus, 128 + gpus)
+            gpus += 1
+        m.card(ports[2], f"{nic:02x}:00", [f"mlx5_{number + at}" for at in range(2)], hw.CX7_ETH, 200,
+               f"10.{number}.{{}}.7")
+    m.onboard()
+    return m
+
+
 # Upstream port of each inner switch, its GPUs, its NIC; one outer switch a socket. Each GPU is two
 # buses behind the bridge of its card.
 HYGON_SWITCHES = {

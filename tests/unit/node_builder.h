@@ -82,13 +82,22 @@ class NodeBuilder {
     return below;
   }
 
+  /// A bridge of this vendor's.
+  Slot bridge(const Slot& at, std::uint16_t vendor) {
+    Slot below = bridge(at);
+    for (auto& device : node_.pci) {
+      if (device.address == below.bridges.back()) device.vendor = vendor;
+    }
+    return below;
+  }
+
   /// A switch: its upstream port; every bridge() below is a downstream port.
   Slot pcie_switch(const Slot& at) { return bridge(at); }
 
-  /// An NVIDIA GPU on the slot's bus (AMD: class 0x1200, no bridge of its own added).
+  /// A GPU on the slot's bus, no bridge of its own added.
   std::size_t gpu(const Slot& at, GpuVendor vendor = GpuVendor::nvidia) {
-    PciDevice& pci = function(at, 0, vendor == GpuVendor::nvidia ? 0x030200 : 0x120000);
-    pci.vendor = vendor == GpuVendor::nvidia ? 0x10de : 0x1002;
+    PciDevice& pci = function(at, 0, vendor == GpuVendor::nvidia ? 0x030200 : 0x038000);
+    pci.vendor = gpu_row(vendor).pci_vendor;
     Gpu gpu;
     gpu.pci = pci.address;
     gpu.vendor = vendor;

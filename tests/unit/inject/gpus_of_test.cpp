@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "inject/gpu_ids.h"
 #include "unit/inject/container_builder.h"
 
 namespace railhead {
@@ -110,6 +111,119 @@ TEST_F(GpusOf, amd_gpus_are_known_by_render_and_card_nodes_and_kfd_is_nothing) {
   container.device("/dev/dri/renderD130", 226, 130).device("/dev/dri/card4", 226, 4);
   container.device("/dev/dri/card0", 226, 0);
   EXPECT_THAT(gpus_of(container.request(), table, false, {}).indices, ElementsAre(2, 3));
+}
+
+/// Four of the GPUs are Intel's, cards 1 to 4: 0, 1, 2 and 3 of the node.
+class IntelGpus : public ::testing::Test {
+ protected:
+  static Node node() {
+    Node node = test::seed_node();
+    for (unsigned i = 0; i < 4; ++i) {
+      node.gpus[i].vendor = GpuVendor::intel;
+      node.gpus[i].drm_card = 1 + i;
+      node.gpus[i].drm_render = 128 + i;
+    }
+    node.cdi = {{"/var/run/cdi/intel.yaml",
+                 "kind: intel.com/gpu\ndevices:\n- name: card3\n  containerEdits:\n"
+                 "    deviceNodes: [{path: /dev/dri/card3}, {path: /dev/dri/renderD130}]\n"}};
+    return node;
+  }
+
+  static ContainerBuilder& with_gpus(ContainerBuilder& container, unsigned count) {
+    for (unsigned i = 0; i < count; ++i) {
+      container.device("/dev/dri/card" + std::to_string(1 + i), 226, 1 + i);
+      container.device("/dev/dri/renderD" + std::to_string(128 + i), 226, 128 + i);
+    }
+    return container;
+  }
+
+  GpuFacts masked(const std::vector<std::string>& env, unsigned count = 3) {
+    ContainerBuilder container;
+    for (const auto& variable : env) container.env(variable);
+    return gpus_of(with_gpus(container, count).request(), table_, false, {});
+  }
+
+  DecisionTable table_ = test::table_of(node());
+};
+
+const char* const kComposite = "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE";
+const char* const kPciOrder = "ZE_ENABLE_PCI_ID_DEVICE_ORDER=1";
+
+TEST_F(IntelGpus, are_known_by_card_and_render_nodes) {
+  const auto gpus = masked({});
+  EXPECT_THAT(gpus.indices, ElementsAre(0, 1, 2));
+  EXPECT_EQ(gpus.source, GpuSource::device_nodes);
+  EXPECT_THAT(gpus.remarks, IsEmpty());
+}
+
+TEST_F(IntelGpus, are_known_by_cdi_names_through_their_spec) {
+  ContainerBuilder container;
+  container.cdi("intel.com/gpu=card3");
+  EXPECT_THAT(gpus_of(container.request(), table_, false, {}).indices, ElementsAre(2));
+  container.cdi("intel.com/gpu=0000-19-00-0-0xe223");
+  EXPECT_THAT(gpus_of(container.request(), table_, false, {}).unresolved,
+              ElementsAre("intel.com/gpu=0000-19-00-0-0xe223"));
+}
+
+TEST_F(IntelGpus, are_known_by_the_cards_that_the_kubelet_has) {
+  const auto gpus = gpus_in({{"gpu.intel.com/xe", {"card2-0", "card4-1"}}}, table_);
+  EXPECT_TRUE(gpus.holds);
+  EXPECT_THAT(gpus.evidence.gpus, ElementsAre(1, 3));
+  EXPECT_TRUE(gpus.evidence.complete());
+}
+
+TEST_F(IntelGpus, are_not_held_by_who_monitors_them) {
+  EXPECT_FALSE(gpus_in({{"gpu.intel.com/xe_monitoring", {"all"}}}, table_).holds);
+}
+
+TEST_F(IntelGpus, alone_are_not_named_by_a_mask) {
+  EXPECT_FALSE(masked({"ZE_AFFINITY_MASK=0", kComposite, kPciOrder}, 0).named);
+}
+
+TEST_F(IntelGpus, a_mask_of_whole_gpus_in_pci_order_narrows) {
+  EXPECT_THAT(masked({"ZE_AFFINITY_MASK=1", kComposite, kPciOrder}).indices, ElementsAre(1));
+  EXPECT_THAT(masked({"ZE_AFFINITY_MASK=2.1, 0.0,0", kComposite, kPciOrder}).indices,
+              ElementsAre(0, 2));
+  EXPECT_THAT(masked({"ZE_AFFINITY_MASK=1", kComposite, kPciOrder}).remarks, IsEmpty());
+}
+
+TEST_F(IntelGpus, a_mask_whose_numbers_cannot_be_told_narrows_nothing) {
+  const std::vector<std::vector<std::string>> unknown = {
+      {"ZE_AFFINITY_MASK=1"},
+      {"ZE_AFFINITY_MASK=1", kComposite},
+      {"ZE_AFFINITY_MASK=1", kPciOrder},
+      {"ZE_AFFINITY_MASK=1", kPciOrder, "ZE_FLAT_DEVICE_HIERARCHY=FLAT"},
+      {"ZE_AFFINITY_MASK=1", kPciOrder, "ZE_FLAT_DEVICE_HIERARCHY=COMBINED"},
+      {"ZE_AFFINITY_MASK=3", kComposite, kPciOrder},
+      {"ZE_AFFINITY_MASK=0,x", kComposite, kPciOrder},
+      {"ZE_AFFINITY_MASK=0,", kComposite, kPciOrder}};
+  for (const auto& env : unknown) {
+    const auto gpus = masked(env);
+    EXPECT_THAT(gpus.indices, ElementsAre(0, 1, 2)) << env.back();
+    EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-mask-unknown")) << env.back();
+  }
+}
+
+TEST_F(IntelGpus, a_mask_says_nothing_about_one_gpu_and_an_empty_one_nothing) {
+  EXPECT_THAT(masked({"ZE_AFFINITY_MASK=7"}, 1).remarks, IsEmpty());
+  EXPECT_THAT(masked({"ZE_AFFINITY_MASK=1"}, 1).indices, ElementsAre(0));
+  EXPECT_THAT(masked({"ZE_AFFINITY_MASK="}).remarks, IsEmpty());
+}
+
+TEST_F(IntelGpus, a_graphics_adapter_beside_them_moves_the_numbers) {
+  ContainerBuilder container;
+  container.env("ZE_AFFINITY_MASK=1").env(kComposite).env(kPciOrder);
+  with_gpus(container, 3).device("/dev/dri/renderD140", 226, 140);
+  const auto gpus = gpus_of(container.request(), table_, false, {});
+  EXPECT_THAT(gpus.indices, ElementsAre(0, 1, 2));
+  EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-mask-unknown"));
+}
+
+TEST_F(IntelGpus, a_mask_of_level_zero_leaves_gpus_of_others) {
+  ContainerBuilder container;
+  container.env("ZE_AFFINITY_MASK=0").env(kComposite).env(kPciOrder);
+  with_gpus(container, 2).nvidia(6);
+  EXPECT_THAT(gpus_of(container.request(), table_, false, {}).indices, ElementsAre(0, 6));
 }
 
 TEST_F(GpusOf, the_variable_of_nvidia_names_no_amd_gpu) {

@@ -62,7 +62,7 @@ TEST(AmdReader, a_hygon_dcu_is_one_too) {
               pci_function("pci0000:30/0000:3a:00.0", "38000", "1D94:6210", "hycu") +
               pci_function("pci0000:30/0000:3f:00.0", "38000", "1D94:55B7", "vfio-pci"));
   ASSERT_EQ(node.gpus.size(), 2U);
-  EXPECT_EQ(node.gpus[0].vendor, GpuVendor::amd);
+  EXPECT_EQ(node.gpus[0].vendor, GpuVendor::hygon);
   EXPECT_EQ(node.gpus[1].index, 1U);
 }
 

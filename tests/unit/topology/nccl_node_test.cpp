@@ -53,6 +53,17 @@ TEST(NcclNode, vendors_are_told_by_id_else_by_class) {
   EXPECT_EQ(node.gpus[2].index, 1U);
 }
 
+TEST(NcclNode, intel_gpus_of_a_file_are_not_its_processors_graphics) {
+  const Node node =
+      node_from(topology_of({{"0",
+                              "<pci busid='0:00:02.0' class='0x030000' vendor='0x8086'/>"
+                              "<pci busid='0:aa:00.0' class='0x060400' vendor='0x8086'>"
+                              "<pci busid='0:ac:00.0' class='0x030000' vendor='0x8086'/></pci>"}}));
+  ASSERT_THAT(node.gpus, SizeIs(1));
+  EXPECT_EQ(node.gpus[0].pci.str(), "0000:ac:00.0");
+  EXPECT_EQ(node.gpus[0].vendor, GpuVendor::intel);
+}
+
 TEST(NcclNode, gpus_of_a_file_for_rccl_are_amds_where_no_vendor_is_said) {
   const std::string text =
       "<cpu numaid='0'><pci busid='0:01:00.0' class='0x038000'><gpu dev='0'/></pci>"

@@ -77,6 +77,48 @@ TEST(Topology, amd_gpu_behind_its_own_switch_is_pxb_on_the_switch_of_its_nic) {
   EXPECT_EQ(near, (Nearness{Relation::pxb, false, 2}));
 }
 
+/// Below the switch of an Intel GPU card.
+Slot on_intel_card(NodeBuilder& b, const Slot& at) {
+  return b.bridge(b.bridge(at, 0x8086), 0x8086);
+}
+
+TEST(Topology, the_switch_on_an_intel_card_is_not_counted) {
+  auto b = two_sockets();
+  const Slot outer = b.pcie_switch(b.bridge(b.host_bridge(0x00, 0), 0x8086));
+  b.gpu(on_intel_card(b, b.bridge(outer)), GpuVendor::intel);
+  b.nic(b.bridge(outer));
+  b.nic(b.bridge(b.pcie_switch(b.bridge(outer))));
+  const auto row = make_topology(b.build()).gpu_nic[0];
+  EXPECT_EQ(row[0], (Nearness{Relation::pix, false, 2}));
+  EXPECT_EQ(row[1], (Nearness{Relation::pxb, false, 2})) << "a tie if the card's switch counted";
+}
+
+TEST(Topology, a_root_port_of_intels_is_no_switch_on_a_card) {
+  auto b = two_sockets();
+  const Slot root = b.host_bridge(0x00, 0);
+  const Slot port = b.bridge(root, 0x8086);
+  const Slot sw = b.pcie_switch(port);
+  b.gpu(b.bridge(sw), GpuVendor::intel);
+  b.nic(b.bridge(sw));
+  const Slot direct = b.bridge(b.host_bridge(0x40, 0), 0x8086);
+  b.gpu(direct, GpuVendor::intel);
+  b.nic(direct);
+  const Slot above = b.bridge(b.host_bridge(0x80, 0), 0x8086);
+  b.gpu(b.bridge(above, 0x8086), GpuVendor::intel);
+  b.nic(b.bridge(above));
+  const auto relations = make_topology(b.build()).gpu_nic;
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(relations[i][i].relation, Relation::pix) << i;
+  EXPECT_EQ(relations[1][1].common_depth, 1);
+}
+
+TEST(Topology, intel_cards_on_root_ports_of_one_host_bridge_are_phb) {
+  auto b = two_sockets();
+  const Slot root = b.host_bridge(0xc0, 0);
+  b.gpu(on_intel_card(b, b.bridge(root, 0x8086)), GpuVendor::intel);
+  b.nic(b.bridge(root, 0x8086));
+  EXPECT_EQ(gpu_nic(b.build(), 0, 0), Relation::phb);
+}
+
 TEST(Topology, depth_of_the_common_switch_orders_pairs_that_all_print_pxb) {
   auto b = two_sockets();
   const Slot outer = b.pcie_switch(b.bridge(b.host_bridge(0x00, 0)));

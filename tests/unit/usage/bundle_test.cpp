@@ -41,6 +41,16 @@ TEST(Bundle, what_a_snapshot_keeps_says_the_same_and_no_secret) {
   EXPECT_EQ(shortened_bundle("no json"), "{}\n");
 }
 
+TEST(Bundle, a_mask_of_level_zero_is_kept_with_what_its_numbers_mean) {
+  const auto bundle = parse_bundle(R"({"process":{"env":["ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE",
+      "ZE_AFFINITY_MASK=1","ZE_ENABLE_PCI_ID_DEVICE_ORDER=1","ZE_OTHER=1"]},
+      "linux":{"devices":[{"path":"/dev/dri/renderD128","type":"c","major":226,"minor":128}]}})")
+                          .value();
+  EXPECT_EQ(bundle.env.size(), 3U);
+  EXPECT_EQ(bundle.devices.size(), 1U);
+  EXPECT_TRUE(names_gpus(bundle));
+}
+
 TEST(Bundle, the_pause_container_is_a_sandbox_with_either_runtime) {
   EXPECT_TRUE(parse_bundle(R"({"annotations":{"io.kubernetes.cri.container-type":"sandbox"}})")
                   .value()
