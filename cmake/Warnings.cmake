@@ -4,5 +4,5 @@
 add_library(railhead_warnings INTERFACE)
 target_compile_options(railhead_warnings INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wnon-virtual-dtor -Wold-style-cast
-  -Woverloaded-virtual $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>
+  -Woverloaded-virtual $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${CMAKE_UNITY_BUILD}>>:-Wno-subobject-linkage>
   $<$<BOOL:${RAILHEAD_WERROR}>:-Werror>)
