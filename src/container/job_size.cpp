@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "base/variable.h"
 #include "gpu/vendors.h"
 
 namespace railhead {
@@ -20,20 +21,6 @@ constexpr std::array<std::string_view, 5> kRankVariables = {
     "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
 constexpr std::string_view kWorldSize = "WORLD_SIZE";
 constexpr std::string_view kRank = "RANK";
-
-bool is_named(std::string_view variable, std::string_view name) {
-  return variable.size() > name.size() && variable.front() == name.front() &&
-         variable[name.size()] == '=' && variable.starts_with(name);
-}
-
-std::optional<std::string_view> value_of(const std::vector<std::string_view>& env,
-                                         std::string_view name) {
-  const auto found = std::find_if(env.rbegin(), env.rend(), [&](std::string_view variable) {
-    return is_named(variable, name);
-  });
-  if (found == env.rend()) return std::nullopt;
-  return trim(found->substr(name.size() + 1));
-}
 
 std::optional<std::uint64_t> positive(std::string_view text) {
   const auto number = parse_unsigned(text);
@@ -54,7 +41,7 @@ template <typename Names>
 std::optional<std::uint64_t> largest(const std::vector<std::string_view>& env, const Names& names) {
   std::optional<std::uint64_t> found;
   for (const auto name : names) {
-    const auto value = value_of(env, name);
+    const auto value = variable_in(env, name);
     const auto count = value ? count_of(*value) : std::nullopt;
     if (count) found = std::max(found.value_or(0), *count);
   }
@@ -102,14 +89,14 @@ JobSize job_size(const std::vector<std::string_view>& all) {
   std::copy_if(all.begin(), all.end(), std::back_inserter(env), is_job_variable);
   if (env.empty()) return {};
   JobSize size{largest(env, kNodeVariables), largest(env, kRankVariables)};
-  const auto world = value_of(env, kWorldSize);
-  if (!size.nodes && world && value_of(env, kRank)) size.nodes = positive(*world);
+  const auto world = variable_in(env, kWorldSize);
+  if (!size.nodes && world && variable_in(env, kRank)) size.nodes = positive(*world);
   return size;
 }
 
 bool asks_for_all_gpus(const std::vector<std::string_view>& env) {
   return std::any_of(kGpuRows.begin(), kGpuRows.end(), [&](const GpuRow& row) {
-    return !row.variable.empty() && value_of(env, row.variable) == "all";
+    return !row.variable.empty() && variable_in(env, row.variable) == "all";
   });
 }
 

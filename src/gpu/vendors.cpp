@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "base/variable.h"
 
 namespace railhead {
 namespace {
@@ -19,14 +20,9 @@ bool any_begins(std::string_view text, const Words& beginnings) {
                      [&](std::string_view beginning) { return text.starts_with(beginning); });
 }
 
-bool is_named(std::string_view variable, std::string_view name) {
-  return !name.empty() && variable.size() > name.size() && variable[name.size()] == '=' &&
-         variable.starts_with(name);
-}
-
-bool is_any_named(std::string_view variable, const Words& names) {
+bool sets_any(std::string_view variable, const Words& names) {
   return std::any_of(names.begin(), names.end(),
-                     [&](std::string_view name) { return is_named(variable, name); });
+                     [&](std::string_view name) { return sets_variable(variable, name); });
 }
 
 bool is_kind(std::string_view kind, std::string_view ours) {
@@ -76,13 +72,13 @@ bool is_gpu_mount(std::string_view destination) {
 
 bool names_gpus(std::string_view variable) {
   return find_row([&](const GpuRow& row) {
-           return is_named(variable, row.variable) || is_any_named(variable, row.own_variables);
+           return sets_variable(variable, row.variable) || sets_any(variable, row.own_variables);
          }) != nullptr;
 }
 
 bool is_gpu_variable(std::string_view variable) {
   return names_gpus(variable) || find_row([&](const GpuRow& row) {
-                                   return is_any_named(variable, row.meaning_variables);
+                                   return sets_any(variable, row.meaning_variables);
                                  }) != nullptr;
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "base/text.h"
 #include "inject/decide.h"
 
 namespace railhead {
@@ -83,11 +84,8 @@ void rule_out_exclusive(const PoolTable& pools, std::vector<Usability>& usable) 
 }  // namespace
 
 std::vector<std::string> default_gpu_resources() {
-  std::vector<std::string> patterns;
-  for (const GpuRow& row : kGpuRows) {
-    patterns.insert(patterns.end(), row.resources.begin(), row.resources.end());
-  }
-  return patterns;
+  const auto patterns = split(kGpuResources, ',');
+  return {patterns.begin(), patterns.end()};
 }
 
 DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& overrides,

@@ -59,14 +59,6 @@ bool has_variable(const ContainerRequest& request, std::string_view name) {
   });
 }
 
-std::string_view variable(const ContainerRequest& request, std::string_view name) {
-  const auto is_it = [&](std::string_view entry) {
-    return entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name);
-  };
-  const auto found = std::find_if(request.env.rbegin(), request.env.rend(), is_it);
-  return found == request.env.rend() ? std::string_view() : trim(found->substr(name.size() + 1));
-}
-
 std::vector<std::pair<std::string, std::string>> environment_for(
     const ContainerRequest& request, const DecisionTable& table,
     const std::vector<std::size_t>& nics, const std::vector<GpuChoice>& choices) {

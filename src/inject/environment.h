@@ -16,9 +16,6 @@ namespace railhead {
 /// True if the container has the variable, whatever its value, an empty one included.
 bool has_variable(const ContainerRequest& request, std::string_view name);
 
-/// The last occurrence, as the runtime would use; empty where there is none.
-std::string_view variable(const ContainerRequest& request, std::string_view name);
-
 /// The variables that make communication libraries use exactly these NICs: NCCL_IB_HCA, by policy
 /// UCX_NET_DEVICES and NVSHMEM's. They name ports that are ACTIVE and nothing else, so none is
 /// there where no port is. What the container has is left out. `nics` and `choices` are indices

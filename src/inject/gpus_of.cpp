@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/variable.h"
 #include "container/job_size.h"
 #include "inject/codes.h"
 #include "inject/copied_annotations.h"
-#include "inject/environment.h"
 #include "inject/gpu_ids.h"
 #include "inject/level_zero_mask.h"
 
@@ -97,7 +97,7 @@ GpuEvidence from_mounts(const ContainerRequest& request, const DecisionTable& ta
 
 GpuEvidence from_environment(const ContainerRequest& request, const DecisionTable& table) {
   GpuEvidence out;
-  const std::string_view value = variable(request, kNvidia.variable);
+  const std::string_view value = variable_in(request.env, kNvidia.variable).value_or("");
   // A path is the device plugin's marker for "look at the mounts".
   if (value.empty() || value == "all" || value == "void" || value == "none" || value[0] == '/') {
     return out;

@@ -5,7 +5,7 @@
 
 #include "base/sort_unique.h"
 #include "base/text.h"
-#include "inject/environment.h"
+#include "base/variable.h"
 
 namespace railhead {
 
@@ -13,10 +13,10 @@ std::optional<std::vector<std::size_t>> level_zero_mask(const ContainerRequest& 
                                                         std::size_t count) {
   std::vector<std::size_t> left(count);
   std::iota(left.begin(), left.end(), 0);
-  const auto mask = variable(request, "ZE_AFFINITY_MASK");
+  const auto mask = variable_in(request.env, "ZE_AFFINITY_MASK").value_or("");
   if (mask.empty() || count < 2) return left;
-  if (variable(request, "ZE_FLAT_DEVICE_HIERARCHY") != "COMPOSITE" ||
-      variable(request, "ZE_ENABLE_PCI_ID_DEVICE_ORDER") != "1") {
+  if (variable_in(request.env, "ZE_FLAT_DEVICE_HIERARCHY") != "COMPOSITE" ||
+      variable_in(request.env, "ZE_ENABLE_PCI_ID_DEVICE_ORDER") != "1") {
     return std::nullopt;
   }
   left.clear();
