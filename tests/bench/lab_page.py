@@ -5,14 +5,12 @@
 As a program, after `./dev lab --write`: replaces that section.
 """
 
-import pathlib
 import re
 import statistics
 import sys
 
-from page_tables import table
+from page_tables import ROOT, replace_section, table
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/lab/guest")]
 
 from compare import goal  # noqa: E402
@@ -69,11 +67,7 @@ def section(result):
 
 
 def main():
-    path = ROOT / "docs/benchmarks.md"
-    before, _, after = path.read_text(encoding="utf-8").partition(TITLE)
-    _, next_title, after = after.partition("\n## ")
-    result = (ROOT / "docs/lab-result.md").read_text(encoding="utf-8")
-    path.write_text(f"{before}{section(result)}{next_title}{after}", encoding="utf-8")
+    replace_section(section((ROOT / "docs/lab-result.md").read_text(encoding="utf-8")))
 
 
 if __name__ == "__main__":

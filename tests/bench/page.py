@@ -2,9 +2,6 @@
 """docs/benchmarks.md from recorded figures. Every figure belongs to a commit; one that does not belong
 to the page's is shown as stale and judged by no goal."""
 
-import pathlib
-import sys
-
 import counts
 import create_container
 import disturbances
@@ -13,11 +10,8 @@ import kubelet_page
 import lab_page
 import podresources
 import reading
+import soak_page
 from page_tables import table, text_table
-
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "soak"))
-
-import soak_page  # noqa: E402
 
 # In the order of the page. Each has measure(bench), section(figures) and goal_values(figures).
 PARTS = {

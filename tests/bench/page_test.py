@@ -14,6 +14,7 @@ sys.path[:0] = [str(HERE)]
 import counts  # noqa: E402
 import goals  # noqa: E402
 import page  # noqa: E402
+import page_tables  # noqa: E402
 
 COMMIT = "0123abcde"
 LAB = {"commit": COMMIT, "result": "latency of 2 bytes, us (p50)\nround 1   400   380   1.05\n"}
@@ -118,6 +119,17 @@ class Counts(unittest.TestCase):
         ])
         self.assertEqual({"futex": 1, "write": 1, "clone3": 1, "clone": 1}, dict(calls))
         self.assertEqual(1, threads)
+
+
+class Sections(unittest.TestCase):
+    PAGE = "# Page\n\n## One\nold\n\n## Last\nend\n"
+
+    def test_a_section_is_replaced_in_its_place(self):
+        self.assertEqual(self.PAGE.replace("old", "new"), page_tables.with_section(self.PAGE, "## One\nnew\n"))
+
+    def test_a_section_that_is_not_there_comes_before_the_last(self):
+        self.assertEqual(self.PAGE.replace("## Last", "## Two\nnew\n\n## Last"),
+                         page_tables.with_section(self.PAGE, "## Two\nnew\n"))
 
 
 if __name__ == "__main__":

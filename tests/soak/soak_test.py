@@ -9,7 +9,7 @@ import unittest
 import xml.dom.minidom
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "runtime"), str(HERE.parent)]
+sys.path[:0] = [str(HERE), str(HERE.parent / "bench"), str(HERE.parent / "runtime"), str(HERE.parent)]
 
 import graph  # noqa: E402
 import judge  # noqa: E402

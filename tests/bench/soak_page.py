@@ -7,9 +7,9 @@ As a program: replaces that section.
 """
 
 import json
-import pathlib
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+from page_tables import ROOT, replace_section, table, text_table
+
 TITLE = "## Soak"
 WORDS = """
 `./dev soak {minutes:g} --write`: the agent with every face on a real containerd {runtime}, on a machine of files made from
@@ -45,11 +45,6 @@ SHOWN = (
 )
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    rule = ["---", *("---:" for _ in head[1:])]
-    return "\n".join(f"| {' | '.join(map(str, row))} |" for row in [head, rule, *rows]) + "\n"
-
-
 def section(figures: dict) -> str:
     """Markdown, from the JSON of a run."""
     counts, create = figures["counts"], figures["create_ms"]
@@ -79,24 +74,15 @@ def section(figures: dict) -> str:
         [
             TITLE,
             words,
-            _table(["that run", ""], run).replace("---:", "---"),
-            _table(["judged", "measured", "wanted"], judged),
-            _table(["shown", ""], shown),
+            text_table(["that run", ""], run),
+            table(["judged", "measured", "wanted"], judged),
+            table(["shown", ""], shown),
         ]
     )
 
 
 def main() -> None:
-    path = ROOT / "docs/benchmarks.md"
-    before, title, after = path.read_text(encoding="utf-8").partition(f"{TITLE}\n")
-    if not title:  # none was kept before: ahead of the last section
-        before, next_title, after = before.rpartition("\n## ")
-        before, after = f"{before}\n", f"{next_title[1:]}{after}"
-    else:
-        _, next_title, rest = after.partition("\n## ")
-        after = f"{next_title[1:]}{rest}"
-    figures = json.loads((ROOT / "tests/soak/soak.json").read_text(encoding="utf-8"))
-    path.write_text(f"{before}{section(figures)}\n{after}", encoding="utf-8")
+    replace_section(section(json.loads((ROOT / "tests/soak/soak.json").read_text(encoding="utf-8"))))
 
 
 if __name__ == "__main__":
