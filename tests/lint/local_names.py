@@ -30,32 +30,22 @@ def parameters(text, start):
     return ", ".join(re.sub(r"[ ]\w+$|(?<=[&*>])\s*\w+$", "", word) for word in words)
 
 
-def local_names(text):
-    for body in BODY.findall(text):
-        for found in TYPE.finditer(body):
-            yield found.group(1)
-        for found in VALUE.finditer(body):
-            yield found.group(1)
-        for found in ALIAS.finditer(body):
-            yield f"{found.group(1) or found.group(2)} = {found.group(3)}", found.group(1) or found.group(2)
-        for found in FUNCTION.finditer(body):
-            yield f"{found.group(1)}({parameters(body, found.end())})"
+def local_names(path):
+    """Pairs of a name and what it means: an alias its target, all else what this source defines."""
+    for body in BODY.findall(path.read_text()):
+        for kind in (TYPE, VALUE):
+            yield from ((found.group(1), path) for found in kind.finditer(body))
+        yield from ((found.group(1) or found.group(2), found.group(3)) for found in ALIAS.finditer(body))
+        yield from ((f"{found.group(1)}({parameters(body, found.end())})", path) for found in FUNCTION.finditer(body))
 
 
 problems = []
 for base in ("src", "tests/unit"):
     for folder in sorted({path.parent for path in (ROOT / base).rglob("*.cpp")}):
-        where = collections.defaultdict(set)
-        aliases = collections.defaultdict(lambda: collections.defaultdict(set))
+        meanings = collections.defaultdict(lambda: collections.defaultdict(set))
         for path in sorted(folder.glob("*.cpp")):
-            for name in local_names(path.read_text()):
-                if isinstance(name, tuple):
-                    aliases[name[1]][name[0]].add(path.name)
-                else:
-                    where[name].add(path.name)
-        for name, meanings in aliases.items():
-            if len(meanings) > 1:
-                where[name] |= set().union(*meanings.values())
-        problems += [f"{folder.relative_to(ROOT)}: {name} is local to {' and to '.join(sorted(paths))}"
-                     for name, paths in sorted(where.items()) if len(paths) > 1]
+            for name, meaning in local_names(path):
+                meanings[name][meaning].add(path.name)
+        problems += [f"{folder.relative_to(ROOT)}: {name} is local to {' and to '.join(sorted(set().union(*sources.values())))}"
+                     for name, sources in sorted(meanings.items()) if len(sources) > 1]
 finish("local_names", problems)
