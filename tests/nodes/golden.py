@@ -33,6 +33,7 @@ POOLS = {
 # Outputs of some machines as files that other programs open: file -> machine, format.
 FILES = {
     "docs/pictures/dgx-h100.svg": ("dgx-h100", "svg"),
+    "docs/pictures/dgx-h100-degraded.svg": ("dgx-h100-degraded", "svg"),
     "tests/nodes/golden/seed-8gpu-4nic.svg": ("seed-8gpu-4nic", "svg"),
     "tests/nodes/golden/seed-8gpu-4nic.dot": ("seed-8gpu-4nic", "dot"),
     "tests/nodes/golden/broken-host.svg": ("broken-host", "svg"),
