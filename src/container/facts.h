@@ -18,7 +18,7 @@
 #include "container/job_size.h"
 #include "container/remarks.h"
 
-namespace railhead {
+namespace railhead::container {
 
 struct ContainerIdentity {
   std::string pod_namespace;
@@ -138,4 +138,4 @@ struct ContainerFacts {
   PresentRdma present;  ///< none where it is privileged: nobody chose those for it
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace railhead {
+namespace railhead::container {
 
 /// Devices of one resource that a container holds, or that a node offers, as the kubelet says it.
 struct Holding {
@@ -30,4 +30,4 @@ struct PodHoldings {
   friend bool operator==(const PodHoldings&, const PodHoldings&) = default;
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

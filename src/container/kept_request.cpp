@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace railhead {
+namespace railhead::container {
 namespace {
 
 /// Calls `visit` with each text of a request, by reference.
@@ -45,4 +45,4 @@ KeptRequest::KeptRequest(const ContainerRequest& request)
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::container

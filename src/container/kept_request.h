@@ -6,7 +6,7 @@
 
 #include "container/request.h"
 
-namespace railhead {
+namespace railhead::container {
 
 /// A request that outlives the message it came in.
 class KeptRequest {
@@ -29,4 +29,4 @@ class KeptRequest {
   ContainerRequest request_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace railhead {
+namespace railhead::container {
 
 using KeyValues = std::vector<std::pair<std::string_view, std::string_view>>;
 
@@ -51,4 +51,4 @@ struct ContainerRequest {
   std::vector<std::string_view> cdi_devices;  ///< containerd 2.3 and later
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

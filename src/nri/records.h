@@ -10,7 +10,7 @@
 
 namespace railhead::nri {
 
-std::string pod_record(const ContainerRequest& request);
-std::string container_record(const ContainerRequest& request);
+std::string pod_record(const container::ContainerRequest& request);
+std::string container_record(const container::ContainerRequest& request);
 
 }  // namespace railhead::nri

@@ -16,16 +16,16 @@
 namespace railhead::nri {
 
 /// Empties every member and keeps the vectors' capacity.
-void clear(ContainerRequest& request);
+void clear(container::ContainerRequest& request);
 
 /// Adds what a PodSandbox message says. Malformed where it is no protobuf message.
-Status read_pod(std::string_view bytes, ContainerRequest& request);
+Status read_pod(std::string_view bytes, container::ContainerRequest& request);
 
 /// Adds what a Container message says.
-Status read_container(std::string_view bytes, ContainerRequest& request);
+Status read_container(std::string_view bytes, container::ContainerRequest& request);
 
 /// A CreateContainerRequest or any other message with pod 1 and container 2; clears first.
-Status read_create_request(std::string_view bytes, ContainerRequest& request);
+Status read_create_request(std::string_view bytes, container::ContainerRequest& request);
 
 /// The `id` of a PodSandbox, or the `pod_sandbox_id` of a Container; "" where it is absent.
 Result<std::string_view> read_pod_id(std::string_view pod_sandbox);

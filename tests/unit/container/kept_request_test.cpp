@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::container {
 namespace {
 
 TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
@@ -34,4 +34,4 @@ TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::container
