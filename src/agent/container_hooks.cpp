@@ -92,7 +92,7 @@ bool ContainerHooks::reads_annotation(std::string_view key) const {
   return inject::is_looked_at(key);
 }
 
-void ContainerHooks::existing(const container::ContainerRequest& container) {
+void ContainerHooks::existing(const container::Request& container) {
   existing_.add(container, ability_);
 }
 
@@ -103,7 +103,7 @@ void ContainerHooks::synchronized(std::size_t pods, std::size_t containers) {
   existing_.end(pods, containers, claim_timeout_, ability_);
 }
 
-void ContainerHooks::create(const container::ContainerRequest& request,
+void ContainerHooks::create(const container::Request& request,
                             std::function<void(nri::CreateAnswer)> done) {
   go_on(std::make_shared<Hook>(Hook{&request, std::move(done)}));
 }
@@ -186,7 +186,7 @@ void ContainerHooks::answer(Hook& hook) {
   reports_.report(decided);  // the runtime need not wait for it
 }
 
-nri::CreateAnswer ContainerHooks::on_deadline(const container::ContainerRequest& request) {
+nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request) {
   const auto at = std::find_if(waiting_.begin(), waiting_.end(),
                                [&](const HookRef& one) { return one->request == &request; });
   const auto hook = at != waiting_.end() ? *at : std::make_shared<Hook>(Hook{&request, {}});
@@ -217,7 +217,7 @@ bool ContainerHooks::is_topology_provided(const inject::DecisionTable& table) co
                                 topology_provided_->topology_file() == table.topology_file());
 }
 
-void ContainerHooks::report_stale(const container::ContainerIdentity& container) {
+void ContainerHooks::report_stale(const container::Identity& container) {
   parts_.metrics.nri_stale_decisions.add();
   auto fields = fields_of(container);
   fields.emplace_back("why", "the machine changed, and that is not read yet, or cannot be read");

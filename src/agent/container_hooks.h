@@ -48,14 +48,14 @@ class ContainerHooks : public nri::Handler {
   explicit ContainerHooks(ContainerHooksParts parts);
 
   void configured(const nri::RuntimePeer& peer) override;
-  void existing(const container::ContainerRequest& container) override;
+  void existing(const container::Request& container) override;
   void synchronized(std::size_t pods, std::size_t containers) override;
   [[nodiscard]] bool reads_annotation(std::string_view key) const override;
-  void create(const container::ContainerRequest& request,
+  void create(const container::Request& request,
               std::function<void(nri::CreateAnswer)> done) override;
   /// Decides by what the hook has heard. A kubelet that was not heard leaves out only what the
   /// environment alone names; `required` holds.
-  nri::CreateAnswer on_deadline(const container::ContainerRequest& request) override;
+  nri::CreateAnswer on_deadline(const container::Request& request) override;
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
 
   /// Of this table the NCCL topology file is where the runtime sees it; null: of none.
@@ -66,11 +66,11 @@ class ContainerHooks : public nri::Handler {
  private:
   /// A container whose creation has not been answered.
   struct Hook {
-    const container::ContainerRequest* request;  ///< lives until `done` is gone
+    const container::Request* request;  ///< lives until `done` is gone
     std::function<void(nri::CreateAnswer)> done;
     std::shared_ptr<const inject::DecisionTable> table =
         nullptr;  ///< that the facts were found with
-    container::ContainerFacts facts = {};
+    container::Facts facts = {};
     std::optional<inject::KubeletWord> word = {};
     std::string_view waits_for = {};  ///< a literal; "": nothing
     bool is_patient = true;           ///< no wait was in vain
@@ -92,7 +92,7 @@ class ContainerHooks : public nri::Handler {
   void answer(Hook& hook);
   Decided conclude(Hook& hook);
   [[nodiscard]] bool is_topology_provided(const inject::DecisionTable& table) const;
-  void report_stale(const container::ContainerIdentity& container);
+  void report_stale(const container::Identity& container);
   void runtime_read(const nri::RuntimePeer& peer, const std::optional<RuntimeProcess>& process);
 
   ContainerHooksParts parts_;

@@ -45,7 +45,7 @@ proof::Holder holder_after(const Decided& decided) {
 
 }  // namespace
 
-LogFields fields_of(const container::ContainerIdentity& container) {
+LogFields fields_of(const container::Identity& container) {
   constexpr std::size_t kUsualFields = 12;
   LogFields fields;
   fields.reserve(kUsualFields);
@@ -58,8 +58,7 @@ std::string limit_text(std::uint64_t bytes) {
   return bytes == container::kUnlimited ? "unlimited" : std::to_string(bytes);
 }
 
-void DecisionReports::note(const container::ContainerFacts& facts,
-                           const inject::DecisionTable& table) {
+void DecisionReports::note(const container::Facts& facts, const inject::DecisionTable& table) {
   if (book_ != nullptr) book_->note(holder_of(facts, table), facts.gpus.is_claim_checked());
 }
 
@@ -106,7 +105,7 @@ void DecisionReports::log(const Decided& decided) {
 }
 
 /// Our answer can be right and the creation fail all the same (RecentCreations).
-void DecisionReports::report_again(const container::ContainerIdentity& container) {
+void DecisionReports::report_again(const container::Identity& container) {
   metrics_.nri_created_again.add();
   auto fields = fields_of(container);
   fields.emplace_back(

@@ -16,14 +16,14 @@
 namespace railhead::agent {
 
 /// "pod" and "container", with which every line about a container begins.
-LogFields fields_of(const container::ContainerIdentity& container);
+LogFields fields_of(const container::Identity& container);
 
 /// A limit as the value of a field: "unlimited", else bytes.
 std::string limit_text(std::uint64_t bytes);
 
 /// A decision and what it was made from.
 struct Decided {
-  container::ContainerFacts facts;
+  container::Facts facts;
   inject::Decision decision;
   std::shared_ptr<const inject::DecisionTable> table;
   std::string_view without;  ///< a literal: what was not waited for any longer; "" where nothing
@@ -42,12 +42,12 @@ class DecisionReports {
   void report(const Decided& decided);
 
   /// A container that was there already: it is booked, and no decision is counted.
-  void note(const container::ContainerFacts& facts, const inject::DecisionTable& table);
+  void note(const container::Facts& facts, const inject::DecisionTable& table);
 
  private:
   void count(const Decided& decided);
   void log(const Decided& decided);
-  void report_again(const container::ContainerIdentity& container);
+  void report_again(const container::Identity& container);
 
   Log& log_;
   Metrics& metrics_;

@@ -11,7 +11,7 @@ namespace railhead::agent {
 namespace {
 
 const container::PodHoldings* find_pod(const std::vector<container::PodHoldings>& pods,
-                                       const container::ContainerRequest& request) {
+                                       const container::Request& request) {
   const auto at = std::find_if(pods.begin(), pods.end(), [&](const container::PodHoldings& pod) {
     return pod.pod == request.pod_name && pod.pod_namespace == request.pod_namespace;
   });
@@ -29,7 +29,7 @@ void ExistingContainers::begin() {
   ++round_;
 }
 
-void ExistingContainers::add(const container::ContainerRequest& container,
+void ExistingContainers::add(const container::Request& container,
                              const inject::RuntimeAbility& runtime) {
   if (!table_) {
     table_ = parts_.machine.table();
@@ -44,8 +44,7 @@ void ExistingContainers::add(const container::ContainerRequest& container,
   judge(container, facts, *table_, runtime);
 }
 
-void ExistingContainers::judge(const container::ContainerRequest& container,
-                               const container::ContainerFacts& facts,
+void ExistingContainers::judge(const container::Request& container, const container::Facts& facts,
                                const inject::DecisionTable& table,
                                const inject::RuntimeAbility& runtime) {
   parts_.reports.note(facts, table);

@@ -32,13 +32,13 @@ class ExistingContainers {
 
   /// A new Synchronize begins; what is on its way for the one before is forgotten.
   void begin();
-  void add(const container::ContainerRequest& container, const inject::RuntimeAbility& runtime);
+  void add(const container::Request& container, const inject::RuntimeAbility& runtime);
   /// After the last one: how many pods and containers there were.
   void end(std::size_t pods, std::size_t containers, std::chrono::milliseconds patience,
            const inject::RuntimeAbility& runtime);
 
  private:
-  void judge(const container::ContainerRequest& container, const container::ContainerFacts& facts,
+  void judge(const container::Request& container, const container::Facts& facts,
              const inject::DecisionTable& table, const inject::RuntimeAbility& runtime);
   void settle(const Result<std::vector<container::PodHoldings>>& pods,
               const inject::RuntimeAbility& runtime);

@@ -9,7 +9,7 @@ GpuClaims::GpuClaims(kubelet::PodResources& resources, host::Clock& clock)
     : resources_(resources),
       answers_(clock) {}
 
-void GpuClaims::ask(const container::ContainerRequest& request,
+void GpuClaims::ask(const container::Request& request,
                     std::shared_ptr<const inject::DecisionTable> table,
                     std::chrono::milliseconds timeout,
                     std::function<void(inject::KubeletWord)> done) {

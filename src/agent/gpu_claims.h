@@ -25,7 +25,7 @@ class KubeletWords {
   virtual ~KubeletWords() = default;
 
   /// Of one container. Takes what it needs from the request before it returns.
-  virtual void ask(const container::ContainerRequest& request,
+  virtual void ask(const container::Request& request,
                    std::shared_ptr<const inject::DecisionTable> table,
                    std::chrono::milliseconds timeout,
                    std::function<void(inject::KubeletWord)> done) = 0;
@@ -43,8 +43,8 @@ class GpuClaims : public KubeletWords {
   GpuClaims(kubelet::PodResources& resources, host::Clock& clock);
 
   /// At once where the answer is known or nobody listens.
-  void ask(const container::ContainerRequest& request,
-           std::shared_ptr<const inject::DecisionTable> table, std::chrono::milliseconds timeout,
+  void ask(const container::Request& request, std::shared_ptr<const inject::DecisionTable> table,
+           std::chrono::milliseconds timeout,
            std::function<void(inject::KubeletWord)> done) override;
   void ask_all(std::chrono::milliseconds timeout,
                std::function<void(Result<std::vector<container::PodHoldings>>)> done) override;

@@ -10,8 +10,8 @@ namespace railhead::agent {
 namespace {
 
 /// The bundle as the runtime would have shown it when the container was made. Views the bundle.
-container::ContainerRequest request_of(const std::string& id, const usage::Bundle& bundle) {
-  container::ContainerRequest request;
+container::Request request_of(const std::string& id, const usage::Bundle& bundle) {
+  container::Request request;
   request.id = id;
   request.pod_name = bundle.pod;
   request.pod_namespace = bundle.pod_namespace;
@@ -29,8 +29,7 @@ container::ContainerRequest request_of(const std::string& id, const usage::Bundl
 
 }  // namespace
 
-proof::Holder holder_of(const container::ContainerFacts& facts,
-                        const inject::DecisionTable& table) {
+proof::Holder holder_of(const container::Facts& facts, const inject::DecisionTable& table) {
   const auto& node = table.node();
   const auto& identity = facts.identity;
   proof::Holder holder;

@@ -3,7 +3,7 @@
 
 namespace railhead::agent {
 
-bool RecentCreations::note(const container::ContainerIdentity& container) {
+bool RecentCreations::note(const container::Identity& container) {
   const auto key = container.pod_uid + "/" + container.name;
   const auto [at, is_new] = ids_.try_emplace(key, container.id);
   if (!is_new) {

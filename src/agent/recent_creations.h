@@ -17,7 +17,7 @@ class RecentCreations {
   static constexpr std::size_t kRemembered = 1024;
 
   /// Notes an adjusted container; true if its pod and name were adjusted before under another id.
-  bool note(const container::ContainerIdentity& container);
+  bool note(const container::Identity& container);
 
  private:
   std::unordered_map<std::string, std::string> ids_;  ///< by pod uid and container name

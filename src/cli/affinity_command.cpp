@@ -51,7 +51,7 @@ Result<std::vector<std::size_t>> asked_gpus(const inject::DecisionTable& table,
 /// What a container of a pod on the host's network gets with these GPUs.
 inject::Decision decision_for(const inject::DecisionTable& table,
                               const std::vector<std::size_t>& gpus) {
-  container::ContainerRequest request;
+  container::Request request;
   request.pod_namespaces = {"ipc"};
   request.name = "sample";
   return inject::decide_holding(gpus, request, table, {});

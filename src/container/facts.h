@@ -20,7 +20,7 @@
 
 namespace railhead::container {
 
-struct ContainerIdentity {
+struct Identity {
   std::string pod_namespace;
   std::string pod;
   std::string pod_uid;
@@ -127,8 +127,8 @@ struct PresentRdma {
   std::vector<std::size_t> nics;  ///< whose uverbs is there and is of this node; sorted
 };
 
-struct ContainerFacts {
-  ContainerIdentity identity;
+struct Facts {
+  Identity identity;
   Surroundings surroundings;
   GpuFacts gpus;
   Allocations allocated;

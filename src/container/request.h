@@ -34,7 +34,7 @@ struct ResourceLimit {
 
 /// What the runtime tells about a container that is being created. All views point into the
 /// request, which outlives the decision; nothing here is generated protobuf.
-struct ContainerRequest {
+struct Request {
   std::string_view pod_name;
   std::string_view pod_namespace;
   std::string_view pod_uid;

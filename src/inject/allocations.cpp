@@ -62,7 +62,7 @@ std::string allocation_key(std::string_view resource) {
   return std::string(kPrefix) + std::string(resource);
 }
 
-container::Allocations allocations_of(const container::ContainerRequest& request,
+container::Allocations allocations_of(const container::Request& request,
                                       const DecisionTable& table) {
   container::Allocations out;
   CopiedAnnotations copied(request, kPrefix);

@@ -12,7 +12,7 @@ namespace railhead::inject {
 
 /// An annotation that also stands on the pod is the pod author's: ignored and reported, as is one
 /// of a resource that no pool of this node offers.
-container::Allocations allocations_of(const container::ContainerRequest& request,
+container::Allocations allocations_of(const container::Request& request,
                                       const DecisionTable& table);
 
 /// The key that Allocate sets; with two slashes, which the API server refuses on a pod.

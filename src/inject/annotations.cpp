@@ -58,8 +58,7 @@ void add_malformed(std::string_view key, std::string_view what, container::Remar
 }
 
 void take(const Domain& domain, std::string_view key, std::string_view form, std::string_view value,
-          const container::ContainerRequest& request, FoundAll& found,
-          container::Remarks& remarks) {
+          const container::Request& request, FoundAll& found, container::Remarks& remarks) {
   constexpr std::string_view kContainer = "container.";
   Found entry{key, value, container::AnnotationForm::pod, domain.rank + 2};
   if (form.starts_with(kContainer)) {
@@ -73,7 +72,7 @@ void take(const Domain& domain, std::string_view key, std::string_view form, std
   if (entry.rank < best.rank) best = entry;
 }
 
-FoundAll find_annotations(const container::ContainerRequest& request, container::Remarks& remarks) {
+FoundAll find_annotations(const container::Request& request, container::Remarks& remarks) {
   FoundAll found;
   for (const auto& [key, value] : request.pod_annotations) {
     if (key.empty() || !kFirstCharacters[static_cast<unsigned char>(key.front())]) continue;
@@ -165,7 +164,7 @@ bool is_looked_at(std::string_view key) {
                      [&](const Domain& known) { return known.name == domain; });
 }
 
-container::Wishes read_annotations(const container::ContainerRequest& request,
+container::Wishes read_annotations(const container::Request& request,
                                    config::AnnotationPolicy policy) {
   container::Wishes wishes;
   const FoundAll found = find_annotations(request, wishes.remarks);

@@ -27,7 +27,7 @@ inline constexpr std::string_view kCdiDomain = "cdi.k8s.io";
 bool is_looked_at(std::string_view key);
 
 /// Under `deny` every annotation is reported and none is in the answer.
-container::Wishes read_annotations(const container::ContainerRequest& request,
+container::Wishes read_annotations(const container::Request& request,
                                    config::AnnotationPolicy policy);
 
 }  // namespace railhead::inject

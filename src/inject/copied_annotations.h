@@ -20,7 +20,7 @@ class CopiedAnnotations {
   static constexpr std::size_t kMost = 256;
 
   /// Of keys that begin so.
-  CopiedAnnotations(const container::ContainerRequest& request, std::string_view prefix)
+  CopiedAnnotations(const container::Request& request, std::string_view prefix)
       : request_(request),
         prefix_(prefix) {}
 
@@ -30,7 +30,7 @@ class CopiedAnnotations {
  private:
   void collect();
 
-  const container::ContainerRequest& request_;
+  const container::Request& request_;
   std::string_view prefix_;
   bool collected_ = false;
   bool too_many_ = false;

@@ -44,7 +44,7 @@ bool is_named(const container::Wishes& wishes, const std::vector<std::size_t>& a
          by_container(wishes.nics) || (by_container(wishes.devices) && !asked.empty());
 }
 
-Basis basis_of(const container::ContainerFacts& facts, const InjectionPolicy& policy) {
+Basis basis_of(const container::Facts& facts, const InjectionPolicy& policy) {
   if (facts.allocated.any()) return Basis::resource;
   if (!facts.gpus.indices.empty() && policy.gpus != config::GpuPolicy::none) return Basis::gpus;
   if (policy.annotations == config::AnnotationPolicy::allow &&
@@ -206,7 +206,7 @@ void refuse(const Case& given, Draft& draft) {
   decision.adjustment = {};
 }
 
-Case case_of(const container::ContainerRequest& request, const container::ContainerFacts& facts,
+Case case_of(const container::Request& request, const container::Facts& facts,
              const DecisionTable& table) {
   return {request, facts, table, basis_of(facts, table.policy())};
 }
@@ -222,7 +222,7 @@ std::vector<container::Remark> finished(const container::Remarks& remarks) {
 
 }  // namespace
 
-Decision decide(const container::ContainerRequest& request, const container::ContainerFacts& facts,
+Decision decide(const container::Request& request, const container::Facts& facts,
                 const DecisionTable& table, const RuntimeAbility& runtime) {
   const Case given = case_of(request, facts, table);
   Draft draft = draft_for(given, runtime);
@@ -239,14 +239,13 @@ Decision decide(const container::ContainerRequest& request, const container::Con
   return std::move(draft.decision);
 }
 
-Decision decide_holding(std::vector<std::size_t> gpus, const container::ContainerRequest& request,
+Decision decide_holding(std::vector<std::size_t> gpus, const container::Request& request,
                         const DecisionTable& table, const RuntimeAbility& runtime) {
   return decide(request, examine_holding(std::move(gpus), request, table), table, runtime);
 }
 
-std::vector<std::string> missing_devices(const container::ContainerRequest& request,
-                                         const container::ContainerFacts& facts,
-                                         const DecisionTable& table,
+std::vector<std::string> missing_devices(const container::Request& request,
+                                         const container::Facts& facts, const DecisionTable& table,
                                          const RuntimeAbility& runtime) {
   Draft draft = draft_for(case_of(request, facts, table), runtime);
   std::vector<std::string> out;

@@ -152,18 +152,18 @@ struct Decision {
 
 /// Decides what a container gets. `facts` are what examine() says of this request with this table.
 /// Pure: no clock, no file, no lock. `Pod interface` of the contract.
-Decision decide(const container::ContainerRequest& request, const container::ContainerFacts& facts,
+Decision decide(const container::Request& request, const container::Facts& facts,
                 const DecisionTable& table, const RuntimeAbility& runtime);
 
 /// The same for a container that holds exactly these GPUs (indices into the node), however it was
 /// given them: the request need not show them.
-Decision decide_holding(std::vector<std::size_t> gpus, const container::ContainerRequest& request,
+Decision decide_holding(std::vector<std::size_t> gpus, const container::Request& request,
                         const DecisionTable& table, const RuntimeAbility& runtime);
 
 /// Names in the node that a container which exists should have and lacks (found at Synchronize);
 /// empty when nothing is missing.
-std::vector<std::string> missing_devices(const container::ContainerRequest& request,
-                                         const container::ContainerFacts& facts,
-                                         const DecisionTable& table, const RuntimeAbility& runtime);
+std::vector<std::string> missing_devices(const container::Request& request,
+                                         const container::Facts& facts, const DecisionTable& table,
+                                         const RuntimeAbility& runtime);
 
 }  // namespace railhead::inject

@@ -53,14 +53,14 @@ std::string process_mapping(const node::Node& node, const std::vector<std::size_
 
 }  // namespace
 
-bool has_variable(const container::ContainerRequest& request, std::string_view name) {
+bool has_variable(const container::Request& request, std::string_view name) {
   return std::any_of(request.env.begin(), request.env.end(), [&](std::string_view entry) {
     return entry.starts_with(name) && (entry.size() == name.size() || entry[name.size()] == '=');
   });
 }
 
 std::vector<std::pair<std::string, std::string>> environment_for(
-    const container::ContainerRequest& request, const DecisionTable& table,
+    const container::Request& request, const DecisionTable& table,
     const std::vector<std::size_t>& nics, const std::vector<affinity::GpuChoice>& choices) {
   std::vector<std::pair<std::string, std::string>> out;
   const std::string ports = active_ports(table.node(), nics);

@@ -17,14 +17,14 @@
 namespace railhead::inject {
 namespace {
 
-container::ContainerIdentity identity_of(const container::ContainerRequest& request) {
+container::Identity identity_of(const container::Request& request) {
   return {std::string(request.pod_namespace), std::string(request.pod_name),
           std::string(request.pod_uid), std::string(request.id), std::string(request.name)};
 }
 
 /// Pod forms reach only containers with GPUs or our resources; devices that are asked for so are
 /// reported.
-void drop_what_does_not_reach(container::ContainerFacts& facts) {
+void drop_what_does_not_reach(container::Facts& facts) {
   if (facts.gpus.named || facts.allocated.any()) return;
   container::Wishes& wishes = facts.wishes;
   const auto is_pod_form = [](const auto& wish) {
@@ -44,11 +44,9 @@ void drop_what_does_not_reach(container::ContainerFacts& facts) {
   }
 }
 
-container::ContainerFacts examine_with(container::GpuFacts gpus,
-                                       container::Surroundings surroundings,
-                                       const container::ContainerRequest& request,
-                                       const DecisionTable& table) {
-  container::ContainerFacts facts;
+container::Facts examine_with(container::GpuFacts gpus, container::Surroundings surroundings,
+                              const container::Request& request, const DecisionTable& table) {
+  container::Facts facts;
   facts.identity = identity_of(request);
   facts.surroundings = surroundings;
   facts.gpus = std::move(gpus);
@@ -65,8 +63,7 @@ container::ContainerFacts examine_with(container::GpuFacts gpus,
 
 }  // namespace
 
-container::ContainerFacts examine(const container::ContainerRequest& request,
-                                  const DecisionTable& table) {
+container::Facts examine(const container::Request& request, const DecisionTable& table) {
   const auto surroundings = surroundings_of(request, table.policy());
   return examine_with(gpus_of(request, table, surroundings.privileged, KubeletWord{}), surroundings,
                       request, table);
@@ -74,9 +71,8 @@ container::ContainerFacts examine(const container::ContainerRequest& request,
 
 // Who has a claim counts as a container with GPUs until the kubelet denies it, so that nothing was
 // dropped before that does reach the container now.
-container::ContainerFacts with_word(container::ContainerFacts facts,
-                                    const container::ContainerRequest& request,
-                                    const DecisionTable& table, const KubeletWord& word) {
+container::Facts with_word(container::Facts facts, const container::Request& request,
+                           const DecisionTable& table, const KubeletWord& word) {
   if (facts.gpus.claim == container::GpuClaim::none || word.state == KubeletWord::State::no_kubelet)
     return facts;
   facts.gpus = gpus_of(request, table, facts.surroundings.privileged, word);
@@ -84,9 +80,8 @@ container::ContainerFacts with_word(container::ContainerFacts facts,
   return facts;
 }
 
-container::ContainerFacts examine_holding(std::vector<std::size_t> gpus,
-                                          const container::ContainerRequest& request,
-                                          const DecisionTable& table) {
+container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,
+                                 const DecisionTable& table) {
   container::GpuFacts held;
   held.indices = std::move(gpus);
   held.source = container::GpuSource::device_nodes;
@@ -95,7 +90,7 @@ container::ContainerFacts examine_holding(std::vector<std::size_t> gpus,
   return examine_with(std::move(held), surroundings_of(request, table.policy()), request, table);
 }
 
-bool needs_kubelet(const container::ContainerFacts& facts, const DecisionTable& table) {
+bool needs_kubelet(const container::Facts& facts, const DecisionTable& table) {
   if (facts.gpus.claim == container::GpuClaim::none) return false;
   return table.policy().gpus != config::GpuPolicy::none || facts.allocated.any() ||
          !facts.wishes.empty();

@@ -13,21 +13,18 @@ namespace railhead::inject {
 
 /// Finds out what a container is, as though there were no kubelet to ask. The only derivation:
 /// whoever wants to know something about a container takes it from here. Pure.
-container::ContainerFacts examine(const container::ContainerRequest& request,
-                                  const DecisionTable& table);
+container::Facts examine(const container::Request& request, const DecisionTable& table);
 
 /// What these facts are with the kubelet's word: it changes which GPUs the container holds, and
 /// what follows from that. `facts` are of an examination of this request with this table.
-container::ContainerFacts with_word(container::ContainerFacts facts,
-                                    const container::ContainerRequest& request,
-                                    const DecisionTable& table, const KubeletWord& word);
+container::Facts with_word(container::Facts facts, const container::Request& request,
+                           const DecisionTable& table, const KubeletWord& word);
 
 /// The same for a container that holds exactly these GPUs, whatever the request shows.
-container::ContainerFacts examine_holding(std::vector<std::size_t> gpus,
-                                          const container::ContainerRequest& request,
-                                          const DecisionTable& table);
+container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,
+                                 const DecisionTable& table);
 
 /// True where the kubelet's word would change the decision on a container with these facts.
-bool needs_kubelet(const container::ContainerFacts& facts, const DecisionTable& table);
+bool needs_kubelet(const container::Facts& facts, const DecisionTable& table);
 
 }  // namespace railhead::inject

@@ -40,8 +40,7 @@ bool is_gpu(gpu::GpuNode node) {
   });
 }
 
-GpuEvidence from_device_nodes(const container::ContainerRequest& request,
-                              const DecisionTable& table) {
+GpuEvidence from_device_nodes(const container::Request& request, const DecisionTable& table) {
   GpuEvidence out;
   for (const container::PresentDevice& device : request.devices) {
     const auto node = node_of(device);
@@ -61,7 +60,7 @@ void add_cdi_names(std::string_view list, const DecisionTable& table, GpuEvidenc
   }
 }
 
-GpuEvidence from_cdi_names(const container::ContainerRequest& request, const DecisionTable& table,
+GpuEvidence from_cdi_names(const container::Request& request, const DecisionTable& table,
                            container::Remarks& remarks) {
   GpuEvidence out;
   CopiedAnnotations copied(request, kCdiAnnotation);
@@ -77,7 +76,7 @@ GpuEvidence from_cdi_names(const container::ContainerRequest& request, const Dec
   return out;
 }
 
-GpuEvidence from_mounts(const container::ContainerRequest& request, const DecisionTable& table) {
+GpuEvidence from_mounts(const container::Request& request, const DecisionTable& table) {
   GpuEvidence out;
   for (const container::PresentMount& mount : request.mounts) {
     // The source is what NVIDIA's toolkit looks at, too: any pod may mount an empty volume there.
@@ -96,8 +95,7 @@ GpuEvidence from_mounts(const container::ContainerRequest& request, const Decisi
   return out;
 }
 
-GpuEvidence from_environment(const container::ContainerRequest& request,
-                             const DecisionTable& table) {
+GpuEvidence from_environment(const container::Request& request, const DecisionTable& table) {
   GpuEvidence out;
   const std::string_view value = variable_in(request.env, kNvidia.variable).value_or("");
   // A path is the device plugin's marker for "look at the mounts".
@@ -149,8 +147,8 @@ bool take(GpuEvidence evidence, container::GpuSource source, container::GpuFacts
 }
 
 /// What no pod author can write.
-bool take_allocated(const container::ContainerRequest& request, const DecisionTable& table,
-                    bool privileged, container::GpuFacts& facts) {
+bool take_allocated(const container::Request& request, const DecisionTable& table, bool privileged,
+                    container::GpuFacts& facts) {
   // A privileged container has every node of the host; that is no allocation.
   if (!privileged && !request.devices.empty() &&
       take(from_device_nodes(request, table), container::GpuSource::device_nodes, facts)) {
@@ -178,7 +176,7 @@ void narrow(const GpuEvidence& by, container::GpuSource source, const node::Node
 }
 
 /// Every graphics adapter has such nodes, a processor's own included.
-bool has_unknown_drm_node(const container::ContainerRequest& request, const DecisionTable& table) {
+bool has_unknown_drm_node(const container::Request& request, const DecisionTable& table) {
   return std::any_of(request.devices.begin(), request.devices.end(), [&](const auto& device) {
     const auto node = node_of(device);
     return node && node->major == gpu::kDrmMajor && !table.gpu_by_node(*node);
@@ -187,7 +185,7 @@ bool has_unknown_drm_node(const container::ContainerRequest& request, const Deci
 
 /// Keeps of the GPUs that are held those that the program is left by a mask. The mask counts what
 /// the container has, so an adapter that is no GPU of this node makes it mean something else.
-void narrow_by_mask(const container::ContainerRequest& request, const DecisionTable& table,
+void narrow_by_mask(const container::Request& request, const DecisionTable& table,
                     container::GpuFacts& facts) {
   const auto is_masked = [&](std::size_t gpu) {
     return gpu::gpu_row(table.node().gpus[gpu].vendor).mask == gpu::GpuMask::level_zero;
@@ -267,7 +265,7 @@ void take_claim(Claim claim, const KubeletWord& word, const DecisionTable& table
 
 }  // namespace
 
-container::GpuFacts gpus_of(const container::ContainerRequest& request, const DecisionTable& table,
+container::GpuFacts gpus_of(const container::Request& request, const DecisionTable& table,
                             bool privileged, const KubeletWord& word) {
   container::GpuFacts facts;
   facts.asks_for_all = container::asks_for_all_gpus(request.env);

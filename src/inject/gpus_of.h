@@ -23,7 +23,7 @@ namespace railhead::inject {
 ///    is said. "all", "void", "none" and an empty value are no ids.
 ///  - Where the kubelet says that the container holds GPUs by ids that are none (plugins that hand
 ///    out fractions), the environment says which, at most as many as there are such ids.
-container::GpuFacts gpus_of(const container::ContainerRequest& request, const DecisionTable& table,
+container::GpuFacts gpus_of(const container::Request& request, const DecisionTable& table,
                             bool privileged, const KubeletWord& word);
 
 /// "GPU 3", or its PCI address where it has no index.

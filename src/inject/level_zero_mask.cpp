@@ -9,7 +9,7 @@
 
 namespace railhead::inject {
 
-std::optional<std::vector<std::size_t>> level_zero_mask(const container::ContainerRequest& request,
+std::optional<std::vector<std::size_t>> level_zero_mask(const container::Request& request,
                                                         std::size_t count) {
   std::vector<std::size_t> left(count);
   std::iota(left.begin(), left.end(), 0);

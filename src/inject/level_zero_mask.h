@@ -16,7 +16,7 @@ namespace railhead::inject {
 /// count in the order of PCI addresses only under ZE_ENABLE_PCI_ID_DEVICE_ORDER=1.
 /// Source: Level Zero specification, core programming guide, "Affinity Mask" and "Device
 /// Hierarchy".
-std::optional<std::vector<std::size_t>> level_zero_mask(const container::ContainerRequest& request,
+std::optional<std::vector<std::size_t>> level_zero_mask(const container::Request& request,
                                                         std::size_t count);
 
 }  // namespace railhead::inject

@@ -11,7 +11,7 @@ namespace railhead::inject {
 namespace {
 
 /// The last one wins where a runtime lists two.
-const container::ResourceLimit* present_limit(const container::ContainerRequest& request) {
+const container::ResourceLimit* present_limit(const container::Request& request) {
   const container::ResourceLimit* out = nullptr;
   for (const container::ResourceLimit& limit : request.rlimits) {
     if (limit.type == "RLIMIT_MEMLOCK") out = &limit;
@@ -30,9 +30,8 @@ std::string memlock_text(std::uint64_t bytes) {
   return bytes == container::kUnlimited ? "unlimited" : std::to_string(bytes) + " bytes";
 }
 
-MemlockPlan plan_memlock(const container::ContainerRequest& request,
-                         std::optional<std::uint64_t> asked, const InjectionPolicy& policy,
-                         const RuntimeAbility& runtime) {
+MemlockPlan plan_memlock(const container::Request& request, std::optional<std::uint64_t> asked,
+                         const InjectionPolicy& policy, const RuntimeAbility& runtime) {
   MemlockPlan plan;
   const std::uint64_t wanted = std::min(asked.value_or(container::kUnlimited), policy.memlock_cap);
   const std::uint64_t inherited = runtime.memlock_inherited.value_or(0);

@@ -22,9 +22,8 @@ struct MemlockPlan {
 };
 
 /// `asked`: what an annotation demands; absent: as much as policy allows.
-MemlockPlan plan_memlock(const container::ContainerRequest& request,
-                         std::optional<std::uint64_t> asked, const InjectionPolicy& policy,
-                         const RuntimeAbility& runtime);
+MemlockPlan plan_memlock(const container::Request& request, std::optional<std::uint64_t> asked,
+                         const InjectionPolicy& policy, const RuntimeAbility& runtime);
 
 std::string memlock_text(std::uint64_t bytes);  ///< "unlimited", "65536 bytes"
 

@@ -19,8 +19,8 @@ enum class Basis : std::uint8_t { none, resource, gpus, annotation };
 
 /// A container that gets something.
 struct Case {
-  const container::ContainerRequest& request;
-  const container::ContainerFacts& facts;
+  const container::Request& request;
+  const container::Facts& facts;
   const DecisionTable& table;
   Basis basis = Basis::none;
 };

@@ -34,7 +34,7 @@ std::optional<std::size_t> nic_of(const container::PresentDevice& present, const
   return std::nullopt;
 }
 
-void add_device(const container::ContainerRequest& request, const node::CharDevice& device,
+void add_device(const container::Request& request, const node::CharDevice& device,
                 std::vector<container::NewDevice>& out) {
   const auto has_path = [&](const auto& other) { return other.path == device.path; };
   if (std::any_of(request.devices.begin(), request.devices.end(), has_path)) return;
@@ -82,8 +82,7 @@ std::vector<std::string> device_classes(const InjectionPolicy& policy,
   return classes;
 }
 
-container::PresentRdma present_rdma(const container::ContainerRequest& request,
-                                    const DecisionTable& table) {
+container::PresentRdma present_rdma(const container::Request& request, const DecisionTable& table) {
   container::PresentRdma out;
   for (const container::PresentDevice& device : request.devices) {
     const auto nic = nic_of(device, table.node());
@@ -94,7 +93,7 @@ container::PresentRdma present_rdma(const container::ContainerRequest& request,
   return out;
 }
 
-std::vector<container::NewDevice> devices_to_add(const container::ContainerRequest& request,
+std::vector<container::NewDevice> devices_to_add(const container::Request& request,
                                                  const DecisionTable& table,
                                                  const std::vector<std::size_t>& nics,
                                                  const std::vector<std::string>& classes) {

@@ -34,12 +34,11 @@ bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes);
 std::vector<std::string> device_classes(const InjectionPolicy& policy,
                                         const std::vector<std::string>& more);
 
-container::PresentRdma present_rdma(const container::ContainerRequest& request,
-                                    const DecisionTable& table);
+container::PresentRdma present_rdma(const container::Request& request, const DecisionTable& table);
 
 /// The nodes of these NICs, of these classes, and rdma_cm, once, without those whose path the
 /// container has.
-std::vector<container::NewDevice> devices_to_add(const container::ContainerRequest& request,
+std::vector<container::NewDevice> devices_to_add(const container::Request& request,
                                                  const DecisionTable& table,
                                                  const std::vector<std::size_t>& nics,
                                                  const std::vector<std::string>& classes);

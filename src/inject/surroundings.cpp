@@ -7,19 +7,19 @@
 
 namespace railhead::inject {
 
-bool is_privileged(const container::ContainerRequest& request) {
+bool is_privileged(const container::Request& request) {
   return std::any_of(
       request.mounts.begin(), request.mounts.end(), [](const container::PresentMount& mount) {
         return mount.read_write && mount.type == "sysfs" && mount.destination == "/sys";
       });
 }
 
-bool has_host_network(const container::ContainerRequest& request) {
+bool has_host_network(const container::Request& request) {
   const auto& types = request.pod_namespaces;
   return !types.empty() && std::find(types.begin(), types.end(), "network") == types.end();
 }
 
-container::Surroundings surroundings_of(const container::ContainerRequest& request,
+container::Surroundings surroundings_of(const container::Request& request,
                                         const InjectionPolicy& policy) {
   container::Surroundings out;
   out.privileged = is_privileged(request);

@@ -11,13 +11,13 @@ namespace railhead::inject {
 /// only for a privileged container (containerd: WithPrivileged makes the sysfs mount writable;
 /// CRI-O adds it with "rw"). A host path on /sys is a bind mount and proves nothing, a writable
 /// /sys/fs/cgroup neither (containerd 2.1 has a switch for it).
-bool is_privileged(const container::ContainerRequest& request);
+bool is_privileged(const container::Request& request);
 
 /// A pod on the host's network has no "network" among its namespaces. An empty list is unknown and
 /// counts as a network of its own.
-bool has_host_network(const container::ContainerRequest& request);
+bool has_host_network(const container::Request& request);
 
-container::Surroundings surroundings_of(const container::ContainerRequest& request,
+container::Surroundings surroundings_of(const container::Request& request,
                                         const InjectionPolicy& policy);
 
 }  // namespace railhead::inject

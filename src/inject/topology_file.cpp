@@ -24,7 +24,7 @@ bool covers(std::string_view destination, std::string_view place) {
          destination.ends_with("/nvidia-topologyd");
 }
 
-bool brings_its_own(const container::ContainerRequest& request, std::string_view destination) {
+bool brings_its_own(const container::Request& request, std::string_view destination) {
   if (has_variable(request, kTopoFileVariable)) return true;
   return std::any_of(
       request.mounts.begin(), request.mounts.end(), [&](const container::PresentMount& mount) {
@@ -37,7 +37,7 @@ bool brings_its_own(const container::ContainerRequest& request, std::string_view
 
 }  // namespace
 
-void add_topology_file(const container::ContainerRequest& request, const DecisionTable& table,
+void add_topology_file(const container::Request& request, const DecisionTable& table,
                        container::Adjustment& adjustment) {
   const auto& file = table.topology_file();
   if (!file || brings_its_own(request, file->path)) return;

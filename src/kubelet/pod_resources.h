@@ -32,10 +32,6 @@
 
 namespace railhead::kubelet {
 
-using railhead::container::ContainerHoldings;
-using railhead::container::Holding;
-using railhead::container::PodHoldings;
-
 /// Errors of every question: `unavailable` where there is no kubelet, and only there; `timeout`
 /// where there is one, or may be, and no answer came, whatever the reason (it breaks off, it has
 /// gone, this process lacks a descriptor); `too_large` for an answer above 16 MiB and where the

@@ -54,7 +54,7 @@ std::string limit_record(const container::ResourceLimit& limit) {
 
 }  // namespace
 
-std::string pod_record(const container::ContainerRequest& request) {
+std::string pod_record(const container::Request& request) {
   using Pod = api::PodSandbox;
   std::string out;
   wire::append_bytes_field(out, Pod::kNameFieldNumber, request.pod_name);
@@ -72,7 +72,7 @@ std::string pod_record(const container::ContainerRequest& request) {
   return out;
 }
 
-std::string container_record(const container::ContainerRequest& request) {
+std::string container_record(const container::Request& request) {
   using Ctr = api::Container;
   std::string out;
   wire::append_bytes_field(out, Ctr::kIdFieldNumber, request.id);

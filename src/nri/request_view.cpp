@@ -38,7 +38,7 @@ Status add_namespace(std::string_view bytes, std::vector<std::string_view>& type
   return finish(fields, "namespace");
 }
 
-Status read_linux_pod(std::string_view bytes, container::ContainerRequest& request) {
+Status read_linux_pod(std::string_view bytes, container::Request& request) {
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
     if (field.key == wire::bytes_key(api::LinuxPodSandbox::kNamespacesFieldNumber)) {
@@ -112,7 +112,7 @@ Status add_cdi_device(std::string_view bytes, std::vector<std::string_view>& nam
   return finish(fields, "cdi device");
 }
 
-Status read_linux_container(std::string_view bytes, container::ContainerRequest& request) {
+Status read_linux_container(std::string_view bytes, container::Request& request) {
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
     if (field.key == wire::bytes_key(api::LinuxContainer::kDevicesFieldNumber)) {
@@ -134,7 +134,7 @@ Result<std::string_view> read_string(std::string_view bytes, int number, const c
 
 }  // namespace
 
-void clear(container::ContainerRequest& request) {
+void clear(container::Request& request) {
   request.pod_name = request.pod_namespace = request.pod_uid = request.runtime_handler = {};
   request.id = request.name = {};
   request.pod_annotations.clear();
@@ -147,7 +147,7 @@ void clear(container::ContainerRequest& request) {
   request.cdi_devices.clear();
 }
 
-Status read_pod(std::string_view bytes, container::ContainerRequest& request) {
+Status read_pod(std::string_view bytes, container::Request& request) {
   using Pod = api::PodSandbox;
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
@@ -170,7 +170,7 @@ Status read_pod(std::string_view bytes, container::ContainerRequest& request) {
   return finish(fields, "pod sandbox");
 }
 
-Status read_container(std::string_view bytes, container::ContainerRequest& request) {
+Status read_container(std::string_view bytes, container::Request& request) {
   using Ctr = api::Container;
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
@@ -199,7 +199,7 @@ Status read_container(std::string_view bytes, container::ContainerRequest& reque
   return finish(fields, "container");
 }
 
-Status read_create_request(std::string_view bytes, container::ContainerRequest& request) {
+Status read_create_request(std::string_view bytes, container::Request& request) {
   clear(request);
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {

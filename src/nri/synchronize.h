@@ -73,7 +73,7 @@ class Synchronize {
   std::optional<Error> failure_;  // of this chunk
   bool more_ = false;
   std::string item_;  // a pod or container of which only a part has come
-  container::ContainerRequest request_;
+  container::Request request_;
   Records pods_;
   Records waiting_;  // containers
   std::size_t pod_count_ = 0;

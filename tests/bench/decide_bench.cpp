@@ -45,7 +45,7 @@ struct Container {
 
   std::vector<std::string> texts;
   std::vector<std::string> destinations;
-  container::ContainerRequest request;
+  container::Request request;
 };
 
 void topology_of_node(benchmark::State& state) {

@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const unsigned knobs = data[0];
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   std::deque<std::string> kept;
-  container::ContainerRequest request;
+  container::Request request;
   request.name = "main";
   if ((knobs & 4U) != 0) request.pod_namespaces = {"ipc"};
   if ((knobs & 8U) != 0) request.devices = {{"/dev/nvidia1", 'c', 195, 1}};

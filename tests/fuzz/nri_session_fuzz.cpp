@@ -26,12 +26,11 @@ class FuzzHandler final : public Handler {
  public:
   void configured(const RuntimePeer& /*peer*/) override {}
 
-  void existing(const container::ContainerRequest& container) override { touch(container); }
+  void existing(const container::Request& container) override { touch(container); }
 
   void synchronized(std::size_t /*pods*/, std::size_t /*containers*/) override {}
 
-  void create(const container::ContainerRequest& request,
-              std::function<void(CreateAnswer)> done) override {
+  void create(const container::Request& request, std::function<void(CreateAnswer)> done) override {
     touch(request);
     CreateAnswer answer;
     if (request.env.size() % 3 == 1) answer.refusal = std::string(request.name);
@@ -43,7 +42,7 @@ class FuzzHandler final : public Handler {
     later_.push_back(std::move(done));
   }
 
-  CreateAnswer on_deadline(const container::ContainerRequest& request) override {
+  CreateAnswer on_deadline(const container::Request& request) override {
     touch(request);
     return {};
   }
@@ -55,7 +54,7 @@ class FuzzHandler final : public Handler {
   }
 
  private:
-  void touch(const container::ContainerRequest& request) {
+  void touch(const container::Request& request) {
     for (const std::string_view variable : request.env) bytes_ += variable.size();
     for (const auto& [key, value] : request.annotations) bytes_ += key.size() + value.size();
   }

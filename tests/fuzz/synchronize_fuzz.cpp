@@ -39,7 +39,7 @@ class Recorder final : public Handler {
  public:
   void configured(const RuntimePeer& /*peer*/) override {}
 
-  void existing(const container::ContainerRequest& container) override {
+  void existing(const container::Request& container) override {
     seen.emplace(std::string(container.pod_name), std::string(container.pod_uid),
                  keys_of(container.pod_annotations), container.pod_namespaces.size(),
                  std::string(container.id), std::string(container.name), container.env.size(),
@@ -50,10 +50,10 @@ class Recorder final : public Handler {
     counts.emplace(pods, containers);
   }
 
-  void create(const container::ContainerRequest& /*request*/,
+  void create(const container::Request& /*request*/,
               std::function<void(CreateAnswer)> /*done*/) override {}
 
-  CreateAnswer on_deadline(const container::ContainerRequest& /*request*/) override { return {}; }
+  CreateAnswer on_deadline(const container::Request& /*request*/) override { return {}; }
 
   void disconnected(const Error& /*why*/, std::chrono::milliseconds /*retry_in*/) override {}
 

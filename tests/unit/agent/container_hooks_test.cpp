@@ -42,7 +42,7 @@ class FakeRuntime : public agent::RuntimeReader {
 /// A kubelet that answers when the test says so.
 class FakeKubelet : public agent::KubeletWords {
  public:
-  void ask(const container::ContainerRequest& /*request*/,
+  void ask(const container::Request& /*request*/,
            std::shared_ptr<const inject::DecisionTable> /*table*/,
            std::chrono::milliseconds timeout,
            std::function<void(inject::KubeletWord)> done) override {

@@ -8,7 +8,7 @@ namespace {
 
 bool note(RecentCreations& recent, std::string_view uid, std::string_view name,
           std::string_view id) {
-  container::ContainerIdentity container;
+  container::Identity container;
   container.pod_uid = uid;
   container.name = name;
   container.id = id;

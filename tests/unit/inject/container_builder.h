@@ -86,13 +86,13 @@ class ContainerBuilder {
     return *this;
   }
 
-  container::ContainerRequest& request() { return request_; }
+  container::Request& request() { return request_; }
 
  private:
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::deque<std::string> texts_;  // never moves its elements
-  container::ContainerRequest request_;
+  container::Request request_;
 };
 
 /// The built node with rdma_cm, and umad and issm beside each uverbs.
@@ -153,9 +153,8 @@ inline inject::KubeletWord unanswered() {
   return {inject::KubeletWord::State::unanswered, {}, false};
 }
 
-inline container::ContainerFacts facts(ContainerBuilder& container,
-                                       const inject::DecisionTable& table,
-                                       const inject::KubeletWord& word = {}) {
+inline container::Facts facts(ContainerBuilder& container, const inject::DecisionTable& table,
+                              const inject::KubeletWord& word = {}) {
   return inject::with_word(inject::examine(container.request(), table), container.request(), table,
                            word);
 }

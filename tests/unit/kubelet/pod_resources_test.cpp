@@ -39,7 +39,7 @@ TEST_F(PodResourcesTest, a_pods_devices_are_known_by_container_and_resource) {
   EXPECT_EQ(mine->pod_namespace, "default");
   EXPECT_EQ(mine->pod, "mine");
   EXPECT_THAT(mine->containers,
-              ElementsAre(container::ContainerHoldings{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}));
+              ElementsAre(container::Holdings{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}));
   EXPECT_EQ(kubelet_.authority(), "localhost") << "the one that every kubelet takes";
 }
 
