@@ -10,7 +10,7 @@
 #include "node/node.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::affinity {
 
 /// What a NIC is for. Only compute NICs are dealt to GPUs.
 enum class Role : std::uint8_t {
@@ -29,12 +29,12 @@ std::optional<Role> parse_role(std::string_view text);  ///< absent: no such rol
 /// one that is empty or absent matches everything.
 struct RoleOverride {
   std::string name_glob{};  ///< RDMA device name, shell pattern
-  std::optional<PciAddress> pci{};
+  std::optional<node::PciAddress> pci{};
   Role role = Role::compute;
   std::optional<std::uint16_t> vendor{};  ///< of the PCI function
   std::optional<std::uint16_t> device{};
-  std::optional<LinkLayer> link_layer{};  ///< the ports', else that of the PCI class
-  std::string netdev_glob{};              ///< of any netdev of the device, shell pattern
+  std::optional<node::LinkLayer> link_layer{};  ///< the ports', else that of the PCI class
+  std::string netdev_glob{};                    ///< of any netdev of the device, shell pattern
 };
 
 struct RoleDecision {
@@ -44,7 +44,7 @@ struct RoleDecision {
 };
 
 /// Role of every NIC, in the node's order; by evidence, never by device name.
-std::vector<RoleDecision> decide_roles(const Node& node, const Topology& topology,
+std::vector<RoleDecision> decide_roles(const node::Node& node, const topology::Topology& topology,
                                        const std::vector<RoleOverride>& overrides);
 
 /// Whether a NIC can carry traffic for a container now, and if not, why. Not part of the deal: a
@@ -56,12 +56,12 @@ struct Usability {
 };
 
 /// Usability from the node alone: registered, a uverbs node, an ACTIVE port. Pools add to it.
-std::vector<Usability> usability_of(const Node& node);
+std::vector<Usability> usability_of(const node::Node& node);
 
 /// What the deal gives to one GPU. Indices are into Node::nics and Node::gpus.
 struct GpuDeal {
   std::vector<std::size_t> nearest;  ///< the set S: all candidates at the least nearness
-  Nearness nearness;                 ///< of that set
+  topology::Nearness nearness;       ///< of that set
   std::vector<std::size_t> nics;     ///< dealt, sorted; all devices of a card come together
   std::string why;                   ///< which step decided, for people
 };
@@ -75,16 +75,17 @@ struct Deal {
   std::vector<std::size_t> spare;  ///< compute NICs dealt to nobody
   std::size_t per_gpu = 1;         ///< K of the rule
   /// Low where addresses alone decide, because NUMA nodes are not known; else high.
-  Confidence confidence = Confidence::high;
+  topology::Confidence confidence = topology::Confidence::high;
   std::vector<std::string> warnings;
 };
 
-Deal deal(const Node& node, const Topology& topology, const std::vector<RoleOverride>& overrides);
+Deal deal(const node::Node& node, const topology::Topology& topology,
+          const std::vector<RoleOverride>& overrides);
 
 /// One NIC chosen for one GPU.
 struct Choice {
   std::size_t nic = 0;
-  Nearness nearness;
+  topology::Nearness nearness;
   bool stand_in = false;  ///< nearest usable NIC in place of dealt ones that are not usable
   std::string why;
 };
@@ -104,13 +105,13 @@ struct Selection {
 };
 
 /// `usable` has one entry per NIC. GPUs are indices into Node::gpus; duplicates count once.
-Selection select(const Node& node, const Topology& topology, const Deal& deal,
+Selection select(const node::Node& node, const topology::Topology& topology, const Deal& deal,
                  const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus);
 
 /// One NIC as a GPU sees it, with the whole reason for or against it.
 struct ExplainedNic {
   std::size_t nic = 0;
-  Nearness nearness;
+  topology::Nearness nearness;
   bool candidate = false;  ///< of role compute
   bool nearest = false;    ///< in the set S
   bool dealt = false;
@@ -126,8 +127,8 @@ struct ExplainedGpu {
 
 /// The affinity rule at work on some GPUs, for `affinity --explain`.
 struct Explanation {
-  TopologySource source = TopologySource::pci_tree;
-  Confidence confidence = Confidence::high;
+  topology::TopologySource source = topology::TopologySource::pci_tree;
+  topology::Confidence confidence = topology::Confidence::high;
   std::size_t candidates = 0;  ///< compute cards
   std::size_t per_gpu = 1;     ///< K of the rule
   std::vector<ExplainedGpu> gpus;
@@ -135,7 +136,7 @@ struct Explanation {
 };
 
 /// Arguments as for select().
-Explanation explain(const Node& node, const Topology& topology, const Deal& deal,
+Explanation explain(const node::Node& node, const topology::Topology& topology, const Deal& deal,
                     const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus);
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 struct Model {
@@ -69,30 +69,31 @@ double pcie_gbps(double gts, unsigned lanes) {
   return gts * coding * lanes;
 }
 
-unsigned own_pcie_class(const PciDevice& pci) {
+unsigned own_pcie_class(const node::PciDevice& pci) {
   if (!pci.max_link_gts || !pci.max_link_width || *pci.max_link_width == 0) return 0;
   return speed_class(pcie_gbps(*pci.max_link_gts, *pci.max_link_width));
 }
 
-bool same_model(const PciDevice& a, const PciDevice& b) {
+bool same_model(const node::PciDevice& a, const node::PciDevice& b) {
   return a.vendor == b.vendor && a.device == b.device && a.subsystem_vendor == b.subsystem_vendor &&
          a.subsystem_device == b.subsystem_device;
 }
 
-unsigned fastest_active(const Nic& nic) {
+unsigned fastest_active(const node::Nic& nic) {
   double fastest = 0;
   for (const auto& port : nic.ports) {
-    if (port.state == PortState::active) fastest = std::max(fastest, port.rate_gbps.value_or(0));
+    if (port.state == node::PortState::active)
+      fastest = std::max(fastest, port.rate_gbps.value_or(0));
   }
   return speed_class(fastest);
 }
 
 /// The fastest ACTIVE port among the NICs of this model.
-unsigned fastest_sibling(const Node& node, const Nic& nic, const PciDevice* pci) {
+unsigned fastest_sibling(const node::Node& node, const node::Nic& nic, const node::PciDevice* pci) {
   unsigned fastest = fastest_active(nic);
   if (pci == nullptr) return fastest;
   for (const auto& other : node.nics) {
-    const PciDevice* function = other.pci ? node.find_pci(*other.pci) : nullptr;
+    const node::PciDevice* function = other.pci ? node.find_pci(*other.pci) : nullptr;
     if (function != nullptr && same_model(*pci, *function)) {
       fastest = std::max(fastest, fastest_active(other));
     }
@@ -100,7 +101,7 @@ unsigned fastest_sibling(const Node& node, const Nic& nic, const PciDevice* pci)
   return fastest;
 }
 
-unsigned speed_of(const Node& node, const Nic& nic, const PciDevice* pci) {
+unsigned speed_of(const node::Node& node, const node::Nic& nic, const node::PciDevice* pci) {
   const unsigned interface = pci != nullptr ? own_pcie_class(*pci) : 0;
   const auto model = pci != nullptr ? model_gbps(pci->vendor, pci->device) : std::nullopt;
   if (model && interface != 0) return std::min(*model, interface);
@@ -109,24 +110,24 @@ unsigned speed_of(const Node& node, const Nic& nic, const PciDevice* pci) {
 }
 
 /// Lanes that card and slot have in common; virtual slots invent theirs.
-unsigned lanes_of(const Node& node, const PciDevice* pci) {
+unsigned lanes_of(const node::Node& node, const node::PciDevice* pci) {
   if (pci == nullptr) return 0;
   const unsigned own = pci->max_link_width.value_or(0);
   if (own == 0 || node.hypervisor || pci->bridges.empty()) return own;
-  const PciDevice* slot = node.find_pci(pci->bridges.back());
+  const node::PciDevice* slot = node.find_pci(pci->bridges.back());
   const unsigned theirs = slot != nullptr ? slot->max_link_width.value_or(0) : 0;
   return theirs == 0 ? own : std::min(own, theirs);
 }
 
 }  // namespace
 
-LinkLayer link_layer_of(const Nic& nic, const PciDevice* pci) {
+node::LinkLayer link_layer_of(const node::Nic& nic, const node::PciDevice* pci) {
   for (const auto& port : nic.ports) {
-    if (port.link_layer != LinkLayer::unknown) return port.link_layer;
+    if (port.link_layer != node::LinkLayer::unknown) return port.link_layer;
   }
   const unsigned kind = pci != nullptr ? pci->class_code >> 8 : 0;
-  if (kind == 0x0207) return LinkLayer::infiniband;
-  return kind == 0x0200 ? LinkLayer::ethernet : LinkLayer::unknown;
+  if (kind == 0x0207) return node::LinkLayer::infiniband;
+  return kind == 0x0200 ? node::LinkLayer::ethernet : node::LinkLayer::unknown;
 }
 
 std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device) {
@@ -137,12 +138,13 @@ std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device) {
   return at->gbps;
 }
 
-Capability capability_of(const Node& node, const Nic& nic) {
-  const PciDevice* pci = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+Capability capability_of(const node::Node& node, const node::Nic& nic) {
+  const node::PciDevice* pci = nic.pci ? node.find_pci(*nic.pci) : nullptr;
   return {link_layer_of(nic, pci), speed_of(node, nic, pci), lanes_of(node, pci),
           !nic.ports.empty() &&
-              std::all_of(nic.ports.begin(), nic.ports.end(),
-                          [](const Port& port) { return port.link_layer == LinkLayer::unknown; })};
+              std::all_of(nic.ports.begin(), nic.ports.end(), [](const node::Port& port) {
+                return port.link_layer == node::LinkLayer::unknown;
+              })};
 }
 
 std::string to_text(const Capability& capability) {
@@ -152,10 +154,10 @@ std::string to_text(const Capability& capability) {
   return text + (text.empty() ? "" : " ") + std::to_string(capability.gbps) + " Gb/s";
 }
 
-bool is_bluefield(const PciDevice& pci) {
+bool is_bluefield(const node::PciDevice& pci) {
   constexpr std::array kBlueFields = {0xa2d2, 0xa2d6, 0xa2d9, 0xa2dc, 0xa2df};
   return pci.vendor == 0x15b3 &&
          std::find(kBlueFields.begin(), kBlueFields.end(), pci.device) != kBlueFields.end();
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

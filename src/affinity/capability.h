@@ -7,13 +7,13 @@
 
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::affinity {
 
 /// What a NIC is able to do, whatever its links do at the moment. Roles, cards and the deal look at
 /// nothing else: a port that goes down reports SDR, a driver that is not bound reports no port, and
 /// neither may move another GPU's NIC.
 struct Capability {
-  LinkLayer link_layer = LinkLayer::unknown;
+  node::LinkLayer link_layer = node::LinkLayer::unknown;
   unsigned gbps = 0;   ///< of its fastest port, as a class of speed; 0: not known
   unsigned lanes = 0;  ///< PCIe lanes that device and slot can use together; 0: not known
   /// The ports say that theirs is neither (EFA): the PCI class decides, and texts leave it out.
@@ -24,13 +24,13 @@ struct Capability {
 
 /// The ports' own word, else the class of the PCI function (0x0207 is InfiniBand, 0x0200 Ethernet;
 /// ConnectX changes it with the configured port type). A function without RDMA driver has no ports.
-LinkLayer link_layer_of(const Nic& nic, const PciDevice* function);
+node::LinkLayer link_layer_of(const node::Nic& nic, const node::PciDevice* function);
 
 /// Speed: the least of what the device model is sold for and what its PCIe interface can carry,
 /// both constants of the hardware. Only where neither is known (some virtual functions), the
 /// fastest ACTIVE port among NICs of the same PCI ids, so that one port that is down does not count
 /// as slow.
-Capability capability_of(const Node& node, const Nic& nic);
+Capability capability_of(const node::Node& node, const node::Nic& nic);
 
 /// Rate of the fastest port of a device model, in Gb/s; absent for models not in the table.
 std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device);
@@ -39,6 +39,6 @@ std::optional<unsigned> model_gbps(std::uint16_t vendor, std::uint16_t device);
 std::string to_text(const Capability& capability);
 
 /// An NVIDIA BlueField data processing unit, by its PCI ids.
-bool is_bluefield(const PciDevice& pci);
+bool is_bluefield(const node::PciDevice& pci);
 
-}  // namespace railhead
+}  // namespace railhead::affinity

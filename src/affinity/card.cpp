@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <tuple>
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
-bool one_slot(const PciAddress& a, const PciAddress& b) {
+bool one_slot(const node::PciAddress& a, const node::PciAddress& b) {
   return std::tie(a.domain, a.bus, a.device) == std::tie(b.domain, b.bus, b.device);
 }
 
@@ -17,12 +17,12 @@ bool tells_identity(const std::optional<std::string>& guid) {
 }
 
 /// Virtual functions and sub-functions are handed out one by one.
-bool stands_alone(const Node& node, const Nic& nic) {
-  const PciDevice* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+bool stands_alone(const node::Node& node, const node::Nic& nic) {
+  const node::PciDevice* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
   return nic.sub_function || (function != nullptr && function->is_vf());
 }
 
-bool one_card(const Node& node, const Nic& a, const Nic& b) {
+bool one_card(const node::Node& node, const node::Nic& a, const node::Nic& b) {
   if (!a.pci || !b.pci || !one_slot(*a.pci, *b.pci)) return false;
   if (stands_alone(node, a) || stands_alone(node, b)) return false;
   const bool both = tells_identity(a.sys_image_guid) && tells_identity(b.sys_image_guid);
@@ -31,7 +31,7 @@ bool one_card(const Node& node, const Nic& a, const Nic& b) {
 
 bool better(const Capability& a, const Capability& b) {
   if (a.gbps != b.gbps) return a.gbps > b.gbps;
-  return a.link_layer == LinkLayer::infiniband && b.link_layer != LinkLayer::infiniband;
+  return a.link_layer == node::LinkLayer::infiniband && b.link_layer != node::LinkLayer::infiniband;
 }
 
 bool one_class(const Capability& a, const Capability& b) {
@@ -48,12 +48,12 @@ void keep_fastest(Card& card, const std::vector<Capability>& capabilities) {
 
 }  // namespace
 
-bool comes_before(const Nic& a, const Nic& b) {
+bool comes_before(const node::Nic& a, const node::Nic& b) {
   if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
   return std::tie(a.pci, a.sub_function, a.name) < std::tie(b.pci, b.sub_function, b.name);
 }
 
-std::vector<Card> make_cards(const Node& node, std::vector<std::size_t> nics,
+std::vector<Card> make_cards(const node::Node& node, std::vector<std::size_t> nics,
                              const std::vector<Capability>& capabilities) {
   std::sort(nics.begin(), nics.end(),
             [&](std::size_t a, std::size_t b) { return comes_before(node.nics[a], node.nics[b]); });
@@ -62,7 +62,7 @@ std::vector<Card> make_cards(const Node& node, std::vector<std::size_t> nics,
     // Sorted by address, functions of one slot are neighbours: at most eight cards to look at.
     auto at = cards.rbegin();
     for (; at != cards.rend(); ++at) {
-      const Nic& other = node.nics[at->nics.front()];
+      const node::Nic& other = node.nics[at->nics.front()];
       if (one_card(node, other, node.nics[nic])) break;
       if (!other.pci || !node.nics[nic].pci || !one_slot(*other.pci, *node.nics[nic].pci)) {
         at = cards.rend();
@@ -79,4 +79,4 @@ std::vector<Card> make_cards(const Node& node, std::vector<std::size_t> nics,
   return cards;
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

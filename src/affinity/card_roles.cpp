@@ -9,7 +9,7 @@
 #include "affinity/main_route.h"
 #include "affinity/wording.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using Decisions = std::vector<std::optional<RoleDecision>>;
@@ -55,13 +55,13 @@ class CardCollector {
 
   [[nodiscard]] CardTraits traits_of(Card card) const {
     CardTraits traits;
-    const PciDevice* pci = facts_.function(card.nics.front());
+    const node::PciDevice* pci = facts_.function(card.nics.front());
     traits.functions = facts_.functions_in_slot(card.nics.front());
     traits.bluefield = pci != nullptr && is_bluefield(*pci);
     traits.main_route = route_of(card.nics.front());
     for (const auto nic : card.nics) {
       for (const auto& name : facts_.nic(nic).netdevs) {
-        const Netdev* netdev = facts_.node().find_netdev(name);
+        const node::Netdev* netdev = facts_.node().find_netdev(name);
         traits.enslaved = traits.enslaved || (netdev != nullptr && netdev->master);
       }
     }
@@ -82,7 +82,7 @@ struct OddCard {
 
 class CardJudge {
  public:
-  CardJudge(const NicFacts& facts, const Topology& topology, Decisions& decisions)
+  CardJudge(const NicFacts& facts, const topology::Topology& topology, Decisions& decisions)
       : facts_(facts),
         topology_(topology),
         decisions_(decisions),
@@ -117,7 +117,8 @@ class CardJudge {
       RoleDecision management{Role::management,
                               "its netdev " + card->main_route + " carries the default route"};
       const bool of_fabric = fabric_.cards != 0 && !find_outlier(*card, fabric_);
-      if (of_fabric && (members_.empty() || !gpus_alone_with(card->card, Relation::sys).empty())) {
+      if (of_fabric &&
+          (members_.empty() || !gpus_alone_with(card->card, topology::Relation::sys).empty())) {
         compute.push_back(card);
         continue;
       }
@@ -145,7 +146,7 @@ class CardJudge {
   void judge_odd(std::vector<OddCard>& odd) {
     std::set<std::size_t> alone;
     for (auto& one : odd) {
-      if (!one.outlier.certain) one.gpus = gpus_alone_with(*one.card, Relation::phb);
+      if (!one.outlier.certain) one.gpus = gpus_alone_with(*one.card, topology::Relation::phb);
       alone.insert(one.gpus.begin(), one.gpus.end());
     }
     for (const auto& one : odd) {
@@ -158,9 +159,9 @@ class CardJudge {
     }
   }
 
-  [[nodiscard]] PciAddress first_of(const std::vector<std::size_t>& gpus) const {
+  [[nodiscard]] node::PciAddress first_of(const std::vector<std::size_t>& gpus) const {
     const auto& all = facts_.node().gpus;
-    PciAddress first = all[gpus.front()].pci;
+    node::PciAddress first = all[gpus.front()].pci;
     for (const auto gpu : gpus) first = std::min(first, all[gpu].pci);
     return first;
   }
@@ -170,7 +171,7 @@ class CardJudge {
   /// have several, no single loss leaves none; on machines whose rails differ, fewer have one.
   [[nodiscard]] bool stands_beside_a_lost_one(const OddCard& odd, std::size_t alone) const {
     if (fabric_.tied) return false;
-    const Relation own = nearest(odd.gpus.front(), *odd.card);
+    const topology::Relation own = nearest(odd.gpus.front(), *odd.card);
     std::size_t served = 0;
     for (std::size_t g = 0; g < facts_.node().gpus.size(); ++g) {
       const auto near =
@@ -188,18 +189,18 @@ class CardJudge {
     }
   }
 
-  [[nodiscard]] Relation nearest(std::size_t gpu, const Card& card) const {
-    Relation best = Relation::sys;
+  [[nodiscard]] topology::Relation nearest(std::size_t gpu, const Card& card) const {
+    topology::Relation best = topology::Relation::sys;
     for (const auto nic : card.nics) best = std::min(best, topology_.gpu_nic[gpu][nic].relation);
     return best;
   }
 
   /// GPUs that are at most this far from the card, while every card of the fabric is further.
   [[nodiscard]] std::vector<std::size_t> gpus_alone_with(const Card& card,
-                                                         Relation furthest) const {
+                                                         topology::Relation furthest) const {
     std::vector<std::size_t> gpus;
     for (std::size_t g = 0; g < facts_.node().gpus.size(); ++g) {
-      const Relation own = nearest(g, card);
+      const topology::Relation own = nearest(g, card);
       const bool alone =
           std::all_of(members_.begin(), members_.end(),
                       [&](const CardTraits* member) { return own < nearest(g, member->card); });
@@ -209,7 +210,7 @@ class CardJudge {
   }
 
   const NicFacts& facts_;
-  const Topology& topology_;
+  const topology::Topology& topology_;
   Decisions& decisions_;
   std::vector<CardTraits> cards_;
   bool route_tells_ = false;
@@ -220,8 +221,8 @@ class CardJudge {
 
 }  // namespace
 
-void judge_cards(const NicFacts& facts, const Topology& topology, Decisions& decisions) {
+void judge_cards(const NicFacts& facts, const topology::Topology& topology, Decisions& decisions) {
   CardJudge(facts, topology, decisions).judge();
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -7,11 +7,11 @@
 #include "affinity/affinity.h"
 #include "affinity/facts.h"
 
-namespace railhead {
+namespace railhead::affinity {
 
 /// Decides what is undecided of the node's NICs by comparing their cards with each other. Cards set
 /// to compute by configuration are compared, too, and keep their role; other decided ones are not.
-void judge_cards(const NicFacts& facts, const Topology& topology,
+void judge_cards(const NicFacts& facts, const topology::Topology& topology,
                  std::vector<std::optional<RoleDecision>>& decisions);
 
-}  // namespace railhead
+}  // namespace railhead::affinity

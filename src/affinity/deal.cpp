@@ -10,15 +10,15 @@
 #include "affinity/wording.h"
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 /// GPUs with the same nearest cards. Cards are indices into Deal::cards, sorted as those are.
 struct Group {
   std::vector<std::size_t> gpus;  ///< by PCI address
   std::vector<std::size_t> cards;
-  Nearness nearest;       ///< of its nearest GPU
-  std::size_t share = 1;  ///< most cards that a GPU of it gets
+  topology::Nearness nearest;  ///< of its nearest GPU
+  std::size_t share = 1;       ///< most cards that a GPU of it gets
 };
 
 /// The most that every GPU of these groups can have, where all of their cards are among `cards`;
@@ -52,7 +52,8 @@ enum class Share : std::uint8_t { own, common };
 
 class Dealer {
  public:
-  Dealer(const Node& node, const Topology& topology, const std::vector<RoleOverride>& overrides)
+  Dealer(const node::Node& node, const topology::Topology& topology,
+         const std::vector<RoleOverride>& overrides)
       : node_(node),
         topology_(topology) {
     deal_.roles = decide_roles(node, topology, overrides);
@@ -103,8 +104,8 @@ class Dealer {
                              (seen.empty() ? "" : ": " + join(seen, "; ")));
   }
 
-  [[nodiscard]] Nearness nearness(std::size_t gpu, std::size_t card) const {
-    Nearness best;
+  [[nodiscard]] topology::Nearness nearness(std::size_t gpu, std::size_t card) const {
+    topology::Nearness best;
     for (const auto nic : deal_.cards[card]) best = std::min(best, topology_.gpu_nic[gpu][nic]);
     return best;
   }
@@ -118,7 +119,8 @@ class Dealer {
   }
 
   /// The set S of a GPU: all cards at the least nearness.
-  [[nodiscard]] std::vector<std::size_t> nearest_cards(std::size_t gpu, Nearness& least) const {
+  [[nodiscard]] std::vector<std::size_t> nearest_cards(std::size_t gpu,
+                                                       topology::Nearness& least) const {
     least = nearness(gpu, 0);
     for (std::size_t c = 1; c < deal_.cards.size(); ++c) least = std::min(least, nearness(gpu, c));
     std::vector<std::size_t> cards;
@@ -197,7 +199,7 @@ class Dealer {
   /// "PXB below 0000:16:00.0; 2 of 8 NICs are nearest, to 2 GPUs: dealt as 1 of 2"
   void say_why(const Group& group, std::size_t i, Share share) {
     GpuDeal& own = deal_.gpus[group.gpus[i]];
-    const Gpu& gpu = node_.gpus[group.gpus[i]];
+    const node::Gpu& gpu = node_.gpus[group.gpus[i]];
     const auto gpus = group.gpus.size();
     own.why = nearness_text(node_, gpu, node_.nics[own.nics.front()], own.nearness) + "; " +
               std::to_string(group.cards.size()) + " of " + counted(deal_.cards.size(), "NIC") +
@@ -236,16 +238,17 @@ class Dealer {
     deal_.spare = std::move(spare);
   }
 
-  const Node& node_;
-  const Topology& topology_;
+  const node::Node& node_;
+  const topology::Topology& topology_;
   Deal deal_;
   std::vector<std::size_t> load_;  ///< GPUs that have a card, by card
 };
 
 }  // namespace
 
-Deal deal(const Node& node, const Topology& topology, const std::vector<RoleOverride>& overrides) {
+Deal deal(const node::Node& node, const topology::Topology& topology,
+          const std::vector<RoleOverride>& overrides) {
   return Dealer(node, topology, overrides).deal();
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -8,10 +8,10 @@
 #include "affinity/wording.h"
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
-void doubt_roles(const Node& node, Deal& deal) {
+void doubt_roles(const node::Node& node, Deal& deal) {
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
     const RoleDecision& role = deal.roles[i];
     if (role.doubt.empty()) continue;
@@ -33,9 +33,9 @@ bool shares(const Deal& deal, std::size_t gpu) {
 
 /// GPUs that share what is further away than other GPUs' own NICs: theirs may have fallen off the
 /// bus.
-void miss_nics(const Node& node, Deal& deal) {
+void miss_nics(const node::Node& node, Deal& deal) {
   if (deal.cards.empty()) return;
-  Relation own = Relation::sys;
+  topology::Relation own = topology::Relation::sys;
   for (std::size_t g = 0; g < deal.gpus.size(); ++g) {
     if (!shares(deal, g)) own = std::min(own, deal.gpus[g].nearness.relation);
   }
@@ -45,7 +45,7 @@ void miss_nics(const Node& node, Deal& deal) {
     std::set<std::size_t> nics;
   };
 
-  std::map<Relation, Sharers> sharers;
+  std::map<topology::Relation, Sharers> sharers;
   for (std::size_t g = 0; g < deal.gpus.size(); ++g) {
     const auto& gpu = deal.gpus[g];
     if (gpu.nearness.relation <= own || !shares(deal, g)) continue;
@@ -64,23 +64,23 @@ void miss_nics(const Node& node, Deal& deal) {
   }
 }
 
-void compare_with_type(const Topology& topology, Deal& deal) {
+void compare_with_type(const topology::Topology& topology, Deal& deal) {
   if (deal.cards.size() >= topology.machine_nics) return;
   deal.warnings.push_back(
       topology.machine + " has " + counted(topology.machine_nics, "compute NIC") + ", of which " +
       std::to_string(deal.cards.size()) + (deal.cards.size() == 1 ? " is here" : " are here"));
 }
 
-bool has_numa_node(const Node& node, const PciAddress& address) {
-  const PciDevice* function = node.find_pci(address);
-  return function != nullptr && cpu_numa_node(node, *function).has_value();
+bool has_numa_node(const node::Node& node, const node::PciAddress& address) {
+  const node::PciDevice* function = node.find_pci(address);
+  return function != nullptr && topology::cpu_numa_node(node, *function).has_value();
 }
 
 /// Whether several cards are as far as can be from a GPU, because nothing says where it is or they
 /// are.
-bool left_to_chance(const Node& node, const Deal& deal, std::size_t gpu) {
+bool left_to_chance(const node::Node& node, const Deal& deal, std::size_t gpu) {
   const auto& own = deal.gpus[gpu];
-  if (own.nearness.relation != Relation::sys) return false;
+  if (own.nearness.relation != topology::Relation::sys) return false;
   const auto cards = std::count_if(deal.cards.begin(), deal.cards.end(), [&](const auto& card) {
     return std::find(own.nearest.begin(), own.nearest.end(), card.front()) != own.nearest.end();
   });
@@ -92,16 +92,17 @@ bool left_to_chance(const Node& node, const Deal& deal, std::size_t gpu) {
 }
 
 /// One node with CPUs is near to everything, whatever the functions say.
-void name_chance(const Node& node, const Topology& topology, Deal& deal) {
-  const auto with_cpus = std::count_if(node.numa.begin(), node.numa.end(),
-                                       [](const NumaNode& numa) { return !numa.cpus.empty(); });
-  if (with_cpus < 2 || topology.source == TopologySource::numa) return;
+void name_chance(const node::Node& node, const topology::Topology& topology, Deal& deal) {
+  const auto with_cpus =
+      std::count_if(node.numa.begin(), node.numa.end(),
+                    [](const node::NumaNode& numa) { return !numa.cpus.empty(); });
+  if (with_cpus < 2 || topology.source == topology::TopologySource::numa) return;
   std::vector<std::string> gpus;
   for (std::size_t g = 0; g < deal.gpus.size(); ++g) {
     if (left_to_chance(node, deal, g)) gpus.push_back(gpu_text(node.gpus[g]));
   }
   if (gpus.empty()) return;
-  deal.confidence = Confidence::low;
+  deal.confidence = topology::Confidence::low;
   deal.warnings.push_back(
       join(gpus, ", ") +
       ": which NICs are nearest is not known, for want of NUMA nodes in sysfs, so they are dealt "
@@ -110,11 +111,11 @@ void name_chance(const Node& node, const Topology& topology, Deal& deal) {
 
 }  // namespace
 
-void add_warnings(const Node& node, const Topology& topology, Deal& deal) {
+void add_warnings(const node::Node& node, const topology::Topology& topology, Deal& deal) {
   doubt_roles(node, deal);
   miss_nics(node, deal);
   compare_with_type(topology, deal);
   name_chance(node, topology, deal);
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -3,10 +3,10 @@
 
 #include "affinity/affinity.h"
 
-namespace railhead {
+namespace railhead::affinity {
 
 /// Adds to a finished deal of a node with GPUs what a person should look at: roles in doubt, NICs
 /// that seem to be missing, and what is left to chance, which makes its confidence low.
-void add_warnings(const Node& node, const Topology& topology, Deal& deal);
+void add_warnings(const node::Node& node, const topology::Topology& topology, Deal& deal);
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -6,7 +6,7 @@
 #include "affinity/card.h"
 #include "affinity/wording.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 bool contains(const std::vector<std::size_t>& list, std::size_t item) {
@@ -15,7 +15,7 @@ bool contains(const std::vector<std::size_t>& list, std::size_t item) {
 
 class Explainer {
  public:
-  Explainer(const Node& node, const Topology& topology, const Deal& deal,
+  Explainer(const node::Node& node, const topology::Topology& topology, const Deal& deal,
             const std::vector<Usability>& usable)
       : node_(node),
         topology_(topology),
@@ -74,8 +74,8 @@ class Explainer {
     return "dealt to none";
   }
 
-  const Node& node_;
-  const Topology& topology_;
+  const node::Node& node_;
+  const topology::Topology& topology_;
   const Deal& deal_;
   const std::vector<Usability>& usable_;
 };
@@ -86,7 +86,7 @@ void append(std::vector<std::string>& all, const std::vector<std::string>& more)
 
 }  // namespace
 
-Explanation explain(const Node& node, const Topology& topology, const Deal& deal,
+Explanation explain(const node::Node& node, const topology::Topology& topology, const Deal& deal,
                     const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus) {
   const Selection selection = select(node, topology, deal, usable, gpus);
   const Explainer explainer(node, topology, deal, usable);
@@ -102,4 +102,4 @@ Explanation explain(const Node& node, const Topology& topology, const Deal& deal
   return explanation;
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

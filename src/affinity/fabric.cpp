@@ -8,10 +8,10 @@
 
 #include "affinity/wording.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
-using Class = std::pair<LinkLayer, unsigned>;
+using Class = std::pair<node::LinkLayer, unsigned>;
 
 Class class_of(const CardTraits& card) {
   return {card.card.capability.link_layer, card.card.capability.gbps};
@@ -34,7 +34,7 @@ Election elect_class(const std::vector<CardTraits>& cards) {
     return (entry.first.second == 0 ? fastest : entry.first.second) * entry.second;
   };
   const auto weight = [&](const auto& entry) {
-    const bool infiniband = entry.first.first == LinkLayer::infiniband;
+    const bool infiniband = entry.first.first == node::LinkLayer::infiniband;
     return std::tuple(bandwidth(entry), infiniband, entry.second, entry.first.second);
   };
   const auto best = std::max_element(count.begin(), count.end(), [&](const auto& a, const auto& b) {
@@ -61,8 +61,8 @@ std::optional<unsigned> elect_functions(const std::vector<const CardTraits*>& ca
   return std::nullopt;
 }
 
-Role role_of_other_fabric(LinkLayer layer) {
-  return layer == LinkLayer::infiniband ? Role::storage : Role::front_end;
+Role role_of_other_fabric(node::LinkLayer layer) {
+  return layer == node::LinkLayer::infiniband ? Role::storage : Role::front_end;
 }
 
 std::string among(const Fabric& fabric) {
@@ -98,7 +98,7 @@ std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric
   const Capability& own = card.card.capability;
   const Role other = role_of_other_fabric(own.link_layer);
   const bool layers_known =
-      own.link_layer != LinkLayer::unknown && fabric.link_layer != LinkLayer::unknown;
+      own.link_layer != node::LinkLayer::unknown && fabric.link_layer != node::LinkLayer::unknown;
   if (layers_known && own.link_layer != fabric.link_layer) {
     return Outlier{other, to_text(own) + " beside " + among(fabric), !fabric.tied};
   }
@@ -122,4 +122,4 @@ std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric
   return std::nullopt;
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

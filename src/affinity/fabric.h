@@ -8,7 +8,7 @@
 #include "affinity/affinity.h"
 #include "affinity/card.h"
 
-namespace railhead {
+namespace railhead::affinity {
 
 /// A card with the traits by which a compute card differs from a storage or front-end card.
 struct CardTraits {
@@ -22,7 +22,7 @@ struct CardTraits {
 /// What most of a machine's cards are, and so what its GPUs talk through. Elected, because no
 /// single trait of a card says what it is for.
 struct Fabric {
-  LinkLayer link_layer = LinkLayer::unknown;
+  node::LinkLayer link_layer = node::LinkLayer::unknown;
   unsigned gbps = 0;
   bool tied = false;                  ///< others have as much bandwidth: it proves nothing
   bool unnamed_layer = false;         ///< as in Capability
@@ -47,4 +47,4 @@ struct Outlier {
 /// Absent: the card is of the fabric. A trait that is not known is no evidence.
 std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric);
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -5,7 +5,7 @@
 #include <limits>
 #include <set>
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 constexpr unsigned kManagementLanes = 2;
@@ -18,9 +18,9 @@ constexpr unsigned kManagementFunctions = 4;
 /// published PCI trees and matrices of these machines show.
 std::optional<RoleDecision> manages_nvlink(const NicFacts& facts, std::size_t at) {
   const Capability& own = facts.capabilities()[at];
-  const PciDevice* pci = facts.function(at);
+  const node::PciDevice* pci = facts.function(at);
   const bool connectx7 = pci != nullptr && pci->vendor == 0x15b3 && pci->device == 0x1021 &&
-                         own.link_layer == LinkLayer::infiniband;
+                         own.link_layer == node::LinkLayer::infiniband;
   const unsigned narrow = connectx7 ? kNvlinkManagementLanes : kManagementLanes;
   if (own.lanes != 0 && own.lanes <= narrow && facts.widest_lanes() >= kComputeLanes) {
     return RoleDecision{connectx7 ? Role::nvlink_management : Role::management,
@@ -38,7 +38,7 @@ std::optional<RoleDecision> manages_nvlink(const NicFacts& facts, std::size_t at
 
 }  // namespace
 
-NicFacts::NicFacts(const Node& node)
+NicFacts::NicFacts(const node::Node& node)
     : node_(node),
       functions_(node.nics.size()),
       virtual_(node.nics.size()),
@@ -55,18 +55,18 @@ NicFacts::NicFacts(const Node& node)
 }
 
 void NicFacts::find_virtual() {
-  const auto slot_of = [](const PciAddress& address) {
+  const auto slot_of = [](const node::PciAddress& address) {
     return Slot{address.domain, address.bus, address.device};
   };
   std::set<Slot> cards;
   for (std::size_t i = 0; i < node_.nics.size(); ++i) {
-    const Nic& nic = node_.nics[i];
+    const node::Nic& nic = node_.nics[i];
     if (nic.pci) functions_[i] = node_.find_pci(*nic.pci);
     const bool vf = functions_[i] != nullptr && functions_[i]->is_vf();
     if (nic.pci && !vf && !nic.sub_function) cards.insert(slot_of(*nic.pci));
   }
   for (std::size_t i = 0; i < node_.nics.size(); ++i) {
-    const Nic& nic = node_.nics[i];
+    const node::Nic& nic = node_.nics[i];
     const auto parent = nic.sub_function           ? nic.pci
                         : functions_[i] != nullptr ? functions_[i]->physfn
                                                    : std::nullopt;
@@ -96,9 +96,9 @@ std::string main_route_of(const NicFacts& facts, std::size_t at) {
 }
 
 std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t at) {
-  const Nic& nic = facts.nic(at);
+  const node::Nic& nic = facts.nic(at);
   if (!nic.pci) return RoleDecision{Role::compute, "a soft device, without a PCI function"};
-  const PciDevice* pci = facts.function(at);
+  const node::PciDevice* pci = facts.function(at);
   if (facts.is_vf(at)) {
     return RoleDecision{Role::virtual_function,
                         nic.sub_function ? "a sub-function of " + nic.pci->str()
@@ -110,4 +110,4 @@ std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t at
   return manages_nvlink(facts, at);
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -12,19 +12,19 @@
 #include "affinity/capability.h"
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::affinity {
 
 /// What is looked up again and again while roles are decided. Points into the Node. Virtual
 /// functions count nowhere: there may be hundreds, and their card speaks for them.
 class NicFacts {
  public:
-  explicit NicFacts(const Node& node);
+  explicit NicFacts(const node::Node& node);
 
-  [[nodiscard]] const Node& node() const { return node_; }
+  [[nodiscard]] const node::Node& node() const { return node_; }
 
-  [[nodiscard]] const Nic& nic(std::size_t at) const { return node_.nics[at]; }
+  [[nodiscard]] const node::Nic& nic(std::size_t at) const { return node_.nics[at]; }
 
-  [[nodiscard]] const PciDevice* function(std::size_t at) const { return functions_[at]; }
+  [[nodiscard]] const node::PciDevice* function(std::size_t at) const { return functions_[at]; }
 
   [[nodiscard]] const std::vector<Capability>& capabilities() const { return capabilities_; }
 
@@ -44,8 +44,8 @@ class NicFacts {
 
   void find_virtual();
 
-  const Node& node_;
-  std::vector<const PciDevice*> functions_;
+  const node::Node& node_;
+  std::vector<const node::PciDevice*> functions_;
   std::vector<bool> virtual_;
   std::vector<Capability> capabilities_;
   std::map<Slot, unsigned> slots_;
@@ -59,4 +59,4 @@ std::string main_route_of(const NicFacts& facts, std::size_t nic);
 /// function, NVLink management. Absent: it has to be compared with the others.
 std::optional<RoleDecision> role_by_itself(const NicFacts& facts, std::size_t nic);
 
-}  // namespace railhead
+}  // namespace railhead::affinity

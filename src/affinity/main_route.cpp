@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <iterator>
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 bool is_infiniband(const CardTraits& card) {
-  return card.card.capability.link_layer == LinkLayer::infiniband;
+  return card.card.capability.link_layer == node::LinkLayer::infiniband;
 }
 
 bool has_route(const CardTraits& card) {
@@ -25,16 +25,16 @@ bool outdoes(const CardTraits& card, const CardTraits& other) {
 
 }  // namespace
 
-bool route_tells(const Node& node, const std::vector<CardTraits>& cards) {
+bool route_tells(const node::Node& node, const std::vector<CardTraits>& cards) {
   const auto holders = std::count_if(node.netdevs.begin(), node.netdevs.end(),
-                                     [](const Netdev& netdev) { return netdev.main_route; });
+                                     [](const node::Netdev& netdev) { return netdev.main_route; });
   const auto without = std::count_if(cards.begin(), cards.end(),
                                      [](const CardTraits& card) { return !has_route(card); });
   if (without != 0) return holders <= without;
   return node.hypervisor && cards.size() == 1 && !is_infiniband(cards.front());
 }
 
-std::vector<CardTraits> electors(const Node& node, const std::vector<CardTraits>& cards) {
+std::vector<CardTraits> electors(const node::Node& node, const std::vector<CardTraits>& cards) {
   if (!route_tells(node, cards)) return cards;
   const auto votes = [&](const CardTraits& card) {
     if (!has_route(card) || is_infiniband(card)) return true;
@@ -47,4 +47,4 @@ std::vector<CardTraits> electors(const Node& node, const std::vector<CardTraits>
   return chosen;
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -8,7 +8,7 @@
 #include "affinity/facts.h"
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 constexpr std::array kRoleNames = {
@@ -21,7 +21,7 @@ constexpr std::array kRoleNames = {
     std::pair{Role::unknown, std::string_view("unknown")},
 };
 
-bool matches(const RoleOverride& rule, const Nic& nic, const PciDevice* function) {
+bool matches(const RoleOverride& rule, const node::Nic& nic, const node::PciDevice* function) {
   if (!rule.name_glob.empty() && !glob_match(rule.name_glob, nic.name)) return false;
   if (rule.pci && rule.pci != nic.pci) return false;
   if ((rule.vendor || rule.device) && function == nullptr) return false;
@@ -34,7 +34,7 @@ bool matches(const RoleOverride& rule, const Nic& nic, const PciDevice* function
          });
 }
 
-std::optional<RoleDecision> overridden(const Nic& nic, const PciDevice* function,
+std::optional<RoleDecision> overridden(const node::Nic& nic, const node::PciDevice* function,
                                        const std::vector<RoleOverride>& overrides) {
   const auto rule = std::find_if(overrides.begin(), overrides.end(), [&](const RoleOverride& one) {
     return matches(one, nic, function);
@@ -58,7 +58,7 @@ std::optional<Role> parse_role(std::string_view text) {
   return at->first;
 }
 
-std::vector<RoleDecision> decide_roles(const Node& node, const Topology& topology,
+std::vector<RoleDecision> decide_roles(const node::Node& node, const topology::Topology& topology,
                                        const std::vector<RoleOverride>& overrides) {
   const NicFacts facts(node);
   std::vector<std::optional<RoleDecision>> decisions(node.nics.size());
@@ -72,4 +72,4 @@ std::vector<RoleDecision> decide_roles(const Node& node, const Topology& topolog
   return all;
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -7,13 +7,13 @@
 #include "affinity/wording.h"
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 /// Step 4 of the rule: what is dealt and usable, else the nearest usable card.
 class Selector {
  public:
-  Selector(const Node& node, const Topology& topology, const Deal& deal,
+  Selector(const node::Node& node, const topology::Topology& topology, const Deal& deal,
            const std::vector<Usability>& usable)
       : node_(node),
         topology_(topology),
@@ -52,7 +52,7 @@ class Selector {
   }
 
   void add_stand_in(GpuChoice& choice, std::vector<std::string>& warnings) const {
-    const Gpu& gpu = node_.gpus[choice.gpu];
+    const node::Gpu& gpu = node_.gpus[choice.gpu];
     const GpuDeal& own = deal_.gpus[choice.gpu];
     const auto* card = nearest_usable(choice.gpu);
     if (card == nullptr) {
@@ -63,7 +63,7 @@ class Selector {
     std::vector<std::string> names;
     for (const auto nic : *card) {
       if (!usable_[nic].usable) continue;
-      const Nearness& near = topology_.gpu_nic[choice.gpu][nic];
+      const topology::Nearness& near = topology_.gpu_nic[choice.gpu][nic];
       choice.nics.push_back({nic, near, true,
                              nearness_text(node_, gpu, node_.nics[nic], near) +
                                  "; stands in, nearest usable: " + unusable_text(own.nics)});
@@ -87,12 +87,12 @@ class Selector {
   /// the deal's, never that of other stand-ins: the answer for a GPU depends on no other container.
   [[nodiscard]] const std::vector<std::size_t>* nearest_usable(std::size_t gpu) const {
     const std::vector<std::size_t>* best = nullptr;
-    std::tuple<Nearness, std::size_t> best_key;
+    std::tuple<topology::Nearness, std::size_t> best_key;
     for (const auto& card : deal_.cards) {
-      std::optional<Nearness> near;
+      std::optional<topology::Nearness> near;
       for (const auto nic : card) {
         if (!usable_[nic].usable) continue;
-        const Nearness& own = topology_.gpu_nic[gpu][nic];
+        const topology::Nearness& own = topology_.gpu_nic[gpu][nic];
         near = near ? std::min(*near, own) : own;
       }
       if (!near) continue;
@@ -111,15 +111,15 @@ class Selector {
         }));
   }
 
-  const Node& node_;
-  const Topology& topology_;
+  const node::Node& node_;
+  const topology::Topology& topology_;
   const Deal& deal_;
   const std::vector<Usability>& usable_;
 };
 
 }  // namespace
 
-Selection select(const Node& node, const Topology& topology, const Deal& deal,
+Selection select(const node::Node& node, const topology::Topology& topology, const Deal& deal,
                  const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus) {
   const Selector selector(node, topology, deal, usable);
   Selection selection;
@@ -137,4 +137,4 @@ Selection select(const Node& node, const Topology& topology, const Deal& deal,
   return selection;
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

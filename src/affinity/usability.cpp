@@ -3,23 +3,24 @@
 
 #include "affinity/affinity.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
-std::string port_text(const Port& port) {
+std::string port_text(const node::Port& port) {
   const std::string name = "port " + std::to_string(port.number);
   if (!port.state) return name + " does not tell its state";
   return name + " is " + std::string(to_string(*port.state));
 }
 
-Usability usability_of(const Nic& nic, bool devices_known) {
+Usability usability_of(const node::Nic& nic, bool devices_known) {
   if (!nic.registered) return {false, "no RDMA driver is bound"};
   if (nic.elsewhere) return {false, "its RDMA device is in another network namespace"};
   if (devices_known && nic.uverbs.empty())
     return {false, "it has no uverbs device (is ib_uverbs loaded?)"};
   if (nic.ports.empty()) return {false, "it has no ports"};
-  const bool active = std::any_of(nic.ports.begin(), nic.ports.end(),
-                                  [](const Port& port) { return port.state == PortState::active; });
+  const bool active = std::any_of(nic.ports.begin(), nic.ports.end(), [](const node::Port& port) {
+    return port.state == node::PortState::active;
+  });
   if (active) return {};
   std::string reason;
   for (const auto& port : nic.ports) reason += (reason.empty() ? "" : ", ") + port_text(port);
@@ -28,11 +29,11 @@ Usability usability_of(const Nic& nic, bool devices_known) {
 
 }  // namespace
 
-std::vector<Usability> usability_of(const Node& node) {
+std::vector<Usability> usability_of(const node::Node& node) {
   std::vector<Usability> all;
   all.reserve(node.nics.size());
   for (const auto& nic : node.nics) all.push_back(usability_of(nic, node.devices_known));
   return all;
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

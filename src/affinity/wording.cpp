@@ -3,42 +3,44 @@
 
 #include "topology/layout.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
-std::string below(const PciAddress& bridge) {
-  return is_invented(bridge) ? " below one switch" : " below " + bridge.str();
+std::string below(const node::PciAddress& bridge) {
+  return topology::is_invented(bridge) ? " below one switch" : " below " + bridge.str();
 }
 
 /// What follows the relation's name; empty where there is nothing to say.
-std::string junction(const Node& node, const Gpu& gpu, const Nic& nic, const Nearness& near) {
-  const PciDevice* one = node.find_pci(gpu.pci);
-  const PciDevice* other = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+std::string junction(const node::Node& node, const node::Gpu& gpu, const node::Nic& nic,
+                     const topology::Nearness& near) {
+  const node::PciDevice* one = node.find_pci(gpu.pci);
+  const node::PciDevice* other = nic.pci ? node.find_pci(*nic.pci) : nullptr;
   if (one == nullptr || other == nullptr) return "";
   switch (near.relation) {
-    case Relation::pix:
-    case Relation::pxb: {
-      const auto bridge = common_bridge(*one, *other);
+    case topology::Relation::pix:
+    case topology::Relation::pxb: {
+      const auto bridge = topology::common_bridge(*one, *other);
       return bridge ? below(*bridge) : "";
     }
-    case Relation::phb: return " at " + one->root;
-    case Relation::node: {
-      const auto numa = cpu_numa_node(node, *one);
+    case topology::Relation::phb: return " at " + one->root;
+    case topology::Relation::node: {
+      const auto numa = topology::cpu_numa_node(node, *one);
       return numa ? " on NUMA node " + std::to_string(*numa) : "";
     }
-    case Relation::sys: return near.same_socket ? " on the same socket" : "";
+    case topology::Relation::sys: return near.same_socket ? " on the same socket" : "";
   }
   return "";
 }
 
 }  // namespace
 
-std::string gpu_text(const Gpu& gpu) {
+std::string gpu_text(const node::Gpu& gpu) {
   if (!gpu.index) return "GPU " + gpu.pci.str();
   return "GPU " + std::to_string(*gpu.index) + " (" + gpu.pci.str() + ")";
 }
 
-std::string nearness_text(const Node& node, const Gpu& gpu, const Nic& nic, const Nearness& near) {
+std::string nearness_text(const node::Node& node, const node::Gpu& gpu, const node::Nic& nic,
+                          const topology::Nearness& near) {
   return std::string(to_string(near.relation)) + junction(node, gpu, nic, near);
 }
 
@@ -46,4 +48,4 @@ std::string counted(std::size_t number, const std::string& what) {
   return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
 }
 
-}  // namespace railhead
+}  // namespace railhead::affinity

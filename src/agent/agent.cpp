@@ -33,7 +33,7 @@
 #include "host/program.h"
 #include "loop/mail_loop.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 /// For each thread that ends. What is not over by then waits for a driver or a dead file server.
@@ -41,7 +41,7 @@ constexpr std::chrono::milliseconds kPatience{1000};
 /// Before a configuration that has to wait for the machine is told of.
 constexpr std::chrono::milliseconds kConfigWaitWorthSaying{1000};
 
-NriOptions nri_options(const Settings& settings) {
+NriOptions nri_options(const config::Settings& settings) {
   return {session_options(settings), settings.host.proc};
 }
 
@@ -50,22 +50,22 @@ MachineSource machine_source(const MachineOrigin& origin) {
   MachineSource source;
   source.open = [origin] { return open_machine(origin); };
   if (origin.snapshot.empty())
-    source.open_watch = [root = origin.root] { return Watch::open(root); };
+    source.open_watch = [root = origin.root] { return host::Watch::open(root); };
   return source;
 }
 
-bool is_same(const std::vector<PoolSpec>& a, const std::vector<PoolSpec>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_same_pool);
+bool is_same(const std::vector<pools::PoolSpec>& a, const std::vector<pools::PoolSpec>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), pools::is_same_pool);
 }
 
 class Agent {
  public:
   struct Parts {
-    const Config& config;
+    const config::Config& config;
     Policies policies;  ///< what it says
     ConfigReader reader;
     Log& log;
-    std::unique_ptr<Mailbox> mailbox;
+    std::unique_ptr<loop::Mailbox> mailbox;
   };
 
   explicit Agent(Parts parts)
@@ -78,7 +78,7 @@ class Agent {
         pod_resources_(settings().kubelet.root_dir + "/pod-resources/kubelet.sock", mail_.box()),
         signals_(loop_, SIGTERM, SIGINT),
         hang_ups_(loop_, SIGHUP) {
-    let_hang_ups_in();
+    host::let_hang_ups_in();
     metrics_.build_info.set(1, label::Version(kVersion));
   }
 
@@ -91,7 +91,7 @@ class Agent {
     }
     signals_.async_wait([this](const auto& failure, int signal) {
       if (failure) return;
-      log_.write(LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
+      log_.write(config::LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
       loop_.stop();
     });
     loop_.run();
@@ -100,7 +100,7 @@ class Agent {
   }
 
  private:
-  [[nodiscard]] const Settings& settings() const { return config_.settings(); }
+  [[nodiscard]] const config::Settings& settings() const { return config_.settings(); }
 
   Status start_pages() {
     const auto& [bind_address, socket, token_file] = settings().metrics;
@@ -111,7 +111,7 @@ class Agent {
 
   Status start_machine() {
     for (const auto& warning : policies_.warnings) {
-      log_.write(LogLevel::warn, "configuration", {{"what", warning}});
+      log_.write(config::LogLevel::warn, "configuration", {{"what", warning}});
     }
     const auto origin = TRY(machine_origin(settings()));
     auto machine = std::make_unique<MachineService>(
@@ -134,7 +134,7 @@ class Agent {
 
   /// A driver hangs. Containers whose pod says `required` must not start without their NICs.
   void start_without_machine() {
-    log_.write(LogLevel::error, "node not read yet, containers get no NICs until it is");
+    log_.write(config::LogLevel::error, "node not read yet, containers get no NICs until it is");
     outcome_ = start_nri();
     if (!outcome_) loop_.stop();
   }
@@ -169,7 +169,8 @@ class Agent {
   Status start_following() {
     reader_.recheck = settings().host.rescan;
     return start(std::make_unique<ConfigService>(
-        context_, std::move(reader_), [this](Config fresh, const ConfigFollower::Done& done) {
+        context_, std::move(reader_),
+        [this](config::Config fresh, const ConfigFollower::Done& done) {
           take_on(std::move(fresh), done);
         }));
   }
@@ -185,16 +186,17 @@ class Agent {
       if (!services_[i]->stop(kPatience)) left.emplace_back(services_[i]->name());
     }
     if (left.empty()) return;
-    log_.write(LogLevel::warn, "stopped, and threads that wait for the machine are left behind",
+    log_.write(config::LogLevel::warn,
+               "stopped, and threads that wait for the machine are left behind",
                {{"services", join(left, ",")}});
     log_.flush();
-    end_process(outcome_ ? 0 : 2);
+    host::end_process(outcome_ ? 0 : 2);
   }
 
   /// All that can fail comes first: a configuration takes effect as a whole. What keeps an agent
   /// from starting makes it unfit for a running one, too.
-  void take_on(Config fresh, const ConfigFollower::Done& done) {
-    auto reload = std::make_shared<Reload>(reload_of(config_, std::move(fresh)));
+  void take_on(config::Config fresh, const ConfigFollower::Done& done) {
+    auto reload = std::make_shared<config::Reload>(config::reload_of(config_, std::move(fresh)));
     auto policies = agent_policies(reload->config);
     if (!policies) return done(policies.error());
     const auto before = pool_specs(config_);
@@ -212,7 +214,7 @@ class Agent {
     config_waits_.async_wait([this](const auto& failure) {
       if (failure) return;
       log_.write(
-          LogLevel::warn, "configuration waits",
+          config::LogLevel::warn, "configuration waits",
           {{"why", "the machine or topology.file is being read; what was in force before counts"}});
     });
     machine_->reconfigure(std::move(policies->settings), read_times(reload->config.settings()),
@@ -224,26 +226,26 @@ class Agent {
                           });
   }
 
-  void put_in_force(Config config) {
+  void put_in_force(config::Config config) {
     config_ = std::move(config);
     log_.set_level(settings().log.level);
     for (const auto& service : services_) service->reconfigure(settings());
   }
 
-  Config config_;
+  config::Config config_;
   Policies policies_;  ///< of the configuration at the start
   ConfigReader reader_;
   Log& log_;
-  SystemClock clock_;
+  host::SystemClock clock_;
   Metrics metrics_;
   boost::asio::io_context loop_{1};
-  MailLoop mail_;  // outlives all that post
+  loop::MailLoop mail_;  // outlives all that post
   Context context_{loop_, mail_.box(), clock_, log_, metrics_};
   TableFeed tables_;
   RuntimeLink runtime_;
   kubelet::PodResources pod_resources_;
   ContainerBook book_;
-  Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
+  loop::Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.
   boost::asio::signal_set hang_ups_;
@@ -257,14 +259,14 @@ class Agent {
 
 }  // namespace
 
-Status run_agent(const Config& config, ConfigReader reader) {
-  ignore_broken_pipes();
-  share_heaps();
+Status run_agent(const config::Config& config, ConfigReader reader) {
+  host::ignore_broken_pipes();
+  host::share_heaps();
   const auto& said = config.settings().log;
   Log log(said.level, said.format);
-  log.write(LogLevel::info, "starting", {{"version", std::string(kVersion)}});
+  log.write(config::LogLevel::info, "starting", {{"version", std::string(kVersion)}});
   auto policies = TRY(agent_policies(config));
-  auto mailbox = TRY(Mailbox::open());
+  auto mailbox = TRY(loop::Mailbox::open());
   try {
     Agent agent({config, std::move(policies), std::move(reader), log, std::move(mailbox)});
     return agent.run();
@@ -273,4 +275,4 @@ Status run_agent(const Config& config, ConfigReader reader) {
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "host/input_file.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 ConfigFollower::ConfigFollower(Context context, ConfigReader reader, Take take)
     : context_(context),
@@ -40,12 +40,12 @@ void ConfigFollower::recheck_later() {
 void ConfigFollower::watch() {
   std::vector<std::string> folders;
   for (const auto& path : reader_.paths) {
-    const auto whole = absolute_path(path);
+    const auto whole = host::absolute_path(path);
     folders.push_back(whole.substr(0, whole.rfind('/')));
   }
-  auto watch = Watch::open("/", folders);
+  auto watch = host::Watch::open("/", folders);
   if (!watch) {
-    context_.log.write(LogLevel::warn, "no events of configuration files",
+    context_.log.write(config::LogLevel::warn, "no events of configuration files",
                        {{"why", watch.error().message}});
     return;
   }
@@ -58,7 +58,7 @@ void ConfigFollower::await_signal() {
     if (reader_.read) {
       look(Asked::yes);
     } else {
-      context_.log.write(LogLevel::warn, "configuration not read again",
+      context_.log.write(config::LogLevel::warn, "configuration not read again",
                          {{"why", "it came from standard input"}});
     }
     await_signal();
@@ -75,9 +75,9 @@ void ConfigFollower::look_soon() {
   });
 }
 
-Result<ConfigSources> ConfigFollower::read() {
+Result<config::ConfigSources> ConfigFollower::read() {
   auto sources = TRY(reader_.read());
-  for (const auto& before : in_force_.value_or(std::vector<ConfigFile>())) {
+  for (const auto& before : in_force_.value_or(std::vector<config::ConfigFile>())) {
     const bool there = std::any_of(sources.files.begin(), sources.files.end(),
                                    [&](const auto& file) { return file.name == before.name; });
     if (!there) return Error{ErrorCode::unavailable, before.name + ": not there any more"};
@@ -96,7 +96,7 @@ void ConfigFollower::look(Asked asked) {
   const bool same = in_force_ && sources->files == tried_ && complaint_.empty();
   if (same && asked == Asked::no) return;
   tried_ = sources->files;
-  auto config = make_config(*sources);
+  auto config = config::make_config(*sources);
   if (!config) return refuse(config.error(), asked);
   is_taking_ = true;
   take_(std::move(config).value(),
@@ -107,7 +107,7 @@ void ConfigFollower::look(Asked asked) {
         });
 }
 
-void ConfigFollower::finish(const ConfigSources& sources, const Result<ConfigNews>& news,
+void ConfigFollower::finish(const config::ConfigSources& sources, const Result<ConfigNews>& news,
                             Asked asked) {
   if (!news) return refuse(news.error(), asked);
   const bool first = !in_force_;
@@ -124,12 +124,12 @@ void ConfigFollower::accept(const ConfigNews& news) {
   context_.metrics.config_reloads.add("loaded");
   context_.metrics.config_settings_awaiting_restart.set(static_cast<double>(news.restart.size()));
   for (const auto& warning : news.warnings) {
-    context_.log.write(LogLevel::warn, "configuration", {{"what", warning}});
+    context_.log.write(config::LogLevel::warn, "configuration", {{"what", warning}});
   }
-  context_.log.write(LogLevel::info, "configuration loaded",
+  context_.log.write(config::LogLevel::info, "configuration loaded",
                      {{"changed", news.changed.empty() ? "nothing" : join(news.changed, ", ")}});
   if (!news.restart.empty() && news.restart != restart_) {
-    context_.log.write(LogLevel::warn, "configuration needs a restart",
+    context_.log.write(config::LogLevel::warn, "configuration needs a restart",
                        {{"settings", join(news.restart, ", ")}});
   }
   restart_ = news.restart;
@@ -140,8 +140,9 @@ void ConfigFollower::refuse(const Error& error, Asked asked) {
   if (error.message == complaint_ && asked == Asked::no) return;
   complaint_ = error.message;
   context_.metrics.config_reloads.add("refused");
-  context_.log.write(LogLevel::error, "configuration refused, the one before stays in force",
+  context_.log.write(config::LogLevel::error,
+                     "configuration refused, the one before stays in force",
                      {{"error", error.message}});
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -24,13 +24,13 @@
 #include "config/config.h"
 #include "loop/watch_loop.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// How the configuration of a running agent is read again.
 struct ConfigReader {
   std::vector<std::string> paths;  ///< of the files
   /// Absent where it cannot be read twice (standard input).
-  std::function<Result<ConfigSources>()> read;
+  std::function<Result<config::ConfigSources>()> read;
   /// After an event, until what belongs together has been written.
   std::chrono::milliseconds settle{200};
   /// How often the files are looked at where no event tells of them; 0: never.
@@ -48,7 +48,7 @@ class ConfigFollower {
  public:
   using Done = std::function<void(Result<ConfigNews>)>;
   /// Takes a configuration on, or says why not and changes nothing; calls back once, now or later.
-  using Take = std::function<void(Config, Done)>;
+  using Take = std::function<void(config::Config, Done)>;
 
   ConfigFollower(Context context, ConfigReader reader, Take take);
   ConfigFollower(const ConfigFollower&) = delete;
@@ -70,8 +70,8 @@ class ConfigFollower {
   void recheck_later();
   void look(Asked asked);
   /// What the files say now; fails where one cannot be read or has gone.
-  Result<ConfigSources> read();
-  void finish(const ConfigSources& sources, const Result<ConfigNews>& news, Asked asked);
+  Result<config::ConfigSources> read();
+  void finish(const config::ConfigSources& sources, const Result<ConfigNews>& news, Asked asked);
   void accept(const ConfigNews& news);
   void refuse(const Error& error, Asked asked);
 
@@ -84,11 +84,11 @@ class ConfigFollower {
   bool is_settling_ = false;
   bool is_taking_ = false;
   std::optional<Asked> again_;  ///< what came while one was taken on
-  std::optional<WatchLoop> folders_;
-  std::optional<std::vector<ConfigFile>> in_force_;  ///< absent before the first look
-  std::vector<ConfigFile> tried_;
+  std::optional<loop::WatchLoop> folders_;
+  std::optional<std::vector<config::ConfigFile>> in_force_;  ///< absent before the first look
+  std::vector<config::ConfigFile> tried_;
   std::string complaint_;             ///< the last that was logged; "" since a good one
   std::vector<std::string> restart_;  ///< as last warned of
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

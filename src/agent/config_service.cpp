@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace railhead {
+namespace railhead::agent {
 
 ConfigService::ConfigService(Context context, ConfigReader reader, ConfigFollower::Take take)
     : context_(context),
@@ -13,11 +13,11 @@ ConfigService::ConfigService(Context context, ConfigReader reader, ConfigFollowe
 ConfigService::~ConfigService() = default;
 
 Status ConfigService::start() {
-  follower_ = TRY(Hosted<ConfigFollower>::start("config", [this](LoopThread& thread) {
+  follower_ = TRY(loop::Hosted<ConfigFollower>::start("config", [this](loop::LoopThread& thread) {
     const Context there = context_.on(thread);
     // There, by the mailbox of the deciding thread, and back by that of this one.
     auto take = [this, &home = context_.mailbox, &back = thread.mailbox()](
-                    Config config, ConfigFollower::Done done) {
+                    config::Config config, ConfigFollower::Done done) {
       home.post([this, &back, config = std::move(config), done = std::move(done)] {
         take_(config, [&back, done](Result<ConfigNews> news) {
           back.post([done, news = std::move(news)] { done(news); });
@@ -35,4 +35,4 @@ bool ConfigService::stop(std::chrono::milliseconds patience) {
   return !follower_ || follower_->end(patience);
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -8,7 +8,7 @@
 #include "agent/service.h"
 #include "loop/hosted.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// The configuration's service: a ConfigFollower on a thread of its own, since a volume may hang.
 class ConfigService final : public Service {
@@ -26,7 +26,7 @@ class ConfigService final : public Service {
   Context context_;
   ConfigReader reader_;
   ConfigFollower::Take take_;
-  std::unique_ptr<Hosted<ConfigFollower>> follower_;
+  std::unique_ptr<loop::Hosted<ConfigFollower>> follower_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 constexpr char kEnd = '\0';
@@ -32,7 +32,7 @@ std::vector<std::string> take(std::string_view& texts, std::size_t count) {
 
 }  // namespace
 
-ContainerBook::Entry ContainerBook::packed(const Holder& holder) {
+ContainerBook::Entry ContainerBook::packed(const proof::Holder& holder) {
   Entry entry;
   entry.texts.reserve(kUsualBytes);
   for (const auto* text :
@@ -49,9 +49,9 @@ ContainerBook::Entry ContainerBook::packed(const Holder& holder) {
   return entry;
 }
 
-Holder ContainerBook::unpacked(const std::string& id, const Entry& entry) {
+proof::Holder ContainerBook::unpacked(const std::string& id, const Entry& entry) {
   std::string_view texts = entry.texts;
-  Holder holder;
+  proof::Holder holder;
   holder.container_id = id;
   holder.pod_namespace = take(texts);
   holder.pod = take(texts);
@@ -65,7 +65,7 @@ Holder ContainerBook::unpacked(const std::string& id, const Entry& entry) {
   return holder;
 }
 
-void ContainerBook::note(const Holder& holder, bool is_checked) {
+void ContainerBook::note(const proof::Holder& holder, bool is_checked) {
   auto entry = packed(holder);
   entry.is_checked = is_checked;
   const std::lock_guard lock(mutex_);
@@ -73,7 +73,7 @@ void ContainerBook::note(const Holder& holder, bool is_checked) {
   by_id_.insert_or_assign(holder.container_id, std::move(entry));
 }
 
-void ContainerBook::complete(std::vector<Holder>& holders, const Usage& usage) {
+void ContainerBook::complete(std::vector<proof::Holder>& holders, const usage::Usage& usage) {
   const std::lock_guard lock(mutex_);
   std::set<std::string> named;
   for (auto& holder : holders) {
@@ -91,4 +91,4 @@ void ContainerBook::complete(std::vector<Holder>& holders, const Usage& usage) {
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

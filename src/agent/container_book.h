@@ -9,7 +9,7 @@
 
 #include "proof/pods.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// What the runtime told the agent of containers, for those whose bundles it cannot read. For any
 /// thread.
@@ -20,12 +20,12 @@ class ContainerBook {
 
   /// `is_checked`: the holder's GPUs are what the kubelet says, or none where it did not say. That
   /// goes before what the bundle claims.
-  void note(const Holder& holder, bool is_checked = false);
+  void note(const proof::Holder& holder, bool is_checked = false);
 
   /// Adds those of this reading that are not named yet, and gives those that are the GPUs that were
   /// checked: a container can name what it was denied. Containers that the reading lacks
   /// are forgotten, unless they were noted since the last one.
-  void complete(std::vector<Holder>& holders, const Usage& usage);
+  void complete(std::vector<proof::Holder>& holders, const usage::Usage& usage);
 
  private:
   /// A holder without its id. Its texts lie in one, because thousands are kept in a process of a
@@ -34,18 +34,18 @@ class ContainerBook {
     std::string texts;  ///< namespace, pod, uid, container, the GPUs, the NICs; a NUL behind each
     std::uint32_t gpus = 0;
     std::uint32_t nics = 0;
-    JobSize job;
+    container::JobSize job;
     bool gpus_by_all = false;
     bool sandbox = false;
     bool is_checked = false;
     bool fresh = true;  ///< noted since the last reading
   };
 
-  static Entry packed(const Holder& holder);
-  static Holder unpacked(const std::string& id, const Entry& entry);
+  static Entry packed(const proof::Holder& holder);
+  static proof::Holder unpacked(const std::string& id, const Entry& entry);
 
   std::mutex mutex_;
   std::map<std::string, Entry> by_id_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -9,14 +9,14 @@
 #include "inject/examine.h"
 #include "nri/capability.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 constexpr std::string_view kRuntimeLimits = "the limits of the runtime";
 
-nri::CreateAnswer answer_of(const Decision& decision) {
+nri::CreateAnswer answer_of(const inject::Decision& decision) {
   nri::CreateAnswer answer;
-  if (decision.outcome == Outcome::refused) {
+  if (decision.outcome == inject::Outcome::refused) {
     answer.refusal = decision.message;
   } else if (!decision.adjustment.empty()) {
     answer.adjustment = decision.adjustment;
@@ -42,16 +42,16 @@ void ContainerHooks::configured(const nri::RuntimePeer& peer) {
   topology_provided_.reset();
   existing_.begin();
   decltype(Metrics::nri_runtime_info)::Now runtime;
-  runtime.add(1, Label<"name">(peer.name), label::Version(peer.version),
-              Label<"nri">(peer.nri_version));
+  runtime.add(1, metrics::Label<"name">(peer.name), label::Version(peer.version),
+              metrics::Label<"nri">(peer.nri_version));
   parts_.metrics.nri_runtime_info.replace(std::move(runtime));
   nri::WantedFeatures wanted;
   wanted.rlimits = true;
   wanted.failure_policy = parts_.fail_request;
   decltype(Metrics::nri_missing_features)::Now lacking;
   for (const auto& missing : nri::missing_features(wanted, peer.name, peer.version)) {
-    parts_.log.write(LogLevel::warn, "runtime lacks a feature", {{"what", missing}});
-    lacking.add(1, Label<"what">(missing));
+    parts_.log.write(config::LogLevel::warn, "runtime lacks a feature", {{"what", missing}});
+    lacking.add(1, metrics::Label<"what">(missing));
   }
   parts_.metrics.nri_missing_features.replace(std::move(lacking));
   parts_.runtime.read(peer, patience_, [this, peer, asked = ++connection_](const auto& process) {
@@ -66,12 +66,12 @@ void ContainerHooks::runtime_read(const nri::RuntimePeer& peer,
       process ? process->why
               : "reading them takes longer than " + std::to_string(patience_.count()) + " ms";
   if (!why.empty()) {
-    parts_.log.write(LogLevel::warn, "runtime limits unknown",
+    parts_.log.write(config::LogLevel::warn, "runtime limits unknown",
                      {{"runtime", peer.name}, {"why", why}});
   }
   if (process) {
     parts_.log.write(
-        LogLevel::info, "runtime connected",
+        config::LogLevel::info, "runtime connected",
         {{"runtime", peer.name},
          {"version", peer.version},
          {"nri", peer.nri_version},
@@ -89,10 +89,10 @@ void ContainerHooks::runtime_read(const nri::RuntimePeer& peer,
 }
 
 bool ContainerHooks::reads_annotation(std::string_view key) const {
-  return is_looked_at(key);
+  return inject::is_looked_at(key);
 }
 
-void ContainerHooks::existing(const ContainerRequest& container) {
+void ContainerHooks::existing(const container::Request& container) {
   existing_.add(container, ability_);
 }
 
@@ -103,7 +103,7 @@ void ContainerHooks::synchronized(std::size_t pods, std::size_t containers) {
   existing_.end(pods, containers, claim_timeout_, ability_);
 }
 
-void ContainerHooks::create(const ContainerRequest& request,
+void ContainerHooks::create(const container::Request& request,
                             std::function<void(nri::CreateAnswer)> done) {
   go_on(std::make_shared<Hook>(Hook{&request, std::move(done)}));
 }
@@ -117,8 +117,8 @@ void ContainerHooks::go_on(const HookRef& hook) {
   examine_by(parts_.machine.table(), *hook);
   if (needs_word(*hook)) return ask_kubelet(hook);
   const bool hangs = parts_.machine.is_stale() && !parts_.machine.is_behind();
-  const bool is_claim =
-      parts_.kubelet != nullptr && !hook->word && hook->facts.gpus.claim == GpuClaim::unchecked;
+  const bool is_claim = parts_.kubelet != nullptr && !hook->word &&
+                        hook->facts.gpus.claim == container::GpuClaim::unchecked;
   if (hook->is_patient && !hangs && !is_claim && is_first_to_miss(hook->facts.gpus)) {
     parts_.machine.look_again(Machine::kUnknownGpu);
     return wait_for_table(hook);
@@ -126,17 +126,18 @@ void ContainerHooks::go_on(const HookRef& hook) {
   answer(*hook);
 }
 
-void ContainerHooks::examine_by(std::shared_ptr<const DecisionTable> table, Hook& hook) const {
+void ContainerHooks::examine_by(std::shared_ptr<const inject::DecisionTable> table,
+                                Hook& hook) const {
   if (hook.table == table) return;
   hook.table = std::move(table);
-  hook.facts = examine(*hook.request, *hook.table);
+  hook.facts = inject::examine(*hook.request, *hook.table);
   if (hook.word) {
-    hook.facts = with_word(std::move(hook.facts), *hook.request, *hook.table, *hook.word);
+    hook.facts = inject::with_word(std::move(hook.facts), *hook.request, *hook.table, *hook.word);
   }
 }
 
 bool ContainerHooks::needs_word(const Hook& hook) const {
-  return parts_.kubelet != nullptr && !hook.word && needs_kubelet(hook.facts, *hook.table);
+  return parts_.kubelet != nullptr && !hook.word && inject::needs_kubelet(hook.facts, *hook.table);
 }
 
 void ContainerHooks::wait_for_table(const HookRef& hook) {
@@ -151,10 +152,10 @@ void ContainerHooks::wait_for_table(const HookRef& hook) {
 void ContainerHooks::ask_kubelet(const HookRef& hook) {
   wait(hook, "the word of the kubelet");
   parts_.kubelet->ask(
-      *hook->request, hook->table, claim_timeout_, [this, hook](const KubeletWord& word) {
+      *hook->request, hook->table, claim_timeout_, [this, hook](const inject::KubeletWord& word) {
         if (!resume(*hook)) return;
         hook->word = word;
-        hook->facts = with_word(std::move(hook->facts), *hook->request, *hook->table, word);
+        hook->facts = inject::with_word(std::move(hook->facts), *hook->request, *hook->table, word);
         go_on(hook);
       });
 }
@@ -169,7 +170,7 @@ bool ContainerHooks::resume(Hook& hook) {
   return std::erase_if(waiting_, [&](const HookRef& one) { return one.get() == &hook; }) != 0;
 }
 
-bool ContainerHooks::is_first_to_miss(const GpuFacts& gpus) {
+bool ContainerHooks::is_first_to_miss(const container::GpuFacts& gpus) {
   constexpr std::size_t kMaxMissed = 1024;
   if (!gpus.might_be_new()) return false;
   if (missed_.size() >= kMaxMissed) missed_.clear();
@@ -185,7 +186,7 @@ void ContainerHooks::answer(Hook& hook) {
   reports_.report(decided);  // the runtime need not wait for it
 }
 
-nri::CreateAnswer ContainerHooks::on_deadline(const ContainerRequest& request) {
+nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request) {
   const auto at = std::find_if(waiting_.begin(), waiting_.end(),
                                [&](const HookRef& one) { return one->request == &request; });
   const auto hook = at != waiting_.end() ? *at : std::make_shared<Hook>(Hook{&request, {}});
@@ -193,8 +194,8 @@ nri::CreateAnswer ContainerHooks::on_deadline(const ContainerRequest& request) {
   (void)resume(*hook);
   examine_by(parts_.machine.table(), *hook);
   if (needs_word(*hook)) {
-    hook->facts = with_word(std::move(hook->facts), request, *hook->table,
-                            {KubeletWord::State::unanswered, {}, false});
+    hook->facts = inject::with_word(std::move(hook->facts), request, *hook->table,
+                                    {inject::KubeletWord::State::unanswered, {}, false});
   }
   auto decided = conclude(*hook);
   decided.without = without;
@@ -206,21 +207,21 @@ nri::CreateAnswer ContainerHooks::on_deadline(const ContainerRequest& request) {
 Decided ContainerHooks::conclude(Hook& hook) {
   if (!hook.is_fresh && parts_.machine.is_stale()) report_stale(hook.facts.identity);
   ability_.has_topology_file = is_topology_provided(*hook.table);
-  auto decision = decide(*hook.request, hook.facts, *hook.table, ability_);
+  auto decision = inject::decide(*hook.request, hook.facts, *hook.table, ability_);
   return {std::move(hook.facts), std::move(decision), hook.table, {}};
 }
 
 /// A newer table may have the same file.
-bool ContainerHooks::is_topology_provided(const DecisionTable& table) const {
+bool ContainerHooks::is_topology_provided(const inject::DecisionTable& table) const {
   return topology_provided_ && (topology_provided_.get() == &table ||
                                 topology_provided_->topology_file() == table.topology_file());
 }
 
-void ContainerHooks::report_stale(const ContainerIdentity& container) {
+void ContainerHooks::report_stale(const container::Identity& container) {
   parts_.metrics.nri_stale_decisions.add();
   auto fields = fields_of(container);
   fields.emplace_back("why", "the machine changed, and that is not read yet, or cannot be read");
-  parts_.log.write(LogLevel::warn, "decided by the last reading", fields);
+  parts_.log.write(config::LogLevel::warn, "decided by the last reading", fields);
 }
 
 void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds retry_in) {
@@ -231,8 +232,8 @@ void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds re
   const bool news = was_connected_ || why.message != last_error_;
   was_connected_ = false;
   last_error_ = why.message;
-  parts_.log.write(news ? LogLevel::warn : LogLevel::debug, "runtime not connected",
+  parts_.log.write(news ? config::LogLevel::warn : config::LogLevel::debug, "runtime not connected",
                    {{"why", why.message}, {"retryInMs", std::to_string(retry_in.count())}});
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -21,7 +21,7 @@
 #include "inject/decide.h"
 #include "nri/session.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// What the hooks need from the agent's services.
 struct ContainerHooksParts {
@@ -48,29 +48,30 @@ class ContainerHooks : public nri::Handler {
   explicit ContainerHooks(ContainerHooksParts parts);
 
   void configured(const nri::RuntimePeer& peer) override;
-  void existing(const ContainerRequest& container) override;
+  void existing(const container::Request& container) override;
   void synchronized(std::size_t pods, std::size_t containers) override;
   [[nodiscard]] bool reads_annotation(std::string_view key) const override;
-  void create(const ContainerRequest& request,
+  void create(const container::Request& request,
               std::function<void(nri::CreateAnswer)> done) override;
   /// Decides by what the hook has heard. A kubelet that was not heard leaves out only what the
   /// environment alone names; `required` holds.
-  nri::CreateAnswer on_deadline(const ContainerRequest& request) override;
+  nri::CreateAnswer on_deadline(const container::Request& request) override;
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
 
   /// Of this table the NCCL topology file is where the runtime sees it; null: of none.
-  void set_topology_provided(std::shared_ptr<const DecisionTable> table) {
+  void set_topology_provided(std::shared_ptr<const inject::DecisionTable> table) {
     topology_provided_ = std::move(table);
   }
 
  private:
   /// A container whose creation has not been answered.
   struct Hook {
-    const ContainerRequest* request;  ///< lives until `done` is gone
+    const container::Request* request;  ///< lives until `done` is gone
     std::function<void(nri::CreateAnswer)> done;
-    std::shared_ptr<const DecisionTable> table = nullptr;  ///< that the facts were found with
-    ContainerFacts facts = {};
-    std::optional<KubeletWord> word = {};
+    std::shared_ptr<const inject::DecisionTable> table =
+        nullptr;  ///< that the facts were found with
+    container::Facts facts = {};
+    std::optional<inject::KubeletWord> word = {};
     std::string_view waits_for = {};  ///< a literal; "": nothing
     bool is_patient = true;           ///< no wait was in vain
     bool is_fresh = false;            ///< all that had changed when it came has been read
@@ -84,14 +85,14 @@ class ContainerHooks : public nri::Handler {
   void wait(const HookRef& hook, std::string_view what);
   /// Of a hook that waited: true where it was not answered meanwhile.
   bool resume(Hook& hook);
-  void examine_by(std::shared_ptr<const DecisionTable> table, Hook& hook) const;
+  void examine_by(std::shared_ptr<const inject::DecisionTable> table, Hook& hook) const;
   [[nodiscard]] bool needs_word(const Hook& hook) const;
   /// True for the first hook that names these GPUs, which nobody knows.
-  bool is_first_to_miss(const GpuFacts& gpus);
+  bool is_first_to_miss(const container::GpuFacts& gpus);
   void answer(Hook& hook);
   Decided conclude(Hook& hook);
-  [[nodiscard]] bool is_topology_provided(const DecisionTable& table) const;
-  void report_stale(const ContainerIdentity& container);
+  [[nodiscard]] bool is_topology_provided(const inject::DecisionTable& table) const;
+  void report_stale(const container::Identity& container);
   void runtime_read(const nri::RuntimePeer& peer, const std::optional<RuntimeProcess>& process);
 
   ContainerHooksParts parts_;
@@ -99,14 +100,14 @@ class ContainerHooks : public nri::Handler {
   ExistingContainers existing_;
   std::chrono::milliseconds claim_timeout_{1000};
   std::chrono::milliseconds patience_{500};
-  RuntimeAbility ability_;
+  inject::RuntimeAbility ability_;
   bool is_runtime_known_ = true;  ///< false from configured() until it has been read, or took long
   std::uint64_t connection_ = 0;  ///< tells a late reading of the runtime from one of this one
   std::vector<HookRef> waiting_;
   std::set<std::string> missed_;  ///< ids of GPUs that were looked for in vain
-  std::shared_ptr<const DecisionTable> topology_provided_;
+  std::shared_ptr<const inject::DecisionTable> topology_provided_;
   bool was_connected_ = true;
   std::string last_error_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

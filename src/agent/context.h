@@ -9,21 +9,21 @@
 #include "loop/loop_thread.h"
 #include "loop/mailbox.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Where a part of the agent runs, and what every part is given. `loop` and `mailbox` are its own
 /// thread's; clock, log and metrics may be used from any thread.
 struct Context {
   boost::asio::io_context& loop;
-  Mailbox& mailbox;
-  Clock& clock;
+  loop::Mailbox& mailbox;
+  host::Clock& clock;
   Log& log;
   Metrics& metrics;
 
   /// The same for what lives on another thread.
-  [[nodiscard]] Context on(LoopThread& thread) const {
+  [[nodiscard]] Context on(loop::LoopThread& thread) const {
     return {thread.loop(), thread.mailbox(), clock, log, metrics};
   }
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -8,32 +8,32 @@
 #include "agent/holders.h"
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
-std::string_view outcome_text(Outcome outcome) {
+std::string_view outcome_text(inject::Outcome outcome) {
   switch (outcome) {
-    case Outcome::untouched: return "untouched";
-    case Outcome::adjusted: return "adjusted";
-    case Outcome::refused: return "refused";
+    case inject::Outcome::untouched: return "untouched";
+    case inject::Outcome::adjusted: return "adjusted";
+    case inject::Outcome::refused: return "refused";
   }
   return "unknown";
 }
 
-std::string gpu_list(const Decision& decision, const Node& node) {
+std::string gpu_list(const inject::Decision& decision, const node::Node& node) {
   std::vector<std::string> addresses;
   for (const auto g : decision.gpus) addresses.push_back(node.gpus[g].pci.str());
   return join(addresses, ",");
 }
 
-std::string nic_list(const Decision& decision, const Node& node) {
+std::string nic_list(const inject::Decision& decision, const node::Node& node) {
   std::vector<std::string> names;
   for (const auto n : decision.nics) names.push_back(node.nics[n].name);
   return join(names, ",");
 }
 
 /// With the NICs that it had and those that it was given.
-Holder holder_after(const Decided& decided) {
+proof::Holder holder_after(const Decided& decided) {
   auto holder = holder_of(decided.facts, *decided.table);
   auto& nics = holder.nics;
   for (const auto n : decided.decision.nics) {
@@ -45,7 +45,7 @@ Holder holder_after(const Decided& decided) {
 
 }  // namespace
 
-LogFields fields_of(const ContainerIdentity& container) {
+LogFields fields_of(const container::Identity& container) {
   constexpr std::size_t kUsualFields = 12;
   LogFields fields;
   fields.reserve(kUsualFields);
@@ -55,10 +55,10 @@ LogFields fields_of(const ContainerIdentity& container) {
 }
 
 std::string limit_text(std::uint64_t bytes) {
-  return bytes == kUnlimited ? "unlimited" : std::to_string(bytes);
+  return bytes == container::kUnlimited ? "unlimited" : std::to_string(bytes);
 }
 
-void DecisionReports::note(const ContainerFacts& facts, const DecisionTable& table) {
+void DecisionReports::note(const container::Facts& facts, const inject::DecisionTable& table) {
   if (book_ != nullptr) book_->note(holder_of(facts, table), facts.gpus.is_claim_checked());
 }
 
@@ -79,7 +79,7 @@ void DecisionReports::count(const Decided& decided) {
   for (const auto& one : decision.remarks) {
     metrics_.nri_warnings.add(label::Code(one.code));
   }
-  if (decision.outcome != Outcome::adjusted) return;
+  if (decision.outcome != inject::Outcome::adjusted) return;
   for (const auto n : decision.nics) {
     metrics_.nri_injected_nics.add(label::Nic(table->node().nics[n].name));
   }
@@ -87,8 +87,8 @@ void DecisionReports::count(const Decided& decided) {
 
 void DecisionReports::log(const Decided& decided) {
   const auto& [facts, decision, table, without] = decided;
-  const bool bad = decision.outcome == Outcome::refused || !decision.remarks.empty();
-  const auto level = bad ? LogLevel::warn : LogLevel::info;
+  const bool bad = decision.outcome == inject::Outcome::refused || !decision.remarks.empty();
+  const auto level = bad ? config::LogLevel::warn : config::LogLevel::info;
   if (!log_.enabled(level)) return;
   auto fields = fields_of(facts.identity);
   fields.emplace_back("outcome", outcome_text(decision.outcome));
@@ -105,7 +105,7 @@ void DecisionReports::log(const Decided& decided) {
 }
 
 /// Our answer can be right and the creation fail all the same (RecentCreations).
-void DecisionReports::report_again(const ContainerIdentity& container) {
+void DecisionReports::report_again(const container::Identity& container) {
   metrics_.nri_created_again.add();
   auto fields = fields_of(container);
   fields.emplace_back(
@@ -113,7 +113,7 @@ void DecisionReports::report_again(const ContainerIdentity& container) {
       "restarted, or its last creation failed after our answer; if the runtime says "
       "that two plugins \"both tried to set\" something, the other one has to skip "
       "what is there already, or run before us");
-  log_.write(LogLevel::warn, "container created again", fields);
+  log_.write(config::LogLevel::warn, "container created again", fields);
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -13,19 +13,19 @@
 #include "container/facts.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// "pod" and "container", with which every line about a container begins.
-LogFields fields_of(const ContainerIdentity& container);
+LogFields fields_of(const container::Identity& container);
 
 /// A limit as the value of a field: "unlimited", else bytes.
 std::string limit_text(std::uint64_t bytes);
 
 /// A decision and what it was made from.
 struct Decided {
-  ContainerFacts facts;
-  Decision decision;
-  std::shared_ptr<const DecisionTable> table;
+  container::Facts facts;
+  inject::Decision decision;
+  std::shared_ptr<const inject::DecisionTable> table;
   std::string_view without;  ///< a literal: what was not waited for any longer; "" where nothing
 };
 
@@ -42,12 +42,12 @@ class DecisionReports {
   void report(const Decided& decided);
 
   /// A container that was there already: it is booked, and no decision is counted.
-  void note(const ContainerFacts& facts, const DecisionTable& table);
+  void note(const container::Facts& facts, const inject::DecisionTable& table);
 
  private:
   void count(const Decided& decided);
   void log(const Decided& decided);
-  void report_again(const ContainerIdentity& container);
+  void report_again(const container::Identity& container);
 
   Log& log_;
   Metrics& metrics_;
@@ -55,4 +55,4 @@ class DecisionReports {
   RecentCreations recent_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
-bool is_ready(const Member& member) {
-  return member.state == MemberState::ready;
+bool is_ready(const pools::Member& member) {
+  return member.state == pools::MemberState::ready;
 }
 
 }  // namespace
 
-void DeviceLedger::note(const PoolDevice& device, bool ready, TimePoint now) {
+void DeviceLedger::note(const pools::PoolDevice& device, bool ready, TimePoint now) {
   const auto [at, is_new] = known_.try_emplace(device.id);
   Known& known = at->second;
   known.seen = now;
@@ -34,13 +34,13 @@ void DeviceLedger::forget() {
   waits_ = false;
 }
 
-std::vector<kubelet::Device> DeviceLedger::update(const Pool& pool,
-                                                  const std::vector<NetFunction>& functions,
+std::vector<kubelet::Device> DeviceLedger::update(const pools::Pool& pool,
+                                                  const std::vector<pools::NetFunction>& functions,
                                                   TimePoint now) {
   waits_ = false;
   for (auto& [id, known] : known_) known.gone = true;
   const bool any_ready = std::any_of(pool.members.begin(), pool.members.end(), is_ready);
-  for (const auto& device : devices_of(pool, functions)) {
+  for (const auto& device : pools::devices_of(pool, functions)) {
     note(device, device.member ? is_ready(pool.members[*device.member]) : any_ready, now);
   }
   std::erase_if(known_, [&](const auto& one) {
@@ -73,4 +73,4 @@ DeviceCounts DeviceLedger::counts() const {
   return counts;
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

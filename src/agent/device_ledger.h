@@ -10,7 +10,7 @@
 #include "kubelet/device_plugin.h"
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// How long a device must have been ready before it counts as healthy again. Each change makes the
 /// kubelet write its checkpoint and the API server the node's status.
@@ -35,7 +35,8 @@ class DeviceLedger {
   using TimePoint = std::chrono::steady_clock::time_point;
 
   /// Takes note of the pool as it is now and returns the whole list, by id.
-  std::vector<kubelet::Device> update(const Pool& pool, const std::vector<NetFunction>& functions,
+  std::vector<kubelet::Device> update(const pools::Pool& pool,
+                                      const std::vector<pools::NetFunction>& functions,
                                       TimePoint now);
 
   /// Of the list that was returned last.
@@ -56,10 +57,10 @@ class DeviceLedger {
     std::vector<int> numa_nodes;
   };
 
-  void note(const PoolDevice& device, bool ready, TimePoint now);
+  void note(const pools::PoolDevice& device, bool ready, TimePoint now);
 
   std::map<std::string, Known> known_;
   bool waits_ = false;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

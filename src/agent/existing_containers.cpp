@@ -7,11 +7,12 @@
 #include "base/text.h"
 #include "inject/examine.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
-const PodHoldings* find_pod(const std::vector<PodHoldings>& pods, const ContainerRequest& request) {
-  const auto at = std::find_if(pods.begin(), pods.end(), [&](const PodHoldings& pod) {
+const container::PodHoldings* find_pod(const std::vector<container::PodHoldings>& pods,
+                                       const container::Request& request) {
+  const auto at = std::find_if(pods.begin(), pods.end(), [&](const container::PodHoldings& pod) {
     return pod.pod == request.pod_name && pod.pod_namespace == request.pod_namespace;
   });
   return at == pods.end() ? nullptr : &*at;
@@ -28,13 +29,14 @@ void ExistingContainers::begin() {
   ++round_;
 }
 
-void ExistingContainers::add(const ContainerRequest& container, const RuntimeAbility& runtime) {
+void ExistingContainers::add(const container::Request& container,
+                             const inject::RuntimeAbility& runtime) {
   if (!table_) {
     table_ = parts_.machine.table();
     is_read_ = parts_.machine.is_read();
   }
-  const auto facts = examine(container, *table_);
-  if (parts_.kubelet != nullptr && needs_kubelet(facts, *table_) &&
+  const auto facts = inject::examine(container, *table_);
+  if (parts_.kubelet != nullptr && inject::needs_kubelet(facts, *table_) &&
       undecided_bytes_ < kMaxUndecidedBytes) {
     undecided_bytes_ += undecided_.emplace_back(container).bytes();
     return;
@@ -42,24 +44,26 @@ void ExistingContainers::add(const ContainerRequest& container, const RuntimeAbi
   judge(container, facts, *table_, runtime);
 }
 
-void ExistingContainers::judge(const ContainerRequest& container, const ContainerFacts& facts,
-                               const DecisionTable& table, const RuntimeAbility& runtime) {
+void ExistingContainers::judge(const container::Request& container, const container::Facts& facts,
+                               const inject::DecisionTable& table,
+                               const inject::RuntimeAbility& runtime) {
   parts_.reports.note(facts, table);
   if (!is_read_) {
     ++not_judged_;
     return;
   }
-  const auto missing = missing_devices(container, facts, table, runtime);
+  const auto missing = inject::missing_devices(container, facts, table, runtime);
   if (missing.empty()) return;
   ++lacking_;
   auto fields = fields_of(facts.identity);
   fields.emplace_back("missing", join(missing, ","));
   fields.emplace_back("why", "it was created while no agent was connected; start it again");
-  parts_.log.write(LogLevel::warn, "container without its devices", fields);
+  parts_.log.write(config::LogLevel::warn, "container without its devices", fields);
 }
 
 void ExistingContainers::end(std::size_t pods, std::size_t containers,
-                             std::chrono::milliseconds patience, const RuntimeAbility& runtime) {
+                             std::chrono::milliseconds patience,
+                             const inject::RuntimeAbility& runtime) {
   if (undecided_.empty()) {
     table_.reset();
     return report(pods, containers, "");
@@ -74,17 +78,19 @@ void ExistingContainers::end(std::size_t pods, std::size_t containers,
 }
 
 /// Where nobody knows, claims are trusted: a report too many harms nobody.
-void ExistingContainers::settle(const Result<std::vector<PodHoldings>>& pods,
-                                const RuntimeAbility& runtime) {
+void ExistingContainers::settle(const Result<std::vector<container::PodHoldings>>& pods,
+                                const inject::RuntimeAbility& runtime) {
   const auto table = std::exchange(table_, nullptr);
   for (const auto& kept : std::exchange(undecided_, {})) {
     const auto& request = kept.request();
-    KubeletWord word;
+    inject::KubeletWord word;
     if (pods) {
       const auto* pod = find_pod(*pods, request);
-      word = word_on(request.name, pod != nullptr ? *pod : PodHoldings{}, *table);
+      word =
+          inject::word_on(request.name, pod != nullptr ? *pod : container::PodHoldings{}, *table);
     }
-    judge(request, with_word(examine(request, *table), request, *table, word), *table, runtime);
+    judge(request, inject::with_word(inject::examine(request, *table), request, *table, word),
+          *table, runtime);
   }
 }
 
@@ -96,7 +102,7 @@ void ExistingContainers::report(std::size_t pods, std::size_t containers,
                    {"withoutDevices", std::to_string(lacking_)}};
   if (not_judged_ > 0) fields.emplace_back("notJudged", std::to_string(not_judged_));
   if (!doubt.empty()) fields.emplace_back("judgedWithoutTheKubelet", doubt);
-  parts_.log.write(LogLevel::info, "synchronized", fields);
+  parts_.log.write(config::LogLevel::info, "synchronized", fields);
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

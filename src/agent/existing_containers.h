@@ -12,7 +12,7 @@
 #include "agent/machine_tables.h"
 #include "container/kept_request.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// The containers that the runtime had when the agent came: books them, and reports those that lack
 /// what they would be given now. Judged as they come; those that rest on the kubelet's word wait
@@ -32,15 +32,16 @@ class ExistingContainers {
 
   /// A new Synchronize begins; what is on its way for the one before is forgotten.
   void begin();
-  void add(const ContainerRequest& container, const RuntimeAbility& runtime);
+  void add(const container::Request& container, const inject::RuntimeAbility& runtime);
   /// After the last one: how many pods and containers there were.
   void end(std::size_t pods, std::size_t containers, std::chrono::milliseconds patience,
-           const RuntimeAbility& runtime);
+           const inject::RuntimeAbility& runtime);
 
  private:
-  void judge(const ContainerRequest& container, const ContainerFacts& facts,
-             const DecisionTable& table, const RuntimeAbility& runtime);
-  void settle(const Result<std::vector<PodHoldings>>& pods, const RuntimeAbility& runtime);
+  void judge(const container::Request& container, const container::Facts& facts,
+             const inject::DecisionTable& table, const inject::RuntimeAbility& runtime);
+  void settle(const Result<std::vector<container::PodHoldings>>& pods,
+              const inject::RuntimeAbility& runtime);
   void report(std::size_t pods, std::size_t containers, const std::string& doubt);
 
   /// Texts of requests that wait for the kubelet's word; what comes after that is judged as though
@@ -48,13 +49,14 @@ class ExistingContainers {
   static constexpr std::size_t kMaxUndecidedBytes = std::size_t{4} << 20U;
 
   Parts parts_;
-  std::shared_ptr<const DecisionTable> table_;  ///< one for all; absent before the first container
-  bool is_read_ = false;                        ///< the table is of a machine that was read
-  std::size_t lacking_ = 0;                     ///< containers without their devices
-  std::size_t not_judged_ = 0;                  ///< because the machine has not been read
-  std::vector<KeptRequest> undecided_;
+  std::shared_ptr<const inject::DecisionTable>
+      table_;                   ///< one for all; absent before the first container
+  bool is_read_ = false;        ///< the table is of a machine that was read
+  std::size_t lacking_ = 0;     ///< containers without their devices
+  std::size_t not_judged_ = 0;  ///< because the machine has not been read
+  std::vector<container::KeptRequest> undecided_;
   std::size_t undecided_bytes_ = 0;
   std::uint64_t round_ = 0;  ///< tells a late answer of the kubelet from one to this Synchronize
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

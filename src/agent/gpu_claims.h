@@ -14,7 +14,7 @@
 #include "inject/kubelet_word.h"
 #include "kubelet/pod_resources.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// What the kubelet says of containers. Both answer once, on the loop, within the time given.
 class KubeletWords {
@@ -25,12 +25,14 @@ class KubeletWords {
   virtual ~KubeletWords() = default;
 
   /// Of one container. Takes what it needs from the request before it returns.
-  virtual void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
-                   std::chrono::milliseconds timeout, std::function<void(KubeletWord)> done) = 0;
+  virtual void ask(const container::Request& request,
+                   std::shared_ptr<const inject::DecisionTable> table,
+                   std::chrono::milliseconds timeout,
+                   std::function<void(inject::KubeletWord)> done) = 0;
 
   /// Of all pods of the node; an error says why nobody knows.
   virtual void ask_all(std::chrono::milliseconds timeout,
-                       std::function<void(Result<std::vector<PodHoldings>>)> done) = 0;
+                       std::function<void(Result<std::vector<container::PodHoldings>>)> done) = 0;
 };
 
 /// Asks PodResources which GPUs a container holds, where only its environment or its mounts name
@@ -38,17 +40,18 @@ class KubeletWords {
 class GpuClaims : public KubeletWords {
  public:
   /// `resources` has to live as long.
-  GpuClaims(kubelet::PodResources& resources, Clock& clock);
+  GpuClaims(kubelet::PodResources& resources, host::Clock& clock);
 
   /// At once where the answer is known or nobody listens.
-  void ask(const ContainerRequest& request, std::shared_ptr<const DecisionTable> table,
-           std::chrono::milliseconds timeout, std::function<void(KubeletWord)> done) override;
+  void ask(const container::Request& request, std::shared_ptr<const inject::DecisionTable> table,
+           std::chrono::milliseconds timeout,
+           std::function<void(inject::KubeletWord)> done) override;
   void ask_all(std::chrono::milliseconds timeout,
-               std::function<void(Result<std::vector<PodHoldings>>)> done) override;
+               std::function<void(Result<std::vector<container::PodHoldings>>)> done) override;
 
  private:
   kubelet::PodResources& resources_;
   PodAnswers answers_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -18,7 +18,7 @@
 #include "allocation/grant.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 struct HandOutFolders {
   std::string cdi;          ///< empty: not looked into
@@ -27,39 +27,39 @@ struct HandOutFolders {
 
 class HandOutFiles {
  public:
-  HandOutFiles(HandOutFolders folders, HandOut hand_out, Log& log);
+  HandOutFiles(HandOutFolders folders, config::HandOut hand_out, Log& log);
 
   /// Everything that containers with these members need is written. The error, for the user, names
   /// the file and the key of its folder.
-  Status provide(const DecisionTable& table, std::size_t pool,
+  Status provide(const inject::DecisionTable& table, std::size_t pool,
                  const std::vector<std::size_t>& members);
 
   /// The same, without what is for the network: what a container needs that is started again.
-  Status provide_spec(const DecisionTable& table, std::size_t pool);
+  Status provide_spec(const inject::DecisionTable& table, std::size_t pool);
 
   /// Holds all files against the table's pools: writes specs anew, removes what is not needed. A
   /// failure is logged, once while it stays the same; provide() tries again.
-  void refresh(const DecisionTable& table);
+  void refresh(const inject::DecisionTable& table);
 
   /// The resources end: device-info files go, specs stay.
   void end();
 
  private:
-  Status write_spec(const DecisionTable& table, const Pool& pool);
-  Status write_device_info(const DecisionTable& table, const Pool& pool,
+  Status write_spec(const inject::DecisionTable& table, const pools::Pool& pool);
+  Status write_device_info(const inject::DecisionTable& table, const pools::Pool& pool,
                            const std::vector<std::size_t>& members);
-  Status remove_old_specs(const DecisionTable& table);
+  Status remove_old_specs(const inject::DecisionTable& table);
   using Ids = std::map<std::string, std::set<std::string>>;  ///< by resource
   /// Of all resources that were ever offered.
   Status remove_device_info(const Ids& keep);
   void report(const Status& done);
 
   HandOutFolders folders_;
-  HandOut hand_out_;
+  config::HandOut hand_out_;
   Log& log_;
   std::map<std::string, std::string> specs_;  ///< by resource, as last written
   std::set<std::string> offered_;             ///< exclusive resources
   std::string error_;                         ///< the last one that was logged
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

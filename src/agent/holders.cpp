@@ -6,12 +6,12 @@
 
 #include "inject/examine.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 /// The bundle as the runtime would have shown it when the container was made. Views the bundle.
-ContainerRequest request_of(const std::string& id, const Bundle& bundle) {
-  ContainerRequest request;
+container::Request request_of(const std::string& id, const usage::Bundle& bundle) {
+  container::Request request;
   request.id = id;
   request.pod_name = bundle.pod;
   request.pod_namespace = bundle.pod_namespace;
@@ -29,10 +29,10 @@ ContainerRequest request_of(const std::string& id, const Bundle& bundle) {
 
 }  // namespace
 
-Holder holder_of(const ContainerFacts& facts, const DecisionTable& table) {
+proof::Holder holder_of(const container::Facts& facts, const inject::DecisionTable& table) {
   const auto& node = table.node();
   const auto& identity = facts.identity;
-  Holder holder;
+  proof::Holder holder;
   holder.container_id = identity.id;
   holder.pod_namespace = identity.pod_namespace;
   holder.pod = identity.pod;
@@ -41,21 +41,23 @@ Holder holder_of(const ContainerFacts& facts, const DecisionTable& table) {
   for (const auto gpu : facts.gpus.indices) {
     holder.gpus.push_back(node.gpus[gpu].uuid.value_or(node.gpus[gpu].pci.str()));
   }
-  holder.gpus_by_all = facts.gpus.source == GpuSource::device_nodes && facts.gpus.asks_for_all;
+  holder.gpus_by_all =
+      facts.gpus.source == container::GpuSource::device_nodes && facts.gpus.asks_for_all;
   holder.job = facts.job;
   for (const auto nic : facts.present.nics) holder.nics.push_back(node.nics[nic].name);
   return holder;
 }
 
-std::vector<Holder> holders_of(const Usage& usage, const DecisionTable& table) {
-  std::vector<Holder> holders;
+std::vector<proof::Holder> holders_of(const usage::Usage& usage,
+                                      const inject::DecisionTable& table) {
+  std::vector<proof::Holder> holders;
   for (const auto& [id, container] : usage.containers) {
     if (!container.bundle) continue;
-    auto holder = holder_of(examine(request_of(id, *container.bundle), table), table);
+    auto holder = holder_of(inject::examine(request_of(id, *container.bundle), table), table);
     holder.sandbox = container.bundle->sandbox;
     holders.push_back(std::move(holder));
   }
   return holders;
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

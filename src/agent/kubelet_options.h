@@ -6,7 +6,7 @@
 #include "agent/hand_out_files.h"
 #include "kubelet/registrar.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// How pools are published.
 struct KubeletOptions {
@@ -14,7 +14,7 @@ struct KubeletOptions {
   kubelet::RegistrarOptions registrar;
   /// The plugin folder of a kubelet that keeps it below its root folder; "": not asked for.
   std::string folder_under_root;
-  HandOut hand_out = HandOut::nri;
+  config::HandOut hand_out = config::HandOut::nri;
   HandOutFolders folders;
 };
 
@@ -22,4 +22,4 @@ struct KubeletOptions {
 /// there, else the kubelet's constant. Looks at files.
 std::string plugin_folder(const KubeletOptions& options);
 
-}  // namespace railhead
+}  // namespace railhead::agent

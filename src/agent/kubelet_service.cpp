@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace railhead {
+namespace railhead::agent {
 
 KubeletService::KubeletService(Context context, KubeletOptions options, PoolPublisher::Links links)
     : context_(context),
@@ -13,7 +13,7 @@ KubeletService::KubeletService(Context context, KubeletOptions options, PoolPubl
 KubeletService::~KubeletService() = default;
 
 Status KubeletService::start() {
-  publisher_ = TRY(Hosted<PoolPublisher>::start("kubelet", [this](LoopThread& thread) {
+  publisher_ = TRY(loop::Hosted<PoolPublisher>::start("kubelet", [this](loop::LoopThread& thread) {
     const Context there = context_.on(thread);
     auto publisher = std::make_unique<PoolPublisher>(there, options_, links_);
     publisher->on_change([this, now = publisher.get()] { readiness_.set(now->readiness()); });
@@ -28,4 +28,4 @@ bool KubeletService::stop(std::chrono::milliseconds patience) {
   return !publisher_ || publisher_->end(patience);
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -10,7 +10,7 @@
 #include "loop/hosted.h"
 #include "loop/shared.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// The kubelet's service: a PoolPublisher on a thread of its own, since the kubelet's folders and
 /// the files of allocations may wait.
@@ -31,8 +31,8 @@ class KubeletService final : public Service {
   Context context_;
   KubeletOptions options_;
   PoolPublisher::Links links_;
-  Shared<Readiness> readiness_{{false, "kubelet: starting"}};
-  std::unique_ptr<Hosted<PoolPublisher>> publisher_;
+  loop::Shared<Readiness> readiness_{{false, "kubelet: starting"}};
+  std::unique_ptr<loop::Hosted<PoolPublisher>> publisher_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

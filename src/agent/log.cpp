@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "data/json.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 constexpr std::size_t kUsualLineBytes = 512;
@@ -20,12 +20,12 @@ constexpr std::size_t kKept[] = {2048, 512, 128, 32};
 constexpr std::size_t kLeftOutBytes = 64;  ///< for the field that says how many are missing
 
 /// The words that `log.level` has.
-std::string_view word(LogLevel level) {
+std::string_view word(config::LogLevel level) {
   switch (level) {
-    case LogLevel::debug: return "debug";
-    case LogLevel::info: return "info";
-    case LogLevel::warn: return "warn";
-    case LogLevel::error: return "error";
+    case config::LogLevel::debug: return "debug";
+    case config::LogLevel::info: return "info";
+    case config::LogLevel::warn: return "warn";
+    case config::LogLevel::error: return "error";
   }
   return "info";
 }
@@ -57,7 +57,7 @@ void append_json(std::string& line, std::string_view text) {
     line += '"';
     return;
   }
-  line += Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+  line += data::Json(std::string(text)).dump(-1, ' ', false, data::Json::error_handler_t::replace);
 }
 
 void append_text(std::string& line, std::string_view text) {
@@ -68,9 +68,9 @@ void append_text(std::string& line, std::string_view text) {
   }
 }
 
-void append_field(std::string& line, LogFormat format, std::string_view name,
+void append_field(std::string& line, config::LogFormat format, std::string_view name,
                   std::string_view value) {
-  if (format == LogFormat::json) {
+  if (format == config::LogFormat::json) {
     line += ',';
     append_json(line, name);
     line += ':';
@@ -91,7 +91,7 @@ std::string cut(std::string_view value, std::size_t kept) {
 }
 
 /// Appends fields until the line would be longer than `most`; how many were appended.
-std::size_t append_fields(std::string& line, LogFormat format, const LogFields& fields,
+std::size_t append_fields(std::string& line, config::LogFormat format, const LogFields& fields,
                           std::size_t kept, std::size_t most) {
   for (std::size_t i = 0; i < fields.size(); ++i) {
     const auto& [name, value] = fields[i];
@@ -108,7 +108,7 @@ std::size_t append_fields(std::string& line, LogFormat format, const LogFields& 
 }
 
 /// The fields of a line that begins like this; values are cut only where all do not fit.
-void append_within(std::string& line, LogFormat format, const LogFields& fields) {
+void append_within(std::string& line, config::LogFormat format, const LogFields& fields) {
   const std::size_t begin = line.size();
   const std::size_t most = kMaxLogLineBytes - 2;  // a brace and the newline
   if (append_fields(line, format, fields, most, most) == fields.size()) return;
@@ -121,16 +121,16 @@ void append_within(std::string& line, LogFormat format, const LogFields& fields)
   append_field(line, format, "fieldsLeftOut", std::to_string(fields.size() - done));
 }
 
-void append_event(std::string& line, LogFormat format, std::string_view event,
+void append_event(std::string& line, config::LogFormat format, std::string_view event,
                   const LogFields& fields) {
-  if (format == LogFormat::json) {
+  if (format == config::LogFormat::json) {
     line += "\"event\":";
     append_json(line, event);
   } else {
     line += event;
   }
   append_within(line, format, fields);
-  if (format == LogFormat::json) line += '}';
+  if (format == config::LogFormat::json) line += '}';
 }
 
 void append_time(std::string& line, std::chrono::system_clock::time_point when) {
@@ -146,45 +146,46 @@ void append_time(std::string& line, std::chrono::system_clock::time_point when) 
   line.append(text.data(), end);
 }
 
-LineWriterOptions writer_options(LogFormat format, int descriptor) {
-  LineWriterOptions options;
+host::LineWriterOptions writer_options(config::LogFormat format, int descriptor) {
+  host::LineWriterOptions options;
   options.descriptor = descriptor;
   options.dropped_line = [format](std::uint64_t lines) {
-    return format_line(format, SystemClock().calendar(), LogLevel::warn, "log lines dropped",
-                       {{"lines", std::to_string(lines)}});
+    return format_line(format, host::SystemClock().calendar(), config::LogLevel::warn,
+                       "log lines dropped", {{"lines", std::to_string(lines)}});
   };
   return options;
 }
 
 }  // namespace
 
-std::string format_line(LogFormat format, std::chrono::system_clock::time_point when,
-                        LogLevel level, std::string_view event, const LogFields& fields) {
+std::string format_line(config::LogFormat format, std::chrono::system_clock::time_point when,
+                        config::LogLevel level, std::string_view event, const LogFields& fields) {
   std::string line;
   line.reserve(kUsualLineBytes);
-  if (format == LogFormat::json) line += "{\"time\":\"";
+  if (format == config::LogFormat::json) line += "{\"time\":\"";
   append_time(line, when);
-  line += format == LogFormat::json ? "\",\"level\":\"" : " ";
+  line += format == config::LogFormat::json ? "\",\"level\":\"" : " ";
   line += word(level);
-  line += format == LogFormat::json ? "\"," : " ";
+  line += format == config::LogFormat::json ? "\"," : " ";
   append_event(line, format, event, fields);
   return line;
 }
 
-std::string format_event(LogFormat format, std::string_view event, const LogFields& fields) {
+std::string format_event(config::LogFormat format, std::string_view event,
+                         const LogFields& fields) {
   std::string line;
   append_event(line, format, event, fields);
   return line;
 }
 
-Log::Log(LogLevel level, LogFormat format, int descriptor)
+Log::Log(config::LogLevel level, config::LogFormat format, int descriptor)
     : level_(level),
       format_(format),
       writer_(writer_options(format, descriptor)) {}
 
-void Log::write(LogLevel level, std::string_view event, const LogFields& fields) {
+void Log::write(config::LogLevel level, std::string_view event, const LogFields& fields) {
   if (!enabled(level)) return;
   writer_.write(format_line(format_, clock_.calendar(), level, event, fields));
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

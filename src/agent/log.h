@@ -14,7 +14,7 @@
 #include "host/clock.h"
 #include "host/line_writer.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 using LogFields = std::vector<std::pair<std::string, std::string>>;
 
@@ -29,15 +29,15 @@ inline constexpr std::size_t kMaxLogLineBytes = 8192;
 ///   adjusted","pod":"default/a","nics":"mlx5_0"}
 class Log {
  public:
-  Log(LogLevel level, LogFormat format, int descriptor = 2);
+  Log(config::LogLevel level, config::LogFormat format, int descriptor = 2);
   Log(const Log&) = delete;
   Log& operator=(const Log&) = delete;
 
-  void write(LogLevel level, std::string_view event, const LogFields& fields = {});
+  void write(config::LogLevel level, std::string_view event, const LogFields& fields = {});
 
-  void set_level(LogLevel level) { level_ = level; }
+  void set_level(config::LogLevel level) { level_ = level; }
 
-  [[nodiscard]] bool enabled(LogLevel level) const { return level >= level_; }
+  [[nodiscard]] bool enabled(config::LogLevel level) const { return level >= level_; }
 
   /// Lines that nobody will ever read: the reader was too slow, or is gone.
   [[nodiscard]] std::uint64_t dropped() const { return writer_.dropped(); }
@@ -48,17 +48,17 @@ class Log {
   }
 
  private:
-  std::atomic<LogLevel> level_;
-  const LogFormat format_;
-  SystemClock clock_;
-  LineWriter writer_;
+  std::atomic<config::LogLevel> level_;
+  const config::LogFormat format_;
+  host::SystemClock clock_;
+  host::LineWriter writer_;
 };
 
 /// One event as the line that is written, without a newline.
-std::string format_line(LogFormat format, std::chrono::system_clock::time_point when,
-                        LogLevel level, std::string_view event, const LogFields& fields);
+std::string format_line(config::LogFormat format, std::chrono::system_clock::time_point when,
+                        config::LogLevel level, std::string_view event, const LogFields& fields);
 
 /// The same without time and level.
-std::string format_event(LogFormat format, std::string_view event, const LogFields& fields);
+std::string format_event(config::LogFormat format, std::string_view event, const LogFields& fields);
 
-}  // namespace railhead
+}  // namespace railhead::agent

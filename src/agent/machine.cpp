@@ -9,11 +9,11 @@
 #include "node/device_numbers.h"
 #include "node/moved.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
-std::set<PciAddress> handed_to_one_pod(const DecisionTable& table) {
-  std::set<PciAddress> addresses;
+std::set<node::PciAddress> handed_to_one_pod(const inject::DecisionTable& table) {
+  std::set<node::PciAddress> addresses;
   const auto& pools = table.pools();
   for (std::size_t f = 0; f < pools.functions.size(); ++f) {
     if (!pools.exclusive[f] || !pools.functions[f].pci) continue;
@@ -24,7 +24,7 @@ std::set<PciAddress> handed_to_one_pod(const DecisionTable& table) {
 
 }  // namespace
 
-Machine::Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log,
+Machine::Machine(MachineSource source, MachineSettings settings, host::Clock& clock, Log& log,
                  Metrics& metrics)
     : source_(std::move(source)),
       settings_(std::move(settings)),
@@ -47,7 +47,7 @@ void Machine::look_for_events() {
     blind = opened.error().message;
   }
   if (blind != blind_) {
-    log_.write(blind.empty() ? LogLevel::info : LogLevel::warn,
+    log_.write(blind.empty() ? config::LogLevel::info : config::LogLevel::warn,
                blind.empty() ? "events are seen again" : "not all events are seen",
                {{"why", blind}});
   }
@@ -58,8 +58,8 @@ Result<bool> Machine::read_topology_file() {
   if (!settings_.read_topology_file) return false;
   auto file = TRY(settings_.read_topology_file());
   if (file == topology_file_) return false;
-  std::optional<NcclTopology> topology;
-  if (file) topology = TRY(parse_nccl_topology(file->text, file->path));
+  std::optional<topology::NcclTopology> topology;
+  if (file) topology = TRY(topology::parse_nccl_topology(file->text, file->path));
   from_operator_ = std::move(topology);
   topology_file_ = std::move(file);
   return true;
@@ -72,7 +72,7 @@ bool Machine::refresh_topology_file(std::string_view cause) {
   const auto changed = read_topology_file();
   const std::string error = changed ? "" : changed.error().message;
   if (!error.empty() && error != topology_error_) {
-    log_.write(LogLevel::error, "topology file not read, what it said before counts",
+    log_.write(config::LogLevel::error, "topology file not read, what it said before counts",
                {{"error", error}});
   }
   topology_error_ = error;
@@ -86,7 +86,7 @@ Status Machine::read(std::string_view cause) {
 }
 
 void Machine::note_outcome(const Status& done, std::string_view cause) {
-  const int error = done ? 0 : errno_of(done.error());
+  const int error = done ? 0 : host::errno_of(done.error());
   if (!done) {
     metrics_.node_read_failures.add(label::Cause(cause));
     changes_.everything = true;
@@ -94,37 +94,37 @@ void Machine::note_outcome(const Status& done, std::string_view cause) {
   const bool is_news = table_ && error != error_;
   error_ = error;
   if (!is_news) return;
-  if (done) return log_.write(LogLevel::info, "node is read again");
-  log_.write(LogLevel::error, "node not read", {{"error", done.error().message}});
+  if (done) return log_.write(config::LogLevel::info, "node is read again");
+  log_.write(config::LogLevel::error, "node not read", {{"error", done.error().message}});
 }
 
 Status Machine::read_anew(std::string_view cause) {
   drain();  // events up to here are covered by this reading
   const auto start = clock_.now();
   auto host = TRY(source_.open());
-  Node node = TRY(read_node(*host, cause));
+  node::Node node = TRY(read_node(*host, cause));
   ports_.emplace(node);
-  if (table_) keep_what_moved(as_read_, handed_to_one_pod(*table_), node);
+  if (table_) node::keep_what_moved(as_read_, handed_to_one_pod(*table_), node);
   host_ = source_.open_watch ? std::move(host) : nullptr;
   const std::chrono::duration<double> took = clock_.now() - start;
   metrics_.node_reads.add(label::Cause(cause));
   metrics_.node_read_seconds.set(took.count());
   const bool other_file = table_ ? refresh_topology_file(cause) : TRY(read_topology_file());
   if (table_ && !other_file && as_read_ == node) return {};
-  auto fresh = std::make_shared<const DecisionTable>(node, settings_.roles, settings_.policy,
-                                                     from_operator_);
+  auto fresh = std::make_shared<const inject::DecisionTable>(node, settings_.roles,
+                                                             settings_.policy, from_operator_);
   as_read_ = std::move(node);
   take(std::move(fresh), cause);
   return {};
 }
 
-void Machine::take(std::shared_ptr<const DecisionTable> fresh, std::string_view cause) {
+void Machine::take(std::shared_ptr<const inject::DecisionTable> fresh, std::string_view cause) {
   log_machine(table_.get(), *fresh, cause, log_);
   publish_machine(*fresh, metrics_);
   table_ = std::move(fresh);
 }
 
-Result<Node> Machine::read_node(Host& host, std::string_view cause) {
+Result<node::Node> Machine::read_node(host::Host& host, std::string_view cause) {
   if (cause == kUnknownGpu) changes_.gpus = true;
   const auto changes = std::exchange(changes_, {});
   const bool named = cause == kEvent || cause == kPort || cause == kUnknownGpu;
@@ -148,25 +148,25 @@ Status Machine::look_at_ports() {
 
 bool Machine::numbers_differ() {
   const auto host = source_.open();
-  return !host || device_numbers_differ(**host, as_read_);
+  return !host || node::device_numbers_differ(**host, as_read_);
 }
 
 bool Machine::look_at_touched() {
-  const auto touched = watch_ ? watch_->touched() : MachineChanges();
+  const auto touched = watch_ ? watch_->touched() : host::MachineChanges();
   if (!touched) return false;
   const auto host = source_.open();
-  const auto changes = host ? changed_nodes(**host, as_read_, touched) : touched;
+  const auto changes = host ? node::changed_nodes(**host, as_read_, touched) : touched;
   changes_.merge(changes);
   return !changes.empty();
 }
 
 Status Machine::reconfigure(MachineSettings settings) {
-  std::optional<TextFile> file;
+  std::optional<node::TextFile> file;
   if (settings.read_topology_file) file = TRY(settings.read_topology_file());
-  std::optional<NcclTopology> topology;
-  if (file) topology = TRY(parse_nccl_topology(file->text, file->path));
-  auto fresh =
-      std::make_shared<const DecisionTable>(as_read_, settings.roles, settings.policy, topology);
+  std::optional<topology::NcclTopology> topology;
+  if (file) topology = TRY(topology::parse_nccl_topology(file->text, file->path));
+  auto fresh = std::make_shared<const inject::DecisionTable>(as_read_, settings.roles,
+                                                             settings.policy, topology);
   const auto& conflicts = fresh->pools().conflicts;
   if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};
   settings_ = std::move(settings);
@@ -185,4 +185,4 @@ std::optional<int> Machine::touches() const {
   return watch_ ? watch_->touches() : std::nullopt;
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

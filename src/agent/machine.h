@@ -18,22 +18,22 @@
 #include "node/node_reader.h"
 #include "node/port_states.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Where a machine is read from.
 struct MachineSource {
   /// Opens it anew for each reading: a directory, or a snapshot file.
-  std::function<Result<std::unique_ptr<Host>>()> open;
+  std::function<Result<std::unique_ptr<host::Host>>()> open;
   /// Opens what tells that something changed; null for a snapshot, which changes as a whole.
-  std::function<Result<std::unique_ptr<Watch>>()> open_watch;
+  std::function<Result<std::unique_ptr<host::Watch>>()> open_watch;
 };
 
 /// What decisions are made by beside the machine.
 struct MachineSettings {
-  std::vector<RoleOverride> roles;
-  InjectionPolicy policy;
+  std::vector<affinity::RoleOverride> roles;
+  inject::InjectionPolicy policy;
   /// The operator's topology file as it is now; absent where there is none. Null: there is none.
-  std::function<Result<std::optional<TextFile>>()> read_topology_file;
+  std::function<Result<std::optional<node::TextFile>>()> read_topology_file;
 };
 
 /// The machine as the agent knows it: one DecisionTable, made again when something changed. It
@@ -50,7 +50,8 @@ class Machine {
   /// While events are missing, and device nodes were renumbered: the whole machine.
   static constexpr std::string_view kBlind = "no-events";
 
-  Machine(MachineSource source, MachineSettings settings, Clock& clock, Log& log, Metrics& metrics);
+  Machine(MachineSource source, MachineSettings settings, host::Clock& clock, Log& log,
+          Metrics& metrics);
 
   /// Reads what the events that were taken name, or the whole machine: at first, and as `cause`
   /// says. The first reading must succeed for the agent to start. Later, a machine that cannot be
@@ -81,7 +82,7 @@ class Machine {
   Status reconfigure(MachineSettings settings);
 
   /// Null before the first reading.
-  [[nodiscard]] const std::shared_ptr<const DecisionTable>& table() const { return table_; }
+  [[nodiscard]] const std::shared_ptr<const inject::DecisionTable>& table() const { return table_; }
 
   /// Readable while an event is pending; absent where there are no events.
   [[nodiscard]] std::optional<int> events() const;
@@ -97,32 +98,32 @@ class Machine {
 
  private:
   Status read_anew(std::string_view cause);
-  Result<Node> read_node(Host& host, std::string_view cause);
+  Result<node::Node> read_node(host::Host& host, std::string_view cause);
   /// A failure is counted, and said once until the machine can be read again.
   void note_outcome(const Status& done, std::string_view cause);
   /// True where the file says something else than before.
   Result<bool> read_topology_file();
   /// The same at a later reading, where a failure is logged once and changes nothing.
   bool refresh_topology_file(std::string_view cause);
-  void take(std::shared_ptr<const DecisionTable> fresh, std::string_view cause);
+  void take(std::shared_ptr<const inject::DecisionTable> fresh, std::string_view cause);
 
   MachineSource source_;
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<host::Watch> watch_;
   std::string blind_;  ///< what is not seen, as last logged
   MachineSettings settings_;
-  Clock& clock_;
+  host::Clock& clock_;
   Log& log_;
   Metrics& metrics_;
-  std::optional<TextFile> topology_file_;
-  std::optional<NcclTopology> from_operator_;
+  std::optional<node::TextFile> topology_file_;
+  std::optional<topology::NcclTopology> from_operator_;
   std::string topology_error_;  ///< the last one that was logged
   int error_ = 0;               ///< errno of the last reading, as it was logged
-  NodeReader reader_;
-  MachineChanges changes_;  ///< since the last reading
-  Node as_read_;  ///< what table_ is made of: the last reading, with what has moved into pods
-  std::unique_ptr<Host> host_;  ///< it was read through, while there are ports to look at
-  std::optional<PortStates> ports_;
-  std::shared_ptr<const DecisionTable> table_;
+  node::NodeReader reader_;
+  host::MachineChanges changes_;  ///< since the last reading
+  node::Node as_read_;  ///< what table_ is made of: the last reading, with what has moved into pods
+  std::unique_ptr<host::Host> host_;  ///< it was read through, while there are ports to look at
+  std::optional<node::PortStates> ports_;
+  std::shared_ptr<const inject::DecisionTable> table_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -8,15 +8,15 @@
 #include <utility>
 #include <vector>
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
-std::string usable_text(const Usability& usability) {
+std::string usable_text(const affinity::Usability& usability) {
   return usability.usable ? "usable" : "not usable: " + usability.reason;
 }
 
 /// To whoever reads the log.
-bool is_same(const Usability& a, const Usability& b) {
+bool is_same(const affinity::Usability& a, const affinity::Usability& b) {
   return a.usable == b.usable && (a.usable || a.reason == b.reason);
 }
 
@@ -28,7 +28,7 @@ struct Matched {
 
 /// By name, else by function: a NIC whose driver lets go of it has its function's address for a
 /// name, and is the same NIC. Most NICs are at the place where they were.
-Matched match(const std::vector<Nic>& before, const std::vector<Nic>& now) {
+Matched match(const std::vector<node::Nic>& before, const std::vector<node::Nic>& now) {
   Matched all;
   all.before.resize(now.size());
   std::map<std::string_view, std::size_t> names;
@@ -43,7 +43,7 @@ Matched match(const std::vector<Nic>& before, const std::vector<Nic>& now) {
     all.before[n] = known->second;
     names.erase(known);
   }
-  std::map<PciAddress, std::size_t> functions;
+  std::map<node::PciAddress, std::size_t> functions;
   for (const auto& [name, n] : names) {
     if (before[n].pci) functions.emplace(*before[n].pci, n);
   }
@@ -58,8 +58,8 @@ Matched match(const std::vector<Nic>& before, const std::vector<Nic>& now) {
   return all;
 }
 
-void log_nics(const DecisionTable* before, const DecisionTable& now, Log& log) {
-  static const std::vector<Nic> none;
+void log_nics(const inject::DecisionTable* before, const inject::DecisionTable& now, Log& log) {
+  static const std::vector<node::Nic> none;
   const auto& old_nics = before != nullptr ? before->node().nics : none;
   const auto& nics = now.node().nics;
   const auto matched = match(old_nics, nics);
@@ -69,28 +69,29 @@ void log_nics(const DecisionTable* before, const DecisionTable& now, Log& log) {
     const bool is_renamed = was && old_nics[*was].name != nics[n].name;
     if (was && !is_renamed && is_same(before->usable()[*was], is)) continue;
     const auto& role = now.deal().roles[n];
-    const bool is_bad = !is.usable && role.role == Role::compute;
+    const bool is_bad = !is.usable && role.role == affinity::Role::compute;
     LogFields fields{{"nic", nics[n].name},
                      {"role", std::string(to_string(role.role))},
                      {"why", role.reason},
                      {"state", usable_text(is)}};
     if (is_renamed) fields.emplace_back("was", old_nics[*was].name);
-    log.write(is_bad ? LogLevel::warn : LogLevel::info, "nic", fields);
+    log.write(is_bad ? config::LogLevel::warn : config::LogLevel::info, "nic", fields);
   }
   for (const auto n : matched.gone) {
-    log.write(LogLevel::warn, "nic gone", {{"nic", old_nics[n].name}});
+    log.write(config::LogLevel::warn, "nic gone", {{"nic", old_nics[n].name}});
   }
 }
 
 }  // namespace
 
-void publish_machine(const DecisionTable& table, Metrics& metrics) {
+void publish_machine(const inject::DecisionTable& table, Metrics& metrics) {
   metrics.node_gpus.set(static_cast<double>(table.node().gpus.size()));
   metrics.node_problems.set(static_cast<double>(table.node().problems.size()));
-  const Topology& topology = table.topology();
+  const topology::Topology& topology = table.topology();
   decltype(Metrics::topology_info)::Now info;
-  info.add(1, Label<"source">(to_string(topology.source)),
-           label::Confidence(to_string(topology.confidence)), Label<"origin">(topology.origin));
+  info.add(1, metrics::Label<"source">(to_string(topology.source)),
+           label::Confidence(to_string(topology.confidence)),
+           metrics::Label<"origin">(topology.origin));
   metrics.topology_info.replace(std::move(info));
   decltype(Metrics::nic_usable)::Now by_name;
   decltype(Metrics::node_nics)::Now by_role;
@@ -104,9 +105,9 @@ void publish_machine(const DecisionTable& table, Metrics& metrics) {
   metrics.nic_usable.replace(std::move(by_name));
 }
 
-void log_machine(const DecisionTable* before, const DecisionTable& now, std::string_view cause,
-                 Log& log) {
-  log.write(LogLevel::info, "node read",
+void log_machine(const inject::DecisionTable* before, const inject::DecisionTable& now,
+                 std::string_view cause, Log& log) {
+  log.write(config::LogLevel::info, "node read",
             {{"cause", std::string(cause)},
              {"gpus", std::to_string(now.node().gpus.size())},
              {"nics", std::to_string(now.node().nics.size())},
@@ -116,17 +117,18 @@ void log_machine(const DecisionTable* before, const DecisionTable& now, std::str
              {"confidence", std::string(to_string(now.topology().confidence))}});
   log_nics(before, now, log);
   for (const auto& problem : now.node().problems) {
-    log.write(LogLevel::warn, "node problem", {{"path", problem.path}, {"what", problem.what}});
+    log.write(config::LogLevel::warn, "node problem",
+              {{"path", problem.path}, {"what", problem.what}});
   }
   for (const auto& warning : now.topology().warnings) {
-    log.write(LogLevel::warn, "topology", {{"what", warning}});
+    log.write(config::LogLevel::warn, "topology", {{"what", warning}});
   }
   for (const auto& conflict : now.pools().conflicts) {
-    log.write(LogLevel::error, "pools", {{"what", conflict}});
+    log.write(config::LogLevel::error, "pools", {{"what", conflict}});
   }
   for (const auto& warning : now.deal().warnings) {
-    log.write(LogLevel::warn, "deal", {{"what", warning}});
+    log.write(config::LogLevel::warn, "deal", {{"what", warning}});
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

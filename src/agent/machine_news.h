@@ -7,13 +7,13 @@
 #include "agent/metrics.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// What a new table says of the machine, as metrics.
-void publish_machine(const DecisionTable& table, Metrics& metrics);
+void publish_machine(const inject::DecisionTable& table, Metrics& metrics);
 
 /// The same for people: what differs from the table before (null: the first), and every doubt.
-void log_machine(const DecisionTable* before, const DecisionTable& now, std::string_view cause,
-                 Log& log);
+void log_machine(const inject::DecisionTable* before, const inject::DecisionTable& now,
+                 std::string_view cause, Log& log);
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -6,7 +6,7 @@
 
 #include "host/memory.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 constexpr std::chrono::steady_clock::duration kLongestReadingPause = std::chrono::seconds(1);
@@ -56,7 +56,7 @@ void MachineReader::start(std::uint64_t wish) {
   if (first && !machine_.table()->pools().conflicts.empty()) {
     first = Error{ErrorCode::malformed, machine_.table()->pools().conflicts.front()};
   }
-  give_back_free_memory();
+  host::give_back_free_memory();
   if (first) publish();
   tell_of_events();
   tell([first](Owner& owner) { owner.started(first); });
@@ -65,7 +65,7 @@ void MachineReader::start(std::uint64_t wish) {
   schedule_port_check();
   after_start_.expires_after(kUntilStarted);
   after_start_.async_wait([](const auto& failure) {
-    if (!failure) give_back_code_pages();
+    if (!failure) host::give_back_code_pages();
   });
 }
 
@@ -115,7 +115,7 @@ void MachineReader::give_back_later() {
   give_back_.async_wait([this](const auto& failure) {
     if (failure) return;
     gives_back_ = false;
-    give_back_free_memory();
+    host::give_back_free_memory();
   });
 }
 
@@ -187,7 +187,7 @@ void MachineReader::rescan() {
   wanted_.clear();
   ask([this] { (void)machine_.read(Machine::kTimer); });
   conclude(wish_);
-  give_back_code_pages();
+  host::give_back_code_pages();
   schedule_rescan();
 }
 
@@ -217,4 +217,4 @@ void MachineReader::reconfigure(MachineSettings settings, ReadTimes times,
       [done = std::move(done), answer = std::move(done_at_owner)] { answer(done); });
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -26,7 +26,7 @@
 #include "agent/machine.h"
 #include "agent/table_feed.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Readings that nothing but time asks for.
 struct ReadTimes {
@@ -71,7 +71,7 @@ class MachineReader {
     TableFeed& tables;
     Shared& shared;
     Owner& owner;
-    Mailbox& owners_mailbox;
+    loop::Mailbox& owners_mailbox;
   };
 
   MachineReader(Context context, Links links, MachineSource source, MachineSettings settings,
@@ -133,4 +133,4 @@ class MachineReader {
   boost::asio::steady_timer port_check_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

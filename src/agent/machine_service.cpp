@@ -5,7 +5,7 @@
 
 #include "loop/readable.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 using boost::asio::posix::stream_descriptor;
 
@@ -38,7 +38,7 @@ MachineService::MachineService(Context context, TableFeed& tables, MachineSource
 MachineService::~MachineService() = default;
 
 Status MachineService::start() {
-  reader_ = TRY(Hosted<MachineReader>::start("reader", [this](LoopThread& thread) {
+  reader_ = TRY(loop::Hosted<MachineReader>::start("reader", [this](loop::LoopThread& thread) {
     const Context there = context_.on(thread);
     return std::make_unique<MachineReader>(
         there, MachineReader::Links{tables_, shared_, *this, context_.mailbox}, std::move(source_),
@@ -49,13 +49,14 @@ Status MachineService::start() {
   first_patience_.expires_after(first_.patience);
   first_patience_.async_wait([this](const auto& failure) {
     if (failure || tables_.latest()) return;
-    unread_ = std::make_shared<const DecisionTable>(Node(), settings_.roles, settings_.policy);
+    unread_ = std::make_shared<const inject::DecisionTable>(node::Node(), settings_.roles,
+                                                            settings_.policy);
     first_.late();
   });
   return {};
 }
 
-std::shared_ptr<const DecisionTable> MachineService::table() const {
+std::shared_ptr<const inject::DecisionTable> MachineService::table() const {
   auto latest = tables_.latest();
   return latest ? latest : unread_;
 }
@@ -126,7 +127,7 @@ void MachineService::fulfilled(std::uint64_t wish, bool is_read) {
   is_late_ = false;
   // An event that came since would be seen only at the next turn of the loop, after requests that
   // wait in this one.
-  if (events_ && is_readable(events_->native_handle())) look_again(Machine::kEvent);
+  if (events_ && loop::is_readable(events_->native_handle())) look_again(Machine::kEvent);
   for (auto at = waiters_.begin(); at != waiters_.end();) {
     const auto waiter = at++;
     if ((*waiter)->wish > wish) continue;
@@ -169,4 +170,4 @@ void MachineService::reconfigure(MachineSettings settings, ReadTimes times,
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -16,7 +16,7 @@
 #include "agent/service.h"
 #include "loop/hosted.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// What becomes of the first reading.
 struct FirstReading {
@@ -48,7 +48,7 @@ class MachineService final : public Service, public MachineTables, private Machi
   using Service::reconfigure;
 
   /// Null until the first reading is done or late.
-  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override;
+  [[nodiscard]] std::shared_ptr<const inject::DecisionTable> table() const override;
 
   [[nodiscard]] bool is_behind() override;
   [[nodiscard]] bool is_stale() const override;
@@ -78,7 +78,7 @@ class MachineService final : public Service, public MachineTables, private Machi
   ReadTimes times_;
   FirstReading first_;
   boost::asio::steady_timer first_patience_;
-  std::shared_ptr<const DecisionTable> unread_;  ///< of a machine without anything
+  std::shared_ptr<const inject::DecisionTable> unread_;  ///< of a machine without anything
   MachineReader::Shared shared_;
   std::uint64_t wishes_ = 0;
   std::uint64_t fulfilled_ = 0;
@@ -87,7 +87,7 @@ class MachineService final : public Service, public MachineTables, private Machi
   bool is_waiting_ = false;  ///< for an event
   std::optional<boost::asio::posix::stream_descriptor> events_;  ///< the descriptor is the reader's
   std::list<std::shared_ptr<Waiter>> waiters_;
-  std::unique_ptr<Hosted<MachineReader>> reader_;
+  std::unique_ptr<loop::Hosted<MachineReader>> reader_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -8,7 +8,7 @@
 
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// The machine as the deciding thread may use it: finished tables, and a bounded wait for a fresher
 /// one.
@@ -19,7 +19,7 @@ class MachineTables {
   MachineTables& operator=(const MachineTables&) = delete;
   virtual ~MachineTables() = default;
 
-  [[nodiscard]] virtual std::shared_ptr<const DecisionTable> table() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const inject::DecisionTable> table() const = 0;
 
   /// Something changed that the table may not have yet, and a fresher one can be waited for.
   [[nodiscard]] virtual bool is_behind() = 0;
@@ -39,4 +39,4 @@ class MachineTables {
   virtual void wait(std::chrono::milliseconds patience, std::function<void(bool fresh)> done) = 0;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

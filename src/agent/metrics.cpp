@@ -3,7 +3,7 @@
 
 #include "inject/codes.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 Metrics::Metrics() = default;
 
@@ -12,16 +12,16 @@ std::vector<decltype(Metrics::nri_decisions)::Combination> Metrics::decisions() 
   const auto add = [&](label::Outcome outcome, const auto& reasons) {
     for (const auto reason : reasons) out.emplace_back(outcome, label::Reason(reason));
   };
-  add("adjusted", kReasonsAdjusted);
-  add("untouched", kReasonsUntouched);
-  add("refused", kReasonsRefused);
+  add("adjusted", inject::kReasonsAdjusted);
+  add("untouched", inject::kReasonsUntouched);
+  add("refused", inject::kReasonsRefused);
   return out;
 }
 
 std::vector<decltype(Metrics::nri_warnings)::Combination> Metrics::remarks() {
   std::vector<decltype(nri_warnings)::Combination> out;
-  for (const auto& remark : kRemarkCodes) out.emplace_back(label::Code(remark.code));
+  for (const auto& remark : inject::kRemarkCodes) out.emplace_back(label::Code(remark.code));
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -3,145 +3,151 @@
 
 #include "metrics/registry.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Labels that several metrics have, or whose values come from elsewhere: a caller names their
 /// type.
 namespace label {
-using Cause = Label<"cause", "start", "event", "port", "timer", "unknown-gpu", "no-events">;
-using Code = Label<"code">;
-using Confidence = Label<"confidence", "high", "medium", "low">;
-using Container = Label<"container">;
-using Device = Label<"device">;
-using Granted = Label<"outcome", "granted", "refused", "start-refused">;
-using Namespace = Label<"namespace">;
-using Nic = Label<"nic">;
-using Outcome = Label<"outcome", "adjusted", "untouched", "refused">;
-using Place = Label<"place", "tcp", "unix">;
-using Pod = Label<"pod">;
-using Pool = Label<"pool">;
-using Reason = Label<"reason">;
-using Role = Label<"role">;
-using Usable = Label<"usable", "true", "false">;
-using Verdict = Label<"verdict", "rdma", "tcp", "idle", "unknown">;
-using Version = Label<"version">;
+using Cause =
+    metrics::Label<"cause", "start", "event", "port", "timer", "unknown-gpu", "no-events">;
+using Code = metrics::Label<"code">;
+using Confidence = metrics::Label<"confidence", "high", "medium", "low">;
+using Container = metrics::Label<"container">;
+using Device = metrics::Label<"device">;
+using Granted = metrics::Label<"outcome", "granted", "refused", "start-refused">;
+using Namespace = metrics::Label<"namespace">;
+using Nic = metrics::Label<"nic">;
+using Outcome = metrics::Label<"outcome", "adjusted", "untouched", "refused">;
+using Place = metrics::Label<"place", "tcp", "unix">;
+using Pod = metrics::Label<"pod">;
+using Pool = metrics::Label<"pool">;
+using Reason = metrics::Label<"reason">;
+using Role = metrics::Label<"role">;
+using Usable = metrics::Label<"usable", "true", "false">;
+using Verdict = metrics::Label<"verdict", "rdma", "tcp", "idle", "unknown">;
+using Version = metrics::Label<"version">;
 }  // namespace label
 
 /// Every metric of the agent, in the order of /metrics; docs/metrics.md is compared with it by a
 /// test. A row is the metric: whoever counts names the member.
-struct Metrics : MetricRegistry {
+struct Metrics : metrics::MetricRegistry {
   Metrics();
 
-  Gauge<label::Version> build_info{*this, "railhead_build_info",
-                                   "Version of this agent, always 1."};
-  Counter<Label<"outcome", "loaded", "refused">> config_reloads{
+  metrics::Gauge<label::Version> build_info{*this, "railhead_build_info",
+                                            "Version of this agent, always 1."};
+  metrics::Counter<metrics::Label<"outcome", "loaded", "refused">> config_reloads{
       *this, "railhead_config_reloads_total",
       "Times that a changed configuration was taken on or refused."};
-  Gauge<> config_last_reload_successful{
+  metrics::Gauge<> config_last_reload_successful{
       *this, "railhead_config_last_reload_successful",
       "1 where the configuration in the files could be read, else 0: the one before is in force."};
-  Gauge<> config_last_success_timestamp_seconds{
+  metrics::Gauge<> config_last_success_timestamp_seconds{
       *this, "railhead_config_last_success_timestamp_seconds",
       "When the configuration in force was read, in seconds since 1970."};
-  Gauge<> config_settings_awaiting_restart{
+  metrics::Gauge<> config_settings_awaiting_restart{
       *this, "railhead_config_settings_awaiting_restart",
       "Settings whose value in the files takes effect when the agent is started again."};
-  Gauge<> node_gpus{*this, "railhead_node_gpus", "GPUs of the node."};
-  Gauge<Label<"source">, label::Confidence, Label<"origin">> topology_info{
-      *this, "railhead_topology_info",
-      "Where the relations of GPUs and NICs are from and how sure they are, always 1."};
-  Gauge<label::Role, label::Usable> node_nics{*this, "railhead_node_nics",
-                                              "RDMA NICs of the node by role and usability."};
-  Gauge<label::Nic> nic_usable{*this, "railhead_nic_usable",
-                               "1 where a NIC can carry traffic now, else 0."};
-  Gauge<> node_problems{*this, "railhead_node_problems",
-                        "Facts of the node that could not be read or are malformed."};
-  Counter<label::Cause> node_reads{*this, "railhead_node_reads_total",
-                                   "Times the node was read, by what caused it."};
-  Counter<label::Cause> node_read_failures{
+  metrics::Gauge<> node_gpus{*this, "railhead_node_gpus", "GPUs of the node."};
+  metrics::Gauge<metrics::Label<"source">, label::Confidence, metrics::Label<"origin">>
+      topology_info{
+          *this, "railhead_topology_info",
+          "Where the relations of GPUs and NICs are from and how sure they are, always 1."};
+  metrics::Gauge<label::Role, label::Usable> node_nics{
+      *this, "railhead_node_nics", "RDMA NICs of the node by role and usability."};
+  metrics::Gauge<label::Nic> nic_usable{*this, "railhead_nic_usable",
+                                        "1 where a NIC can carry traffic now, else 0."};
+  metrics::Gauge<> node_problems{*this, "railhead_node_problems",
+                                 "Facts of the node that could not be read or are malformed."};
+  metrics::Counter<label::Cause> node_reads{*this, "railhead_node_reads_total",
+                                            "Times the node was read, by what caused it."};
+  metrics::Counter<label::Cause> node_read_failures{
       *this, "railhead_node_read_failures_total",
       "Readings of the node that failed, so that the one before counts, by what caused them."};
-  Gauge<> node_read_seconds{*this, "railhead_node_read_seconds",
-                            "How long the last reading of the node took."};
-  Gauge<> node_reading_seconds{
+  metrics::Gauge<> node_read_seconds{*this, "railhead_node_read_seconds",
+                                     "How long the last reading of the node took."};
+  metrics::Gauge<> node_reading_seconds{
       *this, "railhead_node_reading_seconds",
       "How long the reading of the node that is not over yet has taken so far, else 0."};
-  Gauge<> nri_connected{*this, "railhead_nri_connected",
-                        "1 while registered with the container runtime, else 0."};
-  Gauge<Label<"name">, label::Version, Label<"nri">> nri_runtime_info{
+  metrics::Gauge<> nri_connected{*this, "railhead_nri_connected",
+                                 "1 while registered with the container runtime, else 0."};
+  metrics::Gauge<metrics::Label<"name">, label::Version, metrics::Label<"nri">> nri_runtime_info{
       *this, "railhead_nri_runtime_info", "The connected container runtime, always 1."};
-  Gauge<Label<"what">> nri_missing_features{*this, "railhead_nri_missing_features",
-                                            "Features that the connected runtime would ignore."};
-  Counter<> nri_registrations{*this, "railhead_nri_registrations_total",
-                              "Registrations that reached synchronized."};
-  Counter<> nri_disconnects{*this, "railhead_nri_disconnects_total",
-                            "Connections to the runtime that ended or failed."};
-  Counter<> nri_protocol_errors{*this, "railhead_nri_protocol_errors_total",
-                                "Frames or messages that broke the protocol."};
-  Counter<> nri_requests{*this, "railhead_nri_requests_total", "CreateContainer requests."};
-  Counter<> nri_deadlines_missed{*this, "railhead_nri_deadlines_missed_total",
-                                 "Requests answered by the own deadline."};
-  Counter<> nri_stale_decisions{
+  metrics::Gauge<metrics::Label<"what">> nri_missing_features{
+      *this, "railhead_nri_missing_features", "Features that the connected runtime would ignore."};
+  metrics::Counter<> nri_registrations{*this, "railhead_nri_registrations_total",
+                                       "Registrations that reached synchronized."};
+  metrics::Counter<> nri_disconnects{*this, "railhead_nri_disconnects_total",
+                                     "Connections to the runtime that ended or failed."};
+  metrics::Counter<> nri_protocol_errors{*this, "railhead_nri_protocol_errors_total",
+                                         "Frames or messages that broke the protocol."};
+  metrics::Counter<> nri_requests{*this, "railhead_nri_requests_total",
+                                  "CreateContainer requests."};
+  metrics::Counter<> nri_deadlines_missed{*this, "railhead_nri_deadlines_missed_total",
+                                          "Requests answered by the own deadline."};
+  metrics::Counter<> nri_stale_decisions{
       *this, "railhead_nri_stale_decisions_total",
       "Decisions by a reading that was older than the last event: the machine was slow to read."};
-  Counter<label::Outcome, label::Reason> nri_decisions{
+  metrics::Counter<label::Outcome, label::Reason> nri_decisions{
       *this, "railhead_nri_decisions_total", "Decisions by outcome and reason.", decisions()};
-  Counter<label::Code> nri_warnings{*this, "railhead_nri_warnings_total",
-                                    "Remarks on decisions by code.", remarks()};
-  Counter<label::Nic> nri_injected_nics{*this, "railhead_nri_injected_nics_total",
-                                        "NICs given to containers, by NIC."};
-  Counter<> nri_created_again{
+  metrics::Counter<label::Code> nri_warnings{*this, "railhead_nri_warnings_total",
+                                             "Remarks on decisions by code.", remarks()};
+  metrics::Counter<label::Nic> nri_injected_nics{*this, "railhead_nri_injected_nics_total",
+                                                 "NICs given to containers, by NIC."};
+  metrics::Counter<> nri_created_again{
       *this, "railhead_nri_created_again_total",
       "Adjusted containers that were created again: restarts, and creations that failed."};
-  Gauge<> nri_containers_missing_devices{
+  metrics::Gauge<> nri_containers_missing_devices{
       *this, "railhead_nri_containers_missing_devices",
       "Containers found at the last Synchronize without devices that are due to them."};
-  Gauge<label::Pool, Label<"state", "healthy", "unhealthy">,
-        Label<"reason", "not-ready", "recovering", "gone">>
+  metrics::Gauge<label::Pool, metrics::Label<"state", "healthy", "unhealthy">,
+                 metrics::Label<"reason", "not-ready", "recovering", "gone">>
       pool_devices{*this, "railhead_pool_devices",
                    "Devices that the kubelet is told of, by pool, state and reason."};
-  Counter<label::Pool> kubelet_registrations{*this, "railhead_kubelet_registrations_total",
-                                             "Registrations that the kubelet accepted, by pool."};
-  Gauge<label::Pool> kubelet_enrolled{*this, "railhead_kubelet_enrolled",
-                                      "1 while the kubelet watches the pool's devices, else 0."};
-  Counter<label::Pool, label::Granted> allocations{*this, "railhead_allocations_total",
-                                                   "Allocations and starts that were asked for."};
-  Gauge<label::Namespace, label::Pod, label::Container, label::Device,
-        Label<"state", "connected", "other">>
+  metrics::Counter<label::Pool> kubelet_registrations{
+      *this, "railhead_kubelet_registrations_total",
+      "Registrations that the kubelet accepted, by pool."};
+  metrics::Gauge<label::Pool> kubelet_enrolled{
+      *this, "railhead_kubelet_enrolled",
+      "1 while the kubelet watches the pool's devices, else 0."};
+  metrics::Counter<label::Pool, label::Granted> allocations{
+      *this, "railhead_allocations_total", "Allocations and starts that were asked for."};
+  metrics::Gauge<label::Namespace, label::Pod, label::Container, label::Device,
+                 metrics::Label<"state", "connected", "other">>
       pod_queue_pairs{
           *this, "railhead_pod_queue_pairs",
           "Queue pairs by device; connected ones lead to another and are ready, or receive."};
-  Gauge<label::Namespace, label::Pod, label::Container, label::Device> pod_registered_bytes{
-      *this, "railhead_pod_registered_bytes",
-      "Bytes of the memory regions that a container has registered, without those of its whole "
-      "address space."};
-  Gauge<label::Namespace, label::Pod, label::Container, label::Verdict> pod_transport{
+  metrics::Gauge<label::Namespace, label::Pod, label::Container, label::Device>
+      pod_registered_bytes{
+          *this, "railhead_pod_registered_bytes",
+          "Bytes of the memory regions that a container has registered, without those of its whole "
+          "address space."};
+  metrics::Gauge<label::Namespace, label::Pod, label::Container, label::Verdict> pod_transport{
       *this, "railhead_pod_transport",
       "What a container with GPUs, NICs or RDMA objects uses, always 1."};
-  Counter<label::Namespace, label::Pod, label::Container, label::Verdict> pod_transport_seconds{
-      *this, "railhead_pod_transport_seconds_total",
-      "Seconds that a container was seen with this verdict."};
-  Gauge<label::Namespace, label::Pod, label::Container> pod_silent_fallback{
+  metrics::Counter<label::Namespace, label::Pod, label::Container, label::Verdict>
+      pod_transport_seconds{*this, "railhead_pod_transport_seconds_total",
+                            "Seconds that a container was seen with this verdict."};
+  metrics::Gauge<label::Namespace, label::Pod, label::Container> pod_silent_fallback{
       *this, "railhead_pod_silent_fallback",
       "1 while a container with several GPUs and peers has no connected queue pair, else 0."};
-  Counter<label::Namespace, label::Pod, label::Container> pod_queue_pairs_seen{
+  metrics::Counter<label::Namespace, label::Pod, label::Container> pod_queue_pairs_seen{
       *this, "railhead_pod_queue_pairs_seen_total",
       "Queue pairs that a container was seen to make."};
-  Counter<label::Namespace, label::Pod, label::Container> pod_traffic_bytes{
+  metrics::Counter<label::Namespace, label::Pod, label::Container> pod_traffic_bytes{
       *this, "railhead_pod_traffic_bytes_total",
       "Bytes through devices that only this container had queue pairs on."};
-  Counter<> silent_fallbacks{*this, "railhead_silent_fallbacks_total",
-                             "Containers that turned out to have fallen back to TCP."};
-  Counter<Label<"outcome", "done", "failed">> pods_reads{*this, "railhead_pods_reads_total",
-                                                         "Times that it was looked who uses RDMA."};
-  Gauge<> pods_complete{*this, "railhead_pods_complete",
-                        "1 where the last look could see everything, else 0."};
-  Gauge<> queue_pairs_without_owner{*this, "railhead_queue_pairs_without_owner",
-                                    "Queue pairs whose process could not be found."};
-  Gauge<label::Place> http_listening{
+  metrics::Counter<> silent_fallbacks{*this, "railhead_silent_fallbacks_total",
+                                      "Containers that turned out to have fallen back to TCP."};
+  metrics::Counter<metrics::Label<"outcome", "done", "failed">> pods_reads{
+      *this, "railhead_pods_reads_total", "Times that it was looked who uses RDMA."};
+  metrics::Gauge<> pods_complete{*this, "railhead_pods_complete",
+                                 "1 where the last look could see everything, else 0."};
+  metrics::Gauge<> queue_pairs_without_owner{*this, "railhead_queue_pairs_without_owner",
+                                             "Queue pairs whose process could not be found."};
+  metrics::Gauge<label::Place> http_listening{
       *this, "railhead_http_listening",
       "1 while these pages are served at this place, else 0; /readyz says why."};
-  Counter<> log_lines_dropped{
+  metrics::Counter<> log_lines_dropped{
       *this, "railhead_log_lines_dropped_total",
       "Lines of the log that were lost, because nobody reads it fast enough or its disk is full."};
 
@@ -151,4 +157,4 @@ struct Metrics : MetricRegistry {
   static std::vector<decltype(nri_warnings)::Combination> remarks();
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

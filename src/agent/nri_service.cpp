@@ -5,7 +5,7 @@
 
 #include "host/directory_host.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 NriService::NriService(Context context, NriOptions options, Links links)
     : context_(context),
@@ -20,7 +20,7 @@ NriService::NriService(Context context, NriOptions options, Links links)
 NriService::~NriService() = default;
 
 Status NriService::start() {
-  files_ = TRY(Hosted<RuntimeFiles>::start("files", [this](LoopThread& thread) {
+  files_ = TRY(loop::Hosted<RuntimeFiles>::start("files", [this](loop::LoopThread& thread) {
     const Context there = context_.on(thread);
     auto files = std::make_unique<RuntimeFiles>(
         there, options_.proc_dir, links_.tables,
@@ -30,9 +30,9 @@ Status NriService::start() {
     links_.tables.follow(thread.mailbox(), [now = files.get()] { now->look(); });
     return files;
   }));
-  watcher_ = TRY(Hosted<RuntimeWatcher>::start("runtime", [this](LoopThread& thread) {
+  watcher_ = TRY(loop::Hosted<RuntimeWatcher>::start("runtime", [this](loop::LoopThread& thread) {
     return std::make_unique<RuntimeWatcher>(
-        thread.loop(), [] { return DirectoryHost::open("/"); }, options_.proc_dir);
+        thread.loop(), [] { return host::DirectoryHost::open("/"); }, options_.proc_dir);
   }));
   session_.start();
   return {};
@@ -98,4 +98,4 @@ void NriService::tell(const std::shared_ptr<Question>& question) {
   question->done(std::exchange(question->process, std::nullopt));
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -21,7 +21,7 @@
 #include "loop/hosted.h"
 #include "nri/session.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 struct NriOptions {
   nri::SessionOptions session;
@@ -66,11 +66,11 @@ class NriService final : public Service, private RuntimeReader {
   Links links_;
   GpuClaims kubelet_;
   ContainerHooks hooks_;
-  std::unique_ptr<Hosted<RuntimeFiles>> files_;
-  std::unique_ptr<Hosted<RuntimeWatcher>> watcher_;
+  std::unique_ptr<loop::Hosted<RuntimeFiles>> files_;
+  std::unique_ptr<loop::Hosted<RuntimeWatcher>> watcher_;
   std::shared_ptr<Question> question_;  ///< of the connection that there is
   boost::asio::steady_timer patience_;
   nri::Session session_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

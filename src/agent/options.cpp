@@ -10,20 +10,21 @@
 #include "host/input_file.h"
 #include "snapshot/snapshot_host.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 constexpr std::size_t kMaxSnapshotBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxTopologyBytes = std::size_t{1} << 20;
 
-Error bad_role(const RoleSetting::Text& setting, std::string_view key, std::string_view why) {
+Error bad_role(const config::RoleSetting::Text& setting, std::string_view key,
+               std::string_view why) {
   return Error{ErrorCode::malformed, setting.where + ": roles." + std::string(key) + ": " +
                                          in_quotes(setting.text) + " " + std::string(why)};
 }
 
-Status read_address(const RoleSetting::Text& setting, RoleOverride& into) {
+Status read_address(const config::RoleSetting::Text& setting, affinity::RoleOverride& into) {
   if (setting.text.empty()) return {};
-  const auto address = PciAddress::parse(setting.text);
+  const auto address = node::PciAddress::parse(setting.text);
   if (!address) return bad_role(setting, "pci", "is no PCI address such as 0000:18:00.0");
   into.pci = *address;
   return {};
@@ -36,7 +37,7 @@ std::optional<std::uint16_t> parse_id(std::string_view text) {
   return static_cast<std::uint16_t>(*id);
 }
 
-Status read_ids(const RoleSetting::Text& setting, RoleOverride& into) {
+Status read_ids(const config::RoleSetting::Text& setting, affinity::RoleOverride& into) {
   if (setting.text.empty()) return {};
   const auto parts = split(setting.text, ':');
   if (parts.size() == 2) {
@@ -47,9 +48,9 @@ Status read_ids(const RoleSetting::Text& setting, RoleOverride& into) {
   return bad_role(setting, "device", "is no vendor:device such as 15b3:1021 or 15b3:*");
 }
 
-Status read_link_layer(const RoleSetting::Text& setting, RoleOverride& into) {
+Status read_link_layer(const config::RoleSetting::Text& setting, affinity::RoleOverride& into) {
   if (setting.text.empty()) return {};
-  for (const auto layer : {LinkLayer::infiniband, LinkLayer::ethernet}) {
+  for (const auto layer : {node::LinkLayer::infiniband, node::LinkLayer::ethernet}) {
     if (setting.text == to_string(layer)) {
       into.link_layer = layer;
       return {};
@@ -60,33 +61,34 @@ Status read_link_layer(const RoleSetting::Text& setting, RoleOverride& into) {
 
 }  // namespace
 
-Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin) {
-  if (origin.snapshot.empty()) return DirectoryHost::open(origin.root);
-  auto host = SnapshotHost::parse(TRY(read_input_file(origin.snapshot, kMaxSnapshotBytes)));
+Result<std::unique_ptr<host::Host>> open_machine(const MachineOrigin& origin) {
+  if (origin.snapshot.empty()) return host::DirectoryHost::open(origin.root);
+  auto host =
+      snapshot::SnapshotHost::parse(TRY(host::read_input_file(origin.snapshot, kMaxSnapshotBytes)));
   if (!host) return host.error().context(origin.snapshot);
   return host;
 }
 
-Result<MachineOrigin> machine_origin(const Settings& settings) {
+Result<MachineOrigin> machine_origin(const config::Settings& settings) {
   if (!settings.host.nccl_topo.empty()) {
     return Error{ErrorCode::usage, "--nccl-topo: a topology file is not a machine to read"};
   }
   return MachineOrigin{settings.host.root, settings.host.snapshot};
 }
 
-Result<std::optional<NcclTopology>> machine_file(const Settings& settings) {
+Result<std::optional<topology::NcclTopology>> machine_file(const config::Settings& settings) {
   const std::string& path = settings.host.nccl_topo;
-  if (path.empty()) return std::optional<NcclTopology>();
+  if (path.empty()) return std::optional<topology::NcclTopology>();
   if (!settings.host.snapshot.empty()) {
     return Error{ErrorCode::usage, "--nccl-topo and --snapshot exclude each other"};
   }
-  const auto text = TRY(read_input_file(path, kMaxTopologyBytes));
-  return std::optional(TRY(parse_nccl_topology(text, path)));
+  const auto text = TRY(host::read_input_file(path, kMaxTopologyBytes));
+  return std::optional(TRY(topology::parse_nccl_topology(text, path)));
 }
 
-InjectionPolicy injection_policy(const Settings& settings) {
+inject::InjectionPolicy injection_policy(const config::Settings& settings) {
   const auto& injection = settings.injection;
-  InjectionPolicy policy;
+  inject::InjectionPolicy policy;
   policy.gpus = injection.gpus;
   policy.annotations = injection.annotations;
   policy.memlock_cap = injection.memlock_cap_bytes;
@@ -102,7 +104,7 @@ InjectionPolicy injection_policy(const Settings& settings) {
   return policy;
 }
 
-Result<std::optional<KubeletOptions>> kubelet_options(const Settings& settings) {
+Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& settings) {
   const auto& plugin = settings.device_plugin;
   if (!plugin.enabled) return std::optional<KubeletOptions>();
   const std::string& root = settings.kubelet.root_dir;
@@ -111,38 +113,40 @@ Result<std::optional<KubeletOptions>> kubelet_options(const Settings& settings) 
   registrar.registry_folder = root + "/plugins_registry";
   registrar.plugin_folder = plugin.dir;
   if (registrar.plugin_folder.empty()) options.folder_under_root = root + "/device-plugins";
-  if (plugin.registration == Registration::found) registrar.route = kubelet::Route::found;
-  if (plugin.hand_out == HandOut::nri && !settings.nri.enabled) {
+  if (plugin.registration == config::Registration::found) registrar.route = kubelet::Route::found;
+  if (plugin.hand_out == config::HandOut::nri && !settings.nri.enabled) {
     return Error{ErrorCode::usage,
                  "devicePlugin.handout: nri hands out nothing while nri.enabled "
                  "is false; say device-specs"};
   }
-  options.hand_out =
-      plugin.hand_out.value_or(settings.nri.enabled ? HandOut::nri : HandOut::device_specs);
+  options.hand_out = plugin.hand_out.value_or(settings.nri.enabled ? config::HandOut::nri
+                                                                   : config::HandOut::device_specs);
   options.folders = {plugin.cdi_dir, plugin.device_info_dir};
   return std::optional(std::move(options));
 }
 
-Result<PoolSpecs> pool_specs(const Config& config) {
-  PoolParseOptions options;
+Result<pools::PoolSpecs> pool_specs(const config::Config& config) {
+  pools::PoolParseOptions options;
   options.sriov_prefix = config.settings().device_plugin.resource_prefix;
-  for (const auto role : {Role::compute, Role::storage, Role::management, Role::front_end,
-                          Role::nvlink_management, Role::virtual_function, Role::unknown}) {
+  for (const auto role :
+       {affinity::Role::compute, affinity::Role::storage, affinity::Role::management,
+        affinity::Role::front_end, affinity::Role::nvlink_management,
+        affinity::Role::virtual_function, affinity::Role::unknown}) {
     options.roles.emplace_back(to_string(role));
   }
-  return parse_pools(config.pool_sources(), options);
+  return pools::parse_pools(config.pool_sources(), options);
 }
 
-Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
-  std::vector<RoleOverride> overrides;
+Result<std::vector<affinity::RoleOverride>> role_overrides(const config::Config& config) {
+  std::vector<affinity::RoleOverride> overrides;
   for (const auto& setting : config.roles()) {
-    RoleOverride one;
+    affinity::RoleOverride one;
     one.name_glob = setting.name.text;
     one.netdev_glob = setting.netdev.text;
     TRY_STATUS(read_address(setting.pci, one));
     TRY_STATUS(read_ids(setting.device, one));
     TRY_STATUS(read_link_layer(setting.link_layer, one));
-    const auto role = parse_role(setting.role.text);
+    const auto role = affinity::parse_role(setting.role.text);
     if (!role) {
       return bad_role(setting.role, "role",
                       "is no role: compute, storage, management, front-end, nvlink-management, "
@@ -154,19 +158,21 @@ Result<std::vector<RoleOverride>> role_overrides(const Config& config) {
   return overrides;
 }
 
-Result<std::optional<TextFile>> read_topology_file(const std::string& path, ReadFile read) {
-  if (path.empty()) return std::optional<TextFile>();
+Result<std::optional<node::TextFile>> read_topology_file(const std::string& path,
+                                                         host::ReadFile read) {
+  if (path.empty()) return std::optional<node::TextFile>();
   auto text = TRY(read(path, kMaxTopologyBytes));
-  return std::optional<TextFile>({path, std::move(text)});
+  return std::optional<node::TextFile>({path, std::move(text)});
 }
 
-Result<std::optional<NcclTopology>> operator_topology(const Settings& settings) {
-  const auto file = TRY(read_topology_file(settings.topology.file, read_input_file));
-  if (!file) return std::optional<NcclTopology>();
-  return std::optional<NcclTopology>(TRY(parse_nccl_topology(file->text, file->path)));
+Result<std::optional<topology::NcclTopology>> operator_topology(const config::Settings& settings) {
+  const auto file = TRY(read_topology_file(settings.topology.file, host::read_input_file));
+  if (!file) return std::optional<topology::NcclTopology>();
+  return std::optional<topology::NcclTopology>(
+      TRY(topology::parse_nccl_topology(file->text, file->path)));
 }
 
-PodsOptions pods_options(const Settings& settings) {
+PodsOptions pods_options(const config::Settings& settings) {
   PodsOptions options;
   options.node_name = settings.node.name;
   options.every = settings.pods.sample;
@@ -176,11 +182,11 @@ PodsOptions pods_options(const Settings& settings) {
   return options;
 }
 
-ReadTimes read_times(const Settings& settings) {
+ReadTimes read_times(const config::Settings& settings) {
   return {settings.host.rescan, settings.host.port_check};
 }
 
-nri::SessionOptions session_options(const Settings& settings) {
+nri::SessionOptions session_options(const config::Settings& settings) {
   nri::SessionOptions options;
   options.socket_path = settings.nri.socket;
   options.plugin_name = settings.nri.plugin_name;
@@ -192,13 +198,13 @@ nri::SessionOptions session_options(const Settings& settings) {
   return options;
 }
 
-Result<Policies> agent_policies(const Config& config) {
+Result<Policies> agent_policies(const config::Config& config) {
   const auto& settings = config.settings();
   TRY(machine_origin(settings));
   TRY(kubelet_options(settings));
   Policies policies;
   if (!settings.metrics.bind_address.empty()) {
-    const auto address = parse_http_address(settings.metrics.bind_address);
+    const auto address = metrics::parse_http_address(settings.metrics.bind_address);
     const auto& where = config.entry("metrics.bindAddress").where;
     if (!address) return address.error().context(where + ": metrics.bindAddress");
     policies.pages = *address;
@@ -215,9 +221,9 @@ Result<Policies> agent_policies(const Config& config) {
   policies.settings.policy = injection_policy(settings);
   policies.settings.policy.pools = std::move(pools.specs);
   policies.settings.read_topology_file = [path = settings.topology.file] {
-    return read_topology_file(path, read_file_at_once);
+    return read_topology_file(path, host::read_file_at_once);
   };
   return policies;
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

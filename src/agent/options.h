@@ -21,7 +21,7 @@
 #include "pools/parse_pools.h"
 #include "topology/nccl_topology.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Where a machine is read from: a snapshot file if one is named, else a directory tree.
 struct MachineOrigin {
@@ -30,45 +30,46 @@ struct MachineOrigin {
 };
 
 /// Opens it; the error names the directory, or the file and line.
-Result<std::unique_ptr<Host>> open_machine(const MachineOrigin& origin);
+Result<std::unique_ptr<host::Host>> open_machine(const MachineOrigin& origin);
 
 /// Fails with ErrorCode::usage where a topology file is named, too, which is no such machine.
-Result<MachineOrigin> machine_origin(const Settings& settings);
+Result<MachineOrigin> machine_origin(const config::Settings& settings);
 
 /// The topology file that stands for the machine (host.ncclTopo); absent where none is named. Fails
 /// with ErrorCode::usage where a snapshot is named, too.
-Result<std::optional<NcclTopology>> machine_file(const Settings& settings);
+Result<std::optional<topology::NcclTopology>> machine_file(const config::Settings& settings);
 
-InjectionPolicy injection_policy(const Settings& settings);
+inject::InjectionPolicy injection_policy(const config::Settings& settings);
 /// Absent where devicePlugin.enabled is false. Fails where nodes should be handed out by NRI while
 /// that is off.
-Result<std::optional<KubeletOptions>> kubelet_options(const Settings& settings);
+Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& settings);
 /// Every resource that the configuration names, or the default one.
-Result<PoolSpecs> pool_specs(const Config& config);
+Result<pools::PoolSpecs> pool_specs(const config::Config& config);
 /// `roles:` as the affinity rule understands it; an error names file, line and column.
-Result<std::vector<RoleOverride>> role_overrides(const Config& config);
+Result<std::vector<affinity::RoleOverride>> role_overrides(const config::Config& config);
 
 /// The topology file of this name (topology.file) as it is now; absent where the name is empty.
 /// Fails, naming it, where it cannot be read.
-Result<std::optional<TextFile>> read_topology_file(const std::string& path, ReadFile read);
+Result<std::optional<node::TextFile>> read_topology_file(const std::string& path,
+                                                         host::ReadFile read);
 
 /// The same, parsed; fails, naming file and line, where it is none.
-Result<std::optional<NcclTopology>> operator_topology(const Settings& settings);
+Result<std::optional<topology::NcclTopology>> operator_topology(const config::Settings& settings);
 
-PodsOptions pods_options(const Settings& settings);
-ReadTimes read_times(const Settings& settings);
-nri::SessionOptions session_options(const Settings& settings);
+PodsOptions pods_options(const config::Settings& settings);
+ReadTimes read_times(const config::Settings& settings);
+nri::SessionOptions session_options(const config::Settings& settings);
 
 /// What a configuration that can be used says of decisions and of the pages, and what it should be
 /// warned of.
 struct Policies {
   MachineSettings settings;
-  std::optional<HttpAddress> pages;  ///< metrics.bindAddress; absent: none
+  std::optional<metrics::HttpAddress> pages;  ///< metrics.bindAddress; absent: none
   std::vector<std::string> warnings;
 };
 
 /// Fails where anything keeps an agent from starting that can be known without the machine, naming
 /// file, line and column.
-Result<Policies> agent_policies(const Config& config);
+Result<Policies> agent_policies(const config::Config& config);
 
-}  // namespace railhead
+}  // namespace railhead::agent

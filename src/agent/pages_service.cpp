@@ -7,7 +7,7 @@
 #include "host/input_file.h"
 #include "metrics/bearer.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 constexpr std::size_t kMaxTokenBytes = 4096;
@@ -15,10 +15,10 @@ constexpr std::size_t kMaxTokenBytes = 4096;
 /// "" where no file is named, or it cannot be used: then nobody gets /pods over TCP.
 std::string read_token(const std::string& path, Log& log) {
   if (path.empty()) return "";
-  const auto text = read_file_at_once(path, kMaxTokenBytes);
+  const auto text = host::read_file_at_once(path, kMaxTokenBytes);
   std::string token(text ? trim(*text) : "");
   if (token.empty()) {
-    log.write(LogLevel::warn, "no token for /pods",
+    log.write(config::LogLevel::warn, "no token for /pods",
               {{"why", text ? path + ": is empty" : text.error().message}});
   }
   return token;
@@ -28,7 +28,7 @@ std::string read_token(const std::string& path, Log& log) {
 
 PagesService::PagesService(Context context, PagesOptions options,
                            const std::vector<std::unique_ptr<Service>>& services,
-                           const Shared<std::string>& pods_page)
+                           const loop::Shared<std::string>& pods_page)
     : context_(context),
       options_(std::move(options)),
       services_(services),
@@ -37,31 +37,32 @@ PagesService::PagesService(Context context, PagesOptions options,
 PagesService::~PagesService() = default;
 
 Status PagesService::start() {
-  files_ = TRY(LoopThread::start("pages"));
-  HttpOptions http;
+  files_ = TRY(loop::LoopThread::start("pages"));
+  metrics::HttpOptions http;
   http.address = options_.address;
   http.socket = options_.socket;
-  http.report = [this](const HttpNews& news) { log_news(news); };
+  http.report = [this](const metrics::HttpNews& news) { log_news(news); };
   http.files = &files_->mailbox();
   http.mail = &context_.mailbox;
-  server_ = std::make_unique<HttpServer>(
-      context_.loop, std::move(http), [this](const HttpRequest& request) { return page(request); });
+  server_ = std::make_unique<metrics::HttpServer>(
+      context_.loop, std::move(http),
+      [this](const metrics::HttpRequest& request) { return page(request); });
   files_->mailbox().post([this, path = options_.token_file, &home = context_.mailbox] {
     home.post([this, token = read_token(path, context_.log)] { token_ = token; });
   });
   return {};
 }
 
-void PagesService::log_news(const HttpNews& news) const {
+void PagesService::log_news(const metrics::HttpNews& news) const {
   auto& log = context_.log;
   switch (news.kind) {
-    case HttpNews::Kind::listening:
-      return log.write(LogLevel::info, "listening", {{"address", news.address}});
-    case HttpNews::Kind::not_listening:
-      return log.write(LogLevel::warn, "not listening, trying again",
+    case metrics::HttpNews::Kind::listening:
+      return log.write(config::LogLevel::info, "listening", {{"address", news.address}});
+    case metrics::HttpNews::Kind::not_listening:
+      return log.write(config::LogLevel::warn, "not listening, trying again",
                        {{"address", news.address}, {"why", news.why}});
-    case HttpNews::Kind::pausing:
-      return log.write(LogLevel::warn, "accepting no connections for a while",
+    case metrics::HttpNews::Kind::pausing:
+      return log.write(config::LogLevel::warn, "accepting no connections for a while",
                        {{"address", news.address}, {"why", news.why}});
   }
 }
@@ -73,7 +74,7 @@ bool PagesService::stop(std::chrono::milliseconds patience) {
   return ended;
 }
 
-HttpAnswer PagesService::page(const HttpRequest& request) const {
+metrics::HttpAnswer PagesService::page(const metrics::HttpRequest& request) const {
   if (request.target == "/healthz") return {200, "ok\n"};
   if (request.target == "/readyz") return readiness_page();
   if (request.target == "/metrics") {
@@ -84,8 +85,8 @@ HttpAnswer PagesService::page(const HttpRequest& request) const {
   return {404, "pages: /metrics /healthz /readyz /pods\n"};
 }
 
-HttpAnswer PagesService::pods_answer(const HttpRequest& request) const {
-  if (!may_read_pods(request, token_)) {
+metrics::HttpAnswer PagesService::pods_answer(const metrics::HttpRequest& request) const {
+  if (!metrics::may_read_pods(request, token_)) {
     return {403,
             "/pods is served on the Unix socket (metrics.socket), and here only with the bearer "
             "token of metrics.tokenFile\n"};
@@ -114,7 +115,7 @@ void PagesService::publish() {
   }
 }
 
-HttpAnswer PagesService::readiness_page() const {
+metrics::HttpAnswer PagesService::readiness_page() const {
   bool ready = true;
   std::string text;
   for (const auto& service : services_) {
@@ -125,4 +126,4 @@ HttpAnswer PagesService::readiness_page() const {
   return {ready ? 200U : 503U, std::move(text)};
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -12,10 +12,10 @@
 #include "loop/shared.h"
 #include "metrics/http_server.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 struct PagesOptions {
-  std::optional<HttpAddress> address;
+  std::optional<metrics::HttpAddress> address;
   std::string socket;      ///< path of the Unix socket; "": none
   std::string token_file;  ///< of the bearer token for /pods over TCP; "": nobody gets it
 };
@@ -27,7 +27,7 @@ class PagesService final : public Service {
   /// while it runs. `pods_page` is the Pods document; "" where there is none.
   PagesService(Context context, PagesOptions options,
                const std::vector<std::unique_ptr<Service>>& services,
-               const Shared<std::string>& pods_page);
+               const loop::Shared<std::string>& pods_page);
   ~PagesService() override;
 
   [[nodiscard]] std::string_view name() const override { return "pages"; }
@@ -38,19 +38,20 @@ class PagesService final : public Service {
   bool stop(std::chrono::milliseconds patience) override;
 
  private:
-  [[nodiscard]] HttpAnswer page(const HttpRequest& request) const;
+  [[nodiscard]] metrics::HttpAnswer page(const metrics::HttpRequest& request) const;
   /// 200 where every service that is on does what it is for.
-  [[nodiscard]] HttpAnswer readiness_page() const;
-  [[nodiscard]] HttpAnswer pods_answer(const HttpRequest& request) const;
-  void log_news(const HttpNews& news) const;
+  [[nodiscard]] metrics::HttpAnswer readiness_page() const;
+  [[nodiscard]] metrics::HttpAnswer pods_answer(const metrics::HttpRequest& request) const;
+  void log_news(const metrics::HttpNews& news) const;
 
   Context context_;
   PagesOptions options_;
   const std::vector<std::unique_ptr<Service>>& services_;
-  const Shared<std::string>& pods_page_;
-  std::string token_;                  ///< "" until it has been read
-  std::unique_ptr<LoopThread> files_;  ///< where the socket's folder and the token's file may hang
-  std::unique_ptr<HttpServer> server_;
+  const loop::Shared<std::string>& pods_page_;
+  std::string token_;  ///< "" until it has been read
+  std::unique_ptr<loop::LoopThread>
+      files_;  ///< where the socket's folder and the token's file may hang
+  std::unique_ptr<metrics::HttpServer> server_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

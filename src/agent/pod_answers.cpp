@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace railhead {
+namespace railhead::agent {
 
 void PodAnswers::forget_old() {
   const auto now = clock_.now();
@@ -14,7 +14,8 @@ void PodAnswers::forget_old() {
   }
 }
 
-const PodHoldings* PodAnswers::find(std::string_view pod_uid, std::string_view container) {
+const container::PodHoldings* PodAnswers::find(std::string_view pod_uid,
+                                               std::string_view container) {
   forget_old();
   const auto at = answers_.find(pod_uid);
   if (at == answers_.end()) return nullptr;
@@ -23,7 +24,8 @@ const PodHoldings* PodAnswers::find(std::string_view pod_uid, std::string_view c
   return nullptr;
 }
 
-void PodAnswers::keep(std::string_view pod_uid, std::string_view container, PodHoldings holdings) {
+void PodAnswers::keep(std::string_view pod_uid, std::string_view container,
+                      container::PodHoldings holdings) {
   if (pod_uid.empty()) return;
   const auto ends_at = clock_.now() + kAnswerLife;
   answers_.insert_or_assign(std::string(pod_uid),
@@ -32,4 +34,4 @@ void PodAnswers::keep(std::string_view pod_uid, std::string_view container, PodH
   forget_old();
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

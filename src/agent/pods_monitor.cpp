@@ -10,24 +10,26 @@
 #include "proof/count.h"
 #include "proof/pods_json.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
-constexpr std::array kVerdicts = {Verdict::rdma, Verdict::tcp, Verdict::idle, Verdict::unknown};
+constexpr std::array kVerdicts = {proof::Verdict::rdma, proof::Verdict::tcp, proof::Verdict::idle,
+                                  proof::Verdict::unknown};
 
-std::string lower(Verdict verdict) {
+std::string lower(proof::Verdict verdict) {
   return to_lower(to_string(verdict));
 }
 
-std::string name_of(const Node& node, const PodsOptions& options) {
+std::string name_of(const node::Node& node, const PodsOptions& options) {
   return options.node_name.empty() ? node.name : options.node_name;
 }
 
-std::string document_of(const PodsView& view, const Node& node, const PodsOptions& options) {
-  Json document = {{"apiVersion", "railhead.io/v1alpha1"}, {"kind", "Pods"}};
-  add_pods(document, view, node);
+std::string document_of(const proof::PodsView& view, const node::Node& node,
+                        const PodsOptions& options) {
+  data::Json document = {{"apiVersion", "railhead.io/v1alpha1"}, {"kind", "Pods"}};
+  proof::add_pods(document, view, node);
   document["node"] = name_of(node, options);
-  return to_json_text(document);
+  return data::to_json_text(document);
 }
 
 }  // namespace
@@ -52,15 +54,16 @@ void PodsMonitor::start() {
 
 void PodsMonitor::look() {
   auto host = open_();
-  take(host ? Result<Usage>(read_usage(**host, options_.usage)) : Result<Usage>(host.error()));
-  give_back_code_pages();  // it is not needed until the next look
+  take(host ? Result<usage::Usage>(usage::read_usage(**host, options_.usage))
+            : Result<usage::Usage>(host.error()));
+  host::give_back_code_pages();  // it is not needed until the next look
 }
 
-void PodsMonitor::take(Result<Usage> usage) {
+void PodsMonitor::take(Result<usage::Usage> usage) {
   if (!usage) {
     context_.metrics.pods_reads.add("failed");
     if (logged_.insert(usage.error().message).second) {
-      context_.log.write(LogLevel::warn, "pods not read", {{"why", usage.error().message}});
+      context_.log.write(config::LogLevel::warn, "pods not read", {{"why", usage.error().message}});
     }
     return;
   }
@@ -68,26 +71,26 @@ void PodsMonitor::take(Result<Usage> usage) {
   const auto table = links_.tables.latest();
   auto holders = holders_of(*usage, *table);
   links_.book.complete(holders, *usage);
-  const Usage* before = before_ ? &*before_ : nullptr;
-  const auto view = judge_pods(*usage, before, table->node(), holders, options_.proof);
-  const auto changes = ledger_.update(view, seconds_between(before, *usage));
+  const usage::Usage* before = before_ ? &*before_ : nullptr;
+  const auto view = proof::judge_pods(*usage, before, table->node(), holders, options_.proof);
+  const auto changes = ledger_.update(view, proof::seconds_between(before, *usage));
   forget(changes);
   publish(view);
   log_blind_spots(view);
   log_changes(view, changes);
   links_.page.set(document_of(view, table->node(), options_));
-  if (before_) carry_over(*usage, *std::move(before_));
+  if (before_) proof::carry_over(*usage, *std::move(before_));
   before_ = *std::move(usage);
 }
 
-void PodsMonitor::publish(const PodsView& view) {
+void PodsMonitor::publish(const proof::PodsView& view) {
   auto& metrics = context_.metrics;
   decltype(Metrics::pod_queue_pairs)::Now queue_pairs;
   decltype(Metrics::pod_registered_bytes)::Now registered;
   decltype(Metrics::pod_transport)::Now transport;
   decltype(Metrics::pod_silent_fallback)::Now fallback;
   for (const auto& use : view.pods) {
-    const auto key = key_of(use.holder);
+    const auto key = proof::key_of(use.holder);
     const label::Namespace pod_namespace(key.pod_namespace);
     const label::Pod pod(key.pod);
     const label::Container container(key.container);
@@ -121,7 +124,7 @@ void PodsMonitor::publish(const PodsView& view) {
   metrics.queue_pairs_without_owner.set(static_cast<double>(view.ownerless_queue_pairs));
 }
 
-void PodsMonitor::forget(const PodLedger::Changes& changes) {
+void PodsMonitor::forget(const proof::PodLedger::Changes& changes) {
   for (const auto& key : changes.forgotten) {
     const label::Namespace pod_namespace(key.pod_namespace);
     const label::Pod pod(key.pod);
@@ -132,7 +135,7 @@ void PodsMonitor::forget(const PodLedger::Changes& changes) {
   }
 }
 
-void PodsMonitor::log_blind_spots(const PodsView& view) {
+void PodsMonitor::log_blind_spots(const proof::PodsView& view) {
   std::set<std::string> now;
   for (const auto& warning : view.warnings) {
     // The counts in a warning change all the time; its words are what is new or not.
@@ -141,15 +144,16 @@ void PodsMonitor::log_blind_spots(const PodsView& view) {
       if (c < '0' || c > '9') words += c;
     }
     if (!logged_.contains(words)) {
-      context_.log.write(LogLevel::warn, "pods not fully seen", {{"why", warning}});
+      context_.log.write(config::LogLevel::warn, "pods not fully seen", {{"why", warning}});
     }
     now.insert(std::move(words));
   }
   logged_ = std::move(now);
 }
 
-void PodsMonitor::log_changes(const PodsView& view, const PodLedger::Changes& changes) {
-  const auto log = [&](LogLevel level, std::string_view line, const PodUse& pod) {
+void PodsMonitor::log_changes(const proof::PodsView& view,
+                              const proof::PodLedger::Changes& changes) {
+  const auto log = [&](config::LogLevel level, std::string_view line, const proof::PodUse& pod) {
     context_.log.write(level, line,
                        {{"namespace", pod.holder.pod_namespace},
                         {"pod", pod.holder.pod},
@@ -160,15 +164,15 @@ void PodsMonitor::log_changes(const PodsView& view, const PodLedger::Changes& ch
                         {"why", pod.why}});
   };
   for (const auto& pod : changes.gone) {
-    log(LogLevel::info, "container of a silent fallback gone", pod);
+    log(config::LogLevel::info, "container of a silent fallback gone", pod);
   }
   for (const auto i : changes.recovered) {
-    log(LogLevel::info, "no silent fallback any more", view.pods[i]);
+    log(config::LogLevel::info, "no silent fallback any more", view.pods[i]);
   }
   for (const auto i : changes.fell_back) {
     context_.metrics.silent_fallbacks.add();
-    log(LogLevel::warn, "silent fallback to TCP", view.pods[i]);
+    log(config::LogLevel::warn, "silent fallback to TCP", view.pods[i]);
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -21,13 +21,13 @@
 #include "proof/pods.h"
 #include "usage/usage.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 struct PodsOptions {
   std::chrono::seconds every{15};
   std::string node_name;  ///< for people; empty: the machine's own
-  ProofOptions proof;
-  UsageOptions usage;
+  proof::ProofOptions proof;
+  usage::UsageOptions usage;
 };
 
 /// Says all the time which containers use RDMA: looks now and then, and shows it by metrics, by a
@@ -36,12 +36,12 @@ struct PodsOptions {
 class PodsMonitor {
  public:
   /// Opens the machine anew for each look.
-  using Open = std::function<Result<std::unique_ptr<Host>>()>;
+  using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
 
   struct Links {
     const TableFeed& tables;
     ContainerBook& book;
-    Shared<std::string>& page;  ///< the last look as a Pods document
+    loop::Shared<std::string>& page;  ///< the last look as a Pods document
   };
 
   PodsMonitor(Context context, PodsOptions options, Open open, Links links);
@@ -53,23 +53,23 @@ class PodsMonitor {
   void ignore(std::vector<std::string> patterns) { options_.proof.ignore = std::move(patterns); }
 
   /// What one look says. For start()'s timer, and for tests.
-  void take(Result<Usage> usage);
+  void take(Result<usage::Usage> usage);
 
  private:
   void look();
-  void publish(const PodsView& view);
-  void log_changes(const PodsView& view, const PodLedger::Changes& changes);
-  void log_blind_spots(const PodsView& view);
-  void forget(const PodLedger::Changes& changes);
+  void publish(const proof::PodsView& view);
+  void log_changes(const proof::PodsView& view, const proof::PodLedger::Changes& changes);
+  void log_blind_spots(const proof::PodsView& view);
+  void forget(const proof::PodLedger::Changes& changes);
 
   Context context_;
   PodsOptions options_;
   Open open_;
   Links links_;
   boost::asio::steady_timer timer_;
-  std::optional<Usage> before_;
-  PodLedger ledger_;
+  std::optional<usage::Usage> before_;
+  proof::PodLedger ledger_;
   std::set<std::string> logged_;  ///< warnings
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace railhead {
+namespace railhead::agent {
 
 PodsService::PodsService(Context context, PodsOptions options, PodsMonitor::Open open,
                          PodsMonitor::Links links)
@@ -15,7 +15,7 @@ PodsService::PodsService(Context context, PodsOptions options, PodsMonitor::Open
 PodsService::~PodsService() = default;
 
 Status PodsService::start() {
-  monitor_ = TRY(Hosted<PodsMonitor>::start("usage", [this](LoopThread& thread) {
+  monitor_ = TRY(loop::Hosted<PodsMonitor>::start("usage", [this](loop::LoopThread& thread) {
     const Context there = context_.on(thread);
     auto monitor = std::make_unique<PodsMonitor>(there, options_, open_, links_);
     monitor->start();
@@ -24,7 +24,7 @@ Status PodsService::start() {
   return {};
 }
 
-void PodsService::reconfigure(const Settings& settings) {
+void PodsService::reconfigure(const config::Settings& settings) {
   if (!monitor_) return;
   monitor_->use(
       [patterns = settings.pods.ignore](PodsMonitor& monitor) { monitor.ignore(patterns); });
@@ -34,4 +34,4 @@ bool PodsService::stop(std::chrono::milliseconds patience) {
   return !monitor_ || monitor_->end(patience);
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

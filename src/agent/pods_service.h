@@ -9,7 +9,7 @@
 #include "agent/service.h"
 #include "loop/hosted.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Who uses RDMA: a PodsMonitor on a thread of its own.
 class PodsService final : public Service {
@@ -21,7 +21,7 @@ class PodsService final : public Service {
   [[nodiscard]] std::string_view name() const override { return "pods"; }
 
   Status start() override;
-  void reconfigure(const Settings& settings) override;
+  void reconfigure(const config::Settings& settings) override;
   bool stop(std::chrono::milliseconds patience) override;
 
  private:
@@ -29,7 +29,7 @@ class PodsService final : public Service {
   PodsOptions options_;
   PodsMonitor::Open open_;
   PodsMonitor::Links links_;
-  std::unique_ptr<Hosted<PodsMonitor>> monitor_;
+  std::unique_ptr<loop::Hosted<PodsMonitor>> monitor_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

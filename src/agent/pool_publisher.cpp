@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "host/file_lock.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 using kubelet::Standing;
@@ -23,9 +23,10 @@ constexpr std::size_t kReasonsShown = 4;
 /// staging/src/k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/constants.go.
 constexpr const char* kDevicePluginFolder = "/var/lib/kubelet/device-plugins";
 
-LogLevel level_of(Standing standing) {
-  return standing == Standing::refused || standing == Standing::not_served ? LogLevel::warn
-                                                                           : LogLevel::info;
+config::LogLevel level_of(kubelet::Standing standing) {
+  return standing == kubelet::Standing::refused || standing == kubelet::Standing::not_served
+             ? config::LogLevel::warn
+             : config::LogLevel::info;
 }
 
 }  // namespace
@@ -34,7 +35,7 @@ std::string plugin_folder(const KubeletOptions& options) {
   const auto& configured = options.registrar.plugin_folder;
   if (!configured.empty()) return configured;
   const auto& under_root = options.folder_under_root;
-  return identity_of(under_root + "/kubelet.sock") ? under_root : kDevicePluginFolder;
+  return host::identity_of(under_root + "/kubelet.sock") ? under_root : kDevicePluginFolder;
 }
 
 PoolPublisher::PoolPublisher(Context context, KubeletOptions options, Links links)
@@ -66,9 +67,9 @@ void PoolPublisher::stop() {
 
 /// A kubelet that starts is seen at once.
 void PoolPublisher::watch_folders() {
-  auto watch = Watch::open("/", registrar_->folders());
+  auto watch = host::Watch::open("/", registrar_->folders());
   if (!watch) {
-    context_.log.write(LogLevel::warn, "no events of the kubelet",
+    context_.log.write(config::LogLevel::warn, "no events of the kubelet",
                        {{"why", watch.error().message}});
     return;
   }
@@ -82,9 +83,10 @@ void PoolPublisher::offer(std::size_t pool) {
                                                   links_.tables, links_.runtime);
   auto devices = offer.resource->devices();
   if (devices.empty()) {
-    context_.log.write(LogLevel::warn, "pool is empty", {{"pool", name}, {"why", why_empty(pool)}});
+    context_.log.write(config::LogLevel::warn, "pool is empty",
+                       {{"pool", name}, {"why", why_empty(pool)}});
   } else {
-    context_.log.write(LogLevel::info, "pool",
+    context_.log.write(config::LogLevel::info, "pool",
                        {{"pool", name}, {"devices", std::to_string(devices.size())}});
   }
   registrar_->offer({name}, *offer.resource, std::move(devices));
@@ -92,11 +94,11 @@ void PoolPublisher::offer(std::size_t pool) {
 
 void PoolPublisher::let_go(Offer& offer) {
   if (offer.ends_at) return;
-  context_.log.write(LogLevel::info, "pool ended", {{"pool", offer.resource->name()}});
+  context_.log.write(config::LogLevel::info, "pool ended", {{"pool", offer.resource->name()}});
   offer.ends_at = context_.clock.now() + kUntilEnded;
 }
 
-void PoolPublisher::follow(const PoolTable& pools) {
+void PoolPublisher::follow(const pools::PoolTable& pools) {
   for (auto& offer : offers_) {
     if (pools.find(offer.resource->name())) {
       offer.ends_at.reset();
@@ -210,13 +212,14 @@ Readiness PoolPublisher::readiness() const {
     return {true, "kubelet: standing by, another agent of this node holds the registration"};
   }
   for (const auto& status : statuses) {
-    if (status.standing == Standing::no_kubelet) {
+    if (status.standing == kubelet::Standing::no_kubelet) {
       return {true, "kubelet: none, no " + options_.registrar.plugin_folder + "/kubelet.sock"};
     }
-    if (status.standing == Standing::enrolled) continue;
+    if (status.standing == kubelet::Standing::enrolled) continue;
     std::string text = "kubelet: " + status.resource + ": ";
-    text += kubelet::to_string(status.standing == Standing::standing_by ? Standing::enrolling
-                                                                        : status.standing);
+    text += kubelet::to_string(status.standing == kubelet::Standing::standing_by
+                                   ? kubelet::Standing::enrolling
+                                   : status.standing);
     if (!status.detail.empty()) text += ": " + status.detail;
     return {false, text};
   }
@@ -226,7 +229,8 @@ Readiness PoolPublisher::readiness() const {
 void PoolPublisher::publish_metrics(const kubelet::ResourceStatus& status) {
   const label::Pool pool(status.resource);
   context_.metrics.kubelet_registrations.set(status.enrolments, pool);
-  context_.metrics.kubelet_enrolled.set(status.standing == Standing::enrolled ? 1 : 0, pool);
+  context_.metrics.kubelet_enrolled.set(status.standing == kubelet::Standing::enrolled ? 1 : 0,
+                                        pool);
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

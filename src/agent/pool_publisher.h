@@ -17,7 +17,7 @@
 #include "kubelet/registrar.h"
 #include "loop/watch_loop.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Publishes the pools: each is a resource of the kubelet, kept known and up to date. A pool that
 /// the configuration takes away is published with zero devices and then withdrawn. Lives on the
@@ -61,7 +61,7 @@ class PoolPublisher {
   void watch_folders();
   void publish_news();
   /// Offers what is new in the table, and lets go what is not in it any more.
-  void follow(const PoolTable& pools);
+  void follow(const pools::PoolTable& pools);
   void offer(std::size_t pool);
   void let_go(Offer& offer);
   void end_what_is_due();
@@ -83,9 +83,9 @@ class PoolPublisher {
   std::vector<Offer> offers_;
   std::map<std::string, LogFields> logged_;        ///< by resource
   std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the offers
-  std::optional<WatchLoop> folders_;
-  std::shared_ptr<const DecisionTable> published_;
-  std::shared_ptr<const DecisionTable> with_files_;  ///< what the files say
+  std::optional<loop::WatchLoop> folders_;
+  std::shared_ptr<const inject::DecisionTable> published_;
+  std::shared_ptr<const inject::DecisionTable> with_files_;  ///< what the files say
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -6,10 +6,10 @@
 #include "base/text.h"
 #include "pools/prefer.h"
 
-namespace railhead {
+namespace railhead::agent {
 
-PoolResource::PoolResource(Context context, std::string name, HandOut hand_out, HandOutFiles& files,
-                           const TableFeed& tables, const RuntimeLink& runtime)
+PoolResource::PoolResource(Context context, std::string name, config::HandOut hand_out,
+                           HandOutFiles& files, const TableFeed& tables, const RuntimeLink& runtime)
     : context_(context),
       name_(std::move(name)),
       hand_out_(hand_out),
@@ -19,15 +19,15 @@ PoolResource::PoolResource(Context context, std::string name, HandOut hand_out, 
   context_.metrics.allocations.begin(label::Pool(name_));
 }
 
-Result<std::size_t> PoolResource::pool_in(const DecisionTable& table) const {
+Result<std::size_t> PoolResource::pool_in(const inject::DecisionTable& table) const {
   const auto pool = table.pools().find(name_);
   if (pool) return *pool;
   return Error{ErrorCode::unavailable, "this node's configuration has no pool " + name_};
 }
 
 /// A slot that is no longer configured will not come back by itself.
-void PoolResource::forget_other_spec(const PoolSpec* spec) {
-  const bool same = spec != nullptr && spec_ && is_same_pool(*spec_, *spec);
+void PoolResource::forget_other_spec(const pools::PoolSpec* spec) {
+  const bool same = spec != nullptr && spec_ && pools::is_same_pool(*spec_, *spec);
   if (!same) ledger_.forget();
   spec_ = spec != nullptr ? std::optional(*spec) : std::nullopt;
 }
@@ -48,15 +48,15 @@ std::vector<std::string> PoolResource::prefer(const kubelet::Preference& prefere
   const auto& pools = table->pools();
   const auto pool = pools.find(name_);
   if (!pool) return {};
-  return railhead::prefer(pools.pools[*pool], pools.functions,
-                          {preference.available, preference.must_include, preference.size});
+  return railhead::pools::prefer(pools.pools[*pool], pools.functions,
+                                 {preference.available, preference.must_include, preference.size});
 }
 
 Result<kubelet::Grant> PoolResource::grant(const std::vector<std::string>& ids) {
   const auto table = tables_.latest();
   const auto pool = TRY(pool_in(*table));
-  auto grant = TRY(grant_of(*table, pool, ids, hand_out_));
-  const auto members = TRY(members_held(*table, pool, ids));
+  auto grant = TRY(allocation::grant_of(*table, pool, ids, hand_out_));
+  const auto members = TRY(allocation::members_held(*table, pool, ids));
   TRY_STATUS(files_.provide(*table, pool, members));
   return grant;
 }
@@ -65,21 +65,22 @@ Result<kubelet::Grant> PoolResource::allocate(const std::vector<std::string>& id
   auto given = grant(ids);
   if (given) {
     count("granted");
-    context_.log.write(LogLevel::info, "allocated", {{"pool", name_}, {"devices", join(ids, ",")}});
+    context_.log.write(config::LogLevel::info, "allocated",
+                       {{"pool", name_}, {"devices", join(ids, ",")}});
   } else {
     count("refused");
     context_.log.write(
-        LogLevel::warn, "allocation refused",
+        config::LogLevel::warn, "allocation refused",
         {{"pool", name_}, {"devices", join(ids, ",")}, {"why", given.error().message}});
   }
   return given;
 }
 
 Status PoolResource::may_start(const std::vector<std::string>& ids) {
-  if (hand_out_ == HandOut::nri) TRY_STATUS(runtime_.may_start());
+  if (hand_out_ == config::HandOut::nri) TRY_STATUS(runtime_.may_start());
   const auto table = tables_.latest();
   const auto pool = TRY(pool_in(*table));
-  TRY(members_held(*table, pool, ids));
+  TRY(allocation::members_held(*table, pool, ids));
   return files_.provide_spec(*table, pool);
 }
 
@@ -87,7 +88,7 @@ Status PoolResource::pre_start(const std::vector<std::string>& ids) {
   auto may = may_start(ids);
   if (may) return may;
   count("start-refused");
-  context_.log.write(LogLevel::warn, "start refused",
+  context_.log.write(config::LogLevel::warn, "start refused",
                      {{"pool", name_}, {"devices", join(ids, ",")}, {"why", may.error().message}});
   return may;
 }
@@ -105,4 +106,4 @@ void PoolResource::publish(const DeviceCounts& counts) {
   metric.set(static_cast<double>(counts.gone), pool, "unhealthy", "gone");
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

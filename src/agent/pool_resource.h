@@ -13,7 +13,7 @@
 #include "allocation/grant.h"
 #include "kubelet/device_plugin.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// One pool of the machine as a resource of the kubelet.
 class PoolResource final : public kubelet::Resource {
@@ -21,7 +21,7 @@ class PoolResource final : public kubelet::Resource {
   /// `name` is that of the pool, which later tables may lack: its list is empty then, and nothing
   /// is allocated. The runtime's link is asked with HandOut::nri only: no container may start while
   /// the runtime would not ask us for its nodes.
-  PoolResource(Context context, std::string name, HandOut hand_out, HandOutFiles& files,
+  PoolResource(Context context, std::string name, config::HandOut hand_out, HandOutFiles& files,
                const TableFeed& tables, const RuntimeLink& runtime);
 
   [[nodiscard]] const std::string& name() const { return name_; }
@@ -39,21 +39,21 @@ class PoolResource final : public kubelet::Resource {
 
  private:
   /// The pool's index in this table; fails where the configuration has none of this name any more.
-  [[nodiscard]] Result<std::size_t> pool_in(const DecisionTable& table) const;
+  [[nodiscard]] Result<std::size_t> pool_in(const inject::DecisionTable& table) const;
   Result<kubelet::Grant> grant(const std::vector<std::string>& ids);
   Status may_start(const std::vector<std::string>& ids);
-  void forget_other_spec(const PoolSpec* spec);
+  void forget_other_spec(const pools::PoolSpec* spec);
   void count(label::Granted outcome);
   void publish(const DeviceCounts& counts);
 
   Context context_;
   std::string name_;
-  HandOut hand_out_;
+  config::HandOut hand_out_;
   HandOutFiles& files_;
   const TableFeed& tables_;
   const RuntimeLink& runtime_;
   DeviceLedger ledger_;
-  std::optional<PoolSpec> spec_;  ///< that the ledger is of
+  std::optional<pools::PoolSpec> spec_;  ///< that the ledger is of
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

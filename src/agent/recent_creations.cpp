@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/recent_creations.h"
 
-namespace railhead {
+namespace railhead::agent {
 
-bool RecentCreations::note(const ContainerIdentity& container) {
+bool RecentCreations::note(const container::Identity& container) {
   const auto key = container.pod_uid + "/" + container.name;
   const auto [at, is_new] = ids_.try_emplace(key, container.id);
   if (!is_new) {
@@ -19,4 +19,4 @@ bool RecentCreations::note(const ContainerIdentity& container) {
   return false;
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -7,7 +7,7 @@
 
 #include "container/facts.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Remembers the containers that were adjusted last. Our answer can be right and the creation fail
 /// all the same, when a plugin behind us sets what we set; NRI tells nobody. What can be seen is
@@ -17,11 +17,11 @@ class RecentCreations {
   static constexpr std::size_t kRemembered = 1024;
 
   /// Notes an adjusted container; true if its pod and name were adjusted before under another id.
-  bool note(const ContainerIdentity& container);
+  bool note(const container::Identity& container);
 
  private:
   std::unordered_map<std::string, std::string> ids_;  ///< by pod uid and container name
   std::deque<std::string> order_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

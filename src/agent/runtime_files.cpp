@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 /// Between two looks for events: whoever may write into the folder makes as many as he likes, and
@@ -35,7 +35,8 @@ void RuntimeFiles::look() {
   const auto done = keeper_.provide(*table->topology_file(), pid_);
   const std::string error = done ? "" : done.error().message;
   if (!error.empty() && error != error_) {
-    context_.log.write(LogLevel::error, "containers get no NCCL topology file", {{"error", error}});
+    context_.log.write(config::LogLevel::error, "containers get no NCCL topology file",
+                       {{"error", error}});
   }
   error_ = error;
   watch(table->topology_file()->path);
@@ -45,7 +46,7 @@ void RuntimeFiles::look() {
 void RuntimeFiles::watch(const std::string& path) {
   auto folder = path.substr(0, path.rfind('/'));
   if (watch_ && folder == folder_) return;
-  auto opened = Watch::open("/", {folder});
+  auto opened = host::Watch::open("/", {folder});
   if (!opened) return;  // it is written anew with the next table
   folder_ = std::move(folder);
   watch_.emplace(std::move(opened).value(), context_.loop, [this] { folder_changed(); });
@@ -67,4 +68,4 @@ void RuntimeFiles::folder_changed() {
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

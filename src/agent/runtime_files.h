@@ -13,7 +13,7 @@
 #include "agent/topology_file_keeper.h"
 #include "loop/watch_loop.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Keeps the NCCL topology file that belongs to the newest table where the connected runtime sees
 /// it. Lives on the files thread.
@@ -47,7 +47,7 @@ class RuntimeFiles {
   bool is_resting_ = false;
   bool changed_again_ = false;
   boost::asio::steady_timer rest_;
-  std::optional<WatchLoop> watch_;  ///< of the folder: somebody may clean it up
+  std::optional<loop::WatchLoop> watch_;  ///< of the folder: somebody may clean it up
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

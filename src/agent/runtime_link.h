@@ -8,7 +8,7 @@
 #include "agent/service.h"
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Whether the container runtime asks us when it creates containers. For any thread.
 class RuntimeLink {
@@ -38,4 +38,4 @@ class RuntimeLink {
   std::atomic<bool> connected_{false};
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -9,7 +9,7 @@
 #include "host/process.h"
 #include "nri/capability.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 /// CAP_SYS_RESOURCE, include/uapi/linux/capability.h
@@ -27,8 +27,8 @@ RuntimeProcess not_now(const Error& error) {
   return process;
 }
 
-RuntimeProcess read_one(Host& live, const std::string& proc_dir, int pid) {
-  const auto facts = read_process(live, proc_dir, pid);
+RuntimeProcess read_one(host::Host& live, const std::string& proc_dir, int pid) {
+  const auto facts = host::read_process(live, proc_dir, pid);
   if (!facts) return not_now(facts.error());
   if (!*facts) return in_doubt("process " + std::to_string(pid) + " is gone");
   const auto& found = **facts;
@@ -53,7 +53,7 @@ struct Candidate {
 
 /// "Uid:" real, effective, saved, file system; "NSpid:" one number for each PID namespace from that
 /// of procfs down. Source: Documentation/filesystems/proc.rst, status.
-Result<Candidate> candidate_of(Host& live, const std::string& proc_dir, int pid) {
+Result<Candidate> candidate_of(host::Host& live, const std::string& proc_dir, int pid) {
   Candidate candidate{pid};
   const std::string folder = proc_dir + "/" + std::to_string(pid);
   const auto status = TRY(live.read(folder + "/status"));
@@ -68,7 +68,7 @@ Result<Candidate> candidate_of(Host& live, const std::string& proc_dir, int pid)
   return candidate;
 }
 
-Result<std::vector<int>> likely(Host& live, const std::string& proc_dir,
+Result<std::vector<int>> likely(host::Host& live, const std::string& proc_dir,
                                 const std::vector<int>& named) {
   std::vector<Candidate> candidates;
   for (const int pid : named) {
@@ -88,7 +88,8 @@ void lower(std::optional<std::uint64_t>& limit, const std::optional<std::uint64_
   if (other) limit = std::min(limit.value_or(*other), *other);
 }
 
-RuntimeProcess lowest_of(Host& live, const std::string& proc_dir, const std::vector<int>& pids) {
+RuntimeProcess lowest_of(host::Host& live, const std::string& proc_dir,
+                         const std::vector<int>& pids) {
   auto all = read_one(live, proc_dir, pids.front());
   for (std::size_t i = 1; i < pids.size(); ++i) {
     const auto one = read_one(live, proc_dir, pids[i]);
@@ -103,10 +104,11 @@ RuntimeProcess lowest_of(Host& live, const std::string& proc_dir, const std::vec
 
 }  // namespace
 
-RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir) {
+RuntimeProcess read_runtime(const nri::RuntimePeer& peer, host::Host& live,
+                            const std::string& proc_dir) {
   if (peer.pid) return read_one(live, proc_dir, *peer.pid);
   const auto name = peer.name == "cri-o" ? std::string("crio") : peer.name;
-  const auto named = find_processes(live, proc_dir, name);
+  const auto named = host::find_processes(live, proc_dir, name);
   if (!named) return not_now(named.error());
   const auto found = likely(live, proc_dir, *named);
   if (!found) return not_now(found.error());
@@ -129,19 +131,19 @@ RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std:
   return process;
 }
 
-RuntimeAbility ability_of(const nri::RuntimePeer& peer, const RuntimeProcess& process) {
-  RuntimeAbility ability;
+inject::RuntimeAbility ability_of(const nri::RuntimePeer& peer, const RuntimeProcess& process) {
+  inject::RuntimeAbility ability;
   ability.name = peer.name;
   ability.version = peer.version;
   ability.rlimits = nri::features_of(peer.name, peer.version).rlimits;
   ability.memlock_in_doubt = process.in_doubt;
   ability.memlock_inherited = process.memlock_soft_bytes;
   if (process.cap_effective && ((*process.cap_effective >> kCapSysResource) & 1U) != 0) {
-    ability.memlock_ceiling = kUnlimited;
+    ability.memlock_ceiling = container::kUnlimited;
   } else if (process.cap_effective) {
     ability.memlock_ceiling = process.memlock_hard_bytes;
   }
   return ability;
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -11,7 +11,7 @@
 #include "inject/decide.h"
 #include "nri/session.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// What the process of the connected runtime may do. As it is made: not read yet.
 struct RuntimeProcess {
@@ -30,10 +30,11 @@ struct RuntimeProcess {
 /// Of several that are left the lowest limits count. Where none is to be seen, the runtime is
 /// outside this PID namespace and is asked as configured, which `why` says: RDMA without memlock
 /// fails on every node, a runtime that cannot set it is rare. May wait for the kernel.
-RuntimeProcess read_runtime(const nri::RuntimePeer& peer, Host& live, const std::string& proc_dir);
+RuntimeProcess read_runtime(const nri::RuntimePeer& peer, host::Host& live,
+                            const std::string& proc_dir);
 
 /// What the runtime is able to do, by its version and its process.
-RuntimeAbility ability_of(const nri::RuntimePeer& peer, const RuntimeProcess& process);
+inject::RuntimeAbility ability_of(const nri::RuntimePeer& peer, const RuntimeProcess& process);
 
 /// Reads the process on whichever thread may wait for it.
 class RuntimeReader {
@@ -49,4 +50,4 @@ class RuntimeReader {
                     std::function<void(const std::optional<RuntimeProcess>&)> done) = 0;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -6,7 +6,7 @@
 
 #include "host/memory.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 constexpr std::chrono::milliseconds kLongestPause{60'000};
@@ -26,7 +26,7 @@ void RuntimeWatcher::connected(nri::RuntimePeer peer, Done done) {
   done_ = std::move(done);
   const auto process = read();
   done_(process);
-  give_back_free_memory();  // finding a process by its name looks at all that there are
+  host::give_back_free_memory();  // finding a process by its name looks at all that there are
   if (process.may_be_read_later) read_later(again_after_);
 }
 
@@ -44,9 +44,9 @@ void RuntimeWatcher::read_later(std::chrono::milliseconds pause) {
   again_.async_wait([this, pause](const auto& failure) {
     if (failure) return;
     const auto process = read();
-    give_back_free_memory();
+    host::give_back_free_memory();
     process.may_be_read_later ? read_later(std::min(2 * pause, kLongestPause)) : done_(process);
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -11,14 +11,14 @@
 
 #include "agent/runtime_process.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Reads what the process of the connected runtime may do, and reads again where it could not: one
 /// moment without a descriptor counts for that moment, not for the whole connection. Lives on the
 /// runtime thread, which does nothing else, so that no other file keeps a hook waiting for it.
 class RuntimeWatcher {
  public:
-  using OpenHost = std::function<Result<std::unique_ptr<Host>>()>;
+  using OpenHost = std::function<Result<std::unique_ptr<host::Host>>()>;
   using Done = std::function<void(RuntimeProcess)>;
 
   /// `proc_dir`: the host's procfs on the live host, which `open` opens.
@@ -41,4 +41,4 @@ class RuntimeWatcher {
   Done done_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "config/settings.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Whether a service does what it is for, in words for /readyz.
 struct Readiness {
@@ -31,7 +31,7 @@ class Service {
   virtual Status start() = 0;
 
   /// Other settings are in force, which were found good before.
-  virtual void reconfigure(const Settings& /*settings*/) {}
+  virtual void reconfigure(const config::Settings& /*settings*/) {}
 
   [[nodiscard]] virtual Readiness readiness() const { return {}; }
 
@@ -43,4 +43,4 @@ class Service {
   virtual bool stop(std::chrono::milliseconds patience) = 0;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

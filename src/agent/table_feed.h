@@ -10,12 +10,12 @@
 #include "inject/decide.h"
 #include "loop/mailbox.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// The newest table of the machine, for all threads.
 class TableFeed {
  public:
-  using Table = std::shared_ptr<const DecisionTable>;
+  using Table = std::shared_ptr<const inject::DecisionTable>;
 
   /// Null before the first reading.
   [[nodiscard]] Table latest() const {
@@ -25,7 +25,7 @@ class TableFeed {
 
   /// `changed` is called on the mailbox's thread after each new table. Both have to live as long as
   /// tables are published.
-  void follow(Mailbox& mailbox, std::function<void()> changed) {
+  void follow(loop::Mailbox& mailbox, std::function<void()> changed) {
     const std::lock_guard lock(mutex_);
     followers_.emplace_back(&mailbox, std::move(changed));
   }
@@ -45,7 +45,7 @@ class TableFeed {
  private:
   mutable std::mutex mutex_;
   Table latest_;
-  std::vector<std::pair<Mailbox*, std::function<void()>>> followers_;
+  std::vector<std::pair<loop::Mailbox*, std::function<void()>>> followers_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

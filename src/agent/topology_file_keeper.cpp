@@ -6,21 +6,22 @@
 #include "host/input_file.h"
 #include "host/mounts.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 /// A node with thousands of containers has some tens of thousands of mounts of 200 bytes.
 constexpr std::size_t kMaxMountinfoBytes = std::size_t{32} << 20;
 
-Result<std::optional<FilePlace>> place_in(const std::string& mountinfo, const std::string& path) {
-  return place_of(TRY(read_file_at_once(mountinfo, kMaxMountinfoBytes)), path);
+Result<std::optional<host::FilePlace>> place_in(const std::string& mountinfo,
+                                                const std::string& path) {
+  return host::place_of(TRY(host::read_file_at_once(mountinfo, kMaxMountinfoBytes)), path);
 }
 
-Status write_if_other(const TextFile& file) {
-  const auto there = read_file_at_once(file.path, file.text.size() + 1);
+Status write_if_other(const node::TextFile& file) {
+  const auto there = host::read_file_at_once(file.path, file.text.size() + 1);
   if (there && *there == file.text) return {};
-  TRY_STATUS(make_folders(file.path.substr(0, file.path.rfind('/'))));
-  return write_file_atomic(file.path, file.text);
+  TRY_STATUS(host::make_folders(file.path.substr(0, file.path.rfind('/'))));
+  return host::write_file_atomic(file.path, file.text);
 }
 
 }  // namespace
@@ -39,7 +40,8 @@ Status TopologyFileKeeper::is_seen_by(int pid, const std::string& path) const {
                    "host into the agent"};
 }
 
-Status TopologyFileKeeper::provide(const TextFile& file, std::optional<int> runtime_pid) const {
+Status TopologyFileKeeper::provide(const node::TextFile& file,
+                                   std::optional<int> runtime_pid) const {
   if (!runtime_pid) {
     return Error{ErrorCode::unavailable,
                  file.path +
@@ -50,4 +52,4 @@ Status TopologyFileKeeper::provide(const TextFile& file, std::optional<int> runt
   return is_seen_by(*runtime_pid, file.path);
 }
 
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::agent {
 
 /// Puts the NCCL topology file where containers get it from, and makes sure that the container
 /// runtime, which mounts it, means the same file by its path: an agent in a pod may have written
@@ -21,7 +21,7 @@ class TopologyFileKeeper {
 
   /// The file is there, with this text, and the runtime sees it. The error says what is wrong and,
   /// where it is the agent's set-up, what to change.
-  Status provide(const TextFile& file, std::optional<int> runtime_pid) const;
+  Status provide(const node::TextFile& file, std::optional<int> runtime_pid) const;
 
  private:
   [[nodiscard]] Status is_seen_by(int pid, const std::string& path) const;
@@ -30,4 +30,4 @@ class TopologyFileKeeper {
   std::string own_mountinfo_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::agent

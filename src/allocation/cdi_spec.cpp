@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "data/json.h"
 
-namespace railhead {
+namespace railhead::allocation {
 namespace {
 
 constexpr const char* kKind = "railhead.io/resource";
@@ -26,14 +26,16 @@ bool is_device_name(std::string_view name) {
          std::all_of(name.begin(), name.end(), allowed);
 }
 
-std::string device_name(const DecisionTable& table, const Pool& pool, std::size_t member) {
+std::string device_name(const inject::DecisionTable& table, const pools::Pool& pool,
+                        std::size_t member) {
   std::string name = pool.spec.name;
   std::replace(name.begin(), name.end(), '/', ':');
-  if (is_fungible(pool)) return name;
+  if (pools::is_fungible(pool)) return name;
   return name + ":" + table.pools().functions[pool.members[member].function].id;
 }
 
-Result<std::vector<HandedNode>> all_nodes(const DecisionTable& table, const Pool& pool,
+Result<std::vector<HandedNode>> all_nodes(const inject::DecisionTable& table,
+                                          const pools::Pool& pool,
                                           const std::vector<std::size_t>& members) {
   auto nodes = rdma_nodes(table, pool, members);
   for (auto& node : TRY(other_nodes(table, pool, members))) nodes.push_back(std::move(node));
@@ -41,16 +43,16 @@ Result<std::vector<HandedNode>> all_nodes(const DecisionTable& table, const Pool
 }
 
 /// Members that go by one name, each such group a device.
-std::vector<std::vector<std::size_t>> groups_of(const Pool& pool,
+std::vector<std::vector<std::size_t>> groups_of(const pools::Pool& pool,
                                                 const std::vector<std::size_t>& members) {
-  if (is_fungible(pool)) return {members};
+  if (pools::is_fungible(pool)) return {members};
   std::vector<std::vector<std::size_t>> groups;
   for (const auto m : members) groups.push_back({m});
   return groups;
 }
 
-Json node_json(const HandedNode& node) {
-  Json json{{"path", node.container_path}};
+data::Json node_json(const HandedNode& node) {
+  data::Json json{{"path", node.container_path}};
   if (node.host_path != node.container_path) json["hostPath"] = node.host_path;
   if (node.facts) {
     json["type"] = "c";
@@ -79,10 +81,10 @@ std::string cdi_file_name(const std::string& resource) {
   return name;
 }
 
-std::optional<std::string> cdi_spec(const DecisionTable& table, const Pool& pool) {
+std::optional<std::string> cdi_spec(const inject::DecisionTable& table, const pools::Pool& pool) {
   std::vector<std::size_t> members(pool.members.size());
   for (std::size_t m = 0; m < members.size(); ++m) members[m] = m;
-  Json devices = Json::array();
+  data::Json devices = data::Json::array();
   bool newer = false;
   for (const auto& group : groups_of(pool, members)) {
     if (group.empty()) continue;
@@ -90,17 +92,18 @@ std::optional<std::string> cdi_spec(const DecisionTable& table, const Pool& pool
     const auto name = device_name(table, pool, group.front());
     if (!nodes || nodes->empty() || !is_device_name(name)) continue;
     newer = newer || needs_0_5(name, *nodes);
-    Json edits = Json::array();
+    data::Json edits = data::Json::array();
     for (const auto& node : *nodes) edits.push_back(node_json(node));
-    devices.push_back(
-        Json{{"name", name}, {"containerEdits", Json{{"deviceNodes", std::move(edits)}}}});
+    devices.push_back(data::Json{
+        {"name", name}, {"containerEdits", data::Json{{"deviceNodes", std::move(edits)}}}});
   }
   if (devices.empty()) return std::nullopt;
-  return to_json_text(Json{
+  return data::to_json_text(data::Json{
       {"cdiVersion", newer ? "0.5.0" : "0.3.0"}, {"kind", kKind}, {"devices", std::move(devices)}});
 }
 
-Result<std::vector<std::string>> cdi_names(const DecisionTable& table, const Pool& pool,
+Result<std::vector<std::string>> cdi_names(const inject::DecisionTable& table,
+                                           const pools::Pool& pool,
                                            const std::vector<std::size_t>& members) {
   std::vector<std::string> names;
   for (const auto& group : groups_of(pool, members)) {
@@ -118,4 +121,4 @@ Result<std::vector<std::string>> cdi_names(const DecisionTable& table, const Poo
   return names;
 }
 
-}  // namespace railhead
+}  // namespace railhead::allocation

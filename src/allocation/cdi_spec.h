@@ -19,7 +19,7 @@
 #include "base/result.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::allocation {
 
 /// What every file of ours in a CDI folder begins with, and no other program's.
 inline constexpr const char* kCdiFilePrefix = "railhead.io-resource-";
@@ -29,11 +29,12 @@ std::string cdi_file_name(const std::string& resource);
 
 /// The spec of a pool; absent where there is nothing that could be handed out, which a spec may not
 /// say. Members without nodes, and those whose id cannot be part of a name, have no device.
-std::optional<std::string> cdi_spec(const DecisionTable& table, const Pool& pool);
+std::optional<std::string> cdi_spec(const inject::DecisionTable& table, const pools::Pool& pool);
 
 /// Qualified names for these members, such as "railhead.io/resource=rdma.io:hca:0000:18:00.0".
 /// Fails where a member has nodes and no possible name, and as other_nodes().
-Result<std::vector<std::string>> cdi_names(const DecisionTable& table, const Pool& pool,
+Result<std::vector<std::string>> cdi_names(const inject::DecisionTable& table,
+                                           const pools::Pool& pool,
                                            const std::vector<std::size_t>& members);
 
-}  // namespace railhead
+}  // namespace railhead::allocation

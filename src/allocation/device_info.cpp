@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "data/json.h"
 
-namespace railhead {
+namespace railhead::allocation {
 namespace {
 
 constexpr std::string_view kEnd = "-device.json";
@@ -20,7 +20,8 @@ std::string without_slashes(std::string_view text) {
   return name;
 }
 
-std::vector<std::string> rdma_devices(const DecisionTable& table, const NetFunction& function) {
+std::vector<std::string> rdma_devices(const inject::DecisionTable& table,
+                                      const pools::NetFunction& function) {
   std::vector<std::string> names;
   for (const auto nic : function.nics) {
     if (table.node().nics[nic].registered) names.push_back(table.node().nics[nic].name);
@@ -30,16 +31,16 @@ std::vector<std::string> rdma_devices(const DecisionTable& table, const NetFunct
 
 /// "driver" is what the selector calls it. Source: sriov-network-device-plugin
 /// pkg/netdevice/netResourcePool.go, StoreDeviceInfoFile; pkg/devices/vdpa.go.
-Json vdpa_facts(const VdpaDevice& device, const NetFunction& function) {
-  Json vdpa{{"parent-device", device.name}, {"driver", device.type()}};
+data::Json vdpa_facts(const node::VdpaDevice& device, const pools::NetFunction& function) {
+  data::Json vdpa{{"parent-device", device.name}, {"driver", device.type()}};
   if (const auto path = vhost_vdpa_node(device)) vdpa["path"] = *path;
   vdpa["pci-address"] = function.pci->str();
   if (function.parent) vdpa["pf-pci-address"] = function.parent->str();
   return vdpa;
 }
 
-std::string text_of(const char* type, Json facts) {
-  return Json{{"type", type}, {"version", "1.1.0"}, {type, std::move(facts)}}.dump() + "\n";
+std::string text_of(const char* type, data::Json facts) {
+  return data::Json{{"type", type}, {"version", "1.1.0"}, {type, std::move(facts)}}.dump() + "\n";
 }
 
 }  // namespace
@@ -54,23 +55,23 @@ std::optional<std::string> id_in_device_info_file(std::string_view resource,
   if (!file_name.starts_with(start) || !file_name.ends_with(kEnd)) return std::nullopt;
   if (file_name.size() < start.size() + kEnd.size()) return std::nullopt;
   const auto id = file_name.substr(start.size(), file_name.size() - start.size() - kEnd.size());
-  const auto address = PciAddress::parse(id);
+  const auto address = node::PciAddress::parse(id);
   if (!address || address->str() != id) return std::nullopt;
   return std::string(id);
 }
 
-std::optional<std::string> device_info(const DecisionTable& table, const Pool& pool,
+std::optional<std::string> device_info(const inject::DecisionTable& table, const pools::Pool& pool,
                                        std::size_t member) {
   const auto& function = table.pools().functions[pool.members[member].function];
-  const bool is_pci_function =
-      function.kind == FunctionKind::physical || function.kind == FunctionKind::virtual_;
-  if (pool.spec.mode != PoolMode::exclusive || !is_pci_function || !function.pci) {
+  const bool is_pci_function = function.kind == pools::FunctionKind::physical ||
+                               function.kind == pools::FunctionKind::virtual_;
+  if (pool.spec.mode != pools::PoolMode::exclusive || !is_pci_function || !function.pci) {
     return std::nullopt;
   }
   if (const auto* device = vdpa_device(table, pool, pool.members[member])) {
     return text_of("vdpa", vdpa_facts(*device, function));
   }
-  Json pci{{"pci-address", function.pci->str()}};
+  data::Json pci{{"pci-address", function.pci->str()}};
   if (pool.spec.include[pool.members[member].selector].rdma) {
     const auto names = rdma_devices(table, function);
     if (!names.empty()) pci["rdma-device"] = join(names, ",");
@@ -79,4 +80,4 @@ std::optional<std::string> device_info(const DecisionTable& table, const Pool& p
   return text_of("pci", std::move(pci));
 }
 
-}  // namespace railhead
+}  // namespace railhead::allocation

@@ -13,7 +13,7 @@
 
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::allocation {
 
 /// "intel.com-vf-0000:18:00.1-device.json"
 std::string device_info_file_name(std::string_view resource, std::string_view id);
@@ -23,7 +23,7 @@ std::optional<std::string> id_in_device_info_file(std::string_view resource,
                                                   std::string_view file_name);
 
 /// The text for a member of an exclusive pool that is a PCI function; absent for all others.
-std::optional<std::string> device_info(const DecisionTable& table, const Pool& pool,
+std::optional<std::string> device_info(const inject::DecisionTable& table, const pools::Pool& pool,
                                        std::size_t member);
 
-}  // namespace railhead
+}  // namespace railhead::allocation

@@ -19,19 +19,19 @@
 #include "inject/decide.h"
 #include "kubelet/device_plugin.h"
 
-namespace railhead {
+namespace railhead::allocation {
 
 /// The members of a pool that these device ids stand for, as indices: their NICs, or all members
 /// where slots are no NICs. Unavailable, with a reason for the user, where a NIC is not on the node
 /// any more or the pool is empty.
-Result<std::vector<std::size_t>> members_held(const DecisionTable& table, std::size_t pool,
+Result<std::vector<std::size_t>> members_held(const inject::DecisionTable& table, std::size_t pool,
                                               const std::vector<std::string>& ids);
 
 /// The answer to Allocate: the variables that go with the pool's flavour, and with HandOut::nri the
 /// allocation as an annotation, with device_specs the nodes, with cdi their names. What is no RDMA
 /// device (vfio, vhost-net, vDPA) comes as DeviceSpecs with nri, too. Fails as members_held() and,
 /// where something cannot be handed out, with a reason for the user.
-Result<kubelet::Grant> grant_of(const DecisionTable& table, std::size_t pool,
-                                const std::vector<std::string>& ids, HandOut hand_out);
+Result<kubelet::Grant> grant_of(const inject::DecisionTable& table, std::size_t pool,
+                                const std::vector<std::string>& ids, config::HandOut hand_out);
 
-}  // namespace railhead
+}  // namespace railhead::allocation

@@ -8,13 +8,13 @@
 #include "data/json.h"
 #include "inject/rdma_devices.h"
 
-namespace railhead {
+namespace railhead::allocation {
 namespace {
 
 using Variables = std::map<std::string, std::string>;
 
 /// Source: k8s-rdma-device-plugin pkg/plugin/plugin.go, Allocate.
-Variables of_k8s_rdma(const Pool& pool, std::size_t slots) {
+Variables of_k8s_rdma(const pools::Pool& pool, std::size_t slots) {
   return {{"RDMA_RESOURCE", pool.spec.name}, {"RDMA_ALLOCATED", std::to_string(slots)}};
 }
 
@@ -25,17 +25,18 @@ using Facts = std::map<std::string, Variables>;
 /// GetEnvVal() of sriov-network-device-plugin
 /// pkg/infoprovider/{rdma,vfio,vdpa,vhostNet,generic,extra} InfoProvider.go; which function has
 /// which: pkg/netdevice/pciNetDevice.go.
-Variables rdma_facts(const DecisionTable& table, const Pool& pool, const NetFunction& function) {
+Variables rdma_facts(const inject::DecisionTable& table, const pools::Pool& pool,
+                     const pools::NetFunction& function) {
   Variables facts;
-  const auto classes = device_classes(table.policy(), pool.spec.devices);
-  for (const auto& node : devices_to_add({}, table, function.nics, classes)) {
-    const auto device = find_rdma_device(table, node.path);
+  const auto classes = inject::device_classes(table.policy(), pool.spec.devices);
+  for (const auto& node : inject::devices_to_add({}, table, function.nics, classes)) {
+    const auto device = inject::find_rdma_device(table, node.path);
     if (!device) continue;
     switch (device->kind) {
-      case RdmaDeviceKind::uverbs: facts["uverbs"] = node.path; break;
-      case RdmaDeviceKind::umad: facts["umad"] = node.path; break;
-      case RdmaDeviceKind::issm: facts["issm"] = node.path; break;
-      case RdmaDeviceKind::rdma_cm: facts["rdma_cm"] = node.path; break;
+      case inject::RdmaDeviceKind::uverbs: facts["uverbs"] = node.path; break;
+      case inject::RdmaDeviceKind::umad: facts["umad"] = node.path; break;
+      case inject::RdmaDeviceKind::issm: facts["issm"] = node.path; break;
+      case inject::RdmaDeviceKind::rdma_cm: facts["rdma_cm"] = node.path; break;
     }
   }
   if (!function.nics.empty()) facts["rdma_dev"] = table.node().nics[function.nics.front()].name;
@@ -43,7 +44,7 @@ Variables rdma_facts(const DecisionTable& table, const Pool& pool, const NetFunc
 }
 
 /// Of an SF the address of its physical function counts. The function's own values go before "*".
-Variables extra_facts(const Pool& pool, const NetFunction& function) {
+Variables extra_facts(const pools::Pool& pool, const pools::NetFunction& function) {
   Variables extra;
   const auto id = function.pci ? function.pci->str() : function.id;
   for (const auto& key : {id, std::string("*")}) {
@@ -53,9 +54,10 @@ Variables extra_facts(const Pool& pool, const NetFunction& function) {
   return extra;
 }
 
-Facts facts_of(const DecisionTable& table, const Pool& pool, const Member& member) {
-  const NetFunction& function = table.pools().functions[member.function];
-  const Selector& selector = pool.spec.include[member.selector];
+Facts facts_of(const inject::DecisionTable& table, const pools::Pool& pool,
+               const pools::Member& member) {
+  const pools::NetFunction& function = table.pools().functions[member.function];
+  const pools::Selector& selector = pool.spec.include[member.selector];
   Facts facts{{"generic", {{"deviceID", function.id}}}};
   if (selector.rdma) facts["rdma"] = rdma_facts(table, pool, function);
   if (const auto group = vfio_group_node(table, function)) {
@@ -72,7 +74,7 @@ Facts facts_of(const DecisionTable& table, const Pool& pool, const Member& membe
 
 /// Source: sriov-network-device-plugin pkg/resources/pool_stub.go, GetEnvs: dots and the slash
 /// become underscores, a hyphen stays.
-Variables of_sriov(const DecisionTable& table, const Pool& pool,
+Variables of_sriov(const inject::DecisionTable& table, const pools::Pool& pool,
                    const std::vector<std::size_t>& members) {
   std::string name = "PCIDEVICE_" + pool.spec.name;
   std::transform(name.begin(), name.end(), name.begin(), [](char c) {
@@ -85,20 +87,21 @@ Variables of_sriov(const DecisionTable& table, const Pool& pool,
     ids.push_back(table.pools().functions[pool.members[m].function].id);
     info[ids.back()] = facts_of(table, pool, pool.members[m]);
   }
-  return {{name, join(ids, ",")}, {name + "_INFO", Json(info).dump()}};
+  return {{name, join(ids, ",")}, {name + "_INFO", data::Json(info).dump()}};
 }
 
 }  // namespace
 
-std::map<std::string, std::string> grant_variables(const DecisionTable& table, const Pool& pool,
+std::map<std::string, std::string> grant_variables(const inject::DecisionTable& table,
+                                                   const pools::Pool& pool,
                                                    const std::vector<std::size_t>& members,
                                                    std::size_t slots) {
-  if (pool.spec.origin.flavour == PoolFlavour::k8s_rdma_device_plugin) {
+  if (pool.spec.origin.flavour == pools::PoolFlavour::k8s_rdma_device_plugin) {
     return of_k8s_rdma(pool, slots);
   }
   // What programs look for that are handed functions, whoever hands them out.
-  if (pool.spec.mode == PoolMode::exclusive) return of_sriov(table, pool, members);
+  if (pool.spec.mode == pools::PoolMode::exclusive) return of_sriov(table, pool, members);
   return {};
 }
 
-}  // namespace railhead
+}  // namespace railhead::allocation

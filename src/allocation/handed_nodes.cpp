@@ -7,7 +7,7 @@
 #include "base/sort_unique.h"
 #include "inject/rdma_devices.h"
 
-namespace railhead {
+namespace railhead::allocation {
 namespace {
 
 void add(std::vector<HandedNode>& nodes, HandedNode node) {
@@ -19,7 +19,7 @@ void add(std::vector<HandedNode>& nodes, HandedNode node) {
 
 /// With virtio_vdpa a container gets the network interface from a CNI plugin, and no node. Source:
 /// sriov-network-device-plugin pkg/infoprovider/vdpaInfoProvider.go.
-Status add_vdpa_nodes(const DecisionTable& table, const Pool& pool,
+Status add_vdpa_nodes(const inject::DecisionTable& table, const pools::Pool& pool,
                       const std::vector<std::size_t>& members, std::vector<HandedNode>& nodes) {
   for (const auto m : members) {
     const auto* device = vdpa_device(table, pool, pool.members[m]);
@@ -36,15 +36,15 @@ Status add_vdpa_nodes(const DecisionTable& table, const Pool& pool,
   return {};
 }
 
-bool is_held_by_vfio(const DecisionTable& table, const NetFunction& function) {
-  if (function.kind == FunctionKind::scalable || !function.pci) return false;
+bool is_held_by_vfio(const inject::DecisionTable& table, const pools::NetFunction& function) {
+  if (function.kind == pools::FunctionKind::scalable || !function.pci) return false;
   const auto* device = table.node().find_pci(*function.pci);
   return device != nullptr && device->held_by_vfio();
 }
 
 }  // namespace
 
-std::vector<HandedNode> rdma_nodes(const DecisionTable& table, const Pool& pool,
+std::vector<HandedNode> rdma_nodes(const inject::DecisionTable& table, const pools::Pool& pool,
                                    const std::vector<std::size_t>& members) {
   std::vector<std::size_t> nics;
   for (const auto m : members) {
@@ -54,16 +54,17 @@ std::vector<HandedNode> rdma_nodes(const DecisionTable& table, const Pool& pool,
     nics.insert(nics.end(), own.begin(), own.end());
   }
   sort_unique(nics);
-  const auto classes = device_classes(table.policy(), pool.spec.devices);
+  const auto classes = inject::device_classes(table.policy(), pool.spec.devices);
   std::vector<HandedNode> nodes;
-  for (auto& device : devices_to_add({}, table, nics, classes)) {
+  for (auto& device : inject::devices_to_add({}, table, nics, classes)) {
     const auto path = device.path;
     nodes.push_back({path, path, std::move(device)});
   }
   return nodes;
 }
 
-std::optional<HandedNode> vfio_group_node(const DecisionTable& table, const NetFunction& function) {
+std::optional<HandedNode> vfio_group_node(const inject::DecisionTable& table,
+                                          const pools::NetFunction& function) {
   if (!is_held_by_vfio(table, function)) return std::nullopt;
   const auto* device = table.node().find_pci(*function.pci);
   if (!device->iommu_group) return std::nullopt;
@@ -75,10 +76,11 @@ std::optional<HandedNode> vfio_group_node(const DecisionTable& table, const NetF
   };
 }
 
-const VdpaDevice* vdpa_device(const DecisionTable& table, const Pool& pool, const Member& member) {
+const node::VdpaDevice* vdpa_device(const inject::DecisionTable& table, const pools::Pool& pool,
+                                    const pools::Member& member) {
   const auto& conditions = pool.spec.include[member.selector].conditions;
   const bool wanted = std::any_of(conditions.begin(), conditions.end(), [](const auto& condition) {
-    return condition.fact == Fact::vdpa_type;
+    return condition.fact == pools::Fact::vdpa_type;
   });
   const auto& function = table.pools().functions[member.function];
   if (!wanted || !function.pci) return nullptr;
@@ -86,12 +88,13 @@ const VdpaDevice* vdpa_device(const DecisionTable& table, const Pool& pool, cons
   return device != nullptr && !device->vdpa.empty() ? &device->vdpa.front() : nullptr;
 }
 
-std::optional<std::string> vhost_vdpa_node(const VdpaDevice& device) {
+std::optional<std::string> vhost_vdpa_node(const node::VdpaDevice& device) {
   if (!device.vhost_number) return std::nullopt;
   return "/dev/vhost-vdpa-" + std::to_string(*device.vhost_number);
 }
 
-Result<std::vector<HandedNode>> other_nodes(const DecisionTable& table, const Pool& pool,
+Result<std::vector<HandedNode>> other_nodes(const inject::DecisionTable& table,
+                                            const pools::Pool& pool,
                                             const std::vector<std::size_t>& members) {
   std::vector<HandedNode> nodes;
   for (const auto m : members) {
@@ -115,4 +118,4 @@ Result<std::vector<HandedNode>> other_nodes(const DecisionTable& table, const Po
   return nodes;
 }
 
-}  // namespace railhead
+}  // namespace railhead::allocation

@@ -13,9 +13,9 @@
 namespace railhead::bench {
 namespace {
 
-constexpr ParseLimits kParse{kMaxBody, 12, 16384};
+constexpr data::ParseLimits kParse{kMaxBody, 12, 16384};
 
-Limit left_until(std::chrono::steady_clock::time_point deadline, Clock& clock) {
+Limit left_until(std::chrono::steady_clock::time_point deadline, host::Clock& clock) {
   return std::max(std::chrono::duration_cast<Limit>(deadline - clock.now()), Limit(0));
 }
 
@@ -71,15 +71,16 @@ Result<std::string> read_some(int socket, std::size_t most) {
                       : std::string("the other side is gone: ") + std::strerror(errno)};
 }
 
-Channel::Channel(UniqueFd socket, Role role, const SessionKeys& keys, Clock& clock, int interrupt)
+Channel::Channel(host::UniqueFd socket, Role role, const SessionKeys& keys, host::Clock& clock,
+                 int interrupt)
     : socket_(std::move(socket)),
       writer_(role == Role::client ? keys.client_to_server : keys.server_to_client),
       reader_(role == Role::client ? keys.server_to_client : keys.client_to_server),
       clock_(&clock),
       interrupt_(interrupt) {}
 
-Result<Channel> Channel::open(UniqueFd socket, Role role, const std::string& key, Clock& clock,
-                              int interrupt) {
+Result<Channel> Channel::open(host::UniqueFd socket, Role role, const std::string& key,
+                              host::Clock& clock, int interrupt) {
   const auto nonce = TRY(random_nonce());
   const auto deadline = clock.now() + kHandshakeLimit;
   Handshake handshake(role, key, nonce);
@@ -99,16 +100,16 @@ Result<Channel> Channel::open(UniqueFd socket, Role role, const std::string& key
   return Channel(std::move(socket), role, *handshake.keys(), clock, interrupt);
 }
 
-Status Channel::send(const Json& message) {
-  const auto frame = TRY(writer_.frame(to_json_text(message)));
+Status Channel::send(const data::Json& message) {
+  const auto frame = TRY(writer_.frame(data::to_json_text(message)));
   return write_all(socket_.get(), frame, kMessageLimit);
 }
 
-Result<Value> Channel::receive(Limit limit) {
+Result<data::Value> Channel::receive(Limit limit) {
   const auto deadline = clock_->now() + limit;
   while (true) {
     const auto body = TRY(reader_.next());
-    if (body) return parse_json(*body, kParse);
+    if (body) return data::parse_json(*body, kParse);
     const auto ready =
         TRY(wait_readable({socket_.get(), interrupt_}, left_until(deadline, *clock_)));
     if (ready == 1) return interrupted();

@@ -28,14 +28,15 @@ inline constexpr Limit kMessageLimit{20000};
 class Channel {
  public:
   /// Takes a connected stream socket and shakes hands.
-  static Result<Channel> open(UniqueFd socket, Role role, const std::string& key, Clock& clock,
-                              int interrupt);
+  static Result<Channel> open(host::UniqueFd socket, Role role, const std::string& key,
+                              host::Clock& clock, int interrupt);
 
   /// One whose handshake was done elsewhere.
-  Channel(UniqueFd socket, Role role, const SessionKeys& keys, Clock& clock, int interrupt);
+  Channel(host::UniqueFd socket, Role role, const SessionKeys& keys, host::Clock& clock,
+          int interrupt);
 
-  Status send(const Json& message);
-  Result<Value> receive(Limit limit = kMessageLimit);
+  Status send(const data::Json& message);
+  Result<data::Value> receive(Limit limit = kMessageLimit);
 
   /// To be watched while something else is going on.
   [[nodiscard]] int descriptor() const { return socket_.get(); }
@@ -43,10 +44,10 @@ class Channel {
   [[nodiscard]] int interrupt() const { return interrupt_; }
 
  private:
-  UniqueFd socket_;
+  host::UniqueFd socket_;
   FrameWriter writer_;
   FrameReader reader_;
-  Clock* clock_;
+  host::Clock* clock_;
   int interrupt_;
 };
 

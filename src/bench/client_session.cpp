@@ -62,7 +62,7 @@ class Client {
     return {};
   }
 
-  Outcome part(Json& there) {
+  Outcome part(data::Json& there) {
     TRY_OUTCOME(say(message("bye")));
     const auto bye = expect(channel_.receive(), "bye");
     TRY_OUTCOME(bye.outcome);
@@ -71,7 +71,7 @@ class Client {
   }
 
  private:
-  Outcome say(const Json& what) {
+  Outcome say(const data::Json& what) {
     const auto sent = channel_.send(what);
     return sent ? Outcome() : channel_outcome(sent.error());
   }

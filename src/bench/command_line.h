@@ -13,11 +13,11 @@ namespace railhead::bench {
 
 /// Where the program runs.
 struct Surroundings {
-  const Environment& environment;
+  const host::Environment& environment;
   std::ostream& out;
   std::ostream& err;
-  Host& host;
-  Clock& clock;
+  host::Host& host;
+  host::Clock& clock;
   int interrupt = -1;  ///< readable once the program is to end
   bool err_is_terminal = false;
 };

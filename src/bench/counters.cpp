@@ -5,7 +5,7 @@
 
 namespace railhead::bench {
 
-Counters read_counters(Host& host, const Place& place) {
+Counters read_counters(host::Host& host, const Place& place) {
   Counters counters;
   const auto port =
       "/sys/class/infiniband/" + place.nic + "/ports/" + std::to_string(place.port) + "/";
@@ -22,8 +22,8 @@ Counters read_counters(Host& host, const Place& place) {
   return counters;
 }
 
-Json changes(const Counters& before, const Counters& after) {
-  Json json = Json::object();
+data::Json changes(const Counters& before, const Counters& after) {
+  data::Json json = data::Json::object();
   for (const auto& [name, value] : after) {
     const auto was = before.find(name);
     if (was == before.end() || was->second == value) continue;

@@ -14,10 +14,10 @@ namespace railhead::bench {
 
 /// Counters of a port by "counters/…" and "hw_counters/…", those that can be read now.
 using Counters = std::map<std::string, std::uint64_t>;
-Counters read_counters(Host& host, const Place& place);
+Counters read_counters(host::Host& host, const Place& place);
 
 /// Those that changed: name -> {before, after}.
-Json changes(const Counters& before, const Counters& after);
+data::Json changes(const Counters& before, const Counters& after);
 
 /// Bytes that the port says it sent and received (port_xmit_data and port_rcv_data count words of
 /// four bytes: Linux Documentation/ABI/stable/sysfs-class-infiniband). Absent without these

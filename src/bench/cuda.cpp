@@ -175,7 +175,7 @@ Status Cuda::read_facts() {
     facts_.driver_version =
         std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
   }
-  PciAddress pci;
+  node::PciAddress pci;
   pci.domain = static_cast<std::uint32_t>(ask(kPciDomainAttribute).value_or(0));
   pci.bus = static_cast<std::uint8_t>(ask(kPciBusAttribute).value_or(0));
   pci.device = static_cast<std::uint8_t>(ask(kPciDeviceAttribute).value_or(0));
@@ -212,7 +212,7 @@ Result<std::unique_ptr<Buffer>> Cuda::allocate(std::uint64_t length) {
   return Result<std::unique_ptr<Buffer>>(std::move(buffer));
 }
 
-Result<UniqueFd> Cuda::export_dmabuf(const Buffer& buffer) {
+Result<host::UniqueFd> Cuda::export_dmabuf(const Buffer& buffer) {
   if (calls_->handle == nullptr) {
     return Error{ErrorCode::unsupported,
                  "this CUDA driver is older than 11.7 and exports no DMA-BUF"};
@@ -222,7 +222,7 @@ Result<UniqueFd> Cuda::export_dmabuf(const Buffer& buffer) {
   const int result =
       calls_->handle(&descriptor, buffer.address(), buffer.length(), kHandleDmabuf, 0);
   if (result != kSuccess) return failed("cuMemGetHandleForAddressRange", result);
-  return UniqueFd(descriptor);
+  return host::UniqueFd(descriptor);
 }
 
 Status check_route(Memory route, const GpuFacts& facts, bool peer_client) {

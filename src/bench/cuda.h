@@ -48,7 +48,7 @@ class Cuda {
   Result<std::unique_ptr<Buffer>> allocate(std::uint64_t length);
 
   /// A DMA-BUF of memory that allocate() gave.
-  Result<UniqueFd> export_dmabuf(const Buffer& buffer);
+  Result<host::UniqueFd> export_dmabuf(const Buffer& buffer);
 
  private:
   class GpuBuffer;

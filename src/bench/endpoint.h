@@ -44,7 +44,7 @@ class Endpoint {
   virtual Status validate(const Step& step, Part part) = 0;
 
   /// NICs, paths, and the counters before and after.
-  [[nodiscard]] virtual Json evidence() = 0;
+  [[nodiscard]] virtual data::Json evidence() = 0;
 };
 
 }  // namespace railhead::bench

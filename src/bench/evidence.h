@@ -8,17 +8,17 @@
 namespace railhead::bench {
 
 /// What the proof says of an end of a lane: NIC, PCIe link, GID.
-Json place_json(const Place& place);
-Json gpu_json(const GpuFacts& facts);
+data::Json place_json(const Place& place);
+data::Json gpu_json(const GpuFacts& facts);
 
 /// Back from the document: the lanes of one side's evidence, null where it has none.
-const Json* lanes_of(const Json& evidence);
+const data::Json* lanes_of(const data::Json& evidence);
 /// As much of a lane's place as decides what to expect.
-Place place_of(const Json& lane);
+Place place_of(const data::Json& lane);
 
 /// A member as the other side may have sent it: absent when it is missing or of another kind.
 template <typename T>
-std::optional<T> field(const Json& json, const char* key) {
+std::optional<T> field(const data::Json& json, const char* key) {
   const auto found = json.find(key);
   if (found == json.end() || found->is_null()) return std::nullopt;
   if constexpr (std::is_arithmetic_v<T>) {

@@ -20,7 +20,7 @@ struct Card {
 };
 
 /// Those whose PCIe link is known, by domain, bus and device.
-std::map<std::string, Card> cards_of(const Json& lanes) {
+std::map<std::string, Card> cards_of(const data::Json& lanes) {
   std::map<std::string, Card> cards;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const auto place = place_of(lanes[i]);
@@ -34,7 +34,7 @@ std::map<std::string, Card> cards_of(const Json& lanes) {
 }
 
 /// Lanes that are more than their card can carry get equal parts less, as they do in fact.
-void share_cards(const Json& lanes, std::vector<ExpectedRate>& rates) {
+void share_cards(const data::Json& lanes, std::vector<ExpectedRate>& rates) {
   for (const auto& [address, card] : cards_of(lanes)) {
     double sum = 0;
     for (const auto lane : card.lanes) sum += rates[lane].gbps;
@@ -48,7 +48,8 @@ void share_cards(const Json& lanes, std::vector<ExpectedRate>& rates) {
 
 }  // namespace
 
-Result<StepExpectation> expectation(const Json& here, const Json& there, std::uint64_t size_bytes) {
+Result<StepExpectation> expectation(const data::Json& here, const data::Json& there,
+                                    std::uint64_t size_bytes) {
   const auto* ours = lanes_of(here);
   const auto* theirs = lanes_of(there);
   if (ours == nullptr || theirs == nullptr || ours->size() != theirs->size() || ours->empty()) {

@@ -18,6 +18,7 @@ struct StepExpectation {
 /// From the evidence of both sides: the slower end of each lane, and of lanes through one card (all
 /// functions of a PCI device) together no more than its PCIe link. unavailable, with the reason,
 /// where an end is not known.
-Result<StepExpectation> expectation(const Json& here, const Json& there, std::uint64_t size_bytes);
+Result<StepExpectation> expectation(const data::Json& here, const data::Json& there,
+                                    std::uint64_t size_bytes);
 
 }  // namespace railhead::bench

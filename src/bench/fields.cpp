@@ -17,7 +17,8 @@ Error wrong(std::string_view key, std::string_view what) {
 
 }  // namespace
 
-Result<std::uint64_t> number_field(const Value& value, std::string_view key, std::uint64_t most) {
+Result<std::uint64_t> number_field(const data::Value& value, std::string_view key,
+                                   std::uint64_t most) {
   const auto* field = value.find(key);
   if (field == nullptr) return wrong(key, "is missing");
   const auto number = field->as_unsigned();
@@ -26,43 +27,46 @@ Result<std::uint64_t> number_field(const Value& value, std::string_view key, std
   return *number;
 }
 
-Result<std::string> text_field(const Value& value, std::string_view key) {
+Result<std::string> text_field(const data::Value& value, std::string_view key) {
   auto text = TRY(optional_text_field(value, key));
   if (!text) return wrong(key, "is missing");
   return *std::move(text);
 }
 
-Result<std::optional<std::string>> optional_text_field(const Value& value, std::string_view key) {
+Result<std::optional<std::string>> optional_text_field(const data::Value& value,
+                                                       std::string_view key) {
   const auto* field = value.find(key);
-  if (field == nullptr || field->kind == Value::Kind::null) return std::optional<std::string>();
-  if (field->kind != Value::Kind::scalar || !field->quoted) return wrong(key, "is no text");
+  if (field == nullptr || field->kind == data::Value::Kind::null)
+    return std::optional<std::string>();
+  if (field->kind != data::Value::Kind::scalar || !field->quoted) return wrong(key, "is no text");
   if (field->scalar.size() > kMaxText) return wrong(key, "is too long");
   return std::optional(field->scalar);
 }
 
-Result<const Value*> list_field(const Value& value, std::string_view key, std::size_t most) {
+Result<const data::Value*> list_field(const data::Value& value, std::string_view key,
+                                      std::size_t most) {
   const auto* field = value.find(key);
-  if (field == nullptr || field->kind != Value::Kind::list) return wrong(key, "is no list");
+  if (field == nullptr || field->kind != data::Value::Kind::list) return wrong(key, "is no list");
   if (field->items.size() > most) {
     return wrong(key, "has more than " + std::to_string(most) + " items");
   }
   return field;
 }
 
-Json json_of(const Value& value) {
+data::Json json_of(const data::Value& value) {
   switch (value.kind) {
-    case Value::Kind::null: return nullptr;
-    case Value::Kind::list: {
-      Json list = Json::array();
+    case data::Value::Kind::null: return nullptr;
+    case data::Value::Kind::list: {
+      data::Json list = data::Json::array();
       for (const auto& item : value.items) list.push_back(json_of(item));
       return list;
     }
-    case Value::Kind::map: {
-      Json map = Json::object();
+    case data::Value::Kind::map: {
+      data::Json map = data::Json::object();
       for (const auto& entry : value.entries) map[entry.key] = json_of(entry.value);
       return map;
     }
-    case Value::Kind::scalar: break;
+    case data::Value::Kind::scalar: break;
   }
   if (value.quoted) return value.scalar;
   if (const auto number = value.as_unsigned()) return *number;

@@ -13,14 +13,17 @@
 namespace railhead::bench {
 
 /// Members of a message from the other side. Errors name the key and what was there instead.
-Result<std::uint64_t> number_field(const Value& value, std::string_view key, std::uint64_t most);
-Result<std::string> text_field(const Value& value, std::string_view key);
+Result<std::uint64_t> number_field(const data::Value& value, std::string_view key,
+                                   std::uint64_t most);
+Result<std::string> text_field(const data::Value& value, std::string_view key);
 /// Absent when there is no such key or it is null.
-Result<std::optional<std::string>> optional_text_field(const Value& value, std::string_view key);
+Result<std::optional<std::string>> optional_text_field(const data::Value& value,
+                                                       std::string_view key);
 /// A list of at most so many items; never null.
-Result<const Value*> list_field(const Value& value, std::string_view key, std::size_t most);
+Result<const data::Value*> list_field(const data::Value& value, std::string_view key,
+                                      std::size_t most);
 
 /// A parsed document as one for output.
-Json json_of(const Value& value);
+data::Json json_of(const data::Value& value);
 
 }  // namespace railhead::bench

@@ -44,21 +44,21 @@ Result<bool> needs_global_header(const LaneAddress& ours, const LaneAddress& the
                                      " has none"};
 }
 
-Json to_json(const LaneAddress& address) {
-  Json json = {{"lid", address.lid},
-               {"mtu", address.mtu_bytes},
-               {"key", address.key},
-               {"address", address.address},
-               {"length", address.length}};
+data::Json to_json(const LaneAddress& address) {
+  data::Json json = {{"lid", address.lid},
+                     {"mtu", address.mtu_bytes},
+                     {"key", address.key},
+                     {"address", address.address},
+                     {"length", address.length}};
   if (address.gid) json[address.needs_gid ? "gid" : "spareGid"] = gid_text(*address.gid);
-  json["pairs"] = Json::array();
+  json["pairs"] = data::Json::array();
   for (const auto& pair : address.pairs) {
     json["pairs"].push_back({{"number", pair.number}, {"psn", pair.sequence_number}});
   }
   return json;
 }
 
-Result<LaneAddress> parse_lane_address(const Value& value) {
+Result<LaneAddress> parse_lane_address(const data::Value& value) {
   LaneAddress address;
   address.lid = static_cast<std::uint16_t>(TRY(number_field(value, "lid", 0xffff)));
   address.mtu_bytes = static_cast<unsigned>(TRY(number_field(value, "mtu", 4096)));

@@ -40,8 +40,8 @@ struct LaneAddress {
 /// be reached. usage where one does and the other has no GID.
 Result<bool> needs_global_header(const LaneAddress& ours, const LaneAddress& theirs);
 
-Json to_json(const LaneAddress& address);
-Result<LaneAddress> parse_lane_address(const Value& value);
+data::Json to_json(const LaneAddress& address);
+Result<LaneAddress> parse_lane_address(const data::Value& value);
 
 /// Eight groups of four digits, as sysfs prints a GID.
 std::string gid_text(const GidBytes& gid);

@@ -12,7 +12,7 @@
 
 namespace railhead::bench {
 
-Result<Listener> Listener::bind(const HostPort& where, std::string key, Clock& clock,
+Result<Listener> Listener::bind(const HostPort& where, std::string key, host::Clock& clock,
                                 int interrupt) {
   auto socket = TRY(listen_tcp(where));
   auto address = local_address(socket.get());
@@ -74,7 +74,7 @@ Result<std::vector<std::size_t>> Listener::wait(std::chrono::steady_clock::time_
 }
 
 Status Listener::take_connection() {
-  UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  host::UniqueFd socket(::accept4(socket_.get(), nullptr, nullptr, SOCK_CLOEXEC));
   if (!socket) {
     // Waiting would find it again at once, and again.
     const bool lasts = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;

@@ -27,7 +27,8 @@ class Listener {
   static constexpr std::size_t kPending = 4;
 
   /// Binds to this one address; port 0 is one that is free.
-  static Result<Listener> bind(const HostPort& where, std::string key, Clock& clock, int interrupt);
+  static Result<Listener> bind(const HostPort& where, std::string key, host::Clock& clock,
+                               int interrupt);
 
   /// "10.0.0.1:40123".
   [[nodiscard]] const std::string& address() const { return address_; }
@@ -38,12 +39,13 @@ class Listener {
 
  private:
   struct Pending {
-    UniqueFd socket;
+    host::UniqueFd socket;
     Handshake handshake;
     std::chrono::steady_clock::time_point deadline;
   };
 
-  Listener(UniqueFd socket, std::string address, std::string key, Clock& clock, int interrupt)
+  Listener(host::UniqueFd socket, std::string address, std::string key, host::Clock& clock,
+           int interrupt)
       : socket_(std::move(socket)),
         address_(std::move(address)),
         key_(std::move(key)),
@@ -57,15 +59,15 @@ class Listener {
   /// Blocks until a socket is readable or the deadline; which of the pending are, by place.
   Result<std::vector<std::size_t>> wait(std::chrono::steady_clock::time_point deadline);
 
-  UniqueFd socket_;
+  host::UniqueFd socket_;
   std::string address_;
   std::string key_;
-  Clock* clock_;
+  host::Clock* clock_;
   int interrupt_;
   std::vector<Pending> pending_;
 };
 
 /// A connection to a server, before the handshake. The error names the address.
-Result<UniqueFd> connect_to(const HostPort& where, Limit limit);
+Result<host::UniqueFd> connect_to(const HostPort& where, Limit limit);
 
 }  // namespace railhead::bench

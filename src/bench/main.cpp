@@ -13,28 +13,28 @@
 namespace {
 
 /// Readable once the program is to end; threads that start later leave these signals to it, too.
-railhead::UniqueFd watch_signals() {
+railhead::host::UniqueFd watch_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGHUP);
   sigprocmask(SIG_BLOCK, &signals, nullptr);
-  return railhead::UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  return railhead::host::UniqueFd(signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  railhead::open_standard_descriptors();
+  railhead::host::open_standard_descriptors();
   const auto interrupt = watch_signals();
-  const auto host = railhead::DirectoryHost::open("/");
+  const auto host = railhead::host::DirectoryHost::open("/");
   if (!host) {
     std::cerr << "railhead bench: " << host.error().message << '\n';
     return 2;
   }
-  const auto environment = railhead::read_environment();
-  railhead::SystemClock clock;
+  const auto environment = railhead::host::read_environment();
+  railhead::host::SystemClock clock;
   return railhead::bench::run_bench(
       {argv, argv + argc}, {environment, std::cout, std::cerr, **host, clock, interrupt.get(),
                             isatty(STDERR_FILENO) == 1});

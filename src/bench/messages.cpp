@@ -12,16 +12,16 @@ constexpr std::uint64_t kMaxIterations = std::uint64_t{1} << 40;
 
 }  // namespace
 
-Result<std::string> type_of(const Value& message) {
+Result<std::string> type_of(const data::Value& message) {
   return text_field(message, "type");
 }
 
-Json message(std::string_view type) {
+data::Json message(std::string_view type) {
   return {{"type", type}};
 }
 
-Json offer_message(const Plan& plan) {
-  Json json = message("offer");
+data::Json offer_message(const Plan& plan) {
+  data::Json json = message("offer");
   json["nics"] = plan.remote_nics;
   json["lanes"] = plan.lanes;
   json["queuePairs"] = plan.queue_pairs;
@@ -32,7 +32,7 @@ Json offer_message(const Plan& plan) {
   return json;
 }
 
-Result<Plan> parse_offer(const Value& message) {
+Result<Plan> parse_offer(const data::Value& message) {
   Plan plan;
   const auto* nics = TRY(list_field(message, "nics", kMaxLanes));
   for (const auto& nic : nics->items) plan.remote_nics.push_back(TRY(nic.as_string()));
@@ -48,22 +48,22 @@ Result<Plan> parse_offer(const Value& message) {
   return plan;
 }
 
-Json addresses_message(const std::vector<LaneAddress>& lanes) {
-  Json json = message("addresses");
-  json["lanes"] = Json::array();
+data::Json addresses_message(const std::vector<LaneAddress>& lanes) {
+  data::Json json = message("addresses");
+  json["lanes"] = data::Json::array();
   for (const auto& lane : lanes) json["lanes"].push_back(to_json(lane));
   return json;
 }
 
-Result<std::vector<LaneAddress>> parse_addresses(const Value& message) {
+Result<std::vector<LaneAddress>> parse_addresses(const data::Value& message) {
   std::vector<LaneAddress> lanes;
   const auto* list = TRY(list_field(message, "lanes", kMaxLanes));
   for (const auto& lane : list->items) lanes.push_back(TRY(parse_lane_address(lane)));
   return lanes;
 }
 
-Json step_message(const Step& step) {
-  Json json = message("step");
+data::Json step_message(const Step& step) {
+  data::Json json = message("step");
   json["operation"] = to_string(step.operation);
   json["measure"] = to_string(step.measure);
   json["size"] = step.size_bytes;
@@ -76,7 +76,7 @@ Json step_message(const Step& step) {
   return json;
 }
 
-Result<Step> parse_step(const Value& message) {
+Result<Step> parse_step(const data::Value& message) {
   Step step;
   const auto operation = TRY(text_field(message, "operation"));
   step.operation = TRY(parse_operation(operation));
@@ -92,34 +92,34 @@ Result<Step> parse_step(const Value& message) {
   return step;
 }
 
-Json done_message(const std::vector<std::uint64_t>& messages) {
-  Json json = message("done");
+data::Json done_message(const std::vector<std::uint64_t>& messages) {
+  data::Json json = message("done");
   json["messages"] = messages;
   return json;
 }
 
-Result<std::vector<std::uint64_t>> parse_done(const Value& message) {
+Result<std::vector<std::uint64_t>> parse_done(const data::Value& message) {
   std::vector<std::uint64_t> messages;
   const auto* list = TRY(list_field(message, "messages", kMaxLanes));
   for (const auto& item : list->items) messages.push_back(TRY(item.as_unsigned()));
   return messages;
 }
 
-Json failed_message(const Outcome& outcome) {
-  Json json = message("failed");
+data::Json failed_message(const Outcome& outcome) {
+  data::Json json = message("failed");
   json["state"] = to_string(outcome.state);
   json["why"] = outcome.why.substr(0, 1024);
   return json;
 }
 
-Outcome parse_failed(const Value& message) {
+Outcome parse_failed(const data::Value& message) {
   const auto state = text_field(message, "state").value_or("");
   const auto why = text_field(message, "why").value_or("");
   const auto parsed = parse_state(state);
   return {parsed == State::ok ? State::protocol_error : parsed, "the other side: " + why};
 }
 
-Expected expect(Result<Value> received, std::string_view type) {
+Expected expect(Result<data::Value> received, std::string_view type) {
   if (!received) return {channel_outcome(received.error()), {}};
   const auto said = type_of(*received);
   if (!said) return {channel_outcome(said.error()), {}};

@@ -30,30 +30,30 @@ namespace railhead::bench {
 //   bye        server   its evidence
 
 /// The word in "type"; malformed when there is none.
-Result<std::string> type_of(const Value& message);
-Json message(std::string_view type);
+Result<std::string> type_of(const data::Value& message);
+data::Json message(std::string_view type);
 
-Json offer_message(const Plan& plan);
-Result<Plan> parse_offer(const Value& message);
+data::Json offer_message(const Plan& plan);
+Result<Plan> parse_offer(const data::Value& message);
 
-Json addresses_message(const std::vector<LaneAddress>& lanes);
-Result<std::vector<LaneAddress>> parse_addresses(const Value& message);
+data::Json addresses_message(const std::vector<LaneAddress>& lanes);
+Result<std::vector<LaneAddress>> parse_addresses(const data::Value& message);
 
-Json step_message(const Step& step);
-Result<Step> parse_step(const Value& message);
+data::Json step_message(const Step& step);
+Result<Step> parse_step(const data::Value& message);
 
-Json done_message(const std::vector<std::uint64_t>& messages);
-Result<std::vector<std::uint64_t>> parse_done(const Value& message);
+data::Json done_message(const std::vector<std::uint64_t>& messages);
+Result<std::vector<std::uint64_t>> parse_done(const data::Value& message);
 
-Json failed_message(const Outcome& outcome);
-Outcome parse_failed(const Value& message);
+data::Json failed_message(const Outcome& outcome);
+Outcome parse_failed(const data::Value& message);
 
 /// A message of exactly this type. One that says `failed` is the outcome that it names.
 struct Expected {
   Outcome outcome;
-  Value message;
+  data::Value message;
 };
 
-Expected expect(Result<Value> received, std::string_view type);
+Expected expect(Result<data::Value> received, std::string_view type);
 
 }  // namespace railhead::bench

@@ -127,18 +127,18 @@ EndpointOptions endpoint_options(const Options& options) {
   return endpoint;
 }
 
-Result<Format> output_format(const Options& options) {
-  const auto format = parse_format(options.output);
+Result<report::Format> output_format(const Options& options) {
+  const auto format = report::parse_format(options.output);
   if (format) return *format;
   return Error{ErrorCode::usage, "--output " + railhead::in_quotes(options.output) +
                                      " is none of table, wide, json, yaml"};
 }
 
 Result<std::optional<std::string>> given_key(const Options& options,
-                                             const Environment& environment) {
+                                             const host::Environment& environment) {
   constexpr std::size_t kMaxFile = 8192;
   if (!options.key_file.empty()) {
-    const auto text = TRY(read_input_file(options.key_file, kMaxFile));
+    const auto text = TRY(host::read_input_file(options.key_file, kMaxFile));
     auto key = check_key(text);
     if (!key) return key.error().context("--key-file " + options.key_file);
     return std::optional(*std::move(key));

@@ -16,17 +16,17 @@ constexpr std::uint16_t kGetDevices = 1;
 constexpr std::uint16_t kGetQueuePairs = 10;
 
 /// This process's threads, by which the kernel names the makers of queue pairs.
-std::vector<std::string> own_threads(Host& host) {
+std::vector<std::string> own_threads(host::Host& host) {
   const auto self = std::to_string(::getpid());
   auto threads = host.list("/proc/" + self + "/task");
   if (!threads || !*threads) return {self};
   return **threads;
 }
 
-Result<std::optional<std::uint32_t>> index_of(Host& host, const std::string& nic) {
+Result<std::optional<std::uint32_t>> index_of(host::Host& host, const std::string& nic) {
   const auto dump = TRY(host.rdma({kGetDevices, std::nullopt}));
   if (!dump) return std::optional<std::uint32_t>();
-  const auto devices = TRY(parse_rdma_devices(*dump));
+  const auto devices = TRY(usage::parse_rdma_devices(*dump));
   for (const auto& device : devices) {
     if (device.name == nic) return std::optional(device.index);
   }
@@ -35,15 +35,16 @@ Result<std::optional<std::uint32_t>> index_of(Host& host, const std::string& nic
 
 /// Whether a queue pair of the kernel's carries somebody's data. Of a type that is not known it
 /// may.
-bool is_connected(QpType type) {
-  return type == QpType::rc || type == QpType::uc || type == QpType::xrc || type == QpType::unknown;
+bool is_connected(usage::QpType type) {
+  return type == usage::QpType::rc || type == usage::QpType::uc || type == usage::QpType::xrc ||
+         type == usage::QpType::unknown;
 }
 
-OtherPairs count(const std::vector<QueuePair>& pairs, const std::vector<std::string>& own) {
+OtherPairs count(const std::vector<usage::QueuePair>& pairs, const std::vector<std::string>& own) {
   OtherPairs others;
   for (const auto& pair : pairs) {
     // Only the kernel makes them, for every port.
-    if (pair.type == QpType::management) continue;
+    if (pair.type == usage::QpType::management) continue;
     if (pair.owner.kernel) {
       if (is_connected(pair.type)) ++others.kernel[pair.owner.kernel_name];
       continue;
@@ -69,12 +70,12 @@ std::string to_string(const OtherPairs& others) {
   return join(words, ", ");
 }
 
-Result<std::optional<OtherPairs>> queue_pairs_of_others(Host& host, const std::string& nic) {
+Result<std::optional<OtherPairs>> queue_pairs_of_others(host::Host& host, const std::string& nic) {
   const auto index = TRY(index_of(host, nic));
   if (!index) return std::optional<OtherPairs>();
   const auto dump = TRY(host.rdma({kGetQueuePairs, *index}));
   if (!dump) return std::optional<OtherPairs>();
-  const auto pairs = TRY(parse_queue_pairs(*dump));
+  const auto pairs = TRY(usage::parse_queue_pairs(*dump));
   return std::optional(count(pairs, own_threads(host)));
 }
 

@@ -24,6 +24,6 @@ std::string to_string(const OtherPairs& others);
 /// Who else uses a NIC, from the kernel's RDMA netlink. Absent where it does not say. Of the
 /// kernel's own queue pairs the connected ones count (NVMe-oF, NFS, SMC, iSER); those of every
 /// idle NIC do not: management, mlx5's UD and driver pairs for itself, IPoIB's UD.
-Result<std::optional<OtherPairs>> queue_pairs_of_others(Host& host, const std::string& nic);
+Result<std::optional<OtherPairs>> queue_pairs_of_others(host::Host& host, const std::string& nic);
 
 }  // namespace railhead::bench

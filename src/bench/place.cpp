@@ -15,12 +15,12 @@ Error no_device(std::string_view name, const std::string& why) {
   return {ErrorCode::unavailable, std::string(name) + ": " + why};
 }
 
-bool is_active(const Port& port) {
-  return port.state == PortState::active;
+bool is_active(const node::Port& port) {
+  return port.state == node::PortState::active;
 }
 
 /// Smaller is better.
-auto rank_of(const Gid& gid) {
+auto rank_of(const node::Gid& gid) {
   constexpr std::string_view kMappedIpv4 = "0000:0000:0000:0000:0000:ffff:";
   const bool v2 = gid.type && *gid.type == "RoCE v2";
   const int kind = gid.value.rfind(kMappedIpv4, 0) == 0 ? 0
@@ -29,8 +29,8 @@ auto rank_of(const Gid& gid) {
   return std::tuple(v2 ? 0 : 1, kind, gid.index);
 }
 
-const Gid* choose_gid(const Port& port, std::optional<unsigned> wanted) {
-  const Gid* best = nullptr;
+const node::Gid* choose_gid(const node::Port& port, std::optional<unsigned> wanted) {
+  const node::Gid* best = nullptr;
   for (const auto& gid : port.gids) {
     if (wanted ? gid.index != *wanted : best != nullptr && rank_of(*best) < rank_of(gid)) continue;
     best = &gid;
@@ -38,7 +38,7 @@ const Gid* choose_gid(const Port& port, std::optional<unsigned> wanted) {
   return best;
 }
 
-const Port* choose_port(const Nic& nic, std::optional<unsigned> wanted) {
+const node::Port* choose_port(const node::Nic& nic, std::optional<unsigned> wanted) {
   for (const auto& port : nic.ports) {
     if (wanted ? port.number == *wanted : is_active(port)) return &port;
   }
@@ -46,10 +46,10 @@ const Port* choose_port(const Nic& nic, std::optional<unsigned> wanted) {
 }
 
 /// The slowest link on the way from the NIC to its root port: bridges have the links above them.
-void add_pcie(const Node& node, const PciAddress& address, Place& place) {
+void add_pcie(const node::Node& node, const node::PciAddress& address, Place& place) {
   const auto* function = node.find_pci(address);
   if (function == nullptr) return;
-  std::vector<PciAddress> way = function->bridges;
+  std::vector<node::PciAddress> way = function->bridges;
   way.push_back(address);
   for (const auto& at : way) {
     const auto* device = node.find_pci(at);
@@ -61,7 +61,7 @@ void add_pcie(const Node& node, const PciAddress& address, Place& place) {
   }
 }
 
-std::vector<unsigned> cpus_of(const Node& node, std::optional<int> numa_node) {
+std::vector<unsigned> cpus_of(const node::Node& node, std::optional<int> numa_node) {
   for (const auto& numa : node.numa) {
     if (numa.id == numa_node) return numa.cpus;
   }
@@ -70,7 +70,7 @@ std::vector<unsigned> cpus_of(const Node& node, std::optional<int> numa_node) {
 
 }  // namespace
 
-std::vector<std::string> active_nics(const Node& node) {
+std::vector<std::string> active_nics(const node::Node& node) {
   std::vector<std::string> names;
   for (const auto& nic : node.nics) {
     if (choose_port(nic, std::nullopt) != nullptr) names.push_back(nic.name);
@@ -78,7 +78,7 @@ std::vector<std::string> active_nics(const Node& node) {
   return names;
 }
 
-Result<Place> find_place(const Node& node, std::string_view name,
+Result<Place> find_place(const node::Node& node, std::string_view name,
                          std::optional<unsigned> gid_index) {
   const auto colon = name.find(':');
   const auto* nic = node.find_nic(name.substr(0, colon));
@@ -105,7 +105,7 @@ Result<Place> find_place(const Node& node, std::string_view name,
   Place place;
   place.nic = nic->name;
   place.port = port->number;
-  place.infiniband = port->link_layer == LinkLayer::infiniband;
+  place.infiniband = port->link_layer == node::LinkLayer::infiniband;
   if (!place.infiniband || gid_index) {
     const auto* gid = choose_gid(*port, gid_index);
     if (gid == nullptr) {

@@ -16,10 +16,10 @@ namespace railhead::bench {
 /// one, else for Ethernet the best of the port: RoCE v2 before v1, an IPv4 address before a global
 /// one before a link-local one, the lowest index of these; for InfiniBand none. The error names
 /// what the node has instead.
-Result<Place> find_place(const Node& node, std::string_view name,
+Result<Place> find_place(const node::Node& node, std::string_view name,
                          std::optional<unsigned> gid_index);
 
 /// Names of the NICs with an active port, as find_place() takes them.
-std::vector<std::string> active_nics(const Node& node);
+std::vector<std::string> active_nics(const node::Node& node);
 
 }  // namespace railhead::bench

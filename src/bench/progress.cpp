@@ -8,7 +8,7 @@
 
 namespace railhead::bench {
 
-Progress::Progress(std::ostream& to, Clock& clock, bool shown)
+Progress::Progress(std::ostream& to, host::Clock& clock, bool shown)
     : to_(to),
       clock_(clock),
       shown_(shown),

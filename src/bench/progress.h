@@ -14,14 +14,14 @@ namespace railhead::bench {
 class Progress {
  public:
   /// Silent unless `shown`.
-  Progress(std::ostream& to, Clock& clock, bool shown);
+  Progress(std::ostream& to, host::Clock& clock, bool shown);
 
   void show(const Step& step, std::uint64_t moved_bytes);
   void clear();
 
  private:
   std::ostream& to_;
-  Clock& clock_;
+  host::Clock& clock_;
   bool shown_;
   std::uint64_t last_bytes_ = 0;
   std::chrono::steady_clock::time_point last_;

@@ -38,7 +38,7 @@ Histogram merged(const StepResult& step) {
   return all;
 }
 
-Json latency_json(const Histogram& latency) {
+data::Json latency_json(const Histogram& latency) {
   const auto us = [](double ns) { return ns / 1000; };
   const auto at = [&](double share) {
     return us(static_cast<double>(latency.percentile_ns(share).value_or(0)));
@@ -52,7 +52,7 @@ Json latency_json(const Histogram& latency) {
           {"mean", us(latency.mean_ns())}};
 }
 
-Json slices_json(std::vector<double> slices) {
+data::Json slices_json(std::vector<double> slices) {
   if (slices.empty()) return nullptr;
   std::sort(slices.begin(), slices.end());
   return {{"number", slices.size()},
@@ -77,18 +77,19 @@ double seconds_of(const StepResult& step) {
   return std::chrono::duration<double>(end - start).count();
 }
 
-Json step_json(const MemoryRun& run, const StepResult& done) {
+data::Json step_json(const MemoryRun& run, const StepResult& done) {
   const auto& step = done.step;
-  Json json = {{"operation", to_string(step.operation)},
-               {"measure", to_string(step.measure)},
-               {"sizeBytes", step.size_bytes},
-               {"queuePairs", step.measure == Measure::latency ? 1 : run.queue_pairs},
-               {"depth", step.measure == Measure::latency ? 1 : effective_depth(step)},
-               {"warmUp", step.warm_up},
-               {"messages", messages_of(done)},
-               {"seconds", seconds_of(done)},
-               {"rateCapBps", step.rate_cap_bps == 0 ? Json(nullptr) : Json(step.rate_cap_bps)},
-               {"validated", true}};
+  data::Json json = {
+      {"operation", to_string(step.operation)},
+      {"measure", to_string(step.measure)},
+      {"sizeBytes", step.size_bytes},
+      {"queuePairs", step.measure == Measure::latency ? 1 : run.queue_pairs},
+      {"depth", step.measure == Measure::latency ? 1 : effective_depth(step)},
+      {"warmUp", step.warm_up},
+      {"messages", messages_of(done)},
+      {"seconds", seconds_of(done)},
+      {"rateCapBps", step.rate_cap_bps == 0 ? data::Json(nullptr) : data::Json(step.rate_cap_bps)},
+      {"validated", true}};
   if (step.measure == Measure::latency) {
     json["latencyUs"] = latency_json(merged(done));
     return json;
@@ -97,10 +98,10 @@ Json step_json(const MemoryRun& run, const StepResult& done) {
   json["gbps"] = gbps;
   json["messagesPerSecond"] = gbps * 1e9 / 8 / static_cast<double>(step.size_bytes);
   const auto expected = expectation(run.result.here, run.result.there, step.size_bytes);
-  json["expectedGbps"] = expected ? Json(expected->gbps) : Json(nullptr);
-  json["expectedLimitedBy"] = expected ? Json(expected->limited_by) : Json(nullptr);
-  json["share"] = expected ? Json(gbps / expected->gbps) : Json(nullptr);
-  json["lanes"] = Json::array();
+  json["expectedGbps"] = expected ? data::Json(expected->gbps) : data::Json(nullptr);
+  json["expectedLimitedBy"] = expected ? data::Json(expected->limited_by) : data::Json(nullptr);
+  json["share"] = expected ? data::Json(gbps / expected->gbps) : data::Json(nullptr);
+  json["lanes"] = data::Json::array();
   for (const auto& lane : done.lanes) {
     json["lanes"].push_back({{"messages", lane.messages},
                              {"bytes", lane.bytes},
@@ -111,18 +112,18 @@ Json step_json(const MemoryRun& run, const StepResult& done) {
   return json;
 }
 
-Json run_json(const MemoryRun& run) {
-  Json json = {{"memory", to_string(run.memory)},
-               {"state", to_string(run.result.outcome.state)},
-               {"why", run.result.outcome.why}};
-  json["steps"] = Json::array();
+data::Json run_json(const MemoryRun& run) {
+  data::Json json = {{"memory", to_string(run.memory)},
+                     {"state", to_string(run.result.outcome.state)},
+                     {"why", run.result.outcome.why}};
+  json["steps"] = data::Json::array();
   for (const auto& step : run.result.steps) json["steps"].push_back(step_json(run, step));
   json["client"] = run.result.here;
   json["server"] = run.result.there;
   return json;
 }
 
-void add_bandwidth_row(const MemoryRun& run, const StepResult& done, Table& table) {
+void add_bandwidth_row(const MemoryRun& run, const StepResult& done, report::Table& table) {
   const auto& step = done.step;
   const double gbps = step_gbps(done);
   const auto expected = expectation(run.result.here, run.result.there, step.size_bytes);
@@ -135,7 +136,7 @@ void add_bandwidth_row(const MemoryRun& run, const StepResult& done, Table& tabl
                         expected ? expected->limited_by : ""});
 }
 
-void add_latency_row(const MemoryRun& run, const StepResult& done, Table& table) {
+void add_latency_row(const MemoryRun& run, const StepResult& done, report::Table& table) {
   const auto latency = merged(done);
   const auto at = [&](double share) {
     return microseconds(static_cast<double>(latency.percentile_ns(share).value_or(0)));
@@ -147,8 +148,8 @@ void add_latency_row(const MemoryRun& run, const StepResult& done, Table& table)
        microseconds(static_cast<double>(latency.max_ns())), microseconds(latency.mean_ns())});
 }
 
-std::string path_line(const Json& here, const Json& there, std::size_t i) {
-  const auto end = [&](const Json& evidence) -> std::string {
+std::string path_line(const data::Json& here, const data::Json& there, std::size_t i) {
+  const auto end = [&](const data::Json& evidence) -> std::string {
     const auto* lanes = lanes_of(evidence);
     if (lanes == nullptr || i >= lanes->size()) return "?";
     const auto& lane = (*lanes)[i];
@@ -164,7 +165,7 @@ std::string path_line(const Json& here, const Json& there, std::size_t i) {
   return end(here) + " -> " + end(there) + ", path MTU " + std::to_string(mtu);
 }
 
-void add_remarks(const char* side, const Json& evidence, std::vector<std::string>& lines) {
+void add_remarks(const char* side, const data::Json& evidence, std::vector<std::string>& lines) {
   if (!evidence.is_object()) return;
   const auto remarks = evidence.find("remarks");
   if (remarks == evidence.end() || !remarks->is_array()) return;
@@ -252,39 +253,39 @@ Outcome overall(const BenchResult& result) {
   return forgiven ? required : *worst;
 }
 
-Report make_report(const BenchResult& result) {
+report::Report make_report(const BenchResult& result) {
   const auto whole = overall(result);
-  Report report;
-  report.json = make_document("Bench");
+  report::Report report;
+  report.json = report::make_document("Bench");
   report.json["version"] = kVersion;
-  report.json["started"] = utc_text(result.started);
+  report.json["started"] = host::utc_text(result.started);
   report.json["state"] = to_string(whole.state);
   report.json["why"] = whole.why;
   report.json["requiredShare"] =
-      result.required_share > 0 ? Json(result.required_share) : Json(nullptr);
-  report.json["runs"] = Json::array();
-  Table bandwidth{{{"MEMORY"},
-                   {"OPERATION"},
-                   {"SIZE"},
-                   {"MESSAGES"},
-                   {"SECONDS", Column::Shown::wide},
-                   {"Gbit/s"},
-                   {"MESSAGES/S"},
-                   {"EXPECTED"},
-                   {"SHARE"},
-                   {"LIMITED BY", Column::Shown::wide}},
-                  {}};
-  Table latency{{{"MEMORY"},
-                 {"OPERATION"},
-                 {"SIZE"},
-                 {"SAMPLES"},
-                 {"MIN"},
-                 {"P50"},
-                 {"P99"},
-                 {"P99.9"},
-                 {"MAX"},
-                 {"MEAN", Column::Shown::wide}},
-                {}};
+      result.required_share > 0 ? data::Json(result.required_share) : data::Json(nullptr);
+  report.json["runs"] = data::Json::array();
+  report::Table bandwidth{{{"MEMORY"},
+                           {"OPERATION"},
+                           {"SIZE"},
+                           {"MESSAGES"},
+                           {"SECONDS", report::Column::Shown::wide},
+                           {"Gbit/s"},
+                           {"MESSAGES/S"},
+                           {"EXPECTED"},
+                           {"SHARE"},
+                           {"LIMITED BY", report::Column::Shown::wide}},
+                          {}};
+  report::Table latency{{{"MEMORY"},
+                         {"OPERATION"},
+                         {"SIZE"},
+                         {"SAMPLES"},
+                         {"MIN"},
+                         {"P50"},
+                         {"P99"},
+                         {"P99.9"},
+                         {"MAX"},
+                         {"MEAN", report::Column::Shown::wide}},
+                        {}};
   for (const auto& run : result.runs) {
     report.json["runs"].push_back(run_json(run));
     for (const auto& step : run.result.steps) {

@@ -32,6 +32,6 @@ Outcome overall(const BenchResult& result);
 double step_gbps(const StepResult& step);
 
 /// Proof bundle and tables.
-Report make_report(const BenchResult& result);
+report::Report make_report(const BenchResult& result);
 
 }  // namespace railhead::bench

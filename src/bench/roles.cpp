@@ -60,9 +60,10 @@ int measure(const Options& options, const Surroundings& at, const Work& work, Ch
     if (state != State::ok && state != State::unsupported) break;
   }
   const auto report = make_report(result);
-  at.out << render(report, *format);
+  at.out << report::render(report, *format);
   if (!options.proof_file.empty()) {
-    const auto written = write_output_file(options.proof_file, to_json_text(report.json));
+    const auto written =
+        host::write_output_file(options.proof_file, data::to_json_text(report.json));
     if (!written) return complain(at, {State::no_memory, written.error().message});
   }
   const auto whole = overall(result);
@@ -86,9 +87,10 @@ int run_pair_command(const Options& options, const Surroundings& at) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
     return complain(at, {State::no_memory, "socketpair failed"});
   }
-  UniqueFd ours(sockets[0]);
+  host::UniqueFd ours(sockets[0]);
   std::thread server([&at, &options, &key, socket = sockets[1]] {
-    auto channel = Channel::open(UniqueFd(socket), Role::server, *key, at.clock, at.interrupt);
+    auto channel =
+        Channel::open(host::UniqueFd(socket), Role::server, *key, at.clock, at.interrupt);
     if (!channel) return;
     serve(*channel, [&] { return make_endpoint(options, at); });
   });

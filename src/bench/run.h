@@ -37,7 +37,7 @@ struct LaneResult {
 struct Run {
   Transport& transport;
   const Step& step;
-  Clock& clock;
+  host::Clock& clock;
   const std::atomic<bool>& stop;
   std::atomic<std::uint64_t>& moved_bytes;
   std::size_t lanes = 1;

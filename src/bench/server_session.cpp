@@ -15,7 +15,7 @@ class Server {
       : channel_(channel),
         endpoint_(endpoint) {}
 
-  Outcome serve(Result<Value> first) {
+  Outcome serve(Result<data::Value> first) {
     TRY_OUTCOME(meet(std::move(first)));
     while (true) {
       auto received = channel_.receive();
@@ -28,7 +28,7 @@ class Server {
   }
 
  private:
-  Outcome say(const Json& what) {
+  Outcome say(const data::Json& what) {
     const auto sent = channel_.send(what);
     return sent ? Outcome() : channel_outcome(sent.error());
   }
@@ -38,7 +38,7 @@ class Server {
     return outcome;
   }
 
-  Outcome meet(Result<Value> first) {
+  Outcome meet(Result<data::Value> first) {
     const auto offer = expect(std::move(first), "offer");
     TRY_OUTCOME(offer.outcome);
     auto plan = parse_offer(offer.message);
@@ -60,7 +60,7 @@ class Server {
     return say(message("connected"));
   }
 
-  Outcome take_part(const Value& asked) {
+  Outcome take_part(const data::Value& asked) {
     const auto step = parse_step(asked);
     if (!step) return fail({State::protocol_error, step.error().message});
     if (const auto fine = check(*step, plan_); !fine) {
@@ -92,7 +92,7 @@ class Server {
     return endpoint_.finish();
   }
 
-  Outcome verify(const Step& step, const Value& done, bool active,
+  Outcome verify(const Step& step, const data::Value& done, bool active,
                  const std::vector<LaneResult>& lanes) {
     const auto sent = parse_done(done);
     if (!sent) return fail({State::protocol_error, sent.error().message});

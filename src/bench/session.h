@@ -21,8 +21,8 @@ struct StepResult {
 struct SessionResult {
   Outcome outcome;
   std::vector<StepResult> steps;  ///< those that ended well
-  Json here;                      ///< evidence of this side
-  Json there;                     ///< of the other, null when it did not get so far
+  data::Json here;                ///< evidence of this side
+  data::Json there;               ///< of the other, null when it did not get so far
 };
 
 /// Told while a step runs, twice a second: how many bytes have moved.

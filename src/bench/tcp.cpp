@@ -77,9 +77,10 @@ Result<HostPort> HostPort::parse(std::string_view text) {
   return HostPort{std::string(host), std::to_string(*port)};
 }
 
-Result<UniqueFd> listen_tcp(const HostPort& where) {
+Result<host::UniqueFd> listen_tcp(const HostPort& where) {
   const auto addresses = TRY(resolve(where, AI_PASSIVE | AI_NUMERICHOST));
-  UniqueFd socket(::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  host::UniqueFd socket(
+      ::socket(addresses->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!socket) return failed(where, "socket");
   set_option(socket.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (::bind(socket.get(), addresses->ai_addr, addresses->ai_addrlen) != 0) {
@@ -88,7 +89,7 @@ Result<UniqueFd> listen_tcp(const HostPort& where) {
   if (::listen(socket.get(), static_cast<int>(Listener::kPending)) != 0) {
     return failed(where, "listen");
   }
-  return Result<UniqueFd>(std::move(socket));
+  return Result<host::UniqueFd>(std::move(socket));
 }
 
 std::string local_address(int socket) {
@@ -116,16 +117,16 @@ void prepare_connection(int socket) {
   set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, 20000);
 }
 
-Result<UniqueFd> connect_to(const HostPort& where, Limit limit) {
+Result<host::UniqueFd> connect_to(const HostPort& where, Limit limit) {
   const auto addresses = TRY(resolve(where, 0));
   int wrong = EADDRNOTAVAIL;
   for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
-    UniqueFd socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    host::UniqueFd socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket) continue;
     wrong = connect_within(socket.get(), *one, limit);
     if (wrong != 0) continue;
     prepare_connection(socket.get());
-    return Result<UniqueFd>(std::move(socket));
+    return Result<host::UniqueFd>(std::move(socket));
   }
   errno = wrong;
   return failed(where, "connect");

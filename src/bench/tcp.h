@@ -10,7 +10,7 @@
 namespace railhead::bench {
 
 /// Listening on this address alone. The error names it.
-Result<UniqueFd> listen_tcp(const HostPort& where);
+Result<host::UniqueFd> listen_tcp(const HostPort& where);
 
 /// "10.0.0.1:40123" or "[fd00::1]:40123".
 std::string local_address(int socket);

@@ -43,7 +43,7 @@ std::uint64_t bytes_checked(const Step& step) {
   return step.size_bytes - (counted ? 1 : 0);
 }
 
-bool has_peer_client(Host& host) {
+bool has_peer_client(host::Host& host) {
   for (const char* path :
        {"/sys/module/nvidia_peermem/version", "/sys/module/nvidia_peermem/refcnt",
         "/sys/module/nv_peer_mem/version", "/sys/kernel/mm/memory_peers/nv_mem/version"}) {
@@ -55,7 +55,7 @@ bool has_peer_client(Host& host) {
 
 }  // namespace
 
-VerbsEndpoint::VerbsEndpoint(Host& host, Clock& clock, EndpointOptions options,
+VerbsEndpoint::VerbsEndpoint(host::Host& host, host::Clock& clock, EndpointOptions options,
                              QueuePairsOfOthers others)
     : host_(host),
       clock_(clock),
@@ -112,8 +112,8 @@ Status VerbsEndpoint::check_unused(const Place& place, bool& in_use) {
 Status VerbsEndpoint::make_lanes(const Plan& plan, const std::vector<std::string>& wanted,
                                  bool& in_use) {
   plan_ = plan;
-  node_ = read_node(host_);
-  done_ = UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  node_ = node::read_node(host_);
+  done_ = host::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!done_) return Error{ErrorCode::internal, std::string("eventfd: ") + std::strerror(errno)};
   if (plan.memory != Memory::host) {
     cuda_ = TRY(Cuda::load(options_.cuda_library, options_.gpu));
@@ -252,24 +252,24 @@ Status VerbsEndpoint::validate(const Step& step, Part part) {
   return {};
 }
 
-Json VerbsEndpoint::lane_evidence(Lane& lane) {
-  Json json = place_json(lane.place);
+data::Json VerbsEndpoint::lane_evidence(Lane& lane) {
+  data::Json json = place_json(lane.place);
   json["pinned"] = lane.pinned;
   json["pathMtu"] = lane.verbs->path_mtu_bytes();
-  json["queuePairs"] = Json::array();
+  json["queuePairs"] = data::Json::array();
   for (const auto& pair : lane.verbs->address().pairs) json["queuePairs"].push_back(pair.number);
   const auto after = read_counters(host_, lane.place);
   json["counters"] = changes(lane.before, after);
   const auto bytes = port_bytes(lane.before, after);
-  json["portBytes"] =
-      bytes ? Json{{"sent", bytes->sent}, {"received", bytes->received}} : Json(nullptr);
+  json["portBytes"] = bytes ? data::Json{{"sent", bytes->sent}, {"received", bytes->received}}
+                            : data::Json(nullptr);
   return json;
 }
 
-Json VerbsEndpoint::evidence() {
-  Json json = {{"host", node_.name}, {"memory", to_string(plan_.memory)}};
+data::Json VerbsEndpoint::evidence() {
+  data::Json json = {{"host", node_.name}, {"memory", to_string(plan_.memory)}};
   if (cuda_) json["gpu"] = gpu_json(cuda_->facts());
-  json["lanes"] = Json::array();
+  json["lanes"] = data::Json::array();
   for (auto& lane : lanes_) json["lanes"].push_back(lane_evidence(*lane));
   json["remarks"] = remarks_;
   return json;

@@ -36,7 +36,8 @@ using QueuePairsOfOthers = std::function<Result<std::optional<OtherPairs>>(const
 /// This machine's NICs, through libibverbs.
 class VerbsEndpoint : public Endpoint {
  public:
-  VerbsEndpoint(Host& host, Clock& clock, EndpointOptions options, QueuePairsOfOthers others);
+  VerbsEndpoint(host::Host& host, host::Clock& clock, EndpointOptions options,
+                QueuePairsOfOthers others);
   ~VerbsEndpoint() override;
 
   Status make_lanes(const Plan& plan, const std::vector<std::string>& wanted,
@@ -55,7 +56,7 @@ class VerbsEndpoint : public Endpoint {
   [[nodiscard]] std::uint64_t moved_bytes() const override { return moved_bytes_.load(); }
 
   Status validate(const Step& step, Part part) override;
-  [[nodiscard]] Json evidence() override;
+  [[nodiscard]] data::Json evidence() override;
 
  private:
   struct Lane {
@@ -74,18 +75,18 @@ class VerbsEndpoint : public Endpoint {
   Status open_lane(const Place& place);
   void run_lane(Lane& lane, const Step& step, Part part);
   Status fill(Lane& lane, std::size_t index, const Step& step, Part part);
-  [[nodiscard]] Json lane_evidence(Lane& lane);
+  [[nodiscard]] data::Json lane_evidence(Lane& lane);
 
-  Host& host_;
-  Clock& clock_;
+  host::Host& host_;
+  host::Clock& clock_;
   EndpointOptions options_;
   QueuePairsOfOthers others_;
   Plan plan_;
-  Node node_;
+  node::Node node_;
   std::unique_ptr<Cuda> cuda_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::string> remarks_;
-  UniqueFd done_;
+  host::UniqueFd done_;
   std::atomic<bool> stop_ = false;
   std::atomic<std::uint64_t> moved_bytes_ = 0;
   std::atomic<unsigned> running_ = 0;

@@ -10,7 +10,7 @@
 #include "inject/codes.h"
 #include "topology/layout.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 struct AffinityFlags {
@@ -19,11 +19,11 @@ struct AffinityFlags {
 };
 
 /// A GPU named by index, UUID or PCI address. PCI addresses have a colon, indexes only digits.
-Result<std::size_t> find_gpu(const DecisionTable& table, std::string_view word) {
+Result<std::size_t> find_gpu(const inject::DecisionTable& table, std::string_view word) {
   const auto& gpus = table.node().gpus;
   if (const auto index = parse_unsigned(word); index && *index <= 0xffff) {
     if (const auto gpu = table.gpu_by_index(static_cast<unsigned>(*index))) return *gpu;
-  } else if (const auto address = PciAddress::parse(word)) {
+  } else if (const auto address = node::PciAddress::parse(word)) {
     for (std::size_t g = 0; g < gpus.size(); ++g) {
       if (gpus[g].pci == *address) return g;
     }
@@ -34,7 +34,7 @@ Result<std::size_t> find_gpu(const DecisionTable& table, std::string_view word) 
                                      std::to_string(gpus.size()) + " GPUs)"};
 }
 
-Result<std::vector<std::size_t>> asked_gpus(const DecisionTable& table,
+Result<std::vector<std::size_t>> asked_gpus(const inject::DecisionTable& table,
                                             const std::optional<std::string>& text) {
   std::vector<std::size_t> asked;
   if (!text) {
@@ -49,18 +49,20 @@ Result<std::vector<std::size_t>> asked_gpus(const DecisionTable& table,
 }
 
 /// What a container of a pod on the host's network gets with these GPUs.
-Decision decision_for(const DecisionTable& table, const std::vector<std::size_t>& gpus) {
-  ContainerRequest request;
+inject::Decision decision_for(const inject::DecisionTable& table,
+                              const std::vector<std::size_t>& gpus) {
+  container::Request request;
   request.pod_namespaces = {"ipc"};
   request.name = "sample";
-  return decide_holding(gpus, request, table, {});
+  return inject::decide_holding(gpus, request, table, {});
 }
 
-Json selection_json(const DecisionTable& table, const Selection& selection) {
-  Json gpus = Json::array();
+data::Json selection_json(const inject::DecisionTable& table,
+                          const affinity::Selection& selection) {
+  data::Json gpus = data::Json::array();
   for (const auto& chosen : selection.gpus) {
     auto gpu = gpu_json(table.node(), chosen.gpu);
-    gpu["nics"] = Json::array();
+    gpu["nics"] = data::Json::array();
     for (const auto& choice : chosen.nics) {
       gpu["nics"].push_back({{"name", table.node().nics[choice.nic].name},
                              {"relation", to_string(choice.nearness.relation)},
@@ -72,12 +74,13 @@ Json selection_json(const DecisionTable& table, const Selection& selection) {
   return gpus;
 }
 
-Table selection_table(const DecisionTable& table, const Selection& selection) {
-  Table rows{{{"GPU"}, {"PCI"}, {"NUMA"}, {"NIC"}, {"RELATION"}, {"WHY"}}, {}};
+report::Table selection_table(const inject::DecisionTable& table,
+                              const affinity::Selection& selection) {
+  report::Table rows{{{"GPU"}, {"PCI"}, {"NUMA"}, {"NIC"}, {"RELATION"}, {"WHY"}}, {}};
   for (const auto& chosen : selection.gpus) {
     const auto& gpu = table.node().gpus[chosen.gpu];
     const std::vector<std::string> start{gpu_label(gpu), gpu.pci.str(),
-                                         text_or_blank(gpu.numa_node)};
+                                         report::text_or_blank(gpu.numa_node)};
     if (chosen.nics.empty()) rows.rows.push_back(start);
     for (const auto& choice : chosen.nics) {
       auto row = start;
@@ -98,8 +101,9 @@ void add_new(std::vector<std::string> more, std::vector<std::string>& lines) {
   }
 }
 
-std::vector<std::string> warnings_of(const DecisionTable& table, const Selection& selection,
-                                     const Decision& decision) {
+std::vector<std::string> warnings_of(const inject::DecisionTable& table,
+                                     const affinity::Selection& selection,
+                                     const inject::Decision& decision) {
   auto warnings = table.topology().warnings;
   for (auto& line : namespace_lines(table.node())) warnings.push_back(std::move(line));
   for (const auto* more : {&table.deal().warnings, &selection.warnings}) {
@@ -107,15 +111,16 @@ std::vector<std::string> warnings_of(const DecisionTable& table, const Selection
   }
   for (const auto& remark : decision.remarks) {
     // The selection has said it, once for each GPU.
-    if (remark.code == warn::kNicNotUsable || remark.code == warn::kStandIn) continue;
+    if (remark.code == inject::warn::kNicNotUsable || remark.code == inject::warn::kStandIn)
+      continue;
     add_new({remark.text}, warnings);
   }
   add_new(problem_lines(table.node()), warnings);
   return warnings;
 }
 
-std::string no_gpu_text(const Node& node) {
-  const auto unknown = unclassified_functions(node).size();
+std::string no_gpu_text(const node::Node& node) {
+  const auto unknown = topology::unclassified_functions(node).size();
   if (unknown == 0) return "no GPU on this node";
   return "no GPU is known, and of " + std::to_string(unknown) +
          " functions the file does not say what they are; on a machine of this kind it can be "
@@ -123,10 +128,11 @@ std::string no_gpu_text(const Node& node) {
 }
 
 /// The fields and lines about the container.
-void add_container(const Node& node, const Decision& decision, Report& report) {
-  report.json["nics"] = Json::array();
-  report.json["devices"] = Json::array();
-  report.json["env"] = Json::object();
+void add_container(const node::Node& node, const inject::Decision& decision,
+                   report::Report& report) {
+  report.json["nics"] = data::Json::array();
+  report.json["devices"] = data::Json::array();
+  report.json["env"] = data::Json::object();
   for (const auto n : decision.nics) report.json["nics"].push_back(node.nics[n].name);
   std::vector<std::string> lines;
   for (const auto& device : decision.adjustment.devices) {
@@ -140,13 +146,14 @@ void add_container(const Node& node, const Decision& decision, Report& report) {
   if (!lines.empty()) report.sections.push_back({"A CONTAINER WITH THESE GPUS GETS", {}, lines});
 }
 
-Report affinity_report(const DecisionTable& table, const std::vector<std::size_t>& gpus,
-                       bool with_reasons) {
+report::Report affinity_report(const inject::DecisionTable& table,
+                               const std::vector<std::size_t>& gpus, bool with_reasons) {
   const auto& node = table.node();
-  const auto selection = select(node, table.topology(), table.deal(), table.usable(), gpus);
+  const auto selection =
+      affinity::select(node, table.topology(), table.deal(), table.usable(), gpus);
   const auto decision = decision_for(table, gpus);
-  Report report;
-  report.json = make_document("Affinity");
+  report::Report report;
+  report.json = report::make_document("Affinity");
   report.json["node"] = node.name;
   add_source(report.json, table.topology());
   report.json["gpus"] = selection_json(table, selection);
@@ -168,12 +175,12 @@ Report affinity_report(const DecisionTable& table, const std::vector<std::size_t
 }
 
 int print_affinity(const Invocation& invocation, const AffinityFlags& flags,
-                   const DecisionTable& table) {
+                   const inject::DecisionTable& table) {
   const auto gpus = asked_gpus(table, flags.gpus);
   if (!gpus) return invocation.fail("affinity", gpus.error(), kExitUsage);
   const auto report = affinity_report(table, *gpus, flags.explain);
   if (gpus->empty()) {
-    const bool unknown = !unclassified_functions(table.node()).empty();
+    const bool unknown = !topology::unclassified_functions(table.node()).empty();
     return invocation.print(report, unknown ? kExitCannotTell : kExitOk);
   }
   return invocation.print(report, report.json["nics"].empty() ? kExitProblem : kExitOk);
@@ -198,11 +205,11 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
       "NCCL file does not say of any function that it is a GPU.");
   app->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
-      return invocation.with_machine("affinity", [&](const DecisionTable& table) {
+      return invocation.with_machine("affinity", [&](const inject::DecisionTable& table) {
         return print_affinity(invocation, *flags, table);
       });
     };
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

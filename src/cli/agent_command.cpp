@@ -5,15 +5,15 @@
 #include "cli/command.h"
 #include "host/program.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 namespace {
 
-ConfigReader reader_of(const Invocation& invocation) {
-  ConfigReader reader;
+agent::ConfigReader reader_of(const Invocation& invocation) {
+  agent::ConfigReader reader;
   reader.paths = invocation.config_paths();
   const bool once = std::find(reader.paths.begin(), reader.paths.end(), "-") != reader.paths.end();
-  if (!once) reader.read = [&invocation] { return invocation.sources(read_file_at_once); };
+  if (!once) reader.read = [&invocation] { return invocation.sources(host::read_file_at_once); };
   return reader;
 }
 
@@ -21,21 +21,21 @@ ConfigReader reader_of(const Invocation& invocation) {
 
 void add_agent_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("agent", "Run the node agent");
-  std::vector<SettingRow> rows(std::begin(kSettings), std::end(kSettings));
+  std::vector<config::SettingRow> rows(std::begin(config::kSettings), std::end(config::kSettings));
   // A topology file has no device that could be given to a container.
-  std::erase(rows, SettingRow("host.ncclTopo"));
+  std::erase(rows, config::SettingRow("host.ncclTopo"));
   add_settings(*app, invocation, rows);
   add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);
   app->callback([&invocation] {
     invocation.run = [&invocation] {
-      hold_hang_ups();  // the agent takes them, once it is there
-      return invocation.with_config("agent", [&](const Config& config) {
-        const auto done = run_agent(config, reader_of(invocation));
+      host::hold_hang_ups();  // the agent takes them, once it is there
+      return invocation.with_config("agent", [&](const config::Config& config) {
+        const auto done = agent::run_agent(config, reader_of(invocation));
         return done ? static_cast<int>(kExitOk) : invocation.fail("agent", done.error());
       });
     };
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

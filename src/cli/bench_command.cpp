@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "host/program.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 // A program of its own, because it needs libibverbs and this one does not. Its help is its own,
 // too.
@@ -13,11 +13,11 @@ void add_bench_command(CLI::App& program, Invocation& invocation) {
   app->prefix_command();
   app->callback([app, &invocation] {
     invocation.run = [app, &invocation] {
-      const auto path = find_program("railhead-bench", invocation.environment);
+      const auto path = host::find_program("railhead-bench", invocation.environment);
       if (!path) return invocation.fail("bench", path.error());
-      return invocation.fail("bench", become_program(*path, app->remaining()));
+      return invocation.fail("bench", host::become_program(*path, app->remaining()));
     };
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

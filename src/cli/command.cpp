@@ -11,7 +11,7 @@
 #include "host/input_file.h"
 #include "topology/layout.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 constexpr const char* kDefaultConfigFile = "/etc/railhead/config.yaml";
@@ -19,16 +19,16 @@ constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
 
 }  // namespace
 
-Result<Config> Invocation::config() const {
-  return make_config(TRY(sources(read_input_file)));
+Result<config::Config> Invocation::config() const {
+  return config::make_config(TRY(sources(host::read_input_file)));
 }
 
 std::vector<std::string> Invocation::config_paths() const {
   return config_files.empty() ? std::vector<std::string>{kDefaultConfigFile} : config_files;
 }
 
-Result<ConfigSources> Invocation::sources(ReadFile read) const {
-  ConfigSources sources;
+Result<config::ConfigSources> Invocation::sources(host::ReadFile read) const {
+  config::ConfigSources sources;
   sources.environment = environment;
   for (const auto& [name, value] : variables) {
     if (!value.empty()) sources.environment[name] = value;
@@ -38,7 +38,7 @@ Result<ConfigSources> Invocation::sources(ReadFile read) const {
     auto text = TRY(read(path, kMaxConfigBytes));
     sources.files.push_back({path, std::move(text)});
   }
-  if (config_files.empty() && input_file_exists(kDefaultConfigFile)) {
+  if (config_files.empty() && host::input_file_exists(kDefaultConfigFile)) {
     auto text = TRY(read(kDefaultConfigFile, kMaxConfigBytes));
     sources.files.push_back({kDefaultConfigFile, std::move(text)});
   }
@@ -51,27 +51,28 @@ int Invocation::fail(std::string_view command, const Error& error, int code) con
 }
 
 int Invocation::with_config(std::string_view command,
-                            const std::function<int(const Config&)>& answer) const {
+                            const std::function<int(const config::Config&)>& answer) const {
   const auto read = config();
   if (!read) return fail(command, read.error(), kExitUsage);
-  const auto pools = pool_specs(*read);
+  const auto pools = agent::pool_specs(*read);
   return pools ? answer(*read) : fail(command, pools.error(), kExitUsage);
 }
 
 int Invocation::with_machine(std::string_view command,
-                             const std::function<int(const DecisionTable&)>& answer) const {
-  return with_config(command, [&](const Config& read) {
+                             const std::function<int(const inject::DecisionTable&)>& answer) const {
+  return with_config(command, [&](const config::Config& read) {
     const auto table = load_table(read);
     return table ? answer(**table) : fail(command, table.error());
   });
 }
 
-int Invocation::print(const Report& report, int code) const {
-  out << render(report, parse_format(output).value_or(Format::table));
+int Invocation::print(const report::Report& report, int code) const {
+  out << report::render(report, report::parse_format(output).value_or(report::Format::table));
   return code;
 }
 
-void add_settings(CLI::App& app, Invocation& invocation, const std::vector<SettingRow>& rows) {
+void add_settings(CLI::App& app, Invocation& invocation,
+                  const std::vector<config::SettingRow>& rows) {
   for (const auto row : rows) {
     app.add_option_function<std::string>(
            std::string(row->flag),
@@ -126,19 +127,20 @@ void add_output_option(CLI::App& app, Invocation& invocation,
       ->check(refuse_others);
 }
 
-Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config) {
-  const auto overrides = TRY(role_overrides(config));
-  const auto from_operator = TRY(operator_topology(config.settings()));
-  auto policy = injection_policy(config.settings());
-  policy.pools = TRY(pool_specs(config)).specs;
-  if (const auto file = TRY(machine_file(config.settings()))) {
-    return std::make_shared<const DecisionTable>(node_from(*file), overrides, std::move(policy),
-                                                 from_operator ? from_operator : file);
+Result<std::shared_ptr<const inject::DecisionTable>> load_table(const config::Config& config) {
+  const auto overrides = TRY(agent::role_overrides(config));
+  const auto from_operator = TRY(agent::operator_topology(config.settings()));
+  auto policy = agent::injection_policy(config.settings());
+  policy.pools = TRY(agent::pool_specs(config)).specs;
+  if (const auto file = TRY(agent::machine_file(config.settings()))) {
+    return std::make_shared<const inject::DecisionTable>(topology::node_from(*file), overrides,
+                                                         std::move(policy),
+                                                         from_operator ? from_operator : file);
   }
-  const auto origin = TRY(machine_origin(config.settings()));
-  const auto host = TRY(open_machine(origin));
-  return std::make_shared<const DecisionTable>(read_node(*host), overrides, std::move(policy),
-                                               from_operator);
+  const auto origin = TRY(agent::machine_origin(config.settings()));
+  const auto host = TRY(agent::open_machine(origin));
+  return std::make_shared<const inject::DecisionTable>(node::read_node(*host), overrides,
+                                                       std::move(policy), from_operator);
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -18,14 +18,14 @@
 #include "inject/decide.h"
 #include "report/report.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// What every command gets: its surroundings, and what the flags said.
 struct Invocation {
-  const Environment& environment;
+  const host::Environment& environment;
   std::ostream& out;
   std::ostream& err;
-  std::map<SettingRow, std::string> flags;  ///< those that were given
+  std::map<config::SettingRow, std::string> flags;  ///< those that were given
   std::vector<std::string> config_files;
   std::string output = "table";
   std::function<int()> run;                      ///< set by the command that was named
@@ -33,9 +33,9 @@ struct Invocation {
 
   /// Configuration from the files named by --config (else /etc/railhead/config.yaml if it exists),
   /// the environment and the flags.
-  [[nodiscard]] Result<Config> config() const;
+  [[nodiscard]] Result<config::Config> config() const;
   /// What config() is made of, as it is now.
-  [[nodiscard]] Result<ConfigSources> sources(ReadFile read) const;
+  [[nodiscard]] Result<config::ConfigSources> sources(host::ReadFile read) const;
   /// The files that are named, or the default one, there or not.
   [[nodiscard]] std::vector<std::string> config_paths() const;
 
@@ -44,18 +44,20 @@ struct Invocation {
 
   /// How a command begins: `answer` gets the configuration, and its exit code is the command's.
   /// A wrong configuration is a usage error.
-  int with_config(std::string_view command, const std::function<int(const Config&)>& answer) const;
+  int with_config(std::string_view command,
+                  const std::function<int(const config::Config&)>& answer) const;
 
   /// The same with the machine read, for commands that answer for one.
   int with_machine(std::string_view command,
-                   const std::function<int(const DecisionTable&)>& answer) const;
+                   const std::function<int(const inject::DecisionTable&)>& answer) const;
 
   /// Writes the report in the asked format and returns `code`.
-  int print(const Report& report, int code) const;
+  int print(const report::Report& report, int code) const;
 };
 
 /// Options for these settings, from the table: flag, help, default and environment variable.
-void add_settings(CLI::App& app, Invocation& invocation, const std::vector<SettingRow>& rows);
+void add_settings(CLI::App& app, Invocation& invocation,
+                  const std::vector<config::SettingRow>& rows);
 /// Those of k8s-rdma-device-plugin, each the same as its variable.
 void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation);
 void add_config_option(CLI::App& app, Invocation& invocation);
@@ -67,7 +69,7 @@ void add_output_option(CLI::App& app, Invocation& invocation,
                        const std::vector<std::string>& more = {});
 
 /// The machine ready for decisions, as the agent would have it under the same configuration.
-Result<std::shared_ptr<const DecisionTable>> load_table(const Config& config);
+Result<std::shared_ptr<const inject::DecisionTable>> load_table(const config::Config& config);
 
 /// Adds the command to the program. One function a file, listed in commands.cpp.
 void add_agent_command(CLI::App& program, Invocation& invocation);
@@ -82,4 +84,4 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation);
 void add_bench_command(CLI::App& program, Invocation& invocation);
 void add_config_command(CLI::App& program, Invocation& invocation);
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 /// Every command, in the order of `railhead --help`.
@@ -24,10 +24,10 @@ constexpr const char* kFooter =
 
 }  // namespace
 
-int run_command_line(const std::vector<std::string>& arguments, const Environment& environment,
-                     std::ostream& out, std::ostream& err) {
+int run_command_line(const std::vector<std::string>& arguments,
+                     const host::Environment& environment, std::ostream& out, std::ostream& err) {
   CLI::App program("Railhead gives each container the RDMA NICs of its GPUs.", "railhead");
-  program.set_version_flag("--version", "railhead " + std::string(kVersion));
+  program.set_version_flag("--version", "railhead " + std::string(agent::kVersion));
   program.footer(kFooter);
   program.require_subcommand(1);
   Invocation invocation{environment, out, err, {}, {}, "table", {}, {}};
@@ -47,4 +47,4 @@ int run_command_line(const std::vector<std::string>& arguments, const Environmen
   return invocation.run();
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -7,13 +7,13 @@
 
 #include "host/environment.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// Exit codes; those of node-problem-detector plugins, and sysexits for usage.
 enum ExitCode : int { kExitOk = 0, kExitProblem = 1, kExitCannotTell = 2, kExitUsage = 64 };
 
 /// The whole program: data goes to `out`, talk to `err`.
-int run_command_line(const std::vector<std::string>& arguments, const Environment& environment,
-                     std::ostream& out, std::ostream& err);
+int run_command_line(const std::vector<std::string>& arguments,
+                     const host::Environment& environment, std::ostream& out, std::ostream& err);
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -3,27 +3,27 @@
 
 #include "report/report.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 /// ACTIVE before everything else, then as far as the link came up.
-int state_rank(const Port& port) {
+int state_rank(const node::Port& port) {
   return port.state ? static_cast<int>(*port.state) : -1;
 }
 
-std::string_view kind_text(Problem::Kind kind) {
-  return kind == Problem::Kind::malformed ? "malformed" : "unreadable";
+std::string_view kind_text(node::Problem::Kind kind) {
+  return kind == node::Problem::Kind::malformed ? "malformed" : "unreadable";
 }
 
 }  // namespace
 
-std::optional<LinkLayer> known_link_layer(const Port& port) {
-  if (port.link_layer == LinkLayer::unknown) return std::nullopt;
+std::optional<node::LinkLayer> known_link_layer(const node::Port& port) {
+  if (port.link_layer == node::LinkLayer::unknown) return std::nullopt;
   return port.link_layer;
 }
 
-NicSummary summarize(const Nic& nic) {
-  const Port* best = nullptr;
+NicSummary summarize(const node::Nic& nic) {
+  const node::Port* best = nullptr;
   for (const auto& port : nic.ports) {
     if (best == nullptr || state_rank(port) > state_rank(*best)) best = &port;
   }
@@ -39,60 +39,60 @@ std::string rate_text(std::optional<double> gbps) {
   return text;
 }
 
-Json gpu_json(const Node& node, std::size_t gpu) {
+data::Json gpu_json(const node::Node& node, std::size_t gpu) {
   const auto& value = node.gpus[gpu];
-  return {{"index", json_or_null(value.index)},
+  return {{"index", report::json_or_null(value.index)},
           {"pci", value.pci.str()},
-          {"uuid", json_or_null(value.uuid)},
-          {"minor", json_or_null(value.minor)},
-          {"numaNode", json_or_null(value.numa_node)}};
+          {"uuid", report::json_or_null(value.uuid)},
+          {"minor", report::json_or_null(value.minor)},
+          {"numaNode", report::json_or_null(value.numa_node)}};
 }
 
-Json nic_json(const Node& node, std::size_t nic) {
+data::Json nic_json(const node::Node& node, std::size_t nic) {
   const auto& value = node.nics[nic];
   const auto summary = summarize(value);
   return {{"name", value.name},
-          {"pci", value.pci ? Json(value.pci->str()) : Json(nullptr)},
-          {"numaNode", json_or_null(value.numa_node)},
+          {"pci", value.pci ? data::Json(value.pci->str()) : data::Json(nullptr)},
+          {"numaNode", report::json_or_null(value.numa_node)},
           {"linkLayer", text_or_null(summary.link_layer)},
           {"state", text_or_null(summary.state)},
-          {"rateGbps", json_or_null(summary.rate_gbps)}};
+          {"rateGbps", report::json_or_null(summary.rate_gbps)}};
 }
 
-void add_source(Json& document, const Topology& topology) {
+void add_source(data::Json& document, const topology::Topology& topology) {
   document["source"] = to_string(topology.source);
-  document["origin"] = topology.origin.empty() ? Json(nullptr) : Json(topology.origin);
+  document["origin"] = topology.origin.empty() ? data::Json(nullptr) : data::Json(topology.origin);
   document["confidence"] = to_string(topology.confidence);
 }
 
-std::string source_line(const Topology& topology) {
+std::string source_line(const topology::Topology& topology) {
   std::string line = "source: " + std::string(to_string(topology.source));
   if (!topology.origin.empty()) line += " (" + topology.origin + ")";
   return line + ", confidence " + std::string(to_string(topology.confidence));
 }
 
-std::string gpu_label(const Gpu& gpu) {
+std::string gpu_label(const node::Gpu& gpu) {
   return gpu.index ? "GPU" + std::to_string(*gpu.index) : "GPU " + gpu.pci.str();
 }
 
-std::optional<std::string> rdma_namespaces(const Node& node) {
+std::optional<std::string> rdma_namespaces(const node::Node& node) {
   switch (node.rdma_netns) {
-    case RdmaNetns::shared: return "shared";
-    case RdmaNetns::exclusive: return "exclusive";
-    case RdmaNetns::unknown: break;
+    case node::RdmaNetns::shared: return "shared";
+    case node::RdmaNetns::exclusive: return "exclusive";
+    case node::RdmaNetns::unknown: break;
   }
   return std::nullopt;
 }
 
-std::vector<std::string> namespace_lines(const Node& node) {
-  if (node.rdma_netns != RdmaNetns::exclusive) return {};
+std::vector<std::string> namespace_lines(const node::Node& node) {
+  if (node.rdma_netns != node::RdmaNetns::exclusive) return {};
   return {
       "RDMA namespaces are exclusive (ib_core.netns_mode=0): a NIC is in one network namespace, "
       "and "
       "only pods on the host's network are dealt to"};
 }
 
-std::vector<std::string> problem_lines(const Node& node) {
+std::vector<std::string> problem_lines(const node::Node& node) {
   std::vector<std::string> lines;
   for (const auto& problem : node.problems) {
     lines.push_back(problem.path + ": " + std::string(kind_text(problem.kind)) + ": " +
@@ -101,8 +101,8 @@ std::vector<std::string> problem_lines(const Node& node) {
   return lines;
 }
 
-Json problems_json(const Node& node) {
-  Json list = Json::array();
+data::Json problems_json(const node::Node& node) {
+  data::Json list = data::Json::array();
   for (const auto& problem : node.problems) {
     list.push_back(
         {{"path", problem.path}, {"kind", kind_text(problem.kind)}, {"what", problem.what}});
@@ -110,4 +110,4 @@ Json problems_json(const Node& node) {
   return list;
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -8,48 +8,48 @@
 #include "node/node.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// A NIC in one word each, over all its ports: the best state, the link layer and rate of that
 /// port.
 struct NicSummary {
-  std::optional<PortState> state;
-  std::optional<LinkLayer> link_layer;
+  std::optional<node::PortState> state;
+  std::optional<node::LinkLayer> link_layer;
   std::optional<double> rate_gbps;
 };
 
-NicSummary summarize(const Nic& nic);
+NicSummary summarize(const node::Nic& nic);
 
 /// Absent where sysfs does not say it in a word we know.
-std::optional<LinkLayer> known_link_layer(const Port& port);
+std::optional<node::LinkLayer> known_link_layer(const node::Port& port);
 
 template <typename Text>
-Json text_or_null(const std::optional<Text>& value) {
-  return value ? Json(std::string(to_string(*value))) : Json(nullptr);
+data::Json text_or_null(const std::optional<Text>& value) {
+  return value ? data::Json(std::string(to_string(*value))) : data::Json(nullptr);
 }
 
 std::string rate_text(std::optional<double> gbps);  ///< "400", "2.5", ""
 
 /// The GPU and NIC objects that Topology and Affinity documents share.
-Json gpu_json(const Node& node, std::size_t gpu);
-Json nic_json(const Node& node, std::size_t nic);
+data::Json gpu_json(const node::Node& node, std::size_t gpu);
+data::Json nic_json(const node::Node& node, std::size_t nic);
 
 /// `source`, `origin` (null: sysfs alone) and `confidence` of a document's relations.
-void add_source(Json& document, const Topology& topology);
+void add_source(data::Json& document, const topology::Topology& topology);
 /// "source: PCI tree (AWS p5.48xlarge), confidence high"
-std::string source_line(const Topology& topology);
+std::string source_line(const topology::Topology& topology);
 
 /// "GPU3" by nvidia-smi's index, else by PCI address.
-std::string gpu_label(const Gpu& gpu);
+std::string gpu_label(const node::Gpu& gpu);
 
 /// "shared" or "exclusive", as `rdma system` says it; absent where it is not known.
-std::optional<std::string> rdma_namespaces(const Node& node);
+std::optional<std::string> rdma_namespaces(const node::Node& node);
 
 /// What holds for every NIC of the node and a person has to know: RDMA namespaces are exclusive.
-std::vector<std::string> namespace_lines(const Node& node);
+std::vector<std::string> namespace_lines(const node::Node& node);
 
 /// What could not be read or is malformed, one line each.
-std::vector<std::string> problem_lines(const Node& node);
-Json problems_json(const Node& node);
+std::vector<std::string> problem_lines(const node::Node& node);
+data::Json problems_json(const node::Node& node);
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -4,10 +4,10 @@
 #include "base/text.h"
 #include "cli/describe.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
-Json nic_entry(const Nic& nic, const ExplainedNic& entry) {
+data::Json nic_entry(const node::Nic& nic, const affinity::ExplainedNic& entry) {
   return {{"name", nic.name},
           {"relation", to_string(entry.nearness.relation)},
           {"candidate", entry.candidate},
@@ -17,7 +17,7 @@ Json nic_entry(const Nic& nic, const ExplainedNic& entry) {
           {"reason", entry.reason}};
 }
 
-bool same_line(const ExplainedNic& a, const ExplainedNic& b) {
+bool same_line(const affinity::ExplainedNic& a, const affinity::ExplainedNic& b) {
   return a.chosen == b.chosen && a.nearness.relation == b.nearness.relation && a.reason == b.reason;
 }
 
@@ -29,11 +29,11 @@ std::string names_text(const std::vector<std::string>& names) {
 }
 
 /// Nearest first; neighbours of which the same is true share a line.
-Table lines_of(const Node& node, const ExplainedGpu& gpu) {
-  Table table{{{"NIC"}, {"RELATION"}, {"CHOSEN"}, {"REASON"}}, {}};
+report::Table lines_of(const node::Node& node, const affinity::ExplainedGpu& gpu) {
+  report::Table table{{{"NIC"}, {"RELATION"}, {"CHOSEN"}, {"REASON"}}, {}};
   for (auto at = gpu.nics.begin(); at != gpu.nics.end();) {
     std::vector<std::string> names;
-    const ExplainedNic& first = *at;
+    const affinity::ExplainedNic& first = *at;
     for (; at != gpu.nics.end() && (&*at == &first || same_line(first, *at)); ++at) {
       names.push_back(node.nics[at->nic].name);
     }
@@ -45,13 +45,14 @@ Table lines_of(const Node& node, const ExplainedGpu& gpu) {
 
 }  // namespace
 
-void add_explanation(Report& report, const DecisionTable& table, const Explanation& explanation) {
-  const Node& node = table.node();
+void add_explanation(report::Report& report, const inject::DecisionTable& table,
+                     const affinity::Explanation& explanation) {
+  const node::Node& node = table.node();
   report.json["computeNics"] = explanation.candidates;
   report.json["nicsPerGpu"] = explanation.per_gpu;
-  report.json["explanation"] = Json::array();
+  report.json["explanation"] = data::Json::array();
   for (const auto& gpu : explanation.gpus) {
-    Json json = {{"pci", node.gpus[gpu.gpu].pci.str()}, {"step", gpu.step}};
+    data::Json json = {{"pci", node.gpus[gpu.gpu].pci.str()}, {"step", gpu.step}};
     for (const auto& nic : gpu.nics) json["nics"].push_back(nic_entry(node.nics[nic.nic], nic));
     report.json["explanation"].push_back(std::move(json));
     report.sections.push_back(
@@ -59,4 +60,4 @@ void add_explanation(Report& report, const DecisionTable& table, const Explanati
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -5,10 +5,11 @@
 #include "inject/decide.h"
 #include "report/report.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// Every NIC as each GPU sees it, for `affinity --explain`. The document has an entry for each; the
 /// text puts NICs of which the same is true on one line.
-void add_explanation(Report& report, const DecisionTable& table, const Explanation& explanation);
+void add_explanation(report::Report& report, const inject::DecisionTable& table,
+                     const affinity::Explanation& explanation);
 
-}  // namespace railhead
+}  // namespace railhead::cli

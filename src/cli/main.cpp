@@ -6,7 +6,7 @@
 #include "host/environment.h"
 
 int main(int argc, char** argv) {
-  railhead::open_standard_descriptors();
-  return railhead::run_command_line({argv, argv + argc}, railhead::read_environment(), std::cout,
-                                    std::cerr);
+  railhead::host::open_standard_descriptors();
+  return railhead::cli::run_command_line({argv, argv + argc}, railhead::host::read_environment(),
+                                         std::cout, std::cerr);
 }

@@ -3,9 +3,9 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::cli {
 
-std::vector<Membership> memberships_of_functions(const DecisionTable& table) {
+std::vector<Membership> memberships_of_functions(const inject::DecisionTable& table) {
   std::vector<Membership> all(table.pools().functions.size());
   for (std::size_t p = 0; p < table.pools().pools.size(); ++p) {
     const auto& name = table.pools().pools[p].spec.name;
@@ -21,8 +21,8 @@ std::vector<Membership> memberships_of_functions(const DecisionTable& table) {
   return all;
 }
 
-Json reasons_json(const Membership& membership) {
-  Json json = Json::object();
+data::Json reasons_json(const Membership& membership) {
+  data::Json json = data::Json::object();
   for (const auto& [pool, reason] : membership.reasons) json[pool] = reason;
   return json;
 }
@@ -34,4 +34,4 @@ std::string no_pool_text(const Membership& membership) {
   return parts.empty() ? "there is no pool" : join(parts, "; ");
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

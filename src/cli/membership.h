@@ -8,7 +8,7 @@
 #include "data/json.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// What a function is to the pools of the machine.
 struct Membership {
@@ -17,12 +17,12 @@ struct Membership {
 };
 
 /// One for each of table.pools().functions.
-std::vector<Membership> memberships_of_functions(const DecisionTable& table);
+std::vector<Membership> memberships_of_functions(const inject::DecisionTable& table);
 
 /// {"rdma/hca": "vendors: 8086 is not 15b3"}
-Json reasons_json(const Membership& membership);
+data::Json reasons_json(const Membership& membership);
 
 /// Why it is in no pool at all, in one line; "" where it is in one.
 std::string no_pool_text(const Membership& membership);
 
-}  // namespace railhead
+}  // namespace railhead::cli

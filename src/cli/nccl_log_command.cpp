@@ -5,27 +5,30 @@
 #include "cli/nccl_log_report.h"
 #include "host/input_file.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 /// 0 where every rank used RDMA and nothing failed, 1 where one fell back to TCP or there is an
 /// error, 2 where the log does not say.
-int exit_code(const NcclLog& log, const NcclJob& job) {
-  const bool failed = std::any_of(
-      log.problems.begin(), log.problems.end(),
-      [](const NcclProblem& problem) { return problem.severity == NcclProblem::Severity::error; });
-  if (job.verdict == NcclVerdict::tcp || job.verdict == NcclVerdict::mixed || failed) {
+int exit_code(const proof::NcclLog& log, const proof::NcclJob& job) {
+  const bool failed =
+      std::any_of(log.problems.begin(), log.problems.end(), [](const proof::NcclProblem& problem) {
+        return problem.severity == proof::NcclProblem::Severity::error;
+      });
+  if (job.verdict == proof::NcclVerdict::tcp || job.verdict == proof::NcclVerdict::mixed ||
+      failed) {
     return kExitProblem;
   }
-  return job.verdict == NcclVerdict::rdma ? kExitOk : kExitCannotTell;
+  return job.verdict == proof::NcclVerdict::rdma ? kExitOk : kExitCannotTell;
 }
 
 int judge_log(const Invocation& invocation, const std::string& path) {
-  NcclLogReader reader;
-  const auto read = stream_input_file(path, [&](std::string_view bytes) { reader.feed(bytes); });
+  proof::NcclLogReader reader;
+  const auto read =
+      host::stream_input_file(path, [&](std::string_view bytes) { reader.feed(bytes); });
   if (!read) return invocation.fail("nccl-log", read.error());
   const auto log = reader.finish();
-  const auto job = judge(log);
+  const auto job = proof::judge(log);
   const auto shown =
       invocation.output == "wide" ? ShownEvidence::all : ShownEvidence::one_of_each_kind;
   return invocation.print(nccl_log_report(path == "-" ? "standard input" : path, log, job, shown),
@@ -50,4 +53,4 @@ void add_nccl_log_command(CLI::App& program, Invocation& invocation) {
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -6,21 +6,22 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 constexpr std::size_t kShownNics = 8;
 
-Json quote_json(const NcclQuote& quote) {
+data::Json quote_json(const proof::NcclQuote& quote) {
   return {{"line", quote.line}, {"text", quote.text}};
 }
 
-Json used_json(const NcclUsedDevice& device) {
+data::Json used_json(const proof::NcclUsedDevice& device) {
   const auto all = device.use.sends + device.use.receives;
   return {{"network", device.use.network},
           {"index", device.use.device},
-          {"name", device.name.empty() ? Json(nullptr) : Json(device.name)},
-          {"linkLayer", device.link_layer.empty() ? Json(nullptr) : Json(device.link_layer)},
+          {"name", device.name.empty() ? data::Json(nullptr) : data::Json(device.name)},
+          {"linkLayer",
+           device.link_layer.empty() ? data::Json(nullptr) : data::Json(device.link_layer)},
           {"sends", device.use.sends},
           {"receives", device.use.receives},
           {"gpuDirect", device.use.gpu_direct},
@@ -28,45 +29,45 @@ Json used_json(const NcclUsedDevice& device) {
           {"throughOtherRank", device.use.through_other_rank}};
 }
 
-Json available_json(const std::vector<NcclDevice>& devices) {
-  Json json = Json::array();
+data::Json available_json(const std::vector<proof::NcclDevice>& devices) {
+  data::Json json = data::Json::array();
   for (const auto& device : devices) {
     json.push_back({{"index", device.index},
                     {"name", device.name},
-                    {"port", json_or_null(device.port)},
+                    {"port", report::json_or_null(device.port)},
                     {"linkLayer", device.link_layer}});
   }
   return json;
 }
 
-Json text_or_null(const std::string& text) {
-  return text.empty() ? Json(nullptr) : Json(text);
+data::Json text_or_null(const std::string& text) {
+  return text.empty() ? data::Json(nullptr) : data::Json(text);
 }
 
-Json rank_json(const NcclRank& rank) {
-  Json json = {{"rank", json_or_null(rank.rank)},
-               {"ranks", json_or_null(rank.size)},
-               {"host", text_or_null(rank.host)},
-               {"pid", rank.pid == 0 ? Json(nullptr) : Json(rank.pid)},
-               {"gpu", json_or_null(rank.gpu)},
-               {"verdict", to_string(rank.verdict)},
-               {"why", rank.why},
-               {"transport", text_or_null(rank.transport)},
-               {"plugin", text_or_null(rank.plugin)},
-               {"gpuDirect", to_string(rank.gpu_path)},
-               {"gpuDirectRoute", text_or_null(rank.route)},
-               {"channels", rank.channels},
-               {"communicators", rank.communicators}};
-  json["nics"] = Json::array();
+data::Json rank_json(const proof::NcclRank& rank) {
+  data::Json json = {{"rank", report::json_or_null(rank.rank)},
+                     {"ranks", report::json_or_null(rank.size)},
+                     {"host", text_or_null(rank.host)},
+                     {"pid", rank.pid == 0 ? data::Json(nullptr) : data::Json(rank.pid)},
+                     {"gpu", report::json_or_null(rank.gpu)},
+                     {"verdict", to_string(rank.verdict)},
+                     {"why", rank.why},
+                     {"transport", text_or_null(rank.transport)},
+                     {"plugin", text_or_null(rank.plugin)},
+                     {"gpuDirect", to_string(rank.gpu_path)},
+                     {"gpuDirectRoute", text_or_null(rank.route)},
+                     {"channels", rank.channels},
+                     {"communicators", rank.communicators}};
+  json["nics"] = data::Json::array();
   for (const auto& device : rank.devices) json["nics"].push_back(used_json(device));
   json["available"] = available_json(rank.available);
   json["relaxedOrdering"] = rank.relaxed_ordering;
-  json["evidence"] = Json::array();
+  json["evidence"] = data::Json::array();
   for (const auto& quote : rank.evidence) json["evidence"].push_back(quote_json(quote));
   return json;
 }
 
-Json problem_json(const NcclProblem& problem) {
+data::Json problem_json(const proof::NcclProblem& problem) {
   return {{"severity", to_string(problem.severity)},
           {"meaning", text_or_null(problem.meaning)},
           {"count", problem.count},
@@ -76,7 +77,7 @@ Json problem_json(const NcclProblem& problem) {
 }
 
 /// "mlx5_0,mlx5_1", else the network with the index: "Socket/0".
-std::string nics_text(const NcclRank& rank) {
+std::string nics_text(const proof::NcclRank& rank) {
   std::vector<std::string> names;
   for (const auto& device : rank.devices) {
     auto name = device.name.empty() ? device.use.network + "/" + std::to_string(device.use.device)
@@ -91,45 +92,45 @@ std::string nics_text(const NcclRank& rank) {
   return join(names, ",");
 }
 
-std::string path_text(const NcclRank& rank) {
-  if (rank.gpu_path == NcclGpuPath::unknown) return "";
+std::string path_text(const proof::NcclRank& rank) {
+  if (rank.gpu_path == proof::NcclGpuPath::unknown) return "";
   const std::string path(to_string(rank.gpu_path));
   return rank.route.empty() ? path : path + " (" + rank.route + ")";
 }
 
-Table ranks_table(const NcclJob& job) {
-  Table table{{{"RANK"},
-               {"HOST"},
-               {"PID", Column::Shown::wide},
-               {"GPU"},
-               {"VERDICT"},
-               {"NETWORK"},
-               {"NICS"},
-               {"GPUDIRECT"},
-               {"CHANNELS"},
-               {"COMMUNICATORS", Column::Shown::wide},
-               {"WHY"}},
-              {}};
+report::Table ranks_table(const proof::NcclJob& job) {
+  report::Table table{{{"RANK"},
+                       {"HOST"},
+                       {"PID", report::Column::Shown::wide},
+                       {"GPU"},
+                       {"VERDICT"},
+                       {"NETWORK"},
+                       {"NICS"},
+                       {"GPUDIRECT"},
+                       {"CHANNELS"},
+                       {"COMMUNICATORS", report::Column::Shown::wide},
+                       {"WHY"}},
+                      {}};
   for (const auto& rank : job.ranks) {
-    table.rows.push_back({text_or_blank(rank.rank), rank.host,
-                          rank.pid == 0 ? "" : std::to_string(rank.pid), text_or_blank(rank.gpu),
-                          std::string(to_string(rank.verdict)), rank.transport, nics_text(rank),
-                          path_text(rank), std::to_string(rank.channels),
-                          std::to_string(rank.communicators), rank.why});
+    table.rows.push_back(
+        {report::text_or_blank(rank.rank), rank.host, rank.pid == 0 ? "" : std::to_string(rank.pid),
+         report::text_or_blank(rank.gpu), std::string(to_string(rank.verdict)), rank.transport,
+         nics_text(rank), path_text(rank), std::to_string(rank.channels),
+         std::to_string(rank.communicators), rank.why});
   }
   return table;
 }
 
-std::string rank_label(const NcclRank& rank) {
+std::string rank_label(const proof::NcclRank& rank) {
   const auto name =
       rank.rank ? "rank " + std::to_string(*rank.rank) : "pid " + std::to_string(rank.pid);
   return rank.host.empty() ? name : name + " on " + rank.host;
 }
 
 /// "rank 0 on node-a, line 12: Using network IB".
-std::vector<std::string> evidence_lines(const NcclJob& job, ShownEvidence shown) {
+std::vector<std::string> evidence_lines(const proof::NcclJob& job, ShownEvidence shown) {
   std::vector<std::string> lines;
-  std::set<std::pair<NcclVerdict, NcclGpuPath>> seen;
+  std::set<std::pair<proof::NcclVerdict, proof::NcclGpuPath>> seen;
   for (const auto& rank : job.ranks) {
     const bool is_new = seen.emplace(rank.verdict, rank.gpu_path).second;
     if (!is_new && shown == ShownEvidence::one_of_each_kind) continue;
@@ -141,7 +142,7 @@ std::vector<std::string> evidence_lines(const NcclJob& job, ShownEvidence shown)
   return lines;
 }
 
-std::vector<std::string> problem_lines(const NcclLog& log) {
+std::vector<std::string> problem_lines(const proof::NcclLog& log) {
   std::vector<std::string> lines;
   for (const auto& problem : log.problems) {
     auto line = std::string(to_string(problem.severity)) + ": ";
@@ -153,21 +154,21 @@ std::vector<std::string> problem_lines(const NcclLog& log) {
   return lines;
 }
 
-Json summary_json(const NcclJob& job) {
-  const auto count = [&](NcclVerdict verdict) {
+data::Json summary_json(const proof::NcclJob& job) {
+  const auto count = [&](proof::NcclVerdict verdict) {
     return std::count_if(job.ranks.begin(), job.ranks.end(),
                          [&](const auto& rank) { return rank.verdict == verdict; });
   };
   return {{"ranks", job.ranks.size()},
-          {"RDMA", count(NcclVerdict::rdma)},
-          {"TCP", count(NcclVerdict::tcp)},
-          {"mixed", count(NcclVerdict::mixed)},
-          {"unknown", count(NcclVerdict::unknown)}};
+          {"RDMA", count(proof::NcclVerdict::rdma)},
+          {"TCP", count(proof::NcclVerdict::tcp)},
+          {"mixed", count(proof::NcclVerdict::mixed)},
+          {"unknown", count(proof::NcclVerdict::unknown)}};
 }
 
-std::string headline(const NcclJob& job) {
+std::string headline(const proof::NcclJob& job) {
   auto line = std::string(to_string(job.verdict)) + ": " + job.why;
-  if (job.gpu_path != NcclGpuPath::unknown) {
+  if (job.gpu_path != proof::NcclGpuPath::unknown) {
     line += "; GPUDirect RDMA: " + std::string(to_string(job.gpu_path));
   }
   return line;
@@ -175,19 +176,19 @@ std::string headline(const NcclJob& job) {
 
 }  // namespace
 
-Report nccl_log_report(const std::string& source, const NcclLog& log, const NcclJob& job,
-                       ShownEvidence shown) {
-  Report report;
-  report.json = make_document("NcclLog");
+report::Report nccl_log_report(const std::string& source, const proof::NcclLog& log,
+                               const proof::NcclJob& job, ShownEvidence shown) {
+  report::Report report;
+  report.json = report::make_document("NcclLog");
   report.json["source"] = source;
   report.json["verdict"] = to_string(job.verdict);
   report.json["gpuDirect"] = to_string(job.gpu_path);
   report.json["why"] = job.why;
   report.json["versions"] = log.versions;
   report.json["summary"] = summary_json(job);
-  report.json["ranks"] = Json::array();
+  report.json["ranks"] = data::Json::array();
   for (const auto& rank : job.ranks) report.json["ranks"].push_back(rank_json(rank));
-  report.json["problems"] = Json::array();
+  report.json["problems"] = data::Json::array();
   for (const auto& problem : log.problems) {
     report.json["problems"].push_back(problem_json(problem));
   }
@@ -206,4 +207,4 @@ Report nccl_log_report(const std::string& source, const NcclLog& log, const Nccl
   return report;
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -8,12 +8,12 @@
 #include "proof/nccl_log.h"
 #include "report/report.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// Of whose ranks the text shows the lines that prove it; JSON has them all.
 enum class ShownEvidence : std::uint8_t { one_of_each_kind, all };
 
-Report nccl_log_report(const std::string& source, const NcclLog& log, const NcclJob& job,
-                       ShownEvidence shown);
+report::Report nccl_log_report(const std::string& source, const proof::NcclLog& log,
+                               const proof::NcclJob& job, ShownEvidence shown);
 
-}  // namespace railhead
+}  // namespace railhead::cli

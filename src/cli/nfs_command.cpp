@@ -6,92 +6,94 @@
 #include "cli/command.h"
 #include "proof/nfs_use.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
-using Counter = std::optional<std::uint64_t> NfsTransport::*;
+using Counter = std::optional<std::uint64_t> usage::NfsTransport::*;
 
-std::string sum_text(const NfsMount& mount, Counter counter) {
+std::string sum_text(const usage::NfsMount& mount, Counter counter) {
   std::optional<std::uint64_t> sum;
   for (const auto& one : mount.transports) {
     if (one.*counter) sum = sum.value_or(0) + *(one.*counter);
   }
-  return text_or_blank(sum);
+  return report::text_or_blank(sum);
 }
 
-Json mount_json(const NfsMount& mount, const NfsUse& use) {
-  const auto or_null = [](const std::string& text) { return text.empty() ? Json() : Json(text); };
-  Json json = {{"server", or_null(mount.server)},
-               {"path", or_null(mount.path)},
-               {"mountPoint", mount.mount_point},
-               {"version", or_null(mount.version)},
-               {"requestedProtocol", or_null(mount.protocol)},
-               {"address", json_or_null(mount.address)},
-               {"port", json_or_null(use.port)},
-               {"transport", or_null(use.transport)},
-               {"verdict", to_string(use.verdict)},
-               {"why", use.why}};
-  json["connections"] = Json::array();
+data::Json mount_json(const usage::NfsMount& mount, const proof::NfsUse& use) {
+  const auto or_null = [](const std::string& text) {
+    return text.empty() ? data::Json() : data::Json(text);
+  };
+  data::Json json = {{"server", or_null(mount.server)},
+                     {"path", or_null(mount.path)},
+                     {"mountPoint", mount.mount_point},
+                     {"version", or_null(mount.version)},
+                     {"requestedProtocol", or_null(mount.protocol)},
+                     {"address", report::json_or_null(mount.address)},
+                     {"port", report::json_or_null(use.port)},
+                     {"transport", or_null(use.transport)},
+                     {"verdict", to_string(use.verdict)},
+                     {"why", use.why}};
+  json["connections"] = data::Json::array();
   for (const auto& one : mount.transports) {
     json["connections"].push_back({{"transport", one.protocol},
-                                   {"connects", json_or_null(one.connects)},
-                                   {"sends", json_or_null(one.sends)},
-                                   {"receives", json_or_null(one.receives)}});
+                                   {"connects", report::json_or_null(one.connects)},
+                                   {"sends", report::json_or_null(one.sends)},
+                                   {"receives", report::json_or_null(one.receives)}});
   }
   return json;
 }
 
-std::vector<std::string> row(const NfsMount& mount, const NfsUse& use) {
+std::vector<std::string> row(const usage::NfsMount& mount, const proof::NfsUse& use) {
   return {mount.server,
           mount.path,
           mount.mount_point,
           mount.version,
           use.transport,
           mount.address.value_or(""),
-          text_or_blank(use.port),
+          report::text_or_blank(use.port),
           std::string(to_string(use.verdict)),
           std::to_string(mount.transports.size()),
-          sum_text(mount, &NfsTransport::connects),
-          sum_text(mount, &NfsTransport::sends),
-          sum_text(mount, &NfsTransport::receives),
+          sum_text(mount, &usage::NfsTransport::connects),
+          sum_text(mount, &usage::NfsTransport::sends),
+          sum_text(mount, &usage::NfsTransport::receives),
           use.why};
 }
 
-int exit_code(const std::vector<JudgedNfs>& judged) {
+int exit_code(const std::vector<proof::JudgedNfs>& judged) {
   int code = kExitOk;
   for (const auto& [mount, use] : judged) {
-    if (use.verdict == NfsVerdict::fallback || use.verdict == NfsVerdict::absent) {
+    if (use.verdict == proof::NfsVerdict::fallback || use.verdict == proof::NfsVerdict::absent) {
       return kExitProblem;
     }
-    if (use.verdict == NfsVerdict::unknown) code = kExitCannotTell;
+    if (use.verdict == proof::NfsVerdict::unknown) code = kExitCannotTell;
   }
   return code;
 }
 
-int show(const Invocation& invocation, const std::vector<JudgedNfs>& judged,
+int show(const Invocation& invocation, const std::vector<proof::JudgedNfs>& judged,
          std::vector<std::string> warnings) {
-  constexpr auto kWide = Column::Shown::wide;
-  Report report;
-  report.json = make_document("NfsMounts");
-  report.json["mounts"] = Json::array();
-  Table rows{{{"SERVER"},
-              {"PATH"},
-              {"MOUNTED ON"},
-              {"VERSION"},
-              {"TRANSPORT"},
-              {"ADDRESS"},
-              {"PORT"},
-              {"VERDICT"},
-              {"CONNECTIONS", kWide},
-              {"CONNECTS", kWide},
-              {"SENDS", kWide},
-              {"RECEIVES", kWide},
-              {"BECAUSE", kWide}},
-             {}};
+  constexpr auto kWide = report::Column::Shown::wide;
+  report::Report report;
+  report.json = report::make_document("NfsMounts");
+  report.json["mounts"] = data::Json::array();
+  report::Table rows{{{"SERVER"},
+                      {"PATH"},
+                      {"MOUNTED ON"},
+                      {"VERSION"},
+                      {"TRANSPORT"},
+                      {"ADDRESS"},
+                      {"PORT"},
+                      {"VERDICT"},
+                      {"CONNECTIONS", kWide},
+                      {"CONNECTS", kWide},
+                      {"SENDS", kWide},
+                      {"RECEIVES", kWide},
+                      {"BECAUSE", kWide}},
+                     {}};
   for (const auto& [mount, use] : judged) {
     report.json["mounts"].push_back(mount_json(mount, use));
     rows.rows.push_back(row(mount, use));
-    if (use.verdict == NfsVerdict::fallback || use.verdict == NfsVerdict::absent) {
+    if (use.verdict == proof::NfsVerdict::fallback || use.verdict == proof::NfsVerdict::absent) {
       warnings.push_back(mount.mount_point + ": " + use.why);
     }
   }
@@ -107,24 +109,25 @@ int show(const Invocation& invocation, const std::vector<JudgedNfs>& judged,
 
 /// What should be mounted. Of another root that is only compared with that machine's mounts, not
 /// with those of a container that looks into it.
-std::vector<NfsDeclaration> declarations(Host& host, const MachineOrigin& origin,
-                                         std::vector<std::string>& warnings) {
-  const auto read = read_nfs_declarations(host);
+std::vector<usage::NfsDeclaration> declarations(host::Host& host,
+                                                const agent::MachineOrigin& origin,
+                                                std::vector<std::string>& warnings) {
+  const auto read = usage::read_nfs_declarations(host);
   if (!read) warnings.push_back("what should be mounted is not known: " + read.error().message);
   if (!read || !*read) return {};
-  if (origin.root == "/" || sees_mounts_of_machine(host)) return **read;
+  if (origin.root == "/" || usage::sees_mounts_of_machine(host)) return **read;
   warnings.emplace_back(
       "/proc/1/mountstats cannot be read: mounts of /etc/fstab that are absent are not seen");
   return {};
 }
 
-int show_nfs(const Invocation& invocation, const Config& config,
+int show_nfs(const Invocation& invocation, const config::Config& config,
              const std::vector<std::string>& wanted) {
-  const auto origin = machine_origin(config.settings());
+  const auto origin = agent::machine_origin(config.settings());
   if (!origin) return invocation.fail("nfs", origin.error());
-  const auto host = open_machine(*origin);
+  const auto host = agent::open_machine(*origin);
   if (!host) return invocation.fail("nfs", host.error());
-  const auto mounts = read_nfs_mounts(**host);
+  const auto mounts = usage::read_nfs_mounts(**host);
   if (!mounts) return invocation.fail("nfs", mounts.error());
   if (!*mounts) {
     return invocation.fail("nfs",
@@ -132,7 +135,7 @@ int show_nfs(const Invocation& invocation, const Config& config,
   }
   std::vector<std::string> warnings;
   const auto declared = declarations(**host, *origin, warnings);
-  return show(invocation, judge_all_nfs(**mounts, declared, wanted), std::move(warnings));
+  return show(invocation, proof::judge_all_nfs(**mounts, declared, wanted), std::move(warnings));
 }
 
 }  // namespace
@@ -153,10 +156,11 @@ void add_nfs_command(CLI::App& program, Invocation& invocation) {
       "Example: railhead nfs --want '/data/*'");
   app->callback([&invocation, wanted] {
     invocation.run = [&invocation, wanted] {
-      return invocation.with_config(
-          "nfs", [&](const Config& config) { return show_nfs(invocation, config, *wanted); });
+      return invocation.with_config("nfs", [&](const config::Config& config) {
+        return show_nfs(invocation, config, *wanted);
+      });
     };
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -10,18 +10,18 @@
 #include "topology/layout.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 /// A bridge with what hangs directly below it.
 struct Branch {
-  std::map<PciAddress, Branch> below;
+  std::map<node::PciAddress, Branch> below;
   std::vector<const Hanging*> devices;
 };
 
 /// What a box holds, before it is known whether there will be one.
 struct Content {
-  std::vector<DiagramBox> boxes;
+  std::vector<report::DiagramBox> boxes;
   std::vector<std::size_t> devices;
 };
 
@@ -34,29 +34,30 @@ void add(Content& content, Content more) {
 /// its switches calls it after one of them.
 bool is_invented_root(const std::string& root) {
   if (!root.starts_with("pci")) return false;
-  const auto address = PciAddress::parse(root.substr(3) + ":00.0");
-  return !address || is_invented(*address);
+  const auto address = node::PciAddress::parse(root.substr(3) + ":00.0");
+  return !address || topology::is_invented(*address);
 }
 
-std::string_view where_from(TopologySource source) {
-  return source == TopologySource::machine_table ? " (from table)" : " (from file)";
+std::string_view where_from(topology::TopologySource source) {
+  return source == topology::TopologySource::machine_table ? " (from table)" : " (from file)";
 }
 
-std::string switch_title(const PciAddress& address, TopologySource source) {
-  return "switch" + (is_invented(address) ? std::string(where_from(source)) : " " + address.str());
+std::string switch_title(const node::PciAddress& address, topology::TopologySource source) {
+  return "switch" +
+         (topology::is_invented(address) ? std::string(where_from(source)) : " " + address.str());
 }
 
 /// Ways that part at this bridge: bridges below it and cards on its bus.
 std::size_t ways(const Branch& branch) {
-  std::set<PciAddress> cards;
+  std::set<node::PciAddress> cards;
   for (const auto* device : branch.devices) cards.insert(*device->card);
   return branch.below.size() + cards.size();
 }
 
 /// `bridges`: how many there are from the box above down to this one, itself included. A switch is
 /// two of them (topology.h).
-Content content_of(const Branch& branch, const PciAddress& address, std::size_t bridges,
-                   TopologySource source) {
+Content content_of(const Branch& branch, const node::PciAddress& address, std::size_t bridges,
+                   topology::TopologySource source) {
   const bool parts = ways(branch) > 1;
   Content content;
   for (const auto* device : branch.devices) content.devices.push_back(device->device);
@@ -64,25 +65,27 @@ Content content_of(const Branch& branch, const PciAddress& address, std::size_t 
     add(content, content_of(child, below, parts ? 1 : bridges + 1, source));
   }
   if (!parts) return content;
-  DiagramBox box;
-  box.kind = DiagramBox::Kind::hub;
+  report::DiagramBox box;
+  box.kind = report::DiagramBox::Kind::hub;
   box.titles = {switch_title(address, source)};
   const auto further = std::max<std::size_t>(1, bridges / 2) - 1;
-  box.tooltip = "PCIe switch" + (is_invented(address) ? std::string() : " " + address.str());
+  box.tooltip =
+      "PCIe switch" + (topology::is_invented(address) ? std::string() : " " + address.str());
   if (further != 0) box.tooltip += ", below " + std::to_string(further) + " more";
   box.boxes = std::move(content.boxes);
   box.devices = std::move(content.devices);
   return {{std::move(box)}, {}};
 }
 
-std::string root_title(const std::string& root, TopologySource source) {
+std::string root_title(const std::string& root, topology::TopologySource source) {
   if (is_invented_root(root)) return "host bridge" + std::string(where_from(source));
   return "host bridge " + (root.starts_with("pci") ? root.substr(3) : root);
 }
 
-DiagramBox host_bridge_box(const std::string& root, const Branch& branch, TopologySource source) {
-  DiagramBox box;
-  box.kind = DiagramBox::Kind::bridge;
+report::DiagramBox host_bridge_box(const std::string& root, const Branch& branch,
+                                   topology::TopologySource source) {
+  report::DiagramBox box;
+  box.kind = report::DiagramBox::Kind::bridge;
   box.titles = {root_title(root, source)};
   box.tooltip = is_invented_root(root) ? box.titles.front() : "PCIe host bridge " + root;
   for (const auto* device : branch.devices) box.devices.push_back(device->device);
@@ -94,7 +97,7 @@ DiagramBox host_bridge_box(const std::string& root, const Branch& branch, Topolo
   box.devices.insert(box.devices.end(), content.devices.begin(), content.devices.end());
   std::sort(box.devices.begin(), box.devices.end());
   if (box.boxes.size() != 1 || !box.devices.empty()) return box;
-  DiagramBox only = std::move(box.boxes.front());
+  report::DiagramBox only = std::move(box.boxes.front());
   if (is_invented_root(root)) return only;
   only.titles.insert(only.titles.begin(), box.titles.front());
   only.tooltip = box.tooltip + "\n" + only.tooltip;
@@ -119,16 +122,16 @@ std::string ranges_text(const std::vector<unsigned>& numbers) {
   return text;
 }
 
-const NumaNode* find_numa(const Node& node, std::optional<int> id) {
+const node::NumaNode* find_numa(const node::Node& node, std::optional<int> id) {
   const auto found = std::find_if(node.numa.begin(), node.numa.end(),
-                                  [id](const NumaNode& numa) { return numa.id == id; });
+                                  [id](const node::NumaNode& numa) { return numa.id == id; });
   return found == node.numa.end() ? nullptr : &*found;
 }
 
-DiagramBox memory_box(const Node& node, std::optional<int> id, const Memory& memory,
-                      TopologySource source) {
-  DiagramBox box;
-  box.kind = DiagramBox::Kind::memory;
+report::DiagramBox memory_box(const node::Node& node, std::optional<int> id, const Memory& memory,
+                              topology::TopologySource source) {
+  report::DiagramBox box;
+  box.kind = report::DiagramBox::Kind::memory;
   box.titles = {id ? "NUMA node " + std::to_string(*id) : "NUMA node unknown"};
   const auto* numa = find_numa(node, id);
   if (numa != nullptr && !numa->cpus.empty()) {
@@ -157,19 +160,19 @@ struct UnknownLast {
 using Memories = std::map<std::optional<int>, Memory, UnknownLast>;
 
 /// Everything below a host bridge is at the NUMA node that the first function with one names.
-Memories memories_of(const Node& node, const std::vector<Hanging>& devices) {
+Memories memories_of(const node::Node& node, const std::vector<Hanging>& devices) {
   std::map<std::string, std::optional<int>> numa_of_root;
   for (const auto& device : devices) {
     if (device.function == nullptr) continue;
     auto& numa = numa_of_root[device.function->root];
-    if (!numa) numa = cpu_numa_node(node, *device.function);
+    if (!numa) numa = topology::cpu_numa_node(node, *device.function);
   }
   Memories memories;
   for (const auto& device : devices) {
     if (device.function == nullptr) {
       memories[std::nullopt].homeless.push_back(&device);
     } else if (device.function->root.empty()) {
-      memories[cpu_numa_node(node, *device.function)].homeless.push_back(&device);
+      memories[topology::cpu_numa_node(node, *device.function)].homeless.push_back(&device);
     } else {
       auto* branch = &memories[numa_of_root[device.function->root]].roots[device.function->root];
       for (const auto& bridge : device.function->bridges) branch = &branch->below[bridge];
@@ -181,22 +184,23 @@ Memories memories_of(const Node& node, const std::vector<Hanging>& devices) {
 
 }  // namespace
 
-PciAddress card_of(const PciDevice& function) {
+node::PciAddress card_of(const node::PciDevice& function) {
   auto card = function.physfn.value_or(function.address);
   card.function = 0;
   return card;
 }
 
-std::vector<DiagramBox> boxes_of(const DecisionTable& table, const std::vector<Hanging>& devices) {
+std::vector<report::DiagramBox> boxes_of(const inject::DecisionTable& table,
+                                         const std::vector<Hanging>& devices) {
   const auto& node = table.node();
   const auto source = table.topology().source;
-  std::map<std::optional<int>, std::vector<DiagramBox>, UnknownLast> sockets;
+  std::map<std::optional<int>, std::vector<report::DiagramBox>, UnknownLast> sockets;
   for (const auto& [id, memory] : memories_of(node, devices)) {
     const auto* numa = find_numa(node, id);
     const auto socket = numa == nullptr ? std::nullopt : numa->socket;
     sockets[socket].push_back(memory_box(node, id, memory, source));
   }
-  std::vector<DiagramBox> boxes;
+  std::vector<report::DiagramBox> boxes;
   for (auto& [socket, inner] : sockets) {
     const auto title = socket ? "Socket " + std::to_string(*socket) : std::string();
     if (!socket) {
@@ -205,8 +209,8 @@ std::vector<DiagramBox> boxes_of(const DecisionTable& table, const std::vector<H
       inner.front().titles.front() = title + " · " + inner.front().titles.front();
       boxes.push_back(std::move(inner.front()));
     } else {
-      DiagramBox box;
-      box.kind = DiagramBox::Kind::package;
+      report::DiagramBox box;
+      box.kind = report::DiagramBox::Kind::package;
       box.titles = {title};
       box.boxes = std::move(inner);
       boxes.push_back(std::move(box));
@@ -215,4 +219,4 @@ std::vector<DiagramBox> boxes_of(const DecisionTable& table, const std::vector<H
   return boxes;
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

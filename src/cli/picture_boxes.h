@@ -7,21 +7,22 @@
 #include "inject/decide.h"
 #include "report/diagram.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// Where a device of the picture hangs.
 struct Hanging {
-  std::size_t device = 0;               ///< into Diagram::devices
-  const PciDevice* function = nullptr;  ///< nullptr: no PCI function
-  std::optional<PciAddress> card;       ///< address of function 0 of its card
+  std::size_t device = 0;                     ///< into Diagram::devices
+  const node::PciDevice* function = nullptr;  ///< nullptr: no PCI function
+  std::optional<node::PciAddress> card;       ///< address of function 0 of its card
 };
 
 /// The card that a function is of: virtual functions count as their physical function's.
-PciAddress card_of(const PciDevice& function);
+node::PciAddress card_of(const node::PciDevice& function);
 
 /// Boxes for sockets, NUMA nodes, host bridges and switches, as far as they hold devices. A chain
 /// of bridges that leads to one card only is left out; a socket with one NUMA node is one box, and
 /// so is a host bridge with one switch.
-std::vector<DiagramBox> boxes_of(const DecisionTable& table, const std::vector<Hanging>& devices);
+std::vector<report::DiagramBox> boxes_of(const inject::DecisionTable& table,
+                                         const std::vector<Hanging>& devices);
 
-}  // namespace railhead
+}  // namespace railhead::cli

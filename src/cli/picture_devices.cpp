@@ -10,11 +10,11 @@
 #include "base/text.h"
 #include "cli/describe.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 /// nvidia-smi's index where every GPU has one of its own, else A, B, …, Z, AA, ….
-std::vector<std::string> marks_of(const std::vector<Gpu>& gpus) {
+std::vector<std::string> marks_of(const std::vector<node::Gpu>& gpus) {
   std::set<unsigned> indexes;
   for (const auto& gpu : gpus) {
     if (gpu.index && *gpu.index < 1000) indexes.insert(*gpu.index);
@@ -41,8 +41,8 @@ std::string hex_text(std::uint16_t number) {
 }
 
 /// What the driver calls it, without the maker's name; else the PCI device id.
-std::string model_text(const Node& node, const Gpu& gpu) {
-  const std::string maker(gpu_row(gpu.vendor).name);
+std::string model_text(const node::Node& node, const node::Gpu& gpu) {
+  const std::string maker(gpu::gpu_row(gpu.vendor).name);
   if (gpu.model) {
     return gpu.model->starts_with(maker + " ") ? gpu.model->substr(maker.size() + 1) : *gpu.model;
   }
@@ -52,14 +52,15 @@ std::string model_text(const Node& node, const Gpu& gpu) {
 }
 
 /// A machine that is known from a topology file says nothing of drivers.
-bool tells_drivers(const Node& node) {
+bool tells_drivers(const node::Node& node) {
   return std::any_of(node.pci.begin(), node.pci.end(),
-                     [](const PciDevice& device) { return device.driver.has_value(); });
+                     [](const node::PciDevice& device) { return device.driver.has_value(); });
 }
 
 class Drawer {
  public:
-  Drawer(const DecisionTable& table, const std::vector<DrawnNic>& nics, const Selection& selection)
+  Drawer(const inject::DecisionTable& table, const std::vector<DrawnNic>& nics,
+         const affinity::Selection& selection)
       : table_(table),
         nics_(nics),
         selection_(selection),
@@ -68,24 +69,25 @@ class Drawer {
   DrawnDevices draw();
 
  private:
-  [[nodiscard]] const Node& node() const { return table_.node(); }
+  [[nodiscard]] const node::Node& node() const { return table_.node(); }
 
-  [[nodiscard]] DiagramDevice gpu_device(std::size_t gpu) const;
-  [[nodiscard]] DiagramDevice nic_device(std::size_t nic) const;
-  [[nodiscard]] DiagramDevice pack_device(const DrawnNic& pack) const;
+  [[nodiscard]] report::DiagramDevice gpu_device(std::size_t gpu) const;
+  [[nodiscard]] report::DiagramDevice nic_device(std::size_t nic) const;
+  [[nodiscard]] report::DiagramDevice pack_device(const DrawnNic& pack) const;
   [[nodiscard]] std::string gpu_tag(std::size_t gpu) const;
   [[nodiscard]] std::string nic_footer(std::size_t nic) const;
-  [[nodiscard]] DiagramLook nic_look(std::size_t nic, const DiagramDevice& device) const;
+  [[nodiscard]] report::DiagramLook nic_look(std::size_t nic,
+                                             const report::DiagramDevice& device) const;
   [[nodiscard]] std::vector<std::size_t> guests_of(std::size_t nic) const;
-  [[nodiscard]] std::size_t stack_of(const Hanging& place, const DiagramDevice& device);
+  [[nodiscard]] std::size_t stack_of(const Hanging& place, const report::DiagramDevice& device);
   void add_links(DrawnDevices& drawn) const;
 
-  const DecisionTable& table_;
+  const inject::DecisionTable& table_;
   const std::vector<DrawnNic>& nics_;
-  const Selection& selection_;
+  const affinity::Selection& selection_;
   std::vector<std::vector<std::size_t>> gpus_by_nic_;
   std::map<std::vector<std::size_t>, std::size_t> stack_of_groups_;
-  std::map<PciAddress, std::size_t> stack_of_card_;
+  std::map<node::PciAddress, std::size_t> stack_of_card_;
 };
 
 std::string Drawer::gpu_tag(std::size_t gpu) const {
@@ -97,24 +99,24 @@ std::string Drawer::gpu_tag(std::size_t gpu) const {
   return chosen.front().stand_in ? "stand-in " + relation : relation;
 }
 
-DiagramDevice Drawer::gpu_device(std::size_t gpu) const {
+report::DiagramDevice Drawer::gpu_device(std::size_t gpu) const {
   const auto& value = node().gpus[gpu];
-  DiagramDevice device;
-  device.row = DiagramRow::upper;
+  report::DiagramDevice device;
+  device.row = report::DiagramRow::upper;
   device.title = value.index ? "GPU " + std::to_string(*value.index) : "GPU";
   device.lines = {value.pci.str(), model_text(node(), value)};
   if (value.excluded) {
-    device.look = DiagramLook::aside;
+    device.look = report::DiagramLook::aside;
     device.lines.emplace_back("excluded");
   } else if (!value.driver && tells_drivers(node())) {
-    device.look = DiagramLook::broken;
+    device.look = report::DiagramLook::broken;
     device.lines.emplace_back("no driver");
   } else if (!value.mig.empty()) {
     device.lines.push_back("MIG: " + std::to_string(value.mig.size()) + " instances");
   }
   device.groups = {gpu};
   device.tag = gpu_tag(gpu);
-  if (selection_.gpus[gpu].nics.empty()) device.tag_look = DiagramLook::broken;
+  if (selection_.gpus[gpu].nics.empty()) device.tag_look = report::DiagramLook::broken;
   std::vector<std::string> story = {gpu_label(value) + " " + value.pci.str()};
   if (value.model) story.push_back(*value.model);
   story.push_back("deal: " + table_.deal().gpus[gpu].why);
@@ -129,8 +131,9 @@ DiagramDevice Drawer::gpu_device(std::size_t gpu) const {
 std::vector<std::size_t> Drawer::guests_of(std::size_t nic) const {
   std::vector<std::size_t> guests;
   for (const auto& gpu : selection_.gpus) {
-    const auto here = std::find_if(gpu.nics.begin(), gpu.nics.end(),
-                                   [nic](const Choice& choice) { return choice.nic == nic; });
+    const auto here =
+        std::find_if(gpu.nics.begin(), gpu.nics.end(),
+                     [nic](const affinity::Choice& choice) { return choice.nic == nic; });
     if (here != gpu.nics.end() && here->stand_in) guests.push_back(gpu.gpu);
   }
   return guests;
@@ -139,7 +142,7 @@ std::vector<std::size_t> Drawer::guests_of(std::size_t nic) const {
 std::string Drawer::nic_footer(std::size_t nic) const {
   const auto role = table_.deal().roles[nic].role;
   const bool good = table_.usable()[nic].usable;
-  if (role != Role::compute) {
+  if (role != affinity::Role::compute) {
     const std::string word(to_string(role));
     return good ? word : word + ", " + fault_word(node(), nic);
   }
@@ -149,20 +152,20 @@ std::string Drawer::nic_footer(std::size_t nic) const {
   return "spare";
 }
 
-DiagramLook Drawer::nic_look(std::size_t nic, const DiagramDevice& device) const {
-  if (table_.deal().roles[nic].role != Role::compute) return DiagramLook::aside;
-  if (is_in_bond(node(), nic)) return DiagramLook::aside;
-  if (!table_.usable()[nic].usable) return DiagramLook::broken;
+report::DiagramLook Drawer::nic_look(std::size_t nic, const report::DiagramDevice& device) const {
+  if (table_.deal().roles[nic].role != affinity::Role::compute) return report::DiagramLook::aside;
+  if (is_in_bond(node(), nic)) return report::DiagramLook::aside;
+  if (!table_.usable()[nic].usable) return report::DiagramLook::broken;
   const bool idle = device.groups.empty() && device.guests.empty();
-  return idle && !node().gpus.empty() ? DiagramLook::aside : DiagramLook::normal;
+  return idle && !node().gpus.empty() ? report::DiagramLook::aside : report::DiagramLook::normal;
 }
 
-DiagramDevice Drawer::nic_device(std::size_t nic) const {
+report::DiagramDevice Drawer::nic_device(std::size_t nic) const {
   const auto& value = node().nics[nic];
   const auto& role = table_.deal().roles[nic];
   const auto& usable = table_.usable()[nic];
-  DiagramDevice device;
-  device.row = DiagramRow::lower;
+  report::DiagramDevice device;
+  device.row = report::DiagramRow::lower;
   device.title = value.name;
   if (!value.registered) {
     device.lines = {"no RDMA device"};
@@ -189,7 +192,7 @@ DiagramDevice Drawer::nic_device(std::size_t nic) const {
   return device;
 }
 
-DiagramDevice Drawer::pack_device(const DrawnNic& pack) const {
+report::DiagramDevice Drawer::pack_device(const DrawnNic& pack) const {
   const auto first = pack.nics.front();
   const auto& name = node().nics[first].name;
   const auto& last = node().nics[pack.nics.back()].name;
@@ -204,14 +207,14 @@ DiagramDevice Drawer::pack_device(const DrawnNic& pack) const {
   story.push_back(std::string(to_string(role.role)) + ": " + role.reason);
   device.tooltip = join(story, "\n");
   if (pack.virtual_functions) {
-    device.look = DiagramLook::aside;
+    device.look = report::DiagramLook::aside;
     device.footer = to_string(role.role);
   }
   return device;
 }
 
 /// Devices of a card are one column, and so are NICs that the same GPUs are dealt.
-std::size_t Drawer::stack_of(const Hanging& place, const DiagramDevice& device) {
+std::size_t Drawer::stack_of(const Hanging& place, const report::DiagramDevice& device) {
   const auto next = stack_of_groups_.size() + stack_of_card_.size() + 1;
   if (place.card && stack_of_card_.contains(*place.card)) return stack_of_card_[*place.card];
   const auto stack =
@@ -228,13 +231,13 @@ void Drawer::add_links(DrawnDevices& drawn) const {
   for (std::size_t g = 0; g < node().gpus.size(); ++g) {
     for (const auto n : table_.deal().gpus[g].nics) {
       const auto relation = to_string(table_.topology().gpu_nic[g][n].relation);
-      const auto kind =
-          table_.usable()[n].usable ? DiagramLink::Kind::solid : DiagramLink::Kind::broken;
+      const auto kind = table_.usable()[n].usable ? report::DiagramLink::Kind::solid
+                                                  : report::DiagramLink::Kind::broken;
       drawn.links.push_back({g, device_of[n], g, kind, std::string(relation)});
     }
     for (const auto& choice : selection_.gpus[g].nics) {
       if (!choice.stand_in) continue;
-      drawn.links.push_back({g, device_of[choice.nic], g, DiagramLink::Kind::stand_in,
+      drawn.links.push_back({g, device_of[choice.nic], g, report::DiagramLink::Kind::stand_in,
                              std::string(to_string(choice.nearness.relation))});
     }
   }
@@ -243,7 +246,7 @@ void Drawer::add_links(DrawnDevices& drawn) const {
 DrawnDevices Drawer::draw() {
   DrawnDevices drawn;
   drawn.marks = marks_of(node().gpus);
-  const auto place = [&](const std::optional<PciAddress>& address) {
+  const auto place = [&](const std::optional<node::PciAddress>& address) {
     const auto* function = address ? node().find_pci(*address) : nullptr;
     Hanging hanging{drawn.devices.size(), function, address};
     if (function != nullptr) hanging.card = card_of(*function);
@@ -264,9 +267,9 @@ DrawnDevices Drawer::draw() {
 
 }  // namespace
 
-DrawnDevices draw_devices(const DecisionTable& table, const std::vector<DrawnNic>& nics,
-                          const Selection& selection) {
+DrawnDevices draw_devices(const inject::DecisionTable& table, const std::vector<DrawnNic>& nics,
+                          const affinity::Selection& selection) {
   return Drawer(table, nics, selection).draw();
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -8,17 +8,17 @@
 #include "inject/decide.h"
 #include "report/diagram.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// What the deal and the present state say of the picture's devices: GPUs first, then `nics`.
 struct DrawnDevices {
-  std::vector<DiagramDevice> devices;
-  std::vector<DiagramLink> links;
+  std::vector<report::DiagramDevice> devices;
+  std::vector<report::DiagramLink> links;
   std::vector<Hanging> places;
   std::vector<std::string> marks;  ///< of each GPU, all different
 };
 
-DrawnDevices draw_devices(const DecisionTable& table, const std::vector<DrawnNic>& nics,
-                          const Selection& selection);
+DrawnDevices draw_devices(const inject::DecisionTable& table, const std::vector<DrawnNic>& nics,
+                          const affinity::Selection& selection);
 
-}  // namespace railhead
+}  // namespace railhead::cli

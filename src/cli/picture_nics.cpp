@@ -8,15 +8,15 @@
 
 #include "cli/describe.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 constexpr std::size_t kMostAlike = 16;  ///< NICs that are drawn one by one though they are alike
 
 /// What NICs of one pack have in common.
-using Likeness = std::tuple<std::optional<PciAddress>, std::string, std::string>;
+using Likeness = std::tuple<std::optional<node::PciAddress>, std::string, std::string>;
 
-Likeness likeness_of(const DecisionTable& table, std::size_t nic) {
+Likeness likeness_of(const inject::DecisionTable& table, std::size_t nic) {
   const auto& value = table.node().nics[nic];
   const auto* function = value.pci ? table.node().find_pci(*value.pci) : nullptr;
   const std::string role(to_string(table.deal().roles[nic].role));
@@ -27,7 +27,7 @@ Likeness likeness_of(const DecisionTable& table, std::size_t nic) {
 }
 
 /// The bonds that netdevs of a NIC are in.
-std::vector<std::string> bonds_of(const Node& node, const Nic& nic) {
+std::vector<std::string> bonds_of(const node::Node& node, const node::Nic& nic) {
   std::vector<std::string> bonds;
   for (const auto& name : nic.netdevs) {
     const auto* netdev = node.find_netdev(name);
@@ -36,13 +36,14 @@ std::vector<std::string> bonds_of(const Node& node, const Nic& nic) {
   return bonds;
 }
 
-bool same_card(const Nic& a, const Nic& b) {
+bool same_card(const node::Nic& a, const node::Nic& b) {
   return a.pci && b.pci && a.pci->domain == b.pci->domain && a.pci->bus == b.pci->bus &&
          a.pci->device == b.pci->device;
 }
 
 /// NICs that have a link in the picture.
-std::vector<bool> linked_nics(const DecisionTable& table, const Selection& selection) {
+std::vector<bool> linked_nics(const inject::DecisionTable& table,
+                              const affinity::Selection& selection) {
   std::vector<bool> linked(table.node().nics.size());
   for (const auto& gpu : table.deal().gpus) {
     for (const auto n : gpu.nics) linked[n] = true;
@@ -53,7 +54,7 @@ std::vector<bool> linked_nics(const DecisionTable& table, const Selection& selec
 
 }  // namespace
 
-std::string short_link_text(const Nic& nic) {
+std::string short_link_text(const node::Nic& nic) {
   const auto summary = summarize(nic);
   std::string text = nic.ports.size() > 1 ? std::to_string(nic.ports.size()) + "× " : "";
   if (!summary.link_layer && !summary.rate_gbps) return text + "link unknown";
@@ -62,17 +63,17 @@ std::string short_link_text(const Nic& nic) {
   return text + (summary.rate_gbps ? rate_text(summary.rate_gbps) + "G" : "");
 }
 
-std::string state_word(const Nic& nic) {
+std::string state_word(const node::Nic& nic) {
   if (!nic.registered) return nic.driver ? "not registered" : "no driver";
   const auto summary = summarize(nic);
   return summary.state ? std::string(to_string(*summary.state)) : "no state";
 }
 
-bool is_in_bond(const Node& node, std::size_t nic) {
+bool is_in_bond(const node::Node& node, std::size_t nic) {
   const auto& own = node.nics[nic];
   if (own.registered) return false;
   const auto bonds = bonds_of(node, own);
-  return std::any_of(node.nics.begin(), node.nics.end(), [&](const Nic& other) {
+  return std::any_of(node.nics.begin(), node.nics.end(), [&](const node::Nic& other) {
     if (!other.registered || !same_card(own, other)) return false;
     const auto others = bonds_of(node, other);
     return std::find_first_of(bonds.begin(), bonds.end(), others.begin(), others.end()) !=
@@ -80,16 +81,16 @@ bool is_in_bond(const Node& node, std::size_t nic) {
   });
 }
 
-std::string fault_word(const Node& node, std::size_t index) {
+std::string fault_word(const node::Node& node, std::size_t index) {
   const auto& nic = node.nics[index];
   if (is_in_bond(node, index)) return "in the bond";
   auto word = state_word(nic);
-  if (word != to_string(PortState::active)) return word;
+  if (word != to_string(node::PortState::active)) return word;
   const auto* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
   return function != nullptr && function->sriov_numvfs.value_or(0) > 0 ? "has VFs" : "unusable";
 }
 
-std::vector<std::vector<std::size_t>> gpus_by_nic(const DecisionTable& table) {
+std::vector<std::vector<std::size_t>> gpus_by_nic(const inject::DecisionTable& table) {
   std::vector<std::vector<std::size_t>> gpus(table.node().nics.size());
   for (std::size_t g = 0; g < table.deal().gpus.size(); ++g) {
     for (const auto n : table.deal().gpus[g].nics) gpus[n].push_back(g);
@@ -97,7 +98,8 @@ std::vector<std::vector<std::size_t>> gpus_by_nic(const DecisionTable& table) {
   return gpus;
 }
 
-std::vector<DrawnNic> drawn_nics(const DecisionTable& table, const Selection& selection) {
+std::vector<DrawnNic> drawn_nics(const inject::DecisionTable& table,
+                                 const affinity::Selection& selection) {
   const auto linked = linked_nics(table, selection);
   std::map<Likeness, std::vector<std::size_t>> alike;
   for (std::size_t n = 0; n < linked.size(); ++n) {
@@ -117,4 +119,4 @@ std::vector<DrawnNic> drawn_nics(const DecisionTable& table, const Selection& se
   return drawn;
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -6,7 +6,7 @@
 
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// NICs that the picture shows as one: a NIC; all virtual functions of a NIC that have one role; or
 /// NICs below one host bridge that differ in nothing but their names, where they are very many.
@@ -19,19 +19,20 @@ struct DrawnNic {
 };
 
 /// All NICs of the node, in its order.
-std::vector<DrawnNic> drawn_nics(const DecisionTable& table, const Selection& selection);
+std::vector<DrawnNic> drawn_nics(const inject::DecisionTable& table,
+                                 const affinity::Selection& selection);
 
 /// GPUs that each NIC is dealt to.
-std::vector<std::vector<std::size_t>> gpus_by_nic(const DecisionTable& table);
+std::vector<std::vector<std::size_t>> gpus_by_nic(const inject::DecisionTable& table);
 
-std::string short_link_text(const Nic& nic);  ///< "InfiniBand 400G", "2× Ethernet 100G"
-std::string state_word(const Nic& nic);       ///< "ACTIVE", "no driver"
+std::string short_link_text(const node::Nic& nic);  ///< "InfiniBand 400G", "2× Ethernet 100G"
+std::string state_word(const node::Nic& nic);       ///< "ACTIVE", "no driver"
 
 /// Whether this function has no RDMA device of its own because that of another function of its card
 /// serves the bond that both are in (link aggregation of mlx5).
-bool is_in_bond(const Node& node, std::size_t nic);
+bool is_in_bond(const node::Node& node, std::size_t nic);
 
 /// What is wrong with a NIC that is not usable, in a word or two: "DOWN", "has VFs".
-std::string fault_word(const Node& node, std::size_t nic);
+std::string fault_word(const node::Node& node, std::size_t nic);
 
-}  // namespace railhead
+}  // namespace railhead::cli

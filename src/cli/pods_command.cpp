@@ -11,7 +11,7 @@
 #include "proof/pods.h"
 #include "proof/pods_json.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 struct PodsFlags {
@@ -33,7 +33,7 @@ std::string scaled(double number, std::string_view unit) {
 }
 
 /// Of the ports of its devices; with a mark where others use them, too.
-std::string traffic_text(const DeviceShare& total) {
+std::string traffic_text(const proof::DeviceShare& total) {
   std::string text;
   if (total.bytes_per_second) {
     text = scaled(*total.bytes_per_second, "B/s");
@@ -46,17 +46,17 @@ std::string traffic_text(const DeviceShare& total) {
   return text;
 }
 
-std::string registered_text(const DeviceShare& total) {
+std::string registered_text(const proof::DeviceShare& total) {
   if (total.implicit_regions > 0) return "all (ODP)";
   if (total.regions == 0) return "0";
   return scaled(static_cast<double>(total.registered_bytes), "B");
 }
 
 /// Indexes where the node knows them, else what they are called.
-std::string gpus_text(const std::vector<std::string>& gpus, const Node& node) {
+std::string gpus_text(const std::vector<std::string>& gpus, const node::Node& node) {
   std::vector<std::string> words;
   for (const auto& name : gpus) {
-    const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(), [&](const Gpu& one) {
+    const auto gpu = std::find_if(node.gpus.begin(), node.gpus.end(), [&](const node::Gpu& one) {
       return one.uuid == name || one.pci.str() == name;
     });
     const bool numbered = gpu != node.gpus.end() && gpu->index;
@@ -65,7 +65,7 @@ std::string gpus_text(const std::vector<std::string>& gpus, const Node& node) {
   return join(words, ",");
 }
 
-std::vector<std::string> row(const PodUse& pod, const Node& node) {
+std::vector<std::string> row(const proof::PodUse& pod, const node::Node& node) {
   const auto total = pod.total();
   std::string verdict(to_string(pod.verdict));
   if (pod.silent_fallback) verdict += " (fallback)";
@@ -89,7 +89,7 @@ std::vector<std::string> row(const PodUse& pod, const Node& node) {
           pod.why};
 }
 
-std::vector<std::string> evidence_lines(const PodUse& pod) {
+std::vector<std::string> evidence_lines(const proof::PodUse& pod) {
   std::vector<std::string> lines = {pod.holder.pod_namespace + "/" + pod.holder.pod + " " +
                                     pod.holder.container + ": " +
                                     std::string(to_string(pod.verdict)) + ": " + pod.why};
@@ -97,28 +97,29 @@ std::vector<std::string> evidence_lines(const PodUse& pod) {
   return lines;
 }
 
-Report pods_report(const PodsView& view, const Node& node, const PodsFlags& flags) {
-  constexpr auto kWide = Column::Shown::wide;
-  Report report;
-  report.json = make_document("Pods");
-  add_pods(report.json, view, node);
-  Table rows{{{"NAMESPACE"},
-              {"POD"},
-              {"CONTAINER"},
-              {"GPUS"},
-              {"NICS"},
-              {"QPS IN RTS"},
-              {"REGISTERED"},
-              {"TRAFFIC"},
-              {"VERDICT"},
-              {"QPS", kWide},
-              {"CONNECTED", kWide},
-              {"TCP", kWide},
-              {"AGE", kWide},
-              {"PIDS", kWide},
-              {"ID", kWide},
-              {"BECAUSE", kWide}},
-             {}};
+report::Report pods_report(const proof::PodsView& view, const node::Node& node,
+                           const PodsFlags& flags) {
+  constexpr auto kWide = report::Column::Shown::wide;
+  report::Report report;
+  report.json = report::make_document("Pods");
+  proof::add_pods(report.json, view, node);
+  report::Table rows{{{"NAMESPACE"},
+                      {"POD"},
+                      {"CONTAINER"},
+                      {"GPUS"},
+                      {"NICS"},
+                      {"QPS IN RTS"},
+                      {"REGISTERED"},
+                      {"TRAFFIC"},
+                      {"VERDICT"},
+                      {"QPS", kWide},
+                      {"CONNECTED", kWide},
+                      {"TCP", kWide},
+                      {"AGE", kWide},
+                      {"PIDS", kWide},
+                      {"ID", kWide},
+                      {"BECAUSE", kWide}},
+                     {}};
   std::vector<std::string> evidence;
   for (const auto& pod : view.pods) {
     rows.rows.push_back(row(pod, node));
@@ -141,35 +142,36 @@ Report pods_report(const PodsView& view, const Node& node, const PodsFlags& flag
   return report;
 }
 
-int exit_code(const PodsView& view) {
+int exit_code(const proof::PodsView& view) {
   const auto& pods = view.pods;
   if (std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod.silent_fallback; })) {
     return kExitProblem;
   }
-  const bool unknown = std::any_of(pods.begin(), pods.end(),
-                                   [](const auto& pod) { return pod.verdict == Verdict::unknown; });
+  const bool unknown = std::any_of(pods.begin(), pods.end(), [](const auto& pod) {
+    return pod.verdict == proof::Verdict::unknown;
+  });
   return unknown || (pods.empty() && !view.complete) ? kExitCannotTell : kExitOk;
 }
 
-int show_pods(const Invocation& invocation, const PodsFlags& flags, const Config& config) {
-  const auto origin = machine_origin(config.settings());
+int show_pods(const Invocation& invocation, const PodsFlags& flags, const config::Config& config) {
+  const auto origin = agent::machine_origin(config.settings());
   if (!origin) return invocation.fail("pods", origin.error());
-  const auto host = open_machine(*origin);
+  const auto host = agent::open_machine(*origin);
   if (!host) return invocation.fail("pods", host.error());
   const auto table = load_table(config);
   if (!table) return invocation.fail("pods", table.error());
-  const UsageOptions options{config.settings().host.proc, true};
-  std::optional<Usage> before;
+  const usage::UsageOptions options{config.settings().host.proc, true};
+  std::optional<usage::Usage> before;
   if (flags.interval_seconds > 0 && origin->snapshot.empty()) {
-    before = read_usage(**host, options);
-    SystemClock().wait(
+    before = usage::read_usage(**host, options);
+    host::SystemClock().wait(
         std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
   }
-  const auto now = read_usage(**host, options);
-  const ProofOptions proof{static_cast<double>(config.settings().pods.grace.count()), flags.all,
-                           config.settings().pods.ignore};
-  const auto view = judge_pods(now, before ? &*before : nullptr, (*table)->node(),
-                               holders_of(now, **table), proof);
+  const auto now = usage::read_usage(**host, options);
+  const proof::ProofOptions proof{static_cast<double>(config.settings().pods.grace.count()),
+                                  flags.all, config.settings().pods.ignore};
+  const auto view = proof::judge_pods(now, before ? &*before : nullptr, (*table)->node(),
+                                      agent::holders_of(now, **table), proof);
   return invocation.print(pods_report(view, (*table)->node(), flags), exit_code(view));
 }
 
@@ -192,10 +194,11 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
   app->footer("Exit codes: 0 ok, 1 a container fell back to TCP silently, 2 a verdict is unknown.");
   app->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
-      return invocation.with_config(
-          "pods", [&](const Config& config) { return show_pods(invocation, *flags, config); });
+      return invocation.with_config("pods", [&](const config::Config& config) {
+        return show_pods(invocation, *flags, config);
+      });
     };
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -7,13 +7,14 @@
 #include "cli/command.h"
 #include "cli/membership.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 constexpr std::size_t kShownMembers = 8;
 constexpr std::size_t kShownReasons = 4;
 
-std::vector<std::string> nic_names(const DecisionTable& table, const NetFunction& function) {
+std::vector<std::string> nic_names(const inject::DecisionTable& table,
+                                   const pools::NetFunction& function) {
   std::vector<std::string> names;
   for (const auto nic : function.nics) {
     if (table.node().nics[nic].registered) names.push_back(table.node().nics[nic].name);
@@ -21,18 +22,20 @@ std::vector<std::string> nic_names(const DecisionTable& table, const NetFunction
   return names;
 }
 
-bool is_configured(const Pool& pool) {
+bool is_configured(const pools::Pool& pool) {
   return !pool.spec.origin.where.empty();
 }
 
 /// A pool hands out functions by address, or admission to NICs by name.
-std::string member_label(const DecisionTable& table, const Pool& pool, const Member& member) {
+std::string member_label(const inject::DecisionTable& table, const pools::Pool& pool,
+                         const pools::Member& member) {
   const auto& function = table.pools().functions[member.function];
   const auto names = nic_names(table, function);
-  return pool.spec.mode == PoolMode::exclusive || names.empty() ? function.id : join(names, "+");
+  return pool.spec.mode == pools::PoolMode::exclusive || names.empty() ? function.id
+                                                                       : join(names, "+");
 }
 
-std::string members_text(const DecisionTable& table, const Pool& pool) {
+std::string members_text(const inject::DecisionTable& table, const pools::Pool& pool) {
   std::vector<std::string> labels;
   for (const auto& member : pool.members) {
     if (labels.size() == kShownMembers && pool.members.size() > kShownMembers) {
@@ -43,56 +46,59 @@ std::string members_text(const DecisionTable& table, const Pool& pool) {
   return join(labels, ",");
 }
 
-std::string devices_text(const Pool& pool) {
-  auto text = std::to_string(device_count(pool));
+std::string devices_text(const pools::Pool& pool) {
+  auto text = std::to_string(pools::device_count(pool));
   if (pool.spec.slots_per_nic) text += " (" + std::to_string(*pool.spec.slots_per_nic) + " a NIC)";
   return text;
 }
 
-std::size_t ready_members(const Pool& pool) {
-  return static_cast<std::size_t>(
-      std::count_if(pool.members.begin(), pool.members.end(),
-                    [](const Member& member) { return member.state == MemberState::ready; }));
+std::size_t ready_members(const pools::Pool& pool) {
+  return static_cast<std::size_t>(std::count_if(
+      pool.members.begin(), pool.members.end(),
+      [](const pools::Member& member) { return member.state == pools::MemberState::ready; }));
 }
 
-Json member_json(const DecisionTable& table, const Member& member) {
+data::Json member_json(const inject::DecisionTable& table, const pools::Member& member) {
   const auto& function = table.pools().functions[member.function];
   return {{"id", function.id},
           {"kind", to_string(function.kind)},
           {"nics", nic_names(table, function)},
-          {"pci", function.pci ? Json(function.pci->str()) : Json(nullptr)},
+          {"pci", function.pci ? data::Json(function.pci->str()) : data::Json(nullptr)},
           {"netdevs", function.netdevs},
-          {"numaNode", json_or_null(function.numa_node)},
-          {"ready", member.state == MemberState::ready},
+          {"numaNode", report::json_or_null(function.numa_node)},
+          {"ready", member.state == pools::MemberState::ready},
           {"reason", member.reason}};
 }
 
-Json pool_json(const DecisionTable& table, const Pool& pool) {
-  const bool fungible = pool.spec.mode == PoolMode::shared && !pool.spec.slots_per_nic;
-  Json json = {{"name", pool.spec.name},
-               {"mode", to_string(pool.spec.mode)},
-               {"slots", fungible ? Json(pool.spec.slots) : Json(nullptr)},
-               {"slotsPerNic", json_or_null(pool.spec.slots_per_nic)},
-               {"devices", device_count(pool)},
-               {"source", to_string(pool.spec.origin.flavour)},
-               {"where", is_configured(pool) ? Json(pool.spec.origin.where) : Json(nullptr)}};
-  json["members"] = Json::array();
+data::Json pool_json(const inject::DecisionTable& table, const pools::Pool& pool) {
+  const bool fungible = pool.spec.mode == pools::PoolMode::shared && !pool.spec.slots_per_nic;
+  data::Json json = {
+      {"name", pool.spec.name},
+      {"mode", to_string(pool.spec.mode)},
+      {"slots", fungible ? data::Json(pool.spec.slots) : data::Json(nullptr)},
+      {"slotsPerNic", report::json_or_null(pool.spec.slots_per_nic)},
+      {"devices", pools::device_count(pool)},
+      {"source", to_string(pool.spec.origin.flavour)},
+      {"where", is_configured(pool) ? data::Json(pool.spec.origin.where) : data::Json(nullptr)}};
+  json["members"] = data::Json::array();
   for (const auto& member : pool.members) json["members"].push_back(member_json(table, member));
   return json;
 }
 
 /// A function is worth a line where it has an RDMA device, or might have one, or where a pool takes
 /// devices without.
-bool is_shown(const DecisionTable& table, const NetFunction& function) {
+bool is_shown(const inject::DecisionTable& table, const pools::NetFunction& function) {
   const auto& pools = table.pools().pools;
-  return !function.nics.empty() || std::any_of(pools.begin(), pools.end(), [](const Pool& pool) {
-    const auto& include = pool.spec.include;
-    return std::any_of(include.begin(), include.end(), [](const auto& one) { return !one.rdma; });
-  });
+  return !function.nics.empty() ||
+         std::any_of(pools.begin(), pools.end(), [](const pools::Pool& pool) {
+           const auto& include = pool.spec.include;
+           return std::any_of(include.begin(), include.end(),
+                              [](const auto& one) { return !one.rdma; });
+         });
 }
 
 /// "vendors: 15b3 is not 8086 (4 functions)": the reasons of a pool without members, most first.
-std::vector<std::string> empty_pool_lines(const DecisionTable& table, std::size_t p) {
+std::vector<std::string> empty_pool_lines(const inject::DecisionTable& table, std::size_t p) {
   std::map<std::string, std::size_t> counts;
   const auto reasons = table.why_not_in(p);
   for (std::size_t f = 0; f < reasons.size(); ++f) {
@@ -116,8 +122,8 @@ std::vector<std::string> empty_pool_lines(const DecisionTable& table, std::size_
 }
 
 /// For each function and each pool that it is not in, why; fills the JSON beside.
-Table reasons_table(const DecisionTable& table, Json& functions) {
-  Table rows{{{"FUNCTION"}, {"KIND"}, {"NIC"}, {"NOT IN"}, {"BECAUSE"}}, {}};
+report::Table reasons_table(const inject::DecisionTable& table, data::Json& functions) {
+  report::Table rows{{{"FUNCTION"}, {"KIND"}, {"NIC"}, {"NOT IN"}, {"BECAUSE"}}, {}};
   const auto memberships = memberships_of_functions(table);
   for (std::size_t f = 0; f < memberships.size(); ++f) {
     const auto& function = table.pools().functions[f];
@@ -136,15 +142,15 @@ Table reasons_table(const DecisionTable& table, Json& functions) {
   return rows;
 }
 
-Table pools_table(const DecisionTable& table) {
-  Table rows{{{"POOL"},
-              {"MODE"},
-              {"DEVICES"},
-              {"READY"},
-              {"MEMBERS"},
-              {"SOURCE", Column::Shown::wide},
-              {"WHERE", Column::Shown::wide}},
-             {}};
+report::Table pools_table(const inject::DecisionTable& table) {
+  report::Table rows{{{"POOL"},
+                      {"MODE"},
+                      {"DEVICES"},
+                      {"READY"},
+                      {"MEMBERS"},
+                      {"SOURCE", report::Column::Shown::wide},
+                      {"WHERE", report::Column::Shown::wide}},
+                     {}};
   for (const auto& pool : table.pools().pools) {
     rows.rows.push_back(
         {pool.spec.name, std::string(to_string(pool.spec.mode)), devices_text(pool),
@@ -155,12 +161,12 @@ Table pools_table(const DecisionTable& table) {
   return rows;
 }
 
-Report pools_report(const DecisionTable& table, const std::vector<std::string>& warnings,
-                    bool wide) {
-  Report report;
-  report.json = make_document("Pools");
+report::Report pools_report(const inject::DecisionTable& table,
+                            const std::vector<std::string>& warnings, bool wide) {
+  report::Report report;
+  report.json = report::make_document("Pools");
   report.json["node"] = table.node().name;
-  report.json["pools"] = Json::array();
+  report.json["pools"] = data::Json::array();
   std::vector<std::string> empty;
   for (std::size_t p = 0; p < table.pools().pools.size(); ++p) {
     const auto& pool = table.pools().pools[p];
@@ -168,7 +174,7 @@ Report pools_report(const DecisionTable& table, const std::vector<std::string>& 
     if (!pool.members.empty()) continue;
     for (auto& line : empty_pool_lines(table, p)) empty.push_back(std::move(line));
   }
-  report.json["functions"] = Json::array();
+  report.json["functions"] = data::Json::array();
   auto reasons = reasons_table(table, report.json["functions"]);
   report.json["conflicts"] = table.pools().conflicts;
   report.json["warnings"] = warnings;
@@ -187,16 +193,16 @@ Report pools_report(const DecisionTable& table, const std::vector<std::string>& 
 }
 
 /// 1 where a configured pool is empty, or two exclusive ones want the same function.
-int exit_code(const PoolTable& pools) {
-  const bool empty = std::any_of(pools.pools.begin(), pools.pools.end(), [](const Pool& pool) {
-    return is_configured(pool) && pool.members.empty();
-  });
+int exit_code(const pools::PoolTable& pools) {
+  const bool empty = std::any_of(
+      pools.pools.begin(), pools.pools.end(),
+      [](const pools::Pool& pool) { return is_configured(pool) && pool.members.empty(); });
   return empty || !pools.conflicts.empty() ? kExitProblem : kExitOk;
 }
 
-int show_pools(const Invocation& invocation, const Config& config) {
+int show_pools(const Invocation& invocation, const config::Config& config) {
   auto warnings = config.warnings();
-  const auto specs = pool_specs(config);
+  const auto specs = agent::pool_specs(config);
   if (!specs) return invocation.fail("pools", specs.error(), kExitUsage);
   warnings.insert(warnings.end(), specs->warnings.begin(), specs->warnings.end());
   const auto table = load_table(config);
@@ -219,9 +225,9 @@ void add_pools_command(CLI::App& program, Invocation& invocation) {
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config(
-          "pools", [&](const Config& config) { return show_pools(invocation, config); });
+          "pools", [&](const config::Config& config) { return show_pools(invocation, config); });
     };
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

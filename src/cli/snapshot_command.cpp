@@ -10,7 +10,7 @@
 #include "usage/bundle.h"
 #include "usage/usage.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 struct SnapshotFlags {
@@ -21,33 +21,33 @@ struct SnapshotFlags {
 
 /// An OCI bundle holds the container's environment, secrets included. None of it leaves the machine
 /// but what `railhead pods` reads, --raw or not.
-void shorten_bundles(Snapshot& snapshot) {
+void shorten_bundles(snapshot::Snapshot& snapshot) {
   for (auto& [path, entry] : snapshot.entries) {
-    auto* file = std::get_if<SnapshotFile>(&entry);
-    if (file == nullptr || base_name(path) != "config.json") continue;
-    file->content = shortened_bundle(file->content);
+    auto* file = std::get_if<snapshot::SnapshotFile>(&entry);
+    if (file == nullptr || host::base_name(path) != "config.json") continue;
+    file->content = usage::shortened_bundle(file->content);
   }
 }
 
-int record(const Invocation& invocation, const SnapshotFlags& flags, const Config& config) {
-  const auto origin = machine_origin(config.settings());
+int record(const Invocation& invocation, const SnapshotFlags& flags, const config::Config& config) {
+  const auto origin = agent::machine_origin(config.settings());
   if (!origin) return invocation.fail("snapshot", origin.error());
-  auto host = open_machine(*origin);
+  auto host = agent::open_machine(*origin);
   if (!host) return invocation.fail("snapshot", host.error());
-  RecordingHost recorder(**host);
-  const auto node = read_node(recorder);
-  if (flags.pods) read_usage(recorder, {config.settings().host.proc, true});
+  snapshot::RecordingHost recorder(**host);
+  const auto node = node::read_node(recorder);
+  if (flags.pods) usage::read_usage(recorder, {config.settings().host.proc, true});
   auto snapshot = recorder.recorded();
   if (flags.pods) shorten_bundles(snapshot);
   if (!flags.raw) {
-    auto redacted = redact(snapshot);
+    auto redacted = snapshot::redact(snapshot);
     for (const auto& what : redacted.replaced) invocation.err << "replaced " << what << "\n";
     snapshot = std::move(redacted.snapshot);
   }
-  const auto text = format_snapshot(snapshot);
+  const auto text = snapshot::format_snapshot(snapshot);
   if (flags.output == "-") {
     invocation.out << text;
-  } else if (const auto written = write_output_file(flags.output, text); !written) {
+  } else if (const auto written = host::write_output_file(flags.output, text); !written) {
     return invocation.fail("snapshot", written.error());
   }
   invocation.err << "recorded " << node.gpus.size() << " GPUs, " << node.nics.size() << " NICs, "
@@ -73,10 +73,11 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   app->footer("Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.");
   app->callback([&invocation, flags] {
     invocation.run = [&invocation, flags] {
-      return invocation.with_config(
-          "snapshot", [&](const Config& config) { return record(invocation, *flags, config); });
+      return invocation.with_config("snapshot", [&](const config::Config& config) {
+        return record(invocation, *flags, config);
+      });
     };
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

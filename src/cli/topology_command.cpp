@@ -9,11 +9,11 @@
 #include "report/svg.h"
 #include "topology/layout.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 /// Columns of the matrix: RDMA devices that exist. A function whose driver is missing has no name.
-std::vector<std::size_t> matrix_columns(const Node& node) {
+std::vector<std::size_t> matrix_columns(const node::Node& node) {
   std::vector<std::size_t> columns;
   for (std::size_t n = 0; n < node.nics.size(); ++n) {
     if (node.nics[n].registered) columns.push_back(n);
@@ -22,25 +22,26 @@ std::vector<std::size_t> matrix_columns(const Node& node) {
 }
 
 /// The words of these rows and columns of a table of relations.
-Json relation_rows(const std::vector<std::vector<Nearness>>& table,
-                   const std::vector<std::size_t>& rows, const std::vector<std::size_t>& columns) {
-  Json json = Json::array();
+data::Json relation_rows(const std::vector<std::vector<topology::Nearness>>& table,
+                         const std::vector<std::size_t>& rows,
+                         const std::vector<std::size_t>& columns) {
+  data::Json json = data::Json::array();
   for (const auto row : rows) {
-    Json words = Json::array();
+    data::Json words = data::Json::array();
     for (const auto column : columns) words.push_back(to_string(table[row][column].relation));
     json.push_back(std::move(words));
   }
   return json;
 }
 
-Json topology_json(const DecisionTable& table) {
+data::Json topology_json(const inject::DecisionTable& table) {
   const auto& node = table.node();
   const auto columns = matrix_columns(node);
-  Json json = make_document("Topology");
+  data::Json json = report::make_document("Topology");
   json["node"] = node.name;
   add_source(json, table.topology());
-  json["gpus"] = Json::array();
-  json["nics"] = Json::array();
+  json["gpus"] = data::Json::array();
+  json["nics"] = data::Json::array();
   for (const auto n : columns) {
     auto nic = nic_json(node, n);
     nic["role"] = to_string(table.deal().roles[n].role);
@@ -54,20 +55,21 @@ Json topology_json(const DecisionTable& table) {
   }
   json["relations"] = relation_rows(table.topology().gpu_nic, gpus, columns);
   json["gpuRelations"] = relation_rows(table.topology().gpu_gpu, gpus, gpus);
-  json["nicRelations"] = relation_rows(nic_relations(node), columns, columns);
+  json["nicRelations"] = relation_rows(topology::nic_relations(node), columns, columns);
   json["warnings"] = table.topology().warnings;
   json["problems"] = problems_json(node);
   return json;
 }
 
-Table matrix(const DecisionTable& table) {
+report::Table matrix(const inject::DecisionTable& table) {
   const auto& node = table.node();
   const auto columns = matrix_columns(node);
-  Table out{{{"GPU"}, {"PCI"}, {"NUMA"}}, {}};
+  report::Table out{{{"GPU"}, {"PCI"}, {"NUMA"}}, {}};
   for (const auto n : columns) out.columns.push_back({node.nics[n].name});
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
     const auto& gpu = node.gpus[g];
-    std::vector<std::string> row{gpu_label(gpu), gpu.pci.str(), text_or_blank(gpu.numa_node)};
+    std::vector<std::string> row{gpu_label(gpu), gpu.pci.str(),
+                                 report::text_or_blank(gpu.numa_node)};
     for (const auto n : columns)
       row.emplace_back(to_string(table.topology().gpu_nic[g][n].relation));
     out.rows.push_back(std::move(row));
@@ -75,8 +77,8 @@ Table matrix(const DecisionTable& table) {
   return out;
 }
 
-Report topology_report(const DecisionTable& table) {
-  Report report;
+report::Report topology_report(const inject::DecisionTable& table) {
+  report::Report report;
   report.json = topology_json(table);
   report.sections.push_back({"", matrix(table), {}});
   report.sections.push_back(
@@ -92,26 +94,26 @@ Report topology_report(const DecisionTable& table) {
   return report;
 }
 
-int print_nccl(const Invocation& invocation, const Node& node) {
-  const auto topology = nccl_topology_of(node);
+int print_nccl(const Invocation& invocation, const node::Node& node) {
+  const auto topology = topology::nccl_topology_of(node);
   for (const auto& warning : topology.warnings) {
     invocation.err << "railhead topology: " << warning << "\n";
   }
-  invocation.out << to_xml(topology);
+  invocation.out << topology::to_xml(topology);
   return kExitOk;
 }
 
-int print_topology(const Invocation& invocation, const DecisionTable& table) {
+int print_topology(const Invocation& invocation, const inject::DecisionTable& table) {
   if (invocation.output == "tree") {
     invocation.out << tree_text(table);
     return kExitOk;
   }
   if (invocation.output == "svg") {
-    invocation.out << to_svg(topology_picture(table));
+    invocation.out << report::to_svg(topology_picture(table));
     return kExitOk;
   }
   if (invocation.output == "dot") {
-    invocation.out << to_dot(topology_picture(table));
+    invocation.out << report::to_dot(topology_picture(table));
     return kExitOk;
   }
   if (invocation.output == "nccl") return print_nccl(invocation, table.node());
@@ -128,11 +130,11 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
   app->footer("Exit codes: 0 ok, whatever the machine has, 2 it cannot be read.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
-      return invocation.with_machine("topology", [&](const DecisionTable& table) {
+      return invocation.with_machine("topology", [&](const inject::DecisionTable& table) {
         return print_topology(invocation, table);
       });
     };
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -11,7 +11,7 @@
 #include "cli/picture_boxes.h"
 #include "cli/picture_devices.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 constexpr std::size_t kMostNames = 8;   ///< of a list in a sentence
@@ -28,18 +28,19 @@ std::string names_text(std::vector<std::string> names) {
   return join(names, ", ") + " and " + std::to_string(more) + " more";
 }
 
-std::string machine_text(const Dmi& dmi) {
+std::string machine_text(const node::Dmi& dmi) {
   const auto vendor = dmi.sys_vendor.value_or("");
   auto product = dmi.product_name.value_or("");
   if (product.starts_with(vendor)) return product;
   return vendor + (vendor.empty() || product.empty() ? "" : " ") + product;
 }
 
-std::vector<std::string> subtitles_of(const DecisionTable& table, const Diagram& diagram) {
+std::vector<std::string> subtitles_of(const inject::DecisionTable& table,
+                                      const report::Diagram& diagram) {
   const auto& node = table.node();
   const auto dealt = std::count_if(
-      diagram.devices.begin(), diagram.devices.end(), [](const DiagramDevice& device) {
-        return device.row == DiagramRow::lower && !device.groups.empty();
+      diagram.devices.begin(), diagram.devices.end(), [](const report::DiagramDevice& device) {
+        return device.row == report::DiagramRow::lower && !device.groups.empty();
       });
   std::string counts =
       counted(node.gpus.size(), "GPU") + " · " + counted(node.nics.size(), "RDMA device");
@@ -55,7 +56,7 @@ std::vector<std::string> subtitles_of(const DecisionTable& table, const Diagram&
 }
 
 /// The deal in sentences, for those who do not see it.
-std::string description_of(const DecisionTable& table) {
+std::string description_of(const inject::DecisionTable& table) {
   const auto& node = table.node();
   std::string text = "Which RDMA NICs serve which GPUs.";
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
@@ -93,7 +94,8 @@ std::vector<std::string> lines_of(const Fates& fates) {
 }
 
 /// What is said of several GPUs in the same words is said once.
-std::vector<std::string> warnings_of(const DecisionTable& table, const Selection& selection) {
+std::vector<std::string> warnings_of(const inject::DecisionTable& table,
+                                     const affinity::Selection& selection) {
   Fates fates;
   for (const auto* list :
        {&table.topology().warnings, &table.deal().warnings, &selection.warnings}) {
@@ -111,7 +113,8 @@ std::vector<std::string> warnings_of(const DecisionTable& table, const Selection
   return lines;
 }
 
-std::vector<Diagram::Note> notes_of(const DecisionTable& table, const Selection& selection) {
+std::vector<report::Diagram::Note> notes_of(const inject::DecisionTable& table,
+                                            const affinity::Selection& selection) {
   const auto& node = table.node();
   Fates aside;
   Fates broken;
@@ -119,7 +122,7 @@ std::vector<Diagram::Note> notes_of(const DecisionTable& table, const Selection&
     const auto& role = table.deal().roles[n];
     const auto& usable = table.usable()[n];
     const auto& spare = table.deal().spare;
-    if (role.role != Role::compute) {
+    if (role.role != affinity::Role::compute) {
       add_fate(aside, std::string(to_string(role.role)) + ", " + role.reason, node.nics[n].name);
     } else if (!usable.usable && !is_in_bond(node, n)) {
       add_fate(broken, usable.reason, node.nics[n].name);
@@ -127,7 +130,7 @@ std::vector<Diagram::Note> notes_of(const DecisionTable& table, const Selection&
       add_fate(aside, "spare, there are more NICs than the GPUs share evenly", node.nics[n].name);
     }
   }
-  std::vector<Diagram::Note> notes = {
+  std::vector<report::Diagram::Note> notes = {
       {node.gpus.empty() ? "Not for compute" : "Not dealt to a GPU", lines_of(aside)},
       {"Not usable", lines_of(broken)},
       {"Warnings", warnings_of(table, selection)}};
@@ -142,14 +145,15 @@ std::vector<Diagram::Note> notes_of(const DecisionTable& table, const Selection&
 
 }  // namespace
 
-Diagram topology_picture(const DecisionTable& table) {
+report::Diagram topology_picture(const inject::DecisionTable& table) {
   const auto& node = table.node();
   std::vector<std::size_t> gpus(node.gpus.size());
   std::iota(gpus.begin(), gpus.end(), std::size_t{0});
-  const auto selection = select(node, table.topology(), table.deal(), table.usable(), gpus);
+  const auto selection =
+      affinity::select(node, table.topology(), table.deal(), table.usable(), gpus);
   const auto nics = drawn_nics(table, selection);
   auto drawn = draw_devices(table, nics, selection);
-  Diagram diagram;
+  report::Diagram diagram;
   diagram.title = node.name.empty() ? "Node" : node.name;
   diagram.description = description_of(table);
   diagram.boxes = boxes_of(table, drawn.places);
@@ -170,4 +174,4 @@ Diagram topology_picture(const DecisionTable& table) {
   return diagram;
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

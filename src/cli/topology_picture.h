@@ -4,11 +4,11 @@
 #include "inject/decide.h"
 #include "report/diagram.h"
 
-namespace railhead {
+namespace railhead::cli {
 
 /// The machine as a picture: sockets, NUMA nodes, host bridges and switches as boxes, GPUs over
 /// NICs, the deal as colours and links, and in words what was not dealt, does not work or is
 /// doubtful.
-Diagram topology_picture(const DecisionTable& table);
+report::Diagram topology_picture(const inject::DecisionTable& table);
 
-}  // namespace railhead
+}  // namespace railhead::cli

@@ -11,7 +11,7 @@
 #include "report/text_width.h"
 #include "topology/layout.h"
 
-namespace railhead {
+namespace railhead::cli {
 namespace {
 
 /// A line and what hangs below it, in PCI order.
@@ -32,7 +32,7 @@ void print(const TreeBranch& branch, const std::string& indent, std::string& out
   std::size_t left = branch.below.size();
   for (const auto& [key, child] : branch.below) {
     const bool last = --left == 0;
-    out += indent + (last ? "└─ " : "├─ ") + printable(child.text) + "\n";
+    out += indent + (last ? "└─ " : "├─ ") + report::printable(child.text) + "\n";
     print(child, indent + (last ? "   " : "│  "), out);
   }
 }
@@ -41,7 +41,7 @@ std::string numa_text(std::optional<int> numa) {
   return numa ? "NUMA node " + std::to_string(*numa) : "NUMA node unknown";
 }
 
-std::string gpu_text(const DecisionTable& table, std::size_t gpu) {
+std::string gpu_text(const inject::DecisionTable& table, std::size_t gpu) {
   const auto& node = table.node();
   std::vector<std::string> names;
   for (const auto n : table.deal().gpus[gpu].nics) names.push_back(node.nics[n].name);
@@ -52,7 +52,7 @@ std::string gpu_text(const DecisionTable& table, std::size_t gpu) {
   return gpu_label(node.gpus[gpu]) + " " + node.gpus[gpu].pci.str() + "  → " + dealt;
 }
 
-std::string nic_text(const DecisionTable& table, std::size_t nic) {
+std::string nic_text(const inject::DecisionTable& table, std::size_t nic) {
   const auto& value = table.node().nics[nic];
   const auto summary = summarize(value);
   std::string text = value.name;
@@ -72,8 +72,9 @@ bool is_host_bridge(const std::string& root) {
   return root.find('.') == std::string::npos;
 }
 
-void place(TreeBranch& root, const DecisionTable& table, const std::optional<PciAddress>& pci,
-           std::optional<int> numa, const std::string& text) {
+void place(TreeBranch& root, const inject::DecisionTable& table,
+           const std::optional<node::PciAddress>& pci, std::optional<int> numa,
+           const std::string& text) {
   TreeBranch* at = &root.below[numa_text(numa)];
   at->text = numa_text(numa);
   const auto* device = pci ? table.node().find_pci(*pci) : nullptr;
@@ -84,7 +85,7 @@ void place(TreeBranch& root, const DecisionTable& table, const std::optional<Pci
     }
     for (const auto& bridge : device->bridges) {
       at = &at->below[bridge.str()];
-      at->text = is_invented(bridge) ? "switch" : "switch " + bridge.str();
+      at->text = topology::is_invented(bridge) ? "switch" : "switch " + bridge.str();
     }
   }
   at->below[(pci ? pci->str() : "~") + text].text = text;
@@ -92,7 +93,7 @@ void place(TreeBranch& root, const DecisionTable& table, const std::optional<Pci
 
 }  // namespace
 
-std::string tree_text(const DecisionTable& table) {
+std::string tree_text(const inject::DecisionTable& table) {
   TreeBranch root;
   const auto& node = table.node();
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
@@ -102,9 +103,9 @@ std::string tree_text(const DecisionTable& table) {
     place(root, table, node.nics[n].pci, node.nics[n].numa_node, nic_text(table, n));
   }
   collapse(root, true);
-  std::string out = (node.name.empty() ? std::string("node") : printable(node.name)) + "\n";
+  std::string out = (node.name.empty() ? std::string("node") : report::printable(node.name)) + "\n";
   print(root, "", out);
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::cli

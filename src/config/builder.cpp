@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::config {
 namespace {
 
 /// The flat keys by which a file of k8s-rdma-device-plugin is recognised
@@ -50,8 +50,8 @@ bool is_flat_key(std::string_view key) {
 }
 
 /// A list in a file stands for the comma-separated text of the flag.
-Result<std::string> scalar_text(const Value& value) {
-  if (value.kind != Value::Kind::list) return value.as_string();
+Result<std::string> scalar_text(const data::Value& value) {
+  if (value.kind != data::Value::Kind::list) return value.as_string();
   const auto words = TRY(value.as_strings());
   for (const auto& word : words) {
     if (word.find(',') == std::string::npos) continue;
@@ -76,16 +76,16 @@ std::string known_sections(const std::string& path) {
 }
 
 /// Go's encoding/json takes keys in any case, and so do the plugins whose files these are.
-const Value* find_in_any_case(const Value& root, std::string_view key) {
-  const auto at =
-      std::find_if(root.entries.begin(), root.entries.end(),
-                   [&](const Value::Entry& entry) { return to_lower(entry.key) == to_lower(key); });
+const data::Value* find_in_any_case(const data::Value& root, std::string_view key) {
+  const auto at = std::find_if(
+      root.entries.begin(), root.entries.end(),
+      [&](const data::Value::Entry& entry) { return to_lower(entry.key) == to_lower(key); });
   return at != root.entries.end() ? &at->value : nullptr;
 }
 
-Value text_value(const std::string& text) {
-  Value value;
-  value.kind = Value::Kind::scalar;
+data::Value text_value(const std::string& text) {
+  data::Value value;
+  value.kind = data::Value::Kind::scalar;
   value.scalar = text;
   return value;
 }
@@ -105,13 +105,13 @@ Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::
 Status ConfigBuilder::add_file(const ConfigFile& file) {
   auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
                       file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
-                  ? parse_json(file.text)
-                  : parse_yaml(file.text);
+                  ? data::parse_json(file.text)
+                  : data::parse_yaml(file.text);
   if (!root) return root.error().context(file.name);
-  if (root->kind == Value::Kind::null) return {};
-  if (root->kind != Value::Kind::map) {
+  if (root->kind == data::Value::Kind::null) return {};
+  if (root->kind != data::Value::Kind::map) {
     return Error{ErrorCode::malformed,
-                 place_in(file.name, root->mark) + ": expected keys and values"};
+                 data::place_in(file.name, root->mark) + ": expected keys and values"};
   }
   if (find_in_any_case(*root, "configList") != nullptr) {
     return add_shared_plugin_file(file.name, *std::move(root));
@@ -125,23 +125,24 @@ Status ConfigBuilder::add_file(const ConfigFile& file) {
   return flat ? add_k8s_rdma_device_plugin_file(file.name, *root) : add_our_file(file.name, *root);
 }
 
-Status ConfigBuilder::add_our_file(const std::string& name, const Value& root) {
+Status ConfigBuilder::add_our_file(const std::string& name, const data::Value& root) {
   for (const auto& [key, mark, value] : root.entries) {
     if (key == "apiVersion" || key == "kind") {
       const auto text = value.as_string();
       if (!text) return text.error().context(name + ": " + key);
       const std::string expected = key == "kind" ? "Config" : "railhead.io/v1alpha1";
       if (*text != expected) {
-        return Error{ErrorCode::malformed, place_in(name, value.mark) + ": " + key + " is " +
+        return Error{ErrorCode::malformed, data::place_in(name, value.mark) + ": " + key + " is " +
                                                in_quotes(*text) + ", not " + expected};
       }
     } else if (key == "roles") {
       TRY_STATUS(add_roles(name, value));
     } else if (key == "pools") {
-      if (value.kind == Value::Kind::null) continue;
+      if (value.kind == data::Value::Kind::null) continue;
       config_.pool_sources_.push_back({PoolSource::Shape::ours, name, value});
     } else if (known_sections(key).empty()) {
-      return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " + in_quotes(key) +
+      return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
+                                             in_quotes(key) +
                                              "; known here: " + known_sections("")};
     } else {
       TRY_STATUS(add_section(name, key, value));
@@ -151,29 +152,31 @@ Status ConfigBuilder::add_our_file(const std::string& name, const Value& root) {
 }
 
 Status ConfigBuilder::add_section(const std::string& name, const std::string& path,
-                                  const Value& section) {
-  if (section.kind == Value::Kind::null) return {};
-  if (section.kind != Value::Kind::map) {
+                                  const data::Value& section) {
+  if (section.kind == data::Value::Kind::null) return {};
+  if (section.kind != data::Value::Kind::map) {
     return Error{ErrorCode::malformed,
-                 place_in(name, section.mark) + ": " + path + ": expected keys and values"};
+                 data::place_in(name, section.mark) + ": " + path + ": expected keys and values"};
   }
   for (const auto& [key, mark, value] : section.entries) {
     const std::string full = path + "." + key;
     const auto* spec = find_setting(full);
     if (spec == nullptr) {
-      return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " + in_quotes(full) +
+      return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
+                                             in_quotes(full) +
                                              "; known here: " + known_sections(path)};
     }
     const auto text = scalar_text(value);
     if (!text) return text.error().context(name + ": " + full);
-    TRY_STATUS(set(*spec, *text, Origin::file, place_in(name, value.mark)));
+    TRY_STATUS(set(*spec, *text, Origin::file, data::place_in(name, value.mark)));
   }
   return {};
 }
 
-Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
-  if (roles.kind != Value::Kind::list) {
-    return Error{ErrorCode::malformed, place_in(name, roles.mark) + ": roles: expected a list"};
+Status ConfigBuilder::add_roles(const std::string& name, const data::Value& roles) {
+  if (roles.kind != data::Value::Kind::list) {
+    return Error{ErrorCode::malformed,
+                 data::place_in(name, roles.mark) + ": roles: expected a list"};
   }
   config_.roles_.clear();
   for (const auto& item : roles.items) {
@@ -181,19 +184,19 @@ Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
     for (const auto& [key, mark, value] : item.entries) {
       const auto* field = find_role_key(key);
       if (field == nullptr) {
-        return Error{ErrorCode::malformed, place_in(name, mark) + ": unknown key " +
+        return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
                                                in_quotes("roles." + key) +
                                                "; known here: " + known_role_keys()};
       }
       const auto text = value.as_string();
       if (!text) return text.error().context(name + ": roles." + key);
-      role.*(field->text) = {*text, place_in(name, value.mark)};
+      role.*(field->text) = {*text, data::place_in(name, value.mark)};
     }
     const bool selects = std::any_of(kRoleKeys.begin(), kRoleKeys.end(), [&](const RoleKey& key) {
       return key.text != &RoleSetting::role && !(role.*key.text).text.empty();
     });
     if (role.role.text.empty() || !selects) {
-      return Error{ErrorCode::malformed, place_in(name, item.mark) +
+      return Error{ErrorCode::malformed, data::place_in(name, item.mark) +
                                              ": an entry of roles needs `role` and something to "
                                              "select by; known here: " +
                                              known_role_keys()};
@@ -203,10 +206,10 @@ Status ConfigBuilder::add_roles(const std::string& name, const Value& roles) {
   return {};
 }
 
-Status ConfigBuilder::add_shared_plugin_file(const std::string& name, Value root) {
-  const Value* interval = find_in_any_case(root, "periodicUpdateInterval");
-  if (interval != nullptr && interval->kind != Value::Kind::null) {
-    const auto context = place_in(name, interval->mark) + ": periodicUpdateInterval";
+Status ConfigBuilder::add_shared_plugin_file(const std::string& name, data::Value root) {
+  const data::Value* interval = find_in_any_case(root, "periodicUpdateInterval");
+  if (interval != nullptr && interval->kind != data::Value::Kind::null) {
+    const auto context = data::place_in(name, interval->mark) + ": periodicUpdateInterval";
     const auto seconds = interval->as_signed();
     if (!seconds) return seconds.error().context(name + ": periodicUpdateInterval");
     if (*seconds < 0) return Error{ErrorCode::malformed, context + ": below zero"};
@@ -219,23 +222,24 @@ Status ConfigBuilder::add_shared_plugin_file(const std::string& name, Value root
                                     std::to_string(taken) + " seconds is the longest");
       }
       TRY_STATUS(set("host.rescanSeconds", std::to_string(taken), Origin::file,
-                     place_in(name, interval->mark)));
+                     data::place_in(name, interval->mark)));
     }
   }
   config_.pool_sources_.push_back({PoolSource::Shape::shared_plugin, name, std::move(root)});
   return {};
 }
 
-Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, const Value& root) {
+Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name,
+                                                      const data::Value& root) {
   bool auto_inject = false;  // its default; a file without the key still says it
   std::string where = name;
   for (const auto& [key, mark, value] : root.entries) {
     if (!is_flat_key(key)) {
-      config_.warnings_.push_back(place_in(name, mark) + ": unknown key " + in_quotes(key) +
+      config_.warnings_.push_back(data::place_in(name, mark) + ": unknown key " + in_quotes(key) +
                                   " ignored");
       continue;
     }
-    const auto context = place_in(name, value.mark);
+    const auto context = data::place_in(name, value.mark);
     if (key == "gpuRdmaAutoInject") {
       const auto parsed = value.as_bool();
       if (!parsed) return parsed.error().context(name + ": " + key);
@@ -258,8 +262,8 @@ Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name, c
 }
 
 Status ConfigBuilder::add_rdma_variables(const std::map<std::string, std::string>& environment) {
-  Value variables;
-  variables.kind = Value::Kind::map;
+  data::Value variables;
+  variables.kind = data::Value::Kind::map;
   for (const char* name : kRdmaVariables) {
     const auto at = environment.find(name);
     if (at != environment.end() && !at->second.empty()) {
@@ -292,4 +296,4 @@ Status ConfigBuilder::add_environment(const std::map<std::string, std::string>& 
   return {};
 }
 
-}  // namespace railhead
+}  // namespace railhead::config

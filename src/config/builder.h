@@ -6,7 +6,7 @@
 
 #include "config/config.h"
 
-namespace railhead {
+namespace railhead::config {
 
 /// Collects what each source says, lowest first, and checks every value where it stands.
 class ConfigBuilder {
@@ -18,11 +18,11 @@ class ConfigBuilder {
   Config finish() && { return std::move(config_); }
 
  private:
-  Status add_our_file(const std::string& name, const Value& root);
-  Status add_section(const std::string& name, const std::string& path, const Value& section);
-  Status add_roles(const std::string& name, const Value& roles);
-  Status add_shared_plugin_file(const std::string& name, Value root);
-  Status add_k8s_rdma_device_plugin_file(const std::string& name, const Value& root);
+  Status add_our_file(const std::string& name, const data::Value& root);
+  Status add_section(const std::string& name, const std::string& path, const data::Value& section);
+  Status add_roles(const std::string& name, const data::Value& roles);
+  Status add_shared_plugin_file(const std::string& name, data::Value root);
+  Status add_k8s_rdma_device_plugin_file(const std::string& name, const data::Value& root);
 
   /// The variables of k8s-rdma-device-plugin; one that is empty is not there.
   Status add_rdma_variables(const std::map<std::string, std::string>& environment);
@@ -30,4 +30,4 @@ class ConfigBuilder {
   Config config_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::config

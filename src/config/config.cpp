@@ -3,7 +3,7 @@
 
 #include "config/builder.h"
 
-namespace railhead {
+namespace railhead::config {
 
 std::string_view to_string(Origin origin) {
   switch (origin) {
@@ -42,4 +42,4 @@ Result<Config> make_config(const ConfigSources& sources) {
   return std::move(builder).finish();
 }
 
-}  // namespace railhead
+}  // namespace railhead::config

@@ -12,7 +12,7 @@
 #include "config/settings.h"
 #include "data/value.h"
 
-namespace railhead {
+namespace railhead::config {
 
 /// Who said a value. Later ones win.
 enum class Origin : std::uint8_t { fallback, file, rdma_environment, environment, flag };
@@ -67,7 +67,7 @@ struct PoolSource {
 
   Shape shape = Shape::ours;
   std::string name;  ///< of the file, for messages; "environment"
-  Value value;
+  data::Value value;
 };
 
 /// The effective configuration; each value knows who said it and where. At first every default is
@@ -116,4 +116,4 @@ class Config {
 /// column; in theirs a warning. Nothing is half applied: any error and there is no Config.
 Result<Config> make_config(const ConfigSources& sources);
 
-}  // namespace railhead
+}  // namespace railhead::config

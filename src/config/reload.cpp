@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace railhead {
+namespace railhead::config {
 
 Reload reload_of(const Config& running, Config fresh) {
   Reload reload;
@@ -27,4 +27,4 @@ Reload reload_of(const Config& running, Config fresh) {
   return reload;
 }
 
-}  // namespace railhead
+}  // namespace railhead::config

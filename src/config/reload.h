@@ -6,7 +6,7 @@
 
 #include "config/config.h"
 
-namespace railhead {
+namespace railhead::config {
 
 /// What a running agent can make of a configuration that was read again.
 struct Reload {
@@ -19,4 +19,4 @@ struct Reload {
 /// Pools are compared where their meaning is known.
 Reload reload_of(const Config& running, Config fresh);
 
-}  // namespace railhead
+}  // namespace railhead::config

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/settings.h"
 
-namespace railhead {
+namespace railhead::config {
 
 std::string_view to_string(Change change) {
   return change == Change::restart ? "restart" : "live";
@@ -15,4 +15,4 @@ std::string SettingSpec::variable() const {
   return name;
 }
 
-}  // namespace railhead
+}  // namespace railhead::config

@@ -19,7 +19,7 @@
 #include "config/words.h"
 #include "gpu/vendors.h"
 
-namespace railhead {
+namespace railhead::config {
 
 /// What the settings say, for whoever acts by them. The rows below say what each is.
 struct Settings {
@@ -213,7 +213,7 @@ inline constexpr SettingSpec kSettings[] = {
     {"injection.gpus", "--gpus", "closest", "closest|numa|all|none",
      "which NICs a container with GPUs gets without asking",
      into<&Settings::injection, &Settings::Injection::gpus, parse_gpu_policy>, Change::machine},
-    {"injection.gpuResources", "--gpu-resources", kGpuResources, "LIST",
+    {"injection.gpuResources", "--gpu-resources", gpu::kGpuResources, "LIST",
      "resources that are GPUs, shell patterns: who names GPUs in the environment must hold one",
      into<&Settings::injection, &Settings::Injection::gpu_resources, parse_list>, Change::machine},
     {"injection.annotations", "--annotations", "narrow", "narrow|allow|deny",
@@ -314,4 +314,4 @@ class SettingRow {
   const SettingSpec* row_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::config

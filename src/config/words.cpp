@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::config {
 namespace {
 
 constexpr std::uint64_t kUnlimitedBytes = ~std::uint64_t{0};
@@ -171,4 +171,4 @@ Result<LogFormat> parse_log_format(std::string_view text) {
   return one_of<LogFormat>(text, {{"text", LogFormat::text}, {"json", LogFormat::json}});
 }
 
-}  // namespace railhead
+}  // namespace railhead::config

@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::config {
 
 enum class GpuPolicy : std::uint8_t { closest, numa, all, none };
 enum class AnnotationPolicy : std::uint8_t { narrow, allow, deny };
@@ -68,4 +68,4 @@ Result<Registration> parse_registration(std::string_view text);
 Result<LogLevel> parse_log_level(std::string_view text);
 Result<LogFormat> parse_log_format(std::string_view text);
 
-}  // namespace railhead
+}  // namespace railhead::config

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace railhead {
+namespace railhead::container {
 
 /// A device node to add.
 struct NewDevice {
@@ -44,4 +44,4 @@ struct Adjustment {
 
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 
-}  // namespace railhead
+}  // namespace railhead::container

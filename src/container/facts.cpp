@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "container/facts.h"
 
-namespace railhead {
+namespace railhead::container {
 
 std::string_view to_string(GpuSource source) {
   switch (source) {
@@ -15,4 +15,4 @@ std::string_view to_string(GpuSource source) {
   return "none";
 }
 
-}  // namespace railhead
+}  // namespace railhead::container

@@ -18,9 +18,9 @@
 #include "container/job_size.h"
 #include "container/remarks.h"
 
-namespace railhead {
+namespace railhead::container {
 
-struct ContainerIdentity {
+struct Identity {
   std::string pod_namespace;
   std::string pod;
   std::string pod_uid;
@@ -127,8 +127,8 @@ struct PresentRdma {
   std::vector<std::size_t> nics;  ///< whose uverbs is there and is of this node; sorted
 };
 
-struct ContainerFacts {
-  ContainerIdentity identity;
+struct Facts {
+  Identity identity;
   Surroundings surroundings;
   GpuFacts gpus;
   Allocations allocated;
@@ -138,4 +138,4 @@ struct ContainerFacts {
   PresentRdma present;  ///< none where it is privileged: nobody chose those for it
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

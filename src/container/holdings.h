@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace railhead {
+namespace railhead::container {
 
 /// Devices of one resource that a container holds, or that a node offers, as the kubelet says it.
 struct Holding {
@@ -14,20 +14,20 @@ struct Holding {
   friend bool operator==(const Holding&, const Holding&) = default;
 };
 
-struct ContainerHoldings {
+struct Holdings {
   std::string container;
   std::vector<Holding> devices;
 
-  friend bool operator==(const ContainerHoldings&, const ContainerHoldings&) = default;
+  friend bool operator==(const Holdings&, const Holdings&) = default;
 };
 
 /// Ordinary init containers are not among the containers.
 struct PodHoldings {
   std::string pod_namespace;
   std::string pod;
-  std::vector<ContainerHoldings> containers;
+  std::vector<Holdings> containers;
 
   friend bool operator==(const PodHoldings&, const PodHoldings&) = default;
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

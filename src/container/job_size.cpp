@@ -9,7 +9,7 @@
 #include "base/variable.h"
 #include "gpu/vendors.h"
 
-namespace railhead {
+namespace railhead::container {
 namespace {
 
 /// torchrun's (--nnodes, as its PET_ variable), launchers' scripts, Slurm's, LeaderWorkerSet's.
@@ -95,9 +95,9 @@ JobSize job_size(const std::vector<std::string_view>& all) {
 }
 
 bool asks_for_all_gpus(const std::vector<std::string_view>& env) {
-  return std::any_of(kGpuRows.begin(), kGpuRows.end(), [&](const GpuRow& row) {
+  return std::any_of(gpu::kGpuRows.begin(), gpu::kGpuRows.end(), [&](const gpu::GpuRow& row) {
     return !row.variable.empty() && variable_in(env, row.variable) == "all";
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::container

@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace railhead {
+namespace railhead::container {
 
 struct JobSize {
   std::optional<std::uint64_t> nodes;  ///< or pods; at least 1
@@ -35,4 +35,4 @@ JobSize job_size(const std::vector<std::string_view>& env);
 /// monitors are given every GPU by it without having been allocated one.
 bool asks_for_all_gpus(const std::vector<std::string_view>& env);
 
-}  // namespace railhead
+}  // namespace railhead::container

@@ -3,12 +3,12 @@
 
 #include <string_view>
 
-namespace railhead {
+namespace railhead::container {
 namespace {
 
 /// Calls `visit` with each text of a request, by reference.
 template <typename Visit>
-void each_text(ContainerRequest& request, Visit visit) {
+void each_text(Request& request, Visit visit) {
   for (auto* text : {&request.pod_name, &request.pod_namespace, &request.pod_uid,
                      &request.runtime_handler, &request.id, &request.name}) {
     visit(*text);
@@ -33,7 +33,7 @@ void each_text(ContainerRequest& request, Visit visit) {
 
 }  // namespace
 
-KeptRequest::KeptRequest(const ContainerRequest& request)
+KeptRequest::KeptRequest(const Request& request)
     : request_(request) {
   std::size_t bytes = 0;
   each_text(request_, [&](std::string_view text) { bytes += text.size(); });
@@ -45,4 +45,4 @@ KeptRequest::KeptRequest(const ContainerRequest& request)
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::container

@@ -6,12 +6,12 @@
 
 #include "container/request.h"
 
-namespace railhead {
+namespace railhead::container {
 
 /// A request that outlives the message it came in.
 class KeptRequest {
  public:
-  explicit KeptRequest(const ContainerRequest& request);
+  explicit KeptRequest(const Request& request);
   KeptRequest(const KeptRequest&) = delete;
   KeptRequest& operator=(const KeptRequest&) = delete;
   KeptRequest(KeptRequest&&) = default;
@@ -19,14 +19,14 @@ class KeptRequest {
   ~KeptRequest() = default;
 
   /// Valid as long as this object, wherever it is moved.
-  [[nodiscard]] const ContainerRequest& request() const { return request_; }
+  [[nodiscard]] const Request& request() const { return request_; }
 
   /// Of its texts.
   [[nodiscard]] std::size_t bytes() const { return texts_.size(); }
 
  private:
   std::vector<char> texts_;  // moving a vector does not move its elements
-  ContainerRequest request_;
+  Request request_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

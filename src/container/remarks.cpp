@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace railhead {
+namespace railhead::container {
 namespace {
 
 constexpr std::string_view kCut = "…";
@@ -36,4 +36,4 @@ void Remarks::append(const Remarks& others) {
   more_ += others.more_;
 }
 
-}  // namespace railhead
+}  // namespace railhead::container

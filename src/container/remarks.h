@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace railhead {
+namespace railhead::container {
 
 /// A remark on a decision. `code` is stable and counted in metrics
 /// (railhead_nri_warnings_total{code="…"}).
@@ -53,4 +53,4 @@ class Remarks {
   std::vector<Remark> list_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-namespace railhead {
+namespace railhead::container {
 
 using KeyValues = std::vector<std::pair<std::string_view, std::string_view>>;
 
@@ -34,7 +34,7 @@ struct ResourceLimit {
 
 /// What the runtime tells about a container that is being created. All views point into the
 /// request, which outlives the decision; nothing here is generated protobuf.
-struct ContainerRequest {
+struct Request {
   std::string_view pod_name;
   std::string_view pod_namespace;
   std::string_view pod_uid;
@@ -51,4 +51,4 @@ struct ContainerRequest {
   std::vector<std::string_view> cdi_devices;  ///< containerd 2.3 and later
 };
 
-}  // namespace railhead
+}  // namespace railhead::container

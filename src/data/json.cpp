@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 /// A key that no reader of YAML takes for anything but text may stand without quotes.
@@ -63,4 +63,4 @@ std::string to_yaml(const Json& json) {
   return std::string(out.c_str(), out.size()) + "\n";
 }
 
-}  // namespace railhead
+}  // namespace railhead::data

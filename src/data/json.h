@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-namespace railhead {
+namespace railhead::data {
 
 /// A JSON value for output; objects keep the order in which keys were added.
 using Json = nlohmann::ordered_json;
@@ -16,4 +16,4 @@ std::string to_json_text(const Json& json);
 /// The same document as block-style YAML.
 std::string to_yaml(const Json& json);
 
-}  // namespace railhead
+}  // namespace railhead::data

@@ -5,7 +5,7 @@
 #include "data/json.h"
 #include "data/value_builder.h"
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 /// Where the lexer is, and where the token that it reads began: it consumes one byte after the
@@ -158,4 +158,4 @@ Result<Value> parse_json(std::string_view text, const ParseLimits& limits) {
   return std::move(builder).finish();
 }
 
-}  // namespace railhead
+}  // namespace railhead::data

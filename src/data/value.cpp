@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 std::string_view kind_text(const Value& value) {
@@ -80,4 +80,4 @@ Result<std::vector<std::string>> Value::as_strings() const {
   return texts;
 }
 
-}  // namespace railhead
+}  // namespace railhead::data

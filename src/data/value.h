@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::data {
 
 /// Where something stands in a text; both count from 1, 0 is unknown.
 struct Mark {
@@ -67,4 +67,4 @@ Result<Value> parse_yaml(std::string_view text, const ParseLimits& limits = {});
 /// One JSON document; duplicate keys are refused.
 Result<Value> parse_json(std::string_view text, const ParseLimits& limits = {});
 
-}  // namespace railhead
+}  // namespace railhead::data

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::data {
 
 void ValueBuilder::fail(Mark mark, const std::string& what, ErrorCode code) {
   if (error_) return;
@@ -90,4 +90,4 @@ Result<Value> ValueBuilder::finish() && {
   return root_ ? std::move(*root_) : Value{};
 }
 
-}  // namespace railhead
+}  // namespace railhead::data

@@ -8,7 +8,7 @@
 
 #include "data/value.h"
 
-namespace railhead {
+namespace railhead::data {
 
 /// Builds a Value from the events of a parser, within limits. After the first failure every further
 /// event is ignored; the parser should stop as soon as failed() says so.
@@ -50,4 +50,4 @@ class ValueBuilder {
   std::optional<Error> error_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::data

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "data/xml_text.h"
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 /// Everything is handed to us as it stands in the text (no entities, no white space rules), and so
@@ -159,4 +159,4 @@ Result<XmlElement> parse_xml(std::string_view text, const XmlLimits& limits) {
   return Copier(lines, limits).root(document);
 }
 
-}  // namespace railhead
+}  // namespace railhead::data

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::data {
 
 struct XmlAttribute {
   std::string name;
@@ -45,4 +45,4 @@ Result<XmlElement> parse_xml(std::string_view text, const XmlLimits& limits = {}
 /// The element with all below it, indented by two, without an XML declaration.
 std::string to_xml_text(const XmlElement& element);
 
-}  // namespace railhead
+}  // namespace railhead::data

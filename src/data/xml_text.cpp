@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "data/xml.h"
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 constexpr std::array kPredefined = {
@@ -126,4 +126,4 @@ std::string to_xml_text(const XmlElement& element) {
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::data

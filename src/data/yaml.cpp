@@ -11,7 +11,7 @@
 
 #include "data/value_builder.h"
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 /// Thrown to leave yaml-cpp's parser; never leaves this file.
@@ -141,4 +141,4 @@ Result<Value> parse_yaml(std::string_view text, const ParseLimits& limits) {
   return std::move(builder).finish();
 }
 
-}  // namespace railhead
+}  // namespace railhead::data

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/variable.h"
 
-namespace railhead {
+namespace railhead::gpu {
 namespace {
 
 template <typename Is>
@@ -82,4 +82,4 @@ bool is_gpu_variable(std::string_view variable) {
                                  }) != nullptr;
 }
 
-}  // namespace railhead
+}  // namespace railhead::gpu

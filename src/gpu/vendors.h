@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::gpu {
 
 /// The rows of kGpuRows, in their order.
 enum class GpuVendor : std::uint8_t { nvidia, amd, hygon, intel };
@@ -188,4 +188,4 @@ inline constexpr ConstText kGpuResourcesText = join_gpu_resources();
 inline constexpr std::string_view kGpuResources{kGpuResourcesText.text.data(),
                                                 kGpuResourcesText.size};
 
-}  // namespace railhead
+}  // namespace railhead::gpu

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 bool is_hex(std::string_view text, std::size_t fewest, std::size_t most) {
@@ -61,4 +61,4 @@ std::string_view pci_address_in(std::string_view path) {
   return {};
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::host {
 
 /// What may be another on the machine than it was: the names that its events tell. What an event
 /// does not name is `everything`.
@@ -58,4 +58,4 @@ std::string_view pci_address_in(std::string_view path);
 /// Source: Linux lib/kobject_uevent.c (UEVENT_NUM_ENVP is 64), include/linux/kobject.h.
 MachineChanges changes_of_uevent(std::string_view message);
 
-}  // namespace railhead
+}  // namespace railhead::host

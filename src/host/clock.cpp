@@ -7,7 +7,7 @@
 #include <ctime>
 #include <thread>
 
-namespace railhead {
+namespace railhead::host {
 
 std::chrono::steady_clock::time_point SystemClock::now() {
   return std::chrono::steady_clock::now();
@@ -30,4 +30,4 @@ std::string utc_text(std::chrono::system_clock::time_point when) {
   return text.data();
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

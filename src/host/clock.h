@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-namespace railhead {
+namespace railhead::host {
 
 /// Time as a parameter, so that no test waits for it.
 class Clock {
@@ -53,4 +53,4 @@ class ManualClock : public Clock {
   std::chrono::system_clock::time_point calendar_{};
 };
 
-}  // namespace railhead
+}  // namespace railhead::host

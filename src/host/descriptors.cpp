@@ -11,7 +11,7 @@
 #include "host/host_error.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 
 void open_standard_descriptors() {
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
@@ -32,4 +32,4 @@ Status has_descriptors_left(int count) {
   return {};
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -3,7 +3,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// Opens /dev/null in place of standard input, output and error where they are closed. Otherwise
 /// the first files and sockets of the program would be these, and whoever writes to standard error
@@ -15,4 +15,4 @@ void open_standard_descriptors();
 /// Fails where this process, or the system, has not so many descriptors left at this moment.
 Status has_descriptors_left(int count);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -15,7 +15,7 @@
 #include "host/netlink_socket.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -203,4 +203,4 @@ Result<std::optional<std::string>> ask_devlink_info(const std::string& pci_addre
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -19,7 +19,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// Asks the kernel that we run on; see Host::devlink_info.
 Result<std::optional<std::string>> ask_devlink_info(const std::string& pci_address);
@@ -49,4 +49,4 @@ void blank_unread_info(std::string& messages);
 /// driver names none. Malformed: bytes that are no such messages.
 Result<std::optional<std::string>> running_package(std::string_view messages);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -20,7 +20,7 @@
 #include "host/rdma_netlink.h"
 #include "host/resolve.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 template <typename T>
@@ -264,4 +264,4 @@ Result<std::optional<std::string>> DirectoryHost::devlink_info(const std::string
   return has_real_sysfs_ ? ask_devlink_info(pci_address) : kAbsent;
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -14,7 +14,7 @@
 #include "host/host.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// A directory tree as a machine; the live machine is the tree "/". Everything is resolved from one
 /// descriptor of the root, and no link leads out of it: an absolute one starts at the root, ".."
@@ -72,4 +72,4 @@ class DirectoryHost : public Host {
   std::uint64_t uses_ = 0;
 };
 
-}  // namespace railhead
+}  // namespace railhead::host

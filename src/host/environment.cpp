@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-namespace railhead {
+namespace railhead::host {
 
 Environment read_environment() {
   Environment variables;
@@ -18,4 +18,4 @@ Environment read_environment() {
   return variables;
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

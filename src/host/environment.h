@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-namespace railhead {
+namespace railhead::host {
 
 /// Environment variables by name; tests construct it directly.
 using Environment = std::map<std::string, std::string>;
@@ -12,4 +12,4 @@ using Environment = std::map<std::string, std::string>;
 /// Those of this process.
 Environment read_environment();
 
-}  // namespace railhead
+}  // namespace railhead::host

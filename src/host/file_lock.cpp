@@ -10,7 +10,7 @@
 
 #include "host/host_error.h"
 
-namespace railhead {
+namespace railhead::host {
 
 Result<std::optional<FileLock>> FileLock::try_take(const std::string& path) {
   UniqueFd file(
@@ -46,4 +46,4 @@ std::optional<FileIdentity> identity_of(const std::string& path) {
                       facts.st_ctim.tv_sec * kNanosecondsPerSecond + facts.st_ctim.tv_nsec};
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// An advisory lock on a file (flock(2)), held until the end of the object or of the process.
 class FileLock {
@@ -41,4 +41,4 @@ struct FileIdentity {
 /// Absent where there is no such file, or it cannot be looked at.
 std::optional<FileIdentity> identity_of(const std::string& path);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 /// An accepted socket carries the address of the one that listened (Linux net/unix/af_unix.c,
@@ -74,4 +74,4 @@ DelayedHangUp::~DelayedHangUp() {
   if (thread_.joinable()) thread_.join();
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -7,7 +7,7 @@
 #include <string>
 #include <thread>
 
-namespace railhead {
+namespace railhead::host {
 
 /// Ends, both ways, every connection of this process that was accepted on the unix socket of this
 /// path, whoever holds its descriptor: what is being written to it fails at once. What was written
@@ -30,4 +30,4 @@ class DelayedHangUp {
   std::thread thread_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -6,7 +6,7 @@
 
 #include "host/host_error.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 /// Takes away the last component of a path, if it has one.
@@ -69,4 +69,4 @@ std::string base_name(const std::string& path) {
   return path.substr(begin, end + 1 - begin);
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

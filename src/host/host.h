@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// A device node as stat(2) shows it.
 struct DeviceNode {
@@ -89,4 +89,4 @@ std::string join_link(const std::string& path, const std::string& target);
 /// The last component of a path.
 std::string base_name(const std::string& path);
 
-}  // namespace railhead
+}  // namespace railhead::host

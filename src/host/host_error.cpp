@@ -4,7 +4,7 @@
 #include <array>
 #include <cerrno>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 struct Entry {
@@ -107,4 +107,4 @@ std::optional<int> errno_number(std::string_view name) {
   return std::nullopt;
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// "Not there", as the answer of any reader: return kAbsent;
 struct Absent {
@@ -41,4 +41,4 @@ std::string_view errno_name(int error_number);
 /// The number of a name that errno_name knows.
 std::optional<int> errno_number(std::string_view name);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -13,7 +13,7 @@
 #include "host/host_error.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 Status write_whole(int descriptor, std::string_view bytes, const std::string& path) {
@@ -149,4 +149,4 @@ Status write_output_file(const std::string& path, std::string_view bytes) {
   return is_special(path) ? write_into(path, bytes) : write_file_atomic(path, bytes);
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

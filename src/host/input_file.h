@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// A file that a person named on the command line ("-" is standard input), whole. Absent is an
 /// error here: it was asked for. The error names the path.
@@ -41,4 +41,4 @@ Status write_file_atomic(const std::string& path, std::string_view bytes);
 /// The same for a path that a person named: a device or a pipe (/dev/stdout) is written to.
 Status write_output_file(const std::string& path, std::string_view bytes);
 
-}  // namespace railhead
+}  // namespace railhead::host

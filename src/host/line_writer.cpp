@@ -16,7 +16,7 @@
 #include <thread>
 #include <utility>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using Steady = std::chrono::steady_clock;
@@ -288,4 +288,4 @@ void ignore_broken_pipes() {
   ::signal(SIGPIPE, SIG_IGN);
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

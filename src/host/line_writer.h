@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::host {
 
 struct LineWriterOptions {
   int descriptor = 2;
@@ -53,4 +53,4 @@ class LineWriter {
 /// From now on a write to a pipe that nobody reads fails with EPIPE and does not end the process.
 void ignore_broken_pipes();
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -10,7 +10,7 @@
 
 #include "host/netlink.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 constexpr std::uint32_t kLinkFlags = IFF_UP | IFF_LOWER_UP;
@@ -84,4 +84,4 @@ void LinkNews::take_link(const ifinfomsg& link, std::string_view attributes,
   at->second = now;
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

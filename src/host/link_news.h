@@ -20,7 +20,7 @@
 
 struct ifinfomsg;
 
-namespace railhead {
+namespace railhead::host {
 
 class LinkNews {
  public:
@@ -42,4 +42,4 @@ class LinkNews {
   std::map<int, std::uint32_t> flags_;  ///< by index
 };
 
-}  // namespace railhead
+}  // namespace railhead::host

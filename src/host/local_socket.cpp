@@ -12,7 +12,7 @@
 
 #include "host/host_error.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 constexpr int kBacklog = 64;
@@ -110,4 +110,4 @@ LocalSocket::~LocalSocket() {
   if (!path_.empty() && identity_ && identity_of(path_) == identity_) ::unlink(path_.c_str());
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -9,7 +9,7 @@
 #include "host/file_lock.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// Whether anybody listens on the stream socket of this path, which is found out by a connection
 /// that ends at once. False where there is no such path, or the socket refuses; whoever has no room
@@ -43,4 +43,4 @@ class LocalSocket {
   std::optional<FileIdentity> identity_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::host

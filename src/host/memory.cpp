@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 constexpr std::uintptr_t kPage = 4096;
@@ -45,4 +45,4 @@ void give_back_code_pages() {
   ::dl_iterate_phdr(give_back_segments, nullptr);
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-namespace railhead {
+namespace railhead::host {
 
 /// The C library keeps a heap for each few threads, and each keeps what was freed in it. With this,
 /// at the start of the program, the first thread has one and all others share one. glibc only.
@@ -17,4 +17,4 @@ void give_back_free_memory();
 /// when a large part of the work is over, not for a hot path.
 void give_back_code_pages();
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 struct Mount {
@@ -93,4 +93,4 @@ Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::strin
       FilePlace{std::string(at->device), (at->root == "/" ? "" : at->root) + std::string(below)});
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// Where a path leads to: a file system, and a path inside it. Two processes that see different
 /// mounts mean the same file by a path exactly where this is the same.
@@ -23,4 +23,4 @@ struct FilePlace {
 /// none. Source: Linux fs/proc_namespace.c, show_mountinfo(); proc(5).
 Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::string_view path);
 
-}  // namespace railhead
+}  // namespace railhead::host

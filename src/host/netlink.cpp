@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 template <typename Header>
@@ -65,4 +65,4 @@ void blank_netlink(std::string& whole, std::string_view part) {
   std::fill_n(whole.begin() + (part.data() - whole.data()), part.size(), '\0');
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -16,7 +16,7 @@
 #include <string_view>
 #include <type_traits>
 
-namespace railhead {
+namespace railhead::host {
 
 struct NetlinkMessage {
   std::uint16_t type = 0;
@@ -65,4 +65,4 @@ std::string netlink_bytes(const T& value) {
 /// Zeroes `part`, which is a view of `whole`.
 void blank_netlink(std::string& whole, std::string_view part);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -6,7 +6,7 @@
 
 #include <cerrno>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 /// The kernel packs as much into a datagram as the largest buffer that it saw has room for, at most
@@ -36,4 +36,4 @@ int receive_netlink(int descriptor, std::chrono::steady_clock::time_point deadli
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-namespace railhead {
+namespace railhead::host {
 
 /// For all that is asked of one device. The kernel answers while the question is sent, so that
 /// nothing is waited for in practice.
@@ -15,4 +15,4 @@ inline constexpr std::chrono::seconds kNetlinkTimeLimit{5};
 int receive_netlink(int descriptor, std::chrono::steady_clock::time_point deadline,
                     std::string& datagram);
 
-}  // namespace railhead
+}  // namespace railhead::host

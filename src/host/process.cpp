@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 /// TASK_COMM_LEN is 16 with the closing NUL, include/linux/sched.h
@@ -69,4 +69,4 @@ Result<std::vector<int>> find_processes(Host& host, const std::string& proc_dir,
   return found;
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -9,7 +9,7 @@
 
 #include "host/host.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// What a process may do, from procfs.
 struct ProcessFacts {
@@ -28,4 +28,4 @@ Result<std::optional<ProcessFacts>> read_process(Host& host, const std::string& 
 Result<std::vector<int>> find_processes(Host& host, const std::string& proc_dir,
                                         std::string_view name);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "host/host.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 /// The folder that this program is in; empty when the kernel does not say.
@@ -74,4 +74,4 @@ void end_process(int exit_code) {
   ::_exit(exit_code);
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

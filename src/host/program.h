@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "host/environment.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// The path of another program of ours: beside this one, in ../libexec/railhead seen from there, or
 /// in a folder of PATH. The error names the program and where it was looked for.
@@ -24,4 +24,4 @@ void let_hang_ups_in();
 /// Ends the process at once, without waiting for threads that cannot be ended.
 [[noreturn]] void end_process(int exit_code);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -15,7 +15,7 @@
 #include "host/netlink_socket.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -163,4 +163,4 @@ Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump) {
   return host_error(rdma_path(dump), EINTR);
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

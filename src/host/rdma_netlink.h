@@ -16,7 +16,7 @@
 #include "base/result.h"
 #include "host/host.h"
 
-namespace railhead {
+namespace railhead::host {
 
 /// Asks the kernel that we run on; see Host::rdma.
 Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump);
@@ -31,4 +31,4 @@ RdmaDatagram take_rdma_datagram(std::string_view datagram, std::uint32_t sequenc
 /// Zeroes all attributes of these messages that nobody here reads: memory keys, addresses, GUIDs.
 void blank_unread_attributes(std::string& messages);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 constexpr int kMaxTries = 32;
@@ -110,4 +110,4 @@ int walk_in_root(int root, const std::string& path, int flags) {
   return Walk(root).open(path, flags);
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::host {
 
 /// Opens `path` below the directory `root`, in which every link is followed and none leads out of
 /// it. `flags` are those of open(2); with O_NOFOLLOW the last component is not followed. Both
@@ -20,4 +20,4 @@ inline constexpr int kMaxLinks = 40;
 /// Puts the components of `path` in front of what is still to be walked, without "" and ".".
 void push_front(std::deque<std::string>& todo, std::string_view path);
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -4,7 +4,7 @@
 #include "gpu/vendors.h"
 #include "host/changes.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 /// The kernel sends at most 64 of them behind its header.
@@ -80,9 +80,9 @@ MachineChanges changes_of_uevent(std::string_view message) {
     changes.gpus = true;
   } else if (subsystem == "drivers") {
     changes.gpus =
-        is_gpu_driver(last_of(event.path)) && event.path.starts_with("/bus/pci/drivers/");
+        gpu::is_gpu_driver(last_of(event.path)) && event.path.starts_with("/bus/pci/drivers/");
   }
   return changes;
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-namespace railhead {
+namespace railhead::host {
 
 /// Owns a file descriptor; closing it leaves errno alone.
 class UniqueFd {
@@ -46,4 +46,4 @@ class UniqueFd {
   int number_ = -1;
 };
 
-}  // namespace railhead
+}  // namespace railhead::host

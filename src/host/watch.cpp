@@ -21,7 +21,7 @@
 #include "host/host_error.h"
 #include "host/resolve.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
@@ -153,7 +153,7 @@ void Watch::expect_machine() {
   want("/sys/class/net", Kind::netdevs);
   want("/dev/infiniband", Kind::nodes);
   want("/dev/infiniband", Kind::touches);
-  for (const auto& row : kGpuRows) {
+  for (const auto& row : gpu::kGpuRows) {
     for (const std::string_view folder : row.driver_folders) want(std::string(folder), Kind::gpus);
   }
   want("/etc/cdi", Kind::cdi);
@@ -389,4 +389,4 @@ bool Watch::retry() {
   return gained;
 }
 
-}  // namespace railhead
+}  // namespace railhead::host

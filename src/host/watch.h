@@ -16,7 +16,7 @@
 
 struct inotify_event;
 
-namespace railhead {
+namespace railhead::host {
 
 /// What a Watch gets its events from. Each function that opens gives no descriptor, and errno,
 /// where it cannot; a source that is not to be expected is an empty function.
@@ -133,4 +133,4 @@ class Watch {
   bool regained_ = false;  ///< by retry(), and not said yet
 };
 
-}  // namespace railhead
+}  // namespace railhead::host

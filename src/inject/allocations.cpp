@@ -8,7 +8,7 @@
 #include "inject/codes.h"
 #include "inject/copied_annotations.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 constexpr std::string_view kPrefix = "allocation.railhead.io/";
@@ -20,19 +20,22 @@ void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) 
 
 /// The RDMA devices of a member that goes by this id, none where the pool is not about RDMA;
 /// absent: none does.
-std::optional<std::vector<std::size_t>> nics_of_member(const PoolTable& table, const Pool& pool,
+std::optional<std::vector<std::size_t>> nics_of_member(const pools::PoolTable& table,
+                                                       const pools::Pool& pool,
                                                        std::string_view id) {
-  const auto at = std::find_if(pool.members.begin(), pool.members.end(), [&](const Member& member) {
-    return table.functions[member.function].id == id;
-  });
+  const auto at = std::find_if(
+      pool.members.begin(), pool.members.end(),
+      [&](const pools::Member& member) { return table.functions[member.function].id == id; });
   if (at == pool.members.end()) return std::nullopt;
   if (!pool.spec.include[at->selector].rdma) return std::vector<std::size_t>();
   return table.functions[at->function].nics;
 }
 
-void add_shared(const PoolTable& table, const Pool& pool, std::string_view ids, Allocations& out) {
+void add_shared(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
+                container::Allocations& out) {
   std::vector<std::size_t> all;
-  for (const Member& member : pool.members) append(all, table.functions[member.function].nics);
+  for (const pools::Member& member : pool.members)
+    append(all, table.functions[member.function].nics);
   append(out.admitted, all);
   if (!pool.spec.slots_per_nic) return append(out.slots, all);
   for (const auto id : split(ids, ',')) {
@@ -40,8 +43,8 @@ void add_shared(const PoolTable& table, const Pool& pool, std::string_view ids, 
   }
 }
 
-void add_exclusive(const PoolTable& table, const Pool& pool, std::string_view ids,
-                   Allocations& out) {
+void add_exclusive(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
+                   container::Allocations& out) {
   std::size_t left = kMaxIds;
   for (const auto id : split(ids, ',')) {
     if (left-- == 0) break;
@@ -59,8 +62,9 @@ std::string allocation_key(std::string_view resource) {
   return std::string(kPrefix) + std::string(resource);
 }
 
-Allocations allocations_of(const ContainerRequest& request, const DecisionTable& table) {
-  Allocations out;
+container::Allocations allocations_of(const container::Request& request,
+                                      const DecisionTable& table) {
+  container::Allocations out;
   CopiedAnnotations copied(request, kPrefix);
   const auto& pools = table.pools().pools;
   for (const auto& [key, value] : request.annotations) {
@@ -71,7 +75,7 @@ Allocations allocations_of(const ContainerRequest& request, const DecisionTable&
     }
     const auto name = key.substr(kPrefix.size());
     const auto at = std::find_if(pools.begin(), pools.end(),
-                                 [&](const Pool& pool) { return pool.spec.name == name; });
+                                 [&](const pools::Pool& pool) { return pool.spec.name == name; });
     if (at == pools.end()) {
       out.remarks.add(warn::kAllocationUnknown,
                       in_quotes(name, 128) + " is no resource that this node offers: ignored");
@@ -79,7 +83,7 @@ Allocations allocations_of(const ContainerRequest& request, const DecisionTable&
     }
     out.pools.push_back(static_cast<std::size_t>(at - pools.begin()));
     out.devices.insert(out.devices.end(), at->spec.devices.begin(), at->spec.devices.end());
-    if (at->spec.mode == PoolMode::exclusive) {
+    if (at->spec.mode == pools::PoolMode::exclusive) {
       add_exclusive(table.pools(), *at, value, out);
     } else {
       add_shared(table.pools(), *at, value, out);
@@ -93,4 +97,4 @@ Allocations allocations_of(const ContainerRequest& request, const DecisionTable&
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -8,13 +8,14 @@
 #include "container/request.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// An annotation that also stands on the pod is the pod author's: ignored and reported, as is one
 /// of a resource that no pool of this node offers.
-Allocations allocations_of(const ContainerRequest& request, const DecisionTable& table);
+container::Allocations allocations_of(const container::Request& request,
+                                      const DecisionTable& table);
 
 /// The key that Allocate sets; with two slashes, which the API server refuses on a pod.
 std::string allocation_key(std::string_view resource);
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -10,7 +10,7 @@
 #include "inject/codes.h"
 #include "inject/device_list.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 enum class Kind : std::uint8_t { rdma, nics, memlock, devices, ulimits };
@@ -45,25 +45,25 @@ constexpr std::size_t kMaxNics = 1024;
 struct Found {
   std::string_view key;
   std::string_view value;
-  AnnotationForm form = AnnotationForm::pod;
+  container::AnnotationForm form = container::AnnotationForm::pod;
   unsigned rank = ~0U;  ///< lower wins; ~0: not there
 };
 
 using FoundAll = std::array<Found, kKinds>;
 
-void add_malformed(std::string_view key, std::string_view what, Remarks& remarks) {
+void add_malformed(std::string_view key, std::string_view what, container::Remarks& remarks) {
   if (remarks.full()) return remarks.skip();
   remarks.add(warn::kAnnotationMalformed,
               in_quotes(key, 128) + ": " + std::string(what) + ": ignored");
 }
 
 void take(const Domain& domain, std::string_view key, std::string_view form, std::string_view value,
-          const ContainerRequest& request, FoundAll& found, Remarks& remarks) {
+          const container::Request& request, FoundAll& found, container::Remarks& remarks) {
   constexpr std::string_view kContainer = "container.";
-  Found entry{key, value, AnnotationForm::pod, domain.rank + 2};
+  Found entry{key, value, container::AnnotationForm::pod, domain.rank + 2};
   if (form.starts_with(kContainer)) {
     if (form.substr(kContainer.size()) != request.name) return;
-    entry.form = AnnotationForm::container;
+    entry.form = container::AnnotationForm::container;
     entry.rank = domain.rank;
   } else if (form != "pod") {
     return add_malformed(key, "only /pod and /container.<name> are known", remarks);
@@ -72,7 +72,7 @@ void take(const Domain& domain, std::string_view key, std::string_view form, std
   if (entry.rank < best.rank) best = entry;
 }
 
-FoundAll find_annotations(const ContainerRequest& request, Remarks& remarks) {
+FoundAll find_annotations(const container::Request& request, container::Remarks& remarks) {
   FoundAll found;
   for (const auto& [key, value] : request.pod_annotations) {
     if (key.empty() || !kFirstCharacters[static_cast<unsigned char>(key.front())]) continue;
@@ -88,25 +88,25 @@ FoundAll find_annotations(const ContainerRequest& request, Remarks& remarks) {
 }
 
 template <typename T>
-Asked<T> asked(const Found& found, T value) {
+container::Asked<T> asked(const Found& found, T value) {
   return {std::move(value), found.form, std::string(found.key)};
 }
 
-void read_rdma(const Found& found, Wishes& wishes) {
+void read_rdma(const Found& found, container::Wishes& wishes) {
   const std::string_view word = trim(found.value);
   if (word == "required") {
-    wishes.rdma = asked(found, RdmaWish::required);
+    wishes.rdma = asked(found, container::RdmaWish::required);
   } else if (word == "preferred") {
-    wishes.rdma = asked(found, RdmaWish::preferred);
+    wishes.rdma = asked(found, container::RdmaWish::preferred);
   } else if (word == "none") {
-    wishes.rdma = asked(found, RdmaWish::none);
+    wishes.rdma = asked(found, container::RdmaWish::none);
   } else {
     add_malformed(found.key, in_quotes(word) + " is none of required, preferred, none",
                   wishes.remarks);
   }
 }
 
-void read_nics(const Found& found, Wishes& wishes) {
+void read_nics(const Found& found, container::Wishes& wishes) {
   if (found.value.size() > kAnnotationLimits.bytes) {
     return add_malformed(found.key, "larger than 64 KiB", wishes.remarks);
   }
@@ -123,7 +123,7 @@ void read_nics(const Found& found, Wishes& wishes) {
   }
 }
 
-void read_memlock(const Found& found, Wishes& wishes) {
+void read_memlock(const Found& found, container::Wishes& wishes) {
   const auto bytes = parse_memlock(trim(found.value));
   if (bytes) {
     wishes.memlock = asked(found, *bytes);
@@ -133,7 +133,7 @@ void read_memlock(const Found& found, Wishes& wishes) {
   }
 }
 
-void read_ulimits(const Found& found, Wishes& wishes) {
+void read_ulimits(const Found& found, container::Wishes& wishes) {
   const auto limits = parse_ulimit_list(found.value);
   if (!limits) {
     return add_malformed(found.key, limits.error().message, wishes.remarks);
@@ -146,7 +146,7 @@ void read_ulimits(const Found& found, Wishes& wishes) {
   if (limits->memlock && !wishes.memlock) wishes.memlock = asked(found, *limits->memlock);
 }
 
-void read_devices(const Found& found, Wishes& wishes) {
+void read_devices(const Found& found, container::Wishes& wishes) {
   auto devices = parse_device_list(found.value);
   if (!devices) {
     add_malformed(found.key, devices.error().message, wishes.remarks);
@@ -164,15 +164,16 @@ bool is_looked_at(std::string_view key) {
                      [&](const Domain& known) { return known.name == domain; });
 }
 
-Wishes read_annotations(const ContainerRequest& request, AnnotationPolicy policy) {
-  Wishes wishes;
+container::Wishes read_annotations(const container::Request& request,
+                                   config::AnnotationPolicy policy) {
+  container::Wishes wishes;
   const FoundAll found = find_annotations(request, wishes.remarks);
   // In this order: the own memlock key wins over the ulimits of other plugins.
-  constexpr std::array<void (*)(const Found&, Wishes&), kKinds> kReaders = {
+  constexpr std::array<void (*)(const Found&, container::Wishes&), kKinds> kReaders = {
       read_rdma, read_nics, read_memlock, read_devices, read_ulimits};
   for (std::size_t i = 0; i < kKinds; ++i) {
     if (found[i].rank == ~0U) continue;
-    if (policy == AnnotationPolicy::deny) {
+    if (policy == config::AnnotationPolicy::deny) {
       wishes.remarks.add(warn::kAnnotationDenied,
                          in_quotes(found[i].key, 128) + " is ignored: --annotations is deny");
     } else {
@@ -182,4 +183,4 @@ Wishes read_annotations(const ContainerRequest& request, AnnotationPolicy policy
   return wishes;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -14,7 +14,7 @@
 //  - What is not understood is reported and counts as absent. Nothing here fails a container.
 //  - Time is linear in the number of annotations. One whose first character begins none of our
 //    domains costs a look at that character.
-namespace railhead {
+namespace railhead::inject {
 
 /// Multus gives a pod more networks by this annotation. Source: Kubernetes Network Custom Resource
 /// Definition De-facto Standard 1.3, 4.1.
@@ -27,6 +27,7 @@ inline constexpr std::string_view kCdiDomain = "cdi.k8s.io";
 bool is_looked_at(std::string_view key);
 
 /// Under `deny` every annotation is reported and none is in the answer.
-Wishes read_annotations(const ContainerRequest& request, AnnotationPolicy policy);
+container::Wishes read_annotations(const container::Request& request,
+                                   config::AnnotationPolicy policy);
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -9,14 +9,15 @@
 
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// The device nodes behind Container Device Interface names, from the spec files of the node.
 /// Source: CNCF CDI specification, 0.3 to 1.0.
 class CdiRegistry {
  public:
   /// Parses every file (JSON or YAML). A file that cannot be parsed is left out and reported.
-  static CdiRegistry from_files(const std::vector<TextFile>& files, std::vector<Problem>& problems);
+  static CdiRegistry from_files(const std::vector<node::TextFile>& files,
+                                std::vector<node::Problem>& problems);
 
   /// Device node paths of a fully qualified name ("nvidia.com/gpu=0"), those of the kind's common
   /// edits not included; absent if no spec defines it.
@@ -26,4 +27,4 @@ class CdiRegistry {
   std::unordered_map<std::string, std::vector<std::string>> paths_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::inject

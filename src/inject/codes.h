@@ -7,7 +7,7 @@
 /// The stable words of a decision. Users alert on them (railhead_nri_decisions_total{reason="…"},
 /// railhead_nri_warnings_total{code="…"}), so a code is never renamed, only retired.
 /// docs/pod-interface.md shows both tables; a test keeps the page complete.
-namespace railhead {
+namespace railhead::inject {
 
 struct CodeMeaning {
   std::string_view code;
@@ -124,4 +124,4 @@ inline constexpr std::array<CodeMeaning, 22> kRemarkCodes = {{
     {warn::kRemarksCut, "there were more remarks than are shown"},
 }};
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "inject/codes.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 void CopiedAnnotations::collect() {
   collected_ = true;
@@ -21,11 +21,11 @@ bool CopiedAnnotations::stands_on_pod(std::string_view key) {
   return too_many_ || keys_.contains(key);
 }
 
-void add_copied_remark(std::string_view key, Remarks& remarks) {
+void add_copied_remark(std::string_view key, container::Remarks& remarks) {
   if (remarks.full()) return remarks.skip();
   remarks.add(
       warn::kAnnotationCopied,
       in_quotes(key, 128) + " also stands in the pod's annotations, so it proves nothing: ignored");
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -8,7 +8,7 @@
 #include "container/remarks.h"
 #include "container/request.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// A container's annotations come from the kubelet, which has them from device plugins. But CRI-O
 /// copies the pod's into them, and containerd those of configured patterns, so a key that also
@@ -20,7 +20,7 @@ class CopiedAnnotations {
   static constexpr std::size_t kMost = 256;
 
   /// Of keys that begin so.
-  CopiedAnnotations(const ContainerRequest& request, std::string_view prefix)
+  CopiedAnnotations(const container::Request& request, std::string_view prefix)
       : request_(request),
         prefix_(prefix) {}
 
@@ -30,13 +30,13 @@ class CopiedAnnotations {
  private:
   void collect();
 
-  const ContainerRequest& request_;
+  const container::Request& request_;
   std::string_view prefix_;
   bool collected_ = false;
   bool too_many_ = false;
   std::unordered_set<std::string_view> keys_;
 };
 
-void add_copied_remark(std::string_view key, Remarks& remarks);
+void add_copied_remark(std::string_view key, container::Remarks& remarks);
 
-}  // namespace railhead
+}  // namespace railhead::inject

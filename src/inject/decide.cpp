@@ -14,13 +14,13 @@
 #include "inject/rdma_devices.h"
 #include "inject/topology_file.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 /// A decision before `required` has had its word.
 struct Draft {
   Decision decision;  ///< without its remarks
-  Remarks remarks;
+  container::Remarks remarks;
   std::string_view unmet_reason;  ///< code; not empty: a container with `required` must not start
   std::string unmet;              ///< for people, what it lacks
 };
@@ -36,33 +36,34 @@ Draft nothing(std::string_view reason, std::string why) {
 
 /// Whether the container form of an annotation makes a container an RDMA container. A memlock wish
 /// names no NIC and does not.
-bool is_named(const Wishes& wishes, const std::vector<std::size_t>& asked) {
+bool is_named(const container::Wishes& wishes, const std::vector<std::size_t>& asked) {
   const auto by_container = [](const auto& wish) {
-    return wish && wish->form == AnnotationForm::container;
+    return wish && wish->form == container::AnnotationForm::container;
   };
-  return (by_container(wishes.rdma) && wishes.rdma->value != RdmaWish::none) ||
+  return (by_container(wishes.rdma) && wishes.rdma->value != container::RdmaWish::none) ||
          by_container(wishes.nics) || (by_container(wishes.devices) && !asked.empty());
 }
 
-Basis basis_of(const ContainerFacts& facts, const InjectionPolicy& policy) {
+Basis basis_of(const container::Facts& facts, const InjectionPolicy& policy) {
   if (facts.allocated.any()) return Basis::resource;
-  if (!facts.gpus.indices.empty() && policy.gpus != GpuPolicy::none) return Basis::gpus;
-  if (policy.annotations == AnnotationPolicy::allow && is_named(facts.wishes, facts.asked)) {
+  if (!facts.gpus.indices.empty() && policy.gpus != config::GpuPolicy::none) return Basis::gpus;
+  if (policy.annotations == config::AnnotationPolicy::allow &&
+      is_named(facts.wishes, facts.asked)) {
     return Basis::annotation;
   }
   return Basis::none;
 }
 
 /// Remarks on container forms that had no effect because this is no RDMA container.
-void report_unheard(const Case& given, Remarks& remarks) {
+void report_unheard(const Case& given, container::Remarks& remarks) {
   const auto report = [&](const auto& wish) {
-    if (!wish || wish->form != AnnotationForm::container) return;
+    if (!wish || wish->form != container::AnnotationForm::container) return;
     remarks.add(warn::kAnnotationRefused,
                 in_quotes(wish->key, 128) +
                     " is refused: the container is no RDMA container, and "
                     "annotations make it none here");
   };
-  if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == RdmaWish::preferred)
+  if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == container::RdmaWish::preferred)
     report(given.facts.wishes.rdma);
   report(given.facts.wishes.nics);
   report(given.facts.wishes.memlock);
@@ -74,10 +75,10 @@ constexpr std::string_view kNotRdmaText =
 constexpr std::string_view kUnresolvedText = "holds GPUs, and which ones could not be found out";
 
 Draft not_an_rdma_container(const Case& given) {
-  const GpuFacts& gpus = given.facts.gpus;
+  const container::GpuFacts& gpus = given.facts.gpus;
   if (gpus.indices.empty()) {
     std::string why(gpus.named ? kUnresolvedText : kNotRdmaText);
-    for (const Remark& remark : gpus.remarks) why += "; " + remark.text;
+    for (const container::Remark& remark : gpus.remarks) why += "; " + remark.text;
     return nothing(gpus.named ? reason::kGpuUnresolved : reason::kNotRdma, std::move(why));
   }
   return nothing(reason::kGpusOff, "holds " +
@@ -105,8 +106,9 @@ std::string what_it_holds(const Case& given) {
   return parts.empty() ? "named by an annotation" : join(parts, " and ");
 }
 
-std::string describe(const Case& given, const NicChoice& choice, const Adjustment& adjustment) {
-  const Node& node = given.table.node();
+std::string describe(const Case& given, const NicChoice& choice,
+                     const container::Adjustment& adjustment) {
+  const node::Node& node = given.table.node();
   std::string text = what_it_holds(given);
   text += choice.nics.empty() ? " -> no NIC of this node" : " -> " + nic_names(node, choice.nics);
   if (choice.present) text += choice.to_add.empty() ? " (there already)" : " (some there already)";
@@ -175,7 +177,7 @@ Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
     report_unheard(given, draft.remarks);
     return draft;
   }
-  if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == RdmaWish::none) {
+  if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == container::RdmaWish::none) {
     return nothing(reason::kOptedOut, in_quotes(given.facts.wishes.rdma->key, 128) + " is none");
   }
   if (given.facts.surroundings.vm) {
@@ -204,13 +206,13 @@ void refuse(const Case& given, Draft& draft) {
   decision.adjustment = {};
 }
 
-Case case_of(const ContainerRequest& request, const ContainerFacts& facts,
+Case case_of(const container::Request& request, const container::Facts& facts,
              const DecisionTable& table) {
   return {request, facts, table, basis_of(facts, table.policy())};
 }
 
-std::vector<Remark> finished(const Remarks& remarks) {
-  std::vector<Remark> out(remarks.begin(), remarks.end());
+std::vector<container::Remark> finished(const container::Remarks& remarks) {
+  std::vector<container::Remark> out(remarks.begin(), remarks.end());
   if (remarks.more() > 0) {
     out.push_back({std::string(warn::kRemarksCut),
                    "and " + std::to_string(remarks.more()) + " more remarks on this container"});
@@ -220,35 +222,36 @@ std::vector<Remark> finished(const Remarks& remarks) {
 
 }  // namespace
 
-Decision decide(const ContainerRequest& request, const ContainerFacts& facts,
+Decision decide(const container::Request& request, const container::Facts& facts,
                 const DecisionTable& table, const RuntimeAbility& runtime) {
   const Case given = case_of(request, facts, table);
   Draft draft = draft_for(given, runtime);
-  Remarks remarks;
+  container::Remarks remarks;
   remarks.append(facts.wishes.remarks);
   remarks.append(facts.allocated.remarks);
   remarks.append(facts.gpus.remarks);
   remarks.append(draft.remarks);
   draft.decision.remarks = finished(remarks);
   const auto& wish = facts.wishes.rdma;
-  if (wish && wish->value == RdmaWish::required && !draft.unmet_reason.empty()) {
+  if (wish && wish->value == container::RdmaWish::required && !draft.unmet_reason.empty()) {
     refuse(given, draft);
   }
   return std::move(draft.decision);
 }
 
-Decision decide_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
+Decision decide_holding(std::vector<std::size_t> gpus, const container::Request& request,
                         const DecisionTable& table, const RuntimeAbility& runtime) {
   return decide(request, examine_holding(std::move(gpus), request, table), table, runtime);
 }
 
-std::vector<std::string> missing_devices(const ContainerRequest& request,
-                                         const ContainerFacts& facts, const DecisionTable& table,
+std::vector<std::string> missing_devices(const container::Request& request,
+                                         const container::Facts& facts, const DecisionTable& table,
                                          const RuntimeAbility& runtime) {
   Draft draft = draft_for(case_of(request, facts, table), runtime);
   std::vector<std::string> out;
-  for (NewDevice& device : draft.decision.adjustment.devices) out.push_back(std::move(device.path));
+  for (container::NewDevice& device : draft.decision.adjustment.devices)
+    out.push_back(std::move(device.path));
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -20,16 +20,16 @@
 #include "topology/arrange.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// The resources of all rows of kGpuRows.
 std::vector<std::string> default_gpu_resources();
 
 /// What the node's operator allows. Values come from configuration.
 struct InjectionPolicy {
-  GpuPolicy gpus = GpuPolicy::closest;
-  AnnotationPolicy annotations = AnnotationPolicy::narrow;
-  std::uint64_t memlock_cap = kUnlimited;
+  config::GpuPolicy gpus = config::GpuPolicy::closest;
+  config::AnnotationPolicy annotations = config::AnnotationPolicy::narrow;
+  std::uint64_t memlock_cap = container::kUnlimited;
   std::vector<std::string> devices = {"uverbs", "rdma_cm"};  ///< may add "umad", "issm"
   bool roce_without_host_network = false;
   bool pf_with_vfs = false;  ///< deal physical functions that have virtual functions enabled, too
@@ -43,7 +43,7 @@ struct InjectionPolicy {
   /// Where on the host the agent keeps the NCCL topology file that containers get where sysfs hides
   /// the switches; "": they get none.
   std::string topology_file;
-  std::vector<PoolSpec> pools;  ///< none: no resources at all, not even the default one
+  std::vector<pools::PoolSpec> pools;  ///< none: no resources at all, not even the default one
 };
 
 /// What the connected runtime is able to do, looked up before it is asked for it.
@@ -70,24 +70,25 @@ struct RuntimeAbility {
 class DecisionTable {
  public:
   /// `from_operator` is the topology file of the configuration.
-  DecisionTable(Node as_read, const std::vector<RoleOverride>& overrides, InjectionPolicy policy,
-                const std::optional<NcclTopology>& from_operator = std::nullopt);
+  DecisionTable(node::Node as_read, const std::vector<affinity::RoleOverride>& overrides,
+                InjectionPolicy policy,
+                const std::optional<topology::NcclTopology>& from_operator = std::nullopt);
 
   /// With functions where the best source puts them (arrange.h), and without the texts of files:
   /// what they say is in cdi() and arrangement().
-  [[nodiscard]] const Node& node() const { return arrangement_.node; }
+  [[nodiscard]] const node::Node& node() const { return arrangement_.node; }
 
-  [[nodiscard]] const Arrangement& arrangement() const { return arrangement_; }
+  [[nodiscard]] const topology::Arrangement& arrangement() const { return arrangement_; }
 
-  [[nodiscard]] const Topology& topology() const { return topology_; }
+  [[nodiscard]] const topology::Topology& topology() const { return topology_; }
 
-  [[nodiscard]] const Deal& deal() const { return deal_; }
+  [[nodiscard]] const affinity::Deal& deal() const { return deal_; }
 
-  [[nodiscard]] const std::vector<Usability>& usable() const { return usable_; }
+  [[nodiscard]] const std::vector<affinity::Usability>& usable() const { return usable_; }
 
   [[nodiscard]] const InjectionPolicy& policy() const { return policy_; }
 
-  [[nodiscard]] const PoolTable& pools() const { return pools_; }
+  [[nodiscard]] const pools::PoolTable& pools() const { return pools_; }
 
   /// Why this NIC cannot carry traffic for whoever holds it; "" where it can. One of an exclusive
   /// pool may be idle: its link comes up in the pod.
@@ -104,25 +105,27 @@ class DecisionTable {
 
   /// The file that tells NCCL of this machine, at the policy's path, where NCCL cannot see for
   /// itself: sysfs hides the switches, and a file or the table of known machines shows them.
-  [[nodiscard]] const std::optional<TextFile>& topology_file() const { return topology_file_; }
+  [[nodiscard]] const std::optional<node::TextFile>& topology_file() const {
+    return topology_file_;
+  }
 
   [[nodiscard]] std::optional<std::size_t> gpu_by_uuid(std::string_view uuid) const;
   [[nodiscard]] std::optional<std::size_t> gpu_by_index(unsigned index) const;
-  [[nodiscard]] std::optional<std::size_t> gpu_by_node(GpuNode node) const;
+  [[nodiscard]] std::optional<std::size_t> gpu_by_node(gpu::GpuNode node) const;
   /// Several GPUs of the node claim this UUID, so it names none of them.
   [[nodiscard]] bool is_ambiguous(std::string_view uuid) const;
   [[nodiscard]] std::optional<std::size_t> nic_by_device_path(std::string_view path) const;
 
  private:
-  Arrangement arrangement_;
-  Topology topology_;
-  Deal deal_;
-  std::vector<Usability> usable_;
+  topology::Arrangement arrangement_;
+  topology::Topology topology_;
+  affinity::Deal deal_;
+  std::vector<affinity::Usability> usable_;
   InjectionPolicy policy_;
-  std::vector<NicStanding> standings_;
-  PoolTable pools_;
+  std::vector<pools::NicStanding> standings_;
+  pools::PoolTable pools_;
   CdiRegistry cdi_;
-  std::optional<TextFile> topology_file_;
+  std::optional<node::TextFile> topology_file_;
   std::unordered_map<std::uint64_t, std::size_t> by_node_;  ///< by major and minor number
   std::unordered_map<std::string, std::size_t> by_uuid_;    ///< UUIDs that are unique
   std::unordered_map<unsigned, std::size_t> by_index_;
@@ -140,26 +143,27 @@ struct Decision {
   Outcome outcome = Outcome::untouched;
   std::string reason_code;  ///< stable, counted: "not-rdma", "gpus", "roce-own-network", …
   std::string message;      ///< one line for the log; for `refused` it begins "railhead: "
-  Adjustment adjustment;
+  container::Adjustment adjustment;
   std::vector<std::size_t> gpus;  ///< indices into the node
   std::vector<std::size_t> nics;
-  std::vector<Remark> remarks;  ///< at most 32; the last one may say how many more there were
+  std::vector<container::Remark>
+      remarks;  ///< at most 32; the last one may say how many more there were
 };
 
 /// Decides what a container gets. `facts` are what examine() says of this request with this table.
 /// Pure: no clock, no file, no lock. `Pod interface` of the contract.
-Decision decide(const ContainerRequest& request, const ContainerFacts& facts,
+Decision decide(const container::Request& request, const container::Facts& facts,
                 const DecisionTable& table, const RuntimeAbility& runtime);
 
 /// The same for a container that holds exactly these GPUs (indices into the node), however it was
 /// given them: the request need not show them.
-Decision decide_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
+Decision decide_holding(std::vector<std::size_t> gpus, const container::Request& request,
                         const DecisionTable& table, const RuntimeAbility& runtime);
 
 /// Names in the node that a container which exists should have and lacks (found at Synchronize);
 /// empty when nothing is missing.
-std::vector<std::string> missing_devices(const ContainerRequest& request,
-                                         const ContainerFacts& facts, const DecisionTable& table,
+std::vector<std::string> missing_devices(const container::Request& request,
+                                         const container::Facts& facts, const DecisionTable& table,
                                          const RuntimeAbility& runtime);
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 template <typename Key>
@@ -27,23 +27,23 @@ bool add_unique(std::unordered_map<Key, std::size_t>& map, std::unordered_set<Ke
   return false;
 }
 
-std::uint64_t key_of(GpuNode node) {
+std::uint64_t key_of(gpu::GpuNode node) {
   return std::uint64_t{node.major} << 32 | node.minor;
 }
 
 /// A physical function with virtual functions belongs to whoever hands those out.
-void rule_out_pfs_with_vfs(const Node& node, std::vector<Usability>& usable) {
+void rule_out_pfs_with_vfs(const node::Node& node, std::vector<affinity::Usability>& usable) {
   for (std::size_t i = 0; i < node.nics.size() && i < usable.size(); ++i) {
     const auto& pci = node.nics[i].pci;
-    const PciDevice* function = pci ? node.find_pci(*pci) : nullptr;
+    const node::PciDevice* function = pci ? node.find_pci(*pci) : nullptr;
     const unsigned vfs = function == nullptr ? 0 : function->sriov_numvfs.value_or(0);
     if (vfs > 0) usable[i] = {false, "has " + std::to_string(vfs) + " virtual functions enabled"};
   }
 }
 
-std::vector<NicStanding> standings_of(const std::vector<RoleDecision>& roles,
-                                      const std::vector<Usability>& usable) {
-  std::vector<NicStanding> standings;
+std::vector<pools::NicStanding> standings_of(const std::vector<affinity::RoleDecision>& roles,
+                                             const std::vector<affinity::Usability>& usable) {
+  std::vector<pools::NicStanding> standings;
   for (std::size_t i = 0; i < usable.size(); ++i) {
     standings.push_back(
         {std::string(to_string(roles[i].role)), usable[i].reason, usable[i].by_ports});
@@ -52,16 +52,19 @@ std::vector<NicStanding> standings_of(const std::vector<RoleDecision>& roles,
 }
 
 /// Pools count NUMA nodes as the kubelet does, which gets them as hints.
-PoolTable pools_of(const std::vector<PoolSpec>& specs, const Arrangement& arrangement,
-                   const std::vector<NicStanding>& standings) {
-  if (arrangement.numa_of_sysfs.empty()) return make_pools(specs, arrangement.node, standings);
-  return make_pools(specs, with_numa_of_sysfs(arrangement), standings);
+pools::PoolTable pools_of(const std::vector<pools::PoolSpec>& specs,
+                          const topology::Arrangement& arrangement,
+                          const std::vector<pools::NicStanding>& standings) {
+  if (arrangement.numa_of_sysfs.empty())
+    return pools::make_pools(specs, arrangement.node, standings);
+  return pools::make_pools(specs, topology::with_numa_of_sysfs(arrangement), standings);
 }
 
 /// What an exclusive pool hands out may be idle on the host, and is judged as its member.
-void take_word_of_exclusive_pools(const PoolTable& pools, std::vector<NicStanding>& standings) {
+void take_word_of_exclusive_pools(const pools::PoolTable& pools,
+                                  std::vector<pools::NicStanding>& standings) {
   for (const auto& pool : pools.pools) {
-    if (pool.spec.mode != PoolMode::exclusive) continue;
+    if (pool.spec.mode != pools::PoolMode::exclusive) continue;
     for (const auto& member : pool.members) {
       for (const auto nic : pools.functions[member.function].nics) {
         standings[nic].trouble = member.reason;
@@ -71,7 +74,7 @@ void take_word_of_exclusive_pools(const PoolTable& pools, std::vector<NicStandin
 }
 
 /// What an exclusive pool has is handed out by its allocation only.
-void rule_out_exclusive(const PoolTable& pools, std::vector<Usability>& usable) {
+void rule_out_exclusive(const pools::PoolTable& pools, std::vector<affinity::Usability>& usable) {
   for (std::size_t f = 0; f < pools.functions.size(); ++f) {
     const auto& owner = pools.exclusive[f];
     if (!owner) continue;
@@ -84,26 +87,28 @@ void rule_out_exclusive(const PoolTable& pools, std::vector<Usability>& usable) 
 }  // namespace
 
 std::vector<std::string> default_gpu_resources() {
-  const auto patterns = split(kGpuResources, ',');
+  const auto patterns = split(gpu::kGpuResources, ',');
   return {patterns.begin(), patterns.end()};
 }
 
-DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& overrides,
+DecisionTable::DecisionTable(node::Node as_read,
+                             const std::vector<affinity::RoleOverride>& overrides,
                              InjectionPolicy policy,
-                             const std::optional<NcclTopology>& from_operator)
-    : arrangement_(arrange(std::move(as_read), from_operator)),
-      topology_(make_topology(arrangement_)),
-      deal_(railhead::deal(arrangement_.node, topology_, overrides)),
-      usable_(usability_of(arrangement_.node)),
+                             const std::optional<topology::NcclTopology>& from_operator)
+    : arrangement_(topology::arrange(std::move(as_read), from_operator)),
+      topology_(topology::make_topology(arrangement_)),
+      deal_(affinity::deal(arrangement_.node, topology_, overrides)),
+      usable_(affinity::usability_of(arrangement_.node)),
       policy_(std::move(policy)),
       standings_(standings_of(deal_.roles, usable_)),
       pools_(pools_of(policy_.pools, arrangement_, standings_)),
       cdi_(CdiRegistry::from_files(arrangement_.node.cdi, arrangement_.node.problems)) {
   topology_.confidence = std::max(topology_.confidence, deal_.confidence);
-  const Node& node = arrangement_.node;
+  const node::Node& node = arrangement_.node;
   take_word_of_exclusive_pools(pools_, standings_);
   if (arrangement_.for_nccl && !policy_.topology_file.empty()) {
-    topology_file_ = TextFile{policy_.topology_file, to_xml(*arrangement_.for_nccl)};
+    topology_file_ =
+        node::TextFile{policy_.topology_file, topology::to_xml(*arrangement_.for_nccl)};
   }
   if (!policy_.pf_with_vfs) rule_out_pfs_with_vfs(node, usable_);
   rule_out_exclusive(pools_, usable_);
@@ -111,34 +116,34 @@ DecisionTable::DecisionTable(Node as_read, const std::vector<RoleOverride>& over
   arrangement_.node.nccl_file.reset();
   std::unordered_set<std::uint64_t> twice;
   for (std::size_t i = 0; i < node.gpus.size(); ++i) {
-    const Gpu& gpu = node.gpus[i];
+    const node::Gpu& gpu = node.gpus[i];
     if (gpu.uuid) add_unique(by_uuid_, ambiguous_, *gpu.uuid, i);
     // Each vendor counts from 0; where several are in one machine the number is the first row's.
     if (gpu.index) {
       const auto [at, is_new] = by_index_.try_emplace(*gpu.index, i);
       if (!is_new && gpu.vendor < node.gpus[at->second].vendor) at->second = i;
     }
-    const std::uint32_t major = gpu_row(gpu.vendor).major;
-    for (const auto& minor : major == kDrmMajor
+    const std::uint32_t major = gpu::gpu_row(gpu.vendor).major;
+    for (const auto& minor : major == gpu::kDrmMajor
                                  ? std::array{gpu.drm_render, gpu.drm_card}
                                  : std::array{gpu.minor, std::optional<unsigned>()}) {
       if (minor) add_unique(by_node_, twice, key_of({major, *minor}), i);
     }
   }
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
-    const Nic& nic = node.nics[i];
+    const node::Nic& nic = node.nics[i];
     for (const auto* nodes : {&nic.uverbs, &nic.umads, &nic.issms}) {
-      for (const CharDevice& device : *nodes) by_device_path_.try_emplace(device.path, i);
+      for (const node::CharDevice& device : *nodes) by_device_path_.try_emplace(device.path, i);
     }
   }
 }
 
 std::vector<std::string> DecisionTable::why_not_in(std::size_t pool) const {
-  return why_not(pools_, arrangement_.node, standings_, pool);
+  return pools::why_not(pools_, arrangement_.node, standings_, pool);
 }
 
 std::string DecisionTable::why_not_in(std::size_t pool, std::size_t function) const {
-  return why_not(pools_, arrangement_.node, standings_, pool, function);
+  return pools::why_not(pools_, arrangement_.node, standings_, pool, function);
 }
 
 std::optional<std::size_t> DecisionTable::gpu_by_uuid(std::string_view uuid) const {
@@ -149,7 +154,7 @@ std::optional<std::size_t> DecisionTable::gpu_by_index(unsigned index) const {
   return lookup(by_index_, index);
 }
 
-std::optional<std::size_t> DecisionTable::gpu_by_node(GpuNode node) const {
+std::optional<std::size_t> DecisionTable::gpu_by_node(gpu::GpuNode node) const {
   return lookup(by_node_, key_of(node));
 }
 
@@ -161,4 +166,4 @@ std::optional<std::size_t> DecisionTable::nic_by_device_path(std::string_view pa
   return lookup(by_device_path_, std::string(path));
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -11,14 +11,14 @@
 #include "container/facts.h"
 #include "data/value.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// A pod author's YAML is parsed by a root daemon: 64 KiB, eight levels, 1024 values.
-inline constexpr ParseLimits kAnnotationLimits{std::size_t{64} << 10, 8, 1024};
+inline constexpr data::ParseLimits kAnnotationLimits{std::size_t{64} << 10, 8, 1024};
 
 /// The list in a device annotation. Malformed as a whole where an entry has no path or a number is
 /// none; too_large beyond the limits. Keys it does not know are passed over, as upstream does.
-Result<std::vector<AskedDevice>> parse_device_list(std::string_view yaml);
+Result<std::vector<container::AskedDevice>> parse_device_list(std::string_view yaml);
 
 /// A list of {type, hard, soft} as `ulimits.nri.containerd.io` has it.
 struct UlimitList {
@@ -33,4 +33,4 @@ Result<UlimitList> parse_ulimit_list(std::string_view yaml);
 /// "unlimited" or a decimal number of bytes.
 Result<std::uint64_t> parse_memlock(std::string_view text);
 
-}  // namespace railhead
+}  // namespace railhead::inject

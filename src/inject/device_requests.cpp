@@ -9,7 +9,7 @@
 #include "inject/codes.h"
 #include "inject/rdma_devices.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 constexpr std::size_t kMaxRemarks = 8;  // a list may have hundreds of entries
@@ -18,27 +18,29 @@ bool differs(const std::optional<std::int64_t>& stated, std::uint32_t real) {
   return stated && *stated != static_cast<std::int64_t>(real);
 }
 
-bool states_other_numbers(const AskedDevice& asked, const CharDevice& real) {
+bool states_other_numbers(const container::AskedDevice& asked, const node::CharDevice& real) {
   return (asked.type && *asked.type != "c") || differs(asked.major, real.major) ||
          differs(asked.minor, real.minor) || differs(asked.mode, real.mode) ||
          differs(asked.uid, real.uid) || differs(asked.gid, real.gid);
 }
 
-std::string numbers(const CharDevice& device) {
+std::string numbers(const node::CharDevice& device) {
   return "c " + std::to_string(device.major) + ":" + std::to_string(device.minor);
 }
 
 }  // namespace
 
-std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devices,
-                                    const DecisionTable& table, Remarks& remarks) {
+std::vector<std::size_t> asked_nics(
+    const container::Asked<std::vector<container::AskedDevice>>& devices,
+    const DecisionTable& table, container::Remarks& remarks) {
   std::vector<std::size_t> out;
   std::size_t remarked = 0;
-  const auto say = [&](std::string_view code, const AskedDevice& asked, const std::string& what) {
+  const auto say = [&](std::string_view code, const container::AskedDevice& asked,
+                       const std::string& what) {
     if (++remarked > kMaxRemarks) return;
     remarks.add(code, in_quotes(devices.key, 128) + ": " + in_quotes(asked.path) + " " + what);
   };
-  for (const AskedDevice& asked : devices.value) {
+  for (const container::AskedDevice& asked : devices.value) {
     const auto found = find_rdma_device(table, asked.path);
     if (!found) {
       say(warn::kAnnotationRefused, asked, "is refused: it is no RDMA device of this node");
@@ -63,4 +65,4 @@ std::vector<std::size_t> asked_nics(const Asked<std::vector<AskedDevice>>& devic
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

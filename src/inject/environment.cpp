@@ -6,22 +6,22 @@
 #include "base/text.h"
 #include "topology/nccl_name.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
-std::vector<std::string> active_ports(const Nic& nic) {
+std::vector<std::string> active_ports(const node::Nic& nic) {
   std::vector<std::string> out;
   // A topology file may know a device by its address only: that is no name to give to anyone.
-  if (!is_nccl_name(nic.name)) return out;
-  for (const Port& port : nic.ports) {
-    if (port.state == PortState::active) {
+  if (!topology::is_nccl_name(nic.name)) return out;
+  for (const node::Port& port : nic.ports) {
+    if (port.state == node::PortState::active) {
       out.push_back(nic.name + ":" + std::to_string(port.number));
     }
   }
   return out;
 }
 
-std::string active_ports(const Node& node, const std::vector<std::size_t>& nics) {
+std::string active_ports(const node::Node& node, const std::vector<std::size_t>& nics) {
   std::vector<std::string> out;
   for (const std::size_t nic : nics) {
     for (std::string& port : active_ports(node.nics[nic])) out.push_back(std::move(port));
@@ -31,12 +31,12 @@ std::string active_ports(const Node& node, const std::vector<std::size_t>& nics)
 
 /// "<port>:<number of processes>,…": process i of a node, which drives GPU i, takes the first port
 /// of that GPU's first NIC. Empty where a GPU has none.
-std::string process_mapping(const Node& node, const std::vector<std::size_t>& nics,
-                            const std::vector<GpuChoice>& choices) {
+std::string process_mapping(const node::Node& node, const std::vector<std::size_t>& nics,
+                            const std::vector<affinity::GpuChoice>& choices) {
   std::vector<std::pair<std::string, unsigned>> runs;
-  for (const GpuChoice& choice : choices) {
+  for (const affinity::GpuChoice& choice : choices) {
     std::string port;
-    for (const Choice& one : choice.nics) {
+    for (const affinity::Choice& one : choice.nics) {
       if (std::find(nics.begin(), nics.end(), one.nic) == nics.end()) continue;
       const auto ports = active_ports(node.nics[one.nic]);
       if (!ports.empty()) port = ports.front();
@@ -53,15 +53,15 @@ std::string process_mapping(const Node& node, const std::vector<std::size_t>& ni
 
 }  // namespace
 
-bool has_variable(const ContainerRequest& request, std::string_view name) {
+bool has_variable(const container::Request& request, std::string_view name) {
   return std::any_of(request.env.begin(), request.env.end(), [&](std::string_view entry) {
     return entry.starts_with(name) && (entry.size() == name.size() || entry[name.size()] == '=');
   });
 }
 
 std::vector<std::pair<std::string, std::string>> environment_for(
-    const ContainerRequest& request, const DecisionTable& table,
-    const std::vector<std::size_t>& nics, const std::vector<GpuChoice>& choices) {
+    const container::Request& request, const DecisionTable& table,
+    const std::vector<std::size_t>& nics, const std::vector<affinity::GpuChoice>& choices) {
   std::vector<std::pair<std::string, std::string>> out;
   const std::string ports = active_ports(table.node(), nics);
   if (ports.empty()) return out;
@@ -84,4 +84,4 @@ std::vector<std::pair<std::string, std::string>> environment_for(
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

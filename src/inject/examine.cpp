@@ -14,21 +14,21 @@
 #include "inject/rdma_devices.h"
 #include "inject/surroundings.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
-ContainerIdentity identity_of(const ContainerRequest& request) {
+container::Identity identity_of(const container::Request& request) {
   return {std::string(request.pod_namespace), std::string(request.pod_name),
           std::string(request.pod_uid), std::string(request.id), std::string(request.name)};
 }
 
 /// Pod forms reach only containers with GPUs or our resources; devices that are asked for so are
 /// reported.
-void drop_what_does_not_reach(ContainerFacts& facts) {
+void drop_what_does_not_reach(container::Facts& facts) {
   if (facts.gpus.named || facts.allocated.any()) return;
-  Wishes& wishes = facts.wishes;
+  container::Wishes& wishes = facts.wishes;
   const auto is_pod_form = [](const auto& wish) {
-    return wish && wish->form == AnnotationForm::pod;
+    return wish && wish->form == container::AnnotationForm::pod;
   };
   if (is_pod_form(wishes.rdma)) wishes.rdma.reset();
   if (is_pod_form(wishes.nics)) wishes.nics.reset();
@@ -44,9 +44,9 @@ void drop_what_does_not_reach(ContainerFacts& facts) {
   }
 }
 
-ContainerFacts examine_with(GpuFacts gpus, Surroundings surroundings,
-                            const ContainerRequest& request, const DecisionTable& table) {
-  ContainerFacts facts;
+container::Facts examine_with(container::GpuFacts gpus, container::Surroundings surroundings,
+                              const container::Request& request, const DecisionTable& table) {
+  container::Facts facts;
   facts.identity = identity_of(request);
   facts.surroundings = surroundings;
   facts.gpus = std::move(gpus);
@@ -56,14 +56,14 @@ ContainerFacts examine_with(GpuFacts gpus, Surroundings surroundings,
     facts.asked = asked_nics(*facts.wishes.devices, table, facts.wishes.remarks);
   }
   drop_what_does_not_reach(facts);
-  facts.job = job_size(request.env);
+  facts.job = container::job_size(request.env);
   if (!surroundings.privileged) facts.present = present_rdma(request, table);
   return facts;
 }
 
 }  // namespace
 
-ContainerFacts examine(const ContainerRequest& request, const DecisionTable& table) {
+container::Facts examine(const container::Request& request, const DecisionTable& table) {
   const auto surroundings = surroundings_of(request, table.policy());
   return examine_with(gpus_of(request, table, surroundings.privileged, KubeletWord{}), surroundings,
                       request, table);
@@ -71,28 +71,29 @@ ContainerFacts examine(const ContainerRequest& request, const DecisionTable& tab
 
 // Who has a claim counts as a container with GPUs until the kubelet denies it, so that nothing was
 // dropped before that does reach the container now.
-ContainerFacts with_word(ContainerFacts facts, const ContainerRequest& request,
-                         const DecisionTable& table, const KubeletWord& word) {
-  if (facts.gpus.claim == GpuClaim::none || word.state == KubeletWord::State::no_kubelet)
+container::Facts with_word(container::Facts facts, const container::Request& request,
+                           const DecisionTable& table, const KubeletWord& word) {
+  if (facts.gpus.claim == container::GpuClaim::none || word.state == KubeletWord::State::no_kubelet)
     return facts;
   facts.gpus = gpus_of(request, table, facts.surroundings.privileged, word);
   drop_what_does_not_reach(facts);
   return facts;
 }
 
-ContainerFacts examine_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
-                               const DecisionTable& table) {
-  GpuFacts held;
+container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,
+                                 const DecisionTable& table) {
+  container::GpuFacts held;
   held.indices = std::move(gpus);
-  held.source = GpuSource::device_nodes;
+  held.source = container::GpuSource::device_nodes;
   held.named = !held.indices.empty();
   std::sort(held.indices.begin(), held.indices.end());
   return examine_with(std::move(held), surroundings_of(request, table.policy()), request, table);
 }
 
-bool needs_kubelet(const ContainerFacts& facts, const DecisionTable& table) {
-  if (facts.gpus.claim == GpuClaim::none) return false;
-  return table.policy().gpus != GpuPolicy::none || facts.allocated.any() || !facts.wishes.empty();
+bool needs_kubelet(const container::Facts& facts, const DecisionTable& table) {
+  if (facts.gpus.claim == container::GpuClaim::none) return false;
+  return table.policy().gpus != config::GpuPolicy::none || facts.allocated.any() ||
+         !facts.wishes.empty();
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -9,22 +9,22 @@
 #include "inject/decide.h"
 #include "inject/kubelet_word.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// Finds out what a container is, as though there were no kubelet to ask. The only derivation:
 /// whoever wants to know something about a container takes it from here. Pure.
-ContainerFacts examine(const ContainerRequest& request, const DecisionTable& table);
+container::Facts examine(const container::Request& request, const DecisionTable& table);
 
 /// What these facts are with the kubelet's word: it changes which GPUs the container holds, and
 /// what follows from that. `facts` are of an examination of this request with this table.
-ContainerFacts with_word(ContainerFacts facts, const ContainerRequest& request,
-                         const DecisionTable& table, const KubeletWord& word);
+container::Facts with_word(container::Facts facts, const container::Request& request,
+                           const DecisionTable& table, const KubeletWord& word);
 
 /// The same for a container that holds exactly these GPUs, whatever the request shows.
-ContainerFacts examine_holding(std::vector<std::size_t> gpus, const ContainerRequest& request,
-                               const DecisionTable& table);
+container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,
+                                 const DecisionTable& table);
 
 /// True where the kubelet's word would change the decision on a container with these facts.
-bool needs_kubelet(const ContainerFacts& facts, const DecisionTable& table);
+bool needs_kubelet(const container::Facts& facts, const DecisionTable& table);
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -10,7 +10,7 @@
 #include "base/sort_unique.h"
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 constexpr std::size_t kMaxUnknownIds = 64;  // pod authors write these lists
@@ -21,8 +21,8 @@ std::optional<unsigned> small_number(std::string_view text) {
   return static_cast<unsigned>(*number);
 }
 
-bool has_nvidia_ids(const Gpu& gpu) {
-  return gpu_row(gpu.vendor).ids == GpuIds::nvidia;
+bool has_nvidia_ids(const node::Gpu& gpu) {
+  return gpu::gpu_row(gpu.vendor).ids == gpu::GpuIds::nvidia;
 }
 
 void add_unknown(std::string_view id, GpuEvidence& evidence) {
@@ -51,7 +51,7 @@ void add_index(std::string_view id, std::string_view number, const DecisionTable
 }
 
 std::optional<std::size_t> gpu_of_path(std::string_view path, const DecisionTable& table) {
-  const auto node = gpu_node(path);
+  const auto node = gpu::gpu_node(path);
   return node ? table.gpu_by_node(*node) : std::nullopt;
 }
 
@@ -87,8 +87,8 @@ bool add_claim_device(std::string_view name, const DecisionTable& table, GpuEvid
   const auto at = name.rfind(kInfix);
   const auto minor =
       at == std::string_view::npos ? std::nullopt : small_number(name.substr(at + kInfix.size()));
-  const auto gpu =
-      minor ? table.gpu_by_node({gpu_row(GpuVendor::nvidia).major, *minor}) : std::nullopt;
+  const auto gpu = minor ? table.gpu_by_node({gpu::gpu_row(gpu::GpuVendor::nvidia).major, *minor})
+                         : std::nullopt;
   if (gpu) evidence.gpus.push_back(*gpu);
   return gpu.has_value();
 }
@@ -97,11 +97,11 @@ std::string_view without_replica(std::string_view id) {
   return id.substr(0, id.find("::"));
 }
 
-std::optional<std::size_t> gpu_at(std::string_view id, const Node& node) {
-  const auto address = PciAddress::parse(id);
+std::optional<std::size_t> gpu_at(std::string_view id, const node::Node& node) {
+  const auto address = node::PciAddress::parse(id);
   if (!address) return std::nullopt;
   const auto at = std::find_if(node.gpus.begin(), node.gpus.end(),
-                               [&](const Gpu& gpu) { return gpu.pci == *address; });
+                               [&](const node::Gpu& gpu) { return gpu.pci == *address; });
   if (at == node.gpus.end()) return std::nullopt;
   return static_cast<std::size_t>(at - node.gpus.begin());
 }
@@ -143,7 +143,7 @@ void append(GpuEvidence&& from, GpuEvidence& to) {
   std::move(from.ambiguous.begin(), from.ambiguous.end(), std::back_inserter(to.ambiguous));
 }
 
-void add_listed(const Holding& holding, const DecisionTable& table, AllocatedGpus& out) {
+void add_listed(const container::Holding& holding, const DecisionTable& table, AllocatedGpus& out) {
   GpuEvidence evidence;
   std::size_t left = kMaxGpuIds;
   for (const auto& id : holding.ids) {
@@ -162,7 +162,7 @@ void add_listed(const Holding& holding, const DecisionTable& table, AllocatedGpu
 
 }  // namespace
 
-AllocatedGpus gpus_in(const std::vector<Holding>& devices, const DecisionTable& table) {
+AllocatedGpus gpus_in(const std::vector<container::Holding>& devices, const DecisionTable& table) {
   AllocatedGpus out;
   for (const auto& holding : devices) {
     if (holding.ids.empty()) continue;
@@ -205,9 +205,9 @@ void add_cdi_name(std::string_view name, const DecisionTable& table, GpuEvidence
   const auto equals = name.find('=');
   if (equals == std::string_view::npos) return;
   const std::string_view kind = name.substr(0, equals);
-  const GpuRow* row = gpu_row_of_cdi(kind);
+  const gpu::GpuRow* row = gpu::gpu_row_of_cdi(kind);
   if (row == nullptr) return;
-  if (row->ids != GpuIds::nvidia) return add_unknown(name, evidence);
+  if (row->ids != gpu::GpuIds::nvidia) return add_unknown(name, evidence);
   std::string_view device = name.substr(equals + 1);
   if (kind.ends_with("/claim")) {
     // Claims of other devices of that driver (compute domains) have names of their own.
@@ -223,4 +223,4 @@ void add_cdi_name(std::string_view name, const DecisionTable& table, GpuEvidence
   add_gpu_id(device, table, evidence);
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

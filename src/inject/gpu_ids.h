@@ -9,7 +9,7 @@
 #include "container/holdings.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// GPUs that one source of evidence names, and what it names that is no GPU of this node.
 struct GpuEvidence {
@@ -51,6 +51,6 @@ struct AllocatedGpus {
 /// A resource is one of GPUs if policy lists it, or if an id is the UUID of a GPU of this node. Ids
 /// of a listed resource are those of add_gpu_id(), PCI addresses (AMD's plugin), and UUIDs with a
 /// number of a share behind them ("GPU-…-3").
-AllocatedGpus gpus_in(const std::vector<Holding>& devices, const DecisionTable& table);
+AllocatedGpus gpus_in(const std::vector<container::Holding>& devices, const DecisionTable& table);
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -14,10 +14,10 @@
 #include "inject/gpu_ids.h"
 #include "inject/level_zero_mask.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
-constexpr const GpuRow& kNvidia = gpu_row(GpuVendor::nvidia);
+constexpr const gpu::GpuRow& kNvidia = gpu::gpu_row(gpu::GpuVendor::nvidia);
 constexpr std::string_view kMountFolder = *kNvidia.mounts.begin();
 constexpr std::string_view kCdiAnnotation = "cdi.k8s.io/";
 
@@ -25,24 +25,24 @@ constexpr std::int64_t kMaxMinor = 1 << 20;
 
 constexpr std::size_t kMaxUnresolved = 64;
 
-std::optional<GpuNode> node_of(const PresentDevice& device) {
+std::optional<gpu::GpuNode> node_of(const container::PresentDevice& device) {
   const bool sound = device.type == 'c' && device.major >= 0 && device.major < kMaxMinor &&
                      device.minor >= 0 && device.minor < kMaxMinor;
   if (!sound) return std::nullopt;
-  return GpuNode{static_cast<std::uint32_t>(device.major),
-                 static_cast<std::uint32_t>(device.minor)};
+  return gpu::GpuNode{static_cast<std::uint32_t>(device.major),
+                      static_cast<std::uint32_t>(device.minor)};
 }
 
 /// Whether or not this node shows it.
-bool is_gpu(GpuNode node) {
-  return std::any_of(kGpuRows.begin(), kGpuRows.end(), [&](const GpuRow& row) {
+bool is_gpu(gpu::GpuNode node) {
+  return std::any_of(gpu::kGpuRows.begin(), gpu::kGpuRows.end(), [&](const gpu::GpuRow& row) {
     return row.major == node.major && node.minor < row.gpus_below;
   });
 }
 
-GpuEvidence from_device_nodes(const ContainerRequest& request, const DecisionTable& table) {
+GpuEvidence from_device_nodes(const container::Request& request, const DecisionTable& table) {
   GpuEvidence out;
-  for (const PresentDevice& device : request.devices) {
+  for (const container::PresentDevice& device : request.devices) {
     const auto node = node_of(device);
     if (!node) continue;
     if (const auto gpu = table.gpu_by_node(*node)) {
@@ -60,8 +60,8 @@ void add_cdi_names(std::string_view list, const DecisionTable& table, GpuEvidenc
   }
 }
 
-GpuEvidence from_cdi_names(const ContainerRequest& request, const DecisionTable& table,
-                           Remarks& remarks) {
+GpuEvidence from_cdi_names(const container::Request& request, const DecisionTable& table,
+                           container::Remarks& remarks) {
   GpuEvidence out;
   CopiedAnnotations copied(request, kCdiAnnotation);
   for (const std::string_view name : request.cdi_devices) add_cdi_name(name, table, out);
@@ -76,9 +76,9 @@ GpuEvidence from_cdi_names(const ContainerRequest& request, const DecisionTable&
   return out;
 }
 
-GpuEvidence from_mounts(const ContainerRequest& request, const DecisionTable& table) {
+GpuEvidence from_mounts(const container::Request& request, const DecisionTable& table) {
   GpuEvidence out;
-  for (const PresentMount& mount : request.mounts) {
+  for (const container::PresentMount& mount : request.mounts) {
     // The source is what NVIDIA's toolkit looks at, too: any pod may mount an empty volume there.
     if (mount.source != "/dev/null" || !mount.destination.starts_with(kMountFolder)) continue;
     const std::string_view id = mount.destination.substr(kMountFolder.size());
@@ -95,7 +95,7 @@ GpuEvidence from_mounts(const ContainerRequest& request, const DecisionTable& ta
   return out;
 }
 
-GpuEvidence from_environment(const ContainerRequest& request, const DecisionTable& table) {
+GpuEvidence from_environment(const container::Request& request, const DecisionTable& table) {
   GpuEvidence out;
   const std::string_view value = variable_in(request.env, kNvidia.variable).value_or("");
   // A path is the device plugin's marker for "look at the mounts".
@@ -118,7 +118,8 @@ GpuEvidence from_environment(const ContainerRequest& request, const DecisionTabl
 }
 
 /// By whom: "(device nodes)".
-void report_unresolved(const GpuEvidence& evidence, GpuSource source, GpuFacts& facts) {
+void report_unresolved(const GpuEvidence& evidence, container::GpuSource source,
+                       container::GpuFacts& facts) {
   const std::string from = " (" + std::string(to_string(source)) + ")";
   if (!evidence.unknown.empty()) {
     facts.remarks.add(warn::kGpuUnresolved, in_quotes(join(evidence.unknown, ", "), 256) +
@@ -134,7 +135,7 @@ void report_unresolved(const GpuEvidence& evidence, GpuSource source, GpuFacts& 
 }
 
 /// Notes what somebody names who is believed; true if a GPU of this node is among it.
-bool take(GpuEvidence evidence, GpuSource source, GpuFacts& facts) {
+bool take(GpuEvidence evidence, container::GpuSource source, container::GpuFacts& facts) {
   if (evidence.empty()) return false;
   facts.named = true;
   if (!evidence.complete()) report_unresolved(evidence, source, facts);
@@ -146,18 +147,20 @@ bool take(GpuEvidence evidence, GpuSource source, GpuFacts& facts) {
 }
 
 /// What no pod author can write.
-bool take_allocated(const ContainerRequest& request, const DecisionTable& table, bool privileged,
-                    GpuFacts& facts) {
+bool take_allocated(const container::Request& request, const DecisionTable& table, bool privileged,
+                    container::GpuFacts& facts) {
   // A privileged container has every node of the host; that is no allocation.
   if (!privileged && !request.devices.empty() &&
-      take(from_device_nodes(request, table), GpuSource::device_nodes, facts)) {
+      take(from_device_nodes(request, table), container::GpuSource::device_nodes, facts)) {
     return true;
   }
-  return take(from_cdi_names(request, table, facts.remarks), GpuSource::cdi_names, facts);
+  return take(from_cdi_names(request, table, facts.remarks), container::GpuSource::cdi_names,
+              facts);
 }
 
 /// Keeps of the GPUs that are held those that a weaker source names, too.
-void narrow(const GpuEvidence& by, GpuSource source, const Node& node, GpuFacts& facts) {
+void narrow(const GpuEvidence& by, container::GpuSource source, const node::Node& node,
+            container::GpuFacts& facts) {
   if (by.gpus.empty() || !by.complete() || by.gpus == facts.indices) return;
   std::vector<std::size_t> both;
   std::set_intersection(by.gpus.begin(), by.gpus.end(), facts.indices.begin(), facts.indices.end(),
@@ -173,18 +176,19 @@ void narrow(const GpuEvidence& by, GpuSource source, const Node& node, GpuFacts&
 }
 
 /// Every graphics adapter has such nodes, a processor's own included.
-bool has_unknown_drm_node(const ContainerRequest& request, const DecisionTable& table) {
+bool has_unknown_drm_node(const container::Request& request, const DecisionTable& table) {
   return std::any_of(request.devices.begin(), request.devices.end(), [&](const auto& device) {
     const auto node = node_of(device);
-    return node && node->major == kDrmMajor && !table.gpu_by_node(*node);
+    return node && node->major == gpu::kDrmMajor && !table.gpu_by_node(*node);
   });
 }
 
 /// Keeps of the GPUs that are held those that the program is left by a mask. The mask counts what
 /// the container has, so an adapter that is no GPU of this node makes it mean something else.
-void narrow_by_mask(const ContainerRequest& request, const DecisionTable& table, GpuFacts& facts) {
+void narrow_by_mask(const container::Request& request, const DecisionTable& table,
+                    container::GpuFacts& facts) {
   const auto is_masked = [&](std::size_t gpu) {
-    return gpu_row(table.node().gpus[gpu].vendor).mask == GpuMask::level_zero;
+    return gpu::gpu_row(table.node().gpus[gpu].vendor).mask == gpu::GpuMask::level_zero;
   };
   std::vector<std::size_t> masked;
   std::copy_if(facts.indices.begin(), facts.indices.end(), std::back_inserter(masked), is_masked);
@@ -204,22 +208,23 @@ void narrow_by_mask(const ContainerRequest& request, const DecisionTable& table,
 /// What a pod author can write: the mounts of NVIDIA's volume list, else the environment.
 struct Claim {
   GpuEvidence evidence;
-  GpuSource source = GpuSource::none;
+  container::GpuSource source = container::GpuSource::none;
 };
 
 std::string who_names(const Claim& claim) {
   return "the " + std::string(to_string(claim.source)) + " names GPUs";
 }
 
-void deny(const Claim& claim, const KubeletWord& word, GpuFacts& facts) {
+void deny(const Claim& claim, const KubeletWord& word, container::GpuFacts& facts) {
   facts.remarks.add(warn::kGpuClaimDenied,
                     who_names(claim) + ", and the kubelet says that the container holds none" +
                         (word.others_hold_gpus ? " (another one of its pod does)" : ""));
 }
 
 /// The kubelet's ids are the truth; the claim narrows.
-void settle(Claim claim, const KubeletWord& word, const DecisionTable& table, GpuFacts& facts) {
-  facts.claim = GpuClaim::answered;
+void settle(Claim claim, const KubeletWord& word, const DecisionTable& table,
+            container::GpuFacts& facts) {
+  facts.claim = container::GpuClaim::answered;
   AllocatedGpus allocated = gpus_in(word.devices, table);
   if (!allocated.holds) return deny(claim, word, facts);
   facts.named = true;
@@ -228,7 +233,7 @@ void settle(Claim claim, const KubeletWord& word, const DecisionTable& table, Gp
                             claim.evidence.gpus.size() <= fractions;
   if (by_fractions) {
     take(std::move(claim.evidence), claim.source, facts);
-  } else if (take(std::move(allocated.evidence), GpuSource::kubelet, facts)) {
+  } else if (take(std::move(allocated.evidence), container::GpuSource::kubelet, facts)) {
     narrow(claim.evidence, claim.source, table.node(), facts);
   } else if (fractions > 0 && claim.evidence.complete()) {
     facts.remarks.add(warn::kGpuEnvDiffers,
@@ -239,15 +244,16 @@ void settle(Claim claim, const KubeletWord& word, const DecisionTable& table, Gp
   }
 }
 
-void take_claim(Claim claim, const KubeletWord& word, const DecisionTable& table, GpuFacts& facts) {
-  facts.claim = GpuClaim::unchecked;
+void take_claim(Claim claim, const KubeletWord& word, const DecisionTable& table,
+                container::GpuFacts& facts) {
+  facts.claim = container::GpuClaim::unchecked;
   switch (word.state) {
     case KubeletWord::State::answered: return settle(std::move(claim), word, table, facts);
     case KubeletWord::State::no_kubelet:
       take(std::move(claim.evidence), claim.source, facts);
       return;
     case KubeletWord::State::unanswered:
-      facts.claim = GpuClaim::unanswered;
+      facts.claim = container::GpuClaim::unanswered;
       facts.named = true;
       facts.remarks.add(warn::kGpuClaimUnanswered,
                         who_names(claim) +
@@ -259,39 +265,40 @@ void take_claim(Claim claim, const KubeletWord& word, const DecisionTable& table
 
 }  // namespace
 
-GpuFacts gpus_of(const ContainerRequest& request, const DecisionTable& table, bool privileged,
-                 const KubeletWord& word) {
-  GpuFacts facts;
-  facts.asks_for_all = asks_for_all_gpus(request.env);
+container::GpuFacts gpus_of(const container::Request& request, const DecisionTable& table,
+                            bool privileged, const KubeletWord& word) {
+  container::GpuFacts facts;
+  facts.asks_for_all = container::asks_for_all_gpus(request.env);
   GpuEvidence environment = from_environment(request, table);
   environment.finish();
   if (take_allocated(request, table, privileged, facts)) {
-    narrow(environment, GpuSource::environment, table.node(), facts);
+    narrow(environment, container::GpuSource::environment, table.node(), facts);
     narrow_by_mask(request, table, facts);
     return facts;
   }
   GpuEvidence mounts = from_mounts(request, table);
   if (mounts.empty() && environment.empty()) return facts;
   if (mounts.empty()) {
-    take_claim({std::move(environment), GpuSource::environment}, word, table, facts);
+    take_claim({std::move(environment), container::GpuSource::environment}, word, table, facts);
   } else {
     mounts.finish();
-    take_claim({std::move(mounts), GpuSource::mounts}, word, table, facts);
-    if (!facts.indices.empty()) narrow(environment, GpuSource::environment, table.node(), facts);
+    take_claim({std::move(mounts), container::GpuSource::mounts}, word, table, facts);
+    if (!facts.indices.empty())
+      narrow(environment, container::GpuSource::environment, table.node(), facts);
   }
   return facts;
 }
 
-std::string gpu_label(const Node& node, std::size_t gpu) {
+std::string gpu_label(const node::Node& node, std::size_t gpu) {
   const auto& index = node.gpus[gpu].index;
   return "GPU " + (index ? std::to_string(*index) : node.gpus[gpu].pci.str());
 }
 
-std::string gpu_labels(const Node& node, const std::vector<std::size_t>& gpus) {
+std::string gpu_labels(const node::Node& node, const std::vector<std::size_t>& gpus) {
   if (gpus.size() == 1) return gpu_label(node, gpus[0]);
   std::vector<std::string> names;
   for (const std::size_t gpu : gpus) names.push_back(gpu_label(node, gpu).substr(4));
   return "GPUs " + join(names, ", ");
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -10,7 +10,7 @@
 #include "inject/decide.h"
 #include "inject/kubelet_word.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// The GPUs of a container. Invariants:
 ///  - Device nodes and CDI names are what the kubelet or the runtime was told to hand out; no pod
@@ -23,11 +23,12 @@ namespace railhead {
 ///    is said. "all", "void", "none" and an empty value are no ids.
 ///  - Where the kubelet says that the container holds GPUs by ids that are none (plugins that hand
 ///    out fractions), the environment says which, at most as many as there are such ids.
-GpuFacts gpus_of(const ContainerRequest& request, const DecisionTable& table, bool privileged,
-                 const KubeletWord& word);
+container::GpuFacts gpus_of(const container::Request& request, const DecisionTable& table,
+                            bool privileged, const KubeletWord& word);
 
 /// "GPU 3", or its PCI address where it has no index.
-std::string gpu_label(const Node& node, std::size_t gpu);
-std::string gpu_labels(const Node& node, const std::vector<std::size_t>& gpus);  ///< "GPUs 0, 1"
+std::string gpu_label(const node::Node& node, std::size_t gpu);
+std::string gpu_labels(const node::Node& node,
+                       const std::vector<std::size_t>& gpus);  ///< "GPUs 0, 1"
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -5,9 +5,9 @@
 
 #include "inject/gpu_ids.h"
 
-namespace railhead {
+namespace railhead::inject {
 
-KubeletWord word_on(std::string_view container, const Result<PodHoldings>& pod,
+KubeletWord word_on(std::string_view container, const Result<container::PodHoldings>& pod,
                     const DecisionTable& table) {
   KubeletWord word;
   if (!pod) {
@@ -26,4 +26,4 @@ KubeletWord word_on(std::string_view container, const Result<PodHoldings>& pod,
   return word;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -9,7 +9,7 @@
 #include "container/holdings.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// What the kubelet's PodResources says of one container.
 struct KubeletWord {
@@ -19,14 +19,14 @@ struct KubeletWord {
     unanswered,  ///< there is one, and it gave no answer in time, or an error
   };
   State state = State::no_kubelet;
-  std::vector<Holding> devices;   ///< of all resources; where it has answered
-  bool others_hold_gpus = false;  ///< other containers of the pod do
+  std::vector<container::Holding> devices;  ///< of all resources; where it has answered
+  bool others_hold_gpus = false;            ///< other containers of the pod do
 };
 
 /// A pod without this container has an answer, too: an init container holds nothing that is listed.
 /// Where nobody is behind the socket (`unavailable`) there is no kubelet; every other failure is
 /// `unanswered`.
-KubeletWord word_on(std::string_view container, const Result<PodHoldings>& pod,
+KubeletWord word_on(std::string_view container, const Result<container::PodHoldings>& pod,
                     const DecisionTable& table);
 
-}  // namespace railhead
+}  // namespace railhead::inject

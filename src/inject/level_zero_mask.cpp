@@ -7,9 +7,9 @@
 #include "base/text.h"
 #include "base/variable.h"
 
-namespace railhead {
+namespace railhead::inject {
 
-std::optional<std::vector<std::size_t>> level_zero_mask(const ContainerRequest& request,
+std::optional<std::vector<std::size_t>> level_zero_mask(const container::Request& request,
                                                         std::size_t count) {
   std::vector<std::size_t> left(count);
   std::iota(left.begin(), left.end(), 0);
@@ -29,4 +29,4 @@ std::optional<std::vector<std::size_t>> level_zero_mask(const ContainerRequest& 
   return left;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

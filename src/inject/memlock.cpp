@@ -7,13 +7,13 @@
 
 #include "inject/codes.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 /// The last one wins where a runtime lists two.
-const ResourceLimit* present_limit(const ContainerRequest& request) {
-  const ResourceLimit* out = nullptr;
-  for (const ResourceLimit& limit : request.rlimits) {
+const container::ResourceLimit* present_limit(const container::Request& request) {
+  const container::ResourceLimit* out = nullptr;
+  for (const container::ResourceLimit& limit : request.rlimits) {
     if (limit.type == "RLIMIT_MEMLOCK") out = &limit;
   }
   return out;
@@ -27,15 +27,15 @@ void give_less(MemlockPlan& plan, std::string_view code, std::string why) {
 }  // namespace
 
 std::string memlock_text(std::uint64_t bytes) {
-  return bytes == kUnlimited ? "unlimited" : std::to_string(bytes) + " bytes";
+  return bytes == container::kUnlimited ? "unlimited" : std::to_string(bytes) + " bytes";
 }
 
-MemlockPlan plan_memlock(const ContainerRequest& request, std::optional<std::uint64_t> asked,
+MemlockPlan plan_memlock(const container::Request& request, std::optional<std::uint64_t> asked,
                          const InjectionPolicy& policy, const RuntimeAbility& runtime) {
   MemlockPlan plan;
-  const std::uint64_t wanted = std::min(asked.value_or(kUnlimited), policy.memlock_cap);
+  const std::uint64_t wanted = std::min(asked.value_or(container::kUnlimited), policy.memlock_cap);
   const std::uint64_t inherited = runtime.memlock_inherited.value_or(0);
-  if (const ResourceLimit* present = present_limit(request)) {
+  if (const container::ResourceLimit* present = present_limit(request)) {
     const std::uint64_t now = std::min(present->soft, present->hard);
     if (now >= asked.value_or(wanted)) return plan;
     give_less(plan, warn::kMemlockLeft,
@@ -61,7 +61,7 @@ MemlockPlan plan_memlock(const ContainerRequest& request, std::optional<std::uin
                   " is wanted, and how much the runtime itself can set is not known");
     return plan;
   }
-  const std::uint64_t ceiling = runtime.memlock_ceiling.value_or(kUnlimited);
+  const std::uint64_t ceiling = runtime.memlock_ceiling.value_or(container::kUnlimited);
   if (ceiling < wanted) {
     give_less(plan, warn::kMemlockClamped,
               "memlock " + memlock_text(wanted) + " is wanted, and " +
@@ -73,4 +73,4 @@ MemlockPlan plan_memlock(const ContainerRequest& request, std::optional<std::uin
   return plan;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

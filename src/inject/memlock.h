@@ -9,7 +9,7 @@
 #include "container/request.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// What to do about RLIMIT_MEMLOCK, and what cannot be done. Invariants: a limit is never lowered,
 /// a limit that another plugin has set is never touched (NRI knows no taking over, a second claim
@@ -18,13 +18,13 @@ namespace railhead {
 struct MemlockPlan {
   std::optional<std::uint64_t> set;     ///< hard and soft; absent: nothing to add
   std::optional<std::string> short_of;  ///< why the container ends up with less than it needs
-  Remarks remarks;
+  container::Remarks remarks;
 };
 
 /// `asked`: what an annotation demands; absent: as much as policy allows.
-MemlockPlan plan_memlock(const ContainerRequest& request, std::optional<std::uint64_t> asked,
+MemlockPlan plan_memlock(const container::Request& request, std::optional<std::uint64_t> asked,
                          const InjectionPolicy& policy, const RuntimeAbility& runtime);
 
 std::string memlock_text(std::uint64_t bytes);  ///< "unlimited", "65536 bytes"
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -11,7 +11,7 @@
 #include "inject/gpus_of.h"
 #include "inject/rdma_devices.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 bool contains(const std::vector<std::size_t>& nics, std::size_t nic) {
@@ -19,12 +19,12 @@ bool contains(const std::vector<std::size_t>& nics, std::size_t nic) {
 }
 
 /// RoCE: without a netdev in the container's network namespace it has no usable GID there.
-bool is_ethernet(const Nic& nic) {
-  const auto has = [&](LinkLayer layer) {
+bool is_ethernet(const node::Nic& nic) {
+  const auto has = [&](node::LinkLayer layer) {
     return std::any_of(nic.ports.begin(), nic.ports.end(),
-                       [&](const Port& port) { return port.link_layer == layer; });
+                       [&](const node::Port& port) { return port.link_layer == layer; });
   };
-  return has(LinkLayer::ethernet) && !has(LinkLayer::infiniband);
+  return has(node::LinkLayer::ethernet) && !has(node::LinkLayer::infiniband);
 }
 
 /// Who asked for one of our resources knows that the pod needs a netdev of its own.
@@ -36,16 +36,16 @@ bool ethernet_is_left_out(const Case& given) {
 /// What is allocated to one pod alone can be moved into its namespace; what is dealt cannot.
 bool dealing_is_exclusive(const Case& given) {
   return given.facts.allocated.exclusive.empty() &&
-         given.table.node().rdma_netns == RdmaNetns::exclusive &&
+         given.table.node().rdma_netns == node::RdmaNetns::exclusive &&
          !given.facts.surroundings.host_network;
 }
 
 /// Why a NIC that policy may give on request is not given; absent: it may be.
 std::optional<std::string> obstacle(const Case& given, std::size_t nic) {
-  const Usability& usable = given.table.usable()[nic];
+  const affinity::Usability& usable = given.table.usable()[nic];
   if (!usable.usable) return usable.reason;
-  const Role role = given.table.deal().roles[nic].role;
-  if (role == Role::virtual_function || role == Role::nvlink_management) {
+  const affinity::Role role = given.table.deal().roles[nic].role;
+  if (role == affinity::Role::virtual_function || role == affinity::Role::nvlink_management) {
     return "its role is " + std::string(to_string(role));
   }
   if (dealing_is_exclusive(given)) {
@@ -66,7 +66,8 @@ void becomes_empty(NicChoice& choice, std::string_view reason, std::string why) 
 std::vector<std::size_t> usable_compute(const DecisionTable& table) {
   std::vector<std::size_t> out;
   for (std::size_t i = 0; i < table.node().nics.size(); ++i) {
-    if (table.usable()[i].usable && table.deal().roles[i].role == Role::compute) out.push_back(i);
+    if (table.usable()[i].usable && table.deal().roles[i].role == affinity::Role::compute)
+      out.push_back(i);
   }
   return out;
 }
@@ -75,7 +76,7 @@ std::vector<std::size_t> usable_compute(const DecisionTable& table) {
 std::string why_none_usable(const DecisionTable& table) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < table.node().nics.size(); ++i) {
-    if (table.deal().roles[i].role != Role::compute || table.usable()[i].usable) continue;
+    if (table.deal().roles[i].role != affinity::Role::compute || table.usable()[i].usable) continue;
     if (parts.size() == 8) {
       parts.emplace_back("…");
       break;
@@ -86,8 +87,8 @@ std::string why_none_usable(const DecisionTable& table) {
                        : "no compute NIC is usable: " + join(parts, "; ");
 }
 
-void note_stand_in(const Case& given, const GpuChoice& gpu, const Choice& chosen,
-                   NicChoice& choice) {
+void note_stand_in(const Case& given, const affinity::GpuChoice& gpu,
+                   const affinity::Choice& chosen, NicChoice& choice) {
   const std::string text = given.table.node().nics[chosen.nic].name + " stands in for the NIC of " +
                            gpu_label(given.table.node(), gpu.gpu) +
                            (chosen.why.empty() ? "" : ": " + chosen.why);
@@ -95,8 +96,8 @@ void note_stand_in(const Case& given, const GpuChoice& gpu, const Choice& chosen
   if (!choice.stand_in) choice.stand_in = text;
 }
 
-void note_unusable_of_deal(const Case& given, const GpuChoice& gpu, NicChoice& choice) {
-  const Node& node = given.table.node();
+void note_unusable_of_deal(const Case& given, const affinity::GpuChoice& gpu, NicChoice& choice) {
+  const node::Node& node = given.table.node();
   for (const std::size_t nic : given.table.deal().gpus[gpu.gpu].nics) {
     if (given.table.usable()[nic].usable) continue;
     choice.remarks.add(warn::kNicNotUsable,
@@ -107,11 +108,11 @@ void note_unusable_of_deal(const Case& given, const GpuChoice& gpu, NicChoice& c
 
 void choose_closest(const Case& given, NicChoice& choice) {
   const DecisionTable& table = given.table;
-  Selection selection = select(table.node(), table.topology(), table.deal(), table.usable(),
-                               given.facts.gpus.indices);
-  for (const GpuChoice& gpu : selection.gpus) {
+  affinity::Selection selection = affinity::select(table.node(), table.topology(), table.deal(),
+                                                   table.usable(), given.facts.gpus.indices);
+  for (const affinity::GpuChoice& gpu : selection.gpus) {
     note_unusable_of_deal(given, gpu, choice);
-    for (const Choice& chosen : gpu.nics) {
+    for (const affinity::Choice& chosen : gpu.nics) {
       if (chosen.stand_in) note_stand_in(given, gpu, chosen, choice);
     }
   }
@@ -120,7 +121,7 @@ void choose_closest(const Case& given, NicChoice& choice) {
 }
 
 void choose_by_numa(const Case& given, NicChoice& choice) {
-  const Node& node = given.table.node();
+  const node::Node& node = given.table.node();
   for (const std::size_t nic : usable_compute(given.table)) {
     const auto& home = node.nics[nic].numa_node;
     const bool near =
@@ -132,12 +133,12 @@ void choose_by_numa(const Case& given, NicChoice& choice) {
 
 void choose_for_gpus(const Case& given, NicChoice& choice) {
   switch (given.table.policy().gpus) {
-    case GpuPolicy::closest:
-    case GpuPolicy::none:  // an annotation has asked: it gets its deal
+    case config::GpuPolicy::closest:
+    case config::GpuPolicy::none:  // an annotation has asked: it gets its deal
       choose_closest(given, choice);
       break;
-    case GpuPolicy::numa: choose_by_numa(given, choice); break;
-    case GpuPolicy::all: choice.nics = usable_compute(given.table); break;
+    case config::GpuPolicy::numa: choose_by_numa(given, choice); break;
+    case config::GpuPolicy::all: choice.nics = usable_compute(given.table); break;
   }
   becomes_empty(choice, reason::kNoUsableNic, why_none_usable(given.table));
 }
@@ -151,8 +152,8 @@ void refuse_nic(std::string_view key, std::string_view name, std::string_view wh
                      in_quotes(key, 128) + ": " + in_quotes(name) + " " + std::string(why));
 }
 
-std::optional<std::size_t> nic_named(const Node& node, std::string_view name) {
-  const Nic* nic = node.find_nic(name);
+std::optional<std::size_t> nic_named(const node::Node& node, std::string_view name) {
+  const node::Nic* nic = node.find_nic(name);
   if (nic == nullptr) return std::nullopt;
   return static_cast<std::size_t>(nic - node.nics.data());
 }
@@ -205,7 +206,7 @@ void narrow(const Case& given, NicChoice& choice) {
 /// The deal within the pools of its slots, or all of these where it has no GPU or nothing of its
 /// deal is in them; and what was allocated to it alone.
 void choose_allocated(const Case& given, NicChoice& choice) {
-  const Allocations& allocated = given.facts.allocated;
+  const container::Allocations& allocated = given.facts.allocated;
   if (!allocated.admitted.empty() && !given.facts.gpus.indices.empty()) {
     choose_closest(given, choice);
     std::erase_if(choice.nics, [&](std::size_t nic) { return !contains(allocated.admitted, nic); });
@@ -287,7 +288,7 @@ void add_asked(const Case& given, NicChoice& choice) {
     if (contains(choice.nics, nic)) continue;
     const std::string& name = given.table.node().nics[nic].name;
     const std::string_view key = given.facts.wishes.devices->key;
-    if (given.table.policy().annotations != AnnotationPolicy::allow) {
+    if (given.table.policy().annotations != config::AnnotationPolicy::allow) {
       refuse_nic(key, name, "is not due to this container, and annotations may only narrow",
                  choice);
     } else if (const auto why = obstacle(given, nic)) {
@@ -302,7 +303,7 @@ void add_asked(const Case& given, NicChoice& choice) {
 /// Somebody else has given it RDMA devices: it is dealt nothing, and nothing that annotations ask
 /// for.
 void choose_present(const Case& given, NicChoice& choice) {
-  const PresentRdma& present = given.facts.present;
+  const container::PresentRdma& present = given.facts.present;
   choice.present = true;
   choice.nics = present.nics;
   narrow(given, choice);
@@ -353,10 +354,10 @@ NicChoice choose_nics(const Case& given) {
   return choice;
 }
 
-std::string nic_names(const Node& node, const std::vector<std::size_t>& nics) {
+std::string nic_names(const node::Node& node, const std::vector<std::size_t>& nics) {
   std::vector<std::string> names;
   for (const std::size_t nic : nics) names.push_back(node.nics[nic].name);
   return join(names, ", ");
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -5,12 +5,13 @@
 
 #include "base/sort_unique.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
-const CharDevice* find_path(const std::vector<CharDevice>& devices, std::string_view path) {
+const node::CharDevice* find_path(const std::vector<node::CharDevice>& devices,
+                                  std::string_view path) {
   const auto at = std::find_if(devices.begin(), devices.end(),
-                               [&](const CharDevice& device) { return device.path == path; });
+                               [&](const node::CharDevice& device) { return device.path == path; });
   return at == devices.end() ? nullptr : &*at;
 }
 
@@ -19,22 +20,22 @@ bool has_name_of_rdma_device(std::string_view path) {
          path.starts_with("/dev/infiniband/issm");
 }
 
-bool is_same(const PresentDevice& present, const CharDevice& device) {
+bool is_same(const container::PresentDevice& present, const node::CharDevice& device) {
   return present.type == 'c' && present.major == device.major && present.minor == device.minor;
 }
 
 /// The NIC whose uverbs this is: the numbers decide, a container may have it under another name.
-std::optional<std::size_t> nic_of(const PresentDevice& present, const Node& node) {
+std::optional<std::size_t> nic_of(const container::PresentDevice& present, const node::Node& node) {
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
-    for (const CharDevice& uverbs : node.nics[i].uverbs) {
+    for (const node::CharDevice& uverbs : node.nics[i].uverbs) {
       if (is_same(present, uverbs)) return i;
     }
   }
   return std::nullopt;
 }
 
-void add_device(const ContainerRequest& request, const CharDevice& device,
-                std::vector<NewDevice>& out) {
+void add_device(const container::Request& request, const node::CharDevice& device,
+                std::vector<container::NewDevice>& out) {
   const auto has_path = [&](const auto& other) { return other.path == device.path; };
   if (std::any_of(request.devices.begin(), request.devices.end(), has_path)) return;
   if (std::any_of(out.begin(), out.end(), has_path)) return;
@@ -45,13 +46,13 @@ void add_device(const ContainerRequest& request, const CharDevice& device,
 }  // namespace
 
 std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::string_view path) {
-  const Node& node = table.node();
+  const node::Node& node = table.node();
   if (node.rdma_cm && node.rdma_cm->path == path) {
     return RdmaDevice{RdmaDeviceKind::rdma_cm, &*node.rdma_cm, std::nullopt};
   }
   const auto nic = table.nic_by_device_path(path);
   if (!nic) return std::nullopt;
-  const Nic& owner = node.nics[*nic];
+  const node::Nic& owner = node.nics[*nic];
   if (const auto* device = find_path(owner.uverbs, path)) {
     return RdmaDevice{RdmaDeviceKind::uverbs, device, nic};
   }
@@ -81,9 +82,9 @@ std::vector<std::string> device_classes(const InjectionPolicy& policy,
   return classes;
 }
 
-PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& table) {
-  PresentRdma out;
-  for (const PresentDevice& device : request.devices) {
+container::PresentRdma present_rdma(const container::Request& request, const DecisionTable& table) {
+  container::PresentRdma out;
+  for (const container::PresentDevice& device : request.devices) {
     const auto nic = nic_of(device, table.node());
     if (nic) out.nics.push_back(*nic);
     out.any = out.any || nic || has_name_of_rdma_device(device.path);
@@ -92,11 +93,12 @@ PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& t
   return out;
 }
 
-std::vector<NewDevice> devices_to_add(const ContainerRequest& request, const DecisionTable& table,
-                                      const std::vector<std::size_t>& nics,
-                                      const std::vector<std::string>& classes) {
-  std::vector<NewDevice> out;
-  const Node& node = table.node();
+std::vector<container::NewDevice> devices_to_add(const container::Request& request,
+                                                 const DecisionTable& table,
+                                                 const std::vector<std::size_t>& nics,
+                                                 const std::vector<std::string>& classes) {
+  std::vector<container::NewDevice> out;
+  const node::Node& node = table.node();
   for (const std::size_t nic : nics) {
     for (const auto& device : node.nics[nic].uverbs) add_device(request, device, out);
     if (is_given(RdmaDeviceKind::umad, classes)) {
@@ -110,4 +112,4 @@ std::vector<NewDevice> devices_to_add(const ContainerRequest& request, const Dec
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

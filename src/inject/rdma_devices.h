@@ -12,14 +12,14 @@
 #include "container/request.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 enum class RdmaDeviceKind : std::uint8_t { uverbs, umad, issm, rdma_cm };
 
 /// One character device of this node's RDMA stack.
 struct RdmaDevice {
   RdmaDeviceKind kind = RdmaDeviceKind::uverbs;
-  const CharDevice* device = nullptr;
+  const node::CharDevice* device = nullptr;
   std::optional<std::size_t> nic;  ///< index into the node; absent for rdma_cm
 };
 
@@ -34,12 +34,13 @@ bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes);
 std::vector<std::string> device_classes(const InjectionPolicy& policy,
                                         const std::vector<std::string>& more);
 
-PresentRdma present_rdma(const ContainerRequest& request, const DecisionTable& table);
+container::PresentRdma present_rdma(const container::Request& request, const DecisionTable& table);
 
 /// The nodes of these NICs, of these classes, and rdma_cm, once, without those whose path the
 /// container has.
-std::vector<NewDevice> devices_to_add(const ContainerRequest& request, const DecisionTable& table,
-                                      const std::vector<std::size_t>& nics,
-                                      const std::vector<std::string>& classes);
+std::vector<container::NewDevice> devices_to_add(const container::Request& request,
+                                                 const DecisionTable& table,
+                                                 const std::vector<std::size_t>& nics,
+                                                 const std::vector<std::string>& classes);
 
-}  // namespace railhead
+}  // namespace railhead::inject

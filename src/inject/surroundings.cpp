@@ -5,21 +5,23 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::inject {
 
-bool is_privileged(const ContainerRequest& request) {
-  return std::any_of(request.mounts.begin(), request.mounts.end(), [](const PresentMount& mount) {
-    return mount.read_write && mount.type == "sysfs" && mount.destination == "/sys";
-  });
+bool is_privileged(const container::Request& request) {
+  return std::any_of(
+      request.mounts.begin(), request.mounts.end(), [](const container::PresentMount& mount) {
+        return mount.read_write && mount.type == "sysfs" && mount.destination == "/sys";
+      });
 }
 
-bool has_host_network(const ContainerRequest& request) {
+bool has_host_network(const container::Request& request) {
   const auto& types = request.pod_namespaces;
   return !types.empty() && std::find(types.begin(), types.end(), "network") == types.end();
 }
 
-Surroundings surroundings_of(const ContainerRequest& request, const InjectionPolicy& policy) {
-  Surroundings out;
+container::Surroundings surroundings_of(const container::Request& request,
+                                        const InjectionPolicy& policy) {
+  container::Surroundings out;
   out.privileged = is_privileged(request);
   out.host_network = has_host_network(request);
   if (!policy.vm_runtimes && !request.runtime_handler.empty()) {
@@ -31,4 +33,4 @@ Surroundings surroundings_of(const ContainerRequest& request, const InjectionPol
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -5,18 +5,19 @@
 #include "container/request.h"
 #include "inject/decide.h"
 
-namespace railhead {
+namespace railhead::inject {
 
 /// NRI has no field for "privileged". Both runtimes mount sysfs on /sys read-only, and read-write
 /// only for a privileged container (containerd: WithPrivileged makes the sysfs mount writable;
 /// CRI-O adds it with "rw"). A host path on /sys is a bind mount and proves nothing, a writable
 /// /sys/fs/cgroup neither (containerd 2.1 has a switch for it).
-bool is_privileged(const ContainerRequest& request);
+bool is_privileged(const container::Request& request);
 
 /// A pod on the host's network has no "network" among its namespaces. An empty list is unknown and
 /// counts as a network of its own.
-bool has_host_network(const ContainerRequest& request);
+bool has_host_network(const container::Request& request);
 
-Surroundings surroundings_of(const ContainerRequest& request, const InjectionPolicy& policy);
+container::Surroundings surroundings_of(const container::Request& request,
+                                        const InjectionPolicy& policy);
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -7,7 +7,7 @@
 
 #include "inject/environment.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 constexpr std::string_view kTopoFileVariable = "NCCL_TOPO_FILE";
@@ -24,23 +24,25 @@ bool covers(std::string_view destination, std::string_view place) {
          destination.ends_with("/nvidia-topologyd");
 }
 
-bool brings_its_own(const ContainerRequest& request, std::string_view destination) {
+bool brings_its_own(const container::Request& request, std::string_view destination) {
   if (has_variable(request, kTopoFileVariable)) return true;
-  return std::any_of(request.mounts.begin(), request.mounts.end(), [&](const PresentMount& mount) {
-    return mount.destination == destination ||
-           std::any_of(kOwnPlaces.begin(), kOwnPlaces.end(),
-                       [&](std::string_view place) { return covers(mount.destination, place); });
-  });
+  return std::any_of(
+      request.mounts.begin(), request.mounts.end(), [&](const container::PresentMount& mount) {
+        return mount.destination == destination ||
+               std::any_of(kOwnPlaces.begin(), kOwnPlaces.end(), [&](std::string_view place) {
+                 return covers(mount.destination, place);
+               });
+      });
 }
 
 }  // namespace
 
-void add_topology_file(const ContainerRequest& request, const DecisionTable& table,
-                       Adjustment& adjustment) {
+void add_topology_file(const container::Request& request, const DecisionTable& table,
+                       container::Adjustment& adjustment) {
   const auto& file = table.topology_file();
   if (!file || brings_its_own(request, file->path)) return;
   adjustment.mounts.push_back({file->path, file->path});
   adjustment.env.emplace_back(kTopoFileVariable, file->path);
 }
 
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -58,7 +58,7 @@ void fill(v1beta1::ContainerAllocateResponse& answer, const Grant& grant) {
 /// Serves both interfaces; hands what has to be decided to the mailbox's thread.
 class DevicePlugin::Service {
  public:
-  Service(DevicePluginOptions options, Mailbox& mailbox, Resource& resource, Watched watched)
+  Service(DevicePluginOptions options, loop::Mailbox& mailbox, Resource& resource, Watched watched)
       : options_(std::move(options)),
         mailbox_(mailbox),
         resource_(resource),
@@ -233,7 +233,7 @@ class DevicePlugin::Service {
   };
 
   DevicePluginOptions options_;
-  Mailbox& mailbox_;
+  loop::Mailbox& mailbox_;
   Resource& resource_;
   Watched watched_;
   WatchList list_;
@@ -246,7 +246,7 @@ class DevicePlugin::Service {
   std::unique_ptr<grpc::Server> server_;
   std::unique_ptr<QueueThread> thread_;
   std::optional<gpr_timespec> ends_;  ///< when calls are cancelled
-  std::optional<DelayedHangUp> hang_up_;
+  std::optional<host::DelayedHangUp> hang_up_;
 };
 
 DevicePlugin::DevicePlugin() = default;
@@ -257,8 +257,8 @@ DevicePlugin::~DevicePlugin() {
 
 Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& socket_path,
                                                           DevicePluginOptions options,
-                                                          Mailbox& mailbox, Resource& resource,
-                                                          Watched watched) {
+                                                          loop::Mailbox& mailbox,
+                                                          Resource& resource, Watched watched) {
   if (socket_path.size() > kMaxSocketPath) {
     return Error{ErrorCode::too_large, socket_path + ": longer than the " +
                                            std::to_string(kMaxSocketPath) +
@@ -266,7 +266,7 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
   }
   TRY_STATUS(start_library());
   // gRPC replaces a socket, and nothing else.
-  TRY_STATUS(remove_file(socket_path));
+  TRY_STATUS(host::remove_file(socket_path));
   std::unique_ptr<DevicePlugin> plugin(new DevicePlugin);
   plugin->service_ =
       std::make_unique<Service>(std::move(options), mailbox, resource, std::move(watched));

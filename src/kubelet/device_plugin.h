@@ -83,8 +83,9 @@ class DevicePlugin {
   /// plugin watcher's folder answers its Registration service, too. Fails, naming the path, where
   /// it cannot be bound. `watched` is told on the mailbox's thread, as `resource` is asked.
   static Result<std::unique_ptr<DevicePlugin>> serve(const std::string& socket_path,
-                                                     DevicePluginOptions options, Mailbox& mailbox,
-                                                     Resource& resource, Watched watched);
+                                                     DevicePluginOptions options,
+                                                     loop::Mailbox& mailbox, Resource& resource,
+                                                     Watched watched);
   DevicePlugin(const DevicePlugin&) = delete;
   DevicePlugin& operator=(const DevicePlugin&) = delete;
   /// Ends all calls and removes the socket, within a second. On the mailbox's thread.

@@ -21,7 +21,7 @@ Status start_library() {
   static bool is_started = false;
   const std::lock_guard lock(mutex);
   if (is_started) return {};
-  TRY_STATUS(has_descriptors_left(kDescriptors));
+  TRY_STATUS(host::has_descriptors_left(kDescriptors));
   gpr_set_log_verbosity(static_cast<gpr_log_severity>(GPR_LOG_SEVERITY_ERROR + 1));
   grpc_init();
   is_started = true;

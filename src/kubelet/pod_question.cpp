@@ -31,12 +31,12 @@ std::unique_ptr<Try> start(Question& question, Question::Stub& stub, grpc::Compl
   return attempt;
 }
 
-Holding holding_of(const v1::ContainerDevices& devices) {
+container::Holding holding_of(const v1::ContainerDevices& devices) {
   return {devices.resource_name(), {devices.device_ids().begin(), devices.device_ids().end()}};
 }
 
-PodHoldings holdings_in(const v1::PodResources& pod) {
-  PodHoldings out{pod.namespace_(), pod.name(), {}};
+container::PodHoldings holdings_in(const v1::PodResources& pod) {
+  container::PodHoldings out{pod.namespace_(), pod.name(), {}};
   for (const auto& container : pod.containers()) {
     auto& one = out.containers.emplace_back();
     one.container = container.name();
@@ -71,10 +71,10 @@ class QuestionOf : public Question {
   PodResources::Done<T> done_;
 };
 
-class PodQuestion final : public QuestionOf<PodHoldings> {
+class PodQuestion final : public QuestionOf<container::PodHoldings> {
  public:
   PodQuestion(std::chrono::steady_clock::time_point end, const std::string& pod_namespace,
-              const std::string& name, PodResources::Done<PodHoldings> done)
+              const std::string& name, PodResources::Done<container::PodHoldings> done)
       : QuestionOf(end, std::move(done)) {
     request_.set_pod_namespace(pod_namespace);
     request_.set_pod_name(name);
@@ -98,7 +98,7 @@ class PodQuestion final : public QuestionOf<PodHoldings> {
       return pod.namespace_() == request_.pod_namespace() && pod.name() == request_.pod_name();
     });
     if (at != pods.end()) return work(holdings_in(*at));
-    return work(PodHoldings{request_.pod_namespace(), request_.pod_name(), {}});
+    return work(container::PodHoldings{request_.pod_namespace(), request_.pod_name(), {}});
   }
 
  private:
@@ -106,7 +106,7 @@ class PodQuestion final : public QuestionOf<PodHoldings> {
   bool uses_get_ = false;
 };
 
-class AllQuestion final : public QuestionOf<std::vector<PodHoldings>> {
+class AllQuestion final : public QuestionOf<std::vector<container::PodHoldings>> {
  public:
   using QuestionOf::QuestionOf;
 
@@ -117,13 +117,13 @@ class AllQuestion final : public QuestionOf<std::vector<PodHoldings>> {
   }
 
   Work answered() override {
-    std::vector<PodHoldings> pods;
+    std::vector<container::PodHoldings> pods;
     for (const auto& pod : answer<ListTry>().pod_resources()) pods.push_back(holdings_in(pod));
     return work(std::move(pods));
   }
 };
 
-class AllocatableQuestion final : public QuestionOf<std::vector<Holding>> {
+class AllocatableQuestion final : public QuestionOf<std::vector<container::Holding>> {
  public:
   using QuestionOf::QuestionOf;
 
@@ -135,7 +135,7 @@ class AllocatableQuestion final : public QuestionOf<std::vector<Holding>> {
   }
 
   Work answered() override {
-    std::vector<Holding> offered;
+    std::vector<container::Holding> offered;
     for (const auto& devices : answer<AllocatableTry>().devices())
       offered.push_back(holding_of(devices));
     return work(std::move(offered));
@@ -146,17 +146,19 @@ class AllocatableQuestion final : public QuestionOf<std::vector<Holding>> {
 
 std::unique_ptr<Question> pod_question(std::chrono::steady_clock::time_point deadline,
                                        const std::string& pod_namespace, const std::string& name,
-                                       PodResources::Done<PodHoldings> done) {
+                                       PodResources::Done<container::PodHoldings> done) {
   return std::make_unique<PodQuestion>(deadline, pod_namespace, name, std::move(done));
 }
 
-std::unique_ptr<Question> all_question(std::chrono::steady_clock::time_point deadline,
-                                       PodResources::Done<std::vector<PodHoldings>> done) {
+std::unique_ptr<Question> all_question(
+    std::chrono::steady_clock::time_point deadline,
+    PodResources::Done<std::vector<container::PodHoldings>> done) {
   return std::make_unique<AllQuestion>(deadline, std::move(done));
 }
 
-std::unique_ptr<Question> allocatable_question(std::chrono::steady_clock::time_point deadline,
-                                               PodResources::Done<std::vector<Holding>> done) {
+std::unique_ptr<Question> allocatable_question(
+    std::chrono::steady_clock::time_point deadline,
+    PodResources::Done<std::vector<container::Holding>> done) {
   return std::make_unique<AllocatableQuestion>(deadline, std::move(done));
 }
 

@@ -66,10 +66,12 @@ class Question {
 
 std::unique_ptr<Question> pod_question(std::chrono::steady_clock::time_point deadline,
                                        const std::string& pod_namespace, const std::string& name,
-                                       PodResources::Done<PodHoldings> done);
-std::unique_ptr<Question> all_question(std::chrono::steady_clock::time_point deadline,
-                                       PodResources::Done<std::vector<PodHoldings>> done);
-std::unique_ptr<Question> allocatable_question(std::chrono::steady_clock::time_point deadline,
-                                               PodResources::Done<std::vector<Holding>> done);
+                                       PodResources::Done<container::PodHoldings> done);
+std::unique_ptr<Question> all_question(
+    std::chrono::steady_clock::time_point deadline,
+    PodResources::Done<std::vector<container::PodHoldings>> done);
+std::unique_ptr<Question> allocatable_question(
+    std::chrono::steady_clock::time_point deadline,
+    PodResources::Done<std::vector<container::Holding>> done);
 
 }  // namespace railhead::kubelet

@@ -90,7 +90,7 @@ bool is_lost(const grpc::Status& status) {
 /// The thread and all it uses. Shared with it, so that one which is left behind keeps that.
 class PodResources::Worker : public std::enable_shared_from_this<Worker> {
  public:
-  Worker(std::string socket, Mailbox& mailbox)
+  Worker(std::string socket, loop::Mailbox& mailbox)
       : socket_(std::move(socket)),
         mailbox_(mailbox) {}
 
@@ -169,7 +169,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
 
   /// Why nobody can be asked; absent where somebody listens.
   std::optional<Error> hindrance() {
-    const auto listens = is_listened_on(socket_);
+    const auto listens = host::is_listened_on(socket_);
     if (!listens) return no_answer(listens.error().message);
     if (!*listens) return nobody();
     was_there_ = true;
@@ -209,7 +209,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
       if (tag == nullptr) {
         begin_end();
       } else if (tag == &tidy_alarm_) {
-        give_back_free_memory();
+        host::give_back_free_memory();
         tidy_alarm_.reset();
       } else {
         happened(static_cast<Question*>(tag));
@@ -277,7 +277,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     if (left <= left.zero()) {
       return fail(question, {ErrorCode::timeout, socket_ + ": no time left to ask"});
     }
-    const auto identity = identity_of(socket_);
+    const auto identity = host::identity_of(socket_);
     if (identity != identity_) {
       drop_connection();
       identity_ = identity;
@@ -341,8 +341,8 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   }
 
   const std::string socket_;
-  Mailbox& mailbox_;
-  SystemClock clock_;
+  loop::Mailbox& mailbox_;
+  host::SystemClock clock_;
   std::atomic<TimePoint::rep> nobody_until_{0};
   std::atomic<bool> was_there_{false};  ///< somebody has listened since the agent's start
 
@@ -365,7 +365,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   std::uint64_t connection_ = 0;  ///< which one `stub_` is
   int under_way_ = 0;
   int unheard_ = 0;  ///< on this connection, since its last answer
-  std::optional<FileIdentity> identity_;
+  std::optional<host::FileIdentity> identity_;
   bool has_get_ = true;
   bool was_heard_ = false;  ///< since a connection was lost
   TimePoint restart_until_{};
@@ -374,7 +374,7 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
   std::minstd_rand dice_;
 };
 
-PodResources::PodResources(std::string socket, Mailbox& mailbox)
+PodResources::PodResources(std::string socket, loop::Mailbox& mailbox)
     : worker_(std::make_shared<Worker>(std::move(socket), mailbox)) {}
 
 PodResources::~PodResources() {
@@ -382,17 +382,17 @@ PodResources::~PodResources() {
 }
 
 void PodResources::pod(const std::string& pod_namespace, const std::string& name,
-                       milliseconds timeout, Done<PodHoldings> done) {
+                       milliseconds timeout, Done<container::PodHoldings> done) {
   if (worker_->is_nobody_there()) return done(worker_->nobody());
   worker_->ask(pod_question(worker_->now() + timeout, pod_namespace, name, std::move(done)));
 }
 
-void PodResources::all(milliseconds timeout, Done<std::vector<PodHoldings>> done) {
+void PodResources::all(milliseconds timeout, Done<std::vector<container::PodHoldings>> done) {
   if (worker_->is_nobody_there()) return done(worker_->nobody());
   worker_->ask(all_question(worker_->now() + timeout, std::move(done)));
 }
 
-void PodResources::allocatable(milliseconds timeout, Done<std::vector<Holding>> done) {
+void PodResources::allocatable(milliseconds timeout, Done<std::vector<container::Holding>> done) {
   worker_->ask(allocatable_question(worker_->now() + timeout, std::move(done)));
 }
 

@@ -32,10 +32,6 @@
 
 namespace railhead::kubelet {
 
-using railhead::ContainerHoldings;
-using railhead::Holding;
-using railhead::PodHoldings;
-
 /// Errors of every question: `unavailable` where there is no kubelet, and only there; `timeout`
 /// where there is one, or may be, and no answer came, whatever the reason (it breaks off, it has
 /// gone, this process lacks a descriptor); `too_large` for an answer above 16 MiB and where the
@@ -48,7 +44,7 @@ class PodResources {
 
   /// `socket` is pod-resources/kubelet.sock in the kubelet's root folder. `done` of every question
   /// is called once, on the mailbox's thread.
-  PodResources(std::string socket, Mailbox& mailbox);
+  PodResources(std::string socket, loop::Mailbox& mailbox);
   PodResources(const PodResources&) = delete;
   PodResources& operator=(const PodResources&) = delete;
   /// On the mailbox's thread. Cancels what is under way, calls nothing any more, and returns within
@@ -59,14 +55,14 @@ class PodResources {
   /// pods, within the same time; a pod that is not known holds nothing. On the mailbox's
   /// thread: where nobody listens, `done` is called before this returns.
   void pod(const std::string& pod_namespace, const std::string& name,
-           std::chrono::milliseconds timeout, Done<PodHoldings> done);
+           std::chrono::milliseconds timeout, Done<container::PodHoldings> done);
 
   /// Of all pods at once. On the mailbox's thread, as pod().
-  void all(std::chrono::milliseconds timeout, Done<std::vector<PodHoldings>> done);
+  void all(std::chrono::milliseconds timeout, Done<std::vector<container::PodHoldings>> done);
 
   /// What the kubelet believes that the node's plugins offer. From any thread; `done` is never
   /// called before this returns.
-  void allocatable(std::chrono::milliseconds timeout, Done<std::vector<Holding>> done);
+  void allocatable(std::chrono::milliseconds timeout, Done<std::vector<container::Holding>> done);
 
  private:
   class Worker;

@@ -99,7 +99,7 @@ class Registrar::Registration final {
 
   /// What it was served for has gone, or is another one.
   [[nodiscard]] bool is_outlived() const {
-    return plugin_ && (owner_.kubelet() != kubelet_ || identity_of(path_) != own_);
+    return plugin_ && (owner_.kubelet() != kubelet_ || host::identity_of(path_) != own_);
   }
 
   void stand_by() {
@@ -160,7 +160,7 @@ class Registrar::Registration final {
     kubelet_.reset();
   }
 
-  void serve(const std::optional<FileIdentity>& kubelet) {
+  void serve(const std::optional<host::FileIdentity>& kubelet) {
     drop();  // completely, before the path is bound again
     auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, decides_,
                                       [this](bool now) { watched(now); });
@@ -170,7 +170,7 @@ class Registrar::Registration final {
     }
     plugin_ = std::move(served).value();
     plugin_->publish(devices_);
-    own_ = identity_of(path_);
+    own_ = host::identity_of(path_);
     kubelet_ = kubelet;
     is_asking_ = false;
     retry_ = kFirstRetry;
@@ -235,8 +235,8 @@ class Registrar::Registration final {
   bool was_reported_ = false;
   std::optional<TimePoint> countable_since_;
   std::unique_ptr<DevicePlugin> plugin_;
-  std::optional<FileIdentity> own_;
-  std::optional<FileIdentity> kubelet_;  // the one we are served for
+  std::optional<host::FileIdentity> own_;
+  std::optional<host::FileIdentity> kubelet_;  // the one we are served for
   bool is_ending_ = false;
   bool is_watched_ = false;
   bool is_asking_ = false;
@@ -245,7 +245,7 @@ class Registrar::Registration final {
   milliseconds retry_ = kFirstRetry;
 };
 
-Registrar::Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock,
+Registrar::Registrar(RegistrarOptions options, loop::Mailbox& mailbox, host::Clock& clock,
                      PodResources& pod_resources, Changed changed)
     : options_(std::move(options)),
       mailbox_(mailbox),
@@ -286,8 +286,8 @@ void Registrar::publish(const std::string& resource, const std::vector<Device>& 
   }
 }
 
-std::optional<FileIdentity> Registrar::kubelet() const {
-  return identity_of(kubelet_socket());
+std::optional<host::FileIdentity> Registrar::kubelet() const {
+  return host::identity_of(kubelet_socket());
 }
 
 std::string Registrar::kubelet_socket() const {
@@ -303,7 +303,7 @@ Result<bool> Registrar::take_lock() {
   if (lock_ && !lock_->is_at(path)) lock_.reset();
   if (!lock_) {
     is_locked_out_ = false;
-    auto taken = TRY(FileLock::try_take(path));
+    auto taken = TRY(host::FileLock::try_take(path));
     is_locked_out_ = !taken;
     if (!taken) return false;
     lock_ = std::move(taken);
@@ -313,7 +313,7 @@ Result<bool> Registrar::take_lock() {
 }
 
 void Registrar::tick() {
-  const bool is_folder_there = identity_of(options_.plugin_folder).has_value();
+  const bool is_folder_there = host::identity_of(options_.plugin_folder).has_value();
   // An open file in a folder that was removed keeps the kernel from telling of it.
   if (!is_folder_there) lock_.reset();
   const auto mine = is_folder_there ? take_lock() : Result<bool>(true);
@@ -360,7 +360,7 @@ void Registrar::verify() {
   verified_at_ = now;
   // The answer comes on the thread of whoever else asks; ours goes on from our mailbox.
   pod_resources_.allocatable(
-      kVerifyTimeout, [this, gate = gate_, now](Result<std::vector<Holding>> counted) {
+      kVerifyTimeout, [this, gate = gate_, now](Result<std::vector<container::Holding>> counted) {
         if (!counted) return;  // no such interface, or not now: the open streams have to do
         const std::lock_guard lock(gate->mutex);
         if (gate->closed) return;
@@ -370,11 +370,11 @@ void Registrar::verify() {
       });
 }
 
-void Registrar::compare(const std::vector<Holding>& counted, TimePoint asked_at) {
+void Registrar::compare(const std::vector<container::Holding>& counted, TimePoint asked_at) {
   for (const auto& one : registrations_) {
-    const bool is_counted = std::any_of(counted.begin(), counted.end(), [&](const Holding& known) {
-      return known.resource == one->status().resource;
-    });
+    const bool is_counted = std::any_of(
+        counted.begin(), counted.end(),
+        [&](const container::Holding& known) { return known.resource == one->status().resource; });
     if (!is_counted && one->was_countable(asked_at)) one->deny();
   }
 }

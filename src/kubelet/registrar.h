@@ -66,8 +66,8 @@ class Registrar {
 
   /// `changed` gets every new standing. All on the mailbox's thread; that of `pod_resources`, which
   /// says what the kubelet counts, may be another one.
-  Registrar(RegistrarOptions options, Mailbox& mailbox, Clock& clock, PodResources& pod_resources,
-            Changed changed);
+  Registrar(RegistrarOptions options, loop::Mailbox& mailbox, host::Clock& clock,
+            PodResources& pod_resources, Changed changed);
   Registrar(const Registrar&) = delete;
   Registrar& operator=(const Registrar&) = delete;
   ~Registrar();
@@ -109,19 +109,20 @@ class Registrar {
   Result<bool> take_lock();
   [[nodiscard]] std::chrono::steady_clock::duration since_lock() const;
   /// Which kubelet is there: its socket in the plugin folder.
-  [[nodiscard]] std::optional<FileIdentity> kubelet() const;
+  [[nodiscard]] std::optional<host::FileIdentity> kubelet() const;
   [[nodiscard]] std::string kubelet_socket() const;
   /// Asks the kubelet what it counts, now and then.
   void verify();
-  void compare(const std::vector<Holding>& counted, std::chrono::steady_clock::time_point asked_at);
+  void compare(const std::vector<container::Holding>& counted,
+               std::chrono::steady_clock::time_point asked_at);
 
   RegistrarOptions options_;
-  Mailbox& mailbox_;
-  Clock& clock_;
+  loop::Mailbox& mailbox_;
+  host::Clock& clock_;
   PodResources& pod_resources_;
   Changed changed_;
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
-  std::optional<FileLock> lock_;
+  std::optional<host::FileLock> lock_;
   bool is_locked_out_ = false;
   std::chrono::steady_clock::time_point locked_at_{};
   std::chrono::steady_clock::time_point verified_at_{};

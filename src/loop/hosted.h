@@ -9,7 +9,7 @@
 
 #include "loop/loop_thread.h"
 
-namespace railhead {
+namespace railhead::loop {
 
 /// An object that lives on a thread of its own: made, used and destroyed there.
 template <typename T>
@@ -56,4 +56,4 @@ class Hosted {
   std::shared_ptr<std::unique_ptr<T>> object_;  ///< null after end()
 };
 
-}  // namespace railhead
+}  // namespace railhead::loop

@@ -11,7 +11,7 @@
 
 #include "loop/mail_loop.h"
 
-namespace railhead {
+namespace railhead::loop {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{1000};
@@ -77,4 +77,4 @@ bool LoopThread::end(std::chrono::milliseconds patience) {
   return true;
 }
 
-}  // namespace railhead
+}  // namespace railhead::loop

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "loop/mailbox.h"
 
-namespace railhead {
+namespace railhead::loop {
 
 /// A thread with an event loop and a mailbox, for work that may have to wait for the machine. What
 /// belongs to it is made, used and destroyed there.
@@ -40,4 +40,4 @@ class LoopThread {
   std::shared_ptr<State> state_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::loop

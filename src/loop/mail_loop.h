@@ -9,7 +9,7 @@
 
 #include "loop/mailbox.h"
 
-namespace railhead {
+namespace railhead::loop {
 
 /// A mailbox whose work is done on an event loop.
 class MailLoop {
@@ -42,4 +42,4 @@ class MailLoop {
   boost::asio::posix::stream_descriptor descriptor_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::loop

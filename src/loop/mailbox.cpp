@@ -10,11 +10,11 @@
 
 #include "host/host_error.h"
 
-namespace railhead {
+namespace railhead::loop {
 
 Result<std::unique_ptr<Mailbox>> Mailbox::open() {
-  UniqueFd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!event) return host_error("eventfd", errno);
+  host::UniqueFd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!event) return host::host_error("eventfd", errno);
   return std::unique_ptr<Mailbox>(new Mailbox(std::move(event)));
 }
 
@@ -39,4 +39,4 @@ void Mailbox::run() {
   for (const auto& one : work) one();
 }
 
-}  // namespace railhead
+}  // namespace railhead::loop

@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::loop {
 
 /// Work that other threads leave for the one thread of an event loop.
 class Mailbox {
@@ -28,12 +28,12 @@ class Mailbox {
   void run();
 
  private:
-  explicit Mailbox(UniqueFd event)
+  explicit Mailbox(host::UniqueFd event)
       : event_(std::move(event)) {}
 
-  UniqueFd event_;
+  host::UniqueFd event_;
   std::mutex mutex_;
   std::vector<std::function<void()>> work_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::loop

@@ -3,11 +3,11 @@
 
 #include <poll.h>
 
-namespace railhead {
+namespace railhead::loop {
 
 bool is_readable(int descriptor) {
   pollfd asked{descriptor, POLLIN, 0};
   return ::poll(&asked, 1, 0) > 0;
 }
 
-}  // namespace railhead
+}  // namespace railhead::loop

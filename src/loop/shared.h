@@ -4,7 +4,7 @@
 #include <mutex>
 #include <utility>
 
-namespace railhead {
+namespace railhead::loop {
 
 /// A value that one thread sets and others read.
 template <typename T>
@@ -28,4 +28,4 @@ class Shared {
   T value_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::loop

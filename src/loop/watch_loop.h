@@ -11,13 +11,13 @@
 
 #include "host/watch.h"
 
-namespace railhead {
+namespace railhead::loop {
 
 /// A watch whose news arrive on an event loop.
 class WatchLoop {
  public:
   /// `changed` is called whenever something may have changed, many events at once.
-  WatchLoop(std::unique_ptr<Watch> watch, boost::asio::io_context& loop,
+  WatchLoop(std::unique_ptr<host::Watch> watch, boost::asio::io_context& loop,
             std::function<void()> changed)
       : watch_(std::move(watch)),
         changed_(std::move(changed)) {
@@ -50,9 +50,9 @@ class WatchLoop {
   }
 
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<host::Watch> watch_;
   std::function<void()> changed_;
   std::list<Descriptor> descriptors_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::loop

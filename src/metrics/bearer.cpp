@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 bool is_bearer(std::string_view authorization, std::string_view token) {
   constexpr std::string_view kScheme = "bearer ";
@@ -20,4 +20,4 @@ bool may_read_pods(const HttpRequest& request, std::string_view token) {
   return request.is_local || is_bearer(request.authorization, token);
 }
 
-}  // namespace railhead
+}  // namespace railhead::metrics

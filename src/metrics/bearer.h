@@ -5,7 +5,7 @@
 
 #include "metrics/http.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 /// True where an Authorization header carries this token (RFC 6750, section 2.1). How long that
 /// takes says nothing of the token. No header carries an empty token.
@@ -15,4 +15,4 @@ bool is_bearer(std::string_view authorization, std::string_view token);
 /// the token.
 bool may_read_pods(const HttpRequest& request, std::string_view token);
 
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::metrics {
 
 struct HttpRequest {
   std::string_view target;         ///< the path, without '?' and what follows it
@@ -22,4 +22,4 @@ struct HttpAnswer {
 /// What a GET or HEAD is answered with, on the loop's thread.
 using HttpHandler = std::function<HttpAnswer(const HttpRequest&)>;
 
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 using tcp = boost::asio::ip::tcp;
 
@@ -34,4 +34,4 @@ std::string to_text(const tcp::endpoint& endpoint) {
   return endpoint.address().is_v6() ? "[" + host + "]:" + port : host + ":" + port;
 }
 
-}  // namespace railhead
+}  // namespace railhead::metrics

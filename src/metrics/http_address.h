@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 /// Where a TCP listener listens.
 struct HttpAddress {
@@ -23,4 +23,4 @@ Result<HttpAddress> parse_http_address(const std::string& text);
 /// "127.0.0.1:9479", "[::1]:9479".
 std::string to_text(const boost::asio::ip::tcp::endpoint& endpoint);
 
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -7,7 +7,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 
-namespace railhead {
+namespace railhead::metrics {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
@@ -107,4 +107,4 @@ void HttpConnections::close() {
   handler_ = nullptr;
 }
 
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -9,7 +9,7 @@
 #include "metrics/http.h"
 #include "metrics/http_places.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 /// Connections that are being read and answered, on the loop that their sockets belong to: one
 /// request of at most 8 KiB each, one answer, closed, all within ten seconds. Of what follows the
@@ -45,4 +45,4 @@ class HttpConnections : public std::enable_shared_from_this<HttpConnections> {
   HttpPlaces answering_{kMostAnswers};
 };
 
-}  // namespace railhead
+}  // namespace railhead::metrics

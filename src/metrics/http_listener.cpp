@@ -9,7 +9,7 @@
 
 #include "host/input_file.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 namespace asio = boost::asio;
 using boost::system::error_code;
@@ -24,10 +24,11 @@ constexpr int kMostRefused = 64;
 constexpr auto kReportAgain = std::chrono::minutes(1);
 
 /// /run is empty after each boot, so the folder is ours to make. The error names what is missing.
-Result<LocalSocket> listen_at(const std::string& path) {
+Result<host::LocalSocket> listen_at(const std::string& path) {
   const auto slash = path.rfind('/');
-  if (slash != std::string::npos && slash > 0) TRY_STATUS(make_folders(path.substr(0, slash)));
-  return LocalSocket::listen(path);
+  if (slash != std::string::npos && slash > 0)
+    TRY_STATUS(host::make_folders(path.substr(0, slash)));
+  return host::LocalSocket::listen(path);
 }
 
 }  // namespace
@@ -152,8 +153,8 @@ void TcpListener::try_listen() {
 }
 
 UnixListener::UnixListener(asio::io_context& loop, std::string path, HttpTimes times, Report report,
-                           std::shared_ptr<HttpConnections> connections, Mailbox* files,
-                           Mailbox* mail)
+                           std::shared_ptr<HttpConnections> connections, loop::Mailbox* files,
+                           loop::Mailbox* mail)
     : HttpListener(loop, "unix:" + path, times, std::move(report), std::move(connections)),
       path_(std::move(path)),
       files_(files),
@@ -162,7 +163,7 @@ UnixListener::UnixListener(asio::io_context& loop, std::string path, HttpTimes t
 void UnixListener::try_listen() {
   if (files_ == nullptr || mail_ == nullptr) return take(listen_at(path_));
   files_->post([path = path_, mail = mail_, weak = weak_from_this()] {
-    auto socket = std::make_shared<Result<LocalSocket>>(listen_at(path));
+    auto socket = std::make_shared<Result<host::LocalSocket>>(listen_at(path));
     mail->post([weak, socket] {
       const auto self = std::static_pointer_cast<UnixListener>(weak.lock());
       if (self != nullptr && !self->is_stopped()) self->take(std::move(*socket));
@@ -170,10 +171,10 @@ void UnixListener::try_listen() {
   });
 }
 
-void UnixListener::take(Result<LocalSocket> socket) {
+void UnixListener::take(Result<host::LocalSocket> socket) {
   if (!socket) return failed(socket.error().message);
   socket_.emplace(std::move(*socket));
-  UniqueFd descriptor = socket_->take();
+  host::UniqueFd descriptor = socket_->take();
   Acceptor acceptor(loop_);
   error_code failure;
   acceptor.assign(Protocol(asio::local::stream_protocol()), descriptor.get(), failure);
@@ -190,4 +191,4 @@ void UnixListener::stop() {
   socket_.reset();
 }
 
-}  // namespace railhead
+}  // namespace railhead::metrics

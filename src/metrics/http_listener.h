@@ -17,7 +17,7 @@
 #include "metrics/http_address.h"
 #include "metrics/http_connections.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 /// What becomes of a place where pages are served; for the log, each once and not at every try.
 struct HttpNews {
@@ -117,18 +117,19 @@ class UnixListener final : public HttpListener {
   /// `files`: a thread that may wait for the file system; `mail`: this loop's. Without them the
   /// file system is looked at here.
   UnixListener(boost::asio::io_context& loop, std::string path, HttpTimes times, Report report,
-               std::shared_ptr<HttpConnections> connections, Mailbox* files, Mailbox* mail);
+               std::shared_ptr<HttpConnections> connections, loop::Mailbox* files,
+               loop::Mailbox* mail);
 
   void stop() override;
 
  private:
   void try_listen() override;
-  void take(Result<LocalSocket> socket);
+  void take(Result<host::LocalSocket> socket);
 
   std::string path_;
-  Mailbox* files_;
-  Mailbox* mail_;
-  std::optional<LocalSocket> socket_;
+  loop::Mailbox* files_;
+  loop::Mailbox* mail_;
+  std::optional<host::LocalSocket> socket_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace railhead {
+namespace railhead::metrics {
 
 HttpPeer peer_of(const boost::asio::generic::stream_protocol::endpoint& remote) {
   HttpPeer peer{};
@@ -59,4 +59,4 @@ void HttpPlaces::close_all() {
   while (!clients_.empty()) close(*clients_.front());
 }
 
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -8,7 +8,7 @@
 
 #include <boost/asio/generic/stream_protocol.hpp>
 
-namespace railhead {
+namespace railhead::metrics {
 
 /// Who is at the other end, as far as places are shared out: an IPv4 address, or the network part
 /// (64 bits) of an IPv6 address, because who has one address of a network may have them all. All
@@ -64,4 +64,4 @@ class HttpPlaces {
   Shares shares_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::metrics

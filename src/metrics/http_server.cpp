@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace railhead {
+namespace railhead::metrics {
 
 struct HttpServer::State {
   std::shared_ptr<HttpConnections> remote;
@@ -66,4 +66,4 @@ void HttpServer::stop() {
   state_->local->close();
 }
 
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -13,15 +13,15 @@
 #include "metrics/http.h"
 #include "metrics/http_listener.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 struct HttpOptions {
   std::optional<HttpAddress> address;  ///< absent: no TCP
   std::string socket;                  ///< path of the Unix socket; empty: none
   std::function<void(const HttpNews&)> report;
   /// See UnixListener: where the file system may be waited for, and the way back.
-  Mailbox* files = nullptr;
-  Mailbox* mail = nullptr;
+  loop::Mailbox* files = nullptr;
+  loop::Mailbox* mail = nullptr;
   HttpTimes times;
   bool has_ipv6 = true;  ///< false stands for a kernel without it, in tests
 };
@@ -59,4 +59,4 @@ class HttpServer {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::metrics {
 
 /// A string literal as a template argument.
 template <std::size_t N>
@@ -49,4 +49,4 @@ struct Label {
   std::optional<std::string_view> value;
 };
 
-}  // namespace railhead
+}  // namespace railhead::metrics

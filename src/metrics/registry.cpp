@@ -4,7 +4,7 @@
 #include <charconv>
 #include <iterator>
 
-namespace railhead {
+namespace railhead::metrics {
 namespace {
 
 /// With a backslash before each backslash and each of `also`, and a line break as \n: the escapes
@@ -126,4 +126,4 @@ std::string MetricRegistry::expose() const {
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::metrics

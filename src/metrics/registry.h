@@ -18,7 +18,7 @@
 
 #include "metrics/label.h"
 
-namespace railhead {
+namespace railhead::metrics {
 
 class Metric;
 
@@ -188,4 +188,4 @@ class Gauge final : public TypedMetric<MetricKind::gauge, L...> {
   void replace(Now now) { this->replace_all(std::move(now.samples_)); }
 };
 
-}  // namespace railhead
+}  // namespace railhead::metrics

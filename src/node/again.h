@@ -8,15 +8,15 @@
 #include "host/changes.h"
 #include "node/pci.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// Which parts of a machine are read again, in terms of the node.
 struct Again {
   /// All of it, but for what never changes while a driver holds its function.
   bool everything = false;
-  MachineChanges::Names rdma{};
-  MachineChanges::Names nodes{};
-  MachineChanges::Names netdevs{};
+  host::MachineChanges::Names rdma{};
+  host::MachineChanges::Names nodes{};
+  host::MachineChanges::Names netdevs{};
   std::set<PciAddress> pci{};
 
   [[nodiscard]] bool has(const std::optional<PciAddress>& function) const {
@@ -24,4 +24,4 @@ struct Again {
   }
 };
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "node/gpu_reader.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 /// Source: Linux drivers/gpu/drm/amd/amdkfd/kfd_topology.c, node_show(): "key value" lines.
@@ -50,4 +50,4 @@ std::map<PciAddress, std::string> read_kfd_uuids(Reader& reader) {
   return uuids;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "node/name_walk.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 struct Numbers {
@@ -158,4 +158,4 @@ std::optional<CharDevice> read_rdma_cm(Reader& reader) {
   return make_device(reader, "rdma_cm", reader.link(path).value_or(path), kModeOfVerbs);
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -13,7 +13,7 @@
 #include "node/reader.h"
 #include "node/sysfs_class.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// Character devices of one RDMA device.
 struct RdmaCharDevices {
@@ -71,4 +71,4 @@ class CharDeviceList {
 /// /dev/infiniband/rdma_cm; absent where neither sysfs nor /dev has it.
 std::optional<CharDevice> read_rdma_cm(Reader& reader);
 
-}  // namespace railhead
+}  // namespace railhead::node

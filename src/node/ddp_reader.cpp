@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "host/devlink.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 /// ICE_PKG_NAME_SIZE of Linux drivers/net/ethernet/intel/ice is 32.
@@ -13,10 +13,10 @@ constexpr std::size_t kMaxNameBytes = 256;
 
 /// A package, or that there is none. False where the answer cannot be kept.
 bool read_package(Reader& reader, const std::string& address, std::optional<std::string>& into) {
-  const auto path = devlink_path(address);
+  const auto path = host::devlink_path(address);
   const auto answer = reader.devlink_info(address);
   if (!answer) return !reader.has_problems();
-  auto package = running_package(*answer);
+  auto package = host::running_package(*answer);
   if (!package) {
     reader.malformed(path, package.error().message);
     return false;
@@ -51,4 +51,4 @@ void DdpPackages::fill(Reader& reader, std::vector<PciDevice>& pci,
   known_ = std::move(kept);
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

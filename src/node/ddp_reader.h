@@ -10,7 +10,7 @@
 #include "node/pci.h"
 #include "node/reader.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// The packages of Dynamic Device Personalization. A driver answers while it holds its device's
 /// lock, which it does for minutes while firmware is written: what it said once is kept.
@@ -30,4 +30,4 @@ class DdpPackages {
   std::map<PciAddress, Known> known_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::node

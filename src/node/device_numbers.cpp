@@ -5,11 +5,11 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 /// What cannot be read now is as good as not there.
-std::optional<std::string> text_of(Host& host, const std::string& path) {
+std::optional<std::string> text_of(host::Host& host, const std::string& path) {
   const auto text = host.read(path);
   if (!text || !*text) return std::nullopt;
   return std::string(trim(**text));
@@ -20,7 +20,7 @@ std::string numbers_text(std::uint32_t major, std::uint32_t minor) {
 }
 
 /// As sysfs says, else as the node itself does.
-std::optional<std::string> numbers_now(Host& host, const std::string& sysfs,
+std::optional<std::string> numbers_now(host::Host& host, const std::string& sysfs,
                                        const CharDevice& device) {
   if (auto numbers = text_of(host, sysfs + "/dev")) return numbers;
   const auto node = host.device(device.path);
@@ -28,21 +28,21 @@ std::optional<std::string> numbers_now(Host& host, const std::string& sysfs,
   return numbers_text((*node)->major, (*node)->minor);
 }
 
-bool differs(Host& host, const std::string& folder, const CharDevice& device) {
-  const auto sysfs = folder + "/" + base_name(device.path);
+bool differs(host::Host& host, const std::string& folder, const CharDevice& device) {
+  const auto sysfs = folder + "/" + host::base_name(device.path);
   return numbers_now(host, sysfs, device) != numbers_text(device.major, device.minor);
 }
 
-bool any_differs(Host& host, const std::string& folder, const std::string& name,
+bool any_differs(host::Host& host, const std::string& folder, const std::string& name,
                  const std::vector<CharDevice>& devices) {
   return std::any_of(devices.begin(), devices.end(), [&](const CharDevice& device) {
-    const auto owner = text_of(host, folder + "/" + base_name(device.path) + "/ibdev");
+    const auto owner = text_of(host, folder + "/" + host::base_name(device.path) + "/ibdev");
     return owner != name || differs(host, folder, device);
   });
 }
 
 /// The node in /dev alone; one that cannot be looked at may be.
-bool is_another(Host& host, const CharDevice& device) {
+bool is_another(host::Host& host, const CharDevice& device) {
   const auto node = host.device(device.path);
   if (!node) return true;
   const bool is_it = *node && (*node)->type == 'c' && (*node)->major == device.major &&
@@ -54,7 +54,7 @@ bool is_another(Host& host, const CharDevice& device) {
 
 }  // namespace
 
-bool device_numbers_differ(Host& host, const Node& node) {
+bool device_numbers_differ(host::Host& host, const Node& node) {
   const std::string verbs = "/sys/class/infiniband_verbs";
   const std::string mads = "/sys/class/infiniband_mad";
   if (node.rdma_cm && differs(host, "/sys/class/misc", *node.rdma_cm)) return true;
@@ -65,10 +65,11 @@ bool device_numbers_differ(Host& host, const Node& node) {
   });
 }
 
-MachineChanges changed_nodes(Host& host, const Node& node, const MachineChanges& touched) {
-  MachineChanges changes;
+host::MachineChanges changed_nodes(host::Host& host, const Node& node,
+                                   const host::MachineChanges& touched) {
+  host::MachineChanges changes;
   const auto look = [&](const CharDevice& device) {
-    const auto name = base_name(device.path);
+    const auto name = host::base_name(device.path);
     const bool is_named = touched.everything || touched.nodes.contains(name);
     if (is_named && is_another(host, device)) changes.add_node(name);
   };
@@ -81,4 +82,4 @@ MachineChanges changed_nodes(Host& host, const Node& node, const MachineChanges&
   return changes;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

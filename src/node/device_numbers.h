@@ -5,15 +5,16 @@
 #include "host/host.h"
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// True where a device node of an RDMA device has other numbers than the machine was read with,
 /// belongs to another device, or has gone: its old numbers may be those of another NIC. For when
 /// events are missing (Watch::blind()). Two small files a node, which no driver is asked for.
-bool device_numbers_differ(Host& host, const Node& node);
+bool device_numbers_differ(host::Host& host, const Node& node);
 
 /// Of the device nodes that were touched (Watch::touched()) those that have another mode, owner or
 /// number than the machine was read with, or came or went. One stat(2) a node.
-MachineChanges changed_nodes(Host& host, const Node& node, const MachineChanges& touched);
+host::MachineChanges changed_nodes(host::Host& host, const Node& node,
+                                   const host::MachineChanges& touched);
 
-}  // namespace railhead
+}  // namespace railhead::node

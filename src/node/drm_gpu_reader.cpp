@@ -7,7 +7,7 @@
 #include "node/pci_reader.h"
 #include "node/sysfs_class.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 struct DrmMinors {
@@ -28,13 +28,14 @@ std::map<PciAddress, DrmMinors> read_drm(Reader& reader) {
 }
 
 /// A tree that has none of the drivers is a picture of the hardware only.
-bool has_driver_of(Reader& reader, const GpuRow& row) {
+bool has_driver_of(Reader& reader, const gpu::GpuRow& row) {
   return std::any_of(row.drivers.begin(), row.drivers.end(), [&](std::string_view driver) {
     return reader.list("/sys/bus/pci/drivers/" + std::string(driver)).has_value();
   });
 }
 
-bool is_compute_gpu(Reader& reader, const GpuRow& row, const PciDevice& function, bool has_render) {
+bool is_compute_gpu(Reader& reader, const gpu::GpuRow& row, const PciDevice& function,
+                    bool has_render) {
   const bool driven = function.driver ? std::find(row.drivers.begin(), row.drivers.end(),
                                                   *function.driver) != row.drivers.end()
                                       : !has_driver_of(reader, row);
@@ -45,11 +46,11 @@ bool is_compute_gpu(Reader& reader, const GpuRow& row, const PciDevice& function
 }  // namespace
 
 std::vector<Gpu> read_drm_gpus(Reader& reader, const std::vector<PciDevice>& pci) {
-  std::vector<std::pair<const PciDevice*, const GpuRow*>> candidates;
+  std::vector<std::pair<const PciDevice*, const gpu::GpuRow*>> candidates;
   bool any_kfd = false;
   for (const auto& function : pci) {
-    const GpuRow* row = gpu_row_of(function);
-    if (row == nullptr || row->major != kDrmMajor) continue;
+    const gpu::GpuRow* row = gpu_row_of(function);
+    if (row == nullptr || row->major != gpu::kDrmMajor) continue;
     candidates.emplace_back(&function, row);
     any_kfd = any_kfd || row->kfd;
   }
@@ -57,7 +58,7 @@ std::vector<Gpu> read_drm_gpus(Reader& reader, const std::vector<PciDevice>& pci
   if (candidates.empty()) return gpus;
   const auto drm = read_drm(reader);
   const auto uuids = any_kfd ? read_kfd_uuids(reader) : std::map<PciAddress, std::string>();
-  std::map<GpuVendor, unsigned> next_index;
+  std::map<gpu::GpuVendor, unsigned> next_index;
   for (const auto& [function, row] : candidates) {
     const auto minors = drm.find(function->address);
     const bool has_render = minors != drm.end() && minors->second.render.has_value();
@@ -79,4 +80,4 @@ std::vector<Gpu> read_drm_gpus(Reader& reader, const std::vector<PciDevice>& pci
   return gpus;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

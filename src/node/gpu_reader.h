@@ -8,7 +8,7 @@
 #include "node/node.h"
 #include "node/reader.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// What the NVIDIA driver says of its GPUs: the functions below /sys/bus/pci/drivers/nvidia and
 /// those below /proc/driver/nvidia/gpus.
@@ -53,4 +53,4 @@ std::vector<Gpu> read_drm_gpus(Reader& reader, const std::vector<PciDevice>& pci
 /// UUIDs that AMD's compute driver (kfd) knows. By address; empty where it is not there.
 std::map<PciAddress, std::string> read_kfd_uuids(Reader& reader);
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 bool is_same_device(const Nic& a, const Nic& b) {
@@ -134,4 +134,4 @@ void keep_what_moved(const Node& before, const std::set<PciAddress>& functions, 
   keep_netdevs(before, functions, now);
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

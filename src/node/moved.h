@@ -5,7 +5,7 @@
 
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// Completes a reading with what an earlier one knew of devices that are in a pod's network
 /// namespace now and keep their PCI function and its driver:
@@ -16,4 +16,4 @@ namespace railhead {
 ///   rdma_dev_change_netns()). Its nodes are not known then.
 void keep_what_moved(const Node& before, const std::set<PciAddress>& functions, Node& now);
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-namespace railhead {
+namespace railhead::node {
 
 /// Brings what is kept by name up to date with a newer list of names, which come in ascending
 /// order: an item whose name is not in the list goes, a new name gets an empty item.
@@ -35,4 +35,4 @@ class NameWalk {
   typename Items::iterator at_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::node

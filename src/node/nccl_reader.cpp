@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 constexpr std::string_view kVariable = "NCCL_TOPO_FILE";
@@ -61,4 +61,4 @@ std::optional<TextFile> read_nccl_file(Reader& reader) {
   return std::nullopt;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -7,7 +7,7 @@
 #include "node/node.h"
 #include "node/reader.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// The value that NCCL takes for NCCL_TOPO_FILE from the text of its configuration file: of the
 /// first line that starts with the name and '=', up to the end of the line; nothing is trimmed and
@@ -20,4 +20,4 @@ std::optional<std::string_view> topo_file_of_nccl_conf(std::string_view text);
 /// for, as NCCL does not either.
 std::optional<TextFile> read_nccl_file(Reader& reader);
 
-}  // namespace railhead
+}  // namespace railhead::node

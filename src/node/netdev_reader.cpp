@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 constexpr std::uint64_t kRouteUp = 0x0001;      // RTF_UP, linux/route.h
@@ -98,7 +98,7 @@ Netdev read_netdev(Reader& reader, const ClassEntry& entry) {
   netdev.operstate = reader.text(entry.path + "/operstate");
   take_link(reader, entry, netdev);
   if (const auto master = reader.link(entry.path + "/master")) {
-    netdev.master = base_name(*master);
+    netdev.master = host::base_name(*master);
   }
   if (!entry.pci) netdev.lower = lower_of(reader, entry);
   return netdev;
@@ -113,8 +113,8 @@ std::vector<std::string> neighbours(const Netdev& netdev) {
 }
 
 /// What stands below named ones, as it is now: a bond that comes is the master of what was there.
-void add_lower(Reader& reader, const ClassList& net, MachineChanges::Names& named) {
-  MachineChanges::Names lower;
+void add_lower(Reader& reader, const ClassList& net, host::MachineChanges::Names& named) {
+  host::MachineChanges::Names lower;
   for (const auto& name : named) {
     const auto at = net.items.find(name);
     if (at == net.items.end() || at->second.entry.pci) continue;
@@ -133,7 +133,7 @@ DefaultRoutes read_default_routes(Reader& reader) {
   return routes;
 }
 
-void NetdevList::add_relatives(MachineChanges::Names& named) const {
+void NetdevList::add_relatives(host::MachineChanges::Names& named) const {
   std::vector<std::string> todo(named.begin(), named.end());
   while (!todo.empty()) {
     const std::string name = std::move(todo.back());
@@ -210,4 +210,4 @@ void NetdevList::report(Reader& reader) const {
   for (const auto* item : in_order_) reader.report(item->problems);
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -11,7 +11,7 @@
 #include "node/reader.h"
 #include "node/sysfs_class.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// Netdevs by the default routes that they hold, in the network namespace of process 1 (an agent's
 /// own need not be the node's); where that cannot be seen, in our own.
@@ -29,7 +29,7 @@ DefaultRoutes read_default_routes(Reader& reader);
 class NetdevList {
  public:
   /// Adds what stands above and below named netdevs, since each says something of the other.
-  void add_relatives(MachineChanges::Names& named) const;
+  void add_relatives(host::MachineChanges::Names& named) const;
 
   /// Reads the default routes, and the netdevs that are new, named, or of a named function. `net`
   /// are the entries of /sys/class/net; `wanted` names netdevs to keep besides those of PCI
@@ -55,4 +55,4 @@ class NetdevList {
   std::vector<Problem> problems_;                    ///< of the routes
 };
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -13,7 +13,7 @@
 #include "node/pci_reader.h"
 #include "node/port_reader.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 constexpr std::uint64_t kHighestSfNumber = 0xffffffff;
@@ -89,7 +89,7 @@ void take_function(const PciDevice& function, Nic& nic) {
 /// mlx5_core.sf.4. Source: Linux drivers/net/ethernet/mellanox/mlx5/core/sf/dev/dev.c
 /// (MLX5_SF_DEV_ID_NAME is "sf"; attribute sfnum).
 void take_sub_function(Reader& reader, const ClassEntry& entry, Nic& nic) {
-  const auto carrier = base_name(entry.parent);
+  const auto carrier = host::base_name(entry.parent);
   if (!entry.pci || !glob_match("*.sf.*", carrier)) return;
   nic.sub_function = carrier;
   const auto number = reader.number(entry.parent + "/sfnum", kHighestSfNumber);
@@ -182,8 +182,8 @@ void NicList::refresh(Reader& reader, const ClassList& rdma, const Again& again)
 }
 
 void NicList::add_relatives(const ClassList& rdma, const ClassList& net,
-                            const MachineChanges::Names& netdevs,
-                            MachineChanges::Names& named) const {
+                            const host::MachineChanges::Names& netdevs,
+                            host::MachineChanges::Names& named) const {
   if (netdevs.empty()) return;
   std::set<std::string_view> parents;
   for (const auto& name : netdevs) {
@@ -279,4 +279,4 @@ void drop_bond_members(std::vector<Nic>& nics, const std::vector<Netdev>& netdev
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -13,7 +13,7 @@
 #include "node/reader.h"
 #include "node/sysfs_class.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// RDMA devices of /sys/class/infiniband, and PCI functions that would be RDMA devices if their
 /// driver had registered them. These are, among functions without one:
@@ -35,7 +35,8 @@ class NicList {
 
   /// Adds the devices whose ports follow these interfaces. `net` are the entries of /sys/class/net.
   void add_relatives(const ClassList& rdma, const ClassList& net,
-                     const MachineChanges::Names& netdevs, MachineChanges::Names& named) const;
+                     const host::MachineChanges::Names& netdevs,
+                     host::MachineChanges::Names& named) const;
 
   /// Netdevs below soft devices.
   [[nodiscard]] std::set<std::string> parents() const;
@@ -64,4 +65,4 @@ class NicList {
 /// drivers/net/ethernet/mellanox/mlx5/core/lag.
 void drop_bond_members(std::vector<Nic>& nics, const std::vector<Netdev>& netdevs);
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-namespace railhead {
+namespace railhead::node {
 
 std::string_view to_string(PortState state) {
   switch (state) {
@@ -65,4 +65,4 @@ bool Node::carries_main_route(std::string_view name_of_netdev) const {
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -11,7 +11,7 @@
 #include "host/host.h"
 #include "node/pci.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// A character device below /dev with the numbers that sysfs (`dev`) gives, so that a node can be
 /// made where /dev is not to be seen. Mode and owner are the host node's, or the kernel's default
@@ -102,7 +102,7 @@ struct Gpu {
   std::optional<unsigned>
       index;  ///< nvidia-smi's: PCI order over driven, not excluded GPUs of a vendor
   PciAddress pci;
-  GpuVendor vendor = GpuVendor::nvidia;
+  gpu::GpuVendor vendor = gpu::GpuVendor::nvidia;
   std::optional<std::string> uuid;  ///< "GPU-…"; absent while the driver shows question marks
   std::optional<unsigned> minor;    ///< N of /dev/nvidiaN
   std::optional<std::string> model;
@@ -218,6 +218,6 @@ struct Node {
 
 /// Reads the machine. Never fails as a whole: what cannot be used is in `problems`, and a device
 /// that vanishes between list and read is simply not there.
-Node read_node(Host& host);
+Node read_node(host::Host& host);
 
-}  // namespace railhead
+}  // namespace railhead::node

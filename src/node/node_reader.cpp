@@ -16,7 +16,7 @@
 #include "node/sysfs_class.h"
 #include "node/vdpa_reader.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 /// Something that is read as a whole, and what could not be used of it.
@@ -114,13 +114,13 @@ struct NodeReader::Parts {
   Part<std::vector<TextFile>> cdi;
   Part<std::optional<TextFile>> nccl_file;
 
-  Again again_of(const MachineChanges& changes) const;
-  Node refresh(Reader& reader, Again again, const MachineChanges& changes);
+  Again again_of(const host::MachineChanges& changes) const;
+  Node refresh(Reader& reader, Again again, const host::MachineChanges& changes);
   void report(Reader& reader) const;
 };
 
 /// With all that follows from what has changed.
-Again NodeReader::Parts::again_of(const MachineChanges& changes) const {
+Again NodeReader::Parts::again_of(const host::MachineChanges& changes) const {
   Again again{.everything = false,
               .rdma = changes.rdma,
               .nodes = changes.nodes,
@@ -135,7 +135,7 @@ Again NodeReader::Parts::again_of(const MachineChanges& changes) const {
   return again;
 }
 
-Node NodeReader::Parts::refresh(Reader& reader, Again again, const MachineChanges& changes) {
+Node NodeReader::Parts::refresh(Reader& reader, Again again, const host::MachineChanges& changes) {
   const bool all = again.everything;
   if (all) platform.refresh(reader, read_platform);
   rdma.refresh(reader, "/sys/class/infiniband", again.rdma, again);
@@ -211,7 +211,8 @@ void NodeReader::Parts::report(Reader& reader) const {
 NodeReader::NodeReader() = default;
 NodeReader::~NodeReader() = default;
 
-Result<Node> NodeReader::refresh(Host& host, const Again& again, const MachineChanges& changes) {
+Result<Node> NodeReader::refresh(host::Host& host, const Again& again,
+                                 const host::MachineChanges& changes) {
   Reader reader(host);
   Node node = parts_->refresh(reader, again, changes);
   if (!reader.shortage()) return node;
@@ -219,12 +220,12 @@ Result<Node> NodeReader::refresh(Host& host, const Again& again, const MachineCh
   return *reader.shortage();
 }
 
-Result<Node> NodeReader::read(Host& host) {
+Result<Node> NodeReader::read(host::Host& host) {
   if (!parts_) parts_ = std::make_unique<Parts>();
   return refresh(host, Again{.everything = true}, {});
 }
 
-Result<Node> NodeReader::read_again(Host& host, const MachineChanges& changes) {
+Result<Node> NodeReader::read_again(host::Host& host, const host::MachineChanges& changes) {
   if (!parts_ || changes.everything) {
     parts_.reset();
     return read(host);
@@ -232,13 +233,13 @@ Result<Node> NodeReader::read_again(Host& host, const MachineChanges& changes) {
   return refresh(host, parts_->again_of(changes), changes);
 }
 
-Node NodeReader::read_once(Host& host) {
+Node NodeReader::read_once(host::Host& host) {
   Reader reader(host);
   return Parts().refresh(reader, Again{.everything = true}, {});
 }
 
-Node read_node(Host& host) {
+Node read_node(host::Host& host) {
   return NodeReader::read_once(host);
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

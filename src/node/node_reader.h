@@ -7,7 +7,7 @@
 #include "host/host.h"
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::node {
 
 struct Again;
 
@@ -23,20 +23,20 @@ class NodeReader {
 
   /// As read_node(), but for what never changes of functions whose driver is the same as before.
   /// Fails where we lack a descriptor or memory: what was kept is forgotten then.
-  Result<Node> read(Host& host);
+  Result<Node> read(host::Host& host);
 
   /// What read() would say where `changes` name all that has changed. Of what they do not name only
   /// lists of names, default routes and the network namespace mode are read. `everything`, and the
   /// first reading, forget what was kept and read the whole machine.
-  Result<Node> read_again(Host& host, const MachineChanges& changes);
+  Result<Node> read_again(host::Host& host, const host::MachineChanges& changes);
 
   /// read_node().
-  static Node read_once(Host& host);
+  static Node read_once(host::Host& host);
 
  private:
   struct Parts;
-  Result<Node> refresh(Host& host, const Again& again, const MachineChanges& changes);
+  Result<Node> refresh(host::Host& host, const Again& again, const host::MachineChanges& changes);
   std::unique_ptr<Parts> parts_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::node

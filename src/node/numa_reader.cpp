@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "node/platform_reader.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 constexpr std::string_view kNodes = "/sys/devices/system/node";
@@ -62,4 +62,4 @@ std::vector<NumaNode> read_numa(Reader& reader) {
   return nodes;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

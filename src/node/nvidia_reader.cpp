@@ -7,11 +7,11 @@
 #include "node/gpu_reader.h"
 #include "node/pci_reader.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 constexpr std::uint64_t kHighestMinor = 1048575;  // MINORBITS of the kernel is 20
-constexpr const GpuRow& kNvidia = gpu_row(GpuVendor::nvidia);
+constexpr const gpu::GpuRow& kNvidia = gpu::gpu_row(gpu::GpuVendor::nvidia);
 constexpr std::string_view kProcGpus = "/proc/driver/nvidia/gpus/";
 
 std::set<PciAddress> addresses(const std::vector<std::string>& names) {
@@ -172,4 +172,4 @@ std::vector<Gpu> read_nvidia_gpus(Reader& reader, const NvidiaDriver& driver,
   return gpus;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

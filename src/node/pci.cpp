@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 /// A hexadecimal field of fewest to most digits, or nothing. parse_hex alone would accept "0x1".
@@ -55,4 +55,4 @@ std::string PciAddress::str() const {
          to_hex(function, 1);
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

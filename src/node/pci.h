@@ -10,7 +10,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// Where a PCI function is: domain:bus:device.function. Domains may have more than four hexadecimal
 /// digits (Intel VMD, Hyper-V); ordering is that of lspci.
@@ -94,4 +94,4 @@ struct PciDevice {
   friend bool operator==(const PciDevice&, const PciDevice&) = default;
 };
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "node/sysfs_class.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 constexpr std::string_view kPciDevices = "/sys/bus/pci/devices";
@@ -141,7 +141,7 @@ void read_acpi_index(Reader& reader, const std::string& path, PciDevice& device)
 void read_iommu_group(Reader& reader, const std::string& path, PciDevice& device) {
   const auto group = reader.link(path + "/iommu_group");
   if (!group) return;
-  const auto number = parse_unsigned(base_name(*group));
+  const auto number = parse_unsigned(host::base_name(*group));
   if (!number || *number > 0xffffffffU) {
     return reader.malformed(path + "/iommu_group", "links to " + in_quotes(*group));
   }
@@ -154,7 +154,7 @@ bool is_interesting(const PciDevice& device) {
   const std::uint32_t code = device.class_code >> 8;
   if (is_network_class(device.class_code)) return true;
   if (gpu_row_of(device) != nullptr) return true;
-  const GpuRow* maker = gpu_row_of_pci(device.vendor);
+  const gpu::GpuRow* maker = gpu::gpu_row_of_pci(device.vendor);
   const bool joins_gpus = maker != nullptr && maker->fabric_class == code && code != 0;
   // The second function that a ConnectX-8 shows for data-direct (GPUDirect over its own switch).
   const bool data_direct = code == 0x0801 && device.vendor == kVendorMellanox;
@@ -164,11 +164,12 @@ bool is_interesting(const PciDevice& device) {
 }  // namespace
 
 bool is_gpu_class(std::uint32_t class_code) {
-  return std::find(kAnyGpuClass.begin(), kAnyGpuClass.end(), class_code >> 8) != kAnyGpuClass.end();
+  return std::find(gpu::kAnyGpuClass.begin(), gpu::kAnyGpuClass.end(), class_code >> 8) !=
+         gpu::kAnyGpuClass.end();
 }
 
-const GpuRow* gpu_row_of(const PciDevice& function) {
-  const GpuRow* row = gpu_row_of_pci(function.vendor);
+const gpu::GpuRow* gpu_row_of(const PciDevice& function) {
+  const gpu::GpuRow* row = gpu::gpu_row_of_pci(function.vendor);
   if (row == nullptr || function.class_code >> 8 == 0) return nullptr;
   const auto& classes = row->classes;
   const bool is_one =
@@ -257,7 +258,7 @@ PciList::Function PciList::read_function(Reader& reader, const std::string& name
   function.device.address = address;
   const auto target = reader.link(bus_path);
   function.path = target.value_or(bus_path);
-  if (target && base_name(*target) != name) {
+  if (target && host::base_name(*target) != name) {
     reader.malformed(bus_path, "links to " + in_quotes(*target));
   } else if (target) {
     auto path = parse_pci_path(*target);
@@ -284,7 +285,7 @@ bool PciList::identify_virtual(Reader& reader, Function& function) {
   const auto driver = reader.link(function.path + "/driver");
   if (!driver) return false;
   PciDevice& device = function.device;
-  device.driver = base_name(*driver);
+  device.driver = host::base_name(*driver);
   device.class_code = first->second.class_code;
   device.vendor = first->second.vendor;
   device.device = first->second.device;
@@ -308,7 +309,7 @@ void PciList::read_physfn(Reader& reader, Function& function) const {
   if (!physfn) return;
   function.is_virtual = true;
   PciDevice& device = function.device;
-  device.physfn = pci_address_of(base_name(*physfn));
+  device.physfn = pci_address_of(host::base_name(*physfn));
   const auto at = device.physfn ? functions_.find(*device.physfn) : functions_.end();
   if (at != functions_.end() && at->second.detailed) device.numa_node = at->second.device.numa_node;
 }
@@ -338,7 +339,7 @@ void PciList::read_details(Reader& reader, Function& function) {
     device.numa_node = reader.number_or_minus_one(path + "/numa_node", kHighestNumaNode);
   }
   if (!device.driver) {
-    if (const auto driver = reader.link(path + "/driver")) device.driver = base_name(*driver);
+    if (const auto driver = reader.link(path + "/driver")) device.driver = host::base_name(*driver);
   }
   if (device.subsystem_vendor == 0 && device.subsystem_device == 0 && !device.is_bridge()) {
     read_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
@@ -404,4 +405,4 @@ void PciList::report(Reader& reader) const {
   for (const auto& address : kept_late_) reader.report(functions_.at(address).late_problems);
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -12,7 +12,7 @@
 #include "node/pci.h"
 #include "node/reader.h"
 
-namespace railhead {
+namespace railhead::node {
 
 inline constexpr std::uint16_t kVendorMellanox = 0x15b3;
 
@@ -33,7 +33,7 @@ bool is_gpu_class(std::uint32_t class_code);
 
 /// The row of a function that its vendor and class say is a GPU; nullptr for others, a processor's
 /// own graphics among them.
-const GpuRow* gpu_row_of(const PciDevice& function);
+const gpu::GpuRow* gpu_row_of(const PciDevice& function);
 
 bool is_network_class(std::uint32_t class_code);
 
@@ -86,4 +86,4 @@ class PciList {
   std::map<PciAddress, PciDevice> first_virtual_;          ///< by physical function
 };
 
-}  // namespace railhead
+}  // namespace railhead::node

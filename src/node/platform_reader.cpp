@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 /// Whether the line "flags : …" has the flag; all CPUs of a machine agree on it.
@@ -102,4 +102,4 @@ std::vector<TextFile> read_cdi(Reader& reader) {
   return files;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

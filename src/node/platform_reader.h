@@ -9,7 +9,7 @@
 #include "node/node.h"
 #include "node/reader.h"
 
-namespace railhead {
+namespace railhead::node {
 
 std::string read_hostname(Reader& reader);
 
@@ -36,4 +36,4 @@ bool read_hypervisor(Reader& reader, std::string_view first_processor);
 inline constexpr std::size_t kMaxCdiFiles = 64;
 std::vector<TextFile> read_cdi(Reader& reader);
 
-}  // namespace railhead
+}  // namespace railhead::node

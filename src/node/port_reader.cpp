@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 constexpr unsigned kHighestPort = 255;
@@ -140,4 +140,4 @@ std::vector<Port> read_ports(Reader& reader, const std::string& device_path) {
   return ports;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -9,7 +9,7 @@
 #include "node/node.h"
 #include "node/reader.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// Slots looked at. mlx5 RoCE ports have 256, soft-RoCE 1024 (RXE_PORT_GID_TBL_LEN in the kernel's
 /// drivers/infiniband/sw/rxe/rxe_param.h).
@@ -27,4 +27,4 @@ std::vector<Port> read_ports(Reader& reader, const std::string& device_path);
 /// "4: ACTIVE"; absent where it is no state that we know.
 std::optional<PortState> parse_port_state(std::string_view text);
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -5,11 +5,11 @@
 
 #include "node/port_reader.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 /// What cannot be read or understood was not known before either, so that it is no change.
-std::optional<PortState> state_now(Host& host, const std::string& path) {
+std::optional<PortState> state_now(host::Host& host, const std::string& path) {
   const auto text = host.read(path);
   if (!text || !*text) return std::nullopt;
   return parse_port_state(**text);
@@ -28,8 +28,8 @@ PortStates::PortStates(const Node& node) {
   }
 }
 
-MachineChanges PortStates::changed(Host& host) {
-  MachineChanges changes;
+host::MachineChanges PortStates::changed(host::Host& host) {
+  host::MachineChanges changes;
   const std::size_t count = std::min(ports_.size(), kPortsPerLook);
   for (std::size_t looked = 0; looked < count; ++looked) {
     const Known& port = ports_[next_];
@@ -39,4 +39,4 @@ MachineChanges PortStates::changed(Host& host) {
   return changes;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

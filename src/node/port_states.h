@@ -10,7 +10,7 @@
 #include "host/host.h"
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// Ports looked at in one go. Where there are more (one for each of many virtual functions), the
 /// next look goes on with the next ones. A look at an InfiniBand port may be a command to the
@@ -26,7 +26,7 @@ class PortStates {
 
   /// The RDMA devices of ports that are looked at now and have another state than the machine was
   /// read with, or have gone: what NodeReader::read_again() is to read.
-  MachineChanges changed(Host& host);
+  host::MachineChanges changed(host::Host& host);
 
   [[nodiscard]] std::size_t size() const { return ports_.size(); }
 
@@ -41,4 +41,4 @@ class PortStates {
   std::size_t next_ = 0;
 };
 
-}  // namespace railhead
+}  // namespace railhead::node

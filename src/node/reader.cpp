@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "host/host_error.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 bool is_hex_digit(char c) {
@@ -43,26 +43,27 @@ bool is_hex_groups(std::string_view text, std::size_t groups) {
 }
 
 template <typename T>
-Result<std::optional<T>> Reader::ask(Result<std::optional<T>> (Host::*question)(const std::string&),
-                                     const std::string& about, Answers who) {
-  if (shortage_) return kAbsent;
+Result<std::optional<T>> Reader::ask(
+    Result<std::optional<T>> (host::Host::*question)(const std::string&), const std::string& about,
+    Answers who) {
+  if (shortage_) return host::kAbsent;
   auto answer = (host_.*question)(about);
   if (answer) return answer;
-  const int number = errno_of(answer.error());
+  const int number = host::errno_of(answer.error());
   const bool is_drivers = number == ENOMEM && who == Answers::driver;
-  if (means_shortage(number) && !is_drivers) shortage_ = answer.error();
+  if (host::means_shortage(number) && !is_drivers) shortage_ = answer.error();
   return answer;
 }
 
 std::optional<std::string> Reader::raw(const std::string& path) {
-  auto content = ask(&Host::read, path, Answers::driver);
+  auto content = ask(&host::Host::read, path, Answers::driver);
   if (content) return *std::move(content);
   failed(path, content.error());
   return std::nullopt;
 }
 
 std::optional<std::string> Reader::quiet(const std::string& path) {
-  auto content = ask(&Host::read, path, Answers::driver);
+  auto content = ask(&host::Host::read, path, Answers::driver);
   if (content) return *std::move(content);
   return std::nullopt;
 }
@@ -72,7 +73,7 @@ std::optional<std::string> Reader::text(const std::string& path) {
 }
 
 std::optional<std::string> Reader::text_if_any(const std::string& path) {
-  auto content = ask(&Host::read, path, Answers::driver);
+  auto content = ask(&host::Host::read, path, Answers::driver);
   if (content) return checked_text(path, *std::move(content));
   if (content.error().code != ErrorCode::unavailable) failed(path, content.error());
   return std::nullopt;
@@ -113,17 +114,17 @@ std::optional<int> Reader::number_or_minus_one(const std::string& path, int limi
 }
 
 std::optional<std::string> Reader::link(const std::string& path) {
-  const auto target = ask(&Host::readlink, path, Answers::kernel);
+  const auto target = ask(&host::Host::readlink, path, Answers::kernel);
   if (!target) {
     failed(path, target.error());
     return std::nullopt;
   }
   if (!*target) return std::nullopt;
-  return join_link(path, **target);
+  return host::join_link(path, **target);
 }
 
 std::optional<std::vector<std::string>> Reader::list(const std::string& path) {
-  auto entries = ask(&Host::list, path, Answers::kernel);
+  auto entries = ask(&host::Host::list, path, Answers::kernel);
   if (!entries) {
     failed(path, entries.error());
     return std::nullopt;
@@ -141,17 +142,17 @@ std::vector<std::string> Reader::names(const std::string& path) {
   return list(path).value_or(std::vector<std::string>{});
 }
 
-std::optional<DeviceNode> Reader::device(const std::string& path) {
-  const auto node = ask(&Host::device, path, Answers::kernel);
+std::optional<host::DeviceNode> Reader::device(const std::string& path) {
+  const auto node = ask(&host::Host::device, path, Answers::kernel);
   if (node) return *node;
   failed(path, node.error());
   return std::nullopt;
 }
 
 std::optional<std::string> Reader::devlink_info(const std::string& pci_address) {
-  auto answer = ask(&Host::devlink_info, pci_address, Answers::driver);
+  auto answer = ask(&host::Host::devlink_info, pci_address, Answers::driver);
   if (answer) return *std::move(answer);
-  failed(devlink_path(pci_address), answer.error());
+  failed(host::devlink_path(pci_address), answer.error());
   return std::nullopt;
 }
 
@@ -180,4 +181,4 @@ void Reader::add(Problem problem) {
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

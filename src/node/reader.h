@@ -11,7 +11,7 @@
 #include "host/host.h"
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// What all parts of read_node() share: the host, and the list of what could not be used. Every
 /// function answers nothing both for absent and for bad; the second leaves a Problem behind.
@@ -22,7 +22,7 @@ class Reader {
   /// A machine that is broken everywhere must not fill the memory with complaints.
   static constexpr std::size_t kMaxProblems = 256;
 
-  explicit Reader(Host& host)
+  explicit Reader(host::Host& host)
       : host_(host) {}
 
   /// Whole file, as it is.
@@ -52,7 +52,7 @@ class Reader {
   /// The same where absent and empty mean the same.
   std::vector<std::string> names(const std::string& path);
 
-  std::optional<DeviceNode> device(const std::string& path);
+  std::optional<host::DeviceNode> device(const std::string& path);
 
   /// Host::devlink_info; its path for malformed() is devlink_path().
   std::optional<std::string> devlink_info(const std::string& pci_address);
@@ -76,13 +76,13 @@ class Reader {
   enum class Answers : std::uint8_t { kernel, driver };
 
   template <typename T>
-  Result<std::optional<T>> ask(Result<std::optional<T>> (Host::*question)(const std::string&),
+  Result<std::optional<T>> ask(Result<std::optional<T>> (host::Host::*question)(const std::string&),
                                const std::string& about, Answers who);
   void failed(const std::string& path, const Error& error);
   void add(Problem problem);
   std::optional<std::string> checked_text(const std::string& path, std::optional<std::string> raw);
 
-  Host& host_;
+  host::Host& host_;
   std::vector<Problem> problems_;
   std::optional<Error> shortage_;
 };
@@ -96,4 +96,4 @@ std::optional<unsigned> trailing_number(std::string_view name, std::string_view 
 /// `groups` groups of four hexadecimal digits between colons, as GUIDs and GIDs are printed.
 bool is_hex_groups(std::string_view text, std::size_t groups);
 
-}  // namespace railhead
+}  // namespace railhead::node

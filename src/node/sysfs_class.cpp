@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "node/name_walk.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 /// PCI_SLOT_NAME of a device folder that was copied in place of its link.
@@ -71,7 +71,7 @@ std::vector<ClassEntry> class_entries(Reader& reader, const std::string& folder)
 }
 
 void ClassList::refresh(Reader& reader, const std::string& folder,
-                        const MachineChanges::Names& named, const Again& again) {
+                        const host::MachineChanges::Names& named, const Again& again) {
   const auto names = reader.names(folder);
   problems = reader.take_problems();
   NameWalk<Item> walk(items);
@@ -90,4 +90,4 @@ void ClassList::report(Reader& reader) const {
   for (const auto& [name, item] : items) reader.report(item.problems);
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -11,7 +11,7 @@
 #include "node/pci.h"
 #include "node/reader.h"
 
-namespace railhead {
+namespace railhead::node {
 
 /// One entry of /sys/class/<class>, such as an RDMA device or a netdev.
 struct ClassEntry {
@@ -38,7 +38,7 @@ struct ClassList {
   std::vector<Problem> problems;                   ///< of the folder itself
 
   /// Reads the list of names, and the entries that are new, named, or of a function of `again`.
-  void refresh(Reader& reader, const std::string& folder, const MachineChanges::Names& named,
+  void refresh(Reader& reader, const std::string& folder, const host::MachineChanges::Names& named,
                const Again& again);
 
   void report(Reader& reader) const;
@@ -50,4 +50,4 @@ std::optional<PciAddress> last_pci_address(std::string_view path);
 /// The folder above, "" for none.
 std::string parent_path(const std::string& path);
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 constexpr const char* kDevices = "/sys/bus/vdpa/devices";
@@ -42,11 +42,12 @@ std::map<PciAddress, std::vector<VdpaDevice>> read_vdpa(Reader& reader) {
     if (!maker) continue;
     VdpaDevice device;
     device.name = name;
-    if (const auto driver = reader.link(*path + "/driver")) device.driver = base_name(*driver);
+    if (const auto driver = reader.link(*path + "/driver"))
+      device.driver = host::base_name(*driver);
     if (device.type() == "vhost") device.vhost_number = vhost_number(reader, *path);
     devices[*maker].push_back(std::move(device));
   }
   return devices;
 }
 
-}  // namespace railhead
+}  // namespace railhead::node

@@ -43,7 +43,7 @@ struct CreateCalls::Call {
   explicit Call(boost::asio::io_context& loop)
       : deadline(loop) {}
 
-  ContainerRequest request;  // views into body
+  container::Request request;  // views into body
   wire::Bytes body;
   std::uint32_t stream = 0;
   bool answered = false;

@@ -34,53 +34,55 @@ constexpr std::size_t kUsualAnswerBytes = 512;
 void append_optional(std::string& out, int number, std::uint32_t value) {
   constexpr int kValue = 1;
   std::string wrapper;
-  append_varint_field(wrapper, kValue, value);
-  append_entry_field(out, number, wrapper);
+  wire::append_varint_field(wrapper, kValue, value);
+  wire::append_entry_field(out, number, wrapper);
 }
 
-void append_device(const NewDevice& device, std::string& out) {
+void append_device(const container::NewDevice& device, std::string& out) {
   using Device = api::LinuxDevice;
   constexpr std::uint32_t kPermissionBits = 07777;
   std::string entry;
   entry.reserve(kUsualEntryBytes);
-  append_text_field(entry, Device::kPathFieldNumber, device.path);
-  append_bytes_field(entry, Device::kTypeFieldNumber, "c");
-  append_varint_field(entry, Device::kMajorFieldNumber, static_cast<std::uint64_t>(device.major));
-  append_varint_field(entry, Device::kMinorFieldNumber, static_cast<std::uint64_t>(device.minor));
+  wire::append_text_field(entry, Device::kPathFieldNumber, device.path);
+  wire::append_bytes_field(entry, Device::kTypeFieldNumber, "c");
+  wire::append_varint_field(entry, Device::kMajorFieldNumber,
+                            static_cast<std::uint64_t>(device.major));
+  wire::append_varint_field(entry, Device::kMinorFieldNumber,
+                            static_cast<std::uint64_t>(device.minor));
   append_optional(entry, Device::kFileModeFieldNumber, device.mode & kPermissionBits);
   append_optional(entry, Device::kUidFieldNumber, device.uid);
   append_optional(entry, Device::kGidFieldNumber, device.gid);
-  append_entry_field(out, api::LinuxContainerAdjustment::kDevicesFieldNumber, entry);
+  wire::append_entry_field(out, api::LinuxContainerAdjustment::kDevicesFieldNumber, entry);
 }
 
 /// Nothing in the file is to be executed, whatever it is.
-void append_mount(const NewMount& mount, std::string& out) {
+void append_mount(const container::NewMount& mount, std::string& out) {
   using Mount = api::Mount;
   std::string entry;
-  append_text_field(entry, Mount::kDestinationFieldNumber, mount.destination);
-  append_bytes_field(entry, Mount::kTypeFieldNumber, "bind");
-  append_text_field(entry, Mount::kSourceFieldNumber, mount.source);
+  wire::append_text_field(entry, Mount::kDestinationFieldNumber, mount.destination);
+  wire::append_bytes_field(entry, Mount::kTypeFieldNumber, "bind");
+  wire::append_text_field(entry, Mount::kSourceFieldNumber, mount.source);
   for (const std::string_view option : {"bind", "ro", "nosuid", "nodev", "noexec"}) {
-    append_bytes_field(entry, Mount::kOptionsFieldNumber, option);
+    wire::append_bytes_field(entry, Mount::kOptionsFieldNumber, option);
   }
-  append_entry_field(out, api::ContainerAdjustment::kMountsFieldNumber, entry);
+  wire::append_entry_field(out, api::ContainerAdjustment::kMountsFieldNumber, entry);
 }
 
 void append_variable(std::string_view name, std::string_view value, std::string& out) {
   std::string entry;
   entry.reserve(kUsualEntryBytes);
-  append_text_field(entry, api::KeyValue::kKeyFieldNumber, name);
-  append_text_field(entry, api::KeyValue::kValueFieldNumber, value);
-  append_entry_field(out, api::ContainerAdjustment::kEnvFieldNumber, entry);
+  wire::append_text_field(entry, api::KeyValue::kKeyFieldNumber, name);
+  wire::append_text_field(entry, api::KeyValue::kValueFieldNumber, value);
+  wire::append_entry_field(out, api::ContainerAdjustment::kEnvFieldNumber, entry);
 }
 
 void append_memlock(std::uint64_t bytes, std::string& out) {
   using Limit = api::POSIXRlimit;
   std::string entry;
-  append_bytes_field(entry, Limit::kTypeFieldNumber, "RLIMIT_MEMLOCK");
-  append_varint_field(entry, Limit::kHardFieldNumber, bytes);
-  append_varint_field(entry, Limit::kSoftFieldNumber, bytes);
-  append_entry_field(out, api::ContainerAdjustment::kRlimitsFieldNumber, entry);
+  wire::append_bytes_field(entry, Limit::kTypeFieldNumber, "RLIMIT_MEMLOCK");
+  wire::append_varint_field(entry, Limit::kHardFieldNumber, bytes);
+  wire::append_varint_field(entry, Limit::kSoftFieldNumber, bytes);
+  wire::append_entry_field(out, api::ContainerAdjustment::kRlimitsFieldNumber, entry);
 }
 
 }  // namespace
@@ -122,19 +124,19 @@ std::string encode_synchronize_response(bool more) {
   return response.SerializeAsString();
 }
 
-std::string encode_create_response(const Adjustment& adjustment) {
+std::string encode_create_response(const container::Adjustment& adjustment) {
   if (adjustment.empty()) return {};
   std::string devices;
   devices.reserve(kUsualAnswerBytes);
-  for (const NewDevice& device : adjustment.devices) append_device(device, devices);
+  for (const container::NewDevice& device : adjustment.devices) append_device(device, devices);
   std::string adjust;
   adjust.reserve(kUsualAnswerBytes);
-  for (const NewMount& mount : adjustment.mounts) append_mount(mount, adjust);
+  for (const container::NewMount& mount : adjustment.mounts) append_mount(mount, adjust);
   for (const auto& [name, value] : adjustment.env) append_variable(name, value, adjust);
-  append_bytes_field(adjust, api::ContainerAdjustment::kLinuxFieldNumber, devices);
+  wire::append_bytes_field(adjust, api::ContainerAdjustment::kLinuxFieldNumber, devices);
   if (adjustment.memlock_bytes) append_memlock(*adjustment.memlock_bytes, adjust);
   std::string response;
-  append_entry_field(response, api::CreateContainerResponse::kAdjustFieldNumber, adjust);
+  wire::append_entry_field(response, api::CreateContainerResponse::kAdjustFieldNumber, adjust);
   return response;
 }
 

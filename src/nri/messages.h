@@ -34,6 +34,6 @@ std::string encode_synchronize_response(bool more);
 
 /// An empty adjustment is an empty response. Mode, uid and gid of a device are always present: runc
 /// makes a node without a mode 0666 and root's.
-std::string encode_create_response(const Adjustment& adjustment);
+std::string encode_create_response(const container::Adjustment& adjustment);
 
 }  // namespace railhead::nri

@@ -12,51 +12,53 @@ using wire::Field;
 using wire::FieldReader;
 using wire::varint_key;
 
-Status finish(const FieldReader& fields, const char* what) {
+Status finish(const wire::FieldReader& fields, const char* what) {
   if (!fields.malformed()) return {};
   return Error{ErrorCode::malformed, std::string("nri: malformed ") + what};
 }
 
-Status add_map_entry(std::string_view bytes, KeyValues& map) {
+Status add_map_entry(std::string_view bytes, container::KeyValues& map) {
   constexpr int kKey = 1;
   constexpr int kValue = 2;
   auto& entry = map.emplace_back();
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
-    if (field.key == bytes_key(kKey)) entry.first = field.bytes;
-    if (field.key == bytes_key(kValue)) entry.second = field.bytes;
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::bytes_key(kKey)) entry.first = field.bytes;
+    if (field.key == wire::bytes_key(kValue)) entry.second = field.bytes;
   }
   return finish(fields, "map entry");
 }
 
 Status add_namespace(std::string_view bytes, std::vector<std::string_view>& types) {
   auto& type = types.emplace_back();
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
-    if (field.key == bytes_key(api::LinuxNamespace::kTypeFieldNumber)) type = field.bytes;
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::bytes_key(api::LinuxNamespace::kTypeFieldNumber)) type = field.bytes;
   }
   return finish(fields, "namespace");
 }
 
-Status read_linux_pod(std::string_view bytes, ContainerRequest& request) {
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
-    if (field.key == bytes_key(api::LinuxPodSandbox::kNamespacesFieldNumber)) {
+Status read_linux_pod(std::string_view bytes, container::Request& request) {
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::bytes_key(api::LinuxPodSandbox::kNamespacesFieldNumber)) {
       TRY_STATUS(add_namespace(field.bytes, request.pod_namespaces));
     }
   }
   return finish(fields, "pod sandbox");
 }
 
-Status add_mount(std::string_view bytes, std::vector<PresentMount>& mounts) {
+Status add_mount(std::string_view bytes, std::vector<container::PresentMount>& mounts) {
   auto& mount = mounts.emplace_back();
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
     switch (field.key) {
-      case bytes_key(api::Mount::kDestinationFieldNumber): mount.destination = field.bytes; break;
-      case bytes_key(api::Mount::kTypeFieldNumber): mount.type = field.bytes; break;
-      case bytes_key(api::Mount::kSourceFieldNumber): mount.source = field.bytes; break;
-      case bytes_key(api::Mount::kOptionsFieldNumber):
+      case wire::bytes_key(api::Mount::kDestinationFieldNumber):
+        mount.destination = field.bytes;
+        break;
+      case wire::bytes_key(api::Mount::kTypeFieldNumber): mount.type = field.bytes; break;
+      case wire::bytes_key(api::Mount::kSourceFieldNumber): mount.source = field.bytes; break;
+      case wire::bytes_key(api::Mount::kOptionsFieldNumber):
         mount.read_write = mount.read_write || field.bytes == "rw";
         break;
       default: break;
@@ -65,20 +67,20 @@ Status add_mount(std::string_view bytes, std::vector<PresentMount>& mounts) {
   return finish(fields, "mount");
 }
 
-Status add_device(std::string_view bytes, std::vector<PresentDevice>& devices) {
+Status add_device(std::string_view bytes, std::vector<container::PresentDevice>& devices) {
   auto& device = devices.emplace_back();
   device.type = '\0';  // not said
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
     switch (field.key) {
-      case bytes_key(api::LinuxDevice::kPathFieldNumber): device.path = field.bytes; break;
-      case bytes_key(api::LinuxDevice::kTypeFieldNumber):
+      case wire::bytes_key(api::LinuxDevice::kPathFieldNumber): device.path = field.bytes; break;
+      case wire::bytes_key(api::LinuxDevice::kTypeFieldNumber):
         device.type = field.bytes.empty() ? '\0' : field.bytes.front();
         break;
-      case varint_key(api::LinuxDevice::kMajorFieldNumber):
+      case wire::varint_key(api::LinuxDevice::kMajorFieldNumber):
         device.major = static_cast<std::int64_t>(field.value);
         break;
-      case varint_key(api::LinuxDevice::kMinorFieldNumber):
+      case wire::varint_key(api::LinuxDevice::kMinorFieldNumber):
         device.minor = static_cast<std::int64_t>(field.value);
         break;
       default: break;
@@ -87,14 +89,14 @@ Status add_device(std::string_view bytes, std::vector<PresentDevice>& devices) {
   return finish(fields, "device");
 }
 
-Status add_limit(std::string_view bytes, std::vector<ResourceLimit>& limits) {
+Status add_limit(std::string_view bytes, std::vector<container::ResourceLimit>& limits) {
   auto& limit = limits.emplace_back();
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
     switch (field.key) {
-      case bytes_key(api::POSIXRlimit::kTypeFieldNumber): limit.type = field.bytes; break;
-      case varint_key(api::POSIXRlimit::kHardFieldNumber): limit.hard = field.value; break;
-      case varint_key(api::POSIXRlimit::kSoftFieldNumber): limit.soft = field.value; break;
+      case wire::bytes_key(api::POSIXRlimit::kTypeFieldNumber): limit.type = field.bytes; break;
+      case wire::varint_key(api::POSIXRlimit::kHardFieldNumber): limit.hard = field.value; break;
+      case wire::varint_key(api::POSIXRlimit::kSoftFieldNumber): limit.soft = field.value; break;
       default: break;
     }
   }
@@ -103,17 +105,17 @@ Status add_limit(std::string_view bytes, std::vector<ResourceLimit>& limits) {
 
 Status add_cdi_device(std::string_view bytes, std::vector<std::string_view>& names) {
   auto& name = names.emplace_back();
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
-    if (field.key == bytes_key(api::CDIDevice::kNameFieldNumber)) name = field.bytes;
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::bytes_key(api::CDIDevice::kNameFieldNumber)) name = field.bytes;
   }
   return finish(fields, "cdi device");
 }
 
-Status read_linux_container(std::string_view bytes, ContainerRequest& request) {
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
-    if (field.key == bytes_key(api::LinuxContainer::kDevicesFieldNumber)) {
+Status read_linux_container(std::string_view bytes, container::Request& request) {
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::bytes_key(api::LinuxContainer::kDevicesFieldNumber)) {
       TRY_STATUS(add_device(field.bytes, request.devices));
     }
   }
@@ -122,9 +124,9 @@ Status read_linux_container(std::string_view bytes, ContainerRequest& request) {
 
 Result<std::string_view> read_string(std::string_view bytes, int number, const char* what) {
   std::string_view value;
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
-    if (field.key == bytes_key(number)) value = field.bytes;
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::bytes_key(number)) value = field.bytes;
   }
   TRY_STATUS(finish(fields, what));
   return value;
@@ -132,7 +134,7 @@ Result<std::string_view> read_string(std::string_view bytes, int number, const c
 
 }  // namespace
 
-void clear(ContainerRequest& request) {
+void clear(container::Request& request) {
   request.pod_name = request.pod_namespace = request.pod_uid = request.runtime_handler = {};
   request.id = request.name = {};
   request.pod_annotations.clear();
@@ -145,19 +147,21 @@ void clear(ContainerRequest& request) {
   request.cdi_devices.clear();
 }
 
-Status read_pod(std::string_view bytes, ContainerRequest& request) {
+Status read_pod(std::string_view bytes, container::Request& request) {
   using Pod = api::PodSandbox;
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
     switch (field.key) {
-      case bytes_key(Pod::kNameFieldNumber): request.pod_name = field.bytes; break;
-      case bytes_key(Pod::kNamespaceFieldNumber): request.pod_namespace = field.bytes; break;
-      case bytes_key(Pod::kUidFieldNumber): request.pod_uid = field.bytes; break;
-      case bytes_key(Pod::kRuntimeHandlerFieldNumber): request.runtime_handler = field.bytes; break;
-      case bytes_key(Pod::kAnnotationsFieldNumber):
+      case wire::bytes_key(Pod::kNameFieldNumber): request.pod_name = field.bytes; break;
+      case wire::bytes_key(Pod::kNamespaceFieldNumber): request.pod_namespace = field.bytes; break;
+      case wire::bytes_key(Pod::kUidFieldNumber): request.pod_uid = field.bytes; break;
+      case wire::bytes_key(Pod::kRuntimeHandlerFieldNumber):
+        request.runtime_handler = field.bytes;
+        break;
+      case wire::bytes_key(Pod::kAnnotationsFieldNumber):
         TRY_STATUS(add_map_entry(field.bytes, request.pod_annotations));
         break;
-      case bytes_key(Pod::kLinuxFieldNumber):
+      case wire::bytes_key(Pod::kLinuxFieldNumber):
         TRY_STATUS(read_linux_pod(field.bytes, request));
         break;
       default: break;
@@ -166,27 +170,27 @@ Status read_pod(std::string_view bytes, ContainerRequest& request) {
   return finish(fields, "pod sandbox");
 }
 
-Status read_container(std::string_view bytes, ContainerRequest& request) {
+Status read_container(std::string_view bytes, container::Request& request) {
   using Ctr = api::Container;
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
     switch (field.key) {
-      case bytes_key(Ctr::kIdFieldNumber): request.id = field.bytes; break;
-      case bytes_key(Ctr::kNameFieldNumber): request.name = field.bytes; break;
-      case bytes_key(Ctr::kEnvFieldNumber): request.env.push_back(field.bytes); break;
-      case bytes_key(Ctr::kAnnotationsFieldNumber):
+      case wire::bytes_key(Ctr::kIdFieldNumber): request.id = field.bytes; break;
+      case wire::bytes_key(Ctr::kNameFieldNumber): request.name = field.bytes; break;
+      case wire::bytes_key(Ctr::kEnvFieldNumber): request.env.push_back(field.bytes); break;
+      case wire::bytes_key(Ctr::kAnnotationsFieldNumber):
         TRY_STATUS(add_map_entry(field.bytes, request.annotations));
         break;
-      case bytes_key(Ctr::kMountsFieldNumber):
+      case wire::bytes_key(Ctr::kMountsFieldNumber):
         TRY_STATUS(add_mount(field.bytes, request.mounts));
         break;
-      case bytes_key(Ctr::kLinuxFieldNumber):
+      case wire::bytes_key(Ctr::kLinuxFieldNumber):
         TRY_STATUS(read_linux_container(field.bytes, request));
         break;
-      case bytes_key(Ctr::kRlimitsFieldNumber):
+      case wire::bytes_key(Ctr::kRlimitsFieldNumber):
         TRY_STATUS(add_limit(field.bytes, request.rlimits));
         break;
-      case bytes_key(Ctr::kCDIDevicesFieldNumber):
+      case wire::bytes_key(Ctr::kCDIDevicesFieldNumber):
         TRY_STATUS(add_cdi_device(field.bytes, request.cdi_devices));
         break;
       default: break;
@@ -195,14 +199,14 @@ Status read_container(std::string_view bytes, ContainerRequest& request) {
   return finish(fields, "container");
 }
 
-Status read_create_request(std::string_view bytes, ContainerRequest& request) {
+Status read_create_request(std::string_view bytes, container::Request& request) {
   clear(request);
-  FieldReader fields(bytes);
-  for (Field field; fields.next(field);) {
-    if (field.key == bytes_key(api::CreateContainerRequest::kPodFieldNumber)) {
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::bytes_key(api::CreateContainerRequest::kPodFieldNumber)) {
       TRY_STATUS(read_pod(field.bytes, request));
     }
-    if (field.key == bytes_key(api::CreateContainerRequest::kContainerFieldNumber)) {
+    if (field.key == wire::bytes_key(api::CreateContainerRequest::kContainerFieldNumber)) {
       TRY_STATUS(read_container(field.bytes, request));
     }
   }

@@ -2,7 +2,7 @@
 // Containers and pods as the runtime sends them, read in place.
 //
 // The runtime holds a lock over every container operation of the node while we decide, so the hot
-// path parses without copying: a ContainerRequest is views into the received bytes. Field numbers
+// path parses without copying: a container::Request is views into the received bytes. Field numbers
 // come from the generated types, and a test and a fuzz target compare the outcome with theirs.
 //
 // Entries of a map come in wire order; equal keys, which a Go map never sends, would both show.
@@ -16,16 +16,16 @@
 namespace railhead::nri {
 
 /// Empties every member and keeps the vectors' capacity.
-void clear(ContainerRequest& request);
+void clear(container::Request& request);
 
 /// Adds what a PodSandbox message says. Malformed where it is no protobuf message.
-Status read_pod(std::string_view bytes, ContainerRequest& request);
+Status read_pod(std::string_view bytes, container::Request& request);
 
 /// Adds what a Container message says.
-Status read_container(std::string_view bytes, ContainerRequest& request);
+Status read_container(std::string_view bytes, container::Request& request);
 
 /// A CreateContainerRequest or any other message with pod 1 and container 2; clears first.
-Status read_create_request(std::string_view bytes, ContainerRequest& request);
+Status read_create_request(std::string_view bytes, container::Request& request);
 
 /// The `id` of a PodSandbox, or the `pod_sandbox_id` of a Container; "" where it is absent.
 Result<std::string_view> read_pod_id(std::string_view pod_sandbox);

@@ -29,8 +29,8 @@ struct RuntimePeer {
 
 /// The answer to one CreateContainer.
 struct CreateAnswer {
-  std::optional<Adjustment> adjustment;  ///< absent: nothing to add
-  std::optional<std::string> refusal;    ///< the creation fails with this text
+  std::optional<container::Adjustment> adjustment;  ///< absent: nothing to add
+  std::optional<std::string> refusal;               ///< the creation fails with this text
 };
 
 /// What a session tells, and asks, the rest of the agent. Called on the event loop, never
@@ -50,7 +50,7 @@ class Handler {
   /// still on its way. So it only reports: a Synchronize that turns out malformed is sent again,
   /// and calls for the same container again. All containers share one timeout of the runtime: be
   /// quick. Views are valid during the call only.
-  virtual void existing(const ContainerRequest& container) = 0;
+  virtual void existing(const container::Request& container) = 0;
 
   /// Once, after the last container of a Synchronize: how many pods and containers there were.
   virtual void synchronized(std::size_t pods, std::size_t containers) = 0;
@@ -63,10 +63,11 @@ class Handler {
   /// Decide. `done` must be called once, on the loop, now or later; views in `request` live until
   /// both this call has returned and `done` was called. If it is not called before the session's
   /// own deadline, the session answers by `on_deadline` and a later `done` is ignored.
-  virtual void create(const ContainerRequest& request, std::function<void(CreateAnswer)> done) = 0;
+  virtual void create(const container::Request& request,
+                      std::function<void(CreateAnswer)> done) = 0;
 
   /// The own deadline passed. Fail-open answers an empty CreateAnswer.
-  virtual CreateAnswer on_deadline(const ContainerRequest& request) = 0;
+  virtual CreateAnswer on_deadline(const container::Request& request) = 0;
 
   /// The connection ended or could not be made; the session tries again after `retry_in`.
   virtual void disconnected(const Error& why, std::chrono::milliseconds retry_in) = 0;

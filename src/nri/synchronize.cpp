@@ -16,9 +16,10 @@ namespace {
 using wire::bytes_key;
 using wire::varint_key;
 
-constexpr std::uint32_t kPods = bytes_key(api::SynchronizeRequest::kPodsFieldNumber);
-constexpr std::uint32_t kContainers = bytes_key(api::SynchronizeRequest::kContainersFieldNumber);
-constexpr std::uint32_t kMore = varint_key(api::SynchronizeRequest::kMoreFieldNumber);
+constexpr std::uint32_t kPods = wire::bytes_key(api::SynchronizeRequest::kPodsFieldNumber);
+constexpr std::uint32_t kContainers =
+    wire::bytes_key(api::SynchronizeRequest::kContainersFieldNumber);
+constexpr std::uint32_t kMore = wire::varint_key(api::SynchronizeRequest::kMoreFieldNumber);
 
 // Above this much it is worth a call to give memory back.
 constexpr std::size_t kTrimAboveBytes = std::size_t{256} << 10U;
@@ -106,7 +107,7 @@ Status Synchronize::keep(Records& records, std::string_view pod_id, std::string 
   return {};
 }
 
-void Synchronize::drop_unread_annotations(KeyValues& annotations) {
+void Synchronize::drop_unread_annotations(container::KeyValues& annotations) {
   std::erase_if(annotations,
                 [this](const auto& entry) { return !handler_.reads_annotation(entry.first); });
 }
@@ -150,8 +151,8 @@ void Synchronize::finish() {
   const bool large = bytes_ > kTrimAboveBytes;
   reset();
   if (large) {
-    give_back_free_memory();
-    give_back_code_pages();
+    host::give_back_free_memory();
+    host::give_back_code_pages();
   }
   if (!stopped_) handler_.synchronized(pods, containers);
 }

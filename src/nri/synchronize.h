@@ -63,7 +63,7 @@ class Synchronize {
   Status take_pod(std::string_view message);
   Status take_container(std::string_view message);
   Status keep(Records& records, std::string_view pod_id, std::string record);
-  void drop_unread_annotations(KeyValues& annotations);
+  void drop_unread_annotations(container::KeyValues& annotations);
   void hand_on_waiting(Records::iterator from, Records::iterator to);
   void call_existing();
   void reset();
@@ -73,7 +73,7 @@ class Synchronize {
   std::optional<Error> failure_;  // of this chunk
   bool more_ = false;
   std::string item_;  // a pod or container of which only a part has come
-  ContainerRequest request_;
+  container::Request request_;
   Records pods_;
   Records waiting_;  // containers
   std::size_t pod_count_ = 0;

@@ -10,7 +10,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 constexpr unsigned kMappedBits = 96;  // before the IPv4 address in ::ffff:a.b.c.d
@@ -67,4 +67,4 @@ bool AddressPrefix::covers(std::string_view gid) const {
   return rest == 0 || ((bytes_[whole] ^ (*bytes)[whole]) >> (8 - rest)) == 0;
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

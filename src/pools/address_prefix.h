@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// Some of all 128-bit GIDs: those that begin alike. A GID is an IPv6 address; RoCE maps IPv4 into
 /// ::ffff:a.b.c.d, and the first 64 bits of an InfiniBand GID are its subnet prefix.
@@ -30,4 +30,4 @@ class AddressPrefix {
   unsigned bits_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 /// A pool that takes over from another plugin keeps its ids: the kubelet has them in its
@@ -77,4 +77,4 @@ std::optional<unsigned> slot_number(const Pool& pool, std::string_view id) {
   return number_below(pool.spec.slots, id.substr(prefix.size()));
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "pools/notation.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 using Test = FunctionFacts::Test;
@@ -20,8 +20,8 @@ std::string gbps_text(double gbps) {
 }
 
 /// As netlink calls it.
-std::string_view link_type_text(LinkLayer layer) {
-  return layer == LinkLayer::infiniband ? "infiniband" : "ether";
+std::string_view link_type_text(node::LinkLayer layer) {
+  return layer == node::LinkLayer::infiniband ? "infiniband" : "ether";
 }
 
 bool any_name(const std::vector<std::string>& names, const Test& test) {
@@ -29,23 +29,24 @@ bool any_name(const std::vector<std::string>& names, const Test& test) {
                      [&](const std::string& name) { return test(name); });
 }
 
-bool any_of_port(Fact fact, const Port& port, const Test& test) {
-  const bool known_layer = port.link_layer != LinkLayer::unknown;
+bool any_of_port(Fact fact, const node::Port& port, const Test& test) {
+  const bool known_layer = port.link_layer != node::LinkLayer::unknown;
   switch (fact) {
     case Fact::link_layer: return known_layer && test(to_string(port.link_layer));
     case Fact::link_type: return known_layer && test(link_type_text(port.link_layer));
     case Fact::port_state: return port.state && test(to_string(*port.state));
     case Fact::rate_gbps:
       // A link that is down shows some rate, too.
-      return port.state == PortState::active && port.rate_gbps && test(gbps_text(*port.rate_gbps));
+      return port.state == node::PortState::active && port.rate_gbps &&
+             test(gbps_text(*port.rate_gbps));
     case Fact::subnet:
       return std::any_of(port.gids.begin(), port.gids.end(),
-                         [&](const Gid& gid) { return test(gid.value); });
+                         [&](const node::Gid& gid) { return test(gid.value); });
     case Fact::pkey:
       return std::any_of(port.pkeys.begin(), port.pkeys.end(),
                          [&](std::uint16_t pkey) { return test(pkey_text(partition_of(pkey))); });
     case Fact::first_pkey:
-      return port.link_layer == LinkLayer::infiniband && !port.pkeys.empty() &&
+      return port.link_layer == node::LinkLayer::infiniband && !port.pkeys.empty() &&
              test(pkey_text(port.pkeys.front()));
     default: return false;
   }
@@ -59,7 +60,7 @@ std::string_view auxiliary_type(std::string_view id) {
 
 }  // namespace
 
-FunctionFacts::FunctionFacts(const Node& node, const std::vector<NetFunction>& functions,
+FunctionFacts::FunctionFacts(const node::Node& node, const std::vector<NetFunction>& functions,
                              const std::vector<NicStanding>& standings)
     : node_(node),
       by_address_(functions),
@@ -128,7 +129,7 @@ bool FunctionFacts::any_of_pci(Fact fact, const NetFunction& function, const Tes
 bool FunctionFacts::any_of_nics(Fact fact, const NetFunction& function, const Test& test) const {
   bool known = false;
   for (const auto index : function.nics) {
-    const Nic& nic = node_.nics[index];
+    const node::Nic& nic = node_.nics[index];
     if (fact == Fact::rdma_name && nic.registered && test(nic.name)) return true;
     if (fact == Fact::role && index < standings_.size() && test(standings_[index].role)) {
       return true;
@@ -139,7 +140,7 @@ bool FunctionFacts::any_of_nics(Fact fact, const NetFunction& function, const Te
       }
     }
     for (const auto& port : nic.ports) {
-      known = known || port.link_layer != LinkLayer::unknown;
+      known = known || port.link_layer != node::LinkLayer::unknown;
       if (any_of_port(fact, port, test)) return true;
     }
   }
@@ -149,4 +150,4 @@ bool FunctionFacts::any_of_nics(Fact fact, const NetFunction& function, const Te
   return device != nullptr && test(device->class_code >> 8 == 0x0207 ? "infiniband" : "ether");
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

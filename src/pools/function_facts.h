@@ -11,7 +11,7 @@
 #include "pools/pool_spec.h"
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// What a machine says of its functions, as text in the notation of src/pools/notation.h. Keeps
 /// references to what it is made of.
@@ -19,7 +19,7 @@ class FunctionFacts {
  public:
   using Test = std::function<bool(std::string_view)>;
 
-  FunctionFacts(const Node& node, const std::vector<NetFunction>& functions,
+  FunctionFacts(const node::Node& node, const std::vector<NetFunction>& functions,
                 const std::vector<NicStanding>& standings);
 
   /// Whether a test holds for any text that is known of a fact; it may be asked twice of one. Every
@@ -33,9 +33,9 @@ class FunctionFacts {
   [[nodiscard]] bool any_of_pci(Fact fact, const NetFunction& function, const Test& test) const;
   [[nodiscard]] bool any_of_nics(Fact fact, const NetFunction& function, const Test& test) const;
 
-  const Node& node_;
+  const node::Node& node_;
   FunctionIndex by_address_;
   const std::vector<NicStanding>& standings_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::pools {
 
 FunctionIndex::FunctionIndex(const std::vector<NetFunction>& functions) {
   by_address_.reserve(functions.size());
@@ -14,12 +14,12 @@ FunctionIndex::FunctionIndex(const std::vector<NetFunction>& functions) {
                    [](const auto* a, const auto* b) { return *a->pci < *b->pci; });
 }
 
-const NetFunction* FunctionIndex::find(const PciAddress& address) const {
+const NetFunction* FunctionIndex::find(const node::PciAddress& address) const {
   const auto after = std::upper_bound(
       by_address_.begin(), by_address_.end(), address,
-      [](const PciAddress& wanted, const auto* function) { return wanted < *function->pci; });
+      [](const node::PciAddress& wanted, const auto* function) { return wanted < *function->pci; });
   if (after == by_address_.begin() || (*(after - 1))->pci != address) return nullptr;
   return *(after - 1);
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

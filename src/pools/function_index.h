@@ -6,7 +6,7 @@
 #include "node/pci.h"
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// PCI functions of a list by their address; scalable functions and soft devices have none of
 /// their own. Points into the list.
@@ -15,10 +15,10 @@ class FunctionIndex {
   explicit FunctionIndex(const std::vector<NetFunction>& functions);
 
   /// Null where the list has no such function.
-  [[nodiscard]] const NetFunction* find(const PciAddress& address) const;
+  [[nodiscard]] const NetFunction* find(const node::PciAddress& address) const;
 
  private:
   std::vector<const NetFunction*> by_address_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -9,19 +9,19 @@
 #include "node/pci_reader.h"
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 /// Numbers of virtual functions by address. The address of VF n is that of its physical function
 /// plus First VF Offset plus n times VF Stride (PCIe SR-IOV; pci_iov_virtfn_devfn() in Linux
 /// drivers/pci/iov.c), so they are in the order of their addresses. Where some are missing nobody
 /// knows which.
-std::map<PciAddress, unsigned> virtual_function_numbers(const Node& node) {
-  std::map<PciAddress, std::vector<PciAddress>> by_parent;
+std::map<node::PciAddress, unsigned> virtual_function_numbers(const node::Node& node) {
+  std::map<node::PciAddress, std::vector<node::PciAddress>> by_parent;
   for (const auto& device : node.pci) {
     if (device.physfn) by_parent[*device.physfn].push_back(device.address);
   }
-  std::map<PciAddress, unsigned> numbers;
+  std::map<node::PciAddress, unsigned> numbers;
   for (auto& [parent, children] : by_parent) {
     const auto* physical = node.find_pci(parent);
     if (physical == nullptr || physical->sriov_numvfs.value_or(0) != children.size()) continue;
@@ -33,7 +33,7 @@ std::map<PciAddress, unsigned> virtual_function_numbers(const Node& node) {
 
 class FunctionList {
  public:
-  explicit FunctionList(const Node& node)
+  explicit FunctionList(const node::Node& node)
       : node_(node) {
     add_pci_functions();
     for (std::size_t i = 0; i < node.nics.size(); ++i) add_nic(i);
@@ -50,7 +50,7 @@ class FunctionList {
  private:
   /// Where its link is; where that of a VF cannot be seen (a virtual machine), where it is itself.
   void place(NetFunction& function) const {
-    const PciDevice* link = function.link() ? node_.find_pci(*function.link()) : nullptr;
+    const node::PciDevice* link = function.link() ? node_.find_pci(*function.link()) : nullptr;
     if (link == nullptr && function.pci) link = node_.find_pci(*function.pci);
     if (link == nullptr) return;
     function.root = link->root;
@@ -58,7 +58,7 @@ class FunctionList {
   }
 
   void add_pci_functions() {
-    std::vector<PciAddress> with_nic;
+    std::vector<node::PciAddress> with_nic;
     for (const auto& nic : node_.nics) {
       if (nic.pci) with_nic.push_back(*nic.pci);
     }
@@ -67,7 +67,7 @@ class FunctionList {
     const auto numbers = virtual_function_numbers(node_);
     for (const auto& device : node_.pci) {
       const bool has_nic = std::binary_search(with_nic.begin(), with_nic.end(), device.address);
-      if (!is_network_class(device.class_code) && !has_nic) continue;
+      if (!node::is_network_class(device.class_code) && !has_nic) continue;
       NetFunction function;
       function.id = device.address.str();
       function.pci = device.address;
@@ -83,7 +83,7 @@ class FunctionList {
   }
 
   void add_nic(std::size_t index) {
-    const Nic& nic = node_.nics[index];
+    const node::Nic& nic = node_.nics[index];
     NetFunction* function = place_of(nic);
     function->nics.push_back(index);
     for (const auto& name : nic.netdevs) {
@@ -95,7 +95,7 @@ class FunctionList {
     }
   }
 
-  NetFunction* place_of(const Nic& nic) {
+  NetFunction* place_of(const node::Nic& nic) {
     if (nic.sub_function) {
       NetFunction& function = scalable_[*nic.sub_function];
       function.kind = FunctionKind::scalable;
@@ -126,15 +126,16 @@ class FunctionList {
   }
 
   /// One of the PCI functions, which are in the order of their addresses.
-  NetFunction* find(const PciAddress& address) {
-    const auto at = std::lower_bound(functions_.begin(), functions_.end(), address,
-                                     [](const NetFunction& function, const PciAddress& wanted) {
-                                       return *function.pci < wanted;
-                                     });
+  NetFunction* find(const node::PciAddress& address) {
+    const auto at =
+        std::lower_bound(functions_.begin(), functions_.end(), address,
+                         [](const NetFunction& function, const node::PciAddress& wanted) {
+                           return *function.pci < wanted;
+                         });
     return at != functions_.end() && *at->pci == address ? &*at : nullptr;
   }
 
-  const Node& node_;
+  const node::Node& node_;
   std::vector<NetFunction> functions_;
   std::map<std::string, NetFunction> scalable_;
   std::vector<NetFunction> soft_;
@@ -143,8 +144,8 @@ class FunctionList {
 
 }  // namespace
 
-std::vector<NetFunction> functions_of(const Node& node) {
+std::vector<NetFunction> functions_of(const node::Node& node) {
   return FunctionList(node).take();
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

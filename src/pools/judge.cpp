@@ -7,13 +7,13 @@
 #include "base/text.h"
 #include "pools/address_prefix.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 constexpr std::size_t kShownValues = 4;
 
 /// Netdevs that carry a default route, with everything below them (bonds, bridges, VLANs).
-std::set<std::string> default_route_carriers(const Node& node) {
+std::set<std::string> default_route_carriers(const node::Node& node) {
   std::set<std::string> carriers;
   for (const auto& netdev : node.netdevs) {
     if (netdev.default_route) carriers.insert(netdev.name);
@@ -89,7 +89,7 @@ std::string_view when_unknown(Fact fact, const NetFunction& function) {
 
 /// Which vDPA device counts, where a function has several: sriov-network-device-plugin takes one,
 /// too (pkg/utils/vdpa_provider.go; there the one that the kernel lists first).
-std::string which_vdpa(const Node& node, const NetFunction& function) {
+std::string which_vdpa(const node::Node& node, const NetFunction& function) {
   const auto* device = function.pci ? node.find_pci(*function.pci) : nullptr;
   if (device == nullptr || device->vdpa.size() < 2) return "";
   return " (" + device->vdpa.front().name + " counts, the first of its " +
@@ -106,7 +106,7 @@ bool is_of_kinds(const PoolSpec& spec, const NetFunction& function) {
 
 }  // namespace
 
-Judge::Judge(const Node& node, const std::vector<NetFunction>& functions,
+Judge::Judge(const node::Node& node, const std::vector<NetFunction>& functions,
              const std::vector<NicStanding>& standings)
     : node_(node),
       facts_(node, functions, standings),
@@ -231,4 +231,4 @@ std::string Judge::obstacle_to_exclusive(const NetFunction& function) const {
   return "";
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -11,13 +11,13 @@
 #include "pools/pool_spec.h"
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// Whether a function belongs to a pool by what both are; who takes it when several want it is
 /// decided elsewhere. Keeps references to what it is made of.
 class Judge {
  public:
-  Judge(const Node& node, const std::vector<NetFunction>& functions,
+  Judge(const node::Node& node, const std::vector<NetFunction>& functions,
         const std::vector<NicStanding>& standings);
 
   /// Which of PoolSpec::include holds; absent where the function is not one of the pool's.
@@ -41,9 +41,9 @@ class Judge {
                                          const NetFunction& function) const;
   [[nodiscard]] std::string obstacle_to_exclusive(const NetFunction& function) const;
 
-  const Node& node_;
+  const node::Node& node_;
   FunctionFacts facts_;
   std::set<std::string> carriers_;  ///< netdevs through which a default route leaves
 };
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -7,7 +7,7 @@
 #include "pools/member_readiness.h"
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 std::string label(const PoolSpec& spec) {
@@ -16,7 +16,7 @@ std::string label(const PoolSpec& spec) {
 
 class PoolMaker {
  public:
-  PoolMaker(const std::vector<PoolSpec>& specs, const Node& node,
+  PoolMaker(const std::vector<PoolSpec>& specs, const node::Node& node,
             const std::vector<NicStanding>& standings, PoolTable& table)
       : table_(table),
         judge_(node, table.functions, standings),
@@ -118,7 +118,7 @@ std::vector<std::size_t>::const_iterator PoolTable::first_with(std::string_view 
                           });
 }
 
-PoolTable make_pools(const std::vector<PoolSpec>& specs, const Node& node,
+PoolTable make_pools(const std::vector<PoolSpec>& specs, const node::Node& node,
                      const std::vector<NicStanding>& standings) {
   PoolTable table;
   table.functions = functions_of(node);
@@ -131,7 +131,7 @@ PoolTable make_pools(const std::vector<PoolSpec>& specs, const Node& node,
   return table;
 }
 
-std::vector<std::string> why_not(const PoolTable& table, const Node& node,
+std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
                                  const std::vector<NicStanding>& standings, std::size_t pool) {
   const Judge judge(node, table.functions, standings);
   std::vector<std::string> reasons;
@@ -141,10 +141,10 @@ std::vector<std::string> why_not(const PoolTable& table, const Node& node,
   return reasons;
 }
 
-std::string why_not(const PoolTable& table, const Node& node,
+std::string why_not(const PoolTable& table, const node::Node& node,
                     const std::vector<NicStanding>& standings, std::size_t pool,
                     std::size_t function) {
   return reason_against(table, Judge(node, table.functions, standings), pool, function);
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -5,29 +5,29 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
-bool has_link_layer(const Nic& nic, LinkLayer layer) {
+bool has_link_layer(const node::Nic& nic, node::LinkLayer layer) {
   return std::any_of(nic.ports.begin(), nic.ports.end(),
-                     [&](const Port& port) { return port.link_layer == layer; });
+                     [&](const node::Port& port) { return port.link_layer == layer; });
 }
 
 /// An InfiniBand port without a partner at the other end of its cable is "Polling". (The physical
 /// state of a RoCE port is made up from its netdev.)
-bool has_no_link(const Port& port) {
-  return port.link_layer == LinkLayer::infiniband && port.state == PortState::down &&
+bool has_no_link(const node::Port& port) {
+  return port.link_layer == node::LinkLayer::infiniband && port.state == node::PortState::down &&
          port.phys_state && *port.phys_state != "LinkUp";
 }
 
 /// Another port of the same card: the same slot, another function.
-bool is_sibling(const PciAddress& a, const PciAddress& b) {
+bool is_sibling(const node::PciAddress& a, const node::PciAddress& b) {
   return a.domain == b.domain && a.bus == b.bus && a.device == b.device && a.function != b.function;
 }
 
 }  // namespace
 
-MemberReadiness::MemberReadiness(const Node& node, const std::vector<NetFunction>& functions,
+MemberReadiness::MemberReadiness(const node::Node& node, const std::vector<NetFunction>& functions,
                                  const std::vector<NicStanding>& standings)
     : node_(node),
       standings_(standings),
@@ -72,7 +72,7 @@ std::string MemberReadiness::trouble_when_idle(const NetFunction& function, std:
 /// A physical function that is set down says nothing of its cable.
 std::string MemberReadiness::trouble_of_cable(const NetFunction& physical) const {
   for (const auto index : physical.nics) {
-    const Nic& nic = node_.nics[index];
+    const node::Nic& nic = node_.nics[index];
     if (nic.ports.empty() || !std::all_of(nic.ports.begin(), nic.ports.end(), has_no_link))
       continue;
     return "its PF " + nic.name + " has no link (" + *nic.ports.front().phys_state + ")";
@@ -89,8 +89,9 @@ std::string MemberReadiness::trouble_of_cable(const NetFunction& physical) const
 }
 
 /// Ethernet whose netdevs are all set down, or in some pod.
-bool MemberReadiness::is_raised_by_the_pod(const Nic& nic) const {
-  if (!has_link_layer(nic, LinkLayer::ethernet) || has_link_layer(nic, LinkLayer::infiniband)) {
+bool MemberReadiness::is_raised_by_the_pod(const node::Nic& nic) const {
+  if (!has_link_layer(nic, node::LinkLayer::ethernet) ||
+      has_link_layer(nic, node::LinkLayer::infiniband)) {
     return false;
   }
   return std::all_of(nic.netdevs.begin(), nic.netdevs.end(), [&](const std::string& name) {
@@ -104,10 +105,10 @@ bool MemberReadiness::has_no_carrier(const std::string& name) const {
   const auto* netdev = node_.find_netdev(name);
   if (netdev == nullptr || netdev->up != true || netdev->carrier != false) return false;
   if (!netdev->master || !netdev->pci) return true;
-  return std::none_of(node_.netdevs.begin(), node_.netdevs.end(), [&](const Netdev& other) {
+  return std::none_of(node_.netdevs.begin(), node_.netdevs.end(), [&](const node::Netdev& other) {
     return other.master == netdev->master && other.carrier == true && other.pci &&
            is_sibling(*other.pci, *netdev->pci);
   });
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

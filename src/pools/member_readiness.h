@@ -10,7 +10,7 @@
 #include "pools/pool_spec.h"
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// Whether what a pool hands out will work for the one who gets it. Keeps references to what it is
 /// made of.
@@ -23,7 +23,7 @@ namespace railhead {
 /// is missing, and a cable.
 class MemberReadiness {
  public:
-  MemberReadiness(const Node& node, const std::vector<NetFunction>& functions,
+  MemberReadiness(const node::Node& node, const std::vector<NetFunction>& functions,
                   const std::vector<NicStanding>& standings);
 
   /// Why a member will not work now; "" where it will.
@@ -33,13 +33,13 @@ class MemberReadiness {
  private:
   [[nodiscard]] std::string trouble_when_idle(const NetFunction& function, std::size_t nic) const;
   [[nodiscard]] std::string trouble_of_cable(const NetFunction& physical) const;
-  [[nodiscard]] bool is_raised_by_the_pod(const Nic& nic) const;
+  [[nodiscard]] bool is_raised_by_the_pod(const node::Nic& nic) const;
   [[nodiscard]] bool has_no_carrier(const std::string& netdev) const;
 
-  const Node& node_;
+  const node::Node& node_;
   const std::vector<NicStanding>& standings_;
   FunctionIndex by_address_;
   std::map<const NetFunction*, std::string> cables_;  ///< of physical functions, their troubles
 };
 
-}  // namespace railhead
+}  // namespace railhead::pools

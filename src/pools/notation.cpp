@@ -8,12 +8,13 @@
 #include "node/node.h"
 #include "pools/address_prefix.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 constexpr std::uint16_t kFullMembership = 0x8000;
-constexpr std::array kPortStates{PortState::nop,   PortState::down,   PortState::init,
-                                 PortState::armed, PortState::active, PortState::active_defer};
+constexpr std::array kPortStates{node::PortState::nop,    node::PortState::down,
+                                 node::PortState::init,   node::PortState::armed,
+                                 node::PortState::active, node::PortState::active_defer};
 
 Error no(std::string_view text, const std::string& what) {
   return {ErrorCode::malformed, in_quotes(text) + " is no " + what};
@@ -67,9 +68,9 @@ Result<std::string> in_notation_of(Fact fact, std::string_view text) {
   switch (fact) {
     case Fact::vendor:
     case Fact::device: return pci_id_text(TRY(hex16(text, "PCI id of four hexadecimal digits")));
-    case Fact::pci_address: return TRY(PciAddress::parse(text)).str();
+    case Fact::pci_address: return TRY(node::PciAddress::parse(text)).str();
     case Fact::link_layer:
-      return one_of(text, std::array{LinkLayer::infiniband, LinkLayer::ethernet},
+      return one_of(text, std::array{node::LinkLayer::infiniband, node::LinkLayer::ethernet},
                     "link layer (InfiniBand, Ethernet)");
     case Fact::port_state: return one_of(text, kPortStates, "port state (ACTIVE, DOWN, …)");
     case Fact::rate_gbps:
@@ -95,4 +96,4 @@ Result<std::string> in_notation_of(Fact fact, std::string_view text) {
   return std::string(text);
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "pools/pool_spec.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// How facts and the values they are compared with are spelt, so that comparing is comparing text.
 
@@ -22,4 +22,4 @@ std::string guid_text(std::string_view text);
 /// A value of our section in the notation of its fact; malformed when it cannot be one.
 Result<std::string> in_notation_of(Fact fact, std::string_view text);
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -8,7 +8,7 @@
 #include "config/words.h"
 #include "pools/pool_parsers.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 Status set_count(const std::string& place, std::int64_t count, FlatPool& into,
@@ -23,7 +23,8 @@ Status set_count(const std::string& place, std::int64_t count, FlatPool& into,
   return {};
 }
 
-Status add_file(const PoolSource& source, FlatPool& into, std::vector<std::string>& warnings) {
+Status add_file(const config::PoolSource& source, FlatPool& into,
+                std::vector<std::string>& warnings) {
   Section file = TRY(Section::of(source.name, "", source.value, Keys::ours));
   into = FlatPool();  // a later file replaces an earlier one, and its defaults hold
   into.wanted = true;
@@ -41,13 +42,14 @@ Status add_file(const PoolSource& source, FlatPool& into, std::vector<std::strin
   return {};
 }
 
-Status add_variables(const PoolSource& source, FlatPool& into, std::vector<std::string>& warnings) {
+Status add_variables(const config::PoolSource& source, FlatPool& into,
+                     std::vector<std::string>& warnings) {
   Section variables = TRY(Section::of(source.name, "", source.value, Keys::ours));
   const auto said = [&](std::string_view name) -> std::string {
     return variables.text(name).value_or(std::nullopt).value_or("");
   };
   if (const auto text = said("RDMA_ENABLE_DEVICE_PLUGIN"); !text.empty()) {
-    const auto enabled = parse_switch(text);
+    const auto enabled = config::parse_switch(text);
     if (!enabled) return enabled.error().context("RDMA_ENABLE_DEVICE_PLUGIN");
     into.enabled = *enabled;
   }
@@ -69,10 +71,11 @@ Status add_variables(const PoolSource& source, FlatPool& into, std::vector<std::
 
 }  // namespace
 
-Status add_flat_source(const PoolSource& source, FlatPool& into,
+Status add_flat_source(const config::PoolSource& source, FlatPool& into,
                        std::vector<std::string>& warnings) {
-  return source.shape == PoolSource::Shape::flat_file ? add_file(source, into, warnings)
-                                                      : add_variables(source, into, warnings);
+  return source.shape == config::PoolSource::Shape::flat_file
+             ? add_file(source, into, warnings)
+             : add_variables(source, into, warnings);
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -8,7 +8,7 @@
 #include "pools/notation.h"
 #include "pools/pool_parsers.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 /// Every key of a selector, in the order of docs/configuration.md.
@@ -37,7 +37,7 @@ Status add_function_range(const Section& section, const KeyRow& row, const std::
   auto range = FunctionRange::parse(text);
   if (!range) return section.error(row.key, range.error().message);
   if (row.fact == Fact::root_device) {
-    const auto address = PciAddress::parse(range->parent);
+    const auto address = node::PciAddress::parse(range->parent);
     if (!address) return section.error(row.key, address.error().message);
     range->parent = address->str();
   }
@@ -86,4 +86,4 @@ Result<Selector> parse_our_selector(Section section, const PoolParseOptions& opt
   return selector;
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

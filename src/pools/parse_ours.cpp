@@ -7,7 +7,7 @@
 #include "config/words.h"
 #include "pools/pool_parsers.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 constexpr std::array kKinds{FunctionKind::physical, FunctionKind::virtual_, FunctionKind::scalable,
@@ -68,7 +68,8 @@ Status read_kinds(Section& item, PoolSpec& spec) {
 Status read_devices(Section& item, PoolSpec& spec) {
   spec.devices = TRY(item.texts("devices"));
   for (const auto& word : spec.devices) {
-    if (std::find(kDeviceClasses.begin(), kDeviceClasses.end(), word) == kDeviceClasses.end()) {
+    if (std::find(config::kDeviceClasses.begin(), config::kDeviceClasses.end(), word) ==
+        config::kDeviceClasses.end()) {
       return item.error("devices", in_quotes(word) + " is none of uverbs, rdma_cm, umad, issm");
     }
   }
@@ -93,9 +94,9 @@ Result<std::vector<Selector>> read_selectors(Section& item, std::string_view key
                                              const PoolParseOptions& options,
                                              std::vector<std::string>& warnings) {
   std::vector<Selector> selectors;
-  const Value* value = item.find(key);
+  const data::Value* value = item.find(key);
   if (value == nullptr) return selectors;
-  const bool list = value->kind == Value::Kind::list;
+  const bool list = value->kind == data::Value::Kind::list;
   if (list && value->items.empty() && key == "include") {
     return item.error(key, "an empty list selects nothing; leave it out, or name what it selects");
   }
@@ -150,10 +151,11 @@ Result<PoolSpec> read_item(Section& item, const PoolParseOptions& options,
 
 }  // namespace
 
-Status parse_our_pools(const PoolSource& source, const PoolParseOptions& options, PoolSpecs& into) {
-  if (source.value.kind != Value::Kind::list) {
+Status parse_our_pools(const config::PoolSource& source, const PoolParseOptions& options,
+                       PoolSpecs& into) {
+  if (source.value.kind != data::Value::Kind::list) {
     return Error{ErrorCode::malformed,
-                 place_in(source.name, source.value.mark) + ": pools: expected a list"};
+                 data::place_in(source.name, source.value.mark) + ": pools: expected a list"};
   }
   for (std::size_t i = 0; i < source.value.items.size(); ++i) {
     Section item = TRY(Section::of(source.name, "pools[" + std::to_string(i) + "]",
@@ -163,4 +165,4 @@ Status parse_our_pools(const PoolSource& source, const PoolParseOptions& options
   return {};
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

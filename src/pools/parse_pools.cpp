@@ -9,17 +9,19 @@
 #include "pools/pool_parsers.h"
 #include "pools/resource_name.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
-Status add_source(const PoolSource& source, const PoolParseOptions& options, FlatPool& flat,
+Status add_source(const config::PoolSource& source, const PoolParseOptions& options, FlatPool& flat,
                   PoolSpecs& into) {
   switch (source.shape) {
-    case PoolSource::Shape::ours: return parse_our_pools(source, options, into);
-    case PoolSource::Shape::shared_plugin: return parse_shared_plugin_pools(source, into);
-    case PoolSource::Shape::sriov_plugin: return parse_sriov_plugin_pools(source, options, into);
-    case PoolSource::Shape::flat_file:
-    case PoolSource::Shape::rdma_environment: return add_flat_source(source, flat, into.warnings);
+    case config::PoolSource::Shape::ours: return parse_our_pools(source, options, into);
+    case config::PoolSource::Shape::shared_plugin: return parse_shared_plugin_pools(source, into);
+    case config::PoolSource::Shape::sriov_plugin:
+      return parse_sriov_plugin_pools(source, options, into);
+    case config::PoolSource::Shape::flat_file:
+    case config::PoolSource::Shape::rdma_environment:
+      return add_flat_source(source, flat, into.warnings);
   }
   return {};
 }
@@ -70,7 +72,7 @@ Status add_condition(Section& section, std::string_view key, Fact fact, Match ma
   return {};
 }
 
-Result<PoolSpecs> parse_pools(const std::vector<PoolSource>& sources,
+Result<PoolSpecs> parse_pools(const std::vector<config::PoolSource>& sources,
                               const PoolParseOptions& options) {
   PoolSpecs all;
   FlatPool flat;
@@ -80,11 +82,11 @@ Result<PoolSpecs> parse_pools(const std::vector<PoolSource>& sources,
     all.specs.push_back(std::move(flat.spec));
   }
   const bool only_variables = std::all_of(sources.begin(), sources.end(), [](const auto& source) {
-    return source.shape == PoolSource::Shape::rdma_environment;
+    return source.shape == config::PoolSource::Shape::rdma_environment;
   });
   if (only_variables && !flat.wanted && flat.enabled) all.specs.push_back(default_pool());
   TRY_STATUS(check_unique(all.specs));
   return all;
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

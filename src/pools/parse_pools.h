@@ -8,7 +8,7 @@
 #include "config/config.h"
 #include "pools/pool_spec.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// What the reader of pools has to be told.
 struct PoolParseOptions {
@@ -25,7 +25,7 @@ struct PoolSpecs {
 /// All pools of all sources. Nothing configured: the default pool. In our section an unknown key is
 /// an error, in other plugins' files a warning; what those plugins refuse to start with is an error
 /// here, too. Any error and there are no specs.
-Result<PoolSpecs> parse_pools(const std::vector<PoolSource>& sources,
+Result<PoolSpecs> parse_pools(const std::vector<config::PoolSource>& sources,
                               const PoolParseOptions& options);
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "pools/pool_parsers.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 constexpr const char* kDefaultPrefix = "rdma";
@@ -62,11 +62,11 @@ Result<PoolSpec> read_item(Section& item, std::vector<std::string>& warnings) {
 
 }  // namespace
 
-Status parse_shared_plugin_pools(const PoolSource& source, PoolSpecs& into) {
+Status parse_shared_plugin_pools(const config::PoolSource& source, PoolSpecs& into) {
   Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
   file.find("periodicUpdateInterval");  // a setting: src/config has read it
-  const Value* list = file.find("configList");
-  if (list == nullptr || list->kind != Value::Kind::list || list->items.empty()) {
+  const data::Value* list = file.find("configList");
+  if (list == nullptr || list->kind != data::Value::Kind::list || list->items.empty()) {
     return file.error("configList", "expected a list of resources that is not empty");
   }
   for (std::size_t i = 0; i < list->items.size(); ++i) {
@@ -77,4 +77,4 @@ Status parse_shared_plugin_pools(const PoolSource& source, PoolSpecs& into) {
   return file.finish(into.warnings);
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -12,17 +12,17 @@
 #include "base/text.h"
 #include "pools/pool_parsers.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 /// `selectors`: one object, or a list of them.
 Result<std::vector<Selector>> read_selectors(Section& item, const std::string& device_type,
                                              std::vector<std::string>& warnings) {
-  const Value* value = item.find("selectors");
+  const data::Value* value = item.find("selectors");
   if (value == nullptr) return item.error("selectors", "missing");
   const auto path = item.path_of("selectors");
   std::vector<Selector> selectors;
-  if (value->kind != Value::Kind::list) {
+  if (value->kind != data::Value::Kind::list) {
     auto one = TRY(Section::of(item.file(), path, *value, Keys::theirs));
     selectors.push_back(TRY(parse_sriov_selector(std::move(one), device_type, warnings)));
   } else {
@@ -36,12 +36,12 @@ Result<std::vector<Selector>> read_selectors(Section& item, const std::string& d
 }
 
 Status read_additional_info(Section& item, PoolSpec& spec) {
-  const Value* info = item.find("additionalInfo");
+  const data::Value* info = item.find("additionalInfo");
   if (info == nullptr) return {};
-  if (info->kind != Value::Kind::map)
+  if (info->kind != data::Value::Kind::map)
     return item.error("additionalInfo", "expected keys and values");
   for (const auto& [device, mark, values] : info->entries) {
-    if (values.kind != Value::Kind::map) {
+    if (values.kind != data::Value::Kind::map) {
       return item.error("additionalInfo", "expected keys and values below " + in_quotes(device));
     }
     for (const auto& entry : values.entries) {
@@ -70,11 +70,11 @@ Result<PoolSpec> read_item(Section& item, const std::string& device_type,
 
 }  // namespace
 
-Status parse_sriov_plugin_pools(const PoolSource& source, const PoolParseOptions& options,
+Status parse_sriov_plugin_pools(const config::PoolSource& source, const PoolParseOptions& options,
                                 PoolSpecs& into) {
   Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
-  const Value* list = file.find("resourceList");
-  if (list == nullptr || list->kind != Value::Kind::list || list->items.empty()) {
+  const data::Value* list = file.find("resourceList");
+  if (list == nullptr || list->kind != data::Value::Kind::list || list->items.empty()) {
     return file.error("resourceList", "expected a list of resources that is not empty");
   }
   for (std::size_t i = 0; i < list->items.size(); ++i) {
@@ -95,4 +95,4 @@ Status parse_sriov_plugin_pools(const PoolSource& source, const PoolParseOptions
   return file.finish(into.warnings);
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

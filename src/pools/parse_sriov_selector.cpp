@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "pools/pool_parsers.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 /// Keys of both device types.
@@ -90,4 +90,4 @@ Result<Selector> parse_sriov_selector(Section section, const std::string& device
   return selector;
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

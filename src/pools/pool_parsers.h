@@ -10,24 +10,25 @@
 #include "pools/pool_spec.h"
 #include "pools/section.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// More slots than this would fill the kubelet's message (4 MiB) for nothing.
 inline constexpr std::int64_t kMaxSlots = 65536;
 inline constexpr std::int64_t kMaxSlotsPerNic = 1024;
 
 /// `pools:` of our file.
-Status parse_our_pools(const PoolSource& source, const PoolParseOptions& options, PoolSpecs& into);
+Status parse_our_pools(const config::PoolSource& source, const PoolParseOptions& options,
+                       PoolSpecs& into);
 
 /// One entry of `include` or `exclude` there.
 Result<Selector> parse_our_selector(Section section, const PoolParseOptions& options,
                                     std::vector<std::string>& warnings);
 
 /// The file of k8s-rdma-shared-dev-plugin.
-Status parse_shared_plugin_pools(const PoolSource& source, PoolSpecs& into);
+Status parse_shared_plugin_pools(const config::PoolSource& source, PoolSpecs& into);
 
 /// The file of sriov-network-device-plugin.
-Status parse_sriov_plugin_pools(const PoolSource& source, const PoolParseOptions& options,
+Status parse_sriov_plugin_pools(const config::PoolSource& source, const PoolParseOptions& options,
                                 PoolSpecs& into);
 
 /// `selectors` of one of its resources, an object or one of a list. `device_type` as written.
@@ -42,7 +43,7 @@ struct FlatPool {
   PoolSpec spec = default_pool();
 };
 
-Status add_flat_source(const PoolSource& source, FlatPool& into,
+Status add_flat_source(const config::PoolSource& source, FlatPool& into,
                        std::vector<std::string>& warnings);
 
 /// One key of a selector, and what it is a condition on.
@@ -64,4 +65,4 @@ Result<std::string> read_plugin_name(Section& item, const std::string& default_p
 /// The resource name, checked where it stands.
 Status check_name_at(const std::string& place, const std::string& name);
 
-}  // namespace railhead
+}  // namespace railhead::pools

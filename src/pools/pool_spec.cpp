@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 std::string_view to_string(PoolMode mode) {
   return mode == PoolMode::shared ? "shared" : "exclusive";
@@ -97,4 +97,4 @@ PoolSpec default_pool() {
   return spec;
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// Whether many pods may hold a NIC at the same time.
 enum class PoolMode : std::uint8_t { shared, exclusive };
@@ -138,4 +138,4 @@ bool is_same_pool(PoolSpec a, const PoolSpec& b);
 /// configured.
 PoolSpec default_pool();
 
-}  // namespace railhead
+}  // namespace railhead::pools

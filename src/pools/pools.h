@@ -18,7 +18,7 @@
 #include "node/node.h"
 #include "pools/pool_spec.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// A device id of the kubelet's API may have so many characters (deviceplugin v1beta1, Device.ID).
 inline constexpr std::size_t kMaxDeviceIdLength = 63;
@@ -26,23 +26,25 @@ inline constexpr std::size_t kMaxDeviceIdLength = 63;
 /// A thing that a pool can hand out.
 struct NetFunction {
   FunctionKind kind = FunctionKind::physical;
-  std::string id;                 ///< PCI address, auxiliary device name or RDMA device name
-  std::optional<PciAddress> pci;  ///< its own; that of its physical function for an SF
-  std::vector<std::size_t> nics;  ///< its RDMA devices, indices into Node::nics
+  std::string id;                       ///< PCI address, auxiliary device name or RDMA device name
+  std::optional<node::PciAddress> pci;  ///< its own; that of its physical function for an SF
+  std::vector<std::size_t> nics;        ///< its RDMA devices, indices into Node::nics
   std::vector<std::string> netdevs;
-  std::optional<PciAddress> parent;  ///< physical function of a VF or SF
-  std::optional<unsigned> index;     ///< number among its parent's VFs, or the SF's number
+  std::optional<node::PciAddress> parent;  ///< physical function of a VF or SF
+  std::optional<unsigned> index;           ///< number among its parent's VFs, or the SF's number
   std::optional<int> numa_node;
   /// Where its link is in the PCIe tree, as PciDevice has it: for a VF or SF that of its parent.
   std::string root;
-  std::vector<PciAddress> bridges;
+  std::vector<node::PciAddress> bridges;
 
   /// The physical function whose link it uses, its own or its parent's; absent for a soft device.
-  [[nodiscard]] const std::optional<PciAddress>& link() const { return parent ? parent : pci; }
+  [[nodiscard]] const std::optional<node::PciAddress>& link() const {
+    return parent ? parent : pci;
+  }
 };
 
 /// Every network function of the node, PCI functions by address, then SFs, then soft devices.
-std::vector<NetFunction> functions_of(const Node& node);
+std::vector<NetFunction> functions_of(const node::Node& node);
 
 /// What other layers know of an RDMA device; one for each of Node::nics.
 struct NicStanding {
@@ -93,15 +95,15 @@ struct PoolTable {
 };
 
 /// `standings` has one entry per NIC.
-PoolTable make_pools(const std::vector<PoolSpec>& specs, const Node& node,
+PoolTable make_pools(const std::vector<PoolSpec>& specs, const node::Node& node,
                      const std::vector<NicStanding>& standings);
 
 /// For each function why it is not in a pool, such as "vendors: 8086 is not 15b3"; "" where it is.
 /// Arguments as for make_pools(), which made the table.
-std::vector<std::string> why_not(const PoolTable& table, const Node& node,
+std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
                                  const std::vector<NicStanding>& standings, std::size_t pool);
 /// The same for one function.
-std::string why_not(const PoolTable& table, const Node& node,
+std::string why_not(const PoolTable& table, const node::Node& node,
                     const std::vector<NicStanding>& standings, std::size_t pool,
                     std::size_t function);
 
@@ -127,4 +129,4 @@ bool is_fungible(const Pool& pool);
 /// The number of a slot of a fungible pool; absent for what is no device of it.
 std::optional<unsigned> slot_number(const Pool& pool, std::string_view id);
 
-}  // namespace railhead
+}  // namespace railhead::pools

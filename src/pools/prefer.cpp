@@ -12,7 +12,7 @@
 #include <unordered_set>
 #include <utility>
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
@@ -155,7 +155,7 @@ class Chooser {
 
   /// By address; soft devices, which have none, by their number.
   void make_links(const std::vector<NetFunction>& functions) {
-    std::map<std::pair<std::optional<PciAddress>, std::size_t>, std::size_t> numbers;
+    std::map<std::pair<std::optional<node::PciAddress>, std::size_t>, std::size_t> numbers;
     for (std::size_t i = 0; i < devices_.size(); ++i) {
       const auto function = devices_[i].function;
       if (i == 0 || function != devices_[i - 1].function) {
@@ -285,4 +285,4 @@ std::vector<std::string> prefer(const Pool& pool, const std::vector<NetFunction>
   return prefer(devices_of(pool, functions), functions, wish);
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

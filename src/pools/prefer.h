@@ -7,7 +7,7 @@
 
 #include "pools/pools.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// What the kubelet asks for: so many of `available`, among them all of `must_include`.
 struct Wish {
@@ -34,4 +34,4 @@ std::vector<std::string> prefer(const std::vector<PoolDevice>& devices,
 std::vector<std::string> prefer(const Pool& pool, const std::vector<NetFunction>& functions,
                                 const Wish& wish);
 
-}  // namespace railhead
+}  // namespace railhead::pools

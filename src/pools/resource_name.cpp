@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 constexpr std::size_t kMaxNameLength = 63;
@@ -71,4 +71,4 @@ Status check_resource_name(std::string_view name) {
   return {};
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// Whether the kubelet would take `domain/name` as an extended resource: a DNS subdomain, a slash
 /// and at most 63 letters, digits, "-", "_" and "." that begin and end with a letter or digit; not
@@ -14,4 +14,4 @@ namespace railhead {
 /// pkg/util/validation/validation.go IsQualifiedName().
 Status check_resource_name(std::string_view name);
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 bool is_same_key(std::string_view a, std::string_view b, Keys keys) {
@@ -15,31 +15,32 @@ bool is_same_key(std::string_view a, std::string_view b, Keys keys) {
 
 }  // namespace
 
-Section::Section(std::string file, std::string path, const Value& value, Keys keys)
+Section::Section(std::string file, std::string path, const data::Value& value, Keys keys)
     : file_(std::move(file)),
       path_(std::move(path)),
       value_(&value),
       keys_(keys) {}
 
-Result<Section> Section::of(std::string file, std::string path, const Value& value, Keys keys) {
-  if (value.kind != Value::Kind::map) {
+Result<Section> Section::of(std::string file, std::string path, const data::Value& value,
+                            Keys keys) {
+  if (value.kind != data::Value::Kind::map) {
     return Error{ErrorCode::malformed,
-                 place_in(file, value.mark) + ": " + path + ": expected keys and values"};
+                 data::place_in(file, value.mark) + ": " + path + ": expected keys and values"};
   }
   return Section(std::move(file), std::move(path), value, keys);
 }
 
-const Value::Entry* Section::entry(std::string_view key) const {
+const data::Value::Entry* Section::entry(std::string_view key) const {
   const auto at =
       std::find_if(value_->entries.begin(), value_->entries.end(),
-                   [&](const Value::Entry& one) { return is_same_key(one.key, key, keys_); });
+                   [&](const data::Value::Entry& one) { return is_same_key(one.key, key, keys_); });
   return at != value_->entries.end() ? &*at : nullptr;
 }
 
-const Value* Section::find(std::string_view key) {
+const data::Value* Section::find(std::string_view key) {
   if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
   const auto* found = entry(key);
-  return found != nullptr && found->value.kind != Value::Kind::null ? &found->value : nullptr;
+  return found != nullptr && found->value.kind != data::Value::Kind::null ? &found->value : nullptr;
 }
 
 Result<std::optional<std::string>> Section::text(std::string_view key) {
@@ -61,7 +62,7 @@ Result<bool> Section::flag(std::string_view key) {
 Result<std::vector<std::string>> Section::texts(std::string_view key) {
   const auto* value = find(key);
   if (value == nullptr) return std::vector<std::string>();
-  if (keys_ == Keys::ours && value->kind == Value::Kind::scalar) {
+  if (keys_ == Keys::ours && value->kind == data::Value::Kind::scalar) {
     return std::vector<std::string>{value->scalar};
   }
   auto texts = value->as_strings();
@@ -89,7 +90,7 @@ Status Section::finish(std::vector<std::string>& warnings) const {
       return is_same_key(one, name, keys_);
     });
     if (asked) continue;
-    const auto what = place_in(file_, mark) + ": unknown key " + in_quotes(path_of(key), 128);
+    const auto what = data::place_in(file_, mark) + ": unknown key " + in_quotes(path_of(key), 128);
     if (keys_ == Keys::ours) {
       return Error{ErrorCode::malformed, what + "; known here: " + join(asked_, ", ")};
     }
@@ -108,11 +109,11 @@ Error Section::wrong_shape(std::string_view key, const Error& error) const {
 
 std::string Section::place(std::string_view key) const {
   const auto* found = entry(key);
-  return found != nullptr ? place_in(file_, found->value.mark) : place();
+  return found != nullptr ? data::place_in(file_, found->value.mark) : place();
 }
 
 std::string Section::place() const {
-  return place_in(file_, value_->mark);
+  return data::place_in(file_, value_->mark);
 }
 
 std::string Section::path_of(std::string_view key) const {
@@ -120,4 +121,4 @@ std::string Section::path_of(std::string_view key) const {
   return key.empty() ? path_ : path_ + "." + std::string(key);
 }
 
-}  // namespace railhead
+}  // namespace railhead::pools

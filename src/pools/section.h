@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "data/value.h"
 
-namespace railhead {
+namespace railhead::pools {
 
 /// How strictly keys are read. Other plugins are Go programs: encoding/json takes keys in any case
 /// and ignores those it does not know; we keep the first and name the second in a warning.
@@ -21,9 +21,10 @@ enum class Keys : std::uint8_t { ours, theirs };
 class Section {
  public:
   /// Malformed when the value is no map.
-  static Result<Section> of(std::string file, std::string path, const Value& value, Keys keys);
+  static Result<Section> of(std::string file, std::string path, const data::Value& value,
+                            Keys keys);
 
-  const Value* find(std::string_view key);
+  const data::Value* find(std::string_view key);
   Result<std::optional<std::string>> text(std::string_view key);
   Result<bool> flag(std::string_view key);  ///< absent: false
   Result<std::vector<std::string>> texts(
@@ -49,15 +50,15 @@ class Section {
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
-  Section(std::string file, std::string path, const Value& value, Keys keys);
-  [[nodiscard]] const Value::Entry* entry(std::string_view key) const;
+  Section(std::string file, std::string path, const data::Value& value, Keys keys);
+  [[nodiscard]] const data::Value::Entry* entry(std::string_view key) const;
   [[nodiscard]] Error wrong_shape(std::string_view key, const Error& error) const;
 
   std::string file_;
   std::string path_;
-  const Value* value_;
+  const data::Value* value_;
   Keys keys_;
   std::vector<std::string> asked_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -7,10 +7,11 @@
 
 #include "proof/owners.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
-const RdmaDeviceUse* same_device(const Usage* usage, const RdmaDevice& device) {
+const usage::RdmaDeviceUse* same_device(const usage::Usage* usage,
+                                        const usage::RdmaDevice& device) {
   if (usage == nullptr) return nullptr;
   for (const auto& other : usage->devices) {
     if (other.device == device) return &other;
@@ -19,20 +20,20 @@ const RdmaDeviceUse* same_device(const Usage* usage, const RdmaDevice& device) {
 }
 
 /// Queue pairs of an earlier reading by number.
-std::map<std::uint32_t, const QueuePair*> by_number(const RdmaDeviceUse& device) {
-  std::map<std::uint32_t, const QueuePair*> found;
+std::map<std::uint32_t, const usage::QueuePair*> by_number(const usage::RdmaDeviceUse& device) {
+  std::map<std::uint32_t, const usage::QueuePair*> found;
   for (const auto& pair : device.queue_pairs.objects) found.emplace(pair.number, &pair);
   return found;
 }
 
-bool moved(const QueuePair& before, const QueuePair& now) {
+bool moved(const usage::QueuePair& before, const usage::QueuePair& now) {
   return (before.send_psn && now.send_psn && *before.send_psn != *now.send_psn) ||
          (before.receive_psn && now.receive_psn && *before.receive_psn != *now.receive_psn);
 }
 
 /// Numbers are used again; the next owner's has another protection domain or another maker. (The
 /// thread that made one may have ended meanwhile.)
-bool is_same(const QueuePair& before, const QueuePair& now) {
+bool is_same(const usage::QueuePair& before, const usage::QueuePair& now) {
   const bool same_maker =
       !before.owner.thread || !now.owner.thread || before.owner.thread == now.owner.thread;
   return same_maker && before.domain == now.domain;
@@ -40,31 +41,33 @@ bool is_same(const QueuePair& before, const QueuePair& now) {
 
 /// Leads to itself. The number alone does not tell: nodes that are alike give out the same numbers,
 /// so 17 is connected to 17 of another node. What one that is looped sends is what it receives.
-bool is_looped(const QueuePair& pair) {
+bool is_looped(const usage::QueuePair& pair) {
   if (pair.remote != pair.number) return false;
   return !pair.send_psn || !pair.receive_psn || *pair.send_psn == *pair.receive_psn;
 }
 
 /// The passive side of one-way writes, as perftest's server, never leaves RTR: it need not send.
-bool only_receives(const QueuePair& pair) {
-  return pair.state == QpState::rtr && (pair.type == QpType::rc || pair.type == QpType::uc);
+bool only_receives(const usage::QueuePair& pair) {
+  return pair.state == usage::QpState::rtr &&
+         (pair.type == usage::QpType::rc || pair.type == usage::QpType::uc);
 }
 
 /// Of a driver's own kind: EFA's SRD is ready as soon as it is made, an initiator of mlx5's DC
 /// turns to whom each request names. Neither has a peer, so that it is there says nothing of its
 /// use.
-bool names_no_peer(const QueuePair& pair) {
-  return pair.type == QpType::driver && pair.state == QpState::rts && pair.remote.value_or(0) == 0;
+bool names_no_peer(const usage::QueuePair& pair) {
+  return pair.type == usage::QpType::driver && pair.state == usage::QpState::rts &&
+         pair.remote.value_or(0) == 0;
 }
 
 /// Management, for which mlx5 also has UD pairs in the core's name
 /// (drivers/infiniband/hw/mlx5/gsi.c).
-bool is_the_cores(const QueuePair& pair) {
-  return pair.type == QpType::management || pair.owner.kernel_name == "ib_core";
+bool is_the_cores(const usage::QueuePair& pair) {
+  return pair.type == usage::QpType::management || pair.owner.kernel_name == "ib_core";
 }
 
 /// Sequence numbers that can be compared.
-bool shows_moves(const QueuePair& before, const QueuePair& now) {
+bool shows_moves(const usage::QueuePair& before, const usage::QueuePair& now) {
   return (before.send_psn && now.send_psn) || (before.receive_psn && now.receive_psn);
 }
 
@@ -79,13 +82,14 @@ constexpr std::size_t kExamples = 4;
 
 class DeviceCount {
  public:
-  DeviceCount(const RdmaDeviceUse& device, const Usage& now, const Usage* before, Counted& counted)
+  DeviceCount(const usage::RdmaDeviceUse& device, const usage::Usage& now,
+              const usage::Usage* before, Counted& counted)
       : device_(device),
         now_(now),
         owners_(device, now),
         before_(same_device(before, device.device)),
         counted_(counted) {
-    if (before_ != nullptr && before_->queue_pairs.state == TableState::read) {
+    if (before_ != nullptr && before_->queue_pairs.state == usage::TableState::read) {
       earlier_ = by_number(*before_);
     }
   }
@@ -113,7 +117,7 @@ class DeviceCount {
 
  private:
   /// "pid 4711 lqpn 17 RTS mlx5_0/1"
-  [[nodiscard]] std::string describe(const QueuePair& pair) const {
+  [[nodiscard]] std::string describe(const usage::QueuePair& pair) const {
     std::string text;
     if (pair.owner.thread) text = "pid " + std::to_string(process_of(*pair.owner.thread)) + " ";
     text += "lqpn " + std::to_string(pair.number) + " ";
@@ -135,7 +139,7 @@ class DeviceCount {
     return &counted_.by_container[owner.container][device_.device.name];
   }
 
-  void count_pair(const QueuePair& pair) {
+  void count_pair(const usage::QueuePair& pair) {
     const auto owner = owners_.of(pair.owner, pair.domain);
     if (owner.kind == Owner::Kind::kernel) {
       ++counted_.kernel;
@@ -149,7 +153,7 @@ class DeviceCount {
       return;
     }
     ++share->queue_pairs;
-    if (pair.state == QpState::rts) ++share->ready;
+    if (pair.state == usage::QpState::rts) ++share->ready;
     const auto earlier = earlier_.find(pair.number);
     const bool is_new = earlier == earlier_.end() || !is_same(*earlier->second, pair);
     if (is_new) ++share->appeared;
@@ -160,7 +164,7 @@ class DeviceCount {
     } else if (names_no_peer(pair)) {
       ++share->unproved;
     }
-    if (share->examples.size() < kExamples && (pair.state == QpState::rts || receives)) {
+    if (share->examples.size() < kExamples && (pair.state == usage::QpState::rts || receives)) {
       share->examples.push_back(describe(pair));
     }
     if (!is_new && shows_moves(*earlier->second, pair)) {
@@ -180,30 +184,30 @@ class DeviceCount {
     share.connected += std::exchange(share.unproved, 0);  // whose else could it be
   }
 
-  const RdmaDeviceUse& device_;
-  const Usage& now_;
+  const usage::RdmaDeviceUse& device_;
+  const usage::Usage& now_;
   Owners owners_;
-  const RdmaDeviceUse* before_;
+  const usage::RdmaDeviceUse* before_;
   Counted& counted_;
-  std::map<std::uint32_t, const QueuePair*> earlier_;
+  std::map<std::uint32_t, const usage::QueuePair*> earlier_;
   std::set<std::string> users_;  ///< container ids; "" for anyone else
   std::set<std::string> touched_;
   bool kernel_uses_it_ = false;  ///< IP over InfiniBand, NFS over RDMA…
 };
 
-bool is_listed(const RdmaDeviceUse& device) {
-  return device.queue_pairs.state == TableState::read;
+bool is_listed(const usage::RdmaDeviceUse& device) {
+  return device.queue_pairs.state == usage::TableState::read;
 }
 
 }  // namespace
 
-bool is_connected(const QueuePair& pair) {
-  if (pair.state != QpState::rts) return false;
+bool is_connected(const usage::QueuePair& pair) {
+  if (pair.state != usage::QpState::rts) return false;
   switch (pair.type) {
-    case QpType::rc:
-    case QpType::uc: return !is_looped(pair);
-    case QpType::xrc: return true;
-    case QpType::driver: return !names_no_peer(pair);
+    case usage::QpType::rc:
+    case usage::QpType::uc: return !is_looped(pair);
+    case usage::QpType::xrc: return true;
+    case usage::QpType::driver: return !names_no_peer(pair);
     default: return false;
   }
 }
@@ -214,7 +218,7 @@ std::optional<double> rate(std::optional<std::uint64_t> before, std::optional<st
   return static_cast<double>(*now - *before) / *seconds;
 }
 
-std::optional<double> seconds_between(const Usage* before, const Usage& now) {
+std::optional<double> seconds_between(const usage::Usage* before, const usage::Usage& now) {
   if (before == nullptr || !before->counted_ticks || !now.counted_ticks) return std::nullopt;
   if (*now.counted_ticks <= *before->counted_ticks) return std::nullopt;
   return static_cast<double>(*now.counted_ticks - *before->counted_ticks) / 100.0;
@@ -224,19 +228,20 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
   return a > ~b ? ~std::uint64_t{0} : a + b;
 }
 
-void carry_over(Usage& now, Usage&& before) {
-  const bool list_failed = now.rdma != TableState::read && now.rdma != TableState::gone;
+void carry_over(usage::Usage& now, usage::Usage&& before) {
+  const bool list_failed =
+      now.rdma != usage::TableState::read && now.rdma != usage::TableState::gone;
   for (auto& device : before.devices) {
     if (!is_listed(device)) continue;
-    const auto same =
-        std::find_if(now.devices.begin(), now.devices.end(),
-                     [&](const RdmaDeviceUse& other) { return other.device == device.device; });
+    const auto same = std::find_if(
+        now.devices.begin(), now.devices.end(),
+        [&](const usage::RdmaDeviceUse& other) { return other.device == device.device; });
     if (same != now.devices.end()) {
       const auto state = same->queue_pairs.state;
-      if (state == TableState::read || state == TableState::gone) continue;
+      if (state == usage::TableState::read || state == usage::TableState::gone) continue;
       same->queue_pairs = std::move(device.queue_pairs);
     } else if (list_failed) {
-      RdmaDeviceUse kept;
+      usage::RdmaDeviceUse kept;
       kept.device = device.device;
       kept.queue_pairs = std::move(device.queue_pairs);
       now.devices.push_back(std::move(kept));
@@ -244,11 +249,11 @@ void carry_over(Usage& now, Usage&& before) {
   }
 }
 
-Counted count_objects(const Usage& now, const Usage* before) {
+Counted count_objects(const usage::Usage& now, const usage::Usage* before) {
   Counted counted;
   const auto seconds = seconds_between(before, now);
   for (const auto& device : now.devices) DeviceCount(device, now, before, counted).count(seconds);
   return counted;
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

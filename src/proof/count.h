@@ -8,7 +8,7 @@
 
 #include "proof/pods.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 using Shares = std::map<std::string, DeviceShare>;  ///< by device name
 
@@ -20,11 +20,11 @@ struct Counted {
 };
 
 /// `before` may be null.
-Counted count_objects(const Usage& now, const Usage* before);
+Counted count_objects(const usage::Usage& now, const usage::Usage* before);
 
 /// A connected queue pair in RTS: not one looped to itself, as NCCL makes to flush writes to a GPU,
 /// nor one of a driver's own kind that names no peer: those prove nothing about other nodes.
-bool is_connected(const QueuePair& pair);
+bool is_connected(const usage::QueuePair& pair);
 
 /// The largest number where the sum would be larger.
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b);
@@ -32,13 +32,13 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b);
 /// Makes `now` fit to be the reading before the next one: where the kernel could not list a
 /// device's queue pairs, or its devices, they are taken to be as `before` has them. Else all of
 /// them would be new to the next reading.
-void carry_over(Usage& now, Usage&& before);
+void carry_over(usage::Usage& now, usage::Usage&& before);
 
 /// Increase a second; absent where time stood still or the counter went back (reset).
 std::optional<double> rate(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now,
                            std::optional<double> seconds);
 
 /// Between the countings of traffic; absent where it is not known or not positive.
-std::optional<double> seconds_between(const Usage* before, const Usage& now);
+std::optional<double> seconds_between(const usage::Usage* before, const usage::Usage& now);
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-namespace railhead {
+namespace railhead::proof {
 
 PodKey key_of(const Holder& holder) {
   if (holder.pod.empty()) return {"", holder.pod_uid, holder.container_id.substr(0, 12)};
@@ -66,4 +66,4 @@ const PodTotals* PodLedger::find(const PodKey& key) const {
   return found == entries_.end() ? nullptr : &found->second.totals;
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -11,7 +11,7 @@
 
 #include "proof/pods.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// A container of a pod, whichever incarnation; one without a name goes by its id.
 struct PodKey {
@@ -71,4 +71,4 @@ class PodLedger {
   std::map<PodKey, Entry> entries_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::proof

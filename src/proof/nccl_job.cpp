@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 constexpr std::string_view kAskForInfo = "run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
@@ -184,4 +184,4 @@ NcclJob judge(const NcclLog& log) {
   return job;
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

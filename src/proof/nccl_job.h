@@ -7,7 +7,7 @@
 #include "proof/nccl_log.h"
 #include "proof/nccl_rank.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// What the log says of the job.
 struct NcclJob {
@@ -20,4 +20,4 @@ struct NcclJob {
 
 NcclJob judge(const NcclLog& log);
 
-}  // namespace railhead
+}  // namespace railhead::proof

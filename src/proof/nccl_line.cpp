@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 constexpr std::string_view kInfo = "NCCL INFO";
@@ -150,4 +150,4 @@ std::string_view plain_text(std::string_view line, std::string& room) {
   return room += line.substr(from);
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

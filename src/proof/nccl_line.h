@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace railhead {
+namespace railhead::proof {
 
 enum class NcclLevel : std::uint8_t { info, warn };
 
@@ -37,4 +37,4 @@ std::vector<NcclRecord> nccl_records(std::string_view line);
 /// `room` holds the text where one was taken out.
 std::string_view plain_text(std::string_view line, std::string& room);
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 /// NCCL's longest line lists the devices (2,048 bytes); collectors put less than that in front.
@@ -269,4 +269,4 @@ NcclWorker* NcclLogReader::worker_of(const NcclRecord& record, std::size_t proce
   return &log_.workers.back();
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

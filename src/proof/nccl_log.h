@@ -20,7 +20,7 @@
 #include "proof/nccl_message.h"
 #include "proof/nccl_problems.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// What a line shows. For each, the first line is kept; of the chosen network the last.
 enum class NcclSign : std::uint8_t {
@@ -123,4 +123,4 @@ class NcclLogReader {
   std::map<std::pair<std::size_t, std::optional<std::uint32_t>>, std::size_t> worker_index_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::proof

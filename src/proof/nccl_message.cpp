@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 /// Behind a route: RCCL's communicator, Ray's "[repeated", the end of a JSON string.
@@ -230,4 +230,4 @@ std::optional<unsigned> nccl_completion_status(std::string_view message) {
   return number_behind(message.substr(0, message.find(' ')), "(");
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace railhead {
+namespace railhead::proof {
 
 /// One port in `NET/IB : Using [0]mlx5_0:1/RoCE [1]… [RO]; OOB eth0:…`.
 struct NcclDevice {
@@ -86,4 +86,4 @@ std::optional<std::string> nccl_version(std::string_view line);
 /// `with error 12, `, `with status=12 `, `with status=IBV_WC_RETRY_EXC_ERR(12) `.
 std::optional<unsigned> nccl_completion_status(std::string_view message);
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 struct Known {
@@ -48,4 +48,4 @@ NcclCarrier nccl_carrier(std::string_view network, std::string_view ofi_provider
   return look_up(kNetworks, network);
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::proof {
 
 /// What moves the bytes under a network of NCCL's.
 enum class NcclCarrier : std::uint8_t { rdma, tcp, unknown };
@@ -13,4 +13,4 @@ enum class NcclCarrier : std::uint8_t { rdma, tcp, unknown };
 /// layers that choose by themselves (UCX); libfabric is decided by its provider.
 NcclCarrier nccl_carrier(std::string_view network, std::string_view ofi_provider);
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 using enum NcclSeverity;
@@ -138,4 +138,4 @@ const NcclPattern* foreign_pattern(std::string_view line) {
   return pattern != nullptr ? pattern : find_in(kStores, line);
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

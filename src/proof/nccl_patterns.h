@@ -7,7 +7,7 @@
 
 #include "proof/nccl_line.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// error: RDMA that was needed did not work. hint: NCCL's own advice.
 enum class NcclSeverity : std::uint8_t { error, warning, hint };
@@ -27,4 +27,4 @@ const NcclPattern* nccl_pattern(NcclLevel level, std::string_view message);
 /// "max locked memory".
 const NcclPattern* foreign_pattern(std::string_view line);
 
-}  // namespace railhead
+}  // namespace railhead::proof

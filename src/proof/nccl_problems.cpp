@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "proof/nccl_message.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 using Severity = NcclProblem::Severity;
@@ -112,4 +112,4 @@ std::vector<NcclProblem> NcclProblemList::take() {
   return std::move(problems_);
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -11,7 +11,7 @@
 #include "proof/nccl_line.h"
 #include "proof/nccl_patterns.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// A line of the log as evidence: its number, from 1, and its message, cut and printable.
 struct NcclQuote {
@@ -54,4 +54,4 @@ class NcclProblemList {
   std::map<std::string, std::size_t, std::less<>> index_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::proof

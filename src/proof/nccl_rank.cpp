@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "proof/nccl_networks.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 struct Carriers {
@@ -216,4 +216,4 @@ NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process) {
   return rank;
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

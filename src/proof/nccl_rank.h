@@ -9,7 +9,7 @@
 
 #include "proof/nccl_log.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// What carries the traffic between nodes.
 enum class NcclVerdict : std::uint8_t { rdma, tcp, mixed, unknown };
@@ -50,4 +50,4 @@ struct NcclRank {
 /// The rank that a GPU of a process is.
 NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process);
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -8,7 +8,7 @@
 #include "base/sort_unique.h"
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 bool is_rdma(std::string_view protocol) {
@@ -17,20 +17,20 @@ bool is_rdma(std::string_view protocol) {
 
 /// What in /etc/fstab asks for RDMA; empty: nothing.
 std::string declared_by(std::string_view options) {
-  if (mount_option(options, "rdma")) return "option rdma in /etc/fstab";
-  const auto protocol = mount_option(options, "proto");
+  if (usage::mount_option(options, "rdma")) return "option rdma in /etc/fstab";
+  const auto protocol = usage::mount_option(options, "proto");
   return protocol && is_rdma(*protocol) ? "proto=rdma in /etc/fstab" : "";
 }
 
 std::string wanted_by(const std::vector<std::string>& wanted, std::string_view place) {
   const auto match = std::find_if(wanted.begin(), wanted.end(), [&](const std::string& pattern) {
-    return glob_match(plain_place(pattern), place);
+    return glob_match(usage::plain_place(pattern), place);
   });
   return match == wanted.end() ? "" : "--want " + *match;
 }
 
 /// Who asked for RDMA; empty: nobody.
-std::string who_wants(const NfsMount& mount, const std::vector<std::string>& wanted) {
+std::string who_wants(const usage::NfsMount& mount, const std::vector<std::string>& wanted) {
   if (is_rdma(mount.protocol)) return "proto=" + mount.protocol + " of the mount";
   const auto who = declared_by(mount.declared.value_or(""));
   return who.empty() ? wanted_by(wanted, mount.mount_point) : who;
@@ -38,18 +38,19 @@ std::string who_wants(const NfsMount& mount, const std::vector<std::string>& wan
 
 /// Mounted by hand or when somebody looks: its absence says nothing.
 bool is_deferred(std::string_view options) {
-  return mount_option(options, "noauto") || mount_option(options, "x-systemd.automount");
+  return usage::mount_option(options, "noauto") ||
+         usage::mount_option(options, "x-systemd.automount");
 }
 
-JudgedNfs absent(NfsMount mount, const std::string& who) {
+JudgedNfs absent(usage::NfsMount mount, const std::string& who) {
   NfsUse use;
   use.verdict = NfsVerdict::absent;
   use.why = who + ", and no NFS is mounted there";
   return {std::move(mount), std::move(use)};
 }
 
-JudgedNfs absent(const NfsDeclaration& declaration, const std::string& who) {
-  NfsMount mount;
+JudgedNfs absent(const usage::NfsDeclaration& declaration, const std::string& who) {
+  usage::NfsMount mount;
   mount.server = declaration.server;
   mount.path = declaration.path;
   mount.mount_point = declaration.mount_point;
@@ -59,7 +60,7 @@ JudgedNfs absent(const NfsDeclaration& declaration, const std::string& who) {
 
 /// The port that NFS 4 uses where none is stated; NFS 3 asks the server's rpcbind.
 /// Source: Linux include/linux/nfs.h, NFS_PORT and NFS_RDMA_PORT.
-std::optional<std::uint16_t> port_of(const NfsMount& mount, const std::string& transport) {
+std::optional<std::uint16_t> port_of(const usage::NfsMount& mount, const std::string& transport) {
   if (mount.port || !mount.version.starts_with('4')) return mount.port;
   if (transport == "rdma") return std::uint16_t{20049};
   if (transport == "tcp") return std::uint16_t{2049};
@@ -79,7 +80,7 @@ std::string_view to_string(NfsVerdict verdict) {
   return "unknown";
 }
 
-NfsUse judge_nfs(const NfsMount& mount, const std::vector<std::string>& wanted) {
+NfsUse judge_nfs(const usage::NfsMount& mount, const std::vector<std::string>& wanted) {
   std::vector<std::string> protocols;
   for (const auto& one : mount.transports) protocols.push_back(one.protocol);
   sort_unique(protocols);
@@ -104,8 +105,8 @@ NfsUse judge_nfs(const NfsMount& mount, const std::vector<std::string>& wanted) 
   return use;
 }
 
-std::vector<JudgedNfs> judge_all_nfs(const std::vector<NfsMount>& mounts,
-                                     const std::vector<NfsDeclaration>& declarations,
+std::vector<JudgedNfs> judge_all_nfs(const std::vector<usage::NfsMount>& mounts,
+                                     const std::vector<usage::NfsDeclaration>& declarations,
                                      const std::vector<std::string>& wanted) {
   std::vector<JudgedNfs> judged;
   std::set<std::string> places;
@@ -120,15 +121,15 @@ std::vector<JudgedNfs> judge_all_nfs(const std::vector<NfsMount>& mounts,
     if (places.insert(declaration.mount_point).second) judged.push_back(absent(declaration, who));
   }
   for (const auto& pattern : wanted) {
-    const auto place = plain_place(pattern);
+    const auto place = usage::plain_place(pattern);
     const bool is_known = std::any_of(places.begin(), places.end(),
                                       [&](const auto& known) { return glob_match(place, known); });
     if (is_known) continue;
-    NfsMount nothing;
+    usage::NfsMount nothing;
     nothing.mount_point = place;
     judged.push_back(absent(std::move(nothing), "--want " + pattern));
   }
   return judged;
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

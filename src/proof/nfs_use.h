@@ -9,7 +9,7 @@
 
 #include "usage/nfs_mounts.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 enum class NfsVerdict : std::uint8_t {
   rdma,      ///< every connection is RDMA
@@ -31,18 +31,18 @@ struct NfsUse {
 
 /// `wanted`: patterns (glob) of mount points that have to be on RDMA, whoever mounted them. Slashes
 /// that mean nothing do not count.
-NfsUse judge_nfs(const NfsMount& mount, const std::vector<std::string>& wanted);
+NfsUse judge_nfs(const usage::NfsMount& mount, const std::vector<std::string>& wanted);
 
 struct JudgedNfs {
-  NfsMount mount;  ///< of one that is absent: what is known of it
+  usage::NfsMount mount;  ///< of one that is absent: what is known of it
   NfsUse use;
 };
 
 /// Every mount; then those that are declared, to be mounted when the machine starts (not noauto and
 /// no automount), with RDMA or wanted, and are not mounted; then each pattern that nothing of all
 /// these matches.
-std::vector<JudgedNfs> judge_all_nfs(const std::vector<NfsMount>& mounts,
-                                     const std::vector<NfsDeclaration>& declarations,
+std::vector<JudgedNfs> judge_all_nfs(const std::vector<usage::NfsMount>& mounts,
+                                     const std::vector<usage::NfsDeclaration>& declarations,
                                      const std::vector<std::string>& wanted);
 
-}  // namespace railhead
+}  // namespace railhead::proof

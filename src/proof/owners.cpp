@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/owners.h"
 
-namespace railhead {
+namespace railhead::proof {
 
-Owners::Owners(const RdmaDeviceUse& device, const Usage& usage)
+Owners::Owners(const usage::RdmaDeviceUse& device, const usage::Usage& usage)
     : usage_(usage) {
   for (const auto& domain : device.domains.objects) {
     if (domain.context) context_of_domain_.emplace(domain.number, *domain.context);
@@ -16,7 +16,7 @@ Owners::Owners(const RdmaDeviceUse& device, const Usage& usage)
   for (const auto& region : device.memory_regions.objects) learn(region.owner, region.domain);
 }
 
-std::optional<Owner> Owners::living(const ObjectOwner& made_by) const {
+std::optional<Owner> Owners::living(const usage::ObjectOwner& made_by) const {
   if (!made_by.thread) return std::nullopt;
   const auto found = usage_.processes.by_id.find(*made_by.thread);
   if (found == usage_.processes.by_id.end()) return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<Owner> Owners::living(const ObjectOwner& made_by) const {
   return Owner{Owner::Kind::container, process.place->container};
 }
 
-void Owners::learn(const ObjectOwner& made_by, std::optional<std::uint32_t> domain) {
+void Owners::learn(const usage::ObjectOwner& made_by, std::optional<std::uint32_t> domain) {
   const auto owner = made_by.kernel ? std::nullopt : living(made_by);
   if (!owner || !domain) return;
   of_domain_.emplace(*domain, *owner);
@@ -34,7 +34,7 @@ void Owners::learn(const ObjectOwner& made_by, std::optional<std::uint32_t> doma
   if (context != context_of_domain_.end()) of_context_.emplace(context->second, *owner);
 }
 
-Owner Owners::of(const ObjectOwner& made_by, std::optional<std::uint32_t> domain) const {
+Owner Owners::of(const usage::ObjectOwner& made_by, std::optional<std::uint32_t> domain) const {
   if (made_by.kernel) return {Owner::Kind::kernel, ""};
   if (const auto owner = living(made_by)) return *owner;
   if (!domain) return {};
@@ -46,10 +46,10 @@ Owner Owners::of(const ObjectOwner& made_by, std::optional<std::uint32_t> domain
   return same_context == of_context_.end() ? Owner() : same_context->second;
 }
 
-Owner Owners::of_context(const UserContext& context) const {
+Owner Owners::of_context(const usage::UserContext& context) const {
   if (const auto owner = living(context.owner)) return *owner;
   const auto same = of_context_.find(context.number);
   return same == of_context_.end() ? Owner() : same->second;
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

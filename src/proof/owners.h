@@ -8,7 +8,7 @@
 
 #include "usage/usage.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// Whose an RDMA object is.
 struct Owner {
@@ -31,19 +31,20 @@ struct Owner {
 /// than the dump has the number of one that ended.
 class Owners {
  public:
-  Owners(const RdmaDeviceUse& device, const Usage& usage);
+  Owners(const usage::RdmaDeviceUse& device, const usage::Usage& usage);
 
-  [[nodiscard]] Owner of(const ObjectOwner& made_by, std::optional<std::uint32_t> domain) const;
-  [[nodiscard]] Owner of_context(const UserContext& context) const;
+  [[nodiscard]] Owner of(const usage::ObjectOwner& made_by,
+                         std::optional<std::uint32_t> domain) const;
+  [[nodiscard]] Owner of_context(const usage::UserContext& context) const;
 
  private:
-  [[nodiscard]] std::optional<Owner> living(const ObjectOwner& made_by) const;
-  void learn(const ObjectOwner& made_by, std::optional<std::uint32_t> domain);
+  [[nodiscard]] std::optional<Owner> living(const usage::ObjectOwner& made_by) const;
+  void learn(const usage::ObjectOwner& made_by, std::optional<std::uint32_t> domain);
 
-  const Usage& usage_;
+  const usage::Usage& usage_;
   std::map<std::uint32_t, std::uint32_t> context_of_domain_;
   std::map<std::uint32_t, Owner> of_domain_;
   std::map<std::uint32_t, Owner> of_context_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::proof

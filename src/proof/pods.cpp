@@ -10,7 +10,7 @@
 #include "proof/count.h"
 #include "proof/verdict.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 template <typename T>
@@ -18,19 +18,19 @@ void add(std::optional<T>& sum, const std::optional<T>& one) {
   if (one) sum = sum.value_or(T{}) + *one;
 }
 
-std::optional<double> age_of(const ContainerUse& container, const Usage& usage) {
+std::optional<double> age_of(const usage::ContainerUse& container, const usage::Usage& usage) {
   if (!usage.counted_ticks || *usage.counted_ticks < container.started_ticks) return std::nullopt;
   return static_cast<double>(*usage.counted_ticks - container.started_ticks) / 100.0;
 }
 
-const ContainerUse* find_container(const Usage* usage, const std::string& id) {
+const usage::ContainerUse* find_container(const usage::Usage* usage, const std::string& id) {
   if (usage == nullptr) return nullptr;
   const auto found = usage->containers.find(id);
   return found == usage->containers.end() ? nullptr : &found->second;
 }
 
 /// A container that nobody can name is called by its id, shortened as runtimes do.
-Holder nameless(const ContainerPlace& place) {
+Holder nameless(const usage::ContainerPlace& place) {
   Holder holder;
   holder.container_id = place.container;
   holder.pod_uid = place.pod_uid.value_or("");
@@ -40,7 +40,7 @@ Holder nameless(const ContainerPlace& place) {
 
 class Judgement {
  public:
-  Judgement(const Usage& now, const Usage* before, const Node& node,
+  Judgement(const usage::Usage& now, const usage::Usage* before, const node::Node& node,
             const std::vector<Holder>& holders, const ProofOptions& options)
       : now_(now),
         before_(before),
@@ -68,7 +68,7 @@ class Judgement {
   }
 
  private:
-  void add_pod(const ContainerUse& container, const std::vector<std::string>& spots) {
+  void add_pod(const usage::ContainerUse& container, const std::vector<std::string>& spots) {
     const auto& id = container.place.container;
     PodUse pod;
     const auto named = holders_.find(id);
@@ -107,7 +107,8 @@ class Judgement {
     }
     for (const auto& device : now_.devices) {
       const auto& regions = device.memory_regions;
-      if (regions.state == TableState::read || regions.state == TableState::gone) continue;
+      if (regions.state == usage::TableState::read || regions.state == usage::TableState::gone)
+        continue;
       view_.warnings.push_back("memory regions of " + device.device.name + ": " + regions.why);
     }
   }
@@ -126,7 +127,7 @@ class Judgement {
   /// job of what has every GPU only because it asks for all of them, as monitors do.
   [[nodiscard]] bool has_peers(const PodUse& pod) const {
     const auto& holder = pod.holder;
-    if (holder.job != JobSize()) {
+    if (holder.job != container::JobSize()) {
       return holder.job.nodes.value_or(1) > 1 ||
              holder.job.ranks.value_or(1) > std::max<std::size_t>(1, holder.gpus.size());
     }
@@ -142,7 +143,7 @@ class Judgement {
 
   void mark_fallbacks() {
     const bool node_has_rdma = std::any_of(node_.nics.begin(), node_.nics.end(),
-                                           [](const Nic& nic) { return nic.registered; });
+                                           [](const node::Nic& nic) { return nic.registered; });
     using Pod = std::array<std::string_view, 3>;
     const auto key = [](const PodUse& pod) {
       return Pod{pod.holder.pod_namespace, pod.holder.pod, pod.holder.pod_uid};
@@ -163,15 +164,15 @@ class Judgement {
                              : "; a silent fallback: it holds ";
       pod.why += std::to_string(pod.holder.gpus.size()) + " GPUs of a node with RDMA NICs";
       if (pod.holder.nics.empty()) pod.why += " and was given none of them";
-      if (pod.holder.job != JobSize()) {
+      if (pod.holder.job != container::JobSize()) {
         pod.why += "; its environment speaks of " + size_text(pod.holder.job);
       }
     }
   }
 
-  const Usage& now_;
-  const Usage* before_;
-  const Node& node_;
+  const usage::Usage& now_;
+  const usage::Usage* before_;
+  const node::Node& node_;
   const ProofOptions& options_;
   Counted counted_;
   std::map<std::string, const Holder*> holders_;
@@ -209,9 +210,9 @@ DeviceShare PodUse::total() const {
   return sum;
 }
 
-PodsView judge_pods(const Usage& now, const Usage* before, const Node& node,
+PodsView judge_pods(const usage::Usage& now, const usage::Usage* before, const node::Node& node,
                     const std::vector<Holder>& holders, const ProofOptions& options) {
   return Judgement(now, before, node, holders, options).run();
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

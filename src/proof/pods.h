@@ -12,7 +12,7 @@
 #include "node/node.h"
 #include "usage/usage.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// Does this container use RDMA?
 enum class Verdict : std::uint8_t {
@@ -33,7 +33,7 @@ struct Holder {
   std::vector<std::string> gpus;  ///< UUIDs, else PCI addresses
   std::vector<std::string> nics;  ///< RDMA devices that it may open
   bool sandbox = false;
-  JobSize job;               ///< as its environment states it
+  container::JobSize job;    ///< as its environment states it
   bool gpus_by_all = false;  ///< it asks for all GPUs, and nothing says that it was allocated them
 };
 
@@ -75,7 +75,7 @@ struct PodUse {
   std::vector<std::uint32_t> processes;
   std::optional<double> age_seconds;  ///< of its oldest process
   std::map<std::string, DeviceShare> devices;
-  std::optional<NetworkUse> network;
+  std::optional<usage::NetworkUse> network;
   std::string network_problem;  ///< why that is absent; "" where nobody looked
   std::optional<double> network_bytes_per_second;
   Verdict verdict = Verdict::unknown;
@@ -106,7 +106,7 @@ struct PodsView {
 
 /// Judges every container. `before` is an earlier reading of the same machine, for traffic; without
 /// one nothing is said of it.
-PodsView judge_pods(const Usage& now, const Usage* before, const Node& node,
+PodsView judge_pods(const usage::Usage& now, const usage::Usage* before, const node::Node& node,
                     const std::vector<Holder>& holders, const ProofOptions& options);
 
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/pods_json.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 template <typename T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+data::Json or_null(const std::optional<T>& value) {
+  return value ? data::Json(*value) : data::Json(nullptr);
 }
 
-Json device_json(const std::string& name, const DeviceShare& share) {
+data::Json device_json(const std::string& name, const DeviceShare& share) {
   return {{"name", name},
           {"queuePairs", share.queue_pairs},
           {"queuePairsReady", share.ready},
@@ -28,42 +28,43 @@ Json device_json(const std::string& name, const DeviceShare& share) {
 
 }  // namespace
 
-Json pod_json(const PodUse& pod) {
+data::Json pod_json(const PodUse& pod) {
   const auto total = pod.total();
-  Json json = {{"namespace", pod.holder.pod_namespace},
-               {"pod", pod.holder.pod},
-               {"container", pod.holder.container},
-               {"podUid", pod.holder.pod_uid},
-               {"containerId", pod.holder.container_id},
-               {"gpus", pod.holder.gpus},
-               {"nics", pod.holder.nics},
-               {"queuePairs", total.queue_pairs},
-               {"queuePairsReady", total.ready},
-               {"queuePairsConnected", total.connected},
-               {"queuePairsUnproved", total.unproved},
-               {"queuePairsMoving", or_null(total.moving)},
-               {"implicitRegions", total.implicit_regions},
-               {"registeredBytes", total.registered_bytes},
-               {"verdict", to_string(pod.verdict)},
-               {"why", pod.why},
-               {"silentFallback", pod.silent_fallback},
-               {"ignored", pod.ignored},
-               {"ageSeconds", or_null(pod.age_seconds)},
-               {"processes", pod.processes},
-               {"tcpConnections", pod.network ? Json(pod.network->connections) : Json(nullptr)},
-               {"netdevBytesPerSecond", or_null(pod.network_bytes_per_second)}};
-  json["devices"] = Json::array();
+  data::Json json = {
+      {"namespace", pod.holder.pod_namespace},
+      {"pod", pod.holder.pod},
+      {"container", pod.holder.container},
+      {"podUid", pod.holder.pod_uid},
+      {"containerId", pod.holder.container_id},
+      {"gpus", pod.holder.gpus},
+      {"nics", pod.holder.nics},
+      {"queuePairs", total.queue_pairs},
+      {"queuePairsReady", total.ready},
+      {"queuePairsConnected", total.connected},
+      {"queuePairsUnproved", total.unproved},
+      {"queuePairsMoving", or_null(total.moving)},
+      {"implicitRegions", total.implicit_regions},
+      {"registeredBytes", total.registered_bytes},
+      {"verdict", to_string(pod.verdict)},
+      {"why", pod.why},
+      {"silentFallback", pod.silent_fallback},
+      {"ignored", pod.ignored},
+      {"ageSeconds", or_null(pod.age_seconds)},
+      {"processes", pod.processes},
+      {"tcpConnections", pod.network ? data::Json(pod.network->connections) : data::Json(nullptr)},
+      {"netdevBytesPerSecond", or_null(pod.network_bytes_per_second)}};
+  json["devices"] = data::Json::array();
   for (const auto& [name, share] : pod.devices) json["devices"].push_back(device_json(name, share));
-  json["evidence"] = Json::array();
+  json["evidence"] = data::Json::array();
   for (const auto& one : pod.evidence) {
     json["evidence"].push_back({{"source", one.source}, {"value", one.value}});
   }
   return json;
 }
 
-void add_pods(Json& document, const PodsView& view, const Node& node) {
+void add_pods(data::Json& document, const PodsView& view, const node::Node& node) {
   document["node"] = node.name;
-  document["pods"] = Json::array();
+  document["pods"] = data::Json::array();
   for (const auto& pod : view.pods) document["pods"].push_back(pod_json(pod));
   document["queuePairsOfHost"] = view.host_queue_pairs;
   document["queuePairsOfKernel"] = view.kernel_queue_pairs;
@@ -72,4 +73,4 @@ void add_pods(Json& document, const PodsView& view, const Node& node) {
   document["warnings"] = view.warnings;
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

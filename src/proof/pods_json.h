@@ -6,13 +6,13 @@
 #include "data/json.h"
 #include "proof/pods.h"
 
-namespace railhead {
+namespace railhead::proof {
 
 /// The members of a Pods document: "pods", "warnings" and what else the view says. The caller adds
 /// apiVersion and kind.
-void add_pods(Json& document, const PodsView& view, const Node& node);
+void add_pods(data::Json& document, const PodsView& view, const node::Node& node);
 
 /// The members of one of "pods".
-Json pod_json(const PodUse& pod);
+data::Json pod_json(const PodUse& pod);
 
-}  // namespace railhead
+}  // namespace railhead::proof

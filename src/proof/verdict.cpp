@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 std::string count_text(std::size_t count, std::string_view one, std::string_view many) {
@@ -21,9 +21,9 @@ std::string whole(double number) {
   return std::to_string(static_cast<std::uint64_t>(std::llround(number)));
 }
 
-bool any_registered(const Node& node) {
+bool any_registered(const node::Node& node) {
   return std::any_of(node.nics.begin(), node.nics.end(),
-                     [](const Nic& nic) { return nic.registered; });
+                     [](const node::Nic& nic) { return nic.registered; });
 }
 
 void add_device_evidence(const std::string& device, const DeviceShare& share, PodUse& pod) {
@@ -97,23 +97,24 @@ std::string unproved_text(std::size_t count) {
 
 }  // namespace
 
-std::string size_text(const JobSize& size) {
+std::string size_text(const container::JobSize& size) {
   std::vector<std::string> words;
   if (size.nodes) words.push_back(count_text(*size.nodes, "node", "nodes"));
   if (size.ranks) words.push_back(count_text(*size.ranks, "rank", "ranks"));
   return join(words, ", ");
 }
 
-std::vector<std::string> blind_spots(const Usage& usage, const Node& node, std::size_t ownerless) {
+std::vector<std::string> blind_spots(const usage::Usage& usage, const node::Node& node,
+                                     std::size_t ownerless) {
   std::vector<std::string> spots;
-  if (usage.rdma == TableState::gone && any_registered(node)) {
+  if (usage.rdma == usage::TableState::gone && any_registered(node)) {
     spots.emplace_back("the kernel's RDMA netlink cannot be asked here");
-  } else if (usage.rdma != TableState::read && usage.rdma != TableState::gone) {
+  } else if (usage.rdma != usage::TableState::read && usage.rdma != usage::TableState::gone) {
     spots.push_back("the kernel's list of RDMA devices: " + usage.rdma_why);
   }
   for (const auto& device : usage.devices) {
     const auto& pairs = device.queue_pairs;
-    if (pairs.state == TableState::read || pairs.state == TableState::gone) continue;
+    if (pairs.state == usage::TableState::read || pairs.state == usage::TableState::gone) continue;
     spots.push_back("queue pairs of " + device.device.name + ": " + pairs.why);
   }
   if (ownerless > 0) {
@@ -123,7 +124,7 @@ std::vector<std::string> blind_spots(const Usage& usage, const Node& node, std::
     }
     spots.push_back(text);
   }
-  if (node.rdma_netns == RdmaNetns::exclusive) {
+  if (node.rdma_netns == node::RdmaNetns::exclusive) {
     spots.emplace_back(
         "RDMA namespaces are exclusive: devices that were moved into pods are seen only there");
   }
@@ -134,7 +135,7 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
   const auto total = pod.total();
   for (const auto& [device, share] : pod.devices) add_device_evidence(device, share, pod);
   add_network_evidence(pod);
-  if (pod.holder.job != JobSize()) {
+  if (pod.holder.job != container::JobSize()) {
     pod.evidence.push_back({"environment", size_text(pod.holder.job)});
   }
   if (total.connected > 0) {
@@ -164,4 +165,4 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
   }
 }
 
-}  // namespace railhead
+}  // namespace railhead::proof

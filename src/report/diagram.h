@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-namespace railhead {
+namespace railhead::report {
 
 /// A picture as a value: devices in nested boxes, and links between them. It says what is to be
 /// seen, not where: the sinks (svg.h, dot.h) place and paint it. Texts may hold anything; sinks
@@ -83,4 +83,4 @@ struct Diagram {
   std::vector<Note> notes;  ///< below the picture
 };
 
-}  // namespace railhead
+}  // namespace railhead::report

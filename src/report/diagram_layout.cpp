@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 constexpr int kPad = 8;            ///< between a box and what is in it
@@ -348,4 +348,4 @@ DiagramLayout lay_out(const Diagram& diagram, const DiagramSizes& sizes) {
   return Placer(diagram, sizes).lay_out();
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

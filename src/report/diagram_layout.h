@@ -6,7 +6,7 @@
 
 #include "report/diagram.h"
 
-namespace railhead {
+namespace railhead::report {
 
 /// Pixels, from the left and from the top.
 struct Rect {
@@ -56,4 +56,4 @@ struct DiagramLayout {
 /// The diagram must outlive the layout.
 DiagramLayout lay_out(const Diagram& diagram, const DiagramSizes& sizes);
 
-}  // namespace railhead
+}  // namespace railhead::report

@@ -7,7 +7,7 @@
 #include "report/palette.h"
 #include "report/text_width.h"
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 constexpr std::size_t kMostLetters = 120;  ///< of a line in a label
@@ -144,4 +144,4 @@ std::string to_dot(const Diagram& diagram) {
   return Writer(diagram).document();
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::report {
 
 /// A colour of a group with the text colour that can be read on it and a tint for large areas.
 struct GroupColour {
@@ -37,4 +37,4 @@ constexpr bool is_second_round(std::size_t group) {
   return group / kGroupColours.size() % 2 == 1;
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

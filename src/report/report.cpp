@@ -5,7 +5,7 @@
 
 #include "report/text_width.h"
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 /// Columns a terminal needs for UTF-8 text without wide characters: bytes that start a character.
@@ -32,8 +32,8 @@ std::optional<Format> parse_format(std::string_view text) {
   return std::nullopt;
 }
 
-Json make_document(std::string_view kind) {
-  Json document;
+data::Json make_document(std::string_view kind) {
+  data::Json document;
   document["apiVersion"] = "railhead.io/v1alpha1";
   document["kind"] = kind;
   return document;
@@ -69,8 +69,8 @@ std::string render_table(const Table& table, Format format) {
 }
 
 std::string render(const Report& report, Format format) {
-  if (format == Format::json) return to_json_text(report.json);
-  if (format == Format::yaml) return to_yaml(report.json);
+  if (format == Format::json) return data::to_json_text(report.json);
+  if (format == Format::yaml) return data::to_yaml(report.json);
   std::string out;
   for (const auto& section : report.sections) {
     if (!out.empty()) out += "\n";
@@ -81,4 +81,4 @@ std::string render(const Report& report, Format format) {
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

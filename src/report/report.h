@@ -9,7 +9,7 @@
 
 #include "data/json.h"
 
-namespace railhead {
+namespace railhead::report {
 
 enum class Format : std::uint8_t { table, wide, json, yaml };
 std::optional<Format> parse_format(std::string_view text);
@@ -30,7 +30,7 @@ struct Table {
 /// for people. Sinks choose; no command formats text itself, and text for people is made
 /// printable().
 struct Report {
-  Json json;  ///< with apiVersion and kind
+  data::Json json;  ///< with apiVersion and kind
 
   struct Section {
     std::string title;  ///< "" for none
@@ -42,7 +42,7 @@ struct Report {
 };
 
 /// A JSON object of this kind, with the apiVersion of all our documents.
-Json make_document(std::string_view kind);
+data::Json make_document(std::string_view kind);
 
 /// kubectl's look: three spaces between columns, nothing drawn around, no trailing blanks.
 std::string render_table(const Table& table, Format format);
@@ -61,8 +61,8 @@ std::string text_or_blank(const std::optional<T>& value) {
 
 /// An optional value as JSON: null when absent, never invented.
 template <typename T>
-Json json_or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
+data::Json json_or_null(const std::optional<T>& value) {
+  return value ? data::Json(*value) : data::Json(nullptr);
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

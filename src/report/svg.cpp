@@ -9,7 +9,7 @@
 #include "report/svg_device.h"
 #include "report/svg_legend.h"
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 constexpr int kMargin = 24;
@@ -197,4 +197,4 @@ std::string to_svg(const Diagram& diagram) {
   return Painter(diagram).document();
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 std::string attribute(std::string_view name, int value) {
@@ -81,4 +81,4 @@ void SvgCanvas::close_group() {
   body_ += "</g>\n";
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

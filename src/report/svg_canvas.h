@@ -8,7 +8,7 @@
 #include "report/diagram_layout.h"
 #include "report/text_width.h"
 
-namespace railhead {
+namespace railhead::report {
 
 /// Text as character data or attribute value of XML: printable(), with &, <, > and both quotes
 /// escaped.
@@ -58,4 +58,4 @@ class SvgCanvas {
   std::string body_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::report

@@ -5,7 +5,7 @@
 
 #include "report/palette.h"
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 constexpr int kHead = 20;      ///< height of a title
@@ -228,4 +228,4 @@ void paint_device(SvgCanvas& canvas, const Diagram& diagram, const DiagramDevice
   canvas.close_group();
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

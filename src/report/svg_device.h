@@ -4,7 +4,7 @@
 #include "report/diagram.h"
 #include "report/svg_canvas.h"
 
-namespace railhead {
+namespace railhead::report {
 
 constexpr std::string_view kInk = "#1b1f24";
 constexpr std::string_view kGrey = "#59636e";
@@ -32,4 +32,4 @@ void paint_mark(SvgCanvas& canvas, const Diagram& diagram, std::size_t group, in
 /// Attributes of a line in the group's colour.
 std::string link_style(std::size_t group, DiagramLink::Kind kind);
 
-}  // namespace railhead
+}  // namespace railhead::report

@@ -6,7 +6,7 @@
 #include "report/palette.h"
 #include "report/svg_device.h"
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 constexpr int kRow = 22;
@@ -100,4 +100,4 @@ int paint_legend(SvgCanvas& canvas, const Diagram& diagram, const Rect& at) {
   return legend.bottom();
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

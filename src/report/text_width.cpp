@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 /// Advance widths of DejaVu Sans (and Bold), U+0020 to U+007E, in hundredths of the font size.
@@ -127,4 +127,4 @@ std::vector<std::string> wrap_to(std::string_view text, int width_px, int font_p
   return lines;
 }
 
-}  // namespace railhead
+}  // namespace railhead::report

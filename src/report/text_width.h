@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace railhead {
+namespace railhead::report {
 
 enum class Weight : std::uint8_t { regular, bold };
 
@@ -25,4 +25,4 @@ std::string cut_to(std::string_view text, int width_px, int font_px,
 /// Lines that fit, broken at spaces; a word that does not fit alone is cut.
 std::vector<std::string> wrap_to(std::string_view text, int width_px, int font_px);
 
-}  // namespace railhead
+}  // namespace railhead::report

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/hex_text.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 
 std::string hex_of_bytes(std::string_view bytes) {
   constexpr std::string_view kDigits = "0123456789abcdef";
@@ -28,4 +28,4 @@ std::optional<std::string> bytes_of_hex(std::string_view text) {
   return bytes;
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

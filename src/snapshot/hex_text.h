@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::snapshot {
 
 /// The value of a hexadecimal digit, -1 for any other character.
 constexpr int hex_value(char c) {
@@ -57,4 +57,4 @@ bool change_hex(std::span<char> text, Change change) {
   return true;
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

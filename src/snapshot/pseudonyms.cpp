@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 constexpr std::uint8_t kLocalBit = 0x02;  // locally administered, IEEE 802
@@ -137,4 +137,4 @@ std::string Pseudonyms::host_name(std::string_view name) {
   return "node-" + std::to_string(number) + (dot == std::string_view::npos ? "" : ".example");
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::snapshot {
 
 /// Stand-ins for what identifies a machine. Equal originals get equal stand-ins and different ones
 /// different, numbered in the order in which they are met: no stand-in can be turned back, and the
@@ -58,4 +58,4 @@ class Pseudonyms {
   std::map<std::string, std::uint32_t, std::less<>> host_names_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -9,7 +9,7 @@
 #include "host/resolve.h"
 #include "snapshot/hex_text.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 constexpr std::size_t kNetlinkPieceBytes = 16384;  // a line of it is twice as long
@@ -28,7 +28,7 @@ const std::optional<std::string>& RecordingHost::link_at(const std::string& path
 
 std::optional<std::string> RecordingHost::canonical(const std::string& path, LastLink last_link) {
   std::deque<std::string> todo;
-  push_front(todo, path);
+  host::push_front(todo, path);
   std::string at;
   passed_.clear();
   blocked_.reset();
@@ -52,9 +52,9 @@ std::optional<std::string> RecordingHost::canonical(const std::string& path, Las
       at = here;
       continue;
     }
-    if (++links > kMaxLinks) return std::nullopt;
+    if (++links > host::kMaxLinks) return std::nullopt;
     if (target->starts_with('/')) at.clear();
-    push_front(todo, *target);
+    host::push_front(todo, *target);
   }
   return at.empty() ? "/" : at;
 }
@@ -82,8 +82,8 @@ void RecordingHost::note(const std::optional<std::string>& real,
                          const Result<std::optional<T>>& answer, KeepValue keep_value) {
   if (answer && !*answer) return;
   if (answer && real) keep_value(**answer);
-  if (!answer && real) keep(*real, SnapshotUnreadable{errno_of(answer.error())});
-  if (!answer && blocked_) imply(*blocked_, SnapshotUnreadable{errno_of(answer.error())});
+  if (!answer && real) keep(*real, SnapshotUnreadable{host::errno_of(answer.error())});
+  if (!answer && blocked_) imply(*blocked_, SnapshotUnreadable{host::errno_of(answer.error())});
   ways_.insert(passed_.begin(), passed_.end());
 }
 
@@ -115,28 +115,28 @@ Result<std::optional<std::vector<std::string>>> RecordingHost::list(const std::s
   return answer;
 }
 
-Result<std::optional<DeviceNode>> RecordingHost::device(const std::string& path) {
+Result<std::optional<host::DeviceNode>> RecordingHost::device(const std::string& path) {
   const auto real = canonical(path, LastLink::follow);
   auto answer = inner_.device(path);
-  note(real, answer, [&](const DeviceNode& node) { keep(*real, node); });
+  note(real, answer, [&](const host::DeviceNode& node) { keep(*real, node); });
   return answer;
 }
 
-Result<std::optional<std::string>> RecordingHost::rdma(const RdmaDump& dump) {
+Result<std::optional<std::string>> RecordingHost::rdma(const host::RdmaDump& dump) {
   auto answer = inner_.rdma(dump);
-  keep_answer(rdma_path(dump), answer);
+  keep_answer(host::rdma_path(dump), answer);
   return answer;
 }
 
 Result<std::optional<std::string>> RecordingHost::devlink_info(const std::string& pci_address) {
   auto answer = inner_.devlink_info(pci_address);
-  keep_answer(devlink_path(pci_address), answer);
+  keep_answer(host::devlink_path(pci_address), answer);
   return answer;
 }
 
 void RecordingHost::keep_answer(const std::string& folder,
                                 const Result<std::optional<std::string>>& answer) {
-  if (!answer) keep(folder, SnapshotUnreadable{errno_of(answer.error())});
+  if (!answer) keep(folder, SnapshotUnreadable{host::errno_of(answer.error())});
   if (!answer || !*answer) return;
   keep(folder, SnapshotDirectory{});
   const std::string_view bytes = **answer;
@@ -170,4 +170,4 @@ Snapshot RecordingHost::recorded() const {
   return snapshot;
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

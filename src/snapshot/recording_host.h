@@ -10,21 +10,21 @@
 #include "host/host.h"
 #include "snapshot/snapshot.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 
 /// Passes every access on and keeps what was answered, so that a snapshot made of it gives the same
 /// answers to the same questions: contents, links on the way, directories, device nodes, failures.
 /// What is absent leaves nothing behind; a name that was listed and never looked at stays a name.
-class RecordingHost : public Host {
+class RecordingHost : public host::Host {
  public:
-  explicit RecordingHost(Host& inner)
+  explicit RecordingHost(host::Host& inner)
       : inner_(inner) {}
 
   Result<std::optional<std::string>> read(const std::string& path) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
-  Result<std::optional<DeviceNode>> device(const std::string& path) override;
-  Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
+  Result<std::optional<host::DeviceNode>> device(const std::string& path) override;
+  Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
 
   [[nodiscard]] Snapshot recorded() const;
@@ -48,7 +48,7 @@ class RecordingHost : public Host {
   void note(const std::optional<std::string>& real, const Result<std::optional<T>>& answer,
             KeepValue keep_value);
 
-  Host& inner_;
+  host::Host& inner_;
   Snapshot snapshot_;
   std::map<std::string, std::optional<std::string>> links_;  ///< what is known of each prefix
   std::map<std::string, bool> searchable_;
@@ -59,4 +59,4 @@ class RecordingHost : public Host {
   std::optional<std::string> blocked_;  ///< the directory that may not be searched
 };
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

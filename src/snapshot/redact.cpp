@@ -9,7 +9,7 @@
 #include "snapshot/hex_text.h"
 #include "snapshot/pseudonyms.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 enum class Kind { uuid, guid, gid, mac, ip, serial, host };
@@ -101,7 +101,7 @@ class Redactor {
     }
     const auto* file = std::get_if<SnapshotFile>(&entry);
     if (file == nullptr) return entry;
-    const std::string name = base_name(path);
+    const std::string name = host::base_name(path);
     if (path.starts_with("/sys/") && is_one_of(name, kOpaqueFiles)) return SnapshotName{};
     std::string content = file->content;
     if (path.starts_with(kNetlink)) return SnapshotFile{changed_hex(content)};
@@ -329,4 +329,4 @@ Redacted redact(const Snapshot& snapshot) {
   return Redactor().redact(snapshot);
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -6,7 +6,7 @@
 
 #include "snapshot/snapshot.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 
 struct Redacted {
   Snapshot snapshot;
@@ -21,4 +21,4 @@ struct Redacted {
 /// also stands in the comments. Twice gives the same as once.
 Redacted redact(const Snapshot& snapshot);
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

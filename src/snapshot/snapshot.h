@@ -27,7 +27,7 @@
 #include "base/result.h"
 #include "host/host.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 
 struct SnapshotFile {
   std::string content;
@@ -55,7 +55,7 @@ struct SnapshotName {
   friend bool operator==(const SnapshotName&, const SnapshotName&) = default;
 };
 
-using SnapshotEntry = std::variant<SnapshotFile, SnapshotLink, SnapshotDirectory, DeviceNode,
+using SnapshotEntry = std::variant<SnapshotFile, SnapshotLink, SnapshotDirectory, host::DeviceNode,
                                    SnapshotUnreadable, SnapshotName>;
 
 /// What a snapshot file says. Keys of `entries` are absolute paths without ".", "..", "//" or a
@@ -82,4 +82,4 @@ Result<Snapshot> parse_snapshot(std::string_view text);
 /// s that respects the limits and the rules for keys. Control characters in comments become spaces.
 std::string format_snapshot(const Snapshot& snapshot);
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -7,7 +7,7 @@
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_text.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 /// The text of a `t` line, where the content is one. A text that ends in a space is written with
@@ -41,7 +41,7 @@ struct Formatter {
 
   void operator()(const SnapshotDirectory& /*directory*/) const { text += "d " + path; }
 
-  void operator()(const DeviceNode& node) const {
+  void operator()(const host::DeviceNode& node) const {
     std::array<char, 96> numbers{};
     std::snprintf(numbers.data(), numbers.size(), " %u:%u %04o %u:%u", node.major, node.minor,
                   node.mode, node.uid, node.gid);
@@ -51,7 +51,7 @@ struct Formatter {
 
   void operator()(const SnapshotUnreadable& unreadable) const {
     text += "e " + path + " ";
-    text += errno_name(unreadable.error_number);
+    text += host::errno_name(unreadable.error_number);
   }
 
   void operator()(const SnapshotName& /*name*/) const { text += "x " + path; }
@@ -72,4 +72,4 @@ std::string format_snapshot(const Snapshot& snapshot) {
   return text;
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -9,7 +9,7 @@
 #include "host/resolve.h"
 #include "snapshot/hex_text.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 /// Takes the first component off `path`; empty when none is left.
@@ -50,9 +50,9 @@ bool is_directory(const SnapshotEntry* entry) {
 
 }  // namespace
 
-Result<std::unique_ptr<Host>> SnapshotHost::parse(std::string_view text) {
+Result<std::unique_ptr<host::Host>> SnapshotHost::parse(std::string_view text) {
   Snapshot snapshot = TRY(parse_snapshot(text));
-  return std::unique_ptr<Host>(std::make_unique<SnapshotHost>(std::move(snapshot)));
+  return std::unique_ptr<host::Host>(std::make_unique<SnapshotHost>(std::move(snapshot)));
 }
 
 SnapshotHost::SnapshotHost(Snapshot snapshot)
@@ -95,13 +95,13 @@ Result<const SnapshotHost::Place*> SnapshotHost::resolve(const std::string& path
     const std::string_view name = take_component(rest);
     if (!is_directory(place->entry)) return nullptr;
     if (name == "." || name == "..") {
-      if (const auto number = denied(place->entry)) return host_error(path, *number);
+      if (const auto number = denied(place->entry)) return host::host_error(path, *number);
       if (name == ".." && place->parent != nullptr) place = place->parent;
       continue;
     }
     const auto child = place->children.find(name);
     if (child == place->children.end()) {
-      if (const auto number = denied(place->entry)) return host_error(path, *number);
+      if (const auto number = denied(place->entry)) return host::host_error(path, *number);
       return nullptr;
     }
     const auto* link = as<SnapshotLink>(child->second->entry);
@@ -109,7 +109,7 @@ Result<const SnapshotHost::Place*> SnapshotHost::resolve(const std::string& path
       place = child->second;
       continue;
     }
-    if (++links > kMaxLinks) return host_error(path, ELOOP);
+    if (++links > host::kMaxLinks) return host::host_error(path, ELOOP);
     link_rest = link->target + "/" + std::string(rest);
     rest = link_rest;
     if (link->target.front() == '/') place = root;
@@ -119,66 +119,66 @@ Result<const SnapshotHost::Place*> SnapshotHost::resolve(const std::string& path
 
 Result<std::optional<std::string>> SnapshotHost::read(const std::string& path) {
   const Place* place = TRY(resolve(path, LastLink::follow));
-  if (place == nullptr) return kAbsent;
+  if (place == nullptr) return host::kAbsent;
   if (const auto* bad = as<SnapshotUnreadable>(place->entry)) {
-    return host_error(path, bad->error_number);
+    return host::host_error(path, bad->error_number);
   }
   const auto* file = as<SnapshotFile>(place->entry);
-  if (file == nullptr) return kAbsent;
+  if (file == nullptr) return host::kAbsent;
   return std::optional(file->content);
 }
 
 Result<std::optional<std::string>> SnapshotHost::readlink(const std::string& path) {
   const Place* place = TRY(resolve(path, LastLink::keep));
-  if (place == nullptr) return kAbsent;
+  if (place == nullptr) return host::kAbsent;
   const auto* link = as<SnapshotLink>(place->entry);
-  if (link == nullptr) return kAbsent;
+  if (link == nullptr) return host::kAbsent;
   return std::optional(link->target);
 }
 
 Result<std::optional<std::vector<std::string>>> SnapshotHost::list(const std::string& path) {
   const Place* place = TRY(resolve(path, LastLink::follow));
-  if (place == nullptr || !is_directory(place->entry)) return kAbsent;
+  if (place == nullptr || !is_directory(place->entry)) return host::kAbsent;
   if (const auto* bad = as<SnapshotUnreadable>(place->entry)) {
-    return host_error(path, bad->error_number);
+    return host::host_error(path, bad->error_number);
   }
-  if (place->children.size() > kMaxListEntries) return host_error(path, EFBIG);
+  if (place->children.size() > kMaxListEntries) return host::host_error(path, EFBIG);
   std::vector<std::string> names;
   names.reserve(place->children.size());
   for (const auto& [name, child] : place->children) names.emplace_back(name);
   return std::optional(std::move(names));
 }
 
-Result<std::optional<DeviceNode>> SnapshotHost::device(const std::string& path) {
+Result<std::optional<host::DeviceNode>> SnapshotHost::device(const std::string& path) {
   const Place* place = TRY(resolve(path, LastLink::follow));
-  if (place == nullptr) return kAbsent;
+  if (place == nullptr) return host::kAbsent;
   if (const auto* bad = as<SnapshotUnreadable>(place->entry)) {
-    return host_error(path, bad->error_number);
+    return host::host_error(path, bad->error_number);
   }
-  const auto* node = as<DeviceNode>(place->entry);
-  if (node == nullptr) return kAbsent;
+  const auto* node = as<host::DeviceNode>(place->entry);
+  if (node == nullptr) return host::kAbsent;
   return std::optional(*node);
 }
 
-Result<std::optional<std::string>> SnapshotHost::rdma(const RdmaDump& dump) {
-  return answer_at(rdma_path(dump));
+Result<std::optional<std::string>> SnapshotHost::rdma(const host::RdmaDump& dump) {
+  return answer_at(host::rdma_path(dump));
 }
 
 Result<std::optional<std::string>> SnapshotHost::devlink_info(const std::string& pci_address) {
-  return answer_at(devlink_path(pci_address));
+  return answer_at(host::devlink_path(pci_address));
 }
 
 Result<std::optional<std::string>> SnapshotHost::answer_at(const std::string& folder) {
   const auto pieces = TRY(list(folder));
-  if (!pieces) return kAbsent;
+  if (!pieces) return host::kAbsent;
   std::string answer;
   for (const auto& piece : *pieces) {
     const auto text = TRY(read(folder + "/" + piece));
     auto bytes = text ? bytes_of_hex(trim(*text)) : std::nullopt;
-    if (!bytes) return host_error(folder + "/" + piece, EPROTO);
+    if (!bytes) return host::host_error(folder + "/" + piece, EPROTO);
     answer += *bytes;
   }
   return std::optional(std::move(answer));
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -11,15 +11,15 @@
 #include "host/host.h"
 #include "snapshot/snapshot.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 
 /// A recorded machine. Symbolic links work as in a kernel: followed in every component, relative to
 /// the directory they are in, at most 40 of them; above that ELOOP (unavailable). An unreadable
 /// directory that is denied (EACCES, EPERM) denies what is not recorded below it.
-class SnapshotHost final : public Host {
+class SnapshotHost final : public host::Host {
  public:
   /// The host of a snapshot text; fails as parse_snapshot does.
-  static Result<std::unique_ptr<Host>> parse(std::string_view text);
+  static Result<std::unique_ptr<host::Host>> parse(std::string_view text);
 
   /// `snapshot` has to respect the rules for keys; entries below something that is not a directory
   /// are out of reach.
@@ -30,8 +30,8 @@ class SnapshotHost final : public Host {
   Result<std::optional<std::string>> read(const std::string& path) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
-  Result<std::optional<DeviceNode>> device(const std::string& path) override;
-  Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
+  Result<std::optional<host::DeviceNode>> device(const std::string& path) override;
+  Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
 
  private:
@@ -54,4 +54,4 @@ class SnapshotHost final : public Host {
   std::deque<Place> places_;  ///< the root first; flat, so that no depth can exhaust the stack
 };
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

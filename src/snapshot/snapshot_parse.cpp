@@ -8,7 +8,7 @@
 #include "snapshot/snapshot.h"
 #include "snapshot/snapshot_text.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 /// Takes the word up to the next space and the space itself off `rest`.
@@ -45,7 +45,7 @@ Result<SnapshotEntry> parse_device(char type, std::string_view rest) {
   const std::uint32_t mode = TRY(parse_number32(take_word(rest), 8));
   if (mode > 07777) return Error{ErrorCode::malformed, "the mode has more than permission bits"};
   const auto [uid, gid] = TRY(parse_number_pair(rest));
-  return SnapshotEntry{DeviceNode{type, major, minor, mode, uid, gid}};
+  return SnapshotEntry{host::DeviceNode{type, major, minor, mode, uid, gid}};
 }
 
 Result<SnapshotEntry> parse_link(std::string_view rest) {
@@ -65,15 +65,15 @@ Result<SnapshotEntry> parse_text(std::string_view rest) {
     return Error{ErrorCode::malformed,
                  "a text with control characters or bytes that are not UTF-8"};
   }
-  if (rest.size() >= Host::kMaxFileBytes) {
+  if (rest.size() >= host::Host::kMaxFileBytes) {
     return Error{ErrorCode::too_large, "a text of more than 1 MiB"};
   }
   return SnapshotEntry{SnapshotFile{std::string(rest) + "\n"}};
 }
 
 Result<SnapshotEntry> parse_unreadable(std::string_view rest) {
-  const auto number = errno_number(rest);
-  if (!number || means_absent(*number)) {
+  const auto number = host::errno_number(rest);
+  if (!number || host::means_absent(*number)) {
     return Error{ErrorCode::malformed, "not the name of a read error: " + in_quotes(rest)};
   }
   return SnapshotEntry{SnapshotUnreadable{*number}};
@@ -172,7 +172,7 @@ class Parser {
   Result<SnapshotEntry> parse_file(std::string_view rest) {
     const auto length = parse_unsigned(rest);
     if (!length) return length.error().context("length");
-    if (*length > Host::kMaxFileBytes) {
+    if (*length > host::Host::kMaxFileBytes) {
       return Error{ErrorCode::too_large, "a file of more than 1 MiB"};
     }
     if (*length >= rest_.size() || rest_[*length] != '\n') {
@@ -232,4 +232,4 @@ Result<Snapshot> parse_snapshot(std::string_view text) {
   return Parser(text).parse();
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789ABCDEF";
@@ -78,4 +78,4 @@ bool is_canonical_path(std::string_view path) {
   return true;
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::snapshot {
 
 inline constexpr std::string_view kSnapshotFirstLine = "railhead-snapshot 1";
 
@@ -24,4 +24,4 @@ std::string without_controls(std::string_view text);
 /// Absolute, without empty, "." or ".." components and without NUL; "/" is one too.
 bool is_canonical_path(std::string_view path);
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -12,7 +12,7 @@
 #include "host/unique_fd.h"
 #include "snapshot/snapshot_text.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 class TreeWriter {
@@ -41,7 +41,7 @@ class TreeWriter {
   }
 
   Status operator()(const SnapshotFile& file) {
-    UniqueFd fd(::openat(root_.get(), relative(), kCreate, 0644));
+    host::UniqueFd fd(::openat(root_.get(), relative(), kCreate, 0644));
     if (!fd) return failure();
     std::string_view rest = file.content;
     while (!rest.empty()) {
@@ -60,7 +60,7 @@ class TreeWriter {
 
   Status operator()(const SnapshotDirectory& /*directory*/) { return make_directory(path_); }
 
-  Status operator()(const DeviceNode& node) {
+  Status operator()(const host::DeviceNode& node) {
     if (device_nodes_ == DeviceNodes::skip) return {};
     const mode_t type = node.type == 'b' ? S_IFBLK : S_IFCHR;
     const dev_t number = makedev(node.major, node.minor);
@@ -70,15 +70,15 @@ class TreeWriter {
   }
 
   Status operator()(const SnapshotUnreadable& unreadable) {
-    const ErrorCode code = host_error(path_, unreadable.error_number).code;
+    const ErrorCode code = host::host_error(path_, unreadable.error_number).code;
     if (code == ErrorCode::unavailable) {
-      links_.emplace(path_, base_name(path_));
+      links_.emplace(path_, host::base_name(path_));
       return {};
     }
-    UniqueFd fd(::openat(root_.get(), relative(), kCreate, 0644));
+    host::UniqueFd fd(::openat(root_.get(), relative(), kCreate, 0644));
     if (!fd) return failure();
     if (code == ErrorCode::denied) return outcome(::fchmod(fd.get(), 0));
-    return outcome(::ftruncate(fd.get(), Host::kMaxFileBytes + 1));
+    return outcome(::ftruncate(fd.get(), host::Host::kMaxFileBytes + 1));
   }
 
   Status operator()(const SnapshotName& /*name*/) {
@@ -105,17 +105,17 @@ class TreeWriter {
   Status make_directory(const std::string& path) {
     if (path == "/" || !directories_.insert(path).second) return {};
     const int result = ::mkdirat(root_.get(), path.c_str() + 1, 0755);
-    return result == 0 ? Status() : host_error(directory_ + path, errno);
+    return result == 0 ? Status() : host::host_error(directory_ + path, errno);
   }
 
   [[nodiscard]] const char* relative() const { return path_.c_str() + 1; }
 
-  [[nodiscard]] Error failure() const { return host_error(directory_ + path_, errno); }
+  [[nodiscard]] Error failure() const { return host::host_error(directory_ + path_, errno); }
 
   [[nodiscard]] Status outcome(int result) const { return result == 0 ? Status() : failure(); }
 
   std::string directory_;
-  UniqueFd root_;
+  host::UniqueFd root_;
   DeviceNodes device_nodes_;
   std::string path_;  ///< of the entry being written
   std::set<std::string> directories_;
@@ -123,7 +123,7 @@ class TreeWriter {
 };
 
 Status require_empty(const std::string& directory) {
-  auto host = TRY(DirectoryHost::open(directory));
+  auto host = TRY(host::DirectoryHost::open(directory));
   const auto names = TRY(host->list("/"));
   if (names && names->empty()) return {};
   return Error{ErrorCode::usage, directory + ": is not empty"};
@@ -133,11 +133,12 @@ Status require_empty(const std::string& directory) {
 
 Status write_tree(const Snapshot& snapshot, const std::string& directory,
                   DeviceNodes device_nodes) {
-  if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST) return host_error(directory, errno);
+  if (::mkdir(directory.c_str(), 0755) != 0 && errno != EEXIST)
+    return host::host_error(directory, errno);
   TRY_STATUS(require_empty(directory));
   const int root = ::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
-  if (root < 0) return host_error(directory, errno);
+  if (root < 0) return host::host_error(directory, errno);
   return TreeWriter(directory, root, device_nodes).write(snapshot);
 }
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "snapshot/snapshot.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 
 enum class DeviceNodes : std::uint8_t {
   skip,  ///< absent then; what sysfs says of them (`dev`) is enough for the reader
@@ -25,4 +25,4 @@ enum class DeviceNodes : std::uint8_t {
 Status write_tree(const Snapshot& snapshot, const std::string& directory,
                   DeviceNodes device_nodes = DeviceNodes::skip);
 
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -13,18 +13,18 @@
 #include "topology/nccl_hardware.h"
 #include "topology/numa_source.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// What else is known of the machine that a file can be held against.
 struct Reference {
-  Node node;
+  node::Node node;
   std::string name;  ///< "the PCI tree", "the table's Azure NDv2"
 };
 
 /// What is known before a source is chosen.
 struct Situation {
-  const Node& node;
+  const node::Node& node;
   const KnownMachine* machine = nullptr;  ///< nullptr: of no known type
   bool real = false;                      ///< the tree of sysfs is the machine's
   std::optional<Reference> reference{};
@@ -44,13 +44,13 @@ std::optional<Reference> reference_for(const Situation& now) {
 }
 
 /// Takes NUMA nodes that the machine does not have out of a layout; what they were is returned.
-std::string drop_numa_nodes_of_others(Layout& layout, const Node& node) {
+std::string drop_numa_nodes_of_others(Layout& layout, const node::Node& node) {
   std::set<int> others;
   for (auto& position : layout.positions) {
     const auto own = position.numa_node;
     if (!own || node.numa.empty()) continue;
     const bool known = std::any_of(node.numa.begin(), node.numa.end(),
-                                   [&](const NumaNode& numa) { return numa.id == *own; });
+                                   [&](const node::NumaNode& numa) { return numa.id == *own; });
     if (known) continue;
     others.insert(*own);
     position.numa_node.reset();
@@ -130,7 +130,7 @@ Arrangement arrange_by_tree(const KnownMachine* machine, bool hypervisor) {
 
 /// What the table's entry makes of the node, or nothing and a warning: a type may come with NICs at
 /// other addresses one day.
-std::optional<Arrangement> arrange_by_table(const Node& node, const KnownMachine& machine,
+std::optional<Arrangement> arrange_by_table(const node::Node& node, const KnownMachine& machine,
                                             std::vector<std::string>& warnings) {
   const Layout layout = layout_of(machine);
   const LayoutFit fit = fit_of(layout, node);
@@ -149,7 +149,7 @@ std::optional<Arrangement> arrange_by_table(const Node& node, const KnownMachine
   return result;
 }
 
-Arrangement arrange_by_numa(const Node& node) {
+Arrangement arrange_by_numa(const node::Node& node) {
   Arrangement result;
   result.source = TopologySource::numa;
   const NumaSource numa = numa_source_of(node);
@@ -177,11 +177,12 @@ Arrangement best_source(const Situation& now, const std::optional<NcclTopology>&
 }
 
 /// NUMA nodes of sysfs that are others in `after`. Moving adds bridges and removes nothing.
-std::map<PciAddress, int> changed_numa_nodes(const Node& before, const Node& after) {
-  std::map<PciAddress, int> changed;
+std::map<node::PciAddress, int> changed_numa_nodes(const node::Node& before,
+                                                   const node::Node& after) {
+  std::map<node::PciAddress, int> changed;
   for (const auto& device : before.pci) {
     if (!device.numa_node) continue;
-    const PciDevice* now = after.find_pci(device.address);
+    const node::PciDevice* now = after.find_pci(device.address);
     if (now != nullptr && now->numa_node != device.numa_node) {
       changed.emplace(device.address, *device.numa_node);
     }
@@ -191,13 +192,13 @@ std::map<PciAddress, int> changed_numa_nodes(const Node& before, const Node& aft
 
 }  // namespace
 
-bool hides_switches(const Node& node) {
+bool hides_switches(const node::Node& node) {
   if (!node.hypervisor) return false;
   bool pairs = false;
   for (const auto& gpu : node.gpus) {
-    const PciDevice* one = node.find_pci(gpu.pci);
+    const node::PciDevice* one = node.find_pci(gpu.pci);
     for (const auto& nic : node.nics) {
-      const PciDevice* other = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+      const node::PciDevice* other = nic.pci ? node.find_pci(*nic.pci) : nullptr;
       if (one == nullptr || other == nullptr) continue;
       if (common_bridge(*one, *other)) return false;
       pairs = true;
@@ -206,7 +207,7 @@ bool hides_switches(const Node& node) {
   return pairs;
 }
 
-Arrangement arrange(Node node, const std::optional<NcclTopology>& from_operator) {
+Arrangement arrange(node::Node node, const std::optional<NcclTopology>& from_operator) {
   std::vector<std::string> warnings;
   const bool hides = hides_switches(node);
   Situation now{node, find_known_machine(node, known_machines())};
@@ -228,9 +229,9 @@ Arrangement arrange(Node node, const std::optional<NcclTopology>& from_operator)
   return result;
 }
 
-Node with_numa_of_sysfs(const Arrangement& arrangement) {
-  Node node = arrangement.node;
-  const auto restore = [&](const PciAddress& address, std::optional<int>& numa) {
+node::Node with_numa_of_sysfs(const Arrangement& arrangement) {
+  node::Node node = arrangement.node;
+  const auto restore = [&](const node::PciAddress& address, std::optional<int>& numa) {
     const auto known = arrangement.numa_of_sysfs.find(address);
     if (known != arrangement.numa_of_sysfs.end()) numa = known->second;
   };
@@ -254,4 +255,4 @@ Topology make_topology(const Arrangement& arrangement) {
   return topology;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

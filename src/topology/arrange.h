@@ -10,11 +10,11 @@
 #include "topology/nccl_topology.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 /// A node whose PCI tree is the best that is known, and where it is from.
 struct Arrangement {
-  Node node;
+  node::Node node;
   TopologySource source = TopologySource::pci_tree;
   Confidence confidence = Confidence::high;
   std::string origin;  ///< path of the file, name of the machine type; "" for sysfs alone
@@ -24,13 +24,13 @@ struct Arrangement {
   std::string machine;  ///< as in Topology
   std::size_t machine_nics = 0;
   /// What sysfs says of functions whose NUMA node the source has otherwise.
-  std::map<PciAddress, int> numa_of_sysfs;
+  std::map<node::PciAddress, int> numa_of_sysfs;
   std::vector<std::string> warnings;
 };
 
 /// Whether sysfs hides the switches: a virtual machine with GPUs and NICs of which no pair shares
 /// a bridge. (A machine without a hypervisor is believed.)
-bool hides_switches(const Node& node);
+bool hides_switches(const node::Node& node);
 
 /// Chooses the source, in this order: the operator's file (always); sysfs where it shows switches,
 /// where there is no hypervisor, or where the table knows that the tree is real; then, where sysfs
@@ -55,13 +55,14 @@ bool hides_switches(const Node& node);
 ///   low     such a file that shows no GPU at all; a file whose PCI domains are random (they may
 ///           differ between nodes); NUMA nodes where
 ///           several GPUs and several NICs are on one, or that are unknown
-Arrangement arrange(Node node, const std::optional<NcclTopology>& from_operator = std::nullopt);
+Arrangement arrange(node::Node node,
+                    const std::optional<NcclTopology>& from_operator = std::nullopt);
 
 /// The arranged node with the NUMA nodes of sysfs, where it has any: those that the kernel and the
 /// kubelet count by.
-Node with_numa_of_sysfs(const Arrangement& arrangement);
+node::Node with_numa_of_sysfs(const Arrangement& arrangement);
 
 /// Relations of an arranged node, with its source, confidence and warnings.
 Topology make_topology(const Arrangement& arrangement);
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// Indices of the NICs among `of` that are nearest to a GPU.
@@ -23,11 +23,11 @@ std::set<std::size_t> nearest(const std::vector<Nearness>& row,
   return nics;
 }
 
-std::vector<std::size_t> known_nics(const Node& node, const Layout& layout) {
+std::vector<std::size_t> known_nics(const node::Node& node, const Layout& layout) {
   std::vector<std::size_t> known;
   for (std::size_t n = 0; n < node.nics.size(); ++n) {
     const auto& address = node.nics[n].pci;
-    const PciDevice* function = address ? node.find_pci(*address) : nullptr;
+    const node::PciDevice* function = address ? node.find_pci(*address) : nullptr;
     if (function != nullptr && find_position(layout, *function) != nullptr) known.push_back(n);
   }
   return known;
@@ -39,7 +39,8 @@ bool share_a_bridge(const Nearness& near) {
 
 }  // namespace
 
-std::string contradicted_gpus(const Node& reference, const Node& claim, const Layout& layout) {
+std::string contradicted_gpus(const node::Node& reference, const node::Node& claim,
+                              const Layout& layout) {
   const auto nics = known_nics(claim, layout);
   const Topology right = make_topology(reference);
   const Topology claimed = make_topology(claim);
@@ -57,4 +58,4 @@ std::string contradicted_gpus(const Node& reference, const Node& claim, const La
   return gpus.empty() ? "" : (gpus.size() == 1 ? "GPU " : "GPUs ") + join(gpus, ", ");
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 constexpr unsigned kWordBits = 32;
@@ -45,4 +45,4 @@ std::string mask_of_cpus(const std::vector<unsigned>& cpus) {
   return mask;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "topology/known_machines_text.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// Two buses of kInventedDomain a switch: that of its upstream port, that of its downstream ports.
@@ -17,32 +17,32 @@ bool fits(const std::string& pattern, const std::optional<std::string>& text) {
   return pattern.empty() || (text && glob_match(pattern, *text));
 }
 
-bool fits(const KnownMachine& machine, const Dmi& dmi) {
+bool fits(const KnownMachine& machine, const node::Dmi& dmi) {
   return fits(machine.sys_vendor, dmi.sys_vendor) && fits(machine.product_name, dmi.product_name) &&
          fits(machine.asset_tag, dmi.chassis_asset_tag);
 }
 
-bool has_id_of(const KnownMachine& machine, const Node& node, const Gpu& gpu) {
-  const PciDevice* function = node.find_pci(gpu.pci);
+bool has_id_of(const KnownMachine& machine, const node::Node& node, const node::Gpu& gpu) {
+  const node::PciDevice* function = node.find_pci(gpu.pci);
   if (function == nullptr) return false;
   const std::string id = to_hex(function->vendor, 4) + ":" + to_hex(function->device, 4);
   return std::find(machine.gpu_ids.begin(), machine.gpu_ids.end(), id) != machine.gpu_ids.end();
 }
 
 /// Every GPU stands where the machine has one, and no NIC does.
-bool stands_in_places(const KnownMachine& machine, const Node& node) {
-  std::set<PciAddress> places;
+bool stands_in_places(const KnownMachine& machine, const node::Node& node) {
+  std::set<node::PciAddress> places;
   for (const auto& one : machine.switches) places.insert(one.gpus.begin(), one.gpus.end());
   return std::all_of(node.gpus.begin(), node.gpus.end(),
-                     [&](const Gpu& gpu) { return places.contains(gpu.pci); }) &&
+                     [&](const node::Gpu& gpu) { return places.contains(gpu.pci); }) &&
          std::none_of(node.nics.begin(), node.nics.end(),
-                      [&](const Nic& nic) { return nic.pci && places.contains(*nic.pci); });
+                      [&](const node::Nic& nic) { return nic.pci && places.contains(*nic.pci); });
 }
 
-bool is(const KnownMachine& machine, const Node& node) {
+bool is(const KnownMachine& machine, const node::Node& node) {
   if (node.gpus.empty() || !fits(machine, node.dmi)) return false;
   if (!std::all_of(node.gpus.begin(), node.gpus.end(),
-                   [&](const Gpu& gpu) { return has_id_of(machine, node, gpu); })) {
+                   [&](const node::Gpu& gpu) { return has_id_of(machine, node, gpu); })) {
     return false;
   }
   return machine.tree_is_real ? node.gpus.size() == machine.gpus : stands_in_places(machine, node);
@@ -54,15 +54,15 @@ bool is_switch(const KnownSwitch& one) {
 }
 
 Position position_below(const KnownSwitch& one, std::uint8_t number, std::uint8_t port,
-                        const PciAddress& function) {
+                        const node::PciAddress& function) {
   const auto bus = static_cast<std::uint8_t>(kBusesPerSwitch * number);
-  const PciAddress upstream{kInventedDomain, bus, 0, 0};
-  const PciAddress downstream{kInventedDomain, static_cast<std::uint8_t>(bus + 1), port, 0};
+  const node::PciAddress upstream{kInventedDomain, bus, 0, 0};
+  const node::PciAddress downstream{kInventedDomain, static_cast<std::uint8_t>(bus + 1), port, 0};
   return {function, "pci" + upstream.str(), {upstream, downstream}, one.numa_node};
 }
 
 /// As in a topology file, functions of one bus and NUMA node share a host bridge.
-Position position_alone(const KnownSwitch& one, const PciAddress& function) {
+Position position_alone(const KnownSwitch& one, const node::PciAddress& function) {
   const std::string address = function.str();
   return {function,
           "pci" + address.substr(0, address.rfind(':')) + " of NUMA node " +
@@ -80,7 +80,8 @@ const std::vector<KnownMachine>& known_machines() {
   return table;
 }
 
-const KnownMachine* find_known_machine(const Node& node, const std::vector<KnownMachine>& table) {
+const KnownMachine* find_known_machine(const node::Node& node,
+                                       const std::vector<KnownMachine>& table) {
   const auto at = std::find_if(table.begin(), table.end(),
                                [&](const KnownMachine& machine) { return is(machine, node); });
   return at != table.end() ? &*at : nullptr;
@@ -104,4 +105,4 @@ Layout layout_of(const KnownMachine& machine) {
   return layout;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

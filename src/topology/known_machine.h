@@ -9,13 +9,13 @@
 #include "node/node.h"
 #include "topology/layout.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 /// GPUs and NICs that hang below one switch of the real machine.
 struct KnownSwitch {
   int numa_node = 0;
-  std::vector<PciAddress> gpus;
-  std::vector<PciAddress> nics;
+  std::vector<node::PciAddress> gpus;
+  std::vector<node::PciAddress> nics;
 };
 
 /// A type of virtual machine whose real PCI tree is known. Data: src/topology/known_machines.yaml,
@@ -44,8 +44,9 @@ const std::vector<KnownMachine>& known_machines();
 /// at an address of the entry (or the entry has a real tree and the count is right). GPUs or NICs
 /// may be missing (broken, or not passed through) but none may stand where the entry has none,
 /// except NICs that are not on the entry's addresses at all (front-end).
-const KnownMachine* find_known_machine(const Node& node, const std::vector<KnownMachine>& table);
+const KnownMachine* find_known_machine(const node::Node& node,
+                                       const std::vector<KnownMachine>& table);
 
 Layout layout_of(const KnownMachine& machine);
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -7,18 +7,18 @@
 #include "data/value.h"
 #include "topology/known_machine.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 constexpr std::size_t kMaxSwitches = 32;  // layout_of() numbers buses
 constexpr std::size_t kMaxBelowSwitch = 32;
 
-Error fault(const Mark& mark, const std::string& key, const std::string& what) {
+Error fault(const data::Mark& mark, const std::string& key, const std::string& what) {
   return {ErrorCode::malformed, "line " + std::to_string(mark.line) + " column " +
                                     std::to_string(mark.column) + ": " + key + ": " + what};
 }
 
-Result<unsigned> read_count(const Value& value, const std::string& key) {
+Result<unsigned> read_count(const data::Value& value, const std::string& key) {
   const auto number = TRY(value.as_unsigned());
   if (number > std::numeric_limits<std::uint16_t>::max()) {
     return fault(value.mark, key, "out of range");
@@ -26,17 +26,18 @@ Result<unsigned> read_count(const Value& value, const std::string& key) {
   return static_cast<unsigned>(number);
 }
 
-Result<std::vector<PciAddress>> read_addresses(const Value& value, const std::string& key) {
-  std::vector<PciAddress> addresses;
+Result<std::vector<node::PciAddress>> read_addresses(const data::Value& value,
+                                                     const std::string& key) {
+  std::vector<node::PciAddress> addresses;
   for (const auto& text : TRY(value.as_strings())) {
-    const auto address = PciAddress::parse(text);
+    const auto address = node::PciAddress::parse(text);
     if (!address) return fault(value.mark, key, address.error().message);
     addresses.push_back(*address);
   }
   return addresses;
 }
 
-Result<std::vector<std::string>> read_ids(const Value& value, const std::string& key) {
+Result<std::vector<std::string>> read_ids(const data::Value& value, const std::string& key) {
   auto ids = TRY(value.as_strings());
   for (const auto& id : ids) {
     const bool right = id.size() == 9 && id[4] == ':' && parse_hex(id.substr(0, 4)) &&
@@ -46,9 +47,9 @@ Result<std::vector<std::string>> read_ids(const Value& value, const std::string&
   return ids;
 }
 
-Result<KnownSwitch> read_switch(const Value& value) {
+Result<KnownSwitch> read_switch(const data::Value& value) {
   KnownSwitch one;
-  if (value.kind != Value::Kind::map || value.find("numa") == nullptr) {
+  if (value.kind != data::Value::Kind::map || value.find("numa") == nullptr) {
     return fault(value.mark, "switches", "expected numa, gpus, nics");
   }
   for (const auto& [key, mark, item] : value.entries) {
@@ -68,8 +69,8 @@ Result<KnownSwitch> read_switch(const Value& value) {
   return one;
 }
 
-Result<std::vector<KnownSwitch>> read_switches(const Value& value) {
-  if (value.kind != Value::Kind::list || value.items.size() > kMaxSwitches) {
+Result<std::vector<KnownSwitch>> read_switches(const data::Value& value) {
+  if (value.kind != data::Value::Kind::list || value.items.size() > kMaxSwitches) {
     return fault(value.mark, "switches",
                  "expected a list of at most " + std::to_string(kMaxSwitches));
   }
@@ -79,7 +80,7 @@ Result<std::vector<KnownSwitch>> read_switches(const Value& value) {
 }
 
 /// One key of a machine; false where there is no such key.
-Result<bool> read_key(KnownMachine& machine, const std::string& key, const Value& value) {
+Result<bool> read_key(KnownMachine& machine, const std::string& key, const data::Value& value) {
   const std::pair<std::string_view, std::string*> texts[] = {{"name", &machine.name},
                                                              {"source", &machine.source},
                                                              {"vendor", &machine.sys_vendor},
@@ -116,7 +117,7 @@ std::string contradiction(const KnownMachine& machine) {
   }
   if (machine.tree_is_real != machine.switches.empty()) return "either treeIsReal or switches";
   if (machine.tree_is_real) return machine.gpus > 0 ? "" : "no gpus";
-  std::set<PciAddress> places;
+  std::set<node::PciAddress> places;
   std::size_t gpus = 0;
   std::size_t nics = 0;
   for (const auto& one : machine.switches) {
@@ -131,8 +132,8 @@ std::string contradiction(const KnownMachine& machine) {
   return "";
 }
 
-Result<KnownMachine> read_machine(const Value& value) {
-  if (value.kind != Value::Kind::map) return fault(value.mark, "machines", "expected keys");
+Result<KnownMachine> read_machine(const data::Value& value) {
+  if (value.kind != data::Value::Kind::map) return fault(value.mark, "machines", "expected keys");
   KnownMachine machine;
   for (const auto& [key, mark, item] : value.entries) {
     const auto known = read_key(machine, key, item);
@@ -144,9 +145,9 @@ Result<KnownMachine> read_machine(const Value& value) {
   return machine;
 }
 
-Result<std::vector<KnownMachine>> read_machines(const Value& root) {
-  const Value* list = root.find("machines");
-  if (list == nullptr || list->kind != Value::Kind::list || root.entries.size() != 1) {
+Result<std::vector<KnownMachine>> read_machines(const data::Value& root) {
+  const data::Value* list = root.find("machines");
+  if (list == nullptr || list->kind != data::Value::Kind::list || root.entries.size() != 1) {
     return fault(root.mark, "machines", "expected one list of this name");
   }
   std::vector<KnownMachine> machines;
@@ -158,11 +159,11 @@ Result<std::vector<KnownMachine>> read_machines(const Value& root) {
 
 Result<std::vector<KnownMachine>> parse_known_machines(std::string_view text,
                                                        const std::string& origin) {
-  const auto root = parse_yaml(text);
+  const auto root = data::parse_yaml(text);
   if (!root) return root.error().context(origin);
   auto machines = read_machines(*root);
   if (!machines) return machines.error().context(origin);
   return machines;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-namespace railhead {
+namespace railhead::topology {
 
 /// src/topology/known_machines.yaml as it was when the program was built.
 std::string_view known_machines_text();
 
-}  // namespace railhead
+}  // namespace railhead::topology

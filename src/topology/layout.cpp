@@ -4,23 +4,21 @@
 #include <algorithm>
 #include <map>
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
-constexpr std::uint32_t kPciBridgeClass = 0x060400;
-
-PciDevice bridge_at(const Position& below, std::size_t depth) {
-  PciDevice bridge;
+node::PciDevice bridge_at(const Position& below, std::size_t depth) {
+  node::PciDevice bridge;
   bridge.address = below.bridges[depth];
   bridge.root = below.root;
   bridge.bridges.assign(below.bridges.begin(),
                         below.bridges.begin() + static_cast<std::ptrdiff_t>(depth));
-  bridge.class_code = kPciBridgeClass;
+  bridge.class_code = node::kPciBridgeClass;
   bridge.numa_node = below.numa_node;
   return bridge;
 }
 
-void put(PciDevice& device, const Position& position, NumaOf numa) {
+void put(node::PciDevice& device, const Position& position, NumaOf numa) {
   device.root = position.root;
   device.bridges = position.bridges;
   if (position.numa_node && (numa == NumaOf::layout || !device.numa_node)) {
@@ -29,9 +27,9 @@ void put(PciDevice& device, const Position& position, NumaOf numa) {
 }
 
 /// Bridges above moved functions: those of sysfs move along, the others are made.
-void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>& used,
+void put_bridges(std::vector<node::PciDevice>& pci, const std::vector<const Position*>& used,
                  NumaOf numa) {
-  std::map<PciAddress, PciDevice> bridges;
+  std::map<node::PciAddress, node::PciDevice> bridges;
   for (const auto* position : used) {
     for (std::size_t depth = 0; depth < position->bridges.size(); ++depth) {
       bridges.emplace(position->bridges[depth], bridge_at(*position, depth));
@@ -40,9 +38,11 @@ void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>
   const auto known = static_cast<std::ptrdiff_t>(pci.size());
   for (auto& [address, bridge] : bridges) {
     const auto end = pci.begin() + known;
-    const auto at = std::lower_bound(
-        pci.begin(), end, address,
-        [](const PciDevice& device, const PciAddress& wanted) { return device.address < wanted; });
+    const auto at =
+        std::lower_bound(pci.begin(), end, address,
+                         [](const node::PciDevice& device, const node::PciAddress& wanted) {
+                           return device.address < wanted;
+                         });
     if (at == end || at->address != address) {
       pci.push_back(std::move(bridge));
     } else if (at->is_bridge()) {
@@ -53,23 +53,24 @@ void put_bridges(std::vector<PciDevice>& pci, const std::vector<const Position*>
       }
     }
   }
-  std::inplace_merge(pci.begin(), pci.begin() + known, pci.end(),
-                     [](const PciDevice& a, const PciDevice& b) { return a.address < b.address; });
+  std::inplace_merge(
+      pci.begin(), pci.begin() + known, pci.end(),
+      [](const node::PciDevice& a, const node::PciDevice& b) { return a.address < b.address; });
 }
 
 }  // namespace
 
-bool is_invented(const PciAddress& bridge) {
+bool is_invented(const node::PciAddress& bridge) {
   constexpr std::uint32_t kHighestOfLinux = 0xfffff;
   return bridge.domain > kHighestOfLinux || (bridge.domain == 0xffff && bridge.bus == 0xff);
 }
 
-const Position* find_position(const Layout& layout, const PciDevice& device) {
-  PciAddress card = device.address;
+const Position* find_position(const Layout& layout, const node::PciDevice& device) {
+  node::PciAddress card = device.address;
   card.function = 0;
   for (const auto& address : {device.address, device.physfn.value_or(card), card}) {
     const auto at = std::lower_bound(layout.positions.begin(), layout.positions.end(), address,
-                                     [](const Position& position, const PciAddress& wanted) {
+                                     [](const Position& position, const node::PciAddress& wanted) {
                                        return position.function < wanted;
                                      });
     if (at != layout.positions.end() && at->function == address) return &*at;
@@ -77,7 +78,7 @@ const Position* find_position(const Layout& layout, const PciDevice& device) {
   return nullptr;
 }
 
-Node moved(Node node, const Layout& layout, NumaOf numa) {
+node::Node moved(node::Node node, const Layout& layout, NumaOf numa) {
   std::vector<const Position*> used;
   for (auto& device : node.pci) {
     if (device.is_bridge()) continue;
@@ -87,8 +88,8 @@ Node moved(Node node, const Layout& layout, NumaOf numa) {
     used.push_back(position);
   }
   put_bridges(node.pci, used, numa);
-  const auto numa_of = [&](const PciAddress& address, std::optional<int>& own) {
-    const PciDevice* device = node.find_pci(address);
+  const auto numa_of = [&](const node::PciAddress& address, std::optional<int>& own) {
+    const node::PciDevice* device = node.find_pci(address);
     if (device != nullptr && find_position(layout, *device) != nullptr) own = device->numa_node;
   };
   for (auto& gpu : node.gpus) numa_of(gpu.pci, gpu.numa_node);
@@ -98,4 +99,4 @@ Node moved(Node node, const Layout& layout, NumaOf numa) {
   return node;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

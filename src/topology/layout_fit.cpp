@@ -7,7 +7,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// Hyper-V's guest takes the PCI domain from two bytes of a GUID (Linux
@@ -17,24 +17,25 @@ constexpr std::uint32_t kHighestChosenDomain = 0x0fff;
 
 using Model = std::pair<std::uint16_t, std::uint16_t>;
 
-Model model_of(const PciDevice& function) {
+Model model_of(const node::PciDevice& function) {
   return {function.vendor, function.device};
 }
 
-bool is_management(const Node& node, const Nic& nic) {
+bool is_management(const node::Node& node, const node::Nic& nic) {
   return std::any_of(nic.netdevs.begin(), nic.netdevs.end(),
                      [&](const std::string& name) { return node.carries_main_route(name); });
 }
 
 struct Nics {
-  std::vector<const PciDevice*> known;
-  std::vector<std::pair<const Nic*, const PciDevice*>> unknown;  ///< that could carry the fabric
+  std::vector<const node::PciDevice*> known;
+  std::vector<std::pair<const node::Nic*, const node::PciDevice*>>
+      unknown;  ///< that could carry the fabric
 };
 
-Nics sort_out(const Layout& layout, const Node& node) {
+Nics sort_out(const Layout& layout, const node::Node& node) {
   Nics nics;
   for (const auto& nic : node.nics) {
-    const PciDevice* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+    const node::PciDevice* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
     if (function == nullptr) continue;
     if (find_position(layout, *function) != nullptr) {
       nics.known.push_back(function);
@@ -46,11 +47,11 @@ Nics sort_out(const Layout& layout, const Node& node) {
 }
 
 /// GPUs that the layout does not know, by address; the ones it knows go into `known`.
-std::vector<std::string> unknown_gpus(const Layout& layout, const Node& node,
-                                      std::vector<const PciDevice*>& known) {
+std::vector<std::string> unknown_gpus(const Layout& layout, const node::Node& node,
+                                      std::vector<const node::PciDevice*>& known) {
   std::vector<std::string> unknown;
   for (const auto& gpu : node.gpus) {
-    const PciDevice* function = node.find_pci(gpu.pci);
+    const node::PciDevice* function = node.find_pci(gpu.pci);
     if (function != nullptr && find_position(layout, *function) != nullptr) {
       known.push_back(function);
     } else {
@@ -72,9 +73,9 @@ std::vector<std::string> left_out(const Nics& nics) {
 
 }  // namespace
 
-LayoutFit fit_of(const Layout& layout, const Node& node) {
+LayoutFit fit_of(const Layout& layout, const node::Node& node) {
   LayoutFit fit;
-  std::vector<const PciDevice*> known;
+  std::vector<const node::PciDevice*> known;
   const auto gpus = unknown_gpus(layout, node, known);
   if (!gpus.empty()) {
     fit.refusal =
@@ -91,7 +92,7 @@ LayoutFit fit_of(const Layout& layout, const Node& node) {
     fit.remarks.push_back("leaves out " + join(names, ", ") + "; there the PCI tree counts");
   }
   known.insert(known.end(), nics.known.begin(), nics.known.end());
-  const auto random = std::find_if(known.begin(), known.end(), [](const PciDevice* function) {
+  const auto random = std::find_if(known.begin(), known.end(), [](const node::PciDevice* function) {
     return function->address.domain > kHighestChosenDomain;
   });
   if (node.hypervisor && random != known.end()) {
@@ -103,4 +104,4 @@ LayoutFit fit_of(const Layout& layout, const Node& node) {
   return fit;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -8,7 +8,7 @@
 #include "topology/layout.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 /// Whether a layout is of this machine.
 struct LayoutFit {
@@ -20,6 +20,6 @@ struct LayoutFit {
 /// It has to know every GPU, and a NIC if there are any that do not hold the default route. It
 /// should know all NICs of the models that it knows one of: others (storage, front-end) may be left
 /// out on purpose. PCI domains that a hypervisor draws at random fit one machine only.
-LayoutFit fit_of(const Layout& layout, const Node& node);
+LayoutFit fit_of(const Layout& layout, const node::Node& node);
 
-}  // namespace railhead
+}  // namespace railhead::topology

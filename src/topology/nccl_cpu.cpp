@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/nccl_cpu.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// CPUID leaf 1: a base family of 15 is extended by another field, and the family is their sum, so
@@ -27,7 +27,7 @@ std::optional<unsigned> number(const std::optional<int>& value) {
 
 }  // namespace
 
-std::optional<NcclCpu> nccl_cpu_of(const Cpu& cpu) {
+std::optional<NcclCpu> nccl_cpu_of(const node::Cpu& cpu) {
   if (!cpu.arch) return std::nullopt;
   NcclCpu out;
   out.arch = *cpu.arch;
@@ -39,8 +39,8 @@ std::optional<NcclCpu> nccl_cpu_of(const Cpu& cpu) {
   return out;
 }
 
-Cpu cpu_from(const NcclCpu& cpu) {
-  Cpu out;
+node::Cpu cpu_from(const NcclCpu& cpu) {
+  node::Cpu out;
   out.arch = text(cpu.arch);
   out.vendor = text(cpu.vendor);
   out.family = number(cpu.family);
@@ -49,4 +49,4 @@ Cpu cpu_from(const NcclCpu& cpu) {
   return out;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 std::optional<std::string> guid_from_nccl(std::string_view text) {
   const auto number = parse_hex(text);
@@ -34,4 +34,4 @@ std::optional<std::string> nccl_guid(std::string_view sysfs) {
   return text.data();
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 void forget_process(std::vector<NcclNet>& nets) {
@@ -16,22 +16,24 @@ void forget_process(std::vector<NcclNet>& nets) {
 void forget_process(std::vector<NcclPci>& list) {
   for (auto& pci : list) {
     // Where nothing but <gpu> said that this is one.
-    if (pci.gpu && !pci.class_code) pci.class_code = kPciDisplayClass;
+    if (pci.gpu && !pci.class_code) pci.class_code = node::kPciDisplayClass;
     pci.gpu.reset();
     forget_process(pci.nets);
     forget_process(pci.below);
   }
 }
 
-bool has_gpu_of(const Node& node, GpuLibrary library) {
-  return std::any_of(node.gpus.begin(), node.gpus.end(),
-                     [&](const Gpu& gpu) { return gpu_row(gpu.vendor).library == library; });
+bool has_gpu_of(const node::Node& node, gpu::GpuLibrary library) {
+  return std::any_of(node.gpus.begin(), node.gpus.end(), [&](const node::Gpu& gpu) {
+    return gpu::gpu_row(gpu.vendor).library == library;
+  });
 }
 
 }  // namespace
 
-unsigned nccl_version_for(const Node& node) {
-  const bool rccl = has_gpu_of(node, GpuLibrary::rccl) && !has_gpu_of(node, GpuLibrary::nccl);
+unsigned nccl_version_for(const node::Node& node) {
+  const bool rccl =
+      has_gpu_of(node, gpu::GpuLibrary::rccl) && !has_gpu_of(node, gpu::GpuLibrary::nccl);
   return rccl ? kRcclVersion : kNcclVersion;
 }
 
@@ -43,4 +45,4 @@ NcclTopology hardware_of(NcclTopology file) {
   return file;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -4,11 +4,11 @@
 #include "node/node.h"
 #include "topology/nccl_topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 /// The <system version> that the library of this node's GPUs asks for: RCCL's where GPUs are AMD's
 /// or Hygon's and none is NVIDIA's.
-unsigned nccl_version_for(const Node& node);
+unsigned nccl_version_for(const node::Node& node);
 
 /// The file without what it says of the process that wrote it (NCCL_TOPO_DUMP_FILE), so that
 /// another process can be given it. What stands in a file counts for NCCL, it asks for the rest
@@ -21,4 +21,4 @@ unsigned nccl_version_for(const Node& node);
 /// Addresses, links, speeds, ports and GUIDs are the hardware's and stay.
 NcclTopology hardware_of(NcclTopology file);
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -6,19 +6,19 @@
 
 #include "topology/layout.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// Hands out addresses for bridges that the file does not name, in a domain that no machine has.
 /// One after the other in the order of the file: the same file has the same tree.
 class PortAddresses {
  public:
-  explicit PortAddresses(std::set<PciAddress> taken)
+  explicit PortAddresses(std::set<node::PciAddress> taken)
       : taken_(std::move(taken)) {}
 
-  PciAddress next() {
+  node::PciAddress next() {
     for (;; ++next_) {
-      const PciAddress address{
+      const node::PciAddress address{
           kInventedDomain - (next_ >> 16), static_cast<std::uint8_t>(next_ >> 8),
           static_cast<std::uint8_t>(next_ >> 3 & 0x1f), static_cast<std::uint8_t>(next_ & 7)};
       if (taken_.insert(address).second) return address;
@@ -26,13 +26,13 @@ class PortAddresses {
   }
 
  private:
-  std::set<PciAddress> taken_;
+  std::set<node::PciAddress> taken_;
   unsigned next_ = 0;
 };
 
 struct Addresses {
-  std::set<PciAddress> all;
-  std::set<PciAddress> devices;
+  std::set<node::PciAddress> all;
+  std::set<node::PciAddress> devices;
 };
 
 bool is_device(const NcclPci& pci) {
@@ -53,7 +53,7 @@ Addresses addresses_of(const NcclTopology& topology) {
   return addresses;
 }
 
-std::string bus_of(const PciAddress& address) {
+std::string bus_of(const node::PciAddress& address) {
   const std::string text = address.str();
   return "pci" + text.substr(0, text.rfind(':'));
 }
@@ -122,11 +122,11 @@ class Arranger {
 
   PortAddresses ports_;
   std::map<std::string, int> bus_numa_;  ///< the first node of functions on this bus
-  std::set<PciAddress> named_;           ///< of devices, and of switches so far
-  std::set<PciAddress> placed_;
+  std::set<node::PciAddress> named_;     ///< of devices, and of switches so far
+  std::set<node::PciAddress> placed_;
   std::optional<int> numa_;
   std::string root_;
-  std::vector<PciAddress> path_;
+  std::vector<node::PciAddress> path_;
   Layout layout_;
 };
 
@@ -136,4 +136,4 @@ Layout layout_of(const NcclTopology& topology) {
   return Arranger(topology).take();
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

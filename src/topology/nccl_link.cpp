@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 constexpr unsigned kLanes = 16;
@@ -12,16 +12,16 @@ constexpr std::array kGenerations = {8.0, 16.0, 32.0, 64.0};  // GT/s of PCIe 3.
 
 }  // namespace
 
-Link link_of(const PciDevice& device) {
+Link link_of(const node::PciDevice& device) {
   return {device.link_gts ? device.link_gts : device.max_link_gts,
           device.link_width ? device.link_width : device.max_link_width};
 }
 
-Link at_least(const Link& link, const Nic& nic) {
+Link at_least(const Link& link, const node::Nic& nic) {
   if (link.known()) return link;
   double gbps = 0;
   for (const auto& port : nic.ports) {
-    if (port.state == PortState::active) gbps += port.rate_gbps.value_or(0);
+    if (port.state == node::PortState::active) gbps += port.rate_gbps.value_or(0);
   }
   const auto* const enough = std::find_if(kGenerations.begin(), kGenerations.end(),
                                           [&](double gts) { return gts * kLanes >= gbps; });
@@ -29,4 +29,4 @@ Link at_least(const Link& link, const Nic& nic) {
   return {*enough, kLanes};
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

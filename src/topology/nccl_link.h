@@ -5,7 +5,7 @@
 
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 /// A PCIe link as a topology file describes it. Ordering: by bandwidth, unknown is least.
 struct Link {
@@ -21,11 +21,11 @@ struct Link {
 };
 
 /// The link of a function as it is, else as it could be.
-Link link_of(const PciDevice& device);
+Link link_of(const node::PciDevice& device);
 
 /// The link, where it is known. Virtual machines do not show it, NCCL takes it for PCIe 3.0 x16
 /// then, and too few channels follow: so it is what carries at least the rate of the device's
 /// ports.
-Link at_least(const Link& link, const Nic& nic);
+Link at_least(const Link& link, const node::Nic& nic);
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 constexpr std::size_t kLongest = 63;
@@ -20,4 +20,4 @@ bool is_nccl_name(std::string_view text) {
   return is_plain_name(text) && text.find_first_of(kSeparators) == std::string_view::npos;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

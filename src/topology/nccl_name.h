@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-namespace railhead {
+namespace railhead::topology {
 
 /// Printable ASCII without blanks, of the length of a device's name (IB_DEVICE_NAME_MAX of
 /// include/uapi/rdma/ib_user_verbs.h is 64 with the zero at the end).
@@ -14,4 +14,4 @@ bool is_plain_name(std::string_view text);
 /// address is none.
 bool is_nccl_name(std::string_view text);
 
-}  // namespace railhead
+}  // namespace railhead::topology

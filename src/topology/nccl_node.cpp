@@ -12,7 +12,7 @@
 #include "topology/nccl_cpu.h"
 #include "topology/nccl_guid.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 class Builder {
@@ -21,7 +21,7 @@ class Builder {
       : topology_(topology),
         layout_(layout_of(topology)) {}
 
-  Node build() {
+  node::Node build() {
     node_.devices_known = false;
     add_numa();
     if (!topology_.cpus.empty()) node_.cpu = cpu_from(topology_.cpus.front());
@@ -37,7 +37,7 @@ class Builder {
 
  private:
   void warn(const std::string& what) {
-    node_.problems.push_back({Problem::Kind::malformed, topology_.origin, what});
+    node_.problems.push_back({node::Problem::Kind::malformed, topology_.origin, what});
   }
 
   void add_numa() {
@@ -48,7 +48,7 @@ class Builder {
       for (const auto number : cpus_of_mask(cpu.affinity)) cpus.insert(number);
     }
     for (const auto& [id, cpus] : nodes) {
-      NumaNode numa;
+      node::NumaNode numa;
       numa.id = id;
       numa.cpus.assign(cpus.begin(), cpus.end());
       node_.numa.push_back(std::move(numa));
@@ -59,7 +59,7 @@ class Builder {
   const Position* take_position(const NcclPci& pci) {
     const auto at = std::lower_bound(
         layout_.positions.begin(), layout_.positions.end(), pci.address,
-        [](const Position& one, const PciAddress& wanted) { return one.function < wanted; });
+        [](const Position& one, const node::PciAddress& wanted) { return one.function < wanted; });
     if (at == layout_.positions.end() || at->function != pci.address) return nullptr;
     const bool plain_switch = pci.is_switch() && !pci.gpu && pci.nets.empty();
     return !plain_switch && placed_.insert(pci.address).second ? &*at : nullptr;
@@ -71,8 +71,8 @@ class Builder {
     if (!pci.below.empty()) describe_bridge(pci);
   }
 
-  static PciDevice described(const NcclPci& pci) {
-    PciDevice device;
+  static node::PciDevice described(const NcclPci& pci) {
+    node::PciDevice device;
     device.address = pci.address;
     device.class_code = pci.class_code.value_or(0);
     device.vendor = pci.vendor.value_or(0);
@@ -89,8 +89,8 @@ class Builder {
   void describe_bridge(const NcclPci& pci) {
     const auto at = bridges_.find(pci.address);
     if (at == bridges_.end()) return;
-    const PciDevice known = described(pci);
-    PciDevice& bridge = at->second;
+    const node::PciDevice known = described(pci);
+    node::PciDevice& bridge = at->second;
     bridge.vendor = known.vendor;
     bridge.device = known.device;
     bridge.subsystem_vendor = known.subsystem_vendor;
@@ -101,9 +101,9 @@ class Builder {
 
   void add_bridges(const Position& below) {
     for (std::size_t depth = 0; depth < below.bridges.size(); ++depth) {
-      PciDevice& bridge = bridges_[below.bridges[depth]];
+      node::PciDevice& bridge = bridges_[below.bridges[depth]];
       bridge.address = below.bridges[depth];
-      bridge.class_code = kPciBridgeClass;
+      bridge.class_code = node::kPciBridgeClass;
       bridge.root = below.root;
       bridge.bridges.assign(below.bridges.begin(),
                             below.bridges.begin() + static_cast<std::ptrdiff_t>(depth));
@@ -113,7 +113,7 @@ class Builder {
 
   void add_function(const NcclPci& pci, const Position& position) {
     add_bridges(position);
-    PciDevice device = described(pci);
+    node::PciDevice device = described(pci);
     device.root = position.root;
     device.bridges = position.bridges;
     device.numa_node = position.numa_node;
@@ -133,26 +133,26 @@ class Builder {
   }
 
   void add_gpu(const NcclPci& pci, const Position& position) {
-    Gpu gpu;
+    node::Gpu gpu;
     gpu.pci = pci.address;
     gpu.numa_node = position.numa_node;
     const bool accelerator = pci.class_code && *pci.class_code >> 8 == 0x1200;
     const bool rccl = accelerator || topology_.version == kRcclVersion;
-    const GpuRow* row = pci.vendor ? gpu_row_of_pci(*pci.vendor) : nullptr;
-    gpu.vendor = pci.vendor || rccl ? GpuVendor::amd : GpuVendor::nvidia;
+    const gpu::GpuRow* row = pci.vendor ? gpu::gpu_row_of_pci(*pci.vendor) : nullptr;
+    gpu.vendor = pci.vendor || rccl ? gpu::GpuVendor::amd : gpu::GpuVendor::nvidia;
     if (row != nullptr) gpu.vendor = row->vendor;
     node_.gpus.push_back(std::move(gpu));
   }
 
-  static LinkLayer link_layer(const NcclPci* pci) {
-    if (pci == nullptr || !pci->class_code) return LinkLayer::unknown;
-    if (*pci->class_code >> 8 == 0x0207) return LinkLayer::infiniband;
-    return *pci->class_code >> 8 == 0x0200 ? LinkLayer::ethernet : LinkLayer::unknown;
+  static node::LinkLayer link_layer(const NcclPci* pci) {
+    if (pci == nullptr || !pci->class_code) return node::LinkLayer::unknown;
+    if (*pci->class_code >> 8 == 0x0207) return node::LinkLayer::infiniband;
+    return *pci->class_code >> 8 == 0x0200 ? node::LinkLayer::ethernet : node::LinkLayer::unknown;
   }
 
-  static Port port_of(const NcclPci* pci, const NcclNet* net) {
-    Port port;
-    port.state = PortState::active;
+  static node::Port port_of(const NcclPci* pci, const NcclNet* net) {
+    node::Port port;
+    port.state = node::PortState::active;
     port.link_layer = link_layer(pci);
     if (net != nullptr && net->speed_mbps && *net->speed_mbps != 0) {
       port.rate_gbps = *net->speed_mbps / 1000.0;
@@ -160,8 +160,8 @@ class Builder {
     return port;
   }
 
-  Nic nic_of(const NcclPci* pci, const std::string& name, std::optional<int> numa) {
-    Nic nic;
+  node::Nic nic_of(const NcclPci* pci, const std::string& name, std::optional<int> numa) {
+    node::Nic nic;
     nic.name = name;
     if (pci != nullptr) nic.pci = pci->address;
     nic.numa_node = numa;
@@ -172,13 +172,13 @@ class Builder {
   void add_nics(const NcclPci* pci, const std::vector<NcclNet>& nets, std::optional<int> numa) {
     const std::size_t first = node_.nics.size();
     for (const auto& net : nets) {
-      if (net.is_socket() && link_layer(pci) != LinkLayer::infiniband) continue;
+      if (net.is_socket() && link_layer(pci) != node::LinkLayer::infiniband) continue;
       const auto known =
           std::find_if(node_.nics.begin() + static_cast<std::ptrdiff_t>(first), node_.nics.end(),
-                       [&](const Nic& nic) { return nic.name == net.name; });
+                       [&](const node::Nic& nic) { return nic.name == net.name; });
       const bool another_port = known != node_.nics.end();
       if (!another_port) node_.nics.push_back(nic_of(pci, net.name, numa));
-      Nic& nic = another_port ? *known : node_.nics.back();
+      node::Nic& nic = another_port ? *known : node_.nics.back();
       if (net.guid) nic.sys_image_guid = guid_from_nccl(*net.guid);
       nic.ports.push_back(port_of(pci, &net));
       nic.ports.back().number = static_cast<unsigned>(nic.ports.size());
@@ -190,7 +190,7 @@ class Builder {
     for (auto at = first; at < node_.nics.size(); ++at) make_unique(node_.nics[at]);
   }
 
-  void make_unique(Nic& nic) {
+  void make_unique(node::Nic& nic) {
     if (names_.insert(nic.name).second) return;
     const std::string other =
         nic.name + "@" + (nic.pci ? nic.pci->str() : std::to_string(names_.size()));
@@ -203,39 +203,39 @@ class Builder {
     const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };
     std::sort(node_.pci.begin(), node_.pci.end(), by_address);
     std::sort(node_.gpus.begin(), node_.gpus.end(),
-              [](const Gpu& a, const Gpu& b) { return a.pci < b.pci; });
-    std::sort(node_.nics.begin(), node_.nics.end(), [](const Nic& a, const Nic& b) {
+              [](const node::Gpu& a, const node::Gpu& b) { return a.pci < b.pci; });
+    std::sort(node_.nics.begin(), node_.nics.end(), [](const node::Nic& a, const node::Nic& b) {
       if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
       return std::tie(a.pci, a.name) < std::tie(b.pci, b.name);
     });
   }
 
   void number_gpus() {
-    std::map<GpuVendor, unsigned> next;
+    std::map<gpu::GpuVendor, unsigned> next;
     for (auto& gpu : node_.gpus) gpu.index = next[gpu.vendor]++;
   }
 
   const NcclTopology& topology_;
   Layout layout_;
-  std::set<PciAddress> placed_;
+  std::set<node::PciAddress> placed_;
   std::set<std::string> names_;
-  std::map<PciAddress, PciDevice> bridges_;
-  Node node_;
+  std::map<node::PciAddress, node::PciDevice> bridges_;
+  node::Node node_;
 };
 
 }  // namespace
 
-Node node_from(const NcclTopology& topology) {
+node::Node node_from(const NcclTopology& topology) {
   return Builder(topology).build();
 }
 
-std::vector<PciAddress> unclassified_functions(const Node& node) {
-  std::set<PciAddress> known;
+std::vector<node::PciAddress> unclassified_functions(const node::Node& node) {
+  std::set<node::PciAddress> known;
   for (const auto& gpu : node.gpus) known.insert(gpu.pci);
   for (const auto& nic : node.nics) {
     if (nic.pci) known.insert(*nic.pci);
   }
-  std::vector<PciAddress> left;
+  std::vector<node::PciAddress> left;
   for (const auto& function : node.pci) {
     if (function.class_code == 0 && !known.contains(function.address)) {
       left.push_back(function.address);
@@ -244,4 +244,4 @@ std::vector<PciAddress> unclassified_functions(const Node& node) {
   return left;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -27,7 +27,7 @@
 #include "topology/nccl_name.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 constexpr std::size_t kMostElements = 256;
@@ -38,16 +38,16 @@ constexpr std::size_t kLongestValue = 254;
 struct Branch {
   NcclPci pci;
   Link link;  ///< also where it is not written
-  std::map<PciAddress, Branch> below;
+  std::map<node::PciAddress, Branch> below;
 };
 
-using Branches = std::map<PciAddress, Branch>;
+using Branches = std::map<node::PciAddress, Branch>;
 
 std::optional<std::uint16_t> id(std::uint16_t value) {
   return value != 0 ? std::optional(value) : std::nullopt;
 }
 
-void describe(const PciDevice& device, std::uint32_t class_code, Branch& branch) {
+void describe(const node::PciDevice& device, std::uint32_t class_code, Branch& branch) {
   branch.pci.class_code = class_code;
   branch.pci.vendor = id(device.vendor);
   branch.pci.device = id(device.device);
@@ -61,14 +61,14 @@ void describe(const PciDevice& device, std::uint32_t class_code, Branch& branch)
 /// function up. Where the paths of one root disagree, a root port is first, as in hardware.
 class SwitchFinder {
  public:
-  void learn(const PciDevice& function) {
+  void learn(const node::PciDevice& function) {
     if (function.bridges.empty()) return;
     auto& root = roots_[function.root];
     root.even = root.even && function.bridges.size() % 2 == 0;
   }
 
-  std::vector<PciAddress> switches_above(const PciDevice& function) const {
-    std::vector<PciAddress> switches;
+  std::vector<node::PciAddress> switches_above(const node::PciDevice& function) const {
+    std::vector<node::PciAddress> switches;
     const auto at = roots_.find(function.root);
     const bool even = at != roots_.end() && at->second.even;
     for (std::size_t depth = even ? 0 : 1; depth < function.bridges.size(); depth += 2) {
@@ -87,7 +87,7 @@ class SwitchFinder {
 
 class Writer {
  public:
-  explicit Writer(const Node& node, bool with_vfs)
+  explicit Writer(const node::Node& node, bool with_vfs)
       : node_(node),
         cpu_(nccl_cpu_of(node.cpu)),
         with_vfs_(with_vfs) {
@@ -128,37 +128,37 @@ class Writer {
     }
   };
 
-  void learn(const PciAddress& address) {
-    const PciDevice* function = node_.find_pci(address);
+  void learn(const node::PciAddress& address) {
+    const node::PciDevice* function = node_.find_pci(address);
     if (function != nullptr) finder_.learn(*function);
   }
 
   /// The function, if its place is known.
-  const PciDevice* placed(const PciAddress& address) {
-    const PciDevice* function = node_.find_pci(address);
+  const node::PciDevice* placed(const node::PciAddress& address) {
+    const node::PciDevice* function = node_.find_pci(address);
     if (function != nullptr && !function->root.empty()) return function;
     topology_.warnings.push_back(address.str() + ": its place is not known, left out");
     return nullptr;
   }
 
-  void add_gpu(const Gpu& gpu) {
-    const PciDevice* function = placed(gpu.pci);
+  void add_gpu(const node::Gpu& gpu) {
+    const node::PciDevice* function = placed(gpu.pci);
     if (function == nullptr) return;
     Branch& branch = branch_at(*function, gpu.pci);
-    const bool known = is_gpu_class(function->class_code);
-    describe(*function, known ? function->class_code : kPciDisplayClass, branch);
+    const bool known = node::is_gpu_class(function->class_code);
+    describe(*function, known ? function->class_code : node::kPciDisplayClass, branch);
   }
 
-  void add_nic(const Nic& nic) {
+  void add_nic(const node::Nic& nic) {
     if (!nic.registered) return;
     const bool named = cpu_ && is_nccl_name(nic.name);
     if (!nic.pci) {
       if (named) add_nets(nic, soft_);
       return;
     }
-    const PciDevice* function = placed(*nic.pci);
+    const node::PciDevice* function = placed(*nic.pci);
     if (function == nullptr || (function->is_vf() && !with_vfs_)) return;
-    const PciDevice& card = named ? card_of(*function) : *function;
+    const node::PciDevice& card = named ? card_of(*function) : *function;
     Branch& branch = branch_at(card, card.address);
     if (!branch.pci.class_code) describe(card, function->class_code, branch);
     if (named) {
@@ -169,27 +169,27 @@ class Writer {
 
   /// The function that stands for all of the card: of a virtual function's the physical one, and
   /// function 0 where both hang on one bridge.
-  const PciDevice& card_of(const PciDevice& function) const {
-    const PciDevice* physical = function.physfn ? node_.find_pci(*function.physfn) : nullptr;
-    const PciDevice& own = physical != nullptr ? *physical : function;
-    PciAddress zero = own.address;
+  const node::PciDevice& card_of(const node::PciDevice& function) const {
+    const node::PciDevice* physical = function.physfn ? node_.find_pci(*function.physfn) : nullptr;
+    const node::PciDevice& own = physical != nullptr ? *physical : function;
+    node::PciAddress zero = own.address;
     zero.function = 0;
-    const PciDevice* first = node_.find_pci(zero);
+    const node::PciDevice* first = node_.find_pci(zero);
     const bool together = first != nullptr && first->root == own.root &&
                           first->bridges == own.bridges && !first->is_bridge();
     return together ? *first : own;
   }
 
-  static std::optional<std::string> guid_for_nccl(const Nic& nic) {
+  static std::optional<std::string> guid_for_nccl(const node::Nic& nic) {
     return nic.sys_image_guid ? nccl_guid(*nic.sys_image_guid) : std::nullopt;
   }
 
-  static void add_nets(const Nic& nic, std::vector<NcclNet>& nets) {
+  static void add_nets(const node::Nic& nic, std::vector<NcclNet>& nets) {
     for (const auto& port : nic.ports) {
       NcclNet net;
       net.name = nic.name;
       net.guid = guid_for_nccl(nic);
-      const bool active = port.state == PortState::active;
+      const bool active = port.state == node::PortState::active;
       if (active && port.rate_gbps) {
         net.speed_mbps = static_cast<unsigned>(*port.rate_gbps * 1000);
       }
@@ -200,9 +200,9 @@ class Writer {
   }
 
   /// The element of a function, below the elements of its switches.
-  Branch& branch_at(const PciDevice& function, const PciAddress& address) {
+  Branch& branch_at(const node::PciDevice& function, const node::PciAddress& address) {
     const auto switches = finder_.switches_above(function);
-    const PciAddress top = switches.empty() ? address : switches.front();
+    const node::PciAddress top = switches.empty() ? address : switches.front();
     // A switch is one element, whatever the NUMA nodes of what is below it.
     const auto numa = tops_.emplace(top, Numa{cpu_numa_node(node_, function)}).first->second;
     Branches* level = &numas_[numa];
@@ -212,22 +212,22 @@ class Writer {
     return branch;
   }
 
-  Branch& switch_at(Branches& level, const PciAddress& address) {
+  Branch& switch_at(Branches& level, const node::PciAddress& address) {
     Branch& branch = level[address];
     if (branch.pci.class_code) return branch;
     branch.pci.address = address;
-    branch.pci.class_code = kPciBridgeClass;
-    if (const PciDevice* bridge = node_.find_pci(address))
-      describe(*bridge, kPciBridgeClass, branch);
+    branch.pci.class_code = node::kPciBridgeClass;
+    if (const node::PciDevice* bridge = node_.find_pci(address))
+      describe(*bridge, node::kPciBridgeClass, branch);
     return branch;
   }
 
   /// The next address for a switch that no machine has, as vendors write them: ffff:ff:01.0, …
-  PciAddress invented() {
+  node::PciAddress invented() {
     for (;;) {
       ++invented_;
-      const PciAddress address{0xffff, 0xff, static_cast<std::uint8_t>(invented_ & 0x1f),
-                               static_cast<std::uint8_t>(invented_ >> 5 & 7)};
+      const node::PciAddress address{0xffff, 0xff, static_cast<std::uint8_t>(invented_ & 0x1f),
+                                     static_cast<std::uint8_t>(invented_ >> 5 & 7)};
       if (invented_ > kMostElements || node_.find_pci(address) == nullptr) return address;
     }
   }
@@ -259,11 +259,11 @@ class Writer {
     return cpu;
   }
 
-  const Node& node_;
+  const node::Node& node_;
   const std::optional<NcclCpu> cpu_;
   const bool with_vfs_;
   SwitchFinder finder_;
-  std::map<PciAddress, Numa> tops_;
+  std::map<node::PciAddress, Numa> tops_;
   std::map<Numa, Branches> numas_;
   std::vector<NcclNet> soft_;
   unsigned invented_ = 0;
@@ -288,7 +288,7 @@ std::size_t elements(const NcclTopology& topology) {
 
 }  // namespace
 
-NcclTopology nccl_topology_of(const Node& node) {
+NcclTopology nccl_topology_of(const node::Node& node) {
   const auto fits = [&](const NcclTopology& topology) {
     return elements(topology) + kElementsOfGpu * node.gpus.size() <= kMostElements;
   };
@@ -301,4 +301,4 @@ NcclTopology nccl_topology_of(const Node& node) {
   return topology;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -11,7 +11,7 @@
 #include "topology/nccl_name.h"
 #include "topology/nccl_topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 constexpr std::size_t kMostFunctions = 4096;
@@ -27,7 +27,7 @@ std::string line_text(unsigned line) {
 
 /// Value of an attribute; nullptr where it is absent or empty, as NCCL writes what it does not
 /// know.
-const std::string* given(const XmlElement& element, std::string_view attribute) {
+const std::string* given(const data::XmlElement& element, std::string_view attribute) {
   const std::string* value = element.find(attribute);
   return value != nullptr && !value->empty() ? value : nullptr;
 }
@@ -55,7 +55,7 @@ class Parser {
   explicit Parser(NcclTopology& out)
       : out_(out) {}
 
-  Status read(const XmlElement& element) {
+  Status read(const data::XmlElement& element) {
     if (element.name != "system") {
       return at(element, "the root element is <" + element.name + ">, not <system>");
     }
@@ -77,7 +77,7 @@ class Parser {
     bool leaf = false;
   };
 
-  void read_version(const XmlElement& element) {
+  void read_version(const data::XmlElement& element) {
     const std::string* version = element.find("version");
     if (version != nullptr && *version == std::to_string(kRcclVersion)) {
       out_.version = kRcclVersion;
@@ -87,17 +87,17 @@ class Parser {
     }
   }
 
-  static bool is_leaf(const XmlElement& element) {
+  static bool is_leaf(const data::XmlElement& element) {
     return std::none_of(element.children.begin(), element.children.end(),
-                        [](const XmlElement& child) { return child.name == "pci"; });
+                        [](const data::XmlElement& child) { return child.name == "pci"; });
   }
 
-  static Error at(const XmlElement& element, const std::string& what,
+  static Error at(const data::XmlElement& element, const std::string& what,
                   ErrorCode code = ErrorCode::malformed) {
     return {code, line_text(element.line) + what};
   }
 
-  void warn(const XmlElement& element, const std::string& what) {
+  void warn(const data::XmlElement& element, const std::string& what) {
     if (out_.warnings.size() < kMostWarnings) {
       out_.warnings.push_back(line_text(element.line) + what);
     } else if (out_.warnings.size() == kMostWarnings) {
@@ -105,20 +105,20 @@ class Parser {
     }
   }
 
-  void wrong(const XmlElement& element, std::string_view attribute, const std::string& value,
+  void wrong(const data::XmlElement& element, std::string_view attribute, const std::string& value,
              const std::string& what) {
     warn(element, "<" + element.name + "> " + std::string(attribute) + ": " + in_quotes(value) +
                       " is " + what);
   }
 
   /// Said once for each name.
-  void unknown(const XmlElement& element) {
+  void unknown(const data::XmlElement& element) {
     if (unknown_.insert(element.name).second) {
       warn(element, "<" + element.name + "> is not known here, it and all below it is left out");
     }
   }
 
-  std::optional<unsigned> number(const XmlElement& element, std::string_view attribute,
+  std::optional<unsigned> number(const data::XmlElement& element, std::string_view attribute,
                                  std::uint64_t most = std::numeric_limits<int>::max()) {
     const std::string* text = given(element, attribute);
     if (text == nullptr) return std::nullopt;
@@ -128,7 +128,7 @@ class Parser {
     return std::nullopt;
   }
 
-  std::optional<std::uint16_t> pci_id(const XmlElement& element, std::string_view attribute) {
+  std::optional<std::uint16_t> pci_id(const data::XmlElement& element, std::string_view attribute) {
     const std::string* text = given(element, attribute);
     if (text == nullptr) return std::nullopt;
     const auto value = parse_hex(*text);
@@ -137,7 +137,7 @@ class Parser {
     return std::nullopt;
   }
 
-  std::optional<std::uint32_t> class_code(const XmlElement& element) {
+  std::optional<std::uint32_t> class_code(const data::XmlElement& element) {
     const std::string* text = given(element, "class");
     if (text == nullptr) return std::nullopt;
     const auto value = parse_class(*text);
@@ -145,7 +145,7 @@ class Parser {
     return value;
   }
 
-  std::optional<double> link_gts(const XmlElement& element) {
+  std::optional<double> link_gts(const data::XmlElement& element) {
     const std::string* text = given(element, "link_speed");
     if (text == nullptr || text->starts_with("Unknown")) return std::nullopt;  // as the kernel says
     const auto value = parse_gts(*text);
@@ -153,7 +153,7 @@ class Parser {
     return value;
   }
 
-  std::optional<int> numa_node(const XmlElement& element) {
+  std::optional<int> numa_node(const data::XmlElement& element) {
     const std::string* text = given(element, "numaid");
     if (text == nullptr) {
       warn(element, "<cpu> without numaid");
@@ -166,7 +166,7 @@ class Parser {
     return std::nullopt;
   }
 
-  std::string affinity(const XmlElement& element) {
+  std::string affinity(const data::XmlElement& element) {
     const std::string* text = given(element, "affinity");
     if (text == nullptr) return "";
     if (text->find_first_not_of("0123456789abcdefABCDEF,") == std::string::npos) return *text;
@@ -174,21 +174,21 @@ class Parser {
     return "";
   }
 
-  std::string name_of(const XmlElement& element, std::string_view attribute) {
+  std::string name_of(const data::XmlElement& element, std::string_view attribute) {
     const std::string* text = given(element, attribute);
     if (text == nullptr || is_plain_name(*text)) return text != nullptr ? *text : "";
     wrong(element, attribute, *text, "not a name");
     return "";
   }
 
-  std::optional<std::string> guid(const XmlElement& element) {
+  std::optional<std::string> guid(const data::XmlElement& element) {
     const std::string* text = given(element, "guid");
     if (text == nullptr || parse_hex(*text)) return text ? std::optional(*text) : std::nullopt;
     wrong(element, "guid", *text, "not a GUID");
     return std::nullopt;
   }
 
-  Result<NcclCpu> cpu(const XmlElement& element) {
+  Result<NcclCpu> cpu(const data::XmlElement& element) {
     NcclCpu cpu;
     cpu.line = element.line;
     cpu.numa_node = numa_node(element);
@@ -209,10 +209,10 @@ class Parser {
     return cpu;
   }
 
-  Status add_pci(const XmlElement& element, std::vector<NcclPci>& to) {
+  Status add_pci(const data::XmlElement& element, std::vector<NcclPci>& to) {
     const std::string* text = element.find("busid");
     if (text == nullptr) return at(element, "<pci> without busid");
-    const auto address = PciAddress::parse(*text);
+    const auto address = node::PciAddress::parse(*text);
     if (!address) return at(element, "<pci> busid: " + address.error().message);
     if (++functions_ > kMostFunctions) {
       return at(element, "more than " + std::to_string(kMostFunctions) + " functions",
@@ -234,7 +234,7 @@ class Parser {
 
   /// An address that came before: whether this element stays nevertheless. A device and any number
   /// of switches may share an address, two devices not.
-  bool keeps(const XmlElement& element, NcclPci& pci, const Seen& before) {
+  bool keeps(const data::XmlElement& element, NcclPci& pci, const Seen& before) {
     const bool stays = !pci.below.empty() || !before.leaf;
     std::string what = "left out";
     if (stays) what = pci.below.empty() ? "a switch has its address" : "taken as another switch";
@@ -247,7 +247,7 @@ class Parser {
     return stays;
   }
 
-  void fill(const XmlElement& element, NcclPci& pci) {
+  void fill(const data::XmlElement& element, NcclPci& pci) {
     pci.class_code = class_code(element);
     pci.vendor = pci_id(element, "vendor");
     pci.device = pci_id(element, "device");
@@ -258,7 +258,7 @@ class Parser {
     if (pci.link_width == 0U) pci.link_width.reset();  // as NCCL writes what it does not know
   }
 
-  Status add_below(const XmlElement& element, NcclPci& pci) {
+  Status add_below(const data::XmlElement& element, NcclPci& pci) {
     for (const auto& child : element.children) {
       if (child.name == "pci") {
         TRY_STATUS(add_pci(child, pci.below));
@@ -273,7 +273,7 @@ class Parser {
     return {};
   }
 
-  void add_gpu(const XmlElement& element, NcclPci& pci) {
+  void add_gpu(const data::XmlElement& element, NcclPci& pci) {
     if (pci.gpu) return warn(element, "a second <gpu> in one <pci>, left out");
     pci.gpu = NcclGpu{number(element, "dev"), number(element, "sm")};
     for (const auto& child : element.children) {
@@ -282,7 +282,7 @@ class Parser {
     }
   }
 
-  void add_nets(const XmlElement& nic, std::vector<NcclNet>& to) {
+  void add_nets(const data::XmlElement& nic, std::vector<NcclNet>& to) {
     for (const auto& child : nic.children) {
       if (child.name != "net") {
         unknown(child);
@@ -299,7 +299,7 @@ class Parser {
     }
   }
 
-  NcclNet net(const XmlElement& element, const std::string& name) {
+  NcclNet net(const data::XmlElement& element, const std::string& name) {
     NcclNet net;
     net.name = name;
     net.dev = number(element, "dev");
@@ -311,7 +311,7 @@ class Parser {
   }
 
   NcclTopology& out_;
-  std::map<PciAddress, Seen> seen_;
+  std::map<node::PciAddress, Seen> seen_;
   std::set<std::string> unknown_;
   std::size_t functions_ = 0;
 };
@@ -319,7 +319,7 @@ class Parser {
 }  // namespace
 
 Result<NcclTopology> parse_nccl_topology(std::string_view text, const std::string& origin) {
-  const auto root = parse_xml(text);
+  const auto root = data::parse_xml(text);
   if (!root) return root.error().context(origin);
   NcclTopology topology;
   topology.origin = origin;
@@ -328,4 +328,4 @@ Result<NcclTopology> parse_nccl_topology(std::string_view text, const std::strin
   return topology;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

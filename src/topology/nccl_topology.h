@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "node/pci.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 /// An NCCL topology file (NCCL_TOPO_FILE, NCCL_TOPO_DUMP_FILE) as a value: what it says, in its
 /// order, neither corrected nor completed. Grammar: NCCL src/graph/{xml.cc,topo.cc}: <system>,
@@ -41,7 +41,7 @@ struct NcclGpu {
 };
 
 struct NcclPci {
-  PciAddress address;                       ///< ffff:ff:xx.x where a switch was invented
+  node::PciAddress address;                 ///< ffff:ff:xx.x where a switch was invented
   std::optional<std::uint32_t> class_code;  ///< 24 bits
   std::optional<std::uint16_t> vendor;
   std::optional<std::uint16_t> device;
@@ -95,4 +95,4 @@ Result<NcclTopology> parse_nccl_topology(std::string_view text, const std::strin
 /// The file as NCCL reads it back, indented by two.
 std::string to_xml(const NcclTopology& topology);
 
-}  // namespace railhead
+}  // namespace railhead::topology

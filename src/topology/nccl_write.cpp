@@ -9,7 +9,7 @@
 #include "data/xml.h"
 #include "topology/nccl_topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 class Element {
@@ -37,15 +37,15 @@ class Element {
     return set(std::move(name), text.data());
   }
 
-  Element& add(XmlElement child) {
+  Element& add(data::XmlElement child) {
     element_.children.push_back(std::move(child));
     return *this;
   }
 
-  XmlElement done() { return std::move(element_); }
+  data::XmlElement done() { return std::move(element_); }
 
  private:
-  XmlElement element_;
+  data::XmlElement element_;
 };
 
 /// As Linux prints it since 5.7: NCCL looks the whole text up in a list of known speeds.
@@ -55,7 +55,7 @@ std::string speed_text(double gts) {
   return text.data();
 }
 
-XmlElement nic_element(const std::vector<NcclNet>& nets) {
+data::XmlElement nic_element(const std::vector<NcclNet>& nets) {
   Element nic("nic");
   for (const auto& net : nets) {
     Element element("net");
@@ -85,7 +85,7 @@ void set_link(Element& element, const NcclPci& pci) {
   }
 }
 
-XmlElement pci_element(const NcclPci& pci) {
+data::XmlElement pci_element(const NcclPci& pci) {
   Element element("pci");
   element.set("busid", pci.address.str());
   element.set_hex("class", pci.class_code, 6);
@@ -104,7 +104,7 @@ XmlElement pci_element(const NcclPci& pci) {
   return element.done();
 }
 
-XmlElement cpu_element(const NcclCpu& cpu) {
+data::XmlElement cpu_element(const NcclCpu& cpu) {
   Element element("cpu");
   element.set("numaid", std::to_string(cpu.numa_node.value_or(-1)));
   element.set_text("affinity", cpu.affinity);
@@ -123,7 +123,7 @@ std::string to_xml(const NcclTopology& topology) {
   Element root("system");
   root.set("version", std::to_string(topology.version));
   for (const auto& cpu : topology.cpus) root.add(cpu_element(cpu));
-  return to_xml_text(root.done());
+  return data::to_xml_text(root.done());
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

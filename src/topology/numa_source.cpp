@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 struct Members {
@@ -17,7 +17,7 @@ constexpr const char* kRemedy =
 
 }  // namespace
 
-NumaSource numa_source_of(const Node& node) {
+NumaSource numa_source_of(const node::Node& node) {
   std::map<std::optional<int>, Members> by_node;
   Members all;
   for (const auto& gpu : node.gpus) {
@@ -50,4 +50,4 @@ NumaSource numa_source_of(const Node& node) {
   return {};
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

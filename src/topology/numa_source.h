@@ -6,7 +6,7 @@
 #include "node/node.h"
 #include "topology/topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 /// How far NUMA nodes alone lead where no PCIe switch is to be seen.
 struct NumaSource {
@@ -16,6 +16,6 @@ struct NumaSource {
 
 /// Chance decides where several GPUs and several NICs are on one NUMA node, or on none that is
 /// known: those are dealt by PCI address.
-NumaSource numa_source_of(const Node& node);
+NumaSource numa_source_of(const node::Node& node);
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -7,20 +7,20 @@
 #include "node/pci_reader.h"
 #include "topology/layout.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
-const NumaNode* find_numa(const Node& node, int id) {
+const node::NumaNode* find_numa(const node::Node& node, int id) {
   const auto at = std::find_if(node.numa.begin(), node.numa.end(),
-                               [&](const NumaNode& candidate) { return candidate.id == id; });
+                               [&](const node::NumaNode& candidate) { return candidate.id == id; });
   return at != node.numa.end() ? &*at : nullptr;
 }
 
 /// The nearest node with CPUs; the kernel prints distances in the order of node ids, as Node::numa
 /// is.
-const NumaNode* nearest_with_cpus(const Node& node, const NumaNode& from) {
+const node::NumaNode* nearest_with_cpus(const node::Node& node, const node::NumaNode& from) {
   if (from.distances.size() != node.numa.size()) return nullptr;
-  const NumaNode* best = nullptr;
+  const node::NumaNode* best = nullptr;
   unsigned best_distance = std::numeric_limits<unsigned>::max();
   for (std::size_t i = 0; i < node.numa.size(); ++i) {
     if (node.numa[i].cpus.empty() || from.distances[i] >= best_distance) continue;
@@ -33,12 +33,13 @@ const NumaNode* nearest_with_cpus(const Node& node, const NumaNode& from) {
 /// Upstream and downstream port of a GPU card's own switch are bridges of the GPU's vendor, below a
 /// bridge of the machine: a root port of Intel's is the highest of all. A topology file leaves
 /// downstream ports out.
-std::span<const PciAddress> counted_bridges(const Node& node, const PciDevice& function) {
-  const std::span<const PciAddress> all = function.bridges;
-  const GpuRow* row = gpu_row_of(function);
+std::span<const node::PciAddress> counted_bridges(const node::Node& node,
+                                                  const node::PciDevice& function) {
+  const std::span<const node::PciAddress> all = function.bridges;
+  const gpu::GpuRow* row = node::gpu_row_of(function);
   if (row == nullptr || row->card_switch_counts || all.size() < 3) return all;
-  const auto is_makers = [&](const PciAddress& address) {
-    const PciDevice* bridge = node.find_pci(address);
+  const auto is_makers = [&](const node::PciAddress& address) {
+    const node::PciDevice* bridge = node.find_pci(address);
     return bridge != nullptr && bridge->vendor == row->pci_vendor;
   };
   const auto ports = all.last(2);
@@ -48,15 +49,15 @@ std::span<const PciAddress> counted_bridges(const Node& node, const PciDevice& f
 
 }  // namespace
 
-std::optional<int> cpu_numa_node(const Node& node, const PciDevice& function) {
+std::optional<int> cpu_numa_node(const node::Node& node, const node::PciDevice& function) {
   if (!function.numa_node || *function.numa_node < 0) return std::nullopt;
-  const NumaNode* own = find_numa(node, *function.numa_node);
+  const node::NumaNode* own = find_numa(node, *function.numa_node);
   if (own == nullptr || !own->cpus.empty()) return function.numa_node;
-  const NumaNode* near = nearest_with_cpus(node, *own);
+  const node::NumaNode* near = nearest_with_cpus(node, *own);
   return near != nullptr ? near->id : function.numa_node;
 }
 
-Place place_of(const Node& node, const PciDevice* function) {
+Place place_of(const node::Node& node, const node::PciDevice* function) {
   Place place;
   if (function == nullptr || function->root.empty()) return place;
   place.root = &function->root;
@@ -64,7 +65,7 @@ Place place_of(const Node& node, const PciDevice* function) {
   place.numa = function->numa_node;
   place.cpu_numa = cpu_numa_node(node, *function);
   if (place.cpu_numa) {
-    if (const NumaNode* numa = find_numa(node, *place.cpu_numa)) place.socket = numa->socket;
+    if (const node::NumaNode* numa = find_numa(node, *place.cpu_numa)) place.socket = numa->socket;
   }
   return place;
 }
@@ -80,7 +81,8 @@ bool same_place(const Place& a, const Place& b) {
   return *a.root == *b.root && a.numa == b.numa && std::ranges::equal(a.bridges, b.bridges);
 }
 
-std::size_t common_bridges(std::span<const PciAddress> a, std::span<const PciAddress> b) {
+std::size_t common_bridges(std::span<const node::PciAddress> a,
+                           std::span<const node::PciAddress> b) {
   const auto parted = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
   return static_cast<std::size_t>(parted.first - a.begin());
 }
@@ -101,4 +103,4 @@ Nearness nearness_of(const Place& a, const Place& b) {
   return near;
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -7,16 +7,16 @@
 
 #include "topology/place.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// Numbers the distinct places of a list of functions and relates them once.
 class PlaceTable {
  public:
-  explicit PlaceTable(const Node& node)
+  explicit PlaceTable(const node::Node& node)
       : node_(node) {}
 
-  std::size_t number_of(const PciDevice* function) {
+  std::size_t number_of(const node::PciDevice* function) {
     const Place place = place_of(node_, function);
     const auto [first, last] = known_.equal_range(key_of(place));
     for (auto at = first; at != last; ++at) {
@@ -43,7 +43,7 @@ class PlaceTable {
   }
 
  private:
-  using Key = std::tuple<PciAddress, std::size_t>;
+  using Key = std::tuple<node::PciAddress, std::size_t>;
 
   /// Parent bridge and depth: nearly unique, and cheap to compare.
   static Key key_of(const Place& place) {
@@ -51,7 +51,7 @@ class PlaceTable {
     return {place.bridges.back(), place.bridges.size()};
   }
 
-  const Node& node_;
+  const node::Node& node_;
   std::vector<Place> places_;
   std::multimap<Key, std::size_t> known_;
   std::vector<Nearness> relations_;
@@ -60,7 +60,7 @@ class PlaceTable {
 /// One function of a list: where it is, and which function it is (nullptr: unknown or soft).
 struct Located {
   std::size_t place = 0;
-  const PciDevice* function = nullptr;
+  const node::PciDevice* function = nullptr;
 };
 
 using Matrix = std::vector<std::vector<Nearness>>;
@@ -87,7 +87,7 @@ Matrix make_matrix(const PlaceTable& table, const std::vector<Located>& rows,
   return matrix;
 }
 
-std::string unknown_path_warning(const PciAddress& address) {
+std::string unknown_path_warning(const node::PciAddress& address) {
   return address.str() + ": its place in the PCI tree is not known, so it is far from everything";
 }
 
@@ -129,23 +129,24 @@ std::strong_ordering operator<=>(const Nearness& a, const Nearness& b) {
   return b.common_depth <=> a.common_depth;
 }
 
-std::optional<PciAddress> common_bridge(const PciDevice& a, const PciDevice& b) {
+std::optional<node::PciAddress> common_bridge(const node::PciDevice& a, const node::PciDevice& b) {
   if (a.root.empty() || a.root != b.root) return std::nullopt;
   const auto common = common_bridges(a.bridges, b.bridges);
   if (common == 0) return std::nullopt;
   return a.bridges[common - 1];
 }
 
-Nearness relation_between(const Node& node, const PciDevice* a, const PciDevice* b) {
+Nearness relation_between(const node::Node& node, const node::PciDevice* a,
+                          const node::PciDevice* b) {
   const Nearness near = nearness_of(place_of(node, a), place_of(node, b));
   return a != nullptr && a == b ? own_nearness(near) : near;
 }
 
-Topology make_topology(const Node& node) {
+Topology make_topology(const node::Node& node) {
   Topology topology;
   PlaceTable table(node);
-  const auto locate = [&](const std::optional<PciAddress>& address) {
-    const PciDevice* function = address ? node.find_pci(*address) : nullptr;
+  const auto locate = [&](const std::optional<node::PciAddress>& address) {
+    const node::PciDevice* function = address ? node.find_pci(*address) : nullptr;
     if (address && (function == nullptr || function->root.empty())) {
       topology.warnings.push_back(unknown_path_warning(*address));
       topology.confidence = Confidence::low;
@@ -163,15 +164,15 @@ Topology make_topology(const Node& node) {
   return topology;
 }
 
-std::vector<std::vector<Nearness>> nic_relations(const Node& node) {
+std::vector<std::vector<Nearness>> nic_relations(const node::Node& node) {
   PlaceTable table(node);
   std::vector<Located> nics;
   for (const auto& nic : node.nics) {
-    const PciDevice* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+    const node::PciDevice* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
     nics.push_back({table.number_of(function), function});
   }
   table.relate();
   return make_matrix(table, nics, nics);
 }
 
-}  // namespace railhead
+}  // namespace railhead::topology

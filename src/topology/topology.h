@@ -10,7 +10,7 @@
 
 #include "node/node.h"
 
-namespace railhead {
+namespace railhead::topology {
 
 /// How two PCI functions are connected, in the words of `nvidia-smi topo -m`, nearest first.
 ///   pix   at most one PCIe switch between them
@@ -68,24 +68,25 @@ struct Topology {
 };
 
 /// The lowest bridge above both functions, absent where there is none.
-std::optional<PciAddress> common_bridge(const PciDevice& a, const PciDevice& b);
+std::optional<node::PciAddress> common_bridge(const node::PciDevice& a, const node::PciDevice& b);
 
 /// The NUMA node with CPUs that a function belongs to: for a node without CPUs (a GPU's own memory,
 /// CXL) the nearest one that has some, by its row of distances; absent where nothing says. It
 /// orders equal relations and changes none: nvidia-smi compares the nodes that sysfs names.
-std::optional<int> cpu_numa_node(const Node& node, const PciDevice& function);
+std::optional<int> cpu_numa_node(const node::Node& node, const node::PciDevice& function);
 
 /// Relation of two functions from sysfs alone. A function without a known path, and a soft device,
 /// is SYS to everything (nullptr). A function to itself is PIX.
-Nearness relation_between(const Node& node, const PciDevice* a, const PciDevice* b);
+Nearness relation_between(const node::Node& node, const node::PciDevice* a,
+                          const node::PciDevice* b);
 
 /// The relations of a node's GPUs as it is; whether its PCI tree can be believed is not asked here
 /// (arrange.h). Functions at one place (same bridges, same NUMA node: the ports and VFs
 /// of a card) are compared once, so hundreds of VFs cost nothing.
-Topology make_topology(const Node& node);
+Topology make_topology(const node::Node& node);
 
 /// Relations of the NICs of a node to each other, in its order; diagonal: pix. For people: no
 /// decision asks for them, and a thousand VFs have a million.
-std::vector<std::vector<Nearness>> nic_relations(const Node& node);
+std::vector<std::vector<Nearness>> nic_relations(const node::Node& node);
 
-}  // namespace railhead
+}  // namespace railhead::topology

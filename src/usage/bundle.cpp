@@ -11,10 +11,10 @@
 #include "gpu/vendors.h"
 #include "usage/processes.h"
 
-namespace railhead {
+namespace railhead::usage {
 namespace {
 
-constexpr ParseLimits kSpecLimits{std::size_t{1} << 20, 32, 65536};
+constexpr data::ParseLimits kSpecLimits{std::size_t{1} << 20, 32, 65536};
 constexpr int kMaxGenerations = 64;
 
 struct Annotation {
@@ -31,25 +31,26 @@ constexpr std::array<Annotation, 4> kNames = {
 constexpr std::string_view kTypeOfContainerd = "io.kubernetes.cri.container-type";
 constexpr std::string_view kTypeOfCrio = "io.kubernetes.cri-o.ContainerType";
 
-const Value* find(const Value* map, std::string_view key) {
-  return map == nullptr || map->kind != Value::Kind::map ? nullptr : map->find(key);
+const data::Value* find(const data::Value* map, std::string_view key) {
+  return map == nullptr || map->kind != data::Value::Kind::map ? nullptr : map->find(key);
 }
 
-std::string text(const Value* map, std::string_view key) {
+std::string text(const data::Value* map, std::string_view key) {
   const auto* value = find(map, key);
-  return value != nullptr && value->kind == Value::Kind::scalar ? value->scalar : std::string();
+  return value != nullptr && value->kind == data::Value::Kind::scalar ? value->scalar
+                                                                      : std::string();
 }
 
-const std::vector<Value>& items(const Value* list) {
-  static const std::vector<Value> none;
-  return list != nullptr && list->kind == Value::Kind::list ? list->items : none;
+const std::vector<data::Value>& items(const data::Value* list) {
+  static const std::vector<data::Value> none;
+  return list != nullptr && list->kind == data::Value::Kind::list ? list->items : none;
 }
 
-std::int64_t number(const Value* map, std::string_view key) {
+std::int64_t number(const data::Value* map, std::string_view key) {
   return parse_signed(text(map, key)).value_or(0);
 }
 
-void read_annotations(const Value* annotations, Bundle& bundle) {
+void read_annotations(const data::Value* annotations, Bundle& bundle) {
   for (const auto& name : kNames) {
     bundle.*name.into = text(annotations, name.containerd);
     if ((bundle.*name.into).empty()) bundle.*name.into = text(annotations, name.crio);
@@ -59,30 +60,30 @@ void read_annotations(const Value* annotations, Bundle& bundle) {
   if (bundle.sandbox) bundle.container.clear();
 }
 
-void read_devices(const Value* linux, Bundle& bundle) {
+void read_devices(const data::Value* linux, Bundle& bundle) {
   for (const auto& item : items(find(linux, "devices"))) {
     auto path = text(&item, "path");
-    if (!is_gpu_path(path) && !path.starts_with("/dev/infiniband/")) continue;
+    if (!gpu::is_gpu_path(path) && !path.starts_with("/dev/infiniband/")) continue;
     const auto type = text(&item, "type");
     bundle.devices.push_back({std::move(path), type.empty() ? 'c' : type.front(),
                               number(&item, "major"), number(&item, "minor")});
   }
 }
 
-void read_mounts(const Value* mounts, Bundle& bundle) {
+void read_mounts(const data::Value* mounts, Bundle& bundle) {
   for (const auto& item : items(mounts)) {
     BundleMount mount{text(&item, "destination"), text(&item, "type"), text(&item, "source"),
                       false};
-    if (!is_gpu_mount(mount.destination) && !mount.destination.starts_with("/sys")) continue;
+    if (!gpu::is_gpu_mount(mount.destination) && !mount.destination.starts_with("/sys")) continue;
     const auto& options = items(find(&item, "options"));
     mount.read_write = std::any_of(options.begin(), options.end(),
-                                   [](const Value& one) { return one.scalar == "rw"; });
+                                   [](const data::Value& one) { return one.scalar == "rw"; });
     bundle.mounts.push_back(std::move(mount));
   }
 }
 
 bool is_wanted_variable(std::string_view variable) {
-  return is_gpu_variable(variable) || is_job_variable(variable);
+  return gpu::is_gpu_variable(variable) || container::is_job_variable(variable);
 }
 
 /// "-b", "<folder>" among conmon's arguments.
@@ -98,7 +99,7 @@ std::string parent_folder(const std::string& path) {
   return path.substr(0, path.rfind('/'));
 }
 
-Result<std::optional<std::string>> bundle_of_shim(Host& host, const std::string& folder,
+Result<std::optional<std::string>> bundle_of_shim(host::Host& host, const std::string& folder,
                                                   const ProcessUse& shim,
                                                   const std::string& container) {
   using Text = std::optional<std::string>;
@@ -114,8 +115,8 @@ Result<std::optional<std::string>> bundle_of_shim(Host& host, const std::string&
   return host.read(parent_folder(*working) + "/" + container + "/config.json");
 }
 
-Json json_of(const Bundle& bundle) {
-  Json json;
+data::Json json_of(const Bundle& bundle) {
+  data::Json json;
   for (const auto& name : kNames) {
     const auto& value = bundle.*name.into;
     if (!value.empty()) json["annotations"][std::string(name.containerd)] = value;
@@ -132,11 +133,12 @@ Json json_of(const Bundle& bundle) {
     json["linux"]["namespaces"].push_back({{"type", name}});
   }
   for (const auto& mount : bundle.mounts) {
-    Json one = {{"destination", mount.destination}, {"type", mount.type}, {"source", mount.source}};
+    data::Json one = {
+        {"destination", mount.destination}, {"type", mount.type}, {"source", mount.source}};
     if (mount.read_write) one["options"].push_back("rw");
     json["mounts"].push_back(std::move(one));
   }
-  return json.is_null() ? Json::object() : json;
+  return json.is_null() ? data::Json::object() : json;
 }
 
 }  // namespace
@@ -145,13 +147,13 @@ bool names_gpus(const Bundle& bundle) {
   constexpr std::array<std::string_view, 3> kNone = {"", "void", "none"};
   return std::any_of(bundle.env.begin(), bundle.env.end(), [&](const std::string& variable) {
     const auto value = std::string_view(variable).substr(variable.find('=') + 1);
-    return names_gpus(variable) && std::find(kNone.begin(), kNone.end(), value) == kNone.end();
+    return gpu::names_gpus(variable) && std::find(kNone.begin(), kNone.end(), value) == kNone.end();
   });
 }
 
 Result<Bundle> parse_bundle(std::string_view config_json) {
-  const auto spec = TRY(parse_json(config_json, kSpecLimits));
-  if (spec.kind != Value::Kind::map) return Error{ErrorCode::malformed, "the spec is no map"};
+  const auto spec = TRY(data::parse_json(config_json, kSpecLimits));
+  if (spec.kind != data::Value::Kind::map) return Error{ErrorCode::malformed, "the spec is no map"};
   Bundle bundle;
   read_annotations(spec.find("annotations"), bundle);
   for (const auto& item : items(find(spec.find("process"), "env"))) {
@@ -168,10 +170,10 @@ Result<Bundle> parse_bundle(std::string_view config_json) {
 
 std::string shortened_bundle(std::string_view config_json) {
   const auto bundle = parse_bundle(config_json);
-  return bundle ? to_json_text(json_of(*bundle)) : "{}\n";
+  return bundle ? data::to_json_text(json_of(*bundle)) : "{}\n";
 }
 
-Result<std::optional<std::string>> find_bundle(Host& host, const std::string& proc_dir,
+Result<std::optional<std::string>> find_bundle(host::Host& host, const std::string& proc_dir,
                                                const std::string& container,
                                                std::uint32_t process) {
   std::optional<std::string> pod;
@@ -190,4 +192,4 @@ Result<std::optional<std::string>> find_bundle(Host& host, const std::string& pr
   return std::optional<std::string>();
 }
 
-}  // namespace railhead
+}  // namespace railhead::usage

@@ -20,7 +20,7 @@
 #include "base/result.h"
 #include "host/host.h"
 
-namespace railhead {
+namespace railhead::usage {
 
 struct BundleDevice {
   std::string path;
@@ -66,7 +66,7 @@ std::string shortened_bundle(std::string_view config_json);
 /// The config.json of a container, given one of its processes: walks up to the shim, past other
 /// containers of the pod (with a shared process namespace their first process adopts orphans).
 /// Absent where there is no shim, or none whose folder we may know.
-Result<std::optional<std::string>> find_bundle(Host& host, const std::string& proc_dir,
+Result<std::optional<std::string>> find_bundle(host::Host& host, const std::string& proc_dir,
                                                const std::string& container, std::uint32_t process);
 
-}  // namespace railhead
+}  // namespace railhead::usage

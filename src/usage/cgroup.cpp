@@ -5,7 +5,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::usage {
 namespace {
 
 constexpr std::size_t kIdDigits = 64;
@@ -90,4 +90,4 @@ std::optional<ContainerPlace> container_of_cgroup(std::string_view text) {
   return without_pod;
 }
 
-}  // namespace railhead
+}  // namespace railhead::usage

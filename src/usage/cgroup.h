@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-namespace railhead {
+namespace railhead::usage {
 
 struct ContainerPlace {
   std::string container;               ///< 64 hexadecimal digits
@@ -31,4 +31,4 @@ struct ContainerPlace {
 /// outermost. Nothing for a process of the host.
 std::optional<ContainerPlace> container_of_cgroup(std::string_view text);
 
-}  // namespace railhead
+}  // namespace railhead::usage

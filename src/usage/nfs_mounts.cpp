@@ -8,7 +8,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::usage {
 namespace {
 
 constexpr std::size_t kMaxMounts = 4096;
@@ -105,7 +105,7 @@ NfsMount* at_place(std::vector<NfsMount>& mounts, const std::string& place) {
   return found == mounts.rend() ? nullptr : &*found;
 }
 
-Result<std::optional<std::string>> read_of_machine(Host& host, const std::string& name) {
+Result<std::optional<std::string>> read_of_machine(host::Host& host, const std::string& name) {
   auto text = host.read("/proc/1/" + name);
   if (text && *text) return text;
   return host.read("/proc/self/" + name);
@@ -191,18 +191,18 @@ void add_declarations(std::vector<NfsMount>& mounts, std::string_view fstab) {
   }
 }
 
-Result<std::optional<std::vector<NfsDeclaration>>> read_nfs_declarations(Host& host) {
+Result<std::optional<std::vector<NfsDeclaration>>> read_nfs_declarations(host::Host& host) {
   const auto fstab = TRY(host.read("/etc/fstab"));
   if (!fstab) return std::optional<std::vector<NfsDeclaration>>();
   return std::optional(parse_fstab(*fstab));
 }
 
-bool sees_mounts_of_machine(Host& host) {
+bool sees_mounts_of_machine(host::Host& host) {
   const auto text = host.read("/proc/1/mountstats");
   return text && *text;
 }
 
-Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(Host& host) {
+Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(host::Host& host) {
   const auto statistics = TRY(read_of_machine(host, "mountstats"));
   if (!statistics) return std::optional<std::vector<NfsMount>>();
   auto mounts = TRY(parse_mountstats(*statistics));
@@ -214,4 +214,4 @@ Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(Host& host) {
   return std::optional(std::move(mounts));
 }
 
-}  // namespace railhead
+}  // namespace railhead::usage

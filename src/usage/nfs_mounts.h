@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "host/host.h"
 
-namespace railhead {
+namespace railhead::usage {
 
 /// One connection to an NFS server, as it is. A mount with nconnect=N has several.
 struct NfsTransport {
@@ -61,7 +61,7 @@ struct NfsDeclaration {
 std::vector<NfsDeclaration> parse_fstab(std::string_view fstab);
 
 /// Absent where there is no /etc/fstab.
-Result<std::optional<std::vector<NfsDeclaration>>> read_nfs_declarations(Host& host);
+Result<std::optional<std::vector<NfsDeclaration>>> read_nfs_declarations(host::Host& host);
 
 /// A path without the slashes that mean nothing: "/data/b" for "//data/b/".
 std::string plain_place(std::string_view path);
@@ -71,13 +71,13 @@ void add_declarations(std::vector<NfsMount>& mounts, std::string_view fstab);
 
 /// The machine's NFS mounts: those of process 1, else (not permitted to look) of this process.
 /// Absent where the kernel keeps no such statistics.
-Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(Host& host);
+Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(host::Host& host);
 
 /// Whether read_nfs_mounts answers for process 1, and not only for the mount namespace of this
 /// process.
-bool sees_mounts_of_machine(Host& host);
+bool sees_mounts_of_machine(host::Host& host);
 
 /// The value of `key` in "a,key=value,b": empty for a plain word, absent where it is not there.
 std::optional<std::string_view> mount_option(std::string_view options, std::string_view key);
 
-}  // namespace railhead
+}  // namespace railhead::usage

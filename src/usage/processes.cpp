@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::usage {
 namespace {
 
 constexpr std::size_t kMaxProcesses = 32768;
@@ -27,12 +27,13 @@ std::optional<std::uint32_t> thread_group(std::string_view status) {
 }
 
 /// The container first: of most processes nothing else is asked.
-Result<std::optional<ContainerPlace>> read_place(Host& host, const std::string& folder) {
+Result<std::optional<ContainerPlace>> read_place(host::Host& host, const std::string& folder) {
   const auto text = TRY(host.read(folder + "/cgroup"));
   return text ? container_of_cgroup(*text) : std::nullopt;
 }
 
-Status add_process(Host& host, const std::string& proc_dir, std::uint32_t id, ProcessTable& table) {
+Status add_process(host::Host& host, const std::string& proc_dir, std::uint32_t id,
+                   ProcessTable& table) {
   auto place = read_place(host, folder_of(proc_dir, id));
   if (!place) table.complete = false;
   if (!place || !*place) return {};
@@ -80,7 +81,7 @@ std::optional<std::uint64_t> parse_uptime(std::string_view text) {
   return *seconds * 100 + *hundredths;
 }
 
-Result<std::optional<ProcessUse>> read_process_use(Host& host, const std::string& proc_dir,
+Result<std::optional<ProcessUse>> read_process_use(host::Host& host, const std::string& proc_dir,
                                                    std::uint32_t id) {
   const auto folder = folder_of(proc_dir, id);
   const auto stat = TRY(host.read(folder + "/stat"));
@@ -93,7 +94,7 @@ Result<std::optional<ProcessUse>> read_process_use(Host& host, const std::string
   return process;
 }
 
-Result<ProcessTable> read_processes(Host& host, const std::string& proc_dir,
+Result<ProcessTable> read_processes(host::Host& host, const std::string& proc_dir,
                                     const std::set<std::uint32_t>& threads) {
   ProcessTable table;
   const auto names = TRY(host.list(proc_dir));
@@ -116,4 +117,4 @@ Result<ProcessTable> read_processes(Host& host, const std::string& proc_dir,
   return table;
 }
 
-}  // namespace railhead
+}  // namespace railhead::usage

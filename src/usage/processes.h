@@ -11,7 +11,7 @@
 #include "host/host.h"
 #include "usage/cgroup.h"
 
-namespace railhead {
+namespace railhead::usage {
 
 /// A process that is in a container, or a thread that made an RDMA object.
 struct ProcessUse {
@@ -32,11 +32,11 @@ struct ProcessTable {
 
 /// Every process of a container, and these threads wherever they are. One that ends meanwhile is
 /// not there. Fails where the folder cannot be listed.
-Result<ProcessTable> read_processes(Host& host, const std::string& proc_dir,
+Result<ProcessTable> read_processes(host::Host& host, const std::string& proc_dir,
                                     const std::set<std::uint32_t>& threads);
 
 /// One process or thread; absent where it has ended.
-Result<std::optional<ProcessUse>> read_process_use(Host& host, const std::string& proc_dir,
+Result<std::optional<ProcessUse>> read_process_use(host::Host& host, const std::string& proc_dir,
                                                    std::uint32_t id);
 
 /// Name, parent and start of the text of /proc/PID/stat. The name may hold anything, parentheses
@@ -46,4 +46,4 @@ std::optional<ProcessUse> parse_stat(std::string_view text);
 /// Since boot, in 1/100 s, of the text of /proc/uptime.
 std::optional<std::uint64_t> parse_uptime(std::string_view text);
 
-}  // namespace railhead
+}  // namespace railhead::usage

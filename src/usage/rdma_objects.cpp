@@ -7,7 +7,7 @@
 
 #include "host/netlink.h"
 
-namespace railhead {
+namespace railhead::usage {
 namespace {
 
 /// The attributes of one entry that are read, by number.
@@ -15,7 +15,7 @@ class Attributes {
  public:
   static Result<Attributes> parse(std::string_view bytes) {
     Attributes found;
-    while (const auto attribute = take_netlink_attribute(bytes)) {
+    while (const auto attribute = host::take_netlink_attribute(bytes)) {
       if (attribute->type < kCount) found.payloads_[attribute->type] = attribute->payload;
     }
     if (!bytes.empty()) return Error{ErrorCode::malformed, "an attribute is cut off"};
@@ -29,7 +29,7 @@ class Attributes {
   template <typename T>
   [[nodiscard]] std::optional<T> number(std::uint16_t type) const {
     const auto& payload = payloads_[type];
-    return payload ? netlink_number<T>(*payload) : std::nullopt;
+    return payload ? host::netlink_number<T>(*payload) : std::nullopt;
   }
 
   /// Without the NUL that the kernel puts behind it.
@@ -51,7 +51,7 @@ class Attributes {
 /// Calls `use` with the attributes of each message.
 template <typename Use>
 Status each_message(std::string_view messages, Use use) {
-  while (const auto message = take_netlink_message(messages)) {
+  while (const auto message = host::take_netlink_message(messages)) {
     const auto attributes = TRY(Attributes::parse(message->payload));
     TRY_STATUS(use(attributes));
   }
@@ -67,7 +67,7 @@ Result<std::vector<Object>> entries(std::string_view messages, std::uint16_t tab
   std::vector<Object> objects;
   const auto add = [&](const Attributes& message) -> Status {
     auto rest = message.bytes(table).value_or(std::string_view());
-    while (const auto attribute = take_netlink_attribute(rest)) {
+    while (const auto attribute = host::take_netlink_attribute(rest)) {
       if (attribute->type != entry) continue;
       if (objects.size() == kMaxRdmaObjects) {
         return Error{ErrorCode::too_large, "more than 200000 objects"};
@@ -202,4 +202,4 @@ Result<std::vector<ConnectionId>> parse_connection_ids(std::string_view messages
       });
 }
 
-}  // namespace railhead
+}  // namespace railhead::usage

@@ -18,7 +18,7 @@
 
 #include "base/result.h"
 
-namespace railhead {
+namespace railhead::usage {
 
 /// enum ib_qp_state, include/rdma/ib_verbs.h
 enum class QpState : std::uint8_t { reset, init, rtr, rts, sqd, sqe, error, unknown };
@@ -106,4 +106,4 @@ Result<std::vector<ProtectionDomain>> parse_protection_domains(std::string_view 
 Result<std::vector<UserContext>> parse_user_contexts(std::string_view messages);
 Result<std::vector<ConnectionId>> parse_connection_ids(std::string_view messages);
 
-}  // namespace railhead
+}  // namespace railhead::usage

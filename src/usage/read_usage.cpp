@@ -9,7 +9,7 @@
 #include "host/host_error.h"
 #include "usage/usage.h"
 
-namespace railhead {
+namespace railhead::usage {
 namespace {
 
 /// PROC_PID_INIT_INO, include/linux/proc_ns.h
@@ -21,14 +21,14 @@ constexpr std::size_t kMaxPorts = 16;
 constexpr std::size_t kProcessesTried = 8;
 
 TableState state_of(const Error& error) {
-  const int number = errno_of(error);
+  const int number = host::errno_of(error);
   if (number == EOPNOTSUPP) return TableState::unsupported;
   if (error.code == ErrorCode::denied) return TableState::denied;
   return number == EINTR ? TableState::interrupted : TableState::failed;
 }
 
 template <typename Object>
-RdmaTable<Object> ask(Host& host, const RdmaDump& dump,
+RdmaTable<Object> ask(host::Host& host, const host::RdmaDump& dump,
                       Result<std::vector<Object>> (*parse)(std::string_view)) {
   const auto answer = host.rdma(dump);
   if (!answer) return {state_of(answer.error()), answer.error().message, {}};
@@ -38,12 +38,12 @@ RdmaTable<Object> ask(Host& host, const RdmaDump& dump,
   return {TableState::read, "", *std::move(objects)};
 }
 
-std::optional<std::uint64_t> read_uptime(Host& host, const std::string& proc_dir) {
+std::optional<std::uint64_t> read_uptime(host::Host& host, const std::string& proc_dir) {
   const auto text = host.read(proc_dir + "/uptime");
   return text && *text ? parse_uptime(**text) : std::nullopt;
 }
 
-std::optional<std::uint64_t> counter(Host& host, const std::string& path) {
+std::optional<std::uint64_t> counter(host::Host& host, const std::string& path) {
   const auto text = host.read(path);
   if (!text || !*text) return std::nullopt;
   const auto number = parse_unsigned(trim(**text));
@@ -59,7 +59,7 @@ void add(std::optional<std::uint64_t>& sum, std::optional<std::uint64_t> one,
 /// port_*_data count words of four bytes (InfiniBand PortCounters); EFA has rx_bytes and tx_bytes
 /// instead (drivers/infiniband/hw/efa/efa_verbs.c), soft-RoCE packets only
 /// (drivers/infiniband/sw/rxe/rxe_hw_counters.c).
-PortTraffic read_traffic(Host& host, const std::string& device) {
+PortTraffic read_traffic(host::Host& host, const std::string& device) {
   PortTraffic traffic;
   const auto folder = "/sys/class/infiniband/" + device + "/ports";
   const auto ports = host.list(folder);
@@ -78,8 +78,8 @@ PortTraffic read_traffic(Host& host, const std::string& device) {
   return traffic;
 }
 
-RdmaDeviceUse read_device(Host& host, const RdmaDevice& device) {
-  const auto of = [&](std::uint16_t command) { return RdmaDump{command, device.index}; };
+RdmaDeviceUse read_device(host::Host& host, const RdmaDevice& device) {
+  const auto of = [&](std::uint16_t command) { return host::RdmaDump{command, device.index}; };
   return {device,
           ask(host, of(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs),
           ask(host, of(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
@@ -89,7 +89,7 @@ RdmaDeviceUse read_device(Host& host, const RdmaDevice& device) {
           {}};
 }
 
-void read_devices(Host& host, Usage& usage) {
+void read_devices(host::Host& host, Usage& usage) {
   const auto devices = ask(host, {RDMA_NLDEV_CMD_GET, {}}, parse_rdma_devices);
   usage.rdma = devices.state;
   usage.rdma_why =
@@ -116,7 +116,7 @@ std::set<std::uint32_t> threads_of(const Usage& usage) {
   return threads;
 }
 
-void read_all_processes(Host& host, const UsageOptions& options, Usage& usage) {
+void read_all_processes(host::Host& host, const UsageOptions& options, Usage& usage) {
   auto table = read_processes(host, options.proc_dir, threads_of(usage));
   if (!table) {
     usage.processes_why = table.error().message;
@@ -136,7 +136,7 @@ void read_all_processes(Host& host, const UsageOptions& options, Usage& usage) {
   }
 }
 
-void read_bundle(Host& host, const UsageOptions& options, ContainerUse& container) {
+void read_bundle(host::Host& host, const UsageOptions& options, ContainerUse& container) {
   Result<std::optional<std::string>> text = std::optional<std::string>();
   const auto tries = std::min(container.processes.size(), kProcessesTried);
   for (std::size_t at = 0; at < tries && !(text && *text); ++at) {
@@ -173,7 +173,7 @@ std::string_view to_string(TableState state) {
   return "failed";
 }
 
-Usage read_usage(Host& host, const UsageOptions& options) {
+Usage read_usage(host::Host& host, const UsageOptions& options) {
   Usage usage;
   const auto first = host.readlink(options.proc_dir + "/self/ns/pid");
   if (first && *first) usage.sees_all_processes = **first == kFirstPidNamespace;
@@ -194,4 +194,4 @@ Usage read_usage(Host& host, const UsageOptions& options) {
   return usage;
 }
 
-}  // namespace railhead
+}  // namespace railhead::usage

@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 
-namespace railhead {
+namespace railhead::usage {
 namespace {
 
 constexpr std::size_t kMaxDescriptors = 65536;
@@ -42,7 +42,7 @@ struct Connections {
   std::string doubt;
 };
 
-Connections connections_of(Host& host, const std::string& folder) {
+Connections connections_of(host::Host& host, const std::string& folder) {
   Connections all;
   for (const auto* name : {"/net/tcp", "/net/tcp6"}) {
     EstablishedElsewhere table;
@@ -60,7 +60,8 @@ Connections connections_of(Host& host, const std::string& folder) {
 /// The sockets that processes hold, and why there may be more.
 class HeldSockets {
  public:
-  HeldSockets(Host& host, const std::string& proc_dir, const std::vector<std::uint32_t>& processes)
+  HeldSockets(host::Host& host, const std::string& proc_dir,
+              const std::vector<std::uint32_t>& processes)
       : host_(host) {
     std::size_t looked_at = 0;
     for (const auto process : processes) {
@@ -97,7 +98,7 @@ class HeldSockets {
     }
   }
 
-  Host& host_;
+  host::Host& host_;
   std::set<std::uint64_t> inodes_;
   std::size_t descriptors_ = 0;
   std::string doubt_;
@@ -162,7 +163,7 @@ std::uint64_t netdev_bytes(std::string_view text) {
   return bytes;
 }
 
-Result<NetworkUse> read_network_use(Host& host, const std::string& proc_dir,
+Result<NetworkUse> read_network_use(host::Host& host, const std::string& proc_dir,
                                     const std::vector<std::uint32_t>& processes) {
   const auto node = TRY(host.readlink(proc_dir + "/1/ns/net"));
   if (!node) return Error{ErrorCode::unavailable, proc_dir + "/1/ns/net: not there"};
@@ -193,4 +194,4 @@ Result<NetworkUse> read_network_use(Host& host, const std::string& proc_dir,
   return why;
 }
 
-}  // namespace railhead
+}  // namespace railhead::usage

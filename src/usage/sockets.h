@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "host/host.h"
 
-namespace railhead {
+namespace railhead::usage {
 
 /// Inodes of established TCP connections to somewhere else, from the text of /proc/PID/net/tcp or
 /// tcp6: those to this machine itself (loopback, or both ends of one address) are left out.
@@ -57,7 +57,7 @@ struct NetworkUse {
 /// at the namespace or, in the node's own, at the descriptors of the processes; a table that cannot
 /// be read or is too large, or more descriptors than we look at, and no connection in what was
 /// seen; or all processes have ended.
-Result<NetworkUse> read_network_use(Host& host, const std::string& proc_dir,
+Result<NetworkUse> read_network_use(host::Host& host, const std::string& proc_dir,
                                     const std::vector<std::uint32_t>& processes);
 
-}  // namespace railhead
+}  // namespace railhead::usage

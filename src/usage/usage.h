@@ -13,7 +13,7 @@
 #include "usage/rdma_objects.h"
 #include "usage/sockets.h"
 
-namespace railhead {
+namespace railhead::usage {
 
 /// How the question for one kind of object ended.
 enum class TableState : std::uint8_t {
@@ -91,6 +91,6 @@ struct UsageOptions {
 
 /// Reads it. Never fails as a whole. A container's network is looked at where it has a GPU's or an
 /// RDMA device, or, without a bundle, always.
-Usage read_usage(Host& host, const UsageOptions& options = {});
+Usage read_usage(host::Host& host, const UsageOptions& options = {});
 
-}  // namespace railhead
+}  // namespace railhead::usage

@@ -45,48 +45,48 @@ struct Container {
 
   std::vector<std::string> texts;
   std::vector<std::string> destinations;
-  ContainerRequest request;
+  container::Request request;
 };
 
 void topology_of_node(benchmark::State& state) {
   const auto node = node_of(state, kNode);
   if (!node) return;
-  for (auto _ : state) benchmark::DoNotOptimize(make_topology(*node));
+  for (auto _ : state) benchmark::DoNotOptimize(topology::make_topology(*node));
 }
 
 void topology_and_deal(benchmark::State& state) {
   const auto node = node_of(state, kNode);
   if (!node) return;
   for (auto _ : state) {
-    const Topology topology = make_topology(*node);
-    benchmark::DoNotOptimize(deal(*node, topology, {}));
+    const topology::Topology topology = topology::make_topology(*node);
+    benchmark::DoNotOptimize(affinity::deal(*node, topology, {}));
   }
 }
 
 /// The node with an RDMA device for every virtual function, as if mlx5_core drove them.
-Node with_rdma_on_vfs(Node node) {
+node::Node with_rdma_on_vfs(node::Node node) {
   for (const auto& device : node.pci) {
     if (!device.physfn) continue;
     const auto at = std::find_if(node.nics.begin(), node.nics.end(),
-                                 [&](const Nic& nic) { return nic.pci == device.physfn; });
+                                 [&](const node::Nic& nic) { return nic.pci == device.physfn; });
     if (at == node.nics.end()) continue;
-    Nic nic = *at;
+    node::Nic nic = *at;
     nic.name = "vf" + std::to_string(node.nics.size());
     nic.pci = device.address;
     node.nics.push_back(std::move(nic));
   }
   std::sort(node.nics.begin(), node.nics.end(),
-            [](const Nic& a, const Nic& b) { return a.pci < b.pci; });
+            [](const node::Nic& a, const node::Nic& b) { return a.pci < b.pci; });
   return node;
 }
 
 void topology_and_deal_of_many(benchmark::State& state) {
   auto read = node_of(state, "RAILHEAD_BENCH_MANY");
   if (!read) return;
-  const Node node = with_rdma_on_vfs(*std::move(read));
+  const node::Node node = with_rdma_on_vfs(*std::move(read));
   for (auto _ : state) {
-    const Topology topology = make_topology(node);
-    benchmark::DoNotOptimize(deal(node, topology, {}));
+    const topology::Topology topology = topology::make_topology(node);
+    benchmark::DoNotOptimize(affinity::deal(node, topology, {}));
   }
   state.counters["gpus"] = static_cast<double>(node.gpus.size());
   state.counters["nics"] = static_cast<double>(node.nics.size());
@@ -96,7 +96,7 @@ void prepare_table(benchmark::State& state) {
   const auto node = node_of(state, kNode);
   if (!node) return;
   for (auto _ : state) {
-    const DecisionTable table(*node, {}, InjectionPolicy{});
+    const inject::DecisionTable table(*node, {}, inject::InjectionPolicy{});
     benchmark::DoNotOptimize(&table);
   }
 }
@@ -112,15 +112,15 @@ void decide_container(benchmark::State& state, bool with_gpus) {
     gpus = *node->gpus[0].uuid + "," + *node->gpus[1].uuid;
   }
   const Container container(gpus);
-  const DecisionTable table(*std::move(node), {}, InjectionPolicy{});
-  RuntimeAbility runtime;
+  const inject::DecisionTable table(*std::move(node), {}, inject::InjectionPolicy{});
+  inject::RuntimeAbility runtime;
   runtime.name = "containerd";
   runtime.version = "v2.4.2";
-  runtime.memlock_ceiling = kUnlimited;
+  runtime.memlock_ceiling = container::kUnlimited;
   std::size_t devices = 0;
   for (auto _ : state) {
-    const auto facts = examine(container.request, table);
-    const Decision decision = decide(container.request, facts, table, runtime);
+    const auto facts = inject::examine(container.request, table);
+    const inject::Decision decision = inject::decide(container.request, facts, table, runtime);
     devices = decision.adjustment.devices.size();
     benchmark::DoNotOptimize(devices);
   }
@@ -133,7 +133,7 @@ void decide_container(benchmark::State& state, bool with_gpus) {
 void decide_annotated(benchmark::State& state, const std::string& prefix) {
   auto node = node_of(state, kNode);
   if (!node) return;
-  const DecisionTable table(*std::move(node), {}, InjectionPolicy{});
+  const inject::DecisionTable table(*std::move(node), {}, inject::InjectionPolicy{});
   std::vector<std::string> keys;
   for (std::size_t bytes = 0; bytes < (std::size_t{1} << 20U); bytes += keys.back().size() + 1) {
     keys.push_back(prefix + std::to_string(keys.size()));
@@ -142,9 +142,10 @@ void decide_annotated(benchmark::State& state, const std::string& prefix) {
   auto& request = container.request;
   for (const auto& key : keys) request.pod_annotations.emplace_back(key, "x");
   request.annotations = request.pod_annotations;
-  const RuntimeAbility runtime;
+  const inject::RuntimeAbility runtime;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(decide(request, examine(request, table), table, runtime));
+    benchmark::DoNotOptimize(
+        inject::decide(request, inject::examine(request, table), table, runtime));
   }
   state.counters["annotations"] = static_cast<double>(keys.size());
 }

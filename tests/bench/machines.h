@@ -30,15 +30,15 @@ inline std::string file_text(const std::string& path) {
 }
 
 /// The node of the snapshot that a variable names; skips the benchmark if there is none.
-inline std::optional<Node> node_of(benchmark::State& state, const char* variable) {
+inline std::optional<node::Node> node_of(benchmark::State& state, const char* variable) {
   const auto path = input(state, variable);
   if (!path) return std::nullopt;
-  auto host = SnapshotHost::parse(file_text(*path));
+  auto host = snapshot::SnapshotHost::parse(file_text(*path));
   if (!host) {
     state.SkipWithError((*path + ": " + host.error().message).c_str());
     return std::nullopt;
   }
-  return read_node(**host);
+  return node::read_node(**host);
 }
 
 }  // namespace railhead::bench

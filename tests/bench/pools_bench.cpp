@@ -28,7 +28,7 @@ std::string netdev_of_port(unsigned port) {
   return "enp" + std::to_string(0x11 + 0x10 * port) + "s0";
 }
 
-Node thousand_functions() {
+node::Node thousand_functions() {
   test::NodeBuilder b;
   b.numa(0, 0).numa(1, 1);
   for (unsigned port = 0; port < kPorts; ++port) {
@@ -44,7 +44,7 @@ Node thousand_functions() {
   auto node = b.build();
   for (auto& nic : node.nics) {
     if (!nic.netdevs.empty()) continue;
-    Netdev netdev;
+    node::Netdev netdev;
     netdev.name = nic.name + "v";
     netdev.pci = nic.pci;
     nic.netdevs = {netdev.name};
@@ -54,32 +54,32 @@ Node thousand_functions() {
 }
 
 /// As a file of the SR-IOV plugin names them: by the ports, or by their PCI addresses.
-std::vector<PoolSpec> pool_of_each_port(Fact fact) {
-  std::vector<PoolSpec> specs;
+std::vector<pools::PoolSpec> pool_of_each_port(pools::Fact fact) {
+  std::vector<pools::PoolSpec> specs;
   for (unsigned port = 0; port < kPorts; ++port) {
-    PciAddress address;
+    node::PciAddress address;
     address.bus = static_cast<std::uint8_t>(0x11 + 0x10 * port);
-    const auto parent = fact == Fact::pf_name ? netdev_of_port(port) : address.str();
-    PoolSpec spec;
+    const auto parent = fact == pools::Fact::pf_name ? netdev_of_port(port) : address.str();
+    pools::PoolSpec spec;
     spec.name = "example.com/vfs_" + std::to_string(port);
-    spec.mode = PoolMode::exclusive;
-    spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
-    spec.origin.flavour = PoolFlavour::sriov_plugin;
+    spec.mode = pools::PoolMode::exclusive;
+    spec.kinds = {pools::FunctionKind::physical, pools::FunctionKind::virtual_};
+    spec.origin.flavour = pools::PoolFlavour::sriov_plugin;
     spec.include = {
-        {{{fact, "selectors", {parent}, Match::any_case, {{parent, {}}}}}, true, false}};
+        {{{fact, "selectors", {parent}, pools::Match::any_case, {{parent, {}}}}}, true, false}};
     specs.push_back(std::move(spec));
   }
   return specs;
 }
 
-DecisionTable table_of_many(Fact fact = Fact::pf_name) {
-  InjectionPolicy policy;
+inject::DecisionTable table_of_many(pools::Fact fact = pools::Fact::pf_name) {
+  inject::InjectionPolicy policy;
   policy.pools = pool_of_each_port(fact);
-  return DecisionTable(thousand_functions(), {}, std::move(policy));
+  return inject::DecisionTable(thousand_functions(), {}, std::move(policy));
 }
 
 /// False, and the benchmark ends, where the pools are not those that were to be timed.
-bool is_right(benchmark::State& state, const DecisionTable& table) {
+bool is_right(benchmark::State& state, const inject::DecisionTable& table) {
   std::size_t members = 0;
   for (const auto& pool : table.pools().pools) members += pool.members.size();
   if (members == std::size_t{kPorts} * kFunctionsOfAPort) return true;
@@ -87,18 +87,19 @@ bool is_right(benchmark::State& state, const DecisionTable& table) {
   return false;
 }
 
-void make_table(benchmark::State& state, Fact fact) {
+void make_table(benchmark::State& state, pools::Fact fact) {
   const auto node = thousand_functions();
-  InjectionPolicy policy;
+  inject::InjectionPolicy policy;
   policy.pools = pool_of_each_port(fact);
   for (auto _ : state) {
-    const DecisionTable table(node, {}, policy);
+    const inject::DecisionTable table(node, {}, policy);
     if (!is_right(state, table)) return;
   }
 }
 
-std::vector<std::size_t> update_all(std::vector<DeviceLedger>& ledgers, const DecisionTable& table,
-                                    DeviceLedger::TimePoint now) {
+std::vector<std::size_t> update_all(std::vector<agent::DeviceLedger>& ledgers,
+                                    const inject::DecisionTable& table,
+                                    agent::DeviceLedger::TimePoint now) {
   std::vector<std::size_t> sizes;
   for (std::size_t pool = 0; pool < ledgers.size(); ++pool) {
     const auto& pools = table.pools();
@@ -110,7 +111,7 @@ std::vector<std::size_t> update_all(std::vector<DeviceLedger>& ledgers, const De
 void update_ledgers(benchmark::State& state) {
   const auto table = table_of_many();
   if (!is_right(state, table)) return;
-  std::vector<DeviceLedger> ledgers(kPorts);
+  std::vector<agent::DeviceLedger> ledgers(kPorts);
   for (auto _ : state) benchmark::DoNotOptimize(update_all(ledgers, table, {}));
 }
 
@@ -118,17 +119,17 @@ void update_ledgers(benchmark::State& state) {
 void change(benchmark::State& state, bool all_down) {
   auto node = thousand_functions();
   for (auto& nic : node.nics) {
-    if (all_down) nic.ports.front().state = PortState::down;
+    if (all_down) nic.ports.front().state = node::PortState::down;
   }
   for (auto& netdev : node.netdevs) {
     netdev.up = true;
     netdev.carrier = !all_down;
   }
-  InjectionPolicy policy;
-  policy.pools = pool_of_each_port(Fact::pf_name);
-  std::vector<DeviceLedger> ledgers(kPorts);
+  inject::InjectionPolicy policy;
+  policy.pools = pool_of_each_port(pools::Fact::pf_name);
+  std::vector<agent::DeviceLedger> ledgers(kPorts);
   for (auto _ : state) {
-    const DecisionTable table(node, {}, policy);
+    const inject::DecisionTable table(node, {}, policy);
     benchmark::DoNotOptimize(update_all(ledgers, table, {}));
   }
 }
@@ -143,7 +144,7 @@ void list_devices(benchmark::State& state) {
   const auto table = table_of_many();
   if (!is_right(state, table)) return;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(devices_of(table.pools().pools[0], table.pools().functions));
+    benchmark::DoNotOptimize(pools::devices_of(table.pools().pools[0], table.pools().functions));
   }
 }
 
@@ -152,60 +153,61 @@ void grant_one(benchmark::State& state) {
   if (!is_right(state, table)) return;
   const auto& pool = table.pools().pools[0];
   const auto id = table.pools().functions[pool.members.back().function].id;
-  for (auto _ : state) benchmark::DoNotOptimize(grant_of(table, 0, {id}, HandOut::nri));
+  for (auto _ : state)
+    benchmark::DoNotOptimize(allocation::grant_of(table, 0, {id}, config::HandOut::nri));
 }
 
 void prefer_functions(benchmark::State& state) {
-  InjectionPolicy policy;
-  policy.pools = pool_of_each_port(Fact::pf_name);
+  inject::InjectionPolicy policy;
+  policy.pools = pool_of_each_port(pools::Fact::pf_name);
   auto& all = policy.pools.front();
   all.include.front().conditions.clear();
   policy.pools.resize(1);
-  const DecisionTable table(thousand_functions(), {}, std::move(policy));
+  const inject::DecisionTable table(thousand_functions(), {}, std::move(policy));
   if (!is_right(state, table)) return;
   const auto& pools = table.pools();
-  const auto devices = devices_of(pools.pools[0], pools.functions);
-  Wish wish;
+  const auto devices = pools::devices_of(pools.pools[0], pools.functions);
+  pools::Wish wish;
   for (const auto& device : devices) wish.available.push_back(device.id);
   wish.size = static_cast<std::size_t>(state.range(0));
-  for (auto _ : state) benchmark::DoNotOptimize(prefer(devices, pools.functions, wish));
+  for (auto _ : state) benchmark::DoNotOptimize(pools::prefer(devices, pools.functions, wish));
 }
 
 /// Slots that are all alike.
 void prefer_slots(benchmark::State& state) {
-  Pool pool;
+  pools::Pool pool;
   pool.spec.slots = static_cast<unsigned>(state.range(0));
   pool.members = {{}};
-  Wish wish;
-  for (const auto& device : devices_of(pool, {})) wish.available.push_back(device.id);
+  pools::Wish wish;
+  for (const auto& device : pools::devices_of(pool, {})) wish.available.push_back(device.id);
   wish.size = 1;
-  for (auto _ : state) benchmark::DoNotOptimize(prefer(pool, {}, wish));
+  for (auto _ : state) benchmark::DoNotOptimize(pools::prefer(pool, {}, wish));
 }
 
 /// Slots of eight NICs.
 void prefer_slots_of_nics(benchmark::State& state) {
   const auto slots = static_cast<unsigned>(state.range(0)) / kPorts;
-  Pool pool;
+  pools::Pool pool;
   pool.spec.slots_per_nic = slots;
-  std::vector<NetFunction> functions;
+  std::vector<pools::NetFunction> functions;
   for (unsigned port = 0; port < kPorts; ++port) {
-    pool.members.push_back({port, 0, MemberState::ready, ""});
-    NetFunction function;
-    function.pci = PciAddress{0, static_cast<std::uint8_t>(port), 0, 0};
+    pool.members.push_back({port, 0, pools::MemberState::ready, ""});
+    pools::NetFunction function;
+    function.pci = node::PciAddress{0, static_cast<std::uint8_t>(port), 0, 0};
     function.id = function.pci->str();
     functions.push_back(function);
   }
-  const auto devices = devices_of(pool, functions);
-  Wish wish;
+  const auto devices = pools::devices_of(pool, functions);
+  pools::Wish wish;
   for (const auto& device : devices) wish.available.push_back(device.id);
   wish.size = kPorts;
-  for (auto _ : state) benchmark::DoNotOptimize(prefer(devices, functions, wish));
+  for (auto _ : state) benchmark::DoNotOptimize(pools::prefer(devices, functions, wish));
 }
 
-BENCHMARK_CAPTURE(make_table, pf_names, Fact::pf_name)
+BENCHMARK_CAPTURE(make_table, pf_names, pools::Fact::pf_name)
     ->Name("many_decision_table_by_pf_names")
     ->Unit(benchmark::kMicrosecond);
-BENCHMARK_CAPTURE(make_table, root_devices, Fact::root_device)
+BENCHMARK_CAPTURE(make_table, root_devices, pools::Fact::root_device)
     ->Name("many_decision_table_by_root_devices")
     ->Unit(benchmark::kMicrosecond);
 BENCHMARK(update_ledgers)->Name("many_ledger_updates")->Unit(benchmark::kMicrosecond);

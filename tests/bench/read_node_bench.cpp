@@ -18,9 +18,9 @@ void read_a_snapshot(benchmark::State& state, const char* variable) {
   if (!path) return;
   std::size_t nics = 0;
   for (auto _ : state) {
-    const auto host = SnapshotHost::parse(file_text(*path));
+    const auto host = snapshot::SnapshotHost::parse(file_text(*path));
     if (!host) return state.SkipWithError(host.error().message.c_str());
-    const Node node = read_node(**host);
+    const node::Node node = node::read_node(**host);
     nics = node.nics.size();
     benchmark::DoNotOptimize(nics);
   }
@@ -33,9 +33,9 @@ void read_a_directory(benchmark::State& state) {
   std::size_t nics = 0;
   std::size_t functions = 0;
   for (auto _ : state) {
-    const auto host = DirectoryHost::open(*path);
+    const auto host = host::DirectoryHost::open(*path);
     if (!host) return state.SkipWithError(host.error().message.c_str());
-    const Node node = read_node(**host);
+    const node::Node node = node::read_node(**host);
     nics = node.nics.size();
     functions = node.pci.size();
     benchmark::DoNotOptimize(nics);
@@ -48,18 +48,18 @@ void read_a_directory(benchmark::State& state) {
 void read_one_port_again(benchmark::State& state) {
   const auto path = input(state, "RAILHEAD_BENCH_TREE");
   if (!path) return;
-  NodeReader reader;
-  MachineChanges changes;
+  node::NodeReader reader;
+  host::MachineChanges changes;
   {
-    const auto host = DirectoryHost::open(*path);
+    const auto host = host::DirectoryHost::open(*path);
     if (!host) return state.SkipWithError(host.error().message.c_str());
-    const Node node = reader.read(**host).value();
+    const node::Node node = reader.read(**host).value();
     if (!node.nics.empty()) changes.add_rdma(node.nics.front().name);
   }
   for (auto _ : state) {
-    const auto host = DirectoryHost::open(*path);
+    const auto host = host::DirectoryHost::open(*path);
     if (!host) return state.SkipWithError(host.error().message.c_str());
-    const Node node = reader.read_again(**host, changes).value();
+    const node::Node node = reader.read_again(**host, changes).value();
     benchmark::DoNotOptimize(node.nics.size());
   }
 }
@@ -68,9 +68,9 @@ void read_one_port_again(benchmark::State& state) {
 void look_at_ports(benchmark::State& state) {
   const auto path = input(state, "RAILHEAD_BENCH_TREE");
   if (!path) return;
-  const auto host = DirectoryHost::open(*path);
+  const auto host = host::DirectoryHost::open(*path);
   if (!host) return state.SkipWithError(host.error().message.c_str());
-  PortStates ports(read_node(**host));
+  node::PortStates ports(node::read_node(**host));
   for (auto _ : state) {
     if (ports.changed(**host)) return state.SkipWithError("a port has changed");
   }

@@ -19,29 +19,29 @@ namespace {
 
 using namespace railhead;
 
-Node machine() {
-  Node node;
+node::Node machine() {
+  node::Node node;
   for (unsigned i = 0; i < 4; ++i) {
-    const PciAddress gpu_at{0, static_cast<std::uint8_t>(0x10 + 0x10 * i), 0, 0};
-    const PciAddress nic_at{0, static_cast<std::uint8_t>(0x11 + 0x10 * i), 0, 0};
-    for (const PciAddress& at : {gpu_at, nic_at}) {
-      PciDevice pci;
+    const node::PciAddress gpu_at{0, static_cast<std::uint8_t>(0x10 + 0x10 * i), 0, 0};
+    const node::PciAddress nic_at{0, static_cast<std::uint8_t>(0x11 + 0x10 * i), 0, 0};
+    for (const node::PciAddress& at : {gpu_at, nic_at}) {
+      node::PciDevice pci;
       pci.address = at;
       pci.root = "pci0000:10";
       pci.class_code = at == gpu_at ? 0x030200 : 0x020700;
       node.pci.push_back(pci);
     }
-    Gpu gpu;
+    node::Gpu gpu;
     gpu.pci = gpu_at;
     gpu.index = gpu.minor = i;
     gpu.uuid = "GPU-0000000" + std::to_string(i);
     node.gpus.push_back(gpu);
-    Nic nic;
+    node::Nic nic;
     nic.name = "mlx5_" + std::to_string(i);
     nic.pci = nic_at;
-    Port port;
-    port.state = PortState::active;
-    port.link_layer = LinkLayer::infiniband;
+    node::Port port;
+    port.state = node::PortState::active;
+    port.link_layer = node::LinkLayer::infiniband;
     port.rate_gbps = 400;
     nic.ports = {port};
     const std::string number = std::to_string(i);
@@ -49,12 +49,12 @@ Node machine() {
     nic.umads = {{"/dev/infiniband/umad" + number, 231, i, 0600, 0, 0, true}};
     node.nics.push_back(nic);
   }
-  node.rdma_cm = CharDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0, true};
+  node.rdma_cm = node::CharDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0, true};
   return node;
 }
 
-DecisionTable table_for(AnnotationPolicy annotations) {
-  InjectionPolicy policy;
+inject::DecisionTable table_for(config::AnnotationPolicy annotations) {
+  inject::InjectionPolicy policy;
   policy.annotations = annotations;
   return {machine(), {}, policy};
 }
@@ -69,15 +69,15 @@ std::string unescape(std::string_view text) {
   return out;
 }
 
-KubeletWord word_of(unsigned knobs) {
-  if ((knobs & 64U) != 0) return {KubeletWord::State::unanswered, {}, false};
+inject::KubeletWord word_of(unsigned knobs) {
+  if ((knobs & 64U) != 0) return {inject::KubeletWord::State::unanswered, {}, false};
   if ((knobs & 32U) == 0) return {};
-  return {KubeletWord::State::answered, {{"nvidia.com/gpu", {"GPU-00000002"}}}, false};
+  return {inject::KubeletWord::State::answered, {{"nvidia.com/gpu", {"GPU-00000002"}}}, false};
 }
 
-void check(const Decision& decision) {
+void check(const inject::Decision& decision) {
   std::vector<std::string> paths;
-  for (const NewDevice& device : decision.adjustment.devices) {
+  for (const container::NewDevice& device : decision.adjustment.devices) {
     const bool known = device.path == "/dev/infiniband/rdma_cm" ||
                        (device.path.starts_with("/dev/infiniband/uverbs") &&
                         device.path.size() == 23 && device.major == 231 && device.minor >= 192);
@@ -86,8 +86,8 @@ void check(const Decision& decision) {
   }
   std::sort(paths.begin(), paths.end());
   if (std::adjacent_find(paths.begin(), paths.end()) != paths.end()) std::abort();
-  if (decision.outcome != Outcome::adjusted && !decision.adjustment.empty()) std::abort();
-  if (decision.outcome == Outcome::refused && !decision.message.starts_with("railhead: ")) {
+  if (decision.outcome != inject::Outcome::adjusted && !decision.adjustment.empty()) std::abort();
+  if (decision.outcome == inject::Outcome::refused && !decision.message.starts_with("railhead: ")) {
     std::abort();
   }
   if (decision.remarks.size() > 32) std::abort();
@@ -99,14 +99,14 @@ void check(const Decision& decision) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const DecisionTable narrow = table_for(AnnotationPolicy::narrow);
-  static const DecisionTable allow = table_for(AnnotationPolicy::allow);
-  static const DecisionTable deny = table_for(AnnotationPolicy::deny);
+  static const inject::DecisionTable narrow = table_for(config::AnnotationPolicy::narrow);
+  static const inject::DecisionTable allow = table_for(config::AnnotationPolicy::allow);
+  static const inject::DecisionTable deny = table_for(config::AnnotationPolicy::deny);
   if (size == 0) return 0;
   const unsigned knobs = data[0];
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   std::deque<std::string> kept;
-  ContainerRequest request;
+  container::Request request;
   request.name = "main";
   if ((knobs & 4U) != 0) request.pod_namespaces = {"ipc"};
   if ((knobs & 8U) != 0) request.devices = {{"/dev/nvidia1", 'c', 195, 1}};
@@ -121,12 +121,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       request.pod_annotations.emplace_back(key, kept.emplace_back(unescape(line.substr(tab + 1))));
     }
   }
-  const DecisionTable& table = (knobs & 3U) == 0 ? deny : (knobs & 3U) == 1 ? narrow : allow;
-  RuntimeAbility runtime;
+  const inject::DecisionTable& table = (knobs & 3U) == 0   ? deny
+                                       : (knobs & 3U) == 1 ? narrow
+                                                           : allow;
+  inject::RuntimeAbility runtime;
   if ((knobs & 16U) != 0) runtime.memlock_ceiling = 65536;
-  const auto facts = with_word(examine(request, table), request, table, word_of(knobs));
-  (void)needs_kubelet(facts, table);
-  (void)missing_devices(request, facts, table, runtime);
-  check(decide(request, facts, table, runtime));
+  const auto facts =
+      inject::with_word(inject::examine(request, table), request, table, word_of(knobs));
+  (void)inject::needs_kubelet(facts, table);
+  (void)inject::missing_devices(request, facts, table, runtime);
+  check(inject::decide(request, facts, table, runtime));
   return 0;
 }

@@ -14,7 +14,7 @@ using namespace railhead::bench;
 namespace {
 
 void read_message(std::string_view text) {
-  const auto value = parse_json(text, ParseLimits{kMaxBody, 12, 16384});
+  const auto value = data::parse_json(text, data::ParseLimits{kMaxBody, 12, 16384});
   if (!value) return;
   (void)type_of(*value);
   if (const auto plan = parse_offer(*value)) {
@@ -22,7 +22,8 @@ void read_message(std::string_view text) {
   }
   if (const auto step = parse_step(*value)) (void)check(*step, Plan());
   if (const auto lanes = parse_addresses(*value)) {
-    if (parse_addresses(*parse_json(to_json_text(addresses_message(*lanes)))).value() != *lanes) {
+    if (parse_addresses(*data::parse_json(data::to_json_text(addresses_message(*lanes)))).value() !=
+        *lanes) {
       __builtin_trap();
     }
   }

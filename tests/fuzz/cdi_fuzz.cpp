@@ -9,8 +9,8 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
-  std::vector<railhead::Problem> problems;
-  const auto registry = railhead::CdiRegistry::from_files(
+  std::vector<railhead::node::Problem> problems;
+  const auto registry = railhead::inject::CdiRegistry::from_files(
       {{"/etc/cdi/a.json", text}, {"/etc/cdi/b.yaml", text}, {"/var/run/cdi/c.yaml", text}},
       problems);
   (void)registry.device_paths("nvidia.com/gpu=0");

@@ -7,12 +7,12 @@
 
 /// A configuration file of any bytes: a Config whose every value passed its check, or an Error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  railhead::ConfigSources sources;
+  railhead::config::ConfigSources sources;
   sources.files.push_back({"fuzz.yaml", std::string(reinterpret_cast<const char*>(data), size)});
-  const auto config = railhead::make_config(sources);
+  const auto config = railhead::config::make_config(sources);
   if (!config) return 0;
-  railhead::Settings settings;
-  for (const auto& row : railhead::kSettings) {
+  railhead::config::Settings settings;
+  for (const auto& row : railhead::config::kSettings) {
     if (!row.read(config->entry(row).text, settings)) __builtin_trap();
   }
   return 0;

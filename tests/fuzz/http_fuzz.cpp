@@ -24,10 +24,10 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-HttpAnswer answer(const HttpRequest& request) {
+metrics::HttpAnswer answer(const metrics::HttpRequest& request) {
   require(request.target.find('?') == std::string_view::npos);
   require(request.target.size() + request.authorization.size() <= 8192);
-  return {is_bearer(request.authorization, "token") ? 200U : 403U, "page\n"};
+  return {metrics::is_bearer(request.authorization, "token") ? 200U : 403U, "page\n"};
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t piece = std::size_t{data[0]} + 1;
   std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   boost::asio::io_context loop;
-  HttpServer server(loop, {}, answer);
+  metrics::HttpServer server(loop, {}, answer);
   Local::socket client(loop);
   Local::socket served(loop);
   boost::asio::local::connect_pair(client, served);

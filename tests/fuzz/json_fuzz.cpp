@@ -5,7 +5,7 @@
 #include "data/value.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const railhead::ParseLimits limits{.bytes = 65536, .depth = 8, .values = 1024};
-  (void)railhead::parse_json({reinterpret_cast<const char*>(data), size}, limits);
+  const railhead::data::ParseLimits limits{.bytes = 65536, .depth = 8, .values = 1024};
+  (void)railhead::data::parse_json({reinterpret_cast<const char*>(data), size}, limits);
   return 0;
 }

@@ -9,9 +9,9 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  railhead::LinkNews once;
+  railhead::host::LinkNews once;
   (void)once.take(bytes);
-  railhead::LinkNews again = once;
+  railhead::host::LinkNews again = once;
   const auto first = once.take(bytes);
   if (first != again.take(bytes)) std::abort();
   return 0;

@@ -26,14 +26,14 @@ bool is_plain(const std::string& xml) {
                      [](char c) { return c == '\n' || (c >= ' ' && c < '\x7f'); });
 }
 
-void decide(const railhead::Node& node) {
+void decide(const railhead::node::Node& node) {
   for (std::size_t i = 1; i < node.pci.size(); ++i) {
     require(node.pci[i - 1].address < node.pci[i].address);
   }
-  const auto topology = railhead::make_topology(node);
+  const auto topology = railhead::topology::make_topology(node);
   require(topology.gpu_nic.size() == node.gpus.size());
   for (const auto& row : topology.gpu_nic) require(row.size() == node.nics.size());
-  const auto deal = railhead::deal(node, topology, {});
+  const auto deal = railhead::affinity::deal(node, topology, {});
   require(deal.gpus.size() == node.gpus.size());
 }
 
@@ -41,22 +41,22 @@ void decide(const railhead::Node& node) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto topology = railhead::parse_nccl_topology(text, "fuzz");
+  const auto topology = railhead::topology::parse_nccl_topology(text, "fuzz");
   if (!topology) {
     require(!topology.error().message.empty());
     return 0;
   }
-  const auto node = railhead::node_from(*topology);
+  const auto node = railhead::topology::node_from(*topology);
   decide(node);
-  const auto written = railhead::to_xml(*topology);
-  const auto again = railhead::parse_nccl_topology(written, "again");
+  const auto written = railhead::topology::to_xml(*topology);
+  const auto again = railhead::topology::parse_nccl_topology(written, "again");
   // Escapes make a text longer: what was just below the limit may be above it.
   if (!again) return 0;
-  require(railhead::to_xml(*again) == written);
+  require(railhead::topology::to_xml(*again) == written);
   require(is_plain(written));
-  require(is_plain(railhead::to_xml(railhead::hardware_of(*topology))));
-  const auto ours =
-      railhead::parse_nccl_topology(railhead::to_xml(railhead::nccl_topology_of(node)), "ours");
-  if (ours) decide(railhead::node_from(*ours));
+  require(is_plain(railhead::topology::to_xml(railhead::topology::hardware_of(*topology))));
+  const auto ours = railhead::topology::parse_nccl_topology(
+      railhead::topology::to_xml(railhead::topology::nccl_topology_of(node)), "ours");
+  if (ours) decide(railhead::topology::node_from(*ours));
   return 0;
 }

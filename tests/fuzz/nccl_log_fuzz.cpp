@@ -18,8 +18,8 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-railhead::NcclLog read(std::string_view text, std::size_t chunk) {
-  railhead::NcclLogReader reader;
+railhead::proof::NcclLog read(std::string_view text, std::size_t chunk) {
+  railhead::proof::NcclLogReader reader;
   while (!text.empty()) {
     reader.feed(text.substr(0, chunk));
     text.remove_prefix(std::min(chunk, text.size()));
@@ -27,19 +27,19 @@ railhead::NcclLog read(std::string_view text, std::size_t chunk) {
   return reader.finish();
 }
 
-void check_quote(const railhead::NcclQuote& quote, const railhead::NcclLog& log) {
+void check_quote(const railhead::proof::NcclQuote& quote, const railhead::proof::NcclLog& log) {
   require(quote.line >= 1 && quote.line <= log.lines);
   require(quote.text.size() < 300);
   for (const char c : quote.text) require(static_cast<unsigned char>(c) >= 0x20);
 }
 
-void check_rank(const railhead::NcclRank& rank, const railhead::NcclLog& log) {
+void check_rank(const railhead::proof::NcclRank& rank, const railhead::proof::NcclLog& log) {
   require(!rank.why.empty());
   for (const auto& quote : rank.evidence) check_quote(quote, log);
   for (const auto& device : rank.devices) {
     require(device.use.gpu_direct <= device.use.sends + device.use.receives);
   }
-  if (rank.verdict != railhead::NcclVerdict::unknown) require(!rank.transport.empty());
+  if (rank.verdict != railhead::proof::NcclVerdict::unknown) require(!rank.transport.empty());
 }
 
 }  // namespace
@@ -50,8 +50,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto parts = read(text, 1 + (size > 0 ? data[0] : 0) % 64);
   require(whole.lines == parts.lines && whole.records == parts.records);
   require(whole.workers.size() == parts.workers.size());
-  const auto job = railhead::judge(whole);
-  require(job.verdict == railhead::judge(parts).verdict);
+  const auto job = railhead::proof::judge(whole);
+  require(job.verdict == railhead::proof::judge(parts).verdict);
   for (const auto& rank : job.ranks) check_rank(rank, whole);
   for (const auto& problem : whole.problems) check_quote(problem.first, whole);
   return 0;

@@ -10,14 +10,14 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  auto mounts = railhead::parse_mountstats(text);
+  auto mounts = railhead::usage::parse_mountstats(text);
   if (!mounts) return 0;
-  railhead::add_addresses(*mounts, text);
-  railhead::add_declarations(*mounts, text);
+  railhead::usage::add_addresses(*mounts, text);
+  railhead::usage::add_declarations(*mounts, text);
   for (const auto& [mount, use] :
-       railhead::judge_all_nfs(*mounts, railhead::parse_fstab(text), {"/*"})) {
+       railhead::proof::judge_all_nfs(*mounts, railhead::usage::parse_fstab(text), {"/*"})) {
     // No verdict of RDMA without a connection that is.
-    if (use.verdict == railhead::NfsVerdict::rdma && mount.transports.empty()) std::abort();
+    if (use.verdict == railhead::proof::NfsVerdict::rdma && mount.transports.empty()) std::abort();
   }
   return 0;
 }

@@ -24,7 +24,7 @@ void require(bool condition) {
 
 // Of equal keys, which a runtime never sends, a map keeps the last.
 template <typename Map>
-bool same(const KeyValues& ours, const Map& theirs) {
+bool same(const container::KeyValues& ours, const Map& theirs) {
   std::map<std::string_view, std::string_view> last;
   for (const auto& [key, value] : ours) last[key] = value;
   if (last.size() != theirs.size()) return false;
@@ -35,14 +35,14 @@ bool same(const KeyValues& ours, const Map& theirs) {
   return true;
 }
 
-void compare_pod(const ContainerRequest& ours, const api::PodSandbox& theirs) {
+void compare_pod(const container::Request& ours, const api::PodSandbox& theirs) {
   require(ours.pod_name == theirs.name() && ours.pod_namespace == theirs.namespace_() &&
           ours.pod_uid == theirs.uid() && ours.runtime_handler == theirs.runtime_handler());
   require(same(ours.pod_annotations, theirs.annotations()));
   require(ours.pod_namespaces.size() == static_cast<std::size_t>(theirs.linux().namespaces_size()));
 }
 
-void compare_devices(const ContainerRequest& ours, const api::Container& theirs) {
+void compare_devices(const container::Request& ours, const api::Container& theirs) {
   require(ours.devices.size() == static_cast<std::size_t>(theirs.linux().devices_size()));
   for (std::size_t i = 0; i < ours.devices.size(); ++i) {
     const auto& device = theirs.linux().devices(static_cast<int>(i));
@@ -51,7 +51,7 @@ void compare_devices(const ContainerRequest& ours, const api::Container& theirs)
   }
 }
 
-void compare_container(const ContainerRequest& ours, const api::Container& theirs) {
+void compare_container(const container::Request& ours, const api::Container& theirs) {
   require(ours.id == theirs.id() && ours.name == theirs.name());
   require(same(ours.annotations, theirs.annotations()));
   require(ours.env.size() == static_cast<std::size_t>(theirs.env_size()));
@@ -71,7 +71,7 @@ void compare_container(const ContainerRequest& ours, const api::Container& their
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  ContainerRequest ours;
+  container::Request ours;
   api::CreateContainerRequest theirs;
   const bool read = static_cast<bool>(read_create_request(bytes, ours));
   if (theirs.ParseFromArray(data, static_cast<int>(size)) && read) {

@@ -26,23 +26,23 @@ class FuzzHandler final : public Handler {
  public:
   void configured(const RuntimePeer& /*peer*/) override {}
 
-  void existing(const ContainerRequest& container) override { touch(container); }
+  void existing(const container::Request& container) override { touch(container); }
 
   void synchronized(std::size_t /*pods*/, std::size_t /*containers*/) override {}
 
-  void create(const ContainerRequest& request, std::function<void(CreateAnswer)> done) override {
+  void create(const container::Request& request, std::function<void(CreateAnswer)> done) override {
     touch(request);
     CreateAnswer answer;
     if (request.env.size() % 3 == 1) answer.refusal = std::string(request.name);
     if (request.env.size() % 3 == 2) {
       answer.adjustment.emplace().env = {{std::string(request.id), "v"}};
-      answer.adjustment->memlock_bytes = kUnlimited;
+      answer.adjustment->memlock_bytes = container::kUnlimited;
     }
     if (request.mounts.empty()) return done(answer);
     later_.push_back(std::move(done));
   }
 
-  CreateAnswer on_deadline(const ContainerRequest& request) override {
+  CreateAnswer on_deadline(const container::Request& request) override {
     touch(request);
     return {};
   }
@@ -54,7 +54,7 @@ class FuzzHandler final : public Handler {
   }
 
  private:
-  void touch(const ContainerRequest& request) {
+  void touch(const container::Request& request) {
     for (const std::string_view variable : request.env) bytes_ += variable.size();
     for (const auto& [key, value] : request.annotations) bytes_ += key.size() + value.size();
   }

@@ -11,7 +11,7 @@
 
 namespace {
 
-railhead::Node make_machine() {
+railhead::node::Node make_machine() {
   railhead::test::NodeBuilder b;
   b.numa(0, 0);
   const auto root = b.host_bridge(0x10, 0);
@@ -31,31 +31,34 @@ void require(bool holds) {
 /// A file of any bytes as configuration: specs whose pools keep their promises, or an Error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace railhead;
-  const auto config =
-      make_config({{{"fuzz", std::string(reinterpret_cast<const char*>(data), size)}}, {}, {}});
+  const auto config = config::make_config(
+      {{{"fuzz", std::string(reinterpret_cast<const char*>(data), size)}}, {}, {}});
   if (!config) return 0;
-  const auto parsed = parse_pools(config->pool_sources(), {"intel.com", {"compute", "storage"}});
+  const auto parsed =
+      pools::parse_pools(config->pool_sources(), {"intel.com", {"compute", "storage"}});
   if (!parsed) return 0;
-  const Node node = make_machine();
-  const std::vector<NicStanding> standings(node.nics.size(), NicStanding{"compute", ""});
-  const auto table = make_pools(parsed->specs, node, standings);
+  const node::Node node = make_machine();
+  const std::vector<pools::NicStanding> standings(node.nics.size(),
+                                                  pools::NicStanding{"compute", ""});
+  const auto table = pools::make_pools(parsed->specs, node, standings);
   std::set<std::string> names;
   std::set<std::size_t> exclusive;
   for (std::size_t p = 0; p < table.pools.size(); ++p) {
     const auto& pool = table.pools[p];
     require(names.insert(pool.spec.name).second);
-    const auto devices = devices_of(pool, table.functions);
-    require(devices.size() == device_count(pool));
+    const auto devices = pools::devices_of(pool, table.functions);
+    require(devices.size() == pools::device_count(pool));
     std::set<std::string> ids;
     for (const auto& device : devices) {
-      require(!device.id.empty() && device.id.size() <= kMaxDeviceIdLength);
+      require(!device.id.empty() && device.id.size() <= pools::kMaxDeviceIdLength);
       require(ids.insert(device.id).second);
-      require(member_of_device(table, pool, device.id) == device.member);
+      require(pools::member_of_device(table, pool, device.id) == device.member);
     }
-    const auto reasons = why_not(table, node, standings, p);
+    const auto reasons = pools::why_not(table, node, standings, p);
     for (const auto& member : pool.members) {
       require(reasons[member.function].empty());
-      if (pool.spec.mode == PoolMode::exclusive) require(exclusive.insert(member.function).second);
+      if (pool.spec.mode == pools::PoolMode::exclusive)
+        require(exclusive.insert(member.function).second);
     }
     for (std::size_t f = 0; f < reasons.size(); ++f) {
       require(!reasons[f].empty() || !table.exclusive[f] || *table.exclusive[f] == p);

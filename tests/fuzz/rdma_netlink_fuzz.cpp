@@ -26,9 +26,9 @@ void require(bool holds) {
 void fuzz_dump(std::string_view bytes) {
   std::string answer;
   int error_number = 0;
-  (void)railhead::take_rdma_datagram(bytes, 1, answer, error_number);
+  (void)railhead::host::take_rdma_datagram(bytes, 1, answer, error_number);
   std::string blanked(bytes);
-  railhead::blank_unread_attributes(blanked);
+  railhead::host::blank_unread_attributes(blanked);
   require(blanked.size() == bytes.size());
   // What is read is what was there: blanking changes no object.
   const auto same = [&](auto parse) {
@@ -37,33 +37,33 @@ void fuzz_dump(std::string_view bytes) {
     require(before.has_value() == after.has_value() || !before.has_value());
     if (before && after) require(*before == *after);
   };
-  same(railhead::parse_rdma_devices);
-  same(railhead::parse_queue_pairs);
-  same(railhead::parse_memory_regions);
-  same(railhead::parse_protection_domains);
-  same(railhead::parse_user_contexts);
-  same(railhead::parse_connection_ids);
+  same(railhead::usage::parse_rdma_devices);
+  same(railhead::usage::parse_queue_pairs);
+  same(railhead::usage::parse_memory_regions);
+  same(railhead::usage::parse_protection_domains);
+  same(railhead::usage::parse_user_contexts);
+  same(railhead::usage::parse_connection_ids);
 }
 
 void fuzz_devlink(std::string_view bytes) {
   std::string answer;
   int error_number = 0;
-  (void)railhead::take_devlink_datagram(bytes, 2, answer, error_number);
+  (void)railhead::host::take_devlink_datagram(bytes, 2, answer, error_number);
   require(answer.size() <= bytes.size());
-  (void)railhead::devlink_family(bytes);
+  (void)railhead::host::devlink_family(bytes);
   std::string blanked(bytes);
-  railhead::blank_unread_info(blanked);
+  railhead::host::blank_unread_info(blanked);
   require(blanked.size() == bytes.size());
-  const auto before = railhead::running_package(bytes);
-  const auto after = railhead::running_package(blanked);
+  const auto before = railhead::host::running_package(bytes);
+  const auto after = railhead::host::running_package(blanked);
   require(before.has_value() == after.has_value());
   if (before) require(*before == *after);
 }
 
 /// Wherever a table is cut into pieces, it says the same.
 void fuzz_sockets(std::string_view text) {
-  const auto whole = railhead::established_elsewhere(text);
-  railhead::EstablishedElsewhere table;
+  const auto whole = railhead::usage::established_elsewhere(text);
+  railhead::usage::EstablishedElsewhere table;
   const auto cut = text.size() / 3;
   if (table.add(text.substr(0, cut))) (void)table.add(text.substr(cut));
   const bool full = table.is_full();
@@ -73,10 +73,10 @@ void fuzz_sockets(std::string_view text) {
 
 void fuzz_job(std::string_view text) {
   const auto env = railhead::split(text, '\n');
-  const auto size = railhead::job_size(env);
+  const auto size = railhead::container::job_size(env);
   require(size.nodes.value_or(1) > 0 && size.ranks.value_or(1) > 0);
-  if (size == railhead::JobSize()) return;
-  require(std::any_of(env.begin(), env.end(), railhead::is_job_variable));
+  if (size == railhead::container::JobSize()) return;
+  require(std::any_of(env.begin(), env.end(), railhead::container::is_job_variable));
 }
 
 }  // namespace
@@ -85,17 +85,18 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0]) {
-    case 'c': (void)railhead::container_of_cgroup(text); break;
-    case 's': (void)railhead::parse_stat(text); break;
-    case 'u': (void)railhead::parse_uptime(text); break;
+    case 'c': (void)railhead::usage::container_of_cgroup(text); break;
+    case 's': (void)railhead::usage::parse_stat(text); break;
+    case 'u': (void)railhead::usage::parse_uptime(text); break;
     case 't': fuzz_sockets(text); break;
     case 'j': fuzz_job(text); break;
     case 'l': fuzz_devlink(text); break;
-    case 'd': (void)railhead::netdev_bytes(text); break;
+    case 'd': (void)railhead::usage::netdev_bytes(text); break;
     case 'b': {
       // What a snapshot keeps is a spec again, whatever it was made of.
-      const auto shortened = railhead::parse_bundle(railhead::shortened_bundle(text));
-      require(shortened.has_value() || railhead::shortened_bundle(text).size() > (1U << 20U));
+      const auto shortened = railhead::usage::parse_bundle(railhead::usage::shortened_bundle(text));
+      require(shortened.has_value() ||
+              railhead::usage::shortened_bundle(text).size() > (1U << 20U));
       break;
     }
     default: fuzz_dump(text); break;

@@ -17,7 +17,7 @@ void require(bool condition) {
   if (!condition) std::abort();
 }
 
-void ask_everything(railhead::Host& host, const railhead::Snapshot& snapshot) {
+void ask_everything(railhead::host::Host& host, const railhead::snapshot::Snapshot& snapshot) {
   for (const auto& [path, entry] : snapshot.entries) {
     (void)host.read(path);
     (void)host.readlink(path);
@@ -29,16 +29,20 @@ void ask_everything(railhead::Host& host, const railhead::Snapshot& snapshot) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto snapshot =
-      railhead::parse_snapshot(std::string_view(reinterpret_cast<const char*>(data), size));
+  const auto snapshot = railhead::snapshot::parse_snapshot(
+      std::string_view(reinterpret_cast<const char*>(data), size));
   if (!snapshot) return 0;
-  const auto again = railhead::parse_snapshot(railhead::format_snapshot(*snapshot));
+  const auto again =
+      railhead::snapshot::parse_snapshot(railhead::snapshot::format_snapshot(*snapshot));
   require(again.has_value() && *again == *snapshot);
-  railhead::SnapshotHost host(*snapshot);
-  railhead::RecordingHost recorder(host);
+  railhead::snapshot::SnapshotHost host(*snapshot);
+  railhead::snapshot::RecordingHost recorder(host);
   ask_everything(recorder, *snapshot);
-  require(railhead::parse_snapshot(railhead::format_snapshot(recorder.recorded())).has_value());
-  const auto redacted = railhead::redact(*snapshot).snapshot;
-  require(railhead::parse_snapshot(railhead::format_snapshot(redacted)).has_value());
+  require(
+      railhead::snapshot::parse_snapshot(railhead::snapshot::format_snapshot(recorder.recorded()))
+          .has_value());
+  const auto redacted = railhead::snapshot::redact(*snapshot).snapshot;
+  require(railhead::snapshot::parse_snapshot(railhead::snapshot::format_snapshot(redacted))
+              .has_value());
   return 0;
 }

@@ -29,7 +29,7 @@ using Seen = std::tuple<std::string, std::string, std::size_t, std::size_t, std:
                         std::string, std::size_t, std::size_t, std::size_t>;
 
 // Of equal keys, which a runtime never sends, a map keeps one.
-std::size_t keys_of(const KeyValues& map) {
+std::size_t keys_of(const container::KeyValues& map) {
   std::set<std::string_view> keys;
   for (const auto& [key, value] : map) keys.insert(key);
   return keys.size();
@@ -39,7 +39,7 @@ class Recorder final : public Handler {
  public:
   void configured(const RuntimePeer& /*peer*/) override {}
 
-  void existing(const ContainerRequest& container) override {
+  void existing(const container::Request& container) override {
     seen.emplace(std::string(container.pod_name), std::string(container.pod_uid),
                  keys_of(container.pod_annotations), container.pod_namespaces.size(),
                  std::string(container.id), std::string(container.name), container.env.size(),
@@ -50,10 +50,10 @@ class Recorder final : public Handler {
     counts.emplace(pods, containers);
   }
 
-  void create(const ContainerRequest& /*request*/,
+  void create(const container::Request& /*request*/,
               std::function<void(CreateAnswer)> /*done*/) override {}
 
-  CreateAnswer on_deadline(const ContainerRequest& /*request*/) override { return {}; }
+  CreateAnswer on_deadline(const container::Request& /*request*/) override { return {}; }
 
   void disconnected(const Error& /*why*/, std::chrono::milliseconds /*retry_in*/) override {}
 

@@ -19,8 +19,8 @@ namespace {
 
 using railhead::Error;
 using railhead::ErrorCode;
-using railhead::Host;
 using railhead::Result;
+using railhead::host::Host;
 
 constexpr std::string_view kMachine = R"(railhead-snapshot 1
 c /dev/infiniband/uverbs0 231:192 0666 0:0
@@ -73,9 +73,9 @@ t /sys/module/ib_core/parameters/netns_mode Y
 )";
 
 /// Answers in the place of a host as long as the input lasts.
-class LyingHost final : public Host {
+class LyingHost final : public railhead::host::Host {
  public:
-  LyingHost(Host& truth, std::string_view input)
+  LyingHost(railhead::host::Host& truth, std::string_view input)
       : truth_(truth),
         input_(input) {}
 
@@ -92,10 +92,10 @@ class LyingHost final : public Host {
                                             [&] { return std::vector<std::string>{bytes()}; });
   }
 
-  Result<std::optional<railhead::DeviceNode>> device(const std::string& path) override {
-    return answer<railhead::DeviceNode>(
+  Result<std::optional<railhead::host::DeviceNode>> device(const std::string& path) override {
+    return answer<railhead::host::DeviceNode>(
         [&] { return truth_.device(path); },
-        [&] { return railhead::DeviceNode{'c', next(), next(), 0600, next(), next()}; });
+        [&] { return railhead::host::DeviceNode{'c', next(), next(), 0600, next(), next()}; });
   }
 
   Result<std::optional<std::string>> devlink_info(const std::string& address) override {
@@ -128,7 +128,7 @@ class LyingHost final : public Host {
     }
   }
 
-  Host& truth_;
+  railhead::host::Host& truth_;
   std::string_view input_;
 };
 
@@ -137,7 +137,7 @@ void require(bool condition) {
 }
 
 /// What everybody above relies on, however broken the machine.
-void check(const Result<railhead::Node>& read) {
+void check(const Result<railhead::node::Node>& read) {
   require(read.has_value());  // no lie says that we lack something
   const auto& node = *read;
   for (std::size_t at = 1; at < node.pci.size(); ++at) {
@@ -152,12 +152,12 @@ void check(const Result<railhead::Node>& read) {
     require(!gpu.excluded || !gpu.index);
     require(!gpu.uuid || railhead::is_plain_text(*gpu.uuid));
   }
-  require(node.problems.size() <= railhead::Reader::kMaxProblems + 1);
+  require(node.problems.size() <= railhead::node::Reader::kMaxProblems + 1);
 }
 
 /// What an event might name, as the first byte says.
-railhead::MachineChanges changes_of(std::string_view input) {
-  railhead::MachineChanges changes;
+railhead::host::MachineChanges changes_of(std::string_view input) {
+  railhead::host::MachineChanges changes;
   const unsigned kinds = input.empty() ? 0U : static_cast<unsigned char>(input.front());
   if ((kinds & 1U) != 0) changes.add_rdma("mlx5_0");
   if ((kinds & 2U) != 0) changes.add_node("uverbs0");
@@ -172,11 +172,11 @@ railhead::MachineChanges changes_of(std::string_view input) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const auto machine = railhead::SnapshotHost::parse(std::string(kMachine));
+  static const auto machine = railhead::snapshot::SnapshotHost::parse(std::string(kMachine));
   require(machine.has_value());
   const std::string input(data, data + size);
   LyingHost host(**machine, input);
-  railhead::NodeReader reader;
+  railhead::node::NodeReader reader;
   check(reader.read(host));
   check(reader.read_again(host, changes_of(input)));
   check(reader.read(host));

@@ -9,9 +9,9 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const auto changes = railhead::changes_of_uevent(bytes);
+  const auto changes = railhead::host::changes_of_uevent(bytes);
   for (const auto& address : changes.pci) {
-    if (!railhead::is_pci_address(address)) std::abort();
+    if (!railhead::host::is_pci_address(address)) std::abort();
   }
   for (const auto* names : {&changes.rdma, &changes.nodes, &changes.netdevs}) {
     if (names->size() > 2) std::abort();

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layer diagram holds: an #include may name only a folder that the layer links, each third-party
-header is seen in one folder, generated protobuf types stay where they belong, and files stay short."""
+header is seen in one folder, generated protobuf types stay where they belong, each folder is one
+namespace, and files stay short."""
 import re
 
 from source_tree import ROOT, SOURCE, code_lines, finish, layers, reach, sources
@@ -23,6 +24,7 @@ THIRD_PARTY = {
 GENERATED = {"nri.pb.h": {"nri"}, "deviceplugin.": {"kubelet"}, "pluginregistration.": {"kubelet"},
              "podresources.": {"kubelet"}, "agent/version.h": {"agent", "cli"}}
 MAX_LINES = 500
+WORDS_OF_ALL = {"base"}  # in the namespace railhead itself
 
 
 def check_include(layer, allowed, name):
@@ -46,6 +48,9 @@ for path in sources():
     lines = len(path.read_text().splitlines())
     if lines > MAX_LINES:
         problems.append(f"{place}: {lines} lines, more than {MAX_LINES}")
+    namespace = "railhead" if layer in WORDS_OF_ALL else f"railhead::{layer}"
+    opened = re.findall(r"^namespace (railhead[\w:]*) \{", path.read_text(), re.M)
+    problems += [f"{place}: namespace {one} in place of {namespace}" for one in opened if one != namespace]
     allowed = reach(graph, layer)
     for number, line in code_lines(path):
         include = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)

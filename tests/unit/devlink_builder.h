@@ -43,7 +43,7 @@ inline std::string device_info(const std::string& package) {
 }
 
 /// A host whose kernel gives these answers, and has nothing else.
-class DevlinkHost : public Host {
+class DevlinkHost : public host::Host {
  public:
   using Answer = Result<std::optional<std::string>>;
 
@@ -58,8 +58,8 @@ class DevlinkHost : public Host {
     return std::optional<std::vector<std::string>>();
   }
 
-  Result<std::optional<DeviceNode>> device(const std::string&) override {
-    return std::optional<DeviceNode>();
+  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
+    return std::optional<host::DeviceNode>();
   }
 
   Answer devlink_info(const std::string& pci_address) override {

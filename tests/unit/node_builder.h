@@ -18,7 +18,7 @@ struct Slot {
   std::string root;
   std::uint32_t domain = 0;
   std::uint8_t bus = 0;
-  std::vector<PciAddress> bridges;
+  std::vector<node::PciAddress> bridges;
   std::optional<int> numa;
 };
 
@@ -46,9 +46,9 @@ class NicHandle {
   [[nodiscard]] std::size_t first() const { return nics_.front(); }
 
  private:
-  Nic& nic(std::size_t at);
-  PciDevice& pci(std::size_t at);
-  void port(LinkLayer layer, double gbps, const std::string& rate);
+  node::Nic& nic(std::size_t at);
+  node::PciDevice& pci(std::size_t at);
+  void port(node::LinkLayer layer, double gbps, const std::string& rate);
 
   NodeBuilder* builder_;
   std::vector<std::size_t> nics_;
@@ -68,14 +68,14 @@ class NodeBuilder {
   Slot host_bridge(std::uint8_t bus, std::optional<int> numa, std::uint32_t domain = 0) {
     auto& next = next_bus_[domain];
     next = std::max<unsigned>(next, bus + 1U);
-    const std::string address = PciAddress{domain, bus, 0, 0}.str();
+    const std::string address = node::PciAddress{domain, bus, 0, 0}.str();
     return {"pci" + address.substr(0, address.rfind(':')), domain, bus, {}, numa};
   }
 
   /// A bridge function (root port, upstream or downstream port) on the slot's bus: the bus below
   /// it.
   Slot bridge(const Slot& at) {
-    PciDevice& port = function(at, 0, 0x060400);
+    node::PciDevice& port = function(at, 0, 0x060400);
     Slot below = at;
     below.bridges.push_back(port.address);
     below.bus = static_cast<std::uint8_t>(next_bus_[at.domain]++);
@@ -95,10 +95,10 @@ class NodeBuilder {
   Slot pcie_switch(const Slot& at) { return bridge(at); }
 
   /// A GPU on the slot's bus, no bridge of its own added.
-  std::size_t gpu(const Slot& at, GpuVendor vendor = GpuVendor::nvidia) {
-    PciDevice& pci = function(at, 0, vendor == GpuVendor::nvidia ? 0x030200 : 0x038000);
-    pci.vendor = gpu_row(vendor).pci_vendor;
-    Gpu gpu;
+  std::size_t gpu(const Slot& at, gpu::GpuVendor vendor = gpu::GpuVendor::nvidia) {
+    node::PciDevice& pci = function(at, 0, vendor == gpu::GpuVendor::nvidia ? 0x030200 : 0x038000);
+    pci.vendor = gpu::gpu_row(vendor).pci_vendor;
+    node::Gpu gpu;
     gpu.pci = pci.address;
     gpu.vendor = vendor;
     gpu.numa_node = at.numa;
@@ -113,10 +113,10 @@ class NodeBuilder {
     std::vector<std::size_t> added;
     const std::string guid = "image:" + std::to_string(node_.nics.size());
     for (unsigned f = 0; f < functions; ++f) {
-      PciDevice& pci = function_at(at, device, static_cast<std::uint8_t>(f), 0x020700);
+      node::PciDevice& pci = function_at(at, device, static_cast<std::uint8_t>(f), 0x020700);
       pci.vendor = 0x15b3;
       pci.device = 0x1021;
-      Nic nic;
+      node::Nic nic;
       nic.pci = pci.address;
       nic.numa_node = at.numa;
       nic.sys_image_guid = guid;
@@ -128,7 +128,7 @@ class NodeBuilder {
 
   /// A soft device (rxe, siw) above a netdev.
   NicHandle soft_nic(const std::string& name, const std::string& parent) {
-    Nic nic;
+    node::Nic nic;
     nic.name = name;
     nic.parent = parent;
     nic.netdevs = {parent};
@@ -142,25 +142,25 @@ class NodeBuilder {
     return *this;
   }
 
-  Node& raw() { return node_; }  ///< for what the builder has no word for
+  node::Node& raw() { return node_; }  ///< for what the builder has no word for
 
-  Netdev& netdev(const std::string& name);
+  node::Netdev& netdev(const std::string& name);
 
   /// The node with sorted lists, GPU indices, default names and char devices.
-  [[nodiscard]] Node build() const;
+  [[nodiscard]] node::Node build() const;
 
  private:
   friend class NicHandle;
 
   std::uint8_t next_device(const Slot& at) { return next_device_[{at.domain, at.bus}]++; }
 
-  PciDevice& function(const Slot& at, std::uint8_t f, std::uint32_t class_code) {
+  node::PciDevice& function(const Slot& at, std::uint8_t f, std::uint32_t class_code) {
     return function_at(at, next_device(at), f, class_code);
   }
 
-  PciDevice& function_at(const Slot& at, std::uint8_t device, std::uint8_t f,
-                         std::uint32_t class_code) {
-    PciDevice pci;
+  node::PciDevice& function_at(const Slot& at, std::uint8_t device, std::uint8_t f,
+                               std::uint32_t class_code) {
+    node::PciDevice pci;
     pci.address = {at.domain, at.bus, device, f};
     pci.root = at.root;
     pci.bridges = at.bridges;
@@ -172,41 +172,41 @@ class NodeBuilder {
     return node_.pci.back();
   }
 
-  Node node_;
+  node::Node node_;
   std::map<std::uint32_t, unsigned> next_bus_;
   std::map<std::pair<std::uint32_t, std::uint8_t>, std::uint8_t> next_device_;
 };
 
-inline Netdev& NodeBuilder::netdev(const std::string& name) {
+inline node::Netdev& NodeBuilder::netdev(const std::string& name) {
   for (auto& known : node_.netdevs) {
     if (known.name == name) return known;
   }
-  Netdev fresh;
+  node::Netdev fresh;
   fresh.name = name;
   fresh.operstate = "up";
   node_.netdevs.push_back(fresh);
   return node_.netdevs.back();
 }
 
-inline Node NodeBuilder::build() const {
-  Node node = node_;
+inline node::Node NodeBuilder::build() const {
+  node::Node node = node_;
   const auto by_address = [](const auto& a, const auto& b) { return a.address < b.address; };
   std::sort(node.pci.begin(), node.pci.end(), by_address);
   std::sort(node.gpus.begin(), node.gpus.end(),
-            [](const Gpu& a, const Gpu& b) { return a.pci < b.pci; });
-  std::sort(node.nics.begin(), node.nics.end(), [](const Nic& a, const Nic& b) {
+            [](const node::Gpu& a, const node::Gpu& b) { return a.pci < b.pci; });
+  std::sort(node.nics.begin(), node.nics.end(), [](const node::Nic& a, const node::Nic& b) {
     if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
     return a.pci != b.pci ? a.pci < b.pci : a.name < b.name;
   });
   std::sort(node.netdevs.begin(), node.netdevs.end(),
-            [](const Netdev& a, const Netdev& b) { return a.name < b.name; });
+            [](const node::Netdev& a, const node::Netdev& b) { return a.name < b.name; });
   for (unsigned i = 0; i < node.gpus.size(); ++i) {
     node.gpus[i].index = i;
     node.gpus[i].minor = i;
     node.gpus[i].uuid = "GPU-00000000-0000-0000-0000-" + std::to_string(100000000000ULL + i);
   }
   for (unsigned i = 0, minor = 192; i < node.nics.size(); ++i) {
-    Nic& nic = node.nics[i];
+    node::Nic& nic = node.nics[i];
     if (!nic.registered) {
       nic.name = nic.pci->str();
       continue;
@@ -219,46 +219,47 @@ inline Node NodeBuilder::build() const {
   return node;
 }
 
-inline Nic& NicHandle::nic(std::size_t at) {
+inline node::Nic& NicHandle::nic(std::size_t at) {
   return builder_->node_.nics[at];
 }
 
-inline PciDevice& NicHandle::pci(std::size_t at) {
+inline node::PciDevice& NicHandle::pci(std::size_t at) {
   auto& all = builder_->node_.pci;
   return *std::find_if(all.begin(), all.end(),
-                       [&](const PciDevice& d) { return d.address == nic(at).pci; });
+                       [&](const node::PciDevice& d) { return d.address == nic(at).pci; });
 }
 
-inline void NicHandle::port(LinkLayer layer, double gbps, const std::string& rate) {
+inline void NicHandle::port(node::LinkLayer layer, double gbps, const std::string& rate) {
   for (const auto at : nics_) {
-    Port port;
-    port.state = PortState::active;
+    node::Port port;
+    port.state = node::PortState::active;
     port.phys_state = "LinkUp";
     port.link_layer = layer;
     port.rate_gbps = gbps;
     port.rate_text = rate;
     nic(at).ports = {port};
-    if (nic(at).pci) pci(at).class_code = layer == LinkLayer::infiniband ? 0x020700 : 0x020000;
+    if (nic(at).pci)
+      pci(at).class_code = layer == node::LinkLayer::infiniband ? 0x020700 : 0x020000;
   }
 }
 
 inline NicHandle& NicHandle::infiniband(double gbps) {
   const auto whole = std::to_string(static_cast<int>(gbps));
   const char* speed = gbps >= 800 ? "XDR" : gbps >= 400 ? "NDR" : gbps >= 200 ? "HDR" : "EDR";
-  port(LinkLayer::infiniband, gbps, whole + " Gb/sec (4X " + speed + ")");
+  port(node::LinkLayer::infiniband, gbps, whole + " Gb/sec (4X " + speed + ")");
   return *this;
 }
 
 inline NicHandle& NicHandle::ethernet(double gbps) {
   const auto whole = std::to_string(static_cast<int>(gbps));
-  port(LinkLayer::ethernet, gbps, whole + " Gb/sec (4X EDR)");
+  port(node::LinkLayer::ethernet, gbps, whole + " Gb/sec (4X EDR)");
   return *this;
 }
 
 inline NicHandle& NicHandle::down() {
   for (const auto at : nics_) {
     for (auto& port : nic(at).ports) {
-      port.state = PortState::down;
+      port.state = node::PortState::down;
       port.phys_state = "Polling";
       port.rate_gbps = 10;
       port.rate_text = "10 Gb/sec (4X SDR)";
@@ -319,7 +320,7 @@ inline NicHandle& NicHandle::ids(std::uint16_t vendor, std::uint16_t device,
 
 inline NicHandle& NicHandle::pcie(double max_gts, unsigned max_width) {
   for (const auto at : nics_) {
-    PciDevice& device = pci(at);
+    node::PciDevice& device = pci(at);
     device.link_gts = device.max_link_gts = max_gts;
     device.link_width = device.max_link_width = max_width;
   }
@@ -331,7 +332,7 @@ inline NicHandle& NicHandle::virtual_functions(unsigned count) {
   const auto parent = nic(nics_.front());
   pci(nics_.front()).sriov_totalvfs = pci(nics_.front()).sriov_numvfs = count;
   for (unsigned i = 0; i < count; ++i) {
-    PciDevice vf = pf;
+    node::PciDevice vf = pf;
     const unsigned place = pf.address.device * 8U + pf.address.function + 8U + i;
     vf.address.bus = static_cast<std::uint8_t>(pf.address.bus + place / 256U);
     vf.address.device = static_cast<std::uint8_t>(place % 256U / 8U);
@@ -341,7 +342,7 @@ inline NicHandle& NicHandle::virtual_functions(unsigned count) {
     vf.max_link_gts.reset();
     vf.max_link_width.reset();
     builder_->node_.pci.push_back(vf);
-    Nic nic = parent;
+    node::Nic nic = parent;
     nic.name.clear();
     nic.pci = vf.address;
     nic.netdevs.clear();

@@ -5,7 +5,7 @@
 
 #include "unit/node_builder.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using test::NodeBuilder;
@@ -18,7 +18,7 @@ struct OneHostBridge {
   OneHostBridge() { root = b.host_bridge(0x10, 0); }
 
   Capability of(std::size_t nic) const {
-    const Node node = b.build();
+    const node::Node node = b.build();
     return capability_of(node, node.nics.at(nic));
   }
 };
@@ -28,15 +28,15 @@ TEST(Capability, port_that_is_down_keeps_link_layer_and_speed) {
   m.b.nic(m.b.bridge(m.root)).infiniband(400);
   m.b.nic(m.b.bridge(m.root)).infiniband(400).down();
   EXPECT_EQ(m.of(0), m.of(1));
-  EXPECT_EQ(m.of(1), (Capability{LinkLayer::infiniband, 400, 16}));
+  EXPECT_EQ(m.of(1), (Capability{node::LinkLayer::infiniband, 400, 16}));
 }
 
 TEST(Capability, function_without_driver_is_what_its_pci_class_and_model_say) {
   OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).infiniband(400).unregistered();
   m.b.nic(m.b.bridge(m.root)).ethernet(400).unregistered();
-  EXPECT_EQ(m.of(0), (Capability{LinkLayer::infiniband, 400, 16}));
-  EXPECT_EQ(m.of(1), (Capability{LinkLayer::ethernet, 400, 16}));
+  EXPECT_EQ(m.of(0), (Capability{node::LinkLayer::infiniband, 400, 16}));
+  EXPECT_EQ(m.of(1), (Capability{node::LinkLayer::ethernet, 400, 16}));
 }
 
 TEST(Capability, pcie_interface_limits_the_model) {
@@ -92,15 +92,15 @@ TEST(Capability, link_that_trained_narrow_does_not_count) {
 TEST(Capability, adapter_without_a_link_layer_of_its_own_is_what_its_class_says_and_not_called_so) {
   OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).ethernet(400).ids(0x1d0f, 0xefa3);
-  for (auto& port : m.b.raw().nics[0].ports) port.link_layer = LinkLayer::unknown;
-  EXPECT_EQ(m.of(0).link_layer, LinkLayer::ethernet);
+  for (auto& port : m.b.raw().nics[0].ports) port.link_layer = node::LinkLayer::unknown;
+  EXPECT_EQ(m.of(0).link_layer, node::LinkLayer::ethernet);
   EXPECT_EQ(to_text(m.of(0)), "400 Gb/s");
 }
 
 TEST(Capability, text_names_what_is_known) {
-  EXPECT_EQ(to_text({LinkLayer::infiniband, 400, 16}), "InfiniBand 400 Gb/s");
-  EXPECT_EQ(to_text({LinkLayer::ethernet, 0, 0}), "Ethernet");
+  EXPECT_EQ(to_text({node::LinkLayer::infiniband, 400, 16}), "InfiniBand 400 Gb/s");
+  EXPECT_EQ(to_text({node::LinkLayer::ethernet, 0, 0}), "Ethernet");
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -8,13 +8,13 @@
 
 #include "unit/node_builder.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using test::NodeBuilder;
 using testing::ElementsAre;
 
-std::vector<std::vector<std::size_t>> cards_of(const Node& node) {
+std::vector<std::vector<std::size_t>> cards_of(const node::Node& node) {
   std::vector<Capability> capabilities;
   for (const auto& nic : node.nics) capabilities.push_back(capability_of(node, nic));
   std::vector<std::size_t> all(node.nics.size());
@@ -35,7 +35,7 @@ TEST(Card, both_ports_of_a_card_are_one) {
 TEST(Card, other_image_guid_in_one_slot_is_another_card) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)), 2);
-  Node node = b.build();
+  node::Node node = b.build();
   node.nics[1].sys_image_guid = "image:other";
   EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0), ElementsAre(1)));
 }
@@ -43,7 +43,7 @@ TEST(Card, other_image_guid_in_one_slot_is_another_card) {
 TEST(Card, image_guid_that_cannot_be_read_or_is_zero_does_not_part_a_card) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)), 3);
-  Node node = b.build();
+  node::Node node = b.build();
   node.nics[1].sys_image_guid.reset();
   node.nics[2].sys_image_guid = "0000:0000:0000:0000";
   EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0, 1, 2)));
@@ -52,8 +52,8 @@ TEST(Card, image_guid_that_cannot_be_read_or_is_zero_does_not_part_a_card) {
 TEST(Card, of_ports_with_different_link_layers_only_one_kind_is_the_card) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)), 2);
-  Node node = b.build();
-  node.nics[0].ports[0].link_layer = LinkLayer::ethernet;
+  node::Node node = b.build();
+  node.nics[0].ports[0].link_layer = node::LinkLayer::ethernet;
   EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(1)));
 }
 
@@ -62,7 +62,7 @@ TEST(Card, soft_devices_are_cards_of_their_own_and_come_last) {
   b.soft_nic("rxe1", "eth0");
   b.soft_nic("rxe0", "eth0");
   b.nic(b.bridge(b.host_bridge(0x10, 0)));
-  const Node node = b.build();
+  const node::Node node = b.build();
   EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0), ElementsAre(1), ElementsAre(2)));
   EXPECT_EQ(node.nics[1].name, "rxe0");
 }
@@ -70,17 +70,17 @@ TEST(Card, soft_devices_are_cards_of_their_own_and_come_last) {
 TEST(Card, virtual_functions_and_sub_functions_stand_alone) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0))).virtual_functions(4);
-  Node node = b.build();
+  node::Node node = b.build();
   node.nics.push_back(node.nics[0]);
   node.nics.back().sub_function = "mlx5_core.sf.1";
   std::vector<std::size_t> all;
   std::vector<Capability> capabilities;
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
     all.push_back(i);
-    capabilities.push_back({LinkLayer::infiniband, 400, 16});
+    capabilities.push_back({node::LinkLayer::infiniband, 400, 16});
   }
   EXPECT_EQ(make_cards(node, all, capabilities).size(), 6U);
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

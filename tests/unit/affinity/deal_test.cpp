@@ -6,7 +6,7 @@
 #include "unit/affinity/dealt.h"
 #include "unit/machines.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using test::deal_of;
@@ -34,13 +34,13 @@ TEST(Deal, eight_gpus_four_nics_share_in_pairs) {
 }
 
 TEST(Deal, dgx_h100_gives_each_gpu_its_own_nic_and_never_storage) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   const auto result = deal_of(node);
   for (std::size_t g = 0; g < 8; ++g) {
     ASSERT_THAT(result.gpus[g].nics, SizeIs(1));
-    const Nic& nic = node.nics[result.gpus[g].nics[0]];
+    const node::Nic& nic = node.nics[result.gpus[g].nics[0]];
     EXPECT_EQ(node.find_pci(*nic.pci)->root, node.find_pci(node.gpus[g].pci)->root);
-    EXPECT_EQ(result.gpus[g].nearness.relation, Relation::pxb);
+    EXPECT_EQ(result.gpus[g].nearness.relation, topology::Relation::pxb);
   }
   EXPECT_THAT(result.cards, SizeIs(8));
   EXPECT_THAT(result.spare, IsEmpty());
@@ -89,7 +89,7 @@ TEST(Deal, gpus_without_a_near_nic_take_those_that_nobody_has_first) {
   b.nic(b.bridge(b.host_bridge(0xf0, 1)));
   const auto result = deal_of(b.build());
   EXPECT_THAT(result.gpus[4].nics, ElementsAre(4));
-  EXPECT_EQ(result.gpus[4].nearness.relation, Relation::node);
+  EXPECT_EQ(result.gpus[4].nearness.relation, topology::Relation::node);
 }
 
 TEST(Deal, nps4_falls_back_to_the_same_socket) {
@@ -159,9 +159,9 @@ TEST(Deal, uneven_machine_gives_what_is_near_and_no_more) {
   const Slot rich = b.pcie_switch(b.bridge(b.host_bridge(0x80, 1)));
   b.gpu(b.bridge(rich));
   for (int i = 0; i < 6; ++i) b.nic(b.bridge(rich));
-  const Node node = b.build();
+  const node::Node node = b.build();
   EXPECT_THAT(nics_by_gpu(deal_of(node)), ElementsAre(ElementsAre(0), ElementsAre(1, 2, 3)));
-  Node poorer = node;
+  node::Node poorer = node;
   poorer.nics.erase(poorer.nics.begin());
   EXPECT_THAT(nics_by_gpu(deal_of(poorer)), ElementsAre(ElementsAre(0, 1, 2), ElementsAre(3, 4, 5)))
       << "a GPU that loses all of its nearest NICs is dealt anew";
@@ -247,7 +247,7 @@ TEST(Deal, machine_without_nics_or_without_gpus_is_silent) {
   const auto result = deal_of(nics.build());
   EXPECT_THAT(result.warnings, IsEmpty());
   EXPECT_THAT(result.spare, ElementsAre(0));
-  EXPECT_THAT(deal_of(Node{}).gpus, IsEmpty());
+  EXPECT_THAT(deal_of(node::Node{}).gpus, IsEmpty());
 }
 
 TEST(Deal, virtual_functions_take_nothing_from_their_card) {
@@ -268,7 +268,7 @@ TEST(Deal, soft_device_serves_where_there_is_nothing_else) {
   b.soft_nic("rxe0", "eth0");
   const auto result = deal_of(b.build());
   EXPECT_THAT(result.gpus[0].nics, ElementsAre(0));
-  EXPECT_EQ(result.gpus[0].nearness.relation, Relation::sys);
+  EXPECT_EQ(result.gpus[0].nearness.relation, topology::Relation::sys);
 }
 
 TEST(Deal, amd_gpus_go_by_the_depth_of_the_common_switch) {
@@ -278,7 +278,7 @@ TEST(Deal, amd_gpus_go_by_the_depth_of_the_common_switch) {
   for (int i = 0; i < 2; ++i) {
     const Slot inner = b.pcie_switch(b.bridge(outer));
     b.nic(b.bridge(inner));
-    b.gpu(b.bridge(b.pcie_switch(b.bridge(inner))), GpuVendor::amd);
+    b.gpu(b.bridge(b.pcie_switch(b.bridge(inner))), gpu::GpuVendor::amd);
   }
   EXPECT_THAT(nics_by_gpu(deal_of(b.build())), ElementsAre(ElementsAre(0), ElementsAre(1)));
 }
@@ -286,8 +286,8 @@ TEST(Deal, amd_gpus_go_by_the_depth_of_the_common_switch) {
 TEST(Deal, port_state_and_driver_move_nothing) {
   const auto reference = nics_by_gpu(deal_of(test::dgx_h100().build()));
   for (std::size_t i = 0; i < 12; ++i) {
-    Node node = test::dgx_h100().build();
-    node.nics[i].ports[0].state = PortState::down;
+    node::Node node = test::dgx_h100().build();
+    node.nics[i].ports[0].state = node::PortState::down;
     node.nics[i].ports[0].rate_gbps = 10;
     EXPECT_EQ(nics_by_gpu(deal_of(node)), reference) << "down: " << i;
     node.nics[i].registered = false;
@@ -298,4 +298,4 @@ TEST(Deal, port_state_and_driver_move_nothing) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

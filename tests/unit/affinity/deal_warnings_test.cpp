@@ -8,7 +8,7 @@
 #include "unit/affinity/variations.h"
 #include "unit/machines.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using test::deal_of;
@@ -30,7 +30,7 @@ NodeBuilder far_nics(std::optional<int> gpus, std::optional<int> nics) {
 }
 
 TEST(DealWarnings, gpu_whose_nic_fell_off_the_bus_is_named) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   const Deal whole = deal_of(node);
   EXPECT_THAT(whole.warnings, IsEmpty());
   const Deal result = deal_of(test::without_card(node, whole.cards[0]));
@@ -45,8 +45,8 @@ TEST(DealWarnings, gpus_that_all_share_miss_nothing) {
 }
 
 TEST(DealWarnings, machine_of_a_known_type_with_too_few_nics_says_so) {
-  const Node node = test::dgx_a100().build();
-  Topology topology = make_topology(node);
+  const node::Node node = test::dgx_a100().build();
+  topology::Topology topology = topology::make_topology(node);
   topology.machine = "Azure ND A100 v4";
   topology.machine_nics = 8;
   EXPECT_THAT(deal(node, topology, {}).warnings, IsEmpty());
@@ -59,7 +59,7 @@ TEST(DealWarnings, unknown_numa_nodes_leave_the_deal_to_chance) {
   for (const auto& node : {far_nics(std::nullopt, std::nullopt).build(),
                            far_nics(std::nullopt, 0).build(), far_nics(0, std::nullopt).build()}) {
     const Deal result = deal_of(node);
-    EXPECT_EQ(result.confidence, Confidence::low);
+    EXPECT_EQ(result.confidence, topology::Confidence::low);
     ASSERT_EQ(result.warnings.size(), 1U);
     EXPECT_THAT(result.warnings[0], HasSubstr("dealt evenly by PCI address"));
     EXPECT_NE(result.gpus[0].nics, result.gpus[1].nics);
@@ -67,7 +67,7 @@ TEST(DealWarnings, unknown_numa_nodes_leave_the_deal_to_chance) {
 }
 
 TEST(DealWarnings, unknown_numa_nodes_do_not_matter_where_nothing_depends_on_them) {
-  EXPECT_EQ(deal_of(far_nics(0, 1).build()).confidence, Confidence::high);
+  EXPECT_EQ(deal_of(far_nics(0, 1).build()).confidence, topology::Confidence::high);
   NodeBuilder one_socket;
   one_socket.numa(0, 0);
   NodeBuilder one_nic;
@@ -78,7 +78,7 @@ TEST(DealWarnings, unknown_numa_nodes_do_not_matter_where_nothing_depends_on_the
   }
   one_socket.nic(one_socket.bridge(one_socket.host_bridge(0x30, std::nullopt)));
   for (const auto& node : {one_socket.build(), one_nic.build()}) {
-    EXPECT_EQ(deal_of(node).confidence, Confidence::high);
+    EXPECT_EQ(deal_of(node).confidence, topology::Confidence::high);
     EXPECT_THAT(deal_of(node).warnings, IsEmpty());
   }
 }
@@ -96,4 +96,4 @@ TEST(DealWarnings, role_in_doubt_is_one) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

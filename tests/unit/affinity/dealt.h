@@ -14,30 +14,30 @@ namespace railhead::test {
 
 /// PCI address and, where several devices share a function, which of them; the parent netdev of a
 /// soft device: an identity that names and order leave alone.
-inline std::string identity(const Nic& nic) {
+inline std::string identity(const node::Nic& nic) {
   return nic.pci ? nic.pci->str() + nic.node_guid.value_or("") : nic.parent.value_or("?");
 }
 
 using ByAddress = std::map<std::string, std::set<std::string>>;
 
-inline Deal deal_of(const Node& node) {
-  return deal(node, make_topology(node), {});
+inline affinity::Deal deal_of(const node::Node& node) {
+  return affinity::deal(node, topology::make_topology(node), {});
 }
 
 /// A machine with its deal and what each GPU would be given alone.
 struct Dealt {
-  Topology topology;
-  Deal deal;
-  Selection selection;
+  topology::Topology topology;
+  affinity::Deal deal;
+  affinity::Selection selection;
   std::vector<std::size_t> card_of;  ///< by NIC; cards.size() for NICs in no card
 
-  explicit Dealt(const Node& node, const std::vector<RoleOverride>& roles = {})
-      : topology(make_topology(node)),
-        deal(railhead::deal(node, topology, roles)),
+  explicit Dealt(const node::Node& node, const std::vector<affinity::RoleOverride>& roles = {})
+      : topology(topology::make_topology(node)),
+        deal(affinity::deal(node, topology, roles)),
         card_of(node.nics.size(), deal.cards.size()) {
     std::vector<std::size_t> all(node.gpus.size());
     std::iota(all.begin(), all.end(), 0U);
-    selection = select(node, topology, deal, usability_of(node), all);
+    selection = affinity::select(node, topology, deal, affinity::usability_of(node), all);
     for (std::size_t c = 0; c < deal.cards.size(); ++c) {
       for (const auto nic : deal.cards[c]) card_of[nic] = c;
     }
@@ -50,7 +50,7 @@ struct Dealt {
   }
 };
 
-inline ByAddress dealt_by_address(const Node& node) {
+inline ByAddress dealt_by_address(const node::Node& node) {
   const Dealt dealt(node);
   ByAddress result;
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
@@ -60,7 +60,7 @@ inline ByAddress dealt_by_address(const Node& node) {
   return result;
 }
 
-inline ByAddress selected_by_address(const Node& node) {
+inline ByAddress selected_by_address(const node::Node& node) {
   const Dealt dealt(node);
   ByAddress result;
   for (const auto& choice : dealt.selection.gpus) {

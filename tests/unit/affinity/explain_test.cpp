@@ -5,14 +5,14 @@
 #include "affinity/affinity.h"
 #include "unit/machines.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using testing::IsEmpty;
 using testing::SizeIs;
 
-Explanation explain_all(const Node& node, const std::vector<std::size_t>& gpus) {
-  const Topology topology = make_topology(node);
+Explanation explain_all(const node::Node& node, const std::vector<std::size_t>& gpus) {
+  const topology::Topology topology = topology::make_topology(node);
   return explain(node, topology, deal(node, topology, {}), usability_of(node), gpus);
 }
 
@@ -22,11 +22,11 @@ const ExplainedNic& entry(const ExplainedGpu& gpu, std::size_t nic) {
 }
 
 TEST(Explain, every_nic_has_its_reason_nearest_first) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   const auto explanation = explain_all(node, {0});
   EXPECT_EQ(explanation.candidates, 8U);
   EXPECT_EQ(explanation.per_gpu, 1U);
-  EXPECT_EQ(explanation.confidence, Confidence::high);
+  EXPECT_EQ(explanation.confidence, topology::Confidence::high);
   EXPECT_THAT(explanation.warnings, IsEmpty());
   ASSERT_THAT(explanation.gpus, SizeIs(1));
   const auto& gpu = explanation.gpus[0];
@@ -49,8 +49,8 @@ TEST(Explain, equally_near_nic_is_said_to_be_dealt_to_another_gpu) {
 }
 
 TEST(Explain, stand_in_and_what_it_replaces_are_both_shown) {
-  Node node = test::dgx_h100().build();
-  node.nics[0].ports[0].state = PortState::down;
+  node::Node node = test::dgx_h100().build();
+  node.nics[0].ports[0].state = node::PortState::down;
   const auto explanation = explain_all(node, {0});
   const auto& gpu = explanation.gpus[0];
   EXPECT_TRUE(entry(gpu, 0).dealt);
@@ -61,4 +61,4 @@ TEST(Explain, stand_in_and_what_it_replaces_are_both_shown) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -3,10 +3,10 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
-std::vector<CardTraits> cards(std::size_t number, LinkLayer layer, unsigned gbps,
+std::vector<CardTraits> cards(std::size_t number, node::LinkLayer layer, unsigned gbps,
                               unsigned functions = 1) {
   CardTraits traits;
   traits.card.capability = {layer, gbps, 16};
@@ -19,8 +19,8 @@ std::vector<CardTraits> operator+(std::vector<CardTraits> a, const std::vector<C
   return a;
 }
 
-constexpr auto kInfiniBand = LinkLayer::infiniband;
-constexpr auto kEthernet = LinkLayer::ethernet;
+constexpr auto kInfiniBand = node::LinkLayer::infiniband;
+constexpr auto kEthernet = node::LinkLayer::ethernet;
 
 TEST(Fabric, most_bandwidth_wins) {
   const auto many = elect_fabric(cards(8, kInfiniBand, 200) + cards(1, kEthernet, 400));
@@ -51,7 +51,7 @@ TEST(Fabric, nothing_elects_nothing_and_finds_no_outlier) {
 
 TEST(Fabric, unknown_traits_are_no_evidence) {
   const auto fabric = elect_fabric(cards(4, kInfiniBand, 400));
-  EXPECT_FALSE(find_outlier(cards(1, LinkLayer::unknown, 0)[0], fabric));
+  EXPECT_FALSE(find_outlier(cards(1, node::LinkLayer::unknown, 0)[0], fabric));
   EXPECT_FALSE(find_outlier(cards(1, kInfiniBand, 0)[0], fabric));
 }
 
@@ -65,4 +65,4 @@ TEST(Fabric, other_link_layer_and_a_quarter_of_the_speed_are_certain_the_rest_is
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

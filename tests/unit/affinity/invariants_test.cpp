@@ -10,7 +10,7 @@
 #include "unit/affinity/many_machines.h"
 #include "unit/affinity/variations.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using test::Dealt;
@@ -23,8 +23,8 @@ using test::RandomMachine;
 using test::selected_by_address;
 
 TEST(Invariants, order_and_names_of_devices_do_not_matter) {
-  for_all_machines([](const Node& node, RandomMachine& random) {
-    Node mixed = node;
+  for_all_machines([](const node::Node& node, RandomMachine& random) {
+    node::Node mixed = node;
     std::shuffle(mixed.gpus.begin(), mixed.gpus.end(), random.engine());
     std::shuffle(mixed.nics.begin(), mixed.nics.end(), random.engine());
     for (std::size_t i = 0; i < mixed.nics.size(); ++i) {
@@ -36,8 +36,8 @@ TEST(Invariants, order_and_names_of_devices_do_not_matter) {
 }
 
 TEST(Invariants, other_bus_numbers_in_the_same_order_do_not_matter) {
-  for_all_machines([](const Node& node, RandomMachine&) {
-    const Node moved = test::renumbered(node);
+  for_all_machines([](const node::Node& node, RandomMachine&) {
+    const node::Node moved = test::renumbered(node);
     const Dealt before(node);
     const Dealt after(moved);
     for (std::size_t g = 0; g < node.gpus.size(); ++g) {
@@ -50,10 +50,10 @@ TEST(Invariants, other_bus_numbers_in_the_same_order_do_not_matter) {
 }
 
 TEST(Invariants, nic_that_goes_down_moves_no_other_gpu_s_nics) {
-  for_all_machines([](const Node& node, RandomMachine& random) {
+  for_all_machines([](const node::Node& node, RandomMachine& random) {
     if (node.nics.empty()) return;
     const auto before = selected_by_address(node);
-    Node broken = node;
+    node::Node broken = node;
     auto& victim = broken.nics[random.index(node.nics.size())];
     test::take_down(victim);
     EXPECT_EQ(dealt_by_address(broken), dealt_by_address(node)) << victim.name;
@@ -68,7 +68,7 @@ TEST(Invariants, nic_that_goes_down_moves_no_other_gpu_s_nics) {
 }
 
 TEST(Invariants, gpu_has_a_nic_wherever_a_usable_compute_nic_exists) {
-  for_all_machines([](Node node, RandomMachine& random) {
+  for_all_machines([](node::Node node, RandomMachine& random) {
     for (auto& nic : node.nics) {
       if (random.between(0, 2) == 0) test::take_down(nic);
     }
@@ -83,7 +83,7 @@ TEST(Invariants, gpu_has_a_nic_wherever_a_usable_compute_nic_exists) {
 }
 
 TEST(Invariants, only_compute_cards_are_dealt_and_only_from_the_nearest) {
-  for_all_machines([](const Node& node, RandomMachine&) {
+  for_all_machines([](const node::Node& node, RandomMachine&) {
     const Dealt dealt(node);
     for (std::size_t g = 0; g < node.gpus.size(); ++g) {
       const auto& own = dealt.deal.gpus[g];
@@ -119,7 +119,7 @@ bool enough_for_all(const Dealt& dealt, const std::vector<std::size_t>& gpus) {
 }
 
 TEST(Invariants, gpus_do_not_collide_where_their_nearest_nics_are_as_many) {
-  for_all_machines([](const Node& node, RandomMachine&) {
+  for_all_machines([](const node::Node& node, RandomMachine&) {
     const Dealt dealt(node);
     for (std::size_t g = 0; g < node.gpus.size(); ++g) {
       const auto gpus = gpus_within(dealt, dealt.cards(dealt.deal.gpus[g].nearest));
@@ -136,7 +136,7 @@ TEST(Invariants, gpus_do_not_collide_where_their_nearest_nics_are_as_many) {
 
 /// Nobody gains, but a GPU that has lost all of its nearest NICs: it is dealt anew, as if it hung
 /// where the next ones are (docs/design/0004-shares-that-only-shrink.md).
-void expect_nobody_gains(const Node& node, const Dealt& before, std::size_t missing,
+void expect_nobody_gains(const node::Node& node, const Dealt& before, std::size_t missing,
                          const std::vector<RoleOverride>& roles) {
   const Dealt after(test::without_card(node, before.deal.cards[missing]), roles);
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
@@ -148,7 +148,7 @@ void expect_nobody_gains(const Node& node, const Dealt& before, std::size_t miss
 }
 
 TEST(Invariants, with_any_one_nic_missing_no_gpu_gets_more) {
-  for_all_machines([](const Node& node, RandomMachine& random) {
+  for_all_machines([](const node::Node& node, RandomMachine& random) {
     const auto roles = test::fixed_roles(node);
     const Dealt before(node, roles);
     const auto cards = before.deal.cards.size();
@@ -161,7 +161,7 @@ TEST(Invariants, with_any_one_nic_missing_no_gpu_gets_more) {
 }
 
 TEST(Invariants, machine_in_the_box_loses_any_one_nic_without_exception) {
-  for_committed_machines([](const Node& node, RandomMachine&) {
+  for_committed_machines([](const node::Node& node, RandomMachine&) {
     const auto roles = test::fixed_roles(node);
     const Dealt before(node, roles);
     for (const auto& card : before.deal.cards) {
@@ -176,7 +176,7 @@ TEST(Invariants, machine_in_the_box_loses_any_one_nic_without_exception) {
 }
 
 TEST(Invariants, machine_in_the_box_loses_any_one_nic_with_roles_judged_anew) {
-  for_committed_machines([](const Node& node, RandomMachine&) {
+  for_committed_machines([](const node::Node& node, RandomMachine&) {
     const Dealt before(node);
     if (before.deal.cards.size() < 3) return;  // the majority is gone
     for (const auto& card : before.deal.cards) {
@@ -191,7 +191,7 @@ TEST(Invariants, machine_in_the_box_loses_any_one_nic_with_roles_judged_anew) {
 }
 
 TEST(Invariants, gpu_gets_one_nic_where_the_share_is_one) {
-  for_all_machines([](const Node& node, RandomMachine&) {
+  for_all_machines([](const node::Node& node, RandomMachine&) {
     const Dealt dealt(node);
     if (dealt.deal.per_gpu > 1) return;
     for (const auto& gpu : dealt.deal.gpus) EXPECT_LE(dealt.cards(gpu.nics).size(), 1U);
@@ -199,7 +199,7 @@ TEST(Invariants, gpu_gets_one_nic_where_the_share_is_one) {
 }
 
 TEST(Invariants, missing_nic_changes_no_role_of_a_machine_in_the_box) {
-  for_committed_machines([](const Node& node, RandomMachine&) {
+  for_committed_machines([](const node::Node& node, RandomMachine&) {
     const Dealt before(node);
     for (const auto& card : before.deal.cards) {
       if (before.deal.cards.size() < 3) continue;  // the majority is gone
@@ -216,7 +216,7 @@ TEST(Invariants, missing_nic_changes_no_role_of_a_machine_in_the_box) {
 }
 
 TEST(Invariants, even_machine_is_dealt_without_collision_and_evenly) {
-  for_random_machines(&RandomMachine::even, [](const Node& node, RandomMachine&) {
+  for_random_machines(&RandomMachine::even, [](const node::Node& node, RandomMachine&) {
     const Deal deal = Dealt(node).deal;
     if (deal.cards.size() < node.gpus.size()) return;
     std::set<std::size_t> seen;
@@ -228,4 +228,4 @@ TEST(Invariants, even_machine_is_dealt_without_collision_and_evenly) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -20,7 +20,7 @@ namespace railhead::test {
 
 struct NamedMachine {
   std::string name;
-  Node node;
+  node::Node node;
 };
 
 /// The machines in the box, tests/nodes/*.node, by name, with the PCI tree that is believed.
@@ -31,9 +31,11 @@ inline std::vector<NamedMachine> read_committed_machines() {
     if (entry.path().extension() != ".node") continue;
     std::ostringstream text;
     text << std::ifstream(entry.path()).rdbuf();
-    const auto host = SnapshotHost::parse(text.str());
+    const auto host = snapshot::SnapshotHost::parse(text.str());
     EXPECT_TRUE(host.has_value()) << entry.path();
-    if (host) machines.push_back({entry.path().stem().string(), arrange(read_node(**host)).node});
+    if (host)
+      machines.push_back(
+          {entry.path().stem().string(), topology::arrange(node::read_node(**host)).node});
   }
   std::sort(machines.begin(), machines.end(),
             [](const NamedMachine& a, const NamedMachine& b) { return a.name < b.name; });
@@ -47,7 +49,7 @@ inline const std::vector<NamedMachine>& committed_machines() {
 
 /// Calls check(node, random) for random machines of a kind, with the seed in the trace.
 template <typename Check>
-void for_random_machines(Node (RandomMachine::*make)(), Check check) {
+void for_random_machines(node::Node (RandomMachine::*make)(), Check check) {
   constexpr unsigned kMachines = 150;
   for (unsigned seed = 1; seed <= kMachines; ++seed) {
     const testing::ScopedTrace trace(__FILE__, __LINE__, "random machine " + std::to_string(seed));

@@ -14,7 +14,7 @@ class RandomMachine {
   explicit RandomMachine(unsigned seed)
       : random_(seed) {}
 
-  Node any() {
+  node::Node any() {
     NodeBuilder b;
     const int sockets = add_sockets(b);
     const int bridges = between(1, 8);
@@ -25,7 +25,7 @@ class RandomMachine {
     return b.build();
   }
 
-  Node even() {
+  node::Node even() {
     NodeBuilder b;
     const int sockets = add_sockets(b);
     const int gpus = between(1, 4);
@@ -38,7 +38,7 @@ class RandomMachine {
 
   /// Switches below switches, few GPUs and many NICs anywhere: nearest sets that contain each
   /// other.
-  Node nested() {
+  node::Node nested() {
     NodeBuilder b;
     add_sockets(b);
     const int roots = between(1, 3);

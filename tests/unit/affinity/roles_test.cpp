@@ -5,7 +5,7 @@
 #include "affinity/affinity.h"
 #include "unit/machines.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using test::NicHandle;
@@ -13,9 +13,9 @@ using test::NodeBuilder;
 using test::Slot;
 using testing::HasSubstr;
 
-std::vector<RoleDecision> roles_of(const Node& node,
+std::vector<RoleDecision> roles_of(const node::Node& node,
                                    const std::vector<RoleOverride>& overrides = {}) {
-  return decide_roles(node, make_topology(node), overrides);
+  return decide_roles(node, topology::make_topology(node), overrides);
 }
 
 /// Four GPUs, each with a 400 Gb/s InfiniBand NIC on its own switch (NICs 0 to 3 by address).
@@ -328,7 +328,7 @@ TEST(Roles, virtual_function_is_one_whatever_it_is_called) {
 TEST(Roles, sub_function_is_like_a_virtual_one) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)));
-  Nic sub_function = b.raw().nics[0];
+  node::Nic sub_function = b.raw().nics[0];
   sub_function.sub_function = "mlx5_core.sf.2";
   b.raw().nics.push_back(sub_function);
   const auto roles = roles_of(b.build());
@@ -341,10 +341,10 @@ TEST(Roles, virtual_functions_speak_for_themselves_where_their_card_is_no_nic_of
   NodeBuilder b;
   const Slot slot = b.bridge(b.host_bridge(0x10, 0));
   b.nic(slot).virtual_functions(2);
-  Node node = b.build();
+  node::Node node = b.build();
   node.nics.erase(node.nics.begin());  // bound to vfio-pci, say
   for (const auto& role : roles_of(node)) EXPECT_EQ(role.role, Role::compute);
-  node.pci.erase(std::find_if(node.pci.begin(), node.pci.end(), [&](const PciDevice& device) {
+  node.pci.erase(std::find_if(node.pci.begin(), node.pci.end(), [&](const node::PciDevice& device) {
     return device.address == node.find_pci(*node.nics[0].pci)->physfn;
   }));
   for (const auto& role : roles_of(node)) EXPECT_EQ(role.role, Role::compute);
@@ -353,8 +353,8 @@ TEST(Roles, virtual_functions_speak_for_themselves_where_their_card_is_no_nic_of
 TEST(Roles, virtual_functions_of_the_second_port_of_a_bond_belong_to_its_card) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)), 2).virtual_functions(2);
-  Node node = b.build();
-  std::erase_if(node.nics, [](const Nic& nic) { return nic.pci->str() == "0000:11:00.1"; });
+  node::Node node = b.build();
+  std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->str() == "0000:11:00.1"; });
   for (auto& device : node.pci) {
     if (device.is_vf()) device.physfn->function = 1;
   }
@@ -384,8 +384,8 @@ TEST(Roles, one_card_of_each_link_layer_proves_nothing_against_nearness) {
     b.gpu(b.bridge(sw));
     b.nic(b.bridge(sw));
   }
-  Node node = b.build();
-  node.nics[0].ports[0].link_layer = LinkLayer::ethernet;
+  node::Node node = b.build();
+  node.nics[0].ports[0].link_layer = node::LinkLayer::ethernet;
   const auto roles = roles_of(node);
   EXPECT_EQ(roles[0].role, Role::compute);
   EXPECT_THAT(roles[0].reason, HasSubstr("but no other NIC is near GPU 0000:03:00.0"));
@@ -413,14 +413,14 @@ TEST(Roles, soft_device_is_compute) {
 TEST(Roles, device_of_which_nothing_can_be_read_is_unknown) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0))).unregistered();
-  Node node = b.build();
+  node::Node node = b.build();
   node.pci.clear();
   EXPECT_EQ(roles_of(node)[0].role, Role::unknown);
 }
 
 TEST(Roles, operator_overrules_by_name_and_by_address_and_the_first_match_wins) {
   FourRails m;
-  const Node node = m.b.build();
+  const node::Node node = m.b.build();
   const auto roles = roles_of(node, {{"", node.nics[2].pci, Role::management},
                                      {"mlx5_[0]", std::nullopt, Role::storage},
                                      {"mlx5_0", std::nullopt, Role::storage},
@@ -437,7 +437,7 @@ TEST(Roles, operator_selects_by_ids_link_layer_and_netdev) {
   FourRails m;
   m.extra().ethernet(400).netdev("ens1");
   m.b.nic(m.b.bridge(m.b.host_bridge(0x90, 0))).ids(0x15b3, 0x101d).unregistered();
-  const Node node = m.b.build();
+  const node::Node node = m.b.build();
   const auto roles_with = [&](const RoleOverride& rule) { return roles_of(node, {rule}); };
   RoleOverride rule;
   rule.role = Role::management;
@@ -447,7 +447,7 @@ TEST(Roles, operator_selects_by_ids_link_layer_and_netdev) {
   EXPECT_EQ(roles_with(rule)[0].role, Role::compute);
   rule.device.reset();
   EXPECT_EQ(roles_with(rule)[0].role, Role::management) << "any device of this vendor";
-  rule.link_layer = LinkLayer::ethernet;
+  rule.link_layer = node::LinkLayer::ethernet;
   EXPECT_EQ(roles_with(rule)[0].role, Role::compute) << "all selectors have to match";
   EXPECT_EQ(roles_with(rule)[4].role, Role::management);
   rule.netdev_glob = "ib*";
@@ -471,7 +471,7 @@ TEST(Roles, soft_device_has_no_ids_to_be_selected_by) {
 TEST(Roles, overruled_compute_cards_still_say_what_the_fabric_is) {
   FourRails m;
   m.extra().ethernet(400);
-  const Node node = m.b.build();
+  const node::Node node = m.b.build();
   std::vector<RoleOverride> overrides;
   for (std::size_t i = 0; i < 4; ++i) overrides.push_back({"", node.nics[i].pci, Role::compute});
   EXPECT_EQ(roles_of(node, overrides).back().role, Role::front_end);
@@ -494,4 +494,4 @@ TEST(Roles, words_go_there_and_back) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

@@ -5,7 +5,7 @@
 #include "affinity/affinity.h"
 #include "unit/machines.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using testing::ElementsAre;
@@ -15,15 +15,15 @@ using testing::SizeIs;
 
 /// A machine with everything that select() needs; ports may be turned off before asking.
 struct SelectedMachine {
-  Node node;
+  node::Node node;
 
-  explicit SelectedMachine(Node built)
+  explicit SelectedMachine(node::Node built)
       : node(std::move(built)) {}
 
-  void down(std::size_t nic) { node.nics[nic].ports[0].state = PortState::down; }
+  void down(std::size_t nic) { node.nics[nic].ports[0].state = node::PortState::down; }
 
   Selection ask(const std::vector<std::size_t>& gpus) const {
-    const Topology topology = make_topology(node);
+    const topology::Topology topology = topology::make_topology(node);
     return select(node, topology, deal(node, topology, {}), usability_of(node), gpus);
   }
 };
@@ -44,7 +44,7 @@ TEST(Select, gpus_stay_in_the_order_asked_and_count_once) {
   EXPECT_THAT(selection.nics, ElementsAre(0, 6));
   EXPECT_THAT(selection.warnings, IsEmpty());
   EXPECT_FALSE(selection.gpus[0].nics[0].stand_in);
-  EXPECT_EQ(selection.gpus[0].nics[0].nearness.relation, Relation::pxb);
+  EXPECT_EQ(selection.gpus[0].nics[0].nearness.relation, topology::Relation::pxb);
 }
 
 TEST(Select, number_that_is_no_gpu_is_ignored) {
@@ -136,8 +136,8 @@ TEST(Select, node_without_compute_nics_leaves_the_warning_to_the_deal) {
 }
 
 TEST(Select, reasons_of_pools_count_like_the_node_s_own) {
-  const Node node = test::eight_gpus_four_nics().build();
-  const Topology topology = make_topology(node);
+  const node::Node node = test::eight_gpus_four_nics().build();
+  const topology::Topology topology = topology::make_topology(node);
   auto usable = usability_of(node);
   usable[0] = {false, "is in the exclusive pool nvidia.com/hostdev"};
   const auto selection = select(node, topology, deal(node, topology, {}), usable, {0, 2});
@@ -146,4 +146,4 @@ TEST(Select, reasons_of_pools_count_like_the_node_s_own) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

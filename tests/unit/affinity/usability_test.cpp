@@ -4,12 +4,12 @@
 #include "affinity/affinity.h"
 #include "unit/node_builder.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
 using test::NodeBuilder;
 
-Node one_nic() {
+node::Node one_nic() {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)));
   return b.build();
@@ -23,18 +23,18 @@ TEST(Usability, active_port_and_uverbs_node_are_enough) {
 }
 
 TEST(Usability, one_active_port_of_two_is_enough) {
-  Node node = one_nic();
-  Port down = node.nics[0].ports[0];
+  node::Node node = one_nic();
+  node::Port down = node.nics[0].ports[0];
   down.number = 2;
-  down.state = PortState::down;
+  down.state = node::PortState::down;
   node.nics[0].ports.push_back(down);
   EXPECT_TRUE(usability_of(node)[0].usable);
 }
 
 TEST(Usability, every_port_that_is_not_active_is_named) {
-  Node node = one_nic();
-  node.nics[0].ports[0].state = PortState::init;
-  Port silent = node.nics[0].ports[0];
+  node::Node node = one_nic();
+  node.nics[0].ports[0].state = node::PortState::init;
+  node::Port silent = node.nics[0].ports[0];
   silent.number = 2;
   silent.state.reset();
   node.nics[0].ports.push_back(silent);
@@ -44,14 +44,14 @@ TEST(Usability, every_port_that_is_not_active_is_named) {
 }
 
 TEST(Usability, a_source_without_character_devices_says_nothing_of_them) {
-  Node node = one_nic();
+  node::Node node = one_nic();
   node.nics[0].uverbs.clear();
   node.devices_known = false;
   EXPECT_TRUE(usability_of(node)[0].usable);
 }
 
 TEST(Usability, missing_driver_node_or_port_is_said) {
-  Node node = one_nic();
+  node::Node node = one_nic();
   node.nics[0].ports.clear();
   EXPECT_EQ(usability_of(node)[0].reason, "it has no ports");
   node.nics[0].uverbs.clear();
@@ -61,7 +61,7 @@ TEST(Usability, missing_driver_node_or_port_is_said) {
 }
 
 TEST(Usability, what_is_in_another_network_namespace_carries_nothing_here) {
-  Node node;
+  node::Node node;
   node.nics.resize(1);
   node.nics[0].elsewhere = true;
   const auto usable = usability_of(node);
@@ -70,4 +70,4 @@ TEST(Usability, what_is_in_another_network_namespace_carries_nothing_here) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

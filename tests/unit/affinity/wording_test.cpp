@@ -5,16 +5,16 @@
 
 #include "unit/machines.h"
 
-namespace railhead {
+namespace railhead::affinity {
 namespace {
 
-std::string text(const Node& node, std::size_t gpu, std::size_t nic) {
-  const auto near = make_topology(node).gpu_nic[gpu][nic];
+std::string text(const node::Node& node, std::size_t gpu, std::size_t nic) {
+  const auto near = topology::make_topology(node).gpu_nic[gpu][nic];
   return nearness_text(node, node.gpus[gpu], node.nics[nic], near);
 }
 
 TEST(Wording, nearness_names_what_makes_it) {
-  const Node h100 = test::dgx_h100().build();
+  const node::Node h100 = test::dgx_h100().build();
   EXPECT_EQ(text(h100, 0, 0), "PXB below 0000:11:00.0");
   EXPECT_EQ(text(h100, 0, 1), "NODE on NUMA node 0");
   EXPECT_EQ(text(h100, 0, 6), "SYS");
@@ -31,7 +31,7 @@ TEST(Wording, soft_device_has_nothing_to_name) {
 }
 
 TEST(Wording, gpu_without_index_is_its_address) {
-  Gpu gpu;
+  node::Gpu gpu;
   gpu.pci = {0, 0x19, 0, 0};
   EXPECT_EQ(gpu_text(gpu), "GPU 0000:19:00.0");
   gpu.index = 3;
@@ -44,4 +44,4 @@ TEST(Wording, numbers_agree_with_their_noun) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::affinity

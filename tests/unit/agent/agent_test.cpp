@@ -15,7 +15,7 @@
 #include "unit/host/temporary_directory.h"
 #include "unit/source_dir.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 using ::testing::AllOf;
@@ -23,25 +23,26 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-Config config_of(std::map<SettingRow, std::string> flags) {
-  ConfigSources sources;
+config::Config config_of(std::map<config::SettingRow, std::string> flags) {
+  config::ConfigSources sources;
   sources.flags = std::move(flags);
-  sources.flags.merge(std::map<SettingRow, std::string>{
-      {SettingRow("host.snapshot"), test::source_dir() + "/tests/nodes/seed-8gpu-4nic.node"},
-      {SettingRow("nri.enabled"), "false"},
-      {SettingRow("devicePlugin.enabled"), "false"},
-      {SettingRow("pods.sampleSeconds"), "0"},
-      {SettingRow("metrics.bindAddress"), ""},
-      {SettingRow("metrics.socket"), ""},
-      {SettingRow("log.level"), "error"}});
-  return make_config(sources).value();
+  sources.flags.merge(std::map<config::SettingRow, std::string>{
+      {config::SettingRow("host.snapshot"),
+       test::source_dir() + "/tests/nodes/seed-8gpu-4nic.node"},
+      {config::SettingRow("nri.enabled"), "false"},
+      {config::SettingRow("devicePlugin.enabled"), "false"},
+      {config::SettingRow("pods.sampleSeconds"), "0"},
+      {config::SettingRow("metrics.bindAddress"), ""},
+      {config::SettingRow("metrics.socket"), ""},
+      {config::SettingRow("log.level"), "error"}});
+  return config::make_config(sources).value();
 }
 
 /// Names of the threads of this process.
 std::set<std::string> threads() {
   std::set<std::string> names;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
-    auto name = file_text((task.path() / "comm").string());
+    auto name = test::file_text((task.path() / "comm").string());
     names.insert(name.substr(0, name.find('\n')));
   }
   return names;
@@ -69,11 +70,12 @@ TEST(Agent, services_that_are_off_have_no_thread) {
 }
 
 TEST(Agent, an_address_that_is_none_is_named_with_who_said_it) {
-  const auto outcome = run_agent(config_of({{SettingRow("metrics.bindAddress"), "foo"}}), {});
+  const auto outcome =
+      run_agent(config_of({{config::SettingRow("metrics.bindAddress"), "foo"}}), {});
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().message,
               HasSubstr("--bind-address: metrics.bindAddress: \"foo\": expected HOST:PORT"));
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -11,7 +11,7 @@
 #include "unit/kubelet/loop.h"
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 using ::testing::ElementsAre;
@@ -21,18 +21,19 @@ using ::testing::UnorderedElementsAreArray;
 
 class AllocateAnswer : public testing::Test {
  protected:
-  static InjectionPolicy policy() {
-    InjectionPolicy policy;
+  static inject::InjectionPolicy policy() {
+    inject::InjectionPolicy policy;
     policy.pools = {test::exclusive_pool("example.com/nic", {"*"})};
     return policy;
   }
 
   AllocateAnswer() {
-    tables_.publish(std::make_shared<const DecisionTable>(test::machine("seed-8gpu-4nic"),
-                                                          std::vector<RoleOverride>(), policy()));
+    tables_.publish(std::make_shared<const inject::DecisionTable>(
+        test::machine("seed-8gpu-4nic"), std::vector<affinity::RoleOverride>(), policy()));
   }
 
-  v1beta1::ContainerAllocateResponse answer(HandOut hand_out, const std::vector<std::string>& ids) {
+  v1beta1::ContainerAllocateResponse answer(config::HandOut hand_out,
+                                            const std::vector<std::string>& ids) {
     v1beta1::AllocateResponse response;
     const auto status = ask(hand_out, ids, response);
     EXPECT_TRUE(status.ok()) << status.error_message();
@@ -40,7 +41,7 @@ class AllocateAnswer : public testing::Test {
                                                     : v1beta1::ContainerAllocateResponse();
   }
 
-  grpc::Status ask(HandOut hand_out, const std::vector<std::string>& ids,
+  grpc::Status ask(config::HandOut hand_out, const std::vector<std::string>& ids,
                    v1beta1::AllocateResponse& response) {
     HandOutFiles files(folders_, hand_out, log_);
     kubelet::test::Loop loop;
@@ -66,11 +67,11 @@ class AllocateAnswer : public testing::Test {
 
   std::string address(std::size_t nic) { return tables_.latest()->node().nics[nic].pci->str(); }
 
-  TemporaryDirectory folder_;
+  test::TemporaryDirectory folder_;
   std::string socket_ = folder_ / "railhead.sock";
   HandOutFolders folders_{folder_ / "cdi", folder_ / "devinfo"};
-  ManualClock clock_;
-  Log log_{LogLevel::error, LogFormat::text};
+  host::ManualClock clock_;
+  Log log_{config::LogLevel::error, config::LogFormat::text};
   Metrics metrics_;
   TableFeed tables_;
   RuntimeLink runtime_{""};
@@ -78,7 +79,7 @@ class AllocateAnswer : public testing::Test {
 
 TEST_F(AllocateAnswer,
        device_specs_are_the_nodes_of_the_allocation_once_and_for_reading_and_writing) {
-  const auto given = answer(HandOut::device_specs, {address(2), address(0)});
+  const auto given = answer(config::HandOut::device_specs, {address(2), address(0)});
   std::vector<std::string> wanted{"/dev/infiniband/rdma_cm"};
   for (const auto nic : {0U, 2U}) {
     wanted.push_back(tables_.latest()->node().nics[nic].uverbs.front().path);
@@ -96,18 +97,18 @@ TEST_F(AllocateAnswer,
 }
 
 TEST_F(AllocateAnswer, cdi_names_stand_in_the_kubelets_own_field_and_nowhere_else) {
-  const auto given = answer(HandOut::cdi, {address(1)});
+  const auto given = answer(config::HandOut::cdi, {address(1)});
   ASSERT_EQ(given.cdi_devices_size(), 1);
   const std::string name = "example.com:nic:" + address(1);
   EXPECT_EQ(given.cdi_devices(0).name(), "railhead.io/resource=" + name);
   EXPECT_THAT(given.devices(), IsEmpty());
   EXPECT_THAT(given.annotations(), IsEmpty());
-  EXPECT_THAT(file_text(folders_.cdi + "/railhead.io-resource-example.com_nic.json"),
+  EXPECT_THAT(test::file_text(folders_.cdi + "/railhead.io-resource-example.com_nic.json"),
               HasSubstr("\"" + name + "\""));
 }
 
 TEST_F(AllocateAnswer, the_allocation_is_an_annotation_where_nri_adds_the_nodes) {
-  const auto given = answer(HandOut::nri, {address(1)});
+  const auto given = answer(config::HandOut::nri, {address(1)});
   EXPECT_THAT(given.annotations(),
               ElementsAre(::testing::Pair("allocation.railhead.io/example.com/nic", address(1))));
   EXPECT_THAT(given.devices(), IsEmpty());
@@ -117,7 +118,7 @@ TEST_F(AllocateAnswer, the_allocation_is_an_annotation_where_nri_adds_the_nodes)
 TEST_F(AllocateAnswer, a_file_that_cannot_be_written_is_what_the_pods_status_says) {
   std::ofstream(folder_ / "cdi") << "a file, no folder";
   v1beta1::AllocateResponse response;
-  const auto status = ask(HandOut::cdi, {address(1)}, response);
+  const auto status = ask(config::HandOut::cdi, {address(1)}, response);
   ASSERT_FALSE(status.ok());
   EXPECT_THAT(
       status.error_message(),
@@ -125,4 +126,4 @@ TEST_F(AllocateAnswer, a_file_that_cannot_be_written_is_what_the_pods_status_say
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -11,7 +11,7 @@
 #include "host/input_file.h"
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -29,7 +29,7 @@ class ConfigFollowerTest : public testing::Test {
   void swap(const std::string& text) {
     const std::string folder = "..v" + std::to_string(++version_);
     fs::create_directory(folder_.path() / folder);
-    ASSERT_TRUE(write_file_atomic(folder_ / (folder + "/config.yaml"), text));
+    ASSERT_TRUE(host::write_file_atomic(folder_ / (folder + "/config.yaml"), text));
     fs::create_symlink(folder, folder_.path() / "..data_tmp");
     fs::rename(folder_.path() / "..data_tmp", folder_.path() / "..data");
   }
@@ -38,17 +38,17 @@ class ConfigFollowerTest : public testing::Test {
     ConfigReader reader;
     reader.paths = {path_};
     reader.settle = std::chrono::milliseconds(1);
-    reader.read = [this]() -> Result<ConfigSources> {
-      if (!input_file_exists(path_)) return ConfigSources{};
-      auto text = TRY(read_input_file(path_, 65536));
-      return ConfigSources{{{path_, std::move(text)}}, {}, {}};
+    reader.read = [this]() -> Result<config::ConfigSources> {
+      if (!host::input_file_exists(path_)) return config::ConfigSources{};
+      auto text = TRY(host::read_input_file(path_, 65536));
+      return config::ConfigSources{{{path_, std::move(text)}}, {}, {}};
     };
-    return follower_.emplace(
-        Context{loop_, *mailbox_, clock_, log_, metrics_}, std::move(reader),
-        [this](const Config& config, const ConfigFollower::Done& done) { done(take(config)); });
+    return follower_.emplace(Context{loop_, *mailbox_, clock_, log_, metrics_}, std::move(reader),
+                             [this](const config::Config& config,
+                                    const ConfigFollower::Done& done) { done(take(config)); });
   }
 
-  Result<ConfigNews> take(const Config& config) {
+  Result<ConfigNews> take(const config::Config& config) {
     if (refuses_) return Error{ErrorCode::malformed, "two pools want one NIC"};
     levels_.push_back(config.entry("log.level").text);
     const bool first = levels_.size() == 1;
@@ -64,21 +64,21 @@ class ConfigFollowerTest : public testing::Test {
   }
 
   double reloads(std::string_view outcome) {
-    return metrics_.config_reloads.value(Label<"outcome", "loaded", "refused">(outcome));
+    return metrics_.config_reloads.value(metrics::Label<"outcome", "loaded", "refused">(outcome));
   }
 
   double is_good() { return metrics_.config_last_reload_successful.value(); }
 
   boost::asio::io_context loop_{1};
-  std::unique_ptr<Mailbox> mailbox_ = Mailbox::open().value();
-  TemporaryDirectory folder_;
+  std::unique_ptr<loop::Mailbox> mailbox_ = loop::Mailbox::open().value();
+  test::TemporaryDirectory folder_;
   std::string path_ = folder_ / "config.yaml";
   int version_ = 0;
   bool refuses_ = false;
   std::vector<std::string> levels_;
   std::vector<std::string> restart_;
-  ManualClock clock_;
-  Log log_{LogLevel::error, LogFormat::text};
+  host::ManualClock clock_;
+  Log log_{config::LogLevel::error, config::LogFormat::text};
   Metrics metrics_;
   std::optional<ConfigFollower> follower_;
 };
@@ -165,7 +165,7 @@ TEST_F(ConfigFollowerTest, what_waits_for_a_restart_is_counted_and_warned_of_onc
   follower.start();
   restart_ = {"nri.socket (config.yaml:1:1)"};
   testing::internal::CaptureStderr();
-  log_.set_level(LogLevel::warn);
+  log_.set_level(config::LogLevel::warn);
   swap("log: {level: debug}\n");
   follower.check();
   swap("log: {level: error}\n");
@@ -178,4 +178,4 @@ TEST_F(ConfigFollowerTest, what_waits_for_a_restart_is_counted_and_warned_of_onc
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

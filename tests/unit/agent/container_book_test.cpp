@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
-Holder training() {
-  Holder holder;
+proof::Holder training() {
+  proof::Holder holder;
   holder.container_id = "c1";
   holder.pod_namespace = "team";
   holder.pod = "train-0";
@@ -20,8 +20,8 @@ Holder training() {
   return holder;
 }
 
-Usage running(const std::string& id) {
-  Usage usage;
+usage::Usage running(const std::string& id) {
+  usage::Usage usage;
   usage.containers[id];
   return usage;
 }
@@ -29,7 +29,7 @@ Usage running(const std::string& id) {
 TEST(ContainerBookTest, gives_back_all_that_was_noted) {
   ContainerBook book;
   book.note(training());
-  std::vector<Holder> holders;
+  std::vector<proof::Holder> holders;
   book.complete(holders, running("c1"));
   ASSERT_EQ(holders.size(), 1U);
   const auto& found = holders.front();
@@ -50,7 +50,7 @@ TEST(ContainerBookTest, the_gpus_of_the_kubelet_replace_those_of_a_bundle) {
   auto by_kubelet = training();
   by_kubelet.gpus = {"GPU-2"};
   book.note(by_kubelet, true);
-  std::vector<Holder> holders = {training()};
+  std::vector<proof::Holder> holders = {training()};
   book.complete(holders, running("c1"));
   ASSERT_EQ(holders.size(), 1U);
   EXPECT_EQ(holders.front().gpus, std::vector<std::string>{"GPU-2"});
@@ -60,10 +60,10 @@ TEST(ContainerBookTest, the_gpus_of_the_kubelet_replace_those_of_a_bundle) {
 
 TEST(ContainerBookTest, a_bundle_is_believed_where_the_kubelet_was_not_asked) {
   ContainerBook book;
-  Holder unknown;
+  proof::Holder unknown;
   unknown.container_id = training().container_id;
   book.note(unknown);
-  std::vector<Holder> holders = {training()};
+  std::vector<proof::Holder> holders = {training()};
   book.complete(holders, running("c1"));
   EXPECT_EQ(holders.front().gpus, training().gpus);
 }
@@ -73,7 +73,7 @@ TEST(ContainerBookTest, a_name_ends_at_a_nul_and_shifts_no_other) {
   auto odd = training();
   odd.pod = std::string("a\0b", 3);
   book.note(odd);
-  std::vector<Holder> holders;
+  std::vector<proof::Holder> holders;
   book.complete(holders, running("c1"));
   EXPECT_EQ(holders.front().pod, "a");
   EXPECT_EQ(holders.front().gpus, training().gpus);
@@ -81,8 +81,8 @@ TEST(ContainerBookTest, a_name_ends_at_a_nul_and_shifts_no_other) {
 
 TEST(ContainerBookTest, a_full_book_takes_no_new_container_and_renews_old_ones) {
   ContainerBook book;
-  Holder holder;
-  Usage usage;
+  proof::Holder holder;
+  usage::Usage usage;
   for (std::size_t i = 0; i <= ContainerBook::kMaxContainers; ++i) {
     holder.container_id = std::to_string(i);
     usage.containers[holder.container_id];
@@ -91,11 +91,11 @@ TEST(ContainerBookTest, a_full_book_takes_no_new_container_and_renews_old_ones) 
   holder.container_id = "0";
   holder.pod = "again";
   book.note(holder);
-  std::vector<Holder> holders;
+  std::vector<proof::Holder> holders;
   book.complete(holders, usage);
   EXPECT_EQ(holders.size(), ContainerBook::kMaxContainers);
   EXPECT_EQ(holders.front().pod, "again");
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -18,10 +18,10 @@ using testing::HasSubstr;
 using testing::StartsWith;
 
 /// A runtime whose process may do everything, or is not read yet.
-class FakeRuntime : public RuntimeReader {
+class FakeRuntime : public agent::RuntimeReader {
  public:
   void read(const nri::RuntimePeer& /*peer*/, std::chrono::milliseconds /*patience*/,
-            std::function<void(const std::optional<RuntimeProcess>&)> answered) override {
+            std::function<void(const std::optional<agent::RuntimeProcess>&)> answered) override {
     done = std::move(answered);
     if (at_once) answer();
   }
@@ -29,33 +29,35 @@ class FakeRuntime : public RuntimeReader {
   void take_long() { done(std::nullopt); }
 
   void answer() {
-    RuntimeProcess process;
+    agent::RuntimeProcess process;
     process.in_doubt = false;
     process.cap_effective = ~std::uint64_t{0};
     done(process);
   }
 
   bool at_once = true;
-  std::function<void(const std::optional<RuntimeProcess>&)> done;
+  std::function<void(const std::optional<agent::RuntimeProcess>&)> done;
 };
 
 /// A kubelet that answers when the test says so.
-class FakeKubelet : public KubeletWords {
+class FakeKubelet : public agent::KubeletWords {
  public:
-  void ask(const ContainerRequest& /*request*/, std::shared_ptr<const DecisionTable> /*table*/,
-           std::chrono::milliseconds timeout, std::function<void(KubeletWord)> done) override {
+  void ask(const container::Request& /*request*/,
+           std::shared_ptr<const inject::DecisionTable> /*table*/,
+           std::chrono::milliseconds timeout,
+           std::function<void(inject::KubeletWord)> done) override {
     asked.push_back(std::move(done));
     patience = timeout;
   }
 
   void ask_all(std::chrono::milliseconds /*timeout*/,
-               std::function<void(Result<std::vector<PodHoldings>>)> done) override {
+               std::function<void(Result<std::vector<container::PodHoldings>>)> done) override {
     asked_all.push_back(std::move(done));
   }
 
-  std::vector<std::function<void(KubeletWord)>> asked;
+  std::vector<std::function<void(inject::KubeletWord)>> asked;
   std::chrono::milliseconds patience{};  ///< of the last question
-  std::vector<std::function<void(Result<std::vector<PodHoldings>>)>> asked_all;
+  std::vector<std::function<void(Result<std::vector<container::PodHoldings>>)>> asked_all;
 };
 
 class ContainerHooksTest : public testing::Test {
@@ -68,19 +70,20 @@ class ContainerHooksTest : public testing::Test {
   }
 
   [[nodiscard]] double decisions(const std::string& outcome, std::string_view reason) const {
-    return metrics_.nri_decisions.value(label::Outcome(outcome), label::Reason(reason));
+    return metrics_.nri_decisions.value(agent::label::Outcome(outcome),
+                                        agent::label::Reason(reason));
   }
 
-  ManualClock clock_;
-  Log log_{LogLevel::error, LogFormat::text};
-  Metrics metrics_;
+  host::ManualClock clock_;
+  agent::Log log_{config::LogLevel::error, config::LogFormat::text};
+  agent::Metrics metrics_;
   FixedTables machine_{machine("seed-8gpu-4nic")};
-  RuntimeLink link_{"/run/nri.sock"};
+  agent::RuntimeLink link_{"/run/nri.sock"};
   FakeRuntime runtime_;
   FakeKubelet kubelet_;
-  ContainerBook book_;
-  ContainerHooks hooks_{{machine_, runtime_, link_, log_, metrics_}};
-  ContainerHooks asking_{{machine_, runtime_, link_, log_, metrics_, &kubelet_, &book_}};
+  agent::ContainerBook book_;
+  agent::ContainerHooks hooks_{{machine_, runtime_, link_, log_, metrics_}};
+  agent::ContainerHooks asking_{{machine_, runtime_, link_, log_, metrics_, &kubelet_, &book_}};
 };
 
 TEST_F(ContainerHooksTest, a_container_with_gpus_is_adjusted_and_counted) {
@@ -91,21 +94,21 @@ TEST_F(ContainerHooksTest, a_container_with_gpus_is_adjusted_and_counted) {
   EXPECT_FALSE(answer.refusal);
   EXPECT_EQ(paths(*answer.adjustment),
             (std::vector<std::string>{"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
-  EXPECT_EQ(decisions("adjusted", reason::kGpus), 1);
+  EXPECT_EQ(decisions("adjusted", inject::reason::kGpus), 1);
   EXPECT_EQ(metrics_.nri_injected_nics.value("mlx5_2"), 1);
 }
 
 TEST_F(ContainerHooksTest, the_topology_file_is_given_once_it_lies_where_the_runtime_sees_it) {
-  InjectionPolicy policy;
+  inject::InjectionPolicy policy;
   policy.topology_file = "/run/railhead/nccl-topology.xml";
   FixedTables azure(machine("azure-nd-a100-v4"), policy);
-  ContainerHooks hooks({azure, runtime_, link_, log_, metrics_});
+  agent::ContainerHooks hooks({azure, runtime_, link_, log_, metrics_});
   const auto mounts = [&] {
     ContainerBuilder container;
     container.nvidia(0);
     std::size_t count = 0;
     hooks.create(container.request(), [&](const nri::CreateAnswer& answer) {
-      count = answer.adjustment.value_or(Adjustment()).mounts.size();
+      count = answer.adjustment.value_or(container::Adjustment()).mounts.size();
     });
     return count;
   };
@@ -124,7 +127,7 @@ TEST_F(ContainerHooksTest, a_container_without_gpus_is_left_alone) {
   const auto answer = create(container);
   EXPECT_FALSE(answer.adjustment);
   EXPECT_FALSE(answer.refusal);
-  EXPECT_EQ(decisions("untouched", reason::kNotRdma), 1);
+  EXPECT_EQ(decisions("untouched", inject::reason::kNotRdma), 1);
 }
 
 TEST_F(ContainerHooksTest, required_that_is_not_met_is_refused) {
@@ -133,12 +136,12 @@ TEST_F(ContainerHooksTest, required_that_is_not_met_is_refused) {
   const auto answer = create(container);
   EXPECT_FALSE(answer.adjustment);
   EXPECT_THAT(answer.refusal.value_or(""), StartsWith("railhead: "));
-  EXPECT_EQ(decisions("refused", reason::kNotRdma), 1);
+  EXPECT_EQ(decisions("refused", inject::reason::kNotRdma), 1);
 }
 
 TEST_F(ContainerHooksTest, gpus_of_the_environment_alone_wait_for_the_kubelets_word) {
   const auto uuid = *machine_.table()->node().gpus[0].uuid;
-  for (const auto& word : {holds({}), holds({{"nvidia.com/gpu", {uuid}}}), KubeletWord{}}) {
+  for (const auto& word : {holds({}), holds({{"nvidia.com/gpu", {uuid}}}), inject::KubeletWord{}}) {
     ContainerBuilder container;
     container.env("NVIDIA_VISIBLE_DEVICES=0,1");
     std::optional<nri::CreateAnswer> answer;
@@ -147,7 +150,7 @@ TEST_F(ContainerHooksTest, gpus_of_the_environment_alone_wait_for_the_kubelets_w
     EXPECT_FALSE(answer);
     kubelet_.asked.back()(word);
     ASSERT_TRUE(answer);
-    const bool denied = word.state == KubeletWord::State::answered && word.devices.empty();
+    const bool denied = word.state == inject::KubeletWord::State::answered && word.devices.empty();
     EXPECT_EQ(answer->adjustment.has_value(), !denied);
   }
 }
@@ -157,15 +160,15 @@ TEST_F(ContainerHooksTest, a_claim_that_comes_after_the_deadline_is_not_told_aga
   container.env("NVIDIA_VISIBLE_DEVICES=0");
   int answers = 0;
   asking_.create(container.request(), [&](const nri::CreateAnswer&) { ++answers; });
-  log_.set_level(LogLevel::info);
+  log_.set_level(config::LogLevel::info);
   testing::internal::CaptureStderr();
   (void)asking_.on_deadline(container.request());
-  kubelet_.asked.back()(KubeletWord{});
+  kubelet_.asked.back()(inject::KubeletWord{});
   log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
-  EXPECT_EQ(decisions("untouched", reason::kGpuUnresolved), 1);
-  EXPECT_EQ(decisions("adjusted", reason::kGpus), 0);
+  EXPECT_EQ(decisions("untouched", inject::reason::kGpuUnresolved), 1);
+  EXPECT_EQ(decisions("adjusted", inject::reason::kGpus), 0);
   EXPECT_EQ(answers, 0) << "it was answered by on_deadline";
 }
 
@@ -177,9 +180,9 @@ TEST_F(ContainerHooksTest, who_was_denied_gpus_is_not_booked_with_them) {
   container.env("NVIDIA_VISIBLE_DEVICES=0,1");
   asking_.create(container.request(), [](const nri::CreateAnswer&) {});
   kubelet_.asked.back()(holds({}));
-  Usage usage;
+  usage::Usage usage;
   usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
-  auto holders = holders_of(usage, *table);
+  auto holders = agent::holders_of(usage, *table);
   ASSERT_EQ(holders.size(), 1U);
   EXPECT_EQ(holders[0].gpus.size(), 2U) << "its bundle alone says so";
   book_.complete(holders, usage);
@@ -192,10 +195,10 @@ TEST_F(ContainerHooksTest, who_was_not_believed_is_not_booked_with_gpus) {
   container.request().id = id;
   container.env("NVIDIA_VISIBLE_DEVICES=0,1");
   asking_.create(container.request(), [](const nri::CreateAnswer&) {});
-  kubelet_.asked.back()({KubeletWord::State::unanswered, {}, false});
-  Usage usage;
+  kubelet_.asked.back()({inject::KubeletWord::State::unanswered, {}, false});
+  usage::Usage usage;
   usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
-  auto holders = holders_of(usage, *machine_.table());
+  auto holders = agent::holders_of(usage, *machine_.table());
   book_.complete(holders, usage);
   ASSERT_EQ(holders.size(), 1U);
   EXPECT_TRUE(holders[0].gpus.empty());
@@ -228,7 +231,7 @@ TEST_F(ContainerHooksTest, without_a_kubelet_nobody_says_that_it_was_silent) {
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");
   EXPECT_TRUE(hooks_.on_deadline(container.request()).adjustment);
-  EXPECT_EQ(metrics_.nri_warnings.value(label::Code(warn::kGpuClaimUnanswered)), 0);
+  EXPECT_EQ(metrics_.nri_warnings.value(agent::label::Code(inject::warn::kGpuClaimUnanswered)), 0);
 }
 
 TEST_F(ContainerHooksTest, existing_containers_are_booked) {
@@ -238,9 +241,9 @@ TEST_F(ContainerHooksTest, existing_containers_are_booked) {
   container.nvidia(0);
   asking_.configured({"containerd", "2.4.2", "", {}, {}, 42});
   asking_.existing(container.request());
-  Usage usage;
+  usage::Usage usage;
   usage.containers[id];
-  std::vector<Holder> holders;
+  std::vector<proof::Holder> holders;
   book_.complete(holders, usage);
   ASSERT_EQ(holders.size(), 1U);
   EXPECT_EQ(holders[0].gpus.size(), 1U);
@@ -296,7 +299,7 @@ TEST_F(WaitingHook, that_was_answered_at_its_deadline_is_not_decided_again) {
   EXPECT_TRUE(hooks_.on_deadline(container_.request()).adjustment);
   machine_.waiting.at(0)(true);
   EXPECT_FALSE(answer_);
-  EXPECT_EQ(decisions("adjusted", reason::kGpus), 1);
+  EXPECT_EQ(decisions("adjusted", inject::reason::kGpus), 1);
 }
 
 TEST_F(WaitingHook, every_decision_by_an_old_table_is_said_and_counted) {
@@ -332,7 +335,7 @@ TEST_F(WaitingHook, of_a_connection_that_has_ended_is_not_decided) {
   hooks_.disconnected({ErrorCode::unavailable, "gone"}, std::chrono::milliseconds(100));
   machine_.waiting.at(0)(true);
   EXPECT_FALSE(answer_);
-  EXPECT_EQ(decisions("adjusted", reason::kGpus), 0);
+  EXPECT_EQ(decisions("adjusted", inject::reason::kGpus), 0);
 }
 
 TEST_F(WaitingHook, looks_once_for_a_gpu_that_nobody_knows) {
@@ -411,13 +414,13 @@ TEST_F(UnknownRuntime, a_reading_for_the_connection_before_is_not_of_this_one) {
   ask(container_);
   const auto before = runtime_.done;
   connect();
-  before(RuntimeProcess{});
+  before(agent::RuntimeProcess{});
   EXPECT_FALSE(answer_);
 }
 
 TEST_F(UnknownRuntime, at_the_deadline_the_log_names_what_was_not_waited_for) {
   ask(container_);
-  log_.set_level(LogLevel::info);
+  log_.set_level(config::LogLevel::info);
   testing::internal::CaptureStderr();
   const auto answer = hooks_.on_deadline(container_.request());
   log_.flush();
@@ -434,7 +437,7 @@ TEST_F(ContainerHooksTest, at_the_deadline_environment_alone_gives_nothing) {
   const auto answer = asking_.on_deadline(container.request());
   EXPECT_FALSE(answer.adjustment);
   EXPECT_FALSE(answer.refusal);
-  EXPECT_EQ(metrics_.nri_warnings.value(label::Code(warn::kGpuClaimUnanswered)), 1);
+  EXPECT_EQ(metrics_.nri_warnings.value(agent::label::Code(inject::warn::kGpuClaimUnanswered)), 1);
 }
 
 TEST_F(ContainerHooksTest, at_the_deadline_required_of_the_whole_pod_fails_closed_too) {
@@ -486,11 +489,11 @@ class SynchronizedFace : public ContainerHooksTest {
 
   [[nodiscard]] double lacking() const { return metrics_.nri_containers_missing_devices.value(); }
 
-  static std::vector<PodHoldings> all(std::vector<Holding> devices) {
+  static std::vector<container::PodHoldings> all(std::vector<container::Holding> devices) {
     return {{"default", "pod", {{"main", std::move(devices)}}}};
   }
 
-  const std::vector<Holding> gpu_{{"nvidia.com/gpu", {"0"}}};
+  const std::vector<container::Holding> gpu_{{"nvidia.com/gpu", {"0"}}};
 };
 
 TEST_F(SynchronizedFace, asks_once_who_holds_the_gpus_that_environments_name) {
@@ -510,7 +513,7 @@ TEST_F(SynchronizedFace, who_holds_none_lacks_none) {
 TEST_F(SynchronizedFace, without_an_answer_environments_are_trusted_and_the_log_says_so) {
   begin();
   ASSERT_EQ(kubelet_.asked_all.size(), 1U);
-  log_.set_level(LogLevel::info);
+  log_.set_level(config::LogLevel::info);
   testing::internal::CaptureStderr();
   kubelet_.asked_all[0](Error{ErrorCode::timeout, "kubelet.sock: deadline exceeded"});
   log_.flush();

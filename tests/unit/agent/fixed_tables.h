@@ -12,13 +12,15 @@
 namespace railhead::test {
 
 /// A machine that is as it is, and known; or behind, until the test says what became of the wait.
-class FixedTables final : public MachineTables {
+class FixedTables final : public agent::MachineTables {
  public:
-  explicit FixedTables(Node node, InjectionPolicy policy = {})
-      : table_(std::make_shared<const DecisionTable>(std::move(node), std::vector<RoleOverride>(),
-                                                     std::move(policy))) {}
+  explicit FixedTables(node::Node node, inject::InjectionPolicy policy = {})
+      : table_(std::make_shared<const inject::DecisionTable>(
+            std::move(node), std::vector<affinity::RoleOverride>(), std::move(policy))) {}
 
-  [[nodiscard]] std::shared_ptr<const DecisionTable> table() const override { return table_; }
+  [[nodiscard]] std::shared_ptr<const inject::DecisionTable> table() const override {
+    return table_;
+  }
 
   [[nodiscard]] bool is_behind() override { return behind; }
 
@@ -41,7 +43,7 @@ class FixedTables final : public MachineTables {
   std::vector<std::function<void(bool)>> waiting;
 
  private:
-  std::shared_ptr<const DecisionTable> table_;
+  std::shared_ptr<const inject::DecisionTable> table_;
 };
 
 }  // namespace railhead::test

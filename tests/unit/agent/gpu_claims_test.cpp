@@ -5,22 +5,23 @@
 
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 TEST(GpuClaims, without_a_socket_there_is_no_kubelet) {
-  ManualClock clock;
-  const auto mailbox = Mailbox::open();
+  host::ManualClock clock;
+  const auto mailbox = loop::Mailbox::open();
   ASSERT_TRUE(mailbox);
   kubelet::PodResources resources("/nowhere/kubelet.sock", **mailbox);
   GpuClaims claims(resources, clock);
-  const auto table = std::make_shared<const DecisionTable>(test::table_of(test::seed_node()));
+  const auto table =
+      std::make_shared<const inject::DecisionTable>(test::table_of(test::seed_node()));
   test::ContainerBuilder container;
-  std::optional<KubeletWord> word;
+  std::optional<inject::KubeletWord> word;
   claims.ask(container.request(), table, std::chrono::seconds(1),
-             [&](KubeletWord given) { word = std::move(given); });
+             [&](inject::KubeletWord given) { word = std::move(given); });
   while (!word) (*mailbox)->run();
-  EXPECT_EQ(word->state, KubeletWord::State::no_kubelet);
+  EXPECT_EQ(word->state, inject::KubeletWord::State::no_kubelet);
   std::optional<ErrorCode> error;
   claims.ask_all(std::chrono::seconds(1), [&](const auto& pods) { error = pods.error().code; });
   while (!error) (*mailbox)->run();
@@ -28,4 +29,4 @@ TEST(GpuClaims, without_a_socket_there_is_no_kubelet) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -11,7 +11,7 @@
 #include "unit/agent/pool_specs.h"
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 using ::testing::HasSubstr;
@@ -24,7 +24,7 @@ using test::shared_pool;
 
 class HandOutFilesTest : public testing::Test {
  protected:
-  HandOutFiles files(HandOut hand_out) { return {{cdi(), info()}, hand_out, log_}; }
+  HandOutFiles files(config::HandOut hand_out) { return {{cdi(), info()}, hand_out, log_}; }
 
   [[nodiscard]] std::string cdi() const { return folder_ / "run/cdi"; }
 
@@ -44,11 +44,11 @@ class HandOutFilesTest : public testing::Test {
     std::ofstream(folder + "/" + name) << "{}";
   }
 
-  TemporaryDirectory folder_;
-  Log log_{LogLevel::error, LogFormat::text};
+  test::TemporaryDirectory folder_;
+  Log log_{config::LogLevel::error, config::LogFormat::text};
 };
 
-const DecisionTable& one_pool() {
+const inject::DecisionTable& one_pool() {
   static const auto table = seed_with({exclusive_pool("example.com/nic", {"*"})});
   return table;
 }
@@ -59,17 +59,19 @@ std::string id(std::size_t member) {
 }
 
 TEST_F(HandOutFilesTest, what_was_allocated_is_told_multus_in_a_folder_that_is_made) {
-  auto written = files(HandOut::nri);
+  auto written = files(config::HandOut::nri);
   ASSERT_TRUE(written.provide(one_pool(), 0, {1, 2}));
-  EXPECT_THAT(names(info()), UnorderedElementsAre(device_info_file_name("example.com/nic", id(1)),
-                                                  device_info_file_name("example.com/nic", id(2))));
-  EXPECT_EQ(file_text(info() + "/" + device_info_file_name("example.com/nic", id(1))),
-            *device_info(one_pool(), one_pool().pools().pools[0], 1));
+  EXPECT_THAT(names(info()),
+              UnorderedElementsAre(allocation::device_info_file_name("example.com/nic", id(1)),
+                                   allocation::device_info_file_name("example.com/nic", id(2))));
+  EXPECT_EQ(
+      test::file_text(info() + "/" + allocation::device_info_file_name("example.com/nic", id(1))),
+      *allocation::device_info(one_pool(), one_pool().pools().pools[0], 1));
   EXPECT_THAT(names(cdi()), IsEmpty());
 }
 
 TEST_F(HandOutFilesTest, without_a_folder_multus_is_told_nothing) {
-  HandOutFiles written({cdi(), ""}, HandOut::nri, log_);
+  HandOutFiles written({cdi(), ""}, config::HandOut::nri, log_);
   EXPECT_TRUE(written.provide(one_pool(), 0, {1}));
   written.refresh(one_pool());
   written.end();
@@ -77,19 +79,19 @@ TEST_F(HandOutFilesTest, without_a_folder_multus_is_told_nothing) {
 }
 
 TEST_F(HandOutFilesTest, a_spec_is_there_before_the_answer_and_as_the_machine_is) {
-  auto written = files(HandOut::cdi);
+  auto written = files(config::HandOut::cdi);
   ASSERT_TRUE(written.provide(one_pool(), 0, {1}));
-  const auto path = cdi() + "/" + cdi_file_name("example.com/nic");
-  EXPECT_EQ(file_text(path), *cdi_spec(one_pool(), one_pool().pools().pools[0]));
+  const auto path = cdi() + "/" + allocation::cdi_file_name("example.com/nic");
+  EXPECT_EQ(test::file_text(path), *allocation::cdi_spec(one_pool(), one_pool().pools().pools[0]));
   auto node = test::seed_node();
   node.nics[1].uverbs[0].minor = 250;
   const auto renumbered = test::vfio_with(exclusive_pool("example.com/nic", {"*"}), node);
   written.refresh(renumbered);
-  EXPECT_THAT(file_text(path), HasSubstr("250"));
+  EXPECT_THAT(test::file_text(path), HasSubstr("250"));
 }
 
 TEST_F(HandOutFilesTest, a_spec_that_somebody_removed_is_written_again) {
-  auto written = files(HandOut::cdi);
+  auto written = files(config::HandOut::cdi);
   ASSERT_TRUE(written.provide_spec(one_pool(), 0));
   std::filesystem::remove_all(cdi());
   ASSERT_TRUE(written.provide_spec(one_pool(), 0));
@@ -101,36 +103,37 @@ TEST_F(HandOutFilesTest, what_an_earlier_agent_left_is_removed_and_nothing_of_ot
   make(cdi(), "railhead.io-resource-example.com_nic.json.aB3dE6");
   make(cdi(), "nvidia.com-gpu.json");
   make(cdi(), "railhead.io-other.json");
-  make(info(), device_info_file_name("example.com/nic", "0000:ff:00.0"));
-  make(info(), device_info_file_name("example.com/nic", id(0)));
-  make(info(), device_info_file_name("intel.com/vf", "0000:ff:00.0"));
-  auto written = files(HandOut::cdi);
+  make(info(), allocation::device_info_file_name("example.com/nic", "0000:ff:00.0"));
+  make(info(), allocation::device_info_file_name("example.com/nic", id(0)));
+  make(info(), allocation::device_info_file_name("intel.com/vf", "0000:ff:00.0"));
+  auto written = files(config::HandOut::cdi);
   written.refresh(one_pool());
   EXPECT_THAT(names(cdi()), UnorderedElementsAre("nvidia.com-gpu.json", "railhead.io-other.json",
-                                                 cdi_file_name("example.com/nic")));
-  EXPECT_THAT(names(info()),
-              UnorderedElementsAre(device_info_file_name("example.com/nic", id(0)),
-                                   device_info_file_name("intel.com/vf", "0000:ff:00.0")));
+                                                 allocation::cdi_file_name("example.com/nic")));
+  EXPECT_THAT(
+      names(info()),
+      UnorderedElementsAre(allocation::device_info_file_name("example.com/nic", id(0)),
+                           allocation::device_info_file_name("intel.com/vf", "0000:ff:00.0")));
 }
 
 TEST_F(HandOutFilesTest, specs_go_where_nodes_are_handed_out_otherwise) {
-  make(cdi(), cdi_file_name("example.com/nic"));
-  auto written = files(HandOut::nri);
+  make(cdi(), allocation::cdi_file_name("example.com/nic"));
+  auto written = files(config::HandOut::nri);
   written.refresh(one_pool());
   EXPECT_THAT(names(cdi()), IsEmpty());
 }
 
 TEST_F(HandOutFilesTest, a_resource_that_is_offered_no_more_takes_its_files_along) {
-  auto written = files(HandOut::cdi);
+  auto written = files(config::HandOut::cdi);
   written.refresh(one_pool());
   ASSERT_TRUE(written.provide(one_pool(), 0, {1}));
   written.refresh(seed_with({shared_pool("rdma.io/hca", {"*"})}));
   EXPECT_THAT(names(info()), IsEmpty());
-  EXPECT_THAT(names(cdi()), UnorderedElementsAre(cdi_file_name("rdma.io/hca")));
+  EXPECT_THAT(names(cdi()), UnorderedElementsAre(allocation::cdi_file_name("rdma.io/hca")));
 }
 
 TEST_F(HandOutFilesTest, at_the_end_device_info_goes_and_specs_stay_for_containers_that_restart) {
-  auto written = files(HandOut::cdi);
+  auto written = files(config::HandOut::cdi);
   written.refresh(one_pool());
   ASSERT_TRUE(written.provide(one_pool(), 0, {1}));
   written.end();
@@ -140,10 +143,10 @@ TEST_F(HandOutFilesTest, at_the_end_device_info_goes_and_specs_stay_for_containe
 
 TEST_F(HandOutFilesTest, a_folder_that_cannot_be_written_is_named_with_its_key) {
   make(folder_.path().string(), "run");  // a file where a folder should be
-  const auto no_spec = files(HandOut::cdi).provide(one_pool(), 0, {1});
+  const auto no_spec = files(config::HandOut::cdi).provide(one_pool(), 0, {1});
   ASSERT_FALSE(no_spec);
   EXPECT_THAT(no_spec.error().message, HasSubstr("(devicePlugin.cdiDir): " + (folder_ / "run")));
-  const auto no_info = files(HandOut::nri).provide(one_pool(), 0, {1});
+  const auto no_info = files(config::HandOut::nri).provide(one_pool(), 0, {1});
   ASSERT_FALSE(no_info);
   EXPECT_THAT(no_info.error().message,
               HasSubstr("(devicePlugin.deviceInfoDir): " + (folder_ / "run")));
@@ -173,10 +176,10 @@ class FullDisk {
 };
 
 TEST_F(HandOutFilesTest, a_disk_that_is_full_leaves_the_whole_old_file_and_no_half_of_a_new_one) {
-  auto written = files(HandOut::cdi);
+  auto written = files(config::HandOut::cdi);
   ASSERT_TRUE(written.provide(one_pool(), 0, {1}));
-  const auto path = cdi() + "/" + cdi_file_name("example.com/nic");
-  const auto before = file_text(path);
+  const auto path = cdi() + "/" + allocation::cdi_file_name("example.com/nic");
+  const auto before = test::file_text(path);
   auto node = test::seed_node();
   node.nics[1].uverbs[0].minor = 250;
   const auto renumbered = test::vfio_with(exclusive_pool("example.com/nic", {"*"}), node);
@@ -187,16 +190,16 @@ TEST_F(HandOutFilesTest, a_disk_that_is_full_leaves_the_whole_old_file_and_no_ha
   }
   ASSERT_FALSE(full);
   EXPECT_THAT(full.error().message, HasSubstr(path));
-  EXPECT_EQ(file_text(path), before);
+  EXPECT_EQ(test::file_text(path), before);
   EXPECT_EQ(names(cdi()).size(), 1U);
   ASSERT_TRUE(written.provide_spec(renumbered, 0));
-  EXPECT_THAT(file_text(path), HasSubstr("250"));
+  EXPECT_THAT(test::file_text(path), HasSubstr("250"));
 }
 
 TEST_F(HandOutFilesTest, a_disk_that_is_full_refuses_what_multus_would_not_be_told) {
-  auto written = files(HandOut::nri);
+  auto written = files(config::HandOut::nri);
   ASSERT_TRUE(written.provide(one_pool(), 0, {0}));
-  const auto path = info() + "/" + device_info_file_name("example.com/nic", id(1));
+  const auto path = info() + "/" + allocation::device_info_file_name("example.com/nic", id(1));
   Status full;
   {
     const FullDisk disk(16);
@@ -204,10 +207,12 @@ TEST_F(HandOutFilesTest, a_disk_that_is_full_refuses_what_multus_would_not_be_to
   }
   ASSERT_FALSE(full);
   EXPECT_THAT(full.error().message, HasSubstr("(devicePlugin.deviceInfoDir): " + path));
-  EXPECT_THAT(names(info()), UnorderedElementsAre(device_info_file_name("example.com/nic", id(0))));
+  EXPECT_THAT(names(info()),
+              UnorderedElementsAre(allocation::device_info_file_name("example.com/nic", id(0))));
   ASSERT_TRUE(written.provide(one_pool(), 0, {1}));
-  EXPECT_EQ(file_text(path), *device_info(one_pool(), one_pool().pools().pools[0], 1));
+  EXPECT_EQ(test::file_text(path),
+            *allocation::device_info(one_pool(), one_pool().pools().pools[0], 1));
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

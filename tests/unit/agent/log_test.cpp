@@ -11,7 +11,7 @@
 #include "data/json.h"
 #include "host/unique_fd.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 using ::testing::EndsWith;
@@ -19,41 +19,44 @@ using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
 TEST(Log, text_quotes_only_what_needs_it) {
-  EXPECT_EQ(format_event(LogFormat::text, "container",
+  EXPECT_EQ(format_event(config::LogFormat::text, "container",
                          {{"pod", "default/a"}, {"why", "two words"}, {"x", ""}}),
             "container pod=default/a why=\"two words\" x=\"\"");
 }
 
 TEST(Log, hostile_values_cannot_forge_a_line) {
-  EXPECT_EQ(format_event(LogFormat::text, "container", {{"pod", "a\n2026 error x"}}),
+  EXPECT_EQ(format_event(config::LogFormat::text, "container", {{"pod", "a\n2026 error x"}}),
             "container pod=\"a\\n2026 error x\"");
-  EXPECT_EQ(format_event(LogFormat::json, "container", {{"pod", "a\n\"}"}}),
+  EXPECT_EQ(format_event(config::LogFormat::json, "container", {{"pod", "a\n\"}"}}),
             R"("event":"container","pod":"a\n\"}"})");
-  EXPECT_EQ(format_event(LogFormat::text, "container", {{"pod", "a\r\x1b[2K"}}),
+  EXPECT_EQ(format_event(config::LogFormat::text, "container", {{"pod", "a\r\x1b[2K"}}),
             "container pod=\"a\\x0d\\x1b[2K\"");
-  EXPECT_EQ(format_event(LogFormat::text, "container", {{"pod", "a\u009b2J\u202eb"}}),
+  EXPECT_EQ(format_event(config::LogFormat::text, "container", {{"pod", "a\u009b2J\u202eb"}}),
             R"(container pod="a\u009b2J\u202eb")");
 }
 
 TEST(Log, a_line_begins_with_time_and_level) {
   const std::chrono::system_clock::time_point when(std::chrono::milliseconds(1763695860007));
-  EXPECT_EQ(format_line(LogFormat::text, when, LogLevel::warn, "no events", {{"why", "x"}}),
+  EXPECT_EQ(format_line(config::LogFormat::text, when, config::LogLevel::warn, "no events",
+                        {{"why", "x"}}),
             "2025-11-21T03:31:00.007Z warn no events why=x");
-  EXPECT_EQ(format_line(LogFormat::json, when, LogLevel::info, "no events", {{"why", "x"}}),
+  EXPECT_EQ(format_line(config::LogFormat::json, when, config::LogLevel::info, "no events",
+                        {{"why", "x"}}),
             R"({"time":"2025-11-21T03:31:00.007Z","level":"info","event":"no events","why":"x"})");
 }
 
 TEST(Log, json_has_other_alphabets_as_they_are_and_no_broken_bytes) {
-  EXPECT_EQ(format_event(LogFormat::json, "e", {{"a", "Käse…"}, {"b", "\xff!"}}),
+  EXPECT_EQ(format_event(config::LogFormat::json, "e", {{"a", "Käse…"}, {"b", "\xff!"}}),
             "\"event\":\"e\",\"a\":\"Käse…\",\"b\":\"\xEF\xBF\xBD!\"}");
 }
 
 TEST(Log, a_long_value_is_cut_and_its_length_told) {
   const LogFields fields{{"pod", "a"}, {"why", std::string(300 * 1024, 'x')}, {"end", "z"}};
-  const auto text = format_line(LogFormat::text, {}, LogLevel::info, "e", fields);
+  const auto text = format_line(config::LogFormat::text, {}, config::LogLevel::info, "e", fields);
   EXPECT_LT(text.size(), kMaxLogLineBytes);
   EXPECT_THAT(text, HasSubstr("xxx… (307200 bytes)\" end=z"));
-  const auto json = Json::parse(format_line(LogFormat::json, {}, LogLevel::info, "e", fields));
+  const auto json = data::Json::parse(
+      format_line(config::LogFormat::json, {}, config::LogLevel::info, "e", fields));
   EXPECT_EQ(json["end"], "z");
   EXPECT_THAT(json["why"].get<std::string>(), EndsWith("x… (307200 bytes)"));
 }
@@ -65,7 +68,7 @@ TEST(Log, a_value_is_cut_between_characters) {
                               for (int i = 0; i < 4000; ++i) text += "€";
                               return text;
                             }()}};
-    const auto line = format_line(LogFormat::json, {}, LogLevel::info, "e", fields);
+    const auto line = format_line(config::LogFormat::json, {}, config::LogLevel::info, "e", fields);
     EXPECT_THAT(line, Not(HasSubstr("\xEF\xBF\xBD")));
   }
 }
@@ -75,12 +78,12 @@ TEST(Log, three_hundred_kibibytes_of_fields_are_one_line_that_parses) {
   for (int i = 0; i < 3000; ++i) {
     fields.emplace_back("remark." + std::to_string(i), std::string(100, '\x01'));
   }
-  const auto line = format_line(LogFormat::json, {}, LogLevel::info, "e", fields);
+  const auto line = format_line(config::LogFormat::json, {}, config::LogLevel::info, "e", fields);
   EXPECT_LT(line.size(), kMaxLogLineBytes);
-  const auto json = Json::parse(line);
+  const auto json = data::Json::parse(line);
   const auto left_out = std::stoul(json["fieldsLeftOut"].get<std::string>());
   EXPECT_EQ(json.size() + left_out, fields.size() + 4);  // time, level, event, fieldsLeftOut
-  const auto text = format_line(LogFormat::text, {}, LogLevel::info, "e", fields);
+  const auto text = format_line(config::LogFormat::text, {}, config::LogLevel::info, "e", fields);
   EXPECT_LT(text.size(), kMaxLogLineBytes);
   EXPECT_THAT(text, HasSubstr(" fieldsLeftOut="));
 }
@@ -90,8 +93,8 @@ class LogPipe : public testing::Test {
   void SetUp() override {
     int ends[2];
     ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
-    read_ = UniqueFd(ends[0]);
-    write_ = UniqueFd(ends[1]);
+    read_ = host::UniqueFd(ends[0]);
+    write_ = host::UniqueFd(ends[1]);
   }
 
   [[nodiscard]] std::string rest() const {
@@ -104,12 +107,15 @@ class LogPipe : public testing::Test {
     }
   }
 
-  UniqueFd read_;
-  UniqueFd write_;
+  host::UniqueFd read_;
+  host::UniqueFd write_;
 };
 
 TEST_F(LogPipe, what_was_written_before_an_early_end_comes_out) {
-  { Log(LogLevel::info, LogFormat::text, write_.get()).write(LogLevel::error, "cannot start"); }
+  {
+    Log(config::LogLevel::info, config::LogFormat::text, write_.get())
+        .write(config::LogLevel::error, "cannot start");
+  }
   write_.reset();
   EXPECT_THAT(rest(), EndsWith(" error cannot start\n"));
 }
@@ -118,11 +124,11 @@ TEST_F(LogPipe, lines_that_nobody_reads_hold_nobody_up_and_are_counted) {
   std::string got;
   std::uint64_t dropped = 0;
   {
-    Log log(LogLevel::info, LogFormat::json, write_.get());
+    Log log(config::LogLevel::info, config::LogFormat::json, write_.get());
     for (int i = 0; i < 100; ++i) {
-      log.write(LogLevel::warn, "container", {{"why", std::string(300 * 1024, 'x')}});
+      log.write(config::LogLevel::warn, "container", {{"why", std::string(300 * 1024, 'x')}});
     }
-    for (int i = 0; i < 10000; ++i) log.write(LogLevel::info, "container", {{"pod", "a"}});
+    for (int i = 0; i < 10000; ++i) log.write(config::LogLevel::info, "container", {{"pod", "a"}});
     dropped = log.dropped();
     EXPECT_GT(dropped, 0U);
     std::thread reader([&] { got = rest(); });
@@ -131,20 +137,20 @@ TEST_F(LogPipe, lines_that_nobody_reads_hold_nobody_up_and_are_counted) {
     reader.join();
   }
   EXPECT_THAT(got, StartsWith("{\"time\":\""));
-  const auto last = Json::parse(got.substr(got.rfind('\n', got.size() - 2) + 1));
+  const auto last = data::Json::parse(got.substr(got.rfind('\n', got.size() - 2) + 1));
   EXPECT_EQ(last["event"], "log lines dropped");
   EXPECT_EQ(last["lines"], std::to_string(dropped));
 }
 
 TEST_F(LogPipe, below_its_level_it_says_nothing) {
   {
-    Log log(LogLevel::info, LogFormat::text, write_.get());
-    log.set_level(LogLevel::warn);
-    log.write(LogLevel::info, "unheard");
+    Log log(config::LogLevel::info, config::LogFormat::text, write_.get());
+    log.set_level(config::LogLevel::warn);
+    log.write(config::LogLevel::info, "unheard");
   }
   write_.reset();
   EXPECT_EQ(rest(), "");
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

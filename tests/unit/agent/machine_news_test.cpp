@@ -18,21 +18,21 @@ using testing::IsEmpty;
 using testing::Not;
 
 /// The machine without the lines that name this.
-DecisionTable table_without(const std::string& what) {
+inject::DecisionTable table_without(const std::string& what) {
   std::string text;
   std::stringstream lines(machine_text("seed-8gpu-4nic"));
   for (std::string line; std::getline(lines, line);) {
     if (what.empty() || line.find(what) == std::string::npos) text += line + "\n";
   }
-  return {read_node(*SnapshotHost::parse(text).value()), {}, {}};
+  return {node::read_node(*snapshot::SnapshotHost::parse(text).value()), {}, {}};
 }
 
 /// What is said of NICs when one table follows the other.
-std::string said(const DecisionTable& before, const DecisionTable& now) {
+std::string said(const inject::DecisionTable& before, const inject::DecisionTable& now) {
   testing::internal::CaptureStderr();
   {
-    Log log{LogLevel::info, LogFormat::text};
-    log_machine(&before, now, "event", log);
+    agent::Log log{config::LogLevel::info, config::LogFormat::text};
+    agent::log_machine(&before, now, "event", log);
     log.flush();
   }
   std::string of_nics;
@@ -63,9 +63,9 @@ TEST(MachineNews, of_a_nic_that_its_driver_let_go_of_is_of_one_nic) {
 
 TEST(MachineNews, of_a_nic_whose_function_has_gone_is_that_it_has_gone) {
   const auto whole = table_without("");
-  Node rest = whole.node();
+  node::Node rest = whole.node();
   rest.nics.erase(rest.nics.begin());
-  const DecisionTable without(rest, {}, {});
+  const inject::DecisionTable without(rest, {}, {});
   EXPECT_THAT(said(whole, without), AllOf(HasSubstr("nic gone"), HasSubstr("nic=mlx5_0")));
   EXPECT_THAT(said(without, whole), AllOf(HasSubstr("nic=mlx5_0"), Not(HasSubstr("gone"))));
 }

@@ -71,23 +71,24 @@ class MachineServiceTest : public testing::Test {
     if (is == Is::stuck) door_.close();
     clock_.advance(1h);
     fs::create_directories(root_.path() / "sys/class/infiniband");
-    MachineSource source;
+    agent::MachineSource source;
     source.open = [this] {
       door_.pass();
-      if (is_gone_) return Result<std::unique_ptr<Host>>(Error{ErrorCode::unavailable, "gone"});
-      return DirectoryHost::open(root_.path());
+      if (is_gone_)
+        return Result<std::unique_ptr<host::Host>>(Error{ErrorCode::unavailable, "gone"});
+      return host::DirectoryHost::open(root_.path());
     };
     source.open_watch = [this] {
-      auto sources = WatchSources::of_kernel();
+      auto sources = host::WatchSources::of_kernel();
       sources.uevents = sources.links = {};
       sources.add_watch = [this](int inotify, const char* path, std::uint32_t events) {
         errno = ENOSPC;
         return is_blind_ ? -1 : ::inotify_add_watch(inotify, path, events);
       };
-      return Watch::open_with(root_.path(), std::move(sources));
+      return host::Watch::open_with(root_.path(), std::move(sources));
     };
-    service_.emplace(Context{loop_, mail_.box(), clock_, log_, metrics_}, tables_,
-                     std::move(source), MachineSettings{}, ReadTimes{3600s, 0s, 1ms},
+    service_.emplace(agent::Context{loop_, mail_.box(), clock_, log_, metrics_}, tables_,
+                     std::move(source), agent::MachineSettings{}, agent::ReadTimes{3600s, 0s, 1ms},
                      first_reading(is));
     EXPECT_TRUE(service_->start());
     if (is == Is::stuck) return;
@@ -95,7 +96,7 @@ class MachineServiceTest : public testing::Test {
     EXPECT_TRUE(*first_);
   }
 
-  FirstReading first_reading(Is is) {
+  agent::FirstReading first_reading(Is is) {
     return {.done = [this](const Status& first) { first_ = first; },
             .late = [this] { ++late_; },
             .patience = is == Is::stuck ? 1ms : 3600s};
@@ -139,17 +140,17 @@ class MachineServiceTest : public testing::Test {
 
   const bool is_blind_;
   boost::asio::io_context loop_;
-  MailLoop mail_{Mailbox::open().value(), loop_};
+  loop::MailLoop mail_{loop::Mailbox::open().value(), loop_};
   TemporaryDirectory root_;
   Door door_;
-  ManualClock clock_;
+  host::ManualClock clock_;
   std::atomic<bool> is_gone_{false};
-  Log log_{LogLevel::error, LogFormat::text};
-  Metrics metrics_;
-  TableFeed tables_;
+  agent::Log log_{config::LogLevel::error, config::LogFormat::text};
+  agent::Metrics metrics_;
+  agent::TableFeed tables_;
   std::optional<Status> first_;
   int late_ = 0;
-  std::optional<MachineService> service_;
+  std::optional<agent::MachineService> service_;
 };
 
 TEST_F(MachineServiceTest, a_hook_waits_for_what_has_just_been_plugged_in) {
@@ -190,7 +191,7 @@ TEST_F(MachineServiceTest, a_reading_that_a_timer_wanted_holds_up_nobody) {
 }
 
 TEST_F(MachineServiceTest, a_table_that_nobody_wished_for_counts_too) {
-  const auto other = std::make_shared<const DecisionTable>(*service_->table());
+  const auto other = std::make_shared<const inject::DecisionTable>(*service_->table());
   tables_.publish(other);
   EXPECT_EQ(service_->table(), other);
 }
@@ -207,11 +208,11 @@ TEST_F(MachineServiceTest, what_comes_during_a_reading_is_read_after_it) {
 }
 
 TEST_F(MachineServiceTest, other_settings_come_with_their_table) {
-  MachineSettings settings;
-  settings.policy.gpus = GpuPolicy::none;
+  agent::MachineSettings settings;
+  settings.policy.gpus = config::GpuPolicy::none;
   std::optional<Status> done;
   service_->reconfigure(std::move(settings), {3600s, 0s}, [&](const Status& outcome) {
-    EXPECT_EQ(service_->table()->policy().gpus, GpuPolicy::none);
+    EXPECT_EQ(service_->table()->policy().gpus, config::GpuPolicy::none);
     done = outcome;
   });
   ASSERT_TRUE(until([&] { return done.has_value(); }));
@@ -271,7 +272,7 @@ TEST_F(MachineServiceTest, readings_without_events_leave_one_wait_for_events) {
 
 /// The loop does what waits in this turn, requests among it, before it looks at descriptors again.
 TEST_F(MachineServiceTest, an_event_during_a_reading_is_known_when_its_reading_is_done) {
-  auto box = Mailbox::open().value();
+  auto box = loop::Mailbox::open().value();
   int tables = 0;
   tables_.follow(*box, [&] { ++tables; });
   door_.close();

@@ -20,18 +20,20 @@ namespace fs = std::filesystem;
 
 class MachineTest : public testing::Test {
  protected:
-  using OpenWatch = std::function<Result<std::unique_ptr<Watch>>()>;
-  using Open = std::function<Result<std::unique_ptr<Host>>()>;
+  using OpenWatch = std::function<Result<std::unique_ptr<host::Watch>>()>;
+  using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
 
-  Machine make(Open open, OpenWatch watch = {}, MachineSettings settings = {}) {
+  agent::Machine make(Open open, OpenWatch watch = {}, agent::MachineSettings settings = {}) {
     return {{std::move(open), std::move(watch)}, std::move(settings), clock_, log_, metrics_};
   }
 
-  static MachineSettings with(InjectionPolicy policy) { return {{}, std::move(policy), {}}; }
+  static agent::MachineSettings with(inject::InjectionPolicy policy) {
+    return {{}, std::move(policy), {}};
+  }
 
   /// A machine whose operator named a topology file: file_, or an error where that is absent.
-  Machine make_with_file() {
-    const auto read = [this]() -> Result<std::optional<TextFile>> {
+  agent::Machine make_with_file() {
+    const auto read = [this]() -> Result<std::optional<node::TextFile>> {
       if (!file_) return Error{ErrorCode::denied, "/etc/topo.xml: denied"};
       return file_;
     };
@@ -42,8 +44,8 @@ class MachineTest : public testing::Test {
   static std::string one_switch() {
     std::string text =
         "<system version=\"1\"><cpu numaid=\"0\"><pci busid=\"ffff:ff:01.0\" class=\"0x060400\">";
-    const Node node = machine("seed-8gpu-4nic");
-    const auto add = [&](const PciAddress& address) {
+    const node::Node node = machine("seed-8gpu-4nic");
+    const auto add = [&](const node::PciAddress& address) {
       text += "<pci busid=\"" + address.str() + "\" class=\"" +
               (node.find_pci(address)->class_code >> 16 == 2 ? "0x020700" : "0x030200") + "\"/>";
     };
@@ -53,21 +55,22 @@ class MachineTest : public testing::Test {
   }
 
   [[nodiscard]] Open box() const {
-    return [this]() -> Result<std::unique_ptr<Host>> {
+    return [this]() -> Result<std::unique_ptr<host::Host>> {
       if (text_.empty()) return Error{ErrorCode::unavailable, "machine.node: gone"};
-      return SnapshotHost::parse(text_);
+      return snapshot::SnapshotHost::parse(text_);
     };
   }
 
-  [[nodiscard]] std::unique_ptr<Host> short_host(int questions) const {
-    return std::make_unique<ShortHost>(SnapshotHost::parse(text_).value(), EMFILE, questions);
+  [[nodiscard]] std::unique_ptr<host::Host> short_host(int questions) const {
+    return std::make_unique<ShortHost>(snapshot::SnapshotHost::parse(text_).value(), EMFILE,
+                                       questions);
   }
 
   std::string text_ = machine_text("seed-8gpu-4nic");
-  std::optional<TextFile> file_ = TextFile{"/etc/topo.xml", one_switch()};
-  ManualClock clock_;
-  Log log_{LogLevel::error, LogFormat::text};
-  Metrics metrics_;
+  std::optional<node::TextFile> file_ = node::TextFile{"/etc/topo.xml", one_switch()};
+  host::ManualClock clock_;
+  agent::Log log_{config::LogLevel::error, config::LogFormat::text};
+  agent::Metrics metrics_;
 };
 
 TEST_F(MachineTest, is_read_at_the_start_and_counted) {
@@ -115,7 +118,8 @@ TEST_F(MachineTest, what_cannot_be_opened_is_an_error_and_keeps_the_last_table) 
 /// One reading without a free descriptor would take every NIC away.
 TEST_F(MachineTest, a_lack_of_descriptors_keeps_the_last_table_and_is_said_once) {
   int questions = -1;
-  auto machine = make([&]() -> Result<std::unique_ptr<Host>> { return short_host(questions); });
+  auto machine =
+      make([&]() -> Result<std::unique_ptr<host::Host>> { return short_host(questions); });
   ASSERT_TRUE(machine.read("start"));
   const auto before = machine.table();
   testing::internal::CaptureStderr();
@@ -138,7 +142,7 @@ TEST_F(MachineTest, a_lack_of_descriptors_keeps_the_last_table_and_is_said_once)
 }
 
 TEST_F(MachineTest, a_lack_of_descriptors_at_the_start_is_an_error) {
-  auto machine = make([&]() -> Result<std::unique_ptr<Host>> { return short_host(0); });
+  auto machine = make([&]() -> Result<std::unique_ptr<host::Host>> { return short_host(0); });
   const auto done = machine.read("start");
   ASSERT_FALSE(done);
   EXPECT_NE(done.error().message.find("too many open files in this process"), std::string::npos);
@@ -148,14 +152,14 @@ TEST_F(MachineTest, a_lack_of_descriptors_at_the_start_is_an_error) {
 TEST_F(MachineTest, the_source_of_the_topology_is_a_metric) {
   auto machine = make_with_file();
   ASSERT_TRUE(machine.read("start"));
-  EXPECT_EQ(machine.table()->topology().gpu_nic[0][3].relation, Relation::pix);
+  EXPECT_EQ(machine.table()->topology().gpu_nic[0][3].relation, topology::Relation::pix);
   EXPECT_EQ(metrics_.topology_info.value("topology file", "high", "/etc/topo.xml"), 1);
 }
 
 TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error) {
   file_.reset();
   EXPECT_EQ(make_with_file().read("start").error().message, "/etc/topo.xml: denied");
-  file_ = TextFile{"/etc/topo.xml", "<system>\n<cpu>\n"};
+  file_ = node::TextFile{"/etc/topo.xml", "<system>\n<cpu>\n"};
   const auto done = make_with_file().read("start");
   ASSERT_FALSE(done);
   EXPECT_EQ(done.error().message.find("/etc/topo.xml:"), 0U) << done.error().message;
@@ -163,7 +167,7 @@ TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error
 
 TEST_F(MachineTest, the_topology_file_is_read_at_the_start_and_by_the_timer_not_for_events) {
   int times = 0;
-  auto machine = make(box(), {}, {{}, {}, [&]() -> Result<std::optional<TextFile>> {
+  auto machine = make(box(), {}, {{}, {}, [&]() -> Result<std::optional<node::TextFile>> {
                                     ++times;
                                     return file_;
                                   }});
@@ -185,7 +189,7 @@ TEST_F(MachineTest, an_edited_topology_file_counts_from_the_next_timers_reading)
   EXPECT_EQ(machine.table(), before);
   file_->text = "<system version=\"1\"/>";
   ASSERT_TRUE(machine.read("timer"));
-  EXPECT_EQ(machine.table()->topology().source, TopologySource::pci_tree);
+  EXPECT_EQ(machine.table()->topology().source, topology::TopologySource::pci_tree);
   EXPECT_EQ(metrics_.expose().find("topology file"), std::string::npos);
 }
 
@@ -208,17 +212,17 @@ TEST_F(MachineTest, a_bad_edit_leaves_what_the_file_said_before_and_the_machine_
 TEST_F(MachineTest, other_settings_count_at_once) {
   auto machine = make(box());
   ASSERT_TRUE(machine.read("start"));
-  InjectionPolicy policy;
-  policy.gpus = GpuPolicy::none;
-  policy.pools = {default_pool()};
-  RoleOverride storage;
+  inject::InjectionPolicy policy;
+  policy.gpus = config::GpuPolicy::none;
+  policy.pools = {pools::default_pool()};
+  affinity::RoleOverride storage;
   storage.name_glob = "mlx5_3";
-  storage.role = Role::storage;
+  storage.role = affinity::Role::storage;
   ASSERT_TRUE(machine.reconfigure({{storage}, policy, [this] { return Result(file_); }}));
-  EXPECT_EQ(machine.table()->policy().gpus, GpuPolicy::none);
+  EXPECT_EQ(machine.table()->policy().gpus, config::GpuPolicy::none);
   EXPECT_EQ(machine.table()->pools().pools.size(), 1U);
-  EXPECT_EQ(machine.table()->deal().roles[3].role, Role::storage);
-  EXPECT_EQ(machine.table()->topology().source, TopologySource::topology_file);
+  EXPECT_EQ(machine.table()->deal().roles[3].role, affinity::Role::storage);
+  EXPECT_EQ(machine.table()->topology().source, topology::TopologySource::topology_file);
   EXPECT_EQ(metrics_.node_nics.value("storage", "true"), 1);
 }
 
@@ -226,12 +230,12 @@ TEST_F(MachineTest, settings_that_cannot_be_used_change_nothing) {
   auto machine = make(box());
   ASSERT_TRUE(machine.read("start"));
   const auto before = machine.table();
-  InjectionPolicy policy;
-  policy.gpus = GpuPolicy::none;
+  inject::InjectionPolicy policy;
+  policy.gpus = config::GpuPolicy::none;
   file_->text = "no XML";
   EXPECT_FALSE(machine.reconfigure({{}, policy, [this] { return Result(file_); }}));
-  auto a = default_pool();
-  a.mode = PoolMode::exclusive;
+  auto a = pools::default_pool();
+  a.mode = pools::PoolMode::exclusive;
   auto b = a;
   b.name = "a.io/b";
   policy.pools = {a, b};
@@ -247,8 +251,8 @@ TEST_F(MachineTest, a_device_that_appears_is_in_the_next_table) {
   std::string pattern = (fs::temp_directory_path() / "railhead-machine-XXXXXX").string();
   const fs::path root = mkdtemp(pattern.data());
   fs::create_directories(root / "sys/class/infiniband");
-  auto machine =
-      make([root] { return DirectoryHost::open(root); }, [root] { return Watch::open(root); });
+  auto machine = make([root] { return host::DirectoryHost::open(root); },
+                      [root] { return host::Watch::open(root); });
   ASSERT_TRUE(machine.read("start"));
   EXPECT_TRUE(machine.events());
   EXPECT_TRUE(machine.table()->node().nics.empty());
@@ -272,8 +276,8 @@ class MachineOfFiles : public MachineTest {
     std::ofstream(folder / "state") << state << "\n";
   }
 
-  Machine made(OpenWatch watch) {
-    return make([this] { return DirectoryHost::open(root_.path()); }, std::move(watch));
+  agent::Machine made(OpenWatch watch) {
+    return make([this] { return host::DirectoryHost::open(root_.path()); }, std::move(watch));
   }
 
   double read_by_port() { return metrics_.node_reads.value("port"); }
@@ -282,32 +286,32 @@ class MachineOfFiles : public MachineTest {
 };
 
 TEST_F(MachineOfFiles, is_read_again_when_a_port_changes_and_not_before) {
-  auto machine = made([this] { return Watch::open(root_.path()); });
+  auto machine = made([this] { return host::Watch::open(root_.path()); });
   ASSERT_TRUE(machine.read("start"));
   const auto state = [&] { return machine.table()->node().nics.at(0).ports.at(0).state; };
   ASSERT_TRUE(machine.look_at_ports());
   EXPECT_EQ(read_by_port(), 0);
   port("4: ACTIVE");
-  EXPECT_EQ(state(), PortState::down) << "there is no event";
+  EXPECT_EQ(state(), node::PortState::down) << "there is no event";
   ASSERT_TRUE(machine.look_at_ports());
-  EXPECT_EQ(state(), PortState::active);
+  EXPECT_EQ(state(), node::PortState::active);
   ASSERT_TRUE(machine.look_at_ports());
   EXPECT_EQ(read_by_port(), 1);
   port("1: DOWN");
   ASSERT_TRUE(machine.look_at_ports());
-  EXPECT_EQ(state(), PortState::down);
+  EXPECT_EQ(state(), node::PortState::down);
 }
 
 TEST_F(MachineOfFiles, looks_for_events_that_it_lacks_again) {
   bool full = true;
   auto machine = made([&] {
-    auto sources = WatchSources::of_kernel();
+    auto sources = host::WatchSources::of_kernel();
     sources.uevents = sources.links = {};
     sources.add_watch = [&full](int inotify, const char* path, std::uint32_t events) {
       errno = ENOSPC;
       return full ? -1 : ::inotify_add_watch(inotify, path, events);
     };
-    return Watch::open_with(root_.path(), std::move(sources));
+    return host::Watch::open_with(root_.path(), std::move(sources));
   });
   EXPECT_TRUE(machine.is_blind());
   machine.look_for_events();
@@ -319,11 +323,11 @@ TEST_F(MachineOfFiles, looks_for_events_that_it_lacks_again) {
 
 TEST_F(MachineOfFiles, that_has_gone_while_its_ports_are_looked_at_is_one_error) {
   auto machine = make(
-      [this]() -> Result<std::unique_ptr<Host>> {
+      [this]() -> Result<std::unique_ptr<host::Host>> {
         if (text_.empty()) return Error{ErrorCode::unavailable, "gone"};
-        return DirectoryHost::open(root_.path());
+        return host::DirectoryHost::open(root_.path());
       },
-      [this] { return Watch::open(root_.path()); });
+      [this] { return host::Watch::open(root_.path()); });
   ASSERT_TRUE(machine.read("start"));
   const auto before = machine.table();
   text_.clear();
@@ -364,7 +368,7 @@ class MachineWithPods : public MachineTest {
     const std::string number = std::to_string(name.back() - '0');
     auto all = pci_function("pci0000:15/" + bdf, "20000", "15B3:1021", "mlx5_core");
     const auto entry = [&](const std::string& below) {
-      const auto at = base_name(below);
+      const auto at = host::base_name(below);
       all += "l /sys/class/" + below.substr(0, below.find('/')) + "/" + at + " -> ../.." +
              path.substr(4) + "/" + below + "\n";
     };
@@ -383,24 +387,24 @@ class MachineWithPods : public MachineTest {
   }
 
   /// The functions of the pool that takes netdevs ens* with an RDMA device.
-  static std::vector<std::string> members(const DecisionTable& table) {
+  static std::vector<std::string> members(const inject::DecisionTable& table) {
     std::vector<std::string> ids;
     for (const auto& member : table.pools().pools.at(0).members) {
-      EXPECT_EQ(member.state, MemberState::ready) << member.reason;
+      EXPECT_EQ(member.state, pools::MemberState::ready) << member.reason;
       ids.push_back(table.pools().functions[member.function].id);
     }
     return ids;
   }
 
-  static PoolSpec by(Fact fact, const std::string& value) {
-    PoolSpec spec = default_pool();
-    spec.mode = PoolMode::exclusive;
-    spec.include = {{{{fact, "key", {value}, Match::glob, {}}}, true, false}};
+  static pools::PoolSpec by(pools::Fact fact, const std::string& value) {
+    pools::PoolSpec spec = pools::default_pool();
+    spec.mode = pools::PoolMode::exclusive;
+    spec.include = {{{{fact, "key", {value}, pools::Match::glob, {}}}, true, false}};
     return spec;
   }
 
-  Machine make_with(PoolSpec spec) {
-    InjectionPolicy policy;
+  agent::Machine make_with(pools::PoolSpec spec) {
+    inject::InjectionPolicy policy;
     policy.pools = {std::move(spec)};
     return make(box(), {}, with(policy));
   }
@@ -408,7 +412,7 @@ class MachineWithPods : public MachineTest {
 
 TEST_F(MachineWithPods, keeps_a_function_in_its_pool_while_its_device_and_netdev_are_in_a_pod) {
   text_ = text(true);
-  auto machine = make_with(by(Fact::netdev, "ens*"));
+  auto machine = make_with(by(pools::Fact::netdev, "ens*"));
   ASSERT_TRUE(machine.read("start"));
   ASSERT_EQ(members(*machine.table()).size(), 2U);
   for (int i = 0; i < 3; ++i) {
@@ -426,7 +430,7 @@ TEST_F(MachineWithPods, keeps_a_function_in_its_pool_while_its_device_and_netdev
 
 TEST_F(MachineWithPods, knows_a_device_in_a_pod_from_the_start_by_its_nodes) {
   text_ = text(false);
-  auto machine = make_with(by(Fact::pci_address, "0000:*"));
+  auto machine = make_with(by(pools::Fact::pci_address, "0000:*"));
   ASSERT_TRUE(machine.read("start"));
   EXPECT_EQ(members(*machine.table()).size(), 2U);
   EXPECT_EQ(machine.table()->node().nics[0].uverbs.at(0).path, "/dev/infiniband/uverbs0");
@@ -434,7 +438,7 @@ TEST_F(MachineWithPods, knows_a_device_in_a_pod_from_the_start_by_its_nodes) {
 
 TEST_F(MachineWithPods, loses_what_is_unplugged) {
   text_ = text(true);
-  auto machine = make_with(by(Fact::netdev, "ens*"));
+  auto machine = make_with(by(pools::Fact::netdev, "ens*"));
   ASSERT_TRUE(machine.read("start"));
   text_ = "railhead-snapshot 1\nt /sys/module/ib_core/parameters/netns_mode N\n" +
           function("0000:19:00.0", "mlx5_1", "ens2", true);

@@ -10,7 +10,7 @@
 #include "inject/codes.h"
 #include "unit/source_dir.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 TEST(Metrics, names_follow_the_rules_of_the_exposition_format) {
@@ -20,13 +20,14 @@ TEST(Metrics, names_follow_the_rules_of_the_exposition_format) {
     const auto& spec = metric->spec;
     EXPECT_TRUE(seen.insert(spec.name).second) << spec.name << " twice";
     EXPECT_TRUE(spec.name.starts_with("railhead_")) << spec.name;
-    EXPECT_EQ(spec.kind == MetricKind::counter, spec.name.ends_with("_total")) << spec.name;
+    EXPECT_EQ(spec.kind == metrics::MetricKind::counter, spec.name.ends_with("_total"))
+        << spec.name;
     EXPECT_TRUE(spec.help.ends_with('.')) << spec.name;
   }
 }
 
 /// "pool, outcome (granted, refused)". A long list of values is a page of its own.
-std::string labels_text(const MetricSpec& spec) {
+std::string labels_text(const metrics::MetricSpec& spec) {
   constexpr std::size_t kMostValues = 8;
   std::string text;
   for (const auto& label : spec.labels) {
@@ -49,7 +50,7 @@ TEST(Metrics, the_document_has_a_row_for_every_metric_with_its_labels_and_their_
   const Metrics metrics;
   for (const auto* metric : metrics.all()) {
     const auto& spec = metric->spec;
-    const std::string kind = spec.kind == MetricKind::counter ? "counter" : "gauge";
+    const std::string kind = spec.kind == metrics::MetricKind::counter ? "counter" : "gauge";
     const std::string row = "| `" + std::string(spec.name) + "` | " + kind + " | " +
                             labels_text(spec) + " | " + std::string(spec.help) + " |\n";
     EXPECT_NE(text.str().find(row), std::string::npos) << row;
@@ -75,11 +76,11 @@ TEST(Metrics, what_is_alerted_on_by_its_increase_is_there_as_0_before_it_happens
 TEST(Metrics, every_reason_belongs_to_an_outcome) {
   const Metrics metrics;
   const std::string page = metrics.expose();
-  for (const auto& reason : kReasonCodes) {
+  for (const auto& reason : inject::kReasonCodes) {
     EXPECT_NE(page.find(",reason=\"" + std::string(reason.code) + "\"} 0\n"), std::string::npos)
         << reason.code;
   }
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

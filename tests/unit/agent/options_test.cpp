@@ -4,13 +4,14 @@
 
 #include "agent/options.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 using testing::HasSubstr;
 
-Result<std::vector<RoleOverride>> roles_from(const std::string& entry) {
-  const auto config = make_config({{{"railhead.yaml", "roles:\n- " + entry + "\n"}}, {}, {}});
+Result<std::vector<affinity::RoleOverride>> roles_from(const std::string& entry) {
+  const auto config =
+      config::make_config({{{"railhead.yaml", "roles:\n- " + entry + "\n"}}, {}, {}});
   if (!config) return config.error();
   return role_overrides(*config);
 }
@@ -26,14 +27,14 @@ TEST(RoleOverrides, all_selectors_are_read) {
       "role: front-end}");
   ASSERT_TRUE(roles) << roles.error().message;
   ASSERT_EQ(roles->size(), 1U);
-  const RoleOverride& rule = roles->front();
+  const affinity::RoleOverride& rule = roles->front();
   EXPECT_EQ(rule.name_glob, "mlx5_*");
   EXPECT_EQ(rule.pci->str(), "0000:29:00.0");
   EXPECT_EQ(rule.vendor, 0x15b3);
   EXPECT_EQ(rule.device, 0x101d);
-  EXPECT_EQ(rule.link_layer, LinkLayer::ethernet);
+  EXPECT_EQ(rule.link_layer, node::LinkLayer::ethernet);
   EXPECT_EQ(rule.netdev_glob, "ens*");
-  EXPECT_EQ(rule.role, Role::front_end);
+  EXPECT_EQ(rule.role, affinity::Role::front_end);
 }
 
 TEST(RoleOverrides, device_may_be_any_of_a_vendor) {
@@ -61,4 +62,4 @@ TEST(RoleOverrides, what_cannot_be_read_is_an_error_with_its_place) {
 /// A driver that hangs does not keep an operator from seeing more of the log.
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 class PodAnswersTest : public testing::Test {
  protected:
-  ManualClock clock_;
+  host::ManualClock clock_;
   PodAnswers answers_{clock_};
-  PodHoldings pod_{"default", "a", {{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}}};
+  container::PodHoldings pod_{"default", "a", {{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}}};
 };
 
 TEST_F(PodAnswersTest, one_answer_serves_every_container_of_the_pod) {
@@ -55,4 +55,4 @@ TEST_F(PodAnswersTest, a_pod_without_uid_is_always_asked_for) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

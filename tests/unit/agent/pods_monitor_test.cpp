@@ -17,41 +17,43 @@ namespace {
 class PodsMonitorTest : public testing::Test {
  protected:
   PodsMonitorTest()
-      : mailbox_(Mailbox::open().value()) {
+      : mailbox_(loop::Mailbox::open().value()) {
     std::ostringstream text;
     text << std::ifstream(source_dir() + "/tests/pods/two-pods.node").rdbuf();
     text_ = text.str();
     const auto host = open().value();
-    tables_.publish(std::make_shared<const DecisionTable>(
-        read_node(*host), std::vector<RoleOverride>(), InjectionPolicy()));
+    tables_.publish(std::make_shared<const inject::DecisionTable>(
+        node::read_node(*host), std::vector<affinity::RoleOverride>(), inject::InjectionPolicy()));
     monitor_.emplace(
-        context(), PodsOptions(), [this] { return open(); },
-        PodsMonitor::Links{tables_, book_, page_});
+        context(), agent::PodsOptions(), [this] { return open(); },
+        agent::PodsMonitor::Links{tables_, book_, page_});
   }
 
-  [[nodiscard]] Result<std::unique_ptr<Host>> open() const { return SnapshotHost::parse(text_); }
+  [[nodiscard]] Result<std::unique_ptr<host::Host>> open() const {
+    return snapshot::SnapshotHost::parse(text_);
+  }
 
-  Context context() { return {loop_, *mailbox_, clock_, log_, metrics_}; }
+  agent::Context context() { return {loop_, *mailbox_, clock_, log_, metrics_}; }
 
-  [[nodiscard]] Usage usage() const {
+  [[nodiscard]] usage::Usage usage() const {
     const auto host = open().value();
-    return read_usage(*host);
+    return usage::read_usage(*host);
   }
 
   [[nodiscard]] static double of_pod(const auto& metric, std::string_view pod) {
-    return metric.value("train", label::Pod(pod), "main");
+    return metric.value("train", agent::label::Pod(pod), "main");
   }
 
   std::string text_ = "railhead-snapshot 1\n";
-  ManualClock clock_;
-  Log log_{LogLevel::error, LogFormat::text};
-  Metrics metrics_;
+  host::ManualClock clock_;
+  agent::Log log_{config::LogLevel::error, config::LogFormat::text};
+  agent::Metrics metrics_;
   boost::asio::io_context loop_;
-  std::unique_ptr<Mailbox> mailbox_;
-  TableFeed tables_;
-  ContainerBook book_;
-  Shared<std::string> page_;
-  std::optional<PodsMonitor> monitor_;
+  std::unique_ptr<loop::Mailbox> mailbox_;
+  agent::TableFeed tables_;
+  agent::ContainerBook book_;
+  loop::Shared<std::string> page_;
+  std::optional<agent::PodsMonitor> monitor_;
 };
 
 TEST_F(PodsMonitorTest, metrics_say_what_each_container_uses) {
@@ -79,7 +81,7 @@ TEST_F(PodsMonitorTest, a_list_that_failed_once_makes_no_queue_pair_new) {
   monitor_->take(usage());
   auto failed = usage();
   for (auto& device : failed.devices) {
-    device.queue_pairs = {TableState::interrupted, "interrupted", {}};
+    device.queue_pairs = {usage::TableState::interrupted, "interrupted", {}};
   }
   monitor_->take(failed);
   monitor_->take(failed);
@@ -89,9 +91,9 @@ TEST_F(PodsMonitorTest, a_list_that_failed_once_makes_no_queue_pair_new) {
 }
 
 TEST_F(PodsMonitorTest, the_page_is_the_document_of_the_command) {
-  EXPECT_EQ(Json::parse(page_.get())["complete"], false);
+  EXPECT_EQ(data::Json::parse(page_.get())["complete"], false);
   monitor_->take(usage());
-  const auto document = Json::parse(page_.get());
+  const auto document = data::Json::parse(page_.get());
   EXPECT_EQ(document["kind"], "Pods");
   EXPECT_EQ(document["pods"].size(), 2U);
 }
@@ -106,22 +108,23 @@ TEST_F(PodsMonitorTest, a_fallback_is_counted_once) {
 }
 
 TEST_F(PodsMonitorTest, the_name_of_the_configuration_is_the_nodes) {
-  PodsOptions options;
+  agent::PodsOptions options;
   options.node_name = "gpu-17";
-  PodsMonitor monitor(context(), options, [this] { return open(); }, {tables_, book_, page_});
+  agent::PodsMonitor monitor(context(), options, [this] { return open(); },
+                             {tables_, book_, page_});
   monitor.take(usage());
-  EXPECT_EQ(Json::parse(page_.get())["node"], "gpu-17");
+  EXPECT_EQ(data::Json::parse(page_.get())["node"], "gpu-17");
 }
 
 TEST_F(PodsMonitorTest, a_machine_that_cannot_be_opened_is_counted_and_keeps_the_page) {
   monitor_->take(usage());
   monitor_->take(Error{ErrorCode::unavailable, "gone"});
   EXPECT_EQ(metrics_.pods_reads.value("failed"), 1);
-  EXPECT_EQ(Json::parse(page_.get())["pods"].size(), 2U);
+  EXPECT_EQ(data::Json::parse(page_.get())["pods"].size(), 2U);
 }
 
 TEST_F(PodsMonitorTest, what_the_runtime_told_names_containers_without_a_bundle) {
-  Holder holder;
+  proof::Holder holder;
   holder.container_id = std::string(64, 'd');
   holder.pod_namespace = "web";
   holder.pod = "nginx";
@@ -129,18 +132,18 @@ TEST_F(PodsMonitorTest, what_the_runtime_told_names_containers_without_a_bundle)
   holder.gpus = {"GPU-x"};
   book_.note(holder);
   monitor_->take(usage());
-  const auto document = Json::parse(page_.get());
+  const auto document = data::Json::parse(page_.get());
   ASSERT_EQ(document["pods"].size(), 3U);
   EXPECT_EQ(document["pods"][2]["pod"], "nginx");
 }
 
 TEST_F(PodsMonitorTest, the_book_forgets_containers_that_are_gone) {
-  Holder holder;
+  proof::Holder holder;
   holder.container_id = std::string(64, 'd');
   book_.note(holder);
-  std::vector<Holder> named;
-  book_.complete(named, Usage());  // fresh: it may not have a process yet
-  book_.complete(named, Usage());
+  std::vector<proof::Holder> named;
+  book_.complete(named, usage::Usage());  // fresh: it may not have a process yet
+  book_.complete(named, usage::Usage());
   book_.complete(named, usage());
   EXPECT_TRUE(named.empty());
 }

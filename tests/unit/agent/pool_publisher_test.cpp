@@ -30,21 +30,22 @@ class PoolPublisherTest : public testing::Test {
     tables_.publish(machine_.table());
   }
 
-  void configure(std::vector<PoolSpec> pools) {
-    InjectionPolicy policy;
+  void configure(std::vector<pools::PoolSpec> pools) {
+    inject::InjectionPolicy policy;
     policy.pools = std::move(pools);
     ASSERT_TRUE(machine_.reconfigure({{}, std::move(policy), {}}));
     tables_.publish(machine_.table());
     publisher_->look();
   }
 
-  PoolPublisher& started(const std::string& folder) {
-    KubeletOptions options;
+  agent::PoolPublisher& started(const std::string& folder) {
+    agent::KubeletOptions options;
     options.registrar.plugin_folder = folder;
-    options.hand_out = HandOut::cdi;
+    options.hand_out = config::HandOut::cdi;
     options.folders = {cdi_, ""};
-    publisher_.emplace(Context{loop_, mail_.box(), clock_, log_, metrics_}, std::move(options),
-                       PoolPublisher::Links{tables_, runtime_, pod_resources_});
+    publisher_.emplace(agent::Context{loop_, mail_.box(), clock_, log_, metrics_},
+                       std::move(options),
+                       agent::PoolPublisher::Links{tables_, runtime_, pod_resources_});
     publisher_->start();
     return *publisher_;
   }
@@ -59,30 +60,30 @@ class PoolPublisherTest : public testing::Test {
     return true;
   }
 
-  static InjectionPolicy policy() {
-    InjectionPolicy policy;
-    policy.pools = {default_pool()};
+  static inject::InjectionPolicy policy() {
+    inject::InjectionPolicy policy;
+    policy.pools = {pools::default_pool()};
     return policy;
   }
 
   boost::asio::io_context loop_{1};
-  MailLoop mail_{std::move(Mailbox::open()).value(), loop_};
+  loop::MailLoop mail_{std::move(loop::Mailbox::open()).value(), loop_};
   TemporaryDirectory folder_;
   std::string cdi_ = folder_ / "cdi";
   std::string spec_ = cdi_ + "/railhead.io-resource-rdma.io_hca.json";
-  ManualClock clock_;
-  Log log_{LogLevel::error, LogFormat::text};
-  Metrics metrics_;
+  host::ManualClock clock_;
+  agent::Log log_{config::LogLevel::error, config::LogFormat::text};
+  agent::Metrics metrics_;
   std::string text_ = machine_text("seed-8gpu-4nic");
-  Machine machine_{{[this] { return SnapshotHost::parse(text_); }, nullptr},
-                   {{}, policy(), {}},
-                   clock_,
-                   log_,
-                   metrics_};
-  TableFeed tables_;
-  RuntimeLink runtime_{""};
+  agent::Machine machine_{{[this] { return snapshot::SnapshotHost::parse(text_); }, nullptr},
+                          {{}, policy(), {}},
+                          clock_,
+                          log_,
+                          metrics_};
+  agent::TableFeed tables_;
+  agent::RuntimeLink runtime_{""};
   kubelet::PodResources pod_resources_{folder_ / "kubelet.sock", mail_.box()};
-  std::optional<PoolPublisher> publisher_;
+  std::optional<agent::PoolPublisher> publisher_;
 };
 
 TEST_F(PoolPublisherTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so) {
@@ -95,7 +96,7 @@ TEST_F(PoolPublisherTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_
 }
 
 TEST_F(PoolPublisherTest, who_stands_by_is_ready) {
-  const auto other = FileLock::try_take((folder_.path() / "railhead.lock").string());
+  const auto other = host::FileLock::try_take((folder_.path() / "railhead.lock").string());
   ASSERT_TRUE(other && *other);
   auto& publisher = started(folder_.path().string());
   EXPECT_TRUE(publisher.readiness().ready);
@@ -118,12 +119,12 @@ TEST_F(PoolPublisherTest, a_lock_that_cannot_be_made_is_not_another_agent) {
 TEST_F(PoolPublisherTest, a_publisher_that_was_stopped_leaves_the_lock_to_the_next) {
   auto& publisher = started(folder_.path().string());
   publisher.stop();
-  const auto next = FileLock::try_take((folder_.path() / "railhead.lock").string());
+  const auto next = host::FileLock::try_take((folder_.path() / "railhead.lock").string());
   EXPECT_TRUE(next && *next);
 }
 
-PoolSpec named(const char* name, unsigned slots) {
-  auto spec = default_pool();
+pools::PoolSpec named(const char* name, unsigned slots) {
+  auto spec = pools::default_pool();
   spec.name = name;
   spec.slots = slots;
   return spec;
@@ -153,7 +154,7 @@ TEST_F(PoolPublisherTest, a_pool_that_comes_back_before_its_end_has_never_gone) 
   started(folder_.path().string());
   ASSERT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
   configure({});
-  configure({default_pool()});
+  configure({pools::default_pool()});
   EXPECT_TRUE(until([&] { return metrics_.kubelet_enrolled.value("rdma.io/hca") == 1; }));
   EXPECT_TRUE(until([&] { return kubelet.devices("rdma.io/hca") == 100; }));
   EXPECT_EQ(kubelet.registrations, 1);
@@ -205,7 +206,7 @@ TEST_F(PoolPublisherTest, specs_are_there_for_containers_that_were_allocated_by_
 }
 
 TEST_F(PoolPublisherTest, who_stands_by_leaves_the_files_to_the_agent_that_holds_the_registration) {
-  const auto other = FileLock::try_take((folder_.path() / "railhead.lock").string());
+  const auto other = host::FileLock::try_take((folder_.path() / "railhead.lock").string());
   ASSERT_TRUE(other && *other);
   auto& publisher = started(folder_.path().string());
   publisher.stop();

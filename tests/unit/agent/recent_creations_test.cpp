@@ -3,12 +3,12 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 bool note(RecentCreations& recent, std::string_view uid, std::string_view name,
           std::string_view id) {
-  ContainerIdentity container;
+  container::Identity container;
   container.pod_uid = uid;
   container.name = name;
   container.id = id;
@@ -39,4 +39,4 @@ TEST(RecentCreations, remembers_a_bounded_number) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

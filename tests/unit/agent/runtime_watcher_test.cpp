@@ -15,18 +15,18 @@ constexpr const char* kStatus = "Name:\tcontainerd\nUid:\t0\nCapEff:\t000001ffff
 class RuntimeWatcherTest : public testing::Test {
  protected:
   /// The answers for a runtime of this process, on a machine that is opened in vain so often.
-  std::vector<RuntimeProcess> answers(std::optional<int> pid, int failures) {
+  std::vector<agent::RuntimeProcess> answers(std::optional<int> pid, int failures) {
     nri::RuntimePeer peer;
     peer.name = "containerd";
     peer.pid = pid;
-    std::vector<RuntimeProcess> all;
+    std::vector<agent::RuntimeProcess> all;
     boost::asio::io_context loop;
-    const auto open = [&]() -> Result<std::unique_ptr<Host>> {
+    const auto open = [&]() -> Result<std::unique_ptr<host::Host>> {
       if (failures-- > 0) return Error{ErrorCode::unavailable, "/: too many open files"};
       return host_of(machine_);
     };
-    RuntimeWatcher watcher(loop, open, "/proc", std::chrono::milliseconds(0));
-    watcher.connected(peer, [&](const RuntimeProcess& process) { all.push_back(process); });
+    agent::RuntimeWatcher watcher(loop, open, "/proc", std::chrono::milliseconds(0));
+    watcher.connected(peer, [&](const agent::RuntimeProcess& process) { all.push_back(process); });
     loop.run();
     return all;
   }
@@ -60,7 +60,7 @@ TEST_F(RuntimeWatcherTest, a_process_whose_name_cannot_be_read_now_is_in_doubt) 
   nri::RuntimePeer peer;
   peer.name = "containerd";
   const auto broken = host_of("e /proc/7/comm EMFILE\n");
-  const auto process = read_runtime(peer, *broken, "/proc");
+  const auto process = agent::read_runtime(peer, *broken, "/proc");
   EXPECT_TRUE(process.in_doubt);
   EXPECT_TRUE(process.may_be_read_later);
 }

@@ -10,7 +10,7 @@
 #include "host/input_file.h"
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::agent {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,19 +32,19 @@ class TopologyFileKeeperTest : public testing::Test {
     return TopologyFileKeeper(folder_ / "proc", folder_ / "own");
   }
 
-  TemporaryDirectory folder_;
-  TextFile file_{folder_ / "run/railhead/topology.xml", "<system/>"};
+  test::TemporaryDirectory folder_;
+  node::TextFile file_{folder_ / "run/railhead/topology.xml", "<system/>"};
 };
 
 TEST_F(TopologyFileKeeperTest, the_file_is_written_with_its_folders_and_again_when_gone) {
   ASSERT_TRUE(keeper().provide(file_, 7));
-  EXPECT_EQ(read_input_file(file_.path, 100).value(), "<system/>");
+  EXPECT_EQ(host::read_input_file(file_.path, 100).value(), "<system/>");
   fs::remove(file_.path);
   EXPECT_TRUE(keeper().provide(file_, 7));
   EXPECT_TRUE(fs::exists(file_.path));
   file_.text = "<system version=\"1\"/>";
   EXPECT_TRUE(keeper().provide(file_, 7));
-  EXPECT_EQ(read_input_file(file_.path, 100).value(), file_.text);
+  EXPECT_EQ(host::read_input_file(file_.path, 100).value(), file_.text);
 }
 
 TEST_F(TopologyFileKeeperTest, a_file_that_the_runtime_does_not_see_is_not_provided) {
@@ -65,4 +65,4 @@ TEST_F(TopologyFileKeeperTest, what_cannot_be_written_is_an_error) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::agent

@@ -9,7 +9,7 @@
 #include "inject/cdi.h"
 #include "unit/agent/pool_specs.h"
 
-namespace railhead {
+namespace railhead::allocation {
 namespace {
 
 using ::testing::ElementsAre;
@@ -21,13 +21,13 @@ using test::seed_with;
 using test::shared_pool;
 using test::vfio_with;
 
-Json spec_of(const DecisionTable& table) {
+data::Json spec_of(const inject::DecisionTable& table) {
   const auto text = cdi_spec(table, table.pools().pools[0]);
   EXPECT_TRUE(text);
-  return text ? Json::parse(*text) : Json();
+  return text ? data::Json::parse(*text) : data::Json();
 }
 
-std::vector<std::string> device_names(const Json& spec) {
+std::vector<std::string> device_names(const data::Json& spec) {
   std::vector<std::string> names;
   for (const auto& device : spec["devices"]) names.push_back(device["name"]);
   return names;
@@ -42,14 +42,14 @@ TEST(CdiSpec, has_a_device_for_each_function_with_the_facts_of_its_nodes) {
   EXPECT_THAT(device_names(spec), ElementsAre("example.com:nic:" + nic.pci->str()));
   const auto& nodes = spec["devices"][0]["containerEdits"]["deviceNodes"];
   ASSERT_EQ(nodes.size(), 2U);
-  const Json wanted{{"path", nic.uverbs[0].path},
-                    {"type", "c"},
-                    {"major", nic.uverbs[0].major},
-                    {"minor", nic.uverbs[0].minor},
-                    {"fileMode", 0666},
-                    {"uid", 0},
-                    {"gid", 0},
-                    {"permissions", "rw"}};
+  const data::Json wanted{{"path", nic.uverbs[0].path},
+                          {"type", "c"},
+                          {"major", nic.uverbs[0].major},
+                          {"minor", nic.uverbs[0].minor},
+                          {"fileMode", 0666},
+                          {"uid", 0},
+                          {"gid", 0},
+                          {"permissions", "rw"}};
   EXPECT_EQ(nodes[0], wanted);
   EXPECT_EQ(nodes[1]["path"], "/dev/infiniband/rdma_cm");
 }
@@ -78,14 +78,15 @@ TEST(CdiSpec, slots_of_a_nic_are_that_nics_device) {
 TEST(CdiSpec, vfio_nodes_are_left_to_the_runtime_to_look_up) {
   const auto spec = spec_of(vfio_with(driver_pool("intel.com/dpdk", "vfio-pci")));
   EXPECT_EQ(spec["cdiVersion"], "0.3.0");
-  const Json wanted{{"path", "/dev/vfio/26"}, {"permissions", "rw"}};
+  const data::Json wanted{{"path", "/dev/vfio/26"}, {"permissions", "rw"}};
   EXPECT_EQ(spec["devices"][0]["containerEdits"]["deviceNodes"][1], wanted);
 }
 
 TEST(CdiSpec, so_is_the_node_of_a_vdpa_device) {
   const auto spec =
       spec_of(vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), test::vdpa_node()));
-  const auto wanted = Json::array({Json{{"path", "/dev/vhost-vdpa-7"}, {"permissions", "rw"}}});
+  const auto wanted =
+      data::Json::array({data::Json{{"path", "/dev/vhost-vdpa-7"}, {"permissions", "rw"}}});
   EXPECT_EQ(spec["devices"][0]["containerEdits"]["deviceNodes"], wanted);
 }
 
@@ -117,7 +118,7 @@ TEST(CdiSpec, is_absent_where_nothing_could_be_handed_out) {
 TEST(CdiSpec, what_names_say_is_what_the_spec_says) {
   for (const auto& table : {seed_with({exclusive_pool("example.com/nic", {"*"})}),
                             seed_with({shared_pool("rdma.io/hca", {"*"})})}) {
-    const Pool& pool = table.pools().pools[0];
+    const pools::Pool& pool = table.pools().pools[0];
     std::vector<std::string> wanted;
     for (const auto& name : device_names(spec_of(table))) {
       wanted.push_back("railhead.io/resource=" + name);
@@ -125,9 +126,9 @@ TEST(CdiSpec, what_names_say_is_what_the_spec_says) {
     const auto names = cdi_names(table, pool, {0, 1, 2, 3});
     ASSERT_TRUE(names);
     EXPECT_EQ(*names, wanted);
-    std::vector<Problem> problems;
+    std::vector<node::Problem> problems;
     const auto registry =
-        CdiRegistry::from_files({{"spec.json", *cdi_spec(table, pool)}}, problems);
+        inject::CdiRegistry::from_files({{"spec.json", *cdi_spec(table, pool)}}, problems);
     EXPECT_TRUE(problems.empty());
     for (const auto& name : *names) EXPECT_NE(registry.device_paths(name), nullptr) << name;
   }
@@ -152,7 +153,7 @@ TEST(CdiSpec, a_device_whose_name_no_spec_may_have_is_refused_by_name) {
   node.nics[0].pci.reset();
   node.nics[0].name = "rxe_";
   auto pool = shared_pool("rdma.io/soft", {"rxe_"});
-  pool.kinds = {FunctionKind::soft};
+  pool.kinds = {pools::FunctionKind::soft};
   pool.slots_per_nic = 1;
   const auto table = vfio_with(std::move(pool), std::move(node));
   EXPECT_FALSE(cdi_spec(table, table.pools().pools[0]));
@@ -162,4 +163,4 @@ TEST(CdiSpec, a_device_whose_name_no_spec_may_have_is_refused_by_name) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::allocation

@@ -5,7 +5,7 @@
 
 #include "unit/agent/pool_specs.h"
 
-namespace railhead {
+namespace railhead::allocation {
 namespace {
 
 using test::driver_pool;
@@ -14,7 +14,7 @@ using test::seed_with;
 using test::shared_pool;
 using test::vfio_with;
 
-std::string info_of(const DecisionTable& table, std::size_t member = 0) {
+std::string info_of(const inject::DecisionTable& table, std::size_t member = 0) {
   return device_info(table, table.pools().pools[0], member).value_or("none");
 }
 
@@ -55,7 +55,7 @@ TEST(DeviceInfo, shared_pools_and_sub_functions_have_none) {
   auto node = test::seed_node();
   node.nics[1].sub_function = "mlx5_core.sf.4";
   auto pool = exclusive_pool("nvidia.com/sf", {"mlx5_1"});
-  pool.kinds = {FunctionKind::scalable};
+  pool.kinds = {pools::FunctionKind::scalable};
   EXPECT_EQ(info_of(vfio_with(std::move(pool), std::move(node))), "none");
 }
 
@@ -79,4 +79,4 @@ TEST(DeviceInfo, a_file_name_tells_its_device_and_no_other_resources) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::allocation

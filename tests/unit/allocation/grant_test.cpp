@@ -5,7 +5,7 @@
 
 #include "unit/agent/pool_specs.h"
 
-namespace railhead {
+namespace railhead::allocation {
 namespace {
 
 using ::testing::ElementsAre;
@@ -21,7 +21,7 @@ using test::shared_pool;
 /// The seed's machine with one pool.
 class GrantTest : public testing::Test {
  protected:
-  void use(PoolSpec spec) { table_.emplace(test::seed_with({std::move(spec)})); }
+  void use(pools::PoolSpec spec) { table_.emplace(test::seed_with({std::move(spec)})); }
 
   [[nodiscard]] std::string address(std::size_t nic) const {
     return table_->node().nics[nic].pci->str();
@@ -31,7 +31,8 @@ class GrantTest : public testing::Test {
     return table_->node().nics[nic].uverbs.front().path;
   }
 
-  kubelet::Grant grant(const std::vector<std::string>& ids, HandOut hand_out = HandOut::nri) {
+  kubelet::Grant grant(const std::vector<std::string>& ids,
+                       config::HandOut hand_out = config::HandOut::nri) {
     auto given = grant_of(*table_, 0, ids, hand_out);
     EXPECT_TRUE(given) << given.error().message;
     return given ? std::move(given).value() : kubelet::Grant{};
@@ -47,7 +48,7 @@ class GrantTest : public testing::Test {
     return all;
   }
 
-  std::optional<DecisionTable> table_;
+  std::optional<inject::DecisionTable> table_;
 };
 
 TEST_F(GrantTest, with_nri_the_answer_is_the_allocation_and_nothing_else) {
@@ -71,14 +72,14 @@ TEST_F(GrantTest, a_slot_that_is_a_nic_names_that_nic_once) {
 
 TEST_F(GrantTest, without_nri_the_kubelet_gets_the_nodes) {
   use(exclusive_pool("example.com/nic", {"*"}));
-  const auto given = grant({address(3)}, HandOut::device_specs);
+  const auto given = grant({address(3)}, config::HandOut::device_specs);
   EXPECT_THAT(paths(given), UnorderedElementsAre(node_of(3), "/dev/infiniband/rdma_cm"));
   EXPECT_THAT(given.annotations, IsEmpty());
 }
 
 TEST_F(GrantTest, without_nri_several_functions_bring_each_node_once) {
   use(exclusive_pool("example.com/nic", {"*"}));
-  const auto given = grant({address(3), address(1), address(3)}, HandOut::device_specs);
+  const auto given = grant({address(3), address(1), address(3)}, config::HandOut::device_specs);
   EXPECT_THAT(paths(given), ElementsAre(node_of(1), node_of(3), "/dev/infiniband/rdma_cm"));
   EXPECT_THAT(given.cdi_devices, IsEmpty());
 }
@@ -87,12 +88,12 @@ TEST_F(GrantTest, a_pool_that_is_not_about_rdma_hands_out_no_rdma_node) {
   auto spec = exclusive_pool("example.com/net", {"*"});
   spec.include[0].rdma = false;
   use(std::move(spec));
-  EXPECT_THAT(paths(grant({address(3)}, HandOut::device_specs)), IsEmpty());
+  EXPECT_THAT(paths(grant({address(3)}, config::HandOut::device_specs)), IsEmpty());
 }
 
 TEST_F(GrantTest, with_cdi_the_answer_is_names_and_no_node_twice) {
   use(exclusive_pool("example.com/nic", {"*"}));
-  const auto given = grant({address(3), address(1)}, HandOut::cdi);
+  const auto given = grant({address(3), address(1)}, config::HandOut::cdi);
   EXPECT_THAT(given.cdi_devices, ElementsAre("railhead.io/resource=example.com:nic:" + address(1),
                                              "railhead.io/resource=example.com:nic:" + address(3)));
   EXPECT_THAT(given.devices, IsEmpty());
@@ -101,26 +102,26 @@ TEST_F(GrantTest, with_cdi_the_answer_is_names_and_no_node_twice) {
 
 TEST_F(GrantTest, with_cdi_slots_that_are_no_nics_are_one_name) {
   use(shared_pool("rdma/hca_shared_devices_a", {"*"}));
-  EXPECT_THAT(grant({"1", "7"}, HandOut::cdi).cdi_devices,
+  EXPECT_THAT(grant({"1", "7"}, config::HandOut::cdi).cdi_devices,
               ElementsAre("railhead.io/resource=rdma:hca_shared_devices_a"));
 }
 
 TEST_F(GrantTest, with_cdi_the_variables_stand_in_the_answer) {
   auto spec = exclusive_pool("intel.com/vf", {"*"});
-  spec.origin.flavour = PoolFlavour::sriov_plugin;
+  spec.origin.flavour = pools::PoolFlavour::sriov_plugin;
   use(std::move(spec));
-  EXPECT_EQ(grant({address(2)}, HandOut::cdi).env.at("PCIDEVICE_INTEL_COM_VF"), address(2));
+  EXPECT_EQ(grant({address(2)}, config::HandOut::cdi).env.at("PCIDEVICE_INTEL_COM_VF"), address(2));
 }
 
 TEST_F(GrantTest, without_nri_a_fungible_slot_is_the_whole_pool) {
   use(shared_pool("rdma/hca_shared_devices_a", {"mlx5_0", "mlx5_1"}));
-  EXPECT_THAT(paths(grant({"0"}, HandOut::device_specs)),
+  EXPECT_THAT(paths(grant({"0"}, config::HandOut::device_specs)),
               UnorderedElementsAre(node_of(0), node_of(1), "/dev/infiniband/rdma_cm"));
 }
 
 TEST_F(GrantTest, a_nic_that_has_gone_is_named) {
   use(exclusive_pool("example.com/nic", {"mlx5_0"}));
-  const auto given = grant_of(*table_, 0, {"0000:ff:00.0"}, HandOut::nri);
+  const auto given = grant_of(*table_, 0, {"0000:ff:00.0"}, config::HandOut::nri);
   ASSERT_FALSE(given);
   EXPECT_EQ(given.error().message,
             "\"0000:ff:00.0\" of example.com/nic is not on this node any more");
@@ -128,7 +129,7 @@ TEST_F(GrantTest, a_nic_that_has_gone_is_named) {
 
 TEST_F(GrantTest, a_function_that_has_left_the_pool_is_refused_with_the_reason) {
   use(exclusive_pool("example.com/nic", {"mlx5_0"}));
-  const auto given = grant_of(*table_, 0, {address(1)}, HandOut::nri);
+  const auto given = grant_of(*table_, 0, {address(1)}, config::HandOut::nri);
   ASSERT_FALSE(given);
   EXPECT_EQ(given.error().message, "\"" + address(1) +
                                        "\" of example.com/nic is not in it any more: rdma: mlx5_1 "
@@ -139,10 +140,10 @@ TEST_F(GrantTest, a_function_that_has_left_the_pool_is_refused_with_the_reason) 
 class GrantOfMoved : public GrantTest {
  protected:
   void use_moved(bool with_nodes) {
-    Node node = test::seed_node();
+    node::Node node = test::seed_node();
     node.nics[0].elsewhere = true;
     if (!with_nodes) node.nics[0].uverbs.clear();
-    InjectionPolicy policy;
+    inject::InjectionPolicy policy;
     policy.pools = {exclusive_pool("example.com/nic", {"mlx5_0"})};
     table_.emplace(test::table_of(node, policy));
   }
@@ -151,7 +152,8 @@ class GrantOfMoved : public GrantTest {
 TEST_F(GrantOfMoved, its_nodes_are_handed_out) {
   use_moved(true);
   EXPECT_TRUE(members_held(*table_, 0, {address(0)}));
-  EXPECT_THAT(paths(grant({address(0)}, HandOut::device_specs)), testing::Contains(node_of(0)));
+  EXPECT_THAT(paths(grant({address(0)}, config::HandOut::device_specs)),
+              testing::Contains(node_of(0)));
 }
 
 TEST_F(GrantOfMoved, without_nodes_it_is_refused_by_name) {
@@ -165,14 +167,14 @@ TEST_F(GrantOfMoved, without_nodes_it_is_refused_by_name) {
 
 TEST_F(GrantTest, a_pool_without_nics_admits_nobody) {
   use(shared_pool("rdma.io/hca", {"nothing"}));
-  const auto given = grant_of(*table_, 0, {"rdma-0"}, HandOut::nri);
+  const auto given = grant_of(*table_, 0, {"rdma-0"}, config::HandOut::nri);
   ASSERT_FALSE(given);
   EXPECT_EQ(given.error().message, "no NIC of this node is in rdma.io/hca");
 }
 
 TEST_F(GrantTest, the_sriov_plugins_pods_find_their_variables) {
   auto spec = exclusive_pool("intel.com/mlnx_vf-a", {"*"});
-  spec.origin.flavour = PoolFlavour::sriov_plugin;
+  spec.origin.flavour = pools::PoolFlavour::sriov_plugin;
   spec.additional_info = {{"*", {{"rail", "any"}, {"zone", "b"}}}};
   use(spec);
   spec.additional_info[address(1)] = {{"rail", "1"}};
@@ -201,7 +203,7 @@ TEST_F(GrantTest, functions_of_our_own_exclusive_pools_have_the_same_variables_a
 
 TEST_F(GrantTest, several_functions_are_one_list) {
   auto spec = exclusive_pool("intel.com/vf", {"*"});
-  spec.origin.flavour = PoolFlavour::sriov_plugin;
+  spec.origin.flavour = pools::PoolFlavour::sriov_plugin;
   use(std::move(spec));
   const auto given = grant({address(2), address(0)});
   EXPECT_EQ(given.env.at("PCIDEVICE_INTEL_COM_VF"), address(0) + "," + address(2));
@@ -209,7 +211,7 @@ TEST_F(GrantTest, several_functions_are_one_list) {
 
 TEST_F(GrantTest, vhost_nodes_come_along_where_the_selector_asks_for_them) {
   auto spec = exclusive_pool("intel.com/vf", {"*"});
-  spec.origin.flavour = PoolFlavour::sriov_plugin;
+  spec.origin.flavour = pools::PoolFlavour::sriov_plugin;
   spec.include[0].vhost_net = true;
   use(std::move(spec));
   const auto given = grant({address(0)});
@@ -220,7 +222,7 @@ TEST_F(GrantTest, vhost_nodes_come_along_where_the_selector_asks_for_them) {
 
 TEST_F(GrantTest, k8s_rdma_device_plugins_pods_find_their_variables) {
   auto spec = shared_pool("rdma.io/hca", {"*"});
-  spec.origin.flavour = PoolFlavour::k8s_rdma_device_plugin;
+  spec.origin.flavour = pools::PoolFlavour::k8s_rdma_device_plugin;
   use(std::move(spec));
   EXPECT_THAT(grant({"rdma-1", "rdma-2"}).env,
               ElementsAre(Pair("RDMA_ALLOCATED", "2"), Pair("RDMA_RESOURCE", "rdma.io/hca")));
@@ -228,7 +230,7 @@ TEST_F(GrantTest, k8s_rdma_device_plugins_pods_find_their_variables) {
 
 TEST_F(GrantTest, a_function_that_vfio_holds_brings_its_group_however_nodes_are_handed_out) {
   table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci")));
-  for (const auto hand_out : {HandOut::nri, HandOut::device_specs}) {
+  for (const auto hand_out : {config::HandOut::nri, config::HandOut::device_specs}) {
     const auto given = grant({"0000:11:01.1", "0000:11:01.0"}, hand_out);
     EXPECT_THAT(paths(given), ElementsAre("/dev/vfio/vfio", "/dev/vfio/26", "/dev/vfio/27"));
     const auto& info = given.env.at("PCIDEVICE_INTEL_COM_DPDK_INFO");
@@ -249,7 +251,7 @@ TEST_F(GrantTest, without_an_iommu_the_groups_node_has_another_name_on_the_host)
   auto node = test::vfio_node();
   for (auto& device : node.pci) device.no_iommu = true;
   table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci"), std::move(node)));
-  const auto given = grant({"0000:11:01.0"}, HandOut::device_specs);
+  const auto given = grant({"0000:11:01.0"}, config::HandOut::device_specs);
   ASSERT_EQ(given.devices.size(), 2U);
   EXPECT_EQ(given.devices[1].host_path, "/dev/vfio/noiommu-26");
   EXPECT_EQ(given.devices[1].container_path, "/dev/vfio/26");
@@ -259,7 +261,8 @@ TEST_F(GrantTest, a_function_that_vfio_holds_without_a_group_is_refused_with_the
   auto node = test::vfio_node();
   for (auto& device : node.pci) device.iommu_group.reset();
   table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci"), std::move(node)));
-  for (const auto hand_out : {HandOut::nri, HandOut::device_specs, HandOut::cdi}) {
+  for (const auto hand_out :
+       {config::HandOut::nri, config::HandOut::device_specs, config::HandOut::cdi}) {
     const auto given = grant_of(*table_, 0, {"0000:11:01.0"}, hand_out);
     ASSERT_FALSE(given);
     EXPECT_THAT(given.error().message, HasSubstr("has no IOMMU group"));
@@ -268,21 +271,22 @@ TEST_F(GrantTest, a_function_that_vfio_holds_without_a_group_is_refused_with_the
 
 TEST_F(GrantTest, a_function_of_vdpa_type_vhost_brings_its_node_however_nodes_are_handed_out) {
   table_.emplace(test::vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), test::vdpa_node()));
-  for (const auto hand_out : {HandOut::nri, HandOut::device_specs}) {
+  for (const auto hand_out : {config::HandOut::nri, config::HandOut::device_specs}) {
     const auto given = grant({"0000:11:01.0"}, hand_out);
     EXPECT_THAT(paths(given), ElementsAre("/dev/vhost-vdpa-7"));
     EXPECT_EQ(given.env.at("PCIDEVICE_NVIDIA_COM_VHOST_INFO"),
               R"({"0000:11:01.0":{"generic":{"deviceID":"0000:11:01.0"},)"
               R"("vdpa":{"mount":"/dev/vhost-vdpa-7"}}})");
   }
-  EXPECT_THAT(grant({"0000:11:01.0"}, HandOut::cdi).cdi_devices,
+  EXPECT_THAT(grant({"0000:11:01.0"}, config::HandOut::cdi).cdi_devices,
               ElementsAre("railhead.io/resource=nvidia.com:vhost:0000:11:01.0"));
 }
 
 TEST_F(GrantTest, one_of_vdpa_type_virtio_brings_no_node) {
   table_.emplace(
       test::vfio_with(test::vdpa_pool("nvidia.com/virtio", "virtio"), test::vdpa_node()));
-  for (const auto hand_out : {HandOut::nri, HandOut::device_specs, HandOut::cdi}) {
+  for (const auto hand_out :
+       {config::HandOut::nri, config::HandOut::device_specs, config::HandOut::cdi}) {
     const auto given = grant({"0000:11:01.1"}, hand_out);
     EXPECT_THAT(paths(given), IsEmpty());
     EXPECT_THAT(given.cdi_devices, IsEmpty());
@@ -303,7 +307,8 @@ TEST_F(GrantTest, a_vhost_device_whose_node_is_not_there_is_refused_with_the_rea
     for (auto& vdpa : device.vdpa) vdpa.vhost_number.reset();
   }
   table_.emplace(test::vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), std::move(node)));
-  for (const auto hand_out : {HandOut::nri, HandOut::device_specs, HandOut::cdi}) {
+  for (const auto hand_out :
+       {config::HandOut::nri, config::HandOut::device_specs, config::HandOut::cdi}) {
     const auto given = grant_of(*table_, 0, {"0000:11:01.0"}, hand_out);
     ASSERT_FALSE(given);
     EXPECT_EQ(given.error().message,
@@ -316,8 +321,8 @@ TEST_F(GrantTest, of_a_sub_function_additional_info_goes_by_its_physical_functio
   auto node = test::seed_node();
   node.nics[1].sub_function = "mlx5_core.sf.4";
   auto spec = exclusive_pool("nvidia.com/sf", {"mlx5_1"});
-  spec.kinds = {FunctionKind::scalable};
-  spec.origin.flavour = PoolFlavour::sriov_plugin;
+  spec.kinds = {pools::FunctionKind::scalable};
+  spec.origin.flavour = pools::PoolFlavour::sriov_plugin;
   spec.additional_info = {{node.nics[1].pci->str(), {{"rail", "1"}}}};
   table_.emplace(test::vfio_with(std::move(spec), std::move(node)));
   EXPECT_THAT(grant({"mlx5_core.sf.4"}).env.at("PCIDEVICE_NVIDIA_COM_SF_INFO"),
@@ -325,4 +330,4 @@ TEST_F(GrantTest, of_a_sub_function_additional_info_goes_by_its_physical_functio
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::allocation

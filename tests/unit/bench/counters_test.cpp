@@ -34,7 +34,7 @@ TEST(Counters, one_that_was_reset_or_is_not_there_says_nothing) {
 }
 
 TEST(Counters, a_port_without_counters_has_none) {
-  const auto host = SnapshotHost::parse("railhead-snapshot 1\n").value();
+  const auto host = snapshot::SnapshotHost::parse("railhead-snapshot 1\n").value();
   Place place;
   place.nic = "rxe0";
   EXPECT_TRUE(read_counters(*host, place).empty());

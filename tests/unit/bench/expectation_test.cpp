@@ -9,17 +9,17 @@ namespace {
 constexpr std::uint64_t kSize = 1 << 20;
 
 /// A port of 100 Gb/s behind a link of Gen3 x16, which carries 115 Gb/s of payload.
-Json lane(const std::string& nic, const std::string& pci) {
+data::Json lane(const std::string& nic, const std::string& pci) {
   return {{"nic", nic},      {"port", 1},       {"linkLayer", "InfiniBand"},          {"pci", pci},
           {"rateGbps", 100}, {"pathMtu", 4096}, {"pcie", {{"gts", 8}, {"width", 16}}}};
 }
 
-Json side(const std::vector<Json>& lanes) {
+data::Json side(const std::vector<data::Json>& lanes) {
   return {{"lanes", lanes}};
 }
 
-const Json kTwoCards = side({lane("a", "0000:18:00.0"), lane("b", "0000:3b:00.0")});
-const Json kTwoPorts = side({lane("c", "0000:5e:00.0"), lane("d", "0000:5e:00.1")});
+const data::Json kTwoCards = side({lane("a", "0000:18:00.0"), lane("b", "0000:3b:00.0")});
+const data::Json kTwoPorts = side({lane("c", "0000:5e:00.0"), lane("d", "0000:5e:00.1")});
 
 TEST(Expectation, cards_of_their_own_add_up) {
   const auto both = expectation(kTwoCards, kTwoCards, kSize);
@@ -60,7 +60,7 @@ TEST(Expectation, an_end_that_is_not_known_is_named) {
   mute["lanes"][0].erase("rateGbps");
   EXPECT_EQ(expectation(mute, kTwoCards, kSize).error().message,
             "a does not say the rate of its port");
-  EXPECT_FALSE(expectation(kTwoCards, Json("nonsense"), kSize));
+  EXPECT_FALSE(expectation(kTwoCards, data::Json("nonsense"), kSize));
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ namespace railhead::bench {
 /// the other side of a game of ping-pong.
 class FakeTransport : public Transport {
  public:
-  explicit FakeTransport(ManualClock& clock, unsigned pairs = 1)
+  explicit FakeTransport(host::ManualClock& clock, unsigned pairs = 1)
       : clock_(clock),
         in_flight_(pairs) {
     posted_to.resize(pairs);
@@ -92,7 +92,7 @@ class FakeTransport : public Transport {
   bool answers = false;  ///< every send with one
 
  private:
-  ManualClock& clock_;
+  host::ManualClock& clock_;
   std::vector<unsigned> in_flight_;
   std::deque<Completion> ended_;
 };

@@ -25,10 +25,10 @@ HostPort at(std::string_view text) {
 
 class ListenerTest : public testing::Test {
  protected:
-  UniqueFd stranger() { return connect_to(at(listener_.address()), kLong).value(); }
+  host::UniqueFd stranger() { return connect_to(at(listener_.address()), kLong).value(); }
 
-  SystemClock clock_;
-  UniqueFd interrupt_ = UniqueFd(::eventfd(0, EFD_NONBLOCK));
+  host::SystemClock clock_;
+  host::UniqueFd interrupt_ = host::UniqueFd(::eventfd(0, EFD_NONBLOCK));
   Listener listener_ =
       Listener::bind(at("127.0.0.1:0"), kListenerKey, clock_, interrupt_.get()).value();
   std::vector<std::string> dropped_;
@@ -83,7 +83,7 @@ TEST_F(ListenerTest, a_process_without_a_free_descriptor_says_so_rather_than_try
   const auto client = stranger();
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
-  const auto first_free = static_cast<rlim_t>(UniqueFd(::dup(client.get())).get());
+  const auto first_free = static_cast<rlim_t>(host::UniqueFd(::dup(client.get())).get());
   const rlimit none{first_free, before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
   const auto channel = listener_.accept(Limit(2000), dropped_);

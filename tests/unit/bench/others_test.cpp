@@ -14,7 +14,7 @@ using test::u32;
 using test::u8;
 
 /// A kernel with one device and these queue pairs.
-class FakeKernel : public Host {
+class FakeKernel : public host::Host {
  public:
   Result<std::optional<std::string>> read(const std::string&) override { return absent(); }
 
@@ -24,11 +24,11 @@ class FakeKernel : public Host {
     return std::optional(std::vector<std::string>{std::to_string(::getpid()), "99"});
   }
 
-  Result<std::optional<DeviceNode>> device(const std::string&) override {
-    return std::optional<DeviceNode>();
+  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
+    return std::optional<host::DeviceNode>();
   }
 
-  Result<std::optional<std::string>> rdma(const RdmaDump& dump) override {
+  Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override {
     if (fails) return *fails;
     if (!answers) return absent();
     const auto name = u32(1, 3) + test::text_attribute(2, "mlx5_0");

@@ -27,7 +27,7 @@ class PlaceTest : public testing::Test {
     node_ = builder.build();
   }
 
-  Port& port(const std::string& nic) {
+  node::Port& port(const std::string& nic) {
     for (auto& one : node_.nics) {
       if (one.name == nic) return one.ports.at(0);
     }
@@ -40,7 +40,7 @@ class PlaceTest : public testing::Test {
     return place ? "no error" : place.error().message;
   }
 
-  Node node_;
+  node::Node node_;
 };
 
 TEST_F(PlaceTest, an_infiniband_port_needs_no_gid_and_brings_its_numa_node) {

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 
 TEST(Progress, says_what_moved_since_it_last_spoke_and_starts_again_with_a_new_step) {
   std::ostringstream out;
-  ManualClock clock;
+  host::ManualClock clock;
   Progress progress(out, clock, true);
   clock.advance(std::chrono::seconds(1));
   progress.show(Step(), 125'000'000);
@@ -27,7 +27,7 @@ TEST(Progress, says_what_moved_since_it_last_spoke_and_starts_again_with_a_new_s
 
 TEST(Progress, is_silent_where_nobody_watches_and_divides_by_no_time) {
   std::ostringstream out;
-  ManualClock clock;
+  host::ManualClock clock;
   Progress silent(out, clock, false);
   silent.show(Step(), 1);
   silent.clear();

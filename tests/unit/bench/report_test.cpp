@@ -9,7 +9,7 @@ namespace {
 using std::chrono::seconds;
 using testing::HasSubstr;
 
-Json evidence(double rate_gbps) {
+data::Json evidence(double rate_gbps) {
   return {{"lanes",
            {{{"nic", "mlx5_0"},
              {"port", 1},
@@ -51,7 +51,7 @@ TEST(BenchReport, the_slower_end_is_what_can_be_expected) {
 TEST(BenchReport, an_end_that_is_not_known_leaves_the_share_open_and_no_requirement_judged) {
   BenchResult result;
   result.runs = {run_with(State::ok)};
-  result.runs[0].result.there = Json("nonsense");
+  result.runs[0].result.there = data::Json("nonsense");
   EXPECT_TRUE(overall(result).ok());
   result.required_share = 0.01;
   const auto report = make_report(result);
@@ -155,7 +155,7 @@ TEST(BenchReport, a_session_that_never_began_is_still_a_document) {
   const auto report = make_report(result);
   EXPECT_EQ(report.json["kind"], "Bench");
   EXPECT_EQ(report.json["state"], "wrong-key");
-  EXPECT_EQ(report.json["runs"][0]["steps"], Json::array());
+  EXPECT_EQ(report.json["runs"][0]["steps"], data::Json::array());
 }
 
 TEST(BenchReport, each_state_has_a_name_of_its_own_that_reads_back) {

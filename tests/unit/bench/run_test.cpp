@@ -10,7 +10,7 @@ namespace railhead::bench {
 namespace {
 
 struct Bench {
-  ManualClock clock;
+  host::ManualClock clock;
   Step step;
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> moved = 0;
@@ -168,11 +168,11 @@ TEST(Latency, by_write_is_half_of_a_round) {
   EXPECT_NEAR(static_cast<double>(result->latency.percentile_ns(0.5).value_or(0)), 1000, 10);
 }
 
-class CountingClock : public ManualClock {
+class CountingClock : public host::ManualClock {
  public:
   std::chrono::steady_clock::time_point now() override {
     ++looks;
-    return ManualClock::now();
+    return host::ManualClock::now();
   }
 
   unsigned looks = 0;
@@ -190,14 +190,14 @@ TEST(Latency, reads_the_clock_once_a_round_since_that_can_cost_more_than_a_messa
 }
 
 /// The other side is done at a look at the clock: in the midst of a look for what has come.
-class EndingClock : public ManualClock {
+class EndingClock : public host::ManualClock {
  public:
   explicit EndingClock(std::atomic<bool>& stop)
       : stop_(stop) {}
 
   std::chrono::steady_clock::time_point now() override {
     if (++looks_ > 1 + kStart) stop_ = true;
-    return ManualClock::now();
+    return host::ManualClock::now();
   }
 
  private:

@@ -67,7 +67,7 @@ class FakeEndpoint : public Endpoint {
 
   Status validate(const Step&, Part) override { return valid; }
 
-  [[nodiscard]] Json evidence() override { return {{"host", "fake"}}; }
+  [[nodiscard]] data::Json evidence() override { return {{"host", "fake"}}; }
 
   std::vector<std::string> wanted_;
 
@@ -77,7 +77,7 @@ class FakeEndpoint : public Endpoint {
     (void)!::write(done_.get(), &one, sizeof one);
   }
 
-  UniqueFd done_ = UniqueFd(::eventfd(0, EFD_NONBLOCK));
+  host::UniqueFd done_ = host::UniqueFd(::eventfd(0, EFD_NONBLOCK));
   std::size_t lanes_ = 1;
 };
 
@@ -86,16 +86,16 @@ struct Ended {
   Outcome server;
 };
 
-std::array<UniqueFd, 2> connected_sockets() {
+std::array<host::UniqueFd, 2> connected_sockets() {
   std::array<int, 2> sockets{};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM, 0, sockets.data()), 0);
-  return {UniqueFd(sockets[0]), UniqueFd(sockets[1])};
+  return {host::UniqueFd(sockets[0]), host::UniqueFd(sockets[1])};
 }
 
 Ended run(FakeEndpoint& client, std::unique_ptr<FakeEndpoint> server,
           const std::vector<Step>& steps = {Step()}, const Plan& plan = {}) {
   auto sockets = connected_sockets();
-  SystemClock clock;
+  host::SystemClock clock;
   Ended ended;
   std::thread other([&] {
     auto channel = Channel::open(std::move(sockets[1]), Role::server, kSessionKey, clock, -1);
@@ -172,7 +172,7 @@ TEST(Session, a_lane_that_fails_at_the_server_stops_the_client) {
 
 TEST(Session, a_peer_that_dies_in_a_transfer_is_lost_and_the_lanes_stop) {
   auto sockets = connected_sockets();
-  SystemClock clock;
+  host::SystemClock clock;
   FakeEndpoint client;
   client.never_ends = true;
   std::thread other([&] {
@@ -195,10 +195,10 @@ TEST(Session, a_peer_that_dies_in_a_transfer_is_lost_and_the_lanes_stop) {
 
 TEST(Session, a_signal_stops_the_lanes) {
   auto sockets = connected_sockets();
-  SystemClock clock;
+  host::SystemClock clock;
   FakeEndpoint client;
   client.never_ends = true;
-  const UniqueFd signal(::eventfd(0, EFD_NONBLOCK));
+  const host::UniqueFd signal(::eventfd(0, EFD_NONBLOCK));
   Outcome server;
   std::thread other([&] {
     auto channel = Channel::open(std::move(sockets[1]), Role::server, kSessionKey, clock, -1);
@@ -218,7 +218,7 @@ TEST(Session, a_signal_stops_the_lanes) {
 
 TEST(Session, a_client_goes_on_after_a_kind_of_memory_that_is_not_there) {
   auto sockets = connected_sockets();
-  SystemClock clock;
+  host::SystemClock clock;
   unsigned made = 0;
   Outcome server;
   std::thread other([&] {
@@ -247,7 +247,7 @@ TEST(Messages, an_offer_above_a_limit_is_refused) {
   Plan plan;
   plan.queue_pairs = kMaxQueuePairs;
   plan.max_size_bytes = kMaxSize;
-  const auto value = parse_json(to_json_text(offer_message(plan)));
+  const auto value = data::parse_json(data::to_json_text(offer_message(plan)));
   EXPECT_FALSE(parse_offer(*value));
 }
 
@@ -256,7 +256,7 @@ TEST(Messages, what_is_written_is_what_is_read) {
   plan.remote_nics = {"mlx5_0", "mlx5_1:2"};
   plan.lanes = 2;
   plan.memory = Memory::gpu_dmabuf;
-  EXPECT_EQ(parse_offer(*parse_json(to_json_text(offer_message(plan)))).value(), plan);
+  EXPECT_EQ(parse_offer(*data::parse_json(data::to_json_text(offer_message(plan)))).value(), plan);
   LaneAddress lane;
   lane.pairs = {{17, 5}, {18, 0xffffff}};
   lane.gid = GidBytes{0xfe, 0x80};
@@ -268,12 +268,14 @@ TEST(Messages, what_is_written_is_what_is_read) {
   auto none = spare;
   none.gid.reset();
   const std::vector<LaneAddress> lanes{lane, spare, none};
-  EXPECT_EQ(parse_addresses(*parse_json(to_json_text(addresses_message(lanes)))).value(), lanes);
+  EXPECT_EQ(
+      parse_addresses(*data::parse_json(data::to_json_text(addresses_message(lanes)))).value(),
+      lanes);
   Step step;
   step.operation = Operation::send;
   step.seed = ~std::uint64_t{0};
   step.rate_cap_bps = 10'000'000'000;
-  EXPECT_EQ(parse_step(*parse_json(to_json_text(step_message(step)))).value(), step);
+  EXPECT_EQ(parse_step(*data::parse_json(data::to_json_text(step_message(step)))).value(), step);
 }
 
 }  // namespace

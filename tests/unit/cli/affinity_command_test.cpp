@@ -13,14 +13,15 @@ Said affinity(const std::string& machine, const std::string& gpus) {
 }
 
 TEST(AffinityCommand, the_seed_machine_answers_its_golden_numbers) {
-  EXPECT_EQ(affinity("seed-8gpu-4nic", "0,1").json()["nics"], Json({"mlx5_0"}));
+  EXPECT_EQ(affinity("seed-8gpu-4nic", "0,1").json()["nics"], data::Json({"mlx5_0"}));
   const auto said = affinity("seed-8gpu-4nic", "4,5");
-  EXPECT_EQ(said.code, kExitOk);
+  EXPECT_EQ(said.code, cli::kExitOk);
   const auto document = said.json();
   EXPECT_EQ(document["apiVersion"], "railhead.io/v1alpha1");
   EXPECT_EQ(document["kind"], "Affinity");
-  EXPECT_EQ(document["nics"], Json({"mlx5_2"}));
-  EXPECT_EQ(document["devices"], Json({"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
+  EXPECT_EQ(document["nics"], data::Json({"mlx5_2"}));
+  EXPECT_EQ(document["devices"],
+            data::Json({"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
   EXPECT_EQ(document["env"]["NCCL_IB_HCA"], "=mlx5_2:1");
   EXPECT_EQ(document["gpus"][0]["nics"][0]["relation"], "PIX");
   EXPECT_NE(document["gpus"][0]["nics"][0]["why"], "");
@@ -28,7 +29,7 @@ TEST(AffinityCommand, the_seed_machine_answers_its_golden_numbers) {
 
 TEST(AffinityCommand, a_gpu_is_named_by_index_uuid_or_address_and_counts_once) {
   const auto by_index = affinity("dgx-h100", "1");
-  ASSERT_EQ(by_index.code, kExitOk) << by_index.err;
+  ASSERT_EQ(by_index.code, cli::kExitOk) << by_index.err;
   const auto gpu = by_index.json()["gpus"][0];
   const auto uuid = gpu["uuid"].get<std::string>();
   const auto pci = gpu["pci"].get<std::string>();
@@ -45,7 +46,7 @@ TEST(AffinityCommand, a_gpu_that_is_not_there_is_a_usage_error) {
   for (const char* gpu :
        {"8", "GPU-nobody", "0000:ff:1f.0", "0,,1", "-1", "99999999999999999999"}) {
     const auto said = run_on("dgx-h100", "affinity", {"--gpus=" + std::string(gpu)});
-    EXPECT_EQ(said.code, kExitUsage) << gpu;
+    EXPECT_EQ(said.code, cli::kExitUsage) << gpu;
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr("--gpus"));
   }
@@ -53,8 +54,8 @@ TEST(AffinityCommand, a_gpu_that_is_not_there_is_a_usage_error) {
 
 TEST(AffinityCommand, gpus_without_a_nic_are_a_problem) {
   const auto said = affinity("gpus-only", "0");
-  EXPECT_EQ(said.code, kExitProblem);
-  EXPECT_EQ(said.json()["nics"], Json::array());
+  EXPECT_EQ(said.code, cli::kExitProblem);
+  EXPECT_EQ(said.json()["nics"], data::Json::array());
   EXPECT_FALSE(said.json()["warnings"].empty());
 }
 

@@ -15,7 +15,7 @@ using testing::Not;
 
 TEST(Program, help_is_data_and_success) {
   for (const auto& said : {run({"--help"}), run({"affinity", "--help"}), run({"--version"})}) {
-    EXPECT_EQ(said.code, kExitOk);
+    EXPECT_EQ(said.code, cli::kExitOk);
     EXPECT_THAT(said.out, HasSubstr("ailhead"));
     EXPECT_EQ(said.err, "");
   }
@@ -27,7 +27,7 @@ TEST(Program, what_it_does_not_know_is_a_usage_error_on_stderr) {
                                                     {"topology", "--frobnicate"},
                                                     {"nics", "more"}}) {
     const auto said = run(arguments);
-    EXPECT_EQ(said.code, kExitUsage) << testing::PrintToString(arguments);
+    EXPECT_EQ(said.code, cli::kExitUsage) << testing::PrintToString(arguments);
     EXPECT_EQ(said.out, "");
     EXPECT_NE(said.err, "");
   }
@@ -40,17 +40,17 @@ TEST(Program, a_command_that_is_none_is_named) {
 TEST(Program, a_format_that_a_command_lacks_is_a_usage_error) {
   for (const char* command : {"topology", "affinity", "nics"}) {
     const auto said = run_on("dgx-h100", command, {"-o", "svgz"});
-    EXPECT_EQ(said.code, kExitUsage) << command;
+    EXPECT_EQ(said.code, cli::kExitUsage) << command;
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr("svgz"));
   }
-  EXPECT_EQ(run_on("dgx-h100", "nics", {"-o", "tree"}).code, kExitUsage);
+  EXPECT_EQ(run_on("dgx-h100", "nics", {"-o", "tree"}).code, cli::kExitUsage);
 }
 
 TEST(Program, a_format_is_refused_before_the_machine_is_read) {
   for (const char* command : {"topology", "affinity", "nics", "config"}) {
     const auto said = run({command, "-o", "pdf", "--config", "/no/such/config.yaml"});
-    EXPECT_EQ(said.code, kExitUsage) << command;
+    EXPECT_EQ(said.code, cli::kExitUsage) << command;
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr("\"pdf\" is not a format of this command (table|wide|json|"));
     EXPECT_THAT(said.err, Not(HasSubstr("config.yaml")));
@@ -59,7 +59,7 @@ TEST(Program, a_format_is_refused_before_the_machine_is_read) {
 
 TEST(Program, a_snapshot_that_is_not_there_cannot_tell_and_is_named) {
   const auto said = run({"topology", "--snapshot", "/no/such/machine.node"});
-  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr("/no/such/machine.node"));
 }
@@ -67,7 +67,7 @@ TEST(Program, a_snapshot_that_is_not_there_cannot_tell_and_is_named) {
 TEST(Program, a_malformed_snapshot_is_named_with_its_line) {
   const TextFile file("railhead-snapshot 1\nd /sys\nq /sys/what\n");
   const auto said = run({"affinity", "--snapshot", file.path()});
-  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr(file.path()));
   EXPECT_THAT(said.err, HasSubstr("line 3"));
@@ -76,7 +76,7 @@ TEST(Program, a_malformed_snapshot_is_named_with_its_line) {
 TEST(Program, a_wrong_configuration_is_a_usage_error_at_its_place) {
   const TextFile file("injection:\n  gpuz: all\n");
   const auto said = run({"config", "--config", file.path()});
-  EXPECT_EQ(said.code, kExitUsage);
+  EXPECT_EQ(said.code, cli::kExitUsage);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr(file.path() + ":2:3"));
 }
@@ -87,7 +87,7 @@ TEST(Program, an_agent_with_a_wrong_configuration_does_not_start) {
   const TextFile broken("{\"configList\": [");
   for (const auto* file : {&ours, &theirs, &broken}) {
     const auto said = run({"agent", "--config", file->path()});
-    EXPECT_EQ(said.code, kExitUsage) << said.err;
+    EXPECT_EQ(said.code, cli::kExitUsage) << said.err;
     EXPECT_THAT(said.err, HasSubstr(file->path()));
   }
 }
@@ -99,7 +99,7 @@ TEST(Program, config_names_the_file_and_the_key_that_keep_the_agent_from_startin
         std::pair{"topology:\n  file: /no/such.xml\n", ":2:9: topology.file: /no/such.xml: "}}) {
     const TextFile file(text);
     const auto said = run({"config", "--config", file.path()});
-    EXPECT_EQ(said.code, kExitUsage);
+    EXPECT_EQ(said.code, cli::kExitUsage);
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr(file.path() + what));
   }
@@ -111,7 +111,7 @@ TEST(Program, config_refuses_pools_that_want_the_same_function_of_the_machine) {
       "  - {name: a.io/a, mode: exclusive, include: {names: mlx5_0}}\n"
       "  - {name: a.io/b, mode: exclusive, include: {names: mlx5_0}}\n");
   const auto said = run_on("dgx-h100", "config", {"--config", file.path()});
-  EXPECT_EQ(said.code, kExitUsage);
+  EXPECT_EQ(said.code, cli::kExitUsage);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr("is wanted by the exclusive pools a.io/a"));
 }
@@ -119,7 +119,7 @@ TEST(Program, config_refuses_pools_that_want_the_same_function_of_the_machine) {
 TEST(Program, config_tells_who_said_a_value) {
   const TextFile file("log:\n  level: warn\n");
   const auto said = run({"config", "--config", file.path(), "-o", "json"});
-  ASSERT_EQ(said.code, kExitOk) << said.err;
+  ASSERT_EQ(said.code, cli::kExitOk) << said.err;
   const auto document = said.json();
   EXPECT_EQ(document["kind"], "EffectiveConfig");
   bool seen = false;
@@ -136,7 +136,7 @@ TEST(Program, config_tells_who_said_a_value) {
 TEST(Program, the_flags_of_k8s_rdma_device_plugin_are_its_variables) {
   const auto said = run({"config", "--resource-name", "a.io/b", "--resource-count=7",
                          "--enable-device-plugin=true", "--gpu-rdma-auto-inject"});
-  EXPECT_EQ(said.code, kExitOk) << said.err;
+  EXPECT_EQ(said.code, cli::kExitOk) << said.err;
   EXPECT_THAT(said.out, testing::ContainsRegex("a.io/b +shared +7 "));
   EXPECT_THAT(said.out, testing::ContainsRegex("injection.gpus +closest .*RDMA_GPU_AUTO_INJECT"));
   EXPECT_THAT(run({"config", "--enable-device-plugin=maybe"}).err,
@@ -149,7 +149,7 @@ TEST(Program, config_tells_which_pools_all_files_make_and_where) {
       "selectors": {"vendors": ["15b3"]}}]})",
                         ".json");
   const auto said = run({"config", "--config", ours.path(), "--config", theirs.path()});
-  ASSERT_EQ(said.code, kExitOk) << said.err;
+  ASSERT_EQ(said.code, cli::kExitOk) << said.err;
   EXPECT_THAT(said.out, HasSubstr("a.io/rail"));
   EXPECT_THAT(said.out, HasSubstr("unknown key"));
   const auto pools =
@@ -177,14 +177,14 @@ TEST(Program, config_shows_the_pool_that_nobody_configured) {
 TEST(Program, config_refuses_what_the_agent_would_not_start_with) {
   const TextFile pool("pools:\n  - name: a.io/rail\n    slots: -1\n");
   const auto said = run({"config", "--config", pool.path()});
-  EXPECT_EQ(said.code, kExitUsage);
+  EXPECT_EQ(said.code, cli::kExitUsage);
   EXPECT_THAT(said.err, HasSubstr(pool.path() + ":3:"));
   const TextFile twice("pools:\n  - name: a.io/a\n  - name: a.io/a\n");
-  EXPECT_EQ(run({"config", "--config", twice.path()}).code, kExitUsage);
-  EXPECT_EQ(run({"config", "--handout", "nri", "--nri", "false"}).code, kExitUsage);
+  EXPECT_EQ(run({"config", "--config", twice.path()}).code, cli::kExitUsage);
+  EXPECT_EQ(run({"config", "--handout", "nri", "--nri", "false"}).code, cli::kExitUsage);
 }
 
-void expect_same(const Json& json, const Value& yaml, const std::string& at) {
+void expect_same(const data::Json& json, const data::Value& yaml, const std::string& at) {
   if (json.is_object()) {
     ASSERT_EQ(json.size(), yaml.entries.size()) << at;
     for (const auto& [key, value] : json.items()) {
@@ -196,7 +196,7 @@ void expect_same(const Json& json, const Value& yaml, const std::string& at) {
     ASSERT_EQ(json.size(), yaml.items.size()) << at;
     for (std::size_t i = 0; i < json.size(); ++i) expect_same(json[i], yaml.items[i], at + "[]");
   } else if (json.is_null()) {
-    EXPECT_EQ(yaml.kind, Value::Kind::null) << at;
+    EXPECT_EQ(yaml.kind, data::Value::Kind::null) << at;
   } else if (json.is_string()) {
     EXPECT_EQ(yaml.scalar, json.get<std::string>()) << at;
   } else if (json.is_number_integer()) {
@@ -208,7 +208,7 @@ TEST(Program, yaml_is_the_same_document_as_json) {
   for (const char* command : {"topology", "affinity", "nics"}) {
     for (const char* machine : {"dgx-h100", "soft-roce", "gpus-only"}) {
       const auto json = run_on(machine, command, {"-o", "json"}).json();
-      const auto yaml = parse_yaml(run_on(machine, command, {"-o", "yaml"}).out);
+      const auto yaml = data::parse_yaml(run_on(machine, command, {"-o", "yaml"}).out);
       ASSERT_TRUE(yaml) << yaml.error().message;
       expect_same(json, *yaml, machine + std::string(" ") + command);
     }

@@ -28,14 +28,14 @@ Said judge_text(const std::string& text, const std::vector<std::string>& more = 
 
 TEST(NcclLogCommand, rdma_is_success) {
   const auto said = judge_text(kRdma);
-  EXPECT_EQ(said.code, kExitOk) << said.err;
+  EXPECT_EQ(said.code, cli::kExitOk) << said.err;
   EXPECT_THAT(said.out, HasSubstr("RDMA: 1 rank RDMA; GPUDirect RDMA: yes\n"));
   EXPECT_THAT(said.out, HasSubstr("rank 0 on a, line 3: Using network IB\n"));
 }
 
 TEST(NcclLogCommand, tcp_is_a_problem_with_its_evidence) {
   const auto said = judge_text(kTcp, {"-o", "json"});
-  EXPECT_EQ(said.code, kExitProblem) << said.err;
+  EXPECT_EQ(said.code, cli::kExitProblem) << said.err;
   const auto document = said.json();
   EXPECT_EQ(document["kind"], "NcclLog");
   EXPECT_EQ(document["verdict"], "TCP");
@@ -49,14 +49,14 @@ TEST(NcclLogCommand, tcp_is_a_problem_with_its_evidence) {
 }
 
 TEST(NcclLogCommand, one_rank_on_tcp_is_a_problem) {
-  EXPECT_EQ(judge_text(kRdma + kTcp).code, kExitProblem);
+  EXPECT_EQ(judge_text(kRdma + kTcp).code, cli::kExitProblem);
 }
 
 TEST(NcclLogCommand, a_connection_that_broke_is_a_problem_of_a_job_on_rdma) {
   const auto said = judge_text(kRdma +
                                "a:1:2 [0] x.cc:1 NCCL WARN NET/IB: Got completion from peer "
                                "10.0.0.2<5> with status=12 opcode=0\n");
-  EXPECT_EQ(said.code, kExitProblem);
+  EXPECT_EQ(said.code, cli::kExitProblem);
   EXPECT_THAT(said.out, HasSubstr("PROBLEMS\nerror: completion with status 12"));
 }
 
@@ -64,23 +64,24 @@ TEST(NcclLogCommand, an_empty_list_of_devices_is_a_problem) {
   const auto said = judge_text(
       "a:1:2 [0] NCCL INFO NET/IB : Using ; OOB eth0:10.0.0.1<0>\n"
       "a:1:2 [0] NCCL INFO Using network IB\n");
-  EXPECT_EQ(said.code, kExitProblem);
+  EXPECT_EQ(said.code, cli::kExitProblem);
   EXPECT_THAT(said.out, HasSubstr("error: the list of RDMA devices is empty"));
 }
 
 TEST(NcclLogCommand, the_limits_that_a_job_prints_are_no_problem) {
-  EXPECT_EQ(judge_text("max locked memory           (kbytes, -l) 8192\n" + kRdma).code, kExitOk);
+  EXPECT_EQ(judge_text("max locked memory           (kbytes, -l) 8192\n" + kRdma).code,
+            cli::kExitOk);
 }
 
 TEST(NcclLogCommand, a_log_that_does_not_say_is_no_answer) {
   const auto said = judge_text("step 1 loss 0.5\n");
-  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
   EXPECT_THAT(said.out, HasSubstr("NCCL_DEBUG=INFO"));
 }
 
 TEST(NcclLogCommand, a_file_that_is_not_there_is_named) {
   const auto said = run({"nccl-log", "/no/such.log"});
-  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
   EXPECT_THAT(said.err, HasSubstr("/no/such.log"));
   EXPECT_EQ(said.out, "");
 }

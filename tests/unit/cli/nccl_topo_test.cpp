@@ -45,23 +45,23 @@ std::string two_pairs() {
 TEST(NcclTopo, stands_for_a_machine_in_every_read_only_command) {
   const File file(two_pairs());
   const auto topology = run({"topology", "--nccl-topo", file.path(), "-o", "json"});
-  ASSERT_EQ(topology.code, kExitOk) << topology.err;
+  ASSERT_EQ(topology.code, cli::kExitOk) << topology.err;
   const auto document = topology.json();
-  EXPECT_EQ(document["relations"], Json::parse(R"([["PIX","NODE"],["NODE","PIX"]])"));
+  EXPECT_EQ(document["relations"], data::Json::parse(R"([["PIX","NODE"],["NODE","PIX"]])"));
   EXPECT_EQ(document["source"], "topology file");
   EXPECT_EQ(document["origin"], file.path());
   const auto affinity = run({"affinity", "--nccl-topo", file.path(), "-o", "json"}).json();
   EXPECT_EQ(affinity["gpus"][1]["nics"][0]["name"], "0102:00:00.0");
   // The address is not a name that NCCL knows.
-  EXPECT_EQ(affinity["env"], Json::object());
+  EXPECT_EQ(affinity["env"], data::Json::object());
   const auto nics = run({"nics", "--nccl-topo", file.path()});
-  EXPECT_EQ(nics.code, kExitOk);
+  EXPECT_EQ(nics.code, cli::kExitOk);
   EXPECT_THAT(nics.out, HasSubstr("0101:00:00.0"));
 }
 
 TEST(NcclTopo, is_written_and_read_back) {
   const auto written = run_on("dgx-h100", "topology", {"-o", "nccl"});
-  ASSERT_EQ(written.code, kExitOk) << written.err;
+  ASSERT_EQ(written.code, cli::kExitOk) << written.err;
   EXPECT_THAT(written.out, StartsWith("<system version=\"1\">\n  <cpu numaid=\"0\""));
   const File file(written.out);
   const auto again = run({"topology", "-o", "nccl", "--nccl-topo", file.path()});
@@ -75,10 +75,10 @@ TEST(NcclTopo, gives_containers_with_amds_gpus_their_nics_too) {
       "<pci busid='0000:09:00.0' class='0x020000'><nic><net name='mlx5_0' port='1'/></nic></pci>"
       "</pci></cpu></system>");
   const auto said = run({"affinity", "--nccl-topo", file.path(), "-o", "json"});
-  EXPECT_EQ(said.code, kExitOk);
-  EXPECT_EQ(said.json()["nics"], Json::parse(R"(["mlx5_0"])"));
+  EXPECT_EQ(said.code, cli::kExitOk);
+  EXPECT_EQ(said.json()["nics"], data::Json::parse(R"(["mlx5_0"])"));
   EXPECT_EQ(said.json()["env"]["NCCL_IB_HCA"], "=mlx5_0:1");
-  EXPECT_EQ(said.json()["warnings"], Json::array());
+  EXPECT_EQ(said.json()["warnings"], data::Json::array());
 }
 
 TEST(NcclTopo, a_file_that_says_nowhere_what_a_function_is_is_no_answer) {
@@ -86,7 +86,7 @@ TEST(NcclTopo, a_file_that_says_nowhere_what_a_function_is_is_no_answer) {
       "<system version='1'><cpu numaid='0'>\n<pci busid='0000:00:16.0'/>\n"
       "<pci busid='0000:00:17.0'/></cpu></system>");
   const auto text = run({"affinity", "--nccl-topo", file.path()});
-  EXPECT_EQ(text.code, kExitCannotTell);
+  EXPECT_EQ(text.code, cli::kExitCannotTell);
   EXPECT_THAT(text.out, HasSubstr("no GPU is known, and of 2 functions"));
   EXPECT_THAT(text.out, HasSubstr("line 2: 0000:00:16.0 has no class"));
   const auto document = run({"affinity", "--nccl-topo", file.path(), "-o", "json"}).json();
@@ -113,26 +113,26 @@ TEST(NcclTopo, a_name_with_terminal_escapes_is_shown_nowhere) {
 
 TEST(NcclTopo, and_a_snapshot_exclude_each_other) {
   const auto said = run({"topology", "--nccl-topo", "a.xml", "--snapshot", "b.node"});
-  EXPECT_EQ(said.code, kExitUsage);
+  EXPECT_EQ(said.code, cli::kExitUsage);
   EXPECT_THAT(said.err, HasSubstr("--nccl-topo and --snapshot exclude each other"));
 }
 
 TEST(NcclTopo, a_file_that_is_none_is_named_with_the_line) {
   const File file("<system version='1'>\n<cpu numaid='0'>\n");
   const auto said = run({"topology", "--nccl-topo", file.path()});
-  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
   EXPECT_EQ(said.out, "");
   EXPECT_THAT(said.err, HasSubstr(file.path() + ": line 2: not XML"));
-  EXPECT_EQ(run({"topology", "--nccl-topo", file.path() + ".gone"}).code, kExitCannotTell);
+  EXPECT_EQ(run({"topology", "--nccl-topo", file.path() + ".gone"}).code, cli::kExitCannotTell);
 }
 
 TEST(NcclTopo, cannot_be_recorded_nor_be_the_machine_of_an_agent) {
-  const Environment environment{{"RAILHEAD_NCCL_TOPO", "a.xml"}};
-  EXPECT_EQ(run({"snapshot"}, environment).code, kExitUsage);
+  const host::Environment environment{{"RAILHEAD_NCCL_TOPO", "a.xml"}};
+  EXPECT_EQ(run({"snapshot"}, environment).code, cli::kExitUsage);
   const auto agent = run({"agent", "--log-level", "error"}, environment);
-  EXPECT_EQ(agent.code, kExitUsage);
+  EXPECT_EQ(agent.code, cli::kExitUsage);
   EXPECT_THAT(agent.err, HasSubstr("not a machine to read"));
-  EXPECT_EQ(run({"agent", "--nccl-topo", "a.xml"}).code, kExitUsage);
+  EXPECT_EQ(run({"agent", "--nccl-topo", "a.xml"}).code, cli::kExitUsage);
 }
 
 }  // namespace

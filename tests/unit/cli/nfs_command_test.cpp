@@ -46,7 +46,7 @@ class NfsCommand : public testing::Test {
 TEST_F(NfsCommand, a_mount_over_rdma_is_good) {
   mount_by("rdma");
   const auto said = nfs({"-o", "json", "--want", "/data"});
-  EXPECT_EQ(said.code, kExitOk) << said.err;
+  EXPECT_EQ(said.code, cli::kExitOk) << said.err;
   const auto mount = said.json()["mounts"][0];
   EXPECT_EQ(mount["verdict"], "RDMA");
   EXPECT_EQ(mount["address"], "10.1.0.1");
@@ -57,11 +57,11 @@ TEST_F(NfsCommand, a_mount_over_rdma_is_good) {
 
 TEST_F(NfsCommand, a_fallback_is_a_problem_and_plain_tcp_is_none) {
   mount_by("tcp");
-  EXPECT_EQ(nfs().code, kExitOk);
-  EXPECT_EQ(nfs({"--want", "/data"}).code, kExitProblem);
+  EXPECT_EQ(nfs().code, cli::kExitOk);
+  EXPECT_EQ(nfs({"--want", "/data"}).code, cli::kExitProblem);
   write("etc/fstab", "nas:/a /data nfs4 rdma,port=20049 0 0\n");
   const auto said = nfs();
-  EXPECT_EQ(said.code, kExitProblem);
+  EXPECT_EQ(said.code, cli::kExitProblem);
   EXPECT_THAT(said.out, HasSubstr("fallback"));
   EXPECT_THAT(said.out, HasSubstr("/data: option rdma in /etc/fstab, connected by tcp"));
 }
@@ -70,7 +70,7 @@ TEST_F(NfsCommand, a_mount_that_is_declared_or_wanted_and_absent_is_a_problem) {
   write("proc/1/mountstats", "");
   write("etc/fstab", "nas:/b /data/b nfs4 rdma,nofail 0 0\nnas:/c /data/c nfs4 rdma,noauto 0 0\n");
   const auto said = nfs({"-o", "json"});
-  EXPECT_EQ(said.code, kExitProblem) << said.err;
+  EXPECT_EQ(said.code, cli::kExitProblem) << said.err;
   const auto mounts = said.json()["mounts"];
   ASSERT_EQ(mounts.size(), 1U);
   EXPECT_EQ(mounts[0]["verdict"], "absent");
@@ -78,29 +78,29 @@ TEST_F(NfsCommand, a_mount_that_is_declared_or_wanted_and_absent_is_a_problem) {
   EXPECT_TRUE(mounts[0]["transport"].is_null());
   EXPECT_THAT(nfs().out, HasSubstr("/data/b: option rdma in /etc/fstab, and no NFS is mounted"));
   const auto wanted = nfs({"--want", "/x"});
-  EXPECT_EQ(wanted.code, kExitProblem);
+  EXPECT_EQ(wanted.code, cli::kExitProblem);
   EXPECT_THAT(wanted.out, HasSubstr("/x: --want /x, and no NFS is mounted there"));
 }
 
 TEST_F(NfsCommand, a_slash_at_the_end_of_a_declared_place_does_not_hide_a_fallback) {
   mount_by("tcp");
   write("etc/fstab", "nas:/a /data/ nfs4 rdma 0 0\n");
-  EXPECT_EQ(nfs().code, kExitProblem);
+  EXPECT_EQ(nfs().code, cli::kExitProblem);
 }
 
 TEST_F(NfsCommand, what_another_machine_declares_is_not_sought_in_our_own_namespace) {
   write("proc/self/mountstats", "");
   write("etc/fstab", "nas:/b /data/b nfs4 rdma 0 0\n");
   const auto said = nfs();
-  EXPECT_EQ(said.code, kExitOk);
+  EXPECT_EQ(said.code, cli::kExitOk);
   EXPECT_THAT(said.out, HasSubstr("/proc/1/mountstats cannot be read"));
 }
 
 TEST_F(NfsCommand, no_mount_is_no_problem_and_no_statistics_are_no_answer) {
-  EXPECT_EQ(nfs().code, kExitCannotTell);
+  EXPECT_EQ(nfs().code, cli::kExitCannotTell);
   write("proc/self/mountstats", "device proc mounted on /proc with fstype proc\n");
   EXPECT_THAT(nfs().out, HasSubstr("no NFS mount on this node"));
-  EXPECT_EQ(nfs().code, kExitOk);
+  EXPECT_EQ(nfs().code, cli::kExitOk);
   write("proc/self/mountstats", "device s:/ mounted on /m with fstype nfs4\n\txprt:\trdma\n");
   EXPECT_THAT(nfs().err, HasSubstr("mountstats: line 2"));
 }

@@ -19,7 +19,7 @@ Said pods(const std::vector<std::string>& more = {}) {
 
 TEST(PodsCommand, says_who_uses_rdma_and_who_fell_back) {
   const auto said = pods({"-o", "json"});
-  EXPECT_EQ(said.code, kExitProblem) << said.err;
+  EXPECT_EQ(said.code, cli::kExitProblem) << said.err;
   const auto document = said.json();
   EXPECT_EQ(document["kind"], "Pods");
   ASSERT_EQ(document["pods"].size(), 2U);
@@ -28,7 +28,7 @@ TEST(PodsCommand, says_who_uses_rdma_and_who_fell_back) {
   EXPECT_EQ(job["pod"], "a-0");
   EXPECT_EQ(job["container"], "main");
   EXPECT_EQ(job["gpus"].size(), 2U);
-  EXPECT_EQ(job["nics"], Json::array({"mlx5_0", "mlx5_1"}));
+  EXPECT_EQ(job["nics"], data::Json::array({"mlx5_0", "mlx5_1"}));
   EXPECT_EQ(job["queuePairs"], 7);
   EXPECT_EQ(job["queuePairsReady"], 6);
   EXPECT_EQ(job["queuePairsConnected"], 3);
@@ -41,7 +41,7 @@ TEST(PodsCommand, says_who_uses_rdma_and_who_fell_back) {
   EXPECT_EQ(fallen["pod"], "a-1");
   EXPECT_EQ(fallen["verdict"], "TCP");
   EXPECT_EQ(fallen["silentFallback"], true);
-  EXPECT_EQ(document["warnings"], Json::array());
+  EXPECT_EQ(document["warnings"], data::Json::array());
 }
 
 TEST(PodsCommand, a_table_for_people) {
@@ -56,7 +56,7 @@ TEST(PodsCommand, what_a_job_says_of_its_size_decides_who_has_peers) {
   const std::vector<std::string> peers = {"pods", "--snapshot",
                                           source_dir() + "/tests/pods/peers.node", "-o", "json"};
   const auto said = run(peers);
-  EXPECT_EQ(said.code, kExitProblem) << said.err;
+  EXPECT_EQ(said.code, cli::kExitProblem) << said.err;
   std::vector<std::string> verdicts;
   const auto document = said.json();
   for (const auto& pod : document["pods"]) {
@@ -68,7 +68,7 @@ TEST(PodsCommand, what_a_job_says_of_its_size_decides_who_has_peers) {
                                    "hung-0 idle (fallback)", "torchrun-0 TCP (fallback)"));
   auto ignoring = peers;
   ignoring.insert(ignoring.end(), {"--pods-ignore", "train/hung-*,train/torchrun-*"});
-  EXPECT_EQ(run(ignoring).code, kExitCannotTell);
+  EXPECT_EQ(run(ignoring).code, cli::kExitCannotTell);
   EXPECT_EQ(run(ignoring).json()["pods"][3]["ignored"], true);
 }
 
@@ -83,20 +83,20 @@ TEST(PodsCommand, memory_that_is_registered_as_a_whole_has_no_size) {
 }
 
 TEST(PodsCommand, grace_and_all_are_the_callers) {
-  EXPECT_EQ(pods({"--pods-grace", "5000"}).code, kExitOk);
+  EXPECT_EQ(pods({"--pods-grace", "5000"}).code, cli::kExitOk);
   EXPECT_EQ(pods({"-A", "-o", "json"}).json()["pods"].size(), 3U);
 }
 
 TEST(PodsCommand, a_machine_whose_kernel_cannot_be_asked_is_no_proof_of_anything) {
   const auto said = run_on("dgx-h100", "pods", {"-o", "json"});
-  EXPECT_EQ(said.code, kExitCannotTell);
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
   EXPECT_FALSE(said.json()["warnings"].empty());
 }
 
 TEST(PodsCommand, a_snapshot_with_pods_gives_the_same_answer_without_secrets) {
   const auto recorded = run(
       {"snapshot", "--pods", "--raw", "--snapshot", source_dir() + "/tests/pods/two-pods.node"});
-  ASSERT_EQ(recorded.code, kExitOk) << recorded.err;
+  ASSERT_EQ(recorded.code, cli::kExitOk) << recorded.err;
   EXPECT_THAT(recorded.out, Not(HasSubstr("hunter2")));
   const TextFile file(recorded.out);
   EXPECT_EQ(run({"pods", "--snapshot", file.path(), "-o", "json"}).out, pods({"-o", "json"}).out);

@@ -17,7 +17,7 @@ std::string example(const std::string& name) {
 
 TEST(PoolsCommand, without_configuration_there_is_the_default_pool_of_compute_nics) {
   const auto said = run_on("dgx-h100", "pools", {"-o", "json"});
-  ASSERT_EQ(said.code, kExitOk) << said.err;
+  ASSERT_EQ(said.code, cli::kExitOk) << said.err;
   const auto document = said.json();
   EXPECT_EQ(document["kind"], "Pools");
   ASSERT_EQ(document["pools"].size(), 1U);
@@ -28,13 +28,13 @@ TEST(PoolsCommand, without_configuration_there_is_the_default_pool_of_compute_ni
   EXPECT_EQ(pool["devices"], 100);
   EXPECT_TRUE(pool["where"].is_null());
   EXPECT_EQ(pool["members"].size(), 8U);
-  EXPECT_EQ(pool["members"][0]["nics"], Json::array({"mlx5_0"}));
+  EXPECT_EQ(pool["members"][0]["nics"], data::Json::array({"mlx5_0"}));
   EXPECT_EQ(pool["members"][0]["ready"], true);
 }
 
 TEST(PoolsCommand, an_empty_default_pool_is_no_problem_of_the_node) {
   const auto said = run_on("gpus-only", "pools");
-  EXPECT_EQ(said.code, kExitOk) << said.err;
+  EXPECT_EQ(said.code, cli::kExitOk) << said.err;
   EXPECT_THAT(said.out, HasSubstr("rdma.io/hca: "));
 }
 
@@ -46,7 +46,7 @@ TEST(PoolsCommand, each_example_fits_its_machine) {
        {with("dgx-h100", "pools.yaml"), with("dgx-h100", "k8s-rdma-shared-dev-plugin.json"),
         with("vfs-on-one-socket", "sriov-network-device-plugin.json"),
         with("seed-8gpu-4nic", "k8s-rdma-device-plugin.yaml")}) {
-    EXPECT_EQ(said.code, kExitOk) << said.out << said.err;
+    EXPECT_EQ(said.code, cli::kExitOk) << said.out << said.err;
     EXPECT_THAT(said.out, Not(HasSubstr("WARNINGS")));
   }
 }
@@ -55,7 +55,7 @@ TEST(PoolsCommand, several_files_are_read_together) {
   const auto said = run_on("vfs-on-one-socket", "pools",
                            {"--config", example("k8s-rdma-device-plugin.yaml"), "--config",
                             example("sriov-network-device-plugin.json"), "-o", "json"});
-  ASSERT_EQ(said.code, kExitOk) << said.err;
+  ASSERT_EQ(said.code, cli::kExitOk) << said.err;
   std::vector<std::string> names;
   const auto document = said.json();
   for (const auto& pool : document["pools"]) names.push_back(pool["name"]);
@@ -65,7 +65,7 @@ TEST(PoolsCommand, several_files_are_read_together) {
 TEST(PoolsCommand, a_configured_pool_that_is_empty_is_a_problem_and_says_why) {
   const auto said =
       run_on("seed-8gpu-4nic", "pools", {"--config", example("sriov-network-device-plugin.json")});
-  EXPECT_EQ(said.code, kExitProblem);
+  EXPECT_EQ(said.code, cli::kExitProblem);
   EXPECT_THAT(said.out, HasSubstr("nvidia.com/front_a: pfNames: it is neither a VF nor an SF"));
 }
 
@@ -82,7 +82,7 @@ TEST(PoolsCommand, two_exclusive_pools_that_want_one_function_are_a_problem) {
       "  - {name: a.io/a, mode: exclusive, include: {names: mlx5_0}}\n"
       "  - {name: a.io/b, mode: exclusive, include: {names: 'mlx5_*'}}\n");
   const auto said = run_on("seed-8gpu-4nic", "pools", {"--config", file.path()});
-  EXPECT_EQ(said.code, kExitProblem);
+  EXPECT_EQ(said.code, cli::kExitProblem);
   EXPECT_THAT(said.out, HasSubstr("is wanted by the exclusive pools a.io/a"));
 }
 
@@ -90,7 +90,7 @@ TEST(PoolsCommand, wrong_pools_are_a_usage_error_of_every_command) {
   const TextFile file("pools:\n  - {name: hca}\n");
   for (const char* command : {"pools", "nics", "topology", "affinity"}) {
     const auto said = run_on("dgx-h100", command, {"--config", file.path()});
-    EXPECT_EQ(said.code, kExitUsage) << command;
+    EXPECT_EQ(said.code, cli::kExitUsage) << command;
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr(file.path() + ":2:12"));
   }
@@ -100,7 +100,7 @@ TEST(PoolsCommand, every_role_that_a_nic_may_have_may_be_selected) {
   for (const char* role : {"compute", "storage", "management", "front-end", "nvlink-management",
                            "virtual-function", "unknown"}) {
     const TextFile file(std::string("pools: [{name: a.io/a, include: {roles: ") + role + "}}]\n");
-    EXPECT_NE(run_on("dgx-h100", "pools", {"--config", file.path()}).code, kExitUsage) << role;
+    EXPECT_NE(run_on("dgx-h100", "pools", {"--config", file.path()}).code, cli::kExitUsage) << role;
   }
 }
 
@@ -109,7 +109,7 @@ TEST(NicsCommand, shows_the_pools_of_a_nic_or_why_it_has_none) {
   const auto document = said.json();
   const auto& nics = document["nics"];
   EXPECT_EQ(nics[0]["pool"], "rdma.io/hca");
-  EXPECT_EQ(nics[0]["notInPool"], Json::object());
+  EXPECT_EQ(nics[0]["notInPool"], data::Json::object());
   EXPECT_TRUE(nics[1]["pool"].is_null());
   EXPECT_EQ(nics[1]["notInPool"]["rdma.io/hca"], "roles: storage is not compute");
   EXPECT_THAT(run_on("dgx-h100", "nics", {"-o", "wide"}).out,

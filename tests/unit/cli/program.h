@@ -19,14 +19,14 @@ struct Said {
   std::string out;
   std::string err;
 
-  [[nodiscard]] Json json() const { return Json::parse(out, nullptr, false); }
+  [[nodiscard]] data::Json json() const { return data::Json::parse(out, nullptr, false); }
 };
 
-inline Said run(std::vector<std::string> arguments, const Environment& environment = {}) {
+inline Said run(std::vector<std::string> arguments, const host::Environment& environment = {}) {
   arguments.insert(arguments.begin(), "railhead");
   std::ostringstream out;
   std::ostringstream err;
-  const int code = run_command_line(arguments, environment, out, err);
+  const int code = cli::run_command_line(arguments, environment, out, err);
   return {code, out.str(), err.str()};
 }
 

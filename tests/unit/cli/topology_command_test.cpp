@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 
 /// Whether it is a table of that many rows and columns, all of words that exist.
-void expect_relations(const Json& table, std::size_t rows, std::size_t columns,
+void expect_relations(const data::Json& table, std::size_t rows, std::size_t columns,
                       const std::string& where) {
   const std::set<std::string> known = {"PIX", "PXB", "PHB", "NODE", "SYS"};
   ASSERT_EQ(table.size(), rows) << where;
@@ -25,7 +25,7 @@ TEST(TopologyCommand, relations_have_a_row_a_gpu_and_a_column_a_nic_on_every_mac
   for (const char* machine : {"amd-mi300x", "broken-host", "dgx-a100", "dgx-h100", "gpus-only",
                               "nics-only", "renamed-devices", "seed-8gpu-4nic", "soft-roce"}) {
     const auto said = run_on(machine, "topology", {"-o", "json"});
-    ASSERT_EQ(said.code, kExitOk) << machine << said.err;
+    ASSERT_EQ(said.code, cli::kExitOk) << machine << said.err;
     const auto document = said.json();
     EXPECT_EQ(document["kind"], "Topology");
     EXPECT_EQ(document["apiVersion"], "railhead.io/v1alpha1");
@@ -40,8 +40,8 @@ TEST(TopologyCommand, relations_have_a_row_a_gpu_and_a_column_a_nic_on_every_mac
 TEST(TopologyCommand, relations_among_gpus_and_among_nics_are_there_too) {
   const auto document = run_on("seed-8gpu-4nic", "topology", {"-o", "json"}).json();
   EXPECT_EQ(document["gpuRelations"][0],
-            Json::parse(R"(["PIX","PIX","PHB","PHB","SYS","SYS","SYS","SYS"])"));
-  EXPECT_EQ(document["nicRelations"][0], Json::parse(R"(["PIX","PHB","SYS","SYS"])"));
+            data::Json::parse(R"(["PIX","PIX","PHB","PHB","SYS","SYS","SYS","SYS"])"));
+  EXPECT_EQ(document["nicRelations"][0], data::Json::parse(R"(["PIX","PHB","SYS","SYS"])"));
 }
 
 TEST(TopologyCommand, unknown_values_are_null) {
@@ -72,17 +72,17 @@ TEST(TopologyCommand, names_source_origin_and_confidence) {
 
 TEST(TopologyCommand, a_topology_file_that_cannot_be_used_is_named) {
   const auto absent = run_on("dgx-h100", "topology", {"--topology-file", "/nowhere/topo.xml"});
-  EXPECT_EQ(absent.code, kExitCannotTell);
+  EXPECT_EQ(absent.code, cli::kExitCannotTell);
   EXPECT_NE(absent.err.find("/nowhere/topo.xml"), std::string::npos);
   const auto snapshot = source_dir() + "/tests/nodes/dgx-h100.node";
   const auto no_xml = run_on("dgx-h100", "affinity", {"--topology-file", snapshot});
-  EXPECT_EQ(no_xml.code, kExitCannotTell);
+  EXPECT_EQ(no_xml.code, cli::kExitCannotTell);
   EXPECT_NE(no_xml.err.find("dgx-h100.node: line 1"), std::string::npos) << no_xml.err;
 }
 
 TEST(TopologyCommand, the_tree_leaves_out_bridges_that_lead_to_one_thing_only) {
   const auto said = run_on("seed-8gpu-4nic", "topology", {"-o", "tree"});
-  EXPECT_EQ(said.code, kExitOk);
+  EXPECT_EQ(said.code, cli::kExitOk);
   EXPECT_THAT(said.out, HasSubstr("seed-8gpu-4nic\n├─ NUMA node 0\n│  └─ host bridge pci0000:15\n"
                                   "│     ├─ switch 0000:16:00.0\n"
                                   "│     │  ├─ GPU0 0000:18:00.0  → mlx5_0 (PIX)\n"));

@@ -16,11 +16,11 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-Diagram picture_of(const Node& node) {
-  return topology_picture(DecisionTable(node, {}, {}));
+report::Diagram picture_of(const node::Node& node) {
+  return cli::topology_picture(inject::DecisionTable(node, {}, {}));
 }
 
-const DiagramDevice& device(const Diagram& diagram, const std::string& title) {
+const report::DiagramDevice& device(const report::Diagram& diagram, const std::string& title) {
   for (const auto& candidate : diagram.devices) {
     if (candidate.title == title) return candidate;
   }
@@ -28,7 +28,7 @@ const DiagramDevice& device(const Diagram& diagram, const std::string& title) {
 }
 
 /// "socket/bridge/switch" of the boxes that hold the device.
-std::string path_to(const std::vector<DiagramBox>& boxes, std::size_t wanted) {
+std::string path_to(const std::vector<report::DiagramBox>& boxes, std::size_t wanted) {
   for (const auto& box : boxes) {
     if (std::find(box.devices.begin(), box.devices.end(), wanted) != box.devices.end())
       return box.titles.back();
@@ -60,7 +60,7 @@ TEST(TopologyPicture, a_gpu_and_its_nic_share_a_colour_and_a_link_with_their_rel
   EXPECT_THAT(device(picture, "mlx5_1").tooltip, HasSubstr("GPU1: PIX below"));
   ASSERT_EQ(picture.links.size(), 2U);
   EXPECT_EQ(picture.links[1].label, "PIX");
-  EXPECT_EQ(picture.links[1].kind, DiagramLink::Kind::solid);
+  EXPECT_EQ(picture.links[1].kind, report::DiagramLink::Kind::solid);
   EXPECT_THAT(picture.description, HasSubstr("GPU1: mlx5_1 (PIX)."));
 }
 
@@ -123,7 +123,7 @@ TEST(TopologyPicture, virtual_functions_are_one_device) {
   const auto& pack = device(picture, "32 VFs");
   EXPECT_THAT(pack.lines, ElementsAre("mlx5_1 …", "… mlx5_32"));
   EXPECT_EQ(pack.footer, "virtual-function");
-  EXPECT_EQ(pack.look, DiagramLook::aside);
+  EXPECT_EQ(pack.look, report::DiagramLook::aside);
   EXPECT_EQ(pack.stack, device(picture, "mlx5_0").stack);
 }
 
@@ -136,7 +136,7 @@ TEST(TopologyPicture, many_nics_that_are_alike_and_serve_no_gpu_are_one_device) 
   const auto picture = picture_of(b.build());
   ASSERT_EQ(picture.devices.size(), 2U);
   EXPECT_EQ(picture.devices[0].title, "40 NICs");
-  EXPECT_EQ(picture.devices[0].look, DiagramLook::normal);
+  EXPECT_EQ(picture.devices[0].look, report::DiagramLook::normal);
   EXPECT_EQ(picture.devices[1].title, "other");
 }
 
@@ -159,23 +159,24 @@ TEST(TopologyPicture, hundreds_of_virtual_functions_stay_small) {
   }
   const auto picture = picture_of(b.build());
   EXPECT_EQ(picture.devices.size(), 48U);
-  EXPECT_LT(to_svg(picture).size(), 100'000U);
+  EXPECT_LT(report::to_svg(picture).size(), 100'000U);
 }
 
 TEST(TopologyPicture, what_does_not_work_is_broken_and_its_replacement_is_named) {
   auto b = two_rails();
   auto node = b.build();
-  node.nics[1].ports[0].state = PortState::down;
+  node.nics[1].ports[0].state = node::PortState::down;
   const auto picture = picture_of(node);
-  EXPECT_EQ(device(picture, "mlx5_1").look, DiagramLook::broken);
+  EXPECT_EQ(device(picture, "mlx5_1").look, report::DiagramLook::broken);
   EXPECT_EQ(device(picture, "mlx5_1").footer, "× DOWN");
   EXPECT_THAT(device(picture, "mlx5_0").guests, ElementsAre(1));
   EXPECT_EQ(device(picture, "GPU 1").tag, "stand-in SYS");
-  std::vector<DiagramLink::Kind> kinds;
+  std::vector<report::DiagramLink::Kind> kinds;
   for (const auto& link : picture.links) kinds.push_back(link.kind);
-  EXPECT_THAT(kinds, ElementsAre(DiagramLink::Kind::solid, DiagramLink::Kind::broken,
-                                 DiagramLink::Kind::stand_in));
-  EXPECT_THAT(to_svg(picture), HasSubstr("mlx5_1: port 1 is DOWN"));
+  EXPECT_THAT(kinds,
+              ElementsAre(report::DiagramLink::Kind::solid, report::DiagramLink::Kind::broken,
+                          report::DiagramLink::Kind::stand_in));
+  EXPECT_THAT(report::to_svg(picture), HasSubstr("mlx5_1: port 1 is DOWN"));
 }
 
 TEST(TopologyPicture, a_function_whose_bond_another_one_serves_is_not_broken) {
@@ -185,7 +186,7 @@ TEST(TopologyPicture, a_function_whose_bond_another_one_serves_is_not_broken) {
   node.nics[3].registered = false;
   node.nics[3].ports.clear();
   node.nics[3].name = node.nics[3].pci->str();
-  EXPECT_NE(device(picture_of(node), node.nics[3].name).look, DiagramLook::broken);
+  EXPECT_NE(device(picture_of(node), node.nics[3].name).look, report::DiagramLook::broken);
   EXPECT_THAT(device(picture_of(node), node.nics[3].name).footer, HasSubstr("in the bond"));
   for (auto& netdev : node.netdevs) netdev.master.reset();
   EXPECT_THAT(device(picture_of(node), node.nics[3].name).footer, HasSubstr("no driver"));
@@ -195,9 +196,9 @@ TEST(TopologyPicture, what_is_not_for_compute_is_aside_with_its_reason) {
   auto b = two_rails();
   b.nic(b.bridge(b.host_bridge(0xa0, 1))).ethernet(25).netdev("eth0").default_route();
   const auto picture = picture_of(b.build());
-  EXPECT_EQ(device(picture, "mlx5_2").look, DiagramLook::aside);
+  EXPECT_EQ(device(picture, "mlx5_2").look, report::DiagramLook::aside);
   EXPECT_EQ(device(picture, "mlx5_2").footer, "management");
-  EXPECT_THAT(to_svg(picture), HasSubstr("mlx5_2: management, its netdev eth0 carries"));
+  EXPECT_THAT(report::to_svg(picture), HasSubstr("mlx5_2: management, its netdev eth0 carries"));
 }
 
 TEST(TopologyPicture, gpus_without_an_index_of_their_own_get_letters) {
@@ -213,12 +214,12 @@ TEST(TopologyPicture, machines_without_gpus_or_nics_are_drawn) {
   soft.soft_nic("rxe0", "eth0");
   const auto picture = picture_of(soft.build());
   EXPECT_THAT(picture.boxes[0].titles, ElementsAre("Software devices", "no PCI function"));
-  EXPECT_EQ(device(picture, "rxe0").look, DiagramLook::normal);
+  EXPECT_EQ(device(picture, "rxe0").look, report::DiagramLook::normal);
   EXPECT_THAT(picture_of({}).boxes, IsEmpty());
   NodeBuilder gpus;
   gpus.gpu(gpus.host_bridge(0x10, std::nullopt));
   EXPECT_EQ(device(picture_of(gpus.build()), "GPU 0").tag, "no NIC");
-  EXPECT_EQ(device(picture_of(gpus.build()), "GPU 0").tag_look, DiagramLook::broken);
+  EXPECT_EQ(device(picture_of(gpus.build()), "GPU 0").tag_look, report::DiagramLook::broken);
   EXPECT_THAT(picture_of(gpus.build()).boxes[0].titles, ElementsAre("NUMA node unknown"));
 }
 
@@ -229,10 +230,10 @@ TEST(TopologyPicture, a_hostile_name_stays_a_name) {
   node.dmi.product_name = node.gpus[0].model = hostile;
   node.nics[0].name = hostile;
   node.nics[0].netdevs = {hostile};
-  node.problems.push_back({Problem::Kind::malformed, hostile, hostile});
+  node.problems.push_back({node::Problem::Kind::malformed, hostile, hostile});
   const auto picture = picture_of(node);
-  EXPECT_THAT(to_svg(picture), Not(HasSubstr("<script")));
-  for (const auto& text : {to_svg(picture), to_dot(picture)}) {
+  EXPECT_THAT(report::to_svg(picture), Not(HasSubstr("<script")));
+  for (const auto& text : {report::to_svg(picture), report::to_dot(picture)}) {
     EXPECT_THAT(text, Not(HasSubstr("\x01")));
     EXPECT_THAT(text, Not(HasSubstr("\xff")));
   }
@@ -240,13 +241,13 @@ TEST(TopologyPicture, a_hostile_name_stays_a_name) {
 
 TEST(TopologyPicture, the_command_prints_it) {
   const auto svg = run_on("dgx-h100", "topology", {"-o", "svg"});
-  EXPECT_EQ(svg.code, kExitOk);
+  EXPECT_EQ(svg.code, cli::kExitOk);
   EXPECT_THAT(svg.out, testing::StartsWith("<svg "));
   EXPECT_EQ(svg.out, run_on("dgx-h100", "topology", {"-o", "svg"}).out);
   const auto dot = run_on("dgx-h100", "topology", {"-o", "dot"});
-  EXPECT_EQ(dot.code, kExitOk);
+  EXPECT_EQ(dot.code, cli::kExitOk);
   EXPECT_THAT(dot.out, testing::StartsWith("digraph railhead {"));
-  EXPECT_EQ(run_on("dgx-h100", "affinity", {"-o", "svg"}).code, kExitUsage);
+  EXPECT_EQ(run_on("dgx-h100", "affinity", {"-o", "svg"}).code, cli::kExitUsage);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <set>
 #include <tuple>
 
-namespace railhead {
+namespace railhead::config {
 namespace {
 
 using namespace std::chrono_literals;
@@ -283,4 +283,4 @@ TEST(Config, an_entry_of_a_list_has_no_comma_because_commas_separate_entries) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::config

@@ -7,7 +7,7 @@
 #include "config/settings.h"
 #include "unit/source_dir.h"
 
-namespace railhead {
+namespace railhead::config {
 namespace {
 
 TEST(ConfigurationDocument,
@@ -29,4 +29,4 @@ TEST(ConfigurationDocument,
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::config

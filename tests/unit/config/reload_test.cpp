@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace railhead {
+namespace railhead::config {
 namespace {
 
 using testing::ElementsAre;
@@ -67,4 +67,4 @@ TEST(Reload, roles_are_compared) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::config

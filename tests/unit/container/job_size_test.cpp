@@ -7,46 +7,50 @@ namespace railhead::test {
 namespace {
 
 TEST(JobSize, nodes_and_ranks_are_counted_apart) {
-  EXPECT_EQ(job_size({"NNODES=4"}), (JobSize{4, {}}));
-  EXPECT_EQ(job_size({"WORLD_SIZE=16"}), (JobSize{{}, 16}));
-  EXPECT_EQ(job_size({"SLURM_NTASKS=32", "SLURM_JOB_NUM_NODES=4"}), (JobSize{4, 32}));
-  EXPECT_EQ(job_size({"PATH=/bin", "MY_NNODES=4", "NNODES_=4"}), JobSize());
+  EXPECT_EQ(container::job_size({"NNODES=4"}), (container::JobSize{4, {}}));
+  EXPECT_EQ(container::job_size({"WORLD_SIZE=16"}), (container::JobSize{{}, 16}));
+  EXPECT_EQ(container::job_size({"SLURM_NTASKS=32", "SLURM_JOB_NUM_NODES=4"}),
+            (container::JobSize{4, 32}));
+  EXPECT_EQ(container::job_size({"PATH=/bin", "MY_NNODES=4", "NNODES_=4"}), container::JobSize());
 }
 
 TEST(JobSize, of_several_variables_the_largest_counts_and_of_one_its_last_value) {
-  EXPECT_EQ(job_size({"LWS_GROUP_SIZE=1", "NNODES=3"}).nodes, 3U);
-  EXPECT_EQ(job_size({"NNODES=8", "NNODES=2"}).nodes, 2U);
+  EXPECT_EQ(container::job_size({"LWS_GROUP_SIZE=1", "NNODES=3"}).nodes, 3U);
+  EXPECT_EQ(container::job_size({"NNODES=8", "NNODES=2"}).nodes, 2U);
 }
 
 TEST(JobSize, what_is_no_count_says_nothing) {
-  EXPECT_EQ(job_size({"NNODES=", "WORLD_SIZE=-1", "PMI_SIZE=many"}), JobSize());
-  EXPECT_EQ(job_size({"NNODES=0", "WORLD_SIZE=0"}), JobSize());
+  EXPECT_EQ(container::job_size({"NNODES=", "WORLD_SIZE=-1", "PMI_SIZE=many"}),
+            container::JobSize());
+  EXPECT_EQ(container::job_size({"NNODES=0", "WORLD_SIZE=0"}), container::JobSize());
 }
 
 TEST(JobSize, an_elastic_range_says_the_least_unless_it_may_be_one_node) {
-  EXPECT_EQ(job_size({"PET_NNODES=2:4"}).nodes, 2U);
-  EXPECT_EQ(job_size({"PET_NNODES=1:4"}).nodes, std::nullopt);
-  EXPECT_EQ(job_size({"PET_NNODES=1:1"}).nodes, 1U);
-  EXPECT_EQ(job_size({"PET_NNODES=2:x"}).nodes, std::nullopt);
+  EXPECT_EQ(container::job_size({"PET_NNODES=2:4"}).nodes, 2U);
+  EXPECT_EQ(container::job_size({"PET_NNODES=1:4"}).nodes, std::nullopt);
+  EXPECT_EQ(container::job_size({"PET_NNODES=1:1"}).nodes, 1U);
+  EXPECT_EQ(container::job_size({"PET_NNODES=2:x"}).nodes, std::nullopt);
 }
 
 TEST(JobSize, a_container_that_is_one_rank_counts_containers) {
-  EXPECT_EQ(job_size({"WORLD_SIZE=4", "RANK=1"}), (JobSize{4, 4}));
-  EXPECT_EQ(job_size({"WORLD_SIZE=8", "RANK=0", "PET_NNODES=1"}), (JobSize{1, 8}));
+  EXPECT_EQ(container::job_size({"WORLD_SIZE=4", "RANK=1"}), (container::JobSize{4, 4}));
+  EXPECT_EQ(container::job_size({"WORLD_SIZE=8", "RANK=0", "PET_NNODES=1"}),
+            (container::JobSize{1, 8}));
 }
 
 TEST(JobSize, all_gpus_are_asked_for_by_the_last_value_alone) {
-  EXPECT_TRUE(asks_for_all_gpus({"NVIDIA_VISIBLE_DEVICES=all"}));
-  EXPECT_TRUE(asks_for_all_gpus({"AMD_VISIBLE_DEVICES=all"}));
-  EXPECT_FALSE(asks_for_all_gpus({"NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_VISIBLE_DEVICES=void"}));
-  EXPECT_FALSE(asks_for_all_gpus({"NVIDIA_VISIBLE_DEVICES=GPU-1"}));
+  EXPECT_TRUE(container::asks_for_all_gpus({"NVIDIA_VISIBLE_DEVICES=all"}));
+  EXPECT_TRUE(container::asks_for_all_gpus({"AMD_VISIBLE_DEVICES=all"}));
+  EXPECT_FALSE(
+      container::asks_for_all_gpus({"NVIDIA_VISIBLE_DEVICES=all", "NVIDIA_VISIBLE_DEVICES=void"}));
+  EXPECT_FALSE(container::asks_for_all_gpus({"NVIDIA_VISIBLE_DEVICES=GPU-1"}));
 }
 
 TEST(JobSize, only_variables_that_are_read_are_kept) {
-  EXPECT_TRUE(is_job_variable("RANK=1"));
-  EXPECT_TRUE(is_job_variable("PMI_SIZE=2"));
-  EXPECT_FALSE(is_job_variable("RANKING=1"));
-  EXPECT_FALSE(is_job_variable("RANK"));
+  EXPECT_TRUE(container::is_job_variable("RANK=1"));
+  EXPECT_TRUE(container::is_job_variable("PMI_SIZE=2"));
+  EXPECT_FALSE(container::is_job_variable("RANKING=1"));
+  EXPECT_FALSE(container::is_job_variable("RANK"));
 }
 
 }  // namespace

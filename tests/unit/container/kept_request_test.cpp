@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::container {
 namespace {
 
 TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
@@ -15,7 +15,7 @@ TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
   {
     std::string text = "NVIDIA_VISIBLE_DEVICES=0";
     std::string key = "rdma.railhead.io/pod";
-    ContainerRequest request;
+    Request request;
     request.name = std::string_view(text).substr(0, 6);
     request.env = {text, ""};
     request.pod_annotations = {{key, text}};
@@ -25,7 +25,7 @@ TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
     text.assign(text.size(), 'x');
     key.assign(key.size(), 'x');
   }
-  for (int i = 0; i < 8; ++i) kept.emplace_back(ContainerRequest{});
+  for (int i = 0; i < 8; ++i) kept.emplace_back(Request{});
   const auto& request = kept[0].request();
   EXPECT_EQ(request.name, "NVIDIA");
   EXPECT_EQ(request.env[0], "NVIDIA_VISIBLE_DEVICES=0");
@@ -34,4 +34,4 @@ TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::container

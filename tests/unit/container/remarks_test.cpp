@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::container {
 namespace {
 
 TEST(Remarks, keeps_so_many_and_counts_the_rest) {
@@ -33,4 +33,4 @@ TEST(Remarks, cuts_a_long_text_between_characters) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::container

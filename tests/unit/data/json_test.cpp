@@ -8,7 +8,7 @@
 
 #include "data/value.h"
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 using testing::HasSubstr;
@@ -114,4 +114,4 @@ TEST(Json, keys_that_yaml_could_mistake_are_quoted) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::data

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 using ::testing::HasSubstr;
@@ -63,4 +63,4 @@ TEST(Value, find_is_empty_handed_in_anything_but_a_map) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::data

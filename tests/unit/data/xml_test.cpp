@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 using ::testing::HasSubstr;
@@ -133,4 +133,4 @@ TEST(Xml, is_written_as_it_is_read) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::data

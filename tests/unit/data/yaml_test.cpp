@@ -4,7 +4,7 @@
 
 #include "data/value.h"
 
-namespace railhead {
+namespace railhead::data {
 namespace {
 
 using testing::HasSubstr;
@@ -100,4 +100,4 @@ TEST(Yaml, typed_access_says_what_was_found_instead) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::data

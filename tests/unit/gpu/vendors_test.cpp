@@ -6,7 +6,7 @@
 
 #include <set>
 
-namespace railhead {
+namespace railhead::gpu {
 namespace {
 
 TEST(GpuVendors, every_row_can_be_found_and_read) {
@@ -62,4 +62,4 @@ TEST(GpuVendors, the_default_of_resources_is_that_of_all_rows) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::gpu

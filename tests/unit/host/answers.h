@@ -6,7 +6,7 @@
 
 #include "host/host.h"
 
-namespace railhead {
+namespace railhead::test {
 
 template <typename T, typename Show>
 std::string shown(const Result<std::optional<T>>& result, Show show) {
@@ -15,14 +15,14 @@ std::string shown(const Result<std::optional<T>>& result, Show show) {
 }
 
 /// The answer to one of the four questions about a path, as text to be compared.
-inline std::string answer(Host& host, unsigned question, const std::string& path) {
+inline std::string answer(host::Host& host, unsigned question, const std::string& path) {
   const auto same = [](const std::string& text) { return "text " + text; };
   const auto names = [](const std::vector<std::string>& list) {
     std::string text = "names";
     for (const auto& name : list) text += " " + name;
     return text;
   };
-  const auto node = [](const DeviceNode& device) {
+  const auto node = [](const host::DeviceNode& device) {
     return std::to_string(device.major) + ":" + std::to_string(device.minor);
   };
   switch (question % 4) {
@@ -33,9 +33,9 @@ inline std::string answer(Host& host, unsigned question, const std::string& path
   }
 }
 
-inline std::vector<std::string> answers(Host& host, const std::string& path) {
+inline std::vector<std::string> answers(host::Host& host, const std::string& path) {
   return {answer(host, 0, path), answer(host, 1, path), answer(host, 2, path),
           answer(host, 3, path)};
 }
 
-}  // namespace railhead
+}  // namespace railhead::test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using std::chrono::seconds;
@@ -32,4 +32,4 @@ TEST(Clock, the_systems_never_goes_back) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

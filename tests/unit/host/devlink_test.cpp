@@ -10,7 +10,7 @@
 #include "snapshot/snapshot_host.h"
 #include "unit/devlink_builder.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using test::attribute;
@@ -142,17 +142,17 @@ TEST(Devlink, serial_numbers_and_other_versions_do_not_pass_the_door) {
 }
 
 TEST(Devlink, a_machine_without_a_living_sysfs_has_no_kernel_to_ask) {
-  const auto host = SnapshotHost::parse("railhead-snapshot 1\nt /a 1\n").value();
+  const auto host = snapshot::SnapshotHost::parse("railhead-snapshot 1\nt /a 1\n").value();
   EXPECT_EQ(host->devlink_info("0000:3b:00.0").value(), std::nullopt);
 }
 
 /// What a snapshot of this answer says, after it was text and was redacted.
 Result<std::optional<std::string>> replayed_devlink(Result<std::optional<std::string>> answer) {
   test::DevlinkHost kernel({{"0000:3b:00.0", std::move(answer)}});
-  RecordingHost recorder(kernel);
+  snapshot::RecordingHost recorder(kernel);
   (void)recorder.devlink_info("0000:3b:00.0");
-  const auto text = format_snapshot(redact(recorder.recorded()).snapshot);
-  return SnapshotHost::parse(text).value()->devlink_info("0000:3b:00.0");
+  const auto text = snapshot::format_snapshot(snapshot::redact(recorder.recorded()).snapshot);
+  return snapshot::SnapshotHost::parse(text).value()->devlink_info("0000:3b:00.0");
 }
 
 TEST(Devlink, a_snapshot_gives_the_recorded_answer) {
@@ -168,4 +168,4 @@ TEST(Devlink, a_snapshot_gives_the_recorded_failure) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

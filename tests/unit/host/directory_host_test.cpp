@@ -16,7 +16,7 @@
 #include "unit/host/temporary_directory.h"
 #include "unit/snapshot/random_tree.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -173,36 +173,36 @@ INSTANTIATE_TEST_SUITE_P(Resolvers, DirectoryHostTest,
                          });
 
 /// The same tree below a directory.
-Snapshot below(const std::string& directory, const Snapshot& snapshot) {
-  Snapshot moved;
+snapshot::Snapshot below(const std::string& directory, const snapshot::Snapshot& snapshot) {
+  snapshot::Snapshot moved;
   for (const auto& [path, entry] : snapshot.entries) moved.entries.emplace(directory + path, entry);
   return moved;
 }
 
 TEST(DirectoryHost, both_resolvers_and_the_snapshot_agree_with_each_other_on_any_tree) {
   for (unsigned seed = 0; seed < 16; ++seed) {
-    RandomTree tree(seed, Oddities::none);
+    test::RandomTree tree(seed, test::Oddities::none);
     const std::string top = seed % 2 == 0 ? "" : "/sys";
-    const Snapshot machine = below(top, tree.snapshot());
-    TemporaryDirectory directory;
-    const Status written = write_tree(machine, directory / "root");
+    const snapshot::Snapshot machine = below(top, tree.snapshot());
+    test::TemporaryDirectory directory;
+    const Status written = snapshot::write_tree(machine, directory / "root");
     ASSERT_TRUE(written) << written.error().message;
-    SnapshotHost snapshot(machine);
+    snapshot::SnapshotHost snapshot(machine);
     const auto kernel =
         DirectoryHost::open_with(directory / "root", DirectoryHost::Resolver::openat2).value();
     const auto walk =
         DirectoryHost::open_with(directory / "root", DirectoryHost::Resolver::walk).value();
     for (int question = 0; question < 100; ++question) {
       const std::string path = top + tree.path();
-      const auto expected = answers(snapshot, path);
-      EXPECT_EQ(answers(*walk, path), expected) << "seed " << seed;
-      EXPECT_EQ(answers(*kernel, path), expected) << "seed " << seed;
+      const auto expected = test::answers(snapshot, path);
+      EXPECT_EQ(test::answers(*walk, path), expected) << "seed " << seed;
+      EXPECT_EQ(test::answers(*kernel, path), expected) << "seed " << seed;
     }
   }
 }
 
 TEST(DirectoryHost, what_lies_below_sys_in_a_tree_of_files_may_be_anything) {
-  TemporaryDirectory directory;
+  test::TemporaryDirectory directory;
   fs::create_directory(directory / "sys");
   ASSERT_EQ(mkfifo((directory / "sys/fifo").c_str(), 0600), 0);
   const auto host = DirectoryHost::open(directory.path()).value();
@@ -210,7 +210,7 @@ TEST(DirectoryHost, what_lies_below_sys_in_a_tree_of_files_may_be_anything) {
 }
 
 TEST(DirectoryHost, a_directory_above_the_limit_is_too_large) {
-  TemporaryDirectory directory;
+  test::TemporaryDirectory directory;
   for (std::size_t i = 0; i <= Host::kMaxListEntries; ++i) {
     ASSERT_EQ(mknod((directory / std::to_string(i)).c_str(), S_IFREG | 0600, 0), 0);
   }
@@ -226,4 +226,4 @@ TEST(DirectoryHost, a_root_that_does_not_exist_is_an_error_that_names_it) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

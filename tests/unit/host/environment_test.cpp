@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 TEST(Environment, holds_what_this_process_was_given) {
@@ -18,4 +18,4 @@ TEST(Environment, holds_what_this_process_was_given) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

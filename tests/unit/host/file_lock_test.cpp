@@ -10,18 +10,18 @@
 #include "host/watch.h"
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 TEST(FileLock, a_pipe_is_no_lock_and_keeps_nobody) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const std::string pipe = directory / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(FileLock::try_take(pipe).error().message, pipe + ": is no file");
 }
 
 TEST(FileLock, one_holder_at_a_time) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const std::string path = directory / "lock";
   {
     const auto first = FileLock::try_take(path);
@@ -37,7 +37,7 @@ TEST(FileLock, one_holder_at_a_time) {
 }
 
 TEST(FileLock, a_name_that_was_given_to_another_file_is_told) {
-  const TemporaryDirectory folder;
+  const test::TemporaryDirectory folder;
   const auto path = folder / "lock";
   const auto lock = FileLock::try_take(path);
   ASSERT_TRUE(lock && *lock);
@@ -50,7 +50,7 @@ TEST(FileLock, a_name_that_was_given_to_another_file_is_told) {
 }
 
 TEST(FileLock, looking_at_a_lock_is_no_event) {
-  const TemporaryDirectory folder;
+  const test::TemporaryDirectory folder;
   const auto path = folder / "lock";
   const auto lock = FileLock::try_take(path);
   ASSERT_TRUE(lock && *lock);
@@ -67,14 +67,14 @@ TEST(FileLock, a_folder_that_is_not_there_is_an_error_with_its_path) {
 }
 
 TEST(FileLock, a_link_is_not_followed) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::filesystem::create_symlink(directory / "elsewhere", directory / "lock");
   EXPECT_FALSE(FileLock::try_take(directory / "lock"));
   EXPECT_FALSE(std::filesystem::exists(directory / "elsewhere"));
 }
 
 TEST(FileIdentity, a_file_made_anew_is_another_one) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const std::string path = directory / "file";
   EXPECT_FALSE(identity_of(path));
   ASSERT_TRUE(write_file_atomic(path, "a"));
@@ -87,4 +87,4 @@ TEST(FileIdentity, a_file_made_anew_is_another_one) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

@@ -12,7 +12,7 @@
 #include "host/unique_fd.h"
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 /// A listener, and one connection to it.
@@ -45,7 +45,7 @@ std::string read_by(const UniqueFd& caller) {
 }
 
 TEST(HangUp, ends_what_was_accepted_there_and_leaves_what_was_written) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const Line line(directory / "a.sock");
   const Line other(directory / "a.sock2");
   ASSERT_EQ(::send(line.called.get(), "bye ", 4, 0), 4);
@@ -57,7 +57,7 @@ TEST(HangUp, ends_what_was_accepted_there_and_leaves_what_was_written) {
 }
 
 TEST(HangUp, leaves_the_listener_to_those_who_come_later) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const Line line(directory / "a.sock");
   hang_up(directory / "a.sock");
   sockaddr_un address{};
@@ -68,7 +68,7 @@ TEST(HangUp, leaves_the_listener_to_those_who_come_later) {
 }
 
 TEST(HangUp, frees_a_writer_whose_reader_does_nothing) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const Line line(directory / "a.sock");
   const DelayedHangUp soon(directory / "a.sock", std::chrono::milliseconds(1));
   const std::string much(64 << 10, 'x');
@@ -78,11 +78,11 @@ TEST(HangUp, frees_a_writer_whose_reader_does_nothing) {
 }
 
 TEST(HangUp, does_nothing_where_its_own_end_comes_first) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const Line line(directory / "a.sock");
   { const DelayedHangUp late(directory / "a.sock", std::chrono::hours(1)); }
   EXPECT_EQ(read_by(line.caller), "open");
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 TEST(HostError, names_the_path_and_keeps_the_number) {
@@ -47,4 +47,4 @@ TEST(HostError, absent_is_what_is_not_there) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 TEST(Host, joins_a_link_by_text) {
@@ -26,4 +26,4 @@ TEST(Host, the_base_name_is_the_last_component) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

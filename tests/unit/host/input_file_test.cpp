@@ -8,13 +8,13 @@
 
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using ::testing::HasSubstr;
 
 TEST(InputFile, what_was_written_is_read_back) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const std::string text = std::string(100000, 'x') + std::string(1, '\0') + "\n";
   ASSERT_TRUE(write_file_atomic(directory / "a", text));
   EXPECT_EQ(read_input_file(directory / "a", 200000).value(), text);
@@ -30,7 +30,7 @@ TEST(InputFile, a_file_that_was_asked_for_and_is_not_there_is_an_error_with_its_
 }
 
 TEST(InputFile, a_stream_has_all_bytes_in_their_order) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::string text;
   for (int i = 0; i < 30000; ++i) text += std::to_string(i) + "\n";
   ASSERT_TRUE(write_file_atomic(directory / "a", text));
@@ -47,7 +47,7 @@ TEST(InputFile, a_stream_has_all_bytes_in_their_order) {
 }
 
 TEST(InputFile, the_limit_is_on_the_bytes) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ASSERT_TRUE(write_file_atomic(directory / "a", "12345"));
   EXPECT_TRUE(read_input_file(directory / "a", 5));
   const auto text = read_input_file(directory / "a", 4);
@@ -57,10 +57,10 @@ TEST(InputFile, the_limit_is_on_the_bytes) {
 }
 
 TEST(InputFile, writing_replaces_whole_files_and_leaves_nothing_beside_them) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ASSERT_TRUE(write_file_atomic(directory / "a", "a long first text"));
   ASSERT_TRUE(write_file_atomic(directory / "a", "short"));
-  EXPECT_EQ(file_text(directory / "a"), "short");
+  EXPECT_EQ(test::file_text(directory / "a"), "short");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 
   struct stat facts {};
@@ -70,7 +70,7 @@ TEST(InputFile, writing_replaces_whole_files_and_leaves_nothing_beside_them) {
 }
 
 TEST(InputFile, what_is_not_there_is_removed_already_and_a_folder_is_not_removed) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ASSERT_TRUE(write_file_atomic(directory / "a", ""));
   EXPECT_TRUE(remove_file(directory / "a"));
   EXPECT_FALSE(std::filesystem::exists(directory / "a"));
@@ -80,7 +80,7 @@ TEST(InputFile, what_is_not_there_is_removed_already_and_a_folder_is_not_removed
 }
 
 TEST(InputFile, folders_are_made_with_those_above_them_and_may_exist) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   ASSERT_TRUE(make_folders(directory / "a/b/c"));
   ASSERT_TRUE(make_folders(directory / "a/b/c"));
   EXPECT_TRUE(std::filesystem::is_directory(directory / "a/b/c"));
@@ -91,7 +91,7 @@ TEST(InputFile, folders_are_made_with_those_above_them_and_may_exist) {
 }
 
 TEST(InputFile, a_failed_write_says_where_and_leaves_nothing) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::filesystem::create_directories(directory / "a/b");
   const Status status = write_file_atomic(directory / "a", "x");
   ASSERT_FALSE(status);
@@ -101,7 +101,7 @@ TEST(InputFile, a_failed_write_says_where_and_leaves_nothing) {
 }
 
 TEST(InputFile, a_device_is_written_to_and_not_replaced) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   std::filesystem::create_symlink("/dev/null", directory / "null");
   ASSERT_TRUE(write_output_file(directory / "null", "x"));
   EXPECT_FALSE(write_file_atomic(directory / "null", "x")) << "nobody named it for that";
@@ -110,7 +110,7 @@ TEST(InputFile, a_device_is_written_to_and_not_replaced) {
 }
 
 TEST(InputFile, a_pipe_without_a_writer_keeps_nobody_who_must_not_wait) {
-  const TemporaryDirectory directory;
+  const test::TemporaryDirectory directory;
   const std::string pipe = directory / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(read_file_at_once(pipe, 10).error().message, pipe + ": is no file");
@@ -123,4 +123,4 @@ TEST(InputFile, a_pipe_without_a_writer_keeps_nobody_who_must_not_wait) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

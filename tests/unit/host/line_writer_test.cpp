@@ -13,7 +13,7 @@
 #include "host/unique_fd.h"
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using namespace std::chrono_literals;
@@ -161,7 +161,7 @@ TEST(LineWriter, a_closed_descriptor_costs_nothing) {
 }
 
 TEST(LineWriter, a_full_disk_is_tried_again_with_the_next_line) {
-  TemporaryDirectory directory;
+  test::TemporaryDirectory directory;
   const UniqueFd disk(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   const UniqueFd place(::open((directory / "log").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   ASSERT_TRUE(disk && place);
@@ -178,7 +178,7 @@ TEST(LineWriter, a_full_disk_is_tried_again_with_the_next_line) {
   writer.write("four");
   EXPECT_TRUE(writer.flush(10s));
   EXPECT_EQ(writer.dropped(), 3U);
-  EXPECT_EQ(file_text(directory / "log"), "dropped 3\nfour\n");
+  EXPECT_EQ(test::file_text(directory / "log"), "dropped 3\nfour\n");
 }
 
 TEST(LineWriter, several_threads_write_whole_lines) {
@@ -203,4 +203,4 @@ TEST(LineWriter, several_threads_write_whole_lines) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

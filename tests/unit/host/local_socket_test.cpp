@@ -12,7 +12,7 @@
 
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 sockaddr_un address_of(const std::string& path) {
@@ -39,7 +39,7 @@ UniqueFd foreign_socket(const std::string& path) {
 
 class LocalSocketTest : public testing::Test {
  protected:
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
   std::string path_ = directory_ / "agent.sock";
 };
 
@@ -85,7 +85,7 @@ TEST_F(LocalSocketTest, two_agents_do_not_take_it_from_each_other) {
 TEST_F(LocalSocketTest, never_removes_what_is_no_socket) {
   std::ofstream(path_) << "precious";
   EXPECT_FALSE(LocalSocket::listen(path_));
-  EXPECT_EQ(file_text(path_), "precious");
+  EXPECT_EQ(test::file_text(path_), "precious");
 }
 
 TEST_F(LocalSocketTest, leaves_what_another_has_put_at_its_path) {
@@ -95,7 +95,7 @@ TEST_F(LocalSocketTest, leaves_what_another_has_put_at_its_path) {
     std::filesystem::remove(path_);
     std::ofstream(path_) << "somebody else's";
   }
-  EXPECT_EQ(file_text(path_), "somebody else's");
+  EXPECT_EQ(test::file_text(path_), "somebody else's");
 }
 
 TEST_F(LocalSocketTest, an_absent_folder_and_a_long_path_are_errors_that_name_it) {
@@ -106,4 +106,4 @@ TEST_F(LocalSocketTest, an_absent_folder_and_a_long_path_are_errors_that_name_it
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

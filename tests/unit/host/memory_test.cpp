@@ -9,7 +9,7 @@
 
 #include "unit/this_program.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using test::resident_bytes;
@@ -37,4 +37,4 @@ TEST(Memory, code_that_was_given_back_still_runs) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 const std::string kHost =
@@ -60,4 +60,4 @@ TEST(PlaceOf, what_is_no_mount_is_an_error_that_shows_it) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

@@ -5,7 +5,7 @@
 
 #include "snapshot/snapshot_host.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 /// A procfs with two processes, as Linux 6.1 prints it.
@@ -18,10 +18,10 @@ std::unique_ptr<Host> procfs() {
   const auto file = [](const std::string& path, const std::string& text) {
     return "f " + path + " " + std::to_string(text.size()) + "\n" + text + "\n";
   };
-  return SnapshotHost::parse("railhead-snapshot 1\n" + file("/proc/100/comm", "other\n") +
-                             file("/proc/99/comm", "containerd\n") +
-                             file("/proc/99/limits", limits) + file("/proc/99/status", status) +
-                             "d /proc/self\n")
+  return snapshot::SnapshotHost::parse("railhead-snapshot 1\n" + file("/proc/100/comm", "other\n") +
+                                       file("/proc/99/comm", "containerd\n") +
+                                       file("/proc/99/limits", limits) +
+                                       file("/proc/99/status", status) + "d /proc/self\n")
       .value();
 }
 
@@ -50,15 +50,15 @@ TEST(Process, is_found_by_the_name_that_the_kernel_keeps) {
 }
 
 TEST(Process, a_long_name_is_found_by_the_part_that_is_kept) {
-  const auto host =
-      SnapshotHost::parse("railhead-snapshot 1\nt /p/8/comm containerd-shim\nx /p/9/comm\n")
-          .value();
+  const auto host = snapshot::SnapshotHost::parse(
+                        "railhead-snapshot 1\nt /p/8/comm containerd-shim\nx /p/9/comm\n")
+                        .value();
   EXPECT_EQ(find_processes(*host, "/p", "containerd-shim-runc-v2").value(), std::vector<int>{8});
   EXPECT_TRUE(find_processes(*host, "/p", "containerd").value().empty());
 }
 
 TEST(Process, facts_that_cannot_be_read_are_absent_each_for_itself) {
-  const auto host = SnapshotHost::parse(
+  const auto host = snapshot::SnapshotHost::parse(
                         "railhead-snapshot 1\nf /p/8/status 15\nCapEff:\tjunk\n\n\n\n"
                         "t /p/8/limits Max locked memory 8388608 none bytes\n")
                         .value();
@@ -70,9 +70,10 @@ TEST(Process, facts_that_cannot_be_read_are_absent_each_for_itself) {
 }
 
 TEST(Process, one_that_may_not_be_looked_at_is_an_error) {
-  const auto host = SnapshotHost::parse("railhead-snapshot 1\ne /p/8/status EACCES\n").value();
+  const auto host =
+      snapshot::SnapshotHost::parse("railhead-snapshot 1\ne /p/8/status EACCES\n").value();
   EXPECT_EQ(read_process(*host, "/p", 8).error().code, ErrorCode::denied);
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

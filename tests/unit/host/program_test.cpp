@@ -7,14 +7,14 @@
 
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using testing::HasSubstr;
 
 TEST(Program, is_found_on_path_in_its_order_and_only_where_it_can_be_run) {
-  const TemporaryDirectory first;
-  const TemporaryDirectory second;
+  const test::TemporaryDirectory first;
+  const test::TemporaryDirectory second;
   const Environment environment{{"PATH", first.path().string() + ":" + second.path().string()}};
   std::ofstream(first / "railhead-x") << "#!/bin/sh\n";
   std::ofstream(second / "railhead-x") << "#!/bin/sh\n";
@@ -43,4 +43,4 @@ TEST(Program, that_cannot_be_run_leaves_this_one_as_it_is) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

@@ -11,7 +11,7 @@
 #include "snapshot/snapshot_host.h"
 #include "unit/netlink_builder.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using test::attribute;
@@ -98,7 +98,7 @@ TEST(RdmaNetlink, memory_keys_and_addresses_do_not_pass_the_door) {
 }
 
 TEST(RdmaNetlink, a_machine_without_a_living_sysfs_has_no_kernel_to_ask) {
-  const auto host = SnapshotHost::parse("railhead-snapshot 1\nt /a 1\n").value();
+  const auto host = snapshot::SnapshotHost::parse("railhead-snapshot 1\nt /a 1\n").value();
   EXPECT_EQ(host->rdma({10, 0}).value(), std::nullopt);
 }
 
@@ -131,10 +131,10 @@ class Kernel : public Host {
 /// What a snapshot of this kernel's answer says, after it was text and was redacted.
 Result<std::optional<std::string>> replayed_rdma(Result<std::optional<std::string>> answer) {
   Kernel kernel(std::move(answer));
-  RecordingHost recorder(kernel);
+  snapshot::RecordingHost recorder(kernel);
   (void)recorder.rdma({10, 2});
-  const auto text = format_snapshot(redact(recorder.recorded()).snapshot);
-  return SnapshotHost::parse(text).value()->rdma({10, 2});
+  const auto text = snapshot::format_snapshot(snapshot::redact(recorder.recorded()).snapshot);
+  return snapshot::SnapshotHost::parse(text).value()->rdma({10, 2});
 }
 
 TEST(RdmaNetlink, a_snapshot_gives_the_recorded_answer) {
@@ -163,9 +163,10 @@ TEST(RdmaNetlink, device_names_made_of_addresses_are_replaced_in_snapshots) {
 
 TEST(RdmaNetlink, a_piece_of_a_snapshot_that_is_not_hexadecimal_is_named) {
   const auto host =
-      SnapshotHost::parse("railhead-snapshot 1\nt /.netlink/rdma/10.2/0000 abc\n").value();
+      snapshot::SnapshotHost::parse("railhead-snapshot 1\nt /.netlink/rdma/10.2/0000 abc\n")
+          .value();
   EXPECT_EQ(host->rdma({10, 2}).error().message, "/.netlink/rdma/10.2/0000: protocol error");
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

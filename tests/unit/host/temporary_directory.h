@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace railhead {
+namespace railhead::test {
 
 /// A new directory that goes away with its contents.
 class TemporaryDirectory {
@@ -43,4 +43,4 @@ inline std::string file_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-}  // namespace railhead
+}  // namespace railhead::test

@@ -6,7 +6,7 @@
 
 #include "host/changes.h"
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 using Names = MachineChanges::Names;
@@ -112,4 +112,4 @@ TEST(MachineChanges, know_a_pci_address_by_its_form) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

@@ -15,7 +15,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::host {
 namespace {
 
 namespace fs = std::filesystem;
@@ -428,4 +428,4 @@ TEST_F(WatchWithoutSources, names_directories_for_which_the_kernel_has_no_room) 
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::host

@@ -7,7 +7,7 @@
 #include "inject/device_list.h"
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::codes;
@@ -18,11 +18,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-Wishes read(ContainerBuilder& container, AnnotationPolicy policy = AnnotationPolicy::narrow) {
+container::Wishes read(ContainerBuilder& container,
+                       config::AnnotationPolicy policy = config::AnnotationPolicy::narrow) {
   return read_annotations(container.request(), policy);
 }
 
-Wishes read_one(const std::string& key, const std::string& value) {
+container::Wishes read_one(const std::string& key, const std::string& value) {
   ContainerBuilder container;
   container.pod_annotation(key, value);
   return read(container);
@@ -36,9 +37,12 @@ TEST(Annotations, without_a_known_key_there_is_nothing) {
 }
 
 TEST(Annotations, rdma_is_one_of_three_words) {
-  EXPECT_EQ(read_one("rdma.railhead.io/pod", "required").rdma->value, RdmaWish::required);
-  EXPECT_EQ(read_one("rdma.railhead.io/pod", " preferred\n").rdma->value, RdmaWish::preferred);
-  EXPECT_EQ(read_one("rdma.railhead.io/container.main", "none").rdma->value, RdmaWish::none);
+  EXPECT_EQ(read_one("rdma.railhead.io/pod", "required").rdma->value,
+            container::RdmaWish::required);
+  EXPECT_EQ(read_one("rdma.railhead.io/pod", " preferred\n").rdma->value,
+            container::RdmaWish::preferred);
+  EXPECT_EQ(read_one("rdma.railhead.io/container.main", "none").rdma->value,
+            container::RdmaWish::none);
   const auto typo = read_one("rdma.railhead.io/pod", "Required!");
   EXPECT_FALSE(typo.rdma);
   EXPECT_THAT(codes(typo.remarks), ElementsAre("annotation-malformed"));
@@ -51,8 +55,8 @@ TEST(Annotations, the_container_form_wins_in_any_order) {
     container.pod_annotation("rdma.railhead.io/container.main", "required");
     if (!pod_first) container.pod_annotation("rdma.railhead.io/pod", "none");
     const auto wishes = read(container);
-    EXPECT_EQ(wishes.rdma->value, RdmaWish::required);
-    EXPECT_EQ(wishes.rdma->form, AnnotationForm::container);
+    EXPECT_EQ(wishes.rdma->value, container::RdmaWish::required);
+    EXPECT_EQ(wishes.rdma->form, container::AnnotationForm::container);
   }
 }
 
@@ -78,7 +82,7 @@ TEST(Annotations, nics_is_a_comma_list) {
 }
 
 TEST(Annotations, memlock_is_unlimited_or_bytes) {
-  EXPECT_EQ(read_one("memlock.railhead.io/pod", "unlimited").memlock->value, kUnlimited);
+  EXPECT_EQ(read_one("memlock.railhead.io/pod", "unlimited").memlock->value, container::kUnlimited);
   EXPECT_EQ(read_one("memlock.railhead.io/pod", "65536").memlock->value, 65536U);
   for (const char* bad : {"64Mi", "-1", "", "1e9", "a lot"}) {
     EXPECT_THAT(codes(read_one("memlock.railhead.io/pod", bad).remarks),
@@ -121,7 +125,7 @@ TEST(Annotations, deny_reads_none_and_reports_each) {
   ContainerBuilder container;
   container.pod_annotation("rdma.railhead.io/pod", "required");
   container.pod_annotation("devices.nri.io/pod", "{[");
-  const auto wishes = read(container, AnnotationPolicy::deny);
+  const auto wishes = read(container, config::AnnotationPolicy::deny);
   EXPECT_FALSE(wishes.rdma || wishes.nics || wishes.memlock || wishes.devices);
   EXPECT_THAT(codes(wishes.remarks), ElementsAre("annotation-denied", "annotation-denied"));
 }
@@ -176,7 +180,7 @@ TEST(UlimitList, the_prefix_and_the_case_of_a_type_do_not_matter) {
     const auto list =
         parse_ulimit_list("- {type: " + std::string(type) + ", hard: unlimited, soft: 4}");
     ASSERT_TRUE(list);
-    EXPECT_EQ(list->memlock, kUnlimited) << type;
+    EXPECT_EQ(list->memlock, container::kUnlimited) << type;
   }
 }
 
@@ -200,4 +204,4 @@ TEST(UlimitList, a_hard_limit_below_the_soft_one_is_malformed) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

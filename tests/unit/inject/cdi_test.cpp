@@ -4,14 +4,15 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-CdiRegistry registry(const std::vector<TextFile>& files, std::vector<Problem>& problems) {
+CdiRegistry registry(const std::vector<node::TextFile>& files,
+                     std::vector<node::Problem>& problems) {
   return CdiRegistry::from_files(files, problems);
 }
 
@@ -35,7 +36,7 @@ containerEdits:
 )";
 
 TEST(Cdi, device_nodes_of_a_yaml_spec_are_found_by_qualified_name) {
-  std::vector<Problem> problems;
+  std::vector<node::Problem> problems;
   const auto cdi = registry({{"/etc/cdi/nvidia.yaml", kYaml}}, problems);
   EXPECT_THAT(problems, SizeIs(0));
   ASSERT_NE(cdi.device_paths("nvidia.com/gpu=0"), nullptr);
@@ -43,14 +44,14 @@ TEST(Cdi, device_nodes_of_a_yaml_spec_are_found_by_qualified_name) {
 }
 
 TEST(Cdi, a_name_may_be_a_number_and_the_host_path_is_what_counts) {
-  std::vector<Problem> problems;
+  std::vector<node::Problem> problems;
   const auto cdi = registry({{"/etc/cdi/nvidia.yaml", kYaml}}, problems);
   ASSERT_NE(cdi.device_paths("nvidia.com/gpu=1"), nullptr);
   EXPECT_THAT(*cdi.device_paths("nvidia.com/gpu=1"), ElementsAre("/dev/nvidia1"));
 }
 
 TEST(Cdi, a_device_without_edits_is_known_and_has_no_nodes) {
-  std::vector<Problem> problems;
+  std::vector<node::Problem> problems;
   const auto cdi = registry({{"/etc/cdi/nvidia.yaml", kYaml}}, problems);
   ASSERT_NE(cdi.device_paths("nvidia.com/gpu=none"), nullptr);
   EXPECT_THAT(*cdi.device_paths("nvidia.com/gpu=none"), SizeIs(0));
@@ -58,7 +59,7 @@ TEST(Cdi, a_device_without_edits_is_known_and_has_no_nodes) {
 }
 
 TEST(Cdi, json_is_read_too) {
-  std::vector<Problem> problems;
+  std::vector<node::Problem> problems;
   const auto cdi = registry({{"/var/run/cdi/k8s.json",
                               R"({"cdiVersion":"0.6.0","kind":"k8s.gpu.nvidia.com/claim","devices":[
            {"name":"u-gpu-3","containerEdits":{"deviceNodes":[{"path":"/dev/nvidia3"}]}}]})"}},
@@ -79,12 +80,12 @@ TEST(Cdi, what_cannot_be_parsed_is_left_out_and_reported) {
       "",
   };
   for (const std::string& text : bad) {
-    std::vector<Problem> problems;
+    std::vector<node::Problem> problems;
     const auto cdi =
         registry({{"/etc/cdi/bad.yaml", text}, {"/etc/cdi/nvidia.yaml", kYaml}}, problems);
     ASSERT_THAT(problems, SizeIs(1)) << text;
     EXPECT_EQ(problems[0].path, "/etc/cdi/bad.yaml");
-    EXPECT_EQ(problems[0].kind, Problem::Kind::malformed);
+    EXPECT_EQ(problems[0].kind, node::Problem::Kind::malformed);
     EXPECT_NE(cdi.device_paths("nvidia.com/gpu=0"), nullptr) << "the other file still counts";
   }
 }
@@ -94,8 +95,9 @@ TEST(Cdi, the_run_directory_wins_over_etc) {
       "kind: nvidia.com/gpu\ndevices:\n- name: \"0\"\n  containerEdits:\n"
       "    deviceNodes:\n    - path: /dev/nvidia5\n";
   for (const bool first : {true, false}) {
-    std::vector<Problem> problems;
-    std::vector<TextFile> files = {{"/etc/cdi/nvidia.yaml", kYaml}, {"/var/run/cdi/n.yaml", other}};
+    std::vector<node::Problem> problems;
+    std::vector<node::TextFile> files = {{"/etc/cdi/nvidia.yaml", kYaml},
+                                         {"/var/run/cdi/n.yaml", other}};
     if (!first) std::swap(files[0], files[1]);
     const auto cdi = registry(files, problems);
     EXPECT_THAT(*cdi.device_paths("nvidia.com/gpu=0"), ElementsAre("/dev/nvidia5"));
@@ -104,7 +106,7 @@ TEST(Cdi, the_run_directory_wins_over_etc) {
 }
 
 TEST(Cdi, two_meanings_of_one_name_in_one_directory_are_none) {
-  std::vector<Problem> problems;
+  std::vector<node::Problem> problems;
   const auto cdi =
       registry({{"/etc/cdi/a.yaml", kYaml},
                 {"/etc/cdi/b.yaml", "kind: nvidia.com/gpu\ndevices:\n- name: \"0\"\n"}},
@@ -115,4 +117,4 @@ TEST(Cdi, two_meanings_of_one_name_in_one_directory_are_none) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

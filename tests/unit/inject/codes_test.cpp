@@ -10,7 +10,7 @@
 
 #include "unit/source_dir.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 std::string page() {
@@ -40,4 +40,4 @@ TEST(Codes, every_warning_is_on_the_page_with_its_meaning) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

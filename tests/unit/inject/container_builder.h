@@ -86,20 +86,20 @@ class ContainerBuilder {
     return *this;
   }
 
-  ContainerRequest& request() { return request_; }
+  container::Request& request() { return request_; }
 
  private:
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
 
   std::deque<std::string> texts_;  // never moves its elements
-  ContainerRequest request_;
+  container::Request request_;
 };
 
 /// The built node with rdma_cm, and umad and issm beside each uverbs.
-inline Node with_device_nodes(Node node) {
-  node.rdma_cm = CharDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0, true};
+inline node::Node with_device_nodes(node::Node node) {
+  node.rdma_cm = node::CharDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0, true};
   std::uint32_t number = 0;
-  for (Nic& nic : node.nics) {
+  for (node::Nic& nic : node.nics) {
     if (nic.uverbs.empty()) continue;
     const std::string suffix = std::to_string(number);
     nic.umads = {{"/dev/infiniband/umad" + suffix, 231, number, 0600, 0, 27, true}};
@@ -110,85 +110,89 @@ inline Node with_device_nodes(Node node) {
 }
 
 /// Eight GPUs, NICs mlx5_0 to mlx5_3: GPUs 0,1 -> mlx5_0, 2,3 -> mlx5_1, 4,5 -> mlx5_2, …
-inline Node seed_node() {
+inline node::Node seed_node() {
   return with_device_nodes(eight_gpus_four_nics().build());
 }
 
-inline Node as_roce(Node node) {
-  for (Nic& nic : node.nics) {
-    for (Port& port : nic.ports) port.link_layer = LinkLayer::ethernet;
+inline node::Node as_roce(node::Node node) {
+  for (node::Nic& nic : node.nics) {
+    for (node::Port& port : nic.ports) port.link_layer = node::LinkLayer::ethernet;
   }
   return node;
 }
 
-inline void set_down(Node& node, std::size_t nic) {
-  for (Port& port : node.nics[nic].ports) port.state = PortState::down;
+inline void set_down(node::Node& node, std::size_t nic) {
+  for (node::Port& port : node.nics[nic].ports) port.state = node::PortState::down;
 }
 
-inline DecisionTable table_of(Node node, InjectionPolicy policy = {}) {
+inline inject::DecisionTable table_of(node::Node node, inject::InjectionPolicy policy = {}) {
   return {std::move(node), {}, std::move(policy)};
 }
 
-inline InjectionPolicy allowing() {
-  InjectionPolicy policy;
-  policy.annotations = AnnotationPolicy::allow;
+inline inject::InjectionPolicy allowing() {
+  inject::InjectionPolicy policy;
+  policy.annotations = config::AnnotationPolicy::allow;
   return policy;
 }
 
 /// A runtime with every capability.
-inline RuntimeAbility able() {
-  RuntimeAbility runtime;
+inline inject::RuntimeAbility able() {
+  inject::RuntimeAbility runtime;
   runtime.name = "containerd";
   runtime.version = "2.4.2";
-  runtime.memlock_ceiling = kUnlimited;
+  runtime.memlock_ceiling = container::kUnlimited;
   return runtime;
 }
 
 /// The kubelet's answer about a container that holds these devices.
-inline KubeletWord holds(std::vector<Holding> devices) {
-  return {KubeletWord::State::answered, std::move(devices), false};
+inline inject::KubeletWord holds(std::vector<container::Holding> devices) {
+  return {inject::KubeletWord::State::answered, std::move(devices), false};
 }
 
-inline KubeletWord unanswered() {
-  return {KubeletWord::State::unanswered, {}, false};
+inline inject::KubeletWord unanswered() {
+  return {inject::KubeletWord::State::unanswered, {}, false};
 }
 
-inline ContainerFacts facts(ContainerBuilder& container, const DecisionTable& table,
-                            const KubeletWord& word = {}) {
-  return with_word(examine(container.request(), table), container.request(), table, word);
+inline container::Facts facts(ContainerBuilder& container, const inject::DecisionTable& table,
+                              const inject::KubeletWord& word = {}) {
+  return inject::with_word(inject::examine(container.request(), table), container.request(), table,
+                           word);
 }
 
-inline Decision decide(ContainerBuilder& container, const DecisionTable& table,
-                       const RuntimeAbility& runtime = able(), const KubeletWord& word = {}) {
-  return railhead::decide(container.request(), facts(container, table, word), table, runtime);
+inline inject::Decision decide(ContainerBuilder& container, const inject::DecisionTable& table,
+                               const inject::RuntimeAbility& runtime = able(),
+                               const inject::KubeletWord& word = {}) {
+  return railhead::inject::decide(container.request(), facts(container, table, word), table,
+                                  runtime);
 }
 
-inline std::vector<std::string> missing(ContainerBuilder& container, const DecisionTable& table) {
-  return missing_devices(container.request(), facts(container, table), table, able());
+inline std::vector<std::string> missing(ContainerBuilder& container,
+                                        const inject::DecisionTable& table) {
+  return inject::missing_devices(container.request(), facts(container, table), table, able());
 }
 
-inline std::vector<std::string> paths(const Adjustment& adjustment) {
+inline std::vector<std::string> paths(const container::Adjustment& adjustment) {
   std::vector<std::string> out;
-  for (const NewDevice& device : adjustment.devices) out.push_back(device.path);
+  for (const container::NewDevice& device : adjustment.devices) out.push_back(device.path);
   return out;
 }
 
 template <typename List>
 std::vector<std::string> codes(const List& remarks) {
   std::vector<std::string> out;
-  for (const Remark& remark : remarks) out.push_back(remark.code);
+  for (const container::Remark& remark : remarks) out.push_back(remark.code);
   return out;
 }
 
 template <typename List>
 std::string text_of(const List& remarks, std::string_view code) {
-  for (const Remark& remark : remarks) {
+  for (const container::Remark& remark : remarks) {
     if (remark.code == code) return remark.text;
   }
   return {};
 }
 
-inline std::string variable(const Adjustment& adjustment, std::string_view name) {
+inline std::string variable(const container::Adjustment& adjustment, std::string_view name) {
   for (const auto& [key, value] : adjustment.env) {
     if (key == name) return value;
   }

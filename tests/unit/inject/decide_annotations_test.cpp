@@ -6,7 +6,7 @@
 #include "inject/decide.h"
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::allowing;
@@ -30,7 +30,7 @@ constexpr const char* kUverbs3 = "- path: /dev/infiniband/uverbs3\n";
 
 InjectionPolicy denying() {
   InjectionPolicy policy;
-  policy.annotations = AnnotationPolicy::deny;
+  policy.annotations = config::AnnotationPolicy::deny;
   return policy;
 }
 
@@ -61,7 +61,7 @@ TEST(RdmaAnnotation, required_that_is_met_changes_nothing) {
 }
 
 TEST(RdmaAnnotation, required_without_a_usable_nic_refuses_and_names_the_reason) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   for (std::size_t i = 0; i < 4; ++i) test::set_down(node, i);
   const auto table = table_of(node);
   ContainerBuilder container;
@@ -75,7 +75,7 @@ TEST(RdmaAnnotation, required_without_a_usable_nic_refuses_and_names_the_reason)
 }
 
 TEST(RdmaAnnotation, required_does_not_accept_a_stand_in) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   test::set_down(node, 0);
   const auto table = table_of(node);
   ContainerBuilder container;
@@ -112,10 +112,10 @@ TEST(RdmaAnnotation, without_required_memlock_is_clamped_with_a_warning) {
 }
 
 TEST(RdmaAnnotation, required_in_the_container_form_holds_for_every_container) {
-  for (const auto policy : {AnnotationPolicy::narrow, AnnotationPolicy::allow}) {
+  for (const auto policy : {config::AnnotationPolicy::narrow, config::AnnotationPolicy::allow}) {
     InjectionPolicy injection;
     injection.annotations = policy;
-    Node node = seed_node();
+    node::Node node = seed_node();
     for (std::size_t i = 0; i < 4; ++i) test::set_down(node, i);
     const auto table = table_of(node, injection);
     ContainerBuilder container;
@@ -134,7 +134,7 @@ TEST(RdmaAnnotation, required_in_the_pod_form_holds_for_containers_with_gpus_onl
   EXPECT_EQ(decision.outcome, Outcome::untouched);
   EXPECT_THAT(decision.remarks, IsEmpty());
   InjectionPolicy off;
-  off.gpus = GpuPolicy::none;
+  off.gpus = config::GpuPolicy::none;
   const auto none = table_of(seed_node(), off);
   ContainerBuilder gpus;
   gpus.nvidia(0).pod_annotation("rdma.railhead.io/pod", "required");
@@ -144,7 +144,7 @@ TEST(RdmaAnnotation, required_in_the_pod_form_holds_for_containers_with_gpus_onl
 
 /// As while a driver hangs at the start of the agent.
 TEST(RdmaAnnotation, required_refuses_containers_with_gpus_on_a_node_that_has_not_been_read) {
-  const auto nothing = table_of(Node());
+  const auto nothing = table_of(node::Node());
   ContainerBuilder by_node;
   by_node.nvidia(0);
   ContainerBuilder by_cdi;
@@ -191,7 +191,7 @@ TEST(RdmaAnnotation, required_refuses_in_each_place_where_nothing_is_given) {
 }
 
 TEST(RdmaAnnotation, deny_ignores_required_with_a_warning) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   node.nics.clear();
   const auto table = table_of(node, denying());
   ContainerBuilder container;
@@ -226,7 +226,7 @@ TEST(RdmaAnnotation, under_narrow_makes_no_rdma_container_and_says_so) {
 
 TEST(RdmaAnnotation, asks_for_the_deal_where_gpus_get_nothing_unasked) {
   InjectionPolicy policy = allowing();
-  policy.gpus = GpuPolicy::none;
+  policy.gpus = config::GpuPolicy::none;
   const auto table = table_of(seed_node(), policy);
   ContainerBuilder container;
   container.nvidia(4).pod_annotation("rdma.railhead.io/container.main", "preferred");
@@ -245,7 +245,7 @@ TEST(NicsAnnotation, narrows_what_is_due) {
 }
 
 TEST(NicsAnnotation, names_that_are_unknown_or_not_due_are_refused_and_reported) {
-  for (const auto policy : {AnnotationPolicy::narrow, AnnotationPolicy::allow}) {
+  for (const auto policy : {config::AnnotationPolicy::narrow, config::AnnotationPolicy::allow}) {
     InjectionPolicy injection;
     injection.annotations = policy;
     const auto table = table_of(seed_node(), injection);
@@ -267,7 +267,7 @@ TEST(NicsAnnotation, that_leaves_no_nic_leaves_nothing_at_all) {
 }
 
 TEST(NicsAnnotation, under_allow_names_the_nics_of_a_container_without_gpus) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   test::set_down(node, 3);
   const auto table = table_of(node, allowing());
   ContainerBuilder container;
@@ -283,13 +283,13 @@ TEST(NicsAnnotation, under_allow_reaches_a_storage_nic_by_name_but_never_a_virtu
   const Slot port = builder.bridge(apart);
   builder.nic(port).name("storage");
   builder.nic(builder.bridge(apart)).name("pf").virtual_functions(1);
-  Node node = test::with_device_nodes(builder.build());
+  node::Node node = test::with_device_nodes(builder.build());
   InjectionPolicy policy = allowing();
-  const RoleOverride storage{"storage", std::nullopt, Role::storage};
+  const affinity::RoleOverride storage{"storage", std::nullopt, affinity::Role::storage};
   const DecisionTable table(node, {storage}, policy);
   std::string vf;
-  for (const Nic& nic : node.nics) {
-    const PciDevice* pci = node.find_pci(*nic.pci);
+  for (const node::Nic& nic : node.nics) {
+    const node::PciDevice* pci = node.find_pci(*nic.pci);
     if (pci != nullptr && pci->is_vf()) vf = nic.name;
   }
   ASSERT_FALSE(vf.empty());
@@ -468,8 +468,8 @@ TEST(DeviceAnnotation, rdma_cm_alone_names_no_nic) {
 }
 
 TEST(DeviceAnnotation, never_reaches_a_pf_with_vfs_or_a_nic_that_is_not_usable) {
-  Node node = seed_node();
-  for (PciDevice& pci : node.pci) {
+  node::Node node = seed_node();
+  for (node::PciDevice& pci : node.pci) {
     if (pci.address == node.nics[3].pci) pci.sriov_numvfs = 4;
   }
   test::set_down(node, 2);
@@ -537,4 +537,4 @@ TEST(DeviceAnnotation, a_list_of_hundreds_of_disks_is_reported_in_few_remarks) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -5,7 +5,7 @@
 
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::codes;
@@ -20,17 +20,18 @@ using ::testing::Not;
 
 const std::string kHcaAllocation = "allocation.railhead.io/rdma.io/hca";
 
-PoolSpec pool(PoolMode mode, std::vector<std::string> nics) {
-  PoolSpec spec;
+pools::PoolSpec pool(pools::PoolMode mode, std::vector<std::string> nics) {
+  pools::PoolSpec spec;
   spec.name = "rdma.io/hca";
   spec.mode = mode;
   spec.slots = 100;
-  spec.kinds = {FunctionKind::physical};
-  spec.include = {{{{Fact::rdma_name, "rdma", std::move(nics), Match::glob, {}}}, true, false}};
+  spec.kinds = {pools::FunctionKind::physical};
+  spec.include = {
+      {{{pools::Fact::rdma_name, "rdma", std::move(nics), pools::Match::glob, {}}}, true, false}};
   return spec;
 }
 
-DecisionTable table_with(PoolSpec spec, Node node = seed_node()) {
+DecisionTable table_with(pools::PoolSpec spec, node::Node node = seed_node()) {
   InjectionPolicy policy;
   policy.pools = {std::move(spec)};
   return table_of(std::move(node), std::move(policy));
@@ -75,7 +76,7 @@ TEST(Evidence, a_sidecar_of_a_pod_with_a_gpu_gets_nothing_by_its_environment) {
   const auto table = table_of(seed_node());
   ContainerBuilder sidecar;
   sidecar.env("NVIDIA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7");
-  const PodHoldings pod{
+  const container::PodHoldings pod{
       "default",
       "pod",
       {{"worker", {{"nvidia.com/gpu", {*table.node().gpus[0].uuid}}}}, {"main", {}}}};
@@ -94,11 +95,11 @@ TEST(Evidence, only_where_nobody_is_there_is_there_no_kubelet) {
   EXPECT_EQ(state(ErrorCode::unavailable), KubeletWord::State::no_kubelet);
   EXPECT_EQ(state(ErrorCode::timeout), KubeletWord::State::unanswered);
   EXPECT_EQ(state(ErrorCode::too_large), KubeletWord::State::unanswered);
-  EXPECT_EQ(word_on("init", PodHoldings{}, table).state, KubeletWord::State::answered);
+  EXPECT_EQ(word_on("init", container::PodHoldings{}, table).state, KubeletWord::State::answered);
 }
 
 TEST(Evidence, an_allocated_nic_comes_also_beside_a_foreign_uverbs) {
-  const auto table = table_with(pool(PoolMode::exclusive, {"mlx5_0"}));
+  const auto table = table_with(pool(pools::PoolMode::exclusive, {"mlx5_0"}));
   ContainerBuilder container;
   container.annotation(kHcaAllocation, table.node().nics[0].pci->str());
   container.device("/dev/infiniband/uverbs3", 231, 195);
@@ -109,7 +110,7 @@ TEST(Evidence, an_allocated_nic_comes_also_beside_a_foreign_uverbs) {
 }
 
 TEST(Evidence, an_allocated_nic_that_is_not_there_is_missing_beside_a_foreign_one) {
-  const auto table = table_with(pool(PoolMode::exclusive, {"mlx5_0"}));
+  const auto table = table_with(pool(pools::PoolMode::exclusive, {"mlx5_0"}));
   ContainerBuilder container;
   container.annotation(kHcaAllocation, table.node().nics[0].pci->str());
   container.device("/dev/infiniband/uverbs3", 231, 195);
@@ -119,7 +120,7 @@ TEST(Evidence, an_allocated_nic_that_is_not_there_is_missing_beside_a_foreign_on
 }
 
 TEST(Evidence, slots_come_also_beside_a_foreign_uverbs) {
-  const auto table = table_with(pool(PoolMode::shared, {"mlx5_1"}));
+  const auto table = table_with(pool(pools::PoolMode::shared, {"mlx5_1"}));
   ContainerBuilder container;
   container.annotation(kHcaAllocation, "").device("/dev/infiniband/uverbs3", 231, 195);
   EXPECT_THAT(paths(test::decide(container, table).adjustment),
@@ -127,7 +128,7 @@ TEST(Evidence, slots_come_also_beside_a_foreign_uverbs) {
 }
 
 TEST(Evidence, required_counts_the_allocated_nic_not_the_foreign_one) {
-  const auto table = table_with(pool(PoolMode::exclusive, {"mlx5_0"}));
+  const auto table = table_with(pool(pools::PoolMode::exclusive, {"mlx5_0"}));
   ContainerBuilder container;
   container.annotation(kHcaAllocation, "0000:ff:1f.7").device("/dev/infiniband/uverbs3", 231, 195);
   container.pod_annotation("rdma.railhead.io/container.main", "required");
@@ -194,4 +195,4 @@ TEST(Evidence, remarks_are_bounded_whatever_annotations_say) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

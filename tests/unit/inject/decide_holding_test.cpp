@@ -6,7 +6,7 @@
 #include "unit/inject/container_builder.h"
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using ::testing::ElementsAre;
@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 TEST(DecideHolding, the_gpus_need_not_be_in_the_request) {
-  Node node = test::machine("amd-mi300x");
+  node::Node node = test::machine("amd-mi300x");
   for (auto& gpu : node.gpus) gpu.drm_render = gpu.drm_card = std::nullopt;
   const auto table = test::table_of(node);
   test::ContainerBuilder container;
@@ -38,4 +38,4 @@ TEST(DecideHolding, is_what_the_request_with_their_nodes_would_get) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -6,7 +6,7 @@
 #include "inject/decide.h"
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::allowing;
@@ -23,11 +23,12 @@ constexpr const char* kUverbs0 = "/dev/infiniband/uverbs0";
 
 /// An exclusive pool with this NIC alone.
 InjectionPolicy with_exclusive(const std::string& nic, InjectionPolicy policy = {}) {
-  PoolSpec spec = default_pool();
+  pools::PoolSpec spec = pools::default_pool();
   spec.name = "a.io/a";
-  spec.mode = PoolMode::exclusive;
-  spec.include = {{{{Fact::rdma_name, "names", {nic}, Match::exact, {}}}, true, false}};
-  policy.pools = {spec, default_pool()};
+  spec.mode = pools::PoolMode::exclusive;
+  spec.include = {
+      {{{pools::Fact::rdma_name, "names", {nic}, pools::Match::exact, {}}}, true, false}};
+  policy.pools = {spec, pools::default_pool()};
   return policy;
 }
 
@@ -59,7 +60,7 @@ TEST(ExclusivePool, no_annotation_reaches_a_nic_in_it) {
 
 TEST(SharedPool, changes_no_deal) {
   InjectionPolicy policy;
-  policy.pools = {default_pool()};
+  policy.pools = {pools::default_pool()};
   ContainerBuilder container;
   container.nvidia(0);
   EXPECT_EQ(paths(test::decide(container, table_of(seed_node(), policy)).adjustment),
@@ -67,16 +68,16 @@ TEST(SharedPool, changes_no_deal) {
 }
 
 TEST(PoolsOfATable, know_roles_and_what_cannot_carry_traffic) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   test::set_down(node, 1);
   const auto table = table_of(node, with_exclusive("mlx5_0"));
   const auto& shared = table.pools().pools.at(1);
   ASSERT_EQ(shared.members.size(), 3U);
-  EXPECT_EQ(shared.members[0].state, MemberState::not_ready);
+  EXPECT_EQ(shared.members[0].state, pools::MemberState::not_ready);
   EXPECT_EQ(shared.members[0].reason, "port 1 is DOWN");
-  EXPECT_EQ(shared.members[1].state, MemberState::ready);
+  EXPECT_EQ(shared.members[1].state, pools::MemberState::ready);
   EXPECT_EQ(table.why_not_in(1).at(0), "is in the exclusive pool a.io/a");
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -4,7 +4,7 @@
 
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::ContainerBuilder;
@@ -19,28 +19,30 @@ using ::testing::StartsWith;
 
 const std::string kHca = "allocation.railhead.io/rdma.io/hca";
 
-PoolSpec pool(std::string name, std::vector<std::string> nics) {
-  PoolSpec spec;
+pools::PoolSpec pool(std::string name, std::vector<std::string> nics) {
+  pools::PoolSpec spec;
   spec.name = std::move(name);
   spec.slots = 100;
-  spec.kinds = {FunctionKind::physical, FunctionKind::virtual_, FunctionKind::soft};
-  spec.include = {{{{Fact::rdma_name, "rdma", std::move(nics), Match::glob, {}}}, true, false}};
+  spec.kinds = {pools::FunctionKind::physical, pools::FunctionKind::virtual_,
+                pools::FunctionKind::soft};
+  spec.include = {
+      {{{pools::Fact::rdma_name, "rdma", std::move(nics), pools::Match::glob, {}}}, true, false}};
   return spec;
 }
 
-PoolSpec per_nic(std::string name, std::vector<std::string> nics) {
-  PoolSpec spec = pool(std::move(name), std::move(nics));
+pools::PoolSpec per_nic(std::string name, std::vector<std::string> nics) {
+  pools::PoolSpec spec = pool(std::move(name), std::move(nics));
   spec.slots_per_nic = 10;
   return spec;
 }
 
-PoolSpec exclusive(std::string name, std::vector<std::string> nics) {
-  PoolSpec spec = pool(std::move(name), std::move(nics));
-  spec.mode = PoolMode::exclusive;
+pools::PoolSpec exclusive(std::string name, std::vector<std::string> nics) {
+  pools::PoolSpec spec = pool(std::move(name), std::move(nics));
+  spec.mode = pools::PoolMode::exclusive;
   return spec;
 }
 
-DecisionTable table_with(std::vector<PoolSpec> pools, Node node = test::seed_node()) {
+DecisionTable table_with(std::vector<pools::PoolSpec> pools, node::Node node = test::seed_node()) {
   InjectionPolicy policy;
   policy.pools = std::move(pools);
   return test::table_of(std::move(node), std::move(policy));
@@ -62,7 +64,7 @@ TEST(Resource, a_fungible_slot_alone_admits_to_the_whole_pool) {
 }
 
 TEST(Resource, the_environment_names_only_what_is_usable_of_the_pool) {
-  Node node = test::seed_node();
+  node::Node node = test::seed_node();
   test::set_down(node, 2);
   const auto table = table_with({pool("rdma.io/hca", {"mlx5_1", "mlx5_2"})}, node);
   ContainerBuilder container;
@@ -86,7 +88,7 @@ TEST(Resource, a_slot_and_gpus_get_the_deal_within_the_pool_whatever_the_number_
 
 TEST(Resource, a_slot_counts_where_gpus_alone_would_not) {
   InjectionPolicy policy;
-  policy.gpus = GpuPolicy::none;
+  policy.gpus = config::GpuPolicy::none;
   policy.pools = {pool("rdma.io/hca", {"mlx5_*"})};
   const auto table = test::table_of(test::seed_node(), policy);
   ContainerBuilder container;
@@ -214,10 +216,10 @@ TEST(Resource, hostile_values_cost_little_and_give_nothing) {
 }
 
 TEST(ExclusiveResource, a_device_that_is_in_the_pods_namespace_already_comes_with_its_nodes) {
-  Node node = test::seed_node();
+  node::Node node = test::seed_node();
   node.nics[0].elsewhere = true;
   node.nics[0].ports.clear();
-  node.rdma_netns = RdmaNetns::exclusive;
+  node.rdma_netns = node::RdmaNetns::exclusive;
   const auto table = table_with({exclusive("rdma.io/hca", {"mlx5_0"})}, node);
   ContainerBuilder container;
   container.annotation(kHca, id_of(table, 0))
@@ -228,10 +230,10 @@ TEST(ExclusiveResource, a_device_that_is_in_the_pods_namespace_already_comes_wit
 }
 
 TEST(ExclusiveResource, an_idle_function_meets_what_is_required) {
-  Node node = test::seed_node();
+  node::Node node = test::seed_node();
   for (auto& port : node.nics[0].ports) {
-    port.state = PortState::down;
-    port.link_layer = LinkLayer::ethernet;
+    port.state = node::PortState::down;
+    port.link_layer = node::LinkLayer::ethernet;
   }
   node.nics[0].netdevs.clear();
   const auto table = table_with({exclusive("rdma.io/hca", {"mlx5_0"})}, node);
@@ -242,4 +244,4 @@ TEST(ExclusiveResource, an_idle_function_meets_what_is_required) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -8,7 +8,7 @@
 
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::codes;
@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-DecisionTable with_policy(GpuPolicy gpus, Node node = seed_node()) {
+DecisionTable with_policy(config::GpuPolicy gpus, node::Node node = seed_node()) {
   InjectionPolicy policy;
   policy.gpus = gpus;
   return table_of(std::move(node), policy);
@@ -49,9 +49,9 @@ TEST(Decide, gpus_0_and_1_get_mlx5_0_with_rdma_cm_memlock_and_nccl) {
   EXPECT_THAT(decision.gpus, ElementsAre(0, 1));
   EXPECT_THAT(decision.nics, ElementsAre(0));
   EXPECT_THAT(decision.adjustment.devices,
-              ElementsAre(NewDevice{"/dev/infiniband/uverbs0", 231, 192, 0666, 0, 0},
-                          NewDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0}));
-  EXPECT_EQ(decision.adjustment.memlock_bytes, kUnlimited);
+              ElementsAre(container::NewDevice{"/dev/infiniband/uverbs0", 231, 192, 0666, 0, 0},
+                          container::NewDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0}));
+  EXPECT_EQ(decision.adjustment.memlock_bytes, container::kUnlimited);
   EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA"), "=mlx5_0:1");
   EXPECT_THAT(decision.message, HasSubstr("GPUs 0, 1 (device nodes) -> mlx5_0"));
 }
@@ -70,7 +70,7 @@ TEST(Decide, the_pods_of_seed_002_get_the_nics_of_their_indices) {
 }
 
 TEST(Decide, rdma_cm_comes_once_and_not_where_the_node_has_none) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   const auto table = table_of(node);
   ContainerBuilder container;
   for (int i = 0; i < 8; ++i) container.nvidia(i);
@@ -88,14 +88,14 @@ TEST(Decide, umad_and_issm_come_only_where_configuration_lists_them_with_the_mod
   container.nvidia(0);
   const auto decision = test::decide(container, table);
   EXPECT_THAT(decision.adjustment.devices,
-              ElementsAre(NewDevice{"/dev/infiniband/uverbs0", 231, 192, 0666, 0, 0},
-                          NewDevice{"/dev/infiniband/umad0", 231, 0, 0600, 0, 27},
-                          NewDevice{"/dev/infiniband/issm0", 231, 64, 0600, 0, 0},
-                          NewDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0}));
+              ElementsAre(container::NewDevice{"/dev/infiniband/uverbs0", 231, 192, 0666, 0, 0},
+                          container::NewDevice{"/dev/infiniband/umad0", 231, 0, 0600, 0, 27},
+                          container::NewDevice{"/dev/infiniband/issm0", 231, 64, 0600, 0, 0},
+                          container::NewDevice{"/dev/infiniband/rdma_cm", 10, 58, 0666, 0, 0}));
 }
 
 TEST(Decide, gpus_none_means_gpus_get_nothing) {
-  const auto table = with_policy(GpuPolicy::none);
+  const auto table = with_policy(config::GpuPolicy::none);
   ContainerBuilder container;
   container.nvidia(0);
   const auto decision = test::decide(container, table);
@@ -105,38 +105,39 @@ TEST(Decide, gpus_none_means_gpus_get_nothing) {
 }
 
 TEST(Decide, gpus_numa_means_the_compute_nics_of_their_numa_nodes) {
-  const auto table = with_policy(GpuPolicy::numa);
+  const auto table = with_policy(config::GpuPolicy::numa);
   ContainerBuilder container;
   container.nvidia(5);
   EXPECT_THAT(test::decide(container, table).nics, ElementsAre(2, 3));
-  Node unknown = seed_node();
+  node::Node unknown = seed_node();
   unknown.gpus[5].numa_node.reset();
   unknown.nics[2].numa_node.reset();
-  const auto blind = with_policy(GpuPolicy::numa, unknown);
+  const auto blind = with_policy(config::GpuPolicy::numa, unknown);
   const auto decision = test::decide(container, blind);
   EXPECT_TRUE(decision.adjustment.empty()) << "unknown is not the same place";
 }
 
 TEST(Decide, gpus_all_means_all_usable_compute_nics) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   test::set_down(node, 1);
-  const auto table = with_policy(GpuPolicy::all, node);
+  const auto table = with_policy(config::GpuPolicy::all, node);
   ContainerBuilder container;
   container.nvidia(5);
   EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0, 2, 3));
 }
 
 TEST(Decide, storage_nics_are_never_dealt) {
-  const auto table = with_policy(GpuPolicy::all, test::with_device_nodes(test::dgx_h100().build()));
+  const auto table =
+      with_policy(config::GpuPolicy::all, test::with_device_nodes(test::dgx_h100().build()));
   ContainerBuilder container;
   container.nvidia(0);
   for (const std::size_t nic : test::decide(container, table).nics) {
-    EXPECT_EQ(table.deal().roles[nic].role, Role::compute);
+    EXPECT_EQ(table.deal().roles[nic].role, affinity::Role::compute);
   }
 }
 
 TEST(Decide, a_gpu_whose_nic_is_down_gets_a_stand_in_with_a_warning) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   test::set_down(node, 0);
   const auto table = table_of(node);
   ContainerBuilder container;
@@ -149,7 +150,7 @@ TEST(Decide, a_gpu_whose_nic_is_down_gets_a_stand_in_with_a_warning) {
 }
 
 TEST(Decide, a_container_for_which_no_nic_remains_gets_nothing_at_all) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   for (std::size_t i = 0; i < 4; ++i) test::set_down(node, i);
   const auto table = table_of(node);
   ContainerBuilder container;
@@ -162,7 +163,7 @@ TEST(Decide, a_container_for_which_no_nic_remains_gets_nothing_at_all) {
 }
 
 TEST(Decide, a_node_without_nics_says_so) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   node.nics.clear();
   const auto table = table_of(node);
   ContainerBuilder container;
@@ -173,8 +174,8 @@ TEST(Decide, a_node_without_nics_says_so) {
 }
 
 TEST(Decide, a_pf_with_vfs_enabled_is_never_dealt_unless_configured) {
-  Node node = seed_node();
-  for (PciDevice& pci : node.pci) {
+  node::Node node = seed_node();
+  for (node::PciDevice& pci : node.pci) {
     if (pci.address == node.nics[0].pci) pci.sriov_numvfs = 4;
   }
   ContainerBuilder container;
@@ -235,9 +236,9 @@ TEST(Decide, whose_netdev_is_in_the_pod_is_not_told_that_it_needs_one) {
 }
 
 TEST(Decide, infiniband_nics_stay_where_ethernet_ones_are_left_out) {
-  Node node = seed_node();
-  node.nics[0].ports[0].link_layer = LinkLayer::ethernet;
-  const auto table = with_policy(GpuPolicy::all, node);
+  node::Node node = seed_node();
+  node.nics[0].ports[0].link_layer = node::LinkLayer::ethernet;
+  const auto table = with_policy(config::GpuPolicy::all, node);
   ContainerBuilder container;
   container.nvidia(7).own_network();
   const auto decision = test::decide(container, table);
@@ -247,8 +248,8 @@ TEST(Decide, infiniband_nics_stay_where_ethernet_ones_are_left_out) {
 }
 
 TEST(Decide, with_exclusive_rdma_namespaces_only_host_network_pods_are_dealt_to) {
-  Node node = seed_node();
-  node.rdma_netns = RdmaNetns::exclusive;
+  node::Node node = seed_node();
+  node.rdma_netns = node::RdmaNetns::exclusive;
   const auto table = table_of(node);
   ContainerBuilder own;
   own.nvidia(0).own_network();
@@ -267,7 +268,7 @@ TEST(Decide, a_privileged_container_gets_memlock_and_environment_only) {
   const auto decision = test::decide(container, table);
   EXPECT_EQ(decision.reason_code, "privileged");
   EXPECT_THAT(decision.adjustment.devices, IsEmpty());
-  EXPECT_EQ(decision.adjustment.memlock_bytes, kUnlimited);
+  EXPECT_EQ(decision.adjustment.memlock_bytes, container::kUnlimited);
   EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA"), "=mlx5_0:1");
 }
 
@@ -305,7 +306,7 @@ TEST(Decide, rdma_devices_from_elsewhere_are_not_widened) {
   const auto decision = test::decide(container, table);
   EXPECT_EQ(decision.reason_code, "rdma-present");
   EXPECT_THAT(decision.adjustment.devices, IsEmpty());
-  EXPECT_EQ(decision.adjustment.memlock_bytes, kUnlimited);
+  EXPECT_EQ(decision.adjustment.memlock_bytes, container::kUnlimited);
   EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA"), "=mlx5_3:1") << "names what is there";
 }
 
@@ -323,7 +324,7 @@ TEST(Decide, an_unknown_rdma_device_brings_memlock_and_no_nic) {
   const auto decision = test::decide(container, table);
   EXPECT_THAT(decision.adjustment.devices, IsEmpty());
   EXPECT_THAT(decision.adjustment.env, IsEmpty());
-  EXPECT_EQ(decision.adjustment.memlock_bytes, kUnlimited);
+  EXPECT_EQ(decision.adjustment.memlock_bytes, container::kUnlimited);
 }
 
 TEST(Decide, rdma_devices_without_gpus_make_no_rdma_container) {
@@ -346,7 +347,7 @@ TEST(Decide, a_second_instance_of_ourselves_finds_everything_there) {
   ContainerBuilder container;
   container.nvidia(0);
   const auto first = test::decide(container, table);
-  for (const NewDevice& device : first.adjustment.devices) {
+  for (const container::NewDevice& device : first.adjustment.devices) {
     container.device(device.path, device.major, device.minor);
   }
   for (const auto& [name, value] : first.adjustment.env) container.env(name + "=" + value);
@@ -359,9 +360,9 @@ TEST(Decide, a_second_instance_of_ourselves_finds_everything_there) {
 }
 
 TEST(Decide, an_adjustment_never_names_one_thing_twice) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   node.nics[1].uverbs = node.nics[0].uverbs;  // a lying sysfs
-  const auto table = with_policy(GpuPolicy::all, node);
+  const auto table = with_policy(config::GpuPolicy::all, node);
   ContainerBuilder container;
   container.nvidia(0);
   auto all = paths(test::decide(container, table).adjustment);
@@ -379,7 +380,7 @@ TEST(Decide, a_lower_memlock_of_another_plugin_is_left_with_a_warning) {
 }
 
 TEST(Decide, renamed_nics_are_named_as_the_kernel_names_them) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   node.nics[0].name = "ibp24s0";
   const auto table = table_of(node);
   ContainerBuilder container;
@@ -431,7 +432,7 @@ TEST(NeedsKubelet, only_where_the_environment_alone_would_decide) {
 }
 
 TEST(NeedsKubelet, not_where_gpus_get_nothing_and_no_annotation_asks) {
-  const auto table = with_policy(GpuPolicy::none);
+  const auto table = with_policy(config::GpuPolicy::none);
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");
   EXPECT_FALSE(needs_kubelet(test::facts(container, table), table));
@@ -460,7 +461,7 @@ TEST(MissingDevices, are_told_even_where_required_would_refuse) {
 }
 
 TEST(DecisionTable, the_twin_of_a_uuid_is_ambiguous_and_three_are_not_one) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   node.gpus[1].uuid = node.gpus[2].uuid = node.gpus[0].uuid;
   const auto table = table_of(node);
   EXPECT_FALSE(table.gpu_by_uuid(*node.gpus[0].uuid));
@@ -469,7 +470,7 @@ TEST(DecisionTable, the_twin_of_a_uuid_is_ambiguous_and_three_are_not_one) {
 }
 
 TEST(DecisionTable, a_broken_cdi_spec_is_a_problem_of_the_node) {
-  Node node = seed_node();
+  node::Node node = seed_node();
   node.cdi = {{"/etc/cdi/x.yaml", "kind: ["}};
   const auto table = table_of(node);
   ASSERT_EQ(table.node().problems.size(), 1U);
@@ -477,4 +478,4 @@ TEST(DecisionTable, a_broken_cdi_spec_is_a_problem_of_the_node) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -6,7 +6,7 @@
 
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::ContainerBuilder;
@@ -22,10 +22,10 @@ TEST(Environment, nccl_gets_the_exact_names_and_ports) {
 }
 
 TEST(Environment, only_active_ports_are_named) {
-  Node node = test::seed_node();
-  Port second = node.nics[0].ports[0];
+  node::Node node = test::seed_node();
+  node::Port second = node.nics[0].ports[0];
   second.number = 2;
-  node.nics[0].ports[0].state = PortState::init;
+  node.nics[0].ports[0].state = node::PortState::init;
   node.nics[0].ports.push_back(second);
   test::set_down(node, 1);
   ContainerBuilder container;
@@ -86,4 +86,4 @@ TEST(Environment, nvshmems_variables_go_together_or_not_at_all) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -7,7 +7,7 @@
 #include "inject/gpu_ids.h"
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::codes;
@@ -22,18 +22,18 @@ const char* const kUuid4 = "GPU-00000000-0000-0000-0000-100000000004";
 
 class GpusOf : public ::testing::Test {
  protected:
-  GpuFacts held(ContainerBuilder& container, bool privileged = false,
-                const KubeletWord& word = {}) {
+  container::GpuFacts held(ContainerBuilder& container, bool privileged = false,
+                           const KubeletWord& word = {}) {
     return gpus_of(container.request(), table_, privileged, word);
   }
 
-  GpuFacts with_env(const std::string& value, const KubeletWord& word = {}) {
+  container::GpuFacts with_env(const std::string& value, const KubeletWord& word = {}) {
     ContainerBuilder container;
     container.env("NVIDIA_VISIBLE_DEVICES=" + value);
     return held(container, false, word);
   }
 
-  GpuFacts with_cdi(const std::string& name) {
+  container::GpuFacts with_cdi(const std::string& name) {
     ContainerBuilder container;
     container.cdi(name);
     return held(container);
@@ -43,8 +43,8 @@ class GpusOf : public ::testing::Test {
 
   std::string uuid(std::size_t gpu) { return *table_.node().gpus[gpu].uuid; }
 
-  static Node node() {
-    Node node = test::seed_node();
+  static node::Node node() {
+    node::Node node = test::seed_node();
     // Kernel minors are not nvidia-smi's indices: here they run the other way.
     for (unsigned i = 0; i < 8; ++i) node.gpus[i].minor = 7 - i;
     node.cdi = {{"/var/run/cdi/nvidia.yaml",
@@ -64,7 +64,7 @@ TEST_F(GpusOf, device_nodes_are_known_by_kernel_minor_not_index) {
   container.device("/dev/nvidia-modeset", 195, 254).device("/dev/nvidia-uvm", 510, 0);
   const auto gpus = held(container);
   EXPECT_THAT(gpus.indices, ElementsAre(6, 7));
-  EXPECT_EQ(gpus.source, GpuSource::device_nodes);
+  EXPECT_EQ(gpus.source, container::GpuSource::device_nodes);
   EXPECT_THAT(gpus.remarks, IsEmpty());
 }
 
@@ -98,10 +98,10 @@ TEST_F(GpusOf, a_minor_without_a_gpu_is_reported) {
 }
 
 TEST_F(GpusOf, amd_gpus_are_known_by_render_and_card_nodes_and_kfd_is_nothing) {
-  Node node = test::seed_node();
-  node.gpus[2].vendor = GpuVendor::amd;
+  node::Node node = test::seed_node();
+  node.gpus[2].vendor = gpu::GpuVendor::amd;
   node.gpus[2].drm_render = 130;
-  node.gpus[3].vendor = GpuVendor::amd;
+  node.gpus[3].vendor = gpu::GpuVendor::amd;
   node.gpus[3].drm_card = 4;
   node.gpus[0].drm_card = 0;  // NVIDIA's: said by /dev/nvidia0
   const auto table = test::table_of(node);
@@ -116,10 +116,10 @@ TEST_F(GpusOf, amd_gpus_are_known_by_render_and_card_nodes_and_kfd_is_nothing) {
 /// Four of the GPUs are Intel's, cards 1 to 4: 0, 1, 2 and 3 of the node.
 class IntelGpus : public ::testing::Test {
  protected:
-  static Node node() {
-    Node node = test::seed_node();
+  static node::Node node() {
+    node::Node node = test::seed_node();
     for (unsigned i = 0; i < 4; ++i) {
-      node.gpus[i].vendor = GpuVendor::intel;
+      node.gpus[i].vendor = gpu::GpuVendor::intel;
       node.gpus[i].drm_card = 1 + i;
       node.gpus[i].drm_render = 128 + i;
     }
@@ -137,7 +137,7 @@ class IntelGpus : public ::testing::Test {
     return container;
   }
 
-  GpuFacts masked(const std::vector<std::string>& env, unsigned count = 3) {
+  container::GpuFacts masked(const std::vector<std::string>& env, unsigned count = 3) {
     ContainerBuilder container;
     for (const auto& variable : env) container.env(variable);
     return gpus_of(with_gpus(container, count).request(), table_, false, {});
@@ -152,7 +152,7 @@ const char* const kPciOrder = "ZE_ENABLE_PCI_ID_DEVICE_ORDER=1";
 TEST_F(IntelGpus, are_known_by_card_and_render_nodes) {
   const auto gpus = masked({});
   EXPECT_THAT(gpus.indices, ElementsAre(0, 1, 2));
-  EXPECT_EQ(gpus.source, GpuSource::device_nodes);
+  EXPECT_EQ(gpus.source, container::GpuSource::device_nodes);
   EXPECT_THAT(gpus.remarks, IsEmpty());
 }
 
@@ -227,8 +227,8 @@ TEST_F(IntelGpus, a_mask_of_level_zero_leaves_gpus_of_others) {
 }
 
 TEST_F(GpusOf, the_variable_of_nvidia_names_no_amd_gpu) {
-  Node node = test::seed_node();
-  node.gpus[2].vendor = GpuVendor::amd;
+  node::Node node = test::seed_node();
+  node.gpus[2].vendor = gpu::GpuVendor::amd;
   const auto table = test::table_of(node);
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=2");
@@ -237,8 +237,8 @@ TEST_F(GpusOf, the_variable_of_nvidia_names_no_amd_gpu) {
 }
 
 TEST_F(GpusOf, amd_cdi_names_are_resolved_through_their_render_node) {
-  Node node = test::seed_node();
-  node.gpus[2].vendor = GpuVendor::amd;
+  node::Node node = test::seed_node();
+  node.gpus[2].vendor = gpu::GpuVendor::amd;
   node.gpus[2].drm_render = 130;
   node.cdi = {{"/etc/cdi/amd.json",
                R"({"kind":"amd.com/gpu","devices":[{"name":"0","containerEdits":
@@ -256,7 +256,7 @@ TEST_F(GpusOf, cdi_names_are_resolved_through_the_specs_of_the_node) {
   EXPECT_THAT(with_cdi("nvidia.com/gpu=slot3").indices, ElementsAre(4));  // minor 3
   EXPECT_THAT(with_cdi("nvidia.com/gpu=MIG-11111111-0000-0000-0000-000000000000").indices,
               ElementsAre(5));
-  EXPECT_EQ(with_cdi("nvidia.com/gpu=slot3").source, GpuSource::cdi_names);
+  EXPECT_EQ(with_cdi("nvidia.com/gpu=slot3").source, container::GpuSource::cdi_names);
 }
 
 TEST_F(GpusOf, cdi_names_without_a_spec_are_parsed) {
@@ -313,7 +313,7 @@ TEST_F(GpusOf, volume_mounts_name_gpus) {
   container.mount("/var/run/nvidia-container-devices/cdi/nvidia.com/gpu/slot3", "/dev/null");
   const auto gpus = held(container);
   EXPECT_THAT(gpus.indices, ElementsAre(4));
-  EXPECT_EQ(gpus.source, GpuSource::mounts);
+  EXPECT_EQ(gpus.source, container::GpuSource::mounts);
 }
 
 TEST_F(GpusOf, a_volume_that_any_pod_may_mount_there_names_none) {
@@ -332,7 +332,7 @@ TEST_F(GpusOf, the_environment_names_gpus_by_index_uuid_mig_and_replica) {
   EXPECT_THAT(with_env("2:0,2:1").indices, ElementsAre(2));
   EXPECT_THAT(with_env("MIG-11111111-0000-0000-0000-000000000000").indices, ElementsAre(5));
   EXPECT_THAT(with_env("nvidia.com/gpu=slot3").indices, ElementsAre(4));
-  EXPECT_EQ(with_env("0").source, GpuSource::environment);
+  EXPECT_EQ(with_env("0").source, container::GpuSource::environment);
 }
 
 TEST_F(GpusOf, all_void_none_and_empty_never_count) {
@@ -361,7 +361,7 @@ TEST_F(GpusOf, an_id_that_cannot_be_resolved_gives_nothing_with_a_warning) {
 }
 
 TEST_F(GpusOf, a_uuid_of_two_gpus_names_neither) {
-  Node twins = test::seed_node();
+  node::Node twins = test::seed_node();
   twins.gpus[1].uuid = twins.gpus[0].uuid;
   const auto table = test::table_of(twins);
   ContainerBuilder container;
@@ -394,7 +394,7 @@ TEST_F(GpusOf, so_do_mounts_which_any_pod_may_have_of_dev_null) {
 TEST_F(GpusOf, the_kubelets_ids_of_the_container_are_the_truth) {
   const auto gpus = with_env("0,1,2,3,4,5,6,7", gpu(kUuid4));
   EXPECT_THAT(gpus.indices, ElementsAre(4));
-  EXPECT_EQ(gpus.source, GpuSource::kubelet);
+  EXPECT_EQ(gpus.source, container::GpuSource::kubelet);
   EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-env-differs"));
   EXPECT_THAT(with_env("0", gpu(kUuid4)).indices, ElementsAre(4)) << "disjoint";
   EXPECT_THAT(with_env("4", gpu(kUuid4)).remarks, IsEmpty());
@@ -438,7 +438,7 @@ TEST_F(GpusOf, of_fractions_the_environment_says_which_and_no_more_than_there_ar
                                  {"nvidia.com/gpu-share", {"share-a", "share-b"}}});
   const auto two = with_env("4,5", word);
   EXPECT_THAT(two.indices, ElementsAre(4, 5));
-  EXPECT_EQ(two.source, GpuSource::environment);
+  EXPECT_EQ(two.source, container::GpuSource::environment);
   const auto three = with_env("4,5,6", word);
   EXPECT_THAT(three.indices, IsEmpty());
   EXPECT_TRUE(three.named);
@@ -449,9 +449,9 @@ TEST_F(GpusOf, an_allocation_needs_no_word_of_the_kubelet) {
   ContainerBuilder container;
   container.nvidia(7);
   EXPECT_THAT(held(container, false, test::unanswered()).indices, ElementsAre(0));
-  EXPECT_EQ(held(container).claim, GpuClaim::none);
+  EXPECT_EQ(held(container).claim, container::GpuClaim::none);
   container.env("NVIDIA_VISIBLE_DEVICES=0");
-  EXPECT_EQ(held(container).claim, GpuClaim::none);
+  EXPECT_EQ(held(container).claim, container::GpuClaim::none);
   EXPECT_THAT(held(container, false, test::unanswered()).remarks, IsEmpty());
 }
 
@@ -460,7 +460,7 @@ TEST_F(GpusOf, ids_of_the_environment_that_were_not_allocated_do_not_count) {
   container.nvidia(7).env("NVIDIA_VISIBLE_DEVICES=4,5");
   const auto gpus = held(container);
   EXPECT_THAT(gpus.indices, ElementsAre(0));
-  EXPECT_EQ(gpus.source, GpuSource::device_nodes);
+  EXPECT_EQ(gpus.source, container::GpuSource::device_nodes);
   const std::string text = text_of(gpus.remarks, "gpu-env-differs");
   EXPECT_THAT(text, HasSubstr("GPUs 4, 5"));
   EXPECT_THAT(text, HasSubstr("GPU 0"));
@@ -479,7 +479,7 @@ TEST_F(GpusOf, an_environment_that_names_no_gpu_of_this_node_leaves_the_allocati
     container.nvidia(7).env(std::string("NVIDIA_VISIBLE_DEVICES=") + value);
     const auto gpus = held(container);
     EXPECT_THAT(gpus.indices, ElementsAre(0)) << value;
-    EXPECT_EQ(gpus.source, GpuSource::device_nodes) << value;
+    EXPECT_EQ(gpus.source, container::GpuSource::device_nodes) << value;
   }
 }
 
@@ -492,4 +492,4 @@ TEST_F(GpusOf, hostile_lists_are_reported_in_a_bounded_remark) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

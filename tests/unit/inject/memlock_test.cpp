@@ -6,7 +6,7 @@
 
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 constexpr std::uint64_t kMiB = 1U << 20;
@@ -56,30 +56,38 @@ TEST_P(Memlock, is_planned) {
 }
 
 const Situation kSituations[] = {
-    {"unlimited_by_default", kNo, kUnlimited, kUnlimited, kNo, kNo, true, kUnlimited, ""},
-    {"an_unknown_ceiling_is_tried", kNo, kUnlimited, kNo, kNo, kNo, true, kUnlimited, ""},
-    {"the_cap_is_the_default_then", kNo, kMiB, kUnlimited, kNo, kNo, true, kMiB, ""},
-    {"an_annotation_says_less", 5U, kMiB, kUnlimited, kNo, kNo, true, 5U, ""},
-    {"more_than_the_cap_is_asked", 2 * kMiB, kMiB, kUnlimited, kNo, kNo, true, kMiB,
+    {"unlimited_by_default", kNo, container::kUnlimited, container::kUnlimited, kNo, kNo, true,
+     container::kUnlimited, ""},
+    {"an_unknown_ceiling_is_tried", kNo, container::kUnlimited, kNo, kNo, kNo, true,
+     container::kUnlimited, ""},
+    {"the_cap_is_the_default_then", kNo, kMiB, container::kUnlimited, kNo, kNo, true, kMiB, ""},
+    {"an_annotation_says_less", 5U, kMiB, container::kUnlimited, kNo, kNo, true, 5U, ""},
+    {"more_than_the_cap_is_asked", 2 * kMiB, kMiB, container::kUnlimited, kNo, kNo, true, kMiB,
      "memlock-capped"},
-    {"the_runtime_cannot", kNo, kUnlimited, kMiB, 65536U, kNo, true, kMiB, "memlock-clamped"},
-    {"a_ceiling_at_the_inherited_limit_adds_nothing", kNo, kUnlimited, 65536U, 65536U, kNo, true,
-     kNo, "memlock-clamped"},
-    {"a_ceiling_below_the_inherited_limit_adds_nothing", kNo, kUnlimited, 100U, 65536U, kNo, true,
-     kNo, "memlock-clamped"},
-    {"an_inherited_unlimited_is_enough", kNo, kUnlimited, kUnlimited, kUnlimited, kNo, true, kNo,
-     ""},
-    {"a_limit_is_never_lowered", 5U, kUnlimited, kUnlimited, kMiB, kNo, true, kNo, ""},
-    {"the_cap_does_not_lower_either", kNo, kMiB, kUnlimited, 2 * kMiB, kNo, true, kNo, ""},
-    {"a_present_limit_that_is_enough_is_fine", kNo, kMiB, kUnlimited, kNo, kMiB, true, kNo, ""},
-    {"a_present_unlimited_is_fine", kNo, kUnlimited, kUnlimited, kNo, kUnlimited, true, kNo, ""},
-    {"a_lower_present_limit_is_left", kNo, kUnlimited, kUnlimited, kNo, kMiB, true, kNo,
-     "memlock-left"},
-    {"a_present_limit_suffices_where_the_runtime_ignores_ours", 5U, kUnlimited, kNo, kNo, 5U, false,
+    {"the_runtime_cannot", kNo, container::kUnlimited, kMiB, 65536U, kNo, true, kMiB,
+     "memlock-clamped"},
+    {"a_ceiling_at_the_inherited_limit_adds_nothing", kNo, container::kUnlimited, 65536U, 65536U,
+     kNo, true, kNo, "memlock-clamped"},
+    {"a_ceiling_below_the_inherited_limit_adds_nothing", kNo, container::kUnlimited, 100U, 65536U,
+     kNo, true, kNo, "memlock-clamped"},
+    {"an_inherited_unlimited_is_enough", kNo, container::kUnlimited, container::kUnlimited,
+     container::kUnlimited, kNo, true, kNo, ""},
+    {"a_limit_is_never_lowered", 5U, container::kUnlimited, container::kUnlimited, kMiB, kNo, true,
      kNo, ""},
-    {"an_old_runtime_ignores_limits", kNo, kUnlimited, kUnlimited, kNo, kNo, false, kNo,
-     "memlock-unsupported"},
-    {"zero_is_nothing_to_add", 0U, kUnlimited, kUnlimited, kNo, kNo, true, kNo, ""},
+    {"the_cap_does_not_lower_either", kNo, kMiB, container::kUnlimited, 2 * kMiB, kNo, true, kNo,
+     ""},
+    {"a_present_limit_that_is_enough_is_fine", kNo, kMiB, container::kUnlimited, kNo, kMiB, true,
+     kNo, ""},
+    {"a_present_unlimited_is_fine", kNo, container::kUnlimited, container::kUnlimited, kNo,
+     container::kUnlimited, true, kNo, ""},
+    {"a_lower_present_limit_is_left", kNo, container::kUnlimited, container::kUnlimited, kNo, kMiB,
+     true, kNo, "memlock-left"},
+    {"a_present_limit_suffices_where_the_runtime_ignores_ours", 5U, container::kUnlimited, kNo, kNo,
+     5U, false, kNo, ""},
+    {"an_old_runtime_ignores_limits", kNo, container::kUnlimited, container::kUnlimited, kNo, kNo,
+     false, kNo, "memlock-unsupported"},
+    {"zero_is_nothing_to_add", 0U, container::kUnlimited, container::kUnlimited, kNo, kNo, true,
+     kNo, ""},
 };
 
 INSTANTIATE_TEST_SUITE_P(Limits, Memlock, ::testing::ValuesIn(kSituations),
@@ -87,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(Limits, Memlock, ::testing::ValuesIn(kSituations),
 
 TEST(MemlockPresent, the_soft_limit_is_what_a_process_has) {
   test::ContainerBuilder container;
-  container.memlock(kUnlimited, 65536);
+  container.memlock(container::kUnlimited, 65536);
   const auto plan = plan_memlock(container.request(), std::nullopt, {}, test::able());
   EXPECT_EQ(plan.set, std::nullopt);
   EXPECT_THAT(test::codes(plan.remarks), ::testing::ElementsAre("memlock-left"));
@@ -97,8 +105,8 @@ TEST(MemlockPresent, other_limits_are_not_looked_at) {
   test::ContainerBuilder container;
   container.request().rlimits = {{"RLIMIT_NOFILE", 5, 5}};
   const auto plan = plan_memlock(container.request(), std::nullopt, {}, test::able());
-  EXPECT_EQ(plan.set, kUnlimited);
+  EXPECT_EQ(plan.set, container::kUnlimited);
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

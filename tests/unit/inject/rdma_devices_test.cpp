@@ -6,7 +6,7 @@
 
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::ContainerBuilder;
@@ -53,7 +53,7 @@ TEST(RdmaDevices, a_umad_is_present_and_carries_no_traffic) {
 }
 
 TEST(RdmaDevices, every_umad_of_a_nic_is_given_where_they_are_at_all) {
-  Node node = test::seed_node();
+  node::Node node = test::seed_node();
   auto second = node.nics[0].umads.at(0);
   second.path = "/dev/infiniband/umad17";
   second.minor = 17;
@@ -68,7 +68,7 @@ TEST(RdmaDevices, every_umad_of_a_nic_is_given_where_they_are_at_all) {
 }
 
 TEST(RdmaDevices, permission_bits_are_sent_without_a_file_type) {
-  Node node = test::seed_node();
+  node::Node node = test::seed_node();
   node.nics[0].uverbs[0].mode = 020660;
   const auto table = test::table_of(node);
   ContainerBuilder container;
@@ -82,4 +82,4 @@ TEST(RdmaDevices, no_nic_means_no_rdma_cm_either) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

@@ -5,7 +5,7 @@
 
 #include "unit/inject/container_builder.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::ContainerBuilder;
@@ -46,4 +46,4 @@ TEST(Surroundings, vm_handlers_are_matched_as_whole_names) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

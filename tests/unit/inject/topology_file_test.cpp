@@ -7,7 +7,7 @@
 #include "unit/inject/container_builder.h"
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::inject {
 namespace {
 
 using test::ContainerBuilder;
@@ -32,7 +32,7 @@ DecisionTable azure(InjectionPolicy policy = with_file()) {
   return test::table_of(test::machine("azure-nd-a100-v4"), std::move(policy));
 }
 
-Adjustment adjustment_of(ContainerBuilder& container, const DecisionTable& table) {
+container::Adjustment adjustment_of(ContainerBuilder& container, const DecisionTable& table) {
   return test::decide(container, table).adjustment;
 }
 
@@ -44,16 +44,16 @@ TEST(TopologyFile, is_given_where_the_machine_hides_its_switches) {
   ContainerBuilder container;
   container.nvidia(0);
   const auto adjustment = adjustment_of(container, table);
-  EXPECT_THAT(adjustment.mounts, ElementsAre(NewMount{kPath, kPath}));
+  EXPECT_THAT(adjustment.mounts, ElementsAre(container::NewMount{kPath, kPath}));
   EXPECT_THAT(adjustment.env, Contains(Pair("NCCL_TOPO_FILE", kPath)));
 }
 
 TEST(TopologyFile, what_is_given_leads_to_the_same_answer_when_it_is_read) {
   const auto table = azure();
-  const auto file = parse_nccl_topology(table.topology_file()->text, "test");
+  const auto file = topology::parse_nccl_topology(table.topology_file()->text, "test");
   ASSERT_TRUE(file) << file.error().message;
   const DecisionTable again(test::machine("azure-nd-a100-v4"), {}, {}, *file);
-  EXPECT_EQ(again.topology().source, TopologySource::topology_file);
+  EXPECT_EQ(again.topology().source, topology::TopologySource::topology_file);
   EXPECT_EQ(again.topology().gpu_nic, table.topology().gpu_nic);
 }
 
@@ -66,10 +66,10 @@ TEST(TopologyFile, is_not_given_where_sysfs_shows_the_switches) {
 }
 
 TEST(TopologyFile, is_not_given_where_nothing_better_than_numa_nodes_is_known) {
-  Node node = test::machine("azure-nd-a100-v4");
+  node::Node node = test::machine("azure-nd-a100-v4");
   node.dmi.chassis_asset_tag.reset();
   const auto table = test::table_of(node, with_file());
-  EXPECT_EQ(table.topology().source, TopologySource::numa);
+  EXPECT_EQ(table.topology().source, topology::TopologySource::numa);
   EXPECT_FALSE(table.topology_file());
 }
 
@@ -123,4 +123,4 @@ TEST(TopologyFile, that_is_not_there_is_neither_given_nor_named) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::inject

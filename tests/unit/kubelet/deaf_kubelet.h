@@ -78,7 +78,7 @@ class DeafKubelet {
               static_cast<ssize_t>(bytes.size()));
   }
 
-  UniqueFd socket_;
+  host::UniqueFd socket_;
 };
 
 }  // namespace railhead::kubelet::test

@@ -94,7 +94,7 @@ class DevicePluginTest : public testing::Test {
     return *result;
   }
 
-  TemporaryDirectory directory_;
+  railhead::test::TemporaryDirectory directory_;
   std::string socket_ = directory_ / "railhead.sock";
   RecordingResource resource_;
   test::Loop loop_;

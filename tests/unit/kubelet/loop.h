@@ -17,7 +17,7 @@ namespace railhead::kubelet::test {
 class Loop {
  public:
   Loop()
-      : box_(std::move(Mailbox::open()).value()),
+      : box_(std::move(loop::Mailbox::open()).value()),
         thread_([this] {
           while (!ended_) {
             pollfd wanted{box_->descriptor(), POLLIN, 0};
@@ -34,7 +34,7 @@ class Loop {
     thread_.join();
   }
 
-  Mailbox& box() { return *box_; }
+  loop::Mailbox& box() { return *box_; }
 
   /// Does something on the thread and waits for it.
   void run(const std::function<void()>& work) {
@@ -49,7 +49,7 @@ class Loop {
 
  private:
   bool ended_ = false;
-  std::unique_ptr<Mailbox> box_;
+  std::unique_ptr<loop::Mailbox> box_;
   std::thread thread_;
 };
 

@@ -37,11 +37,12 @@ TEST_F(NoKubelet, who_asks_again_where_nobody_is_has_the_answer_before_the_call_
     loop_.run([&] {
       const auto here = std::this_thread::get_id();
       auto called = std::make_shared<bool>(false);
-      pods_->pod("default", "mine", kLong, [called, here](const Result<PodHoldings>& answer) {
-        EXPECT_FALSE(answer);
-        EXPECT_EQ(std::this_thread::get_id(), here);
-        *called = true;
-      });
+      pods_->pod("default", "mine", kLong,
+                 [called, here](const Result<container::PodHoldings>& answer) {
+                   EXPECT_FALSE(answer);
+                   EXPECT_EQ(std::this_thread::get_id(), here);
+                   *called = true;
+                 });
       was_called = *called;
     });
   }
@@ -94,7 +95,7 @@ TEST_F(NoKubelet, who_listens_and_gives_no_answer_is_not_an_absent_kubelet) {
     const auto listening = bound_socket(socket_, true);
     std::thread greeter([&] {
       for (;;) {
-        const UniqueFd one(::accept(listening.get(), nullptr, nullptr));
+        const host::UniqueFd one(::accept(listening.get(), nullptr, nullptr));
         if (!one) return;
         behave(one.get());
       }
@@ -113,7 +114,7 @@ TEST_F(NoKubelet, who_listens_and_gives_no_answer_is_not_an_absent_kubelet) {
 TEST_F(NoKubelet, who_has_no_room_for_a_connection_is_not_an_absent_kubelet) {
   const auto busy = bound_socket(socket_, false);
   ASSERT_EQ(::listen(busy.get(), 0), 0);
-  std::vector<UniqueFd> waiting;
+  std::vector<host::UniqueFd> waiting;
   for (int i = 0; i < 2; ++i) waiting.push_back(connect_to(socket_));
   const auto mine = pod("mine", milliseconds(100));
   ASSERT_FALSE(mine);
@@ -121,7 +122,7 @@ TEST_F(NoKubelet, who_has_no_room_for_a_connection_is_not_an_absent_kubelet) {
 }
 
 TEST_F(NoKubelet, what_is_no_stream_socket_is_not_an_absent_kubelet) {
-  UniqueFd datagrams;
+  host::UniqueFd datagrams;
   const std::vector<std::function<void()>> makes{
       [this] { ASSERT_EQ(::mkfifo(socket_.c_str(), 0600), 0); },
       [this] { ASSERT_EQ(::mkdir(socket_.c_str(), 0700), 0); },
@@ -144,7 +145,7 @@ class NoMoreDescriptors {
  public:
   explicit NoMoreDescriptors(rlim_t spare) {
     ::getrlimit(RLIMIT_NOFILE, &before_);
-    std::vector<UniqueFd> taken;
+    std::vector<host::UniqueFd> taken;
     for (rlim_t i = 0; i <= spare; ++i) taken.emplace_back(::dup(0));
     const rlimit low{static_cast<rlim_t>(taken.back().get()), before_.rlim_max};
     ::setrlimit(RLIMIT_NOFILE, &low);

@@ -36,8 +36,8 @@ inline sockaddr_un address_of(const std::string& path) {
 }
 
 /// A socket that nobody accepts on, or listens on.
-inline UniqueFd bound_socket(const std::string& path, bool listens, int type = SOCK_STREAM) {
-  UniqueFd socket(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
+inline host::UniqueFd bound_socket(const std::string& path, bool listens, int type = SOCK_STREAM) {
+  host::UniqueFd socket(::socket(AF_UNIX, type | SOCK_CLOEXEC, 0));
   const auto address = address_of(path);
   EXPECT_EQ(::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
   if (listens) {
@@ -46,8 +46,8 @@ inline UniqueFd bound_socket(const std::string& path, bool listens, int type = S
   return socket;
 }
 
-inline UniqueFd connect_to(const std::string& path) {
-  UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+inline host::UniqueFd connect_to(const std::string& path) {
+  host::UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const auto address = address_of(path);
   (void)::connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address);
   return socket;
@@ -98,13 +98,14 @@ class PodResourcesTest : public testing::Test {
     return std::move(*result);
   }
 
-  Result<PodHoldings> pod(const std::string& name, std::chrono::milliseconds timeout = kLong) {
-    return answer<PodHoldings>(
+  Result<container::PodHoldings> pod(const std::string& name,
+                                     std::chrono::milliseconds timeout = kLong) {
+    return answer<container::PodHoldings>(
         [&](auto done) { pods_->pod("default", name, timeout, std::move(done)); });
   }
 
-  Result<std::vector<PodHoldings>> all(std::chrono::milliseconds timeout = kLong) {
-    return answer<std::vector<PodHoldings>>(
+  Result<std::vector<container::PodHoldings>> all(std::chrono::milliseconds timeout = kLong) {
+    return answer<std::vector<container::PodHoldings>>(
         [&](auto done) { pods_->all(timeout, std::move(done)); });
   }
 
@@ -113,7 +114,7 @@ class PodResourcesTest : public testing::Test {
     while (!pod("mine")) std::this_thread::yield();
   }
 
-  TemporaryDirectory directory_;
+  railhead::test::TemporaryDirectory directory_;
   std::string socket_ = directory_ / "kubelet.sock";
   AnsweringKubelet kubelet_;
   std::unique_ptr<grpc::Server> server_;

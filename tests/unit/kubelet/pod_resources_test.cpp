@@ -39,7 +39,7 @@ TEST_F(PodResourcesTest, a_pods_devices_are_known_by_container_and_resource) {
   EXPECT_EQ(mine->pod_namespace, "default");
   EXPECT_EQ(mine->pod, "mine");
   EXPECT_THAT(mine->containers,
-              ElementsAre(ContainerHoldings{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}));
+              ElementsAre(container::Holdings{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}));
   EXPECT_EQ(kubelet_.authority(), "localhost") << "the one that every kubelet takes";
 }
 
@@ -54,14 +54,14 @@ TEST_F(PodResourcesTest, all_pods_are_known_by_one_call) {
 TEST_F(PodResourcesTest, what_the_node_offers_may_be_asked_from_any_thread) {
   start();
   std::atomic<bool> came{false};
-  std::vector<Holding> offered;
-  pods_->allocatable(kLong, [&](Result<std::vector<Holding>> answer) {
+  std::vector<container::Holding> offered;
+  pods_->allocatable(kLong, [&](Result<std::vector<container::Holding>> answer) {
     if (answer) offered = std::move(answer).value();
     came = true;
     came.notify_one();
   });
   came.wait(false);
-  EXPECT_THAT(offered, ElementsAre(Holding{"rdma.io/hca", {"rdma-0"}}));
+  EXPECT_THAT(offered, ElementsAre(container::Holding{"rdma.io/hca", {"rdma-0"}}));
 }
 
 TEST_F(PodResourcesTest, a_question_starts_no_thread) {
@@ -81,7 +81,7 @@ TEST_F(PodResourcesTest, many_questions_are_under_way_at_once) {
   int answers = 0;
   loop_.run([&] {
     for (int i = 0; i < 3; ++i) {
-      pods_->pod("default", "mine", kLong, [&](const Result<PodHoldings>& answer) {
+      pods_->pod("default", "mine", kLong, [&](const Result<container::PodHoldings>& answer) {
         const std::lock_guard lock(mutex);
         if (answer) ++answers;
         came.notify_one();
@@ -192,10 +192,10 @@ TEST_F(PodResourcesTest, a_kubelet_that_accepts_and_never_speaks_is_a_timeout) {
 /// Its socket's buffer is full after some hundred requests.
 TEST_F(PodResourcesTest, a_kubelet_that_reads_nothing_keeps_no_question_for_ever) {
   const auto listening = bound_socket(socket_, true);
-  std::vector<UniqueFd> accepted;
+  std::vector<host::UniqueFd> accepted;
   std::thread greeter([&] {
     for (;;) {
-      UniqueFd one(::accept(listening.get(), nullptr, nullptr));
+      host::UniqueFd one(::accept(listening.get(), nullptr, nullptr));
       if (!one) return;
       const char settings[9] = {0, 0, 0, 4, 0, 0, 0, 0, 0};  // RFC 9113, 6.5
       (void)::send(one.get(), settings, sizeof settings, MSG_NOSIGNAL);
@@ -207,11 +207,12 @@ TEST_F(PodResourcesTest, a_kubelet_that_reads_nothing_keeps_no_question_for_ever
     late = 0;
     loop_.run([&] {
       for (int i = 0; i < 100; ++i) {
-        pods_->pod("default", "mine", milliseconds(20), [&](const Result<PodHoldings>& answer) {
-          EXPECT_EQ(answer.error().code, ErrorCode::timeout) << answer.error().message;
-          ++late;
-          late.notify_one();
-        });
+        pods_->pod("default", "mine", milliseconds(20),
+                   [&](const Result<container::PodHoldings>& answer) {
+                     EXPECT_EQ(answer.error().code, ErrorCode::timeout) << answer.error().message;
+                     ++late;
+                     late.notify_one();
+                   });
       }
     });
     for (int seen = late; seen < 100; seen = late) late.wait(seen);
@@ -247,7 +248,7 @@ TEST_F(PodResourcesTest, a_question_that_comes_during_a_restart_waits_for_its_en
   std::atomic<int> answers{0};
   std::atomic<bool> is_good{false};
   loop_.run([&] {
-    pods_->pod("default", "mine", kLong, [&](const Result<PodHoldings>& answer) {
+    pods_->pod("default", "mine", kLong, [&](const Result<container::PodHoldings>& answer) {
       is_good = answer.has_value();
       ++answers;
       answers.notify_one();
@@ -290,7 +291,7 @@ TEST_F(PodResourcesTest, its_end_does_not_wait_for_an_answer) {
   start();
   loop_.run([this] {
     pods_->pod("default", "mine", std::chrono::hours(1),
-               [](const Result<PodHoldings>&) { FAIL() << "called after the end"; });
+               [](const Result<container::PodHoldings>&) { FAIL() << "called after the end"; });
   });
   while (kubelet_.gets == 0) std::this_thread::yield();
   loop_.run([this] { pods_.reset(); });
@@ -299,7 +300,9 @@ TEST_F(PodResourcesTest, its_end_does_not_wait_for_an_answer) {
 TEST_F(PodResourcesTest, its_end_does_not_wait_for_a_kubelet_that_was_stopped) {
   const auto deaf = bound_socket(socket_, true);
   loop_.run([this] {
-    const auto never = [](const Result<PodHoldings>&) { FAIL() << "called after the end"; };
+    const auto never = [](const Result<container::PodHoldings>&) {
+      FAIL() << "called after the end";
+    };
     for (int i = 0; i < 100; ++i) pods_->pod("default", "mine", std::chrono::hours(1), never);
     pods_.reset();
   });
@@ -311,7 +314,7 @@ TEST_F(PodResourcesTest, what_was_answered_and_not_handed_over_is_not_after_the_
   const int before = kubelet_.gets;
   loop_.run([&] {
     pods_->pod("default", "mine", kLong,
-               [](const Result<PodHoldings>&) { FAIL() << "called after the end"; });
+               [](const Result<container::PodHoldings>&) { FAIL() << "called after the end"; });
     while (kubelet_.gets == before) std::this_thread::yield();
     pods_.reset();
   });

@@ -34,7 +34,7 @@ class NoDecision final : public Resource {
 class Agent {
  public:
   explicit Agent(const std::string& folder)
-      : box_(std::move(Mailbox::open()).value()),
+      : box_(std::move(loop::Mailbox::open()).value()),
         pod_resources_(folder + "/kubelet.sock", *box_),
         registrar_(std::in_place, options(folder), *box_, clock_, pod_resources_,
                    [this](const ResourceStatus& status) { last_ = status; }) {
@@ -71,17 +71,17 @@ class Agent {
     return options;
   }
 
-  ManualClock clock_;
+  host::ManualClock clock_;
   NoDecision decision_;
   ResourceStatus last_;
-  std::unique_ptr<Mailbox> box_;
+  std::unique_ptr<loop::Mailbox> box_;
   PodResources pod_resources_;
   std::optional<Registrar> registrar_;
 };
 
 class RegistrarTest : public testing::Test {
  protected:
-  TemporaryDirectory directory_;
+  railhead::test::TemporaryDirectory directory_;
   std::string folder_ = directory_ / "device-plugins";
 
   RegistrarTest() { std::filesystem::create_directory(folder_); }
@@ -226,7 +226,7 @@ TEST_F(RegistrarTest, who_lost_the_lock_with_its_folder_serves_nothing_there) {
   kubelet.reset();
   std::filesystem::remove_all(folder_);
   std::filesystem::create_directory(folder_);
-  const auto other = FileLock::try_take(folder_ + "/railhead.lock");
+  const auto other = host::FileLock::try_take(folder_ + "/railhead.lock");
   ASSERT_TRUE(other && *other);
   kubelet = std::make_unique<Kubelet>(folder_);
   ASSERT_TRUE(agent.until(Standing::standing_by));
@@ -251,7 +251,7 @@ TEST_F(RegistrarTest, a_tick_is_far_away_only_where_all_is_quiet) {
 }
 
 TEST_F(RegistrarTest, the_file_of_an_agent_that_was_killed_is_no_hindrance) {
-  ASSERT_TRUE(write_file_atomic(folder_ + "/railhead.lock", ""));
+  ASSERT_TRUE(host::write_file_atomic(folder_ + "/railhead.lock", ""));
   std::filesystem::create_symlink("nowhere", socket_path(folder_, kName));
   Kubelet kubelet(folder_);
   Agent agent(folder_);

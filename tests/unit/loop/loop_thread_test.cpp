@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-namespace railhead {
+namespace railhead::loop {
 namespace {
 
 using namespace std::chrono_literals;
@@ -42,4 +42,4 @@ TEST(LoopThread, one_that_waits_is_left_behind_and_says_so) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::loop

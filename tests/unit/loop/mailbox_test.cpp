@@ -7,7 +7,7 @@
 
 #include <thread>
 
-namespace railhead {
+namespace railhead::loop {
 namespace {
 
 using ::testing::ElementsAre;
@@ -71,4 +71,4 @@ TEST(Mailbox, many_threads_lose_nothing) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::loop

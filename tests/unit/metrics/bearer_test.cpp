@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::metrics {
 namespace {
 
 TEST(Bearer, the_token_alone_is_accepted) {
@@ -28,4 +28,4 @@ TEST(Bearer, pods_are_shown_on_the_socket_and_for_the_token_only) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::metrics

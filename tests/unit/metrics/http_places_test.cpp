@@ -6,7 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
 
-namespace railhead {
+namespace railhead::metrics {
 namespace {
 
 namespace asio = boost::asio;
@@ -31,4 +31,4 @@ TEST(HttpPeer, is_the_same_for_all_on_the_unix_socket) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::metrics

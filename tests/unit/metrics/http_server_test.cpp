@@ -20,7 +20,7 @@
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::metrics {
 namespace {
 
 namespace asio = boost::asio;
@@ -196,7 +196,7 @@ TEST_F(HttpServerTest, answers_that_nobody_reads_make_room_for_each_other_alone)
 }
 
 TEST_F(HttpServerTest, idle_connections_of_the_network_take_none_from_the_socket) {
-  TemporaryDirectory directory;
+  test::TemporaryDirectory directory;
   options_.socket = directory / "agent.sock";
   open();
   const auto idle = many(HttpConnections::kMost);
@@ -206,7 +206,7 @@ TEST_F(HttpServerTest, idle_connections_of_the_network_take_none_from_the_socket
 }
 
 TEST_F(HttpServerTest, the_socket_goes_with_the_server) {
-  TemporaryDirectory directory;
+  test::TemporaryDirectory directory;
   options_.socket = directory / "agent.sock";
   open();
   EXPECT_TRUE(std::filesystem::exists(options_.socket));
@@ -215,7 +215,7 @@ TEST_F(HttpServerTest, the_socket_goes_with_the_server) {
 }
 
 TEST_F(HttpServerTest, the_folder_of_the_socket_is_made) {
-  TemporaryDirectory directory;
+  test::TemporaryDirectory directory;
   options_.socket = directory / "run/railhead/agent.sock";
   open();
   EXPECT_EQ(server_->places().back().problem, "");
@@ -227,7 +227,7 @@ TEST_F(HttpServerTest, the_folder_of_the_socket_is_made) {
 }
 
 TEST_F(HttpServerTest, a_folder_that_cannot_be_made_is_named_and_tried_again) {
-  TemporaryDirectory directory;
+  test::TemporaryDirectory directory;
   std::ofstream(directory / "run") << "a file";
   options_.socket = directory / "run/railhead/agent.sock";
   open();
@@ -242,9 +242,9 @@ TEST_F(HttpServerTest, a_folder_that_cannot_be_made_is_named_and_tried_again) {
 }
 
 TEST_F(HttpServerTest, another_thread_waits_for_the_file_system) {
-  TemporaryDirectory directory;
-  MailLoop mail(Mailbox::open().value(), loop_);
-  auto files = LoopThread::start("files").value();
+  test::TemporaryDirectory directory;
+  loop::MailLoop mail(loop::Mailbox::open().value(), loop_);
+  auto files = loop::LoopThread::start("files").value();
   options_.socket = directory / "agent.sock";
   options_.mail = &mail.box();
   options_.files = &files->mailbox();
@@ -360,4 +360,4 @@ TEST_F(HttpServerTest, after_its_end_nothing_is_asked_of_the_handler) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -7,7 +7,7 @@
 #include <concepts>
 #include <thread>
 
-namespace railhead {
+namespace railhead::metrics {
 namespace {
 
 using ::testing::EndsWith;
@@ -153,4 +153,4 @@ TEST(MetricRegistry, what_goes_takes_all_its_samples_and_no_others) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::metrics

@@ -4,7 +4,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::file_entry;
@@ -22,7 +22,7 @@ const std::string kRender =
 TEST(AmdReader, drm_minors_are_found_by_pci_position) {
   const auto node = node_of(kGpu + kRender);
   ASSERT_EQ(node.gpus.size(), 1U);
-  EXPECT_EQ(node.gpus[0].vendor, GpuVendor::amd);
+  EXPECT_EQ(node.gpus[0].vendor, gpu::GpuVendor::amd);
   EXPECT_EQ(node.gpus[0].drm_card, 1U);
   EXPECT_EQ(node.gpus[0].drm_render, 128U);
   EXPECT_EQ(node.gpus[0].index, 0U);
@@ -62,7 +62,7 @@ TEST(AmdReader, a_hygon_dcu_is_one_too) {
               pci_function("pci0000:30/0000:3a:00.0", "38000", "1D94:6210", "hycu") +
               pci_function("pci0000:30/0000:3f:00.0", "38000", "1D94:55B7", "vfio-pci"));
   ASSERT_EQ(node.gpus.size(), 2U);
-  EXPECT_EQ(node.gpus[0].vendor, GpuVendor::hygon);
+  EXPECT_EQ(node.gpus[0].vendor, gpu::GpuVendor::hygon);
   EXPECT_EQ(node.gpus[1].index, 1U);
 }
 
@@ -75,4 +75,4 @@ TEST(AmdReader, on_board_vga_and_functions_of_other_drivers_are_not_gpus) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

@@ -6,7 +6,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -129,4 +129,4 @@ TEST(CharDevices, umads_are_in_the_order_of_ports) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

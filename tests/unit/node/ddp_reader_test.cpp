@@ -7,7 +7,7 @@
 #include "unit/devlink_builder.h"
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::device_info;
@@ -103,4 +103,4 @@ TEST(DdpReader, a_snapshot_has_what_was_recorded) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

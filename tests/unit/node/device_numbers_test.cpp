@@ -21,14 +21,14 @@ const std::string kTwo =
     device("a") + device("b") + uverbs("0", "a", "231:192") + uverbs("1", "b", "231:193");
 
 bool numbers_differ(const std::string& before, const std::string& now) {
-  return device_numbers_differ(*host_of(now), node_of(before));
+  return node::device_numbers_differ(*host_of(now), node_of(before));
 }
 
 TEST(DeviceNumbers, are_those_that_the_machine_was_read_with) {
   EXPECT_FALSE(numbers_differ(kTwo, kTwo));
   for (const auto& name : {"dgx-h100", "hgx-h100-roce"}) {
-    const auto host = SnapshotHost::parse(machine_text(name)).value();
-    EXPECT_FALSE(device_numbers_differ(*host, machine(name))) << name;
+    const auto host = snapshot::SnapshotHost::parse(machine_text(name)).value();
+    EXPECT_FALSE(node::device_numbers_differ(*host, machine(name))) << name;
   }
 }
 
@@ -59,43 +59,45 @@ std::string with_nodes(const std::string& uverbs0, const std::string& rdma_cm = 
          "\nc /dev/infiniband/rdma_cm 10:121 " + rdma_cm + "\n";
 }
 
-MachineChanges touched(const std::string& before, const std::string& now,
-                       const MachineChanges::Names& names) {
-  MachineChanges touched;
+host::MachineChanges touched(const std::string& before, const std::string& now,
+                             const host::MachineChanges::Names& names) {
+  host::MachineChanges touched;
   touched.nodes = names;
-  return changed_nodes(*host_of(now), node_of(before), touched);
+  return node::changed_nodes(*host_of(now), node_of(before), touched);
 }
 
 TEST(ChangedNodes, that_were_only_touched_are_none) {
   const auto same = with_nodes("231:192 0666 0:0");
   EXPECT_TRUE(touched(same, same, {"uverbs0", "rdma_cm", "nobody's"}).empty());
-  MachineChanges any;
+  host::MachineChanges any;
   any.everything = true;
-  EXPECT_TRUE(changed_nodes(*host_of(same), node_of(same), any).empty());
+  EXPECT_TRUE(node::changed_nodes(*host_of(same), node_of(same), any).empty());
 }
 
 TEST(ChangedNodes, have_another_mode_owner_or_number_or_came_or_went) {
   const auto before = with_nodes("231:192 0666 0:0");
   for (const auto* now :
        {"231:192 0660 0:0", "231:192 0666 7:0", "231:192 0666 0:7", "231:193 0666 0:0"}) {
-    EXPECT_EQ(touched(before, with_nodes(now), {"uverbs0"}).nodes, MachineChanges::Names{"uverbs0"})
+    EXPECT_EQ(touched(before, with_nodes(now), {"uverbs0"}).nodes,
+              host::MachineChanges::Names{"uverbs0"})
         << now;
-    EXPECT_EQ(touched(with_nodes(now), before, {"uverbs0"}).nodes, MachineChanges::Names{"uverbs0"})
+    EXPECT_EQ(touched(with_nodes(now), before, {"uverbs0"}).nodes,
+              host::MachineChanges::Names{"uverbs0"})
         << now;
     EXPECT_TRUE(touched(before, with_nodes(now), {"rdma_cm"}).empty()) << "it was not touched";
   }
   const auto gone = device("a") + uverbs("0", "a", "231:192");
   EXPECT_EQ(touched(before, gone, {"uverbs0", "rdma_cm"}).nodes,
-            (MachineChanges::Names{"rdma_cm", "uverbs0"}));
-  EXPECT_EQ(touched(gone, before, {"uverbs0"}).nodes, MachineChanges::Names{"uverbs0"});
+            (host::MachineChanges::Names{"rdma_cm", "uverbs0"}));
+  EXPECT_EQ(touched(gone, before, {"uverbs0"}).nodes, host::MachineChanges::Names{"uverbs0"});
 }
 
 TEST(ChangedNodes, are_any_of_the_machine_where_nobody_knows_which_were_touched) {
-  MachineChanges any;
+  host::MachineChanges any;
   any.everything = true;
-  const auto changed = changed_nodes(*host_of(with_nodes("231:192 0600 0:0", "0600 0:0")),
-                                     node_of(with_nodes("231:192 0666 0:0")), any);
-  EXPECT_EQ(changed.nodes, (MachineChanges::Names{"rdma_cm", "uverbs0"}));
+  const auto changed = node::changed_nodes(*host_of(with_nodes("231:192 0600 0:0", "0600 0:0")),
+                                           node_of(with_nodes("231:192 0666 0:0")), any);
+  EXPECT_EQ(changed.nodes, (host::MachineChanges::Names{"rdma_cm", "uverbs0"}));
   EXPECT_FALSE(changed.everything);
 }
 

@@ -4,7 +4,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::node_of;
@@ -24,7 +24,7 @@ TEST(DrmGpuReader, an_intel_gpu_is_one_under_either_driver) {
   const auto node = node_of(pci_function(kCard, "30000", "8086:E223", "xe") + render(kCard, 128) +
                             pci_function(other, "38000", "8086:0BD5", "i915"));
   ASSERT_EQ(node.gpus.size(), 2U);
-  EXPECT_EQ(node.gpus[0].vendor, GpuVendor::intel);
+  EXPECT_EQ(node.gpus[0].vendor, gpu::GpuVendor::intel);
   EXPECT_EQ(node.gpus[0].drm_render, 128U);
   EXPECT_EQ(node.gpus[0].index, 0U);
   EXPECT_EQ(node.gpus[1].index, 1U);
@@ -62,4 +62,4 @@ TEST(DrmGpuReader, each_vendor_counts_by_itself) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

@@ -20,58 +20,58 @@
 namespace railhead::test {
 
 /// A host with the entries of a snapshot, without its first line.
-inline std::unique_ptr<Host> host_of(const std::string& entries) {
-  auto host = SnapshotHost::parse("railhead-snapshot 1\n" + entries);
+inline std::unique_ptr<host::Host> host_of(const std::string& entries) {
+  auto host = snapshot::SnapshotHost::parse("railhead-snapshot 1\n" + entries);
   if (!host) {
     ADD_FAILURE() << host.error().message;
-    return std::move(SnapshotHost::parse("railhead-snapshot 1\n")).value();
+    return std::move(snapshot::SnapshotHost::parse("railhead-snapshot 1\n")).value();
   }
   return std::move(host).value();
 }
 
 /// A host that is out of something: from the n-th question on it has only this errno for an answer.
-class ShortHost final : public Host {
+class ShortHost final : public host::Host {
  public:
-  ShortHost(std::unique_ptr<Host> host, int error, int questions)
+  ShortHost(std::unique_ptr<host::Host> host, int error, int questions)
       : host_(std::move(host)),
         error_(error),
         left_(questions) {}
 
   Result<std::optional<std::string>> read(const std::string& path) override {
-    return answer(&Host::read, path);
+    return answer(&host::Host::read, path);
   }
 
   Result<std::optional<std::string>> readlink(const std::string& path) override {
-    return answer(&Host::readlink, path);
+    return answer(&host::Host::readlink, path);
   }
 
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override {
-    return answer(&Host::list, path);
+    return answer(&host::Host::list, path);
   }
 
-  Result<std::optional<DeviceNode>> device(const std::string& path) override {
-    return answer(&Host::device, path);
+  Result<std::optional<host::DeviceNode>> device(const std::string& path) override {
+    return answer(&host::Host::device, path);
   }
 
   Result<std::optional<std::string>> devlink_info(const std::string& address) override {
-    return answer(&Host::devlink_info, address);
+    return answer(&host::Host::devlink_info, address);
   }
 
  private:
   template <typename Answer>
-  Answer answer(Answer (Host::*question)(const std::string&), const std::string& about) {
-    if (left_ == 0) return host_error(about, error_);
+  Answer answer(Answer (host::Host::*question)(const std::string&), const std::string& about) {
+    if (left_ == 0) return host::host_error(about, error_);
     --left_;
     return (host_.get()->*question)(about);
   }
 
-  std::unique_ptr<Host> host_;
+  std::unique_ptr<host::Host> host_;
   int error_;
   int left_;
 };
 
-inline Node node_of(const std::string& entries) {
-  return read_node(*host_of(entries));
+inline node::Node node_of(const std::string& entries) {
+  return node::read_node(*host_of(entries));
 }
 
 /// The names of all machines in the box, sorted.
@@ -92,13 +92,13 @@ inline std::string machine_text(std::string_view name) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-inline Node machine(std::string_view name) {
-  auto host = SnapshotHost::parse(machine_text(name));
+inline node::Node machine(std::string_view name) {
+  auto host = snapshot::SnapshotHost::parse(machine_text(name));
   if (!host) {
     ADD_FAILURE() << name << ": " << host.error().message;
     return {};
   }
-  return read_node(**host);
+  return node::read_node(**host);
 }
 
 /// A `f` entry: content of any bytes.
@@ -113,7 +113,7 @@ inline std::string pci_function(const std::string& chain, const std::string& cla
   const std::string path = "/sys/devices/" + chain;
   std::string uevent = driver.empty() ? "" : "DRIVER=" + driver + "\n";
   uevent += "PCI_CLASS=" + class_code + "\nPCI_ID=" + ids + "\nPCI_SUBSYS_ID=" + ids + "\n";
-  return file_entry(path + "/uevent", uevent) + "l /sys/bus/pci/devices/" + base_name(path) +
+  return file_entry(path + "/uevent", uevent) + "l /sys/bus/pci/devices/" + host::base_name(path) +
          " -> ../../.." + path.substr(4) + "\n";
 }
 

@@ -9,7 +9,7 @@
 #include "snapshot/snapshot.h"
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::machine;
@@ -45,9 +45,9 @@ TEST(Machines, are_many) {
 TEST(Machines, are_in_the_form_that_the_snapshot_command_writes) {
   for (const auto& name : test::machine_names()) {
     const auto text = test::machine_text(name);
-    const auto snapshot = parse_snapshot(text);
+    const auto snapshot = snapshot::parse_snapshot(text);
     ASSERT_TRUE(snapshot) << name << ": " << snapshot.error().message;
-    EXPECT_EQ(format_snapshot(*snapshot), text) << name;
+    EXPECT_EQ(snapshot::format_snapshot(*snapshot), text) << name;
   }
 }
 
@@ -244,7 +244,7 @@ TEST(Machines, mi300x_sit_behind_bridges_of_their_own) {
   ASSERT_EQ(node.gpus.size(), 8U);
   for (std::size_t at = 0; at < 8; ++at) {
     const auto& gpu = node.gpus[at];
-    EXPECT_EQ(gpu.vendor, GpuVendor::amd);
+    EXPECT_EQ(gpu.vendor, gpu::GpuVendor::amd);
     EXPECT_EQ(gpu.index, at);
     EXPECT_EQ(gpu.drm_render, 128 + at);
     EXPECT_EQ(gpu.drm_card, 1 + at);
@@ -264,4 +264,4 @@ TEST(Machines, mig_instances_are_those_that_exist) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

@@ -23,19 +23,19 @@ class Moved : public testing::Test {
     before_ = b.build();
     for (auto& device : before_.pci) device.driver = "mlx5_core";
     before_.nics[0].node_guid = "0000:0000:0000:0001";
-    before_.rdma_netns = RdmaNetns::exclusive;
+    before_.rdma_netns = node::RdmaNetns::exclusive;
     now_ = before_;
     handed_ = {*before_.nics[0].pci};
   }
 
   void take_netdev() {
     now_.nics[0].netdevs.clear();
-    std::erase_if(now_.netdevs, [](const Netdev& netdev) { return netdev.name == "ens1"; });
+    std::erase_if(now_.netdevs, [](const node::Netdev& netdev) { return netdev.name == "ens1"; });
   }
 
   /// As read_nics() shows a device that has been moved.
   void move_device() {
-    Nic& nic = now_.nics[0];
+    node::Nic& nic = now_.nics[0];
     nic.elsewhere = true;
     nic.node_guid.reset();
     nic.sys_image_guid.reset();
@@ -44,18 +44,18 @@ class Moved : public testing::Test {
 
   /// As it shows one in the middle of a move.
   void lose_device() {
-    Nic& nic = now_.nics[0];
+    node::Nic& nic = now_.nics[0];
     nic.registered = false;
     nic.name = nic.pci->str();
     nic.ports.clear();
     nic.uverbs.clear();
   }
 
-  void keep() { keep_what_moved(before_, handed_, now_); }
+  void keep() { node::keep_what_moved(before_, handed_, now_); }
 
-  Node before_;
-  Node now_;
-  std::set<PciAddress> handed_;
+  node::Node before_;
+  node::Node now_;
+  std::set<node::PciAddress> handed_;
 };
 
 TEST_F(Moved, nothing_is_kept_where_nothing_moved) {
@@ -122,7 +122,7 @@ TEST_F(Moved, a_netdev_with_another_name_is_the_same_netdev) {
 TEST_F(Moved, a_netdev_of_a_function_without_rdma_is_kept_too) {
   before_.nics.erase(before_.nics.begin());
   now_.nics.erase(now_.nics.begin());
-  std::erase_if(now_.netdevs, [](const Netdev& netdev) { return netdev.name == "ens1"; });
+  std::erase_if(now_.netdevs, [](const node::Netdev& netdev) { return netdev.name == "ens1"; });
   keep();
   EXPECT_NE(now_.find_netdev("ens1"), nullptr);
 }
@@ -137,8 +137,8 @@ TEST_F(Moved, where_another_driver_holds_the_function_nothing_is_kept) {
 }
 
 TEST_F(Moved, a_function_that_is_unplugged_is_gone) {
-  now_ = Node{};
-  now_.rdma_netns = RdmaNetns::exclusive;
+  now_ = node::Node{};
+  now_.rdma_netns = node::RdmaNetns::exclusive;
   keep();
   EXPECT_THAT(now_.nics, IsEmpty());
   EXPECT_THAT(now_.netdevs, IsEmpty());
@@ -169,7 +169,7 @@ TEST_F(Moved, a_device_that_read_nics_shows_no_more_keeps_its_place) {
 }
 
 TEST_F(Moved, in_the_shared_mode_a_device_that_is_not_seen_is_gone) {
-  now_.rdma_netns = RdmaNetns::shared;
+  now_.rdma_netns = node::RdmaNetns::shared;
   lose_device();
   keep();
   EXPECT_FALSE(now_.nics[0].registered);

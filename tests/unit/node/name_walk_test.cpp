@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using Items = NameWalk<int>::Items;
@@ -34,4 +34,4 @@ TEST(NameWalk, what_is_listed_stays_what_is_not_goes_and_what_is_new_comes_empty
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

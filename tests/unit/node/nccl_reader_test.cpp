@@ -6,7 +6,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::file_entry;
@@ -74,4 +74,4 @@ TEST(NcclReader, what_cannot_be_read_or_makes_no_sense_is_a_problem) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

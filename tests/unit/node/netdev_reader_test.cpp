@@ -6,7 +6,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::file_entry;
@@ -177,4 +177,4 @@ TEST(Netdevs, without_flags_say_neither) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

@@ -6,7 +6,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::node_of;
@@ -252,4 +252,4 @@ TEST(NicReader, a_moved_subfunction_keeps_its_number) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

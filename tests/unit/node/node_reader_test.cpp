@@ -16,7 +16,7 @@
 #include "snapshot/snapshot.h"
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using ::testing::Contains;
@@ -24,9 +24,9 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 
 /// Counts the accesses to each path on their way to a snapshot, whose entries a test may change.
-class CountingHost final : public Host {
+class CountingHost final : public host::Host {
  public:
-  explicit CountingHost(Snapshot snapshot)
+  explicit CountingHost(snapshot::Snapshot snapshot)
       : entries(std::move(snapshot)) {}
 
   Result<std::optional<std::string>> read(const std::string& path) override {
@@ -41,46 +41,46 @@ class CountingHost final : public Host {
     return now(path).list(path);
   }
 
-  Result<std::optional<DeviceNode>> device(const std::string& path) override {
+  Result<std::optional<host::DeviceNode>> device(const std::string& path) override {
     return now(path).device(path);
   }
 
   Result<std::optional<std::string>> devlink_info(const std::string& address) override {
-    return now(devlink_path(address)).devlink_info(address);
+    return now(host::devlink_path(address)).devlink_info(address);
   }
 
   /// Of the reading that was begun last.
   void begin() {
     asked.clear();
-    host_ = std::make_unique<SnapshotHost>(entries);
+    host_ = std::make_unique<snapshot::SnapshotHost>(entries);
   }
 
-  Snapshot entries;
+  snapshot::Snapshot entries;
   std::vector<std::string> asked;
 
  private:
-  Host& now(const std::string& path) {
+  host::Host& now(const std::string& path) {
     asked.push_back(path);
     return *host_;
   }
 
-  std::unique_ptr<Host> host_;
+  std::unique_ptr<host::Host> host_;
 };
 
-Snapshot snapshot_of(std::string_view machine) {
-  return parse_snapshot(test::machine_text(machine)).value();
+snapshot::Snapshot snapshot_of(std::string_view machine) {
+  return snapshot::parse_snapshot(test::machine_text(machine)).value();
 }
 
 /// A machine, changed in one way, and what its events say of that.
 struct Change {
   std::string what;
-  Snapshot after;
-  MachineChanges events;
+  snapshot::Snapshot after;
+  host::MachineChanges events;
 };
 
 class Changer {
  public:
-  Changer(Snapshot before, unsigned seed)
+  Changer(snapshot::Snapshot before, unsigned seed)
       : before_(std::move(before)),
         random_(seed) {}
 
@@ -98,7 +98,7 @@ class Changer {
   }
 
  private:
-  using Entries = decltype(Snapshot::entries);
+  using Entries = decltype(snapshot::Snapshot::entries);
 
   std::optional<std::string> any(const std::vector<std::string>& paths) {
     if (paths.empty()) return std::nullopt;
@@ -124,20 +124,20 @@ class Changer {
 
   /// Where a class or bus link leads.
   [[nodiscard]] std::string target(const std::string& link) const {
-    const auto* found = std::get_if<SnapshotLink>(&before_.entries.at(link));
-    return found != nullptr ? join_link(link, found->target) : link;
+    const auto* found = std::get_if<snapshot::SnapshotLink>(&before_.entries.at(link));
+    return found != nullptr ? host::join_link(link, found->target) : link;
   }
 
-  static void put(Snapshot& snapshot, const std::string& path, const std::string& text) {
-    snapshot.entries.insert_or_assign(path, SnapshotFile{text + "\n"});
+  static void put(snapshot::Snapshot& snapshot, const std::string& path, const std::string& text) {
+    snapshot.entries.insert_or_assign(path, snapshot::SnapshotFile{text + "\n"});
   }
 
   /// Everything at or below a path, and the links that lead there.
-  static std::vector<std::string> remove(Snapshot& snapshot, const std::string& path) {
+  static std::vector<std::string> remove(snapshot::Snapshot& snapshot, const std::string& path) {
     std::vector<std::string> gone;
     std::erase_if(snapshot.entries, [&](const auto& entry) {
-      const auto* link = std::get_if<SnapshotLink>(&entry.second);
-      const auto leads = link != nullptr ? join_link(entry.first, link->target) : entry.first;
+      const auto* link = std::get_if<snapshot::SnapshotLink>(&entry.second);
+      const auto leads = link != nullptr ? host::join_link(entry.first, link->target) : entry.first;
       const bool inside =
           (leads + "/").starts_with(path + "/") || (entry.first + "/").starts_with(path + "/");
       if (inside) gone.push_back(entry.first);
@@ -147,12 +147,12 @@ class Changer {
   }
 
   /// As events would: by the folder that a name was in.
-  static void name(const std::vector<std::string>& gone, MachineChanges& events) {
+  static void name(const std::vector<std::string>& gone, host::MachineChanges& events) {
     for (const auto& path : gone) {
-      if (path.starts_with("/sys/class/infiniband/")) events.add_rdma(base_name(path));
-      if (path.starts_with("/sys/class/infiniband_")) events.add_node(base_name(path));
-      if (path.starts_with("/sys/class/net/")) events.add_netdev(base_name(path));
-      if (path.starts_with("/sys/bus/pci/devices/")) events.add_pci(base_name(path));
+      if (path.starts_with("/sys/class/infiniband/")) events.add_rdma(host::base_name(path));
+      if (path.starts_with("/sys/class/infiniband_")) events.add_node(host::base_name(path));
+      if (path.starts_with("/sys/class/net/")) events.add_netdev(host::base_name(path));
+      if (path.starts_with("/sys/bus/pci/devices/")) events.add_pci(host::base_name(path));
       if (path.starts_with("/sys/bus/pci/drivers/nvidia/")) events.gpus = true;
       if (path.starts_with("/sys/class/drm/")) events.gpus = true;
     }
@@ -161,32 +161,32 @@ class Changer {
   bool port_down(Change& change) {
     const auto device = any(in("/sys/class/infiniband"));
     if (!device) return false;
-    change.what = base_name(*device) + " is down";
+    change.what = host::base_name(*device) + " is down";
     for (const auto* port : {"/ports/1", "/ports/2"}) {
       const auto path = target(*device) + port;
       if (!before_.entries.contains(path + "/state")) continue;
       put(change.after, path + "/state", "1: DOWN");
       put(change.after, path + "/phys_state", "3: Disabled");
     }
-    change.events.add_rdma(base_name(*device));
+    change.events.add_rdma(host::base_name(*device));
     return true;
   }
 
   bool device_gone(Change& change) {
     const auto device = any(in("/sys/class/infiniband"));
     if (!device) return false;
-    change.what = base_name(*device) + " is gone";
-    change.events.add_rdma(base_name(*device));
+    change.what = host::base_name(*device) + " is gone";
+    change.events.add_rdma(host::base_name(*device));
     for (const auto* folder : {"/sys/class/infiniband_verbs", "/sys/class/infiniband_mad"}) {
       for (const auto& node : in(folder)) {
         const auto path = target(node);
         const auto text = before_.entries.find(path + "/ibdev");
         if (text == before_.entries.end()) continue;
-        const auto* file = std::get_if<SnapshotFile>(&text->second);
-        if (file == nullptr || file->content != base_name(*device) + "\n") continue;
+        const auto* file = std::get_if<snapshot::SnapshotFile>(&text->second);
+        if (file == nullptr || file->content != host::base_name(*device) + "\n") continue;
         remove(change.after, path);
         change.after.entries.erase(node);
-        change.events.add_node(base_name(node));
+        change.events.add_node(host::base_name(node));
       }
     }
     remove(change.after, target(*device));
@@ -196,9 +196,9 @@ class Changer {
   bool node_renumbered(Change& change) {
     const auto node = any(in("/sys/class/infiniband_verbs"));
     if (!node || !before_.entries.contains(target(*node) + "/dev")) return false;
-    change.what = base_name(*node) + " is renumbered";
+    change.what = host::base_name(*node) + " is renumbered";
     put(change.after, target(*node) + "/dev", "231:77");
-    change.events.add_node(base_name(*node));
+    change.events.add_node(host::base_name(*node));
     return true;
   }
 
@@ -207,17 +207,18 @@ class Changer {
     if (!netdev) return false;
     const auto from = target(*netdev);
     const auto to = from.substr(0, from.rfind('/')) + "/renamed";
-    change.what = base_name(*netdev) + " is renamed";
+    change.what = host::base_name(*netdev) + " is renamed";
     for (const auto& path : remove(change.after, from)) {
       auto entry = before_.entries.at(path);
       if (path == *netdev) {
-        change.after.entries.emplace("/sys/class/net/renamed",
-                                     from == path ? entry : SnapshotEntry(SnapshotLink{to}));
+        change.after.entries.emplace(
+            "/sys/class/net/renamed",
+            from == path ? entry : snapshot::SnapshotEntry(snapshot::SnapshotLink{to}));
       } else if (path.starts_with(from + "/")) {
         change.after.entries.emplace(to + path.substr(from.size()), std::move(entry));
       }
     }
-    change.events.add_netdev(base_name(*netdev));
+    change.events.add_netdev(host::base_name(*netdev));
     change.events.add_netdev("renamed");
     return true;
   }
@@ -225,10 +226,10 @@ class Changer {
   bool netdev_down(Change& change) {
     const auto netdev = any(in("/sys/class/net"));
     if (!netdev) return false;
-    change.what = base_name(*netdev) + " is down";
+    change.what = host::base_name(*netdev) + " is down";
     put(change.after, target(*netdev) + "/operstate", "down");
     put(change.after, target(*netdev) + "/flags", "0x1002");
-    change.events.add_netdev(base_name(*netdev));
+    change.events.add_netdev(host::base_name(*netdev));
     return true;
   }
 
@@ -240,7 +241,7 @@ class Changer {
     for (const auto& link : in("/sys/bus/pci/devices")) functions.push_back(target(link));
     const auto function = any(virtual_ones.empty() ? functions : virtual_ones);
     if (!function) return false;
-    change.what = base_name(*function) + " is gone";
+    change.what = host::base_name(*function) + " is gone";
     if (!virtual_ones.empty()) {
       const auto physical = target(*function + "/physfn");
       put(change.after, physical + "/sriov_numvfs", "0");
@@ -254,13 +255,14 @@ class Changer {
     if (!link) return false;
     const auto path = target(*link);
     const auto at = change.after.entries.find(path + "/uevent");
-    auto* uevent =
-        at != change.after.entries.end() ? std::get_if<SnapshotFile>(&at->second) : nullptr;
+    auto* uevent = at != change.after.entries.end()
+                       ? std::get_if<snapshot::SnapshotFile>(&at->second)
+                       : nullptr;
     if (uevent == nullptr || !uevent->content.starts_with("DRIVER=")) return false;
-    change.what = base_name(path) + " has no driver";
+    change.what = host::base_name(path) + " has no driver";
     uevent->content.erase(0, uevent->content.find('\n') + 1);
     change.after.entries.erase(path + "/driver");
-    change.events.add_pci(base_name(path));
+    change.events.add_pci(host::base_name(path));
     return true;
   }
 
@@ -270,9 +272,9 @@ class Changer {
     }));
     if (!information) return false;
     const auto folder = information->substr(0, information->rfind('/'));
-    change.what = base_name(folder) + " is another GPU";
+    change.what = host::base_name(folder) + " is another GPU";
     put(change.after, *information, "GPU UUID: GPU-other\nDevice Minor: 77");
-    change.events.add_pci(base_name(folder));
+    change.events.add_pci(host::base_name(folder));
     return true;
   }
 
@@ -283,7 +285,7 @@ class Changer {
     return true;
   }
 
-  Snapshot before_;
+  snapshot::Snapshot before_;
   std::mt19937 random_;
 };
 
@@ -291,14 +293,14 @@ class ReadAgain : public testing::TestWithParam<std::string> {};
 
 TEST_P(ReadAgain, gives_what_a_whole_reading_gives_after_any_change) {
   const auto before = snapshot_of(GetParam());
-  SnapshotHost host(before);
+  snapshot::SnapshotHost host(before);
   const Node expected_before = read_node(host);
   NodeReader reader;
   EXPECT_EQ(reader.read(host).value(), expected_before);
   unsigned seed = 1;
   for (const char c : GetParam()) seed = seed * 31 + static_cast<unsigned char>(c);
   for (auto& change : Changer(before, seed).all()) {
-    SnapshotHost changed(std::move(change.after));
+    snapshot::SnapshotHost changed(std::move(change.after));
     const Node expected = read_node(changed);
     EXPECT_TRUE(reader.read_again(changed, change.events).value() == expected) << change.what;
     EXPECT_TRUE(reader.read_again(changed, {}).value() == expected)
@@ -324,13 +326,13 @@ class NodeReaderTest : public testing::Test {
     return reader_.read(host_).value();
   }
 
-  Node read_again(const MachineChanges& changes) {
+  Node read_again(const host::MachineChanges& changes) {
     host_.begin();
     return reader_.read_again(host_, changes).value();
   }
 
   void put(const std::string& path, const std::string& text) {
-    host_.entries.entries.insert_or_assign(path, SnapshotFile{text});
+    host_.entries.entries.insert_or_assign(path, snapshot::SnapshotFile{text});
   }
 
   [[nodiscard]] std::vector<std::string> asked_below(const std::string& folder) const {
@@ -352,7 +354,7 @@ TEST_F(NodeReaderTest, a_port_that_is_named_is_read_and_no_other) {
     return found;
   }();
   ASSERT_GT(names.size(), 4U);
-  MachineChanges changes;
+  host::MachineChanges changes;
   changes.add_rdma(*names.begin());
   read_again(changes);
   EXPECT_THAT(asked_below("/infiniband/" + *names.begin() + "/ports/1/state"), Not(IsEmpty()));
@@ -370,7 +372,7 @@ TEST_F(NodeReaderTest, what_the_nvidia_driver_says_is_read_once) {
 
 TEST_F(NodeReaderTest, a_gpu_that_is_named_is_asked_again) {
   const auto address = read().gpus.at(0).pci.str();
-  MachineChanges changes;
+  host::MachineChanges changes;
   changes.add_pci(address);
   read_again(changes);
   EXPECT_THAT(asked_below("/information"),
@@ -379,7 +381,7 @@ TEST_F(NodeReaderTest, a_gpu_that_is_named_is_asked_again) {
 
 TEST_F(NodeReaderTest, everything_asks_all_gpus_again) {
   const auto gpus = read().gpus;
-  MachineChanges changes;
+  host::MachineChanges changes;
   changes.everything = true;
   read_again(changes);
   EXPECT_EQ(asked_below("/information").size(), gpus.size());
@@ -400,7 +402,7 @@ TEST_F(NodeReaderTest, a_gpu_without_a_driver_in_between_is_asked_again) {
 TEST_F(NodeReaderTest, a_uuid_of_question_marks_is_asked_for_until_it_is_known) {
   const auto address = read().gpus.at(0).pci.str();
   const auto path = "/proc/driver/nvidia/gpus/" + address + "/information";
-  MachineChanges changes;
+  host::MachineChanges changes;
   changes.add_pci(address);
   put(path, "GPU UUID: GPU-" + std::string(8, '?') + "\nDevice Minor: 0\n");
   EXPECT_EQ(read_again(changes).gpus.at(0).uuid, std::nullopt);
@@ -427,7 +429,9 @@ TEST_F(NodeReaderTest, nothing_that_changed_costs_only_lists_of_names) {
 
 /// A machine that we could not look at has not changed.
 TEST(NodeReader, fails_where_we_lack_a_descriptor_or_memory) {
-  const auto box = [] { return SnapshotHost::parse(test::machine_text("seed-8gpu-4nic")).value(); };
+  const auto box = [] {
+    return snapshot::SnapshotHost::parse(test::machine_text("seed-8gpu-4nic")).value();
+  };
   const Node whole = read_node(*box());
   for (const int error : {EMFILE, ENFILE}) {
     for (const int questions : {0, 1, 7, 50, 100}) {
@@ -435,11 +439,11 @@ TEST(NodeReader, fails_where_we_lack_a_descriptor_or_memory) {
       NodeReader reader;
       const auto first = reader.read(without);
       ASSERT_FALSE(first) << questions;
-      EXPECT_EQ(errno_of(first.error()), error);
+      EXPECT_EQ(host::errno_of(first.error()), error);
       EXPECT_EQ(reader.read(*box()).value(), whole);
       test::ShortHost later(box(), error, questions);
       EXPECT_FALSE(reader.read(later));
-      MachineChanges gpus;
+      host::MachineChanges gpus;
       gpus.gpus = true;
       EXPECT_EQ(reader.read_again(*box(), gpus).value(), whole) << "as a whole";
     }
@@ -458,4 +462,4 @@ TEST(NodeReader, takes_a_driver_that_lacks_memory_for_an_attribute_for_what_it_i
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

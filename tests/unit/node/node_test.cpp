@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 TEST(Node, finds_functions_nics_and_netdevs_or_nothing) {
@@ -43,4 +43,4 @@ TEST(Node, bridges_and_virtual_functions_say_what_they_are) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

@@ -4,7 +4,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::file_entry;
@@ -141,4 +141,4 @@ TEST(NvidiaReader, mig_instances_are_listed_by_minor_and_in_numerical_order) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

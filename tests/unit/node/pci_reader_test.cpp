@@ -5,7 +5,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::node_of;
@@ -224,4 +224,4 @@ TEST(PciReader, the_number_that_the_firmware_gives_is_read_where_there_is_one) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

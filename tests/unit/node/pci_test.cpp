@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 PciAddress parsed(std::string_view text) {
@@ -61,4 +61,4 @@ TEST(PciAddress, what_is_no_address_is_refused) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

@@ -6,7 +6,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::file_entry;
@@ -104,4 +104,4 @@ TEST(NumaReader, lists_that_are_none_are_problems) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

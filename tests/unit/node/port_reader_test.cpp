@@ -6,7 +6,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using ::testing::ElementsAre;
@@ -125,4 +125,4 @@ TEST(PortReader, a_port_without_any_attribute_is_a_port_of_which_nothing_is_know
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

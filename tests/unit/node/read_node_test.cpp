@@ -8,14 +8,14 @@
 #include "snapshot/snapshot.h"
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using ::testing::HasSubstr;
 
 /// The node read through a recorder, and what was recorded.
-std::pair<Node, Snapshot> record(Host& host) {
-  RecordingHost recorder(host);
+std::pair<Node, snapshot::Snapshot> record(host::Host& host) {
+  snapshot::RecordingHost recorder(host);
   auto node = read_node(recorder);
   return {std::move(node), recorder.recorded()};
 }
@@ -30,14 +30,14 @@ INSTANTIATE_TEST_SUITE_P(Machines, EveryMachine, testing::ValuesIn(test::machine
                          });
 
 TEST_P(EveryMachine, read_from_its_recording_is_the_same_node) {
-  const auto host = SnapshotHost::parse(test::machine_text(GetParam()));
+  const auto host = snapshot::SnapshotHost::parse(test::machine_text(GetParam()));
   ASSERT_TRUE(host);
   const auto [node, snapshot] = record(**host);
-  const auto text = format_snapshot(snapshot);
-  const auto again = SnapshotHost::parse(text);
+  const auto text = snapshot::format_snapshot(snapshot);
+  const auto again = snapshot::SnapshotHost::parse(text);
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(read_node(**again), node);
-  EXPECT_EQ(format_snapshot(record(**again).second), text);
+  EXPECT_EQ(snapshot::format_snapshot(record(**again).second), text);
 }
 
 /// "kind path-from-the-device what" of one problem, long parts of the path left out.
@@ -112,4 +112,4 @@ TEST(ReadNode, a_thousand_devices_that_all_fail_do_not_flood) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

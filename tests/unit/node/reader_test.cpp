@@ -5,7 +5,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using Kind = Problem::Kind;
@@ -18,7 +18,7 @@ struct Fixture {
 
   std::vector<Problem> problems() { return reader.take_problems(); }
 
-  std::unique_ptr<Host> host;
+  std::unique_ptr<host::Host> host;
   Reader reader;
 };
 
@@ -144,4 +144,4 @@ TEST(Reader, guids_are_groups_of_four_digits) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

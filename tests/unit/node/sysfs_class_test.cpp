@@ -5,7 +5,7 @@
 
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 ClassEntry first_entry(const std::string& entries) {
@@ -52,4 +52,4 @@ TEST(SysfsClass, the_last_address_of_a_path_is_the_nearest_function) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

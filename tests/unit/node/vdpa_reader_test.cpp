@@ -7,7 +7,7 @@
 #include "snapshot/snapshot.h"
 #include "unit/node/hosts.h"
 
-namespace railhead {
+namespace railhead::node {
 namespace {
 
 using test::node_of;
@@ -102,13 +102,13 @@ TEST(VdpaReader, a_link_that_cannot_be_read_is_a_problem) {
 
 TEST(VdpaReader, a_snapshot_keeps_them) {
   const auto host = test::host_of(function() + vhost_vdpa("vdpa2", 11) + vdpa("vdpa3", ""));
-  RecordingHost recorder(*host);
+  snapshot::RecordingHost recorder(*host);
   const auto node = read_node(recorder);
   ASSERT_EQ(devices_of(node).size(), 2U);
-  const auto again = SnapshotHost::parse(format_snapshot(recorder.recorded()));
+  const auto again = snapshot::SnapshotHost::parse(snapshot::format_snapshot(recorder.recorded()));
   ASSERT_TRUE(again) << again.error().message;
   EXPECT_EQ(read_node(**again), node);
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::node

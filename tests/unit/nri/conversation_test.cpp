@@ -172,7 +172,7 @@ TEST_F(ConversationTest, a_large_state_with_its_payload_first_is_taken_too) {
 TEST_F(ConversationTest, a_large_container_request_lies_in_one_piece) {
   handshake();
   const std::string variable(300'000, 'v');
-  handler_.on_create = [&](const ContainerRequest& request, const RecordingHandler::Done& done) {
+  handler_.on_create = [&](const container::Request& request, const RecordingHandler::Done& done) {
     EXPECT_EQ(request.env.back(), variable);
     done({});
   };
@@ -202,14 +202,14 @@ TEST_F(ConversationTest, nothing_to_add_is_an_empty_response) {
   handshake();
   EXPECT_EQ(reply_to(peer::call(5, "CreateContainer", peer::create("c1"))).at(0),
             (peer::Reply{1, 5, 2, ""}));
-  handler_.answer.adjustment = Adjustment{};
+  handler_.answer.adjustment = container::Adjustment{};
   EXPECT_EQ(reply_to(peer::call(7, "CreateContainer", peer::create("c1"))).at(0),
             (peer::Reply{1, 7, 2, ""}));
 }
 
 TEST_F(ConversationTest, a_large_answer_is_a_header_frame_and_a_body_frame) {
   handshake();
-  handler_.answer.adjustment = Adjustment{
+  handler_.answer.adjustment = container::Adjustment{
       .devices = {}, .mounts = {}, .env = {{"K", std::string(4100, 'v')}}, .memlock_bytes = {}};
   ASSERT_TRUE(conversation_->receive(peer::call(5, "CreateContainer", peer::create("c1"))));
   const std::string variable = peer::text(1, "K") + peer::text(2, std::string(4100, 'v'));
@@ -221,10 +221,10 @@ TEST_F(ConversationTest, a_large_answer_is_a_header_frame_and_a_body_frame) {
 
 TEST_F(ConversationTest, an_answer_above_4_mebibytes_becomes_an_error) {
   handshake();
-  handler_.answer.adjustment = Adjustment{.devices = {},
-                                          .mounts = {},
-                                          .env = {{"K", std::string(4U << 20U, 'v')}},
-                                          .memlock_bytes = {}};
+  handler_.answer.adjustment = container::Adjustment{.devices = {},
+                                                     .mounts = {},
+                                                     .env = {{"K", std::string(4U << 20U, 'v')}},
+                                                     .memlock_bytes = {}};
   const auto replies = reply_to(peer::call(5, "CreateContainer", peer::create("c1")));
   EXPECT_EQ(peer::status_code(replies.at(0).data), 8);
 }
@@ -240,7 +240,7 @@ TEST_F(ConversationTest, a_refusal_is_failed_precondition_with_its_text) {
 TEST_F(ConversationTest, the_own_deadline_answers_for_a_handler_that_does_not) {
   handshake();
   RecordingHandler::Done late;
-  handler_.on_create = [&late](const ContainerRequest&, RecordingHandler::Done done) {
+  handler_.on_create = [&late](const container::Request&, RecordingHandler::Done done) {
     late = std::move(done);
   };
   EXPECT_TRUE(reply_to(peer::call(5, "CreateContainer", peer::create("c1"), 1'000'000)).empty());
@@ -254,7 +254,7 @@ TEST_F(ConversationTest, the_own_deadline_answers_for_a_handler_that_does_not) {
 
 TEST_F(ConversationTest, the_deadline_is_a_share_of_the_configured_timeout_too) {
   reply_to(peer::call(1, "Configure", peer::configure("v2.4.2", 4)));
-  handler_.on_create = [](const ContainerRequest&, RecordingHandler::Done) {};
+  handler_.on_create = [](const container::Request&, RecordingHandler::Done) {};
   reply_to(peer::call(3, "CreateContainer", peer::create("c1")));
   loop_.run();
   EXPECT_THAT(handler_.log, HasSubstr("deadline c1;"));
@@ -263,7 +263,7 @@ TEST_F(ConversationTest, the_deadline_is_a_share_of_the_configured_timeout_too) 
 TEST_F(ConversationTest, an_answer_in_time_cancels_the_deadline) {
   handshake();
   RecordingHandler::Done later;
-  handler_.on_create = [&later](const ContainerRequest&, RecordingHandler::Done done) {
+  handler_.on_create = [&later](const container::Request&, RecordingHandler::Done done) {
     later = std::move(done);
   };
   reply_to(peer::call(5, "CreateContainer", peer::create("c1")));
@@ -276,8 +276,8 @@ TEST_F(ConversationTest, an_answer_in_time_cancels_the_deadline) {
 
 TEST_F(ConversationTest, requests_in_flight_keep_their_own_views) {
   handshake();
-  std::vector<std::pair<const ContainerRequest*, RecordingHandler::Done>> open;
-  handler_.on_create = [&open](const ContainerRequest& request, RecordingHandler::Done done) {
+  std::vector<std::pair<const container::Request*, RecordingHandler::Done>> open;
+  handler_.on_create = [&open](const container::Request& request, RecordingHandler::Done done) {
     open.emplace_back(&request, std::move(done));
   };
   for (std::uint32_t i = 0; i < 20; ++i) {
@@ -294,9 +294,9 @@ TEST_F(ConversationTest, requests_in_flight_keep_their_own_views) {
 
 TEST_F(ConversationTest, a_request_outlives_its_conversation_as_long_as_its_done) {
   handshake();
-  const ContainerRequest* request = nullptr;
+  const container::Request* request = nullptr;
   RecordingHandler::Done done;
-  handler_.on_create = [&](const ContainerRequest& r, RecordingHandler::Done d) {
+  handler_.on_create = [&](const container::Request& r, RecordingHandler::Done d) {
     request = &r;
     done = std::move(d);
   };
@@ -313,7 +313,7 @@ TEST_F(ConversationTest, a_request_outlives_its_conversation_as_long_as_its_done
 TEST_F(ConversationTest, more_unanswered_requests_than_any_runtime_sends_are_refused) {
   handshake();
   std::vector<RecordingHandler::Done> open;
-  handler_.on_create = [&open](const ContainerRequest&, RecordingHandler::Done done) {
+  handler_.on_create = [&open](const container::Request&, RecordingHandler::Done done) {
     open.push_back(std::move(done));
   };
   for (std::uint32_t i = 0; i < 256; ++i) {

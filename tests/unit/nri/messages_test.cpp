@@ -81,7 +81,7 @@ TEST(Messages, an_adjustment_carries_device_environment_and_limit) {
 }
 
 TEST(Messages, a_mode_holds_permission_bits_only) {
-  Adjustment adjustment;
+  container::Adjustment adjustment;
   adjustment.devices = {{"/d", 1, 2, 020600, 1000, 27}};
   const std::string device = peer::text(1, "/d") + peer::text(2, "c") + peer::number(3, 1) +
                              peer::number(4, 2) + peer::text(5, peer::number(1, 0600)) +
@@ -92,7 +92,7 @@ TEST(Messages, a_mode_holds_permission_bits_only) {
 }
 
 TEST(Messages, a_mount_is_a_read_only_bind_of_a_file_that_runs_nothing) {
-  Adjustment adjustment;
+  container::Adjustment adjustment;
   adjustment.mounts = {{"/host/topo.xml", "/in/topo.xml"}};
   std::string mount =
       peer::text(1, "/in/topo.xml") + peer::text(2, "bind") + peer::text(3, "/host/topo.xml");
@@ -102,7 +102,7 @@ TEST(Messages, a_mount_is_a_read_only_bind_of_a_file_that_runs_nothing) {
   EXPECT_EQ(encode_create_response(adjustment), peer::text(1, peer::text(3, mount)));
 }
 
-api::LinuxDevice generated(const NewDevice& device) {
+api::LinuxDevice generated(const container::NewDevice& device) {
   api::LinuxDevice out;
   out.set_path(device.path);
   out.set_type("c");
@@ -115,13 +115,13 @@ api::LinuxDevice generated(const NewDevice& device) {
 }
 
 TEST(Messages, an_adjustment_is_what_the_generated_types_write) {
-  Adjustment adjustment = sample_adjustment();
+  container::Adjustment adjustment = sample_adjustment();
   adjustment.devices.push_back({"/dev/infiniband/r\u00e4il", -1, 1U << 20U, 0, 0, ~0U});
   adjustment.devices.push_back({});
   adjustment.mounts = {{"/host/topo.xml", "/in/topo.xml"}, {}};
   adjustment.env.emplace_back("LONG", std::string(300, 'x'));
   adjustment.env.emplace_back("", "");
-  for (const auto memlock : {std::uint64_t{0}, std::uint64_t{65536}, kUnlimited}) {
+  for (const auto memlock : {std::uint64_t{0}, std::uint64_t{65536}, container::kUnlimited}) {
     adjustment.memlock_bytes = memlock;
     api::CreateContainerResponse response;
     auto& adjust = *response.mutable_adjust();
@@ -151,7 +151,7 @@ TEST(Messages, an_adjustment_is_what_the_generated_types_write) {
 }
 
 TEST(Messages, a_value_that_is_not_utf8_does_not_make_the_answer_unreadable) {
-  Adjustment adjustment;
+  container::Adjustment adjustment;
   adjustment.env = {{"K", "\xFF"}};
   EXPECT_EQ(encode_create_response(adjustment),
             peer::text(1, peer::text(4, peer::text(1, "K") + peer::text(2, "?"))));

@@ -10,7 +10,7 @@
 namespace railhead::nri {
 
 /// Everything that a request says, so that two can be compared after their bytes are gone.
-inline std::string text_of(const ContainerRequest& request) {
+inline std::string text_of(const container::Request& request) {
   std::string out;
   const auto add = [&out](std::string_view text) { (out += text) += '\n'; };
   for (const auto text : {request.pod_name, request.pod_namespace, request.pod_uid,
@@ -49,7 +49,7 @@ class RecordingHandler : public Handler {
     log += "configured;";
   }
 
-  void existing(const ContainerRequest& container) override {
+  void existing(const container::Request& container) override {
     log += "existing " + std::string(container.pod_name) + "/" + std::string(container.id) + ";";
     seen.push_back(text_of(container));
     if (on_existing) on_existing();
@@ -63,13 +63,13 @@ class RecordingHandler : public Handler {
     log += "synchronized " + std::to_string(pods) + "+" + std::to_string(containers) + ";";
   }
 
-  void create(const ContainerRequest& request, Done done) override {
+  void create(const container::Request& request, Done done) override {
     log += "create " + std::string(request.id) + ";";
     if (on_create) return on_create(request, std::move(done));
     done(answer);
   }
 
-  CreateAnswer on_deadline(const ContainerRequest& request) override {
+  CreateAnswer on_deadline(const container::Request& request) override {
     log += "deadline " + std::string(request.id) + ";";
     return answer;
   }
@@ -86,16 +86,16 @@ class RecordingHandler : public Handler {
   std::vector<Error> errors;
   std::vector<std::chrono::milliseconds> pauses;
   CreateAnswer answer;
-  std::function<void(const ContainerRequest&, Done)> on_create;
+  std::function<void(const container::Request&, Done)> on_create;
   std::function<void()> on_existing;
 };
 
 /// An adjustment with one of everything.
-inline Adjustment sample_adjustment() {
+inline container::Adjustment sample_adjustment() {
   return {{{"/dev/infiniband/uverbs0", 231, 192, 0666, 0, 0}},
           {},
           {{"NCCL_IB_HCA", "=mlx5_0:1"}},
-          kUnlimited};
+          container::kUnlimited};
 }
 
 }  // namespace railhead::nri

@@ -33,7 +33,7 @@ std::string full_container() {
 
 TEST(RequestView, reads_every_part_of_a_pod_and_a_container) {
   const std::string bytes = peer::text(1, peer::pod("p1", "job")) + peer::text(2, full_container());
-  ContainerRequest request;
+  container::Request request;
   ASSERT_TRUE(read_create_request(bytes, request));
   EXPECT_EQ(request.pod_name, "job");
   EXPECT_EQ(request.pod_namespace, "default");
@@ -50,7 +50,7 @@ TEST(RequestView, reads_every_part_of_a_pod_and_a_container) {
 }
 
 TEST(RequestView, reads_mounts_devices_and_limits) {
-  ContainerRequest request;
+  container::Request request;
   const std::string bytes = full_container();
   ASSERT_TRUE(read_container(bytes, request));
   ASSERT_EQ(request.mounts.size(), 2U);
@@ -72,7 +72,7 @@ TEST(RequestView, reads_mounts_devices_and_limits) {
 
 TEST(RequestView, nothing_of_the_request_before_stays) {
   const std::string first = peer::text(2, full_container());
-  ContainerRequest request;
+  container::Request request;
   ASSERT_TRUE(read_create_request(first, request));
   ASSERT_TRUE(read_create_request("", request));
   EXPECT_EQ(request.id, "");
@@ -82,7 +82,7 @@ TEST(RequestView, nothing_of_the_request_before_stays) {
 }
 
 TEST(RequestView, a_device_whose_type_is_not_said_is_no_character_device) {
-  ContainerRequest request;
+  container::Request request;
   ASSERT_TRUE(read_container(peer::text(11, peer::text(2, peer::text(1, "/d"))), request));
   EXPECT_EQ(request.devices.at(0).type, '\0');
 }
@@ -92,7 +92,7 @@ TEST(RequestView, a_message_cut_anywhere_is_malformed_or_shorter_but_never_read_
   const std::size_t pod_end = peer::text(1, peer::pod("p1", "job")).size();
   for (std::size_t size = 1; size < whole.size(); ++size) {
     const std::vector<char> exact(whole.begin(), whole.begin() + static_cast<long>(size));
-    ContainerRequest request;
+    container::Request request;
     const auto read = read_create_request({exact.data(), exact.size()}, request);
     EXPECT_EQ(static_cast<bool>(read), size == pod_end) << size;
   }
@@ -101,17 +101,17 @@ TEST(RequestView, a_message_cut_anywhere_is_malformed_or_shorter_but_never_read_
 TEST(RequestView, damage_inside_any_part_is_malformed) {
   const std::string bad("\x0a\x09x", 3);
   for (const unsigned field : {6U, 9U, 11U, 13U, 20U}) {
-    ContainerRequest request;
+    container::Request request;
     EXPECT_FALSE(read_container(peer::text(field, bad), request)) << field;
   }
-  ContainerRequest request;
+  container::Request request;
   EXPECT_FALSE(read_container(peer::text(11, peer::text(2, bad)), request));
   EXPECT_FALSE(read_pod(peer::text(6, bad), request));
   EXPECT_FALSE(read_pod(peer::text(8, peer::text(5, bad)), request));
 }
 
 TEST(RequestView, a_field_of_another_type_is_skipped) {
-  ContainerRequest request;
+  container::Request request;
   const std::string bytes = peer::number(8, 7) + peer::number(1, 7) + peer::text(4, "x");
   ASSERT_TRUE(read_container(bytes, request));
   EXPECT_TRUE(request.env.empty());
@@ -122,7 +122,7 @@ TEST(RequestView, agrees_with_the_generated_reader) {
   const std::string bytes = peer::text(1, peer::pod("p1", "job")) + peer::text(2, full_container());
   api::CreateContainerRequest generated;
   ASSERT_TRUE(generated.ParseFromString(bytes));
-  ContainerRequest request;
+  container::Request request;
   ASSERT_TRUE(read_create_request(bytes, request));
   EXPECT_EQ(request.pod_uid, generated.pod().uid());
   EXPECT_EQ(request.pod_namespace, generated.pod().namespace_());

@@ -163,7 +163,7 @@ TEST_F(SessionTest, requests_of_a_lost_connection_are_forgotten) {
   start();
   synchronize();
   RecordingHandler::Done late;
-  handler_.on_create = [&late](const ContainerRequest&, RecordingHandler::Done done) {
+  handler_.on_create = [&late](const container::Request&, RecordingHandler::Done done) {
     late = std::move(done);
   };
   runtime_.send(peer::call(5, "CreateContainer", peer::create("c1"), 1'000'000));

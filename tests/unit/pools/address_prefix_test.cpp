@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 bool covers(std::string_view prefix, std::string_view gid) {
@@ -43,4 +43,4 @@ TEST(AddressPrefix, what_is_no_subnet_is_an_error) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -11,14 +11,14 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<PoolDevice> devices(const Pooled& pooled) {
-  return devices_of(pooled.table.pools.at(0), pooled.table.functions);
+std::vector<pools::PoolDevice> devices(const Pooled& pooled) {
+  return pools::devices_of(pooled.table.pools.at(0), pooled.table.functions);
 }
 
 TEST(PoolDevices, fungible_slots_are_numbered_and_have_no_place) {
   const Pooled pooled(small_server(), "pools: [{name: a.io/a, slots: 3}]");
   EXPECT_THAT(pooled.device_ids(), ElementsAre("rdma-0", "rdma-1", "rdma-2"));
-  EXPECT_EQ(device_count(pooled.table.pools[0]), 3U);
+  EXPECT_EQ(pools::device_count(pooled.table.pools[0]), 3U);
   for (const auto& device : devices(pooled)) {
     EXPECT_EQ(device.member, std::nullopt);
     EXPECT_THAT(device.numa_nodes, IsEmpty());
@@ -31,7 +31,9 @@ TEST(PoolDevices, slots_keep_the_ids_that_the_replaced_plugins_gave_them) {
   EXPECT_THAT(theirs.device_ids(), ElementsAre("0", "1"));
   EXPECT_THAT(Pooled(small_server(), "resourceCount: 2\n").device_ids(),
               ElementsAre("rdma-0", "rdma-1"));
-  EXPECT_EQ(Pooled(small_server(), std::vector<PoolSpec>{default_pool()}).device_ids().back(),
+  EXPECT_EQ(Pooled(small_server(), std::vector<pools::PoolSpec>{pools::default_pool()})
+                .device_ids()
+                .back(),
             "rdma-99");
 }
 
@@ -68,9 +70,10 @@ TEST(PoolDevices, an_id_leads_to_its_member_and_what_is_no_device_to_none) {
     const auto& table = pooled.table;
     ASSERT_FALSE(table.pools[0].members.empty());
     for (const auto& device : devices(pooled)) {
-      EXPECT_EQ(member_of_device(table, table.pools[0], device.id), device.member) << device.id;
-      const auto number = slot_number(table.pools[0], device.id);
-      EXPECT_EQ(number.has_value(), is_fungible(table.pools[0])) << device.id;
+      EXPECT_EQ(pools::member_of_device(table, table.pools[0], device.id), device.member)
+          << device.id;
+      const auto number = pools::slot_number(table.pools[0], device.id);
+      EXPECT_EQ(number.has_value(), pools::is_fungible(table.pools[0])) << device.id;
       if (number) {
         EXPECT_EQ(device.id, "rdma-" + std::to_string(*number));
       }
@@ -78,8 +81,9 @@ TEST(PoolDevices, an_id_leads_to_its_member_and_what_is_no_device_to_none) {
     for (const auto* id : {"", "-", "0000:11:00.0", "0000:11:00.0-0", "0000:12:00.0-",
                            "0000:12:00.0-12", "0000:12:00.0-01", "0000:12:00.0--1",
                            "0000:12:00.0 -1", "rdma-3", "rdma-00", "rdma-", "0", "0000:12:00.00"}) {
-      EXPECT_EQ(member_of_device(table, table.pools[0], id), std::nullopt) << slots << " " << id;
-      EXPECT_EQ(slot_number(table.pools[0], id), std::nullopt) << slots << " " << id;
+      EXPECT_EQ(pools::member_of_device(table, table.pools[0], id), std::nullopt)
+          << slots << " " << id;
+      EXPECT_EQ(pools::slot_number(table.pools[0], id), std::nullopt) << slots << " " << id;
     }
   }
 }
@@ -90,14 +94,15 @@ TEST(PoolDevices, a_name_with_a_hyphen_is_told_from_its_slot) {
   b.soft_nic("rxe", "eth0");
   const Pooled pooled(b.build(), "pools: [{name: a.io/a, slotsPerNic: 2, include: {names: '*'}}]");
   for (const auto& device : devices(pooled)) {
-    EXPECT_EQ(member_of_device(pooled.table, pooled.table.pools[0], device.id), device.member);
+    EXPECT_EQ(pools::member_of_device(pooled.table, pooled.table.pools[0], device.id),
+              device.member);
   }
 }
 
 TEST(PoolDevices, a_pool_without_members_has_none) {
   const Pooled pooled(small_server(), shared(R"({"vendors": ["1af4"]})"));
   EXPECT_THAT(pooled.device_ids(), IsEmpty());
-  EXPECT_EQ(device_count(pooled.table.pools[0]), 0U);
+  EXPECT_EQ(pools::device_count(pooled.table.pools[0]), 0U);
 }
 
 TEST(PoolDevices, ids_do_not_depend_on_what_else_is_there) {

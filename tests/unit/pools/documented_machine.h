@@ -16,15 +16,15 @@ struct Virtual {
   bool rdma;
 };
 
-inline void set_virtual(Node& node, const Virtual& is) {
-  const auto is_one = [&](const PciAddress& at) { return at.bus == is.bus && at.device > 0; };
+inline void set_virtual(node::Node& node, const Virtual& is) {
+  const auto is_one = [&](const node::PciAddress& at) { return at.bus == is.bus && at.device > 0; };
   for (auto& function : node.pci) {
     if (!is_one(function.address)) continue;
     function.device = is.device;
     function.driver = is.driver;
   }
   if (is.rdma) return;
-  std::erase_if(node.nics, [&](const Nic& nic) { return nic.pci && is_one(*nic.pci); });
+  std::erase_if(node.nics, [&](const node::Nic& nic) { return nic.pci && is_one(*nic.pci); });
 }
 
 /// One machine with a device for every example in the documentation of the two plugins. Bus: what.
@@ -34,7 +34,7 @@ inline void set_virtual(Node& node, const Virtual& is) {
 ///                                                            vDPA of virtio and of vhost
 ///   17 BlueField-2 p0, SFs 1 to 6                            18 BCM57508 ens8
 ///   19 to 1d ConnectX-5 InfiniBand ib0 ib1 ib3 ib4 ib5
-inline Node documented_machine() {
+inline node::Node documented_machine() {
   NodeBuilder b;
   b.numa(0, 0);
   const auto root = b.host_bridge(0x10, 0);
@@ -52,9 +52,9 @@ inline Node documented_machine() {
   for (const char* name : {"ib0", "ib1", "ib3", "ib4", "ib5"}) {
     b.nic(b.bridge(root)).infiniband(100).ids(0x15b3, 0x1017).netdev(name);
   }
-  const Nic card = b.raw().nics[bluefield];
+  const node::Nic card = b.raw().nics[bluefield];
   for (unsigned number = 1; number <= 6; ++number) {
-    Nic scalable = card;
+    node::Nic scalable = card;
     scalable.name = "mlx5_sf" + std::to_string(number);
     scalable.sub_function = "mlx5_core.sf." + std::to_string(number + 1);
     scalable.sf_number = number;

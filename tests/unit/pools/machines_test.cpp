@@ -69,13 +69,13 @@ TEST(PoolsOfMachines, names_are_whatever_the_kernel_says) {
 }
 
 TEST(PoolsOfMachines, soft_devices_make_the_default_pool_of_a_machine_without_cards) {
-  const Pooled pooled(machine("soft-roce"), std::vector<PoolSpec>{default_pool()});
+  const Pooled pooled(machine("soft-roce"), std::vector<pools::PoolSpec>{pools::default_pool()});
   EXPECT_FALSE(pooled.members().empty());
   EXPECT_EQ(pooled.device_ids().size(), 100U);
 }
 
 TEST(PoolsOfMachines, a_machine_without_nics_has_empty_pools_and_nothing_else) {
-  const Pooled pooled(machine("gpus-only"), std::vector<PoolSpec>{default_pool()});
+  const Pooled pooled(machine("gpus-only"), std::vector<pools::PoolSpec>{pools::default_pool()});
   EXPECT_THAT(pooled.members(), IsEmpty());
   EXPECT_THAT(pooled.device_ids(), IsEmpty());
 }
@@ -96,7 +96,7 @@ TEST(PoolsOfMachines, slots_of_all_nics_are_unique_and_short_enough) {
     const Pooled pooled(machine(name),
                         "pools: [{name: a.io/a, slotsPerNic: 3, include: {names: '*'}}]");
     auto ids = pooled.device_ids();
-    EXPECT_THAT(ids, Each(testing::SizeIs(testing::Le(kMaxDeviceIdLength))));
+    EXPECT_THAT(ids, Each(testing::SizeIs(testing::Le(pools::kMaxDeviceIdLength))));
     std::sort(ids.begin(), ids.end());
     EXPECT_EQ(std::unique(ids.begin(), ids.end()), ids.end()) << name;
     EXPECT_EQ(ids.size(), 3 * pooled.members().size());

@@ -16,10 +16,10 @@ using ::testing::HasSubstr;
 constexpr const char* kPortDown = "port 1 is DOWN";
 
 /// As the kernel shows a function that nobody uses: its netdev is set down, its port with it.
-void set_idle(Node& node, const Nic& nic) {
+void set_idle(node::Node& node, const node::Nic& nic) {
   for (auto& other : node.nics) {
     if (other.name != nic.name) continue;
-    other.ports[0].state = PortState::down;
+    other.ports[0].state = node::PortState::down;
     other.ports[0].phys_state = "Disabled";
   }
   for (auto& netdev : node.netdevs) {
@@ -29,7 +29,7 @@ void set_idle(Node& node, const Nic& nic) {
   }
 }
 
-Node idle_vf_server() {
+node::Node idle_vf_server() {
   auto node = vf_server();
   for (const auto& nic : node.nics) {
     if (node.find_pci(*nic.pci)->is_vf()) set_idle(node, nic);
@@ -37,7 +37,7 @@ Node idle_vf_server() {
   return node;
 }
 
-void set_link(Node& node, const std::string& name, bool up, std::optional<bool> carrier) {
+void set_link(node::Node& node, const std::string& name, bool up, std::optional<bool> carrier) {
   for (auto& netdev : node.netdevs) {
     if (netdev.name != name) continue;
     netdev.up = up;
@@ -45,21 +45,21 @@ void set_link(Node& node, const std::string& name, bool up, std::optional<bool> 
   }
 }
 
-std::vector<NicStanding> standings_of(const Node& node) {
-  std::vector<NicStanding> standings;
+std::vector<pools::NicStanding> standings_of(const node::Node& node) {
+  std::vector<pools::NicStanding> standings;
   for (const auto& nic : node.nics) {
-    const bool well = nic.ports[0].state == PortState::active;
+    const bool well = nic.ports[0].state == node::PortState::active;
     standings.push_back({"compute", well ? "" : kPortDown, !well});
   }
   return standings;
 }
 
 /// Why each member of the pool is not ready.
-Texts reasons(const Node& node, const std::string& text) {
-  const auto table = make_pools(specs_of(text), node, standings_of(node));
+Texts reasons(const node::Node& node, const std::string& text) {
+  const auto table = pools::make_pools(specs_of(text), node, standings_of(node));
   Texts all;
   for (const auto& member : table.pools.at(0).members) {
-    EXPECT_EQ(member.state == MemberState::ready, member.reason.empty());
+    EXPECT_EQ(member.state == pools::MemberState::ready, member.reason.empty());
     all.push_back(member.reason);
   }
   return all;
@@ -79,11 +79,11 @@ TEST(MemberReadiness, an_idle_vf_is_ready_for_a_pod_will_raise_it) {
 
 TEST(MemberReadiness, an_idle_sf_is_ready) {
   auto node = vf_server();
-  Nic sf = node.nics.back();
+  node::Nic sf = node.nics.back();
   sf.name = "mlx5_20";
   sf.sub_function = "mlx5_core.sf.2";
   sf.netdevs = {"ens2f0s88"};
-  sf.ports[0].state = PortState::down;
+  sf.ports[0].state = node::PortState::down;
   node.nics.push_back(sf);
   EXPECT_THAT(reasons(node, sriov(R"({"auxTypes": ["sf"], "isRdma": true})",
                                   R"(, "deviceType": "auxNetDevice")")),
@@ -121,9 +121,9 @@ TEST(MemberReadiness, in_a_bond_the_other_port_of_the_card_carries_on) {
   auto node = b.build();
   auto vf = node.nics[0];
   vf.name = "mlx5_8";
-  vf.pci = PciAddress{0, 0x11, 1, 0};
+  vf.pci = node::PciAddress{0, 0x11, 1, 0};
   vf.netdevs = {};
-  vf.ports[0].state = PortState::down;
+  vf.ports[0].state = node::PortState::down;
   node.nics.push_back(vf);
   auto function = *node.find_pci(*node.nics[0].pci);
   function.physfn = function.address;
@@ -143,11 +143,11 @@ TEST(MemberReadiness, an_infiniband_vf_is_down_until_it_has_a_guid_and_follows_t
   b.nic(b.bridge(b.host_bridge(0x10, 0))).netdev("ib0").virtual_functions(2);
   auto node = b.build();
   for (auto& nic : node.nics) {
-    if (node.find_pci(*nic.pci)->is_vf()) nic.ports[0].state = PortState::down;
+    if (node.find_pci(*nic.pci)->is_vf()) nic.ports[0].state = node::PortState::down;
   }
   const auto vfs = exclusive("{vendors: '15b3'}", ", functions: vf");
   EXPECT_THAT(reasons(node, vfs), ElementsAre("", ""));
-  node.nics[0].ports[0].state = PortState::down;
+  node.nics[0].ports[0].state = node::PortState::down;
   EXPECT_THAT(reasons(node, vfs), ElementsAre("", ""));
   node.nics[0].ports[0].phys_state = "Polling";
   EXPECT_THAT(reasons(node, vfs), Each(HasSubstr("has no link (Polling)")));
@@ -163,7 +163,7 @@ TEST(MemberReadiness, a_pf_is_ready_while_its_netdev_is_set_down_and_not_without
 
 TEST(MemberReadiness, where_nobody_knows_whether_a_pf_is_set_down_its_port_counts) {
   auto node = vf_server();
-  node.nics.back().ports[0].state = PortState::down;
+  node.nics.back().ports[0].state = node::PortState::down;
   EXPECT_THAT(reasons(node, kSecond), ElementsAre(kPortDown));
 }
 
@@ -176,7 +176,7 @@ TEST(MemberReadiness, a_pf_whose_netdev_is_in_a_pod_is_the_pods_affair) {
 
 TEST(MemberReadiness, no_pod_raises_the_port_of_an_infiniband_pf) {
   auto node = small_server();
-  node.nics[0].ports[0].state = PortState::down;
+  node.nics[0].ports[0].state = node::PortState::down;
   set_link(node, "ib0", false, std::nullopt);
   EXPECT_THAT(reasons(node, exclusive("{interfaces: ib0}")), ElementsAre(kPortDown));
 }
@@ -193,7 +193,7 @@ TEST(MemberReadiness, a_trouble_that_is_no_ports_stays_one) {
   for (auto& standing : standings) {
     if (standing.by_ports) standing = {"compute", "it has no uverbs device", false};
   }
-  const auto table = make_pools(specs_of(kVfs), node, standings);
+  const auto table = pools::make_pools(specs_of(kVfs), node, standings);
   EXPECT_EQ(table.pools[0].members[0].reason, "it has no uverbs device");
 }
 
@@ -210,9 +210,9 @@ TEST(MemberReadiness, what_is_in_a_pods_namespace_is_ready) {
   }
   auto standings = standings_of(node);
   for (auto& standing : standings) standing.trouble = "it is in another network namespace";
-  const auto table = make_pools(specs_of(kVfs), node, standings);
+  const auto table = pools::make_pools(specs_of(kVfs), node, standings);
   ASSERT_EQ(table.pools[0].members.size(), 8U);
-  EXPECT_EQ(table.pools[0].members[0].state, MemberState::ready);
+  EXPECT_EQ(table.pools[0].members[0].state, pools::MemberState::ready);
 }
 
 TEST(MemberReadiness, a_pf_whose_netdev_moved_with_its_name_kept_is_the_pods_affair_too) {

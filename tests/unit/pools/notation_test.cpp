@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 TEST(Notation, values_are_spelt_as_facts_are) {
@@ -35,4 +35,4 @@ TEST(Notation, values_that_no_machine_can_have_are_errors) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::pools

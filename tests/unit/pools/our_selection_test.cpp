@@ -25,10 +25,10 @@ Texts members(const std::string& include) {
 }
 
 TEST(OurSelection, the_default_pool_is_the_compute_nics) {
-  Pooled pooled(small_server(), std::vector<PoolSpec>{default_pool()});
+  Pooled pooled(small_server(), std::vector<pools::PoolSpec>{pools::default_pool()});
   EXPECT_EQ(pooled.members().size(), 4U);
   pooled.standings[3].role = "management";
-  pooled.table = make_pools({default_pool()}, pooled.node, pooled.standings);
+  pooled.table = pools::make_pools({pools::default_pool()}, pooled.node, pooled.standings);
   EXPECT_THAT(pooled.members(), ElementsAre(kIb, kEns2, kIntel));
   EXPECT_EQ(pooled.why(kDefault), "roles: management is not compute");
 }
@@ -63,7 +63,7 @@ TEST(OurSelection, by_port_state_guid_subnet_and_partition) {
   node.nics[0].ports[0].pkeys = {0xffff, 0x8005};
   node.nics[0].node_guid = "b8ce:f603:00ab:1234";
   node.nics[1].ports[0].gids = {{3, "0000:0000:0000:0000:0000:ffff:0a01:0203", "RoCE v2", "ens2"}};
-  node.nics[2].ports[0].state = PortState::down;
+  node.nics[2].ports[0].state = node::PortState::down;
   const auto select = [&](const std::string& include) {
     return Pooled(node, ours(include)).members();
   };
@@ -122,7 +122,7 @@ TEST(OurSelection, exclusive_pools_leave_default_routes_and_parents_of_virtual_f
 
 TEST(OurSelection, without_is_rdma_an_exclusive_pool_also_takes_functions_without_an_rdma_device) {
   auto node = small_server();
-  std::erase_if(node.nics, [](const Nic& nic) { return nic.pci->str() == kIntel; });
+  std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->str() == kIntel; });
   const std::string exclusive = "    mode: exclusive\n";
   const std::string intel = "{pciAddresses: '0000:81:00.0'}";
   EXPECT_EQ(Pooled(node, ours(intel, exclusive)).why(kIntel),
@@ -167,11 +167,11 @@ TEST(OurSelection, ours_and_the_sriov_plugins_files_conflict_too) {
 TEST(OurSelection, a_member_that_cannot_carry_traffic_stays_and_says_why) {
   Pooled pooled(small_server(), ours("{names: '*'}"));
   pooled.standings[1].trouble = "port 1 is DOWN";
-  pooled.table = make_pools({pooled.table.pools[0].spec}, pooled.node, pooled.standings);
+  pooled.table = pools::make_pools({pooled.table.pools[0].spec}, pooled.node, pooled.standings);
   const auto& members = pooled.table.pools[0].members;
   ASSERT_EQ(members.size(), 4U);
-  EXPECT_EQ(members[0].state, MemberState::ready);
-  EXPECT_EQ(members[1].state, MemberState::not_ready);
+  EXPECT_EQ(members[0].state, pools::MemberState::ready);
+  EXPECT_EQ(members[1].state, pools::MemberState::not_ready);
   EXPECT_EQ(members[1].reason, "port 1 is DOWN");
 }
 

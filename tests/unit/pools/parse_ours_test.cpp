@@ -14,7 +14,7 @@ using testing::HasSubstr;
 TEST(OurPools, a_name_alone_is_the_default_pool_under_that_name) {
   const auto specs = specs_of("pools:\n  - name: rdma.io/rail\n");
   ASSERT_EQ(specs.size(), 1U);
-  auto expected = default_pool();
+  auto expected = pools::default_pool();
   expected.name = "rdma.io/rail";
   expected.origin.where = "file:2:5";
   EXPECT_EQ(specs[0], expected);
@@ -41,8 +41,8 @@ pools:
 )");
   ASSERT_EQ(specs.size(), 1U);
   const auto& spec = specs[0];
-  EXPECT_EQ(spec.mode, PoolMode::exclusive);
-  EXPECT_EQ(spec.kinds, std::vector<FunctionKind>{FunctionKind::virtual_});
+  EXPECT_EQ(spec.mode, pools::PoolMode::exclusive);
+  EXPECT_EQ(spec.kinds, std::vector<pools::FunctionKind>{pools::FunctionKind::virtual_});
   ASSERT_EQ(spec.include.size(), 2U);
   ASSERT_EQ(spec.include[0].conditions.size(), 2U);
   EXPECT_EQ(spec.include[0].conditions[0].key, "vendors");
@@ -50,8 +50,8 @@ pools:
   EXPECT_EQ(spec.include[0].conditions[1].functions.at(0).parent, "ens*");
   EXPECT_TRUE(spec.include[1].vhost_net);
   EXPECT_FALSE(spec.include[1].rdma);
-  EXPECT_EQ(spec.exclude.at(0).conditions.at(0).fact, Fact::numa_node);
-  EXPECT_EQ(spec.exclude.at(0).conditions.at(1).fact, Fact::acpi_index);
+  EXPECT_EQ(spec.exclude.at(0).conditions.at(0).fact, pools::Fact::numa_node);
+  EXPECT_EQ(spec.exclude.at(0).conditions.at(1).fact, pools::Fact::acpi_index);
   EXPECT_EQ(spec.devices, (Texts{"uverbs", "umad"}));
   EXPECT_TRUE(spec.exclude_topology);
   EXPECT_EQ(spec.additional_info.at("*").at("rail"), "1");
@@ -148,7 +148,7 @@ TEST(OurPools, a_pool_needs_a_resource_name_that_the_kubelet_takes) {
 
 TEST(OurPools, an_empty_list_means_no_pool_and_an_empty_key_says_nothing) {
   EXPECT_TRUE(specs_of("pools: []").empty());
-  EXPECT_EQ(specs_of("pools:\n"), std::vector<PoolSpec>{default_pool()});
+  EXPECT_EQ(specs_of("pools:\n"), std::vector<pools::PoolSpec>{pools::default_pool()});
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Texts names(const Result<PoolSpecs>& parsed) {
+Texts names(const Result<pools::PoolSpecs>& parsed) {
   if (!parsed) return {parsed.error().message};
   Texts found;
   for (const auto& spec : parsed->specs) found.push_back(spec.name);
@@ -19,9 +19,9 @@ Texts names(const Result<PoolSpecs>& parsed) {
 }
 
 TEST(Pools, nothing_configured_is_the_default_pool) {
-  EXPECT_EQ(parse_files({})->specs, std::vector<PoolSpec>{default_pool()});
+  EXPECT_EQ(parse_files({})->specs, std::vector<pools::PoolSpec>{pools::default_pool()});
   EXPECT_EQ(parse_files({{"a.yaml", "log: {level: debug}"}})->specs,
-            std::vector<PoolSpec>{default_pool()});
+            std::vector<pools::PoolSpec>{pools::default_pool()});
 }
 
 TEST(Pools, anything_configured_takes_the_place_of_the_default_pool) {
@@ -50,9 +50,9 @@ TEST(Pools, the_same_resource_in_two_files_is_an_error_that_names_both_places) {
 TEST(FlatFile, describes_one_fungible_pool_with_its_own_defaults) {
   const auto parsed = parse_files({{"flat.yaml", "gpuRdmaAutoInject: true\n"}});
   ASSERT_TRUE(parsed);
-  auto expected = default_pool();
-  expected.origin = {PoolFlavour::k8s_rdma_device_plugin, "flat.yaml"};
-  EXPECT_EQ(parsed->specs, std::vector<PoolSpec>{expected});
+  auto expected = pools::default_pool();
+  expected.origin = {pools::PoolFlavour::k8s_rdma_device_plugin, "flat.yaml"};
+  EXPECT_EQ(parsed->specs, std::vector<pools::PoolSpec>{expected});
 }
 
 TEST(FlatFile, names_its_resource_and_count) {

@@ -26,8 +26,8 @@ TEST(SharedPluginFile, two_resources_by_interface_and_by_vendor_as_its_documenta
   ASSERT_EQ(specs.size(), 2U);
   EXPECT_EQ(specs[0].name, "example.com/hca_shared_devices_a");
   EXPECT_EQ(specs[0].slots, 500U);
-  EXPECT_EQ(specs[0].mode, PoolMode::shared);
-  EXPECT_EQ(specs[0].origin, (PoolOrigin{PoolFlavour::shared_plugin, "file:4:7"}));
+  EXPECT_EQ(specs[0].mode, pools::PoolMode::shared);
+  EXPECT_EQ(specs[0].origin, (pools::PoolOrigin{pools::PoolFlavour::shared_plugin, "file:4:7"}));
   EXPECT_EQ(specs[1].name, "rdma/hca_shared_devices_b");
   EXPECT_EQ(specs[1].slots, 1000U);
   EXPECT_EQ(specs[1].include.at(0).conditions.size(), 4U);
@@ -39,7 +39,7 @@ TEST(SharedPluginFile, the_old_form_devices_is_interface_names_and_is_reported) 
   ASSERT_TRUE(parsed);
   const auto& conditions = parsed->specs.at(0).include.at(0).conditions;
   ASSERT_EQ(conditions.size(), 1U);
-  EXPECT_EQ(conditions[0].fact, Fact::netdev);
+  EXPECT_EQ(conditions[0].fact, pools::Fact::netdev);
   EXPECT_EQ(conditions[0].values, (Texts{"ib0", "ib1"}));
   EXPECT_THAT(parsed->warnings, ElementsAre(HasSubstr("configList[0].devices is read as")));
 }

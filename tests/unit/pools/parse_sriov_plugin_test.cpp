@@ -19,10 +19,10 @@ TEST(SriovPluginFile, a_resource_with_one_selector_object) {
   ASSERT_EQ(specs.size(), 1U);
   const auto& spec = specs[0];
   EXPECT_EQ(spec.name, "example.com/mlnx_sriov_rdma");
-  EXPECT_EQ(spec.mode, PoolMode::exclusive);
-  EXPECT_EQ(spec.origin, (PoolOrigin{PoolFlavour::sriov_plugin, "file:1:19"}));
-  EXPECT_EQ(spec.kinds,
-            (std::vector<FunctionKind>{FunctionKind::physical, FunctionKind::virtual_}));
+  EXPECT_EQ(spec.mode, pools::PoolMode::exclusive);
+  EXPECT_EQ(spec.origin, (pools::PoolOrigin{pools::PoolFlavour::sriov_plugin, "file:1:19"}));
+  EXPECT_EQ(spec.kinds, (std::vector<pools::FunctionKind>{pools::FunctionKind::physical,
+                                                          pools::FunctionKind::virtual_}));
   ASSERT_EQ(spec.include.size(), 1U);
   EXPECT_TRUE(spec.include[0].rdma);
   EXPECT_TRUE(spec.include[0].vhost_net);
@@ -54,7 +54,7 @@ TEST(SriovPluginFile, auxiliary_devices_are_scalable_functions) {
   const auto specs =
       specs_of(sriov(R"({"pfNames": ["ens1#1-2"], "auxTypes": ["sf"], "isRdma": true})",
                      R"(, "deviceType": "auxNetDevice")"));
-  EXPECT_EQ(specs.at(0).kinds, std::vector<FunctionKind>{FunctionKind::scalable});
+  EXPECT_EQ(specs.at(0).kinds, std::vector<pools::FunctionKind>{pools::FunctionKind::scalable});
 }
 
 TEST(SriovPluginFile, accelerators_are_skipped_with_a_warning) {
@@ -80,11 +80,11 @@ TEST(SriovPluginFile, packages_are_compared_letter_by_letter_and_without_any_do_
     return specs_of(text).at(0).include.at(0).conditions;
   };
   EXPECT_THAT(of(R"(["ICE COMMS Package", "E710 PPPoE"])"),
-              ElementsAre(Condition{Fact::ddp_package,
-                                    "ddpProfiles",
-                                    {"ICE COMMS Package", "E710 PPPoE"},
-                                    Match::exact,
-                                    {}}));
+              ElementsAre(pools::Condition{pools::Fact::ddp_package,
+                                           "ddpProfiles",
+                                           {"ICE COMMS Package", "E710 PPPoE"},
+                                           pools::Match::exact,
+                                           {}}));
   EXPECT_THAT(of("[]"), testing::IsEmpty());
 }
 

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 TEST(FunctionRange, a_name_alone_covers_all_functions) {
@@ -41,4 +41,4 @@ TEST(DefaultPool, is_the_resource_of_k8s_rdma_device_plugin_with_its_hundred_slo
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -19,22 +19,23 @@ namespace railhead::test {
 using Texts = std::vector<std::string>;
 
 /// Files by name as the agent would read them.
-inline Result<PoolSpecs> parse_files(const std::vector<ConfigFile>& files,
-                                     const std::map<std::string, std::string>& environment = {}) {
-  const auto config = make_config({files, environment, {}});
+inline Result<pools::PoolSpecs> parse_files(
+    const std::vector<config::ConfigFile>& files,
+    const std::map<std::string, std::string>& environment = {}) {
+  const auto config = config::make_config({files, environment, {}});
   if (!config) return config.error();
-  PoolParseOptions options;
+  pools::PoolParseOptions options;
   options.sriov_prefix = config->settings().device_plugin.resource_prefix;
   options.roles = {"compute", "storage", "management"};
-  return parse_pools(config->pool_sources(), options);
+  return pools::parse_pools(config->pool_sources(), options);
 }
 
-inline Result<PoolSpecs> parse_text(const std::string& text) {
+inline Result<pools::PoolSpecs> parse_text(const std::string& text) {
   return parse_files({{"file", text}});
 }
 
 /// The specs of a text that is right and gives no warning.
-inline std::vector<PoolSpec> specs_of(const std::string& text) {
+inline std::vector<pools::PoolSpec> specs_of(const std::string& text) {
   const auto parsed = parse_text(text);
   if (!parsed) {
     ADD_FAILURE() << parsed.error().message;
@@ -58,16 +59,16 @@ inline Texts warnings_of(const std::string& text) {
 
 /// A machine with pools. All NICs are compute and well.
 struct Pooled {
-  Node node;
-  std::vector<NicStanding> standings;
-  PoolTable table;
+  node::Node node;
+  std::vector<pools::NicStanding> standings;
+  pools::PoolTable table;
 
-  Pooled(Node machine, const std::vector<PoolSpec>& specs)
+  Pooled(node::Node machine, const std::vector<pools::PoolSpec>& specs)
       : node(std::move(machine)),
-        standings(node.nics.size(), NicStanding{"compute", ""}),
-        table(make_pools(specs, node, standings)) {}
+        standings(node.nics.size(), pools::NicStanding{"compute", ""}),
+        table(pools::make_pools(specs, node, standings)) {}
 
-  Pooled(Node machine, const std::string& text)
+  Pooled(node::Node machine, const std::string& text)
       : Pooled(std::move(machine), specs_of(text)) {}
 
   /// Ids of the members of a pool.
@@ -82,7 +83,7 @@ struct Pooled {
   /// Why a function is not in a pool.
   [[nodiscard]] std::string why(const std::string& id, std::size_t pool = 0) const {
     for (std::size_t f = 0; f < table.functions.size(); ++f) {
-      if (table.functions[f].id == id) return why_not(table, node, standings, pool)[f];
+      if (table.functions[f].id == id) return pools::why_not(table, node, standings, pool)[f];
     }
     ADD_FAILURE() << "no function " << id;
     return "";
@@ -90,7 +91,7 @@ struct Pooled {
 
   [[nodiscard]] Texts device_ids(std::size_t pool = 0) const {
     Texts ids;
-    for (const auto& device : devices_of(table.pools.at(pool), table.functions)) {
+    for (const auto& device : pools::devices_of(table.pools.at(pool), table.functions)) {
       ids.push_back(device.id);
     }
     return ids;
@@ -116,7 +117,7 @@ constexpr const char* kDefault = "0000:82:00.0";
 
 /// InfiniBand ib0, Ethernet ens2, a card of Intel ens3, and eno1 with the default route, on
 /// 0000:11:00.0, 12:00.0, 81:00.0 and 82:00.0.
-inline Node small_server() {
+inline node::Node small_server() {
   NodeBuilder b;
   b.numa(0, 0).numa(1, 1);
   const auto left = b.host_bridge(0x10, 0);
@@ -132,7 +133,7 @@ inline Node small_server() {
 
 /// Physical functions ens1f0 (0000:11:00.0) with eight VFs (0000:11:01.0 and on) and ens2f0
 /// (0000:12:00.0) with none.
-inline Node vf_server() {
+inline node::Node vf_server() {
   NodeBuilder b;
   b.numa(0, 0);
   const auto left = b.host_bridge(0x10, 0);

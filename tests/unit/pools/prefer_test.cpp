@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <random>
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 using testing::ElementsAre;
@@ -23,7 +23,7 @@ struct Offered {
            unsigned slots = 1) {
     NetFunction function;
     function.id = name;
-    if (bus != 0) function.pci = PciAddress{0, bus, 0, 0};
+    if (bus != 0) function.pci = node::PciAddress{0, bus, 0, 0};
     place(function, numa, bridges);
     for (unsigned slot = 0; slot < slots; ++slot) {
       const auto id = slots == 1 ? name : name + "-" + std::to_string(slot);
@@ -39,8 +39,8 @@ struct Offered {
       NetFunction function;
       function.kind = FunctionKind::virtual_;
       function.id = name + "." + std::to_string(n);
-      function.pci = PciAddress{0, bus, 1, static_cast<std::uint8_t>(n)};
-      function.parent = PciAddress{0, bus, 0, 0};
+      function.pci = node::PciAddress{0, bus, 1, static_cast<std::uint8_t>(n)};
+      function.parent = node::PciAddress{0, bus, 0, 0};
       place(function, numa, bridges);
       devices.push_back({function.id, functions.size(), {numa}, functions.size()});
       functions.push_back(function);
@@ -48,14 +48,14 @@ struct Offered {
   }
 
   [[nodiscard]] std::vector<std::string> prefer(const Wish& wish) const {
-    return railhead::prefer(devices, functions, wish);
+    return railhead::pools::prefer(devices, functions, wish);
   }
 
  private:
   static void place(NetFunction& function, int numa, const std::vector<std::uint8_t>& bridges) {
     function.numa_node = numa;
     function.root = "pci0000:" + std::to_string(numa);
-    for (const auto bus : bridges) function.bridges.push_back(PciAddress{0, bus, 31, 0});
+    for (const auto bus : bridges) function.bridges.push_back(node::PciAddress{0, bus, 31, 0});
   }
 };
 
@@ -244,4 +244,4 @@ TEST(Prefer, an_id_that_must_be_included_twice_is_chosen_once) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::pools

@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace railhead {
+namespace railhead::pools {
 namespace {
 
 TEST(ResourceName, a_domain_and_a_name_is_one) {
@@ -32,4 +32,4 @@ TEST(ResourceName, sixty_three_characters_after_the_slash_are_the_most) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::pools

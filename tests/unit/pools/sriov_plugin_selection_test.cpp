@@ -31,7 +31,7 @@ TEST(SriovPluginSelection, nor_is_one_below_a_bond_that_carries_it) {
     netdev.default_route = false;
     if (netdev.name == "ens2") netdev.master = "bond0";
   }
-  Netdev bond;
+  node::Netdev bond;
   bond.name = "bond0";
   bond.default_route = true;
   node.netdevs.push_back(bond);
@@ -107,7 +107,7 @@ TEST(SriovPluginSelection, a_package_that_nobody_names_takes_nothing_rather_than
 }
 
 /// vf_server() with vDPA devices: vhost on VF 0, virtio on 1, of no driver on 2, two on 3.
-Node vdpa_server() {
+node::Node vdpa_server() {
   auto node = vf_server();
   for (auto& device : node.pci) {
     if (!device.is_vf()) continue;
@@ -148,7 +148,7 @@ TEST(SriovPluginSelection, a_vdpa_type_that_does_not_exist_takes_nothing) {
 TEST(SriovPluginSelection, is_rdma_takes_only_what_has_an_rdma_device) {
   auto node = vf_server();
   std::erase_if(node.nics,
-                [](const Nic& nic) { return nic.pci->device == 1 && nic.pci->function > 1; });
+                [](const node::Nic& nic) { return nic.pci->device == 1 && nic.pci->function > 1; });
   for (auto& device : node.pci) {
     if (device.is_vf() && device.address.function > 1) device.driver = "vfio-pci";
   }
@@ -174,17 +174,17 @@ TEST(SriovPluginSelection, without_is_rdma_a_function_needs_no_rdma_driver_to_be
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x5d, 0))).unregistered();
   const auto node = b.build();
-  const std::vector<NicStanding> standings{{"unknown", "no RDMA driver is bound"}};
+  const std::vector<pools::NicStanding> standings{{"unknown", "no RDMA driver is bound"}};
   const auto specs = specs_of(sriov(R"({"vendors": ["15b3"]})"));
-  const auto table = make_pools(specs, node, standings);
+  const auto table = pools::make_pools(specs, node, standings);
   ASSERT_EQ(table.pools[0].members.size(), 1U);
-  EXPECT_EQ(table.pools[0].members[0].state, MemberState::ready);
+  EXPECT_EQ(table.pools[0].members[0].state, pools::MemberState::ready);
 }
 
 TEST(SriovPluginSelection,
      a_link_type_is_known_where_a_driver_for_virtual_machines_holds_the_function) {
   auto node = vf_server();
-  std::erase_if(node.nics, [](const Nic& nic) { return nic.pci->device == 1; });
+  std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->device == 1; });
   EXPECT_EQ(
       Pooled(node, sriov(R"({"pfNames": ["ens1f0"], "linkTypes": ["ether"]})")).members().size(),
       8U);
@@ -226,7 +226,7 @@ TEST(SriovPluginSelection, what_one_resource_takes_no_later_one_gets_and_that_is
 TEST(SriovPluginSelection, scalable_functions_by_name_and_number) {
   auto node = vf_server();
   for (unsigned i = 0; i < 4; ++i) {
-    Nic scalable = node.nics.back();
+    node::Nic scalable = node.nics.back();
     scalable.name = "mlx5_1" + std::to_string(i);
     scalable.sub_function = "mlx5_core.sf." + std::to_string(2 + i);
     scalable.sf_number = 10 + i;

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 using testing::ElementsAre;
@@ -236,4 +236,4 @@ TEST(NcclJob, ports_used_as_one_are_named_so) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 NcclRecord only(std::string_view line) {
@@ -108,4 +108,4 @@ TEST(NcclLine, colours_are_taken_out) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 NcclLog read(const std::string& text, std::size_t chunk = SIZE_MAX) {
@@ -222,4 +222,4 @@ TEST(NcclLog, quotes_are_printable_and_of_bounded_length) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 NcclChannel channel(std::string_view message) {
@@ -213,4 +213,4 @@ TEST(NcclMessage, the_status_of_a_completion_is_read_in_each_version) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::proof

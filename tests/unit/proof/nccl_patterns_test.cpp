@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 using testing::HasSubstr;
@@ -135,4 +135,4 @@ TEST(NcclPatterns, words_count_in_their_order_only) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -3,11 +3,11 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
-NfsMount mount(const std::string& asked, const std::vector<std::string>& used) {
-  NfsMount made;
+usage::NfsMount mount(const std::string& asked, const std::vector<std::string>& used) {
+  usage::NfsMount made;
   made.mount_point = "/data/a";
   made.version = "4.1";
   made.protocol = asked;
@@ -60,7 +60,7 @@ TEST(NfsUse, no_connection_is_unknown_and_nfs_3_has_no_fixed_port) {
   EXPECT_FALSE(judge_nfs(old, {}).port);
 }
 
-std::vector<std::string> absences(const std::vector<NfsDeclaration>& declared,
+std::vector<std::string> absences(const std::vector<usage::NfsDeclaration>& declared,
                                   const std::vector<std::string>& wanted) {
   std::vector<std::string> found;
   for (const auto& [mount, use] : judge_all_nfs({mount("rdma", {"rdma"})}, declared, wanted)) {
@@ -71,10 +71,10 @@ std::vector<std::string> absences(const std::vector<NfsDeclaration>& declared,
 }
 
 TEST(NfsUse, what_is_declared_with_rdma_and_not_mounted_is_absent) {
-  const std::vector<NfsDeclaration> declared = {{"nas", "/a", "/data/a", "rdma"},
-                                                {"nas", "/b", "/data/b", "rdma,nofail"},
-                                                {"nas", "/c", "/data/c", "proto=rdma"},
-                                                {"nas", "/d", "/data/d", "rw"}};
+  const std::vector<usage::NfsDeclaration> declared = {{"nas", "/a", "/data/a", "rdma"},
+                                                       {"nas", "/b", "/data/b", "rdma,nofail"},
+                                                       {"nas", "/c", "/data/c", "proto=rdma"},
+                                                       {"nas", "/d", "/data/d", "rw"}};
   const std::vector<std::string> expected = {
       "/data/b: option rdma in /etc/fstab, and no NFS is mounted there",
       "/data/c: proto=rdma in /etc/fstab, and no NFS is mounted there"};
@@ -86,7 +86,7 @@ TEST(NfsUse, what_is_declared_with_rdma_and_not_mounted_is_absent) {
 }
 
 TEST(NfsUse, what_is_mounted_by_hand_or_when_it_is_looked_at_is_not_absent) {
-  const std::vector<NfsDeclaration> declared = {
+  const std::vector<usage::NfsDeclaration> declared = {
       {"nas", "/b", "/data/b", "noauto,rdma"},
       {"nas", "/c", "/data/c", "x-systemd.automount,rdma"}};
   EXPECT_TRUE(absences(declared, {}).empty());
@@ -109,4 +109,4 @@ TEST(NfsUse, slashes_in_what_is_wanted_do_not_matter) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -15,22 +15,23 @@ using testing::IsEmpty;
 const std::string kJob(64, 'a');
 const std::string kOther(64, 'b');
 
-ProcessUse process(std::uint32_t id, const std::string& container, std::uint64_t start = 100) {
-  ProcessUse use;
+usage::ProcessUse process(std::uint32_t id, const std::string& container,
+                          std::uint64_t start = 100) {
+  usage::ProcessUse use;
   use.id = use.process = id;
   use.start_ticks = start;
-  if (!container.empty()) use.place = ContainerPlace{container, "uid"};
+  if (!container.empty()) use.place = usage::ContainerPlace{container, "uid"};
   return use;
 }
 
-QueuePair connected(std::uint32_t number, std::optional<std::uint32_t> thread,
-                    std::optional<std::uint32_t> domain = 7) {
-  QueuePair pair;
+usage::QueuePair connected(std::uint32_t number, std::optional<std::uint32_t> thread,
+                           std::optional<std::uint32_t> domain = 7) {
+  usage::QueuePair pair;
   pair.owner.thread = thread;
   pair.number = number;
   pair.remote = number + 1000;
-  pair.type = QpType::rc;
-  pair.state = QpState::rts;
+  pair.type = usage::QpType::rc;
+  pair.state = usage::QpState::rts;
   pair.domain = domain;
   pair.send_psn = pair.receive_psn = 5;
   return pair;
@@ -39,7 +40,7 @@ QueuePair connected(std::uint32_t number, std::optional<std::uint32_t> thread,
 class PodsTest : public testing::Test {
  protected:
   PodsTest() {
-    usage_.rdma = TableState::read;
+    usage_.rdma = usage::TableState::read;
     usage_.asked_ticks = 100'000;
     usage_.counted_ticks = 100'100;
     usage_.processes_known = true;
@@ -47,13 +48,13 @@ class PodsTest : public testing::Test {
     auto& device = usage_.devices.emplace_back();
     device.device = {0, "mlx5_0"};
     device.queue_pairs.state = device.memory_regions.state = device.domains.state =
-        device.contexts.state = TableState::read;
+        device.contexts.state = usage::TableState::read;
     add(1000, kJob);
-    Nic nic;
+    node::Nic nic;
     nic.name = "mlx5_0";
     node_.nics.push_back(nic);
     node_.gpus.resize(8);
-    Holder holder;
+    proof::Holder holder;
     holder.container_id = kJob;
     holder.pod_namespace = "ns";
     holder.pod = "job";
@@ -69,34 +70,34 @@ class PodsTest : public testing::Test {
     use.place = {container, "uid"};
     use.processes.push_back(id);
     use.started_ticks = start;
-    use.network = NetworkUse{true, 0, std::nullopt};
+    use.network = usage::NetworkUse{true, 0, std::nullopt};
   }
 
-  RdmaDeviceUse& device() { return usage_.devices[0]; }
+  usage::RdmaDeviceUse& device() { return usage_.devices[0]; }
 
-  std::vector<QueuePair>& pairs() { return usage_.devices[0].queue_pairs.objects; }
+  std::vector<usage::QueuePair>& pairs() { return usage_.devices[0].queue_pairs.objects; }
 
-  ContainerUse& job() { return usage_.containers[kJob]; }
+  usage::ContainerUse& job() { return usage_.containers[kJob]; }
 
-  PodsView view(const Usage* before = nullptr) {
-    return judge_pods(usage_, before, node_, holders_, {300, false});
+  proof::PodsView view(const usage::Usage* before = nullptr) {
+    return proof::judge_pods(usage_, before, node_, holders_, {300, false});
   }
 
   /// The only container.
-  PodUse pod(const Usage* before = nullptr) {
+  proof::PodUse pod(const usage::Usage* before = nullptr) {
     auto seen = view(before);
     EXPECT_EQ(seen.pods.size(), 1U);
-    return seen.pods.empty() ? PodUse() : seen.pods.front();
+    return seen.pods.empty() ? proof::PodUse() : seen.pods.front();
   }
 
-  Usage usage_;
-  Node node_;
-  std::vector<Holder> holders_;
+  usage::Usage usage_;
+  node::Node node_;
+  std::vector<proof::Holder> holders_;
 };
 
 TEST_F(PodsTest, a_connected_queue_pair_in_rts_is_rdma) {
   pairs() = {connected(17, 1000)};
-  EXPECT_EQ(pod().verdict, Verdict::rdma);
+  EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
   EXPECT_EQ(pod().why, "1 connected queue pair on mlx5_0");
 }
 
@@ -104,11 +105,11 @@ TEST_F(PodsTest, a_looped_a_datagram_or_an_unready_queue_pair_is_not) {
   auto looped = connected(17, 1000);
   looped.remote = 17;
   auto datagram = connected(18, 1000);
-  datagram.type = QpType::datagram;
+  datagram.type = usage::QpType::datagram;
   auto unready = connected(19, 1000);
-  unready.state = QpState::rtr;
+  unready.state = usage::QpState::rtr;
   pairs() = {looped, datagram, unready};
-  EXPECT_EQ(pod().verdict, Verdict::idle);
+  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
   EXPECT_EQ(pod().total().queue_pairs, 3U);
   EXPECT_EQ(pod().total().ready, 2U);
 }
@@ -118,22 +119,22 @@ TEST_F(PodsTest, alike_nodes_give_out_the_same_numbers_so_the_sequence_numbers_t
   pair.remote = 17;
   pair.send_psn = 6;
   pairs() = {pair};
-  EXPECT_EQ(pod().verdict, Verdict::rdma);
+  EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
   pairs()[0].send_psn = pairs()[0].receive_psn;
-  EXPECT_EQ(pod().verdict, Verdict::idle);
+  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
   pairs()[0].send_psn.reset();
-  EXPECT_EQ(pod().verdict, Verdict::idle);
+  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
 }
 
 TEST_F(PodsTest, a_queue_pair_that_receives_without_being_ready_to_send_is_rdma) {
   auto passive = connected(17, 1000);
-  passive.state = QpState::rtr;
+  passive.state = usage::QpState::rtr;
   passive.send_psn = 0;
   pairs() = {passive};
   auto before = usage_;
-  EXPECT_EQ(pod(&before).verdict, Verdict::idle);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::idle);
   pairs()[0].receive_psn = 900;
-  EXPECT_EQ(pod(&before).verdict, Verdict::rdma);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
   EXPECT_EQ(pod(&before).total().ready, 0U);
   EXPECT_EQ(pod(&before).total().moving, 1U);
   ASSERT_EQ(pod(&before).total().connected, 1U);
@@ -141,9 +142,9 @@ TEST_F(PodsTest, a_queue_pair_that_receives_without_being_ready_to_send_is_rdma)
 }
 
 /// As EFA shows an endpoint: ready as soon as it is made, without a peer.
-QueuePair open_ended(std::uint32_t number) {
+usage::QueuePair open_ended(std::uint32_t number) {
   auto pair = connected(number, 1000);
-  pair.type = QpType::driver;
+  pair.type = usage::QpType::driver;
   pair.remote.reset();
   return pair;
 }
@@ -151,12 +152,12 @@ QueuePair open_ended(std::uint32_t number) {
 TEST_F(PodsTest, a_drivers_queue_pair_without_a_peer_proves_nothing_by_being_there) {
   pairs() = {open_ended(17)};
   job().network->connections = 3;
-  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   EXPECT_THAT(pod().why, HasSubstr("1 queue pair of a driver's own kind"));
   EXPECT_FALSE(pod().silent_fallback);
   EXPECT_TRUE(view().complete);
   pairs()[0].remote = 1017;
-  EXPECT_EQ(pod().verdict, Verdict::rdma);
+  EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
 }
 
 TEST_F(PodsTest, traffic_of_a_sole_user_proves_the_use_of_a_drivers_queue_pair) {
@@ -165,29 +166,29 @@ TEST_F(PodsTest, traffic_of_a_sole_user_proves_the_use_of_a_drivers_queue_pair) 
   auto before = usage_;
   usage_.counted_ticks = 100'200;
   device().traffic.bytes = 2000;  // what keeps a fabric together
-  EXPECT_EQ(pod(&before).verdict, Verdict::unknown);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
   device().traffic.bytes = 100'000'000;
-  EXPECT_EQ(pod(&before).verdict, Verdict::rdma);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
   EXPECT_EQ(pod(&before).total().connected, 1U);
   EXPECT_EQ(pod(&before).total().unproved, 0U);
   usage_.processes.by_id[50] = process(50, "");
   pairs().push_back(connected(2, 50, 9));  // it may be the host's
-  EXPECT_EQ(pod(&before).verdict, Verdict::unknown);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
   auto ipoib = connected(3, std::nullopt);
   ipoib.owner.kernel = true;
-  ipoib.type = QpType::datagram;
+  ipoib.type = usage::QpType::datagram;
   pairs().back() = ipoib;  // or IP over InfiniBand
-  EXPECT_EQ(pod(&before).verdict, Verdict::unknown);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
   pairs().back().owner.kernel_name = "ib_core";
-  EXPECT_EQ(pod(&before).verdict, Verdict::rdma);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
 }
 
 TEST_F(PodsTest, packets_of_its_own_prove_the_use_of_a_drivers_queue_pair) {
   pairs() = {open_ended(17)};
   const auto before = usage_;
-  EXPECT_EQ(pod(&before).verdict, Verdict::unknown);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
   pairs()[0].send_psn = 9;
-  EXPECT_EQ(pod(&before).verdict, Verdict::rdma);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
 }
 
 TEST_F(PodsTest, a_region_of_the_whole_address_space_is_in_no_sum) {
@@ -214,7 +215,7 @@ TEST_F(PodsTest, the_context_tells_whose_an_object_is_whose_thread_ended) {
 }
 
 TEST_F(PodsTest, another_object_of_the_same_domain_tells_where_contexts_are_not_listed) {
-  device().contexts.state = TableState::unsupported;
+  device().contexts.state = usage::TableState::unsupported;
   pairs() = {connected(17, std::nullopt), connected(18, 1000)};
   EXPECT_EQ(pod().total().connected, 2U);
 }
@@ -225,7 +226,7 @@ TEST_F(PodsTest, a_process_younger_than_the_list_has_the_number_of_one_that_ende
   const auto seen = view();
   EXPECT_EQ(seen.ownerless_queue_pairs, 1U);
   ASSERT_EQ(seen.pods.size(), 1U);
-  EXPECT_EQ(seen.pods[0].verdict, Verdict::unknown);
+  EXPECT_EQ(seen.pods[0].verdict, proof::Verdict::unknown);
   EXPECT_THAT(seen.pods[0].why, HasSubstr("1 queue pair without an owner"));
   EXPECT_FALSE(seen.complete);
 }
@@ -254,53 +255,53 @@ TEST_F(PodsTest, queue_pairs_of_the_kernel_and_of_the_host_are_nobodys) {
   const auto seen = view();
   EXPECT_EQ(seen.kernel_queue_pairs, 1U);
   EXPECT_EQ(seen.host_queue_pairs, 1U);
-  EXPECT_EQ(seen.pods[0].verdict, Verdict::idle);
+  EXPECT_EQ(seen.pods[0].verdict, proof::Verdict::idle);
   EXPECT_TRUE(seen.complete);
 }
 
 TEST_F(PodsTest, connections_to_elsewhere_without_queue_pairs_are_tcp) {
   job().network->connections = 3;
-  EXPECT_EQ(pod().verdict, Verdict::tcp);
+  EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
   EXPECT_EQ(pod().why.substr(0, 53), "no queue pair, 3 TCP connections to elsewhere; a sile");
 }
 
 TEST_F(PodsTest, without_a_look_at_its_sockets_it_is_unknown) {
   job().network.reset();
-  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   job().network_problem = "/proc/1000/net/tcp: larger than our limit";
   EXPECT_THAT(pod().why, HasSubstr("cannot be seen: /proc/1000/net/tcp: larger than our limit"));
 }
 
 TEST_F(PodsTest, a_refusing_kernel_makes_it_unknown_with_the_reason) {
   usage_.devices.clear();
-  usage_.rdma = TableState::denied;
+  usage_.rdma = usage::TableState::denied;
   usage_.rdma_why = "operation not permitted";
-  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   EXPECT_THAT(pod().why, HasSubstr("operation not permitted"));
 }
 
 TEST_F(PodsTest, one_device_that_cannot_be_listed_is_enough_for_unknown_but_not_against_rdma) {
   auto other = device();
   other.device = {1, "mlx5_1"};
-  other.queue_pairs = {TableState::interrupted, "interrupted", {}};
+  other.queue_pairs = {usage::TableState::interrupted, "interrupted", {}};
   usage_.devices.push_back(other);
-  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   pairs() = {connected(17, 1000)};
-  EXPECT_EQ(pod().verdict, Verdict::rdma);
+  EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
 }
 
 TEST_F(PodsTest, exclusive_rdma_namespaces_hide_what_was_moved) {
-  node_.rdma_netns = RdmaNetns::exclusive;
-  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  node_.rdma_netns = node::RdmaNetns::exclusive;
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   EXPECT_THAT(pod().why, HasSubstr("exclusive"));
 }
 
 TEST_F(PodsTest, a_node_without_netlink_and_without_nics_has_no_queue_pairs) {
   usage_.devices.clear();
-  usage_.rdma = TableState::gone;
-  EXPECT_EQ(pod().verdict, Verdict::unknown);
+  usage_.rdma = usage::TableState::gone;
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   node_.nics.clear();
-  EXPECT_EQ(pod().verdict, Verdict::idle);
+  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
 }
 
 TEST_F(PodsTest, several_gpus_peers_age_and_no_queue_pair_are_a_silent_fallback) {
@@ -320,7 +321,7 @@ TEST_F(PodsTest, ranks_on_other_nodes_are_peers_too) {
   EXPECT_FALSE(pod().silent_fallback);
   holders_[0].job.ranks = 16;
   EXPECT_TRUE(pod().silent_fallback);
-  EXPECT_EQ(pod().verdict, Verdict::idle);
+  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
   EXPECT_EQ(
       pod().why,
       "no queue pair and no TCP connection to elsewhere; a silent fallback: it holds 2 GPUs "
@@ -339,8 +340,8 @@ TEST_F(PodsTest, a_job_that_says_it_is_alone_has_no_peers_whatever_it_is_connect
   job().network->connections = 3;
   holders_[0].job.nodes = 1;
   EXPECT_FALSE(pod().silent_fallback);
-  EXPECT_EQ(pod().verdict, Verdict::tcp);
-  EXPECT_EQ(pod().evidence.back(), (Evidence{"environment", "1 node"}));
+  EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
+  EXPECT_EQ(pod().evidence.back(), (proof::Evidence{"environment", "1 node"}));
   holders_[0].job = {std::nullopt, 2};
   EXPECT_FALSE(pod().silent_fallback);
   holders_[0].job = {};
@@ -353,7 +354,7 @@ TEST_F(PodsTest, a_scraped_monitor_of_all_gpus_is_no_job_unless_it_says_so) {
   EXPECT_TRUE(pod().silent_fallback);  // two of eight: somebody dealt them
   node_.gpus.resize(2);
   EXPECT_FALSE(pod().silent_fallback);
-  EXPECT_EQ(pod().verdict, Verdict::tcp);
+  EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
   holders_[0].job.nodes = 2;
   EXPECT_TRUE(pod().silent_fallback);
 }
@@ -361,11 +362,12 @@ TEST_F(PodsTest, a_scraped_monitor_of_all_gpus_is_no_job_unless_it_says_so) {
 TEST_F(PodsTest, pods_that_the_operator_ignores_are_judged_and_no_fallback) {
   job().network->connections = 1;
   const auto ignoring = [&](std::string pattern) {
-    return judge_pods(usage_, nullptr, node_, holders_, {300, false, {std::move(pattern)}}).pods[0];
+    return proof::judge_pods(usage_, nullptr, node_, holders_, {300, false, {std::move(pattern)}})
+        .pods[0];
   };
   EXPECT_FALSE(ignoring("ns/j*").silent_fallback);
   EXPECT_TRUE(ignoring("ns/j*").ignored);
-  EXPECT_EQ(ignoring("ns/j*").verdict, Verdict::tcp);
+  EXPECT_EQ(ignoring("ns/j*").verdict, proof::Verdict::tcp);
   EXPECT_THAT(ignoring("ns/j*").why, HasSubstr("; pods.ignore names it, else a silent fallback"));
   EXPECT_TRUE(ignoring("other/*").silent_fallback);
   EXPECT_FALSE(ignoring("other/*").ignored);
@@ -410,14 +412,14 @@ TEST_F(PodsTest, a_device_that_others_use_has_shared_traffic) {
 TEST_F(PodsTest, containers_that_have_nothing_to_do_with_it_are_left_out_unless_asked_for) {
   add(2000, kOther);
   EXPECT_EQ(view().pods.size(), 1U);
-  EXPECT_EQ(judge_pods(usage_, nullptr, node_, holders_, {300, true}).pods.size(), 2U);
+  EXPECT_EQ(proof::judge_pods(usage_, nullptr, node_, holders_, {300, true}).pods.size(), 2U);
 }
 
 TEST_F(PodsTest, totals_never_decrease_when_processes_end_or_the_container_starts_again) {
-  PodLedger ledger;
+  proof::PodLedger ledger;
   pairs() = {connected(17, 1000), connected(18, 1000)};
   ledger.update(view(), std::nullopt);
-  const PodKey key{"ns", "job", "main"};
+  const proof::PodKey key{"ns", "job", "main"};
   EXPECT_EQ(ledger.find(key)->queue_pairs, 2U);
   auto before = usage_;
   pairs().clear();  // its process ended
@@ -432,26 +434,26 @@ TEST_F(PodsTest, totals_never_decrease_when_processes_end_or_the_container_start
   pairs() = {connected(17, 3000, 9)};  // the same number again
   ledger.update(view(&before), 2.0);
   EXPECT_EQ(ledger.find(key)->queue_pairs, 3U);
-  EXPECT_EQ(ledger.find(key)->seconds[static_cast<std::size_t>(Verdict::rdma)], 2.0);
+  EXPECT_EQ(ledger.find(key)->seconds[static_cast<std::size_t>(proof::Verdict::rdma)], 2.0);
 }
 
 TEST_F(PodsTest, a_reading_without_a_list_makes_no_queue_pair_new_nor_quiet) {
   pairs() = {connected(17, 1000), connected(18, 1000)};
   auto good = usage_;
   auto failed = usage_;
-  failed.devices[0].queue_pairs = {TableState::interrupted, "interrupted", {}};
+  failed.devices[0].queue_pairs = {usage::TableState::interrupted, "interrupted", {}};
   EXPECT_EQ(pod(&failed).total().moving, std::nullopt);
   EXPECT_EQ(pod(&failed).why, "2 connected queue pairs on mlx5_0");
-  carry_over(failed, Usage(good));
+  proof::carry_over(failed, usage::Usage(good));
   EXPECT_EQ(pod(&failed).total().appeared, 0U);
   EXPECT_EQ(pod(&failed).total().moving, 0U);
   failed.devices.clear();
-  failed.rdma = TableState::denied;
+  failed.rdma = usage::TableState::denied;
   auto gone = failed;
-  gone.rdma = TableState::gone;
-  carry_over(failed, Usage(good));
+  gone.rdma = usage::TableState::gone;
+  proof::carry_over(failed, usage::Usage(good));
   EXPECT_EQ(pod(&failed).total().appeared, 0U);
-  carry_over(gone, Usage(good));  // its driver was unloaded: numbers begin again
+  proof::carry_over(gone, usage::Usage(good));  // its driver was unloaded: numbers begin again
   EXPECT_EQ(pod(&gone).total().appeared, 2U);
 }
 
@@ -463,7 +465,7 @@ TEST_F(PodsTest, quiet_is_said_only_where_all_devices_could_be_compared) {
   pairs() = {connected(17, 1000)};
   auto before = usage_;
   EXPECT_EQ(pod(&before).total().moving, 0U);
-  before.devices[1].queue_pairs = {TableState::interrupted, "interrupted", {}};
+  before.devices[1].queue_pairs = {usage::TableState::interrupted, "interrupted", {}};
   EXPECT_EQ(pod(&before).total().moving, std::nullopt);
 }
 
@@ -481,7 +483,7 @@ TEST_F(PodsTest, a_number_that_is_used_again_by_another_is_a_new_queue_pair) {
 }
 
 TEST_F(PodsTest, a_fallback_is_told_once_and_again_after_it_went_away) {
-  PodLedger ledger;
+  proof::PodLedger ledger;
   job().network->connections = 1;
   EXPECT_EQ(ledger.update(view(), {}).fell_back.size(), 1U);
   EXPECT_THAT(ledger.update(view(), {}).fell_back, IsEmpty());
@@ -492,7 +494,7 @@ TEST_F(PodsTest, a_fallback_is_told_once_and_again_after_it_went_away) {
 }
 
 TEST_F(PodsTest, a_fallback_is_gone_when_two_readings_lack_its_container) {
-  PodLedger ledger;
+  proof::PodLedger ledger;
   job().network->connections = 1;
   ledger.update(view(), {});
   const auto there = usage_;
@@ -508,7 +510,7 @@ TEST_F(PodsTest, a_fallback_is_gone_when_two_readings_lack_its_container) {
 }
 
 TEST_F(PodsTest, a_fallback_is_gone_when_its_container_was_started_again) {
-  PodLedger ledger;
+  proof::PodLedger ledger;
   job().network->connections = 1;
   ledger.update(view(), {});
   usage_.containers.clear();
@@ -521,35 +523,35 @@ TEST_F(PodsTest, a_fallback_is_gone_when_its_container_was_started_again) {
 }
 
 TEST_F(PodsTest, a_fallback_that_cannot_be_judged_for_a_while_has_not_recovered) {
-  PodLedger ledger;
+  proof::PodLedger ledger;
   job().network->connections = 1;
   ledger.update(view(), {});
   const auto network = job().network;
   job().network.reset();
-  ASSERT_EQ(pod().verdict, Verdict::unknown);
+  ASSERT_EQ(pod().verdict, proof::Verdict::unknown);
   EXPECT_THAT(ledger.update(view(), {}).recovered, IsEmpty());
   job().network = network;
   EXPECT_THAT(ledger.update(view(), {}).fell_back, IsEmpty());
 }
 
 TEST_F(PodsTest, a_fallback_that_is_idle_between_two_phases_has_not_recovered) {
-  PodLedger ledger;
+  proof::PodLedger ledger;
   const auto look = [&](unsigned connections) {
     job().network->connections = connections;
     return ledger.update(view(), {});
   };
   look(1);
-  for (unsigned i = 1; i < PodLedger::kCalm; ++i) EXPECT_THAT(look(0).recovered, IsEmpty());
+  for (unsigned i = 1; i < proof::PodLedger::kCalm; ++i) EXPECT_THAT(look(0).recovered, IsEmpty());
   EXPECT_THAT(look(1).fell_back, IsEmpty());
-  for (unsigned i = 1; i < PodLedger::kCalm; ++i) EXPECT_THAT(look(0).recovered, IsEmpty());
+  for (unsigned i = 1; i < proof::PodLedger::kCalm; ++i) EXPECT_THAT(look(0).recovered, IsEmpty());
   EXPECT_EQ(look(0).recovered.size(), 1U);
 }
 
 TEST_F(PodsTest, a_container_is_forgotten_after_a_while) {
-  PodLedger ledger;
+  proof::PodLedger ledger;
   ledger.update(view(), {});
   usage_.containers.clear();
-  for (unsigned i = 1; i < PodLedger::kPatience; ++i) {
+  for (unsigned i = 1; i < proof::PodLedger::kPatience; ++i) {
     EXPECT_THAT(ledger.update(view(), {}).forgotten, IsEmpty());
   }
   EXPECT_EQ(ledger.update(view(), {}).forgotten.size(), 1U);

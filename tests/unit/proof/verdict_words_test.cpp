@@ -12,7 +12,7 @@
 #include "proof/nfs_use.h"
 #include "unit/source_dir.h"
 
-namespace railhead {
+namespace railhead::proof {
 namespace {
 
 using Words = std::set<std::string>;
@@ -65,4 +65,4 @@ TEST(VerdictWords, those_of_nfs_are_documented) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::proof

@@ -10,18 +10,18 @@
 namespace railhead::test {
 namespace {
 
-const DiagramSizes kSizes{100, 60, 50, 40, 14, {}};
+const report::DiagramSizes kSizes{100, 60, 50, 40, 14, {}};
 
-bool overlap(const Rect& a, const Rect& b) {
+bool overlap(const report::Rect& a, const report::Rect& b) {
   return a.x < b.right() && b.x < a.right() && a.y < b.bottom() && b.y < a.bottom();
 }
 
-bool contains(const Rect& outer, const Rect& inner) {
+bool contains(const report::Rect& outer, const report::Rect& inner) {
   return outer.x < inner.x && outer.y < inner.y && inner.right() < outer.right() &&
          inner.bottom() < outer.bottom();
 }
 
-const Rect& place_of(const DiagramLayout& layout, const DiagramBox& box) {
+const report::Rect& place_of(const report::DiagramLayout& layout, const report::DiagramBox& box) {
   for (const auto& placed : layout.boxes) {
     if (placed.box == &box) return placed.at;
   }
@@ -29,9 +29,9 @@ const Rect& place_of(const DiagramLayout& layout, const DiagramBox& box) {
 }
 
 /// Every box with its own rectangle, its devices and its boxes in it, none on another.
-void expect_sound(const DiagramLayout& layout, const DiagramBox& box) {
+void expect_sound(const report::DiagramLayout& layout, const report::DiagramBox& box) {
   const auto& at = place_of(layout, box);
-  std::vector<Rect> inside;
+  std::vector<report::Rect> inside;
   for (const auto device : box.devices) inside.push_back(layout.devices[device]);
   for (const auto& inner : box.boxes) {
     inside.push_back(place_of(layout, inner));
@@ -48,7 +48,7 @@ void expect_sound(const DiagramLayout& layout, const DiagramBox& box) {
   EXPECT_LE(at.bottom(), layout.height);
 }
 
-void expect_sound(const DiagramLayout& layout, const Diagram& diagram) {
+void expect_sound(const report::DiagramLayout& layout, const report::Diagram& diagram) {
   for (const auto& box : diagram.boxes) {
     expect_sound(layout, box);
     for (const auto& other : diagram.boxes) {
@@ -60,7 +60,7 @@ void expect_sound(const DiagramLayout& layout, const Diagram& diagram) {
 
 TEST(DiagramLayout, the_upper_row_is_over_the_lower_one_at_the_same_height_everywhere) {
   const auto diagram = sample_diagram();
-  const auto layout = lay_out(diagram, kSizes);
+  const auto layout = report::lay_out(diagram, kSizes);
   expect_sound(layout, diagram);
   for (std::size_t g = 1; g < 4; ++g) EXPECT_EQ(layout.devices[g].y, layout.devices[0].y);
   EXPECT_EQ(layout.devices[4].y, layout.devices[5].y);
@@ -68,13 +68,13 @@ TEST(DiagramLayout, the_upper_row_is_over_the_lower_one_at_the_same_height_every
 }
 
 TEST(DiagramLayout, a_device_is_in_the_middle_below_those_it_serves) {
-  const auto layout = lay_out(sample_diagram(), kSizes);
+  const auto layout = report::lay_out(sample_diagram(), kSizes);
   EXPECT_EQ(layout.devices[4].middle(),
             (layout.devices[0].middle() + layout.devices[1].middle()) / 2);
 }
 
 TEST(DiagramLayout, a_stack_is_one_column_beside_both_rows) {
-  const auto layout = lay_out(sample_diagram(), kSizes);
+  const auto layout = report::lay_out(sample_diagram(), kSizes);
   EXPECT_EQ(layout.devices[6].x, layout.devices[7].x);
   EXPECT_EQ(layout.above[7], std::optional<std::size_t>(6));
   EXPECT_EQ(layout.above[6], std::nullopt);
@@ -85,15 +85,15 @@ TEST(DiagramLayout, boxes_with_the_upper_row_alone_keep_their_place) {
   auto diagram = sample_diagram();
   diagram.boxes[0].boxes[0].devices = {0, 1};  // the lower device goes to the second box
   diagram.boxes[0].boxes[1].devices = {2, 3, 4, 5};
-  const auto layout = lay_out(diagram, kSizes);
+  const auto layout = report::lay_out(diagram, kSizes);
   expect_sound(layout, diagram);
   EXPECT_LT(layout.devices[0].x, layout.devices[2].x);
 }
 
 TEST(DiagramLayout, a_line_wider_than_a_screen_goes_on_in_the_next) {
-  Diagram diagram;
+  report::Diagram diagram;
   for (std::size_t i = 0; i < 6; ++i) {
-    DiagramBox box{DiagramBox::Kind::memory, {"node"}, "", {}, {}};
+    report::DiagramBox box{report::DiagramBox::Kind::memory, {"node"}, "", {}, {}};
     for (std::size_t g = 0; g < 4; ++g) {
       box.devices.push_back(diagram.devices.size());
       diagram.marks.push_back(std::to_string(diagram.devices.size()));
@@ -101,16 +101,18 @@ TEST(DiagramLayout, a_line_wider_than_a_screen_goes_on_in_the_next) {
     }
     diagram.boxes.push_back(box);
   }
-  const auto layout = lay_out(diagram, kSizes);
+  const auto layout = report::lay_out(diagram, kSizes);
   expect_sound(layout, diagram);
   EXPECT_LT(layout.width, 1500);
   EXPECT_GT(layout.devices.back().y, layout.devices.front().y);
 }
 
-DiagramBox random_box(Diagram& diagram, std::mt19937& random, int depth) {
+report::DiagramBox random_box(report::Diagram& diagram, std::mt19937& random, int depth) {
   const auto below = [&](unsigned limit) { return random() % limit; };
-  DiagramBox box{DiagramBox::Kind::hub, {"box " + std::to_string(random() % 1000)}, "", {}, {}};
-  if (depth < 2) box.kind = depth == 0 ? DiagramBox::Kind::package : DiagramBox::Kind::memory;
+  report::DiagramBox box{
+      report::DiagramBox::Kind::hub, {"box " + std::to_string(random() % 1000)}, "", {}, {}};
+  if (depth < 2)
+    box.kind = depth == 0 ? report::DiagramBox::Kind::package : report::DiagramBox::Kind::memory;
   if (below(2) == 0) box.titles.push_back("second line");
   for (auto count = below(4); count > 0; --count) {
     box.devices.push_back(diagram.devices.size());
@@ -128,26 +130,26 @@ DiagramBox random_box(Diagram& diagram, std::mt19937& random, int depth) {
 TEST(DiagramLayout, whatever_the_machine_nothing_overlaps_and_all_is_inside) {
   for (unsigned seed = 0; seed < 300; ++seed) {
     std::mt19937 random(seed);
-    Diagram diagram;
+    report::Diagram diagram;
     diagram.marks = {"0"};
     for (auto count = 1 + random() % 3; count > 0; --count)
       diagram.boxes.push_back(random_box(diagram, random, 0));
     std::vector<std::size_t> uppers;
     std::vector<std::size_t> lowers;
     for (std::size_t d = 0; d < diagram.devices.size(); ++d)
-      (diagram.devices[d].row == DiagramRow::upper ? uppers : lowers).push_back(d);
+      (diagram.devices[d].row == report::DiagramRow::upper ? uppers : lowers).push_back(d);
     for (const auto from : uppers) {
       if (lowers.empty() || random() % 3 == 0) continue;
       diagram.links.push_back(
-          {from, lowers[random() % lowers.size()], 0, DiagramLink::Kind::solid, "PIX"});
+          {from, lowers[random() % lowers.size()], 0, report::DiagramLink::Kind::solid, "PIX"});
     }
-    expect_sound(lay_out(diagram, kSizes), diagram);
+    expect_sound(report::lay_out(diagram, kSizes), diagram);
     if (HasFailure()) FAIL() << "seed " << seed;
   }
 }
 
 TEST(DiagramLayout, nothing_is_an_empty_picture) {
-  const auto layout = lay_out({}, kSizes);
+  const auto layout = report::lay_out({}, kSizes);
   EXPECT_EQ(layout.width, 0);
   EXPECT_EQ(layout.height, 0);
 }

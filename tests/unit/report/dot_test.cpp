@@ -30,7 +30,7 @@ std::string without_strings(const std::string& dot) {
 }
 
 TEST(Dot, boxes_are_clusters_and_links_are_edges) {
-  const auto dot = to_dot(sample_diagram());
+  const auto dot = report::to_dot(sample_diagram());
   EXPECT_THAT(dot, testing::StartsWith("digraph railhead {\n"));
   EXPECT_THAT(dot, HasSubstr("subgraph cluster_0 {"));
   EXPECT_THAT(dot, HasSubstr("subgraph cluster_3 {"));
@@ -39,7 +39,7 @@ TEST(Dot, boxes_are_clusters_and_links_are_edges) {
 }
 
 TEST(Dot, hostile_text_does_not_leave_its_string) {
-  const auto plain = to_dot(sample_diagram());
+  const auto plain = report::to_dot(sample_diagram());
   auto diagram = sample_diagram();
   const std::string hostile = "\"]; evil [x=\"\\\\\" \\N \\";
   diagram.title = hostile;
@@ -47,12 +47,12 @@ TEST(Dot, hostile_text_does_not_leave_its_string) {
   for (auto& device : diagram.devices) device.title = device.tooltip = device.footer = hostile;
   for (auto& box : diagram.boxes) box.titles = {hostile};
   for (auto& mark : diagram.marks) mark = hostile;
-  EXPECT_EQ(without_strings(to_dot(diagram)), without_strings(plain));
-  EXPECT_THAT(without_strings(to_dot(diagram)), Not(HasSubstr("evil")));
+  EXPECT_EQ(without_strings(report::to_dot(diagram)), without_strings(plain));
+  EXPECT_THAT(without_strings(report::to_dot(diagram)), Not(HasSubstr("evil")));
 }
 
 TEST(Dot, the_same_diagram_is_the_same_text) {
-  EXPECT_EQ(to_dot(sample_diagram()), to_dot(sample_diagram()));
+  EXPECT_EQ(report::to_dot(sample_diagram()), report::to_dot(sample_diagram()));
 }
 
 }  // namespace

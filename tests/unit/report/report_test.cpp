@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 const Table kTable{{{"NAME"}, {"STATE"}, {"GUID", Column::Shown::wide}},
@@ -46,7 +46,7 @@ TEST(Report, nothing_reaches_a_terminal_that_it_would_act_on) {
 TEST(Report, documents_carry_version_and_kind_first) {
   Report report;
   report.json = make_document("Topology");
-  report.json["gpus"] = Json::array();
+  report.json["gpus"] = data::Json::array();
   EXPECT_EQ(render(report, Format::json),
             "{\n  \"apiVersion\": \"railhead.io/v1alpha1\",\n  \"kind\": \"Topology\",\n"
             "  \"gpus\": []\n}\n");
@@ -58,4 +58,4 @@ TEST(Report, unknown_formats_are_not_guessed) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::report

@@ -21,7 +21,7 @@ std::size_t count_of(const std::string& text, const std::string& what) {
 TEST(Svg, has_a_size_a_title_a_description_and_a_ground_of_its_own) {
   auto diagram = sample_diagram();
   diagram.description = "which is near";
-  const auto svg = to_svg(diagram);
+  const auto svg = report::to_svg(diagram);
   EXPECT_THAT(svg, testing::MatchesRegex("<svg [^>]*width=\"[0-9]+\" height=\"[0-9]+\" "
                                          "viewBox=\"0 0 [0-9]+ [0-9]+\"[^>]*>\n(.|\n)*</svg>\n"));
   EXPECT_THAT(svg, HasSubstr("<title id=\"title\">sample</title>"));
@@ -30,7 +30,7 @@ TEST(Svg, has_a_size_a_title_a_description_and_a_ground_of_its_own) {
 }
 
 TEST(Svg, the_same_diagram_is_the_same_text) {
-  EXPECT_EQ(to_svg(sample_diagram()), to_svg(sample_diagram()));
+  EXPECT_EQ(report::to_svg(sample_diagram()), report::to_svg(sample_diagram()));
 }
 
 TEST(Svg, hostile_text_stays_text) {
@@ -48,7 +48,7 @@ TEST(Svg, hostile_text_stays_text) {
     box.tooltip = hostile;
   }
   diagram.notes = {{hostile, {hostile}}};
-  const auto svg = to_svg(diagram);
+  const auto svg = report::to_svg(diagram);
   EXPECT_THAT(svg, Not(HasSubstr("<script")));
   EXPECT_THAT(svg, Not(HasSubstr("\x01")));
   EXPECT_THAT(svg, Not(HasSubstr("\xff")));
@@ -57,11 +57,11 @@ TEST(Svg, hostile_text_stays_text) {
 }
 
 TEST(Svg, every_escape_is_that_of_xml) {
-  EXPECT_EQ(xml_text("a<b>&\"c\"'d'"), "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");
+  EXPECT_EQ(report::xml_text("a<b>&\"c\"'d'"), "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");
 }
 
 TEST(Svg, each_group_is_marked_at_both_ends) {
-  const auto svg = to_svg(sample_diagram());
+  const auto svg = report::to_svg(sample_diagram());
   for (const char* mark : {">1</text>", ">2</text>", ">3</text>"})
     EXPECT_EQ(count_of(svg, mark), 2U) << mark;
   EXPECT_EQ(count_of(svg, ">0</text>"), 3U) << "and in the legend";
@@ -69,39 +69,39 @@ TEST(Svg, each_group_is_marked_at_both_ends) {
 
 TEST(Svg, the_legend_has_the_signs_that_occur) {
   auto diagram = sample_diagram();
-  EXPECT_THAT(to_svg(diagram), HasSubstr(">near<"));
+  EXPECT_THAT(report::to_svg(diagram), HasSubstr(">near<"));
   for (const char* absent : {">far<", ">not dealt<", ">not usable<", ">stands in<"})
-    EXPECT_THAT(to_svg(diagram), Not(HasSubstr(absent)));
-  diagram.devices[6].look = DiagramLook::aside;
-  diagram.devices[7].look = DiagramLook::broken;
-  diagram.links.push_back({0, 5, 0, DiagramLink::Kind::stand_in, "SYS"});
+    EXPECT_THAT(report::to_svg(diagram), Not(HasSubstr(absent)));
+  diagram.devices[6].look = report::DiagramLook::aside;
+  diagram.devices[7].look = report::DiagramLook::broken;
+  diagram.links.push_back({0, 5, 0, report::DiagramLink::Kind::stand_in, "SYS"});
   for (const char* present : {">far<", ">not dealt<", ">not usable<", ">stands in<"})
-    EXPECT_THAT(to_svg(diagram), HasSubstr(present));
+    EXPECT_THAT(report::to_svg(diagram), HasSubstr(present));
 }
 
 TEST(Svg, a_column_shares_one_line_which_is_broken_only_with_all_of_it) {
   auto diagram = sample_diagram();
   const auto broken_lines = [&] {
-    return count_of(to_svg(diagram),
+    return count_of(report::to_svg(diagram),
                     "stroke=\"#b3001b\" stroke-width=\"2\" stroke-dasharray=\"6 4\"");
   };
   diagram.devices[6].groups = diagram.devices[7].groups = {0};
-  diagram.links = {{0, 6, 0, DiagramLink::Kind::broken, "PIX"},
-                   {0, 7, 0, DiagramLink::Kind::solid, "PIX"}};
-  EXPECT_EQ(count_of(to_svg(diagram), "<path"), 2U) << "the line and its edge";
+  diagram.links = {{0, 6, 0, report::DiagramLink::Kind::broken, "PIX"},
+                   {0, 7, 0, report::DiagramLink::Kind::solid, "PIX"}};
+  EXPECT_EQ(count_of(report::to_svg(diagram), "<path"), 2U) << "the line and its edge";
   EXPECT_EQ(broken_lines(), 0U);
-  diagram.links[1].kind = DiagramLink::Kind::broken;
+  diagram.links[1].kind = report::DiagramLink::Kind::broken;
   EXPECT_EQ(broken_lines(), 1U);
 }
 
 TEST(Svg, the_tooltip_of_a_device_keeps_its_lines) {
   auto diagram = sample_diagram();
   diagram.devices[0].tooltip = "one\ntwo";
-  EXPECT_THAT(to_svg(diagram), HasSubstr("<title>one\ntwo</title>"));
+  EXPECT_THAT(report::to_svg(diagram), HasSubstr("<title>one\ntwo</title>"));
 }
 
 TEST(Svg, nothing_is_a_picture_too) {
-  EXPECT_THAT(to_svg({}), HasSubstr("</svg>"));
+  EXPECT_THAT(report::to_svg({}), HasSubstr("</svg>"));
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::report {
 namespace {
 
 const std::string kBad = "\xef\xbf\xbd";
@@ -68,4 +68,4 @@ TEST(TextWidth, lines_break_at_spaces) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::report

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 using Mac = std::array<std::uint8_t, 6>;
@@ -117,4 +117,4 @@ TEST(Pseudonyms, a_uuid_stays_a_valid_one) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::snapshot

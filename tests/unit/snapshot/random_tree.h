@@ -10,7 +10,7 @@
 
 #include "snapshot/snapshot.h"
 
-namespace railhead {
+namespace railhead::test {
 
 enum class Oddities : bool {
   none,  ///< only what an ordinary file system can hold
@@ -25,7 +25,7 @@ class RandomTree {
     fill("", 0);
   }
 
-  [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
+  [[nodiscard]] const snapshot::Snapshot& snapshot() const { return snapshot_; }
 
   /// A path that often leads somewhere, through links, "." and "..".
   std::string path() {
@@ -61,26 +61,28 @@ class RandomTree {
       const unsigned kinds = oddities_ == Oddities::some ? 11 : 8;
       switch (pick(kinds)) {
         case 0: break;
-        case 1: snapshot_.entries.emplace(path, SnapshotLink{target()}); break;
-        case 2: snapshot_.entries.emplace(path, SnapshotLink{target()}); break;
-        case 3: snapshot_.entries.emplace(path, SnapshotFile{path + "\n"}); break;
-        case 4: snapshot_.entries.emplace(path, SnapshotName{}); break;
+        case 1: snapshot_.entries.emplace(path, snapshot::SnapshotLink{target()}); break;
+        case 2: snapshot_.entries.emplace(path, snapshot::SnapshotLink{target()}); break;
+        case 3: snapshot_.entries.emplace(path, snapshot::SnapshotFile{path + "\n"}); break;
+        case 4: snapshot_.entries.emplace(path, snapshot::SnapshotName{}); break;
         case 5:
         case 6:
         case 7:
-          snapshot_.entries.emplace(path, SnapshotDirectory{});
+          snapshot_.entries.emplace(path, snapshot::SnapshotDirectory{});
           if (depth < 4) fill(path, depth + 1);
           break;
-        case 8: snapshot_.entries.emplace(path, DeviceNode{'c', pick(9), 1, 0600, 0, 0}); break;
-        case 9: snapshot_.entries.emplace(path, SnapshotUnreadable{EINVAL}); break;
-        default: snapshot_.entries.emplace(path, SnapshotUnreadable{EACCES}); break;
+        case 8:
+          snapshot_.entries.emplace(path, host::DeviceNode{'c', pick(9), 1, 0600, 0, 0});
+          break;
+        case 9: snapshot_.entries.emplace(path, snapshot::SnapshotUnreadable{EINVAL}); break;
+        default: snapshot_.entries.emplace(path, snapshot::SnapshotUnreadable{EACCES}); break;
       }
     }
   }
 
   std::mt19937 random_;
   Oddities oddities_;
-  Snapshot snapshot_;
+  snapshot::Snapshot snapshot_;
 };
 
-}  // namespace railhead
+}  // namespace railhead::test

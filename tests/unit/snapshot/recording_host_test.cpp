@@ -10,7 +10,7 @@
 #include "unit/host/answers.h"
 #include "unit/snapshot/random_tree.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 constexpr const char* kMachine = R"(railhead-snapshot 1
@@ -25,7 +25,7 @@ t /sys/devices/pci0000:00/0000:00:01.0/vendor 0x15b3
 f /sys/binary 3
 )";
 
-std::unique_ptr<Host> machine() {
+std::unique_ptr<host::Host> machine() {
   return SnapshotHost::parse(std::string(kMachine) + std::string("\x00\n\x01", 3) + "\n").value();
 }
 
@@ -56,13 +56,13 @@ TEST(RecordingHost, what_was_recorded_gives_the_same_answers_to_the_same_questio
     const auto count = 1 + random() % 12;
     for (std::size_t i = 0; i < count; ++i) {
       asked.emplace_back(static_cast<unsigned>(random()), paths[random() % paths.size()]);
-      answers.push_back(answer(recorder, asked.back().first, asked.back().second));
+      answers.push_back(test::answer(recorder, asked.back().first, asked.back().second));
     }
     const auto text = format_snapshot(recorder.recorded());
     const auto replay = SnapshotHost::parse(text);
     ASSERT_TRUE(replay) << replay.error().message << "\n" << text;
     for (std::size_t i = 0; i < count; ++i) {
-      EXPECT_EQ(answer(**replay, asked[i].first, asked[i].second), answers[i])
+      EXPECT_EQ(test::answer(**replay, asked[i].first, asked[i].second), answers[i])
           << asked[i].first % 4 << " " << asked[i].second << "\n"
           << text;
     }
@@ -71,20 +71,20 @@ TEST(RecordingHost, what_was_recorded_gives_the_same_answers_to_the_same_questio
 
 TEST(RecordingHost, any_questions_to_any_machine_are_answered_the_same_by_its_recording) {
   for (unsigned seed = 0; seed < 400; ++seed) {
-    RandomTree tree(seed, Oddities::some);
+    test::RandomTree tree(seed, test::Oddities::some);
     SnapshotHost original(tree.snapshot());
     RecordingHost recorder(original);
     std::vector<std::pair<unsigned, std::string>> asked;
     std::vector<std::string> answered;
     for (unsigned count = 1 + tree.pick(12); count > 0; --count) {
       asked.emplace_back(tree.pick(4), tree.path());
-      answered.push_back(answer(recorder, asked.back().first, asked.back().second));
+      answered.push_back(test::answer(recorder, asked.back().first, asked.back().second));
     }
     const std::string text = format_snapshot(recorder.recorded());
     const auto replay = SnapshotHost::parse(text);
     ASSERT_TRUE(replay) << replay.error().message << "\n" << text;
     for (std::size_t i = 0; i < asked.size(); ++i) {
-      EXPECT_EQ(answer(**replay, asked[i].first, asked[i].second), answered[i])
+      EXPECT_EQ(test::answer(**replay, asked[i].first, asked[i].second), answered[i])
           << "seed " << seed << " question " << asked[i].first << "\n"
           << text;
     }
@@ -99,19 +99,21 @@ TEST(RecordingHost, directories_that_dots_left_are_kept) {
 }
 
 /// Answers "/a" as a file, and later has something below it.
-class Changing : public Host {
+class Changing : public host::Host {
  public:
   Result<std::optional<std::string>> read(const std::string& path) override {
     return std::optional<std::string>(path);
   }
 
-  Result<std::optional<std::string>> readlink(const std::string&) override { return kAbsent; }
+  Result<std::optional<std::string>> readlink(const std::string&) override { return host::kAbsent; }
 
   Result<std::optional<std::vector<std::string>>> list(const std::string&) override {
-    return kAbsent;
+    return host::kAbsent;
   }
 
-  Result<std::optional<DeviceNode>> device(const std::string&) override { return kAbsent; }
+  Result<std::optional<host::DeviceNode>> device(const std::string&) override {
+    return host::kAbsent;
+  }
 };
 
 TEST(RecordingHost, a_machine_that_changes_meanwhile_still_makes_a_valid_snapshot) {
@@ -144,4 +146,4 @@ TEST(RecordingHost, records_links_on_the_way_and_nothing_that_was_not_asked_for)
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "unit/source_dir.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 using ::testing::ElementsAre;
@@ -246,4 +246,4 @@ TEST(Redact, no_identifier_of_any_machine_in_the_box_is_left) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::snapshot

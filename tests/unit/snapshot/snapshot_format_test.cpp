@@ -5,18 +5,23 @@
 
 #include "snapshot/snapshot.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 TEST(SnapshotFormat, is_sorted_and_in_the_shortest_form) {
   Snapshot snapshot;
   snapshot.comments = {"a machine", ""};
   snapshot.entries = {
-      {"/sys/b", SnapshotFile{"1: CA\n"}},     {"/sys/a b%", SnapshotFile{"x\ny\n"}},
-      {"/sys/empty", SnapshotFile{""}},        {"/sys/line", SnapshotFile{"\n"}},
-      {"/sys/trailing", SnapshotFile{"x \n"}}, {"/sys/link", SnapshotLink{"../a b"}},
-      {"/sys/d", SnapshotDirectory{}},         {"/dev/u", DeviceNode{'c', 231, 192, 0600, 0, 5}},
-      {"/sys/e", SnapshotUnreadable{EINVAL}},  {"/sys/x", SnapshotName{}},
+      {"/sys/b", SnapshotFile{"1: CA\n"}},
+      {"/sys/a b%", SnapshotFile{"x\ny\n"}},
+      {"/sys/empty", SnapshotFile{""}},
+      {"/sys/line", SnapshotFile{"\n"}},
+      {"/sys/trailing", SnapshotFile{"x \n"}},
+      {"/sys/link", SnapshotLink{"../a b"}},
+      {"/sys/d", SnapshotDirectory{}},
+      {"/dev/u", host::DeviceNode{'c', 231, 192, 0600, 0, 5}},
+      {"/sys/e", SnapshotUnreadable{EINVAL}},
+      {"/sys/x", SnapshotName{}},
   };
   EXPECT_EQ(format_snapshot(snapshot),
             "railhead-snapshot 1\n"
@@ -49,7 +54,7 @@ TEST(SnapshotFormat, reads_back_to_the_same_value) {
       {"/p\x01\x20\x7f%\xff\n", SnapshotLink{"\x01 %\xff"}},
       {"/e", SnapshotUnreadable{EFBIG}},
       {"/e/x", SnapshotName{}},
-      {"/b", DeviceNode{'b', 4294967295U, 0, 07777, 1, 4294967295U}},
+      {"/b", host::DeviceNode{'b', 4294967295U, 0, 07777, 1, 4294967295U}},
   };
   const std::string text = format_snapshot(snapshot);
   const auto again = parse_snapshot(text);
@@ -65,4 +70,4 @@ TEST(SnapshotFormat, a_comment_cannot_become_an_entry) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -4,14 +4,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
 using ::testing::IsEmpty;
 
-std::unique_ptr<Host> host_of(const std::string& lines) {
+std::unique_ptr<host::Host> host_of(const std::string& lines) {
   auto host = SnapshotHost::parse("railhead-snapshot 1\n" + lines);
   EXPECT_TRUE(host) << (host ? "" : host.error().message);
   return host ? *std::move(host) : nullptr;
@@ -27,7 +27,7 @@ TEST(SnapshotHost, answers_what_was_recorded) {
   EXPECT_THAT(host->list("/sys/a").value().value(), ElementsAre("numa_node", "raw"));
   EXPECT_THAT(host->list("/").value().value(), ElementsAre("dev", "sys"));
   EXPECT_EQ(host->device("/dev/infiniband/uverbs0").value(),
-            (DeviceNode{'c', 231, 192, 0666, 0, 0}));
+            (host::DeviceNode{'c', 231, 192, 0666, 0, 0}));
 }
 
 TEST(SnapshotHost, what_is_not_there_or_of_another_kind_is_absent) {
@@ -107,7 +107,7 @@ TEST(SnapshotHost, the_unreadable_answers_with_its_error) {
 
 TEST(SnapshotHost, a_directory_above_the_list_limit_is_too_large) {
   Snapshot snapshot;
-  for (std::size_t i = 0; i <= Host::kMaxListEntries; ++i) {
+  for (std::size_t i = 0; i <= host::Host::kMaxListEntries; ++i) {
     snapshot.entries.emplace("/d/" + std::to_string(i), SnapshotName{});
   }
   SnapshotHost host(std::move(snapshot));
@@ -122,4 +122,4 @@ TEST(SnapshotHost, a_very_deep_path_is_harmless) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -4,7 +4,7 @@
 
 #include "snapshot/snapshot.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 using ::testing::ElementsAre;
@@ -40,8 +40,8 @@ TEST(SnapshotParse, reads_every_letter) {
   EXPECT_EQ(entries.at("/f"), SnapshotEntry(SnapshotFile{"a\n\nb"}));
   EXPECT_EQ(entries.at("/l"), SnapshotEntry(SnapshotLink{"../with space"}));
   EXPECT_EQ(entries.at("/d"), SnapshotEntry(SnapshotDirectory{}));
-  EXPECT_EQ(entries.at("/c"), SnapshotEntry(DeviceNode{'c', 231, 192, 0666, 0, 44}));
-  EXPECT_EQ(entries.at("/b"), SnapshotEntry(DeviceNode{'b', 8, 0, 01660, 1, 2}));
+  EXPECT_EQ(entries.at("/c"), SnapshotEntry(host::DeviceNode{'c', 231, 192, 0666, 0, 44}));
+  EXPECT_EQ(entries.at("/b"), SnapshotEntry(host::DeviceNode{'b', 8, 0, 01660, 1, 2}));
   EXPECT_EQ(entries.at("/e"), SnapshotEntry(SnapshotUnreadable{EACCES}));
   EXPECT_EQ(entries.at("/x"), SnapshotEntry(SnapshotName{}));
   EXPECT_EQ(entries.at("/empty"), SnapshotEntry(SnapshotFile{"\n"}));
@@ -165,4 +165,4 @@ TEST(SnapshotParse, many_implied_directories_are_too_large) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -9,7 +9,7 @@
 #include "snapshot/snapshot_host.h"
 #include "unit/host/temporary_directory.h"
 
-namespace railhead {
+namespace railhead::snapshot {
 namespace {
 
 using ::testing::ElementsAre;
@@ -17,14 +17,14 @@ using ::testing::HasSubstr;
 
 class WriteTree : public testing::Test {
  protected:
-  std::unique_ptr<Host> host_of(const std::string& lines) {
+  std::unique_ptr<host::Host> host_of(const std::string& lines) {
     const auto snapshot = parse_snapshot("railhead-snapshot 1\n" + lines).value();
     const Status status = write_tree(snapshot, directory_ / "tree");
     EXPECT_TRUE(status) << (status ? "" : status.error().message);
-    return DirectoryHost::open(directory_ / "tree").value();
+    return host::DirectoryHost::open(directory_ / "tree").value();
   }
 
-  TemporaryDirectory directory_;
+  test::TemporaryDirectory directory_;
 };
 
 TEST_F(WriteTree, the_tree_answers_as_the_snapshot_does) {
@@ -59,13 +59,13 @@ TEST_F(WriteTree, failures_fail_again) {
 
 TEST_F(WriteTree, device_nodes_are_made_on_request) {
   Snapshot snapshot;
-  snapshot.entries = {{"/dev/infiniband/uverbs0", DeviceNode{'c', 231, 192, 0640, 1, 2}}};
+  snapshot.entries = {{"/dev/infiniband/uverbs0", host::DeviceNode{'c', 231, 192, 0640, 1, 2}}};
   const Status status = write_tree(snapshot, directory_ / "tree", DeviceNodes::make);
   if (!status && status.error().code == ErrorCode::denied) GTEST_SKIP() << "mknod is not allowed";
   ASSERT_TRUE(status) << status.error().message;
-  const auto host = DirectoryHost::open(directory_ / "tree").value();
+  const auto host = host::DirectoryHost::open(directory_ / "tree").value();
   EXPECT_EQ(host->device("/dev/infiniband/uverbs0").value(),
-            (DeviceNode{'c', 231, 192, 0640, 1, 2}));
+            (host::DeviceNode{'c', 231, 192, 0640, 1, 2}));
 }
 
 TEST_F(WriteTree, nothing_is_written_through_a_link) {
@@ -91,4 +91,4 @@ TEST_F(WriteTree, the_directory_has_to_be_empty) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::snapshot

@@ -9,7 +9,7 @@
 #include "unit/machines.h"
 #include "unit/topology/virtual_machines.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using test::known;
@@ -37,7 +37,8 @@ NodeBuilder own_domains(unsigned gpus = 4) {
 }
 
 std::string pci(std::uint32_t domain, const std::string& class_code) {
-  return "<pci busid=\"" + PciAddress{domain, 0, 0, 0}.str() + "\" class=\"" + class_code + "\"/>";
+  return "<pci busid=\"" + node::PciAddress{domain, 0, 0, 0}.str() + "\" class=\"" + class_code +
+         "\"/>";
 }
 
 /// A file with one switch a pair of PCI domains of GPU and NIC, all on NUMA node 0.
@@ -60,8 +61,8 @@ NcclTopology operators_file(const std::string& text) {
   return std::move(file).value();
 }
 
-Node with_file(NodeBuilder b, const std::string& text) {
-  b.raw().nccl_file = TextFile{"/opt/topo.xml", text};
+node::Node with_file(NodeBuilder b, const std::string& text) {
+  b.raw().nccl_file = node::TextFile{"/opt/topo.xml", text};
   return b.build();
 }
 
@@ -106,7 +107,7 @@ TEST(HidesSwitches, one_pair_below_a_common_bridge_is_a_tree) {
 }
 
 TEST(HidesSwitches, without_gpus_or_nics_there_is_nothing_to_hide) {
-  Node node = own_domains().build();
+  node::Node node = own_domains().build();
   node.gpus.clear();
   EXPECT_FALSE(hides_switches(node));
   node = own_domains().build();
@@ -115,7 +116,7 @@ TEST(HidesSwitches, without_gpus_or_nics_there_is_nothing_to_hide) {
 }
 
 TEST(Arrange, bare_metal_is_as_sysfs_has_it) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   const auto result = arrange(node);
   EXPECT_EQ(result.node, node);
   EXPECT_EQ(result.source, TopologySource::pci_tree);
@@ -225,7 +226,7 @@ TEST(Arrange, the_nodes_own_file_pairs_what_nothing_else_pairs) {
 
 TEST(Arrange, the_nodes_own_file_is_not_asked_where_sysfs_shows_switches) {
   auto b = test::dgx_h100();
-  b.raw().nccl_file = TextFile{"/opt/topo.xml", "no XML at all"};
+  b.raw().nccl_file = node::TextFile{"/opt/topo.xml", "no XML at all"};
   const auto result = arrange(b.build());
   EXPECT_EQ(result.source, TopologySource::pci_tree);
   EXPECT_THAT(result.warnings, IsEmpty());
@@ -302,8 +303,8 @@ TEST(Arrange, what_nccl_is_told_by_a_file_is_without_the_process_that_wrote_it) 
 }
 
 TEST(Arrange, what_nccl_is_told_by_a_file_has_the_version_of_the_gpus) {
-  Node node = own_domains().build();
-  for (auto& gpu : node.gpus) gpu.vendor = GpuVendor::amd;
+  node::Node node = own_domains().build();
+  for (auto& gpu : node.gpus) gpu.vendor = gpu::GpuVendor::amd;
   const auto result = arrange(node, operators_file(kCrossed));
   ASSERT_TRUE(result.for_nccl);
   EXPECT_EQ(result.for_nccl->version, kRcclVersion);
@@ -316,8 +317,8 @@ TEST(Arrange, the_operators_file_counts_on_bare_metal_too_and_a_contradiction_is
     b.gpu(b.bridge(below));
     b.nic(b.bridge(below));
   }
-  const Node node = b.build();
-  const auto name = [](const PciAddress& address) {
+  const node::Node node = b.build();
+  const auto name = [](const node::PciAddress& address) {
     return "<pci busid=\"" + address.str() + "\" class=\"0x030200\"/>";
   };
   const auto file = operators_file(
@@ -342,7 +343,7 @@ TEST(Arrange, an_operators_file_of_another_machine_is_refused_and_the_tree_count
 
 /// dgx_h100 as a file that has these NUMA nodes, first and second half.
 NcclTopology dgx_h100_with_numa(int first, int second) {
-  Node node = test::dgx_h100().build();
+  node::Node node = test::dgx_h100().build();
   node.cpu = {"x86_64", "GenuineIntel", 6, 143};
   NcclTopology file = nccl_topology_of(node);
   file.origin = "/etc/topo.xml";
@@ -351,7 +352,7 @@ NcclTopology dgx_h100_with_numa(int first, int second) {
 }
 
 TEST(Arrange, numa_nodes_of_sysfs_count_where_the_tree_is_real) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   const auto result = arrange(node, dgx_h100_with_numa(0, 0));
   EXPECT_EQ(result.source, TopologySource::topology_file);
   for (std::size_t g = 0; g < 8; ++g) {
@@ -370,7 +371,7 @@ TEST(Arrange, numa_nodes_that_the_machine_does_not_have_are_reported_and_ignored
 }
 
 TEST(Arrange, numa_nodes_of_a_file_count_where_sysfs_has_none) {
-  Node node = test::dgx_h100().build();
+  node::Node node = test::dgx_h100().build();
   for (auto& device : node.pci) device.numa_node.reset();
   for (auto& gpu : node.gpus) gpu.numa_node.reset();
   for (auto& nic : node.nics) nic.numa_node.reset();
@@ -381,21 +382,22 @@ TEST(Arrange, numa_nodes_of_a_file_count_where_sysfs_has_none) {
 }
 
 TEST(Arrange, numa_nodes_of_the_table_do_not_hide_those_of_sysfs_from_the_kubelet) {
-  const Node node = machine_of(known("Azure ND A100 v4"));
+  const node::Node node = machine_of(known("Azure ND A100 v4"));
   const auto result = arrange(node);
   ASSERT_EQ(result.source, TopologySource::machine_table);
   EXPECT_NE(result.node.gpus, node.gpus);
-  const Node numbered = with_numa_of_sysfs(result);
+  const node::Node numbered = with_numa_of_sysfs(result);
   EXPECT_EQ(numbered.gpus, node.gpus);
   EXPECT_EQ(numbered.nics, node.nics);
   EXPECT_EQ(numbered.find_pci(node.gpus[7].pci)->numa_node, 0);
 }
 
 TEST(Arrange, table_that_knows_no_nic_of_the_machine_is_not_used) {
-  Node node = machine_of(known("Azure ND A100 v4"));
+  node::Node node = machine_of(known("Azure ND A100 v4"));
   for (auto& nic : node.nics) {
-    auto& device = *std::find_if(node.pci.begin(), node.pci.end(),
-                                 [&](const PciDevice& pci) { return pci.address == *nic.pci; });
+    auto& device = *std::find_if(node.pci.begin(), node.pci.end(), [&](const node::PciDevice& pci) {
+      return pci.address == *nic.pci;
+    });
     device.address.domain += 0x7e00;
     nic.pci = device.address;
   }
@@ -426,7 +428,7 @@ TEST(Arrange, machine_of_a_known_type_has_the_number_of_its_nics) {
 }
 
 TEST(Arrange, where_nothing_is_known_numa_nodes_decide) {
-  const Node node = own_domains().build();
+  const node::Node node = own_domains().build();
   const auto result = arrange(node);
   EXPECT_EQ(result.source, TopologySource::numa);
   EXPECT_EQ(result.confidence, Confidence::low);
@@ -445,7 +447,7 @@ TEST(Arrange, one_gpu_and_one_nic_a_numa_node_need_no_switch) {
 }
 
 TEST(Arrange, the_topology_has_its_source_and_the_worse_confidence) {
-  Node node = machine_of(known("Azure ND A100 v4"));
+  node::Node node = machine_of(known("Azure ND A100 v4"));
   auto arrangement = arrange(node);
   const auto topology = make_topology(arrangement);
   EXPECT_EQ(topology.source, TopologySource::machine_table);
@@ -463,4 +465,4 @@ TEST(Arrange, the_topology_has_its_source_and_the_worse_confidence) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -5,11 +5,11 @@
 
 #include "unit/machines.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// Every GPU and NIC of the node where it is.
-Layout as_it_is(const Node& node) {
+Layout as_it_is(const node::Node& node) {
   Layout layout;
   for (const auto& device : node.pci) {
     if (device.is_bridge()) continue;
@@ -18,7 +18,7 @@ Layout as_it_is(const Node& node) {
   return layout;
 }
 
-Position& position_of(Layout& layout, const PciAddress& address) {
+Position& position_of(Layout& layout, const node::PciAddress& address) {
   for (auto& position : layout.positions) {
     if (position.function == address) return position;
   }
@@ -27,26 +27,26 @@ Position& position_of(Layout& layout, const PciAddress& address) {
 }
 
 TEST(Contradiction, a_layout_of_the_same_tree_agrees) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   const auto layout = as_it_is(node);
   EXPECT_EQ(contradicted_gpus(node, moved(node, layout), layout), "");
 }
 
 TEST(Contradiction, a_choice_among_the_nearest_agrees) {
-  const Node node = test::dgx_a100().build();
+  const node::Node node = test::dgx_a100().build();
   Layout layout = as_it_is(node);
   // A switch of its own for GPU 0 and one of the two NICs that are PXB to it.
-  const PciAddress invented{0xffff, 0xff, 1, 0};
+  const node::PciAddress invented{0xffff, 0xff, 1, 0};
   for (const auto& address : {node.gpus[0].pci, *node.nics[1].pci}) {
     position_of(layout, address)
         .bridges.insert(position_of(layout, address).bridges.end() - 1, invented);
   }
-  const Node claim = moved(node, layout);
+  const node::Node claim = moved(node, layout);
   EXPECT_EQ(contradicted_gpus(node, claim, layout), "");
 }
 
 TEST(Contradiction, other_nics_are_named_with_their_gpus) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   Layout layout = as_it_is(node);
   auto& first = position_of(layout, *node.nics[0].pci);
   auto& second = position_of(layout, *node.nics[1].pci);
@@ -57,7 +57,7 @@ TEST(Contradiction, other_nics_are_named_with_their_gpus) {
 }
 
 TEST(Contradiction, nearest_nics_that_only_overlap_contradict) {
-  const Node node = test::dgx_a100().build();
+  const node::Node node = test::dgx_a100().build();
   Layout layout = as_it_is(node);
   // GPU 0 has NIC 0 and NIC 1 nearest; the claim puts NIC 1 elsewhere and NIC 2 in its place.
   auto& own = position_of(layout, *node.nics[1].pci);
@@ -70,7 +70,7 @@ TEST(Contradiction, nearest_nics_that_only_overlap_contradict) {
 }
 
 TEST(Contradiction, nics_that_the_layout_does_not_know_do_not_count) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   Layout layout = as_it_is(node);
   std::erase_if(layout.positions,
                 [&](const Position& position) { return position.function == *node.nics[0].pci; });
@@ -78,7 +78,7 @@ TEST(Contradiction, nics_that_the_layout_does_not_know_do_not_count) {
 }
 
 TEST(Contradiction, a_tree_without_switches_cannot_be_contradicted) {
-  const Node node = test::eight_gpus_four_nics().build();
+  const node::Node node = test::eight_gpus_four_nics().build();
   Layout layout = as_it_is(node);
   auto& first = position_of(layout, *node.nics[0].pci);
   auto& last = position_of(layout, *node.nics[3].pci);
@@ -87,4 +87,4 @@ TEST(Contradiction, a_tree_without_switches_cannot_be_contradicted) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using ::testing::ElementsAre;
@@ -31,4 +31,4 @@ TEST(CpuMask, comes_back_as_it_went) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -11,7 +11,7 @@
 #include "topology/topology.h"
 #include "unit/topology/virtual_machines.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using test::known;
@@ -70,22 +70,23 @@ TEST(KnownMachine, every_entry_names_a_public_source) {
 
 TEST(KnownMachine, gpus_and_nics_may_be_missing) {
   const auto& machine = known("Azure ND H100 v5");
-  Node node = machine_of(machine);
+  node::Node node = machine_of(machine);
   node.gpus.erase(node.gpus.begin() + 3);
   node.nics.erase(node.nics.begin());
   EXPECT_EQ(find_known_machine(node, known_machines()), &machine);
 }
 
 TEST(KnownMachine, a_gpu_where_it_has_none_is_another_machine) {
-  Node node = machine_of(known("Azure ND H100 v5"));
+  node::Node node = machine_of(known("Azure ND H100 v5"));
   const auto from = node.gpus[0].pci;
-  const PciAddress to{0x77, 0, 0, 0};
+  const node::PciAddress to{0x77, 0, 0, 0};
   node.gpus[0].pci = to;
   for (auto& device : node.pci) {
     if (device.address == from) device.address = to;
   }
-  std::sort(node.pci.begin(), node.pci.end(),
-            [](const PciDevice& a, const PciDevice& b) { return a.address < b.address; });
+  std::sort(
+      node.pci.begin(), node.pci.end(),
+      [](const node::PciDevice& a, const node::PciDevice& b) { return a.address < b.address; });
   EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
 }
 
@@ -96,7 +97,7 @@ TEST(KnownMachine, front_end_nics_elsewhere_do_not_matter) {
 }
 
 TEST(KnownMachine, the_size_follows_from_the_gpus_where_dmi_does_not_say) {
-  Node node = machine_of(known("Azure ND H100 v5"));
+  node::Node node = machine_of(known("Azure ND H100 v5"));
   for (auto& device : node.pci) {
     if (device.vendor == 0x10de) device.device = 0x2335;
   }
@@ -104,27 +105,27 @@ TEST(KnownMachine, the_size_follows_from_the_gpus_where_dmi_does_not_say) {
 }
 
 TEST(KnownMachine, dmi_that_cannot_be_read_fits_nothing) {
-  Node node = machine_of(known("Azure ND H100 v5"));
+  node::Node node = machine_of(known("Azure ND H100 v5"));
   node.dmi.chassis_asset_tag.reset();
   EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
 }
 
 TEST(KnownMachine, a_real_tree_needs_the_right_number_of_gpus) {
-  Node node = machine_of(known("AWS p5.48xlarge"));
+  node::Node node = machine_of(known("AWS p5.48xlarge"));
   EXPECT_NE(find_known_machine(node, known_machines()), nullptr);
   node.gpus.pop_back();
   EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
 }
 
 TEST(KnownMachine, a_machine_without_gpus_is_none) {
-  Node node = machine_of(known("Azure ND H100 v5"));
+  node::Node node = machine_of(known("Azure ND H100 v5"));
   node.gpus.clear();
   EXPECT_EQ(find_known_machine(node, known_machines()), nullptr);
 }
 
 TEST(KnownMachine, its_layout_pairs_each_gpu_with_the_nic_of_its_switch) {
   const auto& machine = known("Azure ND A100 v4");
-  const Node node = moved(machine_of(machine), layout_of(machine));
+  const node::Node node = moved(machine_of(machine), layout_of(machine));
   const auto topology = make_topology(node);
   // GPU 0001 and 0002 are on NUMA node 1 with NIC 0101 and 0102, 0003 and 0004 on node 0.
   EXPECT_EQ(topology.gpu_nic[0][0].relation, Relation::pix);
@@ -185,4 +186,4 @@ TEST(KnownMachine, mistakes_in_a_table_are_named_with_line_and_key) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -6,7 +6,7 @@
 
 #include "unit/node_builder.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using ::testing::ElementsAre;
@@ -99,10 +99,10 @@ TEST(LayoutFit, a_front_end_on_a_random_domain_does_not_matter) {
 }
 
 TEST(LayoutFit, high_domains_of_bare_metal_are_not_random) {
-  Node node = guest(0x10000).build();
+  node::Node node = guest(0x10000).build();
   node.hypervisor = false;
   EXPECT_EQ(fit_of(knows({0x10000, 0x10001, 0x10002, 0x10003}), node).confidence, Confidence::high);
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

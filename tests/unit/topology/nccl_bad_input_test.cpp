@@ -18,7 +18,7 @@
 #include "unit/node/hosts.h"
 #include "unit/source_dir.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using ::testing::HasSubstr;
@@ -41,8 +41,8 @@ class Damage {
 
 /// The machine and its relations can be had, and every address stands once.
 void expect_total(const NcclTopology& topology, const std::string& what) {
-  const Node node = node_from(topology);
-  std::set<PciAddress> addresses;
+  const node::Node node = node_from(topology);
+  std::set<node::PciAddress> addresses;
   for (const auto& device : node.pci) {
     EXPECT_TRUE(addresses.insert(device.address).second) << what << ": " << device.address.str();
   }
@@ -200,7 +200,7 @@ void damage_in_every_way(const File& file) {
 TEST(NcclBadInput, of_machines_in_the_box) {
   std::size_t files = 0;
   for (const std::string name : {"dgx-h100", "amd-mi300x", "seed-8gpu-4nic", "renamed-devices"}) {
-    Node node = test::machine(name);
+    node::Node node = test::machine(name);
     if (!node.cpu.arch) node.cpu = {"x86_64", "GenuineIntel", 6, 143};
     damage_in_every_way({name, to_xml(nccl_topology_of(node))});
     ++files;
@@ -224,4 +224,4 @@ TEST(NcclBadInput, of_published_files) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

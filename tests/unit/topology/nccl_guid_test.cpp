@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 TEST(NcclGuid, is_that_of_sysfs_with_its_bytes_turned) {
@@ -26,4 +26,4 @@ TEST(NcclGuid, zero_and_text_are_none) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -12,7 +12,7 @@
 #include "unit/source_dir.h"
 #include "unit/topology/nccl_text.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using test::topology_of;
@@ -59,13 +59,13 @@ TEST(NcclHardware, devices_without_a_function_are_numbered_anew_too) {
 }
 
 TEST(NcclHardware, the_version_is_that_of_the_gpus_library) {
-  Node node;
+  node::Node node;
   EXPECT_EQ(nccl_version_for(node), 1U);
   node.gpus.resize(2);
-  node.gpus[0].vendor = GpuVendor::amd;
-  node.gpus[1].vendor = GpuVendor::amd;
+  node.gpus[0].vendor = gpu::GpuVendor::amd;
+  node.gpus[1].vendor = gpu::GpuVendor::amd;
   EXPECT_EQ(nccl_version_for(node), 2U);
-  node.gpus[1].vendor = GpuVendor::nvidia;
+  node.gpus[1].vendor = gpu::GpuVendor::nvidia;
   EXPECT_EQ(nccl_version_for(node), 1U);
 }
 
@@ -83,8 +83,8 @@ TEST(NcclHardware, of_published_dumps_is_the_same_machine) {
     ASSERT_TRUE(file) << file.error().message;
     const auto stripped = hardware_of(*file);
     EXPECT_THAT(to_xml(stripped), Not(HasSubstr("dev=\""))) << file->origin;
-    const Node before = node_from(*file);
-    const Node after = node_from(stripped);
+    const node::Node before = node_from(*file);
+    const node::Node after = node_from(stripped);
     EXPECT_EQ(after.gpus, before.gpus) << file->origin;
     EXPECT_EQ(after.nics, before.nics) << file->origin;
     EXPECT_EQ(layout_of(stripped).positions, layout_of(*file).positions) << file->origin;
@@ -94,4 +94,4 @@ TEST(NcclHardware, of_published_dumps_is_the_same_machine) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

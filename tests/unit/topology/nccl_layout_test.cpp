@@ -8,7 +8,7 @@
 #include "topology/topology.h"
 #include "unit/topology/nccl_text.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using test::gpu;
@@ -89,9 +89,9 @@ TEST(NcclLayout, a_busid_that_is_its_own_ancestor_is_two_switches) {
   const auto topology =
       topology_of({{"0", within("0000:01:00.0", within("0000:01:00.0", gpu("0000:03:00.0")) +
                                                     nic("0000:01:00.0"))}});
-  const Node node = node_from(topology);
+  const node::Node node = node_from(topology);
   EXPECT_EQ(make_topology(node).gpu_nic[0][0].relation, Relation::pxb);
-  std::set<PciAddress> addresses;
+  std::set<node::PciAddress> addresses;
   for (const auto& device : node.pci) EXPECT_TRUE(addresses.insert(device.address).second);
 }
 
@@ -110,4 +110,4 @@ TEST(NcclLayout, an_empty_file_is_an_empty_layout) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

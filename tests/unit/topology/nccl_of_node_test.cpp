@@ -6,7 +6,7 @@
 #include "topology/topology.h"
 #include "unit/node_builder.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using ::testing::ElementsAre;
@@ -16,9 +16,9 @@ using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::StartsWith;
 
-const Cpu kXeon{"x86_64", "GenuineIntel", 6, 143};
+const node::Cpu kXeon{"x86_64", "GenuineIntel", 6, 143};
 
-test::NodeBuilder on(const Cpu& cpu) {
+test::NodeBuilder on(const node::Cpu& cpu) {
   test::NodeBuilder b;
   b.numa(0, 0, {0, 1, 2, 3}).numa(1, 1, {32});
   b.raw().cpu = cpu;
@@ -26,7 +26,7 @@ test::NodeBuilder on(const Cpu& cpu) {
 }
 
 /// A GPU and a NIC below one switch behind a root port.
-Node one_switch(const Cpu& cpu = kXeon, unsigned functions = 1) {
+node::Node one_switch(const node::Cpu& cpu = kXeon, unsigned functions = 1) {
   auto b = on(cpu);
   const auto plx = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
   b.gpu(b.bridge(plx));
@@ -61,7 +61,7 @@ TEST(NcclOfNode, functions_of_a_card_share_the_element_of_function_0) {
 }
 
 TEST(NcclOfNode, without_a_known_processor_no_net_is_written) {
-  for (const auto& cpu : {Cpu{}, Cpu{"x86_64", "GenuineIntel", {}, {}}}) {
+  for (const auto& cpu : {node::Cpu{}, node::Cpu{"x86_64", "GenuineIntel", {}, {}}}) {
     const auto text = to_xml(nccl_topology_of(one_switch(cpu, 2)));
     EXPECT_THAT(text, Not(HasSubstr("<net")));
     EXPECT_THAT(text, Not(HasSubstr("arch")));
@@ -70,15 +70,16 @@ TEST(NcclOfNode, without_a_known_processor_no_net_is_written) {
 }
 
 TEST(NcclOfNode, arm_and_power_need_no_vendor) {
-  const auto topology = nccl_topology_of(one_switch(Cpu{"arm64", {}, {}, {}}));
+  const auto topology = nccl_topology_of(one_switch(node::Cpu{"arm64", {}, {}, {}}));
   EXPECT_EQ(topology.cpus[0].arch, "arm64");
   EXPECT_EQ(topology.cpus[0].vendor, "");
   EXPECT_THAT(topology.cpus[0].pci[0].below[1].nets, SizeIs(1));
 }
 
 TEST(NcclOfNode, families_are_counted_as_nccl_does) {
-  EXPECT_EQ(nccl_topology_of(one_switch(Cpu{"x86_64", "AuthenticAMD", 25, 17})).cpus[0].family,
-            175);
+  EXPECT_EQ(
+      nccl_topology_of(one_switch(node::Cpu{"x86_64", "AuthenticAMD", 25, 17})).cpus[0].family,
+      175);
 }
 
 TEST(NcclOfNode, root_ports_and_host_bridges_vanish) {
@@ -105,11 +106,11 @@ TEST(NcclOfNode, switches_without_an_address_get_one_as_vendors_write_them) {
   auto b = on(kXeon);
   b.gpu(b.host_bridge(0, 0, 1));
   b.gpu(b.host_bridge(0, 0, 2));
-  Node node = b.build();
+  node::Node node = b.build();
   Layout layout;
   for (std::uint8_t at = 0; at < 2; ++at) {
-    const PciAddress up{kInventedDomain, at, 0, 0};
-    const PciAddress down{kInventedDomain, at, 1, 0};
+    const node::PciAddress up{kInventedDomain, at, 0, 0};
+    const node::PciAddress down{kInventedDomain, at, 1, 0};
     layout.positions.push_back({node.gpus[at].pci, "pci" + up.str(), {up, down}, 0});
   }
   const auto topology = nccl_topology_of(moved(node, layout));
@@ -132,7 +133,7 @@ TEST(NcclOfNode, an_unknown_link_carries_at_least_the_rate) {
   auto b = on(kXeon);
   const auto plx = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(plx)).infiniband(200);
-  Node node = b.build();
+  node::Node node = b.build();
   for (auto& device : node.pci) {
     device.link_gts = device.max_link_gts = std::nullopt;
     device.link_width = device.max_link_width = std::nullopt;
@@ -147,7 +148,7 @@ TEST(NcclOfNode, what_nccl_must_find_is_there_even_if_nothing_is_known) {
   auto b = on(kXeon);
   const auto plx = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(plx)).down();
-  Node node = b.build();
+  node::Node node = b.build();
   for (auto& device : node.pci) device.max_link_gts = device.link_gts = std::nullopt;
   const auto text = to_xml(nccl_topology_of(node));
   EXPECT_THAT(text, HasSubstr("class=\"0x060400\" link_speed=\"\" link_width=\"0\""));
@@ -168,7 +169,7 @@ TEST(NcclOfNode, functions_without_a_driver_or_a_place_are_left_out) {
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(b.host_bridge(0x20, 0))).unregistered();
   b.nic(b.bridge(b.host_bridge(0x30, 0)));
-  Node node = b.build();
+  node::Node node = b.build();
   const auto lost = *node.nics.back().pci;
   for (auto& device : node.pci) {
     if (device.address == lost) device.root.clear();
@@ -197,14 +198,14 @@ TEST(NcclOfNode, virtual_functions_stand_below_their_card_while_there_is_room) {
 }
 
 TEST(NcclOfNode, a_guid_that_is_known_is_written) {
-  Node node = one_switch();
+  node::Node node = one_switch();
   node.nics[0].sys_image_guid = "946d:ae03:00d6:c9c8";
   EXPECT_THAT(to_xml(nccl_topology_of(node)), HasSubstr("guid=\"0xc8c9d60003ae6d94\""));
 }
 
 TEST(NcclOfNode, a_name_that_nccl_cannot_be_told_is_not_written) {
   for (const std::string name : {"a\x1b[31mb", "mlx5_0,mlx5_1", "a@0000:19:00.0"}) {
-    Node node = one_switch();
+    node::Node node = one_switch();
     node.nics[0].name = name;
     const auto topology = nccl_topology_of(node);
     const auto& function = topology.cpus[0].pci[0].below[1];
@@ -214,8 +215,8 @@ TEST(NcclOfNode, a_name_that_nccl_cannot_be_told_is_not_written) {
 }
 
 TEST(NcclOfNode, amds_library_wants_another_version) {
-  Node node = one_switch();
-  node.gpus[0].vendor = GpuVendor::amd;
+  node::Node node = one_switch();
+  node.gpus[0].vendor = gpu::GpuVendor::amd;
   EXPECT_THAT(to_xml(nccl_topology_of(node)), StartsWith("<system version=\"2\">"));
 }
 
@@ -229,4 +230,4 @@ TEST(NcclOfNode, is_read_back_as_the_same_file) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

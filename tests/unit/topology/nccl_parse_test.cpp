@@ -4,7 +4,7 @@
 
 #include "topology/nccl_topology.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using ::testing::ElementsAre;
@@ -264,4 +264,4 @@ TEST(NcclParse, nesting_is_limited) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

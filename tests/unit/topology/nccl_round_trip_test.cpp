@@ -12,13 +12,13 @@
 #include "unit/node/hosts.h"
 #include "unit/source_dir.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 /// A GPU or NIC by a name that survives.
-using Functions = std::map<std::string, const PciDevice*>;
+using Functions = std::map<std::string, const node::PciDevice*>;
 
-Functions functions_of(const Node& node) {
+Functions functions_of(const node::Node& node) {
   Functions all;
   for (const auto& gpu : node.gpus) all[gpu.pci.str()] = node.find_pci(gpu.pci);
   for (const auto& nic : node.nics) {
@@ -39,14 +39,14 @@ bool means(const Nearness& before, const Nearness& now, bool numa_known) {
 }
 
 /// How many pairs of devices were compared.
-std::size_t check(const Node& before, const std::string& name) {
+std::size_t check(const node::Node& before, const std::string& name) {
   const auto text = to_xml(nccl_topology_of(before));
   const auto file = parse_nccl_topology(text, name + ".xml");
   EXPECT_TRUE(file) << file.error().message;
   if (!file) return 0;
   EXPECT_TRUE(file->warnings.empty()) << name << ": " << file->warnings.front();
   EXPECT_EQ(to_xml(*file), text) << name;
-  const Node after = node_from(*file);
+  const node::Node after = node_from(*file);
   EXPECT_TRUE(after.problems.empty()) << name << ": " << after.problems.front().what;
   const auto old_functions = functions_of(before);
   const auto new_functions = functions_of(after);
@@ -74,7 +74,7 @@ TEST(NcclRoundTrip, every_machine_in_the_box_is_the_same_machine) {
        std::filesystem::directory_iterator(test::source_dir() + "/tests/nodes")) {
     if (entry.path().extension() != ".node") continue;
     const auto name = entry.path().stem().string();
-    Node node = test::machine(name);
+    node::Node node = test::machine(name);
     // NICs are only named where the processor is known.
     if (!node.cpu.arch) node.cpu = {"x86_64", "GenuineIntel", 6, 143};
     pairs += check(node, name);
@@ -83,4 +83,4 @@ TEST(NcclRoundTrip, every_machine_in_the_box_is_the_same_machine) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

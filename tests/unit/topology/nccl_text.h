@@ -36,14 +36,14 @@ inline std::string within(const std::string& busid, const std::string& inside) {
   return "<pci busid='" + busid + "' class='0x060400'>\n" + inside + "</pci>\n";
 }
 
-inline NcclTopology topology_of(const std::vector<Cpu>& cpus) {
+inline topology::NcclTopology topology_of(const std::vector<Cpu>& cpus) {
   std::string text = "<system version='1'>\n";
   for (const auto& cpu : cpus) {
     text += "<cpu numaid='" + cpu.numa + "'>\n" + cpu.inside + "</cpu>\n";
   }
-  const auto topology = parse_nccl_topology(text + "</system>\n", "topo.xml");
+  const auto topology = topology::parse_nccl_topology(text + "</system>\n", "topo.xml");
   EXPECT_TRUE(topology) << topology.error().message;
-  return topology ? *topology : NcclTopology{};
+  return topology ? *topology : topology::NcclTopology{};
 }
 
 }  // namespace railhead::test

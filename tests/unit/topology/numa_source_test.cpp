@@ -6,7 +6,7 @@
 
 #include "unit/node_builder.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using ::testing::HasSubstr;
@@ -65,4 +65,4 @@ TEST(NumaSource, the_only_nic_needs_no_node) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -6,14 +6,14 @@
 #include "unit/machines.h"
 #include "unit/node_builder.h"
 
-namespace railhead {
+namespace railhead::topology {
 namespace {
 
 using test::NodeBuilder;
 using test::Slot;
 
 /// Relation of GPU g and NIC n.
-Relation gpu_nic(const Node& node, std::size_t g, std::size_t n) {
+Relation gpu_nic(const node::Node& node, std::size_t g, std::size_t n) {
   return make_topology(node).gpu_nic.at(g).at(n).relation;
 }
 
@@ -35,7 +35,7 @@ TEST(Topology, one_switch_is_pix) {
 }
 
 TEST(Topology, two_level_switch_is_pxb_as_on_dgx_h100) {
-  const Node node = test::dgx_h100().build();
+  const node::Node node = test::dgx_h100().build();
   const auto topology = make_topology(node);
   for (std::size_t g = 0; g < 8; ++g) {
     for (std::size_t n = 0; n < node.nics.size(); ++n) {
@@ -71,7 +71,7 @@ TEST(Topology, functions_of_one_card_are_pix_below_a_root_port_and_below_a_switc
 TEST(Topology, amd_gpu_behind_its_own_switch_is_pxb_on_the_switch_of_its_nic) {
   auto b = two_sockets();
   const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x00, 0)));
-  b.gpu(b.bridge(b.pcie_switch(b.bridge(sw))), GpuVendor::amd);
+  b.gpu(b.bridge(b.pcie_switch(b.bridge(sw))), gpu::GpuVendor::amd);
   b.nic(b.bridge(sw));
   const auto near = make_topology(b.build()).gpu_nic[0][0];
   EXPECT_EQ(near, (Nearness{Relation::pxb, false, 2}));
@@ -85,7 +85,7 @@ Slot on_intel_card(NodeBuilder& b, const Slot& at) {
 TEST(Topology, the_switch_on_an_intel_card_is_not_counted) {
   auto b = two_sockets();
   const Slot outer = b.pcie_switch(b.bridge(b.host_bridge(0x00, 0), 0x8086));
-  b.gpu(on_intel_card(b, b.bridge(outer)), GpuVendor::intel);
+  b.gpu(on_intel_card(b, b.bridge(outer)), gpu::GpuVendor::intel);
   b.nic(b.bridge(outer));
   b.nic(b.bridge(b.pcie_switch(b.bridge(outer))));
   const auto row = make_topology(b.build()).gpu_nic[0];
@@ -98,13 +98,13 @@ TEST(Topology, a_root_port_of_intels_is_no_switch_on_a_card) {
   const Slot root = b.host_bridge(0x00, 0);
   const Slot port = b.bridge(root, 0x8086);
   const Slot sw = b.pcie_switch(port);
-  b.gpu(b.bridge(sw), GpuVendor::intel);
+  b.gpu(b.bridge(sw), gpu::GpuVendor::intel);
   b.nic(b.bridge(sw));
   const Slot direct = b.bridge(b.host_bridge(0x40, 0), 0x8086);
-  b.gpu(direct, GpuVendor::intel);
+  b.gpu(direct, gpu::GpuVendor::intel);
   b.nic(direct);
   const Slot above = b.bridge(b.host_bridge(0x80, 0), 0x8086);
-  b.gpu(b.bridge(above, 0x8086), GpuVendor::intel);
+  b.gpu(b.bridge(above, 0x8086), gpu::GpuVendor::intel);
   b.nic(b.bridge(above));
   const auto relations = make_topology(b.build()).gpu_nic;
   for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(relations[i][i].relation, Relation::pix) << i;
@@ -114,7 +114,7 @@ TEST(Topology, a_root_port_of_intels_is_no_switch_on_a_card) {
 TEST(Topology, intel_cards_on_root_ports_of_one_host_bridge_are_phb) {
   auto b = two_sockets();
   const Slot root = b.host_bridge(0xc0, 0);
-  b.gpu(on_intel_card(b, b.bridge(root, 0x8086)), GpuVendor::intel);
+  b.gpu(on_intel_card(b, b.bridge(root, 0x8086)), gpu::GpuVendor::intel);
   b.nic(b.bridge(root, 0x8086));
   EXPECT_EQ(gpu_nic(b.build(), 0, 0), Relation::phb);
 }
@@ -123,7 +123,7 @@ TEST(Topology, depth_of_the_common_switch_orders_pairs_that_all_print_pxb) {
   auto b = two_sockets();
   const Slot outer = b.pcie_switch(b.bridge(b.host_bridge(0x00, 0)));
   const Slot inner = b.pcie_switch(b.bridge(outer));
-  b.gpu(b.bridge(b.pcie_switch(b.bridge(inner))), GpuVendor::amd);
+  b.gpu(b.bridge(b.pcie_switch(b.bridge(inner))), gpu::GpuVendor::amd);
   b.nic(b.bridge(inner));
   b.nic(b.bridge(outer));
   const auto row = make_topology(b.build()).gpu_nic[0];
@@ -230,7 +230,7 @@ TEST(Topology, soft_device_is_sys_to_everything_but_itself) {
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
   b.soft_nic("rxe0", "eth0");
   b.soft_nic("rxe1", "eth0");
-  const Node node = b.build();
+  const node::Node node = b.build();
   const auto topology = make_topology(node);
   EXPECT_EQ(topology.gpu_nic[0][0].relation, Relation::sys);
   EXPECT_EQ(nic_relations(node)[0][1].relation, Relation::sys);
@@ -243,7 +243,7 @@ TEST(Topology, function_without_a_path_is_sys_and_lowers_the_confidence) {
   const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x15, 0)));
   b.gpu(b.bridge(sw));
   b.nic(b.bridge(sw));
-  Node node = b.build();
+  node::Node node = b.build();
   for (auto& device : node.pci) {
     if (device.address == node.gpus[0].pci) device.root.clear();
   }
@@ -257,7 +257,7 @@ TEST(Topology, function_without_a_path_is_sys_and_lowers_the_confidence) {
 TEST(Topology, two_devices_of_one_function_are_pix) {
   auto b = two_sockets();
   b.nic(b.host_bridge(0x15, 0));
-  Node node = b.build();
+  node::Node node = b.build();
   node.nics.push_back(node.nics[0]);
   EXPECT_EQ(nic_relations(node)[0][1].relation, Relation::pix);
 }
@@ -273,7 +273,7 @@ TEST(Topology, virtual_functions_are_where_their_card_is) {
 }
 
 TEST(Topology, matrix_equals_the_relation_of_each_pair) {
-  const Node node = test::dgx_a100().build();
+  const node::Node node = test::dgx_a100().build();
   const auto relations = nic_relations(node);
   for (std::size_t a = 0; a < node.nics.size(); ++a) {
     for (std::size_t b = 0; b < node.nics.size(); ++b) {
@@ -291,7 +291,7 @@ TEST(Topology, common_bridge_is_the_switch_where_the_paths_part) {
   b.gpu(b.bridge(sw));
   b.nic(b.bridge(sw));
   b.nic(b.bridge(root));
-  const Node node = b.build();
+  const node::Node node = b.build();
   const auto* gpu = node.find_pci(node.gpus[0].pci);
   EXPECT_EQ(common_bridge(*gpu, *node.find_pci(*node.nics[0].pci)), sw.bridges.back());
   EXPECT_EQ(common_bridge(*gpu, *node.find_pci(*node.nics[1].pci)), std::nullopt);
@@ -308,4 +308,4 @@ TEST(Topology, words_are_those_of_nvidia_smi) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::topology

@@ -13,10 +13,11 @@
 namespace railhead::test {
 
 /// An entry of the built-in table.
-inline const KnownMachine& known(const std::string& name) {
-  const auto& table = known_machines();
-  const auto at = std::find_if(table.begin(), table.end(),
-                               [&](const KnownMachine& machine) { return machine.name == name; });
+inline const topology::KnownMachine& known(const std::string& name) {
+  const auto& table = topology::known_machines();
+  const auto at =
+      std::find_if(table.begin(), table.end(),
+                   [&](const topology::KnownMachine& machine) { return machine.name == name; });
   if (at == table.end()) {
     ADD_FAILURE() << "the table has no " << name;
     std::abort();
@@ -30,21 +31,21 @@ inline std::uint16_t hex16(const std::string& text) {
 
 /// A virtual machine of this type as its guest shows it: every function on its own address and
 /// NUMA node 0, or, where the tree is real, a switch for each GPU with its share of the NICs.
-inline NodeBuilder builder_of(const KnownMachine& machine) {
+inline NodeBuilder builder_of(const topology::KnownMachine& machine) {
   NodeBuilder b;
   b.numa(0, 0).numa(1, 1).numa(2, 2).numa(3, 3);
   b.raw().hypervisor = true;
   b.raw().dmi = {machine.sys_vendor, machine.product_name, machine.asset_tag};
   const auto gpu_at = [&](const Slot& slot) {
     b.gpu(slot);
-    PciDevice& pci = b.raw().pci.back();
+    node::PciDevice& pci = b.raw().pci.back();
     pci.vendor = hex16(machine.gpu_ids.front().substr(0, 4));
     pci.device = hex16(machine.gpu_ids.front().substr(5));
   };
-  const auto own_bus = [&](const PciAddress& address) {
+  const auto own_bus = [&](const node::PciAddress& address) {
     return b.host_bridge(address.bus, 0, address.domain);
   };
-  const auto place = [&](const PciAddress& address) {
+  const auto place = [&](const node::PciAddress& address) {
     b.raw().pci.back().address = address;
     return address;
   };
@@ -68,7 +69,7 @@ inline NodeBuilder builder_of(const KnownMachine& machine) {
   return b;
 }
 
-inline Node machine_of(const KnownMachine& machine) {
+inline node::Node machine_of(const topology::KnownMachine& machine) {
   return builder_of(machine).build();
 }
 

@@ -19,60 +19,63 @@ constexpr const char* kSpec = R"({"ociVersion":"1.1.0",
               {"path":"/dev/null","type":"c","major":1,"minor":3}]}})";
 
 TEST(Bundle, names_devices_and_gpus_are_read) {
-  const auto bundle = parse_bundle(kSpec).value();
+  const auto bundle = usage::parse_bundle(kSpec).value();
   EXPECT_EQ(bundle.pod_namespace, "ns");
   EXPECT_EQ(bundle.pod, "pod");
   EXPECT_EQ(bundle.pod_uid, "u");
   EXPECT_EQ(bundle.container, "main");
   EXPECT_FALSE(bundle.sandbox);
   ASSERT_EQ(bundle.devices.size(), 1U);
-  EXPECT_EQ(bundle.devices[0], (BundleDevice{"/dev/infiniband/uverbs0", 'c', 231, 192}));
+  EXPECT_EQ(bundle.devices[0], (usage::BundleDevice{"/dev/infiniband/uverbs0", 'c', 231, 192}));
   ASSERT_EQ(bundle.mounts.size(), 1U);
   EXPECT_TRUE(bundle.mounts[0].read_write);
-  EXPECT_TRUE(names_gpus(bundle));
+  EXPECT_TRUE(usage::names_gpus(bundle));
   EXPECT_EQ(bundle.env.size(), 3U);
 }
 
 TEST(Bundle, what_a_snapshot_keeps_says_the_same_and_no_secret) {
-  const auto text = shortened_bundle(kSpec);
-  EXPECT_EQ(parse_bundle(text).value(), parse_bundle(kSpec).value());
+  const auto text = usage::shortened_bundle(kSpec);
+  EXPECT_EQ(usage::parse_bundle(text).value(), usage::parse_bundle(kSpec).value());
   EXPECT_EQ(text.find("hunter2"), std::string::npos);
   EXPECT_EQ(text.find("/secret"), std::string::npos);
-  EXPECT_EQ(shortened_bundle("no json"), "{}\n");
+  EXPECT_EQ(usage::shortened_bundle("no json"), "{}\n");
 }
 
 TEST(Bundle, a_mask_of_level_zero_is_kept_with_what_its_numbers_mean) {
-  const auto bundle = parse_bundle(R"({"process":{"env":["ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE",
+  const auto bundle =
+      usage::parse_bundle(R"({"process":{"env":["ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE",
       "ZE_AFFINITY_MASK=1","ZE_ENABLE_PCI_ID_DEVICE_ORDER=1","ZE_OTHER=1"]},
       "linux":{"devices":[{"path":"/dev/dri/renderD128","type":"c","major":226,"minor":128}]}})")
-                          .value();
+          .value();
   EXPECT_EQ(bundle.env.size(), 3U);
   EXPECT_EQ(bundle.devices.size(), 1U);
-  EXPECT_TRUE(names_gpus(bundle));
+  EXPECT_TRUE(usage::names_gpus(bundle));
 }
 
 TEST(Bundle, the_pause_container_is_a_sandbox_with_either_runtime) {
-  EXPECT_TRUE(parse_bundle(R"({"annotations":{"io.kubernetes.cri.container-type":"sandbox"}})")
-                  .value()
-                  .sandbox);
-  EXPECT_TRUE(parse_bundle(R"({"annotations":{"io.kubernetes.cri-o.ContainerType":"sandbox"}})")
-                  .value()
-                  .sandbox);
+  EXPECT_TRUE(
+      usage::parse_bundle(R"({"annotations":{"io.kubernetes.cri.container-type":"sandbox"}})")
+          .value()
+          .sandbox);
+  EXPECT_TRUE(
+      usage::parse_bundle(R"({"annotations":{"io.kubernetes.cri-o.ContainerType":"sandbox"}})")
+          .value()
+          .sandbox);
 }
 
 TEST(Bundle, values_of_other_kinds_are_empty_and_other_documents_fail) {
-  EXPECT_EQ(
-      parse_bundle(R"({"annotations":[1],"process":7,"mounts":{"a":1},"linux":null})").value(),
-      Bundle());
-  EXPECT_FALSE(parse_bundle("[]"));
-  EXPECT_FALSE(parse_bundle("{"));
+  EXPECT_EQ(usage::parse_bundle(R"({"annotations":[1],"process":7,"mounts":{"a":1},"linux":null})")
+                .value(),
+            usage::Bundle());
+  EXPECT_FALSE(usage::parse_bundle("[]"));
+  EXPECT_FALSE(usage::parse_bundle("{"));
 }
 
 TEST(Bundle, no_gpu_is_named_by_void_none_or_nothing) {
   for (const auto* value : {"void", "none", ""}) {
-    Bundle bundle;
+    usage::Bundle bundle;
     bundle.env = {std::string("NVIDIA_VISIBLE_DEVICES=") + value};
-    EXPECT_FALSE(names_gpus(bundle)) << value;
+    EXPECT_FALSE(usage::names_gpus(bundle)) << value;
   }
 }
 

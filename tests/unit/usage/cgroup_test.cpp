@@ -12,7 +12,7 @@ const std::string kUid = "12345678-1234-1234-1234-123456789abc";
 const std::string kUidOfSystemd = "12345678_1234_1234_1234_123456789abc";
 
 void expect_in_pod(const std::string& text) {
-  const auto place = container_of_cgroup(text);
+  const auto place = usage::container_of_cgroup(text);
   ASSERT_TRUE(place) << text;
   EXPECT_EQ(place->container, kId) << text;
   EXPECT_EQ(place->pod_uid, kUid) << text;
@@ -53,13 +53,13 @@ TEST(Cgroup, systemd_notation_taken_for_a_path_is_read) {
 
 TEST(Cgroup, the_uid_of_a_static_pod_is_a_hash) {
   const std::string hash(32, 'c');
-  const auto place = container_of_cgroup("0::/kubepods/pod" + hash + "/" + kId + "\n");
+  const auto place = usage::container_of_cgroup("0::/kubepods/pod" + hash + "/" + kId + "\n");
   ASSERT_TRUE(place);
   EXPECT_EQ(place->pod_uid, hash);
 }
 
 TEST(Cgroup, a_container_of_no_pod_has_no_uid) {
-  const auto place = container_of_cgroup("0::/system.slice/docker-" + kId + ".scope\n");
+  const auto place = usage::container_of_cgroup("0::/system.slice/docker-" + kId + ".scope\n");
   ASSERT_TRUE(place);
   EXPECT_EQ(place->container, kId);
   EXPECT_EQ(place->pod_uid, std::nullopt);
@@ -68,11 +68,12 @@ TEST(Cgroup, a_container_of_no_pod_has_no_uid) {
 TEST(Cgroup, processes_of_the_host_are_in_no_container) {
   for (const auto* text : {"", "0::/\n", "0::/init.scope\n", "0::/user.slice/user-0.slice\n",
                            "nonsense", "0:", "0::/kubepods.slice\n", "0::/kubepods/podxyz/abc\n"}) {
-    EXPECT_EQ(container_of_cgroup(text), std::nullopt) << text;
+    EXPECT_EQ(usage::container_of_cgroup(text), std::nullopt) << text;
   }
-  EXPECT_EQ(container_of_cgroup("0::/kubepods/crio-conmon-" + kId + ".scope\n"), std::nullopt);
-  EXPECT_EQ(container_of_cgroup("0::/" + std::string(63, 'a') + "\n"), std::nullopt);
-  EXPECT_EQ(container_of_cgroup("0::/" + std::string(64, 'A') + "\n"), std::nullopt);
+  EXPECT_EQ(usage::container_of_cgroup("0::/kubepods/crio-conmon-" + kId + ".scope\n"),
+            std::nullopt);
+  EXPECT_EQ(usage::container_of_cgroup("0::/" + std::string(63, 'a') + "\n"), std::nullopt);
+  EXPECT_EQ(usage::container_of_cgroup("0::/" + std::string(64, 'A') + "\n"), std::nullopt);
 }
 
 }  // namespace

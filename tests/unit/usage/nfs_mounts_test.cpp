@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace railhead {
+namespace railhead::usage {
 namespace {
 
 constexpr std::string_view kOther = "device proc mounted on /proc with fstype proc\n";
@@ -102,4 +102,4 @@ TEST(NfsMounts, an_option_is_found_whole) {
 }
 
 }  // namespace
-}  // namespace railhead
+}  // namespace railhead::usage

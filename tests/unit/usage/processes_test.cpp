@@ -15,7 +15,7 @@ std::string stat_line(const std::string& name, const std::string& start) {
 }
 
 TEST(Processes, a_name_may_hold_parentheses_and_spaces) {
-  const auto process = parse_stat(stat_line("a) (b) R 1", "900"));
+  const auto process = usage::parse_stat(stat_line("a) (b) R 1", "900"));
   ASSERT_TRUE(process);
   EXPECT_EQ(process->name, "a) (b) R 1");
   EXPECT_EQ(process->parent, 12U);
@@ -25,14 +25,14 @@ TEST(Processes, a_name_may_hold_parentheses_and_spaces) {
 TEST(Processes, what_is_no_stat_line_is_nothing) {
   for (const auto& text : {std::string(), std::string("4711 (x"), std::string(")("),
                            std::string("1 (x) S 1 2"), stat_line("x", "soon")}) {
-    EXPECT_FALSE(parse_stat(text)) << text;
+    EXPECT_FALSE(usage::parse_stat(text)) << text;
   }
 }
 
 TEST(Processes, uptime_is_in_hundredths) {
-  EXPECT_EQ(parse_uptime("123.45 600.00\n"), 12345U);
+  EXPECT_EQ(usage::parse_uptime("123.45 600.00\n"), 12345U);
   for (const auto* text : {"", "1", "1.2", "x.00", "-1.00", "99999999999999.00"}) {
-    EXPECT_EQ(parse_uptime(text), std::nullopt) << text;
+    EXPECT_EQ(usage::parse_uptime(text), std::nullopt) << text;
   }
 }
 
@@ -42,24 +42,26 @@ std::string entry(const std::string& path, const std::string& content) {
 
 TEST(Processes, one_that_ends_between_two_reads_is_not_there) {
   const auto cgroup = "0::/kubepods/" + std::string(64, 'a') + "\n";
-  const auto host = SnapshotHost::parse("railhead-snapshot 1\n" + entry("/proc/5/cgroup", cgroup) +
-                                        entry("/proc/6/cgroup", cgroup) +
-                                        entry("/proc/6/stat", stat_line("x", "7")) + "x /proc/7\n")
-                        .value();
-  const auto table = read_processes(*host, "/proc", {99}).value();
+  const auto host =
+      snapshot::SnapshotHost::parse("railhead-snapshot 1\n" + entry("/proc/5/cgroup", cgroup) +
+                                    entry("/proc/6/cgroup", cgroup) +
+                                    entry("/proc/6/stat", stat_line("x", "7")) + "x /proc/7\n")
+          .value();
+  const auto table = usage::read_processes(*host, "/proc", {99}).value();
   EXPECT_TRUE(table.complete);
   ASSERT_EQ(table.by_id.size(), 1U);
   EXPECT_EQ(table.by_id.at(6).start_ticks, 7U);
 }
 
 TEST(Processes, hidden_ones_make_the_table_incomplete) {
-  const auto host = SnapshotHost::parse("railhead-snapshot 1\ne /proc/5/cgroup EACCES\n").value();
-  EXPECT_FALSE(read_processes(*host, "/proc", {}).value().complete);
+  const auto host =
+      snapshot::SnapshotHost::parse("railhead-snapshot 1\ne /proc/5/cgroup EACCES\n").value();
+  EXPECT_FALSE(usage::read_processes(*host, "/proc", {}).value().complete);
 }
 
 TEST(Processes, without_procfs_there_is_an_error) {
-  const auto host = SnapshotHost::parse("railhead-snapshot 1\n").value();
-  EXPECT_EQ(read_processes(*host, "/proc", {}).error().message, "/proc: no such directory");
+  const auto host = snapshot::SnapshotHost::parse("railhead-snapshot 1\n").value();
+  EXPECT_EQ(usage::read_processes(*host, "/proc", {}).error().message, "/proc: no such directory");
 }
 
 }  // namespace

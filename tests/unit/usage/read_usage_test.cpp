@@ -19,14 +19,14 @@ std::string two_pods() {
   return text.str();
 }
 
-Usage usage_of(const std::string& text) {
-  const auto host = SnapshotHost::parse(text).value();
-  return read_usage(*host);
+usage::Usage usage_of(const std::string& text) {
+  const auto host = snapshot::SnapshotHost::parse(text).value();
+  return usage::read_usage(*host);
 }
 
 TEST(ReadUsage, objects_processes_and_containers_of_a_machine) {
   const auto usage = usage_of(two_pods());
-  EXPECT_EQ(usage.rdma, TableState::read);
+  EXPECT_EQ(usage.rdma, usage::TableState::read);
   EXPECT_EQ(usage.sees_all_processes, true);
   EXPECT_EQ(usage.asked_ticks, 100000U);
   ASSERT_EQ(usage.devices.size(), 2U);
@@ -98,7 +98,7 @@ TEST(ReadUsage, where_the_first_process_leads_nowhere_the_others_are_asked) {
 
 TEST(ReadUsage, a_machine_without_rdma_netlink_says_so) {
   const auto usage = usage_of("railhead-snapshot 1\nt /proc/uptime 1.00 1.00\n");
-  EXPECT_EQ(usage.rdma, TableState::gone);
+  EXPECT_EQ(usage.rdma, usage::TableState::gone);
   EXPECT_EQ(usage.rdma_why, "this machine has no RDMA netlink");
   EXPECT_TRUE(usage.processes_known);
 }
@@ -107,11 +107,11 @@ TEST(ReadUsage, each_failure_of_the_kernel_has_a_name) {
   const auto state = [](const std::string& error) {
     return usage_of("railhead-snapshot 1\nd /proc\ne /.netlink/rdma/1 " + error + "\n").rdma;
   };
-  EXPECT_EQ(state("EPERM"), TableState::denied);
-  EXPECT_EQ(state("EOPNOTSUPP"), TableState::unsupported);
-  EXPECT_EQ(state("EINTR"), TableState::interrupted);
-  EXPECT_EQ(state("ETIMEDOUT"), TableState::failed);
-  EXPECT_EQ(state("EFBIG"), TableState::failed);
+  EXPECT_EQ(state("EPERM"), usage::TableState::denied);
+  EXPECT_EQ(state("EOPNOTSUPP"), usage::TableState::unsupported);
+  EXPECT_EQ(state("EINTR"), usage::TableState::interrupted);
+  EXPECT_EQ(state("ETIMEDOUT"), usage::TableState::failed);
+  EXPECT_EQ(state("EFBIG"), usage::TableState::failed);
 }
 
 /// Of mlx5_0, with these files more.
@@ -146,7 +146,7 @@ TEST(ReadUsage, a_kernel_without_contexts_still_tells_of_queue_pairs) {
     text.replace(at, text.find('\n', at) - at, "e /.netlink/rdma/22." + device + " EOPNOTSUPP");
   }
   const auto usage = usage_of(text);
-  EXPECT_EQ(usage.devices[0].contexts.state, TableState::unsupported);
+  EXPECT_EQ(usage.devices[0].contexts.state, usage::TableState::unsupported);
   EXPECT_EQ(usage.devices[0].queue_pairs.objects.size(), 7U);
 }
 

@@ -25,60 +25,62 @@ TEST(Sockets, only_established_connections_to_elsewhere_count) {
       line("0100007F:1F90", "0100007F:0050", "01", 3) +
       line("0100000A:1F90", "0100000A:0050", "01", 4) +
       line("00000000:1F90", "00000000:0000", "0A", 5);
-  EXPECT_THAT(established_elsewhere(table), ElementsAre(1U));
+  EXPECT_THAT(usage::established_elsewhere(table), ElementsAre(1U));
 }
 
 TEST(Sockets, loopback_has_three_forms_in_ipv6) {
   const std::string here = "0000000000000000FFFF00000100000A:1F90";
-  EXPECT_THAT(established_elsewhere(line(here, "00000000000000000000000001000000:0050", "01", 1) +
-                                    line(here, "0000000000000000FFFF00000100007F:0050", "01", 2) +
-                                    line(here, "0000000000000000FFFF00000200000A:0050", "01", 3)),
-              ElementsAre(3U));
+  EXPECT_THAT(
+      usage::established_elsewhere(line(here, "00000000000000000000000001000000:0050", "01", 1) +
+                                   line(here, "0000000000000000FFFF00000100007F:0050", "01", 2) +
+                                   line(here, "0000000000000000FFFF00000200000A:0050", "01", 3)),
+      ElementsAre(3U));
 }
 
 TEST(Sockets, bytes_of_all_netdevs_but_loopback_are_added) {
-  EXPECT_EQ(netdev_bytes("head\n lo: 5 0 0 0 0 0 0 0 5 0 0 0 0 0 0 0\n"
-                         "eth0:10 0 0 0 0 0 0 0 7 0 0 0 0 0 0 0\n eth1: 1 2 3\n"),
+  EXPECT_EQ(usage::netdev_bytes("head\n lo: 5 0 0 0 0 0 0 0 5 0 0 0 0 0 0 0\n"
+                                "eth0:10 0 0 0 0 0 0 0 7 0 0 0 0 0 0 0\n eth1: 1 2 3\n"),
             17U);
 }
 
 /// Process 7 on the node's network or its own, with one connection.
-std::unique_ptr<Host> host_with(const std::string& net, const std::string& more) {
+std::unique_ptr<host::Host> host_with(const std::string& net, const std::string& more) {
   const auto table = line("0100000A:1F90", "0200000A:0050", "01", 31);
-  return SnapshotHost::parse(
+  return snapshot::SnapshotHost::parse(
              "railhead-snapshot 1\nl /proc/1/ns/net -> net:[1]\nl /proc/7/ns/net -> " + net +
              "\nf /proc/7/net/tcp " + std::to_string(table.size()) + "\n" + table + "\n" + more)
       .value();
 }
 
 TEST(Sockets, in_a_namespace_of_its_own_all_connections_are_the_containers) {
-  const auto use = read_network_use(*host_with("net:[2]", ""), "/proc", {6, 7});
+  const auto use = usage::read_network_use(*host_with("net:[2]", ""), "/proc", {6, 7});
   ASSERT_TRUE(use);
   EXPECT_TRUE(use->own);
   EXPECT_EQ(use->connections, 1U);
 }
 
 TEST(Sockets, in_the_nodes_namespace_only_those_that_its_processes_hold) {
-  const auto held =
-      read_network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"), "/proc", {7});
+  const auto held = usage::read_network_use(
+      *host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"), "/proc", {7});
   ASSERT_TRUE(held);
   EXPECT_EQ(held->connections, 1U);
-  const auto others =
-      read_network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[32]\n"), "/proc", {7});
+  const auto others = usage::read_network_use(
+      *host_with("net:[1]", "l /proc/7/fd/3 -> socket:[32]\n"), "/proc", {7});
   ASSERT_TRUE(others);
   EXPECT_EQ(others->connections, 0U);
 }
 
 TEST(Sockets, descriptors_that_may_not_be_seen_leave_it_unknown) {
-  EXPECT_FALSE(read_network_use(*host_with("net:[1]", "e /proc/7/fd EACCES\n"), "/proc", {7}));
-  EXPECT_FALSE(read_network_use(*host_with("net:[2]", ""), "/proc", {6}));
+  EXPECT_FALSE(
+      usage::read_network_use(*host_with("net:[1]", "e /proc/7/fd EACCES\n"), "/proc", {7}));
+  EXPECT_FALSE(usage::read_network_use(*host_with("net:[2]", ""), "/proc", {6}));
 }
 
 TEST(Sockets, pieces_of_a_table_say_what_the_whole_says) {
   const auto text = line("0100000A:1F90", "0200000A:0050", "01", 31) +
                     line("0100000A:1F90", "0300000A:0050", "01", 32);
   for (std::size_t size = 1; size < text.size(); ++size) {
-    EstablishedElsewhere table;
+    usage::EstablishedElsewhere table;
     for (std::size_t at = 0; at < text.size(); at += size) {
       ASSERT_TRUE(table.add(std::string_view(text).substr(at, size)));
     }
@@ -87,27 +89,27 @@ TEST(Sockets, pieces_of_a_table_say_what_the_whole_says) {
 }
 
 TEST(Sockets, a_table_without_lines_or_with_too_many_is_full) {
-  EstablishedElsewhere endless;
-  EXPECT_TRUE(endless.add(std::string(EstablishedElsewhere::kMaxLineBytes, 'x')));
+  usage::EstablishedElsewhere endless;
+  EXPECT_TRUE(endless.add(std::string(usage::EstablishedElsewhere::kMaxLineBytes, 'x')));
   EXPECT_FALSE(endless.add("x"));
   EXPECT_TRUE(endless.is_full());
-  EstablishedElsewhere crowded;
+  usage::EstablishedElsewhere crowded;
   const auto one = line("0100000A:1F90", "0200000A:0050", "01", 31);
-  for (std::size_t i = 0; i < EstablishedElsewhere::kMaxConnections; ++i) {
+  for (std::size_t i = 0; i < usage::EstablishedElsewhere::kMaxConnections; ++i) {
     ASSERT_TRUE(crowded.add(one));
   }
   EXPECT_FALSE(crowded.add(one));
-  EXPECT_EQ(std::move(crowded).inodes().size(), EstablishedElsewhere::kMaxConnections);
+  EXPECT_EQ(std::move(crowded).inodes().size(), usage::EstablishedElsewhere::kMaxConnections);
 }
 
 /// Process 7 in a namespace of its own, with these tables.
-Result<NetworkUse> use_of(const std::string& tables) {
-  const auto host = SnapshotHost::parse(
+Result<usage::NetworkUse> use_of(const std::string& tables) {
+  const auto host = snapshot::SnapshotHost::parse(
                         "railhead-snapshot 1\nl /proc/1/ns/net -> net:[1]\n"
                         "l /proc/7/ns/net -> net:[2]\n" +
                         tables)
                         .value();
-  return read_network_use(*host, "/proc", {7});
+  return usage::read_network_use(*host, "/proc", {7});
 }
 
 TEST(Sockets, a_table_that_cannot_be_read_leaves_open_what_the_other_does_not_show) {
@@ -127,16 +129,16 @@ TEST(Sockets, a_table_that_cannot_be_read_leaves_open_what_the_other_does_not_sh
 TEST(Sockets, more_processes_than_are_looked_at_leave_it_open_unless_one_holds_a_connection) {
   std::vector<std::uint32_t> many = {7};
   for (std::uint32_t i = 0; i < 1024; ++i) many.push_back(100 + i);
-  const auto none = read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many);
+  const auto none = usage::read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "more than 1024 processes may hold them");
-  EXPECT_EQ(
-      read_network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"), "/proc", many)
-          .value()
-          .connections,
-      1U);
+  EXPECT_EQ(usage::read_network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"),
+                                    "/proc", many)
+                .value()
+                .connections,
+            1U);
   many.pop_back();
-  EXPECT_TRUE(read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many));
+  EXPECT_TRUE(usage::read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many));
 }
 
 }  // namespace
