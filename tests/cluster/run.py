@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests on a real Kubernetes: run.py --kubernetes 1.36|1.30 [--if-built] [pattern…]
+"""Tests on a real Kubernetes: run.py --kubernetes 1.36|1.30 [pattern…]
 
 etcd, API server, scheduler, controller manager and a kubelet beside containerd (2.4 for 1.36, 1.7 for
 1.30), the agent on a machine of the box, and a stand-in for NVIDIA's device plugin, all private. One
 line a test, then a summary; exit code 1 if a test failed, 77 if nothing could be run here. Needs
-root. RAILHEAD_BIN names the program. A Kubernetes that is not in the cache is built, for minutes, but
-with --if-built.
+root. RAILHEAD_BIN names the program. A Kubernetes that is not in the cache is built, for minutes.
 """
 
 import argparse
@@ -55,16 +54,11 @@ def run(version: str, programs: pathlib.Path, patterns: list[str]) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kubernetes", choices=sorted(RUNTIMES), required=True)
-    parser.add_argument("--if-built", action="store_true")
     parser.add_argument("pattern", nargs="*")
     options = parser.parse_args()
     lacking = needs.missing({"openssl": "openssl"})
     if lacking:
         print(f"Kubernetes {options.kubernetes}: skipped, needs {', '.join(lacking)}")
-        return SKIPPED
-    built = any(paths.cache().glob(f"kubernetes-v{options.kubernetes}.*/bin/kubectl"))
-    if options.if_built and not built:
-        print(f"Kubernetes {options.kubernetes}: skipped, scripts/fetch-kubernetes builds it")
         return SKIPPED
     paths.fetch("containerd", RUNTIMES[options.kubernetes])
     programs = paths.fetch("kubernetes", options.kubernetes)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """No name that is local to a source means something else in another source of the same folder: several
-sources are compiled as one (CMAKE_UNITY_BUILD). Overloads of a function may."""
+sources are compiled as one (CMAKE_UNITY_BUILD). Overloads of a function may, but not of one that a header
+of the folder declares: the local one hides it."""
 import collections
 import re
 
@@ -46,6 +47,9 @@ for base in ("src", "tests/unit"):
         for path in sorted(folder.glob("*.cpp")):
             for name, meaning in local_names(path):
                 meanings[name][meaning].add(path.name)
+        shared = {found.group(1) for path in folder.glob("*.h") for found in FUNCTION.finditer(path.read_text())}
+        problems += [f"{folder.relative_to(ROOT)}: {name} hides the one of a header in {' and '.join(sorted(set().union(*sources.values())))}"
+                     for name, sources in sorted(meanings.items()) if name.partition("(")[0] in shared]
         problems += [f"{folder.relative_to(ROOT)}: {name} is local to {' and to '.join(sorted(set().union(*sources.values())))}"
                      for name, sources in sorted(meanings.items()) if len(sources) > 1]
 finish("local_names", problems)

@@ -12,12 +12,10 @@
 #include <vector>
 
 #include "unit/kubelet/pod_resources_fixture.h"
-#include "unit/this_program.h"
 
 namespace railhead::kubelet {
 namespace {
 
-using railhead::test::resident_bytes;
 using std::chrono::milliseconds;
 using test::bound_socket;
 using test::kLong;
@@ -266,24 +264,6 @@ TEST_F(PodResourcesTest, a_kubelet_that_says_it_is_unavailable_is_asked_again) {
   kubelet_.refusals = 2;
   const auto mine = pod("mine");
   ASSERT_TRUE(mine) << mine.error().message;
-}
-
-/// Waits for as long as it takes: ctest ends a test that never ends. What the server of this
-/// process still holds when memory is given back stays until the next time, so there are several.
-TEST_F(PodResourcesTest, what_a_large_answer_took_is_given_back) {
-  if (!railhead::test::kHasGlibcMalloc) GTEST_SKIP() << "another allocator";
-  start();
-  ASSERT_TRUE(pod("mine"));
-  const auto before = resident_bytes();
-  kubelet_.padding = 15 << 20;
-  const auto is_large = [&] { return resident_bytes() > before + (8 << 20); };
-  do {
-    ASSERT_TRUE(all());
-    const auto next = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-    while (is_large() && std::chrono::steady_clock::now() < next) {
-      std::this_thread::sleep_for(milliseconds(10));
-    }
-  } while (is_large());
 }
 
 TEST_F(PodResourcesTest, its_end_does_not_wait_for_an_answer) {

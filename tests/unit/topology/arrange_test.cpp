@@ -36,7 +36,7 @@ NodeBuilder own_domains(unsigned gpus = 4) {
   return b;
 }
 
-std::string pci(std::uint32_t domain, const std::string& class_code) {
+std::string pci_in_domain(std::uint32_t domain, const std::string& class_code) {
   return "<pci busid=\"" + node::PciAddress{domain, 0, 0, 0}.str() + "\" class=\"" + class_code +
          "\"/>";
 }
@@ -47,7 +47,7 @@ std::string file_of(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& 
   unsigned number = 1;
   for (const auto& [gpu, nic] : pairs) {
     text += "<pci busid=\"ffff:ff:0" + std::to_string(number++) + ".0\" class=\"0x060400\">" +
-            pci(gpu, "0x030200") + pci(nic, "0x020700") + "</pci>";
+            pci_in_domain(gpu, "0x030200") + pci_in_domain(nic, "0x020700") + "</pci>";
   }
   return text + "</cpu></system>\n";
 }
@@ -291,7 +291,7 @@ TEST(Arrange, the_operators_file_comes_before_everything) {
 
 TEST(Arrange, what_nccl_is_told_by_a_file_is_without_the_process_that_wrote_it) {
   std::string dumped = kCrossed;
-  const std::string gpu = pci(1, "0x030200");
+  const std::string gpu = pci_in_domain(1, "0x030200");
   dumped.replace(dumped.find(gpu), gpu.size(),
                  gpu.substr(0, gpu.size() - 2) + "><gpu dev=\"5\" sm=\"90\" rank=\"5\"/></pci>");
   const auto by_operator = arrange(own_domains().build(), operators_file(dumped));
