@@ -82,9 +82,9 @@ def wrong_facts(tree, topology, nics, pools):
 def wrong_relations(facts, topology):
     for key, kind in (("gpuRelations", "gpus"), ("nicRelations", "nics")):
         places = [item["pci"] for item in topology[kind]]
-        for a, row in zip(places, topology[key]):
-            yield from (f"{key}: {a} to {b} is {word}, the snapshot says {facts.relation(a, b)}"
-                        for b, word in zip(places, row) if word != facts.relation(a, b))
+        pairs = [(a, b, word) for a, row in zip(places, topology[key]) for b, word in zip(places, row) if a and b]
+        yield from (f"{key}: {a} to {b} is {word}, the snapshot says {facts.relation(a, b)}"
+                    for a, b, word in pairs if word != facts.relation(a, b))
 
 
 def problems_of(snapshot, printed, documents):

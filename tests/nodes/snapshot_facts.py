@@ -137,13 +137,16 @@ class Facts:
         if self.is_gpu(address) and len(bridges) > 2 and all(
                 self.ids(bridge).get("vendor") == INTEL for bridge in bridges[-2:]):
             bridges = bridges[:-2]
-        return root, bridges, self.attribute(f"{self.functions[address]}/numa_node", int)
+        # Of a virtual function, a recording has the node of its card alone.
+        physical = f"{self.functions[address]}/physfn"
+        above = self.tree.real(physical) if physical in self.tree.entries else self.functions[address]
+        return root, bridges, self.attribute(f"{above}/numa_node", int)
 
     def is_gpu(self, address):
         return self.ids(address).get("class", "").startswith(("0x03", "0x12"))
 
     def relation(self, a, b):
-        """As nvidia-smi topo -m has it; None where one is no PCI function."""
+        """Of two PCI functions, in the words of nvidia-smi topo -m."""
         if a == b:
             return "PIX"
         (root, left, numa), (other_root, right, other_numa) = self.place(a), self.place(b)
