@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layer diagram holds: an #include may name only a folder that the layer links, each third-party
 header is seen in one folder, generated protobuf types stay where they belong, each folder is one
-namespace, and files stay short."""
+namespace and says what it is for and what it must never do, and files stay short."""
 import re
 
 from source_tree import ROOT, SOURCE, code_lines, finish, layers, reach, sources
@@ -58,7 +58,12 @@ for path in sources():
             wrong = check_include(layer, allowed, include.group(1))
             if wrong:
                 problems.append(f"{place}:{number}: {wrong}")
+rows = dict(re.findall(r"^\| `(\w+)/` \| (.*? \| .*?) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.M))
 for layer in graph:
+    head = (SOURCE / layer / "CMakeLists.txt").read_text().partition("railhead_layer")[0]
+    says = " ".join(re.findall(r"^# (.*)", head, re.M)[1:])
+    if not says.startswith(rows.get(layer, "no row").replace(" | ", " ")):
+        problems.append(f"src/{layer}/CMakeLists.txt does not begin as its row in ARCHITECTURE.md: {rows.get(layer, 'none')}")
     for linked in graph[layer]:
         if layer in reach(graph, linked):
             problems.append(f"{layer} and {linked} link each other")

@@ -3,8 +3,9 @@
 """The topology file that is written for each machine in the box (topology -o nccl) says of GPUs and
 NICs what the machine says, when it is read back (--nccl-topo).
 
-Two things cannot be in such a file: host bridges, so that PHB and NODE are the same there, and that a
-GPU is a NUMA node of its own. All devices of a card are written below its function 0, by their names.
+Three things cannot be in such a file: host bridges, so that PHB and NODE are the same there; root ports, so
+that NICs of one bus below one are not PIX; and that a GPU is a NUMA node of its own. All devices of a
+card are written below its function 0, by their names.
 """
 import argparse
 import json
@@ -14,6 +15,9 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
+
+from snapshot_facts import Facts
+from sysfs_tree import Tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAME = {"PHB": "NODE"}
@@ -37,12 +41,19 @@ def key_of(nic, nets):
     return nic["pci"] and (nic["name"] if nic["name"] in nets else nic["pci"])
 
 
+def on_one_bus(a, b):
+    return a.rpartition(":")[0] == b.rpartition(":")[0] != ""
+
+
 def relations(topology, nets):
-    """Of GPUs, by address, and NICs."""
-    keys = [key_of(nic, nets) for nic in topology["nics"]]
-    return {(gpu["pci"], key): SAME.get(cell, cell)
-            for gpu, row in zip(topology["gpus"], topology["relations"])
-            for key, cell in zip(keys, row) if key}
+    """Of GPUs, by address, and NICs; of GPUs and of NICs among one another."""
+    nics = [key_of(nic, nets) for nic in topology["nics"]]
+    gpus = [gpu["pci"] for gpu in topology["gpus"]]
+    return {(a, b): SAME.get(cell, cell)
+            for rows, columns, key in ((gpus, nics, "relations"), (gpus, gpus, "gpuRelations"),
+                                       (nics, nics, "nicRelations"))
+            for a, row in zip(rows, topology[key]) if a
+            for b, cell in zip(columns, row) if b and not (rows is columns is nics and on_one_bus(a, b))}
 
 
 def versions_wanted(machine, gpus):
@@ -51,6 +62,21 @@ def versions_wanted(machine, gpus):
     vendors = VENDOR.findall(text)
     vendors += [(address, vendor.lower()) for vendor, address in UEVENT.findall(text)]
     return {VERSIONS[vendor] for address, vendor in vendors if address in gpus}
+
+
+def wrong_attributes(machine, xml, nics):
+    """Ids are the snapshot's, where it has the function (a zero may be left out); a speed is that of a port that is
+    up."""
+    facts = Facts(Tree.read(machine.read_bytes()), ())
+    for pci in xml.iter("pci"):
+        ids = facts.ids(pci.get("busid")) if pci.get("busid") in facts.functions else {}
+        yield from (f"{pci.get('busid')}: {name} is {pci.get(name)}, the machine says {value}"
+                    for name, value in ids.items() if pci.get(name, "0x0000") != value)
+    rates = {nic["name"]: nic["rateGbps"] for nic in nics if nic["state"] == "ACTIVE"}
+    for net in xml.iter("net"):
+        rate = rates.get(net.get("name"))
+        if net.get("speed") != (rate and f"{rate * 1000:.0f}"):
+            yield f"{net.get('name')}: its speed is {net.get('speed')} Mbit/s, the machine says {rate} Gbit/s"
 
 
 def problems_of(railhead, machine, file):
@@ -65,6 +91,7 @@ def problems_of(railhead, machine, file):
     for name in sorted({name for name in functions if functions.count(name) > 1}):
         yield f"{name} is in the file {functions.count(name)} times"
     before = json.loads(run(railhead, "-o", "json", "--snapshot", str(machine))[0])
+    yield from wrong_attributes(machine, tree, before["nics"])
     wanted = {gpu["pci"] for gpu in before["gpus"]}
     versions = versions_wanted(machine, wanted) or {"1"}
     if tree.get("version") not in versions:

@@ -1,66 +1,85 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each committed machine (tests/nodes/*.node) against its golden outputs beside it.
+"""What people see, against the copies in golden/: a page for each committed machine (tests/nodes/*.node), and for
+each other format the output of one or two machines.
+
+The pages are what a reviewer reads, so they hold text only. That the JSON and YAML of every machine say the same is
+checked by check_json.py, that its topology file does by check_topology_file.py, and that its picture can be looked
+at by pictures.py.
 
 A difference prints the diff and the command that accepts it: ./dev bless
 """
 import argparse
+import concurrent.futures
 import difflib
+import os
 import pathlib
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-# File ending -> arguments of railhead.
-OUTPUTS = {
-    "topology.txt": ["topology"],
-    "tree.txt": ["topology", "-o", "tree"],
-    "topology.json": ["topology", "-o", "json"],
-    "affinity.txt": ["affinity"],
-    "explain.txt": ["affinity", "--explain"],
-    "affinity.json": ["affinity", "-o", "json"],
-    "nics.txt": ["nics", "-o", "wide"],
-}
+GOLDEN = HERE / "golden"
+# The page of a machine: these commands, one after another.
+PAGE = ["topology -o tree", "topology", "nics -o wide", "affinity --explain"]
 
-# Pools of some machines; file names as from the root of the source tree.
-POOLS = {
-    "dgx-h100": ["pools", "-o", "wide", "--config", "examples/pools.yaml"],
-    "vfs-on-one-socket": ["pools", "-o", "wide", "--config",
-                          "examples/sriov-network-device-plugin.json"],
+# Further files: the machine that is shown, the commands. File names in commands are as from the root of the source.
+TEXTS = {
+    "dgx-h100.pools.txt": ("dgx-h100", ["pools -o wide --config examples/pools.yaml"]),
+    "vfs-on-one-socket.pools.txt": (
+        "vfs-on-one-socket", ["pools -o wide --config examples/sriov-network-device-plugin.json"]),
+    "errors.txt": ("dgx-h100", [
+        "topologie", "topology -o xml", "topology --host-root /nowhere/at/all", "topology --nccl-topo LICENSE",
+        "topology --topology-file /nowhere/topo.xml", "affinity --gpus 0,8", "pools --config LICENSE",
+        "pools --config examples/absent.yaml"]),
 }
-
-# Outputs of some machines as files that other programs open: file -> machine, format.
+# Files that other programs open.
 FILES = {
-    "docs/pictures/dgx-h100.svg": ("dgx-h100", "svg"),
-    "docs/pictures/dgx-h100-degraded.svg": ("dgx-h100-degraded", "svg"),
-    "tests/nodes/golden/seed-8gpu-4nic.svg": ("seed-8gpu-4nic", "svg"),
-    "tests/nodes/golden/seed-8gpu-4nic.dot": ("seed-8gpu-4nic", "dot"),
-    "tests/nodes/golden/broken-host.svg": ("broken-host", "svg"),
-    "tests/nodes/golden/broken-host.dot": ("broken-host", "dot"),
-    **{f"tests/nodes/golden/{name}.nccl.xml": (name, "nccl")
-       for name in ("dgx-h100", "dgx-a100", "amd-mi300x", "gb200-tray", "azure-nd-a100-v4",
-                    "azure-nd-h100-v5", "bonds-with-vfs")},
+    "docs/pictures/dgx-h100.svg": ("dgx-h100", "topology -o svg"),
+    "docs/pictures/dgx-h100-degraded.svg": ("dgx-h100-degraded", "topology -o svg"),
+    **{f"tests/nodes/golden/{machine}.{ending}": (machine, command) for machine, ending, command in [
+        ("broken-host", "svg", "topology -o svg"),
+        ("broken-host", "dot", "topology -o dot"),
+        ("seed-8gpu-4nic", "dot", "topology -o dot"),
+        ("dgx-h100", "nccl.xml", "topology -o nccl"),
+        ("amd-mi300x", "nccl.xml", "topology -o nccl"),
+        ("azure-nd-a100-v4", "nccl.xml", "topology -o nccl"),
+        ("gb200-tray", "nccl.xml", "topology -o nccl"),
+        ("renamed-devices", "topology.json", "topology -o json"),
+        ("renamed-devices", "affinity.json", "affinity --explain -o json"),
+        ("renamed-devices", "nics.json", "nics -o json"),
+        ("renamed-devices", "pools.json", "pools -o json"),
+        ("soft-roce", "nics.yaml", "nics -o yaml")]},
 }
 
 
-def output_of(railhead, machine, arguments):
-    command = [railhead, *arguments, "--snapshot", str(machine)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
-    if arguments[-1] in ("svg", "dot", "nccl") and not done.returncode:
-        return done.stdout
-    return f"{done.stdout}{done.stderr}exit {done.returncode}\n"
+def run(railhead, machine, command):
+    """Its output: what it prints, what it complains about, and how it ends, where that is not well."""
+    words = command.split()
+    if not {"--host-root", "--nccl-topo"} & set(words):
+        words += ["--snapshot", str(machine)]
+    done = subprocess.run([railhead, *words], capture_output=True, text=True, check=False, cwd=ROOT)
+    return done.stdout + done.stderr + (f"exit {done.returncode}\n" if done.returncode else "")
 
 
-def goldens():
-    """Every golden file with the machine and the arguments that it is the output of."""
+def page(railhead, machine, commands):
+    return "\n".join(f"$ railhead {command}\n{run(railhead, machine, command)}" for command in commands)
+
+
+def goldens(railhead):
+    """Every golden file with what makes it."""
     for machine in sorted(HERE.glob("*.node")):
-        for ending, arguments in OUTPUTS.items():
-            yield HERE / "golden" / f"{machine.stem}.{ending}", machine, arguments
-    for name, arguments in POOLS.items():
-        yield HERE / "golden" / f"{name}.pools.txt", HERE / f"{name}.node", arguments
-    for file, (name, form) in FILES.items():
-        yield ROOT / file, HERE / f"{name}.node", ["topology", "-o", form]
+        yield GOLDEN / f"{machine.stem}.txt", (page, railhead, machine, PAGE)
+    for name, (machine, commands) in TEXTS.items():
+        yield GOLDEN / name, (page, railhead, HERE / f"{machine}.node", commands)
+    for name, (machine, command) in FILES.items():
+        yield ROOT / name, (run, railhead, HERE / f"{machine}.node", command)
+
+
+def difference(golden, now):
+    before = golden.read_text() if golden.exists() else ""
+    name = str(golden.relative_to(ROOT))
+    return list(difflib.unified_diff(before.splitlines(True), now.splitlines(True), name, "now"))
 
 
 def main():
@@ -68,26 +87,28 @@ def main():
     parser.add_argument("--railhead", required=True)
     parser.add_argument("--bless", action="store_true")
     options = parser.parse_args()
-    options.railhead = pathlib.Path(options.railhead).resolve()
-    different = checked = 0
-    for golden, machine, arguments in goldens():
-        now = output_of(options.railhead, machine, arguments)
-        before = golden.read_text() if golden.exists() else ""
-        checked += 1
-        if now == before:
-            continue
-        different += 1
-        sys.stdout.writelines(difflib.unified_diff(
-            before.splitlines(True), now.splitlines(True), str(golden.relative_to(ROOT)), "now"))
-        if options.bless:
+    files, makers = zip(*goldens(pathlib.Path(options.railhead).resolve()))
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        outputs = list(pool.map(lambda maker: maker[0](*maker[1:]), makers))
+    different = 0
+    for golden, now in zip(files, outputs):
+        diff = difference(golden, now)
+        different += bool(diff)
+        sys.stdout.writelines(diff)
+        if diff and options.bless:
             golden.parent.mkdir(exist_ok=True)
             golden.write_text(now)
-    print(f"{checked} golden outputs, {different} different")
-    if different and not options.bless:
+    unused = sorted(set(GOLDEN.iterdir()) - set(files))
+    for file in unused:
+        print(f"{file.relative_to(ROOT)}: nothing makes it")
+        if options.bless:
+            file.unlink()
+    print(f"{len(files)} golden outputs, {different} different")
+    if (different or unused) and not options.bless:
         print("accept them with: ./dev bless")
-        sys.exit(1)
-    sys.exit(0 if checked else 1)
+        return 1
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tree of files, links and device nodes; written as a snapshot file or as a directory."""
+"""A tree of files, links and device nodes; written as a snapshot file or as a directory, read from a snapshot."""
 import os
 import pathlib
 import posixpath
+import urllib.parse
 
 TEXT, LINK, DEVICE, DIRECTORY, ERROR = "t", "l", "c", "d", "e"
 
@@ -58,6 +59,43 @@ class Tree:
     def replace(self, path):
         """Takes an entry away, for a machine that differs from another in it."""
         del self.entries[path]
+
+    @classmethod
+    def read(cls, snapshot):
+        """The tree of a snapshot file, without its comments."""
+        tree, at = cls(), 0
+        while at < len(snapshot):
+            end = snapshot.index(b"\n", at)
+            kind, _, rest = snapshot[at:end].decode().partition(" ")
+            path, _, value = rest.partition(" ")
+            path, at = urllib.parse.unquote(path), end + 1
+            if kind == TEXT:
+                tree.raw(path, f"{value}\n".encode())
+            elif kind == "f":
+                tree.raw(path, snapshot[at:at + int(value)])
+                at += int(value) + 1
+            elif kind == LINK:
+                tree.entries[path] = (LINK, urllib.parse.unquote(value.removeprefix("-> ")))
+            elif kind == DEVICE:
+                number, mode, owner = value.split()
+                tree.device(path, *map(int, number.split(":")), int(mode, 8), *map(int, owner.split(":")))
+            elif kind in (DIRECTORY, ERROR):
+                tree.entries[path] = (kind, value or None)
+        return tree
+
+    def text_of(self, path):
+        """The text of an attribute without its last newline; None where it is absent or cannot be read."""
+        kind, value = self.entries.get(path, (None, None))
+        return value.decode(errors="replace").removesuffix("\n") if kind == TEXT else None
+
+    def real(self, link):
+        """The absolute path that a link leads to."""
+        return posixpath.normpath(posixpath.join(posixpath.dirname(link), self.entries[link][1]))
+
+    def links(self, folder):
+        """The links in a folder: (name, path that it leads to)."""
+        return [(posixpath.basename(path), self.real(path)) for path, (kind, _) in self.entries.items()
+                if kind == LINK and posixpath.dirname(path) == folder]
 
     def snapshot(self, comments):
         out = [b"railhead-snapshot 1\n"]
