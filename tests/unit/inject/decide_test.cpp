@@ -246,7 +246,7 @@ TEST(Decide, infiniband_nics_stay_where_ethernet_ones_are_left_out) {
   EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA").find("mlx5_0"), std::string::npos);
 }
 
-// EFA's driver calls the link layer "Unspecified", and EFA needs no address of a netdev.
+// So it is with EFA, whose link layer sysfs calls "Unknown" and which needs no address of a netdev.
 TEST(Decide, a_nic_that_names_no_link_layer_is_no_ethernet) {
   Node node = seed_node();
   node.nics[0].ports[0].link_layer = LinkLayer::unknown;
