@@ -49,6 +49,16 @@ TEST(Card, image_guid_that_cannot_be_read_or_is_zero_does_not_part_a_card) {
   EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0, 1, 2)));
 }
 
+TEST(Card, nics_on_the_flat_bus_of_a_virtual_machine_are_several) {
+  NodeBuilder b;
+  const auto bus = b.host_bridge(0x00, 0);
+  b.nic(bus);
+  b.nic(bus);
+  Node node = b.build();
+  for (auto& nic : node.nics) nic.sys_image_guid.reset();
+  EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0), ElementsAre(1)));
+}
+
 TEST(Card, of_ports_with_different_link_layers_only_one_kind_is_the_card) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)), 2);

@@ -84,6 +84,17 @@ TEST(Deal, gpus_without_a_near_nic_are_spread_over_all) {
   EXPECT_THAT(result.gpus[4].why, HasSubstr("SYS; 4 of 4 NICs are nearest"));
 }
 
+TEST(Deal, six_gpus_that_share_four_nics_leave_none_out) {
+  NodeBuilder b;
+  b.numa(0, 0);
+  const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  for (int i = 0; i < 6; ++i) b.gpu(b.bridge(sw));
+  for (int i = 0; i < 4; ++i) b.nic(b.bridge(sw));
+  EXPECT_THAT(nics_by_gpu(deal_of(b.build())),
+              ElementsAre(ElementsAre(0), ElementsAre(0), ElementsAre(1), ElementsAre(2),
+                          ElementsAre(2), ElementsAre(3)));
+}
+
 TEST(Deal, gpus_without_a_near_nic_take_those_that_nobody_has_first) {
   auto b = half_machine();
   b.nic(b.bridge(b.host_bridge(0xf0, 1)));

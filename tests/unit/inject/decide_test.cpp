@@ -247,6 +247,16 @@ TEST(Decide, infiniband_nics_stay_where_ethernet_ones_are_left_out) {
   EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA").find("mlx5_0"), std::string::npos);
 }
 
+// So it is with EFA, whose link layer sysfs calls "Unknown" and which needs no address of a netdev.
+TEST(Decide, a_nic_that_names_no_link_layer_is_no_ethernet) {
+  Node node = seed_node();
+  node.nics[0].ports[0].link_layer = LinkLayer::unknown;
+  const auto table = table_of(node);
+  ContainerBuilder container;
+  container.nvidia(0).own_network();
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0));
+}
+
 TEST(Decide, with_exclusive_rdma_namespaces_only_host_network_pods_are_dealt_to) {
   node::Node node = seed_node();
   node.rdma_netns = node::RdmaNetns::exclusive;

@@ -203,6 +203,15 @@ TEST(MemberReadiness, in_a_shared_pool_nobody_raises_a_link_so_its_port_counts) 
               Each(kPortDown));
 }
 
+TEST(MemberReadiness, one_usable_rdma_device_of_a_function_is_enough) {
+  auto node = vf_server();
+  node.nics.push_back(node.nics.back());
+  node.nics.back().name = "mlx5_other";
+  node.nics.back().ports[0].state = PortState::down;
+  const auto text = "pools: [{name: a.io/a, slots: 4, include: {interfaces: ens2f0}}]";
+  EXPECT_THAT(reasons(node, text), ElementsAre(""));
+}
+
 TEST(MemberReadiness, what_is_in_a_pods_namespace_is_ready) {
   auto node = vf_server();
   for (auto& nic : node.nics) {

@@ -120,6 +120,14 @@ TEST(OurSelection, exclusive_pools_leave_default_routes_and_parents_of_virtual_f
             "its netdev eno1 carries the default route");
 }
 
+TEST(OurSelection, one_virtual_function_keeps_its_parent_out) {
+  NodeBuilder b;
+  b.nic(b.bridge(b.host_bridge(0x10, 0))).ethernet(200).virtual_functions(1);
+  const Pooled pooled(b.build(), ours("{names: '*'}", "    mode: exclusive\n"));
+  EXPECT_THAT(pooled.members(), ElementsAre("0000:11:01.0"));
+  EXPECT_EQ(pooled.why("0000:11:00.0"), "it has 1 virtual functions enabled");
+}
+
 TEST(OurSelection, without_is_rdma_an_exclusive_pool_also_takes_functions_without_an_rdma_device) {
   auto node = small_server();
   std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->str() == kIntel; });

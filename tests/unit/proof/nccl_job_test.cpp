@@ -64,6 +64,13 @@ TEST(NcclJob, ib_without_gpu_direct_is_rdma_staged_through_the_host) {
   EXPECT_THAT(job.warnings, ElementsAre(HasSubstr("host's memory")));
 }
 
+TEST(NcclJob, gpu_direct_on_some_connections_only_is_mixed) {
+  const auto job = job_of({kDevices, "Using network IB", kDirect, kStaged});
+  EXPECT_EQ(job.verdict, NcclVerdict::rdma);
+  EXPECT_EQ(job.gpu_path, NcclGpuPath::mixed);
+  EXPECT_THAT(job.warnings, ElementsAre(HasSubstr("host's memory")));
+}
+
 TEST(NcclJob, the_silent_fallback_to_sockets_is_tcp_with_its_reason) {
   const auto job = job_of({"NET/IB : No device found.", "NET/Socket : Using [0]eth0:10.0.0.1<0>",
                            "Using network Socket", kSocket});

@@ -60,6 +60,18 @@ TEST(NcclOfNode, functions_of_a_card_share_the_element_of_function_0) {
   EXPECT_EQ(card.nets[1].port, std::nullopt);
 }
 
+TEST(NcclOfNode, ports_of_one_device_are_told_by_their_numbers) {
+  Node node = one_switch();
+  node.nics[0].ports.push_back(node.nics[0].ports[0]);
+  node.nics[0].ports[1].number = 2;
+  const auto topology = nccl_topology_of(node);
+  const auto& nets = topology.cpus[0].pci[0].below[1].nets;
+  ASSERT_THAT(nets, SizeIs(2));
+  EXPECT_EQ(nets[0].port, 1U);
+  EXPECT_EQ(nets[1].name, "mlx5_0");
+  EXPECT_EQ(nets[1].port, 2U);
+}
+
 TEST(NcclOfNode, without_a_known_processor_no_net_is_written) {
   for (const auto& cpu : {node::Cpu{}, node::Cpu{"x86_64", "GenuineIntel", {}, {}}}) {
     const auto text = to_xml(nccl_topology_of(one_switch(cpu, 2)));

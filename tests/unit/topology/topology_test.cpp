@@ -210,6 +210,18 @@ TEST(Topology, memory_of_a_gpu_is_near_its_cpus_where_sockets_are_not_known) {
   EXPECT_EQ(row[1], (Nearness{Relation::sys, true, 0}));
 }
 
+TEST(Topology, memory_as_near_to_two_sockets_counts_to_the_first) {
+  NodeBuilder b;
+  b.numa(0, 0, {0, 1}, {10, 20, 20}).numa(1, 1, {2, 3}, {20, 10, 20}).numa(2, 0, {}, {20, 20, 10});
+  for (auto& numa : b.raw().numa) numa.socket.reset();
+  b.gpu(b.bridge(b.host_bridge(0x00, 2, 8)));
+  b.nic(b.bridge(b.host_bridge(0x00, 1, 16)));
+  b.nic(b.bridge(b.host_bridge(0x00, 0, 17)));
+  const auto row = make_topology(b.build()).gpu_nic[0];
+  EXPECT_EQ(row[0], (Nearness{Relation::sys, false, 0}));
+  EXPECT_EQ(row[1], (Nearness{Relation::sys, true, 0}));
+}
+
 TEST(Topology, two_gpus_with_memory_of_their_own_on_one_socket_are_sys) {
   NodeBuilder b;
   b.numa(0, 0, {0, 1}, {10, 80, 80}).numa(1, 0, {}, {80, 10, 80}).numa(2, 0, {}, {80, 80, 10});
