@@ -54,7 +54,7 @@ TEST(Card, nics_on_the_flat_bus_of_a_virtual_machine_are_several) {
   const auto bus = b.host_bridge(0x00, 0);
   b.nic(bus);
   b.nic(bus);
-  Node node = b.build();
+  node::Node node = b.build();
   for (auto& nic : node.nics) nic.sys_image_guid.reset();
   EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0), ElementsAre(1)));
 }

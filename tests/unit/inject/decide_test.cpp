@@ -249,8 +249,8 @@ TEST(Decide, infiniband_nics_stay_where_ethernet_ones_are_left_out) {
 
 // So it is with EFA, whose link layer sysfs calls "Unknown" and which needs no address of a netdev.
 TEST(Decide, a_nic_that_names_no_link_layer_is_no_ethernet) {
-  Node node = seed_node();
-  node.nics[0].ports[0].link_layer = LinkLayer::unknown;
+  node::Node node = seed_node();
+  node.nics[0].ports[0].link_layer = node::LinkLayer::unknown;
   const auto table = table_of(node);
   ContainerBuilder container;
   container.nvidia(0).own_network();

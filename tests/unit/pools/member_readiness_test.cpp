@@ -207,7 +207,7 @@ TEST(MemberReadiness, one_usable_rdma_device_of_a_function_is_enough) {
   auto node = vf_server();
   node.nics.push_back(node.nics.back());
   node.nics.back().name = "mlx5_other";
-  node.nics.back().ports[0].state = PortState::down;
+  node.nics.back().ports[0].state = node::PortState::down;
   const auto text = "pools: [{name: a.io/a, slots: 4, include: {interfaces: ens2f0}}]";
   EXPECT_THAT(reasons(node, text), ElementsAre(""));
 }

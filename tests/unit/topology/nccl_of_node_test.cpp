@@ -61,7 +61,7 @@ TEST(NcclOfNode, functions_of_a_card_share_the_element_of_function_0) {
 }
 
 TEST(NcclOfNode, ports_of_one_device_are_told_by_their_numbers) {
-  Node node = one_switch();
+  node::Node node = one_switch();
   node.nics[0].ports.push_back(node.nics[0].ports[0]);
   node.nics[0].ports[1].number = 2;
   const auto topology = nccl_topology_of(node);
