@@ -71,13 +71,17 @@ struct GpuFacts {
 /// What a container holds of this node's pools: our Allocate has put it into the container's
 /// annotations, `allocation.railhead.io/<resource>` with the ids of functions. Lists of NICs are
 /// sorted.
+struct SharedAllocation {
+  std::vector<std::size_t> pool;   ///< all NICs of the pool, sorted
+  std::vector<std::size_t> slots;  ///< of slots that are a NIC, that NIC; of others all; sorted
+};
+
 struct Allocations {
-  std::vector<std::size_t> pools;      ///< indices into DecisionTable::pools().pools
-  std::vector<std::size_t> exclusive;  ///< allocated from exclusive pools
-  std::vector<std::size_t> admitted;   ///< all NICs of the shared pools that it holds slots of
-  std::vector<std::size_t> slots;      ///< of slots that are a NIC, that NIC; of others all
-  std::vector<std::string> gone;       ///< functions of exclusive pools that this node has no more
-  std::vector<std::string> devices;    ///< classes that these pools hand out beside the policy's
+  std::vector<std::size_t> pools;        ///< indices into DecisionTable::pools().pools
+  std::vector<std::size_t> exclusive;    ///< allocated from exclusive pools
+  std::vector<SharedAllocation> shared;  ///< of each shared pool that it holds slots of
+  std::vector<std::string> gone;         ///< devices that this node has no more
+  std::vector<std::string> devices;      ///< classes that these pools hand out beside the policy's
   Remarks remarks{8};
 
   [[nodiscard]] bool any() const { return !pools.empty(); }

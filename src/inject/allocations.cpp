@@ -31,29 +31,32 @@ std::optional<std::vector<std::size_t>> nics_of_member(const pools::PoolTable& t
   return table.functions[at->function].nics;
 }
 
-void add_shared(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
-                container::Allocations& out) {
-  std::vector<std::size_t> all;
-  for (const pools::Member& member : pool.members)
-    append(all, table.functions[member.function].nics);
-  append(out.admitted, all);
-  if (!pool.spec.slots_per_nic) return append(out.slots, all);
-  for (const auto id : split(ids, ',')) {
-    if (const auto nics = nics_of_member(table, pool, id)) append(out.slots, *nics);
-  }
-}
-
-void add_exclusive(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
-                   container::Allocations& out) {
+void add_members(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
+                 std::vector<std::size_t>& out, std::vector<std::string>& gone) {
   std::size_t left = kMaxIds;
   for (const auto id : split(ids, ',')) {
     if (left-- == 0) break;
     if (const auto nics = nics_of_member(table, pool, id)) {
-      append(out.exclusive, *nics);
+      append(out, *nics);
     } else {
-      out.gone.emplace_back(id);
+      gone.emplace_back(id);
     }
   }
+}
+
+void add_shared(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
+                container::Allocations& out) {
+  container::SharedAllocation held;
+  for (const pools::Member& member : pool.members)
+    append(held.pool, table.functions[member.function].nics);
+  sort_unique(held.pool);
+  if (pool.spec.slots_per_nic) {
+    add_members(table, pool, ids, held.slots, out.gone);
+    sort_unique(held.slots);
+  } else {
+    held.slots = held.pool;
+  }
+  out.shared.push_back(std::move(held));
 }
 
 }  // namespace
@@ -84,15 +87,13 @@ container::Allocations allocations_of(const container::Request& request,
     out.pools.push_back(static_cast<std::size_t>(at - pools.begin()));
     out.devices.insert(out.devices.end(), at->spec.devices.begin(), at->spec.devices.end());
     if (at->spec.mode == pools::PoolMode::exclusive) {
-      add_exclusive(table.pools(), *at, value, out);
+      add_members(table.pools(), *at, value, out.exclusive, out.gone);
     } else {
       add_shared(table.pools(), *at, value, out);
     }
   }
   sort_unique(out.pools);
   sort_unique(out.exclusive);
-  sort_unique(out.admitted);
-  sort_unique(out.slots);
   sort_unique(out.devices);
   return out;
 }

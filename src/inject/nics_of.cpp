@@ -2,6 +2,7 @@
 #include "inject/nics_of.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "base/sort_unique.h"
@@ -203,17 +204,20 @@ void narrow(const Case& given, NicChoice& choice) {
   }
 }
 
-/// The deal within the pools of its slots, or all of these where it has no GPU or nothing of its
-/// deal is in them; and what was allocated to it alone.
+/// Of each shared pool what is dealt to its GPUs, or what its slots say where nothing is; and what
+/// was allocated to it alone.
 void choose_allocated(const Case& given, NicChoice& choice) {
   const container::Allocations& allocated = given.facts.allocated;
-  if (!allocated.admitted.empty() && !given.facts.gpus.indices.empty()) {
-    choose_closest(given, choice);
-    std::erase_if(choice.nics, [&](std::size_t nic) { return !contains(allocated.admitted, nic); });
-    if (choice.nics.empty()) choice.nics = allocated.admitted;
-  } else {
-    choice.nics = allocated.slots;
+  if (!allocated.shared.empty() && !given.facts.gpus.indices.empty()) choose_closest(given, choice);
+  const std::vector<std::size_t> dealt = std::exchange(choice.nics, {});
+  for (const container::SharedAllocation& held : allocated.shared) {
+    const auto before = choice.nics.size();
+    std::set_intersection(dealt.begin(), dealt.end(), held.pool.begin(), held.pool.end(),
+                          std::back_inserter(choice.nics));
+    if (choice.nics.size() != before) continue;
+    choice.nics.insert(choice.nics.end(), held.slots.begin(), held.slots.end());
   }
+  sort_unique(choice.nics);
   narrow(given, choice);
   choice.nics.insert(choice.nics.end(), allocated.exclusive.begin(), allocated.exclusive.end());
   sort_unique(choice.nics);

@@ -86,6 +86,28 @@ TEST(Resource, a_slot_and_gpus_get_the_deal_within_the_pool_whatever_the_number_
   EXPECT_THAT(test::decide(elsewhere, narrow).nics, ElementsAre(2)) << "the whole pool";
 }
 
+TEST(Resource, slots_of_two_pools_get_nics_of_both) {
+  const auto table =
+      table_with({pool("rdma.io/hca", {"mlx5_0", "mlx5_1"}), pool("rdma.io/storage", {"mlx5_3"})});
+  ContainerBuilder container;
+  container.annotation(kHca, "").annotation("allocation.railhead.io/rdma.io/storage", "").nvidia(0);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0, 3));
+}
+
+TEST(Resource, a_slot_that_is_a_nic_far_from_the_gpus_is_that_nic) {
+  const auto table = table_with({per_nic("rdma.io/storage", {"mlx5_2", "mlx5_3"})});
+  ContainerBuilder container;
+  container.annotation("allocation.railhead.io/rdma.io/storage", id_of(table, 3)).nvidia(0);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(3));
+}
+
+TEST(Resource, a_slot_whose_nic_is_gone_is_said) {
+  const auto table = table_with({per_nic("rdma.io/hca", {"mlx5_2", "mlx5_3"})});
+  ContainerBuilder container;
+  container.annotation(kHca, "0000:ff:1f.7");
+  EXPECT_EQ(test::decide(container, table).reason_code, "allocation-gone");
+}
+
 TEST(Resource, a_slot_counts_where_gpus_alone_would_not) {
   InjectionPolicy policy;
   policy.gpus = config::GpuPolicy::none;
