@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kShownNics = 8;
 
-data::Json quote_json(const proof::NcclQuote& quote) {
-  return {{"line", quote.line}, {"text", quote.text}};
-}
-
 data::Json used_json(const proof::NcclUsedDevice& device) {
   const auto all = device.use.sends + device.use.receives;
   return {{"network", device.use.network},
@@ -40,22 +36,22 @@ data::Json available_json(const std::vector<proof::NcclDevice>& devices) {
   return json;
 }
 
-data::Json text_or_null(const std::string& text) {
+data::Json null_if_empty(const std::string& text) {
   return text.empty() ? data::Json(nullptr) : data::Json(text);
 }
 
 data::Json rank_json(const proof::NcclRank& rank) {
   data::Json json = {{"rank", report::json_or_null(rank.rank)},
                      {"ranks", report::json_or_null(rank.size)},
-                     {"host", text_or_null(rank.host)},
+                     {"host", null_if_empty(rank.host)},
                      {"pid", rank.pid == 0 ? data::Json(nullptr) : data::Json(rank.pid)},
                      {"gpu", report::json_or_null(rank.gpu)},
                      {"verdict", to_string(rank.verdict)},
                      {"why", rank.why},
-                     {"transport", text_or_null(rank.transport)},
-                     {"plugin", text_or_null(rank.plugin)},
+                     {"transport", null_if_empty(rank.transport)},
+                     {"plugin", null_if_empty(rank.plugin)},
                      {"gpuDirect", to_string(rank.gpu_path)},
-                     {"gpuDirectRoute", text_or_null(rank.route)},
+                     {"gpuDirectRoute", null_if_empty(rank.route)},
                      {"channels", rank.channels},
                      {"communicators", rank.communicators}};
   json["nics"] = data::Json::array();
@@ -63,15 +59,16 @@ data::Json rank_json(const proof::NcclRank& rank) {
   json["available"] = available_json(rank.available);
   json["relaxedOrdering"] = rank.relaxed_ordering;
   json["evidence"] = data::Json::array();
-  for (const auto& quote : rank.evidence) json["evidence"].push_back(quote_json(quote));
+  for (const auto& quote : rank.evidence)
+    json["evidence"].push_back({{"line", quote.line}, {"text", quote.text}});
   return json;
 }
 
 data::Json problem_json(const proof::NcclProblem& problem) {
   return {{"severity", to_string(problem.severity)},
-          {"meaning", text_or_null(problem.meaning)},
+          {"meaning", null_if_empty(problem.meaning)},
           {"count", problem.count},
-          {"host", text_or_null(problem.host)},
+          {"host", null_if_empty(problem.host)},
           {"line", problem.first.line},
           {"text", problem.first.text}};
 }
@@ -142,7 +139,7 @@ std::vector<std::string> evidence_lines(const proof::NcclJob& job, ShownEvidence
   return lines;
 }
 
-std::vector<std::string> problem_lines(const proof::NcclLog& log) {
+std::vector<std::string> nccl_problem_lines(const proof::NcclLog& log) {
   std::vector<std::string> lines;
   for (const auto& problem : log.problems) {
     auto line = std::string(to_string(problem.severity)) + ": ";
@@ -200,7 +197,7 @@ report::Report nccl_log_report(const std::string& source, const proof::NcclLog& 
   if (auto lines = evidence_lines(job, shown); !lines.empty()) {
     report.sections.push_back({"EVIDENCE", {}, std::move(lines)});
   }
-  if (auto lines = problem_lines(log); !lines.empty()) {
+  if (auto lines = nccl_problem_lines(log); !lines.empty()) {
     report.sections.push_back({"PROBLEMS", {}, std::move(lines)});
   }
   if (!job.warnings.empty()) report.sections.push_back({"WARNINGS", {}, job.warnings});
