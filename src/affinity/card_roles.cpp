@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "affinity/fabric.h"
-#include "affinity/main_route.h"
-#include "affinity/wording.h"
 
 namespace railhead::affinity {
 namespace {

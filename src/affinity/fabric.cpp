@@ -2,11 +2,12 @@
 #include "affinity/fabric.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
 
-#include "affinity/wording.h"
+#include "base/text.h"
 
 namespace railhead::affinity {
 namespace {
@@ -61,14 +62,26 @@ std::optional<unsigned> elect_functions(const std::vector<const CardTraits*>& ca
   return std::nullopt;
 }
 
-Role role_of_other_fabric(node::LinkLayer layer) {
-  return layer == node::LinkLayer::infiniband ? Role::storage : Role::front_end;
-}
-
 std::string among(const Fabric& fabric) {
   return fabric.gbps == 0 ? "most cards"
                           : counted(fabric.cards, "card") + " of " +
                                 to_text({fabric.link_layer, fabric.gbps, 0, fabric.unnamed_layer});
+}
+
+bool is_infiniband(const CardTraits& card) {
+  return card.card.capability.link_layer == node::LinkLayer::infiniband;
+}
+
+bool has_route(const CardTraits& card) {
+  return !card.main_route.empty();
+}
+
+/// Whether a card with the route outdoes another, as the one that carries everything outdoes an
+/// on-board port.
+bool outdoes(const CardTraits& card, const CardTraits& other) {
+  const auto& own = card.card.capability;
+  const auto& theirs = other.card.capability;
+  return theirs.link_layer == own.link_layer && theirs.gbps != 0 && theirs.gbps < own.gbps;
 }
 
 }  // namespace
@@ -96,7 +109,8 @@ Fabric elect_fabric(const std::vector<CardTraits>& cards) {
 
 std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric) {
   const Capability& own = card.card.capability;
-  const Role other = role_of_other_fabric(own.link_layer);
+  const Role other =
+      own.link_layer == node::LinkLayer::infiniband ? Role::storage : Role::front_end;
   const bool layers_known =
       own.link_layer != node::LinkLayer::unknown && fabric.link_layer != node::LinkLayer::unknown;
   if (layers_known && own.link_layer != fabric.link_layer) {
@@ -120,6 +134,28 @@ std::optional<Outlier> find_outlier(const CardTraits& card, const Fabric& fabric
                    false};
   }
   return std::nullopt;
+}
+
+bool route_tells(const node::Node& node, const std::vector<CardTraits>& cards) {
+  const auto holders = std::count_if(node.netdevs.begin(), node.netdevs.end(),
+                                     [](const node::Netdev& netdev) { return netdev.main_route; });
+  const auto without = std::count_if(cards.begin(), cards.end(),
+                                     [](const CardTraits& card) { return !has_route(card); });
+  if (without != 0) return holders <= without;
+  return node.hypervisor && cards.size() == 1 && !is_infiniband(cards.front());
+}
+
+std::vector<CardTraits> electors(const node::Node& node, const std::vector<CardTraits>& cards) {
+  if (!route_tells(node, cards)) return cards;
+  const auto votes = [&](const CardTraits& card) {
+    if (!has_route(card) || is_infiniband(card)) return true;
+    return !node.hypervisor && std::all_of(cards.begin(), cards.end(), [&](const auto& other) {
+      return has_route(other) || outdoes(card, other);
+    });
+  };
+  std::vector<CardTraits> chosen;
+  std::copy_if(cards.begin(), cards.end(), std::back_inserter(chosen), votes);
+  return chosen;
 }
 
 }  // namespace railhead::affinity

@@ -44,8 +44,4 @@ std::string nearness_text(const node::Node& node, const node::Gpu& gpu, const no
   return std::string(to_string(near.relation)) + junction(node, gpu, nic, near);
 }
 
-std::string counted(std::size_t number, const std::string& what) {
-  return std::to_string(number) + " " + what + (number == 1 ? "" : "s");
-}
-
 }  // namespace railhead::affinity

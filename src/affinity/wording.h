@@ -16,7 +16,4 @@ std::string gpu_text(const node::Gpu& gpu);
 std::string nearness_text(const node::Node& node, const node::Gpu& gpu, const node::Nic& nic,
                           const topology::Nearness& near);
 
-/// "1 NIC", "2 NICs"
-std::string counted(std::size_t number, const std::string& what);
-
 }  // namespace railhead::affinity

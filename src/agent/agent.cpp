@@ -27,7 +27,7 @@
 #include "agent/pods_service.h"
 #include "agent/version.h"
 #include "base/text.h"
-#include "config/reload.h"
+#include "config/config.h"
 #include "host/line_writer.h"
 #include "host/memory.h"
 #include "host/program.h"
@@ -40,10 +40,6 @@ namespace {
 constexpr std::chrono::milliseconds kPatience{1000};
 /// Before a configuration that has to wait for the machine is told of.
 constexpr std::chrono::milliseconds kConfigWaitWorthSaying{1000};
-
-NriOptions nri_options(const config::Settings& settings) {
-  return {session_options(settings), settings.host.proc};
-}
 
 /// A snapshot never changes by events; a directory tree and the live machine do.
 MachineSource machine_source(const MachineOrigin& origin) {
@@ -142,7 +138,7 @@ class Agent {
   Status start_nri() {
     if (!settings().nri.enabled || std::exchange(has_nri_, true)) return {};
     return start(std::make_unique<NriService>(
-        context_, nri_options(settings()),
+        context_, NriOptions{session_options(settings()), settings().host.proc},
         NriService::Links{*machine_, tables_, runtime_, has_pods() ? &book_ : nullptr,
                           pod_resources_}));
   }

@@ -205,23 +205,18 @@ nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request)
 
 /// The facts go with the decision.
 Decided ContainerHooks::conclude(Hook& hook) {
-  if (!hook.is_fresh && parts_.machine.is_stale()) report_stale(hook.facts.identity);
-  ability_.has_topology_file = is_topology_provided(*hook.table);
+  if (!hook.is_fresh && parts_.machine.is_stale()) {
+    parts_.metrics.nri_stale_decisions.add();
+    auto fields = fields_of(hook.facts.identity);
+    fields.emplace_back("why", "the machine changed, and that is not read yet, or cannot be read");
+    parts_.log.write(config::LogLevel::warn, "decided by the last reading", fields);
+  }
+  // A newer table may have the same file.
+  ability_.has_topology_file =
+      topology_provided_ && (topology_provided_ == hook.table ||
+                             topology_provided_->topology_file() == hook.table->topology_file());
   auto decision = inject::decide(*hook.request, hook.facts, *hook.table, ability_);
   return {std::move(hook.facts), std::move(decision), hook.table, {}};
-}
-
-/// A newer table may have the same file.
-bool ContainerHooks::is_topology_provided(const inject::DecisionTable& table) const {
-  return topology_provided_ && (topology_provided_.get() == &table ||
-                                topology_provided_->topology_file() == table.topology_file());
-}
-
-void ContainerHooks::report_stale(const container::Identity& container) {
-  parts_.metrics.nri_stale_decisions.add();
-  auto fields = fields_of(container);
-  fields.emplace_back("why", "the machine changed, and that is not read yet, or cannot be read");
-  parts_.log.write(config::LogLevel::warn, "decided by the last reading", fields);
 }
 
 void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds retry_in) {

@@ -91,8 +91,6 @@ class ContainerHooks : public nri::Handler {
   bool is_first_to_miss(const container::GpuFacts& gpus);
   void answer(Hook& hook);
   Decided conclude(Hook& hook);
-  [[nodiscard]] bool is_topology_provided(const inject::DecisionTable& table) const;
-  void report_stale(const container::Identity& container);
   void runtime_read(const nri::RuntimePeer& peer, const std::optional<RuntimeProcess>& process);
 
   ContainerHooksParts parts_;

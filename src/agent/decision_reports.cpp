@@ -2,7 +2,6 @@
 #include "agent/decision_reports.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include "agent/holders.h"

@@ -171,13 +171,6 @@ std::string format_line(config::LogFormat format, std::chrono::system_clock::tim
   return line;
 }
 
-std::string format_event(config::LogFormat format, std::string_view event,
-                         const LogFields& fields) {
-  std::string line;
-  append_event(line, format, event, fields);
-  return line;
-}
-
 Log::Log(config::LogLevel level, config::LogFormat format, int descriptor)
     : level_(level),
       format_(format),

@@ -58,7 +58,4 @@ class Log {
 std::string format_line(config::LogFormat format, std::chrono::system_clock::time_point when,
                         config::LogLevel level, std::string_view event, const LogFields& fields);
 
-/// The same without time and level.
-std::string format_event(config::LogFormat format, std::string_view event, const LogFields& fields);
-
 }  // namespace railhead::agent

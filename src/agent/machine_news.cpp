@@ -11,10 +11,6 @@
 namespace railhead::agent {
 namespace {
 
-std::string usable_text(const affinity::Usability& usability) {
-  return usability.usable ? "usable" : "not usable: " + usability.reason;
-}
-
 /// To whoever reads the log.
 bool is_same(const affinity::Usability& a, const affinity::Usability& b) {
   return a.usable == b.usable && (a.usable || a.reason == b.reason);
@@ -73,7 +69,7 @@ void log_nics(const inject::DecisionTable* before, const inject::DecisionTable& 
     LogFields fields{{"nic", nics[n].name},
                      {"role", std::string(to_string(role.role))},
                      {"why", role.reason},
-                     {"state", usable_text(is)}};
+                     {"state", is.usable ? "usable" : "not usable: " + is.reason}};
     if (is_renamed) fields.emplace_back("was", old_nics[*was].name);
     log.write(is_bad ? config::LogLevel::warn : config::LogLevel::info, "nic", fields);
   }

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "loop/readable.h"
+#include "host/descriptors.h"
 
 namespace railhead::agent {
 
@@ -127,7 +127,7 @@ void MachineService::fulfilled(std::uint64_t wish, bool is_read) {
   is_late_ = false;
   // An event that came since would be seen only at the next turn of the loop, after requests that
   // wait in this one.
-  if (events_ && loop::is_readable(events_->native_handle())) look_again(Machine::kEvent);
+  if (events_ && host::is_readable(events_->native_handle())) look_again(Machine::kEvent);
   for (auto at = waiters_.begin(); at != waiters_.end();) {
     const auto waiter = at++;
     if ((*waiter)->wish > wish) continue;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/options.h"
 
-#include <chrono>
 #include <random>
 #include <utility>
 

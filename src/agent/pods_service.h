@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
 #include "agent/context.h"
 #include "agent/pods_monitor.h"

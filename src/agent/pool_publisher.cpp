@@ -23,12 +23,6 @@ constexpr std::size_t kReasonsShown = 4;
 /// staging/src/k8s.io/kubelet/pkg/apis/deviceplugin/v1beta1/constants.go.
 constexpr const char* kDevicePluginFolder = "/var/lib/kubelet/device-plugins";
 
-config::LogLevel level_of(kubelet::Standing standing) {
-  return standing == kubelet::Standing::refused || standing == kubelet::Standing::not_served
-             ? config::LogLevel::warn
-             : config::LogLevel::info;
-}
-
 }  // namespace
 
 std::string plugin_folder(const KubeletOptions& options) {
@@ -92,18 +86,13 @@ void PoolPublisher::offer(std::size_t pool) {
   registrar_->offer({name}, *offer.resource, std::move(devices));
 }
 
-void PoolPublisher::let_go(Offer& offer) {
-  if (offer.ends_at) return;
-  context_.log.write(config::LogLevel::info, "pool ended", {{"pool", offer.resource->name()}});
-  offer.ends_at = context_.clock.now() + kUntilEnded;
-}
-
 void PoolPublisher::follow(const pools::PoolTable& pools) {
   for (auto& offer : offers_) {
     if (pools.find(offer.resource->name())) {
       offer.ends_at.reset();
-    } else {
-      let_go(offer);
+    } else if (!offer.ends_at) {
+      context_.log.write(config::LogLevel::info, "pool ended", {{"pool", offer.resource->name()}});
+      offer.ends_at = context_.clock.now() + kUntilEnded;
     }
   }
   for (std::size_t pool = 0; pool < pools.pools.size(); ++pool) {
@@ -166,17 +155,14 @@ void PoolPublisher::tick() {
   if (!registrar_) return;
   publish_news();
   registrar_->tick();
-  refresh_files();
+  // The files are those of the agent that holds the registration.
+  if (!registrar_->stands_by() && with_files_ != published_) {
+    with_files_ = published_;
+    files_.refresh(*published_);
+  }
   end_what_is_due();
   schedule_tick();
   if (readiness_changed_) readiness_changed_();
-}
-
-/// They are those of the agent that holds the registration.
-void PoolPublisher::refresh_files() {
-  if (registrar_->stands_by() || with_files_ == published_) return;
-  with_files_ = published_;
-  files_.refresh(*published_);
 }
 
 void PoolPublisher::look() {
@@ -194,12 +180,19 @@ void PoolPublisher::publish_news() {
 }
 
 void PoolPublisher::changed(const kubelet::ResourceStatus& status) {
-  publish_metrics(status);
+  const label::Pool pool(status.resource);
+  context_.metrics.kubelet_registrations.set(status.enrolments, pool);
+  const bool enrolled = status.standing == kubelet::Standing::enrolled;
+  context_.metrics.kubelet_enrolled.set(enrolled ? 1 : 0, pool);
   LogFields fields{{"pool", status.resource},
                    {"standing", std::string(kubelet::to_string(status.standing))}};
   if (!status.detail.empty()) fields.emplace_back("why", status.detail);
   auto& logged = logged_[status.resource];
-  if (logged != fields) context_.log.write(level_of(status.standing), "resource", fields);
+  const bool bad = status.standing == kubelet::Standing::refused ||
+                   status.standing == kubelet::Standing::not_served;
+  if (logged != fields) {
+    context_.log.write(bad ? config::LogLevel::warn : config::LogLevel::info, "resource", fields);
+  }
   logged = std::move(fields);
   if (registrar_) schedule_tick();
   if (readiness_changed_) readiness_changed_();
@@ -224,13 +217,6 @@ Readiness PoolPublisher::readiness() const {
     return {false, text};
   }
   return {true, "kubelet: " + std::to_string(statuses.size()) + " resources enrolled"};
-}
-
-void PoolPublisher::publish_metrics(const kubelet::ResourceStatus& status) {
-  const label::Pool pool(status.resource);
-  context_.metrics.kubelet_registrations.set(status.enrolments, pool);
-  context_.metrics.kubelet_enrolled.set(status.standing == kubelet::Standing::enrolled ? 1 : 0,
-                                        pool);
 }
 
 }  // namespace railhead::agent

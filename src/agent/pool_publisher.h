@@ -63,16 +63,12 @@ class PoolPublisher {
   /// Offers what is new in the table, and lets go what is not in it any more.
   void follow(const pools::PoolTable& pools);
   void offer(std::size_t pool);
-  void let_go(Offer& offer);
   void end_what_is_due();
   void forget_metrics(const std::string& name);
   void schedule_tick();
   void tick();
-  void refresh_files();
   void changed(const kubelet::ResourceStatus& status);
   [[nodiscard]] std::string why_empty(std::size_t pool) const;
-
-  void publish_metrics(const kubelet::ResourceStatus& status);
 
   Context context_;
   KubeletOptions options_;

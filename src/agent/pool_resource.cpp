@@ -25,18 +25,14 @@ Result<std::size_t> PoolResource::pool_in(const inject::DecisionTable& table) co
   return Error{ErrorCode::unavailable, "this node's configuration has no pool " + name_};
 }
 
-/// A slot that is no longer configured will not come back by itself.
-void PoolResource::forget_other_spec(const pools::PoolSpec* spec) {
-  const bool same = spec != nullptr && spec_ && pools::is_same_pool(*spec_, *spec);
-  if (!same) ledger_.forget();
-  spec_ = spec != nullptr ? std::optional(*spec) : std::nullopt;
-}
-
 std::vector<kubelet::Device> PoolResource::devices() {
   const auto table = tables_.latest();
   const auto& pools = table->pools();
   const auto pool = pools.find(name_);
-  forget_other_spec(pool ? &pools.pools[*pool].spec : nullptr);
+  const auto* spec = pool ? &pools.pools[*pool].spec : nullptr;
+  // A slot that is no longer configured will not come back by itself.
+  if (spec == nullptr || !spec_ || !railhead::pools::is_same_pool(*spec_, *spec)) ledger_.forget();
+  spec_ = spec != nullptr ? std::optional(*spec) : std::nullopt;
   std::vector<kubelet::Device> list;
   if (pool) list = ledger_.update(pools.pools[*pool], pools.functions, context_.clock.now());
   publish(pool ? ledger_.counts() : DeviceCounts());

@@ -42,7 +42,6 @@ class PoolResource final : public kubelet::Resource {
   [[nodiscard]] Result<std::size_t> pool_in(const inject::DecisionTable& table) const;
   Result<kubelet::Grant> grant(const std::vector<std::string>& ids);
   Status may_start(const std::vector<std::string>& ids);
-  void forget_other_spec(const pools::PoolSpec* spec);
   void count(label::Granted outcome);
   void publish(const DeviceCounts& counts);
 

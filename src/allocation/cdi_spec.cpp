@@ -13,10 +13,6 @@ namespace {
 
 constexpr const char* kKind = "railhead.io/resource";
 
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /// ValidateDeviceName(): letters, digits and "_-.:", the ends a letter or a digit.
 bool is_device_name(std::string_view name) {
   const auto allowed = [](char c) {

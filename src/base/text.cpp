@@ -107,6 +107,10 @@ std::string to_lower(std::string_view text) {
   return lower;
 }
 
+std::string counted(std::uint64_t count, std::string_view what) {
+  return std::to_string(count) + " " + std::string(what) + (count == 1 ? "" : "s");
+}
+
 Result<std::uint64_t> parse_unsigned(std::string_view text) {
   return parse_whole<std::uint64_t>(text, 10, text);
 }

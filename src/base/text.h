@@ -23,6 +23,22 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 
 std::string to_lower(std::string_view text);
 
+/// "1 NIC", "2 NICs"
+std::string counted(std::uint64_t count, std::string_view what);
+
+/// Of ASCII, whatever the locale.
+constexpr bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+constexpr bool is_letter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+constexpr bool is_letter_or_digit(char c) {
+  return is_letter(c) || is_digit(c);
+}
+
 inline constexpr std::string_view kDecimalDigits = "0123456789";
 
 /// Whole text as an unsigned decimal number; malformed on sign, space, empty or overflow.

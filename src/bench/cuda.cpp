@@ -4,9 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <array>
 
-#include "base/text.h"
 #include "node/pci.h"
 
 namespace railhead::bench {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/expected.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace railhead::bench {

@@ -6,7 +6,6 @@
 
 #include "base/result.h"
 #include "bench/lane.h"
-#include "bench/plan.h"
 
 namespace railhead::bench {
 

@@ -3,8 +3,6 @@
 
 #include <cstdlib>
 
-#include "base/text.h"
-
 namespace railhead::bench {
 namespace {
 

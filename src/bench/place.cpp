@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/place.h"
 
-#include <algorithm>
 #include <tuple>
 
 #include "base/text.h"

@@ -2,7 +2,6 @@
 #include "bench/run.h"
 
 #include <algorithm>
-#include <string>
 
 #include "bench/loops.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/fields.h"
 #include "bench/messages.h"
 #include "bench/session.h"
 

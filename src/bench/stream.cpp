@@ -42,7 +42,10 @@ class Stream {
     Time now = result_.start;
     while (true) {
       if (run_.step.rate_cap_bps != 0 || by_time_) now = run_.clock.now();
-      if (by_time_ && now >= deadline_) end_posting();
+      if (by_time_ && now >= deadline_) {
+        by_time_ = false;
+        for (auto& pair : pairs_) pair.left = 0;
+      }
       TRY_STATUS(post_all(pace, now));
       const bool moved = TRY(collect());
       if (moved) now = result_.end;
@@ -58,11 +61,6 @@ class Stream {
     std::uint64_t left = 0;  ///< to be posted; unused by time
     unsigned in_flight = 0;
   };
-
-  void end_posting() {
-    by_time_ = false;
-    for (auto& pair : pairs_) pair.left = 0;
-  }
 
   /// What fits into each queue pair. Where the cap allows no more, the next time begins with the
   /// pair that went without.

@@ -14,10 +14,6 @@ std::uint64_t id_of(unsigned queue_pair, std::uint32_t messages) {
   return (static_cast<std::uint64_t>(queue_pair) << 32) | messages;
 }
 
-unsigned pair_of(std::uint64_t id) {
-  return static_cast<unsigned>(id >> 32);
-}
-
 constexpr std::uint32_t kInlineBytes = 220;
 /// Requests above the depth: rounds of a latency whose completions wait to be looked at.
 constexpr unsigned kSpareRequests = 32;
@@ -284,7 +280,7 @@ Result<std::size_t> VerbsLane::poll(std::span<Completion> completions) {
                        ", vendor error " + std::to_string(one.vendor_err) + ")"};
     }
     auto& completion = completions[static_cast<std::size_t>(i)];
-    completion.queue_pair = pair_of(one.wr_id);
+    completion.queue_pair = static_cast<unsigned>(one.wr_id >> 32);
     completion.messages = static_cast<std::uint32_t>(one.wr_id);
     completion.received = (one.opcode & IBV_WC_RECV) != 0;
     completion.size_bytes = one.byte_len;

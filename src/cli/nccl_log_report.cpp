@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kShownNics = 8;
 
-data::Json quote_json(const proof::NcclQuote& quote) {
-  return {{"line", quote.line}, {"text", quote.text}};
-}
-
 data::Json used_json(const proof::NcclUsedDevice& device) {
   const auto all = device.use.sends + device.use.receives;
   return {{"network", device.use.network},
@@ -63,7 +59,8 @@ data::Json rank_json(const proof::NcclRank& rank) {
   json["available"] = available_json(rank.available);
   json["relaxedOrdering"] = rank.relaxed_ordering;
   json["evidence"] = data::Json::array();
-  for (const auto& quote : rank.evidence) json["evidence"].push_back(quote_json(quote));
+  for (const auto& quote : rank.evidence)
+    json["evidence"].push_back({{"line", quote.line}, {"text", quote.text}});
   return json;
 }
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
 #include "agent/options.h"
-#include "base/text.h"
 #include "cli/command.h"
 #include "proof/nfs_use.h"
 

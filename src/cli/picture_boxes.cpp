@@ -42,11 +42,6 @@ std::string_view where_from(topology::TopologySource source) {
   return source == topology::TopologySource::machine_table ? " (from table)" : " (from file)";
 }
 
-std::string switch_title(const node::PciAddress& address, topology::TopologySource source) {
-  return "switch" +
-         (topology::is_invented(address) ? std::string(where_from(source)) : " " + address.str());
-}
-
 /// Ways that part at this bridge: bridges below it and cards on its bus.
 std::size_t ways(const Branch& branch) {
   std::set<node::PciAddress> cards;
@@ -67,7 +62,8 @@ Content content_of(const Branch& branch, const node::PciAddress& address, std::s
   if (!parts) return content;
   report::DiagramBox box;
   box.kind = report::DiagramBox::Kind::hub;
-  box.titles = {switch_title(address, source)};
+  box.titles = {"switch" + (topology::is_invented(address) ? std::string(where_from(source))
+                                                           : " " + address.str())};
   const auto further = std::max<std::size_t>(1, bridges / 2) - 1;
   box.tooltip =
       "PCIe switch" + (topology::is_invented(address) ? std::string() : " " + address.str());

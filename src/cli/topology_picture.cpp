@@ -2,7 +2,6 @@
 #include "cli/topology_picture.h"
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -16,10 +15,6 @@ namespace {
 
 constexpr std::size_t kMostNames = 8;   ///< of a list in a sentence
 constexpr std::size_t kMostLines = 12;  ///< of a note
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 std::string names_text(std::vector<std::string> names) {
   if (names.size() <= kMostNames) return join(names, ", ");

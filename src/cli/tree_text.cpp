@@ -2,7 +2,6 @@
 #include "cli/tree_text.h"
 
 #include <map>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -67,11 +66,6 @@ std::string nic_text(const inject::DecisionTable& table, std::size_t nic) {
   return text + "  " + std::string(to_string(table.deal().roles[nic].role));
 }
 
-/// Other sources than sysfs know no host bridges and name them after a switch: "pciffff:ff:01.0".
-bool is_host_bridge(const std::string& root) {
-  return root.find('.') == std::string::npos;
-}
-
 void place(TreeBranch& root, const inject::DecisionTable& table,
            const std::optional<node::PciAddress>& pci, std::optional<int> numa,
            const std::string& text) {
@@ -79,7 +73,8 @@ void place(TreeBranch& root, const inject::DecisionTable& table,
   at->text = numa_text(numa);
   const auto* device = pci ? table.node().find_pci(*pci) : nullptr;
   if (device != nullptr && !device->root.empty()) {
-    if (is_host_bridge(device->root)) {
+    // Other sources than sysfs know no host bridges and name them after a switch (pciffff:ff:01.0).
+    if (device->root.find('.') == std::string::npos) {
       at = &at->below[device->root];
       at->text = "host bridge " + device->root;
     }

@@ -88,8 +88,7 @@ Result<std::string> parse_plugin_name(std::string_view text) {
 
 /// nri: pkg/api/plugin.go: exactly two digits.
 Result<std::string> parse_plugin_index(std::string_view text) {
-  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-  if (text.size() == 2 && digit(text[0]) && digit(text[1])) return std::string(text);
+  if (text.size() == 2 && is_digit(text[0]) && is_digit(text[1])) return std::string(text);
   return malformed(text, "is not two digits");
 }
 

@@ -14,11 +14,10 @@ namespace {
 /// A key that no reader of YAML takes for anything but text may stand without quotes.
 bool is_plain_key(const std::string& key) {
   constexpr std::array kReserved = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   if (key.empty() || key.size() > 128 || !is_letter(key.front())) return false;
   for (const char c : key) {
-    const bool other = (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/';
-    if (!is_letter(c) && !other) return false;
+    const bool other = c == '_' || c == '-' || c == '.' || c == '/';
+    if (!is_letter_or_digit(c) && !other) return false;
   }
   const std::string lower = to_lower(key);
   return std::find(kReserved.begin(), kReserved.end(), lower) == kReserved.end();

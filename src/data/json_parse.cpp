@@ -80,10 +80,7 @@ class JsonEvents : public nlohmann::json_sax<Json> {
       : builder_(builder),
         position_(position) {}
 
-  bool null() override {
-    builder_.null(position_.token());
-    return !builder_.failed();
-  }
+  bool null() override { return plain("null"); }
 
   bool boolean(bool value) override { return plain(value ? "true" : "false"); }
 

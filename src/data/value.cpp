@@ -17,15 +17,9 @@ std::string_view kind_text(const Value& value) {
 }
 
 Error mismatch(const Value& value, std::string_view wanted) {
-  std::string message;
-  if (value.mark.line != 0) {
-    message = "line " + std::to_string(value.mark.line) + " column " +
-              std::to_string(value.mark.column) + ": ";
-  }
-  message += "expected " + std::string(wanted) + ", found ";
-  message +=
+  const auto found =
       value.kind == Value::Kind::scalar ? in_quotes(value.scalar) : std::string(kind_text(value));
-  return {ErrorCode::malformed, std::move(message)};
+  return error_at(value.mark, "expected " + std::string(wanted) + ", found " + found);
 }
 
 }  // namespace
@@ -33,6 +27,12 @@ Error mismatch(const Value& value, std::string_view wanted) {
 std::string place_in(const std::string& file, const Mark& mark) {
   if (mark.line == 0) return file;
   return file + ":" + std::to_string(mark.line) + ":" + std::to_string(mark.column);
+}
+
+Error error_at(const Mark& mark, std::string_view what, ErrorCode code) {
+  if (mark.line == 0) return {code, std::string(what)};
+  return {code, "line " + std::to_string(mark.line) + " column " + std::to_string(mark.column) +
+                    ": " + std::string(what)};
 }
 
 Error malformed_at(const Mark& mark, std::string_view what) {

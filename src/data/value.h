@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -20,7 +19,11 @@ struct Mark {
 /// "file:3:5"; the file alone where the place is not known.
 std::string place_in(const std::string& file, const Mark& mark);
 
-/// "line 3: what": of a text whose file the caller names.
+/// "line 3 column 5: what", without the place where it is not known; of a text whose file the
+/// caller names.
+Error error_at(const Mark& mark, std::string_view what, ErrorCode code = ErrorCode::malformed);
+
+/// "line 3: what"
 Error malformed_at(const Mark& mark, std::string_view what);
 
 /// What a parser of outside text may build, so that hostile input costs little.

@@ -8,12 +8,7 @@
 namespace railhead::data {
 
 void ValueBuilder::fail(Mark mark, const std::string& what, ErrorCode code) {
-  if (error_) return;
-  std::string place;
-  if (mark.line != 0) {
-    place = "line " + std::to_string(mark.line) + " column " + std::to_string(mark.column) + ": ";
-  }
-  error_ = Error{code, place + what};
+  if (!error_) error_ = error_at(mark, what, code);
 }
 
 bool ValueBuilder::wants_key() const {
@@ -40,10 +35,6 @@ void ValueBuilder::add(Value value) {
     parent.value.entries.push_back(*std::move(parent.pending));
     parent.pending.reset();
   }
-}
-
-void ValueBuilder::null(Mark mark) {
-  scalar(mark, "", false);
 }
 
 void ValueBuilder::scalar(Mark mark, std::string text, bool quoted) {

@@ -17,7 +17,6 @@ class ValueBuilder {
   explicit ValueBuilder(const ParseLimits& limits)
       : limits_(limits) {}
 
-  void null(Mark mark);
   /// A plain (not quoted) empty text, ~ or null is the null value.
   void scalar(Mark mark, std::string text, bool quoted);
   void start(Value::Kind kind, Mark mark);

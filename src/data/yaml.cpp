@@ -38,7 +38,7 @@ class YamlEvents : public YAML::EventHandler {
     if (builder_.wants_key()) {
       builder_.fail(to_mark(mark), "a key is missing");
     } else {
-      builder_.null(to_mark(mark));
+      builder_.scalar(to_mark(mark), "", false);
     }
     check();
   }

@@ -34,23 +34,4 @@ class SystemClock : public Clock {
 /// As documents have it: "2026-11-21T03:31:00Z".
 std::string utc_text(std::chrono::system_clock::time_point when);
 
-/// Stands still until it is moved.
-class ManualClock : public Clock {
- public:
-  std::chrono::steady_clock::time_point now() override { return now_; }
-
-  std::chrono::system_clock::time_point calendar() override { return calendar_; }
-
-  void wait(std::chrono::milliseconds time) override { advance(time); }
-
-  void advance(std::chrono::nanoseconds by) {
-    now_ += by;
-    calendar_ += by;
-  }
-
- private:
-  std::chrono::steady_clock::time_point now_{};
-  std::chrono::system_clock::time_point calendar_{};
-};
-
 }  // namespace railhead::host

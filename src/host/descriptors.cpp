@@ -2,6 +2,7 @@
 #include "host/descriptors.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -30,6 +31,11 @@ Status has_descriptors_left(int count) {
     if (!taken.emplace_back(::eventfd(0, EFD_CLOEXEC))) return host_error("a descriptor", errno);
   }
   return {};
+}
+
+bool is_readable(int descriptor) {
+  pollfd asked{descriptor, POLLIN, 0};
+  return ::poll(&asked, 1, 0) > 0;
 }
 
 }  // namespace railhead::host

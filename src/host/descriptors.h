@@ -15,4 +15,7 @@ void open_standard_descriptors();
 /// Fails where this process, or the system, has not so many descriptors left at this moment.
 Status has_descriptors_left(int count);
 
+/// Whether a descriptor is readable now. Does not wait.
+bool is_readable(int descriptor);
+
 }  // namespace railhead::host

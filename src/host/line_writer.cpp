@@ -75,8 +75,6 @@ struct LineWriter::State {
     return !is_closed && (!pending.empty() || is_report_due());
   }
 
-  [[nodiscard]] bool is_idle() const { return !has_work() && !is_writing; }
-
   const LineWriterOptions options;
   std::mutex mutex;
   std::condition_variable wake;      // there is something to do
@@ -274,7 +272,8 @@ bool LineWriter::flush(std::chrono::milliseconds patience) {
   std::unique_lock lock(state_->mutex);
   ++state_->flushes;
   state_->hurry.notify_one();
-  const bool done = state_->is_quiet.wait_for(lock, patience, [this] { return state_->is_idle(); });
+  const bool done = state_->is_quiet.wait_for(
+      lock, patience, [this] { return !state_->has_work() && !state_->is_writing; });
   --state_->flushes;
   return done;
 }

@@ -47,10 +47,6 @@ constexpr unsigned kKernelGroup = 1;
 /// only while they wait.
 constexpr int kUeventBytes = 4 << 20;
 
-UniqueFd open_inotify() {
-  return UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
-}
-
 UniqueFd open_uevents() {
   UniqueFd descriptor(
       ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
@@ -92,7 +88,7 @@ std::string not_seen(std::string_view what, const std::string& source, int error
 }  // namespace
 
 WatchSources WatchSources::of_kernel() {
-  return {.inotify = open_inotify,
+  return {.inotify = [] { return UniqueFd(::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)); },
           .uevents = open_uevents,
           .links = LinkNews::open_socket,
           .add_watch = ::inotify_add_watch};
@@ -285,14 +281,6 @@ void Watch::add_entry(Kind kind, std::string_view name, MachineChanges& changes)
   if (is_pci_address(name)) changes.add_pci(name);  // beside the functions, a driver has settings
 }
 
-void Watch::add_directory(Kind kind, MachineChanges& changes) {
-  if (kind == Kind::cdi) {
-    changes.cdi = true;
-  } else {
-    changes.everything = true;
-  }
-}
-
 MachineChanges Watch::drain() {
   MachineChanges changes;
   changes.everything = std::exchange(regained_, false);
@@ -346,7 +334,7 @@ void Watch::handle(const inotify_event& event, const Source& source, MachineChan
     const bool was_there = wanted.missing.empty();
     const bool appears = !was_there && (event.mask & kAppears) != 0 && name == wanted.missing;
     if (appears || (was_there && gone)) {
-      add_directory(wanted.kind, changes);
+      (wanted.kind == Kind::cdi ? changes.cdi : changes.everything) = true;
     } else if (was_there && !name.empty() && (event.mask & events_of(wanted.kind)) != 0) {
       add_entry(wanted.kind, name, changes);
     }

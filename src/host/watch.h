@@ -119,7 +119,6 @@ class Watch {
   static std::uint32_t events_of(Kind kind);
   static void add_entry(Kind kind, std::string_view name, MachineChanges& changes);
   /// The directory itself has come or gone.
-  static void add_directory(Kind kind, MachineChanges& changes);
 
   UniqueFd root_;
   UniqueFd ready_;  ///< an epoll instance of all sources but touches_

@@ -65,11 +65,6 @@ Result<std::vector<CdiDevice>> parse_spec(const node::TextFile& file) {
   return out;
 }
 
-/// A spec in a later directory replaces one in an earlier; /var/run/cdi is the later of the two.
-int priority_of(const std::string& path) {
-  return path.starts_with("/etc/") ? 0 : 1;
-}
-
 struct Definition {
   std::vector<std::string> paths;
   int priority = 0;
@@ -87,7 +82,8 @@ CdiRegistry CdiRegistry::from_files(const std::vector<node::TextFile>& files,
       problems.push_back({node::Problem::Kind::malformed, file.path, devices.error().message});
       continue;
     }
-    const int priority = priority_of(file.path);
+    // A spec in a later directory replaces one in an earlier; /var/run/cdi is the later of the two.
+    const int priority = file.path.starts_with("/etc/") ? 0 : 1;
     for (CdiDevice& device : *devices) {
       const auto [at, first] = definitions.try_emplace(device.qualified_name);
       Definition& known = at->second;

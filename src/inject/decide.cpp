@@ -82,7 +82,7 @@ Draft not_an_rdma_container(const Case& given) {
     return nothing(gpus.named ? reason::kGpuUnresolved : reason::kNotRdma, std::move(why));
   }
   return nothing(reason::kGpusOff, "holds " +
-                                       gpu_labels(given.table.node(), given.facts.gpus.indices) +
+                                       gpu_names(given.table.node(), given.facts.gpus.indices) +
                                        ", and --gpus is none on this node");
 }
 
@@ -100,7 +100,7 @@ std::string what_it_holds(const Case& given) {
     parts.push_back(given.table.pools().pools[pool].spec.name);
   }
   if (!given.facts.gpus.indices.empty()) {
-    parts.push_back(gpu_labels(given.table.node(), given.facts.gpus.indices) + " (" +
+    parts.push_back(gpu_names(given.table.node(), given.facts.gpus.indices) + " (" +
                     std::string(to_string(given.facts.gpus.source)) + ")");
   }
   return parts.empty() ? "named by an annotation" : join(parts, " and ");

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "inject/annotations.h"
 #include "inject/decide.h"
 
 namespace railhead::inject {

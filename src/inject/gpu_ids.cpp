@@ -114,17 +114,13 @@ std::optional<std::size_t> gpu_of_share(std::string_view id, const DecisionTable
   return table.gpu_by_uuid(id.substr(0, dash));
 }
 
-/// "card<minor>-<share>" of Intel's plugin.
-std::optional<std::size_t> gpu_of_card(std::string_view id, const DecisionTable& table) {
-  return gpu_of_path("/dev/dri/" + std::string(id.substr(0, id.find('-'))), table);
-}
-
 void add_allocated_id(std::string_view id, const DecisionTable& table, GpuEvidence& evidence) {
   if (const auto gpu = gpu_at(id, table.node())) {
     evidence.gpus.push_back(*gpu);
   } else if (const auto shared = gpu_of_share(without_replica(id), table)) {
     evidence.gpus.push_back(*shared);
-  } else if (const auto card = gpu_of_card(id, table)) {
+  } else if (const auto card =  // "card<minor>-<share>" of Intel's plugin
+             gpu_of_path("/dev/dri/" + std::string(id.substr(0, id.find('-'))), table)) {
     evidence.gpus.push_back(*card);
   } else {
     add_gpu_id(id, table, evidence);

@@ -54,12 +54,6 @@ GpuEvidence from_device_nodes(const container::Request& request, const DecisionT
   return out;
 }
 
-void add_cdi_names(std::string_view list, const DecisionTable& table, GpuEvidence& evidence) {
-  for (const std::string_view name : split(list, ',')) {
-    add_cdi_name(trim(name), table, evidence);
-  }
-}
-
 GpuEvidence from_cdi_names(const container::Request& request, const DecisionTable& table,
                            container::Remarks& remarks) {
   GpuEvidence out;
@@ -70,7 +64,7 @@ GpuEvidence from_cdi_names(const container::Request& request, const DecisionTabl
     if (copied.stands_on_pod(key)) {
       add_copied_remark(key, remarks);
     } else {
-      add_cdi_names(value, table, out);
+      for (const std::string_view name : split(value, ',')) add_cdi_name(trim(name), table, out);
     }
   }
   return out;
@@ -167,9 +161,9 @@ void narrow(const GpuEvidence& by, container::GpuSource source, const node::Node
                         std::back_inserter(both));
   if (both != by.gpus) {
     facts.remarks.add(warn::kGpuEnvDiffers, "the " + std::string(to_string(source)) + " names " +
-                                                gpu_labels(node, by.gpus) + ", and allocated (" +
+                                                gpu_names(node, by.gpus) + ", and allocated (" +
                                                 std::string(to_string(facts.source)) + ") are " +
-                                                gpu_labels(node, facts.indices) +
+                                                gpu_names(node, facts.indices) +
                                                 ": only what is allocated counts");
   }
   if (!both.empty()) facts.indices = std::move(both);
@@ -196,7 +190,7 @@ void narrow_by_mask(const container::Request& request, const DecisionTable& tabl
   const auto left = level_zero_mask(request, masked.size());
   if (!left || (left->size() < masked.size() && has_unknown_drm_node(request, table))) {
     facts.remarks.add(warn::kGpuMaskUnknown,
-                      "which of " + gpu_labels(table.node(), masked) +
+                      "which of " + gpu_names(table.node(), masked) +
                           " ZE_AFFINITY_MASK leaves cannot be told: all of them count");
     return;
   }
@@ -238,7 +232,7 @@ void settle(Claim claim, const KubeletWord& word, const DecisionTable& table,
   } else if (fractions > 0 && claim.evidence.complete()) {
     facts.remarks.add(warn::kGpuEnvDiffers,
                       "the " + std::string(to_string(claim.source)) + " names " +
-                          gpu_labels(table.node(), claim.evidence.gpus) +
+                          gpu_names(table.node(), claim.evidence.gpus) +
                           ", and the container holds " + std::to_string(fractions) +
                           " shares of GPUs: they cannot be of that many");
   }
@@ -289,15 +283,15 @@ container::GpuFacts gpus_of(const container::Request& request, const DecisionTab
   return facts;
 }
 
-std::string gpu_label(const node::Node& node, std::size_t gpu) {
+std::string gpu_name(const node::Node& node, std::size_t gpu) {
   const auto& index = node.gpus[gpu].index;
   return "GPU " + (index ? std::to_string(*index) : node.gpus[gpu].pci.str());
 }
 
-std::string gpu_labels(const node::Node& node, const std::vector<std::size_t>& gpus) {
-  if (gpus.size() == 1) return gpu_label(node, gpus[0]);
+std::string gpu_names(const node::Node& node, const std::vector<std::size_t>& gpus) {
+  if (gpus.size() == 1) return gpu_name(node, gpus[0]);
   std::vector<std::string> names;
-  for (const std::size_t gpu : gpus) names.push_back(gpu_label(node, gpu).substr(4));
+  for (const std::size_t gpu : gpus) names.push_back(gpu_name(node, gpu).substr(4));
   return "GPUs " + join(names, ", ");
 }
 

@@ -27,8 +27,8 @@ container::GpuFacts gpus_of(const container::Request& request, const DecisionTab
                             bool privileged, const KubeletWord& word);
 
 /// "GPU 3", or its PCI address where it has no index.
-std::string gpu_label(const node::Node& node, std::size_t gpu);
-std::string gpu_labels(const node::Node& node,
-                       const std::vector<std::size_t>& gpus);  ///< "GPUs 0, 1"
+std::string gpu_name(const node::Node& node, std::size_t gpu);
+std::string gpu_names(const node::Node& node,
+                      const std::vector<std::size_t>& gpus);  ///< "GPUs 0, 1"
 
 }  // namespace railhead::inject

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "inject/kubelet_word.h"
 
-#include <algorithm>
-
 #include "inject/gpu_ids.h"
 
 namespace railhead::inject {

@@ -10,7 +10,6 @@
 #include "inject/annotations.h"
 #include "inject/codes.h"
 #include "inject/gpus_of.h"
-#include "inject/rdma_devices.h"
 
 namespace railhead::inject {
 namespace {
@@ -91,7 +90,7 @@ std::string why_none_usable(const DecisionTable& table) {
 void note_stand_in(const Case& given, const affinity::GpuChoice& gpu,
                    const affinity::Choice& chosen, NicChoice& choice) {
   const std::string text = given.table.node().nics[chosen.nic].name + " stands in for the NIC of " +
-                           gpu_label(given.table.node(), gpu.gpu) +
+                           gpu_name(given.table.node(), gpu.gpu) +
                            (chosen.why.empty() ? "" : ": " + chosen.why);
   choice.remarks.add(warn::kStandIn, text);
   if (!choice.stand_in) choice.stand_in = text;
@@ -102,7 +101,7 @@ void note_unusable_of_deal(const Case& given, const affinity::GpuChoice& gpu, Ni
   for (const std::size_t nic : given.table.deal().gpus[gpu.gpu].nics) {
     if (given.table.usable()[nic].usable) continue;
     choice.remarks.add(warn::kNicNotUsable,
-                       node.nics[nic].name + " of " + gpu_label(node, gpu.gpu) +
+                       node.nics[nic].name + " of " + gpu_name(node, gpu.gpu) +
                            " is not usable: " + given.table.usable()[nic].reason);
   }
 }

@@ -232,19 +232,20 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     queue_->Shutdown();
   }
 
-  void tidy_later() {
-    if (tidy_alarm_) return;
-    tidy_alarm_.emplace().Set(queue_.get(), timespec_in(kUntilTidy), &tidy_alarm_);
-  }
-
   void happened(Question* question) {
     open_.insert(question);
     if (is_over_) return forget(question);
     if (!question->attempt) return try_now(question);
     --under_way_;
     const auto& status = question->attempt->status;
-    if (question->connection == connection_) note_heard(status);
-    if (is_too_large(status) || question->attempt->bytes() >= kLargeAnswerBytes) tidy_later();
+    if (question->connection == connection_) {
+      unheard_ = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ? unheard_ + 1 : 0;
+      if (unheard_ >= kMostUnheard) drop_connection();
+    }
+    const bool large = is_too_large(status) || question->attempt->bytes() >= kLargeAnswerBytes;
+    if (large && !tidy_alarm_) {
+      tidy_alarm_.emplace().Set(queue_.get(), timespec_in(kUntilTidy), &tidy_alarm_);
+    }
     if (status.ok()) {
       was_heard_ = true;
       restart_until_ = {};
@@ -265,11 +266,6 @@ class PodResources::Worker : public std::enable_shared_from_this<Worker> {
     // Not gRPC's back-off, which would go on connecting while nobody asks.
     if (question->connection == connection_) drop_connection();
     nobody_answers(question, no_answer(error.message));
-  }
-
-  void note_heard(const grpc::Status& status) {
-    unheard_ = status.error_code() == grpc::StatusCode::DEADLINE_EXCEEDED ? unheard_ + 1 : 0;
-    if (unheard_ >= kMostUnheard) drop_connection();
   }
 
   void try_now(Question* question) {

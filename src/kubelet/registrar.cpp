@@ -385,9 +385,4 @@ std::vector<ResourceStatus> Registrar::statuses() const {
   return all;
 }
 
-bool Registrar::all_enrolled() const {
-  return std::all_of(registrations_.begin(), registrations_.end(),
-                     [](const auto& one) { return one->status().standing == Standing::enrolled; });
-}
-
 }  // namespace railhead::kubelet

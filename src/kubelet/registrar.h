@@ -93,9 +93,6 @@ class Registrar {
   /// Another agent holds the registration.
   [[nodiscard]] bool stands_by() const { return is_locked_out_; }
 
-  /// All resources are enrolled.
-  [[nodiscard]] bool all_enrolled() const;
-
  private:
   class Registration;
 

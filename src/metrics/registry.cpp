@@ -22,12 +22,6 @@ std::string escaped(std::string_view text, std::string_view also) {
   return out;
 }
 
-std::string render_number(double number) {
-  char buffer[32];
-  const auto end = std::to_chars(buffer, buffer + sizeof buffer, number).ptr;
-  return {buffer, end};
-}
-
 }  // namespace
 
 Metric::Metric(MetricRegistry& registry, MetricSpec row)
@@ -116,7 +110,9 @@ void Metric::expose(std::string& out) const {
   out += "# HELP " + family + " " + escaped(spec.help, "") + "\n# TYPE " + family +
          (spec.kind == MetricKind::counter ? " counter\n" : " gauge\n");
   for (const auto& [key, value] : samples) {
-    out += family + key + " " + render_number(value) + "\n";
+    char number[32];
+    const auto end = std::to_chars(number, number + sizeof number, value).ptr;
+    out += family + key + " " + std::string(number, end) + "\n";
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <set>
-#include <string>
 
 #include "host/changes.h"
 #include "node/pci.h"

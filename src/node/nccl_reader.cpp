@@ -13,11 +13,6 @@ constexpr std::string_view kVariable = "NCCL_TOPO_FILE";
 constexpr const char* kConf = "/etc/nccl.conf";
 constexpr const char* kTopologyd = "/var/run/nvidia-topologyd/virtualTopology.xml";
 
-std::string_view without_line_end(std::string_view line) {
-  if (line.ends_with('\r')) line.remove_suffix(1);
-  return line;
-}
-
 /// A line that was meant to set the variable and does not: NCCL takes the blanks as part of the
 /// name.
 bool misses_by_blanks(std::string_view text) {
@@ -37,7 +32,8 @@ std::optional<std::string_view> topo_file_of_nccl_conf(std::string_view text) {
     if (line.starts_with('#')) continue;
     const auto equals = line.find('=');
     if (equals == std::string_view::npos || line.substr(0, equals) != kVariable) continue;
-    return without_line_end(line.substr(equals + 1));
+    const auto path = line.substr(equals + 1);
+    return path.ends_with('\r') ? path.substr(0, path.size() - 1) : path;
   }
   return std::nullopt;
 }

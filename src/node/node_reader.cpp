@@ -32,26 +32,6 @@ struct Part {
   }
 };
 
-/// Of the machine as such; no event tells of it.
-struct Platform {
-  std::string name;
-  Dmi dmi;
-  Cpu cpu;
-  bool hypervisor = false;
-  std::vector<NumaNode> numa;
-};
-
-Platform read_platform(Reader& reader) {
-  Platform platform;
-  platform.name = read_hostname(reader);
-  platform.dmi = read_dmi(reader);
-  const auto processor = read_first_processor(reader);
-  platform.cpu = cpu_of(processor);
-  platform.hypervisor = read_hypervisor(reader, processor);
-  platform.numa = read_numa(reader);
-  return platform;
-}
-
 /// Functions to keep whatever their class says: those with an RDMA device or an NVIDIA driver.
 std::set<PciAddress> functions_in_use(const ClassList& rdma, const NvidiaDriver& nvidia) {
   std::set<PciAddress> functions = nvidia.bound;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <map>
 
 #include "base/text.h"
@@ -23,10 +22,6 @@ std::set<PciAddress> addresses(const std::vector<std::string>& names) {
   return found;
 }
 
-bool is_question_marks(std::string_view uuid) {
-  return uuid.find("????????") != std::string_view::npos;
-}
-
 /// One "Key: value" line; false where it is bad. Source: open-gpu-kernel-modules
 /// kernel-open/nvidia/nv-procfs.c.
 bool take_line(Reader& reader, const std::string& path, std::string_view key,
@@ -38,7 +33,7 @@ bool take_line(Reader& reader, const std::string& path, std::string_view key,
   if (key == "Model") {
     gpu.model = std::string(value);
   } else if (key == "GPU UUID") {
-    if (!is_question_marks(value)) gpu.uuid = std::string(value);
+    if (value.find("????????") == std::string_view::npos) gpu.uuid = std::string(value);
   } else if (key == "GPU Excluded") {
     gpu.excluded = to_lower(value) == "yes";
   } else if (key == "Device Minor") {

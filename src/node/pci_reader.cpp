@@ -129,13 +129,6 @@ void read_sriov(Reader& reader, const std::string& path, const PciDevice* known,
   }
 }
 
-/// Firmware that gives no number makes the kernel answer with an error: EPERM from
-/// acpi_index_show() in drivers/pci/pci-label.c.
-void read_acpi_index(Reader& reader, const std::string& path, PciDevice& device) {
-  const auto index = parse_unsigned(trim(reader.quiet(path + "/acpi_index").value_or("")));
-  if (index && *index <= 0xffffffffU) device.acpi_index = static_cast<unsigned>(*index);
-}
-
 /// Source: Linux Documentation/driver-api/vfio.rst; the group's name: vfio_noiommu_group_alloc() in
 /// drivers/vfio/group.c.
 void read_iommu_group(Reader& reader, const std::string& path, PciDevice& device) {
@@ -227,7 +220,11 @@ void PciList::refresh(Reader& reader, const Again& again) {
       at = functions_.emplace_hint(at, *address, read_function(reader, name, *address));
       if (at->second.device.physfn) physical.insert(*at->second.device.physfn);
     }
-    remember(at->second);
+    const PciDevice& device = at->second.device;
+    if (device.sriov_numvfs.value_or(0) > 0) {
+      folders_of_virtual_.insert(parent_path(at->second.path));
+    }
+    if (at->second.found && device.physfn) first_virtual_.try_emplace(*device.physfn, device);
   }
   for (const auto& [address, gone] : before_) {
     if (gone.device.physfn) physical.insert(*gone.device.physfn);
@@ -294,12 +291,6 @@ bool PciList::identify_virtual(Reader& reader, Function& function) {
   return true;
 }
 
-void PciList::remember(const Function& function) {
-  const PciDevice& device = function.device;
-  if (device.sriov_numvfs.value_or(0) > 0) folders_of_virtual_.insert(parent_path(function.path));
-  if (function.found && device.physfn) first_virtual_.try_emplace(*device.physfn, device);
-}
-
 /// Whether it is a virtual function, and of which one. It lies on the bus of its physical function
 /// or on one below, and the kernel gives every function the NUMA node of its bus (pci_device_add()
 /// in drivers/pci/probe.c), so that it need not be read again.
@@ -353,7 +344,10 @@ void PciList::read_details(Reader& reader, Function& function) {
     if (known != nullptr) {
       device.acpi_index = known->acpi_index;
     } else {
-      read_acpi_index(reader, path, device);
+      // Firmware that gives no number makes the kernel answer with an error: EPERM from
+      // acpi_index_show() in drivers/pci/pci-label.c.
+      const auto index = parse_unsigned(trim(reader.quiet(path + "/acpi_index").value_or("")));
+      if (index && *index <= 0xffffffffU) device.acpi_index = static_cast<unsigned>(*index);
     }
   }
   read_link(reader, path, known, device);

@@ -74,7 +74,6 @@ class PciList {
   void read_details(Reader& reader, Function& function);
   /// What was read before of a function that the same driver has held since.
   [[nodiscard]] const PciDevice* unchanged(const Function& function) const;
-  void remember(const Function& function);
 
   std::map<PciAddress, Function> functions_;
   std::map<PciAddress, Function> before_;                  ///< during refresh(): the last reading

@@ -24,26 +24,6 @@ std::optional<unsigned> small_number(std::string_view text) {
   return static_cast<unsigned>(*number);
 }
 
-bool is_cdi_spec(std::string_view name) {
-  return name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml");
-}
-
-}  // namespace
-
-std::string read_hostname(Reader& reader) {
-  return reader.text("/proc/sys/kernel/hostname").value_or("");
-}
-
-RdmaNetns read_rdma_netns(Reader& reader) {
-  const std::string path = "/sys/module/ib_core/parameters/netns_mode";
-  const auto mode = reader.text(path);
-  if (!mode) return RdmaNetns::unknown;
-  if (*mode == "Y") return RdmaNetns::shared;
-  if (*mode == "N") return RdmaNetns::exclusive;
-  reader.malformed(path, in_quotes(*mode) + " is neither Y nor N");
-  return RdmaNetns::unknown;
-}
-
 Dmi read_dmi(Reader& reader) {
   const std::string folder = "/sys/class/dmi/id/";
   return {.sys_vendor = reader.text(folder + "sys_vendor"),
@@ -51,10 +31,14 @@ Dmi read_dmi(Reader& reader) {
           .chassis_asset_tag = reader.text(folder + "chassis_asset_tag")};
 }
 
-std::string read_first_processor(Reader& reader) {
-  const auto cpuinfo = reader.quiet("/proc/cpuinfo");
-  return cpuinfo ? cpuinfo->substr(0, cpuinfo->find("\n\n")) : "";
+/// The CPU flag "hypervisor", else /sys/hypervisor/type.
+bool read_hypervisor(Reader& reader, std::string_view first_processor) {
+  if (has_hypervisor_flag(first_processor)) return true;
+  const auto type = reader.text("/sys/hypervisor/type");
+  return type.has_value() && *type != "none";
 }
+
+}  // namespace
 
 Cpu cpu_of(std::string_view first_processor) {
   Cpu cpu;
@@ -79,17 +63,35 @@ Cpu cpu_of(std::string_view first_processor) {
   return cpu;
 }
 
-bool read_hypervisor(Reader& reader, std::string_view first_processor) {
-  if (has_hypervisor_flag(first_processor)) return true;
-  const auto type = reader.text("/sys/hypervisor/type");
-  return type.has_value() && *type != "none";
+Platform read_platform(Reader& reader) {
+  Platform platform;
+  platform.name = reader.text("/proc/sys/kernel/hostname").value_or("");
+  platform.dmi = read_dmi(reader);
+  // The file is above the limit of a file on machines with many hundred CPUs. Whatever keeps us
+  // from reading it, nothing is known of the processor then.
+  const auto cpuinfo = reader.quiet("/proc/cpuinfo").value_or("");
+  const auto processor = std::string_view(cpuinfo).substr(0, cpuinfo.find("\n\n"));
+  platform.cpu = cpu_of(processor);
+  platform.hypervisor = read_hypervisor(reader, processor);
+  platform.numa = read_numa(reader);
+  return platform;
+}
+
+RdmaNetns read_rdma_netns(Reader& reader) {
+  const std::string path = "/sys/module/ib_core/parameters/netns_mode";
+  const auto mode = reader.text(path);
+  if (!mode) return RdmaNetns::unknown;
+  if (*mode == "Y") return RdmaNetns::shared;
+  if (*mode == "N") return RdmaNetns::exclusive;
+  reader.malformed(path, in_quotes(*mode) + " is neither Y nor N");
+  return RdmaNetns::unknown;
 }
 
 std::vector<TextFile> read_cdi(Reader& reader) {
   std::vector<TextFile> files;
   for (const std::string folder : {"/etc/cdi", "/var/run/cdi"}) {
     for (const auto& name : reader.names(folder)) {
-      if (!is_cdi_spec(name)) continue;
+      if (!(name.ends_with(".json") || name.ends_with(".yaml") || name.ends_with(".yml"))) continue;
       const std::string path = folder + "/" + name;
       if (files.size() == kMaxCdiFiles) {
         reader.malformed(path, "more than " + std::to_string(kMaxCdiFiles) +

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/reader.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <limits>
 

@@ -14,10 +14,8 @@
 //   never called: it can deadlock containerd before 2.4 and CRI-O (containerd issue 13733).
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 
 #include <boost/asio/io_context.hpp>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <numeric>
-#include <utility>
 
 #include "pools/judge.h"
 #include "pools/member_readiness.h"

@@ -49,8 +49,7 @@ Result<std::string> read_plugin_name(Section& item, const std::string& default_p
                                      std::string_view more) {
   const auto name = TRY(item.text("resourceName")).value_or("");
   const auto is_allowed = [more](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           more.find(c) != std::string_view::npos;
+    return is_letter_or_digit(c) || more.find(c) != std::string_view::npos;
   };
   if (name.empty() || !std::all_of(name.begin(), name.end(), is_allowed)) {
     return item.error("resourceName",

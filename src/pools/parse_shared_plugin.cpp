@@ -5,8 +5,6 @@
 // Source: Mellanox/k8s-rdma-shared-dev-plugin pkg/types/types.go, pkg/resources/
 // resources_manager.go, device_selectors.go. Not kept: a name needs to be unique with its prefix
 // only, and umad is not required.
-#include <algorithm>
-#include <utility>
 
 #include "base/text.h"
 #include "pools/pool_parsers.h"

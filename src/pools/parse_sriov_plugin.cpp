@@ -6,7 +6,6 @@
 // virtual ones are never handed out (make_pools.cpp).
 // Source: k8snetworkplumbingwg/sriov-network-device-plugin pkg/types/types.go, cmd/sriovdp/
 // manager.go, README.md.
-#include <algorithm>
 #include <utility>
 
 #include "base/text.h"

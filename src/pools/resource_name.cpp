@@ -17,10 +17,6 @@ bool is_lower_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-bool is_letter_or_digit(char c) {
-  return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
-}
-
 /// RFC 1123 label.
 bool is_label(std::string_view label) {
   return !label.empty() && is_lower_or_digit(label.front()) && is_lower_or_digit(label.back()) &&

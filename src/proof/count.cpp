@@ -19,13 +19,6 @@ const usage::RdmaDeviceUse* same_device(const usage::Usage* usage,
   return nullptr;
 }
 
-/// Queue pairs of an earlier reading by number.
-std::map<std::uint32_t, const usage::QueuePair*> by_number(const usage::RdmaDeviceUse& device) {
-  std::map<std::uint32_t, const usage::QueuePair*> found;
-  for (const auto& pair : device.queue_pairs.objects) found.emplace(pair.number, &pair);
-  return found;
-}
-
 bool moved(const usage::QueuePair& before, const usage::QueuePair& now) {
   return (before.send_psn && now.send_psn && *before.send_psn != *now.send_psn) ||
          (before.receive_psn && now.receive_psn && *before.receive_psn != *now.receive_psn);
@@ -90,7 +83,7 @@ class DeviceCount {
         before_(same_device(before, device.device)),
         counted_(counted) {
     if (before_ != nullptr && before_->queue_pairs.state == usage::TableState::read) {
-      earlier_ = by_number(*before_);
+      for (const auto& pair : before_->queue_pairs.objects) earlier_.emplace(pair.number, &pair);
     }
   }
 
@@ -195,10 +188,6 @@ class DeviceCount {
   bool kernel_uses_it_ = false;  ///< IP over InfiniBand, NFS over RDMA…
 };
 
-bool is_listed(const usage::RdmaDeviceUse& device) {
-  return device.queue_pairs.state == usage::TableState::read;
-}
-
 }  // namespace
 
 bool is_connected(const usage::QueuePair& pair) {
@@ -232,7 +221,7 @@ void carry_over(usage::Usage& now, usage::Usage&& before) {
   const bool list_failed =
       now.rdma != usage::TableState::read && now.rdma != usage::TableState::gone;
   for (auto& device : before.devices) {
-    if (!is_listed(device)) continue;
+    if (device.queue_pairs.state != usage::TableState::read) continue;
     const auto same = std::find_if(
         now.devices.begin(), now.devices.end(),
         [&](const usage::RdmaDeviceUse& other) { return other.device == device.device; });

@@ -81,14 +81,6 @@ NcclGpuPath path_of(const std::vector<NcclRank>& ranks) {
   return paths.size() == 1 ? *paths.begin() : NcclGpuPath::mixed;
 }
 
-std::string counted(std::uint64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-std::string ranks_text(std::size_t count) {
-  return counted(count, "rank");
-}
-
 std::string why_of(const NcclLog& log, const NcclJob& job) {
   if (log.records == 0) {
     return "no message of NCCL at level INFO is in this log: " + std::string(kAskForInfo);
@@ -103,7 +95,7 @@ std::string why_of(const NcclLog& log, const NcclJob& job) {
   for (const auto verdict :
        {NcclVerdict::rdma, NcclVerdict::tcp, NcclVerdict::mixed, NcclVerdict::unknown}) {
     const auto count = count_of(job.ranks, verdict);
-    if (count > 0) parts.push_back(ranks_text(count) + " " + std::string(to_string(verdict)));
+    if (count > 0) parts.push_back(counted(count, "rank") + " " + std::string(to_string(verdict)));
   }
   return join(parts, ", ");
 }
@@ -116,8 +108,8 @@ void warn_of_missing_ranks(const NcclJob& job, std::vector<std::string>& warning
     if (rank.size == size && rank.rank) seen.insert(*rank.rank);
   }
   if (size > 0 && seen.size() < size) {
-    warnings.push_back("the log has " + std::to_string(seen.size()) + " of " + ranks_text(size) +
-                       " of the largest communicator");
+    warnings.push_back("the log has " + std::to_string(seen.size()) + " of " +
+                       counted(size, "rank") + " of the largest communicator");
   }
 }
 
@@ -150,7 +142,7 @@ std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
            (rank.gpu_path == NcclGpuPath::staged || rank.gpu_path == NcclGpuPath::mixed);
   });
   if (staged > 0) {
-    warnings.push_back(ranks_text(static_cast<std::size_t>(staged)) +
+    warnings.push_back(counted(static_cast<std::size_t>(staged), "rank") +
                        " with connections that go through the host's memory: no GPUDirect RDMA");
   }
   warn_of_missing_ranks(job, warnings);

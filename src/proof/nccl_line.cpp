@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/nccl_line.h"
 
-#include <algorithm>
-
 #include "base/text.h"
 
 namespace railhead::proof {
@@ -14,8 +12,7 @@ constexpr std::string_view kWarn = "NCCL WARN";
 constexpr std::size_t kMaxWarningPlace = 256;
 
 bool is_host_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-         c == '.' || c == '_';
+  return is_letter_or_digit(c) || c == '-' || c == '.' || c == '_';
 }
 
 void drop_blanks_at_end(std::string_view& text) {

@@ -7,7 +7,6 @@
 // aws/aws-ofi-nccl (src/nccl_ofi_net.cpp).
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

@@ -18,11 +18,6 @@ void add(std::optional<T>& sum, const std::optional<T>& one) {
   if (one) sum = sum.value_or(T{}) + *one;
 }
 
-std::optional<double> age_of(const usage::ContainerUse& container, const usage::Usage& usage) {
-  if (!usage.counted_ticks || *usage.counted_ticks < container.started_ticks) return std::nullopt;
-  return static_cast<double>(*usage.counted_ticks - container.started_ticks) / 100.0;
-}
-
 const usage::ContainerUse* find_container(const usage::Usage* usage, const std::string& id) {
   if (usage == nullptr) return nullptr;
   const auto found = usage->containers.find(id);
@@ -79,7 +74,9 @@ class Judgement {
     const bool shown = !pod.holder.gpus.empty() || !pod.holder.nics.empty() || !pod.devices.empty();
     if (!shown && (!options_.all || pod.holder.sandbox)) return;
     pod.processes = container.processes;
-    pod.age_seconds = age_of(container, now_);
+    if (now_.counted_ticks && *now_.counted_ticks >= container.started_ticks) {
+      pod.age_seconds = static_cast<double>(*now_.counted_ticks - container.started_ticks) / 100.0;
+    }
     pod.network = container.network;
     pod.network_problem = container.network_problem;
     if (const auto* earlier = find_container(before_, id);

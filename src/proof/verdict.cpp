@@ -9,14 +9,6 @@
 namespace railhead::proof {
 namespace {
 
-std::string count_text(std::size_t count, std::string_view one, std::string_view many) {
-  return std::to_string(count) + " " + std::string(count == 1 ? one : many);
-}
-
-std::string pairs_text(std::size_t count) {
-  return count_text(count, "queue pair", "queue pairs");
-}
-
 std::string whole(double number) {
   return std::to_string(static_cast<std::uint64_t>(std::llround(number)));
 }
@@ -31,15 +23,16 @@ void add_device_evidence(const std::string& device, const DeviceShare& share, Po
     pod.evidence.push_back({std::string(source), value});
   };
   if (share.queue_pairs > 0) {
-    auto text = device + ": " + pairs_text(share.queue_pairs) + ", " + std::to_string(share.ready) +
-                " in RTS, " + std::to_string(share.connected) + " connected to another";
+    auto text = device + ": " + counted(share.queue_pairs, "queue pair") + ", " +
+                std::to_string(share.ready) + " in RTS, " + std::to_string(share.connected) +
+                " connected to another";
     if (share.moving) text += ", " + std::to_string(*share.moving) + " moved packets";
     add("netlink res qp", text);
     for (const auto& example : share.examples) add("netlink res qp", example);
   }
   if (share.regions > 0) {
-    auto text = device + ": " + count_text(share.regions, "memory region", "memory regions") +
-                ", " + std::to_string(share.registered_bytes) + " bytes";
+    auto text = device + ": " + counted(share.regions, "memory region") + ", " +
+                std::to_string(share.registered_bytes) + " bytes";
     if (share.implicit_regions > 0) {
       text += " and " + std::to_string(share.implicit_regions) +
               " of the whole address space (implicit on-demand paging)";
@@ -47,11 +40,10 @@ void add_device_evidence(const std::string& device, const DeviceShare& share, Po
     add("netlink res mr", text);
   }
   if (share.contexts > 0) {
-    add("netlink res ctx", device + ": opened " + count_text(share.contexts, "time", "times"));
+    add("netlink res ctx", device + ": opened " + counted(share.contexts, "time"));
   }
   if (share.connection_ids > 0) {
-    add("netlink res cm_id",
-        device + ": " + count_text(share.connection_ids, "connection id", "connection ids"));
+    add("netlink res cm_id", device + ": " + counted(share.connection_ids, "connection id"));
   }
   const std::string_view whose = share.sole_user ? "" : ", shared with others";
   if (share.bytes_per_second) {
@@ -65,9 +57,8 @@ void add_device_evidence(const std::string& device, const DeviceShare& share, Po
 
 void add_network_evidence(PodUse& pod) {
   if (!pod.network) return;
-  auto text = count_text(pod.network->connections, "TCP connection", "TCP connections") +
-              " to elsewhere, in " + (pod.network->own ? "its own" : "the node's") +
-              " network namespace";
+  auto text = counted(pod.network->connections, "TCP connection") + " to elsewhere, in " +
+              (pod.network->own ? "its own" : "the node's") + " network namespace";
   pod.evidence.push_back({"proc net tcp", text});
   if (!pod.network_bytes_per_second) return;
   pod.evidence.push_back(
@@ -85,12 +76,12 @@ std::string connected_devices(const PodUse& pod) {
 
 std::string without_pairs(const DeviceShare& total) {
   if (total.queue_pairs == 0) return "no queue pair";
-  return "no connected queue pair (" + pairs_text(total.queue_pairs) + ", " +
+  return "no connected queue pair (" + counted(total.queue_pairs, "queue pair") + ", " +
          std::to_string(total.ready) + " in RTS)";
 }
 
 std::string unproved_text(std::size_t count) {
-  return pairs_text(count) +
+  return counted(count, "queue pair") +
          " of a driver's own kind (EFA SRD, mlx5 DC) without a peer of their own, and no traffic "
          "that proves their use";
 }
@@ -99,8 +90,8 @@ std::string unproved_text(std::size_t count) {
 
 std::string size_text(const container::JobSize& size) {
   std::vector<std::string> words;
-  if (size.nodes) words.push_back(count_text(*size.nodes, "node", "nodes"));
-  if (size.ranks) words.push_back(count_text(*size.ranks, "rank", "ranks"));
+  if (size.nodes) words.push_back(counted(*size.nodes, "node"));
+  if (size.ranks) words.push_back(counted(*size.ranks, "rank"));
   return join(words, ", ");
 }
 
@@ -118,7 +109,7 @@ std::vector<std::string> blind_spots(const usage::Usage& usage, const node::Node
     spots.push_back("queue pairs of " + device.device.name + ": " + pairs.why);
   }
   if (ownerless > 0) {
-    auto text = pairs_text(ownerless) + " without an owner that can be seen";
+    auto text = counted(ownerless, "queue pair") + " without an owner that can be seen";
     if (usage.sees_all_processes == false) {
       text += " (this is not the node's PID namespace: hostPID: true)";
     }
@@ -140,8 +131,7 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
   }
   if (total.connected > 0) {
     pod.verdict = Verdict::rdma;
-    pod.why = count_text(total.connected, "connected queue pair", "connected queue pairs") +
-              " on " + connected_devices(pod);
+    pod.why = counted(total.connected, "connected queue pair") + " on " + connected_devices(pod);
     if (total.moving == 0U) pod.why += ", quiet now";
     return;
   }
@@ -157,8 +147,7 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
     if (!pod.network_problem.empty()) pod.why += ": " + pod.network_problem;
   } else if (pod.network->connections > 0) {
     pod.verdict = Verdict::tcp;
-    pod.why += ", " + count_text(pod.network->connections, "TCP connection", "TCP connections") +
-               " to elsewhere";
+    pod.why += ", " + counted(pod.network->connections, "TCP connection") + " to elsewhere";
   } else {
     pod.verdict = Verdict::idle;
     pod.why += " and no TCP connection to elsewhere";

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "report/palette.h"
 #include "report/svg_device.h"
 
 namespace railhead::report {

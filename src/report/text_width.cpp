@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "report/text_width.h"
 
-#include <algorithm>
 #include <array>
 
 #include "base/utf8.h"

@@ -2,7 +2,8 @@
 #include "snapshot/pseudonyms.h"
 
 #include <algorithm>
-#include <utility>
+
+#include "base/text.h"
 
 namespace railhead::snapshot {
 namespace {
@@ -34,10 +35,6 @@ std::array<std::uint8_t, 3> documentation_network(std::uint32_t n) {
   const auto low = static_cast<std::uint8_t>(n & 0xffU);
   if (n < 512) return {198, static_cast<std::uint8_t>(18 + n / 256), low};
   return {10, static_cast<std::uint8_t>((n - 512) >> 8U & 0xffU), low};
-}
-
-bool is_letter_or_digit(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 }  // namespace

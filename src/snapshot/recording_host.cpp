@@ -4,7 +4,6 @@
 #include <deque>
 #include <utility>
 
-#include "base/text.h"
 #include "host/host_error.h"
 #include "host/resolve.h"
 #include "snapshot/hex_text.h"

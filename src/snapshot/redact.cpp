@@ -62,10 +62,6 @@ bool is_one_of(std::string_view text, const List& list) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-bool is_word(char c) {
-  return is_hex(c) || (c >= 'g' && c <= 'z') || (c >= 'G' && c <= 'Z');
-}
-
 class Redactor {
  public:
   Redacted redact(const Snapshot& original) {
@@ -309,10 +305,10 @@ class Redactor {
 
   void change_name(std::string& text, std::size_t x) {
     std::size_t begin = x;
-    while (begin > 0 && is_word(text[begin - 1])) --begin;
+    while (begin > 0 && is_letter_or_digit(text[begin - 1])) --begin;
     std::size_t end = x + 1;
     while (end < text.size() && is_hex(text[end])) ++end;
-    if (end < text.size() && is_word(text[end])) return;
+    if (end < text.size() && is_letter_or_digit(text[end])) return;
     if (!is_one_of(std::string_view(text).substr(begin, x + 1 - begin), kNamePrefixes)) return;
     const std::span<char> digits(text.data() + x + 1, end - x - 1);
     if (change<6>(Kind::mac, digits, [this](auto bytes) { names_.mac(bytes); })) return;

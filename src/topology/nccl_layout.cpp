@@ -53,11 +53,6 @@ Addresses addresses_of(const NcclTopology& topology) {
   return addresses;
 }
 
-std::string bus_of(const node::PciAddress& address) {
-  const std::string text = address.str();
-  return "pci" + text.substr(0, text.rfind(':'));
-}
-
 class Arranger {
  public:
   explicit Arranger(const NcclTopology& topology)
@@ -86,7 +81,8 @@ class Arranger {
   std::string root_of(const NcclPci& pci) {
     if (!numa_) return "pci?";
     if (!pci.below.empty()) return "pci" + pci.address.str();
-    const std::string bus = bus_of(pci.address);
+    const std::string address = pci.address.str();
+    const std::string bus = "pci" + address.substr(0, address.rfind(':'));
     const int first = bus_numa_.emplace(bus, *numa_).first->second;
     return first == *numa_ ? bus : bus + " of NUMA node " + std::to_string(*numa_);
   }

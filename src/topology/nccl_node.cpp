@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/text.h"
-#include "node/pci_reader.h"
 #include "topology/cpu_mask.h"
 #include "topology/layout.h"
 #include "topology/nccl_cpu.h"
@@ -31,7 +30,8 @@ class Builder {
     }
     for (auto& [address, bridge] : bridges_) node_.pci.push_back(std::move(bridge));
     sort();
-    number_gpus();
+    std::map<gpu::GpuVendor, unsigned> next;
+    for (auto& gpu : node_.gpus) gpu.index = next[gpu.vendor]++;
     return std::move(node_);
   }
 
@@ -208,11 +208,6 @@ class Builder {
       if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
       return std::tie(a.pci, a.name) < std::tie(b.pci, b.name);
     });
-  }
-
-  void number_gpus() {
-    std::map<gpu::GpuVendor, unsigned> next;
-    for (auto& gpu : node_.gpus) gpu.index = next[gpu.vendor]++;
   }
 
   const NcclTopology& topology_;

@@ -13,8 +13,9 @@
 //     link_width fails the communicator. Where the processor is not known, no <net> is written.
 //   - A file has at most 256 elements, with those that NCCL adds; a larger one is refused.
 #include <algorithm>
+#include <array>
 #include <map>
-#include <tuple>
+#include <optional>
 #include <utility>
 
 #include "node/pci_reader.h"
@@ -23,12 +24,48 @@
 #include "topology/nccl_cpu.h"
 #include "topology/nccl_guid.h"
 #include "topology/nccl_hardware.h"
-#include "topology/nccl_link.h"
 #include "topology/nccl_name.h"
 #include "topology/topology.h"
 
 namespace railhead::topology {
 namespace {
+
+/// A PCIe link as a topology file describes it. Ordering: by bandwidth, unknown is least.
+struct Link {
+  std::optional<double> gts;      ///< GT/s of a lane
+  std::optional<unsigned> width;  ///< lanes
+
+  [[nodiscard]] bool known() const { return gts && width; }
+
+  friend bool operator<(const Link& a, const Link& b) { return a.bandwidth() < b.bandwidth(); }
+
+ private:
+  [[nodiscard]] double bandwidth() const { return known() ? *gts * *width : 0; }
+};
+
+constexpr unsigned kLanes = 16;
+constexpr std::array kGenerations = {8.0, 16.0, 32.0, 64.0};  // GT/s of PCIe 3.0 to 6.0
+
+/// The link of a function as it is, else as it could be.
+Link link_of(const node::PciDevice& device) {
+  return {device.link_gts ? device.link_gts : device.max_link_gts,
+          device.link_width ? device.link_width : device.max_link_width};
+}
+
+/// The link, where it is known. Virtual machines do not show it, NCCL takes it for PCIe 3.0 x16
+/// then, and too few channels follow: so it is what carries at least the rate of the device's
+/// ports.
+Link at_least(const Link& link, const node::Nic& nic) {
+  if (link.known()) return link;
+  double gbps = 0;
+  for (const auto& port : nic.ports) {
+    if (port.state == node::PortState::active) gbps += port.rate_gbps.value_or(0);
+  }
+  const auto* const enough = std::find_if(kGenerations.begin(), kGenerations.end(),
+                                          [&](double gts) { return gts * kLanes >= gbps; });
+  if (gbps == 0 || enough == kGenerations.end()) return link;
+  return {*enough, kLanes};
+}
 
 constexpr std::size_t kMostElements = 256;
 constexpr std::size_t kElementsOfGpu = 2;  // that NCCL adds: <gpu> and an <nvlink>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/topology.h"
 
-#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -87,10 +86,6 @@ Matrix make_matrix(const PlaceTable& table, const std::vector<Located>& rows,
   return matrix;
 }
 
-std::string unknown_path_warning(const node::PciAddress& address) {
-  return address.str() + ": its place in the PCI tree is not known, so it is far from everything";
-}
-
 }  // namespace
 
 std::string_view to_string(Relation relation) {
@@ -136,19 +131,15 @@ std::optional<node::PciAddress> common_bridge(const node::PciDevice& a, const no
   return a.bridges[common - 1];
 }
 
-Nearness relation_between(const node::Node& node, const node::PciDevice* a,
-                          const node::PciDevice* b) {
-  const Nearness near = nearness_of(place_of(node, a), place_of(node, b));
-  return a != nullptr && a == b ? own_nearness(near) : near;
-}
-
 Topology make_topology(const node::Node& node) {
   Topology topology;
   PlaceTable table(node);
   const auto locate = [&](const std::optional<node::PciAddress>& address) {
     const node::PciDevice* function = address ? node.find_pci(*address) : nullptr;
     if (address && (function == nullptr || function->root.empty())) {
-      topology.warnings.push_back(unknown_path_warning(*address));
+      topology.warnings.push_back(
+          address->str() +
+          ": its place in the PCI tree is not known, so it is far from everything");
       topology.confidence = Confidence::low;
     }
     return Located{table.number_of(function), function};

@@ -75,11 +75,6 @@ std::optional<node::PciAddress> common_bridge(const node::PciDevice& a, const no
 /// orders equal relations and changes none: nvidia-smi compares the nodes that sysfs names.
 std::optional<int> cpu_numa_node(const node::Node& node, const node::PciDevice& function);
 
-/// Relation of two functions from sysfs alone. A function without a known path, and a soft device,
-/// is SYS to everything (nullptr). A function to itself is PIX.
-Nearness relation_between(const node::Node& node, const node::PciDevice* a,
-                          const node::PciDevice* b);
-
 /// The relations of a node's GPUs as it is; whether its PCI tree can be believed is not asked here
 /// (arrange.h). Functions at one place (same bridges, same NUMA node: the ports and VFs
 /// of a card) are compared once, so hundreds of VFs cost nothing.

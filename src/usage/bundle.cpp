@@ -82,10 +82,6 @@ void read_mounts(const data::Value* mounts, Bundle& bundle) {
   }
 }
 
-bool is_wanted_variable(std::string_view variable) {
-  return gpu::is_gpu_variable(variable) || container::is_job_variable(variable);
-}
-
 /// "-b", "<folder>" among conmon's arguments.
 std::optional<std::string> conmon_bundle(std::string_view command_line) {
   const auto arguments = split(command_line, '\0');
@@ -93,10 +89,6 @@ std::optional<std::string> conmon_bundle(std::string_view command_line) {
     if (arguments[i] == "-b" || arguments[i] == "--bundle") return std::string(arguments[i + 1]);
   }
   return std::nullopt;
-}
-
-std::string parent_folder(const std::string& path) {
-  return path.substr(0, path.rfind('/'));
 }
 
 Result<std::optional<std::string>> bundle_of_shim(host::Host& host, const std::string& folder,
@@ -112,7 +104,7 @@ Result<std::optional<std::string>> bundle_of_shim(host::Host& host, const std::s
   if (!shim.name.starts_with("containerd-shim")) return Text();
   const auto working = TRY(host.readlink(folder + "/cwd"));
   if (!working || !working->starts_with('/')) return Text();
-  return host.read(parent_folder(*working) + "/" + container + "/config.json");
+  return host.read(working->substr(0, working->rfind('/')) + "/" + container + "/config.json");
 }
 
 data::Json json_of(const Bundle& bundle) {
@@ -157,7 +149,8 @@ Result<Bundle> parse_bundle(std::string_view config_json) {
   Bundle bundle;
   read_annotations(spec.find("annotations"), bundle);
   for (const auto& item : items(find(spec.find("process"), "env"))) {
-    if (is_wanted_variable(item.scalar)) bundle.env.push_back(item.scalar);
+    if (gpu::is_gpu_variable(item.scalar) || container::is_job_variable(item.scalar))
+      bundle.env.push_back(item.scalar);
   }
   const auto* linux = spec.find("linux");
   read_devices(linux, bundle);

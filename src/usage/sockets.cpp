@@ -2,7 +2,7 @@
 #include "usage/sockets.h"
 
 #include <algorithm>
-#include <utility>
+#include <set>
 
 #include "base/text.h"
 
@@ -45,13 +45,11 @@ struct Connections {
 Connections connections_of(host::Host& host, const std::string& folder) {
   Connections all;
   for (const auto* name : {"/net/tcp", "/net/tcp6"}) {
-    EstablishedElsewhere table;
     const auto text = host.read(folder + name);
     if (!text) all.doubt = text.error().message;
-    if (text && *text) table.add(**text);
-    if (table.is_full()) all.doubt = folder + name + ": more connections than we look at";
     all.there = all.there || !text || *text;
-    const auto some = std::move(table).inodes();
+    if (!text || !*text) continue;
+    const auto some = established_elsewhere(**text);
     all.inodes.insert(all.inodes.end(), some.begin(), some.end());
   }
   return all;
@@ -106,49 +104,17 @@ class HeldSockets {
 
 }  // namespace
 
-void EstablishedElsewhere::take_line(std::string_view line) {
-  const auto words = split_words(line);
-  if (words.size() < 10 || words[3] != kEstablished) return;
-  const auto local = address_of(words[1]);
-  const auto remote = address_of(words[2]);
-  const auto inode = parse_unsigned(words[9]);
-  if (is_loopback(remote) || local == remote || !inode) return;
-  if (inodes_.size() == kMaxConnections) {
-    full_ = true;
-  } else {
-    inodes_.push_back(*inode);
-  }
-}
-
-bool EstablishedElsewhere::add(std::string_view piece) {
-  while (!full_) {
-    const auto end = piece.find('\n');
-    if (end == std::string_view::npos) {
-      rest_ += piece.substr(0, kMaxLineBytes + 1);
-      full_ = rest_.size() > kMaxLineBytes;
-      break;
-    }
-    if (rest_.empty()) {
-      take_line(piece.substr(0, end));
-    } else {
-      rest_ += piece.substr(0, std::min(end, kMaxLineBytes));
-      take_line(rest_);
-      rest_.clear();
-    }
-    piece.remove_prefix(end + 1);
-  }
-  return !full_;
-}
-
-std::vector<std::uint64_t> EstablishedElsewhere::inodes() && {
-  if (!full_) take_line(rest_);
-  return std::move(inodes_);
-}
-
 std::vector<std::uint64_t> established_elsewhere(std::string_view text) {
-  EstablishedElsewhere table;
-  table.add(text);
-  return std::move(table).inodes();
+  std::vector<std::uint64_t> inodes;
+  for (const auto line : split(text, '\n')) {
+    const auto words = split_words(line);
+    if (words.size() < 10 || words[3] != kEstablished) continue;
+    const auto local = address_of(words[1]);
+    const auto remote = address_of(words[2]);
+    const auto inode = parse_unsigned(words[9]);
+    if (inode && !is_loopback(remote) && local != remote) inodes.push_back(*inode);
+  }
+  return inodes;
 }
 
 std::uint64_t netdev_bytes(std::string_view text) {

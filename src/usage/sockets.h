@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,28 +16,6 @@ namespace railhead::usage {
 /// tcp6: those to this machine itself (loopback, or both ends of one address) are left out.
 /// Source: Linux net/ipv4/tcp_ipv4.c (get_tcp4_sock), net/ipv6/tcp_ipv6.c.
 std::vector<std::uint64_t> established_elsewhere(std::string_view text);
-
-/// The same of a text that comes in pieces.
-class EstablishedElsewhere {
- public:
-  static constexpr std::size_t kMaxConnections = 65536;
-  static constexpr std::size_t kMaxLineBytes = 4096;
-
-  /// False where it has seen enough: kMaxConnections, or a line that is none of such a table.
-  bool add(std::string_view piece);
-
-  /// After the last piece.
-  [[nodiscard]] std::vector<std::uint64_t> inodes() &&;
-
-  [[nodiscard]] bool is_full() const { return full_; }
-
- private:
-  void take_line(std::string_view line);
-
-  std::string rest_;  ///< of a line that goes on in the next piece
-  std::vector<std::uint64_t> inodes_;
-  bool full_ = false;
-};
 
 /// Bytes that all devices of a network namespace but loopback received and sent, from the text of
 /// /proc/PID/net/dev. Source: Linux net/core/net-procfs.c.

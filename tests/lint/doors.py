@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Only src/host/ and src/snapshot/ open doors to the machine: files, environment, clocks, sleeping. nri/, metrics/ and
+"""Only src/host/ opens doors to the machine: files, environment, clocks, sleeping. nri/, metrics/ and
 agent/ may use the sockets and timers of the event loop they are given, and nothing else."""
 import re
 
@@ -15,15 +15,14 @@ BANNED = {
     r"\b(?:u|nano)?sleep(?:_for|_until)?\s*\(": "sleeping",
     r"\bsystem\s*\(|\bpopen\s*\(|\bfork\s*\(|\bexecv\w*\s*\(": "starting processes",
 }
-# snapshot/ records the machine and writes it as a tree.
-DOORS = {"host", "snapshot"}
+DOORS = {"host"}
 # Layers whose result may depend on their arguments only.
 PURE = {"topology", "affinity", "inject", "pools", "proof", "report", "wire", "config", "data", "base",
         "gpu", "container"}
 IMPURE = {r"std::c(?:out|err|in)\b": "a standard stream", r"\brand(?:om_device)?\b": "randomness",
           r"\bstatic\s+(?!const|constexpr|_cast)\w[\w:<>, ]*\s+\w+\s*[;=]": "mutable static state"}
 # `Result<…>> open(…)` and `Watch::open(…)` are names of ours, not the system call.
-OURS = re.compile(r"(?:\w::|Result<[^;]*>\s+)open\s*\(")
+OURS = re.compile(r"(?:\w::|Result<[^;]*>\s+(?:\w+::)?)(?:open|readlink)\s*\(")
 
 problems = []
 for path in sources():

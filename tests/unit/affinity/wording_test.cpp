@@ -38,10 +38,5 @@ TEST(Wording, gpu_without_index_is_its_address) {
   EXPECT_EQ(gpu_text(gpu), "GPU 3 (0000:19:00.0)");
 }
 
-TEST(Wording, numbers_agree_with_their_noun) {
-  EXPECT_EQ(counted(1, "NIC"), "1 NIC");
-  EXPECT_EQ(counted(0, "GPU"), "0 GPUs");
-}
-
 }  // namespace
 }  // namespace railhead::affinity

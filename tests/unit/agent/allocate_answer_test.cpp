@@ -9,6 +9,7 @@
 #include "unit/agent/pool_specs.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/kubelet/loop.h"
+#include "unit/manual_clock.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::agent {
@@ -70,7 +71,7 @@ class AllocateAnswer : public testing::Test {
   test::TemporaryDirectory folder_;
   std::string socket_ = folder_ / "railhead.sock";
   HandOutFolders folders_{folder_ / "cdi", folder_ / "devinfo"};
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   Log log_{config::LogLevel::error, config::LogFormat::text};
   Metrics metrics_;
   TableFeed tables_;

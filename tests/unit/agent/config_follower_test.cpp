@@ -10,6 +10,7 @@
 #include "agent/metrics.h"
 #include "host/input_file.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/manual_clock.h"
 
 namespace railhead::agent {
 namespace {
@@ -77,7 +78,7 @@ class ConfigFollowerTest : public testing::Test {
   bool refuses_ = false;
   std::vector<std::string> levels_;
   std::vector<std::string> restart_;
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   Log log_{config::LogLevel::error, config::LogFormat::text};
   Metrics metrics_;
   std::optional<ConfigFollower> follower_;

@@ -9,6 +9,7 @@
 #include "agent/metrics.h"
 #include "unit/agent/fixed_tables.h"
 #include "unit/inject/container_builder.h"
+#include "unit/manual_clock.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -74,7 +75,7 @@ class ContainerHooksTest : public testing::Test {
                                         agent::label::Reason(reason));
   }
 
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   agent::Log log_{config::LogLevel::error, config::LogFormat::text};
   agent::Metrics metrics_;
   FixedTables machine_{machine("seed-8gpu-4nic")};

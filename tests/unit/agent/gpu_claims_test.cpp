@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "unit/inject/container_builder.h"
+#include "unit/manual_clock.h"
 
 namespace railhead::agent {
 namespace {
 
 TEST(GpuClaims, without_a_socket_there_is_no_kubelet) {
-  host::ManualClock clock;
+  test::ManualClock clock;
   const auto mailbox = loop::Mailbox::open();
   ASSERT_TRUE(mailbox);
   kubelet::PodResources resources("/nowhere/kubelet.sock", **mailbox);

@@ -18,6 +18,13 @@ using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
+/// A line without what every line begins with.
+std::string format_event(config::LogFormat format, std::string_view event,
+                         const LogFields& fields) {
+  const auto line = format_line(format, {}, config::LogLevel::info, event, fields);
+  return line.substr(line.find(format == config::LogFormat::json ? "\"event\"" : event));
+}
+
 TEST(Log, text_quotes_only_what_needs_it) {
   EXPECT_EQ(format_event(config::LogFormat::text, "container",
                          {{"pod", "default/a"}, {"why", "two words"}, {"x", ""}}),

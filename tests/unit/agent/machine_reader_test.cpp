@@ -15,6 +15,7 @@
 #include "agent/metrics.h"
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/manual_clock.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -81,7 +82,7 @@ class MachineReaderTest : public testing::Test, public agent::MachineReader::Own
   int opened_ = 0;
   bool is_short_ = false;
   bool no_watch_ = false;
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   agent::Log log_{config::LogLevel::error, config::LogFormat::text};
   agent::Metrics metrics_;
   agent::TableFeed tables_;

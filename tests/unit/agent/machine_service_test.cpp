@@ -17,6 +17,7 @@
 #include "host/directory_host.h"
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/manual_clock.h"
 
 namespace railhead::test {
 namespace {
@@ -143,7 +144,7 @@ class MachineServiceTest : public testing::Test {
   loop::MailLoop mail_{loop::Mailbox::open().value(), loop_};
   TemporaryDirectory root_;
   Door door_;
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   std::atomic<bool> is_gone_{false};
   agent::Log log_{config::LogLevel::error, config::LogFormat::text};
   agent::Metrics metrics_;

@@ -11,6 +11,7 @@
 #include "agent/metrics.h"
 #include "host/directory_host.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/manual_clock.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -68,7 +69,7 @@ class MachineTest : public testing::Test {
 
   std::string text_ = machine_text("seed-8gpu-4nic");
   std::optional<node::TextFile> file_ = node::TextFile{"/etc/topo.xml", one_switch()};
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   agent::Log log_{config::LogLevel::error, config::LogFormat::text};
   agent::Metrics metrics_;
 };

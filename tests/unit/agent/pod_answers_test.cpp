@@ -3,12 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/manual_clock.h"
+
 namespace railhead::agent {
 namespace {
 
 class PodAnswersTest : public testing::Test {
  protected:
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   PodAnswers answers_{clock_};
   container::PodHoldings pod_{"default", "a", {{"main", {{"nvidia.com/gpu", {"GPU-1"}}}}}};
 };

@@ -9,6 +9,7 @@
 #include "agent/metrics.h"
 #include "data/json.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/manual_clock.h"
 #include "unit/source_dir.h"
 
 namespace railhead::test {
@@ -45,7 +46,7 @@ class PodsMonitorTest : public testing::Test {
   }
 
   std::string text_ = "railhead-snapshot 1\n";
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   agent::Log log_{config::LogLevel::error, config::LogFormat::text};
   agent::Metrics metrics_;
   boost::asio::io_context loop_;

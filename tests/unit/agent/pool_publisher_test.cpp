@@ -14,6 +14,7 @@
 #include "unit/host/temporary_directory.h"
 #include "unit/inject/container_builder.h"
 #include "unit/kubelet/fake_kubelet.h"
+#include "unit/manual_clock.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -71,7 +72,7 @@ class PoolPublisherTest : public testing::Test {
   TemporaryDirectory folder_;
   std::string cdi_ = folder_ / "cdi";
   std::string spec_ = cdi_ + "/railhead.io-resource-rdma.io_hca.json";
-  host::ManualClock clock_;
+  test::ManualClock clock_;
   agent::Log log_{config::LogLevel::error, config::LogFormat::text};
   agent::Metrics metrics_;
   std::string text_ = machine_text("seed-8gpu-4nic");

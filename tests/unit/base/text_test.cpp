@@ -6,6 +6,11 @@
 namespace railhead {
 namespace {
 
+TEST(Text, numbers_agree_with_their_noun) {
+  EXPECT_EQ(counted(1, "NIC"), "1 NIC");
+  EXPECT_EQ(counted(0, "GPU"), "0 GPUs");
+}
+
 TEST(Text, trims_white_space_at_both_ends) {
   EXPECT_EQ(trim(" \t4: ACTIVE\n"), "4: ACTIVE");
   EXPECT_EQ(trim("\n"), "");

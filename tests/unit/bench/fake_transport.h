@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/run.h"
-#include "host/clock.h"
+#include "unit/manual_clock.h"
 
 namespace railhead::bench {
 
@@ -17,7 +17,7 @@ namespace railhead::bench {
 /// the other side of a game of ping-pong.
 class FakeTransport : public Transport {
  public:
-  explicit FakeTransport(host::ManualClock& clock, unsigned pairs = 1)
+  explicit FakeTransport(test::ManualClock& clock, unsigned pairs = 1)
       : clock_(clock),
         in_flight_(pairs) {
     posted_to.resize(pairs);
@@ -92,7 +92,7 @@ class FakeTransport : public Transport {
   bool answers = false;  ///< every send with one
 
  private:
-  host::ManualClock& clock_;
+  test::ManualClock& clock_;
   std::vector<unsigned> in_flight_;
   std::deque<Completion> ended_;
 };

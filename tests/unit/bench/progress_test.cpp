@@ -5,6 +5,8 @@
 
 #include <sstream>
 
+#include "unit/manual_clock.h"
+
 namespace railhead::bench {
 namespace {
 
@@ -12,7 +14,7 @@ using testing::HasSubstr;
 
 TEST(Progress, says_what_moved_since_it_last_spoke_and_starts_again_with_a_new_step) {
   std::ostringstream out;
-  host::ManualClock clock;
+  test::ManualClock clock;
   Progress progress(out, clock, true);
   clock.advance(std::chrono::seconds(1));
   progress.show(Step(), 125'000'000);
@@ -27,7 +29,7 @@ TEST(Progress, says_what_moved_since_it_last_spoke_and_starts_again_with_a_new_s
 
 TEST(Progress, is_silent_where_nobody_watches_and_divides_by_no_time) {
   std::ostringstream out;
-  host::ManualClock clock;
+  test::ManualClock clock;
   Progress silent(out, clock, false);
   silent.show(Step(), 1);
   silent.clear();

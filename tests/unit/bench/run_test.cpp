@@ -5,12 +5,13 @@
 
 #include "bench/pace.h"
 #include "unit/bench/fake_transport.h"
+#include "unit/manual_clock.h"
 
 namespace railhead::bench {
 namespace {
 
 struct Bench {
-  host::ManualClock clock;
+  test::ManualClock clock;
   Step step;
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> moved = 0;
@@ -168,11 +169,11 @@ TEST(Latency, by_write_is_half_of_a_round) {
   EXPECT_NEAR(static_cast<double>(result->latency.percentile_ns(0.5).value_or(0)), 1000, 10);
 }
 
-class CountingClock : public host::ManualClock {
+class CountingClock : public test::ManualClock {
  public:
   std::chrono::steady_clock::time_point now() override {
     ++looks;
-    return host::ManualClock::now();
+    return test::ManualClock::now();
   }
 
   unsigned looks = 0;
@@ -190,14 +191,14 @@ TEST(Latency, reads_the_clock_once_a_round_since_that_can_cost_more_than_a_messa
 }
 
 /// The other side is done at a look at the clock: in the midst of a look for what has come.
-class EndingClock : public host::ManualClock {
+class EndingClock : public test::ManualClock {
  public:
   explicit EndingClock(std::atomic<bool>& stop)
       : stop_(stop) {}
 
   std::chrono::steady_clock::time_point now() override {
     if (++looks_ > 1 + kStart) stop_ = true;
-    return host::ManualClock::now();
+    return test::ManualClock::now();
   }
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/reload.h"
+#include "config/config.h"
 
 #include <gmock/gmock.h>
 

@@ -3,13 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/manual_clock.h"
+
 namespace railhead::host {
 namespace {
 
 using std::chrono::seconds;
 
 TEST(Clock, a_manual_one_stands_still_until_it_is_moved) {
-  ManualClock clock;
+  test::ManualClock clock;
   const auto start = clock.now();
   const auto date = clock.calendar();
   EXPECT_EQ(clock.now(), start);
@@ -19,7 +21,7 @@ TEST(Clock, a_manual_one_stands_still_until_it_is_moved) {
 }
 
 TEST(Clock, a_date_is_written_in_utc_to_the_second) {
-  ManualClock clock;
+  test::ManualClock clock;
   EXPECT_EQ(utc_text(clock.calendar()), "1970-01-01T00:00:00Z");
   clock.advance(std::chrono::hours(24 * 365) + std::chrono::milliseconds(1999));
   EXPECT_EQ(utc_text(clock.calendar()), "1971-01-01T00:00:01Z");

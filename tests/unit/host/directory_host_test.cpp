@@ -11,10 +11,10 @@
 #include <gtest/gtest.h>
 
 #include "snapshot/snapshot_host.h"
-#include "snapshot/write_tree.h"
 #include "unit/host/answers.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/snapshot/random_tree.h"
+#include "unit/snapshot/snapshot_tree.h"
 
 namespace railhead::host {
 namespace {
@@ -185,8 +185,7 @@ TEST(DirectoryHost, both_resolvers_and_the_snapshot_agree_with_each_other_on_any
     const std::string top = seed % 2 == 0 ? "" : "/sys";
     const snapshot::Snapshot machine = below(top, tree.snapshot());
     test::TemporaryDirectory directory;
-    const Status written = snapshot::write_tree(machine, directory / "root");
-    ASSERT_TRUE(written) << written.error().message;
+    test::make_tree(machine, directory / "root");
     snapshot::SnapshotHost snapshot(machine);
     const auto kernel =
         DirectoryHost::open_with(directory / "root", DirectoryHost::Resolver::openat2).value();

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "topology/layout.h"
-#include "topology/topology.h"
+#include "topology/place.h"
 #include "unit/node/hosts.h"
 #include "unit/source_dir.h"
 
@@ -38,6 +38,14 @@ bool means(const Nearness& before, const Nearness& now, bool numa_known) {
   return before.relation == Relation::sys && now.relation == Relation::phb;
 }
 
+/// Two devices of one function are PIX.
+Nearness nearness_between(const node::Node& node, const node::PciDevice* a,
+                          const node::PciDevice* b) {
+  Nearness near = nearness_of(place_of(node, a), place_of(node, b));
+  if (a == b) near.relation = Relation::pix;
+  return near;
+}
+
 /// How many pairs of devices were compared.
 std::size_t check(const node::Node& before, const std::string& name) {
   const auto text = to_xml(nccl_topology_of(before));
@@ -56,8 +64,8 @@ std::size_t check(const node::Node& before, const std::string& name) {
     EXPECT_TRUE(new_functions.contains(a)) << name << ": " << a << " is lost";
     for (const auto& [b, old_b] : old_functions) {
       if (a == b || !new_functions.contains(a) || !new_functions.contains(b)) continue;
-      const auto was = relation_between(before, old_a, old_b);
-      const auto is = relation_between(after, new_functions.at(a), new_functions.at(b));
+      const auto was = nearness_between(before, old_a, old_b);
+      const auto is = nearness_between(after, new_functions.at(a), new_functions.at(b));
       const bool numa_known = old_a->numa_node.has_value() && old_b->numa_node.has_value();
       EXPECT_TRUE(means(was, is, numa_known))
           << name << ": " << a << " " << b << " were " << to_string(was.relation) << " and are "

@@ -284,18 +284,6 @@ TEST(Topology, virtual_functions_are_where_their_card_is) {
   for (const auto& near : topology.gpu_nic[0]) EXPECT_EQ(near.relation, Relation::pix);
 }
 
-TEST(Topology, matrix_equals_the_relation_of_each_pair) {
-  const node::Node node = test::dgx_a100().build();
-  const auto relations = nic_relations(node);
-  for (std::size_t a = 0; a < node.nics.size(); ++a) {
-    for (std::size_t b = 0; b < node.nics.size(); ++b) {
-      const auto* first = node.find_pci(*node.nics[a].pci);
-      const auto* second = node.find_pci(*node.nics[b].pci);
-      EXPECT_EQ(relations[a][b], relation_between(node, first, second));
-    }
-  }
-}
-
 TEST(Topology, common_bridge_is_the_switch_where_the_paths_part) {
   auto b = two_sockets();
   const Slot root = b.host_bridge(0x15, 0);

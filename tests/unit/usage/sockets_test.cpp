@@ -76,32 +76,6 @@ TEST(Sockets, descriptors_that_may_not_be_seen_leave_it_unknown) {
   EXPECT_FALSE(usage::read_network_use(*host_with("net:[2]", ""), "/proc", {6}));
 }
 
-TEST(Sockets, pieces_of_a_table_say_what_the_whole_says) {
-  const auto text = line("0100000A:1F90", "0200000A:0050", "01", 31) +
-                    line("0100000A:1F90", "0300000A:0050", "01", 32);
-  for (std::size_t size = 1; size < text.size(); ++size) {
-    usage::EstablishedElsewhere table;
-    for (std::size_t at = 0; at < text.size(); at += size) {
-      ASSERT_TRUE(table.add(std::string_view(text).substr(at, size)));
-    }
-    ASSERT_THAT(std::move(table).inodes(), ElementsAre(31U, 32U)) << size;
-  }
-}
-
-TEST(Sockets, a_table_without_lines_or_with_too_many_is_full) {
-  usage::EstablishedElsewhere endless;
-  EXPECT_TRUE(endless.add(std::string(usage::EstablishedElsewhere::kMaxLineBytes, 'x')));
-  EXPECT_FALSE(endless.add("x"));
-  EXPECT_TRUE(endless.is_full());
-  usage::EstablishedElsewhere crowded;
-  const auto one = line("0100000A:1F90", "0200000A:0050", "01", 31);
-  for (std::size_t i = 0; i < usage::EstablishedElsewhere::kMaxConnections; ++i) {
-    ASSERT_TRUE(crowded.add(one));
-  }
-  EXPECT_FALSE(crowded.add(one));
-  EXPECT_EQ(std::move(crowded).inodes().size(), usage::EstablishedElsewhere::kMaxConnections);
-}
-
 /// Process 7 in a namespace of its own, with these tables.
 Result<usage::NetworkUse> use_of(const std::string& tables) {
   const auto host = snapshot::SnapshotHost::parse(
