@@ -219,7 +219,7 @@ PROOF = [
              'port_xmit_data"), 4)', 'port_xmit_data"), 1)',
              "The traffic of an InfiniBand port is shown as a quarter of what it is."),
     Mutation("connection-to-itself-is-a-peer", "usage/sockets.cpp",
-             "|| local == remote ||", "|| local.empty() ||",
+             "&& local != remote)", "&& !local.empty())",
              "A container that connects to its own pod address is called TCP to elsewhere."),
 ]
 
