@@ -17,9 +17,19 @@ std::string_view kind_text(node::Problem::Kind kind) {
 
 }  // namespace
 
-std::optional<node::LinkLayer> known_link_layer(const node::Port& port) {
-  if (port.link_layer == node::LinkLayer::unknown) return std::nullopt;
-  return port.link_layer;
+data::Json json_of(node::LinkLayer layer) {
+  return layer == node::LinkLayer::unknown ? data::Json(nullptr) : data::Json(to_string(layer));
+}
+
+data::Json json_of(const std::vector<node::Gid>& gids) {
+  data::Json json = data::Json::array();
+  for (const auto& gid : gids) {
+    json.push_back({{"index", gid.index},
+                    {"gid", gid.value},
+                    {"type", report::json_or_null(gid.type)},
+                    {"netdev", report::json_or_null(gid.netdev)}});
+  }
+  return json;
 }
 
 NicSummary summarize(const node::Nic& nic) {
@@ -28,7 +38,9 @@ NicSummary summarize(const node::Nic& nic) {
     if (best == nullptr || state_rank(port) > state_rank(*best)) best = &port;
   }
   if (best == nullptr) return {};
-  return {best->state, known_link_layer(*best), best->rate_gbps};
+  const auto layer = best->link_layer;
+  const bool known = layer != node::LinkLayer::unknown;
+  return {best->state, known ? std::optional(layer) : std::nullopt, best->rate_gbps};
 }
 
 std::string rate_text(std::optional<double> gbps) {
@@ -54,8 +66,8 @@ data::Json nic_json(const node::Node& node, std::size_t nic) {
   return {{"name", value.name},
           {"pci", value.pci ? data::Json(value.pci->str()) : data::Json(nullptr)},
           {"numaNode", report::json_or_null(value.numa_node)},
-          {"linkLayer", text_or_null(summary.link_layer)},
-          {"state", text_or_null(summary.state)},
+          {"linkLayer", json_of(summary.link_layer)},
+          {"state", json_of(summary.state)},
           {"rateGbps", report::json_or_null(summary.rate_gbps)}};
 }
 

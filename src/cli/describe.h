@@ -20,12 +20,19 @@ struct NicSummary {
 
 NicSummary summarize(const node::Nic& nic);
 
-/// Absent where sysfs does not say it in a word we know.
-std::optional<node::LinkLayer> known_link_layer(const node::Port& port);
+/// What sysfs says; null where it says nothing, or no word that we know.
+data::Json json_of(node::LinkLayer layer);
+data::Json json_of(const std::vector<node::Gid>& gids);
 
-template <typename Text>
-data::Json text_or_null(const std::optional<Text>& value) {
-  return value ? data::Json(std::string(to_string(*value))) : data::Json(nullptr);
+template <typename Value>
+data::Json json_of(const Value& value) {
+  if constexpr (requires { *value; }) {
+    return value ? json_of(*value) : data::Json(nullptr);
+  } else if constexpr (std::is_enum_v<Value>) {
+    return to_string(value);
+  } else {
+    return value;
+  }
 }
 
 std::string rate_text(std::optional<double> gbps);  ///< "400", "2.5", ""

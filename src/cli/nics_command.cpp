@@ -16,23 +16,16 @@ std::vector<node::CharDevice> char_devices(const node::Nic& nic) {
   return all;
 }
 
+template <typename Table, typename Holder>
+void add_attributes(const Table& table, const Holder& holder, data::Json& json) {
+  node::for_each_attribute(table, [&](const auto& row) {
+    if (!row.json.empty()) json[row.json] = json_of(holder.*row.member);
+  });
+}
+
 data::Json port_json(const node::Port& port) {
-  data::Json json = {{"number", port.number},
-                     {"state", text_or_null(port.state)},
-                     {"physState", report::json_or_null(port.phys_state)},
-                     {"linkLayer", text_or_null(known_link_layer(port))},
-                     {"rateGbps", report::json_or_null(port.rate_gbps)},
-                     {"rate", report::json_or_null(port.rate_text)},
-                     {"lid", report::json_or_null(port.lid)},
-                     {"smLid", report::json_or_null(port.sm_lid)}};
-  json["gids"] = data::Json::array();
-  for (const auto& gid : port.gids) {
-    json["gids"].push_back({{"index", gid.index},
-                            {"gid", gid.value},
-                            {"type", report::json_or_null(gid.type)},
-                            {"netdev", report::json_or_null(gid.netdev)}});
-  }
-  json["pkeys"] = port.pkeys;
+  data::Json json = {{"number", port.number}};
+  add_attributes(node::kPortAttributes, port, json);
   return json;
 }
 
@@ -42,12 +35,7 @@ data::Json nic_document(const inject::DecisionTable& table, std::size_t n,
   data::Json json = nic_json(table.node(), n);
   json["registered"] = nic.registered;
   json["driver"] = report::json_or_null(nic.driver);
-  json["nodeGuid"] = report::json_or_null(nic.node_guid);
-  json["sysImageGuid"] = report::json_or_null(nic.sys_image_guid);
-  json["firmware"] = report::json_or_null(nic.firmware);
-  json["hcaType"] = report::json_or_null(nic.hca_type);
-  json["boardId"] = report::json_or_null(nic.board_id);
-  json["parent"] = report::json_or_null(nic.parent);
+  add_attributes(node::kNicAttributes, nic, json);
   json["netdevs"] = nic.netdevs;
   json["role"] = to_string(table.deal().roles[n].role);
   json["roleReason"] = table.deal().roles[n].reason;
@@ -69,60 +57,76 @@ data::Json nic_document(const inject::DecisionTable& table, std::size_t n,
   return json;
 }
 
-/// One row a port, as ibdev2netdev and ibstat would say it together.
-void add_rows(const inject::DecisionTable& table, std::size_t n, const Membership& membership,
-              report::Table& out) {
+/// Of one line, with the header of its column.
+struct Cell {
+  std::string_view header;
+  std::string text;
+  report::Column::Shown shown = report::Column::Shown::always;
+};
+
+template <typename Table, typename Holder>
+void add_cells(const Table& table, const Holder* holder, std::vector<Cell>& cells) {
+  node::for_each_attribute(table, [&](const auto& row) {
+    if (row.column.empty()) return;
+    const auto json = holder != nullptr ? json_of(holder->*row.member) : data::Json(nullptr);
+    const auto text = json.is_string() ? json.template get<std::string>() : json.dump();
+    cells.push_back({row.column, json.is_null() ? "" : text, report::Column::Shown::wide});
+  });
+}
+
+/// A line is a port, as ibdev2netdev and ibstat would say it together, or a NIC without any.
+std::vector<Cell> line_of(const inject::DecisionTable& table, std::size_t n,
+                          const Membership& membership, const node::Port* port) {
   const auto& nic = table.node().nics[n];
+  const auto& role = table.deal().roles[n];
+  const auto& state = table.usable()[n];
   std::vector<std::string> devices;
   for (const auto& device : char_devices(nic)) devices.push_back(host::base_name(device.path));
-  std::vector<node::Port> ports = nic.ports;
-  if (ports.empty()) ports.emplace_back();
-  for (const auto& port : ports) {
-    const bool real = !nic.ports.empty();
-    out.rows.push_back(
-        {nic.name, real ? std::to_string(port.number) : "",
-         port.state ? std::string(to_string(*port.state)) : "", rate_text(port.rate_gbps),
-         real ? std::string(to_string(port.link_layer)) : "", join(nic.netdevs, ","),
-         report::text_or_blank(nic.numa_node), nic.pci ? nic.pci->str() : "",
-         std::string(to_string(table.deal().roles[n].role)), join(membership.pools, ","),
-         table.usable()[n].usable ? "yes" : "no: " + table.usable()[n].reason, join(devices, ","),
-         report::text_or_blank(port.phys_state), report::text_or_blank(nic.firmware),
-         report::text_or_blank(nic.hca_type), table.deal().roles[n].reason,
-         no_pool_text(membership)});
+  std::vector<Cell> cells = {
+      {"NAME", nic.name},
+      {"PORT", port ? std::to_string(port->number) : ""},
+      {"STATE", port && port->state ? std::string(to_string(*port->state)) : ""},
+      {"Gbit/s", port ? rate_text(port->rate_gbps) : ""},
+      {"LINK", port ? std::string(to_string(port->link_layer)) : ""},
+      {"NETDEV", join(nic.netdevs, ",")},
+      {"NUMA", report::text_or_blank(nic.numa_node)},
+      {"PCI", nic.pci ? nic.pci->str() : ""},
+      {"ROLE", std::string(to_string(role.role))},
+      {"POOL", join(membership.pools, ",")},
+      {"USABLE", state.usable ? "yes" : "no: " + state.reason},
+      {"DEVICES", join(devices, ",")},
+  };
+  add_cells(node::kPortAttributes, port, cells);
+  add_cells(node::kNicAttributes, &nic, cells);
+  cells.push_back({"ROLE BECAUSE", role.reason, report::Column::Shown::wide});
+  cells.push_back({"NO POOL BECAUSE", no_pool_text(membership), report::Column::Shown::wide});
+  return cells;
+}
+
+void add_line(std::vector<Cell> cells, report::Table& out) {
+  out.columns.clear();
+  auto& row = out.rows.emplace_back();
+  for (auto& cell : cells) {
+    out.columns.push_back({std::string(cell.header), cell.shown});
+    row.push_back(std::move(cell.text));
   }
 }
 
 report::Report nics_report(const inject::DecisionTable& table) {
-  constexpr auto kWide = report::Column::Shown::wide;
   report::Report report;
   report.json = report::make_document("Nics");
   report.json["node"] = table.node().name;
   report.json["rdmaNamespaces"] = report::json_or_null(rdma_namespaces(table.node()));
   report.json["nics"] = data::Json::array();
-  report::Table rows{{{"NAME"},
-                      {"PORT"},
-                      {"STATE"},
-                      {"Gbit/s"},
-                      {"LINK"},
-                      {"NETDEV"},
-                      {"NUMA"},
-                      {"PCI"},
-                      {"ROLE"},
-                      {"POOL"},
-                      {"USABLE"},
-                      {"DEVICES"},
-                      {"PHYS", kWide},
-                      {"FIRMWARE", kWide},
-                      {"TYPE", kWide},
-                      {"ROLE BECAUSE", kWide},
-                      {"NO POOL BECAUSE", kWide}},
-                     {}};
+  report::Table rows;
   const auto memberships = memberships_of_functions(table);
   for (std::size_t n = 0; n < table.node().nics.size(); ++n) {
     const auto function = table.pools().function_of(n);
     const auto& membership = function ? memberships[*function] : Membership();
     report.json["nics"].push_back(nic_document(table, n, membership));
-    add_rows(table, n, membership, rows);
+    const auto& ports = table.node().nics[n].ports;
+    if (ports.empty()) add_line(line_of(table, n, membership, nullptr), rows);
+    for (const auto& port : ports) add_line(line_of(table, n, membership, &port), rows);
   }
   report.json["problems"] = problems_json(table.node());
   auto lines = namespace_lines(table.node());

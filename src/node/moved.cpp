@@ -27,16 +27,6 @@ bool is_held_by_same_driver(const Node& before, const Node& now, const PciAddres
   return was != nullptr && is != nullptr && is->driver && was->driver == is->driver;
 }
 
-void complete(const Nic& known, Nic& nic) {
-  nic.node_type = known.node_type;
-  nic.node_guid = known.node_guid;
-  nic.sys_image_guid = known.sys_image_guid;
-  nic.firmware = known.firmware;
-  nic.hca_type = known.hca_type;
-  nic.board_id = known.board_id;
-  nic.ports = known.ports;
-}
-
 bool has_nodes(const Nic& nic) {
   return !nic.uverbs.empty();
 }
@@ -123,7 +113,10 @@ void keep_netdevs(const Node& before, const std::set<PciAddress>& functions, Nod
 void keep_what_moved(const Node& before, const std::set<PciAddress>& functions, Node& now) {
   for (auto& nic : now.nics) {
     const auto* known = nic.elsewhere ? find_same(before, nic) : nullptr;
-    if (known != nullptr) complete(*known, nic);
+    if (known == nullptr) continue;
+    const NicAttributes& attributes = *known;
+    static_cast<NicAttributes&>(nic) = attributes;
+    nic.ports = known->ports;
   }
   for (const auto& known : before.nics) {
     const bool seen_with_nodes = known.registered && known.pci && has_nodes(known);

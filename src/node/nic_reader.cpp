@@ -18,13 +18,6 @@ namespace {
 
 constexpr std::uint64_t kHighestSfNumber = 0xffffffff;
 
-std::optional<std::string> read_guid(Reader& reader, const std::string& path) {
-  auto guid = reader.text(path);
-  if (!guid || is_hex_groups(*guid, 4)) return guid;
-  reader.malformed(path, in_quotes(*guid) + " is not a GUID");
-  return std::nullopt;
-}
-
 std::optional<std::string> read_node_type(Reader& reader, const std::string& path) {
   const auto text = reader.text(path);
   if (!text) return std::nullopt;
@@ -102,11 +95,7 @@ std::optional<Nic> read_nic(Reader& reader, const ClassEntry& entry) {
   nic.name = entry.name;
   nic.node_type = read_node_type(reader, entry.path + "/node_type");
   if (!nic.node_type && !reader.list(entry.path)) return std::nullopt;
-  nic.node_guid = read_guid(reader, entry.path + "/node_guid");
-  nic.sys_image_guid = read_guid(reader, entry.path + "/sys_image_guid");
-  nic.firmware = reader.text(entry.path + "/fw_ver");
-  nic.hca_type = reader.text(entry.path + "/hca_type");
-  nic.board_id = reader.text(entry.path + "/board_id");
+  read_attributes(kNicAttributes, reader, entry.path, nic);
   nic.pci = entry.pci;
   take_sub_function(reader, entry, nic);
   if (!entry.pci) nic.parent = reader.text(entry.path + "/parent");
@@ -169,6 +158,17 @@ Nic unregistered(const PciDevice& function) {
 }
 
 }  // namespace
+
+std::optional<std::string> read_text(Reader& reader, const std::string& path) {
+  return reader.text(path);
+}
+
+std::optional<std::string> read_guid(Reader& reader, const std::string& path) {
+  auto guid = reader.text(path);
+  if (!guid || is_hex_groups(*guid, 4)) return guid;
+  reader.malformed(path, in_quotes(*guid) + " is not a GUID");
+  return std::nullopt;
+}
 
 void NicList::refresh(Reader& reader, const ClassList& rdma, const Again& again) {
   NameWalk<Item> walk(items_);

@@ -9,6 +9,7 @@
 
 #include "gpu/vendors.h"
 #include "host/host.h"
+#include "node/nic_attributes.h"
 #include "node/pci.h"
 
 namespace railhead::node {
@@ -29,39 +30,15 @@ struct CharDevice {
   friend bool operator==(const CharDevice&, const CharDevice&) = default;
 };
 
-/// enum ib_port_state, include/rdma/ib_verbs.h
-enum class PortState : std::uint8_t { nop, down, init, armed, active, active_defer };
-std::string_view to_string(PortState state);  ///< "ACTIVE", as the kernel prints it
-
-enum class LinkLayer : std::uint8_t { unknown, infiniband, ethernet };
-std::string_view to_string(LinkLayer layer);  ///< "InfiniBand", "Ethernet", "Unknown"
-
-struct Gid {
-  unsigned index = 0;
-  std::string value;                ///< eight groups of four, as sysfs prints it
-  std::optional<std::string> type;  ///< "IB/RoCE v1", "RoCE v2"
-  std::optional<std::string> netdev;
-
-  friend bool operator==(const Gid&, const Gid&) = default;
-};
-
-struct Port {
+struct Port : PortAttributes {
   unsigned number = 1;
-  std::optional<PortState> state;
-  std::optional<std::string> phys_state;  ///< "LinkUp"
-  LinkLayer link_layer = LinkLayer::unknown;
-  std::optional<double> rate_gbps;
-  std::optional<std::string> rate_text;  ///< "400 Gb/sec (4X NDR)"
-  std::optional<std::uint32_t> lid;
-  std::optional<std::uint32_t> sm_lid;
-  std::vector<Gid> gids;             ///< entries that are not all zero
-  std::vector<std::uint16_t> pkeys;  ///< non-zero entries
+
   friend bool operator==(const Port&, const Port&) = default;
 };
 
 /// An RDMA device, or a PCI function that would be one if its driver were bound (`registered`
 /// false, `name` is then its PCI address and there are no ports).
-struct Nic {
+struct Nic : NicAttributes {
   std::string name;  ///< as in /sys/class/infiniband, whatever it is
   bool registered = true;
   /// Its RDMA device is in another network namespace, that of a pod: sysfs shows the nodes alone.
@@ -71,14 +48,7 @@ struct Nic {
   std::optional<std::string> driver;
   /// Of a sub-function the auxiliary device below its PCI function: "mlx5_core.sf.2".
   std::optional<std::string> sub_function;
-  std::optional<unsigned> sf_number;     ///< what the operator numbered it (sfnum)
-  std::optional<std::string> node_type;  ///< "CA", "RNIC"
-  std::optional<std::string> node_guid;
-  std::optional<std::string> sys_image_guid;
-  std::optional<std::string> firmware;
-  std::optional<std::string> hca_type;
-  std::optional<std::string> board_id;
-  std::optional<std::string> parent;  ///< netdev below a soft device
+  std::optional<unsigned> sf_number;  ///< what the operator numbered it (sfnum)
   std::vector<std::string> netdevs;   ///< of the same PCI function, or `parent`
   std::vector<Port> ports;
   std::vector<CharDevice> uverbs;  ///< one in practice

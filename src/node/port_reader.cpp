@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "node/sysfs_class.h"
 
 namespace railhead::node {
 namespace {
@@ -28,7 +29,19 @@ std::vector<unsigned> numbers_in(Reader& reader, const std::string& folder, std:
   return numbers;
 }
 
-std::optional<PortState> read_state(Reader& reader, const std::string& path) {
+/// Of "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X)". Source: rate_show() of sysfs.c.
+std::optional<double> gbps_of(std::string_view text) {
+  double rate = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, problem] = std::from_chars(text.data(), end, rate, std::chars_format::fixed);
+  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
+  const bool is_rate = problem == std::errc{} && rate >= 0 && rate < 1e6;
+  return is_rate && unit.starts_with(" Gb/sec") ? std::optional(rate) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PortState> read_port_state(Reader& reader, const std::string& path) {
   const auto text = reader.text(path);
   if (!text) return std::nullopt;
   const auto state = parse_port_state(*text);
@@ -46,20 +59,11 @@ LinkLayer read_link_layer(Reader& reader, const std::string& path) {
   return LinkLayer::unknown;
 }
 
-/// "400 Gb/sec (4X NDR)", "2.5 Gb/sec (1X)". Source: rate_show() of sysfs.c.
-void read_rate(Reader& reader, const std::string& path, Port& port) {
-  const auto text = reader.text(path);
-  if (!text) return;
-  double rate = 0;
-  const char* end = text->data() + text->size();
-  const auto [stop, problem] = std::from_chars(text->data(), end, rate, std::chars_format::fixed);
-  const std::string_view unit(stop, static_cast<std::size_t>(end - stop));
-  if (problem != std::errc{} || !(rate >= 0 && rate < 1e6) || !unit.starts_with(" Gb/sec")) {
-    reader.malformed(path, in_quotes(*text) + " is not a rate");
-    return;
-  }
-  port.rate_gbps = rate;
-  port.rate_text = *text;
+std::optional<std::string> read_rate(Reader& reader, const std::string& path) {
+  auto text = reader.text(path);
+  if (!text || gbps_of(*text)) return text;
+  reader.malformed(path, in_quotes(*text) + " is not a rate");
+  return std::nullopt;
 }
 
 std::optional<std::string> read_phys_state(Reader& reader, const std::string& path) {
@@ -70,47 +74,44 @@ std::optional<std::string> read_phys_state(Reader& reader, const std::string& pa
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> read_lid(Reader& reader, const std::string& path) {
-  const auto lid = reader.number(path, std::numeric_limits<std::uint32_t>::max());
-  if (!lid) return std::nullopt;
-  return static_cast<std::uint32_t>(*lid);
+std::optional<std::uint32_t> read_number(Reader& reader, const std::string& path) {
+  const auto number = reader.number(path, std::numeric_limits<std::uint32_t>::max());
+  if (!number) return std::nullopt;
+  return static_cast<std::uint32_t>(*number);
 }
 
 /// The table is sparse: an address that has gone leaves a hole, so every slot is looked at. Type
 /// and netdev of an empty slot answer EINVAL and are not read.
-std::vector<Gid> read_gids(Reader& reader, const std::string& port_path) {
+std::vector<Gid> read_gids(Reader& reader, const std::string& path) {
   std::vector<Gid> gids;
-  const std::string folder = port_path + "/gids";
-  for (const auto index : numbers_in(reader, folder, kMaxGids)) {
+  const auto attributes = parent_path(path) + "/gid_attrs";
+  for (const auto index : numbers_in(reader, path, kMaxGids)) {
     const std::string slot = "/" + std::to_string(index);
-    auto value = reader.text_if_any(folder + slot);
+    auto value = reader.text_if_any(path + slot);
     if (!value || *value == kZeroGid) continue;
     if (!is_hex_groups(*value, 8)) {
-      reader.malformed(folder + slot, in_quotes(*value) + " is not a GID");
+      reader.malformed(path + slot, in_quotes(*value) + " is not a GID");
       continue;
     }
     Gid gid{.index = index, .value = *std::move(value), .type = {}, .netdev = {}};
-    gid.type = reader.text_if_any(port_path + "/gid_attrs/types" + slot);
-    gid.netdev = reader.text_if_any(port_path + "/gid_attrs/ndevs" + slot);
+    gid.type = reader.text_if_any(attributes + "/types" + slot);
+    gid.netdev = reader.text_if_any(attributes + "/ndevs" + slot);
     gids.push_back(std::move(gid));
   }
   return gids;
 }
 
-std::vector<std::uint16_t> read_pkeys(Reader& reader, const std::string& port_path) {
+std::vector<std::uint16_t> read_pkeys(Reader& reader, const std::string& path) {
   std::vector<std::uint16_t> pkeys;
-  const std::string folder = port_path + "/pkeys";
   std::size_t hole = 0;
-  for (const auto index : numbers_in(reader, folder, kMaxPkeys)) {
-    const auto pkey = reader.number(folder + "/" + std::to_string(index), 0xffff);
+  for (const auto index : numbers_in(reader, path, kMaxPkeys)) {
+    const auto pkey = reader.number(path + "/" + std::to_string(index), 0xffff);
     if (pkey && *pkey != 0) pkeys.push_back(static_cast<std::uint16_t>(*pkey));
     hole = pkey && *pkey == 0 ? hole + 1 : 0;
     if (hole == kMaxPkeyHole) break;
   }
   return pkeys;
 }
-
-}  // namespace
 
 std::optional<PortState> parse_port_state(std::string_view text) {
   const auto state = parse_numbered_name(trim(text));
@@ -127,14 +128,8 @@ std::vector<Port> read_ports(Reader& reader, const std::string& device_path) {
     const std::string path = folder + "/" + std::to_string(number);
     Port port;
     port.number = number;
-    port.state = read_state(reader, path + "/state");
-    port.phys_state = read_phys_state(reader, path + "/phys_state");
-    port.link_layer = read_link_layer(reader, path + "/link_layer");
-    read_rate(reader, path + "/rate", port);
-    port.lid = read_lid(reader, path + "/lid");
-    port.sm_lid = read_lid(reader, path + "/sm_lid");
-    port.gids = read_gids(reader, path);
-    port.pkeys = read_pkeys(reader, path);
+    read_attributes(kPortAttributes, reader, path, port);
+    if (port.rate_text) port.rate_gbps = gbps_of(*port.rate_text);
     ports.push_back(std::move(port));
   }
   return ports;

@@ -67,26 +67,6 @@ std::string list_text(std::vector<std::string> values, std::string_view between)
   return join(values, between) + (cut ? ", …" : "");
 }
 
-/// What is said where a fact is not known at all.
-std::string_view when_unknown(Fact fact, const NetFunction& function) {
-  const bool child =
-      function.kind == FunctionKind::virtual_ || function.kind == FunctionKind::scalable;
-  switch (fact) {
-    case Fact::netdev: return "it has no network interface";
-    case Fact::driver: return "no driver is bound";
-    case Fact::pf_name:
-    case Fact::root_device: return child ? "unknown" : "it is neither a VF nor an SF";
-    case Fact::auxiliary_type: return "it is no auxiliary device";
-    case Fact::rate_gbps: return "no port is ACTIVE";
-    case Fact::numa_node: return "its NUMA node is not known";
-    case Fact::acpi_index: return "the firmware gives it no number";
-    case Fact::ddp_package: return "no driver names its package (devlink, fw.app.name)";
-    case Fact::rdma_name: return "it has no RDMA device";
-    case Fact::vdpa_type: return "it has no vDPA device of vhost_vdpa or virtio_vdpa";
-    default: return "not known";
-  }
-}
-
 /// Which vDPA device counts, where a function has several: sriov-network-device-plugin takes one,
 /// too (pkg/utils/vdpa_provider.go; there the one that the kernel lists first).
 std::string which_vdpa(const node::Node& node, const NetFunction& function) {
@@ -109,7 +89,8 @@ bool is_of_kinds(const PoolSpec& spec, const NetFunction& function) {
 Judge::Judge(const node::Node& node, const std::vector<NetFunction>& functions,
              const std::vector<NicStanding>& standings)
     : node_(node),
-      facts_(node, functions, standings),
+      by_address_(functions),
+      standings_(standings),
       carriers_(default_route_carriers(node)) {}
 
 std::optional<std::size_t> Judge::selector_for(const PoolSpec& spec,
@@ -165,19 +146,16 @@ bool Judge::has_rdma_device(const NetFunction& function) const {
 }
 
 bool Judge::holds(const Condition& condition, const NetFunction& function) const {
-  if (condition.fact == Fact::subnet) return is_in_subnet(condition, function);
+  const auto comparing = selector_of(condition.fact).comparing;
+  if (comparing == Comparing::prefixes) return is_in_subnet(condition, function);
   const auto test = [&](std::string_view fact) {
-    switch (condition.fact) {
-      case Fact::pf_name:
-      case Fact::root_device: return is_below(condition, function, fact);
-      case Fact::rate_gbps: return is_fast_enough(condition, fact);
-      default: break;
-    }
+    if (comparing == Comparing::functions) return is_below(condition, function, fact);
+    if (comparing == Comparing::least) return is_fast_enough(condition, fact);
     return std::any_of(
         condition.values.begin(), condition.values.end(),
         [&](const std::string& value) { return matches(condition.match, value, fact); });
   };
-  return facts_.any(condition.fact, function, test);
+  return any(condition.fact, function, test);
 }
 
 bool Judge::is_in_subnet(const Condition& condition, const NetFunction& function) const {
@@ -186,10 +164,41 @@ bool Judge::is_in_subnet(const Condition& condition, const NetFunction& function
     const auto prefix = AddressPrefix::parse(value);
     if (prefix) prefixes.push_back(*prefix);
   }
-  return facts_.any(condition.fact, function, [&](std::string_view gid) {
+  return any(condition.fact, function, [&](std::string_view gid) {
     return std::any_of(prefixes.begin(), prefixes.end(),
                        [&](const AddressPrefix& prefix) { return prefix.covers(gid); });
   });
+}
+
+std::vector<std::string> Judge::texts(Fact fact, const NetFunction& function) const {
+  std::vector<std::string> texts;
+  const auto add = [&](std::string_view text) {
+    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.emplace_back(text);
+    return false;
+  };
+  static_cast<void>(any(fact, function, add));  // none holds, so all are asked
+  return texts;
+}
+
+bool Judge::any(Fact fact, const NetFunction& function, const Test& test) const {
+  const auto& row = selector_of(fact);
+  Known known{.node = node_, .by_address = by_address_, .function = function};
+  if (row.asked_of == AskedOf::function) return row.known(known, test);
+  if (row.asked_of == AskedOf::device) {
+    known.device = function.pci ? node_.find_pci(*function.pci) : nullptr;
+    return known.device != nullptr && row.known(known, test);
+  }
+  for (const auto index : function.nics) {
+    known.nic = &node_.nics[index];
+    known.standing = index < standings_.size() ? &standings_[index] : nullptr;
+    if (row.asked_of == AskedOf::nic && row.known(known, test)) return true;
+    if (row.asked_of != AskedOf::port) continue;
+    for (const auto& port : known.nic->ports) {
+      known.port = &port;
+      if (row.known(known, test)) return true;
+    }
+  }
+  return false;
 }
 
 std::string Judge::failure_text(const Selector& selector, const NetFunction& function) const {
@@ -201,17 +210,22 @@ std::string Judge::failure_text(const Selector& selector, const NetFunction& fun
 }
 
 std::string Judge::failure_text(const Condition& condition, const NetFunction& function) const {
-  auto facts = facts_.texts(condition.fact, function);
+  auto facts = texts(condition.fact, function);
   std::string text = condition.key + ": ";
   const auto note = condition.fact == Fact::vdpa_type ? which_vdpa(node_, function) : "";
-  if (facts.empty()) return text.append(when_unknown(condition.fact, function)) + note;
-  const bool numbered = condition.fact == Fact::pf_name || condition.fact == Fact::root_device;
+  const auto& row = selector_of(condition.fact);
+  const bool numbered = row.comparing == Comparing::functions;
+  if (facts.empty()) {
+    const bool child =
+        function.kind == FunctionKind::virtual_ || function.kind == FunctionKind::scalable;
+    return text.append(numbered && child ? "unknown" : row.when_unknown) + note;
+  }
   if (numbered) {
     for (auto& fact : facts) {
       fact += "#" + (function.index ? std::to_string(*function.index) : "? (some are missing)");
     }
   }
-  if (condition.fact == Fact::rate_gbps) {
+  if (row.comparing == Comparing::least) {
     return text + list_text(facts, ", ") + " is below " + condition.values.front();
   }
   const bool single = condition.values.size() == 1;

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "node/node.h"
-#include "pools/function_facts.h"
+#include "pools/function_index.h"
 #include "pools/pool_spec.h"
 #include "pools/pools.h"
+#include "pools/selectors.h"
 
 namespace railhead::pools {
 
@@ -35,6 +36,11 @@ class Judge {
   [[nodiscard]] bool holds(const Condition& condition, const NetFunction& function) const;
   [[nodiscard]] bool is_in_subnet(const Condition& condition, const NetFunction& function) const;
   [[nodiscard]] bool has_rdma_device(const NetFunction& function) const;
+  /// Whether a test holds for any text that is known of a fact. Every function is compared with
+  /// every pool, so nothing is copied.
+  [[nodiscard]] bool any(Fact fact, const NetFunction& function, const Test& test) const;
+  /// Everything known of a fact, each once; nothing where it is not known.
+  [[nodiscard]] std::vector<std::string> texts(Fact fact, const NetFunction& function) const;
   [[nodiscard]] std::string failure_text(const Selector& selector,
                                          const NetFunction& function) const;
   [[nodiscard]] std::string failure_text(const Condition& condition,
@@ -42,7 +48,8 @@ class Judge {
   [[nodiscard]] std::string obstacle_to_exclusive(const NetFunction& function) const;
 
   const node::Node& node_;
-  FunctionFacts facts_;
+  FunctionIndex by_address_;
+  const std::vector<NicStanding>& standings_;
   std::set<std::string> carriers_;  ///< netdevs through which a default route leaves
 };
 

@@ -1,38 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/text.h"
 #include "node/pci.h"
-#include "pools/notation.h"
 #include "pools/pool_parsers.h"
+#include "pools/selectors.h"
 
 namespace railhead::pools {
 namespace {
 
-/// Every key of a selector, in the order of docs/configuration.md.
-constexpr std::array kKeys{
-    KeyRow{"names", Fact::rdma_name, Match::glob},
-    KeyRow{"pciAddresses", Fact::pci_address, Match::exact},
-    KeyRow{"vendors", Fact::vendor, Match::exact},
-    KeyRow{"devices", Fact::device, Match::exact},
-    KeyRow{"drivers", Fact::driver, Match::exact},
-    KeyRow{"interfaces", Fact::netdev, Match::glob},
-    KeyRow{"pfNames", Fact::pf_name, Match::glob},
-    KeyRow{"rootDevices", Fact::root_device, Match::any_case},
-    KeyRow{"linkLayers", Fact::link_layer, Match::exact},
-    KeyRow{"portStates", Fact::port_state, Match::exact},
-    KeyRow{"minRateGbps", Fact::rate_gbps, Match::exact},
-    KeyRow{"guids", Fact::guid, Match::glob},
-    KeyRow{"numaNodes", Fact::numa_node, Match::exact},
-    KeyRow{"acpiIndexes", Fact::acpi_index, Match::exact},
-    KeyRow{"roles", Fact::role, Match::exact},
-    KeyRow{"subnets", Fact::subnet, Match::exact},
-    KeyRow{"pkeys", Fact::pkey, Match::exact},
-};
-
-Status add_function_range(const Section& section, const KeyRow& row, const std::string& text,
+Status add_function_range(const Section& section, const SelectorRow& row, const std::string& text,
                           Condition& into) {
   auto range = FunctionRange::parse(text);
   if (!range) return section.error(row.key, range.error().message);
@@ -46,16 +24,16 @@ Status add_function_range(const Section& section, const KeyRow& row, const std::
   return {};
 }
 
-Status add_value(const Section& section, const KeyRow& row, const std::string& text,
+Status add_value(const Section& section, const SelectorRow& row, const std::string& text,
                  const PoolParseOptions& options, Condition& into) {
-  if (row.fact == Fact::pf_name || row.fact == Fact::root_device) {
+  if (row.comparing == Comparing::functions) {
     return add_function_range(section, row, text, into);
   }
   const auto& roles = options.roles;
   if (row.fact == Fact::role && std::find(roles.begin(), roles.end(), text) == roles.end()) {
     return section.error(row.key, in_quotes(text) + " is none of " + join(roles, ", "));
   }
-  auto value = in_notation_of(row.fact, text);
+  auto value = row.spelt(text);
   if (!value) return section.error(row.key, value.error().message);
   into.values.push_back(*std::move(value));
   return {};
@@ -66,15 +44,16 @@ Status add_value(const Section& section, const KeyRow& row, const std::string& t
 Result<Selector> parse_our_selector(Section section, const PoolParseOptions& options,
                                     std::vector<std::string>& warnings) {
   Selector selector;
-  for (const auto& row : kKeys) {
+  for (const auto& row : selectors()) {
+    if (row.key.empty()) continue;
     const bool present = section.find(row.key) != nullptr;
     const auto texts = TRY(section.texts(row.key));
     if (!present) continue;
     if (texts.empty()) return section.error(row.key, "an empty list selects nothing");
-    if (row.fact == Fact::rate_gbps && texts.size() > 1) {
+    if (row.comparing == Comparing::least && texts.size() > 1) {
       return section.error(row.key, "expected one number");
     }
-    Condition condition{row.fact, row.key, {}, row.match, {}};
+    Condition condition{row.fact, std::string(row.key), {}, row.match, {}};
     for (const auto& text : texts) {
       TRY_STATUS(add_value(section, row, text, options, condition));
     }

@@ -62,11 +62,10 @@ Result<std::string> read_plugin_name(Section& item, const std::string& default_p
   return full;
 }
 
-Status add_condition(Section& section, std::string_view key, Fact fact, Match match,
-                     Selector& into) {
+Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into) {
   auto values = TRY(section.texts(key));
   if (!values.empty()) {
-    into.conditions.push_back({fact, std::string(key), std::move(values), match, {}});
+    into.conditions.push_back({fact, std::string(key), std::move(values), Match::exact, {}});
   }
   return {};
 }

@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "pools/pool_parsers.h"
+#include "pools/selectors.h"
 
 namespace railhead::pools {
 namespace {
@@ -20,18 +21,17 @@ Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings
   const bool old_form = !TRY(item.texts("devices")).empty();
   auto section = TRY(item.section("selectors"));
   if (section) {
-    TRY_STATUS(add_condition(*section, "vendors", Fact::vendor, Match::exact, selector));
-    TRY_STATUS(add_condition(*section, "deviceIDs", Fact::device, Match::exact, selector));
-    TRY_STATUS(add_condition(*section, "drivers", Fact::driver, Match::exact, selector));
-    TRY_STATUS(add_condition(*section, "ifNames", Fact::netdev, Match::exact, selector));
-    TRY_STATUS(add_condition(*section, "linkTypes", Fact::link_type, Match::exact, selector));
+    for (const auto& row : selectors()) {
+      if (row.shared_key.empty()) continue;
+      TRY_STATUS(add_condition(*section, row.shared_key, row.fact, selector));
+    }
     TRY_STATUS(section->finish(warnings));
   }
   const bool new_form = !selector.conditions.empty();
   if (old_form && new_form) return item.error("devices", "stands beside `selectors`; one of both");
   if (!old_form && !new_form) return item.error("selectors", "selects nothing, nor does `devices`");
   if (old_form) {
-    TRY_STATUS(add_condition(item, "devices", Fact::netdev, Match::exact, selector));
+    TRY_STATUS(add_condition(item, "devices", Fact::netdev, selector));
     warnings.push_back(item.place("devices") + ": " + item.path_of("devices") +
                        " is read as selectors.ifNames");
   }

@@ -1,44 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <array>
 #include <utility>
 
 #include "base/text.h"
 #include "pools/pool_parsers.h"
+#include "pools/selectors.h"
 
 namespace railhead::pools {
 namespace {
 
-/// Keys of both device types.
-constexpr std::array kCommonKeys{
-    KeyRow{"vendors", Fact::vendor, Match::exact},
-    KeyRow{"devices", Fact::device, Match::exact},
-    KeyRow{"drivers", Fact::driver, Match::exact},
-    KeyRow{"linkTypes", Fact::link_type, Match::exact},
-};
-
-constexpr std::array kNetDeviceKeys{
-    KeyRow{"pciAddresses", Fact::pci_address, Match::exact},
-    KeyRow{"pKeys", Fact::first_pkey, Match::exact},
-    KeyRow{"acpiIndexes", Fact::acpi_index, Match::exact},
-    KeyRow{"ddpProfiles", Fact::ddp_package, Match::exact},
-};
-
-constexpr std::array kAuxiliaryKeys{KeyRow{"auxTypes", Fact::auxiliary_type, Match::exact}};
-
-template <std::size_t Size>
-Status add_rows(Section& section, const std::array<KeyRow, Size>& rows, Selector& into) {
-  for (const auto& row : rows) {
-    TRY_STATUS(add_condition(section, row.key, row.fact, row.match, into));
-  }
-  return {};
-}
-
 /// `pfNames` and `rootDevices`.
-Status add_functions(Section& section, std::string_view key, Fact fact, Selector& into,
+Status add_functions(Section& section, const SelectorRow& row, Selector& into,
                      std::vector<std::string>& warnings) {
+  const auto key = row.sriov_key;
   const auto texts = TRY(section.texts(key));
   if (texts.empty()) return {};
-  Condition condition{fact, std::string(key), {}, Match::any_case, {}};
+  Condition condition{row.fact, std::string(key), {}, Match::any_case, {}};
   const auto warn = [&](const Error& error, std::string_view consequence) {
     warnings.push_back(section.place(key) + ": " + section.path_of(key) + ": " + error.message +
                        "; " + std::string(consequence));
@@ -70,22 +46,32 @@ Status add_vdpa_type(Section& section, Selector& into, std::vector<std::string>&
   return {};
 }
 
+Status add_conditions(Section& section, SriovDevices devices, Selector& into,
+                      std::vector<std::string>& warnings) {
+  for (const auto& row : selectors()) {
+    if (row.sriov_key.empty() || row.sriov_devices != devices) continue;
+    if (row.comparing == Comparing::functions) {
+      TRY_STATUS(add_functions(section, row, into, warnings));
+    } else if (row.fact == Fact::vdpa_type) {
+      TRY_STATUS(add_vdpa_type(section, into, warnings));
+    } else {
+      TRY_STATUS(add_condition(section, row.sriov_key, row.fact, into));
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<Selector> parse_sriov_selector(Section section, const std::string& device_type,
                                       std::vector<std::string>& warnings) {
   Selector selector;
-  TRY_STATUS(add_rows(section, kCommonKeys, selector));
-  TRY_STATUS(add_functions(section, "pfNames", Fact::pf_name, selector, warnings));
-  TRY_STATUS(add_functions(section, "rootDevices", Fact::root_device, selector, warnings));
+  TRY_STATUS(add_conditions(section, SriovDevices::all, selector, warnings));
   selector.rdma = TRY(section.flag("isRdma"));
   selector.vhost_net = TRY(section.flag("needVhostNet"));
-  if (device_type == "auxNetDevice") {
-    TRY_STATUS(add_rows(section, kAuxiliaryKeys, selector));
-  } else {
-    TRY_STATUS(add_rows(section, kNetDeviceKeys, selector));
-    TRY_STATUS(add_vdpa_type(section, selector, warnings));
-  }
+  const bool auxiliary = device_type == "auxNetDevice";
+  const auto devices = auxiliary ? SriovDevices::auxiliary : SriovDevices::net;
+  TRY_STATUS(add_conditions(section, devices, selector, warnings));
   TRY_STATUS(section.finish(warnings));
   return selector;
 }

@@ -46,16 +46,8 @@ struct FlatPool {
 Status add_flat_source(const config::PoolSource& source, FlatPool& into,
                        std::vector<std::string>& warnings);
 
-/// One key of a selector, and what it is a condition on.
-struct KeyRow {
-  const char* key;
-  Fact fact;
-  Match match;
-};
-
-/// A condition on `key` of the section if it has values; an empty list is no condition.
-Status add_condition(Section& section, std::string_view key, Fact fact, Match match,
-                     Selector& into);
+/// A condition on `key` of a plugin's section if it has values; an empty list is no condition.
+Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into);
 
 /// `resourcePrefix`/`resourceName` of a plugin's file. The name is made of ASCII letters, digits
 /// and `more`.

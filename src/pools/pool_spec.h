@@ -61,31 +61,31 @@ struct FunctionRange {
   friend bool operator==(const FunctionRange&, const FunctionRange&) = default;
 };
 
-/// What a condition looks at.
+/// What a condition looks at. Each has a row in src/pools/selectors.cpp, in this order.
 enum class Fact : std::uint8_t {
+  rdma_name,       ///< names of its RDMA devices
+  pci_address,     ///< its own
   vendor,          ///< PCI vendor id, four lower-case hexadecimal digits
   device,          ///< PCI device id, likewise
   driver,          ///< bound kernel driver
   netdev,          ///< names of its network interfaces
-  pci_address,     ///< its own
+  link_type,       ///< its link layer as netlink says it: "infiniband", "ether"
   pf_name,         ///< netdev of its physical function, with its number there
   root_device,     ///< PCI address of its physical function, with its number there
-  rdma_name,       ///< names of its RDMA devices
   link_layer,      ///< "InfiniBand", "Ethernet"
-  link_type,       ///< the same as netlink says it: "infiniband", "ether"
   port_state,      ///< "ACTIVE"
   rate_gbps,       ///< of its ACTIVE ports; the condition's value is the least
   guid,            ///< node and system image GUID, 16 hexadecimal digits
   numa_node,       ///< a number
+  first_pkey,      ///< entry 0 of an InfiniBand port's table, as sysfs prints it
   acpi_index,      ///< the firmware's number, as sysfs prints it
-  ddp_package,     ///< what Dynamic Device Personalization runs on its physical function
   role,            ///< what the affinity layer says it is for
   subnet,          ///< GIDs, matched by address prefixes
   pkey,            ///< partitions of its ports, without the membership bit
-  first_pkey,      ///< entry 0 of an InfiniBand port's table, as sysfs prints it
-  auxiliary_type,  ///< "sf" of mlx5_core.sf.4
-  kind,            ///< "pf", "vf", "sf", "soft"
+  ddp_package,     ///< what Dynamic Device Personalization runs on its physical function
   vdpa_type,       ///< "vhost", "virtio": what its vDPA device is bound to
+  auxiliary_type,  ///< "sf" of mlx5_core.sf.4
+  end,
 };
 
 enum class Match : std::uint8_t { exact, any_case, glob };

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "node/nic_attributes.h"
 #include "snapshot/hex_text.h"
 #include "snapshot/pseudonyms.h"
 
@@ -23,7 +24,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kKindName
      {"serial number", "serial numbers"},
      {"host name", "host names"}}};
 
-constexpr std::array<std::string_view, 3> kGuidFiles = {"node_guid", "sys_image_guid", "port_guid"};
 constexpr std::array<std::string_view, 3> kAddressFiles = {"address", "broadcast", "perm_addr"};
 constexpr std::array<std::string_view, 12> kSerialFiles = {
     "product_serial", "board_serial",  "chassis_serial", "product_uuid",
@@ -116,12 +116,13 @@ class Redactor {
   }
 
   void change_content(const std::string& path, const std::string& name, std::string& content) {
-    if (is_one_of(name, kGuidFiles)) return change_guid(line_of(content));
+    if (name == "port_guid") return change_guid(line_of(content));
     if (is_one_of(name, kAddressFiles) && path.find("/net/") != std::string::npos) {
       return change_address(line_of(content));
     }
     if (is_one_of(name, kSerialFiles)) return change_serial(content, line_of(content));
-    if (path.find("/gids/") != std::string::npos) return change_gid(line_of(content), Kind::gid);
+    change_attributes(node::kNicAttributes, path, content);
+    change_attributes(node::kPortAttributes, path, content);
     if (name == "hostname") return change_host_name(content, line_of(content));
     if (name == "node_desc") return change_node_description(content);
     if (name == "properties") return change_labelled(content, "unique_id");
@@ -137,6 +138,22 @@ class Redactor {
     if (name == "if_inet6") {
       return change_columns(content, {0}, [this](auto word) { change_gid(word, Kind::ip); });
     }
+  }
+
+  /// A row names a file, or a folder of files.
+  template <typename Table>
+  void change_attributes(const Table& table, const std::string& path, std::string& content) {
+    node::for_each_attribute(table, [&](const auto& row) {
+      if (row.identifier == node::Identifier::none) return;
+      const auto name = "/" + std::string(row.file) + "/";
+      if ((path + "/").find(name) == std::string::npos) return;
+      switch (row.identifier) {
+        case node::Identifier::none: return;
+        case node::Identifier::guid: return change_guid(line_of(content));
+        case node::Identifier::gid: return change_gid(line_of(content), Kind::gid);
+        case node::Identifier::serial: return change_serial(content, line_of(content));
+      }
+    });
   }
 
   /// The first line without white space around it.

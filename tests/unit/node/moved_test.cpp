@@ -37,8 +37,7 @@ class Moved : public testing::Test {
   void move_device() {
     node::Nic& nic = now_.nics[0];
     nic.elsewhere = true;
-    nic.node_guid.reset();
-    nic.sys_image_guid.reset();
+    static_cast<node::NicAttributes&>(nic) = {};
     nic.ports.clear();
   }
 
@@ -68,6 +67,8 @@ TEST_F(Moved, an_rdma_device_elsewhere_keeps_what_was_known_of_it_and_has_its_no
   now_.nics[0].uverbs[0].path = "/dev/infiniband/uverbs7";
   keep();
   EXPECT_EQ(now_.nics[0].ports, before_.nics[0].ports);
+  const node::NicAttributes& known = before_.nics[0];
+  EXPECT_EQ(now_.nics[0], known);
   EXPECT_EQ(now_.nics[0].node_guid, "0000:0000:0000:0001");
   EXPECT_EQ(now_.nics[0].uverbs[0].path, "/dev/infiniband/uverbs7");
   EXPECT_TRUE(now_.nics[0].elsewhere);

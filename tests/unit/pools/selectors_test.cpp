@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pools/notation.h"
+#include "pools/selectors.h"
 
 #include <gtest/gtest.h>
 
 namespace railhead::pools {
 namespace {
 
-TEST(Notation, values_are_spelt_as_facts_are) {
+TEST(Selectors, values_are_spelt_as_facts_are) {
   const auto spelt = [](Fact fact, std::string_view text) {
-    return in_notation_of(fact, text).value_or("wrong");
+    return selector_of(fact).spelt(text).value_or("wrong");
   };
   EXPECT_EQ(spelt(Fact::vendor, "0x15B3"), "15b3");
   EXPECT_EQ(spelt(Fact::device, "101e"), "101e");
@@ -23,15 +23,15 @@ TEST(Notation, values_are_spelt_as_facts_are) {
   EXPECT_EQ(spelt(Fact::numa_node, "1"), "1");
 }
 
-TEST(Notation, values_that_no_machine_can_have_are_errors) {
-  EXPECT_FALSE(in_notation_of(Fact::vendor, "mellanox"));
-  EXPECT_FALSE(in_notation_of(Fact::vendor, "115b3"));
-  EXPECT_FALSE(in_notation_of(Fact::link_layer, "ib"));
-  EXPECT_FALSE(in_notation_of(Fact::port_state, "up"));
-  EXPECT_FALSE(in_notation_of(Fact::guid, "mlx5_0"));
-  EXPECT_FALSE(in_notation_of(Fact::numa_node, "-1"));
-  EXPECT_FALSE(in_notation_of(Fact::pkey, "0x10000"));
-  EXPECT_FALSE(in_notation_of(Fact::rdma_name, ""));
+TEST(Selectors, values_that_no_machine_can_have_are_errors) {
+  EXPECT_FALSE(selector_of(Fact::vendor).spelt("mellanox"));
+  EXPECT_FALSE(selector_of(Fact::vendor).spelt("115b3"));
+  EXPECT_FALSE(selector_of(Fact::link_layer).spelt("ib"));
+  EXPECT_FALSE(selector_of(Fact::port_state).spelt("up"));
+  EXPECT_FALSE(selector_of(Fact::guid).spelt("mlx5_0"));
+  EXPECT_FALSE(selector_of(Fact::numa_node).spelt("-1"));
+  EXPECT_FALSE(selector_of(Fact::pkey).spelt("0x10000"));
+  EXPECT_FALSE(selector_of(Fact::rdma_name).spelt(""));
 }
 
 }  // namespace
