@@ -156,7 +156,7 @@ TEST_F(MachineTest, the_source_of_the_topology_is_a_metric) {
   EXPECT_EQ(metrics_.topology_info.value("topology file", "high", "/etc/topo.xml"), 1);
 }
 
-TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error) {
+TEST_F(MachineTest, an_unusable_topology_file_at_the_start_is_an_error) {
   file_.reset();
   EXPECT_EQ(make_with_file().read("start").error().message, "/etc/topo.xml: denied");
   file_ = node::TextFile{"/etc/topo.xml", "<system>\n<cpu>\n"};
@@ -165,7 +165,7 @@ TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error
   EXPECT_EQ(done.error().message.find("/etc/topo.xml:"), 0U) << done.error().message;
 }
 
-TEST_F(MachineTest, the_topology_file_is_read_at_the_start_and_by_the_timer_not_for_events) {
+TEST_F(MachineTest, start_and_timer_read_the_topology_file_and_events_do_not) {
   int times = 0;
   auto machine = make(box(), {}, {{}, {}, [&]() -> Result<std::optional<node::TextFile>> {
                                     ++times;
@@ -193,7 +193,7 @@ TEST_F(MachineTest, an_edited_topology_file_counts_from_the_next_timers_reading)
   EXPECT_EQ(metrics_.expose().find("topology file"), std::string::npos);
 }
 
-TEST_F(MachineTest, a_bad_edit_leaves_what_the_file_said_before_and_the_machine_is_still_watched) {
+TEST_F(MachineTest, a_bad_edit_keeps_the_old_topology_file_and_reading_goes_on) {
   auto machine = make_with_file();
   ASSERT_TRUE(machine.read("start"));
   const auto before = machine.table();
@@ -410,7 +410,7 @@ class MachineWithPods : public MachineTest {
   }
 };
 
-TEST_F(MachineWithPods, keeps_a_function_in_its_pool_while_its_device_and_netdev_are_in_a_pod) {
+TEST_F(MachineWithPods, keeps_a_function_in_its_pool_while_its_devices_are_in_a_pod) {
   text_ = text(true);
   auto machine = make_with(by(pools::Fact::netdev, "ens*"));
   ASSERT_TRUE(machine.read("start"));

@@ -92,7 +92,7 @@ TEST(Program, an_agent_with_a_wrong_configuration_does_not_start) {
   }
 }
 
-TEST(Program, config_names_the_file_and_the_key_that_keep_the_agent_from_starting) {
+TEST(Program, config_names_the_file_and_key_that_keep_an_agent_from_start) {
   for (const auto& [text, what] :
        {std::pair{"metrics:\n  bindAddress: foo\n", ":2:16: metrics.bindAddress: \"foo\": "},
         std::pair{"host:\n  snapshot: /no/such.node\n", ":2:13: host.snapshot: /no/such.node: "},
@@ -105,7 +105,7 @@ TEST(Program, config_names_the_file_and_the_key_that_keep_the_agent_from_startin
   }
 }
 
-TEST(Program, config_refuses_pools_that_want_the_same_function_of_the_machine) {
+TEST(Program, config_refuses_pools_that_want_the_same_function) {
   const TextFile file(
       "pools:\n"
       "  - {name: a.io/a, mode: exclusive, include: {names: mlx5_0}}\n"

@@ -15,7 +15,7 @@ std::string example(const std::string& name) {
   return source_dir() + "/examples/" + name;
 }
 
-TEST(PoolsCommand, without_configuration_there_is_the_default_pool_of_compute_nics) {
+TEST(PoolsCommand, without_configuration_the_default_pool_has_the_compute_nics) {
   const auto said = run_on("dgx-h100", "pools", {"-o", "json"});
   ASSERT_EQ(said.code, cli::kExitOk) << said.err;
   const auto document = said.json();

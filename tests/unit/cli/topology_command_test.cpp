@@ -21,7 +21,7 @@ void expect_relations(const data::Json& table, std::size_t rows, std::size_t col
   }
 }
 
-TEST(TopologyCommand, relations_have_a_row_a_gpu_and_a_column_a_nic_on_every_machine) {
+TEST(TopologyCommand, relations_have_a_row_for_each_gpu_and_a_column_for_each_nic) {
   for (const char* machine : {"amd-mi300x", "broken-host", "dgx-a100", "dgx-h100", "gpus-only",
                               "nics-only", "renamed-devices", "seed-8gpu-4nic", "soft-roce"}) {
     const auto said = run_on(machine, "topology", {"-o", "json"});

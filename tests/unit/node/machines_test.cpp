@@ -139,7 +139,7 @@ TEST(Machines, dgx_h100_ports_and_character_devices) {
   EXPECT_THAT(nic.netdevs, ElementsAre("ibp192s0"));
 }
 
-TEST(Machines, dgx_h100_default_route_leaves_through_a_netdev_that_is_no_rdma_device) {
+TEST(Machines, dgx_h100_default_route_leaves_by_a_netdev_without_rdma) {
   const auto node = machine("dgx-h100");
   EXPECT_TRUE(node.carries_main_route("ens6f0"));
   for (const auto& nic : node.nics) {

@@ -108,7 +108,7 @@ TEST(DefaultRoutes, garbage_has_none) {
               IsEmpty());
 }
 
-TEST(NetdevReader, those_of_pci_functions_are_kept_and_those_of_containers_are_not) {
+TEST(NetdevReader, keeps_those_of_pci_functions_and_none_of_containers) {
   const auto node =
       node_of(pci_netdev("ens1", "0000:18:00.0") + virtual_netdev("lo") + virtual_netdev("veth1"));
   ASSERT_THAT(netdev_names(node), ElementsAre("ens1"));
@@ -117,7 +117,7 @@ TEST(NetdevReader, those_of_pci_functions_are_kept_and_those_of_containers_are_n
   EXPECT_EQ(node.netdevs[0].master, std::nullopt);
 }
 
-TEST(NetdevReader, a_vlan_on_a_bond_that_holds_the_default_route_reaches_the_bonds_members) {
+TEST(NetdevReader, a_default_route_over_a_vlan_on_a_bond_reaches_its_members) {
   const auto node = node_of(
       pci_netdev("ens1", "0000:18:00.0") + pci_netdev("ens2", "0000:18:00.1") +
       pci_netdev("ens3", "0000:19:00.0") + virtual_netdev("bond0") + virtual_netdev("bond0.7") +

@@ -72,7 +72,7 @@ TEST(NicReader, a_copied_tree_without_class_links_is_asked_through_device) {
   EXPECT_EQ(node.nics[1].pci->str(), "0000:19:00.0");
 }
 
-TEST(NicReader, a_subfunction_has_the_position_of_its_card_and_netdevs_of_its_own) {
+TEST(NicReader, a_subfunction_has_its_cards_position_and_its_own_netdevs) {
   const std::string pf = "/sys/devices/pci0000:15/0000:18:00.0";
   const auto node =
       node_of(rdma_device("0000:18:00.0", "mlx5_0") + "t " + pf +
@@ -143,7 +143,7 @@ TEST(NicReader, a_card_with_one_function_for_two_ports_has_both_netdevs) {
   EXPECT_THAT(node.nics.at(0).netdevs, ElementsAre("ib0", "ib1"));
 }
 
-TEST(NicReader, functions_whose_driver_registered_nothing_are_shown_by_address) {
+TEST(NicReader, functions_without_an_rdma_device_are_shown_by_address) {
   const auto node =
       node_of(pci_function("pci0000:15/0000:18:00.0", "20700", "15B3:1021", "vfio-pci") +
               pci_function("pci0000:15/0000:19:00.0", "20000", "15B3:1021", "mlx5_core") +
@@ -157,7 +157,7 @@ TEST(NicReader, functions_whose_driver_registered_nothing_are_shown_by_address) 
   EXPECT_THAT(node.nics[1].netdevs, ElementsAre("ens1"));
 }
 
-TEST(NicReader, virtual_functions_are_missed_only_while_an_rdma_driver_holds_them) {
+TEST(NicReader, virtual_functions_are_missed_only_under_an_rdma_driver) {
   const auto vf = [](const std::string& bdf, const std::string& driver) {
     return pci_function("pci0000:15/" + bdf, "20000", "15B3:101E", driver) +
            "l /sys/devices/pci0000:15/" + bdf + "/physfn -> ../0000:18:00.0\n";
@@ -219,7 +219,7 @@ std::string moved_device(const std::string& mode) {
          "../.." + verbs.substr(4) + "\n";
 }
 
-TEST(NicReader, in_exclusive_namespaces_a_moved_device_is_known_by_its_nodes) {
+TEST(NicReader, in_exclusive_mode_a_moved_device_is_known_by_its_nodes) {
   const auto node = node_of(moved_device("N"));
   ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_7", "mlx5_0"));
   const auto& nic = node.nics[0];
@@ -233,7 +233,7 @@ TEST(NicReader, in_exclusive_namespaces_a_moved_device_is_known_by_its_nodes) {
   EXPECT_FALSE(node.nics[1].elsewhere);
 }
 
-TEST(NicReader, in_shared_namespaces_nodes_without_a_device_are_on_their_way_out) {
+TEST(NicReader, in_shared_mode_nodes_without_a_device_are_on_their_way_out) {
   const auto node = node_of(moved_device("Y"));
   ASSERT_THAT(names_of_nics(node), ElementsAre("0000:18:00.0", "mlx5_0"));
   EXPECT_FALSE(node.nics[0].registered);

@@ -62,7 +62,7 @@ TEST(PciPath, without_a_host_bridge_or_a_function_nothing_is_known) {
   }
 }
 
-TEST(PciReader, only_functions_of_interest_and_the_bridges_above_them_are_kept) {
+TEST(PciReader, only_functions_of_interest_and_bridges_above_them_are_kept) {
   const auto node = node_of(
       pci_function("pci0000:00/0000:00:01.0", "60400", "8086:352A", "pcieport") +
       pci_function("pci0000:00/0000:00:02.0", "60400", "8086:352A", "pcieport") +
@@ -213,7 +213,7 @@ TEST(PciReader, other_drivers_leave_the_iommu_group_unread) {
   EXPECT_TRUE(node.problems.empty());
 }
 
-TEST(PciReader, the_number_that_the_firmware_gives_is_read_where_there_is_one) {
+TEST(PciReader, the_number_that_firmware_gives_is_read_where_there_is_one) {
   const auto function = pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:1021", "mlx5_core");
   const std::string path = "/sys/devices/pci0000:15/0000:15:01.0/acpi_index";
   EXPECT_EQ(node_of(function + test::file_entry(path, "101\n")).pci[0].acpi_index, 101U);

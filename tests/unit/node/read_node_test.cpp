@@ -49,7 +49,7 @@ std::string brief(const Problem& problem) {
          problem.what;
 }
 
-TEST(ReadNode, everything_broken_in_a_machine_is_named_and_the_rest_is_there) {
+TEST(ReadNode, every_broken_thing_is_named_and_the_rest_is_there) {
   const auto node = test::machine("broken-host");
   std::vector<std::string> problems;
   for (const auto& problem : node.problems) problems.push_back(brief(problem));

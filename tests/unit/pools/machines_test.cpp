@@ -68,7 +68,7 @@ TEST(PoolsOfMachines, names_are_whatever_the_kernel_says) {
               IsEmpty());
 }
 
-TEST(PoolsOfMachines, soft_devices_make_the_default_pool_of_a_machine_without_cards) {
+TEST(PoolsOfMachines, without_cards_soft_devices_make_the_default_pool) {
   const Pooled pooled(machine("soft-roce"), std::vector<pools::PoolSpec>{pools::default_pool()});
   EXPECT_FALSE(pooled.members().empty());
   EXPECT_EQ(pooled.device_ids().size(), 100U);
