@@ -64,7 +64,7 @@ Found read_uevent(Reader& reader, const std::string& folder, PciDevice& device) 
 }
 
 template <typename Number>
-bool read_number(Reader& reader, const std::string& path, std::uint64_t limit, Number& into) {
+bool read_pci_number(Reader& reader, const std::string& path, std::uint64_t limit, Number& into) {
   const auto number = reader.number(path, limit);
   if (number) into = static_cast<Number>(*number);
   return number.has_value();
@@ -73,13 +73,13 @@ bool read_number(Reader& reader, const std::string& path, std::uint64_t limit, N
 /// Class, ids and driver. False when the function has gone or cannot be told from anything else.
 bool identify(Reader& reader, const std::string& path, PciDevice& device) {
   const Found found = read_uevent(reader, path, device);
-  if (!found.class_code && !read_number(reader, path + "/class", 0xffffff, device.class_code)) {
+  if (!found.class_code && !read_pci_number(reader, path + "/class", 0xffffff, device.class_code)) {
     if (found.anything) reader.malformed(path + "/uevent", "no PCI_CLASS, and no file class");
     return false;
   }
   if (!found.ids) {
-    read_number(reader, path + "/vendor", 0xffff, device.vendor);
-    read_number(reader, path + "/device", 0xffff, device.device);
+    read_pci_number(reader, path + "/vendor", 0xffff, device.vendor);
+    read_pci_number(reader, path + "/device", 0xffff, device.device);
   }
   return true;
 }
@@ -121,10 +121,10 @@ void read_sriov(Reader& reader, const std::string& path, const PciDevice* known,
   unsigned number = 0;
   if (known != nullptr) {
     device.sriov_totalvfs = known->sriov_totalvfs;
-  } else if (read_number(reader, path + "/sriov_totalvfs", kMostVfs, number)) {
+  } else if (read_pci_number(reader, path + "/sriov_totalvfs", kMostVfs, number)) {
     device.sriov_totalvfs = number;
   }
-  if (device.sriov_totalvfs && read_number(reader, path + "/sriov_numvfs", kMostVfs, number)) {
+  if (device.sriov_totalvfs && read_pci_number(reader, path + "/sriov_numvfs", kMostVfs, number)) {
     device.sriov_numvfs = number;
   }
 }
@@ -333,8 +333,8 @@ void PciList::read_details(Reader& reader, Function& function) {
     if (const auto driver = reader.link(path + "/driver")) device.driver = host::base_name(*driver);
   }
   if (device.subsystem_vendor == 0 && device.subsystem_device == 0 && !device.is_bridge()) {
-    read_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
-    read_number(reader, path + "/subsystem_device", 0xffff, device.subsystem_device);
+    read_pci_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
+    read_pci_number(reader, path + "/subsystem_device", 0xffff, device.subsystem_device);
   }
   if (network && device.held_by_vfio()) read_iommu_group(reader, path, device);
   if (!endpoint || function.is_virtual) return;

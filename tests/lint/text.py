@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file of ours names its licence, no TODO stands without an issue number, every relative link in
-the documentation leads to a file, and no test is switched off."""
+the documentation leads to a file, no test is switched off, and no name of a test is too long for a list
+of tests."""
 import re
 import subprocess
 
 from source_tree import ROOT, finish
 
+TEST_NAME_LENGTH = 60  # a name stays below it
 LICENSED = (".h", ".cpp", ".c", ".py", ".go", ".cmake", ".proto", ".sh", ".in")
 tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
                          capture_output=True, text=True).stdout.split()
@@ -30,6 +32,11 @@ for name in tracked:
                 problems.append(f"{name}:{number}: an open end without an issue number")
             if name.startswith("tests/") and re.search(r"\bDISABLED_|GTEST_SKIP\(\)\s*;", line):
                 problems.append(f"{name}:{number}: a test that is off or skips without a reason")
+    if name.startswith("tests/") and name.endswith(".cpp"):
+        for test in re.findall(r"^TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)\)", text, re.MULTILINE):
+            if len(test) >= TEST_NAME_LENGTH:
+                problems.append(f"{name}: {test} has {len(test)} characters; the name of a test "
+                                f"stays below {TEST_NAME_LENGTH}")
     if name.endswith(".md"):
         for number, line in enumerate(text.splitlines(), 1):
             for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", line):

@@ -55,8 +55,7 @@ TEST(Capability, unknown_model_is_as_fast_as_its_pcie_interface) {
   EXPECT_EQ(m.of(1).gbps, 25U);
 }
 
-TEST(Capability,
-     without_model_and_interface_a_sibling_of_the_model_speaks_for_a_port_that_is_down) {
+TEST(Capability, a_port_that_is_down_is_as_fast_as_another_card_of_its_model) {
   OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).ids(0x1dd8, 0x1, 7).infiniband(200);
   m.b.nic(m.b.bridge(m.root)).ids(0x1dd8, 0x1, 7).infiniband(200).down();
@@ -89,7 +88,7 @@ TEST(Capability, link_that_trained_narrow_does_not_count) {
   EXPECT_EQ(m.of(0).lanes, 16U);
 }
 
-TEST(Capability, adapter_without_a_link_layer_of_its_own_is_what_its_class_says_and_not_called_so) {
+TEST(Capability, an_unknown_link_layer_follows_the_class_and_is_not_printed) {
   OneHostBridge m;
   m.b.nic(m.b.bridge(m.root)).ethernet(400).ids(0x1d0f, 0xefa3);
   for (auto& port : m.b.raw().nics[0].ports) port.link_layer = node::LinkLayer::unknown;

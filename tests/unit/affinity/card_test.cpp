@@ -40,7 +40,7 @@ TEST(Card, other_image_guid_in_one_slot_is_another_card) {
   EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0), ElementsAre(1)));
 }
 
-TEST(Card, image_guid_that_cannot_be_read_or_is_zero_does_not_part_a_card) {
+TEST(Card, an_unreadable_or_zero_image_guid_does_not_part_a_card) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)), 3);
   node::Node node = b.build();
@@ -59,7 +59,7 @@ TEST(Card, nics_on_the_flat_bus_of_a_virtual_machine_are_several) {
   EXPECT_THAT(cards_of(node), ElementsAre(ElementsAre(0), ElementsAre(1)));
 }
 
-TEST(Card, of_ports_with_different_link_layers_only_one_kind_is_the_card) {
+TEST(Card, of_two_link_layers_only_the_ports_of_one_are_the_card) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)), 2);
   node::Node node = b.build();

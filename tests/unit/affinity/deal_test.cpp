@@ -131,7 +131,7 @@ TEST(Deal, nearest_groups_are_dealt_first) {
   EXPECT_THAT(result.gpus[0].nics, ElementsAre(1)) << "the other one is still free";
 }
 
-TEST(Deal, gpu_takes_no_more_than_leaves_as_much_for_those_that_have_nothing_nearer) {
+TEST(Deal, a_gpu_leaves_as_many_nics_to_gpus_with_nothing_nearer) {
   NodeBuilder b;
   b.numa(0, 0);
   const Slot root = b.host_bridge(0x10, 0);
@@ -235,7 +235,7 @@ TEST(Deal, share_of_a_gpu_rounds_half_down) {
   EXPECT_EQ(per_gpu(0, 3), 1U);
 }
 
-TEST(Deal, nothing_is_dealt_where_no_nic_is_compute_and_the_warning_says_why) {
+TEST(Deal, nothing_is_dealt_without_compute_nics_and_warnings_say_why) {
   NodeBuilder b;
   b.raw().hypervisor = true;
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));

@@ -66,7 +66,7 @@ TEST(DealWarnings, unknown_numa_nodes_leave_the_deal_to_chance) {
   }
 }
 
-TEST(DealWarnings, unknown_numa_nodes_do_not_matter_where_nothing_depends_on_them) {
+TEST(DealWarnings, unknown_numa_nodes_are_fine_where_nothing_depends_on_them) {
   EXPECT_EQ(deal_of(far_nics(0, 1).build()).confidence, topology::Confidence::high);
   NodeBuilder one_socket;
   one_socket.numa(0, 0);

@@ -55,7 +55,7 @@ TEST(Fabric, unknown_traits_are_no_evidence) {
   EXPECT_FALSE(find_outlier(cards(1, kInfiniBand, 0)[0], fabric));
 }
 
-TEST(Fabric, other_link_layer_and_a_quarter_of_the_speed_are_certain_the_rest_is_not) {
+TEST(Fabric, only_another_link_layer_and_a_quarter_speed_are_certain) {
   const auto fabric = elect_fabric(cards(4, kInfiniBand, 400));
   EXPECT_TRUE(find_outlier(cards(1, kEthernet, 400)[0], fabric)->certain);
   EXPECT_TRUE(find_outlier(cards(1, kInfiniBand, 100)[0], fabric)->certain);

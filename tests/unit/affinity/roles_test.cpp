@@ -115,7 +115,7 @@ TEST(Roles, two_lanes_are_nvlink_management_even_near_a_gpu) {
   EXPECT_EQ(m.last().reason, "PCIe x2 where others have x16");
 }
 
-TEST(Roles, four_infiniband_functions_of_one_connectx7_are_nvlink_management) {
+TEST(Roles, four_functions_of_an_infiniband_connectx7_manage_nvlink) {
   FourRails m;
   m.extra(4);
   EXPECT_EQ(m.last().role, Role::nvlink_management);
@@ -157,7 +157,7 @@ TEST(Roles, weak_evidence_yields_where_the_card_alone_is_near_a_gpu) {
   EXPECT_THAT(roles[0].reason, HasSubstr("but no other NIC is near GPU 0000:13:00.0"));
 }
 
-TEST(Roles, weak_evidence_does_not_yield_where_other_gpus_have_a_card_of_the_fabric_as_near) {
+TEST(Roles, weak_evidence_stands_where_other_gpus_have_one_card_as_near) {
   FourRails m;
   const Slot sw = m.b.pcie_switch(m.b.bridge(m.b.host_bridge(0x70, 0)));
   m.b.gpu(m.b.bridge(sw));
@@ -166,7 +166,7 @@ TEST(Roles, weak_evidence_does_not_yield_where_other_gpus_have_a_card_of_the_fab
   m.expect_rails_are_compute();
 }
 
-TEST(Roles, weak_evidence_yields_where_other_gpus_have_several_cards_of_the_fabric_as_near) {
+TEST(Roles, weak_evidence_yields_where_other_gpus_have_several_as_near) {
   FourRails m;
   for (const auto& sw : m.switches) m.b.nic(m.b.bridge(sw));
   const Slot sw = m.b.pcie_switch(m.b.bridge(m.b.host_bridge(0x70, 0)));
@@ -188,7 +188,7 @@ TEST(Roles, rails_of_two_speeds_are_all_compute) {
   m.expect_rails_are_compute();
 }
 
-TEST(Roles, rail_with_the_default_route_stays_compute_where_it_alone_is_near_a_gpu) {
+TEST(Roles, the_only_rail_near_a_gpu_stays_compute_with_a_default_route) {
   FourRails m;
   const Slot sw = m.b.pcie_switch(m.b.bridge(m.b.host_bridge(0x70, 0)));
   m.b.gpu(m.b.bridge(sw));
@@ -199,7 +199,7 @@ TEST(Roles, rail_with_the_default_route_stays_compute_where_it_alone_is_near_a_g
       "InfiniBand 400 Gb/s, as 5 of 5 cards, though its netdev ib4 carries the default route");
 }
 
-TEST(Roles, card_of_the_fabric_that_the_default_route_makes_management_is_in_doubt) {
+TEST(Roles, fabric_card_with_the_default_route_is_management_in_doubt) {
   FourRails m;
   m.extra().netdev("ib4").default_route();
   EXPECT_EQ(m.last().role, Role::management);
@@ -207,13 +207,13 @@ TEST(Roles, card_of_the_fabric_that_the_default_route_makes_management_is_in_dou
   EXPECT_EQ(roles_of(m.b.build())[0].reason, "InfiniBand 400 Gb/s, as 4 of 4 cards");
 }
 
-TEST(Roles, card_of_another_fabric_with_the_default_route_is_not_in_doubt) {
+TEST(Roles, card_of_another_fabric_with_a_default_route_is_not_in_doubt) {
   FourRails m;
   m.extra().ethernet(400).netdev("eth0").default_route();
   EXPECT_EQ(m.last().doubt, "");
 }
 
-TEST(Roles, default_route_over_the_only_infiniband_card_takes_nothing_from_it) {
+TEST(Roles, the_only_infiniband_card_stays_compute_with_a_default_route) {
   NodeBuilder b;
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(b.host_bridge(0x20, 0))).netdev("ib0").default_route();
@@ -226,7 +226,7 @@ TEST(Roles, default_route_over_the_only_infiniband_card_takes_nothing_from_it) {
   EXPECT_EQ(roles[1].role, Role::front_end);
 }
 
-TEST(Roles, default_route_over_the_only_ethernet_card_makes_management_in_a_virtual_machine_only) {
+TEST(Roles, default_route_on_a_sole_ethernet_card_counts_in_guests_only) {
   NodeBuilder b;
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(b.host_bridge(0x20, 0))).ethernet(100).netdev("eth0").default_route();
@@ -245,7 +245,7 @@ TEST(Roles, converged_ethernet_card_is_compute_beside_a_slow_port) {
   EXPECT_EQ(roles[1].role, Role::front_end);
 }
 
-TEST(Roles, front_end_with_the_default_route_does_not_outvote_a_slower_fabric) {
+TEST(Roles, front_end_with_the_default_route_outvotes_no_slower_fabric) {
   NodeBuilder b;
   b.gpu(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(b.host_bridge(0x20, 0))).ethernet(400).netdev("eth0").default_route();
@@ -337,7 +337,7 @@ TEST(Roles, sub_function_is_like_a_virtual_one) {
   EXPECT_EQ(roles[1].reason, "a sub-function of 0000:11:00.0");
 }
 
-TEST(Roles, virtual_functions_speak_for_themselves_where_their_card_is_no_nic_of_the_node) {
+TEST(Roles, virtual_functions_speak_for_themselves_without_their_card) {
   NodeBuilder b;
   const Slot slot = b.bridge(b.host_bridge(0x10, 0));
   b.nic(slot).virtual_functions(2);
@@ -350,7 +350,7 @@ TEST(Roles, virtual_functions_speak_for_themselves_where_their_card_is_no_nic_of
   for (const auto& role : roles_of(node)) EXPECT_EQ(role.role, Role::compute);
 }
 
-TEST(Roles, virtual_functions_of_the_second_port_of_a_bond_belong_to_its_card) {
+TEST(Roles, virtual_functions_of_a_bonds_second_port_belong_to_its_card) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0)), 2).virtual_functions(2);
   node::Node node = b.build();
@@ -392,7 +392,7 @@ TEST(Roles, one_card_of_each_link_layer_proves_nothing_against_nearness) {
   EXPECT_EQ(roles[1].role, Role::compute);
 }
 
-TEST(Roles, four_lanes_of_an_infiniband_connectx7_are_nvlink_management_beside_wide_links) {
+TEST(Roles, a_connectx7_of_four_lanes_beside_wide_links_manages_nvlink) {
   NodeBuilder b;
   for (int i = 0; i < 8; ++i) {
     b.nic(b.bridge(b.host_bridge(static_cast<std::uint8_t>(16 * i), 0)))
@@ -418,7 +418,7 @@ TEST(Roles, device_of_which_nothing_can_be_read_is_unknown) {
   EXPECT_EQ(roles_of(node)[0].role, Role::unknown);
 }
 
-TEST(Roles, operator_overrules_by_name_and_by_address_and_the_first_match_wins) {
+TEST(Roles, operator_overrules_by_name_and_address_and_first_match_wins) {
   FourRails m;
   const node::Node node = m.b.build();
   const auto roles = roles_of(node, {{"", node.nics[2].pci, Role::management},

@@ -110,7 +110,7 @@ TEST(Select, without_any_usable_nic_there_is_a_warning_and_nothing_else) {
                           "1 is DOWN)"));
 }
 
-TEST(Select, lost_card_beside_others_of_the_gpu_is_a_warning_and_not_replaced) {
+TEST(Select, lost_card_beside_others_of_a_gpu_is_warned_of_not_replaced) {
   SelectedMachine m(test::eight_gpus_32_nics().build());
   m.down(2);
   const auto selection = m.ask({0, 1});

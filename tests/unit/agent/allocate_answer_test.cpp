@@ -78,8 +78,7 @@ class AllocateAnswer : public testing::Test {
   RuntimeLink runtime_{""};
 };
 
-TEST_F(AllocateAnswer,
-       device_specs_are_the_nodes_of_the_allocation_once_and_for_reading_and_writing) {
+TEST_F(AllocateAnswer, device_specs_are_each_allocated_node_once_to_read_and_write) {
   const auto given = answer(config::HandOut::device_specs, {address(2), address(0)});
   std::vector<std::string> wanted{"/dev/infiniband/rdma_cm"};
   for (const auto nic : {0U, 2U}) {

@@ -124,7 +124,7 @@ TEST_F(ConfigFollowerTest, a_broken_file_is_refused_once_and_a_good_one_taken_ag
   EXPECT_EQ(is_good(), 1);
 }
 
-TEST_F(ConfigFollowerTest, what_was_refused_for_another_reason_than_its_text_is_tried_again) {
+TEST_F(ConfigFollowerTest, what_was_refused_but_not_for_its_text_is_tried_again) {
   auto& follower = started();
   follower.start();
   refuses_ = true;

@@ -99,7 +99,7 @@ TEST_F(ContainerHooksTest, a_container_with_gpus_is_adjusted_and_counted) {
   EXPECT_EQ(metrics_.nri_injected_nics.value("mlx5_2"), 1);
 }
 
-TEST_F(ContainerHooksTest, the_topology_file_is_given_once_it_lies_where_the_runtime_sees_it) {
+TEST_F(ContainerHooksTest, the_topology_file_is_given_once_the_runtime_can_see_it) {
   inject::InjectionPolicy policy;
   policy.topology_file = "/run/railhead/nccl-topology.xml";
   FixedTables azure(machine("azure-nd-a100-v4"), policy);
@@ -372,7 +372,7 @@ TEST_F(UnknownRuntime, a_hook_waits_until_it_is_known_what_the_runtime_may_do) {
   EXPECT_TRUE(answer_->adjustment->memlock_bytes);
 }
 
-TEST_F(UnknownRuntime, where_reading_takes_long_devices_are_given_and_memlock_is_not_raised) {
+TEST_F(UnknownRuntime, where_reading_is_slow_devices_come_and_memlock_stays) {
   ask(container_);
   runtime_.take_long();
   ASSERT_TRUE(answer_);
@@ -383,7 +383,7 @@ TEST_F(UnknownRuntime, where_reading_takes_long_devices_are_given_and_memlock_is
   EXPECT_TRUE(create(container_).adjustment->memlock_bytes);
 }
 
-TEST_F(UnknownRuntime, the_limits_of_the_same_runtime_count_until_they_are_read_again) {
+TEST_F(UnknownRuntime, limits_of_the_same_runtime_count_until_they_are_read_again) {
   runtime_.answer();
   connect();
   ask(container_);
@@ -462,7 +462,7 @@ TEST_F(ContainerHooksTest, at_the_deadline_gpus_that_need_no_word_get_their_nics
   EXPECT_TRUE(hooks_.on_deadline(container.request()).adjustment);
 }
 
-TEST_F(ContainerHooksTest, existing_containers_without_their_devices_are_counted_anew_each_time) {
+TEST_F(ContainerHooksTest, containers_without_their_devices_are_counted_anew_each_time) {
   ContainerBuilder lacking;
   lacking.nvidia(0);
   ContainerBuilder other;
@@ -511,7 +511,7 @@ TEST_F(SynchronizedFace, who_holds_none_lacks_none) {
   EXPECT_EQ(lacking(), 0);
 }
 
-TEST_F(SynchronizedFace, without_an_answer_environments_are_trusted_and_the_log_says_so) {
+TEST_F(SynchronizedFace, without_an_answer_environments_count_and_the_log_says_so) {
   begin();
   ASSERT_EQ(kubelet_.asked_all.size(), 1U);
   log_.set_level(config::LogLevel::info);

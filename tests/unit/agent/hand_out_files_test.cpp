@@ -132,7 +132,7 @@ TEST_F(HandOutFilesTest, a_resource_that_is_offered_no_more_takes_its_files_alon
   EXPECT_THAT(names(cdi()), UnorderedElementsAre(allocation::cdi_file_name("rdma.io/hca")));
 }
 
-TEST_F(HandOutFilesTest, at_the_end_device_info_goes_and_specs_stay_for_containers_that_restart) {
+TEST_F(HandOutFilesTest, at_the_end_device_info_goes_and_specs_stay_for_restarts) {
   auto written = files(config::HandOut::cdi);
   written.refresh(one_pool());
   ASSERT_TRUE(written.provide(one_pool(), 0, {1}));
@@ -175,7 +175,7 @@ class FullDisk {
   void (*handler_)(int) = nullptr;
 };
 
-TEST_F(HandOutFilesTest, a_disk_that_is_full_leaves_the_whole_old_file_and_no_half_of_a_new_one) {
+TEST_F(HandOutFilesTest, a_full_disk_leaves_the_old_file_whole_and_no_half_new_one) {
   auto written = files(config::HandOut::cdi);
   ASSERT_TRUE(written.provide(one_pool(), 0, {1}));
   const auto path = cdi() + "/" + allocation::cdi_file_name("example.com/nic");

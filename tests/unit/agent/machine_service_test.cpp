@@ -228,7 +228,7 @@ TEST_F(MachineServiceTest, a_thread_that_hangs_at_the_end_is_left_behind) {
   EXPECT_FALSE(service_->stop(1ms));
 }
 
-TEST_F(MachineServiceTest, a_machine_that_cannot_be_read_is_stale_and_waited_for_by_nobody) {
+TEST_F(MachineServiceTest, an_unreadable_machine_is_stale_and_nobody_waits_for_it) {
   is_gone_ = true;
   plug("rxe0");
   ASSERT_TRUE(until([this] { return service_->is_behind(); }));

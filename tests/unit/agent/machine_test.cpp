@@ -12,7 +12,7 @@
 #include "host/directory_host.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/manual_clock.h"
-#include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::test {
 namespace {
@@ -157,7 +157,7 @@ TEST_F(MachineTest, the_source_of_the_topology_is_a_metric) {
   EXPECT_EQ(metrics_.topology_info.value("topology file", "high", "/etc/topo.xml"), 1);
 }
 
-TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error) {
+TEST_F(MachineTest, an_unusable_topology_file_at_the_start_is_an_error) {
   file_.reset();
   EXPECT_EQ(make_with_file().read("start").error().message, "/etc/topo.xml: denied");
   file_ = node::TextFile{"/etc/topo.xml", "<system>\n<cpu>\n"};
@@ -166,7 +166,7 @@ TEST_F(MachineTest, a_topology_file_that_cannot_be_used_at_the_start_is_an_error
   EXPECT_EQ(done.error().message.find("/etc/topo.xml:"), 0U) << done.error().message;
 }
 
-TEST_F(MachineTest, the_topology_file_is_read_at_the_start_and_by_the_timer_not_for_events) {
+TEST_F(MachineTest, start_and_timer_read_the_topology_file_and_events_do_not) {
   int times = 0;
   auto machine = make(box(), {}, {{}, {}, [&]() -> Result<std::optional<node::TextFile>> {
                                     ++times;
@@ -194,7 +194,7 @@ TEST_F(MachineTest, an_edited_topology_file_counts_from_the_next_timers_reading)
   EXPECT_EQ(metrics_.expose().find("topology file"), std::string::npos);
 }
 
-TEST_F(MachineTest, a_bad_edit_leaves_what_the_file_said_before_and_the_machine_is_still_watched) {
+TEST_F(MachineTest, a_bad_edit_keeps_the_old_topology_file_and_reading_goes_on) {
   auto machine = make_with_file();
   ASSERT_TRUE(machine.read("start"));
   const auto before = machine.table();
@@ -358,33 +358,23 @@ class MachineWithPods : public MachineTest {
 
   /// The first function as the host sees it: with its device and netdev, or only its nodes.
   static std::string text(bool at_home, const std::string& netns = "N") {
-    return "railhead-snapshot 1\nt /sys/module/ib_core/parameters/netns_mode " + netns + "\n" +
-           function(kFunction, "mlx5_0", "ens1", at_home) +
-           function("0000:19:00.0", "mlx5_1", "ens2", true);
+    auto tree = second_function(netns);
+    tree.pci(kFunction).verbs("uverbs0", "mlx5_0", "231:190");
+    if (at_home) add_device(tree, "mlx5_0", "ens1");
+    return "railhead-snapshot 1\n" + tree.entries();
   }
 
-  static std::string function(const std::string& bdf, const std::string& name,
-                              const std::string& netdev, bool at_home) {
-    const std::string path = "/sys/devices/pci0000:15/" + bdf;
-    const std::string number = std::to_string(name.back() - '0');
-    auto all = pci_function("pci0000:15/" + bdf, "20000", "15B3:1021", "mlx5_core");
-    const auto entry = [&](const std::string& below) {
-      const auto at = host::base_name(below);
-      all += "l /sys/class/" + below.substr(0, below.find('/')) + "/" + at + " -> ../.." +
-             path.substr(4) + "/" + below + "\n";
-    };
-    const auto verbs = "infiniband_verbs/uverbs" + number;
-    all += "t " + path + "/" + verbs + "/ibdev " + name + "\nt " + path + "/" + verbs +
-           "/dev 231:19" + number + "\n";
-    entry(verbs);
-    if (!at_home) return all;
-    const auto device = "infiniband/" + name;
-    all += "t " + path + "/" + device + "/node_type 1: CA\nt " + path + "/" + device +
-           "/ports/1/state 4: ACTIVE\nt " + path + "/" + device +
-           "/ports/1/link_layer Ethernet\nt " + path + "/net/" + netdev + "/flags 0x1003\n";
-    entry(device);
-    entry("net/" + netdev);
-    return all;
+  static SysfsTree second_function(const std::string& netns = "N") {
+    SysfsTree tree;
+    tree.add("t /sys/module/ib_core/parameters/netns_mode " + netns + "\n");
+    add_device(tree.pci("0000:19:00.0").verbs("uverbs1", "mlx5_1", "231:191"), "mlx5_1", "ens2");
+    return tree;
+  }
+
+  static void add_device(SysfsTree& tree, const std::string& name, const std::string& netdev) {
+    tree.rdma(name).netdev(netdev).text("net/" + netdev + "/flags", "0x1003");
+    tree.text("infiniband/" + name + "/ports/1/state", "4: ACTIVE");
+    tree.text("infiniband/" + name + "/ports/1/link_layer", "Ethernet");
   }
 
   /// The functions of the pool that takes netdevs ens* with an RDMA device.
@@ -411,7 +401,7 @@ class MachineWithPods : public MachineTest {
   }
 };
 
-TEST_F(MachineWithPods, keeps_a_function_in_its_pool_while_its_device_and_netdev_are_in_a_pod) {
+TEST_F(MachineWithPods, keeps_a_function_in_its_pool_while_its_devices_are_in_a_pod) {
   text_ = text(true);
   auto machine = make_with(by(pools::Fact::netdev, "ens*"));
   ASSERT_TRUE(machine.read("start"));
@@ -441,8 +431,7 @@ TEST_F(MachineWithPods, loses_what_is_unplugged) {
   text_ = text(true);
   auto machine = make_with(by(pools::Fact::netdev, "ens*"));
   ASSERT_TRUE(machine.read("start"));
-  text_ = "railhead-snapshot 1\nt /sys/module/ib_core/parameters/netns_mode N\n" +
-          function("0000:19:00.0", "mlx5_1", "ens2", true);
+  text_ = "railhead-snapshot 1\n" + second_function().entries();
   ASSERT_TRUE(machine.read("event"));
   EXPECT_EQ(members(*machine.table()).size(), 1U);
 }

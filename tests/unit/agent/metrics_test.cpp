@@ -43,7 +43,7 @@ std::string labels_text(const metrics::MetricSpec& spec) {
   return text;
 }
 
-TEST(Metrics, the_document_has_a_row_for_every_metric_with_its_labels_and_their_values) {
+TEST(Metrics, the_document_has_each_metric_with_its_labels_and_values) {
   std::ifstream file(test::source_dir() + "/docs/metrics.md");
   std::stringstream text;
   text << file.rdbuf();
@@ -57,7 +57,7 @@ TEST(Metrics, the_document_has_a_row_for_every_metric_with_its_labels_and_their_
   }
 }
 
-TEST(Metrics, what_is_alerted_on_by_its_increase_is_there_as_0_before_it_happens) {
+TEST(Metrics, what_alerts_when_it_increases_is_there_as_0_from_the_start) {
   Metrics metrics;
   metrics.allocations.begin(label::Pool("rdma.io/hca"));
   const std::string page = metrics.expose();

@@ -117,7 +117,7 @@ TEST_F(PodsMonitorTest, the_name_of_the_configuration_is_the_nodes) {
   EXPECT_EQ(data::Json::parse(page_.get())["node"], "gpu-17");
 }
 
-TEST_F(PodsMonitorTest, a_machine_that_cannot_be_opened_is_counted_and_keeps_the_page) {
+TEST_F(PodsMonitorTest, a_failed_open_of_the_machine_is_counted_and_the_page_stays) {
   monitor_->take(usage());
   monitor_->take(Error{ErrorCode::unavailable, "gone"});
   EXPECT_EQ(metrics_.pods_reads.value("failed"), 1);

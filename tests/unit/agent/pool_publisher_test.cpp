@@ -161,7 +161,7 @@ TEST_F(PoolPublisherTest, a_pool_that_comes_back_before_its_end_has_never_gone) 
   EXPECT_EQ(kubelet.registrations, 1);
 }
 
-TEST_F(PoolPublisherTest, a_pool_that_is_empty_at_the_start_is_told_as_such_and_fills_later) {
+TEST_F(PoolPublisherTest, a_pool_that_is_empty_at_the_start_is_registered_and_fills) {
   text_ = machine_text("gpus-only");
   read("timer");
   kubelet::test::FakeKubelet kubelet(folder_.path().string());
@@ -199,14 +199,14 @@ TEST_F(PoolPublisherTest, a_kubelet_that_comes_or_starts_again_is_seen_by_its_so
   EXPECT_TRUE(until([&] { return metrics_.kubelet_registrations.value("rdma.io/hca") == 5; }));
 }
 
-TEST_F(PoolPublisherTest, specs_are_there_for_containers_that_were_allocated_by_an_earlier_agent) {
+TEST_F(PoolPublisherTest, specs_are_there_for_containers_of_an_earlier_agent) {
   auto& publisher = started(folder_.path().string());
   EXPECT_THAT(file_text(spec_), HasSubstr("\"rdma.io:hca\""));
   publisher.stop();
   EXPECT_TRUE(std::filesystem::exists(spec_));
 }
 
-TEST_F(PoolPublisherTest, who_stands_by_leaves_the_files_to_the_agent_that_holds_the_registration) {
+TEST_F(PoolPublisherTest, an_agent_that_stands_by_leaves_the_files_to_the_other) {
   const auto other = host::FileLock::try_take((folder_.path() / "railhead.lock").string());
   ASSERT_TRUE(other && *other);
   auto& publisher = started(folder_.path().string());

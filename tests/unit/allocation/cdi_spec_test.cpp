@@ -99,7 +99,7 @@ TEST(CdiSpec, a_path_of_the_host_needs_the_version_that_has_it) {
             "/dev/vfio/noiommu-26");
 }
 
-TEST(CdiSpec, a_name_that_begins_with_a_digit_needs_the_version_that_allows_it) {
+TEST(CdiSpec, a_name_that_begins_with_a_digit_needs_version_0_5_0) {
   EXPECT_EQ(spec_of(seed_with({shared_pool("3com.com/nic", {"*"})}))["cdiVersion"], "0.5.0");
 }
 

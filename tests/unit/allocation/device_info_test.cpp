@@ -32,7 +32,7 @@ TEST(DeviceInfo, of_a_virtual_function_also_the_physical_one) {
             "\n");
 }
 
-TEST(DeviceInfo, of_a_function_selected_by_vdpa_type_is_about_its_vdpa_device) {
+TEST(DeviceInfo, of_a_function_taken_by_vdpa_type_is_about_its_vdpa_device) {
   EXPECT_EQ(info_of(vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), test::vdpa_node())),
             R"({"type":"vdpa","version":"1.1.0","vdpa":{"parent-device":"vdpa0","driver":"vhost",)"
             R"("path":"/dev/vhost-vdpa-7","pci-address":"0000:11:01.0",)"

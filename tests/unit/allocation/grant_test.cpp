@@ -127,7 +127,7 @@ TEST_F(GrantTest, a_nic_that_has_gone_is_named) {
             "\"0000:ff:00.0\" of example.com/nic is not on this node any more");
 }
 
-TEST_F(GrantTest, a_function_that_has_left_the_pool_is_refused_with_the_reason) {
+TEST_F(GrantTest, a_function_that_left_the_pool_is_refused_with_the_reason) {
   use(exclusive_pool("example.com/nic", {"mlx5_0"}));
   const auto given = grant_of(*table_, 0, {address(1)}, config::HandOut::nri);
   ASSERT_FALSE(given);
@@ -189,7 +189,7 @@ TEST_F(GrantTest, the_sriov_plugins_pods_find_their_variables) {
                                      Pair("PCIDEVICE_INTEL_COM_MLNX_VF-A_INFO", json)));
 }
 
-TEST_F(GrantTest, functions_of_our_own_exclusive_pools_have_the_same_variables_and_slots_none) {
+TEST_F(GrantTest, our_exclusive_pools_have_the_same_variables_and_slots_none) {
   auto spec = exclusive_pool("example.com/vf", {"*"});
   spec.additional_info = {{"*", {{"rail", "any"}}}};
   use(spec);
@@ -228,7 +228,7 @@ TEST_F(GrantTest, k8s_rdma_device_plugins_pods_find_their_variables) {
               ElementsAre(Pair("RDMA_ALLOCATED", "2"), Pair("RDMA_RESOURCE", "rdma.io/hca")));
 }
 
-TEST_F(GrantTest, a_function_that_vfio_holds_brings_its_group_however_nodes_are_handed_out) {
+TEST_F(GrantTest, a_vfio_function_brings_its_group_whatever_the_handout) {
   table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci")));
   for (const auto hand_out : {config::HandOut::nri, config::HandOut::device_specs}) {
     const auto given = grant({"0000:11:01.1", "0000:11:01.0"}, hand_out);
@@ -247,7 +247,7 @@ TEST_F(GrantTest, functions_of_one_iommu_group_share_its_node) {
               ElementsAre("/dev/vfio/vfio", "/dev/vfio/26"));
 }
 
-TEST_F(GrantTest, without_an_iommu_the_groups_node_has_another_name_on_the_host) {
+TEST_F(GrantTest, without_an_iommu_the_host_has_another_name_for_the_node) {
   auto node = test::vfio_node();
   for (auto& device : node.pci) device.no_iommu = true;
   table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci"), std::move(node)));
@@ -257,7 +257,7 @@ TEST_F(GrantTest, without_an_iommu_the_groups_node_has_another_name_on_the_host)
   EXPECT_EQ(given.devices[1].container_path, "/dev/vfio/26");
 }
 
-TEST_F(GrantTest, a_function_that_vfio_holds_without_a_group_is_refused_with_the_reason) {
+TEST_F(GrantTest, a_vfio_function_without_a_group_is_refused_with_the_reason) {
   auto node = test::vfio_node();
   for (auto& device : node.pci) device.iommu_group.reset();
   table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci"), std::move(node)));
@@ -269,7 +269,7 @@ TEST_F(GrantTest, a_function_that_vfio_holds_without_a_group_is_refused_with_the
   }
 }
 
-TEST_F(GrantTest, a_function_of_vdpa_type_vhost_brings_its_node_however_nodes_are_handed_out) {
+TEST_F(GrantTest, a_vhost_function_brings_its_node_whatever_the_handout) {
   table_.emplace(test::vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), test::vdpa_node()));
   for (const auto hand_out : {config::HandOut::nri, config::HandOut::device_specs}) {
     const auto given = grant({"0000:11:01.0"}, hand_out);
@@ -301,7 +301,7 @@ TEST_F(GrantTest, a_vdpa_device_that_no_selector_asked_for_is_not_handed_out) {
   EXPECT_EQ(given.env.at("PCIDEVICE_NVIDIA_COM_VF_INFO").find("vdpa"), std::string::npos);
 }
 
-TEST_F(GrantTest, a_vhost_device_whose_node_is_not_there_is_refused_with_the_reason) {
+TEST_F(GrantTest, a_vhost_device_without_its_node_is_refused_with_the_reason) {
   auto node = test::vdpa_node();
   for (auto& device : node.pci) {
     for (auto& vdpa : device.vdpa) vdpa.vhost_number.reset();
@@ -317,7 +317,7 @@ TEST_F(GrantTest, a_vhost_device_whose_node_is_not_there_is_refused_with_the_rea
   }
 }
 
-TEST_F(GrantTest, of_a_sub_function_additional_info_goes_by_its_physical_functions_address) {
+TEST_F(GrantTest, a_sub_function_has_the_additional_info_of_its_pf_address) {
   auto node = test::seed_node();
   node.nics[1].sub_function = "mlx5_core.sf.4";
   auto spec = exclusive_pool("nvidia.com/sf", {"mlx5_1"});

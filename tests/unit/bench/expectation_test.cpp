@@ -43,7 +43,7 @@ TEST(Expectation, a_slot_that_carries_all_its_ports_takes_nothing_away) {
   EXPECT_NEAR(expectation(wide, wide, kSize)->gbps, 198.7, 0.1);
 }
 
-TEST(Expectation, cards_that_are_shared_on_different_sides_are_each_counted_once) {
+TEST(Expectation, cards_shared_on_different_sides_are_each_counted_once) {
   const auto here = side({lane("a", "0000:18:00.0"), lane("b", "0000:18:00.1"),
                           lane("e", "0000:3b:00.0"), lane("f", "0000:5e:00.0")});
   const auto there = side({lane("a", "0000:18:00.0"), lane("b", "0000:3b:00.0"),

@@ -59,8 +59,7 @@ TEST_F(ListenerTest, a_server_that_is_not_there_is_a_peer_lost) {
   EXPECT_EQ(channel_outcome(none.error()).state, State::peer_lost);
 }
 
-TEST_F(ListenerTest,
-       strangers_that_close_or_talk_something_else_are_dropped_and_a_client_is_served) {
+TEST_F(ListenerTest, strangers_that_close_or_talk_http_do_not_keep_a_client_out) {
   auto silent = stranger();
   stranger().reset();
   auto web = stranger();
@@ -77,7 +76,7 @@ TEST_F(ListenerTest,
   EXPECT_EQ(dropped_.size(), 2U);
 }
 
-TEST_F(ListenerTest, a_process_without_a_free_descriptor_says_so_rather_than_try_for_ever) {
+TEST_F(ListenerTest, a_process_without_a_free_descriptor_says_so_and_gives_up) {
   // What the sanitizers look up once, they look up with a pipe.
   ASSERT_FALSE(listener_.accept(Limit(0), dropped_));
   const auto client = stranger();

@@ -62,7 +62,7 @@ class FakeKernel : public host::Host {
   static std::optional<std::string> absent() { return std::nullopt; }
 };
 
-TEST(Others, the_kernels_management_pairs_and_those_of_our_threads_do_not_count) {
+TEST(Others, the_kernels_management_pairs_and_our_own_do_not_count) {
   FakeKernel kernel;
   kernel.add(1, 1, std::nullopt);
   kernel.add(17, 2, static_cast<std::uint32_t>(::getpid()));

@@ -53,7 +53,7 @@ TEST_F(PlaceTest, an_infiniband_port_needs_no_gid_and_brings_its_numa_node) {
   EXPECT_EQ(place->rate_gbps, 400);
 }
 
-TEST_F(PlaceTest, of_gids_version_two_comes_first_then_ipv4_then_global_then_the_lowest_index) {
+TEST_F(PlaceTest, gids_go_by_version_then_ipv4_then_global_then_lowest_index) {
   auto& gids = port("roce0").gids;
   gids = {{0, kIpv4, "IB/RoCE v1", {}}, {1, kLinkLocal, "RoCE v2", {}}};
   EXPECT_EQ(find_place(node_, "roce0", {})->gid_index, 1U);

@@ -91,7 +91,7 @@ TEST(Histogram, without_values_says_nothing_and_merges) {
   EXPECT_GE(one.percentile_ns(0.99), std::uint64_t{127} << 57);
 }
 
-TEST(Histogram, of_one_value_or_of_equal_ones_is_that_value_at_every_percentile) {
+TEST(Histogram, of_equal_values_is_that_value_at_every_percentile) {
   for (const std::uint64_t count : {1, 5000}) {
     Histogram same;
     for (std::uint64_t i = 0; i < count; ++i) same.add(123'457);

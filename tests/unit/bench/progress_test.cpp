@@ -12,7 +12,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(Progress, says_what_moved_since_it_last_spoke_and_starts_again_with_a_new_step) {
+TEST(Progress, says_what_moved_since_it_last_spoke_and_anew_for_each_step) {
   std::ostringstream out;
   test::ManualClock clock;
   Progress progress(out, clock, true);

@@ -48,7 +48,7 @@ TEST(BenchReport, the_slower_end_is_what_can_be_expected) {
   EXPECT_NEAR(step["share"].get<double>(), 80 / step["expectedGbps"].get<double>(), 1e-9);
 }
 
-TEST(BenchReport, an_end_that_is_not_known_leaves_the_share_open_and_no_requirement_judged) {
+TEST(BenchReport, an_unknown_end_leaves_the_share_and_any_requirement_open) {
   BenchResult result;
   result.runs = {run_with(State::ok)};
   result.runs[0].result.there = data::Json("nonsense");
@@ -86,7 +86,7 @@ TEST(BenchReport, a_soft_device_reaches_no_share_that_can_be_required) {
   EXPECT_THAT(overall(result).why, HasSubstr("mlx5_0 has no PCI function"));
 }
 
-TEST(BenchReport, one_step_below_what_is_required_says_more_than_another_that_is_not_known) {
+TEST(BenchReport, a_step_below_the_requirement_outweighs_one_that_is_unknown) {
   BenchResult result;
   result.required_share = 0.9;
   result.runs = {run_with(State::ok, Memory::gpu_dmabuf), run_with(State::ok)};
@@ -104,7 +104,7 @@ TEST(BenchReport, a_lost_peer_says_more_than_a_requirement_that_is_not_known) {
   EXPECT_EQ(overall(result).state, State::peer_lost);
 }
 
-TEST(BenchReport, less_than_is_required_is_a_state_of_its_own_for_large_messages_only) {
+TEST(BenchReport, below_the_requirement_is_a_state_for_large_messages_only) {
   BenchResult result;
   result.required_share = 0.9;
   result.runs = {run_with(State::ok)};
@@ -125,7 +125,7 @@ TEST(BenchReport, where_no_large_message_was_measured_nothing_is_judged) {
   EXPECT_EQ(overall(result).state, State::cannot_tell);
 }
 
-TEST(BenchReport, a_route_that_does_not_exist_is_forgiven_where_another_was_measured) {
+TEST(BenchReport, an_absent_route_is_forgiven_where_another_was_measured) {
   BenchResult result;
   result.runs = {run_with(State::unsupported, Memory::gpu_dmabuf), run_with(State::ok)};
   EXPECT_TRUE(overall(result).ok());

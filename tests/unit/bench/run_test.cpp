@@ -25,7 +25,7 @@ struct Bench {
   }
 };
 
-TEST(Stream, moves_all_messages_of_all_queue_pairs_and_leaves_the_warm_up_out) {
+TEST(Stream, counts_all_messages_of_all_queue_pairs_but_no_warm_up) {
   Bench bench;
   bench.step.iterations = 1000;
   bench.step.warm_up = 50;
@@ -179,7 +179,7 @@ class CountingClock : public test::ManualClock {
   unsigned looks = 0;
 };
 
-TEST(Latency, reads_the_clock_once_a_round_since_that_can_cost_more_than_a_message) {
+TEST(Latency, reads_the_clock_once_a_round_because_that_is_expensive) {
   CountingClock clock;
   Bench bench;
   bench.step.measure = Measure::latency;
@@ -222,7 +222,7 @@ TEST(Latency, the_side_that_answers_may_be_stopped_at_any_moment) {
   }
 }
 
-TEST(Latency, the_side_that_answers_waits_for_its_last_acknowledgement_though_stopped) {
+TEST(Latency, a_stopped_side_still_waits_for_its_last_acknowledgement) {
   Bench bench;
   bench.stop = true;
   bench.step.measure = Measure::latency;

@@ -12,19 +12,15 @@ Said affinity(const std::string& machine, const std::string& gpus) {
   return run_on(machine, "affinity", {"--gpus", gpus, "-o", "json"});
 }
 
-TEST(AffinityCommand, the_seed_machine_answers_its_golden_numbers) {
+TEST(AffinityCommand, some_of_the_gpus_get_their_nics_and_no_others) {
   EXPECT_EQ(affinity("seed-8gpu-4nic", "0,1").json()["nics"], data::Json({"mlx5_0"}));
   const auto said = affinity("seed-8gpu-4nic", "4,5");
   EXPECT_EQ(said.code, cli::kExitOk);
   const auto document = said.json();
-  EXPECT_EQ(document["apiVersion"], "railhead.io/v1alpha1");
-  EXPECT_EQ(document["kind"], "Affinity");
   EXPECT_EQ(document["nics"], data::Json({"mlx5_2"}));
   EXPECT_EQ(document["devices"],
             data::Json({"/dev/infiniband/uverbs2", "/dev/infiniband/rdma_cm"}));
   EXPECT_EQ(document["env"]["NCCL_IB_HCA"], "=mlx5_2:1");
-  EXPECT_EQ(document["gpus"][0]["nics"][0]["relation"], "PIX");
-  EXPECT_NE(document["gpus"][0]["nics"][0]["why"], "");
 }
 
 TEST(AffinityCommand, a_gpu_is_named_by_index_uuid_or_address_and_counts_once) {
@@ -38,10 +34,6 @@ TEST(AffinityCommand, a_gpu_is_named_by_index_uuid_or_address_and_counts_once) {
   EXPECT_EQ(affinity("dgx-h100", "1, " + uuid + "," + pci).out, by_index.out);
 }
 
-TEST(AffinityCommand, no_flag_means_all_gpus) {
-  EXPECT_EQ(run_on("dgx-h100", "affinity", {"-o", "json"}).json()["gpus"].size(), 8U);
-}
-
 TEST(AffinityCommand, a_gpu_that_is_not_there_is_a_usage_error) {
   for (const char* gpu :
        {"8", "GPU-nobody", "0000:ff:1f.0", "0,,1", "-1", "99999999999999999999"}) {
@@ -50,21 +42,6 @@ TEST(AffinityCommand, a_gpu_that_is_not_there_is_a_usage_error) {
     EXPECT_EQ(said.out, "");
     EXPECT_THAT(said.err, HasSubstr("--gpus"));
   }
-}
-
-TEST(AffinityCommand, gpus_without_a_nic_are_a_problem) {
-  const auto said = affinity("gpus-only", "0");
-  EXPECT_EQ(said.code, cli::kExitProblem);
-  EXPECT_EQ(said.json()["nics"], data::Json::array());
-  EXPECT_FALSE(said.json()["warnings"].empty());
-}
-
-TEST(AffinityCommand, explain_shows_every_nic_with_a_reason) {
-  const auto said = run_on("dgx-h100", "affinity", {"--gpus", "0", "--explain", "-o", "json"});
-  const auto explanation = said.json()["explanation"];
-  ASSERT_EQ(explanation.size(), 1U);
-  EXPECT_EQ(explanation[0]["nics"].size(), 12U);
-  for (const auto& nic : explanation[0]["nics"]) EXPECT_NE(nic["reason"], "");
 }
 
 }  // namespace

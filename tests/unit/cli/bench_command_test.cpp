@@ -9,7 +9,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-TEST(BenchCommand, without_its_program_says_what_is_missing_and_where_it_was_looked_for) {
+TEST(BenchCommand, without_its_program_says_what_is_missing_and_where) {
   const auto said = run({"bench", "pair", "a", "b"}, {{"PATH", "/no/such/folder"}});
   EXPECT_EQ(said.code, 2);
   EXPECT_THAT(said.err, HasSubstr("railhead-bench is not installed"));

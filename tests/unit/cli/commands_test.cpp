@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "data/value.h"
 #include "unit/cli/program.h"
 #include "unit/cli/text_file.h"
 
@@ -92,7 +91,7 @@ TEST(Program, an_agent_with_a_wrong_configuration_does_not_start) {
   }
 }
 
-TEST(Program, config_names_the_file_and_the_key_that_keep_the_agent_from_starting) {
+TEST(Program, config_names_the_file_and_key_that_keep_an_agent_from_start) {
   for (const auto& [text, what] :
        {std::pair{"metrics:\n  bindAddress: foo\n", ":2:16: metrics.bindAddress: \"foo\": "},
         std::pair{"host:\n  snapshot: /no/such.node\n", ":2:13: host.snapshot: /no/such.node: "},
@@ -105,7 +104,7 @@ TEST(Program, config_names_the_file_and_the_key_that_keep_the_agent_from_startin
   }
 }
 
-TEST(Program, config_refuses_pools_that_want_the_same_function_of_the_machine) {
+TEST(Program, config_refuses_pools_that_want_the_same_function) {
   const TextFile file(
       "pools:\n"
       "  - {name: a.io/a, mode: exclusive, include: {names: mlx5_0}}\n"
@@ -182,37 +181,6 @@ TEST(Program, config_refuses_what_the_agent_would_not_start_with) {
   const TextFile twice("pools:\n  - name: a.io/a\n  - name: a.io/a\n");
   EXPECT_EQ(run({"config", "--config", twice.path()}).code, cli::kExitUsage);
   EXPECT_EQ(run({"config", "--handout", "nri", "--nri", "false"}).code, cli::kExitUsage);
-}
-
-void expect_same(const data::Json& json, const data::Value& yaml, const std::string& at) {
-  if (json.is_object()) {
-    ASSERT_EQ(json.size(), yaml.entries.size()) << at;
-    for (const auto& [key, value] : json.items()) {
-      const auto* found = yaml.find(key);
-      ASSERT_NE(found, nullptr) << at << "." << key;
-      expect_same(value, *found, at + "." + key);
-    }
-  } else if (json.is_array()) {
-    ASSERT_EQ(json.size(), yaml.items.size()) << at;
-    for (std::size_t i = 0; i < json.size(); ++i) expect_same(json[i], yaml.items[i], at + "[]");
-  } else if (json.is_null()) {
-    EXPECT_EQ(yaml.kind, data::Value::Kind::null) << at;
-  } else if (json.is_string()) {
-    EXPECT_EQ(yaml.scalar, json.get<std::string>()) << at;
-  } else if (json.is_number_integer()) {
-    EXPECT_EQ(yaml.scalar, json.dump()) << at;
-  }
-}
-
-TEST(Program, yaml_is_the_same_document_as_json) {
-  for (const char* command : {"topology", "affinity", "nics"}) {
-    for (const char* machine : {"dgx-h100", "soft-roce", "gpus-only"}) {
-      const auto json = run_on(machine, command, {"-o", "json"}).json();
-      const auto yaml = data::parse_yaml(run_on(machine, command, {"-o", "yaml"}).out);
-      ASSERT_TRUE(yaml) << yaml.error().message;
-      expect_same(json, *yaml, machine + std::string(" ") + command);
-    }
-  }
 }
 
 }  // namespace

@@ -82,13 +82,13 @@ TEST_F(NfsCommand, a_mount_that_is_declared_or_wanted_and_absent_is_a_problem) {
   EXPECT_THAT(wanted.out, HasSubstr("/x: --want /x, and no NFS is mounted there"));
 }
 
-TEST_F(NfsCommand, a_slash_at_the_end_of_a_declared_place_does_not_hide_a_fallback) {
+TEST_F(NfsCommand, a_slash_at_the_end_of_a_place_does_not_hide_a_fallback) {
   mount_by("tcp");
   write("etc/fstab", "nas:/a /data/ nfs4 rdma 0 0\n");
   EXPECT_EQ(nfs().code, cli::kExitProblem);
 }
 
-TEST_F(NfsCommand, what_another_machine_declares_is_not_sought_in_our_own_namespace) {
+TEST_F(NfsCommand, what_another_machine_declares_is_not_sought_in_our_mounts) {
   write("proc/self/mountstats", "");
   write("etc/fstab", "nas:/b /data/b nfs4 rdma 0 0\n");
   const auto said = nfs();

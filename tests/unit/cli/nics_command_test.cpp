@@ -8,7 +8,6 @@ namespace railhead::test {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 
 TEST(NicsCommand, exclusive_rdma_namespaces_are_shown) {
   const TextFile exclusive("railhead-snapshot 1\nt /sys/module/ib_core/parameters/netns_mode N\n");
@@ -18,11 +17,6 @@ TEST(NicsCommand, exclusive_rdma_namespaces_are_shown) {
   }
   const auto document = run({"nics", "--snapshot", exclusive.path(), "-o", "json"}).json();
   EXPECT_EQ(document["rdmaNamespaces"], "exclusive");
-}
-
-TEST(NicsCommand, shared_rdma_namespaces_need_no_remark) {
-  EXPECT_THAT(run_on("dgx-h100", "nics").out, Not(HasSubstr("namespaces")));
-  EXPECT_EQ(run_on("dgx-h100", "nics", {"-o", "json"}).json()["rdmaNamespaces"], "shared");
 }
 
 TEST(NicsCommand, namespaces_of_which_nothing_is_known_are_null) {

@@ -87,7 +87,7 @@ TEST(PodsCommand, grace_and_all_are_the_callers) {
   EXPECT_EQ(pods({"-A", "-o", "json"}).json()["pods"].size(), 3U);
 }
 
-TEST(PodsCommand, a_machine_whose_kernel_cannot_be_asked_is_no_proof_of_anything) {
+TEST(PodsCommand, a_machine_whose_kernel_cannot_be_asked_proves_nothing) {
   const auto said = run_on("dgx-h100", "pods", {"-o", "json"});
   EXPECT_EQ(said.code, cli::kExitCannotTell);
   EXPECT_FALSE(said.json()["warnings"].empty());

@@ -15,23 +15,6 @@ std::string example(const std::string& name) {
   return source_dir() + "/examples/" + name;
 }
 
-TEST(PoolsCommand, without_configuration_there_is_the_default_pool_of_compute_nics) {
-  const auto said = run_on("dgx-h100", "pools", {"-o", "json"});
-  ASSERT_EQ(said.code, cli::kExitOk) << said.err;
-  const auto document = said.json();
-  EXPECT_EQ(document["kind"], "Pools");
-  ASSERT_EQ(document["pools"].size(), 1U);
-  const auto& pool = document["pools"][0];
-  EXPECT_EQ(pool["name"], "rdma.io/hca");
-  EXPECT_EQ(pool["mode"], "shared");
-  EXPECT_EQ(pool["slots"], 100);
-  EXPECT_EQ(pool["devices"], 100);
-  EXPECT_TRUE(pool["where"].is_null());
-  EXPECT_EQ(pool["members"].size(), 8U);
-  EXPECT_EQ(pool["members"][0]["nics"], data::Json::array({"mlx5_0"}));
-  EXPECT_EQ(pool["members"][0]["ready"], true);
-}
-
 TEST(PoolsCommand, an_empty_default_pool_is_no_problem_of_the_node) {
   const auto said = run_on("gpus-only", "pools");
   EXPECT_EQ(said.code, cli::kExitOk) << said.err;
@@ -102,18 +85,6 @@ TEST(PoolsCommand, every_role_that_a_nic_may_have_may_be_selected) {
     const TextFile file(std::string("pools: [{name: a.io/a, include: {roles: ") + role + "}}]\n");
     EXPECT_NE(run_on("dgx-h100", "pools", {"--config", file.path()}).code, cli::kExitUsage) << role;
   }
-}
-
-TEST(NicsCommand, shows_the_pools_of_a_nic_or_why_it_has_none) {
-  const auto said = run_on("dgx-h100", "nics", {"-o", "json"});
-  const auto document = said.json();
-  const auto& nics = document["nics"];
-  EXPECT_EQ(nics[0]["pool"], "rdma.io/hca");
-  EXPECT_EQ(nics[0]["notInPool"], data::Json::object());
-  EXPECT_TRUE(nics[1]["pool"].is_null());
-  EXPECT_EQ(nics[1]["notInPool"]["rdma.io/hca"], "roles: storage is not compute");
-  EXPECT_THAT(run_on("dgx-h100", "nics", {"-o", "wide"}).out,
-              HasSubstr("rdma.io/hca: roles: storage is not compute"));
 }
 
 TEST(AffinityCommand, a_nic_of_an_exclusive_pool_is_never_dealt) {

@@ -51,7 +51,7 @@ NodeBuilder two_rails() {
   return b;
 }
 
-TEST(TopologyPicture, a_gpu_and_its_nic_share_a_colour_and_a_link_with_their_relation) {
+TEST(TopologyPicture, a_gpu_and_its_nic_share_a_colour_and_a_link_that_says_pix) {
   const auto picture = picture_of(two_rails().build());
   EXPECT_THAT(picture.marks, ElementsAre("0", "1"));
   EXPECT_THAT(device(picture, "GPU 1").groups, ElementsAre(1));
@@ -93,7 +93,7 @@ TEST(TopologyPicture, bridges_that_lead_to_one_card_are_left_out) {
   EXPECT_EQ(path_to(picture.boxes, 4), "Socket 1 · NUMA node 1 / host bridge 0000:a0");
 }
 
-TEST(TopologyPicture, a_switch_without_an_address_of_its_own_is_named_by_its_source) {
+TEST(TopologyPicture, a_switch_without_an_address_is_named_by_its_source) {
   NodeBuilder b;
   b.numa(0, 0);
   Slot hub = b.host_bridge(0x10, 0);

@@ -100,7 +100,7 @@ TEST(Config, one_switch_turns_nothing_else) {
   }
 }
 
-TEST(Config, a_flag_beats_the_environment_beats_rdma_variables_beats_files_beats_the_default) {
+TEST(Config, precedence_is_flag_variable_rdma_variable_file_and_default) {
   ConfigSources sources;
   EXPECT_EQ(make_config(sources)->settings().injection.gpus, GpuPolicy::closest);
   sources.files = {{"a.yaml", "injection: {gpus: numa}"}};
@@ -122,7 +122,7 @@ TEST(Config, a_value_knows_line_and_column_of_its_file) {
   EXPECT_EQ(config->entry("nri.socket").where, "railhead.yaml:2:11");
 }
 
-TEST(Config, an_unknown_key_is_an_error_with_line_and_column_and_what_is_known) {
+TEST(Config, an_unknown_key_is_an_error_with_its_place_and_known_keys) {
   const auto section = from_file("nri:\n  soket: /run/nri.sock\n");
   ASSERT_FALSE(section);
   EXPECT_THAT(section.error().message, HasSubstr("railhead.yaml:2:3: unknown key \"nri.soket\""));
@@ -132,7 +132,7 @@ TEST(Config, an_unknown_key_is_an_error_with_line_and_column_and_what_is_known) 
   EXPECT_THAT(top.error().message, HasSubstr("railhead.yaml:1:1: unknown key \"injektion\""));
 }
 
-TEST(Config, a_value_of_the_wrong_shape_is_an_error_that_says_what_is_allowed) {
+TEST(Config, a_value_of_the_wrong_shape_is_an_error_with_what_is_allowed) {
   const auto config = from_file("injection:\n  gpus: nearest\n");
   ASSERT_FALSE(config);
   EXPECT_THAT(config.error().message,
@@ -173,7 +173,7 @@ TEST(Config, roles_select_by_name_address_ids_link_layer_and_netdev) {
   EXPECT_EQ(role.netdev.where, "railhead.yaml:3:14");
 }
 
-TEST(Config, the_file_of_k8s_rdma_device_plugin_is_recognised_and_its_default_is_no_injection) {
+TEST(Config, a_k8s_rdma_device_plugin_file_injects_nothing_by_default) {
   EXPECT_EQ(from_file("resourceName: rdma.io/hca\n")->settings().injection.gpus, GpuPolicy::none);
   const auto config = from_file("gpuRdmaAutoInject: true\nlogPath: '-'\ncolour: red\n");
   EXPECT_EQ(config->settings().injection.gpus, GpuPolicy::closest);
@@ -181,7 +181,7 @@ TEST(Config, the_file_of_k8s_rdma_device_plugin_is_recognised_and_its_default_is
               ElementsAre(HasSubstr("railhead.yaml:3:1: unknown key \"colour\"")));
 }
 
-TEST(Config, an_environment_of_k8s_rdma_device_plugin_without_auto_inject_means_none) {
+TEST(Config, k8s_rdma_device_plugin_variables_inject_nothing_by_default) {
   ConfigSources sources;
   sources.environment["RDMA_RESOURCE_NAME"] = "rdma.io/hca";
   EXPECT_EQ(make_config(sources)->settings().injection.gpus, GpuPolicy::none);
@@ -189,7 +189,7 @@ TEST(Config, an_environment_of_k8s_rdma_device_plugin_without_auto_inject_means_
   EXPECT_FALSE(make_config(sources));
 }
 
-TEST(Config, files_of_other_device_plugins_are_recognised_and_handed_on_as_they_are) {
+TEST(Config, files_of_other_plugins_are_known_and_handed_on_unchanged) {
   const auto shared = from_file(R"({"configList": [{"resourceName": "a"}]})");
   ASSERT_TRUE(shared) << shared.error().message;
   ASSERT_EQ(shared->pool_sources().size(), 1U);
@@ -202,7 +202,7 @@ TEST(Config, files_of_other_device_plugins_are_recognised_and_handed_on_as_they_
   EXPECT_EQ(shared->settings().injection.gpus, GpuPolicy::closest);
 }
 
-TEST(Config, pools_of_all_files_and_of_the_environment_are_handed_on_in_order) {
+TEST(Config, pools_of_all_files_and_the_environment_are_kept_in_order) {
   const auto config = make_config({{{"a.yaml", "pools: [{name: a.io/a}]\n"},
                                     {"b.yaml", "resourceCount: 5\n"},
                                     {"c.yaml", "pools: []\n"}},
@@ -215,7 +215,7 @@ TEST(Config, pools_of_all_files_and_of_the_environment_are_handed_on_in_order) {
   EXPECT_EQ(config->pool_sources().back().value.find("RDMA_RESOURCE_COUNT")->scalar, "7");
 }
 
-TEST(Config, the_shared_plugins_interval_is_how_often_the_machine_is_read_again) {
+TEST(Config, the_shared_plugins_interval_is_that_of_the_rescan) {
   const auto with = [](const std::string& interval) {
     return from_file(R"({"configList": [], "periodicUpdateInterval": )" + interval + "}");
   };
@@ -236,7 +236,7 @@ TEST(Config, an_interval_that_is_too_long_is_the_longest_and_named) {
               ElementsAre(HasSubstr("periodicUpdateInterval 100000: 86400 seconds")));
 }
 
-TEST(Config, the_default_of_a_variable_that_is_not_there_does_not_beat_a_file) {
+TEST(Config, the_default_of_an_absent_variable_does_not_beat_a_file) {
   const auto gpus = [](const std::string& file, std::map<std::string, std::string> variables) {
     return make_config({{{"a.yaml", file}}, std::move(variables), {}})->settings().injection.gpus;
   };
@@ -275,7 +275,7 @@ TEST(Config, pods_to_ignore_are_patterns_of_namespace_and_pod) {
   }
 }
 
-TEST(Config, an_entry_of_a_list_has_no_comma_because_commas_separate_entries) {
+TEST(Config, a_list_entry_has_no_comma_because_commas_separate_entries) {
   const auto config = from_file("injection:\n  gpuResources: [nvidia.com/gpu, 'a,b']\n");
   ASSERT_FALSE(config);
   EXPECT_THAT(config.error().message, HasSubstr("injection.gpuResources"));

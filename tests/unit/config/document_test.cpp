@@ -10,8 +10,7 @@
 namespace railhead::config {
 namespace {
 
-TEST(ConfigurationDocument,
-     has_a_row_for_every_setting_with_its_flag_variable_default_and_meaning) {
+TEST(ConfigurationDocument, has_every_setting_with_flag_variable_default_and_meaning) {
   std::ifstream file(test::source_dir() + "/docs/configuration.md");
   std::stringstream text;
   text << file.rdbuf();

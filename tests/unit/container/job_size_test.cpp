@@ -14,7 +14,7 @@ TEST(JobSize, nodes_and_ranks_are_counted_apart) {
   EXPECT_EQ(container::job_size({"PATH=/bin", "MY_NNODES=4", "NNODES_=4"}), container::JobSize());
 }
 
-TEST(JobSize, of_several_variables_the_largest_counts_and_of_one_its_last_value) {
+TEST(JobSize, the_largest_variable_counts_and_of_one_its_last_value) {
   EXPECT_EQ(container::job_size({"LWS_GROUP_SIZE=1", "NNODES=3"}).nodes, 3U);
   EXPECT_EQ(container::job_size({"NNODES=8", "NNODES=2"}).nodes, 2U);
 }

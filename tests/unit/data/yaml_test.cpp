@@ -55,7 +55,7 @@ TEST(Yaml, depth_count_and_size_are_limited_while_parsing) {
   EXPECT_TRUE(parse_yaml("[1,2,3]", {.values = 4}));
 }
 
-TEST(Yaml, nesting_of_a_hundred_thousand_levels_neither_recurses_nor_stays) {
+TEST(Yaml, nesting_of_100000_levels_neither_recurses_nor_stays) {
   for (const char* unit : {"[", "{", "- ", "? ", "{a: ", "[a: ", "[? ", "- [", "[{", "[\n"}) {
     std::string text;
     while (text.size() < 400000) text += unit;
@@ -68,7 +68,7 @@ TEST(Yaml, nesting_of_a_hundred_thousand_levels_neither_recurses_nor_stays) {
   EXPECT_THAT(yaml_error(staircase), HasSubstr("line 33 column"));
 }
 
-TEST(Yaml, indicators_beyond_all_values_are_refused_before_yaml_cpp_makes_tokens_of_them) {
+TEST(Yaml, too_many_indicators_are_refused_before_they_become_tokens) {
   for (const char* unit : {"[]", "\"\"", "a,", "[? ", "{a:", "*a "}) {
     std::string text = "[";
     while (text.size() < 900000) text += unit;

@@ -117,7 +117,7 @@ TEST_P(DirectoryHostTest, a_device_or_socket_in_the_place_of_a_file_is_not_read)
   EXPECT_EQ(text("/socket"), "absent");
 }
 
-TEST_P(DirectoryHostTest, the_live_procfs_is_read_to_its_end_and_its_magic_links_lead_nowhere) {
+TEST_P(DirectoryHostTest, live_procfs_is_read_to_its_end_and_magic_links_lead_nowhere) {
   const auto live = DirectoryHost::open_with("/", GetParam()).value();
   EXPECT_NE(live->read("/proc/self/limits").value().value().find("Max locked memory"),
             std::string::npos);
@@ -179,7 +179,7 @@ snapshot::Snapshot below(const std::string& directory, const snapshot::Snapshot&
   return moved;
 }
 
-TEST(DirectoryHost, both_resolvers_and_the_snapshot_agree_with_each_other_on_any_tree) {
+TEST(DirectoryHost, both_resolvers_and_the_snapshot_agree_on_any_tree) {
   for (unsigned seed = 0; seed < 16; ++seed) {
     test::RandomTree tree(seed, test::Oddities::none);
     const std::string top = seed % 2 == 0 ? "" : "/sys";

@@ -21,7 +21,7 @@ TEST(InputFile, what_was_written_is_read_back) {
   EXPECT_TRUE(input_file_exists(directory / "a"));
 }
 
-TEST(InputFile, a_file_that_was_asked_for_and_is_not_there_is_an_error_with_its_path) {
+TEST(InputFile, a_wanted_file_that_is_absent_is_an_error_with_its_path) {
   const auto text = read_input_file("/no/such/file.yaml", 10);
   ASSERT_FALSE(text);
   EXPECT_EQ(text.error().message, "/no/such/file.yaml: no such file or directory");
@@ -69,7 +69,7 @@ TEST(InputFile, writing_replaces_whole_files_and_leaves_nothing_beside_them) {
   EXPECT_EQ(facts.st_mode & 07777U, 0644U);
 }
 
-TEST(InputFile, what_is_not_there_is_removed_already_and_a_folder_is_not_removed) {
+TEST(InputFile, what_is_absent_counts_as_removed_and_a_folder_is_refused) {
   const test::TemporaryDirectory directory;
   ASSERT_TRUE(write_file_atomic(directory / "a", ""));
   EXPECT_TRUE(remove_file(directory / "a"));

@@ -14,7 +14,7 @@ namespace {
 
 using test::resident_bytes;
 
-TEST(Memory, what_was_freed_below_what_is_still_held_goes_back_to_the_system) {
+TEST(Memory, what_was_freed_below_held_memory_goes_back_to_the_system) {
   if (!test::kHasGlibcMalloc) GTEST_SKIP() << "another allocator";
   constexpr std::size_t kPage = 4096;
   constexpr std::size_t kPages = 8192;

@@ -18,7 +18,7 @@ std::string place(const std::string& mountinfo, const std::string& path) {
   return *found ? (*found)->device + " " + (*found)->path : "none";
 }
 
-TEST(PlaceOf, a_folder_of_the_host_that_is_mounted_into_a_pod_is_the_same_place) {
+TEST(PlaceOf, a_host_folder_that_is_mounted_into_a_pod_is_the_same_place) {
   const std::string pod =
       "700 650 0:91 / / rw - overlay overlay rw\n"
       "701 700 0:22 /railhead /run/railhead rw - tmpfs tmpfs rw,mode=755\n";

@@ -25,7 +25,7 @@ std::unique_ptr<Host> procfs() {
       .value();
 }
 
-TEST(Process, capabilities_and_memory_lock_limits_come_from_status_and_limits) {
+TEST(Process, capabilities_come_from_status_and_memlock_from_limits) {
   const auto host = procfs();
   const auto facts = read_process(*host, "/proc", 99);
   ASSERT_TRUE(facts && *facts);

@@ -24,7 +24,7 @@ TEST(Program, is_found_on_path_in_its_order_and_only_where_it_can_be_run) {
   EXPECT_EQ(find_program("railhead-x", environment).value(), first / "railhead-x");
 }
 
-TEST(Program, is_not_looked_for_in_folders_that_depend_on_where_one_stands) {
+TEST(Program, is_not_looked_for_relative_to_the_working_directory) {
   const auto found = find_program("sh", {{"PATH", ":.:bin:"}});
   EXPECT_FALSE(found) << *found;
 }

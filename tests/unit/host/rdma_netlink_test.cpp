@@ -54,7 +54,7 @@ TEST(RdmaNetlink, a_command_that_the_kernel_does_not_know_is_unsupported) {
   EXPECT_EQ(taken.error_number, EOPNOTSUPP);
 }
 
-TEST(RdmaNetlink, a_dump_that_ends_in_an_invalid_argument_is_of_a_device_that_is_gone) {
+TEST(RdmaNetlink, a_dump_that_ends_in_einval_is_of_a_device_that_is_gone) {
   EXPECT_EQ(take_rdma(message(kDone, netlink_status(EINVAL))).says, RdmaDatagram::gone);
   EXPECT_EQ(take_rdma(message(kDone, netlink_status(ENODEV))).says, RdmaDatagram::gone);
 }

@@ -55,7 +55,7 @@ TEST_F(WatchTest, a_device_that_appears_or_goes_is_seen_once) {
   EXPECT_TRUE(watch->drain());
 }
 
-TEST_F(WatchTest, a_directory_that_does_not_exist_yet_is_seen_when_it_appears_and_then_watched) {
+TEST_F(WatchTest, a_directory_that_appears_later_is_seen_and_then_watched) {
   auto watch = Watch::open(root_).value();
   make("sys/class");
   EXPECT_TRUE(watch->drain());
@@ -129,7 +129,7 @@ TEST_F(WatchTest, an_absolute_link_on_the_way_stays_inside_the_root) {
   EXPECT_TRUE(watch->drain());
 }
 
-TEST_F(WatchTest, a_device_node_that_is_touched_is_no_event_and_named_to_who_asks) {
+TEST_F(WatchTest, a_touched_device_node_is_no_event_and_named_when_asked_for) {
   make("dev/infiniband");
   std::ofstream(root_ / "dev/infiniband/uverbs0") << "";
   std::ofstream(root_ / "dev/infiniband/uverbs1") << "";
@@ -150,7 +150,7 @@ TEST_F(WatchTest, a_device_node_that_is_touched_is_no_event_and_named_to_who_ask
   EXPECT_TRUE(watch->touched().empty());
 }
 
-TEST_F(WatchTest, device_nodes_whose_folder_comes_later_are_named_when_they_are_touched) {
+TEST_F(WatchTest, touched_device_nodes_of_a_later_folder_are_named) {
   auto watch = Watch::open(root_).value();
   make("dev/infiniband");
   EXPECT_TRUE(watch->touched().everything);
@@ -213,7 +213,7 @@ class FewDescriptors {
   rlimit before_{};
 };
 
-TEST_F(WatchTest, that_cannot_find_out_whether_the_kernel_tells_of_devices_is_not_opened) {
+TEST_F(WatchTest, is_not_opened_when_it_cannot_tell_what_the_kernel_reports) {
   make("sys");
   const FewDescriptors few(2);  // the root, and the set of sources
   const auto watch = Watch::open(root_);

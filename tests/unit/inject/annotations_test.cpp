@@ -112,7 +112,7 @@ TEST(Annotations, the_own_memlock_key_wins_over_ulimits) {
   EXPECT_EQ(read(container).memlock->value, 7U);
 }
 
-TEST(Annotations, the_newer_domain_wins_within_a_form_and_the_form_wins_over_the_domain) {
+TEST(Annotations, forms_win_over_domains_and_the_newer_domain_within_a_form) {
   ContainerBuilder container;
   container.pod_annotation("devices.nri.io/pod", "[{path: /a}]");
   container.pod_annotation("devices.noderesource.dev/pod", "[{path: /b}]");

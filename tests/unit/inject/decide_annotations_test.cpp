@@ -126,7 +126,7 @@ TEST(RdmaAnnotation, required_in_the_container_form_holds_for_every_container) {
   }
 }
 
-TEST(RdmaAnnotation, required_in_the_pod_form_holds_for_containers_with_gpus_only) {
+TEST(RdmaAnnotation, required_on_the_pod_holds_for_containers_with_gpus_only) {
   const auto table = table_of(seed_node());
   ContainerBuilder sidecar;
   sidecar.pod_annotation("rdma.railhead.io/pod", "required");
@@ -143,7 +143,7 @@ TEST(RdmaAnnotation, required_in_the_pod_form_holds_for_containers_with_gpus_onl
 }
 
 /// As while a driver hangs at the start of the agent.
-TEST(RdmaAnnotation, required_refuses_containers_with_gpus_on_a_node_that_has_not_been_read) {
+TEST(RdmaAnnotation, required_refuses_containers_with_gpus_on_an_unread_node) {
   const auto nothing = table_of(node::Node());
   ContainerBuilder by_node;
   by_node.nvidia(0);
@@ -201,7 +201,7 @@ TEST(RdmaAnnotation, deny_ignores_required_with_a_warning) {
   EXPECT_THAT(codes(decision.remarks), ElementsAre("annotation-denied"));
 }
 
-TEST(RdmaAnnotation, makes_an_rdma_container_under_allow_in_the_container_form_only) {
+TEST(RdmaAnnotation, under_allow_only_the_container_form_makes_an_rdma_container) {
   const auto table = table_of(seed_node(), allowing());
   for (const char* word : {"preferred", "required"}) {
     ContainerBuilder container;
@@ -277,7 +277,7 @@ TEST(NicsAnnotation, under_allow_names_the_nics_of_a_container_without_gpus) {
   EXPECT_THAT(codes(decision.remarks), ElementsAre("annotation-refused")) << "mlx5_3 is down";
 }
 
-TEST(NicsAnnotation, under_allow_reaches_a_storage_nic_by_name_but_never_a_virtual_function) {
+TEST(NicsAnnotation, under_allow_names_storage_nics_but_no_virtual_functions) {
   NodeBuilder builder = test::eight_gpus_four_nics();
   const Slot apart = builder.host_bridge(0xd0, 1);
   const Slot port = builder.bridge(apart);
@@ -343,7 +343,7 @@ TEST(MemlockAnnotation, is_capped_by_policy_with_a_warning) {
   EXPECT_THAT(codes(decision.remarks), ElementsAre("memlock-capped"));
 }
 
-TEST(DeviceAnnotation, for_what_is_due_anyway_changes_nothing_and_numbers_are_ignored) {
+TEST(DeviceAnnotation, for_what_is_due_anyway_changes_nothing_not_even_numbers) {
   const auto table = table_of(seed_node());
   for (const char* key : {"devices.nri.io/pod", "devices.noderesource.dev/container.main"}) {
     ContainerBuilder container;
@@ -504,7 +504,7 @@ TEST(DeviceAnnotation, does_not_widen_devices_from_elsewhere) {
   EXPECT_THAT(codes(decision.remarks), Contains("annotation-refused"));
 }
 
-TEST(DeviceAnnotation, that_device_injector_has_obeyed_before_us_is_not_added_again) {
+TEST(DeviceAnnotation, that_device_injector_obeyed_before_us_is_not_added_again) {
   const auto table = table_of(seed_node(), allowing());
   ContainerBuilder container;
   container.device("/dev/infiniband/uverbs3", 231, 195);

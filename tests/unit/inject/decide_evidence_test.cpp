@@ -72,7 +72,7 @@ TEST(Evidence, required_reaches_gpus_that_the_kubelet_has_not_resolved) {
   EXPECT_EQ(denied.outcome, Outcome::untouched) << "a sidecar without GPUs";
 }
 
-TEST(Evidence, a_sidecar_of_a_pod_with_a_gpu_gets_nothing_by_its_environment) {
+TEST(Evidence, a_sidecar_of_a_gpu_pod_gets_nothing_by_its_environment) {
   const auto table = table_of(seed_node());
   ContainerBuilder sidecar;
   sidecar.env("NVIDIA_VISIBLE_DEVICES=0,1,2,3,4,5,6,7");
@@ -109,7 +109,7 @@ TEST(Evidence, an_allocated_nic_comes_also_beside_a_foreign_uverbs) {
   EXPECT_THAT(decision.nics, ElementsAre(0, 3));
 }
 
-TEST(Evidence, an_allocated_nic_that_is_not_there_is_missing_beside_a_foreign_one) {
+TEST(Evidence, an_absent_allocated_nic_is_missing_beside_a_foreign_one) {
   const auto table = table_with(pool(pools::PoolMode::exclusive, {"mlx5_0"}));
   ContainerBuilder container;
   container.annotation(kHcaAllocation, table.node().nics[0].pci->str());

@@ -74,7 +74,7 @@ TEST(Resource, the_environment_names_only_what_is_usable_of_the_pool) {
   EXPECT_THAT(decision.adjustment.env, Contains(Pair("NCCL_IB_HCA", "=mlx5_1:1")));
 }
 
-TEST(Resource, a_slot_and_gpus_get_the_deal_within_the_pool_whatever_the_number_of_slots) {
+TEST(Resource, a_slot_and_gpus_get_the_deal_within_the_pool) {
   const auto table = table_with({pool("rdma.io/hca", {"mlx5_*"})});
   ContainerBuilder container;
   container.annotation(kHca, "").nvidia(0).nvidia(4);
@@ -237,7 +237,7 @@ TEST(Resource, hostile_values_cost_little_and_give_nothing) {
   }
 }
 
-TEST(ExclusiveResource, a_device_that_is_in_the_pods_namespace_already_comes_with_its_nodes) {
+TEST(ExclusiveResource, a_device_already_in_the_pods_namespace_comes_with_its_nodes) {
   node::Node node = test::seed_node();
   node.nics[0].elsewhere = true;
   node.nics[0].ports.clear();

@@ -80,7 +80,7 @@ TEST(Decide, rdma_cm_comes_once_and_not_where_the_node_has_none) {
   EXPECT_EQ(test::decide(container, without).adjustment.devices.size(), 4U);
 }
 
-TEST(Decide, umad_and_issm_come_only_where_configuration_lists_them_with_the_modes_of_the_host) {
+TEST(Decide, umad_and_issm_come_where_configured_with_the_hosts_modes) {
   InjectionPolicy policy;
   policy.devices = {"uverbs", "rdma_cm", "umad", "issm"};
   const auto table = table_of(seed_node(), policy);
@@ -188,7 +188,7 @@ TEST(Decide, a_pf_with_vfs_enabled_is_never_dealt_unless_configured) {
   EXPECT_THAT(test::decide(container, configured).nics, ElementsAre(0));
 }
 
-TEST(Decide, a_pod_with_its_own_network_gets_no_ethernet_nic_by_the_deal_alone) {
+TEST(Decide, a_pod_with_its_own_network_is_dealt_no_ethernet_nic) {
   const auto table = table_of(test::as_roce(seed_node()));
   ContainerBuilder container;
   container.nvidia(0).own_network();
@@ -257,7 +257,7 @@ TEST(Decide, a_nic_that_names_no_link_layer_is_no_ethernet) {
   EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0));
 }
 
-TEST(Decide, with_exclusive_rdma_namespaces_only_host_network_pods_are_dealt_to) {
+TEST(Decide, in_exclusive_rdma_mode_only_host_network_pods_are_dealt_to) {
   node::Node node = seed_node();
   node.rdma_netns = node::RdmaNetns::exclusive;
   const auto table = table_of(node);
@@ -320,7 +320,7 @@ TEST(Decide, rdma_devices_from_elsewhere_are_not_widened) {
   EXPECT_EQ(variable(decision.adjustment, "NCCL_IB_HCA"), "=mlx5_3:1") << "names what is there";
 }
 
-TEST(Decide, rdma_devices_from_elsewhere_are_known_by_number_under_any_name) {
+TEST(Decide, rdma_devices_of_others_are_known_by_number_under_any_name) {
   const auto table = table_of(seed_node());
   ContainerBuilder container;
   container.nvidia(0).device("/dev/infiniband/uverbs0", 231, 194);
@@ -398,7 +398,7 @@ TEST(Decide, renamed_nics_are_named_as_the_kernel_names_them) {
   EXPECT_EQ(variable(test::decide(container, table).adjustment, "NCCL_IB_HCA"), "=ibp24s0:1");
 }
 
-TEST(Decide, an_allocation_annotation_that_also_stands_on_the_pod_is_ignored_and_reported) {
+TEST(Decide, an_allocation_annotation_also_on_the_pod_is_only_reported) {
   const auto table = table_of(seed_node());
   ContainerBuilder copied;
   copied.annotation("allocation.railhead.io/rdma.io/hca", "0000:10:00.0");
@@ -417,7 +417,7 @@ TEST(Decide, an_allocation_that_no_pool_offers_is_ignored_and_reported) {
   EXPECT_THAT(codes(decision.remarks), ElementsAre("allocation-unknown"));
 }
 
-TEST(Decide, gpus_of_the_environment_that_the_kubelet_does_not_confirm_give_nothing) {
+TEST(Decide, gpus_of_the_environment_count_only_if_the_kubelet_confirms) {
   const auto table = table_of(seed_node());
   ContainerBuilder container;
   container.env("NVIDIA_VISIBLE_DEVICES=0");

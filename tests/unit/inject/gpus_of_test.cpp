@@ -97,7 +97,7 @@ TEST_F(GpusOf, a_minor_without_a_gpu_is_reported) {
   EXPECT_THAT(codes(gpus.remarks), ElementsAre("gpu-unresolved"));
 }
 
-TEST_F(GpusOf, amd_gpus_are_known_by_render_and_card_nodes_and_kfd_is_nothing) {
+TEST_F(GpusOf, amd_gpus_are_known_by_render_and_card_nodes_but_not_by_kfd) {
   node::Node node = test::seed_node();
   node.gpus[2].vendor = gpu::GpuVendor::amd;
   node.gpus[2].drm_render = 130;
@@ -291,7 +291,7 @@ TEST_F(GpusOf, cdi_annotations_of_the_container_count) {
   EXPECT_THAT(held(container).indices, ElementsAre(0, 1));
 }
 
-TEST_F(GpusOf, a_cdi_annotation_that_also_stands_on_the_pod_is_ignored_and_reported) {
+TEST_F(GpusOf, a_cdi_annotation_also_on_the_pod_is_only_reported) {
   ContainerBuilder container;
   container.annotation("cdi.k8s.io/x", "nvidia.com/gpu=0");
   container.pod_annotation("cdi.k8s.io/x", "nvidia.com/gpu=0");
@@ -408,7 +408,7 @@ TEST_F(GpusOf, the_environment_narrows_what_the_kubelet_says) {
   EXPECT_THAT(gpus.remarks, IsEmpty());
 }
 
-TEST_F(GpusOf, ids_of_the_kubelet_are_uuids_migs_replicas_indices_shares_and_addresses) {
+TEST_F(GpusOf, kubelet_ids_are_uuids_migs_shares_indices_or_addresses) {
   for (const auto& id : {uuid(4), uuid(4) + "::7", "MIG-" + uuid(4) + "/1/0", std::string("4"),
                          uuid(4) + "-12", table_.node().gpus[4].pci.str()}) {
     EXPECT_THAT(with_env("0,4", gpu(id)).indices, ElementsAre(4)) << id;
@@ -423,7 +423,7 @@ TEST_F(GpusOf, a_uuid_counts_whatever_its_resource_is_called) {
   EXPECT_FALSE(with_env("4", test::holds({{"rdma.io/hca", {"4"}}})).named);
 }
 
-TEST_F(GpusOf, a_gpu_that_the_kubelet_confirms_and_the_node_lacks_might_be_new) {
+TEST_F(GpusOf, a_confirmed_gpu_that_the_node_lacks_might_be_new) {
   const auto gpus = with_env("0", gpu("GPU-new"));
   EXPECT_THAT(gpus.indices, IsEmpty());
   EXPECT_TRUE(gpus.named);
@@ -433,7 +433,7 @@ TEST_F(GpusOf, a_gpu_that_the_kubelet_confirms_and_the_node_lacks_might_be_new) 
   EXPECT_FALSE(with_env("GPU-new", test::holds({})).might_be_new());
 }
 
-TEST_F(GpusOf, of_fractions_the_environment_says_which_and_no_more_than_there_are) {
+TEST_F(GpusOf, of_fractions_the_environment_says_which_but_not_how_many) {
   const auto word = test::holds({{"nvidia.com/gpumem", {"m-0", "m-1", "m-2"}},
                                  {"nvidia.com/gpu-share", {"share-a", "share-b"}}});
   const auto two = with_env("4,5", word);
@@ -473,7 +473,7 @@ TEST_F(GpusOf, the_environment_narrows_device_nodes) {
   EXPECT_THAT(held(container).remarks, IsEmpty());
 }
 
-TEST_F(GpusOf, an_environment_that_names_no_gpu_of_this_node_leaves_the_allocation) {
+TEST_F(GpusOf, an_environment_that_names_no_gpu_here_leaves_the_allocation) {
   for (const char* value : {"all", "void", "99", "4,MIG-unknown", "0"}) {
     ContainerBuilder container;
     container.nvidia(7).env(std::string("NVIDIA_VISIBLE_DEVICES=") + value);

@@ -123,7 +123,7 @@ TEST_F(DevicePluginTest, answers_the_plugin_watcher_on_the_same_socket) {
 
 /// The plugin watcher gives GetInfo one second (kubernetes pkg/kubelet/pluginmanager/
 /// operationexecutor), so a machine that is being read must not keep it waiting.
-TEST_F(DevicePluginTest, who_asks_what_this_is_does_not_wait_for_an_agent_that_is_busy) {
+TEST_F(DevicePluginTest, registration_and_options_do_not_wait_for_a_busy_agent) {
   std::atomic<bool> busy{true};
   loop_.box().post([&] { busy.wait(true); });
   const auto registration = pluginregistration::Registration::NewStub(channel_);

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 class NoKubelet : public test::PodResourcesTest {};
 
-TEST_F(NoKubelet, an_absent_kubelet_is_unavailable_at_once_and_asked_when_it_comes) {
+TEST_F(NoKubelet, an_absent_kubelet_fails_at_once_and_is_asked_when_it_comes) {
   const auto nobody = pod("mine");
   ASSERT_FALSE(nobody);
   EXPECT_EQ(nobody.error().code, ErrorCode::unavailable);
@@ -30,7 +30,7 @@ TEST_F(NoKubelet, an_absent_kubelet_is_unavailable_at_once_and_asked_when_it_com
   until_answered();
 }
 
-TEST_F(NoKubelet, who_asks_again_where_nobody_is_has_the_answer_before_the_call_returns) {
+TEST_F(NoKubelet, a_second_question_to_nobody_is_answered_within_the_call) {
   // A look is valid for a moment only: on a machine that stood still meanwhile it is repeated.
   for (bool was_called = false; !was_called;) {
     ASSERT_FALSE(pod("mine"));
@@ -160,7 +160,7 @@ class NoMoreDescriptors {
   rlimit before_{};
 };
 
-TEST_F(NoKubelet, an_agent_without_a_descriptor_left_does_not_believe_in_an_absent_kubelet) {
+TEST_F(NoKubelet, without_a_free_descriptor_a_kubelet_is_not_taken_for_absent) {
   if (kIsSanitized) GTEST_SKIP() << kWhyNot;
   const auto listening = bound_socket(socket_, true);
   for (rlim_t spare = 0; spare < 12; ++spare) {

@@ -121,7 +121,7 @@ TEST_F(RegistrarTest, a_kubelet_that_restarts_is_told_again) {
   }
 }
 
-TEST_F(RegistrarTest, a_kubelet_that_is_new_is_told_before_the_one_that_hung_has_answered) {
+TEST_F(RegistrarTest, a_new_kubelet_is_registered_with_before_a_hung_one_answers) {
   Kubelet hung(folder_);
   hung.stall(true);
   Agent agent(folder_);
@@ -163,7 +163,7 @@ TEST_F(RegistrarTest, a_kubelet_that_does_not_count_the_resource_is_told_again) 
   EXPECT_TRUE(agent.until(Standing::enrolled));
 }
 
-TEST_F(RegistrarTest, a_pool_that_was_ill_when_the_kubelet_counted_is_not_registered_again) {
+TEST_F(RegistrarTest, a_pool_that_was_ill_at_the_count_is_not_registered_again) {
   Kubelet kubelet(folder_);
   NoDecision decision;
   Agent agent(folder_);
@@ -178,7 +178,7 @@ TEST_F(RegistrarTest, a_pool_that_was_ill_when_the_kubelet_counted_is_not_regist
   EXPECT_EQ(kubelet.registrations, 2) << "once for each";
 }
 
-TEST_F(RegistrarTest, a_pool_that_is_refused_for_good_keeps_no_other_from_being_looked_after) {
+TEST_F(RegistrarTest, a_pool_refused_for_good_does_not_stop_looking_after_others) {
   Kubelet kubelet(folder_);
   kubelet.refused = "rdma.io/refused";
   NoDecision decision;

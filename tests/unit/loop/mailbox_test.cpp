@@ -17,7 +17,7 @@ bool is_readable(const Mailbox& box) {
   return ::poll(&wanted, 1, 0) == 1;
 }
 
-TEST(Mailbox, does_what_was_posted_in_its_order_on_the_thread_that_runs_it) {
+TEST(Mailbox, does_what_was_posted_in_order_on_the_thread_that_runs_it) {
   const auto box = Mailbox::open();
   ASSERT_TRUE(box);
   std::vector<int> seen;

@@ -166,7 +166,7 @@ TEST_F(HttpServerTest, a_slow_probe_outlives_any_flood_from_another_address) {
   EXPECT_THAT(ask(std::move(probe), kAsk), StartsWith("HTTP/1.1 200"));
 }
 
-TEST_F(HttpServerTest, a_slow_probe_outlives_as_many_from_its_own_address_as_there_are_places) {
+TEST_F(HttpServerTest, a_slow_probe_survives_when_its_own_address_takes_all_places) {
   open();
   tcp::socket probe = connected();
   const auto flood = many(HttpConnections::kMost - 1);
@@ -313,7 +313,7 @@ class NoMoreDescriptors {
   rlimit before_{};
 };
 
-TEST_F(HttpServerTest, without_descriptors_accepting_pauses_and_who_waits_is_refused) {
+TEST_F(HttpServerTest, without_descriptors_it_pauses_and_refuses_waiting_clients) {
   options_.times = {1ms, 2ms, 1h, 1h};
   open();
   tcp::socket first(loop_);

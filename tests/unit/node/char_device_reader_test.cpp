@@ -68,7 +68,7 @@ TEST(CharDevices, numbers_above_255_are_numbers) {
   EXPECT_EQ(read.rdma_cm->minor, 262U);
 }
 
-TEST(CharDevices, a_stale_node_with_another_number_is_reported_and_not_trusted) {
+TEST(CharDevices, a_stale_node_of_another_number_is_reported_not_trusted) {
   const ReadDevices read(kVerbs0 +
                          "t /sys/class/infiniband_verbs/uverbs0/dev 231:192\n"
                          "c /dev/infiniband/uverbs0 231:200 0600 7:7\n");

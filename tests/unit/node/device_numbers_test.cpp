@@ -92,7 +92,7 @@ TEST(ChangedNodes, have_another_mode_owner_or_number_or_came_or_went) {
   EXPECT_EQ(touched(gone, before, {"uverbs0"}).nodes, host::MachineChanges::Names{"uverbs0"});
 }
 
-TEST(ChangedNodes, are_any_of_the_machine_where_nobody_knows_which_were_touched) {
+TEST(ChangedNodes, are_any_of_the_machine_where_the_touched_ones_are_unknown) {
   host::MachineChanges any;
   any.everything = true;
   const auto changed = node::changed_nodes(*host_of(with_nodes("231:192 0600 0:0", "0600 0:0")),

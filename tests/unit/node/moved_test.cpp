@@ -62,7 +62,7 @@ TEST_F(Moved, nothing_is_kept_where_nothing_moved) {
   EXPECT_EQ(now_, before_);
 }
 
-TEST_F(Moved, an_rdma_device_elsewhere_keeps_what_was_known_of_it_and_has_its_nodes_of_now) {
+TEST_F(Moved, a_moved_rdma_device_keeps_its_facts_and_has_its_new_nodes) {
   move_device();
   now_.nics[0].uverbs[0].path = "/dev/infiniband/uverbs7";
   keep();
@@ -145,7 +145,7 @@ TEST_F(Moved, a_function_that_is_unplugged_is_gone) {
   EXPECT_THAT(now_.netdevs, IsEmpty());
 }
 
-TEST_F(Moved, in_the_middle_of_a_move_a_device_is_kept_without_nodes_for_one_reading) {
+TEST_F(Moved, amid_a_move_a_device_is_kept_without_nodes_for_one_reading) {
   const auto ports = before_.nics[0].ports;
   lose_device();
   keep();

@@ -23,7 +23,7 @@ Items walked(Items items, const std::vector<std::string>& names) {
   return items;
 }
 
-TEST(NameWalk, what_is_listed_stays_what_is_not_goes_and_what_is_new_comes_empty) {
+TEST(NameWalk, the_listed_stay_the_unlisted_go_and_the_new_come_empty) {
   const Items before{{"b", 7}, {"d", 8}, {"f", 9}};
   EXPECT_EQ(walked(before, {"b", "d", "f"}), before);
   EXPECT_EQ(walked(before, {"a", "b", "c", "f", "g"}),

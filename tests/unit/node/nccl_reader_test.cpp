@@ -53,7 +53,7 @@ TEST(NcclReader, neither_is_no_problem) {
   EXPECT_THAT(node.problems, IsEmpty());
 }
 
-TEST(NcclReader, a_file_that_is_named_and_not_there_is_a_problem_and_no_other_is_taken) {
+TEST(NcclReader, a_named_but_absent_file_is_a_problem_and_no_other_is_taken) {
   const auto node = node_of(
       "t /etc/nccl.conf NCCL_TOPO_FILE=/opt/topo.xml\n"
       "t /var/run/nvidia-topologyd/virtualTopology.xml <other/>\n");

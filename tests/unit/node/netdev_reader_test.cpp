@@ -4,30 +4,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::node {
 namespace {
 
 using test::file_entry;
-using test::node_of;
+using test::SysfsTree;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 const std::string kHead =
     "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n";
 const std::string kZeros = "00000000000000000000000000000000";
-
-std::string pci_netdev(const std::string& name, const std::string& bdf) {
-  const std::string path = "/sys/devices/pci0000:15/" + bdf + "/net/" + name;
-  return "t " + path + "/operstate up\nl /sys/class/net/" + name + " -> ../.." + path.substr(4) +
-         "\n";
-}
-
-std::string virtual_netdev(const std::string& name) {
-  return "t /sys/devices/virtual/net/" + name + "/operstate up\nl /sys/class/net/" + name +
-         " -> ../../devices/virtual/net/" + name + "\n";
-}
 
 std::string ipv4_default(const std::string& name, const std::string& flags = "0003",
                          unsigned metric = 100) {
@@ -108,25 +97,25 @@ TEST(DefaultRoutes, garbage_has_none) {
               IsEmpty());
 }
 
-TEST(NetdevReader, those_of_pci_functions_are_kept_and_those_of_containers_are_not) {
-  const auto node =
-      node_of(pci_netdev("ens1", "0000:18:00.0") + virtual_netdev("lo") + virtual_netdev("veth1"));
+TEST(NetdevReader, keeps_those_of_pci_functions_and_none_of_containers) {
+  SysfsTree tree;
+  tree.pci("0000:18:00.0").netdev("ens1").virtual_devices().netdev("lo").netdev("veth1");
+  const auto node = tree.read();
   ASSERT_THAT(netdev_names(node), ElementsAre("ens1"));
   EXPECT_EQ(node.netdevs[0].pci->str(), "0000:18:00.0");
   EXPECT_EQ(node.netdevs[0].operstate, "up");
   EXPECT_EQ(node.netdevs[0].master, std::nullopt);
 }
 
-TEST(NetdevReader, a_vlan_on_a_bond_that_holds_the_default_route_reaches_the_bonds_members) {
-  const auto node = node_of(
-      pci_netdev("ens1", "0000:18:00.0") + pci_netdev("ens2", "0000:18:00.1") +
-      pci_netdev("ens3", "0000:19:00.0") + virtual_netdev("bond0") + virtual_netdev("bond0.7") +
-      "l /sys/devices/pci0000:15/0000:18:00.0/net/ens1/master -> ../../../../virtual/net/bond0\n"
-      "l /sys/devices/pci0000:15/0000:18:00.1/net/ens2/master -> ../../../../virtual/net/bond0\n"
-      "l /sys/devices/virtual/net/bond0.7/lower_bond0 -> ../bond0\n"
-      "l /sys/devices/virtual/net/bond0/lower_ens1 -> ../../../pci0000:15/0000:18:00.0/net/ens1\n"
-      "t /sys/class/net/bonding_masters bond0\n" +
-      file_entry("/proc/1/net/route", kHead + ipv4_default("bond0.7")));
+TEST(NetdevReader, a_default_route_over_a_vlan_on_a_bond_reaches_its_members) {
+  SysfsTree tree;
+  tree.pci("0000:18:00.0").netdev("ens1", "bond0").pci("0000:18:00.1").netdev("ens2", "bond0");
+  tree.pci("0000:19:00.0").netdev("ens3").virtual_devices().netdev("bond0").netdev("bond0.7");
+  tree.link("net/bond0.7/lower_bond0", "/sys/devices/virtual/net/bond0");
+  tree.link("net/bond0/lower_ens1", "/sys/devices/pci0000:15/0000:18:00.0/net/ens1");
+  tree.add("t /sys/class/net/bonding_masters bond0\n");
+  tree.add(file_entry("/proc/1/net/route", kHead + ipv4_default("bond0.7")));
+  const auto node = tree.read();
   ASSERT_THAT(netdev_names(node), ElementsAre("bond0", "bond0.7", "ens1", "ens2", "ens3"));
   EXPECT_EQ(node.find_netdev("ens1")->master, "bond0");
   EXPECT_TRUE(node.find_netdev("bond0.7")->default_route);
@@ -140,40 +129,40 @@ TEST(NetdevReader, a_vlan_on_a_bond_that_holds_the_default_route_reaches_the_bon
 }
 
 TEST(NetdevReader, netdevs_that_are_above_each_other_in_a_circle_end) {
-  const auto node = node_of(
-      virtual_netdev("a") + virtual_netdev("b") +
-      "l /sys/devices/virtual/net/a/master -> ../b\nl /sys/devices/virtual/net/b/master -> ../a\n" +
-      file_entry("/proc/1/net/route", kHead + ipv4_default("a")));
+  SysfsTree tree;
+  tree.virtual_devices().netdev("a", "b").netdev("b", "a");
+  tree.add(file_entry("/proc/1/net/route", kHead + ipv4_default("a")));
+  const auto node = tree.read();
   EXPECT_THAT(netdev_names(node), ElementsAre("a", "b"));
   EXPECT_TRUE(node.carries_main_route("b"));
 }
 
-/// ens1f0 with attributes below its folder, as PATH and content.
-Netdev netdev_with(const std::string& attributes) {
-  const auto node = node_of(pci_netdev("ens1f0", "0000:16:00.0") + attributes);
-  return node.netdevs.empty() ? Netdev{} : node.netdevs.front();
+Netdev netdev_with(const std::string& flags, const std::string& carrier) {
+  SysfsTree tree;
+  tree.pci("0000:16:00.0").netdev("ens1f0");
+  tree.text("net/ens1f0/flags", flags).text("net/ens1f0/carrier", carrier);
+  return tree.read().netdevs.at(0);
 }
 
-const std::string kFolder = "/sys/devices/pci0000:15/0000:16:00.0/net/ens1f0/";
-
 TEST(Netdevs, tell_whether_they_are_up_and_have_a_carrier) {
-  const auto well = netdev_with("t " + kFolder + "flags 0x1003\nt " + kFolder + "carrier 1\n");
+  const auto well = netdev_with("0x1003", "1");
   EXPECT_EQ(well.up, true);
   EXPECT_EQ(well.carrier, true);
-  const auto cut = netdev_with("t " + kFolder + "flags 0x1003\nt " + kFolder + "carrier 0\n");
+  const auto cut = netdev_with("0x1003", "0");
   EXPECT_EQ(cut.up, true);
   EXPECT_EQ(cut.carrier, false);
 }
 
 TEST(Netdevs, that_are_down_are_not_asked_for_a_carrier) {
-  const auto down = netdev_with("t " + kFolder + "flags 0x1002\nt " + kFolder + "carrier 1\n");
+  const auto down = netdev_with("0x1002", "1");
   EXPECT_EQ(down.up, false);
   EXPECT_EQ(down.carrier, std::nullopt);
 }
 
 TEST(Netdevs, without_flags_say_neither) {
-  EXPECT_EQ(netdev_with("").up, std::nullopt);
-  EXPECT_EQ(netdev_with("").carrier, std::nullopt);
+  const auto netdev = SysfsTree().pci("0000:16:00.0").netdev("ens1f0").read().netdevs.at(0);
+  EXPECT_EQ(netdev.up, std::nullopt);
+  EXPECT_EQ(netdev.carrier, std::nullopt);
 }
 
 }  // namespace

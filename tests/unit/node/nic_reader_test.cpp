@@ -4,13 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::node {
 namespace {
 
 using test::node_of;
-using test::pci_function;
+using test::SysfsTree;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -20,18 +20,8 @@ std::vector<std::string> names_of_nics(const Node& node) {
   return found;
 }
 
-/// A ConnectX-7 function with an RDMA device of this name.
-std::string rdma_device(const std::string& bdf, const std::string& name) {
-  const std::string device = "/sys/devices/pci0000:15/" + bdf;
-  return pci_function("pci0000:15/" + bdf, "20700", "15B3:1021", "mlx5_core") + "t " + device +
-         "/infiniband/" + name + "/node_type 1: CA\n" + "l " + device + "/infiniband/" + name +
-         "/device -> ../../../" + bdf + "\n" + "l /sys/class/infiniband/" + name + " -> ../.." +
-         device.substr(4) + "/infiniband/" + name + "\n";
-}
-
 TEST(NicReader, an_rdma_device_has_its_functions_position) {
-  const auto node = node_of(rdma_device("0000:18:00.0", "mlx5_7") +
-                            "t /sys/devices/pci0000:15/0000:18:00.0/numa_node 1\n");
+  const auto node = SysfsTree().pci("0000:18:00.0").text("numa_node", "1").rdma("mlx5_7").read();
   ASSERT_EQ(node.nics.size(), 1U);
   const auto& nic = node.nics[0];
   EXPECT_EQ(nic.name, "mlx5_7");
@@ -43,17 +33,15 @@ TEST(NicReader, an_rdma_device_has_its_functions_position) {
 }
 
 TEST(NicReader, any_name_will_do_and_order_is_by_pci_address) {
-  const auto node =
-      node_of(rdma_device("0000:19:00.0", "a") + rdma_device("0000:18:00.0", "bnxt_re0") +
-              rdma_device("0000:1a:00.0", "rocep26s0"));
+  SysfsTree tree;
+  tree.pci("0000:19:00.0").rdma("a").pci("0000:18:00.0").rdma("bnxt_re0");
+  const auto node = tree.pci("0000:1a:00.0").rdma("rocep26s0").read();
   EXPECT_THAT(names_of_nics(node), ElementsAre("bnxt_re0", "a", "rocep26s0"));
 }
 
 TEST(NicReader, a_device_of_another_class_that_carries_rdma_is_in_the_tree) {
-  const auto node = node_of(
-      pci_function("pci0000:00/0000:05:00.0", "128000", "1234:5678", "odd") +
-      "t /sys/devices/pci0000:00/0000:05:00.0/infiniband/odd0/node_type 4: RNIC\n"
-      "l /sys/class/infiniband/odd0 -> ../../devices/pci0000:00/0000:05:00.0/infiniband/odd0\n");
+  const auto node =
+      SysfsTree().pci("0000:05:00.0", "odd", "1234:5678", "128000").rdma("odd0").read();
   ASSERT_EQ(node.nics.size(), 1U);
   EXPECT_EQ(node.nics[0].driver, "odd");
   EXPECT_EQ(node.pci.size(), 1U);
@@ -63,25 +51,18 @@ TEST(NicReader, a_copied_tree_without_class_links_is_asked_through_device) {
   const auto node = node_of(
       "t /sys/class/infiniband/mlx5_0/node_type 1: CA\n"
       "l /sys/class/infiniband/mlx5_0/device -> ../../../devices/pci0000:15/0000:18:00.0\n" +
-      pci_function("pci0000:15/0000:18:00.0", "20700", "15B3:1021", "mlx5_core") +
-      "t /sys/class/infiniband/mlx5_1/node_type 1: CA\n" +
-      test::file_entry("/sys/class/infiniband/mlx5_1/device/uevent",
-                       "PCI_SLOT_NAME=0000:19:00.0\n"));
+      SysfsTree().pci("0000:18:00.0").entries() +
+      "t /sys/class/infiniband/mlx5_1/node_type 1: CA\n"
+      "t /sys/class/infiniband/mlx5_1/device/uevent PCI_SLOT_NAME=0000:19:00.0\n");
   ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_EQ(node.nics[0].pci->str(), "0000:18:00.0");
   EXPECT_EQ(node.nics[1].pci->str(), "0000:19:00.0");
 }
 
-TEST(NicReader, a_subfunction_has_the_position_of_its_card_and_netdevs_of_its_own) {
-  const std::string pf = "/sys/devices/pci0000:15/0000:18:00.0";
-  const auto node =
-      node_of(rdma_device("0000:18:00.0", "mlx5_0") + "t " + pf +
-              "/mlx5_core.sf.2/infiniband/mlx5_1/node_type 1: CA\n" +
-              "l /sys/class/infiniband/mlx5_1 -> "
-              "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/infiniband/mlx5_1\n"
-              "l /sys/class/net/ens1 -> ../../devices/pci0000:15/0000:18:00.0/net/ens1\n"
-              "l /sys/class/net/ens1sf2 -> "
-              "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/net/ens1sf2\n");
+TEST(NicReader, a_subfunction_has_its_cards_position_and_its_own_netdevs) {
+  SysfsTree tree;
+  tree.pci("0000:18:00.0").rdma("mlx5_0").netdev("ens1");
+  const auto node = tree.below("mlx5_core.sf.2").rdma("mlx5_1").netdev("ens1sf2").read();
   ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_EQ(node.nics[1].pci, node.nics[0].pci);
   EXPECT_THAT(node.nics[0].netdevs, ElementsAre("ens1"));
@@ -91,44 +72,26 @@ TEST(NicReader, a_subfunction_has_the_position_of_its_card_and_netdevs_of_its_ow
 }
 
 /// A card whose second function has a netdev and no RDMA device; `master` is that netdev's.
-std::string card_with_bond(const std::string& master) {
-  const std::string net = "../../devices/pci0000:15/0000:18:00.";
-  const std::string path = "/sys/devices/pci0000:15/0000:18:00.";
-  return rdma_device("0000:18:00.0", "mlx5_bond_0") +
-         pci_function("pci0000:15/0000:18:00.1", "20000", "15B3:1021", "mlx5_core") +
-         "l /sys/class/net/ens1f0 -> " + net + "0/net/ens1f0\n" + "l /sys/class/net/ens1f1 -> " +
-         net + "1/net/ens1f1\n" + "t " + path + "0/net/ens1f0/operstate up\n" + "t " + path +
-         "1/net/ens1f1/operstate up\n" + "l " + path +
-         "0/net/ens1f0/master -> ../../../../virtual/net/bond0\n" + "l " + path +
-         "1/net/ens1f1/master -> ../../../../virtual/net/" + master + "\n";
+Node card_with_bond(const std::string& master) {
+  SysfsTree tree;
+  tree.pci("0000:18:00.0").rdma("mlx5_bond_0").netdev("ens1f0", "bond0");
+  return tree.pci("0000:18:00.1").netdev("ens1f1", master).read();
 }
 
 TEST(NicReader, second_function_of_a_bond_has_no_rdma_device_by_design) {
-  EXPECT_THAT(names_of_nics(node_of(card_with_bond("bond0"))), ElementsAre("mlx5_bond_0"));
-  EXPECT_THAT(names_of_nics(node_of(card_with_bond("bond1"))),
-              ElementsAre("mlx5_bond_0", "0000:18:00.1"));
+  EXPECT_THAT(names_of_nics(card_with_bond("bond0")), ElementsAre("mlx5_bond_0"));
+  EXPECT_THAT(names_of_nics(card_with_bond("bond1")), ElementsAre("mlx5_bond_0", "0000:18:00.1"));
 }
 
 TEST(NicReader, function_with_sub_functions_only_is_still_missed) {
-  const std::string pf = "/sys/devices/pci0000:15/0000:18:00.0";
-  const auto node =
-      node_of(pci_function("pci0000:15/0000:18:00.0", "20000", "15B3:1021", "mlx5_core") + "t " +
-              pf + "/mlx5_core.sf.2/infiniband/mlx5_1/node_type 1: CA\n" +
-              "l /sys/class/infiniband/mlx5_1 -> "
-              "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/infiniband/mlx5_1\n");
+  const auto node = SysfsTree().pci("0000:18:00.0").below("mlx5_core.sf.2").rdma("mlx5_1").read();
   EXPECT_THAT(names_of_nics(node), ElementsAre("0000:18:00.0", "mlx5_1"));
 }
 
 TEST(NicReader, a_subfunction_knows_its_auxiliary_device_and_its_number) {
-  const std::string pf = "/sys/devices/pci0000:15/0000:18:00.0";
-  const auto node =
-      node_of(rdma_device("0000:18:00.0", "mlx5_0") + "t " + pf +
-              "/mlx5_core.sf.2/sfnum 88\n"
-              "t " +
-              pf +
-              "/mlx5_core.sf.2/infiniband/mlx5_1/node_type 1: CA\n"
-              "l /sys/class/infiniband/mlx5_1 -> "
-              "../../devices/pci0000:15/0000:18:00.0/mlx5_core.sf.2/infiniband/mlx5_1\n");
+  SysfsTree tree;
+  tree.pci("0000:18:00.0").rdma("mlx5_0");
+  const auto node = tree.below("mlx5_core.sf.2").text("sfnum", "88").rdma("mlx5_1").read();
   ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "mlx5_1"));
   EXPECT_EQ(node.nics[0].sub_function, std::nullopt);
   EXPECT_EQ(node.nics[1].sub_function, "mlx5_core.sf.2");
@@ -137,44 +100,34 @@ TEST(NicReader, a_subfunction_knows_its_auxiliary_device_and_its_number) {
 
 TEST(NicReader, a_card_with_one_function_for_two_ports_has_both_netdevs) {
   const auto node =
-      node_of(rdma_device("0000:18:00.0", "mlx4_0") +
-              "l /sys/class/net/ib0 -> ../../devices/pci0000:15/0000:18:00.0/net/ib0\n"
-              "l /sys/class/net/ib1 -> ../../devices/pci0000:15/0000:18:00.0/net/ib1\n");
+      SysfsTree().pci("0000:18:00.0").rdma("mlx4_0").netdev("ib0").netdev("ib1").read();
   EXPECT_THAT(node.nics.at(0).netdevs, ElementsAre("ib0", "ib1"));
 }
 
-TEST(NicReader, functions_whose_driver_registered_nothing_are_shown_by_address) {
-  const auto node =
-      node_of(pci_function("pci0000:15/0000:18:00.0", "20700", "15B3:1021", "vfio-pci") +
-              pci_function("pci0000:15/0000:19:00.0", "20000", "15B3:1021", "mlx5_core") +
-              pci_function("pci0000:15/0000:1a:00.0", "20000", "15B3:1021", "") +
-              pci_function("pci0000:15/0000:1b:00.0", "20000", "8086:1563", "ixgbe") +
-              pci_function("pci0000:15/0000:1c:00.0", "20000", "15B3:101D", "vfio-pci") +
-              "l /sys/class/net/ens1 -> ../../devices/pci0000:15/0000:19:00.0/net/ens1\n");
+TEST(NicReader, functions_without_an_rdma_device_are_shown_by_address) {
+  SysfsTree tree;
+  tree.pci("0000:18:00.0", "vfio-pci", "15B3:1021", "20700");
+  tree.pci("0000:19:00.0").netdev("ens1").pci("0000:1a:00.0", "");
+  tree.pci("0000:1b:00.0", "ixgbe", "8086:1563").pci("0000:1c:00.0", "vfio-pci", "15B3:101D");
+  const auto node = tree.read();
   ASSERT_THAT(names_of_nics(node), ElementsAre("0000:18:00.0", "0000:19:00.0", "0000:1a:00.0"));
   EXPECT_FALSE(node.nics[0].registered);
   EXPECT_THAT(node.nics[0].ports, IsEmpty());
   EXPECT_THAT(node.nics[1].netdevs, ElementsAre("ens1"));
 }
 
-TEST(NicReader, virtual_functions_are_missed_only_while_an_rdma_driver_holds_them) {
-  const auto vf = [](const std::string& bdf, const std::string& driver) {
-    return pci_function("pci0000:15/" + bdf, "20000", "15B3:101E", driver) +
-           "l /sys/devices/pci0000:15/" + bdf + "/physfn -> ../0000:18:00.0\n";
-  };
-  const auto node = node_of(vf("0000:18:00.1", "") + vf("0000:18:00.2", "vfio-pci") +
-                            vf("0000:18:00.3", "mlx5_core"));
-  EXPECT_THAT(names_of_nics(node), ElementsAre("0000:18:00.3"));
+TEST(NicReader, virtual_functions_are_missed_only_under_an_rdma_driver) {
+  SysfsTree tree;
+  tree.pci("0000:18:00.1", "", "15B3:101E").vf_of("0000:18:00.0");
+  tree.pci("0000:18:00.2", "vfio-pci", "15B3:101E").vf_of("0000:18:00.0");
+  tree.pci("0000:18:00.3", "mlx5_core", "15B3:101E").vf_of("0000:18:00.0");
+  EXPECT_THAT(names_of_nics(tree.read()), ElementsAre("0000:18:00.3"));
 }
 
 TEST(NicReader, soft_devices_come_last_by_name_and_have_no_position) {
-  const auto soft = [](const std::string& name) {
-    return "t /sys/devices/virtual/infiniband/" + name + "/parent eth0\nl /sys/class/infiniband/" +
-           name + " -> ../../devices/virtual/infiniband/" + name + "\n";
-  };
-  const auto node = node_of(soft("siw1") + soft("a_rxe") + rdma_device("0000:18:00.0", "mlx5_0") +
-                            "t /sys/devices/virtual/net/eth0/operstate up\n"
-                            "l /sys/class/net/eth0 -> ../../devices/virtual/net/eth0\n");
+  SysfsTree tree;
+  tree.soft_rdma("siw1", "eth0").soft_rdma("a_rxe", "eth0").netdev("eth0");
+  const auto node = tree.pci("0000:18:00.0").rdma("mlx5_0").read();
   ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "a_rxe", "siw1"));
   EXPECT_EQ(node.nics[1].pci, std::nullopt);
   EXPECT_EQ(node.nics[1].parent, "eth0");
@@ -183,12 +136,10 @@ TEST(NicReader, soft_devices_come_last_by_name_and_have_no_position) {
 }
 
 TEST(NicReader, the_netdev_below_a_soft_device_gives_it_no_position) {
-  const auto node = node_of(
-      "t /sys/devices/virtual/infiniband/rxe0/parent ens1\n"
-      "l /sys/class/infiniband/rxe0 -> ../../devices/virtual/infiniband/rxe0\n"
-      "l /sys/class/net/ens1 -> ../../devices/pci0000:15/0000:18:00.0/net/ens1\n");
-  EXPECT_EQ(node.nics.at(0).pci, std::nullopt);
-  EXPECT_EQ(node.nics.at(0).numa_node, std::nullopt);
+  const auto node = SysfsTree().pci("0000:18:00.0").netdev("ens1").soft_rdma("rxe0", "ens1").read();
+  ASSERT_EQ(node.nics.size(), 2U);
+  EXPECT_EQ(node.nics[1].pci, std::nullopt);
+  EXPECT_EQ(node.nics[1].numa_node, std::nullopt);
 }
 
 TEST(NicReader, an_entry_that_leads_nowhere_is_not_there) {
@@ -199,28 +150,32 @@ TEST(NicReader, an_entry_that_leads_nowhere_is_not_there) {
 }
 
 TEST(NicReader, zero_guids_are_values_and_broken_ones_are_problems) {
-  const std::string device = "/sys/devices/pci0000:15/0000:18:00.0/infiniband/mlx5_0";
-  const auto node = node_of(
-      rdma_device("0000:18:00.0", "mlx5_0") + "t " + device + "/node_guid 0000:0000:0000:0000\nt " +
-      device + "/sys_image_guid zero\n" + "t " + device + "/board_id HPE Ethernet 100Gb 2-port\n");
+  const std::string device = "infiniband/mlx5_0";
+  const auto node = SysfsTree()
+                        .pci("0000:18:00.0")
+                        .rdma("mlx5_0")
+                        .text(device + "/node_guid", "0000:0000:0000:0000")
+                        .text(device + "/sys_image_guid", "zero")
+                        .text(device + "/board_id", "HPE Ethernet 100Gb 2-port")
+                        .read();
   EXPECT_EQ(node.nics.at(0).node_guid, "0000:0000:0000:0000");
   EXPECT_EQ(node.nics.at(0).sys_image_guid, std::nullopt);
   EXPECT_EQ(node.nics.at(0).board_id, "HPE Ethernet 100Gb 2-port");
   EXPECT_EQ(node.problems.size(), 1U);
 }
 
-/// A function whose RDMA device mlx5_7 is in another network namespace: its nodes stay.
-std::string moved_device(const std::string& mode) {
-  const std::string verbs = "/sys/devices/pci0000:15/0000:18:00.0/infiniband_verbs/uverbs3";
-  return "t /sys/module/ib_core/parameters/netns_mode " + mode + "\n" +
-         rdma_device("0000:19:00.0", "mlx5_0") +
-         pci_function("pci0000:15/0000:18:00.0", "20000", "15B3:101E", "mlx5_core") + "t " + verbs +
-         "/ibdev mlx5_7\nt " + verbs + "/dev 231:195\nl /sys/class/infiniband_verbs/uverbs3 -> " +
-         "../.." + verbs.substr(4) + "\n";
+SysfsTree with_netns_mode(const std::string& mode) {
+  return SysfsTree().add("t /sys/module/ib_core/parameters/netns_mode " + mode + "\n");
 }
 
-TEST(NicReader, in_exclusive_namespaces_a_moved_device_is_known_by_its_nodes) {
-  const auto node = node_of(moved_device("N"));
+/// A function whose RDMA device mlx5_7 is in another network namespace: its nodes stay.
+Node moved_device(const std::string& mode) {
+  auto tree = with_netns_mode(mode).pci("0000:19:00.0").rdma("mlx5_0");
+  return tree.pci("0000:18:00.0").verbs("uverbs3", "mlx5_7", "231:195").read();
+}
+
+TEST(NicReader, in_exclusive_mode_a_moved_device_is_known_by_its_nodes) {
+  const auto node = moved_device("N");
   ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_7", "mlx5_0"));
   const auto& nic = node.nics[0];
   EXPECT_TRUE(nic.registered);
@@ -233,19 +188,16 @@ TEST(NicReader, in_exclusive_namespaces_a_moved_device_is_known_by_its_nodes) {
   EXPECT_FALSE(node.nics[1].elsewhere);
 }
 
-TEST(NicReader, in_shared_namespaces_nodes_without_a_device_are_on_their_way_out) {
-  const auto node = node_of(moved_device("Y"));
+TEST(NicReader, in_shared_mode_nodes_without_a_device_are_on_their_way_out) {
+  const auto node = moved_device("Y");
   ASSERT_THAT(names_of_nics(node), ElementsAre("0000:18:00.0", "mlx5_0"));
   EXPECT_FALSE(node.nics[0].registered);
 }
 
 TEST(NicReader, a_moved_subfunction_keeps_its_number) {
-  const std::string sf = "/sys/devices/pci0000:15/0000:19:00.0/mlx5_core.sf.4";
-  const std::string verbs = sf + "/infiniband_verbs/uverbs5";
-  const auto node = node_of(
-      "t /sys/module/ib_core/parameters/netns_mode N\n" + rdma_device("0000:19:00.0", "mlx5_0") +
-      "t " + sf + "/sfnum 88\nt " + verbs + "/ibdev mlx5_9\nt " + verbs + "/dev 231:197\n" +
-      "l /sys/class/infiniband_verbs/uverbs5 -> ../.." + verbs.substr(4) + "\n");
+  auto tree = with_netns_mode("N").pci("0000:19:00.0").rdma("mlx5_0");
+  tree.below("mlx5_core.sf.4").text("sfnum", "88").verbs("uverbs5", "mlx5_9", "231:197");
+  const auto node = tree.read();
   ASSERT_THAT(names_of_nics(node), ElementsAre("mlx5_0", "mlx5_9"));
   EXPECT_EQ(node.nics[1].sub_function, "mlx5_core.sf.4");
   EXPECT_EQ(node.nics[1].sf_number, 88U);

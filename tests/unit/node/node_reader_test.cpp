@@ -450,7 +450,7 @@ TEST(NodeReader, fails_where_we_lack_a_descriptor_or_memory) {
   }
 }
 
-TEST(NodeReader, takes_a_driver_that_lacks_memory_for_an_attribute_for_what_it_is) {
+TEST(NodeReader, enomem_of_an_attribute_is_a_problem_and_of_a_list_a_failure) {
   const std::string device = "t /sys/class/infiniband/a/node_type 1: CA\n";
   NodeReader reader;
   const auto host = test::host_of(device + "e /sys/class/infiniband/a/node_guid ENOMEM\n");

@@ -91,7 +91,7 @@ TEST(NvidiaReader, the_index_follows_the_bus_and_leaves_excluded_gpus_out) {
   EXPECT_EQ(node.gpus[2].minor, 0U);
 }
 
-TEST(NvidiaReader, nvswitches_and_virtual_functions_of_a_vgpu_host_are_not_gpus) {
+TEST(NvidiaReader, nvswitches_and_vgpu_virtual_functions_are_not_gpus) {
   const auto node =
       node_of(gpu("18", "nvidia") +
               pci_function("pci0000:00/0000:18:00.4", "30200", "10DE:2330", "nvidia") +
@@ -123,7 +123,7 @@ TEST(NvidiaReader, garbage_in_information_is_reported_and_the_gpu_stays) {
   }
 }
 
-TEST(NvidiaReader, the_table_of_possible_mig_instances_is_not_a_list_of_existing_ones) {
+TEST(NvidiaReader, a_table_of_possible_mig_instances_is_no_list_of_real_ones) {
   const auto node = node_of(information("18", "Device Minor: 0\n") +
                             file_entry("/proc/driver/nvidia-caps/mig-minors",
                                        "config 1\ngpu0/gi1/access 12\ngpu0/gi1/ci0/access 13\n"));

@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
-#include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::node {
 namespace {
 
 using test::node_of;
-using test::pci_function;
+using test::SysfsTree;
 
 PciAddress address(std::string_view text) {
   return PciAddress::parse(text).value();
@@ -62,13 +62,14 @@ TEST(PciPath, without_a_host_bridge_or_a_function_nothing_is_known) {
   }
 }
 
-TEST(PciReader, only_functions_of_interest_and_the_bridges_above_them_are_kept) {
-  const auto node = node_of(
-      pci_function("pci0000:00/0000:00:01.0", "60400", "8086:352A", "pcieport") +
-      pci_function("pci0000:00/0000:00:02.0", "60400", "8086:352A", "pcieport") +
-      pci_function("pci0000:00/0000:00:01.0/0000:01:00.0", "20700", "15B3:1021", "mlx5_core") +
-      pci_function("pci0000:00/0000:00:02.0/0000:02:00.0", "10802", "1344:51C3", "nvme") +
-      pci_function("pci0000:00/0000:00:1f.0", "30000", "1A03:2000", "ast"));
+TEST(PciReader, only_functions_of_interest_and_bridges_above_them_are_kept) {
+  SysfsTree tree;
+  tree.pci("pci0000:00/0000:00:01.0", "pcieport", "8086:352A", "60400");
+  tree.pci("pci0000:00/0000:00:02.0", "pcieport", "8086:352A", "60400");
+  tree.pci("pci0000:00/0000:00:01.0/0000:01:00.0", "mlx5_core", "15B3:1021", "20700");
+  tree.pci("pci0000:00/0000:00:02.0/0000:02:00.0", "nvme", "1344:51C3", "10802");
+  tree.pci("pci0000:00/0000:00:1f.0", "ast", "1A03:2000", "30000");
+  const auto node = tree.read();
   ASSERT_EQ(node.pci.size(), 2U);
   EXPECT_EQ(node.pci[0].address, address("00:01.0"));
   EXPECT_TRUE(node.pci[0].is_bridge());
@@ -81,10 +82,10 @@ TEST(PciReader, only_functions_of_interest_and_the_bridges_above_them_are_kept) 
 }
 
 TEST(PciReader, switches_of_nvlink_and_the_data_direct_function_are_kept) {
-  const auto node =
-      node_of(pci_function("pci0000:00/0000:01:00.0", "68000", "10DE:22A3", "nvidia-nvswitch") +
-              pci_function("pci0000:00/0000:02:00.0", "80100", "15B3:2100", "") +
-              pci_function("pci0000:00/0000:03:00.0", "68000", "8086:0001", ""));
+  SysfsTree tree;
+  tree.pci("0000:01:00.0", "nvidia-nvswitch", "10DE:22A3", "68000");
+  tree.pci("0000:02:00.0", "", "15B3:2100", "80100").pci("0000:03:00.0", "", "8086:0001", "68000");
+  const auto node = tree.read();
   EXPECT_EQ(node.pci.size(), 2U);
 }
 
@@ -139,13 +140,9 @@ TEST(PciReader, a_uevent_of_garbage_without_a_class_is_a_problem) {
   EXPECT_EQ(node.problems[0].kind, Problem::Kind::malformed);
 }
 
-/// One network function with attributes.
+/// A network function with an attribute.
 PciDevice network_function(const std::string& name, const std::string& value) {
-  const std::string path = "/sys/devices/pci0000:15/0000:18:00.0/";
-  const auto node =
-      node_of(pci_function("pci0000:15/0000:18:00.0", "20000", "15B3:1021", "mlx5_core") + "t " +
-              path + name + " " + value + "\n");
-  return node.pci.at(0);
+  return SysfsTree().pci("0000:18:00.0").text(name, value).read().pci.at(0);
 }
 
 TEST(PciReader, link_speed_and_width_are_numbers_or_unknown) {
@@ -168,13 +165,10 @@ TEST(PciReader, numa_nodes_that_cannot_be_are_absent) {
 }
 
 TEST(PciReader, a_virtual_function_knows_its_physical_function) {
-  const auto node =
-      node_of(pci_function("pci0000:15/0000:18:00.0", "20000", "15B3:1021", "mlx5_core") +
-              pci_function("pci0000:15/0000:18:00.1", "20000", "15B3:101E", "vfio-pci") +
-              "t /sys/devices/pci0000:15/0000:18:00.0/sriov_totalvfs 16\n"
-              "t /sys/devices/pci0000:15/0000:18:00.0/sriov_numvfs 1\n"
-              "t /sys/devices/pci0000:15/0000:18:00.1/max_link_width 16\n"
-              "l /sys/devices/pci0000:15/0000:18:00.1/physfn -> ../0000:18:00.0\n");
+  SysfsTree tree;
+  tree.pci("0000:18:00.0").text("sriov_totalvfs", "16").text("sriov_numvfs", "1");
+  tree.pci("0000:18:00.1", "vfio-pci").vf_of("0000:18:00.0").text("max_link_width", "16");
+  const auto node = tree.read();
   ASSERT_EQ(node.pci.size(), 2U);
   EXPECT_EQ(node.pci[0].sriov_totalvfs, 16U);
   EXPECT_EQ(node.pci[0].sriov_numvfs, 1U);
@@ -184,41 +178,38 @@ TEST(PciReader, a_virtual_function_knows_its_physical_function) {
 }
 
 TEST(PciReader, a_function_that_vfio_holds_knows_the_node_of_its_group) {
-  const std::string path = "/sys/devices/pci0000:15/0000:15:01.0";
-  const auto held = pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:101E", "vfio-pci") +
-                    "l " + path + "/iommu_group -> ../../../kernel/iommu_groups/26\n";
-  const auto node = node_of(held + "d /sys/kernel/iommu_groups/26\n");
+  SysfsTree tree;
+  tree.pci("0000:15:01.0", "vfio-pci").link("iommu_group", "/sys/kernel/iommu_groups/26");
+  const auto node = tree.add("d /sys/kernel/iommu_groups/26\n").read();
   ASSERT_EQ(node.pci.size(), 1U);
   EXPECT_TRUE(node.pci[0].held_by_vfio());
   EXPECT_EQ(node.pci[0].iommu_group, 26U);
   EXPECT_FALSE(node.pci[0].no_iommu);
-  const auto name = test::file_entry("/sys/kernel/iommu_groups/26/name", "vfio-noiommu\n");
-  EXPECT_TRUE(node_of(held + name).pci[0].no_iommu);
+  tree.add("t /sys/kernel/iommu_groups/26/name vfio-noiommu\n");
+  EXPECT_TRUE(tree.read().pci[0].no_iommu);
 }
 
 TEST(PciReader, an_iommu_group_that_is_no_number_is_a_problem) {
-  const auto node =
-      node_of(pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:101E", "mlx5_vfio_pci") +
-              "l /sys/devices/pci0000:15/0000:15:01.0/iommu_group -> ../../../kernel/x\n");
+  SysfsTree tree;
+  tree.pci("0000:15:01.0", "mlx5_vfio_pci").link("iommu_group", "/sys/kernel/x");
+  const auto node = tree.read();
   EXPECT_TRUE(node.pci[0].held_by_vfio());
   EXPECT_FALSE(node.pci[0].iommu_group);
   EXPECT_EQ(node.problems.size(), 1U);
 }
 
 TEST(PciReader, other_drivers_leave_the_iommu_group_unread) {
-  const auto node =
-      node_of(pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:101E", "mlx5_core") +
-              "l /sys/devices/pci0000:15/0000:15:01.0/iommu_group -> ../../../kernel/x\n");
+  const auto node = SysfsTree().pci("0000:15:01.0").link("iommu_group", "/sys/kernel/x").read();
   EXPECT_FALSE(node.pci[0].held_by_vfio());
   EXPECT_TRUE(node.problems.empty());
 }
 
-TEST(PciReader, the_number_that_the_firmware_gives_is_read_where_there_is_one) {
-  const auto function = pci_function("pci0000:15/0000:15:01.0", "20000", "15B3:1021", "mlx5_core");
-  const std::string path = "/sys/devices/pci0000:15/0000:15:01.0/acpi_index";
-  EXPECT_EQ(node_of(function + test::file_entry(path, "101\n")).pci[0].acpi_index, 101U);
-  EXPECT_FALSE(node_of(function).pci[0].acpi_index);
-  const auto refused = node_of(function + "e " + path + " EPERM\n");
+TEST(PciReader, the_number_that_firmware_gives_is_read_where_there_is_one) {
+  EXPECT_EQ(network_function("acpi_index", "101").acpi_index, 101U);
+  auto tree = SysfsTree().pci("0000:15:01.0");
+  EXPECT_FALSE(tree.read().pci[0].acpi_index);
+  tree.add("e /sys/devices/pci0000:15/0000:15:01.0/acpi_index EPERM\n");
+  const auto refused = tree.read();
   EXPECT_FALSE(refused.pci[0].acpi_index);
   EXPECT_TRUE(refused.problems.empty());
 }

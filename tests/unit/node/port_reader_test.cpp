@@ -119,7 +119,7 @@ TEST(PortReader, pkeys_are_found_behind_a_hole_that_partitions_left) {
   EXPECT_THAT(ReadPorts(entries).ports.at(0).pkeys, ElementsAre(0x8001, 0x8001));
 }
 
-TEST(PortReader, a_port_without_any_attribute_is_a_port_of_which_nothing_is_known) {
+TEST(PortReader, a_port_without_attributes_is_one_of_which_nothing_is_known) {
   const ReadPorts read("d /d/ports/1\n");
   EXPECT_THAT(read.ports, ElementsAre(Port{}));
 }

@@ -58,7 +58,7 @@ TEST(Reader, text_is_trimmed_and_empty_text_is_nothing) {
   EXPECT_TRUE(f.problems().empty());
 }
 
-TEST(Reader, nul_bytes_second_lines_broken_utf8_and_megabytes_are_malformed) {
+TEST(Reader, nul_bytes_second_lines_bad_utf8_and_megabytes_are_malformed) {
   const std::vector<std::string> contents = {std::string("a\0b", 3),
                                              "one\ntwo",
                                              "\x1b[31mred",
@@ -92,7 +92,7 @@ TEST(Reader, numbers_have_a_range) {
   EXPECT_EQ(f.problems().size(), 3U);
 }
 
-TEST(Reader, minus_one_says_none_and_other_negative_numbers_are_malformed) {
+TEST(Reader, minus_one_is_none_and_other_negative_numbers_are_malformed) {
   Fixture f("t /a -1\nt /b -2\nt /c 3\nt /d 99999999\n");
   EXPECT_EQ(f.reader.number_or_minus_one("/a", 9), std::nullopt);
   EXPECT_TRUE(f.problems().empty());

@@ -78,7 +78,7 @@ TEST(VdpaReader, several_of_one_function_are_sorted_by_name) {
   EXPECT_EQ(devices[1].name, "vdpa1");
 }
 
-TEST(VdpaReader, an_auxiliary_device_between_is_passed_and_a_scalable_function_is_not) {
+TEST(VdpaReader, passes_an_auxiliary_device_but_no_scalable_function) {
   const std::string chain(kFunction);
   EXPECT_EQ(
       devices_of(node_of(function() + vdpa("vdpa0", "vhost_vdpa", chain + "/pds_core.vDPA.2")))

@@ -107,7 +107,7 @@ TEST_F(ConnectionTest, a_closed_trunk_is_reported_once) {
   EXPECT_EQ(lost_[0].code, ErrorCode::unavailable);
 }
 
-TEST_F(ConnectionTest, requests_are_read_one_after_another_with_and_without_answers) {
+TEST_F(ConnectionTest, requests_are_read_in_turn_with_and_without_answers) {
   connect();
   std::string sent;
   for (int i = 0; i < 20; ++i) {

@@ -103,7 +103,7 @@ TEST_F(ConversationTest, each_chunk_of_a_synchronize_is_echoed_without_updates) 
   EXPECT_EQ(handler_.log, "existing one/a;synchronized 1+1;");
 }
 
-TEST_F(ConversationTest, a_synchronize_above_ttrpcs_limit_from_an_old_runtime_is_taken) {
+TEST_F(ConversationTest, an_old_runtimes_synchronize_above_ttrpcs_limit_is_taken) {
   const std::string padding = peer::text(99, std::string(5U << 20U, 'x'));
   const auto replies =
       reply_to(peer::call(1, "Synchronize", padding + peer::text(2, peer::container("a", "p1"))));
@@ -347,7 +347,7 @@ TEST_F(ConversationTest, unknown_methods_and_services_are_unimplemented) {
   EXPECT_EQ(stats_.protocol_errors, 0U);
 }
 
-TEST_F(ConversationTest, what_cannot_be_read_is_an_invalid_argument_and_the_session_lives_on) {
+TEST_F(ConversationTest, malformed_requests_are_invalid_arguments_and_end_no_session) {
   const std::string bad("\x0a\x09x", 3);
   EXPECT_EQ(peer::status_code(reply_to(peer::frame(1, peer::message(1, 1, bad))).at(0).data), 3);
   std::uint32_t stream = 3;

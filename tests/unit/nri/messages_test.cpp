@@ -51,7 +51,7 @@ TEST(Messages, a_configure_that_is_no_message_is_malformed) {
   EXPECT_FALSE(decode_configure("\x0a\x05x"));
 }
 
-TEST(Messages, only_create_container_is_subscribed_and_the_connection_is_kept) {
+TEST(Messages, subscribes_create_container_only_and_keeps_the_connection) {
   // events is field 2; failure_policy is field 3 with keep_connected 2 and fail_request 1.
   EXPECT_EQ(encode_configure_response(false), std::string("\x10\x08\x1a\x02\x10\x01", 6));
   EXPECT_EQ(encode_configure_response(true), std::string("\x10\x08\x1a\x04\x08\x01\x10\x01", 8));
@@ -150,7 +150,7 @@ TEST(Messages, an_adjustment_is_what_the_generated_types_write) {
   }
 }
 
-TEST(Messages, a_value_that_is_not_utf8_does_not_make_the_answer_unreadable) {
+TEST(Messages, a_value_that_is_not_utf8_leaves_the_answer_readable) {
   container::Adjustment adjustment;
   adjustment.env = {{"K", "\xFF"}};
   EXPECT_EQ(encode_create_response(adjustment),

@@ -87,7 +87,7 @@ TEST(RequestView, a_device_whose_type_is_not_said_is_no_character_device) {
   EXPECT_EQ(request.devices.at(0).type, '\0');
 }
 
-TEST(RequestView, a_message_cut_anywhere_is_malformed_or_shorter_but_never_read_beyond) {
+TEST(RequestView, a_message_cut_anywhere_is_never_read_beyond_its_end) {
   const std::string whole = peer::text(1, peer::pod("p1", "job")) + peer::text(2, full_container());
   const std::size_t pod_end = peer::text(1, peer::pod("p1", "job")).size();
   for (std::size_t size = 1; size < whole.size(); ++size) {

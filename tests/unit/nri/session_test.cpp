@@ -138,7 +138,7 @@ TEST_F(SessionTest, a_synchronized_session_is_not_left_for_being_quiet) {
   EXPECT_TRUE(handler_.errors.empty());
 }
 
-TEST_F(SessionTest, a_protocol_error_is_counted_and_followed_by_a_new_connection) {
+TEST_F(SessionTest, a_protocol_error_is_counted_and_a_new_connection_follows) {
   runtime_.listen();
   start();
   accept();

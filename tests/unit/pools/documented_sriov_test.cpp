@@ -43,7 +43,7 @@ TEST(SriovDocumentation, virtual_functions_for_dpdk_of_two_ports_by_name) {
   EXPECT_TRUE(specs_of(sriov(selectors)).at(0).include.at(0).vhost_net);
 }
 
-TEST(SriovDocumentation, a_driver_that_is_no_pci_driver_matches_nothing_and_says_what_there_is) {
+TEST(SriovDocumentation, a_driver_that_is_no_pci_driver_matches_nothing_and_says_why) {
   const std::string selectors =
       R"([{"vendors": ["15b3"], "devices": ["1018"], "drivers": ["mlx5_ib"], "isRdma": true}])";
   const Pooled pooled(documented_machine(), sriov(selectors));
@@ -88,7 +88,7 @@ Texts taken_by_packages(const std::string& packages) {
   return Pooled(node, sriov(selectors + packages + "}]")).members();
 }
 
-TEST(SriovDocumentation, virtual_functions_of_a_physical_function_with_one_of_the_packages) {
+TEST(SriovDocumentation, virtual_functions_go_by_the_package_of_their_physical_one) {
   EXPECT_THAT(taken_by_packages(R"(["ICE COMMS Package"])"),
               ElementsAre("0000:13:01.0", "0000:13:01.1"));
   EXPECT_THAT(taken_by_packages(R"(["GTPv1-C/U IPv4/IPv6 payload", "ICE COMMS Package"])"),
@@ -101,7 +101,7 @@ TEST(SriovDocumentation, another_package_or_part_of_its_name_takes_nothing) {
   EXPECT_THAT(taken_by_packages(R"(["ICE COMMS", "ice comms package"])"), IsEmpty());
 }
 
-TEST(SriovDocumentation, a_physical_function_without_virtual_ones_has_its_own_package) {
+TEST(SriovDocumentation, a_physical_function_without_vfs_has_its_own_package) {
   NodeBuilder b;
   b.numa(0, 0);
   b.nic(b.bridge(b.host_bridge(0x10, 0))).ethernet(100).ids(0x8086, 0x1592).netdev("ens3f0");

@@ -14,7 +14,7 @@ Texts ids(const std::vector<pools::NetFunction>& functions) {
   return found;
 }
 
-TEST(Functions, virtual_functions_are_numbered_in_the_order_of_their_addresses) {
+TEST(Functions, virtual_functions_are_numbered_in_order_of_address) {
   const auto functions = pools::functions_of(vf_server());
   ASSERT_EQ(functions.size(), 10U);
   EXPECT_EQ(functions[0].id, "0000:11:00.0");
@@ -39,7 +39,7 @@ TEST(Functions, where_a_virtual_function_is_missing_no_number_is_known) {
   for (const auto& function : pools::functions_of(node)) EXPECT_EQ(function.index, std::nullopt);
 }
 
-TEST(Functions, a_network_function_without_rdma_is_one_and_has_its_interfaces) {
+TEST(Functions, a_network_function_without_rdma_is_one_with_its_interfaces) {
   NodeBuilder b;
   const auto root = b.host_bridge(0x10, 0);
   b.nic(b.bridge(root)).netdev("ens1");
@@ -51,7 +51,7 @@ TEST(Functions, a_network_function_without_rdma_is_one_and_has_its_interfaces) {
   EXPECT_EQ(functions[0].netdevs, Texts{"ens1"});
 }
 
-TEST(Functions, a_scalable_function_is_one_of_its_own_below_its_physical_function) {
+TEST(Functions, a_scalable_function_is_its_own_below_its_physical_function) {
   NodeBuilder b;
   const auto root = b.host_bridge(0x10, 1);
   b.nic(b.bridge(root)).ethernet(200).name("mlx5_0").netdev("ens1");

@@ -24,11 +24,6 @@ TEST(PoolsOfMachines, a_dgx_h100_by_link_type_without_its_ethernet_ports) {
   }
 }
 
-TEST(PoolsOfMachines, a_dgx_h100_by_interface_names) {
-  const Pooled pooled(machine("dgx-h100"), shared(R"({"ifNames": ["ibp41s0f0", "ibp170s0f0"]})"));
-  EXPECT_THAT(pooled.members(), ElementsAre("0000:29:00.0", "0000:aa:00.0"));
-}
-
 TEST(PoolsOfMachines, a_roce_machine_is_ether) {
   const Pooled pooled(machine("hgx-h100-roce"),
                       shared(R"({"linkTypes": ["ether"], "vendors": ["15b3"]})"));
@@ -66,18 +61,6 @@ TEST(PoolsOfMachines, names_are_whatever_the_kernel_says) {
   EXPECT_FALSE(pooled.members().empty());
   EXPECT_THAT(Pooled(node, "pools: [{name: a.io/a, include: {names: 'mlx5_*'}}]").members(),
               IsEmpty());
-}
-
-TEST(PoolsOfMachines, soft_devices_make_the_default_pool_of_a_machine_without_cards) {
-  const Pooled pooled(machine("soft-roce"), std::vector<pools::PoolSpec>{pools::default_pool()});
-  EXPECT_FALSE(pooled.members().empty());
-  EXPECT_EQ(pooled.device_ids().size(), 100U);
-}
-
-TEST(PoolsOfMachines, a_machine_without_nics_has_empty_pools_and_nothing_else) {
-  const Pooled pooled(machine("gpus-only"), std::vector<pools::PoolSpec>{pools::default_pool()});
-  EXPECT_THAT(pooled.members(), IsEmpty());
-  EXPECT_THAT(pooled.device_ids(), IsEmpty());
 }
 
 TEST(PoolsOfMachines, every_function_is_in_a_pool_or_has_a_reason) {

@@ -137,7 +137,7 @@ TEST(MemberReadiness, in_a_bond_the_other_port_of_the_card_carries_on) {
   EXPECT_THAT(reasons(node, vfs), ElementsAre(HasSubstr("p of its PF")));
 }
 
-TEST(MemberReadiness, an_infiniband_vf_is_down_until_it_has_a_guid_and_follows_the_link_of_its_pf) {
+TEST(MemberReadiness, an_infiniband_vf_without_a_guid_goes_by_the_link_of_its_pf) {
   NodeBuilder b;
   b.numa(0, 0);
   b.nic(b.bridge(b.host_bridge(0x10, 0))).netdev("ib0").virtual_functions(2);
@@ -153,7 +153,7 @@ TEST(MemberReadiness, an_infiniband_vf_is_down_until_it_has_a_guid_and_follows_t
   EXPECT_THAT(reasons(node, vfs), Each(HasSubstr("has no link (Polling)")));
 }
 
-TEST(MemberReadiness, a_pf_is_ready_while_its_netdev_is_set_down_and_not_without_a_carrier) {
+TEST(MemberReadiness, a_pf_is_ready_with_its_netdev_down_but_not_without_carrier) {
   auto node = vf_server();
   set_idle(node, node.nics.back());
   EXPECT_THAT(reasons(node, kSecond), ElementsAre(""));
@@ -224,7 +224,7 @@ TEST(MemberReadiness, what_is_in_a_pods_namespace_is_ready) {
   EXPECT_EQ(table.pools[0].members[0].state, pools::MemberState::ready);
 }
 
-TEST(MemberReadiness, a_pf_whose_netdev_moved_with_its_name_kept_is_the_pods_affair_too) {
+TEST(MemberReadiness, a_pf_whose_netdev_moved_and_kept_its_name_is_ready) {
   auto node = vf_server();
   set_idle(node, node.nics.back());
   set_link(node, "ens2f0", true, false);

@@ -113,7 +113,7 @@ TEST(OurSelection, soft_devices_belong_to_shared_pools) {
               IsEmpty());
 }
 
-TEST(OurSelection, exclusive_pools_leave_default_routes_and_parents_of_virtual_functions) {
+TEST(OurSelection, exclusive_pools_leave_default_routes_and_parents_of_vfs) {
   EXPECT_EQ(Pooled(vf_server(), ours("{names: '*'}", "    mode: exclusive\n")).why(kIb),
             "it has 8 virtual functions enabled");
   EXPECT_EQ(Pooled(small_server(), ours("{names: '*'}", "    mode: exclusive\n")).why(kDefault),
@@ -128,7 +128,7 @@ TEST(OurSelection, one_virtual_function_keeps_its_parent_out) {
   EXPECT_EQ(pooled.why("0000:11:00.0"), "it has 1 virtual functions enabled");
 }
 
-TEST(OurSelection, without_is_rdma_an_exclusive_pool_also_takes_functions_without_an_rdma_device) {
+TEST(OurSelection, is_rdma_false_takes_functions_without_an_rdma_device_too) {
   auto node = small_server();
   std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->str() == kIntel; });
   const std::string exclusive = "    mode: exclusive\n";
@@ -151,7 +151,7 @@ TEST(OurSelection, a_function_of_an_exclusive_pool_is_in_no_other) {
   EXPECT_THAT(pooled.table.conflicts, IsEmpty());
 }
 
-TEST(OurSelection, two_exclusive_pools_that_want_one_function_are_a_conflict_that_names_both) {
+TEST(OurSelection, a_function_that_two_exclusive_pools_want_is_a_conflict) {
   const Pooled pooled(
       small_server(),
       "pools:\n"

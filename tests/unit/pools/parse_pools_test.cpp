@@ -38,7 +38,7 @@ TEST(Pools, files_of_all_kinds_are_read_together) {
               ElementsAre("a.io/a", "rdma/hca", "intel.com/nics", "b.io/b", "flat.io/hca"));
 }
 
-TEST(Pools, the_same_resource_in_two_files_is_an_error_that_names_both_places) {
+TEST(Pools, a_resource_in_two_files_is_an_error_that_names_both_places) {
   const auto parsed = parse_files({{"ours.yaml", "pools:\n  - name: rdma/hca\n"},
                                    {"shared.json", shared(R"({"vendors": ["15b3"]})")}});
   ASSERT_FALSE(parsed);
@@ -79,7 +79,7 @@ TEST(FlatFile, variables_alone_describe_the_pool) {
   EXPECT_EQ(parse_files({}, {{"RDMA_RESOURCE_COUNT", "5"}})->specs.at(0).slots, 5U);
 }
 
-TEST(FlatFile, a_variable_of_injection_adds_no_pool_to_those_that_are_configured) {
+TEST(FlatFile, a_variable_of_injection_adds_no_pool_to_configured_ones) {
   const std::map<std::string, std::string> environment{{"RDMA_GPU_AUTO_INJECT", "true"}};
   EXPECT_THAT(names(parse_files({{"a.yaml", "pools: [{name: a.io/a}]"}}, environment)),
               ElementsAre("a.io/a"));

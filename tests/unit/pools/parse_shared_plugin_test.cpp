@@ -14,7 +14,7 @@ std::string resource(const std::string& more) {
   return R"({"configList": [{"rdmaHcaMax": 5, )" + more + "}]}";
 }
 
-TEST(SharedPluginFile, two_resources_by_interface_and_by_vendor_as_its_documentation_shows) {
+TEST(SharedPluginFile, two_resources_by_interface_and_vendor_are_as_documented) {
   const auto specs = specs_of(R"({
     "periodicUpdateInterval": 300,
     "configList": [
@@ -104,7 +104,7 @@ TEST(SharedPluginFile, what_it_does_not_start_with_is_an_error_here) {
       HasSubstr("expected a whole number"));
 }
 
-TEST(SharedPluginFile, a_prefix_or_name_that_the_kubelet_would_refuse_is_an_error_here_only) {
+TEST(SharedPluginFile, a_prefix_or_name_that_the_kubelet_refuses_is_an_error) {
   const std::string vendors = R"(, "selectors": {"vendors": ["15b3"]})";
   EXPECT_THAT(error_of(resource(R"("resourceName": "_a")" + vendors)),
               HasSubstr("no resource name"));

@@ -73,7 +73,7 @@ TEST(SriovPluginFile, a_vdpa_type_that_does_not_exist_matches_nothing_and_says_s
   EXPECT_EQ(warnings_of(sriov(R"({"vdpaType": ""})")), Texts{});
 }
 
-TEST(SriovPluginFile, packages_are_compared_letter_by_letter_and_without_any_do_not_count) {
+TEST(SriovPluginFile, packages_match_exactly_and_an_empty_list_does_not_count) {
   const auto of = [](const std::string& packages) {
     const auto text = sriov(R"({"ddpProfiles": )" + packages + "}");
     EXPECT_EQ(warnings_of(text), Texts{});

@@ -32,7 +32,7 @@ TEST(FunctionRange, impossible_ranges_are_errors) {
   }
 }
 
-TEST(DefaultPool, is_the_resource_of_k8s_rdma_device_plugin_with_its_hundred_slots) {
+TEST(DefaultPool, is_k8s_rdma_device_plugins_resource_with_its_hundred_slots) {
   const auto pool = default_pool();
   EXPECT_EQ(pool.name, "rdma.io/hca");
   EXPECT_EQ(pool.mode, PoolMode::shared);

@@ -85,7 +85,7 @@ std::vector<std::string> ids_of(const Offered& offered) {
   return ids;
 }
 
-TEST(Prefer, slots_of_one_container_lie_on_different_nics_of_one_numa_node) {
+TEST(Prefer, a_containers_slots_lie_on_different_nics_of_a_numa_node) {
   const auto offered = two_sockets();
   EXPECT_THAT(offered.prefer({ids_of(offered), {}, 2}), ElementsAre("a-0", "b-0"));
 }
@@ -105,7 +105,7 @@ TEST(Prefer, the_nic_with_the_fewest_slots_taken_is_next) {
   EXPECT_THAT(two_sockets().prefer({{"a-1", "c-0", "c-1", "d-1"}, {}, 1}), ElementsAre("c-0"));
 }
 
-TEST(Prefer, virtual_functions_of_one_container_are_those_of_different_cards) {
+TEST(Prefer, a_containers_virtual_functions_are_of_different_cards) {
   Offered offered;
   offered.vfs("a", 0, 10, {1}, 4);
   offered.vfs("b", 0, 11, {2}, 4);
@@ -114,7 +114,7 @@ TEST(Prefer, virtual_functions_of_one_container_are_those_of_different_cards) {
               ElementsAre("a.0", "b.0", "a.1", "b.1", "a.2"));
 }
 
-TEST(Prefer, virtual_functions_are_taken_from_the_card_with_the_fewest_in_use) {
+TEST(Prefer, virtual_functions_come_from_the_card_with_fewest_in_use) {
   Offered offered;
   offered.vfs("a", 0, 10, {1}, 4);
   offered.vfs("b", 0, 11, {2}, 4);
@@ -122,7 +122,7 @@ TEST(Prefer, virtual_functions_are_taken_from_the_card_with_the_fewest_in_use) {
               ElementsAre("b.0"));
 }
 
-TEST(Prefer, devices_of_one_container_are_below_one_switch_and_the_next_below_another) {
+TEST(Prefer, each_containers_devices_are_below_a_switch_of_their_own) {
   const auto offered = two_switches();
   auto free = ids_of(offered);
   std::vector<std::vector<std::string>> pods;
@@ -156,7 +156,7 @@ TEST(Prefer, soft_devices_are_links_of_their_own) {
   EXPECT_THAT(offered.prefer({ids_of(offered), {}, 2}), ElementsAre("rxe0-0", "rxe1-0"));
 }
 
-TEST(Prefer, every_question_is_answered_with_the_right_number_whatever_its_order) {
+TEST(Prefer, every_answer_has_the_right_number_whatever_the_order) {
   const auto offered = two_switches();
   const auto all = ids_of(offered);
   std::minstd_rand random(5);

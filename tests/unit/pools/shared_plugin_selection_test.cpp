@@ -87,7 +87,7 @@ TEST(SharedPluginSelection, umad_and_rdma_cm_are_not_required) {
   EXPECT_EQ(Pooled(node, shared(R"({"vendors": ["15b3"]})")).members().size(), 3U);
 }
 
-TEST(SharedPluginSelection, a_function_without_an_rdma_driver_is_left_out_with_the_reason) {
+TEST(SharedPluginSelection, a_function_without_an_rdma_driver_is_left_out_and_says_why) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x10, 0))).unregistered();
   const Pooled pooled(b.build(), shared(R"({"vendors": ["15b3"]})"));
@@ -95,7 +95,7 @@ TEST(SharedPluginSelection, a_function_without_an_rdma_driver_is_left_out_with_t
   EXPECT_EQ(pooled.why(kIb), "it has no RDMA device (is its RDMA driver loaded?)");
 }
 
-TEST(SharedPluginSelection, virtual_functions_are_taken_like_others_and_physical_ones_beside_them) {
+TEST(SharedPluginSelection, virtual_functions_are_taken_and_physical_ones_beside_them) {
   EXPECT_EQ(Pooled(vf_server(), shared(R"({"vendors": ["15b3"]})")).members().size(), 10U);
   EXPECT_EQ(Pooled(vf_server(), shared(R"({"deviceIDs": ["101e"]})")).members().size(), 8U);
 }

@@ -98,7 +98,7 @@ TEST(SriovPluginSelection, a_range_that_cannot_be_read_matches_nothing) {
   EXPECT_THAT(Pooled(vf_server(), parsed->specs).members(), IsEmpty());
 }
 
-TEST(SriovPluginSelection, a_package_that_nobody_names_takes_nothing_rather_than_everything) {
+TEST(SriovPluginSelection, a_package_that_nobody_names_takes_nothing) {
   const Pooled pooled(vf_server(),
                       sriov(R"({"vendors": ["15b3"], "ddpProfiles": ["GTPv1-C/U IPv4"]})"));
   EXPECT_THAT(pooled.members(), IsEmpty());
@@ -181,8 +181,7 @@ TEST(SriovPluginSelection, without_is_rdma_a_function_needs_no_rdma_driver_to_be
   EXPECT_EQ(table.pools[0].members[0].state, pools::MemberState::ready);
 }
 
-TEST(SriovPluginSelection,
-     a_link_type_is_known_where_a_driver_for_virtual_machines_holds_the_function) {
+TEST(SriovPluginSelection, the_link_type_of_a_function_under_vfio_is_known) {
   auto node = vf_server();
   std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->device == 1; });
   EXPECT_EQ(
@@ -213,7 +212,7 @@ TEST(SriovPluginSelection, selectors_are_a_union_and_the_first_that_holds_counts
             "0000:11:00.0#1-2");
 }
 
-TEST(SriovPluginSelection, what_one_resource_takes_no_later_one_gets_and_that_is_no_conflict) {
+TEST(SriovPluginSelection, a_later_resource_gets_the_rest_and_that_is_no_conflict) {
   const Pooled pooled(vf_server(), R"({"resourceList": [
       {"resourceName": "a", "selectors": {"pfNames": ["ens1f0#0-1"]}},
       {"resourceName": "b", "selectors": {"vendors": ["15b3"]}}]})");

@@ -36,7 +36,7 @@ TEST(NcclLine, what_collectors_put_in_front_is_no_host) {
   }
 }
 
-TEST(NcclLine, a_warning_has_a_place_and_perhaps_a_function_before_its_level) {
+TEST(NcclLine, a_warning_begins_with_its_place_and_perhaps_a_function) {
   for (const std::string_view line :
        {"node-a:7:9 [1] transport/net_ib.cc:1295 NCCL WARN NET/IB : GID table changed",
         "node-a:7:9 [1] transport/net_ib/common.cc:153 (ncclIbAsync) NCCL WARN NET/IB : GID table "

@@ -27,7 +27,7 @@ TEST(NcclMessage, a_device_list_has_index_name_port_and_link_layer) {
   EXPECT_EQ(list->devices[1].link_layer, "RoCE");
 }
 
-TEST(NcclMessage, rail_and_plane_and_what_a_plugin_adds_are_not_part_of_the_name) {
+TEST(NcclMessage, rail_plane_and_what_a_plugin_adds_are_no_part_of_a_name) {
   const auto list = nccl_device_list(
       "NET/IB : Using [0]mlx5_0:1:3:1/RoCE [1]mlx5_1:2::1/IB [2]mlx5_4:1/IB/SHARP ; OOB eth0:x<0>");
   ASSERT_TRUE(list);

@@ -85,7 +85,7 @@ TEST(NfsUse, what_is_declared_with_rdma_and_not_mounted_is_absent) {
   EXPECT_EQ(judged[0].mount.path, "/a");
 }
 
-TEST(NfsUse, what_is_mounted_by_hand_or_when_it_is_looked_at_is_not_absent) {
+TEST(NfsUse, what_is_mounted_by_hand_or_on_demand_is_not_absent) {
   const std::vector<usage::NfsDeclaration> declared = {
       {"nas", "/b", "/data/b", "noauto,rdma"},
       {"nas", "/c", "/data/c", "x-systemd.automount,rdma"}};

@@ -114,7 +114,7 @@ TEST_F(PodsTest, a_looped_a_datagram_or_an_unready_queue_pair_is_not) {
   EXPECT_EQ(pod().total().ready, 2U);
 }
 
-TEST_F(PodsTest, alike_nodes_give_out_the_same_numbers_so_the_sequence_numbers_tell_a_loop) {
+TEST_F(PodsTest, equal_numbers_are_a_loop_only_with_equal_sequence_numbers) {
   auto pair = connected(17, 1000);
   pair.remote = 17;
   pair.send_psn = 6;
@@ -126,7 +126,7 @@ TEST_F(PodsTest, alike_nodes_give_out_the_same_numbers_so_the_sequence_numbers_t
   EXPECT_EQ(pod().verdict, proof::Verdict::idle);
 }
 
-TEST_F(PodsTest, a_queue_pair_that_receives_without_being_ready_to_send_is_rdma) {
+TEST_F(PodsTest, a_queue_pair_that_only_receives_is_rdma) {
   auto passive = connected(17, 1000);
   passive.state = usage::QpState::rtr;
   passive.send_psn = 0;
@@ -149,7 +149,7 @@ usage::QueuePair open_ended(std::uint32_t number) {
   return pair;
 }
 
-TEST_F(PodsTest, a_drivers_queue_pair_without_a_peer_proves_nothing_by_being_there) {
+TEST_F(PodsTest, a_drivers_queue_pair_without_a_peer_proves_nothing) {
   pairs() = {open_ended(17)};
   job().network->connections = 3;
   EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
@@ -160,7 +160,7 @@ TEST_F(PodsTest, a_drivers_queue_pair_without_a_peer_proves_nothing_by_being_the
   EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
 }
 
-TEST_F(PodsTest, traffic_of_a_sole_user_proves_the_use_of_a_drivers_queue_pair) {
+TEST_F(PodsTest, a_sole_users_traffic_proves_the_use_of_a_drivers_queue_pair) {
   pairs() = {open_ended(17)};
   device().traffic.bytes = 0;
   auto before = usage_;
@@ -214,13 +214,13 @@ TEST_F(PodsTest, the_context_tells_whose_an_object_is_whose_thread_ended) {
   EXPECT_EQ(pod().total().registered_bytes, 4096U);
 }
 
-TEST_F(PodsTest, another_object_of_the_same_domain_tells_where_contexts_are_not_listed) {
+TEST_F(PodsTest, without_contexts_another_object_of_a_domain_names_the_owner) {
   device().contexts.state = usage::TableState::unsupported;
   pairs() = {connected(17, std::nullopt), connected(18, 1000)};
   EXPECT_EQ(pod().total().connected, 2U);
 }
 
-TEST_F(PodsTest, a_process_younger_than_the_list_has_the_number_of_one_that_ended) {
+TEST_F(PodsTest, a_process_younger_than_the_list_has_an_ended_ones_number) {
   add(1200, kOther, 100'001);
   pairs() = {connected(17, 1200)};
   const auto seen = view();
@@ -237,7 +237,7 @@ TEST_F(PodsTest, outside_the_nodes_pid_namespace_the_reason_names_host_pid) {
   EXPECT_THAT(pod().why, HasSubstr("hostPID"));
 }
 
-TEST_F(PodsTest, without_any_container_in_sight_another_pid_namespace_is_the_reason) {
+TEST_F(PodsTest, no_container_in_sight_is_explained_by_another_pid_namespace) {
   usage_.containers.clear();
   usage_.processes.by_id.clear();
   EXPECT_TRUE(view().complete);
@@ -280,7 +280,7 @@ TEST_F(PodsTest, a_refusing_kernel_makes_it_unknown_with_the_reason) {
   EXPECT_THAT(pod().why, HasSubstr("operation not permitted"));
 }
 
-TEST_F(PodsTest, one_device_that_cannot_be_listed_is_enough_for_unknown_but_not_against_rdma) {
+TEST_F(PodsTest, a_device_that_cannot_be_listed_makes_all_but_rdma_unknown) {
   auto other = device();
   other.device = {1, "mlx5_1"};
   other.queue_pairs = {usage::TableState::interrupted, "interrupted", {}};
@@ -304,7 +304,7 @@ TEST_F(PodsTest, a_node_without_netlink_and_without_nics_has_no_queue_pairs) {
   EXPECT_EQ(pod().verdict, proof::Verdict::idle);
 }
 
-TEST_F(PodsTest, several_gpus_peers_age_and_no_queue_pair_are_a_silent_fallback) {
+TEST_F(PodsTest, gpus_peers_age_and_no_queue_pair_make_a_silent_fallback) {
   job().network->connections = 1;
   EXPECT_TRUE(pod().silent_fallback);
   holders_[0].gpus = {"GPU-0"};
@@ -336,7 +336,7 @@ TEST_F(PodsTest, nodes_are_not_compared_with_gpus) {
   EXPECT_TRUE(pod().silent_fallback);
 }
 
-TEST_F(PodsTest, a_job_that_says_it_is_alone_has_no_peers_whatever_it_is_connected_to) {
+TEST_F(PodsTest, a_job_of_one_node_has_no_peers_whatever_it_is_connected_to) {
   job().network->connections = 3;
   holders_[0].job.nodes = 1;
   EXPECT_FALSE(pod().silent_fallback);
@@ -373,7 +373,7 @@ TEST_F(PodsTest, pods_that_the_operator_ignores_are_judged_and_no_fallback) {
   EXPECT_FALSE(ignoring("other/*").ignored);
 }
 
-TEST_F(PodsTest, no_fallback_without_rdma_nics_or_with_another_container_of_the_pod_on_rdma) {
+TEST_F(PodsTest, no_fallback_without_rdma_nics_or_beside_rdma_in_the_pod) {
   job().network->connections = 1;
   add(2000, kOther);
   auto sidecar = holders_[0];
@@ -409,13 +409,13 @@ TEST_F(PodsTest, a_device_that_others_use_has_shared_traffic) {
   for (const auto& one : view().pods) EXPECT_FALSE(one.total().sole_user);
 }
 
-TEST_F(PodsTest, containers_that_have_nothing_to_do_with_it_are_left_out_unless_asked_for) {
+TEST_F(PodsTest, unrelated_containers_are_left_out_unless_asked_for) {
   add(2000, kOther);
   EXPECT_EQ(view().pods.size(), 1U);
   EXPECT_EQ(proof::judge_pods(usage_, nullptr, node_, holders_, {300, true}).pods.size(), 2U);
 }
 
-TEST_F(PodsTest, totals_never_decrease_when_processes_end_or_the_container_starts_again) {
+TEST_F(PodsTest, totals_never_fall_when_processes_end_or_containers_restart) {
   proof::PodLedger ledger;
   pairs() = {connected(17, 1000), connected(18, 1000)};
   ledger.update(view(), std::nullopt);
@@ -522,7 +522,7 @@ TEST_F(PodsTest, a_fallback_is_gone_when_its_container_was_started_again) {
   EXPECT_THAT(changes.recovered, IsEmpty());
 }
 
-TEST_F(PodsTest, a_fallback_that_cannot_be_judged_for_a_while_has_not_recovered) {
+TEST_F(PodsTest, a_fallback_that_is_unknown_for_a_while_has_not_recovered) {
   proof::PodLedger ledger;
   job().network->connections = 1;
   ledger.update(view(), {});
@@ -534,7 +534,7 @@ TEST_F(PodsTest, a_fallback_that_cannot_be_judged_for_a_while_has_not_recovered)
   EXPECT_THAT(ledger.update(view(), {}).fell_back, IsEmpty());
 }
 
-TEST_F(PodsTest, a_fallback_that_is_idle_between_two_phases_has_not_recovered) {
+TEST_F(PodsTest, a_fallback_that_is_idle_between_phases_has_not_recovered) {
   proof::PodLedger ledger;
   const auto look = [&](unsigned connections) {
     job().network->connections = connections;

@@ -58,7 +58,7 @@ void expect_sound(const report::DiagramLayout& layout, const report::Diagram& di
   }
 }
 
-TEST(DiagramLayout, the_upper_row_is_over_the_lower_one_at_the_same_height_everywhere) {
+TEST(DiagramLayout, each_row_has_one_height_with_the_upper_above_the_lower) {
   const auto diagram = sample_diagram();
   const auto layout = report::lay_out(diagram, kSizes);
   expect_sound(layout, diagram);

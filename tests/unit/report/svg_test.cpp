@@ -79,7 +79,7 @@ TEST(Svg, the_legend_has_the_signs_that_occur) {
     EXPECT_THAT(report::to_svg(diagram), HasSubstr(present));
 }
 
-TEST(Svg, a_column_shares_one_line_which_is_broken_only_with_all_of_it) {
+TEST(Svg, a_column_shares_one_line_that_breaks_only_with_all_of_it) {
   auto diagram = sample_diagram();
   const auto broken_lines = [&] {
     return count_of(report::to_svg(diagram),

@@ -31,7 +31,7 @@ Ipv4 ipv4(Pseudonyms& names, Ipv4 bytes) {
   return bytes;
 }
 
-TEST(Pseudonyms, mac_guid_and_interface_identifier_of_one_device_still_belong_together) {
+TEST(Pseudonyms, mac_guid_and_interface_identifier_still_belong_together) {
   Pseudonyms names;
   EXPECT_EQ(mac(names, {0xb8, 0xce, 0xf6, 0x12, 0x34, 0x56}), (Mac{0xb8, 0xce, 0xf6, 0, 0, 1}));
   EXPECT_EQ(guid(names, {0xb8, 0xce, 0xf6, 3, 0, 0x12, 0x34, 0x56}),

@@ -29,7 +29,7 @@ std::unique_ptr<host::Host> machine() {
   return SnapshotHost::parse(std::string(kMachine) + std::string("\x00\n\x01", 3) + "\n").value();
 }
 
-TEST(RecordingHost, what_was_recorded_gives_the_same_answers_to_the_same_questions) {
+TEST(RecordingHost, a_recording_answers_the_same_questions_alike) {
   const std::vector<std::string> paths = {"/",
                                           "/sys",
                                           "/sys/binary",
@@ -69,7 +69,7 @@ TEST(RecordingHost, what_was_recorded_gives_the_same_answers_to_the_same_questio
   }
 }
 
-TEST(RecordingHost, any_questions_to_any_machine_are_answered_the_same_by_its_recording) {
+TEST(RecordingHost, a_recording_of_any_machine_answers_any_question_alike) {
   for (unsigned seed = 0; seed < 400; ++seed) {
     test::RandomTree tree(seed, test::Oddities::some);
     SnapshotHost original(tree.snapshot());
@@ -116,7 +116,7 @@ class Changing : public host::Host {
   }
 };
 
-TEST(RecordingHost, a_machine_that_changes_meanwhile_still_makes_a_valid_snapshot) {
+TEST(RecordingHost, a_machine_that_changes_meanwhile_makes_a_valid_snapshot) {
   Changing host;
   RecordingHost recorder(host);
   ASSERT_TRUE(recorder.read("/a"));

@@ -126,7 +126,7 @@ TEST(Arrange, bare_metal_is_as_sysfs_has_it) {
   EXPECT_THAT(result.warnings, IsEmpty());
 }
 
-TEST(Arrange, a_tree_with_switches_in_an_unknown_virtual_machine_is_believed_less) {
+TEST(Arrange, switches_of_an_unknown_virtual_machine_are_believed_less) {
   auto b = test::dgx_h100();
   b.raw().hypervisor = true;
   const auto result = arrange(b.build());
@@ -142,7 +142,7 @@ TEST(Arrange, a_real_tree_of_a_known_machine_is_believed) {
   EXPECT_FALSE(result.for_nccl);
 }
 
-TEST(Arrange, a_known_machine_whose_real_tree_has_no_common_switch_is_believed) {
+TEST(Arrange, a_known_machine_without_common_switches_is_believed) {
   auto b = test::builder_of(known("AWS g6.48xlarge"));
   b.nic(b.bridge(b.host_bridge(0xf0, 0)));
   ASSERT_TRUE(hides_switches(b.build()));
@@ -151,7 +151,7 @@ TEST(Arrange, a_known_machine_whose_real_tree_has_no_common_switch_is_believed) 
   EXPECT_EQ(result.confidence, Confidence::high);
 }
 
-TEST(Arrange, a_known_machine_that_hides_its_switches_is_taken_from_the_table) {
+TEST(Arrange, a_known_machine_that_hides_switches_is_taken_from_the_table) {
   const auto result = arrange(machine_of(known("Azure ND A100 v4")));
   EXPECT_EQ(result.source, TopologySource::machine_table);
   EXPECT_EQ(result.confidence, Confidence::high);
@@ -289,7 +289,7 @@ TEST(Arrange, the_operators_file_comes_before_everything) {
   EXPECT_EQ(gpu_nic(result, 0, 3), Relation::pix);
 }
 
-TEST(Arrange, what_nccl_is_told_by_a_file_is_without_the_process_that_wrote_it) {
+TEST(Arrange, the_file_for_nccl_is_without_the_process_that_wrote_it) {
   std::string dumped = kCrossed;
   const std::string gpu = pci_in_domain(1, "0x030200");
   dumped.replace(dumped.find(gpu), gpu.size(),
@@ -310,7 +310,7 @@ TEST(Arrange, what_nccl_is_told_by_a_file_has_the_version_of_the_gpus) {
   EXPECT_EQ(result.for_nccl->version, kRcclVersion);
 }
 
-TEST(Arrange, the_operators_file_counts_on_bare_metal_too_and_a_contradiction_is_reported) {
+TEST(Arrange, on_bare_metal_the_operators_file_beats_the_tree_and_warns) {
   NodeBuilder b;
   for (const std::uint8_t bus : {std::uint8_t{0x10}, std::uint8_t{0x20}}) {
     const Slot below = b.pcie_switch(b.bridge(b.host_bridge(bus, 0)));
@@ -334,7 +334,7 @@ TEST(Arrange, the_operators_file_counts_on_bare_metal_too_and_a_contradiction_is
   EXPECT_THAT(result.warnings[0], HasSubstr("/etc/topo.xml contradicts the PCI tree on GPUs "));
 }
 
-TEST(Arrange, an_operators_file_of_another_machine_is_refused_and_the_tree_counts) {
+TEST(Arrange, an_operators_file_of_another_machine_yields_to_the_tree) {
   const auto result = arrange(test::dgx_h100().build(), operators_file(kCrossed));
   EXPECT_EQ(result.source, TopologySource::pci_tree);
   ASSERT_THAT(result.warnings, SizeIs(1));
@@ -362,7 +362,7 @@ TEST(Arrange, numa_nodes_of_sysfs_count_where_the_tree_is_real) {
   EXPECT_THAT(result.numa_of_sysfs, IsEmpty());
 }
 
-TEST(Arrange, numa_nodes_that_the_machine_does_not_have_are_reported_and_ignored) {
+TEST(Arrange, numa_nodes_that_do_not_exist_are_reported_and_ignored) {
   const auto result = arrange(test::dgx_h100().build(), dgx_h100_with_numa(0, 9));
   EXPECT_THAT(result.warnings, ElementsAre("/etc/topo.xml names NUMA node 9, which this machine "
                                            "does not have; there sysfs counts"));
@@ -381,7 +381,7 @@ TEST(Arrange, numa_nodes_of_a_file_count_where_sysfs_has_none) {
   EXPECT_EQ(gpu_nic(result, 0, 11), Relation::sys);
 }
 
-TEST(Arrange, numa_nodes_of_the_table_do_not_hide_those_of_sysfs_from_the_kubelet) {
+TEST(Arrange, the_kubelet_gets_numa_nodes_of_sysfs_and_not_of_the_table) {
   const node::Node node = machine_of(known("Azure ND A100 v4"));
   const auto result = arrange(node);
   ASSERT_EQ(result.source, TopologySource::machine_table);

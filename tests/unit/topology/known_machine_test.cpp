@@ -54,7 +54,7 @@ TEST(KnownMachine, the_table_in_the_program_parses_and_no_name_stands_twice) {
   EXPECT_GE(names.size(), 15U);
 }
 
-TEST(KnownMachine, every_entry_is_found_by_a_machine_of_its_shape_and_by_no_other) {
+TEST(KnownMachine, every_entry_is_found_by_machines_of_its_shape_alone) {
   for (const auto& machine : known_machines()) {
     const auto* found = find_known_machine(machine_of(machine), known_machines());
     ASSERT_NE(found, nullptr) << machine.name;

@@ -52,7 +52,7 @@ TEST(LayoutFit, no_known_nic_is_refused) {
   EXPECT_EQ(fit_of(knows({1, 2}), guest().build()).refusal, "knows no NIC of this machine");
 }
 
-TEST(LayoutFit, nics_are_not_needed_where_the_only_one_has_the_default_route) {
+TEST(LayoutFit, no_nic_is_needed_where_the_only_one_has_the_default_route) {
   test::NodeBuilder b;
   b.gpu(b.host_bridge(0, 0, 1));
   b.nic(b.host_bridge(0, 0, 9)).netdev("eth0").default_route();
@@ -66,7 +66,7 @@ TEST(LayoutFit, a_nic_of_the_same_model_that_is_left_out_is_named) {
   EXPECT_THAT(fit.remarks, ElementsAre("leaves out ib0; there the PCI tree counts"));
 }
 
-TEST(LayoutFit, nics_of_another_model_or_with_the_default_route_may_be_left_out) {
+TEST(LayoutFit, nics_of_another_model_or_the_default_route_may_be_left_out) {
   auto b = guest();
   b.nic(b.host_bridge(0, 0, 8)).ids(0x15b3, 0x101b);
   b.nic(b.host_bridge(0, 0, 9)).netdev("eth0").default_route();

@@ -60,7 +60,7 @@ TEST(NcclLayout, below_a_cpu_without_a_number_all_share_a_host_bridge) {
   EXPECT_EQ(relation({{"-1", gpu("0001:00:00.0") + nic("0101:00:00.0")}}), "PHB");
 }
 
-TEST(NcclLayout, a_switch_keeps_its_address_and_gets_a_port_for_each_thing_below) {
+TEST(NcclLayout, a_switch_keeps_its_address_and_has_a_port_for_each_device) {
   const auto layout = layout_of(
       topology_of({{"0", within("ffff:ff:01.0", gpu("0001:00:00.0") + nic("0101:00:00.0"))}}));
   ASSERT_THAT(layout.positions, SizeIs(2));

@@ -192,7 +192,7 @@ TEST(NcclOfNode, functions_without_a_driver_or_a_place_are_left_out) {
   EXPECT_THAT(topology.warnings, ElementsAre(lost.str() + ": its place is not known, left out"));
 }
 
-TEST(NcclOfNode, virtual_functions_stand_below_their_card_while_there_is_room) {
+TEST(NcclOfNode, virtual_functions_stand_below_a_card_while_there_is_room) {
   const auto topology_with = [](unsigned functions) {
     auto b = on(kXeon);
     b.gpu(b.bridge(b.host_bridge(0x10, 0)));

@@ -56,7 +56,7 @@ TEST(Topology, one_side_a_switch_deeper_is_pxb) {
   EXPECT_EQ(gpu_nic(b.build(), 0, 0), Relation::pxb);
 }
 
-TEST(Topology, functions_of_one_card_are_pix_below_a_root_port_and_below_a_switch) {
+TEST(Topology, functions_of_a_card_are_pix_below_a_root_port_or_a_switch) {
   auto b = two_sockets();
   const Slot root = b.host_bridge(0x20, 0);
   b.nic(b.bridge(root), 2);
@@ -68,7 +68,7 @@ TEST(Topology, functions_of_one_card_are_pix_below_a_root_port_and_below_a_switc
   EXPECT_LT(nics[2][3], nics[0][1]) << "deeper is nearer";
 }
 
-TEST(Topology, amd_gpu_behind_its_own_switch_is_pxb_on_the_switch_of_its_nic) {
+TEST(Topology, amd_gpu_behind_its_own_switch_is_pxb_on_its_nics_switch) {
   auto b = two_sockets();
   const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x00, 0)));
   b.gpu(b.bridge(b.pcie_switch(b.bridge(sw))), gpu::GpuVendor::amd);
@@ -184,7 +184,7 @@ TEST(Topology, within_sys_the_same_socket_is_nearer) {
   EXPECT_LT(row[0], row[1]);
 }
 
-TEST(Topology, a_gpu_whose_memory_is_a_numa_node_is_sys_and_nearer_on_its_socket) {
+TEST(Topology, a_gpu_that_is_a_numa_node_is_sys_and_nearer_on_its_socket) {
   NodeBuilder b;
   b.numa(0, 0, {0, 1}, {10, 40, 80}).numa(1, 1, {2, 3}, {40, 10, 120});
   b.numa(2, 0, {}, {80, 120, 10});
@@ -197,7 +197,7 @@ TEST(Topology, a_gpu_whose_memory_is_a_numa_node_is_sys_and_nearer_on_its_socket
   EXPECT_EQ(row[1], (Nearness{Relation::sys, false, 0}));
 }
 
-TEST(Topology, memory_of_a_gpu_is_near_its_cpus_where_sockets_are_not_known) {
+TEST(Topology, memory_of_a_gpu_is_near_its_cpus_where_sockets_are_unknown) {
   NodeBuilder b;
   b.numa(0, 0, {0, 1}, {10, 40, 80}).numa(1, 1, {2, 3}, {40, 10, 120});
   b.numa(2, 0, {}, {80, 120, 10});

@@ -36,7 +36,7 @@ TEST(Cgroup, every_line_of_version_1_says_the_same_and_one_is_enough) {
   expect_in_pod("0::/system.slice/containerd.service\n4:devices:" + path + "\n");
 }
 
-TEST(Cgroup, what_is_below_a_container_or_seen_from_another_namespace_is_in_it) {
+TEST(Cgroup, what_is_below_a_container_is_in_it_from_any_namespace) {
   expect_in_pod("0::/kubepods/pod" + kUid + "/" + kId + "/init.scope\n");
   expect_in_pod("0::/../../pod" + kUid + "/" + kId + "\n");
   expect_in_pod("0::/kubepods/pod" + kUid + "/" + kId + "/docker/" + kOther + "\n");

@@ -52,7 +52,7 @@ std::unique_ptr<host::Host> host_with(const std::string& net, const std::string&
       .value();
 }
 
-TEST(Sockets, in_a_namespace_of_its_own_all_connections_are_the_containers) {
+TEST(Sockets, in_its_own_namespace_all_connections_are_the_containers) {
   const auto use = usage::read_network_use(*host_with("net:[2]", ""), "/proc", {6, 7});
   ASSERT_TRUE(use);
   EXPECT_TRUE(use->own);
@@ -86,7 +86,7 @@ Result<usage::NetworkUse> use_of(const std::string& tables) {
   return usage::read_network_use(*host, "/proc", {7});
 }
 
-TEST(Sockets, a_table_that_cannot_be_read_leaves_open_what_the_other_does_not_show) {
+TEST(Sockets, an_unread_table_leaves_open_what_the_other_does_not_show) {
   const auto unread = use_of("e /proc/7/net/tcp EFBIG\nt /proc/7/net/tcp6 sl\n");
   ASSERT_FALSE(unread);
   EXPECT_EQ(unread.error().message, "/proc/7/net/tcp: larger than our limit");
@@ -100,7 +100,7 @@ TEST(Sockets, a_table_that_cannot_be_read_leaves_open_what_the_other_does_not_sh
             1U);
 }
 
-TEST(Sockets, more_processes_than_are_looked_at_leave_it_open_unless_one_holds_a_connection) {
+TEST(Sockets, too_many_processes_leave_it_open_unless_one_is_connected) {
   std::vector<std::uint32_t> many = {7};
   for (std::uint32_t i = 0; i < 1024; ++i) many.push_back(100 + i);
   const auto none = usage::read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many);
