@@ -12,7 +12,7 @@ std::string port_text(const node::Port& port) {
   return name + " is " + std::string(to_string(*port.state));
 }
 
-Usability usability_of(const node::Nic& nic, bool devices_known) {
+Usability usability_of_nic(const node::Nic& nic, bool devices_known) {
   if (!nic.registered) return {false, "no RDMA driver is bound"};
   if (nic.elsewhere) return {false, "its RDMA device is in another network namespace"};
   if (devices_known && nic.uverbs.empty())
@@ -32,7 +32,7 @@ Usability usability_of(const node::Nic& nic, bool devices_known) {
 std::vector<Usability> usability_of(const node::Node& node) {
   std::vector<Usability> all;
   all.reserve(node.nics.size());
-  for (const auto& nic : node.nics) all.push_back(usability_of(nic, node.devices_known));
+  for (const auto& nic : node.nics) all.push_back(usability_of_nic(nic, node.devices_known));
   return all;
 }
 
