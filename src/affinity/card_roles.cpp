@@ -71,7 +71,7 @@ class CardCollector {
   const Decisions& decisions_;
 };
 
-/// A card that is not of the fabric. By weak evidence it may be compute for all that.
+/// A card that differs from the fabric. Where the evidence is weak, it may be compute all the same.
 struct OddCard {
   const Card* card = nullptr;
   Outlier outlier{};
@@ -164,9 +164,10 @@ class CardJudge {
     return first;
   }
 
-  /// Whether the GPUs of this card have lost the one of the fabric that was beside it: other GPUs
-  /// have a single one as near, at least twice as many as are alone with an odd card. Where others
-  /// have several, no single loss leaves none; on machines whose rails differ, fewer have one.
+  /// Whether the GPUs of this card have lost their card of the fabric, which was beside it. It
+  /// looks so where every other GPU that has a card of the fabric as near has exactly one, and
+  /// these GPUs are at least twice as many as those that have only an odd card. Where others have
+  /// several, one loss would leave some; on machines whose rails differ, fewer GPUs have one.
   [[nodiscard]] bool stands_beside_a_lost_one(const OddCard& odd, std::size_t alone) const {
     if (fabric_.tied) return false;
     const topology::Relation own = nearest(odd.gpus.front(), *odd.card);

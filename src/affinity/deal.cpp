@@ -49,10 +49,10 @@ std::size_t share_of(const Group& own, const std::vector<Group>& groups, std::si
 /// Whether the GPUs of a group have NICs of their own, or have to share.
 enum class Share : std::uint8_t { own, common };
 
-class Dealer {
+class DealBuilder {
  public:
-  Dealer(const node::Node& node, const topology::Topology& topology,
-         const std::vector<RoleOverride>& overrides)
+  DealBuilder(const node::Node& node, const topology::Topology& topology,
+              const std::vector<RoleOverride>& overrides)
       : node_(node),
         topology_(topology) {
     deal_.roles = decide_roles(node, topology, overrides);
@@ -179,7 +179,8 @@ class Dealer {
     ++load_[card];
   }
 
-  /// The list L: each card as often as it has room below c, the smallest level with room for all.
+  /// Step 15 of docs/affinity.md: each card as often as it has room below c, the lowest level (GPUs
+  /// on a card) at which all GPUs of the group find room.
   [[nodiscard]] std::vector<std::size_t> least_loaded_seats(const Group& group) const {
     std::size_t level = 0;
     std::size_t room = 0;
@@ -247,7 +248,7 @@ class Dealer {
 
 Deal deal(const node::Node& node, const topology::Topology& topology,
           const std::vector<RoleOverride>& overrides) {
-  return Dealer(node, topology, overrides).deal();
+  return DealBuilder(node, topology, overrides).deal();
 }
 
 }  // namespace railhead::affinity

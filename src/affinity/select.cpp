@@ -10,7 +10,7 @@
 namespace railhead::affinity {
 namespace {
 
-/// Step 4 of the rule: what is dealt and usable, else the nearest usable card.
+/// Steps 17 and 18 of docs/affinity.md: what is dealt and usable, else the nearest usable card.
 class Selector {
  public:
   Selector(const node::Node& node, const topology::Topology& topology, const Deal& deal,

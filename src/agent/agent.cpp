@@ -38,7 +38,7 @@ namespace {
 
 /// For each thread that ends. What is not over by then waits for a driver or a dead file server.
 constexpr std::chrono::milliseconds kPatience{1000};
-/// Before a configuration that has to wait for the machine is told of.
+/// A configuration that waits longer than this for the machine is logged.
 constexpr std::chrono::milliseconds kConfigWaitWorthSaying{1000};
 
 /// A snapshot never changes by events; a directory tree and the live machine do.
@@ -139,7 +139,7 @@ class Agent {
     if (!settings().nri.enabled || std::exchange(has_nri_, true)) return {};
     return start(std::make_unique<NriService>(
         context_, NriOptions{session_options(settings()), settings().host.proc},
-        NriService::Links{*machine_, tables_, runtime_, has_pods() ? &book_ : nullptr,
+        NriService::Links{*machine_, tables_, runtime_, has_pods() ? &containers_ : nullptr,
                           pod_resources_}));
   }
 
@@ -158,7 +158,7 @@ class Agent {
     auto pods = std::make_unique<PodsService>(
         context_, pods_options(settings()),
         [origin = TRY(machine_origin(settings()))] { return open_machine(origin); },
-        PodsMonitor::Links{tables_, book_, pods_page_});
+        PodsMonitor::Links{tables_, containers_, pods_page_});
     return start(std::move(pods));
   }
 
@@ -240,7 +240,7 @@ class Agent {
   TableFeed tables_;
   RuntimeLink runtime_;
   kubelet::PodResources pod_resources_;
-  ContainerBook book_;
+  ContainerCache containers_;
   loop::Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.

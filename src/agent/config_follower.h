@@ -4,8 +4,8 @@
 // Invariants
 // * The folders of the files are watched, not the files: a mounted ConfigMap changes by a link that
 //   is swapped beside them. What no event tells (a link into another folder) check() finds.
-// * A configuration is taken on as a whole or not at all; until one can be, that before is in
-// force.
+// * A configuration is taken on as a whole or not at all. Until one can be, the one before is in
+//   force.
 // * A file that was there and has gone is an error, not an empty file.
 // * One complaint is logged once, however often it is met.
 // * It lives on a thread of its own: a volume that hangs keeps nobody waiting.

@@ -28,7 +28,7 @@ nri::CreateAnswer answer_of(const inject::Decision& decision) {
 
 ContainerHooks::ContainerHooks(ContainerHooksParts parts)
     : parts_(parts),
-      reports_(parts.log, parts.metrics, parts.book),
+      reports_(parts.log, parts.metrics, parts.containers),
       existing_({parts.machine, parts.kubelet, reports_, parts.log, parts.metrics}) {}
 
 void ContainerHooks::configured(const nri::RuntimePeer& peer) {
@@ -115,9 +115,9 @@ void ContainerHooks::go_on(const HookRef& hook) {
     return wait_for_table(hook);
   }
   examine_by(parts_.machine.table(), *hook);
-  if (needs_word(*hook)) return ask_kubelet(hook);
+  if (needs_kubelet_answer(*hook)) return ask_kubelet(hook);
   const bool hangs = parts_.machine.is_stale() && !parts_.machine.is_behind();
-  const bool is_claim = parts_.kubelet != nullptr && !hook->word &&
+  const bool is_claim = parts_.kubelet != nullptr && !hook->kubelet_answer &&
                         hook->facts.gpus.claim == container::GpuClaim::unchecked;
   if (hook->is_patient && !hangs && !is_claim && is_first_to_miss(hook->facts.gpus)) {
     parts_.machine.look_again(Machine::kUnknownGpu);
@@ -131,13 +131,15 @@ void ContainerHooks::examine_by(std::shared_ptr<const inject::DecisionTable> tab
   if (hook.table == table) return;
   hook.table = std::move(table);
   hook.facts = inject::examine(*hook.request, *hook.table);
-  if (hook.word) {
-    hook.facts = inject::with_word(std::move(hook.facts), *hook.request, *hook.table, *hook.word);
+  if (hook.kubelet_answer) {
+    hook.facts = inject::with_kubelet_answer(std::move(hook.facts), *hook.request, *hook.table,
+                                             *hook.kubelet_answer);
   }
 }
 
-bool ContainerHooks::needs_word(const Hook& hook) const {
-  return parts_.kubelet != nullptr && !hook.word && inject::needs_kubelet(hook.facts, *hook.table);
+bool ContainerHooks::needs_kubelet_answer(const Hook& hook) const {
+  return parts_.kubelet != nullptr && !hook.kubelet_answer &&
+         inject::needs_kubelet(hook.facts, *hook.table);
 }
 
 void ContainerHooks::wait_for_table(const HookRef& hook) {
@@ -151,13 +153,14 @@ void ContainerHooks::wait_for_table(const HookRef& hook) {
 
 void ContainerHooks::ask_kubelet(const HookRef& hook) {
   wait(hook, "the word of the kubelet");
-  parts_.kubelet->ask(
-      *hook->request, hook->table, claim_timeout_, [this, hook](const inject::KubeletWord& word) {
-        if (!resume(*hook)) return;
-        hook->word = word;
-        hook->facts = inject::with_word(std::move(hook->facts), *hook->request, *hook->table, word);
-        go_on(hook);
-      });
+  parts_.kubelet->ask(*hook->request, hook->table, claim_timeout_,
+                      [this, hook](const inject::KubeletAnswer& given) {
+                        if (!resume(*hook)) return;
+                        hook->kubelet_answer = given;
+                        hook->facts = inject::with_kubelet_answer(
+                            std::move(hook->facts), *hook->request, *hook->table, given);
+                        go_on(hook);
+                      });
 }
 
 void ContainerHooks::wait(const HookRef& hook, std::string_view what) {
@@ -193,9 +196,10 @@ nri::CreateAnswer ContainerHooks::on_deadline(const container::Request& request)
   const auto without = hook->waits_for;
   (void)resume(*hook);
   examine_by(parts_.machine.table(), *hook);
-  if (needs_word(*hook)) {
-    hook->facts = inject::with_word(std::move(hook->facts), request, *hook->table,
-                                    {inject::KubeletWord::State::unanswered, {}, false});
+  if (needs_kubelet_answer(*hook)) {
+    hook->facts =
+        inject::with_kubelet_answer(std::move(hook->facts), request, *hook->table,
+                                    {inject::KubeletAnswer::State::unanswered, {}, false});
   }
   auto decided = conclude(*hook);
   decided.without = without;

@@ -30,16 +30,16 @@ struct ContainerHooksParts {
   RuntimeLink& link;
   Log& log;
   Metrics& metrics;
-  KubeletWords* kubelet = nullptr;  ///< null: there is none, the environment is trusted
-  ContainerBook* book = nullptr;    ///< where every container is noted
-  bool fail_request = false;        ///< the node's policy is fail-closed, which runtimes may honour
+  KubeletAnswers* kubelet = nullptr;     ///< null: there is none, the environment is trusted
+  ContainerCache* containers = nullptr;  ///< where every container is noted
+  bool fail_request = false;  ///< the node's policy is fail-closed, which runtimes may honour
 };
 
 /// What the runtime's hooks are answered.
 ///
 /// Before a hook is decided it waits, in this order and only where there is something to wait for:
 /// until what the runtime may do is known; until the machine has been read where it changed; for
-/// the kubelet's word; for another reading where a GPU is named that nobody knows. Each wait for
+/// the kubelet's answer; for another reading where a GPU is named that nobody knows. Each wait for
 /// the machine or the runtime is a quarter of the runtime's deadline at most, and after one in vain
 /// the hook waits for neither again. Then it is decided by what is known, and the log says what was
 /// missing.
@@ -58,7 +58,7 @@ class ContainerHooks : public nri::Handler {
   nri::CreateAnswer on_deadline(const container::Request& request) override;
   void disconnected(const Error& why, std::chrono::milliseconds retry_in) override;
 
-  /// Of this table the NCCL topology file is where the runtime sees it; null: of none.
+  /// The runtime sees the NCCL topology file of this table where it is mounted from; null: of none.
   void set_topology_provided(std::shared_ptr<const inject::DecisionTable> table) {
     topology_provided_ = std::move(table);
   }
@@ -71,7 +71,7 @@ class ContainerHooks : public nri::Handler {
     std::shared_ptr<const inject::DecisionTable> table =
         nullptr;  ///< that the facts were found with
     container::Facts facts = {};
-    std::optional<inject::KubeletWord> word = {};
+    std::optional<inject::KubeletAnswer> kubelet_answer = {};
     std::string_view waits_for = {};  ///< a literal; "": nothing
     bool is_patient = true;           ///< no wait was in vain
     bool is_fresh = false;            ///< all that had changed when it came has been read
@@ -83,10 +83,10 @@ class ContainerHooks : public nri::Handler {
   void wait_for_table(const HookRef& hook);
   void ask_kubelet(const HookRef& hook);
   void wait(const HookRef& hook, std::string_view what);
-  /// Of a hook that waited: true where it was not answered meanwhile.
+  /// Ends the wait of a hook. True where it was not answered meanwhile.
   bool resume(Hook& hook);
   void examine_by(std::shared_ptr<const inject::DecisionTable> table, Hook& hook) const;
-  [[nodiscard]] bool needs_word(const Hook& hook) const;
+  [[nodiscard]] bool needs_kubelet_answer(const Hook& hook) const;
   /// True for the first hook that names these GPUs, which nobody knows.
   bool is_first_to_miss(const container::GpuFacts& gpus);
   void answer(Hook& hook);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "agent/holders.h"
+#include "agent/container_records.h"
 #include "base/text.h"
 
 namespace railhead::agent {
@@ -32,14 +32,14 @@ std::string nic_list(const inject::Decision& decision, const node::Node& node) {
 }
 
 /// With the NICs that it had and those that it was given.
-proof::Holder holder_after(const Decided& decided) {
-  auto holder = holder_of(decided.facts, *decided.table);
-  auto& nics = holder.nics;
+proof::ContainerRecord record_after(const Decided& decided) {
+  auto record = record_of(decided.facts, *decided.table);
+  auto& nics = record.nics;
   for (const auto n : decided.decision.nics) {
     const auto& name = decided.table->node().nics[n].name;
     if (std::find(nics.begin(), nics.end(), name) == nics.end()) nics.push_back(name);
   }
-  return holder;
+  return record;
 }
 
 }  // namespace
@@ -58,12 +58,13 @@ std::string limit_text(std::uint64_t bytes) {
 }
 
 void DecisionReports::note(const container::Facts& facts, const inject::DecisionTable& table) {
-  if (book_ != nullptr) book_->note(holder_of(facts, table), facts.gpus.is_claim_checked());
+  if (containers_ != nullptr)
+    containers_->note(record_of(facts, table), facts.gpus.is_claim_checked());
 }
 
 void DecisionReports::report(const Decided& decided) {
-  if (book_ != nullptr) {
-    book_->note(holder_after(decided), decided.facts.gpus.is_claim_checked());
+  if (containers_ != nullptr) {
+    containers_->note(record_after(decided), decided.facts.gpus.is_claim_checked());
   }
   const auto& container = decided.facts.identity;
   if (!decided.decision.adjustment.empty() && recent_.note(container)) report_again(container);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "agent/container_book.h"
+#include "agent/container_cache.h"
 #include "agent/log.h"
 #include "agent/metrics.h"
 #include "agent/recent_creations.h"
@@ -29,19 +29,18 @@ struct Decided {
   std::string_view without;  ///< a literal: what was not waited for any longer; "" where nothing
 };
 
-/// Where decisions are told: one log line each with its reason, counters, and the book of
-/// containers.
+/// Reports decisions: a log line with the reason, the counters, and the record of the container.
 class DecisionReports {
  public:
-  /// `book` is null where nobody reads it.
-  DecisionReports(Log& log, Metrics& metrics, ContainerBook* book)
+  /// `containers` is null where nobody reads it.
+  DecisionReports(Log& log, Metrics& metrics, ContainerCache* containers)
       : log_(log),
         metrics_(metrics),
-        book_(book) {}
+        containers_(containers) {}
 
   void report(const Decided& decided);
 
-  /// A container that was there already: it is booked, and no decision is counted.
+  /// A container that was there already: it is recorded, and no decision is counted.
   void note(const container::Facts& facts, const inject::DecisionTable& table);
 
  private:
@@ -51,7 +50,7 @@ class DecisionReports {
 
   Log& log_;
   Metrics& metrics_;
-  ContainerBook* book_;
+  ContainerCache* containers_;
   RecentCreations recent_;
 };
 

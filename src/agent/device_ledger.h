@@ -39,7 +39,7 @@ class DeviceLedger {
                                       const std::vector<pools::NetFunction>& functions,
                                       TimePoint now);
 
-  /// Of the list that was returned last.
+  /// What update() returned last, counted.
   [[nodiscard]] DeviceCounts counts() const;
 
   /// Begins anew: what is not there now was never there.

@@ -83,13 +83,14 @@ void ExistingContainers::settle(const Result<std::vector<container::PodHoldings>
   const auto table = std::exchange(table_, nullptr);
   for (const auto& kept : std::exchange(undecided_, {})) {
     const auto& request = kept.request();
-    inject::KubeletWord word;
+    inject::KubeletAnswer answer;
     if (pods) {
       const auto* pod = find_pod(*pods, request);
-      word =
-          inject::word_on(request.name, pod != nullptr ? *pod : container::PodHoldings{}, *table);
+      answer = inject::kubelet_answer_for(request.name,
+                                          pod != nullptr ? *pod : container::PodHoldings{}, *table);
     }
-    judge(request, inject::with_word(inject::examine(request, *table), request, *table, word),
+    judge(request,
+          inject::with_kubelet_answer(inject::examine(request, *table), request, *table, answer),
           *table, runtime);
   }
 }

@@ -15,13 +15,13 @@
 namespace railhead::agent {
 
 /// The containers that the runtime had when the agent came: books them, and reports those that lack
-/// what they would be given now. Judged as they come; those that rest on the kubelet's word wait
+/// what they would be given now. Judged as they come; those that rest on the kubelet's answer wait
 /// until all are there, and are asked for at once.
 class ExistingContainers {
  public:
   struct Parts {
     MachineTables& machine;
-    KubeletWords* kubelet;  ///< null: there is none, claims are trusted
+    KubeletAnswers* kubelet;  ///< null: there is none, claims are trusted
     DecisionReports& reports;
     Log& log;
     Metrics& metrics;
@@ -44,8 +44,8 @@ class ExistingContainers {
               const inject::RuntimeAbility& runtime);
   void report(std::size_t pods, std::size_t containers, const std::string& doubt);
 
-  /// Texts of requests that wait for the kubelet's word; what comes after that is judged as though
-  /// there were no kubelet.
+  /// Texts of requests that wait for the kubelet's answer; what comes after that is judged as
+  /// though there were no kubelet.
   static constexpr std::size_t kMaxUndecidedBytes = std::size_t{4} << 20U;
 
   Parts parts_;

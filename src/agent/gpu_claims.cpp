@@ -12,16 +12,16 @@ GpuClaims::GpuClaims(kubelet::PodResources& resources, host::Clock& clock)
 void GpuClaims::ask(const container::Request& request,
                     std::shared_ptr<const inject::DecisionTable> table,
                     std::chrono::milliseconds timeout,
-                    std::function<void(inject::KubeletWord)> done) {
+                    std::function<void(inject::KubeletAnswer)> done) {
   if (const auto* known = answers_.find(request.pod_uid, request.name)) {
-    return done(inject::word_on(request.name, *known, *table));
+    return done(inject::kubelet_answer_for(request.name, *known, *table));
   }
   resources_.pod(std::string(request.pod_namespace), std::string(request.pod_name), timeout,
                  [this, uid = std::string(request.pod_uid), name = std::string(request.name),
                   table = std::move(table),
                   done = std::move(done)](const Result<container::PodHoldings>& holdings) {
                    if (holdings) answers_.keep(uid, name, *holdings);
-                   done(inject::word_on(name, holdings, *table));
+                   done(inject::kubelet_answer_for(name, holdings, *table));
                  });
 }
 

@@ -10,33 +10,33 @@
 #include "base/result.h"
 #include "container/request.h"
 #include "host/clock.h"
-#include "inject/kubelet_word.h"
+#include "inject/kubelet_answer.h"
 #include "kubelet/pod_resources.h"
 
 namespace railhead::agent {
 
 /// What the kubelet says of containers. Both answer once, on the loop, within the time given.
-class KubeletWords {
+class KubeletAnswers {
  public:
-  KubeletWords() = default;
-  KubeletWords(const KubeletWords&) = delete;
-  KubeletWords& operator=(const KubeletWords&) = delete;
-  virtual ~KubeletWords() = default;
+  KubeletAnswers() = default;
+  KubeletAnswers(const KubeletAnswers&) = delete;
+  KubeletAnswers& operator=(const KubeletAnswers&) = delete;
+  virtual ~KubeletAnswers() = default;
 
-  /// Of one container. Takes what it needs from the request before it returns.
+  /// Asks about one container. Takes what it needs from the request before it returns.
   virtual void ask(const container::Request& request,
                    std::shared_ptr<const inject::DecisionTable> table,
                    std::chrono::milliseconds timeout,
-                   std::function<void(inject::KubeletWord)> done) = 0;
+                   std::function<void(inject::KubeletAnswer)> done) = 0;
 
-  /// Of all pods of the node; an error says why nobody knows.
+  /// Asks about all pods of the node; an error says why there is no answer.
   virtual void ask_all(std::chrono::milliseconds timeout,
                        std::function<void(Result<std::vector<container::PodHoldings>>)> done) = 0;
 };
 
 /// Asks PodResources which GPUs a container holds, where only its environment or its mounts name
 /// any.
-class GpuClaims : public KubeletWords {
+class GpuClaims : public KubeletAnswers {
  public:
   /// `resources` has to live as long.
   GpuClaims(kubelet::PodResources& resources, host::Clock& clock);
@@ -44,7 +44,7 @@ class GpuClaims : public KubeletWords {
   /// At once where the answer is known or nobody listens.
   void ask(const container::Request& request, std::shared_ptr<const inject::DecisionTable> table,
            std::chrono::milliseconds timeout,
-           std::function<void(inject::KubeletWord)> done) override;
+           std::function<void(inject::KubeletAnswer)> done) override;
   void ask_all(std::chrono::milliseconds timeout,
                std::function<void(Result<std::vector<container::PodHoldings>>)> done) override;
 

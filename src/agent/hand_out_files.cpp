@@ -36,9 +36,8 @@ HandOutFiles::HandOutFiles(HandOutFolders folders, config::HandOut hand_out, Log
 
 Status HandOutFiles::provide(const inject::DecisionTable& table, std::size_t pool,
                              const std::vector<std::size_t>& members) {
-  const pools::Pool& of = table.pools().pools[pool];
   TRY_STATUS(provide_spec(table, pool));
-  const auto done = write_device_info(table, of, members);
+  const auto done = write_device_info(table, table.pools().pools[pool], members);
   if (!done) return done.error().context(kNoDeviceInfo);
   return {};
 }
@@ -114,9 +113,9 @@ void HandOutFiles::refresh(const inject::DecisionTable& table) {
   for (std::size_t pool = 0; pool < pools.size(); ++pool) {
     if (done) done = provide_spec(table, pool);
     if (pools[pool].spec.mode != pools::PoolMode::exclusive) continue;
-    auto& of = ids[pools[pool].spec.name];
+    auto& pool_ids = ids[pools[pool].spec.name];
     for (const auto& member : pools[pool].members) {
-      of.insert(table.pools().functions[member.function].id);
+      pool_ids.insert(table.pools().functions[member.function].id);
     }
     offered_.insert(pools[pool].spec.name);
   }

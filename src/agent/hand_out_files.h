@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The files that go with allocations.
-// * CDI specs, where nodes are handed out that way: one a resource, there as long as the resource
-// is,
-//   and as the machine is now. They outlive the agent: the kubelet starts containers again by the
-//   old answer. What an earlier agent left of resources that are offered no more is removed.
+// * CDI specs, where nodes are handed out that way. A resource has one file, which lives as long as
+//   it does and is kept as the machine is. The files outlive the agent: the kubelet starts
+//   containers again by the old answer. Files of resources that are not offered any more are
+//   removed.
 // * Device-info files of functions that were allocated. They go with the resource.
 // * Nobody ever sees half a file. Only the agent that holds the registration touches them.
 #pragma once
@@ -50,7 +50,7 @@ class HandOutFiles {
                            const std::vector<std::size_t>& members);
   Status remove_old_specs(const inject::DecisionTable& table);
   using Ids = std::map<std::string, std::set<std::string>>;  ///< by resource
-  /// Of all resources that were ever offered.
+  /// Removes them for every resource that was ever offered.
   Status remove_device_info(const Ids& keep);
   void report(const Status& done);
 

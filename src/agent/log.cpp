@@ -15,7 +15,7 @@ namespace railhead::agent {
 namespace {
 
 constexpr std::size_t kUsualLineBytes = 512;
-/// Of a value that is cut, so many bytes are kept, the first that make the line short enough.
+/// A value that is cut keeps so many bytes: the first of these that makes the line short enough.
 constexpr std::size_t kKept[] = {2048, 512, 128, 32};
 constexpr std::size_t kLeftOutBytes = 64;  ///< for the field that says how many are missing
 

@@ -65,12 +65,12 @@ class Machine {
   /// Takes the events that are pending. True where something is to be read.
   bool drain();
 
-  /// Looks at the states of the ports alone, and reads the machine where one is another than it
-  /// was. Does nothing on a machine without events: a snapshot changes as a whole.
+  /// Looks at the states of the ports alone, and reads the machine where one has
+  /// changed. Does nothing on a machine without events: a snapshot changes as a whole.
   Status look_at_ports();
 
-  /// True where a device node is another than it was, or nobody can say: without events its old
-  /// numbers may be those of another NIC.
+  /// True where a device node has changed, or nobody can say: without events its old numbers may be
+  /// those of another NIC.
   bool numbers_differ();
 
   /// Looks at device nodes that were touched. True where one has another mode, owner or number and

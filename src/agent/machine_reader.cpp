@@ -16,7 +16,8 @@ constexpr std::chrono::milliseconds kUntilStarted{300};
 constexpr std::chrono::seconds kUntilGivenBack{1};
 /// Between two looks at device nodes that users touch.
 constexpr std::chrono::milliseconds kTouchPause{100};
-/// Of a reading's time: short ones take a quarter of the whole.
+/// The pause after a reading lasts so many times as long as the reading did: so short readings take
+/// a quarter of the time.
 constexpr int kPauseOfReading = 3;
 
 }  // namespace
@@ -81,7 +82,7 @@ void MachineReader::tell_of_events() {
     await_touch();
   }
   const auto events = machine_.events();
-  if (!events || std::exchange(has_told_of_events_, true)) return;
+  if (!events || std::exchange(has_reported_events_, true)) return;
   tell([events = *events](Owner& owner) { owner.watching(events); });
 }
 
@@ -191,7 +192,7 @@ void MachineReader::rescan() {
   schedule_rescan();
 }
 
-/// Of ports that go down and come up without an event.
+/// Looks for ports that went down or came up without an event.
 void MachineReader::schedule_port_check() {
   port_check_.cancel();
   if (times_.port_check.count() == 0) return;

@@ -119,7 +119,7 @@ class MachineReader {
   std::uint64_t fulfilled_ = 0;
   std::set<std::string_view> wanted_;  ///< causes of readings that are due
   bool is_failing_ = false;            ///< as it was told
-  bool has_told_of_events_ = false;
+  bool has_reported_events_ = false;
   /// The descriptor is the machine's.
   std::optional<boost::asio::posix::stream_descriptor> touches_;
   bool waits_ = false;  ///< for the pause after a reading

@@ -14,7 +14,7 @@ namespace {
 /// The first reading.
 constexpr std::uint64_t kFirstWish = 1;
 
-/// What a reading may take before people are told of it.
+/// A reading that takes longer than this is logged.
 constexpr std::chrono::seconds kWorthSaying{10};
 
 }  // namespace

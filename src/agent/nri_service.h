@@ -36,7 +36,7 @@ class NriService final : public Service, private RuntimeReader {
     MachineTables& machine;
     TableFeed& tables;
     RuntimeLink& runtime;
-    ContainerBook* book;  ///< null: nobody reads it
+    ContainerCache* containers;  ///< null: nobody reads it
     kubelet::PodResources& pod_resources;
   };
 

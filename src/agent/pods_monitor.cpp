@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "agent/holders.h"
+#include "agent/container_records.h"
 #include "base/text.h"
 #include "host/memory.h"
 #include "proof/count.h"
@@ -69,10 +69,10 @@ void PodsMonitor::take(Result<usage::Usage> usage) {
   }
   context_.metrics.pods_reads.add("done");
   const auto table = links_.tables.latest();
-  auto holders = holders_of(*usage, *table);
-  links_.book.complete(holders, *usage);
+  auto records = records_of(*usage, *table);
+  links_.containers.complete(records, *usage);
   const usage::Usage* before = before_ ? &*before_ : nullptr;
-  const auto view = proof::judge_pods(*usage, before, table->node(), holders, options_.proof);
+  const auto view = proof::judge_pods(*usage, before, table->node(), records, options_.proof);
   const auto changes = ledger_.update(view, proof::seconds_between(before, *usage));
   forget(changes);
   publish(view);
@@ -90,7 +90,7 @@ void PodsMonitor::publish(const proof::PodsView& view) {
   decltype(Metrics::pod_transport)::Now transport;
   decltype(Metrics::pod_silent_fallback)::Now fallback;
   for (const auto& use : view.pods) {
-    const auto key = proof::key_of(use.holder);
+    const auto key = proof::key_of(use.record);
     const label::Namespace pod_namespace(key.pod_namespace);
     const label::Pod pod(key.pod);
     const label::Container container(key.container);
@@ -155,12 +155,12 @@ void PodsMonitor::log_changes(const proof::PodsView& view,
                               const proof::PodLedger::Changes& changes) {
   const auto log = [&](config::LogLevel level, std::string_view line, const proof::PodUse& pod) {
     context_.log.write(level, line,
-                       {{"namespace", pod.holder.pod_namespace},
-                        {"pod", pod.holder.pod},
-                        {"container", pod.holder.container},
+                       {{"namespace", pod.record.pod_namespace},
+                        {"pod", pod.record.pod},
+                        {"container", pod.record.container},
                         {"verdict", std::string(to_string(pod.verdict))},
-                        {"gpus", join(pod.holder.gpus, ",")},
-                        {"nics", join(pod.holder.nics, ",")},
+                        {"gpus", join(pod.record.gpus, ",")},
+                        {"nics", join(pod.record.nics, ",")},
                         {"why", pod.why}});
   };
   for (const auto& pod : changes.gone) {

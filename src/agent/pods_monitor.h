@@ -12,7 +12,7 @@
 
 #include <boost/asio/steady_timer.hpp>
 
-#include "agent/container_book.h"
+#include "agent/container_cache.h"
 #include "agent/context.h"
 #include "agent/table_feed.h"
 #include "host/host.h"
@@ -40,7 +40,7 @@ class PodsMonitor {
 
   struct Links {
     const TableFeed& tables;
-    ContainerBook& book;
+    ContainerCache& containers;
     loop::Shared<std::string>& page;  ///< the last look as a Pods document
   };
 

@@ -11,9 +11,9 @@
 namespace railhead::agent {
 namespace {
 
-using kubelet::Standing;
+using kubelet::RegistrationState;
 
-/// Of devices that are to be healthy again, or forgotten, and of pools that end.
+/// Time between two looks while a device is to be healthy again or forgotten, or a pool ends.
 constexpr std::chrono::milliseconds kWhileWaiting{1000};
 /// A kubelet reads a list within milliseconds. Where it does not, the end of the list says the
 /// same.
@@ -182,14 +182,14 @@ void PoolPublisher::publish_news() {
 void PoolPublisher::changed(const kubelet::ResourceStatus& status) {
   const label::Pool pool(status.resource);
   context_.metrics.kubelet_registrations.set(status.enrolments, pool);
-  const bool enrolled = status.standing == kubelet::Standing::enrolled;
+  const bool enrolled = status.state == kubelet::RegistrationState::enrolled;
   context_.metrics.kubelet_enrolled.set(enrolled ? 1 : 0, pool);
   LogFields fields{{"pool", status.resource},
-                   {"standing", std::string(kubelet::to_string(status.standing))}};
+                   {"standing", std::string(kubelet::to_string(status.state))}};
   if (!status.detail.empty()) fields.emplace_back("why", status.detail);
   auto& logged = logged_[status.resource];
-  const bool bad = status.standing == kubelet::Standing::refused ||
-                   status.standing == kubelet::Standing::not_served;
+  const bool bad = status.state == kubelet::RegistrationState::refused ||
+                   status.state == kubelet::RegistrationState::not_served;
   if (logged != fields) {
     context_.log.write(bad ? config::LogLevel::warn : config::LogLevel::info, "resource", fields);
   }
@@ -205,14 +205,14 @@ Readiness PoolPublisher::readiness() const {
     return {true, "kubelet: standing by, another agent of this node holds the registration"};
   }
   for (const auto& status : statuses) {
-    if (status.standing == kubelet::Standing::no_kubelet) {
+    if (status.state == kubelet::RegistrationState::no_kubelet) {
       return {true, "kubelet: none, no " + options_.registrar.plugin_folder + "/kubelet.sock"};
     }
-    if (status.standing == kubelet::Standing::enrolled) continue;
+    if (status.state == kubelet::RegistrationState::enrolled) continue;
     std::string text = "kubelet: " + status.resource + ": ";
-    text += kubelet::to_string(status.standing == kubelet::Standing::standing_by
-                                   ? kubelet::Standing::enrolling
-                                   : status.standing);
+    text += kubelet::to_string(status.state == kubelet::RegistrationState::standing_by
+                                   ? kubelet::RegistrationState::enrolling
+                                   : status.state);
     if (!status.detail.empty()) text += ": " + status.detail;
     return {false, text};
   }

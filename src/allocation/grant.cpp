@@ -79,7 +79,8 @@ Variables rdma_facts(const inject::DecisionTable& table, const pools::Pool& pool
   return facts;
 }
 
-/// Of an SF the address of its physical function counts. The function's own values go before "*".
+/// Values for the function's own address go before those for "*". An SF goes by the address of its
+/// physical function.
 Variables extra_facts(const pools::Pool& pool, const pools::NetFunction& function) {
   Variables extra;
   const auto id = function.pci ? function.pci->str() : function.id;

@@ -24,10 +24,10 @@ struct HandedNode {
 std::vector<HandedNode> rdma_nodes(const inject::DecisionTable& table, const pools::Pool& pool,
                                    const std::vector<std::size_t>& members);
 
-/// Of members that a vfio driver holds /dev/vfio/vfio and their groups; of those selected for vhost
-/// by vdpaType /dev/vhost-vdpa-<number>; /dev/vhost-net and /dev/net/tun where a selector asks for
-/// them. Each path once. Unavailable, for the user, where a member has no IOMMU group or no such
-/// node.
+/// The nodes that are not RDMA's: /dev/vfio/vfio and the groups for members that a vfio driver
+/// holds, /dev/vhost-vdpa-<number> for members selected for vhost by vdpaType, /dev/vhost-net and
+/// /dev/net/tun where a selector asks for them. Each path once. Unavailable, for the user, where a
+/// member has no IOMMU group or no such node.
 Result<std::vector<HandedNode>> other_nodes(const inject::DecisionTable& table,
                                             const pools::Pool& pool,
                                             const std::vector<std::size_t>& members);

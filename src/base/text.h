@@ -26,7 +26,7 @@ std::string to_lower(std::string_view text);
 /// "1 NIC", "2 NICs"
 std::string counted(std::uint64_t count, std::string_view what);
 
-/// Of ASCII, whatever the locale.
+/// ASCII digits and letters, whatever the locale.
 constexpr bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }

@@ -16,7 +16,7 @@ struct Utf8Character {
 /// What a text begins with; it is not empty.
 Utf8Character first_character(std::string_view text);
 
-/// Of ASCII and of ISO 8859-1 (C1), which terminals obey too; no space.
+/// Control characters of ASCII and of ISO 8859-1 (C1), which terminals obey too; not the space.
 bool is_control(char32_t code);
 
 /// Whether a text fits in one line that every terminal shows: only characters, and no control.

@@ -24,9 +24,9 @@ Error stopped();
 
 /// Watches over a loop: whether it was stopped, and whether nothing has happened for longer than
 /// kStallLimit and the pause that a rate cap makes between two messages.
-class Watchman {
+class Watchdog {
  public:
-  explicit Watchman(const Run& run);
+  explicit Watchdog(const Run& run);
 
   void saw_progress(std::chrono::steady_clock::time_point now) { last_ = now; }
 

@@ -55,7 +55,8 @@ void add_measuring_options(CLI::App& app, Options& options) {
                  "exit code 1 when messages of 64 KiB or more reach less than this share of what "
                  "the links can carry (0.9), 2 when that cannot be told")
       ->check(CLI::Range(0.0, 1.0));
-  app.add_option("-o,--output", options.output, "table, wide, json or yaml")->capture_default_str();
+  app.add_option("-o,--output", options.output, "one of " + join(report::format_names(), ", "))
+      ->capture_default_str();
   app.add_option("--proof", options.proof_file, "write the JSON document to this file as well");
   app.add_flag("--progress", options.progress, "say what moves even if stderr is no terminal");
 }
@@ -127,11 +128,10 @@ EndpointOptions endpoint_options(const Options& options) {
   return endpoint;
 }
 
-Result<report::Format> output_format(const Options& options) {
-  const auto format = report::parse_format(options.output);
-  if (format) return *format;
+Result<const report::Format*> output_format(const Options& options) {
+  if (const auto* format = report::find_format(options.output)) return format;
   return Error{ErrorCode::usage, "--output " + railhead::in_quotes(options.output) +
-                                     " is none of table, wide, json, yaml"};
+                                     " is none of " + join(report::format_names(), ", ")};
 }
 
 Result<std::optional<std::string>> given_key(const Options& options,

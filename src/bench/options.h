@@ -58,7 +58,7 @@ struct Work {
 /// Errors name the option.
 Result<Work> make_work(const Options& options, std::size_t lanes, std::uint64_t seed);
 EndpointOptions endpoint_options(const Options& options);
-Result<report::Format> output_format(const Options& options);
+Result<const report::Format*> output_format(const Options& options);
 
 /// From --key-file, else RAILHEAD_BENCH_KEY. Absent when neither is there.
 Result<std::optional<std::string>> given_key(const Options& options,

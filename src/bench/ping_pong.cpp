@@ -14,7 +14,7 @@ class Ball {
  public:
   explicit Ball(const Run& run)
       : run_(run),
-        watchman_(run),
+        watchdog_(run),
         by_send_(run.step.operation == Operation::send) {}
 
   /// The message of this round; its last byte is the round's number.
@@ -39,13 +39,13 @@ class Ball {
     return {};
   }
 
-  void progressed() { watchman_.saw_progress(); }
+  void progressed() { watchdog_.saw_progress(); }
 
   /// At what has completed. False when stopped.
   Result<bool> look() {
     TRY_STATUS(collect());
-    TRY_STATUS(watchman_.look_politely());
-    return !watchman_.stopped();
+    TRY_STATUS(watchdog_.look_politely());
+    return !watchdog_.stopped();
   }
 
   /// Requests whose completion may wait to be looked at; a queue pair has room for more.
@@ -86,7 +86,7 @@ class Ball {
   }
 
   const Run& run_;
-  Watchman watchman_;
+  Watchdog watchdog_;
   bool by_send_;
   unsigned in_flight_ = 0;
   unsigned received_ = 0;
@@ -201,15 +201,15 @@ Result<LaneResult> pong(const Run& run) {
 }
 
 Result<LaneResult> time_reads(const Run& run) {
-  Watchman watchman(run);
+  Watchdog watchdog(run);
   Rounds rounds(run, 1);
   std::array<Completion, 4> completions;
   std::size_t completed = 0;
   const auto look = [&]() -> Result<bool> {
     completed = TRY(run.transport.poll(completions));
     if (completed > 0) return true;
-    TRY_STATUS(watchman.look_politely());
-    return !watchman.stopped();
+    TRY_STATUS(watchdog.look_politely());
+    return !watchdog.stopped();
   };
   while (true) {
     const bool begun = TRY(rounds.begin(look));
@@ -220,7 +220,7 @@ Result<LaneResult> time_reads(const Run& run) {
       const bool goes_on = TRY(look());
       if (!goes_on) return stopped();
     }
-    watchman.saw_progress();
+    watchdog.saw_progress();
     if (rounds.end()) break;
   }
   return rounds.result();

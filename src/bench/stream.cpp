@@ -28,7 +28,7 @@ class Stream {
  public:
   Stream(const Run& run, std::uint64_t iterations, std::uint64_t duration_ms)
       : run_(run),
-        watchman_(run),
+        watchdog_(run),
         depth_(effective_depth(run.step)),
         chunk_(chunk_of(run.step, depth_)),
         pairs_(run.transport.queue_pairs(), Pair{iterations, 0}),
@@ -51,8 +51,8 @@ class Stream {
       if (moved) now = result_.end;
       if (ended()) return std::move(result_);
       if (moved) continue;
-      if (watchman_.stopped()) return stopped();
-      TRY_STATUS(run_.step.rate_cap_bps != 0 ? watchman_.look_politely() : watchman_.look());
+      if (watchdog_.stopped()) return stopped();
+      TRY_STATUS(run_.step.rate_cap_bps != 0 ? watchdog_.look_politely() : watchdog_.look());
     }
   }
 
@@ -111,7 +111,7 @@ class Stream {
     run_.moved_bytes.fetch_add(bytes - result_.bytes, std::memory_order_relaxed);
     result_.bytes = bytes;
     result_.end = run_.clock.now();
-    watchman_.saw_progress(result_.end);
+    watchdog_.saw_progress(result_.end);
     if (result_.end - slice_start_ >= kSlice) end_slice();
     return true;
   }
@@ -131,7 +131,7 @@ class Stream {
   }
 
   const Run& run_;
-  Watchman watchman_;
+  Watchdog watchdog_;
   unsigned depth_;
   unsigned chunk_;
   std::vector<Pair> pairs_;
@@ -153,24 +153,24 @@ Pace pace_of(const Run& run, Time start) {
   return {lane_cap_bps(run.step, run.lanes), paced_bytes(run.step), start};
 }
 
-Watchman::Watchman(const Run& run)
+Watchdog::Watchdog(const Run& run)
     : run_(run),
       limit_(std::chrono::duration<double>(kStallLimit).count() +
              pause_seconds(run.step, run.lanes)),
       last_(run.clock.now()) {}
 
-Status Watchman::look() {
+Status Watchdog::look() {
   constexpr unsigned kEvery = 256;
   return ++looks_ % kEvery == 0 ? look_at(run_.clock.now()) : Status();
 }
 
-Status Watchman::look_politely() {
+Status Watchdog::look_politely() {
   constexpr unsigned kEvery = 64;
   if (looks_ % kEvery == kEvery - 1) std::this_thread::yield();
   return look();
 }
 
-Status Watchman::look_at(Time now) {
+Status Watchdog::look_at(Time now) {
   if (moved_) last_ = now;
   moved_ = false;
   if (now - last_ <= limit_) return {};
@@ -190,7 +190,7 @@ Result<LaneResult> receive_stream(const Run& run) {
   std::optional<Time> stopped_at;
   const bool by_time = run.step.duration_ms != 0;
   const auto expected = (run.step.warm_up + run.step.iterations) * run.transport.queue_pairs();
-  Watchman watchman(run);
+  Watchdog watchdog(run);
   LaneResult result;
   result.start = result.end = run.clock.now();
   std::array<Completion, 64> completions;
@@ -208,7 +208,7 @@ Result<LaneResult> receive_stream(const Run& run) {
       TRY_STATUS(run.transport.fill_receives(kRefill));
       continue;
     }
-    if (!watchman.stopped()) continue;
+    if (!watchdog.stopped()) continue;
     // What was acknowledged may become visible here a little later.
     const auto now = run.clock.now();
     if (!stopped_at) stopped_at = now;

@@ -67,7 +67,8 @@ int Invocation::with_machine(std::string_view command,
 }
 
 int Invocation::print(const report::Report& report, int code) const {
-  out << report::render(report, report::parse_format(output).value_or(report::Format::table));
+  const auto* format = report::find_format(output);
+  out << (format != nullptr ? format->render(report) : report::to_table(report));
   return code;
 }
 
@@ -115,7 +116,7 @@ void add_machine_options(CLI::App& app, Invocation& invocation) {
 
 void add_output_option(CLI::App& app, Invocation& invocation,
                        const std::vector<std::string>& more) {
-  std::vector<std::string> formats = {"table", "wide", "json", "yaml"};
+  auto formats = report::format_names();
   formats.insert(formats.end(), more.begin(), more.end());
   const auto shape = join(formats, "|");
   const auto refuse_others = [formats, shape](const std::string& text) {

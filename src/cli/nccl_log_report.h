@@ -10,7 +10,7 @@
 
 namespace railhead::cli {
 
-/// Of whose ranks the text shows the lines that prove it; JSON has them all.
+/// Which ranks the text shows with the lines that prove its verdict. JSON has them all.
 enum class ShownEvidence : std::uint8_t { one_of_each_kind, all };
 
 report::Report nccl_log_report(const std::string& source, const proof::NcclLog& log,

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdio>
 
-#include "agent/holders.h"
+#include "agent/container_records.h"
 #include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
@@ -32,7 +32,7 @@ std::string scaled(double number, std::string_view unit) {
   return std::string(text.data()) + " " + std::string(kPrefixes[prefix]) + std::string(unit);
 }
 
-/// Of the ports of its devices; with a mark where others use them, too.
+/// Traffic of the ports of its devices, with a mark where others use them, too.
 std::string traffic_text(const proof::DeviceShare& total) {
   std::string text;
   if (total.bytes_per_second) {
@@ -71,11 +71,11 @@ std::vector<std::string> row(const proof::PodUse& pod, const node::Node& node) {
   if (pod.silent_fallback) verdict += " (fallback)";
   std::vector<std::string> pids;
   for (const auto process : pod.processes) pids.push_back(std::to_string(process));
-  return {pod.holder.pod_namespace,
-          pod.holder.pod.empty() ? pod.holder.pod_uid : pod.holder.pod,
-          pod.holder.container,
-          gpus_text(pod.holder.gpus, node),
-          join(pod.holder.nics, ","),
+  return {pod.record.pod_namespace,
+          pod.record.pod.empty() ? pod.record.pod_uid : pod.record.pod,
+          pod.record.container,
+          gpus_text(pod.record.gpus, node),
+          join(pod.record.nics, ","),
           std::to_string(total.ready),
           registered_text(total),
           traffic_text(total),
@@ -85,13 +85,13 @@ std::vector<std::string> row(const proof::PodUse& pod, const node::Node& node) {
           pod.network ? std::to_string(pod.network->connections) : "",
           pod.age_seconds ? scaled(*pod.age_seconds, "s") : "",
           join(pids, ","),
-          pod.holder.container_id.substr(0, 12),
+          pod.record.container_id.substr(0, 12),
           pod.why};
 }
 
 std::vector<std::string> evidence_lines(const proof::PodUse& pod) {
-  std::vector<std::string> lines = {pod.holder.pod_namespace + "/" + pod.holder.pod + " " +
-                                    pod.holder.container + ": " +
+  std::vector<std::string> lines = {pod.record.pod_namespace + "/" + pod.record.pod + " " +
+                                    pod.record.container + ": " +
                                     std::string(to_string(pod.verdict)) + ": " + pod.why};
   for (const auto& one : pod.evidence) lines.push_back("  " + one.source + ": " + one.value);
   return lines;
@@ -171,7 +171,7 @@ int show_pods(const Invocation& invocation, const PodsFlags& flags, const config
   const proof::ProofOptions proof{static_cast<double>(config.settings().pods.grace.count()),
                                   flags.all, config.settings().pods.ignore};
   const auto view = proof::judge_pods(now, before ? &*before : nullptr, (*table)->node(),
-                                      agent::holders_of(now, **table), proof);
+                                      agent::records_of(now, **table), proof);
   return invocation.print(pods_report(view, (*table)->node(), flags), exit_code(view));
 }
 

@@ -58,9 +58,8 @@ int record(const Invocation& invocation, const SnapshotFlags& flags, const confi
 }  // namespace
 
 void add_snapshot_command(CLI::App& program, Invocation& invocation) {
-  auto* app = program.add_subcommand(
-      "snapshot",
-      "Record exactly what the reader reads, with serial numbers and addresses replaced");
+  auto* app =
+      program.add_subcommand("snapshot", "Save this machine's state for a bug report, anonymised");
   auto flags = std::make_shared<SnapshotFlags>();
   add_settings(*app, invocation, {"host.root", "host.snapshot"});
   add_config_option(*app, invocation);

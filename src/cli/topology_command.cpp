@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <ostream>
 
 #include "cli/command.h"
@@ -94,29 +95,45 @@ report::Report topology_report(const inject::DecisionTable& table) {
   return report;
 }
 
-int print_nccl(const Invocation& invocation, const node::Node& node) {
-  const auto topology = topology::nccl_topology_of(node);
+std::string to_tree(const Invocation& /*invocation*/, const inject::DecisionTable& table) {
+  return tree_text(table);
+}
+
+std::string to_svg(const Invocation& /*invocation*/, const inject::DecisionTable& table) {
+  return report::to_svg(topology_picture(table));
+}
+
+std::string to_dot(const Invocation& /*invocation*/, const inject::DecisionTable& table) {
+  return report::to_dot(topology_picture(table));
+}
+
+std::string to_nccl(const Invocation& invocation, const inject::DecisionTable& table) {
+  const auto topology = topology::nccl_topology_of(table.node());
   for (const auto& warning : topology.warnings) {
     invocation.err << "railhead topology: " << warning << "\n";
   }
-  invocation.out << topology::to_xml(topology);
-  return kExitOk;
+  return topology::to_xml(topology);
 }
 
+/// A format of this command alone, beside those that report::kFormats has for all.
+struct TopologyFormat {
+  const char* name;
+  std::string (*render)(const Invocation& invocation, const inject::DecisionTable& table);
+};
+
+constexpr std::array kTopologyFormats = {
+    TopologyFormat{"tree", to_tree},  // the PCI tree, for a terminal
+    TopologyFormat{"svg", to_svg},    // a picture
+    TopologyFormat{"dot", to_dot},    // the same picture for Graphviz
+    TopologyFormat{"nccl", to_nccl},  // for NCCL_TOPO_FILE
+};
+
 int print_topology(const Invocation& invocation, const inject::DecisionTable& table) {
-  if (invocation.output == "tree") {
-    invocation.out << tree_text(table);
+  for (const auto& format : kTopologyFormats) {
+    if (invocation.output != format.name) continue;
+    invocation.out << format.render(invocation, table);
     return kExitOk;
   }
-  if (invocation.output == "svg") {
-    invocation.out << report::to_svg(topology_picture(table));
-    return kExitOk;
-  }
-  if (invocation.output == "dot") {
-    invocation.out << report::to_dot(topology_picture(table));
-    return kExitOk;
-  }
-  if (invocation.output == "nccl") return print_nccl(invocation, table.node());
   return invocation.print(topology_report(table), kExitOk);
 }
 
@@ -126,7 +143,9 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand("topology", "Show how GPUs and NICs are connected");
   add_machine_options(*app, invocation);
   add_settings(*app, invocation, {"topology.file"});
-  add_output_option(*app, invocation, {"tree", "svg", "dot", "nccl"});
+  std::vector<std::string> own_formats;
+  for (const auto& format : kTopologyFormats) own_formats.emplace_back(format.name);
+  add_output_option(*app, invocation, own_formats);
   app->footer("Exit codes: 0 ok, whatever the machine has, 2 it cannot be read.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {

@@ -131,7 +131,7 @@ struct SettingSpec {
   Status (*read)(std::string_view text, Settings& into);
   Change change = Change::restart;
 
-  /// Of the environment: "RAILHEAD_NRI_SOCKET".
+  /// Its environment variable: "RAILHEAD_NRI_SOCKET".
   [[nodiscard]] std::string variable() const;
 };
 
@@ -161,7 +161,7 @@ inline constexpr SettingSpec kSettings[] = {
      "only events and rescans",
      into<&Settings::host, &Settings::Host::port_check, parse_interval_or_never>, Change::machine},
     {"topology.file", "--topology-file", "", "FILE",
-     "NCCL topology file of this machine; it counts before everything that sysfs says",
+     "NCCL topology file of this machine; it overrides sysfs",
      into<&Settings::topology, &Settings::Topology::file, parse_any_text>, Change::machine},
     {"node.name", "--node-name", "", "NAME", "the Kubernetes node name; default: the host name",
      into<&Settings::node, &Settings::Node::name, parse_any_text>},

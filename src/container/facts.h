@@ -2,8 +2,8 @@
 // What a container is, found out once.
 //
 // Invariants
-// * Facts are derived by examine() of inject/ and nowhere else. The decision, the log, the book of
-//   containers and the answer to "who uses RDMA" take them from here.
+// * Facts are derived by examine() of inject/ and nowhere else. The decision, the log, the records
+//   of containers and the answer to "who uses RDMA" take them from here.
 // * They own their texts: they outlive the request. They name GPUs and NICs by index into the node
 //   of the table that they were derived with, and mean nothing with another one.
 #pragma once
@@ -62,7 +62,8 @@ struct GpuFacts {
   /// A GPU that was unknown when the table was made could resolve it.
   [[nodiscard]] bool might_be_new() const { return !unresolved.empty(); }
 
-  /// What `indices` says is all that the kubelet says, or its silence, and no claim.
+  /// The kubelet was asked: `indices` are the GPUs that it says the container holds, and none where
+  /// it did not answer.
   [[nodiscard]] bool is_claim_checked() const {
     return (claim == GpuClaim::answered && unresolved.empty()) || claim == GpuClaim::unanswered;
   }

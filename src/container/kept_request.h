@@ -21,7 +21,7 @@ class KeptRequest {
   /// Valid as long as this object, wherever it is moved.
   [[nodiscard]] const Request& request() const { return request_; }
 
-  /// Of its texts.
+  /// Size of its texts.
   [[nodiscard]] std::size_t bytes() const { return texts_.size(); }
 
  private:

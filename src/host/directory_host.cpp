@@ -53,7 +53,7 @@ bool is_dot(std::string_view name) {
 }
 
 constexpr std::size_t kPageBytes = 4096;
-/// Of an entry whose name is "mlx5_12" or shorter; see getdents64(2).
+/// What an entry takes whose name is "mlx5_12" or shorter; see getdents64(2).
 constexpr std::size_t kEntryBytes = 32;
 
 constexpr std::size_t kOnePiece = ~std::size_t{0};

@@ -49,7 +49,7 @@ class DirectoryHost : public Host {
   /// The same if it is at hand, else -1.
   int known_directory(std::string_view path);
   UniqueFd open_directory(std::string_view path);
-  /// Of what the path names, links followed. False and errno where it cannot be found.
+  /// stat(2) of what the path names, links followed. False, with errno, where it cannot be found.
   bool stat_below(const std::string& path, struct stat& facts);
   Result<std::optional<std::string>> read_attribute(const std::string& path, int file);
   Result<bool> is_sysfs(const std::string& path);

@@ -24,7 +24,7 @@ namespace railhead::host {
 
 class LinkNews {
  public:
-  /// Interfaces whose last word is kept; with more, all are forgotten and told of anew.
+  /// So many interfaces are remembered. With more, all are forgotten, and each is news again.
   static constexpr std::size_t kMaxInterfaces = 4096;
 
   /// A socket on which the news arrive; none where the kernel refuses.
@@ -36,7 +36,7 @@ class LinkNews {
   MachineChanges take(std::string_view datagram);
 
  private:
-  /// Of one RTM_NEWLINK.
+  /// Takes one RTM_NEWLINK.
   void take_link(const ifinfomsg& link, std::string_view attributes, MachineChanges& changes);
 
   std::map<int, std::uint32_t> flags_;  ///< by index

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::uintptr_t kPage = 4096;
 
-/// Of the program itself, which comes first. Segments that are never written hold nothing that the
-/// file does not: dl_iterate_phdr(3), madvise(2).
+/// Gives back pages of the program itself, which comes first. Segments that are never written hold
+/// nothing that the file does not: dl_iterate_phdr(3), madvise(2).
 int give_back_segments(dl_phdr_info* info, std::size_t /*size*/, void* /*unused*/) {
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const auto& segment = info->dlpi_phdr[i];

@@ -27,17 +27,17 @@ namespace {
 constexpr std::uint32_t kGone = IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED;
 constexpr std::uint32_t kAppears = IN_CREATE | IN_MOVED_TO;
 
-/// Of every directory that is there: what comes and goes, and itself.
+/// Events wanted of a directory that is there: what comes and goes in it, and its own end.
 constexpr std::uint32_t kComesAndGoes =
     kAppears | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF;
 
-/// Of an ancestor: what could be the missing name.
+/// Events wanted of the ancestor of a missing one: what could be the missing name.
 constexpr std::uint32_t kOfAncestor = kAppears | IN_DELETE_SELF | IN_MOVE_SELF;
 
 /// Directories may appear as fast as they are looked for; after this many the rescan has to do.
 constexpr int kMaxArmings = 16;
 
-/// Of one source before the others have their turn.
+/// Reads from one source before the others have their turn.
 constexpr int kMaxReads = 256;
 
 /// Group 1 is what the kernel sends; group 2 is udev's. Source: lib/kobject_uevent.c.

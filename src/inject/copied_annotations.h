@@ -19,7 +19,7 @@ class CopiedAnnotations {
   /// kind on the container proves anything.
   static constexpr std::size_t kMost = 256;
 
-  /// Of keys that begin so.
+  /// Looks at keys with this prefix.
   CopiedAnnotations(const container::Request& request, std::string_view prefix)
       : request_(request),
         prefix_(prefix) {}

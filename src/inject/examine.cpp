@@ -65,17 +65,18 @@ container::Facts examine_with(container::GpuFacts gpus, container::Surroundings 
 
 container::Facts examine(const container::Request& request, const DecisionTable& table) {
   const auto surroundings = surroundings_of(request, table.policy());
-  return examine_with(gpus_of(request, table, surroundings.privileged, KubeletWord{}), surroundings,
-                      request, table);
+  return examine_with(gpus_of(request, table, surroundings.privileged, KubeletAnswer{}),
+                      surroundings, request, table);
 }
 
 // Who has a claim counts as a container with GPUs until the kubelet denies it, so that nothing was
 // dropped before that does reach the container now.
-container::Facts with_word(container::Facts facts, const container::Request& request,
-                           const DecisionTable& table, const KubeletWord& word) {
-  if (facts.gpus.claim == container::GpuClaim::none || word.state == KubeletWord::State::no_kubelet)
+container::Facts with_kubelet_answer(container::Facts facts, const container::Request& request,
+                                     const DecisionTable& table, const KubeletAnswer& answer) {
+  if (facts.gpus.claim == container::GpuClaim::none ||
+      answer.state == KubeletAnswer::State::no_kubelet)
     return facts;
-  facts.gpus = gpus_of(request, table, facts.surroundings.privileged, word);
+  facts.gpus = gpus_of(request, table, facts.surroundings.privileged, answer);
   drop_what_does_not_reach(facts);
   return facts;
 }

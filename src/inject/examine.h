@@ -7,7 +7,7 @@
 #include "container/facts.h"
 #include "container/request.h"
 #include "inject/decide.h"
-#include "inject/kubelet_word.h"
+#include "inject/kubelet_answer.h"
 
 namespace railhead::inject {
 
@@ -15,16 +15,16 @@ namespace railhead::inject {
 /// whoever wants to know something about a container takes it from here. Pure.
 container::Facts examine(const container::Request& request, const DecisionTable& table);
 
-/// What these facts are with the kubelet's word: it changes which GPUs the container holds, and
+/// What these facts are with the kubelet's answer: it changes which GPUs the container holds, and
 /// what follows from that. `facts` are of an examination of this request with this table.
-container::Facts with_word(container::Facts facts, const container::Request& request,
-                           const DecisionTable& table, const KubeletWord& word);
+container::Facts with_kubelet_answer(container::Facts facts, const container::Request& request,
+                                     const DecisionTable& table, const KubeletAnswer& answer);
 
 /// The same for a container that holds exactly these GPUs, whatever the request shows.
 container::Facts examine_holding(std::vector<std::size_t> gpus, const container::Request& request,
                                  const DecisionTable& table);
 
-/// True where the kubelet's word would change the decision on a container with these facts.
+/// True where the kubelet's answer would change the decision on a container with these facts.
 bool needs_kubelet(const container::Facts& facts, const DecisionTable& table);
 
 }  // namespace railhead::inject

@@ -209,18 +209,18 @@ std::string who_names(const Claim& claim) {
   return "the " + std::string(to_string(claim.source)) + " names GPUs";
 }
 
-void deny(const Claim& claim, const KubeletWord& word, container::GpuFacts& facts) {
+void deny(const Claim& claim, const KubeletAnswer& answer, container::GpuFacts& facts) {
   facts.remarks.add(warn::kGpuClaimDenied,
                     who_names(claim) + ", and the kubelet says that the container holds none" +
-                        (word.others_hold_gpus ? " (another one of its pod does)" : ""));
+                        (answer.others_hold_gpus ? " (another one of its pod does)" : ""));
 }
 
 /// The kubelet's ids are the truth; the claim narrows.
-void settle(Claim claim, const KubeletWord& word, const DecisionTable& table,
+void settle(Claim claim, const KubeletAnswer& answer, const DecisionTable& table,
             container::GpuFacts& facts) {
   facts.claim = container::GpuClaim::answered;
-  AllocatedGpus allocated = gpus_in(word.devices, table);
-  if (!allocated.holds) return deny(claim, word, facts);
+  AllocatedGpus allocated = gpus_in(answer.devices, table);
+  if (!allocated.holds) return deny(claim, answer, facts);
   facts.named = true;
   const std::size_t fractions = allocated.fractions;
   const bool by_fractions = allocated.evidence.gpus.empty() && claim.evidence.complete() &&
@@ -238,15 +238,15 @@ void settle(Claim claim, const KubeletWord& word, const DecisionTable& table,
   }
 }
 
-void take_claim(Claim claim, const KubeletWord& word, const DecisionTable& table,
+void take_claim(Claim claim, const KubeletAnswer& answer, const DecisionTable& table,
                 container::GpuFacts& facts) {
   facts.claim = container::GpuClaim::unchecked;
-  switch (word.state) {
-    case KubeletWord::State::answered: return settle(std::move(claim), word, table, facts);
-    case KubeletWord::State::no_kubelet:
+  switch (answer.state) {
+    case KubeletAnswer::State::answered: return settle(std::move(claim), answer, table, facts);
+    case KubeletAnswer::State::no_kubelet:
       take(std::move(claim.evidence), claim.source, facts);
       return;
-    case KubeletWord::State::unanswered:
+    case KubeletAnswer::State::unanswered:
       facts.claim = container::GpuClaim::unanswered;
       facts.named = true;
       facts.remarks.add(warn::kGpuClaimUnanswered,
@@ -260,7 +260,7 @@ void take_claim(Claim claim, const KubeletWord& word, const DecisionTable& table
 }  // namespace
 
 container::GpuFacts gpus_of(const container::Request& request, const DecisionTable& table,
-                            bool privileged, const KubeletWord& word) {
+                            bool privileged, const KubeletAnswer& answer) {
   container::GpuFacts facts;
   facts.asks_for_all = container::asks_for_all_gpus(request.env);
   GpuEvidence environment = from_environment(request, table);
@@ -273,10 +273,10 @@ container::GpuFacts gpus_of(const container::Request& request, const DecisionTab
   GpuEvidence mounts = from_mounts(request, table);
   if (mounts.empty() && environment.empty()) return facts;
   if (mounts.empty()) {
-    take_claim({std::move(environment), container::GpuSource::environment}, word, table, facts);
+    take_claim({std::move(environment), container::GpuSource::environment}, answer, table, facts);
   } else {
     mounts.finish();
-    take_claim({std::move(mounts), container::GpuSource::mounts}, word, table, facts);
+    take_claim({std::move(mounts), container::GpuSource::mounts}, answer, table, facts);
     if (!facts.indices.empty())
       narrow(environment, container::GpuSource::environment, table.node(), facts);
   }

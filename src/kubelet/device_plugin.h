@@ -11,7 +11,7 @@
 // * GetPreferredAllocation never fails (that would reject the pod); it may be empty.
 // * The end waits for nobody: calls are cancelled after 0.25 s, connections are cut after 0.5 s.
 // * The socket's file goes with the server, so a server ends completely before another takes its
-// path.
+//   path.
 #pragma once
 
 #include <functional>

@@ -27,7 +27,7 @@ struct Try {
   Try& operator=(const Try&) = delete;
   virtual ~Try() = default;
 
-  /// Of the answer, as it came.
+  /// Size of the answer, as it came.
   [[nodiscard]] virtual std::size_t bytes() const = 0;
 };
 

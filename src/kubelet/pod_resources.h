@@ -57,7 +57,7 @@ class PodResources {
   void pod(const std::string& pod_namespace, const std::string& name,
            std::chrono::milliseconds timeout, Done<container::PodHoldings> done);
 
-  /// Of all pods at once. On the mailbox's thread, as pod().
+  /// What all pods hold, in one answer. On the mailbox's thread, as pod().
   void all(std::chrono::milliseconds timeout, Done<std::vector<container::PodHoldings>> done);
 
   /// What the kubelet believes that the node's plugins offer. From any thread; `done` is never

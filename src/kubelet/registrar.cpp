@@ -42,14 +42,14 @@ std::uint64_t digest_of(const std::string& text) {
 
 }  // namespace
 
-std::string_view to_string(Standing standing) {
-  switch (standing) {
-    case Standing::standing_by: return "standing-by";
-    case Standing::no_kubelet: return "no-kubelet";
-    case Standing::not_served: return "not-served";
-    case Standing::enrolling: return "enrolling";
-    case Standing::refused: return "refused";
-    case Standing::enrolled: break;
+std::string_view to_string(RegistrationState state) {
+  switch (state) {
+    case RegistrationState::standing_by: return "standing-by";
+    case RegistrationState::no_kubelet: return "no-kubelet";
+    case RegistrationState::not_served: return "not-served";
+    case RegistrationState::enrolling: return "enrolling";
+    case RegistrationState::refused: return "refused";
+    case RegistrationState::enrolled: break;
   }
   return "enrolled";
 }
@@ -104,22 +104,22 @@ class Registrar::Registration final {
 
   void stand_by() {
     drop();
-    become(Standing::standing_by);
+    become(RegistrationState::standing_by);
   }
 
-  void cannot_serve(const std::string& why) { become(Standing::not_served, why); }
+  void cannot_serve(const std::string& why) { become(RegistrationState::not_served, why); }
 
   void tick() {
     const auto kubelet = owner_.kubelet();
     if (owner_.options_.route == Route::enrol && !kubelet) {
       drop();
-      become(Standing::no_kubelet);
+      become(RegistrationState::no_kubelet);
       return;
     }
     if (!plugin_ || is_ending_ || is_outlived()) serve(kubelet);
     if (!plugin_) return;
     if (is_watched_) {
-      become(Standing::enrolled);
+      become(RegistrationState::enrolled);
     } else if (owner_.options_.route == Route::enrol) {
       enrol_if_due();
     }
@@ -127,7 +127,7 @@ class Registrar::Registration final {
 
   /// How long nothing is due but what events tell.
   [[nodiscard]] milliseconds until_tick() const {
-    if (is_watched_ || status_.standing == Standing::no_kubelet) return kIdleTick;
+    if (is_watched_ || status_.state == RegistrationState::no_kubelet) return kIdleTick;
     if (is_asking_ || !plugin_ || owner_.options_.route == Route::found) return kPendingTick;
     const auto left = std::chrono::ceil<milliseconds>(next_try_ - owner_.clock_.now());
     return std::clamp(left, kFirstRetry, kPendingTick);
@@ -135,9 +135,9 @@ class Registrar::Registration final {
 
   /// The kubelet's own account lacks the resource although it said yes.
   void deny() {
-    if (status_.standing != Standing::enrolled) return;
+    if (status_.state != RegistrationState::enrolled) return;
     is_watched_ = false;
-    become(Standing::enrolling, "the kubelet does not count the resource any more");
+    become(RegistrationState::enrolling, "the kubelet does not count the resource any more");
     serve(owner_.kubelet());
   }
 
@@ -146,10 +146,10 @@ class Registrar::Registration final {
     is_watched_ = now;
     if (now) {
       note_accepted();
-      become(Standing::enrolled);
-    } else if (status_.standing == Standing::enrolled) {
+      become(RegistrationState::enrolled);
+    } else if (status_.state == RegistrationState::enrolled) {
       next_try_ = owner_.clock_.now() + kFirstRetry;
-      become(Standing::enrolling, "the kubelet does not watch any more");
+      become(RegistrationState::enrolling, "the kubelet does not watch any more");
     }
   }
 
@@ -165,7 +165,7 @@ class Registrar::Registration final {
     auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, decides_,
                                       [this](bool now) { watched(now); });
     if (!served) {
-      become(Standing::not_served, served.error().message);
+      become(RegistrationState::not_served, served.error().message);
       return;
     }
     plugin_ = std::move(served).value();
@@ -175,7 +175,7 @@ class Registrar::Registration final {
     is_asking_ = false;
     retry_ = kFirstRetry;
     next_try_ = owner_.clock_.now();
-    become(Standing::enrolling);
+    become(RegistrationState::enrolling);
   }
 
   void enrol_if_due() {
@@ -200,14 +200,14 @@ class Registrar::Registration final {
       next_try_ = now + kUntilWatched;
       return;
     }
-    if (!is_watched_) become(Standing::refused, answer.error().message);
+    if (!is_watched_) become(RegistrationState::refused, answer.error().message);
     next_try_ = now + retry_;
     retry_ = std::min(retry_ * 2, kLongestRetry);
   }
 
-  void become(Standing standing, std::string detail = "") {
-    if (status_.standing == standing && status_.detail == detail && was_reported_) return;
-    status_.standing = standing;
+  void become(RegistrationState state, std::string detail = "") {
+    if (status_.state == state && status_.detail == detail && was_reported_) return;
+    status_.state = state;
     status_.detail = std::move(detail);
     was_reported_ = true;
     note_countable();
@@ -217,7 +217,7 @@ class Registrar::Registration final {
   /// Kubelets leave out a resource without a healthy device.
   void note_countable() {
     const bool is_countable =
-        status_.standing == Standing::enrolled &&
+        status_.state == RegistrationState::enrolled &&
         std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.healthy; });
     if (!is_countable) {
       countable_since_.reset();

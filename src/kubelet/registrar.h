@@ -37,19 +37,19 @@ enum class Route {
   found,  ///< the kubelet finds the socket in plugins_registry
 };
 
-enum class Standing {
+enum class RegistrationState {
   standing_by,  ///< another agent holds the registration
   no_kubelet,   ///< its socket is not there
   not_served,   ///< our socket, or the lock, cannot be made
-  enrolling,    ///< waiting for the kubelet's word, or to be found
+  enrolling,    ///< waiting for the kubelet's answer, or to be found
   refused,      ///< the kubelet said no; tried again
   enrolled,
 };
-std::string_view to_string(Standing standing);  ///< "enrolled", "standing-by"
+std::string_view to_string(RegistrationState state);  ///< "enrolled", "standing-by"
 
 struct ResourceStatus {
   std::string resource;
-  Standing standing = Standing::enrolling;
+  RegistrationState state = RegistrationState::enrolling;
   std::string detail;  ///< the error, or ""
   unsigned enrolments = 0;
 };
@@ -64,7 +64,7 @@ class Registrar {
  public:
   using Changed = std::function<void(const ResourceStatus&)>;
 
-  /// `changed` gets every new standing. All on the mailbox's thread; that of `pod_resources`, which
+  /// `changed` gets every new state. All on the mailbox's thread; that of `pod_resources`, which
   /// says what the kubelet counts, may be another one.
   Registrar(RegistrarOptions options, loop::Mailbox& mailbox, host::Clock& clock,
             PodResources& pod_resources, Changed changed);
@@ -81,7 +81,7 @@ class Registrar {
   void tick();
 
   /// How long the next tick() may wait where nothing changes in the folders. Shorter after a new
-  /// standing (`changed`).
+  /// state (`changed`).
   [[nodiscard]] std::chrono::milliseconds until_tick() const;
 
   /// The folders where something may happen that tick() has to look at; that of the plugin folder,

@@ -12,8 +12,8 @@ namespace railhead::node {
 /// events are missing (Watch::blind()). Two small files a node, which no driver is asked for.
 bool device_numbers_differ(host::Host& host, const Node& node);
 
-/// Of the device nodes that were touched (Watch::touched()) those that have another mode, owner or
-/// number than the machine was read with, or came or went. One stat(2) a node.
+/// Which of the touched device nodes (Watch::touched()) came, went, or have another mode, owner or
+/// number than when the machine was read. One stat(2) a node.
 host::MachineChanges changed_nodes(host::Host& host, const Node& node,
                                    const host::MachineChanges& touched);
 

@@ -17,8 +17,8 @@ namespace railhead::node {
 /// own need not be the node's); where that cannot be seen, in our own.
 struct DefaultRoutes {
   std::set<std::string> holders;  ///< of any, IPv4 or IPv6
-  /// Of the one that the node's own traffic takes: IPv4's of the lowest metric; only where there is
-  /// none, IPv6's, which every interface learns by itself where a router announces one.
+  /// Those of the route that the node's own traffic takes: the IPv4 route of the lowest metric,
+  /// else the IPv6 routes, which every interface learns by itself where a router announces one.
   std::set<std::string> main;
 };
 

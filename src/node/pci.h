@@ -68,10 +68,10 @@ struct PciDevice {
   std::optional<PciAddress> physfn;   ///< a virtual function's physical function
   /// The number that the firmware gives an onboard device (PCI firmware specification, _DSM).
   std::optional<unsigned> acpi_index;
-  /// Of a function that a vfio driver holds: its group, whose node is /dev/vfio/<group>.
+  /// IOMMU group, whose node is /dev/vfio/<group>; set only while a vfio driver is bound.
   std::optional<unsigned> iommu_group;
-  /// Of a physical function of Intel's: the package of its Dynamic Device Personalization that
-  /// runs, "ICE OS Default Package". Absent also where its driver does not name it (i40e).
+  /// The running Dynamic Device Personalization package of an Intel physical function, "ICE OS
+  /// Default Package". Absent also where the driver does not name it (i40e).
   std::optional<std::string> ddp_package;
   bool no_iommu = false;  ///< vfio does without an IOMMU: the node is /dev/vfio/noiommu-<group>
   std::vector<VdpaDevice> vdpa;  ///< its own, by name; those of its scalable functions are not

@@ -10,7 +10,7 @@
 
 namespace railhead::node {
 
-/// Of the machine as such; no event tells of it.
+/// Facts of the machine as a whole. No event reports a change of them.
 struct Platform {
   std::string name;
   Dmi dmi;

@@ -12,7 +12,7 @@ namespace railhead::pools {
 
 /// What the reader of pools has to be told.
 struct PoolParseOptions {
-  /// Of SR-IOV plugin resources without `resourcePrefix`; that plugin's flag --resource-prefix.
+  /// For SR-IOV plugin resources without `resourcePrefix`: that plugin's flag --resource-prefix.
   std::string sriov_prefix = "intel.com";
   std::vector<std::string> roles;  ///< every word that `roles:` of a selector may say
 };

@@ -110,7 +110,7 @@ struct Selector {
   friend bool operator==(const Selector&, const Selector&) = default;
 };
 
-/// A named resource as configured: which functions of which machine soever belong to it.
+/// A named resource as configured. It says by selectors which functions of any machine are in it.
 struct PoolSpec {
   std::string name;  ///< "rdma.io/hca": what pods ask for
   PoolMode mode = PoolMode::shared;

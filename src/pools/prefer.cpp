@@ -21,7 +21,7 @@ constexpr std::size_t kMaxBeginnings = 64;
 
 /// The devices of one link that may be chosen, and how much of it is taken.
 struct Link {
-  /// Of one member; slots that are no NIC are all of one.
+  /// A member's devices. Slots that are no NIC all belong to one.
   struct Slots {
     std::vector<std::size_t> places;  ///< in the pool's list, ascending
     std::size_t first_free = 0;       ///< index into `places`
@@ -34,7 +34,7 @@ struct Link {
   std::size_t load = 0;      ///< devices taken
   std::size_t next = kNone;  ///< the place to take next; kNone where nothing is left
 
-  /// Of the function with the fewest taken.
+  /// The next device is one of the member with the fewest taken.
   void find_next(const std::vector<bool>& free) {
     std::pair best{kNone, kNone};
     for (auto& [member, slots] : members) {

@@ -45,9 +45,8 @@ bool only_receives(const usage::QueuePair& pair) {
          (pair.type == usage::QpType::rc || pair.type == usage::QpType::uc);
 }
 
-/// Of a driver's own kind: EFA's SRD is ready as soon as it is made, an initiator of mlx5's DC
-/// turns to whom each request names. Neither has a peer, so that it is there says nothing of its
-/// use.
+/// Queue pairs of a driver's own kind have no peer: EFA's SRD is ready as soon as it is made, and
+/// an initiator of mlx5's DC sends to whom each request names. So their state does not prove use.
 bool names_no_peer(const usage::QueuePair& pair) {
   return pair.type == usage::QpType::driver && pair.state == usage::QpState::rts &&
          pair.remote.value_or(0) == 0;

@@ -5,9 +5,9 @@
 
 namespace railhead::proof {
 
-PodKey key_of(const Holder& holder) {
-  if (holder.pod.empty()) return {"", holder.pod_uid, holder.container_id.substr(0, 12)};
-  return {holder.pod_namespace, holder.pod, holder.container};
+PodKey key_of(const ContainerRecord& record) {
+  if (record.pod.empty()) return {"", record.pod_uid, record.container_id.substr(0, 12)};
+  return {record.pod_namespace, record.pod, record.container};
 }
 
 PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double> seconds) {
@@ -15,7 +15,7 @@ PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double>
   for (auto& [key, entry] : entries_) ++entry.missing;
   for (std::size_t i = 0; i < view.pods.size(); ++i) {
     const auto& pod = view.pods[i];
-    auto& entry = entries_[key_of(pod.holder)];
+    auto& entry = entries_[key_of(pod.record)];
     entry.missing = 0;
     const auto elapsed = seconds.value_or(0);
     entry.totals.seconds[static_cast<std::size_t>(pod.verdict)] += elapsed;
@@ -44,7 +44,7 @@ PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double>
 
 void PodLedger::follow(Entry& entry, const PodUse& pod, std::size_t index, Changes& changes) {
   auto& known = entry.fallback;
-  if (known && known->holder.container_id != pod.holder.container_id) {
+  if (known && known->record.container_id != pod.record.container_id) {
     changes.gone.push_back(*std::exchange(known, std::nullopt));
   }
   if (pod.silent_fallback) {

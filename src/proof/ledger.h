@@ -22,7 +22,7 @@ struct PodKey {
   friend auto operator<=>(const PodKey&, const PodKey&) = default;
 };
 
-PodKey key_of(const Holder& holder);
+PodKey key_of(const ContainerRecord& record);
 
 /// What a container has done since it was first seen. Nothing in it ever decreases: neither when
 /// processes end nor when the container is started again.

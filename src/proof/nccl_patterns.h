@@ -12,11 +12,13 @@ namespace railhead::proof {
 /// error: RDMA that was needed did not work. hint: NCCL's own advice.
 enum class NcclSeverity : std::uint8_t { error, warning, hint };
 
-/// Words that stand in a line one behind the other, and what they mean.
+/// A line that tells of a problem, and what it means. Adding one is one row of nccl_patterns.cpp.
 struct NcclPattern {
   static constexpr std::size_t kMaxWords = 3;
-  std::array<std::string_view, kMaxWords> words;  ///< "" matches anywhere
+  /// Texts that stand in the line one behind the other; "" matches anywhere.
+  std::array<std::string_view, kMaxWords> words;
   NcclSeverity severity = NcclSeverity::warning;
+  std::string_view since;  ///< the first release with this text, and the file that prints it
   std::string_view meaning;
 };
 

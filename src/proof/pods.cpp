@@ -25,24 +25,24 @@ const usage::ContainerUse* find_container(const usage::Usage* usage, const std::
 }
 
 /// A container that nobody can name is called by its id, shortened as runtimes do.
-Holder nameless(const usage::ContainerPlace& place) {
-  Holder holder;
-  holder.container_id = place.container;
-  holder.pod_uid = place.pod_uid.value_or("");
-  holder.container = place.container.substr(0, 12);
-  return holder;
+ContainerRecord nameless(const usage::ContainerPlace& place) {
+  ContainerRecord record;
+  record.container_id = place.container;
+  record.pod_uid = place.pod_uid.value_or("");
+  record.container = place.container.substr(0, 12);
+  return record;
 }
 
 class Judgement {
  public:
   Judgement(const usage::Usage& now, const usage::Usage* before, const node::Node& node,
-            const std::vector<Holder>& holders, const ProofOptions& options)
+            const std::vector<ContainerRecord>& records, const ProofOptions& options)
       : now_(now),
         before_(before),
         node_(node),
         options_(options),
         counted_(count_objects(now, before)) {
-    for (const auto& holder : holders) holders_.emplace(holder.container_id, &holder);
+    for (const auto& record : records) records_.emplace(record.container_id, &record);
   }
 
   PodsView run() {
@@ -54,10 +54,10 @@ class Judgement {
     warn(spots);
     mark_fallbacks();
     std::sort(view_.pods.begin(), view_.pods.end(), [](const PodUse& a, const PodUse& b) {
-      const auto key = [](const Holder& h) {
+      const auto key = [](const ContainerRecord& h) {
         return std::tie(h.pod_namespace, h.pod, h.pod_uid, h.container, h.container_id);
       };
-      return key(a.holder) < key(b.holder);
+      return key(a.record) < key(b.record);
     });
     return std::move(view_);
   }
@@ -66,13 +66,13 @@ class Judgement {
   void add_pod(const usage::ContainerUse& container, const std::vector<std::string>& spots) {
     const auto& id = container.place.container;
     PodUse pod;
-    const auto named = holders_.find(id);
-    pod.holder = named == holders_.end() ? nameless(container.place) : *named->second;
-    if (pod.holder.pod_uid.empty()) pod.holder.pod_uid = container.place.pod_uid.value_or("");
+    const auto named = records_.find(id);
+    pod.record = named == records_.end() ? nameless(container.place) : *named->second;
+    if (pod.record.pod_uid.empty()) pod.record.pod_uid = container.place.pod_uid.value_or("");
     const auto counted = counted_.by_container.find(id);
     if (counted != counted_.by_container.end()) pod.devices = counted->second;
-    const bool shown = !pod.holder.gpus.empty() || !pod.holder.nics.empty() || !pod.devices.empty();
-    if (!shown && (!options_.all || pod.holder.sandbox)) return;
+    const bool shown = !pod.record.gpus.empty() || !pod.record.nics.empty() || !pod.devices.empty();
+    if (!shown && (!options_.all || pod.record.sandbox)) return;
     pod.processes = container.processes;
     if (now_.counted_ticks && *now_.counted_ticks >= container.started_ticks) {
       pod.age_seconds = static_cast<double>(*now_.counted_ticks - container.started_ticks) / 100.0;
@@ -116,24 +116,24 @@ class Judgement {
 
   /// Several GPUs, or all that the node has.
   [[nodiscard]] bool holds_many(const PodUse& pod) const {
-    const auto count = pod.holder.gpus.size();
+    const auto count = pod.record.gpus.size();
     return count >= 2 || (count > 0 && count == node_.gpus.size());
   }
 
   /// What the environment states decides; connections alone may be anyone's, so they do not make a
   /// job of what has every GPU only because it asks for all of them, as monitors do.
   [[nodiscard]] bool has_peers(const PodUse& pod) const {
-    const auto& holder = pod.holder;
-    if (holder.job != container::JobSize()) {
-      return holder.job.nodes.value_or(1) > 1 ||
-             holder.job.ranks.value_or(1) > std::max<std::size_t>(1, holder.gpus.size());
+    const auto& record = pod.record;
+    if (record.job != container::JobSize()) {
+      return record.job.nodes.value_or(1) > 1 ||
+             record.job.ranks.value_or(1) > std::max<std::size_t>(1, record.gpus.size());
     }
-    const bool may_watch = holder.gpus_by_all && holder.gpus.size() == node_.gpus.size();
+    const bool may_watch = record.gpus_by_all && record.gpus.size() == node_.gpus.size();
     return pod.verdict == Verdict::tcp && !may_watch;
   }
 
-  [[nodiscard]] bool is_ignored(const Holder& holder) const {
-    const auto name = holder.pod_namespace + "/" + holder.pod;
+  [[nodiscard]] bool is_ignored(const ContainerRecord& record) const {
+    const auto name = record.pod_namespace + "/" + record.pod;
     return std::any_of(options_.ignore.begin(), options_.ignore.end(),
                        [&](const std::string& pattern) { return glob_match(pattern, name); });
   }
@@ -143,7 +143,7 @@ class Judgement {
                                            [](const node::Nic& nic) { return nic.registered; });
     using Pod = std::array<std::string_view, 3>;
     const auto key = [](const PodUse& pod) {
-      return Pod{pod.holder.pod_namespace, pod.holder.pod, pod.holder.pod_uid};
+      return Pod{pod.record.pod_namespace, pod.record.pod, pod.record.pod_uid};
     };
     std::set<Pod> connected;
     for (const auto& pod : view_.pods) {
@@ -154,15 +154,15 @@ class Judgement {
     for (auto& pod : view_.pods) {
       const bool fell_back = node_has_rdma && holds_many(pod) && is_old_enough(pod) &&
                              has_peers(pod) && !connected.contains(key(pod));
-      pod.ignored = is_ignored(pod.holder);
+      pod.ignored = is_ignored(pod.record);
       pod.silent_fallback = fell_back && !pod.ignored;
       if (!fell_back) continue;
       pod.why += pod.ignored ? "; pods.ignore names it, else a silent fallback: it holds "
                              : "; a silent fallback: it holds ";
-      pod.why += std::to_string(pod.holder.gpus.size()) + " GPUs of a node with RDMA NICs";
-      if (pod.holder.nics.empty()) pod.why += " and was given none of them";
-      if (pod.holder.job != container::JobSize()) {
-        pod.why += "; its environment speaks of " + size_text(pod.holder.job);
+      pod.why += std::to_string(pod.record.gpus.size()) + " GPUs of a node with RDMA NICs";
+      if (pod.record.nics.empty()) pod.why += " and was given none of them";
+      if (pod.record.job != container::JobSize()) {
+        pod.why += "; its environment speaks of " + size_text(pod.record.job);
       }
     }
   }
@@ -172,7 +172,7 @@ class Judgement {
   const node::Node& node_;
   const ProofOptions& options_;
   Counted counted_;
-  std::map<std::string, const Holder*> holders_;
+  std::map<std::string, const ContainerRecord*> records_;
   PodsView view_;
 };
 
@@ -208,8 +208,8 @@ DeviceShare PodUse::total() const {
 }
 
 PodsView judge_pods(const usage::Usage& now, const usage::Usage* before, const node::Node& node,
-                    const std::vector<Holder>& holders, const ProofOptions& options) {
-  return Judgement(now, before, node, holders, options).run();
+                    const std::vector<ContainerRecord>& records, const ProofOptions& options) {
+  return Judgement(now, before, node, records, options).run();
 }
 
 }  // namespace railhead::proof

@@ -24,7 +24,7 @@ enum class Verdict : std::uint8_t {
 std::string_view to_string(Verdict verdict);  ///< "RDMA", "TCP", "idle", "unknown"
 
 /// What a container was given, and what it is called, from whoever knows: the bundle, or the agent.
-struct Holder {
+struct ContainerRecord {
   std::string container_id;
   std::string pod_namespace;
   std::string pod;
@@ -71,7 +71,7 @@ struct Evidence {
 
 /// A container and its use of RDMA at one moment.
 struct PodUse {
-  Holder holder;
+  ContainerRecord record;
   std::vector<std::uint32_t> processes;
   std::optional<double> age_seconds;  ///< of its oldest process
   std::map<std::string, DeviceShare> devices;
@@ -107,6 +107,6 @@ struct PodsView {
 /// Judges every container. `before` is an earlier reading of the same machine, for traffic; without
 /// one nothing is said of it.
 PodsView judge_pods(const usage::Usage& now, const usage::Usage* before, const node::Node& node,
-                    const std::vector<Holder>& holders, const ProofOptions& options);
+                    const std::vector<ContainerRecord>& records, const ProofOptions& options);
 
 }  // namespace railhead::proof

@@ -31,13 +31,13 @@ data::Json device_json(const std::string& name, const DeviceShare& share) {
 data::Json pod_json(const PodUse& pod) {
   const auto total = pod.total();
   data::Json json = {
-      {"namespace", pod.holder.pod_namespace},
-      {"pod", pod.holder.pod},
-      {"container", pod.holder.container},
-      {"podUid", pod.holder.pod_uid},
-      {"containerId", pod.holder.container_id},
-      {"gpus", pod.holder.gpus},
-      {"nics", pod.holder.nics},
+      {"namespace", pod.record.pod_namespace},
+      {"pod", pod.record.pod},
+      {"container", pod.record.container},
+      {"podUid", pod.record.pod_uid},
+      {"containerId", pod.record.container_id},
+      {"gpus", pod.record.gpus},
+      {"nics", pod.record.nics},
       {"queuePairs", total.queue_pairs},
       {"queuePairsReady", total.ready},
       {"queuePairsConnected", total.connected},

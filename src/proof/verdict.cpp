@@ -126,8 +126,8 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
   const auto total = pod.total();
   for (const auto& [device, share] : pod.devices) add_device_evidence(device, share, pod);
   add_network_evidence(pod);
-  if (pod.holder.job != container::JobSize()) {
-    pod.evidence.push_back({"environment", size_text(pod.holder.job)});
+  if (pod.record.job != container::JobSize()) {
+    pod.evidence.push_back({"environment", size_text(pod.record.job)});
   }
   if (total.connected > 0) {
     pod.verdict = Verdict::rdma;

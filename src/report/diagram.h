@@ -31,7 +31,7 @@ struct DiagramDevice {
   std::string footer;               ///< last line, a word or two
   std::string tooltip;              ///< whole story
   std::vector<std::size_t> groups;  ///< its colours: into Diagram::marks
-  std::vector<std::size_t> guests;  ///< groups that it stands in for something else for
+  std::vector<std::size_t> guests;  ///< groups that it serves as a stand-in
   std::string tag;                  ///< what is written where its links begin
   DiagramLook tag_look = DiagramLook::normal;
   std::size_t stack = 0;  ///< equal in one box: drawn as one column

@@ -22,15 +22,18 @@ std::string cell_text(const std::vector<std::string>& row, std::size_t column) {
   return printable(row[column]);
 }
 
-}  // namespace
-
-std::optional<Format> parse_format(std::string_view text) {
-  if (text == "table") return Format::table;
-  if (text == "wide") return Format::wide;
-  if (text == "json") return Format::json;
-  if (text == "yaml") return Format::yaml;
-  return std::nullopt;
+std::string render_sections(const Report& report, Column::Shown shown) {
+  std::string out;
+  for (const auto& section : report.sections) {
+    if (!out.empty()) out += "\n";
+    if (!section.title.empty()) out += printable(section.title) + "\n";
+    if (!section.table.columns.empty()) out += render_table(section.table, shown);
+    for (const auto& line : section.lines) out += printable(line) + "\n";
+  }
+  return out;
 }
+
+}  // namespace
 
 data::Json make_document(std::string_view kind) {
   data::Json document;
@@ -39,14 +42,13 @@ data::Json make_document(std::string_view kind) {
   return document;
 }
 
-std::string render_table(const Table& table, Format format) {
-  std::vector<std::size_t> shown;
+std::string render_table(const Table& table, Column::Shown shown) {
+  std::vector<std::size_t> printed;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (table.columns[c].shown == Column::Shown::always || format == Format::wide)
-      shown.push_back(c);
+    if (table.columns[c].shown <= shown) printed.push_back(c);
   }
   std::vector<std::size_t> widths;
-  for (const auto c : shown) {
+  for (const auto c : printed) {
     std::size_t width = display_width(printable(table.columns[c].header));
     for (const auto& row : table.rows) width = std::max(width, display_width(cell_text(row, c)));
     widths.push_back(width);
@@ -54,10 +56,10 @@ std::string render_table(const Table& table, Format format) {
   std::string out;
   const auto print_row = [&](const auto& text_of) {
     std::string line;
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-      const std::string text = text_of(shown[i]);
+    for (std::size_t i = 0; i < printed.size(); ++i) {
+      const std::string text = text_of(printed[i]);
       line += text;
-      if (i + 1 < shown.size()) line.append(widths[i] - display_width(text) + 3, ' ');
+      if (i + 1 < printed.size()) line.append(widths[i] - display_width(text) + 3, ' ');
     }
     out += line + "\n";
   };
@@ -68,17 +70,32 @@ std::string render_table(const Table& table, Format format) {
   return out;
 }
 
-std::string render(const Report& report, Format format) {
-  if (format == Format::json) return data::to_json_text(report.json);
-  if (format == Format::yaml) return data::to_yaml(report.json);
-  std::string out;
-  for (const auto& section : report.sections) {
-    if (!out.empty()) out += "\n";
-    if (!section.title.empty()) out += printable(section.title) + "\n";
-    if (!section.table.columns.empty()) out += render_table(section.table, format);
-    for (const auto& line : section.lines) out += printable(line) + "\n";
-  }
-  return out;
+std::string to_table(const Report& report) {
+  return render_sections(report, Column::Shown::always);
+}
+
+std::string to_wide_table(const Report& report) {
+  return render_sections(report, Column::Shown::wide);
+}
+
+std::string to_json(const Report& report) {
+  return data::to_json_text(report.json);
+}
+
+std::string to_yaml(const Report& report) {
+  return data::to_yaml(report.json);
+}
+
+const Format* find_format(std::string_view name) {
+  const auto* at = std::find_if(kFormats.begin(), kFormats.end(),
+                                [&](const Format& format) { return format.name == name; });
+  return at == kFormats.end() ? nullptr : at;
+}
+
+std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const auto& format : kFormats) names.emplace_back(format.name);
+  return names;
 }
 
 }  // namespace railhead::report

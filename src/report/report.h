@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,9 +11,6 @@
 #include "data/json.h"
 
 namespace railhead::report {
-
-enum class Format : std::uint8_t { table, wide, json, yaml };
-std::optional<Format> parse_format(std::string_view text);
 
 struct Column {
   enum class Shown : std::uint8_t { always, wide };
@@ -45,9 +43,33 @@ struct Report {
 data::Json make_document(std::string_view kind);
 
 /// kubectl's look: three spaces between columns, nothing drawn around, no trailing blanks.
-std::string render_table(const Table& table, Format format);
+/// `shown`: up to which columns.
+std::string render_table(const Table& table, Column::Shown shown);
 
-std::string render(const Report& report, Format format);
+std::string to_table(const Report& report);
+std::string to_wide_table(const Report& report);
+std::string to_json(const Report& report);
+std::string to_yaml(const Report& report);
+
+/// A way to print any report, by its word for --output.
+struct Format {
+  std::string_view name;
+  std::string (*render)(const Report& report);
+};
+
+/// Every command has these.
+inline constexpr std::array kFormats = {
+    Format{"table", to_table},      // for people; the default
+    Format{"wide", to_wide_table},  // for people, with the columns that seldom matter
+    Format{"json", to_json},        // for programs: all that is known
+    Format{"yaml", to_yaml},        // the same document
+};
+
+/// nullptr where no format has this name.
+const Format* find_format(std::string_view name);
+
+/// In the order of the table.
+std::vector<std::string> format_names();
 
 /// `1:23` style helper for people: an optional value, or "" (printed as "-").
 template <typename T>

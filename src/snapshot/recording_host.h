@@ -54,7 +54,7 @@ class RecordingHost : public host::Host {
   std::map<std::string, bool> searchable_;
   std::set<std::string> ways_;  ///< directories that ".." left: without them no way
 
-  // Of the last canonical():
+  // What the last canonical() found:
   std::vector<std::string> passed_;     ///< directories that ".." left
   std::optional<std::string> blocked_;  ///< the directory that may not be searched
 };

@@ -11,16 +11,16 @@
 namespace railhead::topology {
 namespace {
 
-/// Indices of the NICs among `of` that are nearest to a GPU.
+/// The nearest to a GPU of these NICs, by index.
 std::set<std::size_t> nearest(const std::vector<Nearness>& row,
-                              const std::vector<std::size_t>& of) {
-  std::set<std::size_t> nics;
-  for (const auto n : of) {
-    if (!nics.empty() && row[n] > row[*nics.begin()]) continue;
-    if (!nics.empty() && row[n] < row[*nics.begin()]) nics.clear();
-    nics.insert(n);
+                              const std::vector<std::size_t>& nics) {
+  std::set<std::size_t> found;
+  for (const auto n : nics) {
+    if (!found.empty() && row[n] > row[*found.begin()]) continue;
+    if (!found.empty() && row[n] < row[*found.begin()]) found.clear();
+    found.insert(n);
   }
-  return nics;
+  return found;
 }
 
 std::vector<std::size_t> known_nics(const node::Node& node, const Layout& layout) {

@@ -78,7 +78,7 @@ Status take_options(NfsMount& mount, std::string_view options, std::size_t numbe
 }
 
 /// "xprt: rdma 0 0 2 0 5 14 14 …": port, binds, connects, connect time, idle time, sends, receives.
-/// Of another protocol only the name is known: udp has no connects.
+/// For protocols other than rdma and tcp only the name is read: udp has no connects.
 Result<NfsTransport> transport_of(const std::vector<std::string_view>& words, std::size_t number,
                                   std::string_view line) {
   if (words.size() < 2) return malformed(number, line);

@@ -94,7 +94,7 @@ struct RdmaDevice {
   friend bool operator==(const RdmaDevice&, const RdmaDevice&) = default;
 };
 
-/// Of all objects together that one dump may name.
+/// One dump may name so many objects, of all kinds together.
 inline constexpr std::size_t kMaxRdmaObjects = 200'000;
 
 /// Parse a whole dump. Malformed: bytes that are no messages, or a nested table that is none.

@@ -16,8 +16,8 @@ namespace {
 constexpr std::string_view kFirstPidNamespace = "pid:[4026531836]";
 constexpr std::size_t kMaxPorts = 16;
 
-/// Of a container, on the way to its shim: another container's shim (CRI-O has one for each) may
-/// have adopted the first.
+/// So many processes of a container are tried on the way to its shim: another container's shim
+/// (CRI-O has one for each) may have adopted the first.
 constexpr std::size_t kProcessesTried = 8;
 
 TableState state_of(const Error& error) {
@@ -79,13 +79,13 @@ PortTraffic read_traffic(host::Host& host, const std::string& device) {
 }
 
 RdmaDeviceUse read_device(host::Host& host, const RdmaDevice& device) {
-  const auto of = [&](std::uint16_t command) { return host::RdmaDump{command, device.index}; };
+  const auto dump = [&](std::uint16_t command) { return host::RdmaDump{command, device.index}; };
   return {device,
-          ask(host, of(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs),
-          ask(host, of(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
-          ask(host, of(RDMA_NLDEV_CMD_RES_PD_GET), parse_protection_domains),
-          ask(host, of(RDMA_NLDEV_CMD_RES_CTX_GET), parse_user_contexts),
-          ask(host, of(RDMA_NLDEV_CMD_RES_CM_ID_GET), parse_connection_ids),
+          ask(host, dump(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs),
+          ask(host, dump(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
+          ask(host, dump(RDMA_NLDEV_CMD_RES_PD_GET), parse_protection_domains),
+          ask(host, dump(RDMA_NLDEV_CMD_RES_CTX_GET), parse_user_contexts),
+          ask(host, dump(RDMA_NLDEV_CMD_RES_CM_ID_GET), parse_connection_ids),
           {}};
 }
 

@@ -18,7 +18,7 @@ namespace railhead::wire {
 
 enum class WireType : std::uint8_t { varint = 0, fixed64 = 1, bytes = 2, fixed32 = 5 };
 
-/// Of a varint: what a byte holds, and where the tenth begins, which holds one bit.
+/// Bits that a byte of a varint holds, and where its tenth byte begins, which holds one.
 inline constexpr unsigned kVarintBits = 7;
 inline constexpr unsigned kLastVarintShift = 63;
 

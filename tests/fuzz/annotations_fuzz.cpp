@@ -69,10 +69,10 @@ std::string unescape(std::string_view text) {
   return out;
 }
 
-inject::KubeletWord word_of(unsigned knobs) {
-  if ((knobs & 64U) != 0) return {inject::KubeletWord::State::unanswered, {}, false};
+inject::KubeletAnswer word_of(unsigned knobs) {
+  if ((knobs & 64U) != 0) return {inject::KubeletAnswer::State::unanswered, {}, false};
   if ((knobs & 32U) == 0) return {};
-  return {inject::KubeletWord::State::answered, {{"nvidia.com/gpu", {"GPU-00000002"}}}, false};
+  return {inject::KubeletAnswer::State::answered, {{"nvidia.com/gpu", {"GPU-00000002"}}}, false};
 }
 
 void check(const inject::Decision& decision) {
@@ -127,7 +127,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   inject::RuntimeAbility runtime;
   if ((knobs & 16U) != 0) runtime.memlock_ceiling = 65536;
   const auto facts =
-      inject::with_word(inject::examine(request, table), request, table, word_of(knobs));
+      inject::with_kubelet_answer(inject::examine(request, table), request, table, word_of(knobs));
   (void)inject::needs_kubelet(facts, table);
   (void)inject::missing_devices(request, facts, table, runtime);
   check(inject::decide(request, facts, table, runtime));

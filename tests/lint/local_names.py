@@ -13,6 +13,8 @@ VALUE = re.compile(r"^(?:constexpr|const|inline|std::|char|int|bool)[^=;(]*?\b(\
 ALIAS = re.compile(r"^(?:using (\w+) =|namespace (\w+) =)\s*([^;]*);", re.M)
 FUNCTION = re.compile(r"^(?!TEST|INSTANTIATE|using|return|struct|class|namespace|constexpr std::array)[\w:<][^;{}()=]*?[ &*](\w+)\(", re.M)
 
+DECLARED = re.compile(r"^(?!using|return|struct|class|namespace|friend|#)[\w:<][^;{}()=]*?[ &*](\w+)\([^;{]*\);", re.M)
+
 
 def parameters(text, start):
     """Types in the parentheses that open before `start`, without the names and defaults."""
@@ -47,9 +49,10 @@ for base in ("src", "tests/unit"):
         for path in sorted(folder.glob("*.cpp")):
             for name, meaning in local_names(path):
                 meanings[name][meaning].add(path.name)
-        shared = {found.group(1) for path in folder.glob("*.h") for found in FUNCTION.finditer(path.read_text())}
-        problems += [f"{folder.relative_to(ROOT)}: {name} hides the one of a header in {' and '.join(sorted(set().union(*sources.values())))}"
-                     for name, sources in sorted(meanings.items()) if name.partition("(")[0] in shared]
+        # A local function hides what a header of the folder declares, from the sources behind it too.
+        declared = {found.group(1) for header in folder.glob("*.h") for found in DECLARED.finditer(header.read_text())}
+        problems += [f"{folder.relative_to(ROOT)}: {name} is local to {', '.join(sorted(set().union(*sources.values())))} and hides "
+                     f"what a header declares" for name, sources in sorted(meanings.items()) if name.split("(")[0] in declared]
         problems += [f"{folder.relative_to(ROOT)}: {name} is local to {' and to '.join(sorted(set().union(*sources.values())))}"
                      for name, sources in sorted(meanings.items()) if len(sources) > 1]
 finish("local_names", problems)

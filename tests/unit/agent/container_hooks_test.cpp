@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "agent/holders.h"
+#include "agent/container_records.h"
 #include "agent/metrics.h"
 #include "unit/agent/fixed_tables.h"
 #include "unit/inject/container_builder.h"
@@ -41,12 +41,12 @@ class FakeRuntime : public agent::RuntimeReader {
 };
 
 /// A kubelet that answers when the test says so.
-class FakeKubelet : public agent::KubeletWords {
+class FakeKubelet : public agent::KubeletAnswers {
  public:
   void ask(const container::Request& /*request*/,
            std::shared_ptr<const inject::DecisionTable> /*table*/,
            std::chrono::milliseconds timeout,
-           std::function<void(inject::KubeletWord)> done) override {
+           std::function<void(inject::KubeletAnswer)> done) override {
     asked.push_back(std::move(done));
     patience = timeout;
   }
@@ -56,7 +56,7 @@ class FakeKubelet : public agent::KubeletWords {
     asked_all.push_back(std::move(done));
   }
 
-  std::vector<std::function<void(inject::KubeletWord)>> asked;
+  std::vector<std::function<void(inject::KubeletAnswer)>> asked;
   std::chrono::milliseconds patience{};  ///< of the last question
   std::vector<std::function<void(Result<std::vector<container::PodHoldings>>)>> asked_all;
 };
@@ -82,9 +82,10 @@ class ContainerHooksTest : public testing::Test {
   agent::RuntimeLink link_{"/run/nri.sock"};
   FakeRuntime runtime_;
   FakeKubelet kubelet_;
-  agent::ContainerBook book_;
+  agent::ContainerCache containers_;
   agent::ContainerHooks hooks_{{machine_, runtime_, link_, log_, metrics_}};
-  agent::ContainerHooks asking_{{machine_, runtime_, link_, log_, metrics_, &kubelet_, &book_}};
+  agent::ContainerHooks asking_{
+      {machine_, runtime_, link_, log_, metrics_, &kubelet_, &containers_}};
 };
 
 TEST_F(ContainerHooksTest, a_container_with_gpus_is_adjusted_and_counted) {
@@ -140,18 +141,20 @@ TEST_F(ContainerHooksTest, required_that_is_not_met_is_refused) {
   EXPECT_EQ(decisions("refused", inject::reason::kNotRdma), 1);
 }
 
-TEST_F(ContainerHooksTest, gpus_of_the_environment_alone_wait_for_the_kubelets_word) {
+TEST_F(ContainerHooksTest, gpus_of_the_environment_alone_wait_for_the_kubelets_answer) {
   const auto uuid = *machine_.table()->node().gpus[0].uuid;
-  for (const auto& word : {holds({}), holds({{"nvidia.com/gpu", {uuid}}}), inject::KubeletWord{}}) {
+  for (const auto& said :
+       {holds({}), holds({{"nvidia.com/gpu", {uuid}}}), inject::KubeletAnswer{}}) {
     ContainerBuilder container;
     container.env("NVIDIA_VISIBLE_DEVICES=0,1");
     std::optional<nri::CreateAnswer> answer;
     asking_.create(container.request(),
                    [&](nri::CreateAnswer given) { answer = std::move(given); });
     EXPECT_FALSE(answer);
-    kubelet_.asked.back()(word);
+    kubelet_.asked.back()(said);
     ASSERT_TRUE(answer);
-    const bool denied = word.state == inject::KubeletWord::State::answered && word.devices.empty();
+    const bool denied =
+        said.state == inject::KubeletAnswer::State::answered && said.devices.empty();
     EXPECT_EQ(answer->adjustment.has_value(), !denied);
   }
 }
@@ -164,7 +167,7 @@ TEST_F(ContainerHooksTest, a_claim_that_comes_after_the_deadline_is_not_told_aga
   log_.set_level(config::LogLevel::info);
   testing::internal::CaptureStderr();
   (void)asking_.on_deadline(container.request());
-  kubelet_.asked.back()(inject::KubeletWord{});
+  kubelet_.asked.back()(inject::KubeletAnswer{});
   log_.flush();
   const auto said = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
@@ -183,11 +186,11 @@ TEST_F(ContainerHooksTest, who_was_denied_gpus_is_not_booked_with_them) {
   kubelet_.asked.back()(holds({}));
   usage::Usage usage;
   usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
-  auto holders = agent::holders_of(usage, *table);
-  ASSERT_EQ(holders.size(), 1U);
-  EXPECT_EQ(holders[0].gpus.size(), 2U) << "its bundle alone says so";
-  book_.complete(holders, usage);
-  EXPECT_TRUE(holders[0].gpus.empty());
+  auto records = agent::records_of(usage, *table);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].gpus.size(), 2U) << "its bundle alone says so";
+  containers_.complete(records, usage);
+  EXPECT_TRUE(records[0].gpus.empty());
 }
 
 TEST_F(ContainerHooksTest, who_was_not_believed_is_not_booked_with_gpus) {
@@ -196,13 +199,13 @@ TEST_F(ContainerHooksTest, who_was_not_believed_is_not_booked_with_gpus) {
   container.request().id = id;
   container.env("NVIDIA_VISIBLE_DEVICES=0,1");
   asking_.create(container.request(), [](const nri::CreateAnswer&) {});
-  kubelet_.asked.back()({inject::KubeletWord::State::unanswered, {}, false});
+  kubelet_.asked.back()({inject::KubeletAnswer::State::unanswered, {}, false});
   usage::Usage usage;
   usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
-  auto holders = agent::holders_of(usage, *machine_.table());
-  book_.complete(holders, usage);
-  ASSERT_EQ(holders.size(), 1U);
-  EXPECT_TRUE(holders[0].gpus.empty());
+  auto records = agent::records_of(usage, *machine_.table());
+  containers_.complete(records, usage);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_TRUE(records[0].gpus.empty());
 }
 
 TEST_F(ContainerHooksTest, a_kubelet_that_has_answered_counts_at_the_deadline) {
@@ -244,10 +247,10 @@ TEST_F(ContainerHooksTest, existing_containers_are_booked) {
   asking_.existing(container.request());
   usage::Usage usage;
   usage.containers[id];
-  std::vector<proof::Holder> holders;
-  book_.complete(holders, usage);
-  ASSERT_EQ(holders.size(), 1U);
-  EXPECT_EQ(holders[0].gpus.size(), 1U);
+  std::vector<proof::ContainerRecord> records;
+  containers_.complete(records, usage);
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].gpus.size(), 1U);
 }
 
 /// A hook whose answer may come later.

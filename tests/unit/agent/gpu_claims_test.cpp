@@ -18,11 +18,11 @@ TEST(GpuClaims, without_a_socket_there_is_no_kubelet) {
   const auto table =
       std::make_shared<const inject::DecisionTable>(test::table_of(test::seed_node()));
   test::ContainerBuilder container;
-  std::optional<inject::KubeletWord> word;
+  std::optional<inject::KubeletAnswer> answer;
   claims.ask(container.request(), table, std::chrono::seconds(1),
-             [&](inject::KubeletWord given) { word = std::move(given); });
-  while (!word) (*mailbox)->run();
-  EXPECT_EQ(word->state, inject::KubeletWord::State::no_kubelet);
+             [&](inject::KubeletAnswer given) { answer = std::move(given); });
+  while (!answer) (*mailbox)->run();
+  EXPECT_EQ(answer->state, inject::KubeletAnswer::State::no_kubelet);
   std::optional<ErrorCode> error;
   claims.ask_all(std::chrono::seconds(1), [&](const auto& pods) { error = pods.error().code; });
   while (!error) (*mailbox)->run();

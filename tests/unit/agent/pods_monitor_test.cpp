@@ -27,7 +27,7 @@ class PodsMonitorTest : public testing::Test {
         node::read_node(*host), std::vector<affinity::RoleOverride>(), inject::InjectionPolicy()));
     monitor_.emplace(
         context(), agent::PodsOptions(), [this] { return open(); },
-        agent::PodsMonitor::Links{tables_, book_, page_});
+        agent::PodsMonitor::Links{tables_, containers_, page_});
   }
 
   [[nodiscard]] Result<std::unique_ptr<host::Host>> open() const {
@@ -52,7 +52,7 @@ class PodsMonitorTest : public testing::Test {
   boost::asio::io_context loop_;
   std::unique_ptr<loop::Mailbox> mailbox_;
   agent::TableFeed tables_;
-  agent::ContainerBook book_;
+  agent::ContainerCache containers_;
   loop::Shared<std::string> page_;
   std::optional<agent::PodsMonitor> monitor_;
 };
@@ -112,7 +112,7 @@ TEST_F(PodsMonitorTest, the_name_of_the_configuration_is_the_nodes) {
   agent::PodsOptions options;
   options.node_name = "gpu-17";
   agent::PodsMonitor monitor(context(), options, [this] { return open(); },
-                             {tables_, book_, page_});
+                             {tables_, containers_, page_});
   monitor.take(usage());
   EXPECT_EQ(data::Json::parse(page_.get())["node"], "gpu-17");
 }
@@ -125,13 +125,13 @@ TEST_F(PodsMonitorTest, a_failed_open_of_the_machine_is_counted_and_the_page_sta
 }
 
 TEST_F(PodsMonitorTest, what_the_runtime_told_names_containers_without_a_bundle) {
-  proof::Holder holder;
-  holder.container_id = std::string(64, 'd');
-  holder.pod_namespace = "web";
-  holder.pod = "nginx";
-  holder.container = "main";
-  holder.gpus = {"GPU-x"};
-  book_.note(holder);
+  proof::ContainerRecord record;
+  record.container_id = std::string(64, 'd');
+  record.pod_namespace = "web";
+  record.pod = "nginx";
+  record.container = "main";
+  record.gpus = {"GPU-x"};
+  containers_.note(record);
   monitor_->take(usage());
   const auto document = data::Json::parse(page_.get());
   ASSERT_EQ(document["pods"].size(), 3U);
@@ -139,13 +139,13 @@ TEST_F(PodsMonitorTest, what_the_runtime_told_names_containers_without_a_bundle)
 }
 
 TEST_F(PodsMonitorTest, the_book_forgets_containers_that_are_gone) {
-  proof::Holder holder;
-  holder.container_id = std::string(64, 'd');
-  book_.note(holder);
-  std::vector<proof::Holder> named;
-  book_.complete(named, usage::Usage());  // fresh: it may not have a process yet
-  book_.complete(named, usage::Usage());
-  book_.complete(named, usage());
+  proof::ContainerRecord record;
+  record.container_id = std::string(64, 'd');
+  containers_.note(record);
+  std::vector<proof::ContainerRecord> named;
+  containers_.complete(named, usage::Usage());  // fresh: it may not have a process yet
+  containers_.complete(named, usage::Usage());
+  containers_.complete(named, usage());
   EXPECT_TRUE(named.empty());
 }
 

@@ -202,7 +202,7 @@ class EndingClock : public test::ManualClock {
   }
 
  private:
-  static constexpr unsigned kStart = 2;  // the watchman's and the result's
+  static constexpr unsigned kStart = 2;  // the watchdog's and the result's
   std::atomic<bool>& stop_;
   unsigned looks_ = 0;
 };

@@ -145,23 +145,23 @@ inline inject::RuntimeAbility able() {
 }
 
 /// The kubelet's answer about a container that holds these devices.
-inline inject::KubeletWord holds(std::vector<container::Holding> devices) {
-  return {inject::KubeletWord::State::answered, std::move(devices), false};
+inline inject::KubeletAnswer holds(std::vector<container::Holding> devices) {
+  return {inject::KubeletAnswer::State::answered, std::move(devices), false};
 }
 
-inline inject::KubeletWord unanswered() {
-  return {inject::KubeletWord::State::unanswered, {}, false};
+inline inject::KubeletAnswer unanswered() {
+  return {inject::KubeletAnswer::State::unanswered, {}, false};
 }
 
 inline container::Facts facts(ContainerBuilder& container, const inject::DecisionTable& table,
-                              const inject::KubeletWord& word = {}) {
-  return inject::with_word(inject::examine(container.request(), table), container.request(), table,
-                           word);
+                              const inject::KubeletAnswer& word = {}) {
+  return inject::with_kubelet_answer(inject::examine(container.request(), table),
+                                     container.request(), table, word);
 }
 
 inline inject::Decision decide(ContainerBuilder& container, const inject::DecisionTable& table,
                                const inject::RuntimeAbility& runtime = able(),
-                               const inject::KubeletWord& word = {}) {
+                               const inject::KubeletAnswer& word = {}) {
   return railhead::inject::decide(container.request(), facts(container, table, word), table,
                                   runtime);
 }

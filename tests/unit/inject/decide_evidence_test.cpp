@@ -80,7 +80,7 @@ TEST(Evidence, a_sidecar_of_a_gpu_pod_gets_nothing_by_its_environment) {
       "default",
       "pod",
       {{"worker", {{"nvidia.com/gpu", {*table.node().gpus[0].uuid}}}}, {"main", {}}}};
-  const auto word = word_on("main", pod, table);
+  const auto word = kubelet_answer_for("main", pod, table);
   EXPECT_TRUE(word.others_hold_gpus);
   const auto decision = test::decide(sidecar, table, test::able(), word);
   EXPECT_EQ(decision.outcome, Outcome::untouched);
@@ -90,12 +90,13 @@ TEST(Evidence, a_sidecar_of_a_gpu_pod_gets_nothing_by_its_environment) {
 TEST(Evidence, only_where_nobody_is_there_is_there_no_kubelet) {
   const auto table = table_of(seed_node());
   const auto state = [&](ErrorCode code) {
-    return word_on("main", Error{code, "because"}, table).state;
+    return kubelet_answer_for("main", Error{code, "because"}, table).state;
   };
-  EXPECT_EQ(state(ErrorCode::unavailable), KubeletWord::State::no_kubelet);
-  EXPECT_EQ(state(ErrorCode::timeout), KubeletWord::State::unanswered);
-  EXPECT_EQ(state(ErrorCode::too_large), KubeletWord::State::unanswered);
-  EXPECT_EQ(word_on("init", container::PodHoldings{}, table).state, KubeletWord::State::answered);
+  EXPECT_EQ(state(ErrorCode::unavailable), KubeletAnswer::State::no_kubelet);
+  EXPECT_EQ(state(ErrorCode::timeout), KubeletAnswer::State::unanswered);
+  EXPECT_EQ(state(ErrorCode::too_large), KubeletAnswer::State::unanswered);
+  EXPECT_EQ(kubelet_answer_for("init", container::PodHoldings{}, table).state,
+            KubeletAnswer::State::answered);
 }
 
 TEST(Evidence, an_allocated_nic_comes_also_beside_a_foreign_uverbs) {

@@ -23,11 +23,11 @@ const char* const kUuid4 = "GPU-00000000-0000-0000-0000-100000000004";
 class GpusOf : public ::testing::Test {
  protected:
   container::GpuFacts held(ContainerBuilder& container, bool privileged = false,
-                           const KubeletWord& word = {}) {
+                           const KubeletAnswer& word = {}) {
     return gpus_of(container.request(), table_, privileged, word);
   }
 
-  container::GpuFacts with_env(const std::string& value, const KubeletWord& word = {}) {
+  container::GpuFacts with_env(const std::string& value, const KubeletAnswer& word = {}) {
     ContainerBuilder container;
     container.env("NVIDIA_VISIBLE_DEVICES=" + value);
     return held(container, false, word);
@@ -39,7 +39,9 @@ class GpusOf : public ::testing::Test {
     return held(container);
   }
 
-  static KubeletWord gpu(const std::string& id) { return test::holds({{"nvidia.com/gpu", {id}}}); }
+  static KubeletAnswer gpu(const std::string& id) {
+    return test::holds({{"nvidia.com/gpu", {id}}});
+  }
 
   std::string uuid(std::size_t gpu) { return *table_.node().gpus[gpu].uuid; }
 

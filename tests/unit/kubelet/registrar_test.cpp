@@ -55,8 +55,8 @@ class Agent {
     return so();
   }
 
-  bool until(Standing standing) {
-    return until([&] { return last_.standing == standing; });
+  bool until(RegistrationState state) {
+    return until([&] { return last_.state == state; });
   }
 
   void end() { registrar_.reset(); }
@@ -90,9 +90,9 @@ class RegistrarTest : public testing::Test {
 
 TEST_F(RegistrarTest, waits_for_a_kubelet_and_is_enrolled_when_it_comes) {
   Agent agent(folder_);
-  EXPECT_TRUE(agent.until(Standing::no_kubelet));
+  EXPECT_TRUE(agent.until(RegistrationState::no_kubelet));
   Kubelet kubelet(folder_);
-  ASSERT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled)) << agent.last().detail;
   EXPECT_EQ(kubelet.registrations, 1);
   EXPECT_TRUE(agent.until([&] { return kubelet.devices(kName) == 2; }));
 }
@@ -100,23 +100,23 @@ TEST_F(RegistrarTest, waits_for_a_kubelet_and_is_enrolled_when_it_comes) {
 TEST_F(RegistrarTest, a_folder_that_appears_later_is_waited_for) {
   std::filesystem::remove(folder_);
   Agent agent(folder_);
-  EXPECT_TRUE(agent.until(Standing::no_kubelet));
+  EXPECT_TRUE(agent.until(RegistrationState::no_kubelet));
   std::filesystem::create_directory(folder_);
   Kubelet kubelet(folder_);
-  EXPECT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+  EXPECT_TRUE(agent.until(RegistrationState::enrolled)) << agent.last().detail;
 }
 
 TEST_F(RegistrarTest, a_kubelet_that_restarts_is_told_again) {
   Agent agent(folder_);
   auto kubelet = std::make_unique<Kubelet>(folder_);
-  ASSERT_TRUE(agent.until(Standing::enrolled));
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled));
   for (int round = 0; round < 5; ++round) {
     kubelet.reset();
     // As kubelets do: every socket in the folder goes, then comes theirs.
     std::filesystem::remove(socket_path(folder_, kName));
-    ASSERT_TRUE(agent.until(Standing::no_kubelet));
+    ASSERT_TRUE(agent.until(RegistrationState::no_kubelet));
     kubelet = std::make_unique<Kubelet>(folder_);
-    ASSERT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+    ASSERT_TRUE(agent.until(RegistrationState::enrolled)) << agent.last().detail;
     EXPECT_EQ(kubelet->registrations, 1);
   }
 }
@@ -129,38 +129,38 @@ TEST_F(RegistrarTest, a_new_kubelet_is_registered_with_before_a_hung_one_answers
   std::filesystem::remove(folder_ + "/kubelet.sock");
   Kubelet fresh(folder_);
   ASSERT_TRUE(agent.until([&] { return fresh.registrations == 1; }));
-  EXPECT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+  EXPECT_TRUE(agent.until(RegistrationState::enrolled)) << agent.last().detail;
 }
 
 TEST_F(RegistrarTest, a_refusal_is_shown_and_tried_again) {
   Kubelet kubelet(folder_);
   kubelet.refuses = true;
   Agent agent(folder_);
-  ASSERT_TRUE(agent.until(Standing::refused));
+  ASSERT_TRUE(agent.until(RegistrationState::refused));
   EXPECT_THAT(agent.last().detail, HasSubstr("not this name"));
   kubelet.refuses = false;
-  EXPECT_TRUE(agent.until(Standing::enrolled));
+  EXPECT_TRUE(agent.until(RegistrationState::enrolled));
 }
 
 TEST_F(RegistrarTest, a_list_that_is_not_watched_any_more_is_no_registration) {
   Kubelet kubelet(folder_);
   Agent agent(folder_);
-  ASSERT_TRUE(agent.until(Standing::enrolled));
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled));
   kubelet.close_lists();
   EXPECT_TRUE(agent.until([&] { return kubelet.registrations == 2; }));
-  EXPECT_TRUE(agent.until(Standing::enrolled));
+  EXPECT_TRUE(agent.until(RegistrationState::enrolled));
 }
 
 TEST_F(RegistrarTest, a_kubelet_that_does_not_count_the_resource_is_told_again) {
   Kubelet kubelet(folder_);
   Agent agent(folder_);
-  ASSERT_TRUE(agent.until(Standing::enrolled));
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled));
   EXPECT_TRUE(agent.until([&] { return kubelet.accounts >= 2; }));
   EXPECT_EQ(kubelet.registrations, 1);
   kubelet.counts = false;
   EXPECT_TRUE(agent.until([&] { return kubelet.registrations >= 2; }));
   kubelet.counts = true;
-  EXPECT_TRUE(agent.until(Standing::enrolled));
+  EXPECT_TRUE(agent.until(RegistrationState::enrolled));
 }
 
 TEST_F(RegistrarTest, a_pool_that_was_ill_at_the_count_is_not_registered_again) {
@@ -193,59 +193,59 @@ TEST_F(RegistrarTest, a_pool_refused_for_good_does_not_stop_looking_after_others
 TEST_F(RegistrarTest, of_two_agents_one_stands_by_until_the_other_has_gone) {
   Kubelet kubelet(folder_);
   Agent first(folder_);
-  ASSERT_TRUE(first.until(Standing::enrolled));
+  ASSERT_TRUE(first.until(RegistrationState::enrolled));
   Agent second(folder_);
-  ASSERT_TRUE(second.until(Standing::standing_by));
+  ASSERT_TRUE(second.until(RegistrationState::standing_by));
   EXPECT_TRUE(second.registrar().stands_by());
   EXPECT_EQ(kubelet.registrations, 1);
   first.end();
   EXPECT_FALSE(std::filesystem::exists(socket_path(folder_, kName)));
-  ASSERT_TRUE(second.until(Standing::enrolled)) << second.last().detail;
+  ASSERT_TRUE(second.until(RegistrationState::enrolled)) << second.last().detail;
   EXPECT_EQ(kubelet.registrations, 2);
 }
 
 TEST_F(RegistrarTest, a_folder_that_was_made_anew_is_locked_anew) {
   auto kubelet = std::make_unique<Kubelet>(folder_);
   Agent agent(folder_);
-  ASSERT_TRUE(agent.until(Standing::enrolled));
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled));
   kubelet.reset();
   std::filesystem::remove_all(folder_);
-  ASSERT_TRUE(agent.until(Standing::no_kubelet));
+  ASSERT_TRUE(agent.until(RegistrationState::no_kubelet));
   std::filesystem::create_directory(folder_);
   kubelet = std::make_unique<Kubelet>(folder_);
-  ASSERT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled)) << agent.last().detail;
   Agent second(folder_);
-  EXPECT_TRUE(second.until(Standing::standing_by));
+  EXPECT_TRUE(second.until(RegistrationState::standing_by));
 }
 
 TEST_F(RegistrarTest, who_lost_the_lock_with_its_folder_serves_nothing_there) {
   Agent agent(folder_);
   auto kubelet = std::make_unique<Kubelet>(folder_);
-  ASSERT_TRUE(agent.until(Standing::enrolled));
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled));
   kubelet.reset();
   std::filesystem::remove_all(folder_);
   std::filesystem::create_directory(folder_);
   const auto other = host::FileLock::try_take(folder_ + "/railhead.lock");
   ASSERT_TRUE(other && *other);
   kubelet = std::make_unique<Kubelet>(folder_);
-  ASSERT_TRUE(agent.until(Standing::standing_by));
+  ASSERT_TRUE(agent.until(RegistrationState::standing_by));
   EXPECT_EQ(kubelet->registrations, 0);
   EXPECT_FALSE(std::filesystem::exists(socket_path(folder_, kName)));
 }
 
 TEST_F(RegistrarTest, a_tick_is_far_away_only_where_all_is_quiet) {
   Agent agent(folder_);
-  ASSERT_TRUE(agent.until(Standing::no_kubelet));
+  ASSERT_TRUE(agent.until(RegistrationState::no_kubelet));
   ASSERT_TRUE(agent.until([&] { return agent.registrar().until_tick() >= seconds(10); }));
   Kubelet kubelet(folder_);
   kubelet.refuses = true;
-  ASSERT_TRUE(agent.until(Standing::refused));
+  ASSERT_TRUE(agent.until(RegistrationState::refused));
   EXPECT_LE(agent.registrar().until_tick(), seconds(1));
   kubelet.refuses = false;
-  ASSERT_TRUE(agent.until(Standing::enrolled));
+  ASSERT_TRUE(agent.until(RegistrationState::enrolled));
   EXPECT_EQ(agent.registrar().until_tick(), seconds(10));
   Agent second(folder_);
-  ASSERT_TRUE(second.until(Standing::standing_by));
+  ASSERT_TRUE(second.until(RegistrationState::standing_by));
   EXPECT_EQ(second.registrar().until_tick(), seconds(1));
 }
 
@@ -254,7 +254,7 @@ TEST_F(RegistrarTest, the_file_of_an_agent_that_was_killed_is_no_hindrance) {
   std::filesystem::create_symlink("nowhere", socket_path(folder_, kName));
   Kubelet kubelet(folder_);
   Agent agent(folder_);
-  EXPECT_TRUE(agent.until(Standing::enrolled)) << agent.last().detail;
+  EXPECT_TRUE(agent.until(RegistrationState::enrolled)) << agent.last().detail;
 }
 
 TEST(SocketPath, names_the_resource_and_never_grows_too_long) {

@@ -54,13 +54,13 @@ class PodsTest : public testing::Test {
     nic.name = "mlx5_0";
     node_.nics.push_back(nic);
     node_.gpus.resize(8);
-    proof::Holder holder;
-    holder.container_id = kJob;
-    holder.pod_namespace = "ns";
-    holder.pod = "job";
-    holder.container = "main";
-    holder.gpus = {"GPU-0", "GPU-1"};
-    holders_.push_back(holder);
+    proof::ContainerRecord record;
+    record.container_id = kJob;
+    record.pod_namespace = "ns";
+    record.pod = "job";
+    record.container = "main";
+    record.gpus = {"GPU-0", "GPU-1"};
+    records_.push_back(record);
   }
 
   void add(std::uint32_t id, const std::string& container, std::uint64_t start = 100) {
@@ -80,7 +80,7 @@ class PodsTest : public testing::Test {
   usage::ContainerUse& job() { return usage_.containers[kJob]; }
 
   proof::PodsView view(const usage::Usage* before = nullptr) {
-    return proof::judge_pods(usage_, before, node_, holders_, {300, false});
+    return proof::judge_pods(usage_, before, node_, records_, {300, false});
   }
 
   /// The only container.
@@ -92,7 +92,7 @@ class PodsTest : public testing::Test {
 
   usage::Usage usage_;
   node::Node node_;
-  std::vector<proof::Holder> holders_;
+  std::vector<proof::ContainerRecord> records_;
 };
 
 TEST_F(PodsTest, a_connected_queue_pair_in_rts_is_rdma) {
@@ -307,7 +307,7 @@ TEST_F(PodsTest, a_node_without_netlink_and_without_nics_has_no_queue_pairs) {
 TEST_F(PodsTest, gpus_peers_age_and_no_queue_pair_make_a_silent_fallback) {
   job().network->connections = 1;
   EXPECT_TRUE(pod().silent_fallback);
-  holders_[0].gpus = {"GPU-0"};
+  records_[0].gpus = {"GPU-0"};
   EXPECT_FALSE(pod().silent_fallback);  // one of eight GPUs
   node_.gpus.resize(1);
   EXPECT_TRUE(pod().silent_fallback);  // all of the node's
@@ -317,9 +317,9 @@ TEST_F(PodsTest, gpus_peers_age_and_no_queue_pair_make_a_silent_fallback) {
 
 TEST_F(PodsTest, ranks_on_other_nodes_are_peers_too) {
   EXPECT_FALSE(pod().silent_fallback);
-  holders_[0].job.ranks = 2;  // as many as GPUs
+  records_[0].job.ranks = 2;  // as many as GPUs
   EXPECT_FALSE(pod().silent_fallback);
-  holders_[0].job.ranks = 16;
+  records_[0].job.ranks = 16;
   EXPECT_TRUE(pod().silent_fallback);
   EXPECT_EQ(pod().verdict, proof::Verdict::idle);
   EXPECT_EQ(
@@ -329,40 +329,40 @@ TEST_F(PodsTest, ranks_on_other_nodes_are_peers_too) {
 }
 
 TEST_F(PodsTest, nodes_are_not_compared_with_gpus) {
-  holders_[0].gpus = {"GPU-0", "GPU-1", "GPU-2", "GPU-3"};
-  holders_[0].job.nodes = 4;
+  records_[0].gpus = {"GPU-0", "GPU-1", "GPU-2", "GPU-3"};
+  records_[0].job.nodes = 4;
   EXPECT_TRUE(pod().silent_fallback);
-  holders_[0].job = {1, 16};  // one container of a larger world
+  records_[0].job = {1, 16};  // one container of a larger world
   EXPECT_TRUE(pod().silent_fallback);
 }
 
 TEST_F(PodsTest, a_job_of_one_node_has_no_peers_whatever_it_is_connected_to) {
   job().network->connections = 3;
-  holders_[0].job.nodes = 1;
+  records_[0].job.nodes = 1;
   EXPECT_FALSE(pod().silent_fallback);
   EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
   EXPECT_EQ(pod().evidence.back(), (proof::Evidence{"environment", "1 node"}));
-  holders_[0].job = {std::nullopt, 2};
+  records_[0].job = {std::nullopt, 2};
   EXPECT_FALSE(pod().silent_fallback);
-  holders_[0].job = {};
+  records_[0].job = {};
   EXPECT_TRUE(pod().silent_fallback);
 }
 
 TEST_F(PodsTest, a_scraped_monitor_of_all_gpus_is_no_job_unless_it_says_so) {
   job().network->connections = 1;
-  holders_[0].gpus_by_all = true;
+  records_[0].gpus_by_all = true;
   EXPECT_TRUE(pod().silent_fallback);  // two of eight: somebody dealt them
   node_.gpus.resize(2);
   EXPECT_FALSE(pod().silent_fallback);
   EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
-  holders_[0].job.nodes = 2;
+  records_[0].job.nodes = 2;
   EXPECT_TRUE(pod().silent_fallback);
 }
 
 TEST_F(PodsTest, pods_that_the_operator_ignores_are_judged_and_no_fallback) {
   job().network->connections = 1;
   const auto ignoring = [&](std::string pattern) {
-    return proof::judge_pods(usage_, nullptr, node_, holders_, {300, false, {std::move(pattern)}})
+    return proof::judge_pods(usage_, nullptr, node_, records_, {300, false, {std::move(pattern)}})
         .pods[0];
   };
   EXPECT_FALSE(ignoring("ns/j*").silent_fallback);
@@ -376,10 +376,10 @@ TEST_F(PodsTest, pods_that_the_operator_ignores_are_judged_and_no_fallback) {
 TEST_F(PodsTest, no_fallback_without_rdma_nics_or_beside_rdma_in_the_pod) {
   job().network->connections = 1;
   add(2000, kOther);
-  auto sidecar = holders_[0];
+  auto sidecar = records_[0];
   sidecar.container_id = kOther;
   sidecar.container = "sidecar";
-  holders_.push_back(sidecar);
+  records_.push_back(sidecar);
   pairs() = {connected(17, 2000)};
   for (const auto& one : view().pods) EXPECT_FALSE(one.silent_fallback);
   pairs().clear();
@@ -412,7 +412,7 @@ TEST_F(PodsTest, a_device_that_others_use_has_shared_traffic) {
 TEST_F(PodsTest, unrelated_containers_are_left_out_unless_asked_for) {
   add(2000, kOther);
   EXPECT_EQ(view().pods.size(), 1U);
-  EXPECT_EQ(proof::judge_pods(usage_, nullptr, node_, holders_, {300, true}).pods.size(), 2U);
+  EXPECT_EQ(proof::judge_pods(usage_, nullptr, node_, records_, {300, true}).pods.size(), 2U);
 }
 
 TEST_F(PodsTest, totals_never_fall_when_processes_end_or_containers_restart) {
@@ -430,7 +430,7 @@ TEST_F(PodsTest, totals_never_fall_when_processes_end_or_containers_restart) {
   usage_.containers.clear();
   usage_.processes.by_id.clear();
   add(3000, kOther);
-  holders_[0].container_id = kOther;
+  records_[0].container_id = kOther;
   pairs() = {connected(17, 3000, 9)};  // the same number again
   ledger.update(view(&before), 2.0);
   EXPECT_EQ(ledger.find(key)->queue_pairs, 3U);
@@ -502,7 +502,7 @@ TEST_F(PodsTest, a_fallback_is_gone_when_two_readings_lack_its_container) {
   EXPECT_THAT(ledger.update(view(), {}).gone, IsEmpty());
   const auto gone = ledger.update(view(), {}).gone;
   ASSERT_EQ(gone.size(), 1U);
-  EXPECT_EQ(gone[0].holder.pod, "job");
+  EXPECT_EQ(gone[0].record.pod, "job");
   EXPECT_TRUE(gone[0].silent_fallback);
   EXPECT_THAT(ledger.update(view(), {}).gone, IsEmpty());
   usage_ = there;
@@ -516,7 +516,7 @@ TEST_F(PodsTest, a_fallback_is_gone_when_its_container_was_started_again) {
   usage_.containers.clear();
   usage_.processes.by_id.clear();
   add(3000, kOther);
-  holders_[0].container_id = kOther;
+  records_[0].container_id = kOther;
   const auto changes = ledger.update(view(), {});
   EXPECT_EQ(changes.gone.size(), 1U);
   EXPECT_THAT(changes.recovered, IsEmpty());

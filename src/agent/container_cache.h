@@ -11,25 +11,25 @@
 
 namespace railhead::agent {
 
-/// What the runtime told the agent of containers, for those whose bundles it cannot read. For any
-/// thread.
-class ContainerBook {
+/// The records of containers that the runtime showed the agent, for those whose bundles it cannot
+/// read. For any thread.
+class ContainerCache {
  public:
   /// More is no node: the kubelet's default is 110 pods. What does not fit is left out.
   static constexpr std::size_t kMaxContainers = 4096;
 
-  /// `is_checked`: the holder's GPUs are what the kubelet says, or none where it did not say. That
-  /// goes before what the bundle claims.
-  void note(const proof::Holder& holder, bool is_checked = false);
+  /// `is_checked`: the GPUs are what the kubelet says, or none where it did not say. That goes
+  /// before what the bundle claims.
+  void note(const proof::ContainerRecord& record, bool is_checked = false);
 
   /// Adds those of this reading that are not named yet, and gives those that are the GPUs that were
   /// checked: a container can name what it was denied. Containers that the reading lacks
   /// are forgotten, unless they were noted since the last one.
-  void complete(std::vector<proof::Holder>& holders, const usage::Usage& usage);
+  void complete(std::vector<proof::ContainerRecord>& records, const usage::Usage& usage);
 
  private:
-  /// A holder without its id. Its texts lie in one, because thousands are kept in a process of a
-  /// few MiB, and a Holder's own take more than twice as much.
+  /// A record without its id. Its texts are joined, because thousands are kept in a process of a
+  /// few MiB, and as members of a ContainerRecord they take more than twice as much.
   struct Entry {
     std::string texts;  ///< namespace, pod, uid, container, the GPUs, the NICs; a NUL behind each
     std::uint32_t gpus = 0;
@@ -41,8 +41,8 @@ class ContainerBook {
     bool fresh = true;  ///< noted since the last reading
   };
 
-  static Entry packed(const proof::Holder& holder);
-  static proof::Holder unpacked(const std::string& id, const Entry& entry);
+  static Entry packed(const proof::ContainerRecord& record);
+  static proof::ContainerRecord unpacked(const std::string& id, const Entry& entry);
 
   std::mutex mutex_;
   std::map<std::string, Entry> by_id_;

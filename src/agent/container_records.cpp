@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/holders.h"
+#include "agent/container_records.h"
 
 #include <string>
 #include <utility>
@@ -29,35 +29,36 @@ container::Request request_of(const std::string& id, const usage::Bundle& bundle
 
 }  // namespace
 
-proof::Holder holder_of(const container::Facts& facts, const inject::DecisionTable& table) {
+proof::ContainerRecord record_of(const container::Facts& facts,
+                                 const inject::DecisionTable& table) {
   const auto& node = table.node();
   const auto& identity = facts.identity;
-  proof::Holder holder;
-  holder.container_id = identity.id;
-  holder.pod_namespace = identity.pod_namespace;
-  holder.pod = identity.pod;
-  holder.pod_uid = identity.pod_uid;
-  holder.container = identity.name.empty() ? identity.id.substr(0, 12) : identity.name;
+  proof::ContainerRecord record;
+  record.container_id = identity.id;
+  record.pod_namespace = identity.pod_namespace;
+  record.pod = identity.pod;
+  record.pod_uid = identity.pod_uid;
+  record.container = identity.name.empty() ? identity.id.substr(0, 12) : identity.name;
   for (const auto gpu : facts.gpus.indices) {
-    holder.gpus.push_back(node.gpus[gpu].uuid.value_or(node.gpus[gpu].pci.str()));
+    record.gpus.push_back(node.gpus[gpu].uuid.value_or(node.gpus[gpu].pci.str()));
   }
-  holder.gpus_by_all =
+  record.gpus_by_all =
       facts.gpus.source == container::GpuSource::device_nodes && facts.gpus.asks_for_all;
-  holder.job = facts.job;
-  for (const auto nic : facts.present.nics) holder.nics.push_back(node.nics[nic].name);
-  return holder;
+  record.job = facts.job;
+  for (const auto nic : facts.present.nics) record.nics.push_back(node.nics[nic].name);
+  return record;
 }
 
-std::vector<proof::Holder> holders_of(const usage::Usage& usage,
-                                      const inject::DecisionTable& table) {
-  std::vector<proof::Holder> holders;
+std::vector<proof::ContainerRecord> records_of(const usage::Usage& usage,
+                                               const inject::DecisionTable& table) {
+  std::vector<proof::ContainerRecord> records;
   for (const auto& [id, container] : usage.containers) {
     if (!container.bundle) continue;
-    auto holder = holder_of(inject::examine(request_of(id, *container.bundle), table), table);
-    holder.sandbox = container.bundle->sandbox;
-    holders.push_back(std::move(holder));
+    auto record = record_of(inject::examine(request_of(id, *container.bundle), table), table);
+    record.sandbox = container.bundle->sandbox;
+    records.push_back(std::move(record));
   }
-  return holders;
+  return records;
 }
 
 }  // namespace railhead::agent

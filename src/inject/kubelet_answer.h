@@ -12,7 +12,7 @@
 namespace railhead::inject {
 
 /// What the kubelet's PodResources says of one container.
-struct KubeletWord {
+struct KubeletAnswer {
   enum class State : std::uint8_t {
     no_kubelet,  ///< there is none to ask
     answered,
@@ -26,7 +26,8 @@ struct KubeletWord {
 /// A pod without this container has an answer, too: an init container holds nothing that is listed.
 /// Where nobody is behind the socket (`unavailable`) there is no kubelet; every other failure is
 /// `unanswered`.
-KubeletWord word_on(std::string_view container, const Result<container::PodHoldings>& pod,
-                    const DecisionTable& table);
+KubeletAnswer kubelet_answer_for(std::string_view container,
+                                 const Result<container::PodHoldings>& pod,
+                                 const DecisionTable& table);
 
 }  // namespace railhead::inject

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/container_cache.h"
+
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace railhead::agent {
+namespace {
+
+constexpr char kEnd = '\0';
+constexpr std::size_t kUsualBytes = 128;
+
+/// A name has no NUL; should one come, the name ends there.
+void append(std::string& texts, std::string_view text) {
+  texts.append(text.substr(0, text.find(kEnd)));
+  texts += kEnd;
+}
+
+std::string take(std::string_view& texts) {
+  const auto end = texts.find(kEnd);
+  std::string text(texts.substr(0, end));
+  texts.remove_prefix(end + 1);
+  return text;
+}
+
+std::vector<std::string> take(std::string_view& texts, std::size_t count) {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(take(texts));
+  return all;
+}
+
+}  // namespace
+
+ContainerCache::Entry ContainerCache::packed(const proof::ContainerRecord& record) {
+  Entry entry;
+  entry.texts.reserve(kUsualBytes);
+  for (const auto* text :
+       {&record.pod_namespace, &record.pod, &record.pod_uid, &record.container}) {
+    append(entry.texts, *text);
+  }
+  for (const auto& gpu : record.gpus) append(entry.texts, gpu);
+  for (const auto& nic : record.nics) append(entry.texts, nic);
+  entry.gpus = static_cast<std::uint32_t>(record.gpus.size());
+  entry.nics = static_cast<std::uint32_t>(record.nics.size());
+  entry.job = record.job;
+  entry.gpus_by_all = record.gpus_by_all;
+  entry.sandbox = record.sandbox;
+  return entry;
+}
+
+proof::ContainerRecord ContainerCache::unpacked(const std::string& id, const Entry& entry) {
+  std::string_view texts = entry.texts;
+  proof::ContainerRecord record;
+  record.container_id = id;
+  record.pod_namespace = take(texts);
+  record.pod = take(texts);
+  record.pod_uid = take(texts);
+  record.container = take(texts);
+  record.gpus = take(texts, entry.gpus);
+  record.nics = take(texts, entry.nics);
+  record.job = entry.job;
+  record.gpus_by_all = entry.gpus_by_all;
+  record.sandbox = entry.sandbox;
+  return record;
+}
+
+void ContainerCache::note(const proof::ContainerRecord& record, bool is_checked) {
+  auto entry = packed(record);
+  entry.is_checked = is_checked;
+  const std::lock_guard lock(mutex_);
+  if (by_id_.size() >= kMaxContainers && !by_id_.contains(record.container_id)) return;
+  by_id_.insert_or_assign(record.container_id, std::move(entry));
+}
+
+void ContainerCache::complete(std::vector<proof::ContainerRecord>& records,
+                              const usage::Usage& usage) {
+  const std::lock_guard lock(mutex_);
+  std::set<std::string> named;
+  for (auto& record : records) {
+    named.insert(record.container_id);
+    const auto noted = by_id_.find(record.container_id);
+    if (noted == by_id_.end() || !noted->second.is_checked) continue;
+    record.gpus = unpacked(noted->first, noted->second).gpus;
+    record.gpus_by_all = false;
+  }
+  for (auto at = by_id_.begin(); at != by_id_.end();) {
+    const bool runs = usage.containers.contains(at->first);
+    if (runs && !named.contains(at->first)) records.push_back(unpacked(at->first, at->second));
+    const bool keep = runs || std::exchange(at->second.fresh, false);
+    at = keep ? std::next(at) : by_id_.erase(at);
+  }
+}
+
+}  // namespace railhead::agent

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/container_cache.h"
+
+#include <gtest/gtest.h>
+
+namespace railhead::agent {
+namespace {
+
+proof::ContainerRecord training() {
+  proof::ContainerRecord record;
+  record.container_id = "c1";
+  record.pod_namespace = "team";
+  record.pod = "train-0";
+  record.pod_uid = "1f3c";
+  record.container = "";
+  record.gpus = {"GPU-1", "GPU-2"};
+  record.nics = {"mlx5_0", "mlx5_3", "mlx5_4"};
+  record.job = {2, 16};
+  record.gpus_by_all = true;
+  return record;
+}
+
+usage::Usage running(const std::string& id) {
+  usage::Usage usage;
+  usage.containers[id];
+  return usage;
+}
+
+TEST(ContainerBookTest, gives_back_all_that_was_noted) {
+  ContainerCache containers;
+  containers.note(training());
+  std::vector<proof::ContainerRecord> records;
+  containers.complete(records, running("c1"));
+  ASSERT_EQ(records.size(), 1U);
+  const auto& found = records.front();
+  EXPECT_EQ(found.container_id, "c1");
+  EXPECT_EQ(found.pod_namespace, "team");
+  EXPECT_EQ(found.pod, "train-0");
+  EXPECT_EQ(found.pod_uid, "1f3c");
+  EXPECT_EQ(found.container, "");
+  EXPECT_EQ(found.gpus, training().gpus);
+  EXPECT_EQ(found.nics, training().nics);
+  EXPECT_EQ(found.job, training().job);
+  EXPECT_TRUE(found.gpus_by_all);
+  EXPECT_FALSE(found.sandbox);
+}
+
+TEST(ContainerBookTest, the_gpus_of_the_kubelet_replace_those_of_a_bundle) {
+  ContainerCache containers;
+  auto by_kubelet = training();
+  by_kubelet.gpus = {"GPU-2"};
+  containers.note(by_kubelet, true);
+  std::vector<proof::ContainerRecord> records = {training()};
+  containers.complete(records, running("c1"));
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records.front().gpus, std::vector<std::string>{"GPU-2"});
+  EXPECT_FALSE(records.front().gpus_by_all);
+  EXPECT_EQ(records.front().nics, training().nics);
+}
+
+TEST(ContainerBookTest, a_bundle_is_believed_where_the_kubelet_was_not_asked) {
+  ContainerCache containers;
+  proof::ContainerRecord unknown;
+  unknown.container_id = training().container_id;
+  containers.note(unknown);
+  std::vector<proof::ContainerRecord> records = {training()};
+  containers.complete(records, running("c1"));
+  EXPECT_EQ(records.front().gpus, training().gpus);
+}
+
+TEST(ContainerBookTest, a_name_ends_at_a_nul_and_shifts_no_other) {
+  ContainerCache containers;
+  auto odd = training();
+  odd.pod = std::string("a\0b", 3);
+  containers.note(odd);
+  std::vector<proof::ContainerRecord> records;
+  containers.complete(records, running("c1"));
+  EXPECT_EQ(records.front().pod, "a");
+  EXPECT_EQ(records.front().gpus, training().gpus);
+}
+
+TEST(ContainerBookTest, a_full_book_takes_no_new_container_and_renews_old_ones) {
+  ContainerCache containers;
+  proof::ContainerRecord record;
+  usage::Usage usage;
+  for (std::size_t i = 0; i <= ContainerCache::kMaxContainers; ++i) {
+    record.container_id = std::to_string(i);
+    usage.containers[record.container_id];
+    containers.note(record);
+  }
+  record.container_id = "0";
+  record.pod = "again";
+  containers.note(record);
+  std::vector<proof::ContainerRecord> records;
+  containers.complete(records, usage);
+  EXPECT_EQ(records.size(), ContainerCache::kMaxContainers);
+  EXPECT_EQ(records.front().pod, "again");
+}
+
+}  // namespace
+}  // namespace railhead::agent
