@@ -9,7 +9,7 @@
 namespace railhead::test {
 
 /// A machine's /sys as the entries of a snapshot. pci(), below() and virtual_devices() choose a
-/// folder, and what follows lies there: with its link in /sys/class where the kernel makes one.
+/// folder. What follows lies there, and the links that the kernel makes in /sys/class lead to it.
 class SysfsTree {
  public:
   /// A PCI function at an address, or at a path of bridges below /sys/devices. `ids` are
@@ -18,7 +18,10 @@ class SysfsTree {
                  const std::string& ids = "15B3:1021", const std::string& class_code = "20000") {
     if (!where.starts_with("pci")) where.insert(0, "pci0000:15/");
     folder_ = function_ = "/sys/devices/" + where;
-    return add(pci_function(where, class_code, ids, driver));
+    const std::string bound = driver.empty() ? "" : "DRIVER=" + driver + "\n";
+    add(file_entry(folder_ + "/uevent", bound + "PCI_CLASS=" + class_code + "\nPCI_ID=" + ids +
+                                            "\nPCI_SUBSYS_ID=" + ids + "\n"));
+    return add_link("/sys/bus/pci/devices/" + host::base_name(folder_), folder_);
   }
 
   SysfsTree& vf_of(const std::string& address) {
@@ -70,7 +73,7 @@ class SysfsTree {
     return in_class("infiniband_verbs", name);
   }
 
-  /// An entry of the folder in the class of its parent.
+  /// The link in /sys/class/KIND to KIND/NAME in the folder.
   SysfsTree& in_class(const std::string& kind, const std::string& name) {
     return add_link("/sys/class/" + kind + "/" + name, folder_ + "/" + kind + "/" + name);
   }
