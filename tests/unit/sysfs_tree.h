@@ -21,7 +21,7 @@ class SysfsTree {
     const std::string bound = driver.empty() ? "" : "DRIVER=" + driver + "\n";
     add(file_entry(folder_ + "/uevent", bound + "PCI_CLASS=" + class_code + "\nPCI_ID=" + ids +
                                             "\nPCI_SUBSYS_ID=" + ids + "\n"));
-    return add_link("/sys/bus/pci/devices/" + host::base_name(folder_), folder_);
+    return link("/sys/bus/pci/devices/" + host::base_name(folder_), folder_);
   }
 
   SysfsTree& vf_of(const std::string& address) {
@@ -39,13 +39,16 @@ class SysfsTree {
     return *this;
   }
 
+  /// An attribute; its name may be a whole path.
   SysfsTree& text(const std::string& name, const std::string& value) {
-    return add("t " + folder_ + "/" + name + " " + value + "\n");
+    return add("t " + path_of(name) + " " + value + "\n");
   }
 
   /// `target` is a whole path; the link is relative, as the kernel's are.
   SysfsTree& link(const std::string& name, const std::string& target) {
-    return add_link(folder_ + "/" + name, target);
+    const std::filesystem::path path(path_of(name));
+    const auto relative = std::filesystem::path(target).lexically_relative(path.parent_path());
+    return add("l " + path.string() + " -> " + relative.string() + "\n");
   }
 
   SysfsTree& netdev(const std::string& name, const std::string& master = "") {
@@ -75,7 +78,7 @@ class SysfsTree {
 
   /// The link in /sys/class/KIND to KIND/NAME in the folder.
   SysfsTree& in_class(const std::string& kind, const std::string& name) {
-    return add_link("/sys/class/" + kind + "/" + name, folder_ + "/" + kind + "/" + name);
+    return link("/sys/class/" + kind + "/" + name, folder_ + "/" + kind + "/" + name);
   }
 
   /// Lines of a snapshot.
@@ -89,10 +92,8 @@ class SysfsTree {
   [[nodiscard]] node::Node read() const { return node_of(entries_); }
 
  private:
-  SysfsTree& add_link(const std::string& path, const std::string& target) {
-    const auto from = std::filesystem::path(path).parent_path();
-    return add("l " + path + " -> " +
-               std::filesystem::path(target).lexically_relative(from).string() + "\n");
+  [[nodiscard]] std::string path_of(const std::string& name) const {
+    return name.starts_with("/") ? name : folder_ + "/" + name;
   }
 
   std::string entries_;

@@ -11,6 +11,8 @@ using test::file_entry;
 using test::SysfsTree;
 using ::testing::IsEmpty;
 
+const std::string kFolder = "/sys/devices/pci0000:15/0000:05:00.0";
+
 SysfsTree with_gpu() {
   return SysfsTree().pci("0000:05:00.0", "amdgpu", "1002:74A1", "120000");
 }
@@ -21,10 +23,8 @@ SysfsTree with_kfd(const std::string& properties) {
 
 TEST(AmdReader, drm_minors_are_found_by_pci_position) {
   auto tree = with_gpu().in_class("drm", "renderD128").in_class("drm", "card1");
-  tree.add(
-      "l /sys/class/drm/card1-DP-1 -> "
-      "../../devices/pci0000:15/0000:05:00.0/drm/card1/card1-DP-1\n");
-  const auto node = tree.add("t /sys/class/drm/version drm 1.1.0 20060810\n").read();
+  tree.link("/sys/class/drm/card1-DP-1", kFolder + "/drm/card1/card1-DP-1");
+  const auto node = tree.text("/sys/class/drm/version", "drm 1.1.0 20060810").read();
   ASSERT_EQ(node.gpus.size(), 1U);
   EXPECT_EQ(node.gpus[0].vendor, gpu::GpuVendor::amd);
   EXPECT_EQ(node.gpus[0].drm_card, 1U);
@@ -35,10 +35,7 @@ TEST(AmdReader, drm_minors_are_found_by_pci_position) {
 }
 
 TEST(AmdReader, minors_are_found_through_device_links_as_well) {
-  const auto node =
-      with_gpu()
-          .add("l /sys/class/drm/renderD129/device -> ../../../devices/pci0000:15/0000:05:00.0\n")
-          .read();
+  const auto node = with_gpu().link("/sys/class/drm/renderD129/device", kFolder).read();
   ASSERT_EQ(node.gpus.size(), 1U);
   EXPECT_EQ(node.gpus[0].drm_render, 129U);
 }

@@ -96,11 +96,8 @@ TEST(NvidiaReader, nvswitches_and_vgpu_virtual_functions_are_not_gpus) {
   tree.pci("0000:18:00.0", "nvidia", "10DE:2330", "30200");
   tree.pci("0000:18:00.4", "nvidia", "10DE:2330", "30200").vf_of("0000:18:00.0");
   tree.pci("0000:05:00.0", "nvidia", "10DE:22A3", "68000");
-  const auto node = tree.add(
-                            "l /sys/bus/pci/drivers/nvidia/0000:05:00.0 -> "
-                            "../../../../devices/pci0000:15/0000:05:00.0\n")
-                        .read();
-  EXPECT_THAT(addresses(node), ElementsAre("0000:18:00.0"));
+  tree.link("/sys/bus/pci/drivers/nvidia/0000:05:00.0", "/sys/devices/pci0000:15/0000:05:00.0");
+  EXPECT_THAT(addresses(tree.read()), ElementsAre("0000:18:00.0"));
 }
 
 TEST(NvidiaReader, two_gpus_with_one_uuid_are_both_kept_and_reported) {
