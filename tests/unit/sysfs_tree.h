@@ -9,7 +9,7 @@
 namespace railhead::test {
 
 /// A machine's /sys as the entries of a snapshot. pci(), below() and virtual_devices() choose a
-/// folder, and what follows lies there: with its link in /sys/class where the kernel makes one.
+/// folder. What follows lies there, and the links that the kernel makes in /sys/class lead to it.
 class SysfsTree {
  public:
   /// A PCI function at an address, or at a path of bridges below /sys/devices. `ids` are
@@ -18,7 +18,10 @@ class SysfsTree {
                  const std::string& ids = "15B3:1021", const std::string& class_code = "20000") {
     if (!where.starts_with("pci")) where.insert(0, "pci0000:15/");
     folder_ = function_ = "/sys/devices/" + where;
-    return add(pci_function(where, class_code, ids, driver));
+    const std::string bound = driver.empty() ? "" : "DRIVER=" + driver + "\n";
+    add(file_entry(folder_ + "/uevent", bound + "PCI_CLASS=" + class_code + "\nPCI_ID=" + ids +
+                                            "\nPCI_SUBSYS_ID=" + ids + "\n"));
+    return link("/sys/bus/pci/devices/" + host::base_name(folder_), folder_);
   }
 
   SysfsTree& vf_of(const std::string& address) {
@@ -36,13 +39,16 @@ class SysfsTree {
     return *this;
   }
 
+  /// An attribute; its name may be a whole path.
   SysfsTree& text(const std::string& name, const std::string& value) {
-    return add("t " + folder_ + "/" + name + " " + value + "\n");
+    return add("t " + path_of(name) + " " + value + "\n");
   }
 
   /// `target` is a whole path; the link is relative, as the kernel's are.
   SysfsTree& link(const std::string& name, const std::string& target) {
-    return add_link(folder_ + "/" + name, target);
+    const std::filesystem::path path(path_of(name));
+    const auto relative = std::filesystem::path(target).lexically_relative(path.parent_path());
+    return add("l " + path.string() + " -> " + relative.string() + "\n");
   }
 
   SysfsTree& netdev(const std::string& name, const std::string& master = "") {
@@ -70,9 +76,9 @@ class SysfsTree {
     return in_class("infiniband_verbs", name);
   }
 
-  /// An entry of the folder in the class of its parent.
+  /// The link in /sys/class/KIND to KIND/NAME in the folder.
   SysfsTree& in_class(const std::string& kind, const std::string& name) {
-    return add_link("/sys/class/" + kind + "/" + name, folder_ + "/" + kind + "/" + name);
+    return link("/sys/class/" + kind + "/" + name, folder_ + "/" + kind + "/" + name);
   }
 
   /// Lines of a snapshot.
@@ -86,10 +92,8 @@ class SysfsTree {
   [[nodiscard]] node::Node read() const { return node_of(entries_); }
 
  private:
-  SysfsTree& add_link(const std::string& path, const std::string& target) {
-    const auto from = std::filesystem::path(path).parent_path();
-    return add("l " + path + " -> " +
-               std::filesystem::path(target).lexically_relative(from).string() + "\n");
+  [[nodiscard]] std::string path_of(const std::string& name) const {
+    return name.starts_with("/") ? name : folder_ + "/" + name;
   }
 
   std::string entries_;

@@ -366,7 +366,7 @@ class MachineWithPods : public MachineTest {
 
   static SysfsTree second_function(const std::string& netns = "N") {
     SysfsTree tree;
-    tree.add("t /sys/module/ib_core/parameters/netns_mode " + netns + "\n");
+    tree.text("/sys/module/ib_core/parameters/netns_mode", netns);
     add_device(tree.pci("0000:19:00.0").verbs("uverbs1", "mlx5_1", "231:191"), "mlx5_1", "ens2");
     return tree;
   }

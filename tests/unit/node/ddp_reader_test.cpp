@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/devlink_builder.h"
-#include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::node {
 namespace {
@@ -96,7 +96,7 @@ TEST(DdpReader, a_snapshot_has_what_was_recorded) {
     return text;
   };
   const auto node = test::node_of(
-      test::pci_function("pci0000:3a/0000:3b:00.0", "20000", "8086:1592", "ice") +
+      test::SysfsTree().pci("0000:3b:00.0", "ice", "8086:1592").entries() +
       "t /.netlink/devlink/pci.0000:3b:00.0/0000 " + hex(device_info("ICE COMMS Package")) + "\n");
   ASSERT_EQ(node.pci.size(), 1U);
   EXPECT_EQ(node.pci[0].ddp_package, "ICE COMMS Package");

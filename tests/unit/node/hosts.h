@@ -106,15 +106,4 @@ inline std::string file_entry(const std::string& path, const std::string& conten
   return "f " + path + " " + std::to_string(content.size()) + "\n" + content + "\n";
 }
 
-/// A PCI function below /sys/devices/<chain>, with its link in the bus folder and a uevent file.
-/// `ids` are VENDOR:DEVICE in upper case as the kernel prints them.
-inline std::string pci_function(const std::string& chain, const std::string& class_code,
-                                const std::string& ids, const std::string& driver) {
-  const std::string path = "/sys/devices/" + chain;
-  std::string uevent = driver.empty() ? "" : "DRIVER=" + driver + "\n";
-  uevent += "PCI_CLASS=" + class_code + "\nPCI_ID=" + ids + "\nPCI_SUBSYS_ID=" + ids + "\n";
-  return file_entry(path + "/uevent", uevent) + "l /sys/bus/pci/devices/" + host::base_name(path) +
-         " -> ../../.." + path.substr(4) + "\n";
-}
-
 }  // namespace railhead::test

@@ -113,7 +113,7 @@ TEST(NetdevReader, a_default_route_over_a_vlan_on_a_bond_reaches_its_members) {
   tree.pci("0000:19:00.0").netdev("ens3").virtual_devices().netdev("bond0").netdev("bond0.7");
   tree.link("net/bond0.7/lower_bond0", "/sys/devices/virtual/net/bond0");
   tree.link("net/bond0/lower_ens1", "/sys/devices/pci0000:15/0000:18:00.0/net/ens1");
-  tree.add("t /sys/class/net/bonding_masters bond0\n");
+  tree.text("/sys/class/net/bonding_masters", "bond0");
   tree.add(file_entry("/proc/1/net/route", kHead + ipv4_default("bond0.7")));
   const auto node = tree.read();
   ASSERT_THAT(netdev_names(node), ElementsAre("bond0", "bond0.7", "ens1", "ens2", "ens3"));

@@ -165,7 +165,7 @@ TEST(NicReader, zero_guids_are_values_and_broken_ones_are_problems) {
 }
 
 SysfsTree with_netns_mode(const std::string& mode) {
-  return SysfsTree().add("t /sys/module/ib_core/parameters/netns_mode " + mode + "\n");
+  return SysfsTree().text("/sys/module/ib_core/parameters/netns_mode", mode);
 }
 
 /// A function whose RDMA device mlx5_7 is in another network namespace: its nodes stay.

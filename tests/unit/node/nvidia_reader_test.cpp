@@ -2,19 +2,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::node {
 namespace {
 
 using test::file_entry;
 using test::node_of;
-using test::pci_function;
+using test::SysfsTree;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 std::string gpu(const std::string& bus, const std::string& driver) {
-  return pci_function("pci0000:00/0000:" + bus + ":00.0", "30200", "10DE:2330", driver);
+  return SysfsTree().pci("0000:" + bus + ":00.0", driver, "10DE:2330", "30200").entries();
 }
 
 std::string information(const std::string& bus, const std::string& text) {
@@ -61,7 +61,7 @@ TEST(NvidiaReader, functions_of_other_drivers_are_not_this_nodes_gpus) {
 TEST(NvidiaReader, the_drivers_folder_is_enough) {
   const auto node =
       node_of(gpu("18", "") + gpu("19", "") +
-              "l /sys/bus/pci/drivers/nvidia/0000:19:00.0 -> ../../../../devices/pci0000:00/"
+              "l /sys/bus/pci/drivers/nvidia/0000:19:00.0 -> ../../../../devices/pci0000:15/"
               "0000:19:00.0\nt /sys/bus/pci/drivers/nvidia/module 1\n");
   EXPECT_THAT(addresses(node), ElementsAre("0000:19:00.0"));
 }
@@ -92,14 +92,12 @@ TEST(NvidiaReader, the_index_follows_the_bus_and_leaves_excluded_gpus_out) {
 }
 
 TEST(NvidiaReader, nvswitches_and_vgpu_virtual_functions_are_not_gpus) {
-  const auto node =
-      node_of(gpu("18", "nvidia") +
-              pci_function("pci0000:00/0000:18:00.4", "30200", "10DE:2330", "nvidia") +
-              "l /sys/devices/pci0000:00/0000:18:00.4/physfn -> ../0000:18:00.0\n" +
-              pci_function("pci0000:00/0000:05:00.0", "68000", "10DE:22A3", "nvidia") +
-              "l /sys/bus/pci/drivers/nvidia/0000:05:00.0 -> "
-              "../../../../devices/pci0000:00/0000:05:00.0\n");
-  EXPECT_THAT(addresses(node), ElementsAre("0000:18:00.0"));
+  SysfsTree tree;
+  tree.pci("0000:18:00.0", "nvidia", "10DE:2330", "30200");
+  tree.pci("0000:18:00.4", "nvidia", "10DE:2330", "30200").vf_of("0000:18:00.0");
+  tree.pci("0000:05:00.0", "nvidia", "10DE:22A3", "68000");
+  tree.link("/sys/bus/pci/drivers/nvidia/0000:05:00.0", "/sys/devices/pci0000:15/0000:05:00.0");
+  EXPECT_THAT(addresses(tree.read()), ElementsAre("0000:18:00.0"));
 }
 
 TEST(NvidiaReader, two_gpus_with_one_uuid_are_both_kept_and_reported) {

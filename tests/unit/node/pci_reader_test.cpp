@@ -185,7 +185,7 @@ TEST(PciReader, a_function_that_vfio_holds_knows_the_node_of_its_group) {
   EXPECT_TRUE(node.pci[0].held_by_vfio());
   EXPECT_EQ(node.pci[0].iommu_group, 26U);
   EXPECT_FALSE(node.pci[0].no_iommu);
-  tree.add("t /sys/kernel/iommu_groups/26/name vfio-noiommu\n");
+  tree.text("/sys/kernel/iommu_groups/26/name", "vfio-noiommu");
   EXPECT_TRUE(tree.read().pci[0].no_iommu);
 }
 

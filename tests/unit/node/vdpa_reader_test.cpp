@@ -5,7 +5,7 @@
 
 #include "snapshot/recording_host.h"
 #include "snapshot/snapshot.h"
-#include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::node {
 namespace {
@@ -15,7 +15,7 @@ using test::node_of;
 constexpr const char* kFunction = "pci0000:15/0000:15:01.0";
 
 std::string function() {
-  return test::pci_function(kFunction, "20000", "15B3:101E", "mlx5_core");
+  return test::SysfsTree().pci(kFunction).entries();
 }
 
 /// A vDPA device in its folder, with its link in the bus folder.
