@@ -11,8 +11,6 @@
 namespace railhead::agent {
 namespace {
 
-using kubelet::RegistrationState;
-
 /// Time between two looks while a device is to be healthy again or forgotten, or a pool ends.
 constexpr std::chrono::milliseconds kWhileWaiting{1000};
 /// A kubelet reads a list within milliseconds. Where it does not, the end of the list says the

@@ -33,6 +33,12 @@ constexpr std::array kRoleKeys{
     RoleKey{"netdev", &RoleSetting::netdev}, RoleKey{"role", &RoleSetting::role},
 };
 
+const RoleKey* find_role_key(std::string_view key) {
+  const auto* at = std::find_if(kRoleKeys.begin(), kRoleKeys.end(),
+                                [&](const RoleKey& known) { return known.key == key; });
+  return at == kRoleKeys.end() ? nullptr : at;
+}
+
 std::string known_role_keys() {
   std::vector<std::string> keys;
   for (const auto& known : kRoleKeys) keys.emplace_back(known.key);
@@ -176,9 +182,8 @@ Status ConfigBuilder::add_roles(const std::string& name, const data::Value& role
   for (const auto& item : roles.items) {
     RoleSetting role;
     for (const auto& [key, mark, value] : item.entries) {
-      const auto* field = std::find_if(kRoleKeys.begin(), kRoleKeys.end(),
-                                       [&](const RoleKey& known) { return known.key == key; });
-      if (field == kRoleKeys.end()) {
+      const auto* field = find_role_key(key);
+      if (field == nullptr) {
         return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
                                                in_quotes("roles." + key) +
                                                "; known here: " + known_role_keys()};
