@@ -10,11 +10,6 @@
 namespace railhead::nri {
 namespace {
 
-using wire::append_bytes_field;
-using wire::append_entry_field;
-using wire::append_text_field;
-using wire::append_varint_field;
-
 // A runtime cannot wait longer than this for anything; keeps clock arithmetic far from its limits.
 constexpr std::int64_t kLongestTimeoutMs = std::int64_t{24} * 60 * 60 * 1000;
 

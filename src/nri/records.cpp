@@ -7,10 +7,6 @@
 namespace railhead::nri {
 namespace {
 
-using wire::append_bytes_field;
-using wire::append_entry_field;
-using wire::append_varint_field;
-
 void append_map(std::string& out, int number, const container::KeyValues& map) {
   constexpr int kKey = 1;
   constexpr int kValue = 2;

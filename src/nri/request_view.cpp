@@ -7,11 +7,6 @@
 namespace railhead::nri {
 namespace {
 
-using wire::bytes_key;
-using wire::Field;
-using wire::FieldReader;
-using wire::varint_key;
-
 Status finish(const wire::FieldReader& fields, const char* what) {
   if (!fields.malformed()) return {};
   return Error{ErrorCode::malformed, std::string("nri: malformed ") + what};

@@ -13,9 +13,6 @@
 namespace railhead::nri {
 namespace {
 
-using wire::bytes_key;
-using wire::varint_key;
-
 constexpr std::uint32_t kPods = wire::bytes_key(api::SynchronizeRequest::kPodsFieldNumber);
 constexpr std::uint32_t kContainers =
     wire::bytes_key(api::SynchronizeRequest::kContainersFieldNumber);
