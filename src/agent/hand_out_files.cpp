@@ -106,7 +106,7 @@ Status HandOutFiles::remove_device_info(const Ids& keep) {
   return {};
 }
 
-void HandOutFiles::refresh(const inject::DecisionTable& table) {
+bool HandOutFiles::refresh(const inject::DecisionTable& table) {
   Ids ids;
   Status done;
   const auto& pools = table.pools().pools;
@@ -122,6 +122,7 @@ void HandOutFiles::refresh(const inject::DecisionTable& table) {
   if (done) done = remove_old_specs(table);
   if (done) done = remove_device_info(ids);
   report(done);
+  return done.has_value();
 }
 
 void HandOutFiles::end() {

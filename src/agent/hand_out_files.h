@@ -34,17 +34,15 @@ class HandOutFiles {
   Status provide(const inject::DecisionTable& table, std::size_t pool,
                  const std::vector<std::size_t>& members);
 
-  /// The same, without what is for the network: what a container needs that is started again.
-  Status provide_spec(const inject::DecisionTable& table, std::size_t pool);
-
-  /// Holds all files against the table's pools: writes specs anew, removes what is not needed. A
-  /// failure is logged, once while it stays the same; provide() tries again.
-  void refresh(const inject::DecisionTable& table);
+  /// Holds all files against the table's pools: writes specs anew, removes what is not needed.
+  /// False where something could not be done; that is logged, once while it stays the same.
+  bool refresh(const inject::DecisionTable& table);
 
   /// The resources end: device-info files go, specs stay.
   void end();
 
  private:
+  Status provide_spec(const inject::DecisionTable& table, std::size_t pool);
   Status write_spec(const inject::DecisionTable& table, const pools::Pool& pool);
   Status write_device_info(const inject::DecisionTable& table, const pools::Pool& pool,
                            const std::vector<std::size_t>& members);

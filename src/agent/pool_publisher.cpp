@@ -52,7 +52,7 @@ void PoolPublisher::start() {
 
 void PoolPublisher::stop() {
   timer_.cancel();
-  if (with_files_) files_.end();
+  files_.end();
   folders_.reset();
   registrar_.reset();
 }
@@ -81,7 +81,9 @@ void PoolPublisher::offer(std::size_t pool) {
     context_.log.write(config::LogLevel::info, "pool",
                        {{"pool", name}, {"devices", std::to_string(devices.size())}});
   }
-  registrar_->offer({name}, *offer.resource, std::move(devices));
+  // Where the kubelet or the runtime hands out the nodes, an agent that is down holds up no start.
+  const bool asks_before_start = options_.hand_out == config::HandOut::nri;
+  registrar_->offer({name, asks_before_start}, *offer.resource, std::move(devices));
 }
 
 void PoolPublisher::follow(const pools::PoolTable& pools) {
@@ -155,8 +157,7 @@ void PoolPublisher::tick() {
   registrar_->tick();
   // The files are those of the agent that holds the registration.
   if (!registrar_->stands_by() && with_files_ != published_) {
-    with_files_ = published_;
-    files_.refresh(*published_);
+    if (files_.refresh(*published_)) with_files_ = published_;
   }
   end_what_is_due();
   schedule_tick();

@@ -77,7 +77,7 @@ Status PoolResource::may_start(const std::vector<std::string>& ids) {
   const auto table = tables_.latest();
   const auto pool = TRY(pool_in(*table));
   TRY(allocation::members_held(*table, pool, ids));
-  return files_.provide_spec(*table, pool);
+  return {};
 }
 
 Status PoolResource::pre_start(const std::vector<std::string>& ids) {

@@ -83,6 +83,7 @@ struct Allocations {
   std::vector<SharedAllocation> shared;  ///< of each shared pool that it holds slots of
   std::vector<std::string> gone;         ///< devices that this node has no more
   std::vector<std::string> devices;      ///< classes that these pools hand out beside the policy's
+  bool rdma = false;                     ///< RDMA devices are part of what was promised
   Remarks remarks{8};
 
   [[nodiscard]] bool any() const { return !pools.empty(); }

@@ -18,40 +18,34 @@ void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) 
   to.insert(to.end(), from.begin(), from.end());
 }
 
-/// The RDMA devices of a member that goes by this id, none where the pool is not about RDMA;
-/// absent: none does.
-std::optional<std::vector<std::size_t>> nics_of_member(const pools::PoolTable& table,
-                                                       const pools::Pool& pool,
-                                                       std::string_view id) {
-  const auto at = std::find_if(
-      pool.members.begin(), pool.members.end(),
-      [&](const pools::Member& member) { return table.functions[member.function].id == id; });
-  if (at == pool.members.end()) return std::nullopt;
-  if (!pool.spec.include[at->selector].rdma) return std::vector<std::size_t>();
-  return table.functions[at->function].nics;
-}
-
+/// Adds the RDMA devices of the members that go by these ids to `nics`: none of a member that is
+/// not handed out for RDMA.
 void add_members(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
-                 std::vector<std::size_t>& out, std::vector<std::string>& gone) {
+                 std::vector<std::size_t>& nics, container::Allocations& out) {
   std::size_t left = kMaxIds;
   for (const auto id : split(ids, ',')) {
     if (left-- == 0) break;
-    if (const auto nics = nics_of_member(table, pool, id)) {
-      append(out, *nics);
-    } else {
-      gone.emplace_back(id);
+    const auto at = std::find_if(
+        pool.members.begin(), pool.members.end(),
+        [&](const pools::Member& member) { return table.functions[member.function].id == id; });
+    if (at == pool.members.end()) {
+      out.gone.emplace_back(id);
+    } else if (pool.spec.include[at->selector].rdma) {
+      out.rdma = true;
+      append(nics, table.functions[at->function].nics);
     }
   }
 }
 
 void add_shared(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
                 container::Allocations& out) {
+  out.rdma = true;
   container::SharedAllocation held;
   for (const pools::Member& member : pool.members)
     append(held.pool, table.functions[member.function].nics);
   sort_unique(held.pool);
   if (pool.spec.slots_per_nic) {
-    add_members(table, pool, ids, held.slots, out.gone);
+    add_members(table, pool, ids, held.slots, out);
     sort_unique(held.slots);
   } else {
     held.slots = held.pool;
@@ -87,7 +81,7 @@ container::Allocations allocations_of(const container::Request& request,
     out.pools.push_back(static_cast<std::size_t>(at - pools.begin()));
     out.devices.insert(out.devices.end(), at->spec.devices.begin(), at->spec.devices.end());
     if (at->spec.mode == pools::PoolMode::exclusive) {
-      add_members(table.pools(), *at, value, out.exclusive, out.gone);
+      add_members(table.pools(), *at, value, out.exclusive, out);
     } else {
       add_shared(table.pools(), *at, value, out);
     }

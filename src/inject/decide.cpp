@@ -23,6 +23,7 @@ struct Draft {
   container::Remarks remarks;
   std::string_view unmet_reason;  ///< code; not empty: a container with `required` must not start
   std::string unmet;              ///< for people, what it lacks
+  bool gives_nothing = false;
 };
 
 Draft nothing(std::string_view reason, std::string why) {
@@ -31,6 +32,7 @@ Draft nothing(std::string_view reason, std::string why) {
   draft.decision.message = why;
   draft.unmet_reason = reason;
   draft.unmet = std::move(why);
+  draft.gives_nothing = true;
   return draft;
 }
 
@@ -93,12 +95,19 @@ std::string_view success_reason(const Case& given, const NicChoice& choice) {
   return given.basis == Basis::gpus ? reason::kGpus : reason::kAnnotation;
 }
 
+/// "nvidia.com/hostdev and rdma.io/hca"; "" where it holds none
+std::string resource_names(const Case& given) {
+  std::vector<std::string> names;
+  for (const auto pool : given.facts.allocated.pools) {
+    names.push_back(given.table.pools().pools[pool].spec.name);
+  }
+  return join(names, " and ");
+}
+
 /// "rdma.io/hca and GPUs 0, 1 (device nodes)"
 std::string what_it_holds(const Case& given) {
   std::vector<std::string> parts;
-  for (const auto pool : given.facts.allocated.pools) {
-    parts.push_back(given.table.pools().pools[pool].spec.name);
-  }
+  if (given.facts.allocated.any()) parts.push_back(resource_names(given));
   if (!given.facts.gpus.indices.empty()) {
     parts.push_back(gpu_names(given.table.node(), given.facts.gpus.indices) + " (" +
                     std::string(to_string(given.facts.gpus.source)) + ")");
@@ -171,6 +180,22 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
   return draft;
 }
 
+/// Who holds a slot is given nodes. NICs of it without any are none.
+void note_missing_nodes(const Case& given, NicChoice& choice) {
+  const auto& nics = given.table.node().nics;
+  if (!given.facts.allocated.rdma || given.facts.surroundings.privileged) return;
+  if (choice.to_add.empty() || std::any_of(choice.to_add.begin(), choice.to_add.end(),
+                                           [&](auto nic) { return !nics[nic].uverbs.empty(); })) {
+    return;
+  }
+  choice.empty_reason = reason::kNoUsableNic;
+  choice.empty_why = nic_names(given.table.node(), choice.to_add) +
+                     (choice.to_add.size() == 1 ? " has" : " have") +
+                     " no uverbs node: ib_uverbs is not loaded, or the device is on its way into "
+                     "another network namespace";
+  choice.nics.clear();
+}
+
 Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
   if (given.basis == Basis::none) {
     Draft draft = not_an_rdma_container(given);
@@ -186,6 +211,7 @@ Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
                                            " gives its containers a kernel of their own");
   }
   NicChoice choice = choose_nics(given);
+  note_missing_nodes(given, choice);
   if (choice.nics.empty() && (!choice.present || !choice.empty_reason.empty())) {
     Draft draft = nothing(choice.empty_reason, std::move(choice.empty_why));
     draft.decision.gpus = given.facts.gpus.indices;
@@ -195,14 +221,28 @@ Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
   return give(given, std::move(choice), runtime);
 }
 
+/// Why a container with such a draft must not start; absent: it may.
+std::optional<std::string> demand_unmet(const Case& given, const Draft& draft) {
+  if (draft.unmet_reason.empty()) return std::nullopt;
+  const auto& wish = given.facts.wishes.rdma;
+  if (wish && wish->value == container::RdmaWish::required) {
+    return in_quotes(wish->key, 128) + " is required and not met: " + draft.unmet;
+  }
+  // The kubelet has counted a slot for it: a start without a node would be a silent loss.
+  if (given.facts.allocated.rdma && draft.gives_nothing &&
+      draft.unmet_reason != reason::kOptedOut) {
+    return "it holds " + resource_names(given) + " and would get no device of that: " + draft.unmet;
+  }
+  return std::nullopt;
+}
+
 /// One line for the kubelet to show: who, and why not.
-void refuse(const Case& given, Draft& draft) {
+void refuse(const Case& given, std::string_view why, Draft& draft) {
   Decision& decision = draft.decision;
   decision.outcome = Outcome::refused;
   decision.reason_code = draft.unmet_reason;
   decision.message = "railhead: container " + in_quotes(given.request.name) +
-                     " is not started, because " + in_quotes(given.facts.wishes.rdma->key, 128) +
-                     " is required and not met: " + draft.unmet;
+                     " is not started, because " + std::string(why);
   decision.adjustment = {};
 }
 
@@ -232,10 +272,7 @@ Decision decide(const container::Request& request, const container::Facts& facts
   remarks.append(facts.gpus.remarks);
   remarks.append(draft.remarks);
   draft.decision.remarks = finished(remarks);
-  const auto& wish = facts.wishes.rdma;
-  if (wish && wish->value == container::RdmaWish::required && !draft.unmet_reason.empty()) {
-    refuse(given, draft);
-  }
+  if (const auto why = demand_unmet(given, draft)) refuse(given, *why, draft);
   return std::move(draft.decision);
 }
 

@@ -58,11 +58,13 @@ void fill(v1beta1::ContainerAllocateResponse& answer, const Grant& grant) {
 /// Serves both interfaces; hands what has to be decided to the mailbox's thread.
 class DevicePlugin::Service {
  public:
-  Service(DevicePluginOptions options, loop::Mailbox& mailbox, Resource& resource, Watched watched)
+  Service(DevicePluginOptions options, loop::Mailbox& mailbox, Resource& resource, Watched watched,
+          Refused refused)
       : options_(std::move(options)),
         mailbox_(mailbox),
         resource_(resource),
         watched_(std::move(watched)),
+        refused_(std::move(refused)),
         list_([this](bool now) { tell_watched(now); }) {}
 
   Status listen(const std::string& path) {
@@ -159,9 +161,12 @@ class DevicePlugin::Service {
       call.answer.add_supported_versions(kVersion);
       call.finish(grpc::Status::OK);
     });
-    // A refusal needs no answer: the kubelet tries the socket again by itself.
     NotifyCall::serve_all(registration_, &Watcher::RequestNotifyRegistrationStatus, *queue_,
-                          [](NotifyCall& call) { call.finish(grpc::Status::OK); });
+                          [this](NotifyCall& call) {
+                            if (!call.request.plugin_registered())
+                              tell_refused(call.request.error());
+                            call.finish(grpc::Status::OK);
+                          });
   }
 
   // On the mailbox's thread.
@@ -210,6 +215,12 @@ class DevicePlugin::Service {
     });
   }
 
+  void tell_refused(const std::string& why) {
+    mailbox_.post([this, gate = gate_, why] {
+      if (gate->is_open()) refused_(why);
+    });
+  }
+
   static grpc::Status ending() {
     return {grpc::StatusCode::UNAVAILABLE, "railhead: the agent is ending"};
   }
@@ -236,6 +247,7 @@ class DevicePlugin::Service {
   loop::Mailbox& mailbox_;
   Resource& resource_;
   Watched watched_;
+  Refused refused_;
   WatchList list_;
   std::shared_ptr<Gate> gate_ = std::make_shared<Gate>();
   std::string path_;
@@ -258,7 +270,8 @@ DevicePlugin::~DevicePlugin() {
 Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& socket_path,
                                                           DevicePluginOptions options,
                                                           loop::Mailbox& mailbox,
-                                                          Resource& resource, Watched watched) {
+                                                          Resource& resource, Watched watched,
+                                                          Refused refused) {
   if (socket_path.size() > kMaxSocketPath) {
     return Error{ErrorCode::too_large, socket_path + ": longer than the " +
                                            std::to_string(kMaxSocketPath) +
@@ -268,8 +281,8 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
   // gRPC replaces a socket, and nothing else.
   TRY_STATUS(host::remove_file(socket_path));
   std::unique_ptr<DevicePlugin> plugin(new DevicePlugin);
-  plugin->service_ =
-      std::make_unique<Service>(std::move(options), mailbox, resource, std::move(watched));
+  plugin->service_ = std::make_unique<Service>(std::move(options), mailbox, resource,
+                                               std::move(watched), std::move(refused));
   const auto listening = plugin->service_->listen(socket_path);
   if (!listening) return listening.error();
   return plugin;

@@ -71,9 +71,13 @@ class Resource {
 /// The kubelet has opened the list, or the last one that had it open has gone.
 using Watched = std::function<void(bool now)>;
 
+/// A kubelet that found the socket by itself did not take the plugin, with its own words. It tries
+/// again by itself.
+using Refused = std::function<void(const std::string& why)>;
+
 struct DevicePluginOptions {
-  std::string resource;  ///< "rdma.io/hca"
-  bool pre_start_required = true;
+  std::string resource;            ///< "rdma.io/hca"
+  bool pre_start_required = true;  ///< no start while the plugin does not answer
   bool preferred_allocation = true;
 };
 
@@ -81,11 +85,12 @@ class DevicePlugin {
  public:
   /// Serves on `socket_path` (at most 107 bytes), replacing a file that is there. A path in the
   /// plugin watcher's folder answers its Registration service, too. Fails, naming the path, where
-  /// it cannot be bound. `watched` is told on the mailbox's thread, as `resource` is asked.
+  /// it cannot be bound. `watched` and `refused` are told on the mailbox's thread, as `resource` is
+  /// asked.
   static Result<std::unique_ptr<DevicePlugin>> serve(const std::string& socket_path,
                                                      DevicePluginOptions options,
                                                      loop::Mailbox& mailbox, Resource& resource,
-                                                     Watched watched);
+                                                     Watched watched, Refused refused);
   DevicePlugin(const DevicePlugin&) = delete;
   DevicePlugin& operator=(const DevicePlugin&) = delete;
   /// Ends all calls and removes the socket, within a second. On the mailbox's thread.

@@ -162,8 +162,9 @@ class Registrar::Registration final {
 
   void serve(const std::optional<host::FileIdentity>& kubelet) {
     drop();  // completely, before the path is bound again
-    auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, decides_,
-                                      [this](bool now) { watched(now); });
+    auto served = DevicePlugin::serve(
+        path_, options_, owner_.mailbox_, decides_, [this](bool now) { watched(now); },
+        [this](const std::string& why) { become(RegistrationState::refused, why); });
     if (!served) {
       become(RegistrationState::not_served, served.error().message);
       return;
@@ -298,8 +299,18 @@ std::chrono::steady_clock::duration Registrar::since_lock() const {
   return clock_.now() - locked_at_;
 }
 
-Result<bool> Registrar::take_lock() {
-  const std::string path = options_.plugin_folder + "/railhead.lock";
+/// In the plugin folder, which every agent of the node has in common; where there is none, in the
+/// folder in which the kubelet finds sockets. The plugin watcher leaves alone what is no socket
+/// (Kubernetes pkg/kubelet/pluginmanager/pluginwatcher/plugin_watcher.go, handleCreateEvent).
+std::optional<std::string> Registrar::lock_path() const {
+  const bool found = options_.route == Route::found;
+  for (const auto& folder : {options_.plugin_folder, found ? options_.registry_folder : ""}) {
+    if (host::identity_of(folder)) return folder + "/railhead.lock";
+  }
+  return std::nullopt;
+}
+
+Result<bool> Registrar::take_lock(const std::string& path) {
   if (lock_ && !lock_->is_at(path)) lock_.reset();
   if (!lock_) {
     is_locked_out_ = false;
@@ -313,10 +324,10 @@ Result<bool> Registrar::take_lock() {
 }
 
 void Registrar::tick() {
-  const bool is_folder_there = host::identity_of(options_.plugin_folder).has_value();
+  const auto path = lock_path();
   // An open file in a folder that was removed keeps the kernel from telling of it.
-  if (!is_folder_there) lock_.reset();
-  const auto mine = is_folder_there ? take_lock() : Result<bool>(true);
+  if (!path) lock_.reset();
+  const auto mine = path ? take_lock(*path) : Result<bool>(true);
   if (!mine) {
     for (const auto& one : registrations_) one->cannot_serve(mine.error().message);
     return;

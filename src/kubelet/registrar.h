@@ -2,8 +2,8 @@
 // Keeps resources known to the kubelet.
 //
 // Invariants
-// * One agent of a node holds the registration, by a lock in the plugin folder; another one stands
-//   by. Kubelets up to 1.36.3 know a plugin by its resource name alone
+// * One agent of a node holds the registration, by a lock in the kubelet's folder; another one
+//   stands by. Kubelets up to 1.36.3 know a plugin by its resource name alone
 //   (pkg/kubelet/cm/devicemanager/plugin/v1beta1/handler.go), so a second registration would end
 //   the first, and the first one's exit could stop the second's endpoint. The successor waits, lock
 //   in hand, until the kubelet has seen the old socket close.
@@ -103,7 +103,9 @@ class Registrar {
   };
 
   /// False while another agent holds it, and shortly after we took it.
-  Result<bool> take_lock();
+  Result<bool> take_lock(const std::string& path);
+  /// Absent where neither folder is there.
+  [[nodiscard]] std::optional<std::string> lock_path() const;
   [[nodiscard]] std::chrono::steady_clock::duration since_lock() const;
   /// Which kubelet is there: its socket in the plugin folder.
   [[nodiscard]] std::optional<host::FileIdentity> kubelet() const;

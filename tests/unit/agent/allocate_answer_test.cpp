@@ -51,8 +51,9 @@ class AllocateAnswer : public testing::Test {
     PoolResource resource(there, "example.com/nic", hand_out, files, tables_, runtime_);
     std::unique_ptr<kubelet::DevicePlugin> plugin;
     loop.run([&] {
-      plugin = std::move(kubelet::DevicePlugin::serve(socket_, {"example.com/nic"}, loop.box(),
-                                                      resource, [](bool) {}))
+      plugin = std::move(kubelet::DevicePlugin::serve(
+                             socket_, {"example.com/nic"}, loop.box(), resource, [](bool) {},
+                             [](const auto&) {}))
                    .value();
     });
     const auto stub = v1beta1::DevicePlugin::NewStub(

@@ -92,9 +92,9 @@ TEST_F(HandOutFilesTest, a_spec_is_there_before_the_answer_and_as_the_machine_is
 
 TEST_F(HandOutFilesTest, a_spec_that_somebody_removed_is_written_again) {
   auto written = files(config::HandOut::cdi);
-  ASSERT_TRUE(written.provide_spec(one_pool(), 0));
+  ASSERT_TRUE(written.provide(one_pool(), 0, {}));
   std::filesystem::remove_all(cdi());
-  ASSERT_TRUE(written.provide_spec(one_pool(), 0));
+  ASSERT_TRUE(written.provide(one_pool(), 0, {}));
   EXPECT_EQ(names(cdi()).size(), 1U);
 }
 
@@ -186,13 +186,14 @@ TEST_F(HandOutFilesTest, a_full_disk_leaves_the_old_file_whole_and_no_half_new_o
   Status full;
   {
     const FullDisk disk(16);
-    full = written.provide_spec(renumbered, 0);
+    full = written.provide(renumbered, 0, {});
+    EXPECT_FALSE(written.refresh(renumbered));
   }
   ASSERT_FALSE(full);
   EXPECT_THAT(full.error().message, HasSubstr(path));
   EXPECT_EQ(test::file_text(path), before);
   EXPECT_EQ(names(cdi()).size(), 1U);
-  ASSERT_TRUE(written.provide_spec(renumbered, 0));
+  EXPECT_TRUE(written.refresh(renumbered)) << "which is tried until it is done";
   EXPECT_THAT(test::file_text(path), HasSubstr("250"));
 }
 

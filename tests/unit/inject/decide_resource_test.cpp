@@ -237,6 +237,66 @@ TEST(Resource, hostile_values_cost_little_and_give_nothing) {
   }
 }
 
+/// What a container gets that holds a slot of a shared pool of all NICs; its pod may say more.
+Decision with_a_slot(const node::Node& node, ContainerBuilder& container) {
+  container.annotation(kHca, "");
+  return test::decide(container, table_with({pool("rdma.io/hca", {"mlx5_*"})}, node));
+}
+
+TEST(SlotWithoutNodes, in_a_network_of_its_own_where_rdma_is_exclusive) {
+  node::Node node = test::seed_node();
+  node.rdma_netns = node::RdmaNetns::exclusive;
+  ContainerBuilder own;
+  const auto decision = with_a_slot(node, own.own_network());
+  EXPECT_EQ(decision.outcome, Outcome::refused);
+  EXPECT_EQ(decision.reason_code, "rdma-netns-exclusive");
+  EXPECT_THAT(
+      decision.message,
+      StartsWith("railhead: container \"main\" is not started, because it holds rdma.io/hca "
+                 "and would get no device of that: RDMA namespaces are exclusive"));
+  ContainerBuilder host;
+  EXPECT_EQ(with_a_slot(node, host).outcome, Outcome::adjusted);
+}
+
+TEST(SlotWithoutNodes, where_the_kernel_gives_no_uverbs) {
+  node::Node node = test::seed_node();
+  for (auto& nic : node.nics) nic.uverbs.clear();
+  ContainerBuilder container;
+  const auto decision = with_a_slot(node, container);
+  EXPECT_EQ(decision.outcome, Outcome::refused);
+  EXPECT_THAT(decision.message, HasSubstr("no uverbs node: ib_uverbs is not loaded"));
+}
+
+TEST(SlotWithoutNodes, in_a_virtual_machine_of_its_own) {
+  ContainerBuilder container;
+  const auto decision = with_a_slot(test::seed_node(), container.handler("kata-qemu"));
+  EXPECT_EQ(decision.outcome, Outcome::refused);
+  EXPECT_EQ(decision.reason_code, "vm-runtime");
+}
+
+TEST(SlotWithoutNodes, where_an_annotation_narrows_all_away) {
+  ContainerBuilder container;
+  container.pod_annotation("nics.railhead.io/pod", "mlx5_9");
+  const auto decision = with_a_slot(test::seed_node(), container);
+  EXPECT_EQ(decision.outcome, Outcome::refused);
+  EXPECT_THAT(decision.message, HasSubstr("\"nics.railhead.io/pod\" names no NIC that is due"));
+}
+
+TEST(SlotWithoutNodes, is_what_opting_out_asks_for) {
+  ContainerBuilder container;
+  container.pod_annotation("rdma.railhead.io/pod", "none");
+  EXPECT_EQ(with_a_slot(test::seed_node(), container).outcome, Outcome::untouched);
+}
+
+TEST(SlotWithoutNodes, is_all_that_a_function_without_rdma_promises) {
+  auto spec = exclusive("intel.com/vf", {"mlx5_0"});
+  spec.include[0].rdma = false;
+  const auto table = table_with({spec});
+  ContainerBuilder container;
+  container.annotation("allocation.railhead.io/intel.com/vf", id_of(table, 0));
+  EXPECT_EQ(test::decide(container, table).outcome, Outcome::untouched);
+}
+
 TEST(ExclusiveResource, a_device_already_in_the_pods_namespace_comes_with_its_nodes) {
   node::Node node = test::seed_node();
   node.nics[0].elsewhere = true;

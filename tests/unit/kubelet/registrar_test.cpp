@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "host/input_file.h"
+#include "pluginregistration.grpc.pb.h"
 #include "unit/host/temporary_directory.h"
 #include "unit/kubelet/fake_kubelet.h"
 #include "unit/manual_clock.h"
@@ -31,13 +32,29 @@ class NoDecision final : public Resource {
   Status pre_start(const std::vector<std::string>& /*ids*/) override { return {}; }
 };
 
+/// Where a kubelet finds the sockets of plugins.
+std::string registry_beside(const std::string& plugin_folder) {
+  return plugin_folder.substr(0, plugin_folder.rfind('/')) + "/plugins_registry";
+}
+
+/// What a kubelet says to a plugin that it found and does not take.
+void refuse_found(const std::string& socket, const std::string& why) {
+  const auto channel = grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials());
+  grpc::ClientContext context;
+  pluginregistration::RegistrationStatus status;
+  status.set_error(why);
+  pluginregistration::RegistrationStatusResponse heard;
+  const auto stub = pluginregistration::Registration::NewStub(channel);
+  EXPECT_TRUE(stub->NotifyRegistrationStatus(&context, status, &heard).ok());
+}
+
 /// An agent whose thread is the test's.
 class Agent {
  public:
-  explicit Agent(const std::string& folder)
+  explicit Agent(const std::string& folder, Route route = Route::enrol)
       : box_(std::move(loop::Mailbox::open()).value()),
         pod_resources_(folder + "/kubelet.sock", *box_),
-        registrar_(std::in_place, options(folder), *box_, clock_, pod_resources_,
+        registrar_(std::in_place, options(folder, route), *box_, clock_, pod_resources_,
                    [this](const ResourceStatus& status) { last_ = status; }) {
     registrar_->offer({kName, true, true}, decision_, {{"rdma-0", true, {}}, {"rdma-1", true, {}}});
   }
@@ -66,9 +83,11 @@ class Agent {
   [[nodiscard]] const ResourceStatus& last() const { return last_; }
 
  private:
-  static RegistrarOptions options(const std::string& folder) {
+  static RegistrarOptions options(const std::string& folder, Route route) {
     RegistrarOptions options;
     options.plugin_folder = folder;
+    options.registry_folder = registry_beside(folder);
+    options.route = route;
     return options;
   }
 
@@ -202,6 +221,28 @@ TEST_F(RegistrarTest, of_two_agents_one_stands_by_until_the_other_has_gone) {
   EXPECT_FALSE(std::filesystem::exists(socket_path(folder_, kName)));
   ASSERT_TRUE(second.until(RegistrationState::enrolled)) << second.last().detail;
   EXPECT_EQ(kubelet.registrations, 2);
+}
+
+TEST_F(RegistrarTest, two_agents_to_be_found_need_no_plugin_folder) {
+  std::filesystem::remove(folder_);
+  std::filesystem::create_directory(registry_beside(folder_));
+  const auto socket = socket_path(registry_beside(folder_), kName);
+  Agent first(folder_, Route::found);
+  ASSERT_TRUE(first.until([&] { return host::identity_of(socket).has_value(); }));
+  const auto own = host::identity_of(socket);
+  Agent second(folder_, Route::found);
+  ASSERT_TRUE(second.until(RegistrationState::standing_by));
+  EXPECT_EQ(host::identity_of(socket), own);
+}
+
+TEST_F(RegistrarTest, a_refusal_of_who_was_found_is_shown) {
+  std::filesystem::create_directory(registry_beside(folder_));
+  const auto socket = socket_path(registry_beside(folder_), kName);
+  Agent agent(folder_, Route::found);
+  ASSERT_TRUE(agent.until([&] { return host::identity_of(socket).has_value(); }));
+  refuse_found(socket, "not this name");
+  ASSERT_TRUE(agent.until(RegistrationState::refused));
+  EXPECT_EQ(agent.last().detail, "not this name");
 }
 
 TEST_F(RegistrarTest, a_folder_that_was_made_anew_is_locked_anew) {
