@@ -152,7 +152,7 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
                        device_classes(given.table.policy(), given.facts.allocated.devices));
   }
   decision.adjustment.env =
-      environment_for(given.request, given.table, choice.nics, choice.per_gpu);
+      environment_for(given.request, given.table, choice.to_name, choice.per_gpu);
   if (runtime.has_topology_file && !given.facts.gpus.indices.empty() &&
       !given.facts.surroundings.privileged) {
     add_topology_file(given.request, given.table, decision.adjustment);

@@ -239,23 +239,45 @@ bool has_more_networks(const Case& given) {
                      [&](const auto& one) { return one.first == kNetworksAnnotation; });
 }
 
-/// RoCE connects by addresses of netdevs in its own network namespace (the kernel's rdma_cm). What
-/// was allocated to one pod alone is moved there with its netdev; a NIC that is shared is not.
-void note_missing_netdev(const Case& given, NicChoice& choice) {
-  if (given.facts.surroundings.host_network || has_more_networks(given)) return;
+/// Those of `nics` through which RoCE reaches nobody from the pod: it connects by addresses of
+/// netdevs in its own network namespace (the kernel's rdma_cm). What was allocated to one pod alone
+/// is moved there with its netdev; a NIC that is shared is not.
+std::vector<std::size_t> without_address(const Case& given, const std::vector<std::size_t>& nics) {
   std::vector<std::size_t> mute;
-  for (const std::size_t nic : choice.nics) {
-    if (!contains(given.facts.allocated.exclusive, nic) &&
-        is_ethernet(given.table.node().nics[nic])) {
-      mute.push_back(nic);
-    }
-  }
+  if (given.facts.surroundings.host_network || has_more_networks(given)) return mute;
+  std::copy_if(nics.begin(), nics.end(), std::back_inserter(mute), [&](std::size_t nic) {
+    return !contains(given.facts.allocated.exclusive, nic) &&
+           is_ethernet(given.table.node().nics[nic]);
+  });
+  return mute;
+}
+
+void note_missing_netdev(const Case& given, NicChoice& choice) {
+  const auto mute = without_address(given, choice.nics);
   if (mute.empty()) return;
   choice.remarks.add(
       warn::kRoceNeedsNetdev,
       nic_names(given.table.node(), mute) + (mute.size() == 1 ? " is" : " are") +
           " Ethernet, and the pod has a network of its own: RoCE has no address there without a "
           "netdev on that NIC (macvlan, ipvlan or SR-IOV, or hostNetwork)");
+}
+
+/// A library would spread its traffic over all that is named. So a slot of a pool with the rails
+/// and a management NIC names the rails alone, and a NIC without an address only where all are so.
+std::vector<std::size_t> nics_to_name(const Case& given, const std::vector<std::size_t>& nics) {
+  std::vector<std::size_t> named = nics;
+  const auto prefer = [&](const auto& is_good) {
+    std::vector<std::size_t> good;
+    std::copy_if(named.begin(), named.end(), std::back_inserter(good), is_good);
+    if (!good.empty()) named = std::move(good);
+  };
+  prefer([&](std::size_t nic) {
+    const affinity::Role role = given.table.deal().roles[nic].role;
+    return role == affinity::Role::compute || role == affinity::Role::virtual_function;
+  });
+  const auto mute = without_address(given, named);
+  prefer([&](std::size_t nic) { return !contains(mute, nic); });
+  return named;
 }
 
 void obey_network(const Case& given, NicChoice& choice) {
@@ -345,6 +367,7 @@ NicChoice choose_nics(const Case& given) {
   const bool present = given.facts.present.any;
   if (present && given.basis != Basis::resource) {
     choose_present(given, choice);
+    choice.to_name = choice.nics;
     return choice;
   }
   choose_due(given, choice);
@@ -354,6 +377,7 @@ NicChoice choose_nics(const Case& given) {
                 "none of the NICs that annotations name can be given");
   choice.to_add = choice.nics;
   if (present) add_present(given, choice);
+  choice.to_name = nics_to_name(given, choice.nics);
   return choice;
 }
 

@@ -30,6 +30,7 @@ struct NicChoice {
   std::vector<std::size_t> nics;             ///< indices into the node, sorted
   std::vector<affinity::GpuChoice> per_gpu;  ///< what the deal says; empty where it was not asked
   std::vector<std::size_t> to_add;           ///< those of `nics` whose nodes it is given; sorted
+  std::vector<std::size_t> to_name;          ///< those of `nics` that variables name; sorted
   bool present = false;                      ///< some are in the container already, from elsewhere
   std::optional<std::string> stand_in;       ///< a GPU's own NICs are not usable; which, and why
   std::string_view empty_reason;             ///< code, where `nics` is empty

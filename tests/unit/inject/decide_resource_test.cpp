@@ -237,6 +237,34 @@ TEST(Resource, hostile_values_cost_little_and_give_nothing) {
   }
 }
 
+TEST(Resource, variables_name_the_rails_and_not_what_is_beside_them) {
+  affinity::RoleOverride management;
+  management.name_glob = "mlx5_3";
+  management.role = affinity::Role::management;
+  const auto table = [&](const std::string& nics) {
+    InjectionPolicy policy;
+    policy.pools = {pool("rdma.io/hca", {nics})};
+    return DecisionTable(test::seed_node(), {management}, policy);
+  };
+  ContainerBuilder container;
+  container.annotation(kHca, "");
+  const auto all = test::decide(container, table("mlx5_*"));
+  EXPECT_THAT(all.nics, ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(all.adjustment.env, Contains(Pair("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1,mlx5_2:1")));
+  const auto alone = test::decide(container, table("mlx5_3"));
+  EXPECT_THAT(alone.adjustment.env, Contains(Pair("NCCL_IB_HCA", "=mlx5_3:1")));
+}
+
+TEST(Resource, variables_name_no_nic_without_an_address) {
+  node::Node node = test::seed_node();
+  for (auto& port : node.nics[0].ports) port.link_layer = node::LinkLayer::ethernet;
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_0", "mlx5_1"})}, node);
+  ContainerBuilder container;
+  container.own_network().annotation(kHca, "");
+  EXPECT_THAT(test::decide(container, table).adjustment.env,
+              Contains(Pair("NCCL_IB_HCA", "=mlx5_1:1")));
+}
+
 /// What a container gets that holds a slot of a shared pool of all NICs; its pod may say more.
 Decision with_a_slot(const node::Node& node, ContainerBuilder& container) {
   container.annotation(kHca, "");
