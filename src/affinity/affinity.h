@@ -20,21 +20,49 @@ enum class Role : std::uint8_t {
   front_end,
   nvlink_management,
   virtual_function,
+  unused,  ///< by design, says the operator: neither dealt nor pooled
   unknown,
 };
 std::string_view to_string(Role role);                  ///< "compute", "front-end", …
 std::optional<Role> parse_role(std::string_view text);  ///< absent: no such role
 
-/// The operator's word on a role: the first that matches wins. All of its selectors have to match;
-/// one that is empty or absent matches everything.
-struct RoleOverride {
-  std::string name_glob{};  ///< RDMA device name, shell pattern
+/// NICs as the operator selects them. All selectors have to match; one that is empty or absent
+/// matches everything.
+struct NicSelector {
+  std::string name_globs{};  ///< RDMA device names: shell patterns with commas between
   std::optional<node::PciAddress> pci{};
-  Role role = Role::compute;
   std::optional<std::uint16_t> vendor{};  ///< of the PCI function
   std::optional<std::uint16_t> device{};
   std::optional<node::LinkLayer> link_layer{};  ///< the ports', else that of the PCI class
   std::string netdev_glob{};                    ///< of any netdev of the device, shell pattern
+};
+
+/// `function` is the NIC's in the PCI tree; null where it has none.
+bool matches(const NicSelector& selector, const node::Nic& nic, const node::PciDevice* function);
+
+/// The operator's word on a role: the first that matches wins.
+struct RoleOverride : NicSelector {
+  Role role = Role::compute;
+};
+
+/// The operator's word on what is right for NICs, and would else look like a fault.
+struct Expectation : NicSelector {
+  enum class Kind : std::uint8_t {
+    unused,  ///< these ports are not cabled
+    one_up,  ///< of these NICs at least one has a cable; together they are one NIC to the deal
+    rate,    ///< an ACTIVE port runs at this rate at least
+  };
+
+  Kind kind = Kind::unused;
+  std::optional<unsigned> port{};  ///< of Kind::unused; absent: every port
+  double gbps = 0;                 ///< of Kind::rate
+  std::string where{};             ///< "config.yaml:4:5"
+};
+
+/// All that the operator says of NICs.
+struct OperatorRules {
+  std::vector<RoleOverride> roles{};
+  std::vector<Expectation> expect{};
 };
 
 struct RoleDecision {
@@ -45,7 +73,7 @@ struct RoleDecision {
 
 /// Role of every NIC, in the node's order; by evidence, never by device name.
 std::vector<RoleDecision> decide_roles(const node::Node& node, const topology::Topology& topology,
-                                       const std::vector<RoleOverride>& overrides);
+                                       const OperatorRules& rules);
 
 /// Whether a NIC can carry traffic for a container now, and if not, why. Not part of the deal: a
 /// NIC that is down keeps its place.
@@ -53,10 +81,13 @@ struct Usability {
   bool usable = true;
   std::string reason;     ///< "port 1 is DOWN", "is in the exclusive pool nvidia.com/hostdev"
   bool by_ports = false;  ///< the states of its ports are the whole reason
+  std::string slow{};     ///< usable, and slower than the operator expects: why; else ""
 };
 
-/// Usability from the node alone: registered, a uverbs node, an ACTIVE port. Pools add to it.
-std::vector<Usability> usability_of(const node::Node& node);
+/// Usability from the node and what is expected of it: registered, a uverbs node, an ACTIVE port.
+/// Pools add to it.
+std::vector<Usability> usability_of(const node::Node& node,
+                                    const std::vector<Expectation>& expect = {});
 
 /// What the deal gives to one GPU. Indices are into Node::nics and Node::gpus.
 struct GpuDeal {
@@ -79,8 +110,7 @@ struct Deal {
   std::vector<std::string> warnings;
 };
 
-Deal deal(const node::Node& node, const topology::Topology& topology,
-          const std::vector<RoleOverride>& overrides);
+Deal deal(const node::Node& node, const topology::Topology& topology, const OperatorRules& rules);
 
 /// One NIC chosen for one GPU.
 struct Choice {
@@ -93,6 +123,7 @@ struct Choice {
 struct GpuChoice {
   std::size_t gpu = 0;
   std::vector<Choice> nics;
+  std::vector<std::size_t> lost{};  ///< what was dealt, of cards without any usable device
 };
 
 /// What a container with these GPUs gets.

@@ -6,6 +6,7 @@
 #include "affinity/affinity.h"
 #include "affinity/card.h"
 #include "affinity/deal_warnings.h"
+#include "affinity/expectations.h"
 #include "affinity/wording.h"
 #include "base/text.h"
 
@@ -52,12 +53,13 @@ enum class Share : std::uint8_t { own, common };
 class DealBuilder {
  public:
   DealBuilder(const node::Node& node, const topology::Topology& topology,
-              const std::vector<RoleOverride>& overrides)
+              const OperatorRules& rules)
       : node_(node),
         topology_(topology) {
-    deal_.roles = decide_roles(node, topology, overrides);
+    deal_.roles = decide_roles(node, topology, rules);
     deal_.gpus.resize(node.gpus.size());
     collect_cards();
+    join_cards(expected_of(node, rules.expect));
     const auto gpus = node.gpus.size();
     // K = max(1, ceil(cards / GPUs - 1/2)) in whole numbers.
     const auto doubled = 2 * deal_.cards.size();
@@ -72,7 +74,7 @@ class DealBuilder {
       for (const auto& group : make_groups()) deal_to(group);
     }
     find_spares();
-    if (!node_.gpus.empty()) add_warnings(node_, topology_, deal_);
+    if (!node_.gpus.empty()) add_warnings(node_, topology_, found_, deal_);
     return std::move(deal_);
   }
 
@@ -88,6 +90,25 @@ class DealBuilder {
     for (auto& card : make_cards(node_, compute, capabilities)) {
       deal_.cards.push_back(std::move(card.nics));
     }
+    found_ = deal_.cards.size();
+    for (const auto& role : deal_.roles) found_ += role.role == Role::unused ? 1 : 0;
+  }
+
+  /// Cards of which one is expected to be up are one to the deal, in the place of the first.
+  void join_cards(const std::vector<ExpectedNic>& expected) {
+    std::map<const Expectation*, std::size_t> first;
+    std::vector<std::vector<std::size_t>> joined;
+    for (auto& card : deal_.cards) {
+      const auto* entry = expected[card.front()].one_up;
+      const auto [at, is_new] = first.try_emplace(entry, joined.size());
+      if (entry == nullptr || is_new) {
+        joined.push_back(std::move(card));
+      } else {
+        auto& whole = joined[at->second];
+        whole.insert(whole.end(), card.begin(), card.end());
+      }
+    }
+    deal_.cards = std::move(joined);
   }
 
   void deal_nothing() {
@@ -241,14 +262,14 @@ class DealBuilder {
   const node::Node& node_;
   const topology::Topology& topology_;
   Deal deal_;
+  std::size_t found_ = 0;          ///< compute cards, and NICs that are unused by design
   std::vector<std::size_t> load_;  ///< GPUs that have a card, by card
 };
 
 }  // namespace
 
-Deal deal(const node::Node& node, const topology::Topology& topology,
-          const std::vector<RoleOverride>& overrides) {
-  return DealBuilder(node, topology, overrides).deal();
+Deal deal(const node::Node& node, const topology::Topology& topology, const OperatorRules& rules) {
+  return DealBuilder(node, topology, rules).deal();
 }
 
 }  // namespace railhead::affinity

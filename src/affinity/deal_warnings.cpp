@@ -64,11 +64,11 @@ void miss_nics(const node::Node& node, Deal& deal) {
   }
 }
 
-void compare_with_type(const topology::Topology& topology, Deal& deal) {
-  if (deal.cards.size() >= topology.machine_nics) return;
-  deal.warnings.push_back(
-      topology.machine + " has " + counted(topology.machine_nics, "compute NIC") + ", of which " +
-      std::to_string(deal.cards.size()) + (deal.cards.size() == 1 ? " is here" : " are here"));
+void compare_with_type(const topology::Topology& topology, std::size_t found, Deal& deal) {
+  if (found >= topology.machine_nics) return;
+  deal.warnings.push_back(topology.machine + " has " +
+                          counted(topology.machine_nics, "compute NIC") + ", of which " +
+                          std::to_string(found) + (found == 1 ? " is here" : " are here"));
 }
 
 bool has_numa_node(const node::Node& node, const node::PciAddress& address) {
@@ -111,10 +111,11 @@ void name_chance(const node::Node& node, const topology::Topology& topology, Dea
 
 }  // namespace
 
-void add_warnings(const node::Node& node, const topology::Topology& topology, Deal& deal) {
+void add_warnings(const node::Node& node, const topology::Topology& topology, std::size_t found,
+                  Deal& deal) {
   doubt_roles(node, deal);
   miss_nics(node, deal);
-  compare_with_type(topology, deal);
+  compare_with_type(topology, found, deal);
   name_chance(node, topology, deal);
 }
 

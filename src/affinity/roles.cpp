@@ -5,6 +5,7 @@
 
 #include "affinity/affinity.h"
 #include "affinity/card_roles.h"
+#include "affinity/expectations.h"
 #include "affinity/facts.h"
 #include "base/text.h"
 
@@ -18,21 +19,9 @@ constexpr std::array kRoleNames = {
     std::pair{Role::front_end, std::string_view("front-end")},
     std::pair{Role::nvlink_management, std::string_view("nvlink-management")},
     std::pair{Role::virtual_function, std::string_view("virtual-function")},
+    std::pair{Role::unused, std::string_view("unused")},
     std::pair{Role::unknown, std::string_view("unknown")},
 };
-
-bool matches(const RoleOverride& rule, const node::Nic& nic, const node::PciDevice* function) {
-  if (!rule.name_glob.empty() && !glob_match(rule.name_glob, nic.name)) return false;
-  if (rule.pci && rule.pci != nic.pci) return false;
-  if ((rule.vendor || rule.device) && function == nullptr) return false;
-  if (rule.vendor && rule.vendor != function->vendor) return false;
-  if (rule.device && rule.device != function->device) return false;
-  if (rule.link_layer && rule.link_layer != link_layer_of(nic, function)) return false;
-  return rule.netdev_glob.empty() ||
-         std::any_of(nic.netdevs.begin(), nic.netdevs.end(), [&](const std::string& netdev) {
-           return glob_match(rule.netdev_glob, netdev);
-         });
-}
 
 std::optional<RoleDecision> overridden(const node::Nic& nic, const node::PciDevice* function,
                                        const std::vector<RoleOverride>& overrides) {
@@ -43,7 +32,26 @@ std::optional<RoleDecision> overridden(const node::Nic& nic, const node::PciDevi
   return RoleDecision{rule->role, "set by configuration"};
 }
 
+bool matches_any(std::string_view globs, std::string_view name) {
+  const auto all = split(globs, ',');
+  return std::any_of(all.begin(), all.end(),
+                     [&](std::string_view glob) { return glob_match(glob, name); });
+}
+
 }  // namespace
+
+bool matches(const NicSelector& selector, const node::Nic& nic, const node::PciDevice* function) {
+  if (!selector.name_globs.empty() && !matches_any(selector.name_globs, nic.name)) return false;
+  if (selector.pci && selector.pci != nic.pci) return false;
+  if ((selector.vendor || selector.device) && function == nullptr) return false;
+  if (selector.vendor && selector.vendor != function->vendor) return false;
+  if (selector.device && selector.device != function->device) return false;
+  if (selector.link_layer && selector.link_layer != link_layer_of(nic, function)) return false;
+  return selector.netdev_glob.empty() ||
+         std::any_of(nic.netdevs.begin(), nic.netdevs.end(), [&](const std::string& netdev) {
+           return glob_match(selector.netdev_glob, netdev);
+         });
+}
 
 std::string_view to_string(Role role) {
   const auto* at = std::find_if(kRoleNames.begin(), kRoleNames.end(),
@@ -59,11 +67,16 @@ std::optional<Role> parse_role(std::string_view text) {
 }
 
 std::vector<RoleDecision> decide_roles(const node::Node& node, const topology::Topology& topology,
-                                       const std::vector<RoleOverride>& overrides) {
+                                       const OperatorRules& rules) {
   const NicFacts facts(node);
+  const auto expected = expected_of(node, rules.expect);
   std::vector<std::optional<RoleDecision>> decisions(node.nics.size());
   for (std::size_t i = 0; i < decisions.size(); ++i) {
-    decisions[i] = overridden(facts.nic(i), facts.function(i), overrides);
+    if (const auto* unused = expected[i].unused) {
+      decisions[i] = RoleDecision{Role::unused, unused_text(*unused)};
+      continue;
+    }
+    decisions[i] = overridden(facts.nic(i), facts.function(i), rules.roles);
     if (!decisions[i]) decisions[i] = role_by_itself(facts, i);
   }
   judge_cards(facts, topology, decisions);

@@ -28,10 +28,11 @@ class Selector {
         choice.nics.push_back({nic, topology_.gpu_nic[gpu][nic], false, own.why});
       }
     }
+    choice.lost = cards_without_use(own);
     if (choice.nics.empty() && !deal_.cards.empty()) {
       add_stand_in(choice, warnings);
-    } else if (const auto missing = cards_without_use(own); !missing.empty()) {
-      warnings.push_back(gpu_text(node_.gpus[gpu]) + ": " + unusable_text(missing));
+    } else if (!choice.lost.empty()) {
+      warnings.push_back(gpu_text(node_.gpus[gpu]) + ": " + unusable_text(choice.lost));
     }
     return choice;
   }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "affinity/affinity.h"
+#include "affinity/expectations.h"
 
 namespace railhead::affinity {
 namespace {
@@ -12,7 +13,8 @@ std::string port_text(const node::Port& port) {
   return name + " is " + std::string(to_string(*port.state));
 }
 
-Usability usability_of_nic(const node::Nic& nic, bool devices_known) {
+Usability usability_of_nic(const node::Nic& nic, const ExpectedNic& expected, bool devices_known) {
+  if (expected.unused != nullptr) return {false, unused_text(*expected.unused)};
   if (!nic.registered) return {false, "no RDMA driver is bound"};
   if (nic.elsewhere) return {false, "its RDMA device is in another network namespace"};
   if (devices_known && nic.uverbs.empty())
@@ -21,18 +23,24 @@ Usability usability_of_nic(const node::Nic& nic, bool devices_known) {
   const bool active = std::any_of(nic.ports.begin(), nic.ports.end(), [](const node::Port& port) {
     return port.state == node::PortState::active;
   });
-  if (active) return {};
+  if (active) return {true, "", false, too_slow(nic, expected)};
   std::string reason;
-  for (const auto& port : nic.ports) reason += (reason.empty() ? "" : ", ") + port_text(port);
+  for (const auto& port : nic.ports) {
+    if (!expected.is_unused(port.number)) reason += (reason.empty() ? "" : ", ") + port_text(port);
+  }
   return {false, reason, true};
 }
 
 }  // namespace
 
-std::vector<Usability> usability_of(const node::Node& node) {
+std::vector<Usability> usability_of(const node::Node& node,
+                                    const std::vector<Expectation>& expect) {
+  const auto expected = expected_of(node, expect);
   std::vector<Usability> all;
   all.reserve(node.nics.size());
-  for (const auto& nic : node.nics) all.push_back(usability_of_nic(nic, node.devices_known));
+  for (std::size_t i = 0; i < node.nics.size(); ++i) {
+    all.push_back(usability_of_nic(node.nics[i], expected[i], node.devices_known));
+  }
   return all;
 }
 

@@ -111,7 +111,7 @@ Status Machine::read_anew(std::string_view cause) {
   metrics_.node_read_seconds.set(took.count());
   const bool other_file = table_ ? refresh_topology_file(cause) : TRY(read_topology_file());
   if (table_ && !other_file && as_read_ == node) return {};
-  auto fresh = std::make_shared<const inject::DecisionTable>(node, settings_.roles,
+  auto fresh = std::make_shared<const inject::DecisionTable>(node, settings_.rules,
                                                              settings_.policy, from_operator_);
   as_read_ = std::move(node);
   take(std::move(fresh), cause);
@@ -165,7 +165,7 @@ Status Machine::reconfigure(MachineSettings settings) {
   if (settings.read_topology_file) file = TRY(settings.read_topology_file());
   std::optional<topology::NcclTopology> topology;
   if (file) topology = TRY(topology::parse_nccl_topology(file->text, file->path));
-  auto fresh = std::make_shared<const inject::DecisionTable>(as_read_, settings.roles,
+  auto fresh = std::make_shared<const inject::DecisionTable>(as_read_, settings.rules,
                                                              settings.policy, topology);
   const auto& conflicts = fresh->pools().conflicts;
   if (!conflicts.empty()) return Error{ErrorCode::malformed, conflicts.front()};

@@ -30,7 +30,7 @@ struct MachineSource {
 
 /// What decisions are made by beside the machine.
 struct MachineSettings {
-  std::vector<affinity::RoleOverride> roles;
+  affinity::OperatorRules rules;
   inject::InjectionPolicy policy;
   /// The operator's topology file as it is now; absent where there is none. Null: there is none.
   std::function<Result<std::optional<node::TextFile>>()> read_topology_file;

@@ -49,7 +49,7 @@ Status MachineService::start() {
   first_patience_.expires_after(first_.patience);
   first_patience_.async_wait([this](const auto& failure) {
     if (failure || tables_.latest()) return;
-    unread_ = std::make_shared<const inject::DecisionTable>(node::Node(), settings_.roles,
+    unread_ = std::make_shared<const inject::DecisionTable>(node::Node(), settings_.rules,
                                                             settings_.policy);
     first_.late();
   });

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/options.h"
 
+#include <algorithm>
+#include <array>
 #include <random>
 #include <utility>
 
@@ -15,16 +17,17 @@ namespace {
 constexpr std::size_t kMaxSnapshotBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxTopologyBytes = std::size_t{1} << 20;
 
-Error bad_role(const config::RoleSetting::Text& setting, std::string_view key,
-               std::string_view why) {
-  return Error{ErrorCode::malformed, setting.where + ": roles." + std::string(key) + ": " +
-                                         in_quotes(setting.text) + " " + std::string(why)};
+/// `key`: with its list, "roles.pci".
+Error bad_rule(const config::NicRule::Text& setting, const std::string& key, std::string_view why) {
+  return Error{ErrorCode::malformed, setting.where + ": " + key + ": " + in_quotes(setting.text) +
+                                         " " + std::string(why)};
 }
 
-Status read_address(const config::RoleSetting::Text& setting, affinity::RoleOverride& into) {
+Status read_address(const config::NicRule::Text& setting, const std::string& list,
+                    affinity::NicSelector& into) {
   if (setting.text.empty()) return {};
   const auto address = node::PciAddress::parse(setting.text);
-  if (!address) return bad_role(setting, "pci", "is no PCI address such as 0000:18:00.0");
+  if (!address) return bad_rule(setting, list + ".pci", "is no PCI address such as 0000:18:00.0");
   into.pci = *address;
   return {};
 }
@@ -36,7 +39,8 @@ std::optional<std::uint16_t> parse_id(std::string_view text) {
   return static_cast<std::uint16_t>(*id);
 }
 
-Status read_ids(const config::RoleSetting::Text& setting, affinity::RoleOverride& into) {
+Status read_ids(const config::NicRule::Text& setting, const std::string& list,
+                affinity::NicSelector& into) {
   if (setting.text.empty()) return {};
   const auto parts = split(setting.text, ':');
   if (parts.size() == 2) {
@@ -44,10 +48,11 @@ Status read_ids(const config::RoleSetting::Text& setting, affinity::RoleOverride
     into.device = parse_id(parts[1]);
     if (into.vendor && (into.device || parts[1] == "*")) return {};
   }
-  return bad_role(setting, "device", "is no vendor:device such as 15b3:1021 or 15b3:*");
+  return bad_rule(setting, list + ".device", "is no vendor:device such as 15b3:1021 or 15b3:*");
 }
 
-Status read_link_layer(const config::RoleSetting::Text& setting, affinity::RoleOverride& into) {
+Status read_link_layer(const config::NicRule::Text& setting, const std::string& list,
+                       affinity::NicSelector& into) {
   if (setting.text.empty()) return {};
   for (const auto layer : {node::LinkLayer::infiniband, node::LinkLayer::ethernet}) {
     if (setting.text == to_string(layer)) {
@@ -55,7 +60,65 @@ Status read_link_layer(const config::RoleSetting::Text& setting, affinity::RoleO
       return {};
     }
   }
-  return bad_role(setting, "linkLayer", "is neither InfiniBand nor Ethernet");
+  return bad_rule(setting, list + ".linkLayer", "is neither InfiniBand nor Ethernet");
+}
+
+Status read_selector(const config::NicRule& rule, const std::string& list,
+                     affinity::NicSelector& into) {
+  into.name_globs = rule.name.text;
+  into.netdev_glob = rule.netdev.text;
+  TRY_STATUS(read_address(rule.pci, list, into));
+  TRY_STATUS(read_ids(rule.device, list, into));
+  return read_link_layer(rule.link_layer, list, into);
+}
+
+Result<affinity::RoleOverride> role_override(const config::NicRule& rule) {
+  affinity::RoleOverride one;
+  TRY_STATUS(read_selector(rule, "roles", one));
+  const auto role = affinity::parse_role(rule.role.text);
+  if (!role) {
+    return bad_rule(rule.role, "roles.role",
+                    "is no role: compute, storage, management, front-end, nvlink-management, "
+                    "virtual-function, unused");
+  }
+  one.role = *role;
+  return one;
+}
+
+Result<affinity::Expectation> expectation(const config::NicRule& rule) {
+  using Kind = affinity::Expectation::Kind;
+  affinity::Expectation one;
+  one.where = rule.entry.where;
+  TRY_STATUS(read_selector(rule, "expect", one));
+  const std::array words{std::pair{&rule.unused, Kind::unused},
+                         std::pair{&rule.one_up, Kind::one_up},
+                         std::pair{&rule.rate_gbps, Kind::rate}};
+  const auto said = std::count_if(words.begin(), words.end(),
+                                  [](const auto& word) { return !word.first->text.empty(); });
+  if (said != 1) {
+    return Error{ErrorCode::malformed,
+                 rule.entry.where + ": an entry of expect says one of unused, oneUp and rateGbps"};
+  }
+  for (const auto& [word, kind] : words) {
+    if (word->text.empty()) continue;
+    one.kind = kind;
+    if (kind == Kind::rate) {
+      const auto gbps = parse_unsigned(word->text);
+      if (!gbps || *gbps == 0)
+        return bad_rule(*word, "expect.rateGbps", "is no rate in Gbit/s, such as 200");
+      one.gbps = static_cast<double>(*gbps);
+    } else if (word->text != "true") {
+      return bad_rule(*word, kind == Kind::unused ? "expect.unused" : "expect.oneUp",
+                      "is not true");
+    }
+  }
+  if (rule.port.text.empty()) return one;
+  const auto port = parse_unsigned(rule.port.text);
+  if (one.kind != Kind::unused || !port || *port == 0 || *port > 255) {
+    return bad_rule(rule.port, "expect.port", "is no port, 1 to 255, of an entry that says unused");
+  }
+  one.port = static_cast<unsigned>(*port);
+  return one;
 }
 
 }  // namespace
@@ -130,31 +193,21 @@ Result<pools::PoolSpecs> pool_specs(const config::Config& config) {
   for (const auto role :
        {affinity::Role::compute, affinity::Role::storage, affinity::Role::management,
         affinity::Role::front_end, affinity::Role::nvlink_management,
-        affinity::Role::virtual_function, affinity::Role::unknown}) {
+        affinity::Role::virtual_function, affinity::Role::unused, affinity::Role::unknown}) {
     options.roles.emplace_back(to_string(role));
   }
   return pools::parse_pools(config.pool_sources(), options);
 }
 
-Result<std::vector<affinity::RoleOverride>> role_overrides(const config::Config& config) {
-  std::vector<affinity::RoleOverride> overrides;
-  for (const auto& setting : config.roles()) {
-    affinity::RoleOverride one;
-    one.name_glob = setting.name.text;
-    one.netdev_glob = setting.netdev.text;
-    TRY_STATUS(read_address(setting.pci, one));
-    TRY_STATUS(read_ids(setting.device, one));
-    TRY_STATUS(read_link_layer(setting.link_layer, one));
-    const auto role = affinity::parse_role(setting.role.text);
-    if (!role) {
-      return bad_role(setting.role, "role",
-                      "is no role: compute, storage, management, front-end, nvlink-management, "
-                      "virtual-function");
-    }
-    one.role = *role;
-    overrides.push_back(std::move(one));
+Result<affinity::OperatorRules> operator_rules(const config::Config& config) {
+  affinity::OperatorRules rules;
+  for (const auto& rule : config.roles()) {
+    rules.roles.push_back(TRY(role_override(rule)));
   }
-  return overrides;
+  for (const auto& rule : config.expect()) {
+    rules.expect.push_back(TRY(expectation(rule)));
+  }
+  return rules;
 }
 
 Result<std::optional<node::TextFile>> read_topology_file(const std::string& path,
@@ -208,7 +261,7 @@ Result<Policies> agent_policies(const config::Config& config) {
     if (!address) return address.error().context(where + ": metrics.bindAddress");
     policies.pages = *address;
   }
-  policies.settings.roles = TRY(role_overrides(config));
+  policies.settings.rules = TRY(operator_rules(config));
   auto pools = TRY(pool_specs(config));
   policies.warnings = config.warnings();
   policies.warnings.insert(policies.warnings.end(), pools.warnings.begin(), pools.warnings.end());

@@ -45,8 +45,9 @@ inject::InjectionPolicy injection_policy(const config::Settings& settings);
 Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& settings);
 /// Every resource that the configuration names, or the default one.
 Result<pools::PoolSpecs> pool_specs(const config::Config& config);
-/// `roles:` as the affinity rule understands it; an error names file, line and column.
-Result<std::vector<affinity::RoleOverride>> role_overrides(const config::Config& config);
+/// `roles:` and `expect:` as the affinity rule understands them; an error names file, line and
+/// column.
+Result<affinity::OperatorRules> operator_rules(const config::Config& config);
 
 /// The topology file of this name (topology.file) as it is now; absent where the name is empty.
 /// Fails, naming it, where it cannot be read.

@@ -129,18 +129,17 @@ void add_output_option(CLI::App& app, Invocation& invocation,
 }
 
 Result<std::shared_ptr<const inject::DecisionTable>> load_table(const config::Config& config) {
-  const auto overrides = TRY(agent::role_overrides(config));
+  const auto rules = TRY(agent::operator_rules(config));
   const auto from_operator = TRY(agent::operator_topology(config.settings()));
   auto policy = agent::injection_policy(config.settings());
   policy.pools = TRY(agent::pool_specs(config)).specs;
   if (const auto file = TRY(agent::machine_file(config.settings()))) {
-    return std::make_shared<const inject::DecisionTable>(topology::node_from(*file), overrides,
-                                                         std::move(policy),
-                                                         from_operator ? from_operator : file);
+    return std::make_shared<const inject::DecisionTable>(
+        topology::node_from(*file), rules, std::move(policy), from_operator ? from_operator : file);
   }
   const auto origin = TRY(agent::machine_origin(config.settings()));
   const auto host = TRY(agent::open_machine(origin));
-  return std::make_shared<const inject::DecisionTable>(node::read_node(*host), overrides,
+  return std::make_shared<const inject::DecisionTable>(node::read_node(*host), rules,
                                                        std::move(policy), from_operator);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "agent/options.h"
 #include "base/text.h"
@@ -8,15 +9,52 @@
 namespace railhead::cli {
 namespace {
 
-/// The operator's word on roles, first match first.
-report::Table role_table(const config::Config& config) {
-  report::Table table{
-      {{"NAME"}, {"PCI"}, {"DEVICE"}, {"LINK LAYER"}, {"NETDEV"}, {"ROLE"}, {"WHERE"}}, {}};
-  for (const auto& role : config.roles()) {
-    table.rows.push_back({role.name.text, role.pci.text, role.device.text, role.link_layer.text,
-                          role.netdev.text, role.role.text, role.role.where});
+/// What selects in the operator's rules on NICs, and what they say; of `roles:` and of `expect:`.
+struct RuleColumn {
+  const char* header;
+  const char* key;
+  config::NicRule::Text config::NicRule::*text;
+};
+
+constexpr std::array kSelectorColumns{
+    RuleColumn{"NAME", "name", &config::NicRule::name},
+    RuleColumn{"PCI", "pci", &config::NicRule::pci},
+    RuleColumn{"DEVICE", "device", &config::NicRule::device},
+    RuleColumn{"LINK LAYER", "linkLayer", &config::NicRule::link_layer},
+    RuleColumn{"NETDEV", "netdev", &config::NicRule::netdev},
+};
+constexpr std::array kRoleColumns{RuleColumn{"ROLE", "role", &config::NicRule::role}};
+constexpr std::array kExpectColumns{
+    RuleColumn{"PORT", "port", &config::NicRule::port},
+    RuleColumn{"UNUSED", "unused", &config::NicRule::unused},
+    RuleColumn{"ONE UP", "oneUp", &config::NicRule::one_up},
+    RuleColumn{"RATE GBPS", "rateGbps", &config::NicRule::rate_gbps},
+};
+
+/// Adds the operator's rules of one kind, first match first.
+template <typename Columns>
+void add_rules(const char* title, const char* key, const std::vector<config::NicRule>& rules,
+               const Columns& says, report::Report& report) {
+  report::Table table;
+  auto& list = report.json[key] = data::Json::array();
+  const auto each_column = [&](const auto& call) {
+    for (const auto& column : kSelectorColumns) call(column);
+    for (const auto& column : says) call(column);
+  };
+  each_column([&](const RuleColumn& column) { table.columns.push_back({column.header}); });
+  table.columns.push_back({"WHERE"});
+  for (const auto& rule : rules) {
+    auto& row = table.rows.emplace_back();
+    data::Json json;
+    each_column([&](const RuleColumn& column) {
+      row.push_back((rule.*column.text).text);
+      json[column.key] = (rule.*column.text).text;
+    });
+    row.push_back(rule.entry.where);
+    json["where"] = rule.entry.where;
+    list.push_back(std::move(json));
   }
-  return table;
+  if (!rules.empty()) report.sections.push_back({title, std::move(table), {}});
 }
 
 bool is_configured(const pools::PoolSpec& pool) {
@@ -94,23 +132,14 @@ report::Report config_report(const config::Config& config, const pools::PoolSpec
                                        {"where", entry.where},
                                        {"changes", to_string(spec.change)}});
   }
-  report.json["roles"] = data::Json::array();
-  for (const auto& role : config.roles()) {
-    report.json["roles"].push_back({{"name", role.name.text},
-                                    {"pci", role.pci.text},
-                                    {"device", role.device.text},
-                                    {"linkLayer", role.link_layer.text},
-                                    {"netdev", role.netdev.text},
-                                    {"role", role.role.text},
-                                    {"where", role.role.where}});
-  }
   report.json["pools"] = data::Json::array();
   for (const auto& pool : pools.specs) report.json["pools"].push_back(pool_json(pool));
   auto warnings = config.warnings();
   warnings.insert(warnings.end(), pools.warnings.begin(), pools.warnings.end());
   report.json["warnings"] = warnings;
   report.sections.push_back({"", std::move(table), {}});
-  if (!config.roles().empty()) report.sections.push_back({"ROLES", role_table(config), {}});
+  add_rules("ROLES", "roles", config.roles(), kRoleColumns, report);
+  add_rules("EXPECT", "expect", config.expect(), kExpectColumns, report);
   if (!pools.specs.empty()) report.sections.push_back({"POOLS", pool_table(pools.specs), {}});
   if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, std::move(warnings)});
   return report;

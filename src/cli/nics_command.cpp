@@ -41,6 +41,7 @@ data::Json nic_document(const inject::DecisionTable& table, std::size_t n,
   json["roleReason"] = table.deal().roles[n].reason;
   json["usable"] = table.usable()[n].usable;
   json["usableReason"] = table.usable()[n].reason;
+  json["slow"] = table.usable()[n].slow;
   const auto& spare = table.deal().spare;
   json["spare"] = std::find(spare.begin(), spare.end(), n) != spare.end();
   json["pool"] =
@@ -74,6 +75,11 @@ void add_cells(const Table& table, const Holder* holder, std::vector<Cell>& cell
   });
 }
 
+std::string usable_text(const affinity::Usability& state) {
+  if (!state.usable) return "no: " + state.reason;
+  return state.slow.empty() ? "yes" : "yes, slow: " + state.slow;
+}
+
 /// A line is a port, as ibdev2netdev and ibstat would say it together, or a NIC without any.
 std::vector<Cell> line_of(const inject::DecisionTable& table, std::size_t n,
                           const Membership& membership, const node::Port* port) {
@@ -93,7 +99,7 @@ std::vector<Cell> line_of(const inject::DecisionTable& table, std::size_t n,
       {"PCI", nic.pci ? nic.pci->str() : ""},
       {"ROLE", std::string(to_string(role.role))},
       {"POOL", join(membership.pools, ",")},
-      {"USABLE", state.usable ? "yes" : "no: " + state.reason},
+      {"USABLE", usable_text(state)},
       {"DEVICES", join(devices, ",")},
   };
   add_cells(node::kPortAttributes, port, cells);

@@ -21,27 +21,42 @@ constexpr std::array<const char*, 4> kRdmaVariables{"RDMA_ENABLE_DEVICE_PLUGIN",
                                                     "RDMA_RESOURCE_NAME", "RDMA_RESOURCE_COUNT",
                                                     "RDMA_GPU_AUTO_INJECT"};
 
-struct RoleKey {
+/// What an entry of `roles:` or `expect:` may say.
+struct NicRuleKey {
   std::string_view key;
-  RoleSetting::Text RoleSetting::*text;
+  NicRule::Text NicRule::*text;
+  std::string_view list;  ///< in which it may stand; "": it selects, in both
 };
 
-/// What an entry of `roles:` may say.
-constexpr std::array kRoleKeys{
-    RoleKey{"name", &RoleSetting::name},     RoleKey{"pci", &RoleSetting::pci},
-    RoleKey{"device", &RoleSetting::device}, RoleKey{"linkLayer", &RoleSetting::link_layer},
-    RoleKey{"netdev", &RoleSetting::netdev}, RoleKey{"role", &RoleSetting::role},
+constexpr std::array kNicRuleKeys{
+    NicRuleKey{"name", &NicRule::name, ""},
+    NicRuleKey{"pci", &NicRule::pci, ""},
+    NicRuleKey{"device", &NicRule::device, ""},
+    NicRuleKey{"linkLayer", &NicRule::link_layer, ""},
+    NicRuleKey{"netdev", &NicRule::netdev, ""},
+    NicRuleKey{"role", &NicRule::role, "roles"},
+    NicRuleKey{"port", &NicRule::port, "expect"},
+    NicRuleKey{"unused", &NicRule::unused, "expect"},
+    NicRuleKey{"oneUp", &NicRule::one_up, "expect"},
+    NicRuleKey{"rateGbps", &NicRule::rate_gbps, "expect"},
 };
 
-const RoleKey* find_role_key(std::string_view key) {
-  const auto* at = std::find_if(kRoleKeys.begin(), kRoleKeys.end(),
-                                [&](const RoleKey& known) { return known.key == key; });
-  return at == kRoleKeys.end() ? nullptr : at;
+bool stands_in(const NicRuleKey& known, std::string_view list) {
+  return known.list.empty() || known.list == list;
 }
 
-std::string known_role_keys() {
+const NicRuleKey* find_nic_rule_key(std::string_view list, std::string_view key) {
+  const auto* at = std::find_if(
+      kNicRuleKeys.begin(), kNicRuleKeys.end(),
+      [&](const NicRuleKey& known) { return known.key == key && stands_in(known, list); });
+  return at == kNicRuleKeys.end() ? nullptr : at;
+}
+
+std::string known_nic_rule_keys(std::string_view list) {
   std::vector<std::string> keys;
-  for (const auto& known : kRoleKeys) keys.emplace_back(known.key);
+  for (const auto& known : kNicRuleKeys) {
+    if (stands_in(known, list)) keys.emplace_back(known.key);
+  }
   return join(keys, ", ");
 }
 
@@ -71,7 +86,7 @@ std::string known_sections(const std::string& path) {
     const std::string name(key.substr(0, key.find('.')));
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
-  if (path.empty()) names.insert(names.end(), {"roles", "pools"});
+  if (path.empty()) names.insert(names.end(), {"roles", "expect", "pools"});
   return join(names, ", ");
 }
 
@@ -136,7 +151,9 @@ Status ConfigBuilder::add_our_file(const std::string& name, const data::Value& r
                                                in_quotes(*text) + ", not " + expected};
       }
     } else if (key == "roles") {
-      TRY_STATUS(add_roles(name, value));
+      config_.roles_ = TRY(nic_rules(name, key, value));
+    } else if (key == "expect") {
+      config_.expect_ = TRY(nic_rules(name, key, value));
     } else if (key == "pools") {
       if (value.kind == data::Value::Kind::null) continue;
       config_.pool_sources_.push_back({PoolSource::Shape::ours, name, value});
@@ -173,37 +190,40 @@ Status ConfigBuilder::add_section(const std::string& name, const std::string& pa
   return {};
 }
 
-Status ConfigBuilder::add_roles(const std::string& name, const data::Value& roles) {
-  if (roles.kind != data::Value::Kind::list) {
+Result<std::vector<NicRule>> ConfigBuilder::nic_rules(const std::string& name,
+                                                      const std::string& list,
+                                                      const data::Value& value) {
+  if (value.kind != data::Value::Kind::list) {
     return Error{ErrorCode::malformed,
-                 data::place_in(name, roles.mark) + ": roles: expected a list"};
+                 data::place_in(name, value.mark) + ": " + list + ": expected a list"};
   }
-  config_.roles_.clear();
-  for (const auto& item : roles.items) {
-    RoleSetting role;
-    for (const auto& [key, mark, value] : item.entries) {
-      const auto* field = find_role_key(key);
-      if (field == nullptr) {
+  std::vector<NicRule> rules;
+  for (const auto& item : value.items) {
+    NicRule rule;
+    rule.entry.where = data::place_in(name, item.mark);
+    bool selects = false;
+    bool says = false;
+    for (const auto& [key, mark, word] : item.entries) {
+      const auto* known = find_nic_rule_key(list, key);
+      if (known == nullptr) {
         return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
-                                               in_quotes("roles." + key) +
-                                               "; known here: " + known_role_keys()};
+                                               in_quotes(list + "." + key) +
+                                               "; known here: " + known_nic_rule_keys(list)};
       }
-      const auto text = value.as_string();
-      if (!text) return text.error().context(name + ": roles." + key);
-      role.*(field->text) = {*text, data::place_in(name, value.mark)};
+      const auto text = scalar_text(word);
+      if (!text) return text.error().context(name + ": " + list + "." + key);
+      rule.*(known->text) = {*text, data::place_in(name, word.mark)};
+      (known->list.empty() ? selects : says) |= !text->empty();
     }
-    const bool selects = std::any_of(kRoleKeys.begin(), kRoleKeys.end(), [&](const RoleKey& key) {
-      return key.text != &RoleSetting::role && !(role.*key.text).text.empty();
-    });
-    if (role.role.text.empty() || !selects) {
-      return Error{ErrorCode::malformed, data::place_in(name, item.mark) +
-                                             ": an entry of roles needs `role` and something to "
-                                             "select by; known here: " +
-                                             known_role_keys()};
+    if (!says || !selects) {
+      return Error{ErrorCode::malformed,
+                   rule.entry.where + ": an entry of " + list +
+                       " needs something to select by and something to say; known here: " +
+                       known_nic_rule_keys(list)};
     }
-    config_.roles_.push_back(std::move(role));
+    rules.push_back(std::move(rule));
   }
-  return {};
+  return rules;
 }
 
 Status ConfigBuilder::add_shared_plugin_file(const std::string& name, data::Value root) {

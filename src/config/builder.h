@@ -20,7 +20,9 @@ class ConfigBuilder {
  private:
   Status add_our_file(const std::string& name, const data::Value& root);
   Status add_section(const std::string& name, const std::string& path, const data::Value& section);
-  Status add_roles(const std::string& name, const data::Value& roles);
+  /// The entries of `list`, which is roles or expect.
+  static Result<std::vector<NicRule>> nic_rules(const std::string& name, const std::string& list,
+                                                const data::Value& value);
   Status add_shared_plugin_file(const std::string& name, data::Value root);
   Status add_k8s_rdma_device_plugin_file(const std::string& name, const data::Value& root);
 

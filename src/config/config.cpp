@@ -56,10 +56,13 @@ Reload reload_of(const Config& running, Config fresh) {
     reload.changed.push_back(std::move(name));
     if (spec.change == Change::machine) reload.concerns_machine = true;
   }
-  if (fresh.roles() != running.roles()) {
-    reload.changed.emplace_back("roles");
+  const auto compare = [&](const char* list, const auto& now, const auto& before) {
+    if (now == before) return;
+    reload.changed.emplace_back(list);
     reload.concerns_machine = true;
-  }
+  };
+  compare("roles", fresh.roles(), running.roles());
+  compare("expect", fresh.expect(), running.expect());
   reload.config = std::move(fresh);
   return reload;
 }

@@ -33,9 +33,9 @@ struct ConfigSources {
   std::map<SettingRow, std::string> flags;
 };
 
-/// An entry of `roles:` in the file, the operator's word on what a NIC is for: as written, read
-/// where NICs are known. A selector that is not there is "" and matches all.
-struct RoleSetting {
+/// An entry of `roles:` or `expect:` in the file, the operator's word on NICs: as written, read
+/// where NICs are known. What is not there is ""; a selector that is not there matches all.
+struct NicRule {
   struct Text {
     std::string text;
     std::string where;  ///< "config.yaml:12:11"
@@ -44,14 +44,19 @@ struct RoleSetting {
     friend bool operator==(const Text& a, const Text& b) { return a.text == b.text; }
   };
 
-  Text name;        ///< shell pattern of RDMA device names
+  Text name;        ///< shell patterns of RDMA device names, commas between
   Text pci;         ///< PCI address
   Text device;      ///< PCI ids, "15b3:1021" or "15b3:*"
   Text link_layer;  ///< "InfiniBand", "Ethernet"
   Text netdev;      ///< shell pattern of its netdevs
-  Text role;
+  Text role;        ///< of `roles:`
+  Text port;        ///< this and the following: of `expect:`
+  Text unused;      ///< "true"
+  Text one_up;      ///< "true"
+  Text rate_gbps;
+  Text entry;  ///< no text, only where the entry begins
 
-  friend bool operator==(const RoleSetting&, const RoleSetting&) = default;
+  friend bool operator==(const NicRule&, const NicRule&) = default;
 };
 
 /// Something that describes pools, as read: `pools:` of one of our files, another plugin's file, or
@@ -87,7 +92,9 @@ class Config {
   /// The same value as it was said, and by whom.
   [[nodiscard]] const Entry& entry(SettingRow row) const { return entries_[row.index()]; }
 
-  [[nodiscard]] const std::vector<RoleSetting>& roles() const { return roles_; }
+  [[nodiscard]] const std::vector<NicRule>& roles() const { return roles_; }
+
+  [[nodiscard]] const std::vector<NicRule>& expect() const { return expect_; }
 
   /// In the order of the files, the environment last.
   [[nodiscard]] const std::vector<PoolSource>& pool_sources() const { return pool_sources_; }
@@ -105,7 +112,8 @@ class Config {
 
   Settings settings_;
   std::array<Entry, std::size(kSettings)> entries_;
-  std::vector<RoleSetting> roles_;
+  std::vector<NicRule> roles_;
+  std::vector<NicRule> expect_;
   std::vector<PoolSource> pool_sources_;
   std::vector<std::string> warnings_;
 };
@@ -119,7 +127,7 @@ Result<Config> make_config(const ConfigSources& sources);
 /// What a running agent can make of a configuration that was read again.
 struct Reload {
   Config config;                     ///< to be in force: what cannot change live is as it was
-  std::vector<std::string> changed;  ///< settings that take effect, and "roles"
+  std::vector<std::string> changed;  ///< settings that take effect, "roles", "expect"
   std::vector<std::string> restart;  ///< settings that wait for a restart, each with its place
   bool concerns_machine = false;     ///< something that takes effect changes the machine's table
 };

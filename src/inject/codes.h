@@ -32,10 +32,11 @@ inline constexpr std::string_view kNarrowedAway = "narrowed-away";
 inline constexpr std::string_view kNoUsableNic = "no-usable-nic";
 inline constexpr std::string_view kAllocationGone = "allocation-gone";
 inline constexpr std::string_view kStandIn = "stand-in";
+inline constexpr std::string_view kNicSlow = "nic-slow";
 inline constexpr std::string_view kMemlockShort = "memlock-short";
 }  // namespace reason
 
-inline constexpr std::array<CodeMeaning, 18> kReasonCodes = {{
+inline constexpr std::array<CodeMeaning, 19> kReasonCodes = {{
     {reason::kNotRdma, "holds no GPU, and no annotation names it where that counts"},
     {reason::kGpuUnresolved, "holds GPUs, and which ones could not be found out"},
     {reason::kGpusOff, "holds GPUs, and --gpus is none"},
@@ -53,6 +54,7 @@ inline constexpr std::array<CodeMeaning, 18> kReasonCodes = {{
     {reason::kNoUsableNic, "no usable NIC is due"},
     {reason::kAllocationGone, "the NICs that were allocated to it are gone"},
     {reason::kStandIn, "refused: rdma is required, and a GPU's own NIC is not usable"},
+    {reason::kNicSlow, "refused: rdma is required, and a NIC is slower than `expect` says"},
     {reason::kMemlockShort, "refused: rdma is required, and the memlock limit cannot be met"},
 }};
 
@@ -68,7 +70,7 @@ inline constexpr std::array kReasonsRefused = {
     reason::kNotRdma,      reason::kGpuUnresolved,  reason::kGpusOff,
     reason::kVmRuntime,    reason::kRoceOwnNetwork, reason::kRdmaNetnsExclusive,
     reason::kNarrowedAway, reason::kNoUsableNic,    reason::kAllocationGone,
-    reason::kStandIn,      reason::kMemlockShort};
+    reason::kStandIn,      reason::kNicSlow,        reason::kMemlockShort};
 
 namespace warn {
 inline constexpr std::string_view kAnnotationRefused = "annotation-refused";
@@ -86,6 +88,7 @@ inline constexpr std::string_view kGpuClaimDenied = "gpu-claim-denied";
 inline constexpr std::string_view kGpuClaimUnanswered = "gpu-claim-unanswered";
 inline constexpr std::string_view kNicNotUsable = "nic-not-usable";
 inline constexpr std::string_view kStandIn = "stand-in";
+inline constexpr std::string_view kNicSlow = "nic-slow";
 inline constexpr std::string_view kRoceOwnNetwork = "roce-own-network";
 inline constexpr std::string_view kRoceNeedsNetdev = "roce-needs-netdev";
 inline constexpr std::string_view kMemlockCapped = "memlock-capped";
@@ -95,7 +98,7 @@ inline constexpr std::string_view kMemlockUnsupported = "memlock-unsupported";
 inline constexpr std::string_view kRemarksCut = "remarks-cut";
 }  // namespace warn
 
-inline constexpr std::array<CodeMeaning, 22> kRemarkCodes = {{
+inline constexpr std::array<CodeMeaning, 23> kRemarkCodes = {{
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
@@ -114,6 +117,7 @@ inline constexpr std::array<CodeMeaning, 22> kRemarkCodes = {{
     {warn::kGpuClaimUnanswered, "a pod author names GPUs, and the kubelet did not answer"},
     {warn::kNicNotUsable, "a NIC of one of the container's GPUs is not usable"},
     {warn::kStandIn, "a GPU got another NIC because its own are not usable"},
+    {warn::kNicSlow, "a NIC runs below the rate that `expect` of the configuration says"},
     {warn::kRoceOwnNetwork, "some Ethernet NICs were left out: the pod has its own network"},
     {warn::kRoceNeedsNetdev,
      "it has an Ethernet NIC and its own network: no address without a netdev"},

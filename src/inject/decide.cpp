@@ -171,6 +171,9 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
   } else if (choice.stand_in) {
     draft.unmet_reason = reason::kStandIn;
     draft.unmet = *choice.stand_in;
+  } else if (choice.slow) {
+    draft.unmet_reason = reason::kNicSlow;
+    draft.unmet = *choice.slow;
   } else if (memlock.short_of) {
     draft.unmet_reason = reason::kMemlockShort;
     draft.unmet = *memlock.short_of;

@@ -70,8 +70,7 @@ struct RuntimeAbility {
 class DecisionTable {
  public:
   /// `from_operator` is the topology file of the configuration.
-  DecisionTable(node::Node as_read, const std::vector<affinity::RoleOverride>& overrides,
-                InjectionPolicy policy,
+  DecisionTable(node::Node as_read, const affinity::OperatorRules& rules, InjectionPolicy policy,
                 const std::optional<topology::NcclTopology>& from_operator = std::nullopt);
 
   /// With functions where the best source puts them (arrange.h), and without the texts of files:

@@ -45,8 +45,8 @@ std::vector<pools::NicStanding> standings_of(const std::vector<affinity::RoleDec
                                              const std::vector<affinity::Usability>& usable) {
   std::vector<pools::NicStanding> standings;
   for (std::size_t i = 0; i < usable.size(); ++i) {
-    standings.push_back(
-        {std::string(to_string(roles[i].role)), usable[i].reason, usable[i].by_ports});
+    standings.push_back({std::string(to_string(roles[i].role)), usable[i].reason,
+                         usable[i].by_ports, roles[i].role == affinity::Role::unused});
   }
   return standings;
 }
@@ -91,14 +91,13 @@ std::vector<std::string> default_gpu_resources() {
   return {patterns.begin(), patterns.end()};
 }
 
-DecisionTable::DecisionTable(node::Node as_read,
-                             const std::vector<affinity::RoleOverride>& overrides,
+DecisionTable::DecisionTable(node::Node as_read, const affinity::OperatorRules& rules,
                              InjectionPolicy policy,
                              const std::optional<topology::NcclTopology>& from_operator)
     : arrangement_(topology::arrange(std::move(as_read), from_operator)),
       topology_(topology::make_topology(arrangement_)),
-      deal_(affinity::deal(arrangement_.node, topology_, overrides)),
-      usable_(affinity::usability_of(arrangement_.node)),
+      deal_(affinity::deal(arrangement_.node, topology_, rules)),
+      usable_(affinity::usability_of(arrangement_.node, rules.expect)),
       policy_(std::move(policy)),
       standings_(standings_of(deal_.roles, usable_)),
       pools_(pools_of(policy_.pools, arrangement_, standings_)),

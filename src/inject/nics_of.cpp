@@ -18,6 +18,17 @@ bool contains(const std::vector<std::size_t>& nics, std::size_t nic) {
   return std::find(nics.begin(), nics.end(), nic) != nics.end();
 }
 
+/// What is slower than the operator expects.
+void note_slow(const Case& given, NicChoice& choice) {
+  for (const std::size_t nic : choice.to_name) {
+    const std::string& slow = given.table.usable()[nic].slow;
+    if (slow.empty()) continue;
+    const std::string text = given.table.node().nics[nic].name + ": " + slow;
+    choice.remarks.add(warn::kNicSlow, text);
+    if (!choice.slow) choice.slow = text;
+  }
+}
+
 /// RoCE: without a netdev in the container's network namespace it has no usable GID there.
 bool is_ethernet(const node::Nic& nic) {
   const auto has = [&](node::LinkLayer layer) {
@@ -98,8 +109,7 @@ void note_stand_in(const Case& given, const affinity::GpuChoice& gpu,
 
 void note_unusable_of_deal(const Case& given, const affinity::GpuChoice& gpu, NicChoice& choice) {
   const node::Node& node = given.table.node();
-  for (const std::size_t nic : given.table.deal().gpus[gpu.gpu].nics) {
-    if (given.table.usable()[nic].usable) continue;
+  for (const std::size_t nic : gpu.lost) {
     choice.remarks.add(warn::kNicNotUsable,
                        node.nics[nic].name + " of " + gpu_name(node, gpu.gpu) +
                            " is not usable: " + given.table.usable()[nic].reason);
@@ -378,6 +388,7 @@ NicChoice choose_nics(const Case& given) {
   choice.to_add = choice.nics;
   if (present) add_present(given, choice);
   choice.to_name = nics_to_name(given, choice.nics);
+  note_slow(given, choice);
   return choice;
 }
 

@@ -33,6 +33,7 @@ struct NicChoice {
   std::vector<std::size_t> to_name;          ///< those of `nics` that variables name; sorted
   bool present = false;                      ///< some are in the container already, from elsewhere
   std::optional<std::string> stand_in;       ///< a GPU's own NICs are not usable; which, and why
+  std::optional<std::string> slow;           ///< a NIC runs below the rate expected; which, and why
   std::string_view empty_reason;             ///< code, where `nics` is empty
   std::string empty_why;                     ///< for people, where `nics` is empty
   container::Remarks remarks;

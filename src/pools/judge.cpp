@@ -96,6 +96,7 @@ Judge::Judge(const node::Node& node, const std::vector<NetFunction>& functions,
 std::optional<std::size_t> Judge::selector_for(const PoolSpec& spec,
                                                const NetFunction& function) const {
   if (has_too_long_a_name(spec, function) || !is_of_kinds(spec, function)) return std::nullopt;
+  if (is_unused(function)) return std::nullopt;
   if (excluding(spec, function) != nullptr) return std::nullopt;
   for (std::size_t i = 0; i < spec.include.size(); ++i) {
     const auto& selector = spec.include[i];
@@ -112,6 +113,7 @@ std::string Judge::why_not(const PoolSpec& spec, const NetFunction& function) co
   if (!is_of_kinds(spec, function)) {
     return "functions: it is a " + std::string(to_string(function.kind));
   }
+  if (is_unused(function)) return standings_[function.nics.front()].trouble;
   if (const auto* selector = excluding(spec, function)) {
     const auto& first = selector->conditions.front();
     return "exclude: " + first.key + ": " + list_text(first.values, ", ");
@@ -138,6 +140,14 @@ const Condition* Judge::unmet(const Selector& selector, const NetFunction& funct
       std::find_if_not(selector.conditions.begin(), selector.conditions.end(),
                        [&](const Condition& condition) { return holds(condition, function); });
   return at != selector.conditions.end() ? &*at : nullptr;
+}
+
+/// By the operator's word: no pod is to wait for what has no cable.
+bool Judge::is_unused(const NetFunction& function) const {
+  return !function.nics.empty() &&
+         std::all_of(function.nics.begin(), function.nics.end(), [&](std::size_t nic) {
+           return nic < standings_.size() && standings_[nic].unused;
+         });
 }
 
 bool Judge::has_rdma_device(const NetFunction& function) const {

@@ -35,6 +35,7 @@ class Judge {
   [[nodiscard]] const Condition* unmet(const Selector& selector, const NetFunction& function) const;
   [[nodiscard]] bool holds(const Condition& condition, const NetFunction& function) const;
   [[nodiscard]] bool is_in_subnet(const Condition& condition, const NetFunction& function) const;
+  [[nodiscard]] bool is_unused(const NetFunction& function) const;
   [[nodiscard]] bool has_rdma_device(const NetFunction& function) const;
   /// Whether a test holds for any text that is known of a fact. Every function is compared with
   /// every pool, so nothing is copied.

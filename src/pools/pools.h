@@ -51,6 +51,7 @@ struct NicStanding {
   std::string role;       ///< "compute"
   std::string trouble;    ///< why it cannot carry traffic now; "" when it can
   bool by_ports = false;  ///< the states of its ports are the whole trouble
+  bool unused = false;    ///< by design: in no pool
 };
 
 enum class MemberState : std::uint8_t { ready, not_ready };

@@ -33,7 +33,7 @@ struct Dealt {
 
   explicit Dealt(const node::Node& node, const std::vector<affinity::RoleOverride>& roles = {})
       : topology(topology::make_topology(node)),
-        deal(affinity::deal(node, topology, roles)),
+        deal(affinity::deal(node, topology, {roles, {}})),
         card_of(node.nics.size(), deal.cards.size()) {
     std::vector<std::size_t> all(node.gpus.size());
     std::iota(all.begin(), all.end(), 0U);

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 std::vector<RoleDecision> roles_of(const node::Node& node,
                                    const std::vector<RoleOverride>& overrides = {}) {
-  return decide_roles(node, topology::make_topology(node), overrides);
+  return decide_roles(node, topology::make_topology(node), {overrides, {}});
 }
 
 /// Four GPUs, each with a 400 Gb/s InfiniBand NIC on its own switch (NICs 0 to 3 by address).
@@ -273,7 +273,7 @@ TEST(Roles, default_route_that_is_on_most_cards_tells_nothing) {
 TEST(Roles, operator_s_compute_card_may_have_the_default_route) {
   FourRails m;
   m.extra().netdev("ib4").default_route();
-  const auto roles = roles_of(m.b.build(), {{"mlx5_4", std::nullopt, Role::compute}});
+  const auto roles = roles_of(m.b.build(), {{{"mlx5_4"}, Role::compute}});
   EXPECT_EQ(roles[4].role, Role::compute);
   EXPECT_EQ(roles[4].doubt, "");
 }
@@ -421,11 +421,11 @@ TEST(Roles, device_of_which_nothing_can_be_read_is_unknown) {
 TEST(Roles, operator_overrules_by_name_and_address_and_first_match_wins) {
   FourRails m;
   const node::Node node = m.b.build();
-  const auto roles = roles_of(node, {{"", node.nics[2].pci, Role::management},
-                                     {"mlx5_[0]", std::nullopt, Role::storage},
-                                     {"mlx5_0", std::nullopt, Role::storage},
-                                     {"mlx5_*", node.nics[1].pci, Role::front_end},
-                                     {"mlx5_2", std::nullopt, Role::storage}});
+  const auto roles = roles_of(node, {{{"", node.nics[2].pci}, Role::management},
+                                     {{"mlx5_[0]"}, Role::storage},
+                                     {{"mlx5_0"}, Role::storage},
+                                     {{"mlx5_*", node.nics[1].pci}, Role::front_end},
+                                     {{"mlx5_2"}, Role::storage}});
   EXPECT_EQ(roles[0].role, Role::storage);
   EXPECT_EQ(roles[1].role, Role::front_end);
   EXPECT_EQ(roles[2].role, Role::management);
@@ -473,20 +473,21 @@ TEST(Roles, overruled_compute_cards_still_say_what_the_fabric_is) {
   m.extra().ethernet(400);
   const node::Node node = m.b.build();
   std::vector<RoleOverride> overrides;
-  for (std::size_t i = 0; i < 4; ++i) overrides.push_back({"", node.nics[i].pci, Role::compute});
+  for (std::size_t i = 0; i < 4; ++i) overrides.push_back({{"", node.nics[i].pci}, Role::compute});
   EXPECT_EQ(roles_of(node, overrides).back().role, Role::front_end);
 }
 
 TEST(Roles, empty_selector_matches_everything) {
   FourRails m;
-  for (const auto& role : roles_of(m.b.build(), {{"", std::nullopt, Role::storage}})) {
+  for (const auto& role : roles_of(m.b.build(), {{{}, Role::storage}})) {
     EXPECT_EQ(role.role, Role::storage);
   }
 }
 
 TEST(Roles, words_go_there_and_back) {
-  for (const auto role : {Role::compute, Role::storage, Role::management, Role::front_end,
-                          Role::nvlink_management, Role::virtual_function, Role::unknown}) {
+  for (const auto role :
+       {Role::compute, Role::storage, Role::management, Role::front_end, Role::nvlink_management,
+        Role::virtual_function, Role::unused, Role::unknown}) {
     EXPECT_EQ(parse_role(to_string(role)), role);
   }
   EXPECT_EQ(to_string(Role::front_end), "front-end");

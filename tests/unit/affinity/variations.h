@@ -53,7 +53,7 @@ inline std::vector<affinity::RoleOverride> fixed_roles(const node::Node& node) {
   for (std::size_t i = 0; i < node.nics.size(); ++i) {
     affinity::RoleOverride one;
     one.pci = node.nics[i].pci;
-    one.name_glob = node.nics[i].name;
+    one.name_globs = node.nics[i].name;
     one.role = roles[i].role;
     fixed.push_back(std::move(one));
   }

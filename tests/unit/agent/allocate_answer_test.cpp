@@ -30,7 +30,7 @@ class AllocateAnswer : public testing::Test {
 
   AllocateAnswer() {
     tables_.publish(std::make_shared<const inject::DecisionTable>(
-        test::machine("seed-8gpu-4nic"), std::vector<affinity::RoleOverride>(), policy()));
+        test::machine("seed-8gpu-4nic"), affinity::OperatorRules(), policy()));
   }
 
   v1beta1::ContainerAllocateResponse answer(config::HandOut hand_out,

@@ -16,7 +16,7 @@ class FixedTables final : public agent::MachineTables {
  public:
   explicit FixedTables(node::Node node, inject::InjectionPolicy policy = {})
       : table_(std::make_shared<const inject::DecisionTable>(
-            std::move(node), std::vector<affinity::RoleOverride>(), std::move(policy))) {}
+            std::move(node), affinity::OperatorRules(), std::move(policy))) {}
 
   [[nodiscard]] std::shared_ptr<const inject::DecisionTable> table() const override {
     return table_;

@@ -217,9 +217,9 @@ TEST_F(MachineTest, other_settings_count_at_once) {
   policy.gpus = config::GpuPolicy::none;
   policy.pools = {pools::default_pool()};
   affinity::RoleOverride storage;
-  storage.name_glob = "mlx5_3";
+  storage.name_globs = "mlx5_3";
   storage.role = affinity::Role::storage;
-  ASSERT_TRUE(machine.reconfigure({{storage}, policy, [this] { return Result(file_); }}));
+  ASSERT_TRUE(machine.reconfigure({{{storage}, {}}, policy, [this] { return Result(file_); }}));
   EXPECT_EQ(machine.table()->policy().gpus, config::GpuPolicy::none);
   EXPECT_EQ(machine.table()->pools().pools.size(), 1U);
   EXPECT_EQ(machine.table()->deal().roles[3].role, affinity::Role::storage);

@@ -24,7 +24,7 @@ class PodsMonitorTest : public testing::Test {
     text_ = text.str();
     const auto host = open().value();
     tables_.publish(std::make_shared<const inject::DecisionTable>(
-        node::read_node(*host), std::vector<affinity::RoleOverride>(), inject::InjectionPolicy()));
+        node::read_node(*host), affinity::OperatorRules(), inject::InjectionPolicy()));
     monitor_.emplace(
         context(), agent::PodsOptions(), [this] { return open(); },
         agent::PodsMonitor::Links{tables_, containers_, page_});

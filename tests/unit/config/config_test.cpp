@@ -165,7 +165,7 @@ TEST(Config, roles_select_by_name_address_ids_link_layer_and_netdev) {
       "roles:\n  - {pci: '0000:29:00.0', device: '15b3:101d', linkLayer: Ethernet,\n     netdev: "
       "'ens*', role: storage}\n");
   ASSERT_TRUE(config) << config.error().message;
-  const RoleSetting& role = config->roles().at(0);
+  const NicRule& role = config->roles().at(0);
   EXPECT_EQ(role.pci.text, "0000:29:00.0");
   EXPECT_EQ(role.device.text, "15b3:101d");
   EXPECT_EQ(role.link_layer.text, "Ethernet");

@@ -285,8 +285,8 @@ TEST(NicsAnnotation, under_allow_names_storage_nics_but_no_virtual_functions) {
   builder.nic(builder.bridge(apart)).name("pf").virtual_functions(1);
   node::Node node = test::with_device_nodes(builder.build());
   InjectionPolicy policy = allowing();
-  const affinity::RoleOverride storage{"storage", std::nullopt, affinity::Role::storage};
-  const DecisionTable table(node, {storage}, policy);
+  const affinity::RoleOverride storage{{"storage"}, affinity::Role::storage};
+  const DecisionTable table(node, {{storage}, {}}, policy);
   std::string vf;
   for (const node::Nic& nic : node.nics) {
     const node::PciDevice* pci = node.find_pci(*nic.pci);

@@ -239,12 +239,12 @@ TEST(Resource, hostile_values_cost_little_and_give_nothing) {
 
 TEST(Resource, variables_name_the_rails_and_not_what_is_beside_them) {
   affinity::RoleOverride management;
-  management.name_glob = "mlx5_3";
+  management.name_globs = "mlx5_3";
   management.role = affinity::Role::management;
   const auto table = [&](const std::string& nics) {
     InjectionPolicy policy;
     policy.pools = {pool("rdma.io/hca", {nics})};
-    return DecisionTable(test::seed_node(), {management}, policy);
+    return DecisionTable(test::seed_node(), {{management}, {}}, policy);
   };
   ContainerBuilder container;
   container.annotation(kHca, "");
@@ -253,6 +253,20 @@ TEST(Resource, variables_name_the_rails_and_not_what_is_beside_them) {
   EXPECT_THAT(all.adjustment.env, Contains(Pair("NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1,mlx5_2:1")));
   const auto alone = test::decide(container, table("mlx5_3"));
   EXPECT_THAT(alone.adjustment.env, Contains(Pair("NCCL_IB_HCA", "=mlx5_3:1")));
+}
+
+TEST(Resource, a_nic_that_is_unused_by_design_is_in_no_pool) {
+  affinity::Expectation unused;
+  unused.name_globs = "mlx5_3";
+  unused.where = "config.yaml:2:5";
+  InjectionPolicy policy;
+  policy.pools = {pool("rdma.io/hca", {"mlx5_2", "mlx5_3"})};
+  const DecisionTable table(test::seed_node(), {{}, {unused}}, policy);
+  ContainerBuilder container;
+  container.annotation(kHca, "");
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, ElementsAre(2)) << decision.message;
+  EXPECT_EQ(table.why_not_in(0).at(3), "unused by design (config.yaml:2:5)");
 }
 
 TEST(Resource, variables_name_no_nic_without_an_address) {

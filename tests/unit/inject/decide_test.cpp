@@ -257,6 +257,27 @@ TEST(Decide, a_nic_that_names_no_link_layer_is_no_ethernet) {
   EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0));
 }
 
+TEST(Decide, a_nic_below_its_expected_rate_is_said_or_refused) {
+  affinity::Expectation rate;
+  rate.name_globs = "mlx5_0";
+  rate.kind = affinity::Expectation::Kind::rate;
+  rate.gbps = 400;
+  rate.where = "config.yaml:2:5";
+  node::Node node = seed_node();
+  node.nics[0].ports[0].rate_gbps = 100;
+  const DecisionTable table(node, {{}, {rate}}, {});
+  ContainerBuilder container;
+  container.nvidia(0);
+  const auto given = test::decide(container, table);
+  EXPECT_EQ(given.outcome, Outcome::adjusted);
+  EXPECT_THAT(text_of(given.remarks, warn::kNicSlow),
+              HasSubstr("mlx5_0: port 1 runs at 100 Gbit/s, and 400 are expected"));
+  container.pod_annotation("rdma.railhead.io/pod", "required");
+  const auto refused = test::decide(container, table);
+  EXPECT_EQ(refused.outcome, Outcome::refused);
+  EXPECT_EQ(refused.reason_code, "nic-slow");
+}
+
 TEST(Decide, in_exclusive_rdma_mode_only_host_network_pods_are_dealt_to) {
   node::Node node = seed_node();
   node.rdma_netns = node::RdmaNetns::exclusive;
