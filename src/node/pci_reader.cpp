@@ -106,11 +106,15 @@ std::optional<unsigned> read_lanes(Reader& reader, const std::string& path) {
   return static_cast<unsigned>(*lanes);
 }
 
-void read_link(Reader& reader, const std::string& path, const PciDevice* known, PciDevice& device) {
+void read_link_now(Reader& reader, const std::string& path, PciDevice& device) {
   device.link_gts = read_gigatransfers(reader, path + "/current_link_speed");
+  device.link_width = read_lanes(reader, path + "/current_link_width");
+}
+
+void read_link_capability(Reader& reader, const std::string& path, const PciDevice* known,
+                          PciDevice& device) {
   device.max_link_gts =
       known != nullptr ? known->max_link_gts : read_gigatransfers(reader, path + "/max_link_speed");
-  device.link_width = read_lanes(reader, path + "/current_link_width");
   device.max_link_width =
       known != nullptr ? known->max_link_width : read_lanes(reader, path + "/max_link_width");
 }
@@ -234,7 +238,6 @@ void PciList::refresh(Reader& reader, const Again& again) {
     if (at == functions_.end() || at->second.fresh) continue;
     at->second = read_function(reader, address.str(), address);
   }
-  before_.clear();
 }
 
 void PciList::add_relatives(std::set<PciAddress>& named) const {
@@ -332,12 +335,12 @@ void PciList::read_details(Reader& reader, Function& function) {
   if (!device.driver) {
     if (const auto driver = reader.link(path + "/driver")) device.driver = host::base_name(*driver);
   }
-  if (device.subsystem_vendor == 0 && device.subsystem_device == 0 && !device.is_bridge()) {
+  if (device.subsystem_vendor == 0 && device.subsystem_device == 0) {
     read_pci_number(reader, path + "/subsystem_vendor", 0xffff, device.subsystem_vendor);
     read_pci_number(reader, path + "/subsystem_device", 0xffff, device.subsystem_device);
   }
   if (network && device.held_by_vfio()) read_iommu_group(reader, path, device);
-  if (!endpoint || function.is_virtual) return;
+  if (function.is_virtual || !(endpoint || device.is_bridge())) return;
   const PciDevice* known = unchanged(function);
   if (network) {
     read_sriov(reader, path, known, device);
@@ -350,7 +353,9 @@ void PciList::read_details(Reader& reader, Function& function) {
       if (index && *index <= 0xffffffffU) device.acpi_index = static_cast<unsigned>(*index);
     }
   }
-  read_link(reader, path, known, device);
+  // How a bridge is trained nobody asks.
+  if (endpoint) read_link_now(reader, path, device);
+  read_link_capability(reader, path, known, device);
 }
 
 std::vector<PciDevice> PciList::kept(Reader& reader, const std::set<PciAddress>& also) {
@@ -379,6 +384,7 @@ std::vector<PciDevice> PciList::kept(Reader& reader, const std::set<PciAddress>&
     if (!at->second.late_problems.empty()) kept_late_.push_back(address);
     devices.push_back(at->second.device);
   }
+  before_.clear();
   return devices;
 }
 

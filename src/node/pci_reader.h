@@ -50,7 +50,8 @@ class PciList {
 
   /// GPUs, NVSwitches, network functions, the ConnectX-8 data-direct function, the functions of
   /// `also`, and all bridges above them; sorted by address. Link speed and width are read of GPUs
-  /// and network functions that are not virtual.
+  /// and network functions that are not virtual; of bridges only what both can be. Called once
+  /// after each refresh().
   std::vector<PciDevice> kept(Reader& reader, const std::set<PciAddress>& also);
 
   void report(Reader& reader) const;
@@ -76,8 +77,8 @@ class PciList {
   [[nodiscard]] const PciDevice* unchanged(const Function& function) const;
 
   std::map<PciAddress, Function> functions_;
-  std::map<PciAddress, Function> before_;                  ///< during refresh(): the last reading
-  bool all_ = false;                                       ///< during refresh(): named by no event
+  std::map<PciAddress, Function> before_;                  ///< until kept(): the last reading
+  bool all_ = false;                                       ///< until kept(): named by no event
   std::vector<Problem> problems_;                          ///< of the list itself
   std::map<std::string, std::string> not_addresses_;       ///< names in the list, and what is wrong
   std::vector<PciAddress> kept_late_;                      ///< those whose late_problems count

@@ -81,7 +81,7 @@ std::optional<Arrangement> arrange_by_file(const Situation& now, const NcclTopol
   Arrangement result;
   result.source = TopologySource::topology_file;
   result.origin = file.origin;
-  result.for_nccl = hardware_of(file);
+  result.for_nccl = completed(hardware_of(file), now.node);
   result.for_nccl->version = nccl_version_for(now.node);
   for (const auto& list : {file.warnings, layout.warnings}) {
     for (const auto& warning : list) result.warnings.push_back(file.origin + ": " + warning);

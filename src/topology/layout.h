@@ -57,8 +57,9 @@ node::Node moved(node::Node node, const Layout& layout, NumaOf numa = NumaOf::la
 /// A machine of which nothing but such a file is known (`--nccl-topo`): GPUs numbered by PCI
 /// address, a NIC for each distinct <net> name (several ports of a name are ports of one device)
 /// or, without <net>s, for each network function, named by its address; ports ACTIVE with the
-/// file's speed; NUMA nodes with the CPUs of their masks. Character devices and drivers are not
-/// known. What the file and its layout warn of is not repeated here.
+/// file's speed; NUMA nodes with the CPUs of their masks. NICs of one function, and those of
+/// none, are in the file's order. Character devices and drivers are not known. What the file and
+/// its layout warn of is not repeated here.
 node::Node node_from(const NcclTopology& topology);
 
 /// Functions of such a node of which the file does not say what they are: no class, <gpu>, <net>.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/nccl_cpu.h"
 
+#include "topology/cpu_mask.h"
+
 namespace railhead::topology {
 namespace {
 
@@ -16,6 +18,8 @@ unsigned from_nccl(unsigned family) {
   const bool shifted = family > kExtended && (family - kExtended) % 16 == 0;
   return shifted ? kExtended + (family - kExtended) / 16 : family;
 }
+
+constexpr std::size_t kLongestValue = 254;  // MAX_STR_LEN in NCCL's src/graph/xml.h, with its end
 
 std::optional<std::string> text(const std::string& value) {
   return value.empty() ? std::nullopt : std::optional(value);
@@ -37,6 +41,14 @@ std::optional<NcclCpu> nccl_cpu_of(const node::Cpu& cpu) {
   out.family = static_cast<int>(to_nccl(*cpu.family));
   out.model = static_cast<int>(*cpu.model);
   return out;
+}
+
+std::string nccl_affinity_of(const node::Node& node, std::optional<int> numa_node) {
+  std::string mask;
+  for (const auto& known : node.numa) {
+    if (known.id == numa_node) mask = mask_of_cpus(known.cpus);
+  }
+  return mask.size() <= kLongestValue ? mask : "";
 }
 
 node::Cpu cpu_from(const NcclCpu& cpu) {

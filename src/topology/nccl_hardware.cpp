@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "topology/nccl_cpu.h"
+
 namespace railhead::topology {
 namespace {
 
@@ -23,6 +25,34 @@ void forget_process(std::vector<NcclPci>& list) {
   }
 }
 
+void complete(const node::Node& node, NcclCpu& cpu) {
+  if (cpu.affinity.empty()) cpu.affinity = nccl_affinity_of(node, cpu.numa_node);
+  const auto known = nccl_cpu_of(node.cpu);
+  if (!known || !(cpu.arch.empty() || cpu.arch == known->arch)) return;
+  cpu.arch = known->arch;
+  if (cpu.vendor.empty()) cpu.vendor = known->vendor;
+  if (cpu.family) return;
+  cpu.family = known->family;
+  cpu.model = known->model;
+}
+
+/// An id that sysfs has as 0 stays away: to_xml() writes it as 0.
+void complete(std::uint16_t known, std::optional<std::uint16_t>& id) {
+  if (!id && known != 0) id = known;
+}
+
+void complete(const node::Node& node, std::vector<NcclPci>& list) {
+  for (auto& pci : list) {
+    complete(node, pci.below);
+    const node::PciDevice* known = pci.is_switch() ? node.find_pci(pci.address) : nullptr;
+    if (known == nullptr) continue;
+    complete(known->vendor, pci.vendor);
+    complete(known->device, pci.device);
+    complete(known->subsystem_vendor, pci.subsystem_vendor);
+    complete(known->subsystem_device, pci.subsystem_device);
+  }
+}
+
 bool has_gpu_of(const node::Node& node, gpu::GpuLibrary library) {
   return std::any_of(node.gpus.begin(), node.gpus.end(), [&](const node::Gpu& gpu) {
     return gpu::gpu_row(gpu.vendor).library == library;
@@ -35,6 +65,14 @@ unsigned nccl_version_for(const node::Node& node) {
   const bool rccl =
       has_gpu_of(node, gpu::GpuLibrary::rccl) && !has_gpu_of(node, gpu::GpuLibrary::nccl);
   return rccl ? kRcclVersion : kNcclVersion;
+}
+
+NcclTopology completed(NcclTopology file, const node::Node& node) {
+  for (auto& cpu : file.cpus) {
+    complete(node, cpu);
+    complete(node, cpu.pci);
+  }
+  return file;
 }
 
 NcclTopology hardware_of(NcclTopology file) {

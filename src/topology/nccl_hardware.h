@@ -21,4 +21,9 @@ unsigned nccl_version_for(const node::Node& node);
 /// Addresses, links, speeds, ports and GUIDs are the hardware's and stay.
 NcclTopology hardware_of(NcclTopology file);
 
+/// The file with what it leaves out and this machine knows: of a <cpu> its CPUs and processor, of a
+/// switch in sysfs its ids. NCCL would take that from sysfs, in each process for what is above its
+/// own GPU alone, and the processes' files would not fuse (to_xml()).
+NcclTopology completed(NcclTopology file, const node::Node& node);
+
 }  // namespace railhead::topology

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/text.h"
@@ -204,10 +203,11 @@ class Builder {
     std::sort(node_.pci.begin(), node_.pci.end(), by_address);
     std::sort(node_.gpus.begin(), node_.gpus.end(),
               [](const node::Gpu& a, const node::Gpu& b) { return a.pci < b.pci; });
-    std::sort(node_.nics.begin(), node_.nics.end(), [](const node::Nic& a, const node::Nic& b) {
-      if (a.pci.has_value() != b.pci.has_value()) return a.pci.has_value();
-      return std::tie(a.pci, a.name) < std::tie(b.pci, b.name);
-    });
+    // Those of one function, and those of none, stay in the order of the file.
+    std::stable_sort(node_.nics.begin(), node_.nics.end(),
+                     [](const node::Nic& a, const node::Nic& b) {
+                       return a.pci && b.pci ? *a.pci < *b.pci : a.pci && !b.pci;
+                     });
   }
 
   const NcclTopology& topology_;

@@ -19,7 +19,6 @@
 #include <utility>
 
 #include "node/pci_reader.h"
-#include "topology/cpu_mask.h"
 #include "topology/layout.h"
 #include "topology/nccl_cpu.h"
 #include "topology/nccl_guid.h"
@@ -30,20 +29,19 @@
 namespace railhead::topology {
 namespace {
 
+constexpr unsigned kLanes = 16;  // that NCCL assumes where the width is not known
+
 /// A PCIe link as a topology file describes it. Ordering: by bandwidth, unknown is least.
 struct Link {
   std::optional<double> gts;      ///< GT/s of a lane
   std::optional<unsigned> width;  ///< lanes
 
-  [[nodiscard]] bool known() const { return gts && width; }
-
   friend bool operator<(const Link& a, const Link& b) { return a.bandwidth() < b.bandwidth(); }
 
  private:
-  [[nodiscard]] double bandwidth() const { return known() ? *gts * *width : 0; }
+  [[nodiscard]] double bandwidth() const { return gts ? *gts * width.value_or(kLanes) : 0; }
 };
 
-constexpr unsigned kLanes = 16;
 constexpr std::array kGenerations = {8.0, 16.0, 32.0, 64.0};  // GT/s of PCIe 3.0 to 6.0
 
 /// The link of a function as it is, else as it could be.
@@ -52,24 +50,38 @@ Link link_of(const node::PciDevice& device) {
           device.link_width ? device.link_width : device.max_link_width};
 }
 
-/// The link, where it is known. Virtual machines do not show it, NCCL takes it for PCIe 3.0 x16
+template <typename Number>
+std::optional<Number> lower(const std::optional<Number>& a, const std::optional<Number>& b) {
+  return a && b ? std::min(*a, *b) : a ? a : b;
+}
+
+/// The link between a bridge and the port above it, as NCCL takes it: the lower of what both can
+/// be (src/graph/xml.cc: ncclTopoGetXmlFromSys()). The trained link is none to go by: at rest some
+/// GPUs lower that of the bridges in their package.
+Link link_above(const node::PciDevice& bridge, const node::PciDevice* port) {
+  if (port == nullptr) return {bridge.max_link_gts, bridge.max_link_width};
+  return {lower(bridge.max_link_gts, port->max_link_gts),
+          lower(bridge.max_link_width, port->max_link_width)};
+}
+
+/// The link, where its speed is known. Virtual machines do not show it, NCCL takes it for PCIe 3.0
 /// then, and too few channels follow: so it is what carries at least the rate of the device's
 /// ports.
 Link at_least(const Link& link, const node::Nic& nic) {
-  if (link.known()) return link;
+  if (link.gts) return link;
+  const unsigned lanes = link.width.value_or(kLanes);
   double gbps = 0;
   for (const auto& port : nic.ports) {
     if (port.state == node::PortState::active) gbps += port.rate_gbps.value_or(0);
   }
   const auto* const enough = std::find_if(kGenerations.begin(), kGenerations.end(),
-                                          [&](double gts) { return gts * kLanes >= gbps; });
+                                          [&](double gts) { return gts * lanes >= gbps; });
   if (gbps == 0 || enough == kGenerations.end()) return link;
-  return {*enough, kLanes};
+  return {*enough, lanes};
 }
 
 constexpr std::size_t kMostElements = 256;
 constexpr std::size_t kElementsOfGpu = 2;  // that NCCL adds: <gpu> and an <nvlink>
-constexpr std::size_t kLongestValue = 254;
 
 /// An element that is being put together.
 struct Branch {
@@ -254,8 +266,11 @@ class Writer {
     if (branch.pci.class_code) return branch;
     branch.pci.address = address;
     branch.pci.class_code = node::kPciBridgeClass;
-    if (const node::PciDevice* bridge = node_.find_pci(address))
-      describe(*bridge, node::kPciBridgeClass, branch);
+    const node::PciDevice* bridge = node_.find_pci(address);
+    if (bridge == nullptr) return branch;
+    describe(*bridge, bridge->is_bridge() ? bridge->class_code : node::kPciBridgeClass, branch);
+    const bool top = bridge->bridges.empty();
+    branch.link = link_above(*bridge, top ? nullptr : node_.find_pci(bridge->bridges.back()));
     return branch;
   }
 
@@ -269,7 +284,7 @@ class Writer {
     }
   }
 
-  /// A switch whose own link is not known has that of the fastest thing below it.
+  /// A switch has the speed of the fastest thing below it where its own is not known.
   void finish(Branch& branch) {
     if (branch.pci.address.domain == kInventedDomain) branch.pci.address = invented();
     Link fastest;
@@ -278,9 +293,11 @@ class Writer {
       fastest = std::max(fastest, below.link);
       branch.pci.below.push_back(std::move(below.pci));
     }
-    if (!branch.link.known()) branch.link = fastest;
+    if (!branch.link.gts) {
+      branch.link = {fastest.gts, branch.link.width ? branch.link.width : fastest.width};
+    }
     const bool looked_up = branch.below.empty() && branch.pci.nets.empty();
-    if (!looked_up && branch.link.known()) {
+    if (!looked_up) {
       branch.pci.link_gts = branch.link.gts;
       branch.pci.link_width = branch.link.width;
     }
@@ -289,10 +306,7 @@ class Writer {
   NcclCpu cpu_of_numa(const Numa& numa) const {
     NcclCpu cpu = cpu_.value_or(NcclCpu{});
     cpu.numa_node = numa.id;
-    for (const auto& known : node_.numa) {
-      if (known.id == numa.id) cpu.affinity = mask_of_cpus(known.cpus);
-    }
-    if (cpu.affinity.size() > kLongestValue) cpu.affinity.clear();  // NCCL then asks sysfs
+    cpu.affinity = nccl_affinity_of(node_, numa.id);
     return cpu;
   }
 

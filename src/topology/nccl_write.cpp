@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "data/xml.h"
+#include "topology/layout.h"
 #include "topology/nccl_topology.h"
 
 namespace railhead::topology {
@@ -85,14 +86,27 @@ void set_link(Element& element, const NcclPci& pci) {
   }
 }
 
+/// What a switch lacks NCCL takes from sysfs, in each process for those above its own GPU alone.
+/// The processes of a node then fuse what they have, and switches with unlike attributes stay two,
+/// each with a copy of its NICs (src/graph/xml.cc: ncclTopoGetXmlFromSys(), ncclTopoFuseXml(),
+/// since 2.22). So nothing is left to it, also not what reads zero. An invented switch is in no
+/// sysfs.
+void set_ids(Element& element, const NcclPci& pci) {
+  const bool needed = pci.is_switch() && !is_invented(pci.address);
+  const auto set = [&](const char* name, std::optional<std::uint32_t> value) {
+    element.set_hex(name, needed ? value.value_or(0) : value, 4);
+  };
+  set("vendor", pci.vendor);
+  set("device", pci.device);
+  set("subsystem_vendor", pci.subsystem_vendor);
+  set("subsystem_device", pci.subsystem_device);
+}
+
 data::XmlElement pci_element(const NcclPci& pci) {
   Element element("pci");
   element.set("busid", pci.address.str());
   element.set_hex("class", pci.class_code, 6);
-  element.set_hex("vendor", pci.vendor, 4);
-  element.set_hex("device", pci.device, 4);
-  element.set_hex("subsystem_vendor", pci.subsystem_vendor, 4);
-  element.set_hex("subsystem_device", pci.subsystem_device, 4);
+  set_ids(element, pci);
   set_link(element, pci);
   if (pci.gpu) {
     Element gpu("gpu");
@@ -107,7 +121,7 @@ data::XmlElement pci_element(const NcclPci& pci) {
 data::XmlElement cpu_element(const NcclCpu& cpu) {
   Element element("cpu");
   element.set("numaid", std::to_string(cpu.numa_node.value_or(-1)));
-  element.set_text("affinity", cpu.affinity);
+  element.set("affinity", cpu.affinity);  // also if empty: see set_ids()
   element.set_text("arch", cpu.arch);
   element.set_text("vendor", cpu.vendor);
   element.set_number("familyid", cpu.family);

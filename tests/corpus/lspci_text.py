@@ -105,7 +105,7 @@ def read_verbose(path, name):
         add(machine, address, root_of((bridges or [address])[0]), bridges, entry["text"],
             numa=entry["numa"], gts=entry.get("gts"), width=entry.get("width"))
         if "below" in entry and "width" in entry:
-            machine.bridge_widths[address] = entry["width"]
+            machine.bridge_links[address] = (entry.get("gts"), entry["width"])
     return finish(machine)
 
 

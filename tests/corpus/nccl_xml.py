@@ -23,6 +23,11 @@ def number(text):
     return int(match[0], 16) if match[0].startswith("0x") else float(match[0])
 
 
+def link_of(element):
+    """GT/s and lanes, each None where the file does not know it."""
+    return number(element.get("link_speed")), int(number(element.get("link_width")) or 0) or None
+
+
 def cpus_of(mask):
     value = int(mask.replace(",", "") or "0", 16)
     return ranges(bit for bit in range(value.bit_length()) if value >> bit & 1)
@@ -71,6 +76,7 @@ class Reader:
         nets = [net for nic in element.findall("nic") for net in nic.findall("net")]
         if children:
             upstream = [] if self.flat else [self.bridge()]
+            self.machine.bridge_links.update(dict.fromkeys(upstream, link_of(element)))
             for child in children:
                 port = [] if self.flat else [self.bridge()]
                 where = child.get("busid").rsplit(":", 1)[0] if self.flat else None
@@ -120,10 +126,10 @@ class Reader:
             if device.name in self.taken:
                 device.name += f"@{address}"  # two devices of one name in one file
             self.taken.add(device.name)
-        width = number(element.get("link_width"))
+        gts, width = link_of(element)
         self.machine.functions.append(Function(
             address, root, bridges, code, tuple(ids), numa, rdma,
-            gts=number(element.get("link_speed")), width=int(width) if width else None))
+            gts=gts, width=width))
 
 
 def read_nccl(path, name, flat=False):

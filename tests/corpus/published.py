@@ -48,7 +48,7 @@ class NumaNode:
 class Published:
     name: str
     functions: list = dataclasses.field(default_factory=list)
-    bridge_widths: dict = dataclasses.field(default_factory=dict)  # address -> lanes
+    bridge_links: dict = dataclasses.field(default_factory=dict)  # address -> (GT/s, lanes), each may be None
     numa: list = dataclasses.field(default_factory=list)
     dmi: dict = dataclasses.field(default_factory=dict)  # sysfs file name -> text
     hypervisor: bool = False

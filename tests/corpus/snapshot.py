@@ -56,9 +56,7 @@ class Writer:
             if bridge not in self.bridges:
                 self.bridges.add(bridge)
                 self.pci(path, bridge, 0x060400, BRIDGE_IDS, function.numa, "pcieport")
-                width = self.machine.bridge_widths.get(bridge)
-                if width:
-                    self.tree.text(f"{path}/max_link_width", width)
+                self.link(path, "max", *self.machine.bridge_links.get(bridge, (None, None)))
         return f"{path}/{function.address}"
 
     def pci(self, path, address, class_code, ids, numa, driver):
@@ -85,10 +83,7 @@ class Writer:
         self.pci(path, function.address, function.class_code or UNKNOWN_CLASS, function.ids,
                  function.numa, driver)
         for prefix in ("current", "max"):
-            if function.gts:
-                self.tree.text(f"{path}/{prefix}_link_speed", f"{function.gts} GT/s PCIe")
-            if function.width:
-                self.tree.text(f"{path}/{prefix}_link_width", function.width)
+            self.link(path, prefix, function.gts, function.width)
         if function.physfn:
             self.tree.link(f"{path}/physfn", self.path_of(function.physfn))
         if gpu and vendor == NVIDIA:
@@ -99,6 +94,12 @@ class Writer:
             self.netdev(path, name, function.bond)
         for rdma in function.rdma:
             self.rdma(path, rdma)
+
+    def link(self, path, prefix, gts, width):
+        if gts:
+            self.tree.text(f"{path}/{prefix}_link_speed", f"{gts} GT/s PCIe")
+        if width:
+            self.tree.text(f"{path}/{prefix}_link_width", width)
 
     def path_of(self, address):
         other = next(f for f in self.machine.functions if f.address == address)

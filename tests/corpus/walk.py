@@ -15,7 +15,7 @@ from lspci_text import READERS as LSPCI
 from matrix_checks import MATRIX, check_matrix, check_tree_against_matrix
 from sysfs_tar import SOURCE as SYSFS, check_sysfs
 from tree_checks import PAIRS, check_nccl, check_nccl_tree, check_pairs, check_tree
-from written_check import check_written
+from written_check import check_fused, check_written
 
 NCCL = "nccl-topo.xml"
 
@@ -29,14 +29,17 @@ def jobs_of(folder):
         if (folder / source).is_file():
             yield check_tree, folder, source
             yield check_written, folder, source
+            yield check_fused, folder, source
             if (folder / MATRIX).is_file():
                 yield check_tree_against_matrix, folder, source
     if (folder / NCCL).is_file():
         yield check_nccl, folder, NCCL
         yield check_nccl_tree, folder, NCCL
+        yield check_fused, folder, NCCL
     if (folder / MATRIX).is_file():
         yield check_matrix, folder, MATRIX
         yield check_written, folder, MATRIX
+        yield check_fused, folder, MATRIX
     if (folder / PAIRS).is_file():
         yield check_pairs, folder, PAIRS
     if (folder / SYSFS).is_file():

@@ -54,7 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!again) return 0;
   require(railhead::topology::to_xml(*again) == written);
   require(is_plain(written));
-  require(is_plain(railhead::topology::to_xml(railhead::topology::hardware_of(*topology))));
+  require(is_plain(railhead::topology::to_xml(
+      railhead::topology::completed(railhead::topology::hardware_of(*topology), node))));
   const auto ours = railhead::topology::parse_nccl_topology(
       railhead::topology::to_xml(railhead::topology::nccl_topology_of(node)), "ours");
   if (ours) decide(railhead::topology::node_from(*ours));

@@ -3,6 +3,9 @@
 """The topology file that is written for each machine in the box (topology -o nccl) says of GPUs and
 NICs what the machine says, when it is read back (--nccl-topo).
 
+So do its path types, once each process of a node has filled in what the file lacks and NCCL has fused what they have
+(nccl_fusion.py): every GPU, NIC and switch stands once then.
+
 Three things cannot be in such a file: host bridges, so that PHB and NODE are the same there; root ports, so
 that NICs of one bus below one are not PIX; and that a GPU is a NUMA node of its own. All devices of a
 card are written below its function 0, by their names.
@@ -16,12 +19,14 @@ import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
+from nccl_fusion import fusion_problems, with_processor
 from snapshot_facts import Facts
 from sysfs_tree import Tree
 
 HERE = pathlib.Path(__file__).resolve().parent
 SAME = {"PHB": "NODE"}
 OWN_MEMORY = {"gb200-tray"}
+OWN_SWITCH = {"intel-battlemage"}  # on the card, and not counted; NCCL runs on no such GPU
 # <system version> that the library of a vendor's GPUs asks for, by PCI id: NCCL, RCCL (AMD, Hygon). No
 # library of Intel's reads such a file; it is written as for NCCL.
 VERSIONS = {"10de": "1", "1002": "2", "1d94": "2", "8086": "1"}
@@ -64,10 +69,9 @@ def versions_wanted(machine, gpus):
     return {VERSIONS[vendor] for address, vendor in vendors if address in gpus}
 
 
-def wrong_attributes(machine, xml, nics):
+def wrong_attributes(facts, xml, nics):
     """Ids are the snapshot's, where it has the function (a zero may be left out); a speed is that of a port that is
     up."""
-    facts = Facts(Tree.read(machine.read_bytes()), ())
     for pci in xml.iter("pci"):
         ids = facts.ids(pci.get("busid")) if pci.get("busid") in facts.functions else {}
         yield from (f"{pci.get('busid')}: {name} is {pci.get(name)}, the machine says {value}"
@@ -77,6 +81,16 @@ def wrong_attributes(machine, xml, nics):
         rate = rates.get(net.get("name"))
         if net.get("speed") != (rate and f"{rate * 1000:.0f}"):
             yield f"{net.get('name')}: its speed is {net.get('speed')} Mbit/s, the machine says {rate} Gbit/s"
+
+
+def wrong_when_fused(railhead, machine, snapshot, file, topology):
+    """A machine whose processor is not known is given one: without it the file has no <net>."""
+    for text in dict.fromkeys((snapshot, with_processor(snapshot))):
+        file.write_bytes(text)
+        xml, _ = run(railhead, "-o", "nccl", "--snapshot", str(file))
+        for what, got, wanted in fusion_problems(xml, Facts(Tree.read(text), ()), topology):
+            if machine.stem not in OWN_MEMORY | OWN_SWITCH or wanted == "once":
+                yield f"{what} is {got} once NCCL has fused the file, not {wanted}"
 
 
 def problems_of(railhead, machine, file):
@@ -91,7 +105,9 @@ def problems_of(railhead, machine, file):
     for name in sorted({name for name in functions if functions.count(name) > 1}):
         yield f"{name} is in the file {functions.count(name)} times"
     before = json.loads(run(railhead, "-o", "json", "--snapshot", str(machine))[0])
-    yield from wrong_attributes(machine, tree, before["nics"])
+    snapshot = machine.read_bytes()
+    facts = Facts(Tree.read(snapshot), ())
+    yield from wrong_attributes(facts, tree, before["nics"])
     wanted = {gpu["pci"] for gpu in before["gpus"]}
     versions = versions_wanted(machine, wanted) or {"1"}
     if tree.get("version") not in versions:
@@ -99,6 +115,7 @@ def problems_of(railhead, machine, file):
     wanted |= {key_of(nic, nets) for nic in before["nics"] if nic["pci"]}
     for missing in sorted(wanted - nets - set(functions)):
         yield f"{missing} is not in the file"
+    yield from wrong_when_fused(railhead, machine, snapshot, file.with_suffix(".node"), before)
     after, complaints = run(railhead, "-o", "json", "--nccl-topo", str(file))
     if not after:
         yield f"it is not read back: {complaints.strip()}"

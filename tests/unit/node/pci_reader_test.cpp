@@ -104,6 +104,37 @@ TEST(PciReader, single_attributes_do_where_uevent_is_absent) {
   EXPECT_EQ(node.pci[0].driver, "mlx5_core");
 }
 
+TEST(PciReader, single_attributes_do_for_a_bridge_too) {
+  const auto node = node_of(
+      "l /sys/bus/pci/devices/0000:15:01.0 -> ../../../devices/pci0000:15/0000:15:01.0\n"
+      "l /sys/bus/pci/devices/0000:16:00.0 -> "
+      "../../../devices/pci0000:15/0000:15:01.0/0000:16:00.0\n"
+      "t /sys/devices/pci0000:15/0000:15:01.0/class 0x060400\n"
+      "t /sys/devices/pci0000:15/0000:15:01.0/vendor 0x15b3\n"
+      "t /sys/devices/pci0000:15/0000:15:01.0/device 0x197c\n"
+      "t /sys/devices/pci0000:15/0000:15:01.0/subsystem_vendor 0x15b3\n"
+      "t /sys/devices/pci0000:15/0000:15:01.0/subsystem_device 0x0002\n"
+      "t /sys/devices/pci0000:15/0000:15:01.0/0000:16:00.0/class 0x020000\n");
+  ASSERT_EQ(node.pci.size(), 2U);
+  EXPECT_EQ(node.pci[0].device, 0x197c);
+  EXPECT_EQ(node.pci[0].subsystem_vendor, 0x15b3);
+  EXPECT_EQ(node.pci[0].subsystem_device, 0x0002);
+}
+
+TEST(PciReader, of_a_bridge_it_is_read_what_its_link_can_be) {
+  SysfsTree tree;
+  tree.pci("pci0000:15/0000:15:01.0", "pcieport", "8086:352A", "60400");
+  tree.text("max_link_speed", "16.0 GT/s PCIe").text("max_link_width", "8");
+  tree.text("current_link_speed", "2.5 GT/s PCIe").text("current_link_width", "8");
+  tree.pci("pci0000:15/0000:15:01.0/0000:16:00.0");
+  const auto node = tree.read();
+  ASSERT_EQ(node.pci.size(), 2U);
+  EXPECT_EQ(node.pci[0].max_link_gts, 16.0);
+  EXPECT_EQ(node.pci[0].max_link_width, 8U);
+  EXPECT_EQ(node.pci[0].link_gts, std::nullopt);
+  EXPECT_EQ(node.pci[0].link_width, std::nullopt);
+}
+
 TEST(PciReader, a_plain_folder_in_place_of_the_link_has_no_known_path) {
   const auto node = node_of(
       "t /sys/bus/pci/devices/0000:18:00.0/class 0x020700\n"

@@ -296,10 +296,12 @@ TEST(Arrange, the_file_for_nccl_is_without_the_process_that_wrote_it) {
                  gpu.substr(0, gpu.size() - 2) + "><gpu dev=\"5\" sm=\"90\" rank=\"5\"/></pci>");
   const auto by_operator = arrange(own_domains().build(), operators_file(dumped));
   ASSERT_TRUE(by_operator.for_nccl);
-  EXPECT_EQ(to_xml(*by_operator.for_nccl), to_xml(operators_file(kCrossed)));
+  NcclTopology wanted = operators_file(kCrossed);
+  wanted.cpus[0].affinity = "00000001";  // which the machine knows and the file does not
+  EXPECT_EQ(to_xml(*by_operator.for_nccl), to_xml(wanted));
   const auto by_node = arrange(with_file(own_domains(), dumped));
   ASSERT_TRUE(by_node.for_nccl);
-  EXPECT_EQ(to_xml(*by_node.for_nccl), to_xml(operators_file(kCrossed)));
+  EXPECT_EQ(to_xml(*by_node.for_nccl), to_xml(wanted));
 }
 
 TEST(Arrange, what_nccl_is_told_by_a_file_has_the_version_of_the_gpus) {

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "topology/layout.h"
+#include "unit/node_builder.h"
 #include "unit/source_dir.h"
 #include "unit/topology/nccl_text.h"
 
@@ -56,6 +57,37 @@ TEST(NcclHardware, devices_without_a_function_are_numbered_anew_too) {
   const auto file =
       hardware_of(topology_of({{"0", "<nic><net name='rxe0' dev='3' port='1' gdr='0'/></nic>"}}));
   EXPECT_EQ(file.cpus[0].nets[0], (NcclNet{"rxe0", {}, {}, 1, {}, {}}));
+}
+
+TEST(NcclHardware, what_the_file_leaves_out_is_of_this_machine) {
+  auto b = test::NodeBuilder().numa(0, 0, {0, 1});
+  b.raw().cpu = {"x86_64", "GenuineIntel", 6, 143};
+  const auto plx = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  b.gpu(b.bridge(plx));
+  node::Node node = b.build();
+  for (auto& device : node.pci) device.device = device.is_bridge() ? 0x197c : 0x2330;
+  const std::string gpu = "<pci busid='0000:13:00.0' class='0x030200'/>";
+  const auto file =
+      completed(topology_of({{"0", "<pci busid='" + plx.bridges.back().str() +
+                                       "' class='0x060400' vendor='0x15b3'>" + gpu + "</pci>"}}),
+                node);
+  const auto text = to_xml(file);
+  EXPECT_THAT(text, HasSubstr("<cpu numaid=\"0\" affinity=\"00000003\" arch=\"x86_64\" "
+                              "vendor=\"GenuineIntel\" familyid=\"6\" modelid=\"143\">"));
+  EXPECT_THAT(text, HasSubstr("vendor=\"0x15b3\" device=\"0x197c\" subsystem_vendor=\"0x0000\""));
+  EXPECT_THAT(text, HasSubstr("<pci busid=\"0000:13:00.0\" class=\"0x030200\"/>"));
+}
+
+TEST(NcclHardware, what_the_file_says_of_a_processor_stays) {
+  auto b = test::NodeBuilder().numa(0, 0, {0, 1});
+  b.raw().cpu = {"x86_64", "GenuineIntel", 6, 143};
+  NcclTopology said;
+  said.cpus.resize(1);
+  said.cpus[0].numa_node = 0;
+  said.cpus[0].affinity = "f";
+  said.cpus[0].arch = "arm64";
+  EXPECT_THAT(to_xml(completed(said, b.build())),
+              HasSubstr("<cpu numaid=\"0\" affinity=\"f\" arch=\"arm64\"/>"));
 }
 
 TEST(NcclHardware, the_version_is_that_of_the_gpus_library) {

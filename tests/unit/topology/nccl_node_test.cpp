@@ -105,6 +105,15 @@ TEST(NcclNode, nets_of_one_name_are_ports_of_one_device) {
   EXPECT_EQ(node.nics[1].ports[0].number, 1U);
 }
 
+TEST(NcclNode, devices_of_one_function_stay_in_the_order_of_the_file) {
+  const node::Node node = node_from(topology_of(
+      {{"0", net("0000:28:00.0", "name='mlx5_11' port='1'") +
+                 "<pci busid='0000:18:00.0' class='0x020700'><nic><net name='mlx5_9' port='1'/>"
+                 "<net name='mlx5_10' port='2'/></nic></pci>"
+                 "<nic><net name='rxe9' port='1'/><net name='rxe10' port='1'/></nic>"}}));
+  EXPECT_THAT(names(node), ElementsAre("mlx5_9", "mlx5_10", "mlx5_11", "rxe9", "rxe10"));
+}
+
 TEST(NcclNode, a_name_of_two_functions_is_made_two_names) {
   const node::Node node =
       node_from(topology_of({{"0", net("0000:18:00.0", "name='a' port='1'") +

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
+
 #include "topology/layout.h"
 #include "topology/topology.h"
 #include "unit/node_builder.h"
@@ -38,7 +41,7 @@ TEST(NcclOfNode, a_switch_is_one_element_and_the_processor_is_described) {
   EXPECT_EQ(to_xml(nccl_topology_of(one_switch())),
             R"(<system version="1">
   <cpu numaid="0" affinity="0000000f" arch="x86_64" vendor="GenuineIntel" familyid="6" modelid="143">
-    <pci busid="0000:11:00.0" class="0x060400" link_speed="32.0 GT/s PCIe" link_width="16">
+    <pci busid="0000:11:00.0" class="0x060400" vendor="0x0000" device="0x0000" subsystem_vendor="0x0000" subsystem_device="0x0000" link_speed="32.0 GT/s PCIe" link_width="16">
       <pci busid="0000:13:00.0" class="0x030200" vendor="0x10de"/>
       <pci busid="0000:14:00.0" class="0x020700" vendor="0x15b3" device="0x1021" link_speed="32.0 GT/s PCIe" link_width="16">
         <nic>
@@ -129,6 +132,8 @@ TEST(NcclOfNode, switches_without_an_address_get_one_as_vendors_write_them) {
   ASSERT_THAT(topology.cpus[0].pci, SizeIs(2));
   EXPECT_EQ(topology.cpus[0].pci[0].address.str(), "ffff:ff:01.0");
   EXPECT_EQ(topology.cpus[0].pci[1].address.str(), "ffff:ff:02.0");
+  EXPECT_THAT(to_xml(topology),
+              HasSubstr("<pci busid=\"ffff:ff:02.0\" class=\"0x060400\" link_speed="));
 }
 
 TEST(NcclOfNode, a_node_without_a_number_is_minus_one_and_last) {
@@ -138,7 +143,7 @@ TEST(NcclOfNode, a_node_without_a_number_is_minus_one_and_last) {
   const auto topology = nccl_topology_of(b.build());
   ASSERT_THAT(topology.cpus, SizeIs(2));
   EXPECT_EQ(topology.cpus[0].numa_node, 1);
-  EXPECT_THAT(to_xml(topology), HasSubstr("<cpu numaid=\"-1\" arch"));
+  EXPECT_THAT(to_xml(topology), HasSubstr("<cpu numaid=\"-1\" affinity=\"\" arch"));
 }
 
 TEST(NcclOfNode, an_unknown_link_carries_at_least_the_rate) {
@@ -161,10 +166,102 @@ TEST(NcclOfNode, what_nccl_must_find_is_there_even_if_nothing_is_known) {
   const auto plx = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
   b.nic(b.bridge(plx)).down();
   node::Node node = b.build();
-  for (auto& device : node.pci) device.max_link_gts = device.link_gts = std::nullopt;
+  for (auto& device : node.pci) {
+    device.link_gts = device.max_link_gts = std::nullopt;
+    device.link_width = device.max_link_width = std::nullopt;
+  }
   const auto text = to_xml(nccl_topology_of(node));
-  EXPECT_THAT(text, HasSubstr("class=\"0x060400\" link_speed=\"\" link_width=\"0\""));
+  EXPECT_THAT(text, HasSubstr("subsystem_device=\"0x0000\" link_speed=\"\" link_width=\"0\""));
   EXPECT_THAT(text, HasSubstr("device=\"0x1021\" link_speed=\"\" link_width=\"0\""));
+}
+
+/// The port above a switch, the switch, and the NIC below it.
+struct Way {
+  node::PciDevice& port;
+  node::PciDevice& upstream;
+  node::PciDevice& nic;
+};
+
+/// What is written of the switch, the NIC below it, once a test has changed them.
+NcclPci written(const std::function<void(const Way&)>& change) {
+  auto b = on(kXeon);
+  const auto port = b.bridge(b.host_bridge(0x10, 0));
+  const auto plx = b.pcie_switch(port);
+  b.nic(b.bridge(plx)).infiniband(200);
+  node::Node node = b.build();
+  const auto device = [&](const node::PciAddress& address) -> node::PciDevice& {
+    return *std::find_if(node.pci.begin(), node.pci.end(),
+                         [&](const node::PciDevice& one) { return one.address == address; });
+  };
+  change({device(port.bridges.back()), device(plx.bridges.back()), device(*node.nics[0].pci)});
+  return nccl_topology_of(node).cpus.at(0).pci.at(0);
+}
+
+TEST(NcclOfNode, a_switch_has_its_own_class_and_ids) {
+  NcclTopology topology;
+  topology.cpus.resize(1);
+  topology.cpus[0].pci.push_back(written([](const Way& way) {
+    way.upstream.class_code = 0x060401;
+    way.upstream.vendor = 0x104c;
+    way.upstream.device = 0x8232;
+  }));
+  EXPECT_THAT(to_xml(topology),
+              HasSubstr("class=\"0x060401\" vendor=\"0x104c\" device=\"0x8232\" "
+                        "subsystem_vendor=\"0x0000\" subsystem_device=\"0x0000\""));
+}
+
+TEST(NcclOfNode, a_switch_has_the_lower_link_of_its_own_and_its_ports) {
+  const auto link = [](std::optional<double> own, std::optional<double> port) {
+    return written([&](const Way& way) {
+      way.upstream.max_link_gts = own;
+      way.upstream.max_link_width = 16;
+      way.port.max_link_gts = port;
+      way.port.max_link_width = 8;
+    });
+  };
+  EXPECT_EQ(link(16, 32).link_gts, 16.0);
+  EXPECT_EQ(link(32, 16).link_gts, 16.0);
+  EXPECT_EQ(link(64, {}).link_gts, 64.0);
+  EXPECT_EQ(link({}, 16).link_gts, 16.0);
+  EXPECT_EQ(link({}, {}).link_gts, 32.0) << "of the NIC, the fastest thing below";
+  EXPECT_EQ(link(16, 32).link_width, 8U);
+}
+
+TEST(NcclOfNode, how_a_switch_is_trained_at_rest_does_not_count) {
+  const auto top = written([](const Way& way) {
+    way.upstream.link_gts = 2.5;
+    way.upstream.max_link_gts = 32;
+  });
+  EXPECT_EQ(top.link_gts, 32.0);
+}
+
+TEST(NcclOfNode, a_speed_is_kept_where_the_width_is_not_known) {
+  const auto top = written([](const Way& way) {
+    way.upstream.max_link_gts = way.port.max_link_gts = 64;
+    way.upstream.max_link_width = way.port.max_link_width = std::nullopt;
+    way.nic.link_gts = 32;
+    way.nic.link_width = way.nic.max_link_width = std::nullopt;
+  });
+  EXPECT_EQ(top.below.at(0).link_gts, 32.0) << "16 would do for 200 Gb/s";
+  EXPECT_EQ(top.below.at(0).link_width, std::nullopt);
+  EXPECT_EQ(top.link_gts, 64.0);
+  EXPECT_EQ(top.link_width, std::nullopt);
+}
+
+TEST(NcclOfNode, an_unknown_speed_is_that_of_the_lanes_there_are) {
+  const auto top = written([](const Way& way) {
+    way.nic.link_gts = way.nic.max_link_gts = std::nullopt;
+    way.nic.link_width = 8;
+  });
+  EXPECT_EQ(top.below.at(0).link_gts, 32.0);
+  EXPECT_EQ(top.below.at(0).link_width, 8U);
+}
+
+TEST(NcclOfNode, a_mask_that_nccl_cannot_read_is_empty) {
+  auto b = test::NodeBuilder().numa(0, 0, {1023});
+  b.raw().cpu = kXeon;
+  b.gpu(b.host_bridge(0x10, 0));
+  EXPECT_THAT(to_xml(nccl_topology_of(b.build())), HasSubstr("numaid=\"0\" affinity=\"\""));
 }
 
 TEST(NcclOfNode, devices_without_a_function_go_to_the_first_cpu) {
