@@ -41,7 +41,7 @@ data::Json nic_document(const inject::DecisionTable& table, std::size_t n,
   json["roleReason"] = table.deal().roles[n].reason;
   json["usable"] = table.usable()[n].usable;
   json["usableReason"] = table.usable()[n].reason;
-  json["slow"] = table.usable()[n].slow;
+  json["slowReason"] = table.usable()[n].slow;
   const auto& spare = table.deal().spare;
   json["spare"] = std::find(spare.begin(), spare.end(), n) != spare.end();
   json["pool"] =

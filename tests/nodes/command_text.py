@@ -53,6 +53,12 @@ def topology_text(topology, nics):
             "", LEGEND, source(topology), *warned(topology["warnings"] + namespaces(nics) + problems(topology))]
 
 
+def usable_text(nic):
+    if not nic["usable"]:
+        return f"no: {nic['usableReason']}"
+    return f"yes, slow: {nic['slowReason']}" if nic["slowReason"] else "yes"
+
+
 # Columns of `nics`, of a NIC and one of its ports; what follows DEVICES is shown by -o wide.
 NIC_COLUMNS = {
     "NAME": lambda nic, port: nic["name"],
@@ -65,7 +71,7 @@ NIC_COLUMNS = {
     "PCI": lambda nic, port: nic["pci"],
     "ROLE": lambda nic, port: nic["role"],
     "POOL": lambda nic, port: ",".join(nic["pools"]),
-    "USABLE": lambda nic, port: "yes" if nic["usable"] else f"no: {nic['usableReason']}",
+    "USABLE": lambda nic, port: usable_text(nic),
     "DEVICES": lambda nic, port: ",".join(device["path"].rpartition("/")[2] for device in nic["devices"]),
     "PHYS": lambda nic, port: port["physState"],
     "FIRMWARE": lambda nic, port: nic["firmware"],

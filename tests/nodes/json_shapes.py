@@ -52,8 +52,8 @@ SHAPES = {
         **document("Nics"), "rdmaNamespaces": {"shared", "exclusive", None},
         "nics": [{**NIC, "registered": FLAG, "driver": MAYBE_TEXT, "nodeGuid": MAYBE_TEXT, "sysImageGuid": MAYBE_TEXT,
                   "firmware": MAYBE_TEXT, "hcaType": MAYBE_TEXT, "boardId": MAYBE_TEXT, "parent": MAYBE_TEXT,
-                  "netdevs": [TEXT], **NIC_ROLE, "usable": FLAG, "usableReason": TEXT, "spare": FLAG,
-                  "pool": MAYBE_TEXT, **MEMBERSHIP, "ports": [PORT],
+                  "netdevs": [TEXT], **NIC_ROLE, "usable": FLAG, "usableReason": TEXT, "slowReason": TEXT,
+                  "spare": FLAG, "pool": MAYBE_TEXT, **MEMBERSHIP, "ports": [PORT],
                   "devices": [{"path": TEXT, "major": NUMBER, "minor": NUMBER}]}],
         "problems": PROBLEMS},
     "pools": {

@@ -25,5 +25,21 @@ TEST(NicsCommand, namespaces_of_which_nothing_is_known_are_null) {
   EXPECT_TRUE(document["rdmaNamespaces"].is_null());
 }
 
+TEST(NicsCommand, shows_what_the_operator_expects_of_them) {
+  const TextFile file(
+      "expect:\n"
+      "  - {name: mlx5_0, unused: true}\n"
+      "  - {name: 'mlx5_3*', rateGbps: 800}\n");
+  const auto table = run_on("dgx-h100", "nics", {"--config", file.path()});
+  EXPECT_THAT(table.out, HasSubstr("no: unused by design (" + file.path() + ":2:5)"));
+  EXPECT_THAT(table.out, HasSubstr("yes, slow: port 1 runs at 400 Gbit/s, and 800 are expected"));
+  const auto nic = run_on("dgx-h100", "nics", {"--config", file.path(), "-o", "json"}).json();
+  EXPECT_EQ(nic["nics"][0]["role"], "unused");
+  EXPECT_EQ(nic["nics"][0]["slowReason"], "");
+  const auto config = run({"config", "--config", file.path(), "-o", "json"}).json();
+  EXPECT_EQ(config["expect"][1]["rateGbps"], "800");
+  EXPECT_EQ(config["expect"][1]["where"], file.path() + ":3:5");
+}
+
 }  // namespace
 }  // namespace railhead::test
