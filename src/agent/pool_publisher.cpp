@@ -81,7 +81,7 @@ void PoolPublisher::offer(std::size_t pool) {
     context_.log.write(config::LogLevel::info, "pool",
                        {{"pool", name}, {"devices", std::to_string(devices.size())}});
   }
-  registrar_->offer({name}, *offer.resource, std::move(devices));
+  registrar_->offer(name, *offer.resource, std::move(devices));
 }
 
 void PoolPublisher::follow(const pools::PoolTable& pools) {

@@ -11,8 +11,8 @@
 #include "deviceplugin.grpc.pb.h"
 #include "host/hang_up.h"
 #include "host/input_file.h"
+#include "kubelet/channel.h"
 #include "kubelet/enrolment.h"
-#include "kubelet/library.h"
 #include "kubelet/plugin_call.h"
 #include "kubelet/queue_thread.h"
 #include "kubelet/watch_list.h"
@@ -27,11 +27,6 @@ constexpr std::chrono::milliseconds kUntilCancelled{250};
 /// gRPC waits without a limit for a write that is under way (grpc 1.51, chttp2_transport.cc,
 /// close_transport_locked), for ever where a kubelet was stopped.
 constexpr std::chrono::milliseconds kUntilHungUp{500};
-
-gpr_timespec after(std::chrono::milliseconds time) {
-  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                      gpr_time_from_millis(time.count(), GPR_TIMESPAN));
-}
 
 std::vector<std::string> copy_of(const google::protobuf::RepeatedPtrField<std::string>& texts) {
   return {texts.begin(), texts.end()};
@@ -58,8 +53,8 @@ void fill(v1beta1::ContainerAllocateResponse& answer, const Grant& grant) {
 /// Serves both interfaces; hands what has to be decided to the mailbox's thread.
 class DevicePlugin::Service {
  public:
-  Service(DevicePluginOptions options, loop::Mailbox& mailbox, Resource& resource, Watched watched)
-      : options_(std::move(options)),
+  Service(std::string name, loop::Mailbox& mailbox, Resource& resource, Watched watched)
+      : name_(std::move(name)),
         mailbox_(mailbox),
         resource_(resource),
         watched_(std::move(watched)),
@@ -88,7 +83,7 @@ class DevicePlugin::Service {
   void publish(std::vector<Device> devices) { list_.publish(std::move(devices)); }
 
   void enrol(const std::string& kubelet_socket, std::function<void(Status)> done) {
-    enrolments_->begin(kubelet_socket, path_.substr(path_.rfind('/') + 1), options_,
+    enrolments_->begin(kubelet_socket, path_.substr(path_.rfind('/') + 1), name_,
                        [this, gate = gate_, done = std::move(done)](const Status& answer) {
                          mailbox_.post([gate, done, answer] {
                            if (gate->is_open()) done(answer);
@@ -107,7 +102,7 @@ class DevicePlugin::Service {
     }
     list_.close();
     if (enrolments_) enrolments_->cancel();
-    ends_ = after(kUntilCancelled);
+    ends_ = timespec_in(kUntilCancelled);
     hang_up_.emplace(path_, kUntilHungUp);
   }
 
@@ -141,12 +136,12 @@ class DevicePlugin::Service {
 
   void serve_all() {
     list_.serve(plugin_, *queue_);
-    OptionsCall::serve_all(
-        plugin_, &Plugin::RequestGetDevicePluginOptions, *queue_, [this](OptionsCall& call) {
-          call.answer.set_pre_start_required(options_.pre_start_required);
-          call.answer.set_get_preferred_allocation_available(options_.preferred_allocation);
-          call.finish(grpc::Status::OK);
-        });
+    OptionsCall::serve_all(plugin_, &Plugin::RequestGetDevicePluginOptions, *queue_,
+                           [](OptionsCall& call) {
+                             call.answer.set_pre_start_required(true);
+                             call.answer.set_get_preferred_allocation_available(true);
+                             call.finish(grpc::Status::OK);
+                           });
     PreferCall::serve_all(plugin_, &Plugin::RequestGetPreferredAllocation, *queue_,
                           [this](PreferCall& call) { decide(call, &Service::prefer); });
     AllocateCall::serve_all(plugin_, &Plugin::RequestAllocate, *queue_,
@@ -155,7 +150,7 @@ class DevicePlugin::Service {
                          [this](StartCall& call) { decide(call, &Service::pre_start); });
     InfoCall::serve_all(registration_, &Watcher::RequestGetInfo, *queue_, [this](InfoCall& call) {
       call.answer.set_type("DevicePlugin");
-      call.answer.set_name(options_.resource);
+      call.answer.set_name(name_);
       call.answer.add_supported_versions(kVersion);
       call.finish(grpc::Status::OK);
     });
@@ -232,7 +227,7 @@ class DevicePlugin::Service {
     }
   };
 
-  DevicePluginOptions options_;
+  std::string name_;
   loop::Mailbox& mailbox_;
   Resource& resource_;
   Watched watched_;
@@ -256,8 +251,7 @@ DevicePlugin::~DevicePlugin() {
 }
 
 Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& socket_path,
-                                                          DevicePluginOptions options,
-                                                          loop::Mailbox& mailbox,
+                                                          std::string name, loop::Mailbox& mailbox,
                                                           Resource& resource, Watched watched) {
   if (socket_path.size() > kMaxSocketPath) {
     return Error{ErrorCode::too_large, socket_path + ": longer than the " +
@@ -269,7 +263,7 @@ Result<std::unique_ptr<DevicePlugin>> DevicePlugin::serve(const std::string& soc
   TRY_STATUS(host::remove_file(socket_path));
   std::unique_ptr<DevicePlugin> plugin(new DevicePlugin);
   plugin->service_ =
-      std::make_unique<Service>(std::move(options), mailbox, resource, std::move(watched));
+      std::make_unique<Service>(std::move(name), mailbox, resource, std::move(watched));
   const auto listening = plugin->service_->listen(socket_path);
   if (!listening) return listening.error();
   return plugin;

@@ -71,23 +71,15 @@ class Resource {
 /// The kubelet has opened the list, or the last one that had it open has gone.
 using Watched = std::function<void(bool now)>;
 
-struct DevicePluginOptions {
-  std::string resource;  ///< "rdma.io/hca"
-  bool pre_start_required = true;
-  bool preferred_allocation = true;
-};
-
 class DevicePlugin {
  public:
-  /// Serves on `socket_path` (at most 107 bytes), replacing a file that is there. A path in the
-  /// plugin watcher's folder answers its Registration service, too. Fails, naming the path, where
-  /// it cannot be bound. `watched` is told on the mailbox's thread, as `resource` is asked.
+  /// Serves `name` ("rdma.io/hca") on `socket_path` (at most 107 bytes), replacing a file that is
+  /// there. A path in the plugin watcher's folder answers its Registration service, too. Fails,
+  /// naming the path, where it cannot be bound. `watched` is told on the mailbox's thread, as
+  /// `resource` is asked.
   static Result<std::unique_ptr<DevicePlugin>> serve(const std::string& socket_path,
-                                                     DevicePluginOptions options,
-                                                     loop::Mailbox& mailbox, Resource& resource,
-                                                     Watched watched);
-  DevicePlugin(const DevicePlugin&) = delete;
-  DevicePlugin& operator=(const DevicePlugin&) = delete;
+                                                     std::string name, loop::Mailbox& mailbox,
+                                                     Resource& resource, Watched watched);
   /// Ends all calls and removes the socket, within a second. On the mailbox's thread.
   ~DevicePlugin();
 

@@ -65,16 +65,15 @@ std::string socket_path(const std::string& folder, const std::string& resource) 
 /// One resource on its way to being enrolled.
 class Registrar::Registration final {
  public:
-  Registration(Registrar& owner, DevicePluginOptions options, Resource& decides,
+  Registration(Registrar& owner, const std::string& name, Resource& decides,
                std::vector<Device> devices)
       : owner_(owner),
-        options_(std::move(options)),
         decides_(decides),
         devices_(std::move(devices)),
         path_(socket_path(owner.options_.route == Route::enrol ? owner.options_.plugin_folder
                                                                : owner.options_.registry_folder,
-                          options_.resource)) {
-    status_.resource = options_.resource;
+                          name)) {
+    status_.resource = name;
   }
 
   [[nodiscard]] const ResourceStatus& status() const { return status_; }
@@ -162,7 +161,7 @@ class Registrar::Registration final {
 
   void serve(const std::optional<host::FileIdentity>& kubelet) {
     drop();  // completely, before the path is bound again
-    auto served = DevicePlugin::serve(path_, options_, owner_.mailbox_, decides_,
+    auto served = DevicePlugin::serve(path_, status_.resource, owner_.mailbox_, decides_,
                                       [this](bool now) { watched(now); });
     if (!served) {
       become(RegistrationState::not_served, served.error().message);
@@ -227,7 +226,6 @@ class Registrar::Registration final {
   }
 
   Registrar& owner_;
-  DevicePluginOptions options_;
   Resource& decides_;
   std::vector<Device> devices_;
   std::string path_;
@@ -263,11 +261,10 @@ Registrar::~Registrar() {
   registrations_.clear();
 }
 
-void Registrar::offer(DevicePluginOptions options, Resource& resource,
-                      std::vector<Device> devices) {
-  withdraw({options.resource});
+void Registrar::offer(const std::string& name, Resource& resource, std::vector<Device> devices) {
+  withdraw({name});
   registrations_.push_back(
-      std::make_unique<Registration>(*this, std::move(options), resource, std::move(devices)));
+      std::make_unique<Registration>(*this, name, resource, std::move(devices)));
 }
 
 void Registrar::withdraw(const std::vector<std::string>& resources) {

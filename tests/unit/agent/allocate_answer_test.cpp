@@ -51,7 +51,7 @@ class AllocateAnswer : public testing::Test {
     PoolResource resource(there, "example.com/nic", hand_out, files, tables_, runtime_);
     std::unique_ptr<kubelet::DevicePlugin> plugin;
     loop.run([&] {
-      plugin = std::move(kubelet::DevicePlugin::serve(socket_, {"example.com/nic"}, loop.box(),
+      plugin = std::move(kubelet::DevicePlugin::serve(socket_, "example.com/nic", loop.box(),
                                                       resource, [](bool) {}))
                    .value();
     });
