@@ -10,7 +10,8 @@
 
 namespace railhead::agent {
 
-/// A service that is one object on a thread of its own.
+/// A service that is one object on a thread of its own. Once started it has to be stopped before it
+/// ends: the object may use members of the derived class.
 template <typename T>
 class HostedService : public Service {
  public:
