@@ -50,10 +50,6 @@ MachineSource machine_source(const MachineOrigin& origin) {
   return source;
 }
 
-bool is_same(const std::vector<pools::PoolSpec>& a, const std::vector<pools::PoolSpec>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), pools::is_same_pool);
-}
-
 class Agent {
  public:
   struct Parts {
@@ -196,7 +192,8 @@ class Agent {
     auto policies = agent_policies(reload->config);
     if (!policies) return done(policies.error());
     const auto before = pool_specs(config_);
-    if (!before || !is_same(before->specs, policies->settings.policy.pools)) {
+    if (!before ||
+        !std::ranges::equal(before->specs, policies->settings.policy.pools, pools::is_same_pool)) {
       reload->changed.emplace_back("pools");
       reload->concerns_machine = true;
     }

@@ -122,7 +122,7 @@ void ConfigFollower::finish(const config::ConfigSources& sources, const Result<C
 
 void ConfigFollower::accept(const ConfigNews& news) {
   context_.metrics.config_reloads.add("loaded");
-  context_.metrics.config_settings_awaiting_restart.set(static_cast<double>(news.restart.size()));
+  context_.metrics.config_settings_awaiting_restart.set(news.restart.size());
   for (const auto& warning : news.warnings) {
     context_.log.write(config::LogLevel::warn, "configuration", {{"what", warning}});
   }

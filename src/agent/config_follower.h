@@ -51,9 +51,6 @@ class ConfigFollower {
   using Take = std::function<void(config::Config, Done)>;
 
   ConfigFollower(Context context, ConfigReader reader, Take take);
-  ConfigFollower(const ConfigFollower&) = delete;
-  ConfigFollower& operator=(const ConfigFollower&) = delete;
-  ~ConfigFollower() = default;
 
   /// Follows from now on, files and SIGHUP. What changed since the agent read them is taken on.
   void start();

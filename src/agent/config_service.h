@@ -2,31 +2,32 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "agent/config_follower.h"
-#include "agent/context.h"
-#include "agent/service.h"
-#include "loop/hosted.h"
+#include "agent/hosted_service.h"
 
 namespace railhead::agent {
 
-/// The configuration's service: a ConfigFollower on a thread of its own, since a volume may hang.
-class ConfigService final : public Service {
+/// The configuration's service: a ConfigFollower, since a volume may hang.
+class ConfigService final : public HostedService<ConfigFollower> {
  public:
   /// `take` is called on the deciding thread, and calls back there.
-  ConfigService(Context context, ConfigReader reader, ConfigFollower::Take take);
-  ~ConfigService() override;
-
-  [[nodiscard]] std::string_view name() const override { return "config"; }
-
-  Status start() override;
-  bool stop(std::chrono::milliseconds patience) override;
-
- private:
-  Context context_;
-  ConfigReader reader_;
-  ConfigFollower::Take take_;
-  std::unique_ptr<loop::Hosted<ConfigFollower>> follower_;
+  ConfigService(Context context, const ConfigReader& reader, const ConfigFollower::Take& take)
+      : HostedService("config", "config", [=](loop::LoopThread& thread) {
+          // There, by the mailbox of the deciding thread, and back by that of this one.
+          auto take_there = [take, &home = context.mailbox, &back = thread.mailbox()](
+                                config::Config config, ConfigFollower::Done done) {
+            home.post([take, &back, config = std::move(config), done = std::move(done)] {
+              take(config, [&back, done](Result<ConfigNews> news) {
+                back.post([done, news = std::move(news)] { done(news); });
+              });
+            });
+          };
+          auto follower = std::make_unique<ConfigFollower>(context.on(thread), reader, take_there);
+          follower->start();
+          return follower;
+        }) {}
 };
 
 }  // namespace railhead::agent

@@ -45,7 +45,7 @@ void ContainerHooks::configured(const nri::RuntimePeer& peer) {
   runtime.add(1, metrics::Label<"name">(peer.name), label::Version(peer.version),
               metrics::Label<"nri">(peer.nri_version));
   parts_.metrics.nri_runtime_info.replace(std::move(runtime));
-  nri::WantedFeatures wanted;
+  nri::RuntimeFeatures wanted;
   wanted.rlimits = true;
   wanted.failure_policy = parts_.fail_request;
   decltype(Metrics::nri_missing_features)::Now lacking;

@@ -97,7 +97,7 @@ void ExistingContainers::settle(const Result<std::vector<container::PodHoldings>
 
 void ExistingContainers::report(std::size_t pods, std::size_t containers,
                                 const std::string& doubt) {
-  parts_.metrics.nri_containers_missing_devices.set(static_cast<double>(lacking_));
+  parts_.metrics.nri_containers_missing_devices.set(lacking_);
   LogFields fields{{"pods", std::to_string(pods)},
                    {"containers", std::to_string(containers)},
                    {"withoutDevices", std::to_string(lacking_)}};

@@ -3,36 +3,30 @@
 
 #include <memory>
 
-#include "agent/context.h"
-#include "agent/kubelet_options.h"
+#include "agent/hosted_service.h"
 #include "agent/pool_publisher.h"
-#include "agent/service.h"
-#include "loop/hosted.h"
 #include "loop/shared.h"
 
 namespace railhead::agent {
 
-/// The kubelet's service: a PoolPublisher on a thread of its own, since the kubelet's folders and
-/// the files of allocations may wait.
-class KubeletService final : public Service {
+/// The kubelet's service: a PoolPublisher, since the kubelet's folders and the files of allocations
+/// may wait.
+class KubeletService final : public HostedService<PoolPublisher> {
  public:
-  KubeletService(Context context, KubeletOptions options, PoolPublisher::Links links);
-  ~KubeletService() override;
-
-  [[nodiscard]] std::string_view name() const override { return "kubelet"; }
-
-  Status start() override;
+  KubeletService(Context context, const KubeletOptions& options, PoolPublisher::Links links)
+      : HostedService("kubelet", "kubelet", [=, this](loop::LoopThread& thread) {
+          auto publisher = std::make_unique<PoolPublisher>(context.on(thread), options, links);
+          auto* now = publisher.get();
+          now->on_change([this, now] { readiness_.set(now->readiness()); });
+          links.tables.follow(thread.mailbox(), [now] { now->look(); });
+          now->start();
+          return publisher;
+        }) {}
 
   [[nodiscard]] Readiness readiness() const override { return readiness_.get(); }
 
-  bool stop(std::chrono::milliseconds patience) override;
-
  private:
-  Context context_;
-  KubeletOptions options_;
-  PoolPublisher::Links links_;
   loop::Shared<Readiness> readiness_{{false, "kubelet: starting"}};
-  std::unique_ptr<loop::Hosted<PoolPublisher>> publisher_;
 };
 
 }  // namespace railhead::agent

@@ -30,8 +30,6 @@ inline constexpr std::size_t kMaxLogLineBytes = 8192;
 class Log {
  public:
   Log(config::LogLevel level, config::LogFormat format, int descriptor = 2);
-  Log(const Log&) = delete;
-  Log& operator=(const Log&) = delete;
 
   void write(config::LogLevel level, std::string_view event, const LogFields& fields = {});
 

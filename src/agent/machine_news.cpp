@@ -81,8 +81,8 @@ void log_nics(const inject::DecisionTable* before, const inject::DecisionTable& 
 }  // namespace
 
 void publish_machine(const inject::DecisionTable& table, Metrics& metrics) {
-  metrics.node_gpus.set(static_cast<double>(table.node().gpus.size()));
-  metrics.node_problems.set(static_cast<double>(table.node().problems.size()));
+  metrics.node_gpus.set(table.node().gpus.size());
+  metrics.node_problems.set(table.node().problems.size());
   const topology::Topology& topology = table.topology();
   decltype(Metrics::topology_info)::Now info;
   info.add(1, metrics::Label<"source">(to_string(topology.source)),

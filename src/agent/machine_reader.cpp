@@ -70,11 +70,6 @@ void MachineReader::start(std::uint64_t wish) {
   });
 }
 
-void MachineReader::look_for_events() {
-  machine_.look_for_events();
-  tell_of_events();
-}
-
 void MachineReader::tell_of_events() {
   links_.shared.is_blind = machine_.is_blind();
   if (const auto touches = machine_.touches(); touches && !touches_) {
@@ -94,7 +89,7 @@ void MachineReader::await_touch() {
 }
 
 void MachineReader::look_at_touched() {
-  if (machine_.look_at_touched()) tell([](Owner& owner) { owner.changed(); });
+  if (machine_.look_at_touched()) tell([](Owner& owner) { owner.look_again(Machine::kEvent); });
   touch_pause_.expires_after(kTouchPause);
   touch_pause_.async_wait([this](const auto& failure) {
     if (!failure) await_touch();
@@ -164,9 +159,7 @@ void MachineReader::read_for_wishes() {
 void MachineReader::read_wanted(bool changed) {
   const auto wanted = std::exchange(wanted_, {});
   const auto has = [&](std::string_view cause) { return wanted.contains(cause); };
-  if (has(Machine::kTimer)) {
-    (void)machine_.read(Machine::kTimer);
-  } else if (has(Machine::kBlind) && (changed || machine_.numbers_differ())) {
+  if (has(Machine::kBlind) && (changed || machine_.numbers_differ())) {
     (void)machine_.read(Machine::kBlind);
   } else if (has(Machine::kUnknownGpu)) {
     (void)machine_.read(Machine::kUnknownGpu);
@@ -183,7 +176,8 @@ void MachineReader::schedule_rescan() {
 }
 
 void MachineReader::rescan() {
-  look_for_events();
+  machine_.look_for_events();
+  tell_of_events();
   (void)drain();
   wanted_.clear();
   ask([this] { (void)machine_.read(Machine::kTimer); });

@@ -41,9 +41,6 @@ class MachineReader {
   /// Who wishes, on another thread. Called by way of that thread's mailbox.
   class Owner {
    public:
-    Owner() = default;
-    Owner(const Owner&) = delete;
-    Owner& operator=(const Owner&) = delete;
     virtual ~Owner() = default;
 
     /// `events` is readable while something may have changed. Called once, when there are events.
@@ -53,7 +50,7 @@ class MachineReader {
     /// Events that came up to here are taken: later ones make the descriptor readable again.
     virtual void drained() = 0;
     /// Something changed, which that descriptor did not tell.
-    virtual void changed() = 0;
+    virtual void look_again(std::string_view cause) = 0;
     /// Wishes up to this one need not be waited for. `is_read`: they are fulfilled; else the
     /// machine cannot be read, and the table is the one before.
     virtual void fulfilled(std::uint64_t wish, bool is_read) = 0;
@@ -76,8 +73,6 @@ class MachineReader {
 
   MachineReader(Context context, Links links, MachineSource source, MachineSettings settings,
                 ReadTimes times);
-  MachineReader(const MachineReader&) = delete;
-  MachineReader& operator=(const MachineReader&) = delete;
   ~MachineReader();
 
   /// Reads the machine for the first time, which is what this wish is for, and tells the owner.
@@ -100,7 +95,6 @@ class MachineReader {
   /// Publishes what a reading made, and tells for which wishes it was.
   void conclude(std::uint64_t wish);
   void rescan();
-  void look_for_events();
   void tell_of_events();
   void await_touch();
   void look_at_touched();

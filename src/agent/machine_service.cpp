@@ -95,7 +95,7 @@ Readiness MachineService::readiness() const {
 }
 
 void MachineService::publish() {
-  context_.metrics.node_reading_seconds.set(static_cast<double>(reading_for().count()));
+  context_.metrics.node_reading_seconds.set(reading_for().count());
 }
 
 /// One wait at a time: each that is left standing would be called for the same event.
@@ -115,10 +115,6 @@ void MachineService::look_again(std::string_view cause) {
 
 void MachineService::drained() {
   await_event();
-}
-
-void MachineService::changed() {
-  look_again(Machine::kEvent);
 }
 
 void MachineService::fulfilled(std::uint64_t wish, bool is_read) {

@@ -62,7 +62,6 @@ class MachineService final : public Service, public MachineTables, private Machi
   void watching(int events) override;
   void started(const Status& first) override;
   void drained() override;
-  void changed() override;
   void fulfilled(std::uint64_t wish, bool is_read) override;
   /// Since the reading began that is not over yet; zero where there is none.
   [[nodiscard]] std::chrono::seconds reading_for() const;

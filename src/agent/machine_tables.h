@@ -14,9 +14,6 @@ namespace railhead::agent {
 /// one.
 class MachineTables {
  public:
-  MachineTables() = default;
-  MachineTables(const MachineTables&) = delete;
-  MachineTables& operator=(const MachineTables&) = delete;
   virtual ~MachineTables() = default;
 
   [[nodiscard]] virtual std::shared_ptr<const inject::DecisionTable> table() const = 0;

@@ -42,10 +42,10 @@ void NriService::publish() {
   const auto& stats = session_.stats();
   auto& metrics = context_.metrics;
   metrics.nri_connected.set(stats.connected ? 1 : 0);
-  metrics.nri_registrations.set(static_cast<double>(stats.registrations));
-  metrics.nri_protocol_errors.set(static_cast<double>(stats.protocol_errors));
-  metrics.nri_requests.set(static_cast<double>(stats.requests));
-  metrics.nri_deadlines_missed.set(static_cast<double>(stats.deadlines_missed));
+  metrics.nri_registrations.set(stats.registrations);
+  metrics.nri_protocol_errors.set(stats.protocol_errors);
+  metrics.nri_requests.set(stats.requests);
+  metrics.nri_deadlines_missed.set(stats.deadlines_missed);
 }
 
 bool NriService::stop(std::chrono::milliseconds patience) {

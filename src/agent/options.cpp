@@ -230,7 +230,7 @@ PodsOptions pods_options(const config::Settings& settings) {
   options.every = settings.pods.sample;
   options.proof.grace_seconds = static_cast<double>(settings.pods.grace.count());
   options.proof.ignore = settings.pods.ignore;
-  options.usage.proc_dir = settings.host.proc;
+  options.proc_dir = settings.host.proc;
   return options;
 }
 

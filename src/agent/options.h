@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "affinity/affinity.h"
-#include "agent/kubelet_options.h"
 #include "agent/machine_reader.h"
 #include "agent/pods_monitor.h"
+#include "agent/pool_publisher.h"
 #include "base/result.h"
 #include "config/config.h"
 #include "host/host.h"

@@ -109,7 +109,7 @@ Readiness PagesService::readiness() const {
 }
 
 void PagesService::publish() {
-  context_.metrics.log_lines_dropped.set(static_cast<double>(context_.log.dropped()));
+  context_.metrics.log_lines_dropped.set(context_.log.dropped());
   for (const auto& place : server_->places()) {
     context_.metrics.http_listening.set(place.problem.empty() ? 1 : 0, label::Place(place.kind));
   }

@@ -20,15 +20,11 @@ std::string lower(proof::Verdict verdict) {
   return to_lower(to_string(verdict));
 }
 
-std::string name_of(const node::Node& node, const PodsOptions& options) {
-  return options.node_name.empty() ? node.name : options.node_name;
-}
-
 std::string document_of(const proof::PodsView& view, const node::Node& node,
                         const PodsOptions& options) {
   data::Json document = {{"apiVersion", "railhead.io/v1alpha1"}, {"kind", "Pods"}};
   proof::add_pods(document, view, node);
-  document["node"] = name_of(node, options);
+  if (!options.node_name.empty()) document["node"] = options.node_name;
   return data::to_json_text(document);
 }
 
@@ -54,7 +50,7 @@ void PodsMonitor::start() {
 
 void PodsMonitor::look() {
   auto host = open_();
-  take(host ? Result<usage::Usage>(usage::read_usage(**host, options_.usage))
+  take(host ? Result<usage::Usage>(usage::read_usage(**host, options_.proc_dir))
             : Result<usage::Usage>(host.error()));
   host::give_back_code_pages();  // it is not needed until the next look
 }
@@ -97,18 +93,15 @@ void PodsMonitor::publish(const proof::PodsView& view) {
     for (const auto& [name, share] : use.devices) {
       const label::Device device(name);
       const auto others = share.queue_pairs - share.connected;
-      queue_pairs.add(static_cast<double>(share.connected), pod_namespace, pod, container, device,
-                      "connected");
-      queue_pairs.add(static_cast<double>(others), pod_namespace, pod, container, device, "other");
-      registered.add(static_cast<double>(share.registered_bytes), pod_namespace, pod, container,
-                     device);
+      queue_pairs.add(share.connected, pod_namespace, pod, container, device, "connected");
+      queue_pairs.add(others, pod_namespace, pod, container, device, "other");
+      registered.add(share.registered_bytes, pod_namespace, pod, container, device);
     }
     transport.add(1, pod_namespace, pod, container, label::Verdict(lower(use.verdict)));
     fallback.add(use.silent_fallback ? 1 : 0, pod_namespace, pod, container);
     const auto* totals = ledger_.find(key);
     if (totals == nullptr) continue;
-    metrics.pod_queue_pairs_seen.set(static_cast<double>(totals->queue_pairs), pod_namespace, pod,
-                                     container);
+    metrics.pod_queue_pairs_seen.set(totals->queue_pairs, pod_namespace, pod, container);
     metrics.pod_traffic_bytes.set(totals->traffic_bytes, pod_namespace, pod, container);
     for (const auto verdict : kVerdicts) {
       metrics.pod_transport_seconds.set(totals->seconds[static_cast<std::size_t>(verdict)],
@@ -121,7 +114,7 @@ void PodsMonitor::publish(const proof::PodsView& view) {
   metrics.pod_transport.replace(std::move(transport));
   metrics.pod_silent_fallback.replace(std::move(fallback));
   metrics.pods_complete.set(view.complete ? 1 : 0);
-  metrics.queue_pairs_without_owner.set(static_cast<double>(view.ownerless_queue_pairs));
+  metrics.queue_pairs_without_owner.set(view.ownerless_queue_pairs);
 }
 
 void PodsMonitor::forget(const proof::PodLedger::Changes& changes) {

@@ -27,7 +27,7 @@ struct PodsOptions {
   std::chrono::seconds every{15};
   std::string node_name;  ///< for people; empty: the machine's own
   proof::ProofOptions proof;
-  usage::UsageOptions usage;
+  std::string proc_dir = "/proc";
 };
 
 /// Says all the time which containers use RDMA: looks now and then, and shows it by metrics, by a

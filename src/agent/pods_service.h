@@ -3,32 +3,25 @@
 
 #include <memory>
 
-#include "agent/context.h"
+#include "agent/hosted_service.h"
 #include "agent/pods_monitor.h"
-#include "agent/service.h"
-#include "loop/hosted.h"
 
 namespace railhead::agent {
 
-/// Who uses RDMA: a PodsMonitor on a thread of its own.
-class PodsService final : public Service {
+/// Who uses RDMA: a PodsMonitor, which asks firmware.
+class PodsService final : public HostedService<PodsMonitor> {
  public:
-  PodsService(Context context, PodsOptions options, PodsMonitor::Open open,
-              PodsMonitor::Links links);
-  ~PodsService() override;
+  PodsService(Context context, const PodsOptions& options, const PodsMonitor::Open& open,
+              PodsMonitor::Links links)
+      : HostedService("pods", "usage", [=](loop::LoopThread& thread) {
+          auto monitor = std::make_unique<PodsMonitor>(context.on(thread), options, open, links);
+          monitor->start();
+          return monitor;
+        }) {}
 
-  [[nodiscard]] std::string_view name() const override { return "pods"; }
-
-  Status start() override;
-  void reconfigure(const config::Settings& settings) override;
-  bool stop(std::chrono::milliseconds patience) override;
-
- private:
-  Context context_;
-  PodsOptions options_;
-  PodsMonitor::Open open_;
-  PodsMonitor::Links links_;
-  std::unique_ptr<loop::Hosted<PodsMonitor>> monitor_;
+  void reconfigure(const config::Settings& settings) override {
+    use([patterns = settings.pods.ignore](PodsMonitor& monitor) { monitor.ignore(patterns); });
+  }
 };
 
 }  // namespace railhead::agent

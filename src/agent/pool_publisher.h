@@ -11,13 +11,27 @@
 
 #include <boost/asio/steady_timer.hpp>
 
-#include "agent/kubelet_options.h"
+#include "agent/hand_out_files.h"
 #include "agent/pool_resource.h"
 #include "agent/service.h"
 #include "kubelet/registrar.h"
 #include "loop/watch_loop.h"
 
 namespace railhead::agent {
+
+/// How pools are published.
+struct KubeletOptions {
+  /// Its plugin folder may be empty: plugin_folder() finds it.
+  kubelet::RegistrarOptions registrar;
+  /// The plugin folder of a kubelet that keeps it below its root folder; "": not asked for.
+  std::string folder_under_root;
+  config::HandOut hand_out = config::HandOut::nri;
+  HandOutFolders folders;
+};
+
+/// The plugin folder as configured, else that under the kubelet's root folder if a kubelet serves
+/// there, else the kubelet's constant. Looks at files.
+std::string plugin_folder(const KubeletOptions& options);
 
 /// Publishes the pools: each is a resource of the kubelet, kept known and up to date. A pool that
 /// the configuration takes away is published with zero devices and then withdrawn. Lives on the
@@ -31,8 +45,6 @@ class PoolPublisher {
   };
 
   PoolPublisher(Context context, KubeletOptions options, Links links);
-  PoolPublisher(const PoolPublisher&) = delete;
-  PoolPublisher& operator=(const PoolPublisher&) = delete;
   ~PoolPublisher();
 
   void start();

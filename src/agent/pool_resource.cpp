@@ -96,10 +96,10 @@ void PoolResource::count(label::Granted outcome) {
 void PoolResource::publish(const DeviceCounts& counts) {
   auto& metric = context_.metrics.pool_devices;
   const label::Pool pool(name_);
-  metric.set(static_cast<double>(counts.healthy), pool, "healthy", {});
-  metric.set(static_cast<double>(counts.not_ready), pool, "unhealthy", "not-ready");
-  metric.set(static_cast<double>(counts.recovering), pool, "unhealthy", "recovering");
-  metric.set(static_cast<double>(counts.gone), pool, "unhealthy", "gone");
+  metric.set(counts.healthy, pool, "healthy", {});
+  metric.set(counts.not_ready, pool, "unhealthy", "not-ready");
+  metric.set(counts.recovering, pool, "unhealthy", "recovering");
+  metric.set(counts.gone, pool, "unhealthy", "gone");
 }
 
 }  // namespace railhead::agent

@@ -39,9 +39,6 @@ inject::RuntimeAbility ability_of(const nri::RuntimePeer& peer, const RuntimePro
 /// Reads the process on whichever thread may wait for it.
 class RuntimeReader {
  public:
-  RuntimeReader() = default;
-  RuntimeReader(const RuntimeReader&) = delete;
-  RuntimeReader& operator=(const RuntimeReader&) = delete;
   virtual ~RuntimeReader() = default;
 
   /// Calls `done` on the loop: once with nothing where reading takes longer than `patience`, and

@@ -20,9 +20,6 @@ struct Readiness {
 /// but stop(). What may wait lives on a thread of the service's own.
 class Service {
  public:
-  Service() = default;
-  Service(const Service&) = delete;
-  Service& operator=(const Service&) = delete;
   virtual ~Service() = default;
 
   [[nodiscard]] virtual std::string_view name() const = 0;  ///< for the log

@@ -13,7 +13,7 @@ namespace {
 int exit_code(const proof::NcclLog& log, const proof::NcclJob& job) {
   const bool failed =
       std::any_of(log.problems.begin(), log.problems.end(), [](const proof::NcclProblem& problem) {
-        return problem.severity == proof::NcclProblem::Severity::error;
+        return problem.severity == proof::NcclSeverity::error;
       });
   if (job.verdict == proof::NcclVerdict::tcp || job.verdict == proof::NcclVerdict::mixed ||
       failed) {

@@ -160,14 +160,14 @@ int show_pods(const Invocation& invocation, const PodsFlags& flags, const config
   if (!host) return invocation.fail("pods", host.error());
   const auto table = load_table(config);
   if (!table) return invocation.fail("pods", table.error());
-  const usage::UsageOptions options{config.settings().host.proc, true};
+  const auto& proc_dir = config.settings().host.proc;
   std::optional<usage::Usage> before;
   if (flags.interval_seconds > 0 && origin->snapshot.empty()) {
-    before = usage::read_usage(**host, options);
+    before = usage::read_usage(**host, proc_dir);
     host::SystemClock().wait(
         std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
   }
-  const auto now = usage::read_usage(**host, options);
+  const auto now = usage::read_usage(**host, proc_dir);
   const proof::ProofOptions proof{static_cast<double>(config.settings().pods.grace.count()),
                                   flags.all, config.settings().pods.ignore};
   const auto view = proof::judge_pods(now, before ? &*before : nullptr, (*table)->node(),

@@ -36,7 +36,7 @@ int record(const Invocation& invocation, const SnapshotFlags& flags, const confi
   if (!host) return invocation.fail("snapshot", host.error());
   snapshot::RecordingHost recorder(**host);
   const auto node = node::read_node(recorder);
-  if (flags.pods) usage::read_usage(recorder, {config.settings().host.proc, true});
+  if (flags.pods) usage::read_usage(recorder, config.settings().host.proc);
   auto snapshot = recorder.recorded();
   if (flags.pods) shorten_bundles(snapshot);
   if (!flags.raw) {

@@ -9,14 +9,6 @@
 
 namespace railhead::host {
 
-std::chrono::steady_clock::time_point SystemClock::now() {
-  return std::chrono::steady_clock::now();
-}
-
-std::chrono::system_clock::time_point SystemClock::calendar() {
-  return std::chrono::system_clock::now();
-}
-
 void SystemClock::wait(std::chrono::milliseconds time) {
   std::this_thread::sleep_for(time);
 }

@@ -26,8 +26,12 @@ class Clock {
 
 class SystemClock : public Clock {
  public:
-  std::chrono::steady_clock::time_point now() override;
-  std::chrono::system_clock::time_point calendar() override;
+  std::chrono::steady_clock::time_point now() override { return std::chrono::steady_clock::now(); }
+
+  std::chrono::system_clock::time_point calendar() override {
+    return std::chrono::system_clock::now();
+  }
+
   void wait(std::chrono::milliseconds time) override;
 };
 

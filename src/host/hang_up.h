@@ -19,8 +19,6 @@ void hang_up(const std::string& socket_path);
 class DelayedHangUp {
  public:
   DelayedHangUp(const std::string& socket_path, std::chrono::milliseconds delay);
-  DelayedHangUp(const DelayedHangUp&) = delete;
-  DelayedHangUp& operator=(const DelayedHangUp&) = delete;
   ~DelayedHangUp();
 
  private:

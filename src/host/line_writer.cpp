@@ -56,23 +56,170 @@ struct LineWriter::State {
   explicit State(LineWriterOptions chosen)
       : options(std::move(chosen)) {}
 
-  void take(const std::shared_ptr<State>& self, std::string_view line);
-  void start(const std::shared_ptr<State>& self);
-  void run();
-  void gather(std::unique_lock<std::mutex>& lock);
-  bool take_batch();
-  void write_batch(std::unique_lock<std::mutex>& lock);
-  [[nodiscard]] Piece write_piece(std::string_view piece) const;
-  [[nodiscard]] bool wait_for_room() const;
-  void give_up_lines(std::size_t done);
-  void end_by(Steady::time_point time);
-
   [[nodiscard]] bool is_report_due() const {
     return unreported > 0 && pending.empty() != is_refused;
   }
 
   [[nodiscard]] bool has_work() const {
     return !is_closed && (!pending.empty() || is_report_due());
+  }
+
+  /// While lines are being dropped none is taken: the line that says so stands between those before
+  /// and those after. A descriptor that refused is tried with the next line.
+  void take(const std::shared_ptr<State>& self, std::string_view line) {
+    bool is_urgent = false;
+    bool must_wake = false;
+    {
+      const std::lock_guard lock(mutex);
+      const std::size_t used = pending.size() + held_bytes;
+      const bool has_room = used + line.size() + 1 <= options.capacity_bytes;
+      if (is_closed || stopping || !has_room || (unreported > 0 && !is_refused)) {
+        ++dropped_total;
+        ++unreported;
+        return;
+      }
+      pending.append(line);
+      pending.push_back('\n');
+      is_urgent = pending.size() >= kUrgentBytes;
+      must_wake = is_asleep;
+      if (!thread.joinable()) start(self);
+    }
+    if (must_wake) wake.notify_one();
+    if (is_urgent) hurry.notify_one();
+  }
+
+  /// The thread takes no signal: those of the process are the event loop's. Without a thread the
+  /// lines wait, for one that can be had later or for the end.
+  void start(const std::shared_ptr<State>& self) {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    try {
+      thread = std::thread([self] { self->run(); });
+      ::pthread_setname_np(thread.native_handle(), "log");
+    } catch (const std::system_error&) {  // tried again with the next line
+    }
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  void run() {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      is_asleep = true;
+      wake.wait(lock, [this] { return has_work() || stopping; });
+      is_asleep = false;
+      gather(lock);
+      if (take_batch()) write_batch(lock);
+      if (has_work()) continue;
+      is_quiet.notify_all();
+      if (stopping) break;
+    }
+    has_ended = true;
+    is_quiet.notify_all();
+  }
+
+  void gather(std::unique_lock<std::mutex>& lock) {
+    hurry.wait_for(lock, options.gather,
+                   [this] { return stopping || flushes > 0 || pending.size() >= kUrgentBytes; });
+  }
+
+  /// What is written next. The word on dropped lines stands behind those that were taken before the
+  /// first of them; after a refusal, before the line with which it is tried again. False where
+  /// there is nothing to write.
+  bool take_batch() {
+    batch.clear();
+    reported_now = 0;
+    report_bytes = 0;
+    if (is_closed) return false;
+    if (is_report_due()) {
+      reported_now = std::exchange(unreported, 0);
+      if (is_mid_line) batch += '\n';
+      if (options.dropped_line) batch += options.dropped_line(reported_now) + "\n";
+      report_bytes = batch.size();
+    }
+    if (batch.empty()) {
+      batch.swap(pending);
+    } else {
+      batch += pending;
+      pending.clear();
+    }
+    held_bytes = batch.size();
+    is_writing = !batch.empty();
+    return is_writing;
+  }
+
+  void write_batch(std::unique_lock<std::mutex>& lock) {
+    std::size_t done = 0;
+    while (done < batch.size()) {
+      lock.unlock();
+      const auto [outcome, bytes] = write_piece(piece_of(std::string_view(batch).substr(done)));
+      lock.lock();
+      if (outcome != Outcome::written) {
+        give_up_lines(done);
+        is_refused = outcome == Outcome::refused;
+        is_closed = !is_refused;
+        break;
+      }
+      done += bytes;
+      held_bytes = batch.size() - done;
+      is_mid_line = batch[done - 1] != '\n';
+      is_refused = false;
+    }
+    if (batch.capacity() > kKeptBytes) batch = {};
+    held_bytes = 0;
+    is_writing = false;
+  }
+
+  [[nodiscard]] Piece write_piece(std::string_view piece) const {
+    for (;;) {
+      if (!wait_for_room()) return {Outcome::late, 0};
+      const auto written = ::write(options.descriptor, piece.data(), piece.size());
+      if (written > 0) return {Outcome::written, static_cast<std::size_t>(written)};
+      if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+      const bool is_gone = written < 0 && (errno == EPIPE || errno == EBADF);
+      return {is_gone ? Outcome::closed : Outcome::refused, 0};
+    }
+  }
+
+  /// False where the end has waited long enough.
+  [[nodiscard]] bool wait_for_room() const {
+    for (;;) {
+      pollfd entry{options.descriptor, POLLOUT, 0};
+      if (::poll(&entry, 1, kPollMs) > 0) return true;
+      if (stopping && Steady::now() >= give_up) return false;
+    }
+  }
+
+  /// All that waits is given up, so that a full disk is tried once a line and not for ever.
+  void give_up_lines(std::size_t done) {
+    const auto rest = std::string_view(batch).substr(std::max(done, report_bytes));
+    const std::uint64_t lines = lines_in(rest) + lines_in(pending);
+    dropped_total += lines;
+    unreported += lines + (done < report_bytes ? reported_now : 0);
+    pending.clear();
+  }
+
+  void end_by(Steady::time_point time) {
+    std::unique_lock lock(mutex);
+    give_up = time;
+    stopping = true;
+    wake.notify_one();
+    hurry.notify_one();
+    if (!thread.joinable()) {  // none could be had
+      lock.unlock();
+      run();
+      return;
+    }
+    // A little more than the thread's own patience: it ends by itself, unless it is in write(2).
+    const bool ended = is_quiet.wait_until(lock, time + std::chrono::milliseconds(2 * kPollMs),
+                                           [this] { return has_ended; });
+    lock.unlock();
+    if (ended) {
+      thread.join();
+    } else {
+      thread.detach();
+    }
   }
 
   const LineWriterOptions options;
@@ -98,164 +245,6 @@ struct LineWriter::State {
   Steady::time_point give_up;          // set before stopping
   std::atomic<bool> stopping = false;  // looked at by the thread while it waits for the descriptor
 };
-
-/// While lines are being dropped none is taken: the line that says so stands between those before
-/// and those after. A descriptor that refused is tried with the next line.
-void LineWriter::State::take(const std::shared_ptr<State>& self, std::string_view line) {
-  bool is_urgent = false;
-  bool must_wake = false;
-  {
-    const std::lock_guard lock(mutex);
-    const std::size_t used = pending.size() + held_bytes;
-    const bool has_room = used + line.size() + 1 <= options.capacity_bytes;
-    if (is_closed || stopping || !has_room || (unreported > 0 && !is_refused)) {
-      ++dropped_total;
-      ++unreported;
-      return;
-    }
-    pending.append(line);
-    pending.push_back('\n');
-    is_urgent = pending.size() >= kUrgentBytes;
-    must_wake = is_asleep;
-    if (!thread.joinable()) start(self);
-  }
-  if (must_wake) wake.notify_one();
-  if (is_urgent) hurry.notify_one();
-}
-
-/// The thread takes no signal: those of the process are the event loop's. Without a thread the
-/// lines wait, for one that can be had later or for the end.
-void LineWriter::State::start(const std::shared_ptr<State>& self) {
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread = std::thread([self] { self->run(); });
-    ::pthread_setname_np(thread.native_handle(), "log");
-  } catch (const std::system_error&) {  // tried again with the next line
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-}
-
-void LineWriter::State::run() {
-  std::unique_lock lock(mutex);
-  for (;;) {
-    is_asleep = true;
-    wake.wait(lock, [this] { return has_work() || stopping; });
-    is_asleep = false;
-    gather(lock);
-    if (take_batch()) write_batch(lock);
-    if (has_work()) continue;
-    is_quiet.notify_all();
-    if (stopping) break;
-  }
-  has_ended = true;
-  is_quiet.notify_all();
-}
-
-void LineWriter::State::gather(std::unique_lock<std::mutex>& lock) {
-  hurry.wait_for(lock, options.gather,
-                 [this] { return stopping || flushes > 0 || pending.size() >= kUrgentBytes; });
-}
-
-/// What is written next. The word on dropped lines stands behind those that were taken before the
-/// first of them; after a refusal, before the line with which it is tried again. False where there
-/// is nothing to write.
-bool LineWriter::State::take_batch() {
-  batch.clear();
-  reported_now = 0;
-  report_bytes = 0;
-  if (is_closed) return false;
-  if (is_report_due()) {
-    reported_now = std::exchange(unreported, 0);
-    if (is_mid_line) batch += '\n';
-    if (options.dropped_line) batch += options.dropped_line(reported_now) + "\n";
-    report_bytes = batch.size();
-  }
-  if (batch.empty()) {
-    batch.swap(pending);
-  } else {
-    batch += pending;
-    pending.clear();
-  }
-  held_bytes = batch.size();
-  is_writing = !batch.empty();
-  return is_writing;
-}
-
-void LineWriter::State::write_batch(std::unique_lock<std::mutex>& lock) {
-  std::size_t done = 0;
-  while (done < batch.size()) {
-    lock.unlock();
-    const auto [outcome, bytes] = write_piece(piece_of(std::string_view(batch).substr(done)));
-    lock.lock();
-    if (outcome != Outcome::written) {
-      give_up_lines(done);
-      is_refused = outcome == Outcome::refused;
-      is_closed = !is_refused;
-      break;
-    }
-    done += bytes;
-    held_bytes = batch.size() - done;
-    is_mid_line = batch[done - 1] != '\n';
-    is_refused = false;
-  }
-  if (batch.capacity() > kKeptBytes) batch = {};
-  held_bytes = 0;
-  is_writing = false;
-}
-
-LineWriter::State::Piece LineWriter::State::write_piece(std::string_view piece) const {
-  for (;;) {
-    if (!wait_for_room()) return {Outcome::late, 0};
-    const auto written = ::write(options.descriptor, piece.data(), piece.size());
-    if (written > 0) return {Outcome::written, static_cast<std::size_t>(written)};
-    if (written < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    const bool is_gone = written < 0 && (errno == EPIPE || errno == EBADF);
-    return {is_gone ? Outcome::closed : Outcome::refused, 0};
-  }
-}
-
-/// False where the end has waited long enough.
-bool LineWriter::State::wait_for_room() const {
-  for (;;) {
-    pollfd entry{options.descriptor, POLLOUT, 0};
-    if (::poll(&entry, 1, kPollMs) > 0) return true;
-    if (stopping && Steady::now() >= give_up) return false;
-  }
-}
-
-/// All that waits is given up, so that a full disk is tried once a line and not for ever.
-void LineWriter::State::give_up_lines(std::size_t done) {
-  const auto rest = std::string_view(batch).substr(std::max(done, report_bytes));
-  const std::uint64_t lines = lines_in(rest) + lines_in(pending);
-  dropped_total += lines;
-  unreported += lines + (done < report_bytes ? reported_now : 0);
-  pending.clear();
-}
-
-void LineWriter::State::end_by(Steady::time_point time) {
-  std::unique_lock lock(mutex);
-  give_up = time;
-  stopping = true;
-  wake.notify_one();
-  hurry.notify_one();
-  if (!thread.joinable()) {  // none could be had
-    lock.unlock();
-    run();
-    return;
-  }
-  // A little more than the thread's own patience: it ends by itself, unless it is in write(2).
-  const bool ended = is_quiet.wait_until(lock, time + std::chrono::milliseconds(2 * kPollMs),
-                                         [this] { return has_ended; });
-  lock.unlock();
-  if (ended) {
-    thread.join();
-  } else {
-    thread.detach();
-  }
-}
 
 LineWriter::LineWriter(LineWriterOptions options)
     : state_(std::make_shared<State>(std::move(options))) {}

@@ -4,11 +4,11 @@
 #include <linux/if.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <sys/socket.h>
 
 #include <cstring>
 
 #include "host/netlink.h"
+#include "host/netlink_socket.h"
 
 namespace railhead::host {
 namespace {
@@ -44,14 +44,7 @@ Interface interface_in(std::string_view attributes) {
 }  // namespace
 
 UniqueFd LinkNews::open_socket() {
-  UniqueFd descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE));
-  if (!descriptor) return {};
-  sockaddr_nl address{};
-  address.nl_family = AF_NETLINK;
-  address.nl_groups = RTMGRP_LINK;
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (::bind(descriptor.get(), generic, sizeof address) != 0) return {};
-  return descriptor;
+  return open_netlink_group(NETLINK_ROUTE, RTMGRP_LINK);
 }
 
 MachineChanges LinkNews::take(std::string_view datagram) {

@@ -18,23 +18,6 @@ struct Mount {
   std::string point;
 };
 
-/// The kernel writes space, tab, newline and backslash as three octal digits.
-std::string unescaped(std::string_view text) {
-  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
-        is_octal(text[i + 3])) {
-      out += static_cast<char>((text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 +
-                               (text[i + 3] - '0'));
-      i += 3;
-    } else {
-      out += text[i];
-    }
-  }
-  return out;
-}
-
 /// Whether `path` is the folder or below it.
 bool covers(std::string_view folder, std::string_view path) {
   if (folder == "/") return true;
@@ -49,9 +32,9 @@ Result<std::vector<Mount>> mounts_that_cover(std::string_view mountinfo, std::st
     if (words.size() < 6) {
       return Error{ErrorCode::malformed, "mountinfo: " + in_quotes(line, 128) + " is no mount"};
     }
-    auto point = unescaped(words[4]);
+    auto point = unescaped_mount(words[4]);
     if (!covers(point, path)) continue;
-    mounts.push_back({words[0], words[1], words[2], unescaped(words[3]), std::move(point)});
+    mounts.push_back({words[0], words[1], words[2], unescaped_mount(words[3]), std::move(point)});
   }
   return mounts;
 }
@@ -77,6 +60,22 @@ const Mount* first_mount(const std::vector<Mount>& mounts) {
 }
 
 }  // namespace
+
+std::string unescaped_mount(std::string_view word) {
+  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
+  std::string out;
+  for (std::size_t i = 0; i < word.size(); ++i) {
+    const auto digits = word.substr(i).substr(1, 3);
+    if (word[i] != '\\' || digits.size() < 3 ||
+        !std::all_of(digits.begin(), digits.end(), is_octal)) {
+      out += word[i];
+      continue;
+    }
+    out += static_cast<char>((digits[0] - '0') * 64 + (digits[1] - '0') * 8 + (digits[2] - '0'));
+    i += digits.size();
+  }
+  return out;
+}
 
 Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::string_view path) {
   const auto mounts = TRY(mounts_that_cover(mountinfo, path));

@@ -23,4 +23,8 @@ struct FilePlace {
 /// none. Source: Linux fs/proc_namespace.c, show_mountinfo(); proc(5).
 Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::string_view path);
 
+/// A word of /proc/PID/mountinfo, mountstats or /etc/fstab as it is meant: the kernel writes space,
+/// tab, newline and backslash as a backslash and three octal digits.
+std::string unescaped_mount(std::string_view word);
+
 }  // namespace railhead::host

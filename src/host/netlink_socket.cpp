@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/netlink_socket.h"
 
+#include <linux/netlink.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -34,6 +35,16 @@ int receive_netlink(int descriptor, std::chrono::steady_clock::time_point deadli
     datagram.resize(static_cast<std::size_t>(got));
     return 0;
   }
+}
+
+UniqueFd open_netlink_group(int protocol, std::uint32_t group) {
+  UniqueFd descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
+  sockaddr_nl address{};
+  address.nl_family = AF_NETLINK;
+  address.nl_groups = group;
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (descriptor && ::bind(descriptor.get(), generic, sizeof address) != 0) return {};
+  return descriptor;
 }
 
 }  // namespace railhead::host

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
+
+#include "host/unique_fd.h"
 
 namespace railhead::host {
 
@@ -14,5 +17,9 @@ inline constexpr std::chrono::seconds kNetlinkTimeLimit{5};
 /// EPROTO for one that is larger than the kernel makes them.
 int receive_netlink(int descriptor, std::chrono::steady_clock::time_point deadline,
                     std::string& datagram);
+
+/// A socket on which what the kernel sends to this group arrives; none, and errno, where it
+/// refuses.
+UniqueFd open_netlink_group(int protocol, std::uint32_t group);
 
 }  // namespace railhead::host

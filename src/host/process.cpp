@@ -20,7 +20,6 @@ std::optional<std::uint64_t> limit_value(std::string_view word) {
 
 void read_status(std::string_view text, ProcessFacts& facts) {
   for (const auto line : split(text, '\n')) {
-    if (line.starts_with("Name:")) facts.name = std::string(trim(line.substr(5)));
     if (line.starts_with("CapEff:")) {
       const auto bits = parse_hex(trim(line.substr(7)));
       if (bits) facts.cap_effective = *bits;

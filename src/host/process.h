@@ -15,7 +15,6 @@ namespace railhead::host {
 struct ProcessFacts {
   static constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 
-  std::string name;                                 ///< comm, at most 15 bytes
   std::optional<std::uint64_t> cap_effective;       ///< CapEff of /proc/PID/status
   std::optional<std::uint64_t> memlock_soft_bytes;  ///< "Max locked memory" of /proc/PID/limits
   std::optional<std::uint64_t> memlock_hard_bytes;

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "gpu/vendors.h"
 #include "host/host_error.h"
+#include "host/netlink_socket.h"
 #include "host/resolve.h"
 
 namespace railhead::host {
@@ -48,19 +49,13 @@ constexpr unsigned kKernelGroup = 1;
 constexpr int kUeventBytes = 4 << 20;
 
 UniqueFd open_uevents() {
-  UniqueFd descriptor(
-      ::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_KOBJECT_UEVENT));
+  UniqueFd descriptor = open_netlink_group(NETLINK_KOBJECT_UEVENT, kKernelGroup);
   if (!descriptor) return {};
   // Forcing needs CAP_NET_ADMIN; without it the machine's limit holds.
   const int size = kUeventBytes;
   for (const int option : {SO_RCVBUFFORCE, SO_RCVBUF}) {
     if (::setsockopt(descriptor.get(), SOL_SOCKET, option, &size, sizeof size) == 0) break;
   }
-  sockaddr_nl address{};
-  address.nl_family = AF_NETLINK;
-  address.nl_groups = kKernelGroup;
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (::bind(descriptor.get(), generic, sizeof address) != 0) return {};
   return descriptor;
 }
 
@@ -179,10 +174,6 @@ bool Watch::open_sources() {
   const bool devices = open_source(uevents_);
   const bool links = open_source(links_);
   return files || touches || devices || links;
-}
-
-Watch::Source& Watch::source_of(const Wanted& wanted) {
-  return wanted.kind == Kind::touches ? touches_ : inotify_;
 }
 
 const Watch::Source& Watch::source_of(const Wanted& wanted) const {
@@ -310,7 +301,7 @@ MachineChanges Watch::touched() {
   return changes;
 }
 
-void Watch::drain_inotify(Source& source, MachineChanges& changes) {
+void Watch::drain_inotify(const Source& source, MachineChanges& changes) {
   alignas(inotify_event) char buffer[16384];
   for (int reads = 0; reads < kMaxReads; ++reads) {
     const auto size = ::read(source.descriptor.get(), buffer, sizeof buffer);

@@ -58,9 +58,6 @@ class Watch {
   /// sources come and go.
   [[nodiscard]] int descriptor() const { return ready_.get(); }
 
-  /// descriptor(), alone.
-  [[nodiscard]] std::vector<int> descriptors() const { return {descriptor()}; }
-
   /// Reads what is pending without waiting; lost events are `everything`. Nothing pending costs
   /// one system call. After very many events some may be left; the descriptor is readable then.
   MachineChanges drain();
@@ -108,17 +105,15 @@ class Watch {
   /// True where it is there now and was not.
   bool open_source(Source& source);
   /// That of the events of a directory.
-  Source& source_of(const Wanted& wanted);
   [[nodiscard]] const Source& source_of(const Wanted& wanted) const;
   bool open_sources();
   void arm(Wanted& wanted);
   /// Arms in what exists of the path now; false if more of it has appeared meanwhile.
   bool arm_once(Wanted& wanted);
-  void drain_inotify(Source& source, MachineChanges& changes);
+  void drain_inotify(const Source& source, MachineChanges& changes);
   void handle(const inotify_event& event, const Source& source, MachineChanges& changes);
   static std::uint32_t events_of(Kind kind);
   static void add_entry(Kind kind, std::string_view name, MachineChanges& changes);
-  /// The directory itself has come or gone.
 
   UniqueFd root_;
   UniqueFd ready_;  ///< an epoll instance of all sources but touches_

@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kubelet/channel.h"
 
+#include <grpc/grpc.h>
+#include <grpc/support/log.h>
+
+#include <mutex>
+
+#include "host/descriptors.h"
+
 namespace railhead::kubelet {
 namespace {
 
@@ -9,6 +16,9 @@ constexpr int kMaxAnswerBytes = 16 << 20;
 /// A kubelet that was stopped accepts a connection and then says nothing: the deadline of a call
 /// ends that, as `timeout`. gRPC's own 20 s would end it as if nobody were there.
 constexpr int kConnectTimeoutMs = 3'600'000;
+
+/// gRPC 1.51 needs four for its event loops, and one for a connection.
+constexpr int kDescriptors = 8;
 
 }  // namespace
 
@@ -39,6 +49,23 @@ Error error_of(const grpc::Status& status, const std::string& socket) {
     default: break;
   }
   return {code, socket + ": " + status.error_message()};
+}
+
+Status start_library() {
+  static std::mutex mutex;
+  static bool is_started = false;
+  const std::lock_guard lock(mutex);
+  if (is_started) return {};
+  TRY_STATUS(host::has_descriptors_left(kDescriptors));
+  gpr_set_log_verbosity(static_cast<gpr_log_severity>(GPR_LOG_SEVERITY_ERROR + 1));
+  grpc_init();
+  is_started = true;
+  return {};
+}
+
+gpr_timespec timespec_in(std::chrono::nanoseconds time) {
+  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
+                      gpr_time_from_nanos(time.count(), GPR_TIMESPAN));
 }
 
 }  // namespace railhead::kubelet

@@ -11,8 +11,8 @@
 #include "deviceplugin.grpc.pb.h"
 #include "host/hang_up.h"
 #include "host/input_file.h"
+#include "kubelet/channel.h"
 #include "kubelet/enrolment.h"
-#include "kubelet/library.h"
 #include "kubelet/plugin_call.h"
 #include "kubelet/queue_thread.h"
 #include "kubelet/watch_list.h"
@@ -27,11 +27,6 @@ constexpr std::chrono::milliseconds kUntilCancelled{250};
 /// gRPC waits without a limit for a write that is under way (grpc 1.51, chttp2_transport.cc,
 /// close_transport_locked), for ever where a kubelet was stopped.
 constexpr std::chrono::milliseconds kUntilHungUp{500};
-
-gpr_timespec after(std::chrono::milliseconds time) {
-  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                      gpr_time_from_millis(time.count(), GPR_TIMESPAN));
-}
 
 std::vector<std::string> copy_of(const google::protobuf::RepeatedPtrField<std::string>& texts) {
   return {texts.begin(), texts.end()};
@@ -109,7 +104,7 @@ class DevicePlugin::Service {
     }
     list_.close();
     if (enrolments_) enrolments_->cancel();
-    ends_ = after(kUntilCancelled);
+    ends_ = timespec_in(kUntilCancelled);
     hang_up_.emplace(path_, kUntilHungUp);
   }
 
@@ -143,12 +138,12 @@ class DevicePlugin::Service {
 
   void serve_all() {
     list_.serve(plugin_, *queue_);
-    OptionsCall::serve_all(
-        plugin_, &Plugin::RequestGetDevicePluginOptions, *queue_, [this](OptionsCall& call) {
-          call.answer.set_pre_start_required(options_.pre_start_required);
-          call.answer.set_get_preferred_allocation_available(options_.preferred_allocation);
-          call.finish(grpc::Status::OK);
-        });
+    OptionsCall::serve_all(plugin_, &Plugin::RequestGetDevicePluginOptions, *queue_,
+                           [this](OptionsCall& call) {
+                             call.answer.set_pre_start_required(options_.pre_start_required);
+                             call.answer.set_get_preferred_allocation_available(true);
+                             call.finish(grpc::Status::OK);
+                           });
     PreferCall::serve_all(plugin_, &Plugin::RequestGetPreferredAllocation, *queue_,
                           [this](PreferCall& call) { decide(call, &Service::prefer); });
     AllocateCall::serve_all(plugin_, &Plugin::RequestAllocate, *queue_,

@@ -78,7 +78,6 @@ using Refused = std::function<void(const std::string& why)>;
 struct DevicePluginOptions {
   std::string resource;            ///< "rdma.io/hca"
   bool pre_start_required = true;  ///< no start while the plugin does not answer
-  bool preferred_allocation = true;
 };
 
 class DevicePlugin {
@@ -91,8 +90,6 @@ class DevicePlugin {
                                                      DevicePluginOptions options,
                                                      loop::Mailbox& mailbox, Resource& resource,
                                                      Watched watched, Refused refused);
-  DevicePlugin(const DevicePlugin&) = delete;
-  DevicePlugin& operator=(const DevicePlugin&) = delete;
   /// Ends all calls and removes the socket, within a second. On the mailbox's thread.
   ~DevicePlugin();
 

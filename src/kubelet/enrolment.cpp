@@ -24,8 +24,7 @@ class Enrolments::Call final : public Event {
         done_(std::move(done)) {}
 
   void begin(const v1beta1::RegisterRequest& request) {
-    context_.set_deadline(gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                                       gpr_time_from_millis(kTimeout.count(), GPR_TIMESPAN)));
+    context_.set_deadline(timespec_in(kTimeout));
     reader_ = v1beta1::Registration::NewStub(connect(socket_))
                   ->PrepareAsyncRegister(&context_, request, &owner_.queue_);
     reader_->StartCall();
@@ -61,7 +60,7 @@ void Enrolments::begin(const std::string& kubelet_socket, const std::string& end
   request.set_resource_name(options.resource);
   auto& wishes = *request.mutable_options();
   wishes.set_pre_start_required(options.pre_start_required);
-  wishes.set_get_preferred_allocation_available(options.preferred_allocation);
+  wishes.set_get_preferred_allocation_available(true);
   const std::lock_guard lock(mutex_);
   if (is_over_) return;
   auto* call = *calls_.insert(new Call(*this, kubelet_socket, std::move(done))).first;

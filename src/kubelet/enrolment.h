@@ -22,10 +22,6 @@ class Enrolments {
   explicit Enrolments(grpc::CompletionQueue& queue)
       : queue_(queue) {}
 
-  Enrolments(const Enrolments&) = delete;
-  Enrolments& operator=(const Enrolments&) = delete;
-  ~Enrolments() = default;
-
   /// Registers a plugin that serves on `endpoint`, a file name in the kubelet's folder. The kubelet
   /// calls the plugin before it answers. `done` is called within 10 s, on the queue's thread; an
   /// error carries the kubelet's own words.

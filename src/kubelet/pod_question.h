@@ -22,9 +22,6 @@ struct Try {
   grpc::ClientContext context;
   grpc::Status status;
 
-  Try() = default;
-  Try(const Try&) = delete;
-  Try& operator=(const Try&) = delete;
   virtual ~Try() = default;
 
   /// Size of the answer, as it came.
@@ -41,8 +38,6 @@ class Question {
   explicit Question(std::chrono::steady_clock::time_point end)
       : deadline(end) {}
 
-  Question(const Question&) = delete;
-  Question& operator=(const Question&) = delete;
   virtual ~Question() = default;
 
   /// Starts the next try, which must end at `until`.

@@ -19,7 +19,6 @@
 #include "host/local_socket.h"
 #include "host/memory.h"
 #include "kubelet/channel.h"
-#include "kubelet/library.h"
 #include "kubelet/pod_question.h"
 
 namespace railhead::kubelet {
@@ -46,11 +45,6 @@ constexpr milliseconds kUntilLeftBehind{1000};
 /// once, however many come.
 constexpr std::size_t kLargeAnswerBytes = std::size_t{1} << 20;
 constexpr milliseconds kUntilTidy{1000};
-
-gpr_timespec timespec_in(std::chrono::nanoseconds time) {
-  return gpr_time_add(gpr_now(GPR_CLOCK_MONOTONIC),
-                      gpr_time_from_nanos(time.count(), GPR_TIMESPAN));
-}
 
 /// Kubelets before 1.34 have Get behind a gate that is off ("… disabled"). That error has no code,
 /// and neither has the one of a pod that is not known ("… not found"): List says what that holds.

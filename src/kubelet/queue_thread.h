@@ -33,8 +33,6 @@ class QueueThread {
   /// Fails where the system has no thread left. `name` is what ps shows, at most 15 bytes.
   static Result<std::unique_ptr<QueueThread>> start(grpc::CompletionQueue& queue,
                                                     const std::string& name);
-  QueueThread(const QueueThread&) = delete;
-  QueueThread& operator=(const QueueThread&) = delete;
   /// After the queue was shut down: waits until all its events have happened.
   ~QueueThread();
 

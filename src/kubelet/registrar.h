@@ -68,11 +68,10 @@ class Registrar {
   /// says what the kubelet counts, may be another one.
   Registrar(RegistrarOptions options, loop::Mailbox& mailbox, host::Clock& clock,
             PodResources& pod_resources, Changed changed);
-  Registrar(const Registrar&) = delete;
-  Registrar& operator=(const Registrar&) = delete;
   ~Registrar();
 
-  /// From now on this resource is offered. `resource` has to outlive the registrar or withdraw().
+  /// From now on this resource is offered. `resource` has to outlive the registrar or
+  /// withdraw().
   void offer(DevicePluginOptions options, Resource& resource, std::vector<Device> devices);
   void withdraw(const std::vector<std::string>& resources);
   void publish(const std::string& resource, const std::vector<Device>& devices);

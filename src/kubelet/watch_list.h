@@ -22,8 +22,6 @@ class WatchList {
   /// `watched` is called when the first stream opens and when the last one has gone: on any thread,
   /// in that order, and must not call back.
   explicit WatchList(std::function<void(bool)> watched);
-  WatchList(const WatchList&) = delete;
-  WatchList& operator=(const WatchList&) = delete;
   ~WatchList();
 
   /// From now on every ListAndWatch gets the list at once and then every newer one, until its

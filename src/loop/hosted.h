@@ -23,9 +23,6 @@ class Hosted {
     return std::unique_ptr<Hosted>(new Hosted(std::move(thread), std::move(make)));
   }
 
-  Hosted(const Hosted&) = delete;
-  Hosted& operator=(const Hosted&) = delete;
-
   ~Hosted() { end(std::chrono::milliseconds(0)); }
 
   /// From any thread: `work` with the object, after all that was asked for before. Nothing

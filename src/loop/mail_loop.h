@@ -20,9 +20,6 @@ class MailLoop {
     await();
   }
 
-  MailLoop(const MailLoop&) = delete;
-  MailLoop& operator=(const MailLoop&) = delete;
-
   /// The descriptor is the mailbox's.
   ~MailLoop() { descriptor_.release(); }
 

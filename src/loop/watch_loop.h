@@ -2,7 +2,6 @@
 #pragma once
 
 #include <functional>
-#include <list>
 #include <memory>
 #include <utility>
 
@@ -20,39 +19,31 @@ class WatchLoop {
   WatchLoop(std::unique_ptr<host::Watch> watch, boost::asio::io_context& loop,
             std::function<void()> changed)
       : watch_(std::move(watch)),
-        changed_(std::move(changed)) {
-    for (const int descriptor : watch_->descriptors()) {
-      await(descriptors_.emplace_back(loop, descriptor));
-    }
+        changed_(std::move(changed)),
+        descriptor_(loop, watch_->descriptor()) {
+    await();
   }
 
-  WatchLoop(const WatchLoop&) = delete;
-  WatchLoop& operator=(const WatchLoop&) = delete;
-
-  /// The descriptors are the watch's.
-  ~WatchLoop() {
-    for (auto& one : descriptors_) one.release();
-  }
+  /// The descriptor is the watch's.
+  ~WatchLoop() { descriptor_.release(); }
 
  private:
-  using Descriptor = boost::asio::posix::stream_descriptor;
-
-  void await(Descriptor& descriptor) {
-    descriptor.async_wait(Descriptor::wait_read, [this, &descriptor](const auto& failure) {
+  void await() {
+    descriptor_.async_wait(descriptor_.wait_read, [this](const auto& failure) {
       if (failure) return;
       const std::weak_ptr<bool> alive = alive_;
       if (watch_->drain()) {
         const auto changed = changed_;  // it may end this watch, to begin another one
         changed();
       }
-      if (!alive.expired()) await(descriptor);
+      if (!alive.expired()) await();
     });
   }
 
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
   std::unique_ptr<host::Watch> watch_;
   std::function<void()> changed_;
-  std::list<Descriptor> descriptors_;
+  boost::asio::posix::stream_descriptor descriptor_;
 };
 
 }  // namespace railhead::loop

@@ -26,7 +26,6 @@ class HttpConnections : public std::enable_shared_from_this<HttpConnections> {
 
   HttpConnections(const HttpConnections&) = delete;
   HttpConnections& operator=(const HttpConnections&) = delete;
-  ~HttpConnections() = default;
 
   /// A new connection is always taken. Where there is no place for it, the address that has most
   /// places gives up its oldest one: who floods makes room for himself. A probe from elsewhere goes

@@ -43,8 +43,6 @@ class HttpListener : public std::enable_shared_from_this<HttpListener> {
  public:
   using Report = std::function<void(const HttpNews&)>;
 
-  HttpListener(const HttpListener&) = delete;
-  HttpListener& operator=(const HttpListener&) = delete;
   virtual ~HttpListener() = default;
 
   void start() { try_listen(); }

@@ -5,30 +5,21 @@
 
 namespace railhead::metrics {
 
-struct HttpServer::State {
-  std::shared_ptr<HttpConnections> remote;
-  std::shared_ptr<HttpConnections> local;
-  std::shared_ptr<HttpListener> tcp;
-  std::shared_ptr<HttpListener> socket;
-};
-
 HttpServer::HttpServer(boost::asio::io_context& loop, HttpOptions options,
                        const HttpHandler& handler)
-    : state_(std::make_unique<State>()) {
-  state_->remote = std::make_shared<HttpConnections>(handler, false);
-  state_->local = std::make_shared<HttpConnections>(handler, true);
+    : remote_(std::make_shared<HttpConnections>(handler, false)),
+      local_(std::make_shared<HttpConnections>(handler, true)) {
   if (!options.report) options.report = [](const HttpNews&) {};
   if (options.address) {
-    state_->tcp = std::make_shared<TcpListener>(loop, *options.address, options.times,
-                                                options.report, state_->remote, options.has_ipv6);
+    tcp_ = std::make_shared<TcpListener>(loop, *options.address, options.times, options.report,
+                                         remote_, options.has_ipv6);
   }
   if (!options.socket.empty()) {
-    state_->socket =
-        std::make_shared<UnixListener>(loop, options.socket, options.times, options.report,
-                                       state_->local, options.files, options.mail);
+    socket_ = std::make_shared<UnixListener>(loop, options.socket, options.times, options.report,
+                                             local_, options.files, options.mail);
   }
-  if (state_->tcp) state_->tcp->start();
-  if (state_->socket) state_->socket->start();
+  if (tcp_) tcp_->start();
+  if (socket_) socket_->start();
 }
 
 HttpServer::~HttpServer() {
@@ -36,7 +27,7 @@ HttpServer::~HttpServer() {
 }
 
 std::string HttpServer::address() const {
-  return state_->tcp ? state_->tcp->address() : "";
+  return tcp_ ? tcp_->address() : "";
 }
 
 std::vector<HttpServer::Place> HttpServer::places() const {
@@ -49,21 +40,21 @@ std::vector<HttpServer::Place> HttpServer::places() const {
                       : one->problem().empty() ? "not yet"
                                                : one->problem()});
   };
-  add("tcp", state_->tcp.get());
-  add("unix", state_->socket.get());
+  add("tcp", tcp_.get());
+  add("unix", socket_.get());
   return places;
 }
 
 void HttpServer::take(HttpConnections::Socket socket, bool is_local) {
-  (is_local ? state_->local : state_->remote)->take(std::move(socket));
+  (is_local ? local_ : remote_)->take(std::move(socket));
 }
 
 void HttpServer::stop() {
-  for (const auto& listener : {state_->tcp, state_->socket}) {
+  for (const auto& listener : {tcp_, socket_}) {
     if (listener) listener->stop();
   }
-  state_->remote->close();
-  state_->local->close();
+  remote_->close();
+  local_->close();
 }
 
 }  // namespace railhead::metrics

@@ -55,8 +55,10 @@ class HttpServer {
   void stop();
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<HttpConnections> remote_;
+  std::shared_ptr<HttpConnections> local_;
+  std::shared_ptr<HttpListener> tcp_;     ///< null: not wanted
+  std::shared_ptr<HttpListener> socket_;  ///< likewise
 };
 
 }  // namespace railhead::metrics

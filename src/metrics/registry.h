@@ -101,9 +101,6 @@ struct MetricSpec {
 /// number or the copy of the samples, never while text is made.
 class Metric {
  public:
-  Metric(const Metric&) = delete;
-  Metric& operator=(const Metric&) = delete;
-
   const MetricSpec spec;
 
  protected:
@@ -148,7 +145,10 @@ class Metric {
 template <MetricKind metric_kind, typename... L>
 class TypedMetric : public Metric {
  public:
-  void set(double value, const L&... labels) { set_at(key_of(labels...), value); }
+  template <typename Number>
+  void set(Number value, const L&... labels) {
+    set_at(key_of(labels...), static_cast<double>(value));
+  }
 
   [[nodiscard]] double value(const L&... labels) const { return value_at(key_of(labels...)); }
 
@@ -219,7 +219,10 @@ class Gauge final : public TypedMetric<MetricKind::gauge, L...> {
   /// What exists now.
   class Now {
    public:
-    void add(double value, const L&... labels) { samples_[Gauge::key_of(labels...)] += value; }
+    template <typename Number>
+    void add(Number value, const L&... labels) {
+      samples_[Gauge::key_of(labels...)] += static_cast<double>(value);
+    }
 
    private:
     friend class Gauge;

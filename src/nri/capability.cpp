@@ -30,16 +30,15 @@ struct Since {
   bool RuntimeFeatures::*feature;
   Release containerd;
   Release crio;
-  bool WantedFeatures::*wanted;
   std::string_view without;  // what a runtime before does
 };
 
 constexpr std::array kSince = {
-    Since{&RuntimeFeatures::rlimits, Release{1, 7, 7}, Release{1, 29, 0}, &WantedFeatures::rlimits,
+    Since{&RuntimeFeatures::rlimits, Release{1, 7, 7}, Release{1, 29, 0},
           "ignores RLIMIT_MEMLOCK from NRI plugins"},
     // CRI-O 1.36.3 still builds with NRI 0.11, containerd 2.4.2 with 0.12.3.
     Since{&RuntimeFeatures::failure_policy, Release{2, 4, 3}, Release{1, 37, 0},
-          &WantedFeatures::failure_policy, "ignores the failure policy of NRI plugins"},
+          "ignores the failure policy of NRI plugins"},
 };
 
 std::optional<std::uint32_t> take_number(std::string_view& text) {
@@ -99,19 +98,20 @@ RuntimeFeatures features_of(std::string_view name, std::string_view version) {
   RuntimeFeatures features;
   const bool containerd = name == "containerd";
   const auto parsed = parse_version(version);
-  if ((!containerd && name != "cri-o") || !parsed) return features;
+  const bool is_known = (containerd || name == "cri-o") && parsed;
   for (const Since& since : kSince) {
-    features.*since.feature = reached(*parsed, containerd ? since.containerd : since.crio);
+    features.*since.feature =
+        !is_known || reached(*parsed, containerd ? since.containerd : since.crio);
   }
   return features;
 }
 
-std::vector<std::string> missing_features(const WantedFeatures& wanted, std::string_view name,
+std::vector<std::string> missing_features(const RuntimeFeatures& wanted, std::string_view name,
                                           std::string_view version) {
   const RuntimeFeatures features = features_of(name, version);
   std::vector<std::string> sentences;
   for (const Since& since : kSince) {
-    if (!(wanted.*since.wanted) || features.*since.feature) continue;
+    if (!(wanted.*since.feature) || features.*since.feature) continue;
     const Release& first = name == "containerd" ? since.containerd : since.crio;
     sentences.push_back(std::string(name) + " " + std::string(version) + " " +
                         std::string(since.without) + " (needs " + to_string(first) + ")");

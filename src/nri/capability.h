@@ -12,26 +12,21 @@
 
 namespace railhead::nri {
 
-/// A name or version that is not recognised is taken for the newest release: refusing to ask for
-/// what probably works would be worse than asking in vain.
+/// What a runtime has, or what a configuration needs of it.
 struct RuntimeFeatures {
-  bool rlimits = true;         ///< applies ContainerAdjustment.rlimits
-  bool failure_policy = true;  ///< NRI 0.12.4: keep_connected and fail_request
+  bool rlimits = false;         ///< applies ContainerAdjustment.rlimits
+  bool failure_policy = false;  ///< NRI 0.12.4: keep_connected and fail_request
 };
 
 /// `version` as Configure gives it: with or without "v", with git's or Debian's suffixes. A
-/// pre-release counts as older than its release.
+/// pre-release counts as older than its release. A name or version that is not recognised is taken
+/// for the newest release: refusing to ask for what probably works would be worse than asking in
+/// vain.
 RuntimeFeatures features_of(std::string_view name, std::string_view version);
-
-/// What a configuration needs of the runtime.
-struct WantedFeatures {
-  bool rlimits = false;
-  bool failure_policy = false;
-};
 
 /// One sentence for each wanted feature that the runtime does not have, such as
 /// "containerd 1.7.5 ignores RLIMIT_MEMLOCK from NRI plugins (needs 1.7.7)".
-std::vector<std::string> missing_features(const WantedFeatures& wanted, std::string_view name,
+std::vector<std::string> missing_features(const RuntimeFeatures& wanted, std::string_view name,
                                           std::string_view version);
 
 }  // namespace railhead::nri

@@ -38,9 +38,6 @@ class Connection : public std::enable_shared_from_this<Connection> {
  public:
   class Events {
    public:
-    Events() = default;
-    Events(const Events&) = delete;
-    Events& operator=(const Events&) = delete;
     virtual ~Events() = default;
 
     /// `peer_pid` from SO_PEERCRED; absent where the peer is outside our PID namespace.

@@ -24,20 +24,23 @@ Status add_map_entry(std::string_view bytes, container::KeyValues& map) {
   return finish(fields, "map entry");
 }
 
-Status add_namespace(std::string_view bytes, std::vector<std::string_view>& types) {
-  auto& type = types.emplace_back();
+/// The text of this number in a message; "" where it is absent.
+Result<std::string_view> read_text(std::string_view bytes, int number, const char* what) {
+  std::string_view value;
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
-    if (field.key == wire::bytes_key(api::LinuxNamespace::kTypeFieldNumber)) type = field.bytes;
+    if (field.key == wire::bytes_key(number)) value = field.bytes;
   }
-  return finish(fields, "namespace");
+  TRY_STATUS(finish(fields, what));
+  return value;
 }
 
 Status read_linux_pod(std::string_view bytes, container::Request& request) {
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
     if (field.key == wire::bytes_key(api::LinuxPodSandbox::kNamespacesFieldNumber)) {
-      TRY_STATUS(add_namespace(field.bytes, request.pod_namespaces));
+      request.pod_namespaces.push_back(
+          TRY(read_text(field.bytes, api::LinuxNamespace::kTypeFieldNumber, "namespace")));
     }
   }
   return finish(fields, "pod sandbox");
@@ -98,15 +101,6 @@ Status add_limit(std::string_view bytes, std::vector<container::ResourceLimit>& 
   return finish(fields, "rlimit");
 }
 
-Status add_cdi_device(std::string_view bytes, std::vector<std::string_view>& names) {
-  auto& name = names.emplace_back();
-  wire::FieldReader fields(bytes);
-  for (wire::Field field; fields.next(field);) {
-    if (field.key == wire::bytes_key(api::CDIDevice::kNameFieldNumber)) name = field.bytes;
-  }
-  return finish(fields, "cdi device");
-}
-
 Status read_linux_container(std::string_view bytes, container::Request& request) {
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
@@ -115,16 +109,6 @@ Status read_linux_container(std::string_view bytes, container::Request& request)
     }
   }
   return finish(fields, "linux container");
-}
-
-Result<std::string_view> read_string(std::string_view bytes, int number, const char* what) {
-  std::string_view value;
-  wire::FieldReader fields(bytes);
-  for (wire::Field field; fields.next(field);) {
-    if (field.key == wire::bytes_key(number)) value = field.bytes;
-  }
-  TRY_STATUS(finish(fields, what));
-  return value;
 }
 
 }  // namespace
@@ -186,7 +170,8 @@ Status read_container(std::string_view bytes, container::Request& request) {
         TRY_STATUS(add_limit(field.bytes, request.rlimits));
         break;
       case wire::bytes_key(Ctr::kCDIDevicesFieldNumber):
-        TRY_STATUS(add_cdi_device(field.bytes, request.cdi_devices));
+        request.cdi_devices.push_back(
+            TRY(read_text(field.bytes, api::CDIDevice::kNameFieldNumber, "cdi device")));
         break;
       default: break;
     }
@@ -209,11 +194,11 @@ Status read_create_request(std::string_view bytes, container::Request& request) 
 }
 
 Result<std::string_view> read_pod_id(std::string_view pod_sandbox) {
-  return read_string(pod_sandbox, api::PodSandbox::kIdFieldNumber, "pod sandbox");
+  return read_text(pod_sandbox, api::PodSandbox::kIdFieldNumber, "pod sandbox");
 }
 
 Result<std::string_view> read_container_pod_id(std::string_view container) {
-  return read_string(container, api::Container::kPodSandboxIdFieldNumber, "container");
+  return read_text(container, api::Container::kPodSandboxIdFieldNumber, "container");
 }
 
 }  // namespace railhead::nri

@@ -91,7 +91,6 @@ struct SessionOptions {
 
 /// Counters of a session since start.
 struct SessionStats {
-  std::uint64_t connects = 0;
   std::uint64_t registrations = 0;
   std::uint64_t protocol_errors = 0;
   std::uint64_t requests = 0;  ///< CreateContainer

@@ -48,10 +48,7 @@ void PodLedger::follow(Entry& entry, const PodUse& pod, std::size_t index, Chang
     changes.gone.push_back(*std::exchange(known, std::nullopt));
   }
   if (pod.silent_fallback) {
-    if (!known) {
-      ++entry.totals.silent_fallbacks;
-      changes.fell_back.push_back(index);
-    }
+    if (!known) changes.fell_back.push_back(index);
     known = pod;
     entry.calm = 0;
   } else if (known && pod.verdict != Verdict::unknown) {

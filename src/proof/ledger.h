@@ -30,7 +30,6 @@ struct PodTotals {
   std::uint64_t queue_pairs = 0;    ///< that were seen to appear
   double traffic_bytes = 0;         ///< through devices that nobody else used meanwhile
   std::array<double, 4> seconds{};  ///< in each Verdict
-  std::uint64_t silent_fallbacks = 0;
 };
 
 /// Keeps the totals over readings.

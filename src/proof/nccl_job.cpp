@@ -47,7 +47,7 @@ std::vector<NcclRank> ranks_of(const NcclLog& log) {
       const bool is_tcp = rank.verdict == NcclVerdict::tcp || rank.verdict == NcclVerdict::mixed;
       return is_nameless(rank) && !is_tcp;
     };
-    ranks.erase(std::remove_if(ranks.begin(), ranks.end(), is_noise), ranks.end());
+    std::erase_if(ranks, is_noise);
   }
   const auto key = [](const NcclRank& rank) {
     return std::tuple(rank.rank.value_or(UINT32_MAX), std::cref(rank.host).get(), rank.pid,

@@ -63,7 +63,6 @@ std::size_t read_prefix(std::string_view text, NcclRecord& record) {
   const auto tid = take_id_at_end(rest);
   const auto pid = tid ? take_id_at_end(rest) : std::nullopt;
   if (!pid) return text.size();
-  record.tid = tid;
   record.pid = pid;
   std::size_t start = rest.size();
   while (start > 0 && is_host_character(rest[start - 1])) --start;

@@ -23,7 +23,6 @@ enum class NcclLevel : std::uint8_t { info, warn };
 struct NcclRecord {
   std::string_view host;             ///< "" where the log does not say
   std::optional<std::uint32_t> pid;  ///< absent where the prefix was cut off or filtered away
-  std::optional<std::uint32_t> tid;
   std::optional<std::uint32_t> gpu;  ///< the CUDA device that the thread had set, from 0
   NcclLevel level = NcclLevel::info;
   std::string_view message;

@@ -13,12 +13,8 @@ constexpr std::string_view kEndsOfRoute = " [\\\"";
 constexpr std::size_t kMaxDevices = 64;
 constexpr std::size_t kMaxName = 64;
 
-bool starts_with(std::string_view text, std::string_view start) {
-  return text.substr(0, start.size()) == start;
-}
-
 bool take(std::string_view& text, std::string_view start) {
-  if (!starts_with(text, start)) return false;
+  if (!text.starts_with(start)) return false;
   text.remove_prefix(start.size());
   return true;
 }
@@ -108,7 +104,7 @@ bool read_route(std::string_view route, NcclChannel& channel) {
 
 std::optional<NcclDeviceList> nccl_device_list(std::string_view message) {
   const auto parts = network_message(message);
-  if (!parts || !(parts->rest == "Using" || starts_with(parts->rest, "Using "))) {
+  if (!parts || !(parts->rest == "Using" || parts->rest.starts_with("Using "))) {
     return std::nullopt;
   }
   NcclDeviceList list;
@@ -164,7 +160,7 @@ std::optional<NcclChannel> nccl_channel(std::string_view message) {
 }
 
 bool is_nccl_local_channel(std::string_view message) {
-  if (!starts_with(message, "Channel ")) return false;
+  if (!message.starts_with("Channel ")) return false;
   return message.find(" via P2P/") != std::string_view::npos ||
          message.find(" via SHM/") != std::string_view::npos;
 }

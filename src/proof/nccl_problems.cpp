@@ -10,7 +10,7 @@
 namespace railhead::proof {
 namespace {
 
-using Severity = NcclProblem::Severity;
+using Severity = NcclSeverity;
 
 constexpr std::size_t kMaxQuote = 240;
 

@@ -22,8 +22,7 @@ NcclQuote nccl_quote(std::uint64_t line, std::string_view text);
 
 /// Something that went wrong, once for each kind.
 struct NcclProblem {
-  using Severity = NcclSeverity;
-  Severity severity = Severity::warning;
+  NcclSeverity severity = NcclSeverity::warning;
   std::string meaning;  ///< ours; "" where the line speaks for itself
   NcclQuote first;
   std::string host;
@@ -46,7 +45,7 @@ class NcclProblemList {
   [[nodiscard]] std::vector<NcclProblem> take();
 
  private:
-  void add(NcclProblem::Severity severity, std::string_view meaning, std::string_view text,
+  void add(NcclSeverity severity, std::string_view meaning, std::string_view text,
            std::string_view host, std::uint64_t line);
 
   std::vector<NcclProblem> problems_;

@@ -2,13 +2,55 @@
 #include "proof/nccl_rank.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "base/text.h"
-#include "proof/nccl_networks.h"
 
 namespace railhead::proof {
 namespace {
+
+/// What moves the bytes under a network of NCCL's.
+enum class Carrier : std::uint8_t { rdma, tcp, unknown };
+
+struct Known {
+  std::string_view name;  ///< a glob
+  Carrier carrier;
+};
+
+/// IB and Socket: NVIDIA/nccl src/transport. IBext*: nccl-rdma-sharp-plugins. IB-CAST: ROCm's RCCL.
+/// gIB: Google's RoCE plugin. SHARP: CollNet over InfiniBand. FastSocket, GPUDirectTCPX*, FasTrak:
+/// Google's plugins on TCP, which may say GDRDMA all the same.
+constexpr std::array kNetworks = {
+    Known{"IB", Carrier::rdma},          Known{"IBext*", Carrier::rdma},
+    Known{"IB-CAST", Carrier::rdma},     Known{"gIB", Carrier::rdma},
+    Known{"SHARP", Carrier::rdma},       Known{"Socket", Carrier::tcp},
+    Known{"FastSocket", Carrier::tcp},   Known{"GPUDirectTCPX*", Carrier::tcp},
+    Known{"FasTrak", Carrier::tcp},      Known{"AWS Libfabric", Carrier::unknown},
+    Known{"Libfabric", Carrier::unknown}};
+
+/// libfabric's fi_provider(7): efa (SRD), cxi (Slingshot), verbs; tcp, sockets, udp. A layered
+/// name such as "verbs;ofi_rxm" begins with what is underneath.
+constexpr std::array kProviders = {Known{"efa*", Carrier::rdma},    Known{"cxi*", Carrier::rdma},
+                                   Known{"verbs*", Carrier::rdma},  Known{"tcp*", Carrier::tcp},
+                                   Known{"sockets*", Carrier::tcp}, Known{"udp*", Carrier::tcp}};
+
+template <typename Rows>
+Carrier look_up(const Rows& rows, std::string_view name) {
+  for (const auto& row : rows) {
+    if (glob_match(row.name, name)) return row.carrier;
+  }
+  return Carrier::unknown;
+}
+
+/// By the name that NCCL or a plugin prints. Unknown for names we have no source for, and for
+/// layers that choose by themselves (UCX); libfabric is decided by its provider.
+Carrier known_carrier(std::string_view network, std::string_view ofi_provider) {
+  if (network == "AWS Libfabric" || network == "Libfabric") {
+    return look_up(kProviders, ofi_provider);
+  }
+  return look_up(kNetworks, network);
+}
 
 struct Carriers {
   std::uint64_t rdma = 0;
@@ -17,13 +59,13 @@ struct Carriers {
 };
 
 /// A plugin that lists RDMA ports as NCCL's own code does is carried by them, whatever its name.
-NcclCarrier carrier_of(const std::string& network, const NcclProcess& process) {
-  const auto carrier = nccl_carrier(network, process.ofi_provider);
+Carrier carrier_of(const std::string& network, const NcclProcess& process) {
+  const auto carrier = known_carrier(network, process.ofi_provider);
   const bool has_ports = std::any_of(process.devices.begin(), process.devices.end(),
                                      [](const auto& device) { return !device.link_layer.empty(); });
   const bool own_name =
       !network.empty() && network == process.plugin && process.ofi_provider.empty();
-  if (carrier == NcclCarrier::unknown && own_name && has_ports) return NcclCarrier::rdma;
+  if (carrier == Carrier::unknown && own_name && has_ports) return Carrier::rdma;
   return carrier;
 }
 
@@ -32,9 +74,9 @@ Carriers count_carriers(const NcclWorker& worker, const NcclProcess& process) {
   for (const auto& use : worker.uses) {
     const auto connections = use.sends + use.receives;
     switch (carrier_of(use.network, process)) {
-      case NcclCarrier::rdma: count.rdma += connections; break;
-      case NcclCarrier::tcp: count.tcp += connections; break;
-      case NcclCarrier::unknown: count.unknown += connections; break;
+      case Carrier::rdma: count.rdma += connections; break;
+      case Carrier::tcp: count.tcp += connections; break;
+      case Carrier::unknown: count.unknown += connections; break;
     }
   }
   return count;
@@ -53,8 +95,8 @@ bool has_no_device(const NcclProcess& process) {
 
 NcclVerdict verdict_of_choice(const std::string& network, const NcclProcess& process) {
   const auto carrier = carrier_of(network, process);
-  if (carrier == NcclCarrier::tcp) return NcclVerdict::tcp;
-  const bool is_rdma = carrier == NcclCarrier::rdma && !has_no_device(process);
+  if (carrier == Carrier::tcp) return NcclVerdict::tcp;
+  const bool is_rdma = carrier == Carrier::rdma && !has_no_device(process);
   return is_rdma ? NcclVerdict::rdma : NcclVerdict::unknown;
 }
 
@@ -130,7 +172,7 @@ std::string why_of(const NcclWorker& worker, const NcclProcess& process, const C
   const auto of_all = " of " + std::to_string(all) + " network connections";
   if (all == 0 && worker.network.empty()) return "the log does not say which network was chosen";
   if (rank.verdict == NcclVerdict::unknown) {
-    if (all == 0 && carrier_of(worker.network, process) == NcclCarrier::rdma) {
+    if (all == 0 && carrier_of(worker.network, process) == Carrier::rdma) {
       return "network " + worker.network + " was chosen, and the list of its devices is empty";
     }
     const bool is_libfabric = rank.transport.find("Libfabric") != std::string::npos;

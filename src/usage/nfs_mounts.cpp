@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "host/mounts.h"
 
 namespace railhead::usage {
 namespace {
@@ -19,34 +20,13 @@ Error malformed(std::size_t number, std::string_view line) {
           "mountstats: line " + std::to_string(number) + ": " + in_quotes(trim(line))};
 }
 
-bool is_octal(char c) {
-  return c >= '0' && c <= '7';
-}
-
-/// The kernel writes blank, tab, newline and backslash as \ooo.
-std::string unescaped(std::string_view text) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool escape = text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) &&
-                        is_octal(text[i + 2]) && is_octal(text[i + 3]);
-    if (!escape) {
-      plain += text[i];
-      continue;
-    }
-    const int code = (text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0');
-    plain += static_cast<char>(code & 0xff);
-    i += 3;
-  }
-  return plain;
-}
-
 bool is_nfs(std::string_view type) {
   return type == "nfs" || type == "nfs4";
 }
 
 /// "SERVER:PATH"; an IPv6 address stands in brackets and has colons of its own.
 std::pair<std::string, std::string> source_of(std::string_view escaped) {
-  const auto source = unescaped(escaped);
+  const auto source = host::unescaped_mount(escaped);
   const auto colon = source.find(":/", source.starts_with('[') ? source.find(']') : 0);
   if (colon == std::string::npos) return {source, ""};
   return {source.substr(0, colon), source.substr(colon + 1)};
@@ -60,7 +40,7 @@ std::optional<NfsMount> mount_of(const std::vector<std::string_view>& words) {
   }
   NfsMount mount;
   std::tie(mount.server, mount.path) = source_of(words[1]);
-  mount.mount_point = unescaped(words[4]);
+  mount.mount_point = host::unescaped_mount(words[4]);
   return mount;
 }
 
@@ -156,7 +136,7 @@ void add_addresses(std::vector<NfsMount>& mounts, std::string_view mountinfo) {
     const auto dash = std::find(words.begin(), words.end(), "-");
     if (words.size() < 10 || words.end() - dash < 4 || !is_nfs(dash[1])) continue;
     const auto address = mount_option(dash[3], "addr");
-    auto* mount = at_place(mounts, unescaped(words[4]));
+    auto* mount = at_place(mounts, host::unescaped_mount(words[4]));
     if (mount != nullptr && address) mount->address = std::string(*address);
   }
 }
@@ -177,7 +157,7 @@ std::vector<NfsDeclaration> parse_fstab(std::string_view fstab) {
     if (words.size() < 4 || words[0].starts_with('#') || !is_nfs(words[2])) continue;
     NfsDeclaration declaration;
     std::tie(declaration.server, declaration.path) = source_of(words[0]);
-    declaration.mount_point = plain_place(unescaped(words[1]));
+    declaration.mount_point = plain_place(host::unescaped_mount(words[1]));
     declaration.options = words[3];
     declarations.push_back(std::move(declaration));
   }

@@ -116,8 +116,8 @@ std::set<std::uint32_t> threads_of(const Usage& usage) {
   return threads;
 }
 
-void read_all_processes(host::Host& host, const UsageOptions& options, Usage& usage) {
-  auto table = read_processes(host, options.proc_dir, threads_of(usage));
+void read_all_processes(host::Host& host, const std::string& proc_dir, Usage& usage) {
+  auto table = read_processes(host, proc_dir, threads_of(usage));
   if (!table) {
     usage.processes_why = table.error().message;
     return;
@@ -136,11 +136,11 @@ void read_all_processes(host::Host& host, const UsageOptions& options, Usage& us
   }
 }
 
-void read_bundle(host::Host& host, const UsageOptions& options, ContainerUse& container) {
+void read_bundle(host::Host& host, const std::string& proc_dir, ContainerUse& container) {
   Result<std::optional<std::string>> text = std::optional<std::string>();
   const auto tries = std::min(container.processes.size(), kProcessesTried);
   for (std::size_t at = 0; at < tries && !(text && *text); ++at) {
-    text = find_bundle(host, options.proc_dir, container.place.container, container.processes[at]);
+    text = find_bundle(host, proc_dir, container.place.container, container.processes[at]);
   }
   if (!text || !*text) {
     container.bundle_problem = text ? "no bundle found through the shim" : text.error().message;
@@ -173,23 +173,23 @@ std::string_view to_string(TableState state) {
   return "failed";
 }
 
-Usage read_usage(host::Host& host, const UsageOptions& options) {
+Usage read_usage(host::Host& host, const std::string& proc_dir) {
   Usage usage;
-  const auto first = host.readlink(options.proc_dir + "/self/ns/pid");
+  const auto first = host.readlink(proc_dir + "/self/ns/pid");
   if (first && *first) usage.sees_all_processes = **first == kFirstPidNamespace;
-  usage.asked_ticks = read_uptime(host, options.proc_dir);
+  usage.asked_ticks = read_uptime(host, proc_dir);
   read_devices(host, usage);
   // After the objects: a process that is younger than they are has the number of one that ended.
-  read_all_processes(host, options, usage);
+  read_all_processes(host, proc_dir, usage);
   for (auto& [id, container] : usage.containers) {
-    if (options.bundles) read_bundle(host, options, container);
+    read_bundle(host, proc_dir, container);
     if (may_concern_us(container)) {
-      const auto use = read_network_use(host, options.proc_dir, container.processes);
+      const auto use = read_network_use(host, proc_dir, container.processes);
       if (use) container.network = *use;
       if (!use) container.network_problem = use.error().message;
     }
   }
-  usage.counted_ticks = read_uptime(host, options.proc_dir);
+  usage.counted_ticks = read_uptime(host, proc_dir);
   for (auto& device : usage.devices) device.traffic = read_traffic(host, device.device.name);
   return usage;
 }

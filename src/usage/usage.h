@@ -84,13 +84,8 @@ struct Usage {
   std::optional<bool> sees_all_processes;
 };
 
-struct UsageOptions {
-  std::string proc_dir = "/proc";
-  bool bundles = true;  ///< false: the names of containers are known from elsewhere
-};
-
 /// Reads it. Never fails as a whole. A container's network is looked at where it has a GPU's or an
 /// RDMA device, or, without a bundle, always.
-Usage read_usage(host::Host& host, const UsageOptions& options = {});
+Usage read_usage(host::Host& host, const std::string& proc_dir = "/proc");
 
 }  // namespace railhead::usage

@@ -84,13 +84,18 @@ TEST(Deal, gpus_without_a_near_nic_are_spread_over_all) {
   EXPECT_THAT(result.gpus[4].why, HasSubstr("SYS; 4 of 4 NICs are nearest"));
 }
 
-TEST(Deal, six_gpus_that_share_four_nics_leave_none_out) {
+/// So many of both below one switch.
+node::Node one_switch(int gpus, int nics) {
   NodeBuilder b;
   b.numa(0, 0);
   const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
-  for (int i = 0; i < 6; ++i) b.gpu(b.bridge(sw));
-  for (int i = 0; i < 4; ++i) b.nic(b.bridge(sw));
-  EXPECT_THAT(nics_by_gpu(deal_of(b.build())),
+  for (int i = 0; i < gpus; ++i) b.gpu(b.bridge(sw));
+  for (int i = 0; i < nics; ++i) b.nic(b.bridge(sw));
+  return b.build();
+}
+
+TEST(Deal, six_gpus_that_share_four_nics_leave_none_out) {
+  EXPECT_THAT(nics_by_gpu(deal_of(one_switch(6, 4))),
               ElementsAre(ElementsAre(0), ElementsAre(0), ElementsAre(1), ElementsAre(2),
                           ElementsAre(2), ElementsAre(3)));
 }
@@ -192,12 +197,7 @@ TEST(Deal, both_ports_of_a_card_come_together) {
 }
 
 TEST(Deal, spare_among_the_nearest_is_a_warning) {
-  NodeBuilder b;
-  b.numa(0, 0);
-  const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
-  for (int i = 0; i < 2; ++i) b.gpu(b.bridge(sw));
-  for (int i = 0; i < 3; ++i) b.nic(b.bridge(sw));
-  const auto result = deal_of(b.build());
+  const auto result = deal_of(one_switch(2, 3));
   EXPECT_THAT(result.spare, ElementsAre(2));
   ASSERT_THAT(result.warnings, SizeIs(1));
   EXPECT_EQ(result.warnings[0],
@@ -218,14 +218,7 @@ TEST(Deal, spare_far_from_every_gpu_is_no_warning) {
 }
 
 TEST(Deal, share_of_a_gpu_rounds_half_down) {
-  const auto per_gpu = [](int gpus, int nics) {
-    NodeBuilder b;
-    b.numa(0, 0);
-    const Slot root = b.host_bridge(0x10, 0);
-    for (int i = 0; i < gpus; ++i) b.gpu(b.bridge(root));
-    for (int i = 0; i < nics; ++i) b.nic(b.bridge(root));
-    return deal_of(b.build()).per_gpu;
-  };
+  const auto per_gpu = [](int gpus, int nics) { return deal_of(one_switch(gpus, nics)).per_gpu; };
   EXPECT_EQ(per_gpu(8, 4), 1U);
   EXPECT_EQ(per_gpu(8, 12), 1U);
   EXPECT_EQ(per_gpu(8, 13), 2U);

@@ -56,7 +56,7 @@ class MachineReaderTest : public testing::Test, public agent::MachineReader::Own
 
   void drained() override { ++drained_; }
 
-  void changed() override { ++changed_; }
+  void look_again(std::string_view /*cause*/) override { ++changed_; }
 
   void fulfilled(std::uint64_t wish, bool is_read) override { fulfilled_ = {wish, is_read}; }
 
@@ -157,7 +157,7 @@ TEST_F(MachineReaderTest, tells_of_events_when_they_can_be_had) {
   EXPECT_TRUE(shared_.is_blind);
   no_watch_ = false;
   is_short_ = true;
-  reader_->fulfil(2, agent::Machine::kTimer);  // fails, and is repeated
+  reader_->fulfil(2, agent::Machine::kUnknownGpu);  // fails, and is repeated
   until([this] { return !events_.empty(); });
   EXPECT_FALSE(shared_.is_blind);
   EXPECT_THAT(events_, testing::SizeIs(1));

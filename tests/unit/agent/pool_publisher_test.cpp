@@ -56,7 +56,7 @@ class PoolPublisherTest : public testing::Test {
   bool until(const std::function<bool()>& so) {
     while (!so()) {
       clock_.advance(std::chrono::milliseconds(500));
-      if (loop_.run_one_for(std::chrono::seconds(5)) == 0) return false;
+      if (loop_.run_one_for(std::chrono::seconds(5)) == 0) return so();
     }
     return true;
   }

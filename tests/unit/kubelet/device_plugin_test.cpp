@@ -62,8 +62,8 @@ class DevicePluginTest : public testing::Test {
  protected:
   DevicePluginTest() {
     loop_.run([this] {
-      auto served = DevicePlugin::serve(socket_, {"rdma.io/hca", true, true}, loop_.box(),
-                                        resource_, tell(), [](const auto&) {});
+      auto served = DevicePlugin::serve(socket_, {"rdma.io/hca", true}, loop_.box(), resource_,
+                                        tell(), [](const auto&) {});
       ASSERT_TRUE(served) << served.error().message;
       plugin_ = std::move(served).value();
     });
@@ -397,12 +397,12 @@ TEST_F(DevicePluginTest, the_end_begins_before_anybody_waits_for_it) {
 TEST_F(DevicePluginTest, a_path_that_no_socket_can_have_is_refused_with_its_name) {
   loop_.run([this] {
     const std::string longer = directory_ / std::string(120, 'x');
-    const auto served = DevicePlugin::serve(longer, {"a/b", true, true}, loop_.box(), resource_,
-                                            tell(), [](const auto&) {});
+    const auto served = DevicePlugin::serve(longer, {"a/b", true}, loop_.box(), resource_, tell(),
+                                            [](const auto&) {});
     ASSERT_FALSE(served);
     EXPECT_THAT(served.error().message, HasSubstr("longer than the 107 bytes"));
-    const auto nowhere = DevicePlugin::serve(directory_ / "none/s.sock", {"a/b", true, true},
-                                             loop_.box(), resource_, tell(), [](const auto&) {});
+    const auto nowhere = DevicePlugin::serve(directory_ / "none/s.sock", {"a/b", true}, loop_.box(),
+                                             resource_, tell(), [](const auto&) {});
     ASSERT_FALSE(nowhere);
     EXPECT_THAT(nowhere.error().message, HasSubstr("none/s.sock"));
   });

@@ -56,7 +56,7 @@ class Agent {
         pod_resources_(folder + "/kubelet.sock", *box_),
         registrar_(std::in_place, options(folder, route), *box_, clock_, pod_resources_,
                    [this](const ResourceStatus& status) { last_ = status; }) {
-    registrar_->offer({kName, true, true}, decision_, {{"rdma-0", true, {}}, {"rdma-1", true, {}}});
+    registrar_->offer({kName}, decision_, {{"rdma-0", true, {}}, {"rdma-1", true, {}}});
   }
 
   /// Lets time pass and messages arrive until this is so.
@@ -186,7 +186,7 @@ TEST_F(RegistrarTest, a_pool_that_was_ill_at_the_count_is_not_registered_again) 
   Kubelet kubelet(folder_);
   NoDecision decision;
   Agent agent(folder_);
-  agent.registrar().offer({"rdma.io/ill", true, true}, decision, {{"a", false, {}}});
+  agent.registrar().offer({"rdma.io/ill"}, decision, {{"a", false, {}}});
   kubelet.leave_out("rdma.io/ill");
   kubelet.hold_accounts(true);
   ASSERT_TRUE(agent.until([&] { return kubelet.accounts == 1; }));
@@ -202,7 +202,7 @@ TEST_F(RegistrarTest, a_pool_refused_for_good_does_not_stop_looking_after_others
   kubelet.refused = "rdma.io/refused";
   NoDecision decision;
   Agent agent(folder_);
-  agent.registrar().offer({kubelet.refused, true, true}, decision, {{"a", true, {}}});
+  agent.registrar().offer({kubelet.refused}, decision, {{"a", true, {}}});
   ASSERT_TRUE(agent.until([&] { return kubelet.accounts >= 1; }));
   EXPECT_EQ(kubelet.registrations, 1);
   kubelet.counts = false;

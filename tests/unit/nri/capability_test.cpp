@@ -50,7 +50,7 @@ TEST(Capability, what_is_not_recognised_is_taken_for_the_newest) {
 }
 
 TEST(Capability, a_missing_feature_is_named_with_the_release_that_has_it) {
-  WantedFeatures wanted;
+  RuntimeFeatures wanted;
   wanted.rlimits = true;
   const auto sentences = missing_features(wanted, "containerd", "1.7.5");
   ASSERT_EQ(sentences.size(), 1U);
@@ -59,7 +59,7 @@ TEST(Capability, a_missing_feature_is_named_with_the_release_that_has_it) {
 
 TEST(Capability, what_is_not_wanted_is_not_missed) {
   EXPECT_TRUE(missing_features({}, "containerd", "1.7.0").empty());
-  WantedFeatures wanted;
+  RuntimeFeatures wanted;
   wanted.rlimits = wanted.failure_policy = true;
   EXPECT_EQ(missing_features(wanted, "containerd", "1.7.0").size(), 2U);
   EXPECT_TRUE(missing_features(wanted, "containerd", "unknown").empty());

@@ -16,12 +16,11 @@ void expect_worker(std::string_view line) {
   const auto record = only(line);
   EXPECT_EQ(record.host, "trainer-0.svc") << line;
   EXPECT_EQ(record.pid, 4711U) << line;
-  EXPECT_EQ(record.tid, 4720U) << line;
   EXPECT_EQ(record.gpu, 3U) << line;
   EXPECT_EQ(record.message, "Using network IB") << line;
 }
 
-TEST(NcclLine, the_prefix_names_host_process_thread_and_gpu) {
+TEST(NcclLine, the_prefix_names_host_process_and_gpu) {
   expect_worker("trainer-0.svc:4711:4720 [3] NCCL INFO Using network IB");
 }
 

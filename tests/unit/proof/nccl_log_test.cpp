@@ -188,11 +188,11 @@ TEST(NcclLog, failures_are_collected_by_what_they_mean) {
                         "a:1:2 [0] x.cc:1 NCCL WARN NET/IB : mlx5_0:1 GID table changed\n" +
                         "a:1:2 [0] x.cc:1 NCCL WARN something else\n");
   ASSERT_EQ(log.problems.size(), 4U);
-  EXPECT_EQ(log.problems[0].severity, NcclProblem::Severity::error);
+  EXPECT_EQ(log.problems[0].severity, NcclSeverity::error);
   EXPECT_EQ(log.problems[0].count, 2U);
   EXPECT_EQ(log.problems[0].first.line, 2U);
-  EXPECT_EQ(log.problems[1].severity, NcclProblem::Severity::warning);
-  EXPECT_EQ(log.problems[3].severity, NcclProblem::Severity::hint);
+  EXPECT_EQ(log.problems[1].severity, NcclSeverity::warning);
+  EXPECT_EQ(log.problems[3].severity, NcclSeverity::hint);
   EXPECT_EQ(log.problems[3].first.text, "HINT: try NCCL_IB_TIMEOUT");
 }
 
@@ -201,8 +201,8 @@ TEST(NcclLog, a_retry_is_a_warning_and_a_failed_connection_an_error) {
       worker_line("a", 0, "Call to ibv_modify_qp failed with 110 Connection timed out, retrying") +
       "a:1:2 [0] misc/ibvwrap.cc:376 NCCL WARN Call to ibv_modify_qp failed with 22 Invalid\n");
   ASSERT_EQ(log.problems.size(), 2U);
-  EXPECT_EQ(log.problems[0].severity, NcclProblem::Severity::error);
-  EXPECT_EQ(log.problems[1].severity, NcclProblem::Severity::warning);
+  EXPECT_EQ(log.problems[0].severity, NcclSeverity::error);
+  EXPECT_EQ(log.problems[1].severity, NcclSeverity::warning);
 }
 
 TEST(NcclLog, what_ucx_and_mooncake_say_of_rdma_is_reported) {
@@ -211,7 +211,7 @@ TEST(NcclLog, what_ucx_and_mooncake_say_of_rdma_is_reported) {
       "available, please use one or more of: 'eth0'(tcp)\n"
       "E0101 rdma_context.cpp:1] No RDMA devices found, check your device installation\n");
   ASSERT_EQ(log.problems.size(), 2U);
-  EXPECT_EQ(log.problems[0].severity, NcclProblem::Severity::error);
+  EXPECT_EQ(log.problems[0].severity, NcclSeverity::error);
   EXPECT_EQ(log.problems[0].first.line, 2U);
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 #include "unit/machines.h"
 #include "unit/node_builder.h"
 
@@ -184,39 +186,36 @@ TEST(Topology, within_sys_the_same_socket_is_nearer) {
   EXPECT_LT(row[0], row[1]);
 }
 
-TEST(Topology, a_gpu_that_is_a_numa_node_is_sys_and_nearer_on_its_socket) {
+/// Two sockets and a GPU whose memory is a NUMA node of its own, by their distances; a NIC on the
+/// second socket, and one on the first.
+NodeBuilder gpu_that_is_a_numa_node(const std::array<std::vector<unsigned>, 3>& distances) {
   NodeBuilder b;
-  b.numa(0, 0, {0, 1}, {10, 40, 80}).numa(1, 1, {2, 3}, {40, 10, 120});
-  b.numa(2, 0, {}, {80, 120, 10});
-  b.raw().numa[2].socket.reset();
-  b.gpu(b.bridge(b.host_bridge(0x00, 2, 8)));
-  b.nic(b.bridge(b.host_bridge(0x00, 0, 0)));
-  b.nic(b.bridge(b.host_bridge(0x00, 1, 16)));
-  const auto row = make_topology(b.build()).gpu_nic[0];
-  EXPECT_EQ(row[0], (Nearness{Relation::sys, true, 0}));
-  EXPECT_EQ(row[1], (Nearness{Relation::sys, false, 0}));
-}
-
-TEST(Topology, memory_of_a_gpu_is_near_its_cpus_where_sockets_are_unknown) {
-  NodeBuilder b;
-  b.numa(0, 0, {0, 1}, {10, 40, 80}).numa(1, 1, {2, 3}, {40, 10, 120});
-  b.numa(2, 0, {}, {80, 120, 10});
-  for (auto& numa : b.raw().numa) numa.socket.reset();
+  b.numa(0, 0, {0, 1}, distances[0]).numa(1, 1, {2, 3}, distances[1]).numa(2, 0, {}, distances[2]);
   b.gpu(b.bridge(b.host_bridge(0x00, 2, 8)));
   b.nic(b.bridge(b.host_bridge(0x00, 1, 16)));
   b.nic(b.bridge(b.host_bridge(0x00, 0, 17)));
+  return b;
+}
+
+TEST(Topology, a_gpu_that_is_a_numa_node_is_sys_and_nearer_on_its_socket) {
+  auto b = gpu_that_is_a_numa_node({{{10, 40, 80}, {40, 10, 120}, {80, 120, 10}}});
+  b.raw().numa[2].socket.reset();
+  const auto row = make_topology(b.build()).gpu_nic[0];
+  EXPECT_EQ(row[0], (Nearness{Relation::sys, false, 0}));
+  EXPECT_EQ(row[1], (Nearness{Relation::sys, true, 0}));
+}
+
+TEST(Topology, memory_of_a_gpu_is_near_its_cpus_where_sockets_are_unknown) {
+  auto b = gpu_that_is_a_numa_node({{{10, 40, 80}, {40, 10, 120}, {80, 120, 10}}});
+  for (auto& numa : b.raw().numa) numa.socket.reset();
   const auto row = make_topology(b.build()).gpu_nic[0];
   EXPECT_EQ(row[0], (Nearness{Relation::sys, false, 0}));
   EXPECT_EQ(row[1], (Nearness{Relation::sys, true, 0}));
 }
 
 TEST(Topology, memory_as_near_to_two_sockets_counts_to_the_first) {
-  NodeBuilder b;
-  b.numa(0, 0, {0, 1}, {10, 20, 20}).numa(1, 1, {2, 3}, {20, 10, 20}).numa(2, 0, {}, {20, 20, 10});
+  auto b = gpu_that_is_a_numa_node({{{10, 20, 20}, {20, 10, 20}, {20, 20, 10}}});
   for (auto& numa : b.raw().numa) numa.socket.reset();
-  b.gpu(b.bridge(b.host_bridge(0x00, 2, 8)));
-  b.nic(b.bridge(b.host_bridge(0x00, 1, 16)));
-  b.nic(b.bridge(b.host_bridge(0x00, 0, 17)));
   const auto row = make_topology(b.build()).gpu_nic[0];
   EXPECT_EQ(row[0], (Nearness{Relation::sys, false, 0}));
   EXPECT_EQ(row[1], (Nearness{Relation::sys, true, 0}));
