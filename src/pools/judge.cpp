@@ -87,10 +87,10 @@ bool is_of_kinds(const PoolSpec& spec, const NetFunction& function) {
 }  // namespace
 
 Judge::Judge(const node::Node& node, const std::vector<NetFunction>& functions,
-             const std::vector<NicStanding>& standings)
+             const std::vector<NicStatus>& statuses)
     : node_(node),
       by_address_(functions),
-      standings_(standings),
+      statuses_(statuses),
       carriers_(default_route_carriers(node)) {}
 
 std::optional<std::size_t> Judge::selector_for(const PoolSpec& spec,
@@ -190,7 +190,7 @@ bool Judge::any(Fact fact, const NetFunction& function, const Test& test) const 
   }
   for (const auto index : function.nics) {
     known.nic = &node_.nics[index];
-    known.standing = index < standings_.size() ? &standings_[index] : nullptr;
+    known.status = index < statuses_.size() ? &statuses_[index] : nullptr;
     if (row.asked_of == AskedOf::nic && row.known(known, test)) return true;
     if (row.asked_of != AskedOf::port) continue;
     for (const auto& port : known.nic->ports) {
