@@ -58,6 +58,7 @@ void add_explanation(report::Report& report, const inject::DecisionTable& table,
   report.json["explanation"] = data::Json::array();
   for (const auto& gpu : explanation.gpus) {
     data::Json json = {{"pci", node.gpus[gpu.gpu].pci.str()}, {"step", gpu.step}};
+    json["nics"] = data::Json::array();
     for (const auto& nic : gpu.nics) json["nics"].push_back(nic_entry(node.nics[nic.nic], nic));
     report.json["explanation"].push_back(std::move(json));
     report.sections.push_back(
