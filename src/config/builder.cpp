@@ -90,6 +90,16 @@ data::Value text_value(const std::string& text) {
   return value;
 }
 
+/// "config.yaml:3:5: what"
+Error malformed_in(const std::string& file, const data::Mark& mark, const std::string& what) {
+  return {ErrorCode::malformed, data::place_in(file, mark) + ": " + what};
+}
+
+Error unknown_key(const std::string& file, const data::Mark& mark, const std::string& key,
+                  const std::string& known) {
+  return malformed_in(file, mark, "unknown key " + in_quotes(key) + "; known here: " + known);
+}
+
 std::string gpu_policy_of(bool auto_inject) {
   return auto_inject ? "closest" : "none";
 }
@@ -103,15 +113,12 @@ Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {
-  auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
-                      file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
-                  ? data::parse_json(file.text)
-                  : data::parse_yaml(file.text);
+  auto root =
+      trim(file.text).starts_with('{') ? data::parse_json(file.text) : data::parse_yaml(file.text);
   if (!root) return root.error().context(file.name);
   if (root->kind == data::Value::Kind::null) return {};
   if (root->kind != data::Value::Kind::map) {
-    return Error{ErrorCode::malformed,
-                 data::place_in(file.name, root->mark) + ": expected keys and values"};
+    return malformed_in(file.name, root->mark, "expected keys and values");
   }
   if (find_in_any_case(*root, "configList") != nullptr) {
     return add_shared_plugin_file(file.name, *std::move(root));
@@ -132,8 +139,8 @@ Status ConfigBuilder::add_our_file(const std::string& name, const data::Value& r
       if (!text) return text.error().context(name + ": " + key);
       const std::string expected = key == "kind" ? "Config" : "railhead.io/v1alpha1";
       if (*text != expected) {
-        return Error{ErrorCode::malformed, data::place_in(name, value.mark) + ": " + key + " is " +
-                                               in_quotes(*text) + ", not " + expected};
+        return malformed_in(name, value.mark,
+                            key + " is " + in_quotes(*text) + ", not " + expected);
       }
     } else if (key == "roles") {
       TRY_STATUS(add_roles(name, value));
@@ -141,9 +148,7 @@ Status ConfigBuilder::add_our_file(const std::string& name, const data::Value& r
       if (value.kind == data::Value::Kind::null) continue;
       config_.pool_sources_.push_back({PoolSource::Shape::ours, name, value});
     } else if (known_sections(key).empty()) {
-      return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
-                                             in_quotes(key) +
-                                             "; known here: " + known_sections("")};
+      return unknown_key(name, mark, key, known_sections(""));
     } else {
       TRY_STATUS(add_section(name, key, value));
     }
@@ -155,17 +160,12 @@ Status ConfigBuilder::add_section(const std::string& name, const std::string& pa
                                   const data::Value& section) {
   if (section.kind == data::Value::Kind::null) return {};
   if (section.kind != data::Value::Kind::map) {
-    return Error{ErrorCode::malformed,
-                 data::place_in(name, section.mark) + ": " + path + ": expected keys and values"};
+    return malformed_in(name, section.mark, path + ": expected keys and values");
   }
   for (const auto& [key, mark, value] : section.entries) {
     const std::string full = path + "." + key;
     const auto* spec = find_setting(full);
-    if (spec == nullptr) {
-      return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
-                                             in_quotes(full) +
-                                             "; known here: " + known_sections(path)};
-    }
+    if (spec == nullptr) return unknown_key(name, mark, full, known_sections(path));
     const auto text = scalar_text(value);
     if (!text) return text.error().context(name + ": " + full);
     TRY_STATUS(set(*spec, *text, Origin::file, data::place_in(name, value.mark)));
@@ -175,19 +175,14 @@ Status ConfigBuilder::add_section(const std::string& name, const std::string& pa
 
 Status ConfigBuilder::add_roles(const std::string& name, const data::Value& roles) {
   if (roles.kind != data::Value::Kind::list) {
-    return Error{ErrorCode::malformed,
-                 data::place_in(name, roles.mark) + ": roles: expected a list"};
+    return malformed_in(name, roles.mark, "roles: expected a list");
   }
   config_.roles_.clear();
   for (const auto& item : roles.items) {
     RoleSetting role;
     for (const auto& [key, mark, value] : item.entries) {
       const auto* field = find_role_key(key);
-      if (field == nullptr) {
-        return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
-                                               in_quotes("roles." + key) +
-                                               "; known here: " + known_role_keys()};
-      }
+      if (field == nullptr) return unknown_key(name, mark, "roles." + key, known_role_keys());
       const auto text = value.as_string();
       if (!text) return text.error().context(name + ": roles." + key);
       role.*(field->text) = {*text, data::place_in(name, value.mark)};
@@ -196,10 +191,10 @@ Status ConfigBuilder::add_roles(const std::string& name, const data::Value& role
       return key.text != &RoleSetting::role && !(role.*key.text).text.empty();
     });
     if (role.role.text.empty() || !selects) {
-      return Error{ErrorCode::malformed, data::place_in(name, item.mark) +
-                                             ": an entry of roles needs `role` and something to "
-                                             "select by; known here: " +
-                                             known_role_keys()};
+      return malformed_in(
+          name, item.mark,
+          "an entry of roles needs `role` and something to select by; known here: " +
+              known_role_keys());
     }
     config_.roles_.push_back(std::move(role));
   }
