@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/tree_text.h"
-
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "cli/describe.h"
+#include "cli/topology_picture.h"
 #include "report/text_width.h"
 #include "topology/layout.h"
 
