@@ -156,18 +156,10 @@ struct ExplainedGpu {
   std::string step;                ///< which step of the rule decided: GpuDeal::why
 };
 
-/// The affinity rule at work on some GPUs, for `affinity --explain`.
-struct Explanation {
-  topology::TopologySource source = topology::TopologySource::pci_tree;
-  topology::Confidence confidence = topology::Confidence::high;
-  std::size_t candidates = 0;  ///< compute cards
-  std::size_t per_gpu = 1;     ///< K of the rule
-  std::vector<ExplainedGpu> gpus;
-  std::vector<std::string> warnings;  ///< of topology, deal and selection
-};
-
-/// Arguments as for select().
-Explanation explain(const node::Node& node, const topology::Topology& topology, const Deal& deal,
-                    const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus);
+/// The affinity rule at work on the GPUs of a selection, for `affinity --explain`. The other
+/// arguments are those that select() made it of.
+std::vector<ExplainedGpu> explain(const node::Node& node, const topology::Topology& topology,
+                                  const Deal& deal, const std::vector<Usability>& usable,
+                                  const Selection& selection);
 
 }  // namespace railhead::affinity

@@ -80,26 +80,15 @@ class Explainer {
   const std::vector<Usability>& usable_;
 };
 
-void append(std::vector<std::string>& all, const std::vector<std::string>& more) {
-  all.insert(all.end(), more.begin(), more.end());
-}
-
 }  // namespace
 
-Explanation explain(const node::Node& node, const topology::Topology& topology, const Deal& deal,
-                    const std::vector<Usability>& usable, const std::vector<std::size_t>& gpus) {
-  const Selection selection = select(node, topology, deal, usable, gpus);
+std::vector<ExplainedGpu> explain(const node::Node& node, const topology::Topology& topology,
+                                  const Deal& deal, const std::vector<Usability>& usable,
+                                  const Selection& selection) {
   const Explainer explainer(node, topology, deal, usable);
-  Explanation explanation;
-  explanation.source = topology.source;
-  explanation.confidence = topology.confidence;
-  explanation.candidates = deal.cards.size();
-  explanation.per_gpu = deal.per_gpu;
-  for (const auto& choice : selection.gpus) explanation.gpus.push_back(explainer.explain(choice));
-  append(explanation.warnings, topology.warnings);
-  append(explanation.warnings, deal.warnings);
-  append(explanation.warnings, selection.warnings);
-  return explanation;
+  std::vector<ExplainedGpu> explained;
+  for (const auto& choice : selection.gpus) explained.push_back(explainer.explain(choice));
+  return explained;
 }
 
 }  // namespace railhead::affinity

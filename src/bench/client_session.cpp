@@ -18,21 +18,18 @@ class Client {
         watcher_(watcher) {}
 
   Outcome meet(const Plan& plan, const std::vector<std::string>& nics) {
-    TRY_OUTCOME(say(offer_message(plan)));
+    TRY_OUTCOME(say(channel_, offer_message(plan)));
     const auto theirs = expect(channel_.receive(kOpenLimit), "addresses");
     TRY_OUTCOME(theirs.outcome);
     const auto remote = parse_addresses(theirs.message);
-    if (!remote) return fail(channel_outcome(remote.error()));
-    bool in_use = false;
-    if (const auto opened = endpoint_.make_lanes(plan, nics, in_use); !opened) {
-      const auto outcome = device_outcome(opened.error());
-      return fail(in_use ? Outcome{State::in_use, outcome.why} : outcome);
-    }
-    TRY_OUTCOME(say(addresses_message(endpoint_.addresses())));
+    if (!remote) return fail(channel_, channel_outcome(remote.error()));
+    const auto opened = endpoint_.make_lanes(plan, nics);
+    if (!opened.ok()) return fail(channel_, opened);
+    TRY_OUTCOME(say(channel_, addresses_message(endpoint_.addresses())));
     const auto connected = expect(channel_.receive(), "connected");
     TRY_OUTCOME(connected.outcome);
     if (const auto status = endpoint_.connect(*remote); !status) {
-      return fail(device_outcome(status.error()));
+      return fail(channel_, device_outcome(status.error()));
     }
     return {};
   }
@@ -40,30 +37,28 @@ class Client {
   Outcome measure(const Step& step, StepResult& result) {
     result.step = step;
     if (const auto status = endpoint_.prepare(step, Part::initiator); !status) {
-      return fail(device_outcome(status.error()));
+      return fail(channel_, device_outcome(status.error()));
     }
-    TRY_OUTCOME(say(step_message(step)));
+    TRY_OUTCOME(say(channel_, step_message(step)));
     TRY_OUTCOME(expect(channel_.receive(), "go").outcome);
-    if (const auto status = endpoint_.start(step, Part::initiator); !status) {
-      return fail(device_outcome(status.error()));
-    }
+    endpoint_.start(step, Part::initiator);
     auto other = watch(step);
     auto lanes = endpoint_.finish();
     if (!other.ok()) return other;
-    if (!lanes) return fail(transfer_outcome(lanes.error()));
+    if (!lanes) return fail(channel_, transfer_outcome(lanes.error()));
     result.lanes = *std::move(lanes);
     std::vector<std::uint64_t> messages;
     for (const auto& lane : result.lanes) messages.push_back(lane.messages);
-    TRY_OUTCOME(say(done_message(messages)));
+    TRY_OUTCOME(say(channel_, done_message(messages)));
     TRY_OUTCOME(expect(channel_.receive(), "verified").outcome);
     if (const auto status = endpoint_.validate(step, Part::initiator); !status) {
-      return fail(transfer_outcome(status.error()));
+      return fail(channel_, transfer_outcome(status.error()));
     }
     return {};
   }
 
   Outcome part(data::Json& there) {
-    TRY_OUTCOME(say(message("bye")));
+    TRY_OUTCOME(say(channel_, message("bye")));
     const auto bye = expect(channel_.receive(), "bye");
     TRY_OUTCOME(bye.outcome);
     if (const auto* evidence = bye.message.find("evidence")) there = json_of(*evidence);
@@ -71,17 +66,6 @@ class Client {
   }
 
  private:
-  Outcome say(const data::Json& what) {
-    const auto sent = channel_.send(what);
-    return sent ? Outcome() : channel_outcome(sent.error());
-  }
-
-  /// Ends the session for the other side, too.
-  Outcome fail(const Outcome& outcome) {
-    (void)channel_.send(failed_message(outcome));
-    return outcome;
-  }
-
   /// Until the lanes have ended. Not ok: why they were stopped.
   Outcome watch(const Step& step) {
     while (true) {
@@ -93,9 +77,8 @@ class Client {
       }
       if (*ready == 0) return {};
       endpoint_.stop();
-      if (*ready == 2) return fail({State::interrupted, "interrupted"});
-      const auto said = expect(channel_.receive(), "nothing");
-      return said.outcome;
+      if (*ready == 2) return fail(channel_, {State::interrupted, "interrupted"});
+      return expect(channel_.receive(), "nothing").outcome;
     }
   }
 

@@ -6,7 +6,6 @@
 
 #include "bench/options.h"
 #include "bench/outcome.h"
-#include "bench/roles.h"
 #include "bench/version.h"
 
 namespace railhead::bench {

@@ -61,9 +61,6 @@ class Cuda::GpuBuffer : public Buffer {
         address_(address),
         length_(length) {}
 
-  GpuBuffer(const GpuBuffer&) = delete;
-  GpuBuffer& operator=(const GpuBuffer&) = delete;
-
   ~GpuBuffer() override {
     if (cuda_.enter()) cuda_.calls_->free(address_);
   }
@@ -76,16 +73,14 @@ class Cuda::GpuBuffer : public Buffer {
 
   Status write(std::uint64_t offset, std::span<const std::byte> from) override {
     TRY_STATUS(cuda_.enter());
-    const int result = cuda_.calls_->to_device(address_ + offset, from.data(), from.size());
-    if (result != kSuccess) return cuda_.failed("cuMemcpyHtoD", result);
-    return {};
+    return cuda_.check("cuMemcpyHtoD",
+                       cuda_.calls_->to_device(address_ + offset, from.data(), from.size()));
   }
 
   Status read(std::uint64_t offset, std::span<std::byte> to) override {
     TRY_STATUS(cuda_.enter());
-    const int result = cuda_.calls_->to_host(to.data(), address_ + offset, to.size());
-    if (result != kSuccess) return cuda_.failed("cuMemcpyDtoH", result);
-    return {};
+    return cuda_.check("cuMemcpyDtoH",
+                       cuda_.calls_->to_host(to.data(), address_ + offset, to.size()));
   }
 
  private:
@@ -103,16 +98,17 @@ Cuda::~Cuda() {
 
 Result<std::unique_ptr<Cuda>> Cuda::load(const std::string& library, unsigned gpu) {
   std::unique_ptr<Cuda> cuda(new Cuda);
-  TRY_STATUS(cuda->begin(library.empty() ? "libcuda.so.1" : library, gpu));
+  TRY_STATUS(cuda->begin(library, gpu));
   return Result<std::unique_ptr<Cuda>>(std::move(cuda));
 }
 
-Error Cuda::failed(const std::string& call, int result) const {
+Status Cuda::check(const std::string& call, int result) const {
+  if (result == kSuccess) return {};
   const char* name = nullptr;
   if (calls_->name != nullptr) calls_->name(result, &name);
   const auto word = name != nullptr ? std::string(name) : std::to_string(result);
   // CUDA_ERROR_OUT_OF_MEMORY is 2.
-  return {result == 2 ? ErrorCode::too_large : ErrorCode::unsupported, call + ": " + word};
+  return Error{result == 2 ? ErrorCode::too_large : ErrorCode::unsupported, call + ": " + word};
 }
 
 Status Cuda::begin(const std::string& library, unsigned gpu) {
@@ -139,21 +135,15 @@ Status Cuda::begin(const std::string& library, unsigned gpu) {
   }
   calls.find(calls.handle, "cuMemGetHandleForAddressRange");
   calls.find(calls.name, "cuGetErrorName");
-  if (const int result = calls.init(0); result != kSuccess) return failed("cuInit", result);
+  TRY_STATUS(check("cuInit", calls.init(0)));
   int count = 0;
-  if (const int result = calls.count(&count); result != kSuccess) {
-    return failed("cuDeviceGetCount", result);
-  }
+  TRY_STATUS(check("cuDeviceGetCount", calls.count(&count)));
   if (gpu >= static_cast<unsigned>(std::max(count, 0))) {
     return Error{ErrorCode::unsupported, "no GPU " + std::to_string(gpu) +
                                              ": the CUDA driver has " + std::to_string(count)};
   }
-  if (const int result = calls.device(&device_, static_cast<int>(gpu)); result != kSuccess) {
-    return failed("cuDeviceGet", result);
-  }
-  if (const int result = calls.retain(&context_, device_); result != kSuccess) {
-    return failed("cuDevicePrimaryCtxRetain", result);
-  }
+  TRY_STATUS(check("cuDeviceGet", calls.device(&device_, static_cast<int>(gpu))));
+  TRY_STATUS(check("cuDevicePrimaryCtxRetain", calls.retain(&context_, device_)));
   retained_ = true;
   return read_facts();
 }
@@ -184,29 +174,22 @@ Status Cuda::read_facts() {
 }
 
 Status Cuda::enter() {
-  const int result = calls_->set_current(context_);
-  if (result != kSuccess) return failed("cuCtxSetCurrent", result);
-  return {};
+  return check("cuCtxSetCurrent", calls_->set_current(context_));
 }
 
 Result<std::unique_ptr<Buffer>> Cuda::allocate(std::uint64_t length) {
   TRY_STATUS(enter());
   const auto whole = (length + kPage - 1) / kPage * kPage;
   std::uint64_t address = 0;
-  if (const int result = calls_->allocate(&address, whole); result != kSuccess) {
-    return failed("cuMemAlloc of " + std::to_string(whole) + " bytes", result);
-  }
+  TRY_STATUS(check("cuMemAlloc of " + std::to_string(whole) + " bytes",
+                   calls_->allocate(&address, whole)));
   auto buffer = std::make_unique<GpuBuffer>(*this, address, whole);
   // Without it a copy that the driver makes by itself and one by the NIC may pass each other:
   // CUDA's GPUDirect RDMA guide, "Synchronization and Memory Ordering".
   int on = 1;
-  if (const int result = calls_->set_pointer(&on, kSyncMemopsAttribute, address);
-      result != kSuccess) {
-    return failed("cuPointerSetAttribute SYNC_MEMOPS", result);
-  }
-  if (const int result = calls_->fill(address, 0, whole); result != kSuccess) {
-    return failed("cuMemsetD8", result);
-  }
+  TRY_STATUS(check("cuPointerSetAttribute SYNC_MEMOPS",
+                   calls_->set_pointer(&on, kSyncMemopsAttribute, address)));
+  TRY_STATUS(check("cuMemsetD8", calls_->fill(address, 0, whole)));
   return Result<std::unique_ptr<Buffer>>(std::move(buffer));
 }
 
@@ -217,9 +200,9 @@ Result<host::UniqueFd> Cuda::export_dmabuf(const Buffer& buffer) {
   }
   TRY_STATUS(enter());
   int descriptor = -1;
-  const int result =
-      calls_->handle(&descriptor, buffer.address(), buffer.length(), kHandleDmabuf, 0);
-  if (result != kSuccess) return failed("cuMemGetHandleForAddressRange", result);
+  TRY_STATUS(
+      check("cuMemGetHandleForAddressRange",
+            calls_->handle(&descriptor, buffer.address(), buffer.length(), kHandleDmabuf, 0)));
   return host::UniqueFd(descriptor);
 }
 

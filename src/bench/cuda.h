@@ -33,8 +33,8 @@ struct CudaCalls;
 /// needed to build or to run without a GPU. Used from any thread, by one at a time.
 class Cuda {
  public:
-  /// Loads the library ("" is libcuda.so.1) and retains the GPU's primary context. Unsupported
-  /// when there is no library, no such GPU or a call is missing; the error names what.
+  /// Loads the library and retains the GPU's primary context. Unsupported when there is no library,
+  /// no such GPU or a call is missing; the error names what.
   static Result<std::unique_ptr<Cuda>> load(const std::string& library, unsigned gpu);
 
   Cuda(const Cuda&) = delete;
@@ -56,8 +56,8 @@ class Cuda {
   Cuda();
   Status begin(const std::string& library, unsigned gpu);
   Status read_facts();
-  /// An error that names the call and the driver's word for the result.
-  [[nodiscard]] Error failed(const std::string& call, int result) const;
+  /// What a call returned: an error names the call and the driver's word for the result.
+  [[nodiscard]] Status check(const std::string& call, int result) const;
   Status enter();
 
   std::unique_ptr<CudaCalls> calls_;

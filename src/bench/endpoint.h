@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "bench/lane.h"
+#include "bench/outcome.h"
 #include "bench/plan.h"
 #include "bench/run.h"
 #include "data/json.h"
@@ -23,17 +24,15 @@ class Endpoint {
   Endpoint& operator=(const Endpoint&) = delete;
   virtual ~Endpoint() = default;
 
-  /// Opens the lanes; `wanted` names NICs, or is empty for its own choice. `in_use` is set when
-  /// that is why it refuses.
-  virtual Status make_lanes(const Plan& plan, const std::vector<std::string>& wanted,
-                            bool& in_use) = 0;
+  /// Opens the lanes; `wanted` names NICs, or is empty for its own choice.
+  virtual Outcome make_lanes(const Plan& plan, const std::vector<std::string>& wanted) = 0;
   [[nodiscard]] virtual std::vector<LaneAddress> addresses() const = 0;
   virtual Status connect(const std::vector<LaneAddress>& remote) = 0;
 
   /// Fills sources, clears targets, posts receives.
   virtual Status prepare(const Step& step, Part part) = 0;
   /// Starts a thread a lane; done_descriptor() is readable when all of them have ended.
-  virtual Status start(const Step& step, Part part) = 0;
+  virtual void start(const Step& step, Part part) = 0;
   [[nodiscard]] virtual int done_descriptor() const = 0;
   virtual void stop() = 0;
   /// Waits for the threads; the first error of a lane is the answer.

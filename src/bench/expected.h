@@ -6,10 +6,12 @@
 
 #include "base/result.h"
 #include "bench/lane.h"
+#include "data/json.h"
 
 namespace railhead::bench {
 
-/// The payload that a lane can carry at most, and what says so.
+/// The payload that one lane, or all of a step together, can carry at most, and what says so (of
+/// the first lane).
 struct ExpectedRate {
   double gbps = 0;
   std::string limited_by;  ///< "link of mlx5_0", "PCIe of mlx5_1"
@@ -28,5 +30,11 @@ double pcie_payload_gbps(double gts, unsigned width);
 /// function: a software device has no rate of its own, what its port names is invented.
 Result<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
                                    std::uint64_t message_bytes);
+
+/// All lanes of a step, from the evidence of both sides: the slower end of each lane, and of lanes
+/// through one card (all functions of a PCI device) together no more than its PCIe link.
+/// unavailable, with the reason, where an end is not known.
+Result<ExpectedRate> expectation(const data::Json& here, const data::Json& there,
+                                 std::uint64_t size_bytes);
 
 }  // namespace railhead::bench

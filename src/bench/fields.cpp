@@ -54,11 +54,7 @@ Result<const data::Value*> list_field(const data::Value& value, std::string_view
 data::Json json_of(const data::Value& value) {
   switch (value.kind) {
     case data::Value::Kind::null: return nullptr;
-    case data::Value::Kind::list: {
-      data::Json list = data::Json::array();
-      for (const auto& item : value.items) list.push_back(json_of(item));
-      return list;
-    }
+    case data::Value::Kind::list: return data::json_list(value.items, json_of);
     case data::Value::Kind::map: {
       data::Json map = data::Json::object();
       for (const auto& entry : value.entries) map[entry.key] = json_of(entry.value);

@@ -15,6 +15,13 @@ namespace railhead::bench {
 /// Members of a message from the other side. Errors name the key and what was there instead.
 Result<std::uint64_t> number_field(const data::Value& value, std::string_view key,
                                    std::uint64_t most);
+
+/// The same as another type, whose largest value is not below `most`.
+template <typename Number>
+Result<Number> number_field(const data::Value& value, std::string_view key, std::uint64_t most) {
+  return static_cast<Number>(TRY(number_field(value, key, most)));
+}
+
 Result<std::string> text_field(const data::Value& value, std::string_view key);
 /// Absent when there is no such key or it is null.
 Result<std::optional<std::string>> optional_text_field(const data::Value& value,

@@ -18,9 +18,6 @@ class HostBuffer : public Buffer {
       : bytes_(bytes),
         length_(length) {}
 
-  HostBuffer(const HostBuffer&) = delete;
-  HostBuffer& operator=(const HostBuffer&) = delete;
-
   ~HostBuffer() override { ::munmap(bytes_, length_); }
 
   [[nodiscard]] std::uint64_t address() const override {

@@ -6,13 +6,6 @@
 #include "bench/plan.h"
 
 namespace railhead::bench {
-namespace {
-
-constexpr std::uint64_t kMax24 = 0xffffff;
-constexpr std::uint64_t kMax32 = 0xffffffff;
-
-}  // namespace
-
 std::string gid_text(const GidBytes& gid) {
   std::vector<std::string> groups;
   for (std::size_t i = 0; i < gid.size(); i += 2) {
@@ -51,18 +44,18 @@ data::Json to_json(const LaneAddress& address) {
                      {"address", address.address},
                      {"length", address.length}};
   if (address.gid) json[address.needs_gid ? "gid" : "spareGid"] = gid_text(*address.gid);
-  json["pairs"] = data::Json::array();
-  for (const auto& pair : address.pairs) {
-    json["pairs"].push_back({{"number", pair.number}, {"psn", pair.sequence_number}});
-  }
+  json["pairs"] = data::json_list(address.pairs, [](const LaneAddress::Pair& pair) {
+    return data::Json{{"number", pair.number}, {"psn", pair.sequence_number}};
+  });
   return json;
 }
 
 Result<LaneAddress> parse_lane_address(const data::Value& value) {
+  constexpr std::uint64_t kMax24 = 0xffffff;
   LaneAddress address;
-  address.lid = static_cast<std::uint16_t>(TRY(number_field(value, "lid", 0xffff)));
-  address.mtu_bytes = static_cast<unsigned>(TRY(number_field(value, "mtu", 4096)));
-  address.key = static_cast<std::uint32_t>(TRY(number_field(value, "key", kMax32)));
+  address.lid = TRY(number_field<std::uint16_t>(value, "lid", 0xffff));
+  address.mtu_bytes = TRY(number_field<unsigned>(value, "mtu", 4096));
+  address.key = TRY(number_field<std::uint32_t>(value, "key", 0xffffffff));
   address.address = TRY(number_field(value, "address", ~std::uint64_t{0}));
   address.length = TRY(number_field(value, "length", kMaxLaneBytes));
   const auto gid = TRY(optional_text_field(value, "gid"));
@@ -72,8 +65,8 @@ Result<LaneAddress> parse_lane_address(const data::Value& value) {
   const auto* pairs = TRY(list_field(value, "pairs", kMaxQueuePairs));
   for (const auto& item : pairs->items) {
     LaneAddress::Pair pair;
-    pair.number = static_cast<std::uint32_t>(TRY(number_field(item, "number", kMax24)));
-    pair.sequence_number = static_cast<std::uint32_t>(TRY(number_field(item, "psn", kMax24)));
+    pair.number = TRY(number_field<std::uint32_t>(item, "number", kMax24));
+    pair.sequence_number = TRY(number_field<std::uint32_t>(item, "psn", kMax24));
     address.pairs.push_back(pair);
   }
   return address;

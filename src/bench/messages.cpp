@@ -21,15 +21,14 @@ data::Json message(std::string_view type) {
 }
 
 data::Json offer_message(const Plan& plan) {
-  data::Json json = message("offer");
-  json["nics"] = plan.remote_nics;
-  json["lanes"] = plan.lanes;
-  json["queuePairs"] = plan.queue_pairs;
-  json["depth"] = plan.depth;
-  json["maxSize"] = plan.max_size_bytes;
-  json["memory"] = to_string(plan.memory);
-  json["mtu"] = plan.mtu_bytes;
-  return json;
+  return {{"type", "offer"},
+          {"nics", plan.remote_nics},
+          {"lanes", plan.lanes},
+          {"queuePairs", plan.queue_pairs},
+          {"depth", plan.depth},
+          {"maxSize", plan.max_size_bytes},
+          {"memory", to_string(plan.memory)},
+          {"mtu", plan.mtu_bytes}};
 }
 
 Result<Plan> parse_offer(const data::Value& message) {
@@ -37,22 +36,18 @@ Result<Plan> parse_offer(const data::Value& message) {
   const auto* nics = TRY(list_field(message, "nics", kMaxLanes));
   for (const auto& nic : nics->items) plan.remote_nics.push_back(TRY(nic.as_string()));
   plan.lanes = TRY(number_field(message, "lanes", kMaxLanes));
-  plan.queue_pairs =
-      static_cast<unsigned>(TRY(number_field(message, "queuePairs", kMaxQueuePairs)));
-  plan.depth = static_cast<unsigned>(TRY(number_field(message, "depth", kMaxDepth)));
+  plan.queue_pairs = TRY(number_field<unsigned>(message, "queuePairs", kMaxQueuePairs));
+  plan.depth = TRY(number_field<unsigned>(message, "depth", kMaxDepth));
   plan.max_size_bytes = TRY(number_field(message, "maxSize", kMaxSize));
   const auto memory = TRY(text_field(message, "memory"));
   plan.memory = TRY(parse_memory(memory));
-  plan.mtu_bytes = static_cast<unsigned>(TRY(number_field(message, "mtu", 4096)));
+  plan.mtu_bytes = TRY(number_field<unsigned>(message, "mtu", 4096));
   TRY_STATUS(check(plan));
   return plan;
 }
 
 data::Json addresses_message(const std::vector<LaneAddress>& lanes) {
-  data::Json json = message("addresses");
-  json["lanes"] = data::Json::array();
-  for (const auto& lane : lanes) json["lanes"].push_back(to_json(lane));
-  return json;
+  return {{"type", "addresses"}, {"lanes", data::json_list(lanes, to_json)}};
 }
 
 Result<std::vector<LaneAddress>> parse_addresses(const data::Value& message) {
@@ -63,17 +58,16 @@ Result<std::vector<LaneAddress>> parse_addresses(const data::Value& message) {
 }
 
 data::Json step_message(const Step& step) {
-  data::Json json = message("step");
-  json["operation"] = to_string(step.operation);
-  json["measure"] = to_string(step.measure);
-  json["size"] = step.size_bytes;
-  json["iterations"] = step.iterations;
-  json["durationMs"] = step.duration_ms;
-  json["warmUp"] = step.warm_up;
-  json["depth"] = step.depth;
-  json["rateCap"] = step.rate_cap_bps;
-  json["seed"] = step.seed;
-  return json;
+  return {{"type", "step"},
+          {"operation", to_string(step.operation)},
+          {"measure", to_string(step.measure)},
+          {"size", step.size_bytes},
+          {"iterations", step.iterations},
+          {"durationMs", step.duration_ms},
+          {"warmUp", step.warm_up},
+          {"depth", step.depth},
+          {"rateCap", step.rate_cap_bps},
+          {"seed", step.seed}};
 }
 
 Result<Step> parse_step(const data::Value& message) {
@@ -86,16 +80,14 @@ Result<Step> parse_step(const data::Value& message) {
   step.iterations = TRY(number_field(message, "iterations", kMaxIterations));
   step.duration_ms = TRY(number_field(message, "durationMs", kMaxSeconds * 1000));
   step.warm_up = TRY(number_field(message, "warmUp", kMaxIterations));
-  step.depth = static_cast<unsigned>(TRY(number_field(message, "depth", kMaxDepth)));
+  step.depth = TRY(number_field<unsigned>(message, "depth", kMaxDepth));
   step.rate_cap_bps = TRY(number_field(message, "rateCap", kAny));
   step.seed = TRY(number_field(message, "seed", kAny));
   return step;
 }
 
 data::Json done_message(const std::vector<std::uint64_t>& messages) {
-  data::Json json = message("done");
-  json["messages"] = messages;
-  return json;
+  return {{"type", "done"}, {"messages", messages}};
 }
 
 Result<std::vector<std::uint64_t>> parse_done(const data::Value& message) {
@@ -106,10 +98,9 @@ Result<std::vector<std::uint64_t>> parse_done(const data::Value& message) {
 }
 
 data::Json failed_message(const Outcome& outcome) {
-  data::Json json = message("failed");
-  json["state"] = to_string(outcome.state);
-  json["why"] = outcome.why.substr(0, 1024);
-  return json;
+  return {{"type", "failed"},
+          {"state", to_string(outcome.state)},
+          {"why", outcome.why.substr(0, 1024)}};
 }
 
 Outcome parse_failed(const data::Value& message) {
@@ -130,6 +121,16 @@ Expected expect(Result<data::Value> received, std::string_view type) {
             {}};
   }
   return {{}, *std::move(received)};
+}
+
+Outcome say(Channel& channel, const data::Json& message) {
+  const auto sent = channel.send(message);
+  return sent ? Outcome() : channel_outcome(sent.error());
+}
+
+Outcome fail(Channel& channel, const Outcome& outcome) {
+  (void)channel.send(failed_message(outcome));
+  return outcome;
 }
 
 }  // namespace railhead::bench

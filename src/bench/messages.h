@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "bench/channel.h"
 #include "bench/lane.h"
 #include "bench/outcome.h"
 #include "bench/plan.h"
@@ -55,5 +56,10 @@ struct Expected {
 };
 
 Expected expect(Result<data::Value> received, std::string_view type);
+
+Outcome say(Channel& channel, const data::Json& message);
+
+/// Ends the session for the other side, too, and returns the outcome.
+Outcome fail(Channel& channel, const Outcome& outcome);
 
 }  // namespace railhead::bench

@@ -8,6 +8,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bench/command_line.h"
 #include "bench/plan.h"
 #include "bench/verbs_endpoint.h"
 #include "host/environment.h"
@@ -63,5 +64,10 @@ Result<const report::Format*> output_format(const Options& options);
 /// From --key-file, else RAILHEAD_BENCH_KEY. Absent when neither is there.
 Result<std::optional<std::string>> given_key(const Options& options,
                                              const host::Environment& environment);
+
+/// The three commands, after their options were read; each returns the exit code.
+int run_pair_command(const Options& options, const Surroundings& surroundings);
+int run_client_command(const Options& options, const Surroundings& surroundings);
+int run_server_command(const Options& options, const Surroundings& surroundings);
 
 }  // namespace railhead::bench

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "bench/evidence.h"
-#include "bench/expectation.h"
+#include "bench/expected.h"
 #include "bench/version.h"
 
 namespace railhead::bench {
@@ -101,39 +101,38 @@ data::Json step_json(const MemoryRun& run, const StepResult& done) {
   json["expectedGbps"] = expected ? data::Json(expected->gbps) : data::Json(nullptr);
   json["expectedLimitedBy"] = expected ? data::Json(expected->limited_by) : data::Json(nullptr);
   json["share"] = expected ? data::Json(gbps / expected->gbps) : data::Json(nullptr);
-  json["lanes"] = data::Json::array();
-  for (const auto& lane : done.lanes) {
-    json["lanes"].push_back({{"messages", lane.messages},
-                             {"bytes", lane.bytes},
-                             {"seconds", lane.seconds()},
-                             {"gbps", lane.gbps()},
-                             {"tenthsOfASecondGbps", slices_json(lane.slice_gbps)}});
-  }
+  json["lanes"] = data::json_list(done.lanes, [](const LaneResult& lane) {
+    return data::Json{{"messages", lane.messages},
+                      {"bytes", lane.bytes},
+                      {"seconds", lane.seconds()},
+                      {"gbps", lane.gbps()},
+                      {"tenthsOfASecondGbps", slices_json(lane.slice_gbps)}};
+  });
   return json;
 }
 
 data::Json run_json(const MemoryRun& run) {
-  data::Json json = {{"memory", to_string(run.memory)},
-                     {"state", to_string(run.result.outcome.state)},
-                     {"why", run.result.outcome.why}};
-  json["steps"] = data::Json::array();
-  for (const auto& step : run.result.steps) json["steps"].push_back(step_json(run, step));
-  json["client"] = run.result.here;
-  json["server"] = run.result.there;
-  return json;
+  const auto& result = run.result;
+  const auto steps = [&](const StepResult& step) { return step_json(run, step); };
+  return {{"memory", to_string(run.memory)}, {"state", to_string(result.outcome.state)},
+          {"why", result.outcome.why},       {"steps", data::json_list(result.steps, steps)},
+          {"client", result.here},           {"server", result.there}};
 }
 
 void add_bandwidth_row(const MemoryRun& run, const StepResult& done, report::Table& table) {
   const auto& step = done.step;
   const double gbps = step_gbps(done);
   const auto expected = expectation(run.result.here, run.result.there, step.size_bytes);
-  table.rows.push_back({std::string(to_string(run.memory)), std::string(to_string(step.operation)),
-                        size_text(step.size_bytes), std::to_string(messages_of(done)),
-                        number_text(seconds_of(done), 2), number_text(gbps, 3),
-                        number_text(gbps * 1e9 / 8 / static_cast<double>(step.size_bytes), 0),
-                        expected ? number_text(expected->gbps, 1) : "",
-                        expected ? number_text(gbps / expected->gbps * 100, 1) + "%" : "",
-                        expected ? expected->limited_by : ""});
+  table.add({{"MEMORY", std::string(to_string(run.memory))},
+             {"OPERATION", std::string(to_string(step.operation))},
+             {"SIZE", size_text(step.size_bytes)},
+             {"MESSAGES", std::to_string(messages_of(done))},
+             {"SECONDS", number_text(seconds_of(done), 2), report::kWide},
+             {"Gbit/s", number_text(gbps, 3)},
+             {"MESSAGES/S", number_text(gbps * 1e9 / 8 / static_cast<double>(step.size_bytes), 0)},
+             {"EXPECTED", expected ? number_text(expected->gbps, 1) : ""},
+             {"SHARE", expected ? number_text(gbps / expected->gbps * 100, 1) + "%" : ""},
+             {"LIMITED BY", expected ? expected->limited_by : "", report::kWide}});
 }
 
 void add_latency_row(const MemoryRun& run, const StepResult& done, report::Table& table) {
@@ -141,11 +140,16 @@ void add_latency_row(const MemoryRun& run, const StepResult& done, report::Table
   const auto at = [&](double share) {
     return microseconds(static_cast<double>(latency.percentile_ns(share).value_or(0)));
   };
-  table.rows.push_back(
-      {std::string(to_string(run.memory)), std::string(to_string(done.step.operation)),
-       size_text(done.step.size_bytes), std::to_string(latency.count()),
-       microseconds(static_cast<double>(latency.min_ns())), at(0.5), at(0.99), at(0.999),
-       microseconds(static_cast<double>(latency.max_ns())), microseconds(latency.mean_ns())});
+  table.add({{"MEMORY", std::string(to_string(run.memory))},
+             {"OPERATION", std::string(to_string(done.step.operation))},
+             {"SIZE", size_text(done.step.size_bytes)},
+             {"SAMPLES", std::to_string(latency.count())},
+             {"MIN", microseconds(static_cast<double>(latency.min_ns()))},
+             {"P50", at(0.5)},
+             {"P99", at(0.99)},
+             {"P99.9", at(0.999)},
+             {"MAX", microseconds(static_cast<double>(latency.max_ns()))},
+             {"MEAN", microseconds(latency.mean_ns()), report::kWide}});
 }
 
 std::string path_line(const data::Json& here, const data::Json& there, std::size_t i) {
@@ -263,34 +267,12 @@ report::Report make_report(const BenchResult& result) {
   report.json["why"] = whole.why;
   report.json["requiredShare"] =
       result.required_share > 0 ? data::Json(result.required_share) : data::Json(nullptr);
-  report.json["runs"] = data::Json::array();
-  report::Table bandwidth{{{"MEMORY"},
-                           {"OPERATION"},
-                           {"SIZE"},
-                           {"MESSAGES"},
-                           {"SECONDS", report::Column::Shown::wide},
-                           {"Gbit/s"},
-                           {"MESSAGES/S"},
-                           {"EXPECTED"},
-                           {"SHARE"},
-                           {"LIMITED BY", report::Column::Shown::wide}},
-                          {}};
-  report::Table latency{{{"MEMORY"},
-                         {"OPERATION"},
-                         {"SIZE"},
-                         {"SAMPLES"},
-                         {"MIN"},
-                         {"P50"},
-                         {"P99"},
-                         {"P99.9"},
-                         {"MAX"},
-                         {"MEAN", report::Column::Shown::wide}},
-                        {}};
+  report.json["runs"] = data::json_list(result.runs, run_json);
+  report::Table bandwidth;
+  report::Table latency;
   for (const auto& run : result.runs) {
-    report.json["runs"].push_back(run_json(run));
     for (const auto& step : run.result.steps) {
-      const bool timed = step.step.measure == Measure::latency;
-      if (timed) {
+      if (step.step.measure == Measure::latency) {
         add_latency_row(run, step, latency);
       } else {
         add_bandwidth_row(run, step, bandwidth);
@@ -303,7 +285,7 @@ report::Report make_report(const BenchResult& result) {
   if (!latency.rows.empty()) {
     report.sections.push_back({"LATENCY in microseconds", std::move(latency), {}});
   }
-  report.sections.push_back({"", {}, lines_of(result)});
+  report.add("", lines_of(result));
   return report;
 }
 

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/roles.h"
-
 #include <sys/socket.h>
 
 #include <ostream>
@@ -9,7 +7,7 @@
 #include "base/text.h"
 #include "bench/crypto.h"
 #include "bench/listener.h"
-#include "bench/others.h"
+#include "bench/options.h"
 #include "bench/progress.h"
 #include "bench/report.h"
 #include "bench/session.h"
@@ -28,9 +26,7 @@ int complain(const Surroundings& at, const Error& error) {
 }
 
 std::unique_ptr<Endpoint> make_endpoint(const Options& options, const Surroundings& at) {
-  return std::make_unique<VerbsEndpoint>(
-      at.host, at.clock, endpoint_options(options),
-      [&host = at.host](const std::string& nic) { return queue_pairs_of_others(host, nic); });
+  return std::make_unique<VerbsEndpoint>(at.host, at.clock, endpoint_options(options));
 }
 
 std::uint64_t random_seed() {
@@ -67,8 +63,7 @@ int measure(const Options& options, const Surroundings& at, const Work& work, Ch
     if (!written) return complain(at, {State::no_memory, written.error().message});
   }
   const auto whole = overall(result);
-  if (!whole.ok()) return complain(at, whole);
-  return 0;
+  return whole.ok() ? 0 : complain(at, whole);
 }
 
 }  // namespace

@@ -38,6 +38,10 @@ Error verbs_error(const std::string& nic, const std::string& call, int number) {
   return {code, nic + ": " + call + ": " + std::strerror(number)};
 }
 
+Status check_verb(const std::string& nic, const std::string& call, int answer) {
+  return answer == 0 ? Status() : verbs_error(nic, call, answer);
+}
+
 Result<Owned<ibv_context>> open_device(const std::string& nic) {
   int count = 0;
   const std::unique_ptr<ibv_device*, ListDeleter> list(ibv_get_device_list(&count));

@@ -29,6 +29,8 @@ using Owned = std::unique_ptr<T, VerbsDeleter>;
 
 /// "mlx5_0: ibv_create_qp: Cannot allocate memory", from errno or a verb's answer.
 Error verbs_error(const std::string& nic, const std::string& call, int number);
+/// The same of a verb that answers with 0 or an errno.
+Status check_verb(const std::string& nic, const std::string& call, int answer);
 
 /// The error names the devices that there are.
 Result<Owned<ibv_context>> open_device(const std::string& nic);

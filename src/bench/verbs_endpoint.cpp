@@ -11,6 +11,7 @@
 
 #include "base/text.h"
 #include "bench/evidence.h"
+#include "bench/others.h"
 #include "bench/pattern.h"
 #include "bench/place.h"
 #include "bench/run.h"
@@ -55,13 +56,6 @@ bool has_peer_client(host::Host& host) {
 
 }  // namespace
 
-VerbsEndpoint::VerbsEndpoint(host::Host& host, host::Clock& clock, EndpointOptions options,
-                             QueuePairsOfOthers others)
-    : host_(host),
-      clock_(clock),
-      options_(std::move(options)),
-      others_(std::move(others)) {}
-
 VerbsEndpoint::~VerbsEndpoint() {
   stop();
   for (auto& lane : lanes_) {
@@ -71,15 +65,15 @@ VerbsEndpoint::~VerbsEndpoint() {
 }
 
 Result<std::vector<std::string>> VerbsEndpoint::choose(
-    const Plan& plan, const std::vector<std::string>& wanted) const {
+    const std::vector<std::string>& wanted) const {
   const auto allowed = options_.nics.empty() ? active_nics(node_) : options_.nics;
   if (wanted.empty()) {
-    if (allowed.size() < plan.lanes) {
+    if (allowed.size() < plan_.lanes) {
       return Error{ErrorCode::unavailable,
-                   std::to_string(plan.lanes) + " NICs are asked for, and " +
+                   std::to_string(plan_.lanes) + " NICs are asked for, and " +
                        (allowed.empty() ? "none" : join(allowed, ", ")) + " can be used"};
     }
-    return std::vector(allowed.begin(), allowed.begin() + static_cast<std::ptrdiff_t>(plan.lanes));
+    return std::vector(allowed.begin(), allowed.begin() + static_cast<std::ptrdiff_t>(plan_.lanes));
   }
   for (const auto& nic : wanted) {
     const auto name = nic.substr(0, nic.find(':'));
@@ -95,35 +89,40 @@ Result<std::vector<std::string>> VerbsEndpoint::choose(
   return wanted;
 }
 
-Status VerbsEndpoint::check_unused(const Place& place, bool& in_use) {
+Status VerbsEndpoint::check_unused(const Place& place) {
   if (options_.force) return {};
-  const auto others = others_(place.nic);
+  const auto others = queue_pairs_of_others(host_, place.nic);
   if (!others || !*others) {
     remarks_.push_back(place.nic + ": not known whether other processes use it" +
                        (others ? "" : ": " + others.error().message));
     return {};
   }
   if ((*others)->none()) return {};
-  in_use = true;
+  in_use_ = true;
   return Error{ErrorCode::unavailable, place.nic + " is in use: " + to_string(**others) +
                                            " (--force measures all the same)"};
 }
 
-Status VerbsEndpoint::make_lanes(const Plan& plan, const std::vector<std::string>& wanted,
-                                 bool& in_use) {
+Outcome VerbsEndpoint::make_lanes(const Plan& plan, const std::vector<std::string>& wanted) {
   plan_ = plan;
+  const auto opened = open_lanes(wanted);
+  if (opened) return {};
+  return in_use_ ? Outcome{State::in_use, opened.error().message} : device_outcome(opened.error());
+}
+
+Status VerbsEndpoint::open_lanes(const std::vector<std::string>& wanted) {
   node_ = node::read_node(host_);
   done_ = host::UniqueFd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!done_) return Error{ErrorCode::internal, std::string("eventfd: ") + std::strerror(errno)};
-  if (plan.memory != Memory::host) {
-    cuda_ = TRY(Cuda::load(options_.cuda_library, options_.gpu));
-    TRY_STATUS(check_route(plan.memory, cuda_->facts(), has_peer_client(host_)));
+  if (plan_.memory != Memory::host) {
+    cuda_ = TRY(Cuda::load("libcuda.so.1", options_.gpu));
+    TRY_STATUS(check_route(plan_.memory, cuda_->facts(), has_peer_client(host_)));
   }
-  const auto names = TRY(choose(plan, wanted));
+  const auto names = TRY(choose(wanted));
   std::vector<Place> places;
   for (const auto& name : names) {
     auto place = TRY(find_place(node_, name, options_.gid_index));
-    TRY_STATUS(check_unused(place, in_use));
+    TRY_STATUS(check_unused(place));
     places.push_back(std::move(place));
   }
   for (const auto& place : places) TRY_STATUS(open_lane(place));
@@ -206,12 +205,11 @@ void VerbsEndpoint::run_lane(Lane& lane, const Step& step, Part part) {
   }
 }
 
-Status VerbsEndpoint::start(const Step& step, Part part) {
+void VerbsEndpoint::start(const Step& step, Part part) {
   running_.store(static_cast<unsigned>(lanes_.size()));
   for (auto& lane : lanes_) {
     lane->thread = std::thread([this, &lane = *lane, step, part] { run_lane(lane, step, part); });
   }
-  return {};
 }
 
 Result<std::vector<LaneResult>> VerbsEndpoint::finish() {
@@ -256,8 +254,8 @@ data::Json VerbsEndpoint::lane_evidence(Lane& lane) {
   data::Json json = place_json(lane.place);
   json["pinned"] = lane.pinned;
   json["pathMtu"] = lane.verbs->path_mtu_bytes();
-  json["queuePairs"] = data::Json::array();
-  for (const auto& pair : lane.verbs->address().pairs) json["queuePairs"].push_back(pair.number);
+  json["queuePairs"] =
+      data::json_list(lane.verbs->address().pairs, [](const auto& pair) { return pair.number; });
   const auto after = read_counters(host_, lane.place);
   json["counters"] = changes(lane.before, after);
   const auto bytes = port_bytes(lane.before, after);
@@ -269,8 +267,7 @@ data::Json VerbsEndpoint::lane_evidence(Lane& lane) {
 data::Json VerbsEndpoint::evidence() {
   data::Json json = {{"host", node_.name}, {"memory", to_string(plan_.memory)}};
   if (cuda_) json["gpu"] = gpu_json(cuda_->facts());
-  json["lanes"] = data::Json::array();
-  for (auto& lane : lanes_) json["lanes"].push_back(lane_evidence(*lane));
+  json["lanes"] = data::json_list(lanes_, [&](const auto& lane) { return lane_evidence(*lane); });
   json["remarks"] = remarks_;
   return json;
 }

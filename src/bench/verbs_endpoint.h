@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +11,6 @@
 #include "bench/counters.h"
 #include "bench/cuda.h"
 #include "bench/endpoint.h"
-#include "bench/others.h"
 #include "bench/verbs_lane.h"
 #include "host/clock.h"
 #include "host/host.h"
@@ -25,27 +23,25 @@ namespace railhead::bench {
 struct EndpointOptions {
   std::vector<std::string> nics;  ///< allowed, and the choice where nothing is asked; empty: all
   std::optional<unsigned> gid_index;
-  bool force = false;        ///< NICs that others use, too
-  std::string cuda_library;  ///< empty: libcuda.so.1
-  unsigned gpu = 0;          ///< index of CUDA
+  bool force = false;  ///< NICs that others use, too
+  unsigned gpu = 0;    ///< index of CUDA
 };
-
-/// Who else uses a NIC. Absent where the kernel does not say.
-using QueuePairsOfOthers = std::function<Result<std::optional<OtherPairs>>(const std::string& nic)>;
 
 /// This machine's NICs, through libibverbs.
 class VerbsEndpoint : public Endpoint {
  public:
-  VerbsEndpoint(host::Host& host, host::Clock& clock, EndpointOptions options,
-                QueuePairsOfOthers others);
+  VerbsEndpoint(host::Host& host, host::Clock& clock, EndpointOptions options)
+      : host_(host),
+        clock_(clock),
+        options_(std::move(options)) {}
+
   ~VerbsEndpoint() override;
 
-  Status make_lanes(const Plan& plan, const std::vector<std::string>& wanted,
-                    bool& in_use) override;
+  Outcome make_lanes(const Plan& plan, const std::vector<std::string>& wanted) override;
   [[nodiscard]] std::vector<LaneAddress> addresses() const override;
   Status connect(const std::vector<LaneAddress>& remote) override;
   Status prepare(const Step& step, Part part) override;
-  Status start(const Step& step, Part part) override;
+  void start(const Step& step, Part part) override;
 
   [[nodiscard]] int done_descriptor() const override { return done_.get(); }
 
@@ -69,9 +65,9 @@ class VerbsEndpoint : public Endpoint {
     Result<LaneResult> result = LaneResult();
   };
 
-  Result<std::vector<std::string>> choose(const Plan& plan,
-                                          const std::vector<std::string>& wanted) const;
-  Status check_unused(const Place& place, bool& in_use);
+  Result<std::vector<std::string>> choose(const std::vector<std::string>& wanted) const;
+  Status open_lanes(const std::vector<std::string>& wanted);
+  Status check_unused(const Place& place);
   Status open_lane(const Place& place);
   void run_lane(Lane& lane, const Step& step, Part part);
   Status fill(Lane& lane, std::size_t index, const Step& step, Part part);
@@ -80,12 +76,12 @@ class VerbsEndpoint : public Endpoint {
   host::Host& host_;
   host::Clock& clock_;
   EndpointOptions options_;
-  QueuePairsOfOthers others_;
   Plan plan_;
   node::Node node_;
   std::unique_ptr<Cuda> cuda_;
   std::vector<std::unique_ptr<Lane>> lanes_;
   std::vector<std::string> remarks_;
+  bool in_use_ = false;  ///< the reason why no lane was opened
   host::UniqueFd done_;
   std::atomic<bool> stop_ = false;
   std::atomic<std::uint64_t> moved_bytes_ = 0;

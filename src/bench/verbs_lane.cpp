@@ -37,13 +37,10 @@ Result<std::unique_ptr<VerbsLane>> VerbsLane::open(const Place& place, const Pla
   lane->context_ = TRY(open_device(place.nic));
   lane->domain_.reset(ibv_alloc_pd(lane->context_.get()));
   if (!lane->domain_) return verbs_error(place.nic, "ibv_alloc_pd", errno);
-  if (const int wrong = ibv_query_device(lane->context_.get(), &lane->device_)) {
-    return verbs_error(place.nic, "ibv_query_device", wrong);
-  }
+  auto* const context = lane->context_.get();
+  TRY_STATUS(check_verb(place.nic, "ibv_query_device", ibv_query_device(context, &lane->device_)));
   const auto port = static_cast<std::uint8_t>(place.port);
-  if (const int wrong = ibv_query_port(lane->context_.get(), port, &lane->port_)) {
-    return verbs_error(place.nic, "ibv_query_port", wrong);
-  }
+  TRY_STATUS(check_verb(place.nic, "ibv_query_port", ibv_query_port(context, port, &lane->port_)));
   TRY_STATUS(lane->make_region(buffer, register_buffer));
   TRY_STATUS(lane->make_pairs());
   TRY_STATUS(lane->make_address());
@@ -134,10 +131,8 @@ Status VerbsLane::to_init(ibv_qp* pair) {
   to.qp_state = IBV_QPS_INIT;
   to.port_num = static_cast<std::uint8_t>(place_.port);
   to.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-  const int wrong = ibv_modify_qp(
-      pair, &to, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-  if (wrong != 0) return verbs_error(place_.nic, "queue pair to INIT", wrong);
-  return {};
+  constexpr int kChanged = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+  return check_verb(place_.nic, "queue pair to INIT", ibv_modify_qp(pair, &to, kChanged));
 }
 
 Status VerbsLane::connect(const LaneAddress& remote) {
@@ -202,11 +197,9 @@ Status VerbsLane::to_send(ibv_qp* pair, std::uint32_t sequence_number) {
   to.rnr_retry = 7;  // without end: the receiver is only slow, and we have limits of our own
   to.sq_psn = sequence_number;
   to.max_rd_atomic = static_cast<std::uint8_t>(reads_in_flight_);
-  const int wrong = ibv_modify_qp(pair, &to,
-                                  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-                                      IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
-  if (wrong != 0) return verbs_error(place_.nic, "queue pair to RTS", wrong);
-  return {};
+  constexpr int kChanged = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+                           IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+  return check_verb(place_.nic, "queue pair to RTS", ibv_modify_qp(pair, &to, kChanged));
 }
 
 Status VerbsLane::post(const Request& request) {
@@ -232,9 +225,8 @@ Status VerbsLane::post(const Request& request) {
     if (last) work.send_flags |= IBV_SEND_SIGNALED;
   }
   ibv_send_wr* bad = nullptr;
-  const int wrong = ibv_post_send(pairs_[q].handle.get(), requests_.data(), &bad);
-  if (wrong != 0) return verbs_error(place_.nic, "ibv_post_send", wrong);
-  return {};
+  return check_verb(place_.nic, "ibv_post_send",
+                    ibv_post_send(pairs_[q].handle.get(), requests_.data(), &bad));
 }
 
 Status VerbsLane::fill_receives(unsigned missing) {
@@ -259,8 +251,8 @@ Status VerbsLane::post_receives(unsigned index, unsigned count) {
     receives_[i].next = i + 1 == count ? nullptr : &receives_[i + 1];
   }
   ibv_recv_wr* bad = nullptr;
-  const int wrong = ibv_post_recv(pairs_[index].handle.get(), receives_.data(), &bad);
-  if (wrong != 0) return verbs_error(place_.nic, "ibv_post_recv", wrong);
+  TRY_STATUS(check_verb(place_.nic, "ibv_post_recv",
+                        ibv_post_recv(pairs_[index].handle.get(), receives_.data(), &bad)));
   pairs_[index].receives += count;
   return {};
 }

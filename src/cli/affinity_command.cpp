@@ -51,15 +51,18 @@ report::Table lines_of(const node::Node& node, const affinity::ExplainedGpu& gpu
 /// Every NIC as each GPU sees it, for `affinity --explain`. The document has an entry for each; the
 /// text puts NICs of which the same is true on one line.
 void add_explanation(report::Report& report, const inject::DecisionTable& table,
-                     const affinity::Explanation& explanation) {
+                     const affinity::Selection& selection) {
   const node::Node& node = table.node();
-  report.json["computeNics"] = explanation.candidates;
-  report.json["nicsPerGpu"] = explanation.per_gpu;
+  report.json["computeNics"] = table.deal().cards.size();
+  report.json["nicsPerGpu"] = table.deal().per_gpu;
   report.json["explanation"] = data::Json::array();
-  for (const auto& gpu : explanation.gpus) {
-    data::Json json = {{"pci", node.gpus[gpu.gpu].pci.str()}, {"step", gpu.step}};
-    for (const auto& nic : gpu.nics) json["nics"].push_back(nic_entry(node.nics[nic.nic], nic));
-    report.json["explanation"].push_back(std::move(json));
+  for (const auto& gpu : explain(node, table.topology(), table.deal(), table.usable(), selection)) {
+    const auto entry = [&](const affinity::ExplainedNic& nic) {
+      return nic_entry(node.nics[nic.nic], nic);
+    };
+    report.json["explanation"].push_back({{"pci", node.gpus[gpu.gpu].pci.str()},
+                                          {"step", gpu.step},
+                                          {"nics", data::json_list(gpu.nics, entry)}});
     report.sections.push_back(
         {gpu_label(node.gpus[gpu.gpu]) + ": " + gpu.step, lines_of(node, gpu), {}});
   }
@@ -100,30 +103,18 @@ Result<std::vector<std::size_t>> asked_gpus(const inject::DecisionTable& table,
   return asked;
 }
 
-/// What a container of a pod on the host's network gets with these GPUs.
-inject::Decision decision_for(const inject::DecisionTable& table,
-                              const std::vector<std::size_t>& gpus) {
-  container::Request request;
-  request.pod_namespaces = {"ipc"};
-  request.name = "sample";
-  return inject::decide_holding(gpus, request, table, {});
-}
-
 data::Json selection_json(const inject::DecisionTable& table,
                           const affinity::Selection& selection) {
-  data::Json gpus = data::Json::array();
-  for (const auto& chosen : selection.gpus) {
+  return data::json_list(selection.gpus, [&](const affinity::GpuChoice& chosen) {
     auto gpu = gpu_json(table.node(), chosen.gpu);
-    gpu["nics"] = data::Json::array();
-    for (const auto& choice : chosen.nics) {
-      gpu["nics"].push_back({{"name", table.node().nics[choice.nic].name},
-                             {"relation", to_string(choice.nearness.relation)},
-                             {"standIn", choice.stand_in},
-                             {"why", choice.why}});
-    }
-    gpus.push_back(std::move(gpu));
-  }
-  return gpus;
+    gpu["nics"] = data::json_list(chosen.nics, [&](const affinity::Choice& choice) {
+      return data::Json{{"name", table.node().nics[choice.nic].name},
+                        {"relation", to_string(choice.nearness.relation)},
+                        {"standIn", choice.stand_in},
+                        {"why", choice.why}};
+    });
+    return gpu;
+  });
 }
 
 report::Table selection_table(const inject::DecisionTable& table,
@@ -182,20 +173,17 @@ std::string no_gpu_text(const node::Node& node) {
 /// The fields and lines about the container.
 void add_container(const node::Node& node, const inject::Decision& decision,
                    report::Report& report) {
-  report.json["nics"] = data::Json::array();
-  report.json["devices"] = data::Json::array();
-  report.json["env"] = data::Json::object();
-  for (const auto n : decision.nics) report.json["nics"].push_back(node.nics[n].name);
   std::vector<std::string> lines;
-  for (const auto& device : decision.adjustment.devices) {
-    report.json["devices"].push_back(device.path);
-    lines.push_back(device.path);
-  }
+  for (const auto& device : decision.adjustment.devices) lines.push_back(device.path);
+  report.json["nics"] =
+      data::json_list(decision.nics, [&](std::size_t n) { return node.nics[n].name; });
+  report.json["devices"] = lines;
+  report.json["env"] = data::Json::object();
   for (const auto& [name, value] : decision.adjustment.env) {
     report.json["env"][name] = value;
     lines.push_back(name + "=" + value);
   }
-  if (!lines.empty()) report.sections.push_back({"A CONTAINER WITH THESE GPUS GETS", {}, lines});
+  report.add("A CONTAINER WITH THESE GPUS GETS", std::move(lines));
 }
 
 report::Report affinity_report(const inject::DecisionTable& table,
@@ -203,35 +191,34 @@ report::Report affinity_report(const inject::DecisionTable& table,
   const auto& node = table.node();
   const auto selection =
       affinity::select(node, table.topology(), table.deal(), table.usable(), gpus);
-  const auto decision = decision_for(table, gpus);
+  container::Request request;  // of a container on the host's network
+  request.pod_namespaces = {"ipc"};
+  request.name = "sample";
+  const auto decision = inject::decide_holding(gpus, request, table, {});
   report::Report report;
   report.json = report::make_document("Affinity");
   report.json["node"] = node.name;
   add_source(report.json, table.topology());
   report.json["gpus"] = selection_json(table, selection);
   if (gpus.empty()) {
-    report.sections.push_back({"", {}, {no_gpu_text(node)}});
+    report.add("", {no_gpu_text(node)});
   } else {
     report.sections.push_back({"", selection_table(table, selection), {}});
-    report.sections.push_back({"", {}, {source_line(table.topology())}});
+    report.add("", {source_line(table.topology())});
   }
   add_container(node, decision, report);
-  if (with_reasons) {
-    add_explanation(report, table,
-                    explain(node, table.topology(), table.deal(), table.usable(), gpus));
-  }
-  const auto warnings = warnings_of(table, selection, decision);
+  if (with_reasons) add_explanation(report, table, selection);
+  auto warnings = warnings_of(table, selection, decision);
   report.json["warnings"] = warnings;
-  if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, warnings});
+  report.add("WARNINGS", std::move(warnings));
   return report;
 }
 
-int print_affinity(const Invocation& invocation, const AffinityFlags& flags,
-                   const inject::DecisionTable& table) {
-  const auto gpus = asked_gpus(table, flags.gpus);
-  if (!gpus) return invocation.fail("affinity", gpus.error(), kExitUsage);
-  const auto report = affinity_report(table, *gpus, flags.explain);
-  if (gpus->empty()) {
+Result<int> print_affinity(const Invocation& invocation, const AffinityFlags& flags,
+                           const inject::DecisionTable& table) {
+  const auto gpus = TRY(asked_gpus(table, flags.gpus));
+  const auto report = affinity_report(table, gpus, flags.explain);
+  if (gpus.empty()) {
     const bool unknown = !topology::unclassified_functions(table.node()).empty();
     return invocation.print(report, unknown ? kExitCannotTell : kExitOk);
   }
@@ -255,12 +242,8 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
   app->footer(
       "Exit codes: 0 ok, 1 the GPUs get no NIC, 2 the machine cannot be read, or its\n"
       "NCCL file does not say of any function that it is a GPU.");
-  app->callback([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      return invocation.with_machine("affinity", [&](const inject::DecisionTable& table) {
-        return print_affinity(invocation, *flags, table);
-      });
-    };
+  invocation.answer_with_machine(*app, [&invocation, flags](const inject::DecisionTable& table) {
+    return print_affinity(invocation, *flags, table);
   });
 }
 

@@ -27,14 +27,12 @@ void add_agent_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation, rows);
   add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);
-  app->callback([&invocation] {
-    invocation.run = [&invocation] {
-      host::hold_hang_ups();  // the agent takes them, once it is there
-      return invocation.with_config("agent", [&](const config::Config& config) {
-        const auto done = agent::run_agent(config, reader_of(invocation));
-        return done ? static_cast<int>(kExitOk) : invocation.fail("agent", done.error());
-      });
-    };
+  app->preparse_callback([](std::size_t) {
+    host::hold_hang_ups();  // the agent takes them, once it is there
+  });
+  invocation.answer_with_config(*app, [&invocation](const config::Config& config) -> Result<int> {
+    TRY_STATUS(agent::run_agent(config, reader_of(invocation)));
+    return kExitOk;
   });
 }
 

@@ -11,12 +11,9 @@ void add_bench_command(CLI::App& program, Invocation& invocation) {
       "bench", "Measure RDMA bandwidth and latency between two NICs (railhead-bench)");
   app->set_help_flag();
   app->prefix_command();
-  app->callback([app, &invocation] {
-    invocation.run = [app, &invocation] {
-      const auto path = host::find_program("railhead-bench", invocation.environment);
-      if (!path) return invocation.fail("bench", path.error());
-      return invocation.fail("bench", host::become_program(*path, app->remaining()));
-    };
+  invocation.answer(*app, [app, &invocation]() -> Result<int> {
+    const auto path = TRY(host::find_program("railhead-bench", invocation.environment));
+    return host::become_program(path, app->remaining());
   });
 }
 

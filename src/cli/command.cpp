@@ -45,24 +45,31 @@ Result<config::ConfigSources> Invocation::sources(host::ReadFile read) const {
   return sources;
 }
 
-int Invocation::fail(std::string_view command, const Error& error, int code) const {
-  err << "railhead " << command << ": " << error.message << "\n";
-  return error.code == ErrorCode::usage ? kExitUsage : code;
+void Invocation::answer(CLI::App& app, const std::function<Result<int>()>& answer) {
+  app.callback([this, &app, answer] {
+    run = [this, &app, answer]() -> int {
+      const auto code = answer();
+      if (code) return *code;
+      err << "railhead " << app.get_name() << ": " << code.error().message << "\n";
+      return code.error().code == ErrorCode::usage ? kExitUsage : kExitCannotTell;
+    };
+  });
 }
 
-int Invocation::with_config(std::string_view command,
-                            const std::function<int(const config::Config&)>& answer) const {
-  const auto read = config();
-  if (!read) return fail(command, read.error(), kExitUsage);
-  const auto pools = agent::pool_specs(*read);
-  return pools ? answer(*read) : fail(command, pools.error(), kExitUsage);
+void Invocation::answer_with_config(
+    CLI::App& app, const std::function<Result<int>(const config::Config&)>& with_it) {
+  answer(app, [this, with_it]() -> Result<int> {
+    const auto read = config();
+    if (!read) return as_usage(read.error());
+    const auto pools = agent::pool_specs(*read);
+    return pools ? with_it(*read) : as_usage(pools.error());
+  });
 }
 
-int Invocation::with_machine(std::string_view command,
-                             const std::function<int(const inject::DecisionTable&)>& answer) const {
-  return with_config(command, [&](const config::Config& read) {
-    const auto table = load_table(read);
-    return table ? answer(**table) : fail(command, table.error());
+void Invocation::answer_with_machine(
+    CLI::App& app, const std::function<Result<int>(const inject::DecisionTable&)>& with_it) {
+  answer_with_config(app, [with_it](const config::Config& read) -> Result<int> {
+    return with_it(*TRY(load_table(read)));
   });
 }
 
@@ -70,6 +77,10 @@ int Invocation::print(const report::Report& report, int code) const {
   const auto* format = report::find_format(output);
   out << (format != nullptr ? format->render(report) : report::to_table(report));
   return code;
+}
+
+Error as_usage(const Error& error) {
+  return {ErrorCode::usage, error.message};
 }
 
 void add_settings(CLI::App& app, Invocation& invocation,

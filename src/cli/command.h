@@ -39,21 +39,24 @@ struct Invocation {
   /// The files that are named, or the default one, there or not.
   [[nodiscard]] std::vector<std::string> config_paths() const;
 
-  /// Prints the error for a person and returns the exit code: that of a usage error for one.
-  int fail(std::string_view command, const Error& error, int code = kExitCannotTell) const;
+  /// What the command does where it is named. `answer` gives the exit code; an error is printed for
+  /// a person, and the code is that of a usage error for one, else kExitCannotTell.
+  void answer(CLI::App& app, const std::function<Result<int>()>& answer);
 
-  /// How a command begins: `answer` gets the configuration, and its exit code is the command's.
-  /// A wrong configuration is a usage error.
-  int with_config(std::string_view command,
-                  const std::function<int(const config::Config&)>& answer) const;
+  /// The same with the configuration read. A wrong one is a usage error.
+  void answer_with_config(CLI::App& app,
+                          const std::function<Result<int>(const config::Config&)>& with_it);
 
   /// The same with the machine read, for commands that answer for one.
-  int with_machine(std::string_view command,
-                   const std::function<int(const inject::DecisionTable&)>& answer) const;
+  void answer_with_machine(CLI::App& app,
+                           const std::function<Result<int>(const inject::DecisionTable&)>& with_it);
 
   /// Writes the report in the asked format and returns `code`.
   int print(const report::Report& report, int code) const;
 };
+
+/// The same failure as one of usage.
+Error as_usage(const Error& error);
 
 /// Options for these settings, from the table: flag, help, default and environment variable.
 void add_settings(CLI::App& app, Invocation& invocation,

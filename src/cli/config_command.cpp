@@ -36,29 +36,22 @@ template <typename Columns>
 void add_rules(const char* title, const char* key, const std::vector<config::NicRule>& rules,
                const Columns& says, report::Report& report) {
   report::Table table;
-  auto& list = report.json[key] = data::Json::array();
-  const auto each_column = [&](const auto& call) {
-    for (const auto& column : kSelectorColumns) call(column);
-    for (const auto& column : says) call(column);
-  };
-  each_column([&](const RuleColumn& column) { table.columns.push_back({column.header}); });
-  table.columns.push_back({"WHERE"});
-  for (const auto& rule : rules) {
-    auto& row = table.rows.emplace_back();
+  report.json[key] = data::json_list(rules, [&](const config::NicRule& rule) {
+    std::vector<report::Cell> cells;
     data::Json json;
-    each_column([&](const RuleColumn& column) {
-      row.push_back((rule.*column.text).text);
-      json[column.key] = (rule.*column.text).text;
-    });
-    row.push_back(rule.entry.where);
+    const auto add = [&](const RuleColumn& column) {
+      const std::string& text = (rule.*column.text).text;
+      cells.push_back({column.header, text});
+      json[column.key] = text;
+    };
+    for (const auto& column : kSelectorColumns) add(column);
+    for (const auto& column : says) add(column);
+    cells.push_back({"WHERE", rule.entry.where});
     json["where"] = rule.entry.where;
-    list.push_back(std::move(json));
-  }
+    table.add(std::move(cells));
+    return json;
+  });
   if (!rules.empty()) report.sections.push_back({title, std::move(table), {}});
-}
-
-bool is_configured(const pools::PoolSpec& pool) {
-  return !pool.origin.where.empty();
 }
 
 std::string slots_text(const pools::PoolSpec& pool) {
@@ -75,65 +68,54 @@ std::string kinds_text(const pools::PoolSpec& pool) {
 
 /// The resources of all files, whatever their shape, with the place that says so.
 report::Table pool_table(const std::vector<pools::PoolSpec>& pools) {
-  report::Table table{{{"POOL"},
-                       {"MODE"},
-                       {"SLOTS"},
-                       {"FUNCTIONS"},
-                       {"EXTRA DEVICES", report::Column::Shown::wide},
-                       {"SOURCE"},
-                       {"WHERE"}},
-                      {}};
+  report::Table table;
   for (const auto& pool : pools) {
-    table.rows.push_back({pool.name, std::string(to_string(pool.mode)), slots_text(pool),
-                          kinds_text(pool), join(pool.devices, ","),
-                          std::string(to_string(pool.origin.flavour)),
-                          is_configured(pool) ? pool.origin.where : "default"});
+    table.add({{"POOL", pool.name},
+               {"MODE", std::string(to_string(pool.mode))},
+               {"SLOTS", slots_text(pool)},
+               {"FUNCTIONS", kinds_text(pool)},
+               {"EXTRA DEVICES", join(pool.devices, ","), report::kWide},
+               {"SOURCE", std::string(to_string(pool.origin.flavour))},
+               {"WHERE", pool.origin.where.empty() ? "default" : pool.origin.where}});
   }
   return table;
 }
 
 data::Json pool_json(const pools::PoolSpec& pool) {
   const bool fungible = pool.mode == pools::PoolMode::shared && !pool.slots_per_nic;
-  data::Json json = {
-      {"name", pool.name},
-      {"mode", to_string(pool.mode)},
-      {"slots", fungible ? data::Json(pool.slots) : data::Json(nullptr)},
-      {"slotsPerNic", report::json_or_null(pool.slots_per_nic)},
-      {"devices", pool.devices},
-      {"excludeTopology", pool.exclude_topology},
-      {"source", to_string(pool.origin.flavour)},
-      {"where", is_configured(pool) ? data::Json(pool.origin.where) : data::Json(nullptr)}};
-  json["functions"] = data::Json::array();
-  for (const auto kind : pool.kinds) json["functions"].push_back(to_string(kind));
-  return json;
+  return {{"name", pool.name},
+          {"mode", to_string(pool.mode)},
+          {"slots", fungible ? data::Json(pool.slots) : data::Json(nullptr)},
+          {"slotsPerNic", report::json_or_null(pool.slots_per_nic)},
+          {"devices", pool.devices},
+          {"excludeTopology", pool.exclude_topology},
+          {"source", to_string(pool.origin.flavour)},
+          {"where", report::text_or_null(pool.origin.where)},
+          {"functions", data::json_list(pool.kinds, [](auto kind) { return to_string(kind); })}};
 }
 
 report::Report config_report(const config::Config& config, const pools::PoolSpecs& pools) {
   report::Report report;
   report.json = report::make_document("EffectiveConfig");
   report.json["settings"] = data::Json::array();
-  report::Table table{{{"KEY"},
-                       {"VALUE"},
-                       {"FROM"},
-                       {"WHERE"},
-                       {"FLAG", report::Column::Shown::wide},
-                       {"VARIABLE", report::Column::Shown::wide},
-                       {"CHANGES", report::Column::Shown::wide},
-                       {"MEANING", report::Column::Shown::wide}},
-                      {}};
+  report::Table table;
   for (const auto& spec : config::kSettings) {
     const auto& entry = config.entry(spec);
-    table.rows.push_back({std::string(spec.key), entry.text, std::string(to_string(entry.origin)),
-                          entry.where, std::string(spec.flag), spec.variable(),
-                          std::string(to_string(spec.change)), std::string(spec.help)});
+    table.add({{"KEY", std::string(spec.key)},
+               {"VALUE", entry.text},
+               {"FROM", std::string(to_string(entry.origin))},
+               {"WHERE", entry.where},
+               {"FLAG", std::string(spec.flag), report::kWide},
+               {"VARIABLE", spec.variable(), report::kWide},
+               {"CHANGES", std::string(to_string(spec.change)), report::kWide},
+               {"MEANING", std::string(spec.help), report::kWide}});
     report.json["settings"].push_back({{"key", spec.key},
                                        {"value", entry.text},
                                        {"from", to_string(entry.origin)},
                                        {"where", entry.where},
                                        {"changes", to_string(spec.change)}});
   }
-  report.json["pools"] = data::Json::array();
-  for (const auto& pool : pools.specs) report.json["pools"].push_back(pool_json(pool));
+  report.json["pools"] = data::json_list(pools.specs, pool_json);
   auto warnings = config.warnings();
   warnings.insert(warnings.end(), pools.warnings.begin(), pools.warnings.end());
   report.json["warnings"] = warnings;
@@ -141,7 +123,7 @@ report::Report config_report(const config::Config& config, const pools::PoolSpec
   add_rules("ROLES", "roles", config.roles(), kRoleColumns, report);
   add_rules("EXPECT", "expect", config.expect(), kExpectColumns, report);
   if (!pools.specs.empty()) report.sections.push_back({"POOLS", pool_table(pools.specs), {}});
-  if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, std::move(warnings)});
+  report.add("WARNINGS", std::move(warnings));
   return report;
 }
 
@@ -169,14 +151,11 @@ Status check_with_machine(const config::Config& config, const pools::PoolSpecs& 
 }
 
 /// What the agent would refuse to start with is refused here, too.
-int show_config(const Invocation& invocation, const config::Config& config) {
-  const auto policies = agent::agent_policies(config);
-  if (!policies) return invocation.fail("config", policies.error(), kExitUsage);
-  const auto pools = agent::pool_specs(config);
-  if (!pools) return invocation.fail("config", pools.error(), kExitUsage);
-  const auto checked = check_with_machine(config, *pools);
-  if (!checked) return invocation.fail("config", checked.error(), kExitUsage);
-  return invocation.print(config_report(config, *pools), kExitOk);
+Result<int> show_config(const Invocation& invocation, const config::Config& config) {
+  TRY(agent::agent_policies(config));
+  const auto pools = TRY(agent::pool_specs(config));
+  TRY_STATUS(check_with_machine(config, pools));
+  return invocation.print(config_report(config, pools), kExitOk);
 }
 
 }  // namespace
@@ -191,11 +170,9 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
   app->footer(
       "Pools are compared with the machine, or with that of --snapshot.\n"
       "Exit codes: 0 ok, 64 the agent would not start with this configuration.");
-  app->callback([&invocation] {
-    invocation.run = [&invocation] {
-      return invocation.with_config(
-          "config", [&](const config::Config& config) { return show_config(invocation, config); });
-    };
+  invocation.answer_with_config(*app, [&invocation](const config::Config& config) {
+    auto code = show_config(invocation, config);
+    return code ? code : as_usage(code.error());
   });
 }
 

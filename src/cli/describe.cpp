@@ -22,14 +22,12 @@ data::Json json_of(node::LinkLayer layer) {
 }
 
 data::Json json_of(const std::vector<node::Gid>& gids) {
-  data::Json json = data::Json::array();
-  for (const auto& gid : gids) {
-    json.push_back({{"index", gid.index},
-                    {"gid", gid.value},
-                    {"type", report::json_or_null(gid.type)},
-                    {"netdev", report::json_or_null(gid.netdev)}});
-  }
-  return json;
+  return data::json_list(gids, [](const node::Gid& gid) {
+    return data::Json{{"index", gid.index},
+                      {"gid", gid.value},
+                      {"type", report::json_or_null(gid.type)},
+                      {"netdev", report::json_or_null(gid.netdev)}};
+  });
 }
 
 NicSummary summarize(const node::Nic& nic) {
@@ -73,7 +71,7 @@ data::Json nic_json(const node::Node& node, std::size_t nic) {
 
 void add_source(data::Json& document, const topology::Topology& topology) {
   document["source"] = to_string(topology.source);
-  document["origin"] = topology.origin.empty() ? data::Json(nullptr) : data::Json(topology.origin);
+  document["origin"] = report::text_or_null(topology.origin);
   document["confidence"] = to_string(topology.confidence);
 }
 
@@ -114,12 +112,10 @@ std::vector<std::string> problem_lines(const node::Node& node) {
 }
 
 data::Json problems_json(const node::Node& node) {
-  data::Json list = data::Json::array();
-  for (const auto& problem : node.problems) {
-    list.push_back(
-        {{"path", problem.path}, {"kind", kind_text(problem.kind)}, {"what", problem.what}});
-  }
-  return list;
+  return data::json_list(node.problems, [](const node::Problem& problem) {
+    return data::Json{
+        {"path", problem.path}, {"kind", kind_text(problem.kind)}, {"what", problem.what}};
+  });
 }
 
 }  // namespace railhead::cli

@@ -17,52 +17,51 @@ std::string sum_text(const usage::NfsMount& mount, Counter counter) {
   return report::text_or_blank(sum);
 }
 
-data::Json mount_json(const usage::NfsMount& mount, const proof::NfsUse& use) {
-  const auto or_null = [](const std::string& text) {
-    return text.empty() ? data::Json() : data::Json(text);
-  };
-  data::Json json = {{"server", or_null(mount.server)},
-                     {"path", or_null(mount.path)},
-                     {"mountPoint", mount.mount_point},
-                     {"version", or_null(mount.version)},
-                     {"requestedProtocol", or_null(mount.protocol)},
-                     {"address", report::json_or_null(mount.address)},
-                     {"port", report::json_or_null(use.port)},
-                     {"transport", or_null(use.transport)},
-                     {"verdict", to_string(use.verdict)},
-                     {"why", use.why}};
-  json["connections"] = data::Json::array();
-  for (const auto& one : mount.transports) {
-    json["connections"].push_back({{"transport", one.protocol},
-                                   {"connects", report::json_or_null(one.connects)},
-                                   {"sends", report::json_or_null(one.sends)},
-                                   {"receives", report::json_or_null(one.receives)}});
-  }
-  return json;
+data::Json connection_json(const usage::NfsTransport& one) {
+  return {{"transport", one.protocol},
+          {"connects", report::json_or_null(one.connects)},
+          {"sends", report::json_or_null(one.sends)},
+          {"receives", report::json_or_null(one.receives)}};
 }
 
-std::vector<std::string> row(const usage::NfsMount& mount, const proof::NfsUse& use) {
-  return {mount.server,
-          mount.path,
-          mount.mount_point,
-          mount.version,
-          use.transport,
-          mount.address.value_or(""),
-          report::text_or_blank(use.port),
-          std::string(to_string(use.verdict)),
-          std::to_string(mount.transports.size()),
-          sum_text(mount, &usage::NfsTransport::connects),
-          sum_text(mount, &usage::NfsTransport::sends),
-          sum_text(mount, &usage::NfsTransport::receives),
-          use.why};
+data::Json mount_json(const usage::NfsMount& mount, const proof::NfsUse& use) {
+  return {{"server", report::text_or_null(mount.server)},
+          {"path", report::text_or_null(mount.path)},
+          {"mountPoint", mount.mount_point},
+          {"version", report::text_or_null(mount.version)},
+          {"requestedProtocol", report::text_or_null(mount.protocol)},
+          {"address", report::json_or_null(mount.address)},
+          {"port", report::json_or_null(use.port)},
+          {"transport", report::text_or_null(use.transport)},
+          {"verdict", to_string(use.verdict)},
+          {"why", use.why},
+          {"connections", data::json_list(mount.transports, connection_json)}};
+}
+
+std::vector<report::Cell> line_of(const usage::NfsMount& mount, const proof::NfsUse& use) {
+  return {{"SERVER", mount.server},
+          {"PATH", mount.path},
+          {"MOUNTED ON", mount.mount_point},
+          {"VERSION", mount.version},
+          {"TRANSPORT", use.transport},
+          {"ADDRESS", mount.address.value_or("")},
+          {"PORT", report::text_or_blank(use.port)},
+          {"VERDICT", std::string(to_string(use.verdict))},
+          {"CONNECTIONS", std::to_string(mount.transports.size()), report::kWide},
+          {"CONNECTS", sum_text(mount, &usage::NfsTransport::connects), report::kWide},
+          {"SENDS", sum_text(mount, &usage::NfsTransport::sends), report::kWide},
+          {"RECEIVES", sum_text(mount, &usage::NfsTransport::receives), report::kWide},
+          {"BECAUSE", use.why, report::kWide}};
+}
+
+bool is_problem(const proof::NfsUse& use) {
+  return use.verdict == proof::NfsVerdict::fallback || use.verdict == proof::NfsVerdict::absent;
 }
 
 int exit_code(const std::vector<proof::JudgedNfs>& judged) {
   int code = kExitOk;
   for (const auto& [mount, use] : judged) {
-    if (use.verdict == proof::NfsVerdict::fallback || use.verdict == proof::NfsVerdict::absent) {
-      return kExitProblem;
-    }
+    if (is_problem(use)) return kExitProblem;
     if (use.verdict == proof::NfsVerdict::unknown) code = kExitCannotTell;
   }
   return code;
@@ -70,38 +69,18 @@ int exit_code(const std::vector<proof::JudgedNfs>& judged) {
 
 int show(const Invocation& invocation, const std::vector<proof::JudgedNfs>& judged,
          std::vector<std::string> warnings) {
-  constexpr auto kWide = report::Column::Shown::wide;
   report::Report report;
   report.json = report::make_document("NfsMounts");
   report.json["mounts"] = data::Json::array();
-  report::Table rows{{{"SERVER"},
-                      {"PATH"},
-                      {"MOUNTED ON"},
-                      {"VERSION"},
-                      {"TRANSPORT"},
-                      {"ADDRESS"},
-                      {"PORT"},
-                      {"VERDICT"},
-                      {"CONNECTIONS", kWide},
-                      {"CONNECTS", kWide},
-                      {"SENDS", kWide},
-                      {"RECEIVES", kWide},
-                      {"BECAUSE", kWide}},
-                     {}};
+  report::Table rows;
   for (const auto& [mount, use] : judged) {
     report.json["mounts"].push_back(mount_json(mount, use));
-    rows.rows.push_back(row(mount, use));
-    if (use.verdict == proof::NfsVerdict::fallback || use.verdict == proof::NfsVerdict::absent) {
-      warnings.push_back(mount.mount_point + ": " + use.why);
-    }
+    rows.add(line_of(mount, use));
+    if (is_problem(use)) warnings.push_back(mount.mount_point + ": " + use.why);
   }
   report.json["warnings"] = warnings;
-  if (judged.empty()) {
-    report.sections.push_back({"", {}, {"no NFS mount on this node"}});
-  } else {
-    report.sections.push_back({"", std::move(rows), {}});
-  }
-  if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, std::move(warnings)});
+  report.add(std::move(rows), "no NFS mount on this node");
+  report.add("WARNINGS", std::move(warnings));
   return invocation.print(report, exit_code(judged));
 }
 
@@ -119,21 +98,15 @@ std::vector<usage::NfsDeclaration> declarations(host::Host& host,
   return {};
 }
 
-int show_nfs(const Invocation& invocation, const config::Config& config,
-             const std::vector<std::string>& wanted) {
-  const auto origin = agent::machine_origin(config.settings());
-  if (!origin) return invocation.fail("nfs", origin.error());
-  const auto host = agent::open_machine(*origin);
-  if (!host) return invocation.fail("nfs", host.error());
-  const auto mounts = usage::read_nfs_mounts(**host);
-  if (!mounts) return invocation.fail("nfs", mounts.error());
-  if (!*mounts) {
-    return invocation.fail("nfs",
-                           Error{ErrorCode::unavailable, "/proc/self/mountstats is not there"});
-  }
+Result<int> show_nfs(const Invocation& invocation, const config::Config& config,
+                     const std::vector<std::string>& wanted) {
+  const auto origin = TRY(agent::machine_origin(config.settings()));
+  const auto host = TRY(agent::open_machine(origin));
+  const auto mounts = TRY(usage::read_nfs_mounts(*host));
+  if (!mounts) return Error{ErrorCode::unavailable, "/proc/self/mountstats is not there"};
   std::vector<std::string> warnings;
-  const auto declared = declarations(**host, *origin, warnings);
-  return show(invocation, proof::judge_all_nfs(**mounts, declared, wanted), std::move(warnings));
+  const auto declared = declarations(*host, origin, warnings);
+  return show(invocation, proof::judge_all_nfs(*mounts, declared, wanted), std::move(warnings));
 }
 
 }  // namespace
@@ -152,12 +125,8 @@ void add_nfs_command(CLI::App& program, Invocation& invocation) {
       "A mount is to use RDMA if it or its line in /etc/fstab says so, or --want names it.\n"
       "Exit codes: 0 ok, 1 one fell back to another transport or is absent, 2 cannot tell.\n"
       "Example: railhead nfs --want '/data/*'");
-  app->callback([&invocation, wanted] {
-    invocation.run = [&invocation, wanted] {
-      return invocation.with_config("nfs", [&](const config::Config& config) {
-        return show_nfs(invocation, config, *wanted);
-      });
-    };
+  invocation.answer_with_config(*app, [&invocation, wanted](const config::Config& config) {
+    return show_nfs(invocation, config, *wanted);
   });
 }
 

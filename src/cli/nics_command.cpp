@@ -44,34 +44,23 @@ data::Json nic_document(const inject::DecisionTable& table, std::size_t n,
   json["slowReason"] = table.usable()[n].slow;
   const auto& spare = table.deal().spare;
   json["spare"] = std::find(spare.begin(), spare.end(), n) != spare.end();
-  json["pool"] =
-      membership.pools.empty() ? data::Json(nullptr) : data::Json(membership.pools.front());
+  json["pool"] = membership.pools.empty() ? nullptr : data::Json(membership.pools.front());
   json["pools"] = membership.pools;
   json["notInPool"] = reasons_json(membership);
-  json["ports"] = data::Json::array();
-  for (const auto& port : nic.ports) json["ports"].push_back(port_json(port));
-  json["devices"] = data::Json::array();
-  for (const auto& device : char_devices(nic)) {
-    json["devices"].push_back(
-        {{"path", device.path}, {"major", device.major}, {"minor", device.minor}});
-  }
+  json["ports"] = data::json_list(nic.ports, port_json);
+  json["devices"] = data::json_list(char_devices(nic), [](const node::CharDevice& device) {
+    return data::Json{{"path", device.path}, {"major", device.major}, {"minor", device.minor}};
+  });
   return json;
 }
 
-/// Of one line, with the header of its column.
-struct Cell {
-  std::string_view header;
-  std::string text;
-  report::Column::Shown shown = report::Column::Shown::always;
-};
-
 template <typename Table, typename Holder>
-void add_cells(const Table& table, const Holder* holder, std::vector<Cell>& cells) {
+void add_cells(const Table& table, const Holder* holder, std::vector<report::Cell>& cells) {
   node::for_each_attribute(table, [&](const auto& row) {
     if (row.column.empty()) return;
     const auto json = holder != nullptr ? json_of(holder->*row.member) : data::Json(nullptr);
     const auto text = json.is_string() ? json.template get<std::string>() : json.dump();
-    cells.push_back({row.column, json.is_null() ? "" : text, report::Column::Shown::wide});
+    cells.push_back({row.column, json.is_null() ? "" : text, report::kWide});
   });
 }
 
@@ -81,14 +70,14 @@ std::string usable_text(const affinity::Usability& state) {
 }
 
 /// A line is a port, as ibdev2netdev and ibstat would say it together, or a NIC without any.
-std::vector<Cell> line_of(const inject::DecisionTable& table, std::size_t n,
-                          const Membership& membership, const node::Port* port) {
+std::vector<report::Cell> line_of(const inject::DecisionTable& table, std::size_t n,
+                                  const Membership& membership, const node::Port* port) {
   const auto& nic = table.node().nics[n];
   const auto& role = table.deal().roles[n];
   const auto& state = table.usable()[n];
   std::vector<std::string> devices;
   for (const auto& device : char_devices(nic)) devices.push_back(host::base_name(device.path));
-  std::vector<Cell> cells = {
+  std::vector<report::Cell> cells = {
       {"NAME", nic.name},
       {"PORT", port ? std::to_string(port->number) : ""},
       {"STATE", port && port->state ? std::string(to_string(*port->state)) : ""},
@@ -104,18 +93,9 @@ std::vector<Cell> line_of(const inject::DecisionTable& table, std::size_t n,
   };
   add_cells(node::kPortAttributes, port, cells);
   add_cells(node::kNicAttributes, &nic, cells);
-  cells.push_back({"ROLE BECAUSE", role.reason, report::Column::Shown::wide});
-  cells.push_back({"NO POOL BECAUSE", no_pool_text(membership), report::Column::Shown::wide});
+  cells.push_back({"ROLE BECAUSE", role.reason, report::kWide});
+  cells.push_back({"NO POOL BECAUSE", no_pool_text(membership), report::kWide});
   return cells;
-}
-
-void add_line(std::vector<Cell> cells, report::Table& out) {
-  out.columns.clear();
-  auto& row = out.rows.emplace_back();
-  for (auto& cell : cells) {
-    out.columns.push_back({std::string(cell.header), cell.shown});
-    row.push_back(std::move(cell.text));
-  }
 }
 
 report::Report nics_report(const inject::DecisionTable& table) {
@@ -131,18 +111,14 @@ report::Report nics_report(const inject::DecisionTable& table) {
     const auto& membership = function ? memberships[*function] : Membership();
     report.json["nics"].push_back(nic_document(table, n, membership));
     const auto& ports = table.node().nics[n].ports;
-    if (ports.empty()) add_line(line_of(table, n, membership, nullptr), rows);
-    for (const auto& port : ports) add_line(line_of(table, n, membership, &port), rows);
+    if (ports.empty()) rows.add(line_of(table, n, membership, nullptr));
+    for (const auto& port : ports) rows.add(line_of(table, n, membership, &port));
   }
   report.json["problems"] = problems_json(table.node());
   auto lines = namespace_lines(table.node());
   for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
-  if (rows.rows.empty()) {
-    report.sections.push_back({"", {}, {"no RDMA device on this node"}});
-  } else {
-    report.sections.push_back({"", std::move(rows), {}});
-  }
-  if (!lines.empty()) report.sections.push_back({"WARNINGS", {}, lines});
+  report.add(std::move(rows), "no RDMA device on this node");
+  report.add("WARNINGS", std::move(lines));
   return report;
 }
 
@@ -155,12 +131,8 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation, {"topology.file"});
   add_output_option(*app, invocation);
   app->footer("Exit codes: 0 ok, usable or not, 2 the machine cannot be read.");
-  app->callback([&invocation] {
-    invocation.run = [&invocation] {
-      return invocation.with_machine("nics", [&](const inject::DecisionTable& table) {
-        return invocation.print(nics_report(table), kExitOk);
-      });
-    };
+  invocation.answer_with_machine(*app, [&invocation](const inject::DecisionTable& table) {
+    return invocation.print(nics_report(table), kExitOk);
   });
 }
 

@@ -65,28 +65,28 @@ std::string gpus_text(const std::vector<std::string>& gpus, const node::Node& no
   return join(words, ",");
 }
 
-std::vector<std::string> row(const proof::PodUse& pod, const node::Node& node) {
+std::vector<report::Cell> line_of(const proof::PodUse& pod, const node::Node& node) {
   const auto total = pod.total();
   std::string verdict(to_string(pod.verdict));
   if (pod.silent_fallback) verdict += " (fallback)";
   std::vector<std::string> pids;
   for (const auto process : pod.processes) pids.push_back(std::to_string(process));
-  return {pod.record.pod_namespace,
-          pod.record.pod.empty() ? pod.record.pod_uid : pod.record.pod,
-          pod.record.container,
-          gpus_text(pod.record.gpus, node),
-          join(pod.record.nics, ","),
-          std::to_string(total.ready),
-          registered_text(total),
-          traffic_text(total),
-          verdict,
-          std::to_string(total.queue_pairs),
-          std::to_string(total.connected),
-          pod.network ? std::to_string(pod.network->connections) : "",
-          pod.age_seconds ? scaled(*pod.age_seconds, "s") : "",
-          join(pids, ","),
-          pod.record.container_id.substr(0, 12),
-          pod.why};
+  return {{"NAMESPACE", pod.record.pod_namespace},
+          {"POD", pod.record.pod.empty() ? pod.record.pod_uid : pod.record.pod},
+          {"CONTAINER", pod.record.container},
+          {"GPUS", gpus_text(pod.record.gpus, node)},
+          {"NICS", join(pod.record.nics, ",")},
+          {"QPS IN RTS", std::to_string(total.ready)},
+          {"REGISTERED", registered_text(total)},
+          {"TRAFFIC", traffic_text(total)},
+          {"VERDICT", verdict},
+          {"QPS", std::to_string(total.queue_pairs), report::kWide},
+          {"CONNECTED", std::to_string(total.connected), report::kWide},
+          {"TCP", pod.network ? std::to_string(pod.network->connections) : "", report::kWide},
+          {"AGE", pod.age_seconds ? scaled(*pod.age_seconds, "s") : "", report::kWide},
+          {"PIDS", join(pids, ","), report::kWide},
+          {"ID", pod.record.container_id.substr(0, 12), report::kWide},
+          {"BECAUSE", pod.why, report::kWide}};
 }
 
 std::vector<std::string> evidence_lines(const proof::PodUse& pod) {
@@ -99,46 +99,22 @@ std::vector<std::string> evidence_lines(const proof::PodUse& pod) {
 
 report::Report pods_report(const proof::PodsView& view, const node::Node& node,
                            const PodsFlags& flags) {
-  constexpr auto kWide = report::Column::Shown::wide;
   report::Report report;
   report.json = report::make_document("Pods");
   proof::add_pods(report.json, view, node);
-  report::Table rows{{{"NAMESPACE"},
-                      {"POD"},
-                      {"CONTAINER"},
-                      {"GPUS"},
-                      {"NICS"},
-                      {"QPS IN RTS"},
-                      {"REGISTERED"},
-                      {"TRAFFIC"},
-                      {"VERDICT"},
-                      {"QPS", kWide},
-                      {"CONNECTED", kWide},
-                      {"TCP", kWide},
-                      {"AGE", kWide},
-                      {"PIDS", kWide},
-                      {"ID", kWide},
-                      {"BECAUSE", kWide}},
-                     {}};
+  report::Table rows;
   std::vector<std::string> evidence;
   for (const auto& pod : view.pods) {
-    rows.rows.push_back(row(pod, node));
+    rows.add(line_of(pod, node));
     for (auto& line : evidence_lines(pod)) evidence.push_back(std::move(line));
   }
-  if (view.pods.empty()) {
-    report.sections.push_back({"", {}, {"no container holds a GPU, an RDMA NIC or RDMA objects"}});
-  } else {
-    report.sections.push_back({"", std::move(rows), {}});
-  }
-  if (flags.explain && !evidence.empty())
-    report.sections.push_back({"EVIDENCE", {}, std::move(evidence)});
+  report.add(std::move(rows), "no container holds a GPU, an RDMA NIC or RDMA objects");
+  if (flags.explain) report.add("EVIDENCE", std::move(evidence));
   if (view.host_queue_pairs > 0) {
-    report.sections.push_back({"",
-                               {},
-                               {"processes of the host hold " +
-                                std::to_string(view.host_queue_pairs) + " more queue pairs"}});
+    report.add("", {"processes of the host hold " + std::to_string(view.host_queue_pairs) +
+                    " more queue pairs"});
   }
-  if (!view.warnings.empty()) report.sections.push_back({"WARNINGS", {}, view.warnings});
+  report.add("WARNINGS", view.warnings);
   return report;
 }
 
@@ -153,26 +129,24 @@ int exit_code(const proof::PodsView& view) {
   return unknown || (pods.empty() && !view.complete) ? kExitCannotTell : kExitOk;
 }
 
-int show_pods(const Invocation& invocation, const PodsFlags& flags, const config::Config& config) {
-  const auto origin = agent::machine_origin(config.settings());
-  if (!origin) return invocation.fail("pods", origin.error());
-  const auto host = agent::open_machine(*origin);
-  if (!host) return invocation.fail("pods", host.error());
-  const auto table = load_table(config);
-  if (!table) return invocation.fail("pods", table.error());
+Result<int> show_pods(const Invocation& invocation, const PodsFlags& flags,
+                      const config::Config& config) {
+  const auto origin = TRY(agent::machine_origin(config.settings()));
+  const auto host = TRY(agent::open_machine(origin));
+  const auto table = TRY(load_table(config));
   const auto& proc_dir = config.settings().host.proc;
   std::optional<usage::Usage> before;
-  if (flags.interval_seconds > 0 && origin->snapshot.empty()) {
-    before = usage::read_usage(**host, proc_dir);
+  if (flags.interval_seconds > 0 && origin.snapshot.empty()) {
+    before = usage::read_usage(*host, proc_dir);
     host::SystemClock().wait(
         std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
   }
-  const auto now = usage::read_usage(**host, proc_dir);
+  const auto now = usage::read_usage(*host, proc_dir);
   const proof::ProofOptions proof{static_cast<double>(config.settings().pods.grace.count()),
                                   flags.all, config.settings().pods.ignore};
-  const auto view = proof::judge_pods(now, before ? &*before : nullptr, (*table)->node(),
-                                      agent::records_of(now, **table), proof);
-  return invocation.print(pods_report(view, (*table)->node(), flags), exit_code(view));
+  const auto view = proof::judge_pods(now, before ? &*before : nullptr, table->node(),
+                                      agent::records_of(now, *table), proof);
+  return invocation.print(pods_report(view, table->node(), flags), exit_code(view));
 }
 
 }  // namespace
@@ -192,12 +166,8 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
   app->add_flag("-A,--all", flags->all, "containers without GPUs, NICs and RDMA objects, too");
   app->add_flag("--explain", flags->explain, "show the evidence for each verdict");
   app->footer("Exit codes: 0 ok, 1 a container fell back to TCP silently, 2 a verdict is unknown.");
-  app->callback([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      return invocation.with_config("pods", [&](const config::Config& config) {
-        return show_pods(invocation, *flags, config);
-      });
-    };
+  invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
+    return show_pods(invocation, *flags, config);
   });
 }
 

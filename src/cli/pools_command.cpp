@@ -22,10 +22,6 @@ std::vector<std::string> nic_names(const inject::DecisionTable& table,
   return names;
 }
 
-bool is_configured(const pools::Pool& pool) {
-  return !pool.spec.origin.where.empty();
-}
-
 /// A pool hands out functions by address, or admission to NICs by name.
 std::string member_label(const inject::DecisionTable& table, const pools::Pool& pool,
                          const pools::Member& member) {
@@ -72,17 +68,15 @@ data::Json member_json(const inject::DecisionTable& table, const pools::Member& 
 
 data::Json pool_json(const inject::DecisionTable& table, const pools::Pool& pool) {
   const bool fungible = pool.spec.mode == pools::PoolMode::shared && !pool.spec.slots_per_nic;
-  data::Json json = {
-      {"name", pool.spec.name},
-      {"mode", to_string(pool.spec.mode)},
-      {"slots", fungible ? data::Json(pool.spec.slots) : data::Json(nullptr)},
-      {"slotsPerNic", report::json_or_null(pool.spec.slots_per_nic)},
-      {"devices", pools::device_count(pool)},
-      {"source", to_string(pool.spec.origin.flavour)},
-      {"where", is_configured(pool) ? data::Json(pool.spec.origin.where) : data::Json(nullptr)}};
-  json["members"] = data::Json::array();
-  for (const auto& member : pool.members) json["members"].push_back(member_json(table, member));
-  return json;
+  const auto member = [&](const pools::Member& one) { return member_json(table, one); };
+  return {{"name", pool.spec.name},
+          {"mode", to_string(pool.spec.mode)},
+          {"slots", fungible ? data::Json(pool.spec.slots) : data::Json(nullptr)},
+          {"slotsPerNic", report::json_or_null(pool.spec.slots_per_nic)},
+          {"devices", pools::device_count(pool)},
+          {"source", to_string(pool.spec.origin.flavour)},
+          {"where", report::text_or_null(pool.spec.origin.where)},
+          {"members", data::json_list(pool.members, member)}};
 }
 
 /// A function is worth a line where it has an RDMA device, or might have one, or where a pool takes
@@ -115,8 +109,7 @@ std::vector<std::string> empty_pool_lines(const inject::DecisionTable& table, st
       lines.push_back(name + ": … (-o wide names them all)");
       break;
     }
-    lines.push_back(name + ": " + reason + " (" + std::to_string(count) +
-                    (count == 1 ? " function)" : " functions)"));
+    lines.push_back(name + ": " + reason + " (" + counted(count, "function") + ")");
   }
   return lines;
 }
@@ -143,20 +136,17 @@ report::Table reasons_table(const inject::DecisionTable& table, data::Json& func
 }
 
 report::Table pools_table(const inject::DecisionTable& table) {
-  report::Table rows{{{"POOL"},
-                      {"MODE"},
-                      {"DEVICES"},
-                      {"READY"},
-                      {"MEMBERS"},
-                      {"SOURCE", report::Column::Shown::wide},
-                      {"WHERE", report::Column::Shown::wide}},
-                     {}};
+  report::Table rows;
   for (const auto& pool : table.pools().pools) {
-    rows.rows.push_back(
-        {pool.spec.name, std::string(to_string(pool.spec.mode)), devices_text(pool),
-         std::to_string(ready_members(pool)) + "/" + std::to_string(pool.members.size()),
-         members_text(table, pool), std::string(to_string(pool.spec.origin.flavour)),
-         is_configured(pool) ? pool.spec.origin.where : "default"});
+    const auto ready = std::to_string(ready_members(pool));
+    const auto& where = pool.spec.origin.where;
+    rows.add({{"POOL", pool.spec.name},
+              {"MODE", std::string(to_string(pool.spec.mode))},
+              {"DEVICES", devices_text(pool)},
+              {"READY", ready + "/" + std::to_string(pool.members.size())},
+              {"MEMBERS", members_text(table, pool)},
+              {"SOURCE", std::string(to_string(pool.spec.origin.flavour)), report::kWide},
+              {"WHERE", where.empty() ? "default" : where, report::kWide}});
   }
   return rows;
 }
@@ -178,37 +168,29 @@ report::Report pools_report(const inject::DecisionTable& table,
   auto reasons = reasons_table(table, report.json["functions"]);
   report.json["conflicts"] = table.pools().conflicts;
   report.json["warnings"] = warnings;
-  if (table.pools().pools.empty()) {
-    report.sections.push_back({"", {}, {"no pool is configured"}});
-  } else {
-    report.sections.push_back({"", pools_table(table), {}});
-  }
-  if (!empty.empty()) report.sections.push_back({"EMPTY", {}, std::move(empty)});
+  report.add(pools_table(table), "no pool is configured");
+  report.add("EMPTY", std::move(empty));
   if (wide && !reasons.rows.empty()) report.sections.push_back({"NOT IN A POOL", reasons, {}});
-  if (!table.pools().conflicts.empty()) {
-    report.sections.push_back({"CONFLICTS", {}, table.pools().conflicts});
-  }
-  if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, warnings});
+  report.add("CONFLICTS", table.pools().conflicts);
+  report.add("WARNINGS", warnings);
   return report;
 }
 
 /// 1 where a configured pool is empty, or two exclusive ones want the same function.
 int exit_code(const pools::PoolTable& pools) {
-  const bool empty = std::any_of(
-      pools.pools.begin(), pools.pools.end(),
-      [](const pools::Pool& pool) { return is_configured(pool) && pool.members.empty(); });
+  const bool empty = std::any_of(pools.pools.begin(), pools.pools.end(), [](const auto& pool) {
+    return !pool.spec.origin.where.empty() && pool.members.empty();
+  });
   return empty || !pools.conflicts.empty() ? kExitProblem : kExitOk;
 }
 
-int show_pools(const Invocation& invocation, const config::Config& config) {
+Result<int> show_pools(const Invocation& invocation, const config::Config& config) {
   auto warnings = config.warnings();
-  const auto specs = agent::pool_specs(config);
-  if (!specs) return invocation.fail("pools", specs.error(), kExitUsage);
-  warnings.insert(warnings.end(), specs->warnings.begin(), specs->warnings.end());
-  const auto table = load_table(config);
-  if (!table) return invocation.fail("pools", table.error());
-  return invocation.print(pools_report(**table, warnings, invocation.output == "wide"),
-                          exit_code((*table)->pools()));
+  const auto specs = TRY(agent::pool_specs(config));
+  warnings.insert(warnings.end(), specs.warnings.begin(), specs.warnings.end());
+  const auto table = TRY(load_table(config));
+  return invocation.print(pools_report(*table, warnings, invocation.output == "wide"),
+                          exit_code(table->pools()));
 }
 
 }  // namespace
@@ -222,12 +204,8 @@ void add_pools_command(CLI::App& program, Invocation& invocation) {
   app->footer(
       "Exit codes: 0 ok, 1 a configured pool is empty or two exclusive pools want the same\n"
       "function, 2 the machine cannot be read.");
-  app->callback([&invocation] {
-    invocation.run = [&invocation] {
-      return invocation.with_config(
-          "pools", [&](const config::Config& config) { return show_pools(invocation, config); });
-    };
-  });
+  invocation.answer_with_config(
+      *app, [&invocation](const config::Config& config) { return show_pools(invocation, config); });
 }
 
 }  // namespace railhead::cli

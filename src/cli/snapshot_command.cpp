@@ -29,12 +29,11 @@ void shorten_bundles(snapshot::Snapshot& snapshot) {
   }
 }
 
-int record(const Invocation& invocation, const SnapshotFlags& flags, const config::Config& config) {
-  const auto origin = agent::machine_origin(config.settings());
-  if (!origin) return invocation.fail("snapshot", origin.error());
-  auto host = agent::open_machine(*origin);
-  if (!host) return invocation.fail("snapshot", host.error());
-  snapshot::RecordingHost recorder(**host);
+Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
+                   const config::Config& config) {
+  const auto origin = TRY(agent::machine_origin(config.settings()));
+  const auto host = TRY(agent::open_machine(origin));
+  snapshot::RecordingHost recorder(*host);
   const auto node = node::read_node(recorder);
   if (flags.pods) usage::read_usage(recorder, config.settings().host.proc);
   auto snapshot = recorder.recorded();
@@ -47,8 +46,8 @@ int record(const Invocation& invocation, const SnapshotFlags& flags, const confi
   const auto text = snapshot::format_snapshot(snapshot);
   if (flags.output == "-") {
     invocation.out << text;
-  } else if (const auto written = host::write_output_file(flags.output, text); !written) {
-    return invocation.fail("snapshot", written.error());
+  } else {
+    TRY_STATUS(host::write_output_file(flags.output, text));
   }
   invocation.err << "recorded " << node.gpus.size() << " GPUs, " << node.nics.size() << " NICs, "
                  << snapshot.entries.size() << " entries\n";
@@ -70,12 +69,8 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
       "--pods", flags->pods,
       "also what `railhead pods` reads: RDMA objects, processes of containers, their names");
   app->footer("Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.");
-  app->callback([&invocation, flags] {
-    invocation.run = [&invocation, flags] {
-      return invocation.with_config("snapshot", [&](const config::Config& config) {
-        return record(invocation, *flags, config);
-      });
-    };
+  invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
+    return record(invocation, *flags, config);
   });
 }
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <numeric>
 #include <ostream>
 
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/topology_picture.h"
-#include "cli/tree_text.h"
-#include "report/dot.h"
-#include "report/svg.h"
 #include "topology/layout.h"
 
 namespace railhead::cli {
@@ -26,13 +24,10 @@ std::vector<std::size_t> matrix_columns(const node::Node& node) {
 data::Json relation_rows(const std::vector<std::vector<topology::Nearness>>& table,
                          const std::vector<std::size_t>& rows,
                          const std::vector<std::size_t>& columns) {
-  data::Json json = data::Json::array();
-  for (const auto row : rows) {
-    data::Json words = data::Json::array();
-    for (const auto column : columns) words.push_back(to_string(table[row][column].relation));
-    json.push_back(std::move(words));
-  }
-  return json;
+  return data::json_list(rows, [&](std::size_t row) {
+    return data::json_list(
+        columns, [&](std::size_t column) { return to_string(table[row][column].relation); });
+  });
 }
 
 data::Json topology_json(const inject::DecisionTable& table) {
@@ -41,19 +36,15 @@ data::Json topology_json(const inject::DecisionTable& table) {
   data::Json json = report::make_document("Topology");
   json["node"] = node.name;
   add_source(json, table.topology());
-  json["gpus"] = data::Json::array();
-  json["nics"] = data::Json::array();
-  for (const auto n : columns) {
+  std::vector<std::size_t> gpus(node.gpus.size());
+  std::iota(gpus.begin(), gpus.end(), std::size_t{0});
+  json["gpus"] = data::json_list(gpus, [&](std::size_t g) { return gpu_json(node, g); });
+  json["nics"] = data::json_list(columns, [&](std::size_t n) {
     auto nic = nic_json(node, n);
     nic["role"] = to_string(table.deal().roles[n].role);
     nic["roleReason"] = table.deal().roles[n].reason;
-    json["nics"].push_back(std::move(nic));
-  }
-  std::vector<std::size_t> gpus;
-  for (std::size_t g = 0; g < node.gpus.size(); ++g) {
-    json["gpus"].push_back(gpu_json(node, g));
-    gpus.push_back(g);
-  }
+    return nic;
+  });
   json["relations"] = relation_rows(table.topology().gpu_nic, gpus, columns);
   json["gpuRelations"] = relation_rows(table.topology().gpu_gpu, gpus, gpus);
   json["nicRelations"] = relation_rows(topology::nic_relations(node), columns, columns);
@@ -82,16 +73,14 @@ report::Report topology_report(const inject::DecisionTable& table) {
   report::Report report;
   report.json = topology_json(table);
   report.sections.push_back({"", matrix(table), {}});
-  report.sections.push_back(
-      {"",
-       {},
-       {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  SYS "
-        "across sockets",
-        source_line(table.topology())}});
+  report.add("",
+             {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  "
+              "SYS across sockets",
+              source_line(table.topology())});
   auto lines = table.topology().warnings;
   for (auto& line : namespace_lines(table.node())) lines.push_back(std::move(line));
   for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
-  if (!lines.empty()) report.sections.push_back({"WARNINGS", {}, lines});
+  report.add("WARNINGS", std::move(lines));
   return report;
 }
 
@@ -147,12 +136,8 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
   for (const auto& format : kTopologyFormats) own_formats.emplace_back(format.name);
   add_output_option(*app, invocation, own_formats);
   app->footer("Exit codes: 0 ok, whatever the machine has, 2 it cannot be read.");
-  app->callback([&invocation] {
-    invocation.run = [&invocation] {
-      return invocation.with_machine("topology", [&](const inject::DecisionTable& table) {
-        return print_topology(invocation, table);
-      });
-    };
+  invocation.answer_with_machine(*app, [&invocation](const inject::DecisionTable& table) {
+    return print_topology(invocation, table);
   });
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/tree_text.h"
-
 #include <map>
 #include <utility>
 #include <vector>
 
 #include "base/text.h"
 #include "cli/describe.h"
+#include "cli/topology_picture.h"
 #include "report/text_width.h"
 #include "topology/layout.h"
 
@@ -60,9 +59,11 @@ std::string nic_text(const inject::DecisionTable& table, std::size_t nic) {
   } else if (value.pci) {
     text += " " + value.pci->str();
   }
-  if (summary.link_layer) text += "  " + std::string(to_string(*summary.link_layer));
-  if (summary.rate_gbps) text += " " + rate_text(summary.rate_gbps) + " Gb/s";
-  if (summary.state) text += " " + std::string(to_string(*summary.state));
+  std::vector<std::string> link;
+  if (summary.link_layer) link.emplace_back(to_string(*summary.link_layer));
+  if (summary.rate_gbps) link.push_back(rate_text(summary.rate_gbps) + " Gb/s");
+  if (summary.state) link.emplace_back(to_string(*summary.state));
+  if (!link.empty()) text += "  " + join(link, " ");
   return text + "  " + std::string(to_string(table.deal().roles[nic].role));
 }
 

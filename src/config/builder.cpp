@@ -105,6 +105,16 @@ data::Value text_value(const std::string& text) {
   return value;
 }
 
+/// "config.yaml:3:5: what"
+Error malformed_in(const std::string& file, const data::Mark& mark, const std::string& what) {
+  return {ErrorCode::malformed, data::place_in(file, mark) + ": " + what};
+}
+
+Error unknown_key(const std::string& file, const data::Mark& mark, const std::string& key,
+                  const std::string& known) {
+  return malformed_in(file, mark, "unknown key " + in_quotes(key) + "; known here: " + known);
+}
+
 std::string gpu_policy_of(bool auto_inject) {
   return auto_inject ? "closest" : "none";
 }
@@ -118,15 +128,12 @@ Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {
-  auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
-                      file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
-                  ? data::parse_json(file.text)
-                  : data::parse_yaml(file.text);
+  auto root =
+      trim(file.text).starts_with('{') ? data::parse_json(file.text) : data::parse_yaml(file.text);
   if (!root) return root.error().context(file.name);
   if (root->kind == data::Value::Kind::null) return {};
   if (root->kind != data::Value::Kind::map) {
-    return Error{ErrorCode::malformed,
-                 data::place_in(file.name, root->mark) + ": expected keys and values"};
+    return malformed_in(file.name, root->mark, "expected keys and values");
   }
   if (find_in_any_case(*root, "configList") != nullptr) {
     return add_shared_plugin_file(file.name, *std::move(root));
@@ -147,8 +154,8 @@ Status ConfigBuilder::add_our_file(const std::string& name, const data::Value& r
       if (!text) return text.error().context(name + ": " + key);
       const std::string expected = key == "kind" ? "Config" : "railhead.io/v1alpha1";
       if (*text != expected) {
-        return Error{ErrorCode::malformed, data::place_in(name, value.mark) + ": " + key + " is " +
-                                               in_quotes(*text) + ", not " + expected};
+        return malformed_in(name, value.mark,
+                            key + " is " + in_quotes(*text) + ", not " + expected);
       }
     } else if (key == "roles") {
       config_.roles_ = TRY(nic_rules(name, key, value));
@@ -158,9 +165,7 @@ Status ConfigBuilder::add_our_file(const std::string& name, const data::Value& r
       if (value.kind == data::Value::Kind::null) continue;
       config_.pool_sources_.push_back({PoolSource::Shape::ours, name, value});
     } else if (known_sections(key).empty()) {
-      return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
-                                             in_quotes(key) +
-                                             "; known here: " + known_sections("")};
+      return unknown_key(name, mark, key, known_sections(""));
     } else {
       TRY_STATUS(add_section(name, key, value));
     }
@@ -172,17 +177,12 @@ Status ConfigBuilder::add_section(const std::string& name, const std::string& pa
                                   const data::Value& section) {
   if (section.kind == data::Value::Kind::null) return {};
   if (section.kind != data::Value::Kind::map) {
-    return Error{ErrorCode::malformed,
-                 data::place_in(name, section.mark) + ": " + path + ": expected keys and values"};
+    return malformed_in(name, section.mark, path + ": expected keys and values");
   }
   for (const auto& [key, mark, value] : section.entries) {
     const std::string full = path + "." + key;
     const auto* spec = find_setting(full);
-    if (spec == nullptr) {
-      return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
-                                             in_quotes(full) +
-                                             "; known here: " + known_sections(path)};
-    }
+    if (spec == nullptr) return unknown_key(name, mark, full, known_sections(path));
     const auto text = scalar_text(value);
     if (!text) return text.error().context(name + ": " + full);
     TRY_STATUS(set(*spec, *text, Origin::file, data::place_in(name, value.mark)));
@@ -194,8 +194,7 @@ Result<std::vector<NicRule>> ConfigBuilder::nic_rules(const std::string& name,
                                                       const std::string& list,
                                                       const data::Value& value) {
   if (value.kind != data::Value::Kind::list) {
-    return Error{ErrorCode::malformed,
-                 data::place_in(name, value.mark) + ": " + list + ": expected a list"};
+    return malformed_in(name, value.mark, list + ": expected a list");
   }
   std::vector<NicRule> rules;
   for (const auto& item : value.items) {
@@ -206,9 +205,7 @@ Result<std::vector<NicRule>> ConfigBuilder::nic_rules(const std::string& name,
     for (const auto& [key, mark, word] : item.entries) {
       const auto* known = find_nic_rule_key(list, key);
       if (known == nullptr) {
-        return Error{ErrorCode::malformed, data::place_in(name, mark) + ": unknown key " +
-                                               in_quotes(list + "." + key) +
-                                               "; known here: " + known_nic_rule_keys(list)};
+        return unknown_key(name, mark, list + "." + key, known_nic_rule_keys(list));
       }
       const auto text = scalar_text(word);
       if (!text) return text.error().context(name + ": " + list + "." + key);
@@ -216,10 +213,10 @@ Result<std::vector<NicRule>> ConfigBuilder::nic_rules(const std::string& name,
       (known->list.empty() ? selects : says) |= !text->empty();
     }
     if (!says || !selects) {
-      return Error{ErrorCode::malformed,
-                   rule.entry.where + ": an entry of " + list +
-                       " needs something to select by and something to say; known here: " +
-                       known_nic_rule_keys(list)};
+      return malformed_in(name, item.mark,
+                          "an entry of " + list +
+                              " needs something to select by and something to say; known here: " +
+                              known_nic_rule_keys(list));
     }
     rules.push_back(std::move(rule));
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -9,6 +10,14 @@ namespace railhead::data {
 
 /// A JSON value for output; objects keep the order in which keys were added.
 using Json = nlohmann::ordered_json;
+
+/// An array of what `make` says of each; [] where there are none.
+template <typename Range, typename Make>
+Json json_list(const Range& range, const Make& make) {
+  Json list = Json::array();
+  for (const auto& item : range) list.push_back(std::invoke(make, item));
+  return list;
+}
 
 /// Indented by two, with a newline at the end. Bytes that are not UTF-8 become U+FFFD.
 std::string to_json_text(const Json& json);

@@ -59,12 +59,6 @@ class CountingIterator {
     return *this;
   }
 
-  CountingIterator operator++(int) {
-    auto before = *this;
-    ++*this;
-    return before;
-  }
-
   friend bool operator==(const CountingIterator& a, const CountingIterator& b) {
     return a.at_ == b.at_;
   }

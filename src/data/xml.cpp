@@ -61,27 +61,6 @@ bool is_character(std::uint64_t code) {
   return !control && !surrogate && code <= 0x10ffff;
 }
 
-void append_utf8(std::uint64_t code, std::string& to) {
-  const auto tail = [&](unsigned shift) {
-    to += static_cast<char>(0x80U | ((code >> shift) & 0x3fU));
-  };
-  if (code < 0x80) {
-    to += static_cast<char>(code);
-  } else if (code < 0x800) {
-    to += static_cast<char>(0xc0U | (code >> 6));
-    tail(0);
-  } else if (code < 0x10000) {
-    to += static_cast<char>(0xe0U | (code >> 12));
-    tail(6);
-    tail(0);
-  } else {
-    to += static_cast<char>(0xf0U | (code >> 18));
-    tail(12);
-    tail(6);
-    tail(0);
-  }
-}
-
 /// `name` is what stands between "&" and ";".
 bool append_reference(std::string_view name, std::string& to) {
   for (const auto& [known, character] : kPredefined) {
@@ -96,7 +75,7 @@ bool append_reference(std::string_view name, std::string& to) {
   if (name.starts_with('0') && name.find_first_of("xX") != std::string_view::npos) return false;
   const auto code = hexadecimal ? parse_hex(name) : parse_unsigned(name);
   if (!code || !is_character(*code)) return false;
-  append_utf8(*code, to);
+  to += pugi::as_utf8(std::wstring(1, static_cast<wchar_t>(*code)));
   return true;
 }
 
@@ -122,25 +101,6 @@ Result<std::string> xml_value(std::string_view raw) {
     at += end + 1;
   }
   return value;
-}
-
-/// The text to put between double quotes for this value.
-std::string xml_escaped(std::string_view value) {
-  std::string text;
-  text.reserve(value.size());
-  for (const char c : value) {
-    switch (c) {
-      case '&': text += "&amp;"; break;
-      case '<': text += "&lt;"; break;
-      case '>': text += "&gt;"; break;
-      case '"': text += "&quot;"; break;
-      case '\t': text += "&#9;"; break;
-      case '\n': text += "&#10;"; break;
-      case '\r': text += "&#13;"; break;
-      default: text += c;
-    }
-  }
-  return text;
 }
 
 void write(const XmlElement& element, std::size_t indent, std::string& out) {
@@ -269,6 +229,23 @@ Result<XmlElement> parse_xml(std::string_view text, const XmlLimits& limits) {
     return at_line(lines.line_of(parsed.offset), "not XML: " + to_lower(what));
   }
   return Copier(lines, limits).root(document);
+}
+
+std::string xml_escaped(std::string_view value) {
+  std::string text;
+  for (const char c : value) {
+    switch (c) {
+      case '&': text += "&amp;"; break;
+      case '<': text += "&lt;"; break;
+      case '>': text += "&gt;"; break;
+      case '"': text += "&quot;"; break;
+      case '\t': text += "&#9;"; break;
+      case '\n': text += "&#10;"; break;
+      case '\r': text += "&#13;"; break;
+      default: text += c;
+    }
+  }
+  return text;
 }
 
 std::string to_xml_text(const XmlElement& element) {

@@ -42,6 +42,9 @@ struct XmlLimits {
 /// is above the limits. Nothing outside the text is ever looked at.
 Result<XmlElement> parse_xml(std::string_view text, const XmlLimits& limits = {});
 
+/// The text to put between tags, or between double quotes, for this value.
+std::string xml_escaped(std::string_view value);
+
 /// The element with all below it, indented by two, without an XML declaration.
 std::string to_xml_text(const XmlElement& element);
 

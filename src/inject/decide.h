@@ -92,7 +92,7 @@ class DecisionTable {
   /// Why this NIC cannot carry traffic for whoever holds it; "" where it can. One of an exclusive
   /// pool may be idle: its link comes up in the pod.
   [[nodiscard]] const std::string& trouble_of(std::size_t nic) const {
-    return standings_[nic].trouble;
+    return statuses_[nic].trouble;
   }
 
   /// For each of pools().functions why it is not in this pool; "" where it is.
@@ -121,7 +121,7 @@ class DecisionTable {
   affinity::Deal deal_;
   std::vector<affinity::Usability> usable_;
   InjectionPolicy policy_;
-  std::vector<pools::NicStanding> standings_;
+  std::vector<pools::NicStatus> statuses_;
   pools::PoolTable pools_;
   CdiRegistry cdi_;
   std::optional<node::TextFile> topology_file_;

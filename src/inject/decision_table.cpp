@@ -41,33 +41,33 @@ void rule_out_pfs_with_vfs(const node::Node& node, std::vector<affinity::Usabili
   }
 }
 
-std::vector<pools::NicStanding> standings_of(const std::vector<affinity::RoleDecision>& roles,
-                                             const std::vector<affinity::Usability>& usable) {
-  std::vector<pools::NicStanding> standings;
+std::vector<pools::NicStatus> statuses_of(const std::vector<affinity::RoleDecision>& roles,
+                                          const std::vector<affinity::Usability>& usable) {
+  std::vector<pools::NicStatus> statuses;
   for (std::size_t i = 0; i < usable.size(); ++i) {
-    standings.push_back({std::string(to_string(roles[i].role)), usable[i].reason,
-                         usable[i].by_ports, roles[i].role == affinity::Role::unused});
+    statuses.push_back({std::string(to_string(roles[i].role)), usable[i].reason, usable[i].by_ports,
+                        roles[i].role == affinity::Role::unused});
   }
-  return standings;
+  return statuses;
 }
 
 /// Pools count NUMA nodes as the kubelet does, which gets them as hints.
 pools::PoolTable pools_of(const std::vector<pools::PoolSpec>& specs,
                           const topology::Arrangement& arrangement,
-                          const std::vector<pools::NicStanding>& standings) {
+                          const std::vector<pools::NicStatus>& statuses) {
   if (arrangement.numa_of_sysfs.empty())
-    return pools::make_pools(specs, arrangement.node, standings);
-  return pools::make_pools(specs, topology::with_numa_of_sysfs(arrangement), standings);
+    return pools::make_pools(specs, arrangement.node, statuses);
+  return pools::make_pools(specs, topology::with_numa_of_sysfs(arrangement), statuses);
 }
 
 /// What an exclusive pool hands out may be idle on the host, and is judged as its member.
 void take_word_of_exclusive_pools(const pools::PoolTable& pools,
-                                  std::vector<pools::NicStanding>& standings) {
+                                  std::vector<pools::NicStatus>& statuses) {
   for (const auto& pool : pools.pools) {
     if (pool.spec.mode != pools::PoolMode::exclusive) continue;
     for (const auto& member : pool.members) {
       for (const auto nic : pools.functions[member.function].nics) {
-        standings[nic].trouble = member.reason;
+        statuses[nic].trouble = member.reason;
       }
     }
   }
@@ -99,12 +99,12 @@ DecisionTable::DecisionTable(node::Node as_read, const affinity::OperatorRules& 
       deal_(affinity::deal(arrangement_.node, topology_, rules)),
       usable_(affinity::usability_of(arrangement_.node, rules.expect)),
       policy_(std::move(policy)),
-      standings_(standings_of(deal_.roles, usable_)),
-      pools_(pools_of(policy_.pools, arrangement_, standings_)),
+      statuses_(statuses_of(deal_.roles, usable_)),
+      pools_(pools_of(policy_.pools, arrangement_, statuses_)),
       cdi_(CdiRegistry::from_files(arrangement_.node.cdi, arrangement_.node.problems)) {
   topology_.confidence = std::max(topology_.confidence, deal_.confidence);
   const node::Node& node = arrangement_.node;
-  take_word_of_exclusive_pools(pools_, standings_);
+  take_word_of_exclusive_pools(pools_, statuses_);
   if (arrangement_.for_nccl && !policy_.topology_file.empty()) {
     topology_file_ =
         node::TextFile{policy_.topology_file, topology::to_xml(*arrangement_.for_nccl)};
@@ -138,11 +138,11 @@ DecisionTable::DecisionTable(node::Node as_read, const affinity::OperatorRules& 
 }
 
 std::vector<std::string> DecisionTable::why_not_in(std::size_t pool) const {
-  return pools::why_not(pools_, arrangement_.node, standings_, pool);
+  return pools::why_not(pools_, arrangement_.node, statuses_, pool);
 }
 
 std::string DecisionTable::why_not_in(std::size_t pool, std::size_t function) const {
-  return pools::why_not(pools_, arrangement_.node, standings_, pool, function);
+  return pools::why_not(pools_, arrangement_.node, statuses_, pool, function);
 }
 
 std::optional<std::size_t> DecisionTable::gpu_by_uuid(std::string_view uuid) const {

@@ -87,10 +87,10 @@ bool is_of_kinds(const PoolSpec& spec, const NetFunction& function) {
 }  // namespace
 
 Judge::Judge(const node::Node& node, const std::vector<NetFunction>& functions,
-             const std::vector<NicStanding>& standings)
+             const std::vector<NicStatus>& statuses)
     : node_(node),
       by_address_(functions),
-      standings_(standings),
+      statuses_(statuses),
       carriers_(default_route_carriers(node)) {}
 
 std::optional<std::size_t> Judge::selector_for(const PoolSpec& spec,
@@ -113,7 +113,7 @@ std::string Judge::why_not(const PoolSpec& spec, const NetFunction& function) co
   if (!is_of_kinds(spec, function)) {
     return "functions: it is a " + std::string(to_string(function.kind));
   }
-  if (is_unused(function)) return standings_[function.nics.front()].trouble;
+  if (is_unused(function)) return statuses_[function.nics.front()].trouble;
   if (const auto* selector = excluding(spec, function)) {
     const auto& first = selector->conditions.front();
     return "exclude: " + first.key + ": " + list_text(first.values, ", ");
@@ -146,7 +146,7 @@ const Condition* Judge::unmet(const Selector& selector, const NetFunction& funct
 bool Judge::is_unused(const NetFunction& function) const {
   return !function.nics.empty() &&
          std::all_of(function.nics.begin(), function.nics.end(), [&](std::size_t nic) {
-           return nic < standings_.size() && standings_[nic].unused;
+           return nic < statuses_.size() && statuses_[nic].unused;
          });
 }
 
@@ -200,7 +200,7 @@ bool Judge::any(Fact fact, const NetFunction& function, const Test& test) const 
   }
   for (const auto index : function.nics) {
     known.nic = &node_.nics[index];
-    known.standing = index < standings_.size() ? &standings_[index] : nullptr;
+    known.status = index < statuses_.size() ? &statuses_[index] : nullptr;
     if (row.asked_of == AskedOf::nic && row.known(known, test)) return true;
     if (row.asked_of != AskedOf::port) continue;
     for (const auto& port : known.nic->ports) {

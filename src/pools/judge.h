@@ -19,7 +19,7 @@ namespace railhead::pools {
 class Judge {
  public:
   Judge(const node::Node& node, const std::vector<NetFunction>& functions,
-        const std::vector<NicStanding>& standings);
+        const std::vector<NicStatus>& statuses);
 
   /// Which of PoolSpec::include holds; absent where the function is not one of the pool's.
   [[nodiscard]] std::optional<std::size_t> selector_for(const PoolSpec& spec,
@@ -50,7 +50,7 @@ class Judge {
 
   const node::Node& node_;
   FunctionIndex by_address_;
-  const std::vector<NicStanding>& standings_;
+  const std::vector<NicStatus>& statuses_;
   std::set<std::string> carriers_;  ///< netdevs through which a default route leaves
 };
 

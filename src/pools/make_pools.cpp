@@ -16,10 +16,10 @@ std::string label(const PoolSpec& spec) {
 class PoolMaker {
  public:
   PoolMaker(const std::vector<PoolSpec>& specs, const node::Node& node,
-            const std::vector<NicStanding>& standings, PoolTable& table)
+            const std::vector<NicStatus>& statuses, PoolTable& table)
       : table_(table),
-        judge_(node, table.functions, standings),
-        readiness_(node, table.functions, standings) {
+        judge_(node, table.functions, statuses),
+        readiness_(node, table.functions, statuses) {
     table_.exclusive.resize(table_.functions.size());
     for (const auto& spec : specs) table_.pools.push_back({spec, {}});
   }
@@ -118,7 +118,7 @@ std::vector<std::size_t>::const_iterator PoolTable::first_with(std::string_view 
 }
 
 PoolTable make_pools(const std::vector<PoolSpec>& specs, const node::Node& node,
-                     const std::vector<NicStanding>& standings) {
+                     const std::vector<NicStatus>& statuses) {
   PoolTable table;
   table.functions = functions_of(node);
   table.by_id.resize(table.functions.size());
@@ -126,13 +126,13 @@ PoolTable make_pools(const std::vector<PoolSpec>& specs, const node::Node& node,
   std::stable_sort(table.by_id.begin(), table.by_id.end(), [&](std::size_t a, std::size_t b) {
     return table.functions[a].id < table.functions[b].id;
   });
-  PoolMaker(specs, node, standings, table).make();
+  PoolMaker(specs, node, statuses, table).make();
   return table;
 }
 
 std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
-                                 const std::vector<NicStanding>& standings, std::size_t pool) {
-  const Judge judge(node, table.functions, standings);
+                                 const std::vector<NicStatus>& statuses, std::size_t pool) {
+  const Judge judge(node, table.functions, statuses);
   std::vector<std::string> reasons;
   for (std::size_t f = 0; f < table.functions.size(); ++f) {
     reasons.push_back(reason_against(table, judge, pool, f));
@@ -141,9 +141,9 @@ std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
 }
 
 std::string why_not(const PoolTable& table, const node::Node& node,
-                    const std::vector<NicStanding>& standings, std::size_t pool,
+                    const std::vector<NicStatus>& statuses, std::size_t pool,
                     std::size_t function) {
-  return reason_against(table, Judge(node, table.functions, standings), pool, function);
+  return reason_against(table, Judge(node, table.functions, statuses), pool, function);
 }
 
 }  // namespace railhead::pools

@@ -28,9 +28,9 @@ bool is_sibling(const node::PciAddress& a, const node::PciAddress& b) {
 }  // namespace
 
 MemberReadiness::MemberReadiness(const node::Node& node, const std::vector<NetFunction>& functions,
-                                 const std::vector<NicStanding>& standings)
+                                 const std::vector<NicStatus>& statuses)
     : node_(node),
-      standings_(standings),
+      statuses_(statuses),
       by_address_(functions) {
   for (const auto& function : functions) {
     if (!function.parent) continue;
@@ -49,8 +49,8 @@ std::string MemberReadiness::trouble_of(PoolMode mode, const Selector& selector,
   std::vector<std::string> troubles;
   for (const auto nic : function.nics) {
     if (!selector.rdma && !node_.nics[nic].registered) continue;
-    if (nic >= standings_.size()) return "";
-    auto trouble = exclusive ? trouble_when_idle(function, nic) : standings_[nic].trouble;
+    if (nic >= statuses_.size()) return "";
+    auto trouble = exclusive ? trouble_when_idle(function, nic) : statuses_[nic].trouble;
     if (trouble.empty()) return "";
     troubles.push_back(std::move(trouble));
   }
@@ -58,15 +58,15 @@ std::string MemberReadiness::trouble_of(PoolMode mode, const Selector& selector,
 }
 
 std::string MemberReadiness::trouble_when_idle(const NetFunction& function, std::size_t nic) const {
-  const auto& standing = standings_[nic];
+  const auto& status = statuses_[nic];
   if (node_.nics[nic].elsewhere) return "";  // the pod that holds it has the link
-  if (standing.trouble.empty() || !standing.by_ports) return standing.trouble;
+  if (status.trouble.empty() || !status.by_ports) return status.trouble;
   if (function.kind == FunctionKind::virtual_ || function.kind == FunctionKind::scalable) {
     const auto* parent = function.parent ? by_address_.find(*function.parent) : nullptr;
     const auto cable = cables_.find(parent);
     return cable == cables_.end() ? "" : cable->second;
   }
-  return is_raised_by_the_pod(node_.nics[nic]) ? "" : standing.trouble;
+  return is_raised_by_the_pod(node_.nics[nic]) ? "" : status.trouble;
 }
 
 /// A physical function that is set down says nothing of its cable.

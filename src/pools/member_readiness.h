@@ -24,7 +24,7 @@ namespace railhead::pools {
 class MemberReadiness {
  public:
   MemberReadiness(const node::Node& node, const std::vector<NetFunction>& functions,
-                  const std::vector<NicStanding>& standings);
+                  const std::vector<NicStatus>& statuses);
 
   /// Why a member will not work now; "" where it will.
   [[nodiscard]] std::string trouble_of(PoolMode mode, const Selector& selector,
@@ -37,7 +37,7 @@ class MemberReadiness {
   [[nodiscard]] bool has_no_carrier(const std::string& netdev) const;
 
   const node::Node& node_;
-  const std::vector<NicStanding>& standings_;
+  const std::vector<NicStatus>& statuses_;
   FunctionIndex by_address_;
   std::map<const NetFunction*, std::string> cables_;  ///< of physical functions, their troubles
 };

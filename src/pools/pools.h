@@ -47,7 +47,7 @@ struct NetFunction {
 std::vector<NetFunction> functions_of(const node::Node& node);
 
 /// What other layers know of an RDMA device; one for each of Node::nics.
-struct NicStanding {
+struct NicStatus {
   std::string role;       ///< "compute"
   std::string trouble;    ///< why it cannot carry traffic now; "" when it can
   bool by_ports = false;  ///< the states of its ports are the whole trouble
@@ -95,18 +95,17 @@ struct PoolTable {
   [[nodiscard]] std::vector<std::size_t>::const_iterator first_with(std::string_view id) const;
 };
 
-/// `standings` has one entry per NIC.
+/// `statuses` has one entry per NIC.
 PoolTable make_pools(const std::vector<PoolSpec>& specs, const node::Node& node,
-                     const std::vector<NicStanding>& standings);
+                     const std::vector<NicStatus>& statuses);
 
 /// For each function why it is not in a pool, such as "vendors: 8086 is not 15b3"; "" where it is.
 /// Arguments as for make_pools(), which made the table.
 std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
-                                 const std::vector<NicStanding>& standings, std::size_t pool);
+                                 const std::vector<NicStatus>& statuses, std::size_t pool);
 /// The same for one function.
 std::string why_not(const PoolTable& table, const node::Node& node,
-                    const std::vector<NicStanding>& standings, std::size_t pool,
-                    std::size_t function);
+                    const std::vector<NicStatus>& statuses, std::size_t pool, std::size_t function);
 
 /// One device as the kubelet is told of it.
 struct PoolDevice {

@@ -204,7 +204,7 @@ bool acpi_index(const Known& known, const Test& test) {
 }
 
 bool role(const Known& known, const Test& test) {
-  return known.standing != nullptr && test(known.standing->role);
+  return known.status != nullptr && test(known.status->role);
 }
 
 bool subnet(const Known& known, const Test& test) {

@@ -27,7 +27,7 @@ struct Known {
   const NetFunction& function;
   const node::PciDevice* device = nullptr;  ///< not null where AskedOf says so, as the others
   const node::Nic* nic = nullptr;
-  const NicStanding* standing = nullptr;  ///< of the NIC; may be null
+  const NicStatus* status = nullptr;  ///< of the NIC; may be null
   const node::Port* port = nullptr;
 };
 

@@ -10,7 +10,7 @@
 namespace railhead::report {
 
 /// A picture as a value: devices in nested boxes, and links between them. It says what is to be
-/// seen, not where: the sinks (svg.h, dot.h) place and paint it. Texts may hold anything; sinks
+/// seen, not where: to_svg() and to_dot() place and paint it. Texts may hold anything; sinks
 /// escape them and cut what is too long.
 
 /// Links lead from a device of the upper row to one of the lower row.
@@ -82,5 +82,15 @@ struct Diagram {
 
   std::vector<Note> notes;  ///< below the picture
 };
+
+// Both make the same bytes of the same diagram.
+
+/// The diagram as a picture of its own: an SVG 1.1 document without scripts, references or fonts,
+/// on a white ground, with a legend and the notes below.
+std::string to_svg(const Diagram& diagram);
+
+/// The diagram as a graph for Graphviz (`dot -Tsvg`): boxes are clusters, links are edges. Notes
+/// are left out; of the legend, the marks are in the labels.
+std::string to_dot(const Diagram& diagram);
 
 }  // namespace railhead::report

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/dot.h"
-
 #include <algorithm>
 
 #include "base/text.h"
+#include "report/diagram.h"
 #include "report/palette.h"
 #include "report/text_width.h"
 

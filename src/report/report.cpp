@@ -35,6 +35,24 @@ std::string render_sections(const Report& report, Column::Shown shown) {
 
 }  // namespace
 
+void Table::add(std::vector<Cell> cells) {
+  columns.clear();
+  auto& row = rows.emplace_back();
+  for (auto& cell : cells) {
+    columns.push_back({std::string(cell.header), cell.shown});
+    row.push_back(std::move(cell.text));
+  }
+}
+
+void Report::add(std::string title, std::vector<std::string> lines) {
+  if (!lines.empty()) sections.push_back({std::move(title), {}, std::move(lines)});
+}
+
+void Report::add(Table table, std::string otherwise) {
+  if (table.rows.empty()) return add("", {std::move(otherwise)});
+  sections.push_back({"", std::move(table), {}});
+}
+
 data::Json make_document(std::string_view kind) {
   data::Json document;
   document["apiVersion"] = "railhead.io/v1alpha1";

@@ -18,10 +18,22 @@ struct Column {
   Shown shown = Shown::always;
 };
 
+inline constexpr auto kWide = Column::Shown::wide;
+
+/// A cell with the header of its column.
+struct Cell {
+  std::string_view header;
+  std::string text;
+  Column::Shown shown = Column::Shown::always;
+};
+
 /// Rows of text below headers. A cell that is empty is printed as "-".
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
+
+  /// Adds a row. Its cells name the columns, which are the same in every row.
+  void add(std::vector<Cell> cells);
 };
 
 /// What a command has to say, once: as data for programs and as tables with a few lines of prose
@@ -37,6 +49,11 @@ struct Report {
   };
 
   std::vector<Section> sections;
+
+  /// Adds a section of lines; none where there are no lines.
+  void add(std::string title, std::vector<std::string> lines);
+  /// Adds a section with the table, or with the line `otherwise` where the table has no row.
+  void add(Table table, std::string otherwise);
 };
 
 /// A JSON object of this kind, with the apiVersion of all our documents.
@@ -79,6 +96,11 @@ std::string text_or_blank(const std::optional<T>& value) {
   } else {
     return value ? std::to_string(*value) : std::string();
   }
+}
+
+/// A text as JSON: null where it is empty.
+inline data::Json text_or_null(const std::string& text) {
+  return text.empty() ? data::Json(nullptr) : data::Json(text);
 }
 
 /// An optional value as JSON: null when absent, never invented.

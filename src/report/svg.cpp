@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/svg.h"
-
 #include <algorithm>
 #include <map>
 #include <utility>
 
+#include "data/xml.h"
 #include "report/palette.h"
 #include "report/svg_device.h"
 #include "report/svg_legend.h"
@@ -70,9 +69,9 @@ std::string Painter::opening() const {
          "\" role=\"img\" aria-labelledby=\"title desc\" "
          "font-family=\"'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', "
          "sans-serif\">\n<title id=\"title\">" +
-         xml_text(diagram_.title) + "</title>\n<desc id=\"desc\">" +
-         xml_text(diagram_.description) + "</desc>\n<rect width=\"" + width + "\" height=\"" +
-         height + "\" fill=\"#ffffff\"/>\n";
+         data::xml_escaped(printable(diagram_.title)) + "</title>\n<desc id=\"desc\">" +
+         data::xml_escaped(printable(diagram_.description)) + "</desc>\n<rect width=\"" + width +
+         "\" height=\"" + height + "\" fill=\"#ffffff\"/>\n";
 }
 
 Rect Painter::moved(Rect at) const {

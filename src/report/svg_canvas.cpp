@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "data/xml.h"
 
 namespace railhead::report {
 namespace {
@@ -18,21 +19,6 @@ std::string attribute(std::string_view name, std::string_view value) {
 }
 
 }  // namespace
-
-std::string xml_text(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default: out += c;
-    }
-  }
-  return out;
-}
 
 void SvgCanvas::rect(const Rect& at, const ShapeStyle& style) {
   body_ += "<rect" + attribute("x", at.x) + attribute("y", at.y) + attribute("width", at.width) +
@@ -51,7 +37,7 @@ void SvgCanvas::text(int x, int y, int width, std::string_view content, const Te
   if (style.weight == Weight::bold) body_ += attribute("font-weight", "bold");
   if (style.anchor == TextStyle::Anchor::middle) body_ += attribute("text-anchor", "middle");
   if (style.anchor == TextStyle::Anchor::end) body_ += attribute("text-anchor", "end");
-  body_ += attribute("fill", style.fill) + ">" + xml_text(line) + "</text>\n";
+  body_ += attribute("fill", style.fill) + ">" + data::xml_escaped(line) + "</text>\n";
 }
 
 void SvgCanvas::curve(int x1, int y1, int x2, int y2, std::string_view attributes) {
@@ -72,7 +58,7 @@ void SvgCanvas::open_group(std::string_view tooltip, std::string_view attributes
   if (tooltip.empty()) return;
   std::string lines;
   for (const auto line : split(tooltip, '\n')) {
-    lines += (lines.empty() ? "" : "\n") + xml_text(line);
+    lines += (lines.empty() ? "" : "\n") + data::xml_escaped(printable(line));
   }
   body_ += "<title>" + lines + "</title>\n";
 }

@@ -10,10 +10,6 @@
 
 namespace railhead::report {
 
-/// Text as character data or attribute value of XML: printable(), with &, <, > and both quotes
-/// escaped.
-std::string xml_text(std::string_view text);
-
 /// Font sizes of the picture, in pixels.
 enum class Font : std::uint8_t {
   title = 20,

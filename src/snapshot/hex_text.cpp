@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/hex_text.h"
 
+#include "base/text.h"
+
 namespace railhead::snapshot {
 
 std::string hex_of_bytes(std::string_view bytes) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
   std::string text;
-  text.reserve(bytes.size() * 2);
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    text += kDigits[byte >> 4U];
-    text += kDigits[byte & 0xfU];
-  }
+  for (const char c : bytes) text += to_hex(static_cast<unsigned char>(c), 2);
   return text;
 }
 

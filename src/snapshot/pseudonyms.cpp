@@ -26,6 +26,14 @@ bool all_are(std::span<const std::uint8_t> bytes, std::uint8_t value) {
   return std::all_of(bytes.begin(), bytes.end(), [value](auto byte) { return byte == value; });
 }
 
+/// The number of an original, the next one where it is met for the first time.
+template <typename Original, typename... Compare>
+std::uint32_t number_of(std::map<Original, std::uint32_t, Compare...>& numbers,
+                        const Original& original) {
+  const auto next = static_cast<std::uint32_t>(numbers.size() + 1);
+  return numbers.try_emplace(original, next).first->second;
+}
+
 /// The n-th /24 for stand-ins, n from 1.
 std::array<std::uint8_t, 3> documentation_network(std::uint32_t n) {
   if (n == 1) return {192, 0, 2};
@@ -38,11 +46,6 @@ std::array<std::uint8_t, 3> documentation_network(std::uint32_t n) {
 }
 
 }  // namespace
-
-std::uint32_t Pseudonyms::number_of(Numbers& numbers, std::uint64_t original) {
-  const auto next = static_cast<std::uint32_t>(numbers.size() + 1);
-  return numbers.try_emplace(original, next).first->second;
-}
 
 void Pseudonyms::vendor(std::span<std::uint8_t, 3> bytes, bool is_modified_eui64) {
   const bool bit = (bytes[0] & kLocalBit) != 0;
@@ -99,26 +102,25 @@ void Pseudonyms::ipv4(std::span<std::uint8_t, 4> bytes) {
   const auto stand_in = documentation_network(network);
   std::copy(stand_in.begin(), stand_in.end(), bytes.begin());
   if (bytes[3] == 0 || bytes[3] == 0xff) return;
-  bytes[3] = static_cast<std::uint8_t>(number_of(ipv4_hosts_[network], bytes[3]));
+  const auto host = number_of(ipv4_hosts_[network], std::uint64_t{bytes[3]});
+  bytes[3] = static_cast<std::uint8_t>(host);
 }
 
 void Pseudonyms::uuid(std::span<std::uint8_t, 16> bytes) {
   if (all_are(bytes, 0) || all_are(bytes, 0xff)) return;
   std::array<std::uint8_t, 16> original{};
   std::copy(bytes.begin(), bytes.end(), original.begin());
-  const auto next = static_cast<std::uint32_t>(uuids_.size() + 1);
   std::fill(bytes.begin(), bytes.end(), std::uint8_t{0});
   bytes[6] = 0x40;  // version and variant of a random UUID, RFC 4122
   bytes[8] = 0x80;
-  put_number(bytes.last<4>(), uuids_.try_emplace(original, next).first->second);
+  put_number(bytes.last<4>(), number_of(uuids_, original));
 }
 
 std::string Pseudonyms::serial(std::string_view text) {
   const auto is_zero = [](char c) { return c == '0' || !is_letter_or_digit(c); };
   if (std::all_of(text.begin(), text.end(), is_zero)) return std::string(text);
-  const auto next = static_cast<std::uint32_t>(serials_.size() + 1);
-  std::string number = std::to_string(serials_.try_emplace(std::string(text), next).first->second);
   std::string stand_in(text);
+  std::string number = std::to_string(number_of(serials_, stand_in));
   for (std::size_t i = stand_in.size(); i-- > 0;) {
     if (!is_letter_or_digit(stand_in[i])) continue;
     stand_in[i] = number.empty() ? '0' : number.back();
@@ -129,8 +131,7 @@ std::string Pseudonyms::serial(std::string_view text) {
 
 std::string Pseudonyms::host_name(std::string_view name) {
   const std::size_t dot = name.find('.');
-  const auto next = static_cast<std::uint32_t>(host_names_.size() + 1);
-  const auto number = host_names_.try_emplace(std::string(name.substr(0, dot)), next).first->second;
+  const auto number = number_of(host_names_, std::string(name.substr(0, dot)));
   return "node-" + std::to_string(number) + (dot == std::string_view::npos ? "" : ".example");
 }
 

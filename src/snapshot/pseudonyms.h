@@ -43,7 +43,6 @@ class Pseudonyms {
  private:
   using Numbers = std::map<std::uint64_t, std::uint32_t>;
 
-  static std::uint32_t number_of(Numbers& numbers, std::uint64_t original);
   void vendor(std::span<std::uint8_t, 3> bytes, bool is_modified_eui64);
   void device(std::span<std::uint8_t, 3> bytes);
 

@@ -78,17 +78,13 @@ class Redactor {
       redacted.replaced.push_back(std::to_string(count) + " " +
                                   std::string(count == 1 ? one : many));
     }
-    comment(original, redacted);
+    auto& comments = redacted.snapshot.comments;
+    comments = original.comments;
+    for (const std::string& what : redacted.replaced) comments.push_back("redacted: " + what);
     return redacted;
   }
 
  private:
-  static void comment(const Snapshot& original, Redacted& redacted) {
-    auto& comments = redacted.snapshot.comments;
-    comments = original.comments;
-    for (const std::string& what : redacted.replaced) comments.push_back("redacted: " + what);
-  }
-
   SnapshotEntry changed(const std::string& path, const SnapshotEntry& entry) {
     if (const auto* link = std::get_if<SnapshotLink>(&entry)) {
       std::string target = link->target;

@@ -3,17 +3,12 @@
 
 #include <algorithm>
 
+#include "snapshot/hex_text.h"
+
 namespace railhead::snapshot {
 namespace {
 
 constexpr std::string_view kHexDigits = "0123456789ABCDEF";
-
-std::optional<unsigned> hex_digit(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<unsigned>(digit - '0');
-  if (digit >= 'A' && digit <= 'F') return static_cast<unsigned>(digit - 'A') + 10;
-  if (digit >= 'a' && digit <= 'f') return static_cast<unsigned>(digit - 'a') + 10;
-  return std::nullopt;
-}
 
 bool needs_escape(char c) {
   const auto byte = static_cast<unsigned char>(c);
@@ -47,10 +42,9 @@ std::optional<std::string> unescape_path(std::string_view text) {
       continue;
     }
     if (text[i] != '%' || i + 2 >= text.size()) return std::nullopt;
-    const auto high = hex_digit(text[i + 1]);
-    const auto low = hex_digit(text[i + 2]);
-    if (!high || !low || (*high == 0 && *low == 0)) return std::nullopt;
-    path += static_cast<char>(*high << 4U | *low);
+    const auto byte = bytes_of_hex(text.substr(i + 1, 2));
+    if (!byte || byte->front() == '\0') return std::nullopt;
+    path += *byte;
     i += 2;
   }
   return path;

@@ -38,9 +38,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       pools::parse_pools(config->pool_sources(), {"intel.com", {"compute", "storage"}});
   if (!parsed) return 0;
   const node::Node node = make_machine();
-  const std::vector<pools::NicStanding> standings(node.nics.size(),
-                                                  pools::NicStanding{"compute", ""});
-  const auto table = pools::make_pools(parsed->specs, node, standings);
+  const std::vector<pools::NicStatus> statuses(node.nics.size(), pools::NicStatus{"compute", ""});
+  const auto table = pools::make_pools(parsed->specs, node, statuses);
   std::set<std::string> names;
   std::set<std::size_t> exclusive;
   for (std::size_t p = 0; p < table.pools.size(); ++p) {
@@ -54,7 +53,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       require(ids.insert(device.id).second);
       require(pools::member_of_device(table, pool, device.id) == device.member);
     }
-    const auto reasons = pools::why_not(table, node, standings, p);
+    const auto reasons = pools::why_not(table, node, statuses, p);
     for (const auto& member : pool.members) {
       require(reasons[member.function].empty());
       if (pool.spec.mode == pools::PoolMode::exclusive)

@@ -47,7 +47,7 @@ SHAPES = {
     "affinity --explain": {
         **document("Affinity"), **ORIGIN, "gpus": [{**GPU, "nics": [CHOICE]}], "nics": [TEXT], "devices": [TEXT],
         "env": {str: TEXT}, "computeNics": NUMBER, "nicsPerGpu": NUMBER,
-        "explanation": [{"pci": TEXT, "step": TEXT, "nics?": [EXPLAINED]}], "warnings": [TEXT]},
+        "explanation": [{"pci": TEXT, "step": TEXT, "nics": [EXPLAINED]}], "warnings": [TEXT]},
     "nics": {
         **document("Nics"), "rdmaNamespaces": {"shared", "exclusive", None},
         "nics": [{**NIC, "registered": FLAG, "driver": MAYBE_TEXT, "nodeGuid": MAYBE_TEXT, "sysImageGuid": MAYBE_TEXT,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bench/expectation.h"
+#include "bench/expected.h"
 
 #include <gmock/gmock.h>
 

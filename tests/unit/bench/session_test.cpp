@@ -19,17 +19,14 @@ constexpr const char* kSessionKey = "0123456789abcdef";
 /// A side without NICs: its lanes end at once, as they are told to.
 class FakeEndpoint : public Endpoint {
  public:
-  Result<void> opens = Status();
-  bool is_in_use = false;
+  Outcome opens;
   Status valid = Status();
   std::optional<Error> lane_fails;
   bool never_ends = false;
   std::uint64_t messages = 10;
   unsigned stops = 0;
 
-  Status make_lanes(const Plan& plan, const std::vector<std::string>& wanted,
-                    bool& in_use) override {
-    in_use = is_in_use;
+  Outcome make_lanes(const Plan& plan, const std::vector<std::string>& wanted) override {
     wanted_ = wanted;
     lanes_ = plan.lanes;
     return opens;
@@ -45,9 +42,8 @@ class FakeEndpoint : public Endpoint {
 
   Status prepare(const Step&, Part) override { return {}; }
 
-  Status start(const Step&, Part) override {
+  void start(const Step&, Part) override {
     if (!never_ends) end();
-    return {};
   }
 
   [[nodiscard]] int done_descriptor() const override { return done_.get(); }
@@ -123,8 +119,7 @@ TEST(Session, ends_well_with_the_evidence_of_both_sides) {
 TEST(Session, a_nic_in_use_at_the_server_is_named_at_the_client) {
   FakeEndpoint client;
   auto server = std::make_unique<FakeEndpoint>();
-  server->opens = Error{ErrorCode::unavailable, "mlx5_0 is in use"};
-  server->is_in_use = true;
+  server->opens = {State::in_use, "mlx5_0 is in use"};
   const auto ended = run(client, std::move(server));
   EXPECT_EQ(ended.client.outcome.state, State::in_use);
   EXPECT_EQ(ended.client.outcome.why, "the other side: mlx5_0 is in use");
@@ -225,7 +220,7 @@ TEST(Session, a_client_goes_on_after_a_kind_of_memory_that_is_not_there) {
     auto channel = Channel::open(std::move(sockets[1]), Role::server, kSessionKey, clock, -1);
     server = serve(*channel, [&] {
       auto endpoint = std::make_unique<FakeEndpoint>();
-      if (made++ == 0) endpoint->opens = Error{ErrorCode::unsupported, "no DMA-BUF"};
+      if (made++ == 0) endpoint->opens = {State::unsupported, "no DMA-BUF"};
       return endpoint;
     });
   });

@@ -44,5 +44,13 @@ TEST(AffinityCommand, a_gpu_that_is_not_there_is_a_usage_error) {
   }
 }
 
+TEST(AffinityCommand, explains_a_gpu_without_nics_by_an_empty_list) {
+  const auto document = run_on("gpus-only", "affinity", {"--explain", "-o", "json"}).json();
+  ASSERT_EQ(document["explanation"].size(), 4U);
+  for (const auto& gpu : document["explanation"]) {
+    EXPECT_EQ(gpu.value("nics", data::Json()), data::Json::array());
+  }
+}
+
 }  // namespace
 }  // namespace railhead::test

@@ -3,8 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "report/dot.h"
-#include "report/svg.h"
 #include "unit/cli/program.h"
 #include "unit/node_builder.h"
 

@@ -132,5 +132,9 @@ TEST(Xml, is_written_as_it_is_read) {
   EXPECT_EQ(to_xml_text(*root), text);
 }
 
+TEST(Xml, what_is_markup_is_escaped) {
+  EXPECT_EQ(xml_escaped("a<b>&\"c\"'d'\te"), "a&lt;b&gt;&amp;&quot;c&quot;'d'&#9;e");
+}
+
 }  // namespace
 }  // namespace railhead::data

@@ -45,18 +45,18 @@ void set_link(node::Node& node, const std::string& name, bool up, std::optional<
   }
 }
 
-std::vector<pools::NicStanding> standings_of(const node::Node& node) {
-  std::vector<pools::NicStanding> standings;
+std::vector<pools::NicStatus> statuses_of(const node::Node& node) {
+  std::vector<pools::NicStatus> statuses;
   for (const auto& nic : node.nics) {
     const bool well = nic.ports[0].state == node::PortState::active;
-    standings.push_back({"compute", well ? "" : kPortDown, !well});
+    statuses.push_back({"compute", well ? "" : kPortDown, !well});
   }
-  return standings;
+  return statuses;
 }
 
 /// Why each member of the pool is not ready.
 Texts reasons(const node::Node& node, const std::string& text) {
-  const auto table = pools::make_pools(specs_of(text), node, standings_of(node));
+  const auto table = pools::make_pools(specs_of(text), node, statuses_of(node));
   Texts all;
   for (const auto& member : table.pools.at(0).members) {
     EXPECT_EQ(member.state == pools::MemberState::ready, member.reason.empty());
@@ -189,11 +189,11 @@ TEST(MemberReadiness, without_rdma_the_function_alone_counts) {
 
 TEST(MemberReadiness, a_trouble_that_is_no_ports_stays_one) {
   const auto node = idle_vf_server();
-  auto standings = standings_of(node);
-  for (auto& standing : standings) {
-    if (standing.by_ports) standing = {"compute", "it has no uverbs device", false};
+  auto statuses = statuses_of(node);
+  for (auto& status : statuses) {
+    if (status.by_ports) status = {"compute", "it has no uverbs device", false};
   }
-  const auto table = pools::make_pools(specs_of(kVfs), node, standings);
+  const auto table = pools::make_pools(specs_of(kVfs), node, statuses);
   EXPECT_EQ(table.pools[0].members[0].reason, "it has no uverbs device");
 }
 
@@ -217,9 +217,9 @@ TEST(MemberReadiness, what_is_in_a_pods_namespace_is_ready) {
   for (auto& nic : node.nics) {
     if (node.find_pci(*nic.pci)->is_vf()) nic.elsewhere = true;
   }
-  auto standings = standings_of(node);
-  for (auto& standing : standings) standing.trouble = "it is in another network namespace";
-  const auto table = pools::make_pools(specs_of(kVfs), node, standings);
+  auto statuses = statuses_of(node);
+  for (auto& status : statuses) status.trouble = "it is in another network namespace";
+  const auto table = pools::make_pools(specs_of(kVfs), node, statuses);
   ASSERT_EQ(table.pools[0].members.size(), 8U);
   EXPECT_EQ(table.pools[0].members[0].state, pools::MemberState::ready);
 }

@@ -27,8 +27,8 @@ Texts members(const std::string& include) {
 TEST(OurSelection, the_default_pool_is_the_compute_nics) {
   Pooled pooled(small_server(), std::vector<pools::PoolSpec>{pools::default_pool()});
   EXPECT_EQ(pooled.members().size(), 4U);
-  pooled.standings[3].role = "management";
-  pooled.table = pools::make_pools({pools::default_pool()}, pooled.node, pooled.standings);
+  pooled.statuses[3].role = "management";
+  pooled.table = pools::make_pools({pools::default_pool()}, pooled.node, pooled.statuses);
   EXPECT_THAT(pooled.members(), ElementsAre(kIb, kEns2, kIntel));
   EXPECT_EQ(pooled.why(kDefault), "roles: management is not compute");
 }
@@ -174,8 +174,8 @@ TEST(OurSelection, ours_and_the_sriov_plugins_files_conflict_too) {
 
 TEST(OurSelection, a_member_that_cannot_carry_traffic_stays_and_says_why) {
   Pooled pooled(small_server(), ours("{names: '*'}"));
-  pooled.standings[1].trouble = "port 1 is DOWN";
-  pooled.table = pools::make_pools({pooled.table.pools[0].spec}, pooled.node, pooled.standings);
+  pooled.statuses[1].trouble = "port 1 is DOWN";
+  pooled.table = pools::make_pools({pooled.table.pools[0].spec}, pooled.node, pooled.statuses);
   const auto& members = pooled.table.pools[0].members;
   ASSERT_EQ(members.size(), 4U);
   EXPECT_EQ(members[0].state, pools::MemberState::ready);

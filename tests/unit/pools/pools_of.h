@@ -60,13 +60,13 @@ inline Texts warnings_of(const std::string& text) {
 /// A machine with pools. All NICs are compute and well.
 struct Pooled {
   node::Node node;
-  std::vector<pools::NicStanding> standings;
+  std::vector<pools::NicStatus> statuses;
   pools::PoolTable table;
 
   Pooled(node::Node machine, const std::vector<pools::PoolSpec>& specs)
       : node(std::move(machine)),
-        standings(node.nics.size(), pools::NicStanding{"compute", ""}),
-        table(pools::make_pools(specs, node, standings)) {}
+        statuses(node.nics.size(), pools::NicStatus{"compute", ""}),
+        table(pools::make_pools(specs, node, statuses)) {}
 
   Pooled(node::Node machine, const std::string& text)
       : Pooled(std::move(machine), specs_of(text)) {}
@@ -83,7 +83,7 @@ struct Pooled {
   /// Why a function is not in a pool.
   [[nodiscard]] std::string why(const std::string& id, std::size_t pool = 0) const {
     for (std::size_t f = 0; f < table.functions.size(); ++f) {
-      if (table.functions[f].id == id) return pools::why_not(table, node, standings, pool)[f];
+      if (table.functions[f].id == id) return pools::why_not(table, node, statuses, pool)[f];
     }
     ADD_FAILURE() << "no function " << id;
     return "";

@@ -174,9 +174,9 @@ TEST(SriovPluginSelection, without_is_rdma_a_function_needs_no_rdma_driver_to_be
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x5d, 0))).unregistered();
   const auto node = b.build();
-  const std::vector<pools::NicStanding> standings{{"unknown", "no RDMA driver is bound"}};
+  const std::vector<pools::NicStatus> statuses{{"unknown", "no RDMA driver is bound"}};
   const auto specs = specs_of(sriov(R"({"vendors": ["15b3"]})"));
-  const auto table = pools::make_pools(specs, node, standings);
+  const auto table = pools::make_pools(specs, node, statuses);
   ASSERT_EQ(table.pools[0].members.size(), 1U);
   EXPECT_EQ(table.pools[0].members[0].state, pools::MemberState::ready);
 }

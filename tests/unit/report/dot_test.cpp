@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/dot.h"
+#include "report/diagram.h"
 
 #include <gmock/gmock.h>
 

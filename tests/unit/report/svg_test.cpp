@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/svg.h"
+#include "report/diagram.h"
 
 #include <gmock/gmock.h>
 
@@ -54,10 +54,6 @@ TEST(Svg, hostile_text_stays_text) {
   EXPECT_THAT(svg, Not(HasSubstr("\xff")));
   EXPECT_EQ(count_of(svg, "<text"), count_of(svg, "</text>"));
   EXPECT_THAT(svg, HasSubstr("&lt;/text&gt;"));
-}
-
-TEST(Svg, every_escape_is_that_of_xml) {
-  EXPECT_EQ(report::xml_text("a<b>&\"c\"'d'"), "a&lt;b&gt;&amp;&quot;c&quot;&#39;d&#39;");
 }
 
 TEST(Svg, each_group_is_marked_at_both_ends) {
