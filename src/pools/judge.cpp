@@ -238,6 +238,11 @@ std::string Judge::obstacle_to_exclusive(const NetFunction& function) const {
     if (carriers_.contains(netdev)) return "its netdev " + netdev + " carries the default route";
   }
   const auto* device = function.pci ? node_.find_pci(*function.pci) : nullptr;
+  // What nothing drives and nothing came of: no pod could use it.
+  if (device != nullptr && !device->driver && !has_rdma_device(function) &&
+      function.netdevs.empty()) {
+    return "no driver is bound";
+  }
   const unsigned vfs = device != nullptr ? device->sriov_numvfs.value_or(0) : 0;
   if (function.kind == FunctionKind::physical && vfs > 0) {
     return "it has " + std::to_string(vfs) + " virtual functions enabled";

@@ -170,10 +170,28 @@ TEST(SriovPluginSelection, by_the_number_that_the_firmware_gives) {
   EXPECT_EQ(pooled.why("0000:81:00.0"), "acpiIndexes: the firmware gives it no number");
 }
 
+/// Source: NewHostDeviceImpl() in pkg/devices/host.go of that plugin: a function without a driver
+/// is no device.
+TEST(SriovPluginSelection, what_no_driver_holds_is_not_handed_out) {
+  auto node = vf_server();
+  node.nics.clear();
+  for (auto& device : node.pci) {
+    if (device.address.str() == "0000:11:01.3") device.driver.reset();
+  }
+  const Pooled pooled(node, sriov(R"({"rootDevices": ["0000:11:00.0"]})"));
+  EXPECT_EQ(pooled.members().size(), 7U);
+  EXPECT_EQ(pooled.why("0000:11:01.3"), "no driver is bound");
+  const Pooled ours(node,
+                    "pools: [{name: a.io/vf, mode: exclusive, isRdma: false, "
+                    "include: {rootDevices: '11:00.0'}}]");
+  EXPECT_EQ(ours.members().size(), 7U);
+}
+
 TEST(SriovPluginSelection, without_is_rdma_a_function_needs_no_rdma_driver_to_be_well) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x5d, 0))).unregistered();
-  const auto node = b.build();
+  auto node = b.build();
+  for (auto& device : node.pci) device.driver = "mlx5_core";
   const std::vector<pools::NicStanding> standings{{"unknown", "no RDMA driver is bound"}};
   const auto specs = specs_of(sriov(R"({"vendors": ["15b3"]})"));
   const auto table = pools::make_pools(specs, node, standings);
