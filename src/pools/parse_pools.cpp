@@ -45,6 +45,19 @@ Status check_name_at(const std::string& place, const std::string& name) {
   return checked ? checked : checked.error().context(place);
 }
 
+Result<std::span<const data::Value>> resources_of(Section& file, std::string_view key,
+                                                  std::vector<std::string>& warnings) {
+  const data::Value* list = file.find(key);
+  if (list != nullptr && list->kind != data::Value::Kind::list) {
+    return file.error(key, "expected a list of resources");
+  }
+  if (list == nullptr || list->items.empty()) {
+    warnings.push_back(file.place(key) + ": " + std::string(key) + " is empty: it has no pool");
+    return std::span<const data::Value>();
+  }
+  return std::span<const data::Value>(list->items);
+}
+
 Result<std::string> read_plugin_name(Section& item, const std::string& default_prefix,
                                      std::string_view more) {
   const auto name = TRY(item.text("resourceName")).value_or("");

@@ -63,13 +63,10 @@ Result<PoolSpec> read_item(Section& item, std::vector<std::string>& warnings) {
 Status parse_shared_plugin_pools(const config::PoolSource& source, PoolSpecs& into) {
   Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
   file.find("periodicUpdateInterval");  // a setting: src/config has read it
-  const data::Value* list = file.find("configList");
-  if (list == nullptr || list->kind != data::Value::Kind::list || list->items.empty()) {
-    return file.error("configList", "expected a list of resources that is not empty");
-  }
-  for (std::size_t i = 0; i < list->items.size(); ++i) {
-    Section item = TRY(Section::of(source.name, "configList[" + std::to_string(i) + "]",
-                                   list->items[i], Keys::theirs));
+  const auto list = TRY(resources_of(file, "configList", into.warnings));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Section item = TRY(Section::of(source.name, "configList[" + std::to_string(i) + "]", list[i],
+                                   Keys::theirs));
     into.specs.push_back(TRY(read_item(item, into.warnings)));
   }
   return file.finish(into.warnings);

@@ -72,13 +72,10 @@ Result<PoolSpec> read_item(Section& item, const std::string& device_type,
 Status parse_sriov_plugin_pools(const config::PoolSource& source, const PoolParseOptions& options,
                                 PoolSpecs& into) {
   Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
-  const data::Value* list = file.find("resourceList");
-  if (list == nullptr || list->kind != data::Value::Kind::list || list->items.empty()) {
-    return file.error("resourceList", "expected a list of resources that is not empty");
-  }
-  for (std::size_t i = 0; i < list->items.size(); ++i) {
-    Section item = TRY(Section::of(source.name, "resourceList[" + std::to_string(i) + "]",
-                                   list->items[i], Keys::theirs));
+  const auto list = TRY(resources_of(file, "resourceList", into.warnings));
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    Section item = TRY(Section::of(source.name, "resourceList[" + std::to_string(i) + "]", list[i],
+                                   Keys::theirs));
     auto device_type = TRY(item.text("deviceType")).value_or("");
     if (device_type.empty()) device_type = "netDevice";
     if (device_type == "accelerator") {

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -48,6 +50,11 @@ Status add_flat_source(const config::PoolSource& source, FlatPool& into,
 
 /// A condition on `key` of a plugin's section if it has values; an empty list is no condition.
 Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into);
+
+/// The list of resources at `key` of a plugin's file. None is allowed: then the file has no pool,
+/// also where it had some before, and a warning says so.
+Result<std::span<const data::Value>> resources_of(Section& file, std::string_view key,
+                                                  std::vector<std::string>& warnings);
 
 /// `resourcePrefix`/`resourceName` of a plugin's file. The name is made of ASCII letters, digits
 /// and `more`.

@@ -35,6 +35,19 @@ TEST(BadPools, broken_json_is_named_with_its_place) {
   }
 }
 
+TEST(BadPools, a_list_that_is_null_or_empty_is_no_pool_and_says_so) {
+  for (const std::string key : {"configList", "resourceList"}) {
+    for (const std::string list : {"null", "[]"}) {
+      const auto parsed = parse_text("{\"" + key + "\": " + list + "}");
+      ASSERT_TRUE(parsed) << parsed.error().message;
+      EXPECT_THAT(parsed->specs, IsEmpty()) << key << list;
+      EXPECT_THAT(parsed->warnings,
+                  testing::ElementsAre(HasSubstr(":1:" + std::to_string(key.size() + 6) + ": " +
+                                                 key + " is empty: it has no pool")));
+    }
+  }
+}
+
 TEST(BadPools, a_key_twice_is_an_error) {
   EXPECT_THAT(error_of(R"({"configList": [{"resourceName": "a", "resourceName": "b",
                            "rdmaHcaMax": 1, "selectors": {"vendors": ["15b3"]}}]})"),

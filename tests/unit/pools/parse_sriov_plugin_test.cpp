@@ -108,7 +108,7 @@ TEST(SriovPluginFile, hyphens_are_allowed_in_names_there) {
 }
 
 TEST(SriovPluginFile, what_it_does_not_start_with_or_dies_of_is_an_error_here) {
-  EXPECT_THAT(error_of(R"({"resourceList": []})"), HasSubstr("not empty"));
+  EXPECT_THAT(error_of(R"({"resourceList": {}})"), HasSubstr("expected a list of resources"));
   EXPECT_THAT(error_of(R"({"resourceList": [{"resourceName": "a"}]})"),
               HasSubstr("resourceList[0].selectors: missing"));
   EXPECT_THAT(error_of(R"({"resourceList": [{"resourceName": "a.b", "selectors": {}}]})"),
