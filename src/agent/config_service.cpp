@@ -5,9 +5,11 @@
 
 namespace railhead::agent {
 
-ConfigService::ConfigService(Context context, ConfigReader reader, ConfigFollower::Take take)
+ConfigService::ConfigService(Context context, ConfigReader reader,
+                             const std::vector<std::string>& left_out, ConfigFollower::Take take)
     : context_(context),
       reader_(std::move(reader)),
+      left_out_(left_out),
       take_(std::move(take)) {}
 
 ConfigService::~ConfigService() = default;
@@ -29,6 +31,15 @@ Status ConfigService::start() {
     return follower;
   }));
   return {};
+}
+
+Readiness ConfigService::readiness() const {
+  Readiness now;
+  for (const auto& resource : left_out_) {
+    if (!now.text.empty()) now.text += "\n";
+    now.text += "config: resource left out: " + resource;
+  }
+  return now;
 }
 
 bool ConfigService::stop(std::chrono::milliseconds patience) {

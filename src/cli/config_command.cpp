@@ -109,9 +109,11 @@ report::Report config_report(const config::Config& config, const pools::PoolSpec
   auto warnings = config.warnings();
   warnings.insert(warnings.end(), pools.warnings.begin(), pools.warnings.end());
   report.json["warnings"] = warnings;
+  report.json["leftOut"] = pools.left_out;
   report.sections.push_back({"", std::move(table), {}});
   if (!config.roles().empty()) report.sections.push_back({"ROLES", role_table(config), {}});
   if (!pools.specs.empty()) report.sections.push_back({"POOLS", pool_table(pools.specs), {}});
+  if (!pools.left_out.empty()) report.sections.push_back({"LEFT OUT", {}, pools.left_out});
   if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, std::move(warnings)});
   return report;
 }
@@ -147,7 +149,8 @@ int show_config(const Invocation& invocation, const config::Config& config) {
   if (!pools) return invocation.fail("config", pools.error(), kExitUsage);
   const auto checked = check_with_machine(config, *pools);
   if (!checked) return invocation.fail("config", checked.error(), kExitUsage);
-  return invocation.print(config_report(config, *pools), kExitOk);
+  return invocation.print(config_report(config, *pools),
+                          pools->left_out.empty() ? kExitOk : kExitProblem);
 }
 
 }  // namespace
@@ -161,7 +164,8 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation);
   app->footer(
       "Pools are compared with the machine, or with that of --snapshot.\n"
-      "Exit codes: 0 ok, 64 the agent would not start with this configuration.");
+      "Exit codes: 0 ok, 1 the agent would leave out a resource of another plugin's file,\n"
+      "64 it would not start with this configuration.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config(

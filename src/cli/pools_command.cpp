@@ -161,8 +161,8 @@ report::Table pools_table(const inject::DecisionTable& table) {
   return rows;
 }
 
-report::Report pools_report(const inject::DecisionTable& table,
-                            const std::vector<std::string>& warnings, bool wide) {
+report::Report pools_report(const inject::DecisionTable& table, const pools::PoolSpecs& specs,
+                            bool wide) {
   report::Report report;
   report.json = report::make_document("Pools");
   report.json["node"] = table.node().name;
@@ -177,7 +177,8 @@ report::Report pools_report(const inject::DecisionTable& table,
   report.json["functions"] = data::Json::array();
   auto reasons = reasons_table(table, report.json["functions"]);
   report.json["conflicts"] = table.pools().conflicts;
-  report.json["warnings"] = warnings;
+  report.json["warnings"] = specs.warnings;
+  report.json["leftOut"] = specs.left_out;
   if (table.pools().pools.empty()) {
     report.sections.push_back({"", {}, {"no pool is configured"}});
   } else {
@@ -188,7 +189,8 @@ report::Report pools_report(const inject::DecisionTable& table,
   if (!table.pools().conflicts.empty()) {
     report.sections.push_back({"CONFLICTS", {}, table.pools().conflicts});
   }
-  if (!warnings.empty()) report.sections.push_back({"WARNINGS", {}, warnings});
+  if (!specs.left_out.empty()) report.sections.push_back({"LEFT OUT", {}, specs.left_out});
+  if (!specs.warnings.empty()) report.sections.push_back({"WARNINGS", {}, specs.warnings});
   return report;
 }
 
@@ -201,14 +203,14 @@ int exit_code(const pools::PoolTable& pools) {
 }
 
 int show_pools(const Invocation& invocation, const config::Config& config) {
-  auto warnings = config.warnings();
-  const auto specs = agent::pool_specs(config);
+  auto specs = agent::pool_specs(config);
   if (!specs) return invocation.fail("pools", specs.error(), kExitUsage);
-  warnings.insert(warnings.end(), specs->warnings.begin(), specs->warnings.end());
+  specs->warnings.insert(specs->warnings.begin(), config.warnings().begin(),
+                         config.warnings().end());
   const auto table = load_table(config);
   if (!table) return invocation.fail("pools", table.error());
-  return invocation.print(pools_report(**table, warnings, invocation.output == "wide"),
-                          exit_code((*table)->pools()));
+  const int code = specs->left_out.empty() ? exit_code((*table)->pools()) : kExitProblem;
+  return invocation.print(pools_report(**table, *specs, invocation.output == "wide"), code);
 }
 
 }  // namespace
@@ -220,8 +222,9 @@ void add_pools_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation, {"devicePlugin.resourcePrefix"});
   add_output_option(*app, invocation);
   app->footer(
-      "Exit codes: 0 ok, 1 a configured pool is empty or two exclusive pools want the same\n"
-      "function, 2 the machine cannot be read.");
+      "Exit codes: 0 ok, 1 a configured pool is empty, two exclusive pools want the same "
+      "function,\n"
+      "or a resource of another plugin's file is left out, 2 the machine cannot be read.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config(

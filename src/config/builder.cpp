@@ -75,12 +75,13 @@ std::string known_sections(const std::string& path) {
   return join(names, ", ");
 }
 
-/// Go's encoding/json takes keys in any case, and so do the plugins whose files these are.
+/// Go's encoding/json takes keys in any case and the last of them, and so do the plugins whose
+/// files these are.
 const data::Value* find_in_any_case(const data::Value& root, std::string_view key) {
   const auto at = std::find_if(
-      root.entries.begin(), root.entries.end(),
+      root.entries.rbegin(), root.entries.rend(),
       [&](const data::Value::Entry& entry) { return to_lower(entry.key) == to_lower(key); });
-  return at != root.entries.end() ? &at->value : nullptr;
+  return at != root.entries.rend() ? &at->value : nullptr;
 }
 
 data::Value text_value(const std::string& text) {
@@ -103,9 +104,10 @@ Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {
+  std::vector<Error> repeated;
   auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
                       file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
-                  ? data::parse_json(file.text)
+                  ? data::parse_json(file.text, {}, &repeated)
                   : data::parse_yaml(file.text);
   if (!root) return root.error().context(file.name);
   if (root->kind == data::Value::Kind::null) return {};
@@ -113,10 +115,14 @@ Status ConfigBuilder::add_file(const ConfigFile& file) {
     return Error{ErrorCode::malformed,
                  data::place_in(file.name, root->mark) + ": expected keys and values"};
   }
-  if (find_in_any_case(*root, "configList") != nullptr) {
-    return add_shared_plugin_file(file.name, *std::move(root));
+  const bool shared = find_in_any_case(*root, "configList") != nullptr;
+  const bool sriov = find_in_any_case(*root, "resourceList") != nullptr;
+  for (const auto& error : repeated) {
+    if (!shared && !sriov) return error.context(file.name);
+    config_.warnings_.push_back(file.name + ": " + error.message + "; the last counts");
   }
-  if (find_in_any_case(*root, "resourceList") != nullptr) {
+  if (shared) return add_shared_plugin_file(file.name, *std::move(root));
+  if (sriov) {
     config_.pool_sources_.push_back({PoolSource::Shape::sriov_plugin, file.name, *std::move(root)});
     return {};
   }

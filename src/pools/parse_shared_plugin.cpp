@@ -6,14 +6,14 @@
 // resources_manager.go, device_selectors.go. Not kept: a name needs to be unique with its prefix
 // only, and umad is not required.
 
+#include <utility>
+
 #include "base/text.h"
 #include "pools/pool_parsers.h"
 #include "pools/selectors.h"
 
 namespace railhead::pools {
 namespace {
-
-constexpr const char* kDefaultPrefix = "rdma";
 
 /// `selectors`, or its predecessor `devices`.
 Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings) {
@@ -38,10 +38,9 @@ Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings
   return selector;
 }
 
-Result<PoolSpec> read_item(Section& item, std::vector<std::string>& warnings) {
+Result<std::optional<PoolSpec>> read_shared_resource(Section& item,
+                                                     std::vector<std::string>& warnings) {
   PoolSpec spec;
-  spec.origin = {PoolFlavour::shared_plugin, item.place()};
-  spec.name = TRY(read_plugin_name(item, kDefaultPrefix, "_"));
   const auto count = TRY(item.number("rdmaHcaMax")).value_or(0);
   if (count < 0 || count > kMaxSlots) {
     return item.error("rdmaHcaMax", std::to_string(count) + " is not a number of slots (0 to " +
@@ -55,21 +54,17 @@ Result<PoolSpec> read_item(Section& item, std::vector<std::string>& warnings) {
   spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
   spec.include = {TRY(read_selector(item, warnings))};
   TRY_STATUS(item.finish(warnings));
-  return spec;
+  return std::optional(std::move(spec));
 }
 
 }  // namespace
 
-Status parse_shared_plugin_pools(const config::PoolSource& source, PoolSpecs& into) {
-  Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
-  file.find("periodicUpdateInterval");  // a setting: src/config has read it
-  const auto list = TRY(resources_of(file, "configList", into.warnings));
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    Section item = TRY(Section::of(source.name, "configList[" + std::to_string(i) + "]", list[i],
-                                   Keys::theirs));
-    into.specs.push_back(TRY(read_item(item, into.warnings)));
-  }
-  return file.finish(into.warnings);
+Status parse_shared_plugin_pools(const config::PoolSource& source, const PoolParseOptions& options,
+                                 PoolSpecs& into) {
+  return read_plugin_file(source,
+                          {PoolFlavour::shared_plugin, "configList", "rdma", "_",
+                           "periodicUpdateInterval", read_shared_resource},
+                          options, into);
 }
 
 }  // namespace railhead::pools

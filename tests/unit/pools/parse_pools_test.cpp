@@ -38,13 +38,17 @@ TEST(Pools, files_of_all_kinds_are_read_together) {
               ElementsAre("a.io/a", "rdma/hca", "intel.com/nics", "b.io/b", "flat.io/hca"));
 }
 
-TEST(Pools, a_resource_in_two_files_is_an_error_that_names_both_places) {
-  const auto parsed = parse_files({{"ours.yaml", "pools:\n  - name: rdma/hca\n"},
-                                   {"shared.json", shared(R"({"vendors": ["15b3"]})")}});
-  ASSERT_FALSE(parsed);
+TEST(Pools, a_resource_in_two_files_names_both_places) {
+  const config::ConfigFile ours{"ours.yaml", "pools:\n  - name: rdma/hca\n"};
+  const config::ConfigFile theirs{"shared.json", shared(R"({"vendors": ["15b3"]})")};
+  const auto left_out = parse_files({ours, theirs});
+  ASSERT_TRUE(left_out);
+  EXPECT_EQ(left_out->specs.size(), 1U);
   EXPECT_THAT(
-      parsed.error().message,
-      HasSubstr("shared.json:1:17: resource \"rdma/hca\" is already defined at ours.yaml:2:5"));
+      left_out->left_out,
+      ElementsAre("shared.json:1:17: resource \"rdma/hca\" is already defined at ours.yaml:2:5"));
+  EXPECT_THAT(parse_files({theirs, ours}).error().message,
+              HasSubstr("ours.yaml:2:5: resource \"rdma/hca\" is already defined at shared.json"));
 }
 
 TEST(FlatFile, describes_one_fungible_pool_with_its_own_defaults) {
