@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/manifest.h"
 
 namespace railhead::config {
 namespace {
@@ -104,6 +105,17 @@ Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {
+  return add_text(file, Manifests::read);
+}
+
+Status ConfigBuilder::add_manifest(const ConfigFile& file, const data::Value& root) {
+  for (const auto& inner : TRY(files_in_manifest(file, root))) {
+    TRY_STATUS(add_text(inner, Manifests::refused));
+  }
+  return {};
+}
+
+Status ConfigBuilder::add_text(const ConfigFile& file, Manifests manifests) {
   std::vector<Error> repeated;
   auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
                       file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
@@ -115,6 +127,7 @@ Status ConfigBuilder::add_file(const ConfigFile& file) {
     return Error{ErrorCode::malformed,
                  data::place_in(file.name, root->mark) + ": expected keys and values"};
   }
+  if (manifests == Manifests::read && is_manifest(*root)) return add_manifest(file, *root);
   const bool shared = find_in_any_case(*root, "configList") != nullptr;
   const bool sriov = find_in_any_case(*root, "resourceList") != nullptr;
   for (const auto& error : repeated) {

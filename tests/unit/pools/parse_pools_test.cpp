@@ -51,6 +51,75 @@ TEST(Pools, a_resource_in_two_files_names_both_places) {
               HasSubstr("ours.yaml:2:5: resource \"rdma/hca\" is already defined at shared.json"));
 }
 
+/// deployment/k8s/base/configmap.yaml of the shared plugin and deployments/configMap.yaml of the
+/// SR-IOV plugin have this form, with other resources.
+std::string config_map(const std::string& list) {
+  return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: kube-system\n"
+         "data:\n  config.json: |\n    {\n        \"" +
+         list + R"(": [{
+             "resourceName": "r_1",
+             "selectors": {"vendors": ["15b3"]}, "rdmaHcaMax": 1000, "isRdma": true
+           }
+        ]
+    }
+)";
+}
+
+TEST(Manifests, a_config_map_is_read_as_printed) {
+  const auto shared_plugin = parse_text(config_map("configList"));
+  ASSERT_TRUE(shared_plugin) << shared_plugin.error().message;
+  EXPECT_THAT(names(shared_plugin), ElementsAre("rdma/r_1"));
+  EXPECT_EQ(shared_plugin->specs[0].origin.where, "file:9:24");
+  EXPECT_THAT(shared_plugin->warnings, ElementsAre(HasSubstr("file:11:70: unknown key")));
+  EXPECT_THAT(names(parse_text(config_map("resourceList"))), ElementsAre("intel.com/r_1"));
+}
+
+/// Mellanox/network-operator example/crs/mellanox.com_v1alpha1_nicclusterpolicy_cr-full.yaml.
+TEST(Manifests, a_nic_cluster_policy_is_read_as_printed) {
+  for (const std::string kind : {"NicClusterPolicy", "NicNodePolicy"}) {
+    EXPECT_THAT(names(parse_text("apiVersion: mellanox.com/v1alpha1\nkind: " + kind + R"(
+metadata:
+  name: nic-cluster-policy
+spec:
+  ofedDriver:
+    image: doca-driver
+    upgradePolicy: {autoUpgrade: true}
+  rdmaSharedDevicePlugin:
+    image: k8s-rdma-shared-dev-plugin
+    # The config below directly propagates to k8s-rdma-shared-device-plugin configuration.
+    config: |
+      {
+        "configList": [
+          {"resourceName": "rdma_shared_device_a", "rdmaHcaMax": 63,
+           "selectors": {"vendors": ["15b3"], "deviceIDs": ["101b"]}}
+        ]
+      }
+  sriovDevicePlugin:
+    config: |
+      {"resourceList": [{"resourcePrefix": "nvidia.com", "resourceName": "hostdev",
+                         "selectors": {"vendors": ["15b3"], "isRdma": true}}]}
+)")),
+                ElementsAre("rdma/rdma_shared_device_a", "nvidia.com/hostdev"));
+  }
+}
+
+TEST(Manifests, a_text_that_is_no_block_is_named_by_its_path) {
+  const auto parsed = parse_text(R"({"kind": "ConfigMap", "data": {"config.json":
+      "{\"configList\": [{\"resourceName\": \"a-b\"}]}"}})");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_THAT(parsed->left_out, ElementsAre(HasSubstr("file: data.config.json:1:34: configList")));
+}
+
+TEST(Manifests, one_without_a_file_or_in_another_is_an_error) {
+  EXPECT_THAT(error_of("kind: ConfigMap\n"), HasSubstr("file:1:1: a ConfigMap without a file"));
+  EXPECT_THAT(error_of("kind: NicClusterPolicy\nspec: 7\n"), HasSubstr("without a file"));
+  EXPECT_THAT(error_of("kind: ConfigMap\ndata:\n  a: |\n    kind: ConfigMap\n"),
+              HasSubstr("file:4:11: kind is \"ConfigMap\""));
+  std::string many = "kind: ConfigMap\ndata:\n";
+  for (int i = 0; i < 257; ++i) many += "  a" + std::to_string(i) + ": x\n";
+  EXPECT_THAT(error_of(many), HasSubstr("more than 256 files"));
+}
+
 TEST(FlatFile, describes_one_fungible_pool_with_its_own_defaults) {
   const auto parsed = parse_files({{"flat.yaml", "gpuRdmaAutoInject: true\n"}});
   ASSERT_TRUE(parsed);
