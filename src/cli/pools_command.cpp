@@ -194,12 +194,14 @@ report::Report pools_report(const inject::DecisionTable& table, const pools::Poo
   return report;
 }
 
-/// 1 where a configured pool is empty, or two exclusive ones want the same function.
-int exit_code(const pools::PoolTable& pools) {
-  const bool empty = std::any_of(
-      pools.pools.begin(), pools.pools.end(),
-      [](const pools::Pool& pool) { return is_configured(pool) && pool.members.empty(); });
-  return empty || !pools.conflicts.empty() ? kExitProblem : kExitOk;
+int exit_code(const inject::DecisionTable& table, const pools::PoolSpecs& specs) {
+  const auto& pools = table.pools().pools;
+  const auto& conflicts = table.pools().conflicts;
+  if (!conflicts.empty() || !specs.left_out.empty()) return kExitProblem;
+  for (std::size_t p = 0; p < pools.size(); ++p) {
+    if (is_configured(pools[p]) && table.is_useless(p)) return kExitProblem;
+  }
+  return kExitOk;
 }
 
 int show_pools(const Invocation& invocation, const config::Config& config) {
@@ -209,8 +211,8 @@ int show_pools(const Invocation& invocation, const config::Config& config) {
                          config.warnings().end());
   const auto table = load_table(config);
   if (!table) return invocation.fail("pools", table.error());
-  const int code = specs->left_out.empty() ? exit_code((*table)->pools()) : kExitProblem;
-  return invocation.print(pools_report(**table, *specs, invocation.output == "wide"), code);
+  return invocation.print(pools_report(**table, *specs, invocation.output == "wide"),
+                          exit_code(**table, *specs));
 }
 
 }  // namespace
@@ -222,9 +224,12 @@ void add_pools_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation, {"devicePlugin.resourcePrefix"});
   add_output_option(*app, invocation);
   app->footer(
-      "Exit codes: 0 ok, 1 a configured pool is empty, two exclusive pools want the same "
-      "function,\n"
-      "or a resource of another plugin's file is left out, 2 the machine cannot be read.");
+      "A pool that selects nothing on this node is empty by design, and no problem.\n"
+      "Exit codes: 0 ok; 1 a configured pool selects functions and can give none (no driver, or "
+      "all\n"
+      "are not ready), two exclusive pools want the same function, or a resource of another "
+      "plugin's\n"
+      "file is left out; 2 the machine cannot be read.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config(

@@ -140,6 +140,20 @@ std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
   return reasons;
 }
 
+bool is_useless(const PoolTable& table, const node::Node& node,
+                const std::vector<NicStanding>& standings, std::size_t pool) {
+  const auto& [spec, members] = table.pools[pool];
+  if (!members.empty()) {
+    return std::all_of(members.begin(), members.end(),
+                       [](const Member& member) { return member.state == MemberState::not_ready; });
+  }
+  const Judge judge(node, table.functions, standings);
+  for (std::size_t f = 0; f < table.functions.size(); ++f) {
+    if (!table.exclusive[f] && judge.lacks_driver(spec, table.functions[f])) return true;
+  }
+  return false;
+}
+
 std::string why_not(const PoolTable& table, const node::Node& node,
                     const std::vector<NicStanding>& standings, std::size_t pool,
                     std::size_t function) {

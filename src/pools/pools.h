@@ -107,6 +107,12 @@ std::string why_not(const PoolTable& table, const node::Node& node,
                     const std::vector<NicStanding>& standings, std::size_t pool,
                     std::size_t function);
 
+/// Whether a pool selects functions of this machine and can give none: their drivers are missing,
+/// or all its members are not ready. What selects nothing here is empty by design: one
+/// configuration serves nodes of many kinds. Arguments as for make_pools(), which made the table.
+bool is_useless(const PoolTable& table, const node::Node& node,
+                const std::vector<NicStanding>& standings, std::size_t pool);
+
 /// One device as the kubelet is told of it.
 struct PoolDevice {
   std::string id;

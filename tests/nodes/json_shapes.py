@@ -61,7 +61,7 @@ SHAPES = {
         "pools": [{"name": TEXT, "mode": {"shared", "exclusive"}, "slots": MAYBE_NUMBER, "slotsPerNic": MAYBE_NUMBER,
                    "devices": NUMBER, "source": TEXT, "where": MAYBE_TEXT, "members": [MEMBER]}],
         "functions": [{"id": TEXT, "kind": FUNCTION, "nics": [TEXT], **MEMBERSHIP}], "conflicts": [TEXT],
-        "warnings": [TEXT]},
+        "leftOut": [TEXT], "warnings": [TEXT]},
 }
 
 

@@ -51,6 +51,38 @@ TEST(Pools, a_resource_in_two_files_names_both_places) {
               HasSubstr("ours.yaml:2:5: resource \"rdma/hca\" is already defined at shared.json"));
 }
 
+TEST(Pools, one_is_useless_where_what_it_selects_has_no_driver) {
+  auto node = vf_server();
+  const auto useless = [&](const std::string& text) {
+    const Pooled pooled(node, text);
+    return pools::is_useless(pooled.table, node, pooled.standings, 0);
+  };
+  const auto vfs = sriov(R"({"pfNames": ["ens1f0"], "isRdma": true})");
+  const auto dpdk = sriov(R"({"pfNames": ["ens1f0"]})");
+  EXPECT_FALSE(useless(vfs));
+  std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->device == 1; });
+  EXPECT_TRUE(useless(vfs));
+  EXPECT_FALSE(useless(dpdk));
+  EXPECT_FALSE(useless(sriov(R"({"vendors": ["8086"], "isRdma": true})"))) << "empty by design";
+  for (auto& device : node.pci) {
+    if (device.is_vf()) device.driver.reset();
+  }
+  EXPECT_TRUE(useless(dpdk));
+  for (auto& device : node.pci) {
+    if (device.is_vf()) device.driver = "vfio-pci";
+  }
+  EXPECT_FALSE(useless(vfs)) << "held on purpose";
+}
+
+TEST(Pools, one_is_useless_where_none_of_its_members_is_ready) {
+  const auto node = small_server();
+  const auto specs = specs_of(shared(R"({"vendors": ["15b3"]})"));
+  std::vector<pools::NicStanding> standings(node.nics.size(), {"compute", "port 1 is DOWN", true});
+  EXPECT_TRUE(pools::is_useless(pools::make_pools(specs, node, standings), node, standings, 0));
+  standings[0].trouble.clear();
+  EXPECT_FALSE(pools::is_useless(pools::make_pools(specs, node, standings), node, standings, 0));
+}
+
 /// deployment/k8s/base/configmap.yaml of the shared plugin and deployments/configMap.yaml of the
 /// SR-IOV plugin have this form, with other resources.
 std::string config_map(const std::string& list) {

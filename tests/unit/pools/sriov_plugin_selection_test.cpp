@@ -170,6 +170,23 @@ TEST(SriovPluginSelection, by_the_number_that_the_firmware_gives) {
   EXPECT_EQ(pooled.why("0000:81:00.0"), "acpiIndexes: the firmware gives it no number");
 }
 
+TEST(SriovPluginSelection, a_bond_keeps_its_slaves_and_a_bridge_does_not) {
+  auto node = vf_server();
+  for (auto& netdev : node.netdevs) {
+    if (netdev.name == "ens2f0") netdev.master = "bond0";
+  }
+  node::Netdev master;
+  master.name = "bond0";
+  const auto text = sriov(R"({"pciAddresses": ["0000:12:00.0"]})");
+  node.netdevs.push_back(master);
+  EXPECT_EQ(Pooled(node, text).members().size(), 1U);
+  node.netdevs.back().is_bond = true;
+  EXPECT_THAT(Pooled(node, text).members(), IsEmpty());
+  EXPECT_EQ(Pooled(node, text).why("0000:12:00.0"), "its netdev ens2f0 is in the bond bond0");
+  const auto shared_pool = shared(R"({"ifNames": ["ens2f0"]})");
+  EXPECT_EQ(Pooled(node, shared_pool).members().size(), 1U);
+}
+
 /// Source: NewHostDeviceImpl() in pkg/devices/host.go of that plugin: a function without a driver
 /// is no device.
 TEST(SriovPluginSelection, what_no_driver_holds_is_not_handed_out) {
