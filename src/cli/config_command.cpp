@@ -63,6 +63,8 @@ data::Json pool_json(const pools::PoolSpec& pool) {
       {"slotsPerNic", report::json_or_null(pool.slots_per_nic)},
       {"devices", pool.devices},
       {"excludeTopology", pool.exclude_topology},
+      {"health", to_string(pool.health)},
+      {"prefer", to_string(pool.prefer)},
       {"source", to_string(pool.origin.flavour)},
       {"where", is_configured(pool) ? data::Json(pool.origin.where) : data::Json(nullptr)}};
   json["functions"] = data::Json::array();

@@ -78,6 +78,7 @@ data::Json pool_json(const inject::DecisionTable& table, const pools::Pool& pool
       {"slots", fungible ? data::Json(pool.spec.slots) : data::Json(nullptr)},
       {"slotsPerNic", report::json_or_null(pool.spec.slots_per_nic)},
       {"devices", pools::device_count(pool)},
+      {"health", to_string(pool.spec.health)},
       {"source", to_string(pool.spec.origin.flavour)},
       {"where", is_configured(pool) ? data::Json(pool.spec.origin.where) : data::Json(nullptr)}};
   json["members"] = data::Json::array();

@@ -58,7 +58,7 @@ class PoolMaker {
 
   [[nodiscard]] Member member(const PoolSpec& spec, std::size_t f, std::size_t selector) const {
     Member member{f, selector, MemberState::ready, ""};
-    member.reason = readiness_.trouble_of(spec.mode, spec.include[selector], table_.functions[f]);
+    member.reason = readiness_.trouble_of(spec, spec.include[selector], table_.functions[f]);
     if (!member.reason.empty()) member.state = MemberState::not_ready;
     return member;
   }

@@ -101,6 +101,14 @@ Status check_name_at(const std::string& place, const std::string& name) {
   return checked ? checked : checked.error().context(place);
 }
 
+Result<PoolHealth> read_health(Section& item) {
+  const auto text = TRY(item.text("health")).value_or("link");
+  for (const auto health : {PoolHealth::link, PoolHealth::device}) {
+    if (text == to_string(health)) return health;
+  }
+  return item.error("health", in_quotes(text) + " is none of link, device");
+}
+
 Status read_plugin_file(const config::PoolSource& source, const PluginFile& plugin,
                         const PoolParseOptions& options, PoolSpecs& into) {
   Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));

@@ -53,6 +53,10 @@ Status add_flat_source(const config::PoolSource& source, FlatPool& into,
 /// A condition on `key` of a plugin's section if it has values; an empty list is no condition.
 Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into);
 
+/// `health`; a key of ours that the other plugins' files may have, too: those plugins ignore what
+/// they do not know.
+Result<PoolHealth> read_health(Section& item);
+
 /// A file of another plugin, which is a list of resources.
 struct PluginFile {
   PoolFlavour flavour = PoolFlavour::shared_plugin;

@@ -22,6 +22,14 @@ std::string_view to_string(PoolMode mode) {
   return mode == PoolMode::shared ? "shared" : "exclusive";
 }
 
+std::string_view to_string(PoolHealth health) {
+  return health == PoolHealth::link ? "link" : "device";
+}
+
+std::string_view to_string(PoolPreference preference) {
+  return preference == PoolPreference::spread ? "spread" : "pack";
+}
+
 std::string_view to_string(PoolFlavour flavour) {
   switch (flavour) {
     case PoolFlavour::railhead: return "railhead";

@@ -59,7 +59,8 @@ SHAPES = {
     "pools": {
         **document("Pools"),
         "pools": [{"name": TEXT, "mode": {"shared", "exclusive"}, "slots": MAYBE_NUMBER, "slotsPerNic": MAYBE_NUMBER,
-                   "devices": NUMBER, "source": TEXT, "where": MAYBE_TEXT, "members": [MEMBER]}],
+                   "devices": NUMBER, "health": {"link", "device"}, "source": TEXT, "where": MAYBE_TEXT,
+                   "members": [MEMBER]}],
         "functions": [{"id": TEXT, "kind": FUNCTION, "nics": [TEXT], **MEMBERSHIP}], "conflicts": [TEXT],
         "leftOut": [TEXT], "warnings": [TEXT]},
 }
