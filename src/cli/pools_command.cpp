@@ -81,6 +81,7 @@ data::Json pool_json(const inject::DecisionTable& table, const pools::Pool& pool
       {"health", to_string(pool.spec.health)},
       {"source", to_string(pool.spec.origin.flavour)},
       {"where", is_configured(pool) ? data::Json(pool.spec.origin.where) : data::Json(nullptr)}};
+  json["remarks"] = pool.remarks;
   json["members"] = data::Json::array();
   for (const auto& member : pool.members) json["members"].push_back(member_json(table, member));
   return json;
@@ -169,9 +170,11 @@ report::Report pools_report(const inject::DecisionTable& table, const pools::Poo
   report.json["node"] = table.node().name;
   report.json["pools"] = data::Json::array();
   std::vector<std::string> empty;
+  std::vector<std::string> remarks;
   for (std::size_t p = 0; p < table.pools().pools.size(); ++p) {
     const auto& pool = table.pools().pools[p];
     report.json["pools"].push_back(pool_json(table, pool));
+    for (const auto& remark : pool.remarks) remarks.push_back(pool.spec.name + ": " + remark);
     if (!pool.members.empty()) continue;
     for (auto& line : empty_pool_lines(table, p)) empty.push_back(std::move(line));
   }
@@ -186,6 +189,7 @@ report::Report pools_report(const inject::DecisionTable& table, const pools::Poo
     report.sections.push_back({"", pools_table(table), {}});
   }
   if (!empty.empty()) report.sections.push_back({"EMPTY", {}, std::move(empty)});
+  if (!remarks.empty()) report.sections.push_back({"REMARKS", {}, std::move(remarks)});
   if (wide && !reasons.rows.empty()) report.sections.push_back({"NOT IN A POOL", reasons, {}});
   if (!table.pools().conflicts.empty()) {
     report.sections.push_back({"CONFLICTS", {}, table.pools().conflicts});

@@ -65,6 +65,8 @@ struct Member {
 struct Pool {
   PoolSpec spec;
   std::vector<Member> members;  ///< in the order of functions
+  /// What its pods will miss although devices are handed out, such as a kernel module.
+  std::vector<std::string> remarks;
 };
 
 /// All pools of a machine. A value: it is made anew when the machine or the configuration changes.

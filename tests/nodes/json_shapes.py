@@ -59,7 +59,7 @@ SHAPES = {
     "pools": {
         **document("Pools"),
         "pools": [{"name": TEXT, "mode": {"shared", "exclusive"}, "slots": MAYBE_NUMBER, "slotsPerNic": MAYBE_NUMBER,
-                   "devices": NUMBER, "health": {"link", "device"}, "source": TEXT, "where": MAYBE_TEXT,
+                   "devices": NUMBER, "health": {"link", "device"}, "source": TEXT, "where": MAYBE_TEXT, "remarks": [TEXT],
                    "members": [MEMBER]}],
         "functions": [{"id": TEXT, "kind": FUNCTION, "nics": [TEXT], **MEMBERSHIP}], "conflicts": [TEXT],
         "leftOut": [TEXT], "warnings": [TEXT]},

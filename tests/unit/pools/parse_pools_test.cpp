@@ -51,6 +51,25 @@ TEST(Pools, a_resource_in_two_files_names_both_places) {
               HasSubstr("ours.yaml:2:5: resource \"rdma/hca\" is already defined at shared.json"));
 }
 
+TEST(Pools, what_pods_will_miss_is_remarked) {
+  auto node = vf_server();
+  const auto remarks = [&](const std::string& text) {
+    return Pooled(node, text).table.pools.at(0).remarks;
+  };
+  const auto vfs = sriov(R"({"pfNames": ["ens1f0"]})");
+  node.rdma_cm.emplace();
+  EXPECT_THAT(remarks(shared(R"({"vendors": ["15b3"]})")), testing::IsEmpty());
+  node.rdma_cm.reset();
+  EXPECT_THAT(remarks(shared(R"({"vendors": ["15b3"]})")),
+              ElementsAre(HasSubstr("no /dev/infiniband/rdma_cm")));
+  EXPECT_THAT(remarks(vfs), testing::IsEmpty());
+  std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->device == 1; });
+  for (auto& device : node.pci) {
+    if (device.is_vf()) device.driver = "igb_uio";
+  }
+  EXPECT_THAT(remarks(vfs), ElementsAre(HasSubstr("0000:11:01.0 and 7 more: a uio driver")));
+}
+
 TEST(Pools, one_is_useless_where_what_it_selects_has_no_driver) {
   auto node = vf_server();
   const auto useless = [&](const std::string& text) {
