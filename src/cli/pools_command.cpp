@@ -230,11 +230,9 @@ void add_pools_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation);
   app->footer(
       "A pool that selects nothing on this node is empty by design, and no problem.\n"
-      "Exit codes: 0 ok; 1 a configured pool selects functions and can give none (no driver, or "
-      "all\n"
-      "are not ready), two exclusive pools want the same function, or a resource of another "
-      "plugin's\n"
-      "file is left out; 2 the machine cannot be read.");
+      "Exit codes: 0 ok; 1 a configured pool selects functions and can give none (no driver, or\n"
+      "none is ready), two exclusive pools want the same function, or a resource of another\n"
+      "plugin's file is left out; 2 the machine cannot be read.");
   app->callback([&invocation] {
     invocation.run = [&invocation] {
       return invocation.with_config(

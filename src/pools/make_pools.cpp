@@ -189,7 +189,8 @@ bool is_useless(const PoolTable& table, const node::Node& node,
   }
   const Judge judge(node, table.functions, standings);
   for (std::size_t f = 0; f < table.functions.size(); ++f) {
-    if (!table.exclusive[f] && judge.lacks_driver(table.pools[pool].spec, table.functions[f])) return true;
+    if (!table.exclusive[f] && judge.lacks_driver(table.pools[pool].spec, table.functions[f]))
+      return true;
   }
   return false;
 }

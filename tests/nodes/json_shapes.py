@@ -62,7 +62,7 @@ SHAPES = {
                    "devices": NUMBER, "health": {"link", "device"}, "source": TEXT, "where": MAYBE_TEXT, "remarks": [TEXT],
                    "members": [MEMBER]}],
         "functions": [{"id": TEXT, "kind": FUNCTION, "nics": [TEXT], **MEMBERSHIP}], "conflicts": [TEXT],
-        "leftOut": [TEXT], "warnings": [TEXT]},
+        "warnings": [TEXT], "leftOut": [TEXT]},
 }
 
 
