@@ -123,7 +123,10 @@ void PoolPublisher::end_what_is_due() {
   if (due.empty()) return;
   registrar_->withdraw(due);
   std::erase_if(offers_, is_due);
-  for (const auto& name : due) forget_metrics(name);
+  for (const auto& name : due) {
+    remarks_.erase(name);
+    forget_metrics(name);
+  }
 }
 
 void PoolPublisher::forget_metrics(const std::string& name) {
