@@ -105,6 +105,10 @@ class Agent {
     for (const auto& warning : policies_.warnings) {
       log_.write(config::LogLevel::warn, "configuration", {{"what", warning}});
     }
+    for (const auto& resource : policies_.left_out) {
+      log_.write(config::LogLevel::warn, "resource left out", {{"why", resource}});
+    }
+    pools_ = policies_.settings.policy.pools;
     const auto origin = TRY(machine_origin(settings()));
     auto machine = std::make_unique<MachineService>(
         context_, tables_, machine_source(origin), std::move(policies_.settings),
@@ -161,7 +165,7 @@ class Agent {
   Status start_following() {
     reader_.recheck = settings().host.rescan;
     return start(std::make_unique<ConfigService>(
-        context_, std::move(reader_),
+        context_, std::move(reader_), policies_.left_out,
         [this](config::Config fresh, const ConfigFollower::Done& done) {
           take_on(std::move(fresh), done);
         }));
@@ -189,18 +193,18 @@ class Agent {
   /// from starting makes it unfit for a running one, too.
   void take_on(config::Config fresh, const ConfigFollower::Done& done) {
     auto reload = std::make_shared<config::Reload>(config::reload_of(config_, std::move(fresh)));
-    auto policies = agent_policies(reload->config);
+    auto policies = agent_policies(reload->config, pools_);
     if (!policies) return done(policies.error());
-    const auto before = pool_specs(config_);
-    if (!before ||
-        !std::ranges::equal(before->specs, policies->settings.policy.pools, pools::is_same_pool)) {
+    auto pools = policies->settings.policy.pools;
+    if (!std::ranges::equal(pools_, pools, pools::is_same_pool)) {
       reload->changed.emplace_back("pools");
       reload->concerns_machine = true;
     }
-    ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings)};
-    if (news.changed.empty()) return done(news);
+    ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings),
+                    std::move(policies->left_out)};
     if (!reload->concerns_machine) {
-      put_in_force(std::move(reload->config));
+      policies_.left_out = news.left_out;
+      if (!news.changed.empty()) put_in_force(std::move(reload->config));
       return done(news);
     }
     config_waits_.expires_after(kConfigWaitWorthSaying);
@@ -211,9 +215,11 @@ class Agent {
           {{"why", "the machine or topology.file is being read; what was in force before counts"}});
     });
     machine_->reconfigure(std::move(policies->settings), read_times(reload->config.settings()),
-                          [this, reload, news, done](const Status& taken) {
+                          [this, reload, pools, news, done](const Status& taken) {
                             config_waits_.cancel();
                             if (!taken) return done(taken.error());
+                            pools_ = pools;
+                            policies_.left_out = news.left_out;
                             put_in_force(std::move(reload->config));
                             done(news);
                           });
@@ -226,7 +232,8 @@ class Agent {
   }
 
   config::Config config_;
-  Policies policies_;  ///< of the configuration at the start
+  Policies policies_;  ///< of the configuration at the start; `left_out` is that in force
+  std::vector<pools::PoolSpec> pools_;  ///< in force
   ConfigReader reader_;
   Log& log_;
   host::SystemClock clock_;

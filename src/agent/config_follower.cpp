@@ -113,7 +113,7 @@ void ConfigFollower::finish(const config::ConfigSources& sources, const Result<C
   const bool first = !in_force_;
   in_force_ = sources.files;
   const bool silent = first && news->changed.empty() && news->restart.empty();
-  context_.metrics.config_last_reload_successful.set(1);
+  context_.metrics.config_last_reload_successful.set(news->left_out.empty() ? 1 : 0);
   context_.metrics.config_last_success_timestamp_seconds.set(
       std::chrono::duration<double>(context_.clock.calendar().time_since_epoch()).count());
   if (!silent) accept(*news);
@@ -125,6 +125,9 @@ void ConfigFollower::accept(const ConfigNews& news) {
   context_.metrics.config_settings_awaiting_restart.set(news.restart.size());
   for (const auto& warning : news.warnings) {
     context_.log.write(config::LogLevel::warn, "configuration", {{"what", warning}});
+  }
+  for (const auto& resource : news.left_out) {
+    context_.log.write(config::LogLevel::warn, "resource left out", {{"why", resource}});
   }
   context_.log.write(config::LogLevel::info, "configuration loaded",
                      {{"changed", news.changed.empty() ? "nothing" : join(news.changed, ", ")}});

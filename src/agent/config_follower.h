@@ -5,7 +5,7 @@
 // * The folders of the files are watched, not the files: a mounted ConfigMap changes by a link that
 //   is swapped beside them. What no event tells (a link into another folder) check() finds.
 // * A configuration is taken on as a whole or not at all. Until one can be, the one before is in
-//   force.
+//   force. Only a resource of another plugin's file is left out by itself.
 // * A file that was there and has gone is an error, not an empty file.
 // * One complaint is logged once, however often it is met.
 // * It lives on a thread of its own: a volume that hangs keeps nobody waiting.
@@ -42,6 +42,7 @@ struct ConfigNews {
   std::vector<std::string> changed;   ///< what took effect
   std::vector<std::string> restart;   ///< what waits for a restart
   std::vector<std::string> warnings;  ///< of the files
+  std::vector<std::string> left_out;  ///< resources that could not be taken on (pools::PoolSpecs)
 };
 
 class ConfigFollower {

@@ -187,8 +187,10 @@ Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& se
   return std::optional(std::move(options));
 }
 
-Result<pools::PoolSpecs> pool_specs(const config::Config& config) {
+Result<pools::PoolSpecs> pool_specs(const config::Config& config,
+                                    std::vector<pools::PoolSpec> in_force) {
   pools::PoolParseOptions options;
+  options.in_force = std::move(in_force);
   options.sriov_prefix = config.settings().device_plugin.resource_prefix;
   for (const auto role :
        {affinity::Role::compute, affinity::Role::storage, affinity::Role::management,
@@ -250,7 +252,8 @@ nri::SessionOptions session_options(const config::Settings& settings) {
   return options;
 }
 
-Result<Policies> agent_policies(const config::Config& config) {
+Result<Policies> agent_policies(const config::Config& config,
+                                std::vector<pools::PoolSpec> in_force) {
   const auto& settings = config.settings();
   TRY(machine_origin(settings));
   TRY(kubelet_options(settings));
@@ -262,7 +265,8 @@ Result<Policies> agent_policies(const config::Config& config) {
     policies.pages = *address;
   }
   policies.settings.rules = TRY(operator_rules(config));
-  auto pools = TRY(pool_specs(config));
+  auto pools = TRY(pool_specs(config, std::move(in_force)));
+  policies.left_out = std::move(pools.left_out);
   policies.warnings = config.warnings();
   policies.warnings.insert(policies.warnings.end(), pools.warnings.begin(), pools.warnings.end());
   for (const auto& spec : pools.specs) {

@@ -43,8 +43,10 @@ inject::InjectionPolicy injection_policy(const config::Settings& settings);
 /// Absent where devicePlugin.enabled is false. Fails where nodes should be handed out by NRI while
 /// that is off.
 Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& settings);
-/// Every resource that the configuration names, or the default one.
-Result<pools::PoolSpecs> pool_specs(const config::Config& config);
+/// Every resource that the configuration names, or the default one. `in_force`: those of a running
+/// agent (pools::PoolParseOptions).
+Result<pools::PoolSpecs> pool_specs(const config::Config& config,
+                                    std::vector<pools::PoolSpec> in_force = {});
 /// `roles:` and `expect:` as the affinity rule understands them; an error names file, line and
 /// column.
 Result<affinity::OperatorRules> operator_rules(const config::Config& config);
@@ -67,10 +69,12 @@ struct Policies {
   MachineSettings settings;
   std::optional<metrics::HttpAddress> pages;  ///< metrics.bindAddress; absent: none
   std::vector<std::string> warnings;
+  std::vector<std::string> left_out;  ///< resources that cannot be used (pools::PoolSpecs)
 };
 
 /// Fails where anything keeps an agent from starting that can be known without the machine, naming
-/// file, line and column.
-Result<Policies> agent_policies(const config::Config& config);
+/// file, line and column. `in_force`: the pools of a running agent.
+Result<Policies> agent_policies(const config::Config& config,
+                                std::vector<pools::PoolSpec> in_force = {});
 
 }  // namespace railhead::agent

@@ -97,10 +97,21 @@ void PoolPublisher::follow(const pools::PoolTable& pools) {
   }
   for (std::size_t pool = 0; pool < pools.pools.size(); ++pool) {
     const auto& name = pools.pools[pool].spec.name;
+    note_remarks(pools.pools[pool]);
     const bool known = std::any_of(offers_.begin(), offers_.end(), [&](const Offer& offer) {
       return offer.resource->name() == name;
     });
     if (!known) this->offer(pool);
+  }
+}
+
+/// Each once, until it is not so any more.
+void PoolPublisher::note_remarks(const pools::Pool& pool) {
+  const auto before = std::exchange(remarks_[pool.spec.name], pool.remarks);
+  for (const auto& remark : pool.remarks) {
+    if (std::find(before.begin(), before.end(), remark) != before.end()) continue;
+    context_.log.write(config::LogLevel::warn, "pool lacks something",
+                       {{"pool", pool.spec.name}, {"what", remark}});
   }
 }
 
@@ -114,7 +125,10 @@ void PoolPublisher::end_what_is_due() {
   if (due.empty()) return;
   registrar_->withdraw(due);
   std::erase_if(offers_, is_due);
-  for (const auto& name : due) forget_metrics(name);
+  for (const auto& name : due) {
+    remarks_.erase(name);
+    forget_metrics(name);
+  }
 }
 
 void PoolPublisher::forget_metrics(const std::string& name) {

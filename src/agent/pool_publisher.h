@@ -75,6 +75,7 @@ class PoolPublisher {
   /// Offers what is new in the table, and lets go what is not in it any more.
   void follow(const pools::PoolTable& pools);
   void offer(std::size_t pool);
+  void note_remarks(const pools::Pool& pool);
   void end_what_is_due();
   void forget_metrics(const std::string& name);
   void schedule_tick();
@@ -89,8 +90,9 @@ class PoolPublisher {
   boost::asio::steady_timer timer_;
   HandOutFiles files_;
   std::vector<Offer> offers_;
-  std::map<std::string, LogFields> logged_;        ///< by resource
-  std::unique_ptr<kubelet::Registrar> registrar_;  ///< its end uses the offers
+  std::map<std::string, LogFields> logged_;                  ///< by resource
+  std::map<std::string, std::vector<std::string>> remarks_;  ///< as last logged, by resource
+  std::unique_ptr<kubelet::Registrar> registrar_;            ///< its end uses the offers
   std::optional<loop::WatchLoop> folders_;
   std::shared_ptr<const inject::DecisionTable> published_;
   std::shared_ptr<const inject::DecisionTable> with_files_;  ///< what the files say

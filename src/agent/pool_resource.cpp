@@ -44,8 +44,10 @@ std::vector<std::string> PoolResource::prefer(const kubelet::Preference& prefere
   const auto& pools = table->pools();
   const auto pool = pools.find(name_);
   if (!pool) return {};
-  return railhead::pools::prefer(pools.pools[*pool], pools.functions,
-                                 {preference.available, preference.must_include, preference.size});
+  const auto how = pools.pools[*pool].spec.prefer;
+  return railhead::pools::prefer(
+      pools.pools[*pool], pools.functions,
+      {preference.available, preference.must_include, preference.size, how});
 }
 
 Result<kubelet::Grant> PoolResource::grant(const std::vector<std::string>& ids) {

@@ -89,6 +89,8 @@ data::Json pool_json(const pools::PoolSpec& pool) {
           {"slotsPerNic", report::json_or_null(pool.slots_per_nic)},
           {"devices", pool.devices},
           {"excludeTopology", pool.exclude_topology},
+          {"health", to_string(pool.health)},
+          {"prefer", to_string(pool.prefer)},
           {"source", to_string(pool.origin.flavour)},
           {"where", report::text_or_null(pool.origin.where)},
           {"functions", data::json_list(pool.kinds, [](auto kind) { return to_string(kind); })}};
@@ -119,10 +121,12 @@ report::Report config_report(const config::Config& config, const pools::PoolSpec
   auto warnings = config.warnings();
   warnings.insert(warnings.end(), pools.warnings.begin(), pools.warnings.end());
   report.json["warnings"] = warnings;
+  report.json["leftOut"] = pools.left_out;
   report.sections.push_back({"", std::move(table), {}});
   add_rules("ROLES", "roles", config.roles(), kRoleColumns, report);
   add_rules("EXPECT", "expect", config.expect(), kExpectColumns, report);
   if (!pools.specs.empty()) report.sections.push_back({"POOLS", pool_table(pools.specs), {}});
+  report.add("LEFT OUT", pools.left_out);
   report.add("WARNINGS", std::move(warnings));
   return report;
 }
@@ -155,7 +159,8 @@ Result<int> show_config(const Invocation& invocation, const config::Config& conf
   TRY(agent::agent_policies(config));
   const auto pools = TRY(agent::pool_specs(config));
   TRY_STATUS(check_with_machine(config, pools));
-  return invocation.print(config_report(config, pools), kExitOk);
+  return invocation.print(config_report(config, pools),
+                          pools.left_out.empty() ? kExitOk : kExitProblem);
 }
 
 }  // namespace
@@ -169,7 +174,8 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
   add_output_option(*app, invocation);
   app->footer(
       "Pools are compared with the machine, or with that of --snapshot.\n"
-      "Exit codes: 0 ok, 64 the agent would not start with this configuration.");
+      "Exit codes: 0 ok, 1 the agent would leave out a resource of another plugin's file,\n"
+      "64 it would not start with this configuration.");
   invocation.answer_with_config(*app, [&invocation](const config::Config& config) {
     auto code = show_config(invocation, config);
     return code ? code : as_usage(code.error());

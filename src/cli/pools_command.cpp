@@ -74,8 +74,10 @@ data::Json pool_json(const inject::DecisionTable& table, const pools::Pool& pool
           {"slots", fungible ? data::Json(pool.spec.slots) : data::Json(nullptr)},
           {"slotsPerNic", report::json_or_null(pool.spec.slots_per_nic)},
           {"devices", pools::device_count(pool)},
+          {"health", to_string(pool.spec.health)},
           {"source", to_string(pool.spec.origin.flavour)},
           {"where", report::text_or_null(pool.spec.origin.where)},
+          {"remarks", pool.remarks},
           {"members", data::json_list(pool.members, member)}};
 }
 
@@ -151,46 +153,51 @@ report::Table pools_table(const inject::DecisionTable& table) {
   return rows;
 }
 
-report::Report pools_report(const inject::DecisionTable& table,
-                            const std::vector<std::string>& warnings, bool wide) {
+report::Report pools_report(const inject::DecisionTable& table, const pools::PoolSpecs& specs,
+                            bool wide) {
   report::Report report;
   report.json = report::make_document("Pools");
   report.json["node"] = table.node().name;
   report.json["pools"] = data::Json::array();
   std::vector<std::string> empty;
+  std::vector<std::string> remarks;
   for (std::size_t p = 0; p < table.pools().pools.size(); ++p) {
     const auto& pool = table.pools().pools[p];
     report.json["pools"].push_back(pool_json(table, pool));
+    for (const auto& remark : pool.remarks) remarks.push_back(pool.spec.name + ": " + remark);
     if (!pool.members.empty()) continue;
     for (auto& line : empty_pool_lines(table, p)) empty.push_back(std::move(line));
   }
   report.json["functions"] = data::Json::array();
   auto reasons = reasons_table(table, report.json["functions"]);
   report.json["conflicts"] = table.pools().conflicts;
-  report.json["warnings"] = warnings;
+  report.json["warnings"] = specs.warnings;
+  report.json["leftOut"] = specs.left_out;
   report.add(pools_table(table), "no pool is configured");
   report.add("EMPTY", std::move(empty));
+  report.add("REMARKS", std::move(remarks));
   if (wide && !reasons.rows.empty()) report.sections.push_back({"NOT IN A POOL", reasons, {}});
   report.add("CONFLICTS", table.pools().conflicts);
-  report.add("WARNINGS", warnings);
+  report.add("LEFT OUT", specs.left_out);
+  report.add("WARNINGS", specs.warnings);
   return report;
 }
 
-/// 1 where a configured pool is empty, or two exclusive ones want the same function.
-int exit_code(const pools::PoolTable& pools) {
-  const bool empty = std::any_of(pools.pools.begin(), pools.pools.end(), [](const auto& pool) {
-    return !pool.spec.origin.where.empty() && pool.members.empty();
-  });
-  return empty || !pools.conflicts.empty() ? kExitProblem : kExitOk;
+int exit_code(const inject::DecisionTable& table, const pools::PoolSpecs& specs) {
+  const auto& pools = table.pools().pools;
+  if (!table.pools().conflicts.empty() || !specs.left_out.empty()) return kExitProblem;
+  for (std::size_t p = 0; p < pools.size(); ++p) {
+    if (!pools[p].spec.origin.where.empty() && table.is_useless(p)) return kExitProblem;
+  }
+  return kExitOk;
 }
 
 Result<int> show_pools(const Invocation& invocation, const config::Config& config) {
-  auto warnings = config.warnings();
-  const auto specs = TRY(agent::pool_specs(config));
-  warnings.insert(warnings.end(), specs.warnings.begin(), specs.warnings.end());
+  auto specs = TRY(agent::pool_specs(config));
+  specs.warnings.insert(specs.warnings.begin(), config.warnings().begin(), config.warnings().end());
   const auto table = TRY(load_table(config));
-  return invocation.print(pools_report(*table, warnings, invocation.output == "wide"),
-                          exit_code(table->pools()));
+  return invocation.print(pools_report(*table, specs, invocation.output == "wide"),
+                          exit_code(*table, specs));
 }
 
 }  // namespace
@@ -202,8 +209,10 @@ void add_pools_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation, {"devicePlugin.resourcePrefix"});
   add_output_option(*app, invocation);
   app->footer(
-      "Exit codes: 0 ok, 1 a configured pool is empty or two exclusive pools want the same\n"
-      "function, 2 the machine cannot be read.");
+      "A pool that selects nothing on this node is empty by design, and no problem.\n"
+      "Exit codes: 0 ok; 1 a configured pool selects functions and can give none (no driver, or\n"
+      "none is ready), two exclusive pools want the same function, or a resource of another\n"
+      "plugin's file is left out; 2 the machine cannot be read.");
   invocation.answer_with_config(
       *app, [&invocation](const config::Config& config) { return show_pools(invocation, config); });
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/manifest.h"
 
 namespace railhead::config {
 namespace {
@@ -90,12 +91,13 @@ std::string known_sections(const std::string& path) {
   return join(names, ", ");
 }
 
-/// Go's encoding/json takes keys in any case, and so do the plugins whose files these are.
+/// Go's encoding/json takes keys in any case and the last of them, and so do the plugins whose
+/// files these are.
 const data::Value* find_in_any_case(const data::Value& root, std::string_view key) {
   const auto at = std::find_if(
-      root.entries.begin(), root.entries.end(),
+      root.entries.rbegin(), root.entries.rend(),
       [&](const data::Value::Entry& entry) { return to_lower(entry.key) == to_lower(key); });
-  return at != root.entries.end() ? &at->value : nullptr;
+  return at != root.entries.rend() ? &at->value : nullptr;
 }
 
 data::Value text_value(const std::string& text) {
@@ -128,17 +130,34 @@ Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {
-  auto root =
-      trim(file.text).starts_with('{') ? data::parse_json(file.text) : data::parse_yaml(file.text);
+  return add_text(file, Manifests::read);
+}
+
+Status ConfigBuilder::add_manifest(const ConfigFile& file, const data::Value& root) {
+  for (const auto& inner : TRY(files_in_manifest(file, root))) {
+    TRY_STATUS(add_text(inner, Manifests::refused));
+  }
+  return {};
+}
+
+Status ConfigBuilder::add_text(const ConfigFile& file, Manifests manifests) {
+  std::vector<Error> repeated;
+  auto root = trim(file.text).starts_with('{') ? data::parse_json(file.text, {}, &repeated)
+                                               : data::parse_yaml(file.text);
   if (!root) return root.error().context(file.name);
   if (root->kind == data::Value::Kind::null) return {};
   if (root->kind != data::Value::Kind::map) {
     return malformed_in(file.name, root->mark, "expected keys and values");
   }
-  if (find_in_any_case(*root, "configList") != nullptr) {
-    return add_shared_plugin_file(file.name, *std::move(root));
+  if (manifests == Manifests::read && is_manifest(*root)) return add_manifest(file, *root);
+  const bool shared = find_in_any_case(*root, "configList") != nullptr;
+  const bool sriov = find_in_any_case(*root, "resourceList") != nullptr;
+  for (const auto& error : repeated) {
+    if (!shared && !sriov) return error.context(file.name);
+    config_.warnings_.push_back(file.name + ": " + error.message + "; the last counts");
   }
-  if (find_in_any_case(*root, "resourceList") != nullptr) {
+  if (shared) return add_shared_plugin_file(file.name, *std::move(root));
+  if (sriov) {
     config_.pool_sources_.push_back({PoolSource::Shape::sriov_plugin, file.name, *std::move(root)});
     return {};
   }

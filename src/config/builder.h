@@ -11,6 +11,7 @@ namespace railhead::config {
 /// Collects what each source says, lowest first, and checks every value where it stands.
 class ConfigBuilder {
  public:
+  /// A file that people write, or a Kubernetes manifest that holds such files.
   Status add_file(const ConfigFile& file);
   Status add_environment(const std::map<std::string, std::string>& environment);
   Status set(SettingRow row, std::string text, Origin origin, std::string where);
@@ -18,6 +19,9 @@ class ConfigBuilder {
   Config finish() && { return std::move(config_); }
 
  private:
+  enum class Manifests : bool { refused, read };
+  Status add_text(const ConfigFile& file, Manifests manifests);
+  Status add_manifest(const ConfigFile& file, const data::Value& root);
   Status add_our_file(const std::string& name, const data::Value& root);
   Status add_section(const std::string& name, const std::string& path, const data::Value& section);
   /// The entries of `list`, which is roles or expect.

@@ -134,11 +134,12 @@ class JsonEvents : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-Result<Value> parse_json(std::string_view text, const ParseLimits& limits) {
+Result<Value> parse_json(std::string_view text, const ParseLimits& limits,
+                         std::vector<Error>* repeated) {
   if (text.size() > limits.bytes) {
     return Error{ErrorCode::too_large, "more than " + std::to_string(limits.bytes) + " bytes"};
   }
-  ValueBuilder builder(limits);
+  ValueBuilder builder(limits, repeated);
   Position position;
   JsonEvents events(builder, position);
   const CountingIterator first(text.data(), &position);

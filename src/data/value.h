@@ -67,7 +67,9 @@ struct Value::Entry {
 /// is parsed by a root daemon), duplicate keys too. An empty text is null.
 Result<Value> parse_yaml(std::string_view text, const ParseLimits& limits = {});
 
-/// One JSON document; duplicate keys are refused.
-Result<Value> parse_json(std::string_view text, const ParseLimits& limits = {});
+/// One JSON document; duplicate keys are refused. Where `repeated` is given, the last value of such
+/// a key counts, as in Go's encoding/json, and each repetition is named there; 64 of them at most.
+Result<Value> parse_json(std::string_view text, const ParseLimits& limits = {},
+                         std::vector<Error>* repeated = nullptr);
 
 }  // namespace railhead::data

@@ -6,6 +6,12 @@
 #include "base/text.h"
 
 namespace railhead::data {
+namespace {
+
+/// Each costs a search of its map.
+constexpr std::size_t kMostRepeated = 64;
+
+}  // namespace
 
 void ValueBuilder::fail(Mark mark, const std::string& what, ErrorCode code) {
   if (!error_) error_ = error_at(mark, what, code);
@@ -70,10 +76,17 @@ void ValueBuilder::end() {
 
 void ValueBuilder::key(Mark mark, std::string text) {
   if (!count(mark)) return;
-  if (!open_.back().keys.insert(text).second) {
-    return fail(mark, "key " + in_quotes(text) + " stands twice");
-  }
+  if (!open_.back().keys.insert(text).second) repeat(mark, text);
+  if (failed()) return;
   open_.back().pending = Value::Entry{std::move(text), mark, {}};
+}
+
+void ValueBuilder::repeat(Mark mark, const std::string& key) {
+  const auto what = "key " + in_quotes(key) + " stands twice";
+  if (repeated_ == nullptr || repeated_->size() == kMostRepeated) return fail(mark, what);
+  repeated_->push_back(error_at(mark, what));
+  auto& entries = open_.back().value.entries;
+  std::erase_if(entries, [&](const Value::Entry& entry) { return entry.key == key; });
 }
 
 Result<Value> ValueBuilder::finish() && {

@@ -14,8 +14,10 @@ namespace railhead::data {
 /// event is ignored; the parser should stop as soon as failed() says so.
 class ValueBuilder {
  public:
-  explicit ValueBuilder(const ParseLimits& limits)
-      : limits_(limits) {}
+  /// Keys that stand twice are refused, or named in `repeated`, if that is not null.
+  explicit ValueBuilder(const ParseLimits& limits, std::vector<Error>* repeated = nullptr)
+      : limits_(limits),
+        repeated_(repeated) {}
 
   /// A plain (not quoted) empty text, ~ or null is the null value.
   void scalar(Mark mark, std::string text, bool quoted);
@@ -40,9 +42,12 @@ class ValueBuilder {
   };
 
   void add(Value value);
+  /// Takes away what a key of the open map had before; fails where that is not allowed.
+  void repeat(Mark mark, const std::string& key);
   [[nodiscard]] bool count(Mark mark);
 
   ParseLimits limits_;
+  std::vector<Error>* repeated_;
   std::vector<Open> open_;  ///< from the root down
   std::optional<Value> root_;
   std::size_t values_ = 0;

@@ -99,6 +99,8 @@ class DecisionTable {
   [[nodiscard]] std::vector<std::string> why_not_in(std::size_t pool) const;
   /// The same for one function.
   [[nodiscard]] std::string why_not_in(std::size_t pool, std::size_t function) const;
+  /// pools::is_useless() of a pool.
+  [[nodiscard]] bool is_useless(std::size_t pool) const;
 
   [[nodiscard]] const CdiRegistry& cdi() const { return cdi_; }
 

@@ -145,6 +145,10 @@ std::string DecisionTable::why_not_in(std::size_t pool, std::size_t function) co
   return pools::why_not(pools_, arrangement_.node, statuses_, pool, function);
 }
 
+bool DecisionTable::is_useless(std::size_t pool) const {
+  return pools::is_useless(pools_, arrangement_.node, statuses_, pool);
+}
+
 std::optional<std::size_t> DecisionTable::gpu_by_uuid(std::string_view uuid) const {
   return lookup(by_uuid_, std::string(uuid));
 }

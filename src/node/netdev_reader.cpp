@@ -79,15 +79,14 @@ void take_link(Reader& reader, const ClassEntry& entry, Netdev& netdev) {
   if (carrier) netdev.carrier = *carrier == "1";
 }
 
-/// The links lower_<name> of a stacked netdev. Source: Linux net/core/dev.c,
-/// netdev_adjacent_sysfs_add().
-std::vector<std::string> lower_of(Reader& reader, const ClassEntry& entry) {
+/// What stands below a virtual netdev: the links lower_<name> (Linux net/core/dev.c,
+/// netdev_adjacent_sysfs_add()). A bond has a folder of its own (drivers/net/bonding/bond_sysfs.c).
+void take_stack(Reader& reader, const ClassEntry& entry, Netdev& netdev) {
   static constexpr std::string_view kPrefix = "lower_";
-  std::vector<std::string> lower;
   for (const auto& name : reader.names(entry.path)) {
-    if (name.starts_with(kPrefix)) lower.push_back(name.substr(kPrefix.size()));
+    if (name.starts_with(kPrefix)) netdev.lower.push_back(name.substr(kPrefix.size()));
+    netdev.is_bond = netdev.is_bond || name == "bonding";
   }
-  return lower;
 }
 
 Netdev read_netdev(Reader& reader, const ClassEntry& entry) {
@@ -99,7 +98,7 @@ Netdev read_netdev(Reader& reader, const ClassEntry& entry) {
   if (const auto master = reader.link(entry.path + "/master")) {
     netdev.master = host::base_name(*master);
   }
-  if (!entry.pci) netdev.lower = lower_of(reader, entry);
+  if (!entry.pci) take_stack(reader, entry, netdev);
   return netdev;
 }
 
@@ -117,7 +116,9 @@ void add_lower(Reader& reader, const ClassList& net, host::MachineChanges::Names
   for (const auto& name : named) {
     const auto at = net.items.find(name);
     if (at == net.items.end() || at->second.entry.pci) continue;
-    for (auto& below : lower_of(reader, at->second.entry)) lower.insert(std::move(below));
+    Netdev stacked;
+    take_stack(reader, at->second.entry, stacked);
+    lower.insert(stacked.lower.begin(), stacked.lower.end());
   }
   named.merge(lower);
 }

@@ -108,6 +108,7 @@ struct Netdev {
   bool elsewhere = false;          ///< in another network namespace now, and known from before
   std::optional<bool> up = {};     ///< somebody has set it up (IFF_UP); absent: not known
   std::optional<bool> carrier = {};  ///< of one that is up: its link works; absent: not known
+  bool is_bond = false;
 
   friend bool operator==(const Netdev&, const Netdev&) = default;
 };

@@ -66,6 +66,7 @@ struct PciDevice {
   std::optional<int> numa_node;       ///< absent when the file is absent or says -1
   std::optional<std::string> driver;  ///< bound kernel driver
   std::optional<PciAddress> physfn;   ///< a virtual function's physical function
+  std::optional<unsigned> vf_number;  ///< of a virtual function: its place among its siblings
   /// The number that the firmware gives an onboard device (PCI firmware specification, _DSM).
   std::optional<unsigned> acpi_index;
   /// IOMMU group, whose node is /dev/vfio/<group>; set only while a vfio driver is bound.

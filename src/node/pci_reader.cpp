@@ -238,6 +238,39 @@ void PciList::refresh(Reader& reader, const Again& again) {
     if (at == functions_.end() || at->second.fresh) continue;
     at->second = read_function(reader, address.str(), address);
   }
+  before_.clear();
+  number_virtual(reader);
+}
+
+/// The address of VF n is that of its physical function plus First VF Offset plus n times VF Stride
+/// (PCIe SR-IOV; pci_iov_virtfn_devfn() in Linux drivers/pci/iov.c). So where all are there, they
+/// are in the order of their addresses, and no link is read. Where some are missing, the links
+/// virtfn<n> of the physical function say which is which (pci_iov_sysfs_link() there); without
+/// those nobody knows.
+void PciList::number_virtual(Reader& reader) {
+  std::map<PciAddress, std::vector<PciDevice*>> by_physical;
+  for (auto& [address, function] : functions_) {
+    function.device.vf_number.reset();
+    if (function.found && function.device.physfn) {
+      by_physical[*function.device.physfn].push_back(&function.device);
+    }
+  }
+  for (const auto& [address, children] : by_physical) {
+    const auto physical = functions_.find(address);
+    if (physical == functions_.end()) continue;
+    const unsigned enabled = physical->second.device.sriov_numvfs.value_or(0);
+    if (enabled == children.size()) {
+      for (unsigned i = 0; i < enabled; ++i) children[i]->vf_number = i;
+      continue;
+    }
+    for (unsigned i = 0; i < enabled; ++i) {
+      const auto link = reader.link(physical->second.path + "/virtfn" + std::to_string(i));
+      const auto target = link ? pci_address_of(host::base_name(*link)) : std::nullopt;
+      const auto child = target ? functions_.find(*target) : functions_.end();
+      if (child == functions_.end() || child->second.device.physfn != address) continue;
+      child->second.device.vf_number = i;
+    }
+  }
 }
 
 void PciList::add_relatives(std::set<PciAddress>& named) const {

@@ -73,6 +73,7 @@ class PciList {
   bool identify_virtual(Reader& reader, Function& function);
   void read_physfn(Reader& reader, Function& function) const;
   void read_details(Reader& reader, Function& function);
+  void number_virtual(Reader& reader);
   /// What was read before of a function that the same driver has held since.
   [[nodiscard]] const PciDevice* unchanged(const Function& function) const;
 

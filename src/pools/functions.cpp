@@ -12,25 +12,6 @@
 namespace railhead::pools {
 namespace {
 
-/// Numbers of virtual functions by address. The address of VF n is that of its physical function
-/// plus First VF Offset plus n times VF Stride (PCIe SR-IOV; pci_iov_virtfn_devfn() in Linux
-/// drivers/pci/iov.c), so they are in the order of their addresses. Where some are missing nobody
-/// knows which.
-std::map<node::PciAddress, unsigned> virtual_function_numbers(const node::Node& node) {
-  std::map<node::PciAddress, std::vector<node::PciAddress>> by_parent;
-  for (const auto& device : node.pci) {
-    if (device.physfn) by_parent[*device.physfn].push_back(device.address);
-  }
-  std::map<node::PciAddress, unsigned> numbers;
-  for (auto& [parent, children] : by_parent) {
-    const auto* physical = node.find_pci(parent);
-    if (physical == nullptr || physical->sriov_numvfs.value_or(0) != children.size()) continue;
-    std::sort(children.begin(), children.end());
-    for (unsigned i = 0; i < children.size(); ++i) numbers[children[i]] = i;
-  }
-  return numbers;
-}
-
 class FunctionList {
  public:
   explicit FunctionList(const node::Node& node)
@@ -64,7 +45,6 @@ class FunctionList {
     }
     sort_unique(with_nic);
     functions_.reserve(with_nic.size());
-    const auto numbers = virtual_function_numbers(node_);
     for (const auto& device : node_.pci) {
       const bool has_nic = std::binary_search(with_nic.begin(), with_nic.end(), device.address);
       if (!node::is_network_class(device.class_code) && !has_nic) continue;
@@ -75,8 +55,7 @@ class FunctionList {
       if (device.physfn) {
         function.kind = FunctionKind::virtual_;
         function.parent = device.physfn;
-        const auto number = numbers.find(device.address);
-        if (number != numbers.end()) function.index = number->second;
+        function.index = device.vf_number;
       }
       functions_.push_back(std::move(function));
     }

@@ -150,6 +150,23 @@ bool Judge::is_unused(const NetFunction& function) const {
          });
 }
 
+bool Judge::lacks_driver(const PoolSpec& spec, const NetFunction& function) const {
+  if (!is_of_kinds(spec, function) || excluding(spec, function) != nullptr) return false;
+  const auto* device = function.pci ? node_.find_pci(*function.pci) : nullptr;
+  if (device != nullptr && device->held_by_vfio()) return false;  // on purpose
+  return std::any_of(spec.include.begin(), spec.include.end(), [&](const Selector& selector) {
+    const bool usable = selector.rdma ? has_rdma_device(function) : !is_undriven(function);
+    return !usable && unmet(selector, function) == nullptr;
+  });
+}
+
+/// What nothing drives and nothing came of: no pod could use it.
+bool Judge::is_undriven(const NetFunction& function) const {
+  const auto* device = function.pci ? node_.find_pci(*function.pci) : nullptr;
+  return device != nullptr && !device->driver && !has_rdma_device(function) &&
+         function.netdevs.empty();
+}
+
 bool Judge::has_rdma_device(const NetFunction& function) const {
   return std::any_of(function.nics.begin(), function.nics.end(),
                      [&](std::size_t nic) { return node_.nics[nic].registered; });
@@ -246,8 +263,15 @@ std::string Judge::failure_text(const Condition& condition, const NetFunction& f
 std::string Judge::obstacle_to_exclusive(const NetFunction& function) const {
   for (const auto& netdev : function.netdevs) {
     if (carriers_.contains(netdev)) return "its netdev " + netdev + " carries the default route";
+    const auto* known = node_.find_netdev(netdev);
+    const auto* master =
+        known != nullptr && known->master ? node_.find_netdev(*known->master) : nullptr;
+    if (master != nullptr && master->is_bond) {
+      return "its netdev " + netdev + " is in the bond " + master->name;
+    }
   }
   const auto* device = function.pci ? node_.find_pci(*function.pci) : nullptr;
+  if (is_undriven(function)) return "no driver is bound";
   const unsigned vfs = device != nullptr ? device->sriov_numvfs.value_or(0) : 0;
   if (function.kind == FunctionKind::physical && vfs > 0) {
     return "it has " + std::to_string(vfs) + " virtual functions enabled";

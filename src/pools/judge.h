@@ -25,6 +25,9 @@ class Judge {
   [[nodiscard]] std::optional<std::size_t> selector_for(const PoolSpec& spec,
                                                         const NetFunction& function) const;
 
+  /// Whether the pool's conditions hold for it, and only a driver is missing.
+  [[nodiscard]] bool lacks_driver(const PoolSpec& spec, const NetFunction& function) const;
+
   /// Why none does; "" where one does. For people: a table asks about no function.
   [[nodiscard]] std::string why_not(const PoolSpec& spec, const NetFunction& function) const;
 
@@ -36,6 +39,7 @@ class Judge {
   [[nodiscard]] bool holds(const Condition& condition, const NetFunction& function) const;
   [[nodiscard]] bool is_in_subnet(const Condition& condition, const NetFunction& function) const;
   [[nodiscard]] bool is_unused(const NetFunction& function) const;
+  [[nodiscard]] bool is_undriven(const NetFunction& function) const;
   [[nodiscard]] bool has_rdma_device(const NetFunction& function) const;
   /// Whether a test holds for any text that is known of a fact. Every function is compared with
   /// every pool, so nothing is copied.

@@ -13,15 +13,53 @@ std::string label(const PoolSpec& spec) {
   return spec.name + (spec.origin.where.empty() ? "" : " (" + spec.origin.where + ")");
 }
 
+/// DPDK's drivers for user space, whose nodes are /dev/uio<n>. Source: DPDK doc/guides/linux_gsg/
+/// linux_drivers.rst; Linux drivers/uio/uio_pci_generic.c.
+bool is_uio(const std::string& driver) {
+  return driver == "igb_uio" || driver == "uio_pci_generic";
+}
+
+/// The first of some functions by name: "0000:11:00.2 and 3 more".
+std::string some_of(const std::vector<std::string>& ids) {
+  return ids.front() + (ids.size() == 1 ? "" : " and " + std::to_string(ids.size() - 1) + " more");
+}
+
+std::vector<std::string> remarks_on(const Pool& pool, const std::vector<NetFunction>& functions,
+                                    const node::Node& node) {
+  std::vector<std::string> uio;
+  bool rdma = false;
+  for (const auto& member : pool.members) {
+    const auto& function = functions[member.function];
+    const auto* device = function.pci ? node.find_pci(*function.pci) : nullptr;
+    // A machine of which no node is known, such as an NCCL topology file, lacks none.
+    rdma = rdma || (pool.spec.include[member.selector].rdma &&
+                    std::any_of(function.nics.begin(), function.nics.end(),
+                                [&](std::size_t nic) { return !node.nics[nic].uverbs.empty(); }));
+    if (device != nullptr && device->driver && is_uio(*device->driver)) uio.push_back(function.id);
+  }
+  std::vector<std::string> remarks;
+  if (!uio.empty()) {
+    remarks.push_back(some_of(uio) +
+                      ": a uio driver holds it, and no /dev/uio<n> is handed out; bind vfio-pci");
+  }
+  if (rdma && !node.rdma_cm) {
+    remarks.emplace_back(
+        "this node has no /dev/infiniband/rdma_cm, so what connects by addresses (rdma_cm) fails; "
+        "load the module rdma_ucm");
+  }
+  return remarks;
+}
+
 class PoolMaker {
  public:
   PoolMaker(const std::vector<PoolSpec>& specs, const node::Node& node,
             const std::vector<NicStatus>& statuses, PoolTable& table)
       : table_(table),
+        node_(node),
         judge_(node, table.functions, statuses),
         readiness_(node, table.functions, statuses) {
     table_.exclusive.resize(table_.functions.size());
-    for (const auto& spec : specs) table_.pools.push_back({spec, {}});
+    for (const auto& spec : specs) table_.pools.push_back({spec, {}, {}});
   }
 
   void make() {
@@ -31,6 +69,7 @@ class PoolMaker {
     for (std::size_t p = 0; p < table_.pools.size(); ++p) {
       if (table_.pools[p].spec.mode == PoolMode::shared) fill(p);
     }
+    for (auto& pool : table_.pools) pool.remarks = remarks_on(pool, table_.functions, node_);
   }
 
  private:
@@ -58,12 +97,13 @@ class PoolMaker {
 
   [[nodiscard]] Member member(const PoolSpec& spec, std::size_t f, std::size_t selector) const {
     Member member{f, selector, MemberState::ready, ""};
-    member.reason = readiness_.trouble_of(spec.mode, spec.include[selector], table_.functions[f]);
+    member.reason = readiness_.trouble_of(spec, spec.include[selector], table_.functions[f]);
     if (!member.reason.empty()) member.state = MemberState::not_ready;
     return member;
   }
 
   PoolTable& table_;
+  const node::Node& node_;
   Judge judge_;
   MemberReadiness readiness_;
 };
@@ -138,6 +178,21 @@ std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
     reasons.push_back(reason_against(table, judge, pool, f));
   }
   return reasons;
+}
+
+bool is_useless(const PoolTable& table, const node::Node& node,
+                const std::vector<NicStatus>& statuses, std::size_t pool) {
+  const auto& members = table.pools[pool].members;
+  if (!members.empty()) {
+    return std::all_of(members.begin(), members.end(),
+                       [](const Member& member) { return member.state == MemberState::not_ready; });
+  }
+  const Judge judge(node, table.functions, statuses);
+  for (std::size_t f = 0; f < table.functions.size(); ++f) {
+    if (!table.exclusive[f] && judge.lacks_driver(table.pools[pool].spec, table.functions[f]))
+      return true;
+  }
+  return false;
 }
 
 std::string why_not(const PoolTable& table, const node::Node& node,

@@ -41,15 +41,16 @@ MemberReadiness::MemberReadiness(const node::Node& node, const std::vector<NetFu
   }
 }
 
-std::string MemberReadiness::trouble_of(PoolMode mode, const Selector& selector,
+std::string MemberReadiness::trouble_of(const PoolSpec& spec, const Selector& selector,
                                         const NetFunction& function) const {
-  const bool exclusive = mode == PoolMode::exclusive;
+  const bool exclusive = spec.mode == PoolMode::exclusive;
   // A function without RDMA (for a netdev, vfio, vDPA) is well as long as it is there.
   if (exclusive && !selector.rdma) return "";
   std::vector<std::string> troubles;
   for (const auto nic : function.nics) {
     if (!selector.rdma && !node_.nics[nic].registered) continue;
     if (nic >= statuses_.size()) return "";
+    if (spec.health == PoolHealth::device && statuses_[nic].by_ports) return "";
     auto trouble = exclusive ? trouble_when_idle(function, nic) : statuses_[nic].trouble;
     if (trouble.empty()) return "";
     troubles.push_back(std::move(trouble));

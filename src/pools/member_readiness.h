@@ -26,8 +26,8 @@ class MemberReadiness {
   MemberReadiness(const node::Node& node, const std::vector<NetFunction>& functions,
                   const std::vector<NicStatus>& statuses);
 
-  /// Why a member will not work now; "" where it will.
-  [[nodiscard]] std::string trouble_of(PoolMode mode, const Selector& selector,
+  /// Why a member will not work now; "" where it will, or where the pool does not look at links.
+  [[nodiscard]] std::string trouble_of(const PoolSpec& spec, const Selector& selector,
                                        const NetFunction& function) const;
 
  private:

@@ -21,6 +21,14 @@ Result<PoolMode> read_mode(Section& item) {
   return item.error("mode", in_quotes(text) + " is none of shared, exclusive");
 }
 
+Result<PoolPreference> read_preference(Section& item) {
+  const auto text = TRY(item.text("prefer")).value_or("spread");
+  for (const auto how : {PoolPreference::spread, PoolPreference::pack}) {
+    if (text == to_string(how)) return how;
+  }
+  return item.error("prefer", in_quotes(text) + " is none of spread, pack");
+}
+
 Result<std::optional<unsigned>> read_count(Section& item, std::string_view key, std::int64_t most) {
   const auto count = TRY(item.number(key));
   if (!count) return std::optional<unsigned>();
@@ -145,6 +153,8 @@ Result<PoolSpec> read_item(Section& item, const PoolParseOptions& options,
   TRY_STATUS(read_devices(item, spec));
   TRY_STATUS(read_additional_info(item, spec, warnings));
   spec.exclude_topology = TRY(item.flag("excludeTopology"));
+  spec.health = TRY(read_health(item));
+  spec.prefer = TRY(read_preference(item));
   TRY_STATUS(item.finish(warnings));
   return spec;
 }

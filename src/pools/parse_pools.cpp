@@ -16,7 +16,8 @@ Status add_source(const config::PoolSource& source, const PoolParseOptions& opti
                   PoolSpecs& into) {
   switch (source.shape) {
     case config::PoolSource::Shape::ours: return parse_our_pools(source, options, into);
-    case config::PoolSource::Shape::shared_plugin: return parse_shared_plugin_pools(source, into);
+    case config::PoolSource::Shape::shared_plugin:
+      return parse_shared_plugin_pools(source, options, into);
     case config::PoolSource::Shape::sriov_plugin:
       return parse_sriov_plugin_pools(source, options, into);
     case config::PoolSource::Shape::flat_file:
@@ -26,16 +27,71 @@ Status add_source(const config::PoolSource& source, const PoolParseOptions& opti
   return {};
 }
 
-Status check_unique(const std::vector<PoolSpec>& specs) {
-  std::map<std::string, const PoolSpec*> seen;
-  for (const auto& spec : specs) {
-    const auto [at, fresh] = seen.emplace(spec.name, &spec);
-    if (fresh) continue;
-    return Error{ErrorCode::malformed, spec.origin.where + ": resource " +
-                                           in_quotes(spec.name, 128) + " is already defined at " +
-                                           at->second->origin.where};
+/// A name that is taken is an error in ours. A resource of another plugin's file is left out.
+Status keep_unique(PoolSpecs& all) {
+  std::map<std::string, std::string> places;  // by name
+  std::vector<PoolSpec> kept;
+  for (auto& spec : all.specs) {
+    const auto [at, fresh] = places.emplace(spec.name, spec.origin.where);
+    if (fresh) {
+      kept.push_back(std::move(spec));
+      continue;
+    }
+    Error taken{ErrorCode::malformed, spec.origin.where + ": resource " +
+                                          in_quotes(spec.name, 128) + " is already defined at " +
+                                          at->second};
+    const auto flavour = spec.origin.flavour;
+    if (flavour != PoolFlavour::shared_plugin && flavour != PoolFlavour::sriov_plugin) return taken;
+    all.left_out.push_back(std::move(taken.message));
   }
+  all.specs = std::move(kept);
   return {};
+}
+
+/// `resourcePrefix`/`resourceName`.
+Result<std::string> read_plugin_name(Section& item, const PluginFile& plugin) {
+  const auto name = TRY(item.text("resourceName")).value_or("");
+  const auto more = plugin.name_characters;
+  const auto is_allowed = [more](char c) {
+    return is_letter_or_digit(c) || more.find(c) != std::string_view::npos;
+  };
+  if (name.empty() || !std::all_of(name.begin(), name.end(), is_allowed)) {
+    return item.error("resourceName",
+                      in_quotes(name) + " is not made of letters, digits and " + in_quotes(more));
+  }
+  auto prefix = TRY(item.text("resourcePrefix")).value_or("");
+  if (prefix.empty()) prefix = plugin.prefix;
+  auto full = prefix + "/" + name;
+  TRY_STATUS(check_name_at(item.place("resourceName"), full));
+  return full;
+}
+
+const PoolSpec* find_in_force(const PoolParseOptions& options, const Result<std::string>& name,
+                              PoolFlavour flavour) {
+  const auto& specs = options.in_force;
+  const auto at = std::find_if(specs.begin(), specs.end(), [&](const PoolSpec& spec) {
+    return name && spec.name == *name && spec.origin.flavour == flavour;
+  });
+  return at != specs.end() ? &*at : nullptr;
+}
+
+void add_resource(Section& item, const PluginFile& plugin, const PoolParseOptions& options,
+                  PoolSpecs& into) {
+  const auto name = read_plugin_name(item, plugin);
+  std::vector<std::string> warnings;
+  auto spec = name ? plugin.read(item, warnings) : Result<std::optional<PoolSpec>>(name.error());
+  if (!spec) {
+    const auto* before = find_in_force(options, name, plugin.flavour);
+    into.left_out.push_back(spec.error().message +
+                            (before != nullptr ? "; the resource stays as it was" : ""));
+    if (before != nullptr) into.specs.push_back(*before);
+    return;
+  }
+  into.warnings.insert(into.warnings.end(), warnings.begin(), warnings.end());
+  if (!*spec) return;
+  (*spec)->name = *name;
+  (*spec)->origin = {plugin.flavour, item.place()};
+  into.specs.push_back(**std::move(spec));
 }
 
 }  // namespace
@@ -45,21 +101,37 @@ Status check_name_at(const std::string& place, const std::string& name) {
   return checked ? checked : checked.error().context(place);
 }
 
-Result<std::string> read_plugin_name(Section& item, const std::string& default_prefix,
-                                     std::string_view more) {
-  const auto name = TRY(item.text("resourceName")).value_or("");
-  const auto is_allowed = [more](char c) {
-    return is_letter_or_digit(c) || more.find(c) != std::string_view::npos;
-  };
-  if (name.empty() || !std::all_of(name.begin(), name.end(), is_allowed)) {
-    return item.error("resourceName",
-                      in_quotes(name) + " is not made of letters, digits and " + in_quotes(more));
+Result<PoolHealth> read_health(Section& item) {
+  const auto text = TRY(item.text("health")).value_or("link");
+  for (const auto health : {PoolHealth::link, PoolHealth::device}) {
+    if (text == to_string(health)) return health;
   }
-  auto prefix = TRY(item.text("resourcePrefix")).value_or("");
-  if (prefix.empty()) prefix = default_prefix;
-  auto full = prefix + "/" + name;
-  TRY_STATUS(check_name_at(item.place("resourceName"), full));
-  return full;
+  return item.error("health", in_quotes(text) + " is none of link, device");
+}
+
+Status read_plugin_file(const config::PoolSource& source, const PluginFile& plugin,
+                        const PoolParseOptions& options, PoolSpecs& into) {
+  Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
+  if (!plugin.setting.empty()) file.find(plugin.setting);
+  const data::Value* list = file.find(plugin.list);
+  if (list != nullptr && list->kind != data::Value::Kind::list) {
+    return file.error(plugin.list, "expected a list of resources");
+  }
+  if (list == nullptr || list->items.empty()) {
+    into.warnings.push_back(file.place(plugin.list) + ": " + std::string(plugin.list) +
+                            " is empty: it has no pool");
+    return file.finish(into.warnings);
+  }
+  for (std::size_t i = 0; i < list->items.size(); ++i) {
+    auto item = Section::of(source.name, std::string(plugin.list) + "[" + std::to_string(i) + "]",
+                            list->items[i], Keys::theirs);
+    if (item) {
+      add_resource(*item, plugin, options, into);
+    } else {
+      into.left_out.push_back(item.error().message);
+    }
+  }
+  return file.finish(into.warnings);
 }
 
 Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into) {
@@ -83,7 +155,7 @@ Result<PoolSpecs> parse_pools(const std::vector<config::PoolSource>& sources,
     return source.shape == config::PoolSource::Shape::rdma_environment;
   });
   if (only_variables && !flat.wanted && flat.enabled) all.specs.push_back(default_pool());
-  TRY_STATUS(check_unique(all.specs));
+  TRY_STATUS(keep_unique(all));
   return all;
 }
 

@@ -6,14 +6,14 @@
 // resources_manager.go, device_selectors.go. Not kept: a name needs to be unique with its prefix
 // only, and umad is not required.
 
+#include <utility>
+
 #include "base/text.h"
 #include "pools/pool_parsers.h"
 #include "pools/selectors.h"
 
 namespace railhead::pools {
 namespace {
-
-constexpr const char* kDefaultPrefix = "rdma";
 
 /// `selectors`, or its predecessor `devices`.
 Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings) {
@@ -38,10 +38,9 @@ Result<Selector> read_selector(Section& item, std::vector<std::string>& warnings
   return selector;
 }
 
-Result<PoolSpec> read_item(Section& item, std::vector<std::string>& warnings) {
+Result<std::optional<PoolSpec>> read_shared_resource(Section& item,
+                                                     std::vector<std::string>& warnings) {
   PoolSpec spec;
-  spec.origin = {PoolFlavour::shared_plugin, item.place()};
-  spec.name = TRY(read_plugin_name(item, kDefaultPrefix, "_"));
   const auto count = TRY(item.number("rdmaHcaMax")).value_or(0);
   if (count < 0 || count > kMaxSlots) {
     return item.error("rdmaHcaMax", std::to_string(count) + " is not a number of slots (0 to " +
@@ -52,27 +51,21 @@ Result<PoolSpec> read_item(Section& item, std::vector<std::string>& warnings) {
                        " is 0 or missing: no pod can ask for it");
   }
   spec.slots = static_cast<unsigned>(count);
+  spec.health = TRY(read_health(item));
   spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
   spec.include = {TRY(read_selector(item, warnings))};
   TRY_STATUS(item.finish(warnings));
-  return spec;
+  return std::optional(std::move(spec));
 }
 
 }  // namespace
 
-Status parse_shared_plugin_pools(const config::PoolSource& source, PoolSpecs& into) {
-  Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
-  file.find("periodicUpdateInterval");  // a setting: src/config has read it
-  const data::Value* list = file.find("configList");
-  if (list == nullptr || list->kind != data::Value::Kind::list || list->items.empty()) {
-    return file.error("configList", "expected a list of resources that is not empty");
-  }
-  for (std::size_t i = 0; i < list->items.size(); ++i) {
-    Section item = TRY(Section::of(source.name, "configList[" + std::to_string(i) + "]",
-                                   list->items[i], Keys::theirs));
-    into.specs.push_back(TRY(read_item(item, into.warnings)));
-  }
-  return file.finish(into.warnings);
+Status parse_shared_plugin_pools(const config::PoolSource& source, const PoolParseOptions& options,
+                                 PoolSpecs& into) {
+  return read_plugin_file(source,
+                          {PoolFlavour::shared_plugin, "configList", "rdma", "_",
+                           "periodicUpdateInterval", read_shared_resource},
+                          options, into);
 }
 
 }  // namespace railhead::pools

@@ -52,46 +52,38 @@ Status read_additional_info(Section& item, PoolSpec& spec) {
   return {};
 }
 
-Result<PoolSpec> read_item(Section& item, const std::string& device_type,
-                           const PoolParseOptions& options, std::vector<std::string>& warnings) {
+Result<std::optional<PoolSpec>> read_sriov_resource(Section& item,
+                                                    std::vector<std::string>& warnings) {
+  auto device_type = TRY(item.text("deviceType")).value_or("");
+  if (device_type.empty()) device_type = "netDevice";
+  if (device_type == "accelerator") {
+    warnings.push_back(item.place("deviceType") + ": " + item.path_of("") +
+                       " skipped: accelerators are no network devices");
+    return std::optional<PoolSpec>();
+  }
+  if (device_type != "netDevice" && device_type != "auxNetDevice") {
+    return item.error("deviceType", in_quotes(device_type) + " is no device type");
+  }
   PoolSpec spec;
-  spec.origin = {PoolFlavour::sriov_plugin, item.place()};
-  spec.name = TRY(read_plugin_name(item, options.sriov_prefix, "_-"));
   spec.mode = PoolMode::exclusive;
   spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
   if (device_type == "auxNetDevice") spec.kinds = {FunctionKind::scalable};
   spec.exclude_topology = TRY(item.flag("excludeTopology"));
+  spec.health = TRY(read_health(item));
   TRY_STATUS(read_additional_info(item, spec));
   spec.include = TRY(read_selectors(item, device_type, warnings));
   TRY_STATUS(item.finish(warnings));
-  return spec;
+  return std::optional(std::move(spec));
 }
 
 }  // namespace
 
 Status parse_sriov_plugin_pools(const config::PoolSource& source, const PoolParseOptions& options,
                                 PoolSpecs& into) {
-  Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));
-  const data::Value* list = file.find("resourceList");
-  if (list == nullptr || list->kind != data::Value::Kind::list || list->items.empty()) {
-    return file.error("resourceList", "expected a list of resources that is not empty");
-  }
-  for (std::size_t i = 0; i < list->items.size(); ++i) {
-    Section item = TRY(Section::of(source.name, "resourceList[" + std::to_string(i) + "]",
-                                   list->items[i], Keys::theirs));
-    auto device_type = TRY(item.text("deviceType")).value_or("");
-    if (device_type.empty()) device_type = "netDevice";
-    if (device_type == "accelerator") {
-      into.warnings.push_back(item.place("deviceType") + ": " + item.path_of("") +
-                              " skipped: accelerators are no network devices");
-      continue;
-    }
-    if (device_type != "netDevice" && device_type != "auxNetDevice") {
-      return item.error("deviceType", in_quotes(device_type) + " is no device type");
-    }
-    into.specs.push_back(TRY(read_item(item, device_type, options, into.warnings)));
-  }
-  return file.finish(into.warnings);
+  return read_plugin_file(source,
+                          {PoolFlavour::sriov_plugin, "resourceList", options.sriov_prefix, "_-",
+                           "", read_sriov_resource},
+                          options, into);
 }
 
 }  // namespace railhead::pools

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -25,7 +28,8 @@ Result<Selector> parse_our_selector(Section section, const PoolParseOptions& opt
                                     std::vector<std::string>& warnings);
 
 /// The file of k8s-rdma-shared-dev-plugin.
-Status parse_shared_plugin_pools(const config::PoolSource& source, PoolSpecs& into);
+Status parse_shared_plugin_pools(const config::PoolSource& source, const PoolParseOptions& options,
+                                 PoolSpecs& into);
 
 /// The file of sriov-network-device-plugin.
 Status parse_sriov_plugin_pools(const config::PoolSource& source, const PoolParseOptions& options,
@@ -49,10 +53,26 @@ Status add_flat_source(const config::PoolSource& source, FlatPool& into,
 /// A condition on `key` of a plugin's section if it has values; an empty list is no condition.
 Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into);
 
-/// `resourcePrefix`/`resourceName` of a plugin's file. The name is made of ASCII letters, digits
-/// and `more`.
-Result<std::string> read_plugin_name(Section& item, const std::string& default_prefix,
-                                     std::string_view more);
+/// `health`; a key of ours that the other plugins' files may have, too: those plugins ignore what
+/// they do not know.
+Result<PoolHealth> read_health(Section& item);
+
+/// A file of another plugin, which is a list of resources.
+struct PluginFile {
+  PoolFlavour flavour = PoolFlavour::shared_plugin;
+  std::string_view list;             ///< key of the resources
+  std::string prefix;                ///< of those that name none
+  std::string_view name_characters;  ///< besides ASCII letters and digits
+  std::string_view setting;          ///< another key, which src/config has read; may be ""
+  /// All of a resource but name and origin; absent where it is passed over with a warning.
+  std::function<Result<std::optional<PoolSpec>>(Section& item, std::vector<std::string>& warnings)>
+      read;
+};
+
+/// Reads each resource by itself: PoolSpecs::left_out has those that are wrong. An empty list is no
+/// pool, also where there were some before. Malformed: not such a file.
+Status read_plugin_file(const config::PoolSource& source, const PluginFile& plugin,
+                        const PoolParseOptions& options, PoolSpecs& into);
 
 /// The resource name, checked where it stands.
 Status check_name_at(const std::string& place, const std::string& name);

@@ -9,9 +9,25 @@
 #include "base/text.h"
 
 namespace railhead::pools {
+namespace {
+
+/// Go's strconv.Atoi, with which the SR-IOV plugin reads a number, takes one.
+std::string_view without_plus(std::string_view number) {
+  return number.substr(number.starts_with('+') ? 1 : 0);
+}
+
+}  // namespace
 
 std::string_view to_string(PoolMode mode) {
   return mode == PoolMode::shared ? "shared" : "exclusive";
+}
+
+std::string_view to_string(PoolHealth health) {
+  return health == PoolHealth::link ? "link" : "device";
+}
+
+std::string_view to_string(PoolPreference preference) {
+  return preference == PoolPreference::spread ? "spread" : "pack";
 }
 
 std::string_view to_string(PoolFlavour flavour) {
@@ -55,9 +71,10 @@ Result<FunctionRange> FunctionRange::parse_what_can_be_read(std::string_view tex
   std::vector<std::pair<Error, std::string_view>> wrong;
   for (const auto part : split(text.substr(hash + 1), ',')) {
     const auto dash = part.find('-');
-    const auto first = parse_unsigned(part.substr(0, dash));
-    const auto last =
-        dash == std::string_view::npos ? first : parse_unsigned(part.substr(dash + 1));
+    const auto first = parse_unsigned(without_plus(part.substr(0, dash)));
+    const auto last = dash == std::string_view::npos
+                          ? first
+                          : parse_unsigned(without_plus(part.substr(dash + 1)));
     if (!first || !last || *first > 0xffffffffU || *last > 0xffffffffU) {
       wrong.emplace_back(
           malformed(in_quotes(part) + " is neither a number nor a range such as 2-7"),
@@ -68,6 +85,9 @@ Result<FunctionRange> FunctionRange::parse_what_can_be_read(std::string_view tex
       wrong.emplace_back(malformed(in_quotes(part) + " ends before it begins"),
                          "it is passed over");
       continue;
+    }
+    if (part.find('+') != std::string_view::npos) {
+      wrong.emplace_back(malformed(in_quotes(part) + " has a sign"), "it counts without");
     }
     range.ranges.emplace_back(static_cast<unsigned>(*first), static_cast<unsigned>(*last));
   }

@@ -18,6 +18,20 @@ namespace railhead::pools {
 enum class PoolMode : std::uint8_t { shared, exclusive };
 std::string_view to_string(PoolMode mode);  ///< "shared", "exclusive"
 
+/// What makes a device of a pool healthy.
+enum class PoolHealth : std::uint8_t {
+  link,    ///< who gets it can communicate: an ACTIVE port, of an idle function its cable
+  device,  ///< its RDMA device is there, whatever its ports say
+};
+std::string_view to_string(PoolHealth health);  ///< "link", "device"
+
+/// Which link several free devices are best taken from.
+enum class PoolPreference : std::uint8_t {
+  spread,  ///< those of one container from many links, and the link with the fewest taken
+  pack,    ///< from as few links as can be, and the link with the most taken
+};
+std::string_view to_string(PoolPreference preference);  ///< "spread", "pack"
+
 /// Whose words describe a pool. The well-known plugins' words keep the meaning they have there.
 enum class PoolFlavour : std::uint8_t {
   railhead,                ///< `pools:` of our file, or the default pool
@@ -124,6 +138,8 @@ struct PoolSpec {
   /// Device classes (uverbs, rdma_cm, umad, issm) besides those of `injection.devices`.
   std::vector<std::string> devices;
   bool exclude_topology = false;  ///< no NUMA hint
+  PoolHealth health = PoolHealth::link;
+  PoolPreference prefer = PoolPreference::spread;
   /// By PCI address, or "*" for all: what goes into PCIDEVICE_…_INFO.
   std::map<std::string, std::map<std::string, std::string>> additional_info;
   PoolOrigin origin;

@@ -66,6 +66,8 @@ struct Member {
 struct Pool {
   PoolSpec spec;
   std::vector<Member> members;  ///< in the order of functions
+  /// What its pods will miss although devices are handed out, such as a kernel module.
+  std::vector<std::string> remarks;
 };
 
 /// All pools of a machine. A value: it is made anew when the machine or the configuration changes.
@@ -106,6 +108,12 @@ std::vector<std::string> why_not(const PoolTable& table, const node::Node& node,
 /// The same for one function.
 std::string why_not(const PoolTable& table, const node::Node& node,
                     const std::vector<NicStatus>& statuses, std::size_t pool, std::size_t function);
+
+/// Whether a pool selects functions of this machine and can give none: their drivers are missing,
+/// or all its members are not ready. What selects nothing here is empty by design: one
+/// configuration serves nodes of many kinds. Arguments as for make_pools(), which made the table.
+bool is_useless(const PoolTable& table, const node::Node& node,
+                const std::vector<NicStatus>& statuses, std::size_t pool);
 
 /// One device as the kubelet is told of it.
 struct PoolDevice {

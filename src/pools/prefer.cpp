@@ -32,6 +32,7 @@ struct Link {
   std::set<int> numa;
   std::map<std::size_t, Slots> members;
   std::size_t load = 0;      ///< devices taken
+  std::size_t room = 0;      ///< devices that were free at first
   std::size_t next = kNone;  ///< the place to take next; kNone where nothing is left
 
   /// The next device is one of the member with the fewest taken.
@@ -58,8 +59,9 @@ std::size_t depth_in_common(const NetFunction* a, const NetFunction* b) {
 /// What one container has so far, by links.
 class Holding {
  public:
-  explicit Holding(const std::vector<Link>& links)
+  Holding(const std::vector<Link>& links, PoolPreference how)
       : links_(links),
+        pack_(how == PoolPreference::pack),
         uses_(links.size(), 0),
         nearness_(links.size(), 0) {}
 
@@ -80,8 +82,9 @@ class Holding {
     std::tuple<std::size_t, bool, std::size_t, std::size_t, std::size_t> found_rank;
     for (std::size_t l = 0; l < links_.size(); ++l) {
       if (links_[l].next == kNone) continue;
-      const std::tuple rank{uses_[l], is_far(links_[l]), kNone - nearness_[l], links_[l].load,
-                            links_[l].next};
+      const auto fewest = [this](std::size_t count) { return pack_ ? kNone - count : count; };
+      const std::tuple rank{fewest(uses_[l]), is_far(links_[l]), kNone - nearness_[l],
+                            fewest(links_[l].load), links_[l].next};
       if (found != kNone && !(rank < found_rank)) continue;
       found = l;
       found_rank = rank;
@@ -102,6 +105,7 @@ class Holding {
   }
 
   const std::vector<Link>& links_;
+  bool pack_;
   std::vector<std::size_t> uses_;
   std::vector<std::size_t> nearness_;  ///< of each to all that are held
   std::set<int> numa_;
@@ -114,6 +118,7 @@ class Chooser {
   Chooser(const std::vector<PoolDevice>& devices, const std::vector<NetFunction>& functions,
           const Wish& wish)
       : devices_(devices),
+        how_(wish.how),
         free_(devices.size()),
         link_of_(devices.size()) {
     known_.reserve(devices.size());
@@ -126,9 +131,11 @@ class Chooser {
   }
 
   std::vector<std::string> choose(const Wish& wish) {
-    Holding holding(links_);
+    Holding holding(links_, how_);
     for (const auto& id : wish.must_include) take(id, holding);
-    if (chosen_.empty() && wish.size > 1) take_at(beginning(wish.size), holding);
+    if (chosen_.empty() && wish.size > 1) {
+      take_at(how_ == PoolPreference::pack ? tightest(wish.size) : beginning(wish.size), holding);
+    }
     while (chosen_.size() < wish.size) {
       const auto link = holding.best();
       if (link == kNone) break;
@@ -179,6 +186,7 @@ class Chooser {
     link.numa.insert(one.numa_nodes.begin(), one.numa_nodes.end());
     if (free_[device]) {
       slots.places.push_back(device);
+      ++link.room;
     } else {
       ++slots.taken;
       ++link.load;
@@ -222,9 +230,9 @@ class Chooser {
     const auto all = beginnings();
     const auto links = std::min(size, all.size());
     std::size_t best = kNone;
-    auto best_cost = Holding(links_).cost();
+    auto best_cost = Holding(links_, how_).cost();
     for (std::size_t i = 0; i < std::min(all.size(), kMaxBeginnings); ++i) {
-      Holding holding(links_);
+      Holding holding(links_, how_);
       holding.add(all[i]);
       for (std::size_t n = 1; n < links; ++n) holding.add(holding.best());
       if (best != kNone && !(holding.cost() < best_cost)) continue;
@@ -234,7 +242,22 @@ class Chooser {
     return best;
   }
 
+  /// The link with the least room of those that have room for all; else the one with the most.
+  [[nodiscard]] std::size_t tightest(std::size_t size) const {
+    std::size_t found = kNone;
+    std::pair<bool, std::size_t> found_rank;
+    for (std::size_t l = 0; l < links_.size(); ++l) {
+      const auto room = links_[l].room;
+      const std::pair rank{room < size, room < size ? kNone - room : room};
+      if (room == 0 || (found != kNone && !(rank < found_rank))) continue;
+      found = l;
+      found_rank = rank;
+    }
+    return found;
+  }
+
   const std::vector<PoolDevice>& devices_;
+  PoolPreference how_;
   std::vector<bool> free_;            ///< by device
   std::vector<std::size_t> link_of_;  ///< by device
   std::vector<Link> links_;
@@ -243,31 +266,20 @@ class Chooser {
   std::vector<std::string> chosen_;
 };
 
-/// Slots that are all alike, by their numbers: there is nothing to prefer.
+/// Slots that are all alike: there is nothing to prefer, so that no more are looked at than are
+/// taken. Ids that the pool does not know come last.
 std::vector<std::string> choose_slots(const Pool& pool, const Wish& wish) {
-  std::vector<const std::string*> free(device_count(pool));  // by number; null: not to be had
-  std::set<std::string_view> unknown;
-  for (const auto* ids : {&wish.available, &wish.must_include}) {
-    for (const auto& id : *ids) {
-      if (const auto slot = slot_number(pool, id)) {
-        free[*slot] = &id;
-      } else {
-        unknown.insert(id);
-      }
-    }
-  }
   std::vector<std::string> chosen;
-  for (const auto& id : wish.must_include) {
-    const auto slot = slot_number(pool, id);
-    const bool is_free =
-        slot ? std::exchange(free[*slot], nullptr) != nullptr : unknown.erase(id) != 0;
-    if (is_free) chosen.push_back(id);
-  }
-  for (auto at = free.begin(); at != free.end() && chosen.size() < wish.size; ++at) {
-    if (*at != nullptr) chosen.push_back(**at);
-  }
-  for (auto at = unknown.begin(); at != unknown.end() && chosen.size() < wish.size; ++at) {
-    chosen.emplace_back(*at);
+  std::unordered_set<std::string_view> taken;
+  const auto take = [&](const std::string& id) {
+    if (taken.insert(id).second) chosen.push_back(id);
+  };
+  for (const auto& id : wish.must_include) take(id);
+  for (const bool known : {true, false}) {
+    for (const auto& id : wish.available) {
+      if (chosen.size() >= wish.size) return chosen;
+      if (slot_number(pool, id).has_value() == known) take(id);
+    }
   }
   return chosen;
 }

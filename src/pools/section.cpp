@@ -32,9 +32,9 @@ Result<Section> Section::of(std::string file, std::string path, const data::Valu
 
 const data::Value::Entry* Section::entry(std::string_view key) const {
   const auto at =
-      std::find_if(value_->entries.begin(), value_->entries.end(),
+      std::find_if(value_->entries.rbegin(), value_->entries.rend(),
                    [&](const data::Value::Entry& one) { return is_same_key(one.key, key, keys_); });
-  return at != value_->entries.end() ? &*at : nullptr;
+  return at != value_->entries.rend() ? &*at : nullptr;
 }
 
 const data::Value* Section::find(std::string_view key) {
@@ -85,12 +85,18 @@ Result<std::optional<Section>> Section::section(std::string_view key) {
 }
 
 Status Section::finish(std::vector<std::string>& warnings) const {
-  for (const auto& [key, mark, value] : value_->entries) {
-    const bool asked = std::any_of(asked_.begin(), asked_.end(), [&, &name = key](const auto& one) {
-      return is_same_key(one, name, keys_);
+  for (const auto& one : value_->entries) {
+    const auto where = data::place_in(file_, one.mark);
+    if (entry(one.key) != &one) {
+      warnings.push_back(where + ": key " + in_quotes(path_of(one.key), 128) +
+                         " stands twice; the last counts");
+      continue;
+    }
+    const bool asked = std::any_of(asked_.begin(), asked_.end(), [&](const auto& known) {
+      return is_same_key(known, one.key, keys_);
     });
     if (asked) continue;
-    const auto what = data::place_in(file_, mark) + ": unknown key " + in_quotes(path_of(key), 128);
+    const auto what = where + ": unknown key " + in_quotes(path_of(one.key), 128);
     if (keys_ == Keys::ours) {
       return Error{ErrorCode::malformed, what + "; known here: " + join(asked_, ", ")};
     }

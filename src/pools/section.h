@@ -12,8 +12,9 @@
 
 namespace railhead::pools {
 
-/// How strictly keys are read. Other plugins are Go programs: encoding/json takes keys in any case
-/// and ignores those it does not know; we keep the first and name the second in a warning.
+/// How strictly keys are read. Other plugins are Go programs: encoding/json takes keys in any case,
+/// the last of those that are the same, and ignores those it does not know; so do we, with a
+/// warning.
 enum class Keys : std::uint8_t { ours, theirs };
 
 /// One map of a file that is being read: it knows what to call itself in messages, and which keys

@@ -322,6 +322,46 @@ class Stopped(KubeletCase):
         self.assert_lives_and_ends(agent)
 
 
+class OtherPluginsFiles(KubeletCase):
+    """Their resources while the file is being edited."""
+
+    GOOD = (
+        '{"resourceName": "a", "resourcePrefix": "example.com", "rdmaHcaMax": %s,'
+        ' "selectors": {"vendors": ["15b3"]}}'
+    )
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.kubelet.start()
+
+    def listing(self, *resources: str) -> tuple[str, str]:
+        return self.config('{"configList": [' + ",\n".join(resources) + "]}")
+
+    def test_one_that_is_wrong_takes_no_other_along(self) -> None:
+        wrong = '{"resourceName": "r_", "rdmaHcaMax": 1, "selectors": {"vendors": ["15b3"]}}'
+        agent = self.agent(*self.listing(self.GOOD % 5, wrong))
+        self.assertEqual(5, len(self.endpoint("example.com/a").devices))
+        status, page = agent.page("/readyz")
+        self.assertEqual(200, status)
+        self.assertIn("config: resource left out: ", page)
+        self.assertIn("pools.yaml:2:18", page)
+        self.listing(self.GOOD % '"many"', self.GOOD.replace('"a"', '"b"') % 7)
+        self.assertEqual(7, len(self.endpoint("example.com/b").devices))
+        self.assertEqual(5, len(self.endpoint("example.com/a").devices))
+        self.assertIn("the resource stays as it was", agent.page("/readyz")[1])
+        self.assertEqual(0, agent.metric("railhead_config_last_reload_successful"))
+        self.listing(self.GOOD % 6)
+        wait_until("the good file", lambda: "left out" not in agent.page("/readyz")[1], 15)
+
+    def test_a_list_that_becomes_null_has_no_devices(self) -> None:
+        agent = self.agent(*self.listing(self.GOOD % 5))
+        endpoint = self.endpoint("example.com/a")
+        self.config('{"configList": null}')
+        wait_until("the end of the list", lambda: not endpoint.devices or endpoint.ended, 15)
+        gone = lambda: 'pool="example.com/a"' not in agent.page("/metrics")[1]  # noqa: E731
+        wait_until("the pool's end", gone, 15)
+
+
 class Folders(KubeletCase):
     """Where the kubelet's folder is not what one would expect."""
 
@@ -433,7 +473,7 @@ def main() -> int:
     began = time.monotonic()
     result = Lines(pathlib.Path(tempfile.gettempdir()))
     suite = unittest.TestSuite()
-    for case in (Protocol, Faults, Stopped, Folders, PodResources):
+    for case in (Protocol, Faults, Stopped, OtherPluginsFiles, Folders, PodResources):
         for test in unittest.defaultTestLoader.loadTestsFromTestCase(case):
             if not sys.argv[1:] or any(pattern in test.id() for pattern in sys.argv[1:]):
                 suite.addTest(test)

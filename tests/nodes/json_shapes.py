@@ -59,9 +59,10 @@ SHAPES = {
     "pools": {
         **document("Pools"),
         "pools": [{"name": TEXT, "mode": {"shared", "exclusive"}, "slots": MAYBE_NUMBER, "slotsPerNic": MAYBE_NUMBER,
-                   "devices": NUMBER, "source": TEXT, "where": MAYBE_TEXT, "members": [MEMBER]}],
+                   "devices": NUMBER, "health": {"link", "device"}, "source": TEXT, "where": MAYBE_TEXT, "remarks": [TEXT],
+                   "members": [MEMBER]}],
         "functions": [{"id": TEXT, "kind": FUNCTION, "nics": [TEXT], **MEMBERSHIP}], "conflicts": [TEXT],
-        "warnings": [TEXT]},
+        "warnings": [TEXT], "leftOut": [TEXT]},
 }
 
 

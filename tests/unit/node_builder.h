@@ -338,6 +338,7 @@ inline NicHandle& NicHandle::virtual_functions(unsigned count) {
     vf.address.device = static_cast<std::uint8_t>(place % 256U / 8U);
     vf.address.function = static_cast<std::uint8_t>(place % 8U);
     vf.physfn = pf.address;
+    vf.vf_number = i;
     vf.device = 0x101e;
     vf.max_link_gts.reset();
     vf.max_link_width.reset();

@@ -16,6 +16,7 @@ namespace railhead::agent {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -53,8 +54,10 @@ class ConfigFollowerTest : public testing::Test {
     if (refuses_) return Error{ErrorCode::malformed, "two pools want one NIC"};
     levels_.push_back(config.entry("log.level").text);
     const bool first = levels_.size() == 1;
-    return ConfigNews{
-        first ? std::vector<std::string>() : std::vector<std::string>{"log.level"}, restart_, {}};
+    return ConfigNews{first ? std::vector<std::string>() : std::vector<std::string>{"log.level"},
+                      restart_,
+                      {},
+                      left_out_};
   }
 
   bool until(const std::function<bool()>& so) {
@@ -78,6 +81,7 @@ class ConfigFollowerTest : public testing::Test {
   bool refuses_ = false;
   std::vector<std::string> levels_;
   std::vector<std::string> restart_;
+  std::vector<std::string> left_out_;
   test::ManualClock clock_;
   Log log_{config::LogLevel::error, config::LogFormat::text};
   Metrics metrics_;
@@ -100,6 +104,21 @@ TEST_F(ConfigFollowerTest, a_link_that_is_swapped_is_followed) {
   swap("log: {level: error}\n");
   ASSERT_TRUE(until([&] { return levels_.size() == 3; }));
   EXPECT_EQ(reloads("loaded"), 2);
+}
+
+TEST_F(ConfigFollowerTest, a_resource_that_is_left_out_is_said_and_no_success) {
+  auto& follower = started();
+  follower.start();
+  left_out_ = {"sriov.json:3:5: no"};
+  swap("log: {level: debug}\n");
+  testing::internal::CaptureStderr();
+  log_.set_level(config::LogLevel::warn);
+  follower.check();
+  log_.flush();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              AllOf(HasSubstr("resource left out"), HasSubstr("sriov.json:3:5: no")));
+  EXPECT_EQ(is_good(), 0);
+  EXPECT_EQ(reloads("loaded"), 1);
 }
 
 TEST_F(ConfigFollowerTest, a_broken_file_is_refused_once_and_a_good_one_taken_again) {

@@ -9,6 +9,7 @@
 
 #include "agent/machine.h"
 #include "agent/metrics.h"
+#include "base/text.h"
 #include "host/file_lock.h"
 #include "loop/mail_loop.h"
 #include "unit/host/temporary_directory.h"
@@ -94,6 +95,30 @@ TEST_F(PoolPublisherTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_
   EXPECT_EQ(metrics_.kubelet_enrolled.value("rdma.io/hca"), 0);
   EXPECT_EQ(metrics_.pool_devices.value("rdma.io/hca", "healthy", {}), 100);
   EXPECT_THAT(metrics_.expose(), HasSubstr("state=\"unhealthy\",reason=\"not-ready\"} 0"));
+}
+
+TEST_F(PoolPublisherTest, what_a_pool_lacks_is_logged_once) {
+  const auto drop = [this](std::string_view what) {
+    std::string kept;
+    for (const auto line : split(text_, '\n')) {
+      if (line.find(what) == std::string_view::npos) kept.append(line).append("\n");
+    }
+    kept.pop_back();  // after the last line end stands nothing
+    text_ = kept;
+  };
+  drop("rdma_cm");
+  log_.set_level(config::LogLevel::warn);
+  testing::internal::CaptureStderr();
+  read("rescan");
+  auto& publisher = started((folder_.path() / "none").string());
+  read("rescan");
+  publisher.look();
+  log_.flush();
+  const auto said = testing::internal::GetCapturedStderr();
+  const std::string_view line = "pool lacks something pool=rdma.io/hca";
+  const auto first = said.find(line);
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find(line, first + 1), std::string::npos) << said;
 }
 
 TEST_F(PoolPublisherTest, who_stands_by_is_ready) {

@@ -45,11 +45,20 @@ TEST(PoolsCommand, several_files_are_read_together) {
   EXPECT_THAT(names, ElementsAre("nvidia.com/front_a", "nvidia.com/front_b", "rdma.io/hca"));
 }
 
-TEST(PoolsCommand, a_configured_pool_that_is_empty_is_a_problem_and_says_why) {
+TEST(PoolsCommand, a_pool_that_selects_nothing_here_is_no_problem_and_says_why) {
   const auto said =
       run_on("seed-8gpu-4nic", "pools", {"--config", example("sriov-network-device-plugin.json")});
-  EXPECT_EQ(said.code, cli::kExitProblem);
+  EXPECT_EQ(said.code, cli::kExitOk);
   EXPECT_THAT(said.out, HasSubstr("nvidia.com/front_a: pfNames: it is neither a VF nor an SF"));
+}
+
+TEST(PoolsCommand, a_resource_that_is_left_out_is_a_problem) {
+  const TextFile file(R"({"configList": [{"resourceName": "a-b", "rdmaHcaMax": 1}]})");
+  for (const char* command : {"pools", "config"}) {
+    const auto said = run_on("dgx-h100", command, {"--config", file.path()});
+    EXPECT_EQ(said.code, cli::kExitProblem) << command;
+    EXPECT_THAT(said.out, HasSubstr("LEFT OUT\n" + file.path() + ":1:34: ")) << command;
+  }
 }
 
 TEST(PoolsCommand, wide_names_for_every_function_what_keeps_it_out) {

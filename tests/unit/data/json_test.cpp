@@ -59,6 +59,20 @@ TEST(Json, errors_name_the_line) {
   EXPECT_FALSE(parse_json("\"\xff\""));
 }
 
+TEST(Json, the_last_of_a_repeated_key_counts_where_that_is_asked) {
+  std::vector<Error> repeated;
+  const auto value = parse_json("{\"a\": 1, \"b\": 2,\n \"a\": {\"a\": 3}}", {}, &repeated);
+  ASSERT_TRUE(value) << value.error().message;
+  EXPECT_EQ(value->entries.size(), 2U);
+  EXPECT_EQ(value->find("a")->find("a")->scalar, "3");
+  ASSERT_EQ(repeated.size(), 1U);
+  EXPECT_EQ(repeated[0].message, "line 2 column 2: key \"a\" stands twice");
+  std::string many = "{\"a\": 0";
+  for (int i = 0; i < 65; ++i) many += ", \"a\": 0";
+  repeated.clear();
+  EXPECT_FALSE(parse_json(many + "}", {}, &repeated));
+}
+
 TEST(Json, duplicate_keys_and_depth_are_errors) {
   EXPECT_THAT(parse_json(R"({"a":1,"a":2})").error().message, HasSubstr("stands twice"));
   for (const char* unit : {"[", "{\"a\":", "[{\"a\":"}) {

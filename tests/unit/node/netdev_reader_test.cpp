@@ -113,11 +113,13 @@ TEST(NetdevReader, a_default_route_over_a_vlan_on_a_bond_reaches_its_members) {
   tree.pci("0000:19:00.0").netdev("ens3").virtual_devices().netdev("bond0").netdev("bond0.7");
   tree.link("net/bond0.7/lower_bond0", "/sys/devices/virtual/net/bond0");
   tree.link("net/bond0/lower_ens1", "/sys/devices/pci0000:15/0000:18:00.0/net/ens1");
-  tree.text("/sys/class/net/bonding_masters", "bond0");
+  tree.text("/sys/class/net/bonding_masters", "bond0").text("net/bond0/bonding/mode", "802.3ad 4");
   tree.add(file_entry("/proc/1/net/route", kHead + ipv4_default("bond0.7")));
   const auto node = tree.read();
   ASSERT_THAT(netdev_names(node), ElementsAre("bond0", "bond0.7", "ens1", "ens2", "ens3"));
   EXPECT_EQ(node.find_netdev("ens1")->master, "bond0");
+  EXPECT_TRUE(node.find_netdev("bond0")->is_bond);
+  EXPECT_FALSE(node.find_netdev("bond0.7")->is_bond);
   EXPECT_TRUE(node.find_netdev("bond0.7")->default_route);
   EXPECT_TRUE(node.find_netdev("bond0.7")->main_route);
   EXPECT_FALSE(node.find_netdev("ens1")->default_route);

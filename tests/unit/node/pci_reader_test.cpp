@@ -208,6 +208,41 @@ TEST(PciReader, a_virtual_function_knows_its_physical_function) {
   EXPECT_EQ(node.pci[1].max_link_width, std::nullopt);
 }
 
+/// A physical function with four VFs enabled, of which one is not on the bus.
+SysfsTree server_with_a_missing_vf() {
+  SysfsTree tree;
+  tree.pci("0000:18:00.0").text("sriov_totalvfs", "16").text("sriov_numvfs", "4");
+  for (const auto* name : {"0000:18:00.2", "0000:18:00.4", "0000:18:00.5"}) {
+    tree.pci(name).vf_of("0000:18:00.0");
+  }
+  return tree;
+}
+
+std::vector<std::optional<unsigned>> vf_numbers(const Node& node) {
+  std::vector<std::optional<unsigned>> numbers;
+  for (const auto& device : node.pci) numbers.push_back(device.vf_number);
+  return numbers;
+}
+
+TEST(PciReader, links_number_the_vfs_of_which_one_is_missing) {
+  auto tree = server_with_a_missing_vf();
+  const std::string physical = "/sys/devices/pci0000:15/0000:18:00.0/virtfn";
+  for (unsigned i = 0; i < 4; ++i) {  // that of the missing one dangles
+    tree.add("l " + physical + std::to_string(i) + " -> ../0000:18:00." + std::to_string(i + 2) +
+             "\n");
+  }
+  EXPECT_EQ(vf_numbers(tree.read()),
+            (std::vector<std::optional<unsigned>>{std::nullopt, 0U, 2U, 3U}));
+}
+
+TEST(PciReader, without_links_only_vfs_that_are_all_there_have_numbers) {
+  auto tree = server_with_a_missing_vf();
+  EXPECT_EQ(vf_numbers(tree.read()), std::vector<std::optional<unsigned>>(4));
+  tree.pci("0000:18:00.3").vf_of("0000:18:00.0");
+  EXPECT_EQ(vf_numbers(tree.read()),
+            (std::vector<std::optional<unsigned>>{std::nullopt, 0U, 1U, 2U, 3U}));
+}
+
 TEST(PciReader, a_function_that_vfio_holds_knows_the_node_of_its_group) {
   SysfsTree tree;
   tree.pci("0000:15:01.0", "vfio-pci").link("iommu_group", "/sys/kernel/iommu_groups/26");

@@ -44,7 +44,7 @@ TEST(SharedDocumentation, each_selector_of_its_table) {
 }
 
 TEST(SharedDocumentation, its_example_of_a_prefix_is_one_that_no_kubelet_takes) {
-  EXPECT_THAT(error_of(R"({"configList": [{"resourceName": "a", "rdmaHcaMax": 1,
+  EXPECT_THAT(left_out_of(R"({"configList": [{"resourceName": "a", "rdmaHcaMax": 1,
       "resourcePrefix": "example_prefix", "selectors": {"ifNames": ["ib0"]}}]})"),
               HasSubstr("example_prefix"));
 }

@@ -98,6 +98,29 @@ TEST(MemberReadiness, the_cable_of_its_pf_counts) {
   EXPECT_THAT(reasons(node, kVfs), Each(""));
 }
 
+TEST(MemberReadiness, with_health_of_the_device_no_port_counts) {
+  auto node = idle_vf_server();
+  set_link(node, "ens1f0", true, false);
+  for (auto& nic : node.nics) nic.ports[0].state = node::PortState::down;
+  const std::string device = R"(, "health": "device")";
+  EXPECT_THAT(reasons(node, sriov(R"({"pfNames": ["ens1f0"], "isRdma": true})", device)), Each(""));
+  const std::string all = R"({"configList": [{"resourceName": "a", "rdmaHcaMax": 1,
+                              "selectors": {"vendors": ["15b3"]}, "health": )";
+  EXPECT_THAT(reasons(node, all + R"("link"}]})"), Each(kPortDown));
+  EXPECT_THAT(reasons(node, all + R"("device"}]})"), Each(""));
+  EXPECT_THAT(reasons(node, "pools: [{name: a.io/a, health: device}]"), Each(""));
+  EXPECT_THAT(error_of("pools: [{name: a.io/a, health: cable}]"),
+              HasSubstr("pools[0].health: \"cable\" is none of link, device"));
+}
+
+TEST(MemberReadiness, without_an_rdma_device_none_is_well_whatever_health) {
+  const auto node = vf_server();
+  const auto specs = specs_of("pools: [{name: a.io/a, health: device}]");
+  const std::vector<pools::NicStatus> statuses(node.nics.size(), {"compute", "no uverbs", false});
+  const auto table = pools::make_pools(specs, node, statuses);
+  EXPECT_EQ(table.pools[0].members.at(0).reason, "no uverbs");
+}
+
 TEST(MemberReadiness, a_pf_that_is_set_down_says_nothing_of_its_cable) {
   auto node = idle_vf_server();
   set_link(node, "ens1f0", false, std::nullopt);

@@ -128,6 +128,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrong{"isRdma: false", "pools[0].isRdma: a shared pool has nothing but RDMA"},
                     Wrong{"include: {acpiIndexes: [first]}", "first"},
                     Wrong{"excludeTopology: perhaps", "expected true or false"},
+                    Wrong{"prefer: near", "\"near\" is none of spread, pack"},
                     Wrong{"additionalInfo: {'*': text}", "additionalInfo.*"}));
 
 TEST(OurPools, an_exclusive_pool_has_no_slots_and_no_soft_devices) {

@@ -38,13 +38,137 @@ TEST(Pools, files_of_all_kinds_are_read_together) {
               ElementsAre("a.io/a", "rdma/hca", "intel.com/nics", "b.io/b", "flat.io/hca"));
 }
 
-TEST(Pools, a_resource_in_two_files_is_an_error_that_names_both_places) {
-  const auto parsed = parse_files({{"ours.yaml", "pools:\n  - name: rdma/hca\n"},
-                                   {"shared.json", shared(R"({"vendors": ["15b3"]})")}});
-  ASSERT_FALSE(parsed);
+TEST(Pools, a_resource_in_two_files_names_both_places) {
+  const config::ConfigFile ours{"ours.yaml", "pools:\n  - name: rdma/hca\n"};
+  const config::ConfigFile theirs{"shared.json", shared(R"({"vendors": ["15b3"]})")};
+  const auto left_out = parse_files({ours, theirs});
+  ASSERT_TRUE(left_out);
+  EXPECT_EQ(left_out->specs.size(), 1U);
   EXPECT_THAT(
-      parsed.error().message,
-      HasSubstr("shared.json:1:17: resource \"rdma/hca\" is already defined at ours.yaml:2:5"));
+      left_out->left_out,
+      ElementsAre("shared.json:1:17: resource \"rdma/hca\" is already defined at ours.yaml:2:5"));
+  EXPECT_THAT(parse_files({theirs, ours}).error().message,
+              HasSubstr("ours.yaml:2:5: resource \"rdma/hca\" is already defined at shared.json"));
+}
+
+TEST(Pools, what_pods_will_miss_is_remarked) {
+  auto node = vf_server();
+  const auto remarks = [&](const std::string& text) {
+    return Pooled(node, text).table.pools.at(0).remarks;
+  };
+  const auto vfs = sriov(R"({"pfNames": ["ens1f0"]})");
+  node.rdma_cm.emplace();
+  EXPECT_THAT(remarks(shared(R"({"vendors": ["15b3"]})")), testing::IsEmpty());
+  node.rdma_cm.reset();
+  EXPECT_THAT(remarks(shared(R"({"vendors": ["15b3"]})")),
+              ElementsAre(HasSubstr("no /dev/infiniband/rdma_cm")));
+  EXPECT_THAT(remarks(vfs), testing::IsEmpty());
+  std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->device == 1; });
+  for (auto& device : node.pci) {
+    if (device.is_vf()) device.driver = "igb_uio";
+  }
+  EXPECT_THAT(remarks(vfs), ElementsAre(HasSubstr("0000:11:01.0 and 7 more: a uio driver")));
+}
+
+TEST(Pools, one_is_useless_where_what_it_selects_has_no_driver) {
+  auto node = vf_server();
+  const auto useless = [&](const std::string& text) {
+    const Pooled pooled(node, text);
+    return pools::is_useless(pooled.table, node, pooled.statuses, 0);
+  };
+  const auto vfs = sriov(R"({"pfNames": ["ens1f0"], "isRdma": true})");
+  const auto dpdk = sriov(R"({"pfNames": ["ens1f0"]})");
+  EXPECT_FALSE(useless(vfs));
+  std::erase_if(node.nics, [](const node::Nic& nic) { return nic.pci->device == 1; });
+  EXPECT_TRUE(useless(vfs));
+  EXPECT_FALSE(useless(dpdk));
+  EXPECT_FALSE(useless(sriov(R"({"vendors": ["8086"], "isRdma": true})"))) << "empty by design";
+  for (auto& device : node.pci) {
+    if (device.is_vf()) device.driver.reset();
+  }
+  EXPECT_TRUE(useless(dpdk));
+  for (auto& device : node.pci) {
+    if (device.is_vf()) device.driver = "vfio-pci";
+  }
+  EXPECT_FALSE(useless(vfs)) << "held on purpose";
+}
+
+TEST(Pools, one_is_useless_where_none_of_its_members_is_ready) {
+  const auto node = small_server();
+  const auto specs = specs_of(shared(R"({"vendors": ["15b3"]})"));
+  std::vector<pools::NicStatus> statuses(node.nics.size(), {"compute", "port 1 is DOWN", true});
+  EXPECT_TRUE(pools::is_useless(pools::make_pools(specs, node, statuses), node, statuses, 0));
+  statuses[0].trouble.clear();
+  EXPECT_FALSE(pools::is_useless(pools::make_pools(specs, node, statuses), node, statuses, 0));
+}
+
+/// deployment/k8s/base/configmap.yaml of the shared plugin and deployments/configMap.yaml of the
+/// SR-IOV plugin have this form, with other resources.
+std::string config_map(const std::string& list) {
+  return "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  namespace: kube-system\n"
+         "data:\n  config.json: |\n    {\n        \"" +
+         list + R"(": [{
+             "resourceName": "r_1",
+             "selectors": {"vendors": ["15b3"]}, "rdmaHcaMax": 1000, "isRdma": true
+           }
+        ]
+    }
+)";
+}
+
+TEST(Manifests, a_config_map_is_read_as_printed) {
+  const auto shared_plugin = parse_text(config_map("configList"));
+  ASSERT_TRUE(shared_plugin) << shared_plugin.error().message;
+  EXPECT_THAT(names(shared_plugin), ElementsAre("rdma/r_1"));
+  EXPECT_EQ(shared_plugin->specs[0].origin.where, "file:9:24");
+  EXPECT_THAT(shared_plugin->warnings, ElementsAre(HasSubstr("file:11:70: unknown key")));
+  EXPECT_THAT(names(parse_text(config_map("resourceList"))), ElementsAre("intel.com/r_1"));
+}
+
+/// Mellanox/network-operator example/crs/mellanox.com_v1alpha1_nicclusterpolicy_cr-full.yaml.
+TEST(Manifests, a_nic_cluster_policy_is_read_as_printed) {
+  for (const std::string kind : {"NicClusterPolicy", "NicNodePolicy"}) {
+    EXPECT_THAT(names(parse_text("apiVersion: mellanox.com/v1alpha1\nkind: " + kind + R"(
+metadata:
+  name: nic-cluster-policy
+spec:
+  ofedDriver:
+    image: doca-driver
+    upgradePolicy: {autoUpgrade: true}
+  rdmaSharedDevicePlugin:
+    image: k8s-rdma-shared-dev-plugin
+    # The config below directly propagates to k8s-rdma-shared-device-plugin configuration.
+    config: |
+      {
+        "configList": [
+          {"resourceName": "rdma_shared_device_a", "rdmaHcaMax": 63,
+           "selectors": {"vendors": ["15b3"], "deviceIDs": ["101b"]}}
+        ]
+      }
+  sriovDevicePlugin:
+    config: |
+      {"resourceList": [{"resourcePrefix": "nvidia.com", "resourceName": "hostdev",
+                         "selectors": {"vendors": ["15b3"], "isRdma": true}}]}
+)")),
+                ElementsAre("rdma/rdma_shared_device_a", "nvidia.com/hostdev"));
+  }
+}
+
+TEST(Manifests, a_text_that_is_no_block_is_named_by_its_path) {
+  const auto parsed = parse_text(R"({"kind": "ConfigMap", "data": {"config.json":
+      "{\"configList\": [{\"resourceName\": \"a-b\"}]}"}})");
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  EXPECT_THAT(parsed->left_out, ElementsAre(HasSubstr("file: data.config.json:1:34: configList")));
+}
+
+TEST(Manifests, one_without_a_file_or_in_another_is_an_error) {
+  EXPECT_THAT(error_of("kind: ConfigMap\n"), HasSubstr("file:1:1: a ConfigMap without a file"));
+  EXPECT_THAT(error_of("kind: NicClusterPolicy\nspec: 7\n"), HasSubstr("without a file"));
+  EXPECT_THAT(error_of("kind: ConfigMap\ndata:\n  a: |\n    kind: ConfigMap\n"),
+              HasSubstr("file:4:11: kind is \"ConfigMap\""));
+  std::string many = "kind: ConfigMap\ndata:\n";
+  for (int i = 0; i < 257; ++i) many += "  a" + std::to_string(i) + ": x\n";
+  EXPECT_THAT(error_of(many), HasSubstr("more than 256 files"));
 }
 
 TEST(FlatFile, describes_one_fungible_pool_with_its_own_defaults) {

@@ -107,20 +107,20 @@ TEST(SriovPluginFile, hyphens_are_allowed_in_names_there) {
             "intel.com/a-b");
 }
 
-TEST(SriovPluginFile, what_it_does_not_start_with_or_dies_of_is_an_error_here) {
-  EXPECT_THAT(error_of(R"({"resourceList": []})"), HasSubstr("not empty"));
-  EXPECT_THAT(error_of(R"({"resourceList": [{"resourceName": "a"}]})"),
+TEST(SriovPluginFile, what_it_does_not_start_with_or_dies_of_is_left_out) {
+  EXPECT_THAT(error_of(R"({"resourceList": {}})"), HasSubstr("expected a list of resources"));
+  EXPECT_THAT(left_out_of(R"({"resourceList": [{"resourceName": "a"}]})"),
               HasSubstr("resourceList[0].selectors: missing"));
-  EXPECT_THAT(error_of(R"({"resourceList": [{"resourceName": "a.b", "selectors": {}}]})"),
+  EXPECT_THAT(left_out_of(R"({"resourceList": [{"resourceName": "a.b", "selectors": {}}]})"),
               HasSubstr("\"a.b\" is not made of"));
-  EXPECT_THAT(error_of(sriov("{}", R"(, "deviceType": "gpu")")),
+  EXPECT_THAT(left_out_of(sriov("{}", R"(, "deviceType": "gpu")")),
               HasSubstr("\"gpu\" is no device type"));
-  EXPECT_THAT(error_of(sriov(R"({"isRdma": true, "vdpaType": "vhost"})")),
+  EXPECT_THAT(left_out_of(sriov(R"({"isRdma": true, "vdpaType": "vhost"})")),
               HasSubstr("vdpaType: excludes isRdma"));
-  EXPECT_THAT(error_of(sriov(R"({"isRdma": "yes"})")), HasSubstr("expected true or false"));
-  EXPECT_THAT(error_of(sriov(R"({"vendors": "15b3"})")), HasSubstr("expected a list"));
-  EXPECT_THAT(error_of(sriov("7")), HasSubstr("expected keys and values"));
-  EXPECT_THAT(error_of(sriov("{}", R"(, "additionalInfo": {"*": 3})")),
+  EXPECT_THAT(left_out_of(sriov(R"({"isRdma": "yes"})")), HasSubstr("expected true or false"));
+  EXPECT_THAT(left_out_of(sriov(R"({"vendors": "15b3"})")), HasSubstr("expected a list"));
+  EXPECT_THAT(left_out_of(sriov("7")), HasSubstr("expected keys and values"));
+  EXPECT_THAT(left_out_of(sriov("{}", R"(, "additionalInfo": {"*": 3})")),
               HasSubstr("additionalInfo"));
 }
 

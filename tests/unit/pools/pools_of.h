@@ -42,6 +42,7 @@ inline std::vector<pools::PoolSpec> specs_of(const std::string& text) {
     return {};
   }
   EXPECT_EQ(parsed->warnings, Texts{}) << text;
+  EXPECT_EQ(parsed->left_out, Texts{}) << text;
   return parsed->specs;
 }
 
@@ -49,6 +50,14 @@ inline std::vector<pools::PoolSpec> specs_of(const std::string& text) {
 inline std::string error_of(const std::string& text) {
   const auto parsed = parse_text(text);
   return parsed ? "" : parsed.error().message;
+}
+
+/// Why the only resource of another plugin's file is left out; "" if it is not.
+inline std::string left_out_of(const std::string& text) {
+  const auto parsed = parse_text(text);
+  if (!parsed) ADD_FAILURE() << parsed.error().message;
+  if (!parsed || parsed->left_out.empty()) return "";
+  return parsed->left_out.front();
 }
 
 inline Texts warnings_of(const std::string& text) {

@@ -202,29 +202,33 @@ Pool fungible_pool(PoolFlavour flavour, unsigned slots) {
   return pool;
 }
 
-TEST(Prefer, identical_slots_are_taken_by_their_numbers) {
-  const auto pool = fungible_pool(PoolFlavour::shared_plugin, 12);
-  EXPECT_THAT(prefer(pool, {}, {{"11", "10", "9", "2"}, {"10"}, 3}), ElementsAre("10", "2", "9"));
+/// What a wish is answered where the pool says `prefer: pack`.
+std::vector<std::string> packed(const Offered& offered, Wish wish) {
+  wish.how = PoolPreference::pack;
+  return offered.prefer(wish);
 }
 
-TEST(Prefer, identical_slots_are_chosen_as_if_they_were_ranked) {
-  std::minstd_rand random(7);
-  for (const auto flavour : {PoolFlavour::railhead, PoolFlavour::shared_plugin}) {
-    const auto pool = fungible_pool(flavour, 40);
-    const auto devices = devices_of(pool, {});
-    for (int round = 0; round < 200; ++round) {
-      Wish wish{{}, {}, random() % 50};
-      for (const auto& device : devices) wish.available.push_back(device.id);
-      for (const auto* other : {"40", "rdma-40", "rdma-07", "07", "rdma-", ""}) {
-        wish.available.emplace_back(other);
-      }
-      std::shuffle(wish.available.begin(), wish.available.end(), random);
-      wish.available.resize(random() % (wish.available.size() + 1));
-      const auto must = std::min<std::size_t>(random() % 4, wish.available.size());
-      for (std::size_t i = 0; i < must; ++i) wish.must_include.push_back(wish.available[i]);
-      EXPECT_EQ(prefer(pool, {}, wish), prefer(devices, {}, wish));
-    }
-  }
+TEST(Prefer, packed_devices_are_of_one_link) {
+  const auto offered = two_switches();
+  EXPECT_THAT(packed(offered, {ids_of(offered), {}, 3}), ElementsAre("a.0", "a.1", "a.2"));
+  EXPECT_THAT(packed(offered, {ids_of(offered), {"c.5"}, 3}), ElementsAre("c.5", "c.0", "c.1"));
+}
+
+TEST(Prefer, packed_devices_fill_the_link_that_has_just_room_for_them) {
+  const auto offered = two_switches();
+  const std::vector<std::string> left{"a.0", "a.1", "a.2", "a.3", "b.6", "b.7", "c.4"};
+  EXPECT_THAT(packed(offered, {left, {}, 1}), ElementsAre("c.4"));
+  EXPECT_THAT(packed(offered, {left, {}, 2}), ElementsAre("b.6", "b.7"));
+  EXPECT_THAT(packed(offered, {left, {}, 3}), ElementsAre("a.0", "a.1", "a.2"));
+  EXPECT_THAT(packed(offered, {left, {}, 5}), ElementsAre("a.0", "a.1", "a.2", "a.3", "b.6"));
+}
+
+TEST(Prefer, identical_slots_are_taken_as_they_are_offered) {
+  const auto pool = fungible_pool(PoolFlavour::shared_plugin, 12);
+  EXPECT_THAT(prefer(pool, {}, {{"11", "10", "9", "2"}, {"10"}, 3}), ElementsAre("10", "11", "9"));
+  EXPECT_THAT(prefer(pool, {}, {{"12", "07", "3", "3"}, {}, 2}), ElementsAre("3", "12"));
+  EXPECT_THAT(prefer(pool, {}, {{"1"}, {"5", "5"}, 9}), ElementsAre("5", "1"));
+  EXPECT_THAT(prefer(pool, {}, {{"1"}, {"5"}, 0}), ElementsAre("5"));
 }
 
 TEST(Prefer, the_slots_of_a_pool_are_those_of_its_devices) {

@@ -170,10 +170,45 @@ TEST(SriovPluginSelection, by_the_number_that_the_firmware_gives) {
   EXPECT_EQ(pooled.why("0000:81:00.0"), "acpiIndexes: the firmware gives it no number");
 }
 
+TEST(SriovPluginSelection, a_bond_keeps_its_slaves_and_a_bridge_does_not) {
+  auto node = vf_server();
+  for (auto& netdev : node.netdevs) {
+    if (netdev.name == "ens2f0") netdev.master = "bond0";
+  }
+  node::Netdev master;
+  master.name = "bond0";
+  const auto text = sriov(R"({"pciAddresses": ["0000:12:00.0"]})");
+  node.netdevs.push_back(master);
+  EXPECT_EQ(Pooled(node, text).members().size(), 1U);
+  node.netdevs.back().is_bond = true;
+  EXPECT_THAT(Pooled(node, text).members(), IsEmpty());
+  EXPECT_EQ(Pooled(node, text).why("0000:12:00.0"), "its netdev ens2f0 is in the bond bond0");
+  const auto shared_pool = shared(R"({"ifNames": ["ens2f0"]})");
+  EXPECT_EQ(Pooled(node, shared_pool).members().size(), 1U);
+}
+
+/// Source: NewHostDeviceImpl() in pkg/devices/host.go of that plugin: a function without a driver
+/// is no device.
+TEST(SriovPluginSelection, what_no_driver_holds_is_not_handed_out) {
+  auto node = vf_server();
+  node.nics.clear();
+  for (auto& device : node.pci) {
+    if (device.address.str() == "0000:11:01.3") device.driver.reset();
+  }
+  const Pooled pooled(node, sriov(R"({"rootDevices": ["0000:11:00.0"]})"));
+  EXPECT_EQ(pooled.members().size(), 7U);
+  EXPECT_EQ(pooled.why("0000:11:01.3"), "no driver is bound");
+  const Pooled ours(node,
+                    "pools: [{name: a.io/vf, mode: exclusive, isRdma: false, "
+                    "include: {rootDevices: '11:00.0'}}]");
+  EXPECT_EQ(ours.members().size(), 7U);
+}
+
 TEST(SriovPluginSelection, without_is_rdma_a_function_needs_no_rdma_driver_to_be_well) {
   NodeBuilder b;
   b.nic(b.bridge(b.host_bridge(0x5d, 0))).unregistered();
-  const auto node = b.build();
+  auto node = b.build();
+  for (auto& device : node.pci) device.driver = "mlx5_core";
   const std::vector<pools::NicStatus> statuses{{"unknown", "no RDMA driver is bound"}};
   const auto specs = specs_of(sriov(R"({"vendors": ["15b3"]})"));
   const auto table = pools::make_pools(specs, node, statuses);

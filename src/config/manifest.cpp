@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/manifest.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+
+namespace railhead::config {
+namespace {
+
+constexpr std::size_t kMostFiles = 256;
+constexpr std::string_view kConfigMap = "ConfigMap";
+/// Source: Mellanox/network-operator api/v1alpha1/nicclusterpolicy_types.go,
+/// nicnodepolicy_types.go.
+constexpr std::array<std::string_view, 3> kKinds{kConfigMap, "NicClusterPolicy", "NicNodePolicy"};
+constexpr std::array<const char*, 2> kPlugins{"rdmaSharedDevicePlugin", "sriovDevicePlugin"};
+
+/// A text with its path in the manifest.
+using Text = std::pair<std::string, const data::Value*>;
+
+const data::Value* find_below(const data::Value* value, std::string_view key) {
+  return value != nullptr ? value->find(key) : nullptr;
+}
+
+std::string_view kind_of(const data::Value& root) {
+  const auto* kind = root.find("kind");
+  return kind != nullptr ? std::string_view(kind->scalar) : "";
+}
+
+std::vector<Text> texts_in(const data::Value& root) {
+  std::vector<Text> texts;
+  if (kind_of(root) == kConfigMap) {
+    const auto* files = root.find("data");
+    if (files == nullptr) return texts;
+    for (const auto& entry : files->entries) texts.emplace_back("data." + entry.key, &entry.value);
+  } else {
+    for (const auto* plugin : kPlugins) {
+      const auto* text = find_below(find_below(root.find("spec"), plugin), "config");
+      if (text != nullptr) texts.emplace_back("spec." + std::string(plugin) + ".config", text);
+    }
+  }
+  std::erase_if(texts,
+                [](const Text& text) { return text.second->kind != data::Value::Kind::scalar; });
+  return texts;
+}
+
+/// A block (`key: |`) as it stands in the manifest, below as many empty lines as there are lines
+/// before it. Absent for a text that is not written so.
+std::optional<std::string> block_in_place(const std::vector<std::string_view>& lines,
+                                          const data::Value& scalar) {
+  std::string in_place(scalar.mark.line, '\n');
+  std::string content;
+  std::size_t indent = 0;
+  for (std::size_t at = scalar.mark.line; at < lines.size(); ++at) {
+    const auto line = lines[at];
+    const auto begin = line.find_first_not_of(" \r");
+    if (content.empty()) indent = begin;
+    if (begin < indent) break;
+    in_place.append(line).append("\n");
+    content.append(line.substr(std::min(indent, line.size()))).append("\n");
+  }
+  return trim(content) == trim(scalar.scalar) ? std::optional(std::move(in_place)) : std::nullopt;
+}
+
+}  // namespace
+
+bool is_manifest(const data::Value& root) {
+  return std::find(kKinds.begin(), kKinds.end(), kind_of(root)) != kKinds.end();
+}
+
+Result<std::vector<ConfigFile>> files_in_manifest(const ConfigFile& manifest,
+                                                  const data::Value& root) {
+  const auto texts = texts_in(root);
+  const auto place = data::place_in(manifest.name, root.mark) + ": a " + std::string(kind_of(root));
+  if (texts.empty()) return Error{ErrorCode::malformed, place + " without a file for Railhead"};
+  if (texts.size() > kMostFiles) {
+    return Error{ErrorCode::too_large,
+                 place + " with more than " + std::to_string(kMostFiles) + " files"};
+  }
+  const auto lines = split(manifest.text, '\n');
+  std::vector<ConfigFile> files;
+  for (const auto& [path, text] : texts) {
+    auto block = block_in_place(lines, *text);
+    if (block) {
+      files.push_back({manifest.name, *std::move(block)});
+    } else {
+      files.push_back({manifest.name + ": " + path, text->scalar});
+    }
+  }
+  return files;
+}
+
+}  // namespace railhead::config
