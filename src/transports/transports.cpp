@@ -6,7 +6,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/sort_unique.h"
 #include "base/text.h"
 #include "transports/nic_list.h"
 #include "transports/ucx_transports.h"
@@ -18,8 +17,11 @@ constexpr std::size_t kShown = 8;  ///< names in one text
 constexpr std::size_t kValueBytes = 64;
 
 /// What becomes of a library without RDMA.
-constexpr std::array<std::string_view, 3> kWithout = {"NCCL takes TCP", "UCX goes without RDMA",
-                                                      "NVSHMEM goes without RDMA"};
+std::string outcome_of(Library library) {
+  constexpr std::array<std::string_view, 3> kOutcomes = {"NCCL takes TCP", "UCX goes without RDMA",
+                                                         "NVSHMEM goes without RDMA"};
+  return std::string(kOutcomes[static_cast<std::size_t>(library)]);
+}
 
 /// As strtoll() with base 0, which takes 0x and leading zeros as C does and passes over what
 /// follows the number; absent where it is empty or does not fit.
@@ -70,7 +72,6 @@ class Reader {
     read_nccl();
     read_ucx();
     read_nvshmem();
-    sort_unique(reading_.wanted);
     return std::move(reading_);
   }
 
@@ -88,10 +89,7 @@ class Reader {
   void add_off(Library library, Variable variable, const std::string& what) {
     auto& off_by = use(library).off_by;
     if (off_by.empty()) off_by = name_of(variable);
-    add(library, variable,
-        what + ", and " + std::string(kWithout[static_cast<std::size_t>(library)]) +
-            ": leave it out",
-        true);
+    add(library, variable, what + ", and " + outcome_of(library) + ": leave it out", true);
   }
 
   [[nodiscard]] std::vector<PortOf> usable_ports(bool efa_too) const {
@@ -180,21 +178,23 @@ class Reader {
   /// Which of these ports the list leaves; what it names and the container lacks.
   std::vector<PortOf> read_list(Library library, Variable variable, const NicList& list,
                                 const std::vector<PortOf>& ports) {
-    const std::string without(kWithout[static_cast<std::size_t>(library)]);
     if (list.takes_nothing()) {
-      add(library, variable, "leaves out every NIC, and " + without + ": leave it out", true);
+      add(library, variable, "leaves out every NIC, and " + outcome_of(library) + ": leave it out",
+          true);
       return {};
     }
     if (list.takes_all || ports.empty()) return ports;
     std::vector<PortOf> taken;
     std::copy_if(ports.begin(), ports.end(), std::back_inserter(taken),
                  [&](const PortOf& one) { return list.takes(one.nic->name, one.port->number); });
-    const auto missing = list.excludes ? std::vector<std::string>() : lacking(library, list);
+    const auto missing =
+        list.excludes ? std::vector<std::string>() : not_given(library, variable, list);
     if (taken.empty()) {
       add(library, variable,
           (list.excludes ? "leaves out every usable port of the container's NICs ("
                          : "names no usable port of the container's NICs (") +
-              shown(labels(ports)) + "), and " + without + ": leave it out, or name one of these",
+              shown(labels(ports)) + "), and " + outcome_of(library) +
+              ": leave it out, or name one of these",
           true);
     } else if (!missing.empty()) {
       add(library, variable, "names " + shown(missing) + ", which the container is not given",
@@ -206,13 +206,13 @@ class Reader {
 
   /// The entries that name no NIC which is given. A word of UCX may be a netdev for TCP, and is not
   /// among them unless it has a port or is a NIC of the machine.
-  std::vector<std::string> lacking(Library library, const NicList& list) {
+  std::vector<std::string> not_given(Library library, Variable variable, const NicList& list) {
     std::vector<std::string> out;
     for (const NicListEntry& entry : list.entries) {
       const auto is_named = [&](const KnownNic& nic) { return entry.names(nic.name); };
       const auto is_given = [&](const KnownNic& nic) { return nic.given && is_named(nic); };
       if (std::any_of(nics_->begin(), nics_->end(), is_given)) continue;
-      const bool exists = want(entry);
+      const bool exists = want(entry, variable);
       if (library == Library::ucx && !exists && entry.text.find(':') == std::string_view::npos) {
         continue;
       }
@@ -223,14 +223,20 @@ class Reader {
 
   /// Notes which NICs an entry means: the one of that name, else those whose names begin so. False
   /// where there is none.
-  bool want(const NicListEntry& entry) {
+  bool want(const NicListEntry& entry, Variable variable) {
     std::vector<std::size_t> meant;
     for (std::size_t i = 0; i < nics_->size(); ++i) {
-      if ((*nics_)[i].name == entry.name) meant = {i};
-      if ((*nics_)[i].name == entry.name) break;
-      if (entry.names((*nics_)[i].name)) meant.push_back(i);
+      const auto name = (*nics_)[i].name;
+      if (name == entry.name) meant.clear();
+      if (entry.names(name)) meant.push_back(i);
+      if (name == entry.name) break;
     }
-    reading_.wanted.insert(reading_.wanted.end(), meant.begin(), meant.end());
+    auto& wanted = reading_.wanted;
+    for (const std::size_t nic : meant) {
+      const auto is_same = [&](const Wanted& one) { return one.nic == nic; };
+      if (std::any_of(wanted.begin(), wanted.end(), is_same)) continue;
+      wanted.push_back({nic, name_of(variable)});
+    }
     return !meant.empty();
   }
 
@@ -244,16 +250,19 @@ class Reader {
                                      const std::vector<PortOf>& ports) {
     const auto index = number_of(values_.of(variable));
     if (!index || *index < 0) return ports;
-    std::vector<PortOf> with;
-    std::vector<PortOf> without;
-    for (const PortOf& one : ports) (lacks_gid(*one.port, *index) ? without : with).push_back(one);
-    if (!without.empty()) {
-      add(library, variable,
-          "is the number of no GID of " + shown(labels(without)) +
-              ", and no connection comes about there: leave it out",
-          with.empty());
+    std::vector<PortOf> having;
+    std::vector<PortOf> lacking;
+    for (const PortOf& one : ports) {
+      (lacks_gid(*one.port, *index) ? lacking : having).push_back(one);
     }
-    return with;
+    if (!lacking.empty()) {
+      add(library, variable,
+          "is a GID that " + shown(labels(lacking)) +
+              (lacking.size() == 1 ? " does not have" : " do not have") +
+              ", and no connection comes about there: leave it out",
+          having.empty());
+    }
+    return having;
   }
 
   static bool lacks_gid(const KnownPort& port, long long index) {
@@ -282,6 +291,14 @@ const Contradiction* Reading::obstacle() const {
   const auto at = std::find_if(contradictions.begin(), contradictions.end(),
                                [](const Contradiction& one) { return one.nothing_left; });
   return at == contradictions.end() ? nullptr : &*at;
+}
+
+std::string Reading::off_rdma() const {
+  std::vector<std::string> texts;
+  for (const Contradiction& one : contradictions) {
+    if (one.nothing_left) texts.push_back(one.text);
+  }
+  return join(texts, "; ");
 }
 
 Reading read_environment(const std::vector<std::string_view>& environment,

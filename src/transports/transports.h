@@ -55,16 +55,24 @@ struct LibraryUse {
   bool chosen = false;             ///< the environment names them
 };
 
+/// A NIC that a list names and that is not given.
+struct Wanted {
+  std::size_t nic = 0;        ///< index into the machine's
+  std::string_view variable;  ///< the first that names it
+};
+
 struct Reading {
   std::array<LibraryUse, 3> libraries;  ///< by Library
   std::vector<Contradiction> contradictions;
-  /// Indices of NICs that a list names and that are not given; sorted.
-  std::vector<std::size_t> wanted;
+  std::vector<Wanted> wanted;  ///< each NIC once
 
   /// The contradiction that leaves a library nothing; null where there is none, or where the
   /// environment names NICs for another library and these are there: who sets up NCCL by name may
   /// keep MPI's UCX on TCP.
   [[nodiscard]] const Contradiction* obstacle() const;
+
+  /// The texts of what leaves a library nothing, for people; "" where nothing does.
+  [[nodiscard]] std::string off_rdma() const;
 };
 
 /// `nics` are the machine's; null: nothing is known of them, as where there is a manifest only.

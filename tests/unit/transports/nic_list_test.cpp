@@ -138,7 +138,7 @@ TEST(NicList, nvshmem_takes_whole_names) {
                                  {"mlx5_1:2,ibp3s0:1", "mlx5_1:2 ibp3s0:1"},
                                  {"mlx5", ""},
                                  {"=mlx5_1", ""},
-                                {"mlx5_1:", ""},
+                                 {"mlx5_1:", ""},
                                  {"^mlx5_1:1,ibp3s0", "mlx5_1:2 mlx5_10:1"},
                              });
   EXPECT_EQ(taken_by(nvshmem_list(many("x", 47, "ibp3s0"))), "ibp3s0:1");

@@ -112,11 +112,17 @@ TEST(Transports, what_is_named_beside_given_nics_is_told) {
 
 TEST(Transports, what_is_named_and_not_given_is_wanted) {
   const auto wanted = [](std::string_view variable, const std::vector<KnownNic>& nics) {
-    return read_environment({variable}, &nics).wanted;
+    std::vector<std::size_t> out;
+    for (const Wanted& one : read_environment({variable}, &nics).wanted) {
+      EXPECT_EQ(one.variable, variable.substr(0, variable.find('=')));
+      out.push_back(one.nic);
+    }
+    return out;
   };
   auto nics = four_nics();
   EXPECT_THAT(wanted("NCCL_IB_HCA=mlx5_0", nics), ElementsAre(0));
-  EXPECT_THAT(wanted("NCCL_IB_HCA=mlx5_3,mlx5_2,mlx5_0:1", nics), ElementsAre(0, 3));
+  EXPECT_THAT(wanted("NCCL_IB_HCA=mlx5_3,mlx5_2,mlx5_0:1", nics), ElementsAre(3, 0));
+  EXPECT_THAT(wanted("NCCL_IB_HCA=mlx5_0:1,mlx5_0:2", nics), ElementsAre(0));
   EXPECT_THAT(wanted("UCX_NET_DEVICES=mlx5_[0-2]:1", nics), IsEmpty()) << "mlx5_2 is of these";
   EXPECT_THAT(wanted("UCX_NET_DEVICES=mlx5_[0-1]:1", nics), ElementsAre(0, 1));
   EXPECT_THAT(wanted("NVSHMEM_HCA_LIST=mlx5_1:1", nics), ElementsAre(1));
@@ -216,7 +222,9 @@ TEST(Transports, a_gid_index_has_to_be_one_of_a_roce_port) {
   auto nics = four_nics(LinkKind::ethernet);
   expect_rows({{{"NCCL_IB_GID_INDEX=3"}, {}},
                {{"NCCL_IB_GID_INDEX=255"}, {}},
-               {{"NCCL_IB_GID_INDEX=256"}, {"is the number of no GID of mlx5_2:1"}, true},
+               {{"NCCL_IB_GID_INDEX=256"},
+                {"is a GID that mlx5_2:1 does not have, and no connection"},
+                true},
                {{"NVSHMEM_IB_GID_INDEX=256"}, {"NVSHMEM_IB_GID_INDEX=\"256\""}, true}},
               &nics);
   nics[2].ports[0].gids = {0, 1, 3};
@@ -228,7 +236,7 @@ TEST(Transports, a_gid_index_has_to_be_one_of_a_roce_port) {
                {{"NVSHMEM_IB_GID_INDEX=4"}, {"leave it out"}, true}},
               &nics);
   nics[3].given = true;
-  expect_rows({{{"NCCL_IB_GID_INDEX=2"}, {"no GID of mlx5_2:1,"}, false}}, &nics);
+  expect_rows({{{"NCCL_IB_GID_INDEX=2"}, {"is a GID that mlx5_2:1 does not have"}, false}}, &nics);
   nics[2].ports[0].link = LinkKind::infiniband;
   expect_rows({{{"NCCL_IB_GID_INDEX=2"}, {}}}, &nics);
 }
