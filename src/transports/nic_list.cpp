@@ -57,7 +57,7 @@ std::vector<NicListEntry> named_ports(std::string_view list, std::size_t most, i
   return entries;
 }
 
-/// "mlx5_[0-3]:1": exactly one pair of brackets, around two numbers in order.
+/// "mlx5_[0-3]:1": a pair of brackets around two numbers.
 void read_range(NicListEntry& entry) {
   const auto open = entry.text.find('[');
   const auto close = entry.text.find(']');
@@ -65,15 +65,12 @@ void read_range(NicListEntry& entry) {
   auto numbers = entry.text.substr(open + 1, close - open - 1);
   const auto first = parse_unsigned(take_until(numbers, '-'));
   const auto last = parse_unsigned(numbers);
-  const auto suffix = entry.text.substr(close + 1);
-  if (!first || !last || *first > *last || suffix.find_first_of("[]") != std::string_view::npos) {
-    return;
-  }
+  if (!first || !last) return;
   entry.means = NicListEntry::Means::range;
   entry.name = entry.text.substr(0, open);
   entry.first = *first;
   entry.last = *last;
-  entry.suffix = suffix;
+  entry.suffix = entry.text.substr(close + 1);
 }
 
 /// Whether a name or "name:port" is the entry's, letter for letter.

@@ -130,7 +130,9 @@ TEST(Transports, what_is_named_and_not_given_is_wanted) {
   EXPECT_THAT(wanted("NCCL_IB_HCA=^mlx5_2", nics), IsEmpty());
   nics[3].name = "mlx5_10";
   EXPECT_THAT(wanted("NCCL_IB_HCA=mlx5_1", nics), ElementsAre(1)) << "the one of that name";
-  nics[1].name = "mlx5_11";
+  std::swap(nics[1], nics[3]);
+  EXPECT_THAT(wanted("NCCL_IB_HCA=mlx5_1", nics), ElementsAre(3)) << "wherever it is";
+  nics[3].name = "mlx5_11";
   EXPECT_THAT(wanted("NCCL_IB_HCA=mlx5_1", nics), ElementsAre(1, 3));
 }
 
@@ -207,6 +209,7 @@ TEST(Transports, nvshmem_reads_its_lists_only_for_its_own_transports) {
   expect_rows(
       {{{"NVSHMEM_REMOTE_TRANSPORT=none"}, {"turns RDMA off, and NVSHMEM"}, true},
        {{"NVSHMEM_REMOTE_TRANSPORT=None", "NVSHMEM_IB_ENABLE_IBGDA=1"}, {}},
+       {{"NVSHMEM_REMOTE_TRANSPORT=none", "NVSHMEM_IB_ENABLE_IBGDA="}, {}},
        {{"NVSHMEM_REMOTE_TRANSPORT=none", "NVSHMEM_IB_ENABLE_IBGDA=no"}, {"off"}, true},
        {{"NVSHMEM_REMOTE_TRANSPORT=libfabric", list}, {}},
        {{"NVSHMEM_REMOTE_TRANSPORT=ucx", list}, {}},
@@ -260,6 +263,7 @@ TEST(Transports, an_obstacle_is_what_leaves_a_library_nothing) {
   };
   EXPECT_EQ(obstacle({"NCCL_IB_HCA=mlx5_0"}), "NCCL_IB_HCA");
   EXPECT_EQ(obstacle({"NCCL_IB_HCA=mlx5_0,mlx5_2"}), "");
+  EXPECT_EQ(read_environment({"NCCL_IB_HCA=mlx5_0,mlx5_2"}, &nics).off_rdma(), "");
   EXPECT_EQ(obstacle({"UCX_TLS=tcp"}), "UCX_TLS");
   EXPECT_EQ(obstacle({"UCX_TLS=tcp", "NCCL_IB_HCA=mlx5_2"}), "") << "MPI over TCP beside NCCL";
   EXPECT_EQ(obstacle({"NCCL_IB_DISABLE=1", "UCX_NET_DEVICES=mlx5_2:1"}), "");
