@@ -56,8 +56,7 @@ transports::Reading transports_of(const container::Request& request,
     known.push_back({nic.name, has || surroundings.privileged,
                      ports_of(nic, !table.trouble_of(i).empty(), surroundings.host_network)});
   }
-  const bool is_known = !nics.empty() || surroundings.privileged;
-  return transports::read_environment(request.env, is_known ? &known : nullptr);
+  return transports::read_environment(request.env, &known);
 }
 
 }  // namespace railhead::inject

@@ -12,8 +12,7 @@
 namespace railhead::inject {
 
 /// What the container's own environment makes of these NICs (indices into the node), which it has
-/// or gets. Of none nothing is known: it may have what this node does not show. A privileged
-/// container can open all.
+/// or gets; without any, no list of NICs is judged. A privileged container can open all.
 transports::Reading transports_of(const container::Request& request,
                                   const container::Surroundings& surroundings,
                                   const DecisionTable& table, const std::vector<std::size_t>& nics);

@@ -165,9 +165,11 @@ TEST(DecideTransports, nothing_outside_of_what_was_allocated_is_added) {
 }
 
 TEST(DecideTransports, a_privileged_container_can_open_what_it_names) {
-  SeedPod container("NCCL_IB_HCA=mlx5_0");
-  container.privileged().annotation(kSlot, "");
-  EXPECT_EQ(warning(test::decide(container, table_of_pool(pool_of({"mlx5_*"}, std::nullopt)))), "");
+  const auto table = table_of_pool(pool_of({"mlx5_2"}, std::nullopt));
+  ContainerBuilder container;
+  container.env("NCCL_IB_HCA=mlx5_0").annotation(kSlot, "");
+  EXPECT_THAT(warning(test::decide(container, table)), HasSubstr("names no usable port"));
+  EXPECT_EQ(warning(test::decide(container.privileged(), table)), "");
 }
 
 TEST(DecideTransports, devices_from_elsewhere_count_as_given) {
