@@ -36,7 +36,7 @@ ContainerCache::Entry ContainerCache::packed(const proof::ContainerRecord& recor
   Entry entry;
   entry.texts.reserve(kUsualBytes);
   for (const auto* text :
-       {&record.pod_namespace, &record.pod, &record.pod_uid, &record.container}) {
+       {&record.pod_namespace, &record.pod, &record.pod_uid, &record.container, &record.off_rdma}) {
     append(entry.texts, *text);
   }
   for (const auto& gpu : record.gpus) append(entry.texts, gpu);
@@ -57,6 +57,7 @@ proof::ContainerRecord ContainerCache::unpacked(const std::string& id, const Ent
   record.pod = take(texts);
   record.pod_uid = take(texts);
   record.container = take(texts);
+  record.off_rdma = take(texts);
   record.gpus = take(texts, entry.gpus);
   record.nics = take(texts, entry.nics);
   record.job = entry.job;

@@ -31,7 +31,7 @@ class ContainerCache {
   /// A record without its id. Its texts are joined, because thousands are kept in a process of a
   /// few MiB, and as members of a ContainerRecord they take more than twice as much.
   struct Entry {
-    std::string texts;  ///< namespace, pod, uid, container, the GPUs, the NICs; a NUL behind each
+    std::string texts;  ///< namespace, pod, uid, container, off_rdma, GPUs, NICs; a NUL behind each
     std::uint32_t gpus = 0;
     std::uint32_t nics = 0;
     container::JobSize job;

@@ -45,6 +45,7 @@ proof::ContainerRecord record_of(const container::Facts& facts,
   record.gpus_by_all =
       facts.gpus.source == container::GpuSource::device_nodes && facts.gpus.asks_for_all;
   record.job = facts.job;
+  record.off_rdma = facts.off_rdma;
   for (const auto nic : facts.present.nics) record.nics.push_back(node.nics[nic].name);
   return record;
 }

@@ -34,6 +34,7 @@ std::string nic_list(const inject::Decision& decision, const node::Node& node) {
 /// With the NICs that it had and those that it was given.
 proof::ContainerRecord record_after(const Decided& decided) {
   auto record = record_of(decided.facts, *decided.table);
+  if (!decided.decision.nics.empty()) record.off_rdma = decided.decision.off_rdma;
   auto& nics = record.nics;
   for (const auto n : decided.decision.nics) {
     const auto& name = decided.table->node().nics[n].name;

@@ -142,6 +142,9 @@ struct Facts {
   std::vector<std::size_t> asked;  ///< NICs that device annotations name, sorted
   JobSize job;
   PresentRdma present;  ///< none where it is privileged: nobody chose those for it
+  /// What of its environment keeps NCCL, UCX or NVSHMEM off RDMA, with the RDMA devices that it has
+  /// already; "" where nothing does.
+  std::string off_rdma;
 };
 
 }  // namespace railhead::container

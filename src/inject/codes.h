@@ -34,9 +34,10 @@ inline constexpr std::string_view kAllocationGone = "allocation-gone";
 inline constexpr std::string_view kStandIn = "stand-in";
 inline constexpr std::string_view kNicSlow = "nic-slow";
 inline constexpr std::string_view kMemlockShort = "memlock-short";
+inline constexpr std::string_view kEnvironment = "environment-contradicts";
 }  // namespace reason
 
-inline constexpr std::array<CodeMeaning, 19> kReasonCodes = {{
+inline constexpr std::array<CodeMeaning, 20> kReasonCodes = {{
     {reason::kNotRdma, "holds no GPU, and no annotation names it where that counts"},
     {reason::kGpuUnresolved, "holds GPUs, and which ones could not be found out"},
     {reason::kGpusOff, "holds GPUs, and --gpus is none"},
@@ -56,6 +57,7 @@ inline constexpr std::array<CodeMeaning, 19> kReasonCodes = {{
     {reason::kStandIn, "refused: rdma is required, and a GPU's own NIC is not usable"},
     {reason::kNicSlow, "refused: rdma is required, and a NIC is slower than `expect` says"},
     {reason::kMemlockShort, "refused: rdma is required, and the memlock limit cannot be met"},
+    {reason::kEnvironment, "refused: rdma is required, and its environment keeps it off RDMA"},
 }};
 
 /// Which reasons an outcome can have: what a counter of decisions can ever count.
@@ -70,7 +72,8 @@ inline constexpr std::array kReasonsRefused = {
     reason::kNotRdma,      reason::kGpuUnresolved,  reason::kGpusOff,
     reason::kVmRuntime,    reason::kRoceOwnNetwork, reason::kRdmaNetnsExclusive,
     reason::kNarrowedAway, reason::kNoUsableNic,    reason::kAllocationGone,
-    reason::kStandIn,      reason::kNicSlow,        reason::kMemlockShort};
+    reason::kStandIn,      reason::kNicSlow,        reason::kMemlockShort,
+    reason::kEnvironment};
 
 namespace warn {
 inline constexpr std::string_view kAnnotationRefused = "annotation-refused";
@@ -95,10 +98,11 @@ inline constexpr std::string_view kMemlockCapped = "memlock-capped";
 inline constexpr std::string_view kMemlockClamped = "memlock-clamped";
 inline constexpr std::string_view kMemlockLeft = "memlock-left";
 inline constexpr std::string_view kMemlockUnsupported = "memlock-unsupported";
+inline constexpr std::string_view kEnvironment = "environment-contradicts";
 inline constexpr std::string_view kRemarksCut = "remarks-cut";
 }  // namespace warn
 
-inline constexpr std::array<CodeMeaning, 23> kRemarkCodes = {{
+inline constexpr std::array<CodeMeaning, 24> kRemarkCodes = {{
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
@@ -125,6 +129,7 @@ inline constexpr std::array<CodeMeaning, 23> kRemarkCodes = {{
     {warn::kMemlockClamped, "the runtime cannot raise memlock as far as wanted"},
     {warn::kMemlockLeft, "a lower memlock limit was set by another plugin, and was left"},
     {warn::kMemlockUnsupported, "the runtime ignores resource limits of plugins"},
+    {warn::kEnvironment, "a variable of NCCL, UCX or NVSHMEM does not fit the container's NICs"},
     {warn::kRemarksCut, "there were more remarks than are shown"},
 }};
 

@@ -13,6 +13,7 @@
 #include "inject/nics_of.h"
 #include "inject/rdma_devices.h"
 #include "inject/topology_file.h"
+#include "inject/transports_of.h"
 
 namespace railhead::inject {
 namespace {
@@ -162,6 +163,9 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
   decision.outcome = empty ? Outcome::untouched : Outcome::adjusted;
   decision.reason_code = empty ? reason::kComplete : success_reason(given, choice);
   decision.message = describe(given, choice, decision.adjustment);
+  const auto reading =
+      transports_of(given.request, given.facts.surroundings, given.table, choice.nics);
+  decision.off_rdma = reading.off_rdma();
   if (!choice.empty_reason.empty()) {
     draft.unmet_reason = choice.empty_reason;
     draft.unmet = choice.empty_why;
@@ -171,6 +175,9 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
   } else if (choice.stand_in) {
     draft.unmet_reason = reason::kStandIn;
     draft.unmet = *choice.stand_in;
+  } else if (const auto* obstacle = reading.obstacle()) {
+    draft.unmet_reason = reason::kEnvironment;
+    draft.unmet = obstacle->text;
   } else if (choice.slow) {
     draft.unmet_reason = reason::kNicSlow;
     draft.unmet = *choice.slow;
@@ -179,6 +186,7 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
     draft.unmet = *memlock.short_of;
   }
   draft.remarks.append(choice.remarks);
+  for (const auto& one : reading.contradictions) draft.remarks.add(warn::kEnvironment, one.text);
   draft.remarks.append(memlock.remarks);
   return draft;
 }

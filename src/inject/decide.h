@@ -147,6 +147,7 @@ struct Decision {
   container::Adjustment adjustment;
   std::vector<std::size_t> gpus;  ///< indices into the node
   std::vector<std::size_t> nics;
+  std::string off_rdma;  ///< as in Facts, with the NICs that it gets
   std::vector<container::Remark>
       remarks;  ///< at most 32; the last one may say how many more there were
 };

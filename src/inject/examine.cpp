@@ -13,6 +13,7 @@
 #include "inject/gpus_of.h"
 #include "inject/rdma_devices.h"
 #include "inject/surroundings.h"
+#include "inject/transports_of.h"
 
 namespace railhead::inject {
 namespace {
@@ -58,6 +59,7 @@ container::Facts examine_with(container::GpuFacts gpus, container::Surroundings 
   drop_what_does_not_reach(facts);
   facts.job = container::job_size(request.env);
   if (!surroundings.privileged) facts.present = present_rdma(request, table);
+  facts.off_rdma = transports_of(request, surroundings, table, facts.present.nics).off_rdma();
   return facts;
 }
 

@@ -10,6 +10,7 @@
 #include "inject/annotations.h"
 #include "inject/codes.h"
 #include "inject/gpus_of.h"
+#include "inject/transports_of.h"
 
 namespace railhead::inject {
 namespace {
@@ -213,6 +214,38 @@ void narrow(const Case& given, NicChoice& choice) {
   }
 }
 
+/// What its own environment names and the deal leaves out, of pools whose slots admit to the whole
+/// pool: who replaced such a pool's plugin had all of its NICs.
+void add_named_in_pools(const Case& given, NicChoice& choice) {
+  if (given.facts.gpus.indices.empty() || given.facts.wishes.nics || choice.nics.empty()) return;
+  const auto reading =
+      transports_of(given.request, given.facts.surroundings, given.table, choice.nics);
+  std::vector<std::size_t> added;
+  std::string by;
+  for (const transports::Wanted& one : reading.wanted) {
+    const auto admits = [&](const container::SharedAllocation& held) {
+      return held.slots == held.pool && contains(held.pool, one.nic);
+    };
+    const auto& shared = given.facts.allocated.shared;
+    if (!given.table.usable()[one.nic].usable ||
+        std::none_of(shared.begin(), shared.end(), admits)) {
+      continue;
+    }
+    if (added.empty()) by = one.variable;
+    added.push_back(one.nic);
+  }
+  if (added.empty()) return;
+  sort_unique(added);
+  const node::Node& node = given.table.node();
+  choice.remarks.add(warn::kEnvironment,
+                     by + " names " + nic_names(node, added) +
+                         ": added, because a slot admits to all NICs of the pool; nearer to the "
+                         "container's GPUs: " +
+                         nic_names(node, choice.nics));
+  choice.nics.insert(choice.nics.end(), added.begin(), added.end());
+  sort_unique(choice.nics);
+}
+
 /// Of each shared pool what is dealt to its GPUs, or what its slots say where nothing is; and what
 /// was allocated to it alone.
 void choose_allocated(const Case& given, NicChoice& choice) {
@@ -228,6 +261,7 @@ void choose_allocated(const Case& given, NicChoice& choice) {
   }
   sort_unique(choice.nics);
   narrow(given, choice);
+  add_named_in_pools(given, choice);
   choice.nics.insert(choice.nics.end(), allocated.exclusive.begin(), allocated.exclusive.end());
   sort_unique(choice.nics);
   for (const auto& id : allocated.gone) {

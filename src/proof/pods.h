@@ -34,6 +34,7 @@ struct ContainerRecord {
   std::vector<std::string> nics;  ///< RDMA devices that it may open
   bool sandbox = false;
   container::JobSize job;    ///< as its environment states it
+  std::string off_rdma{};    ///< which variables keep its libraries off RDMA, and why; "": none
   bool gpus_by_all = false;  ///< it asks for all GPUs, and nothing says that it was allocated them
 };
 

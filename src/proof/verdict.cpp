@@ -129,6 +129,7 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
   if (pod.record.job != container::JobSize()) {
     pod.evidence.push_back({"environment", size_text(pod.record.job)});
   }
+  if (!pod.record.off_rdma.empty()) pod.evidence.push_back({"environment", pod.record.off_rdma});
   if (total.connected > 0) {
     pod.verdict = Verdict::rdma;
     pod.why = counted(total.connected, "connected queue pair") + " on " + connected_devices(pod);
@@ -148,6 +149,7 @@ void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
   } else if (pod.network->connections > 0) {
     pod.verdict = Verdict::tcp;
     pod.why += ", " + counted(pod.network->connections, "TCP connection") + " to elsewhere";
+    if (!pod.record.off_rdma.empty()) pod.why += "; " + pod.record.off_rdma;
   } else {
     pod.verdict = Verdict::idle;
     pod.why += " and no TCP connection to elsewhere";

@@ -9,6 +9,7 @@
 #include "data/json.h"
 #include "data/value.h"
 #include "gpu/vendors.h"
+#include "transports/variables.h"
 #include "usage/processes.h"
 
 namespace railhead::usage {
@@ -149,7 +150,8 @@ Result<Bundle> parse_bundle(std::string_view config_json) {
   Bundle bundle;
   read_annotations(spec.find("annotations"), bundle);
   for (const auto& item : items(find(spec.find("process"), "env"))) {
-    if (gpu::is_gpu_variable(item.scalar) || container::is_job_variable(item.scalar))
+    if (gpu::is_gpu_variable(item.scalar) || container::is_job_variable(item.scalar) ||
+        transports::is_transport_variable(item.scalar))
       bundle.env.push_back(item.scalar);
   }
   const auto* linux = spec.find("linux");

@@ -43,9 +43,9 @@ struct Bundle {
   std::string pod_namespace;  ///< "" where the runtime does not say: not a container of Kubernetes
   std::string pod;
   std::string pod_uid;
-  std::string container;                ///< "" for a sandbox
-  bool sandbox = false;                 ///< the pause container
-  std::vector<std::string> env;         ///< "NAME=value", of names that tell of GPUs and of the job
+  std::string container;         ///< "" for a sandbox
+  bool sandbox = false;          ///< the pause container
+  std::vector<std::string> env;  ///< "NAME=value", of names that tell of GPUs, the job, transports
   std::vector<BundleDevice> devices;    ///< below /dev that are GPUs' or RDMA's
   std::vector<BundleMount> mounts;      ///< those that tell of GPUs or of privilege
   std::vector<std::string> namespaces;  ///< types, "network"…

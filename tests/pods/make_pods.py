@@ -209,7 +209,7 @@ class Pods:
         self.machine = machine
         self.pid = 2000
 
-    def add(self, digit, namespace, pod, gpus, env, connections):
+    def add(self, digit, namespace, pod, gpus, env, connections, uverbs=()):
         self.pid += 10
         machine, process = self.machine, self.pid
         tasks = "/run/containerd/io.containerd.runtime.v2.task/k8s.io"
@@ -217,7 +217,9 @@ class Pods:
         machine.process(process - 1, "containerd-shim", 1, "0::/system.slice/containerd.service", 1000)
         machine.link(f"/proc/{process - 1}/cwd", f"{tasks}/{identity(digit)}")
         machine.file(f"{tasks}/{identity(digit)}/config.json", bundle(
-            containerd_names(namespace, pod, "main"), [(f"/dev/nvidia{gpu}", 195, gpu) for gpu in gpus], env))
+            containerd_names(namespace, pod, "main"),
+            [(f"/dev/nvidia{gpu}", 195, gpu) for gpu in gpus]
+            + [(f"/dev/infiniband/uverbs{one}", 231, 192 + one) for one in uverbs], env))
         machine.process(process, "python3", process - 1, cgroup, 2000, f"net:[{4026532000 + process}]")
         machine.file(f"/proc/{process}/net/tcp", tcp([("0300000A:1F90", "0400000A:0050", "01", process)] * connections))
         return process
@@ -235,7 +237,7 @@ def peers():
     pods.add("2", "train", "hung-0", [0, 1, 2, 3], ["NNODES=4"], 0)
     pods.add("3", "monitoring", "dcgm-exporter-x", range(8), ["NVIDIA_VISIBLE_DEVICES=all"], 1)
     job = pods.add("4", "train", "efa-0", [4, 5], ["WORLD_SIZE=16"], 1)
-    pods.add("5", "train", "torchrun-0", [6, 7], [], 1)
+    pods.add("5", "train", "torchrun-0", [6, 7], ["NCCL_IB_HCA=mlx5_0"], 1, [3])
     machine.device(0, "mlx5_0", qps=[qp(1, GSI, RTS, kernel="ib_core"), qp(30, DRIVER, RTS, job, domain=8)],
                    mrs=[mr((1 << 64) - 1, 1, 8, job), mr(4096, 2, 8, job)], pds=[pd(8, 4, job)], ctxs=[ctx(4, job)])
     return machine.write()

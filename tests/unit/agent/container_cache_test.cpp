@@ -17,6 +17,7 @@ proof::ContainerRecord training() {
   record.nics = {"mlx5_0", "mlx5_3", "mlx5_4"};
   record.job = {2, 16};
   record.gpus_by_all = true;
+  record.off_rdma = "UCX_TLS=\"tcp\"";
   return record;
 }
 
@@ -42,6 +43,7 @@ TEST(ContainerBookTest, gives_back_all_that_was_noted) {
   EXPECT_EQ(found.nics, training().nics);
   EXPECT_EQ(found.job, training().job);
   EXPECT_TRUE(found.gpus_by_all);
+  EXPECT_EQ(found.off_rdma, training().off_rdma);
   EXPECT_FALSE(found.sandbox);
 }
 

@@ -72,6 +72,16 @@ TEST(PodsCommand, what_a_job_says_of_its_size_decides_who_has_peers) {
   EXPECT_EQ(run(ignoring).json()["pods"][3]["ignored"], true);
 }
 
+TEST(PodsCommand, a_variable_that_keeps_a_container_off_rdma_is_named) {
+  const auto peers = source_dir() + "/tests/pods/peers.node";
+  const auto job = run({"pods", "--snapshot", peers, "-o", "json"}).json()["pods"][4];
+  EXPECT_EQ(job["nics"], data::Json::array({"mlx5_3"}));
+  EXPECT_THAT(
+      job["why"].get<std::string>(),
+      HasSubstr("1 TCP connection to elsewhere; NCCL_IB_HCA=\"mlx5_0\" names no usable port "
+                "of the container's NICs (mlx5_3:1), and NCCL takes TCP"));
+}
+
 TEST(PodsCommand, memory_that_is_registered_as_a_whole_has_no_size) {
   const auto peers = source_dir() + "/tests/pods/peers.node";
   EXPECT_THAT(run({"pods", "--snapshot", peers}).out, HasSubstr("all (ODP)"));

@@ -265,6 +265,16 @@ TEST_F(PodsTest, connections_to_elsewhere_without_queue_pairs_are_tcp) {
   EXPECT_EQ(pod().why.substr(0, 53), "no queue pair, 3 TCP connections to elsewhere; a sile");
 }
 
+TEST_F(PodsTest, what_keeps_a_container_off_rdma_is_in_the_reason) {
+  records_[0].off_rdma = "NCCL_IB_DISABLE=\"1\" turns RDMA off";
+  job().network->connections = 3;
+  EXPECT_THAT(pod().why, HasSubstr("3 TCP connections to elsewhere; NCCL_IB_DISABLE=\"1\" turns"));
+  EXPECT_THAT(pod().evidence, testing::Contains(proof::Evidence{
+                                  "environment", "NCCL_IB_DISABLE=\"1\" turns RDMA off"}));
+  pairs() = {connected(17, 1000)};
+  EXPECT_EQ(pod().why, "1 connected queue pair on mlx5_0");
+}
+
 TEST_F(PodsTest, without_a_look_at_its_sockets_it_is_unknown) {
   job().network.reset();
   EXPECT_EQ(pod().verdict, proof::Verdict::unknown);

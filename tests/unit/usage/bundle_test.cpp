@@ -52,6 +52,13 @@ TEST(Bundle, a_mask_of_level_zero_is_kept_with_what_its_numbers_mean) {
   EXPECT_TRUE(usage::names_gpus(bundle));
 }
 
+TEST(Bundle, choices_of_nics_and_transports_are_kept) {
+  const std::string spec =
+      R"({"process":{"env":["NCCL_IB_HCA=mlx5_0","UCX_TLS=tcp","NCCL_DEBUG=INFO"]}})";
+  const auto bundle = usage::parse_bundle(usage::shortened_bundle(spec)).value();
+  EXPECT_EQ(bundle.env, (std::vector<std::string>{"NCCL_IB_HCA=mlx5_0", "UCX_TLS=tcp"}));
+}
+
 TEST(Bundle, the_pause_container_is_a_sandbox_with_either_runtime) {
   EXPECT_TRUE(
       usage::parse_bundle(R"({"annotations":{"io.kubernetes.cri.container-type":"sandbox"}})")

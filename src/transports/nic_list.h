@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Lists of NICs in variables, as the libraries read them. Invariants:
+//   * a list is cut where its library cuts it, so no value makes more work than that;
+//   * white space is part of a name, as it is for the libraries;
+//   * of UCX the most lenient release counts: what one of them accepts is no contradiction.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace railhead::transports {
+
+struct NicListEntry {
+  enum class Means : std::uint8_t {
+    name,       ///< `name`, with `port`
+    beginning,  ///< all names that begin so, with `port`
+    device,     ///< "mlx5_0" or "mlx5_0:1", as `text` has it
+    range,      ///< the same, where a number from `first` to `last` is between `name` and `suffix`
+  };
+  Means means = Means::name;
+  std::string_view text{};  ///< as it is written
+  std::string_view name{};
+  std::optional<int> port{};  ///< absent: any
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  std::string_view suffix{};
+
+  /// Whether it means this NIC, with whichever port.
+  [[nodiscard]] bool names(std::string_view nic) const;
+  [[nodiscard]] bool names(std::string_view nic, unsigned of_port) const;
+};
+
+struct NicList {
+  std::vector<NicListEntry> entries;
+  bool excludes = false;  ///< what the entries name is left out
+  bool takes_all = false;
+
+  [[nodiscard]] bool takes(std::string_view nic, unsigned port) const;
+
+  [[nodiscard]] bool takes_nothing() const { return !takes_all && !excludes && entries.empty(); }
+};
+
+/// NCCL_IB_HCA: "^" first leaves out what is named, "=" next takes whole names, else an entry is
+/// the beginning of names. name[:port[:rail[:plane]]], 63 bytes of a name, 32 entries; no entry is
+/// all NICs, and behind "^" none.
+/// Source: NCCL 2.30.7 src/misc/utils.cc (parseStringList, matchIfList),
+/// src/transport/net_ib/init.cc (ncclIbInitDevices; MAX_IB_DEVS, 16 up to 2.12).
+NicList nccl_list(std::string_view value);
+
+/// UCX_NET_DEVICES: whole device names, "mlx5_0:1". "all" is all, as no entry is here (with an
+/// empty value UCX ends with an error). Since 1.21 the port may be left out and "^" first leaves
+/// out what is named; since 1.22 "mlx5_[0-3]:1" is a range. 128 entries.
+/// Source: UCX 1.22.0 src/ucs/config/parser.c (ucs_config_sscanf_allow_list_impl,
+/// ucs_config_array_expand_range), src/ucp/core/ucp_context.c (ucp_is_resource_in_device_list).
+NicList ucx_list(std::string_view value);
+
+/// NVSHMEM_HCA_LIST: whole names, name[:port]; "^" first leaves out what is named; no entry is all
+/// NICs, also behind "^". 48 entries.
+/// Source: NVSHMEM 3.4.5 src/modules/transport/common/transport_common.cpp
+/// (nvshmemt_parse_hca_list), src/modules/transport/ibrc/ibrc.cpp (nvshmemt_init).
+NicList nvshmem_list(std::string_view value);
+
+/// NVSHMEM_HCA_PE_MAPPING: name:port:processes. "^" is passed over. 32 entries. Source: as above.
+NicList nvshmem_mapping(std::string_view value);
+
+}  // namespace railhead::transports

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "transports/variables.h"
+
+#include <algorithm>
+
+namespace railhead::transports {
+namespace {
+
+constexpr std::size_t kLongestName =
+    std::max_element(kVariables.begin(), kVariables.end(),
+                     [](auto a, auto b) { return a.size() < b.size(); }) -> size();
+
+/// Index into kVariables of the name before "="; kVariables.size() where it is none of them.
+std::size_t index_of(std::string_view entry) {
+  if (entry.empty() || (entry.front() != 'N' && entry.front() != 'U')) return kVariables.size();
+  const auto equals = entry.substr(0, kLongestName + 1).find('=');
+  if (equals == std::string_view::npos) return kVariables.size();
+  const auto* at = std::find(kVariables.begin(), kVariables.end(), entry.substr(0, equals));
+  return static_cast<std::size_t>(at - kVariables.begin());
+}
+
+}  // namespace
+
+bool is_transport_variable(std::string_view entry) {
+  return index_of(entry) < kVariables.size();
+}
+
+Values::Values(const std::vector<std::string_view>& environment) {
+  for (const std::string_view entry : environment) {
+    const std::size_t at = index_of(entry);
+    if (at == kVariables.size()) continue;
+    values_[at] = entry.substr(kVariables[at].size() + 1);
+    empty_ = false;
+  }
+}
+
+}  // namespace railhead::transports
