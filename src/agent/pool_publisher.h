@@ -26,7 +26,7 @@ class PoolPublisher {
  public:
   struct Links {
     TableFeed& tables;
-    const RuntimeLink& runtime;
+    RuntimeLink& runtime;
     kubelet::PodResources& pod_resources;
   };
 

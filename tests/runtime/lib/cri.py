@@ -109,10 +109,11 @@ class Pod:
         mounts: dict[str, str] | None = None,
         user: int | None = None,
         privileged: bool = False,
+        attempt: int = 0,
     ) -> Container:
         """A container, not started. `devices` and `mounts` map container paths to host paths."""
         config = pb.ContainerConfig(
-            metadata=pb.ContainerMetadata(name=name),
+            metadata=pb.ContainerMetadata(name=name, attempt=attempt),
             image=pb.ImageSpec(image=image.NAME),
             command=image.IDLE,
             envs=[pb.KeyValue(key=k, value=v) for k, v in (env or {}).items()],
