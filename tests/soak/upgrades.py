@@ -39,7 +39,8 @@ VALIDATOR = """
 [plugins."io.containerd.nri.v1.nri".default_validator]
   enable = true
 """
-STARTED = 20  # every so manieth container is also started
+STARTED = 20  # one container of so many is also started
+NO_PLUGIN = "NRI's validator: the required plugin is not there"
 REQUIRING = ("GPU by variable", "GPU by node")
 KINDS = ("slot", "GPU by variable", "GPU by node", "GPU and slot", "plain")
 TROUBLES = ("", "kubelet", "containerd")
@@ -114,7 +115,7 @@ class World:
         number = next(self._agents)
         flags = (
             *("--config", str(self.config), "--kubelet-root-dir", str(self.kubelet.root)),
-            *("--device-plugin-dir", str(self.kubelet.plugins),),
+            *("--device-plugin-dir", str(self.kubelet.plugins)),
             *("--cdi-dir", str(self.folder / "cdi"), "--device-info-dir", str(self.folder / "devinfo")),
         )
         program = self.options.before if number % 2 and self.options.before else paths.railhead()
@@ -221,7 +222,7 @@ class Worker:
 
     def _reason(self, text: str) -> Exception:
         if "required plugin" in text:
-            return Wait("NRI's validator: the required plugin is not there")
+            return Wait(NO_PLUGIN)
         words = ("connect", "EOF", "closing", "reset", "unavailable", "transport")
         if self._world.containerd_away or any(word in text for word in words):
             return Wait("containerd is away")
@@ -352,7 +353,7 @@ class Upgrades:
 
     def _round(self, number: int) -> None:
         world, count = self._world, self._world.options.containers
-        began, before = time.monotonic(), world.counts["waits"]
+        began, before, unserved = time.monotonic(), world.counts["waits"], world.reasons[NO_PLUGIN]
         begun = threading.Semaphore(0)
         shares = [range(number * count + at, (number + 1) * count, WORKERS) for at in range(WORKERS)]
         threads = [
@@ -369,6 +370,8 @@ class Upgrades:
             thread.join()
         self._wait_enrolled()
         self._check_agent(number)
+        if surge and not trouble and world.reasons[NO_PLUGIN] != unserved:
+            world.find(f"round {number}: there was no agent, although the new one started first")
         for worker in self._workers:
             worker.clear()
         print(
@@ -416,6 +419,9 @@ class Upgrades:
 
     def _check_agent(self, number: int) -> None:
         """Pods that hold slots were found, with their nodes, and no slot was taken for unhealthy."""
+        found = int(self._agent.events("synchronized")[0]["containers"])
+        if found < self._world.options.held:
+            self._world.find(f"round {number}: {found} containers were found at the start")
         missing = self._agent.metric("railhead_nri_containers_missing_devices")
         if missing:
             self._world.find(f"round {number}: {missing:g} containers without their nodes are reported")
