@@ -38,6 +38,10 @@ namespace {
 
 /// For each thread that ends. What is not over by then waits for a driver or a dead file server.
 constexpr std::chrono::milliseconds kPatience{1000};
+/// From a signal to the end, at most; Kubernetes waits 30 s by default. A second signal ends it at
+/// once.
+constexpr std::chrono::seconds kLongestEnd{8};
+constexpr std::chrono::milliseconds kEndStep{10};
 /// A configuration that waits longer than this for the machine is logged.
 constexpr std::chrono::milliseconds kConfigWaitWorthSaying{1000};
 
@@ -84,15 +88,31 @@ class Agent {
     signals_.async_wait([this](const auto& failure, int signal) {
       if (failure) return;
       log_.write(config::LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
-      loop_.stop();
+      signals_.async_wait([this](const auto& failed, int) {
+        if (!failed) loop_.stop();
+      });
+      runtime_.end();
+      end_owing_nothing(clock_.now() + kLongestEnd);
     });
     loop_.run();
+    loop_.restart();
+    loop_.poll();  // what the runtime has asked already is answered
     end_services();
     return outcome_;
   }
 
  private:
   [[nodiscard]] const config::Settings& settings() const { return config_.settings(); }
+
+  /// A container whose start was granted would have a slot and no nodes without us.
+  void end_owing_nothing(std::chrono::steady_clock::time_point latest) {
+    const auto now = clock_.now();
+    if (now >= latest || !runtime_.owes(now)) return loop_.stop();
+    ending_.expires_after(kEndStep);
+    ending_.async_wait([this, latest](const auto& failure) {
+      if (!failure) end_owing_nothing(latest);
+    });
+  }
 
   Status start_pages() {
     const auto& [bind_address, socket, token_file] = settings().metrics;
@@ -177,6 +197,9 @@ class Agent {
 
   void end_services() {
     tables_.close();
+    // Nobody answers the runtime from now on, so it must not be left waiting while others end.
+    std::stable_partition(services_.begin(), services_.end(),
+                          [](const auto& service) { return service->name() != "nri"; });
     std::vector<std::string> left;
     for (std::size_t i = services_.size(); i-- > 0;) {
       if (!services_[i]->stop(kPatience)) left.emplace_back(services_[i]->name());
@@ -250,6 +273,7 @@ class Agent {
   /// Those that come before the configuration is followed end nothing: its files are read then.
   boost::asio::signal_set hang_ups_;
   boost::asio::steady_timer config_waits_{loop_};
+  boost::asio::steady_timer ending_{loop_};
   Status outcome_;
   bool has_nri_ = false;
   MachineService* machine_ = nullptr;  ///< in services_

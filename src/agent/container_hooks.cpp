@@ -166,11 +166,15 @@ void ContainerHooks::ask_kubelet(const HookRef& hook) {
 void ContainerHooks::wait(const HookRef& hook, std::string_view what) {
   hook->waits_for = what;
   waiting_.push_back(hook);
+  parts_.link.set_unanswered(waiting_.size());
 }
 
 bool ContainerHooks::resume(Hook& hook) {
   hook.waits_for = {};
-  return std::erase_if(waiting_, [&](const HookRef& one) { return one.get() == &hook; }) != 0;
+  const auto erased =
+      std::erase_if(waiting_, [&](const HookRef& one) { return one.get() == &hook; });
+  parts_.link.set_unanswered(waiting_.size());
+  return erased != 0;
 }
 
 bool ContainerHooks::is_first_to_miss(const container::GpuFacts& gpus) {
@@ -226,6 +230,7 @@ Decided ContainerHooks::conclude(Hook& hook) {
 void ContainerHooks::disconnected(const Error& why, std::chrono::milliseconds retry_in) {
   ++connection_;
   waiting_.clear();  // nobody hears their answers
+  parts_.link.set_unanswered(0);
   parts_.link.set_connected(false);
   parts_.metrics.nri_disconnects.add();
   const bool news = was_connected_ || why.message != last_error_;

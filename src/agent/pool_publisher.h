@@ -40,7 +40,7 @@ class PoolPublisher {
  public:
   struct Links {
     TableFeed& tables;
-    const RuntimeLink& runtime;
+    RuntimeLink& runtime;
     kubelet::PodResources& pod_resources;
   };
 

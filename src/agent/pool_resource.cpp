@@ -9,7 +9,7 @@
 namespace railhead::agent {
 
 PoolResource::PoolResource(Context context, std::string name, config::HandOut hand_out,
-                           HandOutFiles& files, const TableFeed& tables, const RuntimeLink& runtime)
+                           HandOutFiles& files, const TableFeed& tables, RuntimeLink& runtime)
     : context_(context),
       name_(std::move(name)),
       hand_out_(hand_out),
@@ -75,7 +75,7 @@ Result<kubelet::Grant> PoolResource::allocate(const std::vector<std::string>& id
 }
 
 Status PoolResource::may_start(const std::vector<std::string>& ids) {
-  if (hand_out_ == config::HandOut::nri) TRY_STATUS(runtime_.may_start());
+  if (hand_out_ == config::HandOut::nri) TRY_STATUS(runtime_.may_start(context_.clock.now()));
   const auto table = tables_.latest();
   const auto pool = TRY(pool_in(*table));
   TRY(allocation::members_held(*table, pool, ids));

@@ -22,7 +22,7 @@ class PoolResource final : public kubelet::Resource {
   /// is allocated. The runtime's link is asked with HandOut::nri only: no container may start while
   /// the runtime would not ask us for its nodes.
   PoolResource(Context context, std::string name, config::HandOut hand_out, HandOutFiles& files,
-               const TableFeed& tables, const RuntimeLink& runtime);
+               const TableFeed& tables, RuntimeLink& runtime);
 
   [[nodiscard]] const std::string& name() const { return name_; }
 
@@ -50,7 +50,7 @@ class PoolResource final : public kubelet::Resource {
   config::HandOut hand_out_;
   HandOutFiles& files_;
   const TableFeed& tables_;
-  const RuntimeLink& runtime_;
+  RuntimeLink& runtime_;
   DeviceLedger ledger_;
   std::optional<pools::PoolSpec> spec_;  ///< that the ledger is of
 };

@@ -19,7 +19,8 @@ void each_text(Request& request, Visit visit) {
       visit(value);
     }
   }
-  for (auto* list : {&request.pod_namespaces, &request.env, &request.cdi_devices}) {
+  for (auto* list : {&request.pod_namespaces, &request.container_namespaces, &request.env,
+                     &request.cdi_devices}) {
     for (auto& text : *list) visit(text);
   }
   for (auto& mount : request.mounts) {

@@ -41,6 +41,7 @@ struct Request {
   std::string_view runtime_handler;
   KeyValues pod_annotations;
   std::vector<std::string_view> pod_namespaces;  ///< types: "network", "ipc"…; empty: unknown
+  std::vector<std::string_view> container_namespaces;  ///< the same of the container
   std::string_view id;
   std::string_view name;
   KeyValues annotations;              ///< the container's own

@@ -15,8 +15,10 @@ bool is_privileged(const container::Request& request) {
 }
 
 bool has_host_network(const container::Request& request) {
-  const auto& types = request.pod_namespaces;
-  return !types.empty() && std::find(types.begin(), types.end(), "network") == types.end();
+  const auto is_without = [](const std::vector<std::string_view>& types) {
+    return !types.empty() && std::find(types.begin(), types.end(), "network") == types.end();
+  };
+  return is_without(request.pod_namespaces) || is_without(request.container_namespaces);
 }
 
 container::Surroundings surroundings_of(const container::Request& request,

@@ -13,8 +13,10 @@ namespace railhead::inject {
 /// /sys/fs/cgroup neither (containerd 2.1 has a switch for it).
 bool is_privileged(const container::Request& request);
 
-/// A pod on the host's network has no "network" among its namespaces. An empty list is unknown and
-/// counts as a network of its own.
+/// A pod on the host's network has no "network" among its namespaces (containerd), or its
+/// containers have none (CRI-O pins the host's network and names it as the pod's; what a list lacks
+/// is the host's by the OCI runtime specification). Empty lists are unknown and count as a network
+/// of its own.
 bool has_host_network(const container::Request& request);
 
 container::Surroundings surroundings_of(const container::Request& request,

@@ -18,6 +18,14 @@ void append_map(std::string& out, int number, const container::KeyValues& map) {
   }
 }
 
+void append_namespaces(std::string& out, int number, const std::vector<std::string_view>& types) {
+  for (const std::string_view type : types) {
+    std::string entry;
+    wire::append_bytes_field(entry, api::LinuxNamespace::kTypeFieldNumber, type);
+    wire::append_entry_field(out, number, entry);
+  }
+}
+
 std::string mount_record(const container::PresentMount& mount) {
   std::string out;
   wire::append_bytes_field(out, api::Mount::kDestinationFieldNumber, mount.destination);
@@ -59,11 +67,8 @@ std::string pod_record(const container::Request& request) {
   wire::append_bytes_field(out, Pod::kRuntimeHandlerFieldNumber, request.runtime_handler);
   append_map(out, Pod::kAnnotationsFieldNumber, request.pod_annotations);
   std::string linux_pod;
-  for (const std::string_view type : request.pod_namespaces) {
-    std::string entry;
-    wire::append_bytes_field(entry, api::LinuxNamespace::kTypeFieldNumber, type);
-    wire::append_entry_field(linux_pod, api::LinuxPodSandbox::kNamespacesFieldNumber, entry);
-  }
+  append_namespaces(linux_pod, api::LinuxPodSandbox::kNamespacesFieldNumber,
+                    request.pod_namespaces);
   wire::append_bytes_field(out, Pod::kLinuxFieldNumber, linux_pod);
   return out;
 }
@@ -81,6 +86,8 @@ std::string container_record(const container::Request& request) {
     wire::append_entry_field(out, Ctr::kMountsFieldNumber, mount_record(mount));
   }
   std::string linux_container;
+  append_namespaces(linux_container, api::LinuxContainer::kNamespacesFieldNumber,
+                    request.container_namespaces);
   for (const container::PresentDevice& device : request.devices) {
     wire::append_entry_field(linux_container, api::LinuxContainer::kDevicesFieldNumber,
                              device_record(device));

@@ -104,6 +104,9 @@ Status add_limit(std::string_view bytes, std::vector<container::ResourceLimit>& 
 Status read_linux_container(std::string_view bytes, container::Request& request) {
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::bytes_key(api::LinuxContainer::kNamespacesFieldNumber)) {
+      TRY_STATUS(add_namespace(field.bytes, request.container_namespaces));
+    }
     if (field.key == wire::bytes_key(api::LinuxContainer::kDevicesFieldNumber)) {
       TRY_STATUS(add_device(field.bytes, request.devices));
     }
@@ -118,6 +121,7 @@ void clear(container::Request& request) {
   request.id = request.name = {};
   request.pod_annotations.clear();
   request.pod_namespaces.clear();
+  request.container_namespaces.clear();
   request.annotations.clear();
   request.env.clear();
   request.mounts.clear();

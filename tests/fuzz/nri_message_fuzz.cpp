@@ -55,6 +55,8 @@ void compare_container(const container::Request& ours, const api::Container& the
   require(ours.id == theirs.id() && ours.name == theirs.name());
   require(same(ours.annotations, theirs.annotations()));
   require(ours.env.size() == static_cast<std::size_t>(theirs.env_size()));
+  require(ours.container_namespaces.size() ==
+          static_cast<std::size_t>(theirs.linux().namespaces_size()));
   require(ours.cdi_devices.size() == static_cast<std::size_t>(theirs.cdi_devices_size()));
   require(ours.mounts.size() == static_cast<std::size_t>(theirs.mounts_size()));
   for (std::size_t i = 0; i < ours.mounts.size(); ++i) {

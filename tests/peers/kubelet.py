@@ -104,6 +104,7 @@ class Endpoint:
         self.options = plugin.options()
         self.devices: list[dict] = []
         self.lists = 0
+        self.unhealthy: set[str] = set()  # in any list
         self.ended = False
         self._stream = plugin.watch()
         if reads:
@@ -116,6 +117,7 @@ class Endpoint:
         try:
             for message in self._stream:
                 self.devices = message["devices"]
+                self.unhealthy |= {one["ID"] for one in self.devices if one["health"] != "Healthy"}
                 self.lists += 1
         except grpc.RpcError:
             pass

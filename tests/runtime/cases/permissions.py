@@ -58,7 +58,7 @@ class Permissions(RuntimeCase):
 
     def test_a_privileged_container_gets_memlock_and_environment_only(self) -> None:
         agent = self.agent(self.machine)
-        pod = self.runtime.cri.run_pod(privileged=True)
+        pod = self.pod(privileged=True)
         inside = pod.run(env=self.gpu, privileged=True).look()
         self.assertEqual("privileged", agent.decision(pod.name)["reason"])
         self.assertNotIn(self.machine.uverbs(self.nics[0]).path, inside.nodes)

@@ -28,11 +28,13 @@ class Agent:
         machine: str,
         flags: tuple[str, ...] = (),
         under: tuple[str, ...] = (),
+        program: str | None = None,
     ) -> None:
-        """`machine`: a snapshot, or the root of a directory tree. `under`: what starts the agent."""
+        """`machine`: a snapshot, or the root of a directory tree. `under`: what starts the agent.
+        `program`: another than the one under test."""
         source = "--host-root" if os.path.isdir(machine) else "--snapshot"
         self._argv = [
-            *(*under, paths.railhead(), "agent", source, machine),
+            *(*under, program or paths.railhead(), "agent", source, machine),
             *("--nri-socket", str(nri_socket), "--bind-address", "127.0.0.1:0"),
             *("--metrics-socket", ""),  # several agents run on one machine
             *("--log-format", "json", *flags),

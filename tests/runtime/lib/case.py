@@ -18,10 +18,14 @@ UNTOUCHED_KIB = str(SOFT_MEMLOCK // 1024)
 
 
 class RuntimeCase(unittest.TestCase):
-    """Set by run.py for the whole run: `runtime`, and `folder` for what a failure leaves."""
+    """Set by run.py for the whole run: `runtime`, and `folder` for what a failure leaves.
+
+    `oci_runtime`: what runs the pods of a class, runc or crun.
+    """
 
     runtime: Containerd
     folder: pathlib.Path
+    oci_runtime = "runc"
     longMessage = True
     maxDiff = None
 
@@ -55,8 +59,19 @@ class RuntimeCase(unittest.TestCase):
         plugin.wait_synchronized()
         return plugin
 
-    def pod(self, *, annotations: dict[str, str] | None = None, host_network: bool = True) -> Pod:
-        return self.runtime.cri.run_pod(annotations=annotations, host_network=host_network)
+    def pod(
+        self,
+        *,
+        annotations: dict[str, str] | None = None,
+        host_network: bool = True,
+        privileged: bool = False,
+    ) -> Pod:
+        return self.runtime.cri.run_pod(
+            annotations=annotations,
+            host_network=host_network,
+            privileged=privileged,
+            handler=self.oci_runtime,
+        )
 
     def gpu_nodes(self, machine: Machine, *indices: int) -> dict[str, str]:
         """CRI devices as NVIDIA's device plugin or CDI leave them: /dev/nvidiaN is 195:N."""

@@ -50,7 +50,7 @@ CRI_1_7 = """
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "{dir}/cni/bin"
     conf_dir = "{dir}/cni/conf"
-"""
+{handlers}"""
 CRI_2 = """
 [plugins."io.containerd.cri.v1.images".pinned_images]
   sandbox = "{image}"
@@ -63,6 +63,13 @@ CRI_2 = """
   [plugins."io.containerd.cri.v1.runtime".cni]
     bin_dirs = ["{dir}/cni/bin"]
     conf_dir = "{dir}/cni/conf"
+{handlers}"""
+# One runtime handler for each OCI runtime; a pod that names none gets runc.
+HANDLER = """
+[plugins."{section}".containerd.runtimes.{name}]
+  runtime_type = "io.containerd.runc.v2"
+  [plugins."{section}".containerd.runtimes.{name}.options]
+    BinaryName = "{program}"
 """
 
 # A network whose every operation succeeds and does nothing: a pod gets a namespace of its own and
@@ -93,9 +100,15 @@ class Containerd:
     """
 
     def __init__(
-        self, version: str, folder: pathlib.Path, hard_memlock: int | None = HARD_MEMLOCK
+        self,
+        version: str,
+        folder: pathlib.Path,
+        hard_memlock: int | None = HARD_MEMLOCK,
+        more_handlers: dict[str, str] | None = None,
     ) -> None:
+        """`more_handlers`: OCI runtimes beside runc by the name that a RuntimeClass has."""
         self.version = version
+        self.more_handlers = more_handlers or {}
         self._hard_memlock = hard_memlock
         self.dir = folder
         self.bin = paths.fetch("containerd", version)
@@ -112,7 +125,12 @@ class Containerd:
         for name in ("cdi", "cni/bin", "cni/conf", "nri/plugins", "nri/conf.d", "devices"):
             (self.dir / name).mkdir(parents=True)
         old = self.version == "1.7"
-        values = {"dir": self.dir, "image": image.NAME}
+        section = "io.containerd.grpc.v1.cri" if old else "io.containerd.cri.v1.runtime"
+        handlers = "".join(
+            HANDLER.format(section=section, name=name, program=program)
+            for name, program in {"runc": "runc", **self.more_handlers}.items()
+        )
+        values = {"dir": self.dir, "image": image.NAME, "handlers": handlers}
         values["cri"] = (CRI_1_7 if old else CRI_2).format(**values)
         config = CONFIG.format(config_version=2 if old else 3, **values)
         (self.dir / "config.toml").write_text(config)

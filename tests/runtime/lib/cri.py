@@ -109,10 +109,11 @@ class Pod:
         mounts: dict[str, str] | None = None,
         user: int | None = None,
         privileged: bool = False,
+        attempt: int = 0,
     ) -> Container:
         """A container, not started. `devices` and `mounts` map container paths to host paths."""
         config = pb.ContainerConfig(
-            metadata=pb.ContainerMetadata(name=name),
+            metadata=pb.ContainerMetadata(name=name, attempt=attempt),
             image=pb.ImageSpec(image=image.NAME),
             command=image.IDLE,
             envs=[pb.KeyValue(key=k, value=v) for k, v in (env or {}).items()],
@@ -205,7 +206,9 @@ class Cri:
         host_network: bool = True,
         privileged: bool = False,
         logs: pathlib.Path | None = None,
+        handler: str = "",
     ) -> Pod:
+        """`handler`: the runtime handler, as a RuntimeClass names it; empty is the default one."""
         number = next(self._numbers)
         config = pb.PodSandboxConfig(
             metadata=pb.PodSandboxMetadata(
@@ -218,7 +221,9 @@ class Cri:
         security = config.linux.security_context
         security.privileged = privileged
         security.namespace_options.network = pb.NODE if host_network else pb.POD
-        answer = self.call("RunPodSandbox", pb.RunPodSandboxRequest(config=config))
+        answer = self.call(
+            "RunPodSandbox", pb.RunPodSandboxRequest(config=config, runtime_handler=handler)
+        )
         return Pod(self, answer.pod_sandbox_id, config)
 
     def remove_all_pods(self) -> None:

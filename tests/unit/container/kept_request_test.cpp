@@ -18,10 +18,11 @@ TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
     Request request;
     request.name = std::string_view(text).substr(0, 6);
     request.env = {text, ""};
+    request.container_namespaces = {key};
     request.pod_annotations = {{key, text}};
     request.mounts = {{key, text, "", true}};
     kept.emplace_back(request);
-    EXPECT_EQ(kept[0].bytes(), 6U + 24U + 44U + 44U);
+    EXPECT_EQ(kept[0].bytes(), 6U + 24U + 20U + 44U + 44U);
     text.assign(text.size(), 'x');
     key.assign(key.size(), 'x');
   }
@@ -29,6 +30,7 @@ TEST(KeptRequest, outlives_the_message_and_may_be_moved) {
   const auto& request = kept[0].request();
   EXPECT_EQ(request.name, "NVIDIA");
   EXPECT_EQ(request.env[0], "NVIDIA_VISIBLE_DEVICES=0");
+  EXPECT_EQ(request.container_namespaces[0], "rdma.railhead.io/pod");
   EXPECT_EQ(request.pod_annotations[0].first, "rdma.railhead.io/pod");
   EXPECT_TRUE(request.mounts[0].read_write);
 }

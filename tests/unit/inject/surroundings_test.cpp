@@ -35,6 +35,15 @@ TEST(Surroundings, host_network_is_a_list_without_network) {
   EXPECT_FALSE(has_host_network(container.request())) << "unknown counts as its own";
 }
 
+TEST(Surroundings, host_network_with_crio_is_a_container_without_one) {
+  ContainerBuilder container;
+  container.own_network();  // the pod's list has it always: the network of the host, pinned
+  container.request().container_namespaces = {"pid", "ipc", "uts", "mount"};
+  EXPECT_TRUE(has_host_network(container.request()));
+  container.request().container_namespaces.emplace_back("network");
+  EXPECT_FALSE(has_host_network(container.request()));
+}
+
 TEST(Surroundings, vm_handlers_are_matched_as_whole_names) {
   const InjectionPolicy policy;
   for (const auto& [handler, vm] : std::initializer_list<std::pair<const char*, bool>>{

@@ -21,7 +21,8 @@ inline std::string text_of(const container::Request& request) {
     for (const auto& [key, value] : *map) add(std::string(key) + "=" + std::string(value));
     add("");
   }
-  for (const auto* list : {&request.pod_namespaces, &request.env, &request.cdi_devices}) {
+  for (const auto* list : {&request.pod_namespaces, &request.container_namespaces, &request.env,
+                           &request.cdi_devices}) {
     for (const auto text : *list) add(text);
     add("");
   }

@@ -41,6 +41,7 @@ TEST(RequestView, reads_every_part_of_a_pod_and_a_container) {
   EXPECT_EQ(request.runtime_handler, "nvidia");
   EXPECT_THAT(request.pod_annotations, ElementsAre(Pair("rdma.railhead.io/pod", "required")));
   EXPECT_THAT(request.pod_namespaces, ElementsAre("network", "ipc"));
+  EXPECT_THAT(request.container_namespaces, ElementsAre("network"));
   EXPECT_EQ(request.id, "c1");
   EXPECT_EQ(request.name, "main");
   EXPECT_THAT(request.annotations,
@@ -78,7 +79,7 @@ TEST(RequestView, nothing_of_the_request_before_stays) {
   EXPECT_EQ(request.id, "");
   EXPECT_TRUE(request.env.empty() && request.mounts.empty() && request.devices.empty() &&
               request.rlimits.empty() && request.cdi_devices.empty() &&
-              request.annotations.empty());
+              request.annotations.empty() && request.container_namespaces.empty());
 }
 
 TEST(RequestView, a_device_whose_type_is_not_said_is_no_character_device) {
@@ -105,6 +106,7 @@ TEST(RequestView, damage_inside_any_part_is_malformed) {
     EXPECT_FALSE(read_container(peer::text(field, bad), request)) << field;
   }
   container::Request request;
+  EXPECT_FALSE(read_container(peer::text(11, peer::text(1, bad)), request));
   EXPECT_FALSE(read_container(peer::text(11, peer::text(2, bad)), request));
   EXPECT_FALSE(read_pod(peer::text(6, bad), request));
   EXPECT_FALSE(read_pod(peer::text(8, peer::text(5, bad)), request));

@@ -36,9 +36,9 @@ std::string one_of_everything() {
          peer::text(9, peer::text(1, "/data") + peer::text(2, "bind") + peer::text(3, "/srv") +
                            peer::text(4, "rbind") + peer::text(4, "rw")) +
          peer::text(9, "") +
-         peer::text(
-             11, peer::text(2, "") + peer::text(2, peer::text(1, "/dev/nvidia0") +
-                                                       peer::text(2, "c") + peer::number(3, 195))) +
+         peer::text(11, peer::text(1, peer::text(1, "ipc")) + peer::text(2, "") +
+                            peer::text(2, peer::text(1, "/dev/nvidia0") + peer::text(2, "c") +
+                                              peer::number(3, 195))) +
          peer::text(13, peer::text(1, "RLIMIT_MEMLOCK") + peer::number(2, 65536)) +
          peer::text(20, peer::text(1, "nvidia.com/gpu=0"));
 }
