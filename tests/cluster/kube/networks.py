@@ -109,14 +109,10 @@ def netdevs_of(machine: Machine, nics: list[str], folder: pathlib.Path) -> Itera
 @contextlib.contextmanager
 def more_networks(cluster: Cluster, folder: pathlib.Path) -> Iterator[None]:
     """Pods get what their annotation asks for."""
-    binaries = pathlib.Path(
-        subprocess.run(
-            [paths.TREE / "scripts/fetch-cni"], check=True, stdout=subprocess.PIPE, text=True
-        ).stdout.strip()
-    )
+    binaries = paths.fetch("cni")
     cni = cluster.runtime.dir / "cni"
     for name in PLUGINS:
-        shutil.copy(binaries / "bin" / name, cni / "bin")
+        shutil.copy(binaries / name, cni / "bin")
     meta = cni / "bin/meta"
     meta.unlink(missing_ok=True)
     meta.symlink_to(paths.TREE / "tests/peers/meta_cni.py")

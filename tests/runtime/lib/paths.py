@@ -24,8 +24,8 @@ def cache() -> pathlib.Path:
     return pathlib.Path(os.environ.get("RAILHEAD_CACHE", default))
 
 
-def fetch(what: str, version: str) -> pathlib.Path:
-    """The bin folder of that containerd or kubernetes; gets or builds it the first time."""
+def fetch(what: str, *version: str) -> pathlib.Path:
+    """The bin folder of that containerd or kubernetes, or of cni; gets or builds it the first time."""
     script = TREE / "scripts" / f"fetch-{what}"
-    done = subprocess.run([script, version], check=True, stdout=subprocess.PIPE, text=True)
+    done = subprocess.run([script, *version], check=True, stdout=subprocess.PIPE, text=True)
     return pathlib.Path(done.stdout.strip()) / "bin"
