@@ -124,9 +124,10 @@ bool is_ethernet(const node::Nic& nic) {
 
 std::vector<std::size_t> without_address(const Case& given, const std::vector<std::size_t>& nics) {
   if (given.facts.surroundings.host_network) return {};
+  std::vector<std::size_t> mute = ethernet_among(given, nics);
+  if (mute.empty()) return {};
   const PodNetworks networks = pod_networks(given.request);
   if (networks.unreadable || !networks.asked.empty()) return {};
-  std::vector<std::size_t> mute = ethernet_among(given, nics);
   std::erase_if(mute, [&](std::size_t nic) {
     return has(given.facts.allocated.exclusive, nic) && netdev_on_node(given, nic) == nullptr;
   });
