@@ -9,6 +9,7 @@
 #include "container/adjustment.h"
 #include "inject/codes.h"
 #include "inject/device_list.h"
+#include "inject/pod_networks.h"
 
 namespace railhead::inject {
 namespace {
@@ -160,6 +161,7 @@ void read_devices(const Found& found, container::Wishes& wishes) {
 bool is_looked_at(std::string_view key) {
   const auto domain = key.substr(0, key.find('/'));
   return domain == kAllocationDomain || domain == kCdiDomain || key == kNetworksAnnotation ||
+         key == kDefaultNetworkAnnotation ||
          std::any_of(kDomains.begin(), kDomains.end(),
                      [&](const Domain& known) { return known.name == domain; });
 }

@@ -16,9 +16,6 @@
 //    domains costs a look at that character.
 namespace railhead::inject {
 
-/// Multus gives a pod more networks by this annotation. Source: Kubernetes Network Custom Resource
-/// Definition De-facto Standard 1.3, 4.1.
-inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
 /// Domains of the annotations that our Allocate sets, and of CDI names. '/' and a name follow.
 inline constexpr std::string_view kAllocationDomain = "allocation.railhead.io";
 inline constexpr std::string_view kCdiDomain = "cdi.k8s.io";

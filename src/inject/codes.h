@@ -94,6 +94,7 @@ inline constexpr std::string_view kStandIn = "stand-in";
 inline constexpr std::string_view kNicSlow = "nic-slow";
 inline constexpr std::string_view kRoceOwnNetwork = "roce-own-network";
 inline constexpr std::string_view kRoceNeedsNetdev = "roce-needs-netdev";
+inline constexpr std::string_view kRdmaNotMoved = "rdma-not-moved";
 inline constexpr std::string_view kMemlockCapped = "memlock-capped";
 inline constexpr std::string_view kMemlockClamped = "memlock-clamped";
 inline constexpr std::string_view kMemlockLeft = "memlock-left";
@@ -102,7 +103,7 @@ inline constexpr std::string_view kEnvironment = "environment-contradicts";
 inline constexpr std::string_view kRemarksCut = "remarks-cut";
 }  // namespace warn
 
-inline constexpr std::array<CodeMeaning, 24> kRemarkCodes = {{
+inline constexpr std::array<CodeMeaning, 25> kRemarkCodes = {{
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
@@ -125,6 +126,8 @@ inline constexpr std::array<CodeMeaning, 24> kRemarkCodes = {{
     {warn::kRoceOwnNetwork, "some Ethernet NICs were left out: the pod has its own network"},
     {warn::kRoceNeedsNetdev,
      "it has an Ethernet NIC and its own network: no address without a netdev"},
+    {warn::kRdmaNotMoved,
+     "RDMA namespaces are exclusive, and a NIC of its own is not in the pod's"},
     {warn::kMemlockCapped, "more memlock was asked for than --memlock-cap allows"},
     {warn::kMemlockClamped, "the runtime cannot raise memlock as far as wanted"},
     {warn::kMemlockLeft, "a lower memlock limit was set by another plugin, and was left"},

@@ -10,6 +10,7 @@
 #include "inject/annotations.h"
 #include "inject/codes.h"
 #include "inject/gpus_of.h"
+#include "inject/roce.h"
 #include "inject/transports_of.h"
 
 namespace railhead::inject {
@@ -28,15 +29,6 @@ void note_slow(const Case& given, NicChoice& choice) {
     choice.remarks.add(warn::kNicSlow, text);
     if (!choice.slow) choice.slow = text;
   }
-}
-
-/// RoCE: without a netdev in the container's network namespace it has no usable GID there.
-bool is_ethernet(const node::Nic& nic) {
-  const auto has = [&](node::LinkLayer layer) {
-    return std::any_of(nic.ports.begin(), nic.ports.end(),
-                       [&](const node::Port& port) { return port.link_layer == layer; });
-  };
-  return has(node::LinkLayer::ethernet) && !has(node::LinkLayer::infiniband);
 }
 
 /// Who asked for one of our resources knows that the pod needs a netdev of its own.
@@ -276,36 +268,6 @@ void choose_allocated(const Case& given, NicChoice& choice) {
   becomes_empty(choice, reason::kNoUsableNic, "the pools that it holds slots of have no NIC");
 }
 
-/// Whether the netdevs are on the right NIC is the annotation's author's to know.
-bool has_more_networks(const Case& given) {
-  const auto& annotations = given.request.pod_annotations;
-  return std::any_of(annotations.begin(), annotations.end(),
-                     [&](const auto& one) { return one.first == kNetworksAnnotation; });
-}
-
-/// Those of `nics` through which RoCE reaches nobody from the pod: it connects by addresses of
-/// netdevs in its own network namespace (the kernel's rdma_cm). What was allocated to one pod alone
-/// is moved there with its netdev; a NIC that is shared is not.
-std::vector<std::size_t> without_address(const Case& given, const std::vector<std::size_t>& nics) {
-  std::vector<std::size_t> mute;
-  if (given.facts.surroundings.host_network || has_more_networks(given)) return mute;
-  std::copy_if(nics.begin(), nics.end(), std::back_inserter(mute), [&](std::size_t nic) {
-    return !contains(given.facts.allocated.exclusive, nic) &&
-           is_ethernet(given.table.node().nics[nic]);
-  });
-  return mute;
-}
-
-void note_missing_netdev(const Case& given, NicChoice& choice) {
-  const auto mute = without_address(given, choice.nics);
-  if (mute.empty()) return;
-  choice.remarks.add(
-      warn::kRoceNeedsNetdev,
-      nic_names(given.table.node(), mute) + (mute.size() == 1 ? " is" : " are") +
-          " Ethernet, and the pod has a network of its own: RoCE has no address there without a "
-          "netdev on that NIC (macvlan, ipvlan or SR-IOV, or hostNetwork)");
-}
-
 /// A library would spread its traffic over all that is named. So a slot of a pool with the rails
 /// and a management NIC names the rails alone, and a NIC without an address only where all are so.
 std::vector<std::size_t> nics_to_name(const Case& given, const std::vector<std::size_t>& nics) {
@@ -341,9 +303,10 @@ void obey_network(const Case& given, NicChoice& choice) {
     return out;
   });
   if (left_out.empty()) return;
-  std::string text = nic_names(given.table.node(), left_out) +
-                     (left_out.size() == 1 ? " is" : " are") +
-                     " Ethernet, and the pod has a network of its own in which RoCE has no address";
+  std::string text =
+      nic_names(given.table.node(), left_out) + (left_out.size() == 1 ? " is" : " are") +
+      " Ethernet, and the pod has a network of its own in which RoCE has no address: set "
+      "hostNetwork, or ask for a resource of this node and a network of the NIC";
   if (choice.nics.empty()) {
     becomes_empty(choice, reason::kRoceOwnNetwork, std::move(text));
   } else {

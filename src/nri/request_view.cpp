@@ -105,7 +105,8 @@ Status read_linux_container(std::string_view bytes, container::Request& request)
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
     if (field.key == wire::bytes_key(api::LinuxContainer::kNamespacesFieldNumber)) {
-      TRY_STATUS(add_namespace(field.bytes, request.container_namespaces));
+      request.container_namespaces.push_back(
+          TRY(read_text(field.bytes, api::LinuxNamespace::kTypeFieldNumber, "namespace")));
     }
     if (field.key == wire::bytes_key(api::LinuxContainer::kDevicesFieldNumber)) {
       TRY_STATUS(add_device(field.bytes, request.devices));

@@ -60,6 +60,7 @@ def main() -> int:
     if lacking:
         print(f"Kubernetes {options.kubernetes}: skipped, needs {', '.join(lacking)}")
         return SKIPPED
+    paths.fetch("cni")
     paths.fetch("containerd", RUNTIMES[options.kubernetes])
     programs = paths.fetch("kubernetes", options.kubernetes)
     return jail.run(lambda: run(options.kubernetes, programs, options.pattern))

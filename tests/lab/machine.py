@@ -78,7 +78,10 @@ def read_disk(disk: pathlib.Path, folder: str, out: pathlib.Path) -> None:
 class Machine:
     """One boot. `lines` are what its player says, until it is off."""
 
-    def __init__(self, lab: pathlib.Path, folder: pathlib.Path, kernel: str = "") -> None:
+    def __init__(
+        self, lab: pathlib.Path, folder: pathlib.Path, linux: str = "", kernel: str = ""
+    ) -> None:
+        which = f"-{linux}" if linux else ""
         self.console = folder / "console.log"
         self.disk = folder / "run.ext4"
         system = _drive("system", f"file={lab}/guest.ext4,snapshot=on")
@@ -88,7 +91,8 @@ class Machine:
             *_emulator(lab),
             *_hardware(),
             *(*system, *_drive("run", f"file={self.disk}")),
-            *("-kernel", str(lab / "vmlinuz"), "-initrd", str(lab / "initrd"), "-append", arguments),
+            *("-kernel", f"{lab}/vmlinuz{which}", "-initrd", f"{lab}/initrd{which}"),
+            *("-append", arguments),
             *("-serial", f"file:{self.console}", "-serial", "stdio", "-monitor", "none"),
         ]
         self._process = subprocess.Popen(
@@ -113,7 +117,7 @@ class Machine:
 
 def missing() -> list[str]:
     """What this host lacks, each with the package that brings it."""
-    programs = {"mke2fs": "e2fsprogs", "debugfs": "e2fsprogs"}
+    programs = {"mke2fs": "e2fsprogs", "debugfs": "e2fsprogs", "xz": "xz-utils"}
     path = "/usr/sbin:/sbin:/usr/bin:/bin"
     return [f"{name} (package {deb})" for name, deb in programs.items()
             if not shutil.which(name, path=path)]

@@ -51,13 +51,13 @@ def make_tree(folder: pathlib.Path, names: list[str], railhead: pathlib.Path) ->
 
 
 def boot(lab: pathlib.Path, folder: pathlib.Path, scenarios: list[text.Scenario], railhead, story):
-    """One boot for scenarios that want the same kernel arguments."""
+    """One boot for scenarios that want the same kernel and arguments."""
     folder.mkdir()
     names = [scenario.name for scenario in scenarios]
     tree = make_tree(folder, names, railhead)
     machine.make_disk(tree, folder / "run.ext4")
     shutil.rmtree(tree)
-    running = machine.Machine(lab, folder, scenarios[0].kernel)
+    running = machine.Machine(lab, folder, *scenarios[0].boot)
     story.booting(scenarios[0].kernel, names)
     limit = threading.Timer(BOOT_LIMIT_S + SCENARIO_LIMIT_S * len(names), running.kill)
     limit.start()
@@ -74,9 +74,9 @@ def boot(lab: pathlib.Path, folder: pathlib.Path, scenarios: list[text.Scenario]
 
 
 def play(lab: pathlib.Path, folder: pathlib.Path, prefix: str, scenarios, railhead, story) -> None:
-    """All of them, a boot for each set of kernel arguments."""
-    ordered = sorted(scenarios, key=lambda one: one.kernel)
-    for number, (_, group) in enumerate(itertools.groupby(ordered, lambda one: one.kernel)):
+    """All of them, a boot for each kernel and set of arguments."""
+    ordered = sorted(scenarios, key=lambda one: one.boot)
+    for number, (_, group) in enumerate(itertools.groupby(ordered, lambda one: one.boot)):
         boot(lab, folder / f"{prefix}-{number}", list(group), railhead, story)
 
 

@@ -45,11 +45,17 @@ class Step:
 class Scenario:
     name: str
     title: str = ""
-    kernel: str = ""  # more arguments of the kernel; scenarios with the same share a boot
+    kernel: str = ""  # more arguments of the kernel
+    linux: str = ""  # "newer": the newer of the lab's two kernels
     steps: list[Step] = dataclasses.field(default_factory=list)
 
+    @property
+    def boot(self) -> tuple[str, str]:
+        """Scenarios with the same share a boot."""
+        return self.linux, self.kernel
 
-_HEADER = re.compile(r"(title|kernel): (.+)")
+
+_HEADER = re.compile(r"(title|kernel): (.+)|(linux): (newer)")
 _COMMAND = re.compile(r"(host|in (?P<pod>[a-z0-9-]+))(?P<background> &)?: (?P<text>.+)")
 _EXPECTATION = re.compile(r"(has|lacks|matches|exit) (.+)")
 _TIME = re.compile(r"(within|limit) (\d+) s")
@@ -104,7 +110,7 @@ def parse(path: pathlib.Path) -> Scenario:
     for number, line in _lines(path.read_text(encoding="utf-8")):
         header, step = _HEADER.fullmatch(line), None
         if header and not scenario.steps:
-            setattr(scenario, header[1], header[2])
+            setattr(scenario, header[1] or header[3], header[2] or header[4])
             continue
         if line.startswith(" "):
             good = bool(scenario.steps) and _add_detail(scenario.steps[-1], line.strip(), number)

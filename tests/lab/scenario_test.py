@@ -24,9 +24,14 @@ def step(*details: str) -> scenario.Step:
 class Reading(unittest.TestCase):
     def test_a_scenario_has_a_title_and_steps_in_their_order(self):
         read = parsed("# why\ntitle: t\nkernel: a=1\n\nagent --x\npod a gpus=0\nin a &: ls\n")
-        self.assertEqual(("t", "a=1"), (read.title, read.kernel))
+        self.assertEqual(("t", ("", "a=1")), (read.title, read.boot))
         self.assertEqual(["agent", "pod", "in"], [one.word for one in read.steps])
         self.assertEqual(("a", True, 7), (read.steps[2].subject, read.steps[2].background, 7))
+
+    def test_the_newer_kernel_is_another_boot(self):
+        self.assertEqual(("newer", ""), parsed("title: t\nlinux: newer\nhost: ls\n").boot)
+        with self.assertRaisesRegex(scenario.Malformed, r"one\.txt:2: "):
+            parsed("title: t\nlinux: 7.3\nhost: ls\n")
 
     def test_a_backslash_joins_lines(self):
         self.assertEqual("a b", parsed("title: t\nhost: a \\\n   b\n").steps[0].text)

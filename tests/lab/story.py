@@ -18,7 +18,8 @@ class Story:
         self._again: list[str] = []
         self._rows: dict[str, str] = {}
         self._shown: dict[str, str] = {}  # by the step, as it was last
-        self._title = self._kernel = ""
+        self._kernels: list[str] = []
+        self._title = ""
 
     def _say(self, line: str, code: str = "") -> None:
         print(f"\033[{code}m{line}\033[0m" if self._colours and code else line, flush=True)
@@ -40,7 +41,8 @@ class Story:
         pass
 
     def _boot(self, seconds: float, kernel: str) -> None:
-        self._kernel = kernel
+        if kernel not in self._kernels:
+            self._kernels.append(kernel)
         self._say(f"  Linux {kernel} after {seconds:.0f} s", "2")
 
     def _ready(self, seconds: float) -> None:
@@ -96,8 +98,8 @@ class Story:
         return "\n".join([
             "# The last result of the lab",
             "",
-            f"`./dev lab --write`, {version}, Linux {self._kernel}, containerd 2.4. [lab.md](lab.md) says "
-            "what the machine is.",
+            f"`./dev lab --write`, {version}, Linux {' and '.join(self._kernels)}, containerd 2.4. "
+            "[lab.md](lab.md) says what the machine is.",
             "",
             "| scenario | result | time |",
             "|---|---|---|",

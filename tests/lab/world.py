@@ -9,8 +9,10 @@ import threading
 from lib import cri
 from lib.agent import Agent
 from lib.containerd import Containerd
+from lib.process import wait_until
 from scenario import DEFAULT_LIMIT_S, Malformed, Step
 
+VERBS = pathlib.Path("/sys/class/infiniband_verbs")
 PROC_GPUS = pathlib.Path("/proc/driver/nvidia/gpus")
 # A container has the machine's programs: its image is a busybox and nothing else.
 SHARED = {"/usr": "/usr", "/lib": "/usr/lib", "/lib64": "/usr/lib64"}
@@ -28,6 +30,13 @@ def gpu_uuids() -> list[str]:
             if line.startswith("GPU UUID:"):
                 found.append(line.split()[-1])
     return found
+
+
+def nodes_of(rdma_device: str) -> dict[str, str]:
+    """As the kubelet adds them by DeviceSpecs. The class of uverbs knows no network namespaces."""
+    uverbs = next(one.parent for one in VERBS.glob("*/ibdev") if one.read_text().strip() == rdma_device)
+    paths = [f"/dev/infiniband/{uverbs.name}", "/dev/infiniband/rdma_cm"]
+    return {path: path for path in paths}
 
 
 class Background:
@@ -125,23 +134,45 @@ class World:
         return int(status != 200), body
 
     def _pod(self, step: Step) -> tuple[int, str]:
-        """`pod NAME [gpus=0,1] [user=1000] [network=own] [KEY/annotation=VALUE]`"""
+        """`pod NAME [gpus=0,1] [user=1000] [network=own] [attach=RAIL:ADDRESS[:DEVICE]]
+        [slot=RESOURCE:ID] [nodes=DEVICE] [KEY/annotation=VALUE]`"""
         words = dict(word.split("=", 1) for word in shlex.split(step.text))
         env, devices = {"PATH": PATH}, {}
         if "gpus" in words:
             indices = [int(index) for index in words.pop("gpus").split(",")]
             env["NVIDIA_VISIBLE_DEVICES"] = ",".join(gpu_uuids()[index] for index in indices)
             devices = {f"/dev/nvidia{index}": f"/dev/nvidia{index}" for index in indices}
-        user = words.pop("user", None)
+        user, attach = words.pop("user", None), words.pop("attach", None)
+        slot, nodes = words.pop("slot", None), words.pop("nodes", None)
         own_network = words.pop("network", "host") == "own"
         pod = self._runtime.cri.run_pod(
             step.subject, annotations=words, host_network=not own_network
         )
+        if attach:
+            subprocess.run(["attach", pod.network_namespace(), *attach.split(":")], check=True)
+        if slot:
+            self._wait_known(slot.partition(":")[2])
+        if nodes:
+            devices |= nodes_of(nodes)
+        resource, _, identity = (slot or "").partition(":")
+        held = {f"allocation.railhead.io/{resource}": identity} if slot else {}
         container = pod.run(
-            env=env, devices=devices, mounts=SHARED, user=int(user) if user else None
+            env=env,
+            annotations=held,
+            devices=devices,
+            mounts=SHARED,
+            user=int(user) if user else None,
         )
         self._pods[step.subject] = (pod, container)
         return 0, "started"
+
+    def _wait_known(self, nic: str) -> None:
+        """A slot is of a NIC that the agent has read; here it may be made for the pod."""
+
+        def known() -> bool:
+            return any(line["nic"] == nic for line in self._agents[-1].events("nic"))
+
+        wait_until(f"the agent has read {nic}", known, DEFAULT_LIMIT_S)
 
     def _stop(self, step: Step) -> tuple[int, str]:
         """`stop agent` or `stop POD`"""

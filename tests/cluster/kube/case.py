@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The base of every test on the cluster: pods by kubectl, and a look into their containers."""
 
+import contextlib
 import json
 import pathlib
 import unittest
@@ -32,13 +33,20 @@ class ClusterCase(unittest.TestCase):
         self.addCleanup(self._delete_pods)
 
     def _delete_pods(self) -> None:
-        if self._pods:
-            self.kubectl("delete", "pod", *self._pods, "--grace-period=0", "--force", "--wait=true")
+        pods, self._pods = self._pods, []
+        if pods:
+            self.kubectl("delete", "pod", *pods, "--grace-period=0", "--force", "--wait=true")
 
     def _end_agents(self) -> None:
         for agent in self._agents:
             if agent.running():
                 agent.terminate()
+
+    def enter(self, context: contextlib.AbstractContextManager) -> None:
+        """Left when the test ends, after its pods."""
+        context.__enter__()
+        self.addCleanup(context.__exit__, None, None, None)
+        self.addCleanup(self._delete_pods)
 
     def kubectl(self, *words: str, text: str | None = None) -> str:
         return self.cluster.plane.kubectl(*words, text=text)

@@ -141,6 +141,16 @@ class Pod:
         answer = self._cri.call("CreateContainer", request)
         return Container(self._cri, answer.container_id, name)
 
+    def info(self) -> dict:
+        """What the runtime keeps of its sandbox."""
+        request = pb.PodSandboxStatusRequest(pod_sandbox_id=self.id, verbose=True)
+        return json.loads(self._cri.call("PodSandboxStatus", request).info["info"])
+
+    def network_namespace(self) -> str:
+        """Its path; of a pod with a network of its own."""
+        namespaces = self.info()["runtimeSpec"]["linux"]["namespaces"]
+        return next(one["path"] for one in namespaces if one["type"] == "network")
+
     def run(self, name: str = "main", **kind: object) -> Container:
         """A container, created and started."""
         return self.create(name, **kind).start()
@@ -194,6 +204,12 @@ class Cri:
         ready = {condition.type for condition in status.conditions if condition.status}
         return {"RuntimeReady", "NetworkReady"} <= ready
 
+    def network(self) -> str:
+        """The name of the network that pods get, as the runtime has read it."""
+        info = self.call("Status", pb.StatusRequest(verbose=True)).info
+        networks = json.loads(info["cniconfig"])["Networks"]
+        return networks[-1]["Config"]["Name"]  # the first is the loopback
+
     def has_image(self, name: str) -> bool:
         request = pb.ImageStatusRequest(image=pb.ImageSpec(image=name))
         return self.call("ImageStatus", request, "ImageService").HasField("image")
@@ -226,7 +242,13 @@ class Cri:
         )
         return Pod(self, answer.pod_sandbox_id, config)
 
+    def sandboxes(self) -> list[Pod]:
+        items = self.call("ListPodSandbox", pb.ListPodSandboxRequest()).items
+        return [Pod(self, i.id, pb.PodSandboxConfig(metadata=i.metadata)) for i in items]
+
+    def sandbox(self, name: str) -> Pod:
+        return next(pod for pod in self.sandboxes() if pod.name == name)
+
     def remove_all_pods(self) -> None:
-        for item in self.call("ListPodSandbox", pb.ListPodSandboxRequest()).items:
-            config = pb.PodSandboxConfig(metadata=item.metadata)
-            Pod(self, item.id, config).remove()
+        for pod in self.sandboxes():
+            pod.remove()

@@ -115,6 +115,15 @@ class Machine:
                 return self._device(f"/dev/infiniband/{match[2]}", self._text[f"{match[1]}/dev"])
         raise KeyError(f"{self.snapshot}: no verbs node of {nic}")
 
+    def function(self, nic: str) -> tuple[str, str]:
+        """The PCI address and the netdev of an RDMA device."""
+        for path in self._text:
+            match = re.match(rf"(/sys/devices/pci.*/([^/]+))/infiniband/{re.escape(nic)}/", path)
+            if match:
+                netdevs = (re.match(re.escape(f"{match[1]}/net/") + "([^/]+)/", p) for p in self._text)
+                return match[2], next(netdev[1] for netdev in netdevs if netdev)
+        raise KeyError(f"{self.snapshot}: no function of {nic}")
+
     @property
     def rdma_cm(self) -> CharDevice:
         numbers = next(t for p, t in self._text.items() if p.endswith("/misc/rdma_cm/dev"))

@@ -25,7 +25,7 @@ def cache() -> pathlib.Path:
 
 
 def fetch(what: str, *version: str) -> pathlib.Path:
-    """The bin folder of that containerd, crun or kubernetes; gets or builds it the first time."""
+    """The bin folder of that containerd, crun or kubernetes, or of cni; gets or builds it the first time."""
     script = TREE / "scripts" / f"fetch-{what}"
     done = subprocess.run([script, *version], check=True, stdout=subprocess.PIPE, text=True)
     return pathlib.Path(done.stdout.strip()) / "bin"
