@@ -6,20 +6,10 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/file_shape.h"
 
 namespace railhead::config {
 namespace {
-
-/// The flat keys by which a file of k8s-rdma-device-plugin is recognised
-/// (jiusanzhou/k8s-rdma-device-plugin pkg/config/config.go).
-constexpr std::array<std::string_view, 8> kFlatKeys{
-    "enableDevicePlugin", "resourceName",      "resourceCount", "nriPluginName",
-    "nriPluginIndex",     "gpuRdmaAutoInject", "debug",         "logPath"};
-
-/// The four variables that its documentation names (seed 002).
-constexpr std::array<const char*, 4> kRdmaVariables{"RDMA_ENABLE_DEVICE_PLUGIN",
-                                                    "RDMA_RESOURCE_NAME", "RDMA_RESOURCE_COUNT",
-                                                    "RDMA_GPU_AUTO_INJECT"};
 
 struct RoleKey {
   std::string_view key;
@@ -43,10 +33,6 @@ std::string known_role_keys() {
   std::vector<std::string> keys;
   for (const auto& known : kRoleKeys) keys.emplace_back(known.key);
   return join(keys, ", ");
-}
-
-bool is_flat_key(std::string_view key) {
-  return std::find(kFlatKeys.begin(), kFlatKeys.end(), key) != kFlatKeys.end();
 }
 
 /// A list in a file stands for the comma-separated text of the flag.
@@ -75,14 +61,6 @@ std::string known_sections(const std::string& path) {
   return join(names, ", ");
 }
 
-/// Go's encoding/json takes keys in any case, and so do the plugins whose files these are.
-const data::Value* find_in_any_case(const data::Value& root, std::string_view key) {
-  const auto at = std::find_if(
-      root.entries.begin(), root.entries.end(),
-      [&](const data::Value::Entry& entry) { return to_lower(entry.key) == to_lower(key); });
-  return at != root.entries.end() ? &at->value : nullptr;
-}
-
 data::Value text_value(const std::string& text) {
   data::Value value;
   value.kind = data::Value::Kind::scalar;
@@ -103,26 +81,23 @@ Status ConfigBuilder::set(SettingRow row, std::string text, Origin origin, std::
 }
 
 Status ConfigBuilder::add_file(const ConfigFile& file) {
-  auto root = file.text.find_first_not_of(" \t\r\n") != std::string::npos &&
-                      file.text[file.text.find_first_not_of(" \t\r\n")] == '{'
-                  ? data::parse_json(file.text)
-                  : data::parse_yaml(file.text);
+  auto root = parse_file_text(file.text);
   if (!root) return root.error().context(file.name);
   if (root->kind == data::Value::Kind::null) return {};
   if (root->kind != data::Value::Kind::map) {
     return Error{ErrorCode::malformed,
                  data::place_in(file.name, root->mark) + ": expected keys and values"};
   }
-  if (find_in_any_case(*root, "configList") != nullptr) {
+  const auto shape = plugin_shape(*root);
+  if (!shape) return add_our_file(file.name, *root);
+  if (shape == PoolSource::Shape::shared_plugin) {
     return add_shared_plugin_file(file.name, *std::move(root));
   }
-  if (find_in_any_case(*root, "resourceList") != nullptr) {
-    config_.pool_sources_.push_back({PoolSource::Shape::sriov_plugin, file.name, *std::move(root)});
-    return {};
+  if (shape == PoolSource::Shape::flat_file) {
+    return add_k8s_rdma_device_plugin_file(file.name, *root);
   }
-  const bool flat = std::any_of(root->entries.begin(), root->entries.end(),
-                                [](const auto& entry) { return is_flat_key(entry.key); });
-  return flat ? add_k8s_rdma_device_plugin_file(file.name, *root) : add_our_file(file.name, *root);
+  config_.pool_sources_.push_back({*shape, file.name, *std::move(root)});
+  return {};
 }
 
 Status ConfigBuilder::add_our_file(const std::string& name, const data::Value& root) {
@@ -264,10 +239,10 @@ Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name,
 Status ConfigBuilder::add_rdma_variables(const std::map<std::string, std::string>& environment) {
   data::Value variables;
   variables.kind = data::Value::Kind::map;
-  for (const char* name : kRdmaVariables) {
-    const auto at = environment.find(name);
+  for (const auto name : kRdmaVariables) {
+    const auto at = environment.find(std::string(name));
     if (at != environment.end() && !at->second.empty()) {
-      variables.entries.push_back({name, {}, text_value(at->second)});
+      variables.entries.push_back({std::string(name), {}, text_value(at->second)});
     }
   }
   if (variables.entries.empty()) return {};

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Kubernetes manifests that hold the configuration of a device plugin, as its project prints them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "config/config.h"
+
+namespace railhead::config {
+
+/// What manifests say to the plugins whose files we read.
+struct PluginTexts {
+  std::vector<ConfigFile> files;  ///< the plugin's own files, "cm.yaml: data.config.json"
+  std::map<std::string, std::string> environment;  ///< its RDMA_* variables
+  std::map<SettingRow, std::string> flags;         ///< flags that are settings of ours
+  std::vector<std::string> warnings;               ///< what was left out, with its place
+};
+
+struct ManifestReading {
+  std::string node;         ///< its key counts where a ConfigMap has one for each node
+  bool has_prefix = false;  ///< somebody else says the prefix of resources
+};
+
+/// What the manifests of a file say: one document or several, or a List.
+/// * ConfigMap: each value of `data` that is a plugin's file.
+/// * NicClusterPolicy (mellanox.com/v1alpha1): `config` and `useCdi` of rdmaSharedDevicePlugin and
+///   sriovDevicePlugin. Source: Mellanox/network-operator api/v1alpha1/nicclusterpolicy_types.go.
+/// * SriovNetworkNodePolicy (sriovnetwork.openshift.io/v1): node_policies.h.
+/// * DaemonSet: flags and RDMA_* variables of a plugin's container.
+/// Other kinds are passed over. Absent: the text is no manifest, which has `apiVersion` and `kind`
+/// that are not ours. Malformed: it is one, and holds nothing of a plugin, or what cannot be read.
+Result<std::optional<PluginTexts>> plugin_texts_of_manifest(const ConfigFile& file,
+                                                            const ManifestReading& reading = {});
+
+}  // namespace railhead::config
