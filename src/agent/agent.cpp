@@ -109,6 +109,7 @@ class Agent {
     for (const auto& warning : policies_.warnings) {
       log_.write(config::LogLevel::warn, "configuration", {{"what", warning}});
     }
+    log_differences(log_, logged_differences(config_));
     const auto origin = TRY(machine_origin(settings()));
     auto machine = std::make_unique<MachineService>(
         context_, tables_, machine_source(origin), std::move(policies_.settings),
@@ -200,7 +201,11 @@ class Agent {
       reload->changed.emplace_back("pools");
       reload->concerns_machine = true;
     }
-    ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings)};
+    ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings),
+                    logged_differences(reload->config)};
+    for (const auto& one : logged_differences(config_)) {
+      std::erase_if(news.differences, [&](const auto& other) { return one.id == other.id; });
+    }
     if (news.changed.empty()) return done(news);
     if (!reload->concerns_machine) {
       put_in_force(std::move(reload->config));

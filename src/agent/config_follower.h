@@ -23,6 +23,7 @@
 #include "agent/context.h"
 #include "config/config.h"
 #include "loop/watch_loop.h"
+#include "pools/differences.h"
 
 namespace railhead::agent {
 
@@ -39,10 +40,13 @@ struct ConfigReader {
 
 /// What a configuration that was taken on has changed.
 struct ConfigNews {
-  std::vector<std::string> changed;   ///< what took effect
-  std::vector<std::string> restart;   ///< what waits for a restart
-  std::vector<std::string> warnings;  ///< of the files
+  std::vector<std::string> changed;            ///< what took effect
+  std::vector<std::string> restart;            ///< what waits for a restart
+  std::vector<std::string> warnings;           ///< of the files
+  std::vector<pools::Difference> differences;  ///< that did not hold before
 };
+
+void log_differences(Log& log, const std::vector<pools::Difference>& differences);
 
 class ConfigFollower {
  public:

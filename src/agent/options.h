@@ -18,6 +18,7 @@
 #include "metrics/http_address.h"
 #include "node/node.h"
 #include "nri/session.h"
+#include "pools/differences.h"
 #include "pools/parse_pools.h"
 #include "topology/nccl_topology.h"
 
@@ -45,6 +46,8 @@ inject::InjectionPolicy injection_policy(const config::Settings& settings);
 Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& settings);
 /// Every resource that the configuration names, or the default one.
 Result<pools::PoolSpecs> pool_specs(const config::Config& config);
+/// What the log says of pods that another plugin's file was written for.
+std::vector<pools::Difference> logged_differences(const config::Config& config);
 /// `roles:` as the affinity rule understands it; an error names file, line and column.
 Result<std::vector<affinity::RoleOverride>> role_overrides(const config::Config& config);
 

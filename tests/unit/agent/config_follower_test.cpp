@@ -53,8 +53,10 @@ class ConfigFollowerTest : public testing::Test {
     if (refuses_) return Error{ErrorCode::malformed, "two pools want one NIC"};
     levels_.push_back(config.entry("log.level").text);
     const bool first = levels_.size() == 1;
-    return ConfigNews{
-        first ? std::vector<std::string>() : std::vector<std::string>{"log.level"}, restart_, {}};
+    return ConfigNews{first ? std::vector<std::string>() : std::vector<std::string>{"log.level"},
+                      restart_,
+                      {},
+                      {}};
   }
 
   bool until(const std::function<bool()>& so) {

@@ -203,7 +203,7 @@ TEST(Manifest, flags_and_variables_of_a_daemon_set) {
   EXPECT_THAT(flat.warnings, ElementsAre(HasSubstr("RDMA_RESOURCE_NAME has no value here")));
 }
 
-TEST(Manifest, several_documents_and_lists_are_read_and_lines_are_the_files) {
+TEST(Manifest, documents_and_lists_are_read_and_lines_are_the_files) {
   const std::string set =
       "apiVersion: apps/v1\nkind: DaemonSet\n"
       "spec: {template: {spec: {containers: [{args: [--resource-prefix=a.b]}]}}}\n";
