@@ -133,7 +133,7 @@ class ManifestReader {
     });
   }
 
-  Status add_cluster_policy(const data::Value& document) {
+  Status add_nic_policy(const data::Value& document) {
     const auto* spec = find(&document, "spec");
     for (const std::string plugin : {"rdmaSharedDevicePlugin", "sriovDevicePlugin"}) {
       const auto* section = find(spec, plugin);
@@ -227,9 +227,10 @@ class ManifestReader {
     Status (ManifestReader::*read)(const data::Value& document);
   };
 
-  static constexpr std::array<Kind, 4> kKinds{
+  static constexpr std::array<Kind, 5> kKinds{
       Kind{"ConfigMap", &ManifestReader::add_config_map},
-      Kind{"NicClusterPolicy", &ManifestReader::add_cluster_policy},
+      Kind{"NicClusterPolicy", &ManifestReader::add_nic_policy},
+      Kind{"NicNodePolicy", &ManifestReader::add_nic_policy},
       Kind{"SriovNetworkNodePolicy", &ManifestReader::add_node_policy},
       Kind{"DaemonSet", &ManifestReader::add_daemon_set},
   };

@@ -28,8 +28,9 @@ struct ManifestReading {
 
 /// What the manifests of a file say: one document or several, or a List.
 /// * ConfigMap: each value of `data` that is a plugin's file.
-/// * NicClusterPolicy (mellanox.com/v1alpha1): `config` and `useCdi` of rdmaSharedDevicePlugin and
-///   sriovDevicePlugin. Source: Mellanox/network-operator api/v1alpha1/nicclusterpolicy_types.go.
+/// * NicClusterPolicy and NicNodePolicy (mellanox.com/v1alpha1): `config` and `useCdi` of
+///   rdmaSharedDevicePlugin and sriovDevicePlugin. Source: Mellanox/network-operator
+///   api/v1alpha1/nicclusterpolicy_types.go, nicnodepolicy_types.go, at b06827e.
 /// * SriovNetworkNodePolicy (sriovnetwork.openshift.io/v1): node_policies.h.
 /// * DaemonSet: flags and RDMA_* variables of a plugin's container.
 /// Other kinds are passed over. Absent: the text is no manifest, which has `apiVersion` and `kind`

@@ -52,12 +52,13 @@ constexpr std::array kRows{
          "A slot of a shared pool gives a container with GPUs only those NICs of the pool that "
          "belong to its GPUs. There it gave every NIC of the pool.",
          "devicePlugin.handout: device-specs", false}},
-    Row{kEach,
+    Row{kShared | kSriov,
         Gpus::any,
         {"nodes-by-nri",
-         "The kubelet is given an annotation, and the nodes come by NRI when the container is "
-         "created. So a pod that was admitted here has no nodes when it restarts under the old "
-         "plugin.",
+         "The kubelet is given an annotation, and the nodes come by NRI when a container is "
+         "created. The kubelet keeps that answer, so a pod that was admitted here has no nodes "
+         "when "
+         "its container restarts under the old plugin.",
          "devicePlugin.handout: device-specs", false}},
     Row{kEach,
         Gpus::any,

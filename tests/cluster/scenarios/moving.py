@@ -36,9 +36,12 @@ class MovingCase(ClusterCase):
         """Its container runs UNTIL_RELEASED; what the next one sees."""
         before = self._restarts(pod)
         self.release(pod, "main")
+        self.wait_restarted(pod, before)
+        return self.look(pod)
+
+    def wait_restarted(self, pod: str, before: int) -> None:
         again = f"{pod} restarted"
         wait_until(again, lambda: self._restarts(pod) > before and self._runs(pod), 40)
-        return self.look(pod)
 
     def _main(self, pod: str) -> dict:
         return self.status(pod)["containerStatuses"][0]
@@ -122,10 +125,13 @@ class FromTheSharedPlugin(MovingCase):
 
             agent.terminate()
             self.cluster.wait_allocatable(self.RESOURCE, 0)
+            self.assert_nodes(self.look("waits"), ours)
+            self.release("waits", "main")  # while the kubelet cannot ask whom it should
+            self.wait_event("waits", "PreStartContainer rpc failed")
             self.old("shared", told)
             self.cluster.wait_allocatable(self.RESOURCE, 8)
-            self.assert_nodes(self.look("waits"), ours)
-            self.assertEqual({}, self.restart("waits").nodes)  # an annotation is all it was given
+            self.wait_restarted("waits", 0)
+            self.assertEqual({}, self.look("waits").nodes)  # an annotation is all it was given
             self.delete("waits")
             self.assert_nodes(self.run_pod("anew", limits=slot), every)
             self.assert_nodes(self.look("runs"), every)

@@ -86,6 +86,10 @@ spec:
   EXPECT_EQ(texts.files[0].name, "m.yaml: spec.rdmaSharedDevicePlugin.config");
   EXPECT_EQ(texts.files[1].name, "m.yaml: spec.sriovDevicePlugin.config");
   EXPECT_THAT(texts.flags, ElementsAre(Pair(SettingRow("devicePlugin.handout"), "cdi")));
+  EXPECT_EQ(texts_of("apiVersion: mellanox.com/v1alpha1\nkind: NicNodePolicy\nspec:\n"
+                     "  sriovDevicePlugin: {config: '{\"resourceList\": []}'}\n")
+                .files.size(),
+            1U);
 }
 
 constexpr const char* kNodePolicy = R"(apiVersion: sriovnetwork.openshift.io/v1

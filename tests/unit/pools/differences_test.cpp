@@ -57,6 +57,12 @@ TEST(Differences, a_slot_is_narrowed_in_shared_pools) {
   EXPECT_THAT(ids({Shape::sriov_plugin}, GpuPolicy::none), Not(Contains("slot-narrowed")));
 }
 
+TEST(Differences, what_comes_by_nri_in_both_restarts_with_its_nodes) {
+  EXPECT_THAT(ids({Shape::shared_plugin}, GpuPolicy::none), Contains("nodes-by-nri"));
+  EXPECT_THAT(ids({Shape::sriov_plugin}, GpuPolicy::none), Contains("nodes-by-nri"));
+  EXPECT_THAT(ids({Shape::flat_file}, GpuPolicy::none), Not(Contains("nodes-by-nri")));
+}
+
 TEST(Differences, each_is_said_once_and_files_of_our_own_make_none) {
   const auto all = ids({Shape::shared_plugin, Shape::sriov_plugin, Shape::shared_plugin,
                         Shape::flat_file, Shape::rdma_environment},
