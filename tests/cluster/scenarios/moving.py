@@ -24,6 +24,13 @@ VFS = "vfs-on-one-socket"
 
 
 class MovingCase(ClusterCase):
+    RESOURCE: str | None = None
+
+    def setUp(self) -> None:
+        super().setUp()
+        if self.RESOURCE:  # the node's status may still be that of the test before
+            self.cluster.wait_allocatable(self.RESOURCE, 0)
+
     def old(self, kind: str, told: dict) -> Daemon:
         """The old plugin, as its DaemonSet would start it."""
         program = str(paths.TREE / "tests/peers/replaced_plugin.py")
