@@ -53,7 +53,8 @@ Result<config::ConfigSources> read_sources(const Invocation& invocation,
 }
 
 data::Json as_json(const std::string& text) {
-  if (const auto number = parse_unsigned(text)) return *number;
+  const auto number = parse_unsigned(text);
+  if (number && std::to_string(*number) == text) return *number;
   return text;
 }
 
@@ -108,9 +109,8 @@ report::Report migration_report(const Migration& migration) {
         {{"id", change.id},
          {"text", change.text},
          {"setting", change.setting.empty() ? data::Json(nullptr) : data::Json(change.setting)}});
-    changes.push_back(
-        std::string(change.id) + ": " + std::string(change.text) +
-        (change.setting.empty() ? "" : " As there: `" + std::string(change.setting) + "`."));
+    changes.push_back(std::string(change.id) + ": " + std::string(change.text) +
+                      (change.setting.empty() ? "" : " Setting: " + std::string(change.setting)));
   }
   const auto steps = switch_over_steps(migration.plugins);
   const auto rollback = rollback_steps(migration.plugins);

@@ -12,6 +12,9 @@ It tells the kubelet what the real one tells it, on the way on which that one do
   JSON: {"resource", "functions": {address: {"numa", "rdma_dev", "nodes": [path…]}}}
 * flat: jiusanzhou/k8s-rdma-device-plugin af58283 (pkg/plugin/plugin.go): ids "rdma-0" and on;
   Allocate gives two variables and no node: those come by NRI. JSON: {"resource", "slots"}
+On 2026-11-22 each was compared with the code that it stands for, at these commits: GetInfo (of the
+first two), the options, the list and Allocate for one id and for two were the same. The devices of
+the real ones were invented, their servers were not.
 The first two are found in plugins_registry, where that folder is, and remove their socket when they
 end. The third registers. None asks to be called before a start.
 """

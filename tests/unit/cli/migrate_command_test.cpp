@@ -68,6 +68,7 @@ TEST(MigrateCommand, a_person_reads_the_same) {
   const auto said = run({"migrate", example_file("k8s-rdma-device-plugin.yaml")});
   EXPECT_THAT(said.out, HasSubstr("CONFIGURATION\ninjection:\n  gpus: \"closest\"\n"));
   EXPECT_THAT(said.out, HasSubstr("other-pods-need-a-slot: A container without GPUs"));
+  EXPECT_THAT(said.out, HasSubstr(" Setting: devicePlugin.handout: device-specs\n"));
   EXPECT_THAT(said.out, HasSubstr("2. Compare: `railhead pools`"));
   EXPECT_THAT(said.out, HasSubstr("4. End k8s-rdma-device-plugin on the node"));
   EXPECT_THAT(said.out, HasSubstr("THE WAY BACK\n1. kubectl cordon NODE\n2. Stop"));
