@@ -178,7 +178,10 @@ Result<std::int64_t> priority_of(const NodePolicy& policy) {
 Result<ConfigFile> file_of_node_policies(std::vector<NodePolicy> policies,
                                          std::vector<std::string>& warnings) {
   std::vector<std::pair<std::int64_t, const NodePolicy*>> order;
-  for (const auto& policy : policies) order.emplace_back(TRY(priority_of(policy)), &policy);
+  for (const auto& policy : policies) {
+    if (policy.name == "default") continue;  // deprecated, and passed over there, too
+    order.emplace_back(TRY(priority_of(policy)), &policy);
+  }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second->name < b.second->name;
   });

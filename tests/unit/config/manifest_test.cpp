@@ -156,10 +156,12 @@ TEST(Manifest, node_policies_of_one_resource_are_one_in_order_of_priority) {
   };
   const auto texts = texts_of(policy("a", "last", "1", "{vendor: '8086'}") +
                                   policy("b", "both", "99", "{pfNames: [eth0]}") +
-                                  policy("c", "both", "99", "{pfNames: [eth1, eth0]}"),
+                                  policy("c", "both", "99", "{pfNames: [eth1, eth0]}") +
+                                  policy("default", "none", "0", "{}"),
                               {"", true});
   const auto text = texts.files.at(0).text;
   EXPECT_LT(text.find("both"), text.find("last"));
+  EXPECT_EQ(text.find("none"), std::string::npos);
   EXPECT_EQ(text.find("both"), text.rfind("both"));
   EXPECT_LT(text.find("eth0"), text.find("eth1"));
   EXPECT_EQ(text.find("eth0"), text.rfind("eth0"));
