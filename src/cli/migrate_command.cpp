@@ -34,12 +34,13 @@ Result<config::ConfigSources> read_sources(const Invocation& invocation,
   for (const auto& [name, value] : invocation.variables) {
     if (!value.empty()) sources.environment[name] = value;
   }
+  const config::SettingRow prefix = "devicePlugin.resourcePrefix";
   const auto node = sources.flags.find("node.name");
-  const config::ManifestReading reading{node == sources.flags.end() ? "" : node->second,
-                                        sources.flags.contains("devicePlugin.resourcePrefix")};
+  bool has_policies = false;
   for (const auto& path : paths) {
     config::ConfigFile file{path, TRY(host::read_input_file(path, kMaxFileBytes))};
-    auto texts = TRY(config::plugin_texts_of_manifest(file, reading));
+    auto texts = TRY(
+        config::plugin_texts_of_manifest(file, node == sources.flags.end() ? "" : node->second));
     if (!texts) {
       sources.files.push_back(std::move(file));
       continue;
@@ -48,6 +49,12 @@ Result<config::ConfigSources> read_sources(const Invocation& invocation,
     sources.environment.merge(texts->environment);
     sources.flags.merge(texts->flags);
     warnings.insert(warnings.end(), texts->warnings.begin(), texts->warnings.end());
+    has_policies = has_policies || texts->has_policies;
+  }
+  if (has_policies && sources.flags.emplace(prefix, config::kPolicyPrefix).second) {
+    warnings.push_back(
+        "policies name no prefix of resources: " + std::string(config::kPolicyPrefix) +
+        " is their operator's default, " + std::string(prefix->flag) + " says another");
   }
   return sources;
 }

@@ -46,9 +46,9 @@ constexpr std::array kPluginFlags{
 /// Reads the documents of one file; the policies are one resource list together.
 class ManifestReader {
  public:
-  ManifestReader(std::string file, const ManifestReading& reading)
+  ManifestReader(std::string file, std::string_view node)
       : file_(std::move(file)),
-        reading_(reading) {}
+        node_(node) {}
 
   /// Whether the document is a manifest.
   Result<bool> add(const data::Value& document) {
@@ -69,14 +69,8 @@ class ManifestReader {
 
   Result<PluginTexts> finish() && {
     if (!policies_.empty()) {
+      texts_.has_policies = true;
       texts_.files.push_back(TRY(file_of_node_policies(std::move(policies_), texts_.warnings)));
-      SettingRow prefix = "devicePlugin.resourcePrefix";
-      if (!reading_.has_prefix && texts_.flags.emplace(prefix, "openshift.io").second) {
-        texts_.warnings.push_back(file_ +
-                                  ": policies name no prefix of resources: openshift.io is their "
-                                  "operator's default, " +
-                                  std::string(prefix->flag) + " says another");
-      }
     }
     if (texts_.files.empty() && texts_.environment.empty() && texts_.flags.empty()) {
       return Error{ErrorCode::malformed,
@@ -111,9 +105,8 @@ class ManifestReader {
       for (const auto& other : found) {
         if (other.shape == one.shape && other.text != one.text) rivals.push_back(other.key);
       }
-      if (!rivals.empty() && one.key != reading_.node) {
-        const bool is_node_there =
-            std::find(rivals.begin(), rivals.end(), reading_.node) != rivals.end();
+      if (!rivals.empty() && one.key != node_) {
+        const bool is_node_there = std::find(rivals.begin(), rivals.end(), node_) != rivals.end();
         if (is_node_there) continue;
         return Error{ErrorCode::malformed, data::place_in(file_, values->mark) +
                                                ": data has a configuration in " + one.key +
@@ -236,7 +229,7 @@ class ManifestReader {
   };
 
   std::string file_;
-  const ManifestReading& reading_;
+  std::string_view node_;
   PluginTexts texts_;
   std::vector<NodePolicy> policies_;
   std::vector<std::string> kinds_;
@@ -252,8 +245,8 @@ bool separates_documents(std::string_view line) {
 }  // namespace
 
 Result<std::optional<PluginTexts>> plugin_texts_of_manifest(const ConfigFile& file,
-                                                            const ManifestReading& reading) {
-  ManifestReader reader(file.name, reading);
+                                                            std::string_view node) {
+  ManifestReader reader(file.name, node);
   bool is_manifest = false;
   const auto read = [&](const std::string& text) -> Status {
     const auto document = parse_file_text(text);

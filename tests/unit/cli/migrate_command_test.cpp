@@ -94,7 +94,8 @@ TEST(MigrateCommand, manifests_are_taken_as_they_are_printed) {
   const TextFile policy(kPolicy);
   const auto said = run({"migrate", policy.path(), "-o", "config"});
   EXPECT_THAT(said.out, HasSubstr("name: \"openshift.io/vfs\""));
-  EXPECT_THAT(said.err, HasSubstr("railhead migrate: " + policy.path() + ": policies name no"));
+  EXPECT_THAT(said.err,
+              HasSubstr("railhead migrate: policies name no prefix of resources: openshift.io"));
   const auto other = run({"migrate", policy.path(), "--resource-prefix", "a.b", "-o", "config"});
   EXPECT_THAT(other.out, HasSubstr("name: \"a.b/vfs\""));
   EXPECT_EQ(other.err, "");
@@ -108,6 +109,9 @@ TEST(MigrateCommand, manifests_are_taken_as_they_are_printed) {
       "apiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: [\n"
       "  {args: [--use-cdi, --resource-prefix=nvidia.com]}]}}}\n",
       "-set");
+  const auto set_last = run({"migrate", policy.path(), set.path(), "-o", "config"});
+  EXPECT_THAT(set_last.out, HasSubstr("name: \"nvidia.com/vfs\""));
+  EXPECT_EQ(set_last.err, "");
   const auto both = run({"migrate", map.path(), set.path(), "-o", "json"});
   const auto configuration = both.json()["configuration"].get<std::string>();
   EXPECT_THAT(configuration, HasSubstr("handout: \"cdi\""));

@@ -16,8 +16,8 @@ using testing::Pair;
 using testing::UnorderedElementsAre;
 
 /// Fails where the text is no manifest or a wrong one.
-PluginTexts texts_of(const std::string& text, const ManifestReading& reading = {}) {
-  const auto texts = plugin_texts_of_manifest({"m.yaml", text}, reading);
+PluginTexts texts_of(const std::string& text, std::string_view node = "") {
+  const auto texts = plugin_texts_of_manifest({"m.yaml", text}, node);
   if (!texts) ADD_FAILURE() << texts.error().message;
   if (texts && !*texts) ADD_FAILURE() << "no manifest";
   return texts && *texts ? **texts : PluginTexts();
@@ -61,7 +61,7 @@ data:
   node-2: '{"resourceList": [{"resourceName": "b"}]}'
 )";
   EXPECT_THAT(error_of(two), HasSubstr("in node-1 and another in node-2; --node-name says whose"));
-  const auto texts = texts_of(two, {"node-2", false});
+  const auto texts = texts_of(two, "node-2");
   ASSERT_EQ(texts.files.size(), 1U);
   EXPECT_EQ(texts.files[0].name, "m.yaml: data.node-2");
 }
@@ -140,10 +140,8 @@ TEST(Manifest, what_the_operator_makes_of_a_node_policy) {
   ]
 }
 )");
-  EXPECT_THAT(texts.flags,
-              ElementsAre(Pair(SettingRow("devicePlugin.resourcePrefix"), "openshift.io")));
-  EXPECT_THAT(texts.warnings, ElementsAre(HasSubstr("--resource-prefix says another")));
-  EXPECT_THAT(texts_of(kNodePolicy, {"", true}).warnings, IsEmpty());
+  EXPECT_TRUE(texts.has_policies);
+  EXPECT_THAT(texts.warnings, IsEmpty());
 }
 
 TEST(Manifest, node_policies_of_one_resource_are_one_in_order_of_priority) {
@@ -155,10 +153,9 @@ TEST(Manifest, node_policies_of_one_resource_are_one_in_order_of_priority) {
            ", nicSelector: " + nics + "}\n";
   };
   const auto texts = texts_of(policy("a", "last", "1", "{vendor: '8086'}") +
-                                  policy("b", "both", "99", "{pfNames: [eth0]}") +
-                                  policy("c", "both", "99", "{pfNames: [eth1, eth0]}") +
-                                  policy("default", "none", "0", "{}"),
-                              {"", true});
+                              policy("b", "both", "99", "{pfNames: [eth0]}") +
+                              policy("c", "both", "99", "{pfNames: [eth1, eth0]}") +
+                              policy("default", "none", "0", "{}"));
   const auto text = texts.files.at(0).text;
   EXPECT_LT(text.find("both"), text.find("last"));
   EXPECT_EQ(text.find("none"), std::string::npos);
@@ -173,8 +170,7 @@ TEST(Manifest, what_of_a_node_policy_does_not_count_is_said) {
         "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
         "metadata: {name: p}\nspec:\n  resourceName: r\n  numVfs: 2\n"
         "  nicSelector: " +
-            nics + "\n",
-        {"", true});
+        nics + "\n");
   };
   EXPECT_THAT(with("{vendor: '15b3', pfName: [eth0]}").warnings,
               ElementsAre("m.yaml:7:33: unknown key \"nicSelector.pfName\" ignored, as by the API "
