@@ -20,6 +20,9 @@ std::string names(const Plugins& plugins) {
   return names.empty() ? "the old plugin" : join(names, " and ");
 }
 
+constexpr const char* kCompare =
+    "Compare: `railhead pools` there shows the resources and counts of `kubectl describe node "
+    "NODE`.";
 constexpr const char* kUntilGone =
     ", and wait until `kubectl describe node NODE` shows 0 allocatable of its resources.";
 constexpr const char* kUntilThere = ", and wait until the resources are allocatable again.";
@@ -42,8 +45,7 @@ std::vector<std::string> switch_over_steps(const Plugins& from) {
   const bool flat = has(from, pools::PoolFlavour::k8s_rdma_device_plugin);
   return {
       "Save the configuration as /etc/railhead/config.yaml on the node.",
-      "Compare: `railhead pools` there shows the resources and counts of `kubectl describe node "
-      "NODE`.",
+      kCompare,
       "kubectl cordon NODE",
       "End " + names(from) + " on the node" + kUntilGone,
       std::string("Start the agent") + kUntilThere,

@@ -148,7 +148,7 @@ class PolicyReader {
   Result<bool> flag(std::string_view key) const {
     const auto* value = find(policy_.spec, key);
     if (value == nullptr) return false;
-    const auto flag = value->as_bool();
+    auto flag = value->as_bool();
     if (!flag) return flag.error().context(policy_.source + ": " + std::string(key));
     return flag;
   }
@@ -168,7 +168,7 @@ class PolicyReader {
 Result<std::int64_t> priority_of(const NodePolicy& policy) {
   const auto* value = find(policy.spec, "priority");
   if (value == nullptr) return 0;
-  const auto priority = value->as_signed();
+  auto priority = value->as_signed();
   if (!priority) return priority.error().context(policy.source + ": priority");
   return priority;
 }
