@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/migration_steps.h"
-#include "config/manifest.h"
+#include "config/plugin_texts.h"
 #include "pools/differences.h"
 #include "pools/write_pools.h"
 

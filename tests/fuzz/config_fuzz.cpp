@@ -4,7 +4,7 @@
 #include <string>
 
 #include "config/config.h"
-#include "config/manifest.h"
+#include "config/plugin_texts.h"
 
 /// A configuration file of any bytes, or a manifest with one: a Config whose every value passed its
 /// check, or an Error.

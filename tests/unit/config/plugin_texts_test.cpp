@@ -2,7 +2,7 @@
 //
 // Manifests as their projects print them: Mellanox/k8s-rdma-shared-dev-plugin deployment/k8s/base,
 // Mellanox/network-operator example/crs, k8snetworkplumbingwg/sriov-network-operator doc.
-#include "config/manifest.h"
+#include "config/plugin_texts.h"
 
 #include <gmock/gmock.h>
 
@@ -37,7 +37,7 @@ data:
   notes: nothing of a plugin
 )";
 
-TEST(Manifest, the_files_of_a_config_map) {
+TEST(PluginTexts, the_files_of_a_config_map) {
   const auto texts = texts_of(kConfigMap);
   ASSERT_EQ(texts.files.size(), 1U);
   EXPECT_EQ(texts.files[0].name, "m.yaml: data.config.json");
@@ -48,12 +48,12 @@ TEST(Manifest, the_files_of_a_config_map) {
   EXPECT_EQ(texts_of(flat).files[0].text, "resourceCount: 7\n");
 }
 
-TEST(Manifest, a_half_written_config_map_names_its_key) {
+TEST(PluginTexts, a_half_written_config_map_names_its_key) {
   EXPECT_THAT(error_of("apiVersion: v1\nkind: ConfigMap\ndata:\n  c.json: '{\"configList\": ['\n"),
               HasSubstr("m.yaml:4:3: data.c.json"));
 }
 
-TEST(Manifest, of_a_configuration_a_node_the_nodes_own_counts) {
+TEST(PluginTexts, of_a_configuration_a_node_the_nodes_own_counts) {
   const std::string two = R"(apiVersion: v1
 kind: ConfigMap
 data:
@@ -66,7 +66,7 @@ data:
   EXPECT_EQ(texts.files[0].name, "m.yaml: data.node-2");
 }
 
-TEST(Manifest, what_a_nic_cluster_policy_gives_its_plugins) {
+TEST(PluginTexts, what_a_nic_cluster_policy_gives_its_plugins) {
   const auto texts = texts_of(R"(apiVersion: mellanox.com/v1alpha1
 kind: NicClusterPolicy
 metadata: {name: nic-cluster-policy}
@@ -112,7 +112,7 @@ spec:
   priority: 10
 )";
 
-TEST(Manifest, what_the_operator_makes_of_a_node_policy) {
+TEST(PluginTexts, what_the_operator_makes_of_a_node_policy) {
   const auto texts = texts_of(kNodePolicy);
   ASSERT_EQ(texts.files.size(), 1U);
   EXPECT_EQ(texts.files[0].text, R"({
@@ -144,7 +144,7 @@ TEST(Manifest, what_the_operator_makes_of_a_node_policy) {
   EXPECT_THAT(texts.warnings, IsEmpty());
 }
 
-TEST(Manifest, node_policies_of_one_resource_are_one_in_order_of_priority) {
+TEST(PluginTexts, node_policies_of_one_resource_are_one_in_order_of_priority) {
   const auto policy = [](const char* name, const char* resource, const char* priority,
                          const char* nics) {
     return std::string("---\napiVersion: sriovnetwork.openshift.io/v1\n") +
@@ -164,7 +164,7 @@ TEST(Manifest, node_policies_of_one_resource_are_one_in_order_of_priority) {
   EXPECT_EQ(text.find("eth0"), text.rfind("eth0"));
 }
 
-TEST(Manifest, what_of_a_node_policy_does_not_count_is_said) {
+TEST(PluginTexts, what_of_a_node_policy_does_not_count_is_said) {
   const auto with = [](const std::string& nics) {
     return texts_of(
         "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
@@ -184,7 +184,7 @@ TEST(Manifest, what_of_a_node_policy_does_not_count_is_said) {
               HasSubstr("needs resourceName and nicSelector"));
 }
 
-TEST(Manifest, flags_and_variables_of_a_daemon_set) {
+TEST(PluginTexts, flags_and_variables_of_a_daemon_set) {
   const auto daemon_set = [](const std::string& container) {
     return texts_of("apiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: [" +
                     container + "]}}}\n");
@@ -205,7 +205,7 @@ TEST(Manifest, flags_and_variables_of_a_daemon_set) {
   EXPECT_THAT(flat.warnings, ElementsAre(HasSubstr("RDMA_RESOURCE_NAME has no value here")));
 }
 
-TEST(Manifest, documents_and_lists_are_read_and_lines_are_the_files) {
+TEST(PluginTexts, documents_and_lists_are_read_and_lines_are_the_files) {
   const std::string set =
       "apiVersion: apps/v1\nkind: DaemonSet\n"
       "spec: {template: {spec: {containers: [{args: [--resource-prefix=a.b]}]}}}\n";
@@ -221,7 +221,7 @@ TEST(Manifest, documents_and_lists_are_read_and_lines_are_the_files) {
   EXPECT_EQ(texts_of(list).files.at(0).text, "resourceCount: 3");
 }
 
-TEST(Manifest, what_is_none_is_left_to_others) {
+TEST(PluginTexts, what_is_none_is_left_to_others) {
   for (const char* text : {"", "resourceCount: 7\n", R"({"configList": []})", "kind: ConfigMap\n",
                            "apiVersion: railhead.io/v1alpha1\nkind: Config\n", "- a\n"}) {
     const auto texts = plugin_texts_of_manifest({"f", text});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "config/manifest.h"
+#include "config/plugin_texts.h"
 
 #include <algorithm>
 #include <array>
@@ -44,9 +44,9 @@ constexpr std::array kPluginFlags{
 };
 
 /// Reads the documents of one file; the policies are one resource list together.
-class ManifestReader {
+class PluginTextsReader {
  public:
-  ManifestReader(std::string file, std::string_view node)
+  PluginTextsReader(std::string file, std::string_view node)
       : file_(std::move(file)),
         node_(node) {}
 
@@ -217,15 +217,15 @@ class ManifestReader {
 
   struct Kind {
     std::string_view name;
-    Status (ManifestReader::*read)(const data::Value& document);
+    Status (PluginTextsReader::*read)(const data::Value& document);
   };
 
   static constexpr std::array<Kind, 5> kKinds{
-      Kind{"ConfigMap", &ManifestReader::add_config_map},
-      Kind{"NicClusterPolicy", &ManifestReader::add_nic_policy},
-      Kind{"NicNodePolicy", &ManifestReader::add_nic_policy},
-      Kind{"SriovNetworkNodePolicy", &ManifestReader::add_node_policy},
-      Kind{"DaemonSet", &ManifestReader::add_daemon_set},
+      Kind{"ConfigMap", &PluginTextsReader::add_config_map},
+      Kind{"NicClusterPolicy", &PluginTextsReader::add_nic_policy},
+      Kind{"NicNodePolicy", &PluginTextsReader::add_nic_policy},
+      Kind{"SriovNetworkNodePolicy", &PluginTextsReader::add_node_policy},
+      Kind{"DaemonSet", &PluginTextsReader::add_daemon_set},
   };
 
   std::string file_;
@@ -246,7 +246,7 @@ bool separates_documents(std::string_view line) {
 
 Result<std::optional<PluginTexts>> plugin_texts_of_manifest(const ConfigFile& file,
                                                             std::string_view node) {
-  ManifestReader reader(file.name, node);
+  PluginTextsReader reader(file.name, node);
   bool is_manifest = false;
   const auto read = [&](const std::string& text) -> Status {
     const auto document = parse_file_text(text);
