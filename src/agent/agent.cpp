@@ -129,6 +129,7 @@ class Agent {
       log_.write(config::LogLevel::warn, "resource left out", {{"why", resource}});
     }
     pools_ = policies_.settings.policy.pools;
+    log_differences(log_, logged_differences(config_));
     const auto origin = TRY(machine_origin(settings()));
     auto machine = std::make_unique<MachineService>(
         context_, tables_, machine_source(origin), std::move(policies_.settings),
@@ -224,7 +225,10 @@ class Agent {
       reload->concerns_machine = true;
     }
     ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings),
-                    std::move(policies->left_out)};
+                    std::move(policies->left_out), logged_differences(reload->config)};
+    for (const auto& one : logged_differences(config_)) {
+      std::erase_if(news.differences, [&](const auto& other) { return one.id == other.id; });
+    }
     if (!reload->concerns_machine) {
       policies_.left_out = news.left_out;
       if (!news.changed.empty()) put_in_force(std::move(reload->config));

@@ -10,6 +10,15 @@
 
 namespace railhead::agent {
 
+void log_differences(Log& log, const std::vector<pools::Difference>& differences) {
+  for (const auto& one : differences) {
+    log.write(config::LogLevel::info, "differs from the replaced plugin",
+              {{"difference", std::string(one.id)},
+               {"what", std::string(one.text)},
+               {"setting", std::string(one.setting)}});
+  }
+}
+
 ConfigFollower::ConfigFollower(Context context, ConfigReader reader, Take take)
     : context_(context),
       reader_(std::move(reader)),
@@ -131,6 +140,7 @@ void ConfigFollower::accept(const ConfigNews& news) {
   }
   context_.log.write(config::LogLevel::info, "configuration loaded",
                      {{"changed", news.changed.empty() ? "nothing" : join(news.changed, ", ")}});
+  log_differences(context_.log, news.differences);
   if (!news.restart.empty() && news.restart != restart_) {
     context_.log.write(config::LogLevel::warn, "configuration needs a restart",
                        {{"settings", join(news.restart, ", ")}});

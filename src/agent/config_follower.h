@@ -23,6 +23,7 @@
 #include "agent/context.h"
 #include "config/config.h"
 #include "loop/watch_loop.h"
+#include "pools/differences.h"
 
 namespace railhead::agent {
 
@@ -43,7 +44,10 @@ struct ConfigNews {
   std::vector<std::string> restart;   ///< what waits for a restart
   std::vector<std::string> warnings;  ///< of the files
   std::vector<std::string> left_out;  ///< resources that could not be taken on (pools::PoolSpecs)
+  std::vector<pools::Difference> differences;  ///< that did not hold before
 };
+
+void log_differences(Log& log, const std::vector<pools::Difference>& differences);
 
 class ConfigFollower {
  public:

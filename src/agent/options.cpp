@@ -201,6 +201,12 @@ Result<pools::PoolSpecs> pool_specs(const config::Config& config,
   return pools::parse_pools(config.pool_sources(), options);
 }
 
+std::vector<pools::Difference> logged_differences(const config::Config& config) {
+  auto differences = pools::differences(config.pool_sources(), config.settings().injection.gpus);
+  std::erase_if(differences, [](const pools::Difference& one) { return !one.logged; });
+  return differences;
+}
+
 Result<affinity::OperatorRules> operator_rules(const config::Config& config) {
   affinity::OperatorRules rules;
   for (const auto& rule : config.roles()) {

@@ -18,6 +18,7 @@
 #include "metrics/http_address.h"
 #include "node/node.h"
 #include "nri/session.h"
+#include "pools/differences.h"
 #include "pools/parse_pools.h"
 #include "topology/nccl_topology.h"
 
@@ -47,6 +48,8 @@ Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& se
 /// agent (pools::PoolParseOptions).
 Result<pools::PoolSpecs> pool_specs(const config::Config& config,
                                     std::vector<pools::PoolSpec> in_force = {});
+/// What the log says of pods that another plugin's file was written for.
+std::vector<pools::Difference> logged_differences(const config::Config& config);
 /// `roles:` and `expect:` as the affinity rule understands them; an error names file, line and
 /// column.
 Result<affinity::OperatorRules> operator_rules(const config::Config& config);

@@ -86,5 +86,6 @@ void add_nfs_command(CLI::App& program, Invocation& invocation);
 void add_snapshot_command(CLI::App& program, Invocation& invocation);
 void add_bench_command(CLI::App& program, Invocation& invocation);
 void add_config_command(CLI::App& program, Invocation& invocation);
+void add_migrate_command(CLI::App& program, Invocation& invocation);
 
 }  // namespace railhead::cli

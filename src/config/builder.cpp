@@ -6,21 +6,11 @@
 #include <utility>
 
 #include "base/text.h"
+#include "config/file_shape.h"
 #include "config/manifest.h"
 
 namespace railhead::config {
 namespace {
-
-/// The flat keys by which a file of k8s-rdma-device-plugin is recognised
-/// (jiusanzhou/k8s-rdma-device-plugin pkg/config/config.go).
-constexpr std::array<std::string_view, 8> kFlatKeys{
-    "enableDevicePlugin", "resourceName",      "resourceCount", "nriPluginName",
-    "nriPluginIndex",     "gpuRdmaAutoInject", "debug",         "logPath"};
-
-/// The four variables that its documentation names (seed 002).
-constexpr std::array<const char*, 4> kRdmaVariables{"RDMA_ENABLE_DEVICE_PLUGIN",
-                                                    "RDMA_RESOURCE_NAME", "RDMA_RESOURCE_COUNT",
-                                                    "RDMA_GPU_AUTO_INJECT"};
 
 /// What an entry of `roles:` or `expect:` may say.
 struct NicRuleKey {
@@ -61,10 +51,6 @@ std::string known_nic_rule_keys(std::string_view list) {
   return join(keys, ", ");
 }
 
-bool is_flat_key(std::string_view key) {
-  return std::find(kFlatKeys.begin(), kFlatKeys.end(), key) != kFlatKeys.end();
-}
-
 /// A list in a file stands for the comma-separated text of the flag.
 Result<std::string> scalar_text(const data::Value& value) {
   if (value.kind != data::Value::Kind::list) return value.as_string();
@@ -89,15 +75,6 @@ std::string known_sections(const std::string& path) {
   }
   if (path.empty()) names.insert(names.end(), {"roles", "expect", "pools"});
   return join(names, ", ");
-}
-
-/// Go's encoding/json takes keys in any case and the last of them, and so do the plugins whose
-/// files these are.
-const data::Value* find_in_any_case(const data::Value& root, std::string_view key) {
-  const auto at = std::find_if(
-      root.entries.rbegin(), root.entries.rend(),
-      [&](const data::Value::Entry& entry) { return to_lower(entry.key) == to_lower(key); });
-  return at != root.entries.rend() ? &at->value : nullptr;
 }
 
 data::Value text_value(const std::string& text) {
@@ -142,28 +119,29 @@ Status ConfigBuilder::add_manifest(const ConfigFile& file, const data::Value& ro
 
 Status ConfigBuilder::add_text(const ConfigFile& file, Manifests manifests) {
   std::vector<Error> repeated;
-  auto root = trim(file.text).starts_with('{') ? data::parse_json(file.text, {}, &repeated)
-                                               : data::parse_yaml(file.text);
+  auto root = parse_file_text(file.text, &repeated);
   if (!root) return root.error().context(file.name);
   if (root->kind == data::Value::Kind::null) return {};
   if (root->kind != data::Value::Kind::map) {
     return malformed_in(file.name, root->mark, "expected keys and values");
   }
   if (manifests == Manifests::read && is_manifest(*root)) return add_manifest(file, *root);
-  const bool shared = find_in_any_case(*root, "configList") != nullptr;
-  const bool sriov = find_in_any_case(*root, "resourceList") != nullptr;
+  const auto shape = plugin_shape(*root);
+  const bool takes_the_last =
+      shape == PoolSource::Shape::shared_plugin || shape == PoolSource::Shape::sriov_plugin;
   for (const auto& error : repeated) {
-    if (!shared && !sriov) return error.context(file.name);
+    if (!takes_the_last) return error.context(file.name);
     config_.warnings_.push_back(file.name + ": " + error.message + "; the last counts");
   }
-  if (shared) return add_shared_plugin_file(file.name, *std::move(root));
-  if (sriov) {
-    config_.pool_sources_.push_back({PoolSource::Shape::sriov_plugin, file.name, *std::move(root)});
-    return {};
+  if (!shape) return add_our_file(file.name, *root);
+  if (shape == PoolSource::Shape::shared_plugin) {
+    return add_shared_plugin_file(file.name, *std::move(root));
   }
-  const bool flat = std::any_of(root->entries.begin(), root->entries.end(),
-                                [](const auto& entry) { return is_flat_key(entry.key); });
-  return flat ? add_k8s_rdma_device_plugin_file(file.name, *root) : add_our_file(file.name, *root);
+  if (shape == PoolSource::Shape::flat_file) {
+    return add_k8s_rdma_device_plugin_file(file.name, *root);
+  }
+  config_.pool_sources_.push_back({*shape, file.name, *std::move(root)});
+  return {};
 }
 
 Status ConfigBuilder::add_our_file(const std::string& name, const data::Value& root) {
@@ -300,10 +278,10 @@ Status ConfigBuilder::add_k8s_rdma_device_plugin_file(const std::string& name,
 Status ConfigBuilder::add_rdma_variables(const std::map<std::string, std::string>& environment) {
   data::Value variables;
   variables.kind = data::Value::Kind::map;
-  for (const char* name : kRdmaVariables) {
-    const auto at = environment.find(name);
+  for (const auto name : kRdmaVariables) {
+    const auto at = environment.find(std::string(name));
     if (at != environment.end() && !at->second.empty()) {
-      variables.entries.push_back({name, {}, text_value(at->second)});
+      variables.entries.push_back({std::string(name), {}, text_value(at->second)});
     }
   }
   if (variables.entries.empty()) return {};

@@ -60,7 +60,8 @@ Result<Selector> parse_our_selector(Section section, const PoolParseOptions& opt
     selector.conditions.push_back(std::move(condition));
   }
   TRY_STATUS(section.finish(warnings));
-  if (selector.conditions.empty())
+  // `isRdma` alone takes everything with an RDMA device, or with and without.
+  if (selector.conditions.empty() && section.find("isRdma") == nullptr)
     return section.error("", "an empty selector; names: \"*\" takes every RDMA device");
   return selector;
 }

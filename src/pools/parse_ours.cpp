@@ -13,6 +13,9 @@ namespace {
 constexpr std::array kKinds{FunctionKind::physical, FunctionKind::virtual_, FunctionKind::scalable,
                             FunctionKind::soft};
 
+constexpr std::array kReplaced{PoolFlavour::shared_plugin, PoolFlavour::sriov_plugin,
+                               PoolFlavour::k8s_rdma_device_plugin};
+
 Result<PoolMode> read_mode(Section& item) {
   const auto text = TRY(item.text("mode")).value_or("shared");
   for (const auto mode : {PoolMode::shared, PoolMode::exclusive}) {
@@ -27,6 +30,20 @@ Result<PoolPreference> read_preference(Section& item) {
     if (text == to_string(how)) return how;
   }
   return item.error("prefer", in_quotes(text) + " is none of spread, pack");
+}
+
+Status read_replaced(Section& item, PoolSpec& spec) {
+  const auto text = TRY(item.text("replaces"));
+  if (!text) return {};
+  const auto* plugin = std::find_if(kReplaced.begin(), kReplaced.end(),
+                                    [&](PoolFlavour one) { return *text == to_string(one); });
+  if (plugin != kReplaced.end()) {
+    spec.origin.flavour = *plugin;
+    return {};
+  }
+  std::vector<std::string> known;
+  for (const auto one : kReplaced) known.emplace_back(to_string(one));
+  return item.error("replaces", in_quotes(*text) + " is none of " + join(known, ", "));
 }
 
 Result<std::optional<unsigned>> read_count(Section& item, std::string_view key, std::int64_t most) {
@@ -97,8 +114,23 @@ Status read_additional_info(Section& item, PoolSpec& spec, std::vector<std::stri
   return info->finish(warnings);
 }
 
+/// What comes along with a function: `isRdma` and `needVhostNet`, of a pool or of one selector.
+struct HandedNodes {
+  bool rdma = true;
+  bool vhost_net = false;
+};
+
+Result<HandedNodes> read_handed_nodes(Section& section, HandedNodes unless_said) {
+  if (section.find("isRdma") != nullptr) unless_said.rdma = TRY(section.flag("isRdma"));
+  if (section.find("needVhostNet") != nullptr) {
+    unless_said.vhost_net = TRY(section.flag("needVhostNet"));
+  }
+  return unless_said;
+}
+
 /// `include` or `exclude`: one selector or a list of them.
 Result<std::vector<Selector>> read_selectors(Section& item, std::string_view key,
+                                             const HandedNodes& of_pool,
                                              const PoolParseOptions& options,
                                              std::vector<std::string>& warnings) {
   std::vector<Selector> selectors;
@@ -112,28 +144,33 @@ Result<std::vector<Selector>> read_selectors(Section& item, std::string_view key
   for (std::size_t i = 0; i < count; ++i) {
     const auto path = item.path_of(key) + (list ? "[" + std::to_string(i) + "]" : "");
     auto one = TRY(Section::of(item.file(), path, list ? value->items[i] : *value, Keys::ours));
-    selectors.push_back(TRY(parse_our_selector(std::move(one), options, warnings)));
+    const auto nodes = key == "include" ? TRY(read_handed_nodes(one, of_pool)) : of_pool;
+    auto selector = TRY(parse_our_selector(std::move(one), options, warnings));
+    selector.rdma = nodes.rdma;
+    selector.vhost_net = nodes.vhost_net;
+    selectors.push_back(std::move(selector));
   }
   return selectors;
 }
 
 Status read_members(Section& item, const PoolParseOptions& options, PoolSpec& spec,
                     std::vector<std::string>& warnings) {
-  const bool vhost_net = TRY(item.flag("needVhostNet"));
-  const bool rdma = TRY(item.flag("isRdma")) || item.find("isRdma") == nullptr;
-  if (!rdma && spec.mode == PoolMode::shared) {
-    return item.error("isRdma", "a shared pool has nothing but RDMA devices to hand out");
-  }
+  const auto nodes = TRY(read_handed_nodes(item, {}));
   const bool said = item.find("include") != nullptr;
-  spec.include = TRY(read_selectors(item, "include", options, warnings));
-  spec.exclude = TRY(read_selectors(item, "exclude", options, warnings));
+  spec.include = TRY(read_selectors(item, "include", nodes, options, warnings));
+  spec.exclude = TRY(read_selectors(item, "exclude", {}, options, warnings));
   if (!said && spec.mode == PoolMode::exclusive) {
     return item.error("include", "missing: an exclusive pool says what it takes");
   }
-  if (!said) spec.include = default_pool().include;
-  for (auto& selector : spec.include) {
-    selector.vhost_net = vhost_net;
-    selector.rdma = rdma;
+  if (!said) {
+    spec.include = default_pool().include;
+    spec.include.front().rdma = nodes.rdma;
+    spec.include.front().vhost_net = nodes.vhost_net;
+  }
+  const bool all_rdma = std::all_of(spec.include.begin(), spec.include.end(),
+                                    [](const Selector& selector) { return selector.rdma; });
+  if (!all_rdma && spec.mode == PoolMode::shared) {
+    return item.error("isRdma", "a shared pool has nothing but RDMA devices to hand out");
   }
   return {};
 }
@@ -146,6 +183,7 @@ Result<PoolSpec> read_item(Section& item, const PoolParseOptions& options,
   if (!name) return item.error("name", "missing: what pods ask for, such as rdma.io/hca");
   spec.name = *name;
   TRY_STATUS(check_name_at(item.place("name") + ": " + item.path_of("name"), spec.name));
+  TRY_STATUS(read_replaced(item, spec));
   spec.mode = TRY(read_mode(item));
   TRY_STATUS(read_slots(item, spec));
   TRY_STATUS(read_kinds(item, spec));

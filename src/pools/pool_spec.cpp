@@ -103,7 +103,7 @@ bool FunctionRange::covers(unsigned index) const {
 }
 
 bool is_same_pool(PoolSpec a, const PoolSpec& b) {
-  a.origin = b.origin;
+  a.origin.where = b.origin.where;
   return a == b;
 }
 

@@ -32,7 +32,8 @@ enum class PoolPreference : std::uint8_t {
 };
 std::string_view to_string(PoolPreference preference);  ///< "spread", "pack"
 
-/// Whose words describe a pool. The well-known plugins' words keep the meaning they have there.
+/// Whose pool it is: that plugin's file describes it, or our `replaces` names the plugin. Device
+/// ids, variables, and what becomes of functions that two exclusive pools want are as there.
 enum class PoolFlavour : std::uint8_t {
   railhead,                ///< `pools:` of our file, or the default pool
   shared_plugin,           ///< Mellanox/k8s-rdma-shared-dev-plugin
@@ -147,7 +148,7 @@ struct PoolSpec {
   friend bool operator==(const PoolSpec&, const PoolSpec&) = default;
 };
 
-/// The same resource with the same devices, wherever it is written.
+/// The same resource with the same devices and ids, wherever it is written.
 bool is_same_pool(PoolSpec a, const PoolSpec& b);
 
 /// rdma.io/hca with 100 fungible slots: the NICs of role compute. What there is where nothing is

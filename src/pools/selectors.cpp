@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "base/text.h"
 #include "pools/address_prefix.h"
@@ -12,6 +14,8 @@ namespace railhead::pools {
 namespace {
 
 constexpr std::array kLinkLayers{node::LinkLayer::infiniband, node::LinkLayer::ethernet};
+constexpr std::array<std::string_view, 2> kLinkTypes{"infiniband", "ether"};
+constexpr std::array<std::string_view, 2> kVdpaTypes{"vhost", "virtio"};
 constexpr std::array kPortStates{node::PortState::nop,    node::PortState::down,
                                  node::PortState::init,   node::PortState::armed,
                                  node::PortState::active, node::PortState::active_defer};
@@ -47,6 +51,15 @@ Result<std::uint16_t> hex16(std::string_view text, const std::string& what) {
   return static_cast<std::uint16_t>(*number);
 }
 
+/// One of some words, letter by letter.
+template <std::size_t count>
+Result<std::string> just_one_of(std::string_view text,
+                                const std::array<std::string_view, count>& words) {
+  if (std::find(words.begin(), words.end(), text) != words.end()) return std::string(text);
+  const std::vector<std::string> known(words.begin(), words.end());
+  return Error{ErrorCode::malformed, in_quotes(text) + " is none of " + join(known, ", ")};
+}
+
 /// One of some words, in any case, as it is spelt there.
 template <typename Words>
 Result<std::string> one_of(std::string_view text, const Words& words, const std::string& what) {
@@ -72,6 +85,18 @@ Result<std::string> spelt_prefix(std::string_view text) {
 
 Result<std::string> spelt_pkey(std::string_view text) {
   return partition_text(TRY(hex16(text, "partition key")));
+}
+
+Result<std::string> spelt_first_pkey(std::string_view text) {
+  return pkey_text(TRY(hex16(text, "partition key")));
+}
+
+Result<std::string> spelt_link_type(std::string_view text) {
+  return just_one_of(text, kLinkTypes);
+}
+
+Result<std::string> spelt_vdpa_type(std::string_view text) {
+  return just_one_of(text, kVdpaTypes);
 }
 
 Result<std::string> spelt_layer(std::string_view text) {
@@ -250,8 +275,8 @@ constexpr SelectorRow kSelectors[] = {
      driver, "no driver is bound"},
     {Fact::netdev, "interfaces", "ifNames", "", Match::glob, spelt_name, AskedOf::function, netdev,
      "it has no network interface"},
-    {Fact::link_type, "", "linkTypes", "linkTypes", Match::exact, spelt_name, AskedOf::function,
-     link_type},
+    {Fact::link_type, "linkTypes", "linkTypes", "linkTypes", Match::exact, spelt_link_type,
+     AskedOf::function, link_type},
     {Fact::pf_name, "pfNames", "", "pfNames", Match::glob, spelt_name, AskedOf::function, pf_name,
      kNoChild, SriovDevices::all, Comparing::functions},
     {Fact::root_device, "rootDevices", "", "rootDevices", Match::any_case, spelt_name,
@@ -263,19 +288,19 @@ constexpr SelectorRow kSelectors[] = {
     {Fact::guid, "guids", "", "", Match::glob, spelt_guid, AskedOf::nic, guid},
     {Fact::numa_node, "numaNodes", "", "", Match::exact, spelt_number, AskedOf::function, numa_node,
      "its NUMA node is not known"},
-    {Fact::first_pkey, "", "", "pKeys", Match::exact, spelt_name, AskedOf::port, first_pkey,
-     kUnknown, SriovDevices::net},
+    {Fact::first_pkey, "firstPkeys", "", "pKeys", Match::exact, spelt_first_pkey, AskedOf::port,
+     first_pkey, kUnknown, SriovDevices::net},
     {Fact::acpi_index, "acpiIndexes", "", "acpiIndexes", Match::exact, spelt_number,
      AskedOf::device, acpi_index, "the firmware gives it no number", SriovDevices::net},
     {Fact::role, "roles", "", "", Match::exact, spelt_name, AskedOf::nic, role},
     {Fact::subnet, "subnets", "", "", Match::exact, spelt_prefix, AskedOf::port, subnet, kUnknown,
      SriovDevices::all, Comparing::prefixes},
     {Fact::pkey, "pkeys", "", "", Match::exact, spelt_pkey, AskedOf::port, partition},
-    {Fact::ddp_package, "", "", "ddpProfiles", Match::exact, spelt_name, AskedOf::device,
+    {Fact::ddp_package, "ddpProfiles", "", "ddpProfiles", Match::exact, spelt_name, AskedOf::device,
      ddp_package, "no driver names its package (devlink, fw.app.name)", SriovDevices::net},
-    {Fact::vdpa_type, "", "", "vdpaType", Match::exact, spelt_name, AskedOf::device, vdpa_type,
-     "it has no vDPA device of vhost_vdpa or virtio_vdpa", SriovDevices::net},
-    {Fact::auxiliary_type, "", "", "auxTypes", Match::exact, spelt_name, AskedOf::function,
+    {Fact::vdpa_type, "vdpaTypes", "", "vdpaType", Match::exact, spelt_vdpa_type, AskedOf::device,
+     vdpa_type, "it has no vDPA device of vhost_vdpa or virtio_vdpa", SriovDevices::net},
+    {Fact::auxiliary_type, "auxTypes", "", "auxTypes", Match::exact, spelt_name, AskedOf::function,
      auxiliary_type, "it is no auxiliary device", SriovDevices::auxiliary},
 };
 

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "pools/parse_pools.h"
 #include "pools/pools.h"
+#include "pools/write_pools.h"
 #include "unit/node_builder.h"
 
 namespace {
@@ -28,7 +29,8 @@ void require(bool holds) {
 
 }  // namespace
 
-/// A file of any bytes as configuration: specs whose pools keep their promises, or an Error.
+/// A file of any bytes as configuration: specs that our words can say, and whose pools keep their
+/// promises, or an Error.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace railhead;
   const auto config = config::make_config(
@@ -37,6 +39,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto parsed =
       pools::parse_pools(config->pool_sources(), {"intel.com", {"compute", "storage"}});
   if (!parsed) return 0;
+  std::vector<std::string> left_out;
+  const auto again = config::make_config(
+      {{{"again", data::to_yaml({{"pools", pools::write_pools(parsed->specs, left_out)}})}},
+       {},
+       {}});
+  require(static_cast<bool>(again));
+  require(
+      static_cast<bool>(pools::parse_pools(again->pool_sources(), {"", {"compute", "storage"}})));
   const node::Node node = make_machine();
   const std::vector<pools::NicStatus> statuses(node.nics.size(), pools::NicStatus{"compute", ""});
   const auto table = pools::make_pools(parsed->specs, node, statuses);

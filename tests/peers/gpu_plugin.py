@@ -48,12 +48,12 @@ class GpuPlugin:
         return pb.AllocateResponse(container_responses=answers)
 
 
-def serve(folder: pathlib.Path, resource: str, identities: list[str]) -> None:
+def serve(folder: pathlib.Path, resource: str, plugin: object, name: str = "stand-in.sock") -> None:
     """One registration, until the kubelet goes; returns then."""
-    socket = folder / "stand-in.sock"
+    socket = folder / name
     socket.unlink(missing_ok=True)
     server = grpc.server(futures.ThreadPoolExecutor(4))
-    server.add_generic_rpc_handlers((PROTOCOL.handler("DevicePlugin", GpuPlugin(identities)),))
+    server.add_generic_rpc_handlers((PROTOCOL.handler("DevicePlugin", plugin),))
     server.add_insecure_port(f"unix://{socket}")
     server.start()
     kubelet = folder / "kubelet.sock"
@@ -67,14 +67,20 @@ def serve(folder: pathlib.Path, resource: str, identities: list[str]) -> None:
     server.stop(0).wait()
 
 
-def main() -> None:
-    folder, resource, *identities = pathlib.Path(sys.argv[1]), *sys.argv[2:]
+def serve_for_ever(
+    folder: pathlib.Path, resource: str, plugin: object, name: str = "stand-in.sock"
+) -> None:
     while True:
         try:
-            serve(folder, resource, identities)
+            serve(folder, resource, plugin, name)
         except grpc.RpcError:
             pass  # no kubelet just now
         time.sleep(0.1)
+
+
+def main() -> None:
+    folder, resource, *identities = pathlib.Path(sys.argv[1]), *sys.argv[2:]
+    serve_for_ever(folder, resource, GpuPlugin(identities))
 
 
 if __name__ == "__main__":

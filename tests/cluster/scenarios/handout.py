@@ -1,35 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kubelet hands out the nodes where NRI is off."""
 
-import contextlib
-import os
-import pathlib
-import stat
-import subprocess
-from collections.abc import Iterator
-
 from kube.case import ClusterCase
+from kube.host_nodes import host_nodes
 from lib.machine import SEED, Machine
 
 HCA = "rdma.io/hca"
 ALL = ["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"]
-DEVICES = pathlib.Path("/dev/infiniband")
-
-
-@contextlib.contextmanager
-def host_nodes(machine: Machine, nics: list[str]) -> Iterator[None]:
-    """The runtime looks for a DeviceSpec on the host: the nodes are there, for the jail alone."""
-    made = not DEVICES.exists()
-    DEVICES.mkdir(exist_ok=True)
-    subprocess.run(["mount", "-t", "tmpfs", "tmpfs", str(DEVICES)], check=True)
-    try:
-        for path, node in machine.devices(nics).items():
-            os.mknod(path, stat.S_IFCHR | 0o666, os.makedev(node.major, node.minor))
-        yield
-    finally:
-        subprocess.run(["umount", "-l", str(DEVICES)], check=True)
-        if made:
-            DEVICES.rmdir()
 
 
 class HandOut(ClusterCase):
@@ -40,7 +17,7 @@ class HandOut(ClusterCase):
     def test_device_specs_are_in_the_container_and_nothing_else(self) -> None:
         self.agent(self.machine, "--nri", "false")  # which makes it device-specs
         self.cluster.wait_allocatable(HCA, 100)
-        with host_nodes(self.machine, ALL):
+        with host_nodes(self.machine.devices(ALL)):
             inside = self.run_pod("specs", limits={HCA: 1})
             self.assertEqual(set(self.machine.devices(ALL)), set(inside.nodes))
             self.assertEqual("64", inside.memlock)  # only NRI can raise it

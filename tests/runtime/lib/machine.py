@@ -134,6 +134,16 @@ class Machine:
         nodes = [self.rdma_cm, *(self.uverbs(nic) for nic in nics)] if nics else []
         return {node.path: node for node in nodes}
 
+    def mads(self, nics: list[str]) -> dict[str, CharDevice]:
+        """The umad and issm nodes of these RDMA devices."""
+        nodes = {}
+        for path, text in self._text.items():
+            match = re.fullmatch(r"(.*/infiniband_mad/((?:umad|issm)\d+))/ibdev", path)
+            if match and text in nics:
+                node = self._device(f"/dev/infiniband/{match[2]}", self._text[f"{match[1]}/dev"])
+                nodes[node.path] = node
+        return nodes
+
     def unpack(self, folder: pathlib.Path) -> "Tree":
         """The machine as a directory tree that can be edited, for --host-root."""
         return Tree(self.snapshot, folder)

@@ -57,7 +57,8 @@ class ConfigFollowerTest : public testing::Test {
     return ConfigNews{first ? std::vector<std::string>() : std::vector<std::string>{"log.level"},
                       restart_,
                       {},
-                      left_out_};
+                      left_out_,
+                      {}};
   }
 
   bool until(const std::function<bool()>& so) {

@@ -104,5 +104,18 @@ TEST(RoleOverrides, what_cannot_be_read_is_an_error_with_its_place) {
 
 /// A driver that hangs does not keep an operator from seeing more of the log.
 
+TEST(LoggedDifferences, are_those_of_another_plugins_file) {
+  const auto logged = [](const std::string& text) {
+    std::string ids;
+    const auto config = config::make_config({{{"file", text}}, {}, {}});
+    if (!config) return config.error().message;
+    for (const auto& one : logged_differences(*config)) ids += std::string(one.id) + " ";
+    return ids;
+  };
+  EXPECT_EQ(logged(R"({"configList": []})"), "nics-without-a-slot ");
+  EXPECT_EQ(logged("resourceCount: 1"), "gpu-pods-need-a-slot other-pods-need-a-slot ");
+  EXPECT_EQ(logged("pools: []"), "");
+}
+
 }  // namespace
 }  // namespace railhead::agent

@@ -71,8 +71,10 @@ TEST(OurPools, an_unknown_key_is_an_error_with_line_column_and_path) {
               HasSubstr("file:3:5: unknown key \"pools[0].slot\"; known here: name"));
   EXPECT_THAT(error_of("pools:\n  - name: a.io/a\n    include:\n      - vendor: [15b3]\n"),
               HasSubstr("file:4:9: unknown key \"pools[0].include[0].vendor\""));
-  EXPECT_THAT(error_of("pools:\n  - name: a.io/a\n    include: {isRdma: true}\n"),
-              HasSubstr("pools[0].include.isRdma"));
+  EXPECT_THAT(error_of("pools:\n  - name: a.io/a\n    exclude: {isRdma: true}\n"),
+              HasSubstr("pools[0].exclude.isRdma"));
+  EXPECT_THAT(error_of("pools:\n  - name: a.io/a\n    include: {isRdma: false}\n"),
+              HasSubstr("a shared pool has nothing but RDMA devices"));
 }
 
 TEST(OurPools, what_is_known_is_named_once) {

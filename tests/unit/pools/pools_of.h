@@ -3,14 +3,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/text.h"
 #include "config/config.h"
+#include "data/json.h"
 #include "pools/parse_pools.h"
 #include "pools/pools.h"
+#include "pools/selectors.h"
+#include "pools/write_pools.h"
 #include "unit/node/hosts.h"
 #include "unit/node_builder.h"
 
@@ -34,6 +39,45 @@ inline Result<pools::PoolSpecs> parse_text(const std::string& text) {
   return parse_files({{"file", text}});
 }
 
+/// These pools in our words, as the text of a file.
+inline std::string written(const std::vector<pools::PoolSpec>& specs, Texts& warnings) {
+  return data::to_yaml({{"pools", pools::write_pools(specs, warnings)}});
+}
+
+/// As our words say it: keys are ours, a name without a wildcard is a pattern, too, and addresses
+/// are in lower case.
+inline std::vector<pools::PoolSpec> in_our_words(std::vector<pools::PoolSpec> specs) {
+  for (auto& spec : specs) {
+    spec.origin.where = "";
+    for (auto& selector : spec.include) {
+      for (auto& condition : selector.conditions) {
+        const auto& row = pools::selector_of(condition.fact);
+        condition.key = row.key;
+        condition.match = row.match;
+        if (!condition.functions.empty()) condition.values.clear();
+        for (auto& range : condition.functions) {
+          if (row.fact == pools::Fact::root_device) range.parent = to_lower(range.parent);
+        }
+      }
+      std::sort(selector.conditions.begin(), selector.conditions.end(),
+                [](const auto& a, const auto& b) { return a.fact < b.fact; });
+    }
+  }
+  return specs;
+}
+
+/// What `railhead migrate` writes makes the same pools, unless it says what it left out.
+inline void expect_same_in_our_words(const std::vector<pools::PoolSpec>& specs) {
+  Texts left_out;
+  const auto text = written(specs, left_out);
+  const auto again = parse_text(text);
+  if (!again) {
+    ADD_FAILURE() << again.error().message << "\n" << text;
+  } else if (left_out.empty()) {
+    EXPECT_TRUE(in_our_words(specs) == in_our_words(again->specs)) << text;
+  }
+}
+
 /// The specs of a text that is right and gives no warning.
 inline std::vector<pools::PoolSpec> specs_of(const std::string& text) {
   const auto parsed = parse_text(text);
@@ -43,6 +87,7 @@ inline std::vector<pools::PoolSpec> specs_of(const std::string& text) {
   }
   EXPECT_EQ(parsed->warnings, Texts{}) << text;
   EXPECT_EQ(parsed->left_out, Texts{}) << text;
+  expect_same_in_our_words(parsed->specs);
   return parsed->specs;
 }
 

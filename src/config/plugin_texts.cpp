@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/plugin_texts.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "base/text.h"
+#include "config/file_shape.h"
+#include "config/node_policies.h"
+#include "config/words.h"
+
+namespace railhead::config {
+namespace {
+
+const data::Value* find(const data::Value* map, std::string_view key) {
+  if (map == nullptr || map->kind != data::Value::Kind::map) return nullptr;
+  const auto* value = map->find(key);
+  return value != nullptr && value->kind != data::Value::Kind::null ? value : nullptr;
+}
+
+std::string text_at(const data::Value* map, std::string_view key) {
+  const auto* value = find(map, key);
+  return value != nullptr ? value->as_string().value_or("") : "";
+}
+
+/// A flag of one of the plugins. Sources: cmd/k8s-rdma-shared-dp/main.go, cmd/sriovdp/main.go,
+/// README.md of k8s-rdma-device-plugin.
+struct PluginFlag {
+  std::string_view name;
+  enum class Is : std::uint8_t { nothing, prefix, cdi, variable } is = Is::nothing;
+  std::string_view variable;
+  bool is_switch = false;
+};
+
+constexpr std::array kPluginFlags{
+    PluginFlag{"resource-prefix", PluginFlag::Is::prefix, "", false},
+    PluginFlag{"use-cdi", PluginFlag::Is::cdi, "", true},
+    PluginFlag{"resource-name", PluginFlag::Is::variable, "RDMA_RESOURCE_NAME", false},
+    PluginFlag{"resource-count", PluginFlag::Is::variable, "RDMA_RESOURCE_COUNT", false},
+    PluginFlag{"enable-device-plugin", PluginFlag::Is::variable, "RDMA_ENABLE_DEVICE_PLUGIN", true},
+    PluginFlag{"gpu-rdma-auto-inject", PluginFlag::Is::variable, "RDMA_GPU_AUTO_INJECT", true},
+};
+
+/// Reads the documents of one file; the policies are one resource list together.
+class PluginTextsReader {
+ public:
+  PluginTextsReader(std::string file, std::string_view node)
+      : file_(std::move(file)),
+        node_(node) {}
+
+  /// Whether the document is a manifest.
+  Result<bool> add(const data::Value& document) {
+    const auto kind = text_at(&document, "kind");
+    if (kind.empty() || text_at(&document, "apiVersion").empty()) return false;
+    if (text_at(&document, "apiVersion").starts_with("railhead.io/")) return false;
+    kinds_.push_back(kind);
+    if (kind.ends_with("List")) {
+      const auto* items = find(&document, "items");
+      if (items == nullptr) return true;
+      for (const auto& item : items->items) TRY(add(item));
+    }
+    for (const auto& [name, read] : kKinds) {
+      if (kind == name) TRY_STATUS((this->*read)(document));
+    }
+    return true;
+  }
+
+  Result<PluginTexts> finish() && {
+    if (!policies_.empty()) {
+      texts_.has_policies = true;
+      texts_.files.push_back(TRY(file_of_node_policies(std::move(policies_), texts_.warnings)));
+    }
+    if (texts_.files.empty() && texts_.environment.empty() && texts_.flags.empty()) {
+      return Error{ErrorCode::malformed,
+                   file_ + ": no configuration of a plugin in " + join(kinds_, ", ")};
+    }
+    return std::move(texts_);
+  }
+
+ private:
+  Status add_config_map(const data::Value& document) {
+    const auto* values = find(&document, "data");
+    if (values == nullptr || values->kind != data::Value::Kind::map) return {};
+
+    struct Found {
+      std::string key;
+      PoolSource::Shape shape;
+      std::string text;
+    };
+
+    std::vector<Found> found;
+    for (const auto& [key, mark, value] : values->entries) {
+      const auto text = value.as_string().value_or("");
+      const auto parsed = parse_file_text(text);
+      if (!parsed && names_a_plugins_key(text)) {
+        return parsed.error().context(data::place_in(file_, mark) + ": data." + key);
+      }
+      const auto shape = parsed ? plugin_shape(*parsed) : std::nullopt;
+      if (shape) found.push_back({key, *shape, text});
+    }
+    for (const auto& one : found) {
+      std::vector<std::string> rivals;
+      for (const auto& other : found) {
+        if (other.shape == one.shape && other.text != one.text) rivals.push_back(other.key);
+      }
+      if (!rivals.empty() && one.key != node_) {
+        const bool is_node_there = std::find(rivals.begin(), rivals.end(), node_) != rivals.end();
+        if (is_node_there) continue;
+        return Error{ErrorCode::malformed, data::place_in(file_, values->mark) +
+                                               ": data has a configuration in " + one.key +
+                                               " and another in " + join(rivals, ", ") +
+                                               "; --node-name says whose"};
+      }
+      add_file("data." + one.key, one.text);
+    }
+    return {};
+  }
+
+  /// Enough to take a text that cannot be read for a plugin's.
+  static bool names_a_plugins_key(std::string_view text) {
+    constexpr std::array kKeys{"configList", "resourceList", "gpuRdmaAutoInject", "resourceCount"};
+    return std::any_of(kKeys.begin(), kKeys.end(), [&](std::string_view key) {
+      return text.find(key) != std::string_view::npos;
+    });
+  }
+
+  Status add_nic_policy(const data::Value& document) {
+    const auto* spec = find(&document, "spec");
+    for (const std::string plugin : {"rdmaSharedDevicePlugin", "sriovDevicePlugin"}) {
+      const auto* section = find(spec, plugin);
+      if (section == nullptr) continue;
+      if (text_at(section, "useCdi") == "true") texts_.flags["devicePlugin.handout"] = "cdi";
+      const auto text = text_at(section, "config");
+      if (text.empty()) {
+        texts_.warnings.push_back(data::place_in(file_, section->mark) + ": spec." + plugin +
+                                  " has no config");
+      } else {
+        add_file("spec." + plugin + ".config", text);
+      }
+    }
+    return {};
+  }
+
+  Status add_node_policy(const data::Value& document) {
+    const auto* spec = find(&document, "spec");
+    if (spec == nullptr) {
+      return Error{ErrorCode::malformed, data::place_in(file_, document.mark) + ": no spec"};
+    }
+    policies_.push_back({text_at(find(&document, "metadata"), "name"), file_, *spec});
+    return {};
+  }
+
+  Status add_daemon_set(const data::Value& document) {
+    const auto* pod = find(find(find(&document, "spec"), "template"), "spec");
+    const auto* containers = find(pod, "containers");
+    if (containers == nullptr) return {};
+    for (const auto& container : containers->items) {
+      std::vector<std::string> words;
+      for (const char* key : {"command", "args"}) {
+        const auto* list = find(&container, key);
+        const auto more = list != nullptr ? list->as_strings() : std::vector<std::string>();
+        if (more) words.insert(words.end(), more->begin(), more->end());
+      }
+      for (std::size_t at = 0; at < words.size(); ++at) {
+        TRY_STATUS(add_word(words[at], at + 1 < words.size() ? words[at + 1] : ""));
+      }
+      add_environment(container);
+    }
+    return {};
+  }
+
+  Status add_word(std::string_view word, const std::string& next) {
+    if (!word.starts_with('-')) return {};
+    word.remove_prefix(word.starts_with("--") ? 2 : 1);
+    const auto equals = word.find('=');
+    const auto name = word.substr(0, equals);
+    const auto* flag = std::find_if(kPluginFlags.begin(), kPluginFlags.end(),
+                                    [&](const PluginFlag& one) { return one.name == name; });
+    if (flag == kPluginFlags.end()) return {};
+    std::string value = flag->is_switch ? "true" : next;
+    if (equals != std::string_view::npos) value = word.substr(equals + 1);
+    if (flag->is == PluginFlag::Is::variable) {
+      texts_.environment[std::string(flag->variable)] = std::move(value);
+    } else if (flag->is == PluginFlag::Is::prefix) {
+      texts_.flags["devicePlugin.resourcePrefix"] = std::move(value);
+    } else if (TRY(parse_switch(value))) {
+      texts_.flags["devicePlugin.handout"] = "cdi";
+    }
+    return {};
+  }
+
+  void add_environment(const data::Value& container) {
+    const auto* variables = find(&container, "env");
+    if (variables == nullptr) return;
+    for (const auto& variable : variables->items) {
+      const auto name = text_at(&variable, "name");
+      if (std::find(kRdmaVariables.begin(), kRdmaVariables.end(), name) == kRdmaVariables.end()) {
+        continue;
+      }
+      // Its flags win over its variables.
+      if (find(&variable, "value") != nullptr) {
+        texts_.environment.emplace(name, text_at(&variable, "value"));
+      } else {
+        texts_.warnings.push_back(data::place_in(file_, variable.mark) + ": " + name +
+                                  " has no value here, and is left out");
+      }
+    }
+  }
+
+  void add_file(const std::string& path, std::string text) {
+    const auto is_it = [&](const ConfigFile& one) { return one.text == text; };
+    if (std::any_of(texts_.files.begin(), texts_.files.end(), is_it)) return;
+    texts_.files.push_back({file_ + ": " + path, std::move(text)});
+  }
+
+  struct Kind {
+    std::string_view name;
+    Status (PluginTextsReader::*read)(const data::Value& document);
+  };
+
+  static constexpr std::array<Kind, 5> kKinds{
+      Kind{"ConfigMap", &PluginTextsReader::add_config_map},
+      Kind{"NicClusterPolicy", &PluginTextsReader::add_nic_policy},
+      Kind{"NicNodePolicy", &PluginTextsReader::add_nic_policy},
+      Kind{"SriovNetworkNodePolicy", &PluginTextsReader::add_node_policy},
+      Kind{"DaemonSet", &PluginTextsReader::add_daemon_set},
+  };
+
+  std::string file_;
+  std::string_view node_;
+  PluginTexts texts_;
+  std::vector<NodePolicy> policies_;
+  std::vector<std::string> kinds_;
+};
+
+/// Each is padded to its place in the file, so that its lines keep their numbers.
+constexpr std::size_t kMaxDocuments = 256;
+
+bool separates_documents(std::string_view line) {
+  return trim(line) == "---" || line.starts_with("--- #");
+}
+
+}  // namespace
+
+Result<std::optional<PluginTexts>> plugin_texts_of_manifest(const ConfigFile& file,
+                                                            std::string_view node) {
+  PluginTextsReader reader(file.name, node);
+  bool is_manifest = false;
+  const auto read = [&](const std::string& text) -> Status {
+    const auto document = parse_file_text(text);
+    if (!document) return document.error().context(file.name);
+    is_manifest = TRY(reader.add(*document)) || is_manifest;
+    return {};
+  };
+  std::string document;
+  std::size_t lines = 0;
+  std::size_t documents = 1;
+  for (const auto line : split(file.text, '\n')) {
+    if (separates_documents(line)) {
+      TRY_STATUS(read(document));
+      if (++documents > kMaxDocuments) {
+        return Error{ErrorCode::malformed,
+                     file.name + ": more than " + std::to_string(kMaxDocuments) + " documents"};
+      }
+      document.assign(lines, '\n');
+    } else {
+      document.append(line);
+    }
+    document.push_back('\n');
+    ++lines;
+  }
+  TRY_STATUS(read(document));
+  if (!is_manifest) return std::optional<PluginTexts>();
+  return std::optional(TRY(std::move(reader).finish()));
+}
+
+}  // namespace railhead::config

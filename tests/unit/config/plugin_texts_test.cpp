@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Manifests as their projects print them: Mellanox/k8s-rdma-shared-dev-plugin deployment/k8s/base,
+// Mellanox/network-operator example/crs, k8snetworkplumbingwg/sriov-network-operator doc.
+#include "config/plugin_texts.h"
+
+#include <gmock/gmock.h>
+
+namespace railhead::config {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Pair;
+using testing::UnorderedElementsAre;
+
+/// Fails where the text is no manifest or a wrong one.
+PluginTexts texts_of(const std::string& text, std::string_view node = "") {
+  const auto texts = plugin_texts_of_manifest({"m.yaml", text}, node);
+  if (!texts) ADD_FAILURE() << texts.error().message;
+  if (texts && !*texts) ADD_FAILURE() << "no manifest";
+  return texts && *texts ? **texts : PluginTexts();
+}
+
+std::string error_of(const std::string& text) {
+  const auto texts = plugin_texts_of_manifest({"m.yaml", text});
+  return texts ? "" : texts.error().message;
+}
+
+constexpr const char* kConfigMap = R"(apiVersion: v1
+kind: ConfigMap
+metadata: {name: rdma-devices, namespace: kube-system}
+data:
+  config.json: |
+    {"configList": [{"resourceName": "hca", "rdmaHcaMax": 1000, "devices": ["ib0"]}]}
+  notes: nothing of a plugin
+)";
+
+TEST(PluginTexts, the_files_of_a_config_map) {
+  const auto texts = texts_of(kConfigMap);
+  ASSERT_EQ(texts.files.size(), 1U);
+  EXPECT_EQ(texts.files[0].name, "m.yaml: data.config.json");
+  EXPECT_THAT(texts.files[0].text, HasSubstr("\"rdmaHcaMax\": 1000"));
+  EXPECT_THAT(texts.warnings, IsEmpty());
+  const std::string flat =
+      "apiVersion: v1\nkind: ConfigMap\ndata:\n  config.yaml: |\n    resourceCount: 7\n";
+  EXPECT_EQ(texts_of(flat).files[0].text, "resourceCount: 7\n");
+}
+
+TEST(PluginTexts, a_half_written_config_map_names_its_key) {
+  EXPECT_THAT(error_of("apiVersion: v1\nkind: ConfigMap\ndata:\n  c.json: '{\"configList\": ['\n"),
+              HasSubstr("m.yaml:4:3: data.c.json"));
+}
+
+TEST(PluginTexts, of_a_configuration_a_node_the_nodes_own_counts) {
+  const std::string two = R"(apiVersion: v1
+kind: ConfigMap
+data:
+  node-1: '{"resourceList": [{"resourceName": "a"}]}'
+  node-2: '{"resourceList": [{"resourceName": "b"}]}'
+)";
+  EXPECT_THAT(error_of(two), HasSubstr("in node-1 and another in node-2; --node-name says whose"));
+  const auto texts = texts_of(two, "node-2");
+  ASSERT_EQ(texts.files.size(), 1U);
+  EXPECT_EQ(texts.files[0].name, "m.yaml: data.node-2");
+}
+
+TEST(PluginTexts, what_a_nic_cluster_policy_gives_its_plugins) {
+  const auto texts = texts_of(R"(apiVersion: mellanox.com/v1alpha1
+kind: NicClusterPolicy
+metadata: {name: nic-cluster-policy}
+spec:
+  ofedDriver: {image: doca-driver}
+  rdmaSharedDevicePlugin:
+    image: k8s-rdma-shared-dev-plugin
+    config: |
+      {"configList": [{"resourceName": "a", "rdmaHcaMax": 63, "selectors": {"vendors": ["15b3"]}}]}
+  sriovDevicePlugin:
+    useCdi: true
+    config: |
+      {"resourceList": [{"resourcePrefix": "nvidia.com", "resourceName": "hostdev",
+                         "selectors": {"vendors": ["15b3"], "isRdma": true}}]}
+)");
+  ASSERT_EQ(texts.files.size(), 2U);
+  EXPECT_EQ(texts.files[0].name, "m.yaml: spec.rdmaSharedDevicePlugin.config");
+  EXPECT_EQ(texts.files[1].name, "m.yaml: spec.sriovDevicePlugin.config");
+  EXPECT_THAT(texts.flags, ElementsAre(Pair(SettingRow("devicePlugin.handout"), "cdi")));
+  EXPECT_EQ(texts_of("apiVersion: mellanox.com/v1alpha1\nkind: NicNodePolicy\nspec:\n"
+                     "  sriovDevicePlugin: {config: '{\"resourceList\": []}'}\n")
+                .files.size(),
+            1U);
+}
+
+constexpr const char* kNodePolicy = R"(apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetworkNodePolicy
+metadata:
+  name: mellanox-policy
+  namespace: sriov-network-operator
+spec:
+  deviceType: netdevice
+  nicSelector:
+    vendor: "15b3"        # Mellanox
+    deviceID: "1017"      # ConnectX-5
+    pfNames: ["enp3s0f0#0-3"]
+  nodeSelector:
+    feature.node.kubernetes.io/network-sriov.capable: "true"
+  numVfs: 8
+  resourceName: mlx_sriov_netdevice
+  isRdma: true           # Enable RDMA capabilities
+  linkType: IB
+  priority: 10
+)";
+
+TEST(PluginTexts, what_the_operator_makes_of_a_node_policy) {
+  const auto texts = texts_of(kNodePolicy);
+  ASSERT_EQ(texts.files.size(), 1U);
+  EXPECT_EQ(texts.files[0].text, R"({
+  "resourceList": [
+    {
+      "resourceName": "mlx_sriov_netdevice",
+      "selectors": {
+        "isRdma": true,
+        "needVhostNet": false,
+        "vendors": [
+          "15b3"
+        ],
+        "devices": [
+          "1018"
+        ],
+        "pfNames": [
+          "enp3s0f0#0-3"
+        ],
+        "linkTypes": [
+          "infiniband"
+        ]
+      },
+      "excludeTopology": false
+    }
+  ]
+}
+)");
+  EXPECT_TRUE(texts.has_policies);
+  EXPECT_THAT(texts.warnings, IsEmpty());
+}
+
+TEST(PluginTexts, node_policies_of_one_resource_are_one_in_order_of_priority) {
+  const auto policy = [](const char* name, const char* resource, const char* priority,
+                         const char* nics) {
+    return std::string("---\napiVersion: sriovnetwork.openshift.io/v1\n") +
+           "kind: SriovNetworkNodePolicy\nmetadata: {name: " + name +
+           "}\nspec: {resourceName: " + resource + ", numVfs: 4, priority: " + priority +
+           ", nicSelector: " + nics + "}\n";
+  };
+  const auto texts = texts_of(policy("a", "last", "1", "{vendor: '8086'}") +
+                              policy("b", "both", "99", "{pfNames: [eth0]}") +
+                              policy("c", "both", "99", "{pfNames: [eth1, eth0]}") +
+                              policy("default", "none", "0", "{}"));
+  const auto text = texts.files.at(0).text;
+  EXPECT_LT(text.find("both"), text.find("last"));
+  EXPECT_EQ(text.find("none"), std::string::npos);
+  EXPECT_EQ(text.find("both"), text.rfind("both"));
+  EXPECT_LT(text.find("eth0"), text.find("eth1"));
+  EXPECT_EQ(text.find("eth0"), text.rfind("eth0"));
+}
+
+TEST(PluginTexts, what_of_a_node_policy_does_not_count_is_said) {
+  const auto with = [](const std::string& nics) {
+    return texts_of(
+        "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
+        "metadata: {name: p}\nspec:\n  resourceName: r\n  numVfs: 2\n"
+        "  nicSelector: " +
+        nics + "\n");
+  };
+  EXPECT_THAT(with("{vendor: '15b3', pfName: [eth0]}").warnings,
+              ElementsAre("m.yaml:7:33: unknown key \"nicSelector.pfName\" ignored, as by the API "
+                          "server"));
+  EXPECT_THAT(with("{deviceID: beef, pfNames: [eth0]}").warnings,
+              ElementsAre(HasSubstr("the id of its virtual functions is not known")));
+  const auto filtered = with("{netFilter: 'aws/NetworkID:x'}");
+  EXPECT_THAT(filtered.warnings, ElementsAre(HasSubstr("the policy is left out")));
+  EXPECT_THAT(filtered.files.at(0).text, HasSubstr("\"resourceList\": []"));
+  EXPECT_THAT(error_of("apiVersion: v1\nkind: SriovNetworkNodePolicy\nspec: {numVfs: 1}\n"),
+              HasSubstr("needs resourceName and nicSelector"));
+}
+
+TEST(PluginTexts, flags_and_variables_of_a_daemon_set) {
+  const auto daemon_set = [](const std::string& container) {
+    return texts_of("apiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: [" +
+                    container + "]}}}\n");
+  };
+  const auto sriov = daemon_set(
+      "{command: [sriovdp], args: ['--log-level=10', --resource-prefix, nvidia.com, --use-cdi]}");
+  EXPECT_THAT(sriov.flags,
+              UnorderedElementsAre(Pair(SettingRow("devicePlugin.handout"), "cdi"),
+                                   Pair(SettingRow("devicePlugin.resourcePrefix"), "nvidia.com")));
+  EXPECT_THAT(daemon_set("{args: ['--use-cdi=false', --resource-prefix=a.b]}").flags,
+              ElementsAre(Pair(SettingRow("devicePlugin.resourcePrefix"), "a.b")));
+  const auto flat = daemon_set(
+      "{command: [k8s-rdma-device-plugin, --config=/c.yaml, --gpu-rdma-auto-inject],"
+      " env: [{name: RDMA_RESOURCE_COUNT, value: '5'}, {name: PATH, value: /bin},"
+      " {name: RDMA_GPU_AUTO_INJECT, value: 'false'}, {name: RDMA_RESOURCE_NAME}]}");
+  EXPECT_THAT(flat.environment, UnorderedElementsAre(Pair("RDMA_GPU_AUTO_INJECT", "true"),
+                                                     Pair("RDMA_RESOURCE_COUNT", "5")));
+  EXPECT_THAT(flat.warnings, ElementsAre(HasSubstr("RDMA_RESOURCE_NAME has no value here")));
+}
+
+TEST(PluginTexts, documents_and_lists_are_read_and_lines_are_the_files) {
+  const std::string set =
+      "apiVersion: apps/v1\nkind: DaemonSet\n"
+      "spec: {template: {spec: {containers: [{args: [--resource-prefix=a.b]}]}}}\n";
+  const auto texts = texts_of("---\n" + set + "--- # next\n" + kConfigMap);
+  EXPECT_EQ(texts.files.size(), 1U);
+  EXPECT_EQ(texts.flags.size(), 1U);
+  EXPECT_THAT(error_of("---\n" + set + "---\n" +
+                       "apiVersion: v1\nkind: ConfigMap\ndata:\n  c: '{\"configList\": ['\n"),
+              HasSubstr("m.yaml:9:3: data.c"));
+  const std::string list = R"({"apiVersion": "v1", "kind": "List", "items": [
+      {"apiVersion": "v1", "kind": "Namespace"},
+      {"apiVersion": "v1", "kind": "ConfigMap", "data": {"c": "resourceCount: 3"}}]})";
+  EXPECT_EQ(texts_of(list).files.at(0).text, "resourceCount: 3");
+}
+
+TEST(PluginTexts, what_is_none_is_left_to_others) {
+  for (const char* text : {"", "resourceCount: 7\n", R"({"configList": []})", "kind: ConfigMap\n",
+                           "apiVersion: railhead.io/v1alpha1\nkind: Config\n", "- a\n"}) {
+    const auto texts = plugin_texts_of_manifest({"f", text});
+    ASSERT_TRUE(texts) << text;
+    EXPECT_FALSE(*texts) << text;
+  }
+  EXPECT_THAT(error_of("apiVersion: v1\nkind: Pod\n"),
+              HasSubstr("m.yaml: no configuration of a plugin in Pod"));
+  std::string many;
+  for (int i = 0; i < 300; ++i) many += "---\n";
+  EXPECT_THAT(error_of(many), HasSubstr("more than 256 documents"));
+}
+
+}  // namespace
+}  // namespace railhead::config
