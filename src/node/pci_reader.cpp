@@ -238,7 +238,6 @@ void PciList::refresh(Reader& reader, const Again& again) {
     if (at == functions_.end() || at->second.fresh) continue;
     at->second = read_function(reader, address.str(), address);
   }
-  before_.clear();
   number_virtual(reader);
 }
 
