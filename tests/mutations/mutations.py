@@ -64,7 +64,7 @@ AFFINITY = [
              "seats[i * seats.size() / gpus]", "seats[i]",
              "Where more GPUs than NICs are near, the first NICs carry twice as many and the last none."),
     Mutation("dead-card-of-two-ports-is-usable", "affinity/usability.cpp",
-             "if (active) return {};", "if (active || nic.ports.size() > 1) return {};",
+             "if (active) return {true,", "if (active || nic.ports.size() > 1) return {true,",
              "A NIC with two ports is given to a container although both ports are DOWN."),
     Mutation("last-of-equal-stand-ins", "affinity/select.cpp",
              "!(key < best_key)", "best_key < key",

@@ -39,7 +39,7 @@ class ControlPlane:
         server = f"https://127.0.0.1:{self._port}"
         self.kubeconfig.write_text(KUBECONFIG.format(server=server, token=TOKEN))
         self._start_api_server(etcd, server)
-        wait_until("the API server is ready", self._api_ready, 60)
+        wait_until("the API server is ready", self._api_ready, 180)
         self._start_controllers()
         wait_until("the default service account", self._has_service_account, 30)
 
