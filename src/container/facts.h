@@ -122,10 +122,26 @@ struct Wishes {
   std::optional<Asked<std::vector<AskedDevice>>> devices;
   Remarks remarks{16};
 
-  [[nodiscard]] bool empty() const {
-    return !rdma && !nics && !memlock && !devices && remarks.empty();
-  }
+  [[nodiscard]] bool empty() const;
 };
+
+/// Calls `visit` with each wish. A new member does not compile until it has its name here, so that
+/// nobody who drops or reports all of them forgets one.
+template <typename AnyWishes, typename Visit>
+void for_each_wish(AnyWishes& wishes, Visit visit) {
+  auto& [rdma, nics, memlock, devices, remarks] = wishes;
+  static_cast<void>(remarks);
+  visit(rdma);
+  visit(nics);
+  visit(memlock);
+  visit(devices);
+}
+
+inline bool Wishes::empty() const {
+  bool is_empty = remarks.empty();
+  for_each_wish(*this, [&](const auto& wish) { is_empty = is_empty && !wish; });
+  return is_empty;
+}
 
 /// RDMA devices that a container has already, from whomever.
 struct PresentRdma {

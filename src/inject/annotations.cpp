@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <utility>
 
 #include "base/text.h"
@@ -14,33 +15,6 @@
 namespace railhead::inject {
 namespace {
 
-enum class Kind : std::uint8_t { rdma, nics, memlock, devices, ulimits };
-constexpr std::size_t kKinds = 5;
-
-struct Domain {
-  std::string_view name;
-  Kind kind;
-  unsigned rank;  ///< the older of two domains comes second
-};
-
-constexpr std::array<Domain, 7> kDomains = {{
-    {"rdma.railhead.io", Kind::rdma, 0},
-    {"nics.railhead.io", Kind::nics, 0},
-    {"memlock.railhead.io", Kind::memlock, 0},
-    {"devices.noderesource.dev", Kind::devices, 0},
-    {"devices.nri.io", Kind::devices, 1},
-    {"ulimits.noderesource.dev", Kind::ulimits, 0},
-    {"ulimits.nri.containerd.io", Kind::ulimits, 1},
-}};
-
-/// By first character: whether a key can be of one of these domains.
-constexpr std::array<bool, 256> first_characters() {
-  std::array<bool, 256> out{};
-  for (const auto& domain : kDomains) out[static_cast<unsigned char>(domain.name.front())] = true;
-  return out;
-}
-
-constexpr auto kFirstCharacters = first_characters();
 constexpr std::size_t kMaxNics = 1024;
 
 struct Found {
@@ -50,42 +24,10 @@ struct Found {
   unsigned rank = ~0U;  ///< lower wins; ~0: not there
 };
 
-using FoundAll = std::array<Found, kKinds>;
-
 void add_malformed(std::string_view key, std::string_view what, container::Remarks& remarks) {
   if (remarks.full()) return remarks.skip();
   remarks.add(warn::kAnnotationMalformed,
               in_quotes(key, 128) + ": " + std::string(what) + ": ignored");
-}
-
-void take(const Domain& domain, std::string_view key, std::string_view form, std::string_view value,
-          const container::Request& request, FoundAll& found, container::Remarks& remarks) {
-  constexpr std::string_view kContainer = "container.";
-  Found entry{key, value, container::AnnotationForm::pod, domain.rank + 2};
-  if (form.starts_with(kContainer)) {
-    if (form.substr(kContainer.size()) != request.name) return;
-    entry.form = container::AnnotationForm::container;
-    entry.rank = domain.rank;
-  } else if (form != "pod") {
-    return add_malformed(key, "only /pod and /container.<name> are known", remarks);
-  }
-  Found& best = found[static_cast<std::size_t>(domain.kind)];
-  if (entry.rank < best.rank) best = entry;
-}
-
-FoundAll find_annotations(const container::Request& request, container::Remarks& remarks) {
-  FoundAll found;
-  for (const auto& [key, value] : request.pod_annotations) {
-    if (key.empty() || !kFirstCharacters[static_cast<unsigned char>(key.front())]) continue;
-    const auto slash = key.find('/');
-    const std::string_view domain_name = key.substr(0, slash);
-    for (const Domain& domain : kDomains) {
-      if (domain.name != domain_name) continue;
-      const auto form = slash == std::string_view::npos ? "" : key.substr(slash + 1);
-      take(domain, key, form, value, request, found, remarks);
-    }
-  }
-  return found;
 }
 
 template <typename T>
@@ -156,30 +98,89 @@ void read_devices(const Found& found, container::Wishes& wishes) {
   }
 }
 
+struct Annotation {
+  std::string_view domain;
+  void (*read)(const Found& found, container::Wishes& wishes);
+  std::string_view older = {};  ///< another domain for the same; the first wins within a form
+};
+
+/// In this order: memlock.railhead.io wins over the ulimits of other plugins.
+constexpr Annotation kAnnotations[] = {
+    {"rdma.railhead.io", read_rdma},
+    {"nics.railhead.io", read_nics},
+    {"memlock.railhead.io", read_memlock},
+    {"devices.noderesource.dev", read_devices, "devices.nri.io"},
+    {"ulimits.noderesource.dev", read_ulimits, "ulimits.nri.containerd.io"},
+};
+
+/// By first character: whether a key can be of one of these domains.
+constexpr std::array<bool, 256> first_characters() {
+  std::array<bool, 256> out{};
+  for (const auto& annotation : kAnnotations) {
+    out[static_cast<unsigned char>(annotation.domain.front())] = true;
+    if (!annotation.older.empty()) {
+      out[static_cast<unsigned char>(annotation.older.front())] = true;
+    }
+  }
+  return out;
+}
+
+constexpr auto kFirstCharacters = first_characters();
+
+using FoundAll = std::array<Found, std::size(kAnnotations)>;
+
+void take(bool older, std::string_view key, std::string_view form, std::string_view value,
+          const container::Request& request, Found& best, container::Remarks& remarks) {
+  constexpr std::string_view kContainer = "container.";
+  Found entry{key, value, container::AnnotationForm::pod, older ? 3U : 2U};
+  if (form.starts_with(kContainer)) {
+    if (form.substr(kContainer.size()) != request.name) return;
+    entry.form = container::AnnotationForm::container;
+    entry.rank = older ? 1 : 0;
+  } else if (form != "pod") {
+    return add_malformed(key, "only /pod and /container.<name> are known", remarks);
+  }
+  if (entry.rank < best.rank) best = entry;
+}
+
+FoundAll find_annotations(const container::Request& request, container::Remarks& remarks) {
+  FoundAll found;
+  for (const auto& [key, value] : request.pod_annotations) {
+    if (key.empty() || !kFirstCharacters[static_cast<unsigned char>(key.front())]) continue;
+    const auto slash = key.find('/');
+    const std::string_view domain = key.substr(0, slash);
+    const auto form = slash == std::string_view::npos ? "" : key.substr(slash + 1);
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      const bool older = domain == kAnnotations[i].older;
+      if (!older && domain != kAnnotations[i].domain) continue;
+      take(older, key, form, value, request, found[i], remarks);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 bool is_looked_at(std::string_view key) {
   const auto domain = key.substr(0, key.find('/'));
   return domain == kAllocationDomain || domain == kCdiDomain || key == kNetworksAnnotation ||
          key == kDefaultNetworkAnnotation ||
-         std::any_of(kDomains.begin(), kDomains.end(),
-                     [&](const Domain& known) { return known.name == domain; });
+         std::any_of(std::begin(kAnnotations), std::end(kAnnotations), [&](const auto& known) {
+           return domain == known.domain || (!domain.empty() && domain == known.older);
+         });
 }
 
 container::Wishes read_annotations(const container::Request& request,
                                    config::AnnotationPolicy policy) {
   container::Wishes wishes;
   const FoundAll found = find_annotations(request, wishes.remarks);
-  // In this order: the own memlock key wins over the ulimits of other plugins.
-  constexpr std::array<void (*)(const Found&, container::Wishes&), kKinds> kReaders = {
-      read_rdma, read_nics, read_memlock, read_devices, read_ulimits};
-  for (std::size_t i = 0; i < kKinds; ++i) {
+  for (std::size_t i = 0; i < found.size(); ++i) {
     if (found[i].rank == ~0U) continue;
     if (policy == config::AnnotationPolicy::deny) {
       wishes.remarks.add(warn::kAnnotationDenied,
                          in_quotes(found[i].key, 128) + " is ignored: --annotations is deny");
     } else {
-      kReaders[i](found[i], wishes);
+      kAnnotations[i].read(found[i], wishes);
     }
   }
   return wishes;

@@ -57,20 +57,20 @@ Basis basis_of(const container::Facts& facts, const InjectionPolicy& policy) {
   return Basis::none;
 }
 
-/// Remarks on container forms that had no effect because this is no RDMA container.
+/// Remarks on container forms that had no effect because this is no RDMA container. `none` is
+/// obeyed, and `required` refuses it.
 void report_unheard(const Case& given, container::Remarks& remarks) {
-  const auto report = [&](const auto& wish) {
+  if (given.facts.wishes.empty()) return;
+  auto unheard = given.facts.wishes;
+  if (unheard.rdma && unheard.rdma->value != container::RdmaWish::preferred) unheard.rdma.reset();
+  if (given.facts.asked.empty()) unheard.devices.reset();
+  container::for_each_wish(unheard, [&](const auto& wish) {
     if (!wish || wish->form != container::AnnotationForm::container) return;
     remarks.add(warn::kAnnotationRefused,
                 in_quotes(wish->key, 128) +
                     " is refused: the container is no RDMA container, and "
                     "annotations make it none here");
-  };
-  if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == container::RdmaWish::preferred)
-    report(given.facts.wishes.rdma);
-  report(given.facts.wishes.nics);
-  report(given.facts.wishes.memlock);
-  if (!given.facts.asked.empty()) report(given.facts.wishes.devices);
+  });
 }
 
 constexpr std::string_view kNotRdmaText =

@@ -31,18 +31,17 @@ void drop_what_does_not_reach(container::Facts& facts) {
   const auto is_pod_form = [](const auto& wish) {
     return wish && wish->form == container::AnnotationForm::pod;
   };
-  if (is_pod_form(wishes.rdma)) wishes.rdma.reset();
-  if (is_pod_form(wishes.nics)) wishes.nics.reset();
-  if (is_pod_form(wishes.memlock)) wishes.memlock.reset();
   if (is_pod_form(wishes.devices)) {
     if (!facts.asked.empty()) {
       wishes.remarks.add(warn::kAnnotationRefused,
                          in_quotes(wishes.devices->key, 128) +
                              " reaches only containers that hold GPUs or a resource of this node");
     }
-    wishes.devices.reset();
     facts.asked.clear();
   }
+  container::for_each_wish(wishes, [&](auto& wish) {
+    if (is_pod_form(wish)) wish.reset();
+  });
 }
 
 container::Facts examine_with(container::GpuFacts gpus, container::Surroundings surroundings,
