@@ -72,7 +72,7 @@ inline constexpr Words kDrmNodes{{"/dev/dri/renderD", "/dev/dri/card"}};
 inline constexpr Words kDrmAndKfdNodes{{"/dev/dri/renderD", "/dev/dri/card", "/dev/kfd"}};
 inline constexpr std::array<std::uint16_t, 4> kAnyGpuClass{0x0300, 0x0302, 0x0380, 0x1200};
 
-inline constexpr std::array<GpuRow, 4> kGpuRows{{
+inline constexpr auto kGpuRows = std::to_array<GpuRow>({
     {.vendor = GpuVendor::nvidia,
      .name = "NVIDIA",
      .pci_vendor = 0x10de,
@@ -129,14 +129,15 @@ inline constexpr std::array<GpuRow, 4> kGpuRows{{
      .own_variables = {{"ZE_AFFINITY_MASK"}},
      .meaning_variables = {{"ZE_FLAT_DEVICE_HIERARCHY", "ZE_ENABLE_PCI_ID_DEVICE_ORDER"}},
      .mask = GpuMask::level_zero},
-}};
+});
 
 constexpr const GpuRow& gpu_row(GpuVendor vendor) {
   return kGpuRows[static_cast<std::size_t>(vendor)];
 }
 
 static_assert(std::all_of(kGpuRows.begin(), kGpuRows.end(),
-                          [](const GpuRow& row) { return &gpu_row(row.vendor) == &row; }));
+                          [](const GpuRow& row) { return &gpu_row(row.vendor) == &row; }),
+              "the rows are in the order of GpuVendor");
 
 /// nullptr: none of the rows.
 const GpuRow* gpu_row_of_pci(std::uint16_t vendor);

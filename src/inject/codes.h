@@ -37,7 +37,7 @@ inline constexpr std::string_view kMemlockShort = "memlock-short";
 inline constexpr std::string_view kEnvironment = "environment-contradicts";
 }  // namespace reason
 
-inline constexpr std::array<CodeMeaning, 20> kReasonCodes = {{
+inline constexpr auto kReasonCodes = std::to_array<CodeMeaning>({
     {reason::kNotRdma, "holds no GPU, and no annotation names it where that counts"},
     {reason::kGpuUnresolved, "holds GPUs, and which ones could not be found out"},
     {reason::kGpusOff, "holds GPUs, and --gpus is none"},
@@ -58,7 +58,7 @@ inline constexpr std::array<CodeMeaning, 20> kReasonCodes = {{
     {reason::kNicSlow, "refused: rdma is required, and a NIC is slower than `expect` says"},
     {reason::kMemlockShort, "refused: rdma is required, and the memlock limit cannot be met"},
     {reason::kEnvironment, "refused: rdma is required, and its environment keeps it off RDMA"},
-}};
+});
 
 /// Which reasons an outcome can have: what a counter of decisions can ever count.
 inline constexpr std::array kReasonsAdjusted = {
@@ -103,7 +103,7 @@ inline constexpr std::string_view kEnvironment = "environment-contradicts";
 inline constexpr std::string_view kRemarksCut = "remarks-cut";
 }  // namespace warn
 
-inline constexpr std::array<CodeMeaning, 25> kRemarkCodes = {{
+inline constexpr auto kRemarkCodes = std::to_array<CodeMeaning>({
     {warn::kAnnotationRefused, "an annotation asks for what is not due and not allowed"},
     {warn::kAnnotationMalformed, "an annotation is not what its key says, and was ignored"},
     {warn::kAnnotationDenied, "an annotation was ignored because --annotations is deny"},
@@ -134,6 +134,6 @@ inline constexpr std::array<CodeMeaning, 25> kRemarkCodes = {{
     {warn::kMemlockUnsupported, "the runtime ignores resource limits of plugins"},
     {warn::kEnvironment, "a variable of NCCL, UCX or NVSHMEM does not fit the container's NICs"},
     {warn::kRemarksCut, "there were more remarks than are shown"},
-}};
+});
 
 }  // namespace railhead::inject

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "base/member_count.h"
 #include "base/text.h"
 
 namespace railhead::nri {
@@ -40,6 +41,8 @@ constexpr std::array kSince = {
     Since{&RuntimeFeatures::failure_policy, Release{2, 4, 3}, Release{1, 37, 0},
           "ignores the failure policy of NRI plugins"},
 };
+
+static_assert(kSince.size() == member_count<RuntimeFeatures>(), "each feature has a row");
 
 std::optional<std::uint32_t> take_number(std::string_view& text) {
   std::size_t digits = 0;

@@ -29,7 +29,7 @@ struct Word {
 
 /// Transports and aliases of UCX 1.22.0 (src/ucp/core/ucp_context.c, ucp_tl_aliases), and words
 /// that older releases had for what is no transport over RDMA. gga_mlx5 copies within a machine.
-constexpr std::array<Word, 45> kWords = {{
+constexpr auto kWords = std::to_array<Word>({
     {"ib", kAll},         {"rc", kRcVerbs | kRcMlx5},
     {"rc_v", kRcVerbs},   {"rc_verbs", kRcVerbs},
     {"rc_x", kRcMlx5},    {"rc_mlx5", kRcMlx5},
@@ -53,7 +53,7 @@ constexpr std::array<Word, 45> kWords = {{
     {"gga", kNone},       {"gga_mlx5", kNone},
     {"sockcm", kNone},    {"tcp_sockcm", kNone},
     {"rdmacm", kNone},
-}};
+});
 
 constexpr std::string_view kAuxiliary = ":aux";  ///< only to set up connections of another
 
