@@ -68,16 +68,19 @@ def place_of(mutation, text):
     return found[0].span()
 
 
-def check_list():
+def list_problems():
+    """What is wrong with the list, a sentence each."""
     names = [mutation.name for mutation in MUTATIONS]
-    for name in names:
-        if names.count(name) > 1:
-            raise Stop(f"two mutations are called {name}")
+    problems = [f"two mutations are called {name}" for name in sorted(set(names)) if names.count(name) > 1]
     for mutation in MUTATIONS:
         path = ROOT / "src" / mutation.file
-        if not path.is_file():
-            raise Stop(f"{mutation.name}: there is no src/{mutation.file}")
-        place_of(mutation, path.read_text())
+        try:
+            place_of(mutation, path.read_text())
+        except FileNotFoundError:
+            problems.append(f"{mutation.name}: there is no src/{mutation.file}")
+        except Stop as problem:
+            problems.append(str(problem))
+    return problems
 
 
 class Copy:
@@ -222,16 +225,14 @@ def commit():
 
 
 def run(options):
-    check_list()
+    for problem in list_problems():
+        raise Stop(problem)
     chosen = [mutation for mutation in MUTATIONS
               if not options.only or any(fnmatch.fnmatch(mutation.name, one) for one in options.only)]
     if not chosen:
         raise Stop("no mutation has such a name")
     if options.write and len(chosen) < len(MUTATIONS):
         raise Stop("--write keeps the result of all mutations, so it does not go with --only")
-    if options.check:
-        print(f"{len(MUTATIONS)} mutations, each in one place of src/")
-        return 0
     graph = layers()
     tree = commit()
     copy = Copy()
@@ -259,7 +260,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n", maxsplit=1)[0])
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these mutations, by name or pattern")
     parser.add_argument("--write", action="store_true", help="keep the result as tests/mutations/result.txt")
-    parser.add_argument("--check", action="store_true", help="only look whether every text stands in its file once")
     options = parser.parse_args()
     os.environ.update(CCACHE_NOHASHDIR="1", PYTHONDONTWRITEBYTECODE="1")
     try:
