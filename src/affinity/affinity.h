@@ -20,7 +20,7 @@ enum class Role : std::uint8_t {
   front_end,
   nvlink_management,
   virtual_function,
-  unused,  ///< by design, says the operator: neither dealt nor pooled
+  unused,  ///< on purpose (the operator says so): in no deal and no pool
   unknown,
 };
 std::string_view to_string(Role role);                  ///< "compute", "front-end", …

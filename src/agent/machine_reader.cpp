@@ -14,7 +14,7 @@ constexpr std::chrono::steady_clock::duration kLongestReadingPause = std::chrono
 constexpr std::chrono::milliseconds kUntilStarted{300};
 /// How long what a reading has freed is kept for the next.
 constexpr std::chrono::seconds kUntilGivenBack{1};
-/// Between two looks at device nodes that users touch.
+/// Users can touch device nodes as often as they like. The nodes are looked at no more often.
 constexpr std::chrono::milliseconds kTouchPause{100};
 /// The pause after a reading lasts so many times as long as the reading did: so short readings take
 /// a quarter of the time.

@@ -25,7 +25,7 @@ namespace railhead::agent {
 
 struct PodsOptions {
   std::chrono::seconds every{15};
-  std::string node_name;  ///< for people; empty: the machine's own
+  std::string node_name;  ///< shown to people; empty: the name of the machine
   proof::ProofOptions proof;
   std::string proc_dir = "/proc";
 };

@@ -18,9 +18,9 @@ namespace railhead::agent {
 /// One pool of the machine as a resource of the kubelet.
 class PoolResource final : public kubelet::Resource {
  public:
-  /// `name` is that of the pool, which later tables may lack: its list is empty then, and nothing
-  /// is allocated. The runtime's link is asked with HandOut::nri only: no container may start while
-  /// the runtime would not ask us for its nodes.
+  /// `name` is that of the pool. Where a later table lacks the pool, the list is empty and nothing
+  /// is allocated. With HandOut::nri no container may start while the runtime is not connected,
+  /// because nobody would give it its nodes.
   PoolResource(Context context, std::string name, config::HandOut hand_out, HandOutFiles& files,
                const TableFeed& tables, RuntimeLink& runtime);
 

@@ -32,8 +32,8 @@ class Hosted {
     thread_->mailbox().post([object = object_, work = std::move(work)] { work(**object); });
   }
 
-  /// Destroys the object and ends the thread. False where that is not over within `patience`, as
-  /// LoopThread::end(): the thread keeps the object.
+  /// Destroys the object and ends the thread. False where the thread has not ended within
+  /// `patience` (LoopThread::end()); it then keeps the object.
   bool end(std::chrono::milliseconds patience) {
     if (object_)
       thread_->mailbox().post([object = std::exchange(object_, nullptr)] { object->reset(); });

@@ -38,7 +38,8 @@ struct HttpTimes {
   std::chrono::milliseconds longest_pause{1000};
 };
 
-/// One place where connections are accepted. What fails is reported and tried again, ever later.
+/// One place where connections are accepted. A failure is reported, and the place is tried again
+/// after pauses that grow.
 class HttpListener : public std::enable_shared_from_this<HttpListener> {
  public:
   using Report = std::function<void(const HttpNews&)>;

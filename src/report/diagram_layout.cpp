@@ -30,7 +30,7 @@ struct Part {
   bool upper = false;
   bool lower = false;
   std::size_t order = 0;         ///< of a box among those beside it
-  bool is_box = false;           ///< boxes.front() is all around it
+  bool is_box = false;           ///< boxes.front() surrounds all the others
   std::size_t rank = kUnlinked;  ///< the first device that links lead here from
   std::vector<DiagramLayout::PlacedBox> boxes;
   std::vector<std::pair<std::size_t, Rect>> devices;

@@ -38,8 +38,8 @@ constexpr std::string_view kMapped6 = "0000000000000000FFFF0000";
 
 constexpr std::string_view kNetlink = "/.netlink/";  // as in rdma_path()
 
-/// Asset tags and serial numbers that name a cloud or nothing at all; the first is every Azure
-/// machine's, by which the reader knows them.
+/// Asset tags and serial numbers that name no single machine, so they are kept. All Azure machines
+/// have the first one, and the reader knows Azure by it.
 constexpr std::array<std::string_view, 11> kCommonTags = {"7783-7084-3265-9085-8269-3286-77",
                                                           "Amazon EC2",
                                                           "OracleCloud.com",
