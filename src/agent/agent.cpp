@@ -38,8 +38,7 @@ namespace {
 
 /// For each thread that ends. What is not over by then waits for a driver or a dead file server.
 constexpr std::chrono::milliseconds kPatience{1000};
-/// From a signal to the end, at most; Kubernetes waits 30 s by default. A second signal ends it at
-/// once.
+/// From a signal to the end, at most; Kubernetes waits 30 s by default.
 constexpr std::chrono::seconds kLongestEnd{8};
 constexpr std::chrono::milliseconds kEndStep{10};
 /// A configuration that waits longer than this for the machine is logged.
@@ -85,15 +84,7 @@ class Agent {
       end_services();
       return outcome_;
     }
-    signals_.async_wait([this](const auto& failure, int signal) {
-      if (failure) return;
-      log_.write(config::LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
-      signals_.async_wait([this](const auto& failed, int) {
-        if (!failed) loop_.stop();
-      });
-      runtime_.end();
-      end_owing_nothing(clock_.now() + kLongestEnd);
-    });
+    end_on_signals();
     loop_.run();
     loop_.restart();
     loop_.poll();  // what the runtime has asked already is answered
@@ -103,6 +94,19 @@ class Agent {
 
  private:
   [[nodiscard]] const config::Settings& settings() const { return config_.settings(); }
+
+  /// The first one ends the loop in good order, a second one at once.
+  void end_on_signals() {
+    signals_.async_wait([this](const auto& failure, int signal) {
+      if (failure) return;
+      log_.write(config::LogLevel::info, "stopping", {{"signal", std::to_string(signal)}});
+      signals_.async_wait([this](const auto& failed, int) {
+        if (!failed) loop_.stop();
+      });
+      runtime_.end();
+      end_owing_nothing(clock_.now() + kLongestEnd);
+    });
+  }
 
   /// A container whose start was granted would have a slot and no nodes without us.
   void end_owing_nothing(std::chrono::steady_clock::time_point latest) {

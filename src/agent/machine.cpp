@@ -109,8 +109,11 @@ Status Machine::read_anew(std::string_view cause) {
   const std::chrono::duration<double> took = clock_.now() - start;
   metrics_.node_reads.add(label::Cause(cause));
   metrics_.node_read_seconds.set(took.count());
-  const bool other_file = table_ ? refresh_topology_file(cause) : TRY(read_topology_file());
-  if (table_ && !other_file && as_read_ == node) return {};
+  if (!table_) {
+    TRY(read_topology_file());
+  } else if (!refresh_topology_file(cause) && as_read_ == node) {
+    return {};
+  }
   auto fresh = std::make_shared<const inject::DecisionTable>(node, settings_.rules,
                                                              settings_.policy, from_operator_);
   as_read_ = std::move(node);

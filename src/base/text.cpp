@@ -189,8 +189,8 @@ Result<std::vector<unsigned>> parse_range_list(std::string_view text, std::size_
   for (const auto part : split(text, ',')) {
     const auto dash = part.find('-');
     const auto first = TRY(parse_unsigned(part.substr(0, dash)));
-    const auto last =
-        dash == std::string_view::npos ? first : TRY(parse_unsigned(part.substr(dash + 1)));
+    auto last = first;
+    if (dash != std::string_view::npos) last = TRY(parse_unsigned(part.substr(dash + 1)));
     if (last < first || last > 0xffffffffU || numbers.size() + (last - first) >= limit) {
       return Error{ErrorCode::malformed, in_quotes(text) + " is not a list of ranges"};
     }

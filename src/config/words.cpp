@@ -42,7 +42,7 @@ Result<bool> parse_switch(std::string_view text) {
 
 Result<bool> parse_unbuilt(std::string_view text) {
   if (!TRY(parse_switch(text))) return false;
-  return Error{ErrorCode::unsupported, "this version has no such face yet; leave it false"};
+  return Error{ErrorCode::unsupported, "this version does not have it; leave it false"};
 }
 
 Result<std::uint64_t> parse_byte_limit(std::string_view text) {

@@ -21,9 +21,8 @@ namespace railhead::nri {
 ///
 /// Asio registers a socket with epoll once, edge-triggered. Yet each of its waits costs a call:
 /// async_read_some tries recv first, which after an answer is always in vain, and async_wait
-/// registers anew. Asio has no public way to only stand in the queue for the next edge; so this
-/// goes to its reactor, where that is of a Boost release which has it in this form, and is
-/// async_wait elsewhere.
+/// registers anew. Asio has no public way to wait for the next edge without a call. So this uses
+/// Asio's reactor itself, in the Boost releases whose reactor is known, and async_wait in others.
 class TrunkSocket : public boost::asio::local::stream_protocol::socket {
  public:
   explicit TrunkSocket(boost::asio::io_context& loop)
@@ -58,7 +57,7 @@ class EdgeWait : public boost::asio::detail::reactor_op {
     return static_cast<EdgeWait*>(base)->queueing ? not_done : done;
   }
 
-  /// Without an owner the loop is being destroyed.
+  /// `owner` is null while the loop is being destroyed.
   static void complete(void* owner, boost::asio::detail::operation* base, const Code& /*result*/,
                        std::size_t /*bytes*/) {
     const std::unique_ptr<EdgeWait> self(static_cast<EdgeWait*>(base));

@@ -144,7 +144,8 @@ Result<std::vector<Selector>> read_selectors(Section& item, std::string_view key
   for (std::size_t i = 0; i < count; ++i) {
     const auto path = item.path_of(key) + (list ? "[" + std::to_string(i) + "]" : "");
     auto one = TRY(Section::of(item.file(), path, list ? value->items[i] : *value, Keys::ours));
-    const auto nodes = key == "include" ? TRY(read_handed_nodes(one, of_pool)) : of_pool;
+    auto nodes = of_pool;
+    if (key == "include") nodes = TRY(read_handed_nodes(one, of_pool));
     auto selector = TRY(parse_our_selector(std::move(one), options, warnings));
     selector.rdma = nodes.rdma;
     selector.vhost_net = nodes.vhost_net;

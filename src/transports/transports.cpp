@@ -81,7 +81,7 @@ class Reader {
   void add(Library library, Variable variable, const std::string& what, bool nothing_left) {
     std::string text(name_of(variable));
     text += '=';
-    append_in_quotes(text, values_.of(variable), kValueBytes);
+    append_in_quotes(text, values_.text(variable), kValueBytes);
     reading_.contradictions.push_back(
         {library, name_of(variable), text + " " + what, nothing_left});
   }
@@ -113,8 +113,8 @@ class Reader {
   // ("Socket"). NCCL_NET names the only one that may be taken, in upper or lower case.
   // Source: NCCL 2.30.7 src/plugin/net.cc (initPluginLibsOnceFunc, ncclNetInit), src/init.cc.
   void read_nccl() {
-    const std::string net = to_lower(values_.of(Variable::nccl_net));
-    const std::string plugin = to_lower(values_.of(Variable::nccl_net_plugin));
+    const std::string net = to_lower(values_.text(Variable::nccl_net));
+    const std::string plugin = to_lower(values_.text(Variable::nccl_net_plugin));
     const bool no_plugin = plugin == "none";
     if (net == "socket") {
       add_off(Library::nccl, Variable::nccl_net, "leaves RDMA out");
@@ -130,11 +130,12 @@ class Reader {
       use(Library::nccl).known = false;
       return;
     }
-    if (number_of(values_.of(Variable::nccl_ib_disable)).value_or(0) != 0) {
+    if (number_of(values_.text(Variable::nccl_ib_disable)).value_or(0) != 0) {
       add_off(Library::nccl, Variable::nccl_ib_disable, "turns RDMA off");
     }
-    const auto ports = read_list(Library::nccl, Variable::nccl_ib_hca,
-                                 nccl_list(values_.of(Variable::nccl_ib_hca)), usable_ports(false));
+    const auto ports =
+        read_list(Library::nccl, Variable::nccl_ib_hca,
+                  nccl_list(values_.text(Variable::nccl_ib_hca)), usable_ports(false));
     // NCCL_IB_GID_INDEX counts on Ethernet ports alone, and a number below 0 is none.
     // Source: NCCL 2.30.7 src/transport/net_ib/connect.cc (ncclIbGetGidIndex).
     finish(Library::nccl, read_gid_index(Library::nccl, Variable::nccl_ib_gid_index, ports));
@@ -147,14 +148,14 @@ class Reader {
     }
     finish(Library::ucx,
            read_list(Library::ucx, Variable::ucx_net_devices,
-                     ucx_list(values_.of(Variable::ucx_net_devices)), usable_ports(true)));
+                     ucx_list(values_.text(Variable::ucx_net_devices)), usable_ports(true)));
   }
 
   // The lists are read by ibrc (the default), ibdevx and ibgda; ucx and libfabric have ways of
   // their own. Source: NVSHMEM 3.4.5 src/host/transport/transport.cpp (nvshmemi_transport_init),
   // src/modules/transport/{ibrc,ibdevx,ibgda}.
   void read_nvshmem() {
-    const std::string remote = to_lower(values_.of(Variable::nvshmem_remote_transport));
+    const std::string remote = to_lower(values_.text(Variable::nvshmem_remote_transport));
     if (!is_true(values_.find(Variable::nvshmem_ib_enable_ibgda))) {
       if (remote == "none") {
         add_off(Library::nvshmem, Variable::nvshmem_remote_transport, "turns RDMA off");
@@ -165,10 +166,10 @@ class Reader {
     }
     // Where both are there, NVSHMEM_HCA_LIST counts, unless it names nothing.
     auto variable = Variable::nvshmem_hca_list;
-    NicList list = nvshmem_list(values_.of(variable));
+    NicList list = nvshmem_list(values_.text(variable));
     if (list.entries.empty()) {
       variable = Variable::nvshmem_hca_pe_mapping;
-      list = nvshmem_mapping(values_.of(variable));
+      list = nvshmem_mapping(values_.text(variable));
     }
     const auto ports = read_list(Library::nvshmem, variable, list, usable_ports(false));
     finish(Library::nvshmem,
@@ -248,7 +249,7 @@ class Reader {
   /// Which of these ports have the GID.
   std::vector<PortOf> read_gid_index(Library library, Variable variable,
                                      const std::vector<PortOf>& ports) {
-    const auto index = number_of(values_.of(variable));
+    const auto index = number_of(values_.text(variable));
     if (!index || *index < 0) return ports;
     std::vector<PortOf> having;
     std::vector<PortOf> lacking;

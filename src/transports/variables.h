@@ -52,7 +52,7 @@ class Values {
   }
 
   /// "" where it is not set.
-  [[nodiscard]] std::string_view of(Variable variable) const {
+  [[nodiscard]] std::string_view text(Variable variable) const {
     return find(variable).value_or(std::string_view());
   }
 

@@ -480,7 +480,7 @@ TEST_F(ContainerHooksTest, containers_without_their_devices_are_counted_anew_eac
   EXPECT_EQ(gauge.value(), 0);
 }
 
-class SynchronizedFace : public ContainerHooksTest {
+class SynchronizedContainers : public ContainerHooksTest {
  protected:
   /// A container that names a GPU in its environment, and nothing else.
   void begin() {
@@ -500,21 +500,21 @@ class SynchronizedFace : public ContainerHooksTest {
   const std::vector<container::Holding> gpu_{{"nvidia.com/gpu", {"0"}}};
 };
 
-TEST_F(SynchronizedFace, asks_once_who_holds_the_gpus_that_environments_name) {
+TEST_F(SynchronizedContainers, asks_once_who_holds_the_gpus_that_environments_name) {
   begin();
   ASSERT_EQ(kubelet_.asked_all.size(), 1U);
   kubelet_.asked_all[0](all(gpu_));
   EXPECT_EQ(lacking(), 1);
 }
 
-TEST_F(SynchronizedFace, who_holds_none_lacks_none) {
+TEST_F(SynchronizedContainers, who_holds_none_lacks_none) {
   begin();
   ASSERT_EQ(kubelet_.asked_all.size(), 1U);
   kubelet_.asked_all[0](all({}));
   EXPECT_EQ(lacking(), 0);
 }
 
-TEST_F(SynchronizedFace, without_an_answer_environments_count_and_the_log_says_so) {
+TEST_F(SynchronizedContainers, without_an_answer_environments_count_and_the_log_says_so) {
   begin();
   ASSERT_EQ(kubelet_.asked_all.size(), 1U);
   log_.set_level(config::LogLevel::info);
@@ -526,7 +526,7 @@ TEST_F(SynchronizedFace, without_an_answer_environments_count_and_the_log_says_s
   EXPECT_NE(said.find("judgedWithoutTheKubelet=\"kubelet.sock"), std::string::npos) << said;
 }
 
-TEST_F(SynchronizedFace, an_answer_to_the_synchronize_before_is_ignored) {
+TEST_F(SynchronizedContainers, an_answer_to_the_synchronize_before_is_ignored) {
   begin();
   begin();
   ASSERT_EQ(kubelet_.asked_all.size(), 2U);

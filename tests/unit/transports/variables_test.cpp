@@ -22,10 +22,10 @@ TEST(TransportVariables, are_known_by_their_whole_names) {
 
 TEST(TransportVariables, have_their_last_value_as_it_stands) {
   const Values values({"NCCL_NET=IB", "UCX_TLS=", "NCCL_NET= Socket "});
-  EXPECT_EQ(values.of(Variable::nccl_net), " Socket ");
+  EXPECT_EQ(values.text(Variable::nccl_net), " Socket ");
   EXPECT_EQ(values.find(Variable::ucx_tls), "");
   EXPECT_EQ(values.find(Variable::nccl_ib_hca), std::nullopt);
-  EXPECT_EQ(values.of(Variable::nccl_ib_hca), "");
+  EXPECT_EQ(values.text(Variable::nccl_ib_hca), "");
   EXPECT_FALSE(values.empty());
   EXPECT_TRUE(Values({"PATH=/bin"}).empty());
 }
