@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
+
 namespace railhead::affinity {
 namespace {
 
@@ -156,8 +158,7 @@ std::string to_text(const Capability& capability) {
 
 bool is_bluefield(const node::PciDevice& pci) {
   constexpr std::array kBlueFields = {0xa2d2, 0xa2d6, 0xa2d9, 0xa2dc, 0xa2df};
-  return pci.vendor == 0x15b3 &&
-         std::find(kBlueFields.begin(), kBlueFields.end(), pci.device) != kBlueFields.end();
+  return pci.vendor == 0x15b3 && contains(kBlueFields, pci.device);
 }
 
 }  // namespace railhead::affinity

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "affinity/fabric.h"
+#include "base/contains.h"
 
 namespace railhead::affinity {
 namespace {
@@ -43,9 +44,7 @@ class CardCollector {
   void add_cards(std::vector<std::size_t> nics, std::vector<CardTraits>& cards) const {
     while (!nics.empty()) {
       for (auto& card : make_cards(facts_.node(), nics, facts_.capabilities())) {
-        std::erase_if(nics, [&](std::size_t nic) {
-          return std::find(card.nics.begin(), card.nics.end(), nic) != card.nics.end();
-        });
+        std::erase_if(nics, [&](std::size_t nic) { return contains(card.nics, nic); });
         cards.push_back(traits_of(std::move(card)));
       }
     }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "affinity/wording.h"
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::affinity {
@@ -26,7 +27,7 @@ bool shares(const Deal& deal, std::size_t gpu) {
   const auto nic = deal.gpus[gpu].nics.front();
   for (std::size_t g = 0; g < deal.gpus.size(); ++g) {
     const auto& other = deal.gpus[g].nics;
-    if (g != gpu && std::find(other.begin(), other.end(), nic) != other.end()) return true;
+    if (g != gpu && contains(other, nic)) return true;
   }
   return false;
 }
@@ -82,7 +83,7 @@ bool left_to_chance(const node::Node& node, const Deal& deal, std::size_t gpu) {
   const auto& own = deal.gpus[gpu];
   if (own.nearness.relation != topology::Relation::sys) return false;
   const auto cards = std::count_if(deal.cards.begin(), deal.cards.end(), [&](const auto& card) {
-    return std::find(own.nearest.begin(), own.nearest.end(), card.front()) != own.nearest.end();
+    return contains(own.nearest, card.front());
   });
   if (cards < 2) return false;
   return !has_numa_node(node, node.gpus[gpu].pci) ||

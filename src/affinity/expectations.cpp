@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
+
 namespace railhead::affinity {
 namespace {
 
@@ -37,7 +39,7 @@ std::string rate_text(double gbps) {
 }  // namespace
 
 bool ExpectedNic::is_unused(unsigned port) const {
-  return std::find(unused_ports.begin(), unused_ports.end(), port) != unused_ports.end();
+  return contains(unused_ports, port);
 }
 
 std::vector<ExpectedNic> expected_of(const node::Node& node,

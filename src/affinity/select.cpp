@@ -5,6 +5,7 @@
 
 #include "affinity/affinity.h"
 #include "affinity/wording.h"
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::affinity {
@@ -43,8 +44,7 @@ class Selector {
   [[nodiscard]] std::vector<std::size_t> cards_without_use(const GpuDeal& own) const {
     std::vector<std::size_t> missing;
     for (const auto& card : deal_.cards) {
-      const bool dealt =
-          std::find(own.nics.begin(), own.nics.end(), card.front()) != own.nics.end();
+      const bool dealt = contains(own.nics, card.front());
       const bool used = std::any_of(card.begin(), card.end(),
                                     [&](std::size_t nic) { return usable_[nic].usable; });
       if (dealt && !used) missing.insert(missing.end(), card.begin(), card.end());
@@ -107,9 +107,8 @@ class Selector {
 
   [[nodiscard]] std::size_t load_of(std::size_t nic) const {
     return static_cast<std::size_t>(
-        std::count_if(deal_.gpus.begin(), deal_.gpus.end(), [&](const GpuDeal& gpu) {
-          return std::find(gpu.nics.begin(), gpu.nics.end(), nic) != gpu.nics.end();
-        }));
+        std::count_if(deal_.gpus.begin(), deal_.gpus.end(),
+                      [&](const GpuDeal& gpu) { return contains(gpu.nics, nic); }));
   }
 
   const node::Node& node_;

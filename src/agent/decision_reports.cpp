@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/decision_reports.h"
 
-#include <algorithm>
 #include <vector>
 
 #include "agent/container_records.h"
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::agent {
@@ -38,7 +38,7 @@ proof::ContainerRecord record_after(const Decided& decided) {
   auto& nics = record.nics;
   for (const auto n : decided.decision.nics) {
     const auto& name = decided.table->node().nics[n].name;
-    if (std::find(nics.begin(), nics.end(), name) == nics.end()) nics.push_back(name);
+    if (!contains(nics, name)) nics.push_back(name);
   }
   return record;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <optional>
 #include <ostream>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/describe.h"
@@ -98,7 +98,7 @@ Result<std::vector<std::size_t>> asked_gpus(const inject::DecisionTable& table,
   }
   for (const auto word : split(*text, ',')) {
     const auto gpu = TRY(find_gpu(table, trim(word)));
-    if (std::find(asked.begin(), asked.end(), gpu) == asked.end()) asked.push_back(gpu);
+    if (!contains(asked, gpu)) asked.push_back(gpu);
   }
   return asked;
 }
@@ -138,7 +138,7 @@ report::Table selection_table(const inject::DecisionTable& table,
 
 void add_new(std::vector<std::string> more, std::vector<std::string>& lines) {
   for (auto& line : more) {
-    if (std::find(lines.begin(), lines.end(), line) == lines.end()) {
+    if (!contains(lines, line)) {
       lines.push_back(std::move(line));
     }
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
 #include "agent/agent.h"
+#include "base/contains.h"
 #include "cli/command.h"
 #include "host/program.h"
 
@@ -12,7 +12,7 @@ namespace {
 agent::ConfigReader reader_of(const Invocation& invocation) {
   agent::ConfigReader reader;
   reader.paths = invocation.config_paths();
-  const bool once = std::find(reader.paths.begin(), reader.paths.end(), "-") != reader.paths.end();
+  const bool once = contains(reader.paths, "-");
   if (!once) reader.read = [&invocation] { return invocation.sources(host::read_file_at_once); };
   return reader;
 }

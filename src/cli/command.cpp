@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.h"
 
-#include <algorithm>
 #include <array>
 #include <ostream>
 
 #include "agent/options.h"
+#include "base/contains.h"
 #include "base/text.h"
 #include "host/host.h"
 #include "host/input_file.h"
@@ -131,7 +131,7 @@ void add_output_option(CLI::App& app, Invocation& invocation,
   formats.insert(formats.end(), more.begin(), more.end());
   const auto shape = join(formats, "|");
   const auto refuse_others = [formats, shape](const std::string& text) {
-    if (std::find(formats.begin(), formats.end(), text) != formats.end()) return std::string();
+    if (contains(formats, text)) return std::string();
     return railhead::in_quotes(text) + " is not a format of this command (" + shape + ")";
   };
   app.add_option("-o,--output", invocation.output, "format [table]")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/describe.h"
@@ -43,7 +43,7 @@ data::Json nic_document(const inject::DecisionTable& table, std::size_t n,
   json["usableReason"] = table.usable()[n].reason;
   json["slowReason"] = table.usable()[n].slow;
   const auto& spare = table.deal().spare;
-  json["spare"] = std::find(spare.begin(), spare.end(), n) != spare.end();
+  json["spare"] = contains(spare, n);
   json["pool"] = membership.pools.empty() ? nullptr : data::Json(membership.pools.front());
   json["pools"] = membership.pools;
   json["notInPool"] = reasons_json(membership);

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "cli/describe.h"
 #include "cli/picture_boxes.h"
@@ -121,7 +122,7 @@ std::vector<report::Diagram::Note> notes_of(const inject::DecisionTable& table,
       add_fate(aside, std::string(to_string(role.role)) + ", " + role.reason, node.nics[n].name);
     } else if (!usable.usable && !is_in_bond(node, n)) {
       add_fate(broken, usable.reason, node.nics[n].name);
-    } else if (!node.gpus.empty() && std::find(spare.begin(), spare.end(), n) != spare.end()) {
+    } else if (!node.gpus.empty() && contains(spare, n)) {
       add_fate(aside, "spare, there are more NICs than the GPUs share evenly", node.nics[n].name);
     }
   }

@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "config/file_shape.h"
 #include "config/manifest.h"
@@ -71,7 +72,7 @@ std::string known_sections(const std::string& path) {
       key.remove_prefix(path.size() + 1);
     }
     const std::string name(key.substr(0, key.find('.')));
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    if (!contains(names, name)) names.push_back(name);
   }
   if (path.empty()) names.insert(names.end(), {"roles", "expect", "pools"});
   return join(names, ", ");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::config {
@@ -32,7 +33,7 @@ std::optional<PoolSource::Shape> plugin_shape(const data::Value& root) {
 }
 
 bool is_flat_key(std::string_view key) {
-  return std::find(kFlatKeys.begin(), kFlatKeys.end(), key) != kFlatKeys.end();
+  return contains(kFlatKeys, key);
 }
 
 const data::Value* find_in_any_case(const data::Value& root, std::string_view key) {

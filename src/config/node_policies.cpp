@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "data/json.h"
 
@@ -38,7 +39,7 @@ constexpr std::array kVirtualIds{
 std::string_view virtual_id_of(const std::string& physical) {
   for (const auto& row : kVirtualIds) {
     const auto ids = split(row.physical, ' ');
-    if (std::find(ids.begin(), ids.end(), physical) != ids.end()) return row.virtual_;
+    if (contains(ids, physical)) return row.virtual_;
   }
   return "";
 }
@@ -105,7 +106,7 @@ class PolicyReader {
       add(selectors, "linkTypes", link == "ib" ? "infiniband" : "ether");
     for (const auto& [key, mark, value] : nics.entries) {
       constexpr std::array kKnown{"vendor", "deviceID", "pfNames", "rootDevices", "netFilter"};
-      if (std::find(kKnown.begin(), kKnown.end(), key) != kKnown.end()) continue;
+      if (contains(kKnown, key)) continue;
       warnings_.push_back(data::place_in(policy_.source, mark) + ": unknown key " +
                           in_quotes("nicSelector." + key) + " ignored, as by the API server");
     }
@@ -134,7 +135,7 @@ class PolicyReader {
   static void add(data::Json& selectors, const char* key, const std::string& value) {
     if (value.empty()) return;
     auto& list = selectors[key];
-    if (std::find(list.begin(), list.end(), value) == list.end()) list.push_back(value);
+    if (!contains(list, value)) list.push_back(value);
   }
 
   Result<std::string> text(const data::Value& map, std::string_view key) const {

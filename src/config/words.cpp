@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "config/words.h"
 
-#include <algorithm>
 #include <initializer_list>
 
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::config {
@@ -102,7 +102,7 @@ Result<std::vector<std::string>> parse_list(std::string_view text) {
 
 Result<std::vector<std::string>> parse_device_classes(std::string_view text) {
   for (const auto word : split(text, ',')) {
-    if (std::find(kDeviceClasses.begin(), kDeviceClasses.end(), word) != kDeviceClasses.end()) {
+    if (contains(kDeviceClasses, word)) {
       continue;
     }
     return malformed(word,

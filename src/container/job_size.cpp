@@ -5,6 +5,7 @@
 #include <array>
 #include <iterator>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "base/variable.h"
 #include "gpu/vendors.h"
@@ -50,7 +51,7 @@ std::optional<std::uint64_t> largest(const std::vector<std::string_view>& env, c
 
 template <typename Names>
 bool is_any(std::string_view name, const Names& names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return contains(names, name);
 }
 
 constexpr std::size_t longest_name() {

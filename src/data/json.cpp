@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "data/json.h"
 
-#include <algorithm>
 #include <array>
 
 #include <yaml-cpp/emitter.h>
 
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::data {
@@ -20,7 +20,7 @@ bool is_plain_key(const std::string& key) {
     if (!is_letter_or_digit(c) && !other) return false;
   }
   const std::string lower = to_lower(key);
-  return std::find(kReserved.begin(), kReserved.end(), lower) == kReserved.end();
+  return !contains(kReserved, lower);
 }
 
 /// Numbers, booleans and null as JSON writes them; strings always in double quotes, so that "1" and

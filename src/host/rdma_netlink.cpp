@@ -5,11 +5,11 @@
 #include <rdma/rdma_netlink.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 
+#include "base/contains.h"
 #include "host/host_error.h"
 #include "host/netlink.h"
 #include "host/netlink_socket.h"
@@ -51,18 +51,13 @@ constexpr std::array<std::uint16_t, 17> kRead = {RDMA_NLDEV_ATTR_DEV_INDEX,
                                                  RDMA_NLDEV_ATTR_RES_KERN_NAME,
                                                  RDMA_NLDEV_ATTR_RES_MRN};
 
-template <typename List>
-bool is_one_of(std::uint16_t type, const List& list) {
-  return std::find(list.begin(), list.end(), type) != list.end();
-}
-
 void blank_attributes(std::string& whole, std::string_view attributes, unsigned depth) {
   constexpr unsigned kDepth = 2;  // a table, its entries
   auto rest = attributes;
   while (const auto attribute = take_netlink_attribute(rest)) {
-    if (is_one_of(attribute->type, kTables) && depth < kDepth) {
+    if (contains(kTables, attribute->type) && depth < kDepth) {
       blank_attributes(whole, attribute->payload, depth + 1);
-    } else if (!is_one_of(attribute->type, kRead)) {
+    } else if (!contains(kRead, attribute->type)) {
       blank_netlink(whole, attribute->payload);
     }
   }

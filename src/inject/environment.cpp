@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "topology/nccl_name.h"
 
@@ -37,7 +38,7 @@ std::string process_mapping(const node::Node& node, const std::vector<std::size_
   for (const affinity::GpuChoice& choice : choices) {
     std::string port;
     for (const affinity::Choice& one : choice.nics) {
-      if (std::find(nics.begin(), nics.end(), one.nic) == nics.end()) continue;
+      if (!contains(nics, one.nic)) continue;
       const auto ports = active_ports(node.nics[one.nic]);
       if (!ports.empty()) port = ports.front();
       if (!port.empty()) break;

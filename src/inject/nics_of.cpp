@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/sort_unique.h"
 #include "base/text.h"
 #include "inject/annotations.h"
@@ -15,10 +16,6 @@
 
 namespace railhead::inject {
 namespace {
-
-bool contains(const std::vector<std::size_t>& nics, std::size_t nic) {
-  return std::find(nics.begin(), nics.end(), nic) != nics.end();
-}
 
 /// What is slower than the operator expects.
 void note_slow(const Case& given, NicChoice& choice) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
 #include "base/sort_unique.h"
 
 namespace railhead::inject {
@@ -63,9 +64,7 @@ std::optional<RdmaDevice> find_rdma_device(const DecisionTable& table, std::stri
 }
 
 bool is_given(RdmaDeviceKind kind, const std::vector<std::string>& classes) {
-  const auto listed = [&](std::string_view name) {
-    return std::find(classes.begin(), classes.end(), name) != classes.end();
-  };
+  const auto listed = [&](std::string_view name) { return contains(classes, name); };
   switch (kind) {
     case RdmaDeviceKind::umad: return listed("umad");
     case RdmaDeviceKind::issm: return listed("issm");

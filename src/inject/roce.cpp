@@ -5,16 +5,13 @@
 #include <iterator>
 #include <string>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "inject/codes.h"
 #include "inject/pod_networks.h"
 
 namespace railhead::inject {
 namespace {
-
-bool has(const std::vector<std::size_t>& nics, std::size_t nic) {
-  return std::find(nics.begin(), nics.end(), nic) != nics.end();
-}
 
 std::vector<std::size_t> ethernet_among(const Case& given, const std::vector<std::size_t>& nics) {
   std::vector<std::size_t> out;
@@ -100,7 +97,7 @@ void note_not_moved(const Case& given, NicChoice& choice) {
   std::copy_if(choice.nics.begin(), choice.nics.end(), std::back_inserter(left),
                [&](std::size_t nic) {
                  const node::Nic& device = given.table.node().nics[nic];
-                 return has(given.facts.allocated.exclusive, nic) && !device.elsewhere;
+                 return contains(given.facts.allocated.exclusive, nic) && !device.elsewhere;
                });
   if (left.empty()) return;
   const bool one = left.size() == 1;
@@ -129,7 +126,7 @@ std::vector<std::size_t> without_address(const Case& given, const std::vector<st
   const PodNetworks networks = pod_networks(given.request);
   if (networks.unreadable || !networks.asked.empty()) return {};
   std::erase_if(mute, [&](std::size_t nic) {
-    return has(given.facts.allocated.exclusive, nic) && netdev_on_node(given, nic) == nullptr;
+    return contains(given.facts.allocated.exclusive, nic) && netdev_on_node(given, nic) == nullptr;
   });
   return mute;
 }
@@ -143,7 +140,7 @@ void note_missing_netdev(const Case& given, NicChoice& choice) {
   choice.remarks.append(networks.remarks);
   std::vector<std::size_t> shared, alone;
   for (const std::size_t nic : without_address(given, ethernet))
-    (has(given.facts.allocated.exclusive, nic) ? alone : shared).push_back(nic);
+    (contains(given.facts.allocated.exclusive, nic) ? alone : shared).push_back(nic);
   note_shared(given, shared, choice);
   note_exclusive(given, alone, choice);
   note_too_few(given, ethernet, networks, choice);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::inject {
@@ -16,7 +17,7 @@ bool is_privileged(const container::Request& request) {
 
 bool has_host_network(const container::Request& request) {
   const auto is_without = [](const std::vector<std::string_view>& types) {
-    return !types.empty() && std::find(types.begin(), types.end(), "network") == types.end();
+    return !types.empty() && !contains(types, "network");
   };
   return is_without(request.pod_namespaces) || is_without(request.container_namespaces);
 }

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
+
 namespace railhead::inject {
 namespace {
 
@@ -52,7 +54,7 @@ transports::Reading transports_of(const container::Request& request,
   std::vector<transports::KnownNic> known;
   for (std::size_t i = 0; i < table.node().nics.size(); ++i) {
     const node::Nic& nic = table.node().nics[i];
-    const bool has = std::find(nics.begin(), nics.end(), i) != nics.end();
+    const bool has = contains(nics, i);
     known.push_back({nic.name, has || surroundings.privileged,
                      ports_of(nic, !table.trouble_of(i).empty(), surroundings.host_network)});
   }

@@ -3,6 +3,7 @@
 #include <map>
 #include <utility>
 
+#include "base/contains.h"
 #include "node/gpu_reader.h"
 #include "node/pci_reader.h"
 #include "node/sysfs_class.h"
@@ -36,9 +37,8 @@ bool has_driver_of(Reader& reader, const gpu::GpuRow& row) {
 
 bool is_compute_gpu(Reader& reader, const gpu::GpuRow& row, const PciDevice& function,
                     bool has_render) {
-  const bool driven = function.driver ? std::find(row.drivers.begin(), row.drivers.end(),
-                                                  *function.driver) != row.drivers.end()
-                                      : !has_driver_of(reader, row);
+  const bool driven =
+      function.driver ? contains(row.drivers, *function.driver) : !has_driver_of(reader, row);
   const bool vga = function.class_code >> 8 == 0x0300;
   return driven && (has_render || !vga);
 }

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/contains.h"
+
 namespace railhead::node {
 namespace {
 
@@ -57,8 +59,7 @@ void keep_on_the_way(const Nic& known, Node& now) {
 void keep_netdev(const Node& before, const Netdev& gone, const std::set<const Nic*>& bare,
                  Node& now) {
   const auto owner = std::find_if(before.nics.begin(), before.nics.end(), [&](const Nic& nic) {
-    return nic.pci == gone.pci &&
-           std::find(nic.netdevs.begin(), nic.netdevs.end(), gone.name) != nic.netdevs.end();
+    return nic.pci == gone.pci && contains(nic.netdevs, gone.name);
   });
   const bool has_owner = owner != before.nics.end();
   for (auto& nic : now.nics) {

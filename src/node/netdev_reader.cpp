@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "base/utf8.h"
 
@@ -140,7 +141,7 @@ void NetdevList::add_relatives(host::MachineChanges::Names& named) const {
     todo.pop_back();
     for (const auto& [other, item] : items_) {
       const auto next = neighbours(item.netdev);
-      const bool is_near = std::find(next.begin(), next.end(), name) != next.end();
+      const bool is_near = contains(next, name);
       if (is_near && named.insert(other).second) todo.push_back(other);
     }
     const auto at = items_.find(name);

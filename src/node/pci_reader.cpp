@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/pci_reader.h"
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/sort_unique.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -161,16 +161,14 @@ bool is_interesting(const PciDevice& device) {
 }  // namespace
 
 bool is_gpu_class(std::uint32_t class_code) {
-  return std::find(gpu::kAnyGpuClass.begin(), gpu::kAnyGpuClass.end(), class_code >> 8) !=
-         gpu::kAnyGpuClass.end();
+  return contains(gpu::kAnyGpuClass, class_code >> 8);
 }
 
 const gpu::GpuRow* gpu_row_of(const PciDevice& function) {
   const gpu::GpuRow* row = gpu::gpu_row_of_pci(function.vendor);
   if (row == nullptr || function.class_code >> 8 == 0) return nullptr;
   const auto& classes = row->classes;
-  const bool is_one =
-      std::find(classes.begin(), classes.end(), function.class_code >> 8) != classes.end();
+  const bool is_one = contains(classes, function.class_code >> 8);
   const bool integrated =
       row->integrated && function.address.bus == 0 && function.address.device == *row->integrated;
   return is_one && !integrated ? row : nullptr;

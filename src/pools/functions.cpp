@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/sort_unique.h"
 #include "node/pci_reader.h"
 #include "pools/pools.h"
@@ -66,8 +67,7 @@ class FunctionList {
     NetFunction* function = place_of(nic);
     function->nics.push_back(index);
     for (const auto& name : nic.netdevs) {
-      if (std::find(function->netdevs.begin(), function->netdevs.end(), name) ==
-          function->netdevs.end()) {
+      if (!contains(function->netdevs, name)) {
         function->netdevs.push_back(name);
       }
       claimed_.insert(name);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "pools/address_prefix.h"
 
@@ -81,7 +82,7 @@ bool has_too_long_a_name(const PoolSpec& spec, const NetFunction& function) {
 }
 
 bool is_of_kinds(const PoolSpec& spec, const NetFunction& function) {
-  return std::find(spec.kinds.begin(), spec.kinds.end(), function.kind) != spec.kinds.end();
+  return contains(spec.kinds, function.kind);
 }
 
 }  // namespace
@@ -121,7 +122,7 @@ std::string Judge::why_not(const PoolSpec& spec, const NetFunction& function) co
   std::vector<std::string> failures;
   for (const auto& selector : spec.include) {
     auto failure = failure_text(selector, function);
-    if (std::find(failures.begin(), failures.end(), failure) == failures.end()) {
+    if (!contains(failures, failure)) {
       failures.push_back(std::move(failure));
     }
   }
@@ -200,7 +201,7 @@ bool Judge::is_in_subnet(const Condition& condition, const NetFunction& function
 std::vector<std::string> Judge::texts(Fact fact, const NetFunction& function) const {
   std::vector<std::string> texts;
   const auto add = [&](std::string_view text) {
-    if (std::find(texts.begin(), texts.end(), text) == texts.end()) texts.emplace_back(text);
+    if (!contains(texts, text)) texts.emplace_back(text);
     return false;
   };
   static_cast<void>(any(fact, function, add));  // none holds, so all are asked

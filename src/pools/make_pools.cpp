@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/contains.h"
 #include "pools/judge.h"
 #include "pools/member_readiness.h"
 #include "pools/pools.h"
@@ -128,7 +129,7 @@ std::optional<std::size_t> PoolTable::find(std::string_view name) const {
 std::optional<std::size_t> PoolTable::function_of(std::size_t nic) const {
   for (std::size_t f = 0; f < functions.size(); ++f) {
     const auto& nics = functions[f].nics;
-    if (std::find(nics.begin(), nics.end(), nic) != nics.end()) return f;
+    if (contains(nics, nic)) return f;
   }
   return std::nullopt;
 }

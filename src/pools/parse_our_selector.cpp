@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "node/pci.h"
 #include "pools/pool_parsers.h"
@@ -30,7 +30,7 @@ Status add_value(const Section& section, const SelectorRow& row, const std::stri
     return add_function_range(section, row, text, into);
   }
   const auto& roles = options.roles;
-  if (row.fact == Fact::role && std::find(roles.begin(), roles.end(), text) == roles.end()) {
+  if (row.fact == Fact::role && !contains(roles, text)) {
     return section.error(row.key, in_quotes(text) + " is none of " + join(roles, ", "));
   }
   auto value = row.spelt(text);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::pools {
@@ -38,7 +39,7 @@ const data::Value::Entry* Section::entry(std::string_view key) const {
 }
 
 const data::Value* Section::find(std::string_view key) {
-  if (std::find(asked_.begin(), asked_.end(), key) == asked_.end()) asked_.emplace_back(key);
+  if (!contains(asked_, key)) asked_.emplace_back(key);
   const auto* found = entry(key);
   return found != nullptr && found->value.kind != data::Value::Kind::null ? &found->value : nullptr;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "pools/address_prefix.h"
 
@@ -55,7 +56,7 @@ Result<std::uint16_t> hex16(std::string_view text, const std::string& what) {
 template <std::size_t count>
 Result<std::string> just_one_of(std::string_view text,
                                 const std::array<std::string_view, count>& words) {
-  if (std::find(words.begin(), words.end(), text) != words.end()) return std::string(text);
+  if (contains(words, text)) return std::string(text);
   const std::vector<std::string> known(words.begin(), words.end());
   return Error{ErrorCode::malformed, in_quotes(text) + " is none of " + join(known, ", ")};
 }

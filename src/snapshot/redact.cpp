@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "node/nic_attributes.h"
 #include "snapshot/hex_text.h"
@@ -57,11 +58,6 @@ constexpr std::array<std::string_view, 11> kCommonTags = {"7783-7084-3265-9085-8
 constexpr std::array<std::string_view, 7> kNamePrefixes = {"enx", "ibx",   "wlx", "wwx",
                                                            "iwx", "rocex", "opax"};
 
-template <typename List>
-bool is_one_of(std::string_view text, const List& list) {
-  return std::find(list.begin(), list.end(), text) != list.end();
-}
-
 class Redactor {
  public:
   Redacted redact(const Snapshot& original) {
@@ -94,7 +90,7 @@ class Redactor {
     const auto* file = std::get_if<SnapshotFile>(&entry);
     if (file == nullptr) return entry;
     const std::string name = host::base_name(path);
-    if (path.starts_with("/sys/") && is_one_of(name, kOpaqueFiles)) return SnapshotName{};
+    if (path.starts_with("/sys/") && contains(kOpaqueFiles, name)) return SnapshotName{};
     std::string content = file->content;
     if (path.starts_with(kNetlink)) return SnapshotFile{changed_hex(content)};
     change_content(path, name, content);
@@ -113,10 +109,10 @@ class Redactor {
 
   void change_content(const std::string& path, const std::string& name, std::string& content) {
     if (name == "port_guid") return change_guid(line_of(content));
-    if (is_one_of(name, kAddressFiles) && path.find("/net/") != std::string::npos) {
+    if (contains(kAddressFiles, name) && path.find("/net/") != std::string::npos) {
       return change_address(line_of(content));
     }
-    if (is_one_of(name, kSerialFiles)) return change_serial(content, line_of(content));
+    if (contains(kSerialFiles, name)) return change_serial(content, line_of(content));
     change_attributes(node::kNicAttributes, path, content);
     change_attributes(node::kPortAttributes, path, content);
     if (name == "hostname") return change_host_name(content, line_of(content));
@@ -205,7 +201,7 @@ class Redactor {
     const auto colon = std::find(text.begin(), text.end(), ':');
     const auto address = text.first(static_cast<std::size_t>(colon - text.begin()));
     if (address.size() == 8) return ipv4_le(address);
-    if (address.size() != 32 || is_one_of(text_of(address), kLoopback6)) return;
+    if (address.size() != 32 || contains(kLoopback6, text_of(address))) return;
     if (text_of(address.first(24)) == kMapped6) return ipv4_le(address.last(8));
     change_gid(address, Kind::ip);
   }
@@ -228,7 +224,7 @@ class Redactor {
 
   void change_serial(std::string& content, std::span<char> text) {
     const std::string before = text_of(text);
-    if (is_one_of(before, kCommonTags)) return;
+    if (contains(kCommonTags, before)) return;
     replace(Kind::serial, content, text, names_.serial(before));
   }
 
@@ -322,7 +318,7 @@ class Redactor {
     std::size_t end = x + 1;
     while (end < text.size() && is_hex(text[end])) ++end;
     if (end < text.size() && is_letter_or_digit(text[end])) return;
-    if (!is_one_of(std::string_view(text).substr(begin, x + 1 - begin), kNamePrefixes)) return;
+    if (!contains(kNamePrefixes, std::string_view(text).substr(begin, x + 1 - begin))) return;
     const std::span<char> digits(text.data() + x + 1, end - x - 1);
     if (change<6>(Kind::mac, digits, [this](auto bytes) { names_.mac(bytes); })) return;
     change<8>(Kind::guid, digits, [this](auto bytes) { names_.guid(bytes); });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "topology/known_machines_text.h"
 
@@ -26,7 +27,7 @@ bool has_id_of(const KnownMachine& machine, const node::Node& node, const node::
   const node::PciDevice* function = node.find_pci(gpu.pci);
   if (function == nullptr) return false;
   const std::string id = to_hex(function->vendor, 4) + ":" + to_hex(function->device, 4);
-  return std::find(machine.gpu_ids.begin(), machine.gpu_ids.end(), id) != machine.gpu_ids.end();
+  return contains(machine.gpu_ids, id);
 }
 
 /// Every GPU stands where the machine has one, and no NIC does.
