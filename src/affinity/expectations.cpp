@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
+#include "base/text.h"
+
 namespace railhead::affinity {
 namespace {
 
@@ -26,18 +29,10 @@ void note(const Expectation& entry, const node::Nic& nic, ExpectedNic& expected)
   }
 }
 
-/// "200" or "2.5"
-std::string rate_text(double gbps) {
-  auto text = std::to_string(gbps);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
 }  // namespace
 
 bool ExpectedNic::is_unused(unsigned port) const {
-  return std::find(unused_ports.begin(), unused_ports.end(), port) != unused_ports.end();
+  return contains(unused_ports, port);
 }
 
 std::vector<ExpectedNic> expected_of(const node::Node& node,
@@ -59,8 +54,8 @@ std::string too_slow(const node::Nic& nic, const ExpectedNic& expected) {
   for (const auto& port : nic.ports) {
     if (port.state != node::PortState::active || expected.is_unused(port.number)) continue;
     if (!port.rate_gbps || *port.rate_gbps >= expected.rate->gbps) continue;
-    return "port " + std::to_string(port.number) + " runs at " + rate_text(*port.rate_gbps) +
-           " Gbit/s, and " + rate_text(expected.rate->gbps) + " are expected (" +
+    return "port " + std::to_string(port.number) + " runs at " + decimal_text(*port.rate_gbps) +
+           " Gbit/s, and " + decimal_text(expected.rate->gbps) + " are expected (" +
            expected.rate->where + ")";
   }
   return "";

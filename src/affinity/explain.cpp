@@ -5,13 +5,10 @@
 #include "affinity/affinity.h"
 #include "affinity/card.h"
 #include "affinity/wording.h"
+#include "base/contains.h"
 
 namespace railhead::affinity {
 namespace {
-
-bool contains(const std::vector<std::size_t>& list, std::size_t item) {
-  return std::find(list.begin(), list.end(), item) != list.end();
-}
 
 class Explainer {
  public:

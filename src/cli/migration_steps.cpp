@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/migration_steps.h"
 
-#include <algorithm>
-
+#include "base/contains.h"
 #include "base/text.h"
 
 namespace railhead::cli {
 namespace {
 
 using Plugins = std::vector<pools::PoolFlavour>;
-
-bool has(const Plugins& plugins, pools::PoolFlavour one) {
-  return std::find(plugins.begin(), plugins.end(), one) != plugins.end();
-}
 
 std::string names(const Plugins& plugins) {
   std::vector<std::string> names;
@@ -42,7 +37,7 @@ constexpr const char* kDelete =
 }  // namespace
 
 std::vector<std::string> switch_over_steps(const Plugins& from) {
-  const bool flat = has(from, pools::PoolFlavour::k8s_rdma_device_plugin);
+  const bool flat = contains(from, pools::PoolFlavour::k8s_rdma_device_plugin);
   return {
       "Save the configuration as /etc/railhead/config.yaml on the node.",
       kCompare,
@@ -56,8 +51,8 @@ std::vector<std::string> switch_over_steps(const Plugins& from) {
 
 std::vector<std::string> rollback_steps(const Plugins& to) {
   std::vector<std::string> steps{"kubectl cordon NODE"};
-  const bool by_the_kubelet =
-      has(to, pools::PoolFlavour::shared_plugin) || has(to, pools::PoolFlavour::sriov_plugin);
+  const bool by_the_kubelet = contains(to, pools::PoolFlavour::shared_plugin) ||
+                              contains(to, pools::PoolFlavour::sriov_plugin);
   if (by_the_kubelet) steps.emplace_back(kDelete);
   steps.push_back(std::string("Stop the agent on the node") + kUntilGone);
   steps.push_back("Start " + names(to) + " on the node" + kUntilThere);

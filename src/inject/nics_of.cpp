@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/sort_unique.h"
 #include "base/text.h"
 #include "inject/annotations.h"
@@ -15,10 +16,6 @@
 
 namespace railhead::inject {
 namespace {
-
-bool contains(const std::vector<std::size_t>& nics, std::size_t nic) {
-  return std::find(nics.begin(), nics.end(), nic) != nics.end();
-}
 
 /// What is slower than the operator expects.
 void note_slow(const Case& given, NicChoice& choice) {
@@ -272,6 +269,7 @@ void choose_allocated(const Case& given, NicChoice& choice) {
 /// and a management NIC names the rails alone, and a NIC without an address only where all are so.
 std::vector<std::size_t> nics_to_name(const Case& given, const std::vector<std::size_t>& nics) {
   std::vector<std::size_t> named = nics;
+  if (named.size() < 2) return named;
   const auto prefer = [&](const auto& is_good) {
     std::vector<std::size_t> good;
     std::copy_if(named.begin(), named.end(), std::back_inserter(good), is_good);
