@@ -289,7 +289,7 @@ class Agent {
 
 Status run_agent(const config::Config& config, ConfigReader reader) {
   host::ignore_broken_pipes();
-  host::share_heaps();
+  host::share_heap();
   const auto& said = config.settings().log;
   Log log(said.level, said.format);
   log.write(config::LogLevel::info, "starting", {{"version", std::string(kVersion)}});
