@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "base/utf8.h"
+#include "setup/functions.h"
 
 namespace railhead::setup {
 namespace {
@@ -54,6 +55,9 @@ class Applier {
       case Change::Kind::module:
         TRY_STATUS(note({Entry::Kind::module, change.subject, step, {}, "", {}}));
         return kernel_.load_module(change.subject);
+      case Change::Kind::functions: return set_functions(change, step);
+      // It goes with its virtual function.
+      case Change::Kind::identity: return kernel_.set_identity(change.subject);
       case Change::Kind::service: return kernel_.restart_service(change.subject);
     }
     return {};
@@ -88,6 +92,14 @@ class Applier {
     const std::string before(trim(text_of(*machine_.host, change.subject)));
     TRY_STATUS(note({Entry::Kind::attribute, change.subject, step, {}, before, {change.value}}));
     return kernel_.set_attribute(change.subject, change.value);
+  }
+
+  Status set_functions(const Change& change, const std::string& step) {
+    const std::string path = function_path(change.subject, "sriov_numvfs");
+    const std::string before(trim(text_of(*machine_.host, path)));
+    TRY_STATUS(note({Entry::Kind::functions, change.subject, step, {}, before, {change.value}}));
+    return kernel_.set_functions(change.subject,
+                                 static_cast<unsigned>(TRY(parse_number(change.value))));
   }
 
   const Machine& machine_;

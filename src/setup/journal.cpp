@@ -12,7 +12,12 @@
 namespace railhead::setup {
 namespace {
 
-constexpr std::array<std::string_view, 4> kKinds{"folder", "file", "module", "attribute"};
+constexpr std::array<std::string_view, 5> kKinds{"folder", "file", "module", "attribute",
+                                                 "functions"};
+
+bool has_text_before(JournalEntry::Kind kind) {
+  return kind == JournalEntry::Kind::attribute || kind == JournalEntry::Kind::functions;
+}
 
 /// Files of a few KiB, and the journal has a few of them.
 constexpr data::ParseLimits kJournalLimits{std::size_t{16} << 20, 16, 65536};
@@ -30,7 +35,7 @@ data::Json entry_json(const JournalEntry& entry) {
                   {"step", entry.step}};
   if (entry.kind == JournalEntry::Kind::file)
     json["before"] = entry.file ? file_json(*entry.file) : data::Json(nullptr);
-  if (entry.kind == JournalEntry::Kind::attribute) json["before"] = entry.attribute;
+  if (has_text_before(entry.kind)) json["before"] = entry.attribute;
   json["ours"] = data::Json::array();
   for (const auto& text : entry.ours) json["ours"].push_back(text);
   return json;
@@ -63,7 +68,7 @@ Result<JournalEntry> read_entry(const data::Value& value) {
   entry.step = TRY(text_at(value, "step"));
   for (const auto& text : TRY(member(value, "ours"))->items)
     entry.ours.push_back(TRY(text.as_string()));
-  if (entry.kind == JournalEntry::Kind::attribute) entry.attribute = TRY(text_at(value, "before"));
+  if (has_text_before(entry.kind)) entry.attribute = TRY(text_at(value, "before"));
   if (entry.kind != JournalEntry::Kind::file) return entry;
   const auto& before = *TRY(member(value, "before"));
   if (before.kind == data::Value::Kind::null) return entry;

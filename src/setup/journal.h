@@ -17,14 +17,14 @@
 namespace railhead::setup {
 
 struct JournalEntry {
-  enum class Kind : std::uint8_t { folder, file, module, attribute };
+  enum class Kind : std::uint8_t { folder, file, module, attribute, functions };
   Kind kind = Kind::file;
   std::string subject;
   std::string step;  ///< id of the step that changed it first
   /// A file before; absent: there was none. Of the others nothing: folders and modules were not
   /// there.
   std::optional<host::FileContent> file;
-  std::string attribute;          ///< an attribute before
+  std::string attribute;          ///< an attribute before, or the number of virtual functions
   std::vector<std::string> ours;  ///< every content that we gave it
 };
 

@@ -16,13 +16,20 @@ class Kernel {
   Kernel& operator=(const Kernel&) = delete;
   virtual ~Kernel() = default;
 
-  /// With what it needs, and with the parameters of modprobe.d. One that is loaded stays.
+  /// With the parameters of modprobe.d; what it needs is loaded. One that is loaded stays.
   virtual Status load_module(const std::string& name) = 0;
 
   /// Fails while somebody uses it.
   virtual Status unload_module(const std::string& name) = 0;
 
   virtual Status set_attribute(const std::string& path, const std::string& text) = 0;
+
+  /// Makes so many virtual functions of a physical one, none first where there are some, and waits
+  /// until each is there.
+  virtual Status set_functions(const std::string& address, unsigned count) = 0;
+
+  /// Gives a virtual function an address of its own through its physical one, and binds it anew.
+  virtual Status set_identity(const std::string& address) = 0;
 
   /// Has systemd read its files again and restart the unit.
   virtual Status restart_service(const std::string& service) = 0;
@@ -37,11 +44,11 @@ class LiveKernel : public Kernel {
   Status load_module(const std::string& name) override;
   Status unload_module(const std::string& name) override;
   Status set_attribute(const std::string& path, const std::string& text) override;
+  Status set_functions(const std::string& address, unsigned count) override;
+  Status set_identity(const std::string& address) override;
   Status restart_service(const std::string& service) override;
 
  private:
-  Status insert(const std::string& name, const std::string& path);
-
   const Machine& machine_;
 };
 

@@ -74,7 +74,11 @@ Step loaded(const Situation& situation, const std::string& name) {
     step.reason = "no kernel runs in this tree: the next boot loads it";
   } else {
     step.state = StepState::todo;
-    step.changes = {{Change::Kind::module, name, ""}};
+    // One after the other, so that each is in the journal, and is unloaded again.
+    for (const auto& need : situation.modules.find(name)->needs) {
+      if (!is_loaded(host, need)) step.changes.push_back({Change::Kind::module, need, ""});
+    }
+    step.changes.push_back({Change::Kind::module, name, ""});
   }
   return step;
 }

@@ -7,7 +7,8 @@ namespace {
 using PlanSteps = void (*)(const Situation& situation, Plan& plan);
 
 constexpr PlanSteps kSubjects[] = {
-    plan_modules, plan_rdma_namespaces, plan_sysctl, plan_memlock, plan_nri, plan_restarts,
+    plan_modules, plan_rdma_namespaces, plan_sriov, plan_sysctl, plan_memlock,
+    plan_nri,     plan_restarts,
 };
 
 /// The machine-config daemon keeps what it wrote there, and takes back what others change

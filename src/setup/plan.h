@@ -26,6 +26,7 @@ Result<Plan> make_plan(const Machine& machine, const Wanted& wanted, Risk allowe
 /// its own, listed in plan.cpp.
 void plan_modules(const Situation& situation, Plan& plan);
 void plan_rdma_namespaces(const Situation& situation, Plan& plan);
+void plan_sriov(const Situation& situation, Plan& plan);
 void plan_sysctl(const Situation& situation, Plan& plan);
 void plan_memlock(const Situation& situation, Plan& plan);
 void plan_nri(const Situation& situation, Plan& plan);

@@ -4,6 +4,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "setup/apply.h"
+#include "setup/functions.h"
 
 namespace railhead::setup {
 namespace {
@@ -62,7 +63,31 @@ Step of_attribute(const Machine& machine, const Entry& entry, Step step) {
   step.title = entry.subject + " is " + entry.attribute;
   step.before = now;
   step.after = entry.attribute;
+  const auto file = machine.host->read(entry.subject);
+  if (file && !*file) {
+    step.reason = "it is gone";  // with the virtual function that had it
+    return step;
+  }
   compare(std::optional(now), std::optional(entry.attribute), entry, step);
+  return step;
+}
+
+Step of_functions(const Machine& machine, const Entry& entry, Step step) {
+  const std::string path = function_path(entry.subject, "sriov_numvfs");
+  const std::string now(trim(text_of(*machine.host, path)));
+  step.title = entry.subject + " has " + entry.attribute + " VFs";
+  step.before = now;
+  step.after = entry.attribute;
+  compare(std::optional(now), std::optional(entry.attribute), entry, step);
+  const auto physical = read_function(*machine.host, entry.subject);
+  if (!physical) {
+    step.state = StepState::done;
+    step.reason = "there is no such function any more";
+  } else if (step.state == StepState::todo) {
+    const auto users = users_of(*machine.host, *physical);
+    if (!users.empty()) step.state = StepState::refused;
+    if (!users.empty()) step.reason = "all would go, and " + users;
+  }
   return step;
 }
 
@@ -101,8 +126,16 @@ Step step_of(const Machine& machine, const Entry& entry) {
     case Entry::Kind::attribute:
       step.id = "revert.attribute" + entry.subject;
       return of_attribute(machine, entry, std::move(step));
+    case Entry::Kind::functions:
+      step.id = "revert.functions/" + entry.subject;
+      return of_functions(machine, entry, std::move(step));
   }
   return step;
+}
+
+/// A module that was loaded because another one needs it. By now others may need it, too.
+bool is_needed_only(const Entry& entry) {
+  return entry.kind == Entry::Kind::module && !entry.step.ends_with("/" + entry.subject);
 }
 
 Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
@@ -113,6 +146,9 @@ Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
                         : machine.tree->remove(entry.subject);
     case Entry::Kind::module: return kernel.unload_module(entry.subject);
     case Entry::Kind::attribute: return kernel.set_attribute(entry.subject, entry.attribute);
+    case Entry::Kind::functions:
+      return kernel.set_functions(entry.subject,
+                                  static_cast<unsigned>(TRY(parse_number(entry.attribute))));
   }
   return {};
 }
@@ -143,6 +179,10 @@ Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserve
     if (step.state != StepState::refused) {
       auto status = clean_up(machine, *entry);
       if (status && step.state == StepState::todo) status = take_back(machine, kernel, *entry);
+      if (!status && is_needed_only(*entry)) {
+        step.reason = "stays: " + status.error().message;
+        status = Status();
+      }
       if (status) status = journal.forget(*machine.tree, *entry);
       step.state = status ? StepState::done : StepState::parked;
       if (!status) step.reason = "failed: " + status.error().message;

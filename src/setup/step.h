@@ -31,10 +31,12 @@ struct Change {
     module,     ///< a kernel module is loaded
     attribute,  ///< an attribute of /proc/sys or /sys
     service,    ///< a systemd unit is restarted, after its files were read again
+    functions,  ///< a PCI function has so many virtual functions
+    identity,   ///< a virtual function has an address of its own, and is bound anew
   };
   Kind kind = Kind::file;
-  std::string subject;  ///< path, or the name of the module or unit
-  std::string value;    ///< the file's bytes, or the attribute's text
+  std::string subject;  ///< path, PCI address, or the name of the module or unit
+  std::string value;    ///< the file's bytes, the attribute's text, the number of functions
 };
 
 /// One thing that is wanted, with what there is to do for it.

@@ -81,23 +81,143 @@ Status read_sysctl(const Value& value, Wanted& wanted) {
   return {};
 }
 
-struct Key {
+/// One key of a map, and what takes its value.
+template <typename Target>
+struct KeyOf {
   std::string_view name;
-  Status (*read)(const Value& value, Wanted& wanted);
+  Status (*read)(const Value& value, Target& target);
 };
+
+using Key = KeyOf<Wanted>;
+using PolicyKey = KeyOf<VfPolicy>;
+
+template <typename Target, std::size_t N>
+Status read_map(const Value& map, const KeyOf<Target> (&keys)[N], Target& target) {
+  if (map.kind != Value::Kind::map) return data::malformed_at(map.mark, "no map");
+  for (const auto& entry : map.entries) {
+    const auto* key = std::find_if(std::begin(keys), std::end(keys),
+                                   [&](const auto& one) { return one.name == entry.key; });
+    if (key == std::end(keys))
+      return data::malformed_at(entry.mark, "there is no key " + in_quotes(entry.key));
+    const auto status = key->read(entry.value, target);
+    if (!status) return status.error().context(entry.key);
+  }
+  return {};
+}
+
+template <auto Member>
+Status take_text(const Value& value, VfPolicy& policy) {
+  policy.*Member = TRY(value.as_string());
+  return {};
+}
+
+/// PCI ids count in lower case.
+template <auto Member>
+Status take_id(const Value& value, VfPolicy& policy) {
+  policy.*Member = to_lower(TRY(value.as_string()));
+  return {};
+}
+
+template <auto Member>
+Status take_names(const Value& value, VfPolicy& policy) {
+  policy.*Member = TRY(names(value, "_-:.#@"));
+  return {};
+}
+
+template <auto Member>
+Status take_flag(const Value& value, VfPolicy& policy) {
+  policy.*Member = TRY(value.as_bool());
+  return {};
+}
+
+template <auto Member>
+Status take_number(const Value& value, VfPolicy& policy) {
+  const auto number = TRY(value.as_unsigned());
+  if (number > 65535) return data::malformed_at(value.mark, "more than 65535");
+  policy.*Member = static_cast<unsigned>(number);
+  return {};
+}
+
+Status take_device_type(const Value& value, VfPolicy& /*policy*/) {
+  const auto type = TRY(value.as_string());
+  if (type == "netdevice") return {};
+  return data::malformed_at(value.mark, in_quotes(type) + " is not done by setup, but netdevice");
+}
+
+Status take_mode(const Value& value, VfPolicy& /*policy*/) {
+  const auto mode = TRY(value.as_string());
+  if (mode == "legacy") return {};
+  return data::malformed_at(value.mark, in_quotes(mode) + " is not done by setup, but legacy");
+}
+
+/// Keys that say nothing to a node: which nodes, how the device plugin counts, what it checks.
+Status ignore(const Value& /*value*/, VfPolicy& /*policy*/) {
+  return {};
+}
+
+constexpr PolicyKey kSelectorKeys[] = {
+    {"vendor", take_id<&VfPolicy::vendor>},
+    {"deviceID", take_id<&VfPolicy::device>},
+    {"pfNames", take_names<&VfPolicy::pf_names>},
+    {"rootDevices", take_names<&VfPolicy::root_devices>},
+};
+
+Status take_selector(const Value& value, VfPolicy& policy) {
+  return read_map(value, kSelectorKeys, policy);
+}
+
+constexpr PolicyKey kPolicyKeys[] = {
+    {"resourceName", take_text<&VfPolicy::resource>},
+    {"nicSelector", take_selector},
+    {"numVfs", take_number<&VfPolicy::count>},
+    {"mtu", take_number<&VfPolicy::mtu>},
+    {"isRdma", take_flag<&VfPolicy::is_rdma>},
+    {"externallyManaged", take_flag<&VfPolicy::externally_managed>},
+    {"deviceType", take_device_type},
+    {"eSwitchMode", take_mode},
+    {"nodeSelector", ignore},
+    {"priority", ignore},
+    {"linkType", ignore},
+    {"needVhostNet", ignore},
+    {"excludeTopology", ignore},
+};
+
+Result<VfPolicy> read_policy(const Value& value) {
+  VfPolicy policy;
+  TRY_STATUS(read_map(value, kPolicyKeys, policy));
+  if (policy.vendor.empty() && policy.device.empty() && policy.pf_names.empty() &&
+      policy.root_devices.empty()) {
+    return data::malformed_at(value.mark, "nicSelector selects nothing");
+  }
+  return policy;
+}
+
+Status read_sriov(const Value& value, Wanted& wanted) {
+  if (value.kind != Value::Kind::list) return data::malformed_at(value.mark, "no list");
+  for (const auto& item : value.items) wanted.sriov.push_back(TRY(read_policy(item)));
+  return {};
+}
 
 constexpr Key kKeys[] = {
     {"modules", read_modules},           {"memlock", read_memlock}, {"nri", read_nri},
-    {"rdmaNamespaces", read_namespaces}, {"sysctl", read_sysctl},
+    {"rdmaNamespaces", read_namespaces}, {"sysctl", read_sysctl},   {"sriov", read_sriov},
 };
 
-Status read_key(const Value::Entry& entry, Wanted& wanted) {
-  for (const auto& key : kKeys) {
-    if (key.name != entry.key) continue;
-    const auto status = key.read(entry.value, wanted);
-    return status ? status : Status(status.error().context(entry.key));
-  }
-  return data::malformed_at(entry.mark, "there is no key " + in_quotes(entry.key));
+/// The object itself, as kubectl prints it.
+bool is_policy_object(const Value& root) {
+  const auto* kind = root.find("kind");
+  return kind != nullptr && kind->scalar == "SriovNetworkNodePolicy";
+}
+
+Status read_root(const Value& root, Wanted& wanted) {
+  if (root.kind != Value::Kind::map) return Error{ErrorCode::malformed, "no map of what is wanted"};
+  if (!is_policy_object(root)) return read_map(root, kKeys, wanted);
+  const auto* spec = root.find("spec");
+  if (spec == nullptr) return data::malformed_at(root.mark, "no spec");
+  auto policy = read_policy(*spec);
+  if (!policy) return policy.error().context("spec");
+  wanted.sriov.push_back(*std::move(policy));
+  return {};
 }
 
 }  // namespace
@@ -107,13 +227,8 @@ Result<Wanted> parse_wanted(const std::string& source, std::string_view text) {
   if (!root) return root.error().context(source);
   Wanted wanted;
   wanted.source = source;
-  if (root->kind != Value::Kind::map) {
-    return Error{ErrorCode::malformed, source + ": no map of what is wanted"};
-  }
-  for (const auto& entry : root->entries) {
-    const auto status = read_key(entry, wanted);
-    if (!status) return status.error().context(source);
-  }
+  const auto status = read_root(*root, wanted);
+  if (!status) return status.error().context(source);
   return wanted;
 }
 

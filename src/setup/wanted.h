@@ -12,6 +12,19 @@
 
 namespace railhead::setup {
 
+/// Virtual functions, in the words of a SriovNetworkNodePolicy
+/// (k8snetworkplumbingwg/sriov-network-operator, api/v1/sriovnetworknodepolicy_types.go).
+struct VfPolicy {
+  std::string resource;                   ///< resourceName
+  std::string vendor, device;             ///< "15b3", "101d"; "": any
+  std::vector<std::string> pf_names;      ///< netdevs; "ens8f0#0-3": a part of its functions
+  std::vector<std::string> root_devices;  ///< PCI addresses
+  unsigned count = 0;                     ///< numVfs, of each physical function
+  std::optional<unsigned> mtu;
+  bool is_rdma = false;
+  bool externally_managed = false;  ///< who made them keeps their number
+};
+
 /// What a node is to be like. What is not named is left as it is.
 struct Wanted {
   std::string source;                ///< "profile roce", "/etc/railhead/setup.yaml"
@@ -22,7 +35,8 @@ struct Wanted {
   bool limits_file = false;  ///< the same in /etc/security/limits.d, for people who log in
   bool nri = false;          ///< the runtime takes NRI plugins
   std::optional<node::RdmaNetns> rdma_namespaces;  ///< ib_core's netns_mode
-  std::map<std::string, std::string> sysctl;       ///< "net.ipv4.conf.all.arp_ignore" -> "1"
+  std::vector<VfPolicy> sriov;
+  std::map<std::string, std::string> sysctl;  ///< "net.ipv4.conf.all.arp_ignore" -> "1"
 };
 
 /// A wanted state as YAML. Errors name `source`, line, column and key.

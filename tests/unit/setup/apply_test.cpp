@@ -10,6 +10,7 @@ namespace railhead::setup {
 namespace {
 
 namespace fs = std::filesystem;
+using test::kSilent;
 using test::NodeTree;
 using test::states;
 using test::step_of;
@@ -20,8 +21,6 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-
-const StepObserver kSilent = [](const Step&) {};
 
 /// All that there is: files, folders, a module, an attribute and a restart.
 constexpr const char* kAll =
@@ -129,6 +128,20 @@ TEST_F(ApplyTest, a_module_in_use_stays_and_can_be_taken_back_later) {
   kernel_.used = "";
   EXPECT_FALSE(do_revert().has_failed);
   EXPECT_FALSE(fs::exists(tree_.at("var/lib/railhead")));
+}
+
+TEST_F(ApplyTest, what_a_module_needs_goes_with_it_unless_others_use_it) {
+  const auto before = tree_.everything();
+  do_apply("modules: [ib_umad]");
+  EXPECT_TRUE(fs::exists(tree_.at("sys/module/ib_core")));
+  kernel_.used = "ib_core";
+  const auto outcome = do_revert();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_EQ(step_of(outcome.steps, "revert.module/ib_core").reason,
+            "stays: module ib_core: in use");
+  kernel_.used = "";
+  fs::remove(tree_.at("sys/module/ib_core"));
+  EXPECT_EQ(tree_.everything(), before);
 }
 
 TEST_F(ApplyTest, two_wishes_one_after_the_other_go_back_to_the_start) {

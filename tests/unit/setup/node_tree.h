@@ -44,6 +44,35 @@ class NodeTree {
     write("usr/lib/systemd/system/" + name + ".service", "[Service]\nExecStart=/bin/true\n");
   }
 
+  /// A network function of mlx5_core with SR-IOV: "0000:3b:00.0", netdev ens8f0, RDMA device
+  /// mlx5_0.
+  void physical_function(unsigned total_vfs = 8) const {
+    function("0000:3b:00.0", "ens8f0", "mlx5_0", "101d", "0c42:a103:0012:3456");
+    write(path_of("0000:3b:00.0") + "sriov_totalvfs", std::to_string(total_vfs) + "\n");
+    write(path_of("0000:3b:00.0") + "sriov_numvfs", "0\n");
+  }
+
+  static std::string path_of(const std::string& address) {
+    return "sys/bus/pci/devices/" + address + "/";
+  }
+
+  void function(const std::string& address, const std::string& netdev, const std::string& rdma,
+                const std::string& device, const std::string& guid) const {
+    const std::string path = path_of(address);
+    write(path + "vendor", "0x15b3\n");
+    write(path + "device", "0x" + device + "\n");
+    write(path + "class", "0x020000\n");
+    write(path + "net/" + netdev + "/mtu", "1500\n");
+    write(path + "net/" + netdev + "/address", "0c:42:a1:00:00:01\n");
+    write(path + "infiniband/" + rdma + "/node_guid", guid + "\n");
+    write(path + "infiniband/" + rdma + "/ports/1/link_layer", "Ethernet\n");
+    fs::create_directories(at("sys/bus/pci/drivers/mlx5_core"));
+    fs::create_directories(at("sys/class/net"));
+    fs::create_directory_symlink("../../drivers/mlx5_core", at(path + "driver"));
+    fs::create_directory_symlink("../../bus/pci/devices/" + address + "/net/" + netdev,
+                                 at("sys/class/net/" + netdev));
+  }
+
   /// Each file with its bytes and mode, and each folder.
   [[nodiscard]] std::map<std::string, std::string> everything() const {
     std::map<std::string, std::string> found;
@@ -89,6 +118,37 @@ class TreeKernel : public Kernel {
     return {};
   }
 
+  Status set_functions(const std::string& address, unsigned count) override {
+    const std::string physical = NodeTree::path_of(address);
+    for (unsigned i = 0; fs::exists(tree_.at(physical + "virtfn" + std::to_string(i))); ++i) {
+      fs::remove(tree_.at(physical + "virtfn" + std::to_string(i)));
+      fs::remove_all(tree_.at("sys/bus/pci/devices/" + virtual_function(i)));
+      fs::remove(tree_.at("sys/class/net/ens8f0v" + std::to_string(i)));
+    }
+    for (unsigned i = 0; i < count; ++i) {
+      const std::string number = std::to_string(i);
+      tree_.function(virtual_function(i), "ens8f0v" + number, "mlx5_" + std::to_string(i + 1),
+                     "101e", "0000:0000:0000:0000");
+      fs::create_directory_symlink("../" + virtual_function(i),
+                                   tree_.at(physical + "virtfn" + number));
+      fs::create_directory_symlink("../" + address,
+                                   tree_.at(NodeTree::path_of(virtual_function(i)) + "physfn"));
+    }
+    tree_.write(physical + "sriov_numvfs", std::to_string(count) + "\n");
+    return {};
+  }
+
+  static std::string virtual_function(unsigned number) {
+    return "0000:3b:01." + std::to_string(number);
+  }
+
+  Status set_identity(const std::string& address) override {
+    const std::string rdma = "mlx5_" + std::to_string(address.back() - '0' + 1);
+    tree_.write(NodeTree::path_of(address) + "infiniband/" + rdma + "/node_guid",
+                "0e42:a103:0012:345" + std::string(1, address.back()) + "\n");
+    return {};
+  }
+
   Status restart_service(const std::string& service) override {
     restarted.push_back(service);
     if (on_restart) on_restart();
@@ -102,6 +162,8 @@ class TreeKernel : public Kernel {
  private:
   const NodeTree& tree_;
 };
+
+inline const StepObserver kSilent = [](const Step&) {};
 
 inline Wanted wanted(const std::string& text) {
   return parse_wanted("test", text).value();
