@@ -109,6 +109,8 @@ Status LiveKernel::load_module(const std::string& name) {
 
 Status LiveKernel::unload_module(const std::string& name) {
   if (::syscall(SYS_delete_module, name.c_str(), O_NONBLOCK) == 0 || errno == ENOENT) return {};
+  if (errno == EAGAIN || errno == EBUSY)
+    return Error{ErrorCode::unavailable, "in use"};  // delete_module(2)
   return host::host_error("module " + name, errno);
 }
 

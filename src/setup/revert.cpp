@@ -180,7 +180,8 @@ Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserve
       auto status = clean_up(machine, *entry);
       if (status && step.state == StepState::todo) status = take_back(machine, kernel, *entry);
       if (!status && is_needed_only(*entry)) {
-        step.reason = "stays: " + status.error().message;
+        step.title = "module " + entry->subject + " stays loaded";
+        step.reason = status.error().message;
         status = Status();
       }
       if (status) status = journal.forget(*machine.tree, *entry);

@@ -108,7 +108,7 @@ class TreeKernel : public Kernel {
   }
 
   Status unload_module(const std::string& name) override {
-    if (name == used) return Error{ErrorCode::unavailable, "module " + name + ": in use"};
+    if (name == used) return Error{ErrorCode::unavailable, "in use"};
     fs::remove(tree_.at("sys/module/" + name));
     return {};
   }
