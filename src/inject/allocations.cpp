@@ -49,6 +49,7 @@ void add_shared(const pools::PoolTable& table, const pools::Pool& pool, std::str
   for (const pools::Member& member : pool.members)
     append(held.pool, table.functions[member.function].nics);
   sort_unique(held.pool);
+  held.narrow = pool.spec.narrow;
   if (pool.spec.slots_per_nic) {
     add_members(table, pool, ids, held.slots, out);
     sort_unique(held.slots);
