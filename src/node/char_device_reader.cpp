@@ -168,21 +168,17 @@ std::optional<CharDevice> read_rdma_cm(Reader& reader) {
 std::vector<FunctionDevice> read_function_devices(Reader& reader,
                                                   const std::vector<PciDevice>& functions) {
   std::vector<FunctionDevice> found;
-  const auto add = [&](const std::string& path, const std::string& sysfs, std::uint32_t mode) {
+  const auto add = [&](const std::string& path, std::string sysfs, std::uint32_t mode) {
     const bool known = std::any_of(found.begin(), found.end(),
                                    [&](const auto& one) { return one.device.path == path; });
     if (known) return;
+    sysfs = reader.link(sysfs).value_or(sysfs);
     if (auto device = make_device(reader, path, sysfs, mode)) found.push_back({*device, sysfs});
-  };
-  const auto add_of_class = [&](const std::string& folder, const std::string& name,
-                                std::uint32_t mode) {
-    const auto link = folder + "/" + name;
-    add("/dev/vfio/" + name, reader.link(link).value_or(link), mode);
   };
   for (const auto& function : functions) {
     if (const auto group = function.vfio_group_name()) {
-      add_of_class("/sys/class/misc", "vfio", kModeOfVfio);
-      add_of_class("/sys/class/vfio", *group, kModeOfGroup);
+      add("/dev/vfio/vfio", "/sys/class/misc/vfio", kModeOfVfio);
+      add("/dev/vfio/" + *group, "/sys/class/vfio/" + *group, kModeOfGroup);
     }
     for (const auto& vdpa : function.vdpa) {
       const auto path = reader.link("/sys/bus/vdpa/devices/" + vdpa.name);
