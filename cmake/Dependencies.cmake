@@ -6,6 +6,7 @@ find_package(Protobuf REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(pugixml REQUIRED)
+find_path(RAILHEAD_TOML toml++/toml.h REQUIRED)  # header-only
 find_package(Boost 1.81 REQUIRED)
 
 # fmt is used header-only: Debian ships no static archive.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/contains.h"
+#include "base/text.h"
 
 namespace railhead::affinity {
 namespace {
@@ -26,14 +27,6 @@ void note(const Expectation& entry, const node::Nic& nic, ExpectedNic& expected)
     case Expectation::Kind::one_up: set_once(expected.one_up); break;
     case Expectation::Kind::rate: set_once(expected.rate); break;
   }
-}
-
-/// "200" or "2.5"
-std::string rate_text(double gbps) {
-  auto text = std::to_string(gbps);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
 }
 
 }  // namespace
@@ -61,8 +54,8 @@ std::string too_slow(const node::Nic& nic, const ExpectedNic& expected) {
   for (const auto& port : nic.ports) {
     if (port.state != node::PortState::active || expected.is_unused(port.number)) continue;
     if (!port.rate_gbps || *port.rate_gbps >= expected.rate->gbps) continue;
-    return "port " + std::to_string(port.number) + " runs at " + rate_text(*port.rate_gbps) +
-           " Gbit/s, and " + rate_text(expected.rate->gbps) + " are expected (" +
+    return "port " + std::to_string(port.number) + " runs at " + decimal_text(*port.rate_gbps) +
+           " Gbit/s, and " + decimal_text(expected.rate->gbps) + " are expected (" +
            expected.rate->where + ")";
   }
   return "";

@@ -19,6 +19,7 @@
 #include "agent/config_service.h"
 #include "agent/kubelet_service.h"
 #include "agent/log.h"
+#include "agent/lost_nics.h"
 #include "agent/machine_service.h"
 #include "agent/metrics.h"
 #include "agent/nri_service.h"
@@ -180,6 +181,8 @@ class Agent {
 
   Status start_pods() {
     if (!has_pods()) return {};
+    lost_nics_.look(tables_.latest());
+    tables_.follow(mail_.box(), [this] { lost_nics_.look(tables_.latest()); });
     auto pods = std::make_unique<PodsService>(
         context_, pods_options(settings()),
         [origin = TRY(machine_origin(settings()))] { return open_machine(origin); },
@@ -276,6 +279,7 @@ class Agent {
   RuntimeLink runtime_;
   kubelet::PodResources pod_resources_;
   ContainerCache containers_;
+  LostNics lost_nics_{containers_, log_};
   loop::Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.
@@ -293,7 +297,7 @@ class Agent {
 
 Status run_agent(const config::Config& config, ConfigReader reader) {
   host::ignore_broken_pipes();
-  host::share_heaps();
+  host::share_heap();
   const auto& said = config.settings().log;
   Log log(said.level, said.format);
   log.write(config::LogLevel::info, "starting", {{"version", std::string(kVersion)}});

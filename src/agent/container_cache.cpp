@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agent/container_cache.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -72,6 +73,19 @@ void ContainerCache::note(const proof::ContainerRecord& record, bool is_checked)
   const std::lock_guard lock(mutex_);
   if (by_id_.size() >= kMaxContainers && !by_id_.contains(record.container_id)) return;
   by_id_.insert_or_assign(record.container_id, std::move(entry));
+}
+
+std::vector<std::string> ContainerCache::holders_of(std::string_view nic) {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> holders;
+  for (const auto& [id, entry] : by_id_) {
+    if (entry.nics == 0) continue;
+    const auto record = unpacked(id, entry);
+    if (std::find(record.nics.begin(), record.nics.end(), nic) == record.nics.end()) continue;
+    holders.push_back(record.pod_namespace + "/" + record.pod + "/" + record.container);
+  }
+  std::sort(holders.begin(), holders.end());
+  return holders;
 }
 
 void ContainerCache::complete(std::vector<proof::ContainerRecord>& records,

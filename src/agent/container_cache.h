@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "proof/pods.h"
@@ -26,6 +27,10 @@ class ContainerCache {
   /// checked: a container can name what it was denied. Containers that the reading lacks
   /// are forgotten, unless they were noted since the last one.
   void complete(std::vector<proof::ContainerRecord>& records, const usage::Usage& usage);
+
+  /// "namespace/pod/container" of those that hold this NIC, sorted. Some may have ended since the
+  /// last reading.
+  std::vector<std::string> holders_of(std::string_view nic);
 
  private:
   /// A record without its id. Its texts are joined, because thousands are kept in a process of a

@@ -75,7 +75,9 @@ void PoolPublisher::offer(std::size_t pool) {
                                                   links_.tables, links_.runtime);
   auto devices = offer.resource->devices();
   if (devices.empty()) {
-    context_.log.write(config::LogLevel::warn, "pool is empty",
+    // What selects nothing here is empty by design: one configuration serves nodes of many kinds.
+    const bool fault = published_->is_useless(pool);
+    context_.log.write(fault ? config::LogLevel::warn : config::LogLevel::info, "pool is empty",
                        {{"pool", name}, {"why", why_empty(pool)}});
   } else {
     context_.log.write(config::LogLevel::info, "pool",

@@ -78,7 +78,7 @@ Status PoolResource::may_start(const std::vector<std::string>& ids) {
   if (hand_out_ == config::HandOut::nri) TRY_STATUS(runtime_.may_start(context_.clock.now()));
   const auto table = tables_.latest();
   const auto pool = TRY(pool_in(*table));
-  TRY(allocation::members_held(*table, pool, ids));
+  TRY(allocation::grant_of(*table, pool, ids, hand_out_));  // as it would be allocated now
   return {};
 }
 

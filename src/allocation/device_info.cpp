@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "allocation/handed_nodes.h"
 #include "base/text.h"
 #include "data/json.h"
+#include "inject/function_nodes.h"
 
 namespace railhead::allocation {
 namespace {
@@ -33,7 +33,7 @@ std::vector<std::string> rdma_devices(const inject::DecisionTable& table,
 /// pkg/netdevice/netResourcePool.go, StoreDeviceInfoFile; pkg/devices/vdpa.go.
 data::Json vdpa_facts(const node::VdpaDevice& device, const pools::NetFunction& function) {
   data::Json vdpa{{"parent-device", device.name}, {"driver", device.type()}};
-  if (const auto path = vhost_vdpa_node(device)) vdpa["path"] = *path;
+  if (const auto path = inject::vhost_vdpa_node(device)) vdpa["path"] = *path;
   vdpa["pci-address"] = function.pci->str();
   if (function.parent) vdpa["pf-pci-address"] = function.parent->str();
   return vdpa;
@@ -68,7 +68,7 @@ std::optional<std::string> device_info(const inject::DecisionTable& table, const
   if (pool.spec.mode != pools::PoolMode::exclusive || !is_pci_function || !function.pci) {
     return std::nullopt;
   }
-  if (const auto* device = vdpa_device(table, pool, pool.members[member])) {
+  if (const auto* device = inject::vdpa_device(table, pool, pool.members[member])) {
     return text_of("vdpa", vdpa_facts(*device, function));
   }
   data::Json pci{{"pci-address", function.pci->str()}};

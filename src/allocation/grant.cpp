@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "inject/allocations.h"
+#include "inject/function_nodes.h"
 #include "inject/rdma_devices.h"
 
 namespace railhead::allocation {
@@ -97,14 +98,15 @@ Facts facts_of(const inject::DecisionTable& table, const pools::Pool& pool,
   const pools::Selector& selector = pool.spec.include[member.selector];
   Facts facts{{"generic", {{"deviceID", function.id}}}};
   if (selector.rdma) facts["rdma"] = rdma_facts(table, pool, function);
-  if (const auto group = vfio_group_node(table, function)) {
-    facts["vfio"] = {{"mount", kVfioContainer}, {"dev-mount", group->container_path}};
+  if (const auto group = inject::vfio_group_node(table, function)) {
+    facts["vfio"] = {{"mount", inject::kVfioContainer}, {"dev-mount", group->container_path}};
   }
-  if (const auto* device = vdpa_device(table, pool, member)) {
-    const auto path = vhost_vdpa_node(*device);
+  if (const auto* device = inject::vdpa_device(table, pool, member)) {
+    const auto path = inject::vhost_vdpa_node(*device);
     facts["vdpa"] = path ? Variables{{"mount", *path}} : Variables{};
   }
-  if (selector.vhost_net) facts["vhost"] = {{"net-mount", kVhostNet}, {"tun-mount", kTun}};
+  if (selector.vhost_net)
+    facts["vhost"] = {{"net-mount", inject::kVhostNet}, {"tun-mount", inject::kTun}};
   if (!pool.spec.additional_info.empty()) facts["extra"] = extra_facts(pool, function);
   return facts;
 }
@@ -176,7 +178,10 @@ Result<kubelet::Grant> grant_of(const inject::DecisionTable& table, std::size_t 
     case config::HandOut::nri:
       grant.annotations[inject::allocation_key(asked.spec.name)] =
           join(function_ids(table, asked, members), ",");
-      add_specs(TRY(other_nodes(table, asked, members)), grant);
+      TRY(inject::numbered_devices(table, asked, members));  // they come by NRI, or not at all
+      for (const auto& node : inject::constant_nodes(asked, members)) {
+        grant.devices.push_back({node.host_path, node.container_path});
+      }
       break;
     case config::HandOut::device_specs:
       add_specs(rdma_nodes(table, asked, members), grant);

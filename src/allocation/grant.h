@@ -28,9 +28,9 @@ Result<std::vector<std::size_t>> members_held(const inject::DecisionTable& table
                                               const std::vector<std::string>& ids);
 
 /// The answer to Allocate: the variables that go with the pool's flavour, and with HandOut::nri the
-/// allocation as an annotation, with device_specs the nodes, with cdi their names. What is no RDMA
-/// device (vfio, vhost-net, vDPA) comes as DeviceSpecs with nri, too. Fails as members_held() and,
-/// where something cannot be handed out, with a reason for the user.
+/// allocation as an annotation, with device_specs the nodes, with cdi their names. /dev/vhost-net
+/// and /dev/net/tun, whose paths say the same for ever, come as DeviceSpecs with nri, too. Fails as
+/// members_held() and, where something cannot be handed out, with a reason for the user.
 Result<kubelet::Grant> grant_of(const inject::DecisionTable& table, std::size_t pool,
                                 const std::vector<std::string>& ids, config::HandOut hand_out);
 

@@ -139,6 +139,13 @@ std::string to_hex(std::uint64_t number, unsigned digits) {
   return text;
 }
 
+std::string decimal_text(double number) {
+  auto text = std::to_string(number);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.ends_with('.')) text.pop_back();
+  return text;
+}
+
 std::string in_quotes(std::string_view text, std::size_t limit) {
   std::string out;
   append_in_quotes(out, text, limit);

@@ -57,6 +57,9 @@ Result<std::uint64_t> parse_number(std::string_view text);
 /// fit.
 std::string to_hex(std::uint64_t number, unsigned digits);
 
+/// With as many decimal places as it needs, six at most: "400", "2.5".
+std::string decimal_text(double number);
+
 /// Text for a message: quoted, control characters escaped, cut at `limit` bytes with "…".
 std::string in_quotes(std::string_view text, std::size_t limit = 64);
 void append_in_quotes(std::string& out, std::string_view text, std::size_t limit);

@@ -87,5 +87,6 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation);
 void add_bench_command(CLI::App& program, Invocation& invocation);
 void add_config_command(CLI::App& program, Invocation& invocation);
 void add_migrate_command(CLI::App& program, Invocation& invocation);
+void add_setup_command(CLI::App& program, Invocation& invocation);
 
 }  // namespace railhead::cli

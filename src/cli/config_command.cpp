@@ -91,6 +91,7 @@ data::Json pool_json(const pools::PoolSpec& pool) {
           {"excludeTopology", pool.exclude_topology},
           {"health", to_string(pool.health)},
           {"prefer", to_string(pool.prefer)},
+          {"narrow", pool.narrow},
           {"source", to_string(pool.origin.flavour)},
           {"where", report::text_or_null(pool.origin.where)},
           {"functions", data::json_list(pool.kinds, [](auto kind) { return to_string(kind); })}};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/describe.h"
 
+#include "base/text.h"
 #include "report/report.h"
 
 namespace railhead::cli {
@@ -42,11 +43,7 @@ NicSummary summarize(const node::Nic& nic) {
 }
 
 std::string rate_text(std::optional<double> gbps) {
-  if (!gbps) return "";
-  auto text = std::to_string(*gbps);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
+  return gbps ? decimal_text(*gbps) : "";
 }
 
 data::Json gpu_json(const node::Node& node, std::size_t gpu) {

@@ -75,6 +75,7 @@ data::Json pool_json(const inject::DecisionTable& table, const pools::Pool& pool
           {"slotsPerNic", report::json_or_null(pool.spec.slots_per_nic)},
           {"devices", pools::device_count(pool)},
           {"health", to_string(pool.spec.health)},
+          {"narrow", pool.spec.narrow},
           {"source", to_string(pool.spec.origin.flavour)},
           {"where", report::text_or_null(pool.spec.origin.where)},
           {"remarks", pool.remarks},

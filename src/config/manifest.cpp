@@ -13,15 +13,8 @@
 namespace railhead::config {
 namespace {
 
-constexpr std::size_t kMostFiles = 256;
 constexpr std::string_view kConfigMap = "ConfigMap";
-/// Source: Mellanox/network-operator api/v1alpha1/nicclusterpolicy_types.go,
-/// nicnodepolicy_types.go.
 constexpr std::array<std::string_view, 3> kKinds{kConfigMap, "NicClusterPolicy", "NicNodePolicy"};
-constexpr std::array<const char*, 2> kPlugins{"rdmaSharedDevicePlugin", "sriovDevicePlugin"};
-
-/// A text with its path in the manifest.
-using Text = std::pair<std::string, const data::Value*>;
 
 const data::Value* find_below(const data::Value* value, std::string_view key) {
   return value != nullptr ? value->find(key) : nullptr;
@@ -30,23 +23,6 @@ const data::Value* find_below(const data::Value* value, std::string_view key) {
 std::string_view kind_of(const data::Value& root) {
   const auto* kind = root.find("kind");
   return kind != nullptr ? std::string_view(kind->scalar) : "";
-}
-
-std::vector<Text> texts_in(const data::Value& root) {
-  std::vector<Text> texts;
-  if (kind_of(root) == kConfigMap) {
-    const auto* files = root.find("data");
-    if (files == nullptr) return texts;
-    for (const auto& entry : files->entries) texts.emplace_back("data." + entry.key, &entry.value);
-  } else {
-    for (const auto* plugin : kPlugins) {
-      const auto* text = find_below(find_below(root.find("spec"), plugin), "config");
-      if (text != nullptr) texts.emplace_back("spec." + std::string(plugin) + ".config", text);
-    }
-  }
-  std::erase_if(texts,
-                [](const Text& text) { return text.second->kind != data::Value::Kind::scalar; });
-  return texts;
 }
 
 /// A block (`key: |`) as it stands in the manifest, below as many empty lines as there are lines
@@ -73,25 +49,46 @@ bool is_manifest(const data::Value& root) {
   return std::find(kKinds.begin(), kKinds.end(), kind_of(root)) != kKinds.end();
 }
 
+std::vector<ManifestText> texts_in_manifest(const data::Value& root) {
+  std::vector<ManifestText> texts;
+  if (kind_of(root) == kConfigMap) {
+    const auto* files = root.find("data");
+    if (files == nullptr) return texts;
+    for (const auto& [key, mark, value] : files->entries) {
+      texts.push_back({"data." + key, key, &value});
+    }
+  } else {
+    for (const auto* plugin : kPolicyPlugins) {
+      const auto* text = find_below(find_below(root.find("spec"), plugin), "config");
+      if (text != nullptr) {
+        texts.push_back({"spec." + std::string(plugin) + ".config", "config", text});
+      }
+    }
+  }
+  std::erase_if(texts, [](const ManifestText& text) {
+    return text.value->kind != data::Value::Kind::scalar;
+  });
+  return texts;
+}
+
+ConfigFile file_in_manifest(const std::string& manifest, const std::vector<std::string_view>& lines,
+                            const ManifestText& text) {
+  if (auto block = block_in_place(lines, *text.value)) return {manifest, *std::move(block)};
+  return {data::place_in(manifest, text.value->mark) + ": " + text.path, text.value->scalar};
+}
+
 Result<std::vector<ConfigFile>> files_in_manifest(const ConfigFile& manifest,
                                                   const data::Value& root) {
-  const auto texts = texts_in(root);
+  const auto texts = texts_in_manifest(root);
   const auto place = data::place_in(manifest.name, root.mark) + ": a " + std::string(kind_of(root));
   if (texts.empty()) return Error{ErrorCode::malformed, place + " without a file for Railhead"};
-  if (texts.size() > kMostFiles) {
+  if (texts.size() > kMostManifestFiles) {
     return Error{ErrorCode::too_large,
-                 place + " with more than " + std::to_string(kMostFiles) + " files"};
+                 place + " with more than " + std::to_string(kMostManifestFiles) + " files"};
   }
   const auto lines = split(manifest.text, '\n');
   std::vector<ConfigFile> files;
-  for (const auto& [path, text] : texts) {
-    auto block = block_in_place(lines, *text);
-    if (block) {
-      files.push_back({manifest.name, *std::move(block)});
-    } else {
-      files.push_back({manifest.name + ": " + path, text->scalar});
-    }
-  }
+  for (const auto& text : texts) files.push_back(file_in_manifest(manifest.name, lines, text));
   return files;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Kubernetes objects by which the plugins' files come to a node, as they are printed and
-// applied.
+// applied. What texts such an object holds, and what their lines are called, is said here alone.
 #pragma once
 
+#include <array>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -11,13 +14,34 @@
 
 namespace railhead::config {
 
+/// The sections of a policy of NVIDIA's network operator that have the `config` of a plugin.
+/// Source: Mellanox/network-operator api/v1alpha1/nicclusterpolicy_types.go,
+/// nicnodepolicy_types.go, at b06827e.
+inline constexpr std::array<const char*, 2> kPolicyPlugins{"rdmaSharedDevicePlugin",
+                                                           "sriovDevicePlugin"};
+
+/// As many files as one input may hold.
+inline constexpr std::size_t kMostManifestFiles = 256;
+
 /// A ConfigMap, or a policy of NVIDIA's network operator.
 bool is_manifest(const data::Value& root);
 
-/// The files that a manifest holds: each text below `data` of a ConfigMap, and the `config` of both
-/// device plugins in a policy. Places in a text that is written as a block are those of the
-/// manifest; the name of any other text has its path. Malformed: it holds none; too_large: more
-/// than 256.
+/// A text in a manifest.
+struct ManifestText {
+  std::string path;                    ///< "data.config.json"
+  std::string key;                     ///< the last of it, "config.json"
+  const data::Value* value = nullptr;  ///< in the manifest
+};
+
+/// Each text below `data` of a ConfigMap, and each `config` of a policy.
+std::vector<ManifestText> texts_in_manifest(const data::Value& root);
+
+/// The file that such a text is. Places in one that is written as a block are those of the
+/// manifest, of which these are the lines; the name of any other has its place and its path.
+ConfigFile file_in_manifest(const std::string& manifest, const std::vector<std::string_view>& lines,
+                            const ManifestText& text);
+
+/// All of them. Malformed: there is none; too_large: more than 256.
 Result<std::vector<ConfigFile>> files_in_manifest(const ConfigFile& manifest,
                                                   const data::Value& root);
 

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
 #include <utility>
 
 #include "base/text.h"
 #include "config/file_shape.h"
+#include "config/manifest.h"
 #include "config/node_policies.h"
 #include "config/words.h"
 
@@ -46,8 +48,9 @@ constexpr std::array kPluginFlags{
 /// Reads the documents of one file; the policies are one resource list together.
 class PluginTextsReader {
  public:
-  PluginTextsReader(std::string file, std::string_view node)
-      : file_(std::move(file)),
+  PluginTextsReader(const ConfigFile& file, std::string_view node)
+      : file_(file.name),
+        lines_(split(file.text, '\n')),
         node_(node) {}
 
   /// Whether the document is a manifest.
@@ -81,41 +84,43 @@ class PluginTextsReader {
 
  private:
   Status add_config_map(const data::Value& document) {
-    const auto* values = find(&document, "data");
-    if (values == nullptr || values->kind != data::Value::Kind::map) return {};
-
     struct Found {
-      std::string key;
+      ManifestText text;
       PoolSource::Shape shape;
-      std::string text;
     };
 
     std::vector<Found> found;
-    for (const auto& [key, mark, value] : values->entries) {
-      const auto text = value.as_string().value_or("");
-      const auto parsed = parse_file_text(text);
-      if (!parsed && names_a_plugins_key(text)) {
-        return parsed.error().context(data::place_in(file_, mark) + ": data." + key);
-      }
+    for (auto& text : texts_in_manifest(document)) {
+      const auto parsed = parse_file_text(text.value->scalar);
+      if (!parsed && names_a_plugins_key(text.value->scalar)) return why_unreadable(text);
       const auto shape = parsed ? plugin_shape(*parsed) : std::nullopt;
-      if (shape) found.push_back({key, *shape, text});
+      if (shape) found.push_back({std::move(text), *shape});
     }
-    for (const auto& one : found) {
+    for (const auto& [text, shape] : found) {
       std::vector<std::string> rivals;
       for (const auto& other : found) {
-        if (other.shape == one.shape && other.text != one.text) rivals.push_back(other.key);
+        const bool same = other.text.value->scalar == text.value->scalar;
+        if (other.shape == shape && !same) rivals.push_back(other.text.key);
       }
-      if (!rivals.empty() && one.key != node_) {
+      if (!rivals.empty() && text.key != node_) {
         const bool is_node_there = std::find(rivals.begin(), rivals.end(), node_) != rivals.end();
         if (is_node_there) continue;
-        return Error{ErrorCode::malformed, data::place_in(file_, values->mark) +
-                                               ": data has a configuration in " + one.key +
+        return Error{ErrorCode::malformed, data::place_in(file_, find(&document, "data")->mark) +
+                                               ": data has a configuration in " + text.key +
                                                " and another in " + join(rivals, ", ") +
                                                "; --node-name says whose"};
       }
-      add_file("data." + one.key, one.text);
+      TRY_STATUS(add_file(text));
     }
     return {};
+  }
+
+  /// With the place in the manifest.
+  [[nodiscard]] Error why_unreadable(const ManifestText& text) const {
+    const auto file = file_in_manifest(file_, lines_, text);
+    const auto in_place = parse_file_text(file.text);
+    const auto alone = parse_file_text(text.value->scalar);
+    return (in_place ? alone : in_place).error().context(file.name);
   }
 
   /// Enough to take a text that cannot be read for a plugin's.
@@ -128,17 +133,17 @@ class PluginTextsReader {
 
   Status add_nic_policy(const data::Value& document) {
     const auto* spec = find(&document, "spec");
-    for (const std::string plugin : {"rdmaSharedDevicePlugin", "sriovDevicePlugin"}) {
+    for (const std::string plugin : kPolicyPlugins) {
       const auto* section = find(spec, plugin);
       if (section == nullptr) continue;
       if (text_at(section, "useCdi") == "true") texts_.flags["devicePlugin.handout"] = "cdi";
-      const auto text = text_at(section, "config");
-      if (text.empty()) {
+      if (text_at(section, "config").empty()) {
         texts_.warnings.push_back(data::place_in(file_, section->mark) + ": spec." + plugin +
                                   " has no config");
-      } else {
-        add_file("spec." + plugin + ".config", text);
       }
+    }
+    for (const auto& text : texts_in_manifest(document)) {
+      if (!text.value->scalar.empty()) TRY_STATUS(add_file(text));
     }
     return {};
   }
@@ -209,10 +214,15 @@ class PluginTextsReader {
     }
   }
 
-  void add_file(const std::string& path, std::string text) {
-    const auto is_it = [&](const ConfigFile& one) { return one.text == text; };
-    if (std::any_of(texts_.files.begin(), texts_.files.end(), is_it)) return;
-    texts_.files.push_back({file_ + ": " + path, std::move(text)});
+  /// Once, where several nodes or documents have the same.
+  Status add_file(const ManifestText& text) {
+    if (!contents_.insert(text.value->scalar).second) return {};
+    if (contents_.size() > kMostManifestFiles) {
+      return Error{ErrorCode::too_large,
+                   file_ + ": more than " + std::to_string(kMostManifestFiles) + " files"};
+    }
+    texts_.files.push_back(file_in_manifest(file_, lines_, text));
+    return {};
   }
 
   struct Kind {
@@ -229,7 +239,9 @@ class PluginTextsReader {
   };
 
   std::string file_;
+  std::vector<std::string_view> lines_;
   std::string_view node_;
+  std::set<std::string> contents_;
   PluginTexts texts_;
   std::vector<NodePolicy> policies_;
   std::vector<std::string> kinds_;
@@ -246,7 +258,7 @@ bool separates_documents(std::string_view line) {
 
 Result<std::optional<PluginTexts>> plugin_texts_of_manifest(const ConfigFile& file,
                                                             std::string_view node) {
-  PluginTextsReader reader(file.name, node);
+  PluginTextsReader reader(file, node);
   bool is_manifest = false;
   const auto read = [&](const std::string& text) -> Status {
     const auto document = parse_file_text(text);

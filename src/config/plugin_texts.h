@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Kubernetes manifests that hold the configuration of a device plugin, as its project prints them.
+// What all Kubernetes manifests of a plugin say together: those that hold its files (manifest.h),
+// and those that hold its flags, its variables or an operator's policies.
 #pragma once
 
 #include <map>
@@ -16,7 +17,7 @@ namespace railhead::config {
 
 /// What manifests say to the plugins whose files we read.
 struct PluginTexts {
-  std::vector<ConfigFile> files;  ///< the plugin's own files, "cm.yaml: data.config.json"
+  std::vector<ConfigFile> files;  ///< the plugin's own files, as file_in_manifest() names them
   std::map<std::string, std::string> environment;  ///< its RDMA_* variables
   std::map<SettingRow, std::string> flags;         ///< flags that are settings of ours
   std::vector<std::string> warnings;               ///< what was left out, with its place
@@ -30,8 +31,7 @@ inline constexpr std::string_view kPolicyPrefix = "openshift.io";
 /// What the manifests of a file say: one document or several, or a List.
 /// * ConfigMap: each value of `data` that is a plugin's file.
 /// * NicClusterPolicy and NicNodePolicy (mellanox.com/v1alpha1): `config` and `useCdi` of
-///   rdmaSharedDevicePlugin and sriovDevicePlugin. Source: Mellanox/network-operator
-///   api/v1alpha1/nicclusterpolicy_types.go, nicnodepolicy_types.go, at b06827e.
+///   rdmaSharedDevicePlugin and sriovDevicePlugin.
 /// * SriovNetworkNodePolicy (sriovnetwork.openshift.io/v1): node_policies.h.
 /// * DaemonSet: flags and RDMA_* variables of a plugin's container.
 /// Other kinds are passed over. `node`: its key counts where a ConfigMap has one for each. Absent:

@@ -75,15 +75,23 @@ struct GpuFacts {
 struct SharedAllocation {
   std::vector<std::size_t> pool;   ///< all NICs of the pool, sorted
   std::vector<std::size_t> slots;  ///< of slots that are a NIC, that NIC; of others all; sorted
+  bool narrow = true;              ///< with GPUs: of these only the NICs of its GPUs
+};
+
+/// Functions of one exclusive pool.
+struct FunctionAllocation {
+  std::size_t pool = 0;              ///< index into DecisionTable::pools().pools
+  std::vector<std::size_t> members;  ///< indices into its members
 };
 
 struct Allocations {
-  std::vector<std::size_t> pools;        ///< indices into DecisionTable::pools().pools
-  std::vector<std::size_t> exclusive;    ///< allocated from exclusive pools
-  std::vector<SharedAllocation> shared;  ///< of each shared pool that it holds slots of
-  std::vector<std::string> gone;         ///< devices that this node has no more
-  std::vector<std::string> devices;      ///< classes that these pools hand out beside the policy's
-  bool rdma = false;                     ///< RDMA devices are part of what was promised
+  std::vector<std::size_t> pools;             ///< indices into DecisionTable::pools().pools
+  std::vector<FunctionAllocation> functions;  ///< of each exclusive pool
+  std::vector<std::size_t> exclusive;         ///< allocated from exclusive pools
+  std::vector<SharedAllocation> shared;       ///< of each shared pool that it holds slots of
+  std::vector<std::string> gone;              ///< devices that this node has no more
+  std::vector<std::string> devices;  ///< classes that these pools hand out beside the policy's
+  bool rdma = false;                 ///< RDMA devices are part of what was promised
   Remarks remarks{8};
 
   [[nodiscard]] bool any() const { return !pools.empty(); }

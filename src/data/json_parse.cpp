@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <string>
+#include <utility>
 
 #include "base/text.h"
 #include "data/json.h"
@@ -19,6 +20,7 @@ class Position {
     } else {
       ++now_.column;
     }
+    if (c != ' ' && c != '\t' && c != '\r' && c != '\n') before_ = std::exchange(last_, c);
     const bool between = c == ' ' || c == '\t' || c == '\r' || c == '\n' || c == ',' || c == ':';
     if (!waiting_ || between) return;
     token_ = now_;
@@ -33,7 +35,14 @@ class Position {
 
   [[nodiscard]] Mark now() const { return now_; }
 
+  /// The last two bytes that are no space stand one after the other in no JSON text.
+  [[nodiscard]] bool is_comma_before_end() const {
+    return before_ == ',' && (last_ == ']' || last_ == '}');
+  }
+
  private:
+  char before_ = 0;
+  char last_ = 0;
   Mark now_{1, 0};
   Mark token_{1, 1};
   bool waiting_ = true;
@@ -111,12 +120,22 @@ class JsonEvents : public nlohmann::json_sax<Json> {
   bool end_array() override { return end(); }
 
   bool parse_error(std::size_t, const std::string& token,
-                   const nlohmann::detail::exception&) override {
-    builder_.fail(position_.now(), "not JSON, near " + in_quotes(token, 32));
+                   const nlohmann::detail::exception& error) override {
+    builder_.fail(position_.now(), "not JSON: " + what_is_wrong(error.what(), token));
     return false;
   }
 
  private:
+  /// "unexpected '{'; expected string literal" of what the library says.
+  [[nodiscard]] std::string what_is_wrong(std::string_view said, std::string_view token) const {
+    if (position_.is_comma_before_end()) return "a comma before the end of a list or an object";
+    const auto at = said.find(" - ");
+    const auto end = said.find("; last read");
+    if (at == std::string_view::npos) return "near " + in_quotes(token, 32);
+    const auto what = said.substr(at + 3, end == std::string_view::npos ? end : end - at - 3);
+    return what.size() <= 80 ? std::string(what) : "near " + in_quotes(token, 32);
+  }
+
   bool plain(std::string text) {
     builder_.scalar(position_.token(), std::move(text), false);
     return !builder_.failed();

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <utility>
@@ -13,19 +14,33 @@
 namespace railhead::host {
 
 Result<std::optional<FileLock>> FileLock::try_take(const std::string& path) {
-  UniqueFd file(
-      ::open(path.c_str(), O_RDONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0600));
-  if (!file) return host_error(path, errno);
+  while (true) {
+    UniqueFd file(
+        ::open(path.c_str(), O_RDONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW, 0600));
+    if (!file) return host_error(path, errno);
 
-  struct stat facts {};
+    struct stat facts {};
 
-  if (::fstat(file.get(), &facts) != 0) return host_error(path, errno);
-  if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no file"};
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
-    return std::optional<FileLock>(FileLock(std::move(file)));
+    if (::fstat(file.get(), &facts) != 0) return host_error(path, errno);
+    if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no file"};
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EWOULDBLOCK) return std::optional<FileLock>();
+      return host_error(path, errno);
+    }
+    FileLock lock(path, std::move(file));
+    // Else its holder ended, and took the file with it, since we opened it.
+    if (lock.is_at(path)) return std::optional<FileLock>(std::move(lock));
   }
-  if (errno == EWOULDBLOCK) return std::optional<FileLock>();
-  return host_error(path, errno);
+}
+
+FileLock& FileLock::operator=(FileLock&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(file_, other.file_);
+  return *this;
+}
+
+FileLock::~FileLock() {
+  if (file_ && is_at(path_)) ::unlink(path_.c_str());
 }
 
 bool FileLock::is_at(const std::string& path) const {

@@ -10,9 +10,15 @@
 
 namespace railhead::host {
 
-/// An advisory lock on a file (flock(2)), held until the end of the object or of the process.
+/// An advisory lock on a file (flock(2)), held until the end of the object or of the process. The
+/// object takes the file with it, so that nothing is left of an agent that was ended; a process
+/// that was killed leaves the file.
 class FileLock {
  public:
+  FileLock(FileLock&&) noexcept = default;
+  FileLock& operator=(FileLock&& other) noexcept;
+  ~FileLock();
+
   /// Makes the file if it is not there; absent while another process holds the lock. An error names
   /// the path.
   /// Looking at a lock that another one holds changes nothing that inotify would tell.
@@ -22,9 +28,11 @@ class FileLock {
   [[nodiscard]] bool is_at(const std::string& path) const;
 
  private:
-  explicit FileLock(UniqueFd file)
-      : file_(std::move(file)) {}
+  FileLock(std::string path, UniqueFd file)
+      : path_(std::move(path)),
+        file_(std::move(file)) {}
 
+  std::string path_;
   UniqueFd file_;
 };
 

@@ -29,9 +29,9 @@ int give_back_segments(dl_phdr_info* info, std::size_t /*size*/, void* /*unused*
 
 }  // namespace
 
-void share_heaps() {
+void share_heap() {
 #ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 2);
+  mallopt(M_ARENA_MAX, 1);
 #endif
 }
 

@@ -3,9 +3,10 @@
 
 namespace railhead::host {
 
-/// The C library keeps a heap for each few threads, and each keeps what was freed in it. With this,
-/// at the start of the program, the first thread has one and all others share one. glibc only.
-void share_heaps();
+/// The C library keeps a heap for each few threads. With this, at the start of the program, all
+/// threads share the first one: only of that does malloc_trim(3) give back the free end, where a
+/// large answer lay (glibc 2.36, malloc.c, mtrim). glibc only.
+void share_heap();
 
 /// Gives memory that was freed back to the system. The C library keeps it, so that once much was
 /// needed for a moment (a large machine read anew, the list of all containers), it would count as

@@ -19,9 +19,11 @@ void append(std::vector<std::size_t>& to, const std::vector<std::size_t>& from) 
 }
 
 /// Adds the RDMA devices of the members that go by these ids to `nics`: none of a member that is
-/// not handed out for RDMA.
-void add_members(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
-                 std::vector<std::size_t>& nics, container::Allocations& out) {
+/// not handed out for RDMA. The members, as indices.
+std::vector<std::size_t> add_members(const pools::PoolTable& table, const pools::Pool& pool,
+                                     std::string_view ids, std::vector<std::size_t>& nics,
+                                     container::Allocations& out) {
+  std::vector<std::size_t> members;
   std::size_t left = kMaxIds;
   for (const auto id : split(ids, ',')) {
     if (left-- == 0) break;
@@ -30,11 +32,14 @@ void add_members(const pools::PoolTable& table, const pools::Pool& pool, std::st
         [&](const pools::Member& member) { return table.functions[member.function].id == id; });
     if (at == pool.members.end()) {
       out.gone.emplace_back(id);
-    } else if (pool.spec.include[at->selector].rdma) {
-      out.rdma = true;
-      append(nics, table.functions[at->function].nics);
+      continue;
     }
+    members.push_back(static_cast<std::size_t>(at - pool.members.begin()));
+    if (!pool.spec.include[at->selector].rdma) continue;
+    out.rdma = true;
+    append(nics, table.functions[at->function].nics);
   }
+  return members;
 }
 
 void add_shared(const pools::PoolTable& table, const pools::Pool& pool, std::string_view ids,
@@ -44,6 +49,7 @@ void add_shared(const pools::PoolTable& table, const pools::Pool& pool, std::str
   for (const pools::Member& member : pool.members)
     append(held.pool, table.functions[member.function].nics);
   sort_unique(held.pool);
+  held.narrow = pool.spec.narrow;
   if (pool.spec.slots_per_nic) {
     add_members(table, pool, ids, held.slots, out);
     sort_unique(held.slots);
@@ -81,7 +87,8 @@ container::Allocations allocations_of(const container::Request& request,
     out.pools.push_back(static_cast<std::size_t>(at - pools.begin()));
     out.devices.insert(out.devices.end(), at->spec.devices.begin(), at->spec.devices.end());
     if (at->spec.mode == pools::PoolMode::exclusive) {
-      add_members(table.pools(), *at, value, out.exclusive, out);
+      out.functions.push_back(
+          {out.pools.back(), add_members(table.pools(), *at, value, out.exclusive, out)});
     } else {
       add_shared(table.pools(), *at, value, out);
     }

@@ -8,6 +8,7 @@
 #include "inject/codes.h"
 #include "inject/environment.h"
 #include "inject/examine.h"
+#include "inject/function_nodes.h"
 #include "inject/gpus_of.h"
 #include "inject/memlock.h"
 #include "inject/nics_of.h"
@@ -24,7 +25,8 @@ struct Draft {
   container::Remarks remarks;
   std::string_view unmet_reason;  ///< code; not empty: a container with `required` must not start
   std::string unmet;              ///< for people, what it lacks
-  bool gives_nothing = false;
+  /// The kubelet has counted a device for it that it would not get: a start would be a silent loss.
+  bool breaks_promise = false;
 };
 
 Draft nothing(std::string_view reason, std::string why) {
@@ -33,7 +35,6 @@ Draft nothing(std::string_view reason, std::string why) {
   draft.decision.message = why;
   draft.unmet_reason = reason;
   draft.unmet = std::move(why);
-  draft.gives_nothing = true;
   return draft;
 }
 
@@ -207,7 +208,7 @@ void note_missing_nodes(const Case& given, NicChoice& choice) {
   choice.nics.clear();
 }
 
-Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
+Draft rdma_draft(const Case& given, const RuntimeAbility& runtime) {
   if (given.basis == Basis::none) {
     Draft draft = not_an_rdma_container(given);
     report_unheard(given, draft.remarks);
@@ -216,10 +217,13 @@ Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
   if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == container::RdmaWish::none) {
     return nothing(reason::kOptedOut, in_quotes(given.facts.wishes.rdma->key, 128) + " is none");
   }
+  const bool holds_rdma = given.facts.allocated.rdma;
   if (given.facts.surroundings.vm) {
-    return nothing(reason::kVmRuntime, "runtime handler " +
-                                           in_quotes(given.request.runtime_handler) +
-                                           " gives its containers a kernel of their own");
+    Draft draft =
+        nothing(reason::kVmRuntime, "runtime handler " + in_quotes(given.request.runtime_handler) +
+                                        " gives its containers a kernel of their own");
+    draft.breaks_promise = holds_rdma;
+    return draft;
   }
   NicChoice choice = choose_nics(given);
   note_missing_nodes(given, choice);
@@ -227,9 +231,53 @@ Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
     Draft draft = nothing(choice.empty_reason, std::move(choice.empty_why));
     draft.decision.gpus = given.facts.gpus.indices;
     draft.remarks.append(choice.remarks);
+    draft.breaks_promise = holds_rdma;
     return draft;
   }
   return give(given, std::move(choice), runtime);
+}
+
+bool has_device(const container::Request& request, const container::Adjustment& adjustment,
+                std::string_view path) {
+  const auto is_it = [&](const auto& device) { return device.path == path; };
+  return std::any_of(request.devices.begin(), request.devices.end(), is_it) ||
+         std::any_of(adjustment.devices.begin(), adjustment.devices.end(), is_it);
+}
+
+/// Nodes of allocated functions that are no RDMA devices, whatever becomes of RDMA. A kernel of the
+/// container's own wants them, too: that is how a function gets there.
+void add_function_devices(const Case& given, Draft& draft) {
+  if (given.facts.surroundings.privileged) return;
+  Decision& decision = draft.decision;
+  std::vector<std::string> added;
+  for (const auto& [pool, members] : given.facts.allocated.functions) {
+    auto devices = numbered_devices(given.table, given.table.pools().pools[pool], members);
+    if (!devices) {
+      draft.unmet_reason = reason::kAllocationGone;
+      draft.unmet = devices.error().message;
+      draft.breaks_promise = true;
+      return;
+    }
+    for (auto& device : *devices) {
+      if (has_device(given.request, decision.adjustment, device.path)) continue;
+      added.push_back(device.path);
+      decision.adjustment.devices.push_back(std::move(device));
+    }
+  }
+  if (added.empty()) return;
+  if (decision.outcome == Outcome::untouched) {
+    decision.outcome = Outcome::adjusted;
+    decision.reason_code = reason::kResource;
+    decision.message = what_it_holds(given) + " -> " + join(added, ", ");
+  } else {
+    decision.message += "; " + join(added, ", ");
+  }
+}
+
+Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
+  Draft draft = rdma_draft(given, runtime);
+  add_function_devices(given, draft);
+  return draft;
 }
 
 /// Why a container with such a draft must not start; absent: it may.
@@ -239,9 +287,7 @@ std::optional<std::string> demand_unmet(const Case& given, const Draft& draft) {
   if (wish && wish->value == container::RdmaWish::required) {
     return in_quotes(wish->key, 128) + " is required and not met: " + draft.unmet;
   }
-  // The kubelet has counted a slot for it: a start without a node would be a silent loss.
-  if (given.facts.allocated.rdma && draft.gives_nothing &&
-      draft.unmet_reason != reason::kOptedOut) {
+  if (draft.breaks_promise) {
     return "it holds " + resource_names(given) + " and would get no device of that: " + draft.unmet;
   }
   return std::nullopt;

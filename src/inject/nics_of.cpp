@@ -235,16 +235,20 @@ void add_named_in_pools(const Case& given, NicChoice& choice) {
   sort_unique(choice.nics);
 }
 
-/// Of each shared pool what is dealt to its GPUs, or what its slots say where nothing is; and what
-/// was allocated to it alone.
+/// Of each shared pool what is dealt to its GPUs, or what its slots say where nothing is or the
+/// pool does not narrow; and what was allocated to it alone.
 void choose_allocated(const Case& given, NicChoice& choice) {
   const container::Allocations& allocated = given.facts.allocated;
-  if (!allocated.shared.empty() && !given.facts.gpus.indices.empty()) choose_closest(given, choice);
+  const bool narrows = std::any_of(allocated.shared.begin(), allocated.shared.end(),
+                                   [](const auto& held) { return held.narrow; });
+  if (narrows && !given.facts.gpus.indices.empty()) choose_closest(given, choice);
   const std::vector<std::size_t> dealt = std::exchange(choice.nics, {});
   for (const container::SharedAllocation& held : allocated.shared) {
     const auto before = choice.nics.size();
-    std::set_intersection(dealt.begin(), dealt.end(), held.pool.begin(), held.pool.end(),
-                          std::back_inserter(choice.nics));
+    if (held.narrow) {
+      std::set_intersection(dealt.begin(), dealt.end(), held.pool.begin(), held.pool.end(),
+                            std::back_inserter(choice.nics));
+    }
     if (choice.nics.size() != before) continue;
     choice.nics.insert(choice.nics.end(), held.slots.begin(), held.slots.end());
   }
@@ -269,6 +273,7 @@ void choose_allocated(const Case& given, NicChoice& choice) {
 /// and a management NIC names the rails alone, and a NIC without an address only where all are so.
 std::vector<std::size_t> nics_to_name(const Case& given, const std::vector<std::size_t>& nics) {
   std::vector<std::size_t> named = nics;
+  if (named.size() < 2) return named;
   const auto prefer = [&](const auto& is_good) {
     std::vector<std::size_t> good;
     std::copy_if(named.begin(), named.end(), std::back_inserter(good), is_good);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string>
+#include <utility>
 
 #include "base/contains.h"
 #include "base/text.h"
@@ -38,13 +39,17 @@ std::string what_to_attach(const Case& given, std::size_t nic) {
   return netdev->master.value_or(netdev->name);
 }
 
-/// "nvidia.com/hostdev": the pool that the NIC was allocated from
-std::string exclusive_resource(const Case& given) {
-  for (const auto pool : given.facts.allocated.pools) {
-    const pools::PoolSpec& spec = given.table.pools().pools[pool].spec;
-    if (spec.mode == pools::PoolMode::exclusive) return spec.name;
+/// The pools that these were allocated from: "nvidia.com/hostdev", "a/b or c/d"
+std::string exclusive_resources(const Case& given, const std::vector<std::size_t>& nics) {
+  const pools::PoolTable& table = given.table.pools();
+  std::vector<std::string> names;
+  for (const std::size_t nic : nics) {
+    const auto function = table.function_of(nic);
+    const auto pool = function ? table.exclusive[*function] : std::nullopt;
+    if (pool && !contains(names, table.pools[*pool].spec.name))
+      names.push_back(table.pools[*pool].spec.name);
   }
-  return "";
+  return join(names, " or ");
 }
 
 /// `state` says why they have no netdev in the pod, `network` which one would bring it.
@@ -71,8 +76,8 @@ void note_shared(const Case& given, const std::vector<std::size_t>& nics, NicCho
 void note_exclusive(const Case& given, const std::vector<std::size_t>& nics, NicChoice& choice) {
   note(given, nics,
        nics.size() == 1 ? "its netdev is on the node" : "their netdevs are on the node",
-       "whose k8s.v1.cni.cncf.io/resourceName is " + in_quotes(exclusive_resource(given), 128) +
-           " (host-device, SR-IOV)",
+       "whose k8s.v1.cni.cncf.io/resourceName is " +
+           in_quotes(exclusive_resources(given, nics), 128) + " (host-device, SR-IOV)",
        choice);
 }
 
@@ -109,6 +114,16 @@ void note_not_moved(const Case& given, NicChoice& choice) {
           ": add the CNI plugin rdma to the network that moves the netdev, or set hostNetwork");
 }
 
+/// `ethernet` are NICs of a pod with a network of its own.
+std::vector<std::size_t> left_without(const PodNetworks& networks, const Case& given,
+                                      std::vector<std::size_t> ethernet) {
+  if (networks.unreadable || !networks.asked.empty()) return {};
+  std::erase_if(ethernet, [&](std::size_t nic) {
+    return contains(given.facts.allocated.exclusive, nic) && netdev_on_node(given, nic) == nullptr;
+  });
+  return ethernet;
+}
+
 }  // namespace
 
 bool is_ethernet(const node::Nic& nic) {
@@ -121,14 +136,9 @@ bool is_ethernet(const node::Nic& nic) {
 
 std::vector<std::size_t> without_address(const Case& given, const std::vector<std::size_t>& nics) {
   if (given.facts.surroundings.host_network) return {};
-  std::vector<std::size_t> mute = ethernet_among(given, nics);
-  if (mute.empty()) return {};
-  const PodNetworks networks = pod_networks(given.request);
-  if (networks.unreadable || !networks.asked.empty()) return {};
-  std::erase_if(mute, [&](std::size_t nic) {
-    return contains(given.facts.allocated.exclusive, nic) && netdev_on_node(given, nic) == nullptr;
-  });
-  return mute;
+  std::vector<std::size_t> ethernet = ethernet_among(given, nics);
+  if (ethernet.empty()) return {};
+  return left_without(pod_networks(given.request), given, std::move(ethernet));
 }
 
 void note_missing_netdev(const Case& given, NicChoice& choice) {
@@ -139,7 +149,7 @@ void note_missing_netdev(const Case& given, NicChoice& choice) {
   const PodNetworks networks = pod_networks(given.request);
   choice.remarks.append(networks.remarks);
   std::vector<std::size_t> shared, alone;
-  for (const std::size_t nic : without_address(given, ethernet))
+  for (const std::size_t nic : left_without(networks, given, ethernet))
     (contains(given.facts.allocated.exclusive, nic) ? alone : shared).push_back(nic);
   note_shared(given, shared, choice);
   note_exclusive(given, alone, choice);

@@ -17,6 +17,13 @@ struct Numbers {
 
 constexpr std::uint32_t kModeOfVerbs = 0666;  // ib_uverbs and rdma_ucm: their devnode() callbacks
 constexpr std::uint32_t kModeOfMad = 0600;    // ib_umad: the driver core's default
+constexpr std::uint32_t kModeOfVfio = 0666;   // vfio_dev in drivers/vfio/container.c
+constexpr std::uint32_t kModeOfGroup = 0600;  // drivers/vfio/group.c: the driver core's default
+constexpr std::uint32_t kModeOfVhost = 0600;  // drivers/vhost/vdpa.c: the same
+
+std::string rdma_path(const std::string& name) {
+  return "/dev/infiniband/" + name;
+}
 
 std::optional<Numbers> read_dev(Reader& reader, const std::string& path) {
   const auto text = reader.text(path);
@@ -35,10 +42,10 @@ std::optional<Numbers> read_dev(Reader& reader, const std::string& path) {
 
 /// Numbers from sysfs, mode and owner from the node in /dev if it is that device. Without a
 /// readable number in sysfs the node alone counts; without either there is no device.
-std::optional<CharDevice> make_device(Reader& reader, const std::string& name,
-                                      const std::string& sysfs, std::uint32_t default_mode) {
+std::optional<CharDevice> make_device(Reader& reader, std::string path, const std::string& sysfs,
+                                      std::uint32_t default_mode) {
   CharDevice device;
-  device.path = "/dev/infiniband/" + name;
+  device.path = std::move(path);
   device.mode = default_mode;
   const auto numbers = read_dev(reader, sysfs + "/dev");
   const auto node = reader.device(device.path);
@@ -84,7 +91,7 @@ CharDeviceList::Item CharDeviceList::read_item(Reader& reader, const ClassEntry&
     const bool mad = default_mode == kModeOfMad;
     const auto port = mad ? reader.number(entry.path + "/port", 255) : std::nullopt;
     item.port = port.value_or(0);
-    item.device = make_device(reader, entry.name, entry.path, default_mode);
+    item.device = make_device(reader, rdma_path(entry.name), entry.path, default_mode);
   }
   item.problems = reader.take_problems();
   return item;
@@ -155,7 +162,32 @@ void CharDeviceList::report(Reader& reader) const {
 
 std::optional<CharDevice> read_rdma_cm(Reader& reader) {
   const std::string path = "/sys/class/misc/rdma_cm";
-  return make_device(reader, "rdma_cm", reader.link(path).value_or(path), kModeOfVerbs);
+  return make_device(reader, rdma_path("rdma_cm"), reader.link(path).value_or(path), kModeOfVerbs);
+}
+
+std::vector<FunctionDevice> read_function_devices(Reader& reader,
+                                                  const std::vector<PciDevice>& functions) {
+  std::vector<FunctionDevice> found;
+  const auto add = [&](const std::string& path, std::string sysfs, std::uint32_t mode) {
+    const bool known = std::any_of(found.begin(), found.end(),
+                                   [&](const auto& one) { return one.device.path == path; });
+    if (known) return;
+    sysfs = reader.link(sysfs).value_or(sysfs);
+    if (auto device = make_device(reader, path, sysfs, mode)) found.push_back({*device, sysfs});
+  };
+  for (const auto& function : functions) {
+    if (const auto group = function.vfio_group_name()) {
+      add("/dev/vfio/vfio", "/sys/class/misc/vfio", kModeOfVfio);
+      add("/dev/vfio/" + *group, "/sys/class/vfio/" + *group, kModeOfGroup);
+    }
+    for (const auto& vdpa : function.vdpa) {
+      const auto path = reader.link("/sys/bus/vdpa/devices/" + vdpa.name);
+      if (!path || !vdpa.vhost_number) continue;
+      const auto name = "vhost-vdpa-" + std::to_string(*vdpa.vhost_number);
+      add("/dev/" + name, *path + "/" + name, kModeOfVhost);
+    }
+  }
+  return found;
 }
 
 }  // namespace railhead::node

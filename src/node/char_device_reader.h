@@ -71,4 +71,10 @@ class CharDeviceList {
 /// /dev/infiniband/rdma_cm; absent where neither sysfs nor /dev has it.
 std::optional<CharDevice> read_rdma_cm(Reader& reader);
 
+/// What functions without RDMA bring along. One whose number nobody says is not in it.
+/// Source: Linux drivers/vfio/group.c (class "vfio", named by vfio_create_group()),
+/// drivers/vfio/container.c (misc device "vfio"), drivers/vhost/vdpa.c (below its vDPA device).
+std::vector<FunctionDevice> read_function_devices(Reader& reader,
+                                                  const std::vector<PciDevice>& functions);
+
 }  // namespace railhead::node

@@ -28,16 +28,15 @@ std::optional<std::string> numbers_now(host::Host& host, const std::string& sysf
   return numbers_text((*node)->major, (*node)->minor);
 }
 
-bool differs(host::Host& host, const std::string& folder, const CharDevice& device) {
-  const auto sysfs = folder + "/" + host::base_name(device.path);
+bool differs(host::Host& host, const std::string& sysfs, const CharDevice& device) {
   return numbers_now(host, sysfs, device) != numbers_text(device.major, device.minor);
 }
 
 bool any_differs(host::Host& host, const std::string& folder, const std::string& name,
                  const std::vector<CharDevice>& devices) {
   return std::any_of(devices.begin(), devices.end(), [&](const CharDevice& device) {
-    const auto owner = text_of(host, folder + "/" + host::base_name(device.path) + "/ibdev");
-    return owner != name || differs(host, folder, device);
+    const auto sysfs = folder + "/" + host::base_name(device.path);
+    return text_of(host, sysfs + "/ibdev") != name || differs(host, sysfs, device);
   });
 }
 
@@ -57,7 +56,10 @@ bool is_another(host::Host& host, const CharDevice& device) {
 bool device_numbers_differ(host::Host& host, const Node& node) {
   const std::string verbs = "/sys/class/infiniband_verbs";
   const std::string mads = "/sys/class/infiniband_mad";
-  if (node.rdma_cm && differs(host, "/sys/class/misc", *node.rdma_cm)) return true;
+  if (node.rdma_cm && differs(host, "/sys/class/misc/rdma_cm", *node.rdma_cm)) return true;
+  for (const auto& [device, sysfs] : node.function_devices) {
+    if (differs(host, sysfs, device)) return true;
+  }
   return std::any_of(node.nics.begin(), node.nics.end(), [&](const Nic& nic) {
     return any_differs(host, verbs, nic.name, nic.uverbs) ||
            any_differs(host, mads, nic.name, nic.umads) ||

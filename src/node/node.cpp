@@ -46,6 +46,12 @@ const Netdev* Node::find_netdev(std::string_view wanted) const {
   return at != netdevs.end() ? &*at : nullptr;
 }
 
+const CharDevice* Node::find_function_device(std::string_view path) const {
+  const auto at = std::find_if(function_devices.begin(), function_devices.end(),
+                               [&](const FunctionDevice& one) { return one.device.path == path; });
+  return at != function_devices.end() ? &at->device : nullptr;
+}
+
 bool Node::carries_main_route(std::string_view name_of_netdev) const {
   std::set<std::string, std::less<>> reached{std::string(name_of_netdev)};
   for (bool grew = true; grew;) {

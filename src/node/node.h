@@ -154,6 +154,15 @@ struct Problem {
   friend bool operator==(const Problem&, const Problem&) = default;
 };
 
+/// A character device that a function without RDMA brings along: /dev/vfio/vfio and
+/// /dev/vfio/<group> of what a vfio driver holds, /dev/vhost-vdpa-<number>.
+struct FunctionDevice {
+  CharDevice device;
+  std::string sysfs;  ///< folder whose `dev` has the numbers
+
+  friend bool operator==(const FunctionDevice&, const FunctionDevice&) = default;
+};
+
 /// The machine, read once. Everything Railhead decides is a pure function of this value.
 /// Lists are sorted: PCI devices, GPUs and NICs by PCI address (soft NICs last, by name), the rest
 /// by name or number.
@@ -166,6 +175,7 @@ struct Node {
   std::vector<Netdev> netdevs;
   bool devices_known = true;  ///< false: the source has no character devices (a topology file)
   std::optional<CharDevice> rdma_cm;
+  std::vector<FunctionDevice> function_devices;  ///< each once, those of functions by address
   RdmaNetns rdma_netns = RdmaNetns::unknown;
   Dmi dmi;
   Cpu cpu;
@@ -179,6 +189,7 @@ struct Node {
   [[nodiscard]] const PciDevice* find_pci(const PciAddress& address) const;
   [[nodiscard]] const Nic* find_nic(std::string_view wanted) const;
   [[nodiscard]] const Netdev* find_netdev(std::string_view wanted) const;
+  [[nodiscard]] const CharDevice* find_function_device(std::string_view path) const;
 
   /// Whether the main default route leaves through this netdev, itself or by way of a bond, bridge
   /// or VLAN above it.

@@ -91,6 +91,7 @@ struct NodeReader::Parts {
   NicList nics;
   NetdevList netdevs;
   Part<std::optional<CharDevice>> rdma_cm;
+  Part<std::vector<FunctionDevice>> function_devices;
   Part<std::vector<TextFile>> cdi;
   Part<std::optional<TextFile>> nccl_file;
 
@@ -152,6 +153,10 @@ Node NodeReader::Parts::refresh(Reader& reader, Again again, const host::Machine
   node.netdevs = netdevs.refresh(reader, net, nics.parents(), again);
   drop_bond_members(node.nics, node.netdevs);
   if (all || !again.nodes.empty() || !again.rdma.empty()) rdma_cm.refresh(reader, read_rdma_cm);
+  if (all || !again.pci.empty()) {
+    function_devices.refresh(reader,
+                             [&](Reader& from) { return read_function_devices(from, node.pci); });
+  }
   if (all || changes.cdi) cdi.refresh(reader, read_cdi);
   if (all) nccl_file.refresh(reader, read_nccl_file);
 
@@ -159,6 +164,7 @@ Node NodeReader::Parts::refresh(Reader& reader, Again again, const host::Machine
   node.numa = platform.value.numa;
   node.gpus = gpus.value;
   node.rdma_cm = rdma_cm.value;
+  node.function_devices = function_devices.value;
   node.rdma_netns = netns.value;
   node.dmi = platform.value.dmi;
   node.cpu = platform.value.cpu;
@@ -184,6 +190,7 @@ void NodeReader::Parts::report(Reader& reader) const {
   nics.report(reader);
   netdevs.report(reader);
   reader.report(rdma_cm.problems);
+  reader.report(function_devices.problems);
   reader.report(cdi.problems);
   reader.report(nccl_file.problems);
 }

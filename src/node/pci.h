@@ -92,6 +92,12 @@ struct PciDevice {
     return driver && (driver->ends_with("vfio-pci") || driver->ends_with("vfio_pci"));
   }
 
+  /// "26", "noiommu-26": the node of its IOMMU group in /dev/vfio; absent where it has none.
+  [[nodiscard]] std::optional<std::string> vfio_group_name() const {
+    if (!held_by_vfio() || !iommu_group) return std::nullopt;
+    return (no_iommu ? "noiommu-" : "") + std::to_string(*iommu_group);
+  }
+
   friend bool operator==(const PciDevice&, const PciDevice&) = default;
 };
 

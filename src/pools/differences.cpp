@@ -50,7 +50,9 @@ constexpr std::array kRows{
         Gpus::any,
         {"slot-narrowed",
          "A slot of a shared pool gives a container with GPUs only those NICs of the pool that "
-         "belong to its GPUs. There it gave every NIC of the pool.",
+         "belong to its GPUs. There it gave every NIC of the pool, and here with `narrow: false` "
+         "in "
+         "the pool.",
          "devicePlugin.handout: device-specs", false}},
     Row{kShared | kSriov,
         Gpus::any,

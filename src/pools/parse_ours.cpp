@@ -194,6 +194,10 @@ Result<PoolSpec> read_item(Section& item, const PoolParseOptions& options,
   spec.exclude_topology = TRY(item.flag("excludeTopology"));
   spec.health = TRY(read_health(item));
   spec.prefer = TRY(read_preference(item));
+  spec.narrow = TRY(read_narrow(item));
+  if (!spec.narrow && spec.mode == PoolMode::exclusive) {
+    return item.error("narrow", "an exclusive pool gives exactly what was allocated");
+  }
   TRY_STATUS(item.finish(warnings));
   return spec;
 }

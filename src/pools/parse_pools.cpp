@@ -109,6 +109,10 @@ Result<PoolHealth> read_health(Section& item) {
   return item.error("health", in_quotes(text) + " is none of link, device");
 }
 
+Result<bool> read_narrow(Section& item) {
+  return item.find("narrow") == nullptr ? true : item.flag("narrow");
+}
+
 Status read_plugin_file(const config::PoolSource& source, const PluginFile& plugin,
                         const PoolParseOptions& options, PoolSpecs& into) {
   Section file = TRY(Section::of(source.name, "", source.value, Keys::theirs));

@@ -52,6 +52,7 @@ Result<std::optional<PoolSpec>> read_shared_resource(Section& item,
   }
   spec.slots = static_cast<unsigned>(count);
   spec.health = TRY(read_health(item));
+  spec.narrow = TRY(read_narrow(item));
   spec.kinds = {FunctionKind::physical, FunctionKind::virtual_};
   spec.include = {TRY(read_selector(item, warnings))};
   TRY_STATUS(item.finish(warnings));

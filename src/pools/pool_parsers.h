@@ -57,6 +57,9 @@ Status add_condition(Section& section, std::string_view key, Fact fact, Selector
 /// they do not know.
 Result<PoolHealth> read_health(Section& item);
 
+/// `narrow`, which may stand there, too; true where it does not.
+Result<bool> read_narrow(Section& item);
+
 /// A file of another plugin, which is a list of resources.
 struct PluginFile {
   PoolFlavour flavour = PoolFlavour::shared_plugin;

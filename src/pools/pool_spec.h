@@ -141,6 +141,8 @@ struct PoolSpec {
   bool exclude_topology = false;  ///< no NUMA hint
   PoolHealth health = PoolHealth::link;
   PoolPreference prefer = PoolPreference::spread;
+  /// Shared: a container with GPUs gets only those NICs of its slots that belong to its GPUs.
+  bool narrow = true;
   /// By PCI address, or "*" for all: what goes into PCIDEVICE_…_INFO.
   std::map<std::string, std::map<std::string, std::string>> additional_info;
   PoolOrigin origin;

@@ -129,13 +129,6 @@ bool any_name(const std::vector<std::string>& names, const Test& test) {
                      [&](const std::string& name) { return test(name); });
 }
 
-std::string gbps_text(double gbps) {
-  auto text = std::to_string(gbps);
-  text.erase(text.find_last_not_of('0') + 1);
-  if (text.ends_with('.')) text.pop_back();
-  return text;
-}
-
 bool is_scalable(const Known& known) {
   return known.function.kind == FunctionKind::scalable;
 }
@@ -207,7 +200,7 @@ bool port_state(const Known& known, const Test& test) {
 /// A link that is down shows some rate, too.
 bool rate(const Known& known, const Test& test) {
   return known.port->state == node::PortState::active && known.port->rate_gbps &&
-         test(gbps_text(*known.port->rate_gbps));
+         test(decimal_text(*known.port->rate_gbps));
 }
 
 bool guid(const Known& known, const Test& test) {

@@ -45,6 +45,7 @@ class PoolWriter {
     if (!spec_.devices.empty()) pool["devices"] = spec_.devices;
     if (spec_.exclude_topology) pool["excludeTopology"] = true;
     if (spec_.health != PoolHealth::link) pool["health"] = to_string(spec_.health);
+    if (!spec_.narrow) pool["narrow"] = false;
     if (spec_.prefer != PoolPreference::spread) pool["prefer"] = to_string(spec_.prefer);
     for (const auto& [device, texts] : spec_.additional_info)
       pool["additionalInfo"][device] = texts;

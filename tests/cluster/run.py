@@ -56,7 +56,7 @@ def main() -> int:
     parser.add_argument("--kubernetes", choices=sorted(RUNTIMES), required=True)
     parser.add_argument("pattern", nargs="*")
     options = parser.parse_args()
-    lacking = needs.missing({"openssl": "openssl"})
+    lacking = needs.missing({"openssl": "openssl", "buildah": "buildah"})
     if lacking:
         print(f"Kubernetes {options.kubernetes}: skipped, needs {', '.join(lacking)}")
         return SKIPPED

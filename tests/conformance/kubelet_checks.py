@@ -437,6 +437,15 @@ class PodResources(KubeletCase):
         self.assertIn("/dev/infiniband/uverbs0", self.nodes_given())
         self.assertIn("List", self.kubelet.asked)
 
+    def test_what_a_large_answer_took_is_given_back(self) -> None:
+        memory = resident_kib(self.running.pid)
+        self.kubelet.pods = self.holding(15 << 20)
+        self.assertIn("/dev/infiniband/uverbs0", self.nodes_given())
+        wait_until(
+            "less than half of the answer is resident",
+            lambda: resident_kib(self.running.pid) < memory + (7 << 10),
+        )
+
     def test_an_answer_above_sixteen_is_not_and_nothing_is_given(self) -> None:
         self.kubelet.pods = self.holding(17 << 20)
         self.assertEqual([], self.nodes_given())

@@ -156,13 +156,17 @@ class World:
             devices |= nodes_of(nodes)
         resource, _, identity = (slot or "").partition(":")
         held = {f"allocation.railhead.io/{resource}": identity} if slot else {}
-        container = pod.run(
-            env=env,
-            annotations=held,
-            devices=devices,
-            mounts=SHARED,
-            user=int(user) if user else None,
-        )
+        try:
+            container = pod.run(
+                env=env,
+                annotations=held,
+                devices=devices,
+                mounts=SHARED,
+                user=int(user) if user else None,
+            )
+        except cri.Refused as refused:
+            pod.remove()  # so that it can be tried again, as a kubelet does
+            return 1, str(refused)
         self._pods[step.subject] = (pod, container)
         return 0, "started"
 

@@ -11,6 +11,7 @@ THIRD_PARTY = {
     "nlohmann/": {"data"},
     "yaml-cpp/": {"data"},
     "pugixml": {"data"},
+    "toml++/": {"data"},
     "CLI/": {"cli", "bench"},
     "infiniband/": {"bench"},
     "openssl/": {"bench"},

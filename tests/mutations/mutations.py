@@ -123,8 +123,8 @@ INJECT = [
     Mutation("elastic-job-counts-as-two-nodes", "container/job_size.cpp",
              "(*least == 1 && *most != 1)", "(*least == 1 && *most == 1)",
              "An elastic job of 1:4 nodes is read as a job of one node."),
-    Mutation("iommu-group-with-noiommu-name", "allocation/handed_nodes.cpp",
-             'device->no_iommu ? "noiommu-" : ""', 'device->no_iommu ? "" : "noiommu-"',
+    Mutation("iommu-group-with-noiommu-name", "node/pci.h",
+             'no_iommu ? "noiommu-" : ""', 'no_iommu ? "" : "noiommu-"',
              "A container is given /dev/vfio/noiommu-12, which does not exist, and is not created."),
 ]
 

@@ -59,8 +59,8 @@ SHAPES = {
     "pools": {
         **document("Pools"),
         "pools": [{"name": TEXT, "mode": {"shared", "exclusive"}, "slots": MAYBE_NUMBER, "slotsPerNic": MAYBE_NUMBER,
-                   "devices": NUMBER, "health": {"link", "device"}, "source": TEXT, "where": MAYBE_TEXT, "remarks": [TEXT],
-                   "members": [MEMBER]}],
+                   "devices": NUMBER, "health": {"link", "device"}, "narrow": FLAG, "source": TEXT, "where": MAYBE_TEXT,
+                   "remarks": [TEXT], "members": [MEMBER]}],
         "functions": [{"id": TEXT, "kind": FUNCTION, "nics": [TEXT], **MEMBERSHIP}], "conflicts": [TEXT],
         "warnings": [TEXT], "leftOut": [TEXT]},
 }

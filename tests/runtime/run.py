@@ -66,7 +66,7 @@ def main() -> int:
     parser.add_argument("--runtime", choices=("1.7", "2.4"), required=True)
     parser.add_argument("pattern", nargs="*")
     options = parser.parse_args()
-    lacking = needs.missing({"patchelf": "patchelf"})
+    lacking = needs.missing({"patchelf": "patchelf", "buildah": "buildah"})
     if lacking:
         print(f"containerd {options.runtime}: skipped, needs {', '.join(lacking)}")
         return SKIPPED

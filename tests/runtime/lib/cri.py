@@ -82,6 +82,10 @@ class Container:
     def look(self) -> Inside:
         return inside_from(self.exec("sh", "-c", LOOK))
 
+    def ended(self) -> bool:
+        request = pb.ContainerStatusRequest(container_id=self.id)
+        return self._cri.call("ContainerStatus", request).status.state == pb.CONTAINER_EXITED
+
     def spec(self) -> dict:
         """The OCI specification; also for a container that was not started."""
         request = pb.ContainerStatusRequest(container_id=self.id, verbose=True)
@@ -110,12 +114,20 @@ class Pod:
         user: int | None = None,
         privileged: bool = False,
         attempt: int = 0,
+        image_name: str = image.NAME,
+        args: list[str] | None = None,
+        confined: bool = False,
+        log: str = "",
     ) -> Container:
-        """A container, not started. `devices` and `mounts` map container paths to host paths."""
+        """A container, not started. `devices` and `mounts` map container paths to host paths. With `args` the
+        program of the image runs with these, else it idles. `confined`: uid 0 of the image without any
+        capability, on a root that is only read. `log`: a file in the pod's folder of logs."""
         config = pb.ContainerConfig(
             metadata=pb.ContainerMetadata(name=name, attempt=attempt),
-            image=pb.ImageSpec(image=image.NAME),
-            command=image.IDLE,
+            image=pb.ImageSpec(image=image_name),
+            command=image.IDLE if args is None else [],
+            args=args or [],
+            log_path=log,
             envs=[pb.KeyValue(key=k, value=v) for k, v in (env or {}).items()],
             annotations=annotations or {},
             devices=[
@@ -131,6 +143,10 @@ class Pod:
         security = config.linux.security_context
         security.namespace_options.CopyFrom(self._config.linux.security_context.namespace_options)
         security.privileged = privileged
+        if confined:
+            security.readonly_rootfs = True
+            security.no_new_privs = True
+            security.capabilities.drop_capabilities.append("ALL")
         if user is not None:
             security.run_as_user.value = user
             security.run_as_group.value = user

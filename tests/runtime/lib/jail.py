@@ -16,7 +16,8 @@ import traceback
 from collections.abc import Callable
 
 CLONE_NEWNS, CLONE_NEWPID = 0x00020000, 0x20000000  # linux/sched.h
-MS_REC, MS_PRIVATE = 0x4000, 1 << 18  # linux/mount.h
+MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 1 << 18  # linux/mount.h
+DPKG = "/var/lib/dpkg"  # scripts/image asks which packages are there
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -92,7 +93,11 @@ def _first_process(function: Callable[[], int]) -> int:
     _mount(b"proc", b"/proc")
     # Shims, runc and CNI write to fixed places below these.
     _mount(b"tmpfs", b"/run")
+    packages = os.open(DPKG, os.O_PATH)
     _mount(b"tmpfs", b"/var/lib")
+    os.mkdir(DPKG)
+    _mount(f"/proc/self/fd/{packages}".encode(), DPKG.encode(), MS_BIND)
+    os.close(packages)
     code = _wait_for(_fork(lambda: _worker(function)))
     return code if code >= 0 else 128 - code
 

@@ -126,5 +126,26 @@ TEST_F(AllocateAnswer, a_file_that_cannot_be_written_is_what_the_pods_status_say
       HasSubstr("railhead: the CDI spec cannot be written (devicePlugin.cdiDir): " + folders_.cdi));
 }
 
+TEST_F(AllocateAnswer, a_start_waits_for_the_node_of_a_vfio_group) {
+  const auto publish = [this](node::Node node) {
+    tables_.publish(std::make_shared<const inject::DecisionTable>(
+        test::vfio_with(test::driver_pool("intel.com/dpdk", "vfio-pci"), std::move(node))));
+  };
+  publish(test::vfio_node());
+  HandOutFiles files(folders_, config::HandOut::nri, log_);
+  kubelet::test::Loop loop;
+  boost::asio::io_context unused;
+  PoolResource resource({unused, loop.box(), clock_, log_, metrics_}, "intel.com/dpdk",
+                        config::HandOut::nri, files, tables_, runtime_);
+  EXPECT_TRUE(resource.pre_start({"0000:11:01.1"}));
+  auto node = test::vfio_node();
+  node.function_devices.pop_back();
+  publish(std::move(node));
+  const auto waits = resource.pre_start({"0000:11:01.1"});
+  ASSERT_FALSE(waits);
+  EXPECT_EQ(waits.error().message,
+            "/dev/vfio/27, which intel.com/dpdk hands out, is not on this node");
+}
+
 }  // namespace
 }  // namespace railhead::agent

@@ -121,6 +121,17 @@ TEST_F(PoolPublisherTest, what_a_pool_lacks_is_logged_once) {
   EXPECT_EQ(said.find(line, first + 1), std::string::npos) << said;
 }
 
+TEST_F(PoolPublisherTest, a_pool_that_is_empty_by_design_is_no_warning) {
+  log_.set_level(config::LogLevel::info);
+  testing::internal::CaptureStderr();
+  text_ = machine_text("gpus-only");
+  read("timer");
+  started((folder_.path() / "none").string());
+  log_.flush();
+  const auto said = testing::internal::GetCapturedStderr();
+  EXPECT_THAT(said, HasSubstr("info pool is empty pool=rdma.io/hca"));
+}
+
 TEST_F(PoolPublisherTest, who_stands_by_is_ready) {
   const auto other = host::FileLock::try_take((folder_.path() / "railhead.lock").string());
   ASSERT_TRUE(other && *other);

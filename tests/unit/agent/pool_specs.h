@@ -58,6 +58,9 @@ inline node::Node vfio_node() {
     device.driver = device.is_vf() ? "vfio-pci" : "mlx5_core";
     if (device.is_vf()) device.iommu_group = group++;
   }
+  node.function_devices = {{{"/dev/vfio/vfio", 10, 196, 0666, 0, 0, true}, ""},
+                           {{"/dev/vfio/26", 511, 0, 0600, 0, 0, true}, ""},
+                           {{"/dev/vfio/27", 511, 1, 0600, 0, 0, true}, ""}};
   return node;
 }
 
@@ -72,6 +75,7 @@ inline node::Node vdpa_node() {
     if (device.address.function == 0) device.vdpa = {{"vdpa0", "vhost_vdpa", 7U}};
     if (device.address.function == 1) device.vdpa = {{"vdpa1", "virtio_vdpa", {}}};
   }
+  node.function_devices = {{{"/dev/vhost-vdpa-7", 510, 7, 0600, 0, 0, true}, ""}};
   return node;
 }
 

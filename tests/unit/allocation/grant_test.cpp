@@ -228,11 +228,17 @@ TEST_F(GrantTest, k8s_rdma_device_plugins_pods_find_their_variables) {
               ElementsAre(Pair("RDMA_ALLOCATED", "2"), Pair("RDMA_RESOURCE", "rdma.io/hca")));
 }
 
-TEST_F(GrantTest, a_vfio_function_brings_its_group_whatever_the_handout) {
+TEST_F(GrantTest, a_vfio_function_brings_its_group_by_nri_or_here) {
   table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci")));
   for (const auto hand_out : {config::HandOut::nri, config::HandOut::device_specs}) {
     const auto given = grant({"0000:11:01.1", "0000:11:01.0"}, hand_out);
-    EXPECT_THAT(paths(given), ElementsAre("/dev/vfio/vfio", "/dev/vfio/26", "/dev/vfio/27"));
+    if (hand_out == config::HandOut::nri) {
+      EXPECT_THAT(given.devices, IsEmpty()) << "the kubelet would repeat the groups for ever";
+      EXPECT_THAT(given.annotations, ElementsAre(Pair("allocation.railhead.io/intel.com/dpdk",
+                                                      "0000:11:01.0,0000:11:01.1")));
+    } else {
+      EXPECT_THAT(paths(given), ElementsAre("/dev/vfio/vfio", "/dev/vfio/26", "/dev/vfio/27"));
+    }
     const auto& info = given.env.at("PCIDEVICE_INTEL_COM_DPDK_INFO");
     EXPECT_THAT(info, HasSubstr(R"("vfio":{"dev-mount":"/dev/vfio/26","mount":"/dev/vfio/vfio"})"));
     EXPECT_THAT(info, HasSubstr(R"("dev-mount":"/dev/vfio/27")"));
@@ -243,7 +249,7 @@ TEST_F(GrantTest, functions_of_one_iommu_group_share_its_node) {
   auto node = test::vfio_node();
   for (auto& device : node.pci) device.iommu_group = 26;
   table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci"), std::move(node)));
-  EXPECT_THAT(paths(grant({"0000:11:01.1", "0000:11:01.0"})),
+  EXPECT_THAT(paths(grant({"0000:11:01.1", "0000:11:01.0"}, config::HandOut::device_specs)),
               ElementsAre("/dev/vfio/vfio", "/dev/vfio/26"));
 }
 
@@ -269,11 +275,24 @@ TEST_F(GrantTest, a_vfio_function_without_a_group_is_refused_with_the_reason) {
   }
 }
 
-TEST_F(GrantTest, a_vhost_function_brings_its_node_whatever_the_handout) {
+TEST_F(GrantTest, a_group_that_nri_could_not_give_is_refused) {
+  auto node = test::vfio_node();
+  node.function_devices.pop_back();
+  table_.emplace(test::vfio_with(driver_pool("intel.com/dpdk", "vfio-pci"), std::move(node)));
+  grant({"0000:11:01.0"});
+  const auto refused = grant_of(*table_, 0, {"0000:11:01.1"}, config::HandOut::nri);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message,
+            "/dev/vfio/27, which intel.com/dpdk hands out, is not on this node");
+}
+
+TEST_F(GrantTest, a_vhost_function_brings_its_node_by_nri_or_here) {
   table_.emplace(test::vfio_with(test::vdpa_pool("nvidia.com/vhost", "vhost"), test::vdpa_node()));
   for (const auto hand_out : {config::HandOut::nri, config::HandOut::device_specs}) {
     const auto given = grant({"0000:11:01.0"}, hand_out);
-    EXPECT_THAT(paths(given), ElementsAre("/dev/vhost-vdpa-7"));
+    const bool here = hand_out == config::HandOut::device_specs;
+    EXPECT_EQ(paths(given),
+              here ? std::vector<std::string>{"/dev/vhost-vdpa-7"} : std::vector<std::string>());
     EXPECT_EQ(given.env.at("PCIDEVICE_NVIDIA_COM_VHOST_INFO"),
               R"({"0000:11:01.0":{"generic":{"deviceID":"0000:11:01.0"},)"
               R"("vdpa":{"mount":"/dev/vhost-vdpa-7"}}})");

@@ -77,5 +77,11 @@ TEST(Text, bytes_that_are_no_character_are_escaped) {
   EXPECT_EQ(in_quotes("\xf4\x90\x80\x80"), R"("\xf4\x90\x80\x80")") << "above U+10FFFF";
 }
 
+TEST(Text, a_decimal_number_has_no_more_places_than_it_needs) {
+  EXPECT_EQ(decimal_text(400), "400");
+  EXPECT_EQ(decimal_text(2.5), "2.5");
+  EXPECT_EQ(decimal_text(0), "0");
+}
+
 }  // namespace
 }  // namespace railhead

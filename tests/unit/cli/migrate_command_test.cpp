@@ -125,7 +125,7 @@ TEST(MigrateCommand, what_cannot_be_used_is_a_usage_error_at_its_place) {
   const auto said = run({"migrate", half.path()});
   EXPECT_EQ(said.code, cli::kExitUsage);
   EXPECT_EQ(said.out, "");
-  EXPECT_THAT(said.err, HasSubstr(half.path() + ":4:3: data.c"));
+  EXPECT_THAT(said.err, HasSubstr(half.path() + ":4:6: data.c"));
   EXPECT_THAT(run({"migrate", "/no/such/file"}).err, HasSubstr("/no/such/file"));
   const TextFile flags(
       "apiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: [\n"

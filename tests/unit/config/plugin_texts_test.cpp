@@ -13,6 +13,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
+using testing::StartsWith;
 using testing::UnorderedElementsAre;
 
 /// Fails where the text is no manifest or a wrong one.
@@ -40,17 +41,20 @@ data:
 TEST(PluginTexts, the_files_of_a_config_map) {
   const auto texts = texts_of(kConfigMap);
   ASSERT_EQ(texts.files.size(), 1U);
-  EXPECT_EQ(texts.files[0].name, "m.yaml: data.config.json");
-  EXPECT_THAT(texts.files[0].text, HasSubstr("\"rdmaHcaMax\": 1000"));
+  EXPECT_EQ(texts.files[0].name, "m.yaml") << "lines are the manifest's";
+  EXPECT_THAT(texts.files[0].text, StartsWith("\n\n\n\n\n    {\"configList\""));
   EXPECT_THAT(texts.warnings, IsEmpty());
   const std::string flat =
       "apiVersion: v1\nkind: ConfigMap\ndata:\n  config.yaml: |\n    resourceCount: 7\n";
-  EXPECT_EQ(texts_of(flat).files[0].text, "resourceCount: 7\n");
+  EXPECT_EQ(texts_of(flat).files[0].text, "\n\n\n\n    resourceCount: 7\n\n");
 }
 
 TEST(PluginTexts, a_half_written_config_map_names_its_key) {
   EXPECT_THAT(error_of("apiVersion: v1\nkind: ConfigMap\ndata:\n  c.json: '{\"configList\": ['\n"),
-              HasSubstr("m.yaml:4:3: data.c.json"));
+              HasSubstr("m.yaml:4:11: data.c.json: line 1"));
+  EXPECT_THAT(error_of("apiVersion: v1\nkind: ConfigMap\ndata:\n  c.json: |\n"
+                       "    {\"configList\": [\n    ],}\n"),
+              HasSubstr("m.yaml: line 6 column 7: not JSON: a comma before the end"));
 }
 
 TEST(PluginTexts, of_a_configuration_a_node_the_nodes_own_counts) {
@@ -63,7 +67,7 @@ data:
   EXPECT_THAT(error_of(two), HasSubstr("in node-1 and another in node-2; --node-name says whose"));
   const auto texts = texts_of(two, "node-2");
   ASSERT_EQ(texts.files.size(), 1U);
-  EXPECT_EQ(texts.files[0].name, "m.yaml: data.node-2");
+  EXPECT_EQ(texts.files[0].name, "m.yaml:5:11: data.node-2");
 }
 
 TEST(PluginTexts, what_a_nic_cluster_policy_gives_its_plugins) {
@@ -83,8 +87,8 @@ spec:
                          "selectors": {"vendors": ["15b3"], "isRdma": true}}]}
 )");
   ASSERT_EQ(texts.files.size(), 2U);
-  EXPECT_EQ(texts.files[0].name, "m.yaml: spec.rdmaSharedDevicePlugin.config");
-  EXPECT_EQ(texts.files[1].name, "m.yaml: spec.sriovDevicePlugin.config");
+  EXPECT_THAT(texts.files[0].text, HasSubstr("\n      {\"configList\""));
+  EXPECT_THAT(texts.files[1].text, HasSubstr("\n      {\"resourceList\""));
   EXPECT_THAT(texts.flags, ElementsAre(Pair(SettingRow("devicePlugin.handout"), "cdi")));
   EXPECT_EQ(texts_of("apiVersion: mellanox.com/v1alpha1\nkind: NicNodePolicy\nspec:\n"
                      "  sriovDevicePlugin: {config: '{\"resourceList\": []}'}\n")
@@ -214,7 +218,7 @@ TEST(PluginTexts, documents_and_lists_are_read_and_lines_are_the_files) {
   EXPECT_EQ(texts.flags.size(), 1U);
   EXPECT_THAT(error_of("---\n" + set + "---\n" +
                        "apiVersion: v1\nkind: ConfigMap\ndata:\n  c: '{\"configList\": ['\n"),
-              HasSubstr("m.yaml:9:3: data.c"));
+              HasSubstr("m.yaml:9:6: data.c"));
   const std::string list = R"({"apiVersion": "v1", "kind": "List", "items": [
       {"apiVersion": "v1", "kind": "Namespace"},
       {"apiVersion": "v1", "kind": "ConfigMap", "data": {"c": "resourceCount: 3"}}]})";

@@ -59,6 +59,15 @@ TEST(Json, errors_name_the_line) {
   EXPECT_FALSE(parse_json("\"\xff\""));
 }
 
+TEST(Json, errors_say_what_is_wrong) {
+  EXPECT_EQ(parse_json("[1,\n]").error().message,
+            "line 2 column 1: not JSON: a comma before the end of a list or an object");
+  EXPECT_EQ(parse_json("{\"a\": [{ { }]}").error().message,
+            "line 1 column 10: not JSON: unexpected '{'; expected string literal");
+  EXPECT_EQ(parse_json("[\"a,\"}").error().message,
+            "line 1 column 6: not JSON: unexpected '}'; expected ']'");
+}
+
 TEST(Json, the_last_of_a_repeated_key_counts_where_that_is_asked) {
   std::vector<Error> repeated;
   const auto value = parse_json("{\"a\": 1, \"b\": 2,\n \"a\": {\"a\": 3}}", {}, &repeated);

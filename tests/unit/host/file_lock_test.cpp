@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <filesystem>
+#include <thread>
+#include <vector>
 
 #include "host/input_file.h"
 #include "host/watch.h"
@@ -47,6 +50,52 @@ TEST(FileLock, a_name_that_was_given_to_another_file_is_told) {
   const auto next = FileLock::try_take(path);
   EXPECT_TRUE(next && *next);
   EXPECT_FALSE((*lock)->is_at(path));
+}
+
+TEST(FileLock, the_file_ends_with_its_holder) {
+  const test::TemporaryDirectory folder;
+  const auto path = folder / "lock";
+  {
+    auto lock = FileLock::try_take(path);
+    ASSERT_TRUE(lock && *lock);
+    const FileLock moved = std::move(**lock);
+    EXPECT_TRUE(moved.is_at(path));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(FileLock, the_file_of_another_stays) {
+  const test::TemporaryDirectory folder;
+  const auto path = folder / "lock";
+  auto lock = FileLock::try_take(path);
+  ASSERT_TRUE(lock && *lock);
+  std::filesystem::remove(path);
+  const auto next = FileLock::try_take(path);
+  ASSERT_TRUE(next && *next);
+  lock->reset();
+  EXPECT_TRUE((*next)->is_at(path));
+}
+
+TEST(FileLock, two_never_hold_one_name_while_locks_come_and_go) {
+  const test::TemporaryDirectory folder;
+  const auto path = folder / "lock";
+  std::atomic<int> holders{0};
+  std::atomic<int> most{0};
+  std::vector<std::thread> takers;
+  for (int taker = 0; taker < 4; ++taker) {
+    takers.emplace_back([&] {
+      for (int round = 0; round < 500; ++round) {
+        const auto lock = FileLock::try_take(path);
+        ASSERT_TRUE(lock);
+        if (!*lock) continue;
+        const int now = ++holders;
+        if (now > most) most = now;
+        --holders;
+      }
+    });
+  }
+  for (auto& taker : takers) taker.join();
+  EXPECT_EQ(most, 1);
 }
 
 TEST(FileLock, looking_at_a_lock_is_no_event) {

@@ -86,6 +86,38 @@ TEST(Resource, a_slot_and_gpus_get_the_deal_within_the_pool) {
   EXPECT_THAT(test::decide(elsewhere, narrow).nics, ElementsAre(2)) << "the whole pool";
 }
 
+TEST(Resource, a_pool_that_does_not_narrow_gives_all_its_nics) {
+  auto spec = pool("rdma.io/hca", {"mlx5_1", "mlx5_2", "mlx5_3"});
+  spec.narrow = false;
+  const auto table = table_with({spec});
+  ContainerBuilder container;
+  container.annotation(kHca, "").nvidia(4);
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, ElementsAre(1, 2, 3));
+  EXPECT_THAT(decision.adjustment.env,
+              Contains(Pair("NCCL_IB_HCA", "=mlx5_1:1,mlx5_2:1,mlx5_3:1")));
+  container.pod_annotation("nics.railhead.io/container.main", "mlx5_2");
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(2)) << "its own wish still narrows";
+}
+
+TEST(Resource, slots_that_are_nics_are_not_narrowed_there_either) {
+  auto spec = per_nic("rdma.io/hca", {"mlx5_*"});
+  spec.narrow = false;
+  const auto table = table_with({spec});
+  ContainerBuilder container;
+  container.annotation(kHca, id_of(table, 0) + "," + id_of(table, 3)).nvidia(0);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0, 3));
+}
+
+TEST(Resource, beside_it_another_pool_narrows) {
+  auto spec = pool("rdma.io/storage", {"mlx5_2", "mlx5_3"});
+  spec.narrow = false;
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_0", "mlx5_1"}), spec});
+  ContainerBuilder container;
+  container.annotation(kHca, "").annotation("allocation.railhead.io/rdma.io/storage", "").nvidia(0);
+  EXPECT_THAT(test::decide(container, table).nics, ElementsAre(0, 2, 3));
+}
+
 TEST(Resource, slots_of_two_pools_get_nics_of_both) {
   const auto table =
       table_with({pool("rdma.io/hca", {"mlx5_0", "mlx5_1"}), pool("rdma.io/storage", {"mlx5_3"})});

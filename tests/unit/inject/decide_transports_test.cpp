@@ -164,6 +164,36 @@ TEST(DecideTransports, nothing_outside_of_what_was_allocated_is_added) {
   refuses(down, table_of_pool(pool_of({"mlx5_*"}, std::nullopt), node));
 }
 
+/// A slot of three NICs, GPUs of one of them, an annotation and a variable that each want another.
+TEST(DecideTransports, slot_annotation_and_variable_at_odds_are_each_named) {
+  const auto table = table_of_pool(pool_of({"mlx5_1", "mlx5_2", "mlx5_3"}, std::nullopt));
+  const auto pod = [&](const char* nics, bool required) {
+    SeedPod container("NCCL_IB_HCA=mlx5_3");
+    container.annotation(kSlot, "").pod_annotation("nics.railhead.io/pod", nics);
+    if (required) container.required();
+    return test::decide(container, table);
+  };
+  const std::string by_variable =
+      "NCCL_IB_HCA=\"mlx5_3\" names no usable port of the container's NICs (mlx5_2:1), and NCCL "
+      "takes TCP: leave it out, or name one of these";
+  const auto started = pod("mlx5_0,mlx5_2", false);
+  EXPECT_THAT(paths(started.adjustment), ElementsAre(uverbs(2), kRdmaCm)) << "what is right stays";
+  EXPECT_EQ(started.remarks.size(), 2U);
+  EXPECT_EQ(
+      text_of(started.remarks, "annotation-refused"),
+      "\"nics.railhead.io/pod\": \"mlx5_0\" is not due to this container; it may only narrow");
+  EXPECT_EQ(warning(started), by_variable);
+
+  EXPECT_EQ(pod("mlx5_0,mlx5_2", true).message,
+            "railhead: container \"main\" is not started, because \"rdma.railhead.io/pod\" is "
+            "required and not met: " +
+                by_variable);
+  EXPECT_EQ(
+      pod("mlx5_0", false).message,
+      "railhead: container \"main\" is not started, because it holds rdma.io/hca and would get "
+      "no device of that: \"nics.railhead.io/pod\" names no NIC that is due");
+}
+
 TEST(DecideTransports, a_privileged_container_can_open_what_it_names) {
   const auto table = table_of_pool(pool_of({"mlx5_2"}, std::nullopt));
   ContainerBuilder container;

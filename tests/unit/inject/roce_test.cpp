@@ -113,6 +113,31 @@ TEST(RoceOfAFunction, that_nobody_moves_is_said_with_its_resource) {
   EXPECT_THAT(remarks_on(asks, pools::PoolMode::exclusive, "mlx5_0"), IsEmpty());
 }
 
+/// A second exclusive pool has mlx5_1, and the container holds one of each.
+TEST(RoceOfAFunction, of_two_pools_the_one_that_lacks_a_network_is_named) {
+  node::Node node = machine();
+  node.netdevs[0].elsewhere = true;
+  InjectionPolicy policy;
+  for (const std::string nic : {"mlx5_0", "mlx5_1"}) {
+    pools::PoolSpec spec;
+    spec.name = "nvidia.com/" + nic;
+    spec.mode = pools::PoolMode::exclusive;
+    spec.kinds = {pools::FunctionKind::physical};
+    spec.include = {
+        {{{pools::Fact::rdma_name, "rdma", {nic}, pools::Match::glob, {}}}, true, false}};
+    policy.pools.push_back(spec);
+  }
+  const auto table = test::table_of(node, policy);
+  ContainerBuilder pod;
+  pod.own_network();
+  for (const std::size_t nic : {0U, 1U})
+    pod.annotation("allocation.railhead.io/" + policy.pools[nic].name,
+                   table.node().nics[nic].pci->str());
+  const auto text = only_text(test::decide(pod, table).remarks, "roce-needs-netdev");
+  EXPECT_THAT(text, AllOf(HasSubstr("mlx5_1 is Ethernet"),
+                          HasSubstr("resourceName is \"nvidia.com/mlx5_1\"")));
+}
+
 TEST(RoceOfAFunction, whose_netdev_has_left_the_node_lacks_nothing) {
   node::Node moved = machine();
   moved.netdevs[0].elsewhere = true;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::node {
 namespace {
@@ -126,6 +127,39 @@ TEST(CharDevices, umads_are_in_the_order_of_ports) {
   EXPECT_EQ(devices.umads[0].path, "/dev/infiniband/umad10");
   EXPECT_EQ(devices.umads[1].path, "/dev/infiniband/umad4");
   EXPECT_THAT(devices.issms, SizeIs(1));
+}
+
+/// A function that a vfio driver holds, of this group.
+std::string vfio(const std::string& address, const std::string& group) {
+  return test::SysfsTree()
+      .pci(address, "vfio-pci")
+      .link("iommu_group", "/sys/kernel/iommu_groups/" + group)
+      .entries();
+}
+
+TEST(CharDevices, of_vfio_are_the_container_and_each_group_once) {
+  const auto node = test::node_of(vfio("0000:15:01.0", "26") + vfio("0000:15:01.1", "26") +
+                                  vfio("0000:15:01.2", "9") + "d /sys/kernel/iommu_groups/26\n" +
+                                  "d /sys/kernel/iommu_groups/9\n" +
+                                  "t /sys/class/misc/vfio/dev 10:196\n"
+                                  "t /sys/class/vfio/26/dev 511:0\n"
+                                  "t /sys/class/vfio/9/dev 511:300\n"
+                                  "t /sys/class/vfio/8/dev 511:2\n"
+                                  "c /dev/vfio/26 511:0 0660 0:36\n");
+  EXPECT_THAT(
+      node.function_devices,
+      ElementsAre(
+          FunctionDevice{{"/dev/vfio/vfio", 10, 196, 0666, 0, 0, false}, "/sys/class/misc/vfio"},
+          FunctionDevice{{"/dev/vfio/26", 511, 0, 0660, 0, 36, true}, "/sys/class/vfio/26"},
+          FunctionDevice{{"/dev/vfio/9", 511, 300, 0600, 0, 0, false}, "/sys/class/vfio/9"}));
+}
+
+TEST(CharDevices, of_vfio_without_an_iommu_have_another_name) {
+  const auto node = test::node_of(vfio("0000:15:01.0", "26") +
+                                  "t /sys/kernel/iommu_groups/26/name vfio-noiommu\n"
+                                  "t /sys/class/vfio/noiommu-26/dev 511:3\n");
+  ASSERT_THAT(node.function_devices, SizeIs(1));
+  EXPECT_EQ(node.function_devices[0].device.path, "/dev/vfio/noiommu-26");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/node/hosts.h"
+#include "unit/sysfs_tree.h"
 
 namespace railhead::test {
 namespace {
@@ -51,6 +52,18 @@ TEST(DeviceNumbers, without_sysfs_are_those_of_the_node_itself) {
   EXPECT_FALSE(numbers_differ(cm, cm));
   EXPECT_TRUE(numbers_differ(cm, "c /dev/infiniband/rdma_cm 10:122 0666 0:0\n"));
   EXPECT_TRUE(numbers_differ(cm, ""));
+}
+
+TEST(DeviceNumbers, of_an_iommu_group_differ) {
+  const auto vfio = [](const std::string& numbers) {
+    return SysfsTree()
+               .pci("0000:15:01.0", "vfio-pci")
+               .link("iommu_group", "/sys/kernel/iommu_groups/26")
+               .entries() +
+           "d /sys/kernel/iommu_groups/26\nt /sys/class/vfio/26/dev " + numbers + "\n";
+  };
+  EXPECT_FALSE(numbers_differ(vfio("511:0"), vfio("511:0")));
+  EXPECT_TRUE(numbers_differ(vfio("511:0"), vfio("511:4")));
 }
 
 /// A device with its node, and with the connection manager's.

@@ -45,6 +45,14 @@ TEST(VdpaReader, a_device_that_vhost_vdpa_holds_knows_the_number_of_its_node) {
   EXPECT_EQ(devices[0].type(), "vhost");
 }
 
+TEST(VdpaReader, the_numbers_of_that_node_stand_below_the_device) {
+  const auto node = node_of(function() + vhost_vdpa("vdpa2", 11) + "t /sys/devices/" + kFunction +
+                            "/vdpa2/vhost-vdpa-11/dev 510:11\n");
+  ASSERT_EQ(node.function_devices.size(), 1U);
+  EXPECT_EQ(node.function_devices[0].device,
+            (CharDevice{"/dev/vhost-vdpa-11", 510, 11, 0600, 0, 0, false}));
+}
+
 TEST(VdpaReader, one_that_virtio_vdpa_holds_has_none) {
   const auto devices = devices_of(node_of(function() + vdpa("vdpa0", "virtio_vdpa")));
   ASSERT_EQ(devices.size(), 1U);

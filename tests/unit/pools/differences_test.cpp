@@ -57,6 +57,13 @@ TEST(Differences, a_slot_is_narrowed_in_shared_pools) {
   EXPECT_THAT(ids({Shape::sriov_plugin}, GpuPolicy::none), Not(Contains("slot-narrowed")));
 }
 
+TEST(Differences, of_a_narrowed_slot_the_pools_own_switch_is_named) {
+  for (const auto& one : of({Shape::shared_plugin}, GpuPolicy::none)) {
+    if (one.id != "slot-narrowed") continue;
+    EXPECT_NE(one.text.find("here with `narrow: false` in the pool"), std::string_view::npos);
+  }
+}
+
 TEST(Differences, what_comes_by_nri_in_both_restarts_with_its_nodes) {
   EXPECT_THAT(ids({Shape::shared_plugin}, GpuPolicy::none), Contains("nodes-by-nri"));
   EXPECT_THAT(ids({Shape::sriov_plugin}, GpuPolicy::none), Contains("nodes-by-nri"));

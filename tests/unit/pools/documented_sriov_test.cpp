@@ -223,7 +223,23 @@ TEST(SriovDocumentation, pkeys_are_compared_with_the_four_digits_that_sysfs_prin
 TEST(SriovDocumentation, a_comma_too_many_is_an_error_as_it_is_there) {
   EXPECT_THAT(error_of(R"({"resourceList": [{"resourceName": "a",
       "selectors": [{"pciAddresses": ["0000:00:09.0"],}],}]})"),
-              HasSubstr("line 2 column 55: not JSON"));
+              HasSubstr("line 2 column 55: not JSON: a comma before the end of a list"));
+}
+
+/// The forms of docs/dpdk/configMap-virt.yaml and docs/vdpa/configMap.yaml, which encoding/json
+/// refuses, too.
+TEST(SriovDocumentation, two_of_its_config_maps_are_none_and_we_say_where) {
+  const std::string head =
+      "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: sriovdp-config\ndata:\n"
+      "  config.json: |\n    {\n";
+  EXPECT_EQ(error_of(head + "      \"resourceList\": [{\n        \"selectors\": [{\n"
+                            "          \"pciAddresses\": [\"0000:00:09.0\"],\n        }]\n"
+                            "      }]\n    }\n"),
+            "file: line 11 column 9: not JSON: a comma before the end of a list or an object");
+  EXPECT_EQ(error_of(head + "        \"resourceList\": [{\n            {\n"
+                            "                \"resourceName\": \"a\"\n            }\n"
+                            "        ]\n    }\n"),
+            "file: line 9 column 13: not JSON: unexpected '{'; expected string literal");
 }
 
 }  // namespace

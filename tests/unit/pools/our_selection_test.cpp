@@ -172,6 +172,19 @@ TEST(OurSelection, ours_and_the_sriov_plugins_files_conflict_too) {
   EXPECT_EQ(Pooled(small_server(), parsed->specs).table.conflicts.size(), 2U);
 }
 
+TEST(OurSelection, one_function_in_three_files_is_named_with_each_place) {
+  const auto parsed = parse_files(
+      {{"a.yaml", "pools:\n  - {name: a.io/a, mode: exclusive, include: {interfaces: ib0}}\n"},
+       {"sriov.json", sriov(R"({"vendors": ["15b3"]})")},
+       {"c.yaml", "pools:\n\n  - {name: a.io/c, mode: exclusive, include: {interfaces: ib0}}\n"}});
+  ASSERT_TRUE(parsed) << parsed.error().message;
+  const std::string of_all =
+      "0000:11:00.0 is wanted by the exclusive pools a.io/a (a.yaml:2:5) and ";
+  EXPECT_THAT(
+      Pooled(small_server(), parsed->specs).table.conflicts,
+      ElementsAre(of_all + "intel.com/nics (sriov.json:1:19)", of_all + "a.io/c (c.yaml:3:5)"));
+}
+
 TEST(OurSelection, a_member_that_cannot_carry_traffic_stays_and_says_why) {
   Pooled pooled(small_server(), ours("{names: '*'}"));
   pooled.statuses[1].trouble = "port 1 is DOWN";

@@ -106,32 +106,45 @@ TEST_P(OurPoolWith, a_wrong_value_is_refused_where_it_stands) {
 
 INSTANTIATE_TEST_SUITE_P(
     Values, OurPoolWith,
-    testing::Values(Wrong{"slots: -1", "file:3:12: pools[0].slots: -1 is not 1 to 65536"},
-                    Wrong{"slots: 0", "0 is not 1 to"},
-                    Wrong{"slots: many", "expected a whole number"},
-                    Wrong{"slots: 99999999999999999999", "expected a whole number"},
-                    Wrong{"slotsPerNic: 2000", "2000 is not 1 to 1024"},
-                    Wrong{"mode: mine", "\"mine\" is none of shared, exclusive"},
-                    Wrong{"mode: exclusive", "pools[0].include: missing"},
-                    Wrong{"functions: [pf, mf]", "\"mf\" is none of pf, vf, sf, soft"},
-                    Wrong{"devices: [uverbs, sda]", "\"sda\" is none of uverbs"},
-                    Wrong{"include: {}", "pools[0].include: an empty selector"},
-                    Wrong{"include: [everything]", "pools[0].include[0]: expected keys and values"},
-                    Wrong{"include: {vendors: []}", "an empty list selects nothing"},
-                    Wrong{"include: {vendors: [mellanox]}", "\"mellanox\" is no PCI id"},
-                    Wrong{"include: {pciAddresses: [mlx5_0]}", "mlx5_0"},
-                    Wrong{"include: {pfNames: ['ens1#7-2']}", "\"7-2\" ends before it begins"},
-                    Wrong{"include: {rootDevices: ['ens1#1']}", "ens1"},
-                    Wrong{"include: {roles: [fast]}",
-                          "\"fast\" is none of compute, storage, management"},
-                    Wrong{"include: {subnets: [10.0.0.0/40]}", "is no subnet"},
-                    Wrong{"include: {minRateGbps: [1, 2]}", "expected one number"},
-                    Wrong{"include: {minRateGbps: fast}", "fast"},
-                    Wrong{"isRdma: false", "pools[0].isRdma: a shared pool has nothing but RDMA"},
-                    Wrong{"include: {acpiIndexes: [first]}", "first"},
-                    Wrong{"excludeTopology: perhaps", "expected true or false"},
-                    Wrong{"prefer: near", "\"near\" is none of spread, pack"},
-                    Wrong{"additionalInfo: {'*': text}", "additionalInfo.*"}));
+    testing::Values(
+        Wrong{"slots: -1", "file:3:12: pools[0].slots: -1 is not 1 to 65536"},
+        Wrong{"slots: 0", "0 is not 1 to"}, Wrong{"slots: many", "expected a whole number"},
+        Wrong{"slots: 99999999999999999999", "expected a whole number"},
+        Wrong{"slotsPerNic: 2000", "2000 is not 1 to 1024"},
+        Wrong{"mode: mine", "\"mine\" is none of shared, exclusive"},
+        Wrong{"mode: exclusive", "pools[0].include: missing"},
+        Wrong{"functions: [pf, mf]", "\"mf\" is none of pf, vf, sf, soft"},
+        Wrong{"devices: [uverbs, sda]", "\"sda\" is none of uverbs"},
+        Wrong{"include: {}", "pools[0].include: an empty selector"},
+        Wrong{"include: [everything]", "pools[0].include[0]: expected keys and values"},
+        Wrong{"include: {vendors: []}", "an empty list selects nothing"},
+        Wrong{"include: {vendors: [mellanox]}", "\"mellanox\" is no PCI id"},
+        Wrong{"include: {pciAddresses: [mlx5_0]}", "mlx5_0"},
+        Wrong{"include: {pfNames: ['ens1#7-2']}", "\"7-2\" ends before it begins"},
+        Wrong{"include: {rootDevices: ['ens1#1']}", "ens1"},
+        Wrong{"include: {roles: [fast]}", "\"fast\" is none of compute, storage, management"},
+        Wrong{"include: {subnets: [10.0.0.0/40]}", "is no subnet"},
+        Wrong{"include: {minRateGbps: [1, 2]}", "expected one number"},
+        Wrong{"include: {minRateGbps: fast}", "fast"},
+        Wrong{"isRdma: false", "pools[0].isRdma: a shared pool has nothing but RDMA"},
+        Wrong{"include: {acpiIndexes: [first]}", "first"},
+        Wrong{"excludeTopology: perhaps", "expected true or false"},
+        Wrong{"prefer: near", "\"near\" is none of spread, pack"},
+        Wrong{"narrow: some", "pools[0].narrow: line 3 column 13: expected true or false"},
+        Wrong{"additionalInfo: {'*': text}", "additionalInfo.*"}));
+
+TEST(OurPools, a_shared_pool_may_leave_its_slots_as_they_are) {
+  EXPECT_TRUE(specs_of("pools: [{name: a.io/a}]").at(0).narrow);
+  EXPECT_FALSE(specs_of("pools: [{name: a.io/a, narrow: false}]").at(0).narrow);
+  EXPECT_FALSE(specs_of(R"({"configList": [{"resourceName": "a", "rdmaHcaMax": 1, "narrow": false,
+                            "selectors": {"vendors": ["15b3"]}}]})")
+                   .at(0)
+                   .narrow)
+      << "the plugin ignores the key";
+  EXPECT_THAT(error_of("pools: [{name: a.io/a, mode: exclusive, narrow: false, "
+                       "include: {vendors: 15b3}}]"),
+              HasSubstr("pools[0].narrow: an exclusive pool gives exactly what was allocated"));
+}
 
 TEST(OurPools, an_exclusive_pool_has_no_slots_and_no_soft_devices) {
   const std::string start = "pools: [{name: a.io/a, mode: exclusive, include: {names: '*'}, ";

@@ -158,7 +158,8 @@ TEST(Manifests, a_text_that_is_no_block_is_named_by_its_path) {
   const auto parsed = parse_text(R"({"kind": "ConfigMap", "data": {"config.json":
       "{\"configList\": [{\"resourceName\": \"a-b\"}]}"}})");
   ASSERT_TRUE(parsed) << parsed.error().message;
-  EXPECT_THAT(parsed->left_out, ElementsAre(HasSubstr("file: data.config.json:1:34: configList")));
+  EXPECT_THAT(parsed->left_out,
+              ElementsAre(HasSubstr("file:2:7: data.config.json:1:34: configList")));
 }
 
 TEST(Manifests, one_without_a_file_or_in_another_is_an_error) {

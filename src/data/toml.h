@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "data/json.h"
+
+namespace railhead::data {
+
+/// A TOML 1.0 document, as containerd's and CRI-O's files are. Dates and times become text. Errors
+/// name line and column; at most 1 MiB, and 64 levels.
+Result<Json> parse_toml(std::string_view text);
+
+/// A place in a document: table by table, then the key.
+using TomlPath = std::vector<std::string>;
+
+/// The text with the boolean at `path` set. All else stays as it is, byte for byte, comments too.
+/// A missing key is added below the header of its table, a missing table at the end. Fails where
+/// the result would not be the same document with this one value changed, such as a key of an
+/// inline table that is missing.
+Result<std::string> set_toml_boolean(std::string_view text, const TomlPath& path, bool value);
+
+}  // namespace railhead::data

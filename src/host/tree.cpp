@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/tree.h"
+
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+
+#include "base/text.h"
+#include "host/host.h"
+#include "host/host_error.h"
+#include "host/resolve.h"
+
+namespace railhead::host {
+namespace {
+
+/// One name for each file, so that the next write, or remove(), finds what a crash left.
+std::string name_beside(const std::string& name) {
+  return "." + name + ".railhead-new";
+}
+
+Status write_all(int descriptor, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return host_error(path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return {};
+}
+
+Result<std::string> read_all(int descriptor, const std::string& path, std::size_t max_bytes) {
+  std::string text;
+  char page[4096];
+  for (;;) {
+    const auto got = ::read(descriptor, page, sizeof page);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return host_error(path, errno);
+    if (got == 0) return text;
+    text.append(page, static_cast<std::size_t>(got));
+    if (text.size() > max_bytes) return host_error(path, EFBIG);
+  }
+}
+
+/// A rename survives a loss of power only when its folder has reached the disk.
+Status keep(int folder, const std::string& path) {
+  const UniqueFd readable(::openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!readable || ::fsync(readable.get()) != 0) return host_error(path, errno);
+  return {};
+}
+
+Status fill(int file, const FileContent& content, const std::string& path) {
+  TRY_STATUS(write_all(file, content.bytes, path));
+  constexpr std::uint32_t kAsItIs = ~std::uint32_t{0};
+  if (::fchown(file, content.uid.value_or(kAsItIs), content.gid.value_or(kAsItIs)) != 0)
+    return host_error(path, errno);
+  if (::fchmod(file, content.mode) != 0) return host_error(path, errno);
+  if (::fsync(file) != 0) return host_error(path, errno);
+  return {};
+}
+
+Status remove_name(int folder, const std::string& name, const std::string& path) {
+  if (::unlinkat(folder, name.c_str(), 0) == 0 || errno == ENOENT) return {};
+  return host_error(path, errno);
+}
+
+/// In the child after fork(2): async-signal-safe calls only.
+[[noreturn]] void become(int root, int standard_error, char** arguments) {
+  static char path[] = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+  static char* environment[] = {path, nullptr};
+  if (::fchdir(root) == 0 && ::chroot(".") == 0 && ::dup2(standard_error, STDERR_FILENO) >= 0)
+    ::execvpe(arguments[0], arguments, environment);
+  constexpr std::string_view kFailed = "cannot be started";
+  (void)!::write(standard_error, kFailed.data(), kFailed.size());
+  ::_exit(127);
+}
+
+/// The last line, of at most 4 KiB.
+std::string last_of(int descriptor) {
+  std::string text;
+  char page[4096];
+  for (;;) {
+    const auto got = ::read(descriptor, page, sizeof page);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) break;
+    text.append(page, static_cast<std::size_t>(got));
+    if (text.size() > sizeof page) text.erase(0, text.size() - sizeof page);
+  }
+  const std::string_view lines = trim(text);
+  return std::string(lines.substr(lines.rfind('\n') + 1));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Tree>> Tree::open(const std::string& root) {
+  UniqueFd descriptor(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!descriptor) return host_error(root, errno);
+  return std::unique_ptr<Tree>(new Tree(std::move(descriptor)));
+}
+
+int Tree::open_below(const std::string& path, int flags) const {
+  const int found = open_in_root(root_.get(), path, flags | O_CLOEXEC);
+  // As DirectoryHost: a kernel before 5.6, or a seccomp filter that does not know openat2(2).
+  if (found >= 0 || (errno != ENOSYS && errno != EPERM)) return found;
+  return walk_in_root(root_.get(), path, flags | O_CLOEXEC);
+}
+
+Result<Tree::Place> Tree::place_of(const std::string& path) {
+  std::string at = path;
+  for (int links = 0; links < kMaxLinks; ++links) {
+    const auto slash = at.rfind('/');
+    Place place{UniqueFd(open_below(slash == 0 ? "/" : at.substr(0, slash), O_PATH | O_DIRECTORY)),
+                at.substr(slash + 1)};
+    if (!place.folder) return host_error(path, errno);
+    char target[PATH_MAX];
+    const auto size = ::readlinkat(place.folder.get(), place.name.c_str(), target, sizeof target);
+    if (size < 0) return place;
+    at = join_link(at, std::string(target, static_cast<std::size_t>(size)));
+  }
+  return host_error(path, ELOOP);
+}
+
+Result<std::optional<UniqueFd>> Tree::open_file(const std::string& path) {
+  UniqueFd file(open_below(path, O_RDONLY | O_NONBLOCK | O_NOCTTY));
+  if (!file && means_absent(errno)) return kAbsent;
+  if (!file) return host_error(path, errno);
+  return std::optional(std::move(file));
+}
+
+Result<std::optional<std::string>> Tree::read(const std::string& path, std::size_t max_bytes) {
+  const auto file = TRY(open_file(path));
+  if (!file) return kAbsent;
+  return std::optional(TRY(read_all(file->get(), path, max_bytes)));
+}
+
+Result<std::optional<FileContent>> Tree::find(const std::string& path) {
+  const auto file = TRY(open_file(path));
+  if (!file) return kAbsent;
+
+  struct stat facts {};
+
+  if (::fstat(file->get(), &facts) != 0) return host_error(path, errno);
+  if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no file"};
+  return std::optional(FileContent{TRY(read_all(file->get(), path, Host::kMaxFileBytes)),
+                                   facts.st_mode & 07777U, facts.st_uid, facts.st_gid});
+}
+
+Status Tree::write(const std::string& path, const FileContent& content) {
+  const auto place = TRY(place_of(path));
+  const std::string beside = name_beside(place.name);
+  TRY_STATUS(remove_name(place.folder.get(), beside, path));
+  const UniqueFd file(::openat(place.folder.get(), beside.c_str(),
+                               O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) return host_error(path, errno);
+  Status status = fill(file.get(), content, path);
+  if (status &&
+      ::renameat(place.folder.get(), beside.c_str(), place.folder.get(), place.name.c_str()) != 0) {
+    status = host_error(path, errno);
+  }
+  if (!status) {
+    (void)remove_name(place.folder.get(), beside, path);
+    return status;
+  }
+  return keep(place.folder.get(), path);
+}
+
+Status Tree::remove(const std::string& path) {
+  const auto place = place_of(path);
+  if (!place) return means_absent(errno_of(place.error())) ? Status() : Status(place.error());
+  TRY_STATUS(remove_name(place->folder.get(), name_beside(place->name), path));
+  TRY_STATUS(remove_name(place->folder.get(), place->name, path));
+  return keep(place->folder.get(), path);
+}
+
+Status Tree::remove_half_written(const std::string& path) {
+  const auto place = place_of(path);
+  if (!place) return means_absent(errno_of(place.error())) ? Status() : Status(place.error());
+  return remove_name(place->folder.get(), name_beside(place->name), path);
+}
+
+Result<bool> Tree::make_folder(const std::string& path) {
+  const auto place = TRY(place_of(path));
+  if (::mkdirat(place.folder.get(), place.name.c_str(), 0755) == 0) {
+    TRY_STATUS(keep(place.folder.get(), path));
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  return host_error(path, errno);
+}
+
+Status Tree::remove_folder(const std::string& path) {
+  const auto place = place_of(path);
+  if (!place) return means_absent(errno_of(place.error())) ? Status() : Status(place.error());
+  if (::unlinkat(place->folder.get(), place->name.c_str(), AT_REMOVEDIR) == 0) return {};
+  if (errno == ENOTEMPTY || errno == EEXIST || errno == ENOENT) return {};
+  return host_error(path, errno);
+}
+
+Status Tree::set_attribute(const std::string& path, std::string_view text) {
+  const UniqueFd file(open_below(path, O_WRONLY | O_NOCTTY));
+  if (!file) return host_error(path, errno);
+  const auto written = ::write(file.get(), text.data(), text.size());
+  if (written < 0) return host_error(path, errno);
+  if (static_cast<std::size_t>(written) != text.size()) return host_error(path, EIO);
+  return {};
+}
+
+Result<bool> Tree::lock() {
+  lock_.reset(open_below("/", O_RDONLY | O_DIRECTORY));
+  if (lock_ && ::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return true;
+  if (lock_ && errno == EWOULDBLOCK) return false;
+  return host_error("/", errno);
+}
+
+Status Tree::run(const std::vector<std::string>& command) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return host_error(command.front(), errno);
+  const UniqueFd from(ends[0]);
+  UniqueFd to(ends[1]);
+  std::vector<char*> arguments;
+  for (const auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  const UniqueFd root(open_below("/", O_RDONLY | O_DIRECTORY));
+  const pid_t child = ::fork();
+  if (child < 0) return host_error(command.front(), errno);
+  if (child == 0) become(root.get(), to.get(), arguments.data());
+  to.reset();
+  const std::string said = last_of(from.get());
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  return Error{ErrorCode::unavailable,
+               join(command, " ") + ": " + (said.empty() ? "failed" : said)};
+}
+
+bool Tree::is_of_kernel(const std::string& path, long magic) const {
+  struct statfs facts {};
+
+  const UniqueFd folder(open_below(path, O_PATH | O_DIRECTORY));
+  return folder && ::fstatfs(folder.get(), &facts) == 0 && facts.f_type == magic;
+}
+
+bool Tree::is_live() {
+  return is_of_kernel("/sys", SYSFS_MAGIC) && is_of_kernel("/proc", PROC_SUPER_MAGIC);
+}
+
+}  // namespace railhead::host

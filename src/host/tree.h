@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "host/unique_fd.h"
+
+namespace railhead::host {
+
+/// What write() puts in place of a file.
+struct FileContent {
+  std::string bytes;
+  std::uint32_t mode = 0644;         ///< permission bits
+  std::optional<std::uint32_t> uid;  ///< absent: whoever writes it
+  std::optional<std::uint32_t> gid;
+
+  friend bool operator==(const FileContent&, const FileContent&) = default;
+};
+
+/// A directory tree that may be changed: the machine's own ("/"), or one below any folder, such as
+/// the host's in a container. Paths are absolute, as on the machine. Links are followed inside the
+/// root, never out of it, those at the end of a path, too: what they name is written, and they
+/// stay. Errors name the path.
+class Tree {
+ public:
+  static Result<std::unique_ptr<Tree>> open(const std::string& root);
+
+  /// Absent: no such file. What is no regular file is an error. At most Host::kMaxFileBytes.
+  Result<std::optional<FileContent>> find(const std::string& path);
+
+  /// Writes beside the file and renames, so that a reader, or a crash at any point, finds the old
+  /// file or the new one. The folder has to be there.
+  Status write(const std::string& path, const FileContent& content);
+
+  /// Removes a file, and what a crash in write() left beside it. None there: nothing to do.
+  Status remove(const std::string& path);
+
+  /// Removes only what a crash in write() left beside the file.
+  Status remove_half_written(const std::string& path);
+
+  /// Makes one folder, mode 0755. False: it is there.
+  Result<bool> make_folder(const std::string& path);
+
+  /// Removes a folder that is empty; one that is not, or is not there, stays as it is.
+  Status remove_folder(const std::string& path);
+
+  /// The bytes of a file that may be larger, `max_bytes` at most. Absent: no such file.
+  Result<std::optional<std::string>> read(const std::string& path, std::size_t max_bytes);
+
+  /// A file for reading, links followed inside the root. Absent: no such file.
+  Result<std::optional<UniqueFd>> open_file(const std::string& path);
+
+  /// Writes an attribute of sysfs or procfs, in one write(2) as the kernel wants it.
+  Status set_attribute(const std::string& path, std::string_view text);
+
+  /// Runs a program of the tree, with the tree as its root, until it ends. An error names the
+  /// command, with the last that it wrote to standard error.
+  Status run(const std::vector<std::string>& command);
+
+  /// Until the end of the object or of the process nobody else has this. False: somebody has.
+  Result<bool> lock();
+
+  /// Whether /sys and /proc of the tree are those of a running kernel.
+  [[nodiscard]] bool is_live();
+
+ private:
+  explicit Tree(UniqueFd root)
+      : root_(std::move(root)) {}
+
+  /// A folder of the tree and a name in it that is no link.
+  struct Place {
+    UniqueFd folder;
+    std::string name;
+  };
+
+  Result<Place> place_of(const std::string& path);
+  int open_below(const std::string& path, int flags) const;
+  bool is_of_kernel(const std::string& path, long magic) const;
+
+  UniqueFd root_;
+  UniqueFd lock_;
+};
+
+}  // namespace railhead::host

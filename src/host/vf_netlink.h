@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a physical function's netdev says of its virtual functions, by routing netlink: RTM_SETLINK
+// with IFLA_VFINFO_LIST > IFLA_VF_INFO (include/uapi/linux/if_link.h, struct ifla_vf_mac and
+// ifla_vf_guid; net/core/rtnetlink.c, do_setvfinfo).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace railhead::host {
+
+/// What a virtual function is to be known as on its network. A driver makes its node GUID of it
+/// when it is bound next.
+struct VfIdentity {
+  std::optional<std::array<std::uint8_t, 6>> mac;  ///< Ethernet
+  /// InfiniBand: node and port GUID. The link follows that of the physical function, too.
+  std::optional<std::uint64_t> guid;
+};
+
+/// "0c:42:a1:00:00:01"
+std::optional<std::array<std::uint8_t, 6>> parse_mac(std::string_view text);
+
+/// The message, for the interface of this index.
+std::string vf_identity_request(unsigned interface_index, std::uint32_t vf,
+                                const VfIdentity& identity, std::uint32_t sequence);
+
+/// Asks the kernel. An error names the netdev.
+Status set_vf_identity(const std::string& netdev, std::uint32_t vf, const VfIdentity& identity);
+
+}  // namespace railhead::host

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setup/apply.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/utf8.h"
+#include "setup/functions.h"
+
+namespace railhead::setup {
+namespace {
+
+using Entry = JournalEntry;
+
+bool is_text(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto character = first_character(bytes);
+    if (!character.is_valid) return false;
+    bytes.remove_prefix(character.bytes);
+  }
+  return true;
+}
+
+bool is_folder(host::Host& host, const std::string& path) {
+  const auto names = host.list(path);
+  return names && *names;
+}
+
+class Applier {
+ public:
+  Applier(const Machine& machine, Kernel& kernel, Journal journal)
+      : machine_(machine),
+        kernel_(kernel),
+        journal_(std::move(journal)) {}
+
+  /// Half of a file lies beside those that a run before was writing when it was ended.
+  Status clean_up() {
+    for (const auto& entry : journal_.entries()) {
+      if (entry.kind == Entry::Kind::file)
+        TRY_STATUS(machine_.tree->remove_half_written(entry.subject));
+    }
+    return {};
+  }
+
+  Status make(const Step& step) {
+    for (const auto& change : step.changes) TRY_STATUS(make(change, step.id));
+    return {};
+  }
+
+ private:
+  Status make(const Change& change, const std::string& step) {
+    switch (change.kind) {
+      case Change::Kind::file: return write_file(change, step);
+      case Change::Kind::attribute: return set_attribute(change, step);
+      case Change::Kind::module:
+        TRY_STATUS(note({Entry::Kind::module, change.subject, step, {}, "", {}}));
+        return kernel_.load_module(change.subject);
+      case Change::Kind::functions: return set_functions(change, step);
+      // It goes with its virtual function.
+      case Change::Kind::identity: return kernel_.set_identity(change.subject);
+      case Change::Kind::service: return kernel_.restart_service(change.subject);
+    }
+    return {};
+  }
+
+  Status note(const Entry& entry) { return journal_.note(*machine_.tree, entry); }
+
+  Status make_folders(const std::string& path, const std::string& step) {
+    for (auto at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
+      const std::string folder = path.substr(0, at);
+      if (is_folder(*machine_.host, folder)) continue;
+      TRY_STATUS(note({Entry::Kind::folder, folder, step, {}, "", {}}));
+      TRY(machine_.tree->make_folder(folder));
+    }
+    return {};
+  }
+
+  Status write_file(const Change& change, const std::string& step) {
+    auto content = TRY(machine_.tree->find(change.subject));
+    if (content && !is_text(content->bytes)) {
+      return Error{ErrorCode::unsupported,
+                   change.subject + ": is not UTF-8, and the journal keeps text only"};
+    }
+    TRY_STATUS(make_folders(change.subject, step));
+    TRY_STATUS(note({Entry::Kind::file, change.subject, step, content, "", {change.value}}));
+    host::FileContent changed = content.value_or(host::FileContent());
+    changed.bytes = change.value;
+    return machine_.tree->write(change.subject, changed);
+  }
+
+  Status set_attribute(const Change& change, const std::string& step) {
+    const std::string before(trim(text_of(*machine_.host, change.subject)));
+    TRY_STATUS(note({Entry::Kind::attribute, change.subject, step, {}, before, {change.value}}));
+    return kernel_.set_attribute(change.subject, change.value);
+  }
+
+  Status set_functions(const Change& change, const std::string& step) {
+    const std::string path = function_path(change.subject, "sriov_numvfs");
+    const std::string before(trim(text_of(*machine_.host, path)));
+    TRY_STATUS(note({Entry::Kind::functions, change.subject, step, {}, before, {change.value}}));
+    return kernel_.set_functions(change.subject,
+                                 static_cast<unsigned>(TRY(parse_number(change.value))));
+  }
+
+  const Machine& machine_;
+  Kernel& kernel_;
+  Journal journal_;
+};
+
+const Step* find_step(const Plan& plan, const std::string& id) {
+  const auto found =
+      std::find_if(plan.begin(), plan.end(), [&](const Step& step) { return step.id == id; });
+  return found == plan.end() ? nullptr : &*found;
+}
+
+/// The first step of `plan` that is not among `known`.
+const Step* first_other(const Plan& plan, const Plan& known) {
+  for (const auto& step : plan) {
+    if (find_step(known, step.id) == nullptr) return &step;
+  }
+  return nullptr;
+}
+
+/// The step now that it was made: its state is what the next plan says. A restart is planned only
+/// where something runs otherwise than its files say.
+Step verified(const Plan& plan, Step made) {
+  const Step* now = find_step(plan, made.id);
+  made.state = now == nullptr ? StepState::done : now->state;
+  made.reason = now == nullptr ? "" : now->reason;
+  made.changes.clear();
+  return made;
+}
+
+Step failed(Step step, const Error& error) {
+  step.state = StepState::parked;
+  step.reason = "failed: " + error.message;
+  step.changes.clear();
+  return step;
+}
+
+}  // namespace
+
+Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& wanted, Risk allowed,
+                      const StepObserver& observe) {
+  Applier applier(machine, kernel, TRY(Journal::read(*machine.tree)));
+  TRY_STATUS(applier.clean_up());
+  Outcome outcome;
+  const auto keep = [&](const Step& step) {
+    observe(step);
+    outcome.steps.push_back(step);
+  };
+  Plan plan = TRY(make_plan(machine, wanted, allowed));
+  while (const Step* next = first_other(plan, outcome.steps)) {
+    const Step step = *next;
+    if (outcome.has_failed || step.state != StepState::todo) {
+      keep(step);
+      continue;
+    }
+    const auto status = applier.make(step);
+    if (!status) {
+      outcome.has_failed = true;
+      keep(failed(step, status.error()));
+      continue;
+    }
+    // Later steps go by what is there now: a restart waits for its files.
+    plan = TRY(make_plan(machine, wanted, allowed));
+    const Step made = verified(plan, step);
+    outcome.has_failed = made.state == StepState::todo;
+    keep(made.state == StepState::todo
+             ? failed(step, {ErrorCode::unavailable, "it was done, and is still " + made.before})
+             : made);
+  }
+  return outcome;
+}
+
+}  // namespace railhead::setup

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "setup/machine.h"
+#include "setup/wanted.h"
+
+namespace railhead::setup {
+
+/// A PCI network function as sysfs has it now, of what setup changes.
+struct NetworkFunction {
+  std::string address;  ///< "0000:3b:00.0"
+  std::string vendor;   ///< "15b3"
+  std::string device;   ///< "101d"
+  std::string driver;   ///< "": none is bound
+  std::string netdev;   ///< "": none here, such as while it is in a pod's namespace
+  std::string rdma;     ///< its RDMA device; "": none here
+  std::string node_guid;
+  std::string mac;
+  std::string link_layer;                      ///< of port 1: "Ethernet", "InfiniBand"
+  std::optional<unsigned> mtu;                 ///< of the netdev
+  std::optional<unsigned> total_vfs;           ///< absent: no SR-IOV
+  std::vector<std::string> virtual_functions;  ///< addresses, by their number
+};
+
+/// Absent: no such function.
+std::optional<NetworkFunction> read_function(host::Host& host, const std::string& address);
+
+/// Physical functions that the policy names, by address. None where it selects none.
+std::vector<NetworkFunction> select_functions(host::Host& host, const VfPolicy& policy);
+
+/// "/sys/bus/pci/devices/0000:3b:00.0/sriov_numvfs"
+std::string function_path(const std::string& address, const std::string& attribute);
+
+/// Why a virtual function must not go. "": nothing is seen to use it.
+std::string user_of(const NetworkFunction& function);
+
+/// The same of all that a physical one has.
+std::string users_of(host::Host& host, const NetworkFunction& physical);
+
+/// A node GUID for a virtual function from that of its physical one ("0c42:a103:0012:3456"): the
+/// two bytes in the middle, which tell no two cards apart, say that it is ours and which it is.
+/// Absent: that is no GUID.
+std::optional<std::uint64_t> vf_guid(const std::string& physical, unsigned number);
+
+}  // namespace railhead::setup

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The journal says what was there before we changed it. Each entry is on the disk before the change
+// that it is of. So whatever ends the program, at whatever point, a machine can be taken back: what
+// is still as it was needs nothing, what is as we made it is restored, and what is neither was
+// changed by somebody else and stays.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "host/tree.h"
+#include "setup/step.h"
+
+namespace railhead::setup {
+
+struct JournalEntry {
+  enum class Kind : std::uint8_t { folder, file, module, attribute, functions };
+  Kind kind = Kind::file;
+  std::string subject;
+  std::string step;  ///< id of the step that changed it first
+  /// A file before; absent: there was none. Of the others nothing: folders and modules were not
+  /// there.
+  std::optional<host::FileContent> file;
+  std::string attribute;          ///< an attribute before, or the number of virtual functions
+  std::vector<std::string> ours;  ///< every content that we gave it
+};
+
+class Journal {
+ public:
+  static constexpr const char* kFolder = "/var/lib/railhead/setup";
+  static constexpr const char* kPath = "/var/lib/railhead/setup/journal.json";
+
+  /// Empty where there is none. An error names the file, and what is wrong in it.
+  static Result<Journal> read(host::Tree& tree);
+
+  [[nodiscard]] const std::vector<JournalEntry>& entries() const { return entries_; }
+
+  [[nodiscard]] const JournalEntry* find(JournalEntry::Kind kind, const std::string& subject) const;
+
+  /// Notes an entry, or that a known one gets one more content; on the disk when it returns.
+  Status note(host::Tree& tree, const JournalEntry& entry);
+
+  /// Forgets an entry. After the last one the journal goes, with the folders that we made for
+  /// it where nobody else put anything.
+  Status forget(host::Tree& tree, const JournalEntry& entry);
+
+  /// Removes the journal, and its folders where they are empty: a run that was ended before the
+  /// first entry leaves them, too.
+  Status remove(host::Tree& tree);
+
+ private:
+  Status save(host::Tree& tree);
+
+  std::vector<JournalEntry> entries_;  ///< in the order of the changes
+  std::vector<std::string> folders_;   ///< made for the journal itself, above kFolder
+};
+
+}  // namespace railhead::setup

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "setup/machine.h"
+
+namespace railhead::setup {
+
+/// What is changed in a machine that runs, and not in its files.
+class Kernel {
+ public:
+  Kernel() = default;
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  virtual ~Kernel() = default;
+
+  /// With the parameters of modprobe.d; what it needs is loaded. One that is loaded stays.
+  virtual Status load_module(const std::string& name) = 0;
+
+  /// Fails while somebody uses it.
+  virtual Status unload_module(const std::string& name) = 0;
+
+  virtual Status set_attribute(const std::string& path, const std::string& text) = 0;
+
+  /// Makes so many virtual functions of a physical one, none first where there are some, and waits
+  /// until each is there.
+  virtual Status set_functions(const std::string& address, unsigned count) = 0;
+
+  /// Gives a virtual function an address of its own through its physical one, and binds it anew.
+  virtual Status set_identity(const std::string& address) = 0;
+
+  /// Has systemd read its files again and restart the unit.
+  virtual Status restart_service(const std::string& service) = 0;
+};
+
+/// The kernel and the systemd of the machine that we run on.
+class LiveKernel : public Kernel {
+ public:
+  explicit LiveKernel(const Machine& machine)
+      : machine_(machine) {}
+
+  Status load_module(const std::string& name) override;
+  Status unload_module(const std::string& name) override;
+  Status set_attribute(const std::string& path, const std::string& text) override;
+  Status set_functions(const std::string& address, unsigned count) override;
+  Status set_identity(const std::string& address) override;
+  Status restart_service(const std::string& service) override;
+
+ private:
+  const Machine& machine_;
+};
+
+}  // namespace railhead::setup

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setup/machine.h"
+
+#include "host/directory_host.h"
+
+namespace railhead::setup {
+
+Result<Machine> Machine::open(const std::string& root) {
+  Machine machine;
+  machine.host = TRY(host::DirectoryHost::open(root));
+  machine.tree = TRY(host::Tree::open(root));
+  machine.is_live = machine.tree->is_live();
+  return machine;
+}
+
+std::string text_of(host::Host& host, const std::string& path) {
+  const auto text = host.read(path);
+  return text && *text ? **text : "";
+}
+
+std::vector<std::string> names_in(host::Host& host, const std::string& folder,
+                                  std::string_view suffix) {
+  const auto names = host.list(folder);
+  if (!names || !*names) return {};
+  std::vector<std::string> found;
+  for (const auto& name : **names) {
+    if (name.ends_with(suffix)) found.push_back(name);
+  }
+  return found;
+}
+
+}  // namespace railhead::setup

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "host/host.h"
+#include "host/tree.h"
+
+namespace railhead::setup {
+
+/// The machine that is prepared: read as every machine is, and changed as a tree of files.
+struct Machine {
+  std::unique_ptr<host::Host> host;
+  std::unique_ptr<host::Tree> tree;
+  bool is_live = false;  ///< a kernel runs on it, and not only a tree of files
+
+  static Result<Machine> open(const std::string& root);
+};
+
+/// What reading says, or "": for what is only looked for.
+std::string text_of(host::Host& host, const std::string& path);
+
+/// Names that end with `suffix`, in their order; those of a folder that cannot be read: none.
+std::vector<std::string> names_in(host::Host& host, const std::string& folder,
+                                  std::string_view suffix);
+
+}  // namespace railhead::setup

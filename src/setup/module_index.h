@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "setup/machine.h"
+
+namespace railhead::setup {
+
+/// The kernel modules that the running kernel can load, from modules.dep and modules.builtin of
+/// depmod(8). Names have "_" for "-", as the kernel shows them.
+class ModuleIndex {
+ public:
+  struct Module {
+    std::string path;                ///< "/lib/modules/6.1.0-42-amd64/kernel/…/ib_umad.ko"
+    std::vector<std::string> needs;  ///< names, in the order in which they are loaded before it
+  };
+
+  /// Empty where the machine has no such folder. An error names the file, and its line.
+  static Result<ModuleIndex> read(const Machine& machine);
+
+  [[nodiscard]] const std::string& release() const { return release_; }
+
+  [[nodiscard]] const Module* find(std::string_view name) const;
+
+  /// Part of the kernel itself.
+  [[nodiscard]] bool is_built_in(std::string_view name) const;
+
+ private:
+  Status add_line(std::string_view line, const std::string& folder);
+
+  std::string release_;
+  std::map<std::string, Module, std::less<>> modules_;
+  std::map<std::string, bool, std::less<>> built_in_;
+};
+
+/// What modprobe.d(5) and the kernel's command line say of one module.
+struct ModuleOptions {
+  std::string parameters;  ///< "netns_mode=0", with a space between two
+  std::string install;     ///< the file of an `install` line: a command takes the kernel's place
+};
+
+ModuleOptions module_options(host::Host& host, std::string_view name);
+
+/// "drivers/x/ib-umad.ko.xz" is "ib_umad".
+std::string module_name(std::string_view path);
+
+}  // namespace railhead::setup

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/contains.h"
+#include "base/text.h"
+#include "setup/plan.h"
+
+namespace railhead::setup {
+namespace {
+
+constexpr const char* kModulesFile = "/etc/modules-load.d/railhead.conf";
+
+/// The folders of modules-load.d(5), and Debian's file.
+constexpr const char* kLoadFolders[] = {"/etc/modules-load.d", "/run/modules-load.d",
+                                        "/usr/local/lib/modules-load.d", "/usr/lib/modules-load.d",
+                                        "/lib/modules-load.d"};
+
+std::vector<std::string> modules_in(const std::string& text) {
+  std::vector<std::string> names;
+  for (const auto line : split(text, '\n')) {
+    const auto words = split_words(line);
+    if (!words.empty() && words[0].front() != '#' && words[0].front() != ';')
+      names.push_back(module_name(words[0]));
+  }
+  return names;
+}
+
+/// What loads at each boot without us.
+std::vector<std::string> loaded_at_boot(host::Host& host) {
+  std::vector<std::string> names = modules_in(text_of(host, "/etc/modules"));
+  for (const std::string folder : kLoadFolders) {
+    for (const auto& file : names_in(host, folder, ".conf")) {
+      const std::string path = folder + "/" + file;
+      if (path == kModulesFile) continue;
+      const auto more = modules_in(text_of(host, path));
+      names.insert(names.end(), more.begin(), more.end());
+    }
+  }
+  return names;
+}
+
+bool is_loaded(host::Host& host, const std::string& name) {
+  const auto folder = host.list("/sys/module/" + name);
+  return folder && *folder;
+}
+
+std::string without_module(const ModuleIndex& modules, const std::string& name) {
+  if (modules.release().empty()) return "the release of the kernel cannot be read";
+  const std::string missing = "kernel " + modules.release() + " has no module " + name;
+  if (name != "nvidia_peermem") return missing;
+  return missing +
+         ": NVIDIA's driver brings it, on the host or in the GPU operator's driver "
+         "container, which loads it where driver.rdma.enabled is true";
+}
+
+Step loaded(const Situation& situation, const std::string& name) {
+  Step step;
+  step.id = "modules.loaded/" + name;
+  step.title = "module " + name + " is loaded";
+  step.before = "not loaded";
+  step.after = "loaded";
+  host::Host& host = *situation.machine.host;
+  if (situation.modules.is_built_in(name)) {
+    step.before = "part of the kernel";
+    step.reason = "kernel " + situation.modules.release() + " has it built in";
+  } else if (is_loaded(host, name)) {
+    step.before = "loaded";
+    step.reason = "/sys/module/" + name;
+  } else if (situation.modules.find(name) == nullptr) {
+    step.state = StepState::parked;
+    step.reason = without_module(situation.modules, name);
+  } else if (!situation.machine.is_live) {
+    step.state = StepState::parked;
+    step.reason = "no kernel runs in this tree: the next boot loads it";
+  } else {
+    step.state = StepState::todo;
+    // One after the other, so that each is in the journal, and is unloaded again.
+    for (const auto& need : situation.modules.find(name)->needs) {
+      if (!is_loaded(host, need)) step.changes.push_back({Change::Kind::module, need, ""});
+    }
+    step.changes.push_back({Change::Kind::module, name, ""});
+  }
+  return step;
+}
+
+/// What the kernel has as a module and nobody else loads. A name that it does not have would make
+/// systemd-modules-load.service fail at each boot.
+std::vector<std::string> ours_at_boot(const Situation& situation) {
+  const auto others = loaded_at_boot(*situation.machine.host);
+  std::vector<std::string> names;
+  for (const auto& name : situation.wanted.modules) {
+    if (situation.modules.find(name) != nullptr && !contains(others, name)) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+void plan_modules(const Situation& situation, Plan& plan) {
+  if (situation.wanted.modules.empty()) return;
+  for (const auto& name : situation.wanted.modules) plan.push_back(loaded(situation, name));
+  const auto names = ours_at_boot(situation);
+  Step step;
+  step.id = "modules.at-boot";
+  step.title = "modules are loaded at boot";
+  if (names.empty()) {
+    step.reason = "nothing that is not loaded at boot already";
+    plan.push_back(std::move(step));
+    return;
+  }
+  step.after = join(names, ", ") + " in " + kModulesFile;
+  plan.push_back(file_step(situation, std::move(step), kModulesFile, join(names, "\n") + "\n"));
+}
+
+}  // namespace railhead::setup

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/text.h"
+#include "setup/plan.h"
+
+namespace railhead::setup {
+namespace {
+
+constexpr const char* kOptions = "/etc/modprobe.d/railhead-ib-core.conf";
+constexpr const char* kActive = "/sys/module/ib_core/parameters/netns_mode";
+
+/// The parameter is a bool: true is shared (drivers/infiniband/core/device.c).
+std::string mode_of(std::string_view value) {
+  if (value == "Y" || value == "1" || value == "y") return "shared";
+  return value.empty() ? "" : "exclusive";
+}
+
+/// What the next load of ib_core will have, where something says it.
+std::string at_next_load(host::Host& host) {
+  std::string mode;
+  const auto parameters = module_options(host, "ib_core").parameters;
+  for (const auto word : split_words(parameters)) {
+    if (word.starts_with("netns_mode=")) mode = mode_of(word.substr(word.find('=') + 1));
+  }
+  return mode;
+}
+
+}  // namespace
+
+void plan_rdma_namespaces(const Situation& situation, Plan& plan) {
+  if (!situation.wanted.rdma_namespaces) return;
+  const bool exclusive = *situation.wanted.rdma_namespaces == node::RdmaNetns::exclusive;
+  const std::string wanted = exclusive ? "exclusive" : "shared";
+  host::Host& host = *situation.machine.host;
+  const std::string active = mode_of(trim(text_of(host, kActive)));
+  const std::string next = at_next_load(host);
+  Step step;
+  step.id = "rdma.namespaces";
+  step.title = "RDMA namespaces are " + wanted;
+  step.risk = Risk::reboot;
+  step.before = active.empty() ? "ib_core is not loaded" : active;
+  step.after = wanted;
+  const bool stays = next == wanted || (next.empty() && wanted == "shared");
+  if (stays && (active == wanted || active.empty())) {
+    step.reason = active.empty() ? "the next load of ib_core" : kActive;
+    plan.push_back(std::move(step));
+    return;
+  }
+  if (stays) {
+    // RDMA_NLDEV_CMD_SYS_SET answers EBUSY as soon as there is any network namespace but the first
+    // (drivers/infiniband/core/device.c, rdma_compatdev_set), and a node with pods has them.
+    step.state = StepState::parked;
+    step.reason = "active after a reboot: a kernel with network namespaces does not change it";
+    plan.push_back(std::move(step));
+    return;
+  }
+  plan.push_back(
+      file_step(situation, std::move(step), kOptions,
+                std::string("options ib_core netns_mode=") + (exclusive ? "0" : "1") + "\n"));
+}
+
+}  // namespace railhead::setup

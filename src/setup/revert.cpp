@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/contains.h"
+#include "base/text.h"
+#include "setup/apply.h"
+#include "setup/functions.h"
+
+namespace railhead::setup {
+namespace {
+
+using Entry = JournalEntry;
+
+constexpr const char* kSomebodyElse = "somebody else changed it since: it stays";
+
+/// Who reads a file only when it starts: "containerd" of what is in its folder, or in its unit's.
+std::string reader_of(const std::string& path) {
+  for (const std::string service : {"containerd", "crio"}) {
+    if (path.starts_with("/etc/" + service + "/")) return service;
+  }
+  const std::string units = "/etc/systemd/system/";
+  const auto end = path.find(".service.d/");
+  if (!path.starts_with(units) || end == std::string::npos) return "";
+  return path.substr(units.size(), end - units.size());
+}
+
+/// From what there is now, what there was, and what we made of it.
+template <typename Text>
+void compare(const std::optional<Text>& now, const std::optional<Text>& before, const Entry& entry,
+             Step& step) {
+  if (now == before) {
+    step.reason = "it is as it was";
+  } else if (now && contains(entry.ours, *now)) {
+    step.state = StepState::todo;
+  } else {
+    step.state = StepState::refused;
+    step.reason = kSomebodyElse;
+  }
+}
+
+Step of_file(const Machine& machine, const Entry& entry, Step step) {
+  step.title = entry.subject + (entry.file ? " is as it was" : " is gone");
+  step.before = "as setup made it";
+  step.after = entry.file ? "as before" : "removed";
+  const auto now = machine.tree->find(entry.subject);
+  if (!now) {
+    step.state = StepState::refused;
+    step.reason = now.error().message;
+    return step;
+  }
+  const auto bytes = [](const std::optional<host::FileContent>& file) {
+    return file ? std::optional(file->bytes) : std::nullopt;
+  };
+  compare(bytes(*now), bytes(entry.file), entry, step);
+  const std::string reader = reader_of(entry.subject);
+  if (step.state == StepState::todo && !reader.empty())
+    step.reason = reader + " goes by the file until it is restarted";
+  return step;
+}
+
+Step of_attribute(const Machine& machine, const Entry& entry, Step step) {
+  const std::string now(trim(text_of(*machine.host, entry.subject)));
+  step.title = entry.subject + " is " + entry.attribute;
+  step.before = now;
+  step.after = entry.attribute;
+  const auto file = machine.host->read(entry.subject);
+  if (file && !*file) {
+    step.reason = "it is gone";  // with the virtual function that had it
+    return step;
+  }
+  compare(std::optional(now), std::optional(entry.attribute), entry, step);
+  return step;
+}
+
+Step of_functions(const Machine& machine, const Entry& entry, Step step) {
+  const std::string path = function_path(entry.subject, "sriov_numvfs");
+  const std::string now(trim(text_of(*machine.host, path)));
+  step.title = entry.subject + " has " + entry.attribute + " VFs";
+  step.before = now;
+  step.after = entry.attribute;
+  compare(std::optional(now), std::optional(entry.attribute), entry, step);
+  const auto physical = read_function(*machine.host, entry.subject);
+  if (!physical) {
+    step.state = StepState::done;
+    step.reason = "there is no such function any more";
+  } else if (step.state == StepState::todo) {
+    const auto users = users_of(*machine.host, *physical);
+    if (!users.empty()) step.state = StepState::refused;
+    if (!users.empty()) step.reason = "all would go, and " + users;
+  }
+  return step;
+}
+
+Step of_module(const Machine& machine, const Entry& entry, Step step) {
+  const auto folder = machine.host->list("/sys/module/" + entry.subject);
+  const bool is_loaded = folder && *folder;
+  step.title = "module " + entry.subject + " is not loaded";
+  step.before = is_loaded ? "loaded" : "not loaded";
+  step.after = "not loaded";
+  step.state = is_loaded ? StepState::todo : StepState::done;
+  return step;
+}
+
+Step of_folder(const Machine& machine, const Entry& entry, Step step) {
+  const auto names = machine.host->list(entry.subject);
+  const bool is_there = names && *names;
+  step.title = entry.subject + " is gone";
+  step.before = is_there ? "there" : "";
+  step.after = "removed, if nothing else is in it";
+  step.state = is_there ? StepState::todo : StepState::done;
+  return step;
+}
+
+Step step_of(const Machine& machine, const Entry& entry) {
+  Step step;
+  switch (entry.kind) {
+    case Entry::Kind::folder:
+      step.id = "revert.folder" + entry.subject;
+      return of_folder(machine, entry, std::move(step));
+    case Entry::Kind::file:
+      step.id = "revert.file" + entry.subject;
+      return of_file(machine, entry, std::move(step));
+    case Entry::Kind::module:
+      step.id = "revert.module/" + entry.subject;
+      return of_module(machine, entry, std::move(step));
+    case Entry::Kind::attribute:
+      step.id = "revert.attribute" + entry.subject;
+      return of_attribute(machine, entry, std::move(step));
+    case Entry::Kind::functions:
+      step.id = "revert.functions/" + entry.subject;
+      return of_functions(machine, entry, std::move(step));
+  }
+  return step;
+}
+
+/// A module that was loaded because another one needs it. By now others may need it, too.
+bool is_needed_only(const Entry& entry) {
+  return entry.kind == Entry::Kind::module && !entry.step.ends_with("/" + entry.subject);
+}
+
+Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
+  switch (entry.kind) {
+    case Entry::Kind::folder: return machine.tree->remove_folder(entry.subject);
+    case Entry::Kind::file:
+      return entry.file ? machine.tree->write(entry.subject, *entry.file)
+                        : machine.tree->remove(entry.subject);
+    case Entry::Kind::module: return kernel.unload_module(entry.subject);
+    case Entry::Kind::attribute: return kernel.set_attribute(entry.subject, entry.attribute);
+    case Entry::Kind::functions:
+      return kernel.set_functions(entry.subject,
+                                  static_cast<unsigned>(TRY(parse_number(entry.attribute))));
+  }
+  return {};
+}
+
+/// What a write that was cut short left beside the file goes in any case.
+Status clean_up(const Machine& machine, const Entry& entry) {
+  if (entry.kind != Entry::Kind::file) return {};
+  return machine.tree->remove_half_written(entry.subject);
+}
+
+}  // namespace
+
+Result<Plan> plan_revert(const Machine& machine) {
+  const auto journal = TRY(Journal::read(*machine.tree));
+  Plan plan;
+  for (auto entry = journal.entries().rbegin(); entry != journal.entries().rend(); ++entry)
+    plan.push_back(step_of(machine, *entry));
+  return plan;
+}
+
+Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserver& observe) {
+  auto journal = TRY(Journal::read(*machine.tree));
+  if (journal.entries().empty()) TRY_STATUS(journal.remove(*machine.tree));
+  Outcome outcome;
+  const auto entries = journal.entries();
+  for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+    Step step = step_of(machine, *entry);
+    if (step.state != StepState::refused) {
+      auto status = clean_up(machine, *entry);
+      if (status && step.state == StepState::todo) status = take_back(machine, kernel, *entry);
+      if (!status && is_needed_only(*entry)) {
+        step.title = "module " + entry->subject + " stays loaded";
+        step.reason = status.error().message;
+        status = Status();
+      }
+      if (status) status = journal.forget(*machine.tree, *entry);
+      step.state = status ? StepState::done : StepState::parked;
+      if (!status) step.reason = "failed: " + status.error().message;
+    }
+    outcome.has_failed = outcome.has_failed || step.state != StepState::done;
+    observe(step);
+    outcome.steps.push_back(std::move(step));
+  }
+  return outcome;
+}
+
+}  // namespace railhead::setup

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The order is that of sriov-network-operator (pkg/host/internal/sriov/sriov.go): the number of
+// functions, the physical function's MTU, then each virtual one: its address while the driver is
+// bound, the driver anew, its MTU.
+#include <algorithm>
+#include <map>
+
+#include "base/text.h"
+#include "setup/functions.h"
+#include "setup/plan.h"
+
+namespace railhead::setup {
+namespace {
+
+bool is_zero(const std::string& guid) {
+  return guid.find_first_not_of("0:") == std::string::npos;
+}
+
+Step refused(Step step, std::string reason) {
+  step.state = StepState::refused;
+  step.reason = std::move(reason);
+  return step;
+}
+
+Step parked(Step step, std::string reason) {
+  step.state = StepState::parked;
+  step.reason = std::move(reason);
+  return step;
+}
+
+/// What changes a kernel is parked where none runs.
+Step todo(const Situation& situation, Step step, Change change) {
+  if (!situation.machine.is_live)
+    return parked(std::move(step), "no kernel runs in this tree: apply it on the machine");
+  step.state = StepState::todo;
+  step.changes = {std::move(change)};
+  return step;
+}
+
+std::string name_of(const NetworkFunction& function) {
+  return function.netdev.empty() ? function.address : function.netdev;
+}
+
+Step count_step(const Situation& situation, const NetworkFunction& physical, unsigned count,
+                bool externally_managed) {
+  const auto have = static_cast<unsigned>(physical.virtual_functions.size());
+  Step step;
+  step.id = "sriov.vfs/" + physical.address;
+  step.title = name_of(physical) + " has " + counted(count, "VF");
+  step.before = std::to_string(have);
+  step.after = std::to_string(count);
+  if (have == count || (externally_managed && have >= count)) {
+    step.reason = function_path(physical.address, "sriov_numvfs");
+    return step;
+  }
+  if (externally_managed)
+    return refused(std::move(step), "externallyManaged: who made them is to make more");
+  if (physical.total_vfs.value_or(0) == 0) {
+    return refused(std::move(step),
+                   physical.address + " has no SR-IOV: it is off in its firmware or the BIOS");
+  }
+  if (count > *physical.total_vfs) {
+    return refused(std::move(step), physical.address + " can have " +
+                                        std::to_string(*physical.total_vfs) +
+                                        ": more is a setting of its firmware, and a reboot");
+  }
+  if (have != 0) {
+    // The kernel takes another number only by way of none.
+    step.risk = Risk::restart;
+    const auto users = users_of(*situation.machine.host, physical);
+    if (!users.empty()) return refused(std::move(step), "all would go, and " + users);
+    step.reason = "all of them go first";
+  }
+  return todo(situation, std::move(step),
+              {Change::Kind::functions, physical.address, std::to_string(count)});
+}
+
+/// An MTU is only raised: others may count on what there is.
+void add_mtu(const Situation& situation, const NetworkFunction& function, unsigned mtu, Risk risk,
+             Plan& plan) {
+  if (function.netdev.empty() || !function.mtu) return;
+  Step step;
+  step.id = "sriov.mtu/" + function.address;
+  step.title = function.netdev + " has an MTU of " + std::to_string(mtu);
+  step.risk = risk;
+  step.before = std::to_string(*function.mtu);
+  step.after = std::to_string(std::max(mtu, *function.mtu));
+  const std::string path = "/sys/class/net/" + function.netdev + "/mtu";
+  if (*function.mtu >= mtu) {
+    step.reason = path;
+    plan.push_back(std::move(step));
+    return;
+  }
+  plan.push_back(
+      todo(situation, std::move(step), {Change::Kind::attribute, path, std::to_string(mtu)}));
+}
+
+/// A driver that was bound before its function had an address has a node GUID of zeros, with which
+/// rdma_cm fails and an InfiniBand port never becomes active.
+void add_identity(const Situation& situation, const NetworkFunction& function, Plan& plan) {
+  Step step;
+  step.id = "sriov.identity/" + function.address;
+  step.title = function.address + " has a node GUID";
+  step.before = function.rdma.empty() ? "no RDMA device" : function.node_guid;
+  step.after = "one of its own";
+  if (!function.rdma.empty() && !is_zero(function.node_guid)) {
+    step.after = function.node_guid;
+    step.reason = function_path(function.address, "infiniband/" + function.rdma + "/node_guid");
+    plan.push_back(std::move(step));
+  } else if (!function.driver.empty() && function.rdma.empty()) {
+    plan.push_back(parked(std::move(step), function.driver +
+                                               " gives it no RDMA device here: its RDMA module is "
+                                               "missing, or a pod has it"));
+  } else {
+    plan.push_back(
+        todo(situation, std::move(step), {Change::Kind::identity, function.address, ""}));
+  }
+}
+
+/// "ens8f0#2-4" means the functions 2 to 4; without a part, all.
+bool is_part(const VfPolicy& policy, const NetworkFunction& physical, unsigned number) {
+  if (policy.pf_names.empty()) return true;
+  for (const auto& name : policy.pf_names) {
+    const auto hash = name.find('#');
+    if (name.substr(0, hash) != physical.netdev) continue;
+    if (hash == std::string::npos) return true;
+    const std::string range = name.substr(hash + 1);
+    const auto first = parse_number(range.substr(0, range.find('-')));
+    const auto last = parse_number(range.substr(range.find('-') + 1));
+    if (first && last && number >= *first && number <= *last) return true;
+  }
+  return false;
+}
+
+void plan_virtual(const Situation& situation, const VfPolicy& policy,
+                  const NetworkFunction& physical, Plan& plan) {
+  for (unsigned number = 0; number < physical.virtual_functions.size(); ++number) {
+    if (!is_part(policy, physical, number)) continue;
+    const auto function =
+        read_function(*situation.machine.host, physical.virtual_functions[number]);
+    if (!function || !user_of(*function).empty()) continue;
+    if (policy.is_rdma) add_identity(situation, *function, plan);
+    if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan);
+  }
+}
+
+}  // namespace
+
+void plan_sriov(const Situation& situation, Plan& plan) {
+  std::map<std::string, unsigned> counts;
+  host::Host& host = *situation.machine.host;
+  for (const auto& policy : situation.wanted.sriov) {
+    for (const auto& physical : select_functions(host, policy))
+      counts[physical.address] = std::max(counts[physical.address], policy.count);
+  }
+  std::map<std::string, bool> seen;
+  for (const auto& policy : situation.wanted.sriov) {
+    const auto selected = select_functions(host, policy);
+    if (selected.empty()) {
+      Step step;
+      step.id = "sriov.vfs";
+      step.title = "a function for " + policy.resource;
+      plan.push_back(parked(std::move(step), "nicSelector selects no network function here"));
+    }
+    for (const auto& physical : selected) {
+      if (!std::exchange(seen[physical.address], true)) {
+        plan.push_back(
+            count_step(situation, physical, counts[physical.address], policy.externally_managed));
+        if (policy.mtu) add_mtu(situation, physical, *policy.mtu, Risk::restart, plan);
+      }
+      plan_virtual(situation, policy, physical, plan);
+    }
+  }
+}
+
+}  // namespace railhead::setup

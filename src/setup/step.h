@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace railhead::setup {
+
+/// What a step may cost.
+enum class Risk : std::uint8_t {
+  live,     ///< R1: nothing that runs notices
+  restart,  ///< R2: a service is restarted
+  reboot,   ///< R4: takes effect with the next boot
+};
+std::string_view to_string(Risk risk);  ///< "R1", "R2", "R4"
+
+enum class StepState : std::uint8_t {
+  todo,     ///< apply does it
+  done,     ///< it is so already
+  refused,  ///< riskier than what was consented to, or not ours to change; the reason says it
+  parked,   ///< cannot be done now, or waits for something; the reason says it
+};
+std::string_view to_string(StepState state);
+
+/// One thing that is changed, and can be changed back.
+struct Change {
+  enum class Kind : std::uint8_t {
+    file,       ///< a file's content; its folder is made
+    module,     ///< a kernel module is loaded
+    attribute,  ///< an attribute of /proc/sys or /sys
+    service,    ///< a systemd unit is restarted, after its files were read again
+    functions,  ///< a PCI function has so many virtual functions
+    identity,   ///< a virtual function has an address of its own, and is bound anew
+  };
+  Kind kind = Kind::file;
+  std::string subject;  ///< path, PCI address, or the name of the module or unit
+  std::string value;    ///< the file's bytes, the attribute's text, the number of functions
+};
+
+/// One thing that is wanted, with what there is to do for it.
+struct Step {
+  std::string id;     ///< "modules.loaded/ib_umad", stable
+  std::string title;  ///< "module ib_umad is loaded"
+  Risk risk = Risk::live;
+  StepState state = StepState::done;
+  std::string before;           ///< in a few words
+  std::string after;            ///< likewise
+  std::string reason;           ///< where it is said already, or why it is refused or parked
+  std::vector<Change> changes;  ///< of what is to do or refused for its risk, in this order
+};
+
+using Plan = std::vector<Step>;
+
+}  // namespace railhead::setup

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/text.h"
+#include "setup/plan.h"
+
+namespace railhead::setup {
+namespace {
+
+constexpr const char* kSysctlFile = "/etc/sysctl.d/90-railhead.conf";
+
+/// sysctl.d(5): where the first separator is a slash, dots belong to names
+/// ("net/ipv4/conf/eth0.1").
+std::string path_of(const std::string& name) {
+  std::string path = name;
+  const auto first = name.find_first_of("./");
+  if (first != std::string::npos && name[first] == '.') {
+    std::transform(path.begin(), path.end(), path.begin(), [](char c) {
+      return c == '.' ? '/' : c == '/' ? '.' : c;
+    });
+  }
+  return "/proc/sys/" + path;
+}
+
+/// The kernel prints several numbers with tabs between them.
+std::string normal(std::string_view text) {
+  std::string normal;
+  for (const auto word : split_words(text))
+    normal += (normal.empty() ? "" : " ") + std::string(word);
+  return normal;
+}
+
+Step set_now(const Situation& situation, const std::string& name, const std::string& value) {
+  Step step;
+  step.id = "sysctl/" + name;
+  step.title = name + " is " + value;
+  step.after = value;
+  const std::string path = path_of(name);
+  const auto now = situation.machine.host->read(path);
+  step.before = now && *now ? normal(**now) : "";
+  if (now && *now && step.before == normal(value)) {
+    step.reason = path;
+  } else if (!now || !*now) {
+    step.state = StepState::parked;
+    step.reason = now ? "the kernel has no " + path : now.error().message;
+  } else if (!situation.machine.is_live) {
+    step.state = StepState::parked;
+    step.reason = "no kernel runs in this tree: the next boot sets it";
+  } else {
+    step.state = StepState::todo;
+    step.changes = {{Change::Kind::attribute, path, value}};
+  }
+  return step;
+}
+
+}  // namespace
+
+void plan_sysctl(const Situation& situation, Plan& plan) {
+  if (situation.wanted.sysctl.empty()) return;
+  std::string text;
+  for (const auto& [name, value] : situation.wanted.sysctl) {
+    plan.push_back(set_now(situation, name, value));
+    text += name + " = " + value + "\n";
+  }
+  Step step;
+  step.id = "sysctl.at-boot";
+  step.title = "sysctls are set at boot";
+  plan.push_back(file_step(situation, std::move(step), kSysctlFile, text));
+}
+
+}  // namespace railhead::setup

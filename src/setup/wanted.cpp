@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setup/wanted.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "data/value.h"
+
+namespace railhead::setup {
+namespace {
+
+using data::Value;
+
+/// Names of modules, units and sysctls become parts of paths.
+bool is_name(std::string_view text, std::string_view more) {
+  return !text.empty() && text.size() <= 128 && text.front() != '.' && text.front() != '-' &&
+         text.find("..") == std::string_view::npos &&
+         std::all_of(text.begin(), text.end(), [&](unsigned char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  more.find(static_cast<char>(c)) != std::string_view::npos;
+         });
+}
+
+Result<std::vector<std::string>> names(const Value& value, std::string_view more) {
+  auto found = TRY(value.as_strings());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (is_name(found[i], more)) continue;
+    return data::malformed_at(value.items[i].mark, in_quotes(found[i]) + " is no name");
+  }
+  return found;
+}
+
+Result<Value> map_of(const Value& value, std::string_view key) {
+  if (value.kind == Value::Kind::map) return value;
+  return data::malformed_at(value.mark, std::string(key) + " is no map");
+}
+
+Status read_modules(const Value& value, Wanted& wanted) {
+  wanted.modules = TRY(names(value, "_-"));
+  // As the kernel names them: modprobe(8) takes both.
+  for (auto& name : wanted.modules) std::replace(name.begin(), name.end(), '-', '_');
+  return {};
+}
+
+Status read_memlock(const Value& value, Wanted& wanted) {
+  for (const auto& [key, mark, entry] : TRY(map_of(value, "memlock")).entries) {
+    if (key == "services") {
+      wanted.memlock_services = TRY(names(entry, "_-@."));
+    } else if (key == "limitsFile") {
+      wanted.limits_file = TRY(entry.as_bool());
+    } else {
+      return data::malformed_at(mark, "memlock has no key " + in_quotes(key));
+    }
+  }
+  return {};
+}
+
+Status read_nri(const Value& value, Wanted& wanted) {
+  wanted.nri = TRY(value.as_bool());
+  return {};
+}
+
+Status read_namespaces(const Value& value, Wanted& wanted) {
+  const auto text = TRY(value.as_string());
+  if (text != "shared" && text != "exclusive") {
+    return data::malformed_at(value.mark, in_quotes(text) + " is neither shared nor exclusive");
+  }
+  wanted.rdma_namespaces = text == "shared" ? node::RdmaNetns::shared : node::RdmaNetns::exclusive;
+  return {};
+}
+
+Status read_sysctl(const Value& value, Wanted& wanted) {
+  for (const auto& [key, mark, entry] : TRY(map_of(value, "sysctl")).entries) {
+    if (!is_name(key, "_-./")) return data::malformed_at(mark, in_quotes(key) + " is no name");
+    const auto text = TRY(entry.as_string());
+    if (text.find_first_of("\n\r") != std::string::npos || text.size() > 256) {
+      return data::malformed_at(entry.mark, "no value of a sysctl");
+    }
+    wanted.sysctl[key] = text;
+  }
+  return {};
+}
+
+/// One key of a map, and what takes its value.
+template <typename Target>
+struct KeyOf {
+  std::string_view name;
+  Status (*read)(const Value& value, Target& target);
+};
+
+using Key = KeyOf<Wanted>;
+using PolicyKey = KeyOf<VfPolicy>;
+
+template <typename Target, std::size_t N>
+Status read_map(const Value& map, const KeyOf<Target> (&keys)[N], Target& target) {
+  if (map.kind != Value::Kind::map) return data::malformed_at(map.mark, "no map");
+  for (const auto& entry : map.entries) {
+    const auto* key = std::find_if(std::begin(keys), std::end(keys),
+                                   [&](const auto& one) { return one.name == entry.key; });
+    if (key == std::end(keys))
+      return data::malformed_at(entry.mark, "there is no key " + in_quotes(entry.key));
+    const auto status = key->read(entry.value, target);
+    if (!status) return status.error().context(entry.key);
+  }
+  return {};
+}
+
+template <auto Member>
+Status take_text(const Value& value, VfPolicy& policy) {
+  policy.*Member = TRY(value.as_string());
+  return {};
+}
+
+/// PCI ids count in lower case.
+template <auto Member>
+Status take_id(const Value& value, VfPolicy& policy) {
+  policy.*Member = to_lower(TRY(value.as_string()));
+  return {};
+}
+
+template <auto Member>
+Status take_names(const Value& value, VfPolicy& policy) {
+  policy.*Member = TRY(names(value, "_-:.#@"));
+  return {};
+}
+
+template <auto Member>
+Status take_flag(const Value& value, VfPolicy& policy) {
+  policy.*Member = TRY(value.as_bool());
+  return {};
+}
+
+template <auto Member>
+Status take_number(const Value& value, VfPolicy& policy) {
+  const auto number = TRY(value.as_unsigned());
+  if (number > 65535) return data::malformed_at(value.mark, "more than 65535");
+  policy.*Member = static_cast<unsigned>(number);
+  return {};
+}
+
+Status take_device_type(const Value& value, VfPolicy& /*policy*/) {
+  const auto type = TRY(value.as_string());
+  if (type == "netdevice") return {};
+  return data::malformed_at(value.mark, in_quotes(type) + " is not done by setup, but netdevice");
+}
+
+Status take_mode(const Value& value, VfPolicy& /*policy*/) {
+  const auto mode = TRY(value.as_string());
+  if (mode == "legacy") return {};
+  return data::malformed_at(value.mark, in_quotes(mode) + " is not done by setup, but legacy");
+}
+
+/// Keys that say nothing to a node: which nodes, how the device plugin counts, what it checks.
+Status ignore(const Value& /*value*/, VfPolicy& /*policy*/) {
+  return {};
+}
+
+constexpr PolicyKey kSelectorKeys[] = {
+    {"vendor", take_id<&VfPolicy::vendor>},
+    {"deviceID", take_id<&VfPolicy::device>},
+    {"pfNames", take_names<&VfPolicy::pf_names>},
+    {"rootDevices", take_names<&VfPolicy::root_devices>},
+};
+
+Status take_selector(const Value& value, VfPolicy& policy) {
+  return read_map(value, kSelectorKeys, policy);
+}
+
+constexpr PolicyKey kPolicyKeys[] = {
+    {"resourceName", take_text<&VfPolicy::resource>},
+    {"nicSelector", take_selector},
+    {"numVfs", take_number<&VfPolicy::count>},
+    {"mtu", take_number<&VfPolicy::mtu>},
+    {"isRdma", take_flag<&VfPolicy::is_rdma>},
+    {"externallyManaged", take_flag<&VfPolicy::externally_managed>},
+    {"deviceType", take_device_type},
+    {"eSwitchMode", take_mode},
+    {"nodeSelector", ignore},
+    {"priority", ignore},
+    {"linkType", ignore},
+    {"needVhostNet", ignore},
+    {"excludeTopology", ignore},
+};
+
+Result<VfPolicy> read_policy(const Value& value) {
+  VfPolicy policy;
+  TRY_STATUS(read_map(value, kPolicyKeys, policy));
+  if (policy.vendor.empty() && policy.device.empty() && policy.pf_names.empty() &&
+      policy.root_devices.empty()) {
+    return data::malformed_at(value.mark, "nicSelector selects nothing");
+  }
+  return policy;
+}
+
+Status read_sriov(const Value& value, Wanted& wanted) {
+  if (value.kind != Value::Kind::list) return data::malformed_at(value.mark, "no list");
+  for (const auto& item : value.items) wanted.sriov.push_back(TRY(read_policy(item)));
+  return {};
+}
+
+constexpr Key kKeys[] = {
+    {"modules", read_modules},           {"memlock", read_memlock}, {"nri", read_nri},
+    {"rdmaNamespaces", read_namespaces}, {"sysctl", read_sysctl},   {"sriov", read_sriov},
+};
+
+/// The object itself, as kubectl prints it.
+bool is_policy_object(const Value& root) {
+  const auto* kind = root.find("kind");
+  return kind != nullptr && kind->scalar == "SriovNetworkNodePolicy";
+}
+
+Status read_root(const Value& root, Wanted& wanted) {
+  if (root.kind != Value::Kind::map) return Error{ErrorCode::malformed, "no map of what is wanted"};
+  if (!is_policy_object(root)) return read_map(root, kKeys, wanted);
+  const auto* spec = root.find("spec");
+  if (spec == nullptr) return data::malformed_at(root.mark, "no spec");
+  auto policy = read_policy(*spec);
+  if (!policy) return policy.error().context("spec");
+  wanted.sriov.push_back(*std::move(policy));
+  return {};
+}
+
+}  // namespace
+
+Result<Wanted> parse_wanted(const std::string& source, std::string_view text) {
+  const auto root = data::parse_yaml(text);
+  if (!root) return root.error().context(source);
+  Wanted wanted;
+  wanted.source = source;
+  const auto status = read_root(*root, wanted);
+  if (!status) return status.error().context(source);
+  return wanted;
+}
+
+Result<Wanted> find_profile(std::string_view name) {
+  std::vector<std::string> known;
+  for (const auto& profile : profiles()) {
+    if (profile.name == name) return parse_wanted("profile " + std::string(name), profile.text);
+    known.emplace_back(profile.name);
+  }
+  return Error{ErrorCode::usage, "there is no profile " + in_quotes(std::string(name)) + ", but " +
+                                     join(known, ", ")};
+}
+
+}  // namespace railhead::setup

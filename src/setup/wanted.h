@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "node/node.h"
+
+namespace railhead::setup {
+
+/// Virtual functions, in the words of a SriovNetworkNodePolicy
+/// (k8snetworkplumbingwg/sriov-network-operator, api/v1/sriovnetworknodepolicy_types.go).
+struct VfPolicy {
+  std::string resource;                   ///< resourceName
+  std::string vendor, device;             ///< "15b3", "101d"; "": any
+  std::vector<std::string> pf_names;      ///< netdevs; "ens8f0#0-3": a part of its functions
+  std::vector<std::string> root_devices;  ///< PCI addresses
+  unsigned count = 0;                     ///< numVfs, of each physical function
+  std::optional<unsigned> mtu;
+  bool is_rdma = false;
+  bool externally_managed = false;  ///< who made them keeps their number
+};
+
+/// What a node is to be like. What is not named is left as it is.
+struct Wanted {
+  std::string source;                ///< "profile roce", "/etc/railhead/setup.yaml"
+  std::vector<std::string> modules;  ///< kernel modules, loaded now and at each boot
+  /// systemd units, without ".service", that run with LimitMEMLOCK=infinity: containers inherit it
+  /// from the runtime.
+  std::vector<std::string> memlock_services;
+  bool limits_file = false;  ///< the same in /etc/security/limits.d, for people who log in
+  bool nri = false;          ///< the runtime takes NRI plugins
+  std::optional<node::RdmaNetns> rdma_namespaces;  ///< ib_core's netns_mode
+  std::vector<VfPolicy> sriov;
+  std::map<std::string, std::string> sysctl;  ///< "net.ipv4.conf.all.arp_ignore" -> "1"
+};
+
+/// A wanted state as YAML. Errors name `source`, line, column and key.
+Result<Wanted> parse_wanted(const std::string& source, std::string_view text);
+
+/// A wanted state that comes with the program.
+struct Profile {
+  std::string_view name;
+  std::string_view text;
+};
+
+const std::vector<Profile>& profiles();
+
+/// The error names the profiles there are.
+Result<Wanted> find_profile(std::string_view name);
+
+}  // namespace railhead::setup

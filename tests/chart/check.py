@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""The chart and its kustomization without a cluster: check.py RAILHEAD [pattern…] [--bless]
+
+helm and kubeconform judge it; goldens say what each set of values renders. --bless writes the goldens, the
+chart's README and the base of the kustomization anew.
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import unittest
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TREE / "tests/runtime"))
+
+import yaml  # noqa: E402
+from lib import paths  # noqa: E402
+
+HERE = pathlib.Path(__file__).resolve().parent
+CHART = TREE / "deploy/charts"
+KUSTOMIZE = TREE / "deploy/kustomize"
+# The oldest that the chart admits, the oldest that the cluster tests meet, and the newest.
+KUBERNETES = ("1.26.15", "1.30.14", "1.36.3")
+# As the post on k8s-rdma-device-plugin installs its chart.
+ACCOUNTING = ("--set", "rdma.resourceName=rdma.io/hca", "--set", "rdma.resourceCount=100",
+              "--set", "gpuRdmaAutoInject=true")
+INJECT_ONLY = ("--set", "rdma.enableDevicePlugin=false", "--set", "gpuRdmaAutoInject=true")
+CASES = {
+    "default": (),
+    "accounting": ACCOUNTING,
+    "inject-only": INJECT_ONLY,
+    "everything": ("-f", str(HERE / "values/everything.yaml")),
+}
+# Overlay -> what it is the same as.
+OVERLAYS = {
+    "inject-only": INJECT_ONLY,
+    "pods": ("--set", "pods.enabled=true"),
+    "openshift": ("--set", "openshift.enabled=true"),
+    "before-1.30": ("--kube-version", "1.29.0"),
+}
+HELM_LABELS = ("app.kubernetes.io/managed-by", "helm.sh/chart")
+# What is set of the four values -> which NICs containers with GPUs get without asking.
+GPUS = {
+    (): "closest",
+    ("gpuRdmaAutoInject=true",): "closest",
+    ("gpuRdmaAutoInject=false",): "none",
+    ("rdma.resourceName=example.com/hca",): "none",
+    ("rdma.resourceCount=7",): "none",
+    ("rdma.enableDevicePlugin=true",): "none",
+    ("rdma.enableDevicePlugin=false",): "none",
+    ("rdma.resourceCount=7", "gpuRdmaAutoInject=true"): "closest",
+}
+WRONG = {
+    "rdma.resourceNme=x/y": "'/rdma': additional properties 'resourceNme' not allowed",
+    "rdma.resourceName=hca": "'/rdma/resourceName'",
+    "rdma.resourceCount=0": "'/rdma/resourceCount'",
+    "rdma.resourceCount=many": "'/rdma/resourceCount'",
+    "gpuRdmaAutoInject=yes": "'/gpuRdmaAutoInject'",
+    "gpuRdmaAutoinject=true": "additional properties 'gpuRdmaAutoinject' not allowed",
+    "image.digest=sha256:12": "'/image/digest'",
+    "metrics.port=0": "'/metrics/port'",
+    "metrics.podMonitor.intervall=3s": "'/metrics/podMonitor': additional properties 'intervall' not allowed",
+    "kubelet.rootDir=var/lib/kubelet": "'/kubelet/rootDir'",
+    "resourceQuota.pods=0": "'/resourceQuota/pods'",
+    "cdi.handout=true": "'/cdi/enabled'",
+    "existingConfigs[0].configMap=a": "'/existingConfigs/0': missing property 'key'",
+    "config.injection.gpus=none": "'/config': got object, want string",
+}
+
+
+def output(*words: object, text: str | None = None) -> str:
+    done = subprocess.run([str(w) for w in words], input=text, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(str(w) for w in words)}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def tool(name: str) -> pathlib.Path:
+    return paths.fetch("go-tool", name) / name
+
+
+def render(*values: str, release: str = "rdma-device-plugin") -> str:
+    return output(tool("helm"), "template", release, CHART, "--namespace", "kube-system", *values)
+
+
+def objects(text: str) -> list[dict]:
+    return sorted((one for one in yaml.safe_load_all(text) if one), key=lambda one: one["kind"])
+
+
+def without_helm(text: str) -> str:
+    """For who does not use it."""
+    lines = text.splitlines(keepends=True)
+    return "".join(l for l in lines if not l.startswith("# Source:") and not l.strip().startswith(HELM_LABELS))
+
+
+def readme() -> str:
+    return output(tool("helm-docs"), "--chart-search-root", CHART, "--dry-run", "--log-level", "error")
+
+
+def blessed() -> dict[pathlib.Path, str]:
+    """Every generated file, as it is to be."""
+    files = {HERE / "golden" / f"{name}.yaml": render(*values) for name, values in CASES.items()}
+    files[CHART / "README.md"] = readme()
+    files[KUSTOMIZE / "base/railhead.yaml"] = without_helm(render(release="railhead"))
+    return files
+
+
+class Chart(unittest.TestCase):
+    maxDiff = None
+    railhead: str
+
+    def test_helm_finds_nothing_to_say(self) -> None:
+        output(tool("helm"), "lint", "--strict", CHART)
+
+    def test_generated_files_are_as_they_would_be_generated(self) -> None:
+        for path, text in blessed().items():
+            with self.subTest(path.relative_to(TREE), hint="./dev bless"):
+                self.assertEqual(text, path.read_text())
+
+    def test_every_kubernetes_knows_every_key(self) -> None:
+        for version in KUBERNETES:
+            schemas = output(TREE / "scripts/fetch-kubernetes-schemas", version).strip()
+            location = schemas + "/{{.ResourceKind}}{{.KindSuffix}}.json"
+            for name, values in CASES.items():
+                with self.subTest(name, version=version):
+                    output(tool("kubeconform"), "-strict", "-schema-location", location,
+                           text=render(*values, "--kube-version", version))
+
+    def test_a_wrong_value_is_refused_by_its_name(self) -> None:
+        for setting, message in WRONG.items():
+            with self.subTest(setting), self.assertRaises(AssertionError) as refused:
+                render("--set", setting)
+            self.assertIn(message, str(refused.exception))
+
+    def test_every_value_is_documented_and_in_the_schema(self) -> None:
+        schema = json.loads((CHART / "values.schema.json").read_text())
+
+        def compare(values: dict, properties: dict, path: str) -> None:
+            self.assertEqual(set(values), set(properties) - {"global"}, path)
+            for key, value in values.items():
+                inner = properties[key].get("properties")
+                if isinstance(value, dict) and inner:
+                    self.assertIs(False, properties[key]["additionalProperties"], f"{path}{key}")
+                    compare(value, inner, f"{path}{key}.")
+                else:
+                    self.assertIn(f"| {path}{key} |", page)
+
+        page = readme()
+        compare(yaml.safe_load((CHART / "values.yaml").read_text()), schema["properties"], "")
+
+    def test_defaults_where_some_of_the_four_are_unset(self) -> None:
+        for settings, expected in GPUS.items():
+            with self.subTest(settings):
+                words = [word for setting in settings for word in ("--set", setting)]
+                daemon = next(one for one in objects(render(*words)) if one["kind"] == "DaemonSet")
+                container = daemon["spec"]["template"]["spec"]["containers"][0]
+                env = {one["name"]: one["value"] for one in container["env"] if one["name"].startswith("RDMA_")}
+                done = subprocess.run([self.railhead, "config", "-o", "json"], env={**os.environ, **env},
+                                      capture_output=True, text=True, check=True)
+                found = {one["key"]: one["value"] for one in json.loads(done.stdout)["settings"]}
+                self.assertEqual(expected, found["injection.gpus"])
+
+    def test_the_configuration_is_passed_on_unchanged(self) -> None:
+        values = yaml.safe_load((HERE / "values/everything.yaml").read_text())
+        found = next(one for one in objects(render(*CASES["everything"])) if one["kind"] == "ConfigMap")
+        self.assertEqual({"config.yaml": values["config"]}, found["data"])
+
+    def test_an_overlay_is_what_its_values_render(self) -> None:
+        kubectl = paths.fetch("kubernetes", "1.36") / "kubectl"
+        self.assertEqual({path.name for path in (KUSTOMIZE / "overlays").iterdir()}, set(OVERLAYS))
+        for name, values in OVERLAYS.items():
+            with self.subTest(name):
+                wanted = objects(without_helm(render(*values, release="railhead")))
+                found = objects(output(kubectl, "kustomize", KUSTOMIZE / "overlays" / name))
+                self.assertEqual(wanted, found)
+
+    def test_one_number_is_the_version_of_everything(self) -> None:
+        program = re.search(r"project\(railhead VERSION (\S+)", (TREE / "CMakeLists.txt").read_text())[1]
+        chart = yaml.safe_load((CHART / "Chart.yaml").read_text())
+        self.assertEqual([program] * 2, [chart["version"], chart["appVersion"]])
+
+
+def main() -> None:
+    if "--bless" in sys.argv:
+        for path, text in blessed().items():
+            path.write_text(text)
+        return
+    Chart.railhead = sys.argv.pop(1)
+    unittest.main(verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The image and the chart on a real cluster: installed by helm, upgraded, removed; and installed wrongly."""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import socket
+import urllib.error
+import urllib.request
+
+from kube.case import ClusterCase
+from kube.chart import import_image, reachable_pods, shell, usual_socket, version
+from kube.cluster import GPU_RESOURCE
+from kube.kubelet import ROOT
+from kube.networks import can_make
+from lib import paths
+from lib.machine import SEED, Machine
+from lib.process import Failed, wait_until
+
+OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+HCA = "rdma.io/hca"
+NICS = ["mlx5_0", "mlx5_0", "mlx5_1", "mlx5_1", "mlx5_2", "mlx5_2", "mlx5_3", "mlx5_3"]
+DAEMONSET = "daemonset/rdma-device-plugin-railhead"
+# The commands are run as the page has them.
+BLOCKS = re.findall(r"```sh\n(.*?)\n```", (paths.TREE / "docs/install.md").read_text(), re.DOTALL)
+INSTALL, INJECT_ONLY = (block for block in BLOCKS if "rdma-device-plugin" in block)
+FROM_REGISTRY = BLOCKS[0].splitlines()[-1].replace("REGISTRY", "localhost")
+AFTERWARDS = BLOCKS[1]
+# What the cluster itself writes meanwhile.
+OTHERS = ("/run/containerd", "/run/netns", "/run/runc", f"{ROOT}/pods", "kubelet_internal_checkpoint", "_pods_state",
+          "stand-in.sock")
+
+
+def host_files() -> set[str]:
+    """Every file and folder where the agent is let write, or its pods are made."""
+    found = set()
+    for top in ("/run", "/etc", str(ROOT)):
+        for folder, folders, files in os.walk(top):
+            found |= {f"{folder}/{name}" for name in folders + files}
+    return {path for path in found if not any(other in path for other in OTHERS)}
+
+
+def process() -> pathlib.Path:
+    """The agent's folder in /proc; the jail has no other."""
+    names = pathlib.Path("/proc").glob("[0-9]*/comm")
+    return next(name.parent for name in names if name.read_text().strip() == "railhead")
+
+
+class Chart(ClusterCase):
+    def setUp(self) -> None:
+        super().setUp()
+        if not can_make("veth"):
+            self.skipTest("no veth netdevs: the kubelet could not probe a pod")
+        self.machine = Machine(SEED)
+        self.cluster.offer_gpus(self.machine)
+        import_image(self.cluster, self.dir, "next")
+        self._releases: list[tuple[str, str]] = []
+        self.enter(usual_socket(self.cluster))
+        self.enter(reachable_pods(self.cluster))
+        self.addCleanup(self._uninstall_all)
+
+    def tearDown(self) -> None:
+        self._uninstall_all()
+        with contextlib.suppress(FileNotFoundError):
+            pathlib.Path("/run/railhead").rmdir()
+
+    def _uninstall_all(self) -> None:
+        for name, namespace in list(self._releases):
+            self.uninstall(name, namespace)
+
+    def type(self, text: str) -> str:
+        return shell(self.cluster, self.dir, text)
+
+    def values_of_machine(self) -> str:
+        """The agent takes a machine of the box for the node."""
+        values = self.dir / "machine.yaml"
+        values.write_text(
+            json.dumps(
+                {
+                    "extraEnv": [{"name": "RAILHEAD_SNAPSHOT", "value": f"/machines/{SEED}.node"}],
+                    "extraVolumes": [{"name": "machines", "hostPath": {"path": str(paths.MACHINES)}}],
+                    "extraVolumeMounts": [
+                        {"name": "machines", "mountPath": "/machines", "readOnly": True}
+                    ],
+                }
+            )
+        )
+        return f" -f {values}"
+
+    def install(self, command: str, name: str = "rdma-device-plugin", namespace: str = "kube-system") -> str:
+        self._releases.append((name, namespace))
+        return self.type(command)
+
+    def uninstall(self, name: str = "rdma-device-plugin", namespace: str = "kube-system") -> None:
+        self._releases.remove((name, namespace))
+        self.type(f"helm uninstall {name} --namespace {namespace}")
+        wait_until("its pods have gone", lambda: not self.agents(name, namespace), 60)
+
+    def wait_rolled_out(self, daemonset: str = DAEMONSET, namespace: str = "kube-system") -> None:
+        try:
+            self.type(f"kubectl -n {namespace} rollout status {daemonset} --timeout=90s")
+        except Failed as failure:
+            told = self.type(f"kubectl -n {namespace} describe pods -l app.kubernetes.io/name=railhead")
+            logs = self.type(f"kubectl -n {namespace} logs {daemonset} --tail=20 || true")
+            raise Failed(f"{failure}\n{told}\n{logs}") from None
+
+    def agents(self, name: str = "rdma-device-plugin", namespace: str = "kube-system") -> list[dict]:
+        label = f"app.kubernetes.io/instance={name}"
+        found = self.kubectl("-n", namespace, "get", "pods", "-l", label, "-o", "json")
+        return json.loads(found)["items"]
+
+    @staticmethod
+    def is_running(pod: dict) -> bool:
+        states = pod["status"].get("containerStatuses", [])
+        return bool(states) and all("running" in state["state"] for state in states)
+
+    @staticmethod
+    def page(path: str, pod: dict) -> str:
+        try:
+            url = f"http://{pod['status']['podIP']}:9479{path}"
+            return OPENER.open(url, timeout=5).read().decode()
+        except urllib.error.HTTPError as error:
+            return error.read().decode()
+        except OSError:
+            return ""
+
+    def assert_nearest(self, name: str) -> None:
+        inside = self.run_pod(name, gpus=2)
+        uuids = inside.env["NVIDIA_VISIBLE_DEVICES"].split(",")
+        order = [gpu.uuid for gpu in self.machine.gpus]
+        nics = sorted({NICS[order.index(uuid)] for uuid in uuids})
+        self.assert_gets(inside, self.machine, nics)
+
+    def test_installed_upgraded_and_removed_without_a_trace(self) -> None:
+        before = host_files()
+        notes = self.install(INSTALL + self.values_of_machine())
+        self.assertIn("is in no registry", notes)
+        self.wait_rolled_out()
+        self.cluster.wait_allocatable(HCA, 100)
+        self.assert_nearest("first")
+        self.assert_gets(self.run_pod("slot", limits={HCA: 1}), self.machine, sorted(set(NICS)))
+
+        self.type("helm upgrade rdma-device-plugin ./deploy/charts --namespace kube-system --reuse-values "
+                  "--set image.tag=next")
+        wait_until("the old and the new agent run", lambda: sum(map(self.is_running, self.agents())) == 2, 60)
+        self.assert_nearest("meanwhile")
+        self.wait_rolled_out()
+        self.cluster.wait_allocatable(HCA, 100)
+        wait_until("one agent", lambda: len(self.agents()) == 1, 30)
+        self.assertTrue(self.agents()[0]["spec"]["containers"][0]["image"].endswith(":next"))
+        self.assert_nearest("after")
+
+        self._delete_pods()
+        self.uninstall()
+        self.cluster.wait_allocatable(HCA, 0)
+        # A folder of a tmpfs, which the kubelet makes; an agent cannot remove what is mounted into it.
+        self.assertEqual({"/run/railhead"}, host_files() - before)
+
+    def test_what_the_page_says_to_check_is_there(self) -> None:
+        self.install(FROM_REGISTRY + self.values_of_machine(), "railhead")
+        self.wait_rolled_out("daemonset/railhead")
+        self.cluster.wait_allocatable(HCA, 100)
+        told = self.type(AFTERWARDS)
+        self.assertIn("successfully rolled out", told)
+        self.assertRegex(told, r"mlx5_0 .*ACTIVE")
+        self.assertRegex(told, r"GPU0 .*mlx5_0 +PIX")
+        self.assertRegex(told, r"node-1 +100")
+
+    def test_the_api_server_takes_the_kustomization(self) -> None:
+        for name in ("base", "overlays/inject-only", "overlays/pods"):
+            self.type(f"kubectl apply --dry-run=server --validate=strict -k deploy/kustomize/{name}")
+
+    def test_inject_only_reports_no_resource(self) -> None:
+        self.install(INJECT_ONLY + self.values_of_machine())
+        self.wait_rolled_out()
+        self.assert_nearest("only-injected")
+        self.assertEqual(0, self.cluster.allocatable(HCA))
+
+    def test_without_nri_the_agent_says_so_and_is_not_ready(self) -> None:
+        self.install(INSTALL + self.values_of_machine() + " --set nri.directory=/run/no-nri")
+        self.addCleanup(pathlib.Path("/run/no-nri").rmdir)
+        self.addCleanup(self._uninstall_all)
+        wait_until("the agent runs", lambda: any(map(self.is_running, self.agents())), 60)
+        wait_until("it says why", lambda: "/run/no-nri/nri.sock" in self.page("/readyz", self.agents()[0]), 30)
+        self.assertIn("/run/no-nri/nri.sock", self.type(f"kubectl -n kube-system logs {DAEMONSET}"))
+        self.assertFalse(self.agents()[0]["status"]["containerStatuses"][0]["ready"])
+
+    def test_a_kubelet_with_another_root_is_told_by_an_event(self) -> None:
+        self.install(INSTALL + " --set kubelet.rootDir=/var/lib/other")
+
+        def told() -> bool:
+            events = self.kubectl("-n", "kube-system", "get", "events")
+            return "/var/lib/other/pod-resources is not a directory" in events
+
+        wait_until("an event that names the folder", told, 60)
+
+    def test_a_port_in_use_is_logged_and_the_agent_injects(self) -> None:
+        with socket.create_server(("0.0.0.0", 0)) as taken:
+            port = taken.getsockname()[1]
+            self.install(
+                INSTALL + self.values_of_machine() + f" --set hostNetwork=true --set metrics.port={port}"
+            )
+            wait_until("the agent runs", lambda: any(map(self.is_running, self.agents())), 60)
+
+            def logged() -> bool:
+                log = self.type(f"kubectl -n kube-system logs {DAEMONSET}")
+                return f":{port}" in log and "in use" in log
+
+            wait_until("the log names the port", logged, 30)
+            self.cluster.wait_allocatable(HCA, 100)
+            self.assert_nearest("despite")
+
+    def test_a_second_release_is_warned_of_and_stands_by(self) -> None:
+        self.install(INSTALL + self.values_of_machine())
+        self.wait_rolled_out()
+        other = "helm install other ./deploy/charts --namespace kube-system" + self.values_of_machine()
+        notes = self.install(other, "other")
+        self.assertIn("rdma-device-plugin-railhead is another release", notes)
+        self.wait_rolled_out("daemonset/other-railhead")
+        self.assert_nearest("once")
+        self.uninstall()
+        self.cluster.wait_allocatable(HCA, 100)
+        self.assert_nearest("by-the-other")
+
+    def test_the_files_of_an_old_plugin_and_of_the_release_count(self) -> None:
+        self.kubectl(
+            *("-n", "kube-system", "create", "configmap", "rdma-devices"),
+            f"--from-file=config.json={paths.TREE}/examples/k8s-rdma-shared-dev-plugin.json",
+        )
+        self.addCleanup(self.kubectl, "-n", "kube-system", "delete", "configmap", "rdma-devices")
+        config = self.config("config.yaml", "injection:\n  memlockCap: 4194304 # kept as it is\n")
+        self.install(
+            "helm install rdma-device-plugin ./deploy/charts --namespace kube-system"
+            + self.values_of_machine()
+            + f" --set-file config={config}"
+            " --set existingConfigs[0].configMap=rdma-devices --set existingConfigs[0].key=config.json"
+        )
+        self.wait_rolled_out()
+        kept = json.loads(self.kubectl("-n", "kube-system", "get", "configmap",
+                                       "rdma-device-plugin-railhead", "-o", "json"))
+        self.assertEqual(pathlib.Path(config).read_text(), kept["data"]["config.yaml"])
+        self.cluster.wait_allocatable("rdma/hca_shared_devices_a", 1000)
+        inside = self.run_pod("capped", limits={"rdma/hca_shared_devices_a": 1})
+        self.assertEqual("4096", inside.memlock)
+
+    def test_the_agent_is_as_confined_as_the_page_says(self) -> None:
+        self.install(INSTALL + self.values_of_machine())
+        self.wait_rolled_out()
+        status = dict(line.split(":\t", 1) for line in (process() / "status").read_text().splitlines())
+        found = {name: status[name].strip() for name in ("CapEff", "CapBnd", "NoNewPrivs", "Seccomp")}
+        none = f"{0:016x}"
+        self.assertEqual({"CapEff": none, "CapBnd": none, "NoNewPrivs": "1", "Seccomp": "2"}, found)
+        mounts = [line.split() for line in (process() / "mountinfo").read_text().splitlines()]
+        writable = {words[4] for words in mounts if "rw" in words[5].split(",")}
+        # What every container has, and what the page says is written.
+        usual = ["/proc", "/dev", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/sys"]
+        if self.cluster.version == "1.30":  # it does not know recursiveReadOnly, as the page says
+            self.assertFalse({"/host/sys", "/host/proc"} & writable)
+            usual += ["/host/sys", "/host/proc"]
+        ours = {path for path in writable if not any(path == one or path.startswith(one + "/") for one in usual)}
+        self.assertEqual({"/run/railhead", "/var/lib/kubelet/device-plugins"}, ours)
+
+    def test_an_installer_needs_rights_in_the_namespace_only(self) -> None:
+        self.kubectl("create", "namespace", "node-agents")
+        self.addCleanup(self.kubectl, "delete", "namespace", "node-agents", "--wait=false")
+        self.kubectl("-n", "node-agents", "create", "serviceaccount", "installer")
+        install = (
+            "helm install railhead ./deploy/charts --namespace node-agents --dry-run=server "
+            "--kube-token=$(kubectl -n node-agents create token installer)"
+        )
+        with self.assertRaisesRegex(Failed, "cannot .* in the namespace .?node-agents"):
+            self.type(install)
+        self.kubectl("-n", "node-agents", "create", "rolebinding", "installer", "--clusterrole=admin",
+                     "--serviceaccount=node-agents:installer")
+        self.assertIn("kind: DaemonSet", self.type(install))
+
+    def test_with_pods_on_the_agent_sees_into_other_pods(self) -> None:
+        """This machine itself: with a snapshot the processes would be those of the snapshot."""
+        self.install(INSTALL + " --set pods.enabled=true")
+        self.wait_rolled_out()
+        self.apply("plain")
+        self.wait_running("plain")
+        container = self.status("plain")["containerStatuses"][0]["containerID"].rpartition("/")[2]
+        agent = self.agents()[0]["metadata"]["name"]
+        words = ("-n", "kube-system", "exec", agent, "--", "railhead", "pods", "-A", "-o", "json")
+        told = self.cluster.plane.kubectl(*words, check=False)  # ends with 2 where a verdict is unknown
+        found, _ = json.JSONDecoder().raw_decode(told)
+        mine = next(pod for pod in found["pods"] if pod["containerId"] == container)
+        self.assertEqual("idle", mine["verdict"], f"its sockets can be read: {mine}")

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is wanted, as a person writes it: names never lead out of their folders.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+
+#include "setup/wanted.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const auto wanted = railhead::setup::parse_wanted(
+      "fuzz", std::string_view(reinterpret_cast<const char*>(data), size));
+  if (!wanted) return 0;
+  for (const auto& names : {wanted->modules, wanted->memlock_services}) {
+    for (const auto& name : names) {
+      if (name.empty() || name.find('/') != std::string::npos ||
+          name.find("..") != std::string::npos)
+        std::abort();
+    }
+  }
+  return 0;
+}

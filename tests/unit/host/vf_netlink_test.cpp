@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/vf_netlink.h"
+
+#include <linux/if_link.h>
+#include <linux/rtnetlink.h>
+
+#include <gtest/gtest.h>
+
+#include "host/netlink.h"
+
+namespace railhead::host {
+namespace {
+
+/// The attributes of the one IFLA_VF_INFO in a request.
+std::string info_of(const std::string& request) {
+  std::string_view rest = request;
+  const auto message = take_netlink_message(rest);
+  EXPECT_TRUE(message && rest.empty());
+  if (!message) return "";
+  EXPECT_EQ(message->type, RTM_SETLINK);
+  EXPECT_EQ(message->flags, NLM_F_REQUEST | NLM_F_ACK);
+  std::string_view attributes = message->payload.substr(sizeof(ifinfomsg));
+  const auto list = take_netlink_attribute(attributes);
+  EXPECT_TRUE(list && list->type == IFLA_VFINFO_LIST);
+  std::string_view inner = list->payload;
+  const auto info = take_netlink_attribute(inner);
+  EXPECT_TRUE(info && info->type == IFLA_VF_INFO);
+  return std::string(info->payload);
+}
+
+TEST(VfNetlink, a_mac_is_set_as_ip_link_does) {
+  const VfIdentity identity{parse_mac("0C:42:a1:00:00:01"), {}};
+  const std::string info = info_of(vf_identity_request(7, 3, identity, 1));
+  std::string_view rest = info;
+  const auto mac = take_netlink_attribute(rest);
+  ASSERT_TRUE(mac);
+  EXPECT_EQ(mac->type, IFLA_VF_MAC);
+  ASSERT_EQ(mac->payload.size(), 36U);
+  EXPECT_EQ(mac->payload.substr(0, 10), std::string_view("\x03\0\0\0\x0c\x42\xa1\0\0\x01", 10));
+  EXPECT_TRUE(rest.empty());
+}
+
+TEST(VfNetlink, guids_are_set_and_the_link_follows) {
+  const VfIdentity identity{{}, 0x0e42a18000123456U};
+  const std::string info = info_of(vf_identity_request(7, 3, identity, 1));
+  std::string_view rest = info;
+  for (const unsigned type : {IFLA_VF_IB_NODE_GUID, IFLA_VF_IB_PORT_GUID}) {
+    const auto guid = take_netlink_attribute(rest);
+    ASSERT_TRUE(guid);
+    EXPECT_EQ(guid->type, type);
+    EXPECT_EQ(guid->payload.size(), 16U);
+    EXPECT_EQ(netlink_number<std::uint64_t>(guid->payload.substr(8)), 0x0e42a18000123456U);
+  }
+  const auto state = take_netlink_attribute(rest);
+  ASSERT_TRUE(state);
+  EXPECT_EQ(state->type, IFLA_VF_LINK_STATE);
+  EXPECT_EQ(state->payload, std::string_view("\x03\0\0\0\0\0\0\0", 8));
+}
+
+TEST(VfNetlink, a_mac_is_six_bytes_in_hex) {
+  EXPECT_TRUE(parse_mac("00:11:22:33:44:ff"));
+  for (const auto* text : {"", "00:11:22:33:44", "00:11:22:33:44:5", "00-11-22-33-44-55",
+                           "00:11:22:33:44:5g", "00:11:22:33:44:55:66"}) {
+    EXPECT_FALSE(parse_mac(text)) << text;
+  }
+}
+
+TEST(VfNetlink, a_netdev_that_is_not_there_is_named) {
+  const auto status = set_vf_identity("none0", 1, {});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().message.substr(0, 13), "none0: VF 1: ");
+}
+
+}  // namespace
+}  // namespace railhead::host

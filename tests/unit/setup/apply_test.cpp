@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setup/apply.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/setup/node_tree.h"
+
+namespace railhead::setup {
+namespace {
+
+namespace fs = std::filesystem;
+using test::kSilent;
+using test::NodeTree;
+using test::states;
+using test::step_of;
+using test::TreeKernel;
+using test::wanted;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+/// All that there is: files, folders, a module, an attribute and a restart.
+constexpr const char* kAll =
+    "modules: [ib_umad]\nmemlock: {services: [containerd], limitsFile: true}\nnri: true\n"
+    "rdmaNamespaces: exclusive\nsysctl: {net.ipv4.conf.all.arp_ignore: 1}\n";
+
+class ApplyTest : public testing::Test {
+ protected:
+  ApplyTest() {
+    tree_.service("containerd");
+    tree_.write("etc/containerd/config.toml", "# mine\nversion = 2\n");
+    fs::permissions(tree_.at("etc/containerd/config.toml"), fs::perms::owner_read);
+    tree_.write("proc/sys/net/ipv4/conf/all/arp_ignore", "0\n");
+    tree_.write("proc/7/comm", "containerd\n");
+    tree_.write("proc/7/cmdline", "containerd");
+    kernel_.on_restart = [this] { tree_.write("run/nri/nri.sock", ""); };
+  }
+
+  Outcome do_apply(const std::string& text = kAll, Risk allowed = Risk::reboot) {
+    return apply(tree_.machine(), kernel_, wanted(text), allowed, kSilent).value();
+  }
+
+  Outcome do_revert() { return revert(tree_.machine(), kernel_, kSilent).value(); }
+
+  NodeTree tree_;
+  TreeKernel kernel_{tree_};
+};
+
+TEST_F(ApplyTest, does_all_and_a_second_plan_has_nothing_to_do) {
+  const auto outcome = do_apply();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_THAT(
+      states(outcome.steps),
+      ElementsAre("modules.loaded/ib_umad done", "modules.at-boot done", "rdma.namespaces done",
+                  "sysctl/net.ipv4.conf.all.arp_ignore done", "sysctl.at-boot done",
+                  "memlock.service/containerd done", "memlock.limits-file done", "nri.enabled done",
+                  "service.restarted/containerd done"));
+  EXPECT_THAT(kernel_.restarted, ElementsAre("containerd"));
+  for (const auto& step : make_plan(tree_.machine(), wanted(kAll), Risk::reboot).value())
+    EXPECT_EQ(step.state, StepState::done) << step.id;
+}
+
+TEST_F(ApplyTest, taken_back_the_tree_is_as_it_was) {
+  kernel_.on_restart = nullptr;
+  const auto before = tree_.everything();
+  do_apply();
+  EXPECT_NE(tree_.everything(), before);
+  const auto outcome = do_revert();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_THAT(outcome.steps, Each(testing::Field(&Step::state, StepState::done)));
+  EXPECT_EQ(tree_.everything(), before);
+  EXPECT_THAT(do_revert().steps, IsEmpty());
+}
+
+TEST_F(ApplyTest, without_consent_only_the_harmless_is_done) {
+  const auto outcome = do_apply(kAll, Risk::live);
+  EXPECT_THAT(states(outcome.steps), Contains("rdma.namespaces refused"));
+  EXPECT_THAT(states(outcome.steps), Contains("service.restarted/containerd refused"));
+  EXPECT_THAT(kernel_.restarted, IsEmpty());
+}
+
+TEST_F(ApplyTest, stops_at_the_first_failure) {
+  kernel_.broken = "ib_umad";
+  const auto outcome = do_apply();
+  EXPECT_TRUE(outcome.has_failed);
+  EXPECT_EQ(outcome.steps[0].reason, "failed: module ib_umad: broken");
+  EXPECT_EQ(outcome.steps[1].state, StepState::todo);
+  EXPECT_FALSE(fs::exists(tree_.at("etc/modules-load.d")));
+  kernel_.broken = "";
+  EXPECT_FALSE(do_apply().has_failed);
+}
+
+TEST_F(ApplyTest, what_does_not_hold_is_a_failure) {
+  kernel_.on_restart = nullptr;
+  const auto outcome = do_apply();
+  EXPECT_TRUE(outcome.has_failed);
+  EXPECT_THAT(step_of(outcome.steps, "service.restarted/containerd").reason,
+              HasSubstr("it was done, and is still no NRI socket"));
+}
+
+TEST_F(ApplyTest, what_somebody_else_changed_since_stays) {
+  do_apply();
+  tree_.write("etc/sysctl.d/90-railhead.conf", "net.ipv4.conf.all.arp_ignore = 2\n");
+  fs::permissions(tree_.at("etc/containerd/config.toml"), fs::perms::owner_all);
+  tree_.write("etc/containerd/config.toml", "version = 3\n");
+  const auto outcome = do_revert();
+  EXPECT_TRUE(outcome.has_failed);
+  const auto& step = step_of(outcome.steps, "revert.file/etc/containerd/config.toml");
+  EXPECT_EQ(step.state, StepState::refused);
+  EXPECT_EQ(step.reason, "somebody else changed it since: it stays");
+  EXPECT_EQ(tree_.read("etc/containerd/config.toml"), "version = 3\n");
+  EXPECT_EQ(tree_.read("etc/sysctl.d/90-railhead.conf"), "net.ipv4.conf.all.arp_ignore = 2\n");
+  EXPECT_FALSE(fs::exists(tree_.at("sys/module/ib_umad")));
+  EXPECT_EQ(plan_revert(tree_.machine()).value().size(), 2U) << "the rest was taken back";
+}
+
+TEST_F(ApplyTest, a_module_in_use_stays_and_can_be_taken_back_later) {
+  do_apply("modules: [ib_umad]");
+  kernel_.used = "ib_umad";
+  const auto outcome = do_revert();
+  EXPECT_TRUE(outcome.has_failed);
+  EXPECT_EQ(step_of(outcome.steps, "revert.module/ib_umad").reason, "failed: in use");
+  EXPECT_FALSE(fs::exists(tree_.at("etc/modules-load.d")));
+  kernel_.used = "";
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_FALSE(fs::exists(tree_.at("var/lib/railhead")));
+}
+
+TEST_F(ApplyTest, what_a_module_needs_goes_with_it_unless_others_use_it) {
+  const auto before = tree_.everything();
+  do_apply("modules: [ib_umad]");
+  EXPECT_TRUE(fs::exists(tree_.at("sys/module/ib_core")));
+  kernel_.used = "ib_core";
+  const auto outcome = do_revert();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_EQ(step_of(outcome.steps, "revert.module/ib_core").title, "module ib_core stays loaded");
+  EXPECT_EQ(step_of(outcome.steps, "revert.module/ib_core").reason, "in use");
+  kernel_.used = "";
+  fs::remove(tree_.at("sys/module/ib_core"));
+  EXPECT_EQ(tree_.everything(), before);
+}
+
+TEST_F(ApplyTest, two_wishes_one_after_the_other_go_back_to_the_start) {
+  const auto before = tree_.everything();
+  do_apply("sysctl: {net.ipv4.conf.all.arp_ignore: 1}");
+  do_apply("sysctl: {net.ipv4.conf.all.arp_ignore: 2}");
+  EXPECT_EQ(tree_.read("etc/sysctl.d/90-railhead.conf"), "net.ipv4.conf.all.arp_ignore = 2\n");
+  do_revert();
+  EXPECT_EQ(tree_.everything(), before);
+}
+
+TEST_F(ApplyTest, a_file_that_is_no_text_is_not_touched) {
+  const std::string bytes = "\xff\xfe";
+  tree_.write("etc/modules-load.d/railhead.conf", bytes);
+  const auto outcome = do_apply("modules: [ib_umad]");
+  EXPECT_TRUE(outcome.has_failed);
+  EXPECT_THAT(outcome.steps[1].reason, HasSubstr("is not UTF-8"));
+  EXPECT_EQ(tree_.read("etc/modules-load.d/railhead.conf"), bytes);
+}
+
+TEST_F(ApplyTest, a_journal_that_cannot_be_read_stops_before_anything) {
+  for (const auto* text :
+       {"{", "[]", "{\"entries\": [{\"kind\": \"file\"}]}",
+        "{\"entries\": [{\"kind\": \"x\", \"subject\": \"\", \"step\": \"\"}]}"}) {
+    tree_.write("var/lib/railhead/setup/journal.json", text);
+    const auto before = tree_.everything();
+    const auto result = apply(tree_.machine(), kernel_, wanted(kAll), Risk::reboot, kSilent);
+    ASSERT_FALSE(result) << text;
+    EXPECT_THAT(result.error().message, HasSubstr("/var/lib/railhead/setup/journal.json"));
+    EXPECT_FALSE(revert(tree_.machine(), kernel_, kSilent));
+    EXPECT_EQ(tree_.everything(), before);
+  }
+}
+
+TEST_F(ApplyTest, the_journal_is_there_before_the_change) {
+  // A folder in the place of a file: the change fails, what it was to be is known.
+  fs::create_directories(tree_.at("etc/sysctl.d/90-railhead.conf"));
+  const auto outcome = do_apply("sysctl: {net.ipv4.conf.all.arp_ignore: 1}");
+  EXPECT_TRUE(outcome.has_failed ||
+              step_of(outcome.steps, "sysctl.at-boot").state == StepState::parked);
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_EQ(tree_.read("proc/sys/net/ipv4/conf/all/arp_ignore"), "0\n");
+}
+
+}  // namespace
+}  // namespace railhead::setup

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/setup/node_tree.h"
+
+namespace railhead::setup {
+namespace {
+
+namespace fs = std::filesystem;
+using test::NodeTree;
+using test::step_of;
+using test::wanted;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Plan plan_of(const NodeTree& tree, const std::string& text, bool is_live = true) {
+  return make_plan(tree.machine(is_live), wanted(text), Risk::reboot).value();
+}
+
+TEST(ModuleIndex, names_what_is_loaded_first) {
+  const NodeTree tree;
+  const auto index = ModuleIndex::read(tree.machine()).value();
+  EXPECT_EQ(index.release(), "6.1.0-test");
+  ASSERT_NE(index.find("rdma_ucm"), nullptr);
+  EXPECT_EQ(index.find("ib_umad")->path, "/lib/modules/6.1.0-test/kernel/ib-umad.ko.xz");
+  EXPECT_THAT(index.find("rdma_ucm")->needs, ElementsAre("ib_core", "ib_umad"));
+  EXPECT_TRUE(index.is_built_in("ib_uverbs"));
+  EXPECT_EQ(index.find("mlx5_ib"), nullptr);
+}
+
+TEST(ModuleIndex, a_line_that_is_none_is_named) {
+  const NodeTree tree;
+  tree.write("lib/modules/6.1.0-test/modules.dep", "kernel/a.ko:\nnothing\n");
+  EXPECT_EQ(ModuleIndex::read(tree.machine()).error().message,
+            "/lib/modules/6.1.0-test/modules.dep: line 2: no colon in \"nothing\"");
+}
+
+TEST(ModuleOptions, come_from_files_and_the_command_line) {
+  const NodeTree tree;
+  tree.write("etc/modprobe.d/ib.conf",
+             "# options ib_core a=0\noptions ib_core a=1 \\\n  b=2\noptions ib-umad x=1\n");
+  tree.write("usr/lib/modprobe.d/ib.conf", "options ib_core hidden=1\n");
+  tree.write("proc/cmdline", "quiet ib_core.netns_mode=0 ib-umad.y=2\n");
+  const auto machine = tree.machine();
+  EXPECT_EQ(module_options(*machine.host, "ib_core").parameters, "a=1 b=2 netns_mode=0");
+  EXPECT_EQ(module_options(*machine.host, "ib_umad").parameters, "x=1 y=2");
+  tree.write("etc/modprobe.d/z.conf", "install ib_umad /bin/true\n");
+  EXPECT_EQ(module_options(*machine.host, "ib_umad").install, "/etc/modprobe.d/z.conf");
+}
+
+TEST(PlanModules, what_is_loaded_or_built_in_is_done) {
+  const NodeTree tree;
+  fs::create_directory(tree.at("sys/module/rdma_ucm"));
+  const auto plan = plan_of(tree, "modules: [ib_umad, rdma_ucm, ib_uverbs]");
+  EXPECT_THAT(test::states(plan),
+              ElementsAre("modules.loaded/ib_umad todo", "modules.loaded/rdma_ucm done",
+                          "modules.loaded/ib_uverbs done", "modules.at-boot todo"));
+  EXPECT_EQ(plan.back().changes.front().value, "ib_umad\nrdma_ucm\n");
+}
+
+TEST(PlanModules, what_others_load_at_boot_is_left_to_them) {
+  const NodeTree tree;
+  tree.write("etc/modules-load.d/ib.conf", "# all\nib-umad\n");
+  tree.write("etc/modules", "rdma_ucm\n");
+  const auto plan = plan_of(tree, "modules: [ib_umad, rdma_ucm]");
+  EXPECT_EQ(plan.back().state, StepState::done);
+}
+
+TEST(PlanModules, one_that_the_kernel_lacks_is_parked_and_not_at_boot) {
+  const NodeTree tree;
+  const auto plan = plan_of(tree, "modules: [ib_umad, nvidia_peermem]");
+  const auto& peermem = step_of(plan, "modules.loaded/nvidia_peermem");
+  EXPECT_EQ(peermem.state, StepState::parked);
+  EXPECT_THAT(peermem.reason,
+              HasSubstr("kernel 6.1.0-test has no module nvidia_peermem: NVIDIA's"));
+  EXPECT_EQ(plan.back().changes.front().value, "ib_umad\n");
+}
+
+TEST(PlanModules, in_a_tree_of_files_the_next_boot_loads) {
+  const NodeTree tree;
+  const auto plan = plan_of(tree, "modules: [ib_umad]", false);
+  EXPECT_THAT(test::states(plan),
+              ElementsAre("modules.loaded/ib_umad parked", "modules.at-boot todo"));
+}
+
+TEST(PlanNamespaces, wait_for_a_reboot) {
+  const NodeTree tree;
+  tree.write("sys/module/ib_core/parameters/netns_mode", "Y\n");
+  const auto machine = tree.machine();
+  const auto want = wanted("rdmaNamespaces: exclusive");
+  const auto live = make_plan(machine, want, Risk::live).value();
+  EXPECT_EQ(live.front().state, StepState::refused);
+  EXPECT_EQ(live.front().reason, "needs --allow R4");
+  const auto plan = make_plan(machine, want, Risk::reboot).value();
+  EXPECT_EQ(plan.front().changes.front().value, "options ib_core netns_mode=0\n");
+  tree.write("etc/modprobe.d/railhead-ib-core.conf", "options ib_core netns_mode=0\n");
+  const auto after = make_plan(machine, want, Risk::live).value();
+  EXPECT_EQ(after.front().state, StepState::parked);
+  EXPECT_THAT(after.front().reason, HasSubstr("active after a reboot"));
+  tree.write("sys/module/ib_core/parameters/netns_mode", "N\n");
+  EXPECT_EQ(make_plan(machine, want, Risk::live).value().front().state, StepState::done);
+}
+
+TEST(PlanNamespaces, shared_is_the_kernels_default) {
+  const NodeTree tree;
+  EXPECT_EQ(plan_of(tree, "rdmaNamespaces: shared").front().state, StepState::done);
+  tree.write("proc/cmdline", "ib_core.netns_mode=0\n");
+  EXPECT_EQ(plan_of(tree, "rdmaNamespaces: shared").front().state, StepState::todo);
+}
+
+TEST(PlanSysctl, sets_what_differs_and_keeps_it_for_the_boot) {
+  const NodeTree tree;
+  tree.write("proc/sys/net/ipv4/conf/all/arp_ignore", "0\n");
+  tree.write("proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456\n");
+  const auto plan = plan_of(tree,
+                            "sysctl: {net.ipv4.conf.all.arp_ignore: 1, "
+                            "net.ipv4.tcp_rmem: 4096 131072 6291456, net.none: 1}");
+  EXPECT_EQ(step_of(plan, "sysctl/net.ipv4.conf.all.arp_ignore").state, StepState::todo);
+  EXPECT_EQ(step_of(plan, "sysctl/net.ipv4.tcp_rmem").state, StepState::done);
+  EXPECT_EQ(step_of(plan, "sysctl/net.none").reason, "the kernel has no /proc/sys/net/none");
+  EXPECT_THAT(step_of(plan, "sysctl.at-boot").changes.front().value,
+              HasSubstr("net.ipv4.conf.all.arp_ignore = 1\n"));
+}
+
+}  // namespace
+}  // namespace railhead::setup

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Virtual functions, by a SriovNetworkNodePolicy.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "setup/functions.h"
+#include "unit/setup/node_tree.h"
+
+namespace railhead::setup {
+namespace {
+
+namespace fs = std::filesystem;
+using test::kSilent;
+using test::NodeTree;
+using test::states;
+using test::step_of;
+using test::TreeKernel;
+using test::wanted;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+/// As the full-stack guide for OpenShift prints it, with its indentation.
+constexpr const char* kPolicy = R"(apiVersion: sriovnetwork.openshift.io/v1
+kind: SriovNetworkNodePolicy
+metadata:
+  name: gpu-rdma-vfs
+  namespace: openshift-sriov-network-operator
+spec:
+  nodeSelector:
+    node-role.kubernetes.io/gpu-worker: ""
+  resourceName: sriov_rdma_vf
+  numVfs: 8
+  nicSelector:
+    vendor: "15b3"
+    deviceID: "101d"
+    pfNames: ["ens8f0"]
+  deviceType: netdevice
+  isRdma: true
+  linkType: ETH
+  mtu: 9000
+)";
+
+constexpr const char* kCount = "sriov.vfs/0000:3b:00.0";
+
+class SriovTest : public testing::Test {
+ protected:
+  SriovTest() { tree_.physical_function(); }
+
+  Step count_step(const std::string& text, Risk allowed = Risk::reboot) {
+    return step_of(make_plan(tree_.machine(), wanted(text), allowed).value(), kCount);
+  }
+
+  NodeTree tree_;
+  TreeKernel kernel_{tree_};
+};
+
+std::string policy(const std::string& more) {
+  return "sriov: [{resourceName: vf, nicSelector: {vendor: 15B3}, " + more + "}]";
+}
+
+TEST_F(SriovTest, a_published_policy_is_done_and_taken_back) {
+  const auto before = tree_.everything();
+  const auto outcome =
+      apply(tree_.machine(), kernel_, wanted(kPolicy), Risk::restart, kSilent).value();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_EQ(outcome.steps.size(), 2U + 8 * 2);
+  for (const auto& step : outcome.steps) EXPECT_EQ(step.state, StepState::done) << step.id;
+  EXPECT_EQ(tree_.read("sys/class/net/ens8f0/mtu"), "9000\n");
+  EXPECT_EQ(tree_.read("sys/class/net/ens8f0v7/mtu"), "9000\n");
+  for (const auto& step : make_plan(tree_.machine(), wanted(kPolicy), Risk::live).value())
+    EXPECT_EQ(step.state, StepState::done) << step.id;
+  EXPECT_FALSE(revert(tree_.machine(), kernel_, kSilent).value().has_failed);
+  EXPECT_EQ(tree_.everything(), before);
+}
+
+TEST_F(SriovTest, more_than_the_card_has_is_refused) {
+  EXPECT_EQ(count_step(policy("numVfs: 9")).state, StepState::refused);
+  EXPECT_THAT(count_step(policy("numVfs: 9")).reason, HasSubstr("0000:3b:00.0 can have 8"));
+  tree_.write(NodeTree::path_of("0000:3b:00.0") + "sriov_totalvfs", "0\n");
+  EXPECT_THAT(count_step(policy("numVfs: 1")).reason, HasSubstr("has no SR-IOV"));
+}
+
+TEST_F(SriovTest, another_number_goes_by_way_of_none_and_needs_consent) {
+  ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 2));
+  EXPECT_EQ(count_step(policy("numVfs: 4"), Risk::live).state, StepState::refused);
+  EXPECT_EQ(count_step(policy("numVfs: 4"), Risk::live).reason, "needs --allow R2");
+  EXPECT_EQ(count_step(policy("numVfs: 4")).state, StepState::todo);
+  EXPECT_EQ(count_step(policy("numVfs: 2")).state, StepState::done);
+}
+
+TEST_F(SriovTest, functions_in_use_stay) {
+  ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 2));
+  fs::remove_all(tree_.at(NodeTree::path_of("0000:3b:01.1") + "net"));
+  const auto step = count_step(policy("numVfs: 4"));
+  EXPECT_EQ(step.state, StepState::refused);
+  EXPECT_EQ(step.reason, "all would go, and 0000:3b:01.1 has no netdev here: a pod may have it");
+}
+
+TEST_F(SriovTest, taken_back_functions_in_use_stay) {
+  const auto want = wanted(policy("numVfs: 2"));
+  ASSERT_FALSE(apply(tree_.machine(), kernel_, want, Risk::live, kSilent).value().has_failed);
+  fs::remove_all(tree_.at(NodeTree::path_of("0000:3b:01.0") + "net"));
+  const auto outcome = revert(tree_.machine(), kernel_, kSilent).value();
+  EXPECT_TRUE(outcome.has_failed);
+  EXPECT_EQ(step_of(outcome.steps, "revert.functions/0000:3b:00.0").state, StepState::refused);
+  EXPECT_EQ(tree_.read(NodeTree::path_of("0000:3b:00.0") + "sriov_numvfs"), "2\n");
+}
+
+TEST_F(SriovTest, externally_managed_ones_keep_their_number) {
+  EXPECT_THAT(count_step(policy("numVfs: 2, externallyManaged: true")).reason,
+              HasSubstr("externallyManaged"));
+  ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 4));
+  EXPECT_EQ(count_step(policy("numVfs: 2, externallyManaged: true")).state, StepState::done);
+}
+
+TEST_F(SriovTest, a_part_of_the_functions_gets_the_mtu) {
+  ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 3));
+  const auto plan =
+      make_plan(tree_.machine(),
+                wanted("sriov: [{resourceName: vf, nicSelector: {pfNames: ['ens8f0#1-2']}, "
+                       "numVfs: 3, mtu: 4200}]"),
+                Risk::reboot)
+          .value();
+  EXPECT_THAT(states(plan),
+              ElementsAre("sriov.vfs/0000:3b:00.0 done", "sriov.mtu/0000:3b:00.0 todo",
+                          "sriov.mtu/0000:3b:01.1 todo", "sriov.mtu/0000:3b:01.2 todo"));
+}
+
+TEST_F(SriovTest, an_mtu_is_never_lowered) {
+  tree_.write("sys/class/net/ens8f0/mtu", "9000\n");
+  const auto plan =
+      make_plan(tree_.machine(), wanted(policy("numVfs: 0, mtu: 1500")), Risk::reboot).value();
+  EXPECT_EQ(step_of(plan, "sriov.mtu/0000:3b:00.0").state, StepState::done);
+}
+
+TEST_F(SriovTest, a_function_whose_driver_gives_no_rdma_waits) {
+  ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", 1));
+  fs::remove_all(tree_.at(NodeTree::path_of("0000:3b:01.0") + "infiniband"));
+  const auto plan =
+      make_plan(tree_.machine(), wanted(policy("numVfs: 1, isRdma: true")), Risk::reboot).value();
+  const auto& step = step_of(plan, "sriov.identity/0000:3b:01.0");
+  EXPECT_EQ(step.state, StepState::parked);
+  EXPECT_THAT(step.reason, HasSubstr("mlx5_core gives it no RDMA device here"));
+}
+
+TEST_F(SriovTest, a_policy_that_selects_nothing_here_is_parked) {
+  const auto plan = make_plan(tree_.machine(),
+                              wanted("sriov: [{resourceName: vf, nicSelector: {vendor: 8086}, "
+                                     "numVfs: 2}]"),
+                              Risk::reboot)
+                        .value();
+  EXPECT_EQ(plan.front().state, StepState::parked);
+}
+
+TEST_F(SriovTest, in_a_tree_of_files_there_is_no_kernel_to_ask) {
+  const auto plan =
+      make_plan(tree_.machine(false), wanted(policy("numVfs: 2")), Risk::reboot).value();
+  EXPECT_EQ(plan.front().state, StepState::parked);
+}
+
+TEST(VfPolicy, what_setup_does_not_do_is_refused_where_it_stands) {
+  const auto error_of = [](const std::string& text) {
+    const auto wanted = parse_wanted("policy.yaml", text);
+    return wanted ? "" : wanted.error().message;
+  };
+  EXPECT_THAT(error_of(policy("deviceType: vfio-pci")),
+              HasSubstr("\"vfio-pci\" is not done by setup"));
+  EXPECT_THAT(error_of(policy("eSwitchMode: switchdev")), HasSubstr("but legacy"));
+  EXPECT_THAT(error_of(policy("numVfs: 70000")), HasSubstr("more than 65535"));
+  EXPECT_THAT(error_of(policy("numVf: 1")), HasSubstr("there is no key \"numVf\""));
+  EXPECT_THAT(error_of("sriov: [{numVfs: 1}]"), HasSubstr("nicSelector selects nothing"));
+  EXPECT_THAT(error_of("sriov: {}"), HasSubstr("no list"));
+  EXPECT_THAT(error_of("kind: SriovNetworkNodePolicy\n"), HasSubstr("no spec"));
+}
+
+TEST(VfGuid, is_one_of_its_own_for_each_function) {
+  EXPECT_EQ(vf_guid("0c42:a103:0012:3456", 0), 0x0e42a18000123456U);
+  EXPECT_EQ(vf_guid("0c42:a103:0012:3456", 7), 0x0e42a18007123456U);
+  EXPECT_FALSE(vf_guid("0000:0000:0000:0000", 0));
+  EXPECT_FALSE(vf_guid("", 0));
+}
+
+}  // namespace
+}  // namespace railhead::setup

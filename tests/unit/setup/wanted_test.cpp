@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setup/wanted.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace railhead::setup {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Pair;
+
+std::string error_of(const std::string& text) {
+  const auto wanted = parse_wanted("setup.yaml", text);
+  return wanted ? "" : wanted.error().message;
+}
+
+TEST(Wanted, has_every_key) {
+  const auto wanted = parse_wanted("setup.yaml",
+                                   "modules: [ib-umad, rdma_ucm]\n"
+                                   "memlock: {services: [containerd], limitsFile: true}\n"
+                                   "nri: true\nrdmaNamespaces: exclusive\n"
+                                   "sysctl: {net.ipv4.conf.all.arp_ignore: 1}\n");
+  ASSERT_TRUE(wanted);
+  EXPECT_THAT(wanted->modules, ElementsAre("ib_umad", "rdma_ucm"));
+  EXPECT_THAT(wanted->memlock_services, ElementsAre("containerd"));
+  EXPECT_TRUE(wanted->limits_file);
+  EXPECT_TRUE(wanted->nri);
+  EXPECT_EQ(wanted->rdma_namespaces, node::RdmaNetns::exclusive);
+  EXPECT_THAT(wanted->sysctl, ElementsAre(Pair("net.ipv4.conf.all.arp_ignore", "1")));
+}
+
+TEST(Wanted, what_is_wrong_names_file_place_and_key) {
+  EXPECT_EQ(error_of("modules: [a]\nmodule: [b]\n"),
+            "setup.yaml: line 2: there is no key \"module\"");
+  EXPECT_EQ(error_of("memlock:\n  service: [a]\n"),
+            "setup.yaml: memlock: line 2: memlock has no key \"service\"");
+  EXPECT_THAT(error_of("nri: perhaps\n"), HasSubstr("setup.yaml: nri: line 1"));
+  EXPECT_THAT(error_of("rdmaNamespaces: both\n"), HasSubstr("is neither shared nor exclusive"));
+  EXPECT_THAT(error_of("- a\n"), HasSubstr("no map of what is wanted"));
+  EXPECT_THAT(error_of("memlock: 3\n"), HasSubstr("memlock is no map"));
+}
+
+TEST(Wanted, names_become_no_paths) {
+  for (const auto* name : {"../x", "a/b", "''", ".a", "-a", "a b", "\"a\\nb\""}) {
+    EXPECT_THAT(error_of("modules: [" + std::string(name) + "]\n"), HasSubstr("is no name"))
+        << name;
+  }
+  EXPECT_THAT(error_of("memlock: {services: [../../x]}\n"), HasSubstr("is no name"));
+  EXPECT_THAT(error_of("sysctl: {../kernel: 1}\n"), HasSubstr("is no name"));
+  EXPECT_THAT(error_of("sysctl: {a.b: \"1\\n2\"}\n"), HasSubstr("no value of a sysctl"));
+}
+
+TEST(Profile, each_can_be_read) {
+  EXPECT_EQ(profiles().size(), 5U);
+  for (const auto& profile : profiles()) {
+    const auto wanted = find_profile(profile.name);
+    ASSERT_TRUE(wanted) << wanted.error().message;
+    EXPECT_TRUE(wanted->nri) << profile.name;
+  }
+}
+
+TEST(Profile, an_unknown_one_names_those_there_are) {
+  EXPECT_EQ(find_profile("aks").error().message,
+            "there is no profile \"aks\", but aks-dynamo, aks-llm-d, openshift-full-stack, "
+            "bare-metal-ib, roce");
+}
+
+}  // namespace
+}  // namespace railhead::setup
