@@ -73,6 +73,7 @@ void read_capability(NcclProcess& process, const NcclGpuDirect& said) {
   if (process.names.size() < kMaxNamedDevices && !said.device.name.empty()) {
     process.names.emplace(said.device.index, said.device.name);
   }
+  process.surveyed = said.network;
   if (said.enabled && !said.route.empty()) process.routes.emplace(said.route);
 }
 

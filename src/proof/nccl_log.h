@@ -64,6 +64,7 @@ struct NcclProcess {
   bool relaxed_ordering = false;
   std::string listed;          ///< the network whose devices were listed last; "Socket" is none
   std::string initialized;     ///< "Initialized NET plugin …", the last
+  std::string surveyed;        ///< the network whose NICs went into NCCL's topology
   bool is_before_2_7 = false;  ///< it does not print which network was chosen
   bool dma_buf_is_off = false;
   std::string plugin;        ///< "" for none

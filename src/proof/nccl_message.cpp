@@ -260,6 +260,7 @@ std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message) {
   auto rest = parts->rest;
   if (!take(rest, "GPU Direct RDMA ")) return std::nullopt;
   NcclGpuDirect said;
+  said.network = parts->network;
   if (take(rest, "(nvidia-peermem) ")) said.route = "peermem";
   if (take(rest, "(DMABUF) ")) said.route = "DMA-BUF";
   said.enabled = take(rest, "Enabled ") || take(rest, "enabled ");

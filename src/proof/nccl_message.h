@@ -79,6 +79,7 @@ std::optional<NcclMembership> nccl_membership(std::string_view message);
 /// `NET/IB : GPU Direct RDMA Enabled|Disabled for HCA 0 'mlx5_0'`: what a NIC is able to do, not
 /// what a connection does.
 struct NcclGpuDirect {
+  std::string_view network;  ///< the chosen one: NCCL asks no other
   NcclDevice device;
   bool enabled = false;
   std::string_view route;  ///< "peermem" or "DMA-BUF" where the message says, else ""

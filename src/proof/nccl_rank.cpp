@@ -122,6 +122,7 @@ std::string chosen_network(const NcclWorker& worker, const NcclProcess& process)
   if (!worker.network.empty()) return real_name(worker.network, process);
   if (!process.initialized.empty()) return real_name(process.initialized, process);
   if (known_carrier(process.listed, "") == Carrier::tcp) return process.listed;
+  if (!process.surveyed.empty()) return real_name(process.surveyed, process);
   // The plugin chose its provider, and NCCL's own sockets were not set up in its place.
   if (!process.ofi_provider.empty()) return process.interfaces.empty() ? "Libfabric" : "";
   if (!process.plugin.empty()) return "";

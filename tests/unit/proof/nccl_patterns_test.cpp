@@ -211,6 +211,17 @@ TEST(NcclPatterns, tcp_under_ucx_and_mooncake_shows_itself) {
       kError, "without RDMA");
 }
 
+TEST(NcclPatterns, nixl_says_what_its_backend_cannot) {
+  expect_foreign(
+      "W1 ucx_utils.cpp:631] 4 NVIDIA GPU(s) were detected, but UCX CUDA support was not found!",
+      kWarning, "only host memory");
+  expect_foreign(
+      "W1 ucx_utils.cpp:640] 16 Amazon EFA(s) were detected, but the UCX backend was configured.",
+      kWarning, "LIBFABRIC");
+  expect_foreign("E1 nixl_agent.cpp:545] registerMem: registration failed for the specified or all",
+                 kError, "register memory");
+}
+
 TEST(NcclPatterns, words_count_in_their_order_only) {
   EXPECT_EQ(foreign_pattern("failed: see ibv_query_gid"), nullptr);
   EXPECT_EQ(foreign_pattern(""), nullptr);

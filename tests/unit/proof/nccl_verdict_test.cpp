@@ -121,6 +121,16 @@ TEST(NcclVerdicts, without_a_plugin_and_a_device_sockets_are_left) {
             NcclVerdict::unknown);
 }
 
+TEST(NcclVerdicts, the_network_whose_nics_were_surveyed_was_chosen) {
+  EXPECT_EQ(verdict_on({"NET/Socket : GPU Direct RDMA Disabled for HCA 0 'eth0'"}),
+            NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'"}),
+            NcclVerdict::rdma_chosen);
+  EXPECT_EQ(
+      verdict_on({"NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'", "Using network Socket"}),
+      NcclVerdict::tcp);
+}
+
 TEST(NcclVerdicts, ranks_that_say_nothing_have_no_vote) {
   const auto job = judge_lines(
       "a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/1/GDRDMA\n"
