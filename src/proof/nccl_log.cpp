@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.h"
+
 namespace railhead::proof {
 namespace {
 
