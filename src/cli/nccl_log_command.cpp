@@ -40,9 +40,8 @@ data::Json available_json(const proof::NcclDevice& device) {
 
 using Files = std::vector<std::string>;
 
-const std::string& file_name(const Files& files, std::size_t index) {
-  static const std::string kNone;
-  return index < files.size() ? files[index] : kNone;
+std::string file_name(const Files& files, std::size_t index) {
+  return index < files.size() ? files[index] : "";
 }
 
 data::Json quote_json(const proof::NcclQuote& quote, const Files& files) {
