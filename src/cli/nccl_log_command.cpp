@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <set>
+#include <tuple>
 
 #include "base/text.h"
 #include "cli/command.h"
@@ -36,12 +38,22 @@ data::Json available_json(const proof::NcclDevice& device) {
           {"linkLayer", device.link_layer}};
 }
 
-data::Json quote_json(const proof::NcclQuote& quote) {
-  return {{"line", quote.line}, {"text", quote.text}};
+using Files = std::vector<std::string>;
+
+std::string file_name(const Files& files, std::size_t index) {
+  return index < files.size() ? files[index] : "";
 }
 
-data::Json rank_json(const proof::NcclRank& rank) {
-  return {{"rank", report::json_or_null(rank.rank)},
+data::Json quote_json(const proof::NcclQuote& quote, const Files& files) {
+  return {{"file", file_name(files, quote.place.file)},
+          {"line", quote.place.line},
+          {"text", quote.text}};
+}
+
+data::Json rank_json(const proof::NcclRank& rank, const Files& files) {
+  const auto quotes = [&](const proof::NcclQuote& quote) { return quote_json(quote, files); };
+  return {{"library", rank.library},
+          {"rank", report::json_or_null(rank.rank)},
           {"ranks", report::json_or_null(rank.size)},
           {"host", report::text_or_null(rank.host)},
           {"pid", rank.pid == 0 ? data::Json(nullptr) : data::Json(rank.pid)},
@@ -57,32 +69,46 @@ data::Json rank_json(const proof::NcclRank& rank) {
           {"nics", data::json_list(rank.devices, used_json)},
           {"available", data::json_list(rank.available, available_json)},
           {"relaxedOrdering", rank.relaxed_ordering},
-          {"evidence", data::json_list(rank.evidence, quote_json)}};
+          {"evidence", data::json_list(rank.evidence, quotes)}};
 }
 
-data::Json problem_json(const proof::NcclProblem& problem) {
+data::Json problem_json(const proof::NcclProblem& problem, const Files& files) {
   return {{"severity", to_string(problem.severity)},
           {"meaning", report::text_or_null(problem.meaning)},
           {"count", problem.count},
           {"host", report::text_or_null(problem.host)},
-          {"line", problem.first.line},
+          {"file", file_name(files, problem.first.place.file)},
+          {"line", problem.first.place.line},
           {"text", problem.first.text}};
 }
 
-/// "mlx5_0,mlx5_1", else the network with the index: "Socket/0".
-std::string nics_text(const proof::NcclRank& rank) {
+std::string nic_names(const std::vector<std::string>& all) {
   std::vector<std::string> names;
-  for (const auto& device : rank.devices) {
-    auto name = device.name.empty() ? device.use.network + "/" + std::to_string(device.use.device)
-                                    : device.name;
+  for (const auto& name : all) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     if (names.size() == kShownNics) {
       names.emplace_back("…");
       break;
     }
-    names.push_back(std::move(name));
+    names.push_back(name);
   }
   return join(names, ",");
+}
+
+/// "mlx5_0,mlx5_1", else the network with the index: "Socket/0". Where the log has the list alone:
+/// "of mlx5_0,mlx5_1".
+std::string nics_text(const proof::NcclRank& rank) {
+  std::vector<std::string> names;
+  if (rank.has_candidates_only && rank.verdict != proof::NcclVerdict::tcp) {
+    for (const auto& device : rank.available) names.push_back(device.name);
+    return "of " + nic_names(names);
+  }
+  for (const auto& device : rank.devices) {
+    names.push_back(device.name.empty()
+                        ? device.use.network + "/" + std::to_string(device.use.device)
+                        : device.name);
+  }
+  return nic_names(names);
 }
 
 std::string path_text(const proof::NcclRank& rank) {
@@ -91,15 +117,65 @@ std::string path_text(const proof::NcclRank& rank) {
   return rank.route.empty() ? path : path + " (" + rank.route + ")";
 }
 
-report::Table ranks_table(const proof::NcclJob& job) {
+/// "NCCL IB", "UCX rc_mlx5"; NCCL is not said.
+std::string network_text(const proof::NcclRank& rank) {
+  if (rank.library == "NCCL") return rank.transport;
+  return rank.transport.empty() ? rank.library : rank.library + " " + rank.transport;
+}
+
+/// Ranks with the same row but for their names.
+struct RankGroup {
+  const proof::NcclRank* first = nullptr;
+  std::set<unsigned> ranks;
+  std::set<unsigned> gpus;
+  std::set<std::string> hosts;
+};
+
+/// "0-7,9"
+std::string ranges_text(const std::set<unsigned>& numbers) {
+  std::vector<std::string> parts;
+  for (auto it = numbers.begin(); it != numbers.end();) {
+    const auto from = *it;
+    auto to = from;
+    while (++it != numbers.end() && *it == to + 1) ++to;
+    parts.push_back(from == to ? std::to_string(from)
+                               : std::to_string(from) + "-" + std::to_string(to));
+  }
+  return join(parts, ",");
+}
+
+std::vector<RankGroup> groups_of(const proof::NcclJob& job, ShownEvidence shown) {
+  using Key = std::tuple<proof::NcclVerdict, std::string, std::string, std::string, std::size_t,
+                         std::string, std::size_t>;
+  std::vector<RankGroup> groups;
+  std::map<Key, std::size_t> index;
+  for (std::size_t i = 0; i < job.ranks.size(); ++i) {
+    const auto& rank = job.ranks[i];
+    const auto own = shown == ShownEvidence::all ? i : 0;
+    const Key key{
+        rank.verdict, network_text(rank), nics_text(rank), path_text(rank), rank.channels, rank.why,
+        own};
+    const auto [found, is_new] = index.emplace(key, groups.size());
+    if (is_new) groups.push_back({&rank, {}, {}, {}});
+    auto& group = groups[found->second];
+    if (rank.rank) group.ranks.insert(*rank.rank);
+    if (rank.gpu) group.gpus.insert(*rank.gpu);
+    if (!rank.host.empty()) group.hosts.insert(rank.host);
+  }
+  return groups;
+}
+
+report::Table ranks_table(const proof::NcclJob& job, ShownEvidence shown) {
   report::Table table;
-  for (const auto& rank : job.ranks) {
-    table.add({{"RANK", report::text_or_blank(rank.rank)},
-               {"HOST", rank.host},
+  for (const auto& group : groups_of(job, shown)) {
+    const auto& rank = *group.first;
+    const auto host = group.hosts.size() > 1 ? counted(group.hosts.size(), "host") : rank.host;
+    table.add({{"RANK", ranges_text(group.ranks)},
+               {"HOST", host},
                {"PID", rank.pid == 0 ? "" : std::to_string(rank.pid), report::kWide},
-               {"GPU", report::text_or_blank(rank.gpu)},
+               {"GPU", ranges_text(group.gpus)},
                {"VERDICT", std::string(to_string(rank.verdict))},
-               {"NETWORK", rank.transport},
+               {"NETWORK", network_text(rank)},
                {"NICS", nics_text(rank)},
                {"GPUDIRECT", path_text(rank)},
                {"CHANNELS", std::to_string(rank.channels)},
@@ -110,21 +186,28 @@ report::Table ranks_table(const proof::NcclJob& job) {
 }
 
 std::string rank_label(const proof::NcclRank& rank) {
-  const auto name =
-      rank.rank ? "rank " + std::to_string(*rank.rank) : "pid " + std::to_string(rank.pid);
+  const auto name = rank.rank       ? "rank " + std::to_string(*rank.rank)
+                    : rank.pid != 0 ? "pid " + std::to_string(rank.pid)
+                                    : rank.library;
   return rank.host.empty() ? name : name + " on " + rank.host;
 }
 
+/// "line 12: Using network IB", of several files "nccl.a.1, line 12: Using network IB".
+std::string quote_text(const proof::NcclQuote& quote, const Files& files) {
+  const auto file = files.size() > 1 ? file_name(files, quote.place.file) + ", " : "";
+  return file + "line " + std::to_string(quote.place.line) + ": " + quote.text;
+}
+
 /// "rank 0 on node-a, line 12: Using network IB".
-std::vector<std::string> evidence_lines(const proof::NcclJob& job, ShownEvidence shown) {
+std::vector<std::string> evidence_lines(const proof::NcclJob& job, const Files& files,
+                                        ShownEvidence shown) {
   std::vector<std::string> lines;
   std::set<std::pair<proof::NcclVerdict, proof::NcclGpuPath>> seen;
   for (const auto& rank : job.ranks) {
     const bool is_new = seen.emplace(rank.verdict, rank.gpu_path).second;
     if (!is_new && shown == ShownEvidence::one_of_each_kind) continue;
     for (const auto& quote : rank.evidence) {
-      lines.push_back(rank_label(rank) + ", line " + std::to_string(quote.line) + ": " +
-                      quote.text);
+      lines.push_back(rank_label(rank) + ", " + quote_text(quote, files));
     }
   }
   return lines;
@@ -135,7 +218,7 @@ std::vector<std::string> nccl_problem_lines(const proof::NcclLog& log) {
   for (const auto& problem : log.problems) {
     auto line = std::string(to_string(problem.severity)) + ": ";
     if (!problem.meaning.empty()) line += problem.meaning + ": ";
-    line += "line " + std::to_string(problem.first.line) + ": " + problem.first.text;
+    line += quote_text(problem.first, log.files);
     if (problem.count > 1) line += " (" + std::to_string(problem.count) + " times)";
     lines.push_back(std::move(line));
   }
@@ -147,67 +230,77 @@ data::Json summary_json(const proof::NcclJob& job) {
     return std::count_if(job.ranks.begin(), job.ranks.end(),
                          [&](const auto& rank) { return rank.verdict == verdict; });
   };
-  return {{"ranks", job.ranks.size()},
-          {"RDMA", count(proof::NcclVerdict::rdma)},
-          {"TCP", count(proof::NcclVerdict::tcp)},
-          {"mixed", count(proof::NcclVerdict::mixed)},
-          {"unknown", count(proof::NcclVerdict::unknown)}};
+  data::Json summary = {{"ranks", job.ranks.size()}};
+  for (const auto verdict : proof::kNcclVerdicts) {
+    summary[std::string(to_string(verdict))] = count(verdict);
+  }
+  return summary;
 }
 
-std::string headline(const proof::NcclJob& job) {
+std::size_t count_errors(const proof::NcclLog& log) {
+  return static_cast<std::size_t>(std::count_if(
+      log.problems.begin(), log.problems.end(),
+      [](const auto& problem) { return problem.severity == proof::NcclSeverity::error; }));
+}
+
+std::string headline(const proof::NcclLog& log, const proof::NcclJob& job) {
   auto line = std::string(to_string(job.verdict)) + ": " + job.why;
   if (job.gpu_path != proof::NcclGpuPath::unknown) {
     line += "; GPUDirect RDMA: " + std::string(to_string(job.gpu_path));
   }
+  // Errors are the first of the problems.
+  const auto errors = count_errors(log);
+  if (errors == 1) line += "; error: " + log.problems.front().meaning;
+  if (errors > 1) line += "; " + counted(errors, "error") + ": " + log.problems.front().meaning;
   return line;
 }
 
-report::Report nccl_log_report(const std::string& source, const proof::NcclLog& log,
-                               const proof::NcclJob& job, ShownEvidence shown) {
+report::Report nccl_log_report(const proof::NcclLog& log, const proof::NcclJob& job,
+                               ShownEvidence shown) {
+  const auto& files = log.files;
   report::Report report;
   report.json = report::make_document("NcclLog");
-  report.json["source"] = source;
+  report.json["source"] = join(files, " ");
+  report.json["files"] = files;
   report.json["verdict"] = to_string(job.verdict);
   report.json["gpuDirect"] = to_string(job.gpu_path);
   report.json["why"] = job.why;
   report.json["versions"] = log.versions;
   report.json["summary"] = summary_json(job);
-  report.json["ranks"] = data::json_list(job.ranks, rank_json);
-  report.json["problems"] = data::json_list(log.problems, problem_json);
+  report.json["ranks"] =
+      data::json_list(job.ranks, [&](const auto& rank) { return rank_json(rank, files); });
+  report.json["problems"] = data::json_list(
+      log.problems, [&](const auto& problem) { return problem_json(problem, files); });
   report.json["warnings"] = job.warnings;
   report.json["lines"] = log.lines;
   report.json["messages"] = log.records;
-  report.add("", {headline(job)});
-  if (!job.ranks.empty()) report.sections.push_back({"", ranks_table(job), {}});
-  report.add("EVIDENCE", evidence_lines(job, shown));
+  report.add("", {headline(log, job)});
   report.add("PROBLEMS", nccl_problem_lines(log));
+  if (!job.ranks.empty()) report.sections.push_back({"RANKS", ranks_table(job, shown), {}});
+  report.add("EVIDENCE", evidence_lines(job, files, shown));
   report.add("WARNINGS", job.warnings);
   return report;
 }
 
-/// 0 where every rank used RDMA and nothing failed, 1 where one fell back to TCP or there is an
-/// error, 2 where the log does not say.
+/// 0 where nothing left the node but by RDMA and nothing failed, 1 where a rank is on TCP or there
+/// is an error, 2 where the log does not say or was not read.
 int exit_code(const proof::NcclLog& log, const proof::NcclJob& job) {
-  const bool failed =
-      std::any_of(log.problems.begin(), log.problems.end(), [](const proof::NcclProblem& problem) {
-        return problem.severity == proof::NcclSeverity::error;
-      });
-  if (job.verdict == proof::NcclVerdict::tcp || job.verdict == proof::NcclVerdict::mixed ||
-      failed) {
-    return kExitProblem;
-  }
-  return job.verdict == proof::NcclVerdict::rdma ? kExitOk : kExitCannotTell;
+  using enum proof::NcclVerdict;
+  if (job.verdict == tcp || job.verdict == mixed || count_errors(log) > 0) return kExitProblem;
+  return job.verdict == unknown || !log.unread.empty() ? kExitCannotTell : kExitOk;
 }
 
-Result<int> judge_log(const Invocation& invocation, const std::string& path) {
+Result<int> judge_logs(const Invocation& invocation, const Files& paths) {
   proof::NcclLogReader reader;
-  TRY_STATUS(host::stream_input_file(path, [&](std::string_view bytes) { reader.feed(bytes); }));
+  for (const auto& path : paths) {
+    reader.begin_file(path == "-" ? "standard input" : path);
+    TRY_STATUS(host::stream_input_file(path, [&](std::string_view bytes) { reader.feed(bytes); }));
+  }
   const auto log = reader.finish();
   const auto job = proof::judge(log);
   const auto shown =
       invocation.output == "wide" ? ShownEvidence::all : ShownEvidence::one_of_each_kind;
-  return invocation.print(nccl_log_report(path == "-" ? "standard input" : path, log, job, shown),
-                          exit_code(log, job));
+  return invocation.print(nccl_log_report(log, job, shown), exit_code(log, job));
 }
 
 }  // namespace
@@ -215,15 +308,24 @@ Result<int> judge_log(const Invocation& invocation, const std::string& path) {
 void add_nccl_log_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand(
       "nccl-log",
-      "Show what a log of NCCL or RCCL says was used: RDMA or TCP, GPUDirect or staged");
-  auto path = std::make_shared<std::string>("-");
-  app->add_option("FILE", *path, "the log, of any size [- is standard input]")->type_name("");
+      "Show what logs of NCCL, RCCL, UCX, NIXL or Mooncake say was used: RDMA or TCP, GPUDirect or "
+      "staged");
+  auto paths = std::make_shared<Files>();
+  app->add_option("FILE", *paths,
+                  "the logs of one job, of any size, as NCCL_DEBUG_FILE writes one for each rank "
+                  "[- is standard input, and the default]")
+      ->type_name("");
   add_output_option(*app, invocation);
   app->footer(
-      "The job has to run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET.\n"
-      "Exit codes: 0 RDMA, 1 TCP or an error such as a failed connection, 2 the log does not say.\n"
+      "The job has to run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET; UCX and NIXL with\n"
+      "UCX_LOG_LEVEL=info.\n"
+      "Exit codes: 0 RDMA or intra-node, 1 TCP or an error such as a failed connection, 2 the log\n"
+      "does not say.\n"
       "Example: kubectl logs trainer-0 | railhead nccl-log");
-  invocation.answer(*app, [&invocation, path] { return judge_log(invocation, *path); });
+  invocation.answer(*app, [&invocation, paths] {
+    if (paths->empty()) paths->emplace_back("-");
+    return judge_logs(invocation, *paths);
+  });
 }
 
 }  // namespace railhead::cli

@@ -12,12 +12,16 @@ namespace {
 
 constexpr std::string_view kAskForInfo = "run with NCCL_DEBUG=INFO NCCL_DEBUG_SUBSYS=INIT,NET";
 
+std::string name_of(const NcclLog& log, std::size_t file) {
+  return log.files[file].empty() ? "the log" : log.files[file];
+}
+
 bool is_named(const NcclProcess& process) {
   return process.pid != 0 || !process.host.empty();
 }
 
 bool is_nameless(const NcclRank& rank) {
-  return rank.pid == 0 && rank.host.empty();
+  return rank.library == "NCCL" && rank.pid == 0 && rank.host.empty();
 }
 
 /// Every GPU with a word about networks, and the processes that have no such GPU.
@@ -38,17 +42,45 @@ std::vector<NcclRank> all_ranks(const NcclLog& log) {
   return ranks;
 }
 
+/// Where the ends of the connections within one host are all ranks of the job, there is no other
+/// node.
+void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
+  unsigned size = 0;
+  std::set<std::string> hosts;
+  std::set<unsigned> local_ranks;
+  for (const auto& worker : log.workers) {
+    const auto& process = log.processes[worker.process];
+    if (process.library != "NCCL") continue;
+    hosts.insert(process.host);
+    if (!worker.uses.empty()) return;
+    if (worker.membership) size = std::max(size, worker.membership->size);
+    local_ranks.insert(worker.local_ranks.begin(), worker.local_ranks.end());
+  }
+  const bool is_whole = size > 1 && local_ranks.size() >= size && *local_ranks.rbegin() < size;
+  if (hosts.size() != 1 || !is_whole) return;
+  for (auto& rank : ranks) {
+    const bool is_used = rank.verdict == NcclVerdict::rdma || rank.verdict == NcclVerdict::mixed;
+    if (rank.library == "NCCL" && !is_used) make_intra_node(rank);
+  }
+}
+
 /// Lines whose prefix was cut are no rank of their own beside those that are named; but what they
 /// say of TCP is so, whoever said it.
 std::vector<NcclRank> ranks_of(const NcclLog& log) {
   auto ranks = all_ranks(log);
-  if (std::any_of(log.processes.begin(), log.processes.end(), is_named)) {
-    const auto is_noise = [](const NcclRank& rank) {
-      const bool is_tcp = rank.verdict == NcclVerdict::tcp || rank.verdict == NcclVerdict::mixed;
-      return is_nameless(rank) && !is_tcp;
-    };
-    std::erase_if(ranks, is_noise);
+  std::set<std::size_t> named_files;
+  for (const auto& process : log.processes) {
+    if (process.library == "NCCL" && is_named(process)) named_files.insert(process.file);
   }
+  // Lines of UCX say how NIXL uses it.
+  const bool has_ucx = std::any_of(ranks.begin(), ranks.end(),
+                                   [](const NcclRank& rank) { return rank.library == "UCX"; });
+  std::erase_if(ranks, [&](const NcclRank& rank) {
+    const bool is_tcp = rank.verdict == NcclVerdict::tcp || rank.verdict == NcclVerdict::mixed;
+    const bool is_noise = is_nameless(rank) && named_files.count(rank.file) > 0 && !is_tcp;
+    return is_noise || (rank.library == "NIXL" && rank.transport.empty() && has_ucx);
+  });
+  find_single_node(log, ranks);
   const auto key = [](const NcclRank& rank) {
     return std::tuple(rank.rank.value_or(UINT32_MAX), std::cref(rank.host).get(), rank.pid,
                       rank.gpu.value_or(UINT32_MAX));
@@ -63,13 +95,23 @@ std::size_t count_of(const std::vector<NcclRank>& ranks, NcclVerdict verdict) {
       ranks.begin(), ranks.end(), [&](const auto& rank) { return rank.verdict == verdict; }));
 }
 
+/// A rank that says nothing has no vote, unless nobody says anything. What happens within a node
+/// counts where nothing happens between nodes.
 NcclVerdict verdict_of(const std::vector<NcclRank>& ranks) {
+  const auto silent =
+      static_cast<std::size_t>(std::count_if(ranks.begin(), ranks.end(), is_silent));
   const auto rdma = count_of(ranks, NcclVerdict::rdma);
+  const auto chosen = count_of(ranks, NcclVerdict::rdma_chosen);
   const auto tcp = count_of(ranks, NcclVerdict::tcp);
-  if (ranks.empty()) return NcclVerdict::unknown;
-  if (count_of(ranks, NcclVerdict::mixed) > 0 || (rdma > 0 && tcp > 0)) return NcclVerdict::mixed;
+  if (count_of(ranks, NcclVerdict::mixed) > 0 || (rdma + chosen > 0 && tcp > 0)) {
+    return NcclVerdict::mixed;
+  }
   if (tcp > 0) return NcclVerdict::tcp;
-  return rdma == ranks.size() ? NcclVerdict::rdma : NcclVerdict::unknown;
+  if (count_of(ranks, NcclVerdict::unknown) > silent) return NcclVerdict::unknown;
+  if (rdma > 0) return NcclVerdict::rdma;
+  if (chosen > 0) return NcclVerdict::rdma_chosen;
+  const bool is_local = count_of(ranks, NcclVerdict::intra_node) > 0;
+  return is_local && silent == 0 ? NcclVerdict::intra_node : NcclVerdict::unknown;
 }
 
 NcclGpuPath path_of(const std::vector<NcclRank>& ranks) {
@@ -82,22 +124,31 @@ NcclGpuPath path_of(const std::vector<NcclRank>& ranks) {
 }
 
 std::string why_of(const NcclLog& log, const NcclJob& job) {
-  if (log.records == 0) {
+  if (log.records == 0 && !log.unread.empty()) {
+    const auto& first = log.unread.front();
+    return name_of(log, first.file) + " is " + std::string(first.what) + ": " +
+           std::string(first.remedy) + " makes it text";
+  }
+  if (log.records == 0 && job.ranks.empty()) {
     return "no message of NCCL at level INFO is in this log: " + std::string(kAskForInfo);
   }
-  if (job.ranks.empty() ||
-      std::all_of(job.ranks.begin(), job.ranks.end(),
-                  [](const NcclRank& rank) { return rank.transport.empty(); })) {
+  if (job.ranks.empty() || std::all_of(job.ranks.begin(), job.ranks.end(), is_silent)) {
     return "the messages in this log do not say which network was used: " +
            std::string(kAskForInfo);
   }
   std::vector<std::string> parts;
-  for (const auto verdict :
-       {NcclVerdict::rdma, NcclVerdict::tcp, NcclVerdict::mixed, NcclVerdict::unknown}) {
+  for (const auto verdict : kNcclVerdicts) {
     const auto count = count_of(job.ranks, verdict);
     if (count > 0) parts.push_back(counted(count, "rank") + " " + std::string(to_string(verdict)));
   }
   return join(parts, ", ");
+}
+
+void warn_of_silent_ranks(const NcclJob& job, std::vector<std::string>& warnings) {
+  const auto silent =
+      static_cast<std::size_t>(std::count_if(job.ranks.begin(), job.ranks.end(), is_silent));
+  if (silent == 0 || job.verdict == NcclVerdict::unknown) return;
+  warnings.push_back(counted(silent, "rank") + " whose lines do not say which network was used");
 }
 
 void warn_of_missing_ranks(const NcclJob& job, std::vector<std::string>& warnings) {
@@ -125,6 +176,7 @@ void warn_of_missing_ports(const NcclLog& log, std::vector<std::string>& warning
   std::size_t least = SIZE_MAX;
   std::size_t most = 0;
   for (const auto& process : log.processes) {
+    if (process.library != "NCCL") continue;
     if (process.devices.empty() && process.evidence.count(NcclSign::no_list) == 0) continue;
     least = std::min(least, process.devices.size());
     most = std::max(most, process.devices.size());
@@ -146,6 +198,7 @@ std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
                        " with connections that go through the host's memory: no GPUDirect RDMA");
   }
   warn_of_missing_ranks(job, warnings);
+  warn_of_silent_ranks(job, warnings);
   warn_of_missing_ports(log, warnings);
   warn_of_nameless(log, job, warnings);
   if (log.versions.size() > 1) {
@@ -156,6 +209,14 @@ std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
     warnings.push_back(std::to_string(log.cut_lines) +
                        " lines are longer than 16384 bytes; "
                        "their ends were not read");
+  }
+  for (const auto& file : log.unread) {
+    warnings.push_back(name_of(log, file.file) + " was not read: it is " + std::string(file.what) +
+                       ", " + std::string(file.remedy) + " makes it text");
+  }
+  if (log.problems_left_out > 0) {
+    warnings.push_back(counted(log.problems_left_out, "more warning") +
+                       " of NCCL's that differ from those shown");
   }
   if (log.left_out > 0) {
     warnings.push_back(std::to_string(log.left_out) +

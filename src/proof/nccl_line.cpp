@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/nccl_line.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.h"
 
 namespace railhead::proof {
@@ -10,6 +13,27 @@ constexpr std::string_view kInfo = "NCCL INFO";
 constexpr std::string_view kWarn = "NCCL WARN";
 /// file, line and function of a warning: further left its prefix cannot be.
 constexpr std::size_t kMaxWarningPlace = 256;
+
+/// How a message about networks begins (src/init.cc, src/transport, src/plugin/net.cc), and what
+/// else has to stand in it.
+struct Start {
+  std::string_view text;
+  std::string_view also;
+};
+
+constexpr std::array kStarts = {Start{"NET/", ""},
+                                Start{"Using network ", ""},
+                                Start{"Using internal Network ", ""},
+                                Start{"Initialized NET plugin ", ""},
+                                Start{"Assigned NET plugin ", ""},
+                                Start{"Failed to initialize NET plugin ", ""},
+                                Start{"P2P plugin ", ""},
+                                Start{"Call to ibv_", " failed"},
+                                Start{"Channel ", " via "},
+                                Start{"Ring ", " via "}};
+/// What a person or a terminal may have put in front of a quoted line: marks of quotations and
+/// lists, the frame that a terminal draws.
+constexpr std::string_view kQuotation = " \t>|*`-\u2502";
 
 bool is_host_character(char c) {
   return is_letter_or_digit(c) || c == '-' || c == '.' || c == '_';
@@ -34,10 +58,12 @@ bool take_gpu_at_end(std::string_view& text, std::optional<std::uint32_t>& gpu) 
   auto rest = text;
   if (rest.empty() || rest.back() != ']') return false;
   rest.remove_suffix(1);
+  drop_blanks_at_end(rest);
   const auto number = take_number_at_end(rest);
   if (!number) return false;
   const bool is_negative = !rest.empty() && rest.back() == '-';
   if (is_negative) rest.remove_suffix(1);
+  drop_blanks_at_end(rest);
   if (rest.empty() || rest.back() != '[') return false;
   rest.remove_suffix(1);
   drop_blanks_at_end(rest);
@@ -83,6 +109,59 @@ struct Marker {
   NcclLevel level = NcclLevel::info;
 };
 
+/// NCCL 2.1: "host:pid:tid [gpu] INFO message", "host:pid:tid [gpu] misc/ibvwrap.cu:269 WARN …".
+std::optional<NcclRecord> old_record(std::string_view line) {
+  const auto info = line.find("] INFO ");
+  if (info != std::string_view::npos) {
+    NcclRecord record;
+    read_prefix(line.substr(0, info + 1), record);
+    record.message = trim(line.substr(info + 7));
+    if (record.pid) return record;
+  }
+  const auto warn = line.find(" WARN ");
+  if (warn == std::string_view::npos) return std::nullopt;
+  auto place = line.substr(0, warn);
+  if (!take_id_at_end(place) || !(place.ends_with(".cu") || place.ends_with(".cc"))) {
+    return std::nullopt;
+  }
+  NcclRecord record;
+  read_prefix(without_warning_place(place), record);
+  record.level = NcclLevel::warn;
+  record.message = trim(line.substr(warn + 6));
+  return record;
+}
+
+bool is_start(std::string_view text) {
+  return std::any_of(kStarts.begin(), kStarts.end(), [&](const Start& start) {
+    return text.starts_with(start.text) && text.find(start.also) != std::string_view::npos;
+  });
+}
+
+/// "WARN: Function: ofi_init Line: 686: NET/OFI …", as the tests of aws-ofi-nccl print it.
+std::string_view without_function(std::string_view line, NcclLevel& level) {
+  const auto at = line.find("Function: ");
+  const auto place = line.find(" Line: ");
+  const auto end = line.find(": ", place == std::string_view::npos ? place : place + 7);
+  if (at > 8 || end == std::string_view::npos) return line;
+  if (line.starts_with("WARN")) level = NcclLevel::warn;
+  return line.substr(end + 2);
+}
+
+/// A message whose level was taken away, with its prefix or without.
+std::optional<NcclRecord> bare_record(std::string_view line) {
+  NcclRecord record;
+  auto text = without_function(line, record.level);
+  text.remove_prefix(std::min(text.find_first_not_of(kQuotation), text.size()));
+  const auto bracket = text.find("] ");
+  if (!is_start(text) && bracket != std::string_view::npos) {
+    read_prefix(text.substr(0, bracket + 1), record);
+    if (record.pid) text = text.substr(bracket + 2);
+  }
+  if (!is_start(text)) return std::nullopt;
+  record.message = trim(text);
+  return record;
+}
+
 Marker next_marker(std::string_view line, std::size_t from) {
   for (auto at = line.find("NCCL ", from); at != std::string_view::npos;
        at = line.find("NCCL ", at + 1)) {
@@ -126,6 +205,10 @@ std::vector<NcclRecord> nccl_records(std::string_view line) {
     records.push_back(record);
     marker = next_marker(line, from);
   }
+  if (!records.empty()) return records;
+  auto record = old_record(line);
+  if (!record) record = bare_record(line);
+  if (record) records.push_back(*record);
   return records;
 }
 

@@ -2,11 +2,13 @@
 //
 // What NCCL and RCCL print before a message: `host:pid:tid [gpu] NCCL INFO message`, and for a
 // warning `host:pid:tid [gpu] file:line (function) NCCL WARN message` (ncclDebugLog, src/debug.cc,
-// the same from 2.18 to 2.30). In front of it stand whatever collected the log has put there:
+// from 2.2 to 2.30). NCCL 2.1 printed "INFO" and "WARN" alone. Whatever collected the log has put
+// its own in front of it:
 //   torchrun    [rank0]:, [default0]:
 //   MPI, srun   [1,0]<stdout>:, 0:
 //   kubectl     2026-01-02T03:04:05.678Z, [pod/name/container]
-// and several writers may have shared one line.
+// Several writers may have shared one line, and whoever published the log may have taken away the
+// prefix, the words "NCCL INFO", or both.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +31,8 @@ struct NcclRecord {
 };
 
 /// The messages in one line, mostly none or one. The line is without colours (see plain_text) and
-/// without carriage returns, which end a line as progress bars write it.
+/// without carriage returns, which end a line as progress bars write it. A line without a level
+/// is a message if it begins, behind a prefix or nothing, as NCCL's messages about networks do.
 std::vector<NcclRecord> nccl_records(std::string_view line);
 
 /// The line without terminal escapes (ESC [ … letter, also where ESC is "\u001b" as in JSON);

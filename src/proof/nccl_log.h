@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The facts in a log of NCCL or RCCL, by process and by GPU. Invariants:
+// The facts in logs of NCCL, RCCL, UCX, NIXL and Mooncake, by process and by GPU. Invariants:
 //   * Memory is bounded whatever comes in: by the length of a line, the number of processes, ranks,
 //     devices and kinds of problem. What is left out is counted.
-//   * The log is a stream: one pass, any size, cut into chunks anywhere.
+//   * A log is a stream: one pass, any size, cut into chunks anywhere. Several logs follow one
+//     another.
 //   * Nothing is decided here; nccl_rank.h and nccl_job.h decide.
 #pragma once
 
@@ -13,28 +14,34 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "proof/nccl_line.h"
 #include "proof/nccl_message.h"
 #include "proof/nccl_problems.h"
+#include "proof/transport_line.h"
 
 namespace railhead::proof {
 
 /// What a line shows. For each, the first line is kept; of the chosen network the last.
 enum class NcclSign : std::uint8_t {
-  network,       ///< Using network …
-  gpu_direct,    ///< a connection with GPUDirect RDMA
-  staged,        ///< a connection through another network, without GPUDirect RDMA
-  sockets,       ///< a connection through sockets
-  devices,       ///< NET/IB : Using …
-  no_list,       ///< the same with no device
-  no_device,     ///< NET/IB : No device found
-  no_library,    ///< libibverbs was not found
-  not_opened,    ///< a device could not be opened
-  switched_off,  ///< NCCL_IB_DISABLE, NCCL_NET
-  plugin,        ///< a plugin was loaded
+  network,        ///< Using network …
+  gpu_direct,     ///< a connection with GPUDirect RDMA
+  staged,         ///< a connection through another network, without GPUDirect RDMA
+  sockets,        ///< a connection through sockets
+  queue_pair,     ///< a connection of verbs was made
+  rdma_proof,     ///< verbs carried data, by what went wrong
+  tcp_proof,      ///< sockets did
+  network_proof,  ///< the chosen network did
+  devices,        ///< NET/IB : Using …
+  no_list,        ///< the same with no device
+  no_device,      ///< NET/IB : No device found
+  no_library,     ///< libibverbs was not found
+  not_opened,     ///< a device could not be opened
+  switched_off,   ///< NCCL_IB_DISABLE, NCCL_NET
+  plugin,         ///< a plugin was loaded
   plugin_failed,
   provider,    ///< libfabric's
   dma_buf,     ///< the GPU's memory can be exported as DMA-BUF
@@ -43,8 +50,11 @@ enum class NcclSign : std::uint8_t {
 
 using NcclEvidence = std::map<NcclSign, NcclQuote>;
 
-/// One process; what NCCL sets up once in it.
+/// One process; what NCCL sets up once in it. For lines that name no process: all of them in a
+/// file.
 struct NcclProcess {
+  std::string library;   ///< "NCCL", "UCX", "Mooncake", "NIXL"
+  std::size_t file = 0;  ///< where it was seen first
   std::string host;
   std::uint32_t pid = 0;  ///< 0 where the lines do not say
   std::vector<NcclDevice> devices;
@@ -52,6 +62,11 @@ struct NcclProcess {
   std::map<unsigned, std::string> names;  ///< by device index, as far as the log names them
   std::set<std::string> routes;           ///< "DMA-BUF", "peermem" as far as said
   bool relaxed_ordering = false;
+  std::string listed;          ///< the network whose devices were listed last; "Socket" is none
+  std::string initialized;     ///< "Initialized NET plugin …", the last
+  std::string surveyed;        ///< the network whose NICs went into NCCL's topology
+  bool is_before_2_7 = false;  ///< it does not print which network was chosen
+  bool dma_buf_is_off = false;
   std::string plugin;        ///< "" for none
   std::string ofi_provider;  ///< "" where libfabric is not used
   NcclEvidence evidence;
@@ -59,8 +74,9 @@ struct NcclProcess {
 
 /// Connections of one GPU through one device of a network.
 struct NcclUse {
-  std::string network;
-  unsigned device = 0;
+  std::string network;      ///< for UCX the transport: "rc_mlx5"
+  unsigned device = 0;      ///< index in the list of devices
+  std::string device_name;  ///< of UCX, which has no index
   std::uint64_t sends = 0;
   std::uint64_t receives = 0;
   std::uint64_t gpu_direct = 0;  ///< of both
@@ -72,16 +88,27 @@ struct NcclWorker {
   std::size_t process = 0;
   std::optional<std::uint32_t> gpu;
   std::string network;                       ///< chosen last; "" for none
+  std::set<std::string> networks;            ///< all that were chosen
   std::optional<NcclMembership> membership;  ///< in the largest communicator
   std::optional<unsigned> channel_rank;      ///< in the first connection's communicator
   std::uint64_t communicators = 0;           ///< Init COMPLETE
   std::vector<NcclUse> uses;
   std::set<unsigned> channels;  ///< numbers of those through a network
   std::uint64_t local_connections = 0;
+  std::set<unsigned> local_ranks;  ///< the ends of those
   NcclEvidence evidence;
 };
 
+/// A file that is no text: compressed, or in another encoding.
+struct NcclUnreadFile {
+  std::size_t file = 0;
+  std::string_view what;    ///< "compressed by gzip"
+  std::string_view remedy;  ///< "zcat"
+};
+
 struct NcclLog {
+  std::vector<std::string> files;  ///< "" where nobody named it
+  std::vector<NcclUnreadFile> unread;
   std::uint64_t lines = 0;
   std::uint64_t records = 0;    ///< messages of level INFO and WARN
   std::uint64_t cut_lines = 0;  ///< longer than the limit; their end was not read
@@ -91,17 +118,27 @@ struct NcclLog {
   std::vector<NcclProcess> processes;
   std::vector<NcclWorker> workers;
   std::vector<NcclProblem> problems;
+  std::uint64_t problems_left_out = 0;
 };
 
 class NcclLogReader {
  public:
+  /// What follows is the log of this name. A log without a name needs no call.
+  void begin_file(std::string name);
   /// The next bytes of the log.
   void feed(std::string_view bytes);
-  /// All facts, when the log is at its end.
+  /// All facts, when the last log is at its end.
   NcclLog finish();
 
  private:
+  /// How a process is found again; nameless lines belong together by file.
+  using ProcessKey = std::tuple<std::uint32_t, std::string, std::string_view, std::size_t>;
+
+  void end_file();
+  void feed_text(std::string_view bytes);
+  void judge_head();
   void read_line(std::string_view line);
+  void read_foreign(std::string_view line);
   void read_text(std::string_view text);
   void read_record(const NcclRecord& record);
   /// Two writers on one line: in "Using network IBnode-a:7:7 [0] …" the host is node-a, if that is
@@ -110,16 +147,26 @@ class NcclLogReader {
   [[nodiscard]] std::size_t foreign_part(const NcclRecord& record) const;
   void read_about_worker(const NcclRecord& record, std::size_t process);
   void add_connection(NcclWorker& worker, const NcclChannel& channel, std::string_view message);
-  std::optional<std::size_t> process_of(const NcclRecord& record);
+  void add_endpoint(const UcxEndpoint& endpoint, std::string_view line);
+  void add_chosen(const ChosenTransport& chosen, std::string_view line);
+  /// Notes what a problem proves about the process.
+  void note_proof(NcclShows shows, std::size_t process, std::string_view text);
+  [[nodiscard]] NcclPlace place() const;
+  [[nodiscard]] ProcessKey key_of(const NcclRecord& record, std::string_view library) const;
+  std::optional<std::size_t> process_of(const NcclRecord& record,
+                                        std::string_view library = "NCCL");
   NcclWorker* worker_of(const NcclRecord& record, std::size_t process);
 
   NcclLog log_;
   NcclProblemList problems_;
+  std::uint64_t line_ = 0;  ///< in the present file
+  std::string head_;        ///< its first bytes, until it is known what it is
+  bool head_is_judged_ = false;
+  bool is_text_ = true;
   std::string pending_;  ///< the line that has no end yet
   bool overlong_ = false;
   std::string room_;
-  /// Process by pid and host: hosts that share a pid stand together.
-  std::map<std::pair<std::uint32_t, std::string>, std::size_t> process_index_;
+  std::map<ProcessKey, std::size_t> process_index_;
   std::map<std::pair<std::size_t, std::optional<std::uint32_t>>, std::size_t> worker_index_;
 };
 

@@ -60,6 +60,31 @@ std::optional<NcclDevice> device_of(std::string_view word) {
   return device;
 }
 
+/// Ports between braces, as one device. `at` is the word "[0]={[0]" or "[0]={", and moves to the
+/// last word of the device.
+std::optional<NcclDevice> merged_device(const std::vector<std::string_view>& words,
+                                        std::size_t& at) {
+  auto head = words[at];
+  NcclDevice merged;
+  const auto index = take(head, "[") ? take_number(head) : std::nullopt;
+  if (!index || !take(head, "]={")) return std::nullopt;
+  merged.index = *index;
+  bool is_closed = false;
+  for (; !is_closed && at < words.size(); ++at) {
+    auto word = words[at];
+    if (word.find(':') == std::string_view::npos) continue;
+    is_closed = word.ends_with('}');
+    while (word.ends_with(',') || word.ends_with('}')) word.remove_suffix(1);
+    const auto port = device_of("[0]" + std::string(word));
+    if (!port) break;
+    merged.name = name_of(merged.name.empty() ? port->name : merged.name + "+" + port->name);
+    merged.link_layer = port->link_layer;
+  }
+  --at;
+  if (!is_closed) return std::nullopt;
+  return merged;
+}
+
 /// What follows "NET/<name> : " or "NET/<name>: ", with the name; absent in other messages.
 struct NetworkMessage {
   std::string_view network;
@@ -100,6 +125,27 @@ bool read_route(std::string_view route, NcclChannel& channel) {
   return route.empty() || kEndsOfRoute.find(route.front()) != std::string_view::npos;
 }
 
+/// A name, without what a collector or a person wrote behind it: Ray's "[repeated 3x", a remark.
+std::optional<std::string_view> name_before_remark(std::string_view text) {
+  for (const std::string_view end :
+       {" [", "  ", " #", " //", " <", " -", " (", " \xe2", "\t", "*", "`"}) {
+    text = text.substr(0, text.find(end));
+  }
+  text = trim(text);
+  if (text.empty() || text.size() > kMaxName) return std::nullopt;
+  return text;
+}
+
+/// The rank and the rest behind it, of "3[3] -> 4[0] …".
+std::optional<unsigned> take_rank(std::string_view& text) {
+  const auto rank = take_number(text);
+  if (rank && take(text, "[")) {
+    text.remove_prefix(std::min(text.find(']'), text.size()));
+    take(text, "]");
+  }
+  return rank;
+}
+
 }  // namespace
 
 std::optional<NcclDeviceList> nccl_device_list(std::string_view message) {
@@ -111,10 +157,11 @@ std::optional<NcclDeviceList> nccl_device_list(std::string_view message) {
   list.network = parts->network;
   const auto end = parts->rest.find("; OOB");
   const auto words = split_words(parts->rest.substr(0, end));
-  for (const auto word : words) {
-    if (word == "[RO]" || word == "[RO];") list.relaxed_ordering = true;
-    if (list.devices.size() == kMaxDevices) break;
-    if (auto device = device_of(word)) list.devices.push_back(std::move(*device));
+  for (std::size_t i = 0; i < words.size() && list.devices.size() < kMaxDevices; ++i) {
+    if (words[i] == "[RO]" || words[i] == "[RO];") list.relaxed_ordering = true;
+    const bool is_merged = words[i].find("={") != std::string_view::npos;
+    auto device = is_merged ? merged_device(words, i) : device_of(words[i]);
+    if (device) list.devices.push_back(std::move(*device));
   }
   // "Using" and nothing up to what stands behind the devices.
   const std::size_t others = list.relaxed_ordering ? 2 : 1;
@@ -132,11 +179,28 @@ std::optional<NcclDevice> nccl_virtual_device(std::string_view message) {
 }
 
 std::optional<std::string_view> nccl_chosen_network(std::string_view message) {
-  if (!take(message, "Using network ")) return std::nullopt;
-  // Ray says how often it left the same line out.
-  const auto name = trim(message.substr(0, message.find(" [repeated ")));
-  if (name.empty() || name.size() > kMaxName) return std::nullopt;
-  return name;
+  const bool is_assigned = take(message, "Assigned NET plugin ");
+  if (!is_assigned && !take(message, "Using network ") &&
+      !take(message, "Using internal Network ")) {
+    return std::nullopt;
+  }
+  if (is_assigned) message = message.substr(0, message.find(" to comm"));
+  return name_before_remark(message);
+}
+
+std::optional<std::string_view> nccl_plugin(std::string_view message) {
+  for (const std::string_view word : {"Loaded net plugin ", "P2P plugin "}) {
+    const auto at = message.find(word);
+    if (at == std::string_view::npos) continue;
+    auto name = message.substr(at + word.size());
+    // nccl-rdma-sharp-plugins puts the version of the interface in front: "v8 IBext_v8".
+    const auto blank = name.find(' ');
+    if (blank != std::string_view::npos && blank < 4 && name.starts_with('v')) {
+      name.remove_prefix(blank + 1);
+    }
+    return name_before_remark(name.substr(0, name.find(" (v")));
+  }
+  return std::nullopt;
 }
 
 std::optional<NcclChannel> nccl_channel(std::string_view message) {
@@ -159,19 +223,35 @@ std::optional<NcclChannel> nccl_channel(std::string_view message) {
   return read_route(message.substr(start), channel) ? std::optional(channel) : std::nullopt;
 }
 
-bool is_nccl_local_channel(std::string_view message) {
-  if (!message.starts_with("Channel ")) return false;
-  return message.find(" via P2P/") != std::string_view::npos ||
-         message.find(" via SHM/") != std::string_view::npos;
+std::optional<NcclLocalChannel> nccl_local_channel(std::string_view message) {
+  if (!message.starts_with("Channel ") && !message.starts_with("Ring ")) return std::nullopt;
+  const auto via = message.find(" via ");
+  const auto colon = message.find(" : ");
+  if (via == std::string_view::npos || colon > via) return std::nullopt;
+  auto how = message.substr(via + 5);
+  const bool is_local = how.starts_with("SHM/") || how.starts_with("direct shared memory") ||
+                        (take(how, "P2P/") && !how.starts_with("MNNVL"));
+  if (!is_local) return std::nullopt;
+  auto ends = message.substr(colon + 3, via - colon - 3);
+  const auto from = take_rank(ends);
+  if (!from || !take(ends, " -> ")) return std::nullopt;
+  const auto to = take_rank(ends);
+  if (!to) return std::nullopt;
+  return NcclLocalChannel{*from, *to};
 }
 
 std::optional<NcclMembership> nccl_membership(std::string_view message) {
-  const bool is_complete = message.find("Init COMPLETE") != std::string_view::npos;
-  if (!is_complete && message.find("Init START") == std::string_view::npos) return std::nullopt;
-  const auto rank = number_behind(message, " rank ");
-  const auto size = number_behind(message, " nranks ");
+  const auto comm = message.find("comm 0x");
+  if (comm != std::string_view::npos) message.remove_prefix(comm);
+  // 2.3 says "rank 0 nranks 3" and no more.
+  const bool is_short = message.starts_with("rank ");
+  if (comm == std::string_view::npos && !is_short) return std::nullopt;
+  const auto rank = number_behind(message, is_short ? "rank " : " rank ");
+  auto size = number_behind(message, " nranks ");
+  if (!size) size = number_behind(message, " nRanks ");
   if (!rank || !size || *rank >= *size) return std::nullopt;
-  return NcclMembership{*rank, *size, is_complete};
+  const bool is_complete = message.find("Init COMPLETE") != std::string_view::npos;
+  return NcclMembership{*rank, *size, number_behind(message, " nNodes "), is_complete};
 }
 
 std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message) {
@@ -180,6 +260,7 @@ std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message) {
   auto rest = parts->rest;
   if (!take(rest, "GPU Direct RDMA ")) return std::nullopt;
   NcclGpuDirect said;
+  said.network = parts->network;
   if (take(rest, "(nvidia-peermem) ")) said.route = "peermem";
   if (take(rest, "(DMABUF) ")) said.route = "DMA-BUF";
   said.enabled = take(rest, "Enabled ") || take(rest, "enabled ");
@@ -202,6 +283,18 @@ std::optional<std::string_view> nccl_ofi_provider(std::string_view message) {
   return name;
 }
 
+bool nccl_dma_buf_is_off(std::string_view message) {
+  return message.find("NCCL_DMABUF_ENABLE set by environment to 0") != std::string_view::npos ||
+         message.find("Support for DMA-BUF registrations: false") != std::string_view::npos ||
+         message.find("Dmabuf feature disabled") != std::string_view::npos;
+}
+
+bool nccl_made_queue_pair(std::string_view message) {
+  if (message.find(" Ib Alloc Size ") != std::string_view::npos) return true;
+  return message.starts_with("NET/IB") && message.find(" qpn ") != std::string_view::npos &&
+         message.find(" mtu ") != std::string_view::npos;
+}
+
 std::optional<std::string> nccl_version(std::string_view line) {
   const auto at = line.find("CCL version");
   if (at == 0 || at == std::string_view::npos) return std::nullopt;
@@ -214,8 +307,14 @@ std::optional<std::string> nccl_version(std::string_view line) {
   return std::string(1, first) + "CCL " + name_of(rest.substr(0, rest.find_first_of(" \\\"")));
 }
 
+bool is_before_using_network(std::string_view version) {
+  if (!take(version, "NCCL 2.")) return false;
+  const auto minor = take_number(version);
+  return minor && *minor < 7;
+}
+
 std::optional<unsigned> nccl_completion_status(std::string_view message) {
-  const auto at = message.find("Got completion from peer");
+  const auto at = message.find("Got completion ");
   if (at == std::string_view::npos) return std::nullopt;
   message.remove_prefix(at);
   if (const auto number = number_behind(message, "with error ")) return number;

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What single messages of NCCL and RCCL say. The formats are those of NVIDIA/nccl 2.18.5, 2.20.5,
-// 2.22.3, 2.24.3, 2.27.5, 2.28.9 and 2.30 (src/transport/net.cc, net_ib, coll_net.cc,
-// src/graph/topo.cc, src/init.cc, src/plugin/net.cc), ROCm/rccl 2.21 (src/transport/net.cc adds the
-// communicator at the end), Mellanox/nccl-rdma-sharp-plugins (src/p2p_plugin.c) and
-// aws/aws-ofi-nccl (src/nccl_ofi_net.cpp).
+// What single messages of NCCL, RCCL and their plugins say. nccl_patterns.h lists the formats with
+// their versions and sources.
 #pragma once
 
 #include <optional>
@@ -14,7 +11,9 @@
 
 namespace railhead::proof {
 
-/// One port in `NET/IB : Using [0]mlx5_0:1/RoCE [1]… [RO]; OOB eth0:…`.
+/// One port in `NET/IB : Using [0]mlx5_0:1/RoCE [1]… [RO]; OOB eth0:…`. Ports that NCCL 2.21
+/// to 2.23 merges stand in braces, `[0]={[0] mlx5_0:1/RoCE, [1] mlx5_1:1/RoCE}`: one device
+/// "mlx5_0+mlx5_1".
 struct NcclDevice {
   unsigned index = 0;
   std::string name;
@@ -35,9 +34,13 @@ std::optional<NcclDeviceList> nccl_device_list(std::string_view message);
 /// `Made virtual device [8] name=mlx5_0+mlx5_1 …`: ports that are used as one.
 std::optional<NcclDevice> nccl_virtual_device(std::string_view message);
 
-/// The name in `Using network IB`: what a communicator will use between nodes. A name may hold
-/// blanks (AWS Libfabric).
+/// The name in `Using network IB`, `Using internal Network IB` (2.3) and `Assigned NET plugin IB to
+/// comm`: what a communicator will use between nodes. A name may hold blanks (AWS Libfabric). What
+/// people write behind it (`# good`, `<- both ranks`) is left out.
 std::optional<std::string_view> nccl_chosen_network(std::string_view message);
+
+/// The name in `P2P plugin v8 IBext_v8` and `Loaded net plugin FastSocket (v6)`.
+std::optional<std::string_view> nccl_plugin(std::string_view message);
 
 /// `Channel 02/0 : 3[3] -> 4[0] [send] via NET/IB/0(2)/GDRDMA(PCI)/Shared`: the truth about one
 /// connection. CollNet's lines have one rank only.
@@ -53,13 +56,21 @@ struct NcclChannel {
 
 std::optional<NcclChannel> nccl_channel(std::string_view message);
 
-/// True for a connection within a node: P2P, shared memory.
-bool is_nccl_local_channel(std::string_view message);
+/// A connection within a node: `Channel 00 : 0[0] -> 1[1] via P2P/IPC`, `via SHM/direct/direct`,
+/// `via direct shared memory`. Multi-node NVLink (P2P/MNNVL) is none.
+struct NcclLocalChannel {
+  unsigned from = 0;  ///< ranks
+  unsigned to = 0;
+};
 
-/// `comm 0x… rank 3 nranks 16 cudaDev 3 … Init START|COMPLETE`.
+std::optional<NcclLocalChannel> nccl_local_channel(std::string_view message);
+
+/// `comm 0x… rank 3 nranks 16 cudaDev 3 … Init START|COMPLETE`, `comm 0x… rank 3 nRanks 16 nNodes 2
+/// localRanks 8`.
 struct NcclMembership {
   unsigned rank = 0;
-  unsigned size = 0;  ///< ranks of the communicator
+  unsigned size = 0;              ///< ranks of the communicator
+  std::optional<unsigned> nodes;  ///< since 2.20
   bool is_complete = false;
 };
 
@@ -68,6 +79,7 @@ std::optional<NcclMembership> nccl_membership(std::string_view message);
 /// `NET/IB : GPU Direct RDMA Enabled|Disabled for HCA 0 'mlx5_0'`: what a NIC is able to do, not
 /// what a connection does.
 struct NcclGpuDirect {
+  std::string_view network;  ///< the chosen one: NCCL asks no other
   NcclDevice device;
   bool enabled = false;
   std::string_view route;  ///< "peermem" or "DMA-BUF" where the message says, else ""
@@ -78,8 +90,17 @@ std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message);
 /// The provider in `NET/OFI Selected provider is efa, fabric is …`.
 std::optional<std::string_view> nccl_ofi_provider(std::string_view message);
 
+/// True where the messages say that DMA-BUF is not used: switched off, or not supported.
+bool nccl_dma_buf_is_off(std::string_view message);
+
+/// True for what only a connection of verbs prints: its queue pairs, its memory.
+bool nccl_made_queue_pair(std::string_view message);
+
 /// "NCCL 2.21.5+cuda12.4" or "RCCL 2.20.5-develop:…" from a line that names the version.
 std::optional<std::string> nccl_version(std::string_view line);
+
+/// True for a version before 2.7, which does not print the chosen network: its list decides.
+bool is_before_using_network(std::string_view version);
 
 /// The number in a failed completion (ibv_wc_status in verbs.h), however the version spells it:
 /// `with error 12, `, `with status=12 `, `with status=IBV_WC_RETRY_EXC_ERR(12) `.

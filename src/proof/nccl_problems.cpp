@@ -14,14 +14,12 @@ using Severity = NcclSeverity;
 
 constexpr std::size_t kMaxQuote = 240;
 
-constexpr std::string_view kEmptyList =
-    "the list of RDMA devices is empty: the image's libmlx5 (or its like) is too old or missing";
-
 struct StatusMeaning {
   unsigned status;  ///< ibv_wc_status, rdma-core libibverbs/verbs.h
   std::string_view meaning;
 };
 
+/// Others are told by their number.
 constexpr std::array kStatusMeanings = {
     StatusMeaning{4,
                   "completion with status 4 (local protection): ACS between GPU and NIC, or "
@@ -45,9 +43,25 @@ std::string meaning_of_status(unsigned status) {
   return "completion with status " + std::to_string(status);
 }
 
-bool is_empty_list(std::string_view message) {
-  const auto list = nccl_device_list(message);
-  return list && list->is_empty && list->network != "Socket";
+/// The text without what differs from rank to rank: numbers and addresses.
+std::string without_numbers(std::string_view text) {
+  std::string key;
+  for (const char c : text) {
+    const bool is_hex = is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+    const bool is_inside = !key.empty() && key.back() == '#';
+    if (is_digit(c) || (is_inside && is_hex)) {
+      if (!is_inside) key += '#';
+    } else {
+      key += c;
+    }
+  }
+  return key;
+}
+
+NcclProblem make_problem(NcclSeverity severity, std::string_view meaning, std::string_view text,
+                         std::string_view host, NcclPlace place) {
+  return {severity, std::string(meaning), nccl_quote(place, text), std::string(host.substr(0, 64)),
+          1};
 }
 
 }  // namespace
@@ -61,8 +75,8 @@ std::string_view to_string(Severity severity) {
   return "";
 }
 
-NcclQuote nccl_quote(std::uint64_t line, std::string_view text) {
-  NcclQuote quote{line, std::string(text.substr(0, kMaxQuote))};
+NcclQuote nccl_quote(NcclPlace place, std::string_view text) {
+  NcclQuote quote{place, std::string(text.substr(0, kMaxQuote))};
   for (auto& c : quote.text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   }
@@ -70,39 +84,61 @@ NcclQuote nccl_quote(std::uint64_t line, std::string_view text) {
   return quote;
 }
 
-void NcclProblemList::add(Severity severity, std::string_view meaning, std::string_view text,
-                          std::string_view host, std::uint64_t line) {
-  auto quote = nccl_quote(line, text);
-  // A hint is one sentence of NCCL's; all others are told apart by what they mean.
-  auto key = severity == Severity::hint ? quote.text : std::string(meaning);
+void NcclProblemList::add(NcclProblem problem, std::string key) {
   const auto known = index_.find(key);
   if (known != index_.end()) {
     ++problems_[known->second].count;
-  } else if (problems_.size() < kMaxProblems) {
-    index_.emplace(std::move(key), problems_.size());
-    problems_.push_back(
-        {severity, std::string(meaning), std::move(quote), std::string(host.substr(0, 64)), 1});
+    return;
   }
+  const bool is_unknown = problem.meaning.empty();
+  if (problems_.size() == kMaxProblems || (is_unknown && unknown_ == kMaxUnknown)) {
+    ++left_out_;
+    return;
+  }
+  if (is_unknown) ++unknown_;
+  index_.emplace(std::move(key), problems_.size());
+  problems_.push_back(std::move(problem));
 }
 
-void NcclProblemList::read(const NcclRecord& record, std::uint64_t line) {
+NcclShows NcclProblemList::read(const NcclRecord& record, NcclPlace place) {
   const auto& text = record.message;
-  if (text.substr(0, 5) == "HINT:") return add(Severity::hint, "", text, record.host, line);
+  const auto problem = [&](NcclSeverity severity, std::string_view meaning) {
+    return make_problem(severity, meaning, text, record.host, place);
+  };
+  if (text.substr(0, 5) == "HINT:") {
+    // One sentence of NCCL's; it speaks for itself.
+    add(problem(Severity::hint, ""), std::string(text.substr(0, kMaxQuote)));
+    return NcclShows::nothing;
+  }
   if (const auto status = nccl_completion_status(text)) {
-    return add(Severity::error, meaning_of_status(*status), text, record.host, line);
+    const auto meaning = meaning_of_status(*status);
+    add(problem(Severity::error, meaning), meaning);
+    return NcclShows::rdma;
   }
-  if (is_empty_list(text)) return add(Severity::error, kEmptyList, text, record.host, line);
   if (const auto* pattern = nccl_pattern(record.level, text)) {
-    return add(pattern->severity, pattern->meaning, text, record.host, line);
+    add(problem(pattern->severity, pattern->meaning), std::string(pattern->meaning));
+    return pattern->shows;
   }
-  if (record.level == NcclLevel::warn) {
-    add(Severity::warning, "other warnings of NCCL's", text, record.host, line);
+  // NCCL ends some warnings with an empty line of the same level.
+  if (record.level == NcclLevel::warn && !text.empty()) {
+    add(problem(Severity::warning, ""), without_numbers(text.substr(0, kMaxQuote)));
   }
+  return NcclShows::nothing;
 }
 
-void NcclProblemList::read_foreign(std::string_view line, std::uint64_t number) {
+NcclShows NcclProblemList::read_foreign(std::string_view line, NcclPlace place) {
+  const auto text = trim(line);
+  const bool is_of_ib = text.find("NET/IB") != std::string_view::npos;
+  if (const auto status = is_of_ib ? nccl_completion_status(text) : std::nullopt) {
+    const auto meaning = meaning_of_status(*status);
+    add(make_problem(Severity::error, meaning, text, "", place), meaning);
+    return NcclShows::rdma;
+  }
   const auto* pattern = foreign_pattern(line);
-  if (pattern != nullptr) add(pattern->severity, pattern->meaning, trim(line), "", number);
+  if (pattern == nullptr) return NcclShows::nothing;
+  add(make_problem(pattern->severity, pattern->meaning, text, "", place),
+      std::string(pattern->meaning));
+  return pattern->shows;
 }
 
 std::vector<NcclProblem> NcclProblemList::take() {

@@ -12,13 +12,19 @@
 
 namespace railhead::proof {
 
-/// A line of the log as evidence: its number, from 1, and its message, cut and printable.
+/// Where a line of the logs stands.
+struct NcclPlace {
+  std::size_t file = 0;    ///< index in NcclLog::files
+  std::uint64_t line = 0;  ///< from 1, in its file
+};
+
+/// A line of the log as evidence, its message cut and printable.
 struct NcclQuote {
-  std::uint64_t line = 0;
+  NcclPlace place;
   std::string text;
 };
 
-NcclQuote nccl_quote(std::uint64_t line, std::string_view text);
+NcclQuote nccl_quote(NcclPlace place, std::string_view text);
 
 /// Something that went wrong, once for each kind.
 struct NcclProblem {
@@ -31,25 +37,31 @@ struct NcclProblem {
 
 std::string_view to_string(NcclSeverity severity);
 
-/// Collects problems: one for each meaning, at most kMaxProblems.
+/// Collects problems: one for each meaning, and the warnings that no pattern knows, one for each
+/// text (numbers aside). Memory is bounded; what finds no room is counted.
 class NcclProblemList {
  public:
-  static constexpr std::size_t kMaxProblems = 64;
+  static constexpr std::size_t kMaxProblems = 128;
+  static constexpr std::size_t kMaxUnknown = 64;  ///< of them, warnings that no pattern knows
 
-  /// A message of NCCL's; most are no problem.
-  void read(const NcclRecord& record, std::uint64_t line);
-  /// A line without a message of NCCL's: what UCX, Mooncake and vineyard say of RDMA that does not
-  /// work.
-  void read_foreign(std::string_view line, std::uint64_t number);
+  /// A message of NCCL's; most are no problem. Returns what it proves.
+  NcclShows read(const NcclRecord& record, NcclPlace place);
+  /// A line without a message of NCCL's: what UCX, NIXL, Mooncake and vineyard say of RDMA that
+  /// does not work, and a failed completion as a framework quotes it.
+  NcclShows read_foreign(std::string_view line, NcclPlace place);
   /// Errors first, in the order of their first line.
   [[nodiscard]] std::vector<NcclProblem> take();
 
+  /// Warnings that found no room.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+
  private:
-  void add(NcclSeverity severity, std::string_view meaning, std::string_view text,
-           std::string_view host, std::uint64_t line);
+  void add(NcclProblem problem, std::string key);
 
   std::vector<NcclProblem> problems_;
   std::map<std::string, std::size_t, std::less<>> index_;
+  std::size_t unknown_ = 0;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace railhead::proof

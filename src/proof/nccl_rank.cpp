@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <tuple>
 
 #include "base/text.h"
 
@@ -20,7 +21,8 @@ struct Known {
 
 /// IB and Socket: NVIDIA/nccl src/transport. IBext*: nccl-rdma-sharp-plugins. IB-CAST: ROCm's RCCL.
 /// gIB: Google's RoCE plugin. SHARP: CollNet over InfiniBand. FastSocket, GPUDirectTCPX*, FasTrak:
-/// Google's plugins on TCP, which may say GDRDMA all the same.
+/// Google's plugins on TCP, which may say GDRDMA all the same. UCX* of nccl-rdma-sharp-plugins may
+/// take either.
 constexpr std::array kNetworks = {
     Known{"IB", Carrier::rdma},          Known{"IBext*", Carrier::rdma},
     Known{"IB-CAST", Carrier::rdma},     Known{"gIB", Carrier::rdma},
@@ -34,6 +36,15 @@ constexpr std::array kNetworks = {
 constexpr std::array kProviders = {Known{"efa*", Carrier::rdma},    Known{"cxi*", Carrier::rdma},
                                    Known{"verbs*", Carrier::rdma},  Known{"tcp*", Carrier::tcp},
                                    Known{"sockets*", Carrier::tcp}, Known{"udp*", Carrier::tcp}};
+
+/// Transports of UCX: src/uct/ib, src/uct/tcp, src/uct/ugni.
+constexpr std::array kUcxTransports = {Known{"rc_*", Carrier::rdma}, Known{"dc_*", Carrier::rdma},
+                                       Known{"ud_*", Carrier::rdma}, Known{"gga_*", Carrier::rdma},
+                                       Known{"srd*", Carrier::rdma}, Known{"ugni_*", Carrier::rdma},
+                                       Known{"tcp", Carrier::tcp}};
+
+/// What Mooncake installs.
+constexpr std::array kStoreTransports = {Known{"RDMA", Carrier::rdma}, Known{"TCP", Carrier::tcp}};
 
 template <typename Rows>
 Carrier look_up(const Rows& rows, std::string_view name) {
@@ -60,6 +71,8 @@ struct Carriers {
 
 /// A plugin that lists RDMA ports as NCCL's own code does is carried by them, whatever its name.
 Carrier carrier_of(const std::string& network, const NcclProcess& process) {
+  if (process.library == "UCX") return look_up(kUcxTransports, network);
+  if (process.library == "Mooncake") return look_up(kStoreTransports, network);
   const auto carrier = known_carrier(network, process.ofi_provider);
   const bool has_ports = std::any_of(process.devices.begin(), process.devices.end(),
                                      [](const auto& device) { return !device.link_layer.empty(); });
@@ -88,23 +101,75 @@ NcclVerdict verdict_of(const Carriers& count) {
   return count.unknown > 0 ? NcclVerdict::unknown : NcclVerdict::rdma;
 }
 
-/// A network for RDMA was chosen, and the only list of its devices has none.
-bool has_no_device(const NcclProcess& process) {
-  return process.devices.empty() && process.evidence.count(NcclSign::no_list) > 0;
+bool has(const NcclProcess& process, NcclSign sign) {
+  return process.evidence.count(sign) > 0;
 }
 
-NcclVerdict verdict_of_choice(const std::string& network, const NcclProcess& process) {
+/// A network for RDMA was chosen, and the only list of its devices has none.
+bool has_no_device(const NcclProcess& process) {
+  return process.devices.empty() && has(process, NcclSign::no_list);
+}
+
+/// The stub of nccl-rdma-sharp-plugins goes by the name of what it has loaded.
+std::string real_name(const std::string& network, const NcclProcess& process) {
+  const bool is_stub = network.starts_with("NCCL RDMA Plugin");
+  return is_stub && !process.plugin.empty() ? process.plugin : network;
+}
+
+/// The network that was chosen, also where only what was set up before tells it; "" where nothing
+/// does.
+std::string chosen_network(const NcclWorker& worker, const NcclProcess& process) {
+  if (!worker.network.empty()) return real_name(worker.network, process);
+  if (!process.initialized.empty()) return real_name(process.initialized, process);
+  if (known_carrier(process.listed, "") == Carrier::tcp) return process.listed;
+  if (!process.surveyed.empty()) return real_name(process.surveyed, process);
+  // The plugin chose its provider, and NCCL's own sockets were not set up in its place.
+  if (!process.ofi_provider.empty()) return process.interfaces.empty() ? "Libfabric" : "";
+  if (!process.plugin.empty()) return "";
+  // Before 2.7 the first network that has devices is taken, and IB is asked before Socket.
+  if (!process.devices.empty()) return process.is_before_2_7 ? "IB" : "";
+  // Without a plugin there is nothing left but sockets.
+  const bool has_no_ib = has(process, NcclSign::no_device) || has(process, NcclSign::no_library) ||
+                         has(process, NcclSign::switched_off);
+  return has_no_ib ? "Socket" : "";
+}
+
+NcclVerdict verdict_of_choice(const std::string& network, const NcclWorker& worker,
+                              const NcclProcess& process) {
+  const bool is_store = process.library == "Mooncake";
+  if (is_store && worker.networks.size() > 1) return NcclVerdict::unknown;
   const auto carrier = carrier_of(network, process);
   if (carrier == Carrier::tcp) return NcclVerdict::tcp;
   const bool is_rdma = carrier == Carrier::rdma && !has_no_device(process);
-  return is_rdma ? NcclVerdict::rdma : NcclVerdict::unknown;
+  return is_rdma ? NcclVerdict::rdma_chosen : NcclVerdict::unknown;
+}
+
+/// What went wrong shows what was in use.
+std::optional<NcclVerdict> verdict_of_proof(const std::string& network,
+                                            const NcclProcess& process) {
+  const bool is_rdma =
+      has(process, NcclSign::rdma_proof) || has(process, NcclSign::queue_pair) ||
+      (has(process, NcclSign::network_proof) && carrier_of(network, process) == Carrier::rdma);
+  const bool is_tcp = has(process, NcclSign::tcp_proof);
+  if (is_rdma && is_tcp) return NcclVerdict::mixed;
+  if (is_rdma) return NcclVerdict::rdma;
+  return is_tcp ? std::optional(NcclVerdict::tcp) : std::nullopt;
+}
+
+NcclVerdict verdict_of_rank(const NcclWorker& worker, const NcclProcess& process,
+                            const Carriers& count, const std::string& network) {
+  if (!worker.uses.empty()) return verdict_of(count);
+  if (const auto verdict = verdict_of_proof(network, process)) return *verdict;
+  const bool is_local = worker.local_connections > 0;
+  if (process.library == "UCX" && is_local) return NcclVerdict::intra_node;
+  return verdict_of_choice(network, worker, process);
 }
 
 NcclGpuPath path_of(const NcclWorker& worker) {
   std::uint64_t all = 0;
   std::uint64_t direct = 0;
   for (const auto& use : worker.uses) {
-    if (use.network == "Socket") continue;
+    if (use.network == "Socket" || !use.device_name.empty()) continue;
     all += use.sends + use.receives;
     direct += use.gpu_direct;
   }
@@ -117,24 +182,25 @@ NcclGpuPath path_of(const NcclWorker& worker) {
 /// src/transport/net.cc); it says at the start of a communicator that it can.
 std::string route_of(const NcclWorker& worker, const NcclProcess& process, NcclGpuPath path) {
   if (path != NcclGpuPath::direct && path != NcclGpuPath::mixed) return "";
-  if (process.routes.count("DMA-BUF") > 0) return "DMA-BUF";
+  if (process.routes.count("DMA-BUF") > 0 && !process.dma_buf_is_off) return "DMA-BUF";
   if (process.routes.count("peermem") > 0) return "peermem";
   const bool is_own_ib = worker.network == "IB" && worker.communicators > 0;
   return is_own_ib ? "peermem" : "";
 }
 
-std::string networks_of(const NcclWorker& worker) {
+std::string networks_of(const NcclWorker& worker, const std::string& chosen) {
   std::vector<std::string> names;
   for (const auto& use : worker.uses) {
     if (std::find(names.begin(), names.end(), use.network) == names.end()) {
       names.push_back(use.network);
     }
   }
-  return names.empty() ? worker.network : join(names, "+");
+  return names.empty() ? chosen : join(names, "+");
 }
 
 NcclUsedDevice device_of(const NcclUse& use, const NcclProcess& process) {
-  NcclUsedDevice device{use, "", ""};
+  NcclUsedDevice device{use, use.device_name, ""};
+  if (!device.name.empty()) return device;
   const bool is_socket = use.network == "Socket";
   const auto name = process.names.find(use.device);
   if (!is_socket && name != process.names.end()) device.name = name->second;
@@ -156,34 +222,48 @@ std::vector<NcclUsedDevice> devices_of(const NcclWorker& worker, const NcclProce
 
 /// What the process said that explains the absence of RDMA, most telling first.
 std::string obstacle_of(const NcclProcess& process) {
-  const auto has = [&](NcclSign sign) { return process.evidence.count(sign) > 0; };
-  if (has(NcclSign::switched_off)) return "; the environment switches RDMA off";
-  if (has(NcclSign::no_library)) return "; the image has no libibverbs";
-  if (has(NcclSign::not_opened)) return "; a device could not be opened";
-  if (has(NcclSign::no_device)) return "; no RDMA device was found in the container";
-  if (has(NcclSign::no_list)) return "; the list of RDMA devices is empty";
-  if (has(NcclSign::plugin_failed)) return "; the plugin for RDMA did not start";
+  if (has(process, NcclSign::switched_off)) return "; the environment switches RDMA off";
+  if (has(process, NcclSign::no_library)) return "; the image has no libibverbs";
+  if (has(process, NcclSign::not_opened)) return "; a device could not be opened";
+  if (has(process, NcclSign::no_device)) return "; no RDMA device was found in the container";
+  if (has(process, NcclSign::no_list)) return "; the list of RDMA devices is empty";
+  if (has(process, NcclSign::plugin_failed)) return "; the plugin for RDMA did not start";
   return "";
 }
 
-std::string why_of(const NcclWorker& worker, const NcclProcess& process, const Carriers& count,
-                   const NcclRank& rank) {
+/// Why the log does not say.
+std::string why_unknown(const NcclProcess& process, const NcclRank& rank) {
+  if (process.library == "NIXL" && rank.transport.empty()) {
+    return "NIXL uses UCX, and UCX says which transport it takes with UCX_LOG_LEVEL=info only";
+  }
+  if (process.library == "Mooncake") return "Mooncake installed RDMA and TCP";
+  if (rank.transport.empty()) {
+    return rank.has_candidates_only
+               ? "the log lists RDMA devices, and does not say which network was chosen"
+               : "the log does not say which network was chosen";
+  }
+  if (carrier_of(rank.transport, process) == Carrier::rdma) {
+    return "network " + rank.transport + " was chosen, and the list of its devices is empty";
+  }
+  const bool is_libfabric = rank.transport.find("Libfabric") != std::string::npos;
+  return rank.transport + (is_libfabric ? ": the log does not name libfabric's provider"
+                                        : " is a network we know nothing about");
+}
+
+std::string why_of(const NcclProcess& process, const Carriers& count, const NcclRank& rank) {
   const auto all = count.rdma + count.tcp + count.unknown;
   const auto of_all = " of " + std::to_string(all) + " network connections";
-  if (all == 0 && worker.network.empty()) return "the log does not say which network was chosen";
-  if (rank.verdict == NcclVerdict::unknown) {
-    if (all == 0 && carrier_of(worker.network, process) == Carrier::rdma) {
-      return "network " + worker.network + " was chosen, and the list of its devices is empty";
-    }
-    const bool is_libfabric = rank.transport.find("Libfabric") != std::string::npos;
-    return rank.transport + (is_libfabric ? ": the log does not name libfabric's provider"
-                                          : " is a network we know nothing about");
+  if (rank.verdict == NcclVerdict::unknown) return why_unknown(process, rank);
+  if (rank.verdict == NcclVerdict::intra_node) return "all connections are within the node";
+  if (all == 0 && verdict_of_proof(rank.transport, process) == rank.verdict) {
+    return "no connection is in this log, but what only " + std::string(to_string(rank.verdict)) +
+           " prints";
   }
   if (all == 0) {
-    const std::string local = worker.local_connections > 0
+    const std::string local = rank.local_connections > 0
                                   ? "; all connections in this log are within the node"
                                   : "; this log has no connection through it";
-    return "network " + worker.network + " was chosen" + local +
+    return "network " + rank.transport + " was chosen" + local +
            (rank.verdict == NcclVerdict::tcp ? obstacle_of(process) : "");
   }
   if (rank.verdict == NcclVerdict::tcp) {
@@ -205,10 +285,12 @@ std::vector<NcclQuote> evidence_of(const NcclWorker& worker, const NcclProcess& 
   for (const auto& [sign, quote] : process.evidence) {
     const bool is_obstacle =
         std::find(std::begin(kObstacles), std::end(kObstacles), sign) != std::end(kObstacles);
-    if (!is_obstacle || verdict != NcclVerdict::rdma) quotes.push_back(quote);
+    const bool is_rdma = verdict == NcclVerdict::rdma || verdict == NcclVerdict::rdma_chosen;
+    if (!is_obstacle || !is_rdma) quotes.push_back(quote);
   }
-  std::stable_sort(quotes.begin(), quotes.end(),
-                   [](const auto& a, const auto& b) { return a.line < b.line; });
+  std::stable_sort(quotes.begin(), quotes.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.place.file, a.place.line) < std::tie(b.place.file, b.place.line);
+  });
   return quotes;
 }
 
@@ -217,7 +299,9 @@ std::vector<NcclQuote> evidence_of(const NcclWorker& worker, const NcclProcess& 
 std::string_view to_string(NcclVerdict verdict) {
   switch (verdict) {
     case NcclVerdict::rdma: return "RDMA";
+    case NcclVerdict::rdma_chosen: return "RDMA (chosen)";
     case NcclVerdict::tcp: return "TCP";
+    case NcclVerdict::intra_node: return "intra-node";
     case NcclVerdict::mixed: return "mixed";
     case NcclVerdict::unknown: return "unknown";
   }
@@ -234,27 +318,45 @@ std::string_view to_string(NcclGpuPath path) {
   return "";
 }
 
+bool is_silent(const NcclRank& rank) {
+  return rank.verdict == NcclVerdict::unknown && rank.transport.empty() && rank.library == "NCCL";
+}
+
+void make_intra_node(NcclRank& rank) {
+  rank.verdict = NcclVerdict::intra_node;
+  rank.why = "all connections are within the node";
+}
+
 NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process) {
   NcclRank rank;
+  rank.library = process.library;
+  rank.file = process.file;
   rank.rank = worker.membership ? worker.membership->rank : worker.channel_rank;
   if (worker.membership) rank.size = worker.membership->size;
   rank.host = process.host;
   rank.pid = process.pid;
   rank.gpu = worker.gpu;
+  rank.local_connections = worker.local_connections;
+  const auto network = chosen_network(worker, process);
   const auto count = count_carriers(worker, process);
-  rank.verdict =
-      worker.uses.empty() ? verdict_of_choice(worker.network, process) : verdict_of(count);
-  rank.transport = networks_of(worker);
+  rank.verdict = verdict_of_rank(worker, process, count, network);
+  rank.transport = networks_of(worker, network);
   rank.plugin = process.plugin;
   rank.gpu_path = path_of(worker);
   rank.route = route_of(worker, process, rank.gpu_path);
   rank.devices = devices_of(worker, process);
   rank.available = process.devices;
+  rank.has_candidates_only = rank.devices.empty() && !rank.available.empty();
   rank.relaxed_ordering = process.relaxed_ordering;
   rank.channels = worker.channels.size();
   rank.communicators = worker.communicators;
-  rank.why = why_of(worker, process, count, rank);
+  rank.why = why_of(process, count, rank);
   rank.evidence = evidence_of(worker, process, rank.verdict);
+  const bool is_one_node = worker.membership && worker.membership->nodes == 1U;
+  if (is_one_node && worker.uses.empty() && rank.verdict != NcclVerdict::rdma &&
+      rank.verdict != NcclVerdict::mixed) {
+    make_intra_node(rank);
+  }
   return rank;
 }
 

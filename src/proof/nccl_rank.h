@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,8 +13,19 @@
 namespace railhead::proof {
 
 /// What carries the traffic between nodes.
-enum class NcclVerdict : std::uint8_t { rdma, tcp, mixed, unknown };
-std::string_view to_string(NcclVerdict verdict);  ///< RDMA, TCP, mixed, unknown
+enum class NcclVerdict : std::uint8_t {
+  rdma,         ///< connections show it, or failures that only RDMA has
+  rdma_chosen,  ///< a network for RDMA was chosen; no connection is in the log
+  tcp,
+  intra_node,  ///< there is one node: shared memory, NVLink, PCIe
+  mixed,
+  unknown,
+};
+/// RDMA, RDMA (chosen), TCP, intra-node, mixed, unknown.
+std::string_view to_string(NcclVerdict verdict);
+inline constexpr std::array kNcclVerdicts = {NcclVerdict::rdma,  NcclVerdict::rdma_chosen,
+                                             NcclVerdict::tcp,   NcclVerdict::intra_node,
+                                             NcclVerdict::mixed, NcclVerdict::unknown};
 
 /// Whether the NIC reads and writes the GPU's memory itself, or bytes go through the host's.
 enum class NcclGpuPath : std::uint8_t { direct, staged, mixed, unknown };
@@ -26,8 +38,10 @@ struct NcclUsedDevice {
   std::string link_layer;  ///< "" likewise
 };
 
-/// What the log says of one rank.
+/// What the log says of one rank, or of a process that uses another library.
 struct NcclRank {
+  std::string library;   ///< "NCCL", "UCX", "Mooncake", "NIXL"
+  std::size_t file = 0;  ///< index in NcclLog::files
   std::optional<unsigned> rank;
   std::optional<unsigned> size;  ///< of its largest communicator
   std::string host;
@@ -41,11 +55,20 @@ struct NcclRank {
   std::vector<NcclUsedDevice> devices;
   std::vector<NcclDevice> available;
   bool relaxed_ordering = false;
+  /// `available` is all that the log has: which of them were used it does not say.
+  bool has_candidates_only = false;
   std::size_t channels = 0;
+  std::uint64_t local_connections = 0;
   std::uint64_t communicators = 0;
   std::string why;
   std::vector<NcclQuote> evidence;  ///< in the order of the log
 };
+
+/// True where nothing in the log says which network the rank uses.
+bool is_silent(const NcclRank& rank);
+
+/// All of its connections are within the one node of the job.
+void make_intra_node(NcclRank& rank);
 
 /// The rank that a GPU of a process is.
 NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process);

@@ -28,7 +28,8 @@ railhead::proof::NcclLog read(std::string_view text, std::size_t chunk) {
 }
 
 void check_quote(const railhead::proof::NcclQuote& quote, const railhead::proof::NcclLog& log) {
-  require(quote.line >= 1 && quote.line <= log.lines);
+  require(quote.place.file < log.files.size());
+  require(quote.place.line >= 1 && quote.place.line <= log.lines);
   require(quote.text.size() < 300);
   for (const char c : quote.text) require(static_cast<unsigned char>(c) >= 0x20);
 }
@@ -39,7 +40,9 @@ void check_rank(const railhead::proof::NcclRank& rank, const railhead::proof::Nc
   for (const auto& device : rank.devices) {
     require(device.use.gpu_direct <= device.use.sends + device.use.receives);
   }
-  if (rank.verdict != railhead::proof::NcclVerdict::unknown) require(!rank.transport.empty());
+  using enum railhead::proof::NcclVerdict;
+  if (rank.verdict == rdma_chosen) require(!rank.transport.empty());
+  if (rank.devices.empty()) require(rank.gpu_path == railhead::proof::NcclGpuPath::unknown);
 }
 
 }  // namespace

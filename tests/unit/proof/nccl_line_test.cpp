@@ -30,7 +30,10 @@ TEST(NcclLine, what_collectors_put_in_front_is_no_host) {
        {"[rank3]:", "[default3]: ", "[1,0]<stdout>:", "[1,3]<stderr>: ", "3: ",
         "2026-01-02T03:04:05.678901234Z ", "[pod/trainer-0/main] ",
         "2026-01-02T03:04:05Z stderr F ", "(RayWorker pid=12, ip=10.0.0.7) ",
-        "[2026-01-02 03:04:05] ", "trainer-0 main ", "{\"log\":\""}) {
+        "[2026-01-02 03:04:05] ", "trainer-0 main ", "{\"log\":\"",
+        "2026-01-02T03:04:05.123456789+00:00 stdout P ", "trainer-0 \xe2\x80\xba main ",
+        "Jan 02 03:04:05 worker-7 torchrun[812]: ", "Jan 02 03:04:05 worker-7 python3.11[9]: ",
+        "I0102 03:04:05.123456 99 runner.cc:7] ", "0: [rank3]: "}) {
     expect_worker(front + line);
   }
 }
@@ -61,6 +64,28 @@ TEST(NcclLine, a_host_that_was_made_unreadable_is_no_host) {
   EXPECT_EQ(record.host, "");
   EXPECT_EQ(record.pid, 924U);
   EXPECT_EQ(record.gpu, 5U);
+}
+
+TEST(NcclLine, a_message_without_a_level_begins_as_those_about_networks_do) {
+  for (const std::string front : {"", "> ", "\xe2\x94\x82 ", "INFO: Function: init Line: 686: "}) {
+    EXPECT_EQ(only(front + "NET/IB : No device found.").message, "NET/IB : No device found.");
+  }
+  const auto record = only("node-a:7:9 [1] NET/IB : No device found.");
+  EXPECT_EQ(record.pid, 7U);
+  EXPECT_EQ(record.gpu, 1U);
+  EXPECT_EQ(only("WARN: Function: init Line: 686: NET/OFI Couldn't open CQ").level,
+            NcclLevel::warn);
+  EXPECT_TRUE(nccl_records("see NET/IB : No device found.").empty());
+}
+
+TEST(NcclLine, nccl_2_1_writes_the_level_alone) {
+  const auto info = only("node-a:7:9 [1] INFO Using internal Network IB");
+  EXPECT_EQ(info.pid, 7U);
+  EXPECT_EQ(info.message, "Using internal Network IB");
+  const auto warn = only("node-a:7:9 [1] misc/ibvwrap.cu:269 WARN Call to ibv_reg_mr failed");
+  EXPECT_EQ(warn.level, NcclLevel::warn);
+  EXPECT_EQ(warn.gpu, 1U);
+  EXPECT_EQ(warn.message, "Call to ibv_reg_mr failed");
 }
 
 TEST(NcclLine, two_writers_on_one_line_are_two_messages) {

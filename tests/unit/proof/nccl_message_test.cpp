@@ -140,10 +140,21 @@ TEST(NcclMessage, a_cut_route_proves_nothing) {
 }
 
 TEST(NcclMessage, connections_within_the_node_are_not_through_a_network) {
-  EXPECT_TRUE(is_nccl_local_channel("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read"));
-  EXPECT_TRUE(is_nccl_local_channel("Channel 00 : 0[0] -> 1[1] via SHM/direct/direct"));
-  EXPECT_FALSE(is_nccl_local_channel("Channel 00/04 :    0   1"));
+  EXPECT_TRUE(nccl_local_channel("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read"));
+  EXPECT_TRUE(nccl_local_channel("Channel 00 : 0[0] -> 1[1] via SHM/direct/direct"));
+  EXPECT_FALSE(nccl_local_channel("Channel 00/04 :    0   1"));
   EXPECT_FALSE(nccl_channel("Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM/read"));
+  for (const std::string_view old :
+       {"Ring 00 : 0[0] -> 1[1] via P2P/IPC", "Ring 00 : 0[0] -> 1[1] via direct shared memory",
+        "Channel 02 : 0[1b000] -> 1[41000] via P2P/IPC comm 0x1 nRanks 08"}) {
+    const auto local = nccl_local_channel(old);
+    ASSERT_TRUE(local) << old;
+    EXPECT_EQ(local->from, 0U);
+    EXPECT_EQ(local->to, 1U);
+  }
+  // NVLink between nodes, and what was cut.
+  EXPECT_FALSE(nccl_local_channel("Channel 00/0 : 0[0] -> 4[0] via P2P/MNNVL"));
+  EXPECT_FALSE(nccl_local_channel("Channel 00/0 : 6[ [repeated 27x across cluster]"));
 }
 
 TEST(NcclMessage, a_communicator_tells_rank_and_size) {
@@ -160,7 +171,47 @@ TEST(NcclMessage, a_communicator_tells_rank_and_size) {
   EXPECT_TRUE(complete->is_complete);
   EXPECT_TRUE(nccl_membership("[Rank 0] ncclCommInitRank comm 0x1 rank 0 nranks 2 - Init START"));
   EXPECT_FALSE(nccl_membership("comm 0x1 rank 7 nranks 2 - Init START"));
-  EXPECT_FALSE(nccl_membership("comm 0x1 rank 0 nranks 2"));
+  // 2.3, and the line of 2.20 and later that counts the nodes.
+  EXPECT_TRUE(nccl_membership("rank 0 nranks 3"));
+  const auto nodes = nccl_membership("comm 0x1 rank 3 nRanks 16 nNodes 2 localRanks 8 localRank 3");
+  ASSERT_TRUE(nodes);
+  EXPECT_EQ(nodes->nodes, 2U);
+  EXPECT_FALSE(nccl_membership("Loss of rank 0 nranks 3"));
+}
+
+TEST(NcclMessage, the_chosen_network_is_read_in_each_version) {
+  EXPECT_EQ(nccl_chosen_network("Using internal Network IB"), "IB");
+  EXPECT_EQ(nccl_chosen_network("Assigned NET plugin AWS Libfabric to comm"), "AWS Libfabric");
+  EXPECT_EQ(nccl_chosen_network("Using network NCCL RDMA Plugin v6"), "NCCL RDMA Plugin v6");
+}
+
+TEST(NcclMessage, what_people_write_behind_a_name_is_not_of_it) {
+  for (const std::string remark :
+       {"  # KEY LINE", " <- both ranks", " // bad", " \xe2\x86\x90 good", "        falls back",
+        " (TCP!)", "`", "**"}) {
+    EXPECT_EQ(nccl_chosen_network("Using network Socket" + remark), "Socket") << remark;
+  }
+}
+
+TEST(NcclMessage, a_plugin_is_named_without_its_interface) {
+  EXPECT_EQ(nccl_plugin("P2P plugin IBext"), "IBext");
+  EXPECT_EQ(nccl_plugin("P2P plugin v8 IBext_v8"), "IBext_v8");
+  EXPECT_EQ(nccl_plugin("NET/Plugin: Loaded net plugin NCCL RDMA Plugin v6 (v6)"),
+            "NCCL RDMA Plugin v6");
+  EXPECT_FALSE(nccl_plugin("NET/Plugin: Failed to find ncclNetPlugin_v8 symbol."));
+}
+
+TEST(NcclMessage, merged_ports_are_one_device) {
+  const auto list = nccl_device_list(
+      "NET/IB : Using [0]={[0] mlx5_2:1/RoCE, [1] mlx5_3:1/RoCE} [1]={[2] mlx5_0:1/RoCE, [3] "
+      "mlx5_1:1/RoCE} [RO]; OOB eth0:10.0.0.1<0>");
+  ASSERT_TRUE(list);
+  ASSERT_EQ(list->devices.size(), 2U);
+  EXPECT_EQ(list->devices[0].name, "mlx5_2+mlx5_3");
+  EXPECT_EQ(list->devices[1].index, 1U);
+  EXPECT_EQ(list->devices[1].link_layer, "RoCE");
+  EXPECT_TRUE(list->relaxed_ordering);
+  EXPECT_TRUE(nccl_device_list("NET/IB : Using [0]={[0] mlx5_2:1/RoCE,")->devices.empty());
 }
 
 TEST(NcclMessage, gpu_direct_of_a_nic_is_read_in_each_version) {
@@ -208,6 +259,7 @@ TEST(NcclMessage, the_status_of_a_completion_is_read_in_each_version) {
   EXPECT_EQ(nccl_completion_status("NET/IB: Got completion from peer 10.0.0.2<5> with "
                                    "status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_SEND(0)"),
             12U);
+  EXPECT_EQ(nccl_completion_status("NET/IB : Got completion with error 4, opcode 1, len 0"), 4U);
   EXPECT_FALSE(nccl_completion_status("NET/IB: Got completion from peer"));
   EXPECT_FALSE(nccl_completion_status("with error 12"));
 }

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include "proof/nccl_log.h"
+
 namespace railhead::proof {
 namespace {
 
@@ -61,7 +63,9 @@ TEST(NcclPatterns, devices_and_transports_that_ucx_has_not) {
   expect_foreign(
       "[1700000000.1] [h:1:0] ucp_context.c:1 UCX  WARN  network device 'mlx5_9:1' is not "
       "available, please use one or more of: 'eth0'(tcp)",
-      kWarning, "UCX_NET_DEVICES");
+      kError, "UCX_NET_DEVICES");
+  expect_foreign("UCX  WARN  network device 'eth9' is not available, please use one or more of: x",
+                 kWarning, "UCX_NET_DEVICES");
   expect_foreign("select.c:1 UCX  ERROR no usable transports/devices (asked rc on mlx5_0:1)",
                  kError, "UCX_TLS");
   expect_foreign(
@@ -127,6 +131,95 @@ TEST(NcclPatterns, memory_that_mooncake_could_not_register) {
 
 TEST(NcclPatterns, vineyard_gives_up_on_rdma) {
   expect_foreign("Init RDMA failed! Error: no device. Fall back to TCP.", kError, "TCP");
+}
+
+/// True where a log of this line alone says more than an empty one.
+bool is_read(const std::string& line) {
+  NcclLogReader reader;
+  reader.feed(line + "\n");
+  const auto log = reader.finish();
+  if (!log.workers.empty()) return true;
+  return !log.processes.empty() &&
+         !(log.processes[0].evidence.empty() && log.processes[0].names.empty());
+}
+
+TEST(NcclPatterns, each_format_is_read_and_has_its_source) {
+  EXPECT_GE(nccl_formats().size(), 30U);
+  for (const auto& format : nccl_formats()) {
+    const std::string line(format.example);
+    EXPECT_THAT(std::string(format.source), HasSubstr(", ")) << line;
+    EXPECT_TRUE(is_read(line) || is_read("node-a:1:2 [0] NCCL INFO " + line)) << line;
+  }
+}
+
+TEST(NcclPatterns, queues_that_could_not_be_made) {
+  expect_warned("Call to ibv_create_qp failed", kError, "queue");
+  expect_warned("Call to ibv_create_cq failed with error Device or resource busy", kError, "queue");
+  expect_warned("Call to ibv_alloc_pd failed with error x", kError, "call of verbs");
+  expect_warned("Call to ibv_open_device failed", kWarning, "may not be opened");
+}
+
+TEST(NcclPatterns, ranks_that_do_not_fit_each_other) {
+  expect_warned("socketFinalizeAccept: wrong type 3 != 4", kError, "same connection");
+  expect_warned("socketFinalizeAccept from 10.0.0.2<5>: wrong type 3 != 4", kError,
+                "same connection");
+  expect_warned("NET/OFI Unexpected number of remote rails for dev 3. Expected 4 but got 2", kError,
+                "different numbers");
+}
+
+TEST(NcclPatterns, peers_that_cannot_be_reached) {
+  expect_warned("socketStartConnect: Connect to 10.0.0.1<43369> failed : No route to host", kError,
+                "NCCL_SOCKET_IFNAME");
+  expect_warned("Net : Call to recv from 10.0.0.1<5> failed : Broken pipe", kError, "reached");
+  expect_warned("Net : connecting to address  with family 33621 is neither AF_INET(2) nor x",
+                kError, "no address");
+  expect_warned("Error: network gIB not found.", kError, "NCCL_NET");
+  EXPECT_EQ(nccl_pattern(NcclLevel::warn, "Net : Connection closed by remote peer"), nullptr);
+}
+
+TEST(NcclPatterns, transfers_of_mooncake_that_failed) {
+  const auto* slice = foreign_pattern(
+      "E1 worker_pool.cpp:274] Worker: Process failed for slice (opcode: 0, local_nic: mlx5_1): x");
+  EXPECT_EQ(slice->shows, NcclShows::rdma);
+  expect_foreign("E0523 store_py.cpp:367] Put operation failed with error: TRANSFER_FAIL", kError,
+                 "transfer failed");
+}
+
+TEST(NcclPatterns, what_goes_wrong_under_libfabric) {
+  expect_warned("NET/OFI Couldn't open AV. RC: -22, ERROR: Invalid argument", kError, "libfabric");
+  expect_warned("NET/OFI Couldn't open CQ. RC: -12, ERROR: x", kError, "libfabric");
+  expect_warned("NET/OFI Request 0x1 completed with error. RC: 21. Error: x", kError, "transfer");
+  expect_warned(
+      "NET/OFI Request 0x1 completed with error. RC: 113. Error: 4123 (Unresponsive "
+      "receiver (reachable by EFA device but handshake failed))",
+      kError, "does not answer");
+  expect_warned("NET/OFI aws-ofi-nccl initialization failed", kError, "did not start");
+  const auto* row =
+      nccl_pattern(NcclLevel::warn, "NET/OFI Request 0x1 completed with error. RC: 2");
+  EXPECT_EQ(row->shows, NcclShows::network);
+  expect_warned("Failed: UCX error ucx_plugin.c:120 '-5' Input/output error", kError, "UCX");
+}
+
+TEST(NcclPatterns, tcp_under_ucx_and_mooncake_shows_itself) {
+  const auto* ucx = foreign_pattern("tcp_ep.c:1260 UCX  ERROR tcp_ep 0x3c (state=CONNECTED): send");
+  EXPECT_EQ(ucx->shows, NcclShows::tcp);
+  const auto* store = foreign_pattern("E0708 tcp_transport.cpp:170] Session::readBody failed.");
+  EXPECT_EQ(store->shows, NcclShows::tcp);
+  expect_foreign(
+      "W1 ucx_utils.cpp:635] 8 IB device(s) were detected, but accelerated IB support "
+      "was not found! Performance may be degraded.",
+      kError, "without RDMA");
+}
+
+TEST(NcclPatterns, nixl_says_what_its_backend_cannot) {
+  expect_foreign(
+      "W1 ucx_utils.cpp:631] 4 NVIDIA GPU(s) were detected, but UCX CUDA support was not found!",
+      kWarning, "only host memory");
+  expect_foreign(
+      "W1 ucx_utils.cpp:640] 16 Amazon EFA(s) were detected, but the UCX backend was configured.",
+      kWarning, "LIBFABRIC");
+  expect_foreign("E1 nixl_agent.cpp:545] registerMem: registration failed for the specified or all",
+                 kError, "register memory");
 }
 
 TEST(NcclPatterns, words_count_in_their_order_only) {

@@ -46,10 +46,7 @@ TEST(VerdictWords, those_of_nccl_logs_are_documented) {
   Words documented;
   for (const auto& row : table("nccl-log.md", "| exit code |")) add_quoted(row.at(2), documented);
   Words printed;
-  for (const auto verdict :
-       {NcclVerdict::rdma, NcclVerdict::tcp, NcclVerdict::mixed, NcclVerdict::unknown}) {
-    printed.emplace(to_string(verdict));
-  }
+  for (const auto verdict : kNcclVerdicts) printed.emplace(to_string(verdict));
   EXPECT_EQ(documented, printed);
 }
 

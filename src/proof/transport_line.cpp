@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/transport_line.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace railhead::proof {
+namespace {
+
+constexpr std::size_t kMaxLanes = 32;
+
+/// Transports within a node (src/uct/sm, cuda, rocm, ze): the first reach a peer on this node only.
+constexpr std::array kShared = {"sysv", "posix", "cma", "knem", "xpmem", "self", "mm"};
+constexpr std::array kGpuCopies = {"cuda_*", "gdr_copy", "rocm_*", "ze_*", "gaudi_*"};
+
+template <typename Rows>
+bool is_one_of(const Rows& rows, std::string_view name) {
+  return std::any_of(rows.begin(), rows.end(),
+                     [&](std::string_view row) { return glob_match(row, name); });
+}
+
+bool is_transport_name(std::string_view name) {
+  return !name.empty() && name.size() <= 32 && std::all_of(name.begin(), name.end(), [](char c) {
+    return is_letter_or_digit(c) || c == '_';
+  });
+}
+
+/// Reads "tag(rc_mlx5/mlx5_0:1 tcp/eth0) rma(…)".
+void read_lanes(std::string_view text, UcxEndpoint& endpoint) {
+  for (auto open = text.find('('); open != std::string_view::npos; open = text.find('(')) {
+    text.remove_prefix(open + 1);
+    const auto close = text.find(')');
+    if (close == std::string_view::npos) return;  // the line was cut
+    const auto group = text.substr(0, close);
+    for (const auto word : split_words(group)) {
+      const auto slash = word.find('/');
+      if (slash == std::string_view::npos) continue;
+      const UcxLane lane{word.substr(0, slash), word.substr(slash + 1)};
+      if (!is_transport_name(lane.transport) || endpoint.lanes.size() == kMaxLanes) continue;
+      if (is_one_of(kShared, lane.transport)) endpoint.is_local = true;
+      const bool is_inside =
+          is_one_of(kShared, lane.transport) || is_one_of(kGpuCopies, lane.transport);
+      const bool is_known =
+          std::any_of(endpoint.lanes.begin(), endpoint.lanes.end(), [&](const UcxLane& other) {
+            return other.transport == lane.transport && other.device == lane.device;
+          });
+      if (!is_inside && !is_known) endpoint.lanes.push_back(lane);
+    }
+  }
+}
+
+/// The word behind `start`, up to a blank or comma.
+std::string_view word_behind(std::string_view line, std::string_view start) {
+  const auto at = line.find(start);
+  if (at == std::string_view::npos) return {};
+  line.remove_prefix(at + start.size());
+  return line.substr(0, std::min<std::size_t>(line.find_first_of(" ,\"\\"), 64));
+}
+
+/// A line of Mooncake's or NIXL's, its network, and the source file of the text.
+struct ChosenRow {
+  std::string_view text;
+  std::string_view library;
+  std::string_view network;
+  std::string_view source;  ///< versions and file, for people
+};
+
+constexpr std::array kChosen = {
+    ChosenRow{"RDMA device: ", "Mooncake", "RDMA",
+              "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp"},
+    ChosenRow{"installTransport, type=rdma", "Mooncake", "RDMA",
+              "Mooncake 0.3.8 to 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"Using RDMA transport (", "Mooncake", "RDMA",
+              "Mooncake 0.3.8 to 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"TcpTransport: listen on port ", "Mooncake", "TCP",
+              "Mooncake 0.3.0 to 0.3.12, src/transport/tcp_transport/tcp_transport.cpp"},
+    ChosenRow{"MC_FORCE_TCP is set, using TCP", "Mooncake", "TCP",
+              "Mooncake 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{" rails using provider=", "NIXL", "Libfabric",
+              "NIXL 0.6 to 1.4, src/utils/libfabric/libfabric_rail_manager.cpp"}};
+
+}  // namespace
+
+UcxWriter ucx_writer(std::string_view line) {
+  const auto name = line.find("UCX ");
+  auto text = line.substr(0, name == std::string_view::npos ? 0 : name);
+  const auto close = text.rfind(']');
+  const auto open = close == std::string_view::npos ? close : text.rfind('[', close);
+  if (open == std::string_view::npos) return {};
+  text = text.substr(open + 1, close - open - 1);
+  const auto parts = split(text, ':');
+  if (parts.size() < 2) return {};
+  const auto pid = parse_unsigned(trim(parts[1]));
+  if (!pid || *pid > UINT32_MAX) return {};
+  return {parts[0], static_cast<std::uint32_t>(*pid)};
+}
+
+std::optional<UcxEndpoint> ucx_endpoint(std::string_view line) {
+  const auto old = line.find("ep_cfg[");
+  const auto at = old != std::string_view::npos ? old : line.find("cfg#");
+  if (at == std::string_view::npos || line.find("UCX ") > at) return std::nullopt;
+  UcxEndpoint endpoint;
+  endpoint.writer = ucx_writer(line);
+  const auto before = line.substr(0, at);
+  endpoint.is_local = before.ends_with("intra-node ") || before.ends_with("self ");
+  read_lanes(line.substr(at), endpoint);
+  if (endpoint.lanes.empty() && !endpoint.is_local) return std::nullopt;
+  return endpoint;
+}
+
+bool is_ucx_emulation(std::string_view line) {
+  const auto at = line.find("software emulation");
+  if (at == std::string_view::npos) return false;
+  const auto bar = line.find('|', at);
+  return bar != std::string_view::npos && trim(line.substr(bar + 1)).starts_with("tcp/");
+}
+
+std::optional<ChosenTransport> chosen_transport(std::string_view line) {
+  for (const auto& row : kChosen) {
+    if (line.find(row.text) == std::string_view::npos) continue;
+    ChosenTransport chosen{row.library, row.network, {}, {}};
+    if (row.network == "Libfabric") chosen.provider = word_behind(line, row.text);
+    if (row.text == "RDMA device: ") {
+      // Other programs print these words, too; Mooncake goes on with the port's address.
+      if (line.find(", LID: ") == std::string_view::npos) continue;
+      chosen.device = word_behind(line, row.text);
+    }
+    return chosen;
+  }
+  return std::nullopt;
+}
+
+bool is_nixl_on_ucx(std::string_view line) {
+  return line.find("Backend UCX was instantiated") != std::string_view::npos;
+}
+
+}  // namespace railhead::proof

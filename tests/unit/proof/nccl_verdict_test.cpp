@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The verdict on whole logs: one node, plugins, old versions, UCX, NIXL, Mooncake, several files.
+#include <gmock/gmock.h>
+
+#include "proof/nccl_job.h"
+
+namespace railhead::proof {
+namespace {
+
+using testing::HasSubstr;
+
+NcclJob judge_lines(const std::string& lines) {
+  NcclLogReader reader;
+  reader.feed(lines);
+  return judge(reader.finish());
+}
+
+/// One process "node-a", GPU 0, with these messages.
+NcclJob judge_messages(const std::vector<std::string>& messages) {
+  std::string lines;
+  for (const auto& message : messages) lines += "node-a:1:1 [0] NCCL INFO " + message + "\n";
+  return judge_lines(lines);
+}
+
+NcclVerdict verdict_on(const std::vector<std::string>& messages) {
+  return judge_messages(messages).verdict;
+}
+
+TEST(NcclVerdicts, a_job_of_one_node_is_neither_rdma_nor_tcp) {
+  const std::string socket = "Using network Socket";
+  const std::string member = "comm 0x1 rank 0 nranks 2 - Init START";
+  const std::string pair = "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct";
+  const auto job = judge_messages({socket, member, pair});
+  EXPECT_EQ(job.verdict, NcclVerdict::intra_node);
+  EXPECT_EQ(job.ranks[0].why, "all connections are within the node");
+  EXPECT_EQ(verdict_on({"Using network IB", "comm 0x1 rank 0 nRanks 8 nNodes 1 localRanks 8"}),
+            NcclVerdict::intra_node);
+}
+
+TEST(NcclVerdicts, one_node_has_to_be_certain) {
+  const std::string socket = "Using network Socket";
+  const std::string pair = "Channel 00 : 0[0] -> 1[1] via SHM/direct/direct";
+  // Two of four ranks, another host, a connection through a network.
+  EXPECT_EQ(verdict_on({socket, "comm 0x1 rank 0 nranks 4 - Init START", pair}), NcclVerdict::tcp);
+  const std::string front = "a:1:1 [0] NCCL INFO ";
+  const std::string member = front + "comm 0x1 rank 0 nranks 2 - Init START\n";
+  EXPECT_EQ(judge_lines(member + front + socket + "\n" + front + pair + "\nb:1:1 [0] NCCL INFO " +
+                        socket + "\n")
+                .verdict,
+            NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"comm 0x1 rank 0 nranks 2 - Init START", pair,
+                        "Channel 01/0 : 0[0] -> 1[1] [send] via NET/Socket/0"}),
+            NcclVerdict::tcp);
+  // NVLink between nodes.
+  EXPECT_EQ(verdict_on({"comm 0x1 rank 0 nranks 2 - Init START",
+                        "Channel 00/0 : 0[0] -> 1[0] via P2P/MNNVL"}),
+            NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, the_plugin_names_what_its_stub_is) {
+  const std::string stub = "Using network NCCL RDMA Plugin v6";
+  EXPECT_EQ(verdict_on({"P2P plugin v6 IBext_v6", stub}), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict_on({"P2P plugin UCX_v6", stub}), NcclVerdict::unknown);
+  EXPECT_EQ(verdict_on({stub}), NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, plugins_over_tcp_are_tcp_by_their_name) {
+  EXPECT_EQ(verdict_on({"NET/FastSocket : Using [0]ens12:10.0.0.6<0>"}), NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"NET/FasTrak plugin initialized."}), NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"Using network FasTrak"}), NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"Using network gIB"}), NcclVerdict::rdma_chosen);
+}
+
+TEST(NcclVerdicts, a_plugin_that_was_assigned_was_chosen) {
+  EXPECT_EQ(verdict_on({"Initialized NET plugin Socket"}), NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"Initialized NET plugin IB", "Assigned NET plugin IB to comm"}),
+            NcclVerdict::rdma_chosen);
+}
+
+TEST(NcclVerdicts, a_provider_that_was_selected_was_chosen) {
+  const std::string efa = "NET/OFI Selected Provider is efa";
+  EXPECT_EQ(verdict_on({efa}), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict_on({"NET/OFI Selected Provider is tcp"}), NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({efa, "NET/Socket : Using [0]eth0:10.0.0.1<0>"}), NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, what_fails_shows_what_was_in_use) {
+  EXPECT_EQ(
+      judge_lines("a:1:1 [0] x.cc:1 NCCL WARN NET/IB : Got completion with error 12, x\n").verdict,
+      NcclVerdict::rdma);
+  EXPECT_EQ(verdict_on({"transport/net_ib.cc:771 Ib Alloc Size 552 pointer 0x7f"}),
+            NcclVerdict::rdma);
+  EXPECT_EQ(verdict_on({"transport/net_socket.cc:368 -> 6"}), NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, before_2_7_the_list_of_devices_is_the_choice) {
+  const std::string list = "a:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB ib0:1<0>\n";
+  for (const std::string version : {"2.4.7+cuda10.0", "2.5.6+cuda10.2", "2.6.4+cuda10.2"}) {
+    EXPECT_EQ(judge_lines("NCCL version " + version + "\n" + list).verdict,
+              NcclVerdict::rdma_chosen);
+  }
+  // From 2.7 on the log would say so; with NCCL_NET=Socket the list stands there, too.
+  const auto job = judge_lines("NCCL version 2.12.9+cuda11.6\n" + list);
+  EXPECT_EQ(job.verdict, NcclVerdict::unknown);
+  EXPECT_TRUE(job.ranks[0].has_candidates_only);
+}
+
+TEST(NcclVerdicts, nccl_2_1_and_2_3_are_read) {
+  EXPECT_EQ(judge_lines("a:1:2 [0] INFO NET : Using interface eth0:10.0.0.1<0>\n"
+                        "a:1:2 [0] INFO Ring 00 : 0 -> 1 via NET/Socket/0\n")
+                .verdict,
+            NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"Ring 00 : 0 -> 1 via NET/IB/0/GDRDMA"}), NcclVerdict::rdma);
+  EXPECT_EQ(verdict_on({"Using internal Network Socket"}), NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, without_a_plugin_and_a_device_sockets_are_left) {
+  EXPECT_EQ(verdict_on({"NET/IB : No device found."}), NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"NET/IB : No device found.", "NET/Plugin: Loaded net plugin X (v8)"}),
+            NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, the_network_whose_nics_were_surveyed_was_chosen) {
+  EXPECT_EQ(verdict_on({"NET/Socket : GPU Direct RDMA Disabled for HCA 0 'eth0'"}),
+            NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'"}),
+            NcclVerdict::rdma_chosen);
+  EXPECT_EQ(
+      verdict_on({"NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'", "Using network Socket"}),
+      NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, ranks_that_say_nothing_have_no_vote) {
+  const auto job = judge_lines(
+      "a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/1/GDRDMA\n"
+      "a:2:2 [1] NCCL INFO comm 0x1 rank 1 nranks 16 - Init START\n");
+  EXPECT_EQ(job.verdict, NcclVerdict::rdma);
+  EXPECT_THAT(job.warnings, testing::Contains(HasSubstr("do not say which network")));
+}
+
+TEST(NcclVerdicts, lanes_of_ucx_are_rdma_or_tcp) {
+  const std::string front = "[1744331142.028115] [node-a:7:0]  ucp_worker.c:1903 UCX  INFO  ";
+  const auto verdict = [&](const std::string& text) {
+    return judge_lines(front + text + "\n").verdict;
+  };
+  EXPECT_EQ(verdict("ctx inter-node cfg#3 rma(rc_mlx5/mlx5_0:1) am(rc_mlx5/mlx5_0:1)"),
+            NcclVerdict::rdma);
+  EXPECT_EQ(verdict("ctx inter-node cfg#3 am(srd/rdmap0s6:1)"), NcclVerdict::rdma);
+  EXPECT_EQ(verdict("ep_cfg[1]: tag(tcp/eth0)"), NcclVerdict::tcp);
+  EXPECT_EQ(verdict("ctx inter-node cfg#3 rma(rc_mlx5/mlx5_0:1) am(tcp/eth0)"), NcclVerdict::mixed);
+  EXPECT_EQ(verdict("ctx intra-node cfg#2 tag(sysv/memory tcp/lo)"), NcclVerdict::intra_node);
+  EXPECT_EQ(verdict("ctx inter-node cfg#3 am(new_wire/x0:1)"), NcclVerdict::unknown);
+  EXPECT_EQ(verdict("ctx inter-node cfg#3 am(rc_mlx5/mlx"), NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, a_process_with_ucx_is_a_row_of_its_own) {
+  const auto job = judge_lines(
+      "[17.0] [node-a:7:0]  ucp_worker.c:1903 UCX  INFO  ctx inter-node cfg#3 "
+      "am(rc_mlx5/mlx5_0:1)\n");
+  EXPECT_EQ(job.ranks[0].library, "UCX");
+  EXPECT_EQ(job.ranks[0].host, "node-a");
+  EXPECT_EQ(job.ranks[0].pid, 7U);
+  EXPECT_EQ(job.ranks[0].devices[0].name, "mlx5_0:1");
+  EXPECT_EQ(job.gpu_path, NcclGpuPath::unknown);
+}
+
+TEST(NcclVerdicts, nixl_says_how_through_ucx_or_libfabric_alone) {
+  const std::string backend = "2026-01-08 NIXL INFO _api.py:363 Backend UCX was instantiated\n";
+  const auto job = judge_lines(backend);
+  EXPECT_EQ(job.verdict, NcclVerdict::unknown);
+  EXPECT_THAT(job.ranks[0].why, HasSubstr("UCX_LOG_LEVEL"));
+  EXPECT_EQ(judge_lines(backend + "[1.0] [a:7:0] x.c:1 UCX  INFO inter-node cfg#1 am(tcp/eth0)\n")
+                .verdict,
+            NcclVerdict::tcp);
+  const std::string rails = "I1 libfabric_rail_manager.cpp:232] Created 4 rails using provider=";
+  EXPECT_EQ(judge_lines(rails + "efa\n").verdict, NcclVerdict::rdma_chosen);
+  EXPECT_EQ(judge_lines(rails + "tcp\n").verdict, NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, what_mooncake_installed_is_what_it_uses) {
+  const std::string rdma = "I1 rdma_context.cpp:140] RDMA device: mlx5_0, LID: 0, GID: (3) 00\n";
+  const std::string tcp = "I1 tcp_transport.cpp:241] TcpTransport: listen on port 16050\n";
+  const auto job = judge_lines(rdma);
+  EXPECT_EQ(job.verdict, NcclVerdict::rdma_chosen);
+  EXPECT_EQ(job.ranks[0].available[0].name, "mlx5_0");
+  EXPECT_EQ(judge_lines(tcp).verdict, NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines(rdma + tcp).verdict, NcclVerdict::unknown);
+  EXPECT_EQ(judge_lines("RDMA device: mlx5_0 is up\n").verdict, NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, what_is_compressed_is_named_with_its_remedy) {
+  NcclLogReader reader;
+  reader.begin_file("nccl.log.gz");
+  reader.feed("\x1f\x8b\x08");
+  reader.feed(std::string("\0Using network IB\n", 18));
+  const auto job = judge(reader.finish());
+  EXPECT_EQ(job.verdict, NcclVerdict::unknown);
+  EXPECT_EQ(job.why, "nccl.log.gz is compressed by gzip: zcat makes it text");
+}
+
+TEST(NcclVerdicts, utf_16_is_named_with_its_remedy) {
+  for (const auto& head :
+       {std::string("\xff\xfe\x61\0", 4), std::string("a\0b\0", 4), std::string("\0a\0b", 4)}) {
+    EXPECT_THAT(judge_lines(head + "rest\n").why, HasSubstr("UTF-16"));
+  }
+}
+
+TEST(NcclVerdicts, nameless_lines_belong_together_by_file) {
+  NcclLogReader reader;
+  reader.begin_file("rank0.log");
+  reader.feed("NCCL INFO Using network IB\n");
+  reader.begin_file("rank1.log");
+  reader.feed("NCCL INFO Using network Socket\n");
+  const auto job = judge(reader.finish());
+  EXPECT_EQ(job.verdict, NcclVerdict::mixed);
+  ASSERT_EQ(job.ranks.size(), 2U);
+  EXPECT_EQ(job.ranks[1].evidence[0].place.file, 1U);
+  EXPECT_EQ(job.ranks[1].evidence[0].place.line, 1U);
+}
+
+}  // namespace
+}  // namespace railhead::proof
