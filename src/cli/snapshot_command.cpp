@@ -7,6 +7,8 @@
 #include "snapshot/recording_host.h"
 #include "snapshot/redact.h"
 #include "snapshot/snapshot.h"
+#include "system/shorten.h"
+#include "system/system.h"
 #include "usage/bundle.h"
 #include "usage/usage.h"
 
@@ -17,6 +19,7 @@ struct SnapshotFlags {
   std::string output = "-";
   bool raw = false;
   bool pods = false;
+  bool doctor = false;
 };
 
 /// An OCI bundle holds the container's environment, secrets included. None of it leaves the machine
@@ -29,6 +32,23 @@ void shorten_bundles(snapshot::Snapshot& snapshot) {
   }
 }
 
+/// Of what the doctor reads no more leaves the machine than its checks look at. NFS mounts name
+/// servers and are left out.
+void record_for_doctor(host::Host& recorder, const node::Node& node) {
+  using system::Part;
+  system::read_system(recorder, node,
+                      Part::modules | Part::kernel | Part::services | Part::runtime |
+                          Part::pci_config | Part::netdevs | Part::gpu_driver | Part::counters |
+                          Part::kernel_log);
+}
+
+void shorten_for_doctor(snapshot::Snapshot& snapshot) {
+  for (auto& [path, entry] : snapshot.entries) {
+    auto* file = std::get_if<snapshot::SnapshotFile>(&entry);
+    if (file != nullptr) file->content = system::shortened_file(path, std::move(file->content));
+  }
+}
+
 Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
                    const config::Config& config) {
   const auto origin = TRY(agent::machine_origin(config.settings()));
@@ -36,8 +56,10 @@ Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
   snapshot::RecordingHost recorder(*host);
   const auto node = node::read_node(recorder);
   if (flags.pods) usage::read_usage(recorder, config.settings().host.proc);
+  if (flags.doctor) record_for_doctor(recorder, node);
   auto snapshot = recorder.recorded();
   if (flags.pods) shorten_bundles(snapshot);
+  if (flags.doctor) shorten_for_doctor(snapshot);
   if (!flags.raw) {
     auto redacted = snapshot::redact(snapshot);
     for (const auto& what : redacted.replaced) invocation.err << "replaced " << what << "\n";
@@ -68,6 +90,9 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   app->add_flag(
       "--pods", flags->pods,
       "also what `railhead pods` reads: RDMA objects, processes of containers, their names");
+  app->add_flag("--doctor", flags->doctor,
+                "also what `railhead doctor` reads, but for NFS mounts: modules, limits, PCI "
+                "configuration, kernel log");
   app->footer("Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.");
   invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
     return record(invocation, *flags, config);

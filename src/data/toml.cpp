@@ -7,23 +7,17 @@
 
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
-#define TOML_MAX_NESTED_VALUES 64
+#define TOML_MAX_NESTED_VALUES 32
 #include <toml++/toml.h>
 
 #include "base/text.h"
-#include "data/value.h"
+#include "data/value_builder.h"
 
 namespace railhead::data {
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 20;
-
-Json json_of(const toml::node& node);
-
-Json json_of(const toml::table& table) {
-  Json json = Json::object();
-  for (const auto& [key, value] : table) json[std::string(key.str())] = json_of(value);
-  return json;
+Mark mark_of(const toml::node& node) {
+  return {node.source().begin.line, node.source().begin.column};
 }
 
 template <typename T>
@@ -33,26 +27,53 @@ std::string printed(const T& value) {
   return out.str();
 }
 
-Json json_of(const toml::node& node) {
-  if (const auto* table = node.as_table()) return json_of(*table);
-  if (const auto* array = node.as_array()) {
-    Json json = Json::array();
-    for (const auto& item : *array) json.push_back(json_of(item));
-    return json;
-  }
+std::string scalar_of(const toml::node& node) {
   if (const auto* text = node.as_string()) return text->get();
-  if (const auto* number = node.as_integer()) return number->get();
-  if (const auto* number = node.as_floating_point()) return number->get();
-  if (const auto* flag = node.as_boolean()) return flag->get();
+  if (const auto* number = node.as_integer()) return std::to_string(number->get());
+  if (const auto* number = node.as_floating_point()) return printed(number->get());
+  if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
   if (const auto* date = node.as_date()) return printed(date->get());
   if (const auto* time = node.as_time()) return printed(time->get());
   return printed(node.as_date_time()->get());
 }
 
-Result<toml::table> parse(std::string_view text) {
-  if (text.size() > kMaxBytes) {
-    return Error{ErrorCode::too_large, "more than " + std::to_string(kMaxBytes) + " bytes"};
+void build(const toml::node& node, ValueBuilder& builder) {
+  if (builder.failed()) return;
+  if (const auto* table = node.as_table()) {
+    builder.start(Value::Kind::map, mark_of(node));
+    for (const auto& [key, value] : *table) {
+      builder.key(mark_of(value), std::string(key.str()));
+      build(value, builder);
+    }
+    builder.end();
+  } else if (const auto* array = node.as_array()) {
+    builder.start(Value::Kind::list, mark_of(node));
+    for (const auto& item : *array) build(item, builder);
+    builder.end();
+  } else {
+    builder.scalar(mark_of(node), scalar_of(node), node.is_string());
   }
+}
+
+/// toml++ 3.3 makes tables of a key as deep as it has dots, and takes them apart by recursion. The
+/// line of such a key; dots of a text count, too, up to what ends a key.
+std::optional<unsigned> line_of_deep_key(std::string_view text) {
+  constexpr unsigned kMaxDots = 64;
+  unsigned line = 1;
+  unsigned dots = 0;
+  for (const char c : text) {
+    if (c == '.' && ++dots > kMaxDots) return line;
+    if (std::string_view("=,{}[]\n").find(c) != std::string_view::npos) dots = 0;
+    if (c == '\n') ++line;
+  }
+  return std::nullopt;
+}
+
+Result<toml::table> parse(std::string_view text, const ParseLimits& limits) {
+  if (text.size() > limits.bytes) {
+    return Error{ErrorCode::too_large, "more than " + std::to_string(limits.bytes) + " bytes"};
+  }
+  if (const auto line = line_of_deep_key(text)) return malformed_at({*line, 0}, "too many dots");
   auto parsed = toml::parse(text);
   if (parsed) return std::move(parsed).table();
   const auto& error = parsed.error();
@@ -77,7 +98,7 @@ std::string written_key(const std::string& key) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
            c == '-';
   });
-  return is_bare ? key : Json(key).dump();
+  return is_bare ? key : in_quotes(key, key.size());
 }
 
 std::string header_of(const TomlPath& path) {
@@ -142,26 +163,30 @@ Result<std::string> edit(std::string_view text, const toml::table& root, const T
   return edited;
 }
 
-/// The order of keys does not matter.
-bool is_same(const Json& one, const Json& other) {
-  return nlohmann::json(one) == nlohmann::json(other);
+/// The table with this one value changed, tables made where they are missing.
+toml::table with_boolean(toml::table root, const TomlPath& path, bool value) {
+  toml::table* table = &root;
+  for (auto key = path.begin(); key != path.end() - 1; ++key)
+    table = table->insert(*key, toml::table()).first->second.as_table();
+  table->insert_or_assign(path.back(), value);
+  return root;
 }
 
 }  // namespace
 
-Result<Json> parse_toml(std::string_view text) {
-  return json_of(TRY(parse(text)));
+Result<Value> parse_toml(std::string_view text, const ParseLimits& limits) {
+  const auto root = TRY(parse(text, limits));
+  ValueBuilder builder(limits);
+  build(root, builder);
+  return std::move(builder).finish();
 }
 
 Result<std::string> set_toml_boolean(std::string_view text, const TomlPath& path, bool value) {
-  const auto root = TRY(parse(text));
+  const ParseLimits limits;
+  const auto root = TRY(parse(text, limits));
   auto edited = TRY(edit(text, root, path, value));
-  Json wanted = json_of(root);
-  Json* at = &wanted;
-  for (const auto& key : path) at = &(*at)[key];
-  *at = value;
-  const auto result = parse_toml(edited);
-  if (!result || !is_same(*result, wanted)) {
+  const auto result = parse(edited, limits);
+  if (!result || *result != with_boolean(root, path, value)) {
     return Error{ErrorCode::unsupported,
                  header_of(path) + " " + path.back() +
                      " cannot be set without a change elsewhere in the file"};

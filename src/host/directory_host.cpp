@@ -78,6 +78,33 @@ Result<std::optional<std::string>> read_whole(int descriptor, const std::string&
   }
 }
 
+/// /dev/kmsg gives one record a read, and EAGAIN after the last; EPIPE is a record that was
+/// overwritten meanwhile (Linux Documentation/ABI/testing/dev-kmsg). The newest records are kept.
+Result<std::optional<std::string>> read_records(int descriptor, const std::string& path) {
+  constexpr std::size_t kRecordBytes = 8192;  // PRINTKRB_RECORD_MAX and its prefix
+  constexpr int kMaxRecords = 200'000;
+  char record[kRecordBytes];
+  std::string text;
+  for (int n = 0; n < kMaxRecords; ++n) {
+    const auto got = ::read(descriptor, record, sizeof record);
+    if (got < 0 && (errno == EINTR || errno == EPIPE)) continue;
+    if (got < 0 && errno != EAGAIN) return host_error(path, errno);
+    if (got <= 0) break;
+    text.append(record, static_cast<std::size_t>(got));
+    if (text.size() > 2 * Host::kMaxFileBytes) {
+      text.erase(0, text.find('\n', text.size() - Host::kMaxFileBytes) + 1);
+    }
+  }
+  if (text.size() > Host::kMaxFileBytes) {
+    text.erase(0, text.find('\n', text.size() - Host::kMaxFileBytes) + 1);
+  }
+  return std::optional(std::move(text));
+}
+
+bool is_kernel_log(const struct stat& facts) {
+  return S_ISCHR(facts.st_mode) && major(facts.st_rdev) == 1 && minor(facts.st_rdev) == 11;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Host>> DirectoryHost::open(const std::string& root) {
@@ -169,6 +196,7 @@ Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) 
   struct stat facts {};
 
   if (::fstat(file.get(), &facts) != 0) return host_error(path, errno);
+  if (path == kKernelLog && is_kernel_log(facts)) return read_records(file.get(), path);
   if (!S_ISREG(facts.st_mode)) return kAbsent;
   return read_whole(file.get(), path, static_cast<std::size_t>(facts.st_size));
 }

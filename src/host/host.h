@@ -42,6 +42,8 @@ class Host {
  public:
   static constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
   static constexpr std::size_t kMaxListEntries = 65536;
+  /// read() gives all records of the kernel's log for this device, the newest where there are more.
+  static constexpr const char* kKernelLog = "/dev/kmsg";
 
   Host() = default;
   Host(const Host&) = delete;

@@ -22,13 +22,14 @@ std::string plugin_of(int version) {
 }
 
 /// Absent: the file does not say it.
-std::optional<bool> flag_in(const data::Json& toml, const data::TomlPath& path) {
-  const data::Json* at = &toml;
+std::optional<bool> flag_in(const data::Value& toml, const data::TomlPath& path) {
+  const data::Value* at = &toml;
   for (const auto& key : path) {
-    if (!at->is_object() || !at->contains(key)) return std::nullopt;
-    at = &(*at)[key];
+    at = at->kind == data::Value::Kind::map ? at->find(key) : nullptr;
+    if (at == nullptr) return std::nullopt;
   }
-  return at->is_boolean() ? std::optional(at->get<bool>()) : std::nullopt;
+  const auto flag = at->as_bool();
+  return flag ? std::optional(*flag) : std::nullopt;
 }
 
 /// What a file would be with each of these flags false.
@@ -120,7 +121,7 @@ class ContainerdNri {
   /// A drop-in where containerd reads one; else its own file.
   [[nodiscard]] std::pair<std::string, Result<std::string>> added() const {
     const bool has_file = !config_.files.empty() && config_.files.front().path == config_.path;
-    const bool says_something = has_file && !config_.files.front().toml.empty();
+    const bool says_something = has_file && !config_.files.front().toml.entries.empty();
     if (says_something && config_.drop_in_folders.empty())
       return {config_.path, with_false(config_.files.front(), {path_of("disable")})};
     const int version = says_something ? config_.version() : 2;

@@ -42,13 +42,11 @@ Result<std::optional<RuntimeFile>> read_file(host::Host& host, const std::string
 }
 
 std::vector<std::string> imports_of(const RuntimeFile& file) {
-  std::vector<std::string> imports;
-  const auto found = file.toml.find("imports");
-  if (found == file.toml.end() || !found->is_array()) return imports;
-  for (const auto& import : *found) {
-    if (!import.is_string()) continue;
-    const auto path = import.get<std::string>();
-    imports.push_back(path.starts_with('/') ? path : folder_of(file.path) + "/" + path);
+  const auto* found = file.toml.find("imports");
+  if (found == nullptr) return {};
+  auto imports = found->as_strings().value_or(std::vector<std::string>());
+  for (auto& path : imports) {
+    if (!path.starts_with('/')) path = folder_of(file.path) + "/" + path;
   }
   return imports;
 }
@@ -85,8 +83,8 @@ Result<ContainerdConfig> ContainerdConfig::read(host::Host& host, const std::str
 
 int ContainerdConfig::version() const {
   if (files.empty() || files.front().path != path) return 1;
-  const auto found = files.front().toml.find("version");
-  return found != files.front().toml.end() && found->is_number_integer() ? found->get<int>() : 1;
+  const auto* found = files.front().toml.find("version");
+  return found == nullptr ? 1 : static_cast<int>(found->as_unsigned().value_or(1U));
 }
 
 std::string containerd_config_path(host::Host& host) {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "data/json.h"
+#include "data/value.h"
 #include "setup/machine.h"
 
 namespace railhead::setup {
@@ -15,7 +15,7 @@ namespace railhead::setup {
 struct RuntimeFile {
   std::string path;
   std::string text;
-  data::Json toml;
+  data::Value toml;
 };
 
 /// What containerd reads: its file, then those that `imports` name, theirs too. A pattern is

@@ -8,6 +8,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "node/nic_attributes.h"
+#include "node/pci_config.h"
 #include "snapshot/hex_text.h"
 #include "snapshot/pseudonyms.h"
 
@@ -30,7 +31,6 @@ constexpr std::array<std::string_view, 12> kSerialFiles = {
     "product_serial", "board_serial",  "chassis_serial", "product_uuid",
     "serial",         "serial_number", "unique_id",      "board_asset_tag",
     "phys_switch_id", "phys_port_id",  "serial_num",     "chassis_asset_tag"};
-constexpr std::array<std::string_view, 2> kOpaqueFiles = {"vpd", "config"};  // below /sys
 
 /// In /proc/net/tcp6: ::1 and ::, and what stands before an IPv4 address.
 constexpr std::array<std::string_view, 2> kLoopback6 = {"00000000000000000000000001000000",
@@ -90,13 +90,21 @@ class Redactor {
     const auto* file = std::get_if<SnapshotFile>(&entry);
     if (file == nullptr) return entry;
     const std::string name = host::base_name(path);
-    if (path.starts_with("/sys/") && contains(kOpaqueFiles, name)) return SnapshotName{};
+    if (path.starts_with("/sys/") && name == "vpd") return SnapshotName{};
+    if (path.starts_with("/sys/") && name == "config") return blanked_config(file->content);
     std::string content = file->content;
     if (path.starts_with(kNetlink)) return SnapshotFile{changed_hex(content)};
     change_content(path, name, content);
     change_known_forms(content);
     change_nccl_guids(content);
     return SnapshotFile{std::move(content)};
+  }
+
+  /// Without its serial number; what is no configuration space may hold anything.
+  static SnapshotEntry blanked_config(const std::string& content) {
+    auto blanked = node::blanked_pci_config(content);
+    if (!blanked) return SnapshotName{};
+    return SnapshotFile{std::move(*blanked)};
   }
 
   /// Device names may be made of addresses; all else that identifies was never recorded.

@@ -16,9 +16,9 @@ struct Redacted {
 /// A snapshot that may be shown to others: serial numbers, GPU and MIG UUIDs, GUIDs, GIDs, MAC and
 /// IP addresses, asset tags and host names are replaced, in names too where those are made of an
 /// address (enx…). What was equal stays equal and what was different stays different, wherever it
-/// stands, so the reader finds the same machine. Contents that hold a serial number among much else
-/// (PCI configuration space, vital product data) become names without content. What was replaced
-/// also stands in the comments. Twice gives the same as once.
+/// stands, so the reader finds the same machine. Vital product data become names without content,
+/// and PCI configuration space keeps what parse_pci_config() looks at. What was replaced also stands
+/// in the comments. Twice gives the same as once.
 Redacted redact(const Snapshot& snapshot);
 
 }  // namespace railhead::snapshot

@@ -10,6 +10,8 @@
 #include <set>
 
 #include "base/text.h"
+#include "node/pci_config.h"
+#include "unit/config_space.h"
 #include "unit/source_dir.h"
 
 namespace railhead::snapshot {
@@ -143,6 +145,18 @@ TEST(Redact, contents_that_hide_a_serial_number_become_names) {
                      "t /sys/devices/pci0000:00/0000:00:01.0/config x\n"),
             "x /sys/devices/pci0000:00/0000:00:01.0/config\n"
             "x /sys/devices/pci0000:00/0000:00:01.0/vpd\n");
+}
+
+TEST(Redact, configuration_space_keeps_what_is_looked_at) {
+  auto bytes = test::config_space(0x5930, 0x001d);
+  bytes.replace(0x200, 4, "SN12");
+  Snapshot snapshot;
+  snapshot.entries["/sys/devices/pci0000:00/0000:00:01.0/config"] = SnapshotFile{bytes};
+  const auto once = redact(snapshot).snapshot;
+  const auto& kept = std::get<SnapshotFile>(once.entries.begin()->second).content;
+  EXPECT_EQ(kept.find("SN12"), std::string::npos);
+  EXPECT_EQ(node::parse_pci_config(kept)->acs_control, 0x1d);
+  EXPECT_EQ(redact(once).snapshot, once);
 }
 
 TEST(Redact, what_is_malformed_stays_malformed_and_tells_nothing) {

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A check is a function and a row. The function looks at a Machine and says one thing of each
+// subject that it is about; the row says the rest: what is right, where that stands, what helps.
+// Rows stand below the functions in one file for each subject matter; list.cpp has the files.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checks/finding.h"
+#include "checks/machine.h"
+#include "system/system.h"
+
+namespace railhead::checks {
+
+class Findings;
+
+struct Check {
+  std::string_view id;      ///< stable: group.name
+  std::string_view what;    ///< what is right, in a sentence
+  std::string_view source;  ///< where it stands
+  std::string_view rule;    ///< when it is PASS, WARN, FAIL
+  std::string_view effect;  ///< what users see where it is not right
+  std::string_view remedy;  ///< what helps, where the function says nothing more exact
+  RemedyClass remedy_class;
+  /// What is looked at; where there is none of it, the check is SKIP with this for a reason.
+  std::string_view about;
+  std::string_view covers;  ///< ids of doctor.md section 4 and 13 that it answers, with blanks
+  /// Ids of checks before it, with blanks. A FAIL of one makes this SKIP for the same subject and
+  /// for what belongs to it (mlx5_3 and mlx5_3/1). "id:subject": that failure makes it SKIP for
+  /// all.
+  std::string_view after;
+  system::Part parts = system::Part::none;  ///< what it looks at beyond the node
+  void (*look)(const Machine& machine, Findings& found) = nullptr;
+};
+
+/// Where a check's function puts what it finds. Each answer may be changed through the reference
+/// that it returns: `.remedy`, `.effect`.
+class Findings {
+ public:
+  using EvidenceList = std::vector<Evidence>;
+
+  explicit Findings(const Check& check)
+      : check_(check) {}
+
+  Finding& pass(std::string subject, std::string observed, EvidenceList evidence);
+  Finding& warn(std::string subject, std::string observed, std::string expected,
+                EvidenceList evidence);
+  Finding& fail(std::string subject, std::string observed, std::string expected,
+                EvidenceList evidence);
+  Finding& unknown(std::string subject, std::string reason, EvidenceList evidence);
+  Finding& skip(std::string subject, std::string reason, EvidenceList evidence = {});
+
+  /// UNKNOWN because of a fact that is not known, or, where it is not there, because of that.
+  template <typename T>
+  Finding& unknown(std::string subject, const system::Fact<T>& fact) {
+    const auto why = fact.absent() ? " is not there" : ": " + fact.error;
+    return unknown(std::move(subject), fact.path + why, {{fact.path, "", fact.error}});
+  }
+
+  [[nodiscard]] std::vector<Finding> take() { return std::move(all_); }
+
+ private:
+  Finding& add(State state, std::string subject, EvidenceList evidence);
+
+  const Check& check_;
+  std::vector<Finding> all_;
+};
+
+/// A text that was read, as evidence.
+Evidence evidence_of(const system::Text& text);
+
+/// Every check, in the order in which they are made: a check stands behind those in its `after`.
+const std::vector<const Check*>& all_checks();
+
+/// nullptr where no check has this id.
+const Check* find_check(std::string_view id);
+
+/// What these checks, with all that they stand behind, look at beyond the node.
+system::Part parts_of(const std::vector<const Check*>& checks);
+
+/// Makes these checks and all that they stand behind, in order. A check that has nothing to look at
+/// is one SKIP. Every finding has evidence, but for SKIP.
+std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks);
+
+}  // namespace railhead::checks

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// GPUs, and the two ways of a NIC into their memory: nvidia_peermem with OFED, or DMA-BUF with the
+// open kernel module. They are alternatives. What is judged here is what is set up; that bytes
+// really move is railhead bench's to prove.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "checks/groups.h"
+#include "node/pci_reader.h"
+#include "topology/known_machine.h"
+
+namespace railhead::checks {
+namespace {
+
+constexpr const char* kDriverVersion = "/proc/driver/nvidia/version";
+
+bool is_driven_nvidia(const node::Gpu& gpu) {
+  return gpu.vendor == gpu::GpuVendor::nvidia && gpu.driver == "nvidia";
+}
+
+bool has_nvidia(const Machine& machine) {
+  return std::any_of(machine.node.gpus.begin(), machine.node.gpus.end(), is_driven_nvidia);
+}
+
+void present(const Machine& machine, Findings& found) {
+  if (machine.node.gpus.empty()) return;
+  const auto count = machine.node.gpus.size();
+  const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
+  const Evidence evidence{"/sys/bus/pci/devices", counted(count, "GPU"), ""};
+  if (known != nullptr && count < known->gpus) {
+    found.fail(kNode, counted(count, "GPU"), std::to_string(known->gpus) + " of " + known->name,
+               {evidence});
+  } else {
+    found.pass(kNode, counted(count, "GPU"), {evidence});
+  }
+}
+
+/// A GPU that no driver knows is no Gpu of the node, but a PCI function.
+void driver(const Machine& machine, Findings& found) {
+  for (const auto& device : machine.node.pci) {
+    if (node::gpu_row_of(device) == nullptr) continue;
+    const auto subject = device.address.str();
+    const Evidence evidence{pci_path(device.address, "driver"), device.driver.value_or(""), ""};
+    const auto at = std::find_if(machine.node.gpus.begin(), machine.node.gpus.end(),
+                                 [&](const node::Gpu& gpu) { return gpu.pci == device.address; });
+    if (at != machine.node.gpus.end() && at->excluded) {
+      found.skip(subject, "excluded by the driver's configuration", {evidence});
+    } else if (device.driver) {
+      found.pass(subject, *device.driver, {evidence});
+    } else {
+      found.warn(subject, "no driver", "the GPU's driver", {evidence});
+    }
+  }
+}
+
+/// Which module: "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15 …".
+std::optional<bool> is_open(const system::Text& version) {
+  if (!version.known() || version.value->find("Kernel Module") == std::string::npos) {
+    return std::nullopt;
+  }
+  return version.value->find("Open Kernel Module") != std::string::npos;
+}
+
+std::string first_line(const std::string& text) {
+  return text.substr(0, text.find('\n'));
+}
+
+/// Modules for peer memory: NVIDIA's, and its older one.
+std::optional<std::string> peermem(const Machine& machine) {
+  for (const char* name : {"nvidia_peermem", "nv_peer_mem"}) {
+    if (machine.has_module(name) == std::optional(true)) return name;
+  }
+  return std::nullopt;
+}
+
+void peermem_module(const Machine& machine, Findings& found) {
+  if (!has_nvidia(machine)) return;
+  const auto there = machine.has_module("nvidia_peermem");
+  if (!there) {
+    found.unknown(kNode, machine.system.text("/proc/modules"));
+    return;
+  }
+  const auto name = peermem(machine);
+  const Evidence modules{"/proc/modules", name.value_or("no nvidia_peermem"), ""};
+  if (name) {
+    found.pass(kNode, *name + " is loaded", {modules});
+  } else {
+    found.skip(kNode, "not loaded; gdr.route says whether it is needed", {modules});
+  }
+}
+
+/// Whether the kernel can register memory of other devices: 5.12, ibv_reg_dmabuf_mr.
+std::optional<bool> kernel_has_dmabuf(const system::Text& release) {
+  if (!release.known()) return std::nullopt;
+  const auto parts = split(*release.value, '.');
+  if (parts.size() < 2) return std::nullopt;
+  const auto major = parse_unsigned(parts[0]);
+  const std::string_view rest = parts[1];
+  const auto minor = parse_unsigned(rest.substr(0, rest.find_first_not_of(kDecimalDigits)));
+  if (!major || !minor) return std::nullopt;
+  return *major > 5 || (*major == 5 && *minor >= 12);
+}
+
+void route(const Machine& machine, Findings& found) {
+  if (!has_nvidia(machine) || machine.node.nics.empty()) return;
+  const auto version = machine.system.text(kDriverVersion);
+  const auto release = machine.system.text("/proc/sys/kernel/osrelease");
+  const auto open = is_open(version);
+  const auto dmabuf = kernel_has_dmabuf(release);
+  const auto module = peermem(machine);
+  const Evidence driver_line{version.path, first_line(version.value.value_or("")), version.error};
+  const Evidence modules{"/proc/modules", module.value_or("no nvidia_peermem"),
+                         machine.system.text("/proc/modules").error};
+  const std::vector<Evidence> evidence = {driver_line, evidence_of(release), modules};
+  if (open == std::optional(true) && dmabuf == std::optional(true)) {
+    found.pass(kNode, module ? "DMA-BUF, and " + *module : "DMA-BUF", evidence);
+  } else if (module) {
+    found.pass(kNode, *module, evidence);
+  } else if (!open) {
+    found.unknown(kNode, version);
+  } else if (!dmabuf) {
+    found.unknown(kNode, release);
+  } else if (!machine.has_module("nvidia_peermem")) {
+    found.unknown(kNode, machine.system.text("/proc/modules"));
+  } else {
+    const std::string lacks = *open ? "kernel " + *release.value : "proprietary kernel module";
+    found.fail(kNode, lacks + ", and no nvidia_peermem",
+               "the open kernel module and Linux 5.12, or nvidia_peermem", evidence);
+  }
+}
+
+void gpudirect_storage(const Machine& machine, Findings& found) {
+  if (!has_nvidia(machine)) return;
+  const auto gdrdrv = machine.has_module("gdrdrv");
+  const auto fs = machine.has_module("nvidia_fs");
+  if (!gdrdrv || !fs) {
+    found.unknown(kNode, machine.system.text("/proc/modules"));
+    return;
+  }
+  const std::string observed =
+      std::string(*gdrdrv ? "gdrdrv" : "no gdrdrv") + ", " + (*fs ? "nvidia_fs" : "no nvidia_fs");
+  found.pass(kNode, observed, {{"/proc/modules", observed, ""}});
+}
+
+void vm_file(const Machine& machine, Findings& found) {
+  if (!topology::hides_switches(machine.node)) return;
+  const auto& file = machine.node.nccl_file;
+  if (file) {
+    found.pass(kNode, "NCCL is told of " + file->path, {{file->path, "there", ""}});
+  } else {
+    found.warn(kNode, "no switch between GPUs and NICs, and no file", "a topology file for NCCL",
+               {{"/etc/nccl.conf", "no NCCL_TOPO_FILE", ""},
+                {"/var/run/nvidia-topologyd/virtualTopology.xml", "", ""}});
+  }
+}
+
+using system::Part;
+
+constexpr std::array kGpuChecks = {
+    Check{.id = "gpu.present",
+          .what = "The machine has the GPUs that its type has.",
+          .source = "/sys/bus/pci/devices, the table of known machines",
+          .rule = "FAIL: fewer than the table has; else PASS",
+          .effect = "a GPU fell off the bus -> jobs that ask for all GPUs do not start",
+          .remedy = "Take the machine out and report it: the kernel's log has the Xid.",
+          .remedy_class = RemedyClass::hardware,
+          .about = "GPU",
+          .covers = "drv.nvidia L02",
+          .after = "",
+          .look = present},
+    Check{.id = "gpu.driver",
+          .what = "Each GPU has a driver.",
+          .source = "/sys/bus/pci/devices/*/driver",
+          .rule = "PASS: one; WARN: none; SKIP: excluded",
+          .effect = "no container gets this GPU",
+          .remedy = "See the driver's container or package, and the kernel's log.",
+          .remedy_class = RemedyClass::cluster,
+          .about = "GPU",
+          .covers = "drv.nvidia F01",
+          .after = "",
+          .look = driver},
+    Check{.id = "gdr.peermem",
+          .what = "nvidia_peermem is loaded, where that way is used.",
+          .source = "/proc/modules, /sys/module/nvidia_peermem/{initstate,version}",
+          .rule = "PASS: loaded; SKIP: not loaded, which gdr.route judges",
+          .effect = "",
+          .remedy = "modprobe nvidia_peermem, from the driver's container where that has it.",
+          .remedy_class = RemedyClass::live,
+          .about = "NVIDIA GPU with a driver",
+          .covers = "gdr.peermem D30 L05 F09 E02",
+          .after = "",
+          .parts = Part::modules,
+          .look = peermem_module},
+    Check{.id = "gdr.route",
+          .what = "NICs have a way into GPU memory: DMA-BUF or nvidia_peermem, one is enough.",
+          .source = "/proc/driver/nvidia/version, /proc/sys/kernel/osrelease, /proc/modules",
+          .rule = "PASS: open kernel module and Linux 5.12, or nvidia_peermem; FAIL: neither; "
+                  "UNKNOWN: one of them is not told. What is set up is not yet proved",
+          .effect = "no GPUDirect RDMA -> every byte is copied through host memory",
+          .remedy =
+              "Use the open kernel module (ClusterPolicy driver.kernelModuleType: open), which "
+              "needs no OFED; or load nvidia_peermem, which needs the peer memory of OFED and "
+              "has to be built against it.",
+          .remedy_class = RemedyClass::cluster,
+          .about = "NVIDIA GPU with a driver, and RDMA NIC",
+          .covers = "gdr.route gdr.dmabuf D28 F05 F06 F31 E03 E14",
+          .after = "",
+          .parts = Part::modules | Part::gpu_driver | Part::kernel,
+          .look = route},
+    Check{.id = "gdr.storage",
+          .what = "Which of GDRCopy and GPUDirect Storage are there, for those who need them.",
+          .source = "/proc/modules",
+          .rule = "always PASS: only a workload knows whether it needs them",
+          .effect = "",
+          .remedy = "",
+          .remedy_class = RemedyClass::none,
+          .about = "NVIDIA GPU with a driver",
+          .covers = "gdr.gdrcopy gdr.gds F40 E16",
+          .after = "",
+          .parts = Part::modules,
+          .look = gpudirect_storage},
+    Check{.id = "topo.vm-file",
+          .what = "In a virtual machine that hides its switches NCCL is told of them.",
+          .source = "/etc/nccl.conf, /var/run/nvidia-topologyd/virtualTopology.xml",
+          .rule = "PASS: a file is named; WARN: none; SKIP: the switches are to be seen",
+          .effect = "NCCL sees every NIC behind a host bridge -> it switches GPUDirect off without "
+                    "a word, and mixes up rails",
+          .remedy = "Give NCCL_TOPO_FILE to containers: railhead does so on known machines "
+                    "(injection.ncclTopoFile); else name the provider's file in /etc/nccl.conf.",
+          .remedy_class = RemedyClass::live,
+          .about = "virtual machine that hides its switches",
+          .covers = "topo.vm_file N12",
+          .after = "",
+          .look = vm_file},
+};
+
+}  // namespace
+
+std::span<const Check> gpu_checks() {
+  return kGpuChecks;
+}
+
+}  // namespace railhead::checks

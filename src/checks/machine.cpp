@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks/machine.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace railhead::checks {
+
+Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted)
+    : wishes(std::move(wanted)),
+      node(std::move(as_read)),
+      arrangement(railhead::topology::arrange(node, wishes.topology)),
+      topology(railhead::topology::make_topology(arrangement)),
+      deal(affinity::deal(arrangement.node, topology, wishes.rules)),
+      expected(affinity::expected_of(node, wishes.rules.expect)),
+      system{std::move(beyond)} {}
+
+bool Machine::carries_traffic(std::size_t nic) const {
+  const auto role = deal.roles[nic].role;
+  return (role == affinity::Role::compute || role == affinity::Role::storage) &&
+         expected[nic].unused == nullptr;
+}
+
+std::vector<std::size_t> Machine::traffic_nics() const {
+  std::vector<std::size_t> nics;
+  for (std::size_t n = 0; n < node.nics.size(); ++n) {
+    if (carries_traffic(n)) nics.push_back(n);
+  }
+  return nics;
+}
+
+bool Machine::has_layer(std::size_t nic, node::LinkLayer layer) const {
+  const auto& one = node.nics[nic];
+  return one.registered && !one.elsewhere &&
+         std::any_of(one.ports.begin(), one.ports.end(),
+                     [&](const node::Port& port) { return port.link_layer == layer; });
+}
+
+bool Machine::has_layer(node::LinkLayer layer) const {
+  for (std::size_t n = 0; n < node.nics.size(); ++n) {
+    if (has_layer(n, layer)) return true;
+  }
+  return false;
+}
+
+const node::PciDevice* Machine::function(std::size_t nic) const {
+  const auto& pci = node.nics[nic].pci;
+  return pci ? node.find_pci(*pci) : nullptr;
+}
+
+bool Machine::same_model(std::size_t a, std::size_t b) const {
+  const auto* one = function(a);
+  const auto* other = function(b);
+  return one != nullptr && other != nullptr && one->vendor == other->vendor &&
+         one->device == other->device;
+}
+
+const node::Problem* Machine::unreadable(std::string_view path) const {
+  const auto at =
+      std::find_if(node.problems.begin(), node.problems.end(), [&](const node::Problem& problem) {
+        return problem.kind == node::Problem::Kind::unreadable && problem.path == path;
+      });
+  return at == node.problems.end() ? nullptr : &*at;
+}
+
+std::optional<bool> Machine::has_module(std::string_view name) const {
+  const auto loaded = system.text("/proc/modules");
+  const auto known = system.folder("/sys/module");
+  if (!loaded.known() || !known.known()) return std::nullopt;
+  for (const auto& line : split(*loaded.value, '\n')) {
+    const auto words = split_words(line);
+    // "name size uses used-by state address": a module that is loading is not there yet.
+    if (!words.empty() && words[0] == name) return words.size() < 5 || words[4] == "Live";
+  }
+  return std::find(known.value->begin(), known.value->end(), name) != known.value->end();
+}
+
+std::string port_name(const node::Nic& nic, const node::Port& port) {
+  return nic.name + "/" + std::to_string(port.number);
+}
+
+std::string port_path(const node::Nic& nic, const node::Port& port, std::string_view file) {
+  return "/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number) + "/" +
+         std::string(file);
+}
+
+std::string pci_path(const node::PciAddress& address, std::string_view file) {
+  return "/sys/bus/pci/devices/" + address.str() + "/" + std::string(file);
+}
+
+std::string netdev_path(std::string_view netdev, std::string_view file) {
+  return ("/sys/class/net/" + std::string(netdev) + "/").append(file);
+}
+
+}  // namespace railhead::checks

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "affinity/affinity.h"
+#include "affinity/expectations.h"
+#include "node/node.h"
+#include "system/system.h"
+#include "topology/arrange.h"
+
+namespace railhead::checks {
+
+/// What the operator's configuration says that checks go by.
+struct Wishes {
+  affinity::OperatorRules rules{};                   ///< `roles:` and `expect:`
+  bool nri = true;                                   ///< the agent is to use NRI
+  std::optional<topology::NcclTopology> topology{};  ///< the operator's file
+};
+
+/// All that a check may look at.
+class Machine {
+ public:
+  Machine(node::Node as_read, system::System beyond, Wishes wishes);
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+
+  const Wishes wishes;
+  const railhead::node::Node node;                    ///< as sysfs has it
+  const railhead::topology::Arrangement arrangement;  ///< as it is believed
+  const railhead::topology::Topology topology;        ///< of the arrangement
+  const affinity::Deal deal;
+  const std::vector<affinity::ExpectedNic> expected;  ///< for each NIC
+  const railhead::system::System system;
+
+  [[nodiscard]] const affinity::RoleDecision& role(std::size_t nic) const {
+    return deal.roles[nic];
+  }
+
+  /// Traffic of GPUs or of storage goes over it: what is down there is missed.
+  [[nodiscard]] bool carries_traffic(std::size_t nic) const;
+  /// The indices of NICs for which that is so, less those that the operator calls unused.
+  [[nodiscard]] std::vector<std::size_t> traffic_nics() const;
+  /// Registered, in this network namespace, with this link layer on some port.
+  [[nodiscard]] bool has_layer(std::size_t nic, node::LinkLayer layer) const;
+  [[nodiscard]] bool has_layer(node::LinkLayer layer) const;
+  [[nodiscard]] const node::PciDevice* function(std::size_t nic) const;
+  /// Whether two NICs have the same PCI ids.
+  [[nodiscard]] bool same_model(std::size_t a, std::size_t b) const;
+  /// What could not be read below this path, so that "there is none" would be a guess.
+  [[nodiscard]] const node::Problem* unreadable(std::string_view path) const;
+
+  /// Whether a kernel module is there, loaded or built in. Absent where that is not known.
+  [[nodiscard]] std::optional<bool> has_module(std::string_view name) const;
+};
+
+/// "mlx5_3/1"
+std::string port_name(const node::Nic& nic, const node::Port& port);
+/// "/sys/class/infiniband/mlx5_3/ports/1/" and the file.
+std::string port_path(const node::Nic& nic, const node::Port& port, std::string_view file);
+/// "/sys/bus/pci/devices/0000:18:00.0/" and the file.
+std::string pci_path(const node::PciAddress& address, std::string_view file);
+std::string netdev_path(std::string_view netdev, std::string_view file);
+
+/// What stands for the whole machine.
+inline constexpr const char* kNode = "node";
+
+}  // namespace railhead::checks

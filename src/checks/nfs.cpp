@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// NFS over RDMA: is the module there, and do mounts that are to use RDMA really do so. Which
+// storage tool measures it is not ours to say: fio with --direct=1 (dd reads the page cache).
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "checks/groups.h"
+#include "proof/nfs_use.h"
+
+namespace railhead::checks {
+namespace {
+
+bool wants_rdma(std::string_view options) {
+  return usage::mount_option(options, "rdma").has_value() ||
+         usage::mount_option(options, "proto") == std::optional<std::string_view>("rdma");
+}
+
+bool is_wanted(const Machine& machine) {
+  const auto& nfs = machine.system.nfs;
+  const auto& mounts = nfs.mounts.value;
+  const auto& declared = nfs.declared.value;
+  return (mounts &&
+          std::any_of(mounts->begin(), mounts->end(),
+                      [](const auto& one) { return one.protocol.starts_with("rdma"); })) ||
+         (declared && std::any_of(declared->begin(), declared->end(),
+                                  [](const auto& one) { return wants_rdma(one.options); }));
+}
+
+/// In the kernel's tree xprtrdma and svcrdma are other names of rpcrdma; OFED has them apart.
+void module(const Machine& machine, Findings& found) {
+  if (!is_wanted(machine)) return;
+  bool known = false;
+  for (const char* name : {"rpcrdma", "xprtrdma"}) {
+    const auto there = machine.has_module(name);
+    known = known || there.has_value();
+    if (there == std::optional(true)) {
+      found.pass(kNode, std::string(name) + " is loaded", {{"/proc/modules", name, ""}});
+      return;
+    }
+  }
+  if (known) {
+    found.fail(kNode, "not loaded", "rpcrdma", {{"/proc/modules", "no rpcrdma", ""}});
+  } else {
+    found.unknown(kNode, machine.system.text("/proc/modules"));
+  }
+}
+
+void judge(const proof::JudgedNfs& judged, const std::string& source, Findings& found) {
+  using proof::NfsVerdict;
+  const auto& [mount, use] = judged;
+  const Evidence evidence{source, mount.server + ":" + mount.path + " " + use.why, ""};
+  switch (use.verdict) {
+    case NfsVerdict::rdma: found.pass(mount.mount_point, "RDMA", {evidence}); return;
+    case NfsVerdict::tcp:
+      found.pass(mount.mount_point, use.transport + ", and nothing asks for RDMA", {evidence});
+      return;
+    case NfsVerdict::fallback:
+      found.fail(mount.mount_point, use.transport, "rdma", {evidence});
+      return;
+    case NfsVerdict::absent:
+      found.fail(mount.mount_point, "not mounted", "mounted with rdma", {evidence});
+      return;
+    case NfsVerdict::unknown: found.unknown(mount.mount_point, use.why, {evidence}); return;
+  }
+}
+
+void transport(const Machine& machine, Findings& found) {
+  const auto& nfs = machine.system.nfs;
+  if (!nfs.mounts.value) {
+    if (is_wanted(machine)) found.unknown(kNode, nfs.mounts);
+    return;
+  }
+  // What another machine declares is not sought in our own mounts.
+  const auto declared = nfs.of_machine ? nfs.declared.value : std::nullopt;
+  for (const auto& judged : proof::judge_all_nfs(
+           *nfs.mounts.value, declared.value_or(std::vector<usage::NfsDeclaration>()), {})) {
+    judge(judged, nfs.mounts.path, found);
+  }
+}
+
+using system::Part;
+
+constexpr std::array kNfsChecks = {
+    Check{.id = "nfs.module",
+          .what = "The module of NFS over RDMA is loaded where a mount asks for it.",
+          .source = "/proc/modules; /etc/fstab, /proc/1/mountstats",
+          .rule = "PASS: rpcrdma (or OFED's xprtrdma); FAIL: neither, and a mount asks for RDMA; "
+                  "SKIP: none asks",
+          .effect = "mount fails, or takes TCP",
+          .remedy = "modprobe rpcrdma. With OFED in a container set ENABLE_NFSRDMA=true for it "
+                    "(not NFSRDMA_ENABLE).",
+          .remedy_class = RemedyClass::live,
+          .about = "NFS mount that asks for RDMA",
+          .covers = "nfs.rdma F08 E13",
+          .after = "",
+          .parts = Part::modules | Part::nfs,
+          .look = module},
+    Check{.id = "nfs.transport",
+          .what = "Mounts that are to use RDMA do.",
+          .source = "/proc/1/mountstats, /proc/1/mountinfo, /etc/fstab",
+          .rule =
+              "PASS: as asked for; FAIL: another transport, or not mounted; UNKNOWN: the kernel "
+              "names no connection",
+          .effect = "storage at the speed of TCP",
+          .remedy = "See that the server listens on port 20049, that the route to it leaves by an "
+                    "RDMA NIC, and mount again. To measure, use fio --direct=1.",
+          .remedy_class = RemedyClass::restart,
+          .about = "NFS mount",
+          .covers = "nfs.rdma F22 F23 F24",
+          .after = "",
+          .parts = Part::nfs,
+          .look = transport},
+};
+
+}  // namespace
+
+std::span<const Check> nfs_checks() {
+  return kNfsChecks;
+}
+
+}  // namespace railhead::checks

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Whether NICs serve whom their place in the machine says: a card that is near a GPU, and was left
+// on another link layer or given to the node's own network, is missed there.
+#include <algorithm>
+#include <array>
+
+#include "affinity/capability.h"
+#include "checks/groups.h"
+
+namespace railhead::checks {
+namespace {
+
+/// The compute NIC whose model this NIC has, with another link layer; nullptr: none.
+const node::Nic* compute_twin(const Machine& machine, std::size_t nic) {
+  const auto own = affinity::link_layer_of(machine.node.nics[nic], machine.function(nic));
+  for (std::size_t other = 0; other < machine.node.nics.size(); ++other) {
+    const auto& one = machine.node.nics[other];
+    if (machine.role(other).role != affinity::Role::compute || !one.registered) continue;
+    if (!machine.same_model(nic, other)) continue;
+    if (affinity::link_layer_of(one, machine.function(other)) != own) return &one;
+  }
+  return nullptr;
+}
+
+/// A GPU that has this NIC below its switches, and is dealt none as near; nullptr: none.
+const node::Gpu* missed_by(const Machine& machine, std::size_t nic) {
+  using topology::Relation;
+  for (std::size_t g = 0; g < machine.node.gpus.size(); ++g) {
+    const auto own = machine.topology.gpu_nic[g][nic].relation;
+    if (own <= Relation::pxb && own < machine.deal.gpus[g].nearness.relation) {
+      return &machine.node.gpus[g];
+    }
+  }
+  return nullptr;
+}
+
+/// A card that was left on the wrong link layer is no compute NIC by its role. It is known by its
+/// place: a GPU has no other as near.
+void layer(const Machine& machine, Findings& found) {
+  for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {
+    const auto& nic = machine.node.nics[n];
+    if (!nic.registered || nic.elsewhere || nic.ports.empty()) continue;
+    const auto layer = affinity::link_layer_of(nic, machine.function(n));
+    const Evidence evidence{port_path(nic, nic.ports.front(), "link_layer"),
+                            std::string(to_string(layer)), ""};
+    if (machine.role(n).role == affinity::Role::compute) {
+      found.pass(nic.name, std::string(to_string(layer)), {evidence});
+      continue;
+    }
+    const auto* twin = compute_twin(machine, n);
+    const auto* gpu = twin != nullptr ? missed_by(machine, n) : nullptr;
+    if (gpu == nullptr) continue;
+    found.warn(nic.name, std::string(to_string(layer)), "the link layer of " + twin->name,
+               {evidence, {pci_path(gpu->pci, ""), "this GPU has no other NIC as near", ""}});
+  }
+}
+
+/// Of a NIC that carries the node's own network, whether GPUs have it too or miss it: it is dealt
+/// to them all the same, it is the only one, or a GPU has no other as near.
+bool is_shared(const Machine& machine, std::size_t nic) {
+  if (machine.node.gpus.empty()) return false;
+  if (machine.role(nic).role == affinity::Role::compute) return true;
+  const auto& roles = machine.deal.roles;
+  const bool alone = std::none_of(roles.begin(), roles.end(), [](const auto& role) {
+    return role.role == affinity::Role::compute;
+  });
+  return alone || missed_by(machine, nic) != nullptr;
+}
+
+void management_nic(const Machine& machine, Findings& found) {
+  for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {
+    const auto& nic = machine.node.nics[n];
+    for (const auto& netdev : nic.netdevs) {
+      if (!machine.node.carries_main_route(netdev)) continue;
+      const Evidence evidence{"/proc/1/net/route", "the default route leaves by " + netdev, ""};
+      if (is_shared(machine, n)) {
+        found.warn(nic.name, "carries the node's default route", "a NIC for RDMA alone",
+                   {evidence});
+      } else {
+        found.pass(nic.name, "is for the node alone", {evidence});
+      }
+    }
+  }
+}
+
+constexpr std::array kPlaceChecks = {
+    Check{.id = "link.layer",
+          .what = "No card that is to serve a GPU was left on another link layer.",
+          .source = "/sys/class/infiniband/*/ports/*/link_layer, the PCI tree",
+          .rule = "PASS: a compute NIC; WARN: the model of the compute NICs, another link layer, "
+                  "and a GPU has no other NIC as near",
+          .effect = "NCCL does not mix InfiniBand and RoCE -> this GPU uses a NIC further away",
+          .remedy =
+              "mlxconfig -d PCI set LINK_TYPE_P1=1 (InfiniBand) or 2 (Ethernet), then restart "
+              "the machine. If it is right so, say roles: [{name: NAME, role: storage}].",
+          .remedy_class = RemedyClass::reboot,
+          .about = "compute NIC with a port",
+          .covers = "link.layer C02 C03 F15",
+          .after = "pci.nic-driver",
+          .look = layer},
+    Check{.id = "net.management-nic",
+          .what = "No NIC that could serve GPUs carries the node's own network.",
+          .source = "/proc/1/net/route, /sys/class/net",
+          .rule =
+              "PASS: a NIC for the node alone; WARN: the default route leaves by a compute NIC, "
+              "the only RDMA NIC, or one that a GPU has no other as near; SKIP: by none of them",
+          .effect = "a reload of OFED takes the node off the network; traffic of the cluster and "
+                    "of jobs disturb each other",
+          .remedy = "Give the node's default route another NIC, or say that it is right so: roles: "
+                    "[{name: NAME, role: management}].",
+          .remedy_class = RemedyClass::cluster,
+          .about = "RDMA NIC with the default route",
+          .covers = "net.mgmt_nic F39",
+          .after = "",
+          .look = management_nic},
+};
+
+}  // namespace
+
+std::span<const Check> place_checks() {
+  return kPlaceChecks;
+}
+
+}  // namespace railhead::checks

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "checks/check.h"
+#include "checks/groups.h"
+
+namespace railhead::checks {
+namespace {
+
+/// The visible list: every file of checks, in order.
+constexpr std::array kGroups = {host_checks, driver_checks,  pci_checks,  device_checks,
+                                link_checks, place_checks,   roce_checks, sriov_checks,
+                                gpu_checks,  runtime_checks, nfs_checks,  log_checks};
+
+bool belongs_to(std::string_view subject, std::string_view to) {
+  return to == kNode || subject == to ||
+         (subject.size() > to.size() && subject.starts_with(to) && subject[to.size()] == '/');
+}
+
+/// The failure that makes a finding meaningless, by one word of `after`; nullptr: none.
+const Finding* blocker_by(std::string_view word, const std::string& subject,
+                          const std::vector<Finding>& before) {
+  const auto colon = word.find(':');
+  const auto id = word.substr(0, colon);
+  const bool named = colon != std::string_view::npos;
+  for (const auto& finding : before) {
+    if (finding.id != id || finding.state != State::fail) continue;
+    if (named ? finding.subject == word.substr(colon + 1) : belongs_to(subject, finding.subject)) {
+      return &finding;
+    }
+  }
+  return nullptr;
+}
+
+/// One is enough for a reason; the first in the order of `after`.
+const Finding* blocker_of(const Check& check, const std::string& subject,
+                          const std::vector<Finding>& before) {
+  for (const auto& word : split_words(check.after)) {
+    if (const auto* found = blocker_by(word, subject, before)) return found;
+  }
+  return nullptr;
+}
+
+std::vector<Finding> findings_of(const Check& check, const Machine& machine) {
+  Findings found(check);
+  check.look(machine, found);
+  auto all = found.take();
+  if (!all.empty()) return all;
+  Findings none(check);
+  none.skip(kNode, "there is no " + std::string(check.about) + " here");
+  return none.take();
+}
+
+void add_with_before(const Check& check, std::vector<const Check*>& wanted) {
+  if (std::find(wanted.begin(), wanted.end(), &check) != wanted.end()) return;
+  wanted.push_back(&check);
+  for (const auto& word : split_words(check.after)) {
+    const auto* before = find_check(std::string_view(word).substr(0, word.find(':')));
+    if (before != nullptr) add_with_before(*before, wanted);
+  }
+}
+
+/// These, and all that they stand behind, in the order of the list.
+std::vector<const Check*> with_before(const std::vector<const Check*>& checks) {
+  std::vector<const Check*> wanted;
+  for (const auto* check : checks) add_with_before(*check, wanted);
+  std::vector<const Check*> ordered;
+  for (const auto* check : all_checks()) {
+    if (std::find(wanted.begin(), wanted.end(), check) != wanted.end()) ordered.push_back(check);
+  }
+  return ordered;
+}
+
+}  // namespace
+
+const std::vector<const Check*>& all_checks() {
+  static const auto kAll = [] {
+    std::vector<const Check*> all;
+    for (const auto group : kGroups) {
+      for (const auto& check : group()) all.push_back(&check);
+    }
+    return all;
+  }();
+  return kAll;
+}
+
+const Check* find_check(std::string_view id) {
+  const auto& all = all_checks();
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const Check* check) { return check->id == id; });
+  return at == all.end() ? nullptr : *at;
+}
+
+system::Part parts_of(const std::vector<const Check*>& checks) {
+  auto parts = system::Part::none;
+  for (const auto* check : with_before(checks)) parts = parts | check->parts;
+  return parts;
+}
+
+std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks) {
+  std::vector<Finding> all;
+  for (const auto* check : with_before(checks)) {
+    for (auto& finding : findings_of(*check, machine)) {
+      const auto* blocker = blocker_of(*check, finding.subject, all);
+      if (blocker != nullptr) {
+        finding = {check->id,   finding.subject,
+                   State::skip, {},
+                   {},          std::string(blocker->id) + " failed for " + blocker->subject,
+                   {},          blocker->evidence,
+                   {},          RemedyClass::none};
+      }
+      all.push_back(std::move(finding));
+    }
+  }
+  return all;
+}
+
+}  // namespace railhead::checks

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Container runtime and kubelet: what limit containers inherit, whether NRI is there, and whether
+// device plugins can register.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "checks/groups.h"
+
+namespace railhead::checks {
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kEnough = 1024 * kMiB;  ///< less than any job registers
+
+std::string bytes_text(std::uint64_t bytes) {
+  if (bytes == host::ProcessFacts::kUnlimited) return "unlimited";
+  if (bytes >= kMiB) return std::to_string(bytes / kMiB) + " MiB";
+  return std::to_string(bytes / 1024) + " KiB";
+}
+
+/// Finds the runtimes; says of none why it is not known.
+std::vector<const system::Service*> runtimes(const Machine& machine, Findings& found) {
+  std::vector<const system::Service*> all;
+  for (const char* name : {"containerd", "crio"}) {
+    if (const auto* service = machine.system.processes.find(name)) all.push_back(service);
+  }
+  const auto& seen = machine.system.processes.seen;
+  if (all.empty() && !seen.known()) {
+    found.unknown(kNode, seen);
+  } else if (all.empty() && *seen.value < 2) {
+    found.unknown(kNode, "no name of a process can be read in /proc",
+                  {{"/proc", counted(*seen.value, "process"), ""}});
+  }
+  return all;
+}
+
+/// A file of systemd that sets LimitMEMLOCK for this service, and its value; the last one wins.
+std::optional<Evidence> unit_limit(const Machine& machine, const std::string& service) {
+  std::optional<Evidence> limit;
+  for (const auto& [path, text] : machine.system.texts) {
+    if (path.find("/" + service + ".service") == std::string::npos || !text.known()) continue;
+    for (const auto& line : split(*text.value, '\n')) {
+      const auto word = trim(line);
+      if (word.starts_with("LimitMEMLOCK=")) limit = {path, std::string(word), ""};
+    }
+  }
+  return limit;
+}
+
+void judge_memlock(const Machine& machine, const system::Service& service, Findings& found) {
+  const auto& facts = service.facts;
+  if (!facts.value || !facts.value->memlock_soft_bytes) {
+    found.unknown(service.name, facts);
+    return;
+  }
+  const auto soft = *facts.value->memlock_soft_bytes;
+  const auto observed = bytes_text(soft);
+  std::vector<Evidence> evidence = {{facts.path, "Max locked memory " + observed, ""}};
+  const auto unit = unit_limit(machine, service.name);
+  if (unit) evidence.push_back(*unit);
+  const auto* ours = machine.system.processes.find("railhead");
+  if (soft >= kEnough) {
+    found.pass(service.name, observed, std::move(evidence));
+  } else if (ours != nullptr) {
+    evidence.push_back({"/proc/" + std::to_string(ours->pid) + "/comm", "railhead", ""});
+    found.pass(service.name, observed + "; railhead raises it for RDMA containers",
+               std::move(evidence));
+  } else if (unit && unit->value == "LimitMEMLOCK=infinity") {
+    auto& finding =
+        found.warn(service.name, observed + ", and its unit says infinity", "unlimited", evidence);
+    finding.remedy = "systemctl daemon-reload && systemctl restart " + service.name +
+                     ", then create the pods anew: the process is older than the setting.";
+  } else {
+    found.fail(service.name, observed, "unlimited, or an agent that raises it", evidence);
+  }
+}
+
+void memlock(const Machine& machine, Findings& found) {
+  for (const auto* service : runtimes(machine, found)) judge_memlock(machine, *service, found);
+}
+
+/// A runtime's section on NRI in one of its files; nullptr: none.
+const data::Value* nri_section(const system::ConfigFile& file, bool is_containerd) {
+  if (!file.content.value) return nullptr;
+  const auto* section = &*file.content.value;
+  const auto words = is_containerd
+                         ? std::array<std::string_view, 2>{"plugins", "io.containerd.nri.v1.nri"}
+                         : std::array<std::string_view, 2>{"crio", "nri"};
+  for (const auto word : words) section = section != nullptr ? section->find(word) : nullptr;
+  return section;
+}
+
+/// Whether NRI is on by a file; absent: it does not say.
+std::optional<bool> nri_in(const data::Value* section, bool is_containerd) {
+  const auto* value =
+      section != nullptr ? section->find(is_containerd ? "disable" : "enable_nri") : nullptr;
+  if (value == nullptr) return std::nullopt;
+  const auto says = value->as_bool();
+  if (!says) return std::nullopt;
+  return is_containerd ? !*says : *says;
+}
+
+struct NriSetting {
+  std::optional<bool> enabled;
+  std::string socket;  ///< where the files put it; "": they do not say
+  Evidence evidence{};
+  const system::ConfigFile* unreadable = nullptr;
+};
+
+NriSetting nri_setting(const Machine& machine, bool is_containerd) {
+  NriSetting setting;
+  const std::string_view folder = is_containerd ? "/etc/containerd" : "/etc/crio";
+  for (const auto& file : machine.system.runtime_files) {
+    const bool crio = file.path.starts_with("/etc/crio/");
+    if (crio == is_containerd) continue;
+    if (!file.content.value && !file.content.absent()) setting.unreadable = &file;
+    const auto* section = nri_section(file, is_containerd);
+    const auto* socket =
+        section != nullptr ? section->find(is_containerd ? "socket_path" : "nri_listen") : nullptr;
+    if (socket != nullptr) setting.socket = socket->scalar;
+    if (const auto says = nri_in(section, is_containerd)) {
+      setting.enabled = says;
+      setting.evidence = {file.path, *says ? "NRI enabled" : "NRI disabled", ""};
+    }
+  }
+  if (!setting.enabled) setting.evidence = {std::string(folder), "says nothing of NRI", ""};
+  return setting;
+}
+
+/// The socket's folder as evidence; absent where no socket is there.
+std::optional<Evidence> nri_socket(const Machine& machine) {
+  for (const char* path : {"/var/run/nri", "/run/nri"}) {
+    const auto folder = machine.system.folder(path);
+    if (!folder.known()) continue;
+    const auto& names = *folder.value;
+    if (std::find(names.begin(), names.end(), "nri.sock") != names.end()) {
+      return Evidence{std::string(path) + "/nri.sock", "there", ""};
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_usual(std::string_view socket) {
+  return socket == "/var/run/nri/nri.sock" || socket == "/run/nri/nri.sock";
+}
+
+void judge_nri(const Machine& machine, const system::Service& service, Findings& found) {
+  const bool is_containerd = service.name == "containerd";
+  const auto setting = nri_setting(machine, is_containerd);
+  const auto socket = nri_socket(machine);
+  const Evidence none{"/var/run/nri/nri.sock", "", ""};
+  if (setting.unreadable != nullptr) {
+    found.unknown(service.name, setting.unreadable->content);
+  } else if (setting.enabled == std::optional(false)) {
+    found.fail(service.name, "disabled", "enabled", {setting.evidence, socket.value_or(none)});
+  } else if (socket) {
+    found.pass(service.name, "its socket is there", {*socket, setting.evidence});
+  } else if (setting.enabled && !setting.socket.empty() && !is_usual(setting.socket)) {
+    found.pass(service.name, "enabled, at " + setting.socket, {setting.evidence});
+  } else if (!machine.system.folder("/run").known()) {
+    found.unknown(service.name, machine.system.folder("/run"));
+  } else if (setting.enabled) {
+    auto& finding =
+        found.warn(service.name, "enabled, and no socket", "the socket", {setting.evidence, none});
+    finding.remedy = "systemctl restart " + service.name +
+                     ": the process is older than the setting, or disable_connections is true.";
+  } else {
+    found.fail(service.name, "no socket, and no file enables it", "enabled",
+               {none, setting.evidence});
+  }
+}
+
+void nri(const Machine& machine, Findings& found) {
+  if (!machine.wishes.nri) {
+    found.skip(kNode, "the agent is configured without NRI (nri.enabled)");
+    return;
+  }
+  for (const auto* service : runtimes(machine, found)) judge_nri(machine, *service, found);
+}
+
+void device_plugins(const Machine& machine, Findings& found) {
+  const auto folder = machine.system.folder("/var/lib/kubelet/device-plugins");
+  const auto* kubelet = machine.system.processes.find("kubelet");
+  if (folder.known()) {
+    const auto& names = *folder.value;
+    const Evidence socket{folder.path + "/kubelet.sock", "", ""};
+    if (std::find(names.begin(), names.end(), "kubelet.sock") != names.end()) {
+      found.pass(kNode, "kubelet.sock is there", {{socket.path, "there", ""}});
+    } else if (kubelet != nullptr) {
+      found.fail(kNode, "no kubelet.sock", "the kubelet's socket", {socket});
+    } else {
+      found.warn(kNode, "no kubelet.sock, and no kubelet", "a kubelet", {socket});
+    }
+  } else if (kubelet != nullptr && folder.absent()) {
+    found.unknown(kNode, "the kubelet has another folder than " + folder.path,
+                  {{folder.path, "", ""}});
+  } else if (!folder.absent()) {
+    found.unknown(kNode, folder);
+  }
+}
+
+using system::Part;
+
+constexpr std::array kRuntimeChecks = {
+    Check{.id = "runtime.memlock",
+          .what = "Containers inherit a memory-lock limit that RDMA can live with.",
+          .source = "/proc/PID/limits of containerd and CRI-O, systemd units",
+          .rule =
+              "PASS: 1 GiB or more, or railhead runs here, which raises it; WARN: the unit says "
+              "infinity and the process is older; FAIL: less. The kubelet's limit and "
+              "/etc/security/limits.d do not count",
+          .effect = "ibv_reg_mr: Cannot allocate memory, in every container without an effective "
+                    "IPC_LOCK -> NCCL and UCX use TCP",
+          .remedy = "LimitMEMLOCK=infinity in a drop-in of the runtime's unit (not of the kubelet, "
+                    "not in limits.d), daemon-reload, restart it, create the pods anew; or run "
+                    "railhead, which raises it for each container. NRI's ulimit-adjuster acts only "
+                    "on pods with the annotation ulimits.noderesource.dev/container.NAME.",
+          .remedy_class = RemedyClass::restart,
+          .about = "container runtime",
+          .covers = "rt.memlock D18 D19 D21 L06 L13 E05 E09 E10",
+          .after = "",
+          .parts = Part::services,
+          .look = memlock},
+    Check{.id = "runtime.nri",
+          .what = "The runtime lets NRI plugins connect.",
+          .source = "/etc/containerd/config.toml with its imports, /etc/crio, /var/run/nri",
+          .rule = "PASS: its socket is there; WARN: enabled, and no socket; FAIL: disabled, or "
+                  "nothing enables it and there is no socket",
+          .effect = "railhead cannot add devices and limits to containers",
+          .remedy = "containerd: [plugins.\"io.containerd.nri.v1.nri\"] disable = false; CRI-O: "
+                    "[crio.nri] enable_nri = true; then restart it.",
+          .remedy_class = RemedyClass::restart,
+          .about = "container runtime",
+          .covers = "rt.nri L07 L08 N15",
+          .after = "",
+          .parts = Part::services | Part::runtime,
+          .look = nri},
+    Check{.id = "runtime.device-plugins",
+          .what = "The kubelet takes device plugins.",
+          .source = "/var/lib/kubelet/device-plugins",
+          .rule = "PASS: kubelet.sock is there; FAIL: not, and the kubelet runs; WARN: the folder "
+                  "without a kubelet; SKIP: neither",
+          .effect = "no RDMA resource is registered -> pods stay Pending",
+          .remedy = "Restart the kubelet; its log says why it does not listen.",
+          .remedy_class = RemedyClass::restart,
+          .about = "kubelet",
+          .covers = "D20",
+          .after = "",
+          .parts = Part::services | Part::runtime,
+          .look = device_plugins},
+};
+
+}  // namespace
+
+std::span<const Check> runtime_checks() {
+  return kRuntimeChecks;
+}
+
+}  // namespace railhead::checks

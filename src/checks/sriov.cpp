@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Virtual functions: as many as were asked for, with a driver that makes an RDMA device of them.
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "checks/groups.h"
+
+namespace railhead::checks {
+namespace {
+
+/// Calls `use` with every virtual function of a network card, and its NIC if it has one.
+template <typename Use>
+void for_each_vf(const Machine& machine, Use use) {
+  for (const auto& device : machine.node.pci) {
+    if (!device.is_vf() || device.class_code >> 16U != 2) continue;
+    const auto at = std::find_if(machine.node.nics.begin(), machine.node.nics.end(),
+                                 [&](const node::Nic& nic) { return nic.pci == device.address; });
+    use(device, at == machine.node.nics.end() ? nullptr : &*at);
+  }
+}
+
+void vf_count(const Machine& machine, Findings& found) {
+  for (const auto& device : machine.node.pci) {
+    if (device.class_code >> 16U != 2 || device.sriov_numvfs.value_or(0) == 0) continue;
+    const auto there = static_cast<unsigned>(
+        std::count_if(machine.node.pci.begin(), machine.node.pci.end(),
+                      [&](const node::PciDevice& vf) { return vf.physfn == device.address; }));
+    const Evidence wanted{pci_path(device.address, "sriov_numvfs"),
+                          std::to_string(*device.sriov_numvfs), ""};
+    if (there < *device.sriov_numvfs) {
+      found.fail(device.address.str(), counted(there, "VF"), wanted.value,
+                 {wanted, {pci_path(device.address, "virtfn*"), std::to_string(there), ""}});
+    } else {
+      found.pass(device.address.str(), counted(there, "VF"), {wanted});
+    }
+  }
+}
+
+void vf_driver(const Machine& machine, Findings& found) {
+  for_each_vf(machine, [&](const node::PciDevice& device, const node::Nic*) {
+    const Evidence evidence{pci_path(device.address, "driver"), device.driver.value_or(""), ""};
+    if (!device.driver) {
+      found.warn(device.address.str(), "no driver", "mlx5_core, or vfio-pci for virtual machines",
+                 {evidence});
+    } else {
+      found.pass(device.address.str(), *device.driver, {evidence});
+    }
+  });
+}
+
+void vf_rdma(const Machine& machine, Findings& found) {
+  for_each_vf(machine, [&](const node::PciDevice& device, const node::Nic* nic) {
+    if (device.driver != "mlx5_core" && device.driver != "mlx4_core") return;
+    const Evidence evidence{pci_path(device.address, "infiniband"), nic ? nic->name : "", ""};
+    const auto subject = device.address.str();
+    if (nic != nullptr && (nic->registered || nic->elsewhere)) {
+      found.pass(subject, nic->elsewhere ? "in a pod's namespace" : nic->name, {evidence});
+    } else if (machine.node.rdma_netns != node::RdmaNetns::shared) {
+      found.unknown(subject, "no RDMA device here; it may be in another network namespace",
+                    {evidence});
+    } else {
+      found.fail(subject, "no RDMA device", "one", {evidence});
+    }
+  });
+}
+
+constexpr std::array kSriovChecks = {
+    Check{.id = "sriov.vf-count",
+          .what = "A card shows as many virtual functions as it is set to.",
+          .source = "/sys/bus/pci/devices/*/{sriov_numvfs,virtfn*}",
+          .rule = "PASS: as many; FAIL: fewer",
+          .effect = "the pool has fewer devices than its pods ask for -> pods stay Pending",
+          .remedy = "Set sriov_numvfs to 0 and to the number again. If that fails: SRIOV_EN and "
+                    "NUM_OF_VFS by mlxconfig, then restart the machine; room for their memory is "
+                    "the BIOS's to give.",
+          .remedy_class = RemedyClass::cluster,
+          .about = "network function with virtual functions",
+          .covers = "sriov.vfs F03 F12 F32",
+          .after = "",
+          .look = vf_count},
+    Check{.id = "sriov.vf-driver",
+          .what = "Each virtual function has a driver.",
+          .source = "/sys/bus/pci/devices/*/driver",
+          .rule = "PASS: one, vfio-pci too (whether that is right only the pool knows); WARN: none",
+          .effect = "the SR-IOV plugin leaves it out, or a pod gets a function without a device",
+          .remedy = "echo 1 > sriov_drivers_autoprobe of the PF and set numvfs anew; deviceType "
+                    "netdevice in the policy for containers, vfio-pci for virtual machines only.",
+          .remedy_class = RemedyClass::cluster,
+          .about = "virtual function",
+          .covers = "sriov.vfs F13",
+          .after = "",
+          .look = vf_driver},
+    Check{.id = "sriov.vf-rdma",
+          .what = "Each virtual function that mlx5_core drives has an RDMA device.",
+          .source = "/sys/bus/pci/devices/*/infiniband",
+          .rule = "PASS: one, here or in a pod; FAIL: none; UNKNOWN: RDMA namespaces may hide it",
+          .effect = "a pod with this function has a netdev and no RDMA",
+          .remedy =
+              "modprobe mlx5_ib; devlink dev param set pci/ADDRESS name enable_roce value true "
+              "cmode driverinit, then devlink dev reload; isRdma: true in the policy.",
+          .remedy_class = RemedyClass::cluster,
+          .about = "virtual function with mlx5_core",
+          .covers = "sriov.vfs F14 F32",
+          .after = "drv.modules:mlx5_ib",
+          .look = vf_rdma},
+};
+
+}  // namespace
+
+std::span<const Check> sriov_checks() {
+  return kSriovChecks;
+}
+
+}  // namespace railhead::checks

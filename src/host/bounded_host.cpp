@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "host/bounded_host.h"
+
+#include <cerrno>
+
+#include "host/host_error.h"
+
+namespace railhead::host {
+
+bool BoundedHost::is_late() {
+  const bool late = clock_.now() >= end_;
+  if (late) ++left_out_;
+  return late;
+}
+
+Result<std::optional<std::string>> BoundedHost::read(const std::string& path) {
+  if (is_late()) return host_error(path, ETIMEDOUT);
+  return inner_.read(path);
+}
+
+Result<std::optional<std::string>> BoundedHost::readlink(const std::string& path) {
+  if (is_late()) return host_error(path, ETIMEDOUT);
+  return inner_.readlink(path);
+}
+
+Result<std::optional<std::vector<std::string>>> BoundedHost::list(const std::string& path) {
+  if (is_late()) return host_error(path, ETIMEDOUT);
+  return inner_.list(path);
+}
+
+Result<std::optional<DeviceNode>> BoundedHost::device(const std::string& path) {
+  if (is_late()) return host_error(path, ETIMEDOUT);
+  return inner_.device(path);
+}
+
+Result<std::optional<std::string>> BoundedHost::rdma(const RdmaDump& dump) {
+  if (is_late()) return host_error(rdma_path(dump), ETIMEDOUT);
+  return inner_.rdma(dump);
+}
+
+Result<std::optional<std::string>> BoundedHost::devlink_info(const std::string& pci_address) {
+  if (is_late()) return host_error(devlink_path(pci_address), ETIMEDOUT);
+  return inner_.devlink_info(pci_address);
+}
+
+}  // namespace railhead::host

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// PCI configuration space. Numbers: Linux include/uapi/linux/pci_regs.h.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace railhead::node {
+
+/// What the configuration space of a function says of how it transfers.
+struct PciConfig {
+  /// All of it was read. Without CAP_SYS_ADMIN the kernel shows the first 64 bytes, which have no
+  /// capability: what is absent below is then not known.
+  bool whole = false;
+  std::optional<std::uint16_t> device_control;  ///< PCI_EXP_DEVCTL
+  std::optional<std::uint16_t> acs_capability;  ///< PCI_ACS_CAP
+  std::optional<std::uint16_t> acs_control;     ///< PCI_ACS_CTRL
+  std::optional<std::uint16_t> ats_control;     ///< PCI_ATS_CTRL
+
+  /// Largest read that the function asks for, in bytes.
+  [[nodiscard]] std::optional<unsigned> max_read_request_bytes() const;
+  [[nodiscard]] std::optional<bool> relaxed_ordering() const;
+
+  friend bool operator==(const PciConfig&, const PciConfig&) = default;
+};
+
+/// PCI_ACS_*
+inline constexpr std::uint16_t kAcsRequestRedirect = 0x04;
+inline constexpr std::uint16_t kAcsCompletionRedirect = 0x08;
+inline constexpr std::uint16_t kAcsDirectTranslated = 0x40;
+
+/// Malformed: shorter than the 64 bytes that every function has, or a list of capabilities that
+/// leaves them or does not end.
+Result<PciConfig> parse_pci_config(std::string_view bytes);
+
+/// The same bytes with zeros for all that parse_pci_config() does not look at, serial numbers above
+/// all; nothing where they are not configuration space. Twice gives the same as once.
+std::optional<std::string> blanked_pci_config(std::string_view bytes);
+
+}  // namespace railhead::node

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "base/text.h"
+#include "system/gather.h"
+
+namespace railhead::system {
+namespace {
+
+/// "6,1234,5678901,-;text": priority, sequence, microseconds, flags. A line that begins with a
+/// space belongs to the record above and is of no interest.
+std::optional<LogLine> parse_record(std::string_view line) {
+  if (line.empty() || line.front() == ' ') return std::nullopt;
+  const auto semicolon = line.find(';');
+  const auto fields = split(line.substr(0, semicolon), ',');
+  if (semicolon == std::string_view::npos || fields.size() < 3) {
+    return LogLine{0, std::string(line)};
+  }
+  const auto usec = parse_unsigned(fields[2]);
+  if (!usec) return LogLine{0, std::string(line)};
+  return LogLine{*usec, std::string(line.substr(semicolon + 1))};
+}
+
+}  // namespace
+
+std::vector<LogLine> parse_kernel_log(std::string_view text) {
+  std::vector<LogLine> lines;
+  for (const auto& line : split(text, '\n')) {
+    if (auto record = parse_record(line)) lines.push_back(std::move(*record));
+  }
+  if (lines.size() > kMaxLogLines) {
+    lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kMaxLogLines));
+  }
+  return lines;
+}
+
+void read_kernel_log(const Gather& gather) {
+  const std::string path(host::Host::kKernelLog);
+  const auto text = fact_of(path, gather.host.read(path));
+  auto& log = gather.into.kernel_log;
+  log.error = text.error;
+  if (text.value) log.value = parse_kernel_log(*text.value);
+}
+
+}  // namespace railhead::system

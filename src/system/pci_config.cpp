@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <set>
+
+#include "base/text.h"
+#include "system/gather.h"
+
+namespace railhead::system {
+namespace {
+
+void read_function(const Gather& gather, const node::PciAddress& address) {
+  if (gather.into.pci_config.contains(address)) return;
+  const auto folder = "/sys/bus/pci/devices/" + address.str();
+  const auto path = folder + "/config";
+  const auto bytes = fact_of(path, gather.host.read(path));
+  Fact<node::PciConfig> fact{path, {}, bytes.error};
+  if (bytes.value) {
+    auto parsed = node::parse_pci_config(*bytes.value);
+    if (parsed) {
+      fact.value = *parsed;
+    } else {
+      fact.error = "malformed: " + parsed.error().message;
+    }
+  }
+  gather.into.pci_config.emplace(address, std::move(fact));
+  for (const auto* counter : {"aer_dev_fatal", "aer_dev_nonfatal"}) {
+    gather.text((folder + "/").append(counter));
+  }
+}
+
+}  // namespace
+
+void read_pci_config(const Gather& gather) {
+  std::set<node::PciAddress> functions;
+  for (const auto& nic : gather.node.nics) {
+    if (nic.pci) functions.insert(*nic.pci);
+  }
+  for (const auto& gpu : gather.node.gpus) functions.insert(gpu.pci);
+  for (const auto& address : std::set(functions)) {
+    const auto* device = gather.node.find_pci(address);
+    if (device == nullptr || device->is_vf()) continue;
+    functions.insert(device->bridges.begin(), device->bridges.end());
+  }
+  for (const auto& address : functions) {
+    const auto* device = gather.node.find_pci(address);
+    if (device == nullptr || !device->is_vf()) read_function(gather, address);
+  }
+}
+
+}  // namespace railhead::system

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "system/gather.h"
+
+namespace railhead::system {
+namespace {
+
+struct PartRow {
+  Part part;
+  void (*read)(const Gather& gather);
+};
+
+constexpr std::array kPartRows = {
+    PartRow{Part::modules, read_modules},       PartRow{Part::kernel, read_kernel},
+    PartRow{Part::services, read_services},     PartRow{Part::runtime, read_runtime},
+    PartRow{Part::pci_config, read_pci_config}, PartRow{Part::netdevs, read_netdevs},
+    PartRow{Part::gpu_driver, read_gpu_driver}, PartRow{Part::nfs, read_nfs},
+    PartRow{Part::counters, read_counters},     PartRow{Part::kernel_log, read_kernel_log},
+};
+
+constexpr const char* kNotRead = "not read";
+
+std::string without_end(std::string text) {
+  while (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+const Text& Gather::text(const std::string& path) const {
+  const auto at = into.texts.find(path);
+  if (at != into.texts.end()) return at->second;
+  auto fact = fact_of(path, host.read(path));
+  if (fact.value) fact.value = without_end(*std::move(fact.value));
+  return into.texts.emplace(path, std::move(fact)).first->second;
+}
+
+const Fact<std::vector<std::string>>& Gather::folder(const std::string& path) const {
+  const auto at = into.folders.find(path);
+  if (at != into.folders.end()) return at->second;
+  return into.folders.emplace(path, fact_of(path, host.list(path))).first->second;
+}
+
+void Gather::folder_with_texts(const std::string& path, std::string_view suffix) const {
+  constexpr std::size_t kMaxFiles = 256;
+  const auto& names = folder(path);
+  if (!names.value) return;
+  std::size_t files = 0;
+  for (const auto& name : *names.value) {
+    if (!name.ends_with(suffix) || ++files > kMaxFiles) continue;
+    text((path + "/").append(name));
+  }
+}
+
+const Service* Processes::find(std::string_view name) const {
+  const auto at = std::find_if(services.begin(), services.end(),
+                               [&](const Service& service) { return service.name == name; });
+  return at == services.end() ? nullptr : &*at;
+}
+
+Text System::text(std::string_view path) const {
+  const auto at = texts.find(path);
+  return at != texts.end() ? at->second : Text{std::string(path), {}, kNotRead};
+}
+
+Fact<std::vector<std::string>> System::folder(std::string_view path) const {
+  const auto at = folders.find(path);
+  if (at != folders.end()) return at->second;
+  return {std::string(path), {}, kNotRead};
+}
+
+System read_system(host::Host& host, const node::Node& node, Part parts) {
+  System system;
+  const Gather gather{host, node, system};
+  for (const auto& row : kPartRows) {
+    if (has(parts, row.part)) row.read(gather);
+  }
+  return system;
+}
+
+}  // namespace railhead::system

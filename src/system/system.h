@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/value.h"
+#include "host/host.h"
+#include "host/process.h"
+#include "node/node.h"
+#include "node/pci_config.h"
+#include "system/fact.h"
+#include "usage/nfs_mounts.h"
+
+namespace railhead::system {
+
+/// What is read together, as a set. A check names the parts that it looks at, and no other is read
+/// for it.
+enum class Part : std::uint32_t {
+  none = 0,
+  modules = 1U << 0U,     ///< kernel modules, their versions, and what loads them at a start
+  kernel = 1U << 1U,      ///< release, command line, IOMMU, settings of memory and processors
+  services = 1U << 2U,    ///< the processes of runtime and kubelet, their limits and units
+  runtime = 1U << 3U,     ///< configuration and sockets of containerd, CRI-O and the kubelet
+  pci_config = 1U << 4U,  ///< configuration space, error counters: NICs, GPUs, bridges above
+  netdevs = 1U << 5U,     ///< MTU and settings of the netdevs of RDMA NICs
+  gpu_driver = 1U << 6U,  ///< version and parameters of NVIDIA's driver
+  nfs = 1U << 7U,         ///< mounts, and what /etc/fstab declares
+  counters = 1U << 8U,    ///< error counters of the ports
+  kernel_log = 1U << 9U,
+  all = (1U << 10U) - 1,
+};
+
+constexpr Part operator|(Part a, Part b) {
+  return static_cast<Part>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+
+/// Whether `part` is in the set.
+constexpr bool has(Part set, Part part) {
+  return (static_cast<std::uint32_t>(set) & static_cast<std::uint32_t>(part)) != 0;
+}
+
+/// Processes that are looked for.
+inline constexpr std::array<std::string_view, 4> kServiceNames = {"containerd", "crio", "kubelet",
+                                                                  "railhead"};
+
+/// A process that others depend on.
+struct Service {
+  std::string name;  ///< one of kServiceNames
+  int pid = 0;
+  Fact<host::ProcessFacts> facts;  ///< at /proc/PID/limits
+  std::string config;              ///< the file that its command line names; "": none
+
+  friend bool operator==(const Service&, const Service&) = default;
+};
+
+struct Processes {
+  /// How many names of processes could be read; absent where /proc cannot be listed. A snapshot
+  /// without processes has 0.
+  Fact<std::size_t> seen{"/proc"};
+  std::vector<Service> services;
+
+  [[nodiscard]] const Service* find(std::string_view name) const;
+};
+
+/// A configuration file as it is now.
+struct ConfigFile {
+  std::string path;
+  Fact<data::Value> content;
+};
+
+/// One line of the kernel's log. Source: Linux Documentation/ABI/testing/dev-kmsg.
+struct LogLine {
+  std::uint64_t usec = 0;  ///< since boot
+  std::string text;
+
+  friend bool operator==(const LogLine&, const LogLine&) = default;
+};
+
+struct NfsFacts {
+  Fact<std::vector<usage::NfsMount>> mounts{"/proc/1/mountstats"};
+  Fact<std::vector<usage::NfsDeclaration>> declared{"/etc/fstab"};
+  bool of_machine = false;  ///< the mounts are those of process 1
+};
+
+/// What the doctor looks at beyond the Node. Checks are pure functions of both.
+struct System {
+  /// Small files by their whole path, without the newline at the end.
+  std::map<std::string, Text, std::less<>> texts;
+  /// Names in directories, by their whole path.
+  std::map<std::string, Fact<std::vector<std::string>>, std::less<>> folders;
+  Processes processes;
+  std::vector<ConfigFile> runtime_files;
+  std::map<node::PciAddress, Fact<node::PciConfig>> pci_config;
+  NfsFacts nfs;
+  Fact<std::vector<LogLine>> kernel_log{host::Host::kKernelLog};
+
+  /// Not known, with "not read" for a reason, where no part that was read has it.
+  [[nodiscard]] Text text(std::string_view path) const;
+  [[nodiscard]] Fact<std::vector<std::string>> folder(std::string_view path) const;
+};
+
+/// Reads these parts. Never fails as a whole.
+System read_system(host::Host& host, const node::Node& node, Part parts);
+
+}  // namespace railhead::system

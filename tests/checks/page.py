@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes docs/checks.md from the doctor's own list, or says whether it is up to date."""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+
+from elsewhere import ELSEWHERE, every_id
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/checks.md"
+HEAD = """# Checks
+
+What `railhead doctor` checks on a node, in the order in which it is done. Written from the program's own list (`railhead doctor --list -o json`)
+by `./dev bless`; change a check's row in `src/checks/`. How to use it: [doctor.md](doctor.md).
+
+The class of a remedy says what it costs: R0 nothing on the node, R1 safe on a running node, R2 a service or pods restart, R3 an object of the
+cluster or its configuration changes, R4 firmware, kernel command line or BIOS, R5 hardware. An effect is written as a chain, cause first.
+"""
+COVERS = """
+## What the guides check, and who answers it
+
+Five published guides (the project's seeds) check, verify or prescribe 133 things: D01 to D35, L01 to L13, N01 to N17, C01 to C26, F01 to F42.
+E01 to E19 are errors in them, which our advice does not repeat (`tests/unit/checks/advice_test.cpp`). Checks above name the ids that they answer.
+Of the others:
+
+| id | who answers it, or why nobody can |
+|---|---|
+"""
+
+
+def cell(text):
+    return text.replace("|", "\\|") or "-"
+
+
+def section(check):
+    lines = [f"\n### {check['id']}\n", check["what"], "", "| | |", "|---|---|",
+             f"| source | {cell(check['source'])} |", f"| rule | {cell(check['rule'])} |"]
+    if check["effect"]:
+        lines.append(f"| effect | {cell(check['effect'])} |")
+    if check["remedy"]:
+        lines.append(f"| remedy ({check['remedyClass']}) | {cell(check['remedy'])} |")
+    if check["after"]:
+        lines.append(f"| after | {', '.join(check['after'])} |")
+    if check["covers"]:
+        lines.append(f"| covers | {', '.join(check['covers'])} |")
+    return "\n".join(lines) + "\n"
+
+
+def page(checks):
+    text = HEAD + "\n| check | what is right | covers |\n|---|---|---|\n"
+    text += "".join(f"| [{one['id']}](#{one['id'].replace('.', '')}) | {cell(one['what'])} | {', '.join(one['covers'])} |\n"
+                    for one in checks)
+    text += "\n## Each check\n" + "".join(section(one) for one in checks)
+    return text + COVERS + "".join(f"| {name} | {cell(why)} |\n" for name, why in ELSEWHERE.items())
+
+
+def unanswered(checks):
+    """Ids that nobody answers, and ids that stand twice."""
+    covered = {name for one in checks for name in one["covers"]}
+    wrong = [f"{name} is answered by no check and is not in elsewhere.py" for name in every_id()
+             if name not in covered and name not in ELSEWHERE]
+    return wrong + [f"{name} is in elsewhere.py, and a check answers it" for name in ELSEWHERE if name in covered]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--railhead", required=True)
+    parser.add_argument("--bless", action="store_true")
+    options = parser.parse_args()
+    said = subprocess.run([options.railhead, "doctor", "--list", "-o", "json"], check=True, capture_output=True, text=True)
+    checks = json.loads(said.stdout)["checks"]
+    wrong = unanswered(checks)
+    if options.bless:
+        PAGE.write_text(page(checks))
+    elif not PAGE.is_file() or PAGE.read_text() != page(checks):
+        wrong.append("docs/checks.md is not what the checks say: ./dev bless")
+    print("\n".join(wrong))
+    sys.exit(1 if wrong else 0)
+
+
+main()

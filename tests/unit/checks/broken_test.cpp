@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One fault at a time in a healthy machine: exactly the checks that are to notice it do.
+#include <gmock/gmock.h>
+
+#include "unit/checks/patient.h"
+
+namespace railhead::test {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// What is worse than before: WARN, FAIL and UNKNOWN that are new, and SKIP because of a failure.
+Lines complaints_by(const std::vector<checks::Finding>& before,
+                    const std::vector<checks::Finding>& after) {
+  auto lines = differences(before, after);
+  std::erase_if(lines, [&](const std::string& line) {
+    if (line.starts_with("PASS") || line.starts_with("gone")) return true;
+    if (!line.starts_with("SKIP")) return false;
+    return std::none_of(after.begin(), after.end(), [&](const checks::Finding& finding) {
+      return line == "SKIP " + std::string(finding.id) + " " + finding.subject &&
+             finding.reason.find(" failed for ") != std::string::npos;
+    });
+  });
+  return lines;
+}
+
+struct Fault {
+  const char* name;
+  void (*make)(Patient& patient);
+  Lines expected;
+  const char* machine = "dgx-h100";
+};
+
+constexpr const char* kNic3 =
+    "/sys/devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/0000:40:00.0";
+
+std::string at_nic3(const std::string& file) {
+  return std::string(kNic3) + "/" + file;
+}
+
+std::string port3(const std::string& file) {
+  return at_nic3("infiniband/mlx5_3/ports/1/" + file);
+}
+
+void forget_module(Patient& patient, const std::string& name) {
+  patient.replace("/proc/modules", "\n" + name + " ", "\nsomething_else ");
+  patient.drop("/sys/module/" + name);
+}
+
+void add_lines(Patient& patient, const std::string& lines) {
+  patient.text("/dev/kmsg", lines);
+}
+
+const std::vector<Fault>& faults() {
+  static const std::vector<Fault> kFaults = {
+      {"a port is down",
+       [](Patient& p) { p.text(port3("state"), "1: DOWN"); },
+       {"FAIL link.port-state mlx5_3/1", "SKIP link.rate mlx5_3/1", "SKIP link.sm mlx5_3/1"}},
+      {"a port waits for the subnet manager",
+       [](Patient& p) { p.text(port3("state"), "2: INIT"); },
+       {"FAIL link.port-state mlx5_3/1", "SKIP link.rate mlx5_3/1", "SKIP link.sm mlx5_3/1"}},
+      {"a port does not tell its state",
+       [](Patient& p) { p.unreadable(port3("state"), "EIO"); },
+       {"UNKNOWN host.readable " + port3("state"), "UNKNOWN link.port-state mlx5_3/1"}},
+      {"a port is slower than the others",
+       [](Patient& p) { p.text(port3("rate"), "200 Gb/sec (2X NDR)"); },
+       {"WARN link.rate mlx5_3/1"}},
+      {"no subnet manager",
+       [](Patient& p) { p.text(port3("sm_lid"), "0x0"); },
+       {"FAIL link.sm mlx5_3/1"}},
+      {"no full member of a partition",
+       [](Patient& p) { p.text(port3("pkeys/0"), "0x7fff"); },
+       {"WARN link.sm mlx5_3/1"}},
+      {"a GUID of zeros",
+       [](Patient& p) { p.text(at_nic3("infiniband/mlx5_3/node_guid"), "0000:0000:0000:0000"); },
+       {"FAIL link.guid mlx5_3"}},
+      {"a counter is full",
+       [](Patient& p) { p.text(port3("counters/link_downed"), "255"); },
+       {"WARN link.counters mlx5_3/1"}},
+      {"counters cannot be read",
+       [](Patient& p) {
+         for (const auto* name :
+              {"link_downed", "symbol_error", "excessive_buffer_overrun_errors"}) {
+           p.unreadable(port3("counters/" + std::string(name)), "EINVAL");
+         }
+       },
+       {"UNKNOWN link.counters mlx5_3/1"}},
+      {"half the lanes of a slot",
+       [](Patient& p) { p.text(at_nic3("current_link_width"), "8"); },
+       {"FAIL pci.link mlx5_3"}},
+      {"a slower generation of PCIe",
+       [](Patient& p) { p.text(at_nic3("current_link_speed"), "16.0 GT/s PCIe"); },
+       {"FAIL pci.link mlx5_3"}},
+      {"reads of 512 bytes",
+       [](Patient& p) { p.bytes(at_nic3("config"), config_space(0x2930)); },
+       {"WARN pci.max-read-request mlx5_3"}},
+      {"no relaxed ordering",
+       [](Patient& p) { p.bytes(at_nic3("config"), config_space(0x5920)); },
+       {"WARN pci.relaxed-ordering mlx5_3"}},
+      {"64 bytes of configuration space",
+       [](Patient& p) {
+         p.bytes(at_nic3("config"), config_space(kGoodDeviceControl).substr(0, 64));
+       },
+       {"UNKNOWN pci.max-read-request mlx5_3", "UNKNOWN pci.relaxed-ordering mlx5_3"}},
+      {"ACS redirects below the switch",
+       [](Patient& p) {
+         const std::string port(kNic3);
+         p.bytes(port.substr(0, port.rfind('/')) + "/config",
+                 config_space(kGoodDeviceControl, 0x001d));
+       },
+       {"WARN pci.acs mlx5_3"}},
+      {"an uncorrected error",
+       [](Patient& p) { p.text(at_nic3("aer_dev_nonfatal"), "TLP 2\nTOTAL_ERR_NONFATAL 2"); },
+       {"WARN pci.aer mlx5_3"}},
+      {"a NIC without a driver",
+       [](Patient& p) {
+         p.drop(at_nic3("infiniband")).drop(at_nic3("infiniband_verbs"));
+         p.drop(at_nic3("infiniband_mad")).drop(at_nic3("driver"));
+         p.replace(at_nic3("uevent"), "DRIVER=mlx5_core\n", "");
+       },
+       {"FAIL pci.nic-driver 0000:40:00.0", "SKIP link.port-state 0000:40:00.0",
+        "SKIP pci.max-read-request 0000:40:00.0", "SKIP pci.relaxed-ordering 0000:40:00.0"}},
+      {"no uverbs node",
+       [](Patient& p) { p.drop("/dev/infiniband/uverbs3"); },
+       {"FAIL dev.uverbs mlx5_3"}},
+      {"a stale uverbs node",
+       [](Patient& p) {
+         p.device("/dev/infiniband/uverbs3", {'c', 231, 0, 0666, 0, 0});
+       },
+       {"FAIL dev.uverbs mlx5_3", "UNKNOWN host.readable /dev/infiniband/uverbs3"}},
+      {"a uverbs node for root only",
+       [](Patient& p) {
+         p.device("/dev/infiniband/uverbs3", {'c', 231, 195, 0600, 0, 0});
+       },
+       {"WARN dev.uverbs mlx5_3"}},
+      {"umad for everybody",
+       [](Patient& p) {
+         p.device("/dev/infiniband/umad3", {'c', 231, 3, 0666, 0, 0});
+       },
+       {"WARN dev.umad mlx5_3"}},
+      {"no rdma_cm node",
+       [](Patient& p) { p.drop("/dev/infiniband/rdma_cm"); },
+       {"FAIL dev.rdma-cm rdma_cm"}},
+      {"module rdma_ucm is missing",
+       [](Patient& p) {
+         forget_module(p, "rdma_ucm");
+         p.drop("/dev/infiniband/rdma_cm").drop_all("misc/rdma_cm/dev");
+       },
+       {"FAIL drv.modules rdma_ucm", "SKIP dev.rdma-cm node"}},
+      {"module ib_umad is missing",
+       [](Patient& p) {
+         forget_module(p, "ib_umad");
+         for (int n = 0; n < 12; ++n) {
+           for (const auto* kind : {"umad", "issm"}) {
+             p.drop("/dev/infiniband/" + std::string(kind) + std::to_string(n));
+             for (const auto& path :
+                  p.paths("/infiniband_mad/" + std::string(kind) + std::to_string(n) + "/dev")) {
+               p.drop(path.substr(0, path.rfind('/')));
+             }
+             p.drop("/sys/class/infiniband_mad/" + std::string(kind) + std::to_string(n));
+           }
+         }
+       },
+       {"FAIL drv.modules ib_umad"}},
+      {"a module that is in no list",
+       [](Patient& p) { p.text("/etc/modules-load.d/rdma.conf", "rdma_ucm"); },
+       {"WARN drv.persist ib_umad"}},
+      {"RDMA namespaces are exclusive",
+       [](Patient& p) { p.text("/sys/module/ib_core/parameters/netns_mode", "N"); },
+       {"WARN dev.netns-mode node"}},
+      {"an old kernel",
+       [](Patient& p) { p.text("/proc/sys/kernel/osrelease", "5.4.0-190-generic"); },
+       {"WARN host.kernel node"}},
+      {"the IOMMU translates",
+       [](Patient& p) {
+         p.link(at_nic3("iommu_group"), "../../../../../../kernel/iommu_groups/7");
+         p.text("/sys/kernel/iommu_groups/7/type", "DMA-FQ");
+       },
+       {"WARN host.iommu mlx5_3"}},
+      {"a NIC without a NUMA node",
+       [](Patient& p) { p.text(at_nic3("numa_node"), "-1"); },
+       {"WARN host.numa mlx5_3"}},
+      {"processors save power",
+       [](Patient& p) {
+         p.text("/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor", "powersave");
+       },
+       {"WARN host.governor governor powersave"}},
+      {"a memory lock of 8 MiB",
+       [](Patient& p) {
+         p.text("/proc/811/limits", "Max locked memory         8388608              8388608 bytes");
+       },
+       {"FAIL runtime.memlock containerd"}},
+      {"the runtime is older than its unit",
+       [](Patient& p) {
+         p.text("/proc/811/limits", "Max locked memory         65536                65536 bytes");
+         p.text("/etc/systemd/system/containerd.service.d/rdma.conf",
+                "[Service]\nLimitMEMLOCK=infinity");
+       },
+       {"WARN runtime.memlock containerd"}},
+      {"NRI is disabled",
+       [](Patient& p) { p.drop("/etc/containerd/conf.d").drop("/run/nri"); },
+       {"FAIL runtime.nri containerd"}},
+      {"NRI is enabled and the runtime not restarted",
+       [](Patient& p) { p.drop("/run/nri").name("/run/x"); },
+       {"WARN runtime.nri containerd"}},
+      {"a configuration that is written half",
+       [](Patient& p) { p.bytes("/etc/containerd/config.toml", "[plugins\nx"); },
+       {"UNKNOWN runtime.nri containerd"}},
+      {"the kubelet has no socket",
+       [](Patient& p) {
+         p.drop("/var/lib/kubelet/device-plugins/kubelet.sock");
+         p.name("/var/lib/kubelet/device-plugins/kubelet_internal_checkpoint");
+       },
+       {"FAIL runtime.device-plugins node"}},
+      {"no way into GPU memory",
+       [](Patient& p) {
+         p.replace("/proc/modules", "nvidia_peermem ", "something_else ");
+         p.drop("/sys/module/nvidia_peermem");
+         p.replace("/proc/driver/nvidia/version", "Open Kernel", "Kernel");
+       },
+       {"FAIL gdr.route node"}},
+      {"a mount fell back to TCP",
+       [](Patient& p) {
+         p.replace("/proc/1/mountstats", "proto=rdma\n\txprt:\trdma 0 0 1 0 5 14 13 0 1 0",
+                   "proto=tcp\n\txprt:\ttcp 0 0 1 0 5 14 13 0 1 0");
+       },
+       {"FAIL nfs.transport /data"}},
+      {"no module for NFS over RDMA",
+       [](Patient& p) { forget_module(p, "rpcrdma"); },
+       {"FAIL nfs.module node"}},
+      {"firmware is dead",
+       [](Patient& p) {
+         add_lines(
+             p, "3,1,1,-;mlx5_core 0000:18:00.0: device's health compromised - reached miss count");
+       },
+       {"FAIL log.firmware node"}},
+      {"a hot transceiver",
+       [](Patient& p) {
+         add_lines(p,
+                   "4,1,1,-;mlx5_core 0000:18:00.0: Port module event[error]: module 0, Cable "
+                   "error, High Temperature");
+       },
+       {"WARN log.optics node"}},
+      {"a slot with too little power",
+       [](Patient& p) {
+         add_lines(p,
+                   "4,1,1,-;mlx5_core 0000:18:00.0: mlx5_pcie_event:301: Detected insufficient "
+                   "power on the PCIe slot (27W).");
+       },
+       {"WARN log.power node"}},
+      {"peermem of another OFED",
+       [](Patient& p) {
+         add_lines(p,
+                   "4,1,1,-;nvidia_peermem: disagrees about version of symbol "
+                   "ib_register_peer_memory_client");
+       },
+       {"WARN log.peermem node"}},
+      {"a refused DMA-BUF",
+       [](Patient& p) {
+         add_lines(p,
+                   "4,1,1,-;NVRM: dma-buf attach failed: topology not supported for mapping type "
+                   "FORCE_PCIE");
+       },
+       {"WARN log.dmabuf node"}},
+      {"a fault of the IOMMU",
+       [](Patient& p) {
+         add_lines(p, "4,1,1,-;AMD-Vi: Event logged [IO_PAGE_FAULT device=18:00.0 address=0x0]");
+       },
+       {"WARN log.iommu node"}},
+      {"a log that fills the disk",
+       [](Patient& p) {
+         std::string lines;
+         for (int n = 0; n < 100; ++n) {
+           lines +=
+               "3,1," + std::to_string(n) +
+               ",-;mlx5_core 0000:18:00.0: mlx5_cmd_out_err:839: ACCESS_REG(0x805) op_mod(0x1) "
+               "failed, status bad parameter(0x3)\n";
+         }
+         add_lines(p, lines);
+       },
+       {"WARN log.flood node"}},
+      {"a NIC fell off the bus",
+       [](Patient& p) { p.unplug("0101:00:00.0"); },
+       {"FAIL pci.nic-present 0101:00:00.0"},
+       "azure-nd-h100-v5"},
+  };
+  return kFaults;
+}
+
+class Broken : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(Broken, is_noticed_by_these_checks_alone) {
+  const auto& fault = faults()[GetParam()];
+  const testing::ScopedTrace trace(__FILE__, __LINE__, fault.name);
+  auto patient = healthy(fault.machine);
+  const auto before = patient.examine();
+  fault.make(patient);
+  EXPECT_THAT(complaints_by(before, patient.examine()), testing::ElementsAreArray(fault.expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(Machines, Broken, testing::Range<std::size_t>(0, faults().size()));
+
+/// Every check can say something else than PASS, and a fault above shows it; these are told
+/// elsewhere.
+TEST(Doctor, has_a_broken_machine_for_every_check) {
+  const std::vector<std::string_view> elsewhere = {
+      "host.virtual",   "drv.stack",     "gdr.peermem", "gdr.storage",  // never worse than PASS
+      "host.hugepages", "drv.container", "link.layer",  "net.management-nic", "roce.gid",
+      "roce.mtu",       "roce.ecn",      "roce.arp",    "sriov.vf-count",     "sriov.vf-driver",
+      "sriov.vf-rdma",  "gpu.present",   "gpu.driver",  "topo.vm-file"};  // others_test.cpp
+  for (const auto* check : checks::all_checks()) {
+    if (std::find(elsewhere.begin(), elsewhere.end(), check->id) != elsewhere.end()) continue;
+    const auto shown = std::any_of(faults().begin(), faults().end(), [&](const Fault& fault) {
+      return std::any_of(fault.expected.begin(), fault.expected.end(), [&](const auto& line) {
+        return !line.starts_with("SKIP") &&
+               line.find(" " + std::string(check->id) + " ") != std::string::npos;
+      });
+    });
+    EXPECT_TRUE(shown) << check->id;
+  }
+}
+
+}  // namespace
+}  // namespace railhead::test

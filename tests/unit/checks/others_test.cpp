@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Faults that a DGX cannot have: RoCE, virtual functions, virtual machines, drivers in containers.
+#include <gmock/gmock.h>
+
+#include "unit/checks/patient.h"
+
+namespace railhead::test {
+namespace {
+
+using checks::State;
+using testing::HasSubstr;
+
+checks::Finding of(const Patient& patient, std::string_view id, std::string_view subject) {
+  return finding_of(patient.examine(), id, subject);
+}
+
+/// Every finding of a check, with its state.
+std::vector<std::string> all_of(const Patient& patient, std::string_view id) {
+  std::vector<std::string> lines;
+  for (const auto& finding : patient.examine()) {
+    if (finding.id == id)
+      lines.push_back(std::string(to_string(finding.state)) + " " + finding.subject);
+  }
+  return lines;
+}
+
+Patient roce() {
+  auto patient = healthy("hgx-h100-roce");
+  for (const auto& path : patient.paths("/mtu")) patient.text(path, "9000");
+  return patient;
+}
+
+constexpr const char* kRoceNetdev = "enp26s0np0";  // of mlx5_0
+
+std::string port_folder(const Patient& patient) {
+  const auto paths = patient.paths("infiniband/mlx5_0/ports/1/state");
+  EXPECT_EQ(paths.size(), 1U);
+  return paths.at(0).substr(0, paths.at(0).size() - 5);
+}
+
+TEST(DoctorOnRoce, finds_nothing_on_a_healthy_machine) {
+  EXPECT_THAT(complaints(roce().examine()), testing::IsEmpty());
+}
+
+TEST(DoctorOnRoce, a_port_needs_a_gid_of_version_2) {
+  auto patient = roce();
+  const auto folder = port_folder(patient);
+  for (const auto& path : patient.paths("")) {
+    if (path.starts_with(folder + "gid_attrs/types/")) patient.text(path, "IB/RoCE v1");
+  }
+  const auto finding = of(patient, "roce.gid", "mlx5_0/1");
+  EXPECT_EQ(finding.state, State::fail);
+  EXPECT_THAT(finding.remedy, HasSubstr("set the mode to 2"));
+}
+
+TEST(DoctorOnRoce, a_port_whose_netdev_is_away_is_not_judged) {
+  auto patient = roce();
+  const auto folder = port_folder(patient);
+  for (const auto& path : patient.paths("")) {
+    if (path.starts_with(folder + "gid")) patient.drop(path);
+  }
+  EXPECT_EQ(of(patient, "roce.gid", "mlx5_0/1").state, State::fail);
+  patient.unplug(kRoceNetdev);
+  EXPECT_EQ(of(patient, "roce.gid", "mlx5_0/1").state, State::unknown);
+}
+
+TEST(DoctorOnRoce, a_link_local_gid_is_a_warning) {
+  auto patient = roce();
+  const auto folder = port_folder(patient);
+  for (const auto& path : patient.paths("")) {
+    if (!path.starts_with(folder + "gids/")) continue;
+    const auto index = path.substr(folder.size() + 5);
+    if (index != "0" && index != "1") {
+      patient.text(path, "0000:0000:0000:0000:0000:0000:0000:0000");
+    }
+  }
+  EXPECT_EQ(of(patient, "roce.gid", "mlx5_0/1").state, State::warn);
+}
+
+TEST(DoctorOnRoce, an_mtu_of_1500_is_a_warning) {
+  auto patient = roce();
+  patient.set("/net/" + std::string(kRoceNetdev) + "/mtu", "1500");
+  const auto finding = of(patient, "roce.mtu", "mlx5_0/1/" + std::string(kRoceNetdev));
+  EXPECT_EQ(finding.state, State::warn);
+  EXPECT_EQ(finding.observed, "MTU 1500");
+  patient.set("/net/" + std::string(kRoceNetdev) + "/mtu", "4192");
+  EXPECT_EQ(of(patient, "roce.mtu", "mlx5_0/1/" + std::string(kRoceNetdev)).state, State::pass);
+}
+
+TEST(DoctorOnRoce, congestion_control_is_seen_where_ofed_shows_it) {
+  auto patient = roce();
+  EXPECT_THAT(all_of(patient, "roce.ecn"), testing::ElementsAre("SKIP node"));
+  const auto netdev = patient.paths("/net/" + std::string(kRoceNetdev) + "/mtu").at(0);
+  const auto folder = netdev.substr(0, netdev.size() - 3) + "ecn/";
+  for (const auto* side : {"roce_np", "roce_rp"}) {
+    for (int priority = 0; priority < 8; ++priority) {
+      patient.text(folder + side + "/enable/" + std::to_string(priority),
+                   priority == 3 ? "1" : "0");
+    }
+  }
+  EXPECT_EQ(of(patient, "roce.ecn", "mlx5_0/1").observed, "on for priority 3");
+  patient.text(folder + "roce_rp/enable/3", "0");
+  EXPECT_EQ(of(patient, "roce.ecn", "mlx5_0/1").state, State::warn);
+}
+
+Patient rails_in_one_subnet() {
+  auto patient = roce();
+  patient.bytes("/proc/1/net/route",
+                "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
+                "enp26s0np0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+                "enp60s0np0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+                "enp77s0np0\t0001A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
+  for (const auto* whose : {"all", "enp26s0np0", "enp60s0np0"}) {
+    const auto folder = "/proc/sys/net/ipv4/conf/" + std::string(whose) + "/";
+    patient.text(folder + "arp_ignore", "0");
+    patient.text(folder + "arp_announce", "0");
+  }
+  return patient;
+}
+
+TEST(DoctorOnRoce, rails_in_one_subnet_answer_for_themselves) {
+  auto patient = rails_in_one_subnet();
+  EXPECT_THAT(all_of(patient, "roce.arp"),
+              testing::ElementsAre("WARN enp26s0np0", "WARN enp60s0np0"));
+  patient.text("/proc/sys/net/ipv4/conf/all/arp_ignore", "1");
+  patient.text("/proc/sys/net/ipv4/conf/all/arp_announce", "2");
+  EXPECT_THAT(all_of(patient, "roce.arp"),
+              testing::ElementsAre("PASS enp26s0np0", "PASS enp60s0np0"));
+}
+
+TEST(DoctorOnRoce, a_module_for_management_is_a_warning_only) {
+  auto patient = roce();
+  if (!patient.paths("/umad0").empty()) GTEST_SKIP() << "this machine has umad nodes";
+  patient.replace("/proc/modules", "ib_umad ", "something_else ").drop("/sys/module/ib_umad");
+  EXPECT_EQ(of(patient, "drv.modules", "ib_umad").state, State::warn);
+}
+
+TEST(DoctorOnRoce, a_compute_nic_with_the_default_route_is_a_warning) {
+  auto patient = roce();
+  EXPECT_THAT(all_of(patient, "net.management-nic"), testing::Each(testing::StartsWith("PASS")));
+  patient.bytes("/proc/1/net/route",
+                "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
+                "enp60s0np0\t00000000\t0101A8C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n");
+  EXPECT_THAT(all_of(patient, "net.management-nic"), testing::ElementsAre("WARN mlx5_3"));
+}
+
+TEST(DoctorOnRoce, a_nic_of_another_link_layer_is_a_warning) {
+  auto patient = healthy();
+  patient.set("infiniband/mlx5_3/ports/1/link_layer", "Ethernet");
+  const auto finding = of(patient, "link.layer", "mlx5_3");
+  EXPECT_EQ(finding.state, State::warn);
+  EXPECT_EQ(finding.observed, "Ethernet");
+}
+
+/// A PF of a Mellanox card with two VFs, of which the second is as a test makes it.
+Patient with_vfs() {
+  auto patient = healthy();
+  const std::string parent = "/sys/devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/";
+  patient.text(parent + "0000:40:00.0/sriov_totalvfs", "8");
+  patient.text(parent + "0000:40:00.0/sriov_numvfs", "2");
+  for (int vf = 0; vf < 2; ++vf) {
+    const auto address = "0000:40:00." + std::to_string(vf + 1);
+    const auto folder = parent + address + "/";
+    patient.text(folder + "class", "0x020700").text(folder + "vendor", "0x15b3");
+    patient.text(folder + "device", "0x101e");
+    patient.bytes(folder + "uevent", "DRIVER=mlx5_core\nPCI_CLASS=20700\nPCI_ID=15B3:101E\n");
+    patient.link(folder + "driver", "../../../../../../bus/pci/drivers/mlx5_core");
+    patient.link(folder + "physfn", "../0000:40:00.0");
+    patient.link(parent + "0000:40:00.0/virtfn" + std::to_string(vf), "../" + address);
+    patient.link("/sys/bus/pci/devices/" + address,
+                 "../../../devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/" + address);
+    const auto name = "mlx5_" + std::to_string(20 + vf);
+    const auto device = folder + "infiniband/" + name + "/";
+    patient.text(device + "node_type", "1: CA");
+    patient.text(device + "node_guid", "a088:c203:007e:da5" + std::to_string(vf));
+    patient.link(device + "device", "../..");
+    patient.link("/sys/class/infiniband/" + name, "../../" + device.substr(5, device.size() - 6));
+    const auto uverbs = "uverbs" + std::to_string(20 + vf);
+    patient.text(folder + "infiniband_verbs/" + uverbs + "/ibdev", name);
+    patient.text(folder + "infiniband_verbs/" + uverbs + "/dev", "231:" + std::to_string(212 + vf));
+    patient.link("/sys/class/infiniband_verbs/" + uverbs,
+                 "../../" + folder.substr(5) + "infiniband_verbs/" + uverbs);
+    patient.device("/dev/infiniband/" + uverbs,
+                   {'c', 231, static_cast<std::uint32_t>(212 + vf), 0666, 0, 0});
+  }
+  return patient;
+}
+
+constexpr const char* kVf2 =
+    "/sys/devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/0000:40:00.2";
+
+std::vector<std::string> sriov_lines(const Patient& patient) {
+  std::vector<std::string> lines;
+  for (const auto* id : {"sriov.vf-count", "sriov.vf-driver", "sriov.vf-rdma"}) {
+    for (const auto& line : all_of(patient, id)) {
+      if (!line.starts_with("PASS")) lines.push_back(std::string(id) + " " + line);
+    }
+  }
+  return lines;
+}
+
+TEST(DoctorOnVfs, finds_nothing_where_all_are_there) {
+  EXPECT_THAT(sriov_lines(with_vfs()), testing::IsEmpty());
+  EXPECT_EQ(all_of(with_vfs(), "sriov.vf-rdma").size(), 2U);
+}
+
+TEST(DoctorOnVfs, one_that_is_missing_is_a_failure) {
+  auto patient = with_vfs();
+  patient.text(
+      "/sys/devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/0000:40:00.0/"
+      "sriov_numvfs",
+      "3");
+  EXPECT_THAT(sriov_lines(patient), testing::ElementsAre("sriov.vf-count FAIL 0000:40:00.0"));
+}
+
+TEST(DoctorOnVfs, one_without_a_driver_is_a_warning) {
+  auto patient = with_vfs();
+  patient.unplug("mlx5_21");
+  patient.drop(std::string(kVf2) + "/driver");
+  patient.bytes(std::string(kVf2) + "/uevent", "PCI_CLASS=20700\nPCI_ID=15B3:101E\n");
+  EXPECT_THAT(sriov_lines(patient), testing::ElementsAre("sriov.vf-driver WARN 0000:40:00.2"));
+}
+
+TEST(DoctorOnVfs, one_without_an_rdma_device_is_a_failure) {
+  auto patient = with_vfs();
+  patient.unplug("mlx5_21");
+  EXPECT_THAT(sriov_lines(patient), testing::ElementsAre("sriov.vf-rdma FAIL 0000:40:00.2"));
+  patient.text("/sys/module/ib_core/parameters/netns_mode", "N").unplug("uverbs21");
+  EXPECT_THAT(sriov_lines(patient), testing::ElementsAre("sriov.vf-rdma UNKNOWN 0000:40:00.2"));
+}
+
+TEST(DoctorOnVms, nccl_is_to_be_told_of_switches_that_are_hidden) {
+  auto patient = healthy("azure-nd-h100-v5");
+  EXPECT_EQ(of(patient, "topo.vm-file", "node").state, State::warn);
+  patient.text("/etc/nccl.conf", "NCCL_TOPO_FILE=/opt/ndv5-topo.xml");
+  patient.text("/opt/ndv5-topo.xml", "<system version=\"1\"/>");
+  EXPECT_EQ(of(patient, "topo.vm-file", "node").state, State::pass);
+}
+
+TEST(DoctorOnVms, a_gpu_that_fell_off_the_bus_is_a_failure) {
+  auto patient = healthy("azure-nd-h100-v5");
+  patient.unplug("0003:00:00.0");
+  EXPECT_EQ(of(patient, "gpu.present", "node").observed, "7 GPUs");
+}
+
+TEST(DoctorOnDrivers, a_container_that_is_not_ready_is_a_warning) {
+  auto patient = healthy();
+  EXPECT_THAT(all_of(patient, "drv.container"), testing::ElementsAre("SKIP node"));
+  patient.name("/run/mellanox/drivers/usr");
+  EXPECT_EQ(of(patient, "drv.container", "node").state, State::warn);
+  patient.name("/run/mellanox/drivers/.driver-ready");
+  EXPECT_EQ(of(patient, "drv.container", "node").state, State::pass);
+}
+
+TEST(DoctorOnDrivers, says_whose_driver_it_is) {
+  auto patient = healthy();
+  EXPECT_THAT(of(patient, "drv.stack", "node").observed, HasSubstr("the kernel's own"));
+  patient.text("/sys/module/mlx5_core/version", "24.10-1.1.4");
+  EXPECT_THAT(of(patient, "drv.stack", "node").observed, HasSubstr("24.10-1.1.4"));
+}
+
+TEST(DoctorOnDrivers, a_gpu_without_a_driver_is_a_warning) {
+  auto patient = healthy();
+  patient.unbind("0000:df:00.0");
+  EXPECT_EQ(of(patient, "gpu.driver", "0000:df:00.0").state, State::warn);
+}
+
+TEST(DoctorOnDrivers, an_efa_wants_huge_pages) {
+  auto patient = healthy("aws-p5");
+  patient.text("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "0");
+  EXPECT_EQ(of(patient, "host.hugepages", "node").state, State::warn);
+  patient.text("/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages", "5128");
+  EXPECT_EQ(of(patient, "host.hugepages", "node").state, State::pass);
+}
+
+TEST(DoctorOnDrivers, a_container_sees_nodes_of_its_own_only) {
+  for (const auto& finding : Patient::of("dgx-h100-from-a-pod").examine()) {
+    EXPECT_NE(finding.state, State::fail) << finding.id << " " << finding.subject;
+  }
+}
+
+TEST(DoctorOnDrivers, the_agent_raises_the_memory_lock) {
+  auto patient = healthy();
+  patient.text("/proc/811/limits", "Max locked memory         65536                65536 bytes");
+  patient.text("/proc/900/comm", "railhead");
+  EXPECT_EQ(of(patient, "runtime.memlock", "containerd").state, State::pass);
+}
+
+TEST(DoctorOnDrivers, cri_o_has_a_key_of_its_own) {
+  auto patient = healthy();
+  patient.text("/proc/811/comm", "crio").drop("/run/nri").name("/run/x");
+  patient.text("/etc/crio/crio.conf", "[crio.nri]\nenable_nri = true");
+  EXPECT_EQ(of(patient, "runtime.nri", "crio").state, State::warn);
+  patient.text("/etc/crio/crio.conf.d/99-off.conf", "[crio.nri]\nenable_nri = false");
+  EXPECT_EQ(of(patient, "runtime.nri", "crio").state, State::fail);
+}
+
+TEST(DoctorOnDrivers, the_file_that_containerd_was_started_with_counts) {
+  auto patient = healthy();
+  patient.drop("/run/nri").name("/run/x");
+  patient.bytes("/proc/811/cmdline", std::string("containerd\0-c\0/opt/c.toml\0", 26));
+  patient.text("/opt/c.toml",
+               "[plugins.'io.containerd.nri.v1.nri']\ndisable = false\n"
+               "socket_path = '/opt/nri.sock'");
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").observed, "enabled, at /opt/nri.sock");
+}
+
+TEST(DoctorOnDrivers, an_agent_without_nri_does_not_ask_for_it) {
+  auto patient = healthy();
+  patient.drop("/etc/containerd/conf.d").drop("/run/nri");
+  checks::Wishes wishes;
+  wishes.nri = false;
+  EXPECT_EQ(finding_of(patient.examine(wishes), "runtime.nri", "node").state, State::skip);
+}
+
+TEST(DoctorOnDrivers, an_expected_rate_is_held_against_the_port) {
+  checks::Wishes wishes;
+  affinity::Expectation rate;
+  rate.kind = affinity::Expectation::Kind::rate;
+  rate.gbps = 800;
+  rate.where = "config.yaml:7:5";
+  wishes.rules.expect = {rate};
+  const auto finding = finding_of(healthy().examine(wishes), "link.rate", "mlx5_0/1");
+  EXPECT_EQ(finding.state, State::fail);
+  EXPECT_EQ(finding.expected, "800 Gbit/s (config.yaml:7:5)");
+}
+
+}  // namespace
+}  // namespace railhead::test

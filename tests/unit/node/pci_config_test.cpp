@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "node/pci_config.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/config_space.h"
+
+namespace railhead::test {
+namespace {
+
+TEST(PciConfig, reads_device_control_and_acs) {
+  const auto config = node::parse_pci_config(config_space(0x5930, 0x001d));
+  ASSERT_TRUE(config.has_value());
+  EXPECT_TRUE(config->whole);
+  EXPECT_EQ(config->max_read_request_bytes(), 4096U);
+  EXPECT_EQ(config->relaxed_ordering(), true);
+  EXPECT_EQ(config->acs_capability, 0x5f);
+  EXPECT_EQ(config->acs_control, 0x1d);
+  EXPECT_FALSE(config->ats_control);
+  EXPECT_EQ(node::parse_pci_config(config_space(0x2920))->max_read_request_bytes(), 512U);
+  EXPECT_EQ(node::parse_pci_config(config_space(0x2920))->relaxed_ordering(), false);
+}
+
+TEST(PciConfig, the_first_64_bytes_have_no_capability) {
+  const auto config = node::parse_pci_config(config_space(0x5930).substr(0, 64));
+  ASSERT_TRUE(config.has_value());
+  EXPECT_FALSE(config->whole);
+  EXPECT_FALSE(config->device_control);
+}
+
+TEST(PciConfig, a_list_that_does_not_end_is_malformed) {
+  auto bytes = config_space(0x5930);
+  bytes[0x61] = 0x60;
+  EXPECT_FALSE(node::parse_pci_config(bytes).has_value());
+  bytes = config_space(0x5930);
+  bytes[0x14b] = 0x10;
+  bytes[0x14a] = 0x01;
+  EXPECT_FALSE(node::parse_pci_config(bytes).has_value());
+  EXPECT_FALSE(node::parse_pci_config("short").has_value());
+}
+
+TEST(PciConfig, a_serial_number_is_blanked_and_the_rest_stays) {
+  auto bytes = config_space(0x5930, 0x001d);
+  bytes.replace(0x200, 4, "SN12");
+  const auto blanked = node::blanked_pci_config(bytes);
+  ASSERT_TRUE(blanked.has_value());
+  EXPECT_EQ(blanked->find("SN12"), std::string::npos);
+  EXPECT_EQ(node::parse_pci_config(*blanked).value(), node::parse_pci_config(bytes).value());
+  EXPECT_EQ(node::blanked_pci_config(*blanked), blanked);
+  EXPECT_FALSE(node::blanked_pci_config("x").has_value());
+}
+
+}  // namespace
+}  // namespace railhead::test
