@@ -60,7 +60,8 @@ class Host {
   /// A device node. Absent also when the path is not a device.
   virtual Result<std::optional<DeviceNode>> device(const std::string& path) = 0;
 
-  /// The kernel's answer: whole netlink messages one after the other, without the closing one.
+  /// The kernel's answer: whole netlink messages one after the other. The closing one is there only
+  /// where it says that the kernel gave up in the middle: cut_short() of host/netlink.h.
   /// What nobody here reads is zero in it, access keys above all. Absent where the machine has no
   /// RDMA netlink (no kernel, or none with RDMA) or no longer this device. An Error says why not,
   /// as host_error does: EOPNOTSUPP is a kernel without this command, EINTR one whose objects

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "host/host_error.h"
+#include "host/netlink.h"
 #include "usage/usage.h"
 
 namespace railhead::usage {
@@ -27,6 +28,10 @@ TableState state_of(const Error& error) {
   return number == EINTR ? TableState::interrupted : TableState::failed;
 }
 
+std::string name_of(int error_number) {
+  return std::string(host::errno_name(error_number));
+}
+
 template <typename Object>
 RdmaTable<Object> ask(host::Host& host, const host::RdmaDump& dump,
                       Result<std::vector<Object>> (*parse)(std::string_view)) {
@@ -35,7 +40,22 @@ RdmaTable<Object> ask(host::Host& host, const host::RdmaDump& dump,
   if (!*answer) return {TableState::gone, "no such device any more", {}};
   auto objects = parse(**answer);
   if (!objects) return {TableState::failed, objects.error().message, {}};
+  if (const auto number = host::cut_short(**answer)) {
+    return {TableState::failed,
+            "the kernel gave up in the middle of its list (" + name_of(*number) + ")",
+            *std::move(objects)};
+  }
   return {TableState::read, "", *std::move(objects)};
+}
+
+/// A dump of a device that is gone and one that fails at the first object end alike, with EINVAL. A
+/// device that answers another question is there.
+void tell_failed_from_gone(RdmaDeviceUse& use) {
+  const bool is_there = use.domains.state == TableState::read ||
+                        use.contexts.state == TableState::read ||
+                        use.memory_regions.state == TableState::read;
+  if (!is_there || use.queue_pairs.state != TableState::gone) return;
+  use.queue_pairs = {TableState::failed, "the kernel lists none of them (EINVAL)", {}};
 }
 
 std::optional<std::uint64_t> read_uptime(host::Host& host, const std::string& proc_dir) {
@@ -80,13 +100,15 @@ PortTraffic read_traffic(host::Host& host, const std::string& device) {
 
 RdmaDeviceUse read_device(host::Host& host, const RdmaDevice& device) {
   const auto dump = [&](std::uint16_t command) { return host::RdmaDump{command, device.index}; };
-  return {device,
-          ask(host, dump(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs),
-          ask(host, dump(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
-          ask(host, dump(RDMA_NLDEV_CMD_RES_PD_GET), parse_protection_domains),
-          ask(host, dump(RDMA_NLDEV_CMD_RES_CTX_GET), parse_user_contexts),
-          ask(host, dump(RDMA_NLDEV_CMD_RES_CM_ID_GET), parse_connection_ids),
-          {}};
+  RdmaDeviceUse use{device,
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs),
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_PD_GET), parse_protection_domains),
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_CTX_GET), parse_user_contexts),
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_CM_ID_GET), parse_connection_ids),
+                    {}};
+  tell_failed_from_gone(use);
+  return use;
 }
 
 void read_devices(host::Host& host, Usage& usage) {

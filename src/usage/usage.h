@@ -26,7 +26,8 @@ enum class TableState : std::uint8_t {
 };
 std::string_view to_string(TableState state);
 
-/// Objects of one kind of one device, or why there are none.
+/// Objects of one kind of one device, or why there are none. Where the kernel gave up in the middle
+/// of its list (`failed`), the objects are those before.
 template <typename Object>
 struct RdmaTable {
   TableState state = TableState::gone;
