@@ -24,7 +24,8 @@
 namespace railhead::agent {
 
 struct PodsOptions {
-  std::chrono::seconds every{15};
+  std::chrono::seconds every{120};
+  usage::ListQueuePairs queue_pairs = usage::ListQueuePairs::automatic;
   std::string node_name;  ///< for people; empty: the machine's own
   proof::ProofOptions proof;
   std::string proc_dir = "/proc";

@@ -12,12 +12,18 @@ namespace {
 
 constexpr std::size_t kProgramArguments = 3;  // python3 -m torch.distributed.run
 constexpr std::size_t kMaxArguments = 4096;
+constexpr std::size_t kMaxWord = 255;
+
+/// The first of these words that the text holds; "" where it holds none.
+std::string word_in(std::string_view text, std::string_view words) {
+  for (const auto word : split(words, '|')) {
+    if (text.find(word) != std::string_view::npos) return std::string(word);
+  }
+  return "";
+}
 
 bool holds_one_of(std::string_view text, std::string_view words) {
-  if (words.empty()) return true;
-  const auto all = split(words, '|');
-  return std::any_of(all.begin(), all.end(),
-                     [&](auto word) { return text.find(word) != std::string_view::npos; });
+  return words.empty() || !word_in(text, words).empty();
 }
 
 /// "--tp_size" as "--tp-size"; the value behind '=' apart.
@@ -53,10 +59,16 @@ std::vector<std::string_view> words_of(std::string_view command_line) {
   return words;
 }
 
+/// The last component of what is run; "" where that is no name.
+std::string_view program_of(std::string_view word) {
+  const auto name = word.substr(word.rfind('/') + 1);
+  return name.size() > kMaxWord || name.starts_with('-') ? std::string_view() : name;
+}
+
 std::string programs_of(const std::vector<std::string_view>& words) {
   std::string programs;
   for (std::size_t i = 0; i < words.size() && i < kProgramArguments; ++i) {
-    programs += std::string(words[i].substr(words[i].rfind('/') + 1)) + " ";
+    if (!words[i].starts_with('-')) programs += std::string(program_of(words[i])) + " ";
   }
   return programs;
 }
@@ -111,8 +123,8 @@ JobSize job_size_of_arguments(std::string_view command_line) {
       case SignOf::expert_factor: replicas = product(replicas, count.value_or(1)); break;
       case SignOf::experts: experts = true; break;
       case SignOf::asks: size.asks = sign->name; break;
-      case SignOf::gcs_address: head = value; break;
-      case SignOf::node_address: own = value; break;
+      case SignOf::gcs_address: head = value.substr(0, kMaxWord); break;
+      case SignOf::node_address: own = value.substr(0, kMaxWord); break;
       default: break;  // of variables alone
     }
   }
@@ -126,18 +138,18 @@ std::string shortened_arguments(std::string_view command_line) {
   const auto words = words_of(command_line);
   std::string text;
   for (std::size_t i = 0; i < words.size() && i < kProgramArguments; ++i) {
-    if (!words[i].starts_with('-')) text += std::string(words[i].substr(0, 64)) + '\0';
+    if (!words[i].starts_with('-')) text += std::string(program_of(words[i])) + '\0';
   }
+  // Whatever follows is no program.
+  while (std::count(text.begin(), text.end(), '\0') <
+         static_cast<std::ptrdiff_t>(kProgramArguments))
+    text += '\0';
   for (const auto& [sign, value] : find_signs(words)) {
-    text += std::string(sign->name) + '\0';
+    text += std::string(sign->name);
     const bool is_address = sign->of == SignOf::gcs_address || sign->of == SignOf::node_address;
-    if (is_address || count_of(value)) text += value.substr(0, 64) + '\0';
-    if (sign->values.empty()) continue;
-    for (const auto word : split(sign->values, '|')) {
-      if (to_lower(value).find(word) == std::string::npos) continue;
-      text += std::string(word) + '\0';
-      break;
-    }
+    if (is_address || count_of(value)) text += "=" + value.substr(0, kMaxWord);
+    if (!sign->values.empty()) text += "=" + word_in(to_lower(value), sign->values);
+    text += '\0';
   }
   return text;
 }
