@@ -36,8 +36,8 @@ std::vector<std::string> take(std::string_view& texts, std::size_t count) {
 ContainerCache::Entry ContainerCache::packed(const proof::ContainerRecord& record) {
   Entry entry;
   entry.texts.reserve(kUsualBytes);
-  for (const auto* text :
-       {&record.pod_namespace, &record.pod, &record.pod_uid, &record.container, &record.off_rdma}) {
+  for (const auto* text : {&record.pod_namespace, &record.pod, &record.pod_uid, &record.container,
+                           &record.off_rdma, &record.asked}) {
     append(entry.texts, *text);
   }
   for (const auto& gpu : record.gpus) append(entry.texts, gpu);
@@ -45,7 +45,6 @@ ContainerCache::Entry ContainerCache::packed(const proof::ContainerRecord& recor
   entry.gpus = static_cast<std::uint32_t>(record.gpus.size());
   entry.nics = static_cast<std::uint32_t>(record.nics.size());
   entry.job = record.job;
-  entry.gpus_by_all = record.gpus_by_all;
   entry.sandbox = record.sandbox;
   return entry;
 }
@@ -59,10 +58,10 @@ proof::ContainerRecord ContainerCache::unpacked(const std::string& id, const Ent
   record.pod_uid = take(texts);
   record.container = take(texts);
   record.off_rdma = take(texts);
+  record.asked = take(texts);
   record.gpus = take(texts, entry.gpus);
   record.nics = take(texts, entry.nics);
   record.job = entry.job;
-  record.gpus_by_all = entry.gpus_by_all;
   record.sandbox = entry.sandbox;
   return record;
 }
@@ -97,7 +96,6 @@ void ContainerCache::complete(std::vector<proof::ContainerRecord>& records,
     const auto noted = by_id_.find(record.container_id);
     if (noted == by_id_.end() || !noted->second.is_checked) continue;
     record.gpus = unpacked(noted->first, noted->second).gpus;
-    record.gpus_by_all = false;
   }
   for (auto at = by_id_.begin(); at != by_id_.end();) {
     const bool runs = usage.containers.contains(at->first);

@@ -40,7 +40,6 @@ class ContainerCache {
     std::uint32_t gpus = 0;
     std::uint32_t nics = 0;
     container::JobSize job;
-    bool gpus_by_all = false;
     bool sandbox = false;
     bool is_checked = false;
     bool fresh = true;  ///< noted since the last reading

@@ -18,6 +18,10 @@ container::Request request_of(const std::string& id, const usage::Bundle& bundle
   request.pod_uid = bundle.pod_uid;
   request.name = bundle.container;
   request.env.assign(bundle.env.begin(), bundle.env.end());
+  for (const auto& [key, value] : bundle.annotations) {
+    auto& into = usage::is_allocation(key) ? request.annotations : request.pod_annotations;
+    into.emplace_back(key, value);
+  }
   for (const auto& device : bundle.devices) {
     request.devices.push_back({device.path, device.type, device.major, device.minor});
   }
@@ -42,8 +46,12 @@ proof::ContainerRecord record_of(const container::Facts& facts,
   for (const auto gpu : facts.gpus.indices) {
     record.gpus.push_back(node.gpus[gpu].uuid.value_or(node.gpus[gpu].pci.str()));
   }
-  record.gpus_by_all =
-      facts.gpus.source == container::GpuSource::device_nodes && facts.gpus.asks_for_all;
+  const auto& wish = facts.wishes.rdma;
+  if (facts.allocated.any()) {
+    record.asked = "a slot of a pool";
+  } else if (wish && wish->value == container::RdmaWish::required) {
+    record.asked = "rdma: required";
+  }
   record.job = facts.job;
   record.off_rdma = facts.off_rdma;
   for (const auto nic : facts.present.nics) record.nics.push_back(node.nics[nic].name);

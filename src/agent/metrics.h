@@ -129,13 +129,16 @@ struct Metrics : metrics::MetricRegistry {
                             "Seconds that a container was seen with this verdict."};
   metrics::Gauge<label::Namespace, label::Pod, label::Container> pod_silent_fallback{
       *this, "railhead_pod_silent_fallback",
-      "1 while a container with several GPUs and peers has no connected queue pair, else 0."};
+      "1 while a container that is due to use RDMA certainly does not, else 0."};
   metrics::Counter<label::Namespace, label::Pod, label::Container> pod_queue_pairs_seen{
       *this, "railhead_pod_queue_pairs_seen_total",
       "Queue pairs that a container was seen to make."};
   metrics::Counter<label::Namespace, label::Pod, label::Container> pod_traffic_bytes{
       *this, "railhead_pod_traffic_bytes_total",
       "Bytes through devices that only this container had queue pairs on."};
+  metrics::Counter<label::Namespace, label::Pod, label::Container> pod_tcp_bytes{
+      *this, "railhead_pod_tcp_bytes_total",
+      "Bytes of a container's TCP connections to elsewhere, both ways, as far as looks saw them."};
   metrics::Counter<> silent_fallbacks{*this, "railhead_silent_fallbacks_total",
                                       "Containers that turned out to have fallen back to TCP."};
   metrics::Counter<metrics::Label<"outcome", "done", "failed">> pods_reads{

@@ -239,7 +239,18 @@ PodsOptions pods_options(const config::Settings& settings) {
   options.proof.grace_seconds = static_cast<double>(settings.pods.grace.count());
   options.proof.ignore = settings.pods.ignore;
   options.proc_dir = settings.host.proc;
+  options.queue_pairs = listed_queue_pairs(settings);
   return options;
+}
+
+usage::ListQueuePairs listed_queue_pairs(const config::Settings& settings) {
+  switch (settings.pods.queue_pairs) {
+    case config::QueuePairChoice::always: return usage::ListQueuePairs::always;
+    case config::QueuePairChoice::never: return usage::ListQueuePairs::never;
+    case config::QueuePairChoice::automatic: break;
+  }
+  return settings.host.snapshot.empty() ? usage::ListQueuePairs::automatic
+                                        : usage::ListQueuePairs::always;
 }
 
 ReadTimes read_times(const config::Settings& settings) {

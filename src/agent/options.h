@@ -63,6 +63,9 @@ Result<std::optional<node::TextFile>> read_topology_file(const std::string& path
 Result<std::optional<topology::NcclTopology>> operator_topology(const config::Settings& settings);
 
 PodsOptions pods_options(const config::Settings& settings);
+
+/// As pods.queuePairs says. A snapshot has no living kernel, so its lists do no harm.
+usage::ListQueuePairs listed_queue_pairs(const config::Settings& settings);
 ReadTimes read_times(const config::Settings& settings);
 nri::SessionOptions session_options(const config::Settings& settings);
 

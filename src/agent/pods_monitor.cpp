@@ -35,7 +35,8 @@ PodsMonitor::PodsMonitor(Context context, PodsOptions options, Open open, Links 
       options_(std::move(options)),
       open_(std::move(open)),
       links_(links),
-      timer_(context.loop) {
+      timer_(context.loop),
+      ledger_(options_.proof.grace_seconds) {
   links_.page.set(document_of({{}, 0, 0, 0, {"nothing was read yet"}, false},
                               links_.tables.latest()->node(), options_));
 }
@@ -50,7 +51,8 @@ void PodsMonitor::start() {
 
 void PodsMonitor::look() {
   auto host = open_();
-  take(host ? Result<usage::Usage>(usage::read_usage(**host, options_.proc_dir))
+  take(host ? Result<usage::Usage>(
+                  usage::read_usage(**host, options_.proc_dir, options_.queue_pairs))
             : Result<usage::Usage>(host.error()));
   host::give_back_code_pages();  // it is not needed until the next look
 }
@@ -68,7 +70,7 @@ void PodsMonitor::take(Result<usage::Usage> usage) {
   auto records = records_of(*usage, *table);
   links_.containers.complete(records, *usage);
   const usage::Usage* before = before_ ? &*before_ : nullptr;
-  const auto view = proof::judge_pods(*usage, before, table->node(), records, options_.proof);
+  auto view = proof::judge_pods(*usage, before, table->node(), records, options_.proof);
   const auto changes = ledger_.update(view, proof::seconds_between(before, *usage));
   forget(changes);
   publish(view);
@@ -103,6 +105,7 @@ void PodsMonitor::publish(const proof::PodsView& view) {
     if (totals == nullptr) continue;
     metrics.pod_queue_pairs_seen.set(totals->queue_pairs, pod_namespace, pod, container);
     metrics.pod_traffic_bytes.set(totals->traffic_bytes, pod_namespace, pod, container);
+    metrics.pod_tcp_bytes.set(totals->tcp_bytes, pod_namespace, pod, container);
     for (const auto verdict : kVerdicts) {
       metrics.pod_transport_seconds.set(totals->seconds[static_cast<std::size_t>(verdict)],
                                         pod_namespace, pod, container,
@@ -124,6 +127,7 @@ void PodsMonitor::forget(const proof::PodLedger::Changes& changes) {
     const label::Container container(key.container);
     context_.metrics.pod_queue_pairs_seen.remove(pod_namespace, pod, container);
     context_.metrics.pod_traffic_bytes.remove(pod_namespace, pod, container);
+    context_.metrics.pod_tcp_bytes.remove(pod_namespace, pod, container);
     context_.metrics.pod_transport_seconds.remove(pod_namespace, pod, container);
   }
 }

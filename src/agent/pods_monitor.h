@@ -24,7 +24,8 @@
 namespace railhead::agent {
 
 struct PodsOptions {
-  std::chrono::seconds every{15};
+  std::chrono::seconds every{120};
+  usage::ListQueuePairs queue_pairs = usage::ListQueuePairs::automatic;
   std::string node_name;  ///< shown to people; empty: the name of the machine
   proof::ProofOptions proof;
   std::string proc_dir = "/proc";

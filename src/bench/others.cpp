@@ -4,9 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.h"
 #include "usage/rdma_objects.h"
+#include "usage/unsafe_lists.h"
 
 namespace railhead::bench {
 namespace {
@@ -14,6 +16,7 @@ namespace {
 // enum rdma_nldev_command, include/uapi/rdma/rdma_netlink.h
 constexpr std::uint16_t kGetDevices = 1;
 constexpr std::uint16_t kGetQueuePairs = 10;
+constexpr std::uint16_t kGetMemoryRegions = 13;
 
 /// This process's threads, by which the kernel names the makers of queue pairs.
 std::vector<std::string> own_threads(host::Host& host) {
@@ -40,8 +43,13 @@ bool is_connected(usage::QpType type) {
          type == usage::QpType::unknown;
 }
 
-OtherPairs count(const std::vector<usage::QueuePair>& pairs, const std::vector<std::string>& own) {
-  OtherPairs others;
+bool is_own(const usage::ObjectOwner& owner, const std::vector<std::string>& own) {
+  const auto thread = owner.thread ? std::to_string(*owner.thread) : "";
+  return std::find(own.begin(), own.end(), thread) != own.end();
+}
+
+void count(const std::vector<usage::QueuePair>& pairs, const std::vector<std::string>& own,
+           OtherPairs& others) {
   for (const auto& pair : pairs) {
     // Only the kernel makes them, for every port.
     if (pair.type == usage::QpType::management) continue;
@@ -49,10 +57,15 @@ OtherPairs count(const std::vector<usage::QueuePair>& pairs, const std::vector<s
       if (is_connected(pair.type)) ++others.kernel[pair.owner.kernel_name];
       continue;
     }
-    const auto thread = pair.owner.thread ? std::to_string(*pair.owner.thread) : "";
-    if (std::find(own.begin(), own.end(), thread) == own.end()) ++others.processes;
+    if (!is_own(pair.owner, own)) ++others.processes;
   }
-  return others;
+}
+
+void count(const std::vector<usage::MemoryRegion>& regions, const std::vector<std::string>& own,
+           OtherPairs& others) {
+  for (const auto& region : regions) {
+    if (!region.owner.kernel && !is_own(region.owner, own)) ++others.regions;
+  }
 }
 
 }  // namespace
@@ -67,16 +80,28 @@ std::string to_string(const OtherPairs& others) {
   };
   if (others.processes > 0) add("other processes have", others.processes);
   for (const auto& [module, number] : others.kernel) add("the kernel's " + module + " has", number);
+  if (others.processes == 0 && others.regions > 0) {
+    words.push_back("other processes have " + counted(others.regions, "memory region") + " on it");
+  }
   return join(words, ", ");
 }
 
 Result<std::optional<OtherPairs>> queue_pairs_of_others(host::Host& host, const std::string& nic) {
   const auto index = TRY(index_of(host, nic));
   if (!index) return std::optional<OtherPairs>();
-  const auto dump = TRY(host.rdma({kGetQueuePairs, *index}));
-  if (!dump) return std::optional<OtherPairs>();
-  const auto pairs = TRY(usage::parse_queue_pairs(*dump));
-  return std::optional(count(pairs, own_threads(host)));
+  const auto own = own_threads(host);
+  OtherPairs others;
+  const usage::QueuePairLists lists(host, "/proc", usage::ListQueuePairs::automatic);
+  if (lists.why_not(host, nic).empty()) {
+    const auto dump = TRY(host.rdma({kGetQueuePairs, *index}));
+    if (!dump) return std::optional<OtherPairs>();
+    const auto pairs = TRY(usage::parse_queue_pairs(*dump));
+    count(pairs, own, others);
+  }
+  const auto dump = TRY(host.rdma({kGetMemoryRegions, *index}));
+  const auto regions = TRY(usage::parse_memory_regions(dump.value_or("")));
+  count(regions, own, others);
+  return std::optional(std::move(others));
 }
 
 }  // namespace railhead::bench

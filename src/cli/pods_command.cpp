@@ -8,6 +8,9 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/clock.h"
+#include "host/input_file.h"
+#include "proof/nccl_job.h"
+#include "proof/nccl_log.h"
 #include "proof/pods.h"
 #include "proof/pods_json.h"
 
@@ -18,6 +21,15 @@ struct PodsFlags {
   double interval_seconds = 1;
   bool all = false;
   bool explain = false;
+  std::string before;             ///< a snapshot
+  std::vector<std::string> logs;  ///< POD=FILE
+};
+
+/// How often to look, and at what.
+struct MachineLook {
+  std::string before;
+  double interval_seconds;
+  bool living;
 };
 
 std::string scaled(double number, std::string_view unit) {
@@ -41,9 +53,13 @@ std::string traffic_text(const proof::DeviceShare& total) {
     text = scaled(*total.packets_per_second, "pkt/s");
   }
   if (!text.empty() && !total.sole_user) text += " shared";
-  if (total.moving == 0U && total.ready > 0) return "quiet";
+  if (total.moving == 0U && total.ready > 0 && !total.proved_by_traffic) return "quiet";
   if (text.empty() && total.moving.value_or(0) > 0) return "moving";
   return text;
+}
+
+std::string tcp_text(const proof::PodUse& pod) {
+  return pod.tcp_bytes_per_second ? scaled(*pod.tcp_bytes_per_second, "B/s") : "";
 }
 
 std::string registered_text(const proof::DeviceShare& total) {
@@ -78,11 +94,13 @@ std::vector<report::Cell> line_of(const proof::PodUse& pod, const node::Node& no
           {"NICS", join(pod.record.nics, ",")},
           {"QPS IN RTS", std::to_string(total.ready)},
           {"REGISTERED", registered_text(total)},
+          {"PROOF", std::string(to_string(pod.rung))},
           {"TRAFFIC", traffic_text(total)},
           {"VERDICT", verdict},
           {"QPS", std::to_string(total.queue_pairs), report::kWide},
           {"CONNECTED", std::to_string(total.connected), report::kWide},
           {"TCP", pod.network ? std::to_string(pod.network->connections) : "", report::kWide},
+          {"TCP B/S", tcp_text(pod), report::kWide},
           {"AGE", pod.age_seconds ? scaled(*pod.age_seconds, "s") : "", report::kWide},
           {"PIDS", join(pids, ","), report::kWide},
           {"ID", pod.record.container_id.substr(0, 12), report::kWide},
@@ -118,34 +136,123 @@ report::Report pods_report(const proof::PodsView& view, const node::Node& node,
   return report;
 }
 
+bool any_fallback(const proof::PodsView& view) {
+  return std::any_of(view.pods.begin(), view.pods.end(),
+                     [](const auto& pod) { return pod.silent_fallback; });
+}
+
 int exit_code(const proof::PodsView& view) {
   const auto& pods = view.pods;
-  if (std::any_of(pods.begin(), pods.end(), [](const auto& pod) { return pod.silent_fallback; })) {
-    return kExitProblem;
-  }
+  if (any_fallback(view)) return kExitProblem;
   const bool unknown = std::any_of(pods.begin(), pods.end(), [](const auto& pod) {
     return pod.verdict == proof::Verdict::unknown;
   });
   return unknown || (pods.empty() && !view.complete) ? kExitCannotTell : kExitOk;
 }
 
+/// What the NCCL logs of `--log POD=FILE` say of their pods.
+Result<std::map<std::string, std::string>> read_logs(const std::vector<std::string>& flags) {
+  std::map<std::string, std::string> logs;
+  for (const auto& flag : flags) {
+    const auto equals = flag.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      return Error{ErrorCode::usage, "--log " + in_quotes(flag) + ": not POD=FILE"};
+    }
+    proof::NcclLogReader reader;
+    TRY_STATUS(host::stream_input_file(flag.substr(equals + 1),
+                                       [&](std::string_view bytes) { reader.feed(bytes); }));
+    const auto log = reader.finish();
+    const auto job = proof::judge(log);
+    logs[flag.substr(0, equals)] = std::string(to_string(job.verdict)) + ": " + job.why;
+  }
+  return logs;
+}
+
+/// Reads a machine, and says what was found.
+class Looker {
+ public:
+  Looker(host::Host& host, const config::Settings& settings, const inject::DecisionTable& table,
+         proof::ProofOptions options)
+      : host_(host),
+        settings_(settings),
+        table_(table),
+        options_(std::move(options)) {}
+
+  void look() {
+    auto now = read(host_);
+    if (now_) before_ = std::exchange(now_, std::nullopt);
+    now_ = std::move(now);
+  }
+
+  void look_at_earlier(host::Host& earlier) { now_ = read(earlier); }
+
+  [[nodiscard]] proof::PodsView view() const {
+    return proof::judge_pods(*now_, before_ ? &*before_ : nullptr, table_.node(),
+                             agent::records_of(*now_, table_), options_);
+  }
+
+ private:
+  [[nodiscard]] usage::Usage read(host::Host& host) const {
+    return usage::read_usage(host, settings_.host.proc, agent::listed_queue_pairs(settings_));
+  }
+
+  host::Host& host_;
+  const config::Settings& settings_;
+  const inject::DecisionTable& table_;
+  proof::ProofOptions options_;
+  std::optional<usage::Usage> before_;
+  std::optional<usage::Usage> now_;
+};
+
+/// A fallback has to be found twice.
+void keep_what_both_found(proof::PodsView& view, const proof::PodsView& earlier) {
+  for (auto& pod : view.pods) {
+    if (!pod.silent_fallback) continue;
+    const auto same = std::find_if(earlier.pods.begin(), earlier.pods.end(), [&](const auto& one) {
+      return one.record.container_id == pod.record.container_id;
+    });
+    pod.silent_fallback = same != earlier.pods.end() && same->silent_fallback;
+    if (!pod.silent_fallback) pod.why += " (by one look alone)";
+  }
+}
+
+Result<proof::PodsView> look_at(const MachineLook& what, Looker& looker) {
+  const auto wait = [&] {
+    host::SystemClock().wait(
+        std::chrono::milliseconds(static_cast<std::int64_t>(what.interval_seconds * 1000)));
+  };
+  if (!what.before.empty()) {
+    const auto earlier = TRY(agent::open_machine({"/", what.before}));
+    looker.look_at_earlier(*earlier);
+  }
+  looker.look();
+  if (!what.living || what.interval_seconds <= 0) return looker.view();
+  wait();
+  looker.look();
+  auto view = looker.view();
+  if (!any_fallback(view)) return view;
+  wait();
+  looker.look();
+  auto again = looker.view();
+  keep_what_both_found(again, view);
+  return again;
+}
+
 Result<int> show_pods(const Invocation& invocation, const PodsFlags& flags,
                       const config::Config& config) {
-  const auto origin = TRY(agent::machine_origin(config.settings()));
+  const auto& settings = config.settings();
+  const auto origin = TRY(agent::machine_origin(settings));
+  if (!flags.before.empty() && origin.snapshot.empty()) {
+    return Error{ErrorCode::usage, "--before goes with --snapshot"};
+  }
   const auto host = TRY(agent::open_machine(origin));
   const auto table = TRY(load_table(config));
-  const auto& proc_dir = config.settings().host.proc;
-  std::optional<usage::Usage> before;
-  if (flags.interval_seconds > 0 && origin.snapshot.empty()) {
-    before = usage::read_usage(*host, proc_dir);
-    host::SystemClock().wait(
-        std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
-  }
-  const auto now = usage::read_usage(*host, proc_dir);
-  const proof::ProofOptions proof{static_cast<double>(config.settings().pods.grace.count()),
-                                  flags.all, config.settings().pods.ignore};
-  const auto view = proof::judge_pods(now, before ? &*before : nullptr, table->node(),
-                                      agent::records_of(now, *table), proof);
+  const auto logs = TRY(read_logs(flags.logs));
+  const proof::ProofOptions proof{static_cast<double>(settings.pods.grace.count()), flags.all,
+                                  settings.pods.ignore, logs};
+  Looker looker(*host, settings, *table, proof);
+  const auto view =
+      TRY(look_at({flags.before, flags.interval_seconds, origin.snapshot.empty()}, looker));
   return invocation.print(pods_report(view, table->node(), flags), exit_code(view));
 }
 
@@ -156,13 +263,21 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
       "pods", "Show which containers use RDMA, as the kernel sees it, and which fell back to TCP");
   auto flags = std::make_shared<PodsFlags>();
   add_settings(*app, invocation,
-               {"host.root", "host.snapshot", "host.proc", "pods.graceSeconds", "pods.ignore"});
+               {"host.root", "host.snapshot", "host.proc", "pods.graceSeconds", "pods.ignore",
+                "pods.queuePairs"});
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);
   app->add_option("--interval", flags->interval_seconds,
                   "time between two readings, for traffic; 0: one reading [1]")
       ->type_name("SECONDS")
       ->check(CLI::Range(0.0, 60.0));
+  app->add_option("--before", flags->before,
+                  "an earlier snapshot of the same machine, for traffic; with --snapshot")
+      ->type_name("FILE");
+  app->add_option("--log", flags->logs, "the NCCL log of a pod: what it says is evidence, too")
+      ->type_name("POD=FILE")
+      ->expected(1)
+      ->take_all();
   app->add_flag("-A,--all", flags->all, "containers without GPUs, NICs and RDMA objects, too");
   app->add_flag("--explain", flags->explain, "show the evidence for each verdict");
   app->footer("Exit codes: 0 ok, 1 a container fell back to TCP silently, 2 a verdict is unknown.");

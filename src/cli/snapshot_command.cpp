@@ -22,13 +22,15 @@ struct SnapshotFlags {
   bool doctor = false;
 };
 
-/// An OCI bundle holds the container's environment, secrets included. None of it leaves the machine
-/// but what `railhead pods` reads, --raw or not.
+/// An OCI bundle holds the container's environment, secrets included, and so may the arguments of a
+/// process. None of it leaves the machine but what `railhead pods` reads, --raw or not.
 void shorten_bundles(snapshot::Snapshot& snapshot) {
   for (auto& [path, entry] : snapshot.entries) {
     auto* file = std::get_if<snapshot::SnapshotFile>(&entry);
-    if (file == nullptr || host::base_name(path) != "config.json") continue;
-    file->content = usage::shortened_bundle(file->content);
+    if (file == nullptr) continue;
+    const auto name = host::base_name(path);
+    if (name == "config.json") file->content = usage::shortened_bundle(file->content);
+    if (name == "cmdline") file->content = usage::shortened_command_line(file->content);
   }
 }
 
@@ -55,8 +57,11 @@ Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
   const auto host = TRY(agent::open_machine(origin));
   snapshot::RecordingHost recorder(*host);
   const auto node = node::read_node(recorder);
-  if (flags.pods) usage::read_usage(recorder, config.settings().host.proc);
   if (flags.doctor) record_for_doctor(recorder, node);
+  if (flags.pods) {
+    usage::read_usage(recorder, config.settings().host.proc,
+                      agent::listed_queue_pairs(config.settings()));
+  }
   auto snapshot = recorder.recorded();
   if (flags.pods) shorten_bundles(snapshot);
   if (flags.doctor) shorten_for_doctor(snapshot);
@@ -82,7 +87,7 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   auto* app =
       program.add_subcommand("snapshot", "Save this machine's state for a bug report, anonymised");
   auto flags = std::make_shared<SnapshotFlags>();
-  add_settings(*app, invocation, {"host.root", "host.snapshot"});
+  add_settings(*app, invocation, {"host.root", "host.snapshot", "pods.queuePairs"});
   add_config_option(*app, invocation);
   app->add_option("-o,--output", flags->output, "file to write [- is standard output]")
       ->type_name("FILE");

@@ -85,6 +85,7 @@ struct Settings {
     std::chrono::seconds sample{};
     std::chrono::seconds grace{};
     std::vector<std::string> ignore;
+    QueuePairChoice queue_pairs{};
   };
 
   struct Metrics {
@@ -256,16 +257,22 @@ inline constexpr SettingSpec kSettings[] = {
      "machines whose PCI tree hides the switches; empty: they get none",
      into<&Settings::injection, &Settings::Injection::nccl_topo_file, parse_path_or_nothing>,
      Change::machine},
-    {"pods.sampleSeconds", "--pods-interval", "15", "SECONDS",
-     "how often the agent looks who uses RDMA; 0: never",
+    {"pods.sampleSeconds", "--pods-interval", "120", "SECONDS",
+     "how often the agent looks who uses RDMA; an alarm takes three looks; 0: never",
      into<&Settings::pods, &Settings::Pods::sample, parse_interval_or_never>},
     {"pods.graceSeconds", "--pods-grace", "300", "SECONDS",
-     "age from which a container with several GPUs, peers and no connected queue pair is a silent "
-     "fallback to TCP",
+     "how long a container that is due to use RDMA may take, from when it opened its GPUs and had "
+     "a "
+     "TCP connection, until it is a silent fallback",
      into<&Settings::pods, &Settings::Pods::grace, parse_interval_or_never>},
     {"pods.ignore", "--pods-ignore", "", "NAMESPACE/POD,...",
      "pods that are no silent fallback whatever they do, shell patterns: \"monitoring/*\"",
      into<&Settings::pods, &Settings::Pods::ignore, parse_pod_patterns>, Change::live},
+    {"pods.queuePairs", "--queue-pairs", "auto", "auto|always|never",
+     "whether the kernel is asked to list queue pairs; auto: not where its version is known to "
+     "read "
+     "freed memory while it does",
+     into<&Settings::pods, &Settings::Pods::queue_pairs, parse_queue_pair_choice>},
     {"metrics.bindAddress", "--bind-address", ":9479", "HOST:PORT",
      "where /metrics, /healthz and /readyz are served; port 0 picks one; empty: nowhere",
      into<&Settings::metrics, &Settings::Metrics::bind_address, parse_any_text>},

@@ -147,6 +147,12 @@ Result<AnnotationPolicy> parse_annotation_policy(std::string_view text) {
                                          {"deny", AnnotationPolicy::deny}});
 }
 
+Result<QueuePairChoice> parse_queue_pair_choice(std::string_view text) {
+  return one_of<QueuePairChoice>(text, {{"auto", QueuePairChoice::automatic},
+                                        {"always", QueuePairChoice::always},
+                                        {"never", QueuePairChoice::never}});
+}
+
 Result<std::optional<HandOut>> parse_hand_out(std::string_view text) {
   return one_of<std::optional<HandOut>>(text, {{"auto", std::nullopt},
                                                {"nri", HandOut::nri},

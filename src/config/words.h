@@ -19,6 +19,9 @@ namespace railhead::config {
 enum class GpuPolicy : std::uint8_t { closest, numa, all, none };
 enum class AnnotationPolicy : std::uint8_t { narrow, allow, deny };
 
+/// Whether the kernel is asked to list queue pairs.
+enum class QueuePairChoice : std::uint8_t { automatic, always, never };
+
 /// Who puts the device nodes of an allocation into the container.
 enum class HandOut : std::uint8_t {
   nri,           ///< the agent itself, at creation
@@ -63,6 +66,7 @@ Result<std::chrono::seconds> parse_interval_or_never(std::string_view text);  //
 
 Result<GpuPolicy> parse_gpu_policy(std::string_view text);
 Result<AnnotationPolicy> parse_annotation_policy(std::string_view text);
+Result<QueuePairChoice> parse_queue_pair_choice(std::string_view text);
 Result<std::optional<HandOut>> parse_hand_out(std::string_view text);  ///< absent: "auto"
 Result<Registration> parse_registration(std::string_view text);
 Result<LogLevel> parse_log_level(std::string_view text);

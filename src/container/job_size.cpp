@@ -4,22 +4,16 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <set>
 
-#include "base/contains.h"
 #include "base/text.h"
 #include "base/variable.h"
+#include "container/job_signs.h"
 #include "gpu/vendors.h"
 
 namespace railhead::container {
 namespace {
 
-/// torchrun's (--nnodes, as its PET_ variable), launchers' scripts, Slurm's, LeaderWorkerSet's.
-constexpr std::array<std::string_view, 5> kNodeVariables = {
-    "NNODES", "PET_NNODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "LWS_GROUP_SIZE"};
-
-/// PyTorch's, Open MPI's, those of PMI (MPICH, Intel MPI) and of MVAPICH, Slurm's.
-constexpr std::array<std::string_view, 5> kRankVariables = {
-    "WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "SLURM_NTASKS"};
 constexpr std::string_view kWorldSize = "WORLD_SIZE";
 constexpr std::string_view kRank = "RANK";
 
@@ -29,59 +23,73 @@ std::optional<std::uint64_t> positive(std::string_view text) {
   return *number;
 }
 
-std::optional<std::uint64_t> count_of(std::string_view text) {
-  const auto colon = text.find(':');
-  if (colon == std::string_view::npos) return positive(text);
-  const auto least = positive(text.substr(0, colon));
-  const auto most = positive(text.substr(colon + 1));
-  if (!least || !most || (*least == 1 && *most != 1)) return std::nullopt;
-  return least;
+/// A pattern has one '*', for at least one character.
+bool is_named(std::string_view name, std::string_view pattern) {
+  const auto star = pattern.find('*');
+  if (star == std::string_view::npos) return name == pattern;
+  return name.size() >= pattern.size() && name.starts_with(pattern.substr(0, star)) &&
+         name.ends_with(pattern.substr(star + 1));
 }
 
-template <typename Names>
-std::optional<std::uint64_t> largest(const std::vector<std::string_view>& env, const Names& names) {
-  std::optional<std::uint64_t> found;
-  for (const auto name : names) {
-    const auto value = variable_in(env, name);
-    const auto count = value ? count_of(*value) : std::nullopt;
-    if (count) found = std::max(found.value_or(0), *count);
-  }
-  return found;
-}
-
-template <typename Names>
-bool is_any(std::string_view name, const Names& names) {
-  return contains(names, name);
-}
-
-constexpr std::size_t longest_name() {
-  std::size_t longest = kRank.size();
-  for (const auto name : kNodeVariables) longest = std::max(longest, name.size());
-  for (const auto name : kRankVariables) longest = std::max(longest, name.size());
-  return longest;
-}
+constexpr std::size_t kMaxName = 64;  ///< Volcano's have the name of a task in them
 
 /// By first character: whether a variable can be one of the job's.
 constexpr std::array<bool, 256> first_characters() {
   std::array<bool, 256> out{};
-  out[static_cast<unsigned char>(kRank.front())] = true;
-  for (const auto name : kNodeVariables) out[static_cast<unsigned char>(name.front())] = true;
-  for (const auto name : kRankVariables) out[static_cast<unsigned char>(name.front())] = true;
+  for (const auto& sign : kJobVariables) out[static_cast<unsigned char>(sign.name.front())] = true;
   return out;
 }
 
 constexpr auto kFirstCharacters = first_characters();
 
+const JobSign* sign_of(std::string_view name) {
+  const auto found = std::find_if(kJobVariables.begin(), kJobVariables.end(),
+                                  [&](const JobSign& sign) { return is_named(name, sign.name); });
+  return found == kJobVariables.end() ? nullptr : &*found;
+}
+
+std::string_view name_of(std::string_view variable) {
+  return variable.substr(0, variable.substr(0, kMaxName + 1).find('='));
+}
+
+void most(std::optional<std::uint64_t>& into, const std::optional<std::uint64_t>& count) {
+  if (count) into = std::max(into.value_or(0), *count);
+}
+
+/// Adds what the last value of one variable says.
+void add_sign(const JobSign& sign, std::string_view value, JobSize& size,
+              std::optional<std::uint64_t>& pods) {
+  const auto count = count_of(value);
+  switch (sign.of) {
+    case SignOf::nodes: return most(size.nodes, count);
+    case SignOf::ranks: return most(size.ranks, count);
+    case SignOf::nodes_summed:
+      if (count && *count <= 1'000'000) pods = pods.value_or(0) + *count;
+      return;
+    case SignOf::asks:
+      if (!value.empty()) size.asks = sign.name;
+      return;
+    default: return;  // of arguments alone, or read below
+  }
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> count_of(std::string_view text) {
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return positive(text);
+  const auto least = positive(text.substr(0, colon));
+  const auto largest = positive(text.substr(colon + 1));
+  if (!least || !largest || (*least == 1 && *largest != 1)) return std::nullopt;
+  return least;
+}
 
 bool is_job_variable(std::string_view variable) {
   if (variable.empty() || !kFirstCharacters[static_cast<unsigned char>(variable.front())]) {
     return false;
   }
-  const auto equals = variable.substr(0, longest_name() + 1).find('=');
-  if (equals == std::string_view::npos) return false;
-  const auto name = variable.substr(0, equals);
-  return is_any(name, kNodeVariables) || is_any(name, kRankVariables) || name == kRank;
+  const auto name = name_of(variable);
+  return name.size() < variable.size() && variable[name.size()] == '=' && sign_of(name) != nullptr;
 }
 
 JobSize job_size(const std::vector<std::string_view>& all) {
@@ -89,9 +97,25 @@ JobSize job_size(const std::vector<std::string_view>& all) {
   std::vector<std::string_view> env;
   std::copy_if(all.begin(), all.end(), std::back_inserter(env), is_job_variable);
   if (env.empty()) return {};
-  JobSize size{largest(env, kNodeVariables), largest(env, kRankVariables)};
+  JobSize size;
+  std::optional<std::uint64_t> pods;
+  std::set<std::string_view> seen;
+  for (auto variable = env.rbegin(); variable != env.rend(); ++variable) {
+    const auto name = name_of(*variable);
+    if (!seen.insert(name).second) continue;  // set again later
+    add_sign(*sign_of(name), trim(variable->substr(name.size() + 1)), size, pods);
+  }
+  most(size.nodes, pods);
   const auto world = variable_in(env, kWorldSize);
   if (!size.nodes && world && variable_in(env, kRank)) size.nodes = positive(*world);
+  return size;
+}
+
+JobSize larger(const JobSize& a, const JobSize& b) {
+  JobSize size = a;
+  most(size.nodes, b.nodes);
+  most(size.ranks, b.ranks);
+  if (size.asks.empty()) size.asks = b.asks;
   return size;
 }
 

@@ -19,6 +19,7 @@
 #include "host/host_error.h"
 #include "host/rdma_netlink.h"
 #include "host/resolve.h"
+#include "host/tcp_diag.h"
 
 namespace railhead::host {
 namespace {
@@ -286,6 +287,17 @@ Result<std::optional<DeviceNode>> DirectoryHost::device(const std::string& path)
 
 Result<std::optional<std::string>> DirectoryHost::rdma(const RdmaDump& dump) {
   return has_real_sysfs_ ? ask_rdma_netlink(dump) : kAbsent;
+}
+
+Result<std::optional<std::vector<TcpSocket>>> DirectoryHost::tcp_sockets(const std::string& link) {
+  if (!has_real_sysfs_) return kAbsent;
+  // The last component alone is one of procfs' magic links, which lead out of every root.
+  const UniqueFd folder = open_below(std::string(directory_of(link)), O_RDONLY | O_DIRECTORY);
+  if (!folder) return absent_or_failure<std::vector<TcpSocket>>(link, errno);
+  const UniqueFd found(::openat(folder.get(), base_name(link).c_str(), O_RDONLY | O_CLOEXEC));
+  if (!found) return absent_or_failure<std::vector<TcpSocket>>(link, errno);
+  auto sockets = TRY(ask_tcp_diag(found.get()));
+  return std::optional(std::move(sockets));
 }
 
 Result<std::optional<std::string>> DirectoryHost::devlink_info(const std::string& pci_address) {

@@ -35,6 +35,7 @@ class DirectoryHost : public Host {
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
   /// The kernel is asked where the root shows its living sysfs, as the live machine does.
   Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
+  Result<std::optional<std::vector<TcpSocket>>> tcp_sockets(const std::string& link) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
 
  private:

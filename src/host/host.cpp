@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/text.h"
 #include "host/host_error.h"
 
 namespace railhead::host {
@@ -36,6 +37,10 @@ Result<std::optional<std::string>> Host::rdma(const RdmaDump& /*dump*/) {
   return kAbsent;
 }
 
+Result<std::optional<std::vector<TcpSocket>>> Host::tcp_sockets(const std::string& /*link*/) {
+  return kAbsent;
+}
+
 Result<std::optional<std::string>> Host::devlink_info(const std::string& /*pci_address*/) {
   return kAbsent;
 }
@@ -48,6 +53,14 @@ std::string rdma_path(const RdmaDump& dump) {
   std::string path = "/.netlink/rdma/" + std::to_string(dump.command);
   if (dump.device) path += "." + std::to_string(*dump.device);
   return path;
+}
+
+std::string tcp_path(std::string_view link_target) {
+  constexpr std::string_view kBefore = "net:[";
+  if (!link_target.starts_with(kBefore) || !link_target.ends_with(']')) return "";
+  const auto number = link_target.substr(kBefore.size(), link_target.size() - kBefore.size() - 1);
+  if (!parse_unsigned(number)) return "";
+  return "/.netlink/tcp/" + std::string(number);
 }
 
 std::string join_link(const std::string& path, const std::string& target) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -29,6 +30,15 @@ struct RdmaDump {
   std::optional<std::uint32_t> device;  ///< RDMA_NLDEV_ATTR_DEV_INDEX
 
   friend bool operator==(const RdmaDump&, const RdmaDump&) = default;
+};
+
+/// An established TCP connection to somewhere else, not to this machine itself.
+struct TcpSocket {
+  std::uint64_t inode = 0;
+  std::optional<std::uint64_t> sent_bytes;  ///< acknowledged by the other side; absent before 4.1
+  std::optional<std::uint64_t> received_bytes;
+
+  friend bool operator==(const TcpSocket&, const TcpSocket&) = default;
 };
 
 /// The only door through which the machine is read: the live one, a directory tree, or a snapshot.
@@ -62,13 +72,19 @@ class Host {
   /// A device node. Absent also when the path is not a device.
   virtual Result<std::optional<DeviceNode>> device(const std::string& path) = 0;
 
-  /// The kernel's answer: whole netlink messages one after the other, without the closing one.
+  /// The kernel's answer: whole netlink messages one after the other. The closing one is there only
+  /// where it says that the kernel gave up in the middle: cut_short() of host/netlink.h.
   /// What nobody here reads is zero in it, access keys above all. Absent where the machine has no
   /// RDMA netlink (no kernel, or none with RDMA) or no longer this device. An Error says why not,
   /// as host_error does: EOPNOTSUPP is a kernel without this command, EINTR one whose objects
   /// changed whenever they were listed, ETIMEDOUT and EFBIG are limits of ours. Unless overridden
   /// there is no kernel to ask.
   virtual Result<std::optional<std::string>> rdma(const RdmaDump& dump);
+
+  /// The TCP connections of the network namespace that this link names ("/proc/4711/ns/net"), in
+  /// the kernel's order. Absent where there is no kernel to ask, or no such process. An Error says
+  /// why not, as host_error does: EPERM is a namespace that we may not enter, EFBIG too many.
+  virtual Result<std::optional<std::vector<TcpSocket>>> tcp_sockets(const std::string& link);
 
   /// What the driver of a PCI function ("0000:3b:00.0") says of it through devlink: the message as
   /// the kernel sends it, with zeros where nobody here reads it. Absent where there is no devlink,
@@ -80,6 +96,11 @@ class Host {
 /// Where a snapshot keeps the answer, as a directory of pieces: "/.netlink/rdma/10.0" for command
 /// 10 of device 0. No machine has such a path.
 std::string rdma_path(const RdmaDump& dump);
+
+/// Where it keeps the TCP connections of a namespace, a line "INODE SENT RECEIVED" each ('-': not
+/// known): "/.netlink/tcp/4026531840" for the target "net:[4026531840]" of the link. "" where that
+/// is no namespace's.
+std::string tcp_path(std::string_view link_target);
 
 /// Likewise "/.netlink/devlink/pci.0000:3b:00.0".
 std::string devlink_path(const std::string& pci_address);

@@ -4,6 +4,7 @@
 #include <linux/netlink.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace railhead::host {
 namespace {
@@ -42,6 +43,15 @@ std::optional<NetlinkAttribute> take_netlink_attribute(std::string_view& bytes) 
   const auto payload = take_payload(bytes, sizeof(nlattr), header->nla_len);
   const auto type = static_cast<std::uint16_t>(header->nla_type & NLA_TYPE_MASK);
   return NetlinkAttribute{type, payload};
+}
+
+std::optional<int> cut_short(std::string_view messages) {
+  while (const auto message = take_netlink_message(messages)) {
+    if (message->type != kNetlinkDone) continue;
+    const auto status = netlink_number<std::uint32_t>(message->payload.substr(0, 4));
+    return status ? static_cast<int>(~*status + 1) : EPROTO;
+  }
+  return std::nullopt;
 }
 
 std::string netlink_attribute(std::uint16_t type, std::string_view payload) {

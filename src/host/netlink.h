@@ -18,6 +18,8 @@
 
 namespace railhead::host {
 
+inline constexpr std::uint16_t kNetlinkDone = 3;  ///< NLMSG_DONE: ends a list, begins with an errno
+
 struct NetlinkMessage {
   std::uint16_t type = 0;
   std::uint16_t flags = 0;
@@ -35,6 +37,9 @@ std::optional<NetlinkMessage> take_netlink_message(std::string_view& bytes);
 
 /// Takes the first attribute off `bytes`; nothing, and `bytes` untouched, where that is none.
 std::optional<NetlinkAttribute> take_netlink_attribute(std::string_view& bytes);
+
+/// The errno with which the kernel gave up in the middle of a list; nothing for a whole one.
+std::optional<int> cut_short(std::string_view messages);
 
 /// A payload that is exactly one number of this type.
 template <typename T>

@@ -21,6 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kAttempts = 4;
+constexpr std::size_t kErrno = 4;  // bytes with which a closing message begins
 constexpr std::size_t kMaxAnswerBytes = std::size_t{16} << 20;
 /// RDMA_NLDEV_ATTR_DRIVER_DETAILS, since Linux 6.7 and in stable kernels; newer than the header.
 constexpr std::uint16_t kDriverDetails = 97;
@@ -126,6 +127,10 @@ RdmaDatagram take_rdma_datagram(std::string_view datagram, std::uint32_t sequenc
     error_number = static_cast<int>(~*status + 1);
     if (error_number == 0 && is_error) continue;  // an acknowledgement
     if (error_number == 0) return interrupted ? RdmaDatagram::interrupted : RdmaDatagram::done;
+    if (!is_error && !answer.empty()) {
+      answer += start.substr(0, start.size() - datagram.size());
+      return RdmaDatagram::cut;
+    }
     if (!is_error && (error_number == EINVAL || means_absent(error_number))) {
       return RdmaDatagram::gone;
     }
@@ -138,6 +143,10 @@ RdmaDatagram take_rdma_datagram(std::string_view datagram, std::uint32_t sequenc
 void blank_unread_attributes(std::string& messages) {
   std::string_view rest = messages;
   while (const auto message = take_netlink_message(rest)) {
+    if (message->type == kNetlinkDone) {
+      blank_netlink(messages, message->payload.substr(std::min(message->payload.size(), kErrno)));
+      continue;
+    }
     blank_attributes(messages, message->payload, 0);
   }
   blank_netlink(messages, rest);
@@ -146,16 +155,26 @@ void blank_unread_attributes(std::string& messages) {
 Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump) {
   const auto deadline = Clock::now() + kNetlinkTimeLimit;
   std::string answer;
+  std::string longest;  // of those that were cut
   int error_number = 0;
   for (std::uint32_t sequence = 1; sequence <= kAttempts; ++sequence) {
     switch (attempt(dump, sequence, deadline, answer, error_number)) {
       case RdmaDatagram::done: blank_unread_attributes(answer); return std::optional(answer);
-      case RdmaDatagram::gone: return kAbsent;
-      case RdmaDatagram::failed: return host_error(rdma_path(dump), error_number);
-      default: break;  // interrupted
+      case RdmaDatagram::cut:
+        if (answer.size() > longest.size()) longest = answer;
+        break;
+      case RdmaDatagram::gone:
+        if (longest.empty()) return kAbsent;
+        break;
+      case RdmaDatagram::failed:
+        if (longest.empty()) return host_error(rdma_path(dump), error_number);
+        break;
+      default: error_number = EINTR; break;  // interrupted
     }
   }
-  return host_error(rdma_path(dump), EINTR);
+  if (longest.empty()) return host_error(rdma_path(dump), EINTR);
+  blank_unread_attributes(longest);
+  return std::optional(longest);
 }
 
 }  // namespace railhead::host

@@ -6,7 +6,10 @@
 //   * a message with RDMA_NLDEV_ATTR_DRIVER_DETAILS set lists the queue pairs of drivers (DC) too;
 //     kernels that do not know the attribute ignore it;
 //   * NLMSG_ERROR answers a command that the kernel does not know (EINVAL), NLMSG_DONE ends a dump
-//     and carries an errno: EINVAL where the device is gone or in another RDMA namespace;
+//     and carries an errno: EINVAL where the device is gone or in another RDMA namespace, and also
+//     where a driver cannot say the state of one queue pair (fill_res_qp_entry_query gives the
+//     error of query_qp to the whole dump). The first ends a dump before any message, the second
+//     anywhere;
 //   * every wait has a limit, and a dump that was interrupted is asked for again, a few times.
 #pragma once
 
@@ -22,9 +25,11 @@ namespace railhead::host {
 Result<std::optional<std::string>> ask_rdma_netlink(const RdmaDump& dump);
 
 /// What a datagram of an answer says.
-enum class RdmaDatagram : std::uint8_t { more, done, interrupted, gone, failed };
+enum class RdmaDatagram : std::uint8_t { more, done, interrupted, gone, failed, cut };
 
-/// Appends the messages of one datagram to `answer`. `failed` leaves the errno in `error_number`.
+/// Appends the messages of one datagram to `answer`; of a dump that ends with an error after
+/// something was listed (`cut`) also the closing one. `failed` and `cut` leave the errno in
+/// `error_number`.
 RdmaDatagram take_rdma_datagram(std::string_view datagram, std::uint32_t sequence,
                                 std::string& answer, int& error_number);
 

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "proof/drivers.h"
 #include "proof/owners.h"
 
 namespace railhead::proof {
@@ -53,9 +54,13 @@ bool names_no_peer(const usage::QueuePair& pair) {
 }
 
 /// Management, for which mlx5 also has UD pairs in the core's name
-/// (drivers/infiniband/hw/mlx5/gsi.c).
+/// (drivers/infiniband/hw/mlx5/gsi.c), and what a driver makes for itself.
 bool is_the_cores(const usage::QueuePair& pair) {
-  return pair.type == usage::QpType::management || pair.owner.kernel_name == "ib_core";
+  return pair.type == usage::QpType::management || is_of_every_device(pair.owner.kernel_name);
+}
+
+bool is_listed(usage::TableState state) {
+  return state == usage::TableState::read;
 }
 
 /// Sequence numbers that can be compared.
@@ -89,6 +94,7 @@ class DeviceCount {
   void count(std::optional<double> seconds) {
     for (const auto& pair : device_.queue_pairs.objects) count_pair(pair);
     for (const auto& region : device_.memory_regions.objects) {
+      note_user(owners_.of(region.owner, region.domain));
       if (auto* share = share_of(owners_.of(region.owner, region.domain))) {
         ++share->regions;
         if (region.bytes == kWholeSpace) {
@@ -99,11 +105,15 @@ class DeviceCount {
       }
     }
     for (const auto& context : device_.contexts.objects) {
-      if (auto* share = share_of(owners_.of_context(context))) ++share->contexts;
+      const auto owner = owners_.of_context(context);
+      note_user(owner);
+      if (owner.kind == Owner::Kind::unknown) ++counted_.unowned[device_.device.name].contexts;
+      if (auto* share = share_of(owner)) ++share->contexts;
     }
     for (const auto& connection : device_.connections.objects) {
       if (auto* share = share_of(owners_.of(connection.owner, {}))) ++share->connection_ids;
     }
+    note_kernel();
     for (const auto& id : touched_) finish(counted_.by_container[id][device_.device.name], seconds);
   }
 
@@ -131,6 +141,21 @@ class DeviceCount {
     return &counted_.by_container[owner.container][device_.device.name];
   }
 
+  void note_user(const Owner& owner) {
+    if (owner.kind != Owner::Kind::kernel) users_.insert(owner.container);
+  }
+
+  /// Where queue pairs are not listed, the kernel's protection domains say who has some.
+  void note_kernel() {
+    if (is_listed(device_.queue_pairs.state)) return;
+    if (!is_listed(device_.domains.state)) kernel_uses_it_ = true;  // for all that is known
+    for (const auto& domain : device_.domains.objects) {
+      if (domain.owner.kernel && !is_of_every_device(domain.owner.kernel_name)) {
+        kernel_uses_it_ = true;
+      }
+    }
+  }
+
   void count_pair(const usage::QueuePair& pair) {
     const auto owner = owners_.of(pair.owner, pair.domain);
     if (owner.kind == Owner::Kind::kernel) {
@@ -138,10 +163,11 @@ class DeviceCount {
       if (!is_the_cores(pair)) kernel_uses_it_ = true;
       return;
     }
-    users_.insert(owner.container);
+    note_user(owner);
     auto* share = share_of(owner);
     if (share == nullptr) {
       ++(owner.kind == Owner::Kind::host ? counted_.host : counted_.ownerless);
+      if (owner.kind != Owner::Kind::host) ++counted_.unowned[device_.device.name].queue_pairs;
       return;
     }
     ++share->queue_pairs;
@@ -153,8 +179,8 @@ class DeviceCount {
     const bool receives = moves && only_receives(pair);
     if (is_connected(pair) || receives || (moves && names_no_peer(pair))) {
       ++share->connected;
-    } else if (names_no_peer(pair)) {
-      ++share->unproved;
+    } else {
+      count_unproved(pair, *share);
     }
     if (share->examples.size() < kExamples && (pair.state == usage::QpState::rts || receives)) {
       share->examples.push_back(describe(pair));
@@ -164,6 +190,15 @@ class DeviceCount {
     }
   }
 
+  /// Those that may carry data to another node, and are not proved to.
+  static void count_unproved(const usage::QueuePair& pair, DeviceShare& share) {
+    if (names_no_peer(pair)) ++share.unproved;
+    if (only_receives(pair)) ++share.passive;
+    if (pair.state != usage::QpState::rts) return;
+    if (pair.type == usage::QpType::datagram) ++share.datagrams;
+    if (pair.type == usage::QpType::rc || pair.type == usage::QpType::uc) ++share.looped;
+  }
+
   void finish(DeviceShare& share, std::optional<double> seconds) const {
     share.sole_user = users_.size() <= 1;
     if (before_ == nullptr) return;
@@ -171,9 +206,10 @@ class DeviceCount {
     const auto& is = device_.traffic;
     share.bytes_per_second = rate(was.bytes, is.bytes, seconds);
     share.packets_per_second = rate(was.packets, is.packets, seconds);
-    if (!share.sole_user || kernel_uses_it_) return;
-    if (share.bytes_per_second.value_or(0) < kUseBytesPerSecond) return;
-    share.connected += std::exchange(share.unproved, 0);  // whose else could it be
+    const bool all_seen = is_listed(device_.contexts.state) && !kernel_uses_it_;
+    const bool has_something = share.regions > 0 || share.queue_pairs > 0;
+    share.proved_by_traffic = share.sole_user && all_seen && has_something &&
+                              share.bytes_per_second.value_or(0) >= kUseBytesPerSecond;
   }
 
   const usage::RdmaDeviceUse& device_;

@@ -12,11 +12,18 @@ namespace railhead::proof {
 
 using Shares = std::map<std::string, DeviceShare>;  ///< by device name
 
+/// What is not known of one device.
+struct Unowned {
+  std::size_t queue_pairs = 0;
+  std::size_t contexts = 0;
+};
+
 struct Counted {
   std::map<std::string, Shares> by_container;  ///< by container id
   std::size_t host = 0;                        ///< queue pairs
   std::size_t kernel = 0;
   std::size_t ownerless = 0;
+  std::map<std::string, Unowned> unowned;  ///< by device name
 };
 
 /// `before` may be null.
@@ -24,6 +31,8 @@ Counted count_objects(const usage::Usage& now, const usage::Usage* before);
 
 /// A connected queue pair in RTS: not one looped to itself, as NCCL makes to flush writes to a GPU,
 /// nor one of a driver's own kind that names no peer: those prove nothing about other nodes.
+/// (A driver that never changes the sequence numbers it was given makes one that is connected to an
+/// equal number elsewhere look looped: irdma.)
 bool is_connected(const usage::QueuePair& pair);
 
 /// The largest number where the sum would be larger.

@@ -10,11 +10,11 @@ PodKey key_of(const ContainerRecord& record) {
   return {record.pod_namespace, record.pod, record.container};
 }
 
-PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double> seconds) {
+PodLedger::Changes PodLedger::update(PodsView& view, std::optional<double> seconds) {
   Changes changes;
   for (auto& [key, entry] : entries_) ++entry.missing;
   for (std::size_t i = 0; i < view.pods.size(); ++i) {
-    const auto& pod = view.pods[i];
+    auto& pod = view.pods[i];
     auto& entry = entries_[key_of(pod.record)];
     entry.missing = 0;
     const auto elapsed = seconds.value_or(0);
@@ -25,9 +25,13 @@ PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double>
         entry.totals.traffic_bytes += share.bytes_per_second.value_or(0) * elapsed;
       }
     }
+    entry.totals.tcp_bytes += pod.tcp_bytes_per_second.value_or(0) * elapsed;
+    pod.silent_fallback = is_proved(entry, pod, elapsed);
+    pod.suspicious_looks = entry.suspicious;
     follow(entry, pod, i, changes);
   }
   for (auto& [key, entry] : entries_) {
+    if (entry.missing > 0) entry.suspicious = 0;
     if (entry.missing < kGone || !entry.fallback) continue;
     changes.gone.push_back(*std::exchange(entry.fallback, std::nullopt));
   }
@@ -40,6 +44,23 @@ PodLedger::Changes PodLedger::update(const PodsView& view, std::optional<double>
     at = entries_.erase(at);
   }
   return changes;
+}
+
+bool PodLedger::is_proved(Entry& entry, const PodUse& pod, double elapsed) const {
+  if (entry.container_id != pod.record.container_id) {
+    entry.container_id = pod.record.container_id;
+    entry.suspicious = 0;
+    entry.since_connected.reset();
+  }
+  if (entry.since_connected) {
+    *entry.since_connected += elapsed;
+  } else if (pod.network && pod.network->connections > 0) {
+    entry.since_connected = 0;
+  }
+  entry.suspicious = pod.silent_fallback ? entry.suspicious + 1 : 0;
+  const bool is_long_enough =
+      pod.verdict != Verdict::tcp || entry.since_connected.value_or(0) >= grace_seconds_;
+  return entry.fallback ? pod.silent_fallback : entry.suspicious >= kLooks && is_long_enough;
 }
 
 void PodLedger::follow(Entry& entry, const PodUse& pod, std::size_t index, Changes& changes) {

@@ -29,6 +29,7 @@ PodKey key_of(const ContainerRecord& record);
 struct PodTotals {
   std::uint64_t queue_pairs = 0;    ///< that were seen to appear
   double traffic_bytes = 0;         ///< through devices that nobody else used meanwhile
+  double tcp_bytes = 0;             ///< both ways, of connections to elsewhere
   std::array<double, 4> seconds{};  ///< in each Verdict
 };
 
@@ -37,6 +38,8 @@ class PodLedger {
  public:
   /// A container is forgotten, totals and all, when this many readings in a row lack it.
   static constexpr unsigned kPatience = 20;
+  /// So many looks in a row must find a fallback before it is one.
+  static constexpr unsigned kLooks = 3;
   /// One that fell back is gone when so many lack it: a single reading may miss one.
   static constexpr unsigned kGone = 2;
   /// One that fell back and does not use RDMA has recovered when so many readings in a row find no
@@ -52,8 +55,13 @@ class PodLedger {
     std::vector<PodKey> forgotten;
   };
 
-  /// `seconds` since the reading before; absent for the first.
-  Changes update(const PodsView& view, std::optional<double> seconds);
+  /// A fallback on TCP is none before so many seconds after its first connection was seen.
+  explicit PodLedger(double grace_seconds = 0)
+      : grace_seconds_(grace_seconds) {}
+
+  /// `seconds` since the reading before; absent for the first. What one look suspects is a
+  /// `silent_fallback` of the view only where enough looks did.
+  Changes update(PodsView& view, std::optional<double> seconds);
 
   [[nodiscard]] const PodTotals* find(const PodKey& key) const;
 
@@ -62,10 +70,17 @@ class PodLedger {
     PodTotals totals;
     std::optional<PodUse> fallback;  ///< as last seen, while it is one
     unsigned missing = 0;
-    unsigned calm = 0;  ///< readings in a row without the fallback
+    unsigned calm = 0;                      ///< readings in a row without the fallback
+    unsigned suspicious = 0;                ///< readings in a row with it
+    std::string container_id;               ///< that the next is of
+    std::optional<double> since_connected;  ///< seconds since a TCP connection was first seen
   };
 
+  /// Whether enough looks found it, this one included.
+  bool is_proved(Entry& entry, const PodUse& pod, double elapsed) const;
   static void follow(Entry& entry, const PodUse& pod, std::size_t index, Changes& changes);
+
+  double grace_seconds_;
 
   std::map<PodKey, Entry> entries_;
 };

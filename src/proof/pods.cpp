@@ -33,6 +33,30 @@ ContainerRecord nameless(const usage::ContainerPlace& place) {
   return record;
 }
 
+/// Less is what a service exchanges whose job is not to move data.
+constexpr double kJobBytesPerSecond = 1e6;
+
+std::uint64_t bytes_of(const host::TcpSocket& socket) {
+  return saturating_sum(socket.sent_bytes.value_or(0), socket.received_bytes.value_or(0));
+}
+
+/// Bytes a second of all connections. One that began meanwhile counts from its begin; of one that
+/// ended what it moved since the reading before is lost.
+std::optional<double> tcp_rate(const usage::NetworkUse& before, const usage::NetworkUse& now,
+                               std::optional<double> seconds) {
+  if (!before.sockets || !now.sockets || !seconds) return std::nullopt;
+  double bytes = 0;
+  auto earlier = before.sockets->begin();
+  for (const auto& socket : *now.sockets) {  // both by inode
+    while (earlier != before.sockets->end() && earlier->inode < socket.inode) ++earlier;
+    const bool is_same = earlier != before.sockets->end() && earlier->inode == socket.inode;
+    const auto was = is_same ? bytes_of(*earlier) : 0;
+    const auto is = bytes_of(socket);
+    if (is > was) bytes += static_cast<double>(is - was);
+  }
+  return bytes / *seconds;
+}
+
 class Judgement {
  public:
   Judgement(const usage::Usage& now, const usage::Usage* before, const node::Node& node,
@@ -49,9 +73,9 @@ class Judgement {
     view_.host_queue_pairs = counted_.host;
     view_.kernel_queue_pairs = counted_.kernel;
     view_.ownerless_queue_pairs = counted_.ownerless;
-    const auto spots = blind_spots(now_, node_, counted_.ownerless);
-    for (const auto& [id, container] : now_.containers) add_pod(container, spots);
-    warn(spots);
+    spots_ = blind_spots(now_, node_, counted_);
+    for (const auto& [id, container] : now_.containers) add_pod(container);
+    warn(spots_.texts());
     mark_fallbacks();
     std::sort(view_.pods.begin(), view_.pods.end(), [](const PodUse& a, const PodUse& b) {
       const auto key = [](const ContainerRecord& h) {
@@ -63,29 +87,61 @@ class Judgement {
   }
 
  private:
-  void add_pod(const usage::ContainerUse& container, const std::vector<std::string>& spots) {
+  [[nodiscard]] std::optional<double> seconds_since(std::uint64_t ticks) const {
+    if (!now_.counted_ticks || *now_.counted_ticks < ticks) return std::nullopt;
+    return static_cast<double>(*now_.counted_ticks - ticks) / 100.0;
+  }
+
+  [[nodiscard]] ContainerRecord record_of(const usage::ContainerUse& container) const {
+    const auto named = records_.find(container.place.container);
+    auto record = named == records_.end() ? nameless(container.place) : *named->second;
+    if (record.pod_uid.empty()) record.pod_uid = container.place.pod_uid.value_or("");
+    record.job = container::larger(record.job, container.job);
+    return record;
+  }
+
+  void add_pod(const usage::ContainerUse& container) {
     const auto& id = container.place.container;
     PodUse pod;
-    const auto named = records_.find(id);
-    pod.record = named == records_.end() ? nameless(container.place) : *named->second;
-    if (pod.record.pod_uid.empty()) pod.record.pod_uid = container.place.pod_uid.value_or("");
+    pod.record = record_of(container);
     const auto counted = counted_.by_container.find(id);
     if (counted != counted_.by_container.end()) pod.devices = counted->second;
     const bool shown = !pod.record.gpus.empty() || !pod.record.nics.empty() || !pod.devices.empty();
     if (!shown && (!options_.all || pod.record.sandbox)) return;
     pod.processes = container.processes;
-    if (now_.counted_ticks && *now_.counted_ticks >= container.started_ticks) {
-      pod.age_seconds = static_cast<double>(*now_.counted_ticks - container.started_ticks) / 100.0;
-    }
+    pod.age_seconds = seconds_since(container.started_ticks);
+    pod.work_seconds = container.files.gpu_started_ticks
+                           ? seconds_since(*container.files.gpu_started_ticks)
+                           : pod.age_seconds;
+    pod.files = container.files;
     pod.network = container.network;
     pod.network_problem = container.network_problem;
     if (const auto* earlier = find_container(before_, id);
         earlier != nullptr && earlier->network && pod.network) {
-      pod.network_bytes_per_second =
-          rate(earlier->network->bytes, pod.network->bytes, seconds_between(before_, now_));
+      const auto seconds = seconds_between(before_, now_);
+      pod.network_bytes_per_second = rate(earlier->network->bytes, pod.network->bytes, seconds);
+      pod.tcp_bytes_per_second = tcp_rate(*earlier->network, *pod.network, seconds);
     }
-    judge(pod, spots);
+    auto doubts = spots_.of_all;
+    for (const auto& device : may_have_open(now_, counted_, pod)) {
+      const auto& reasons = spots_.of_device[device];
+      doubts.insert(doubts.end(), reasons.begin(), reasons.end());
+    }
+    const auto log = log_of(pod.record);
+    if (log.starts_with("RDMA")) doubts.push_back("its log says: " + log);
+    judge(pod, node_, std::move(doubts));
+    if (!log.empty()) pod.evidence.push_back({"log", log});
+    if (log.starts_with("RDMA") && pod.rung == Rung::nothing) pod.rung = Rung::log;
+    say_expectations(pod);
     view_.pods.push_back(std::move(pod));
+  }
+
+  [[nodiscard]] std::string log_of(const ContainerRecord& record) const {
+    for (const auto& name : {record.pod_namespace + "/" + record.pod, record.pod}) {
+      const auto found = options_.logs.find(name);
+      if (found != options_.logs.end()) return found->second;
+    }
+    return "";
   }
 
   void warn(const std::vector<std::string>& spots) {
@@ -110,26 +166,18 @@ class Judgement {
     }
   }
 
-  [[nodiscard]] bool is_old_enough(const PodUse& pod) const {
-    return pod.age_seconds && *pod.age_seconds >= options_.grace_seconds;
-  }
-
-  /// Several GPUs, or all that the node has.
-  [[nodiscard]] bool holds_many(const PodUse& pod) const {
-    const auto count = pod.record.gpus.size();
-    return count >= 2 || (count > 0 && count == node_.gpus.size());
-  }
-
-  /// What the environment states decides; connections alone may be anyone's, so they do not make a
-  /// job of what has every GPU only because it asks for all of them, as monitors do.
-  [[nodiscard]] bool has_peers(const PodUse& pod) const {
-    const auto& record = pod.record;
-    if (record.job != container::JobSize()) {
-      return record.job.nodes.value_or(1) > 1 ||
-             record.job.ranks.value_or(1) > std::max<std::size_t>(1, record.gpus.size());
-    }
-    const bool may_watch = record.gpus_by_all && record.gpus.size() == node_.gpus.size();
-    return pod.verdict == Verdict::tcp && !may_watch;
+  /// It is due to use RDMA, and certainly does not. One that states a job of several nodes has hung
+  /// or waits where it is idle. One that only holds a slot has to move something.
+  [[nodiscard]] static bool lacks_rdma(const PodUse& pod) {
+    const auto& [job, gpus] = std::tie(pod.record.job, pod.record.gpus);
+    const bool uses_tcp = pod.verdict == Verdict::tcp;
+    const bool states_peers =
+        job.nodes.value_or(1) > 1 || job.ranks.value_or(1) > std::max<std::size_t>(1, gpus.size());
+    if (states_peers) return uses_tcp || pod.verdict == Verdict::idle;
+    if (!job.asks.empty()) return uses_tcp;
+    const bool states_one_node = job.nodes || job.ranks;
+    return uses_tcp && !states_one_node && !pod.record.asked.empty() &&
+           pod.tcp_bytes_per_second.value_or(0) >= kJobBytesPerSecond;
   }
 
   [[nodiscard]] bool is_ignored(const ContainerRecord& record) const {
@@ -152,18 +200,20 @@ class Judgement {
       }
     }
     for (auto& pod : view_.pods) {
-      const bool fell_back = node_has_rdma && holds_many(pod) && is_old_enough(pod) &&
-                             has_peers(pod) && !connected.contains(key(pod));
+      const bool is_old = pod.work_seconds && *pod.work_seconds >= options_.grace_seconds;
+      const bool fell_back = node_has_rdma && !pod.record.gpus.empty() && is_old &&
+                             lacks_rdma(pod) && !connected.contains(key(pod));
       pod.ignored = is_ignored(pod.record);
       pod.silent_fallback = fell_back && !pod.ignored;
+      if (pod.verdict == Verdict::tcp && pod.expects.empty() && !pod.record.gpus.empty()) {
+        pod.why += "; nothing says that it is part of a job on several nodes";
+      }
       if (!fell_back) continue;
       pod.why += pod.ignored ? "; pods.ignore names it, else a silent fallback: it holds "
                              : "; a silent fallback: it holds ";
-      pod.why += std::to_string(pod.record.gpus.size()) + " GPUs of a node with RDMA NICs";
+      pod.why += counted(pod.record.gpus.size(), "GPU") + " of a node with RDMA NICs";
       if (pod.record.nics.empty()) pod.why += " and was given none of them";
-      if (pod.record.job != container::JobSize()) {
-        pod.why += "; its environment speaks of " + size_text(pod.record.job);
-      }
+      pod.why += "; RDMA is due by " + join(pod.expects, ", ");
     }
   }
 
@@ -172,6 +222,7 @@ class Judgement {
   const node::Node& node_;
   const ProofOptions& options_;
   Counted counted_;
+  BlindSpots spots_;
   std::map<std::string, const ContainerRecord*> records_;
   PodsView view_;
 };
@@ -183,6 +234,12 @@ std::string_view to_string(Verdict verdict) {
   return kNames[static_cast<std::size_t>(verdict)];
 }
 
+std::string_view to_string(Rung rung) {
+  constexpr std::array<std::string_view, 5> kNames = {"queue pair", "sole user", "DEVX objects",
+                                                      "log", "nothing"};
+  return kNames[static_cast<std::size_t>(rung)];
+}
+
 DeviceShare PodUse::total() const {
   DeviceShare sum;
   bool all_compared = true;
@@ -191,6 +248,10 @@ DeviceShare PodUse::total() const {
     sum.ready += share.ready;
     sum.connected += share.connected;
     sum.unproved += share.unproved;
+    sum.looped += share.looped;
+    sum.datagrams += share.datagrams;
+    sum.passive += share.passive;
+    sum.proved_by_traffic = sum.proved_by_traffic || share.proved_by_traffic;
     sum.appeared += share.appeared;
     sum.regions += share.regions;
     sum.implicit_regions += share.implicit_regions;

@@ -23,6 +23,16 @@ enum class Verdict : std::uint8_t {
 };
 std::string_view to_string(Verdict verdict);  ///< "RDMA", "TCP", "idle", "unknown"
 
+/// What shows that a container uses RDMA, strongest first.
+enum class Rung : std::uint8_t {
+  queue_pair,    ///< a connected queue pair is in the kernel's list
+  sole_user,     ///< nobody else uses the device, and its ports' counters move
+  devx_objects,  ///< memory is registered, and the driver keeps queue pairs out of the list (DEVX)
+  log,           ///< a log says that RDMA was chosen
+  nothing,
+};
+std::string_view to_string(Rung rung);  ///< "queue pair", "sole user", "DEVX objects", "log"…
+
 /// What a container was given, and what it is called, from whoever knows: the bundle, or the agent.
 struct ContainerRecord {
   std::string container_id;
@@ -33,9 +43,10 @@ struct ContainerRecord {
   std::vector<std::string> gpus;  ///< UUIDs, else PCI addresses
   std::vector<std::string> nics;  ///< RDMA devices that it may open
   bool sandbox = false;
-  container::JobSize job;    ///< as its environment states it
-  std::string off_rdma{};    ///< which variables keep its libraries off RDMA, and why; "": none
-  bool gpus_by_all = false;  ///< it asks for all GPUs, and nothing says that it was allocated them
+  container::JobSize job;  ///< as its environment states it
+  std::string off_rdma{};  ///< which variables keep its libraries off RDMA, and why; "": none
+  /// "a slot", "rdma: required": it was given or promised RDMA on demand; "": not.
+  std::string asked{};
 };
 
 /// What a container has on one device.
@@ -46,6 +57,9 @@ struct DeviceShare {
                               ///< in RTR and packets arrived since the reading before
   std::size_t unproved = 0;   ///< in RTS, of a driver's own kind that names no peer (EFA's SRD,
                               ///< mlx5's DC), and nothing shows that they are used
+  std::size_t looped = 0;     ///< in RTS, whose own number is their peer's: see count.h
+  std::size_t datagrams = 0;  ///< in RTS, of type UD
+  std::size_t passive = 0;    ///< in RTR, and nothing arrived: may be the side that only receives
   /// Queue pairs whose sequence numbers moved since the reading before; absent where none could be
   /// compared.
   std::optional<std::size_t> moving;
@@ -58,7 +72,10 @@ struct DeviceShare {
   std::size_t connection_ids = 0;
   std::optional<double> bytes_per_second;    ///< through the device's ports, all users together
   std::optional<double> packets_per_second;  ///< where it counts no bytes
-  bool sole_user = true;                     ///< no other owner has queue pairs on it
+  bool sole_user = true;  ///< no other owner has queue pairs, memory or contexts on it
+  /// It is the sole user, everything that could show another was seen, it has memory or queue pairs
+  /// there, and the ports move more than what keeps a fabric together.
+  bool proved_by_traffic = false;
 
   friend bool operator==(const DeviceShare&, const DeviceShare&) = default;
 };
@@ -74,26 +91,34 @@ struct Evidence {
 struct PodUse {
   ContainerRecord record;
   std::vector<std::uint32_t> processes;
-  std::optional<double> age_seconds;  ///< of its oldest process
+  std::optional<double> age_seconds;   ///< of its oldest process
+  std::optional<double> work_seconds;  ///< since a process of it opened a GPU; else its age
   std::map<std::string, DeviceShare> devices;
+  usage::FileUse files;
   std::optional<usage::NetworkUse> network;
-  std::string network_problem;  ///< why that is absent; "" where nobody looked
-  std::optional<double> network_bytes_per_second;
+  std::string network_problem;                     ///< why that is absent; "" where nobody looked
+  std::optional<double> network_bytes_per_second;  ///< by the netdevs of its namespace
+  std::optional<double> tcp_bytes_per_second;      ///< both ways, of its connections to elsewhere
   Verdict verdict = Verdict::unknown;
+  Rung rung = Rung::nothing;
   std::string why;
   std::vector<Evidence> evidence;
-  /// Holds several GPUs or all of the node's, is old enough, has peers and no connected queue pair,
-  /// nor has another container of its pod.
+  std::vector<std::string> expects;  ///< what says that it is due to use RDMA; see docs/pods.md
+  /// Holds a GPU, is due to use RDMA, is old enough and certainly does not, nor does another
+  /// container of its pod. One look alone: PodLedger makes an alarm of three.
   bool silent_fallback = false;
-  bool ignored = false;  ///< by the options: never a fallback
+  unsigned suspicious_looks = 0;  ///< in a row that found it so; counted by PodLedger
+  bool ignored = false;           ///< by the options: never a fallback
 
   [[nodiscard]] DeviceShare total() const;
 };
 
 struct ProofOptions {
-  double grace_seconds = 300;            ///< before a container without queue pairs is a fallback
+  double grace_seconds = 300;            ///< from when it opened its GPUs until it is a fallback
   bool all = false;                      ///< containers without GPUs, NICs and RDMA objects, too
   std::vector<std::string> ignore = {};  ///< "namespace/pod" patterns of those that are no fallback
+  /// Of pods, by name or "namespace/pod": what their log says, "RDMA (chosen): …".
+  std::map<std::string, std::string> logs = {};
 };
 
 struct PodsView {

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/pods_json.h"
 
+#include <algorithm>
+#include <string>
+
+#include "base/text.h"
+
 namespace railhead::proof {
 namespace {
 
@@ -9,12 +14,20 @@ data::Json or_null(const std::optional<T>& value) {
   return value ? data::Json(*value) : data::Json(nullptr);
 }
 
+/// "queue-pair", "sole-user", "devx-objects", "log", "nothing"
+std::string rung_key(Rung rung) {
+  auto key = to_lower(to_string(rung));
+  std::replace(key.begin(), key.end(), ' ', '-');
+  return key;
+}
+
 data::Json device_json(const std::string& name, const DeviceShare& share) {
   return {{"name", name},
           {"queuePairs", share.queue_pairs},
           {"queuePairsReady", share.ready},
           {"queuePairsConnected", share.connected},
           {"queuePairsUnproved", share.unproved},
+          {"queuePairsLooped", share.looped},
           {"queuePairsMoving", or_null(share.moving)},
           {"memoryRegions", share.regions},
           {"implicitRegions", share.implicit_regions},
@@ -23,7 +36,8 @@ data::Json device_json(const std::string& name, const DeviceShare& share) {
           {"connectionIds", share.connection_ids},
           {"bytesPerSecond", or_null(share.bytes_per_second)},
           {"packetsPerSecond", or_null(share.packets_per_second)},
-          {"soleUser", share.sole_user}};
+          {"soleUser", share.sole_user},
+          {"provedByTraffic", share.proved_by_traffic}};
 }
 
 }  // namespace
@@ -46,12 +60,18 @@ data::Json pod_json(const PodUse& pod) {
       {"implicitRegions", total.implicit_regions},
       {"registeredBytes", total.registered_bytes},
       {"verdict", to_string(pod.verdict)},
+      {"rung", rung_key(pod.rung)},
       {"why", pod.why},
+      {"rdmaExpectedBy", pod.expects},
+      {"suspiciousLooks", pod.suspicious_looks},
       {"silentFallback", pod.silent_fallback},
       {"ignored", pod.ignored},
       {"ageSeconds", or_null(pod.age_seconds)},
       {"processes", pod.processes},
       {"tcpConnections", pod.network ? data::Json(pod.network->connections) : data::Json(nullptr)},
+      {"tcpBytesPerSecond", or_null(pod.tcp_bytes_per_second)},
+      {"devxFiles", pod.files.devx},
+      {"imexChannels", pod.files.imex_channels},
       {"netdevBytesPerSecond", or_null(pod.network_bytes_per_second)}};
   json["devices"] = data::Json::array();
   for (const auto& [name, share] : pod.devices) json["devices"].push_back(device_json(name, share));

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "proof/drivers.h"
 
 namespace railhead::proof {
 namespace {
@@ -59,10 +60,22 @@ void add_network_evidence(PodUse& pod) {
   if (!pod.network) return;
   auto text = counted(pod.network->connections, "TCP connection") + " to elsewhere, in " +
               (pod.network->own ? "its own" : "the node's") + " network namespace";
-  pod.evidence.push_back({"proc net tcp", text});
+  pod.evidence.push_back({pod.network->sockets ? "sock_diag" : "proc net tcp", text});
+  if (pod.tcp_bytes_per_second) {
+    pod.evidence.push_back(
+        {"sock_diag", whole(*pod.tcp_bytes_per_second) + " bytes a second by TCP"});
+  }
   if (!pod.network_bytes_per_second) return;
   pod.evidence.push_back(
       {"proc net dev", whole(*pod.network_bytes_per_second) + " bytes a second by netdevs"});
+}
+
+void add_file_evidence(PodUse& pod) {
+  const auto add = [&](const std::string& value) { pod.evidence.push_back({"proc fd", value}); };
+  const auto& files = pod.files;
+  if (files.devx > 0) add(counted(files.devx, "file") + " of mlx5 DEVX");
+  if (files.imex_channels > 0) add(counted(files.imex_channels, "channel") + " of IMEX");
+  if (!files.other_fabrics.empty()) add(join(files.other_fabrics, ", "));
 }
 
 /// "on mlx5_0, mlx5_1"
@@ -80,10 +93,60 @@ std::string without_pairs(const DeviceShare& total) {
          std::to_string(total.ready) + " in RTS)";
 }
 
-std::string unproved_text(std::size_t count) {
-  return counted(count, "queue pair") +
-         " of a driver's own kind (EFA SRD, mlx5 DC) without a peer of their own, and no traffic "
-         "that proves their use";
+/// What it has on one device that may carry data to another node, and is not proved to.
+void add_doubts(const std::string& device, const DeviceShare& share, const node::Node& node,
+                std::vector<std::string>& doubts) {
+  const auto add = [&](std::size_t count, const std::string& what) {
+    if (count > 0) doubts.push_back(counted(count, "queue pair") + what + " (" + device + ")");
+  };
+  add(share.unproved,
+      " of a driver's own kind (EFA SRD, mlx5 DC) without a peer of their own, and no traffic that "
+      "proves their use");
+  add(share.looped,
+      " whose own number is their peer's, with the same sequence numbers: looped, or connected to "
+      "an equal number elsewhere");
+  add(share.datagrams, " of type UD in RTS, which name no peer");
+  add(share.passive, " in RTR, which may be the side that only receives");
+  const auto hidden = hidden_by_driver(node, device);
+  if (hidden.empty() || (share.contexts == 0 && share.regions == 0)) return;
+  doubts.push_back(device + " is open" +
+                   (share.regions > 0 ? " with " + counted(share.regions, "memory region") : "") +
+                   ", and " + std::string(hidden));
+}
+
+/// Memory that is registered with a driver that hides queue pairs.
+bool has_hidden_use(const PodUse& pod, const node::Node& node) {
+  return std::any_of(pod.devices.begin(), pod.devices.end(), [&](const auto& named) {
+    return named.second.regions > 0 && hidden_by_driver(node, named.first) == kDevxHides;
+  });
+}
+
+/// "the only user of mlx5_0, whose ports move 5000000 bytes a second"; "" for none.
+std::string traffic_proof(const PodUse& pod) {
+  std::vector<std::string> texts;
+  for (const auto& [name, share] : pod.devices) {
+    if (!share.proved_by_traffic) continue;
+    texts.push_back(name + ", whose ports move " + whole(share.bytes_per_second.value_or(0)) +
+                    " bytes a second");
+  }
+  return texts.empty() ? "" : "the only user of " + join(texts, ", ");
+}
+
+/// There are objects of processes that nobody can name, and no context to make them from.
+bool lists_contradict(const usage::RdmaDeviceUse& device, const usage::Usage& usage) {
+  const auto is_nobodys = [&](const auto& object) {
+    const auto& thread = object.owner.thread;
+    return !object.owner.kernel && (!thread || !usage.processes.by_id.contains(*thread));
+  };
+  const auto& pairs = device.queue_pairs.objects;
+  const auto& regions = device.memory_regions.objects;
+  return device.contexts.state == usage::TableState::read && device.contexts.objects.empty() &&
+         (std::any_of(pairs.begin(), pairs.end(), is_nobodys) ||
+          std::any_of(regions.begin(), regions.end(), is_nobodys));
+}
+
+bool was_read(usage::TableState state) {
+  return state == usage::TableState::read || state == usage::TableState::gone;
 }
 
 }  // namespace
@@ -95,50 +158,108 @@ std::string size_text(const container::JobSize& size) {
   return join(words, ", ");
 }
 
-std::vector<std::string> blind_spots(const usage::Usage& usage, const node::Node& node,
-                                     std::size_t ownerless) {
-  std::vector<std::string> spots;
+std::vector<std::string> BlindSpots::texts() const {
+  auto texts = of_all;
+  for (const auto& [device, reasons] : of_device) {
+    texts.insert(texts.end(), reasons.begin(), reasons.end());
+  }
+  return texts;
+}
+
+BlindSpots blind_spots(const usage::Usage& usage, const node::Node& node, const Counted& counts) {
+  BlindSpots spots;
   if (usage.rdma == usage::TableState::gone && any_registered(node)) {
-    spots.emplace_back("the kernel's RDMA netlink cannot be asked here");
-  } else if (usage.rdma != usage::TableState::read && usage.rdma != usage::TableState::gone) {
-    spots.push_back("the kernel's list of RDMA devices: " + usage.rdma_why);
+    spots.of_all.emplace_back("the kernel's RDMA netlink cannot be asked here");
+  } else if (!was_read(usage.rdma)) {
+    spots.of_all.push_back("the kernel's list of RDMA devices: " + usage.rdma_why);
   }
   for (const auto& device : usage.devices) {
-    const auto& pairs = device.queue_pairs;
-    if (pairs.state == usage::TableState::read || pairs.state == usage::TableState::gone) continue;
-    spots.push_back("queue pairs of " + device.device.name + ": " + pairs.why);
+    if (lists_contradict(device, usage)) {
+      spots.of_device[device.device.name].push_back(
+          "the lists of " + device.device.name +
+          " contradict each other: objects of processes, and no context");
+    }
+    if (was_read(device.queue_pairs.state)) continue;
+    spots.of_device[device.device.name].push_back("queue pairs of " + device.device.name + ": " +
+                                                  device.queue_pairs.why);
   }
-  if (ownerless > 0) {
-    auto text = counted(ownerless, "queue pair") + " without an owner that can be seen";
+  for (const auto& [device, unowned] : counts.unowned) {
+    if (unowned.queue_pairs == 0) continue;
+    auto text = counted(unowned.queue_pairs, "queue pair") + " of " + device +
+                " without an owner that can be seen";
     if (usage.sees_all_processes == false) {
       text += " (this is not the node's PID namespace: hostPID: true)";
     }
-    spots.push_back(text);
+    spots.of_device[device].push_back(std::move(text));
   }
   if (node.rdma_netns == node::RdmaNetns::exclusive) {
-    spots.emplace_back(
+    spots.of_all.emplace_back(
         "RDMA namespaces are exclusive: devices that were moved into pods are seen only there");
   }
   return spots;
 }
 
-void judge(PodUse& pod, const std::vector<std::string>& blind_spots) {
+std::set<std::string> may_have_open(const usage::Usage& usage, const Counted& counts,
+                                    const PodUse& pod) {
+  std::set<std::string> devices;
+  for (const auto& device : usage.devices) {
+    const auto& name = device.device.name;
+    const auto unowned = counts.unowned.find(name);
+    const bool any_unowned = unowned != counts.unowned.end() &&
+                             (unowned->second.contexts > 0 || device.contexts.objects.empty());
+    const bool all_seen = device.contexts.state == usage::TableState::read && !any_unowned &&
+                          !lists_contradict(device, usage);
+    if (!all_seen || pod.devices.contains(name)) devices.insert(name);
+  }
+  return devices;
+}
+
+void say_expectations(PodUse& pod) {
+  const auto& job = pod.record.job;
+  const auto gpus = std::max<std::size_t>(1, pod.record.gpus.size());
+  if (job.nodes.value_or(1) > 1) pod.expects.push_back(counted(*job.nodes, "node"));
+  if (job.ranks.value_or(1) > gpus) {
+    pod.expects.push_back(counted(*job.ranks, "rank") + " on " + counted(gpus, "GPU"));
+  }
+  if (!job.asks.empty()) pod.expects.emplace_back(job.asks);
+  if (!pod.record.asked.empty()) pod.expects.push_back(pod.record.asked);
+}
+
+void judge(PodUse& pod, const node::Node& node, std::vector<std::string> doubts) {
   const auto total = pod.total();
   for (const auto& [device, share] : pod.devices) add_device_evidence(device, share, pod);
   add_network_evidence(pod);
-  if (pod.record.job != container::JobSize()) {
-    pod.evidence.push_back({"environment", size_text(pod.record.job)});
+  add_file_evidence(pod);
+  if (pod.record.job.nodes || pod.record.job.ranks) {
+    pod.evidence.push_back({"job", size_text(pod.record.job)});
+  }
+  if (!pod.record.job.asks.empty()) {
+    pod.evidence.push_back({"job", std::string(pod.record.job.asks)});
   }
   if (!pod.record.off_rdma.empty()) pod.evidence.push_back({"environment", pod.record.off_rdma});
   if (total.connected > 0) {
     pod.verdict = Verdict::rdma;
+    pod.rung = Rung::queue_pair;
     pod.why = counted(total.connected, "connected queue pair") + " on " + connected_devices(pod);
     if (total.moving == 0U) pod.why += ", quiet now";
     return;
   }
+  if (const auto proof = traffic_proof(pod); !proof.empty()) {
+    pod.verdict = Verdict::rdma;
+    pod.rung = Rung::sole_user;
+    pod.why = proof;
+    return;
+  }
+  if (has_hidden_use(pod, node)) pod.rung = Rung::devx_objects;
   pod.why = without_pairs(total);
-  auto doubts = blind_spots;
-  if (total.unproved > 0) doubts.push_back(unproved_text(total.unproved));
+  for (const auto& [device, share] : pod.devices) add_doubts(device, share, node, doubts);
+  if (pod.files.imex_channels > 0) {
+    doubts.emplace_back("it has a channel of IMEX: NVLink between nodes needs no queue pair");
+  }
+  if (!pod.files.other_fabrics.empty()) {
+    doubts.push_back("it has " + join(pod.files.other_fabrics, ", ") +
+                     " open, which is a fabric without verbs");
+  }
   if (!doubts.empty()) {
     pod.verdict = Verdict::unknown;
     pod.why += " seen; but " + join(doubts, "; ");

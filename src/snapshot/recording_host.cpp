@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/recording_host.h"
 
+#include <cerrno>
 #include <deque>
 #include <utility>
 
 #include "host/host_error.h"
 #include "host/resolve.h"
 #include "snapshot/hex_text.h"
+#include "snapshot/socket_text.h"
 
 namespace railhead::snapshot {
 namespace {
@@ -124,6 +126,23 @@ Result<std::optional<host::DeviceNode>> RecordingHost::device(const std::string&
 Result<std::optional<std::string>> RecordingHost::rdma(const host::RdmaDump& dump) {
   auto answer = inner_.rdma(dump);
   keep_answer(host::rdma_path(dump), answer);
+  return answer;
+}
+
+Result<std::optional<std::vector<host::TcpSocket>>> RecordingHost::tcp_sockets(
+    const std::string& link) {
+  auto answer = inner_.tcp_sockets(link);
+  const auto target = RecordingHost::readlink(link);
+  const auto path = target && *target ? host::tcp_path(**target) : "";
+  if (path.empty()) return answer;
+  if (!answer) keep(path, SnapshotUnreadable{host::errno_of(answer.error())});
+  if (!answer || !*answer) return answer;
+  auto text = text_of_sockets(**answer);
+  if (text.size() > kMaxFileBytes) {
+    keep(path, SnapshotUnreadable{EFBIG});
+  } else {
+    keep(path, SnapshotFile{std::move(text)});
+  }
   return answer;
 }
 

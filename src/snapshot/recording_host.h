@@ -25,6 +25,7 @@ class RecordingHost : public host::Host {
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
   Result<std::optional<host::DeviceNode>> device(const std::string& path) override;
   Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override;
+  Result<std::optional<std::vector<host::TcpSocket>>> tcp_sockets(const std::string& link) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
 
   [[nodiscard]] Snapshot recorded() const;

@@ -13,7 +13,8 @@
 //   x <path>                 a name in its directory whose content was not recorded
 //
 // Answers of the kernel's RDMA netlink are directories below /.netlink/rdma, their files the bytes
-// in hexadecimal, in pieces; see rdma_path(). Those of its devlink are below /.netlink/devlink.
+// in hexadecimal, in pieces; see rdma_path(). Those of its devlink are below /.netlink/devlink. TCP
+// connections are text below /.netlink/tcp; see tcp_path().
 //
 // Bytes <= 0x20, 0x7f and '%' of paths and targets are written %XX.
 #pragma once

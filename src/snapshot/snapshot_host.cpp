@@ -8,6 +8,7 @@
 #include "host/host_error.h"
 #include "host/resolve.h"
 #include "snapshot/hex_text.h"
+#include "snapshot/socket_text.h"
 
 namespace railhead::snapshot {
 namespace {
@@ -162,6 +163,18 @@ Result<std::optional<host::DeviceNode>> SnapshotHost::device(const std::string& 
 
 Result<std::optional<std::string>> SnapshotHost::rdma(const host::RdmaDump& dump) {
   return answer_at(host::rdma_path(dump));
+}
+
+Result<std::optional<std::vector<host::TcpSocket>>> SnapshotHost::tcp_sockets(
+    const std::string& link) {
+  const auto target = TRY(SnapshotHost::readlink(link));
+  const auto path = target ? host::tcp_path(*target) : "";
+  if (path.empty()) return host::kAbsent;
+  const auto text = TRY(read(path));
+  if (!text) return host::kAbsent;
+  auto sockets = sockets_of_text(*text);
+  if (!sockets) return host::host_error(path, EPROTO);
+  return std::optional(*std::move(sockets));
 }
 
 Result<std::optional<std::string>> SnapshotHost::devlink_info(const std::string& pci_address) {

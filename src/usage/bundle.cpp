@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "container/job_arguments.h"
 #include "container/job_size.h"
 #include "data/json.h"
 #include "data/value.h"
@@ -17,6 +18,7 @@ namespace {
 
 constexpr data::ParseLimits kSpecLimits{std::size_t{1} << 20, 32, 65536};
 constexpr int kMaxGenerations = 64;
+constexpr std::size_t kMaxAnnotations = 64;
 
 struct Annotation {
   std::string_view containerd;
@@ -59,6 +61,13 @@ void read_annotations(const data::Value* annotations, Bundle& bundle) {
   bundle.sandbox = text(annotations, kTypeOfContainerd) == "sandbox" ||
                    text(annotations, kTypeOfCrio) == "sandbox";
   if (bundle.sandbox) bundle.container.clear();
+  if (annotations == nullptr || annotations->kind != data::Value::Kind::map) return;
+  for (const auto& entry : annotations->entries) {
+    const bool is_ours = is_allocation(entry.key) || entry.key.starts_with("rdma.railhead.io/");
+    if (is_ours && bundle.annotations.size() < kMaxAnnotations) {
+      bundle.annotations.emplace_back(entry.key, entry.value.scalar);
+    }
+  }
 }
 
 void read_devices(const data::Value* linux, Bundle& bundle) {
@@ -114,6 +123,7 @@ data::Json json_of(const Bundle& bundle) {
     const auto& value = bundle.*name.into;
     if (!value.empty()) json["annotations"][std::string(name.containerd)] = value;
   }
+  for (const auto& [key, value] : bundle.annotations) json["annotations"][key] = value;
   if (bundle.sandbox) json["annotations"][std::string(kTypeOfContainerd)] = "sandbox";
   if (!bundle.env.empty()) json["process"]["env"] = bundle.env;
   for (const auto& device : bundle.devices) {
@@ -135,6 +145,10 @@ data::Json json_of(const Bundle& bundle) {
 }
 
 }  // namespace
+
+bool is_allocation(std::string_view key) {
+  return key.starts_with("allocation.railhead.io/");
+}
 
 bool names_gpus(const Bundle& bundle) {
   constexpr std::array<std::string_view, 3> kNone = {"", "void", "none"};
@@ -166,6 +180,13 @@ Result<Bundle> parse_bundle(std::string_view config_json) {
 std::string shortened_bundle(std::string_view config_json) {
   const auto bundle = parse_bundle(config_json);
   return bundle ? data::to_json_text(json_of(*bundle)) : "{}\n";
+}
+
+std::string shortened_command_line(std::string_view command_line) {
+  auto text = container::shortened_arguments(command_line);
+  const auto bundle = conmon_bundle(command_line);
+  if (bundle) text += std::string("-b") + '\0' + *bundle + '\0';
+  return text;
 }
 
 Result<std::optional<std::string>> find_bundle(host::Host& host, const std::string& proc_dir,

@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -46,12 +47,17 @@ struct Bundle {
   std::string container;         ///< "" for a sandbox
   bool sandbox = false;          ///< the pause container
   std::vector<std::string> env;  ///< "NAME=value", of names that tell of GPUs, the job, transports
+  /// Those of ours: the allocation that the container holds, and what it wishes of RDMA.
+  std::vector<std::pair<std::string, std::string>> annotations{};
   std::vector<BundleDevice> devices;    ///< below /dev that are GPUs' or RDMA's
   std::vector<BundleMount> mounts;      ///< those that tell of GPUs or of privilege
   std::vector<std::string> namespaces;  ///< types, "network"…
 
   friend bool operator==(const Bundle&, const Bundle&) = default;
 };
+
+/// Whether an annotation is one that our Allocate gave.
+bool is_allocation(std::string_view key);
 
 /// Whether the environment names GPUs, or says "all".
 bool names_gpus(const Bundle& bundle);
@@ -61,6 +67,10 @@ Result<Bundle> parse_bundle(std::string_view config_json);
 
 /// The same spec with nothing in it but what parse_bundle reads; "{}\n" for what is no spec.
 std::string shortened_bundle(std::string_view config_json);
+
+/// The bytes of /proc/PID/cmdline with nothing in them but what is read: conmon's bundle, and what
+/// container::shortened_arguments keeps.
+std::string shortened_command_line(std::string_view command_line);
 
 /// The config.json of a container, given one of its processes: walks up to the shim, past other
 /// containers of the pod (with a shared process namespace their first process adopts orphans).

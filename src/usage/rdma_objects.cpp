@@ -52,6 +52,7 @@ class Attributes {
 template <typename Use>
 Status each_message(std::string_view messages, Use use) {
   while (const auto message = host::take_netlink_message(messages)) {
+    if (message->type == host::kNetlinkDone) continue;
     const auto attributes = TRY(Attributes::parse(message->payload));
     TRY_STATUS(use(attributes));
   }

@@ -6,7 +6,9 @@
 #include <set>
 
 #include "base/text.h"
+#include "container/job_arguments.h"
 #include "host/host_error.h"
+#include "host/netlink.h"
 #include "usage/usage.h"
 
 namespace railhead::usage {
@@ -20,11 +22,17 @@ constexpr std::size_t kMaxPorts = 16;
 /// (CRI-O has one for each) may have adopted the first.
 constexpr std::size_t kProcessesTried = 8;
 
+constexpr std::size_t kCommandLines = 256;  ///< of a container are read
+
 TableState state_of(const Error& error) {
   const int number = host::errno_of(error);
   if (number == EOPNOTSUPP) return TableState::unsupported;
   if (error.code == ErrorCode::denied) return TableState::denied;
   return number == EINTR ? TableState::interrupted : TableState::failed;
+}
+
+std::string name_of(int error_number) {
+  return std::string(host::errno_name(error_number));
 }
 
 template <typename Object>
@@ -35,7 +43,22 @@ RdmaTable<Object> ask(host::Host& host, const host::RdmaDump& dump,
   if (!*answer) return {TableState::gone, "no such device any more", {}};
   auto objects = parse(**answer);
   if (!objects) return {TableState::failed, objects.error().message, {}};
+  if (const auto number = host::cut_short(**answer)) {
+    return {TableState::failed,
+            "the kernel gave up in the middle of its list (" + name_of(*number) + ")",
+            *std::move(objects)};
+  }
   return {TableState::read, "", *std::move(objects)};
+}
+
+/// A dump of a device that is gone and one that fails at the first object end alike, with EINVAL. A
+/// device that answers another question is there.
+void tell_failed_from_gone(RdmaDeviceUse& use) {
+  const bool is_there = use.domains.state == TableState::read ||
+                        use.contexts.state == TableState::read ||
+                        use.memory_regions.state == TableState::read;
+  if (!is_there || use.queue_pairs.state != TableState::gone) return;
+  use.queue_pairs = {TableState::failed, "the kernel lists none of them (EINVAL)", {}};
 }
 
 std::optional<std::uint64_t> read_uptime(host::Host& host, const std::string& proc_dir) {
@@ -78,23 +101,29 @@ PortTraffic read_traffic(host::Host& host, const std::string& device) {
   return traffic;
 }
 
-RdmaDeviceUse read_device(host::Host& host, const RdmaDevice& device) {
+RdmaDeviceUse read_device(host::Host& host, const RdmaDevice& device, const QueuePairLists& lists) {
+  const auto why_not = lists.why_not(host, device.name);
   const auto dump = [&](std::uint16_t command) { return host::RdmaDump{command, device.index}; };
-  return {device,
-          ask(host, dump(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs),
-          ask(host, dump(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
-          ask(host, dump(RDMA_NLDEV_CMD_RES_PD_GET), parse_protection_domains),
-          ask(host, dump(RDMA_NLDEV_CMD_RES_CTX_GET), parse_user_contexts),
-          ask(host, dump(RDMA_NLDEV_CMD_RES_CM_ID_GET), parse_connection_ids),
-          {}};
+  RdmaDeviceUse use{device,
+                    why_not.empty() ? ask(host, dump(RDMA_NLDEV_CMD_RES_QP_GET), parse_queue_pairs)
+                                    : RdmaTable<QueuePair>{TableState::left_out, why_not, {}},
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_MR_GET), parse_memory_regions),
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_PD_GET), parse_protection_domains),
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_CTX_GET), parse_user_contexts),
+                    ask(host, dump(RDMA_NLDEV_CMD_RES_CM_ID_GET), parse_connection_ids),
+                    {}};
+  tell_failed_from_gone(use);
+  return use;
 }
 
-void read_devices(host::Host& host, Usage& usage) {
+void read_devices(host::Host& host, const QueuePairLists& lists, Usage& usage) {
   const auto devices = ask(host, {RDMA_NLDEV_CMD_GET, {}}, parse_rdma_devices);
   usage.rdma = devices.state;
   usage.rdma_why =
       devices.state == TableState::gone ? "this machine has no RDMA netlink" : devices.why;
-  for (const auto& device : devices.objects) usage.devices.push_back(read_device(host, device));
+  for (const auto& device : devices.objects) {
+    usage.devices.push_back(read_device(host, device, lists));
+  }
 }
 
 template <typename Objects>
@@ -159,6 +188,34 @@ bool may_concern_us(const ContainerUse& container) {
   return !container.bundle->devices.empty() || names_gpus(*container.bundle);
 }
 
+FileUse files_of(const ContainerUse& container, const HeldFiles& held,
+                 const ProcessTable& processes) {
+  FileUse files{
+      held.devx, held.imex_channels, {held.other_fabrics.begin(), held.other_fabrics.end()}, {}};
+  for (const auto id : held.gpu_processes) {
+    const auto found = processes.by_id.find(id);
+    if (found == processes.by_id.end()) continue;
+    const auto start = found->second.start_ticks;
+    files.gpu_started_ticks = std::min(files.gpu_started_ticks.value_or(start), start);
+  }
+  if (!container.bundle) return files;
+  for (const auto& device : container.bundle->devices) {
+    if (is_imex_channel(device.path)) ++files.imex_channels;
+  }
+  return files;
+}
+
+/// What its processes' arguments say of the job.
+container::JobSize read_job(host::Host& host, const std::string& proc_dir,
+                            const std::vector<std::uint32_t>& processes) {
+  container::JobSize job;
+  for (std::size_t i = 0; i < std::min(processes.size(), kCommandLines); ++i) {
+    const auto text = host.read(proc_dir + "/" + std::to_string(processes[i]) + "/cmdline");
+    if (text && *text) job = container::larger(job, container::job_size_of_arguments(**text));
+  }
+  return job;
+}
+
 }  // namespace
 
 std::string_view to_string(TableState state) {
@@ -168,26 +225,30 @@ std::string_view to_string(TableState state) {
     case TableState::gone: return "gone";
     case TableState::denied: return "denied";
     case TableState::interrupted: return "interrupted";
+    case TableState::left_out: return "left out";
     case TableState::failed: break;
   }
   return "failed";
 }
 
-Usage read_usage(host::Host& host, const std::string& proc_dir) {
+Usage read_usage(host::Host& host, const std::string& proc_dir, ListQueuePairs queue_pairs) {
   Usage usage;
   const auto first = host.readlink(proc_dir + "/self/ns/pid");
   if (first && *first) usage.sees_all_processes = **first == kFirstPidNamespace;
   usage.asked_ticks = read_uptime(host, proc_dir);
-  read_devices(host, usage);
+  read_devices(host, QueuePairLists(host, proc_dir, queue_pairs), usage);
   // After the objects: a process that is younger than they are has the number of one that ended.
   read_all_processes(host, proc_dir, usage);
+  Networks networks(host, proc_dir);
   for (auto& [id, container] : usage.containers) {
     read_bundle(host, proc_dir, container);
-    if (may_concern_us(container)) {
-      const auto use = read_network_use(host, proc_dir, container.processes);
-      if (use) container.network = *use;
-      if (!use) container.network_problem = use.error().message;
-    }
+    if (!may_concern_us(container)) continue;
+    const auto held = read_held_files(host, proc_dir, container.processes);
+    container.files = files_of(container, held, usage.processes);
+    container.job = read_job(host, proc_dir, container.processes);
+    auto use = networks.use_of(container.processes, held);
+    if (use) container.network = *std::move(use);
+    if (!use) container.network_problem = use.error().message;
   }
   usage.counted_ticks = read_uptime(host, proc_dir);
   for (auto& device : usage.devices) device.traffic = read_traffic(host, device.device.name);

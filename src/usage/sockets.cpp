@@ -2,15 +2,14 @@
 #include "usage/sockets.h"
 
 #include <algorithm>
-#include <set>
+#include <iterator>
+#include <utility>
 
 #include "base/text.h"
 
 namespace railhead::usage {
 namespace {
 
-constexpr std::size_t kMaxDescriptors = 65536;
-constexpr std::size_t kMaxHolders = 1024;
 constexpr std::string_view kEstablished = "01";  // TCP_ESTABLISHED, include/net/tcp_states.h
 
 /// 127.0.0.0/8, ::1, and the first inside IPv6; words are printed as the machine keeps them, so the
@@ -25,82 +24,6 @@ bool is_loopback(std::string_view address) {
 std::string_view address_of(std::string_view end) {
   return end.substr(0, end.find(':'));
 }
-
-/// "socket:[4711]"
-std::optional<std::uint64_t> socket_inode(std::string_view link) {
-  constexpr std::string_view kPrefix = "socket:[";
-  if (!link.starts_with(kPrefix) || !link.ends_with(']')) return std::nullopt;
-  const auto inode = parse_unsigned(link.substr(kPrefix.size(), link.size() - kPrefix.size() - 1));
-  if (!inode) return std::nullopt;
-  return *inode;
-}
-
-/// What was found, and why there may be more.
-struct Connections {
-  std::vector<std::uint64_t> inodes;
-  bool there = false;  ///< a table at least
-  std::string doubt;
-};
-
-Connections connections_of(host::Host& host, const std::string& folder) {
-  Connections all;
-  for (const auto* name : {"/net/tcp", "/net/tcp6"}) {
-    const auto text = host.read(folder + name);
-    if (!text) all.doubt = text.error().message;
-    all.there = all.there || !text || *text;
-    if (!text || !*text) continue;
-    const auto some = established_elsewhere(**text);
-    all.inodes.insert(all.inodes.end(), some.begin(), some.end());
-  }
-  return all;
-}
-
-/// The sockets that processes hold, and why there may be more.
-class HeldSockets {
- public:
-  HeldSockets(host::Host& host, const std::string& proc_dir,
-              const std::vector<std::uint32_t>& processes)
-      : host_(host) {
-    std::size_t looked_at = 0;
-    for (const auto process : processes) {
-      if (++looked_at > kMaxHolders) {
-        doubt_ = "more than " + std::to_string(kMaxHolders) + " processes may hold them";
-        return;
-      }
-      add(proc_dir + "/" + std::to_string(process) + "/fd");
-    }
-  }
-
-  [[nodiscard]] std::size_t among(const std::vector<std::uint64_t>& connections) const {
-    return static_cast<std::size_t>(
-        std::count_if(connections.begin(), connections.end(),
-                      [&](auto inode) { return inodes_.contains(inode); }));
-  }
-
-  [[nodiscard]] const std::string& doubt() const { return doubt_; }
-
- private:
-  void add(const std::string& folder) {
-    const auto names = host_.list(folder);
-    if (!names) doubt_ = names.error().message;
-    if (!names || !*names) return;  // not for us to see, or ended
-    for (const auto& name : **names) {
-      if (++descriptors_ > kMaxDescriptors) {
-        doubt_ = "more than " + std::to_string(kMaxDescriptors) + " descriptors may be theirs";
-        return;
-      }
-      const auto link = host_.readlink(folder + "/" + name);
-      if (!link) doubt_ = link.error().message;
-      if (!link || !*link) continue;
-      if (const auto inode = socket_inode(**link)) inodes_.insert(*inode);
-    }
-  }
-
-  host::Host& host_;
-  std::set<std::uint64_t> inodes_;
-  std::size_t descriptors_ = 0;
-  std::string doubt_;
-};
 
 }  // namespace
 
@@ -129,31 +52,60 @@ std::uint64_t netdev_bytes(std::string_view text) {
   return bytes;
 }
 
-Result<NetworkUse> read_network_use(host::Host& host, const std::string& proc_dir,
-                                    const std::vector<std::uint32_t>& processes) {
-  const auto node = TRY(host.readlink(proc_dir + "/1/ns/net"));
-  if (!node) return Error{ErrorCode::unavailable, proc_dir + "/1/ns/net: not there"};
+Networks::Connections Networks::read_tables(const std::string& folder) {
+  Connections all;
+  for (const auto* name : {"/net/tcp", "/net/tcp6"}) {
+    const auto text = host_.read(folder + name);
+    if (!text) all.doubt = text.error().message;
+    all.there = all.there || !text || *text;
+    if (!text || !*text) continue;
+    for (const auto inode : established_elsewhere(**text)) all.sockets.push_back({inode, {}, {}});
+  }
+  return all;
+}
+
+const Networks::Connections& Networks::connections_of(const std::string& folder,
+                                                      const std::string& name) {
+  const auto known = by_namespace_.find(name);
+  if (known != by_namespace_.end()) return known->second;
+  Connections found;
+  auto asked = host_.tcp_sockets(folder + "/ns/net");
+  if (asked && *asked) {
+    found = {**std::move(asked), true, true, ""};
+    std::sort(found.sockets.begin(), found.sockets.end(),
+              [](const auto& a, const auto& b) { return a.inode < b.inode; });
+  } else {
+    found = read_tables(folder);
+  }
+  static const Connections ended;
+  if (!found.there) return ended;  // another process of it may be there
+  return by_namespace_.emplace(name, std::move(found)).first->second;
+}
+
+Result<NetworkUse> Networks::use_of(const std::vector<std::uint32_t>& processes,
+                                    const HeldFiles& held) {
+  const auto node = TRY(host_.readlink(proc_dir_ + "/1/ns/net"));
+  if (!node) return Error{ErrorCode::unavailable, proc_dir_ + "/1/ns/net: not there"};
   Error why{ErrorCode::unavailable, "its processes have ended"};
   for (const auto process : processes) {
-    const auto folder = proc_dir + "/" + std::to_string(process);
-    const auto mine = host.readlink(folder + "/ns/net");
+    const auto folder = proc_dir_ + "/" + std::to_string(process);
+    const auto mine = host_.readlink(folder + "/ns/net");
     if (!mine) why = mine.error();
     if (!mine || !*mine) continue;
-    const auto found = connections_of(host, folder);
+    const auto& found = connections_of(folder, **mine);
     if (!found.there) continue;
     NetworkUse use;
     use.own = **mine != *node;
-    use.connections = found.inodes.size();
-    auto doubt = found.doubt;
-    if (!use.own) {
-      const HeldSockets held(host, proc_dir, processes);
-      use.connections = held.among(found.inodes);
-      if (!held.doubt().empty()) doubt = held.doubt();
-    }
+    std::vector<host::TcpSocket> theirs;
+    std::copy_if(found.sockets.begin(), found.sockets.end(), std::back_inserter(theirs),
+                 [&](const auto& one) { return use.own || held.sockets.contains(one.inode); });
+    use.connections = theirs.size();
+    const auto doubt = use.own || held.doubt.empty() ? found.doubt : held.doubt;
     if (use.connections == 0 && !doubt.empty()) return Error{ErrorCode::unavailable, doubt};
+    if (found.counted) use.sockets = std::move(theirs);
     using Text = Result<std::optional<std::string>>;
     const Text devices =
-        use.own ? host.read(folder + "/net/dev") : Text(std::optional<std::string>());
+        use.own ? host_.read(folder + "/net/dev") : Text(std::optional<std::string>());
     if (devices && *devices) use.bytes = netdev_bytes(**devices);
     return use;
   }

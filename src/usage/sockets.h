@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "base/result.h"
 #include "host/host.h"
+#include "usage/held_files.h"
 
 namespace railhead::usage {
 
@@ -26,15 +28,41 @@ struct NetworkUse {
   bool own = false;                    ///< a network namespace that is not the node's
   std::size_t connections = 0;         ///< established TCP connections to elsewhere that they hold
   std::optional<std::uint64_t> bytes;  ///< through the netdevs of a namespace of their own
+  /// Those connections, where the kernel counts their bytes; by inode.
+  std::optional<std::vector<host::TcpSocket>> sockets{};
 
   friend bool operator==(const NetworkUse&, const NetworkUse&) = default;
 };
 
-/// Fails, with the reason, where it cannot be said whether there is a connection: no right to look
-/// at the namespace or, in the node's own, at the descriptors of the processes; a table that cannot
-/// be read or is too large, or more descriptors than we look at, and no connection in what was
-/// seen; or all processes have ended.
-Result<NetworkUse> read_network_use(host::Host& host, const std::string& proc_dir,
-                                    const std::vector<std::uint32_t>& processes);
+/// The networks of containers. The connections of a namespace are read once, however many
+/// containers share it, from the kernel's socket statistics (Host::tcp_sockets), or, where those
+/// may not be had, from /proc/PID/net/tcp and tcp6, which say no bytes.
+class Networks {
+ public:
+  Networks(host::Host& host, const std::string& proc_dir)
+      : host_(host),
+        proc_dir_(proc_dir) {}
+
+  /// Fails, with the reason, where it cannot be said whether there is a connection: no right to
+  /// look at the namespace or, in the node's own, at the descriptors of the processes; a table that
+  /// cannot be read or is too large, or more descriptors than we look at, and no connection in what
+  /// was seen; or all processes have ended.
+  Result<NetworkUse> use_of(const std::vector<std::uint32_t>& processes, const HeldFiles& held);
+
+ private:
+  struct Connections {
+    std::vector<host::TcpSocket> sockets;
+    bool there = false;    ///< a table at least
+    bool counted = false;  ///< their bytes are known
+    std::string doubt;     ///< why there may be more
+  };
+
+  const Connections& connections_of(const std::string& folder, const std::string& name);
+  Connections read_tables(const std::string& folder);
+
+  host::Host& host_;
+  std::string proc_dir_;
+  std::map<std::string, Connections> by_namespace_;
+};
 
 }  // namespace railhead::usage

@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "container/job_size.h"
 #include "host/host.h"
 #include "usage/bundle.h"
 #include "usage/processes.h"
 #include "usage/rdma_objects.h"
 #include "usage/sockets.h"
+#include "usage/unsafe_lists.h"
 
 namespace railhead::usage {
 
@@ -23,10 +25,12 @@ enum class TableState : std::uint8_t {
   denied,
   interrupted,  ///< the objects changed whenever they were listed
   failed,       ///< anything else: a limit of ours, a malformed answer
+  left_out,     ///< not asked for, on purpose
 };
 std::string_view to_string(TableState state);
 
-/// Objects of one kind of one device, or why there are none.
+/// Objects of one kind of one device, or why there are none. Where the kernel gave up in the middle
+/// of its list (`failed`), the objects are those before.
 template <typename Object>
 struct RdmaTable {
   TableState state = TableState::gone;
@@ -57,14 +61,27 @@ struct RdmaDeviceUse {
   friend bool operator==(const RdmaDeviceUse&, const RdmaDeviceUse&) = default;
 };
 
+/// What the processes of a container have open; see HeldFiles.
+struct FileUse {
+  std::size_t devx = 0;
+  std::size_t imex_channels = 0;                   ///< open, or in its bundle
+  std::vector<std::string> other_fabrics;          ///< "/dev/hfi1_0"
+  std::optional<std::uint64_t> gpu_started_ticks;  ///< of its oldest process with a GPU open
+
+  friend bool operator==(const FileUse&, const FileUse&) = default;
+};
+
 struct ContainerUse {
   ContainerPlace place;
   std::vector<std::uint32_t> processes;  ///< ascending
   std::uint64_t started_ticks = 0;       ///< when the oldest of them began
   std::optional<Bundle> bundle;
-  std::string bundle_problem;         ///< why there is no bundle
-  std::optional<NetworkUse> network;  ///< of containers that may concern us; see read_usage
-  std::string network_problem;        ///< why it is not known, where it was looked at
+  std::string bundle_problem;  ///< why there is no bundle
+  /// The rest is known of containers that may concern us; see read_usage.
+  container::JobSize job;  ///< as the arguments of its processes state it
+  FileUse files;
+  std::optional<NetworkUse> network;
+  std::string network_problem;  ///< why it is not known, where it was looked at
 
   friend bool operator==(const ContainerUse&, const ContainerUse&) = default;
 };
@@ -84,8 +101,9 @@ struct Usage {
   std::optional<bool> sees_all_processes;
 };
 
-/// Reads it. Never fails as a whole. A container's network is looked at where it has a GPU's or an
-/// RDMA device, or, without a bundle, always.
-Usage read_usage(host::Host& host, const std::string& proc_dir = "/proc");
+/// Reads it. Never fails as a whole. A container's network, files and arguments are looked at where
+/// it has a GPU's or an RDMA device, or, without a bundle, always.
+Usage read_usage(host::Host& host, const std::string& proc_dir = "/proc",
+                 ListQueuePairs queue_pairs = ListQueuePairs::always);
 
 }  // namespace railhead::usage

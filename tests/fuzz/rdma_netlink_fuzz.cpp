@@ -6,16 +6,20 @@
 #include <cstdlib>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
+#include "container/job_arguments.h"
 #include "container/job_size.h"
 #include "host/devlink.h"
 #include "host/rdma_netlink.h"
+#include "host/tcp_diag.h"
 #include "usage/bundle.h"
 #include "usage/cgroup.h"
 #include "usage/processes.h"
 #include "usage/rdma_objects.h"
 #include "usage/sockets.h"
+#include "usage/unsafe_lists.h"
 
 namespace {
 
@@ -74,6 +78,21 @@ void fuzz_job(std::string_view text) {
   require(std::any_of(env.begin(), env.end(), railhead::container::is_job_variable));
 }
 
+void fuzz_arguments(std::string_view text) {
+  const auto size = railhead::container::job_size_of_arguments(text);
+  require(size.nodes.value_or(1) > 0 && size.ranks.value_or(1) > 0);
+  // What a snapshot keeps says the same.
+  const auto kept = railhead::container::shortened_arguments(text);
+  require(railhead::container::job_size_of_arguments(kept) == size);
+}
+
+void fuzz_tcp(std::string_view bytes) {
+  std::vector<railhead::host::TcpSocket> sockets;
+  int error_number = 0;
+  (void)railhead::host::take_tcp_datagram(bytes, 1, sockets, error_number);
+  require(sockets.size() <= bytes.size());
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -85,6 +104,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'u': (void)railhead::usage::parse_uptime(text); break;
     case 't': fuzz_sockets(text); break;
     case 'j': fuzz_job(text); break;
+    case 'a': fuzz_arguments(text); break;
+    case 'n': fuzz_tcp(text); break;
+    case 'v': (void)railhead::usage::parse_kernel_version(text); break;
     case 'l': fuzz_devlink(text); break;
     case 'd': (void)railhead::usage::netdev_bytes(text); break;
     case 'b': {

@@ -73,8 +73,8 @@ def cm_id(pid, pair):
 
 
 class Machine:
-    def __init__(self, title):
-        lines = BASE.read_text()
+    def __init__(self, title, base=None):
+        lines = base or BASE.read_text()
         body = lines[lines.index("\nc /dev/") + 1:]
         self.head = "railhead-snapshot 1\n" + "".join(f"# {line}\n" for line in title) + \
             "# Written by tests/pods/make_pods.py; change it there.\n"
@@ -175,6 +175,7 @@ def add_fell_back(machine):
     machine.file(f"{folder}/config.json", bundle(
         crio_names("train", "a-1", "main"), [("/dev/nvidia2", 195, 2), ("/dev/nvidia3", 195, 3)], []))
     machine.process(1100, "python3", 910, cgroup, 3000, "net:[4026532001]")
+    machine.file("/proc/1100/cmdline", "python3\0/bin/torchrun\0--nnodes=2\0--token=hunter2\0train.py\0")
     machine.file("/proc/1100/net/tcp", tcp([("0300000A:1F90", "0400000A:0050", "01", 41),
                                             ("0100007F:1F90", "0100007F:0050", "01", 42),
                                             ("00000000:1F90", "00000000:0000", "0A", 43)]))
@@ -237,7 +238,8 @@ def peers():
     pods.add("2", "train", "hung-0", [0, 1, 2, 3], ["NNODES=4"], 0)
     pods.add("3", "monitoring", "dcgm-exporter-x", range(8), ["NVIDIA_VISIBLE_DEVICES=all"], 1)
     job = pods.add("4", "train", "efa-0", [4, 5], ["WORLD_SIZE=16"], 1)
-    pods.add("5", "train", "torchrun-0", [6, 7], ["NCCL_IB_HCA=mlx5_0"], 1, [3])
+    torchrun = pods.add("5", "train", "torchrun-0", [6, 7], ["NCCL_IB_HCA=mlx5_0"], 1, [3])
+    machine.file(f"/proc/{torchrun}/cmdline", "python3\0-m\0torch.distributed.run\0--nnodes\0" "2\0train.py\0")
     machine.device(0, "mlx5_0", qps=[qp(1, GSI, RTS, kernel="ib_core"), qp(30, DRIVER, RTS, job, domain=8)],
                    mrs=[mr((1 << 64) - 1, 1, 8, job), mr(4096, 2, 8, job)], pds=[pd(8, 4, job)], ctxs=[ctx(4, job)])
     return machine.write()

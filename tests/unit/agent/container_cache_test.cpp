@@ -16,7 +16,7 @@ proof::ContainerRecord training() {
   record.gpus = {"GPU-1", "GPU-2"};
   record.nics = {"mlx5_0", "mlx5_3", "mlx5_4"};
   record.job = {2, 16};
-  record.gpus_by_all = true;
+  record.asked = "a slot of a pool";
   record.off_rdma = "UCX_TLS=\"tcp\"";
   return record;
 }
@@ -42,7 +42,7 @@ TEST(ContainerBookTest, gives_back_all_that_was_noted) {
   EXPECT_EQ(found.gpus, training().gpus);
   EXPECT_EQ(found.nics, training().nics);
   EXPECT_EQ(found.job, training().job);
-  EXPECT_TRUE(found.gpus_by_all);
+  EXPECT_EQ(found.asked, "a slot of a pool");
   EXPECT_EQ(found.off_rdma, training().off_rdma);
   EXPECT_FALSE(found.sandbox);
 }
@@ -56,7 +56,6 @@ TEST(ContainerBookTest, the_gpus_of_the_kubelet_replace_those_of_a_bundle) {
   containers.complete(records, running("c1"));
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records.front().gpus, std::vector<std::string>{"GPU-2"});
-  EXPECT_FALSE(records.front().gpus_by_all);
   EXPECT_EQ(records.front().nics, training().nics);
 }
 

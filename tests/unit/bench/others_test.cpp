@@ -16,7 +16,10 @@ using test::u8;
 /// A kernel with one device and these queue pairs.
 class FakeKernel : public host::Host {
  public:
-  Result<std::optional<std::string>> read(const std::string&) override { return absent(); }
+  Result<std::optional<std::string>> read(const std::string& path) override {
+    if (path == "/proc/sys/kernel/osrelease" && !release.empty()) return std::optional(release);
+    return absent();
+  }
 
   Result<std::optional<std::string>> readlink(const std::string&) override { return absent(); }
 
@@ -34,6 +37,9 @@ class FakeKernel : public host::Host {
     const auto name = u32(1, 3) + test::text_attribute(2, "mlx5_0");
     if (dump.command == 1) return std::optional(test::rdma_message(1, name));
     EXPECT_EQ(dump.device, 3U);
+    if (dump.command == 13) {
+      return std::optional(test::rdma_message(13, name + attribute(40, regions)));
+    }
     return std::optional(test::rdma_message(10, name + attribute(19, pairs)));
   }
 
@@ -57,10 +63,29 @@ class FakeKernel : public host::Host {
   bool answers = true;
   std::optional<Error> fails;
   std::string pairs;
+  std::string regions;
+  std::string release;
 
  private:
   static std::optional<std::string> absent() { return std::nullopt; }
 };
+
+TEST(Others, memory_of_another_process_is_use_without_a_queue_pair) {
+  FakeKernel kernel;
+  kernel.regions = attribute(41, test::u64(45, 4096) + u32(28, 4711)) +
+                   attribute(41, test::u64(45, 4096) + u32(28, 99)) +
+                   attribute(41, test::u64(45, 4096) + test::text_attribute(29, "mlx5_ib"));
+  EXPECT_EQ(kernel.others().regions, 1U);
+  EXPECT_EQ(to_string(kernel.others()), "other processes have 1 memory region on it");
+}
+
+TEST(Others, no_list_is_asked_of_a_kernel_that_reads_freed_memory) {
+  FakeKernel kernel;
+  kernel.add(17, 2, 4711);
+  EXPECT_EQ(kernel.others().processes, 1U);
+  kernel.release = "6.8.0-45-generic";
+  EXPECT_EQ(kernel.others().processes, 0U);
+}
 
 TEST(Others, the_kernels_management_pairs_and_our_own_do_not_count) {
   FakeKernel kernel;

@@ -82,6 +82,18 @@ TEST(PodsCommand, a_variable_that_keeps_a_container_off_rdma_is_named) {
                 "of the container's NICs (mlx5_3:1), and NCCL takes TCP"));
 }
 
+TEST(PodsCommand, a_log_is_evidence_of_its_pod) {
+  const TextFile log(
+      "node-a:7:9 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:10.0.0.1<0>\n"
+      "node-a:7:9 [0] NCCL INFO Using network IB\n");
+  const auto said = pods({"-o", "json", "--log", "train/a-1=" + log.path()});
+  EXPECT_EQ(said.code, cli::kExitCannotTell) << said.err;
+  EXPECT_EQ(said.json()["pods"][1]["rung"], "log");
+  EXPECT_EQ(said.json()["pods"][1]["verdict"], "unknown");
+  EXPECT_EQ(pods({"--log", "nonsense"}).code, cli::kExitUsage);
+  EXPECT_EQ(run({"pods", "--before", log.path()}).code, cli::kExitUsage);
+}
+
 TEST(PodsCommand, memory_that_is_registered_as_a_whole_has_no_size) {
   const auto peers = source_dir() + "/tests/pods/peers.node";
   EXPECT_THAT(run({"pods", "--snapshot", peers}).out, HasSubstr("all (ODP)"));

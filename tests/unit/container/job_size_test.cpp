@@ -38,6 +38,23 @@ TEST(JobSize, a_container_that_is_one_rank_counts_containers) {
             (container::JobSize{1, 8}));
 }
 
+TEST(JobSize, the_pods_of_volcanos_tasks_are_added) {
+  EXPECT_EQ(container::job_size({"VC_MASTER_NUM=1", "VC_WORKER_NUM=3"}).nodes, 4U);
+  EXPECT_EQ(container::job_size({"VC__NUM=1", "VC_WORKER_HOSTS=a,b"}), container::JobSize());
+}
+
+TEST(JobSize, a_side_channel_of_nixl_asks_for_rdma) {
+  const auto size =
+      container::job_size({"VLLM_NIXL_SIDE_CHANNEL_HOST=10.0.0.1", "LWS_GROUP_SIZE=1"});
+  EXPECT_EQ(size.asks, "VLLM_NIXL_SIDE_CHANNEL_HOST");
+  EXPECT_EQ(size.nodes, 1U);
+  EXPECT_EQ(container::job_size({"VLLM_NIXL_SIDE_CHANNEL_HOST="}).asks, "");
+}
+
+TEST(JobSize, of_two_the_larger_counts_number_by_number) {
+  EXPECT_EQ(container::larger({4, 2, ""}, {2, 8, "x"}), (container::JobSize{4, 8, "x"}));
+}
+
 TEST(JobSize, all_gpus_are_asked_for_by_the_last_value_alone) {
   EXPECT_TRUE(container::asks_for_all_gpus({"NVIDIA_VISIBLE_DEVICES=all"}));
   EXPECT_TRUE(container::asks_for_all_gpus({"AMD_VISIBLE_DEVICES=all"}));
@@ -49,7 +66,9 @@ TEST(JobSize, all_gpus_are_asked_for_by_the_last_value_alone) {
 TEST(JobSize, only_variables_that_are_read_are_kept) {
   EXPECT_TRUE(container::is_job_variable("RANK=1"));
   EXPECT_TRUE(container::is_job_variable("PMI_SIZE=2"));
+  EXPECT_TRUE(container::is_job_variable("VC_WORKER_NUM=2"));
   EXPECT_FALSE(container::is_job_variable("RANKING=1"));
+  EXPECT_FALSE(container::is_job_variable("VC_WORKER_NUM" + std::string(100, 'x') + "=2"));
   EXPECT_FALSE(container::is_job_variable("RANK"));
 }
 

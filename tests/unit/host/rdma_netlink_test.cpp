@@ -59,6 +59,25 @@ TEST(RdmaNetlink, a_dump_that_ends_in_einval_is_of_a_device_that_is_gone) {
   EXPECT_EQ(take_rdma(message(kDone, netlink_status(ENODEV))).says, RdmaDatagram::gone);
 }
 
+TEST(RdmaNetlink, a_dump_that_fails_in_the_middle_keeps_what_it_had) {
+  const auto device = rdma_message(10, u32(1, 0));
+  const auto last = message(kDone, netlink_status(EINVAL));
+  const auto taken = take_rdma(device + last);
+  EXPECT_EQ(taken.says, RdmaDatagram::cut);
+  EXPECT_EQ(taken.error_number, EINVAL);
+  EXPECT_EQ(taken.answer, device + last);
+  EXPECT_EQ(cut_short(taken.answer), EINVAL);
+  EXPECT_EQ(cut_short(device), std::nullopt);
+  EXPECT_EQ(cut_short(device + message(kDone, "")), EPROTO);
+}
+
+TEST(RdmaNetlink, of_a_closing_message_only_the_errno_is_kept) {
+  auto bytes = message(kDone, netlink_status(EINVAL) + text_attribute(1, "secret"));
+  blank_unread_attributes(bytes);
+  EXPECT_EQ(bytes.find("secret"), std::string::npos);
+  EXPECT_EQ(cut_short(bytes), EINVAL);
+}
+
 TEST(RdmaNetlink, a_refusal_keeps_its_errno) {
   const auto taken = take_rdma(message(kNetlinkError, netlink_status(EPERM)));
   EXPECT_EQ(taken.says, RdmaDatagram::failed);

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "proof/count.h"
 #include "proof/ledger.h"
 
@@ -52,6 +54,7 @@ class PodsTest : public testing::Test {
     add(1000, kJob);
     node::Nic nic;
     nic.name = "mlx5_0";
+    nic.driver = "mlx4_core";  // lists everything
     node_.nics.push_back(nic);
     node_.gpus.resize(8);
     proof::ContainerRecord record;
@@ -60,6 +63,7 @@ class PodsTest : public testing::Test {
     record.pod = "job";
     record.container = "main";
     record.gpus = {"GPU-0", "GPU-1"};
+    record.job.nodes = 2;
     records_.push_back(record);
   }
 
@@ -83,6 +87,19 @@ class PodsTest : public testing::Test {
     return proof::judge_pods(usage_, before, node_, records_, {300, false});
   }
 
+  proof::PodLedger::Changes look(proof::PodLedger& ledger, const usage::Usage* before = nullptr,
+                                 std::optional<double> seconds = std::nullopt) {
+    auto seen = view(before);
+    return ledger.update(seen, seconds);
+  }
+
+  /// The looks that an alarm takes, but the last.
+  void suspect(proof::PodLedger& ledger) {
+    for (unsigned i = 1; i < proof::PodLedger::kLooks; ++i) {
+      EXPECT_THAT(look(ledger).fell_back, testing::IsEmpty());
+    }
+  }
+
   /// The only container.
   proof::PodUse pod(const usage::Usage* before = nullptr) {
     auto seen = view(before);
@@ -101,17 +118,22 @@ TEST_F(PodsTest, a_connected_queue_pair_in_rts_is_rdma) {
   EXPECT_EQ(pod().why, "1 connected queue pair on mlx5_0");
 }
 
-TEST_F(PodsTest, a_looped_a_datagram_or_an_unready_queue_pair_is_not) {
+TEST_F(PodsTest, a_looped_a_datagram_or_a_passive_queue_pair_proves_nothing) {
   auto looped = connected(17, 1000);
   looped.remote = 17;
   auto datagram = connected(18, 1000);
   datagram.type = usage::QpType::datagram;
-  auto unready = connected(19, 1000);
-  unready.state = usage::QpState::rtr;
-  pairs() = {looped, datagram, unready};
-  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
+  auto passive = connected(19, 1000);
+  passive.state = usage::QpState::rtr;
+  pairs() = {looped, datagram, passive};
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   EXPECT_EQ(pod().total().queue_pairs, 3U);
   EXPECT_EQ(pod().total().ready, 2U);
+  EXPECT_FALSE(pod().silent_fallback);
+  auto unready = connected(20, 1000);
+  unready.state = usage::QpState::init;
+  pairs() = {unready};
+  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
 }
 
 TEST_F(PodsTest, equal_numbers_are_a_loop_only_with_equal_sequence_numbers) {
@@ -120,10 +142,12 @@ TEST_F(PodsTest, equal_numbers_are_a_loop_only_with_equal_sequence_numbers) {
   pair.send_psn = 6;
   pairs() = {pair};
   EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
+  // irdma never changes the numbers that it was given, so these may be connected all the same.
   pairs()[0].send_psn = pairs()[0].receive_psn;
-  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_THAT(pod().why, HasSubstr("1 queue pair whose own number is their peer's"));
   pairs()[0].send_psn.reset();
-  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
 }
 
 TEST_F(PodsTest, a_queue_pair_that_only_receives_is_rdma) {
@@ -132,7 +156,7 @@ TEST_F(PodsTest, a_queue_pair_that_only_receives_is_rdma) {
   passive.send_psn = 0;
   pairs() = {passive};
   auto before = usage_;
-  EXPECT_EQ(pod(&before).verdict, proof::Verdict::idle);
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
   pairs()[0].receive_psn = 900;
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
   EXPECT_EQ(pod(&before).total().ready, 0U);
@@ -169,8 +193,9 @@ TEST_F(PodsTest, a_sole_users_traffic_proves_the_use_of_a_drivers_queue_pair) {
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
   device().traffic.bytes = 100'000'000;
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
-  EXPECT_EQ(pod(&before).total().connected, 1U);
-  EXPECT_EQ(pod(&before).total().unproved, 0U);
+  EXPECT_EQ(pod(&before).rung, proof::Rung::sole_user);
+  EXPECT_EQ(pod(&before).total().connected, 0U);
+  EXPECT_EQ(pod(&before).why, "the only user of mlx5_0, whose ports move 100000000 bytes a second");
   usage_.processes.by_id[50] = process(50, "");
   pairs().push_back(connected(2, 50, 9));  // it may be the host's
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
@@ -181,6 +206,10 @@ TEST_F(PodsTest, a_sole_users_traffic_proves_the_use_of_a_drivers_queue_pair) {
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
   pairs().back().owner.kernel_name = "ib_core";
   EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
+  pairs().back().owner.kernel_name = "mlx5_ib";  // mlx5's own, of every device
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
+  device().contexts.state = usage::TableState::unsupported;  // who else has it open?
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
 }
 
 TEST_F(PodsTest, packets_of_its_own_prove_the_use_of_a_drivers_queue_pair) {
@@ -227,7 +256,7 @@ TEST_F(PodsTest, a_process_younger_than_the_list_has_an_ended_ones_number) {
   EXPECT_EQ(seen.ownerless_queue_pairs, 1U);
   ASSERT_EQ(seen.pods.size(), 1U);
   EXPECT_EQ(seen.pods[0].verdict, proof::Verdict::unknown);
-  EXPECT_THAT(seen.pods[0].why, HasSubstr("1 queue pair without an owner"));
+  EXPECT_THAT(seen.pods[0].why, HasSubstr("1 queue pair of mlx5_0 without an owner"));
   EXPECT_FALSE(seen.complete);
 }
 
@@ -263,6 +292,7 @@ TEST_F(PodsTest, connections_to_elsewhere_without_queue_pairs_are_tcp) {
   job().network->connections = 3;
   EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
   EXPECT_EQ(pod().why.substr(0, 53), "no queue pair, 3 TCP connections to elsewhere; a sile");
+  EXPECT_EQ(pod().rung, proof::Rung::nothing);
 }
 
 TEST_F(PodsTest, what_keeps_a_container_off_rdma_is_in_the_reason) {
@@ -295,6 +325,8 @@ TEST_F(PodsTest, a_device_that_cannot_be_listed_makes_all_but_rdma_unknown) {
   other.device = {1, "mlx5_1"};
   other.queue_pairs = {usage::TableState::interrupted, "interrupted", {}};
   usage_.devices.push_back(other);
+  EXPECT_EQ(pod().verdict, proof::Verdict::idle);  // it has not opened it
+  usage_.devices[1].contexts.objects = {{{1000, false}, 4}};
   EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
   pairs() = {connected(17, 1000)};
   EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
@@ -318,14 +350,21 @@ TEST_F(PodsTest, gpus_peers_age_and_no_queue_pair_make_a_silent_fallback) {
   job().network->connections = 1;
   EXPECT_TRUE(pod().silent_fallback);
   records_[0].gpus = {"GPU-0"};
-  EXPECT_FALSE(pod().silent_fallback);  // one of eight GPUs
-  node_.gpus.resize(1);
-  EXPECT_TRUE(pod().silent_fallback);  // all of the node's
+  EXPECT_TRUE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("it holds 1 GPU of a node with RDMA NICs"));
   job().started_ticks = 90'000;
   EXPECT_FALSE(pod().silent_fallback);  // 101 s old
+  job().started_ticks = 100;
+  job().files.gpu_started_ticks = 90'000;  // it loaded its model until then
+  EXPECT_FALSE(pod().silent_fallback);
+  job().files.gpu_started_ticks = 200;
+  records_[0].gpus.clear();
+  records_[0].nics = {"mlx5_0"};
+  EXPECT_FALSE(pod().silent_fallback);
 }
 
 TEST_F(PodsTest, ranks_on_other_nodes_are_peers_too) {
+  records_[0].job = {};
   EXPECT_FALSE(pod().silent_fallback);
   records_[0].job.ranks = 2;  // as many as GPUs
   EXPECT_FALSE(pod().silent_fallback);
@@ -335,7 +374,7 @@ TEST_F(PodsTest, ranks_on_other_nodes_are_peers_too) {
   EXPECT_EQ(
       pod().why,
       "no queue pair and no TCP connection to elsewhere; a silent fallback: it holds 2 GPUs "
-      "of a node with RDMA NICs and was given none of them; its environment speaks of 16 ranks");
+      "of a node with RDMA NICs and was given none of them; RDMA is due by 16 ranks on 2 GPUs");
 }
 
 TEST_F(PodsTest, nodes_are_not_compared_with_gpus) {
@@ -351,22 +390,162 @@ TEST_F(PodsTest, a_job_of_one_node_has_no_peers_whatever_it_is_connected_to) {
   records_[0].job.nodes = 1;
   EXPECT_FALSE(pod().silent_fallback);
   EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
-  EXPECT_EQ(pod().evidence.back(), (proof::Evidence{"environment", "1 node"}));
+  EXPECT_EQ(pod().evidence.back(), (proof::Evidence{"job", "1 node"}));
   records_[0].job = {std::nullopt, 2};
   EXPECT_FALSE(pod().silent_fallback);
-  records_[0].job = {};
-  EXPECT_TRUE(pod().silent_fallback);
 }
 
-TEST_F(PodsTest, a_scraped_monitor_of_all_gpus_is_no_job_unless_it_says_so) {
-  job().network->connections = 1;
-  records_[0].gpus_by_all = true;
-  EXPECT_TRUE(pod().silent_fallback);  // two of eight: somebody dealt them
-  node_.gpus.resize(2);
-  EXPECT_FALSE(pod().silent_fallback);
+TEST_F(PodsTest, a_model_server_that_states_no_job_is_no_fallback) {
+  job().network->connections = 3;
+  records_[0].job = {};
   EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
-  records_[0].job.nodes = 2;
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("nothing says that it is part of a job on several nodes"));
+}
+
+TEST_F(PodsTest, a_worker_of_disaggregated_serving_on_tcp_is_a_fallback) {
+  records_[0].gpus = {"GPU-0"};
+  records_[0].job = {1, {}, ""};  // LWS_GROUP_SIZE=1
+  job().job.asks = "--disaggregation-mode";
+  EXPECT_EQ(pod().verdict, proof::Verdict::idle);
+  EXPECT_FALSE(pod().silent_fallback);
+  job().network->connections = 1;
   EXPECT_TRUE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("RDMA is due by --disaggregation-mode"));
+}
+
+TEST_F(PodsTest, a_slot_is_due_where_data_moves_over_tcp) {
+  records_[0].job = {};
+  records_[0].asked = "a slot of a pool";
+  auto before = usage_;
+  before.containers[kJob].network = usage::NetworkUse{true, 1, {}, {{{31, 1000, 1000}}}};
+  usage_.counted_ticks = 100'200;
+  const auto moved = [&](std::uint64_t bytes) {
+    job().network = usage::NetworkUse{true, 1, {}, {{{31, 1000 + bytes, 1000}}}};
+    return pod(&before);
+  };
+  EXPECT_FALSE(moved(10'000).silent_fallback);
+  EXPECT_TRUE(moved(5'000'000).silent_fallback);
+  EXPECT_EQ(moved(5'000'000).tcp_bytes_per_second, 5e6);
+  records_[0].job.nodes = 1;
+  EXPECT_FALSE(moved(5'000'000).silent_fallback);
+}
+
+TEST_F(PodsTest, bytes_of_tcp_are_those_of_connections_that_are_there) {
+  auto before = usage_;
+  before.containers[kJob].network =
+      usage::NetworkUse{true, 2, {}, {{{31, 1000, 0}, {32, 5'000'000, 0}, {40, 10, {}}}}};
+  usage_.counted_ticks = 100'300;  // two seconds
+  job().network = usage::NetworkUse{true, 2, {}, {{{31, 3000, 0}, {33, 0, 500}, {40, 5, {}}}}};
+  EXPECT_EQ(pod(&before).tcp_bytes_per_second, 1250.0);
+  job().network->sockets.reset();
+  EXPECT_EQ(pod(&before).tcp_bytes_per_second, std::nullopt);
+}
+
+TEST_F(PodsTest, memory_with_a_driver_that_hides_queue_pairs_is_unknown) {
+  node_.nics[0].driver = "mlx5_core";
+  device().contexts.objects = {{{1000, false}, 3}};
+  job().network->connections = 3;
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_EQ(pod().rung, proof::Rung::nothing);
+  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
+  job().files.devx = 2;
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_EQ(pod().rung, proof::Rung::devx_objects);
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("mlx5_0 is open with 1 memory region, and objects that are made "
+                                   "through DEVX are in no list"));
+  EXPECT_THAT(pod().evidence,
+              testing::Contains(proof::Evidence{"proc fd", "2 files of mlx5 DEVX"}));
+  node_.nics[0].driver = "mlx4_core";
+  EXPECT_EQ(pod().verdict, proof::Verdict::tcp);
+  node_.nics[0].driver = "a_new_one";
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+}
+
+TEST_F(PodsTest, a_sole_user_with_memory_and_traffic_is_rdma_without_a_pair) {
+  node_.nics[0].driver = "mlx5_core";
+  device().contexts.objects = {{{1000, false}, 3}};
+  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
+  device().traffic.bytes = 0;
+  const auto before = usage_;
+  usage_.counted_ticks = 100'200;
+  device().traffic.bytes = 100'000'000;
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
+  EXPECT_EQ(pod(&before).rung, proof::Rung::sole_user);
+  add(2000, kOther);
+  device().contexts.objects.push_back({{2000, false}, 4});
+  EXPECT_EQ(view(&before).pods.at(0).verdict, proof::Verdict::unknown);  // whose bytes are they?
+}
+
+TEST_F(PodsTest, a_list_left_out_concerns_only_who_has_the_device_open) {
+  device().queue_pairs = {usage::TableState::left_out, "not asked for", {}};
+  add(2000, kOther);
+  job().network->connections = 1;
+  device().contexts.objects = {{{2000, false}, 4}};
+  auto seen = view();
+  ASSERT_EQ(seen.pods.size(), 2U);
+  const auto is_job = [](const auto& one) { return one.record.pod == "job"; };
+  const auto fallen = std::find_if(seen.pods.begin(), seen.pods.end(), is_job);
+  const auto other = std::find_if_not(seen.pods.begin(), seen.pods.end(), is_job);
+  EXPECT_EQ(fallen->verdict, proof::Verdict::tcp);
+  EXPECT_TRUE(fallen->silent_fallback);
+  EXPECT_EQ(other->verdict, proof::Verdict::unknown);
+  EXPECT_THAT(other->why, HasSubstr("queue pairs of mlx5_0: not asked for"));
+  EXPECT_FALSE(seen.complete);
+  device().contexts.objects.push_back({{}, 5});  // nobody knows whose
+  seen = view();
+  for (const auto& one : seen.pods) EXPECT_EQ(one.verdict, proof::Verdict::unknown);
+}
+
+TEST_F(PodsTest, without_the_list_domains_say_that_the_kernel_uses_it) {
+  device().queue_pairs = {usage::TableState::left_out, "not asked for", {}};
+  device().contexts.objects = {{{1000, false}, 3}};
+  device().memory_regions.objects = {{{1000, false}, 4096, 1, 7}};
+  device().domains.objects = {{{{}, true, "ib_core"}, 1, {}}, {{{}, true, "mlx5_ib"}, 2, {}}};
+  device().traffic.bytes = 0;
+  const auto before = usage_;
+  usage_.counted_ticks = 100'200;
+  device().traffic.bytes = 100'000'000;
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::rdma);
+  device().domains.objects.push_back({{{}, true, "ib_ipoib"}, 3, {}});
+  EXPECT_EQ(pod(&before).verdict, proof::Verdict::unknown);
+}
+
+TEST_F(PodsTest, nvlink_between_nodes_needs_no_queue_pair) {
+  job().network->connections = 1;
+  job().files.imex_channels = 1;
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("a channel of IMEX"));
+}
+
+TEST_F(PodsTest, a_fabric_without_verbs_is_no_fallback) {
+  job().network->connections = 1;
+  job().files.other_fabrics = {"/dev/hfi1_0"};
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_THAT(pod().why, HasSubstr("/dev/hfi1_0"));
+}
+
+TEST_F(PodsTest, a_log_that_chose_rdma_is_no_proof_and_no_fallback) {
+  job().network->connections = 1;
+  proof::ProofOptions options{300, false};
+  options.logs = {{"ns/job", "RDMA (chosen): Using network IB"}};
+  const auto chosen = proof::judge_pods(usage_, nullptr, node_, records_, options).pods.at(0);
+  EXPECT_EQ(chosen.verdict, proof::Verdict::unknown);
+  EXPECT_EQ(chosen.rung, proof::Rung::log);
+  options.logs = {{"job", "TCP: Using network Socket"}};
+  const auto tcp = proof::judge_pods(usage_, nullptr, node_, records_, options).pods.at(0);
+  EXPECT_TRUE(tcp.silent_fallback);
+  EXPECT_EQ(tcp.evidence.back(), (proof::Evidence{"log", "TCP: Using network Socket"}));
+}
+
+TEST_F(PodsTest, a_list_that_was_cut_keeps_the_proof_that_it_had) {
+  device().contexts.objects = {{{1000, false}, 3}};
+  device().queue_pairs = {usage::TableState::failed, "gave up", {connected(17, 1000)}};
+  EXPECT_EQ(pod().verdict, proof::Verdict::rdma);
+  device().queue_pairs.objects.clear();
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
 }
 
 TEST_F(PodsTest, pods_that_the_operator_ignores_are_judged_and_no_fallback) {
@@ -428,13 +607,13 @@ TEST_F(PodsTest, unrelated_containers_are_left_out_unless_asked_for) {
 TEST_F(PodsTest, totals_never_fall_when_processes_end_or_containers_restart) {
   proof::PodLedger ledger;
   pairs() = {connected(17, 1000), connected(18, 1000)};
-  ledger.update(view(), std::nullopt);
+  look(ledger);
   const proof::PodKey key{"ns", "job", "main"};
   EXPECT_EQ(ledger.find(key)->queue_pairs, 2U);
   auto before = usage_;
   pairs().clear();  // its process ended
   usage_.counted_ticks = 100'300;
-  ledger.update(view(&before), 2.0);
+  look(ledger, &before, 2.0);
   EXPECT_EQ(ledger.find(key)->queue_pairs, 2U);
   before = usage_;
   usage_.containers.clear();
@@ -442,7 +621,7 @@ TEST_F(PodsTest, totals_never_fall_when_processes_end_or_containers_restart) {
   add(3000, kOther);
   records_[0].container_id = kOther;
   pairs() = {connected(17, 3000, 9)};  // the same number again
-  ledger.update(view(&before), 2.0);
+  look(ledger, &before, 2.0);
   EXPECT_EQ(ledger.find(key)->queue_pairs, 3U);
   EXPECT_EQ(ledger.find(key)->seconds[static_cast<std::size_t>(proof::Verdict::rdma)], 2.0);
 }
@@ -495,39 +674,69 @@ TEST_F(PodsTest, a_number_that_is_used_again_by_another_is_a_new_queue_pair) {
 TEST_F(PodsTest, a_fallback_is_told_once_and_again_after_it_went_away) {
   proof::PodLedger ledger;
   job().network->connections = 1;
-  EXPECT_EQ(ledger.update(view(), {}).fell_back.size(), 1U);
-  EXPECT_THAT(ledger.update(view(), {}).fell_back, IsEmpty());
+  suspect(ledger);
+  EXPECT_EQ(look(ledger).fell_back.size(), 1U);
+  EXPECT_THAT(look(ledger).fell_back, IsEmpty());
   pairs() = {connected(17, 1000)};
-  EXPECT_EQ(ledger.update(view(), {}).recovered.size(), 1U);
+  EXPECT_EQ(look(ledger).recovered.size(), 1U);
   pairs().clear();
-  EXPECT_EQ(ledger.update(view(), {}).fell_back.size(), 1U);
+  suspect(ledger);
+  EXPECT_EQ(look(ledger).fell_back.size(), 1U);
+}
+
+TEST_F(PodsTest, two_looks_and_one_between_that_finds_none_are_no_alarm) {
+  proof::PodLedger ledger;
+  job().network->connections = 1;
+  suspect(ledger);
+  job().network.reset();
+  look(ledger);
+  job().network = usage::NetworkUse{true, 1, std::nullopt};
+  suspect(ledger);
+  auto seen = view();
+  EXPECT_TRUE(seen.pods[0].silent_fallback);
+  ledger.update(seen, {});
+  EXPECT_EQ(seen.pods[0].suspicious_looks, 3U);
+  EXPECT_TRUE(seen.pods[0].silent_fallback);
+}
+
+TEST_F(PodsTest, grace_counts_from_the_first_connection_that_was_seen) {
+  proof::PodLedger ledger(300);
+  records_[0].job = {};
+  records_[0].job.asks = "--disaggregation-mode";
+  for (int i = 0; i < 5; ++i) look(ledger, nullptr, 100);
+  job().network->connections = 1;
+  for (int i = 0; i < 3; ++i) EXPECT_THAT(look(ledger, nullptr, 100).fell_back, IsEmpty());
+  EXPECT_EQ(look(ledger, nullptr, 100).fell_back.size(), 1U);
 }
 
 TEST_F(PodsTest, a_fallback_is_gone_when_two_readings_lack_its_container) {
   proof::PodLedger ledger;
   job().network->connections = 1;
-  ledger.update(view(), {});
+  suspect(ledger);
+  look(ledger);
   const auto there = usage_;
   usage_.containers.clear();
-  EXPECT_THAT(ledger.update(view(), {}).gone, IsEmpty());
-  const auto gone = ledger.update(view(), {}).gone;
+  EXPECT_THAT(look(ledger).gone, IsEmpty());
+  const auto gone = look(ledger).gone;
   ASSERT_EQ(gone.size(), 1U);
   EXPECT_EQ(gone[0].record.pod, "job");
   EXPECT_TRUE(gone[0].silent_fallback);
-  EXPECT_THAT(ledger.update(view(), {}).gone, IsEmpty());
+  EXPECT_THAT(look(ledger).gone, IsEmpty());
   usage_ = there;
-  EXPECT_EQ(ledger.update(view(), {}).fell_back.size(), 1U);
+  suspect(ledger);
+  EXPECT_EQ(look(ledger).fell_back.size(), 1U);
 }
 
 TEST_F(PodsTest, a_fallback_is_gone_when_its_container_was_started_again) {
   proof::PodLedger ledger;
   job().network->connections = 1;
-  ledger.update(view(), {});
+  suspect(ledger);
+  look(ledger);
   usage_.containers.clear();
   usage_.processes.by_id.clear();
   add(3000, kOther);
   records_[0].container_id = kOther;
-  const auto changes = ledger.update(view(), {});
+  const auto changes = look(ledger);
   EXPECT_EQ(changes.gone.size(), 1U);
   EXPECT_THAT(changes.recovered, IsEmpty());
 }
@@ -535,36 +744,39 @@ TEST_F(PodsTest, a_fallback_is_gone_when_its_container_was_started_again) {
 TEST_F(PodsTest, a_fallback_that_is_unknown_for_a_while_has_not_recovered) {
   proof::PodLedger ledger;
   job().network->connections = 1;
-  ledger.update(view(), {});
+  suspect(ledger);
+  look(ledger);
   const auto network = job().network;
   job().network.reset();
   ASSERT_EQ(pod().verdict, proof::Verdict::unknown);
-  EXPECT_THAT(ledger.update(view(), {}).recovered, IsEmpty());
+  EXPECT_THAT(look(ledger).recovered, IsEmpty());
   job().network = network;
-  EXPECT_THAT(ledger.update(view(), {}).fell_back, IsEmpty());
+  EXPECT_THAT(look(ledger).fell_back, IsEmpty());
 }
 
 TEST_F(PodsTest, a_fallback_that_is_idle_between_phases_has_not_recovered) {
   proof::PodLedger ledger;
-  const auto look = [&](unsigned connections) {
+  records_[0].job = {};
+  records_[0].job.asks = "--disaggregation-mode";  // no fallback while it is idle
+  const auto with = [&](unsigned connections) {
     job().network->connections = connections;
-    return ledger.update(view(), {});
+    return look(ledger);
   };
-  look(1);
-  for (unsigned i = 1; i < proof::PodLedger::kCalm; ++i) EXPECT_THAT(look(0).recovered, IsEmpty());
-  EXPECT_THAT(look(1).fell_back, IsEmpty());
-  for (unsigned i = 1; i < proof::PodLedger::kCalm; ++i) EXPECT_THAT(look(0).recovered, IsEmpty());
-  EXPECT_EQ(look(0).recovered.size(), 1U);
+  for (unsigned i = 0; i < proof::PodLedger::kLooks; ++i) with(1);
+  for (unsigned i = 1; i < proof::PodLedger::kCalm; ++i) EXPECT_THAT(with(0).recovered, IsEmpty());
+  EXPECT_THAT(with(1).fell_back, IsEmpty());
+  for (unsigned i = 1; i < proof::PodLedger::kCalm; ++i) EXPECT_THAT(with(0).recovered, IsEmpty());
+  EXPECT_EQ(with(0).recovered.size(), 1U);
 }
 
 TEST_F(PodsTest, a_container_is_forgotten_after_a_while) {
   proof::PodLedger ledger;
-  ledger.update(view(), {});
+  look(ledger);
   usage_.containers.clear();
   for (unsigned i = 1; i < proof::PodLedger::kPatience; ++i) {
-    EXPECT_THAT(ledger.update(view(), {}).forgotten, IsEmpty());
+    EXPECT_THAT(look(ledger).forgotten, IsEmpty());
   }
-  EXPECT_EQ(ledger.update(view(), {}).forgotten.size(), 1U);
+  EXPECT_EQ(look(ledger).forgotten.size(), 1U);
   EXPECT_EQ(ledger.find({"ns", "job", "main"}), nullptr);
 }
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <fstream>
 #include <sstream>
 
+#include "base/text.h"
 #include "snapshot/snapshot_host.h"
+#include "unit/netlink_builder.h"
 #include "unit/source_dir.h"
 #include "usage/usage.h"
 
@@ -49,6 +52,41 @@ TEST(ReadUsage, the_bundle_of_crio_is_found_through_conmon) {
   EXPECT_EQ(fallen.bundle->pod, "a-1");
   ASSERT_TRUE(fallen.network);
   EXPECT_EQ(fallen.network->bytes, 3000U);
+}
+
+/// The machine with another answer for the queue pairs of its first device.
+usage::Usage usage_with_queue_pairs(const std::string& entry) {
+  auto text = two_pods();
+  const auto at = text.find("t /.netlink/rdma/10.0/0000 ");
+  text.replace(at, text.find('\n', at) - at, entry);
+  return usage_of(text);
+}
+
+std::string hex(const std::string& bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) text += to_hex(byte, 2);
+  return text;
+}
+
+TEST(ReadUsage, a_list_that_ends_with_an_error_keeps_what_it_had) {
+  const auto entry = u32(21, 17) + u32(22, 99) + u8(26, 2) + u8(27, 3);
+  const auto list = rdma_message(
+      10, u32(1, 0) + text_attribute(2, "mlx5_0") + attribute(19, attribute(20, entry)));
+  const auto usage = usage_with_queue_pairs("t /.netlink/rdma/10.0/0000 " +
+                                            hex(list + message(3, netlink_status(EINVAL))));
+  const auto& pairs = usage.devices[0].queue_pairs;
+  EXPECT_EQ(pairs.state, usage::TableState::failed);
+  EXPECT_EQ(pairs.why, "the kernel gave up in the middle of its list (EINVAL)");
+  EXPECT_EQ(pairs.objects.size(), 1U);
+}
+
+TEST(ReadUsage, a_device_that_lists_something_else_is_not_gone) {
+  auto text = two_pods();
+  const auto at = text.find("t /.netlink/rdma/10.0/0000 ");
+  text.erase(at, text.find('\n', at) + 1 - at);
+  const auto usage = usage_of(text);
+  EXPECT_EQ(usage.devices[0].queue_pairs.state, usage::TableState::failed);
+  EXPECT_EQ(usage.devices[0].queue_pairs.why, "the kernel lists none of them (EINVAL)");
 }
 
 /// A process of a pod whose containers share a process namespace; "" for one of the host.

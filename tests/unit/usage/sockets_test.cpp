@@ -52,28 +52,33 @@ std::unique_ptr<host::Host> host_with(const std::string& net, const std::string&
       .value();
 }
 
+Result<usage::NetworkUse> network_use(host::Host& host, const std::string& proc_dir,
+                                      const std::vector<std::uint32_t>& processes) {
+  const auto held = usage::read_held_files(host, proc_dir, processes);
+  return usage::Networks(host, proc_dir).use_of(processes, held);
+}
+
 TEST(Sockets, in_its_own_namespace_all_connections_are_the_containers) {
-  const auto use = usage::read_network_use(*host_with("net:[2]", ""), "/proc", {6, 7});
+  const auto use = network_use(*host_with("net:[2]", ""), "/proc", {6, 7});
   ASSERT_TRUE(use);
   EXPECT_TRUE(use->own);
   EXPECT_EQ(use->connections, 1U);
 }
 
 TEST(Sockets, in_the_nodes_namespace_only_those_that_its_processes_hold) {
-  const auto held = usage::read_network_use(
-      *host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"), "/proc", {7});
+  const auto held =
+      network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"), "/proc", {7});
   ASSERT_TRUE(held);
   EXPECT_EQ(held->connections, 1U);
-  const auto others = usage::read_network_use(
-      *host_with("net:[1]", "l /proc/7/fd/3 -> socket:[32]\n"), "/proc", {7});
+  const auto others =
+      network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[32]\n"), "/proc", {7});
   ASSERT_TRUE(others);
   EXPECT_EQ(others->connections, 0U);
 }
 
 TEST(Sockets, descriptors_that_may_not_be_seen_leave_it_unknown) {
-  EXPECT_FALSE(
-      usage::read_network_use(*host_with("net:[1]", "e /proc/7/fd EACCES\n"), "/proc", {7}));
-  EXPECT_FALSE(usage::read_network_use(*host_with("net:[2]", ""), "/proc", {6}));
+  EXPECT_FALSE(network_use(*host_with("net:[1]", "e /proc/7/fd EACCES\n"), "/proc", {7}));
+  EXPECT_FALSE(network_use(*host_with("net:[2]", ""), "/proc", {6}));
 }
 
 /// Process 7 in a namespace of its own, with these tables.
@@ -83,7 +88,7 @@ Result<usage::NetworkUse> use_of(const std::string& tables) {
                         "l /proc/7/ns/net -> net:[2]\n" +
                         tables)
                         .value();
-  return usage::read_network_use(*host, "/proc", {7});
+  return network_use(*host, "/proc", {7});
 }
 
 TEST(Sockets, an_unread_table_leaves_open_what_the_other_does_not_show) {
@@ -103,16 +108,51 @@ TEST(Sockets, an_unread_table_leaves_open_what_the_other_does_not_show) {
 TEST(Sockets, too_many_processes_leave_it_open_unless_one_is_connected) {
   std::vector<std::uint32_t> many = {7};
   for (std::uint32_t i = 0; i < 1024; ++i) many.push_back(100 + i);
-  const auto none = usage::read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many);
+  const auto none = network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many);
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().message, "more than 1024 processes may hold them");
-  EXPECT_EQ(usage::read_network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"),
-                                    "/proc", many)
+  EXPECT_EQ(network_use(*host_with("net:[1]", "l /proc/7/fd/3 -> socket:[31]\n"), "/proc", many)
                 .value()
                 .connections,
             1U);
   many.pop_back();
-  EXPECT_TRUE(usage::read_network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many));
+  EXPECT_TRUE(network_use(*host_with("net:[1]", "d /proc/7/fd\n"), "/proc", many));
+}
+
+TEST(Sockets, statistics_of_sockets_say_bytes_and_replace_the_tables) {
+  const auto host = host_with("net:[2]",
+                              "e /proc/7/net/tcp6 EACCES\nf /.netlink/tcp/2 19\n"
+                              "40 1 2\n31 1000 200\n\n");
+  const auto use = network_use(*host, "/proc", {7});
+  ASSERT_TRUE(use) << use.error().message;
+  EXPECT_EQ(use->connections, 2U);
+  ASSERT_TRUE(use->sockets);
+  EXPECT_EQ((*use->sockets)[0], (host::TcpSocket{31, 1000, 200}));
+}
+
+TEST(Sockets, of_the_nodes_connections_each_holder_has_its_own) {
+  const auto host = host_with("net:[1]",
+                              "l /proc/8/ns/net -> net:[1]\n"
+                              "l /proc/7/fd/3 -> socket:[31]\n"
+                              "l /proc/8/fd/3 -> socket:[40]\n"
+                              "t /.netlink/tcp/1 40 1 -\n");
+  usage::Networks networks(*host, "/proc");
+  const auto of = [&](std::uint32_t process) {
+    return networks.use_of({process}, usage::read_held_files(*host, "/proc", {process})).value();
+  };
+  EXPECT_EQ(of(7).connections, 0U);
+  EXPECT_EQ(of(8).connections, 1U);
+  EXPECT_EQ(of(8).sockets->at(0), (host::TcpSocket{40, 1, std::nullopt}));
+}
+
+TEST(Sockets, statistics_that_are_refused_leave_the_tables) {
+  for (const std::string refusal : {"e /.netlink/tcp/2 EPERM\n", "t /.netlink/tcp/2 31 x 1\n",
+                                    "t /.netlink/tcp/2 31\n", "d /.netlink/tcp/2\n"}) {
+    const auto use = network_use(*host_with("net:[2]", refusal), "/proc", {7});
+    ASSERT_TRUE(use) << refusal;
+    EXPECT_EQ(use->connections, 1U) << refusal;
+    EXPECT_FALSE(use->sockets) << refusal;
+  }
 }
 
 }  // namespace
