@@ -102,7 +102,43 @@ TEST_F(NfsCommand, no_mount_is_no_problem_and_no_statistics_are_no_answer) {
   EXPECT_THAT(nfs().out, HasSubstr("no NFS mount on this node"));
   EXPECT_EQ(nfs().code, cli::kExitOk);
   write("proc/self/mountstats", "device s:/ mounted on /m with fstype nfs4\n\txprt:\trdma\n");
-  EXPECT_THAT(nfs().err, HasSubstr("mountstats: line 2"));
+  EXPECT_EQ(nfs().code, cli::kExitCannotTell);
+  EXPECT_THAT(nfs().out, HasSubstr("/m: mountstats: line 2"));
+}
+
+TEST_F(NfsCommand, a_kernel_that_refuses_leaves_each_mount_unknown) {
+  mount_by("rdma");
+  write("proc/1/mountstats", std::string((1 << 20) + 1, 'x'));
+  const auto said = nfs({"-o", "json"});
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
+  ASSERT_EQ(said.json()["mounts"].size(), 1U);
+  EXPECT_EQ(said.json()["mounts"][0]["verdict"], "unknown");
+  EXPECT_THAT(std::string(said.json()["mounts"][0]["why"]), HasSubstr("mountstats"));
+  EXPECT_EQ(said.json()["mounts"][0]["address"], "10.1.0.1");
+}
+
+TEST_F(NfsCommand, a_mount_unit_asks_for_rdma_and_for_connections) {
+  mount_by("rdma");
+  write("etc/systemd/system/data.mount",
+        "[Mount]\nWhat=nas:/a\nWhere=/data\nType=nfs\nOptions=rdma,nconnect=16\n");
+  const auto said = nfs({"-o", "wide"});
+  EXPECT_EQ(said.code, cli::kExitOk);
+  EXPECT_THAT(said.out, HasSubstr("1 of 16"));
+  EXPECT_THAT(said.out, HasSubstr("/data: nconnect=16 in /etc/systemd/system/data.mount"));
+  mount_by("tcp");
+  EXPECT_EQ(nfs().code, cli::kExitProblem);
+  EXPECT_THAT(nfs().out, HasSubstr("option rdma in /etc/systemd/system/data.mount"));
+}
+
+TEST_F(NfsCommand, what_manifests_declare_counts) {
+  mount_by("tcp");
+  write("pv.yaml",
+        "kind: PersistentVolume\nmetadata: {name: models}\n"
+        "spec: {nfs: {server: nas, path: /a}, mountOptions: [rdma]}\n");
+  const auto said = nfs({"--declared", (root_ / "pv.yaml").string()});
+  EXPECT_EQ(said.code, cli::kExitProblem);
+  EXPECT_THAT(said.out, HasSubstr("option rdma in PersistentVolume models, connected by tcp"));
+  EXPECT_EQ(nfs({"--declared", "/nothing"}).code, cli::kExitCannotTell);
 }
 
 }  // namespace
