@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/container_records.h"
+#include "agent/nfs_counts.h"
 #include "base/text.h"
 #include "host/memory.h"
 #include "proof/count.h"
@@ -50,6 +51,7 @@ void PodsMonitor::start() {
 
 void PodsMonitor::look() {
   auto host = open_();
+  if (host) count_nfs(**host, context_.metrics);
   take(host ? Result<usage::Usage>(usage::read_usage(**host, options_.proc_dir))
             : Result<usage::Usage>(host.error()));
   host::give_back_code_pages();  // it is not needed until the next look

@@ -252,6 +252,44 @@ std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
   return found;
 }
 
+bool is_nfs_file(std::string_view path) {
+  const auto is_unit =
+      std::any_of(kUnitFolders.begin(), kUnitFolders.end(),
+                  [&](const char* folder) { return path.starts_with(std::string(folder) + "/"); });
+  return is_unit || path == "/etc/fstab" ||
+         (path.starts_with("/proc/") &&
+          (path.ends_with("/mountstats") || path.ends_with("/mountinfo")));
+}
+
+std::string only_nfs(std::string_view path, std::string_view text) {
+  const bool is_unit = !path.starts_with("/proc/") && path != "/etc/fstab";
+  const bool is_statistics = path.ends_with("/mountstats");
+  std::string kept;
+  bool is_inside = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const auto line = text.substr(at, end - at);
+    at = end;
+    const auto words = split_words(line);
+    if (words.empty()) continue;
+    if (is_unit) {
+      const auto key = trim(line.substr(0, line.find('=')));
+      const bool is_key = key == "What" || key == "Where" || key == "Type" || key == "Options";
+      is_inside = is_key || (is_inside && kept.ends_with("\\\n"));
+      if (!is_inside && key != "[Mount]") continue;
+    } else if (is_statistics) {
+      if (words[0] == "device") is_inside = words.size() > 7 && is_nfs_type(words[7]);
+      if (!is_inside || (words[0] != "device" && words[0] != "opts:" && words[0] != "xprt:"))
+        continue;
+    } else if (std::none_of(words.begin(), words.end(), is_nfs_type) || words[0].starts_with('#')) {
+      continue;
+    }
+    kept += line;
+  }
+  const bool is_ours = kept.find(":/") != std::string::npos;  // a source of NFS
+  return is_unit && !is_ours && path.ends_with(kSuffix) ? "" : kept;
+}
+
 Result<std::vector<NfsDeclaration>> parse_nfs_manifests(const std::string& file,
                                                         std::string_view text) {
   std::vector<NfsDeclaration> found;

@@ -43,6 +43,14 @@ std::string mount_unit_name(std::string_view place);
 std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
                                                   std::vector<std::string>& unknown);
 
+/// Whether a path is one that NFS is read from: the mounts of a process, /etc/fstab, a folder of
+/// units.
+bool is_nfs_file(std::string_view path);
+
+/// What of such a file is of NFS, in its own words, and nothing else: other file systems may have
+/// passwords among their options. "" for a unit that is not of NFS.
+std::string only_nfs(std::string_view path, std::string_view text);
+
 /// A text of YAML or JSON documents, as kubectl prints them, lists included: the mount units of
 /// each MachineConfig, and each PersistentVolume of NFS or of the NFS CSI driver. Other kinds are
 /// not ours. Errors name the file and the line.

@@ -130,6 +130,25 @@ TEST_F(NfsCommand, a_mount_unit_asks_for_rdma_and_for_connections) {
   EXPECT_THAT(nfs().out, HasSubstr("option rdma in /etc/systemd/system/data.mount"));
 }
 
+TEST_F(NfsCommand, a_snapshot_gives_the_same_answer_and_no_secrets) {
+  mount_by("tcp");
+  write("etc/fstab", "nas:/a /data nfs4 rdma 0 0\n//nas/b /b cifs password=geheim 0 0\n");
+  write("etc/systemd/system/b.mount", "[Mount]\nWhat=//n/b\nWhere=/b\nOptions=password=geheim\n");
+  write("etc/systemd/system/c.mount", "[Mount]\nWhat=nas:/c\nWhere=/c\nOptions=rdma\n");
+  fs::create_directories(root_ / "etc/systemd/system/remote-fs.target.wants");
+  fs::create_symlink("../c.mount", root_ / "etc/systemd/system/remote-fs.target.wants/c.mount");
+  const auto file = (root_ / "snapshot").string();
+  ASSERT_EQ(run({"snapshot", "--host-root", root_.string(), "-o", file}).code, cli::kExitOk);
+  std::ifstream read(file);
+  const std::string text{std::istreambuf_iterator<char>(read), {}};
+  EXPECT_THAT(text, testing::Not(HasSubstr("geheim")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("b.mount")));
+  const auto said = run({"nfs", "--snapshot", file});
+  EXPECT_EQ(said.code, cli::kExitProblem) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("/data: option rdma in /etc/fstab, connected by tcp"));
+  EXPECT_THAT(said.out, HasSubstr("/c: option rdma in /etc/systemd/system/c.mount, and no NFS"));
+}
+
 TEST_F(NfsCommand, what_manifests_declare_counts) {
   mount_by("tcp");
   write("pv.yaml",

@@ -142,6 +142,29 @@ items:
                 {"PersistentVolume csi", "nas", "/csi", "", "", true, ""}}));
 }
 
+TEST(NfsDeclarations, of_files_nothing_is_kept_but_what_is_of_nfs) {
+  EXPECT_EQ(
+      only_nfs("/etc/fstab", "//nas/x /x cifs username=u,password=p 0 0\nnas:/a /a nfs rdma 0 0\n"),
+      "nas:/a /a nfs rdma 0 0\n");
+  EXPECT_EQ(
+      only_nfs("/proc/1/mountinfo",
+               "36 23 0:30 / /a rw - nfs4 nas:/a rw\n37 23 0:31 / /b rw - cifs //n/b rw,pass=p\n"),
+      "36 23 0:30 / /a rw - nfs4 nas:/a rw\n");
+  EXPECT_EQ(
+      only_nfs(
+          "/proc/1/mountstats",
+          "device x mounted on /x with fstype ext4\n"
+          "device n:/ mounted on /n with fstype nfs4\n\topts:\trw\n\tage:\t3\n\txprt:\ttcp 0 1"),
+      "device n:/ mounted on /n with fstype nfs4\n\topts:\trw\n\txprt:\ttcp 0 1");
+  const std::string unit = "/etc/systemd/system/a.mount";
+  EXPECT_EQ(
+      only_nfs(unit, "[Unit]\nX=secret\n[Mount]\nWhat=n:/a\nWhere=/a\nOptions=rdma,\\\n port=1\n"),
+      "[Mount]\nWhat=n:/a\nWhere=/a\nOptions=rdma,\\\n port=1\n");
+  EXPECT_EQ(only_nfs(unit, "[Mount]\nWhat=//n/a\nWhere=/a\nType=cifs\nOptions=password=p\n"), "");
+  EXPECT_TRUE(is_nfs_file(unit));
+  EXPECT_FALSE(is_nfs_file("/sys/class/net"));
+}
+
 TEST(NfsDeclarations, a_manifest_that_cannot_be_read_names_file_and_line) {
   EXPECT_EQ(
       parse_nfs_manifests("a.yaml", "kind: Pod\n---\nkind: [\n").error().message.substr(0, 13),
