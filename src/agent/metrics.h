@@ -16,6 +16,7 @@ using Container = metrics::Label<"container">;
 using Device = metrics::Label<"device">;
 using Granted = metrics::Label<"outcome", "granted", "refused", "start-refused">;
 using Namespace = metrics::Label<"namespace">;
+using NfsVerdict = metrics::Label<"verdict", "rdma", "tcp", "fallback", "absent", "unknown">;
 using Nic = metrics::Label<"nic">;
 using Outcome = metrics::Label<"outcome", "adjusted", "untouched", "refused">;
 using Place = metrics::Label<"place", "tcp", "unix">;
@@ -145,6 +146,8 @@ struct Metrics : metrics::MetricRegistry {
       *this, "railhead_pods_reads_total", "Times that it was looked who uses RDMA."};
   metrics::Gauge<> pods_complete{*this, "railhead_pods_complete",
                                  "1 where the last look could see everything, else 0."};
+  metrics::Gauge<label::NfsVerdict> nfs_mounts{*this, "railhead_nfs_mounts",
+                                               "NFS mounts of the machine by what carries them."};
   metrics::Gauge<> queue_pairs_without_owner{*this, "railhead_queue_pairs_without_owner",
                                              "Queue pairs whose process could not be found."};
   metrics::Gauge<label::Place> http_listening{

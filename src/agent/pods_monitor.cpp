@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/container_records.h"
+#include "agent/nfs_counts.h"
 #include "base/text.h"
 #include "host/memory.h"
 #include "proof/count.h"
@@ -51,6 +52,7 @@ void PodsMonitor::start() {
 
 void PodsMonitor::look() {
   auto host = open_();
+  if (host) count_nfs(**host, context_.metrics);
   take(host ? Result<usage::Usage>(
                   usage::read_usage(**host, options_.proc_dir, options_.queue_pairs))
             : Result<usage::Usage>(host.error()));

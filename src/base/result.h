@@ -23,8 +23,6 @@ enum class ErrorCode : std::uint8_t {
   internal,     ///< our own fault
 };
 
-std::string_view to_string(ErrorCode code);
-
 /// A failure that a person can act on: the code for programs, the message for people. Messages are
 /// lower case without a full stop and name the path, key or peer.
 struct Error {

@@ -18,6 +18,7 @@ class Client {
         watcher_(watcher) {}
 
   Outcome meet(const Plan& plan, const std::vector<std::string>& nics) {
+    plan_ = plan;
     TRY_OUTCOME(say(channel_, offer_message(plan)));
     const auto theirs = expect(channel_.receive(kOpenLimit), "addresses");
     TRY_OUTCOME(theirs.outcome);
@@ -34,25 +35,14 @@ class Client {
     return {};
   }
 
+  /// A step, and then the passes in which all that arrives is compared.
   Outcome measure(const Step& step, StepResult& result) {
     result.step = step;
-    if (const auto status = endpoint_.prepare(step, Part::initiator); !status) {
-      return fail(channel_, device_outcome(status.error()));
-    }
-    TRY_OUTCOME(say(channel_, step_message(step)));
-    TRY_OUTCOME(expect(channel_.receive(), "go").outcome);
-    endpoint_.start(step, Part::initiator);
-    auto other = watch(step);
-    auto lanes = endpoint_.finish();
-    if (!other.ok()) return other;
-    if (!lanes) return fail(channel_, transfer_outcome(lanes.error()));
-    result.lanes = *std::move(lanes);
-    std::vector<std::uint64_t> messages;
-    for (const auto& lane : result.lanes) messages.push_back(lane.messages);
-    TRY_OUTCOME(say(channel_, done_message(messages)));
-    TRY_OUTCOME(expect(channel_.receive(), "verified").outcome);
-    if (const auto status = endpoint_.validate(step, Part::initiator); !status) {
-      return fail(channel_, transfer_outcome(status.error()));
+    TRY_OUTCOME(play(step, result.lanes));
+    for (unsigned pass = 0; pass < verifying_passes(step, plan_); ++pass) {
+      std::vector<LaneResult> lanes;
+      TRY_OUTCOME(play(verifying_pass(step, Layout::of(plan_), pass), lanes));
+      for (const auto& lane : lanes) result.messages_compared += lane.messages;
     }
     return {};
   }
@@ -66,6 +56,28 @@ class Client {
   }
 
  private:
+  Outcome play(const Step& step, std::vector<LaneResult>& result) {
+    if (const auto status = endpoint_.prepare(step, Part::initiator); !status) {
+      return fail(channel_, device_outcome(status.error()));
+    }
+    TRY_OUTCOME(say(channel_, step_message(step)));
+    TRY_OUTCOME(expect(channel_.receive(), "go").outcome);
+    endpoint_.start(step, Part::initiator);
+    auto other = watch(step);
+    auto lanes = endpoint_.finish();
+    if (!other.ok()) return other;
+    if (!lanes) return fail(channel_, transfer_outcome(lanes.error()));
+    result = *std::move(lanes);
+    std::vector<std::uint64_t> messages;
+    for (const auto& lane : result) messages.push_back(lane.messages);
+    TRY_OUTCOME(say(channel_, done_message(messages)));
+    TRY_OUTCOME(expect(channel_.receive(), "verified").outcome);
+    if (const auto status = endpoint_.validate(step, Part::initiator); !status) {
+      return fail(channel_, transfer_outcome(status.error()));
+    }
+    return {};
+  }
+
   /// Until the lanes have ended. Not ok: why they were stopped.
   Outcome watch(const Step& step) {
     while (true) {
@@ -85,6 +97,7 @@ class Client {
   Channel& channel_;
   Endpoint& endpoint_;
   const Watcher& watcher_;
+  Plan plan_;
 };
 
 }  // namespace

@@ -5,6 +5,22 @@
 #include "report/report.h"
 
 namespace railhead::bench {
+namespace {
+
+data::Json pcie_json(const std::optional<PcieLink>& link) {
+  if (!link) return nullptr;
+  return {{"gts", link->gts}, {"width", link->width}, {"payloadGbps", pcie_payload_gbps(*link)}};
+}
+
+std::optional<PcieLink> pcie_of(const data::Json& lane, const char* key) {
+  const auto json = lane.find(key);
+  if (json == lane.end() || !json->is_object()) return std::nullopt;
+  const PcieLink link{field<double>(*json, "gts").value_or(0),
+                      field<unsigned>(*json, "width").value_or(0)};
+  return link.speed() > 0 ? std::optional(link) : std::nullopt;
+}
+
+}  // namespace
 
 data::Json place_json(const Place& place) {
   data::Json json = {{"nic", place.nic}, {"port", place.port}};
@@ -15,12 +31,9 @@ data::Json place_json(const Place& place) {
   json["gidType"] = report::json_or_null(place.gid_type);
   json["pci"] = report::json_or_null(place.pci);
   json["numaNode"] = report::json_or_null(place.numa_node);
-  json["pcie"] = nullptr;
-  if (place.pcie_gts && place.pcie_width) {
-    json["pcie"] = {{"gts", *place.pcie_gts},
-                    {"width", *place.pcie_width},
-                    {"payloadGbps", pcie_payload_gbps(*place.pcie_gts, *place.pcie_width)}};
-  }
+  json["pcie"] = pcie_json(place.pcie);
+  json["pcieDegraded"] = place.pcie_is_degraded();
+  json["pciePossible"] = pcie_json(place.pcie_possible);
   json["firmware"] = report::json_or_null(place.firmware);
   json["driver"] = report::json_or_null(place.driver);
   return json;
@@ -40,10 +53,8 @@ Place place_of(const data::Json& lane) {
   place.gid = field<std::string>(lane, "gid");
   place.pci = field<std::string>(lane, "pci");
   place.rate_gbps = field<double>(lane, "rateGbps");
-  if (const auto pcie = lane.find("pcie"); pcie != lane.end() && pcie->is_object()) {
-    place.pcie_gts = field<double>(*pcie, "gts");
-    place.pcie_width = field<unsigned>(*pcie, "width");
-  }
+  place.pcie = pcie_of(lane, "pcie");
+  place.pcie_possible = pcie_of(lane, "pciePossible");
   return place;
 }
 

@@ -2,6 +2,8 @@
 #include "bench/expected.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <map>
 #include <string_view>
 #include <vector>
@@ -29,14 +31,22 @@ struct Card {
   std::vector<std::string> nics;
 };
 
+/// "32 GT/s x16"
+std::string text_of(const PcieLink& link) {
+  std::array<char, 48> text{};
+  std::snprintf(text.data(), text.size(), "%g GT/s x%u", link.gts, link.width);
+  return text.data();
+}
+
 /// Those whose PCIe link is known, by domain, bus and device.
 std::map<std::string, Card> cards_of(const data::Json& lanes) {
   std::map<std::string, Card> cards;
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const auto place = place_of(lanes[i]);
-    if (!place.pci || !place.pcie_gts || !place.pcie_width) continue;
+    const auto link = place.pcie_built();
+    if (!place.pci || !link) continue;
     auto& card = cards[place.pci->substr(0, place.pci->rfind('.'))];
-    card.gbps = std::max(card.gbps, pcie_payload_gbps(*place.pcie_gts, *place.pcie_width));
+    card.gbps = std::max(card.gbps, pcie_payload_gbps(*link));
     card.lanes.push_back(i);
     card.nics.push_back(place.nic);
   }
@@ -67,13 +77,13 @@ double link_efficiency(bool infiniband, bool global, unsigned mtu_bytes,
   return payload / (payload + static_cast<double>(packets) * each + kFirstPacket);
 }
 
-double pcie_payload_gbps(double gts, unsigned width) {
+double pcie_payload_gbps(const PcieLink& link) {
   // Header sizes: R. Neugebauer et al., "Understanding PCIe performance for end host networking",
   // SIGCOMM 2018, section 3: 2 framing, 6 data link, 16 of a write with a 64-bit address.
   constexpr double kPayload = 256;
   constexpr double kAround = 24;
-  const double encoding = gts > 5 ? 128.0 / 130 : 0.8;
-  return gts * width * encoding * kPayload / (kPayload + kAround);
+  const double encoding = link.gts > 5 ? 128.0 / 130 : 0.8;
+  return link.speed() * encoding * kPayload / (kPayload + kAround);
 }
 
 Result<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
@@ -90,8 +100,8 @@ Result<ExpectedRate> expected_rate(const Place& place, unsigned mtu_bytes,
   expected.gbps =
       *place.rate_gbps * link_efficiency(place.infiniband, global, mtu_bytes, message_bytes);
   expected.limited_by = "link of " + place.nic;
-  if (place.pcie_gts && place.pcie_width) {
-    const double pcie = pcie_payload_gbps(*place.pcie_gts, *place.pcie_width);
+  if (const auto link = place.pcie_built()) {
+    const double pcie = pcie_payload_gbps(*link);
     if (pcie < expected.gbps) expected = {pcie, "PCIe of " + place.nic};
   }
   return expected;
@@ -117,6 +127,19 @@ Result<ExpectedRate> expectation(const data::Json& here, const data::Json& there
   sum.limited_by = rates.front().limited_by;
   for (const auto& rate : rates) sum.gbps += rate.gbps;
   return sum;
+}
+
+std::vector<std::string> degraded_links(const data::Json& evidence) {
+  std::vector<std::string> found;
+  const auto* lanes = lanes_of(evidence);
+  if (lanes == nullptr) return found;
+  for (const auto& lane : *lanes) {
+    const auto place = place_of(lane);
+    if (!place.pcie_is_degraded()) continue;
+    found.push_back("PCIe of " + place.nic + " is degraded: trained to " + text_of(*place.pcie) +
+                    " where " + text_of(*place.pcie_possible) + " is possible");
+  }
+  return found;
 }
 
 }  // namespace railhead::bench

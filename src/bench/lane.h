@@ -47,6 +47,15 @@ Result<LaneAddress> parse_lane_address(const data::Value& value);
 std::string gid_text(const GidBytes& gid);
 Result<GidBytes> parse_gid(std::string_view text);
 
+struct PcieLink {
+  double gts = 0;  ///< GT/s of a lane
+  unsigned width = 0;
+
+  [[nodiscard]] double speed() const { return gts * width; }
+
+  friend bool operator==(const PcieLink&, const PcieLink&) = default;
+};
+
 /// Where a lane begins on this machine.
 struct Place {
   std::string nic;
@@ -59,10 +68,19 @@ struct Place {
   std::optional<int> numa_node;
   std::vector<unsigned> cpus;  ///< of that node
   std::optional<double> rate_gbps;
-  std::optional<double> pcie_gts;  ///< the narrowest link between the NIC and the root
-  std::optional<unsigned> pcie_width;
+  std::optional<PcieLink> pcie;  ///< the narrowest between the NIC and the root, as trained
+  std::optional<PcieLink> pcie_possible;  ///< the narrowest, each as both of its ends can train it
   std::optional<std::string> firmware;
   std::optional<std::string> driver;
+
+  /// What the way to the root was built for: a link that trained to less is no excuse.
+  [[nodiscard]] std::optional<PcieLink> pcie_built() const {
+    return pcie_possible ? pcie_possible : pcie;
+  }
+
+  [[nodiscard]] bool pcie_is_degraded() const {
+    return pcie && pcie_possible && pcie->speed() < pcie_possible->speed();
+  }
 
   friend bool operator==(const Place&, const Place&) = default;
 };

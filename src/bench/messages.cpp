@@ -67,7 +67,8 @@ data::Json step_message(const Step& step) {
           {"warmUp", step.warm_up},
           {"depth", step.depth},
           {"rateCap", step.rate_cap_bps},
-          {"seed", step.seed}};
+          {"seed", step.seed},
+          {"ring", step.ring ? 1 : 0}};
 }
 
 Result<Step> parse_step(const data::Value& message) {
@@ -83,6 +84,7 @@ Result<Step> parse_step(const data::Value& message) {
   step.depth = TRY(number_field<unsigned>(message, "depth", kMaxDepth));
   step.rate_cap_bps = TRY(number_field(message, "rateCap", kAny));
   step.seed = TRY(number_field(message, "seed", kAny));
+  step.ring = TRY(number_field(message, "ring", 1)) == 1;
   return step;
 }
 

@@ -128,6 +128,12 @@ EndpointOptions endpoint_options(const Options& options) {
   return endpoint;
 }
 
+EndpointOptions server_endpoint_options(const Options& options) {
+  auto endpoint = endpoint_options(options);
+  endpoint.nics = options.nics;
+  return endpoint;
+}
+
 Result<const report::Format*> output_format(const Options& options) {
   if (const auto* format = report::find_format(options.output)) return format;
   return Error{ErrorCode::usage, "--output " + railhead::in_quotes(options.output) +

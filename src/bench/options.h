@@ -59,6 +59,8 @@ struct Work {
 /// Errors name the option.
 Result<Work> make_work(const Options& options, std::size_t lanes, std::uint64_t seed);
 EndpointOptions endpoint_options(const Options& options);
+/// The same for `server`, whose --nics are those that its clients may use.
+EndpointOptions server_endpoint_options(const Options& options);
 Result<const report::Format*> output_format(const Options& options);
 
 /// From --key-file, else RAILHEAD_BENCH_KEY. Absent when neither is there.

@@ -46,8 +46,10 @@ std::optional<std::size_t> find_mismatch(std::span<const std::byte> bytes, std::
   return std::nullopt;
 }
 
-std::uint64_t pattern_seed(std::uint64_t step_seed, std::size_t lane, unsigned queue_pair) {
-  return mix(step_seed) + (static_cast<std::uint64_t>(lane) << 32) + queue_pair;
+std::uint64_t pattern_seed(std::uint64_t step_seed, std::size_t lane, unsigned queue_pair,
+                           unsigned slot) {
+  return mix(step_seed) + (static_cast<std::uint64_t>(slot) << 40) +
+         (static_cast<std::uint64_t>(lane) << 32) + queue_pair;
 }
 
 }  // namespace railhead::bench

@@ -22,7 +22,7 @@ class Ball {
     if (!by_send_) {
       run_.transport.set_source(0, run_.step.size_bytes - 1, static_cast<std::uint8_t>(round));
     }
-    TRY_STATUS(run_.transport.post({run_.step.operation, 0, run_.step.size_bytes, 1}));
+    TRY_STATUS(run_.transport.post({run_.step.operation, 0, run_.step.size_bytes, 1, 0, false}));
     ++in_flight_;
     return {};
   }
@@ -215,7 +215,7 @@ Result<LaneResult> time_reads(const Run& run) {
     const bool begun = TRY(rounds.begin(look));
     if (!begun) break;
     rounds.take_time();
-    TRY_STATUS(run.transport.post({Operation::read, 0, run.step.size_bytes, 1}));
+    TRY_STATUS(run.transport.post({Operation::read, 0, run.step.size_bytes, 1, 0, false}));
     for (completed = 0; completed == 0;) {
       const bool goes_on = TRY(look());
       if (!goes_on) return stopped();

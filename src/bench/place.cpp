@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/place.h"
 
+#include <algorithm>
 #include <tuple>
 
 #include "base/text.h"
@@ -44,19 +45,38 @@ const node::Port* choose_port(const node::Nic& nic, std::optional<unsigned> want
   return nullptr;
 }
 
-/// The slowest link on the way from the NIC to its root port: bridges have the links above them.
+std::optional<PcieLink> link_of(std::optional<double> gts, std::optional<unsigned> width) {
+  const PcieLink link{gts.value_or(0), width.value_or(0)};
+  return link.speed() > 0 ? std::optional(link) : std::nullopt;
+}
+
+std::optional<PcieLink> slower(std::optional<PcieLink> a, std::optional<PcieLink> b) {
+  if (!a || !b) return a ? a : b;
+  return b->speed() < a->speed() ? b : a;
+}
+
+/// What both ends of a link can train it to.
+std::optional<PcieLink> common(std::optional<PcieLink> a, std::optional<PcieLink> b) {
+  if (!a || !b) return a ? a : b;
+  return PcieLink{std::min(a->gts, b->gts), std::min(a->width, b->width)};
+}
+
+/// The slowest link on the way from the NIC to its root port. From below, each link has a device at
+/// its lower and a port at its upper end; both say how it is trained.
 void add_pcie(const node::Node& node, const node::PciAddress& address, Place& place) {
   const auto* function = node.find_pci(address);
   if (function == nullptr) return;
   std::vector<node::PciAddress> way = function->bridges;
   way.push_back(address);
-  for (const auto& at : way) {
-    const auto* device = node.find_pci(at);
-    if (device == nullptr || !device->link_gts || !device->link_width) continue;
-    const double speed = *device->link_gts * *device->link_width;
-    if (speed <= 0 || (place.pcie_gts && *place.pcie_gts * *place.pcie_width <= speed)) continue;
-    place.pcie_gts = device->link_gts;
-    place.pcie_width = device->link_width;
+  std::optional<PcieLink> lower;
+  for (std::size_t i = 0; i < way.size(); ++i) {
+    const auto* device = node.find_pci(way[way.size() - 1 - i]);
+    const auto now = device ? link_of(device->link_gts, device->link_width) : std::nullopt;
+    const auto most = device ? link_of(device->max_link_gts, device->max_link_width) : std::nullopt;
+    place.pcie = slower(place.pcie, now);
+    const bool is_upper = i % 2 == 1;
+    place.pcie_possible = slower(place.pcie_possible, is_upper ? common(lower, most) : most);
+    lower = most;
   }
 }
 

@@ -12,6 +12,8 @@
 namespace railhead::bench {
 namespace {
 
+constexpr unsigned kRingMessages = 16;
+
 template <typename T, std::size_t N>
 Result<T> by_name(const std::array<std::pair<std::string_view, T>, N>& names, std::string_view text,
                   std::string_view what) {
@@ -248,7 +250,29 @@ std::vector<Step> make_steps(const std::vector<Operation>& operations,
 Layout Layout::of(const Plan& plan) {
   constexpr std::uint64_t kCacheLine = 64;
   const auto stride = (plan.max_size_bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
-  return {stride, plan.queue_pairs};
+  constexpr std::uint64_t kRingBytes = std::uint64_t{256} << 10;
+  const auto slots = std::clamp<std::uint64_t>(kRingBytes / stride, 1, kRingMessages);
+  return {stride, plan.queue_pairs, static_cast<unsigned>(slots)};
+}
+
+Step verifying_pass(const Step& step, const Layout& layout, unsigned pass) {
+  constexpr std::uint64_t kApart = 1'000'003;  // more than there are steps
+  Step all = step;
+  all.measure = Measure::bandwidth;
+  all.iterations = layout.slots;
+  all.duration_ms = all.warm_up = 0;
+  all.seed = step.seed + kApart * (pass + 1);
+  all.ring = true;
+  return all;
+}
+
+unsigned verifying_passes(const Step& step, const Plan& plan) {
+  constexpr std::uint64_t kMostBytes = std::uint64_t{256} << 20;
+  if (step.rate_cap_bps != 0) return 1;
+  const auto slots = Layout::of(plan).slots;
+  const auto bytes = step.size_bytes * slots * plan.queue_pairs * plan.lanes;
+  return static_cast<unsigned>(
+      std::clamp<std::uint64_t>(kMostBytes / bytes, 1, (kRingMessages + slots - 1) / slots));
 }
 
 }  // namespace railhead::bench

@@ -45,6 +45,7 @@ struct Step {
   unsigned depth = 128;             ///< requests in flight a queue pair
   std::uint64_t rate_cap_bps = 0;   ///< bits a second of all lanes together; 0: none
   std::uint64_t seed = 0;           ///< of the pattern that is moved
+  bool ring = false;  ///< each message of a queue pair has bytes and a slot of its own
 
   friend bool operator==(const Step&, const Step&) = default;
 };
@@ -95,22 +96,33 @@ std::vector<Step> make_steps(const std::vector<Operation>& operations,
                              const std::vector<Measure>& measures,
                              const std::vector<std::uint64_t>& sizes, const Step& like);
 
-/// Where a lane's buffer holds what: a source and a target for each queue pair.
+/// Where a lane's buffer holds what: sources and targets for each queue pair, a ring of slots each.
 struct Layout {
   std::uint64_t stride_bytes = 0;  ///< a message, rounded up to whole cache lines
   unsigned queue_pairs = 1;
+  unsigned slots = 1;  ///< of a queue pair: 256 KiB of them, at most 16
 
   static Layout of(const Plan& plan);
 
-  [[nodiscard]] std::uint64_t source(unsigned queue_pair) const {
-    return stride_bytes * queue_pair;
+  [[nodiscard]] std::uint64_t source(unsigned queue_pair, unsigned slot) const {
+    return stride_bytes * (std::uint64_t{slots} * queue_pair + slot);
   }
 
-  [[nodiscard]] std::uint64_t target(unsigned queue_pair) const {
-    return stride_bytes * (queue_pairs + queue_pair);
+  [[nodiscard]] std::uint64_t target(unsigned queue_pair, unsigned slot) const {
+    return stride_bytes * slots * queue_pairs + source(queue_pair, slot);
   }
 
-  [[nodiscard]] std::uint64_t length_bytes() const { return stride_bytes * queue_pairs * 2; }
+  [[nodiscard]] std::uint64_t length_bytes() const {
+    return stride_bytes * slots * queue_pairs * 2;
+  }
 };
+
+/// What is moved after a step, untimed, so that each message can be compared: as many messages as a
+/// ring has slots, by each queue pair.
+Step verifying_pass(const Step& step, const Layout& layout, unsigned pass);
+
+/// How many such passes: 16 messages of each queue pair, fewer where that were above 256 MiB; one
+/// where there is a rate cap.
+unsigned verifying_passes(const Step& step, const Plan& plan);
 
 }  // namespace railhead::bench

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/text.h"
+#include "bench/contents.h"
 #include "bench/evidence.h"
 #include "bench/expected.h"
 #include "bench/version.h"
@@ -89,7 +91,8 @@ data::Json step_json(const MemoryRun& run, const StepResult& done) {
       {"messages", messages_of(done)},
       {"seconds", seconds_of(done)},
       {"rateCapBps", step.rate_cap_bps == 0 ? data::Json(nullptr) : data::Json(step.rate_cap_bps)},
-      {"validated", true}};
+      {"validated", bytes_compared(step) > 0},
+      {"messagesCompared", done.messages_compared}};
   if (step.measure == Measure::latency) {
     json["latencyUs"] = latency_json(merged(done));
     return json;
@@ -178,6 +181,23 @@ void add_remarks(const char* side, const data::Json& evidence, std::vector<std::
   }
 }
 
+/// Of both sides.
+std::vector<std::string> degraded_of(const SessionResult& session) {
+  auto lines = degraded_links(session.here);
+  for (auto& line : degraded_links(session.there)) lines.push_back(std::move(line));
+  return lines;
+}
+
+std::string because(const std::vector<std::string>& reasons) {
+  return reasons.empty() ? "" : ": " + join(reasons, ", ");
+}
+
+std::string compared_text(const SessionResult& session) {
+  std::uint64_t messages = 0;
+  for (const auto& step : session.steps) messages += step.messages_compared;
+  return counted(messages, "message") + " compared with what was sent, no difference";
+}
+
 std::vector<std::string> lines_of(const BenchResult& result) {
   std::vector<std::string> lines;
   for (const auto& run : result.runs) {
@@ -187,13 +207,13 @@ std::vector<std::string> lines_of(const BenchResult& result) {
         lines.push_back(path_line(run.result.here, run.result.there, i));
       }
     }
+    for (const auto& line : degraded_of(run.result)) lines.push_back(line);
     add_remarks("client", run.result.here, lines);
     add_remarks("server", run.result.there, lines);
     const auto& outcome = run.result.outcome;
     lines.push_back(std::string(to_string(run.memory)) + ": " +
                     std::string(to_string(outcome.state)) +
-                    (outcome.why.empty() ? ", the bytes that arrived are those that were sent"
-                                         : ": " + outcome.why));
+                    (outcome.why.empty() ? ", " + compared_text(run.result) : ": " + outcome.why));
   }
   const auto whole = overall(result);
   if (whole.state == State::below_expected || whole.state == State::cannot_tell) {
@@ -224,7 +244,8 @@ Outcome judge(const BenchResult& result) {
       if (share >= result.required_share) continue;
       return {State::below_expected, what + " reaches " + number_text(share * 100, 1) + "% of " +
                                          number_text(expected->gbps, 1) + " Gb/s (" +
-                                         expected->limited_by + "), less than " + required};
+                                         expected->limited_by + "), less than " + required +
+                                         because(degraded_of(run.result))};
     }
   }
   if (!any) unknown = "no bandwidth of messages of 64 KiB or more was measured";

@@ -25,8 +25,8 @@ int complain(const Surroundings& at, const Error& error) {
   return complain(at, device_outcome(error));
 }
 
-std::unique_ptr<Endpoint> make_endpoint(const Options& options, const Surroundings& at) {
-  return std::make_unique<VerbsEndpoint>(at.host, at.clock, endpoint_options(options));
+std::unique_ptr<Endpoint> make_endpoint(const EndpointOptions& options, const Surroundings& at) {
+  return std::make_unique<VerbsEndpoint>(at.host, at.clock, options);
 }
 
 std::uint64_t random_seed() {
@@ -45,7 +45,7 @@ int measure(const Options& options, const Surroundings& at, const Work& work, Ch
   result.required_share = options.require;
   Progress progress(at.err, at.clock, options.progress || at.err_is_terminal);
   for (const auto& plan : work.plans) {
-    const auto endpoint = make_endpoint(options, at);
+    const auto endpoint = make_endpoint(endpoint_options(options), at);
     auto session =
         run_client(channel, *endpoint, plan, options.nics, work.steps,
                    [&](const Step& step, std::uint64_t moved) { progress.show(step, moved); });
@@ -87,7 +87,7 @@ int run_pair_command(const Options& options, const Surroundings& at) {
     auto channel =
         Channel::open(host::UniqueFd(socket), Role::server, *key, at.clock, at.interrupt);
     if (!channel) return;
-    serve(*channel, [&] { return make_endpoint(options, at); });
+    serve(*channel, [&] { return make_endpoint(endpoint_options(options), at); });
   });
   auto code = 0;
   {
@@ -145,7 +145,8 @@ int run_server_command(const Options& options, const Surroundings& at) {
     for (const auto& why : dropped)
       at.err << "railhead bench: dropped a connection: " << why << '\n';
     if (!channel) return complain(at, channel_outcome(channel.error()));
-    const auto outcome = serve(*channel, [&] { return make_endpoint(options, at); });
+    const auto outcome =
+        serve(*channel, [&] { return make_endpoint(server_endpoint_options(options), at); });
     at.err << "railhead bench: served a client: " << to_string(outcome.state)
            << (outcome.why.empty() ? "" : ": ") << outcome.why << '\n';
     code = exit_code(outcome.state);

@@ -16,6 +16,7 @@ namespace railhead::bench {
 struct StepResult {
   Step step;
   std::vector<LaneResult> lanes;
+  std::uint64_t messages_compared = 0;  ///< each whole, in passes that are not timed
 };
 
 struct SessionResult {

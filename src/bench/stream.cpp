@@ -31,7 +31,7 @@ class Stream {
         watchdog_(run),
         depth_(effective_depth(run.step)),
         chunk_(chunk_of(run.step, depth_)),
-        pairs_(run.transport.queue_pairs(), Pair{iterations, 0}),
+        pairs_(run.transport.queue_pairs(), Pair{iterations, 0, 0}),
         by_time_(iterations == 0) {
     result_.start = result_.end = slice_start_ = run.clock.now();
     deadline_ = result_.start + std::chrono::milliseconds(duration_ms);
@@ -60,6 +60,7 @@ class Stream {
   struct Pair {
     std::uint64_t left = 0;  ///< to be posted; unused by time
     unsigned in_flight = 0;
+    unsigned slot = 0;  ///< the next of a ring, which is as long as there are messages
   };
 
   /// What fits into each queue pair. Where the cap allows no more, the next time begins with the
@@ -91,7 +92,9 @@ class Stream {
       const unsigned allowed = pace.take(wanted, now);
       posted.capped = allowed == 0;
       if (posted.capped) return posted;
-      TRY_STATUS(run_.transport.post({run_.step.operation, q, run_.step.size_bytes, allowed}));
+      TRY_STATUS(run_.transport.post(
+          {run_.step.operation, q, run_.step.size_bytes, allowed, pair.slot, run_.step.ring}));
+      if (run_.step.ring) pair.slot += allowed;
       pair.in_flight += allowed;
       pair.left -= std::min<std::uint64_t>(pair.left, allowed);
       posted.messages += allowed;

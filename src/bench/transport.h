@@ -16,6 +16,8 @@ struct Request {
   unsigned queue_pair = 0;
   std::uint64_t size_bytes = 0;
   std::uint32_t messages = 1;
+  unsigned slot = 0;  ///< of the ring: where the first message is from, and where it is written to
+  bool ring = false;  ///< the others have the slots after it; otherwise all have the same
 };
 
 struct Completion {

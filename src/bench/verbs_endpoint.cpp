@@ -10,39 +10,14 @@
 #include <utility>
 
 #include "base/text.h"
+#include "bench/contents.h"
 #include "bench/evidence.h"
 #include "bench/others.h"
-#include "bench/pattern.h"
 #include "bench/place.h"
 #include "bench/run.h"
 
 namespace railhead::bench {
 namespace {
-
-/// Both directions of a step carry different bytes, so that a side that reads its own is noticed.
-std::uint64_t seed_of(const Step& step, std::size_t lane, unsigned pair, Part writer) {
-  return pattern_seed(step.seed * 2 + (writer == Part::initiator ? 0 : 1), lane, pair);
-}
-
-Part other(Part part) {
-  return part == Part::initiator ? Part::responder : Part::initiator;
-}
-
-/// Whether bytes of the other side are in this side's targets after a step.
-bool receives(const Step& step, Part part) {
-  if (step.operation == Operation::read) return part == Part::initiator;
-  return step.measure == Measure::latency || part == Part::responder;
-}
-
-/// A latency uses one queue pair, and by write its last byte counts rounds.
-unsigned pairs_used(const Step& step, unsigned all) {
-  return step.measure == Measure::latency ? 1 : all;
-}
-
-std::uint64_t bytes_checked(const Step& step) {
-  const bool counted = step.measure == Measure::latency && step.operation == Operation::write;
-  return step.size_bytes - (counted ? 1 : 0);
-}
 
 bool has_peer_client(host::Host& host) {
   for (const char* path :
@@ -171,24 +146,18 @@ Status VerbsEndpoint::connect(const std::vector<LaneAddress>& remote) {
   return {};
 }
 
-Status VerbsEndpoint::fill(Lane& lane, std::size_t index, const Step& step, Part part) {
-  const auto layout = Layout::of(plan_);
-  std::vector<std::byte> bytes(step.size_bytes);
-  const std::vector<std::byte> zeroes(step.size_bytes);
-  for (unsigned pair = 0; pair < pairs_used(step, plan_.queue_pairs); ++pair) {
-    fill_pattern(bytes, seed_of(step, index, pair, part));
-    TRY_STATUS(lane.buffer->write(layout.source(pair), bytes));
-    TRY_STATUS(lane.buffer->write(layout.target(pair), zeroes));
-  }
-  return {};
-}
-
 Status VerbsEndpoint::prepare(const Step& step, Part part) {
   stop_.store(false);
   moved_bytes_.store(0);
+  const auto layout = Layout::of(plan_);
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    TRY_STATUS(fill(*lanes_[i], i, step, part));
-    if (step.operation == Operation::send) TRY_STATUS(lanes_[i]->verbs->fill_receives(1));
+    auto& lane = *lanes_[i];
+    TRY_STATUS(fill_contents(*lane.buffer, layout, step, i, part));
+    lane.received_before.clear();
+    for (unsigned pair = 0; pair < plan_.queue_pairs; ++pair) {
+      lane.received_before.push_back(lane.verbs->received(pair));
+    }
+    if (step.operation == Operation::send) TRY_STATUS(lane.verbs->fill_receives(1));
   }
   return {};
 }
@@ -233,19 +202,18 @@ Result<std::vector<LaneResult>> VerbsEndpoint::finish() {
 }
 
 Status VerbsEndpoint::validate(const Step& step, Part part) {
-  if (!receives(step, part)) return {};
   const auto layout = Layout::of(plan_);
-  std::vector<std::byte> bytes(bytes_checked(step));
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    for (unsigned pair = 0; pair < pairs_used(step, plan_.queue_pairs); ++pair) {
-      TRY_STATUS(lanes_[i]->buffer->read(layout.target(pair), bytes));
-      const auto wrong = find_mismatch(bytes, seed_of(step, i, pair, other(part)));
-      if (!wrong) continue;
-      return Error{ErrorCode::malformed, lanes_[i]->place.nic + ": " +
-                                             std::string(to_string(step.operation)) + " of " +
-                                             std::to_string(step.size_bytes) + " bytes: byte " +
-                                             std::to_string(*wrong) + " is not what was sent"};
+    auto& lane = *lanes_[i];
+    std::vector<unsigned> first(plan_.queue_pairs, 0);
+    for (unsigned pair = 0; step.operation == Operation::send && pair < first.size(); ++pair) {
+      // A message that was not received is in no slot; whichever is looked at says so.
+      const auto last = std::max<std::uint64_t>(lane.verbs->received(pair), 1) - 1;
+      first[pair] =
+          static_cast<unsigned>((step.ring ? lane.received_before.at(pair) : last) % layout.slots);
     }
+    const auto status = check_contents(*lane.buffer, layout, step, i, part, first);
+    if (!status) return status.error().context(lane.place.nic);
   }
   return {};
 }

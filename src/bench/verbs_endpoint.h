@@ -60,6 +60,7 @@ class VerbsEndpoint : public Endpoint {
     std::unique_ptr<Buffer> buffer;  ///< outlives the lane's registration
     std::unique_ptr<VerbsLane> verbs;
     Counters before;
+    std::vector<std::uint64_t> received_before;  ///< the step, by queue pair
     bool pinned = false;
     std::thread thread;
     Result<LaneResult> result = LaneResult();
@@ -70,7 +71,6 @@ class VerbsEndpoint : public Endpoint {
   Status check_unused(const Place& place);
   Status open_lane(const Place& place);
   void run_lane(Lane& lane, const Step& step, Part part);
-  Status fill(Lane& lane, std::size_t index, const Step& step, Part part);
   [[nodiscard]] data::Json lane_evidence(Lane& lane);
 
   host::Host& host_;

@@ -77,6 +77,7 @@ Status VerbsLane::make_pairs() {
   for (unsigned i = 0; i < plan_.queue_pairs; ++i) TRY_STATUS(make_pair(i));
   requests_.resize(sends);
   receives_.resize(receive_depth_);
+  places_.resize(std::max(sends, receive_depth_));
   return {};
 }
 
@@ -101,7 +102,7 @@ Status VerbsLane::make_pair(unsigned index) {
   address_.pairs.push_back({pair->qp_num, static_cast<std::uint32_t>(random()) & 0xffffffU});
   const auto inline_bytes =
       bytes_ == nullptr ? 0 : std::min(wanted.cap.max_inline_data, kInlineBytes);
-  pairs_.push_back({std::move(pair), 0, inline_bytes});
+  pairs_.push_back({std::move(pair), 0, 0, inline_bytes});
   return {};
 }
 
@@ -205,12 +206,15 @@ Status VerbsLane::to_send(ibv_qp* pair, std::uint32_t sequence_number) {
 Status VerbsLane::post(const Request& request) {
   const auto q = request.queue_pair;
   const bool reads = request.operation == Operation::read;
-  ibv_sge here{};
-  here.addr = address_.address + (reads ? layout_.target(q) : layout_.source(q));
-  here.length = static_cast<std::uint32_t>(request.size_bytes);
-  here.lkey = region_->lkey;
   const bool inlined = !reads && request.size_bytes <= pairs_[q].inline_bytes;
   for (std::uint32_t i = 0; i < request.messages; ++i) {
+    const auto slot = (request.slot + (request.ring ? i : 0)) % layout_.slots;
+    const auto source = layout_.source(q, slot);
+    const auto target = layout_.target(q, slot);
+    auto& here = places_[i];
+    here.addr = address_.address + (reads ? target : source);
+    here.length = static_cast<std::uint32_t>(request.size_bytes);
+    here.lkey = region_->lkey;
     auto& work = requests_[i];
     work = {};
     work.wr_id = id_of(q, request.messages);
@@ -218,7 +222,7 @@ Status VerbsLane::post(const Request& request) {
     work.num_sge = 1;
     work.opcode = opcode_of(request.operation);
     work.send_flags = inlined ? unsigned{IBV_SEND_INLINE} : 0U;
-    work.wr.rdma.remote_addr = remote_.address + (reads ? layout_.source(q) : layout_.target(q));
+    work.wr.rdma.remote_addr = remote_.address + (reads ? source : target);
     work.wr.rdma.rkey = remote_.key;
     const bool last = i + 1 == request.messages;
     work.next = last ? nullptr : &requests_[i + 1];
@@ -239,11 +243,13 @@ Status VerbsLane::fill_receives(unsigned missing) {
 }
 
 Status VerbsLane::post_receives(unsigned index, unsigned count) {
-  ibv_sge here{};
-  here.addr = address_.address + layout_.target(index);
-  here.length = static_cast<std::uint32_t>(layout_.stride_bytes);
-  here.lkey = region_->lkey;
+  auto& pair = pairs_[index];
   for (unsigned i = 0; i < count; ++i) {
+    const auto slot = static_cast<unsigned>((pair.received + pair.receives + i) % layout_.slots);
+    auto& here = places_[i];
+    here.addr = address_.address + layout_.target(index, slot);
+    here.length = static_cast<std::uint32_t>(layout_.stride_bytes);
+    here.lkey = region_->lkey;
     receives_[i] = {};
     receives_[i].wr_id = id_of(index, 1);
     receives_[i].sg_list = &here;
@@ -252,8 +258,8 @@ Status VerbsLane::post_receives(unsigned index, unsigned count) {
   }
   ibv_recv_wr* bad = nullptr;
   TRY_STATUS(check_verb(place_.nic, "ibv_post_recv",
-                        ibv_post_recv(pairs_[index].handle.get(), receives_.data(), &bad)));
-  pairs_[index].receives += count;
+                        ibv_post_recv(pair.handle.get(), receives_.data(), &bad)));
+  pair.receives += count;
   return {};
 }
 
@@ -276,18 +282,20 @@ Result<std::size_t> VerbsLane::poll(std::span<Completion> completions) {
     completion.messages = static_cast<std::uint32_t>(one.wr_id);
     completion.received = (one.opcode & IBV_WC_RECV) != 0;
     completion.size_bytes = one.byte_len;
-    if (completion.received) --pairs_[completion.queue_pair].receives;
+    if (!completion.received) continue;
+    --pairs_[completion.queue_pair].receives;
+    ++pairs_[completion.queue_pair].received;
   }
   return static_cast<std::size_t>(n);
 }
 
 void VerbsLane::set_source(unsigned queue_pair, std::uint64_t offset, std::uint8_t value) {
-  volatile auto* place = bytes_ + layout_.source(queue_pair) + offset;
+  volatile auto* place = bytes_ + layout_.source(queue_pair, 0) + offset;
   *place = static_cast<std::byte>(value);
 }
 
 std::uint8_t VerbsLane::target(unsigned queue_pair, std::uint64_t offset) const {
-  const volatile auto* place = bytes_ + layout_.target(queue_pair) + offset;
+  const volatile auto* place = bytes_ + layout_.target(queue_pair, 0) + offset;
   return static_cast<std::uint8_t>(*place);
 }
 

@@ -39,6 +39,11 @@ class VerbsLane : public Transport {
     return static_cast<unsigned>(pairs_.size());
   }
 
+  /// The messages that a queue pair has received. They go round its ring of targets.
+  [[nodiscard]] std::uint64_t received(unsigned queue_pair) const {
+    return pairs_.at(queue_pair).received;
+  }
+
   Status post(const Request& request) override;
   Status fill_receives(unsigned missing) override;
   Result<std::size_t> poll(std::span<Completion> completions) override;
@@ -51,7 +56,8 @@ class VerbsLane : public Transport {
  private:
   struct Pair {
     Owned<ibv_qp> handle;
-    unsigned receives = 0;  ///< posted
+    unsigned receives = 0;       ///< posted
+    std::uint64_t received = 0;  ///< since it is connected
     std::uint32_t inline_bytes = 0;
   };
 
@@ -87,6 +93,7 @@ class VerbsLane : public Transport {
   LaneAddress remote_;
   std::vector<ibv_send_wr> requests_;
   std::vector<ibv_recv_wr> receives_;
+  std::vector<ibv_sge> places_;
 };
 
 }  // namespace railhead::bench

@@ -19,13 +19,11 @@ bool wants_rdma(std::string_view options) {
 
 bool is_wanted(const Machine& machine) {
   const auto& nfs = machine.system.nfs;
-  const auto& mounts = nfs.mounts.value;
-  const auto& declared = nfs.declared.value;
-  return (mounts &&
-          std::any_of(mounts->begin(), mounts->end(),
-                      [](const auto& one) { return one.protocol.starts_with("rdma"); })) ||
-         (declared && std::any_of(declared->begin(), declared->end(),
-                                  [](const auto& one) { return wants_rdma(one.options); }));
+  const auto& known = nfs.mounts.value;
+  return (known && std::any_of(known->mounts.begin(), known->mounts.end(),
+                               [](const auto& one) { return one.protocol.starts_with("rdma"); })) ||
+         std::any_of(nfs.declared.begin(), nfs.declared.end(),
+                     [](const auto& one) { return wants_rdma(one.options); });
 }
 
 /// In the kernel's tree xprtrdma and svcrdma are other names of rpcrdma; OFED has them apart.
@@ -72,12 +70,8 @@ void transport(const Machine& machine, Findings& found) {
     if (is_wanted(machine)) found.unknown(kNode, nfs.mounts);
     return;
   }
-  // What another machine declares is not sought in our own mounts.
-  const auto declared = nfs.of_machine ? nfs.declared.value : std::nullopt;
-  for (const auto& judged : proof::judge_all_nfs(
-           *nfs.mounts.value, declared.value_or(std::vector<usage::NfsDeclaration>()), {})) {
+  for (const auto& judged : proof::judge_all_nfs(*nfs.mounts.value, nfs.declared, {}))
     judge(judged, nfs.mounts.path, found);
-  }
 }
 
 using system::Part;
@@ -85,7 +79,7 @@ using system::Part;
 constexpr std::array kNfsChecks = {
     Check{.id = "nfs.module",
           .what = "The module of NFS over RDMA is loaded where a mount asks for it.",
-          .source = "/proc/modules; /etc/fstab, /proc/1/mountstats",
+          .source = "/proc/modules; mount units, /etc/fstab, /proc/1/mountstats",
           .rule = "PASS: rpcrdma (or OFED's xprtrdma); FAIL: neither, and a mount asks for RDMA; "
                   "SKIP: none asks",
           .effect = "mount fails, or takes TCP",
@@ -99,7 +93,7 @@ constexpr std::array kNfsChecks = {
           .look = module},
     Check{.id = "nfs.transport",
           .what = "Mounts that are to use RDMA do.",
-          .source = "/proc/1/mountstats, /proc/1/mountinfo, /etc/fstab",
+          .source = "/proc/1/mountstats, /proc/1/mountinfo, mount units, /etc/fstab",
           .rule =
               "PASS: as asked for; FAIL: another transport, or not mounted; UNKNOWN: the kernel "
               "names no connection",

@@ -2,6 +2,7 @@
 
 #include "agent/options.h"
 #include "cli/command.h"
+#include "host/input_file.h"
 #include "proof/nfs_use.h"
 
 namespace railhead::cli {
@@ -15,6 +16,12 @@ std::string sum_text(const usage::NfsMount& mount, Counter counter) {
     if (one.*counter) sum = sum.value_or(0) + *(one.*counter);
   }
   return report::text_or_blank(sum);
+}
+
+/// "1 of 16"
+std::string connections_text(const usage::NfsMount& mount, const proof::NfsUse& use) {
+  const auto made = std::to_string(mount.transports.size());
+  return use.fewer.empty() ? made : made + " of " + std::to_string(*use.nconnect);
 }
 
 data::Json connection_json(const usage::NfsTransport& one) {
@@ -35,6 +42,8 @@ data::Json mount_json(const usage::NfsMount& mount, const proof::NfsUse& use) {
           {"transport", report::text_or_null(use.transport)},
           {"verdict", to_string(use.verdict)},
           {"why", use.why},
+          {"nconnect", report::json_or_null(use.nconnect)},
+          {"fewerConnections", report::text_or_null(use.fewer)},
           {"connections", data::json_list(mount.transports, connection_json)}};
 }
 
@@ -47,7 +56,7 @@ std::vector<report::Cell> line_of(const usage::NfsMount& mount, const proof::Nfs
           {"ADDRESS", mount.address.value_or("")},
           {"PORT", report::text_or_blank(use.port)},
           {"VERDICT", std::string(to_string(use.verdict))},
-          {"CONNECTIONS", std::to_string(mount.transports.size()), report::kWide},
+          {"CONNECTIONS", connections_text(mount, use), report::kWide},
           {"CONNECTS", sum_text(mount, &usage::NfsTransport::connects), report::kWide},
           {"SENDS", sum_text(mount, &usage::NfsTransport::sends), report::kWide},
           {"RECEIVES", sum_text(mount, &usage::NfsTransport::receives), report::kWide},
@@ -76,7 +85,9 @@ int show(const Invocation& invocation, const std::vector<proof::JudgedNfs>& judg
   for (const auto& [mount, use] : judged) {
     report.json["mounts"].push_back(mount_json(mount, use));
     rows.add(line_of(mount, use));
-    if (is_problem(use)) warnings.push_back(mount.mount_point + ": " + use.why);
+    const bool is_unknown = use.verdict == proof::NfsVerdict::unknown;
+    if (is_problem(use) || is_unknown) warnings.push_back(mount.mount_point + ": " + use.why);
+    if (!use.fewer.empty()) warnings.push_back(mount.mount_point + ": " + use.fewer);
   }
   report.json["warnings"] = warnings;
   report.add(std::move(rows), "no NFS mount on this node");
@@ -84,29 +95,43 @@ int show(const Invocation& invocation, const std::vector<proof::JudgedNfs>& judg
   return invocation.print(report, exit_code(judged));
 }
 
-/// What should be mounted. Of another root that is only compared with that machine's mounts, not
-/// with those of a container that looks into it.
-std::vector<usage::NfsDeclaration> declarations(host::Host& host,
-                                                const agent::MachineOrigin& origin,
-                                                std::vector<std::string>& warnings) {
-  const auto read = usage::read_nfs_declarations(host);
-  if (!read) warnings.push_back("what should be mounted is not known: " + read.error().message);
-  if (!read || !*read) return {};
-  if (origin.root == "/" || usage::sees_mounts_of_machine(host)) return **read;
-  warnings.emplace_back(
-      "/proc/1/mountstats cannot be read: mounts of /etc/fstab that are absent are not seen");
-  return {};
+struct NfsFlags {
+  std::vector<std::string> wanted;
+  std::vector<std::string> declared;  ///< files
+};
+
+/// What should be mounted: what the user's files say, and then the machine.
+Result<std::vector<usage::NfsDeclaration>> declarations(host::Host& host, const NfsFlags& flags,
+                                                        std::vector<std::string>& warnings) {
+  std::vector<usage::NfsDeclaration> all;
+  for (const auto& file : flags.declared) {
+    const auto text = TRY(host::read_input_file(file, host::Host::kMaxFileBytes));
+    for (auto& one : TRY(usage::parse_nfs_manifests(file, text))) all.push_back(std::move(one));
+  }
+  std::vector<std::string> unknown;
+  for (auto& one : usage::read_nfs_declarations(host, unknown)) all.push_back(std::move(one));
+  for (const auto& why : unknown)
+    warnings.push_back("what should be mounted is not fully known: " + why);
+  return all;
 }
 
 Result<int> show_nfs(const Invocation& invocation, const config::Config& config,
-                     const std::vector<std::string>& wanted) {
+                     const NfsFlags& flags) {
   const auto origin = TRY(agent::machine_origin(config.settings()));
   const auto host = TRY(agent::open_machine(origin));
-  const auto mounts = TRY(usage::read_nfs_mounts(*host));
+  auto mounts = TRY(usage::read_nfs_mounts(*host));
   if (!mounts) return Error{ErrorCode::unavailable, "/proc/self/mountstats is not there"};
   std::vector<std::string> warnings;
-  const auto declared = declarations(*host, origin, warnings);
-  return show(invocation, proof::judge_all_nfs(*mounts, declared, wanted), std::move(warnings));
+  const auto declared = TRY(declarations(*host, flags, warnings));
+  // Of another root it is no use to compare with the mounts of a container that looks into it.
+  if (!mounts->of_machine && origin.root != "/" && !declared.empty()) {
+    warnings.emplace_back(
+        "/proc/1/mountstats cannot be read: declared mounts that are absent are not seen");
+  } else {
+    mounts->of_machine = true;
+  }
+  return show(invocation, proof::judge_all_nfs(*mounts, declared, flags.wanted),
+              std::move(warnings));
 }
 
 }  // namespace
@@ -114,19 +139,27 @@ Result<int> show_nfs(const Invocation& invocation, const config::Config& config,
 void add_nfs_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand(
       "nfs", "Show which NFS mounts use RDMA, and which were to use it and do not");
-  auto wanted = std::make_shared<std::vector<std::string>>();
-  add_settings(*app, invocation, {"host.root"});
+  auto flags = std::make_shared<NfsFlags>();
+  add_settings(*app, invocation, {"host.root", "host.snapshot"});
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);
-  app->add_option("--want", *wanted,
+  app->add_option("--want", flags->wanted,
                   "mount points that have to be on RDMA, with * and ?; may be given several times")
       ->type_name("PATTERN");
+  app->add_option(
+         "--declared", flags->declared,
+         "MachineConfigs and PersistentVolumes as kubectl prints them; may be given several "
+         "times [- is standard input]")
+      ->type_name("FILE");
   app->footer(
-      "A mount is to use RDMA if it or its line in /etc/fstab says so, or --want names it.\n"
+      "A mount is to use RDMA if it, its line in /etc/fstab, its mount unit or a --declared file "
+      "says\n"
+      "so, or --want names it.\n"
       "Exit codes: 0 ok, 1 one fell back to another transport or is absent, 2 cannot tell.\n"
-      "Example: railhead nfs --want '/data/*'");
-  invocation.answer_with_config(*app, [&invocation, wanted](const config::Config& config) {
-    return show_nfs(invocation, config, *wanted);
+      "Examples: railhead nfs --want '/data/*'\n"
+      "          kubectl get pv -o yaml | railhead nfs --declared -");
+  invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
+    return show_nfs(invocation, config, *flags);
   });
 }
 

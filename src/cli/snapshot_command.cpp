@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <ostream>
 
 #include "agent/options.h"
@@ -10,6 +11,8 @@
 #include "system/shorten.h"
 #include "system/system.h"
 #include "usage/bundle.h"
+#include "usage/nfs_declarations.h"
+#include "usage/nfs_mounts.h"
 #include "usage/usage.h"
 
 namespace railhead::cli {
@@ -51,6 +54,32 @@ void shorten_for_doctor(snapshot::Snapshot& snapshot) {
   }
 }
 
+bool is_in(const std::string& path, std::string_view name) {
+  const auto at = path.find("/" + std::string(name));
+  return at != std::string::npos;
+}
+
+/// Of the files that say what is mounted, nothing leaves the machine but what is of NFS: no
+/// password of another file system, no name of another unit.
+void keep_only_nfs(snapshot::Snapshot& snapshot) {
+  std::vector<std::string> units;
+  for (auto& [path, entry] : snapshot.entries) {
+    auto* file = std::get_if<snapshot::SnapshotFile>(&entry);
+    if (file == nullptr || !usage::is_nfs_file(path)) continue;
+    file->content = usage::only_nfs(path, file->content);
+    const auto name = host::base_name(path);
+    if (!name.ends_with(".mount") || file->content.empty()) continue;
+    units.push_back(name);
+    units.push_back(name.substr(0, name.size() - 6) + ".automount");
+  }
+  std::erase_if(snapshot.entries, [&](const auto& entry) {
+    const auto& path = entry.first;
+    return usage::is_nfs_file(path) && is_in(path, "systemd") &&
+           std::none_of(units.begin(), units.end(),
+                        [&](const std::string& unit) { return is_in(path, unit); });
+  });
+}
+
 Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
                    const config::Config& config) {
   const auto origin = TRY(agent::machine_origin(config.settings()));
@@ -62,7 +91,11 @@ Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
     usage::read_usage(recorder, config.settings().host.proc,
                       agent::listed_queue_pairs(config.settings()));
   }
+  std::vector<std::string> unknown;  // each is in the snapshot as well
+  (void)usage::read_nfs_mounts(recorder);
+  (void)usage::read_nfs_declarations(recorder, unknown);
   auto snapshot = recorder.recorded();
+  keep_only_nfs(snapshot);
   if (flags.pods) shorten_bundles(snapshot);
   if (flags.doctor) shorten_for_doctor(snapshot);
   if (!flags.raw) {

@@ -15,11 +15,11 @@ bool is_rdma(std::string_view protocol) {
   return protocol == "rdma" || protocol == "rdma6";
 }
 
-/// What in /etc/fstab asks for RDMA; empty: nothing.
-std::string declared_by(std::string_view options) {
-  if (usage::mount_option(options, "rdma")) return "option rdma in /etc/fstab";
-  const auto protocol = usage::mount_option(options, "proto");
-  return protocol && is_rdma(*protocol) ? "proto=rdma in /etc/fstab" : "";
+/// What in a declaration asks for RDMA; empty: nothing.
+std::string declared_by(const usage::NfsDeclaration& declared) {
+  if (usage::mount_option(declared.options, "rdma")) return "option rdma in " + declared.where;
+  const auto protocol = usage::mount_option(declared.options, "proto");
+  return protocol && is_rdma(*protocol) ? "proto=rdma in " + declared.where : "";
 }
 
 std::string wanted_by(const std::vector<std::string>& wanted, std::string_view place) {
@@ -30,16 +30,44 @@ std::string wanted_by(const std::vector<std::string>& wanted, std::string_view p
 }
 
 /// Who asked for RDMA; empty: nobody.
-std::string who_wants(const usage::NfsMount& mount, const std::vector<std::string>& wanted) {
+std::string who_wants(const usage::NfsMount& mount, const usage::NfsDeclaration* declared,
+                      const std::vector<std::string>& wanted) {
   if (is_rdma(mount.protocol)) return "proto=" + mount.protocol + " of the mount";
-  const auto who = declared_by(mount.declared.value_or(""));
+  const auto who = declared != nullptr ? declared_by(*declared) : "";
   return who.empty() ? wanted_by(wanted, mount.mount_point) : who;
 }
 
-/// Mounted by hand or when somebody looks: its absence says nothing.
-bool is_deferred(std::string_view options) {
-  return usage::mount_option(options, "noauto") ||
-         usage::mount_option(options, "x-systemd.automount");
+const usage::NfsDeclaration* declaration_of(
+    const usage::NfsMount& mount, const std::vector<usage::NfsDeclaration>& declarations) {
+  const auto find = [&](const auto& is_its) -> const usage::NfsDeclaration* {
+    const auto at = std::find_if(declarations.begin(), declarations.end(), is_its);
+    return at == declarations.end() ? nullptr : &*at;
+  };
+  const auto* by_place =
+      find([&](const auto& one) { return one.mount_point == mount.mount_point; });
+  if (by_place != nullptr && !mount.mount_point.empty()) return by_place;
+  return find([&](const auto& one) {
+    return one.mount_point.empty() && one.server == mount.server && one.path == mount.path;
+  });
+}
+
+/// Adds how many connections were asked for, and whether fewer were made.
+void add_connections(const usage::NfsMount& mount, const usage::NfsDeclaration* declared,
+                     NfsUse& use) {
+  const auto option =
+      declared != nullptr ? usage::mount_option(declared->options, "nconnect") : std::nullopt;
+  // The kernel makes 16 at most. Source: Linux fs/nfs/fs_context.c, NFS_MAX_CONNECTIONS.
+  constexpr std::uint64_t kMost = 16;
+  const auto asked = option ? parse_unsigned(*option).value_or(0) : 0;
+  const bool is_declared = asked > 0 && asked <= kMost;
+  use.nconnect = is_declared ? std::optional(static_cast<unsigned>(asked)) : mount.nconnect;
+  const auto made = mount.transports.size();
+  if (!use.nconnect || made == 0 || made >= *use.nconnect) return;
+  use.fewer = "nconnect=" + std::to_string(*use.nconnect) + " in " +
+              (is_declared ? declared->where : "the mount's own options") + ", " +
+              counted(made, "connection") + " made";
+  // Source: "NFS: enable nconnect for RDMA", T. Myklebust, linux-nfs, 2024-02-28.
+  if (use.transport == "rdma") use.fewer += " (before Linux 6.9 it counts for TCP only)";
 }
 
 JudgedNfs absent(usage::NfsMount mount, const std::string& who) {
@@ -54,8 +82,9 @@ JudgedNfs absent(const usage::NfsDeclaration& declaration, const std::string& wh
   mount.server = declaration.server;
   mount.path = declaration.path;
   mount.mount_point = declaration.mount_point;
-  mount.declared = declaration.options;
-  return absent(std::move(mount), who);
+  auto judged = absent(std::move(mount), who);
+  if (!declaration.refused.empty()) judged.use.why += ": " + declaration.refused;
+  return judged;
 }
 
 /// The port that NFS 4 uses where none is stated; NFS 3 asks the server's rpcbind.
@@ -80,16 +109,19 @@ std::string_view to_string(NfsVerdict verdict) {
   return "unknown";
 }
 
-NfsUse judge_nfs(const usage::NfsMount& mount, const std::vector<std::string>& wanted) {
+NfsUse judge_nfs(const usage::NfsMount& mount, const usage::NfsDeclaration* declared,
+                 const std::vector<std::string>& wanted) {
   std::vector<std::string> protocols;
   for (const auto& one : mount.transports) protocols.push_back(one.protocol);
   sort_unique(protocols);
   NfsUse use;
   use.transport = join(protocols, ",");
   use.port = port_of(mount, use.transport);
-  const auto who = who_wants(mount, wanted);
+  add_connections(mount, declared, use);
+  const auto who = who_wants(mount, declared, wanted);
   if (protocols.empty()) {
-    use.why = "the kernel names no connection of this mount";
+    use.why =
+        mount.problem.empty() ? "the kernel names no connection of this mount" : mount.problem;
   } else if (use.transport == "rdma") {
     use.verdict = NfsVerdict::rdma;
     use.why = is_rdma(mount.protocol) || mount.protocol.empty()
@@ -105,19 +137,20 @@ NfsUse judge_nfs(const usage::NfsMount& mount, const std::vector<std::string>& w
   return use;
 }
 
-std::vector<JudgedNfs> judge_all_nfs(const std::vector<usage::NfsMount>& mounts,
+std::vector<JudgedNfs> judge_all_nfs(const usage::NfsMounts& mounts,
                                      const std::vector<usage::NfsDeclaration>& declarations,
                                      const std::vector<std::string>& wanted) {
   std::vector<JudgedNfs> judged;
   std::set<std::string> places;
-  for (const auto& mount : mounts) {
+  for (const auto& mount : mounts.mounts) {
     places.insert(mount.mount_point);
-    judged.push_back({mount, judge_nfs(mount, wanted)});
+    judged.push_back({mount, judge_nfs(mount, declaration_of(mount, declarations), wanted)});
   }
   for (const auto& declaration : declarations) {
-    auto who = declared_by(declaration.options);
+    if (declaration.deferred || !mounts.of_machine) continue;
+    auto who = declared_by(declaration);
     if (who.empty()) who = wanted_by(wanted, declaration.mount_point);
-    if (who.empty() || is_deferred(declaration.options)) continue;
+    if (who.empty()) continue;
     if (places.insert(declaration.mount_point).second) judged.push_back(absent(declaration, who));
   }
   for (const auto& pattern : wanted) {

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "snapshot/redact.h"
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "base/contains.h"
 #include "base/text.h"
@@ -15,16 +19,17 @@
 namespace railhead::snapshot {
 namespace {
 
-enum class Kind { uuid, guid, gid, mac, ip, serial, host };
+enum class Kind { uuid, guid, gid, mac, ip, serial, host, other_uuid };
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 7> kKindNames = {
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kKindNames = {
     {{"GPU UUID", "GPU UUIDs"},
      {"GUID", "GUIDs"},
      {"GID", "GIDs"},
      {"MAC address", "MAC addresses"},
      {"IP address", "IP addresses"},
      {"serial number", "serial numbers"},
-     {"host name", "host names"}}};
+     {"host name", "host names"},
+     {"UUID", "UUIDs"}}};
 
 constexpr std::array<std::string_view, 3> kAddressFiles = {"address", "broadcast", "perm_addr"};
 constexpr std::array<std::string_view, 12> kSerialFiles = {
@@ -129,6 +134,10 @@ class Redactor {
     if (name == "node_desc") return change_node_description(content);
     if (name == "properties") return change_labelled(content, "unique_id");
     if (name == "cpuinfo") return change_labelled(content, "Serial");
+    if (name == "mountstats" || name == "mountinfo" || path == "/etc/fstab" ||
+        path.find("/systemd/system/") != std::string::npos) {
+      return change_mounts(content);
+    }
     if (name == "route")
       return change_columns(content, {1, 2}, [this](auto word) { ipv4_le(word); });
     if (name == "ipv6_route") {
@@ -140,6 +149,57 @@ class Redactor {
     if (name == "if_inet6") {
       return change_columns(content, {0}, [this](auto word) { change_gid(word, Kind::ip); });
     }
+  }
+
+  /// Mounts: the server before ":/", addresses among the options, the UUID of a pod in a path.
+  void change_mounts(std::string& content) {
+    std::string changed;
+    std::string word;
+    for (const char c : content + "\n") {
+      if (std::string_view(" \t\n,=").find(c) == std::string_view::npos) {
+        word += c;
+        continue;
+      }
+      changed += changed_mount_word(std::exchange(word, "")) + c;
+    }
+    changed.pop_back();
+    content = std::move(changed);
+    constexpr std::size_t kUuidLength = 36;
+    for (std::size_t at = 0; at + kUuidLength <= content.size(); ++at) {
+      const std::span<char> text(content.data() + at, kUuidLength);
+      if (text[8] != '-' || text[13] != '-' || text[18] != '-' || text[23] != '-') continue;
+      change<16>(Kind::other_uuid, text, [this](auto bytes) { names_.uuid(bytes); });
+    }
+  }
+
+  std::string changed_mount_word(const std::string& word) {
+    const auto end = word.find(":/", word.starts_with('[') ? word.find(']') : 0);
+    if (end == std::string::npos) return changed_ip(word).value_or(word);
+    const auto server = word.substr(0, end);
+    const bool has_brackets = server.starts_with('[') && server.ends_with(']');
+    const auto bare = has_brackets ? server.substr(1, server.size() - 2) : server;
+    if (const auto address = changed_ip(bare)) {
+      return (has_brackets ? "[" + *address + "]" : *address) + word.substr(end);
+    }
+    const auto name = names_.host_name(server);
+    if (name != server) note(Kind::host, server);
+    return name + word.substr(end);
+  }
+
+  /// Absent for what is no address.
+  std::optional<std::string> changed_ip(const std::string& text) {
+    std::array<std::uint8_t, 16> bytes{};
+    const int family = text.find(':') == std::string::npos ? AF_INET : AF_INET6;
+    if (::inet_pton(family, text.c_str(), bytes.data()) != 1) return std::nullopt;
+    if (family == AF_INET) {
+      names_.ipv4(std::span(bytes).first<4>());
+    } else {
+      names_.gid_or_ipv6(bytes);
+    }
+    std::array<char, INET6_ADDRSTRLEN> printed{};
+    ::inet_ntop(family, bytes.data(), printed.data(), printed.size());
+    if (text != printed.data()) note(Kind::ip, text);
+    return printed.data();
   }
 
   /// A row names a file, or a folder of files.

@@ -25,8 +25,6 @@ class SnapshotHost final : public host::Host {
   /// are out of reach.
   explicit SnapshotHost(Snapshot snapshot);
 
-  [[nodiscard]] const Snapshot& snapshot() const { return snapshot_; }
-
   Result<std::optional<std::string>> read(const std::string& path) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;

@@ -12,8 +12,8 @@ void read_gpu_driver(const Gather& gather) {
 void read_nfs(const Gather& gather) {
   auto& nfs = gather.into.nfs;
   nfs.mounts = fact_of(nfs.mounts.path, usage::read_nfs_mounts(gather.host));
-  nfs.declared = fact_of(nfs.declared.path, usage::read_nfs_declarations(gather.host));
-  nfs.of_machine = usage::sees_mounts_of_machine(gather.host);
+  std::vector<std::string> unknown;  // a mount that is not declared is judged by itself
+  nfs.declared = usage::read_nfs_declarations(gather.host, unknown);
 }
 
 }  // namespace railhead::system

@@ -15,6 +15,7 @@
 #include "node/node.h"
 #include "node/pci_config.h"
 #include "system/fact.h"
+#include "usage/nfs_declarations.h"
 #include "usage/nfs_mounts.h"
 
 namespace railhead::system {
@@ -83,9 +84,8 @@ struct LogLine {
 };
 
 struct NfsFacts {
-  Fact<std::vector<usage::NfsMount>> mounts{"/proc/1/mountstats"};
-  Fact<std::vector<usage::NfsDeclaration>> declared{"/etc/fstab"};
-  bool of_machine = false;  ///< the mounts are those of process 1
+  Fact<usage::NfsMounts> mounts{"/proc/1/mountstats"};
+  std::vector<usage::NfsDeclaration> declared;  ///< in mount units and /etc/fstab
 };
 
 /// What the doctor looks at beyond the Node. Checks are pure functions of both.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -31,51 +32,46 @@ struct NfsMount {
   std::string version;                 ///< "4.1"; empty where the kernel does not say
   std::string protocol;                ///< asked for: proto= of the mount; empty likewise
   std::optional<std::uint16_t> port;   ///< port= of the mount, unless 0
+  std::optional<unsigned> nconnect;    ///< nconnect= of the mount, shown where it is above 1
   std::optional<std::string> address;  ///< of the server, from mountinfo
   std::vector<NfsTransport> transports;
-  std::optional<std::string> declared;  ///< options in /etc/fstab for this mount point
+  std::string problem;  ///< why its connections are not known; empty: they are
 
   friend bool operator==(const NfsMount&, const NfsMount&) = default;
 };
 
-/// /proc/PID/mountstats: the mounts of type nfs and nfs4, the others left out. malformed where a
-/// line that is needed is not as the kernel writes it (fs/nfs/super.c, nfs_show_stats;
-/// net/sunrpc/xprtrdma/transport.c and xprtsock.c, print_stats); the error names the line.
-Result<std::vector<NfsMount>> parse_mountstats(std::string_view text);
+/// /proc/PID/mountstats: the mounts of type nfs and nfs4, the others left out (fs/nfs/super.c,
+/// nfs_show_stats; net/sunrpc/xprtrdma/transport.c and xprtsock.c, print_stats). Of a mount with a
+/// line that is not as the kernel writes it, or that ends before its time, `problem` names the line
+/// and no connection is kept. Of more than 4096 mounts the others are one without a place, whose
+/// problem says so.
+std::vector<NfsMount> parse_mountstats(std::string_view text);
 
-/// Adds to each mount what /proc/PID/mountinfo has of it: addr=. Lines of another shape are not
-/// ours.
-void add_addresses(std::vector<NfsMount>& mounts, std::string_view mountinfo);
+/// Adds to each mount what /proc/PID/mountinfo has of it: addr=. A mount that is only there is
+/// added with `problem`, unless that is empty. Lines of another shape are not ours.
+void add_mountinfo(std::vector<NfsMount>& mounts, std::string_view mountinfo,
+                   const std::string& problem);
 
-/// A mount of type nfs or nfs4 that /etc/fstab declares.
-struct NfsDeclaration {
-  std::string server;
-  std::string path;         ///< of the export
-  std::string mount_point;  ///< as the kernel would write it, links not followed
-  std::string options;
-
-  friend bool operator==(const NfsDeclaration&, const NfsDeclaration&) = default;
+/// Where the mounts of a machine were looked for, and what was found.
+struct NfsMounts {
+  std::vector<NfsMount> mounts;
+  bool of_machine = false;  ///< of process 1, and not only of the mount namespace of this process
 };
 
-/// Lines of another shape or type are not ours.
-std::vector<NfsDeclaration> parse_fstab(std::string_view fstab);
+/// The machine's NFS mounts: those of process 1, else (not permitted to look) of this process.
+/// Where mountstats cannot be read (refused, above the limit of a file), those of mountinfo, each
+/// with that as its problem. Absent where the kernel has neither; an Error where neither can be
+/// read.
+Result<std::optional<NfsMounts>> read_nfs_mounts(host::Host& host);
 
-/// Absent where there is no /etc/fstab.
-Result<std::optional<std::vector<NfsDeclaration>>> read_nfs_declarations(host::Host& host);
+/// "SERVER:PATH" in two; an IPv6 address stands in brackets and has colons of its own. Without a
+/// path the second is empty.
+std::pair<std::string, std::string> split_nfs_source(std::string_view source);
+
+bool is_nfs_type(std::string_view type);  ///< "nfs", "nfs4"
 
 /// A path without the slashes that mean nothing: "/data/b" for "//data/b/".
 std::string plain_place(std::string_view path);
-
-/// Adds what /etc/fstab says of a mount's place.
-void add_declarations(std::vector<NfsMount>& mounts, std::string_view fstab);
-
-/// The machine's NFS mounts: those of process 1, else (not permitted to look) of this process.
-/// Absent where the kernel keeps no such statistics.
-Result<std::optional<std::vector<NfsMount>>> read_nfs_mounts(host::Host& host);
-
-/// Whether read_nfs_mounts answers for process 1, and not only for the mount namespace of this
-/// process.
-bool sees_mounts_of_machine(host::Host& host);
 
 /// The value of `key` in "a,key=value,b": empty for a plain word, absent where it is not there.
 std::optional<std::string_view> mount_option(std::string_view options, std::string_view key);

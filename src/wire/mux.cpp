@@ -19,9 +19,9 @@ void append_mux_header(FramedMessage& message, std::uint32_t connection, std::si
 
 Result<std::optional<Slice>> FrameReader::next(std::string_view& input) {
   while (payload_left_ == 0) {
-    if (!feed_header(input)) return std::optional<Slice>();
-    connection_ = load_be32(header_.data());
-    payload_left_ = load_be32(header_.data() + 4);
+    if (!header_.feed(input)) return std::optional<Slice>();
+    connection_ = load_be32(header_.bytes().data());
+    payload_left_ = load_be32(header_.bytes().data() + 4);
     if (payload_left_ > kMuxMaxReadBytes) {
       return Error{ErrorCode::malformed, "nri multiplexer: a frame for connection " +
                                              std::to_string(connection_) + " claims " +
@@ -33,16 +33,6 @@ Result<std::optional<Slice>> FrameReader::next(std::string_view& input) {
   input.remove_prefix(slice.bytes.size());
   payload_left_ -= slice.bytes.size();
   return std::optional<Slice>(slice);
-}
-
-bool FrameReader::feed_header(std::string_view& input) {
-  const std::size_t count = std::min(kMuxHeaderBytes - header_filled_, input.size());
-  std::copy_n(input.data(), count, header_.data() + header_filled_);
-  input.remove_prefix(count);
-  header_filled_ += count;
-  if (header_filled_ < kMuxHeaderBytes) return false;
-  header_filled_ = 0;
-  return true;
 }
 
 Result<FramedMessage> frame_message(std::uint32_t connection, std::uint32_t stream,

@@ -24,6 +24,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "wire/header_bytes.h"
 #include "wire/ttrpc.h"
 
 namespace railhead::wire {
@@ -51,10 +52,7 @@ class FrameReader {
   Result<std::optional<Slice>> next(std::string_view& input);
 
  private:
-  bool feed_header(std::string_view& input);
-
-  std::array<char, kMuxHeaderBytes> header_{};
-  std::size_t header_filled_ = 0;
+  HeaderBytes<kMuxHeaderBytes> header_;
   std::uint32_t connection_ = 0;
   std::size_t payload_left_ = 0;
 };

@@ -35,7 +35,7 @@ MessageReader::MessageReader(std::size_t max_data_bytes, MessageSink* sink)
 bool MessageReader::feed(std::string_view& input) {
   if (state_ == State::discard && !pass_on(input)) return false;
   if (state_ == State::header) {
-    if (!feed_header(input)) return false;
+    if (!header_.feed(input)) return false;
     start_body();
     if (state_ == State::discard) return true;
   }
@@ -49,18 +49,8 @@ bool MessageReader::feed(std::string_view& input) {
   return true;
 }
 
-bool MessageReader::feed_header(std::string_view& input) {
-  const std::size_t count = std::min(kTtrpcHeaderBytes - header_filled_, input.size());
-  std::copy_n(input.data(), count, header_.data() + header_filled_);
-  input.remove_prefix(count);
-  header_filled_ += count;
-  if (header_filled_ < kTtrpcHeaderBytes) return false;
-  header_filled_ = 0;
-  return true;
-}
-
 void MessageReader::start_body() {
-  message_.header = decode_header(header_);
+  message_.header = decode_header(header_.bytes());
   message_.oversized = message_.header.length > max_data_bytes_;
   message_.streamed = false;
   message_.body.clear();

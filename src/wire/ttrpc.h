@@ -17,6 +17,8 @@
 #include <string_view>
 #include <vector>
 
+#include "wire/header_bytes.h"
+
 namespace railhead::wire {
 
 /// Bytes whose address survives a move (a short std::string's does not), so views into them do too.
@@ -87,7 +89,6 @@ class MessageReader {
   Message& message() { return message_; }
 
  private:
-  bool feed_header(std::string_view& input);
   bool feed_body(std::string_view& input, std::size_t size);
   void start_body();
   void offer();
@@ -99,8 +100,7 @@ class MessageReader {
   std::size_t max_data_bytes_;
   MessageSink* sink_;
   State state_ = State::header;
-  std::array<char, kTtrpcHeaderBytes> header_{};
-  std::size_t header_filled_ = 0;
+  HeaderBytes<kTtrpcHeaderBytes> header_;
   std::size_t left_ = 0;  // data of a message that is streamed or discarded
   Message message_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel's mount statistics, and the tables that add to them.
+// The kernel's mount statistics, the tables that add to them, and what declares mounts.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -11,11 +11,15 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   auto mounts = railhead::usage::parse_mountstats(text);
-  if (!mounts) return 0;
-  railhead::usage::add_addresses(*mounts, text);
-  railhead::usage::add_declarations(*mounts, text);
+  railhead::usage::add_mountinfo(mounts, text, "nothing else is known");
+  auto declared = railhead::usage::parse_fstab(text);
+  if (auto unit = railhead::usage::parse_mount_unit("unit", "a.mount", text))
+    declared.push_back(*unit);
+  if (auto found = railhead::usage::parse_nfs_manifests("file", text)) {
+    declared.insert(declared.end(), found->begin(), found->end());
+  }
   for (const auto& [mount, use] :
-       railhead::proof::judge_all_nfs(*mounts, railhead::usage::parse_fstab(text), {"/*"})) {
+       railhead::proof::judge_all_nfs({mounts, true}, declared, {"/*"})) {
     // No verdict of RDMA without a connection that is.
     if (use.verdict == railhead::proof::NfsVerdict::rdma && mount.transports.empty()) std::abort();
   }

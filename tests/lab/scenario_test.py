@@ -51,10 +51,15 @@ class Reading(unittest.TestCase):
             with self.assertRaisesRegex(scenario.Malformed, "no scenario has 'netns' in its name"):
                 chosen("nfs", "netns")
 
-    def test_a_step_may_take_longer_and_show_its_output(self):
-        self.assertEqual((60, False), (step().limit_s, step().shown))
-        longer = step("limit 200 s", "within 5 s", "show")
-        self.assertEqual((200, 5.0, True), (longer.limit_s, longer.within_s, longer.shown))
+    def test_a_step_may_be_repeated_and_show_its_output(self):
+        self.assertEqual((False, False), (step().repeated, step().shown))
+        longer = step("until it is so", "show")
+        self.assertEqual((True, True), (longer.repeated, longer.shown))
+
+    def test_no_word_names_a_time(self):
+        for bad in ("within 5 s", "limit 200 s"):
+            with self.assertRaisesRegex(scenario.Malformed, bad):
+                step(bad)
 
     def test_an_expectation_that_nobody_knows_is_refused(self):
         with self.assertRaisesRegex(scenario.Malformed, "contains x"):

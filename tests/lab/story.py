@@ -15,7 +15,6 @@ class Story:
         self._colours = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
         self._passed: list[str] = []
         self._failed: list[str] = []
-        self._again: list[str] = []
         self._rows: dict[str, str] = {}
         self._shown: dict[str, str] = {}  # by the step, as it was last
         self._kernels: list[str] = []
@@ -69,7 +68,7 @@ class Story:
 
     def _end(self, name: str, good: bool, seconds: float) -> None:
         (self._passed if good else self._failed).append(name)
-        result = ("passed" if good else "FAILED") + (" the second time" if name in self._again else "")
+        result = "passed" if good else "FAILED"
         self._rows[name] = f"| {self._title} | {result} | {seconds:.0f} s |"
         self._say(f"  {result} in {seconds:.0f} s", "32" if good else "31;1")
 
@@ -83,15 +82,6 @@ class Story:
             self._say(f"  FAILED {name}: not played to its end, see {self._folder}", "31;1")
         self._failed += missing
         return [name for name in names if name in self._failed]
-
-    @property
-    def failed(self) -> list[str]:
-        return list(self._failed)
-
-    def again(self) -> None:
-        """Those that failed are played once more."""
-        self._say(f"\nonce more: {', '.join(self._failed)}", "1")
-        self._again, self._failed = self._failed, []
 
     def page(self, version: str) -> str:
         """The result as a page of docs/."""
@@ -112,8 +102,6 @@ class Story:
         """Whether all is well; prints the last line."""
         lost = wanted - len(self._passed) - len(self._failed)
         more = f", {lost} not played" if lost else ""
-        if self._again:
-            more += f", {len(self._again)} played twice"
         self._say(f"\nlab: {len(self._passed)} passed, {len(self._failed)} failed{more} "
                   f"in {seconds:.0f} s")
         return not self._failed and not lost

@@ -10,7 +10,7 @@ from lib import cri
 from lib.agent import Agent
 from lib.containerd import Containerd
 from lib.process import wait_until
-from scenario import DEFAULT_LIMIT_S, Malformed, Step
+from scenario import PATIENCE_S, Malformed, Step
 
 VERBS = pathlib.Path("/sys/class/infiniband_verbs")
 PROC_GPUS = pathlib.Path("/proc/driver/nvidia/gpus")
@@ -42,9 +42,8 @@ def nodes_of(rdma_device: str) -> dict[str, str]:
 class Background:
     """A command that runs beside the next steps."""
 
-    def __init__(self, run, limit_s: int) -> None:
+    def __init__(self, run) -> None:
         self.result: tuple[int, str] | None = None
-        self._limit_s = limit_s
         self._thread = threading.Thread(target=self._keep, args=(run,), daemon=True)
         self._thread.start()
 
@@ -52,8 +51,8 @@ class Background:
         self.result = run()
 
     def wait(self) -> tuple[int, str]:
-        self._thread.join(self._limit_s)
-        return self.result or (124, f"not ended within {self._limit_s} s")
+        self._thread.join(PATIENCE_S)
+        return self.result or (124, f"not ended within {PATIENCE_S} s")
 
 
 class World:
@@ -81,7 +80,7 @@ class World:
     def _command(self, step: Step, run) -> tuple[int, str]:
         if not step.background:
             return run()
-        self._background.append((step, Background(run, step.limit_s)))
+        self._background.append((step, Background(run)))
         return 0, "started"
 
     def ended(self):
@@ -97,7 +96,7 @@ class World:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                timeout=step.limit_s,
+                timeout=PATIENCE_S,
                 check=False,
             )
         except subprocess.TimeoutExpired as late:
@@ -106,10 +105,8 @@ class World:
 
     def _run_inside(self, container: cri.Container, step: Step) -> tuple[int, str]:
         command = ["/bin/sh", "-c", f"exec 2>&1; {step.text}"]
-        request = cri.pb.ExecSyncRequest(
-            container_id=container.id, cmd=command, timeout=step.limit_s
-        )
-        answer = self._runtime.cri.call("ExecSync", request, timeout_s=step.limit_s + 10)
+        request = cri.pb.ExecSyncRequest(container_id=container.id, cmd=command, timeout=PATIENCE_S)
+        answer = self._runtime.cri.call("ExecSync", request, timeout_s=PATIENCE_S + 30)
         return answer.exit_code, (answer.stdout + answer.stderr).decode(errors="replace")
 
     def _agent(self, step: Step) -> tuple[int, str]:
@@ -120,7 +117,7 @@ class World:
         agent = Agent(self._runtime.nri_socket, log, "/", tuple(shlex.split(plain)), under)
         self._agents.append(agent)
         agent.start(ready=False)
-        agent.wait_ready(DEFAULT_LIMIT_S)
+        agent.wait_ready(PATIENCE_S)
         return 0, f"ready, pid {agent.pid}"
 
     def _log(self, step: Step) -> tuple[int, str]:
@@ -176,12 +173,12 @@ class World:
         def known() -> bool:
             return any(line["nic"] == nic for line in self._agents[-1].events("nic"))
 
-        wait_until(f"the agent has read {nic}", known, DEFAULT_LIMIT_S)
+        wait_until(f"the agent has read {nic}", known, PATIENCE_S)
 
     def _stop(self, step: Step) -> tuple[int, str]:
         """`stop agent` or `stop POD`"""
         if step.subject == "agent":
-            return self._agents[-1].terminate(), "ended"
+            return self._agents[-1].terminate(PATIENCE_S), "ended"
         self._pods.pop(step.subject)[0].remove()
         return 0, "removed"
 

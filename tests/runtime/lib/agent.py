@@ -69,9 +69,9 @@ class Agent:
     def running(self) -> bool:
         return self._daemon is not None and self._daemon.exit_code is None
 
-    def terminate(self) -> int:
+    def terminate(self, timeout_s: float = 10) -> int:
         """SIGTERM; the exit code."""
-        return self._daemon.end()
+        return self._daemon.end(timeout_s=timeout_s)
 
     def kill(self) -> None:
         self._daemon.end(signal.SIGKILL)

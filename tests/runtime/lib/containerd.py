@@ -13,6 +13,7 @@ from .process import Daemon, Failed, wait_until
 
 SOFT_MEMLOCK = 64 * 1024  # what some managed nodes start their runtime with
 HARD_MEMLOCK = 8 * 1024 * 1024
+PATIENCE_S = 300  # with a machine that is slow; what takes longer hangs
 CAP_SYS_RESOURCE = 1 << 24  # linux/capability.h
 
 # `version = 2` is containerd 1.7's configuration, 3 is that of 2.x; they name the CRI sections
@@ -36,6 +37,7 @@ state = "{dir}/state"
   socket_path = "{dir}/nri/nri.sock"
   plugin_path = "{dir}/nri/plugins"
   plugin_config_path = "{dir}/nri/conf.d"
+  plugin_request_timeout = "{hook_limit_s}s"
 {cri}
 """
 CRI_1_7 = """
@@ -105,11 +107,14 @@ class Containerd:
         folder: pathlib.Path,
         hard_memlock: int | None = HARD_MEMLOCK,
         more_handlers: dict[str, str] | None = None,
+        hook_limit_s: int = 2,
     ) -> None:
-        """`more_handlers`: OCI runtimes beside runc by the name that a RuntimeClass has."""
+        """`more_handlers`: OCI runtimes beside runc by the name that a RuntimeClass has. `hook_limit_s`:
+        how long an NRI plugin may think before it is dropped, by default the runtime's own two seconds."""
         self.version = version
         self.more_handlers = more_handlers or {}
         self._hard_memlock = hard_memlock
+        self._hook_limit_s = hook_limit_s
         self.dir = folder
         self.bin = paths.fetch("containerd", version)
         self.nri_socket = folder / "nri/nri.sock"
@@ -131,6 +136,7 @@ class Containerd:
             for name, program in {"runc": "runc", **self.more_handlers}.items()
         )
         values = {"dir": self.dir, "image": image.NAME, "handlers": handlers}
+        values["hook_limit_s"] = self._hook_limit_s
         values["cri"] = (CRI_1_7 if old else CRI_2).format(**values)
         config = CONFIG.format(config_version=2 if old else 3, **values)
         (self.dir / "config.toml").write_text(config)
@@ -151,7 +157,7 @@ class Containerd:
             self.log,
             env={**os.environ, "PATH": f"{self.bin}:{os.environ['PATH']}"},
         )
-        wait_until(f"containerd {self.version} ready, see {self.log}", self._ready, 60)
+        wait_until(f"containerd {self.version} ready, see {self.log}", self._ready, PATIENCE_S)
 
     def _ready(self) -> bool:
         if self._daemon.exit_code is not None:
@@ -168,7 +174,7 @@ class Containerd:
         )
         if done.returncode != 0:
             raise Failed(f"ctr images import: {done.stderr.strip()}")
-        wait_until("the image is known to CRI", lambda: self.cri.has_image(image.NAME))
+        wait_until("the image is known to CRI", lambda: self.cri.has_image(image.NAME), PATIENCE_S)
 
     @property
     def pid(self) -> int:

@@ -10,7 +10,7 @@ from peers.protocol import Protocol, grpc
 
 from . import image
 
-TIMEOUT_S = 30
+TIMEOUT_S = 600  # nothing takes so long, on a slow machine either: it hangs
 _PROTOCOL = Protocol("cri.proto")
 pb = _PROTOCOL.pb
 

@@ -51,6 +51,19 @@ TEST(Expectation, cards_shared_on_different_sides_are_each_counted_once) {
   EXPECT_NEAR(expectation(here, there, kSize)->gbps, 230.4, 0.1);
 }
 
+TEST(Expectation, a_link_that_trained_to_less_lowers_nothing) {
+  auto degraded = kTwoCards;
+  for (auto& one : degraded["lanes"]) {
+    one["pciePossible"] = one["pcie"];
+    one["pcie"]["width"] = 4;
+  }
+  EXPECT_NEAR(expectation(degraded, kTwoCards, kSize)->gbps, 198.7, 0.1);
+  EXPECT_EQ(degraded_links(degraded).front(),
+            "PCIe of a is degraded: trained to 8 GT/s x4 where 8 GT/s x16 is possible");
+  EXPECT_TRUE(degraded_links(kTwoCards).empty());
+  EXPECT_TRUE(degraded_links(data::Json("nonsense")).empty());
+}
+
 TEST(Expectation, an_end_that_is_not_known_is_named) {
   auto soft = kTwoCards;
   soft["lanes"][1]["pci"] = nullptr;

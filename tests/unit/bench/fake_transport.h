@@ -32,6 +32,7 @@ class FakeTransport : public Transport {
   std::chrono::nanoseconds idle_time = std::chrono::milliseconds(1);  ///< of a look at nothing
   std::uint64_t posted = 0;
   std::vector<unsigned> posted_to;  ///< by queue pair
+  std::vector<unsigned> slots;      ///< of each message, in order
   unsigned most_in_flight = 0;
   std::array<std::uint8_t, 4096> bytes{};
 
@@ -41,6 +42,9 @@ class FakeTransport : public Transport {
 
   Status post(const Request& request) override {
     posted += request.messages;
+    for (unsigned i = 0; i < request.messages; ++i) {
+      slots.push_back(request.slot + (request.ring ? i : 0));
+    }
     posted_to.at(request.queue_pair) += request.messages;
     auto& flying = in_flight_.at(request.queue_pair);
     flying += request.messages;

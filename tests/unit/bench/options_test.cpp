@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include "unit/manual_clock.h"
+#include "unit/node/hosts.h"
+
 namespace railhead::bench {
 namespace {
 
@@ -11,6 +14,19 @@ using testing::HasSubstr;
 std::string error_of(const Options& options, std::size_t lanes = 1) {
   const auto work = make_work(options, lanes, 1);
   return work ? "no error" : work.error().message;
+}
+
+TEST(BenchOptions, a_server_lets_clients_use_its_nics_and_no_others) {
+  Options options;
+  options.nics = {"mlx5_0", "mlx5_1:1"};
+  const auto host = snapshot::SnapshotHost::parse(test::machine_text("dgx-h100"));
+  ASSERT_TRUE(host);
+  test::ManualClock clock;
+  VerbsEndpoint server(**host, clock, server_endpoint_options(options));
+  const auto outcome = server.make_lanes(Plan(), {"mlx5_3"});
+  EXPECT_EQ(outcome.state, State::no_device);
+  EXPECT_EQ(outcome.why, "mlx5_3 may not be used here, only mlx5_0, mlx5_1:1");
+  EXPECT_TRUE(endpoint_options(options).nics.empty());
 }
 
 TEST(BenchOptions, gpu_is_both_routes_one_after_the_other) {

@@ -82,19 +82,51 @@ TEST_F(PlaceTest, a_port_that_is_no_number_of_a_port_is_not_taken_for_another) {
   EXPECT_THAT(error_of("ib0:one"), HasSubstr("ib0:one"));
 }
 
-TEST_F(PlaceTest, the_narrowest_pcie_link_on_the_way_counts) {
-  test::NodeBuilder builder;
-  const auto below = builder.bridge(builder.host_bridge(0x10, 0));
-  builder.nic(below).name("ib0").infiniband(400).pcie(32, 16);
-  auto node = builder.build();
-  EXPECT_EQ(find_place(node, "ib0", {})->pcie_width, 16U);
-  for (auto& device : node.pci) {
-    if (device.address != below.bridges.back()) continue;
-    device.link_gts = 16;
-    device.link_width = 8;
+/// A NIC of Gen5 x16 below a root port, whose link is what the test makes of it.
+class PcieTest : public testing::Test {
+ protected:
+  PcieTest() {
+    test::NodeBuilder builder;
+    const auto below = builder.bridge(builder.host_bridge(0x10, 0));
+    builder.nic(below).name("ib0").infiniband(400).pcie(32, 16);
+    node_ = builder.build();
+    for (auto& device : node_.pci) (device.is_bridge() ? port_ : nic_) = &device;
   }
-  EXPECT_EQ(find_place(node, "ib0", {})->pcie_width, 8U);
-  EXPECT_EQ(find_place(node, "ib0", {})->pcie_gts, 16);
+
+  [[nodiscard]] Place place() const { return find_place(node_, "ib0", {}).value_or(Place()); }
+
+  node::Node node_;
+  node::PciDevice* port_ = nullptr;
+  node::PciDevice* nic_ = nullptr;
+};
+
+TEST_F(PcieTest, the_narrowest_link_on_the_way_counts) {
+  EXPECT_EQ(place().pcie, (PcieLink{32, 16}));
+  port_->link_gts = 16;
+  port_->link_width = 8;
+  EXPECT_EQ(place().pcie, (PcieLink{16, 8}));
+}
+
+TEST_F(PcieTest, a_link_that_trained_to_less_is_degraded) {
+  EXPECT_FALSE(place().pcie_is_degraded());
+  nic_->link_width = 8;
+  EXPECT_TRUE(place().pcie_is_degraded());
+  EXPECT_EQ(place().pcie, (PcieLink{32, 8}));
+  EXPECT_EQ(place().pcie_built(), (PcieLink{32, 16}));
+}
+
+TEST_F(PcieTest, a_slot_that_is_narrower_than_the_card_is_no_fault) {
+  nic_->link_width = port_->link_width = port_->max_link_width = 8;
+  nic_->link_gts = port_->link_gts = port_->max_link_gts = 16;
+  EXPECT_FALSE(place().pcie_is_degraded());
+  EXPECT_EQ(place().pcie_built(), (PcieLink{16, 8}));
+}
+
+TEST_F(PcieTest, where_no_maximum_is_known_the_link_is_taken_as_it_is) {
+  nic_->link_width = 8;
+  nic_->max_link_gts = port_->max_link_gts = std::nullopt;
+  EXPECT_FALSE(place().pcie_is_degraded());
+  EXPECT_EQ(place().pcie_built(), (PcieLink{32, 8}));
 }
 
 }  // namespace

@@ -51,8 +51,39 @@ TEST(Plan, a_source_and_a_target_never_overlap) {
   plan.max_size_bytes = 100;
   const auto layout = Layout::of(plan);
   EXPECT_EQ(layout.stride_bytes, 128U);
-  EXPECT_EQ(layout.source(2) + 128, layout.target(0));
-  EXPECT_EQ(layout.target(2) + 128, layout.length_bytes());
+  EXPECT_EQ(layout.slots, 16U);
+  EXPECT_EQ(layout.source(0, 15) + 128, layout.source(1, 0));
+  EXPECT_EQ(layout.source(2, 15) + 128, layout.target(0, 0));
+  EXPECT_EQ(layout.target(2, 15) + 128, layout.length_bytes());
+}
+
+TEST(Plan, a_ring_takes_256_kib_and_has_a_slot_for_the_largest_message) {
+  Plan plan;
+  plan.max_size_bytes = 65536;
+  EXPECT_EQ(Layout::of(plan).slots, 4U);
+  EXPECT_EQ(verifying_passes(Step(), plan), 4U);
+  plan.max_size_bytes = kMaxSize;
+  EXPECT_EQ(Layout::of(plan).slots, 1U);
+  Step large;
+  large.size_bytes = kMaxSize;
+  EXPECT_EQ(verifying_passes(large, plan), 4U);  // 256 MiB
+  large.rate_cap_bps = 1000;
+  EXPECT_EQ(verifying_passes(large, plan), 1U);
+}
+
+TEST(Plan, a_verifying_pass_moves_each_slot_once_with_bytes_of_its_own) {
+  Step latency;
+  latency.measure = Measure::latency;
+  latency.warm_up = 50;
+  latency.duration_ms = 1000;
+  const auto layout = Layout::of(Plan());
+  const auto pass = verifying_pass(latency, layout, 0);
+  EXPECT_TRUE(pass.ring);
+  EXPECT_EQ(pass.measure, Measure::bandwidth);
+  EXPECT_EQ(pass.iterations, layout.slots);
+  EXPECT_EQ(pass.warm_up + pass.duration_ms, 0U);
+  EXPECT_NE(pass.seed, latency.seed);
+  EXPECT_NE(pass.seed, verifying_pass(latency, layout, 1).seed);
 }
 
 TEST(Plan, more_memory_than_the_limit_is_refused) {
@@ -109,14 +140,16 @@ TEST(Histogram, a_rare_outlier_is_the_maximum_and_no_percentile_below_it) {
   EXPECT_EQ(latencies.max_ns(), 10'000'000'000U);
 }
 
-TEST(Pattern, differs_for_each_queue_pair_lane_and_step) {
+TEST(Pattern, differs_for_each_slot_queue_pair_lane_and_step) {
   std::set<std::uint64_t> seeds;
   for (const std::uint64_t step : {1, 2}) {
     for (const std::size_t lane : {0, 1, 15}) {
-      for (const unsigned pair : {0, 1, 127}) seeds.insert(pattern_seed(step, lane, pair));
+      for (const unsigned pair : {0, 1, 127}) {
+        for (const unsigned slot : {0, 15}) seeds.insert(pattern_seed(step, lane, pair, slot));
+      }
     }
   }
-  EXPECT_EQ(seeds.size(), 18U);
+  EXPECT_EQ(seeds.size(), 36U);
 }
 
 TEST(Pattern, notices_zeroes_another_seed_a_shift_and_one_bit) {
@@ -137,12 +170,11 @@ TEST(Expected, the_slower_of_link_and_pcie_decides) {
   EXPECT_FALSE(expected_rate(place, 4096, 65536));
   place.pci = "0000:18:00.0";
   place.rate_gbps = 400;
-  place.pcie_gts = 32;
-  place.pcie_width = 16;
+  place.pcie = PcieLink{32, 16};
   const auto link = expected_rate(place, 4096, 1 << 20);
   EXPECT_EQ(link->limited_by, "link of mlx5_0");
   EXPECT_NEAR(link->gbps, 392.1, 0.2);  // 4096 of 4178 bytes
-  place.pcie_gts = 16;
+  place.pcie = PcieLink{16, 16};
   const auto pcie = expected_rate(place, 4096, 1 << 20);
   EXPECT_EQ(pcie->limited_by, "PCIe of mlx5_0");
   EXPECT_NEAR(pcie->gbps, 230.4, 0.1);  // 252 of payload and headers

@@ -63,6 +63,30 @@ TEST(BenchReport, an_unknown_end_leaves_the_share_and_any_requirement_open) {
   EXPECT_THAT(report.sections.back().lines.back(), HasSubstr("cannot-tell: whether"));
 }
 
+TEST(BenchReport, validated_is_what_was_compared_and_no_more) {
+  BenchResult result;
+  result.runs = {run_with(State::ok)};
+  auto& step = result.runs[0].result.steps[0];
+  step.messages_compared = 16;
+  const auto json = [&] { return make_report(result).json["runs"][0]["steps"][0]; };
+  EXPECT_EQ(json()["validated"], true);
+  EXPECT_EQ(json()["messagesCompared"], 16);
+  EXPECT_THAT(
+      make_report(result).sections.back().lines,
+      testing::Contains("host: ok, 16 messages compared with what was sent, no difference"));
+  step.step.measure = Measure::latency;
+  step.step.size_bytes = 1;  // which counts the rounds
+  EXPECT_EQ(json()["validated"], false);
+}
+
+TEST(BenchReport, the_header_has_the_unit_of_the_value) {
+  BenchResult result;
+  result.runs = {run_with(State::ok)};
+  const auto text = report::find_format("table")->render(make_report(result));
+  EXPECT_THAT(text, HasSubstr("Gbit/s "));
+  EXPECT_THAT(text, testing::Not(HasSubstr("GB/S")));
+}
+
 TEST(BenchReport, the_rate_cap_is_what_was_asked_whatever_was_measured) {
   BenchResult result;
   result.runs = {run_with(State::ok)};
@@ -110,6 +134,23 @@ TEST(BenchReport, below_the_requirement_is_a_state_for_large_messages_only) {
   result.runs = {run_with(State::ok)};
   EXPECT_EQ(overall(result).state, State::below_expected);
   EXPECT_THAT(overall(result).why, HasSubstr("less than 90.0%"));
+}
+
+TEST(BenchReport, a_slot_trained_to_half_fails_what_is_required) {
+  BenchResult result;
+  result.required_share = 0.9;
+  result.runs = {run_with(State::ok)};
+  for (auto* side : {&result.runs[0].result.here, &result.runs[0].result.there}) {
+    auto& lane = (*side)["lanes"][0];
+    lane["rateGbps"] = 100;
+    lane["pciePossible"] = {{"gts", 8}, {"width", 16}};
+  }
+  result.runs[0].result.here["lanes"][0]["pcie"] = {{"gts", 8}, {"width", 8}};
+  EXPECT_EQ(overall(result).state, State::below_expected);
+  EXPECT_THAT(overall(result).why, HasSubstr("less than 90.0%: PCIe of mlx5_0 is degraded"));
+  result.required_share = 0;
+  EXPECT_THAT(make_report(result).sections.back().lines,
+              testing::Contains(HasSubstr("8 GT/s x8 where 8 GT/s x16 is possible")));
 }
 
 TEST(BenchReport, where_no_large_message_was_measured_nothing_is_judged) {

@@ -39,6 +39,19 @@ TEST(Stream, counts_all_messages_of_all_queue_pairs_but_no_warm_up) {
   EXPECT_NEAR(result->gbps(), 65536 * 8e-3, 1e-6);
 }
 
+TEST(Stream, of_a_ring_each_message_has_a_slot_of_its_own) {
+  Bench bench;
+  bench.step.iterations = 6;
+  bench.step.depth = 4;
+  FakeTransport transport(bench.clock);
+  ASSERT_TRUE(bench.start(transport));
+  EXPECT_EQ(transport.slots, std::vector<unsigned>(6, 0));
+  transport.slots.clear();
+  bench.step.ring = true;
+  ASSERT_TRUE(bench.start(transport));
+  EXPECT_EQ(transport.slots, (std::vector<unsigned>{0, 1, 2, 3, 4, 5}));
+}
+
 TEST(Stream, never_has_more_in_flight_than_the_depth) {
   Bench bench;
   bench.step.depth = 7;

@@ -21,6 +21,7 @@ class FakeEndpoint : public Endpoint {
  public:
   Outcome opens;
   Status valid = Status();
+  Status ring_is_valid = Status();
   std::optional<Error> lane_fails;
   bool never_ends = false;
   std::uint64_t messages = 10;
@@ -61,7 +62,7 @@ class FakeEndpoint : public Endpoint {
 
   [[nodiscard]] std::uint64_t moved_bytes() const override { return 0; }
 
-  Status validate(const Step&, Part) override { return valid; }
+  Status validate(const Step& step, Part) override { return step.ring ? ring_is_valid : valid; }
 
   [[nodiscard]] data::Json evidence() override { return {{"host", "fake"}}; }
 
@@ -114,6 +115,16 @@ TEST(Session, ends_well_with_the_evidence_of_both_sides) {
   EXPECT_EQ(ended.server.state, State::ok) << ended.server.why;
   EXPECT_EQ(ended.client.steps.size(), 2U);
   EXPECT_EQ(ended.client.there["host"], "fake");
+}
+
+TEST(Session, after_each_step_messages_are_compared_one_by_one) {
+  FakeEndpoint client;
+  auto server = std::make_unique<FakeEndpoint>();
+  server->ring_is_valid = Error{ErrorCode::malformed, "message 3: byte 7 is not what was sent"};
+  const auto wrong = run(client, std::move(server));
+  EXPECT_EQ(wrong.client.outcome.state, State::data_mismatch);
+  const auto right = run(client, std::make_unique<FakeEndpoint>());
+  EXPECT_EQ(right.client.steps.at(0).messages_compared, 40U);  // four passes
 }
 
 TEST(Session, a_nic_in_use_at_the_server_is_named_at_the_client) {

@@ -102,7 +102,62 @@ TEST_F(NfsCommand, no_mount_is_no_problem_and_no_statistics_are_no_answer) {
   EXPECT_THAT(nfs().out, HasSubstr("no NFS mount on this node"));
   EXPECT_EQ(nfs().code, cli::kExitOk);
   write("proc/self/mountstats", "device s:/ mounted on /m with fstype nfs4\n\txprt:\trdma\n");
-  EXPECT_THAT(nfs().err, HasSubstr("mountstats: line 2"));
+  EXPECT_EQ(nfs().code, cli::kExitCannotTell);
+  EXPECT_THAT(nfs().out, HasSubstr("/m: mountstats: line 2"));
+}
+
+TEST_F(NfsCommand, a_kernel_that_refuses_leaves_each_mount_unknown) {
+  mount_by("rdma");
+  write("proc/1/mountstats", std::string((1 << 20) + 1, 'x'));
+  const auto said = nfs({"-o", "json"});
+  EXPECT_EQ(said.code, cli::kExitCannotTell);
+  ASSERT_EQ(said.json()["mounts"].size(), 1U);
+  EXPECT_EQ(said.json()["mounts"][0]["verdict"], "unknown");
+  EXPECT_THAT(std::string(said.json()["mounts"][0]["why"]), HasSubstr("mountstats"));
+  EXPECT_EQ(said.json()["mounts"][0]["address"], "10.1.0.1");
+}
+
+TEST_F(NfsCommand, a_mount_unit_asks_for_rdma_and_for_connections) {
+  mount_by("rdma");
+  write("etc/systemd/system/data.mount",
+        "[Mount]\nWhat=nas:/a\nWhere=/data\nType=nfs\nOptions=rdma,nconnect=16\n");
+  const auto said = nfs({"-o", "wide"});
+  EXPECT_EQ(said.code, cli::kExitOk);
+  EXPECT_THAT(said.out, HasSubstr("1 of 16"));
+  EXPECT_THAT(said.out, HasSubstr("/data: nconnect=16 in /etc/systemd/system/data.mount"));
+  mount_by("tcp");
+  EXPECT_EQ(nfs().code, cli::kExitProblem);
+  EXPECT_THAT(nfs().out, HasSubstr("option rdma in /etc/systemd/system/data.mount"));
+}
+
+TEST_F(NfsCommand, a_snapshot_gives_the_same_answer_and_no_secrets) {
+  mount_by("tcp");
+  write("etc/fstab", "nas:/a /data nfs4 rdma 0 0\n//nas/b /b cifs password=geheim 0 0\n");
+  write("etc/systemd/system/b.mount", "[Mount]\nWhat=//n/b\nWhere=/b\nOptions=password=geheim\n");
+  write("etc/systemd/system/c.mount", "[Mount]\nWhat=nas:/c\nWhere=/c\nOptions=rdma\n");
+  fs::create_directories(root_ / "etc/systemd/system/remote-fs.target.wants");
+  fs::create_symlink("../c.mount", root_ / "etc/systemd/system/remote-fs.target.wants/c.mount");
+  const auto file = (root_ / "snapshot").string();
+  ASSERT_EQ(run({"snapshot", "--host-root", root_.string(), "-o", file}).code, cli::kExitOk);
+  std::ifstream read(file);
+  const std::string text{std::istreambuf_iterator<char>(read), {}};
+  EXPECT_THAT(text, testing::Not(HasSubstr("geheim")));
+  EXPECT_THAT(text, testing::Not(HasSubstr("b.mount")));
+  const auto said = run({"nfs", "--snapshot", file});
+  EXPECT_EQ(said.code, cli::kExitProblem) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("/data: option rdma in /etc/fstab, connected by tcp"));
+  EXPECT_THAT(said.out, HasSubstr("/c: option rdma in /etc/systemd/system/c.mount, and no NFS"));
+}
+
+TEST_F(NfsCommand, what_manifests_declare_counts) {
+  mount_by("tcp");
+  write("pv.yaml",
+        "kind: PersistentVolume\nmetadata: {name: models}\n"
+        "spec: {nfs: {server: nas, path: /a}, mountOptions: [rdma]}\n");
+  const auto said = nfs({"--declared", (root_ / "pv.yaml").string()});
+  EXPECT_EQ(said.code, cli::kExitProblem);
+  EXPECT_THAT(said.out, HasSubstr("option rdma in PersistentVolume models, connected by tcp"));
+  EXPECT_EQ(nfs({"--declared", "/nothing"}).code, cli::kExitCannotTell);
 }
 
 }  // namespace

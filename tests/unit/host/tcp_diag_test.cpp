@@ -11,6 +11,7 @@
 #include <cstddef>
 
 #include "host/directory_host.h"
+#include "host/netlink.h"
 #include "unit/netlink_builder.h"
 
 namespace railhead::host {

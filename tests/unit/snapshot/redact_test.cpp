@@ -30,6 +30,21 @@ std::string redacted(const std::string& lines) {
   return format_snapshot(result.snapshot).substr(std::string("railhead-snapshot 1\n").size());
 }
 
+TEST(Redact, of_mounts_servers_addresses_and_pods_get_stand_ins) {
+  const auto text = redacted(
+      "t /etc/fstab nas.example.com:/a /a nfs4 rdma,addr=10.9.8.7 0 0\n"
+      "t /proc/1/mountinfo 36 23 0:30 / "
+      "/pods/12345678-1234-1234-1234-123456789abc/v rw - nfs4 [fd00::77]:/b "
+      "rw,clientaddr=10.9.8.1\n");
+  for (const char* secret :
+       {"nas.example.com", "10.9.8.7", "10.9.8.1", "fd00::77", "12345678-1234"}) {
+    EXPECT_THAT(text, Not(HasSubstr(secret)));
+  }
+  EXPECT_THAT(text, HasSubstr(":/a /a nfs4 rdma,addr="));
+  EXPECT_THAT(text, HasSubstr("36 23 0:30 / /pods/"));
+  EXPECT_THAT(text, HasSubstr("]:/b rw,clientaddr="));
+}
+
 TEST(Redact, a_guid_is_the_same_everywhere_and_formats_stay) {
   EXPECT_EQ(redacted("t /m0/gids/0 fe80:0000:0000:0000:b8ce:f603:0012:3456\n"
                      "t /m0/gids/1 0000:0000:0000:0000:0000:0000:0000:0000\n"

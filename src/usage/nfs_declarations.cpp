@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "usage/nfs_declarations.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/text.h"
+#include "data/value.h"
+#include "host/mounts.h"
+#include "usage/nfs_mounts.h"
+
+namespace railhead::usage {
+namespace {
+
+constexpr std::size_t kMaxUnits = 4096;
+constexpr std::string_view kSuffix = ".mount";
+
+/// In the order in which systemd takes them (systemd.unit(5)). What generators make of /etc/fstab
+/// is not among them.
+constexpr std::array<const char*, 5> kUnitFolders = {
+    "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system", "/lib/systemd/system"};
+
+/// The last value of each key of a section, as systemd has it; lines that end in a backslash go on.
+std::map<std::string, std::string, std::less<>> section_of(std::string_view text,
+                                                           std::string_view wanted) {
+  std::map<std::string, std::string, std::less<>> values;
+  std::string section;
+  std::string line;
+  for (const auto piece : split(text, '\n')) {
+    const auto trimmed = trim(piece);
+    if (line.empty() && (trimmed.starts_with('#') || trimmed.starts_with(';'))) continue;
+    line += trimmed;
+    if (line.ends_with('\\')) {
+      line.back() = ' ';
+      continue;
+    }
+    const auto whole = std::exchange(line, "");
+    if (whole.starts_with('[')) section = whole;
+    const auto equal = whole.find('=');
+    if (section != wanted || equal == std::string::npos) continue;
+    values[std::string(trim(std::string_view(whole).substr(0, equal)))] =
+        trim(std::string_view(whole).substr(equal + 1));
+  }
+  return values;
+}
+
+/// Absent where a specifier is in it.
+std::optional<std::string> without_specifiers(std::string_view value) {
+  std::string plain;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    plain += value[i];
+    if (value[i] != '%') continue;
+    if (++i == value.size() || value[i] != '%') return std::nullopt;
+  }
+  return plain;
+}
+
+bool is_deferred(std::string_view options) {
+  return mount_option(options, "noauto") || mount_option(options, "x-systemd.automount");
+}
+
+using Names = std::vector<std::string>;
+
+Names list_of(host::Host& host, const std::string& folder, std::vector<std::string>& unknown) {
+  const auto names = host.list(folder);
+  if (!names) unknown.push_back(names.error().message);
+  return names && *names ? **names : Names();
+}
+
+/// The units of all folders: by name, the folder that counts; and what is wanted at the start.
+struct Units {
+  std::map<std::string, std::string> folders;
+  std::set<std::string> wanted;
+};
+
+Units units_of(host::Host& host, std::vector<std::string>& unknown) {
+  Units units;
+  for (const std::string folder : kUnitFolders) {
+    for (const auto& name : list_of(host, folder, unknown)) {
+      if (name.ends_with(kSuffix) || name.ends_with(".automount")) {
+        if (units.folders.size() < kMaxUnits) units.folders.emplace(name, folder);
+      } else if (name.ends_with(".wants") || name.ends_with(".requires")) {
+        for (auto& one : list_of(host, folder + "/" + name, unknown)) units.wanted.insert(one);
+      }
+    }
+  }
+  return units;
+}
+
+std::optional<NfsDeclaration> read_unit(host::Host& host, const std::string& name,
+                                        const Units& units, std::vector<std::string>& unknown) {
+  const auto where = units.folders.at(name) + "/" + name;
+  const auto text = host.read(where);
+  if (!text) unknown.push_back(text.error().message);
+  if (!text || !*text) return std::nullopt;
+  std::string all = **text;
+  for (const std::string folder : kUnitFolders) {
+    const auto drop_ins = folder + "/" + name + ".d";
+    for (const auto& drop_in : list_of(host, drop_ins, unknown)) {
+      const auto more = host.read(drop_ins + "/" + drop_in);
+      if (drop_in.ends_with(".conf") && more && *more) all += "\n" + **more;
+    }
+  }
+  auto unit = parse_mount_unit(where, name, all);
+  if (!unit) return std::nullopt;
+  const auto stem = name.substr(0, name.size() - kSuffix.size());
+  unit->deferred =
+      unit->deferred || !units.wanted.contains(name) || units.wanted.contains(stem + ".automount");
+  return unit;
+}
+
+std::string text_at(const data::Value& value, std::initializer_list<std::string_view> keys) {
+  const auto* at = &value;
+  for (const auto key : keys) {
+    at = at->find(key);
+    if (at == nullptr) return "";
+  }
+  return at->scalar;
+}
+
+const data::Value* value_at(const data::Value& value,
+                            std::initializer_list<std::string_view> keys) {
+  const auto* at = &value;
+  for (const auto key : keys) {
+    if (at != nullptr) at = at->find(key);
+  }
+  return at;
+}
+
+void add_machine_config(const data::Value& object, std::vector<NfsDeclaration>& found) {
+  const auto* units = value_at(object, {"spec", "config", "systemd", "units"});
+  if (units == nullptr) return;
+  for (const auto& unit : units->items) {
+    const auto name = text_at(unit, {"name"});
+    if (!name.ends_with(kSuffix)) continue;
+    const auto where = "MachineConfig " + text_at(object, {"metadata", "name"}) + ", " + name;
+    auto declaration = parse_mount_unit(where, name, text_at(unit, {"contents"}));
+    if (!declaration) continue;
+    declaration->deferred = declaration->deferred || text_at(unit, {"enabled"}) != "true";
+    found.push_back(*std::move(declaration));
+  }
+}
+
+/// The kubelet mounts it for a pod, at a place that has the pod's UID: it is known by its source.
+/// The NFS CSI driver (nfs.csi.k8s.io) has server and share among the attributes of the volume.
+void add_volume(const data::Value& object, std::vector<NfsDeclaration>& found) {
+  NfsDeclaration volume;
+  volume.where = "PersistentVolume " + text_at(object, {"metadata", "name"});
+  volume.server = text_at(object, {"spec", "nfs", "server"});
+  volume.path = text_at(object, {"spec", "nfs", "path"});
+  if (volume.server.empty()) {
+    volume.server = text_at(object, {"spec", "csi", "volumeAttributes", "server"});
+    volume.path = text_at(object, {"spec", "csi", "volumeAttributes", "share"});
+  }
+  if (volume.server.empty() || volume.path.empty()) return;
+  volume.path = plain_place(volume.path);
+  volume.deferred = true;
+  if (const auto* options = value_at(object, {"spec", "mountOptions"})) {
+    Names words;
+    for (const auto& option : options->items) words.push_back(option.scalar);
+    volume.options = join(words, ",");
+  }
+  found.push_back(std::move(volume));
+}
+
+void add_object(const data::Value& object, std::vector<NfsDeclaration>& found) {
+  const auto kind = text_at(object, {"kind"});
+  if (kind == "MachineConfig") add_machine_config(object, found);
+  if (kind == "PersistentVolume") add_volume(object, found);
+  const auto* items = object.find("items");
+  if (items == nullptr || !kind.ends_with("List")) return;
+  for (const auto& item : items->items) add_object(item, found);
+}
+
+}  // namespace
+
+std::vector<NfsDeclaration> parse_fstab(std::string_view fstab) {
+  std::vector<NfsDeclaration> declarations;
+  for (const auto line : split(fstab, '\n')) {
+    const auto words = split_words(line);
+    if (words.size() < 4 || words[0].starts_with('#') || !is_nfs_type(words[2])) continue;
+    NfsDeclaration declaration;
+    declaration.where = "/etc/fstab";
+    std::tie(declaration.server, declaration.path) =
+        split_nfs_source(host::unescaped_mount(words[0]));
+    declaration.mount_point = plain_place(host::unescaped_mount(words[1]));
+    declaration.options = words[3];
+    declaration.deferred = is_deferred(words[3]);
+    declarations.push_back(std::move(declaration));
+  }
+  return declarations;
+}
+
+std::string mount_unit_name(std::string_view place) {
+  const auto plain = plain_place(place);
+  if (plain == "/") return "-.mount";
+  std::string name;
+  for (const char c : std::string_view(plain).substr(1)) {
+    const bool is_kept =
+        is_letter_or_digit(c) || c == ':' || c == '_' || (c == '.' && !name.empty());
+    const auto byte = static_cast<unsigned char>(c);
+    name += c == '/' ? "-" : is_kept ? std::string(1, c) : "\\x" + to_hex(byte, 2);
+  }
+  return name + ".mount";
+}
+
+std::optional<NfsDeclaration> parse_mount_unit(const std::string& where, std::string_view name,
+                                               std::string_view text) {
+  const auto values = section_of(text, "[Mount]");
+  const auto value = [&](std::string_view key) {
+    const auto at = values.find(key);
+    return without_specifiers(at == values.end() ? "" : at->second);
+  };
+  const auto what = value("What");
+  const auto place = value("Where");
+  const auto options = value("Options");
+  const auto type = value("Type");
+  if (!what || !options || !type || !place || !place->starts_with('/')) return std::nullopt;
+  NfsDeclaration unit;
+  std::tie(unit.server, unit.path) = split_nfs_source(*what);
+  // Without a type mount(8) takes SERVER:/PATH for NFS.
+  if (!is_nfs_type(*type) && !(type->empty() && !unit.path.empty())) return std::nullopt;
+  unit.where = where;
+  unit.mount_point = plain_place(*place);
+  unit.options = *options;
+  unit.deferred = is_deferred(*options);
+  const auto wanted = mount_unit_name(*place);
+  if (name != wanted) {
+    unit.refused =
+        "systemd refuses the unit: for " + unit.mount_point + " its name has to be " + wanted;
+  }
+  return unit;
+}
+
+std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
+                                                  std::vector<std::string>& unknown) {
+  std::vector<NfsDeclaration> found;
+  const auto units = units_of(host, unknown);
+  for (const auto& [name, folder] : units.folders) {
+    if (!name.ends_with(kSuffix)) continue;
+    if (auto unit = read_unit(host, name, units, unknown)) found.push_back(*std::move(unit));
+  }
+  const auto fstab = host.read("/etc/fstab");
+  if (!fstab) unknown.push_back(fstab.error().message);
+  if (!fstab || !*fstab) return found;
+  for (auto& line : parse_fstab(**fstab)) found.push_back(std::move(line));
+  return found;
+}
+
+bool is_nfs_file(std::string_view path) {
+  const auto is_unit =
+      std::any_of(kUnitFolders.begin(), kUnitFolders.end(),
+                  [&](const char* folder) { return path.starts_with(std::string(folder) + "/"); });
+  return is_unit || path == "/etc/fstab" ||
+         (path.starts_with("/proc/") &&
+          (path.ends_with("/mountstats") || path.ends_with("/mountinfo")));
+}
+
+std::string only_nfs(std::string_view path, std::string_view text) {
+  const bool is_unit = !path.starts_with("/proc/") && path != "/etc/fstab";
+  const bool is_statistics = path.ends_with("/mountstats");
+  std::string kept;
+  bool is_inside = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = std::min(text.find('\n', at), text.size() - 1) + 1;
+    const auto line = text.substr(at, end - at);
+    at = end;
+    const auto words = split_words(line);
+    if (words.empty()) continue;
+    if (is_unit) {
+      const auto key = trim(line.substr(0, line.find('=')));
+      const bool is_key = key == "What" || key == "Where" || key == "Type" || key == "Options";
+      is_inside = is_key || (is_inside && kept.ends_with("\\\n"));
+      if (!is_inside && key != "[Mount]") continue;
+    } else if (is_statistics) {
+      if (words[0] == "device") is_inside = words.size() > 7 && is_nfs_type(words[7]);
+      if (!is_inside || (words[0] != "device" && words[0] != "opts:" && words[0] != "xprt:"))
+        continue;
+    } else if (std::none_of(words.begin(), words.end(), is_nfs_type) || words[0].starts_with('#')) {
+      continue;
+    }
+    kept += line;
+  }
+  const bool is_ours = kept.find(":/") != std::string::npos;  // a source of NFS
+  return is_unit && !is_ours && path.ends_with(kSuffix) ? "" : kept;
+}
+
+Result<std::vector<NfsDeclaration>> parse_nfs_manifests(const std::string& file,
+                                                        std::string_view text) {
+  std::vector<NfsDeclaration> found;
+  std::string document;
+  unsigned before = 0;  // lines above the document, so that an error names the line of the file
+  unsigned number = 0;
+  const auto take = [&]() -> Status {
+    const auto value = data::parse_yaml(std::string(before, '\n') + document);
+    if (!value) return value.error().context(file);
+    add_object(*value, found);
+    document.clear();
+    before = number;
+    return {};
+  };
+  for (const auto line : split(text, '\n')) {
+    ++number;
+    if (line == "---" || line.starts_with("--- ")) {
+      TRY_STATUS(take());
+    } else {
+      document.append(line).append("\n");
+    }
+  }
+  TRY_STATUS(take());
+  return found;
+}
+
+}  // namespace railhead::usage
