@@ -104,9 +104,9 @@ void StartupTaint::failed(const Error& why, std::optional<std::chrono::seconds> 
   said_ = why.message;
   report_("startup taint: stays if it is there, trying again: " + why.message);
   conflicts_ = 0;
-  const auto wait = std::max(
-      retry_, std::min(std::chrono::milliseconds(asked.value_or(std::chrono::seconds(0))),
-                       options_.longest_asked));
+  const auto wait =
+      std::max(retry_, std::min(std::chrono::milliseconds(asked.value_or(std::chrono::seconds(0))),
+                                options_.longest_asked));
   retry_ = std::min(retry_ * 2, options_.longest_retry);
   look_in(wait);
 }

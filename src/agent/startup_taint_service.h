@@ -15,8 +15,8 @@
 
 namespace railhead::agent {
 
-/// The startup taint's service: a StartupTaint, which waits for the API server. It looks whether all
-/// other services do what they are for, and is itself always ready: what the agent does for
+/// The startup taint's service: a StartupTaint, which waits for the API server. It looks whether
+/// all other services do what they are for, and is itself always ready: what the agent does for
 /// containers needs no API server.
 class StartupTaintService final : public HostedService<StartupTaint> {
  public:

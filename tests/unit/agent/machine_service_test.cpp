@@ -354,7 +354,8 @@ TEST_F(StuckMachineService, is_ready_when_those_who_need_it_have_been_told) {
   EXPECT_FALSE(service_->readiness().ready);
   door_.open();
   while (!tables_.latest()) std::this_thread::sleep_for(1ms);  // published by the reader's thread
-  EXPECT_FALSE(service_->readiness().ready) << "who registers with runtime and kubelet has not begun";
+  EXPECT_FALSE(service_->readiness().ready)
+      << "who registers with runtime and kubelet has not begun";
   ASSERT_TRUE(until([this] { return first_.has_value(); }));
   EXPECT_TRUE(service_->readiness().ready);
 }

@@ -79,7 +79,8 @@ class StartupTaintTest : public testing::Test {
     options.first_retry = 10ms;
     options.longest_retry = 40ms;
     options.look_again = look_again_;
-    service_.emplace(agent::Context{loop_, mail_.box(), clock_, log_, metrics_}, options, services_);
+    service_.emplace(agent::Context{loop_, mail_.box(), clock_, log_, metrics_}, options,
+                     services_);
     ASSERT_TRUE(service_->start());
   }
 
@@ -94,7 +95,8 @@ class StartupTaintTest : public testing::Test {
 
   std::vector<std::string> verbs() const {
     std::vector<std::string> verbs;
-    for (const auto& request : server_.requests()) verbs.push_back(request.substr(0, request.find(' ')));
+    for (const auto& request : server_.requests())
+      verbs.push_back(request.substr(0, request.find(' ')));
     return verbs;
   }
 
