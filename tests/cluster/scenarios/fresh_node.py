@@ -25,6 +25,7 @@ class FreshNode(ClusterCase):
         super().setUp()
         self.machine = Machine(SEED)
         self.addCleanup(self.join)
+        self.addCleanup(self._delete_pods)  # while their kubelet knows them
         self.join(TAINT, OTHER)
         self.cluster.offer_gpus(self.machine)
         self.kubectl("create", "namespace", ACCOUNT)
