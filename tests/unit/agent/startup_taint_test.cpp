@@ -289,8 +289,8 @@ TEST_F(StartupTaintTest, a_slow_server_holds_up_no_end) {
 TEST_F(StartupTaintTest, without_a_service_account_it_says_so) {
   std::filesystem::remove(folder_ / "token");
   start();
-  ASSERT_TRUE(until([&] { return looks("failed") > 0; }));
-  EXPECT_THAT(service_->readiness().text, HasSubstr("/token"));
+  EXPECT_TRUE(
+      until([&] { return service_->readiness().text.find("/token") != std::string::npos; }));
   EXPECT_TRUE(verbs().empty());
 }
 
