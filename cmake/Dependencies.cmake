@@ -43,13 +43,18 @@ add_library(railhead_asio INTERFACE)
 target_compile_definitions(railhead_asio INTERFACE BOOST_ASIO_NO_DEPRECATED)
 target_link_libraries(railhead_asio INTERFACE Boost::headers)
 
-# For src/bench only. libcrypto is static so that railhead-bench does not ask for a version of it.
+# For src/bench only.
 find_library(RAILHEAD_IBVERBS NAMES ibverbs REQUIRED)
 add_library(railhead_verbs INTERFACE)
 target_link_libraries(railhead_verbs INTERFACE ${RAILHEAD_IBVERBS})
+
+# Static, so that no program asks for a version of OpenSSL.
 find_library(RAILHEAD_CRYPTO NAMES libcrypto.a crypto REQUIRED)
 add_library(railhead_crypto INTERFACE)
 target_link_libraries(railhead_crypto INTERFACE ${RAILHEAD_CRYPTO} Threads::Threads ${CMAKE_DL_LIBS})
+find_library(RAILHEAD_SSL NAMES libssl.a ssl REQUIRED)
+add_library(railhead_tls INTERFACE)
+target_link_libraries(railhead_tls INTERFACE ${RAILHEAD_SSL} railhead_crypto)
 
 find_program(RAILHEAD_CCACHE ccache)
 if(RAILHEAD_CCACHE)

@@ -26,9 +26,11 @@
 #include "agent/options.h"
 #include "agent/pages_service.h"
 #include "agent/pods_service.h"
+#include "agent/startup_taint_service.h"
 #include "agent/version.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "host/environment.h"
 #include "host/line_writer.h"
 #include "host/memory.h"
 #include "host/program.h"
@@ -79,7 +81,8 @@ class Agent {
   }
 
   Status run() {
-    for (auto step : {&Agent::start_pages, &Agent::start_machine, &Agent::start_following}) {
+    for (auto step : {&Agent::start_pages, &Agent::start_machine, &Agent::start_following,
+                      &Agent::start_startup_taint}) {
       outcome_ = (this->*step)();
       if (outcome_) continue;
       end_services();
@@ -197,6 +200,12 @@ class Agent {
         [this](config::Config fresh, const ConfigFollower::Done& done) {
           take_on(std::move(fresh), done);
         }));
+  }
+
+  Status start_startup_taint() {
+    const auto options = startup_taint_options(settings(), host::read_environment());
+    if (!options) return {};
+    return start(std::make_unique<StartupTaintService>(context_, *options, services_));
   }
 
   Status start(std::unique_ptr<Service> service) {

@@ -89,7 +89,8 @@ Readiness MachineService::readiness() const {
   const auto took = reading_for();
   const std::string reading =
       took < kWorthSaying ? "" : "being read for " + std::to_string(took.count()) + " s";
-  if (!tables_.latest()) return {false, "node: " + (reading.empty() ? "not read yet" : reading)};
+  // A table may be there before those who need it have been started (first_.done).
+  if (fulfilled_ == 0) return {false, "node: " + (reading.empty() ? "not read yet" : reading)};
   if (!is_read_) return {true, "node: cannot be read, the last reading counts"};
   return {true, reading.empty() ? "" : "node: " + reading + ", the last reading counts"};
 }

@@ -150,6 +150,9 @@ struct Metrics : metrics::MetricRegistry {
                                                "NFS mounts of the machine by what carries them."};
   metrics::Gauge<> queue_pairs_without_owner{*this, "railhead_queue_pairs_without_owner",
                                              "Queue pairs whose process could not be found."};
+  metrics::Counter<metrics::Label<"outcome", "absent", "removed", "failed">> startup_taint_looks{
+      *this, "railhead_startup_taint_looks_total",
+      "Times that an agent which is ready looked for the startup taint of its node."};
   metrics::Gauge<label::Place> http_listening{
       *this, "railhead_http_listening",
       "1 while these pages are served at this place, else 0; /readyz says why."};

@@ -232,6 +232,16 @@ Result<std::optional<topology::NcclTopology>> operator_topology(const config::Se
       TRY(topology::parse_nccl_topology(file->text, file->path)));
 }
 
+std::optional<StartupTaintOptions> startup_taint_options(const config::Settings& settings,
+                                                         host::Environment environment) {
+  if (!settings.kubernetes.startup_taint) return std::nullopt;
+  StartupTaintOptions options;
+  options.node = settings.node.name;
+  options.access.kubeconfig = settings.kubernetes.kubeconfig;
+  options.access.environment = std::move(environment);
+  return options;
+}
+
 PodsOptions pods_options(const config::Settings& settings) {
   PodsOptions options;
   options.node_name = settings.node.name;

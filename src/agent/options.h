@@ -10,8 +10,10 @@
 #include "agent/machine_reader.h"
 #include "agent/pods_monitor.h"
 #include "agent/pool_publisher.h"
+#include "agent/startup_taint.h"
 #include "base/result.h"
 #include "config/config.h"
+#include "host/environment.h"
 #include "host/host.h"
 #include "host/input_file.h"
 #include "inject/decide.h"
@@ -62,6 +64,9 @@ Result<std::optional<node::TextFile>> read_topology_file(const std::string& path
 /// The same, parsed; fails, naming file and line, where it is none.
 Result<std::optional<topology::NcclTopology>> operator_topology(const config::Settings& settings);
 
+/// Absent where kubernetes.startupTaint is false.
+std::optional<StartupTaintOptions> startup_taint_options(const config::Settings& settings,
+                                                         host::Environment environment);
 PodsOptions pods_options(const config::Settings& settings);
 
 /// As pods.queuePairs says. A snapshot has no living kernel, so its lists do no harm.

@@ -217,11 +217,12 @@ Readiness PoolPublisher::readiness() const {
   if (!registrar_) return {false, "kubelet: stopped"};
   const auto statuses = registrar_->statuses();
   if (registrar_->stands_by()) {
-    return {true, "kubelet: standing by, another agent of this node holds the registration"};
+    return {true, "kubelet: standing by, another agent of this node holds the registration", true};
   }
   for (const auto& status : statuses) {
     if (status.state == kubelet::RegistrationState::no_kubelet) {
-      return {true, "kubelet: none, no " + options_.registrar.plugin_folder + "/kubelet.sock"};
+      return {true, "kubelet: none, no " + options_.registrar.plugin_folder + "/kubelet.sock",
+              true};
     }
     if (status.state == kubelet::RegistrationState::enrolled) continue;
     std::string text = "kubelet: " + status.resource + ": ";

@@ -14,6 +14,8 @@ namespace railhead::agent {
 struct Readiness {
   bool ready = true;
   std::string text;  ///< "nri: connected"; "": nothing to say
+  /// Ready, and yet nobody gets anything from it: another agent does it, or there is no kubelet.
+  bool is_idle = false;
 };
 
 /// One part of the agent. Its functions are called on the deciding thread, and none of them waits

@@ -62,6 +62,11 @@ struct Settings {
     std::string root_dir;
   };
 
+  struct Kubernetes {
+    bool startup_taint = false;
+    std::string kubeconfig;
+  };
+
   struct Dra {
     bool enabled = false;
   };
@@ -105,6 +110,7 @@ struct Settings {
   Nri nri;
   DevicePlugin device_plugin;
   Kubelet kubelet;
+  Kubernetes kubernetes;
   Dra dra;
   Injection injection;
   Pods pods;
@@ -208,6 +214,12 @@ inline constexpr SettingSpec kSettings[] = {
     {"kubelet.rootDir", "--kubelet-root-dir", "/var/lib/kubelet", "DIR",
      "the kubelet's root folder",
      into<&Settings::kubelet, &Settings::Kubelet::root_dir, parse_path>},
+    {"kubernetes.startupTaint", "--startup-taint", "false", "true|false",
+     "take the taint railhead.io/not-ready off this node once containers are served",
+     into<&Settings::kubernetes, &Settings::Kubernetes::startup_taint, parse_switch>},
+    {"kubernetes.kubeconfig", "--kubeconfig", "", "FILE",
+     "how to reach the API server; default: KUBECONFIG, else the pod's service account",
+     into<&Settings::kubernetes, &Settings::Kubernetes::kubeconfig, parse_path_or_nothing>},
     {"dra.enabled", "--dra", "false", "true|false",
      "publish NICs through dynamic resource allocation (not in this version)",
      into<&Settings::dra, &Settings::Dra::enabled, parse_unbuilt>},

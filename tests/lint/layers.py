@@ -14,12 +14,12 @@ THIRD_PARTY = {
     "toml++/": {"data"},
     "CLI/": {"cli", "bench"},
     "infiniband/": {"bench"},
-    "openssl/": {"bench"},
+    "openssl/": {"bench", "kube"},
     "fmt/": {"agent"},
     "google/protobuf/": {"nri", "kubelet"},
     "grpcpp/": {"kubelet"},
-    "boost/asio": {"loop", "nri", "metrics", "agent"},
-    "boost/beast": {"metrics"},
+    "boost/asio": {"loop", "nri", "metrics", "kube", "agent"},
+    "boost/beast": {"metrics", "kube"},
 }
 # Generated headers -> folder.
 GENERATED = {"nri.pb.h": {"nri"}, "deviceplugin.": {"kubelet"}, "pluginregistration.": {"kubelet"},

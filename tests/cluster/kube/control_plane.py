@@ -36,12 +36,16 @@ class ControlPlane:
     def start(self) -> None:
         self._write_files()
         etcd = self._start_etcd()
-        server = f"https://127.0.0.1:{self._port}"
+        server = self.server
         self.kubeconfig.write_text(KUBECONFIG.format(server=server, token=TOKEN))
         self._start_api_server(etcd, server)
         wait_until("the API server is ready", self._api_ready, 180)
         self._start_controllers()
         wait_until("the default service account", self._has_service_account, 30)
+
+    @property
+    def server(self) -> str:
+        return f"https://127.0.0.1:{self._port}"
 
     def _write_files(self) -> None:
         (self.dir / "tokens.csv").write_text(f"{TOKEN},admin,admin,system:masters\n")

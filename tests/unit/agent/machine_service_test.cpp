@@ -12,6 +12,7 @@
 #include <fstream>
 #include <mutex>
 #include <optional>
+#include <thread>
 
 #include "agent/metrics.h"
 #include "host/directory_host.h"
@@ -346,6 +347,16 @@ TEST_F(StuckMachineService, that_is_not_read_in_time_has_nothing_and_says_so) {
   ASSERT_TRUE(until([this] { return first_.has_value(); }));
   EXPECT_EQ(nics(), 1U);
   EXPECT_TRUE(until([this] { return !service_->is_stale(); })) << "the event of rxe0 is read, too";
+  EXPECT_TRUE(service_->readiness().ready);
+}
+
+TEST_F(StuckMachineService, is_ready_when_those_who_need_it_have_been_told) {
+  EXPECT_FALSE(service_->readiness().ready);
+  door_.open();
+  while (!tables_.latest()) std::this_thread::sleep_for(1ms);  // published by the reader's thread
+  EXPECT_FALSE(service_->readiness().ready)
+      << "who registers with runtime and kubelet has not begun";
+  ASSERT_TRUE(until([this] { return first_.has_value(); }));
   EXPECT_TRUE(service_->readiness().ready);
 }
 

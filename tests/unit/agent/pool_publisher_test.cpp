@@ -91,6 +91,7 @@ class PoolPublisherTest : public testing::Test {
 TEST_F(PoolPublisherTest, where_there_is_no_kubelet_the_agent_is_ready_and_says_so) {
   auto& publisher = started((folder_.path() / "none").string());
   EXPECT_TRUE(publisher.readiness().ready);
+  EXPECT_TRUE(publisher.readiness().is_idle);
   EXPECT_THAT(publisher.readiness().text, HasSubstr("kubelet: none"));
   EXPECT_EQ(metrics_.kubelet_enrolled.value("rdma.io/hca"), 0);
   EXPECT_EQ(metrics_.pool_devices.value("rdma.io/hca", "healthy", {}), 100);
@@ -137,6 +138,7 @@ TEST_F(PoolPublisherTest, who_stands_by_is_ready) {
   ASSERT_TRUE(other && *other);
   auto& publisher = started(folder_.path().string());
   EXPECT_TRUE(publisher.readiness().ready);
+  EXPECT_TRUE(publisher.readiness().is_idle);
   EXPECT_THAT(publisher.readiness().text, HasSubstr("standing by"));
 }
 

@@ -49,13 +49,15 @@ kubelet: {rootDir: /o}
 injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, devices: umad,
   roceWithoutHostNetwork: true, pfWithVfs: false, vmRuntimes: true, vmRuntimeHandlers: q,
   ucxEnvironment: false, nvshmemEnvironment: true, ncclTopoFile: /r}
+kubernetes: {startupTaint: true, kubeconfig: /w}
 pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s}
 metrics: {bindAddress: t, socket: /u, tokenFile: /v}
 log: {level: error, format: json}
 )");
   ASSERT_TRUE(config) << config.error().message;
-  const auto& [host, topology, node, nri, plugin, kubelet, dra, injection, pods, metrics, log] =
-      config->settings();
+  const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, dra, injection, pods,
+               metrics, log] = config->settings();
+  EXPECT_EQ(std::tie(kubernetes.startup_taint, kubernetes.kubeconfig), std::tuple(true, "/w"));
   EXPECT_EQ(std::tie(host.root, host.snapshot, host.nccl_topo, host.proc),
             std::tuple("/a", "b", "c", "/d"));
   EXPECT_EQ(std::tie(host.rescan, host.port_check), std::tuple(5s, 6s));

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/startup_taint.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/text.h"
+#include "host/input_file.h"
+#include "kube/taint.h"
+
+namespace railhead::agent {
+namespace {
+
+/// Others change taints, too: so often we look again at once.
+constexpr unsigned kConflicts = 5;
+constexpr unsigned kConflict = 409;
+constexpr unsigned kTestFailed = 422;  ///< of a JSON patch, and of a policy that denies
+
+/// As the kubelet calls the node by default: the host name in lower case. Source: Kubernetes
+/// pkg/util/node/node.go, GetHostname().
+std::string host_name() {
+  constexpr std::size_t kMaxBytes = 256;
+  const auto text = host::read_file_at_once("/proc/sys/kernel/hostname", kMaxBytes);
+  return text ? to_lower(trim(*text)) : "";
+}
+
+}  // namespace
+
+StartupTaint::StartupTaint(Context context, StartupTaintOptions options,
+                           std::function<void(std::string)> report)
+    : context_(context),
+      options_(std::move(options)),
+      report_(std::move(report)),
+      timer_(context.loop),
+      client_(context.loop,
+              [this] { return kube::read_access(options_.access, host::read_file_at_once); }),
+      retry_(options_.first_retry) {
+  if (options_.node.empty()) options_.node = host_name();
+}
+
+void StartupTaint::serve(bool can) {
+  serves_ = can;
+  if (!can) {
+    timer_.cancel();
+  } else if (!is_asking_) {
+    look();
+  }
+}
+
+kube::Request StartupTaint::node_request() const {
+  return kube::get("/api/v1/nodes/" + kube::encoded(options_.node));
+}
+
+void StartupTaint::look() {
+  is_asking_ = true;
+  const auto request = node_request();
+  client_.send(request, [this, request](const Result<kube::Answer>& answer) {
+    is_asking_ = false;
+    if (!serves_) return;
+    if (!answer) return failed(answer.error(), {});
+    const auto node = kube::object_in(request, *answer);
+    if (!node) return failed(node.error(), answer->retry_after);
+    const auto removal = kube::taint_removal(*node, kStartupTaint);
+    removal ? remove(kube::json_patch(request.target, *removal)) : done(Outcome::absent);
+  });
+}
+
+void StartupTaint::remove(const kube::Request& patch) {
+  is_asking_ = true;
+  client_.send(patch, [this, patch](const Result<kube::Answer>& answer) {
+    is_asking_ = false;
+    if (!answer) return failed(answer.error(), {});
+    if (answer->is_ok()) return done(Outcome::removed);
+    const bool is_conflict = answer->status == kConflict || answer->status == kTestFailed;
+    if (is_conflict && serves_ && ++conflicts_ <= kConflicts) return look();
+    failed(kube::refusal(patch, *answer), answer->retry_after);
+  });
+}
+
+void StartupTaint::done(Outcome outcome) {
+  constexpr const char* kAbsent = "no startup taint";
+  if (outcome == Outcome::removed) {
+    context_.metrics.startup_taint_looks.add("removed");
+    context_.log.write(config::LogLevel::info, "startup taint removed", {{"node", options_.node}});
+  } else {
+    context_.metrics.startup_taint_looks.add("absent");
+    if (said_ != kAbsent) {
+      context_.log.write(config::LogLevel::info, "no startup taint", {{"node", options_.node}});
+    }
+  }
+  said_ = kAbsent;
+  report_("startup taint: not on the node");
+  retry_ = options_.first_retry;
+  conflicts_ = 0;
+  look_in(options_.look_again);
+}
+
+void StartupTaint::failed(const Error& why, std::optional<std::chrono::seconds> asked) {
+  context_.metrics.startup_taint_looks.add("failed");
+  if (said_ != why.message) {
+    context_.log.write(config::LogLevel::warn, "startup taint stays",
+                       {{"node", options_.node}, {"why", why.message}});
+  }
+  said_ = why.message;
+  report_("startup taint: stays if it is there, trying again: " + why.message);
+  conflicts_ = 0;
+  const auto wait =
+      std::max(retry_, std::min(std::chrono::milliseconds(asked.value_or(std::chrono::seconds(0))),
+                                options_.longest_asked));
+  retry_ = std::min(retry_ * 2, options_.longest_retry);
+  look_in(wait);
+}
+
+void StartupTaint::look_in(std::chrono::milliseconds time) {
+  if (!serves_) return;
+  timer_.expires_after(time);
+  timer_.async_wait([this](const auto& failure) {
+    if (!failure && serves_ && !is_asking_) look();
+  });
+}
+
+}  // namespace railhead::agent
