@@ -308,7 +308,7 @@ std::optional<std::string> demand_unmet(const Case& given, const Draft& draft) {
     return in_quotes(wish->key, 128) + " is required and not met: " + draft.unmet;
   }
   if (draft.breaks_promise) {
-    return "it holds " + resource_names(given) + " and would get no device of that: " + draft.unmet;
+    return "it holds " + resource_names(given) + " and would not get all of that: " + draft.unmet;
   }
   return std::nullopt;
 }

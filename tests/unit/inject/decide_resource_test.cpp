@@ -327,7 +327,7 @@ TEST(SlotWithoutNodes, in_a_network_of_its_own_where_rdma_is_exclusive) {
   EXPECT_THAT(
       decision.message,
       StartsWith("railhead: container \"main\" is not started, because it holds rdma.io/hca "
-                 "and would get no device of that: RDMA namespaces are exclusive"));
+                 "and would not get all of that: RDMA namespaces are exclusive"));
   ContainerBuilder host;
   EXPECT_EQ(with_a_slot(node, host).outcome, Outcome::adjusted);
 }
