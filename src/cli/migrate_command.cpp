@@ -22,6 +22,7 @@ struct Migration {
   std::vector<pools::PoolFlavour> plugins;
   std::vector<pools::Difference> changes;
   std::vector<std::string> warnings;
+  std::vector<std::string> left_out;  ///< resources that cannot be used, each with its place
 };
 
 /// What the files, the manifests among them and the flags say. The surroundings of this command say
@@ -93,6 +94,7 @@ Result<Migration> migrate(const config::ConfigSources& sources, std::vector<std:
   for (const auto& more : {config.warnings(), pools.warnings}) {
     migration.warnings.insert(migration.warnings.end(), more.begin(), more.end());
   }
+  migration.left_out = pools.left_out;
   auto written = write_settings(config);
   written["pools"] = pools::write_pools(pools.specs, migration.warnings);
   migration.configuration = data::to_yaml(written);
@@ -124,6 +126,7 @@ report::Report migration_report(const Migration& migration) {
   report.json["steps"] = texts_json(steps);
   report.json["rollback"] = texts_json(rollback);
   report.json["warnings"] = texts_json(migration.warnings);
+  report.json["leftOut"] = texts_json(migration.left_out);
   const auto numbered = [](std::vector<std::string> texts) {
     for (std::size_t i = 0; i < texts.size(); ++i) {
       texts[i].insert(0, std::to_string(i + 1) + ". ");
@@ -137,6 +140,7 @@ report::Report migration_report(const Migration& migration) {
   report.add("STEPS", numbered(steps));
   report.add("THE WAY BACK", numbered(rollback));
   report.add("WARNINGS", migration.warnings);
+  report.add("LEFT OUT", migration.left_out);
   return report;
 }
 
@@ -144,14 +148,18 @@ Result<int> show_migration(const Invocation& invocation, const std::vector<std::
   std::vector<std::string> warnings;
   const auto sources = TRY(read_sources(invocation, paths, warnings));
   const auto migration = TRY(migrate(sources, std::move(warnings)));
+  const int code = migration.left_out.empty() ? kExitOk : kExitProblem;
   if (invocation.output != kConfigurationAlone) {
-    return invocation.print(migration_report(migration), kExitOk);
+    return invocation.print(migration_report(migration), code);
   }
   for (const auto& warning : migration.warnings) {
     invocation.err << "railhead migrate: " << warning << "\n";
   }
+  for (const auto& resource : migration.left_out) {
+    invocation.err << "railhead migrate: left out: " << resource << "\n";
+  }
   invocation.out << migration.configuration;
-  return kExitOk;
+  return code;
 }
 
 }  // namespace
@@ -171,7 +179,7 @@ void add_migrate_command(CLI::App& program, Invocation& invocation) {
   app->footer(
       "-o config prints the configuration alone. --node-name takes that node's key of a "
       "ConfigMap.\n"
-      "Exit codes: 0 ok, 64 the plugin's configuration cannot be used.\n"
+      "Exit codes: 0 ok, 1 a resource is left out, 64 the plugin's configuration cannot be used.\n"
       "Example: kubectl -n kube-system get configmap rdma-devices -o yaml | railhead migrate -");
   invocation.answer(*app, [&invocation, paths] {
     auto code = show_migration(invocation, *paths);

@@ -190,8 +190,10 @@ class PluginTextsReader {
       texts_.environment[std::string(flag->variable)] = std::move(value);
     } else if (flag->is == PluginFlag::Is::prefix) {
       texts_.flags["devicePlugin.resourcePrefix"] = std::move(value);
-    } else if (TRY(parse_switch(value))) {
-      texts_.flags["devicePlugin.handout"] = "cdi";
+    } else {
+      const auto on = parse_switch(value);
+      if (!on) return on.error().context(file_ + ": --" + std::string(name));
+      if (*on) texts_.flags["devicePlugin.handout"] = "cdi";
     }
     return {};
   }

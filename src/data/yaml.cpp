@@ -2,6 +2,7 @@
 //
 // yaml-cpp's events, not its node tree: an alias or a tag is refused when it is met, and a document
 // that is too deep or too large is given up at that point instead of after it was built.
+#include <algorithm>
 #include <sstream>
 #include <string>
 
@@ -20,6 +21,13 @@ struct Stop {};
 Mark to_mark(const YAML::Mark& mark) {
   if (mark.is_null()) return {};
   return {static_cast<unsigned>(mark.line + 1), static_cast<unsigned>(mark.column + 1)};
+}
+
+/// yaml-cpp's messages end with the byte that it does not like.
+std::string printable(std::string message) {
+  std::replace_if(
+      message.begin(), message.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return message;
 }
 
 class YamlEvents : public YAML::EventHandler {
@@ -136,7 +144,7 @@ Result<Value> parse_yaml(std::string_view text, const ParseLimits& limits) {
     }
   } catch (const Stop&) {
   } catch (const YAML::Exception& problem) {
-    builder.fail(to_mark(problem.mark), problem.msg);
+    builder.fail(to_mark(problem.mark), printable(problem.msg));
   }
   return std::move(builder).finish();
 }

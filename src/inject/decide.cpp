@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "inject/codes.h"
 #include "inject/environment.h"
@@ -139,6 +140,41 @@ bool has_usable(const Case& given, const NicChoice& choice) {
   });
 }
 
+/// Each slot of a container brings it nodes, whatever the others bring, unless its own annotation
+/// narrows. Notes the first that brings none.
+void note_empty_slot(const Case& given, const NicChoice& choice, Draft& draft) {
+  const container::Allocations& allocated = given.facts.allocated;
+  const auto note = [&draft](std::string_view reason, std::string why) {
+    draft.breaks_promise = true;
+    draft.unmet_reason = reason;
+    draft.unmet = std::move(why);
+  };
+  if (!allocated.gone.empty()) {
+    return note(reason::kAllocationGone, gone_text(allocated.gone.front()));
+  }
+  if (!allocated.rdma || given.facts.surroundings.privileged) return;
+  if (!choice.empty_reason.empty()) return note(choice.empty_reason, choice.empty_why);
+  const auto has_node = [&](std::size_t nic) {
+    return contains(choice.to_add, nic) && !given.table.node().nics[nic].uverbs.empty();
+  };
+  const auto note_nodeless = [&](const std::vector<std::size_t>& nics) {
+    if (nics.empty())
+      return note(reason::kNoUsableNic, "a pool that it holds a slot of has no NIC");
+    note(reason::kNoUsableNic,
+         nic_names(given.table.node(), nics) + (nics.size() == 1 ? " has" : " have") +
+             " no uverbs node: ib_uverbs is not loaded, or the device is on its way into another "
+             "network namespace");
+  };
+  for (const std::size_t nic : allocated.exclusive) {
+    if (!has_node(nic)) return note_nodeless({nic});
+  }
+  if (given.facts.wishes.nics) return;
+  for (const container::SharedAllocation& held : allocated.shared) {
+    if (std::none_of(held.pool.begin(), held.pool.end(), has_node))
+      return note_nodeless(held.slots);
+  }
+}
+
 Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
   Draft draft;
   Decision& decision = draft.decision;
@@ -186,26 +222,11 @@ Draft give(const Case& given, NicChoice choice, const RuntimeAbility& runtime) {
     draft.unmet_reason = reason::kMemlockShort;
     draft.unmet = *memlock.short_of;
   }
+  note_empty_slot(given, choice, draft);
   draft.remarks.append(choice.remarks);
   for (const auto& one : reading.contradictions) draft.remarks.add(warn::kEnvironment, one.text);
   draft.remarks.append(memlock.remarks);
   return draft;
-}
-
-/// Who holds a slot is given nodes. NICs of it without any are none.
-void note_missing_nodes(const Case& given, NicChoice& choice) {
-  const auto& nics = given.table.node().nics;
-  if (!given.facts.allocated.rdma || given.facts.surroundings.privileged) return;
-  if (choice.to_add.empty() || std::any_of(choice.to_add.begin(), choice.to_add.end(),
-                                           [&](auto nic) { return !nics[nic].uverbs.empty(); })) {
-    return;
-  }
-  choice.empty_reason = reason::kNoUsableNic;
-  choice.empty_why = nic_names(given.table.node(), choice.to_add) +
-                     (choice.to_add.size() == 1 ? " has" : " have") +
-                     " no uverbs node: ib_uverbs is not loaded, or the device is on its way into "
-                     "another network namespace";
-  choice.nics.clear();
 }
 
 Draft rdma_draft(const Case& given, const RuntimeAbility& runtime) {
@@ -226,12 +247,11 @@ Draft rdma_draft(const Case& given, const RuntimeAbility& runtime) {
     return draft;
   }
   NicChoice choice = choose_nics(given);
-  note_missing_nodes(given, choice);
   if (choice.nics.empty() && (!choice.present || !choice.empty_reason.empty())) {
     Draft draft = nothing(choice.empty_reason, std::move(choice.empty_why));
     draft.decision.gpus = given.facts.gpus.indices;
     draft.remarks.append(choice.remarks);
-    draft.breaks_promise = holds_rdma;
+    draft.breaks_promise = holds_rdma || !given.facts.allocated.gone.empty();
     return draft;
   }
   return give(given, std::move(choice), runtime);
@@ -288,7 +308,7 @@ std::optional<std::string> demand_unmet(const Case& given, const Draft& draft) {
     return in_quotes(wish->key, 128) + " is required and not met: " + draft.unmet;
   }
   if (draft.breaks_promise) {
-    return "it holds " + resource_names(given) + " and would get no device of that: " + draft.unmet;
+    return "it holds " + resource_names(given) + " and would not get all of that: " + draft.unmet;
   }
   return std::nullopt;
 }

@@ -36,8 +36,7 @@ bool ethernet_is_left_out(const Case& given) {
 
 /// What is allocated to one pod alone can be moved into its namespace; what is dealt cannot.
 bool dealing_is_exclusive(const Case& given) {
-  return given.facts.allocated.exclusive.empty() &&
-         given.table.node().rdma_netns == node::RdmaNetns::exclusive &&
+  return given.table.node().rdma_netns == node::RdmaNetns::exclusive &&
          !given.facts.surroundings.host_network;
 }
 
@@ -258,13 +257,10 @@ void choose_allocated(const Case& given, NicChoice& choice) {
   choice.nics.insert(choice.nics.end(), allocated.exclusive.begin(), allocated.exclusive.end());
   sort_unique(choice.nics);
   for (const auto& id : allocated.gone) {
-    choice.remarks.add(warn::kAllocationGone,
-                       in_quotes(id) + " was allocated and is not on this node any more");
+    choice.remarks.add(warn::kAllocationGone, gone_text(id));
   }
   if (!allocated.gone.empty()) {
-    becomes_empty(
-        choice, reason::kAllocationGone,
-        in_quotes(allocated.gone.front()) + " was allocated and is not on this node any more");
+    becomes_empty(choice, reason::kAllocationGone, gone_text(allocated.gone.front()));
   }
   becomes_empty(choice, reason::kNoUsableNic, "the pools that it holds slots of have no NIC");
 }
@@ -291,10 +287,12 @@ std::vector<std::size_t> nics_to_name(const Case& given, const std::vector<std::
 void obey_network(const Case& given, NicChoice& choice) {
   if (choice.nics.empty()) return;
   if (dealing_is_exclusive(given)) {
-    choice.nics.clear();
-    becomes_empty(choice, reason::kRdmaNetnsExclusive,
-                  "RDMA namespaces are exclusive on this node, and the pod has a network of its "
-                  "own: only host-network pods are dealt to");
+    if (choice.nics == given.facts.allocated.exclusive) return;
+    choice.nics = given.facts.allocated.exclusive;
+    choice.empty_reason = reason::kRdmaNetnsExclusive;
+    choice.empty_why =
+        "RDMA namespaces are exclusive on this node, and the pod has a network of its own: only "
+        "host-network pods are dealt to";
     return;
   }
   if (!ethernet_is_left_out(given)) return;
@@ -389,6 +387,10 @@ NicChoice choose_nics(const Case& given) {
   choice.to_name = nics_to_name(given, choice.nics);
   note_slow(given, choice);
   return choice;
+}
+
+std::string gone_text(std::string_view device) {
+  return in_quotes(device) + " was allocated and is not on this node any more";
 }
 
 std::string nic_names(const node::Node& node, const std::vector<std::size_t>& nics) {

@@ -34,8 +34,8 @@ struct NicChoice {
   bool present = false;                      ///< some are in the container already, from elsewhere
   std::optional<std::string> stand_in;       ///< a GPU's own NICs are not usable; which, and why
   std::optional<std::string> slow;           ///< a NIC runs below the rate expected; which, and why
-  std::string_view empty_reason;             ///< code, where `nics` is empty
-  std::string empty_why;                     ///< for people, where `nics` is empty
+  std::string_view empty_reason;             ///< code, where nothing is given of what is due
+  std::string empty_why;                     ///< for people, the same
   container::Remarks remarks;
   std::size_t refusals = 0;  ///< of what annotations name
 };
@@ -45,5 +45,8 @@ NicChoice choose_nics(const Case& given);
 
 std::string nic_names(const node::Node& node,
                       const std::vector<std::size_t>& nics);  ///< "mlx5_0, mlx5_1"
+
+/// For people: a device that was allocated and is gone.
+std::string gone_text(std::string_view device);
 
 }  // namespace railhead::inject

@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
-
-#include "base/text.h"
 
 namespace railhead::transports {
 namespace {
@@ -55,6 +54,7 @@ constexpr auto kWords = std::to_array<Word>({
     {"rdmacm", kNone},
 });
 
+constexpr std::size_t kMostWords = 128;  ///< UCS_CONFIG_ARRAY_MAX; UCX passes over the others
 constexpr std::string_view kAuxiliary = ":aux";  ///< only to set up connections of another
 
 const Word* find_word(std::string_view word) {
@@ -69,17 +69,20 @@ const Word* find_word(std::string_view word) {
 bool has_rdma_transport(std::string_view value) {
   const bool excludes = value.starts_with('^');
   Transports named = kNone;
-  bool any = false;
-  for (const std::string_view word : split(value.substr(excludes ? 1 : 0), ',')) {
+  if (excludes) value.remove_prefix(1);
+  std::size_t words = 0;
+  while (!value.empty() && words < kMostWords) {
+    const auto word = value.substr(0, value.find(','));
+    value.remove_prefix(std::min(value.size(), word.size() + 1));
     if (word.empty()) continue;
     if (word == "all") return true;
-    any = true;
+    ++words;
     if (word.ends_with(kAuxiliary)) continue;
     const Word* known = find_word(word);
     if (known == nullptr && !excludes) return true;
     if (known != nullptr) named |= known->rdma;
   }
-  if (!any) return true;
+  if (words == 0) return true;
   return (excludes ? kAll & ~named : named) != 0;
 }
 

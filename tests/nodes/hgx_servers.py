@@ -101,6 +101,7 @@ def bond(m, to_nic, bus, number, model, gbps):
     for place, netdev in ((first, f"enp{bus}s0f0"), (second, f"enp{bus}s0f1")):
         members.append((netdev, f"{place.path}/net/{netdev}"))
     m.virtual_netdev(name, lower=members)
+    m.tree.attributes(f"/sys/devices/virtual/net/{name}/bonding", {"mode": "802.3ad 4"})
     return first
 
 

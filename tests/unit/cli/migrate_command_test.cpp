@@ -62,6 +62,7 @@ TEST(MigrateCommand, the_document_has_all_that_a_program_needs) {
   EXPECT_GT(json["steps"].size(), 4U);
   EXPECT_GT(json["rollback"].size(), 3U);
   EXPECT_EQ(json["warnings"].size(), 0U);
+  EXPECT_EQ(json["leftOut"].size(), 0U);
 }
 
 TEST(MigrateCommand, a_person_reads_the_same) {
@@ -117,6 +118,19 @@ TEST(MigrateCommand, manifests_are_taken_as_they_are_printed) {
   EXPECT_THAT(configuration, HasSubstr("handout: \"cdi\""));
   EXPECT_THAT(configuration, HasSubstr("pools: []\n"));
   EXPECT_THAT(both.json()["warnings"].dump(), HasSubstr("nvidia.com/v: left out: vendors"));
+}
+
+TEST(MigrateCommand, a_resource_that_is_left_out_is_a_problem) {
+  const TextFile file(
+      R"({"configList": [{"resourceName": "a", "rdmaHcaMax": 9, "selectors": {"vendors": ["15b3"]}},
+ {"resourceName": "b", "rdmaHcaMax": 70000, "selectors": {"vendors": ["15b3"]}}]})");
+  const auto said = run({"migrate", file.path(), "-o", "json"});
+  EXPECT_EQ(said.code, cli::kExitProblem);
+  EXPECT_THAT(said.json()["leftOut"].dump(), HasSubstr(file.path() + ":2:"));
+  const auto alone = run({"migrate", file.path(), "-o", "config"});
+  EXPECT_EQ(alone.code, cli::kExitProblem);
+  EXPECT_THAT(alone.out, Not(HasSubstr("rdma/b")));
+  EXPECT_THAT(alone.err, HasSubstr("left out: " + file.path() + ":2:"));
 }
 
 TEST(MigrateCommand, what_cannot_be_used_is_a_usage_error_at_its_place) {

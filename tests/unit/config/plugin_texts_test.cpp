@@ -209,6 +209,12 @@ TEST(PluginTexts, flags_and_variables_of_a_daemon_set) {
   EXPECT_THAT(flat.warnings, ElementsAre(HasSubstr("RDMA_RESOURCE_NAME has no value here")));
 }
 
+TEST(PluginTexts, a_flag_that_is_none_names_file_and_flag) {
+  EXPECT_EQ(error_of("apiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: ["
+                     "{args: ['--use-cdi=maybe']}]}}}\n"),
+            "m.yaml: --use-cdi: \"maybe\" is neither true nor false");
+}
+
 TEST(PluginTexts, documents_and_lists_are_read_and_lines_are_the_files) {
   const std::string set =
       "apiVersion: apps/v1\nkind: DaemonSet\n"

@@ -90,6 +90,15 @@ TEST(Yaml, broken_text_names_line_and_column) {
   EXPECT_NE(yaml_error(std::string_view("\0\x01\xff", 3)), "x");
 }
 
+TEST(Yaml, an_error_shows_no_control_characters) {
+  using namespace std::string_view_literals;
+  for (const auto text : {"a: [\0\n"sv, "a: \"\\\x1b\"\n"sv, "a: \"\\\xff\"\n"sv}) {
+    const auto error = yaml_error(text);
+    EXPECT_NE(error, "");
+    for (const char c : error) EXPECT_TRUE(c >= ' ' && c <= '~') << error;
+  }
+}
+
 TEST(Yaml, typed_access_says_what_was_found_instead) {
   const auto root = parse_yaml("n: -1\nb: maybe\nm: {}\nq: '1'\n");
   EXPECT_THAT(root->find("n")->as_unsigned().error().message, HasSubstr("line 1 column 4"));

@@ -63,7 +63,7 @@ TEST(FunctionDevices, that_are_not_there_refuse_the_start) {
   EXPECT_EQ(decision.outcome, Outcome::refused);
   EXPECT_THAT(decision.adjustment.devices, IsEmpty());
   EXPECT_THAT(decision.message,
-              HasSubstr("holds intel.com/dpdk and would get no device of that: /dev/vfio/27"));
+              HasSubstr("holds intel.com/dpdk and would not get all of that: /dev/vfio/27"));
 }
 
 TEST(FunctionDevices, that_the_container_has_are_not_added_again) {

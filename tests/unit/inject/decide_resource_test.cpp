@@ -327,7 +327,7 @@ TEST(SlotWithoutNodes, in_a_network_of_its_own_where_rdma_is_exclusive) {
   EXPECT_THAT(
       decision.message,
       StartsWith("railhead: container \"main\" is not started, because it holds rdma.io/hca "
-                 "and would get no device of that: RDMA namespaces are exclusive"));
+                 "and would not get all of that: RDMA namespaces are exclusive"));
   ContainerBuilder host;
   EXPECT_EQ(with_a_slot(node, host).outcome, Outcome::adjusted);
 }
@@ -354,6 +354,53 @@ TEST(SlotWithoutNodes, where_an_annotation_narrows_all_away) {
   const auto decision = with_a_slot(test::seed_node(), container);
   EXPECT_EQ(decision.outcome, Outcome::refused);
   EXPECT_THAT(decision.message, HasSubstr("\"nics.railhead.io/pod\" names no NIC that is due"));
+}
+
+/// A container with a slot of a shared pool of mlx5_0, and mlx5_2 and mlx5_3 from an exclusive one.
+Decision with_two_resources(const node::Node& node, ContainerBuilder& container,
+                            const std::string& more = "") {
+  const auto table = table_with(
+      {exclusive("example.com/vf", {"mlx5_2", "mlx5_3"}), pool("rdma.io/hca", {"mlx5_0"})}, node);
+  container.annotation(kHca, "").annotation("allocation.railhead.io/example.com/vf",
+                                            id_of(table, 2) + "," + id_of(table, 3) + more);
+  return test::decide(container, table);
+}
+
+TEST(SlotWithoutNodes, beside_one_that_has_some) {
+  ContainerBuilder all;
+  EXPECT_EQ(with_two_resources(test::seed_node(), all).outcome, Outcome::adjusted);
+  ContainerBuilder gone;
+  const auto without = with_two_resources(test::seed_node(), gone, ",0000:ff:1f.7");
+  EXPECT_EQ(without.outcome, Outcome::refused);
+  EXPECT_EQ(without.reason_code, "allocation-gone");
+  EXPECT_THAT(without.message, HasSubstr("\"0000:ff:1f.7\" was allocated"));
+  node::Node node = test::seed_node();
+  node.nics[3].uverbs.clear();
+  ContainerBuilder no_uverbs;
+  EXPECT_THAT(with_two_resources(node, no_uverbs).message, HasSubstr("mlx5_3 has no uverbs node"));
+  node = test::seed_node();
+  node.nics[0].uverbs.clear();
+  ContainerBuilder no_shared;
+  EXPECT_THAT(with_two_resources(node, no_shared).message, HasSubstr("mlx5_0 has no uverbs node"));
+}
+
+TEST(SlotWithoutNodes, beside_a_function_where_rdma_is_exclusive) {
+  node::Node node = test::seed_node();
+  node.rdma_netns = node::RdmaNetns::exclusive;
+  ContainerBuilder own;
+  const auto decision = with_two_resources(node, own.own_network());
+  EXPECT_EQ(decision.outcome, Outcome::refused);
+  EXPECT_EQ(decision.reason_code, "rdma-netns-exclusive");
+  ContainerBuilder host;
+  EXPECT_EQ(with_two_resources(node, host).outcome, Outcome::adjusted);
+}
+
+TEST(SlotWithoutNodes, beside_devices_from_elsewhere) {
+  const auto table = table_with({exclusive("example.com/vf", {"mlx5_0"})});
+  ContainerBuilder container;
+  container.annotation("allocation.railhead.io/example.com/vf", "0000:ff:1f.7");
+  container.device("/dev/infiniband/uverbs3", 231, 195);
+  EXPECT_EQ(test::decide(container, table).outcome, Outcome::refused);
 }
 
 TEST(SlotWithoutNodes, is_what_opting_out_asks_for) {

@@ -54,6 +54,13 @@ TEST(PoolsOfMachines, virtual_functions_below_bonds) {
   EXPECT_EQ(pooled.why("0000:4c:00.2"), "pfNames: enp76s0f0#0 is not enp25s0f0#0-1");
 }
 
+TEST(PoolsOfMachines, no_slave_of_a_bond_is_handed_out) {
+  const Pooled pooled(machine("b200-storage-bond"),
+                      sriov(R"({"vendors": ["15b3"], "isRdma": true})"));
+  EXPECT_EQ(pooled.members().size(), 8U);
+  EXPECT_EQ(pooled.why("0000:e8:00.0"), "its netdev enp232s0f0 is in the bond bond0");
+}
+
 TEST(PoolsOfMachines, names_are_whatever_the_kernel_says) {
   const auto node = machine("renamed-devices");
   const Pooled pooled(node, "pools: [{name: a.io/a, slotsPerNic: 1, include: {names: '*'}}]");

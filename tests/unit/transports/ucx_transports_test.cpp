@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "transports/ucx_transports.h"
 
+#include <string>
+
 #include <gtest/gtest.h>
 
 namespace railhead::transports {
@@ -29,6 +31,14 @@ TEST(UcxTransports, exclusions_leave_the_others) {
   EXPECT_TRUE(has_rdma_transport("^none-such"));
   EXPECT_FALSE(has_rdma_transport("^ib"));
   EXPECT_FALSE(has_rdma_transport("^rc,ud,dc,srd,rc_gda"));
+}
+
+TEST(UcxTransports, a_list_ends_where_ucx_ends_it) {
+  std::string words;
+  for (int i = 0; i < 128; ++i) words += ",tcp";
+  EXPECT_FALSE(has_rdma_transport(words + ",rc"));
+  EXPECT_FALSE(has_rdma_transport("self,tcp,,,,," + words + ",all"));
+  EXPECT_TRUE(has_rdma_transport("^" + words + ",ib"));
 }
 
 TEST(UcxTransports, nothing_is_said_of_what_is_not_known) {
