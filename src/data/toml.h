@@ -10,9 +10,9 @@
 
 namespace railhead::data {
 
-/// A TOML 1.0 document as a map, as containerd's and CRI-O's files are. Numbers, booleans, dates and
-/// times are plain scalars, strings are quoted ones; entries are sorted by their keys. Errors name
-/// line and column. More than 32 levels are an error, whatever the limits say.
+/// A TOML 1.0 document as a map, as containerd's and CRI-O's files are. Numbers, booleans, dates
+/// and times are plain scalars, strings are quoted ones; entries are sorted by their keys. Errors
+/// name line and column. More than 32 levels are an error, whatever the limits say.
 Result<Value> parse_toml(std::string_view text, const ParseLimits& limits = {});
 
 /// A place in a document: table by table, then the key.

@@ -17,8 +17,8 @@ struct Redacted {
 /// IP addresses, asset tags and host names are replaced, in names too where those are made of an
 /// address (enx…). What was equal stays equal and what was different stays different, wherever it
 /// stands, so the reader finds the same machine. Vital product data become names without content,
-/// and PCI configuration space keeps what parse_pci_config() looks at. What was replaced also stands
-/// in the comments. Twice gives the same as once.
+/// and PCI configuration space keeps what parse_pci_config() looks at. What was replaced also
+/// stands in the comments. Twice gives the same as once.
 Redacted redact(const Snapshot& snapshot);
 
 }  // namespace railhead::snapshot

@@ -12,8 +12,8 @@ namespace railhead::wire {
 template <std::size_t kBytes>
 class HeaderBytes {
  public:
-  /// Takes from the front of `input` what is missing. True when the header is complete, and the next
-  /// byte begins another.
+  /// Takes from the front of `input` what is missing. True when the header is complete, and the
+  /// next byte begins another.
   bool feed(std::string_view& input) {
     const std::size_t count = std::min(kBytes - filled_, input.size());
     std::copy_n(input.data(), count, bytes_.data() + filled_);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A runtime's configuration file, which may be written half. What can be edited says afterwards what
-// it was to say, and a second edit changes nothing; what a snapshot keeps of it is kept of that, too.
+// A runtime's configuration file, which may be written half. What can be edited says afterwards
+// what it was to say, and a second edit changes nothing; what a snapshot keeps of it is kept of
+// that, too.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>

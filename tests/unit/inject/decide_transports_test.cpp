@@ -188,10 +188,9 @@ TEST(DecideTransports, slot_annotation_and_variable_at_odds_are_each_named) {
             "railhead: container \"main\" is not started, because \"rdma.railhead.io/pod\" is "
             "required and not met: " +
                 by_variable);
-  EXPECT_EQ(
-      pod("mlx5_0", false).message,
-      "railhead: container \"main\" is not started, because it holds rdma.io/hca and would "
-      "not get all of that: \"nics.railhead.io/pod\" names no NIC that is due");
+  EXPECT_EQ(pod("mlx5_0", false).message,
+            "railhead: container \"main\" is not started, because it holds rdma.io/hca and would "
+            "not get all of that: \"nics.railhead.io/pod\" names no NIC that is due");
 }
 
 TEST(DecideTransports, a_privileged_container_can_open_what_it_names) {
