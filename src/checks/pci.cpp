@@ -289,8 +289,9 @@ void judge_acs(const Machine& machine, const std::string& name,
     if ((control & kRedirect) != 0) redirecting.push_back(*looked_at);
   }
   if (!redirecting.empty()) {
-    found.warn(name, "redirects peer-to-peer at " + counted(redirecting.size(), "bridge"),
-               "no request or completion redirect", std::move(redirecting));
+    const std::string several = counted(redirecting.size(), "bridge");
+    found.warn(name, "redirects peer-to-peer at " + several, "no request or completion redirect",
+               std::move(redirecting));
   } else if (looked_at) {
     found.pass(name, "no redirect on the way to its GPUs", {*looked_at});
   }

@@ -76,14 +76,14 @@ std::vector<const Check*> with_before(const std::vector<const Check*>& checks) {
 }  // namespace
 
 const std::vector<const Check*>& all_checks() {
-  static const auto kAll = [] {
+  static const auto every = [] {
     std::vector<const Check*> all;
     for (const auto group : kGroups) {
       for (const auto& check : group()) all.push_back(&check);
     }
     return all;
   }();
-  return kAll;
+  return every;
 }
 
 const Check* find_check(std::string_view id) {

@@ -83,7 +83,7 @@ std::string question(unsigned family, std::uint32_t sequence) {
 int ask(int descriptor, std::vector<TcpSocket>& sockets) {
   const auto deadline = DiagClock::now() + kNetlinkTimeLimit;
   std::uint32_t sequence = 0;
-  for (const unsigned family : {AF_INET, AF_INET6}) {
+  for (const unsigned family : {unsigned{AF_INET}, unsigned{AF_INET6}}) {
     const auto text = question(family, ++sequence);
     if (::send(descriptor, text.data(), text.size(), 0) < 0) return errno;
     auto says = TcpDatagram::more;

@@ -128,7 +128,7 @@ Status LiveKernel::set_functions(const std::string& address, unsigned count) {
     return Error{ErrorCode::unavailable,
                  path + ": no room for their BARs: boot with pci=realloc, or change the BIOS"};
   }
-  TRY_STATUS(status);
+  if (!status) return status;
   if (!becomes(kUntilThere, [&] { return has_functions(machine_, address, count); }))
     return late("a VF of " + address);
   if (trim(text_of(*machine_.host, function_path(address, "sriov_drivers_autoprobe"))) != "0")
