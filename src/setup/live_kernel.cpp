@@ -123,7 +123,7 @@ Status LiveKernel::set_functions(const std::string& address, unsigned count) {
   // A kernel answers EBUSY where there are some already.
   if (trim(text_of(*machine_.host, path)) != "0") TRY_STATUS(set_attribute(path, "0"));
   if (count == 0) return {};
-  const auto status = set_attribute(path, std::to_string(count));
+  auto status = set_attribute(path, std::to_string(count));
   if (!status && host::errno_of(status.error()) == ENOMEM) {
     return Error{ErrorCode::unavailable,
                  path + ": no room for their BARs: boot with pci=realloc, or change the BIOS"};

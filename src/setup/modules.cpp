@@ -46,7 +46,7 @@ bool is_loaded(host::Host& host, const std::string& name) {
 
 std::string without_module(const ModuleIndex& modules, const std::string& name) {
   if (modules.release().empty()) return "the release of the kernel cannot be read";
-  const std::string missing = "kernel " + modules.release() + " has no module " + name;
+  std::string missing = "kernel " + modules.release() + " has no module " + name;
   if (name != "nvidia_peermem") return missing;
   return missing +
          ": NVIDIA's driver brings it, on the host or in the GPU operator's driver "

@@ -15,8 +15,8 @@ constexpr const char* kSomebodyElse = "somebody else changed it since: it stays"
 
 /// Who reads a file only when it starts: "containerd" of what is in its folder, or in its unit's.
 std::string reader_of(const std::string& path) {
-  for (const std::string service : {"containerd", "crio"}) {
-    if (path.starts_with("/etc/" + service + "/")) return service;
+  for (const char* service : {"containerd", "crio"}) {
+    if (path.starts_with("/etc/" + std::string(service) + "/")) return service;
   }
   const std::string units = "/etc/systemd/system/";
   const auto end = path.find(".service.d/");
