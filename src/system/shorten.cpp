@@ -51,6 +51,11 @@ void keep_flag(const data::Value& root, std::string_view outer, std::string_view
   out.append(key).append(value->as_bool().value() ? " = true\n" : " = false\n");
 }
 
+/// Whether TOML's literal strings cannot have it.
+bool needs_escape(unsigned char c) {
+  return c == '\'' || c < 0x20 || c == 0x7F;
+}
+
 /// Which files it names, and what it says of NRI. One that cannot be parsed stays so.
 std::string runtime_settings(std::string_view content) {
   const auto root = data::parse_toml(content);
@@ -59,7 +64,7 @@ std::string runtime_settings(std::string_view content) {
   if (const auto* imports = root->find("imports")) {
     out += "imports = [";
     for (const auto& path : imports->as_strings().value_or(std::vector<std::string>())) {
-      if (path.find_first_of("'\n") == std::string::npos)
+      if (std::none_of(path.begin(), path.end(), needs_escape))
         out.append("'").append(path).append("', ");
     }
     out += "]\n";

@@ -70,6 +70,17 @@ TEST(Toml, errors_name_line_and_column) {
   }
 }
 
+TEST(Toml, a_header_without_a_name_is_an_error) {
+  for (const char* text : {"[)]", "[=]", "[[ .a]]", "[\xff]"})
+    EXPECT_THAT(refusal("a = 1\n" + std::string(text)), HasSubstr("2")) << text;
+}
+
+TEST(Toml, letters_beyond_ascii_are_no_keys) {
+  for (const char* text : {"\xC3\xBC = 1", "a\xD2\x95 = 1", "[a\xC3\xBC]", "a = 1 \xC3\xBC"})
+    EXPECT_NE(refusal(text), "") << text;
+  EXPECT_EQ(parsed("'\xC3\xBC' = 1 # \xD2\x95").find("\xC3\xBC")->scalar, "1");
+}
+
 TEST(Toml, keeps_its_limits) {
   EXPECT_NE(refusal("a = " + std::string(1000, '[')), "");
   EXPECT_NE(refusal("a = " + std::string(100, '[') + std::string(100, ']')), "");

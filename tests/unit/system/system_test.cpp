@@ -95,7 +95,7 @@ std::string kept(const std::string& path, const std::string& content) {
 TEST(ShortenedFile, holds_no_secret_of_a_runtime) {
   const auto text =
       kept("/etc/containerd/config.toml",
-           "version = 2\nimports = ['conf.d/*.toml']\n"
+           "version = 2\nimports = ['conf.d/*.toml', \"/a\\rb\"]\n"
            "[plugins.'io.containerd.grpc.v1.cri'.registry.auth]\npassword = 'secret'\n"
            "[plugins.'io.containerd.nri.v1.nri']\ndisable = false\n");
   EXPECT_THAT(text, Not(HasSubstr("secret")));
