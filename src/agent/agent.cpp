@@ -27,8 +27,8 @@
 #include "agent/pages_service.h"
 #include "agent/pods_service.h"
 #include "agent/startup_taint_service.h"
-#include "agent/version.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "config/config.h"
 #include "host/environment.h"
 #include "host/line_writer.h"
@@ -48,9 +48,9 @@ constexpr std::chrono::milliseconds kEndStep{10};
 constexpr std::chrono::milliseconds kConfigWaitWorthSaying{1000};
 
 /// A snapshot never changes by events; a directory tree and the live machine do.
-MachineSource machine_source(const MachineOrigin& origin) {
+MachineSource machine_source(const options::MachineOrigin& origin) {
   MachineSource source;
-  source.open = [origin] { return open_machine(origin); };
+  source.open = [origin] { return options::open_machine(origin); };
   if (origin.snapshot.empty())
     source.open_watch = [root = origin.root] { return host::Watch::open(root); };
   return source;
@@ -60,7 +60,7 @@ class Agent {
  public:
   struct Parts {
     const config::Config& config;
-    Policies policies;  ///< what it says
+    options::Policies policies;  ///< what it says
     ConfigReader reader;
     Log& log;
     std::unique_ptr<loop::Mailbox> mailbox;
@@ -77,7 +77,7 @@ class Agent {
         signals_(loop_, SIGTERM, SIGINT),
         hang_ups_(loop_, SIGHUP) {
     host::let_hang_ups_in();
-    metrics_.build_info.set(1, label::Version(kVersion));
+    metrics_.build_info.set(1, label::Version(version()));
   }
 
   Status run() {
@@ -137,8 +137,8 @@ class Agent {
       log_.write(config::LogLevel::warn, "resource left out", {{"why", resource}});
     }
     pools_ = policies_.settings.policy.pools;
-    log_differences(log_, logged_differences(config_));
-    const auto origin = TRY(machine_origin(settings()));
+    log_differences(log_, options::logged_differences(config_));
+    const auto origin = TRY(options::machine_origin(settings()));
     auto machine = std::make_unique<MachineService>(
         context_, tables_, machine_source(origin), std::move(policies_.settings),
         read_times(settings()),
@@ -188,7 +188,9 @@ class Agent {
     tables_.follow(mail_.box(), [this] { lost_nics_.look(tables_.latest()); });
     auto pods = std::make_unique<PodsService>(
         context_, pods_options(settings()),
-        [origin = TRY(machine_origin(settings()))] { return open_machine(origin); },
+        [origin = TRY(options::machine_origin(settings()))] {
+          return options::open_machine(origin);
+        },
         PodsMonitor::Links{tables_, containers_, pods_page_});
     return start(std::move(pods));
   }
@@ -233,7 +235,7 @@ class Agent {
   /// from starting makes it unfit for a running one, too.
   void take_on(config::Config fresh, const ConfigFollower::Done& done) {
     auto reload = std::make_shared<config::Reload>(config::reload_of(config_, std::move(fresh)));
-    auto policies = agent_policies(reload->config, pools_);
+    auto policies = options::agent_policies(reload->config, pools_);
     if (!policies) return done(policies.error());
     auto pools = policies->settings.policy.pools;
     if (!std::ranges::equal(pools_, pools, pools::is_same_pool)) {
@@ -241,8 +243,8 @@ class Agent {
       reload->concerns_machine = true;
     }
     ConfigNews news{reload->changed, reload->restart, std::move(policies->warnings),
-                    std::move(policies->left_out), logged_differences(reload->config)};
-    for (const auto& one : logged_differences(config_)) {
+                    std::move(policies->left_out), options::logged_differences(reload->config)};
+    for (const auto& one : options::logged_differences(config_)) {
       std::erase_if(news.differences, [&](const auto& other) { return one.id == other.id; });
     }
     if (!reload->concerns_machine) {
@@ -275,7 +277,7 @@ class Agent {
   }
 
   config::Config config_;
-  Policies policies_;  ///< of the configuration at the start; `left_out` is that in force
+  options::Policies policies_;  ///< of the configuration at the start; `left_out` is that in force
   std::vector<pools::PoolSpec> pools_;  ///< in force
   ConfigReader reader_;
   Log& log_;
@@ -309,8 +311,8 @@ Status run_agent(const config::Config& config, ConfigReader reader) {
   host::share_heap();
   const auto& said = config.settings().log;
   Log log(said.level, said.format);
-  log.write(config::LogLevel::info, "starting", {{"version", std::string(kVersion)}});
-  auto policies = TRY(agent_policies(config));
+  log.write(config::LogLevel::info, "starting", {{"version", std::string(version())}});
+  auto policies = TRY(options::agent_policies(config));
   auto mailbox = TRY(loop::Mailbox::open());
   try {
     Agent agent({config, std::move(policies), std::move(reader), log, std::move(mailbox)});

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "agent/container_records.h"
 #include "base/contains.h"
 #include "base/text.h"
+#include "proof/container_records.h"
 
 namespace railhead::agent {
 namespace {
@@ -33,7 +33,7 @@ std::string nic_list(const inject::Decision& decision, const node::Node& node) {
 
 /// With the NICs that it had and those that it was given.
 proof::ContainerRecord record_after(const Decided& decided) {
-  auto record = record_of(decided.facts, *decided.table);
+  auto record = proof::record_of(decided.facts, *decided.table);
   if (!decided.decision.nics.empty()) record.off_rdma = decided.decision.off_rdma;
   auto& nics = record.nics;
   for (const auto n : decided.decision.nics) {
@@ -60,7 +60,7 @@ std::string limit_text(std::uint64_t bytes) {
 
 void DecisionReports::note(const container::Facts& facts, const inject::DecisionTable& table) {
   if (containers_ != nullptr)
-    containers_->note(record_of(facts, table), facts.gpus.is_claim_checked());
+    containers_->note(proof::record_of(facts, table), facts.gpus.is_claim_checked());
 }
 
 void DecisionReports::report(const Decided& decided) {

@@ -17,6 +17,7 @@
 #include "inject/decide.h"
 #include "node/node_reader.h"
 #include "node/port_states.h"
+#include "options/options.h"
 
 namespace railhead::agent {
 
@@ -28,13 +29,7 @@ struct MachineSource {
   std::function<Result<std::unique_ptr<host::Watch>>()> open_watch;
 };
 
-/// What decisions are made by beside the machine.
-struct MachineSettings {
-  affinity::OperatorRules rules;
-  inject::InjectionPolicy policy;
-  /// The operator's topology file as it is now; absent where there is none. Null: there is none.
-  std::function<Result<std::optional<node::TextFile>>()> read_topology_file;
-};
+using options::MachineSettings;
 
 /// The machine as the agent knows it: one DecisionTable, made again when something changed. It
 /// waits for drivers, so it lives on the reader thread.

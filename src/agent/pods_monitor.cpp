@@ -4,10 +4,10 @@
 #include <array>
 #include <utility>
 
-#include "agent/container_records.h"
 #include "agent/nfs_counts.h"
 #include "base/text.h"
 #include "host/memory.h"
+#include "proof/container_records.h"
 #include "proof/count.h"
 #include "proof/pods_json.h"
 
@@ -69,7 +69,7 @@ void PodsMonitor::take(Result<usage::Usage> usage) {
   }
   context_.metrics.pods_reads.add("done");
   const auto table = links_.tables.latest();
-  auto records = records_of(*usage, *table);
+  auto records = proof::records_of(*usage, *table);
   links_.containers.complete(records, *usage);
   const usage::Usage* before = before_ ? &*before_ : nullptr;
   auto view = proof::judge_pods(*usage, before, table->node(), records, options_.proof);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "bench/command_line.h"
+#include "base/version.h"
 
 #include <functional>
 #include <ostream>
 
 #include "bench/options.h"
 #include "bench/outcome.h"
-#include "bench/version.h"
 
 namespace railhead::bench {
 namespace {
@@ -21,7 +21,7 @@ constexpr const char* kFooter =
 
 int run_bench(const std::vector<std::string>& arguments, const Surroundings& surroundings) {
   CLI::App program("RDMA bandwidth and latency, with the data checked", "railhead bench");
-  program.set_version_flag("--version", "railhead-bench " + std::string(kVersion));
+  program.set_version_flag("--version", "railhead-bench " + std::string(version()));
   program.footer(kFooter);
   program.require_subcommand(1);
   Options options;

@@ -5,10 +5,10 @@
 #include <cstdio>
 
 #include "base/text.h"
+#include "base/version.h"
 #include "bench/contents.h"
 #include "bench/evidence.h"
 #include "bench/expected.h"
-#include "bench/version.h"
 
 namespace railhead::bench {
 namespace {
@@ -282,7 +282,7 @@ report::Report make_report(const BenchResult& result) {
   const auto whole = overall(result);
   report::Report report;
   report.json = report::make_document("Bench");
-  report.json["version"] = kVersion;
+  report.json["version"] = std::string(version());
   report.json["started"] = host::utc_text(result.started);
   report.json["state"] = to_string(whole.state);
   report.json["why"] = whole.why;

@@ -4,11 +4,11 @@
 #include <array>
 #include <ostream>
 
-#include "agent/options.h"
 #include "base/contains.h"
 #include "base/text.h"
 #include "host/host.h"
 #include "host/input_file.h"
+#include "options/options.h"
 #include "topology/layout.h"
 
 namespace railhead::cli {
@@ -61,7 +61,7 @@ void Invocation::answer_with_config(
   answer(app, [this, with_it]() -> Result<int> {
     const auto read = config();
     if (!read) return as_usage(read.error());
-    const auto pools = agent::pool_specs(*read);
+    const auto pools = options::pool_specs(*read);
     return pools ? with_it(*read) : as_usage(pools.error());
   });
 }
@@ -140,16 +140,16 @@ void add_output_option(CLI::App& app, Invocation& invocation,
 }
 
 Result<std::shared_ptr<const inject::DecisionTable>> load_table(const config::Config& config) {
-  const auto rules = TRY(agent::operator_rules(config));
-  const auto from_operator = TRY(agent::operator_topology(config.settings()));
-  auto policy = agent::injection_policy(config.settings());
-  policy.pools = TRY(agent::pool_specs(config)).specs;
-  if (const auto file = TRY(agent::machine_file(config.settings()))) {
+  const auto rules = TRY(options::operator_rules(config));
+  const auto from_operator = TRY(options::operator_topology(config.settings()));
+  auto policy = options::injection_policy(config.settings());
+  policy.pools = TRY(options::pool_specs(config)).specs;
+  if (const auto file = TRY(options::machine_file(config.settings()))) {
     return std::make_shared<const inject::DecisionTable>(
         topology::node_from(*file), rules, std::move(policy), from_operator ? from_operator : file);
   }
-  const auto origin = TRY(agent::machine_origin(config.settings()));
-  const auto host = TRY(agent::open_machine(origin));
+  const auto origin = TRY(options::machine_origin(config.settings()));
+  const auto host = TRY(options::open_machine(origin));
   return std::make_shared<const inject::DecisionTable>(node::read_node(*host), rules,
                                                        std::move(policy), from_operator);
 }

@@ -4,8 +4,8 @@
 #include <array>
 #include <ostream>
 
-#include "agent/version.h"
 #include "base/text.h"
+#include "base/version.h"
 #include "cli/command.h"
 
 namespace railhead::cli {
@@ -28,7 +28,7 @@ constexpr const char* kFooter =
 int run_command_line(const std::vector<std::string>& arguments,
                      const host::Environment& environment, std::ostream& out, std::ostream& err) {
   CLI::App program("Railhead gives each container the RDMA NICs of its GPUs.", "railhead");
-  program.set_version_flag("--version", "railhead " + std::string(agent::kVersion));
+  program.set_version_flag("--version", "railhead " + std::string(version()));
   program.footer(kFooter);
   program.require_subcommand(1);
   Invocation invocation{environment, out, err, {}, {}, "table", {}, {}};

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <array>
 
-#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "options/options.h"
 
 namespace railhead::cli {
 namespace {
@@ -144,7 +144,7 @@ bool is_exclusive(const pools::PoolSpec& pool) {
 /// What the agent would refuse to start with, once it has read the machine. That is read only where
 /// it can make a difference.
 Status check_with_machine(const config::Config& config, const pools::PoolSpecs& pools) {
-  const auto topology = agent::operator_topology(config.settings());
+  const auto topology = options::operator_topology(config.settings());
   if (!topology) return at_setting(config, "topology.file", topology.error());
   const bool is_snapshot = !config.settings().host.snapshot.empty();
   if (!is_snapshot && std::none_of(pools.specs.begin(), pools.specs.end(), is_exclusive)) return {};
@@ -157,8 +157,8 @@ Status check_with_machine(const config::Config& config, const pools::PoolSpecs& 
 
 /// What the agent would refuse to start with is refused here, too.
 Result<int> show_config(const Invocation& invocation, const config::Config& config) {
-  TRY(agent::agent_policies(config));
-  const auto pools = TRY(agent::pool_specs(config));
+  TRY(options::agent_policies(config));
+  const auto pools = TRY(options::pool_specs(config));
   TRY_STATUS(check_with_machine(config, pools));
   return invocation.print(config_report(config, pools),
                           pools.left_out.empty() ? kExitOk : kExitProblem);

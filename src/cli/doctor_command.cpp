@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <ostream>
 
-#include "agent/options.h"
 #include "base/text.h"
 #include "checks/report.h"
 #include "cli/command.h"
 #include "host/bounded_host.h"
 #include "host/clock.h"
+#include "options/options.h"
 
 namespace railhead::cli {
 namespace {
@@ -43,10 +43,10 @@ void keep_chosen(const std::vector<const checks::Check*>& wanted,
 
 Result<checks::Diagnosis> diagnose(const DoctorFlags& flags, const config::Config& config) {
   const auto wanted = TRY(chosen(flags));
-  const auto rules = TRY(agent::operator_rules(config));
-  const auto topology = TRY(agent::operator_topology(config.settings()));
-  const auto origin = TRY(agent::machine_origin(config.settings()));
-  const auto host = TRY(agent::open_machine(origin));
+  const auto rules = TRY(options::operator_rules(config));
+  const auto topology = TRY(options::operator_topology(config.settings()));
+  const auto origin = TRY(options::machine_origin(config.settings()));
+  const auto host = TRY(options::open_machine(origin));
   host::SystemClock clock;
   const auto start = clock.now();
   checks::Diagnosis diagnosis;

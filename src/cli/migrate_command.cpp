@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <memory>
 
-#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/migration_steps.h"
 #include "config/plugin_texts.h"
+#include "options/options.h"
 #include "pools/differences.h"
 #include "pools/write_pools.h"
 
@@ -84,7 +84,7 @@ data::Json write_settings(const config::Config& config) {
 
 Result<Migration> migrate(const config::ConfigSources& sources, std::vector<std::string> warnings) {
   const auto config = TRY(config::make_config(sources));
-  const auto pools = TRY(agent::pool_specs(config));
+  const auto pools = TRY(options::pool_specs(config));
   if (config.pool_sources().empty()) {
     return Error{ErrorCode::malformed,
                  "no configuration of a plugin: name its file, ConfigMap or policy, too"};

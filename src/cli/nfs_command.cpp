@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "agent/options.h"
 #include "cli/command.h"
 #include "host/input_file.h"
+#include "options/options.h"
 #include "proof/nfs_use.h"
 
 namespace railhead::cli {
@@ -117,8 +117,8 @@ Result<std::vector<usage::NfsDeclaration>> declarations(host::Host& host, const 
 
 Result<int> show_nfs(const Invocation& invocation, const config::Config& config,
                      const NfsFlags& flags) {
-  const auto origin = TRY(agent::machine_origin(config.settings()));
-  const auto host = TRY(agent::open_machine(origin));
+  const auto origin = TRY(options::machine_origin(config.settings()));
+  const auto host = TRY(options::open_machine(origin));
   auto mounts = TRY(usage::read_nfs_mounts(*host));
   if (!mounts) return Error{ErrorCode::unavailable, "/proc/self/mountstats is not there"};
   std::vector<std::string> warnings;

@@ -3,12 +3,12 @@
 #include <array>
 #include <cstdio>
 
-#include "agent/container_records.h"
-#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/clock.h"
 #include "host/input_file.h"
+#include "options/options.h"
+#include "proof/container_records.h"
 #include "proof/nccl_job.h"
 #include "proof/nccl_log.h"
 #include "proof/pods.h"
@@ -188,12 +188,12 @@ class Looker {
 
   [[nodiscard]] proof::PodsView view() const {
     return proof::judge_pods(*now_, before_ ? &*before_ : nullptr, table_.node(),
-                             agent::records_of(*now_, table_), options_);
+                             proof::records_of(*now_, table_), options_);
   }
 
  private:
   [[nodiscard]] usage::Usage read(host::Host& host) const {
-    return usage::read_usage(host, settings_.host.proc, agent::listed_queue_pairs(settings_));
+    return usage::read_usage(host, settings_.host.proc, options::listed_queue_pairs(settings_));
   }
 
   host::Host& host_;
@@ -222,7 +222,7 @@ Result<proof::PodsView> look_at(const MachineLook& what, Looker& looker) {
         std::chrono::milliseconds(static_cast<std::int64_t>(what.interval_seconds * 1000)));
   };
   if (!what.before.empty()) {
-    const auto earlier = TRY(agent::open_machine({"/", what.before}));
+    const auto earlier = TRY(options::open_machine({"/", what.before}));
     looker.look_at_earlier(*earlier);
   }
   looker.look();
@@ -241,11 +241,11 @@ Result<proof::PodsView> look_at(const MachineLook& what, Looker& looker) {
 Result<int> show_pods(const Invocation& invocation, const PodsFlags& flags,
                       const config::Config& config) {
   const auto& settings = config.settings();
-  const auto origin = TRY(agent::machine_origin(settings));
+  const auto origin = TRY(options::machine_origin(settings));
   if (!flags.before.empty() && origin.snapshot.empty()) {
     return Error{ErrorCode::usage, "--before goes with --snapshot"};
   }
-  const auto host = TRY(agent::open_machine(origin));
+  const auto host = TRY(options::open_machine(origin));
   const auto table = TRY(load_table(config));
   const auto logs = TRY(read_logs(flags.logs));
   const proof::ProofOptions proof{static_cast<double>(settings.pods.grace.count()), flags.all,

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <map>
 
-#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/membership.h"
+#include "options/options.h"
 
 namespace railhead::cli {
 namespace {
@@ -194,7 +194,7 @@ int exit_code(const inject::DecisionTable& table, const pools::PoolSpecs& specs)
 }
 
 Result<int> show_pools(const Invocation& invocation, const config::Config& config) {
-  auto specs = TRY(agent::pool_specs(config));
+  auto specs = TRY(options::pool_specs(config));
   specs.warnings.insert(specs.warnings.begin(), config.warnings().begin(), config.warnings().end());
   const auto table = TRY(load_table(config));
   return invocation.print(pools_report(*table, specs, invocation.output == "wide"),

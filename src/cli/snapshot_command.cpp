@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <ostream>
 
-#include "agent/options.h"
 #include "cli/command.h"
 #include "host/input_file.h"
+#include "options/options.h"
 #include "snapshot/recording_host.h"
 #include "snapshot/redact.h"
 #include "snapshot/snapshot.h"
@@ -82,14 +82,14 @@ void keep_only_nfs(snapshot::Snapshot& snapshot) {
 
 Result<int> record(const Invocation& invocation, const SnapshotFlags& flags,
                    const config::Config& config) {
-  const auto origin = TRY(agent::machine_origin(config.settings()));
-  const auto host = TRY(agent::open_machine(origin));
+  const auto origin = TRY(options::machine_origin(config.settings()));
+  const auto host = TRY(options::open_machine(origin));
   snapshot::RecordingHost recorder(*host);
   const auto node = node::read_node(recorder);
   if (flags.doctor) record_for_doctor(recorder, node);
   if (flags.pods) {
     usage::read_usage(recorder, config.settings().host.proc,
-                      agent::listed_queue_pairs(config.settings()));
+                      options::listed_queue_pairs(config.settings()));
   }
   std::vector<std::string> unknown;  // each is in the snapshot as well
   (void)usage::read_nfs_mounts(recorder);

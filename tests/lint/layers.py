@@ -23,16 +23,23 @@ THIRD_PARTY = {
 }
 # Generated headers -> folder.
 GENERATED = {"nri.pb.h": {"nri"}, "deviceplugin.": {"kubelet"}, "pluginregistration.": {"kubelet"},
-             "podresources.": {"kubelet"}, "agent/version.h": {"agent", "cli"}}
+             "podresources.": {"kubelet"}}
 MAX_LINES = 500
 WORDS_OF_ALL = {"base"}  # in the namespace railhead itself
 
 
-def check_include(layer, allowed, name):
+# Folder -> the one file of the folders above it that may include it: commands read the configuration, and
+# are not agents.
+ONE_USER = {"agent": "cli/agent_command.cpp"}
+
+
+def check_include(path, layer, allowed, name):
     for prefix, folders in {**THIRD_PARTY, **GENERATED}.items():
         if name.startswith(prefix) and layer not in folders:
             return f"{name} belongs to {', '.join(sorted(folders))}"
     folder = name.split("/", 1)[0] if "/" in name else None
+    if folder in ONE_USER and layer != folder and path != ONE_USER[folder]:
+        return f"only {ONE_USER[folder]} includes {folder}/"
     if folder in graph and folder not in allowed:
         return f"{layer} does not link {folder}"
     return None
@@ -56,7 +63,7 @@ for path in sources():
     for number, line in code_lines(path):
         include = re.match(r'\s*#\s*include\s+["<]([^">]+)[">]', line)
         if include:
-            wrong = check_include(layer, allowed, include.group(1))
+            wrong = check_include(str(path.relative_to(SOURCE)), layer, allowed, include.group(1))
             if wrong:
                 problems.append(f"{place}:{number}: {wrong}")
 rows = dict(re.findall(r"^\| `(\w+)/` \| (.*? \| .*?) \|", (ROOT / "ARCHITECTURE.md").read_text(), re.M))

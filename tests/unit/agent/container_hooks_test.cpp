@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "agent/container_records.h"
 #include "agent/metrics.h"
+#include "proof/container_records.h"
 #include "unit/agent/fixed_tables.h"
 #include "unit/inject/container_builder.h"
 #include "unit/manual_clock.h"
@@ -186,7 +186,7 @@ TEST_F(ContainerHooksTest, who_was_denied_gpus_is_not_booked_with_them) {
   kubelet_.asked.back()(holds({}));
   usage::Usage usage;
   usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
-  auto records = agent::records_of(usage, *table);
+  auto records = proof::records_of(usage, *table);
   ASSERT_EQ(records.size(), 1U);
   EXPECT_EQ(records[0].gpus.size(), 2U) << "its bundle alone says so";
   containers_.complete(records, usage);
@@ -202,7 +202,7 @@ TEST_F(ContainerHooksTest, who_was_not_believed_is_not_booked_with_gpus) {
   kubelet_.asked.back()({inject::KubeletAnswer::State::unanswered, {}, false});
   usage::Usage usage;
   usage.containers[id].bundle.emplace().env = {"NVIDIA_VISIBLE_DEVICES=0,1"};
-  auto records = agent::records_of(usage, *machine_.table());
+  auto records = proof::records_of(usage, *machine_.table());
   containers_.complete(records, usage);
   ASSERT_EQ(records.size(), 1U);
   EXPECT_TRUE(records[0].gpus.empty());

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agent/container_records.h"
+#include "proof/container_records.h"
 
 #include <string>
 #include <utility>
 
 #include "inject/examine.h"
 
-namespace railhead::agent {
+namespace railhead::proof {
 namespace {
 
 /// The bundle as the runtime would have shown it when the container was made. Views the bundle.
@@ -33,11 +33,10 @@ container::Request request_of(const std::string& id, const usage::Bundle& bundle
 
 }  // namespace
 
-proof::ContainerRecord record_of(const container::Facts& facts,
-                                 const inject::DecisionTable& table) {
+ContainerRecord record_of(const container::Facts& facts, const inject::DecisionTable& table) {
   const auto& node = table.node();
   const auto& identity = facts.identity;
-  proof::ContainerRecord record;
+  ContainerRecord record;
   record.container_id = identity.id;
   record.pod_namespace = identity.pod_namespace;
   record.pod = identity.pod;
@@ -58,9 +57,9 @@ proof::ContainerRecord record_of(const container::Facts& facts,
   return record;
 }
 
-std::vector<proof::ContainerRecord> records_of(const usage::Usage& usage,
-                                               const inject::DecisionTable& table) {
-  std::vector<proof::ContainerRecord> records;
+std::vector<ContainerRecord> records_of(const usage::Usage& usage,
+                                        const inject::DecisionTable& table) {
+  std::vector<ContainerRecord> records;
   for (const auto& [id, container] : usage.containers) {
     if (!container.bundle) continue;
     auto record = record_of(inject::examine(request_of(id, *container.bundle), table), table);
@@ -70,4 +69,4 @@ std::vector<proof::ContainerRecord> records_of(const usage::Usage& usage,
   return records;
 }
 
-}  // namespace railhead::agent
+}  // namespace railhead::proof
