@@ -26,6 +26,7 @@
 #include "agent/options.h"
 #include "agent/pages_service.h"
 #include "agent/pods_service.h"
+#include "agent/ports_service.h"
 #include "agent/startup_taint_service.h"
 #include "base/text.h"
 #include "base/version.h"
@@ -123,7 +124,7 @@ class Agent {
   }
 
   Status start_pages() {
-    const auto& [bind_address, socket, token_file] = settings().metrics;
+    const auto& [bind_address, socket, token_file, ports] = settings().metrics;
     if (!policies_.pages && socket.empty()) return {};
     return start(std::make_unique<PagesService>(
         context_, PagesOptions{policies_.pages, socket, token_file}, services_, pods_page_));
@@ -151,7 +152,8 @@ class Agent {
   /// What needs a machine, once it has been read.
   void start_others(const Status& first) {
     outcome_ = first;
-    for (auto step : {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_pods}) {
+    for (auto step :
+         {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_ports, &Agent::start_pods}) {
       if (outcome_) outcome_ = (this->*step)();
     }
     if (!outcome_) loop_.stop();
@@ -177,6 +179,14 @@ class Agent {
     if (!options) return {};
     return start(std::make_unique<KubeletService>(
         context_, *std::move(options), PoolPublisher::Links{tables_, runtime_, pod_resources_}));
+  }
+
+  Status start_ports() {
+    const auto every = settings().metrics.ports;
+    if (every.count() == 0) return {};
+    return start(std::make_unique<PortsService>(
+        context_, tables_, every,
+        [origin = TRY(machine_origin(settings()))] { return open_machine(origin); }));
   }
 
   /// Whether anybody looks who uses RDMA.

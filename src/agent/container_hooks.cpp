@@ -88,6 +88,10 @@ void ContainerHooks::runtime_read(const nri::RuntimePeer& peer,
   }
 }
 
+void ContainerHooks::answered(std::chrono::nanoseconds took) {
+  parts_.metrics.nri_answer_seconds.observe(std::chrono::duration<double>(took).count());
+}
+
 bool ContainerHooks::reads_annotation(std::string_view key) const {
   return inject::is_looked_at(key);
 }

@@ -50,6 +50,7 @@ class ContainerHooks : public nri::Handler {
   void configured(const nri::RuntimePeer& peer) override;
   void existing(const container::Request& container) override;
   void synchronized(std::size_t pods, std::size_t containers) override;
+  void answered(std::chrono::nanoseconds took) override;
   [[nodiscard]] bool reads_annotation(std::string_view key) const override;
   void create(const container::Request& request,
               std::function<void(nri::CreateAnswer)> done) override;

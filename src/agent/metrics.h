@@ -14,7 +14,9 @@ using Code = metrics::Label<"code">;
 using Confidence = metrics::Label<"confidence", "high", "medium", "low">;
 using Container = metrics::Label<"container">;
 using Device = metrics::Label<"device">;
+using Direction = metrics::Label<"direction", "received", "transmitted">;
 using Granted = metrics::Label<"outcome", "granted", "refused", "start-refused">;
+using LinkLayer = metrics::Label<"link_layer">;
 using Namespace = metrics::Label<"namespace">;
 using NfsVerdict = metrics::Label<"verdict", "rdma", "tcp", "fallback", "absent", "unknown">;
 using Nic = metrics::Label<"nic">;
@@ -22,12 +24,18 @@ using Outcome = metrics::Label<"outcome", "adjusted", "untouched", "refused">;
 using Place = metrics::Label<"place", "tcp", "unix">;
 using Pod = metrics::Label<"pod">;
 using Pool = metrics::Label<"pool">;
+using Port = metrics::Label<"port">;
+using PortKind = metrics::Label<"kind">;
 using Reason = metrics::Label<"reason">;
 using Role = metrics::Label<"role">;
 using Usable = metrics::Label<"usable", "true", "false">;
 using Verdict = metrics::Label<"verdict", "rdma", "tcp", "idle", "unknown">;
 using Version = metrics::Label<"version">;
 }  // namespace label
+
+/// An answer takes 0.1 ms where nothing is waited for, and containerd waits 2 s.
+inline constexpr double kAnswerBounds[] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01,
+                                           0.025,  0.05,    0.1,    0.25,  0.5,    1,     2};
 
 /// Every metric of the agent, in the order of /metrics; docs/metrics.md is compared with it by a
 /// test. A row is the metric: whoever counts names the member.
@@ -57,6 +65,22 @@ struct Metrics : metrics::MetricRegistry {
       *this, "railhead_node_nics", "RDMA NICs of the node by role and usability."};
   metrics::Gauge<label::Nic> nic_usable{*this, "railhead_nic_usable",
                                         "1 where a NIC can carry traffic now, else 0."};
+  metrics::Counter<label::Nic, label::Port, label::Direction> port_bytes{
+      *this, "railhead_port_bytes_total",
+      "Bytes through a port; of an Ethernet port those of RDMA alone."};
+  metrics::Counter<label::Nic, label::Port, label::PortKind> port_errors{
+      *this, "railhead_port_errors_total",
+      "What a port counts as wrong, by kind: lost, damaged and repeated packets."};
+  metrics::Counter<label::Nic, label::Port, label::PortKind> port_congestion{
+      *this, "railhead_port_congestion_total",
+      "What a port counts of congestion, by kind: marked packets, notifications, waiting."};
+  metrics::Counter<label::Nic, label::Port> port_link_downs{
+      *this, "railhead_port_link_downs_total", "Times that the link of a port went down."};
+  metrics::Gauge<label::Nic, label::Port, label::LinkLayer> port_active{
+      *this, "railhead_port_active",
+      "1 where the state of a port is ACTIVE, else 0; no sample where it is not known."};
+  metrics::Gauge<label::Nic, label::Port> port_rate_gbps{*this, "railhead_port_rate_gbps",
+                                                         "Rate of a port's link in Gbit/s."};
   metrics::Gauge<> node_problems{*this, "railhead_node_problems",
                                  "Facts of the node that could not be read or are malformed."};
   metrics::Counter<label::Cause> node_reads{*this, "railhead_node_reads_total",
@@ -83,6 +107,9 @@ struct Metrics : metrics::MetricRegistry {
                                          "Frames or messages that broke the protocol."};
   metrics::Counter<> nri_requests{*this, "railhead_nri_requests_total",
                                   "CreateContainer requests."};
+  metrics::Histogram nri_answer_seconds{
+      *this, "railhead_nri_answer_seconds",
+      "From the arrival of a CreateContainer request to its answer.", kAnswerBounds};
   metrics::Counter<> nri_deadlines_missed{*this, "railhead_nri_deadlines_missed_total",
                                           "Requests answered by the own deadline."};
   metrics::Counter<> nri_stale_decisions{

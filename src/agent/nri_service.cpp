@@ -7,6 +7,15 @@
 
 namespace railhead::agent {
 
+namespace {
+
+nri::SessionOptions timed(nri::SessionOptions options, host::Clock& clock) {
+  options.now = [&clock] { return clock.now(); };
+  return options;
+}
+
+}  // namespace
+
 NriService::NriService(Context context, NriOptions options, Links links)
     : context_(context),
       options_(std::move(options)),
@@ -15,7 +24,7 @@ NriService::NriService(Context context, NriOptions options, Links links)
       hooks_({links.machine, *this, links.runtime, context.log, context.metrics, &kubelet_,
               links.containers, options_.session.fail_request}),
       patience_(context.loop),
-      session_(context.loop, options_.session, hooks_) {}
+      session_(context.loop, timed(options_.session, context.clock), hooks_) {}
 
 NriService::~NriService() = default;
 

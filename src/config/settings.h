@@ -97,6 +97,7 @@ struct Settings {
     std::string bind_address;
     std::string socket;
     std::string token_file;
+    std::chrono::seconds ports{};
   };
 
   struct Log {
@@ -294,6 +295,9 @@ inline constexpr SettingSpec kSettings[] = {
     {"metrics.tokenFile", "--metrics-token-file", "", "FILE",
      "file of the bearer token for which /pods is served on metrics.bindAddress, too; empty: never",
      into<&Settings::metrics, &Settings::Metrics::token_file, parse_path_or_nothing>},
+    {"metrics.portSeconds", "--port-counters-interval", "15", "SECONDS",
+     "how often the counters of ports are read for /metrics; 0: never",
+     into<&Settings::metrics, &Settings::Metrics::ports, parse_interval_or_never>},
     {"log.level", "--log-level", "info", "debug|info|warn|error", "least severity that is logged",
      into<&Settings::log, &Settings::Log::level, parse_log_level>, Change::live},
     {"log.format", "--log-format", "text", "text|json",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "metrics/registry.h"
 
+#include <algorithm>
 #include <charconv>
 #include <iterator>
 
@@ -22,7 +23,25 @@ std::string escaped(std::string_view text, std::string_view also) {
   return out;
 }
 
+/// Keys of a histogram's samples; a bucket's is its bound.
+constexpr const char* kInfinity = "+Inf";
+constexpr const char* kSum = "sum";
+
+std::string number_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
 }  // namespace
+
+std::string_view to_string(MetricKind kind) {
+  switch (kind) {
+    case MetricKind::counter: return "counter";
+    case MetricKind::gauge: return "gauge";
+    case MetricKind::histogram: return "histogram";
+  }
+  return "untyped";
+}
 
 Metric::Metric(MetricRegistry& registry, MetricSpec row)
     : spec(std::move(row)) {
@@ -94,6 +113,14 @@ void Metric::remove_beginning(std::string key) {
   }
 }
 
+void Metric::observe(double value) {
+  const auto bound = std::ranges::lower_bound(spec.bounds, value);
+  std::string bucket = bound == spec.bounds.end() ? kInfinity : number_text(*bound);
+  const std::lock_guard lock(mutex_);
+  samples_[std::move(bucket)] += 1;
+  samples_[kSum] += value;
+}
+
 double Metric::value_at(const std::string& key) const {
   const std::lock_guard lock(mutex_);
   const auto at = samples_.find(key);
@@ -107,13 +134,31 @@ void Metric::expose(std::string& out) const {
     samples.assign(samples_.begin(), samples_.end());
   }
   const std::string family(spec.name);
-  out += "# HELP " + family + " " + escaped(spec.help, "") + "\n# TYPE " + family +
-         (spec.kind == MetricKind::counter ? " counter\n" : " gauge\n");
-  for (const auto& [key, value] : samples) {
-    char number[32];
-    const auto end = std::to_chars(number, number + sizeof number, value).ptr;
-    out += family + key + " " + std::string(number, end) + "\n";
+  out += "# HELP " + family + " " + escaped(spec.help, "") + "\n# TYPE " + family + " ";
+  out += to_string(spec.kind);
+  out += '\n';
+  if (spec.kind == MetricKind::histogram) {
+    return expose_buckets({samples.begin(), samples.end()}, out);
   }
+  for (const auto& [key, value] : samples) out += family + key + " " + number_text(value) + "\n";
+}
+
+/// Rising by bound, each with what the buckets below it have.
+void Metric::expose_buckets(const Samples& samples, std::string& out) const {
+  const std::string family(spec.name);
+  const auto at = [&](const std::string& key) {
+    const auto found = samples.find(key);
+    return found == samples.end() ? 0 : found->second;
+  };
+  double count = 0;
+  const auto bucket = [&](const std::string& bound) {
+    count += at(bound);
+    out += family + "_bucket{le=\"" + bound + "\"} " + number_text(count) + "\n";
+  };
+  for (const auto bound : spec.bounds) bucket(number_text(bound));
+  bucket(kInfinity);
+  out += family + "_sum " + number_text(at(kSum)) + "\n";
+  out += family + "_count " + number_text(count) + "\n";
 }
 
 std::string MetricRegistry::expose() const {

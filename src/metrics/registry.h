@@ -83,7 +83,10 @@ class MetricRegistry {
   std::vector<const Metric*> all_;
 };
 
-enum class MetricKind : std::uint8_t { counter, gauge };
+enum class MetricKind : std::uint8_t { counter, gauge, histogram };
+
+/// As in the format's TYPE line: "counter".
+std::string_view to_string(MetricKind kind);
 
 struct MetricLabel {
   std::string_view name;
@@ -95,9 +98,11 @@ struct MetricSpec {
   MetricKind kind;
   std::string_view help;
   std::vector<MetricLabel> labels;  ///< in the order of the samples
+  /// Of a histogram: the upper bounds of its buckets but the last, +Inf, rising.
+  std::span<const double> bounds = {};
 };
 
-/// What counters and gauges have in common. From any thread; a lock is held for the change of a
+/// What all kinds have in common. From any thread; a lock is held for the change of a
 /// number or the copy of the samples, never while text is made.
 class Metric {
  public:
@@ -131,12 +136,15 @@ class Metric {
   /// As 0 what is not there yet.
   void begin_at(std::vector<std::string> keys);
   void replace_all(Samples now);
+  /// One more in the bucket of a value, and the value in the sum.
+  void observe(double value);
   void remove_beginning(std::string key);
   [[nodiscard]] double value_at(const std::string& key) const;
 
  private:
   friend class MetricRegistry;
   void expose(std::string& out) const;
+  void expose_buckets(const Samples& samples, std::string& out) const;
 
   mutable std::mutex mutex_;
   Samples samples_;
@@ -207,6 +215,17 @@ class Counter final : public TypedMetric<MetricKind::counter, L...> {
     labels.front().values = {&name, 1};
     this->begin_at(this->keys_of(labels));
   }
+};
+
+/// How often a value was at most so large, without labels. Source of the samples: the exposition
+/// format 0.0.4, "Histograms and summaries". `bounds` must live as long.
+class Histogram final : public Metric {
+ public:
+  Histogram(MetricRegistry& registry, std::string_view name, std::string_view help,
+            std::span<const double> bounds)
+      : Metric(registry, {name, MetricKind::histogram, help, {}, bounds}) {}
+
+  using Metric::observe;
 };
 
 /// A number that goes up and down.

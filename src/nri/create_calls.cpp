@@ -48,15 +48,17 @@ struct CreateCalls::Call {
   std::uint32_t stream = 0;
   bool answered = false;
   bool timed = false;
+  std::chrono::steady_clock::time_point came{};
   boost::asio::steady_timer deadline;
 };
 
 CreateCalls::CreateCalls(boost::asio::io_context& loop, Handler& handler, SessionStats& stats,
-                         Reply reply)
+                         Reply reply, Now now)
     : loop_(loop),
       handler_(handler),
       stats_(stats),
-      reply_(std::move(reply)) {}
+      reply_(std::move(reply)),
+      now_(std::move(now)) {}
 
 std::shared_ptr<CreateCalls::Call> CreateCalls::idle_call() {
   // Held by nobody else: neither its `done` nor its timer exists any more.
@@ -78,6 +80,7 @@ Status CreateCalls::start(std::uint32_t stream, wire::Bytes& body, std::string_v
   call->stream = stream;
   call->answered = false;
   call->timed = false;
+  if (now_) call->came = now_();
   ++stats_.requests;
   handler_.create(call->request, [self = weak_from_this(), call](const CreateAnswer& answer) {
     const auto owner = self.lock();
@@ -104,6 +107,7 @@ void CreateCalls::finish(Call& call, const CreateAnswer& answer) {
   call.answered = true;
   if (call.timed) call.deadline.cancel();
   reply_(call.stream, encode_answer(answer));
+  if (now_) handler_.answered(now_() - call.came);
 }
 
 void CreateCalls::close() {

@@ -36,7 +36,11 @@ class CreateCalls : public std::enable_shared_from_this<CreateCalls> {
   /// Sends a ttrpc response body on a stream of the plugin connection.
   using Reply = std::function<void(std::uint32_t stream, std::string body)>;
 
-  CreateCalls(boost::asio::io_context& loop, Handler& handler, SessionStats& stats, Reply reply);
+  /// SessionOptions::now
+  using Now = std::function<std::chrono::steady_clock::time_point()>;
+
+  CreateCalls(boost::asio::io_context& loop, Handler& handler, SessionStats& stats, Reply reply,
+              Now now);
 
   /// `payload` is a CreateContainerRequest inside `body`, which is swapped away for another buffer.
   /// Malformed requests are not started; too_large with 256 unanswered ones.
@@ -57,6 +61,7 @@ class CreateCalls : public std::enable_shared_from_this<CreateCalls> {
   Handler& handler_;
   SessionStats& stats_;
   Reply reply_;
+  Now now_;
   bool closed_ = false;
   std::vector<std::shared_ptr<Call>> calls_;  // in flight, and idle ones to use again
 };

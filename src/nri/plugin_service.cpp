@@ -16,7 +16,7 @@ PluginService::PluginService(boost::asio::io_context& loop, const SessionOptions
       handler_(handler),
       stats_(stats),
       reply_(reply),
-      calls_(std::make_shared<CreateCalls>(loop, handler, stats, std::move(reply))),
+      calls_(std::make_shared<CreateCalls>(loop, handler, stats, std::move(reply), options.now)),
       state_(handler) {}
 
 const PluginService::Method* PluginService::find_method(std::string_view name) {

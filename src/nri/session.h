@@ -60,6 +60,10 @@ class Handler {
   /// during a Synchronize is not.
   [[nodiscard]] virtual bool reads_annotation(std::string_view /*key*/) const { return true; }
 
+  /// A CreateContainer was answered, so long after it had come. Only where SessionOptions has a
+  /// clock.
+  virtual void answered(std::chrono::nanoseconds /*took*/) {}
+
   /// Decide. `done` must be called once, on the loop, now or later; views in `request` live until
   /// both this call has returned and `done` was called. If it is not called before the session's
   /// own deadline, the session answers by `on_deadline` and a later `done` is ignored.
@@ -87,6 +91,8 @@ struct SessionOptions {
   std::chrono::milliseconds registration_wait{30000};
   /// 0 ≤ x < 1, for jitter; a parameter so that tests are repeatable.
   std::function<double()> random;
+  /// By which answers are timed; none: they are not.
+  std::function<std::chrono::steady_clock::time_point()> now = {};
 };
 
 /// Counters of a session since start.

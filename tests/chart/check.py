@@ -35,6 +35,7 @@ CASES = {
     "inject-only": INJECT_ONLY,
     "everything": ("-f", str(HERE / "values/everything.yaml")),
 }
+EXAMPLES = {path.stem: ("-f", str(path)) for path in sorted((CHART / "examples").iterdir())}
 # Overlay -> what it is the same as.
 OVERLAYS = {
     "inject-only": INJECT_ONLY,
@@ -65,6 +66,9 @@ WRONG = {
     "metrics.port=0": "'/metrics/port'",
     "metrics.podMonitor.intervall=3s": "'/metrics/podMonitor': additional properties 'intervall' not allowed",
     "kubelet.rootDir=var/lib/kubelet": "'/kubelet/rootDir'",
+    "startupTaint.enabled=yes": "'/startupTaint/enabled'",
+    "metrics.alerts.enable=true": "additional properties 'enable' not allowed",
+    "setup.allow=R5": "'/setup/allow'",
     "resourceQuota.pods=0": "'/resourceQuota/pods'",
     "cdi.handout=true": "'/cdi/enabled'",
     "existingConfigs[0].configMap=a": "'/existingConfigs/0': missing property 'key'",
@@ -125,7 +129,7 @@ class Chart(unittest.TestCase):
         for version in KUBERNETES:
             schemas = output(TREE / "scripts/fetch-kubernetes-schemas", version).strip()
             location = schemas + "/{{.ResourceKind}}{{.KindSuffix}}.json"
-            for name, values in CASES.items():
+            for name, values in {**CASES, **EXAMPLES}.items():
                 with self.subTest(name, version=version):
                     output(tool("kubeconform"), "-strict", "-schema-location", location,
                            text=render(*values, "--kube-version", version))
@@ -166,7 +170,8 @@ class Chart(unittest.TestCase):
 
     def test_the_configuration_is_passed_on_unchanged(self) -> None:
         values = yaml.safe_load((HERE / "values/everything.yaml").read_text())
-        found = next(one for one in objects(render(*CASES["everything"])) if one["kind"] == "ConfigMap")
+        found = next(one for one in objects(render(*CASES["everything"]))
+                     if one["kind"] == "ConfigMap" and "config.yaml" in one["data"])
         self.assertEqual({"config.yaml": values["config"]}, found["data"])
 
     def test_an_overlay_is_what_its_values_render(self) -> None:
@@ -177,6 +182,27 @@ class Chart(unittest.TestCase):
                 wanted = objects(without_helm(render(*values, release="railhead")))
                 found = objects(output(kubectl, "kustomize", KUSTOMIZE / "overlays" / name))
                 self.assertEqual(wanted, found)
+
+    def test_the_startup_taint_has_the_rights_of_the_page(self) -> None:
+        found = objects(render("--set", "startupTaint.enabled=true", "--kube-version", "1.36.0", release="railhead"))
+        page = objects((TREE / "deploy/rbac/startup-taint.yaml").read_text()
+                       .replace("railhead:railhead", "kube-system:railhead")
+                       .replace("namespace: railhead", "namespace: kube-system")
+                       .replace("railhead-startup-taint", "kube-system-railhead-startup-taint"))
+        kinds = {one["kind"] for one in page}
+        for one in found:
+            one["metadata"].pop("labels")
+        self.assertEqual(page, [one for one in found if one["kind"] in kinds])
+        spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+        self.assertTrue(spec["automountServiceAccountToken"])
+        self.assertIn({"name": "RAILHEAD_STARTUP_TAINT", "value": "true"}, spec["containers"][0]["env"])
+
+    def test_alerts_and_dashboards_are_the_files(self) -> None:
+        found = objects(render(*CASES["everything"]))
+        rules = next(one for one in found if one["kind"] == "PrometheusRule")
+        self.assertEqual(yaml.safe_load((CHART / "files/alerts.yaml").read_text()), rules["spec"])
+        boards = next(one["data"] for one in found if one["metadata"]["name"].endswith("-dashboards"))
+        self.assertEqual({path.name: path.read_text() for path in (CHART / "files/dashboards").iterdir()}, boards)
 
     def test_one_number_is_the_version_of_everything(self) -> None:
         program = re.search(r"project\(railhead VERSION (\S+)", (TREE / "CMakeLists.txt").read_text())[1]

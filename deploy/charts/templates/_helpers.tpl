@@ -33,6 +33,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
 {{- end }}
 {{- end }}
 
+{{/* Of objects that are in no namespace. */}}
+{{- define "railhead.clusterName" -}}
+{{- printf "%s-%s" .Release.Namespace (include "railhead.fullname" .) }}
+{{- end }}
+
 {{- define "railhead.image" -}}
 {{- with .Values.image }}
 {{- if .digest }}

@@ -8,12 +8,13 @@ import pathlib
 import re
 import socket
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from kube.case import ClusterCase
 from kube.chart import import_image, reachable_pods, shell, usual_socket, version
 from kube.cluster import GPU_RESOURCE
-from kube.kubelet import ROOT
+from kube.kubelet import NODE, ROOT
 from kube.networks import can_make
 from lib import paths
 from lib.machine import SEED, Machine
@@ -22,6 +23,7 @@ from lib.process import Failed, wait_until
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 HCA = "rdma.io/hca"
 NICS = ["mlx5_0", "mlx5_0", "mlx5_1", "mlx5_1", "mlx5_2", "mlx5_2", "mlx5_3", "mlx5_3"]
+TAINT = "railhead.io/not-ready"
 DAEMONSET = "daemonset/rdma-device-plugin-railhead"
 # The commands are run as the page has them.
 BLOCKS = re.findall(r"```sh\n(.*?)\n```", (paths.TREE / "docs/install.md").read_text(), re.DOTALL)
@@ -73,13 +75,14 @@ class Chart(ClusterCase):
     def type(self, text: str) -> str:
         return shell(self.cluster, self.dir, text)
 
-    def values_of_machine(self) -> str:
+    def values_of_machine(self, **env: str) -> str:
         """The agent takes a machine of the box for the node."""
         values = self.dir / "machine.yaml"
         values.write_text(
             json.dumps(
                 {
-                    "extraEnv": [{"name": "RAILHEAD_SNAPSHOT", "value": f"/machines/{SEED}.node"}],
+                    "extraEnv": [{"name": "RAILHEAD_SNAPSHOT", "value": f"/machines/{SEED}.node"},
+                                 *({"name": name, "value": value} for name, value in env.items())],
                     "extraVolumes": [{"name": "machines", "hostPath": {"path": str(paths.MACHINES)}}],
                     "extraVolumeMounts": [
                         {"name": "machines", "mountPath": "/machines", "readOnly": True}
@@ -171,6 +174,25 @@ class Chart(ClusterCase):
     def test_the_api_server_takes_the_kustomization(self) -> None:
         for name in ("base", "overlays/inject-only", "overlays/pods"):
             self.type(f"kubectl apply --dry-run=server --validate=strict -k deploy/kustomize/{name}")
+
+    def test_the_startup_taint_goes_once_pods_are_served(self) -> None:
+        self.kubectl("taint", "node", NODE, f"{TAINT}=:NoSchedule")
+        self.addCleanup(self.cluster.plane.kubectl, "taint", "node", NODE, f"{TAINT}-", check=False)
+        # No kube-proxy runs here: the address of the API server is reached by the host's network.
+        address = urllib.parse.urlsplit(self.cluster.plane.server)
+        env = {"KUBERNETES_SERVICE_HOST": address.hostname, "KUBERNETES_SERVICE_PORT": str(address.port)}
+        self.install(INSTALL + self.values_of_machine(**env)
+                     + " --set startupTaint.enabled=true --set hostNetwork=true")
+        self.wait_rolled_out()
+
+        def taints() -> str:
+            return self.kubectl("get", "node", NODE, "-o", "jsonpath={.spec.taints}")
+
+        wait_until("the taint has gone", lambda: TAINT not in taints(), 60)
+        self.assert_nearest("after-the-taint")
+        self.uninstall()
+        for kind in ("clusterroles", "clusterrolebindings"):
+            self.assertNotIn("startup-taint", self.kubectl("get", kind, "-o", "name"))
 
     def test_inject_only_reports_no_resource(self) -> None:
         self.install(INJECT_ONLY + self.values_of_machine())

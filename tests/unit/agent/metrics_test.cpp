@@ -50,7 +50,7 @@ TEST(Metrics, the_document_has_each_metric_with_its_labels_and_values) {
   const Metrics metrics;
   for (const auto* metric : metrics.all()) {
     const auto& spec = metric->spec;
-    const std::string kind = spec.kind == metrics::MetricKind::counter ? "counter" : "gauge";
+    const std::string kind(to_string(spec.kind));
     const std::string row = "| `" + std::string(spec.name) + "` | " + kind + " | " +
                             labels_text(spec) + " | " + std::string(spec.help) + " |\n";
     EXPECT_NE(text.str().find(row), std::string::npos) << row;

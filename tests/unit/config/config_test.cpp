@@ -51,7 +51,7 @@ injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, dev
   ucxEnvironment: false, nvshmemEnvironment: true, ncclTopoFile: /r}
 kubernetes: {startupTaint: true, kubeconfig: /w}
 pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s}
-metrics: {bindAddress: t, socket: /u, tokenFile: /v}
+metrics: {bindAddress: t, socket: /u, tokenFile: /v, portSeconds: 9}
 log: {level: error, format: json}
 )");
   ASSERT_TRUE(config) << config.error().message;
@@ -80,8 +80,8 @@ log: {level: error, format: json}
       std::tuple(true, false, true, false, true, "/r"));
   EXPECT_EQ(std::tie(pods.sample, pods.grace), std::tuple(7s, 8s));
   EXPECT_THAT(pods.ignore, ElementsAre("s/s"));
-  EXPECT_EQ(std::tie(metrics.bind_address, metrics.socket, metrics.token_file),
-            std::tuple("t", "/u", "/v"));
+  EXPECT_EQ(std::tie(metrics.bind_address, metrics.socket, metrics.token_file, metrics.ports),
+            std::tuple("t", "/u", "/v", 9s));
   EXPECT_EQ(std::tie(log.level, log.format), std::tuple(LogLevel::error, LogFormat::json));
 }
 

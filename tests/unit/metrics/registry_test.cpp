@@ -28,6 +28,12 @@ struct Jobs : MetricRegistry {
   Counter<Pool, Outcome> jobs{*this, "railhead_jobs_total", "Jobs."};
 };
 
+constexpr double kBounds[] = {0.001, 0.5, 2};
+
+struct Times : MetricRegistry {
+  Histogram took{*this, "railhead_took_seconds", "Took.", kBounds};
+};
+
 struct Ports : MetricRegistry {
   Gauge<Nic, Port> up{*this, "railhead_up", "Up."};
 };
@@ -83,6 +89,29 @@ TEST(MetricRegistry, a_thing_begins_with_0_and_goes_on_when_it_comes_again) {
   metrics.jobs.begin(Pool("a"));
   EXPECT_THAT(metrics.expose(), EndsWith("railhead_jobs_total{pool=\"a\",outcome=\"done\"} 1\n"
                                          "railhead_jobs_total{pool=\"a\",outcome=\"failed\"} 0\n"));
+}
+
+TEST(MetricRegistry, a_histogram_has_all_its_buckets_from_the_start) {
+  EXPECT_EQ(Times().expose(),
+            "# HELP railhead_took_seconds Took.\n"
+            "# TYPE railhead_took_seconds histogram\n"
+            "railhead_took_seconds_bucket{le=\"0.001\"} 0\n"
+            "railhead_took_seconds_bucket{le=\"0.5\"} 0\n"
+            "railhead_took_seconds_bucket{le=\"2\"} 0\n"
+            "railhead_took_seconds_bucket{le=\"+Inf\"} 0\n"
+            "railhead_took_seconds_sum 0\n"
+            "railhead_took_seconds_count 0\n");
+}
+
+TEST(MetricRegistry, a_bucket_counts_what_is_at_most_its_bound) {
+  Times metrics;
+  for (const double value : {0.0005, 0.5, 0.75, 7.0}) metrics.took.observe(value);
+  EXPECT_THAT(metrics.expose(), EndsWith("_bucket{le=\"0.001\"} 1\n"
+                                         "railhead_took_seconds_bucket{le=\"0.5\"} 2\n"
+                                         "railhead_took_seconds_bucket{le=\"2\"} 3\n"
+                                         "railhead_took_seconds_bucket{le=\"+Inf\"} 4\n"
+                                         "railhead_took_seconds_sum 8.2505\n"
+                                         "railhead_took_seconds_count 4\n"));
 }
 
 TEST(MetricRegistry, escapes_label_values) {

@@ -56,6 +56,8 @@ class RecordingHandler : public Handler {
     if (on_existing) on_existing();
   }
 
+  void answered(std::chrono::nanoseconds took) override { times.push_back(took); }
+
   [[nodiscard]] bool reads_annotation(std::string_view key) const override {
     return !key.starts_with("unread/");
   }
@@ -86,6 +88,7 @@ class RecordingHandler : public Handler {
   std::vector<RuntimePeer> peers;
   std::vector<Error> errors;
   std::vector<std::chrono::milliseconds> pauses;
+  std::vector<std::chrono::nanoseconds> times;
   CreateAnswer answer;
   std::function<void(const container::Request&, Done)> on_create;
   std::function<void()> on_existing;

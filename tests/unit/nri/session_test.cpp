@@ -74,6 +74,17 @@ TEST_F(SessionTest, registers_and_answers_a_container) {
   EXPECT_EQ(session_->stats().registrations, 1U);
 }
 
+TEST_F(SessionTest, an_answer_is_timed_by_the_clock_that_it_is_given) {
+  std::chrono::steady_clock::time_point now{};
+  options_.now = [&now] { return now += milliseconds(3); };
+  runtime_.listen();
+  start();
+  synchronize();
+  runtime_.send(peer::call(5, "CreateContainer", peer::create("c1")));
+  ASSERT_TRUE(run_until(loop_, [this] { return !handler_.times.empty(); }));
+  EXPECT_THAT(handler_.times, testing::ElementsAre(milliseconds(3)));
+}
+
 TEST_F(SessionTest, waits_for_a_socket_that_is_not_there_yet) {
   start();
   ASSERT_TRUE(disconnects(3));

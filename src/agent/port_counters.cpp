@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/port_counters.h"
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "base/text.h"
+#include "host/host_error.h"
+
+namespace railhead::agent {
+namespace {
+
+using Metric = PortCounter::Metric;
+
+/// counters/: InfiniBand specification, PortCounters and PortCountersExtended, whose data counts
+/// words of four bytes. hw_counters/: mlx5 (drivers/infiniband/hw/mlx5/counters.c), bnxt_re
+/// (hw/bnxt_re/hw_counters.c), EFA (hw/efa/efa_verbs.c). What a port does not have is left out.
+constexpr std::array kCounters = {
+    PortCounter{"counters/port_rcv_data", Metric::bytes, "received", 4},
+    PortCounter{"counters/port_xmit_data", Metric::bytes, "transmitted", 4},
+    PortCounter{"hw_counters/rx_bytes", Metric::bytes, "received"},
+    PortCounter{"hw_counters/tx_bytes", Metric::bytes, "transmitted"},
+    PortCounter{"counters/link_downed", Metric::link_downs, ""},
+    PortCounter{"counters/symbol_error", Metric::errors, "symbol"},
+    PortCounter{"counters/link_error_recovery", Metric::errors, "link-recovery"},
+    PortCounter{"counters/port_rcv_errors", Metric::errors, "received"},
+    PortCounter{"counters/port_xmit_discards", Metric::errors, "transmit-discards"},
+    PortCounter{"counters/local_link_integrity_errors", Metric::errors, "link-integrity"},
+    PortCounter{"counters/excessive_buffer_overrun_errors", Metric::errors, "buffer-overrun"},
+    PortCounter{"hw_counters/out_of_buffer", Metric::errors, "out-of-buffer"},
+    PortCounter{"hw_counters/out_of_sequence", Metric::errors, "out-of-sequence"},
+    PortCounter{"hw_counters/packet_seq_err", Metric::errors, "packet-sequence"},
+    PortCounter{"hw_counters/local_ack_timeout_err", Metric::errors, "ack-timeout"},
+    PortCounter{"hw_counters/rnr_nak_retry_err", Metric::errors, "receiver-not-ready"},
+    PortCounter{"hw_counters/req_transport_retries_exceeded", Metric::errors, "retries-exceeded"},
+    PortCounter{"hw_counters/rx_icrc_encapsulated", Metric::errors, "icrc"},
+    PortCounter{"hw_counters/rx_drops", Metric::errors, "receive-drops"},
+    PortCounter{"counters/port_xmit_wait", Metric::congestion, "transmit-wait-ticks"},
+    PortCounter{"hw_counters/np_ecn_marked_roce_packets", Metric::congestion, "ecn-marked"},
+    PortCounter{"hw_counters/np_cnp_sent", Metric::congestion, "cnp-sent"},
+    PortCounter{"hw_counters/rp_cnp_handled", Metric::congestion, "cnp-handled"},
+    PortCounter{"hw_counters/rp_cnp_ignored", Metric::congestion, "cnp-ignored"},
+};
+
+std::string folder_of(const node::Nic& nic, const node::Port& port) {
+  return "/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number) + "/";
+}
+
+bool is_physical(const node::Nic& nic, const node::Node& node) {
+  if (!nic.registered || nic.elsewhere || nic.sub_function) return false;
+  if (!nic.pci) return true;
+  const auto* function = node.find_pci(*nic.pci);
+  return function == nullptr || !function->is_vf();
+}
+
+std::optional<std::uint64_t> number_in(const Result<std::optional<std::string>>& text) {
+  if (!text || !*text) return std::nullopt;
+  const auto number = parse_unsigned(trim(**text));
+  return number ? std::optional(*number) : std::nullopt;
+}
+
+}  // namespace
+
+std::span<const PortCounter> port_counters() {
+  return kCounters;
+}
+
+PortCounters::PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every,
+                           Open open)
+    : context_(context),
+      tables_(tables),
+      every_(every),
+      open_(std::move(open)),
+      timer_(context.loop) {}
+
+void PortCounters::start() {
+  const auto host = open_();
+  const auto table = tables_.latest();
+  if (host && table) read(**host, table->node());
+  timer_.expires_after(every_);
+  timer_.async_wait([this](const auto& failure) {
+    if (!failure) start();
+  });
+}
+
+void PortCounters::read(host::Host& host, const node::Node& node) {
+  decltype(Metrics::port_active)::Now active;
+  decltype(Metrics::port_rate_gbps)::Now rate;
+  std::set<std::string> now;
+  for (const auto& nic : node.nics) {
+    if (!is_physical(nic, node)) continue;
+    now.insert(nic.name);
+    for (const auto& port : nic.ports) {
+      const label::Nic name(nic.name);
+      const auto number = std::to_string(port.number);
+      const label::Port of_port(number);
+      if (port.state) {
+        active.add(*port.state == node::PortState::active ? 1 : 0, name, of_port,
+                   label::LinkLayer(to_string(port.link_layer)));
+      }
+      if (port.rate_gbps) rate.add(*port.rate_gbps, name, of_port);
+      read_port(host, nic, port);
+    }
+  }
+  for (const auto& name : shown_) {
+    if (!now.contains(name)) forget(name);
+  }
+  shown_ = std::move(now);
+  context_.metrics.port_active.replace(std::move(active));
+  context_.metrics.port_rate_gbps.replace(std::move(rate));
+}
+
+/// Each EINVAL of a restricted function is a line in the kernel's log (prometheus/node_exporter
+/// issue 3434), so nothing of such a port is read again.
+void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node::Port& port) {
+  const auto folder = folder_of(nic, port);
+  if (refused_.contains(folder)) return;
+  auto& metrics = context_.metrics;
+  const label::Nic name(nic.name);
+  const auto number = std::to_string(port.number);
+  const label::Port of_port(number);
+  for (const auto& counter : kCounters) {
+    const auto text = host.read(folder + std::string(counter.file));
+    if (!text && host::errno_of(text.error()) == EINVAL) {
+      refused_.insert(folder);
+      return;
+    }
+    const auto counted = number_in(text);
+    if (!counted) continue;
+    const auto value = *counted * counter.factor;
+    switch (counter.metric) {
+      case Metric::bytes:
+        metrics.port_bytes.set(value, name, of_port, label::Direction(counter.kind));
+        break;
+      case Metric::errors:
+        metrics.port_errors.set(value, name, of_port, label::PortKind(counter.kind));
+        break;
+      case Metric::congestion:
+        metrics.port_congestion.set(value, name, of_port, label::PortKind(counter.kind));
+        break;
+      case Metric::link_downs: metrics.port_link_downs.set(value, name, of_port); break;
+    }
+  }
+  read_carrier(host, nic, port);
+}
+
+/// Of an Ethernet port the netdev counts, where the RDMA device does not. Source: Linux
+/// Documentation/ABI/testing/sysfs-class-net, carrier_down_count.
+void PortCounters::read_carrier(host::Host& host, const node::Nic& nic, const node::Port& port) {
+  if (port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1) return;
+  const auto number = std::to_string(port.number);
+  const auto downs =
+      number_in(host.read("/sys/class/net/" + nic.netdevs[0] + "/carrier_down_count"));
+  if (!downs) return;
+  context_.metrics.port_link_downs.set(*downs, label::Nic(nic.name), label::Port(number));
+}
+
+void PortCounters::forget(const std::string& nic) {
+  const label::Nic name(nic);
+  context_.metrics.port_bytes.remove(name);
+  context_.metrics.port_errors.remove(name);
+  context_.metrics.port_congestion.remove(name);
+  context_.metrics.port_link_downs.remove(name);
+  std::erase_if(refused_, [&](const std::string& folder) {
+    return folder.starts_with("/sys/class/infiniband/" + nic + "/");
+  });
+}
+
+}  // namespace railhead::agent

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "agent/hosted_service.h"
+#include "agent/port_counters.h"
+
+namespace railhead::agent {
+
+/// What ports count: a PortCounters, which asks firmware.
+class PortsService final : public HostedService<PortCounters> {
+ public:
+  PortsService(Context context, const TableFeed& tables, std::chrono::seconds every,
+               const PortCounters::Open& open)
+      : HostedService("ports", "ports", [=, &tables](loop::LoopThread& thread) {
+          auto counters = std::make_unique<PortCounters>(context.on(thread), tables, every, open);
+          counters->start();
+          return counters;
+        }) {}
+};
+
+}  // namespace railhead::agent
