@@ -7,6 +7,7 @@
 #include "agent/machine.h"
 #include "inject/annotations.h"
 #include "inject/examine.h"
+#include "inject/gpus_of.h"
 #include "nri/capability.h"
 
 namespace railhead::agent {
@@ -107,6 +108,10 @@ void ContainerHooks::synchronized(std::size_t pods, std::size_t containers) {
   existing_.end(pods, containers, claim_timeout_, ability_);
 }
 
+void ContainerHooks::sandbox_runs(const container::Request& pod) {
+  if (parts_.kubelet != nullptr) parts_.kubelet->expect(pod, claim_timeout_);
+}
+
 void ContainerHooks::create(const container::Request& request,
                             std::function<void(nri::CreateAnswer)> done) {
   go_on(std::make_shared<Hook>(Hook{&request, std::move(done)}));
@@ -160,11 +165,22 @@ void ContainerHooks::ask_kubelet(const HookRef& hook) {
   parts_.kubelet->ask(*hook->request, hook->table, claim_timeout_,
                       [this, hook](const inject::KubeletAnswer& given) {
                         if (!resume(*hook)) return;
+                        if (given.is_kept && !agrees(given, *hook)) {
+                          parts_.kubelet->forget(hook->request->pod_uid);
+                          return ask_kubelet(hook);
+                        }
                         hook->kubelet_answer = given;
                         hook->facts = inject::with_kubelet_answer(
                             std::move(hook->facts), *hook->request, *hook->table, given);
                         go_on(hook);
                       });
+}
+
+/// The GPUs that the container names are all among those that the kubelet has for it.
+bool ContainerHooks::agrees(const inject::KubeletAnswer& answer, const Hook& hook) {
+  const auto gpus =
+      inject::gpus_of(*hook.request, *hook.table, hook.facts.surroundings.privileged, answer);
+  return !gpus.indices.empty() && gpus.remarks.empty() && hook.facts.gpus.remarks.empty();
 }
 
 void ContainerHooks::wait(const HookRef& hook, std::string_view what) {

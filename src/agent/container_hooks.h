@@ -52,6 +52,7 @@ class ContainerHooks : public nri::Handler {
   void synchronized(std::size_t pods, std::size_t containers) override;
   void answered(std::chrono::nanoseconds took) override;
   [[nodiscard]] bool reads_annotation(std::string_view key) const override;
+  void sandbox_runs(const container::Request& pod) override;
   void create(const container::Request& request,
               std::function<void(nri::CreateAnswer)> done) override;
   /// Decides by what the hook has heard. A kubelet that was not heard leaves out only what the
@@ -83,6 +84,7 @@ class ContainerHooks : public nri::Handler {
   void go_on(const HookRef& hook);
   void wait_for_table(const HookRef& hook);
   void ask_kubelet(const HookRef& hook);
+  static bool agrees(const inject::KubeletAnswer& answer, const Hook& hook);
   void wait(const HookRef& hook, std::string_view what);
   /// Ends the wait of a hook. True where it was not answered meanwhile.
   bool resume(Hook& hook);

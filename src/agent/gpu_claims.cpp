@@ -7,22 +7,66 @@ namespace railhead::agent {
 
 GpuClaims::GpuClaims(kubelet::PodResources& resources, host::Clock& clock)
     : resources_(resources),
+      clock_(clock),
       answers_(clock) {}
 
 void GpuClaims::ask(const container::Request& request,
                     std::shared_ptr<const inject::DecisionTable> table,
                     std::chrono::milliseconds timeout,
                     std::function<void(inject::KubeletAnswer)> done) {
-  if (const auto* known = answers_.find(request.pod_uid, request.name)) {
-    return done(inject::kubelet_answer_for(request.name, *known, *table));
-  }
-  resources_.pod(std::string(request.pod_namespace), std::string(request.pod_name), timeout,
-                 [this, uid = std::string(request.pod_uid), name = std::string(request.name),
-                  table = std::move(table),
-                  done = std::move(done)](const Result<container::PodHoldings>& holdings) {
-                   if (holdings) answers_.keep(uid, name, *holdings);
-                   done(inject::kubelet_answer_for(name, holdings, *table));
-                 });
+  if (serve(request.pod_uid, request.name, *table, done)) return;
+  Waiter waiter{std::string(request.pod_namespace),
+                std::string(request.pod_name),
+                std::string(request.pod_uid),
+                std::string(request.name),
+                std::move(table),
+                clock_.now() + timeout,
+                std::move(done)};
+  const auto ahead = ahead_.find(request.pod_uid);
+  if (ahead == ahead_.end()) return ask_now(std::move(waiter));
+  ahead->second.push_back(std::move(waiter));
+}
+
+bool GpuClaims::serve(std::string_view pod_uid, std::string_view name,
+                      const inject::DecisionTable& table,
+                      const std::function<void(inject::KubeletAnswer)>& done) {
+  const auto* known = answers_.find(pod_uid, name);
+  if (known == nullptr) return false;
+  auto answer = inject::kubelet_answer_for(name, *known, table);
+  answer.is_kept = true;
+  done(std::move(answer));
+  return true;
+}
+
+void GpuClaims::ask_now(Waiter waiter) {
+  const auto left =
+      std::chrono::duration_cast<std::chrono::milliseconds>(waiter.end - clock_.now());
+  const auto pod_namespace = waiter.pod_namespace;
+  const auto pod = waiter.pod;
+  resources_.pod(
+      pod_namespace, pod, left,
+      [this, waiter = std::move(waiter)](const Result<container::PodHoldings>& holdings) {
+        if (holdings) {
+          has_answered_ = true;
+          answers_.keep(waiter.pod_uid, waiter.name, *holdings);
+        }
+        waiter.done(inject::kubelet_answer_for(waiter.name, holdings, *waiter.table));
+      });
+}
+
+void GpuClaims::expect(const container::Request& pod, std::chrono::milliseconds timeout) {
+  answers_.forget(pod.pod_uid);  // its sandbox is a new one
+  if (!has_answered_ || pod.pod_uid.empty() || ahead_.size() >= kMostAhead) return;
+  if (!ahead_.try_emplace(std::string(pod.pod_uid)).second) return;
+  resources_.pod(
+      std::string(pod.pod_namespace), std::string(pod.pod_name), timeout,
+      [this, uid = std::string(pod.pod_uid)](const Result<container::PodHoldings>& holdings) {
+        const auto waiting = ahead_.extract(uid);
+        if (holdings) answers_.keep(uid, *holdings);
+        for (auto& one : waiting.mapped()) {
+          if (!serve(uid, one.name, *one.table, one.done)) ask_now(std::move(one));
+        }
+      });
 }
 
 void GpuClaims::ask_all(std::chrono::milliseconds timeout,

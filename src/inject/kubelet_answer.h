@@ -21,6 +21,7 @@ struct KubeletAnswer {
   State state = State::no_kubelet;
   std::vector<container::Holding> devices;  ///< of all resources; where it has answered
   bool others_hold_gpus = false;            ///< other containers of the pod do
+  bool is_kept = false;                     ///< it was asked for before the container was created
 };
 
 /// A pod without this container has an answer, too: an init container holds nothing that is listed.

@@ -17,10 +17,10 @@ inline constexpr std::string_view kRuntimeService = "nri.pkg.api.v1alpha1.Runtim
 /// What RegisterPlugin says we speak: containerd/nri's version whose messages api/nri.proto has.
 inline constexpr std::string_view kNriVersion = "v0.12.5";
 
-/// Event n is bit n - 1. CreateContainer alone: each further event is one more serialized round
-/// trip for every container, fail_request covers whatever is subscribed, an unknown bit ends the
-/// registration, and 0 would mean all.
-inline constexpr std::int32_t kSubscribedEvents = 0x0008;
+/// Event n is bit n - 1. RunPodSandbox and CreateContainer alone: each further event is one more
+/// serialized round trip for every pod or container, fail_request covers whatever is subscribed, an
+/// unknown bit ends the registration, and 0 would mean all.
+inline constexpr std::int32_t kSubscribedEvents = 0x0009;
 
 std::string encode_register_plugin(const SessionOptions& options);
 

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "nri/messages.h"
+#include "nri/request_view.h"
 
 namespace railhead::nri {
 
@@ -26,8 +27,8 @@ const PluginService::Method* PluginService::find_method(std::string_view name) {
       Method{"Configure", &Self::configure},
       Method{"Synchronize", &Self::synchronize},
       Method{"Shutdown", &Self::shutdown},
-      Method{"StateChange", &Self::nothing_to_do},
-      Method{"RunPodSandbox", &Self::nothing_to_do},
+      Method{"StateChange", &Self::state_change},
+      Method{"RunPodSandbox", &Self::run_pod_sandbox},
       Method{"UpdatePodSandbox", &Self::nothing_to_do},
       Method{"PostUpdatePodSandbox", &Self::nothing_to_do},
       Method{"StopPodSandbox", &Self::nothing_to_do},
@@ -166,6 +167,21 @@ Status PluginService::end_chunk(std::uint32_t stream) {
 Status PluginService::shutdown(const Request& request) {
   reply_(request.stream, {});
   return Error{ErrorCode::unavailable, "nri: the runtime asked to shut down"};
+}
+
+Status PluginService::run_pod_sandbox(const Request& request) {
+  reply_(request.stream, {});
+  container::Request pod;
+  if (!closed_ && read_create_request(request.envelope.payload, pod)) handler_.sandbox_runs(pod);
+  return {};
+}
+
+Status PluginService::state_change(const Request& request) {
+  reply_(request.stream, {});
+  container::Request pod;
+  const auto runs = read_sandbox_runs(request.envelope.payload, pod);
+  if (!closed_ && runs && *runs) handler_.sandbox_runs(pod);
+  return {};
 }
 
 Status PluginService::nothing_to_do(const Request& request) {

@@ -7,8 +7,9 @@
 // * What cannot be read is answered INVALID_ARGUMENT, what is not known UNIMPLEMENTED (a runtime
 //   falls back to StateChange by it), and the session lives on. Stream ids that are even or do not
 //   increase are refused as Go's server does.
-// * Events that we did not subscribe are answered with success, by their own request (NRI 0.12) or
-//   as StateChange: an error would fail the pod.
+// * Events are answered with success, whether or not we subscribed them and can read them, by their
+//   own request (NRI 0.12) or as StateChange: an error would fail the pod. The answer comes before
+//   anything is done about the event.
 // * A large Synchronize is read as it arrives (synchronize.h), whatever else lies in one piece.
 // * Each chunk of a Synchronize is answered with its own `more` and no updates. UpdateContainers is
 //   never called: it can deadlock containerd before 2.4 and CRI-O (containerd issue 13733).
@@ -71,6 +72,8 @@ class PluginService : public wire::MessageSink {
   Status synchronize(const Request& request);
   Status end_chunk(std::uint32_t stream);
   Status shutdown(const Request& request);
+  Status run_pod_sandbox(const Request& request);
+  Status state_change(const Request& request);
   Status nothing_to_do(const Request& request);
 
   [[nodiscard]] bool may_start(std::uint32_t stream) const {

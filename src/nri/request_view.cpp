@@ -198,6 +198,23 @@ Status read_create_request(std::string_view bytes, container::Request& request) 
   return finish(fields, "container request");
 }
 
+Result<bool> read_sandbox_runs(std::string_view bytes, container::Request& request) {
+  using Event = api::StateChangeEvent;
+  clear(request);
+  bool runs = false;
+  wire::FieldReader fields(bytes);
+  for (wire::Field field; fields.next(field);) {
+    if (field.key == wire::varint_key(Event::kEventFieldNumber)) {
+      runs = field.value == api::EVENT_RUN_POD_SANDBOX;
+    }
+    if (field.key == wire::bytes_key(Event::kPodFieldNumber)) {
+      TRY_STATUS(read_pod(field.bytes, request));
+    }
+  }
+  TRY_STATUS(finish(fields, "event"));
+  return runs;
+}
+
 Result<std::string_view> read_pod_id(std::string_view pod_sandbox) {
   return read_text(pod_sandbox, api::PodSandbox::kIdFieldNumber, "pod sandbox");
 }

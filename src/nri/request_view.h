@@ -27,6 +27,10 @@ Status read_container(std::string_view bytes, container::Request& request);
 /// A CreateContainerRequest or any other message with pod 1 and container 2; clears first.
 Status read_create_request(std::string_view bytes, container::Request& request);
 
+/// A StateChangeEvent, as runtimes before NRI 0.12 report events: true where it says that a pod's
+/// sandbox runs, with the pod in `request`; clears first.
+Result<bool> read_sandbox_runs(std::string_view bytes, container::Request& request);
+
 /// The `id` of a PodSandbox, or the `pod_sandbox_id` of a Container; "" where it is absent.
 Result<std::string_view> read_pod_id(std::string_view pod_sandbox);
 Result<std::string_view> read_container_pod_id(std::string_view container);

@@ -64,6 +64,10 @@ class Handler {
   /// clock.
   virtual void answered(std::chrono::nanoseconds /*took*/) {}
 
+  /// A pod's sandbox runs, and its containers come next. The runtime has its answer already. Only
+  /// what `pod` says of the pod counts; views are valid during the call.
+  virtual void sandbox_runs(const container::Request& /*pod*/) {}
+
   /// Decide. `done` must be called once, on the loop, now or later; views in `request` live until
   /// both this call has returned and `done` was called. If it is not called before the session's
   /// own deadline, the session answers by `on_deadline` and a later `done` is ignored.

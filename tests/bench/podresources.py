@@ -11,14 +11,26 @@ from page_tables import median, spread, table
 
 TEXT = """Two agents in turns: one finds no kubelet, the other asks a live PodResources (a gRPC server in Go,
 `tests/bench/peers/kubelet`) about every container whose GPUs are known from its environment, which
-is NVIDIA's default. {requests} requests a round, {rounds} rounds. The **bare question** is the bound:
-a C++ program that asks the same kubelet over one kept connection, with the same library, and does
-nothing else (`tests/bench/pod_question.cpp`). It leaves the kubelet alone for {pause} µs between two
-questions, which is about what the agent does. Nothing that asks by that library is faster than the
-answer without a kubelet and one bare question together.
+is NVIDIA's default. {rounds} rounds. A runtime sends RunPodSandbox before the pod's first CreateContainer,
+and the agent asks then; how long before is the first column:
+
+* **never**: no RunPodSandbox, as for the pods of an agent that has just started. Each CreateContainer waits
+  for its question. {requests} requests a round.
+* **0 ms**: at once. The question is under way when CreateContainer comes.
+* **10 ms**: less than a runtime with a kubelet takes, which between the two looks at the sandbox and at the
+  image, and prepares the container's file system. This is judged. {paced} requests a round, as for 0 ms.
+
+The **bare question** is the bound of asking: a C++ program that asks the same kubelet over one kept connection,
+with the same library, and does nothing else (`tests/bench/pod_question.cpp`). It leaves the kubelet alone for
+{pause} µs between two questions. Nothing that asks within CreateContainer is faster than the answer without a
+kubelet and one bare question together.
 """
 REQUESTS = 2000
+PACED = 500
 PAUSE_US = 300
+BEFORE = {"never": (), "0 ms": ("-sandbox=0s",), "10 ms": ("-sandbox=10ms",)}
+JUDGED = "10 ms"
+KEPT = ("gpu", "sandbox", "cpu_gpu_us", "gpu_answer", "after_requests")
 
 
 def measure(bench):
@@ -27,11 +39,16 @@ def measure(bench):
         print(f"podresources: round {number + 1} of {bench.rounds}", file=sys.stderr)
         with programs.folder() as folder, programs.kubelet(bench, folder / "kubelet", f"-gpu={bench.gpu}"):
             agents = {"without": bench.agent(folder / "no-kubelet"), "with": bench.agent(folder / "kubelet")}
-            one = bench.ask_runtime(agents, "-just-ask", f"-requests={min(REQUESTS, bench.requests)}")
+            one = {before: ask(bench, agents, min(PACED if options else REQUESTS, bench.requests), options)
+                   for before, options in BEFORE.items()}
             bare = ask_bare(bench, folder / "kubelet/pod-resources/kubelet.sock")
-        rounds.append({name: {key: plugin[key] for key in ("gpu", "cpu_gpu_us", "gpu_answer", "after_requests")}
-                       for name, plugin in one["plugins"].items()} | {"bare": {"gpu": bare}})
-    return {"requests": min(REQUESTS, bench.requests), "rounds": rounds}
+        rounds.append({"before": one, "bare": bare})
+    return {"requests": min(REQUESTS, bench.requests), "paced": min(PACED, bench.requests), "rounds": rounds}
+
+
+def ask(bench, agents, requests, options):
+    one = bench.ask_runtime(agents, "-just-ask", f"-requests={requests}", *options)
+    return {name: {key: plugin[key] for key in KEPT} for name, plugin in one["plugins"].items()}
 
 
 def ask_bare(bench, socket):
@@ -42,23 +59,38 @@ def ask_bare(bench, socket):
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, timeout=600, check=True).stdout)
 
 
+def ratios(rounds, before):
+    return [one["before"][before]["with"]["gpu"]["p50_us"] / one["before"][before]["without"]["gpu"]["p50_us"]
+            for one in rounds]
+
+
 def goal_values(figures):
-    return {"p50_podresources": median([one["with"]["gpu"]["p50_us"] / one["without"]["gpu"]["p50_us"]
-                                        for one in figures["rounds"]])}
+    return {"p50_podresources": median(ratios(figures["rounds"], JUDGED))}
 
 
 def section(figures):
     rounds = figures["rounds"]
 
-    def row(label, digits, look, programs=("without", "with")):
-        cells = [spread([look(one[name]) for one in rounds], digits) for name in programs]
-        return [label, *cells, *["–"] * (3 - len(cells))]
+    def cell(before, agent, digits, look):
+        return spread([look(one["before"][before][agent]) for one in rounds], digits)
 
-    rows = [row(f"{p}, µs", 0, lambda one, p=p: one["gpu"][f"{p}_us"], ("without", "with", "bare"))
-            for p in ("p50", "p90", "p99")]
-    rows.append(row("own CPU for each request, µs", 1, lambda one: one["cpu_gpu_us"]))
-    rows.append(row("RSS after the requests, MiB", 1, lambda one: one["after_requests"]["rss_kb"] / 1024))
-    rows.append(row("threads after the requests", 0, lambda one: one["after_requests"]["threads"]))
-    return [TEXT.format(requests=figures["requests"], rounds=len(rounds), pause=PAUSE_US),
-            table(["", "no kubelet", "a live PodResources", "bare question"], rows),
+    def pair(before, digits, look):
+        return [cell(before, agent, digits, look) for agent in ("without", "with")]
+
+    def no_sandbox(before):
+        return not BEFORE[before]
+
+    times = [[before, *pair(before, 0, lambda one: one["gpu"]["p50_us"]), spread(ratios(rounds, before), 2),
+              *pair(before, 0, lambda one: one["gpu"]["p99_us"])] for before in BEFORE]
+    costs = [[before, *(["–", "–"] if no_sandbox(before) else pair(before, 0, lambda one: one["sandbox"]["p50_us"])),
+              *pair(before, 1, lambda one: one["cpu_gpu_us"]),
+              *pair(before, 1, lambda one: one["after_requests"]["rss_kb"] / 1024)] for before in BEFORE]
+    bare = ", ".join(f"{p} {spread([one['bare'][f'{p}_us'] for one in rounds], 0)} µs" for p in ("p50", "p90", "p99"))
+    return [TEXT.format(requests=figures["requests"], paced=figures["paced"], rounds=len(rounds), pause=PAUSE_US),
+            table(["RunPodSandbox before", "p50 without, µs", "p50 with, µs", "ratio", "p99 without, µs",
+                   "p99 with, µs"], times),
+            f"The bare question: {bare}.\n",
+            "What RunPodSandbox takes, own CPU for it and CreateContainer together, and RSS after the requests:\n",
+            table(["RunPodSandbox before", "p50 without, µs", "p50 with, µs", "CPU without, µs", "CPU with, µs",
+                   "RSS without, MiB", "RSS with, MiB"], costs),
             "CPU of threads that have ended is not in these figures.\n"]

@@ -97,8 +97,8 @@ class Steps:
 
 
 @contextlib.contextmanager
-def steps(bench, plugin):
-    command = [bench.programs / "nri-runtime", "-steps", f"-gpus={bench.gpu}", f"-plugin=plugin={plugin}"]
+def steps(bench, plugin, *options):
+    command = [bench.programs / "nri-runtime", "-steps", f"-gpus={bench.gpu}", f"-plugin=plugin={plugin}", *options]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     try:
         yield Steps(process)

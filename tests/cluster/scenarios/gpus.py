@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pods that ask for GPUs and for nothing else."""
 
+import re
+import time
+
 from kube.case import ClusterCase
 from kube.cluster import GPU_RESOURCE
+from kube.kubelet import NODE
 from lib.machine import SEED, Machine
 
+ANSWER_LIFE_S = 30  # kAnswerLife of src/agent/pod_answers.h
 NICS = ["mlx5_0", "mlx5_0", "mlx5_1", "mlx5_1", "mlx5_2", "mlx5_2", "mlx5_3", "mlx5_3"]
 
 
@@ -26,6 +31,27 @@ class Gpus(ClusterCase):
             inside = self.run_pod(f"two-{number}", gpus=2)
             self.assert_gets(inside, self.machine, self.nics_of(inside))
             self.assertEqual(1000, inside.uid)
+
+    def questions(self) -> int:
+        """How often the kubelet's PodResources was asked what pods hold."""
+        text = self.kubectl("get", "--raw", f"/api/v1/nodes/{NODE}/proxy/metrics")
+        found = re.findall(r"^kubelet_pod_resources_endpoint_requests_(?:get|list)\{.*\} (\d+)$", text, re.M)
+        return sum(map(int, found))
+
+    def test_a_pod_is_asked_for_once_before_its_containers_come(self) -> None:
+        self.agent(self.machine)
+        self.run_pod("first", gpus=1)  # asks itself; from then on pods are asked for ahead
+        before = self.questions()
+        began = time.monotonic()
+        self.apply("next", gpus=2, waits=True)
+        self.wait_initializing("next")
+        self.assertEqual(before + 1, self.questions(), "its container with GPUs has not come")
+        self.release("next")
+        self.wait_running("next")
+        inside = self.look("next")
+        self.assert_gets(inside, self.machine, self.nics_of(inside))
+        if time.monotonic() - began < ANSWER_LIFE_S:
+            self.assertEqual(before + 1, self.questions())
 
     def test_eight_gpus_get_every_nic(self) -> None:
         self.agent(self.machine)

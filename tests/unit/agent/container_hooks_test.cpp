@@ -56,6 +56,15 @@ class FakeKubelet : public agent::KubeletAnswers {
     asked_all.push_back(std::move(done));
   }
 
+  void expect(const container::Request& pod, std::chrono::milliseconds timeout) override {
+    expected.emplace_back(pod.pod_uid);
+    patience = timeout;
+  }
+
+  void forget(std::string_view pod_uid) override { forgotten.emplace_back(pod_uid); }
+
+  std::vector<std::string> expected;
+  std::vector<std::string> forgotten;
   std::vector<std::function<void(inject::KubeletAnswer)>> asked;
   std::chrono::milliseconds patience{};  ///< of the last question
   std::vector<std::function<void(Result<std::vector<container::PodHoldings>>)>> asked_all;
@@ -156,6 +165,56 @@ TEST_F(ContainerHooksTest, gpus_of_the_environment_alone_wait_for_the_kubelets_a
     const bool denied =
         said.state == inject::KubeletAnswer::State::answered && said.devices.empty();
     EXPECT_EQ(answer->adjustment.has_value(), !denied);
+  }
+}
+
+TEST_F(ContainerHooksTest, a_pod_is_asked_for_when_its_sandbox_runs) {
+  ContainerBuilder pod;
+  pod.request().pod_uid = "uid-1";
+  asking_.sandbox_runs(pod.request());
+  EXPECT_EQ(kubelet_.expected, std::vector<std::string>{"uid-1"});
+  EXPECT_EQ(kubelet_.patience, std::chrono::milliseconds(1000));
+  hooks_.sandbox_runs(pod.request());  // of an agent that asks nobody
+}
+
+// The kubelet may have given the container more since (agent/pod_answers.h).
+TEST_F(ContainerHooksTest, a_kept_answer_that_has_less_than_named_is_asked_anew) {
+  const auto& gpus = machine_.table()->node().gpus;
+  const std::string unknown = "GPU-99999999-0000-0000-0000-000000000000";
+
+  struct Case {
+    std::string names;
+    std::vector<std::string> kept;
+    bool anew;
+  };
+
+  for (const auto& [names, kept, anew] : std::vector<Case>{
+           {"0", {}, true},                                  // it holds none
+           {"0,1", {*gpus[0].uuid}, true},                   // it holds one of two
+           {"0," + unknown, {*gpus[0].uuid}, true},          // nobody knows the other
+           {"0,1", {*gpus[0].uuid, *gpus[1].uuid}, false},   // they agree
+           {"0", {*gpus[0].uuid, *gpus[1].uuid}, false}}) {  // the container wants less
+    kubelet_.asked.clear();
+    kubelet_.forgotten.clear();
+    ContainerBuilder container;
+    container.request().pod_uid = "uid-1";
+    container.env("NVIDIA_VISIBLE_DEVICES=" + names);
+    container.pod_annotation("rdma.railhead.io/pod", "required");
+    std::optional<nri::CreateAnswer> answer;
+    asking_.create(container.request(),
+                   [&](nri::CreateAnswer given) { answer = std::move(given); });
+    auto said = holds({});
+    if (!kept.empty()) said = holds({{"nvidia.com/gpu", kept}});
+    said.is_kept = true;
+    kubelet_.asked.at(0)(said);
+    EXPECT_EQ(answer.has_value(), !anew) << names;
+    EXPECT_EQ(kubelet_.asked.size(), anew ? 2U : 1U) << names;
+    EXPECT_EQ(kubelet_.forgotten.size(), anew ? 1U : 0U) << names;
+    if (!anew) continue;
+    kubelet_.asked.at(1)(holds({{"nvidia.com/gpu", {*gpus[0].uuid}}}));
+    if (!answer) answer = asking_.on_deadline(container.request());  // looks for what is unknown
+    EXPECT_FALSE(answer->refusal) << "what the newer answer gives is given: " << names;
+    EXPECT_TRUE(answer->adjustment) << names;
   }
 }
 

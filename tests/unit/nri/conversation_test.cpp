@@ -63,7 +63,7 @@ TEST_F(ConversationTest, is_configured_and_synchronized) {
   const auto configured = reply_to(peer::call(1, "Configure", peer::configure()));
   ASSERT_EQ(configured.size(), 1U);
   EXPECT_EQ(configured[0],
-            (peer::Reply{1, 1, 2, peer::text(2, std::string("\x10\x08\x1a\x02\x10\x01", 6))}));
+            (peer::Reply{1, 1, 2, peer::text(2, std::string("\x10\x09\x1a\x02\x10\x01", 6))}));
   EXPECT_FALSE(conversation_->synchronized());
   const auto synchronized = reply_to(peer::call(3, "Synchronize", ""));
   ASSERT_EQ(synchronized.size(), 1U);
@@ -328,13 +328,42 @@ TEST_F(ConversationTest, every_other_event_succeeds_by_request_and_by_state_chan
   handshake();
   std::uint32_t stream = 5;
   for (const char* method :
-       {"StateChange", "RunPodSandbox", "UpdatePodSandbox", "PostUpdatePodSandbox",
-        "StopPodSandbox", "RemovePodSandbox", "PostCreateContainer", "StartContainer",
-        "PostStartContainer", "UpdateContainer", "PostUpdateContainer", "StopContainer",
-        "RemoveContainer", "ValidateContainerAdjustment"}) {
+       {"StateChange", "UpdatePodSandbox", "PostUpdatePodSandbox", "StopPodSandbox",
+        "RemovePodSandbox", "PostCreateContainer", "StartContainer", "PostStartContainer",
+        "UpdateContainer", "PostUpdateContainer", "StopContainer", "RemoveContainer",
+        "ValidateContainerAdjustment"}) {
     const auto replies = reply_to(peer::call(stream, method, peer::create("c1")));
     EXPECT_EQ(replies.at(0), (peer::Reply{1, stream, 2, ""})) << method;
     stream += 2;
+  }
+  EXPECT_EQ(handler_.log, "");
+}
+
+TEST_F(ConversationTest, a_sandbox_that_runs_is_told_after_its_answer) {
+  handshake();
+  const auto pod = peer::pod("p1", "one");
+  std::string answered;
+  handler_.on_sandbox = [&] { answered = trunk_; };
+  const std::string event = peer::number(1, 1) + peer::text(2, pod);
+  for (const auto& call :
+       {peer::call(5, "RunPodSandbox", peer::text(1, pod)), peer::call(7, "StateChange", event)}) {
+    EXPECT_EQ(reply_to(call).size(), 1U);
+    EXPECT_EQ(handler_.log, "runs default/one uid-one;");
+    EXPECT_FALSE(answered.empty()) << "the runtime does not wait for what is done about it";
+    handler_.log.clear();
+    answered.clear();
+  }
+  const std::string stopped = peer::number(1, 2) + peer::text(2, pod);
+  EXPECT_EQ(reply_to(peer::call(9, "StateChange", stopped)).size(), 1U);
+  EXPECT_EQ(handler_.log, "");
+}
+
+TEST_F(ConversationTest, an_event_that_is_no_message_fails_no_pod) {
+  handshake();
+  const std::string bad("\x0a\x09x", 3);
+  for (const std::uint32_t stream : {5U, 7U}) {
+    const auto* method = stream == 5 ? "RunPodSandbox" : "StateChange";
+    EXPECT_EQ(reply_to(peer::call(stream, method, bad)).at(0), (peer::Reply{1, stream, 2, ""}));
   }
   EXPECT_EQ(handler_.log, "");
 }
@@ -422,7 +451,7 @@ TEST_F(ConversationTest, a_shutdown_is_answered_and_ends_it) {
 TEST_F(ConversationTest, fail_request_is_asked_for_by_option) {
   options_.fail_request = true;
   const auto replies = reply_to(peer::call(1, "Configure", peer::configure()));
-  EXPECT_EQ(replies.at(0).data, peer::text(2, std::string("\x10\x08\x1a\x04\x08\x01\x10\x01", 8)));
+  EXPECT_EQ(replies.at(0).data, peer::text(2, std::string("\x10\x09\x1a\x04\x08\x01\x10\x01", 8)));
 }
 
 }  // namespace

@@ -51,10 +51,10 @@ TEST(Messages, a_configure_that_is_no_message_is_malformed) {
   EXPECT_FALSE(decode_configure("\x0a\x05x"));
 }
 
-TEST(Messages, subscribes_create_container_only_and_keeps_the_connection) {
+TEST(Messages, subscribes_sandboxes_that_run_and_create_container) {
   // events is field 2; failure_policy is field 3 with keep_connected 2 and fail_request 1.
-  EXPECT_EQ(encode_configure_response(false), std::string("\x10\x08\x1a\x02\x10\x01", 6));
-  EXPECT_EQ(encode_configure_response(true), std::string("\x10\x08\x1a\x04\x08\x01\x10\x01", 8));
+  EXPECT_EQ(encode_configure_response(false), std::string("\x10\x09\x1a\x02\x10\x01", 6));
+  EXPECT_EQ(encode_configure_response(true), std::string("\x10\x09\x1a\x04\x08\x01\x10\x01", 8));
 }
 
 TEST(Messages, synchronize_echoes_more) {

@@ -66,6 +66,12 @@ class RecordingHandler : public Handler {
     log += "synchronized " + std::to_string(pods) + "+" + std::to_string(containers) + ";";
   }
 
+  void sandbox_runs(const container::Request& pod) override {
+    log += "runs " + std::string(pod.pod_namespace) + "/" + std::string(pod.pod_name) + " " +
+           std::string(pod.pod_uid) + ";";
+    if (on_sandbox) on_sandbox();
+  }
+
   void create(const container::Request& request, Done done) override {
     log += "create " + std::string(request.id) + ";";
     if (on_create) return on_create(request, std::move(done));
@@ -92,6 +98,7 @@ class RecordingHandler : public Handler {
   CreateAnswer answer;
   std::function<void(const container::Request&, Done)> on_create;
   std::function<void()> on_existing;
+  std::function<void()> on_sandbox;
 };
 
 /// An adjustment with one of everything.

@@ -99,6 +99,11 @@ func (r *Runtime) WaitSynchronized(patience time.Duration) (time.Time, error) {
 	}
 }
 
+// Run tells the plugins that a pod's sandbox runs, and waits for their answers, as a runtime does.
+func (r *Runtime) Run(pod *api.PodSandbox) error {
+	return r.adaptation.RunPodSandbox(context.Background(), &api.RunPodSandboxRequest{Pod: pod})
+}
+
 // Create asks the plugins about a new container.
 func (r *Runtime) Create(pod *api.PodSandbox, container *api.Container) (*api.ContainerAdjustment, error) {
 	reply, err := r.adaptation.CreateContainer(context.Background(),

@@ -16,6 +16,9 @@ type latencies struct {
 }
 
 func summarize(times []time.Duration) latencies {
+	if len(times) == 0 {
+		return latencies{}
+	}
 	sorted := slices.Sorted(slices.Values(times))
 	at := func(share float64) float64 {
 		return float64(sorted[min(int(share*float64(len(sorted))), len(sorted)-1)].Nanoseconds()) / 1000

@@ -31,6 +31,7 @@ type settings struct {
 	gpus       string
 	shape      workload.Shape
 	folder     string
+	sandbox    time.Duration
 	justAsk    bool
 }
 
@@ -43,8 +44,9 @@ type subject struct {
 // report of one plugin. Times are in microseconds unless the name says otherwise.
 type report struct {
 	subject
-	Gpu             latencies `json:"gpu"`   // container that holds a GPU
-	Plain           latencies `json:"plain"` // container without one
+	Gpu             latencies `json:"gpu"`     // container that holds a GPU
+	Plain           latencies `json:"plain"`   // container without one
+	Sandbox         latencies `json:"sandbox"` // RunPodSandbox of the pods of both, where it is sent
 	CPUGpu          float64   `json:"cpu_gpu_us"`
 	CPUPlain        float64   `json:"cpu_plain_us"`
 	Adjusted        answer    `json:"gpu_answer"`
@@ -73,6 +75,8 @@ func main() {
 	flag.IntVar(&s.starts, "starts", 10, "process starts of each plugin")
 	flag.IntVar(&s.containers, "containers", 3000, "containers of the large Synchronize")
 	flag.DurationVar(&s.settle, "settle", time.Second, "pause before memory is read")
+	flag.DurationVar(&s.sandbox, "sandbox", -1,
+		"send RunPodSandbox so long before each CreateContainer; below zero: send none")
 	flag.BoolVar(&s.justAsk, "just-ask", false, "leave out the process starts")
 	stepwise := flag.Bool("steps", false, "do with the one plugin what standard input says, see steps.go")
 	flag.StringVar(&s.gpus, "gpus", "", "NVIDIA_VISIBLE_DEVICES of the GPU container")

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/containerd/nri/pkg/api"
@@ -21,10 +22,11 @@ type answer struct {
 
 // kind of request: where its figures go.
 type kind struct {
-	gpus   string
-	times  []time.Duration
-	cpu    time.Duration
-	answer answer
+	gpus      string
+	times     []time.Duration
+	sandboxes []time.Duration // of RunPodSandbox, where it is sent
+	cpu       time.Duration   // of both
+	answer    answer
 }
 
 // timeRequests sends CreateContainer to all plugins in turns and reads their memory before and after.
@@ -53,6 +55,7 @@ func timeRequests(s *settings, reports []*report) error {
 	for i := range reports {
 		gpu, plain := &kinds[i][0], &kinds[i][1]
 		reports[i].Gpu, reports[i].Plain = summarize(gpu.times), summarize(plain.times)
+		reports[i].Sandbox = summarize(slices.Concat(gpu.sandboxes, plain.sandboxes))
 		reports[i].CPUGpu, reports[i].CPUPlain = perRequest(gpu), perRequest(plain)
 		reports[i].Adjusted, reports[i].PlainAdjusted = gpu.answer, plain.answer
 	}
@@ -97,6 +100,9 @@ func block(s *settings, c *session, k *kind, requests int) error {
 		return err
 	}
 	for i, container := range containers {
+		if err := runSandbox(s, c, k, pods[i]); err != nil {
+			return err
+		}
 		begin := time.Now()
 		adjustment, err := c.runtime.Create(pods[i], container)
 		k.times = append(k.times, time.Since(begin))
@@ -110,6 +116,18 @@ func block(s *settings, c *session, k *kind, requests int) error {
 	time.Sleep(2 * time.Millisecond) // what a plugin does after its answer is its cost, too
 	after, err := c.plugin.CPU()
 	k.cpu += after - before
+	return err
+}
+
+// runSandbox tells of the pod, where that is wanted, and lets the time until its container pass.
+func runSandbox(s *settings, c *session, k *kind, pod *api.PodSandbox) error {
+	if s.sandbox < 0 {
+		return nil
+	}
+	begin := time.Now()
+	err := c.runtime.Run(pod)
+	k.sandboxes = append(k.sandboxes, time.Since(begin))
+	time.Sleep(s.sandbox)
 	return err
 }
 
