@@ -2,6 +2,7 @@
 #include "proof/nccl_job.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -42,22 +43,46 @@ std::vector<NcclRank> all_ranks(const NcclLog& log) {
   return ranks;
 }
 
-/// Where the ends of the connections within one host are all ranks of the job, there is no other
-/// node.
+/// The log has every rank of every communicator. Of one that leads to another node, as the stages
+/// of a pipeline do, the log of one node lacks some.
+bool has_all_members(const NcclLog& log) {
+  return !log.members.empty() &&
+         std::all_of(log.members.begin(), log.members.end(),
+                     [](const auto& known) { return known.second.size() == known.first; });
+}
+
+/// One process has as many GPUs as the largest communicator has ranks.
+bool has_all_in_one_process(const NcclLog& log, std::size_t size) {
+  std::map<std::size_t, std::size_t> gpus;
+  for (const auto& worker : log.workers) {
+    const bool is_rank = !worker.network.empty() || worker.membership;
+    const bool is_named = log.processes[worker.process].pid != 0 && worker.gpu;
+    if (is_rank && is_named && ++gpus[worker.process] >= size) return true;
+  }
+  return false;
+}
+
+/// Where the ends of the connections within one host are all ranks of the job, or all ranks are in
+/// the log of one host, there is no other node.
 void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
-  unsigned size = 0;
+  std::size_t size = 0;
   std::set<std::string> hosts;
   std::set<unsigned> local_ranks;
   for (const auto& worker : log.workers) {
     const auto& process = log.processes[worker.process];
     if (process.library != "NCCL") continue;
     hosts.insert(process.host);
-    if (!worker.uses.empty()) return;
-    if (worker.membership) size = std::max(size, worker.membership->size);
+    if (!worker.uses.empty() || worker.spans_nodes) return;
+    if (worker.membership) size = std::max<std::size_t>(size, worker.membership->size);
     local_ranks.insert(worker.local_ranks.begin(), worker.local_ranks.end());
   }
-  const bool is_whole = size > 1 && local_ranks.size() >= size && *local_ranks.rbegin() < size;
-  if (hosts.size() != 1 || !is_whole) return;
+  const auto least = std::max(size, log.ring_size);
+  if (hosts.size() != 1 || least < 2) return;
+  const bool is_connected = size > 1 && local_ranks.size() >= size && *local_ranks.rbegin() < size;
+  // Any number of nodes may call themselves that.
+  const bool is_named = !hosts.begin()->empty() && *hosts.begin() != "localhost";
+  const bool is_listed = is_named && has_all_members(log);
+  if (!is_connected && !is_listed && !has_all_in_one_process(log, least)) return;
   for (auto& rank : ranks) {
     const bool is_used = rank.verdict == NcclVerdict::rdma || rank.verdict == NcclVerdict::mixed;
     if (rank.library == "NCCL" && !is_used) make_intra_node(rank);
@@ -206,9 +231,8 @@ std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
                        join({log.versions.begin(), log.versions.end()}, ", "));
   }
   if (log.cut_lines > 0) {
-    warnings.push_back(std::to_string(log.cut_lines) +
-                       " lines are longer than 16384 bytes; "
-                       "their ends were not read");
+    warnings.push_back(counted(log.cut_lines, "line") +
+                       " of more than 16384 bytes: what is behind was not read");
   }
   for (const auto& file : log.unread) {
     warnings.push_back(name_of(log, file.file) + " was not read: it is " + std::string(file.what) +

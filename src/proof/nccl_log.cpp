@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "proof/text_form.h"
 
 namespace railhead::proof {
 namespace {
@@ -20,36 +21,8 @@ constexpr std::size_t kMaxVersions = 8;
 constexpr std::size_t kMaxHost = 253;
 constexpr std::size_t kMaxNetworks = 8;
 constexpr std::size_t kMaxLocalRanks = 4096;
+constexpr std::size_t kMaxSizes = 64;
 constexpr std::size_t kHead = 4;
-
-/// The first bytes of what is no text.
-struct Form {
-  std::string_view magic;
-  std::string_view what;
-  std::string_view remedy;
-};
-
-using namespace std::string_view_literals;
-
-constexpr std::array kForms = {Form{"\x1f\x8b"sv, "compressed by gzip", "zcat"},
-                               Form{"\x28\xb5\x2f\xfd"sv, "compressed by zstd", "zstdcat"},
-                               Form{"\xfd\x37\x7a\x58"sv, "compressed by xz", "xzcat"},
-                               Form{"BZh"sv, "compressed by bzip2", "bzcat"},
-                               Form{"PK\x03\x04"sv, "a zip archive", "unzip -p"},
-                               Form{"\xff\xfe"sv, "in UTF-16", "iconv -f UTF-16 -t UTF-8"},
-                               Form{"\xfe\xff"sv, "in UTF-16", "iconv -f UTF-16 -t UTF-8"}};
-
-constexpr Form kUtf16 = {""sv, "in UTF-16", "iconv -f UTF-16 -t UTF-8"};
-
-const Form* form_of(std::string_view head) {
-  for (const auto& form : kForms) {
-    if (head.starts_with(form.magic)) return &form;
-  }
-  // UTF-16 of ASCII has every other byte 0.
-  const bool is_wide =
-      head.size() == kHead && ((head[1] == 0 && head[3] == 0) != (head[0] == 0 && head[2] == 0));
-  return is_wide ? &kUtf16 : nullptr;
-}
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -128,6 +101,13 @@ void read_about_process(NcclProcess& process, std::string_view message, NcclPlac
            message);
     }
     read_devices(process, std::move(*list));
+  } else if (auto old = nccl_old_device(message)) {
+    note(process.evidence, NcclSign::devices, place, message);
+    process.is_before_2_7 = true;
+    const bool has_room = process.names.size() < kMaxNamedDevices;
+    if (has_room && process.names.emplace(old->index, old->name).second) {
+      process.devices.push_back(std::move(*old));
+    }
   } else if (const auto merged = nccl_virtual_device(message)) {
     if (process.names.size() < kMaxNamedDevices) process.names[merged->index] = merged->name;
   } else if (const auto said = nccl_gpu_direct(message)) {
@@ -199,7 +179,7 @@ void NcclLogReader::feed(std::string_view bytes) {
 
 void NcclLogReader::judge_head() {
   head_is_judged_ = true;
-  const auto* form = form_of(head_);
+  const auto* form = form_other_than_text(head_);
   is_text_ = form == nullptr;
   if (is_text_) return feed_text(head_);
   log_.unread.push_back({log_.files.size() - 1, form->what, form->remedy});
@@ -268,8 +248,8 @@ void NcclLogReader::read_foreign(std::string_view line) {
   if (const auto endpoint = ucx_endpoint(line)) return add_endpoint(*endpoint, line);
   if (const auto chosen = chosen_transport(line)) return add_chosen(*chosen, line);
   const bool is_on_ucx = is_nixl_on_ucx(line);
-  const bool is_emulated = is_ucx_emulation(line);
-  if (shows == NcclShows::nothing && !is_on_ucx && !is_emulated) return;
+  const bool is_by_tcp = is_ucx_emulation(line) || is_ucx_tcp_connection(line);
+  if (shows == NcclShows::nothing && !is_on_ucx && !is_by_tcp) return;
   const auto writer = ucx_writer(line);
   NcclRecord record;
   record.host = writer.host;
@@ -279,7 +259,7 @@ void NcclLogReader::read_foreign(std::string_view line) {
   if (!process) return;
   auto& found = log_.processes[*process];
   if (is_on_ucx) note(found.evidence, NcclSign::plugin, place(), trim(line));
-  note_proof(is_emulated ? NcclShows::tcp : shows, *process, trim(line));
+  note_proof(is_by_tcp ? NcclShows::tcp : shows, *process, trim(line));
 }
 
 void NcclLogReader::note_proof(NcclShows shows, std::size_t process, std::string_view text) {
@@ -409,7 +389,10 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
   const auto channel = network ? std::nullopt : nccl_channel(message);
   const auto membership = network || channel ? std::nullopt : nccl_membership(message);
   const auto local = network || channel || membership ? std::nullopt : nccl_local_channel(message);
-  if (!network && !channel && !membership && !local) return;
+  if (!network && !channel && !membership && !local) {
+    log_.ring_size = std::max(log_.ring_size, nccl_ring_size(message));
+    return;
+  }
   auto* worker = worker_of(record, process);
   if (worker == nullptr) {
     ++log_.left_out;
@@ -423,6 +406,8 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
     add_connection(*worker, *channel, message);
   } else if (membership) {
     if (membership->is_complete) ++worker->communicators;
+    worker->spans_nodes |= membership->nodes.value_or(1) > 1;
+    add_member(*membership);
     const bool is_larger = !worker->membership || membership->size > worker->membership->size;
     if (is_larger) {
       worker->membership = membership;
@@ -434,6 +419,13 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
     for (const auto rank : {local->from, local->to}) {
       if (worker->local_ranks.size() < kMaxLocalRanks) worker->local_ranks.insert(rank);
     }
+  }
+}
+
+void NcclLogReader::add_member(const NcclMembership& membership) {
+  if (membership.size > kMaxLocalRanks) return;
+  if (log_.members.size() < kMaxSizes || log_.members.contains(membership.size)) {
+    log_.members[membership.size].insert(membership.rank);
   }
 }
 

@@ -90,6 +90,7 @@ struct NcclWorker {
   std::string network;                       ///< chosen last; "" for none
   std::set<std::string> networks;            ///< all that were chosen
   std::optional<NcclMembership> membership;  ///< in the largest communicator
+  bool spans_nodes = false;                  ///< NCCL counts several in some communicator
   std::optional<unsigned> channel_rank;      ///< in the first connection's communicator
   std::uint64_t communicators = 0;           ///< Init COMPLETE
   std::vector<NcclUse> uses;
@@ -114,6 +115,9 @@ struct NcclLog {
   std::uint64_t cut_lines = 0;  ///< longer than the limit; their end was not read
   std::uint64_t left_out = 0;   ///< records of processes and GPUs above the limits
   std::uint64_t nameless = 0;   ///< records that do not say of which process they are
+  /// The ranks that were seen, by the size of their communicator.
+  std::map<unsigned, std::set<unsigned>> members;
+  std::size_t ring_size = 0;  ///< of the largest ring that was printed whole
   std::set<std::string> versions;
   std::vector<NcclProcess> processes;
   std::vector<NcclWorker> workers;
@@ -146,6 +150,7 @@ class NcclLogReader {
   void give_back(std::string_view& message, NcclRecord& next) const;
   [[nodiscard]] std::size_t foreign_part(const NcclRecord& record) const;
   void read_about_worker(const NcclRecord& record, std::size_t process);
+  void add_member(const NcclMembership& membership);
   void add_connection(NcclWorker& worker, const NcclChannel& channel, std::string_view message);
   void add_endpoint(const UcxEndpoint& endpoint, std::string_view line);
   void add_chosen(const ChosenTransport& chosen, std::string_view line);

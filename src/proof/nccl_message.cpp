@@ -170,6 +170,15 @@ std::optional<NcclDeviceList> nccl_device_list(std::string_view message) {
   return list;
 }
 
+std::optional<NcclDevice> nccl_old_device(std::string_view message) {
+  const auto parts = network_message(message);
+  if (!parts || !parts->rest.starts_with('[')) return std::nullopt;
+  const auto words = split_words(parts->rest);
+  if (words.size() != 2) return std::nullopt;
+  auto device = device_of(std::string(words[0]) + std::string(words[1]));
+  return device && !device->link_layer.empty() ? device : std::nullopt;
+}
+
 std::optional<NcclDevice> nccl_virtual_device(std::string_view message) {
   const auto index = number_behind(message, "Made virtual device [");
   const auto at = message.find("] name=");
@@ -252,6 +261,16 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
   if (!rank || !size || *rank >= *size) return std::nullopt;
   const bool is_complete = message.find("Init COMPLETE") != std::string_view::npos;
   return NcclMembership{*rank, *size, number_behind(message, " nNodes "), is_complete};
+}
+
+std::size_t nccl_ring_size(std::string_view message) {
+  if (!take(message, "Channel ") || !take_number(message) || !take(message, "/")) return 0;
+  if (!take_number(message) || !take(message, " : ")) return 0;
+  const auto words = split_words(message);
+  const bool are_ranks = std::all_of(words.begin(), words.end(), [](std::string_view word) {
+    return parse_unsigned(word).has_value();
+  });
+  return are_ranks && words.size() < 20 ? words.size() : 0;
 }
 
 std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message) {

@@ -31,6 +31,9 @@ struct NcclDeviceList {
 /// Absent where the message is no such list.
 std::optional<NcclDeviceList> nccl_device_list(std::string_view message);
 
+/// One line of the list of NCCL 2.1 to 2.3, "NET/IB: [0] mlx5_0:1/IB" (src/transport/net_ib.cu).
+std::optional<NcclDevice> nccl_old_device(std::string_view message);
+
 /// `Made virtual device [8] name=mlx5_0+mlx5_1 …`: ports that are used as one.
 std::optional<NcclDevice> nccl_virtual_device(std::string_view message);
 
@@ -75,6 +78,10 @@ struct NcclMembership {
 };
 
 std::optional<NcclMembership> nccl_membership(std::string_view message);
+
+/// How many ranks stand in `Channel 00/08 : 0 1 2 3`, the order of a ring; 0 where the message is
+/// none, or may have been cut: NCCL prints 20 at most (src/graph/rings.cc).
+std::size_t nccl_ring_size(std::string_view message);
 
 /// `NET/IB : GPU Direct RDMA Enabled|Disabled for HCA 0 'mlx5_0'`: what a NIC is able to do, not
 /// what a connection does.

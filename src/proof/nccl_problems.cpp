@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "proof/nccl_message.h"
+#include "proof/transport_line.h"
 
 namespace railhead::proof {
 namespace {
@@ -135,6 +136,10 @@ NcclShows NcclProblemList::read_foreign(std::string_view line, NcclPlace place) 
     return NcclShows::rdma;
   }
   const auto* pattern = foreign_pattern(line);
+  if (pattern == nullptr && is_transport_error(line)) {
+    add(make_problem(Severity::error, "", text, "", place),
+        without_numbers(text.substr(0, kMaxQuote)));
+  }
   if (pattern == nullptr) return NcclShows::nothing;
   add(make_problem(pattern->severity, pattern->meaning, text, "", place),
       std::string(pattern->meaning));

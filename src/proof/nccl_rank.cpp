@@ -125,7 +125,9 @@ std::string chosen_network(const NcclWorker& worker, const NcclProcess& process)
   if (!process.surveyed.empty()) return real_name(process.surveyed, process);
   // The plugin chose its provider, and NCCL's own sockets were not set up in its place.
   if (!process.ofi_provider.empty()) return process.interfaces.empty() ? "Libfabric" : "";
-  if (!process.plugin.empty()) return "";
+  // The plugin for verbs looks for the same devices as NCCL does.
+  const bool is_on_verbs = glob_match("IBext*", process.plugin) && process.devices.empty();
+  if (!process.plugin.empty() && !is_on_verbs) return "";
   // Before 2.7 the first network that has devices is taken, and IB is asked before Socket.
   if (!process.devices.empty()) return process.is_before_2_7 ? "IB" : "";
   // Without a plugin there is nothing left but sockets.
@@ -352,7 +354,8 @@ NcclRank judge_rank(const NcclWorker& worker, const NcclProcess& process) {
   rank.communicators = worker.communicators;
   rank.why = why_of(process, count, rank);
   rank.evidence = evidence_of(worker, process, rank.verdict);
-  const bool is_one_node = worker.membership && worker.membership->nodes == 1U;
+  const bool is_one_node =
+      worker.membership && worker.membership->nodes == 1U && !worker.spans_nodes;
   if (is_one_node && worker.uses.empty() && rank.verdict != NcclVerdict::rdma &&
       rank.verdict != NcclVerdict::mixed) {
     make_intra_node(rank);

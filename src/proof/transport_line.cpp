@@ -15,6 +15,12 @@ constexpr std::size_t kMaxLanes = 32;
 constexpr std::array kShared = {"sysv", "posix", "cma", "knem", "xpmem", "self", "mm"};
 constexpr std::array kGpuCopies = {"cuda_*", "gdr_copy", "rocm_*", "ze_*", "gaudi_*"};
 
+/// How the sources of ai-dynamo/nixl (src/core, src/plugins, src/utils) and of Mooncake's transfer
+/// engine begin whose errors are about moving data.
+constexpr std::array<std::string_view, 8> kSources = {
+    "nixl_", "ucx_",          "libfabric_",    "transfer_engine",
+    "rdma_", "tcp_transport", "transfer_task", "worker_pool"};
+
 template <typename Rows>
 bool is_one_of(const Rows& rows, std::string_view name) {
   return std::any_of(rows.begin(), rows.end(),
@@ -74,6 +80,8 @@ constexpr std::array kChosen = {
               "Mooncake 0.3.8 to 0.3.12, src/transfer_engine_impl.cpp"},
     ChosenRow{"Using RDMA transport (", "Mooncake", "RDMA",
               "Mooncake 0.3.8 to 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"Using specified RDMA devices: ", "Mooncake", "RDMA",
+              "Mooncake 0.3.6 to 0.3.12, ../mooncake-store/src/client_service.cpp"},
     ChosenRow{"TcpTransport: listen on port ", "Mooncake", "TCP",
               "Mooncake 0.3.0 to 0.3.12, src/transport/tcp_transport/tcp_transport.cpp"},
     ChosenRow{"MC_FORCE_TCP is set, using TCP", "Mooncake", "TCP",
@@ -100,14 +108,48 @@ UcxWriter ucx_writer(std::string_view line) {
 std::optional<UcxEndpoint> ucx_endpoint(std::string_view line) {
   const auto old = line.find("ep_cfg[");
   const auto at = old != std::string_view::npos ? old : line.find("cfg#");
-  if (at == std::string_view::npos || line.find("UCX ") > at) return std::nullopt;
+  if (at == std::string_view::npos) return std::nullopt;
+  const auto before = line.substr(0, at);
+  // The name of the library may have been cut away with the rest of the prefix.
+  const bool is_told = line.find("UCX ") < at || before.ends_with("-node ");
+  if (!is_told) return std::nullopt;
   UcxEndpoint endpoint;
   endpoint.writer = ucx_writer(line);
-  const auto before = line.substr(0, at);
   endpoint.is_local = before.ends_with("intra-node ") || before.ends_with("self ");
   read_lanes(line.substr(at), endpoint);
   if (endpoint.lanes.empty() && !endpoint.is_local) return std::nullopt;
   return endpoint;
+}
+
+bool is_ucx_tcp_connection(std::string_view line) {
+  const auto at = line.find("tcp_ep ");
+  if (at == std::string_view::npos || line.find("UCX ") > at) return false;
+  const auto start = line.find(" for the [", at);
+  const auto middle = line.find("]<->[", start);
+  if (start == std::string_view::npos || middle == std::string_view::npos) return false;
+  const auto address = [](std::string_view end) { return end.substr(0, end.rfind(':')); };
+  const auto from = address(line.substr(start + 10, middle - start - 10));
+  const auto peer = line.substr(middle + 5);
+  return from != address(peer.substr(0, peer.find(']')));
+}
+
+bool is_transport_error(std::string_view line) {
+  const auto library = line.find("UCX ");
+  if (library != std::string_view::npos) {
+    return trim(line.substr(library + 4)).starts_with("ERROR ");
+  }
+  const auto words = split_words(line.substr(0, 160));
+  // "E0421", or with the year, the time, the thread and the place
+  for (std::size_t i = 0; i + 3 < words.size(); ++i) {
+    const auto date = words[i];
+    const bool is_date = date.starts_with('E') && (date.size() == 5 || date.size() == 9) &&
+                         parse_unsigned(date.substr(1)).has_value();
+    if (!is_date) continue;
+    return std::any_of(kSources.begin(), kSources.end(), [&](std::string_view source) {
+      return words[i + 3].starts_with(source) && words[i + 3].ends_with(']');
+    });
+  }
+  return false;
 }
 
 bool is_ucx_emulation(std::string_view line) {

@@ -35,6 +35,13 @@ struct UcxEndpoint {
 
 std::optional<UcxEndpoint> ucx_endpoint(std::string_view line);
 
+/// The TCP transport connects to another address: "UCX  DEBUG tcp_ep 0x1: CLOSED -> CONNECTING for
+/// the [10.0.0.1:4711]<->[10.0.0.2:4712]:0 connection", UCX 1.7 to 1.22, src/uct/tcp/tcp_cm.c.
+bool is_ucx_tcp_connection(std::string_view line);
+
+/// A line of level ERROR of UCX's, or E of glog by NIXL or Mooncake's transfer engine.
+bool is_transport_error(std::string_view line);
+
 /// A row of the table of protocols (UCX_PROTO_INFO=y) that says UCX emulates remote memory over
 /// TCP: "| software emulation | tcp/eth0 |".
 bool is_ucx_emulation(std::string_view line);

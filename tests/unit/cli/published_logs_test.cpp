@@ -68,6 +68,9 @@ TEST(PublishedLogs, which_were_held_out_have_it_too) {
   // Two are of one node, and what was published of them does not say so.
   expect_right("held_out.txt", 65, 63);
   expect_right("held_out_2.txt", 25, 25);
+  expect_right("held_out_3.txt", 51, 51);
+  // The line that would say it was cut.
+  expect_right("held_out_4.txt", 26, 25);
 }
 
 }  // namespace

@@ -227,5 +227,30 @@ TEST(NcclPatterns, words_count_in_their_order_only) {
   EXPECT_EQ(foreign_pattern(""), nullptr);
 }
 
+TEST(NcclPatterns, an_error_of_a_transport_is_kept_word_for_word) {
+  const auto problems = [](const std::string& line) {
+    NcclLogReader reader;
+    reader.feed(line + "\n");
+    return reader.finish().problems;
+  };
+  for (const std::string line :
+       {"[1.0] [a:7:0]  mpool.c:227  UCX  ERROR Failed to allocate memory pool (name=rc_recv_desc)",
+        "E0421 11:56:59.774282  709103 nixl_agent.cpp:259] getPluginParams: backend 'UCX' not "
+        "found",
+        "E20251120 11:10:27.133715 203020 transfer_task.cpp:305] Failed to complete transfers"}) {
+    const auto found = problems(line);
+    ASSERT_EQ(found.size(), 1U) << line;
+    EXPECT_EQ(found[0].severity, kError);
+    EXPECT_EQ(found[0].first.text, line);
+  }
+  for (const std::string line :
+       {"[1.0] [a:7:0] x.c:1 UCX  WARN  CPU affinity is not set", "see the UCX documentation",
+        "I0421 11:56:59.774282  709103 nixl_agent.cpp:259] fine",
+        "E0421 11:56:59.774282  709103 transfer_metadata.cpp:9] no such key yet",
+        "E0421 11:56:59.774282  709103 their_server.cc:9] not ours"}) {
+    EXPECT_TRUE(problems(line).empty()) << line;
+  }
+}
+
 }  // namespace
 }  // namespace railhead::proof

@@ -58,6 +58,76 @@ TEST(NcclVerdicts, one_node_has_to_be_certain) {
             NcclVerdict::unknown);
 }
 
+TEST(NcclVerdicts, all_ranks_in_the_log_of_one_host_are_one_node) {
+  const auto rank = [](const std::string& host, const std::string& number, const std::string& of) {
+    const auto front = host + ":10" + number + ":1 [0] NCCL INFO ";
+    return front + "Using network Socket\n" + front + "comm 0x1 rank " + number + " nranks " + of +
+           " - Init START\n";
+  };
+  const auto two = rank("node-a", "0", "2") + rank("node-a", "1", "2");
+  EXPECT_EQ(judge_lines(two).verdict, NcclVerdict::intra_node);
+  // Any number of nodes may have that name.
+  EXPECT_EQ(judge_lines(rank("localhost", "0", "2") + rank("localhost", "1", "2")).verdict,
+            NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines(rank("node-a", "0", "2") + rank("node-b", "1", "2")).verdict,
+            NcclVerdict::tcp);
+  // Of the pipeline's communicators the log has one end only.
+  EXPECT_EQ(judge_lines(two + rank("node-a", "0", "3")).verdict, NcclVerdict::tcp);
+  EXPECT_EQ(
+      judge_lines(rank("node-a", "0", "4") + rank("node-a", "1", "4") + rank("node-a", "2", "4") +
+                  rank("node-a", "3", "4") + rank("node-a", "0", "2"))
+          .verdict,
+      NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, one_process_with_all_gpus_is_one_node) {
+  const std::string chosen =
+      "a:1:2 [0] NCCL INFO Using network Socket\na:1:3 [1] NCCL INFO Using network Socket\n";
+  const std::string ring = "a:1:2 [0] NCCL INFO Channel 00/08 :    0   1";
+  EXPECT_EQ(judge_lines(chosen + ring + "\n").verdict, NcclVerdict::intra_node);
+  EXPECT_EQ(judge_lines(chosen + ring + "   2   3\n").verdict, NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines(chosen).verdict, NcclVerdict::tcp);
+  // Twenty is what NCCL prints of a longer one.
+  EXPECT_EQ(nccl_ring_size("Channel 00/08 : 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"),
+            0U);
+  EXPECT_EQ(nccl_ring_size("Channel 00/0 : 0[0] -> 1[1] via P2P/IPC"), 0U);
+}
+
+TEST(NcclVerdicts, a_small_communicator_may_lead_to_another_node) {
+  // Tensor parallelism within the node, a pipeline between nodes.
+  const std::vector<std::string> messages = {"Using network Socket",
+                                             "comm 0x1 rank 0 nRanks 8 nNodes 1 localRanks 8",
+                                             "comm 0x2 rank 0 nRanks 2 nNodes 2 localRanks 1"};
+  EXPECT_EQ(verdict_on(messages), NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({messages[0], messages[2], messages[1]}), NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, the_list_of_2_3_has_one_device_a_line) {
+  const auto job = judge_messages({"NET/IB: [0] mlx5_64:1/IB ", "NET/IB: [1] mlx5_128:1/IB "});
+  EXPECT_EQ(job.verdict, NcclVerdict::rdma_chosen);
+  ASSERT_EQ(job.ranks[0].available.size(), 2U);
+  EXPECT_EQ(job.ranks[0].available[1].name, "mlx5_128");
+  EXPECT_EQ(verdict_on({"NET/IB: [0] mlx5_64:1/IB", "Using internal Network Socket"}),
+            NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, the_plugin_for_verbs_looks_for_the_same_devices) {
+  EXPECT_EQ(verdict_on({"P2P plugin IBext", "NET/IB : No device found."}), NcclVerdict::tcp);
+  EXPECT_EQ(verdict_on({"P2P plugin UCX_v6", "NET/IB : No device found."}), NcclVerdict::unknown);
+  EXPECT_EQ(verdict_on({"P2P plugin IBext"}), NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, a_communicator_that_failed_is_an_error) {
+  for (const std::string message :
+       {"bootstrap.cc:275 -> 2", "init.cc:1493 -> 2", "init.cu:915 -> 2"}) {
+    NcclLogReader reader;
+    reader.feed("a:1:1 [0] NCCL INFO Using network IB\na:1:1 [0] NCCL INFO " + message + "\n");
+    const auto log = reader.finish();
+    ASSERT_EQ(log.problems.size(), 1U) << message;
+    EXPECT_EQ(log.problems[0].severity, NcclSeverity::error) << message;
+  }
+}
+
 TEST(NcclVerdicts, the_plugin_names_what_its_stub_is) {
   const std::string stub = "Using network NCCL RDMA Plugin v6";
   EXPECT_EQ(verdict_on({"P2P plugin v6 IBext_v6", stub}), NcclVerdict::rdma_chosen);
@@ -152,6 +222,24 @@ TEST(NcclVerdicts, lanes_of_ucx_are_rdma_or_tcp) {
   EXPECT_EQ(verdict("ctx intra-node cfg#2 tag(sysv/memory tcp/lo)"), NcclVerdict::intra_node);
   EXPECT_EQ(verdict("ctx inter-node cfg#3 am(new_wire/x0:1)"), NcclVerdict::unknown);
   EXPECT_EQ(verdict("ctx inter-node cfg#3 am(rc_mlx5/mlx"), NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, a_lane_of_ucx_counts_without_its_prefix) {
+  EXPECT_EQ(judge_lines("ctx inter-node cfg#2 rma_am(tcp/eth1) am(tcp/eth1)\n").verdict,
+            NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines("our cfg#2 (see above) uses tcp/eth1\n").verdict, NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, a_tcp_connection_of_ucx_is_tcp) {
+  const std::string front = "[1708608201.047956] [a:7:0] tcp_cm.c:96 UCX  DEBUG   tcp_ep 0x1: ";
+  const std::string half = "CLOSED -> CONNECTING for the [10.0.0.1:41279]<->[";
+  EXPECT_EQ(judge_lines(front + half + "10.0.0.2:55289]:0 connection [-:-]\n").verdict,
+            NcclVerdict::tcp);
+  // To itself, and cut.
+  EXPECT_EQ(judge_lines(front + half + "10.0.0.1:55289]:0 connection [-:-]\n").verdict,
+            NcclVerdict::unknown);
+  EXPECT_EQ(judge_lines(front + half.substr(0, half.size() - 5) + "\n").verdict,
+            NcclVerdict::unknown);
 }
 
 TEST(NcclVerdicts, a_process_with_ucx_is_a_row_of_its_own) {
