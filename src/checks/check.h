@@ -2,7 +2,7 @@
 //
 // A check is a function and a row. The function looks at a Machine and says one thing of each
 // subject that it is about; the row says the rest: what is right, where that stands, what helps.
-// Rows stand below the functions in one file for each subject matter; list.cpp has the files.
+// Rows stand below the functions in one file for each subject matter; run.cpp has the files.
 #pragma once
 
 #include <span>
@@ -17,6 +17,12 @@
 namespace railhead::checks {
 
 class Findings;
+
+/// What a run of the doctor is about.
+enum class Scope : std::uint8_t {
+  node,
+  pod,  ///< the containers of Machine::containers
+};
 
 struct Check {
   std::string_view id;      ///< stable: group.name
@@ -35,6 +41,7 @@ struct Check {
   std::string_view after;
   system::Part parts = system::Part::none;  ///< what it looks at beyond the node
   void (*look)(const Machine& machine, Findings& found) = nullptr;
+  Scope scope = Scope::node;
 };
 
 /// Where a check's function puts what it finds. Each answer may be changed through the reference
@@ -73,8 +80,12 @@ class Findings {
 /// A text that was read, as evidence.
 Evidence evidence_of(const system::Text& text);
 
-/// Every check, in the order in which they are made: a check stands behind those in its `after`.
-const std::vector<const Check*>& all_checks();
+/// Every check of a scope, in the order in which they are made: a check stands behind those in its
+/// `after`.
+const std::vector<const Check*>& all_checks(Scope scope = Scope::node);
+
+/// Those of every scope, one scope after the other.
+const std::vector<const Check*>& every_check();
 
 /// nullptr where no check has this id.
 const Check* find_check(std::string_view id);

@@ -7,14 +7,16 @@
 
 namespace railhead::checks {
 
-Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted)
+Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted, MoreFacts more)
     : wishes(std::move(wanted)),
       node(std::move(as_read)),
       arrangement(railhead::topology::arrange(node, wishes.topology)),
       topology(railhead::topology::make_topology(arrangement)),
       deal(affinity::deal(arrangement.node, topology, wishes.rules)),
       expected(affinity::expected_of(node, wishes.rules.expect)),
-      system{std::move(beyond)} {}
+      system{std::move(beyond)},
+      containers{std::move(more.containers)},
+      earlier{std::move(more.earlier)} {}
 
 bool Machine::carries_traffic(std::size_t nic) const {
   const auto role = deal.roles[nic].role;

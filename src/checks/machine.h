@@ -9,6 +9,7 @@
 #include "affinity/affinity.h"
 #include "affinity/expectations.h"
 #include "node/node.h"
+#include "system/container.h"
 #include "system/system.h"
 #include "topology/arrange.h"
 
@@ -21,10 +22,16 @@ struct Wishes {
   std::optional<topology::NcclTopology> topology{};  ///< the operator's file
 };
 
+/// What a run looks at besides node and system.
+struct MoreFacts {
+  std::vector<system::Container> containers{};  ///< of checks of Scope::pod
+  std::optional<system::System> earlier{};      ///< the counters of an earlier look
+};
+
 /// All that a check may look at.
 class Machine {
  public:
-  Machine(node::Node as_read, system::System beyond, Wishes wishes);
+  Machine(node::Node as_read, system::System beyond, Wishes wishes, MoreFacts more = {});
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
 
@@ -35,6 +42,8 @@ class Machine {
   const affinity::Deal deal;
   const std::vector<affinity::ExpectedNic> expected;  ///< for each NIC
   const railhead::system::System system;
+  const std::vector<railhead::system::Container> containers;
+  const std::optional<railhead::system::System> earlier;
 
   [[nodiscard]] const affinity::RoleDecision& role(std::size_t nic) const {
     return deal.roles[nic];

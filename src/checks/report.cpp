@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "checks/formats.h"
 
 namespace railhead::checks {
 namespace {
@@ -34,11 +35,6 @@ data::Json finding_json(const Finding& finding) {
   if (check == nullptr) return json;
   for (const auto word : split_words(check->covers)) json["covers"].push_back(word);
   return json;
-}
-
-std::string evidence_text(const Evidence& evidence) {
-  if (!evidence.error.empty()) return evidence.path + ": " + evidence.error;
-  return evidence.path + (evidence.value.empty() ? " is not there" : " = " + evidence.value);
 }
 
 /// What is SKIP because of this failure: "link.rate, link.sm".
@@ -128,6 +124,7 @@ data::Json check_json(const Check& check) {
   data::Json json = {{"id", check.id},     {"what", check.what},     {"source", check.source},
                      {"rule", check.rule}, {"effect", check.effect}, {"remedy", check.remedy}};
   json["remedyClass"] = to_string(check.remedy_class);
+  json["scope"] = check.scope == Scope::node ? "node" : "pod";
   for (const auto& [key, words] :
        {std::pair{"covers", check.covers}, std::pair{"after", check.after}}) {
     json[key] = data::Json::array();
@@ -203,9 +200,9 @@ report::Report list_of_checks() {
   report::Report report;
   report.json = report::make_document("DoctorChecks");
   report.json["checks"] =
-      data::json_list(all_checks(), [](const Check* check) { return check_json(*check); });
+      data::json_list(every_check(), [](const Check* check) { return check_json(*check); });
   report::Table table;
-  for (const auto* check : all_checks()) {
+  for (const auto* check : every_check()) {
     table.add({{"CHECK", std::string(check->id)},
                {"WHAT IS RIGHT", std::string(check->what)},
                {"SOURCE", std::string(check->source), report::kWide},

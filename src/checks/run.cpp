@@ -10,9 +10,10 @@ namespace railhead::checks {
 namespace {
 
 /// The visible list: every file of checks, in order.
-constexpr std::array kGroups = {host_checks, driver_checks,  pci_checks,  device_checks,
-                                link_checks, place_checks,   roce_checks, sriov_checks,
-                                gpu_checks,  runtime_checks, nfs_checks,  log_checks};
+constexpr std::array kGroups = {host_checks,      driver_checks,  pci_checks,  device_checks,
+                                link_checks,      place_checks,   roce_checks, sriov_checks,
+                                gpu_checks,       runtime_checks, nfs_checks,  log_checks,
+                                over_time_checks, pod_checks};
 
 bool belongs_to(std::string_view subject, std::string_view to) {
   return to == kNode || subject == to ||
@@ -67,7 +68,7 @@ std::vector<const Check*> with_before(const std::vector<const Check*>& checks) {
   std::vector<const Check*> wanted;
   for (const auto* check : checks) add_with_before(*check, wanted);
   std::vector<const Check*> ordered;
-  for (const auto* check : all_checks()) {
+  for (const auto* check : every_check()) {
     if (std::find(wanted.begin(), wanted.end(), check) != wanted.end()) ordered.push_back(check);
   }
   return ordered;
@@ -75,7 +76,7 @@ std::vector<const Check*> with_before(const std::vector<const Check*>& checks) {
 
 }  // namespace
 
-const std::vector<const Check*>& all_checks() {
+const std::vector<const Check*>& every_check() {
   static const auto every = [] {
     std::vector<const Check*> all;
     for (const auto group : kGroups) {
@@ -86,8 +87,19 @@ const std::vector<const Check*>& all_checks() {
   return every;
 }
 
+const std::vector<const Check*>& all_checks(Scope scope) {
+  const auto of_scope = [](Scope wanted) {
+    auto checks = every_check();
+    std::erase_if(checks, [&](const Check* check) { return check->scope != wanted; });
+    return checks;
+  };
+  static const auto of_node = of_scope(Scope::node);
+  static const auto of_pod = of_scope(Scope::pod);
+  return scope == Scope::node ? of_node : of_pod;
+}
+
 const Check* find_check(std::string_view id) {
-  const auto& all = all_checks();
+  const auto& all = every_check();
   const auto at =
       std::find_if(all.begin(), all.end(), [&](const Check* check) { return check->id == id; });
   return at == all.end() ? nullptr : *at;

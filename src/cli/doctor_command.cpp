@@ -3,8 +3,10 @@
 #include <ostream>
 
 #include "base/text.h"
+#include "checks/formats.h"
 #include "checks/report.h"
 #include "cli/command.h"
+#include "cli/doctor_pod.h"
 #include "host/bounded_host.h"
 #include "host/clock.h"
 #include "options/options.h"
@@ -18,6 +20,13 @@ struct DoctorFlags {
   bool list = false;
   bool all = false;
   unsigned limit_ms = 10'000;
+  PodTarget target;
+  double interval_seconds = 0;  ///< until counters are read again; 0: once
+  std::string before;           ///< an earlier snapshot
+
+  [[nodiscard]] checks::Scope scope() const {
+    return target.any() ? checks::Scope::pod : checks::Scope::node;
+  }
 };
 
 Result<const checks::Check*> check_named(const std::string& id) {
@@ -27,9 +36,14 @@ Result<const checks::Check*> check_named(const std::string& id) {
 }
 
 Result<std::vector<const checks::Check*>> chosen(const DoctorFlags& flags) {
-  if (flags.checks.empty()) return checks::all_checks();
+  if (flags.checks.empty()) return checks::all_checks(flags.scope());
   std::vector<const checks::Check*> all;
-  for (const auto& id : flags.checks) all.push_back(TRY(check_named(id)));
+  for (const auto& id : flags.checks) {
+    all.push_back(TRY(check_named(id)));
+    if (all.back()->scope == checks::Scope::pod && !flags.target.any()) {
+      return Error{ErrorCode::usage, id + " is about a container: name it by --pod or --pid"};
+    }
+  }
   return all;
 }
 
@@ -39,6 +53,20 @@ void keep_chosen(const std::vector<const checks::Check*>& wanted,
   std::erase_if(findings, [&](const checks::Finding& finding) {
     return std::find(wanted.begin(), wanted.end(), checks::find_check(finding.id)) == wanted.end();
   });
+}
+
+/// The counters of an earlier look: of a snapshot, or now, and then the time is waited for.
+Result<std::optional<system::System>> earlier_counters(const DoctorFlags& flags, host::Host& host,
+                                                       const node::Node& node, host::Clock& clock) {
+  using Earlier = std::optional<system::System>;
+  if (!flags.before.empty()) {
+    const auto before = TRY(agent::open_machine({"/", flags.before}));
+    return Earlier(system::read_system(*before, node, system::Part::counters));
+  }
+  if (flags.interval_seconds <= 0) return Earlier();
+  Earlier now = system::read_system(host, node, system::Part::counters);
+  clock.wait(std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
+  return now;
 }
 
 Result<checks::Diagnosis> diagnose(const DoctorFlags& flags, const config::Config& config) {
@@ -51,16 +79,24 @@ Result<checks::Diagnosis> diagnose(const DoctorFlags& flags, const config::Confi
   const auto start = clock.now();
   checks::Diagnosis diagnosis;
   diagnosis.limit = std::chrono::milliseconds(flags.limit_ms);
-  host::BoundedHost bounded(*host, clock, diagnosis.limit);
+  const auto wait =
+      std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000));
+  host::BoundedHost bounded(*host, clock, diagnosis.limit + wait);
   auto node = node::read_node(bounded);
   // A device that was not looked at would seem to be missing.
   if (bounded.left_out() > 0) {
     return Error{ErrorCode::timeout, "reading the node took longer than " +
                                          std::to_string(flags.limit_ms) + " ms (--time-limit)"};
   }
+  auto earlier = TRY(earlier_counters(flags, *host, node, clock));
   auto system = system::read_system(bounded, node, checks::parts_of(wanted));
+  checks::MoreFacts more;
+  if (flags.target.any()) {
+    more.containers = TRY(read_containers(flags.target, config, node, clock, diagnosis.limit));
+  }
+  more.earlier = std::move(earlier);
   const checks::Machine machine(std::move(node), std::move(system),
-                                {rules, config.settings().nri.enabled, topology});
+                                {rules, config.settings().nri.enabled, topology}, std::move(more));
   diagnosis.node = machine.node.name;
   diagnosis.findings = checks::run_checks(machine, wanted);
   keep_chosen(wanted, diagnosis.findings);
@@ -87,6 +123,11 @@ Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
   }
   const auto diagnosis = TRY(diagnose(flags, config));
   const bool for_people = invocation.output == "table" || invocation.output == "wide";
+  for (const auto& format : checks::kDiagnosisFormats) {
+    if (invocation.output != format.name) continue;
+    invocation.out << format.render(diagnosis);
+    return exit_code_of(diagnosis);
+  }
   if (!flags.checks.empty() && for_people) invocation.out << checks::headline(diagnosis) << "\n\n";
   return invocation.print(checks::report_of(diagnosis, flags.all), exit_code_of(diagnosis));
 }
@@ -97,18 +138,37 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand(
       "doctor", "Say what is wrong with RDMA on this node, with evidence and remedy");
   auto flags = std::make_shared<DoctorFlags>();
-  add_settings(*app, invocation, {"host.root", "host.snapshot", "topology.file", "nri.enabled"});
+  add_settings(*app, invocation,
+               {"host.root", "host.snapshot", "host.proc", "topology.file", "nri.enabled"});
   add_config_option(*app, invocation);
-  add_output_option(*app, invocation);
+  std::vector<std::string> own_formats;
+  for (const auto& format : checks::kDiagnosisFormats) own_formats.emplace_back(format.name);
+  add_output_option(*app, invocation, own_formats);
   app->add_option("--check", flags->checks,
                   "make this check only, and say the result in a first line below 80 characters; "
                   "may be repeated")
       ->type_name("ID")
       ->allow_extra_args(false);
+  auto* pod = app->add_option("--pod", flags->target.pod,
+                              "look at the containers of this pod on this node, not at the node")
+                  ->type_name("NAMESPACE/NAME");
+  app->add_option("--pid", flags->target.pid, "look at the container of this process")
+      ->type_name("N")
+      ->check(CLI::Range(1, 0x7fffffff))
+      ->excludes(pod);
   app->add_option("--explain", flags->explain, "what a check looks at, its rule and its remedy")
       ->type_name("ID");
   app->add_flag("--list", flags->list, "every check, in a line");
   app->add_flag("--all", flags->all, "every finding, also what is right");
+  auto* before = app->add_option("--before", flags->before,
+                                 "an earlier snapshot (snapshot --doctor) of the same machine: do "
+                                 "errors of ports grow")
+                     ->type_name("FILE");
+  app->add_option("--interval", flags->interval_seconds,
+                  "read the counters of ports twice, with so much time between [0: once]")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.0, 600.0))
+      ->excludes(before);
   app->add_option("--time-limit", flags->limit_ms,
                   "read no more after so long; what is left out is UNKNOWN [10000]")
       ->type_name("MILLISECONDS")

@@ -120,6 +120,12 @@ Result<std::unique_ptr<Host>> DirectoryHost::open(const std::string& root) {
   return host;
 }
 
+Result<std::unique_ptr<Host>> DirectoryHost::open_foreign(const std::string& root) {
+  auto host = open(root);
+  if (host) static_cast<DirectoryHost*>(host->get())->foreign_ = true;
+  return host;
+}
+
 Result<std::unique_ptr<Host>> DirectoryHost::open_with(const std::string& root, Resolver resolver) {
   UniqueFd descriptor(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor) return host_error(root, errno);
@@ -188,9 +194,27 @@ UniqueFd DirectoryHost::open_below(const std::string& path, int flags) {
   return UniqueFd(open_in_root(root_.get(), path, flags));
 }
 
-Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) {
+UniqueFd DirectoryHost::open_file(const std::string& path) {
   // O_NONBLOCK: a FIFO in a hostile tree must not stop us.
-  const UniqueFd file = open_below(path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+  constexpr int kFlags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
+  if (!foreign_) return open_below(path, kFlags);
+  const UniqueFd found = open_below(path, O_PATH);
+  if (!found) return {};
+
+  struct stat facts {};
+
+  if (::fstat(found.get(), &facts) != 0) return {};
+  if (!S_ISREG(facts.st_mode)) {
+    errno = ENOENT;
+    return {};
+  }
+  // The very file that was looked at, whatever the path leads to by now.
+  return UniqueFd(
+      ::open(("/proc/self/fd/" + std::to_string(found.get())).c_str(), kFlags | O_CLOEXEC));
+}
+
+Result<std::optional<std::string>> DirectoryHost::read(const std::string& path) {
+  const UniqueFd file = open_file(path);
   if (!file) return absent_or_failure<std::string>(path, errno);
   if (path.starts_with("/sys/")) return read_attribute(path, file.get());
 

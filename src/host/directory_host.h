@@ -29,6 +29,11 @@ class DirectoryHost : public Host {
   enum class Resolver : std::uint8_t { openat2, walk };
   static Result<std::unique_ptr<Host>> open_with(const std::string& root, Resolver resolver);
 
+  /// A tree that others change while it is read, such as the root of a container (/proc/PID/root,
+  /// the one magic link that is followed): nothing but a regular file is ever opened for reading,
+  /// since opening a device alone can have effects.
+  static Result<std::unique_ptr<Host>> open_foreign(const std::string& root);
+
   Result<std::optional<std::string>> read(const std::string& path) override;
   Result<std::optional<std::string>> readlink(const std::string& path) override;
   Result<std::optional<std::vector<std::string>>> list(const std::string& path) override;
@@ -52,6 +57,8 @@ class DirectoryHost : public Host {
   UniqueFd open_directory(std::string_view path);
   /// stat(2) of what the path names, links followed. False, with errno, where it cannot be found.
   bool stat_below(const std::string& path, struct stat& facts);
+  /// The file for reading; of a foreign tree only a regular one. None, and errno, else.
+  UniqueFd open_file(const std::string& path);
   Result<std::optional<std::string>> read_attribute(const std::string& path, int file);
   Result<bool> is_sysfs(const std::string& path);
 
@@ -68,6 +75,7 @@ class DirectoryHost : public Host {
 
   UniqueFd root_;
   Resolver resolver_;
+  bool foreign_ = false;
   bool has_real_sysfs_ = false;  ///< and not a tree of files that hostile hands may have made
   std::array<Parent, 12> parents_;
   std::uint64_t uses_ = 0;

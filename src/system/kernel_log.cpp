@@ -36,6 +36,7 @@ std::vector<LogLine> parse_kernel_log(std::string_view text) {
 
 void read_kernel_log(const Gather& gather) {
   const std::string path(host::Host::kKernelLog);
+  gather.text("/proc/uptime");
   const auto text = fact_of(path, gather.host.read(path));
   auto& log = gather.into.kernel_log;
   log.error = text.error;

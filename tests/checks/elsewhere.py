@@ -2,35 +2,30 @@
 """Ids of the notes on doctors (D, L, N, C, F: what five published guides check or prescribe) that no check
 of the node answers, each with who does, or why nobody can."""
 
-PODS = "of a container: `railhead pods` and `railhead nccl-log` tell it from the kernel and the log"
-POD = "of one pod: asks for the container's own limits, devices, environment and libraries; not yet"
 API = "of the cluster: asks the API server; not yet"
 LINT = "of a manifest; not yet"
 BENCH = "is measured: `railhead bench`"
 SAID = "is advice: stands in the remedy of the check that is named"
 
 ELSEWHERE = {
-    "D01": API, "D04": API, "D05": API, "D07": API, "D08": API, "D09": API, "D10": API, "D12": API, "D22": POD, "D23": POD,
-    "D24": "`railhead pools` says which functions a selector matches, and what each lacks", "D25": API, "D27": API, "D31": SAID + " (log.peermem)", "D32": SAID + " (gdr.peermem)", "D33": POD,
-    "D35": PODS,
+    "D01": API, "D04": API, "D05": API, "D07": API, "D08": API, "D09": API, "D10": API, "D12": API,
+    "D24": "`railhead pools` says which functions a selector matches, and what each lacks", "D25": API, "D27": API, "D31": SAID + " (log.peermem)", "D32": SAID + " (gdr.peermem)",
     "L03": API, "L09": SAID + " (runtime.memlock)", "L10": API, "L11": LINT, "L12": API,
-    "N01": PODS, "N02": LINT, "N03": POD, "N04": "`railhead affinity` says which NICs are near; of a pod: not yet",
-    "N05": "of a container's variables: the agent warns (`environment-contradicts`)", "N06": API,
+    "N06": API,
     "N09": "the agent finds a container's GPUs", "N10": "`railhead topology` has index, UUID and address",
     "N11": "`railhead nics` has the PCI function of each device", "N14": API, "N16": BENCH,
     "C05": "of the cluster: asks which nodes share a fabric; not yet", "C06": "`railhead pools` says which functions a selector matches", "C07": LINT, "C08": API, "C09": LINT,
-    "C11": API, "C12": POD, "C13": API, "C14": API, "C15": POD, "C16": POD, "C17": POD, "C18": BENCH,
-    "C21": BENCH, "C22": "`railhead nccl-log`", "C23": PODS, "C24": POD, "C25": POD,
+    "C11": API, "C13": API, "C14": API, "C18": BENCH,
+    "C21": BENCH,
     "C26": "of another program, which waits for ever; `railhead bench` has a limit for each phase",
     "F04": API, "F10": API, "F11": API,
     "F17": "cannot be read from a node: MTU, VLAN and mode of a switch's port; a large transfer proves it "
            "(`railhead bench`)",
     "F18": "cannot be judged: the kernel does RoCE in a VLAN; a ban is a site's own policy", "F20": API,
     "F25": "cannot be judged: mounts that fail are seen (nfs.transport), the order of units alone breaks nothing",
-    "F26": POD, "F27": POD, "F28": POD, "F29": POD, "F30": "`railhead nccl-log`",
     "F33": "has no effect on verbs: interrupt moderation is for the netdev's own traffic",
     "F34": "has no effect on verbs: ring sizes are for the netdev's own traffic",
-    "F37": "`railhead topology` and `railhead affinity`", "F38": BENCH, "F41": BENCH, "F42": LINT,
+    "F38": BENCH, "F41": BENCH, "F42": LINT,
 }
 
 

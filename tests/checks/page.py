@@ -4,15 +4,19 @@
 import argparse
 import json
 import pathlib
+import re
 import subprocess
 import sys
 
+from compared import COMPARED, NO
 from elsewhere import ELSEWHERE, every_id
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/checks.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/checks.md"
+TESTS = ("tests/unit/checks", "tests/unit/bench")
 HEAD = """# Checks
 
-What `railhead doctor` checks on a node, in the order in which it is done. Written from the program's own list (`railhead doctor --list -o json`)
+What `railhead doctor` checks on a node, and with `--pod` or `--pid` in a container (pod.*), in the order in which it is done. Written from the program's own list (`railhead doctor --list -o json`)
 by `./dev bless`; change a check's row in `src/checks/`. How to use it: [doctor.md](doctor.md).
 
 The class of a remedy says what it costs: R0 nothing on the node, R1 safe on a running node, R2 a service or pods restart, R3 an object of the
@@ -28,6 +32,33 @@ Of the others:
 | id | who answers it, or why nobody can |
 |---|---|
 """
+
+
+BESIDE = """
+## Beside other health checks
+
+The 25 most instructive failures that were published, and who sees each on a node or in a pod. Of the others it is what their sources did when
+they were read (`tests/checks/compared.py` names the commits). A line of the log or a module that is loaded is a part of an answer only.
+
+| failure | published | railhead | shown by | gpud | azurehpc-health-checks | gpu-operator validator | NVSentinel |
+|---|---|---|---|---|---|---|---|
+"""
+
+
+def beside():
+    return BESIDE + "".join(f"| {' | '.join(cell(one) for one in row)} |\n" for row in COMPARED)
+
+
+def wrong_names(checks):
+    """Checks and tests that the comparison names and that are not there."""
+    ids = {one["id"] for one in checks}
+    source = "".join(path.read_text() for folder in TESTS for path in sorted((ROOT / folder).glob("*.cpp")))
+    for failure, _, ours, test, *_ in COMPARED:
+        for name in re.findall(r"\b[a-z]+\.[a-z-]+\b", ours):
+            if name not in ids:
+                yield f"compared.py: no check {name} ({failure})"
+        if test != NO and test not in source:
+            yield f"compared.py: no test {test} ({failure})"
 
 
 def cell(text):
@@ -53,7 +84,7 @@ def page(checks):
     text += "".join(f"| [{one['id']}](#{one['id'].replace('.', '')}) | {cell(one['what'])} | {', '.join(one['covers'])} |\n"
                     for one in checks)
     text += "\n## Each check\n" + "".join(section(one) for one in checks)
-    return text + COVERS + "".join(f"| {name} | {cell(why)} |\n" for name, why in ELSEWHERE.items())
+    return text + COVERS + "".join(f"| {name} | {cell(why)} |\n" for name, why in ELSEWHERE.items()) + beside()
 
 
 def unanswered(checks):
@@ -71,7 +102,7 @@ def main():
     options = parser.parse_args()
     said = subprocess.run([options.railhead, "doctor", "--list", "-o", "json"], check=True, capture_output=True, text=True)
     checks = json.loads(said.stdout)["checks"]
-    wrong = unanswered(checks)
+    wrong = unanswered(checks) + list(wrong_names(checks))
     if options.bless:
         PAGE.write_text(page(checks))
     elif not PAGE.is_file() or PAGE.read_text() != page(checks):

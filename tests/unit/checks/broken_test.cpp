@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // One fault at a time in a healthy machine: exactly the checks that are to notice it do.
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
 #include <gmock/gmock.h>
 
+#include "base/text.h"
 #include "unit/checks/patient.h"
+#include "unit/source_dir.h"
 
 namespace railhead::test {
 namespace {
@@ -288,6 +294,44 @@ const std::vector<Fault>& faults() {
   return kFaults;
 }
 
+/// What people read of each machine, for review: the faults above, and what is said of them.
+std::string page_of_faults() {
+  std::string page;
+  for (const auto& fault : faults()) {
+    auto patient = healthy(fault.machine);
+    const auto before = patient.examine();
+    fault.make(patient);
+    const auto after = patient.examine();
+    page +=
+        std::string(page.empty() ? "" : "\n") + "# " + fault.name + " (" + fault.machine + ")\n";
+    for (const auto& line : complaints_by(before, after)) {
+      page += line + "\n";
+      if (line.starts_with("SKIP")) continue;
+      const auto words = split_words(line);
+      const auto one =
+          finding_of(after, words[1], line.substr(words[0].size() + words[1].size() + 2));
+      for (const auto& [label, text] :
+           {std::pair{"found", one.observed}, std::pair{"expected", one.expected},
+            std::pair{"reason", one.reason}, std::pair{"so", one.effect},
+            std::pair{"fix", one.remedy}}) {
+        if (!text.empty()) page += "  " + std::string(label) + ": " + text + "\n";
+      }
+    }
+  }
+  return page;
+}
+
+/// RAILHEAD_BLESS=1 writes the page anew, as ./dev bless does.
+TEST(Doctor, says_of_each_broken_machine_what_the_page_has) {
+  const auto path = source_dir() + "/tests/checks/broken.txt";
+  const auto page = page_of_faults();
+  if (std::getenv("RAILHEAD_BLESS") != nullptr) std::ofstream(path) << page;
+  std::ifstream file(path);
+  const std::string golden((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+  EXPECT_TRUE(page == golden) << "./dev bless, and read what git says of tests/checks/broken.txt";
+}
+
 class Broken : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Broken, is_noticed_by_these_checks_alone) {
@@ -308,7 +352,8 @@ TEST(Doctor, has_a_broken_machine_for_every_check) {
       "host.virtual",   "drv.stack",     "gdr.peermem", "gdr.storage",  // never worse than PASS
       "host.hugepages", "drv.container", "link.layer",  "net.management-nic", "roce.gid",
       "roce.mtu",       "roce.ecn",      "roce.arp",    "sriov.vf-count",     "sriov.vf-driver",
-      "sriov.vf-rdma",  "gpu.present",   "gpu.driver",  "topo.vm-file"};  // others_test.cpp
+      "sriov.vf-rdma",  "gpu.present",   "gpu.driver",  "topo.vm-file",       "link.flap",
+      "link.errors"};  // others_test.cpp, over_time_test.cpp
   for (const auto* check : checks::all_checks()) {
     if (std::find(elsewhere.begin(), elsewhere.end(), check->id) != elsewhere.end()) continue;
     const auto shown = std::any_of(faults().begin(), faults().end(), [&](const Fault& fault) {

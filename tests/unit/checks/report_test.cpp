@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "checks/formats.h"
 #include "unit/checks/patient.h"
 
 namespace railhead::test {
@@ -87,6 +88,41 @@ TEST(DoctorReport, what_was_left_out_is_said) {
   diagnosis.left_out = 3;
   EXPECT_THAT(to_table(checks::report_of(diagnosis, false)),
               HasSubstr("3 readings were left out after 20 ms"));
+}
+
+TEST(DoctorReport, junit_has_a_case_for_each_finding) {
+  const auto diagnosis = of_port_down();
+  const auto text = checks::to_junit(diagnosis);
+  EXPECT_THAT(text, HasSubstr("failures=\"1\" errors=\"0\""));
+  EXPECT_THAT(text, HasSubstr("<testcase classname=\"link.port-state\" name=\"mlx5_3/1\">"
+                              "<failure message=\"DOWN, LinkUp\">"));
+  std::size_t cases = 0;
+  for (auto at = text.find("<testcase"); at != std::string::npos;
+       at = text.find("<testcase", at + 1))
+    ++cases;
+  EXPECT_EQ(cases, diagnosis.findings.size());
+}
+
+TEST(DoctorReport, html_is_one_page_with_what_is_wrong_first) {
+  const auto text = checks::to_html(of_port_down());
+  EXPECT_THAT(text, testing::StartsWith("<!DOCTYPE html>"));
+  EXPECT_LT(text.find("<h2>What is wrong</h2>"), text.find("<h2>What is right</h2>"));
+  for (const auto* outside : {"http:", "https:", "<script", "<link", "<img", "@import"}) {
+    EXPECT_THAT(text, Not(HasSubstr(outside)));
+  }
+}
+
+TEST(DoctorReport, names_of_a_hostile_machine_are_no_markup) {
+  checks::Diagnosis diagnosis;
+  diagnosis.node = "<b>\x1b[31m";
+  diagnosis.findings.push_back({"link.rate", "</li><script>", checks::State::fail, "\"&\x01"});
+  for (const auto& format : checks::kDiagnosisFormats) {
+    const auto text = format.render(diagnosis);
+    EXPECT_THAT(text, Not(HasSubstr("<script>")));
+    EXPECT_THAT(text, Not(HasSubstr("<b>")));
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_EQ(text.find('\x01'), std::string::npos);
+  }
 }
 
 }  // namespace

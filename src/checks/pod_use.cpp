@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a container makes of its NICs: libraries, GIDs, variables, which GPU uses which NIC.
+#include <algorithm>
+#include <array>
+
+#include "base/contains.h"
+#include "base/text.h"
+#include "checks/pod.h"
+#include "transports/nic_list.h"
+#include "transports/transports.h"
+
+namespace railhead::checks {
+namespace {
+
+using system::Container;
+
+/// The provider of libibverbs for the driver of a PCI function. Source: rdma-core providers/, the
+/// match tables of each.
+constexpr std::array kProviders = {
+    std::pair{std::string_view("mlx5_core"), std::string_view("mlx5")},
+    std::pair{std::string_view("mlx4_core"), std::string_view("mlx4")},
+    std::pair{std::string_view("bnxt_en"), std::string_view("bnxt_re")},
+    std::pair{std::string_view("efa"), std::string_view("efa")},
+    std::pair{std::string_view("ice"), std::string_view("irdma")},
+    std::pair{std::string_view("i40e"), std::string_view("irdma")},
+    std::pair{std::string_view("erdma"), std::string_view("erdma")},
+    std::pair{std::string_view("hns3"), std::string_view("hns")},
+    std::pair{std::string_view("cxgb4"), std::string_view("cxgb4")},
+    std::pair{std::string_view("ionic"), std::string_view("ionic")},
+};
+
+/// "" where it is not known.
+std::string_view provider_of(const node::Nic& nic) {
+  const auto* at = std::find_if(kProviders.begin(), kProviders.end(),
+                                [&](const auto& row) { return row.first == nic.driver; });
+  return at == kProviders.end() ? std::string_view() : at->second;
+}
+
+/// "/usr/lib64/libibverbs/libmlx5-rdmav34.so" is of mlx5; so is libmlx5.so.1, into which it leads.
+bool is_of_provider(std::string_view path, std::string_view provider) {
+  const auto name = path.substr(path.rfind('/') + 1);
+  return name.starts_with("lib" + std::string(provider) + "-rdmav");
+}
+
+const std::string* find_library(const std::vector<std::string>& paths, std::string_view beginning) {
+  const auto at = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
+    return host::base_name(path).starts_with(beginning);
+  });
+  return at == paths.end() ? nullptr : &*at;
+}
+
+const std::string* find_provider(const std::vector<std::string>& paths, std::string_view provider) {
+  const auto at = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
+    return is_of_provider(path, provider);
+  });
+  return at == paths.end() ? nullptr : &*at;
+}
+
+/// The drivers of its NICs whose provider is known, each once.
+std::vector<std::string_view> providers_of(const Machine& machine, const Container& container) {
+  std::vector<std::string_view> providers;
+  for (const auto nic : given_nics(machine, container)) {
+    const auto provider = provider_of(machine.node.nics[nic]);
+    if (!provider.empty() && !contains(providers, provider)) providers.push_back(provider);
+  }
+  return providers;
+}
+
+void judge_libraries(const Container& container, std::string_view provider, Findings& found) {
+  const auto subject = container.name + "/" + std::string(provider);
+  const auto none = std::vector<std::string>();
+  const auto& mapped = container.mapped.value ? *container.mapped.value : none;
+  const auto* taken = find_provider(mapped, provider);
+  if (taken != nullptr) {
+    found.pass(subject, *taken, {{container.mapped.path, *taken, ""}});
+    return;
+  }
+  if (!container.libraries.value) return void(found.unknown(subject, container.libraries));
+  const auto& there = *container.libraries.value;
+  const auto* verbs = find_library(there.found, "libibverbs.so");
+  const auto* plugin = find_provider(there.found, provider);
+  const Evidence searched{container.root, join(there.searched, ", "), ""};
+  if (verbs != nullptr && plugin != nullptr) {
+    found.pass(subject, *verbs + ", " + *plugin, {{container.root + *plugin, "there", ""}});
+  } else if (!there.unreadable.empty()) {
+    found.unknown(subject, there.unreadable.front(), {searched});
+  } else if (verbs != nullptr) {
+    found.fail(subject, *verbs + " without a provider",
+               "lib" + std::string(provider) + "-rdmav*.so",
+               {searched, {container.root + *verbs, "there", ""}});
+  } else {
+    auto& finding =
+        found.warn(subject, "no libibverbs.so.1", "one that the loader finds", {searched});
+    finding.effect =
+        "NCCL, UCX and perftest find no verbs -> TCP; a program that is linked statically does";
+  }
+}
+
+std::string_view address_of(const Container& container, const std::vector<node::Gid>& gids,
+                            bool link_local) {
+  for (const auto& gid : gids) {
+    const bool is_local = std::string_view(gid.value).starts_with("fe80:");
+    if (is_local == link_local && contains(*container.addresses.value, gid.value)) return gid.value;
+  }
+  return {};
+}
+
+void judge_gids(const Container& container, const std::string& port,
+                const std::vector<node::Gid>& gids, const std::string& path, Findings& found) {
+  const auto subject = container.name + "/" + port;
+  const Evidence table{path, counted(gids.size(), "GID"), ""};
+  const Evidence own{container.addresses.path,
+                     counted(container.addresses.value->size(), "local address"), ""};
+  const auto routed = address_of(container, gids, false);
+  const auto local = address_of(container, gids, true);
+  if (!routed.empty()) {
+    found.pass(subject, std::string(routed), {table, own});
+  } else if (!local.empty()) {
+    found.warn(subject, "a link-local GID alone", "the GID of an IP address", {table, own});
+  } else {
+    found.fail(subject, "no GID of an address of its network namespace",
+               "the GID of one of its addresses", {table, own});
+  }
+}
+
+void judge_gids_of(const Machine& machine, const Container& container, const node::Nic& nic,
+                   Findings& found) {
+  for (const auto& port : nic.ports) {
+    if (port.link_layer != node::LinkLayer::ethernet) continue;
+    const auto name = port_name(nic, port);
+    const auto at = container.gids.find(name);
+    if (!container.addresses.value) {
+      found.unknown(container.name + "/" + name, container.addresses);
+    } else if (at == container.gids.end()) {
+      // Its /sys is not mounted: in shared mode the node's has the same table.
+      if (machine.node.rdma_netns != node::RdmaNetns::shared) {
+        found.unknown(container.name + "/" + name, "its sysfs does not show the device",
+                      {{container.root + "/sys/class/infiniband/" + nic.name, "", ""}});
+      } else {
+        judge_gids(container, name, port.gids, port_path(nic, port, "gids"), found);
+      }
+    } else if (!at->second.value) {
+      found.unknown(container.name + "/" + name, at->second);
+    } else {
+      judge_gids(container, name, *at->second.value, at->second.path, found);
+    }
+  }
+}
+
+/// The node's network namespace or its own; absent where that is not known.
+std::optional<bool> has_own_network(const Container& container) {
+  if (!container.network.value || !container.node_network.value) return std::nullopt;
+  return *container.network.value != *container.node_network.value;
+}
+
+bool has_ethernet(const Machine& machine, const std::vector<std::size_t>& nics) {
+  return std::any_of(nics.begin(), nics.end(), [&](std::size_t nic) {
+    return machine.has_layer(nic, node::LinkLayer::ethernet);
+  });
+}
+
+transports::LinkKind kind_of(const node::Nic& nic, const node::Port& port) {
+  if (nic.driver == "efa") return transports::LinkKind::efa;
+  switch (port.link_layer) {
+    case node::LinkLayer::infiniband: return transports::LinkKind::infiniband;
+    case node::LinkLayer::ethernet: return transports::LinkKind::ethernet;
+    case node::LinkLayer::unknown: break;
+  }
+  return transports::LinkKind::unknown;
+}
+
+/// The machine's NICs as the libraries in the container see them.
+std::vector<transports::KnownNic> known_nics(const Machine& machine, const Container& container) {
+  const auto given = given_nics(machine, container);
+  std::vector<transports::KnownNic> known;
+  for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {
+    const auto& nic = machine.node.nics[n];
+    transports::KnownNic one{nic.name, contains(given, n)};
+    for (const auto& port : nic.ports) {
+      const bool usable = !port.state || port.state == node::PortState::active;
+      transports::KnownPort seen{port.number, usable, kind_of(nic, port)};
+      const auto gids = container.gids.find(port_name(nic, port));
+      if (gids != container.gids.end() && gids->second.value) {
+        seen.gids.emplace();
+        for (const auto& gid : *gids->second.value) seen.gids->push_back(gid.index);
+      }
+      one.ports.push_back(std::move(seen));
+    }
+    if (one.ports.empty()) one.ports.push_back({});
+    known.push_back(std::move(one));
+  }
+  return known;
+}
+
+std::optional<std::string_view> value_of(const Container& container, std::string_view name) {
+  std::optional<std::string_view> value;
+  for (const std::string_view entry : *container.environment.value) {
+    const auto equals = entry.find('=');
+    if (entry.substr(0, equals) == name) value = entry.substr(equals + 1);
+  }
+  return value;
+}
+
+std::string subject_of(const Container& container, std::string_view variable) {
+  return container.name + "/" + std::string(variable);
+}
+
+/// A beginning that is the whole name of one NIC and the beginning of another.
+bool judge_prefix(const Machine& machine, const Container& container, Findings& found) {
+  constexpr std::string_view kVariable = "NCCL_IB_HCA";
+  const auto value = value_of(container, kVariable);
+  if (!value) return false;
+  const auto given = given_nics(machine, container);
+  const auto list = transports::nccl_list(*value);
+  for (const auto& entry : list.entries) {
+    if (entry.means != transports::NicListEntry::Means::beginning) continue;
+    std::vector<std::string> meant;
+    bool whole = false;
+    for (const auto nic : given) {
+      const auto& name = machine.node.nics[nic].name;
+      if (entry.names(name)) meant.push_back(name);
+      whole = whole || name == entry.name;
+    }
+    if (!whole || meant.size() < 2) continue;
+    auto& finding =
+        found.warn(subject_of(container, kVariable),
+                   std::string(entry.text.empty() ? entry.name : entry.text) +
+                       " is the beginning of " + join(meant, ", "),
+                   "=" + std::string(entry.name),
+                   {{container.environment.path, "NCCL_IB_HCA=" + std::string(*value), ""}});
+    finding.effect = "NCCL takes names by their beginning -> it uses a NIC that nobody named";
+    finding.remedy = "Put = in front: NCCL_IB_HCA==" + std::string(entry.name) + ".";
+    return true;
+  }
+  return false;
+}
+
+/// NCCL reads numbers in the place of words as of old: 5 is SYS, so GPUDirect goes across sockets.
+/// Source: NCCL src/graph/paths.cc (ncclGetLevel), docs "NCCL_NET_GDR_LEVEL".
+bool judge_gdr_level(const Container& container, Findings& found) {
+  constexpr std::string_view kVariable = "NCCL_NET_GDR_LEVEL";
+  const auto value = value_of(container, kVariable);
+  if (!value || !parse_unsigned(*value)) return false;
+  auto& finding = found.warn(
+      subject_of(container, kVariable), std::string(*value) + ", a legacy number",
+      "a word (PIX, PXB, PHB, SYS), or nothing",
+      {{container.environment.path, std::string(kVariable) + "=" + std::string(*value), ""}});
+  finding.effect = "4 and 5 force GPUDirect across processors, which is slower than a copy";
+  finding.remedy = "Leave it out, unless a measurement on this machine says otherwise.";
+  return true;
+}
+
+/// NCCL matches interfaces as it does NICs; an empty list of matches ends the job at its start.
+/// Source: NCCL src/misc/socket.cc (ncclFindInterfaces).
+bool judge_interface(const Container& container, Findings& found) {
+  constexpr std::string_view kVariable = "NCCL_SOCKET_IFNAME";
+  const auto value = value_of(container, kVariable);
+  if (!value || !container.netdevs.value) return false;
+  const auto list = transports::nccl_list(*value);
+  const auto& netdevs = *container.netdevs.value;
+  if (std::any_of(netdevs.begin(), netdevs.end(),
+                  [&](const std::string& netdev) { return list.takes(netdev, 1); })) {
+    return false;
+  }
+  auto& finding = found.fail(
+      subject_of(container, kVariable), "names none of its interfaces",
+      "one of " + join(netdevs, ", "),
+      {{container.environment.path, std::string(kVariable) + "=" + std::string(*value), ""},
+       {container.netdevs.path, join(netdevs, ", "), ""}});
+  finding.effect = "NCCL finds no interface to meet its peers by -> the job ends at its start";
+  finding.remedy = "Leave it out, or name an interface of the pod.";
+  return true;
+}
+
+bool judge_contradictions(const Machine& machine, const Container& container, Findings& found) {
+  const std::vector<std::string_view> environment(container.environment.value->begin(),
+                                                  container.environment.value->end());
+  const auto known = known_nics(machine, container);
+  const auto reading = transports::read_environment(environment, &known);
+  for (const auto& one : reading.contradictions) {
+    const auto subject = subject_of(container, one.variable);
+    const std::vector<Evidence> evidence = {{container.environment.path, one.text, ""}};
+    if (one.nothing_left && &one == reading.obstacle()) {
+      found.fail(subject, one.text, "a NIC that it has", evidence);
+    } else {
+      found.warn(subject, one.text, "what the container has", evidence);
+    }
+  }
+  return !reading.contradictions.empty();
+}
+
+void judge_affinity(const Machine& machine, const Container& container, std::size_t gpu,
+                    const std::vector<std::size_t>& nics,
+                    const std::vector<affinity::Usability>& usable, Findings& found) {
+  const auto& row = machine.topology.gpu_nic[gpu];
+  const auto nearest = *std::min_element(
+      nics.begin(), nics.end(), [&](std::size_t a, std::size_t b) { return row[a] < row[b]; });
+  std::optional<std::size_t> better;
+  for (const auto nic : machine.traffic_nics()) {
+    const bool counts = machine.role(nic).role == affinity::Role::compute && usable[nic].usable &&
+                        row[nic].relation < row[better.value_or(nearest)].relation;
+    if (counts) better = nic;
+  }
+  const auto text = [&](std::size_t nic) {
+    return machine.node.nics[nic].name + " at " + std::string(to_string(row[nic].relation));
+  };
+  const auto subject = container.name + "/" + machine.node.gpus[gpu].pci.str();
+  const Evidence evidence{container.root + "/dev/infiniband", text(nearest), ""};
+  if (!better) {
+    found.pass(subject, text(nearest), {evidence});
+  } else if (machine.topology.confidence == topology::Confidence::low) {
+    found.unknown(subject, "what is near is not known for sure on this machine", {evidence});
+  } else {
+    found.warn(subject, text(nearest), text(*better), {evidence});
+  }
+}
+
+}  // namespace
+
+void pod_libraries(const Machine& machine, Findings& found) {
+  for (const auto& container : machine.containers) {
+    for (const auto provider : providers_of(machine, container)) {
+      judge_libraries(container, provider, found);
+    }
+  }
+}
+
+void pod_gids(const Machine& machine, Findings& found) {
+  for (const auto& container : machine.containers) {
+    const auto nics = given_nics(machine, container);
+    if (!has_ethernet(machine, nics)) continue;
+    const auto own = has_own_network(container);
+    if (!own) {
+      const auto& unread = container.network.value ? container.node_network : container.network;
+      found.unknown(container.name, unread);
+    } else if (!*own) {
+      found.skip(container.name, "it is in the node's network namespace: roce.gid",
+                 {{container.network.path, *container.network.value, ""}});
+    } else {
+      for (const auto nic : nics) judge_gids_of(machine, container, machine.node.nics[nic], found);
+    }
+  }
+}
+
+void pod_environment(const Machine& machine, Findings& found) {
+  for (const auto& container : machine.containers) {
+    if (given_nics(machine, container).empty()) continue;
+    if (!container.environment.value) {
+      found.unknown(container.name, container.environment);
+      continue;
+    }
+    bool any = judge_contradictions(machine, container, found);
+    any = judge_prefix(machine, container, found) || any;
+    any = judge_gdr_level(container, found) || any;
+    any = judge_interface(container, found) || any;
+    if (any) continue;
+    const auto& variables = *container.environment.value;
+    found.pass(
+        container.name, "nothing in it contradicts what it has",
+        {{container.environment.path,
+          variables.empty() ? "no variable of NCCL, UCX or NVSHMEM" : join(variables, " "), ""}});
+  }
+}
+
+void pod_affinity(const Machine& machine, Findings& found) {
+  const auto usable = affinity::usability_of(machine.node, machine.wishes.rules.expect);
+  for (const auto& container : machine.containers) {
+    const auto nics = given_nics(machine, container);
+    if (nics.empty()) continue;
+    for (const auto gpu : given_gpus(machine, container)) {
+      judge_affinity(machine, container, gpu, nics, usable, found);
+    }
+  }
+}
+
+void pod_transport(const Machine& machine, Findings& found) {
+  using Kind = system::TransportVerdict::Kind;
+  for (const auto& container : machine.containers) {
+    if (!container.transport) continue;
+    const auto& verdict = *container.transport;
+    std::vector<Evidence> evidence;
+    for (const auto& [source, value] : verdict.evidence) evidence.push_back({source, value, ""});
+    if (evidence.empty()) evidence.push_back({"RDMA netlink", verdict.why, ""});
+    switch (verdict.kind) {
+      case Kind::rdma: found.pass(container.name, verdict.why, std::move(evidence)); break;
+      case Kind::idle: found.skip(container.name, verdict.why, std::move(evidence)); break;
+      case Kind::unknown: found.unknown(container.name, verdict.why, std::move(evidence)); break;
+      case Kind::tcp:
+        if (verdict.silent_fallback) {
+          found.fail(container.name, verdict.why, "connected queue pairs", std::move(evidence));
+        } else {
+          found.warn(container.name, verdict.why, "connected queue pairs", std::move(evidence));
+        }
+    }
+  }
+}
+
+}  // namespace railhead::checks

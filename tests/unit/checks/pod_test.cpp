@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A container that is well on a machine that is well, and one fault at a time.
+#include <gmock/gmock.h>
+
+#include "unit/checks/patient.h"
+
+namespace railhead::test {
+namespace {
+
+using system::Container;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+constexpr std::uint64_t kUnlimited = host::ProcessFacts::kUnlimited;
+constexpr const char* kAddress = "0000:0000:0000:0000:0000:ffff:0a00:0005";
+
+/// GPU 1 and mlx5_3, which is next to it, of a DGX H100, with all that RDMA needs.
+Container well() {
+  Container container;
+  container.name = "train";
+  container.id = "abc";
+  container.root = "/proc/4711/root";
+  container.limits = {"/proc/4711/limits", host::ProcessFacts{0, kUnlimited, kUnlimited}};
+  container.credentials = {"/proc/4711/status", system::Credentials{0, 0, 0}};
+  container.uid_map = {"/proc/4711/uid_map", "0 0 4294967295"};
+  container.network = {"/proc/4711/ns/net", "net:[2]"};
+  container.node_network = {"/proc/1/ns/net", "net:[1]"};
+  container.environment = {"/proc/4711/environ", std::vector<std::string>{"NCCL_IB_HCA==mlx5_3"}};
+  container.device_rules = {
+      "config.json",
+      std::vector<system::DeviceRule>{{false, 'a', {}, {}, "rwm"}, {true, 'c', 231, {}, "rw"}}};
+  container.held = {"/proc/4711/fd", std::vector<std::string>()};
+  container.mapped = {"/proc/4711/maps", std::vector<std::string>()};
+  container.rdma_nodes = {
+      "/proc/4711/root/dev/infiniband",
+      std::vector<system::ContainerNode>{{"/dev/infiniband/uverbs3", {'c', 231, 195, 0666, 0, 0}},
+                                         {"/dev/infiniband/rdma_cm", {'c', 10, 121, 0666, 0, 0}}}};
+  container.gpu_nodes = {"/proc/4711/root/dev", std::vector<system::ContainerNode>{
+                                                    {"/dev/nvidia1", {'c', 195, 1, 0666, 0, 0}}}};
+  container.libraries = {
+      container.root,
+      system::Libraries{{"/usr/lib"},
+                        {"/usr/lib/libibverbs.so.1", "/usr/lib/libibverbs/libmlx5-rdmav34.so"},
+                        {}}};
+  container.netdevs = {"/proc/4711/net/dev", std::vector<std::string>{"lo", "eth0"}};
+  container.addresses = {"/proc/4711/net/fib_trie", std::vector<std::string>{kAddress}};
+  container.shm = {"/proc/4711/mountinfo /dev/shm", "tmpfs rw,size=33554432k"};
+  container.transport.emplace();
+  container.transport->kind = system::TransportVerdict::Kind::rdma;
+  container.transport->why = "8 queue pairs in RTS";
+  return container;
+}
+
+std::vector<checks::Finding> examine(Container container, Patient patient = healthy()) {
+  snapshot::SnapshotHost host(patient.snapshot());
+  std::vector<Container> containers;
+  containers.push_back(std::move(container));
+  const checks::Machine machine(node::read_node(host), {}, {}, {std::move(containers), {}});
+  return checks::run_checks(machine, checks::all_checks(checks::Scope::pod));
+}
+
+TEST(Pod, that_is_well_has_no_complaint) {
+  const auto findings = examine(well());
+  EXPECT_THAT(complaints(findings), IsEmpty());
+  for (const auto& one : findings) {
+    EXPECT_FALSE(one.evidence.empty() && one.state != checks::State::skip) << one.id;
+  }
+}
+
+struct PodFault {
+  const char* name;
+  void (*make)(Container& container);
+  std::vector<std::string> expected;
+};
+
+const std::vector<PodFault>& pod_faults() {
+  static const std::vector<PodFault> kFaults = {
+      {"no RDMA device",
+       [](Container& c) { c.rdma_nodes.value->clear(); },
+       {"WARN pod.devices train"}},
+      {"a stale node",
+       [](Container& c) { c.rdma_nodes.value->front().node.major = 511; },
+       {"FAIL pod.devices train/uverbs3"}},
+      {"umad under the name of uverbs (E06)",
+       [](Container& c) { c.rdma_nodes.value->front().node.minor = 3; },
+       {"FAIL pod.devices train/uverbs3"}},
+      {"no rdma_cm",
+       [](Container& c) { c.rdma_nodes.value->pop_back(); },
+       {"WARN pod.devices train/rdma_cm"}},
+      {"a root that may not be entered",
+       [](Container& c) {
+         c.rdma_nodes = {"/proc/4711/root", {}, "EACCES"};
+       },
+       {"UNKNOWN pod.devices train"}},
+      {"a hostPath that grants nothing (N03)",
+       [](Container& c) { c.device_rules.value->pop_back(); },
+       {"FAIL pod.device-access train/uverbs3"}},
+      {"no bundle",
+       [](Container& c) {
+         c.device_rules = {"config.json", {}, "not found"};
+       },
+       {"UNKNOWN pod.device-access train/uverbs3", "UNKNOWN pod.privileged train"}},
+      {"umad for a tenant (E11)",
+       [](Container& c) {
+         c.rdma_nodes.value->push_back({"/dev/infiniband/umad3", {'c', 231, 3, 0600, 0, 0}});
+       },
+       {"WARN pod.management-nodes train"}},
+      {"privileged",
+       [](Container& c) {
+         c.device_rules.value->push_back({true, 'a', {}, {}, "rwm"});
+       },
+       {"WARN pod.privileged train"}},
+      {"a memory lock of 8 MiB",
+       [](Container& c) { c.limits.value->memlock_soft_bytes = 8388608; },
+       {"FAIL pod.memlock train"}},
+      {"a memory lock of 8 GiB",
+       [](Container& c) { c.limits.value->memlock_soft_bytes = 8ULL << 30U; },
+       {"WARN pod.memlock train"}},
+      {"IPC_LOCK in a user namespace (E10)",
+       [](Container& c) {
+         c.limits.value->memlock_soft_bytes = 65536;
+         c.credentials.value->cap_effective = 1ULL << 14U;
+         c.uid_map.value = "0 100000 65536";
+       },
+       {"FAIL pod.memlock train"}},
+      {"no provider",
+       [](Container& c) { c.libraries.value->found.pop_back(); },
+       {"FAIL pod.libraries train/mlx5"}},
+      {"no libibverbs",
+       [](Container& c) { c.libraries.value->found.clear(); },
+       {"WARN pod.libraries train/mlx5"}},
+      {"a folder of libraries that cannot be read",
+       [](Container& c) {
+         c.libraries.value->found.clear();
+         c.libraries.value->unreadable = {"/opt: EIO"};
+       },
+       {"UNKNOWN pod.libraries train/mlx5"}},
+      {"a NIC by name that it has not",
+       [](Container& c) { c.environment.value = {{"NCCL_IB_HCA=mlx5_0"}}; },
+       {"FAIL pod.environment train/NCCL_IB_HCA"}},
+      {"InfiniBand is off",
+       [](Container& c) { c.environment.value = {{"NCCL_IB_DISABLE=1"}}; },
+       {"FAIL pod.environment train/NCCL_IB_DISABLE"}},
+      {"a legacy number",
+       [](Container& c) { c.environment.value = {{"NCCL_NET_GDR_LEVEL=5"}}; },
+       {"WARN pod.environment train/NCCL_NET_GDR_LEVEL"}},
+      {"an interface that it has not",
+       [](Container& c) { c.environment.value = {{"NCCL_SOCKET_IFNAME=net1"}}; },
+       {"FAIL pod.environment train/NCCL_SOCKET_IFNAME"}},
+      {"the beginning of two names",
+       [](Container& c) {
+         c.rdma_nodes.value->front().node.minor = 193;  // mlx5_1
+         c.rdma_nodes.value->push_back(
+             {"/dev/infiniband/uverbs10", {'c', 231, 202, 0666, 0, 0}});  // mlx5_10
+         c.gpu_nodes.value->clear();
+         c.environment.value = {{"NCCL_IB_HCA=mlx5_1"}};
+       },
+       {"WARN pod.environment train/NCCL_IB_HCA"}},
+      {"an environment that is hidden",
+       [](Container& c) {
+         c.environment = {"/proc/4711/environ", {}, "EACCES"};
+       },
+       {"UNKNOWN pod.environment train"}},
+      {"little shared memory",
+       [](Container& c) { c.shm.value = "tmpfs rw,size=65536k"; },
+       {"WARN pod.shm train"}},
+      {"a NIC of another GPU",
+       [](Container& c) { c.rdma_nodes.value->front().node.minor = 192; },
+       {"FAIL pod.environment train/NCCL_IB_HCA", "WARN pod.affinity train/0000:43:00.0"}},
+      {"a silent fallback",
+       [](Container& c) {
+         c.transport->kind = system::TransportVerdict::Kind::tcp;
+         c.transport->silent_fallback = true;
+       },
+       {"FAIL pod.transport train"}},
+  };
+  return kFaults;
+}
+
+class BrokenPod : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(BrokenPod, is_noticed_by_these_checks_alone) {
+  const auto& fault = pod_faults()[GetParam()];
+  const testing::ScopedTrace trace(__FILE__, __LINE__, fault.name);
+  auto container = well();
+  fault.make(container);
+  EXPECT_THAT(complaints(examine(std::move(container))),
+              testing::UnorderedElementsAreArray(fault.expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(Faults, BrokenPod, testing::Range<std::size_t>(0, pod_faults().size()));
+
+TEST(Pod, ipc_lock_of_root_is_enough) {
+  auto container = well();
+  container.limits.value->memlock_soft_bytes = 65536;
+  container.credentials.value->cap_effective = 1ULL << 14U;
+  EXPECT_THAT(complaints(examine(container)), IsEmpty());
+  container.uid_map = {"/proc/4711/uid_map", {}, "EACCES"};
+  EXPECT_THAT(complaints(examine(container)), ElementsAre("UNKNOWN pod.memlock train"));
+}
+
+TEST(Pod, ipc_lock_that_is_not_effective_is_named) {
+  auto container = well();
+  container.limits.value->memlock_soft_bytes = 65536;
+  container.credentials.value = system::Credentials{1000, 0, 1ULL << 14U};
+  const auto finding = finding_of(examine(container), "pod.memlock", "train");
+  EXPECT_EQ(finding.observed, "65536, IPC_LOCK is granted and not effective (uid 1000)");
+  EXPECT_THAT(finding.remedy, HasSubstr("not the kubelet"));
+}
+
+TEST(Pod, what_it_has_open_it_may_open) {
+  auto container = well();
+  container.device_rules.value->pop_back();
+  container.held.value = {{"/dev/infiniband/uverbs3"}};
+  EXPECT_THAT(complaints(examine(container)), IsEmpty());
+}
+
+TEST(Pod, libraries_that_a_process_has_mapped_are_there) {
+  auto container = well();
+  container.libraries.value->found.clear();
+  container.mapped.value = {{"/opt/conda/lib/libibverbs/libmlx5-rdmav34.so"}};
+  EXPECT_THAT(complaints(examine(container)), IsEmpty());
+}
+
+/// NIC 0 of a machine with RoCE.
+Container on_roce(std::vector<node::Gid> gids) {
+  auto container = well();
+  container.environment.value->clear();
+  container.gpu_nodes.value->clear();
+  container.rdma_nodes.value->front().node.minor = 192;
+  container.gids["mlx5_0/1"] = {"/proc/4711/root/sys/class/infiniband/mlx5_0/ports/1/gids",
+                                std::move(gids)};
+  return container;
+}
+
+constexpr const char* kRoce = "hgx-h100-roce";
+
+TEST(Pod, a_gid_of_its_own_address_is_needed_for_roce) {
+  const auto gid = [](const char* value) {
+    return std::vector<node::Gid>{{3, value, "RoCE v2", {}}};
+  };
+  const auto with = [&](Container container) {
+    return complaints(examine(std::move(container), healthy(kRoce)));
+  };
+  EXPECT_THAT(with(on_roce(gid(kAddress))), IsEmpty());
+  EXPECT_THAT(with(on_roce({})), ElementsAre("FAIL pod.gid train/mlx5_0/1"));
+  EXPECT_THAT(with(on_roce(gid("0000:0000:0000:0000:0000:ffff:0a00:0063"))),
+              ElementsAre("FAIL pod.gid train/mlx5_0/1"));
+  auto link_local = on_roce(gid("fe80:0000:0000:0000:0000:0000:0000:0001"));
+  link_local.addresses.value->push_back("fe80:0000:0000:0000:0000:0000:0000:0001");
+  EXPECT_THAT(with(std::move(link_local)), ElementsAre("WARN pod.gid train/mlx5_0/1"));
+}
+
+TEST(Pod, on_the_network_of_the_node_has_its_gids) {
+  auto container = on_roce({});
+  container.network.value = "net:[1]";
+  EXPECT_THAT(complaints(examine(container, healthy(kRoce))), IsEmpty());
+  container.network = {"/proc/4711/ns/net", {}, "EACCES"};
+  EXPECT_THAT(complaints(examine(container, healthy(kRoce))), ElementsAre("UNKNOWN pod.gid train"));
+}
+
+TEST(Pod, every_check_of_a_container_has_a_fault_above) {
+  for (const auto* check : checks::all_checks(checks::Scope::pod)) {
+    if (check->id == "pod.gid") continue;  // above, on a machine with RoCE
+    const auto shown =
+        std::any_of(pod_faults().begin(), pod_faults().end(), [&](const PodFault& fault) {
+          return std::any_of(fault.expected.begin(), fault.expected.end(), [&](const auto& line) {
+            return line.find(" " + std::string(check->id) + " ") != std::string::npos;
+          });
+        });
+    EXPECT_TRUE(shown) << check->id;
+  }
+}
+
+}  // namespace
+}  // namespace railhead::test
