@@ -82,6 +82,7 @@ void add_nics_command(CLI::App& program, Invocation& invocation);
 void add_pools_command(CLI::App& program, Invocation& invocation);
 void add_doctor_command(CLI::App& program, Invocation& invocation);
 void add_nccl_log_command(CLI::App& program, Invocation& invocation);
+void add_lint_command(CLI::App& program, Invocation& invocation);
 void add_pods_command(CLI::App& program, Invocation& invocation);
 void add_nfs_command(CLI::App& program, Invocation& invocation);
 void add_snapshot_command(CLI::App& program, Invocation& invocation);

@@ -16,7 +16,7 @@ constexpr std::array kCommands = {
     add_agent_command,    add_topology_command, add_affinity_command, add_nics_command,
     add_pools_command,    add_doctor_command,   add_pods_command,     add_nfs_command,
     add_nccl_log_command, add_snapshot_command, add_bench_command,    add_config_command,
-    add_migrate_command,  add_setup_command,
+    add_migrate_command,  add_setup_command,    add_lint_command,
 };
 
 constexpr const char* kFooter =

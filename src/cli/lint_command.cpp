@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <memory>
+
+#include "agent/options.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "lint/lint.h"
+#include "lint/offers.h"
+
+namespace railhead::cli {
+namespace {
+
+struct LintFlags {
+  std::vector<std::string> paths;
+  std::string explain;
+  bool list = false;
+};
+
+int exit_code_of_lint(const std::vector<lint::Finding>& findings) {
+  switch (lint::outcome_of(findings)) {
+    case lint::Outcome::good: return kExitOk;
+    case lint::Outcome::problem: return kExitProblem;
+    case lint::Outcome::unknown: break;
+  }
+  return kExitCannotTell;
+}
+
+/// What Railhead's configuration offers, where it says anything of pools.
+Result<std::vector<lint::Offer>> configured_offers(const config::Config& config) {
+  if (config.pool_sources().empty()) return std::vector<lint::Offer>();
+  return lint::offers_of(TRY(agent::pool_specs(config)).specs);
+}
+
+Result<int> run_lint(const Invocation& invocation, const LintFlags& flags,
+                     const config::Config& config) {
+  if (flags.list) return invocation.print(lint::list_of_rules(), kExitOk);
+  if (!flags.explain.empty()) {
+    const auto* rule = lint::find_rule(flags.explain);
+    if (rule == nullptr) {
+      return Error{ErrorCode::usage, "no rule " + in_quotes(flags.explain) + "; --list names all"};
+    }
+    return invocation.print(lint::explanation_of(*rule), kExitOk);
+  }
+  if (flags.paths.empty()) return Error{ErrorCode::usage, "no FILE; - is standard input"};
+  lint::Objects objects;
+  for (const auto& path : flags.paths) {
+    lint::read_objects({path, TRY(host::read_input_file(path, lint::kMaxFileBytes))}, objects);
+  }
+  const auto given = lint::give(std::move(objects), TRY(configured_offers(config)));
+  const auto findings = lint::lint(given);
+  return invocation.print(lint::report_of(findings, given.objects.size()),
+                          exit_code_of_lint(findings));
+}
+
+}  // namespace
+
+void add_lint_command(CLI::App& program, Invocation& invocation) {
+  auto* app = program.add_subcommand(
+      "lint", "Say what is wrong with Kubernetes manifests and Helm values, by file and line");
+  auto flags = std::make_shared<LintFlags>();
+  app->add_option(
+         "FILE", flags->paths,
+         "manifests, lists of them, or values of the GPU Operator's or Network Operator's "
+         "chart; those that are given together are looked at together; - is standard input")
+      ->type_name("");
+  add_config_option(*app, invocation);
+  add_output_option(*app, invocation);
+  app->add_option("--explain", flags->explain, "what a rule finds, why it matters and what helps")
+      ->type_name("ID");
+  app->add_flag("--list", flags->list, "every rule, in a line");
+  app->footer(
+      "Exit codes: 0 nothing fails (warnings and notes do not count), 1 something fails, 2 nothing "
+      "fails and something could not be read.\n"
+      "Example: railhead lint pod.yaml nicclusterpolicy.yaml");
+  invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
+    return run_lint(invocation, *flags, config);
+  });
+}
+
+}  // namespace railhead::cli

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint/given.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "base/contains.h"
+#include "base/text.h"
+#include "gpu/vendors.h"
+#include "lint/offers.h"
+#include "transports/variables.h"
+
+namespace railhead::lint {
+namespace {
+
+constexpr std::size_t kMaxScriptBytes = std::size_t{64} << 10;
+
+/// Variables that rules look at beyond those of the transports.
+constexpr std::array<std::string_view, 3> kMoreVariables = {
+    "NCCL_NET_GDR_LEVEL", "NCCL_SOCKET_IFNAME", "NVIDIA_VISIBLE_DEVICES"};
+
+bool is_read(std::string_view name) {
+  return contains(transports::kVariables, name) || contains(kMoreVariables, name);
+}
+
+/// `export NAME=value`, `NAME=value command` of a script: the words that set a variable which is
+/// looked at. A value with `$` or a quote is not known here.
+void add_script(const data::Value& word, Container& container) {
+  const std::string_view script = word.scalar;
+  for (const auto line : split(script.substr(0, kMaxScriptBytes), '\n')) {
+    for (auto one : split_words(line)) {
+      if (one.starts_with('#')) break;
+      if (one.ends_with(';')) one.remove_suffix(1);
+      const auto equals = one.find('=');
+      if (equals == std::string_view::npos || !is_read(one.substr(0, equals))) continue;
+      if (one.find_first_of("$\"'`;|&") != std::string_view::npos) continue;
+      container.environment.emplace_back(one);
+      container.environment_places.push_back(&word);
+    }
+  }
+}
+
+Container read_container(const data::Value& value) {
+  Container container;
+  container.value = &value;
+  container.name = text_below(value, {"name"});
+  for (const auto& variable : items_below(value, {"env"})) {
+    const auto* text = below(variable, {"value"});
+    if (text == nullptr) continue;
+    container.environment.push_back(std::string(text_below(variable, {"name"})) + "=" +
+                                    text->scalar);
+    container.environment_places.push_back(text);
+  }
+  for (const char* key : {"command", "args"}) {
+    for (const auto& word : items_below(value, {key})) add_script(word, container);
+  }
+  return container;
+}
+
+bool is_container_list(const data::Value* list) {
+  return list != nullptr && !list->items.empty() &&
+         std::all_of(list->items.begin(), list->items.end(), [](const data::Value& item) {
+           return item.kind == data::Value::Kind::map && item.find("name") != nullptr;
+         });
+}
+
+/// Pods and templates of pods in the value: whatever has `spec.containers`.
+void find_pods(const Object& object, const data::Value& value, std::vector<Pod>& pods) {
+  if (value.kind == data::Value::Kind::map) {
+    const auto* containers = below(value, {"spec", "containers"});
+    if (is_container_list(containers)) {
+      Pod pod;
+      pod.object = &object;
+      pod.root = &value;
+      for (const auto& one : containers->items) pod.containers.push_back(read_container(one));
+      for (const auto& one : items_below(value, {"spec", "initContainers"})) {
+        pod.init_containers.push_back(read_container(one));
+      }
+      pods.push_back(std::move(pod));
+      return;
+    }
+    for (const auto& entry : value.entries) find_pods(object, entry.value, pods);
+  }
+  for (const auto& item : value.items) find_pods(object, item, pods);
+}
+
+/// A part of a container's specification, as documents print it.
+void find_part(const Object& object, std::vector<Pod>& pods) {
+  if (!object.kind.empty() || below(object.root, {"resources", "limits"}) == nullptr) return;
+  Pod pod;
+  pod.object = &object;
+  pod.root = &object.root;
+  pod.is_part = true;
+  pod.containers.push_back(read_container(object.root));
+  pods.push_back(std::move(pod));
+}
+
+std::string_view domain_of(std::string_view resource) {
+  return resource.substr(0, resource.find('/'));
+}
+
+/// Words in the names of resources that are NICs.
+bool sounds_like_a_nic(std::string_view resource) {
+  constexpr std::array<std::string_view, 8> kWords = {"rdma", "sriov", "hostdev", "roce",
+                                                      "hca",  "mlnx",  "_vf",     "infiniband"};
+  const auto name = to_lower(resource.substr(resource.find('/') + 1));
+  return std::any_of(kWords.begin(), kWords.end(),
+                     [&](std::string_view word) { return name.find(word) != std::string::npos; });
+}
+
+}  // namespace
+
+const data::Value* Pod::annotations() const {
+  return is_part ? nullptr : below(*root, {"metadata", "annotations"});
+}
+
+const data::Value* Pod::annotation(std::string_view key) const {
+  return below(annotations(), {key});
+}
+
+std::vector<const Object*> Given::of_kind(std::string_view kind) const {
+  std::vector<const Object*> all;
+  for (const auto& object : objects) {
+    if (object.kind == kind) all.push_back(&object);
+  }
+  return all;
+}
+
+const Offer* Given::offer(std::string_view resource) const {
+  const auto at = std::find_if(offers.begin(), offers.end(),
+                               [&](const Offer& one) { return one.name == resource; });
+  return at == offers.end() ? nullptr : &*at;
+}
+
+Given give(Objects objects, std::vector<Offer> offers, bool is_whole_cluster) {
+  Given given;
+  given.objects = std::move(objects.all);
+  given.unread = std::move(objects.unread);
+  given.offers = std::move(offers);
+  given.is_whole_cluster = is_whole_cluster;
+  for (const auto& object : given.objects) {
+    find_pods(object, object.root, given.pods);
+    find_part(object, given.pods);
+  }
+  find_offers(given);
+  return given;
+}
+
+std::vector<Asked> asked_by(const Container& container) {
+  std::vector<Asked> all;
+  for (const char* key : {"limits", "requests"}) {
+    const auto* list = below(*container.value, {"resources", key});
+    if (list == nullptr) continue;
+    for (const auto& entry : list->entries) {
+      if (entry.key.find('/') == std::string::npos) continue;
+      if (domain_of(entry.key).ends_with("kubernetes.io")) continue;
+      all.push_back(
+          {entry.key, quantity(entry.value.scalar), key == std::string_view("limits"), &entry});
+    }
+  }
+  return all;
+}
+
+bool is_gpu(const Given& given, std::string_view resource) {
+  for (const auto pattern : split(gpu::kGpuResources, ',')) {
+    if (glob_match(pattern, resource)) return true;
+  }
+  // Clusters rename GPUs by model (nvidia.com/v100). NICs have this domain, too.
+  return domain_of(resource) == "nvidia.com" && !is_nic(given, resource);
+}
+
+bool is_nic(const Given& given, std::string_view resource) {
+  constexpr std::array<std::string_view, 2> kDomains = {"rdma", "rdma.io"};
+  return contains(kDomains, domain_of(resource)) || given.offer(resource) != nullptr ||
+         sounds_like_a_nic(resource);
+}
+
+std::uint64_t gpus_of(const Given& given, const Container& container) {
+  std::uint64_t count = 0;
+  for (const auto& asked : asked_by(container)) {
+    if (asked.is_limit && is_gpu(given, asked.name)) count += asked.count;
+  }
+  return count;
+}
+
+std::uint64_t nics_of(const Given& given, const Container& container) {
+  std::uint64_t count = 0;
+  for (const auto& asked : asked_by(container)) {
+    if (asked.is_limit && is_nic(given, asked.name)) count += asked.count;
+  }
+  return count;
+}
+
+std::uint64_t quantity(std::string_view text) {
+  std::uint64_t factor = 1;
+  if (text.ends_with('k')) {
+    factor = 1000;
+    text.remove_suffix(1);
+  }
+  const auto number = parse_unsigned(text).value_or(0U);
+  return number > 1'000'000 ? 0 : number * factor;
+}
+
+}  // namespace railhead::lint

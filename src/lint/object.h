@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The objects that are looked at, however they came: out of files, or from the API server.
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "data/value.h"
+
+namespace railhead::lint {
+
+/// A file as read: its name for messages, and its text.
+struct Input {
+  std::string name;
+  std::string text;
+};
+
+/// One document: a Kubernetes object, Helm values, or a part of either.
+struct Object {
+  std::string file;     ///< "" where it came from the API server
+  std::string text;     ///< of the document, for texts in it that are files of their own
+  unsigned before = 0;  ///< lines of the file that stand before that text
+  std::string kind;     ///< "" for Helm values and parts
+  std::string api;
+  std::string name;
+  std::string name_space;
+  data::Value root;
+
+  /// "DaemonSet kube-system/ib-node-config"; "values" where it has no kind.
+  [[nodiscard]] std::string label() const;
+};
+
+/// The object that this value is; `file`, `text` and `before` are left empty.
+Object object_of(data::Value root);
+
+/// What cannot be read of a file.
+struct Unread {
+  std::string file;
+  data::Mark mark;
+  std::string what;
+  bool is_wrong = false;  ///< false: it may be right, and this program does not read it
+};
+
+struct Objects {
+  std::vector<Object> all;
+  std::vector<Unread> unread;
+};
+
+/// Of one file.
+inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20;
+inline constexpr std::size_t kMaxDocuments = 1024;
+
+/// Every document of the file, and every item of a List. What does not parse stands in `unread`;
+/// the other documents are read nevertheless.
+void read_objects(const Input& input, Objects& objects);
+
+/// The value below these keys; nullptr where one of them is not there, or has no value.
+const data::Value* below(const data::Value* value, std::initializer_list<std::string_view> keys);
+const data::Value* below(const data::Value& value, std::initializer_list<std::string_view> keys);
+
+/// The scalar below these keys; "" where there is none.
+std::string_view text_below(const data::Value& value, std::initializer_list<std::string_view> keys);
+
+/// Whether the scalar below these keys is true; false where there is none.
+bool is_true(const data::Value& value, std::initializer_list<std::string_view> keys);
+/// Whether it is there and says false.
+bool is_false(const data::Value& value, std::initializer_list<std::string_view> keys);
+
+/// Items of the list below these keys; none where there is no list.
+const std::vector<data::Value>& items_below(const data::Value& value,
+                                            std::initializer_list<std::string_view> keys);
+
+/// Its entry with this key, which has the place of the key.
+const data::Value::Entry* entry_of(const data::Value* map, std::string_view key);
+
+/// "line 3 column 5: what" in two; line 0 where the message names no place.
+std::pair<data::Mark, std::string> place_and_words(std::string_view message);
+
+}  // namespace railhead::lint

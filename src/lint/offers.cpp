@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lint/offers.h"
+
+#include <array>
+#include <utility>
+
+#include "affinity/affinity.h"
+#include "base/text.h"
+#include "config/file_shape.h"
+#include "config/manifest.h"
+#include "config/plugin_texts.h"
+
+namespace railhead::lint {
+namespace {
+
+/// "FILE:3:5: what" in two; line 0 where it does not begin so.
+std::pair<data::Mark, std::string> place_in_message(const std::string& file,
+                                                    std::string_view message) {
+  data::Mark mark;
+  if (!file.empty() && message.starts_with(file + ":")) message.remove_prefix(file.size() + 1);
+  std::array<unsigned*, 2> parts = {&mark.line, &mark.column};
+  for (auto* part : parts) {
+    const auto colon = message.find(':');
+    if (colon == std::string_view::npos) break;
+    const auto number = parse_unsigned(message.substr(0, colon));
+    if (!number) break;
+    *part = static_cast<unsigned>(*number);
+    message.remove_prefix(colon + 1);
+  }
+  const auto words = trim(message);
+  auto [inner, rest] = place_and_words(words);
+  if (inner.line > 0) return {inner, rest};
+  return {mark, std::string(words)};
+}
+
+class OfferReader {
+ public:
+  OfferReader(Given& given, const Object& object)
+      : given_(given),
+        object_(object) {}
+
+  void read_text(const config::ManifestText& text) {
+    const auto parsed = config::parse_file_text(text.value->scalar);
+    const bool of_plugin = parsed ? is_plugins(*parsed) : names_a_plugin(text.value->scalar);
+    if (!of_plugin) return;
+    // The text of an object of the API has no lines to show.
+    const auto lines = split(object_.text, '\n');
+    auto in_document = *text.value;
+    if (in_document.mark.line > object_.before) in_document.mark.line -= object_.before;
+    config::ManifestText shown = text;
+    shown.value = &in_document;
+    auto file = config::file_in_manifest(kFile, lines, shown);
+    is_block_ = file.name == kFile;
+    place_ = text.value;
+    file_ = file.name;
+    config::ConfigSources sources;
+    sources.files.push_back(std::move(file));
+    const auto config = config::make_config(sources);
+    if (!config) return complain(config.error().message, true);
+    for (const auto& warning : config->warnings()) complain(warning, false);
+    pools::PoolParseOptions options;
+    for (const auto role :
+         {affinity::Role::compute, affinity::Role::storage, affinity::Role::management,
+          affinity::Role::front_end, affinity::Role::nvlink_management,
+          affinity::Role::virtual_function, affinity::Role::unused, affinity::Role::unknown}) {
+      options.roles.emplace_back(to_string(role));
+    }
+    // NVIDIA's operator passes this prefix to its plugin.
+    if (object_.kind != "ConfigMap") options.sriov_prefix = "nvidia.com";
+    const auto pools = pools::parse_pools(config->pool_sources(), options);
+    if (!pools) return complain(pools.error().message, true);
+    for (const auto& warning : pools->warnings) complain(warning, false);
+    for (const auto& left_out : pools->left_out) complain(left_out, true);
+    for (const auto& spec : pools->specs) {
+      if (spec.origin.where.empty()) continue;  // the default, where the text has no pools
+      given_.offers.push_back(
+          {spec.name, spec.mode, object_.label() + " (" + text.path + ")", &object_, place_, spec});
+    }
+  }
+
+ private:
+  static constexpr const char* kFile = "manifest";
+
+  static bool is_plugins(const data::Value& root) {
+    const auto shape = config::plugin_shape(root);
+    return shape.has_value() || root.find("pools") != nullptr;
+  }
+
+  static bool names_a_plugin(std::string_view text) {
+    return text.find("configList") != std::string_view::npos ||
+           text.find("resourceList") != std::string_view::npos;
+  }
+
+  void complain(std::string_view message, bool is_left_out) {
+    auto [mark, what] = place_in_message(file_, message);
+    Complaint complaint{&object_, place_, {}, what, is_left_out};
+    if (is_block_ && mark.line > 0) complaint.mark = {mark.line + object_.before, mark.column};
+    given_.complaints.push_back(std::move(complaint));
+  }
+
+  Given& given_;
+  const Object& object_;
+  const data::Value* place_ = nullptr;
+  std::string file_;
+  bool is_block_ = false;
+};
+
+void add_policy(Given& given, const Object& object) {
+  const auto* name = below(object.root, {"spec", "resourceName"});
+  if (name == nullptr || name->scalar.empty()) return;
+  given.offers.push_back({std::string(config::kPolicyPrefix) + "/" + name->scalar,
+                          pools::PoolMode::exclusive,
+                          object.label(),
+                          &object,
+                          name,
+                          {}});
+}
+
+}  // namespace
+
+void find_offers(Given& given) {
+  for (const auto& object : given.objects) {
+    if (config::is_manifest(object.root)) {
+      OfferReader reader(given, object);
+      for (const auto& text : config::texts_in_manifest(object.root)) reader.read_text(text);
+    }
+    if (object.kind == "SriovNetworkNodePolicy") add_policy(given, object);
+  }
+}
+
+std::vector<Offer> offers_of(const std::vector<pools::PoolSpec>& specs) {
+  std::vector<Offer> offers;
+  for (const auto& spec : specs) {
+    offers.push_back({spec.name, spec.mode, "Railhead's configuration (" + spec.origin.where + ")",
+                      nullptr, nullptr, spec});
+  }
+  return offers;
+}
+
+}  // namespace railhead::lint

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What containers ask for, and who offers it.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "lint/rule.h"
+#include "pools/resource_name.h"
+
+namespace railhead::lint {
+namespace {
+
+template <typename Use>
+void for_each_asked(const Given& given, Use use) {
+  for (const auto& pod : given.pods) {
+    for (const auto* list : {&pod.containers, &pod.init_containers}) {
+      for (const auto& container : *list) {
+        for (const auto& asked : asked_by(container)) use(pod, container, asked);
+      }
+    }
+  }
+}
+
+std::string offered_text(const Given& given, std::string_view asked) {
+  std::set<std::string> names;
+  const auto last = asked.substr(asked.find('/') + 1);
+  for (const auto& offer : given.offers) {
+    // The same word with another prefix is what was meant.
+    if (std::string_view(offer.name).substr(offer.name.find('/') + 1) == last) {
+      return in_quotes(offer.name) + " is offered, by " + offer.by;
+    }
+    if (names.size() < 8) names.insert(offer.name);
+  }
+  return join({names.begin(), names.end()}, ", ") + " is offered";
+}
+
+void no_pool(const Given& given, Found& found) {
+  if (given.offers.empty()) return;
+  std::set<const data::Value::Entry*> done;
+  for_each_asked(given, [&](const Pod& pod, const Container& container, const Asked& asked) {
+    if (!is_nic(given, asked.name) || given.offer(asked.name) != nullptr) return;
+    // Once for limits and requests of a container.
+    const bool again =
+        !asked.is_limit && below(*container.value, {"resources", "limits", asked.name}) != nullptr;
+    if (again || !done.insert(asked.entry).second) return;
+    found.add(*pod.object, asked.entry,
+              "no node offers " + in_quotes(asked.name) + "; " + offered_text(given, asked.name));
+  });
+}
+
+void resource_name(const Given& given, Found& found) {
+  for_each_asked(given, [&](const Pod& pod, const Container&, const Asked& asked) {
+    const auto status = pools::check_resource_name(asked.name);
+    if (!status) found.add(*pod.object, asked.entry, status.error().message);
+  });
+}
+
+void limits(const Given& given, Found& found) {
+  for_each_asked(given, [&](const Pod& pod, const Container& container, const Asked& asked) {
+    if (asked.is_limit) return;
+    if (!is_nic(given, asked.name) && !is_gpu(given, asked.name)) return;
+    const auto* limit = below(*container.value, {"resources", "limits", asked.name});
+    if (limit == nullptr) {
+      found.add(*pod.object, asked.entry, asked.name + " is requested without a limit");
+    } else if (quantity(limit->scalar) != asked.count) {
+      found.add(*pod.object, asked.entry,
+                asked.name + ": the request is " + std::to_string(asked.count) + " and the limit " +
+                    in_quotes(limit->scalar));
+    }
+  });
+}
+
+void one_rail(const Given& given, Found& found) {
+  for_each_asked(given, [&](const Pod& pod, const Container& container, const Asked& asked) {
+    if (!asked.is_limit) return;
+    const auto* offer = given.offer(asked.name);
+    if (offer == nullptr || offer->mode != pools::PoolMode::exclusive) return;
+    const auto gpus = gpus_of(given, container);
+    const auto nics = nics_of(given, container);
+    if (gpus < 2 || nics == 0 || nics >= gpus) return;
+    found.add(*pod.object, asked.entry,
+              counted(nics, "NIC") + " for " + counted(gpus, "GPU") + ": each of " + asked.name +
+                  " is one function");
+  });
+}
+
+void many_slots(const Given& given, Found& found) {
+  for_each_asked(given, [&](const Pod& pod, const Container&, const Asked& asked) {
+    const auto* offer = given.offer(asked.name);
+    if (!asked.is_limit || asked.count < 2 || offer == nullptr) return;
+    if (offer->mode != pools::PoolMode::shared || !offer->spec || offer->spec->slots_per_nic)
+      return;
+    found.add(*pod.object, asked.entry,
+              std::to_string(asked.count) + " of " + asked.name +
+                  ", which is an admission to all NICs of its pool");
+  });
+}
+
+constexpr Rule kResourceRules[] = {
+    {"resource.no-pool", "A pod asks for a resource that nobody offers.", Severity::fail,
+     "The pod stays Pending: Insufficient RESOURCE. What offers resources is looked for in the "
+     "manifests that are given, in Railhead's configuration, and with doctor --kube in the nodes.",
+     "Ask for a resource that is offered, or configure a pool of this name.", "D33 C16 E21",
+     no_pool},
+    {"resource.name", "A resource has a name that the kubelet refuses.", Severity::fail,
+     "The API server refuses the pod.", "Use DOMAIN/NAME as the pool has it.", "", resource_name},
+    {"resource.limit", "A GPU or NIC is requested otherwise than it is limited.", Severity::fail,
+     "The API server refuses the pod: extended resources cannot be overcommitted.",
+     "Write the same number into limits; requests may be left out.", "", limits},
+    {"resource.one-nic-for-many-gpus", "A pod with several GPUs asks for fewer NICs.",
+     Severity::warn,
+     "In a pool of functions one resource is one NIC, so GPUs share rails and links stay idle. "
+     "One for each pod is right for a shared plugin alone.",
+     "Ask for one NIC for each GPU, or for a shared pool.", "L11 E19", one_rail},
+    {"resource.many-slots", "A pod asks for several slots of a shared pool.", Severity::warn,
+     "Each slot gives the same NICs; the others are taken from pods that could have had them.",
+     "Ask for 1.", "L11 E19", many_slots},
+};
+
+}  // namespace
+
+std::span<const Rule> resource_rules() {
+  return kResourceRules;
+}
+
+}  // namespace railhead::lint
