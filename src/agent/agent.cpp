@@ -186,7 +186,7 @@ class Agent {
     if (every.count() == 0) return {};
     return start(std::make_unique<PortsService>(
         context_, tables_, every,
-        [origin = TRY(machine_origin(settings()))] { return open_machine(origin); }));
+        [origin = TRY(options::machine_origin(settings()))] { return options::open_machine(origin); }));
   }
 
   /// Whether anybody looks who uses RDMA.

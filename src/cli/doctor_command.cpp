@@ -60,7 +60,7 @@ Result<std::optional<system::System>> earlier_counters(const DoctorFlags& flags,
                                                        const node::Node& node, host::Clock& clock) {
   using Earlier = std::optional<system::System>;
   if (!flags.before.empty()) {
-    const auto before = TRY(agent::open_machine({"/", flags.before}));
+    const auto before = TRY(options::open_machine({"/", flags.before}));
     return Earlier(system::read_system(*before, node, system::Part::counters));
   }
   if (flags.interval_seconds <= 0) return Earlier();

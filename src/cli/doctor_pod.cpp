@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/container_records.h"
-#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/bounded_host.h"
 #include "host/directory_host.h"
+#include "options/options.h"
+#include "proof/container_records.h"
 #include "proof/pods.h"
 
 namespace railhead::cli {
@@ -33,11 +33,12 @@ void add_verdicts(host::Host& host, const config::Config& config,
   const auto& settings = config.settings();
   const auto table = load_table(config);
   if (!table) return;
-  const auto use = usage::read_usage(host, settings.host.proc, agent::listed_queue_pairs(settings));
+  const auto use =
+      usage::read_usage(host, settings.host.proc, options::listed_queue_pairs(settings));
   const proof::ProofOptions options{
       static_cast<double>(settings.pods.grace.count()), true, settings.pods.ignore, {}};
   const auto view =
-      proof::judge_pods(use, nullptr, (*table)->node(), agent::records_of(use, **table), options);
+      proof::judge_pods(use, nullptr, (*table)->node(), proof::records_of(use, **table), options);
   for (auto& container : containers) {
     const auto at = std::find_if(view.pods.begin(), view.pods.end(), [&](const auto& pod) {
       return !container.id.empty() && pod.record.container_id == container.id;
@@ -67,9 +68,9 @@ Result<std::vector<system::Container>> read_containers(const PodTarget& target,
                                                        const config::Config& config,
                                                        const node::Node& node, host::Clock& clock,
                                                        std::chrono::milliseconds limit) {
-  const auto origin = TRY(agent::machine_origin(config.settings()));
+  const auto origin = TRY(options::machine_origin(config.settings()));
   const auto root = origin.snapshot.empty() ? origin.root : std::string("/");
-  const auto host = TRY(agent::open_machine({root, ""}));
+  const auto host = TRY(options::open_machine({root, ""}));
   host::BoundedHost bounded(*host, clock, limit);
   const system::ContainerSource source{
       bounded, config.settings().host.proc, [&root](const std::string& path) {

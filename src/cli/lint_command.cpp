@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <memory>
 
-#include "agent/options.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "lint/lint.h"
 #include "lint/offers.h"
+#include "options/options.h"
 
 namespace railhead::cli {
 namespace {
@@ -28,7 +28,7 @@ int exit_code_of_lint(const std::vector<lint::Finding>& findings) {
 /// What Railhead's configuration offers, where it says anything of pools.
 Result<std::vector<lint::Offer>> configured_offers(const config::Config& config) {
   if (config.pool_sources().empty()) return std::vector<lint::Offer>();
-  return lint::offers_of(TRY(agent::pool_specs(config)).specs);
+  return lint::offers_of(TRY(options::pool_specs(config)).specs);
 }
 
 Result<int> run_lint(const Invocation& invocation, const LintFlags& flags,
