@@ -42,11 +42,12 @@ constexpr std::array<bool, 256> first_characters() {
 
 constexpr auto kFirstCharacters = first_characters();
 
+/// `name` is not empty.
 const JobSign* sign_of(std::string_view name) {
   const auto found =
       std::find_if(kJobVariables.begin(), kJobVariables.end(), [&](const JobSign& sign) {
         // Of dozens of variables most differ there already.
-        return sign.name.starts_with(name.substr(0, 1)) && is_named(name, sign.name);
+        return sign.name.front() == name.front() && is_named(name, sign.name);
       });
   return found == kJobVariables.end() ? nullptr : &*found;
 }

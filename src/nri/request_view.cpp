@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "nri/request_view.h"
 
+#include <cstdint>
+
 #include "nri/api.h"
 #include "wire/protobuf_wire.h"
 
@@ -205,7 +207,7 @@ Result<bool> read_sandbox_runs(std::string_view bytes, container::Request& reque
   wire::FieldReader fields(bytes);
   for (wire::Field field; fields.next(field);) {
     if (field.key == wire::varint_key(Event::kEventFieldNumber)) {
-      runs = field.value == api::EVENT_RUN_POD_SANDBOX;
+      runs = static_cast<std::int32_t>(field.value) == api::EVENT_RUN_POD_SANDBOX;
     }
     if (field.key == wire::bytes_key(Event::kPodFieldNumber)) {
       TRY_STATUS(read_pod(field.bytes, request));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The in-place reader of container requests against the generated one: where both accept a message,
-// they agree. (They may differ in what they accept: the generated reader checks UTF-8 and skips
-// groups.)
+// The in-place readers of container requests and of events against the generated ones: where both
+// accept a message, they agree. (They may differ in what they accept: the generated ones check
+// UTF-8 and skip groups.)
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -79,6 +79,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (theirs.ParseFromArray(data, static_cast<int>(size)) && read) {
     compare_pod(ours, theirs.pod());
     compare_container(ours, theirs.container());
+  }
+  api::StateChangeEvent event;
+  const auto runs = read_sandbox_runs(bytes, ours);
+  if (event.ParseFromArray(data, static_cast<int>(size)) && runs) {
+    require(*runs == (event.event() == api::EVENT_RUN_POD_SANDBOX));
+    compare_pod(ours, event.pod());
   }
   (void)decode_configure(bytes);
   return 0;

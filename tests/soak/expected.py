@@ -71,9 +71,12 @@ def _by_slot(order: Order, oracle: Oracle, state: State, numbers: dict[str, str]
         nics = [nic for names in members.values() for nic in names]
     else:
         nics = [nic for key, names in members.items() if order.slot.startswith(key) for nic in names]
+    # A slot that brings no node is refused, also one whose NIC went after the start was granted.
     there = {name for name, status, _ in state if status in ("up", "down")}
     devices = tuple(oracle.verbs(nic) for nic in nics if nic in there)
-    return _given((*devices, "/dev/infiniband/rdma_cm") if devices else (), "*", numbers)
+    if not devices:
+        return Outcome(REFUSED)
+    return _given((*devices, "/dev/infiniband/rdma_cm"), "*", numbers)
 
 
 def allowed(order: Order, when: Circumstances, oracle: Oracle, numbers) -> set[Outcome]:

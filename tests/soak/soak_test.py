@@ -11,6 +11,7 @@ import xml.dom.minidom
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "bench"), str(HERE.parent / "runtime"), str(HERE.parent)]
 
+import expected  # noqa: E402
 import graph  # noqa: E402
 import judge  # noqa: E402
 import soak_page  # noqa: E402
@@ -111,6 +112,21 @@ class Trouble(unittest.TestCase):
 
 
 class Shown(unittest.TestCase):
+    def test_a_slot_whose_nic_has_gone_is_refused_rightly(self) -> None:
+        class OneNic:
+            def members(self, _state, _pool):
+                return {"0000:29:00.1": ["mlx5_1"]}
+
+            def verbs(self, _nic):
+                return "/dev/infiniband/uverbs1"
+
+        numbers = {"/dev/infiniband/uverbs1": "231:193", "/dev/infiniband/rdma_cm": "10:58"}
+        order = expected.Order("storage slot", pool=expected.STORAGE_POOL, slot="0000:29:00.1")
+        for status, kind in (("up", expected.GIVEN), ("gone", expected.REFUSED)):
+            when = expected.Circumstances([(("mlx5_1", status, 1),)], False, False)
+            (only,) = expected.allowed(order, when, OneNic(), lambda _state: numbers)
+            self.assertEqual(kind, only.kind)
+
     def test_the_graph_is_a_picture_with_few_points_and_large_text(self) -> None:
         text = graph.svg(run())
         root = xml.dom.minidom.parseString(text).documentElement

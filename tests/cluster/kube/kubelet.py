@@ -4,7 +4,9 @@
 import json
 import pathlib
 import socket
+import ssl
 import subprocess
+import urllib.request
 
 from lib.containerd import Containerd
 from lib.process import Daemon, wait_until
@@ -79,6 +81,12 @@ class Kubelet:
         with socket.socket() as probe:
             listening = probe.connect_ex(("127.0.0.1", self._values["port"])) == 0
         return listening and (ROOT / "device-plugins/kubelet.sock").exists()
+
+    def metrics(self) -> str:
+        """Its page of metrics. It has signed its certificate itself."""
+        page = f"https://127.0.0.1:{self._values['port']}/metrics"
+        with urllib.request.urlopen(page, context=ssl._create_unverified_context(), timeout=10) as answer:
+            return answer.read().decode()
 
     def stop(self) -> None:
         if self._daemon is not None and self._daemon.exit_code is None:

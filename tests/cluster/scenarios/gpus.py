@@ -6,7 +6,6 @@ import time
 
 from kube.case import ClusterCase
 from kube.cluster import GPU_RESOURCE
-from kube.kubelet import NODE
 from lib.machine import SEED, Machine
 
 ANSWER_LIFE_S = 30  # kAnswerLife of src/agent/pod_answers.h
@@ -34,9 +33,8 @@ class Gpus(ClusterCase):
 
     def questions(self) -> int:
         """How often the kubelet's PodResources was asked what pods hold."""
-        text = self.kubectl("get", "--raw", f"/api/v1/nodes/{NODE}/proxy/metrics")
-        found = re.findall(r"^kubelet_pod_resources_endpoint_requests_(?:get|list)\{.*\} (\d+)$", text, re.M)
-        return sum(map(int, found))
+        counter = r"^kubelet_pod_resources_endpoint_requests_(?:get|list)\{.*\} (\d+)$"
+        return sum(map(int, re.findall(counter, self.cluster.kubelet.metrics(), re.M)))
 
     def test_a_pod_is_asked_for_once_before_its_containers_come(self) -> None:
         self.agent(self.machine)
