@@ -44,11 +44,16 @@ std::vector<NcclRank> all_ranks(const NcclLog& log) {
 }
 
 /// The log has every rank of every communicator. Of one that leads to another node, as the stages
-/// of a pipeline do, the log of one node lacks some.
+/// of a pipeline do, the log of one node lacks some: then one rank is there more often than others.
 bool has_all_members(const NcclLog& log) {
   return !log.members.empty() &&
-         std::all_of(log.members.begin(), log.members.end(),
-                     [](const auto& known) { return known.second.size() == known.first; });
+         std::all_of(log.members.begin(), log.members.end(), [](const auto& of_size) {
+           const auto& [size, ranks] = of_size;
+           const auto count = ranks.begin()->second.size();
+           return ranks.size() == size &&
+                  std::all_of(ranks.begin(), ranks.end(),
+                              [&](const auto& rank) { return rank.second.size() == count; });
+         });
 }
 
 /// One process has as many GPUs as the largest communicator has ranks.

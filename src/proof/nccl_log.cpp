@@ -21,7 +21,7 @@ constexpr std::size_t kMaxVersions = 8;
 constexpr std::size_t kMaxHost = 253;
 constexpr std::size_t kMaxNetworks = 8;
 constexpr std::size_t kMaxLocalRanks = 4096;
-constexpr std::size_t kMaxSizes = 64;
+constexpr std::size_t kMaxMembers = 65536;
 constexpr std::size_t kHead = 4;
 
 bool contains(std::string_view text, std::string_view part) {
@@ -407,7 +407,7 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
   } else if (membership) {
     if (membership->is_complete) ++worker->communicators;
     worker->spans_nodes |= membership->nodes.value_or(1) > 1;
-    add_member(*membership);
+    add_member(*membership, process);
     const bool is_larger = !worker->membership || membership->size > worker->membership->size;
     if (is_larger) {
       worker->membership = membership;
@@ -422,11 +422,11 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
   }
 }
 
-void NcclLogReader::add_member(const NcclMembership& membership) {
-  if (membership.size > kMaxLocalRanks) return;
-  if (log_.members.size() < kMaxSizes || log_.members.contains(membership.size)) {
-    log_.members[membership.size].insert(membership.rank);
-  }
+void NcclLogReader::add_member(const NcclMembership& membership, std::size_t process) {
+  // With one less it is not whole.
+  if (membership.communicator == 0 || members_ == kMaxMembers) return;
+  auto& known = log_.members[membership.size][membership.rank];
+  if (known.emplace(process, membership.communicator).second) ++members_;
 }
 
 void NcclLogReader::add_connection(NcclWorker& worker, const NcclChannel& channel,

@@ -115,8 +115,8 @@ struct NcclLog {
   std::uint64_t cut_lines = 0;  ///< longer than the limit; their end was not read
   std::uint64_t left_out = 0;   ///< records of processes and GPUs above the limits
   std::uint64_t nameless = 0;   ///< records that do not say of which process they are
-  /// The ranks that were seen, by the size of their communicator.
-  std::map<unsigned, std::set<unsigned>> members;
+  /// By size of communicator and rank: the process and the address of each that was seen.
+  std::map<unsigned, std::map<unsigned, std::set<std::pair<std::size_t, std::uint64_t>>>> members;
   std::size_t ring_size = 0;  ///< of the largest ring that was printed whole
   std::set<std::string> versions;
   std::vector<NcclProcess> processes;
@@ -150,7 +150,7 @@ class NcclLogReader {
   void give_back(std::string_view& message, NcclRecord& next) const;
   [[nodiscard]] std::size_t foreign_part(const NcclRecord& record) const;
   void read_about_worker(const NcclRecord& record, std::size_t process);
-  void add_member(const NcclMembership& membership);
+  void add_member(const NcclMembership& membership, std::size_t process);
   void add_connection(NcclWorker& worker, const NcclChannel& channel, std::string_view message);
   void add_endpoint(const UcxEndpoint& endpoint, std::string_view line);
   void add_chosen(const ChosenTransport& chosen, std::string_view line);
@@ -164,8 +164,9 @@ class NcclLogReader {
 
   NcclLog log_;
   NcclProblemList problems_;
-  std::uint64_t line_ = 0;  ///< in the present file
-  std::string head_;        ///< its first bytes, until it is known what it is
+  std::uint64_t line_ = 0;   ///< in the present file
+  std::size_t members_ = 0;  ///< in log_.members
+  std::string head_;         ///< its first bytes, until it is known what it is
   bool head_is_judged_ = false;
   bool is_text_ = true;
   std::string pending_;  ///< the line that has no end yet

@@ -260,7 +260,9 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
   if (!size) size = number_behind(message, " nRanks ");
   if (!rank || !size || *rank >= *size) return std::nullopt;
   const bool is_complete = message.find("Init COMPLETE") != std::string_view::npos;
-  return NcclMembership{*rank, *size, number_behind(message, " nNodes "), is_complete};
+  const auto pointer = is_short ? "" : message.substr(7, message.find(' ', 7) - 7);
+  return NcclMembership{*rank, *size, number_behind(message, " nNodes "), is_complete,
+                        parse_hex(pointer).value_or(0)};
 }
 
 std::size_t nccl_ring_size(std::string_view message) {

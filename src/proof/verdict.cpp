@@ -260,6 +260,9 @@ void judge(PodUse& pod, const node::Node& node, std::vector<std::string> doubts)
     doubts.push_back("it has " + join(pod.files.other_fabrics, ", ") +
                      " open, which is a fabric without verbs");
   }
+  if (pod.files.is_cut) {
+    doubts.emplace_back("it holds more files than are looked at, and one may be of a fabric");
+  }
   if (!doubts.empty()) {
     pod.verdict = Verdict::unknown;
     pod.why += " seen; but " + join(doubts, "; ");

@@ -49,6 +49,7 @@ class Reader {
     for (const auto& name : **names) {
       if (++descriptors_ > kMaxDescriptors) {
         held_.doubt = "more than " + std::to_string(kMaxDescriptors) + " descriptors may be theirs";
+        held_.is_cut = true;
         break;
       }
       const auto link = host_.readlink(folder + "/" + name);
@@ -87,6 +88,7 @@ HeldFiles read_held_files(host::Host& host, const std::string& proc_dir,
   for (std::size_t i = 0; i < processes.size(); ++i) {
     if (i == kMaxHolders) {
       held.doubt = "more than " + std::to_string(kMaxHolders) + " processes may hold them";
+      held.is_cut = true;
       break;
     }
     reader.read(proc_dir + "/" + std::to_string(processes[i]) + "/fd", processes[i]);

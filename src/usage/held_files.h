@@ -25,6 +25,7 @@ struct HeldFiles {
   std::set<std::string> other_fabrics;       ///< "/dev/hfi1_0", "/dev/cxi0"
   std::vector<std::uint32_t> gpu_processes;  ///< those that have a GPU open
   std::string doubt;                         ///< why there may be more; "": that is all
+  bool is_cut = false;                       ///< there are more than are looked at
 };
 
 /// Of at most 1,024 processes and 65,536 descriptors.

@@ -190,8 +190,11 @@ bool may_concern_us(const ContainerUse& container) {
 
 FileUse files_of(const ContainerUse& container, const HeldFiles& held,
                  const ProcessTable& processes) {
-  FileUse files{
-      held.devx, held.imex_channels, {held.other_fabrics.begin(), held.other_fabrics.end()}, {}};
+  FileUse files{held.devx,
+                held.imex_channels,
+                {held.other_fabrics.begin(), held.other_fabrics.end()},
+                {},
+                held.is_cut};
   for (const auto id : held.gpu_processes) {
     const auto found = processes.by_id.find(id);
     if (found == processes.by_id.end()) continue;

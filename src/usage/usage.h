@@ -67,6 +67,7 @@ struct FileUse {
   std::size_t imex_channels = 0;                   ///< open, or in its bundle
   std::vector<std::string> other_fabrics;          ///< "/dev/hfi1_0"
   std::optional<std::uint64_t> gpu_started_ticks;  ///< of its oldest process with a GPU open
+  bool is_cut = false;                             ///< it has more open than is looked at
 
   friend bool operator==(const FileUse&, const FileUse&) = default;
 };

@@ -59,6 +59,9 @@ def play_steps(world, scenario: text.Scenario) -> bool:
         wrong, output = attempt(world, step)
         show(step, wrong, output, began)
         if wrong:
+            # Often the reason: what should run beside it has failed.
+            for other, code, said in world.ended_early():
+                show(other, f"ended with exit code {code}", said, time.monotonic())
             return False
     good = True
     for step, code, output in world.ended():

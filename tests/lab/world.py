@@ -19,6 +19,7 @@ SHARED = {"/usr": "/usr", "/lib": "/usr/lib", "/lib64": "/usr/lib64"}
 SHARED |= {"/etc/libibverbs.d": "/etc/libibverbs.d", "/lab": "/lab/tree/tests/lab/guest"}
 SHARED |= {"/opt/railhead": "/lab/bin"}
 PATH = "/opt/railhead:/usr/sbin:/usr/bin:/bin"
+DAY_S = 86400
 NO_CAPABILITIES = ("setpriv", "--bounding-set=-all", "--inh-caps=-all", "--no-new-privs")
 
 
@@ -89,6 +90,12 @@ class World:
         for step, command in waiting:
             yield step, *command.wait()
 
+    def ended_early(self):
+        """Those that have ended by now: (step, exit code, output)."""
+        for step, command in self._background:
+            if command.result:
+                yield step, *command.result
+
     def _run_here(self, step: Step) -> tuple[int, str]:
         try:
             done = subprocess.run(
@@ -96,7 +103,7 @@ class World:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                timeout=PATIENCE_S,
+                timeout=DAY_S if step.background else PATIENCE_S,
                 check=False,
             )
         except subprocess.TimeoutExpired as late:
@@ -105,8 +112,10 @@ class World:
 
     def _run_inside(self, container: cri.Container, step: Step) -> tuple[int, str]:
         command = ["/bin/sh", "-c", f"exec 2>&1; {step.text}"]
-        request = cri.pb.ExecSyncRequest(container_id=container.id, cmd=command, timeout=PATIENCE_S)
-        answer = self._runtime.cri.call("ExecSync", request, timeout_s=PATIENCE_S + 30)
+        # 0 is no limit: what runs beside other steps runs until it is ended.
+        limit, patience = (0, DAY_S) if step.background else (PATIENCE_S, PATIENCE_S + 30)
+        request = cri.pb.ExecSyncRequest(container_id=container.id, cmd=command, timeout=limit)
+        answer = self._runtime.cri.call("ExecSync", request, timeout_s=patience)
         return answer.exit_code, (answer.stdout + answer.stderr).decode(errors="replace")
 
     def _agent(self, step: Step) -> tuple[int, str]:

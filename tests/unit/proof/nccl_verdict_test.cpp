@@ -59,10 +59,12 @@ TEST(NcclVerdicts, one_node_has_to_be_certain) {
 }
 
 TEST(NcclVerdicts, all_ranks_in_the_log_of_one_host_are_one_node) {
-  const auto rank = [](const std::string& host, const std::string& number, const std::string& of) {
+  const auto rank = [](const std::string& host, const std::string& number, const std::string& of,
+                       const std::string& pointer = "0x1") {
     const auto front = host + ":10" + number + ":1 [0] NCCL INFO ";
-    return front + "Using network Socket\n" + front + "comm 0x1 rank " + number + " nranks " + of +
-           " - Init START\n";
+    const auto member = front + "comm " + pointer + " rank " + number + " nranks " + of;
+    return front + "Using network Socket\n" + member + " - Init START\n" + member +
+           " - Init COMPLETE\n";
   };
   const auto two = rank("node-a", "0", "2") + rank("node-a", "1", "2");
   EXPECT_EQ(judge_lines(two).verdict, NcclVerdict::intra_node);
@@ -73,6 +75,7 @@ TEST(NcclVerdicts, all_ranks_in_the_log_of_one_host_are_one_node) {
             NcclVerdict::tcp);
   // Of the pipeline's communicators the log has one end only.
   EXPECT_EQ(judge_lines(two + rank("node-a", "0", "3")).verdict, NcclVerdict::tcp);
+  EXPECT_EQ(judge_lines(two + rank("node-a", "0", "2", "0x2")).verdict, NcclVerdict::tcp);
   EXPECT_EQ(
       judge_lines(rank("node-a", "0", "4") + rank("node-a", "1", "4") + rank("node-a", "2", "4") +
                   rank("node-a", "3", "4") + rank("node-a", "0", "2"))

@@ -527,6 +527,14 @@ TEST_F(PodsTest, a_fabric_without_verbs_is_no_fallback) {
   EXPECT_THAT(pod().why, HasSubstr("/dev/hfi1_0"));
 }
 
+TEST_F(PodsTest, files_that_nobody_looked_at_may_be_a_fabrics) {
+  job().network->connections = 1;
+  job().files.is_cut = true;
+  EXPECT_EQ(pod().verdict, proof::Verdict::unknown);
+  EXPECT_FALSE(pod().silent_fallback);
+  EXPECT_THAT(pod().why, HasSubstr("more files than are looked at"));
+}
+
 TEST_F(PodsTest, a_log_that_chose_rdma_is_no_proof_and_no_fallback) {
   job().network->connections = 1;
   proof::ProofOptions options{300, false};

@@ -35,5 +35,17 @@ TEST(HeldFiles, what_may_not_be_seen_is_said) {
   EXPECT_EQ(held_by_7("e /proc/8/fd/3 EACCES\n").doubt, "");
 }
 
+TEST(HeldFiles, what_is_behind_a_limit_was_not_looked_at) {
+  const auto host =
+      snapshot::SnapshotHost::parse("railhead-snapshot 1\nl /proc/7/fd/3 -> socket:[31]\n").value();
+  std::vector<std::uint32_t> processes(1024, 7);
+  EXPECT_FALSE(usage::read_held_files(*host, "/proc", processes).is_cut);
+  processes.push_back(8);
+  const auto held = usage::read_held_files(*host, "/proc", processes);
+  EXPECT_TRUE(held.is_cut);
+  EXPECT_EQ(held.doubt, "more than 1024 processes may hold them");
+  EXPECT_FALSE(held_by_7("e /proc/7/fd EACCES\n").is_cut);
+}
+
 }  // namespace
 }  // namespace railhead::test
