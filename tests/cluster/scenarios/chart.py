@@ -171,6 +171,10 @@ class Chart(ClusterCase):
         self.assertRegex(told, r"GPU0 .*mlx5_0 +PIX")
         self.assertRegex(told, r"node-1 +100")
 
+    def test_the_api_server_takes_the_examples(self) -> None:
+        self.assertEqual(3, len(list((paths.TREE / "examples/jobs").iterdir())))
+        self.type("kubectl apply --dry-run=server --validate=strict -f examples/jobs")
+
     def test_the_api_server_takes_the_kustomization(self) -> None:
         for name in ("base", "overlays/inject-only", "overlays/pods"):
             self.type(f"kubectl apply --dry-run=server --validate=strict -k deploy/kustomize/{name}")
