@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import socket
+import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -170,6 +171,18 @@ class Chart(ClusterCase):
         self.assertRegex(told, r"mlx5_0 .*ACTIVE")
         self.assertRegex(told, r"GPU0 .*mlx5_0 +PIX")
         self.assertRegex(told, r"node-1 +100")
+
+    def test_the_node_is_set_up_before_the_agent_starts(self) -> None:
+        limits = pathlib.Path("/etc/security/limits.d")
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", limits], check=True)
+        self.addCleanup(subprocess.run, ["umount", limits], check=True)
+        self.addCleanup(self._uninstall_all)
+        wanted = self.config("setup.yaml", "memlock: {limitsFile: true}\n")
+        self.install(INSTALL + self.values_of_machine() + f" --set setup.enabled=true --set-file setup.file={wanted}")
+        self.wait_rolled_out()
+        self.assertIn("memlock", (limits / "99-railhead-memlock.conf").read_text())
+        told = self.type(f"kubectl -n kube-system logs {DAEMONSET} -c setup")
+        self.assertRegex(told, r"(?m)^OK: .*memlock")
 
     def test_the_api_server_takes_the_examples(self) -> None:
         self.assertEqual(3, len(list((paths.TREE / "examples/jobs").iterdir())))
