@@ -112,6 +112,37 @@ class Package(unittest.TestCase):
         started = next(task["loop"] for task in tasks if "loop" in task)
         self.assertEqual(set(UNITS), {f"{name}.service" for name in started})
 
+    def fleet(self, page: str | None, ready: str = "true") -> tuple[int, str]:
+        """What the plugin says of one node, whose agent has this page; null: it does not answer."""
+        answers = self.folder / "page"
+        answers.write_text(page or "")
+        kubectl = self.folder / "kubectl"
+        kubectl.write_text("#!/bin/sh\ncase \"$*\" in\n"
+                           "  'get nodes '*) echo node-1 ;;\n"
+                           f"  'get pods '*) echo 'node-1 kube-system railhead-x 9479 {ready}' ;;\n"
+                           "  'get --raw /api/v1/namespaces/kube-system/pods/railhead-x:9479/proxy/metrics') "
+                           + (f"cat {answers}" if page else "exit 1") + " ;;\n  *) exit 3 ;;\nesac\n")
+        kubectl.chmod(0o755)
+        done = subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", "fleet"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "KUBECTL": str(kubectl)})
+        return done.returncode, " ".join(done.stdout.splitlines()[1].split())
+
+    def test_the_plugin_says_of_a_node_what_its_agent_says(self) -> None:
+        page = ('railhead_node_gpus 8\nrailhead_node_nics{role="compute",usable="true"} 7\n'
+                'railhead_node_nics{role="compute",usable="false"} 1\nrailhead_nri_connected 1\n'
+                'railhead_port_active{nic="a",port="1"} 1\nrailhead_build_info{version="0.1.0"} 1\n'
+                'railhead_nri_runtime_info{name="containerd",version="2.4.2",nri="0.12"} 1\n'
+                'railhead_pool_devices{pool="a/b",state="healthy"} 100\n')
+        well = "node-1 true 8 7/8 1/1 a/b=100/100 0 containerd/2.4.2 0.1.0"
+        self.assertEqual((0, well), self.fleet(page))
+        self.assertEqual((1, well.replace("true", "false")), self.fleet(page, "false"))
+        fallback = 'railhead_pod_silent_fallback{namespace="n",pod="p",container="c"} 1\n'
+        self.assertEqual((1, well.replace(" 0 c", " 1 c")), self.fleet(page + fallback))
+        unhealthy = 'railhead_pool_devices{pool="a/b",state="unhealthy",reason="gone"} 2\n'
+        self.assertEqual((1, well.replace("100/100", "100/102")), self.fleet(page + unhealthy))
+        self.assertIn("NOT-CONNECTED", self.fleet("railhead_nri_connected 0\n")[1])
+        self.assertEqual((2, "node-1 true ? ? ? ? ? ? ?"), self.fleet(None))
+
     def test_the_plugin_refuses_words_that_it_does_not_know(self) -> None:
         for words in ((), ("flet",), ("fleet", "x"), ("clean-up",), ("clean-up", "hca"), ("clean-up", "a/b/c"),
                       ("clean-up", "a/b", "-y"), ("clean-up", 'a/"b'), ("topology",)):
