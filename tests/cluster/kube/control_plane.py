@@ -76,6 +76,7 @@ class ControlPlane:
             "kube-apiserver",
             *("--etcd-servers", etcd, "--secure-port", str(self._port)),
             *("--bind-address", "127.0.0.1", "--advertise-address", "127.0.0.1"),
+            "--allow-privileged=true",  # as clusters have it; railhead setup needs it
             *("--cert-dir", str(self.dir / "certs"), "--service-cluster-ip-range", "10.96.0.0/24"),
             *("--token-auth-file", str(self.dir / "tokens.csv")),
             *("--authorization-mode", "Node,RBAC", "--endpoint-reconciler-type", "none"),

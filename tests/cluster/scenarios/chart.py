@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import socket
+import subprocess
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -171,6 +172,22 @@ class Chart(ClusterCase):
         self.assertRegex(told, r"GPU0 .*mlx5_0 +PIX")
         self.assertRegex(told, r"node-1 +100")
 
+    def test_the_node_is_set_up_before_the_agent_starts(self) -> None:
+        limits = pathlib.Path("/etc/security/limits.d")
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", limits], check=True)
+        self.addCleanup(subprocess.run, ["umount", limits], check=True)
+        self.addCleanup(self._uninstall_all)
+        wanted = self.config("setup.yaml", "memlock: {limitsFile: true}\n")
+        self.install(INSTALL + self.values_of_machine() + f" --set setup.enabled=true --set-file setup.file={wanted}")
+        self.wait_rolled_out()
+        self.assertIn("memlock", (limits / "99-railhead-memlock.conf").read_text())
+        told = self.type(f"kubectl -n kube-system logs {DAEMONSET} -c setup")
+        self.assertRegex(told, r"(?m)^OK: .*memlock")
+
+    def test_the_api_server_takes_the_examples(self) -> None:
+        self.assertEqual(4, len(list((paths.TREE / "examples/jobs").iterdir())))
+        self.type("kubectl apply --dry-run=server --validate=strict -f examples/jobs")
+
     def test_the_api_server_takes_the_kustomization(self) -> None:
         for name in ("base", "overlays/inject-only", "overlays/pods"):
             self.type(f"kubectl apply --dry-run=server --validate=strict -k deploy/kustomize/{name}")
@@ -193,6 +210,48 @@ class Chart(ClusterCase):
         self.uninstall()
         for kind in ("clusterroles", "clusterrolebindings"):
             self.assertNotIn("startup-taint", self.kubectl("get", kind, "-o", "name"))
+
+    def test_the_kubectl_plugin_shows_the_fleet_and_cleans_up(self) -> None:
+        plugin = "export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead "
+        self.assertRegex(self.type(plugin + "fleet"), rf"{NODE} +- .* no-agent")
+        nowhere = "example.com/nowhere"
+        config = self.config("config.yaml", f"pools: [{{name: {HCA}, slots: 100}}, "
+                                            f"{{name: {nowhere}, slots: 5, include: {{vendors: ffff}}}}]\n")
+        self.install("helm install rdma-device-plugin ./deploy/charts --namespace kube-system"
+                     + self.values_of_machine() + f" --set-file config={config}")
+        self.wait_rolled_out()
+        self.cluster.wait_allocatable(HCA, 100)
+        self.assertRegex(self.type(plugin + "fleet"),
+                         rf"{NODE} +true +8 +4/4 +\S+ +\S*{HCA}=100/100\S* +0 +containerd/\S+ +{version()}\n")
+        self.assertRegex(self.type(plugin + f"affinity {NODE} --gpus 0"), r"GPU0 .*mlx5_0")
+        self.assertIn(f"{NODE}: kept, the kubelet counts 100", self.type(plugin + f"clean-up {HCA} --yes"))
+        self.assertRegex(self.type(plugin + f"clean-up {nowhere} --yes"), f"{NODE}: kept, the agent .* serves it")
+
+        # As a plugin leaves it that has gone.
+        stale = "example.com/stale"
+        path = stale.replace("/", "~1")
+        self.kubectl("patch", "node", NODE, "--subresource=status", "--type=json", "-p", json.dumps(
+            [{"op": "add", "path": f"/status/{part}/{path}", "value": "0"} for part in ("capacity", "allocatable")]))
+        self.assertIn(f"{NODE}: would be taken off", self.type(plugin + f"clean-up {stale}"))
+        self.assertIn(stale, self.kubectl("get", "node", NODE, "-o", "json"))
+        self.assertIn(f"{NODE}: taken off", self.type(plugin + f"clean-up {stale} --yes"))
+        node = json.loads(self.kubectl("get", "node", NODE, "-o", "json"))["status"]
+        self.assertNotIn(stale, {**node["capacity"], **node["allocatable"]})
+        self.assertEqual("100", node["capacity"][HCA])
+        self.assertEqual(f"no node has {stale}\n", self.type(plugin + f"clean-up {stale} --yes"))
+
+    def test_the_kubectl_plugin_keeps_what_a_pod_holds(self) -> None:
+        stale = "example.com/stale"
+        key = "/status/capacity/" + stale.replace("/", "~1")
+        patch = ("patch", "node", NODE, "--subresource=status", "--type=json", "-p")
+        self.kubectl(*patch, json.dumps([{"op": "add", "path": key, "value": "2"}]))
+        self.addCleanup(self.cluster.plane.kubectl, *patch, json.dumps([{"op": "remove", "path": key}]), check=False)
+        self.cluster.wait_allocatable(stale, 2)
+        self.apply("holder", limits={stale: 1})
+        wait_until("it is on the node", lambda: NODE in self.kubectl("get", "pod", "holder", "-o", "wide"), 30)
+        self.kubectl(*patch, json.dumps([{"op": "replace", "path": key, "value": "0"}]))
+        told = self.type(f"export PATH=$PWD/deploy/kubectl:$PATH; kubectl railhead clean-up {stale} --yes")
+        self.assertIn(f"{NODE}: kept, held by default/holder", told)
 
     def test_inject_only_reports_no_resource(self) -> None:
         self.install(INJECT_ONLY + self.values_of_machine())
