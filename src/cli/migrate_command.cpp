@@ -85,11 +85,15 @@ data::Json write_settings(const config::Config& config) {
 Result<Migration> migrate(const config::ConfigSources& sources, std::vector<std::string> warnings) {
   const auto config = TRY(config::make_config(sources));
   const auto pools = TRY(options::pool_specs(config));
-  if (config.pool_sources().empty()) {
-    return Error{ErrorCode::malformed,
-                 "no configuration of a plugin: name its file, ConfigMap or policy, too"};
-  }
   Migration migration;
+  migration.plugins = pools::plugins_of(config.pool_sources());
+  if (migration.plugins.empty()) {
+    return Error{
+        ErrorCode::malformed,
+        config.pool_sources().empty()
+            ? "no configuration of a plugin: name its file, ConfigMap or policy, too"
+            : "no configuration of a plugin: the pools are in Railhead's own words already"};
+  }
   migration.warnings = std::move(warnings);
   for (const auto& more : {config.warnings(), pools.warnings}) {
     migration.warnings.insert(migration.warnings.end(), more.begin(), more.end());
@@ -98,7 +102,6 @@ Result<Migration> migrate(const config::ConfigSources& sources, std::vector<std:
   auto written = write_settings(config);
   written["pools"] = pools::write_pools(pools.specs, migration.warnings);
   migration.configuration = data::to_yaml(written);
-  migration.plugins = pools::plugins_of(config.pool_sources());
   migration.changes = pools::differences(config.pool_sources(), config.settings().injection.gpus);
   return migration;
 }
@@ -169,8 +172,8 @@ void add_migrate_command(CLI::App& program, Invocation& invocation) {
       "migrate", "Turn another RDMA device plugin's configuration into ours; show what changes");
   auto paths = std::make_shared<std::vector<std::string>>();
   app->add_option("FILE", *paths,
-                  "the plugin's file, ConfigMap, NicClusterPolicy, SriovNetworkNodePolicy or "
-                  "DaemonSet; - is standard input")
+                  "the plugin's file, ConfigMap, NicClusterPolicy, SriovNetworkNodePolicy, "
+                  "DaemonSet or Helm values; - is standard input")
       ->type_name("")
       ->required();
   add_settings(*app, invocation, {"devicePlugin.resourcePrefix", "node.name"});

@@ -49,6 +49,24 @@ const data::Value* find(const data::Value& map, std::string_view key) {
   return value != nullptr && value->kind != data::Value::Kind::null ? value : nullptr;
 }
 
+/// A number of a policy as the API server takes it, 0 where there is none. Source:
+/// sriov-network-operator config/crd/bases/sriovnetwork.openshift.io_sriovnetworknodepolicies.yaml.
+Result<std::int64_t> number_of(const NodePolicy& policy, std::string_view key, std::int64_t most) {
+  const auto* value = find(policy.spec, key);
+  if (value == nullptr) return 0;
+  const auto place = data::place_in(policy.source, value->mark) + ": " + std::string(key);
+  const auto number = value->as_signed();
+  if (!number) return number.error().context(place);
+  if (*number >= 0 && *number <= most) return *number;
+  return Error{ErrorCode::malformed,
+               place + ": " + std::to_string(*number) + " is " +
+                   (*number < 0 ? "below 0" : "above " + std::to_string(most)) +
+                   ", which the API server refuses"};
+}
+
+constexpr std::int64_t kMaxPriority = 99;
+constexpr std::int64_t kMaxVfs = 65535;  // TotalVFs of SR-IOV has 16 bits
+
 class PolicyReader {
  public:
   PolicyReader(const NodePolicy& policy, std::vector<std::string>& warnings)
@@ -117,8 +135,7 @@ class PolicyReader {
   Status add_device(const data::Value& nics, data::Json& selectors) {
     auto device = TRY(text(nics, "deviceID"));
     if (device.empty()) return {};
-    const auto vfs = TRY(text(policy_.spec, "numVfs"));
-    if (!vfs.empty() && vfs != "0") {
+    if (TRY(number_of(policy_, "numVfs", kMaxVfs)) > 0) {
       const auto of_virtual = virtual_id_of(device);
       if (of_virtual.empty()) {
         warn(*find(nics, "deviceID"), "deviceID " + in_quotes(device) +
@@ -166,14 +183,6 @@ class PolicyReader {
   std::vector<std::string>& warnings_;
 };
 
-Result<std::int64_t> priority_of(const NodePolicy& policy) {
-  const auto* value = find(policy.spec, "priority");
-  if (value == nullptr) return 0;
-  auto priority = value->as_signed();
-  if (!priority) return priority.error().context(policy.source + ": priority");
-  return priority;
-}
-
 }  // namespace
 
 Result<ConfigFile> file_of_node_policies(std::vector<NodePolicy> policies,
@@ -181,7 +190,7 @@ Result<ConfigFile> file_of_node_policies(std::vector<NodePolicy> policies,
   std::vector<std::pair<std::int64_t, const NodePolicy*>> order;
   for (const auto& policy : policies) {
     if (policy.name == "default") continue;  // deprecated, and passed over there, too
-    order.emplace_back(TRY(priority_of(policy)), &policy);
+    order.emplace_back(TRY(number_of(policy, "priority", kMaxPriority)), &policy);
   }
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     return a.first != b.first ? a.first > b.first : a.second->name < b.second->name;

@@ -45,6 +45,16 @@ constexpr std::array kPluginFlags{
     PluginFlag{"gpu-rdma-auto-inject", PluginFlag::Is::variable, "RDMA_GPU_AUTO_INJECT", true},
 };
 
+/// Values of its Helm chart under `rdma`. Source: README.md of k8s-rdma-device-plugin.
+struct ChartValue {
+  std::string_view key;
+  std::string_view variable;
+};
+
+constexpr std::array kChartValues{ChartValue{"enableDevicePlugin", "RDMA_ENABLE_DEVICE_PLUGIN"},
+                                  ChartValue{"resourceName", "RDMA_RESOURCE_NAME"},
+                                  ChartValue{"resourceCount", "RDMA_RESOURCE_COUNT"}};
+
 /// Reads the documents of one file; the policies are one resource list together.
 class PluginTextsReader {
  public:
@@ -53,9 +63,10 @@ class PluginTextsReader {
         lines_(split(file.text, '\n')),
         node_(node) {}
 
-  /// Whether the document is a manifest.
+  /// Whether the document is a manifest, or values of the chart.
   Result<bool> add(const data::Value& document) {
     const auto kind = text_at(&document, "kind");
+    if (kind.empty() && add_chart_values(document)) return true;
     if (kind.empty() || text_at(&document, "apiVersion").empty()) return false;
     if (text_at(&document, "apiVersion").starts_with("railhead.io/")) return false;
     kinds_.push_back(kind);
@@ -83,6 +94,23 @@ class PluginTextsReader {
   }
 
  private:
+  /// Whether it has one. The plugin's file has no key `rdma`.
+  bool add_chart_values(const data::Value& document) {
+    const auto* rdma = find(&document, "rdma");
+    bool has_any = false;
+    for (const auto& [key, variable] : kChartValues) {
+      const auto text = text_at(rdma, key);
+      if (text.empty()) continue;
+      texts_.environment[std::string(variable)] = text;
+      has_any = true;
+    }
+    if (!has_any) return false;
+    const auto inject = text_at(&document, "gpuRdmaAutoInject");
+    if (!inject.empty()) texts_.environment["RDMA_GPU_AUTO_INJECT"] = inject;
+    kinds_.emplace_back("chart values");
+    return true;
+  }
+
   Status add_config_map(const data::Value& document) {
     struct Found {
       ManifestText text;

@@ -34,6 +34,7 @@ inline constexpr std::string_view kPolicyPrefix = "openshift.io";
 ///   rdmaSharedDevicePlugin and sriovDevicePlugin.
 /// * SriovNetworkNodePolicy (sriovnetwork.openshift.io/v1): node_policies.h.
 /// * DaemonSet: flags and RDMA_* variables of a plugin's container.
+/// * values of k8s-rdma-device-plugin's Helm chart: `rdma.resourceName` and its neighbours.
 /// Other kinds are passed over. `node`: its key counts where a ConfigMap has one for each. Absent:
 /// the text is no manifest, which has `apiVersion` and `kind` that are not ours. Malformed: it is
 /// one, and holds nothing of a plugin, or what cannot be read.

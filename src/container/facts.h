@@ -92,6 +92,8 @@ struct Allocations {
   std::vector<std::string> gone;              ///< devices that this node has no more
   std::vector<std::string> devices;  ///< classes that these pools hand out beside the policy's
   bool rdma = false;                 ///< RDMA devices are part of what was promised
+  /// Key of one that also stands on the pod: whether the kubelet has counted it cannot be known.
+  std::string copied;
   Remarks remarks{8};
 
   [[nodiscard]] bool any() const { return !pools.empty(); }

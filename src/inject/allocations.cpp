@@ -6,7 +6,6 @@
 #include "base/sort_unique.h"
 #include "base/text.h"
 #include "inject/codes.h"
-#include "inject/copied_annotations.h"
 
 namespace railhead::inject {
 namespace {
@@ -59,6 +58,20 @@ void add_shared(const pools::PoolTable& table, const pools::Pool& pool, std::str
   out.shared.push_back(std::move(held));
 }
 
+/// A key that a pod's author can write has one slash: its name is looked up in no pool.
+std::vector<pools::Pool>::const_iterator pool_of(std::string_view name,
+                                                 const std::vector<pools::Pool>& pools) {
+  if (name.find('/') == std::string_view::npos) return pools.end();
+  return std::find_if(pools.begin(), pools.end(),
+                      [&](const pools::Pool& pool) { return pool.spec.name == name; });
+}
+
+/// Asked of keys that are a pool's, so of few.
+bool stands_on_pod(const container::Request& request, std::string_view key) {
+  return std::any_of(request.pod_annotations.begin(), request.pod_annotations.end(),
+                     [&](const auto& entry) { return entry.first == key; });
+}
+
 }  // namespace
 
 std::string allocation_key(std::string_view resource) {
@@ -68,20 +81,18 @@ std::string allocation_key(std::string_view resource) {
 container::Allocations allocations_of(const container::Request& request,
                                       const DecisionTable& table) {
   container::Allocations out;
-  CopiedAnnotations copied(request, kPrefix);
   const auto& pools = table.pools().pools;
   for (const auto& [key, value] : request.annotations) {
     if (!key.starts_with(kPrefix)) continue;
-    if (copied.stands_on_pod(key)) {
-      add_copied_remark(key, out.remarks);
-      continue;
-    }
     const auto name = key.substr(kPrefix.size());
-    const auto at = std::find_if(pools.begin(), pools.end(),
-                                 [&](const pools::Pool& pool) { return pool.spec.name == name; });
+    const auto at = pool_of(name, pools);
     if (at == pools.end()) {
       out.remarks.add(warn::kAllocationUnknown,
                       in_quotes(name, 128) + " is no resource that this node offers: ignored");
+      continue;
+    }
+    if (stands_on_pod(request, key)) {
+      out.copied = key;
       continue;
     }
     out.pools.push_back(static_cast<std::size_t>(at - pools.begin()));

@@ -31,6 +31,7 @@ inline constexpr std::string_view kRdmaNetnsExclusive = "rdma-netns-exclusive";
 inline constexpr std::string_view kNarrowedAway = "narrowed-away";
 inline constexpr std::string_view kNoUsableNic = "no-usable-nic";
 inline constexpr std::string_view kAllocationGone = "allocation-gone";
+inline constexpr std::string_view kAllocationCopied = "allocation-copied";
 inline constexpr std::string_view kStandIn = "stand-in";
 inline constexpr std::string_view kNicSlow = "nic-slow";
 inline constexpr std::string_view kMemlockShort = "memlock-short";
@@ -54,6 +55,7 @@ inline constexpr auto kReasonCodes = std::to_array<CodeMeaning>({
     {reason::kNarrowedAway, "the nics annotation leaves no NIC that is due"},
     {reason::kNoUsableNic, "no usable NIC is due"},
     {reason::kAllocationGone, "the NICs that were allocated to it are gone"},
+    {reason::kAllocationCopied, "refused: an allocation also stands in the pod's annotations"},
     {reason::kStandIn, "refused: rdma is required, and a GPU's own NIC is not usable"},
     {reason::kNicSlow, "refused: rdma is required, and a NIC is slower than `expect` says"},
     {reason::kMemlockShort, "refused: rdma is required, and the memlock limit cannot be met"},
@@ -69,11 +71,11 @@ inline constexpr std::array kReasonsUntouched = {
     reason::kRoceOwnNetwork, reason::kRdmaNetnsExclusive, reason::kNarrowedAway,
     reason::kNoUsableNic,    reason::kAllocationGone};
 inline constexpr std::array kReasonsRefused = {
-    reason::kNotRdma,      reason::kGpuUnresolved,  reason::kGpusOff,
-    reason::kVmRuntime,    reason::kRoceOwnNetwork, reason::kRdmaNetnsExclusive,
-    reason::kNarrowedAway, reason::kNoUsableNic,    reason::kAllocationGone,
-    reason::kStandIn,      reason::kNicSlow,        reason::kMemlockShort,
-    reason::kEnvironment};
+    reason::kNotRdma,      reason::kGpuUnresolved,   reason::kGpusOff,
+    reason::kVmRuntime,    reason::kRoceOwnNetwork,  reason::kRdmaNetnsExclusive,
+    reason::kNarrowedAway, reason::kNoUsableNic,     reason::kAllocationGone,
+    reason::kStandIn,      reason::kNicSlow,         reason::kMemlockShort,
+    reason::kEnvironment,  reason::kAllocationCopied};
 
 namespace warn {
 inline constexpr std::string_view kAnnotationRefused = "annotation-refused";

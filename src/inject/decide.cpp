@@ -238,12 +238,13 @@ Draft rdma_draft(const Case& given, const RuntimeAbility& runtime) {
   if (given.facts.wishes.rdma && given.facts.wishes.rdma->value == container::RdmaWish::none) {
     return nothing(reason::kOptedOut, in_quotes(given.facts.wishes.rdma->key, 128) + " is none");
   }
-  const bool holds_rdma = given.facts.allocated.rdma;
+  const container::Allocations& allocated = given.facts.allocated;
+  const bool holds_something = allocated.rdma || !allocated.gone.empty();
   if (given.facts.surroundings.vm) {
     Draft draft =
         nothing(reason::kVmRuntime, "runtime handler " + in_quotes(given.request.runtime_handler) +
                                         " gives its containers a kernel of their own");
-    draft.breaks_promise = holds_rdma;
+    draft.breaks_promise = holds_something;
     return draft;
   }
   NicChoice choice = choose_nics(given);
@@ -251,7 +252,7 @@ Draft rdma_draft(const Case& given, const RuntimeAbility& runtime) {
     Draft draft = nothing(choice.empty_reason, std::move(choice.empty_why));
     draft.decision.gpus = given.facts.gpus.indices;
     draft.remarks.append(choice.remarks);
-    draft.breaks_promise = holds_rdma || !given.facts.allocated.gone.empty();
+    draft.breaks_promise = holds_something;
     return draft;
   }
   return give(given, std::move(choice), runtime);
@@ -294,7 +295,17 @@ void add_function_devices(const Case& given, Draft& draft) {
   }
 }
 
+/// It may hold a slot, and may not: neither nodes nor none would be right.
+Draft with_copied_allocation(std::string_view key) {
+  return nothing(reason::kAllocationCopied,
+                 in_quotes(key, 128) +
+                     " also stands in the pod's annotations, and only the "
+                     "kubelet may set it: take it off the pod");
+}
+
 Draft draft_for(const Case& given, const RuntimeAbility& runtime) {
+  const auto& copied = given.facts.allocated.copied;
+  if (!copied.empty()) return with_copied_allocation(copied);
   Draft draft = rdma_draft(given, runtime);
   add_function_devices(given, draft);
   return draft;
@@ -307,6 +318,7 @@ std::optional<std::string> demand_unmet(const Case& given, const Draft& draft) {
   if (wish && wish->value == container::RdmaWish::required) {
     return in_quotes(wish->key, 128) + " is required and not met: " + draft.unmet;
   }
+  if (!given.facts.allocated.copied.empty()) return draft.unmet;
   if (draft.breaks_promise) {
     return "it holds " + resource_names(given) + " and would not get all of that: " + draft.unmet;
   }

@@ -31,13 +31,16 @@ std::uint64_t key_of(gpu::GpuNode node) {
   return std::uint64_t{node.major} << 32 | node.minor;
 }
 
-/// A physical function with virtual functions belongs to whoever hands those out.
+/// A physical function with virtual functions belongs to whoever hands those out. Its ports carry
+/// traffic as before: a slot of a shared pool gives it.
 void rule_out_pfs_with_vfs(const node::Node& node, std::vector<affinity::Usability>& usable) {
   for (std::size_t i = 0; i < node.nics.size() && i < usable.size(); ++i) {
     const auto& pci = node.nics[i].pci;
     const node::PciDevice* function = pci ? node.find_pci(*pci) : nullptr;
     const unsigned vfs = function == nullptr ? 0 : function->sriov_numvfs.value_or(0);
-    if (vfs > 0) usable[i] = {false, "has " + std::to_string(vfs) + " virtual functions enabled"};
+    if (vfs == 0 || !usable[i].usable) continue;
+    usable[i] = {false, "has " + std::to_string(vfs) +
+                            " virtual functions enabled, and injection.pfWithVfs is false"};
   }
 }
 

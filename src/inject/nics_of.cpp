@@ -240,18 +240,25 @@ void choose_allocated(const Case& given, NicChoice& choice) {
   const container::Allocations& allocated = given.facts.allocated;
   const bool narrows = std::any_of(allocated.shared.begin(), allocated.shared.end(),
                                    [](const auto& held) { return held.narrow; });
-  if (narrows && !given.facts.gpus.indices.empty()) choose_closest(given, choice);
-  const std::vector<std::size_t> dealt = std::exchange(choice.nics, {});
+  NicChoice deal;
+  if (narrows && !given.facts.gpus.indices.empty()) choose_closest(given, deal);
   for (const container::SharedAllocation& held : allocated.shared) {
     const auto before = choice.nics.size();
     if (held.narrow) {
-      std::set_intersection(dealt.begin(), dealt.end(), held.pool.begin(), held.pool.end(),
+      std::set_intersection(deal.nics.begin(), deal.nics.end(), held.pool.begin(), held.pool.end(),
                             std::back_inserter(choice.nics));
     }
     if (choice.nics.size() != before) continue;
     choice.nics.insert(choice.nics.end(), held.slots.begin(), held.slots.end());
   }
   sort_unique(choice.nics);
+  // What a deal says of NICs that no pool has is not about this container.
+  const auto is_given = [&](std::size_t nic) { return contains(choice.nics, nic); };
+  if (deal.nics.empty() || std::any_of(deal.nics.begin(), deal.nics.end(), is_given)) {
+    choice.remarks.append(deal.remarks);
+    choice.stand_in = std::move(deal.stand_in);
+    choice.per_gpu = std::move(deal.per_gpu);
+  }
   narrow(given, choice);
   add_named_in_pools(given, choice);
   choice.nics.insert(choice.nics.end(), allocated.exclusive.begin(), allocated.exclusive.end());

@@ -81,12 +81,13 @@ void take_link(Reader& reader, const ClassEntry& entry, Netdev& netdev) {
 }
 
 /// What stands below a virtual netdev: the links lower_<name> (Linux net/core/dev.c,
-/// netdev_adjacent_sysfs_add()). A bond has a folder of its own (drivers/net/bonding/bond_sysfs.c).
+/// netdev_adjacent_sysfs_add()). A bridge has a folder of its own (net/bridge/br_sysfs_br.c), and
+/// so has a bond; a team, an OVS switch and a VRF have none.
 void take_stack(Reader& reader, const ClassEntry& entry, Netdev& netdev) {
   static constexpr std::string_view kPrefix = "lower_";
   for (const auto& name : reader.names(entry.path)) {
     if (name.starts_with(kPrefix)) netdev.lower.push_back(name.substr(kPrefix.size()));
-    netdev.is_bond = netdev.is_bond || name == "bonding";
+    netdev.is_bridge = netdev.is_bridge || name == "bridge";
   }
 }
 

@@ -101,14 +101,14 @@ struct Netdev {
   std::string name;
   std::optional<PciAddress> pci;
   std::optional<std::string> operstate;  ///< "up", "down", "unknown"
-  std::optional<std::string> master;     ///< bond or bridge above it
+  std::optional<std::string> master;     ///< what it is a port of: a bond, team, bridge, …
   bool default_route = false;      ///< holds one, whatever its metric: proc/1/net/route, ipv6_route
   bool main_route = false;         ///< holds the one that the node's own traffic takes
   std::vector<std::string> lower;  ///< directly below a virtual one: bond members, VLAN parent
   bool elsewhere = false;          ///< in another network namespace now, and known from before
   std::optional<bool> up = {};     ///< somebody has set it up (IFF_UP); absent: not known
   std::optional<bool> carrier = {};  ///< of one that is up: its link works; absent: not known
-  bool is_bond = false;
+  bool is_bridge = false;            ///< of Linux: it does without a port that goes
 
   friend bool operator==(const Netdev&, const Netdev&) = default;
 };

@@ -267,8 +267,8 @@ std::string Judge::obstacle_to_exclusive(const NetFunction& function) const {
     const auto* known = node_.find_netdev(netdev);
     const auto* master =
         known != nullptr && known->master ? node_.find_netdev(*known->master) : nullptr;
-    if (master != nullptr && master->is_bond) {
-      return "its netdev " + netdev + " is in the bond " + master->name;
+    if (master != nullptr && !master->is_bridge) {
+      return "its netdev " + netdev + " is a port of " + master->name;
     }
   }
   const auto* device = function.pci ? node_.find_pci(*function.pci) : nullptr;

@@ -26,6 +26,11 @@ Status add_function_range(const Section& section, const SelectorRow& row, const 
 
 Status add_value(const Section& section, const SelectorRow& row, const std::string& text,
                  const PoolParseOptions& options, Condition& into) {
+  if (row.match == Match::glob && text.find('[') != std::string::npos) {
+    return section.error(row.key, in_quotes(text) +
+                                      " has brackets: a pattern has only * for any "
+                                      "characters and ? for one");
+  }
   if (row.comparing == Comparing::functions) {
     return add_function_range(section, row, text, into);
   }

@@ -211,8 +211,9 @@ Status parse_our_pools(const config::PoolSource& source, const PoolParseOptions&
                  data::place_in(source.name, source.value.mark) + ": pools: expected a list"};
   }
   for (std::size_t i = 0; i < source.value.items.size(); ++i) {
-    Section item = TRY(Section::of(source.name, "pools[" + std::to_string(i) + "]",
-                                   source.value.items[i], Keys::ours));
+    const auto path = "pools[" + std::to_string(i) + "]";
+    Section item = TRY(Section::of(source.name, path, source.value.items[i], Keys::ours));
+    TRY_STATUS(check_room(item.place() + ": " + path, into));
     into.specs.push_back(TRY(read_item(item, options, into.warnings)));
   }
   return {};

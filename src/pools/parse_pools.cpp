@@ -101,6 +101,12 @@ Status check_name_at(const std::string& place, const std::string& name) {
   return checked ? checked : checked.error().context(place);
 }
 
+Status check_room(const std::string& place, const PoolSpecs& read) {
+  if (read.specs.size() < kMaxPools) return {};
+  return Error{ErrorCode::malformed,
+               place + ": a node has " + std::to_string(kMaxPools) + " pools at most"};
+}
+
 Result<PoolHealth> read_health(Section& item) {
   const auto text = TRY(item.text("health")).value_or("link");
   for (const auto health : {PoolHealth::link, PoolHealth::device}) {
@@ -127,8 +133,15 @@ Status read_plugin_file(const config::PoolSource& source, const PluginFile& plug
     return file.finish(into.warnings);
   }
   for (std::size_t i = 0; i < list->items.size(); ++i) {
-    auto item = Section::of(source.name, std::string(plugin.list) + "[" + std::to_string(i) + "]",
-                            list->items[i], Keys::theirs);
+    const auto path = std::string(plugin.list) + "[" + std::to_string(i) + "]";
+    const auto place = data::place_in(source.name, list->items[i].mark) + ": " + path;
+    if (const auto room = check_room(place, into); !room) {
+      const auto more = list->items.size() - i - 1;
+      into.left_out.push_back(room.error().message + "; it is left out, and so are " +
+                              std::to_string(more) + " after it");
+      break;
+    }
+    auto item = Section::of(source.name, path, list->items[i], Keys::theirs);
     if (item) {
       add_resource(*item, plugin, options, into);
     } else {
@@ -153,6 +166,7 @@ Result<PoolSpecs> parse_pools(const std::vector<config::PoolSource>& sources,
   for (const auto& source : sources) TRY_STATUS(add_source(source, options, flat, all));
   if (flat.wanted && flat.enabled) {
     TRY_STATUS(check_name_at(flat.spec.origin.where, flat.spec.name));
+    TRY_STATUS(check_room(flat.spec.origin.where, all));
     all.specs.push_back(std::move(flat.spec));
   }
   const bool only_variables = std::all_of(sources.begin(), sources.end(), [](const auto& source) {

@@ -18,6 +18,8 @@ namespace railhead::pools {
 /// More slots than this would fill the kubelet's message (4 MiB) for nothing.
 inline constexpr std::int64_t kMaxSlots = 65536;
 inline constexpr std::int64_t kMaxSlotsPerNic = 1024;
+/// Each is a service of its own at the kubelet, and judges every function of the node.
+inline constexpr std::size_t kMaxPools = 256;
 
 /// `pools:` of our file.
 Status parse_our_pools(const config::PoolSource& source, const PoolParseOptions& options,
@@ -52,6 +54,9 @@ Status add_flat_source(const config::PoolSource& source, FlatPool& into,
 
 /// A condition on `key` of a plugin's section if it has values; an empty list is no condition.
 Status add_condition(Section& section, std::string_view key, Fact fact, Selector& into);
+
+/// Malformed where `read` has as many pools as a node can have; `place` is that of one more.
+Status check_room(const std::string& place, const PoolSpecs& read);
 
 /// `health`; a key of ours that the other plugins' files may have, too: those plugins ignore what
 /// they do not know.

@@ -121,7 +121,7 @@ def wrong_pools(pools, nics):
         for member in pool["members"]:
             nic = by_id[member["id"]]
             # A function with virtual functions is not dealt and may be in a pool.
-            ready = nic["usable"] or nic["usableReason"].endswith("virtual functions enabled")
+            ready = nic["usable"] or "virtual functions enabled" in nic["usableReason"]
             wanted = {**nic, "nics": names[member["id"]], "ready": ready,
                       "reason": "" if ready else nic["usableReason"]}
             keys = ["nics", "pci", "netdevs", "numaNode", "ready", "reason"]

@@ -8,6 +8,7 @@ import pathlib
 from kube.case import ClusterCase
 from kube.control_plane import KUBECONFIG
 from kube.kubelet import NODE
+from kube.pod import manifest
 from lib import paths
 from lib.agent import Agent
 from lib.machine import SEED, Machine
@@ -43,11 +44,15 @@ class FreshNode(ClusterCase):
         self.addCleanup(self.kubectl, "delete", "-f", str(RIGHTS))
 
     def agents_kubeconfig(self) -> str:
-        """What a pod of the service account on this node has: a token bound to the node, and the
-        authority of the API server."""
+        """What a pod of the service account on this node has: a token bound to the pod, which names its
+        node, and the authority of the API server."""
+        pod = manifest("agent")
+        pod["metadata"]["namespace"] = ACCOUNT
+        pod["spec"] |= {"serviceAccountName": ACCOUNT, "nodeName": NODE, "tolerations": [{"operator": "Exists"}]}
+        self.kubectl("apply", "-f", "-", text=json.dumps(pod))
         token = self.kubectl(
             *("create", "token", ACCOUNT, "-n", ACCOUNT),
-            *("--bound-object-kind", "Node", "--bound-object-name", NODE),
+            *("--bound-object-kind", "Pod", "--bound-object-name", "agent"),
         )
         plane = self.cluster.plane
         authority = plane.dir / "certs/apiserver.crt"

@@ -133,6 +133,21 @@ TEST(MigrateCommand, a_resource_that_is_left_out_is_a_problem) {
   EXPECT_THAT(alone.err, HasSubstr("left out: " + file.path() + ":2:"));
 }
 
+TEST(MigrateCommand, values_of_a_helm_chart_are_a_configuration) {
+  const TextFile values("rdma:\n  resourceName: a.io/hca\n  resourceCount: 7\n");
+  const auto said = run({"migrate", values.path(), "-o", "config"});
+  EXPECT_EQ(said.code, cli::kExitOk) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("gpus: \"none\""));
+  EXPECT_THAT(said.out, HasSubstr("- name: \"a.io/hca\""));
+  EXPECT_THAT(said.out, HasSubstr("slots: 7"));
+}
+
+TEST(MigrateCommand, our_own_file_has_nothing_to_move) {
+  const auto said = run({"migrate", example_file("pools.yaml")});
+  EXPECT_EQ(said.code, cli::kExitUsage);
+  EXPECT_THAT(said.err, HasSubstr("the pools are in Railhead's own words already"));
+}
+
 TEST(MigrateCommand, what_cannot_be_used_is_a_usage_error_at_its_place) {
   EXPECT_EQ(run({"migrate"}).code, cli::kExitUsage);
   const TextFile half("apiVersion: v1\nkind: ConfigMap\ndata:\n  c: '{\"configList\": ['\n");

@@ -188,6 +188,32 @@ TEST(PluginTexts, what_of_a_node_policy_does_not_count_is_said) {
               HasSubstr("needs resourceName and nicSelector"));
 }
 
+TEST(PluginTexts, values_of_a_helm_chart) {
+  const auto texts = texts_of(
+      "rdma:\n  enableDevicePlugin: true\n  resourceName: a.io/b\n  resourceCount: 7\n"
+      "gpuRdmaAutoInject: true\n");
+  EXPECT_THAT(
+      texts.environment,
+      ElementsAre(Pair("RDMA_ENABLE_DEVICE_PLUGIN", "true"), Pair("RDMA_GPU_AUTO_INJECT", "true"),
+                  Pair("RDMA_RESOURCE_COUNT", "7"), Pair("RDMA_RESOURCE_NAME", "a.io/b")));
+  for (const char* other : {"rdma: {}", "rdma: 1", "rdma: {more: 1}", "resourceName: a.io/b"}) {
+    EXPECT_FALSE(*config::plugin_texts_of_manifest({"m.yaml", other})) << other;
+  }
+}
+
+TEST(PluginTexts, a_number_that_the_api_server_refuses_is_an_error) {
+  const auto with = [](const std::string& number) {
+    return error_of(
+        "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
+        "metadata: {name: p}\nspec:\n  resourceName: r\n  nicSelector: {deviceID: '1017'}\n  " +
+        number + "\n");
+  };
+  EXPECT_THAT(with("numVfs: -1"), HasSubstr("m.yaml:7:11: numVfs: -1 is below 0"));
+  EXPECT_THAT(with("numVfs: many"), HasSubstr("m.yaml:7:11: numVfs: "));
+  EXPECT_THAT(with("priority: 100"), HasSubstr("m.yaml:7:13: priority: 100 is above 99"));
+  EXPECT_THAT(with("priority: -1"), HasSubstr("priority: -1 is below 0"));
+}
+
 TEST(PluginTexts, flags_and_variables_of_a_daemon_set) {
   const auto daemon_set = [](const std::string& container) {
     return texts_of("apiVersion: apps/v1\nkind: DaemonSet\nspec: {template: {spec: {containers: [" +

@@ -63,6 +63,19 @@ TEST(Resource, a_fungible_slot_alone_admits_to_the_whole_pool) {
   EXPECT_THAT(decision.message, StartsWith("rdma.io/hca -> mlx5_1, mlx5_2"));
 }
 
+TEST(Resource, a_slot_gives_a_pf_with_vfs_which_the_deal_leaves_out) {
+  node::Node node = test::seed_node();
+  for (node::PciDevice& pci : node.pci) {
+    if (pci.address == node.nics[0].pci) pci.sriov_numvfs = 4;
+  }
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_0"})}, node);
+  ContainerBuilder container;
+  container.annotation(kHca, "").nvidia(0).pod_annotation("rdma.railhead.io/pod", "required");
+  const auto decision = test::decide(container, table);
+  EXPECT_THAT(decision.nics, ElementsAre(0));
+  EXPECT_EQ(decision.reason_code, "resource");
+}
+
 TEST(Resource, the_environment_names_only_what_is_usable_of_the_pool) {
   node::Node node = test::seed_node();
   test::set_down(node, 2);
@@ -228,13 +241,37 @@ TEST(Resource, pod_forms_of_annotations_reach_its_holder) {
   EXPECT_EQ(test::decide(none, table).reason_code, "opted-out");
 }
 
-TEST(Resource, an_annotation_that_the_pod_carries_too_proves_nothing) {
+TEST(Resource, an_allocation_that_the_pod_carries_too_refuses_the_start) {
   const auto table = table_with({pool("rdma.io/hca", {"mlx5_*"})});
   ContainerBuilder container;
   container.annotation(kHca, "").pod_annotation(kHca, "");
   const auto decision = test::decide(container, table);
-  EXPECT_EQ(decision.outcome, Outcome::untouched);
-  EXPECT_THAT(test::codes(decision.remarks), ElementsAre("annotation-copied"));
+  EXPECT_EQ(decision.outcome, Outcome::refused);
+  EXPECT_EQ(decision.reason_code, "allocation-copied");
+  EXPECT_THAT(decision.message, HasSubstr("\"" + kHca + "\" also stands in the pod's annotations"));
+  EXPECT_TRUE(decision.adjustment.empty());
+}
+
+// A wish cannot make it start, nor can GPUs: nobody knows whether the kubelet has counted a slot.
+TEST(Resource, nothing_else_of_the_pod_changes_that_refusal) {
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_*"})});
+  for (const char* wish : {"none", "preferred", "required"}) {
+    ContainerBuilder container;
+    container.annotation(kHca, "").pod_annotation(kHca, "").nvidia(0);
+    container.pod_annotation("rdma.railhead.io/pod", wish);
+    EXPECT_EQ(test::decide(container, table).reason_code, "allocation-copied") << wish;
+  }
+}
+
+// An author can write keys with one slash, as many as fit. CRI-O copies them to the container.
+TEST(Resource, keys_that_an_author_can_write_take_no_slot_away) {
+  const auto table = table_with({pool("rdma.io/hca", {"mlx5_*"})});
+  ContainerBuilder container;
+  container.annotation(kHca, "");
+  std::vector<std::string> keys;
+  for (int i = 0; i < 300; ++i) keys.push_back("allocation.railhead.io/x" + std::to_string(i));
+  for (const auto& key : keys) container.annotation(key, "").pod_annotation(key, "");
+  EXPECT_EQ(test::decide(container, table).reason_code, "resource");
 }
 
 TEST(Resource, of_another_node_or_an_older_configuration_is_reported) {

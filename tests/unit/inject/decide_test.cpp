@@ -182,10 +182,14 @@ TEST(Decide, a_pf_with_vfs_enabled_is_never_dealt_unless_configured) {
   container.nvidia(0);
   const auto table = table_of(node);
   EXPECT_THAT(test::decide(container, table).nics, ElementsAre(1));
+  EXPECT_EQ(table.usable()[0].reason,
+            "has 4 virtual functions enabled, and injection.pfWithVfs is false");
   InjectionPolicy policy;
   policy.pf_with_vfs = true;
   const auto configured = table_of(node, policy);
   EXPECT_THAT(test::decide(container, configured).nics, ElementsAre(0));
+  test::set_down(node, 0);
+  EXPECT_EQ(table_of(node).usable()[0].reason, table_of(node, policy).usable()[0].reason);
 }
 
 TEST(Decide, a_pod_with_its_own_network_is_dealt_no_ethernet_nic) {
@@ -417,16 +421,6 @@ TEST(Decide, renamed_nics_are_named_as_the_kernel_names_them) {
   ContainerBuilder container;
   container.nvidia(0);
   EXPECT_EQ(variable(test::decide(container, table).adjustment, "NCCL_IB_HCA"), "=ibp24s0:1");
-}
-
-TEST(Decide, an_allocation_annotation_also_on_the_pod_is_only_reported) {
-  const auto table = table_of(seed_node());
-  ContainerBuilder copied;
-  copied.annotation("allocation.railhead.io/rdma.io/hca", "0000:10:00.0");
-  copied.pod_annotation("allocation.railhead.io/rdma.io/hca", "0000:10:00.0");
-  const auto decision = test::decide(copied, table);
-  EXPECT_TRUE(decision.adjustment.empty());
-  EXPECT_THAT(codes(decision.remarks), ElementsAre("annotation-copied"));
 }
 
 TEST(Decide, an_allocation_that_no_pool_offers_is_ignored_and_reported) {

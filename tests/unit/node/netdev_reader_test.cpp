@@ -118,8 +118,7 @@ TEST(NetdevReader, a_default_route_over_a_vlan_on_a_bond_reaches_its_members) {
   const auto node = tree.read();
   ASSERT_THAT(netdev_names(node), ElementsAre("bond0", "bond0.7", "ens1", "ens2", "ens3"));
   EXPECT_EQ(node.find_netdev("ens1")->master, "bond0");
-  EXPECT_TRUE(node.find_netdev("bond0")->is_bond);
-  EXPECT_FALSE(node.find_netdev("bond0.7")->is_bond);
+  EXPECT_FALSE(node.find_netdev("bond0")->is_bridge);
   EXPECT_TRUE(node.find_netdev("bond0.7")->default_route);
   EXPECT_TRUE(node.find_netdev("bond0.7")->main_route);
   EXPECT_FALSE(node.find_netdev("ens1")->default_route);
@@ -128,6 +127,14 @@ TEST(NetdevReader, a_default_route_over_a_vlan_on_a_bond_reaches_its_members) {
   }
   EXPECT_FALSE(node.carries_main_route("ens3"));
   EXPECT_FALSE(node.carries_main_route("nothing"));
+}
+
+TEST(NetdevReader, a_bridge_is_known_by_its_folder) {
+  SysfsTree tree;
+  tree.pci("0000:18:00.0").netdev("ens1", "br0").virtual_devices().netdev("br0");
+  tree.text("net/br0/bridge/stp_state", "0");
+  tree.link("net/br0/lower_ens1", "/sys/devices/pci0000:15/0000:18:00.0/net/ens1");
+  EXPECT_TRUE(tree.read().find_netdev("br0")->is_bridge);
 }
 
 TEST(NetdevReader, netdevs_that_are_above_each_other_in_a_circle_end) {

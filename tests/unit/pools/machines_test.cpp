@@ -58,7 +58,7 @@ TEST(PoolsOfMachines, no_slave_of_a_bond_is_handed_out) {
   const Pooled pooled(machine("b200-storage-bond"),
                       sriov(R"({"vendors": ["15b3"], "isRdma": true})"));
   EXPECT_EQ(pooled.members().size(), 8U);
-  EXPECT_EQ(pooled.why("0000:e8:00.0"), "its netdev enp232s0f0 is in the bond bond0");
+  EXPECT_EQ(pooled.why("0000:e8:00.0"), "its netdev enp232s0f0 is a port of bond0");
 }
 
 TEST(PoolsOfMachines, names_are_whatever_the_kernel_says) {

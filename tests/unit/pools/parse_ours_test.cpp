@@ -118,6 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"include: {}", "pools[0].include: an empty selector"},
         Wrong{"include: [everything]", "pools[0].include[0]: expected keys and values"},
         Wrong{"include: {vendors: []}", "an empty list selects nothing"},
+        Wrong{"include: {names: 'mlx5_[01]'}", "include.names: \"mlx5_[01]\" has brackets"},
+        Wrong{"include: {pfNames: 'ens[12]f0#0-3'}", "has brackets"},
         Wrong{"include: {vendors: [mellanox]}", "\"mellanox\" is no PCI id"},
         Wrong{"include: {pciAddresses: [mlx5_0]}", "mlx5_0"},
         Wrong{"include: {pfNames: ['ens1#7-2']}", "\"7-2\" ends before it begins"},

@@ -51,6 +51,39 @@ TEST(Pools, a_resource_in_two_files_names_both_places) {
               HasSubstr("ours.yaml:2:5: resource \"rdma/hca\" is already defined at shared.json"));
 }
 
+/// A list of resources with so many names, in the words of a file.
+std::string many(std::size_t count, const char* list, const char* before, const char* after) {
+  std::string text = list;
+  for (std::size_t i = 0; i < count; ++i) {
+    text += (i == 0 ? "" : ",\n") + (before + std::to_string(i)) + after;
+  }
+  return text;
+}
+
+TEST(Pools, more_than_the_limit_are_an_error_that_names_the_key) {
+  const auto ours = [](std::size_t count) {
+    return parse_files({{"a.yaml", many(count, "pools: [", "{name: a.io/p", "}") + "]"}});
+  };
+  EXPECT_EQ(ours(256)->specs.size(), 256U);
+  EXPECT_EQ(ours(257).error().message, "a.yaml:257:1: pools[256]: a node has 256 pools at most");
+}
+
+TEST(Pools, another_plugins_resources_above_the_limit_are_left_out) {
+  const config::ConfigFile theirs{
+      "sriov.json",
+      many(300, R"({"resourceList": [)", R"({"resourceName": "r)", R"(", "selectors": {}})") +
+          "]}"};
+  const auto parsed = parse_files({theirs});
+  ASSERT_TRUE(parsed);
+  EXPECT_EQ(parsed->specs.size(), 256U);
+  EXPECT_THAT(
+      parsed->left_out,
+      ElementsAre("sriov.json:257:1: resourceList[256]: a node has 256 pools at most; it is "
+                  "left out, and so are 43 after it"));
+  const auto mixed = parse_files({theirs, {"a.yaml", "pools: [{name: a.io/p}]"}});
+  EXPECT_EQ(mixed.error().message, "a.yaml:1:9: pools[0]: a node has 256 pools at most");
+}
+
 TEST(Pools, what_pods_will_miss_is_remarked) {
   auto node = vf_server();
   const auto remarks = [&](const std::string& text) {

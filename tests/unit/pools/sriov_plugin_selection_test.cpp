@@ -29,10 +29,10 @@ TEST(SriovPluginSelection, nor_is_one_below_a_bond_that_carries_it) {
   auto node = small_server();
   for (auto& netdev : node.netdevs) {
     netdev.default_route = false;
-    if (netdev.name == "ens2") netdev.master = "bond0";
+    if (netdev.name == "ens2") netdev.master = "team0";
   }
   node::Netdev bond;
-  bond.name = "bond0";
+  bond.name = "team0";
   bond.default_route = true;
   node.netdevs.push_back(bond);
   const Pooled pooled(node, sriov(R"({"vendors": ["15b3"]})"));
@@ -170,21 +170,22 @@ TEST(SriovPluginSelection, by_the_number_that_the_firmware_gives) {
   EXPECT_EQ(pooled.why("0000:81:00.0"), "acpiIndexes: the firmware gives it no number");
 }
 
-TEST(SriovPluginSelection, a_bond_keeps_its_slaves_and_a_bridge_does_not) {
+/// Bonds, teams and whatever else has ports: a folder in sysfs tells bridges alone.
+TEST(SriovPluginSelection, a_master_keeps_its_ports_unless_it_is_a_bridge) {
   auto node = vf_server();
   for (auto& netdev : node.netdevs) {
-    if (netdev.name == "ens2f0") netdev.master = "bond0";
+    if (netdev.name == "ens2f0") netdev.master = "team0";
   }
   node::Netdev master;
-  master.name = "bond0";
+  master.name = "team0";
   const auto text = sriov(R"({"pciAddresses": ["0000:12:00.0"]})");
   node.netdevs.push_back(master);
-  EXPECT_EQ(Pooled(node, text).members().size(), 1U);
-  node.netdevs.back().is_bond = true;
   EXPECT_THAT(Pooled(node, text).members(), IsEmpty());
-  EXPECT_EQ(Pooled(node, text).why("0000:12:00.0"), "its netdev ens2f0 is in the bond bond0");
+  EXPECT_EQ(Pooled(node, text).why("0000:12:00.0"), "its netdev ens2f0 is a port of team0");
   const auto shared_pool = shared(R"({"ifNames": ["ens2f0"]})");
   EXPECT_EQ(Pooled(node, shared_pool).members().size(), 1U);
+  node.netdevs.back().is_bridge = true;
+  EXPECT_EQ(Pooled(node, text).members().size(), 1U);
 }
 
 /// Source: NewHostDeviceImpl() in pkg/devices/host.go of that plugin: a function without a driver
