@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "checks/report.h"
 #include "cli/command.h"
+#include "cli/doctor_kube.h"
 #include "host/bounded_host.h"
 #include "host/clock.h"
 
@@ -18,6 +19,7 @@ struct DoctorFlags {
   bool list = false;
   bool all = false;
   unsigned limit_ms = 10'000;
+  KubeDoctorFlags kube;
 };
 
 Result<const checks::Check*> check_named(const std::string& id) {
@@ -80,6 +82,10 @@ int exit_code_of(const checks::Diagnosis& diagnosis) {
 
 Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
                        const config::Config& config) {
+  if (flags.kube.wanted) {
+    return run_kube_doctor(invocation, {true, flags.kube.kubeconfig, flags.checks, flags.explain,
+                                        flags.list, flags.all, flags.limit_ms});
+  }
   if (flags.list) return invocation.print(checks::list_of_checks(), kExitOk);
   if (!flags.explain.empty()) {
     const auto* check = TRY(check_named(flags.explain));
@@ -100,6 +106,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation, {"host.root", "host.snapshot", "topology.file", "nri.enabled"});
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);
+  add_kube_options(*app, flags->kube);
   app->add_option("--check", flags->checks,
                   "make this check only, and say the result in a first line below 80 characters; "
                   "may be repeated")

@@ -4,16 +4,16 @@ of the node answers, each with who does, or why nobody can."""
 
 PODS = "of a container: `railhead pods` and `railhead nccl-log` tell it from the kernel and the log"
 POD = "of one pod: asks for the container's own limits, devices, environment and libraries; not yet"
-API = "of the cluster: asks the API server; not yet"
-LINT = "of a manifest; not yet"
+API = "of the cluster: `railhead doctor --kube` asks the API server"
+LINT = "of a manifest: `railhead lint`"
 BENCH = "is measured: `railhead bench`"
 SAID = "is advice: stands in the remedy of the check that is named"
 
 ELSEWHERE = {
-    "D01": API, "D04": API, "D05": API, "D07": API, "D08": API, "D09": API, "D10": API, "D12": API, "D22": POD, "D23": POD,
+    "D01": API, "D04": API, "D05": "of the cluster; not yet: who installed the driver is not in the API", "D07": API, "D08": API, "D09": API, "D10": API, "D12": API, "D22": POD, "D23": POD,
     "D24": "`railhead pools` says which functions a selector matches, and what each lacks", "D25": API, "D27": API, "D31": SAID + " (log.peermem)", "D32": SAID + " (gdr.peermem)", "D33": POD,
     "D35": PODS,
-    "L03": API, "L09": SAID + " (runtime.memlock)", "L10": API, "L11": LINT, "L12": API,
+    "L03": "of the cluster; not yet: who installed the driver is not in the API", "L09": SAID + " (runtime.memlock)", "L10": API, "L11": LINT, "L12": API,
     "N01": PODS, "N02": LINT, "N03": POD, "N04": "`railhead affinity` says which NICs are near; of a pod: not yet",
     "N05": "of a container's variables: the agent warns (`environment-contradicts`)", "N06": API,
     "N09": "the agent finds a container's GPUs", "N10": "`railhead topology` has index, UUID and address",
