@@ -6,6 +6,7 @@
 #include "checks/formats.h"
 #include "checks/report.h"
 #include "cli/command.h"
+#include "cli/doctor_kube.h"
 #include "cli/doctor_pod.h"
 #include "host/bounded_host.h"
 #include "host/clock.h"
@@ -27,6 +28,7 @@ struct DoctorFlags {
   [[nodiscard]] checks::Scope scope() const {
     return target.any() ? checks::Scope::pod : checks::Scope::node;
   }
+  KubeDoctorFlags kube;
 };
 
 Result<const checks::Check*> check_named(const std::string& id) {
@@ -116,6 +118,10 @@ int exit_code_of(const checks::Diagnosis& diagnosis) {
 
 Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
                        const config::Config& config) {
+  if (flags.kube.wanted) {
+    return run_kube_doctor(invocation, {true, flags.kube.kubeconfig, flags.checks, flags.explain,
+                                        flags.list, flags.all, flags.limit_ms});
+  }
   if (flags.list) return invocation.print(checks::list_of_checks(), kExitOk);
   if (!flags.explain.empty()) {
     const auto* check = TRY(check_named(flags.explain));
@@ -144,6 +150,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
   std::vector<std::string> own_formats;
   for (const auto& format : checks::kDiagnosisFormats) own_formats.emplace_back(format.name);
   add_output_option(*app, invocation, own_formats);
+  add_kube_options(*app, flags->kube);
   app->add_option("--check", flags->checks,
                   "make this check only, and say the result in a first line below 80 characters; "
                   "may be repeated")

@@ -128,9 +128,13 @@ std::vector<const Object*> Given::of_kind(std::string_view kind) const {
 }
 
 const Offer* Given::offer(std::string_view resource) const {
-  const auto at = std::find_if(offers.begin(), offers.end(),
-                               [&](const Offer& one) { return one.name == resource; });
-  return at == offers.end() ? nullptr : &*at;
+  const Offer* best = nullptr;
+  for (const auto& one : offers) {
+    if (one.name != resource) continue;
+    // Who says what a resource is knows more than a node that has it.
+    if (best == nullptr || (!best->mode && one.mode)) best = &one;
+  }
+  return best;
 }
 
 Given give(Objects objects, std::vector<Offer> offers, bool is_whole_cluster) {

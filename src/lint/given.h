@@ -65,7 +65,7 @@ struct Complaint {
 struct Given {
   Given() = default;
   Given(Given&&) = default;
-  Given& operator=(Given&&) = delete;
+  Given& operator=(Given&&) = default;
 
   std::vector<Object> objects;
   std::vector<Unread> unread;

@@ -2,15 +2,16 @@
 """Ids of the notes on doctors (D, L, N, C, F: what five published guides check or prescribe) that no check
 of the node answers, each with who does, or why nobody can."""
 
-API = "of the cluster: asks the API server; not yet"
-LINT = "of a manifest; not yet"
+API = "of the cluster: `railhead doctor --kube` asks the API server"
+INSTALLER = "of the cluster; not yet: who installed the driver is not in the API"
+LINT = "of a manifest: `railhead lint`"
 BENCH = "is measured: `railhead bench`"
 SAID = "is advice: stands in the remedy of the check that is named"
 
 ELSEWHERE = {
-    "D01": API, "D04": API, "D05": API, "D07": API, "D08": API, "D09": API, "D10": API, "D12": API,
+    "D01": API, "D04": API, "D05": INSTALLER, "D07": API, "D08": API, "D09": API, "D10": API, "D12": API,
     "D24": "`railhead pools` says which functions a selector matches, and what each lacks", "D25": API, "D27": API, "D31": SAID + " (log.peermem)", "D32": SAID + " (gdr.peermem)",
-    "L03": API, "L09": SAID + " (runtime.memlock)", "L10": API, "L11": LINT, "L12": API,
+    "L03": INSTALLER, "L09": SAID + " (runtime.memlock)", "L10": API, "L11": LINT, "L12": API,
     "N06": API,
     "N09": "the agent finds a container's GPUs", "N10": "`railhead topology` has index, UUID and address",
     "N11": "`railhead nics` has the PCI function of each device", "N14": API, "N16": BENCH,

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/doctor_kube.h"
+
+#include <ostream>
+
+#include "base/text.h"
+#include "cluster/checks.h"
+#include "host/clock.h"
+
+namespace railhead::cli {
+namespace {
+
+/// --kubeconfig, else KUBECONFIG, else ~/.kube/config where it is there, else the pod's service
+/// account.
+Result<kube::Access> cluster_access(const Invocation& invocation, const std::string& kubeconfig) {
+  kube::AccessSource source{kubeconfig, invocation.environment};
+  const auto home = invocation.environment.find("HOME");
+  if (kubeconfig.empty() && !invocation.environment.contains("KUBECONFIG") &&
+      !invocation.environment.contains("KUBERNETES_SERVICE_HOST") &&
+      home != invocation.environment.end()) {
+    const auto path = home->second + "/.kube/config";
+    if (host::input_file_exists(path)) source.kubeconfig = path;
+  }
+  return kube::read_access(source, host::read_file_at_once);
+}
+
+Result<const cluster::ClusterCheck*> cluster_check_named(const std::string& id) {
+  const auto* check = cluster::find_check(id);
+  if (check != nullptr) return check;
+  return Error{ErrorCode::usage,
+               "no check " + in_quotes(id) + " of a cluster; --kube --list names all"};
+}
+
+int exit_code_of_cluster(const checks::Diagnosis& diagnosis) {
+  switch (checks::outcome_of(diagnosis)) {
+    case checks::Outcome::good: return kExitOk;
+    case checks::Outcome::problem: return kExitProblem;
+    case checks::Outcome::unknown: break;
+  }
+  return kExitCannotTell;
+}
+
+}  // namespace
+
+void add_kube_options(CLI::App& app, KubeDoctorFlags& flags) {
+  app.add_flag("--kube", flags.wanted,
+               "look at the cluster in place of the node: nodes, operators, pods, manifests, logs");
+  app.add_option("--kubeconfig", flags.kubeconfig,
+                 "who to be at which API server [KUBECONFIG, ~/.kube/config, or the pod's service "
+                 "account]")
+      ->type_name("FILE");
+}
+
+Result<int> run_kube_doctor(const Invocation& invocation, const KubeDoctorFlags& flags) {
+  if (flags.list) return invocation.print(cluster::list_of_checks(), kExitOk);
+  if (!flags.explain.empty()) {
+    const auto* check = TRY(cluster_check_named(flags.explain));
+    return invocation.print(checks::explanation_of(check->row), kExitOk);
+  }
+  auto wanted = cluster::all_checks();
+  if (!flags.checks.empty()) {
+    wanted.clear();
+    for (const auto& id : flags.checks) wanted.push_back(TRY(cluster_check_named(id)));
+  }
+  const auto access = TRY(cluster_access(invocation, flags.kubeconfig));
+  const cluster::Ask ask = [&](const kube::Request& request, kube::AnswerLimits limits) {
+    return kube::ask(access, request, limits);
+  };
+  host::SystemClock clock;
+  const auto start = clock.now();
+  checks::Diagnosis diagnosis;
+  diagnosis.limit = std::chrono::milliseconds(flags.limit_ms);
+  cluster::ReadLimits limits;
+  limits.time = diagnosis.limit;
+  const auto read = cluster::read_cluster(access.host + ":" + access.port, ask, limits, clock);
+  diagnosis.node = read.server;
+  diagnosis.findings = cluster::run_checks(read, wanted);
+  diagnosis.left_out = read.left_out;
+  diagnosis.took = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - start);
+  const bool for_people = invocation.output == "table" || invocation.output == "wide";
+  if (!flags.checks.empty() && for_people) invocation.out << checks::headline(diagnosis) << "\n\n";
+  return invocation.print(cluster::report_of(diagnosis, flags.all),
+                          exit_code_of_cluster(diagnosis));
+}
+
+}  // namespace railhead::cli

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The API server itself, nodes, and the resources that they offer.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text.h"
+#include "cluster/checks.h"
+#include "data/value.h"
+
+namespace railhead::cluster {
+namespace {
+
+using checks::Findings;
+using checks::RemedyClass;
+using lint::below;
+using lint::text_below;
+
+void readable(const Cluster& cluster, Findings& found) {
+  std::size_t objects = 0;
+  std::size_t kinds = 0;
+  for (const auto& [name, listing] : cluster.kinds) {
+    if (!listing.problem.empty()) {
+      found.unknown(name, listing.problem, {{listing.target, "", listing.problem}});
+    } else if (!listing.is_absent) {
+      objects += listing.items.size();
+      ++kinds;
+    }
+  }
+  if (kinds > 0) {
+    found.pass(kCluster, counted(objects, "object") + " of " + counted(kinds, "kind"),
+               {{cluster.server, counted(objects, "object"), ""}});
+  }
+}
+
+void version(const Cluster& cluster, Findings& found) {
+  const auto& reply = cluster.version;
+  const auto parsed = reply.problem.empty()
+                          ? data::parse_json(reply.text)
+                          : Result<data::Value>(Error{ErrorCode::unavailable, reply.problem});
+  if (!parsed) {
+    found.unknown(kCluster, parsed.error().message, {{reply.target, "", parsed.error().message}});
+    return;
+  }
+  const std::string text(text_below(*parsed, {"gitVersion"}));
+  auto minor = text_below(*parsed, {"minor"});
+  if (minor.ends_with('+')) minor.remove_suffix(1);
+  const auto number = parse_unsigned(minor);
+  const checks::Evidence evidence{reply.target, text, ""};
+  if (!number || text_below(*parsed, {"major"}) != "1") {
+    found.unknown(kCluster, "version " + in_quotes(text) + " is not understood", {evidence});
+  } else if (*number < 26) {
+    found.warn(kCluster, text, "v1.26 or later", {evidence});
+  } else {
+    found.pass(kCluster, text, {evidence});
+  }
+}
+
+/// The GPUs, or NICs, among a node's resources: name and allocatable count.
+template <typename Use>
+void for_each_resource(const data::Value& node, Use use) {
+  const auto* capacity = below(node, {"status", "capacity"});
+  const auto* allocatable = below(node, {"status", "allocatable"});
+  if (capacity == nullptr) return;
+  for (const auto& entry : capacity->entries) {
+    if (entry.key.find('/') == std::string::npos) continue;
+    const auto free =
+        allocatable == nullptr ? std::string_view() : text_below(*allocatable, {entry.key});
+    use(entry.key, lint::quantity(entry.value.scalar), lint::quantity(free));
+  }
+}
+
+std::uint64_t gpus_of_node(const Cluster& cluster, const data::Value& node) {
+  std::uint64_t gpus = 0;
+  for_each_resource(node, [&](const std::string& name, std::uint64_t, std::uint64_t free) {
+    if (lint::is_gpu(cluster.given, name)) gpus += free;
+  });
+  return gpus;
+}
+
+void gpu_nodes(const Cluster& cluster, Findings& found) {
+  const auto* nodes = known(cluster, "Node", found);
+  if (nodes == nullptr) return;
+  std::vector<std::string> names;
+  for (const auto& node : nodes->items) {
+    if (gpus_of_node(cluster, node) > 0) names.push_back(object_name(node));
+  }
+  if (names.empty()) return;
+  const checks::Evidence evidence{nodes->target + " status.allocatable",
+                                  counted(names.size(), "node") + " with GPUs", ""};
+  if (names.size() == 1) {
+    found.warn(kCluster, "one node with GPUs, " + names[0], "two or more", {evidence});
+  } else {
+    found.pass(kCluster, evidence.value, {evidence});
+  }
+}
+
+/// "Standard_ND96isr_H100_v5": the letters behind the number say what the size has; r is RDMA.
+/// Source: Azure's naming conventions of virtual machine sizes.
+std::optional<bool> has_rdma_by_name(std::string_view type) {
+  constexpr std::string_view kPrefix = "Standard_N";
+  if (!type.starts_with(kPrefix)) return std::nullopt;
+  type.remove_prefix(kPrefix.size());
+  const auto end = type.find('_');
+  const auto digits = type.substr(0, end).find_last_of(kDecimalDigits);
+  if (digits == std::string_view::npos) return std::nullopt;
+  return type.substr(digits + 1, end - digits - 1).find('r') != std::string_view::npos;
+}
+
+void machine_type(const Cluster& cluster, Findings& found) {
+  const auto* nodes = known(cluster, "Node", found);
+  if (nodes == nullptr) return;
+  constexpr std::string_view kLabel = "node.kubernetes.io/instance-type";
+  for (const auto& node : nodes->items) {
+    const std::string type(text_below(node, {"metadata", "labels", kLabel}));
+    const auto rdma = has_rdma_by_name(type);
+    if (!rdma || gpus_of_node(cluster, node) == 0) continue;
+    const auto evidence = evidence_of(*nodes, node, "label " + std::string(kLabel), type);
+    if (*rdma) {
+      found.pass(object_name(node), type, {evidence});
+    } else {
+      found.warn(object_name(node), type + ", which has no RDMA NIC", "a size with r in its name",
+                 {evidence});
+    }
+  }
+}
+
+bool is_configured(const Cluster& cluster, const std::string& resource) {
+  const auto* offer = cluster.given.offer(resource);
+  return offer != nullptr && offer->object != nullptr;
+}
+
+void resources(const Cluster& cluster, Findings& found) {
+  const auto* nodes = known(cluster, "Node", found);
+  if (nodes == nullptr) return;
+  for (const auto& node : nodes->items) {
+    for_each_resource(node, [&](const std::string& name, std::uint64_t all, std::uint64_t free) {
+      if (lint::is_gpu(cluster.given, name)) return;
+      const bool is_nic = is_configured(cluster, name) || name.starts_with("rdma/") ||
+                          name.starts_with("rdma.io/") || name.find("rdma") != std::string::npos;
+      if (!is_nic) return;
+      const auto subject = object_name(node) + "/" + name;
+      const auto shown = std::to_string(free) + " of " + std::to_string(all);
+      const auto evidence = evidence_of(*nodes, node, "status.allocatable " + name, shown);
+      if (free > 0 && free == all) {
+        found.pass(subject, shown, {evidence});
+      } else if (free > 0) {
+        found.warn(subject, shown + " can be allocated", "all of them", {evidence});
+      } else if (is_configured(cluster, name)) {
+        found.fail(subject, shown + " can be allocated", "one or more", {evidence});
+      } else {
+        auto& finding = found.warn(subject, shown + ", and no plugin's file here names it",
+                                   "a resource with devices, or none", {evidence});
+        finding.effect = "the plugin that offered it is gone -> the kubelet keeps the name";
+        finding.remedy =
+            "If no plugin is to offer it any more, restart the node's kubelet, or remove the name "
+            "by a JSON patch of the node's status (op remove, path /status/capacity/" +
+            std::string("DOMAIN~1NAME).");
+      }
+    });
+  }
+}
+
+void offered(const Cluster& cluster, Findings& found) {
+  const auto* nodes = known(cluster, "Node", found);
+  if (nodes == nullptr) return;
+  std::map<std::string, std::string> by_node;
+  for (const auto& node : nodes->items) {
+    for_each_resource(node, [&](const std::string& name, std::uint64_t, std::uint64_t) {
+      by_node.emplace(name, object_name(node));
+    });
+  }
+  std::set<std::string> done;
+  for (const auto& offer : cluster.given.offers) {
+    if (offer.object == nullptr || !done.insert(offer.name).second) continue;
+    const checks::Evidence evidence{offer.by, offer.name, ""};
+    const auto at = by_node.find(offer.name);
+    if (at != by_node.end()) {
+      found.pass(offer.name, "node " + at->second + " has it", {evidence});
+    } else {
+      found.warn(offer.name, "no node has it", "a node that has it",
+                 {evidence, {nodes->target + " status.capacity", "", ""}});
+    }
+  }
+}
+
+void topology_manager(const Cluster& cluster, Findings& found) {
+  for (const auto& reply : cluster.configz) {
+    if (!reply.problem.empty()) {
+      found.unknown(reply.subject, reply.problem, {{reply.target, "", reply.problem}});
+      continue;
+    }
+    const auto parsed = data::parse_json(reply.text);
+    const auto* config = parsed ? below(*parsed, {"kubeletconfig"}) : nullptr;
+    if (config == nullptr) {
+      const std::string why = parsed ? "has no kubeletconfig" : parsed.error().message;
+      found.unknown(reply.subject, why, {{reply.target, "", why}});
+      continue;
+    }
+    const auto said = text_below(*config, {"topologyManagerPolicy"});
+    const std::string policy(said.empty() ? "none" : said);
+    const checks::Evidence evidence{reply.target + " topologyManagerPolicy", policy, ""};
+    if (policy == "none") {
+      found.warn(reply.subject, "topologyManagerPolicy none", "best-effort or stricter",
+                 {evidence});
+    } else {
+      found.pass(reply.subject, policy, {evidence});
+    }
+  }
+}
+
+constexpr ClusterCheck kNodeChecks[] = {
+    {{"kube.readable", "Everything that is looked at can be listed.", "the API server",
+      "UNKNOWN for each kind that cannot be listed; a kind that is not installed is no fault", "",
+      "Give the user or service account get and list of this kind.", RemedyClass::cluster, "kind",
+      "", ""},
+     readable},
+    {{"kube.version", "Kubernetes is 1.26 or later.", "/version", "WARN below 1.26",
+      "device plugins and NRI of today need it", "Upgrade the cluster.", RemedyClass::reboot,
+      "version", "N14 F04", ""},
+     version},
+    {{"kube.gpu-nodes", "Two nodes or more have GPUs.", "nodes: status.allocatable", "WARN for one",
+      "RDMA between nodes cannot be proved with one",
+      "Scale the pool to two nodes; wide expert parallelism needs more.", RemedyClass::cluster,
+      "node with GPUs", "D01 L12", ""},
+     gpu_nodes},
+    {{"kube.machine-type", "A node with GPUs is of a size that has RDMA.",
+      "nodes: label node.kubernetes.io/instance-type", "WARN for Azure sizes without r",
+      "the size has no RDMA NIC -> everything between nodes goes over TCP",
+      "Use a size with r in its name, as Standard_ND96isr_H100_v5.", RemedyClass::hardware,
+      "node of a known size", "D02 L01", ""},
+     machine_type},
+    {{"kube.resources", "A node can allocate all NICs that it has.",
+      "nodes: status.capacity, status.allocatable",
+      "FAIL for 0 of a configured resource, WARN for fewer than all, or 0 of one that nobody "
+      "configures",
+      "the plugin is not there, or finds no healthy device -> 0 can be allocated -> pods stay "
+      "Pending",
+      "Look at the plugin's pod on the node, and run railhead doctor there: a missing ib_umad, "
+      "rdma_ucm or char device makes plugins drop a NIC.",
+      RemedyClass::live, "resource of RDMA", "k8s.resources D26 C11 C14 L10 F20 N06", ""},
+     resources},
+    {{"kube.offered", "What plugins are configured to offer is offered by some node.",
+      "ConfigMaps, NicClusterPolicy, SriovNetworkNodePolicies; nodes: status.capacity",
+      "WARN where no node has it",
+      "selectors match no function, or the plugin does not run -> pods stay Pending",
+      "Compare the selectors with a node's functions: railhead pools shows what each lacks.",
+      RemedyClass::cluster, "configured resource", "k8s.plugin.selectors D24 C06", ""},
+     offered},
+    {{"kube.topology-manager", "The kubelet aligns GPUs and NICs by NUMA node.",
+      "nodes/NAME/proxy/configz, 16 nodes with GPUs", "WARN for the policy none",
+      "GPU and NIC of a pod are on different sockets -> slower by a third and more",
+      "Set topologyManagerPolicy to best-effort or restricted in the kubelet's configuration.",
+      RemedyClass::restart, "node with GPUs", "F37 N04", ""},
+     topology_manager},
+};
+
+}  // namespace
+
+std::span<const ClusterCheck> node_checks() {
+  return kNodeChecks;
+}
+
+}  // namespace railhead::cluster

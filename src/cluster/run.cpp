@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "cluster/checks.h"
+
+namespace railhead::cluster {
+namespace {
+
+/// The visible list: every file of checks, in order.
+constexpr std::array kGroups = {node_checks, operator_checks, workload_checks};
+
+void add_covers(data::Json& findings) {
+  for (auto& finding : findings) {
+    const auto* check = find_check(finding["id"].get<std::string>());
+    if (check == nullptr) continue;
+    for (const auto word : split_words(check->row.covers)) finding["covers"].push_back(word);
+  }
+}
+
+data::Json row_json(const checks::Check& row) {
+  data::Json json = {{"id", row.id},
+                     {"what", row.what},
+                     {"source", row.source},
+                     {"rule", row.rule},
+                     {"effect", row.effect},
+                     {"remedy", row.remedy},
+                     {"remedyClass", to_string(row.remedy_class)},
+                     {"covers", data::Json::array()},
+                     {"after", data::Json::array()}};
+  for (const auto word : split_words(row.covers)) json["covers"].push_back(word);
+  return json;
+}
+
+}  // namespace
+
+const std::vector<const ClusterCheck*>& all_checks() {
+  static const auto every = [] {
+    std::vector<const ClusterCheck*> all;
+    for (const auto group : kGroups) {
+      for (const auto& check : group()) all.push_back(&check);
+    }
+    return all;
+  }();
+  return every;
+}
+
+const ClusterCheck* find_check(std::string_view id) {
+  const auto& all = all_checks();
+  const auto at = std::find_if(all.begin(), all.end(),
+                               [&](const ClusterCheck* check) { return check->row.id == id; });
+  return at == all.end() ? nullptr : *at;
+}
+
+std::vector<checks::Finding> run_checks(const Cluster& cluster,
+                                        const std::vector<const ClusterCheck*>& checks) {
+  std::vector<checks::Finding> all;
+  for (const auto* check : checks) {
+    checks::Findings found(check->row);
+    check->look(cluster, found);
+    auto some = found.take();
+    if (some.empty()) {
+      checks::Findings none(check->row);
+      none.skip(kCluster, "there is no " + std::string(check->row.about) + " here");
+      some = none.take();
+    }
+    std::move(some.begin(), some.end(), std::back_inserter(all));
+  }
+  return all;
+}
+
+report::Report report_of(const checks::Diagnosis& diagnosis, bool all) {
+  auto report = checks::report_of(diagnosis, all);
+  add_covers(report.json["findings"]);
+  return report;
+}
+
+report::Report list_of_checks() {
+  report::Report report;
+  report.json = report::make_document("DoctorChecks");
+  report.json["checks"] =
+      data::json_list(all_checks(), [](const ClusterCheck* check) { return row_json(check->row); });
+  report::Table table;
+  for (const auto* check : all_checks()) {
+    table.add({{"CHECK", std::string(check->row.id)},
+               {"WHAT IS RIGHT", std::string(check->row.what)},
+               {"SOURCE", std::string(check->row.source), report::kWide},
+               {"COVERS", std::string(check->row.covers), report::kWide}});
+  }
+  report.add(std::move(table), "there is no check");
+  return report;
+}
+
+const Listing* known(const Cluster& cluster, std::string_view kind, checks::Findings& found) {
+  const auto& listing = cluster.kind(kind);
+  if (listing.problem.empty()) return &listing;
+  found.unknown(kCluster, listing.problem, {{listing.target, "", listing.problem}});
+  return nullptr;
+}
+
+checks::Evidence evidence_of(const Listing& listing, const data::Value& object,
+                             std::string_view field, std::string value) {
+  return {listing.target + ": " + object_name(object) + " " + std::string(field), std::move(value),
+          ""};
+}
+
+}  // namespace railhead::cluster

@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`railhead doctor --kube` against a server that is healthy, broken in one way, slow, absent or forbids to look.
+`check.py PROGRAM`; with --bless it writes the table of docs/doctor.md."""
+import copy
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from fake_api import PATHS, FakeApi  # noqa: E402
+
+PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "doctor.md"
+HEAD, TAIL = "<!-- checks of a cluster: written by tests/kube_doctor/check.py --bless -->\n", "<!-- end -->\n"
+PROGRAM = str(pathlib.Path(sys.argv[1]).resolve())
+IB = "rdma/ib"
+
+
+def node(name, rdma=("8", "8"), gpus="8"):
+    return {"metadata": {"name": name, "labels": {"node.kubernetes.io/instance-type": "Standard_ND96isr_H100_v5",
+                                                  "feature.node.kubernetes.io/pci-15b3.present": "true",
+                                                  "network.nvidia.com/operator.mofed.wait": "false"}},
+            "status": {"capacity": {"cpu": "96", "nvidia.com/gpu": gpus, IB: rdma[0]},
+                       "allocatable": {"cpu": "96", "nvidia.com/gpu": gpus, IB: rdma[1]}}}
+
+
+def pod(name, **more):
+    return {"metadata": {"name": name, "namespace": "ai", "managedFields": [{"manager": "x"}], **more.pop("metadata", {})},
+            "spec": {"nodeName": "gpu-1", "containers": [{
+                "name": "main", "image": "a", "resources": {"limits": {"nvidia.com/gpu": "8", IB: "1"}},
+                "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}], **more.pop("spec", {})},
+            "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}], **more.pop("status", {})}}
+
+
+def daemon_set(name, image, ready=2, wanted=2):
+    return {"metadata": {"name": name, "namespace": "kube-system"},
+            "spec": {"template": {"spec": {"containers": [{"name": "c", "image": image}]}}},
+            "status": {"desiredNumberScheduled": wanted, "numberReady": ready}}
+
+
+CONFIG = {"metadata": {"name": "rdma-devices", "namespace": "kube-system"}, "data": {"config.json": json.dumps({"configList": [
+    {"resourceName": "ib", "rdmaHcaMax": 8, "selectors": {"ifNames": ["ib0"], "linkTypes": ["infiniband"]}}]})}}
+LOG = ("n1:7:7 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nn1:7:7 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]\n"
+       "n1:7:7 [0] NCCL INFO Using network IB\nn1:7:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA\n")
+TCP = ("n1:7:7 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nn1:7:7 [0] NCCL INFO NET/IB : No device found.\n"
+       "n1:7:7 [0] NCCL INFO Using network Socket\nn1:7:9 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/Socket/0\n")
+
+
+def healthy():
+    """Objects and replies of a cluster with two nodes, a shared plugin, both operators and a job."""
+    objects = {
+        "Node": [node("gpu-1"), node("gpu-2")],
+        "Pod": [pod("train"), {"metadata": {"name": "mofed-1", "namespace": "nvidia", "labels": {"nvidia.com/ofed-driver": ""}},
+                               "spec": {"nodeName": "gpu-1", "containers": [{"name": "mofed-container", "image": "doca-driver"}]},
+                               "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}},
+                {"metadata": {"name": "op", "namespace": "nvidia", "labels": {"app.kubernetes.io/name": "network-operator"}},
+                 "spec": {"containers": [{"name": "c", "image": "network-operator"}]},
+                 "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}}],
+        "DaemonSet": [daemon_set("rdma-shared-dp-ds", "x/k8s-rdma-shared-dev-plugin:v1.5.2"), daemon_set("railhead", "x/railhead:1")],
+        "Deployment": [{"metadata": {"name": "nfd-master", "namespace": "nvidia"}, "spec": {"template": {"spec": {"containers": [
+            {"name": "c", "image": "x/node-feature-discovery:v0.16"}]}}}}],
+        "ConfigMap": [CONFIG],
+        "NicClusterPolicy": [{"metadata": {"name": "nic-cluster-policy"}, "spec": {"ofedDriver": {"image": "doca-driver"}},
+                              "status": {"state": "ready"}}],
+        "ClusterPolicy": [{"metadata": {"name": "cluster-policy"}, "spec": {"driver": {"rdma": {"enabled": True, "useHostMofed": False}}},
+                           "status": {"state": "ready"}}],
+        "Namespace": [{"metadata": {"name": "ai"}}],
+    }
+    replies = {f"/api/v1/nodes/{name}/proxy/configz": json.dumps({"kubeletconfig": {"topologyManagerPolicy": "restricted"}})
+               for name in ("gpu-1", "gpu-2")}
+    replies["/api/v1/namespaces/ai/pods/train/log"] = LOG
+    return objects, replies
+
+
+def doctor(api, *more, seconds=60):
+    kubeconfig = api if isinstance(api, str) else str(api.kubeconfig)
+    start = time.monotonic()
+    said = subprocess.run([PROGRAM, "doctor", "--kube", "--kubeconfig", kubeconfig, "-o", "json", *more], capture_output=True,
+                          text=True, timeout=seconds, env={"PATH": os.environ["PATH"]})
+    return said, json.loads(said.stdout) if said.stdout else None, time.monotonic() - start
+
+
+class KubeDoctor(unittest.TestCase):
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.objects, self.replies = healthy()
+
+    def run_it(self, *more, **kind):
+        with FakeApi(self.folder.name, self.objects, self.replies, **kind) as api:
+            said, report, took = doctor(api, *more)
+            self.assertIsNotNone(report, said.stderr)
+            self.assertNotIn("secret-token", said.stdout + said.stderr)
+            self.assertTrue(all(one["evidence"] for one in report["findings"] if one["state"] != "SKIP"))
+            self.asked = api.asked
+            return said, report, took
+
+    def complaints(self, report):
+        return {(one["id"], one["subject"], one["state"]) for one in report["findings"]
+                if one["state"] in ("FAIL", "WARN", "UNKNOWN")}
+
+    def broken(self, *expected, code=1):
+        said, report, _ = self.run_it()
+        self.assertEqual(set(expected), self.complaints(report))
+        self.assertEqual(code, said.returncode)
+        return report
+
+    def test_a_healthy_cluster_has_no_complaint(self):
+        self.broken(code=0)
+
+    def test_each_check_says_pass_on_a_healthy_cluster(self):
+        _, report, _ = self.run_it()
+        passed = {one["id"] for one in report["findings"] if one["state"] == "PASS"}
+        listed = json.loads(subprocess.run([PROGRAM, "doctor", "--kube", "--list", "-o", "json"], check=True,
+                                           capture_output=True, text=True).stdout)
+        self.assertEqual({one["id"] for one in listed["checks"]}, passed)
+
+    def test_a_resource_that_is_zero(self):
+        self.objects["Node"][0] = node("gpu-1", ("8", "0"))
+        self.broken(("kube.resources", "gpu-1/rdma/ib", "FAIL"))
+
+    def test_a_resource_that_is_partly_there(self):
+        self.objects["Node"][0] = node("gpu-1", ("8", "7"))
+        self.broken(("kube.resources", "gpu-1/rdma/ib", "WARN"), code=0)
+
+    def test_counts_with_a_suffix_are_read(self):
+        self.objects["Node"] = [node("gpu-1", ("1k", "1000")), node("gpu-2", ("1k", "1k"))]
+        self.broken(code=0)
+
+    def test_a_stale_resource(self):
+        self.objects["Node"][1]["status"]["capacity"]["rdma/old"] = "0"
+        self.objects["Node"][1]["status"]["allocatable"]["rdma/old"] = "0"
+        report = self.broken(("kube.resources", "gpu-2/rdma/old", "WARN"), code=0)
+        finding = next(one for one in report["findings"] if one["state"] == "WARN")
+        self.assertIn("restart the node's kubelet", finding["remedy"])
+
+    def test_a_configured_resource_that_no_node_has(self):
+        self.objects["SriovNetworkNodePolicy"] = [{"metadata": {"name": "p", "namespace": "s"}, "spec": {
+            "resourceName": "vf", "isRdma": True, "nicSelector": {"deviceID": "1021"}}}]
+        self.broken(("kube.offered", "openshift.io/vf", "WARN"), code=0)
+
+    def test_a_pod_that_waits_for_a_nic(self):
+        self.objects["Pod"].append(pod("waits", status={"phase": "Pending", "conditions": [
+            {"type": "PodScheduled", "status": "False", "message": "0/2 nodes are available: 2 Insufficient rdma/ib. preemption: 0/2"}]}))
+        report = self.broken(("kube.pending", "ai/waits", "FAIL"))
+        self.assertIn("D33", next(one for one in report["findings"] if one["state"] == "FAIL")["covers"])
+
+    def test_a_pod_that_waits_for_something_else(self):
+        self.objects["Pod"].append(pod("waits", status={"phase": "Pending", "conditions": [
+            {"type": "PodScheduled", "status": "False", "message": "0/2 nodes are available: 2 Insufficient cpu."}]}))
+        self.broken(code=0)
+
+    def test_a_driver_that_crashes(self):
+        self.objects["Pod"][1]["status"] = {"phase": "Running", "containerStatuses": [
+            {"name": "mofed-container", "state": {"waiting": {"reason": "CrashLoopBackOff"}}}]}
+        self.broken(("kube.ofed", "nvidia/mofed-1", "FAIL"))
+
+    def test_a_node_that_waits_for_a_driver_that_is_there(self):
+        self.objects["Node"][0]["metadata"]["labels"]["network.nvidia.com/operator.mofed.wait"] = "true"
+        self.broken(("kube.ofed-wait", "gpu-1", "FAIL"))
+
+    def test_a_plugin_that_is_not_ready(self):
+        self.objects["DaemonSet"][0] = daemon_set("rdma-shared-dp-ds", "k8s-rdma-shared-dev-plugin", 0)
+        self.broken(("kube.daemonsets", "kube-system/rdma-shared-dp-ds", "FAIL"))
+
+    def test_two_plugins_of_the_same_kind(self):
+        self.objects["DaemonSet"].append(daemon_set("other", "k8s-rdma-shared-dev-plugin"))
+        self.broken(("kube.manifests", "DaemonSet kube-system/other daemon.twice", "FAIL"))
+
+    def test_a_reloader_beside_the_operators_driver(self):
+        self.objects["DaemonSet"].append(daemon_set("nvidia-peermem-reloader", "nvidia-peermem-reloader"))
+        self.broken(("kube.manifests", "DaemonSet kube-system/nvidia-peermem-reloader daemon.peermem-twice", "WARN"), code=0)
+
+    def test_two_node_feature_discoveries(self):
+        other = copy.deepcopy(self.objects["Deployment"][0])
+        other["metadata"]["namespace"] = "gpu-operator"
+        self.objects["Deployment"].append(other)
+        self.broken(("kube.nfd", "cluster", "WARN"), code=0)
+
+    def test_a_policy_that_is_not_ready(self):
+        self.objects["NicClusterPolicy"][0]["status"]["state"] = "error"
+        self.broken(("kube.policies", "NicClusterPolicy nic-cluster-policy", "FAIL"))
+
+    def test_an_operator_that_is_not_ready(self):
+        self.objects["Pod"][2]["status"]["conditions"][0]["status"] = "False"
+        self.broken(("kube.operators", "nvidia/op", "WARN"), code=0)
+
+    def test_no_label_of_node_feature_discovery(self):
+        for one in self.objects["Node"]:
+            del one["metadata"]["labels"]["feature.node.kubernetes.io/pci-15b3.present"]
+        self.broken(("kube.nfd-label", "cluster", "FAIL"))
+
+    def test_a_size_without_rdma_and_one_node_alone(self):
+        del self.objects["Node"][1]
+        self.objects["Node"][0]["metadata"]["labels"]["node.kubernetes.io/instance-type"] = "Standard_NC24ads_A100_v4"
+        self.broken(("kube.machine-type", "gpu-1", "WARN"), ("kube.gpu-nodes", "cluster", "WARN"), code=0)
+
+    def test_a_kubelet_that_aligns_nothing(self):
+        self.replies["/api/v1/nodes/gpu-2/proxy/configz"] = json.dumps({"kubeletconfig": {}})
+        self.broken(("kube.topology-manager", "gpu-2", "WARN"), code=0)
+
+    def test_a_log_that_shows_tcp(self):
+        self.replies["/api/v1/namespaces/ai/pods/train/log"] = TCP
+        self.broken(("kube.logs", "ai/train/main", "FAIL"))
+
+    def test_an_old_server(self):
+        self.replies["/version"] = json.dumps({"major": "1", "minor": "24+", "gitVersion": "v1.24.3"})
+        self.broken(("kube.version", "cluster", "WARN"), code=0)
+
+    def test_rules_of_lint_reach_every_kind(self):
+        self.objects["SriovNetwork"] = [{"metadata": {"name": "n", "namespace": "s"},
+                                         "spec": {"capabilities": "{\"rdma\": true}", "ipam": "{\"type\": \"host-local\"}"}}]
+        self.objects["MachineConfig"] = [{"metadata": {"name": "m"}, "spec": {"config": {"systemd": {"units": [
+            {"name": "mnt-a-b.mount", "contents": "[Mount]\nWhere=/mnt/a-b\nOptions=rdma,port=20049\n"}]}}}}]
+        self.objects["PersistentVolume"] = [{"metadata": {"name": "v"}, "spec": {"mountOptions": ["rdma", "port=20049", "nconnect=8"]}}]
+        self.objects["IPPool"] = [{"metadata": {"name": "i", "namespace": "s"}, "spec": {"subnet": "10.0.0/24"}}]
+        template = {"spec": {"containers": [{"name": "c", "securityContext": {"privileged": True},
+                                             "resources": {"limits": {"nvidia.com/gpu": 1}}}]}}
+        self.objects["VolcanoJob"] = [{"metadata": {"name": "j", "namespace": "ai"}, "spec": {"tasks": [{"template": template}]}}]
+        self.objects["LeaderWorkerSet"] = [{"metadata": {"name": "l", "namespace": "ai"},
+                                            "spec": {"leaderWorkerTemplate": {"workerTemplate": template}}}]
+        what = "kube.manifests"
+        self.broken((what, "SriovNetwork s/n network.host-local", "WARN"), (what, "SriovNetwork s/n network.rdma-capability", "WARN"),
+                    (what, "MachineConfig m storage.unit-name", "FAIL"), (what, "PersistentVolume v storage.nconnect", "WARN"),
+                    (what, "IPPool s/i network.range", "FAIL"), (what, "Job ai/j pod.privileged", "WARN"),
+                    (what, "LeaderWorkerSet ai/l pod.privileged", "WARN"))
+
+    def test_pods_of_a_controller_are_looked_at_once(self):
+        for number in range(3):
+            self.objects["Pod"].append(pod(f"s-{number}", metadata={"ownerReferences": [{"kind": "StatefulSet", "controller": True}]},
+                                           spec={"containers": [{"name": "c", "securityContext": {"privileged": True}, "resources": {
+                                               "limits": {IB: 1}}}]}, status={"phase": "Succeeded"}))
+        self.broken(code=0)
+
+    def test_many_pages_are_read(self):
+        self.objects["Pod"] += [{"metadata": {"name": f"p{n}", "namespace": "x"}, "spec": {"containers": [{"name": "c"}]}}
+                                for n in range(40)]
+        _, report, _ = self.run_it(page=7)
+        self.assertEqual(set(), self.complaints(report))
+        self.assertEqual(7, len([one for one in self.asked if one.startswith(PATHS["Pod"] + "?")]))
+
+    def test_403_is_unknown_with_the_servers_words(self):
+        said, report, _ = self.run_it(faults={PATHS["Node"]: 403})
+        self.assertEqual(2, said.returncode)
+        unknown = [one for one in report["findings"] if one["state"] == "UNKNOWN"]
+        self.assertIn("kube.resources", {one["id"] for one in unknown})
+        self.assertTrue(all("403 Forbidden: /api/v1/nodes is forbidden to you" in one["reason"] for one in unknown), unknown)
+        self.assertEqual(0, report["summary"]["fail"])
+        passed = {one["id"] for one in report["findings"] if one["state"] == "PASS"}
+        self.assertIn("kube.daemonsets", passed)
+
+    def test_403_of_everything_is_unknown(self):
+        said, report, _ = self.run_it(faults={"*": 403})
+        self.assertEqual(2, said.returncode)
+        self.assertEqual((0, 0, 0), tuple(report["summary"][state] for state in ("pass", "warn", "fail")))
+
+    def test_garbage_and_cut_answers_are_unknown(self):
+        said, report, _ = self.run_it(faults={PATHS["Pod"]: "garbage", PATHS["DaemonSet"]: "cut",
+                                              "/api/v1/namespaces/ai/pods/train/log": 500})
+        self.assertEqual(2, said.returncode)
+        self.assertEqual(0, report["summary"]["fail"])
+        unknown = {one["subject"] for one in report["findings"] if one["id"] == "kube.readable" and one["state"] == "UNKNOWN"}
+        self.assertEqual({"Pod", "DaemonSet"}, unknown)
+
+    def test_pages_without_an_end_end(self):
+        said, report, took = self.run_it("--time-limit", "20000", faults={PATHS["StorageClass"]: "endless"})
+        self.assertEqual(2, said.returncode, report["summary"])
+        self.assertIn("more than 200 pages", json.dumps(report))
+        self.assertLess(took, 20)
+
+    def test_a_server_that_hangs_ends_within_the_limit(self):
+        said, report, took = self.run_it("--time-limit", "1500", faults={PATHS["Namespace"]: "hang"})
+        self.assertEqual(2, said.returncode)
+        self.assertLess(took, 6)
+        self.assertGreater(report["leftOut"], 10)
+
+    def test_a_server_that_is_not_there_is_asked_once(self):
+        with FakeApi(self.folder.name) as api:
+            kubeconfig = str(api.kubeconfig)
+        said, report, took = doctor(kubeconfig)
+        self.assertEqual(2, said.returncode)
+        self.assertLess(took, 5)
+        self.assertIn("Connection refused", report["findings"][0]["reason"])
+
+    def test_no_kubeconfig_is_said(self):
+        said, report, _ = doctor("/nonexistent/kubeconfig")
+        self.assertIsNone(report)
+        self.assertIn("/nonexistent/kubeconfig", said.stderr)
+        self.assertEqual(2, said.returncode)
+
+    def test_one_check_alone_and_its_first_line(self):
+        self.objects["Node"][0] = node("gpu-1", ("8", "0"))
+        with FakeApi(self.folder.name, self.objects, self.replies) as api:
+            said = subprocess.run([PROGRAM, "doctor", "--kube", "--kubeconfig", str(api.kubeconfig), "--check", "kube.resources"],
+                                  capture_output=True, text=True, timeout=60)
+        self.assertEqual("FAIL kube.resources gpu-1/rdma/ib: 0 of 8 can be allocated", said.stdout.splitlines()[0])
+        self.assertEqual(1, said.returncode)
+
+    def test_the_page_has_every_check(self):
+        self.assertEqual(PAGE.read_text(), page(), "check.py --bless writes it")
+
+
+def page():
+    said = subprocess.run([PROGRAM, "doctor", "--kube", "--list", "-o", "json"], check=True, capture_output=True, text=True)
+    table = "| check | what is right | looks at | rule | covers |\n|---|---|---|---|---|\n"
+    for one in json.loads(said.stdout)["checks"]:
+        cells = [f"`{one['id']}`", one["what"], one["source"], one["rule"], " ".join(one["covers"])]
+        table += "| " + " | ".join(cells) + " |\n"
+    before, _, rest = PAGE.read_text().partition(HEAD)
+    return before + HEAD + "\n" + table + "\n" + TAIL + rest.partition(TAIL)[2]
+
+
+if __name__ == "__main__":
+    if "--bless" in sys.argv:
+        PAGE.write_text(page())
+    else:
+        unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
