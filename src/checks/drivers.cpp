@@ -129,43 +129,28 @@ void modules(const Machine& machine, Findings& found) {
   }
 }
 
-/// The files that have modules loaded when the machine starts.
-std::vector<const system::Text*> load_files(const Machine& machine) {
-  std::vector<const system::Text*> files;
-  for (const auto& [path, text] : machine.system.texts) {
-    const bool is_list = path.starts_with("/etc/modules-load.d/") || path == "/etc/modules" ||
-                         path.starts_with("/usr/lib/modules-load.d/") ||
-                         path.starts_with("/etc/rdma/modules/");
-    if (is_list && text.known()) files.push_back(&text);
-  }
-  return files;
-}
-
-const system::Text* file_with(const std::vector<const system::Text*>& files,
-                              const std::string& module) {
-  for (const auto* file : files) {
-    for (const auto& line : split(*file->value, '\n')) {
-      if (trim(line) == module) return file;
-    }
-  }
-  return nullptr;
+const system::BootModule* at_boot(const Machine& machine, std::string_view module) {
+  const auto& all = machine.system.boot_modules;
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == module; });
+  return found == all.end() ? nullptr : &*found;
 }
 
 void persist(const Machine& machine, Findings& found) {
   if (machine.node.nics.empty()) return;
   const auto openib = machine.system.text("/etc/infiniband/openib.conf");
-  const auto files = load_files(machine);
   for (const char* module : {"rdma_ucm", "ib_umad"}) {
     const bool of_umad = std::string_view(module) == "ib_umad";
     if (of_umad ? !machine.has_layer(node::LinkLayer::infiniband) : !uses_rdma_cm(machine)) {
       continue;
     }
     if (machine.has_module(module) != std::optional(true)) continue;
-    if (const auto* file = file_with(files, module)) {
+    if (const auto* file = at_boot(machine, module)) {
       found.pass(module, "in " + file->path, {{file->path, module, ""}});
     } else if (openib.known()) {
       found.pass(module, "OFED's openibd loads it", {{openib.path, "there", ""}});
-    } else if (!machine.system.folder("/etc/modules-load.d").known() && files.empty()) {
+    } else if (!machine.system.folder("/etc/modules-load.d").known() &&
+               machine.system.boot_modules.empty()) {
       found.unknown(module, machine.system.folder("/etc/modules-load.d"));
     } else {
       found.warn(module, "loaded, and in no list", "in a list of modules to load",

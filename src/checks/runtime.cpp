@@ -36,17 +36,13 @@ std::vector<const system::Service*> runtimes(const Machine& machine, Findings& f
   return all;
 }
 
-/// A file of systemd that sets LimitMEMLOCK for this service, and its value; the last one wins.
+/// What systemd's files say of LimitMEMLOCK for this service; absent: nothing.
 std::optional<Evidence> unit_limit(const Machine& machine, const std::string& service) {
-  std::optional<Evidence> limit;
-  for (const auto& [path, text] : machine.system.texts) {
-    if (path.find("/" + service + ".service") == std::string::npos || !text.known()) continue;
-    for (const auto& line : split(*text.value, '\n')) {
-      const auto word = trim(line);
-      if (word.starts_with("LimitMEMLOCK=")) limit = {path, std::string(word), ""};
-    }
+  for (const auto& unit : machine.system.units) {
+    if (unit.name == service && !unit.memlock.empty())
+      return Evidence{unit.memlock_path, "LimitMEMLOCK=" + unit.memlock, ""};
   }
-  return limit;
+  return std::nullopt;
 }
 
 void judge_memlock(const Machine& machine, const system::Service& service, Findings& found) {
@@ -112,9 +108,7 @@ struct NriSetting {
 NriSetting nri_setting(const Machine& machine, bool is_containerd) {
   NriSetting setting;
   const std::string_view folder = is_containerd ? "/etc/containerd" : "/etc/crio";
-  for (const auto& file : machine.system.runtime_files) {
-    const bool crio = file.path.starts_with("/etc/crio/");
-    if (crio == is_containerd) continue;
+  for (const auto& file : is_containerd ? machine.system.containerd.files : machine.system.crio) {
     if (!file.content.value && !file.content.absent()) setting.unreadable = &file;
     const auto* section = nri_section(file, is_containerd);
     const auto* socket =
@@ -131,15 +125,9 @@ NriSetting nri_setting(const Machine& machine, bool is_containerd) {
 
 /// The socket's folder as evidence; absent where no socket is there.
 std::optional<Evidence> nri_socket(const Machine& machine) {
-  for (const char* path : {"/var/run/nri", "/run/nri"}) {
-    const auto folder = machine.system.folder(path);
-    if (!folder.known()) continue;
-    const auto& names = *folder.value;
-    if (std::find(names.begin(), names.end(), "nri.sock") != names.end()) {
-      return Evidence{std::string(path) + "/nri.sock", "there", ""};
-    }
-  }
-  return std::nullopt;
+  const auto socket = machine.system.nri_socket();
+  if (!socket) return std::nullopt;
+  return Evidence{*socket, "there", ""};
 }
 
 bool is_usual(std::string_view socket) {

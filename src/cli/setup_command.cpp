@@ -20,6 +20,8 @@ struct Options {
   std::string file;
   std::string allowed = "R1";
   bool dry_run = false;
+  bool repair = false;
+  std::string role = "worker";
 };
 
 using SharedOptions = std::shared_ptr<Options>;
@@ -123,10 +125,24 @@ Result<int> show_plan(const Invocation& invocation, const config::Config& config
       plan_report(TRY(setup::make_plan(machine, want, allowed(options))), want.source), kExitOk);
 }
 
+/// Applies what nothing that runs notices, and says so in a line each.
+Status repair(const Invocation& invocation, const setup::Machine& machine,
+              const setup::Wanted& want) {
+  TRY_STATUS(take_lock(machine));
+  setup::LiveKernel kernel(machine);
+  const auto print = print_line(invocation);
+  const auto print_changed = [&](const setup::Step& step) {
+    if (step.state != setup::StepState::done) print(step);
+  };
+  TRY(setup::apply(machine, kernel, want, setup::Risk::live, print_changed));
+  return {};
+}
+
 Result<int> verify(const Invocation& invocation, const config::Config& config,
                    const Options& options) {
   const auto want = TRY(wanted(options));
   const auto machine = TRY(open_machine(config));
+  if (options.repair) TRY_STATUS(repair(invocation, machine, want));
   const auto plan = TRY(setup::make_plan(machine, want, setup::Risk::reboot));
   return invocation.print(plan_report(plan, want.source),
                           is_all_done(plan) ? kExitOk : kExitProblem);
@@ -165,12 +181,26 @@ Result<int> show_status(const Invocation& invocation, const config::Config& conf
   return invocation.print(report, has(plan, setup::StepState::refused) ? kExitProblem : kExitOk);
 }
 
-Result<int> show_profile(const Invocation& invocation, const std::string& name) {
+Result<int> show_profile(const Invocation& invocation, const std::string& name, bool rest) {
   for (const auto& profile : setup::profiles()) {
     if (name.empty()) invocation.out << profile.name << "\n";
-    if (profile.name == name) invocation.out << profile.text;
+    if (profile.name == name) invocation.out << (rest ? profile.rest : profile.text);
   }
   if (!name.empty()) TRY(setup::find_profile(name));
+  return kExitOk;
+}
+
+/// What a machine whose /etc is somebody else's is to get from there.
+Result<int> show_machine_config(const Invocation& invocation, const Options& options) {
+  const auto want = TRY(wanted(options));
+  const bool is_name = std::all_of(options.role.begin(), options.role.end(), [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  });
+  if (!is_name || options.role.empty())
+    return Error{ErrorCode::usage, in_quotes(options.role) + " is no name of a role"};
+  invocation.out << setup::machine_config(want, options.role);
+  const auto kubelet = setup::kubelet_config(want, options.role);
+  if (!kubelet.empty()) invocation.out << "---\n" << kubelet;
   return kExitOk;
 }
 
@@ -214,7 +244,15 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
   auto* verify_app = add_part(*setup, invocation, "verify", "Is the node as wanted?");
   auto* revert_app = add_part(*setup, invocation, "revert", "Take back all that apply did");
   auto* status = add_part(*setup, invocation, "status", "Show what apply changed here");
-  for (auto* app : {plan, apply_app, verify_app}) add_wanted_options(*app, options);
+  auto* machine_config = setup->add_subcommand(
+      "machine-config", "Print an OpenShift MachineConfig, and KubeletConfig, for what is wanted");
+  for (auto* app : {plan, apply_app, verify_app, machine_config}) add_wanted_options(*app, options);
+  machine_config->add_option("--role", options->role, "the machine config pool, such as gpu-worker")
+      ->capture_default_str();
+  invocation.answer(*machine_config,
+                    [&invocation, options] { return show_machine_config(invocation, *options); });
+  verify_app->add_flag("--repair", options->repair,
+                       "first do again what is of class R1 and not as wanted");
   for (auto* app : {plan, apply_app}) add_allow_option(*app, options);
   for (auto* app : {apply_app, revert_app}) add_dry_run(*app, options);
   invocation.answer_with_config(*plan, [&invocation, options](const config::Config& config) {
@@ -235,7 +273,11 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
   auto* profile = setup->add_subcommand("profile", "Print a profile, or the names of all");
   const auto name = std::make_shared<std::string>();
   profile->add_option("NAME", *name, "the profile")->type_name("");
-  invocation.answer(*profile, [&invocation, name] { return show_profile(invocation, *name); });
+  const auto rest = std::make_shared<bool>(false);
+  profile->add_flag("--rest", *rest,
+                    "print the commands for what no node can do itself: cloud, operators, charts");
+  invocation.answer(*profile,
+                    [&invocation, name, rest] { return show_profile(invocation, *name, *rest); });
   apply_app->footer(
       "Exit codes: 0 done, or waits for something; 1 a step failed or was refused; 2 the machine "
       "cannot be read; 64 usage.\n"

@@ -211,6 +211,15 @@ Status Tree::set_attribute(const std::string& path, std::string_view text) {
   return {};
 }
 
+Status Tree::write_at(const std::string& path, std::uint64_t offset, std::string_view bytes) {
+  const UniqueFd file(open_below(path, O_WRONLY | O_NOCTTY));
+  if (!file) return host_error(path, errno);
+  const auto written = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+  if (written < 0) return host_error(path, errno);
+  if (static_cast<std::size_t>(written) != bytes.size()) return host_error(path, EIO);
+  return {};
+}
+
 Result<bool> Tree::lock() {
   lock_.reset(open_below("/", O_RDONLY | O_DIRECTORY));
   if (lock_ && ::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return true;

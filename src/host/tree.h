@@ -60,6 +60,10 @@ class Tree {
   /// Writes an attribute of sysfs or procfs, in one write(2) as the kernel wants it.
   Status set_attribute(const std::string& path, std::string_view text);
 
+  /// Writes bytes at an offset of a binary attribute, such as the configuration space of a PCI
+  /// function, in one pwrite(2).
+  Status write_at(const std::string& path, std::uint64_t offset, std::string_view bytes);
+
   /// Runs a program of the tree, with the tree as its root, until it ends. An error names the
   /// command, with the last that it wrote to standard error.
   Status run(const std::vector<std::string>& command);

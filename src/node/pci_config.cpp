@@ -66,7 +66,10 @@ Status walk_capabilities(Space& space, PciConfig& config) {
     if (at < kHeaderBytes) return Error{ErrorCode::malformed, "a capability in the header"};
     const auto head = space.word(at);
     if (!head) return {};  // not shown to us
-    if ((*head & 0xff) == kCapExpress) config.device_control = space.word(at + 8);
+    if ((*head & 0xff) == kCapExpress) {
+      config.device_control = space.word(at + 8);
+      config.device_control_at = static_cast<std::uint16_t>(at + 8);
+    }
     at = (*head >> 8) & 0xfcU;
   }
   return {};

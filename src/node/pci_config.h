@@ -18,6 +18,7 @@ struct PciConfig {
   /// capability: what is absent below is then not known.
   bool whole = false;
   std::optional<std::uint16_t> device_control;  ///< PCI_EXP_DEVCTL
+  std::uint16_t device_control_at = 0;          ///< its offset, where it is there
   std::optional<std::uint16_t> acs_capability;  ///< PCI_ACS_CAP
   std::optional<std::uint16_t> acs_control;     ///< PCI_ACS_CTRL
   std::optional<std::uint16_t> ats_control;     ///< PCI_ATS_CTRL

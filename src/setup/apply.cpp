@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "setup/functions.h"
+#include "setup/pci_control.h"
 
 namespace railhead::setup {
 namespace {
@@ -56,6 +57,17 @@ class Applier {
         TRY_STATUS(note({Entry::Kind::module, change.subject, step, {}, "", {}}));
         return kernel_.load_module(change.subject);
       case Change::Kind::functions: return set_functions(change, step);
+      case Change::Kind::unit:
+        TRY_STATUS(note({Entry::Kind::unit, change.subject, step, {}, "", {}}));
+        return kernel_.start_unit(change.subject);
+      case Change::Kind::pci:
+        TRY_STATUS(note({Entry::Kind::pci,
+                         change.subject,
+                         step,
+                         {},
+                         read_pci_field(*machine_.host, change.subject),
+                         {change.value}}));
+        return kernel_.set_pci_field(change.subject, change.value);
       // It goes with its virtual function.
       case Change::Kind::identity: return kernel_.set_identity(change.subject);
       case Change::Kind::service: return kernel_.restart_service(change.subject);
@@ -131,6 +143,11 @@ Step verified(const Plan& plan, Step made) {
   return made;
 }
 
+Step not_tried(Step step) {
+  step.reason = "not tried: a step before it failed";
+  return step;
+}
+
 Step failed(Step step, const Error& error) {
   step.state = StepState::parked;
   step.reason = "failed: " + error.message;
@@ -152,8 +169,12 @@ Result<Outcome> apply(const Machine& machine, Kernel& kernel, const Wanted& want
   Plan plan = TRY(make_plan(machine, wanted, allowed));
   while (const Step* next = first_other(plan, outcome.steps)) {
     const Step step = *next;
-    if (outcome.has_failed || step.state != StepState::todo) {
+    if (step.state != StepState::todo) {
       keep(step);
+      continue;
+    }
+    if (outcome.has_failed) {
+      keep(not_tried(step));
       continue;
     }
     const auto status = applier.make(step);

@@ -12,11 +12,12 @@
 namespace railhead::setup {
 namespace {
 
-constexpr std::array<std::string_view, 5> kKinds{"folder", "file", "module", "attribute",
-                                                 "functions"};
+constexpr std::array<std::string_view, 7> kKinds{"folder",    "file", "module", "attribute",
+                                                 "functions", "unit", "pci"};
 
 bool has_text_before(JournalEntry::Kind kind) {
-  return kind == JournalEntry::Kind::attribute || kind == JournalEntry::Kind::functions;
+  using Kind = JournalEntry::Kind;
+  return kind == Kind::attribute || kind == Kind::functions || kind == Kind::pci;
 }
 
 /// Files of a few KiB, and the journal has a few of them.
@@ -116,6 +117,16 @@ const JournalEntry* Journal::find(JournalEntry::Kind kind, const std::string& su
 }
 
 Status Journal::save(host::Tree& tree) {
+  const auto known = folders_.size();
+  auto status = write(tree);
+  if (status) return status;
+  // Nobody would know of them.
+  (void)tree.remove_half_written(kPath);
+  for (; folders_.size() > known; folders_.pop_back()) (void)tree.remove_folder(folders_.back());
+  return status;
+}
+
+Status Journal::write(host::Tree& tree) {
   for (const auto& folder : folders_of(kPath)) {
     if (TRY(tree.make_folder(folder))) folders_.push_back(folder);
   }

@@ -17,14 +17,15 @@
 namespace railhead::setup {
 
 struct JournalEntry {
-  enum class Kind : std::uint8_t { folder, file, module, attribute, functions };
+  enum class Kind : std::uint8_t { folder, file, module, attribute, functions, unit, pci };
   Kind kind = Kind::file;
   std::string subject;
   std::string step;  ///< id of the step that changed it first
   /// A file before; absent: there was none. Of the others nothing: folders and modules were not
   /// there.
   std::optional<host::FileContent> file;
-  std::string attribute;          ///< an attribute before, or the number of virtual functions
+  /// An attribute or a field before, or the number of virtual functions.
+  std::string attribute;
   std::vector<std::string> ours;  ///< every content that we gave it
 };
 
@@ -52,7 +53,9 @@ class Journal {
   Status remove(host::Tree& tree);
 
  private:
+  /// Leaves nothing behind where it fails.
   Status save(host::Tree& tree);
+  Status write(host::Tree& tree);
 
   std::vector<JournalEntry> entries_;  ///< in the order of the changes
   std::vector<std::string> folders_;   ///< made for the journal itself, above kFolder

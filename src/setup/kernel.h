@@ -33,6 +33,15 @@ class Kernel {
 
   /// Has systemd read its files again and restart the unit.
   virtual Status restart_service(const std::string& service) = 0;
+
+  /// Has systemd read its files again and start the automount unit.
+  virtual Status start_unit(const std::string& unit) = 0;
+
+  /// Ends it, with the mount that it made. Fails while that is in use.
+  virtual Status stop_unit(const std::string& unit) = 0;
+
+  /// One field of a PCI function, as setup/pci_control.h names it.
+  virtual Status set_pci_field(const std::string& subject, const std::string& value) = 0;
 };
 
 /// The kernel and the systemd of the machine that we run on.
@@ -47,6 +56,9 @@ class LiveKernel : public Kernel {
   Status set_functions(const std::string& address, unsigned count) override;
   Status set_identity(const std::string& address) override;
   Status restart_service(const std::string& service) override;
+  Status start_unit(const std::string& unit) override;
+  Status stop_unit(const std::string& unit) override;
+  Status set_pci_field(const std::string& subject, const std::string& value) override;
 
  private:
   const Machine& machine_;

@@ -15,6 +15,7 @@
 #include "setup/functions.h"
 #include "setup/kernel.h"
 #include "setup/module_index.h"
+#include "setup/pci_control.h"
 
 namespace railhead::setup {
 namespace {
@@ -158,6 +159,23 @@ Status LiveKernel::set_identity(const std::string& address) {
 Status LiveKernel::restart_service(const std::string& service) {
   TRY_STATUS(machine_.tree->run({"systemctl", "daemon-reload"}));
   return machine_.tree->run({"systemctl", "restart", service + ".service"});
+}
+
+Status LiveKernel::start_unit(const std::string& unit) {
+  TRY_STATUS(machine_.tree->run({"systemctl", "daemon-reload"}));
+  return machine_.tree->run({"systemctl", "start", unit});
+}
+
+Status LiveKernel::stop_unit(const std::string& unit) {
+  const auto stem = unit.substr(0, unit.rfind('.'));
+  return machine_.tree->run({"systemctl", "stop", unit, stem + ".mount"});
+}
+
+Status LiveKernel::set_pci_field(const std::string& subject, const std::string& value) {
+  const auto write = TRY(pci_write(*machine_.host, subject, value));
+  const std::string bytes{static_cast<char>(write.value & 0xff),
+                          static_cast<char>(write.value >> 8)};
+  return machine_.tree->write_at(write.path, write.offset, bytes);
 }
 
 }  // namespace railhead::setup

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "base/contains.h"
 #include "base/text.h"
 #include "setup/plan.h"
 
@@ -10,33 +9,12 @@ namespace {
 
 constexpr const char* kModulesFile = "/etc/modules-load.d/railhead.conf";
 
-/// The folders of modules-load.d(5), and Debian's file.
-constexpr const char* kLoadFolders[] = {"/etc/modules-load.d", "/run/modules-load.d",
-                                        "/usr/local/lib/modules-load.d", "/usr/lib/modules-load.d",
-                                        "/lib/modules-load.d"};
-
-std::vector<std::string> modules_in(const std::string& text) {
-  std::vector<std::string> names;
-  for (const auto line : split(text, '\n')) {
-    const auto words = split_words(line);
-    if (!words.empty() && words[0].front() != '#' && words[0].front() != ';')
-      names.push_back(module_name(words[0]));
-  }
-  return names;
-}
-
-/// What loads at each boot without us.
-std::vector<std::string> loaded_at_boot(host::Host& host) {
-  std::vector<std::string> names = modules_in(text_of(host, "/etc/modules"));
-  for (const std::string folder : kLoadFolders) {
-    for (const auto& file : names_in(host, folder, ".conf")) {
-      const std::string path = folder + "/" + file;
-      if (path == kModulesFile) continue;
-      const auto more = modules_in(text_of(host, path));
-      names.insert(names.end(), more.begin(), more.end());
-    }
-  }
-  return names;
+/// Whether it is loaded at each boot without us.
+bool others_load(const Situation& situation, const std::string& name) {
+  const auto& all = situation.system.boot_modules;
+  return std::any_of(all.begin(), all.end(), [&](const system::BootModule& one) {
+    return one.name == name && one.path != kModulesFile;
+  });
 }
 
 bool is_loaded(host::Host& host, const std::string& name) {
@@ -66,6 +44,11 @@ Step loaded(const Situation& situation, const std::string& name) {
   } else if (is_loaded(host, name)) {
     step.before = "loaded";
     step.reason = "/sys/module/" + name;
+  } else if (name == "nvidia_peermem" && has_gpu_operator_driver(situation)) {
+    step.state = StepState::parked;
+    step.reason =
+        "the GPU operator's driver container loads it, where driver.rdma.enabled is true: setup "
+        "leaves it alone";
   } else if (situation.modules.find(name) == nullptr) {
     step.state = StepState::parked;
     step.reason = without_module(situation.modules, name);
@@ -86,10 +69,11 @@ Step loaded(const Situation& situation, const std::string& name) {
 /// What the kernel has as a module and nobody else loads. A name that it does not have would make
 /// systemd-modules-load.service fail at each boot.
 std::vector<std::string> ours_at_boot(const Situation& situation) {
-  const auto others = loaded_at_boot(*situation.machine.host);
   std::vector<std::string> names;
   for (const auto& name : situation.wanted.modules) {
-    if (situation.modules.find(name) != nullptr && !contains(others, name)) names.push_back(name);
+    if (name == "nvidia_peermem" && has_gpu_operator_driver(situation)) continue;
+    if (situation.modules.find(name) != nullptr && !others_load(situation, name))
+      names.push_back(name);
   }
   return names;
 }
@@ -109,7 +93,7 @@ void plan_modules(const Situation& situation, Plan& plan) {
     return;
   }
   step.after = join(names, ", ") + " in " + kModulesFile;
-  plan.push_back(file_step(situation, std::move(step), kModulesFile, join(names, "\n") + "\n"));
+  plan.push_back(files_step(situation, std::move(step), {modules_file(names)}));
 }
 
 }  // namespace railhead::setup

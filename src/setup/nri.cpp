@@ -4,17 +4,18 @@
 // unless it says `disable = true` (docs/NRI.md of both). A file of version 1 names plugins without
 // their type; containerd 2 takes "nri" in it for another plugin, and warns. CRI-O has it on
 // since 1.26.2 unless `enable_nri = false` (docs/crio.conf.5.md).
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
 #include "data/toml.h"
 #include "setup/plan.h"
-#include "setup/runtime_config.h"
-#include "setup/units.h"
 
 namespace railhead::setup {
 namespace {
 
+/// Of containerd's file; containerd 2 writes 3.
+constexpr int kNewestSchema = 3;
 constexpr const char* kDropIn = "50-railhead-nri.toml";
 
 std::string plugin_of(int version) {
@@ -33,7 +34,8 @@ std::optional<bool> flag_in(const data::Value& toml, const data::TomlPath& path)
 }
 
 /// What a file would be with each of these flags false.
-Result<std::string> with_false(const RuntimeFile& file, const std::vector<data::TomlPath>& flags) {
+Result<std::string> with_false(const system::ConfigFile& file,
+                               const std::vector<data::TomlPath>& flags) {
   std::string text = file.text;
   for (const auto& flag : flags) {
     auto edited = data::set_toml_boolean(text, flag, false);
@@ -48,7 +50,7 @@ using Texts = std::vector<std::pair<std::string, Result<std::string>>>;
 
 class ContainerdNri {
  public:
-  ContainerdNri(const Situation& situation, const ContainerdConfig& config)
+  ContainerdNri(const Situation& situation, const system::ContainerdFiles& config)
       : situation_(situation),
         config_(config),
         plugin_(plugin_of(config.version())) {}
@@ -59,16 +61,17 @@ class ContainerdNri {
     bool is_said = false;
     Texts texts;
     for (const auto& file : config_.files) {
-      const auto disabled = flag_in(file.toml, path_of("disable"));
+      if (!file.content.value) continue;
+      const auto disabled = flag_in(*file.content.value, path_of("disable"));
       is_said = is_said || disabled;
       std::vector<data::TomlPath> flags;
       if (disabled.value_or(false)) flags.push_back(path_of("disable"));
-      if (flag_in(file.toml, path_of("disable_connections")).value_or(false))
+      if (flag_in(*file.content.value, path_of("disable_connections")).value_or(false))
         flags.push_back(path_of("disable_connections"));
       if (!flags.empty()) texts.emplace_back(file.path, with_false(file, flags));
     }
     if (!texts.empty()) return changed(texts);
-    if (is_said || has_nri_socket(*situation_.machine.host)) return is_on(is_said);
+    if (is_said || situation_.system.nri_socket()) return is_on(is_said);
     return changed({added()});
   }
 
@@ -102,48 +105,47 @@ class ContainerdNri {
   [[nodiscard]] Step changed(const Texts& texts) const {
     Step step = self();
     step.before = "disabled";
+    std::vector<FileText> files;
     for (const auto& [path, text] : texts) {
       const std::string writer = writer_of(path);
       if (!writer.empty() || !text) {
         step.state = StepState::refused;
         step.reason = writer.empty() ? text.error().message : writer;
-        step.changes.clear();
         return step;
       }
       step.after += (step.after.empty() ? "disable = false in " : ", ") + path;
-      Step one = file_step(situation_, step, path, *text);
-      one.changes.insert(one.changes.begin(), step.changes.begin(), step.changes.end());
-      step = std::move(one);
+      files.push_back({path, *text});
     }
-    return step;
+    return files_step(situation_, std::move(step), files);
   }
 
   /// A drop-in where containerd reads one; else its own file.
   [[nodiscard]] std::pair<std::string, Result<std::string>> added() const {
-    const bool has_file = !config_.files.empty() && config_.files.front().path == config_.path;
-    const bool says_something = has_file && !config_.files.front().toml.entries.empty();
+    const auto& main = config_.files.front();
+    const bool says_something = main.content.value && !main.content.value->entries.empty();
     if (says_something && config_.drop_in_folders.empty())
-      return {config_.path, with_false(config_.files.front(), {path_of("disable")})};
+      return {config_.path, with_false(main, {path_of("disable")})};
     const int version = says_something ? config_.version() : 2;
-    std::string text = has_file && !says_something ? config_.files.front().text : "";
+    std::string text = says_something ? "" : main.text;
     if (version >= 2) text += "version = " + std::to_string(version) + "\n";
     return {says_something ? config_.drop_in_folders.front() + "/" + kDropIn : config_.path,
             data::set_toml_boolean(text, {"plugins", plugin_of(version), "disable"}, false)};
   }
 
   const Situation& situation_;
-  const ContainerdConfig& config_;
+  const system::ContainerdFiles& config_;
   std::string plugin_;
 };
 
-Step crio_step(const Situation& situation, const std::vector<RuntimeFile>& files) {
+Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>& files) {
   Step step;
   step.id = "nri.enabled";
   step.title = "CRI-O takes NRI plugins";
   std::optional<bool> enabled;
   std::string said_by = "CRI-O's default";
   for (const auto& file : files) {
-    const auto flag = flag_in(file.toml, {"crio", "nri", "enable_nri"});
+    if (!file.content.value) continue;
+    const auto flag = flag_in(*file.content.value, {"crio", "nri", "enable_nri"});
     if (flag) said_by = file.path;
     if (flag) enabled = flag;
   }
@@ -153,8 +155,7 @@ Step crio_step(const Situation& situation, const std::vector<RuntimeFile>& files
     step.reason = said_by;
     return step;
   }
-  return file_step(situation, std::move(step), "/etc/crio/crio.conf.d/99-railhead-nri.conf",
-                   "[crio.nri]\n  enable_nri = true\n");
+  return files_step(situation, std::move(step), {crio_nri_file()});
 }
 
 Step parked(std::string reason) {
@@ -166,23 +167,43 @@ Step parked(std::string reason) {
   return step;
 }
 
+/// The first file that is there and cannot be read whole.
+const system::ConfigFile* unreadable(const std::vector<system::ConfigFile>& files) {
+  const auto found = std::find_if(files.begin(), files.end(), [](const auto& file) {
+    return !file.content.value && !file.content.absent();
+  });
+  return found == files.end() ? nullptr : &*found;
+}
+
+bool has_files(const std::vector<system::ConfigFile>& files) {
+  return std::any_of(files.begin(), files.end(),
+                     [](const auto& file) { return file.content.known(); });
+}
+
 }  // namespace
 
 void plan_nri(const Situation& situation, Plan& plan) {
   if (!situation.wanted.nri) return;
-  host::Host& host = *situation.machine.host;
-  const auto crio = read_crio_config(host);
-  if (!crio) return plan.push_back(parked(crio.error().message));
-  if (!crio->empty() || process_of(host, "crio")) {
-    return plan.push_back(crio_step(situation, *crio));
+  const auto& system = situation.system;
+  for (const auto* files : {&system.crio, &system.containerd.files}) {
+    const auto* file = unreadable(*files);
+    if (file != nullptr) return plan.push_back(parked(file->path + ": " + file->content.error));
   }
-  const auto config = ContainerdConfig::read(host, containerd_config_path(host));
-  if (!config) return plan.push_back(parked(config.error().message));
-  if (config->files.empty() && !process_of(host, "containerd") && !find_unit(host, "containerd") &&
-      !has_nri_socket(host)) {
+  if (has_files(system.crio) || system.processes.find("crio") != nullptr)
+    return plan.push_back(crio_step(situation, system.crio));
+  const bool has_unit = std::any_of(system.units.begin(), system.units.end(), [](const auto& unit) {
+    return unit.name == "containerd" && !unit.path.empty();
+  });
+  if (!has_files(system.containerd.files) && !has_unit && !system.nri_socket() &&
+      system.processes.find("containerd") == nullptr) {
     return plan.push_back(parked("neither containerd nor CRI-O is here"));
   }
-  plan.push_back(ContainerdNri(situation, *config).make());
+  const int version = system.containerd.version();
+  if (version > kNewestSchema) {
+    return plan.push_back(parked(system.containerd.path + ": version " + std::to_string(version) +
+                                 " is newer than setup knows"));
+  }
+  plan.push_back(ContainerdNri(situation, system.containerd).make());
 }
 
 }  // namespace railhead::setup

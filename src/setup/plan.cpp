@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/plan.h"
 
+#include "base/contains.h"
+#include "base/text.h"
+
 namespace railhead::setup {
 namespace {
 
 using PlanSteps = void (*)(const Situation& situation, Plan& plan);
 
 constexpr PlanSteps kSubjects[] = {
-    plan_modules, plan_rdma_namespaces, plan_sriov, plan_sysctl, plan_memlock,
-    plan_nri,     plan_restarts,
+    plan_modules, plan_rdma_namespaces, plan_sriov,   plan_sysctl, plan_memlock,  plan_nri,
+    plan_nfs,     plan_gpudirect,       plan_kubelet, plan_others, plan_restarts,
 };
+
+using system::Part;
+
+/// What the plan goes by, as the doctor reads it.
+constexpr Part kParts = Part::modules | Part::services | Part::runtime | Part::pci_config |
+                        Part::gpu_driver | Part::nfs;
 
 /// The machine-config daemon keeps what it wrote there, and takes back what others change
 /// (openshift/machine-config-operator, docs/MachineConfigDaemon.md).
@@ -29,29 +38,45 @@ std::string_view to_string(StepState state) {
   return kNames[static_cast<std::size_t>(state)];
 }
 
-Step file_step(const Situation& situation, Step step, const std::string& path,
-               const std::string& text) {
-  const auto now = situation.machine.host->read(path);
-  if (step.after.empty()) step.after = path;
-  if (!now) {
-    step.state = StepState::parked;
-    step.reason = now.error().message;
-  } else if (*now && **now == text) {
-    step.before = path;
-    step.reason = path;
+Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files) {
+  std::vector<std::string> paths;
+  for (const auto& file : files) {
+    const auto now = situation.machine.host->read(file.path);
+    paths.push_back(file.path);
+    if (!now) {
+      step.state = StepState::parked;
+      step.reason = now.error().message;
+      step.changes.clear();
+      return step;
+    }
+    if (*now && **now == file.text) continue;
+    step.changes.push_back({Change::Kind::file, file.path, file.text});
+  }
+  if (step.after.empty()) step.after = join(paths, ", ");
+  if (step.changes.empty()) {
+    step.before = step.after;
+    step.reason = join(paths, ", ");
   } else if (!situation.etc_belongs_to.empty()) {
     step.state = StepState::refused;
-    step.reason = "/etc belongs to " + situation.etc_belongs_to + ": say it there";
+    step.reason = "/etc belongs to " + situation.etc_belongs_to +
+                  ": railhead setup machine-config prints what to say there";
+    step.changes.clear();
   } else {
     step.state = StepState::todo;
-    step.changes = {{Change::Kind::file, path, text}};
   }
   return step;
 }
 
+bool has_gpu_operator_driver(const Situation& situation) {
+  const auto names = situation.system.folder("/run/nvidia/validations").value;
+  return names && contains(*names, ".driver-ctr-ready");
+}
+
 Result<Plan> make_plan(const Machine& machine, const Wanted& wanted, Risk allowed) {
   const auto modules = TRY(ModuleIndex::read(machine));
-  const Situation situation{machine, wanted, modules, owner_of_etc(*machine.host)};
+  const auto node = node::read_node(*machine.host);
+  const auto system = system::read_system(*machine.host, node, kParts);
+  const Situation situation{machine, wanted, modules, node, system, owner_of_etc(*machine.host)};
   Plan plan;
   for (const auto& plan_steps : kSubjects) plan_steps(situation, plan);
   for (auto& step : plan) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "setup/files.h"
 #include "setup/machine.h"
 #include "setup/module_index.h"
 #include "setup/step.h"
 #include "setup/wanted.h"
+#include "system/system.h"
 
 namespace railhead::setup {
 
@@ -13,6 +15,8 @@ struct Situation {
   const Machine& machine;
   const Wanted& wanted;
   const ModuleIndex& modules;
+  const node::Node& node;
+  const system::System& system;
   /// Who else writes the files in /etc of this machine, and would take ours away: "OpenShift's
   /// machine-config operator". "": nobody.
   std::string etc_belongs_to;
@@ -30,12 +34,20 @@ void plan_sriov(const Situation& situation, Plan& plan);
 void plan_sysctl(const Situation& situation, Plan& plan);
 void plan_memlock(const Situation& situation, Plan& plan);
 void plan_nri(const Situation& situation, Plan& plan);
+void plan_nfs(const Situation& situation, Plan& plan);
+void plan_gpudirect(const Situation& situation, Plan& plan);
+/// What is only looked at.
+void plan_kubelet(const Situation& situation, Plan& plan);
+void plan_others(const Situation& situation, Plan& plan);
 /// Restarts what runs otherwise than its files say by now. The last one: it goes by the others'
 /// steps.
 void plan_restarts(const Situation& situation, Plan& plan);
 
-/// A step that puts `text` into a file: done where it is there, refused where /etc is not ours.
-Step file_step(const Situation& situation, Step step, const std::string& path,
-               const std::string& text);
+/// A step that puts texts into files: done where they are there, refused where /etc is not ours.
+Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files);
+
+/// Whether the GPU operator's driver container brings NVIDIA's modules: its probe says so there
+/// (NVIDIA/gpu-operator, assets/state-driver/0500_daemonset.yaml).
+bool has_gpu_operator_driver(const Situation& situation);
 
 }  // namespace railhead::setup

@@ -5,7 +5,6 @@
 namespace railhead::setup {
 namespace {
 
-constexpr const char* kOptions = "/etc/modprobe.d/railhead-ib-core.conf";
 constexpr const char* kActive = "/sys/module/ib_core/parameters/netns_mode";
 
 /// The parameter is a bool: true is shared (drivers/infiniband/core/device.c).
@@ -53,9 +52,7 @@ void plan_rdma_namespaces(const Situation& situation, Plan& plan) {
     plan.push_back(std::move(step));
     return;
   }
-  plan.push_back(
-      file_step(situation, std::move(step), kOptions,
-                std::string("options ib_core netns_mode=") + (exclusive ? "0" : "1") + "\n"));
+  plan.push_back(files_step(situation, std::move(step), {namespaces_file(situation.wanted)}));
 }
 
 }  // namespace railhead::setup

@@ -3,10 +3,16 @@
 #include "base/text.h"
 #include "host/process.h"
 #include "setup/plan.h"
-#include "setup/units.h"
 
 namespace railhead::setup {
 namespace {
+
+/// The process of a service, by its name. Absent: none runs, or none can be seen.
+std::optional<int> process_of(host::Host& host, const std::string& name) {
+  const auto processes = host::find_processes(host, "/proc", name);
+  if (!processes || processes->empty()) return std::nullopt;
+  return processes->front();
+}
 
 /// Why a service that runs is not as its files say. "": it is, or it does not run.
 std::string behind_its_files(const Situation& situation, const std::string& service) {
@@ -15,7 +21,7 @@ std::string behind_its_files(const Situation& situation, const std::string& serv
   if (!process) return "";
   const bool wants_memlock = contains(situation.wanted.memlock_services, service);
   const auto facts = host::read_process(host, "/proc", *process);
-  if (wants_memlock && memlock_of(host, service).value == "infinity" && facts && *facts &&
+  if (wants_memlock && system::read_unit(host, service).memlock == "infinity" && facts && *facts &&
       (*facts)->memlock_hard_bytes &&
       *(*facts)->memlock_hard_bytes != host::ProcessFacts::kUnlimited) {
     return service + " (process " + std::to_string(*process) + ") may lock " +
@@ -67,7 +73,7 @@ void plan_restarts(const Situation& situation, Plan& plan) {
     std::string why = behind_its_files(situation, service);
     const bool lacks_socket = situation.wanted.nri && is_runtime(service) &&
                               process_of(*situation.machine.host, service) &&
-                              !has_nri_socket(*situation.machine.host);
+                              !situation.system.nri_socket();
     if (why.empty() && lacks_socket) why = "no NRI socket in /run/nri";
     if (!why.empty()) plan.push_back(restart(situation, plan, service, why));
   }

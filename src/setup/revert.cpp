@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "setup/apply.h"
 #include "setup/functions.h"
+#include "setup/pci_control.h"
 
 namespace railhead::setup {
 namespace {
@@ -91,6 +92,24 @@ Step of_functions(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
+Step of_pci(const Machine& machine, const Entry& entry, Step step) {
+  const std::string now = read_pci_field(*machine.host, entry.subject);
+  step.title = entry.subject + " is " + entry.attribute;
+  step.before = now;
+  step.after = entry.attribute;
+  compare(std::optional(now), std::optional(entry.attribute), entry, step);
+  return step;
+}
+
+/// Whether it is started cannot be read from files: it is ended in any case.
+Step of_unit(const Machine& machine, const Entry& entry, Step step) {
+  step.title = entry.subject + " is not started";
+  step.before = "started";
+  step.after = "stopped";
+  step.state = machine.is_live ? StepState::todo : StepState::done;
+  return step;
+}
+
 Step of_module(const Machine& machine, const Entry& entry, Step step) {
   const auto folder = machine.host->list("/sys/module/" + entry.subject);
   const bool is_loaded = folder && *folder;
@@ -129,6 +148,12 @@ Step step_of(const Machine& machine, const Entry& entry) {
     case Entry::Kind::functions:
       step.id = "revert.functions/" + entry.subject;
       return of_functions(machine, entry, std::move(step));
+    case Entry::Kind::unit:
+      step.id = "revert.unit/" + entry.subject;
+      return of_unit(machine, entry, std::move(step));
+    case Entry::Kind::pci:
+      step.id = "revert.pci/" + entry.subject;
+      return of_pci(machine, entry, std::move(step));
   }
   return step;
 }
@@ -149,6 +174,8 @@ Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
     case Entry::Kind::functions:
       return kernel.set_functions(entry.subject,
                                   static_cast<unsigned>(TRY(parse_number(entry.attribute))));
+    case Entry::Kind::unit: return kernel.stop_unit(entry.subject);
+    case Entry::Kind::pci: return kernel.set_pci_field(entry.subject, entry.attribute);
   }
   return {};
 }

@@ -33,9 +33,11 @@ struct Change {
     service,    ///< a systemd unit is restarted, after its files were read again
     functions,  ///< a PCI function has so many virtual functions
     identity,   ///< a virtual function has an address of its own, and is bound anew
+    unit,       ///< a systemd unit is started, after its files were read again
+    pci,        ///< a field of a PCI function
   };
   Kind kind = Kind::file;
-  std::string subject;  ///< path, PCI address, or the name of the module or unit
+  std::string subject;  ///< path, PCI address or field, or the name of the module or unit
   std::string value;    ///< the file's bytes, the attribute's text, the number of functions
 };
 

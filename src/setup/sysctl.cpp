@@ -7,8 +7,6 @@
 namespace railhead::setup {
 namespace {
 
-constexpr const char* kSysctlFile = "/etc/sysctl.d/90-railhead.conf";
-
 /// sysctl.d(5): where the first separator is a slash, dots belong to names
 /// ("net/ipv4/conf/eth0.1").
 std::string path_of(const std::string& name) {
@@ -57,15 +55,12 @@ Step set_now(const Situation& situation, const std::string& name, const std::str
 
 void plan_sysctl(const Situation& situation, Plan& plan) {
   if (situation.wanted.sysctl.empty()) return;
-  std::string text;
-  for (const auto& [name, value] : situation.wanted.sysctl) {
+  for (const auto& [name, value] : situation.wanted.sysctl)
     plan.push_back(set_now(situation, name, value));
-    text += name + " = " + value + "\n";
-  }
   Step step;
   step.id = "sysctl.at-boot";
   step.title = "sysctls are set at boot";
-  plan.push_back(file_step(situation, std::move(step), kSysctlFile, text));
+  plan.push_back(files_step(situation, std::move(step), {sysctl_file(situation.wanted)}));
 }
 
 }  // namespace railhead::setup

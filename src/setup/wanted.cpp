@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "data/value.h"
 
@@ -81,6 +82,32 @@ Status read_sysctl(const Value& value, Wanted& wanted) {
   return {};
 }
 
+/// Of the policies that kubernetes.io names in "Control Topology Management Policies on a node".
+Status read_kubelet(const Value& value, Wanted& wanted) {
+  for (const auto& [key, mark, entry] : TRY(map_of(value, "kubelet")).entries) {
+    if (key != "topologyManagerPolicy")
+      return data::malformed_at(mark, "kubelet has no key " + in_quotes(key));
+    wanted.topology_manager_policy = TRY(entry.as_string());
+    const std::vector<std::string> known{"none", "best-effort", "restricted", "single-numa-node"};
+    if (!contains(known, wanted.topology_manager_policy))
+      return data::malformed_at(entry.mark, "is none of " + join(known, ", "));
+  }
+  return {};
+}
+
+Status read_gpudirect(const Value& value, Wanted& wanted) {
+  for (const auto& [key, mark, entry] : TRY(map_of(value, "gpudirect")).entries) {
+    if (key == "route") {
+      wanted.gpudirect.route = TRY(entry.as_bool());
+    } else if (key == "pcie") {
+      wanted.gpudirect.pcie = TRY(entry.as_bool());
+    } else {
+      return data::malformed_at(mark, "gpudirect has no key " + in_quotes(key));
+    }
+  }
+  return {};
+}
+
 /// One key of a map, and what takes its value.
 template <typename Target>
 struct KeyOf {
@@ -90,6 +117,7 @@ struct KeyOf {
 
 using Key = KeyOf<Wanted>;
 using PolicyKey = KeyOf<VfPolicy>;
+using NfsKey = KeyOf<NfsWish>;
 
 template <typename Target, std::size_t N>
 Status read_map(const Value& map, const KeyOf<Target> (&keys)[N], Target& target) {
@@ -198,9 +226,54 @@ Status read_sriov(const Value& value, Wanted& wanted) {
   return {};
 }
 
+/// It becomes a line of a unit, in which systemd expands "%".
+bool is_unit_text(std::string_view text) {
+  return !text.empty() && text.size() <= 1024 && text.front() != ' ' &&
+         std::none_of(text.begin(), text.end(), [](unsigned char c) {
+           return c < 0x20 || c == 0x7f || c == '%' || c == '\\';
+         });
+}
+
+template <auto Member>
+Status take_unit_text(const Value& value, NfsWish& wish) {
+  wish.*Member = TRY(value.as_string());
+  if (is_unit_text(wish.*Member)) return {};
+  return data::malformed_at(value.mark, in_quotes(wish.*Member) + " cannot stand in a unit");
+}
+
+constexpr NfsKey kNfsKeys[] = {
+    {"what", take_unit_text<&NfsWish::what>},
+    {"where", take_unit_text<&NfsWish::where>},
+    {"options", take_unit_text<&NfsWish::options>},
+};
+
+Status read_nfs(const Value& value, Wanted& wanted) {
+  if (value.kind != Value::Kind::list) return data::malformed_at(value.mark, "no list");
+  for (const auto& item : value.items) {
+    NfsWish wish;
+    TRY_STATUS(read_map(item, kNfsKeys, wish));
+    while (wish.where.size() > 1 && wish.where.ends_with('/')) wish.where.pop_back();
+    if (wish.what.find(":/") == std::string::npos)
+      return data::malformed_at(item.mark, "what is no SERVER:/PATH");
+    if (!wish.where.starts_with('/') || wish.where.size() < 2 ||
+        wish.where.find("//") != std::string::npos || wish.where.find("/.") != std::string::npos) {
+      return data::malformed_at(item.mark, "where is no mount point");
+    }
+    wanted.nfs.push_back(std::move(wish));
+  }
+  return {};
+}
+
 constexpr Key kKeys[] = {
-    {"modules", read_modules},           {"memlock", read_memlock}, {"nri", read_nri},
-    {"rdmaNamespaces", read_namespaces}, {"sysctl", read_sysctl},   {"sriov", read_sriov},
+    {"modules", read_modules},
+    {"memlock", read_memlock},
+    {"nri", read_nri},
+    {"rdmaNamespaces", read_namespaces},
+    {"sysctl", read_sysctl},
+    {"sriov", read_sriov},
+    {"nfs", read_nfs},
+    {"kubelet", read_kubelet},
+    {"gpudirect", read_gpudirect},
 };
 
 /// The object itself, as kubectl prints it.
@@ -211,7 +284,13 @@ bool is_policy_object(const Value& root) {
 
 Status read_root(const Value& root, Wanted& wanted) {
   if (root.kind != Value::Kind::map) return Error{ErrorCode::malformed, "no map of what is wanted"};
-  if (!is_policy_object(root)) return read_map(root, kKeys, wanted);
+  if (!is_policy_object(root)) {
+    TRY_STATUS(read_map(root, kKeys, wanted));
+    // The module is rpcrdma; xprtrdma and svcrdma are its aliases (net/sunrpc/xprtrdma/module.c).
+    if (!wanted.nfs.empty() && !contains(wanted.modules, "rpcrdma"))
+      wanted.modules.emplace_back("rpcrdma");
+    return {};
+  }
   const auto* spec = root.find("spec");
   if (spec == nullptr) return data::malformed_at(root.mark, "no spec");
   auto policy = read_policy(*spec);

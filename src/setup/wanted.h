@@ -25,6 +25,18 @@ struct VfPolicy {
   bool externally_managed = false;  ///< who made them keeps their number
 };
 
+/// A file system of an NFS server, by RDMA.
+struct NfsWish {
+  std::string what;     ///< "server:/export"
+  std::string where;    ///< "/mnt/ai-data", without a slash at its end
+  std::string options;  ///< further ones: "vers=4.1,nconnect=16"
+};
+
+struct GpudirectWish {
+  bool route = false;  ///< NICs reach GPU memory by DMA-BUF or nvidia_peermem
+  bool pcie = false;   ///< reads of 4096 bytes, relaxed ordering, and what switches redirect
+};
+
 /// What a node is to be like. What is not named is left as it is.
 struct Wanted {
   std::string source;                ///< "profile roce", "/etc/railhead/setup.yaml"
@@ -37,6 +49,9 @@ struct Wanted {
   std::optional<node::RdmaNetns> rdma_namespaces;  ///< ib_core's netns_mode
   std::vector<VfPolicy> sriov;
   std::map<std::string, std::string> sysctl;  ///< "net.ipv4.conf.all.arp_ignore" -> "1"
+  std::vector<NfsWish> nfs;
+  GpudirectWish gpudirect;
+  std::string topology_manager_policy;  ///< of the kubelet, looked at only; "": any
 };
 
 /// A wanted state as YAML. Errors name `source`, line, column and key.
@@ -46,6 +61,7 @@ Result<Wanted> parse_wanted(const std::string& source, std::string_view text);
 struct Profile {
   std::string_view name;
   std::string_view text;
+  std::string_view rest;  ///< a script: what the cloud, operators and their charts are to do
 };
 
 const std::vector<Profile>& profiles();

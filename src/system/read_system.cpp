@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "system/gather.h"
 
@@ -70,6 +71,14 @@ Fact<std::vector<std::string>> System::folder(std::string_view path) const {
   const auto at = folders.find(path);
   if (at != folders.end()) return at->second;
   return {std::string(path), {}, kNotRead};
+}
+
+std::optional<std::string> System::nri_socket() const {
+  for (const std::string path : {"/var/run/nri", "/run/nri"}) {
+    const auto names = folder(path).value.value_or(std::vector<std::string>());
+    if (contains(names, "nri.sock")) return path + "/nri.sock";
+  }
+  return std::nullopt;
 }
 
 System read_system(host::Host& host, const node::Node& node, Part parts) {

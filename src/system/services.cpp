@@ -32,6 +32,9 @@ Service service_at(const Gather& gather, std::string name, int pid) {
 }  // namespace
 
 void read_services(const Gather& gather) {
+  for (const auto* service : {"containerd", "crio", "kubelet"})
+    gather.into.units.push_back(read_unit(gather.host, service));
+  gather.folder_with_texts("/etc/security/limits.d", ".conf");
   auto& processes = gather.into.processes;
   const auto names = fact_of("/proc", gather.host.list("/proc"));
   processes.seen.error = names.error;
@@ -53,14 +56,6 @@ void read_services(const Gather& gather) {
     processes.services.push_back(service_at(gather, name, static_cast<int>(*pid)));
   }
   processes.seen.value = seen;
-  for (const auto* service : {"containerd", "crio", "kubelet"}) {
-    const auto unit = std::string(service) + ".service";
-    gather.folder_with_texts("/etc/systemd/system/" + unit + ".d", ".conf");
-    for (const auto* folder : {"/etc/systemd/system/", "/usr/lib/systemd/system/"}) {
-      gather.text(folder + unit);
-    }
-  }
-  gather.folder_with_texts("/etc/security/limits.d", ".conf");
 }
 
 }  // namespace railhead::system

@@ -117,7 +117,7 @@ constexpr std::array kRules = {
     Rule{"/etc/crio/*", runtime_settings},
     Rule{"*/systemd/system/*",
          [](std::string_view content) {
-           return lines_with(content, std::array<std::string_view, 1>{"LimitMEMLOCK="});
+           return lines_with(content, std::array<std::string_view, 1>{"LimitMEMLOCK"});
          }},
     Rule{"/etc/security/limits.d/*", [](std::string_view content) {
            return lines_with(content, std::array<std::string_view, 1>{"memlock"});

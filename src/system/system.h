@@ -9,12 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "data/value.h"
 #include "host/host.h"
 #include "host/process.h"
 #include "node/node.h"
 #include "node/pci_config.h"
 #include "system/fact.h"
+#include "system/runtime_files.h"
+#include "system/units.h"
 #include "usage/nfs_declarations.h"
 #include "usage/nfs_mounts.h"
 
@@ -69,10 +70,12 @@ struct Processes {
   [[nodiscard]] const Service* find(std::string_view name) const;
 };
 
-/// A configuration file as it is now.
-struct ConfigFile {
+/// A module that is loaded when the machine starts, and the file that says so.
+struct BootModule {
+  std::string name;  ///< with "_" for "-", as the kernel shows it
   std::string path;
-  Fact<data::Value> content;
+
+  friend bool operator==(const BootModule&, const BootModule&) = default;
 };
 
 /// One line of the kernel's log. Source: Linux Documentation/ABI/testing/dev-kmsg.
@@ -95,7 +98,10 @@ struct System {
   /// Names in directories, by their whole path.
   std::map<std::string, Fact<std::vector<std::string>>, std::less<>> folders;
   Processes processes;
-  std::vector<ConfigFile> runtime_files;
+  std::vector<Unit> units;  ///< of containerd, CRI-O and the kubelet
+  std::vector<BootModule> boot_modules;
+  ContainerdFiles containerd;
+  std::vector<ConfigFile> crio;
   std::map<node::PciAddress, Fact<node::PciConfig>> pci_config;
   NfsFacts nfs;
   Fact<std::vector<LogLine>> kernel_log{host::Host::kKernelLog};
@@ -103,6 +109,8 @@ struct System {
   /// Not known, with "not read" for a reason, where no part that was read has it.
   [[nodiscard]] Text text(std::string_view path) const;
   [[nodiscard]] Fact<std::vector<std::string>> folder(std::string_view path) const;
+  /// The path of NRI's socket, where it is at the default place. Absent: it is not there.
+  [[nodiscard]] std::optional<std::string> nri_socket() const;
 };
 
 /// Reads these parts. Never fails as a whole.

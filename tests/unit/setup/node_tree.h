@@ -8,6 +8,7 @@
 #include <string>
 
 #include "setup/apply.h"
+#include "setup/pci_control.h"
 #include "unit/host/temporary_directory.h"
 
 namespace railhead::setup::test {
@@ -155,7 +156,28 @@ class TreeKernel : public Kernel {
     return {};
   }
 
+  Status start_unit(const std::string& unit) override {
+    started.push_back(unit);
+    tree_.write("proc/1/mountinfo", "30 1 0:30 / /mnt/ai-data rw - autofs systemd-1 rw\n");
+    return {};
+  }
+
+  Status stop_unit(const std::string& unit) override {
+    stopped.push_back(unit);
+    fs::remove_all(tree_.at("proc/1"));
+    return {};
+  }
+
+  Status set_pci_field(const std::string& subject, const std::string& value) override {
+    const auto machine = tree_.machine();
+    const auto write = TRY(pci_write(*machine.host, subject, value));
+    const std::string bytes{static_cast<char>(write.value & 0xff),
+                            static_cast<char>(write.value >> 8)};
+    return machine.tree->write_at(write.path, write.offset, bytes);
+  }
+
   std::string broken, used;
+  std::vector<std::string> started, stopped;
   std::vector<std::string> restarted;
   std::function<void()> on_restart;
 

@@ -94,7 +94,7 @@ TEST(PlanNri, a_file_that_is_no_toml_is_left_alone) {
   const NodeTree tree;
   tree.write("etc/containerd/config.toml", "version = 2\n[plugins\n");
   EXPECT_EQ(nri(tree).state, StepState::parked);
-  EXPECT_THAT(nri(tree).reason, HasSubstr("/etc/containerd/config.toml: line 2"));
+  EXPECT_THAT(nri(tree).reason, HasSubstr("/etc/containerd/config.toml: malformed: line 2"));
 }
 
 TEST(PlanNri, what_cannot_be_edited_is_refused) {

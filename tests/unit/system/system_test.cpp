@@ -59,12 +59,34 @@ TEST(System, follows_the_imports_of_containerd_once_each) {
       file_entry("/etc/containerd/conf.d/b.toml", "imports = ['/etc/containerd/config.toml']\n") +
       file_entry("/etc/containerd/conf.d/c.txt", "x = 1\n") + file_entry("/a.toml", "[x\n"));
   std::vector<std::string> paths;
-  for (const auto& file : system.runtime_files) {
+  for (const auto& file : system.containerd.files) {
     if (!file.content.absent()) paths.push_back(file.path);
   }
   EXPECT_THAT(paths, testing::ElementsAre("/etc/containerd/config.toml",
                                           "/etc/containerd/conf.d/b.toml", "/a.toml"));
-  EXPECT_THAT(system.runtime_files[2].content.error, testing::StartsWith("malformed: line 1"));
+  EXPECT_THAT(system.containerd.files[2].content.error, testing::StartsWith("malformed: line 1"));
+}
+
+TEST(System, takes_a_units_limit_from_the_drop_in_that_counts) {
+  const auto system = system_of(
+      file_entry("/usr/lib/systemd/system/containerd.service", "[Service]\n") +
+      file_entry("/etc/systemd/system/containerd.service.d/a.conf", "LimitMEMLOCK=infinity\n") +
+      file_entry("/usr/lib/systemd/system/containerd.service.d/z.conf", " LimitMEMLOCK = 64\n"));
+  ASSERT_EQ(system.units.size(), 3U);
+  EXPECT_EQ(system.units[0],
+            (system::Unit{"containerd", "/usr/lib/systemd/system/containerd.service", "64",
+                          "/usr/lib/systemd/system/containerd.service.d/z.conf"}));
+  EXPECT_EQ(system.units[1], (system::Unit{"crio", ""}));
+}
+
+TEST(System, names_modules_that_a_start_loads_as_the_kernel_does) {
+  const auto system =
+      system_of(file_entry("/etc/rdma/modules/rdma.conf", "# all\nib-umad\n") +
+                file_entry("/run/modules-load.d/x.conf", "; none\nrdma_ucm # cm\n"));
+  EXPECT_THAT(
+      system.boot_modules,
+      testing::UnorderedElementsAre(system::BootModule{"ib_umad", "/etc/rdma/modules/rdma.conf"},
+                                    system::BootModule{"rdma_ucm", "/run/modules-load.d/x.conf"}));
 }
 
 TEST(System, stops_reading_counters_of_a_port_that_refuses) {

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How NICs reach GPU memory, and what PCIe does with it. DMA-BUF needs Linux 5.12 and NVIDIA's open
+// kernel module; nvidia_peermem needs neither, but peer memory in the RDMA stack, which OFED has
+// (NVIDIA/open-gpu-kernel-modules, kernel-open/nvidia-peermem/nvidia-peermem.c).
+//
+// Of PCIe only two fields of Device Control are written, each alone: Max_Read_Request_Size and
+// Enable Relaxed Ordering. They are at offset 8 of the PCI Express capability. A recipe that is
+// often copied writes 0x20 at offset 16, which is Link Control, and retrains the link
+// (Linux include/uapi/linux/pci_regs.h).
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/contains.h"
+#include "base/text.h"
+#include "setup/pci_control.h"
+#include "setup/plan.h"
+
+namespace railhead::setup {
+namespace {
+
+bool has_nvidia_gpu(const node::Node& node) {
+  return std::any_of(node.gpus.begin(), node.gpus.end(),
+                     [](const node::Gpu& gpu) { return gpu.vendor == gpu::GpuVendor::nvidia; });
+}
+
+/// "6.8.0-1017-azure" is {6, 8}. Absent: no release.
+std::optional<std::pair<unsigned, unsigned>> version_of(const std::string& release) {
+  const auto parts = split(release, '.');
+  if (parts.size() < 2) return std::nullopt;
+  const auto major = parse_unsigned(parts[0]);
+  const auto minor = parse_unsigned(parts[1].substr(0, parts[1].find_first_not_of("0123456789")));
+  if (!major || !minor) return std::nullopt;
+  return std::pair(static_cast<unsigned>(*major), static_cast<unsigned>(*minor));
+}
+
+/// Why DMA-BUF does not do; "": it does, as far as the node can say.
+std::string against_dma_buf(const Situation& situation) {
+  const auto& release = situation.modules.release();
+  const auto version = version_of(release);
+  if (!version) return "the release of the kernel is not known";
+  if (*version < std::pair(5U, 12U)) return "kernel " + release + " is older than 5.12";
+  const auto driver = situation.system.text("/proc/driver/nvidia/version");
+  if (!driver.known()) return "NVIDIA's driver is not loaded";
+  if (driver.value->find("Open Kernel Module") == std::string::npos)
+    return "NVIDIA's driver is the proprietary one: its open kernel module exports DMA-BUF";
+  return "";
+}
+
+void add_route(const Situation& situation, Plan& plan) {
+  Step step;
+  step.id = "gpudirect.route";
+  step.title = "NICs reach GPU memory";
+  const std::string reason = against_dma_buf(situation);
+  const auto peermem = situation.system.text("/sys/module/nvidia_peermem/initstate");
+  if (reason.empty()) {
+    step.before = "DMA-BUF";
+    step.after = step.before;
+    step.reason = "kernel " + situation.modules.release() +
+                  " and NVIDIA's open module; containers need rdma-core 34 and CUDA 11.7; "
+                  "nvidia_peermem is not needed";
+  } else if (peermem.value == "live") {
+    step.before = "nvidia_peermem";
+    step.after = step.before;
+    step.reason = "it is loaded; no DMA-BUF: " + reason;
+  } else {
+    step.state = StepState::parked;
+    step.before = "neither";
+    step.after = "DMA-BUF or nvidia_peermem";
+    step.reason =
+        "no DMA-BUF: " + reason + "; and nvidia_peermem is not loaded" +
+        (has_gpu_operator_driver(situation) ? ": set driver.rdma.enabled=true of the GPU operator"
+                                            : "");
+  }
+  plan.push_back(std::move(step));
+}
+
+/// The two fields, as they are to be.
+void add_field(const Situation& situation, const node::Nic& nic, PciField field, Plan& plan) {
+  const auto& address = *nic.pci;
+  const auto at = situation.system.pci_config.find(address);
+  const bool is_size = field == PciField::max_read_request;
+  Step step;
+  step.id = std::string("gpudirect.") + (is_size ? "max-read-request/" : "relaxed-ordering/") +
+            address.str();
+  step.title = nic.name + (is_size ? " reads 4096 bytes at once" : " may order writes loosely");
+  step.after = is_size ? "4096" : "1";
+  if (at == situation.system.pci_config.end()) return;
+  const auto path = "/sys/bus/pci/devices/" + address.str() + "/config";
+  if (!at->second.value || !at->second.value->device_control) {
+    step.state = StepState::parked;
+    step.reason = at->second.error.empty()
+                      ? "without CAP_SYS_ADMIN only 64 bytes of " + path + " can be read"
+                      : path + ": " + at->second.error;
+    plan.push_back(std::move(step));
+    return;
+  }
+  step.before = text_of_field(*at->second.value, field);
+  if (step.before == step.after) {
+    step.reason = path;
+  } else if (!situation.machine.is_live) {
+    step.state = StepState::parked;
+    step.reason = "no kernel runs in this tree: apply it on the machine";
+  } else {
+    step.state = StepState::todo;
+    step.reason = "until the next boot";
+    step.changes = {{Change::Kind::pci, pci_subject(address.str(), field), step.after}};
+  }
+  plan.push_back(std::move(step));
+}
+
+/// ConnectX-8 has a second function for GPU memory, and needs ACS as the firmware sets it.
+constexpr std::uint16_t kDataDirect = 0x2100;
+
+/// Whether "no redirect below the switch" is right here: on bare metal with classic PCIe. In a
+/// guest the host says it; Grace and data-direct functions need it otherwise (rdma-core,
+/// kernel-boot/rdma_topo).
+bool is_classic(const node::Node& node) {
+  return !node.hypervisor && node.cpu.arch != "arm64" &&
+         std::none_of(node.pci.begin(), node.pci.end(), [](const node::PciDevice& device) {
+           return device.vendor == 0x15b3 && device.device == kDataDirect;
+         });
+}
+
+/// Bridges of `from` that `to` does not share, where they share one at all, and which send what
+/// goes from one to the other up to the root. With Direct Translated P2P, ATS decides.
+void take_redirecting(const Situation& situation, const node::PciDevice& from,
+                      const node::PciDevice& to, std::set<std::string>& found) {
+  constexpr auto kRedirect = node::kAcsRequestRedirect | node::kAcsCompletionRedirect;
+  if (from.bridges.empty() || to.bridges.empty() || from.bridges.front() != to.bridges.front())
+    return;
+  for (const auto& bridge : from.bridges) {
+    const auto at = situation.system.pci_config.find(bridge);
+    if (contains(to.bridges, bridge) || at == situation.system.pci_config.end() ||
+        !at->second.value) {
+      continue;
+    }
+    const auto control = at->second.value->acs_control.value_or(0);
+    if ((control & kRedirect) != 0 && (control & node::kAcsDirectTranslated) == 0)
+      found.insert(bridge.str());
+  }
+}
+
+/// ACS is said at the boot, and setup writes no boot loader.
+void add_acs(const Situation& situation, Plan& plan) {
+  if (!is_classic(situation.node)) return;
+  std::set<std::string> bridges;
+  for (const auto& nic : situation.node.nics) {
+    const auto* function = nic.pci ? situation.node.find_pci(*nic.pci) : nullptr;
+    for (const auto& gpu : situation.node.gpus) {
+      const auto* other = situation.node.find_pci(gpu.pci);
+      if (function == nullptr || other == nullptr || function->is_vf()) continue;
+      take_redirecting(situation, *function, *other, bridges);
+      take_redirecting(situation, *other, *function, bridges);
+    }
+  }
+  if (bridges.empty()) return;
+  Step step;
+  step.id = "gpudirect.acs";
+  step.title = "switches send peer traffic straight";
+  step.risk = Risk::reboot;
+  step.state = StepState::refused;
+  step.before = counted(bridges.size(), "bridge") + " redirect it";
+  step.after = "none does";
+  std::string masks;
+  for (const auto& bridge : bridges) masks += (masks.empty() ? "" : ";") + ("xx000x0@" + bridge);
+  step.reason =
+      "setup writes no boot loader: where no guest gets these GPUs, boot with "
+      "pci=config_acs=" +
+      in_quotes(masks);
+  plan.push_back(std::move(step));
+}
+
+}  // namespace
+
+void plan_gpudirect(const Situation& situation, Plan& plan) {
+  const auto& wish = situation.wanted.gpudirect;
+  if (!wish.route && !wish.pcie) return;
+  if (wish.route && has_nvidia_gpu(situation.node)) add_route(situation, plan);
+  if (!wish.pcie) return;
+  for (const auto& nic : situation.node.nics) {
+    const auto* function = nic.pci ? situation.node.find_pci(*nic.pci) : nullptr;
+    if (function == nullptr || function->is_vf()) continue;
+    for (const auto field : {PciField::max_read_request, PciField::relaxed_ordering})
+      add_field(situation, nic, field, plan);
+  }
+  add_acs(situation, plan);
+}
+
+}  // namespace railhead::setup

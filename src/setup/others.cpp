@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// DaemonSets of the guides that do by a shell what is wanted here. The kubelet keeps the logs of
+// each pod of the node in a folder NAMESPACE_NAME_UID, and removes it with the pod
+// (pkg/kubelet/kuberuntime, BuildPodLogsDirectory).
+#include "base/contains.h"
+#include "base/text.h"
+#include "setup/plan.h"
+
+namespace railhead::setup {
+namespace {
+
+struct Other {
+  std::string_view name;  ///< in its pods' names
+  std::string_view does;
+  std::string_view manifest;  ///< where its guide has it
+  bool (*is_replaced)(const Wanted& wanted);
+};
+
+constexpr Other kOthers[] = {
+    {"ib-node-config",
+     "loads modules and restarts containerd and the kubelet at each of its starts",
+     "ib-node-config.yaml of NVIDIA Dynamo's guide",
+     [](const Wanted& wanted) { return contains(wanted.modules, "ib_umad"); }},
+    {"nvidia-peermem-reloader", "runs modprobe nvidia-peermem",
+     "configs/nvidia-peermem-reloader/ds.yaml of Azure/aks-rdma-infiniband",
+     [](const Wanted& wanted) { return contains(wanted.modules, "nvidia_peermem"); }},
+    {"ulimit-adjuster", "raises limits of pods that have its annotation",
+     "contrib/kustomize/ulimit-adjuster of containerd/nri",
+     [](const Wanted& wanted) { return wanted.nri; }},
+};
+
+/// A pod of a DaemonSet is named after it, with five characters.
+std::string owner_of(const std::string& pod) {
+  const auto dash = pod.rfind('-');
+  return dash == std::string::npos ? pod : pod.substr(0, dash);
+}
+
+}  // namespace
+
+void plan_others(const Situation& situation, Plan& plan) {
+  const auto pods = names_in(*situation.machine.host, "/var/log/pods", "");
+  for (const auto& entry : pods) {
+    const auto parts = split(entry, '_');
+    if (parts.size() != 3) continue;
+    for (const auto& other : kOthers) {
+      if (parts[1].find(other.name) == std::string_view::npos) continue;
+      if (!other.is_replaced(situation.wanted)) continue;
+      const std::string owner = owner_of(std::string(parts[1]));
+      Step step;
+      step.id = "others/" + owner;
+      step.title = "nobody else does it: " + owner;
+      step.state = StepState::parked;
+      step.before = "pod " + std::string(parts[0]) + "/" + std::string(parts[1]);
+      step.after = "deleted";
+      step.reason = "it " + std::string(other.does) + ": kubectl delete daemonset -n " +
+                    std::string(parts[0]) + " " + owner + " (" + std::string(other.manifest) + ")";
+      plan.push_back(std::move(step));
+    }
+  }
+}
+
+}  // namespace railhead::setup

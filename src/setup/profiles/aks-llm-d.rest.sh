@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# What no node can do for itself, for the profile aks-llm-d. Read it, then run it with bash.
+: "${AZURE_RESOURCE_GROUP:?}" "${CLUSTER_NAME:?}" "${NODEPOOL_NAME:?}" "${NODEPOOL_NODE_COUNT:=2}"
+: "${NODEPOOL_VM_SIZE:=Standard_ND96isr_H100_v5}"
+: "${DRIVER:=self}"  # self: the GPU operator's driver; aks: that of AKS
+
+# 1. The feature, before the pool: it puts the machines of a pool on one InfiniBand fabric.
+az feature register --namespace Microsoft.ContainerService --name AKSInfinibandSupport
+until [ "$(az feature show --namespace Microsoft.ContainerService --name AKSInfinibandSupport \
+  --query properties.state --output tsv)" = Registered ]; do sleep 30; done
+az provider register --namespace Microsoft.ContainerService
+
+# 2. The pool. AKS gives a kubelet its configuration only when the pool is made: to have GPUs and
+#    NICs of one NUMA node, add --kubelet-config kubelet.json to the command.
+echo '{"topologyManagerPolicy": "best-effort"}' > kubelet.json
+case "$DRIVER" in
+  self)
+    az aks nodepool add --resource-group "$AZURE_RESOURCE_GROUP" --cluster-name "$CLUSTER_NAME" \
+      --name "$NODEPOOL_NAME" --node-count "$NODEPOOL_NODE_COUNT" \
+      --node-vm-size "$NODEPOOL_VM_SIZE" --os-sku Ubuntu --gpu-driver none
+    ;;
+  aks)
+    az aks nodepool add --resource-group "$AZURE_RESOURCE_GROUP" --cluster-name "$CLUSTER_NAME" \
+      --name "$NODEPOOL_NAME" --node-count "$NODEPOOL_NODE_COUNT" \
+      --node-vm-size "$NODEPOOL_VM_SIZE" --os-sku Ubuntu
+    ;;
+esac
+
+# 3. The drivers. AKS's driver has no nvidia_peermem on some images: then NICs reach GPU memory by
+#    DMA-BUF, which the open kernel module exports (railhead setup plan says which way it is).
+helm repo add nvidia "${NVIDIA_CHARTS:?the address of the Helm repository that NVIDIA names}"
+helm install network-operator nvidia/network-operator --namespace network-operator \
+  --create-namespace --set nfd.deployNodeFeatureRules=false
+kubectl label --overwrite namespace network-operator pod-security.kubernetes.io/enforce=privileged
+kubectl apply -k github.com/Azure/aks-rdma-infiniband/configs/nicclusterpolicy/base
+case "$DRIVER" in
+  self)
+    helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-namespace \
+      --set nfd.enabled=false --set driver.rdma.enabled=true --set driver.rdma.useHostMofed=false
+    ;;
+  aks)
+    helm repo add nvdp "${DEVICE_PLUGIN_CHARTS:?that of NVIDIA/k8s-device-plugin}"
+    helm install nvidia-device-plugin nvdp/nvidia-device-plugin --namespace gpu-resources \
+      --create-namespace
+    ;;
+esac
+
+# 4. Railhead, in place of kubectl debug, the peermem reloader and the ulimit adjuster.
+kubectl apply -f deploy/setup/daemonset.yaml
+helm install railhead deploy/charts --namespace kube-system
+
+# 5. How it is checked, on each node:
+#   railhead setup verify --profile aks-llm-d
+#   railhead doctor

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# What no node can do for itself, for the profile roce. Read it, then run it with bash.
+
+# 1. The switches: MTU 9216, priority flow control and ECN as on the nodes:
+#   railhead doctor --only roce
+
+# 2. NVIDIA's driver with its open kernel module is on the nodes, by the distribution or by:
+helm repo add nvidia "${NVIDIA_CHARTS:?the address of the Helm repository that NVIDIA names}"
+helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-namespace \
+  --set driver.kernelModuleType=open --set driver.rdma.enabled=true
+
+# 3. Setup at each start of a node, a look each hour, and the agent.
+#   install -D -m 0644 deploy/setup/systemd/* /etc/systemd/system/
+#   railhead setup profile roce > /etc/railhead/setup.yaml
+#   systemctl enable --now railhead-setup.service railhead-setup-verify.timer
+helm install railhead deploy/charts --namespace kube-system
+
+# 4. How it is checked, on each node:
+#   railhead setup verify
+#   railhead doctor

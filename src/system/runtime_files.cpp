@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "system/runtime_files.h"
+
+#include <deque>
+#include <set>
+
+#include "base/text.h"
+#include "data/toml.h"
+
+namespace railhead::system {
+namespace {
+
+/// Files that import each other end by themselves; this ends a folder full of them.
+constexpr std::size_t kMaxRuntimeFiles = 64;
+
+std::string folder_of(const std::string& path) {
+  return path.substr(0, path.rfind('/'));
+}
+
+ConfigFile read_toml(host::Host& host, const std::string& path) {
+  ConfigFile file{path, "", {path, {}, {}}};
+  auto text = fact_of(path, host.read(path));
+  file.content.error = text.error;
+  if (!text.value) return file;
+  file.text = *std::move(text.value);
+  auto parsed = data::parse_toml(file.text);
+  if (parsed) {
+    file.content.value = std::move(*parsed);
+  } else {
+    file.content.error = "malformed: " + parsed.error().message;
+  }
+  return file;
+}
+
+bool is_pattern(const std::string& path) {
+  return host::base_name(path).find_first_of("*?") != std::string::npos;
+}
+
+/// The files that a pattern names: a path whose last component may have * and ?.
+std::vector<std::string> files_named(host::Host& host, const std::string& pattern) {
+  if (!is_pattern(pattern)) return {pattern};
+  const auto folder = folder_of(pattern);
+  const auto last = host::base_name(pattern);
+  std::vector<std::string> paths;
+  const auto names = fact_of(folder, host.list(folder));
+  for (const auto& name : names.value.value_or(std::vector<std::string>())) {
+    if (glob_match(last, name)) paths.push_back((folder + "/").append(name));
+  }
+  return paths;
+}
+
+std::vector<std::string> imports_of(const ConfigFile& file) {
+  const auto* imports = file.content.value ? file.content.value->find("imports") : nullptr;
+  if (imports == nullptr) return {};
+  auto patterns = imports->as_strings().value_or(std::vector<std::string>());
+  for (auto& pattern : patterns) {
+    if (!pattern.starts_with('/')) pattern = folder_of(file.path) + "/" + pattern;
+  }
+  return patterns;
+}
+
+}  // namespace
+
+ContainerdFiles read_containerd_files(host::Host& host, const std::string& main) {
+  ContainerdFiles containerd{main, {}, {}};
+  std::deque<std::string> todo = {main};
+  std::set<std::string> seen;
+  for (; !todo.empty() && containerd.files.size() < kMaxRuntimeFiles; todo.pop_front()) {
+    if (!seen.insert(todo.front()).second) continue;
+    auto file = read_toml(host, todo.front());
+    for (const auto& pattern : imports_of(file)) {
+      const auto last = host::base_name(pattern);
+      if (last == "*.toml" || last == "*") containerd.drop_in_folders.push_back(folder_of(pattern));
+      for (auto& path : files_named(host, pattern)) todo.push_back(std::move(path));
+    }
+    containerd.files.push_back(std::move(file));
+  }
+  return containerd;
+}
+
+int ContainerdFiles::version() const {
+  if (files.empty() || !files.front().content.value) return 1;
+  const auto* found = files.front().content.value->find("version");
+  return found == nullptr ? 1 : static_cast<int>(found->as_unsigned().value_or(1U));
+}
+
+std::vector<ConfigFile> read_crio_files(host::Host& host) {
+  std::vector<ConfigFile> files = {read_toml(host, "/etc/crio/crio.conf")};
+  for (const auto& path : files_named(host, "/etc/crio/crio.conf.d/*")) {
+    if (files.size() == kMaxRuntimeFiles) break;
+    files.push_back(read_toml(host, path));
+  }
+  return files;
+}
+
+}  // namespace railhead::system
