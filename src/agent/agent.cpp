@@ -185,8 +185,9 @@ class Agent {
     const auto every = settings().metrics.ports;
     if (every.count() == 0) return {};
     return start(std::make_unique<PortsService>(
-        context_, tables_, every,
-        [origin = TRY(options::machine_origin(settings()))] { return options::open_machine(origin); }));
+        context_, tables_, every, [origin = TRY(options::machine_origin(settings()))] {
+          return options::open_machine(origin);
+        }));
   }
 
   /// Whether anybody looks who uses RDMA.

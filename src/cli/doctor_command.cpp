@@ -28,6 +28,7 @@ struct DoctorFlags {
   [[nodiscard]] checks::Scope scope() const {
     return target.any() ? checks::Scope::pod : checks::Scope::node;
   }
+
   KubeDoctorFlags kube;
 };
 
