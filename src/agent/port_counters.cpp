@@ -61,6 +61,14 @@ std::optional<std::uint64_t> number_in(const Result<std::optional<std::string>>&
   return number ? std::optional(*number) : std::nullopt;
 }
 
+/// Of an Ethernet port its netdev counts, also where the RDMA device does not. Source: Linux
+/// Documentation/ABI/testing/sysfs-class-net, carrier_down_count.
+std::optional<std::uint64_t> carrier_downs(host::Host& host, const node::Nic& nic,
+                                           const node::Port& port) {
+  if (port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1) return std::nullopt;
+  return number_in(host.read("/sys/class/net/" + nic.netdevs[0] + "/carrier_down_count"));
+}
+
 }  // namespace
 
 std::span<const PortCounter> port_counters() {
@@ -121,6 +129,8 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
   const label::Nic name(nic.name);
   const auto number = std::to_string(port.number);
   const label::Port of_port(number);
+  // One source for good: a scrape between two would see the counter jump.
+  auto link_downs = carrier_downs(host, nic, port);
   for (const auto& counter : kCounters) {
     const auto text = host.read(folder + std::string(counter.file));
     if (!text && host::errno_of(text.error()) == EINVAL) {
@@ -140,21 +150,12 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
       case Metric::congestion:
         metrics.port_congestion.set(value, name, of_port, label::PortKind(counter.kind));
         break;
-      case Metric::link_downs: metrics.port_link_downs.set(value, name, of_port); break;
+      case Metric::link_downs:
+        if (!link_downs) link_downs = value;
+        break;
     }
   }
-  read_carrier(host, nic, port);
-}
-
-/// Of an Ethernet port the netdev counts, where the RDMA device does not. Source: Linux
-/// Documentation/ABI/testing/sysfs-class-net, carrier_down_count.
-void PortCounters::read_carrier(host::Host& host, const node::Nic& nic, const node::Port& port) {
-  if (port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1) return;
-  const auto number = std::to_string(port.number);
-  const auto downs =
-      number_in(host.read("/sys/class/net/" + nic.netdevs[0] + "/carrier_down_count"));
-  if (!downs) return;
-  context_.metrics.port_link_downs.set(*downs, label::Nic(nic.name), label::Port(number));
+  if (link_downs) metrics.port_link_downs.set(*link_downs, name, of_port);
 }
 
 void PortCounters::forget(const std::string& nic) {

@@ -51,7 +51,6 @@ class PortCounters {
 
  private:
   void read_port(host::Host& host, const node::Nic& nic, const node::Port& port);
-  void read_carrier(host::Host& host, const node::Nic& nic, const node::Port& port);
   void forget(const std::string& nic);
 
   Context context_;

@@ -94,7 +94,9 @@ TEST_F(PortCountersTest, a_port_that_says_einval_is_not_asked_again) {
 TEST_F(PortCountersTest, an_ethernet_link_goes_down_with_its_netdev) {
   auto ethernet = nic("mlx5_0", node::LinkLayer::ethernet);
   ethernet.netdevs = {"ens1"};
-  read(test::file_entry("/sys/class/net/ens1/carrier_down_count", "7\n"), node_of(ethernet));
+  read(test::file_entry("/sys/class/net/ens1/carrier_down_count", "7\n") +
+           file("counters/link_downed", "2"),
+       node_of(ethernet));
   EXPECT_EQ(metrics_.port_link_downs.value("mlx5_0", "1"), 7);
 }
 
