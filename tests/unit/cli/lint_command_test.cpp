@@ -11,8 +11,8 @@ using testing::HasSubstr;
 
 TEST(LintCommand, exit_codes_are_those_of_the_worst_finding) {
   const TextFile good("kind: Pod\nmetadata: {name: p}\n");
-  const TextFile wrong("kind: Pod\nmetadata: {namespace: a.}\n");
-  const TextFile unread("a: &x 1\n");
+  const TextFile wrong("kind: Pod\nmetadata: {namespace: a.}\n", "-wrong");
+  const TextFile unread("a: &x 1\n", "-unread");
   EXPECT_EQ(run({"lint", good.path()}).code, cli::kExitOk);
   EXPECT_EQ(run({"lint", good.path(), wrong.path(), unread.path()}).code, cli::kExitProblem);
   EXPECT_EQ(run({"lint", unread.path()}).code, cli::kExitCannotTell);
@@ -35,7 +35,8 @@ TEST(LintCommand, our_configuration_says_which_resources_there_are) {
   const TextFile config("pools:\n  - {name: rdma.io/compute, slots: 8}\n");
   const TextFile pod(
       "kind: Pod\nmetadata: {name: p}\nspec: {containers: [{name: c, resources: {limits: "
-      "{rdma.io/hca: 1}}}]}\n");
+      "{rdma.io/hca: 1}}}]}\n",
+      "-pod");
   EXPECT_EQ(run({"lint", pod.path()}).code, cli::kExitOk);
   const auto said = run({"lint", pod.path(), "--config", config.path()});
   EXPECT_EQ(said.code, cli::kExitProblem) << said.out << said.err;
