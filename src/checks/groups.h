@@ -19,6 +19,8 @@ std::span<const Check> sriov_checks();      ///< virtual functions
 std::span<const Check> gpu_checks();        ///< GPUs, their driver, GPUDirect
 std::span<const Check> runtime_checks();    ///< container runtime and kubelet
 std::span<const Check> nfs_checks();        ///< NFS over RDMA
+std::span<const Check> lnet_checks();       ///< Lustre's network
+std::span<const Check> bench_checks();      ///< what --active measured
 std::span<const Check> log_checks();        ///< the kernel's log
 std::span<const Check> over_time_checks();  ///< links over time
 std::span<const Check> pod_checks();        ///< containers of a pod

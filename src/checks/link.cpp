@@ -7,8 +7,10 @@
 #include <array>
 #include <map>
 
+#include "base/contains.h"
 #include "base/text.h"
 #include "checks/groups.h"
+#include "topology/known_machine.h"
 
 namespace railhead::checks {
 namespace {
@@ -181,6 +183,17 @@ std::optional<double> usual_rate(const Machine& machine, std::size_t nic) {
   return std::nullopt;
 }
 
+/// The type of machine, and the rate that its vendor states for a NIC at one of its addresses.
+std::optional<std::pair<std::string, double>> stated_rate(const Machine& machine, std::size_t nic) {
+  const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
+  const auto& pci = machine.node.nics[nic].pci;
+  if (known == nullptr || known->gbps == 0 || !pci) return std::nullopt;
+  const bool of_type = std::any_of(known->switches.begin(), known->switches.end(),
+                                   [&](const auto& one) { return contains(one.nics, *pci); });
+  if (!of_type) return std::nullopt;
+  return std::pair{known->name, static_cast<double>(known->gbps)};
+}
+
 void judge_rate(const Machine& machine, std::size_t n, const node::Port& port, Findings& found) {
   const auto& nic = machine.node.nics[n];
   const Evidence evidence{port_path(nic, port, "rate"), port.rate_text.value_or(""), ""};
@@ -197,6 +210,10 @@ void judge_rate(const Machine& machine, std::size_t n, const node::Port& port, F
     } else {
       found.pass(subject, observed, {evidence});
     }
+    return;
+  }
+  if (const auto stated = stated_rate(machine, n); stated && *port.rate_gbps < stated->second) {
+    found.fail(subject, observed, gbps_text(stated->second) + " of " + stated->first, {evidence});
     return;
   }
   const auto usual = usual_rate(machine, n);
@@ -349,10 +366,10 @@ constexpr std::array kLinkChecks = {
           .look = port_state},
     Check{.id = "link.rate",
           .what = "Each ACTIVE port runs at the rate that is expected, or that its siblings have.",
-          .source = "/sys/class/infiniband/*/ports/*/rate; `expect:`",
-          .rule =
-              "FAIL: below rateGbps; WARN: without one, below most identical cards of that role; "
-              "else PASS",
+          .source = "/sys/class/infiniband/*/ports/*/rate; `expect:`; the table of known machines",
+          .rule = "FAIL: below rateGbps, or below what this type of machine has; WARN: without "
+                  "one, below most identical cards of that role; "
+                  "else PASS",
           .effect = "the slowest rail sets the pace of every collective",
           .remedy =
               "Reseat or replace the cable and transceiver; see the switch port's speed. A rate "

@@ -16,7 +16,8 @@ Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted, MoreF
       expected(affinity::expected_of(node, wishes.rules.expect)),
       system{std::move(beyond)},
       containers{std::move(more.containers)},
-      earlier{std::move(more.earlier)} {}
+      earlier{std::move(more.earlier)},
+      loopbacks{std::move(more.loopbacks)} {}
 
 bool Machine::carries_traffic(std::size_t nic) const {
   const auto role = deal.roles[nic].role;

@@ -22,10 +22,27 @@ struct Wishes {
   std::optional<topology::NcclTopology> topology{};  ///< the operator's file
 };
 
+/// What a measurement of a NIC with itself gave.
+struct Loopback {
+  std::string nic;
+  std::string command;
+  /// As railhead-bench says it: "ok", "in-use", "data-mismatch"…; "" where it did not say anything.
+  std::string state{};
+  std::string why{};                      ///< what it says of that, or why it said nothing
+  std::optional<double> gbps{};           ///< of the step
+  std::optional<double> expected_gbps{};  ///< of link and slot
+  double cap_gbps = 0;                    ///< more was not sent
+  std::uint64_t messages_compared = 0;
+};
+
+/// Reads what railhead-bench printed as JSON into state, why and numbers.
+void read_bench(std::string_view json, Loopback& into);
+
 /// What a run looks at besides node and system.
 struct MoreFacts {
-  std::vector<system::Container> containers{};  ///< of checks of Scope::pod
-  std::optional<system::System> earlier{};      ///< the counters of an earlier look
+  std::vector<system::Container> containers{};       ///< of checks of Scope::pod
+  std::optional<system::System> earlier{};           ///< the counters of an earlier look
+  std::optional<std::vector<Loopback>> loopbacks{};  ///< where they were asked for
 };
 
 /// All that a check may look at.
@@ -44,6 +61,7 @@ class Machine {
   const railhead::system::System system;
   const std::vector<railhead::system::Container> containers;
   const std::optional<railhead::system::System> earlier;
+  const std::optional<std::vector<Loopback>> loopbacks;
 
   [[nodiscard]] const affinity::RoleDecision& role(std::size_t nic) const {
     return deal.roles[nic];

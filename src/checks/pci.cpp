@@ -24,6 +24,12 @@ std::vector<node::PciAddress> nics_of(const topology::KnownMachine& machine) {
   return nics;
 }
 
+/// "8 compute NICs of 400 Gbit/s"
+std::string nics_text(const topology::KnownMachine& known) {
+  const auto rate = known.gbps == 0 ? "" : " of " + std::to_string(known.gbps) + " Gbit/s";
+  return counted(known.nics, "compute NIC") + rate;
+}
+
 /// One finding for each function that this type of machine has and this one lacks.
 bool judge_known(const Machine& machine, const topology::KnownMachine& known, Findings& found) {
   bool complete = true;
@@ -31,7 +37,7 @@ bool judge_known(const Machine& machine, const topology::KnownMachine& known, Fi
     if (machine.node.find_pci(address) != nullptr) continue;
     complete = false;
     found.fail(address.str(), "no such PCI function",
-               "one of the " + std::to_string(known.nics) + " compute NICs of " + known.name,
+               "one of the " + nics_text(known) + " of " + known.name,
                {{pci_path(address, ""), "", ""}});
   }
   return complete;

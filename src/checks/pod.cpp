@@ -285,7 +285,8 @@ constexpr std::array kPodChecks = {
           .effect = "no uverbs node in the container -> ibstat works and ibv_devices is empty -> "
                     "NCCL takes TCP",
           .remedy = "Have the pod ask for an RDMA resource, or let the agent inject by its GPUs "
-                    "(--gpus=closest). A hostPath of /dev/infiniband is not enough.",
+                    "(--gpus=closest), which knows them by UUID, index or address. A hostPath of "
+                    "/dev/infiniband is not enough.",
           .remedy_class = RemedyClass::restart,
           .about = "container",
           .covers = "pod.devices N01 N08 C16 D33 E06 E08 E18",
@@ -415,8 +416,9 @@ constexpr std::array kPodChecks = {
               "PASS: the nearest NIC that it has is as near as the nearest of the machine; WARN: "
               "a nearer one works and is not given; UNKNOWN: addresses alone say what is near",
           .effect = "traffic of the GPU crosses a host bridge or sockets -> half the bandwidth",
-          .remedy = "Let the agent choose (railhead affinity says which), or name that NIC in the "
-                    "pod's resources.",
+          .remedy =
+              "Let the agent choose (railhead affinity says which). Of a resource whose slot is "
+              "one NIC or VF ask for one for each GPU; of a shared pool one slot is enough.",
           .remedy_class = RemedyClass::cluster,
           .about = "container with GPUs and uverbs nodes",
           .covers = "pod.affinity N04 F37",

@@ -10,10 +10,10 @@ namespace railhead::checks {
 namespace {
 
 /// The visible list: every file of checks, in order.
-constexpr std::array kGroups = {host_checks,      driver_checks,  pci_checks,  device_checks,
-                                link_checks,      place_checks,   roce_checks, sriov_checks,
-                                gpu_checks,       runtime_checks, nfs_checks,  log_checks,
-                                over_time_checks, pod_checks};
+constexpr std::array kGroups = {host_checks, driver_checks,    pci_checks,   device_checks,
+                                link_checks, place_checks,     roce_checks,  sriov_checks,
+                                gpu_checks,  runtime_checks,   nfs_checks,   lnet_checks,
+                                log_checks,  over_time_checks, bench_checks, pod_checks};
 
 bool belongs_to(std::string_view subject, std::string_view to) {
   return to == kNode || subject == to ||

@@ -95,11 +95,14 @@ constexpr std::array kSriovChecks = {
     Check{.id = "sriov.vf-rdma",
           .what = "Each virtual function that mlx5_core drives has an RDMA device.",
           .source = "/sys/bus/pci/devices/*/infiniband",
-          .rule = "PASS: one, here or in a pod; FAIL: none; UNKNOWN: RDMA namespaces may hide it",
+          .rule =
+              "PASS: one, here or in a pod; FAIL: none; UNKNOWN: RDMA namespaces may hide it. A "
+              "VF is known by its PF: device id 101e is every VF of mlx5 (a ConnectX-7 is 1021)",
           .effect = "a pod with this function has a netdev and no RDMA",
           .remedy =
               "modprobe mlx5_ib; devlink dev param set pci/ADDRESS name enable_roce value true "
-              "cmode driverinit, then devlink dev reload; isRdma: true in the policy.",
+              "cmode driverinit, then devlink dev reload; isRdma: true in the policy. More VFs are "
+              "no more bandwidth: all share the link of their PF.",
           .remedy_class = RemedyClass::cluster,
           .about = "virtual function with mlx5_core",
           .covers = "sriov.vfs F14 F32",

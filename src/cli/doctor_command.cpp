@@ -6,6 +6,7 @@
 #include "checks/formats.h"
 #include "checks/report.h"
 #include "cli/command.h"
+#include "cli/doctor_active.h"
 #include "cli/doctor_kube.h"
 #include "cli/doctor_pod.h"
 #include "host/bounded_host.h"
@@ -20,6 +21,7 @@ struct DoctorFlags {
   std::string explain;
   bool list = false;
   bool all = false;
+  bool active = false;
   unsigned limit_ms = 10'000;
   PodTarget target;
   double interval_seconds = 0;  ///< until counters are read again; 0: once
@@ -72,11 +74,15 @@ Result<std::optional<system::System>> earlier_counters(const DoctorFlags& flags,
   return now;
 }
 
-Result<checks::Diagnosis> diagnose(const DoctorFlags& flags, const config::Config& config) {
+Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFlags& flags,
+                                   const config::Config& config) {
   const auto wanted = TRY(chosen(flags));
   const auto rules = TRY(options::operator_rules(config));
   const auto topology = TRY(options::operator_topology(config.settings()));
   const auto origin = TRY(options::machine_origin(config.settings()));
+  if (flags.active && (!origin.snapshot.empty() || origin.root != "/")) {
+    return Error{ErrorCode::usage, "--active measures this machine, and no other"};
+  }
   const auto host = TRY(options::open_machine(origin));
   host::SystemClock clock;
   const auto start = clock.now();
@@ -98,6 +104,10 @@ Result<checks::Diagnosis> diagnose(const DoctorFlags& flags, const config::Confi
     more.containers = TRY(read_containers(flags.target, config, node, clock, diagnosis.limit));
   }
   more.earlier = std::move(earlier);
+  if (flags.active) {
+    const checks::Machine idle(node, {}, {rules, config.settings().nri.enabled, topology});
+    more.loopbacks = run_loopbacks(idle, invocation.environment, invocation.err);
+  }
   const checks::Machine machine(std::move(node), std::move(system),
                                 {rules, config.settings().nri.enabled, topology}, std::move(more));
   diagnosis.node = machine.node.name;
@@ -128,7 +138,7 @@ Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
     const auto* check = TRY(check_named(flags.explain));
     return invocation.print(checks::explanation_of(*check), kExitOk);
   }
-  const auto diagnosis = TRY(diagnose(flags, config));
+  const auto diagnosis = TRY(diagnose(invocation, flags, config));
   const bool for_people = invocation.output == "table" || invocation.output == "wide";
   for (const auto& format : checks::kDiagnosisFormats) {
     if (invocation.output != format.name) continue;
@@ -167,6 +177,9 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
   app->add_option("--explain", flags->explain, "what a check looks at, its rule and its remedy")
       ->type_name("ID");
   app->add_flag("--list", flags->list, "every check, in a line");
+  app->add_flag("--active", flags->active,
+                "also move bytes on each idle NIC, through itself, a second each at 10 Gbit/s at "
+                "most (railhead-bench)");
   app->add_flag("--all", flags->all, "every finding, also what is right");
   auto* before = app->add_option("--before", flags->before,
                                  "an earlier snapshot (snapshot --doctor) of the same machine: do "

@@ -31,8 +31,14 @@ Kind kind_of(proof::Verdict verdict) {
 void add_verdicts(host::Host& host, const config::Config& config,
                   std::vector<system::Container>& containers) {
   const auto& settings = config.settings();
+  const auto unknown = [](std::string why) {
+    return system::TransportVerdict{Kind::unknown, false, std::move(why), {}};
+  };
   const auto table = load_table(config);
-  if (!table) return;
+  if (!table) {
+    for (auto& container : containers) container.transport = unknown(table.error().message);
+    return;
+  }
   const auto use =
       usage::read_usage(host, settings.host.proc, options::listed_queue_pairs(settings));
   const proof::ProofOptions options{
@@ -40,10 +46,14 @@ void add_verdicts(host::Host& host, const config::Config& config,
   const auto view =
       proof::judge_pods(use, nullptr, (*table)->node(), proof::records_of(use, **table), options);
   for (auto& container : containers) {
+    if (container.id.empty()) continue;  // a process of the host
     const auto at = std::find_if(view.pods.begin(), view.pods.end(), [&](const auto& pod) {
-      return !container.id.empty() && pod.record.container_id == container.id;
+      return pod.record.container_id == container.id;
     });
-    if (at == view.pods.end()) continue;
+    if (at == view.pods.end()) {
+      container.transport = unknown("its use of RDMA could not be read");
+      continue;
+    }
     auto& verdict = container.transport.emplace();
     verdict.kind = kind_of(at->verdict);
     verdict.silent_fallback = at->silent_fallback;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,18 @@ Result<std::string> find_program(const std::string& name, const Environment& env
 
 /// This process becomes that program, with these arguments after its name. Returns only an error.
 Error become_program(const std::string& path, const std::vector<std::string>& arguments);
+
+struct ProgramAnswer {
+  int exit_code = 0;  ///< -1: a signal ended it
+  std::string output;
+};
+
+/// Runs that program and waits for its end. What it writes to its output is kept, what it writes to
+/// stderr is not. Fails with ErrorCode::timeout after `limit`, and with too_large beyond 1 MiB; it
+/// is ended then.
+Result<ProgramAnswer> run_program(const std::string& path,
+                                  const std::vector<std::string>& arguments,
+                                  std::chrono::milliseconds limit);
 
 /// SIGHUP, which would end the process, waits until let_hang_ups_in(), when somebody takes it. Of
 /// this thread and of those that it starts meanwhile.

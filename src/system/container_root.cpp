@@ -14,6 +14,8 @@ namespace {
 constexpr std::size_t kMaxNodes = 4096;
 constexpr std::size_t kMaxFolders = 64;
 constexpr std::size_t kMaxGids = 1024;
+constexpr std::size_t kMaxFiles = 256;  ///< of ld.so.conf.d
+constexpr std::size_t kMaxLibraries = 1024;
 
 /// Where the loader of glibc looks without being told: ld.so(8), and the multiarch folders that
 /// Debian's loader has built in.
@@ -123,8 +125,10 @@ class RootReader {
     }
     add_folders_of("/etc/ld.so.conf", folders);
     const auto more = list("/etc/ld.so.conf.d");
+    std::size_t files = 0;
     for (const auto& name : more.value.value_or(std::vector<std::string>())) {
-      if (name.ends_with(".conf")) add_folders_of("/etc/ld.so.conf.d/" + name, folders);
+      if (!name.ends_with(".conf") || ++files > kMaxFiles) continue;
+      add_folders_of("/etc/ld.so.conf.d/" + name, folders);
     }
     for (const auto folder : kLoaderFolders) add_folder(folder, folders);
     return folders;
@@ -139,7 +143,9 @@ class RootReader {
   void read_libraries() {
     into_.libraries.path = into_.root;
     auto& found = into_.libraries.value.emplace();
-    for (const auto& folder : loader_folders()) {
+    const auto folders = loader_folders();
+    if (folders.size() == kMaxFolders) found.unreadable.emplace_back("more than 64 folders");
+    for (const auto& folder : folders) {
       const auto names = fact_of(folder, root_.list(folder));
       if (!names.error.empty()) found.unreadable.push_back(folder + ": " + names.error);
       if (!names.value) continue;
@@ -151,7 +157,7 @@ class RootReader {
       if (!contains(*names.value, "libibverbs")) continue;
       for (const auto& plugin :
            list(folder + "/libibverbs").value.value_or(std::vector<std::string>())) {
-        if (plugin.find("-rdmav") != std::string::npos)
+        if (plugin.find("-rdmav") != std::string::npos && found.found.size() < kMaxLibraries)
           found.found.push_back(folder + "/libibverbs/" + plugin);
       }
     }

@@ -10,6 +10,10 @@ void read_gpu_driver(const Gather& gather) {
 }
 
 void read_nfs(const Gather& gather) {
+  for (const auto* path : {"/sys/module/lnet/parameters/networks", "/sys/kernel/debug/lnet/nis",
+                           "/proc/sys/lnet/nis"}) {
+    gather.text(path);
+  }
   auto& nfs = gather.into.nfs;
   nfs.mounts = fact_of(nfs.mounts.path, usage::read_nfs_mounts(gather.host));
   std::vector<std::string> unknown;  // a mount that is not declared is judged by itself

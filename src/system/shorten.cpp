@@ -95,6 +95,18 @@ std::string config_argument(std::string_view command_line) {
   return kept;
 }
 
+/// Of LNet's interfaces the network and its state, without the address.
+std::string lnet_interfaces(std::string_view content) {
+  std::string kept;
+  for (const auto line : split(content, '\n')) {
+    const auto words = split_words(line);
+    const auto at = words.empty() ? std::string_view::npos : words[0].find('@');
+    if (words.size() < 2 || at == std::string_view::npos) continue;
+    kept.append("0").append(words[0].substr(at)).append(" ").append(words[1]).append("\n");
+  }
+  return kept;
+}
+
 struct Rule {
   std::string_view pattern;  ///< of the path
   std::string (*keep)(std::string_view content);
@@ -107,6 +119,7 @@ constexpr std::array kRules = {
                                                                       "IO_PAGE_FAULT", "DMAR"});
          }},
     Rule{"/proc/cmdline", kernel_arguments},
+    Rule{"*/lnet/nis", lnet_interfaces},
     Rule{"/proc/*/comm", process_name},
     Rule{"/proc/*/cmdline", config_argument},
     Rule{"/proc/*/status",

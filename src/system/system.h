@@ -32,7 +32,7 @@ enum class Part : std::uint32_t {
   pci_config = 1U << 4U,  ///< configuration space, error counters: NICs, GPUs, bridges above
   netdevs = 1U << 5U,     ///< MTU and settings of the netdevs of RDMA NICs
   gpu_driver = 1U << 6U,  ///< version and parameters of NVIDIA's driver
-  nfs = 1U << 7U,         ///< mounts, and what /etc/fstab declares
+  nfs = 1U << 7U,         ///< mounts, what /etc/fstab declares, and Lustre's networks
   counters = 1U << 8U,    ///< error counters of the ports
   kernel_log = 1U << 9U,
   all = (1U << 10U) - 1,

@@ -28,6 +28,7 @@ struct KnownMachine {
   std::vector<std::string> gpu_ids;  ///< "10de:20b0": PCI ids that its GPUs may have
   unsigned gpus = 0;
   unsigned nics = 0;          ///< compute NICs of the whole machine
+  unsigned gbps = 0;          ///< of each of them; 0: not stated
   bool tree_is_real = false;  ///< the guest's sysfs shows the real switches: nothing to correct
   std::vector<KnownSwitch> switches;
 };

@@ -97,6 +97,8 @@ Result<bool> read_key(KnownMachine& machine, const std::string& key, const data:
     machine.gpus = TRY(read_count(value, key));
   } else if (key == "nics") {
     machine.nics = TRY(read_count(value, key));
+  } else if (key == "gbps") {
+    machine.gbps = TRY(read_count(value, key));
   } else if (key == "treeIsReal") {
     machine.tree_is_real = TRY(value.as_bool());
   } else if (key == "switches") {

@@ -14,9 +14,9 @@ ELSEWHERE = {
     "L03": INSTALLER, "L09": SAID + " (runtime.memlock)", "L10": API, "L11": LINT, "L12": API,
     "N06": API,
     "N09": "the agent finds a container's GPUs", "N10": "`railhead topology` has index, UUID and address",
-    "N11": "`railhead nics` has the PCI function of each device", "N14": API, "N16": BENCH,
+    "N11": "`railhead nics` has the PCI function of each device", "N14": API, 
     "C05": "of the cluster: asks which nodes share a fabric; not yet", "C06": "`railhead pools` says which functions a selector matches", "C07": LINT, "C08": API, "C09": LINT,
-    "C11": API, "C13": API, "C14": API, "C18": BENCH,
+    "C11": API, "C13": API, "C14": API, 
     "C21": BENCH,
     "C26": "of another program, which waits for ever; `railhead bench` has a limit for each phase",
     "F04": API, "F10": API, "F11": API,
@@ -26,7 +26,7 @@ ELSEWHERE = {
     "F25": "cannot be judged: mounts that fail are seen (nfs.transport), the order of units alone breaks nothing",
     "F33": "has no effect on verbs: interrupt moderation is for the netdev's own traffic",
     "F34": "has no effect on verbs: ring sizes are for the netdev's own traffic",
-    "F38": BENCH, "F41": BENCH, "F42": LINT,
+    "F38": BENCH, "F42": LINT,
 }
 
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Published instructions have errors (E01 to E19 of our notes). Our advice is the corrected one.
+#include <set>
+
 #include <gmock/gmock.h>
 
 #include "unit/checks/patient.h"
@@ -150,6 +152,46 @@ TEST(Advice, e16_storage_is_no_proof_of_gpudirect) {
 
 TEST(Advice, no_module_that_no_longer_exists_is_asked_for) {
   for (const auto& finding : healthy().examine()) EXPECT_NE(finding.subject, "ib_ucm");
+}
+
+TEST(Advice, e08_gpus_are_known_by_uuid_too) {
+  EXPECT_THAT(remedy("pod.devices"), HasSubstr("by UUID, index or address"));
+}
+
+TEST(Advice, e15_id_101e_is_a_vf_and_no_connectx_7) {
+  EXPECT_THAT(words("sriov.vf-rdma"), HasSubstr("101e is every VF of mlx5 (a ConnectX-7 is 1021)"));
+}
+
+TEST(Advice, e17_vfs_share_the_link_of_their_pf) {
+  EXPECT_THAT(remedy("sriov.vf-rdma"), HasSubstr("share the link of their PF"));
+}
+
+/// A quiet network proves nothing: NVLink, or nothing to send.
+TEST(Advice, e18_use_is_proved_by_queue_pairs) {
+  EXPECT_THAT(words("pod.transport"), AllOf(HasSubstr("PASS: connected queue pairs"),
+                                            HasSubstr("SKIP: it has no connection")));
+}
+
+TEST(Advice, e19_slots_that_are_nics_are_asked_for_by_gpu) {
+  EXPECT_THAT(remedy("pod.affinity"), AllOf(HasSubstr("one NIC or VF ask for one for each GPU"),
+                                            HasSubstr("of a shared pool one slot is enough")));
+}
+
+/// Each error has its test here, by the beginning of its name.
+TEST(Advice, every_error_of_the_guides_has_a_test) {
+  const auto* suite = testing::UnitTest::GetInstance();
+  std::set<std::string> named;
+  for (int s = 0; s < suite->total_test_suite_count(); ++s) {
+    const auto* one = suite->GetTestSuite(s);
+    if (std::string_view(one->name()) != "Advice") continue;
+    for (int t = 0; t < one->total_test_count(); ++t) {
+      named.insert(std::string(one->GetTestInfo(t)->name()).substr(0, 3));
+    }
+  }
+  for (int error = 1; error <= 19; ++error) {
+    const auto id = std::string(error < 10 ? "e0" : "e") + std::to_string(error);
+    EXPECT_TRUE(named.contains(id)) << id;
+  }
 }
 
 }  // namespace

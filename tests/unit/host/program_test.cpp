@@ -42,5 +42,32 @@ TEST(Program, that_cannot_be_run_leaves_this_one_as_it_is) {
               HasSubstr("/no/such/program: No such file"));
 }
 
+constexpr std::chrono::seconds kLong(30);
+
+TEST(Program, that_is_run_gives_its_output_and_exit_code) {
+  const auto answer = run_program("/bin/sh", {"-c", "echo out; echo err >&2; exit 3"}, kLong);
+  ASSERT_TRUE(answer.has_value()) << answer.error().message;
+  EXPECT_EQ(answer->output, "out\n");
+  EXPECT_EQ(answer->exit_code, 3);
+  EXPECT_EQ(run_program("/bin/sh", {"-c", "kill -9 $$"}, kLong)->exit_code, -1);
+}
+
+TEST(Program, that_does_not_end_is_ended) {
+  const auto answer =
+      run_program("/bin/sh", {"-c", "exec sleep 600"}, std::chrono::milliseconds(50));
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::timeout);
+}
+
+TEST(Program, that_writes_without_end_is_ended) {
+  const auto answer = run_program("/bin/sh", {"-c", "exec cat /dev/zero"}, kLong);
+  ASSERT_FALSE(answer.has_value());
+  EXPECT_EQ(answer.error().code, ErrorCode::too_large);
+}
+
+TEST(Program, that_is_not_there_cannot_be_run) {
+  EXPECT_FALSE(run_program("/no/such/program", {}, kLong).has_value());
+}
+
 }  // namespace
 }  // namespace railhead::host

@@ -167,6 +167,17 @@ TEST_F(ContainerTest, fifos_and_huge_files_do_not_stop_it) {
   EXPECT_THAT(container.libraries.value->searched, IsEmpty());
 }
 
+TEST_F(ContainerTest, a_root_of_many_files_costs_little) {
+  for (int n = 0; n < 2000; ++n) {
+    write("proc/4711/root/etc/ld.so.conf.d/" + std::to_string(n) + ".conf",
+          "/opt/" + std::to_string(n) + "\n");
+    write("proc/4711/root/usr/lib/libibverbs/lib" + std::to_string(n) + "-rdmav34.so", "");
+  }
+  EXPECT_THAT(read().libraries.value->unreadable, ElementsAre("more than 64 folders"));
+  fs::remove_all(root_.path() / "proc/4711/root/etc");
+  EXPECT_EQ(read().libraries.value->found.size(), 1024U);
+}
+
 TEST_F(ContainerTest, its_gids_are_those_of_its_own_sysfs) {
   if (::geteuid() != 0) GTEST_SKIP() << "making a device node needs root";
   const std::string root = "proc/4711/root/";
