@@ -13,7 +13,7 @@ std::size_t bytes_of(const container::PodHoldings& holdings) {
     bytes += sizeof container + container.container.size();
     for (const auto& devices : container.devices) {
       bytes += sizeof devices + devices.resource.size();
-      for (const auto& id : devices.ids) bytes += sizeof id + id.size();
+      for (const auto& id : devices.ids) bytes += sizeof(std::string) + id.size();
     }
   }
   return bytes;

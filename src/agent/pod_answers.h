@@ -7,9 +7,9 @@
 //   HandlePodAdditions; cm/topologymanager/scope.go). They stay the pod's, by UID, until it has
 //   ended: a container that starts again finds them ("Found pre-allocated devices",
 //   cm/devicemanager/manager.go), and so does one in a sandbox that is made again.
-// * The question has the pod's name, not its UID, whenever it is asked. A successor of that name
-// has
-//   another UID, a sandbox of its own, and with it an answer of its own.
+// * The question has the pod's name, not its UID, whenever it is asked.
+//   A successor of that name has another UID, a sandbox of its own, and with
+//   it an answer of its own.
 // * A resize cannot change them: "only cpu and memory resources are mutable" (validation.go). What
 //   DRA has prepared is not among the devices that we read; it is prepared before the sandbox, too
 //   (kuberuntime_manager.go, PrepareDynamicResources).
