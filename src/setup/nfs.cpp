@@ -65,6 +65,7 @@ Step started(const Situation& situation, const Plan& plan, const NfsWish& wish) 
   }
   if (!situation.machine.is_live)
     return waiting(std::move(step), "no kernel runs in this tree: the next boot starts it");
+  if (!has_systemd(situation)) return waiting(std::move(step), "systemd does not run here");
   for (const auto& before : plan) {
     if (before.id.ends_with(wish.where) && before.state != StepState::done)
       return waiting(std::move(step), "after its units");
