@@ -91,7 +91,7 @@ void add_transport(const Situation& situation, const NfsWish& wish, Plan& plan) 
     step.reason = use.why;
     if (use.verdict != proof::NfsVerdict::rdma) {
       step = waiting(std::move(step), use.why +
-                                          ": railhead doctor --only nfs says why; it is "
+                                          ": railhead doctor --check nfs.transport says why; it is "
                                           "mounted anew once nobody uses it");
     }
     plan.push_back(std::move(step));

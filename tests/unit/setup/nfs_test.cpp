@@ -92,6 +92,7 @@ TEST(NfsWish, what_systemd_would_expand_is_refused) {
 TEST(MachineConfig, has_units_as_units_and_files_as_files) {
   auto want = wanted(kWanted);
   want.nri = true;
+  want.modules.emplace_back("nvidia_peermem");
   want.memlock_services = {"kubelet"};
   const auto text = machine_config(want, "gpu-worker");
   EXPECT_THAT(text, HasSubstr("machineconfiguration.openshift.io/role: gpu-worker"));
