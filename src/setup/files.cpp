@@ -107,7 +107,10 @@ FileText crio_nri_file() {
 
 std::vector<FileText> files_of(const Wanted& wanted) {
   std::vector<FileText> files;
-  if (!wanted.modules.empty()) files.push_back(modules_file(wanted.modules));
+  auto modules = wanted.modules;
+  // Its driver container brings it: systemd-modules-load.service would fail without it.
+  std::erase(modules, "nvidia_peermem");
+  if (!modules.empty()) files.push_back(modules_file(modules));
   if (wanted.rdma_namespaces) files.push_back(namespaces_file(wanted));
   if (!wanted.sysctl.empty()) files.push_back(sysctl_file(wanted));
   for (const auto& service : wanted.memlock_services) files.push_back(memlock_file(service));

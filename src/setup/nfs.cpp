@@ -65,6 +65,7 @@ Step started(const Situation& situation, const Plan& plan, const NfsWish& wish) 
   }
   if (!situation.machine.is_live)
     return waiting(std::move(step), "no kernel runs in this tree: the next boot starts it");
+  if (!has_systemd(situation)) return waiting(std::move(step), "systemd does not run here");
   for (const auto& before : plan) {
     if (before.id.ends_with(wish.where) && before.state != StepState::done)
       return waiting(std::move(step), "after its units");
@@ -90,7 +91,7 @@ void add_transport(const Situation& situation, const NfsWish& wish, Plan& plan) 
     step.reason = use.why;
     if (use.verdict != proof::NfsVerdict::rdma) {
       step = waiting(std::move(step), use.why +
-                                          ": railhead doctor --only nfs says why; it is "
+                                          ": railhead doctor --check nfs.transport says why; it is "
                                           "mounted anew once nobody uses it");
     }
     plan.push_back(std::move(step));

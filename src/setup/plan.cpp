@@ -10,8 +10,9 @@ namespace {
 using PlanSteps = void (*)(const Situation& situation, Plan& plan);
 
 constexpr PlanSteps kSubjects[] = {
-    plan_modules, plan_rdma_namespaces, plan_sriov,   plan_sysctl, plan_memlock,  plan_nri,
-    plan_nfs,     plan_gpudirect,       plan_kubelet, plan_others, plan_restarts,
+    plan_modules,   plan_rdma_namespaces, plan_sriov,  plan_link,
+    plan_sysctl,    plan_memlock,         plan_nri,    plan_nfs,
+    plan_gpudirect, plan_kubelet,         plan_others, plan_restarts,
 };
 
 using system::Part;
@@ -65,6 +66,11 @@ Step files_step(const Situation& situation, Step step, const std::vector<FileTex
     step.state = StepState::todo;
   }
   return step;
+}
+
+bool has_systemd(const Situation& situation) {
+  const auto folder = situation.machine.host->list("/run/systemd/system");
+  return folder && *folder;
 }
 
 bool has_gpu_operator_driver(const Situation& situation) {

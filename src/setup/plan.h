@@ -35,6 +35,7 @@ void plan_sysctl(const Situation& situation, Plan& plan);
 void plan_memlock(const Situation& situation, Plan& plan);
 void plan_nri(const Situation& situation, Plan& plan);
 void plan_nfs(const Situation& situation, Plan& plan);
+void plan_link(const Situation& situation, Plan& plan);
 void plan_gpudirect(const Situation& situation, Plan& plan);
 /// What is only looked at.
 void plan_kubelet(const Situation& situation, Plan& plan);
@@ -45,6 +46,9 @@ void plan_restarts(const Situation& situation, Plan& plan);
 
 /// A step that puts texts into files: done where they are there, refused where /etc is not ours.
 Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files);
+
+/// Whether systemd runs the machine (sd_booted(3)).
+bool has_systemd(const Situation& situation);
 
 /// Whether the GPU operator's driver container brings NVIDIA's modules: its probe says so there
 /// (NVIDIA/gpu-operator, assets/state-driver/0500_daemonset.yaml).

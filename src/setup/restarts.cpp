@@ -52,6 +52,9 @@ Step restart(const Situation& situation, const Plan& plan, const std::string& se
   if (!situation.machine.is_live) {
     step.state = StepState::parked;
     step.reason = "no kernel runs in this tree";
+  } else if (!has_systemd(situation)) {
+    step.state = StepState::parked;
+    step.reason = "systemd does not run here: restart it by hand";
   } else if (!is_done(plan, "nri.enabled") || !is_done(plan, "memlock.service/" + service)) {
     step.state = StepState::parked;
     step.reason = "after its files";

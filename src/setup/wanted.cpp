@@ -82,6 +82,18 @@ Status read_sysctl(const Value& value, Wanted& wanted) {
   return {};
 }
 
+/// 68 is the least of IPv4; 9216 is what switches take (linux/if_ether.h, ETH_MIN_MTU).
+Status read_mtu(const Value& value, Wanted& wanted) {
+  for (const auto& [key, mark, entry] : TRY(map_of(value, "mtu")).entries) {
+    if (!is_name(key, "_-.") || key.size() > 15)
+      return data::malformed_at(mark, in_quotes(key) + " is no netdev");
+    const auto number = TRY(entry.as_unsigned());
+    if (number < 68 || number > 9216) return data::malformed_at(entry.mark, "is not 68 to 9216");
+    wanted.mtu[key] = static_cast<unsigned>(number);
+  }
+  return {};
+}
+
 /// Of the policies that kubernetes.io names in "Control Topology Management Policies on a node".
 Status read_kubelet(const Value& value, Wanted& wanted) {
   for (const auto& [key, mark, entry] : TRY(map_of(value, "kubelet")).entries) {
@@ -265,15 +277,11 @@ Status read_nfs(const Value& value, Wanted& wanted) {
 }
 
 constexpr Key kKeys[] = {
-    {"modules", read_modules},
-    {"memlock", read_memlock},
-    {"nri", read_nri},
-    {"rdmaNamespaces", read_namespaces},
-    {"sysctl", read_sysctl},
-    {"sriov", read_sriov},
-    {"nfs", read_nfs},
-    {"kubelet", read_kubelet},
-    {"gpudirect", read_gpudirect},
+    {"modules", read_modules}, {"memlock", read_memlock},
+    {"nri", read_nri},         {"rdmaNamespaces", read_namespaces},
+    {"sysctl", read_sysctl},   {"sriov", read_sriov},
+    {"mtu", read_mtu},         {"nfs", read_nfs},
+    {"kubelet", read_kubelet}, {"gpudirect", read_gpudirect},
 };
 
 /// The object itself, as kubectl prints it.

@@ -49,6 +49,7 @@ struct Wanted {
   std::optional<node::RdmaNetns> rdma_namespaces;  ///< ib_core's netns_mode
   std::vector<VfPolicy> sriov;
   std::map<std::string, std::string> sysctl;  ///< "net.ipv4.conf.all.arp_ignore" -> "1"
+  std::map<std::string, unsigned> mtu;        ///< of netdevs
   std::vector<NfsWish> nfs;
   GpudirectWish gpudirect;
   std::string topology_manager_policy;  ///< of the kubelet, looked at only; "": any

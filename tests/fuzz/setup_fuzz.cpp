@@ -17,5 +17,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::abort();
     }
   }
+  for (const auto& wish : wanted->nfs) {
+    const auto unit = wish.what + wish.where + wish.options;
+    if (!wish.where.starts_with('/') || unit.find_first_of("\n%") != std::string::npos)
+      std::abort();
+  }
   return 0;
 }

@@ -2,7 +2,7 @@
 # What no node can do for itself, for the profile bare-metal-ib. Read it, then run it with bash.
 
 # 1. A subnet manager runs on the fabric, in a switch or as opensm on one machine:
-#   railhead doctor --only link
+#   railhead doctor --check link.sm
 
 # 2. NVIDIA's driver with its open kernel module is on the nodes, by the distribution or by:
 helm repo add nvidia "${NVIDIA_CHARTS:?the address of the Helm repository that NVIDIA names}"

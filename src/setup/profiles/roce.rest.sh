@@ -2,7 +2,7 @@
 # What no node can do for itself, for the profile roce. Read it, then run it with bash.
 
 # 1. The switches: MTU 9216, priority flow control and ECN as on the nodes:
-#   railhead doctor --only roce
+#   railhead doctor
 
 # 2. NVIDIA's driver with its open kernel module is on the nodes, by the distribution or by:
 helm repo add nvidia "${NVIDIA_CHARTS:?the address of the Helm repository that NVIDIA names}"

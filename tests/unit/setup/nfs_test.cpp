@@ -52,6 +52,15 @@ TEST_F(NfsTest, its_unit_is_one_that_railhead_nfs_reads) {
   EXPECT_EQ(unit->options, "rdma,port=20049,vers=4.1,nconnect=16");
 }
 
+TEST_F(NfsTest, without_systemd_it_waits) {
+  fs::remove_all(tree_.at("run/systemd"));
+  const auto outcome =
+      apply(tree_.machine(), kernel_, wanted(kWanted), Risk::live, kSilent).value();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_EQ(step_of(outcome.steps, "nfs.units/mnt/ai-data").state, StepState::done);
+  EXPECT_EQ(step_of(outcome.steps, "nfs.started/mnt/ai-data").reason, "systemd does not run here");
+}
+
 TEST_F(NfsTest, beneath_a_driver_container_it_is_refused) {
   fs::create_directories(tree_.at("run/mellanox/drivers"));
   const auto step = step_of(plan(), "nfs.units/mnt/ai-data");
@@ -83,6 +92,7 @@ TEST(NfsWish, what_systemd_would_expand_is_refused) {
 TEST(MachineConfig, has_units_as_units_and_files_as_files) {
   auto want = wanted(kWanted);
   want.nri = true;
+  want.modules.emplace_back("nvidia_peermem");
   want.memlock_services = {"kubelet"};
   const auto text = machine_config(want, "gpu-worker");
   EXPECT_THAT(text, HasSubstr("machineconfiguration.openshift.io/role: gpu-worker"));

@@ -25,7 +25,8 @@ class NodeTree {
           "kernel/ib_core.ko:\nkernel/ib-umad.ko.xz: kernel/ib_core.ko\n"
           "kernel/rdma_ucm.ko: kernel/ib-umad.ko.xz kernel/ib_core.ko\n");
     write("lib/modules/6.1.0-test/modules.builtin", "kernel/ib_uverbs.ko\n");
-    for (const auto* folder : {"sys/module", "etc", "var/lib"}) fs::create_directories(at(folder));
+    for (const auto* folder : {"sys/module", "etc", "var/lib", "run/systemd/system"})
+      fs::create_directories(at(folder));
   }
 
   [[nodiscard]] fs::path at(const std::string& path) const { return directory_.path() / path; }

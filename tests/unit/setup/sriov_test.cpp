@@ -158,6 +158,20 @@ TEST_F(SriovTest, in_a_tree_of_files_there_is_no_kernel_to_ask) {
   EXPECT_EQ(plan.front().state, StepState::parked);
 }
 
+TEST_F(SriovTest, an_mtu_of_ones_own_needs_consent_and_goes_back) {
+  const auto want = wanted("mtu: {ens8f0: 9000, ens9: 9000}");
+  const std::string path = "sys/class/net/ens8f0/mtu";
+  EXPECT_EQ(step_of(make_plan(tree_.machine(), want, Risk::live).value(), "link.mtu/ens8f0").state,
+            StepState::refused);
+  const auto outcome = apply(tree_.machine(), kernel_, want, Risk::restart, kSilent).value();
+  EXPECT_EQ(step_of(outcome.steps, "link.mtu/ens9").state, StepState::parked);
+  EXPECT_EQ(tree_.read(path), "9000\n");
+  ASSERT_TRUE(revert(tree_.machine(), kernel_, kSilent));
+  EXPECT_EQ(tree_.read(path), "1500\n");
+  EXPECT_FALSE(parse_wanted("test", "mtu: {ens8f0: 10000}"));
+  EXPECT_FALSE(parse_wanted("test", "mtu: {../x: 9000}"));
+}
+
 TEST(VfPolicy, what_setup_does_not_do_is_refused_where_it_stands) {
   const auto error_of = [](const std::string& text) {
     const auto wanted = parse_wanted("policy.yaml", text);

@@ -2,7 +2,9 @@
 #include "setup/wanted.h"
 
 #include <gmock/gmock.h>
+
 #include <gtest/gtest.h>
+#include <algorithm>
 
 namespace railhead::setup {
 namespace {
@@ -59,6 +61,31 @@ TEST(Profile, each_can_be_read) {
     ASSERT_TRUE(wanted) << wanted.error().message;
     EXPECT_TRUE(wanted->nri) << profile.name;
   }
+}
+
+TEST(Profile, the_rest_is_a_script_of_what_a_node_cannot_do) {
+  for (const auto& profile : profiles()) {
+    const std::string name(profile.name);
+    EXPECT_NE(profile.rest.find("railhead setup verify"), std::string::npos) << name;
+    EXPECT_EQ(profile.rest.find("useHostMofed=true"), std::string::npos)
+        << name << ": true does not wait for the OFED container";
+  }
+}
+
+TEST(Profile, on_aks_the_feature_is_registered_before_the_pool) {
+  for (const auto& profile : profiles()) {
+    if (!profile.name.starts_with("aks-")) continue;
+    const auto feature = profile.rest.find("az feature register");
+    const auto registered = profile.rest.find("= Registered ]");
+    const auto pool = profile.rest.find("az aks nodepool add");
+    EXPECT_LT(feature, registered) << profile.name;
+    EXPECT_LT(registered, pool) << profile.name;
+    EXPECT_NE(profile.rest.find("--gpu-driver none"), std::string_view::npos) << profile.name;
+  }
+  const auto strategies = std::count_if(profiles().begin(), profiles().end(), [](const auto& one) {
+    return one.rest.find("DRIVER:=self") != std::string_view::npos;
+  });
+  EXPECT_EQ(strategies, 1) << "both strategies are in aks-llm-d";
 }
 
 TEST(Profile, an_unknown_one_names_those_there_are) {
