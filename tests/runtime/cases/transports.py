@@ -42,3 +42,14 @@ class Transports(RuntimeCase):
         inside = pod.run(env=MANUAL_FIX, annotations=slot).look()
         self.assert_nodes(inside, "mlx5_0", "mlx5_2")
         self.assertIn(f"remark.{WARNING}", self.running.decision(pod.name))
+
+    def test_what_a_pod_says_of_allocations_leaves_no_slot_without_nodes(self) -> None:
+        """Keys that the API server takes on a pod change nothing; the kubelet's own, which it refuses, is a refusal."""
+        slot = {"allocation.railhead.io/rdma.io/hca": ""}
+        many = {f"allocation.railhead.io/x{number}": "" for number in range(300)}
+        inside = self.pod(annotations=many).run(annotations=many | slot).look()
+        self.assertEqual("=mlx5_0:1,mlx5_1:1,mlx5_2:1,mlx5_3:1", inside.env["NCCL_IB_HCA"])
+        pod = self.pod(annotations=slot)
+        with self.assertRaisesRegex(Refused, "railhead: .*also stands in the pod's annotations"):
+            pod.create("main", annotations=slot)
+        self.assertEqual("allocation-copied", self.running.decision(pod.name)["reason"])
