@@ -17,7 +17,7 @@ struct DoctorFlags {
   std::string explain;
   bool list = false;
   bool all = false;
-  unsigned limit_ms = 10'000;
+  std::chrono::milliseconds limit{10'000};
 };
 
 Result<const checks::Check*> check_named(const std::string& id) {
@@ -50,13 +50,14 @@ Result<checks::Diagnosis> diagnose(const DoctorFlags& flags, const config::Confi
   host::SystemClock clock;
   const auto start = clock.now();
   checks::Diagnosis diagnosis;
-  diagnosis.limit = std::chrono::milliseconds(flags.limit_ms);
+  diagnosis.limit = flags.limit;
   host::BoundedHost bounded(*host, clock, diagnosis.limit);
   auto node = node::read_node(bounded);
   // A device that was not looked at would seem to be missing.
   if (bounded.left_out() > 0) {
     return Error{ErrorCode::timeout, "reading the node took longer than " +
-                                         std::to_string(flags.limit_ms) + " ms (--time-limit)"};
+                                         std::to_string(flags.limit.count()) +
+                                         " ms (--time-limit)"};
   }
   auto system = system::read_system(bounded, node, checks::parts_of(wanted));
   const checks::Machine machine(std::move(node), std::move(system),
@@ -109,10 +110,9 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
       ->type_name("ID");
   app->add_flag("--list", flags->list, "every check, in a line");
   app->add_flag("--all", flags->all, "every finding, also what is right");
-  app->add_option("--time-limit", flags->limit_ms,
-                  "read no more after so long; what is left out is UNKNOWN [10000]")
-      ->type_name("MILLISECONDS")
-      ->check(CLI::Range(1U, 600'000U));
+  add_duration_option(*app, "--time-limit", flags->limit, std::chrono::milliseconds(1),
+                      "read no more after so long, such as 10s or 500ms; what is left out is "
+                      "UNKNOWN [10s]");
   app->footer(
       "Exit codes: 0 nothing failed (warnings do not count), 1 something failed, 2 nothing failed "
       "and something is not known.\n"
