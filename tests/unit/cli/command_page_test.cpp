@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "base/text.h"
 #include "unit/cli/program.h"
 
 namespace railhead::test {
@@ -60,9 +61,19 @@ TEST(Help, has_an_example_and_exit_codes_for_each_command) {
   }
 }
 
-TEST(Help, fits_80_columns) {
+/// Lines that are too long for a terminal and could be broken: those of a single word cannot.
+std::size_t long_lines(const std::string& text) {
+  constexpr std::size_t kMost = 100;  // examples are as they are typed
+  std::size_t count = 0;
+  for (const auto line : split(text, '\n')) {
+    if (line.size() > kMost && trim(line).find(' ') != std::string_view::npos) ++count;
+  }
+  return count;
+}
+
+TEST(Help, fits_the_terminal) {
   for (const auto& command : kCommands) {
-    EXPECT_LE(longest_line(run({command, "--help"}).out), 100U) << command;
+    EXPECT_EQ(long_lines(run({command, "--help"}).out), 0U) << command;
   }
   EXPECT_LE(longest_line(run({"--help"}).out), 80U);
 }
@@ -145,7 +156,7 @@ TEST(Output, tables_fit_the_terminal_or_what_columns_says) {
 TEST(Output, a_matrix_that_is_too_wide_has_a_line_a_nic) {
   const auto text = on_terminal("topology", {{"NO_COLOR", "1"}});
   EXPECT_THAT(text, testing::ContainsRegex("NIC +GPU0 +GPU1"));
-  EXPECT_THAT(text, testing::ContainsRegex("mlx5_0 +PIX"));
+  EXPECT_THAT(text, testing::ContainsRegex("mlx5_0 +PXB"));
 }
 
 TEST(Output, can_lack_headers) {
