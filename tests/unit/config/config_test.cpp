@@ -55,8 +55,8 @@ metrics: {bindAddress: t, socket: /u, tokenFile: /v}
 log: {level: error, format: json}
 )");
   ASSERT_TRUE(config) << config.error().message;
-  const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, injection, pods,
-               metrics, log] = config->settings();
+  const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, injection, pods, metrics,
+               log] = config->settings();
   EXPECT_EQ(std::tie(kubernetes.startup_taint, kubernetes.kubeconfig), std::tuple(true, "/w"));
   EXPECT_EQ(std::tie(host.root, host.snapshot, host.nccl_topo, host.proc),
             std::tuple("/a", "b", "c", "/d"));
