@@ -22,8 +22,9 @@ std::string lower(proof::Verdict verdict) {
 }
 
 std::string document_of(const proof::PodsView& view, const node::Node& node,
-                        const PodsOptions& options) {
+                        const PodsOptions& options, host::Clock& clock) {
   data::Json document = {{"apiVersion", "railhead.io/v1alpha1"}, {"kind", "Pods"}};
+  document["time"] = host::utc_text(clock.calendar());
   proof::add_pods(document, view, node);
   if (!options.node_name.empty()) document["node"] = options.node_name;
   return data::to_json_text(document);
@@ -39,7 +40,7 @@ PodsMonitor::PodsMonitor(Context context, PodsOptions options, Open open, Links 
       timer_(context.loop),
       ledger_(options_.proof.grace_seconds) {
   links_.page.set(document_of({{}, 0, 0, 0, {"nothing was read yet"}, false},
-                              links_.tables.latest()->node(), options_));
+                              links_.tables.latest()->node(), options_, context_.clock));
 }
 
 void PodsMonitor::start() {
@@ -78,7 +79,7 @@ void PodsMonitor::take(Result<usage::Usage> usage) {
   publish(view);
   log_blind_spots(view);
   log_changes(view, changes);
-  links_.page.set(document_of(view, table->node(), options_));
+  links_.page.set(document_of(view, table->node(), options_, context_.clock));
   if (before_) proof::carry_over(*usage, *std::move(before_));
   before_ = *std::move(usage);
 }

@@ -12,6 +12,9 @@ std::string_view version();
 /// files differ from it; empty where the sources were no git checkout.
 std::string_view commit();
 
+/// Its day, "2026-01-31"; that of SOURCE_DATE_EPOCH, or empty, where the sources were no checkout.
+std::string_view commit_date();
+
 /// The compiler with its version, and the kind of the build: "GNU 12.2.0", "Release".
 std::string_view compiler();
 std::string_view build_type();

@@ -56,7 +56,7 @@ int measure(const Options& options, const Surroundings& at, const Work& work, Ch
     if (state != State::ok && state != State::unsupported) break;
   }
   const auto report = make_report(result);
-  at.out << (*format)->render(report);
+  at.out << (*format)->render(report, {});
   if (!options.proof_file.empty()) {
     const auto written =
         host::write_output_file(options.proof_file, data::to_json_text(report.json));

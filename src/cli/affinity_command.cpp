@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <optional>
 #include <ostream>
 
@@ -76,6 +77,10 @@ struct AffinityFlags {
 /// A GPU named by index, UUID or PCI address. PCI addresses have a colon, indexes only digits.
 Result<std::size_t> find_gpu(const inject::DecisionTable& table, std::string_view word) {
   const auto& gpus = table.node().gpus;
+  // As it is printed: "GPU0", "GPU 0000:19:00.0".
+  const auto has_label = [&](const node::Gpu& gpu) { return gpu_label(gpu) == word; };
+  const auto labelled = std::find_if(gpus.begin(), gpus.end(), has_label);
+  if (labelled != gpus.end()) return static_cast<std::size_t>(labelled - gpus.begin());
   if (const auto index = parse_unsigned(word); index && *index <= 0xffff) {
     if (const auto gpu = table.gpu_by_index(static_cast<unsigned>(*index))) return *gpu;
   } else if (const auto address = node::PciAddress::parse(word)) {
@@ -119,7 +124,13 @@ data::Json selection_json(const inject::DecisionTable& table,
 
 report::Table selection_table(const inject::DecisionTable& table,
                               const affinity::Selection& selection) {
-  report::Table rows{{{"GPU"}, {"PCI"}, {"NUMA"}, {"NIC"}, {"RELATION"}, {"WHY"}}, {}};
+  report::Table rows{{{"GPU", report::kKept},
+                      {"PCI"},
+                      {"NUMA"},
+                      {"NIC", report::kKept},
+                      {"RELATION", report::kKept},
+                      {"WHY", report::kKept}},
+                     {}};
   for (const auto& chosen : selection.gpus) {
     const auto& gpu = table.node().gpus[chosen.gpu];
     const std::vector<std::string> start{gpu_label(gpu), gpu.pci.str(),
@@ -204,8 +215,9 @@ report::Report affinity_report(const inject::DecisionTable& table,
     report.add("", {no_gpu_text(node)});
   } else {
     report.sections.push_back({"", selection_table(table, selection), {}});
-    report.add("", {source_line(table.topology())});
+    if (!node.nics.empty()) report.add("", {source_line(table.topology())});
   }
+  report.add("", no_rdma_lines(node));
   add_container(node, decision, report);
   if (with_reasons) add_explanation(report, table, selection);
   auto warnings = warnings_of(table, selection, decision);
@@ -222,7 +234,10 @@ Result<int> print_affinity(const Invocation& invocation, const AffinityFlags& fl
     const bool unknown = !topology::unclassified_functions(table.node()).empty();
     return invocation.print(report, unknown ? kExitCannotTell : kExitOk);
   }
-  return invocation.print(report, report.json["nics"].empty() ? kExitProblem : kExitOk);
+  const auto selection =
+      affinity::select(table.node(), table.topology(), table.deal(), table.usable(), gpus);
+  const bool is_well = !report.json["nics"].empty() && lost_nic_lines(table, selection).empty();
+  return invocation.print(report, is_well ? kExitOk : kExitProblem);
 }
 
 }  // namespace
@@ -235,13 +250,18 @@ void add_affinity_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation, {"topology.file"});
   add_output_option(*app, invocation);
   app->add_option("--gpus", flags->gpus,
-                  "indexes, UUIDs or PCI addresses, separated by commas [all]")
+                  "GPUs by index (0 or GPU0), UUID or PCI address, separated by commas [all]")
       ->type_name("LIST");
   app->add_flag("--explain", flags->explain,
                 "every NIC as each GPU sees it, with the reason for or against it");
   app->footer(
-      "Exit codes: 0 ok, 1 the GPUs get no NIC, 2 the machine cannot be read, or its\n"
-      "NCCL file does not say of any function that it is a GPU.");
+      "The container is on the host's network. With a network of its own it gets no Ethernet NIC\n"
+      "by its GPUs alone.\n"
+      "Exit codes: 0 ok; 1 the GPUs get no NIC, or one that is due to them cannot carry traffic;\n"
+      "2 the machine cannot be read, or its NCCL file does not say of any function that it is a "
+      "GPU.\n"
+      "Examples: railhead affinity --gpus GPU0,GPU1\n"
+      "          railhead affinity --explain --snapshot node.snapshot");
   invocation.answer_with_machine(*app, [&invocation, flags](const inject::DecisionTable& table) {
     return print_affinity(invocation, *flags, table);
   });

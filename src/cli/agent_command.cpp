@@ -27,6 +27,12 @@ void add_agent_command(CLI::App& program, Invocation& invocation) {
   add_settings(*app, invocation, rows);
   add_rdma_plugin_flags(*app, invocation);
   add_config_option(*app, invocation);
+  app->footer(
+      "Exit codes: 0 it was ended by a signal, 2 it cannot run here, 64 the configuration cannot "
+      "be\n"
+      "used; railhead config says the same without starting.\n"
+      "Examples: railhead agent --node-name worker-1 --log-format json\n"
+      "          railhead agent --gpus none --config /etc/railhead/config.yaml");
   app->preparse_callback([](std::size_t) {
     host::hold_hang_ups();  // the agent takes them, once it is there
   });

@@ -9,6 +9,9 @@ namespace railhead::cli {
 void add_bench_command(CLI::App& program, Invocation& invocation) {
   auto* app = program.add_subcommand(
       "bench", "Measure RDMA bandwidth and latency between two NICs (railhead-bench)");
+  app->footer(
+      "railhead bench --help is the help of that program.\n"
+      "Example: railhead bench pair --help");
   app->set_help_flag();
   app->prefix_command();
   invocation.answer(*app, [app, &invocation]() -> Result<int> {

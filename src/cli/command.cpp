@@ -4,8 +4,11 @@
 #include <array>
 #include <ostream>
 
+#include "base/closest.h"
 #include "base/contains.h"
+#include "base/duration.h"
 #include "base/text.h"
+#include "host/clock.h"
 #include "host/host.h"
 #include "host/input_file.h"
 #include "options/options.h"
@@ -16,6 +19,18 @@ namespace {
 
 constexpr const char* kDefaultConfigFile = "/etc/railhead/config.yaml";
 constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
+constexpr std::chrono::milliseconds kBetweenLooks{2000};
+constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
+
+/// Refuses a word that is none of these, and names the one that was meant.
+std::function<std::string(const std::string&)> one_of(const std::vector<std::string>& words,
+                                                      const std::string& what) {
+  return [words, what](const std::string& text) {
+    if (contains(words, text)) return std::string();
+    return in_quotes(text) + " is not " + what + " (" + join(words, "|") + ")" +
+           did_you_mean(text, words);
+  };
+}
 
 }  // namespace
 
@@ -48,7 +63,11 @@ Result<config::ConfigSources> Invocation::sources(host::ReadFile read) const {
 void Invocation::answer(CLI::App& app, const std::function<Result<int>()>& answer) {
   app.callback([this, &app, answer] {
     run = [this, &app, answer]() -> int {
-      const auto code = answer();
+      auto code = answer();
+      while (code && watch && out.flush()) {
+        host::SystemClock().wait(kBetweenLooks);
+        code = answer();
+      }
       if (code) return *code;
       err << "railhead " << app.get_name() << ": " << code.error().message << "\n";
       return code.error().code == ErrorCode::usage ? kExitUsage : kExitCannotTell;
@@ -73,9 +92,31 @@ void Invocation::answer_with_machine(
   });
 }
 
+report::PrintStyle Invocation::style() const {
+  const auto variable = [&](const char* name) {
+    const auto at = environment.find(name);
+    return at == environment.end() ? std::string() : at->second;
+  };
+  report::PrintStyle style;
+  const auto columns = parse_unsigned(variable("COLUMNS"));
+  style.columns = columns ? static_cast<std::size_t>(*columns) : terminal.columns;
+  style.headers = !no_headers;
+  const bool wanted =
+      terminal.is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  style.color = color == "always" || (color == "auto" && wanted);
+  return style;
+}
+
 int Invocation::print(const report::Report& report, int code) const {
   const auto* format = report::find_format(output);
-  out << (format != nullptr ? format->render(report) : report::to_table(report));
+  const auto text = format != nullptr ? format->render(report, style()) : report::to_table(report);
+  if (!watch) {
+    out << text;
+  } else if (text != last_printed) {
+    if (terminal.is_terminal) out << kClearScreen;
+    out << text << std::flush;
+    last_printed = text;
+  }
   return code;
 }
 
@@ -93,6 +134,9 @@ void add_settings(CLI::App& app, Invocation& invocation,
                (row->fallback.empty() ? "none" : std::string(row->fallback)) + "]")
         ->type_name(std::string(row->shape));
   }
+  auto* root = app.get_option_no_throw("--host-root");
+  auto* snapshot = app.get_option_no_throw("--snapshot");
+  if (root != nullptr && snapshot != nullptr) snapshot->excludes(root);
 }
 
 void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation) {
@@ -129,14 +173,43 @@ void add_output_option(CLI::App& app, Invocation& invocation,
                        const std::vector<std::string>& more) {
   auto formats = report::format_names();
   formats.insert(formats.end(), more.begin(), more.end());
-  const auto shape = join(formats, "|");
-  const auto refuse_others = [formats, shape](const std::string& text) {
-    if (contains(formats, text)) return std::string();
-    return railhead::in_quotes(text) + " is not a format of this command (" + shape + ")";
-  };
   app.add_option("-o,--output", invocation.output, "format [table]")
-      ->type_name(shape)
-      ->check(refuse_others);
+      ->type_name(join(formats, "|"))
+      ->check(one_of(formats, "a format of this command"));
+  app.add_flag("--no-headers", invocation.no_headers, "tables without the line of headers");
+  const std::vector<std::string> when = {"auto", "always", "never"};
+  app.add_option("--color", invocation.color,
+                 "red for what is broken; auto: on a terminal, unless NO_COLOR is set [auto]")
+      ->type_name(join(when, "|"))
+      ->check(one_of(when, "a word of --color"));
+}
+
+void add_watch_option(CLI::App& app, Invocation& invocation) {
+  app.add_flag("-w,--watch", invocation.watch,
+               "look again every 2 s, and print what is another than before, until interrupted");
+}
+
+CLI::Option* add_duration_option(CLI::App& app, const std::string& names,
+                                 std::chrono::milliseconds& into, std::chrono::milliseconds unit,
+                                 const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          names,
+          [&into, unit, names](const std::string& text) {
+            const auto time = parse_duration(text, unit);
+            if (!time) throw CLI::ValidationError(names, time.error().message);
+            into = *time;
+          },
+          help)
+      ->type_name("TIME");
+}
+
+std::vector<std::string> no_rdma_lines(const node::Node& node) {
+  if (!node.nics.empty()) return {};
+  return {
+      "this node has no RDMA device: none is in /sys/class/infiniband, and no PCI function is of a "
+      "NIC known for RDMA",
+      "railhead doctor says what is missing"};
 }
 
 Result<std::shared_ptr<const inject::DecisionTable>> load_table(const config::Config& config) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <iosfwd>
 #include <map>
@@ -15,6 +16,7 @@
 #include "config/config.h"
 #include "host/environment.h"
 #include "host/input_file.h"
+#include "host/terminal.h"
 #include "inject/decide.h"
 #include "report/report.h"
 
@@ -25,11 +27,16 @@ struct Invocation {
   const host::Environment& environment;
   std::ostream& out;
   std::ostream& err;
-  std::map<config::SettingRow, std::string> flags;  ///< those that were given
-  std::vector<std::string> config_files;
+  host::Terminal terminal;                            ///< what `out` is
+  std::map<config::SettingRow, std::string> flags{};  ///< those that were given
+  std::vector<std::string> config_files{};
   std::string output = "table";
-  std::function<int()> run;                      ///< set by the command that was named
-  std::map<std::string, std::string> variables;  ///< those that a flag says; "": it does not
+  std::function<int()> run{};                      ///< set by the command that was named
+  std::map<std::string, std::string> variables{};  ///< those that a flag says; "": it does not
+  bool no_headers = false;
+  std::string color = "auto";
+  bool watch = false;
+  mutable std::string last_printed{};  ///< by the look before, of --watch
 
   /// Configuration from the files named by --config (else /etc/railhead/config.yaml if it exists),
   /// the environment and the flags.
@@ -51,7 +58,11 @@ struct Invocation {
   void answer_with_machine(CLI::App& app,
                            const std::function<Result<int>(const inject::DecisionTable&)>& with_it);
 
-  /// Writes the report in the asked format and returns `code`.
+  /// How text is printed: by the terminal, COLUMNS, NO_COLOR and the flags.
+  [[nodiscard]] report::PrintStyle style() const;
+
+  /// Writes the report in the asked format and returns `code`. With --watch, only what is another
+  /// than before.
   int print(const report::Report& report, int code) const;
 };
 
@@ -66,10 +77,21 @@ void add_rdma_plugin_flags(CLI::App& app, Invocation& invocation);
 void add_config_option(CLI::App& app, Invocation& invocation);
 /// --host-root, --snapshot and --nccl-topo.
 void add_machine_options(CLI::App& app, Invocation& invocation);
-/// -o; `more` names formats beyond table, wide, json, yaml. Any other is refused when the command
-/// line is read.
+/// -o, --no-headers and --color; `more` names formats beyond table, wide, json, yaml. Any other is
+/// refused when the command line is read.
 void add_output_option(CLI::App& app, Invocation& invocation,
                        const std::vector<std::string>& more = {});
+
+/// -w, for what changes while one looks.
+void add_watch_option(CLI::App& app, Invocation& invocation);
+/// An option for a time (base/duration.h), in `unit`s where it is a number alone.
+CLI::Option* add_duration_option(CLI::App& app, const std::string& names,
+                                 std::chrono::milliseconds& into, std::chrono::milliseconds unit,
+                                 const std::string& help);
+
+/// For a node without any RDMA device: what that means, and the command that tells more. Else
+/// nothing.
+std::vector<std::string> no_rdma_lines(const node::Node& node);
 
 /// The machine ready for decisions, as the agent would have it under the same configuration.
 Result<std::shared_ptr<const inject::DecisionTable>> load_table(const config::Config& config);
@@ -90,5 +112,8 @@ void add_bench_command(CLI::App& program, Invocation& invocation);
 void add_config_command(CLI::App& program, Invocation& invocation);
 void add_migrate_command(CLI::App& program, Invocation& invocation);
 void add_setup_command(CLI::App& program, Invocation& invocation);
+void add_version_command(CLI::App& program, Invocation& invocation);
+void add_completion_command(CLI::App& program, Invocation& invocation);
+void add_help_command(CLI::App& program, Invocation& invocation);
 
 }  // namespace railhead::cli

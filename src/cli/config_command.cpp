@@ -104,8 +104,8 @@ report::Report config_report(const config::Config& config, const pools::PoolSpec
   report::Table table;
   for (const auto& spec : config::kSettings) {
     const auto& entry = config.entry(spec);
-    table.add({{"KEY", std::string(spec.key)},
-               {"VALUE", entry.text},
+    table.add({{"KEY", std::string(spec.key), report::kKept},
+               {"VALUE", entry.text, report::kKept},
                {"FROM", std::string(to_string(entry.origin))},
                {"WHERE", entry.where},
                {"FLAG", std::string(spec.flag), report::kWide},
@@ -176,7 +176,8 @@ void add_config_command(CLI::App& program, Invocation& invocation) {
   app->footer(
       "Pools are compared with the machine, or with that of --snapshot.\n"
       "Exit codes: 0 ok, 1 the agent would leave out a resource of another plugin's file,\n"
-      "64 it would not start with this configuration.");
+      "64 it would not start with this configuration.\n"
+      "Example: railhead config --config railhead.yaml -o wide");
   invocation.answer_with_config(*app, [&invocation](const config::Config& config) {
     auto code = show_config(invocation, config);
     return code ? code : as_usage(code.error());

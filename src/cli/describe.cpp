@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/describe.h"
 
+#include <numeric>
+
 #include "base/text.h"
 #include "report/report.h"
 
@@ -97,6 +99,28 @@ std::vector<std::string> namespace_lines(const node::Node& node) {
       "RDMA namespaces are exclusive (ib_core.netns_mode=0): a NIC is in one network namespace, "
       "and "
       "only pods on the host's network are dealt to"};
+}
+
+std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table,
+                                        const affinity::Selection& selection) {
+  const auto& node = table.node();
+  std::vector<std::string> lines;
+  for (const auto& choice : selection.gpus) {
+    for (const auto nic : choice.lost) {
+      const auto& trouble = table.trouble_of(nic);
+      if (trouble.empty()) continue;
+      lines.push_back(gpu_label(node.gpus[choice.gpu]) + " lacks " + node.nics[nic].name + ": " +
+                      trouble);
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table) {
+  std::vector<std::size_t> gpus(table.node().gpus.size());
+  std::iota(gpus.begin(), gpus.end(), std::size_t{0});
+  return lost_nic_lines(
+      table, affinity::select(table.node(), table.topology(), table.deal(), table.usable(), gpus));
 }
 
 std::vector<std::string> problem_lines(const node::Node& node) {

@@ -4,7 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "affinity/affinity.h"
 #include "data/json.h"
+#include "inject/decide.h"
 #include "node/node.h"
 #include "topology/topology.h"
 
@@ -54,6 +56,13 @@ std::optional<std::string> rdma_namespaces(const node::Node& node);
 
 /// What holds for every NIC of the node and a person has to know: RDMA namespaces are exclusive.
 std::vector<std::string> namespace_lines(const node::Node& node);
+
+/// NICs that are due to one of these GPUs and cannot carry traffic, one line each. What an
+/// exclusive pool keeps for its own pods is none of them.
+std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table,
+                                        const affinity::Selection& selection);
+/// The same for all GPUs of the node.
+std::vector<std::string> lost_nic_lines(const inject::DecisionTable& table);
 
 /// What could not be read or is malformed, one line each.
 std::vector<std::string> problem_lines(const node::Node& node);

@@ -9,6 +9,7 @@
 #include "cli/doctor_active.h"
 #include "cli/doctor_kube.h"
 #include "cli/doctor_pod.h"
+#include "cli/doctor_print.h"
 #include "host/bounded_host.h"
 #include "host/clock.h"
 #include "options/options.h"
@@ -22,10 +23,10 @@ struct DoctorFlags {
   bool list = false;
   bool all = false;
   bool active = false;
-  unsigned limit_ms = 10'000;
+  std::chrono::milliseconds limit{10'000};
   PodTarget target;
-  double interval_seconds = 0;  ///< until counters are read again; 0: once
-  std::string before;           ///< an earlier snapshot
+  std::chrono::milliseconds interval{0};  ///< until counters are read again; 0: once
+  std::string before;                     ///< an earlier snapshot
 
   [[nodiscard]] checks::Scope scope() const {
     return target.any() ? checks::Scope::pod : checks::Scope::node;
@@ -68,9 +69,9 @@ Result<std::optional<system::System>> earlier_counters(const DoctorFlags& flags,
     const auto before = TRY(options::open_machine({"/", flags.before}));
     return Earlier(system::read_system(*before, node, system::Part::counters));
   }
-  if (flags.interval_seconds <= 0) return Earlier();
+  if (flags.interval.count() == 0) return Earlier();
   Earlier now = system::read_system(host, node, system::Part::counters);
-  clock.wait(std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000)));
+  clock.wait(flags.interval);
   return now;
 }
 
@@ -87,15 +88,14 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   host::SystemClock clock;
   const auto start = clock.now();
   checks::Diagnosis diagnosis;
-  diagnosis.limit = std::chrono::milliseconds(flags.limit_ms);
-  const auto wait =
-      std::chrono::milliseconds(static_cast<std::int64_t>(flags.interval_seconds * 1000));
-  host::BoundedHost bounded(*host, clock, diagnosis.limit + wait);
+  diagnosis.limit = flags.limit;
+  host::BoundedHost bounded(*host, clock, diagnosis.limit + flags.interval);
   auto node = node::read_node(bounded);
   // A device that was not looked at would seem to be missing.
   if (bounded.left_out() > 0) {
     return Error{ErrorCode::timeout, "reading the node took longer than " +
-                                         std::to_string(flags.limit_ms) + " ms (--time-limit)"};
+                                         std::to_string(flags.limit.count()) +
+                                         " ms (--time-limit)"};
   }
   auto earlier = TRY(earlier_counters(flags, *host, node, clock));
   auto system = system::read_system(bounded, node, checks::parts_of(wanted));
@@ -118,20 +118,11 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   return diagnosis;
 }
 
-int exit_code_of(const checks::Diagnosis& diagnosis) {
-  switch (checks::outcome_of(diagnosis)) {
-    case checks::Outcome::good: return kExitOk;
-    case checks::Outcome::problem: return kExitProblem;
-    case checks::Outcome::unknown: break;
-  }
-  return kExitCannotTell;
-}
-
 Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
                        const config::Config& config) {
   if (flags.kube.wanted) {
     return run_kube_doctor(invocation, {true, flags.kube.kubeconfig, flags.checks, flags.explain,
-                                        flags.list, flags.all, flags.limit_ms});
+                                        flags.list, flags.all, flags.limit});
   }
   if (flags.list) return invocation.print(checks::list_of_checks(), kExitOk);
   if (!flags.explain.empty()) {
@@ -139,14 +130,8 @@ Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
     return invocation.print(checks::explanation_of(*check), kExitOk);
   }
   const auto diagnosis = TRY(diagnose(invocation, flags, config));
-  const bool for_people = invocation.output == "table" || invocation.output == "wide";
-  for (const auto& format : checks::kDiagnosisFormats) {
-    if (invocation.output != format.name) continue;
-    invocation.out << format.render(diagnosis);
-    return exit_code_of(diagnosis);
-  }
-  if (!flags.checks.empty() && for_people) invocation.out << checks::headline(diagnosis) << "\n\n";
-  return invocation.print(checks::report_of(diagnosis, flags.all), exit_code_of(diagnosis));
+  return print_diagnosis(invocation, diagnosis, checks::report_of(diagnosis, flags.all),
+                         !flags.checks.empty());
 }
 
 }  // namespace
@@ -185,15 +170,13 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
                                  "an earlier snapshot (snapshot --doctor) of the same machine: do "
                                  "errors of ports grow")
                      ->type_name("FILE");
-  app->add_option("--interval", flags->interval_seconds,
-                  "read the counters of ports twice, with so much time between [0: once]")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 600.0))
+  add_duration_option(
+      *app, "--interval", flags->interval, std::chrono::seconds(1),
+      "read the counters of ports twice, with so much time between, such as 10s [0: once]")
       ->excludes(before);
-  app->add_option("--time-limit", flags->limit_ms,
-                  "read no more after so long; what is left out is UNKNOWN [10000]")
-      ->type_name("MILLISECONDS")
-      ->check(CLI::Range(1U, 600'000U));
+  add_duration_option(*app, "--time-limit", flags->limit, std::chrono::milliseconds(1),
+                      "read no more after so long, such as 10s or 500ms; what is left out is "
+                      "UNKNOWN [10s]");
   app->footer(
       "Exit codes: 0 nothing failed (warnings do not count), 1 something failed, 2 nothing failed "
       "and something is not known.\n"

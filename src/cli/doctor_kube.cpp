@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "base/text.h"
+#include "cli/doctor_print.h"
 #include "cluster/checks.h"
 #include "host/clock.h"
 
@@ -29,15 +30,6 @@ Result<const cluster::ClusterCheck*> cluster_check_named(const std::string& id) 
   if (check != nullptr) return check;
   return Error{ErrorCode::usage,
                "no check " + in_quotes(id) + " of a cluster; --kube --list names all"};
-}
-
-int exit_code_of_cluster(const checks::Diagnosis& diagnosis) {
-  switch (checks::outcome_of(diagnosis)) {
-    case checks::Outcome::good: return kExitOk;
-    case checks::Outcome::problem: return kExitProblem;
-    case checks::Outcome::unknown: break;
-  }
-  return kExitCannotTell;
 }
 
 }  // namespace
@@ -69,7 +61,7 @@ Result<int> run_kube_doctor(const Invocation& invocation, const KubeDoctorFlags&
   host::SystemClock clock;
   const auto start = clock.now();
   checks::Diagnosis diagnosis;
-  diagnosis.limit = std::chrono::milliseconds(flags.limit_ms);
+  diagnosis.limit = flags.limit;
   cluster::ReadLimits limits;
   limits.time = diagnosis.limit;
   const auto read = cluster::read_cluster(access.host + ":" + access.port, ask, limits, clock);
@@ -77,10 +69,8 @@ Result<int> run_kube_doctor(const Invocation& invocation, const KubeDoctorFlags&
   diagnosis.findings = cluster::run_checks(read, wanted);
   diagnosis.left_out = read.left_out;
   diagnosis.took = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - start);
-  const bool for_people = invocation.output == "table" || invocation.output == "wide";
-  if (!flags.checks.empty() && for_people) invocation.out << checks::headline(diagnosis) << "\n\n";
-  return invocation.print(cluster::report_of(diagnosis, flags.all),
-                          exit_code_of_cluster(diagnosis));
+  return print_diagnosis(invocation, diagnosis, cluster::report_of(diagnosis, flags.all),
+                         !flags.checks.empty());
 }
 
 }  // namespace railhead::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct KubeDoctorFlags {
   std::string explain;
   bool list = false;
   bool all = false;
-  unsigned limit_ms = 10'000;
+  std::chrono::milliseconds limit{10'000};
 };
 
 /// --kube and --kubeconfig.

@@ -76,10 +76,11 @@ int exit_code(const std::vector<proof::JudgedNfs>& judged) {
   return code;
 }
 
-int show(const Invocation& invocation, const std::vector<proof::JudgedNfs>& judged,
-         std::vector<std::string> warnings) {
+int show(const Invocation& invocation, const std::string& node,
+         const std::vector<proof::JudgedNfs>& judged, std::vector<std::string> warnings) {
   report::Report report;
   report.json = report::make_document("NfsMounts");
+  report.json["node"] = node;
   report.json["mounts"] = data::Json::array();
   report::Table rows;
   for (const auto& [mount, use] : judged) {
@@ -130,8 +131,9 @@ Result<int> show_nfs(const Invocation& invocation, const config::Config& config,
   } else {
     mounts->of_machine = true;
   }
-  return show(invocation, proof::judge_all_nfs(*mounts, declared, flags.wanted),
-              std::move(warnings));
+  const auto name = TRY(host->read("/proc/sys/kernel/hostname"));
+  return show(invocation, std::string(trim(name.value_or(""))),
+              proof::judge_all_nfs(*mounts, declared, flags.wanted), std::move(warnings));
 }
 
 }  // namespace

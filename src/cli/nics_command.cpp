@@ -64,7 +64,10 @@ void add_cells(const Table& table, const Holder* holder, std::vector<report::Cel
   });
 }
 
-std::string usable_text(const affinity::Usability& state) {
+std::string usable_text(const affinity::Usability& state, const node::Port* port) {
+  if (state.usable && port && port->state && port->state != node::PortState::active) {
+    return "no: port is " + std::string(to_string(*port->state));
+  }
   if (!state.usable) return "no: " + state.reason;
   return state.slow.empty() ? "yes" : "yes, slow: " + state.slow;
 }
@@ -75,12 +78,14 @@ std::vector<report::Cell> line_of(const inject::DecisionTable& table, std::size_
   const auto& nic = table.node().nics[n];
   const auto& role = table.deal().roles[n];
   const auto& state = table.usable()[n];
+  const bool is_down = port && port->state != node::PortState::active;
   std::vector<std::string> devices;
   for (const auto& device : char_devices(nic)) devices.push_back(host::base_name(device.path));
   std::vector<report::Cell> cells = {
-      {"NAME", nic.name},
+      {"NAME", nic.name, report::kKept},
       {"PORT", port ? std::to_string(port->number) : ""},
-      {"STATE", port && port->state ? std::string(to_string(*port->state)) : ""},
+      {"STATE", port && port->state ? std::string(to_string(*port->state)) : "", report::kKept,
+       is_down && !state.usable},
       {"Gbit/s", port ? rate_text(port->rate_gbps) : ""},
       {"LINK", port ? std::string(to_string(port->link_layer)) : ""},
       {"NETDEV", join(nic.netdevs, ",")},
@@ -88,7 +93,7 @@ std::vector<report::Cell> line_of(const inject::DecisionTable& table, std::size_
       {"PCI", nic.pci ? nic.pci->str() : ""},
       {"ROLE", std::string(to_string(role.role))},
       {"POOL", join(membership.pools, ",")},
-      {"USABLE", usable_text(state)},
+      {"USABLE", usable_text(state, port), report::kKept, !state.usable},
       {"DEVICES", join(devices, ",")},
   };
   add_cells(node::kPortAttributes, port, cells);
@@ -114,10 +119,16 @@ report::Report nics_report(const inject::DecisionTable& table) {
     if (ports.empty()) rows.add(line_of(table, n, membership, nullptr));
     for (const auto& port : ports) rows.add(line_of(table, n, membership, &port));
   }
+  auto lines = lost_nic_lines(table);
+  report.json["warnings"] = lines;
   report.json["problems"] = problems_json(table.node());
-  auto lines = namespace_lines(table.node());
+  for (auto& line : namespace_lines(table.node())) lines.push_back(std::move(line));
   for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
-  report.add(std::move(rows), "no RDMA device on this node");
+  if (rows.rows.empty()) {
+    report.add("", no_rdma_lines(table.node()));
+  } else {
+    report.sections.push_back({"", std::move(rows), {}});
+  }
   report.add("WARNINGS", std::move(lines));
   return report;
 }
@@ -130,9 +141,15 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
   add_machine_options(*app, invocation);
   add_settings(*app, invocation, {"topology.file"});
   add_output_option(*app, invocation);
-  app->footer("Exit codes: 0 ok, usable or not, 2 the machine cannot be read.");
+  add_watch_option(*app, invocation);
+  app->footer(
+      "Exit codes: 0 ok; 1 a NIC that is due to a GPU cannot carry traffic; 2 the machine cannot\n"
+      "be read.\n"
+      "Examples: railhead nics -o wide\n"
+      "          railhead nics --no-headers | awk '$3 != \"ACTIVE\"'");
   invocation.answer_with_machine(*app, [&invocation](const inject::DecisionTable& table) {
-    return invocation.print(nics_report(table), kExitOk);
+    const auto report = nics_report(table);
+    return invocation.print(report, report.json["warnings"].empty() ? kExitOk : kExitProblem);
   });
 }
 

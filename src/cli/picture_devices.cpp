@@ -148,7 +148,7 @@ std::string Drawer::nic_footer(std::size_t nic) const {
   }
   if (is_in_bond(node(), nic)) return fault_word(node(), nic);
   if (!good) return "× " + fault_word(node(), nic);
-  if (!gpus_by_nic_[nic].empty() || node().gpus.empty()) return state_word(node().nics[nic]);
+  if (!gpus_by_nic_[nic].empty() || node().gpus.empty()) return ports_text(node().nics[nic]);
   return "spare";
 }
 
@@ -175,6 +175,8 @@ report::DiagramDevice Drawer::nic_device(std::size_t nic) const {
     device.lines = {value.parent ? "on " + *value.parent : "software"};
   }
   if (value.registered) device.lines.push_back(short_link_text(value));
+  if (!value.netdevs.empty()) device.lines.push_back(join(value.netdevs, ","));
+  if (const auto pcie = pcie_text(node(), value); !pcie.empty()) device.lines.push_back(pcie);
   device.footer = nic_footer(nic);
   device.groups = gpus_by_nic_[nic];
   device.guests = guests_of(nic);

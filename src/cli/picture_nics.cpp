@@ -6,6 +6,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/text.h"
 #include "cli/describe.h"
 
 namespace railhead::cli {
@@ -67,6 +68,21 @@ std::string state_word(const node::Nic& nic) {
   if (!nic.registered) return nic.driver ? "not registered" : "no driver";
   const auto summary = summarize(nic);
   return summary.state ? std::string(to_string(*summary.state)) : "no state";
+}
+
+std::string ports_text(const node::Nic& nic) {
+  const auto active = std::count_if(nic.ports.begin(), nic.ports.end(), [](const auto& port) {
+    return port.state == node::PortState::active;
+  });
+  if (active == 0 || static_cast<std::size_t>(active) == nic.ports.size()) return state_word(nic);
+  return std::to_string(active) + " of " + std::to_string(nic.ports.size()) + " ACTIVE";
+}
+
+std::string pcie_text(const node::Node& node, const node::Nic& nic) {
+  const auto* function = nic.pci ? node.find_pci(*nic.pci) : nullptr;
+  if (function == nullptr || !function->link_gts || !function->link_width) return "";
+  return "PCIe " + decimal_text(*function->link_gts) + " GT/s x" +
+         std::to_string(*function->link_width);
 }
 
 bool is_in_bond(const node::Node& node, std::size_t nic) {

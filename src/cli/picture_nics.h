@@ -27,6 +27,10 @@ std::vector<std::vector<std::size_t>> gpus_by_nic(const inject::DecisionTable& t
 
 std::string short_link_text(const node::Nic& nic);  ///< "InfiniBand 400G", "2× Ethernet 100G"
 std::string state_word(const node::Nic& nic);       ///< "ACTIVE", "no driver"
+/// The same of a NIC of several ports: "1 of 2 ACTIVE".
+std::string ports_text(const node::Nic& nic);
+/// "PCIe 32 GT/s x16", as the link is now; "" where it is not known.
+std::string pcie_text(const node::Node& node, const node::Nic& nic);
 
 /// Whether this function has no RDMA device of its own because that of another function of its card
 /// serves the bond that both are in (link aggregation of mlx5).

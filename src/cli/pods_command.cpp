@@ -18,8 +18,10 @@ namespace railhead::cli {
 namespace {
 
 struct PodsFlags {
-  double interval_seconds = 1;
+  std::chrono::milliseconds interval{1000};
   bool all = false;
+  bool all_namespaces = false;
+  std::string name_space;  ///< "": all
   bool explain = false;
   std::string before;             ///< a snapshot
   std::vector<std::string> logs;  ///< POD=FILE
@@ -28,7 +30,7 @@ struct PodsFlags {
 /// How often to look, and at what.
 struct MachineLook {
   std::string before;
-  double interval_seconds;
+  std::chrono::milliseconds interval;
   bool living;
 };
 
@@ -88,7 +90,7 @@ std::vector<report::Cell> line_of(const proof::PodUse& pod, const node::Node& no
   std::vector<std::string> pids;
   for (const auto process : pod.processes) pids.push_back(std::to_string(process));
   return {{"NAMESPACE", pod.record.pod_namespace},
-          {"POD", pod.record.pod.empty() ? pod.record.pod_uid : pod.record.pod},
+          {"POD", pod.record.pod.empty() ? pod.record.pod_uid : pod.record.pod, report::kKept},
           {"CONTAINER", pod.record.container},
           {"GPUS", gpus_text(pod.record.gpus, node)},
           {"NICS", join(pod.record.nics, ",")},
@@ -96,7 +98,7 @@ std::vector<report::Cell> line_of(const proof::PodUse& pod, const node::Node& no
           {"REGISTERED", registered_text(total)},
           {"PROOF", std::string(to_string(pod.rung))},
           {"TRAFFIC", traffic_text(total)},
-          {"VERDICT", verdict},
+          {"VERDICT", verdict, report::kKept, pod.silent_fallback},
           {"QPS", std::to_string(total.queue_pairs), report::kWide},
           {"CONNECTED", std::to_string(total.connected), report::kWide},
           {"TCP", pod.network ? std::to_string(pod.network->connections) : "", report::kWide},
@@ -116,9 +118,10 @@ std::vector<std::string> evidence_lines(const proof::PodUse& pod) {
 }
 
 report::Report pods_report(const proof::PodsView& view, const node::Node& node,
-                           const PodsFlags& flags) {
+                           const data::Json& time, const PodsFlags& flags) {
   report::Report report;
   report.json = report::make_document("Pods");
+  report.json["time"] = time;
   proof::add_pods(report.json, view, node);
   report::Table rows;
   std::vector<std::string> evidence;
@@ -127,6 +130,7 @@ report::Report pods_report(const proof::PodsView& view, const node::Node& node,
     for (auto& line : evidence_lines(pod)) evidence.push_back(std::move(line));
   }
   report.add(std::move(rows), "no container holds a GPU, an RDMA NIC or RDMA objects");
+  report.add("", no_rdma_lines(node));
   if (flags.explain) report.add("EVIDENCE", std::move(evidence));
   if (view.host_queue_pairs > 0) {
     report.add("", {"processes of the host hold " + std::to_string(view.host_queue_pairs) +
@@ -217,16 +221,13 @@ void keep_what_both_found(proof::PodsView& view, const proof::PodsView& earlier)
 }
 
 Result<proof::PodsView> look_at(const MachineLook& what, Looker& looker) {
-  const auto wait = [&] {
-    host::SystemClock().wait(
-        std::chrono::milliseconds(static_cast<std::int64_t>(what.interval_seconds * 1000)));
-  };
+  const auto wait = [&] { host::SystemClock().wait(what.interval); };
   if (!what.before.empty()) {
     const auto earlier = TRY(options::open_machine({"/", what.before}));
     looker.look_at_earlier(*earlier);
   }
   looker.look();
-  if (!what.living || what.interval_seconds <= 0) return looker.view();
+  if (!what.living || what.interval.count() <= 0) return looker.view();
   wait();
   looker.look();
   auto view = looker.view();
@@ -251,9 +252,17 @@ Result<int> show_pods(const Invocation& invocation, const PodsFlags& flags,
   const proof::ProofOptions proof{static_cast<double>(settings.pods.grace.count()), flags.all,
                                   settings.pods.ignore, logs};
   Looker looker(*host, settings, *table, proof);
-  const auto view =
-      TRY(look_at({flags.before, flags.interval_seconds, origin.snapshot.empty()}, looker));
-  return invocation.print(pods_report(view, table->node(), flags), exit_code(view));
+  auto view = TRY(look_at({flags.before, flags.interval, origin.snapshot.empty()}, looker));
+  // A snapshot does not say when it was taken.
+  const auto time = origin.snapshot.empty()
+                        ? data::Json(host::utc_text(host::SystemClock().calendar()))
+                        : data::Json(nullptr);
+  if (!flags.name_space.empty()) {
+    std::erase_if(view.pods, [&](const proof::PodUse& pod) {
+      return pod.record.pod_namespace != flags.name_space;
+    });
+  }
+  return invocation.print(pods_report(view, table->node(), time, flags), exit_code(view));
 }
 
 }  // namespace
@@ -267,10 +276,13 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
                 "pods.queuePairs"});
   add_config_option(*app, invocation);
   add_output_option(*app, invocation);
-  app->add_option("--interval", flags->interval_seconds,
-                  "time between two readings, for traffic; 0: one reading [1]")
-      ->type_name("SECONDS")
-      ->check(CLI::Range(0.0, 60.0));
+  add_watch_option(*app, invocation);
+  auto* name_space = app->add_option("-n,--namespace", flags->name_space, "pods of this namespace")
+                         ->type_name("NAMESPACE");
+  app->add_flag("-A,--all-namespaces", flags->all_namespaces, "pods of all namespaces; the default")
+      ->excludes(name_space);
+  add_duration_option(*app, "--interval", flags->interval, std::chrono::seconds(1),
+                      "time between two readings, for traffic; 0: one reading [1s]");
   app->add_option("--before", flags->before,
                   "an earlier snapshot of the same machine, for traffic; with --snapshot")
       ->type_name("FILE");
@@ -278,9 +290,12 @@ void add_pods_command(CLI::App& program, Invocation& invocation) {
       ->type_name("POD=FILE")
       ->expected(1)
       ->take_all();
-  app->add_flag("-A,--all", flags->all, "containers without GPUs, NICs and RDMA objects, too");
+  app->add_flag("--all", flags->all, "containers without GPUs, NICs and RDMA objects, too");
   app->add_flag("--explain", flags->explain, "show the evidence for each verdict");
-  app->footer("Exit codes: 0 ok, 1 a container fell back to TCP silently, 2 a verdict is unknown.");
+  app->footer(
+      "Exit codes: 0 ok, 1 a container fell back to TCP silently, 2 a verdict is unknown.\n"
+      "Examples: railhead pods -n training --explain\n"
+      "          railhead pods -w -o wide");
   invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
     return show_pods(invocation, *flags, config);
   });

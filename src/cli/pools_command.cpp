@@ -143,10 +143,11 @@ report::Table pools_table(const inject::DecisionTable& table) {
   for (const auto& pool : table.pools().pools) {
     const auto ready = std::to_string(ready_members(pool));
     const auto& where = pool.spec.origin.where;
-    rows.add({{"POOL", pool.spec.name},
+    rows.add({{"POOL", pool.spec.name, report::kKept},
               {"MODE", std::string(to_string(pool.spec.mode))},
               {"DEVICES", devices_text(pool)},
-              {"READY", ready + "/" + std::to_string(pool.members.size())},
+              {"READY", ready + "/" + std::to_string(pool.members.size()), report::kKept,
+               ready == "0" && !pool.members.empty()},
               {"MEMBERS", members_text(table, pool)},
               {"SOURCE", std::string(to_string(pool.spec.origin.flavour)), report::kWide},
               {"WHERE", where.empty() ? "default" : where, report::kWide}});
@@ -175,6 +176,7 @@ report::Report pools_report(const inject::DecisionTable& table, const pools::Poo
   report.json["warnings"] = specs.warnings;
   report.json["leftOut"] = specs.left_out;
   report.add(pools_table(table), "no pool is configured");
+  report.add("", no_rdma_lines(table.node()));
   report.add("EMPTY", std::move(empty));
   report.add("REMARKS", std::move(remarks));
   if (wide && !reasons.rows.empty()) report.sections.push_back({"NOT IN A POOL", reasons, {}});
@@ -213,7 +215,9 @@ void add_pools_command(CLI::App& program, Invocation& invocation) {
       "A pool that selects nothing on this node is empty by design, and no problem.\n"
       "Exit codes: 0 ok; 1 a configured pool selects functions and can give none (no driver, or\n"
       "none is ready), two exclusive pools want the same function, or a resource of another\n"
-      "plugin's file is left out; 2 the machine cannot be read.");
+      "plugin's file is left out; 2 the machine cannot be read.\n"
+      "Examples: railhead pools -o wide\n"
+      "          railhead pools --config pools.yaml --snapshot node.snapshot");
   invocation.answer_with_config(
       *app, [&invocation](const config::Config& config) { return show_pools(invocation, config); });
 }

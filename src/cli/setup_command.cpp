@@ -238,6 +238,7 @@ void add_setup_command(CLI::App& program, Invocation& invocation) {
   auto* setup = program.add_subcommand(
       "setup", "Prepare this node: modules, NRI, memory lock; planned, applied, taken back");
   setup->require_subcommand(1);
+  setup->footer("Example: railhead setup plan --profile bare-metal-ib");
   const auto options = std::make_shared<Options>();
   auto* plan = add_part(*setup, invocation, "plan", "Show what there is to do; changes nothing");
   auto* apply_app = add_part(*setup, invocation, "apply", "Do it, step by step, with a journal");

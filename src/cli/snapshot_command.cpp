@@ -122,8 +122,9 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   auto flags = std::make_shared<SnapshotFlags>();
   add_settings(*app, invocation, {"host.root", "host.snapshot", "pods.queuePairs"});
   add_config_option(*app, invocation);
-  app->add_option("-o,--output", flags->output, "file to write [- is standard output]")
-      ->type_name("FILE");
+  app->add_option("FILE", flags->output, "file to write [- is standard output, and the default]");
+  // As it was called in 0.1; everywhere else -o is a format.
+  app->add_option("-o,--output", flags->output)->group("");
   app->add_flag("--raw", flags->raw, "keep serial numbers, UUIDs, GUIDs and addresses");
   app->add_flag(
       "--pods", flags->pods,
@@ -131,7 +132,10 @@ void add_snapshot_command(CLI::App& program, Invocation& invocation) {
   app->add_flag("--doctor", flags->doctor,
                 "also what `railhead doctor` reads, but for NFS mounts: modules, limits, PCI "
                 "configuration, kernel log");
-  app->footer("Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.");
+  app->footer(
+      "Exit codes: 0 ok, 2 the machine cannot be read, or the file not be written.\n"
+      "Examples: railhead snapshot node.snapshot\n"
+      "          railhead snapshot --doctor --pods | gzip > node.snapshot.gz");
   invocation.answer_with_config(*app, [&invocation, flags](const config::Config& config) {
     return record(invocation, *flags, config);
   });

@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/topology_picture.h"
+#include "host/clock.h"
 #include "topology/layout.h"
 
 namespace railhead::cli {
@@ -48,15 +49,19 @@ data::Json topology_json(const inject::DecisionTable& table) {
   json["relations"] = relation_rows(table.topology().gpu_nic, gpus, columns);
   json["gpuRelations"] = relation_rows(table.topology().gpu_gpu, gpus, gpus);
   json["nicRelations"] = relation_rows(topology::nic_relations(node), columns, columns);
-  json["warnings"] = table.topology().warnings;
+  auto warnings = table.topology().warnings;
+  for (auto& line : lost_nic_lines(table)) warnings.push_back(std::move(line));
+  json["warnings"] = warnings;
   json["problems"] = problems_json(node);
   return json;
 }
 
+constexpr std::size_t kBeforeNics = 3;  ///< columns of the matrix
+
 report::Table matrix(const inject::DecisionTable& table) {
   const auto& node = table.node();
   const auto columns = matrix_columns(node);
-  report::Table out{{{"GPU"}, {"PCI"}, {"NUMA"}}, {}};
+  report::Table out{{{"GPU", report::kKept}, {"PCI"}, {"NUMA"}}, {}};
   for (const auto n : columns) out.columns.push_back({node.nics[n].name});
   for (std::size_t g = 0; g < node.gpus.size(); ++g) {
     const auto& gpu = node.gpus[g];
@@ -69,15 +74,35 @@ report::Table matrix(const inject::DecisionTable& table) {
   return out;
 }
 
-report::Report topology_report(const inject::DecisionTable& table) {
+/// The same with a line for each NIC, where there are too many for a line of the terminal.
+report::Table fitting_matrix(const inject::DecisionTable& table, std::size_t columns) {
+  auto by_gpu = matrix(table);
+  const auto widest = report::render_table(by_gpu, report::Column::Shown::always).find('\n');
+  if (columns == 0 || widest <= columns || table.node().gpus.empty()) return by_gpu;
+  report::Table by_nic{{{"NIC", report::kKept}}, {}};
+  for (const auto& gpu : table.node().gpus) by_nic.columns.push_back({gpu_label(gpu)});
+  const auto nics = matrix_columns(table.node());
+  for (std::size_t i = 0; i < nics.size(); ++i) {
+    auto& row = by_nic.rows.emplace_back();
+    row.push_back(table.node().nics[nics[i]].name);
+    for (const auto& gpu : by_gpu.rows) row.push_back(gpu[kBeforeNics + i]);
+  }
+  return by_nic;
+}
+
+report::Report topology_report(const inject::DecisionTable& table, std::size_t columns) {
   report::Report report;
   report.json = topology_json(table);
-  report.sections.push_back({"", matrix(table), {}});
-  report.add("",
-             {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  "
-              "SYS across sockets",
-              source_line(table.topology())});
-  auto lines = table.topology().warnings;
+  report.sections.push_back({"", fitting_matrix(table, columns), {}});
+  if (table.node().nics.empty()) {
+    report.add("", no_rdma_lines(table.node()));
+  } else {
+    report.add("",
+               {"PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  "
+                "SYS across sockets",
+                source_line(table.topology())});
+  }
+  auto lines = report.json["warnings"].get<std::vector<std::string>>();
   for (auto& line : namespace_lines(table.node())) lines.push_back(std::move(line));
   for (auto& line : problem_lines(table.node())) lines.push_back(std::move(line));
   report.add("WARNINGS", std::move(lines));
@@ -88,8 +113,15 @@ std::string to_tree(const Invocation& /*invocation*/, const inject::DecisionTabl
   return tree_text(table);
 }
 
-std::string to_svg(const Invocation& /*invocation*/, const inject::DecisionTable& table) {
-  return report::to_svg(topology_picture(table));
+std::string to_svg(const Invocation& invocation, const inject::DecisionTable& table) {
+  auto picture = topology_picture(table);
+  // A snapshot and a topology file do not say when they were made.
+  const bool is_living =
+      !invocation.flags.contains("host.snapshot") && !invocation.flags.contains("host.ncclTopo");
+  if (is_living) {
+    picture.subtitles.push_back("as of " + host::utc_text(host::SystemClock().calendar()));
+  }
+  return report::to_svg(picture);
 }
 
 std::string to_dot(const Invocation& /*invocation*/, const inject::DecisionTable& table) {
@@ -123,7 +155,9 @@ int print_topology(const Invocation& invocation, const inject::DecisionTable& ta
     invocation.out << format.render(invocation, table);
     return kExitOk;
   }
-  return invocation.print(topology_report(table), kExitOk);
+  const auto columns = invocation.output == "table" ? invocation.style().columns : 0;
+  const auto code = lost_nic_lines(table).empty() ? kExitOk : kExitProblem;
+  return invocation.print(topology_report(table, columns), code);
 }
 
 }  // namespace
@@ -135,7 +169,12 @@ void add_topology_command(CLI::App& program, Invocation& invocation) {
   std::vector<std::string> own_formats;
   for (const auto& format : kTopologyFormats) own_formats.emplace_back(format.name);
   add_output_option(*app, invocation, own_formats);
-  app->footer("Exit codes: 0 ok, whatever the machine has, 2 it cannot be read.");
+  app->footer(
+      "Exit codes: 0 ok; 1 a NIC that is due to a GPU cannot carry traffic; 2 the machine cannot\n"
+      "be read.\n"
+      "Examples: railhead topology -o tree\n"
+      "          railhead topology -o svg > node.svg\n"
+      "          railhead topology -o nccl > /etc/nccl-topology.xml");
   invocation.answer_with_machine(*app, [&invocation](const inject::DecisionTable& table) {
     return print_topology(invocation, table);
   });

@@ -40,7 +40,15 @@ std::vector<std::string> subtitles_of(const inject::DecisionTable& table,
       });
   std::string counts =
       counted(node.gpus.size(), "GPU") + " · " + counted(node.nics.size(), "RDMA device");
-  if (!node.gpus.empty()) counts += ", " + std::to_string(dealt) + " dealt";
+  const auto usable = std::count_if(
+      diagram.devices.begin(), diagram.devices.end(), [](const report::DiagramDevice& device) {
+        return device.row == report::DiagramRow::lower && !device.groups.empty() &&
+               device.look != report::DiagramLook::broken;
+      });
+  if (!node.gpus.empty()) {
+    counts += ", " + std::to_string(dealt) + " dealt, " +
+              (usable == dealt ? "all" : std::to_string(usable)) + " usable";
+  }
   const auto& topology = table.topology();
   counts += " · topology from " + std::string(to_string(topology.source)) +
             (topology.origin.empty() ? "" : " (" + topology.origin + ")") + ", confidence " +

@@ -47,7 +47,17 @@ std::string gpu_text(const inject::DecisionTable& table, std::size_t gpu) {
       names.empty() ? "no NIC"
                     : join(names, ",") + " (" +
                           std::string(to_string(table.deal().gpus[gpu].nearness.relation)) + ")";
-  return gpu_label(node.gpus[gpu]) + " " + node.gpus[gpu].pci.str() + "  → " + dealt;
+  std::vector<std::string> stand_ins;
+  const auto selection =
+      affinity::select(node, table.topology(), table.deal(), table.usable(), {gpu});
+  for (const auto& choice : selection.gpus.front().nics) {
+    if (choice.stand_in) {
+      stand_ins.push_back(node.nics[choice.nic].name + " (" +
+                          std::string(to_string(choice.nearness.relation)) + ")");
+    }
+  }
+  return gpu_label(node.gpus[gpu]) + " " + node.gpus[gpu].pci.str() + "  → " + dealt +
+         (stand_ins.empty() ? "" : ", not usable; " + join(stand_ins, ",") + " stands in");
 }
 
 std::string nic_text(const inject::DecisionTable& table, std::size_t nic) {

@@ -67,10 +67,6 @@ struct Settings {
     std::string kubeconfig;
   };
 
-  struct Dra {
-    bool enabled = false;
-  };
-
   struct Injection {
     GpuPolicy gpus{};
     std::vector<std::string> gpu_resources;
@@ -112,7 +108,6 @@ struct Settings {
   DevicePlugin device_plugin;
   Kubelet kubelet;
   Kubernetes kubernetes;
-  Dra dra;
   Injection injection;
   Pods pods;
   Metrics metrics;
@@ -161,10 +156,10 @@ inline constexpr SettingSpec kSettings[] = {
      into<&Settings::host, &Settings::Host::nccl_topo, parse_any_text>},
     {"host.proc", "--host-proc", "/proc", "DIR", "the host's procfs as the agent sees it",
      into<&Settings::host, &Settings::Host::proc, parse_path>},
-    {"host.rescanSeconds", "--rescan-interval", "30", "SECONDS",
+    {"host.rescanSeconds", "--rescan-interval", "30", "TIME",
      "read the machine again at least this often, events or not",
      into<&Settings::host, &Settings::Host::rescan, parse_interval>, Change::machine},
-    {"host.portCheckSeconds", "--port-check-interval", "1", "SECONDS",
+    {"host.portCheckSeconds", "--port-check-interval", "1", "TIME",
      "look at the state of every port so often, and read the machine where one has changed; 0: "
      "only events and rescans",
      into<&Settings::host, &Settings::Host::port_check, parse_interval_or_never>, Change::machine},
@@ -221,9 +216,6 @@ inline constexpr SettingSpec kSettings[] = {
     {"kubernetes.kubeconfig", "--kubeconfig", "", "FILE",
      "how to reach the API server; default: KUBECONFIG, else the pod's service account",
      into<&Settings::kubernetes, &Settings::Kubernetes::kubeconfig, parse_path_or_nothing>},
-    {"dra.enabled", "--dra", "false", "true|false",
-     "publish NICs through dynamic resource allocation (not in this version)",
-     into<&Settings::dra, &Settings::Dra::enabled, parse_unbuilt>},
     {"injection.gpus", "--gpus", "closest", "closest|numa|all|none",
      "which NICs a container with GPUs gets without asking",
      into<&Settings::injection, &Settings::Injection::gpus, parse_gpu_policy>, Change::machine},
@@ -235,7 +227,7 @@ inline constexpr SettingSpec kSettings[] = {
      into<&Settings::injection, &Settings::Injection::annotations, parse_annotation_policy>,
      Change::machine},
     {"injection.memlockCap", "--memlock-cap", "unlimited", "unlimited|BYTES",
-     "highest RLIMIT_MEMLOCK that is ever set",
+     "highest RLIMIT_MEMLOCK that is ever set; a number may end in Ki, Mi, Gi or Ti",
      into<&Settings::injection, &Settings::Injection::memlock_cap_bytes, parse_byte_limit>,
      Change::machine},
     {"injection.devices", "--inject-devices", "uverbs,rdma_cm", "LIST",
@@ -270,10 +262,10 @@ inline constexpr SettingSpec kSettings[] = {
      "machines whose PCI tree hides the switches; empty: they get none",
      into<&Settings::injection, &Settings::Injection::nccl_topo_file, parse_path_or_nothing>,
      Change::machine},
-    {"pods.sampleSeconds", "--pods-interval", "120", "SECONDS",
+    {"pods.sampleSeconds", "--pods-interval", "120", "TIME",
      "how often the agent looks who uses RDMA; an alarm takes three looks; 0: never",
      into<&Settings::pods, &Settings::Pods::sample, parse_interval_or_never>},
-    {"pods.graceSeconds", "--pods-grace", "300", "SECONDS",
+    {"pods.graceSeconds", "--pods-grace", "300", "TIME",
      "how long a container that is due to use RDMA may take, from when it opened its GPUs and had "
      "a "
      "TCP connection, until it is a silent fallback",

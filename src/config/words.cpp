@@ -4,6 +4,7 @@
 #include <initializer_list>
 
 #include "base/contains.h"
+#include "base/duration.h"
 #include "base/text.h"
 
 namespace railhead::config {
@@ -38,11 +39,6 @@ Result<bool> parse_switch(std::string_view text) {
   if (lower == "true" || lower == "1" || lower == "yes" || lower == "on") return true;
   if (lower == "false" || lower == "0" || lower == "no" || lower == "off") return false;
   return malformed(text, "is neither true nor false");
-}
-
-Result<bool> parse_unbuilt(std::string_view text) {
-  if (!TRY(parse_switch(text))) return false;
-  return Error{ErrorCode::unsupported, "this version does not have it; leave it false"};
 }
 
 Result<std::uint64_t> parse_byte_limit(std::string_view text) {
@@ -123,11 +119,13 @@ Result<std::vector<std::string>> parse_pod_patterns(std::string_view text) {
 }
 
 Result<std::chrono::seconds> parse_interval(std::string_view text) {
-  const auto seconds = parse_unsigned(text);
-  if (seconds && *seconds >= 1 && *seconds <= kMaxRescanSeconds) {
-    return std::chrono::seconds(*seconds);
+  const auto time = parse_duration(text, std::chrono::seconds(1));
+  if (time && time->count() % 1000 == 0 && time->count() > 0 &&
+      time->count() <= kMaxRescanSeconds * 1000) {
+    return std::chrono::duration_cast<std::chrono::seconds>(*time);
   }
-  return malformed(text, "is not 1 to " + std::to_string(kMaxRescanSeconds) + " seconds");
+  return malformed(
+      text, "is not 1 to " + std::to_string(kMaxRescanSeconds) + " seconds, such as 30, 30s or 5m");
 }
 
 Result<std::chrono::seconds> parse_interval_or_never(std::string_view text) {

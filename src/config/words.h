@@ -44,8 +44,6 @@ inline constexpr std::array<std::string_view, 4> kDeviceClasses{"uverbs", "rdma_
                                                                 "issm"};
 
 Result<bool> parse_switch(std::string_view text);
-/// false; what is not built yet cannot be switched on.
-Result<bool> parse_unbuilt(std::string_view text);
 
 /// "unlimited" (or "-1") or a number of bytes, with an optional Ki, Mi, Gi, Ti.
 Result<std::uint64_t> parse_byte_limit(std::string_view text);
@@ -61,6 +59,7 @@ Result<std::vector<std::string>> parse_list(std::string_view text);
 Result<std::vector<std::string>> parse_device_classes(std::string_view text);
 Result<std::vector<std::string>> parse_pod_patterns(std::string_view text);
 
+/// Whole seconds, as a number alone or a time of base/duration.h: "90", "30s", "5m".
 Result<std::chrono::seconds> parse_interval(std::string_view text);
 Result<std::chrono::seconds> parse_interval_or_never(std::string_view text);  ///< never: 0
 

@@ -86,7 +86,8 @@ struct Diagram {
 // Both make the same bytes of the same diagram.
 
 /// The diagram as a picture of its own: an SVG 1.1 document without scripts, references or fonts,
-/// on a white ground, with a legend and the notes below.
+/// on a white ground, or a dark one where the viewer prefers that, with a legend and the notes
+/// below.
 std::string to_svg(const Diagram& diagram);
 
 /// The diagram as a graph for Graphviz (`dot -Tsvg`): boxes are clusters, links are edges. Notes

@@ -14,18 +14,22 @@ struct GroupColour {
   std::string_view tint;
 };
 
+/// Not quite the ink of other text: that becomes light on a dark ground, and this does not.
+constexpr std::string_view kInkOnColour = "#1b1f23";
+
 /// Eight colours that people with any kind of colour blindness can tell apart (after Okabe and Ito,
 /// "Color Universal Design", 2008; yellow and black, which lines cannot use on white, are replaced
-/// by indigo and olive). Groups from the ninth on use them again with a second pattern.
+/// by indigo and olive; green, vermilion and olive are darker, so that white text on them has a
+/// contrast of 4.5). Groups from the ninth on use them again with a second pattern.
 constexpr std::array<GroupColour, 8> kGroupColours = {{
     {"#0072b2", "#ffffff", "#cce3f0"},
-    {"#e69f00", "#1b1f24", "#faeccc"},
-    {"#009e73", "#ffffff", "#ccece3"},
-    {"#cc79a7", "#1b1f24", "#f5e4ed"},
-    {"#56b4e9", "#1b1f24", "#ddf0fb"},
-    {"#d55e00", "#ffffff", "#f7dfcc"},
+    {"#e69f00", kInkOnColour, "#faeccc"},
+    {"#00825f", "#ffffff", "#ccece3"},
+    {"#cc79a7", kInkOnColour, "#f5e4ed"},
+    {"#56b4e9", kInkOnColour, "#ddf0fb"},
+    {"#c25500", "#ffffff", "#f7dfcc"},
     {"#332288", "#ffffff", "#d6d3e7"},
-    {"#8f8f2e", "#ffffff", "#e9e9d5"},
+    {"#757526", "#ffffff", "#e9e9d5"},
 }};
 
 constexpr const GroupColour& colour_of(std::size_t group) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "report/text_width.h"
 
 namespace railhead::report {
@@ -22,15 +23,87 @@ std::string cell_text(const std::vector<std::string>& row, std::size_t column) {
   return printable(row[column]);
 }
 
-std::string render_sections(const Report& report, Column::Shown shown) {
+std::string render_sections(const Report& report, Column::Shown shown, const PrintStyle& style) {
   std::string out;
   for (const auto& section : report.sections) {
     if (!out.empty()) out += "\n";
     if (!section.title.empty()) out += printable(section.title) + "\n";
-    if (!section.table.columns.empty()) out += render_table(section.table, shown);
+    if (!section.table.columns.empty()) out += render_table(section.table, shown, style);
     for (const auto& line : section.lines) out += printable(line) + "\n";
   }
   return out;
+}
+
+constexpr std::size_t kColumnGap = 3;
+constexpr std::size_t kLeastText = 16;  ///< a text is cut to no less
+constexpr std::string_view kRedInk = "\x1b[31m";
+constexpr std::string_view kPlainInk = "\x1b[0m";
+
+std::string cut_cell(std::string text, std::size_t columns) {
+  if (display_width(text) <= columns) return text;
+  std::size_t characters = 0;
+  std::size_t end = 0;
+  for (; end < text.size(); ++end) {
+    const bool begins = (static_cast<unsigned char>(text[end]) & 0xc0) != 0x80;
+    if (begins && ++characters == columns) break;
+  }
+  text.resize(end);
+  return text + "…";
+}
+
+/// Which columns are printed, and how wide.
+struct TableLayout {
+  std::vector<std::size_t> columns;  ///< of the table
+  std::vector<std::size_t> widths;
+  std::vector<std::string> left_out;  ///< headers
+
+  [[nodiscard]] std::size_t width() const {
+    std::size_t sum = 0;
+    for (const auto width : widths) sum += width + kColumnGap;
+    return sum < kColumnGap ? 0 : sum - kColumnGap;
+  }
+
+  void leave_out(std::size_t at, const std::string& header) {
+    left_out.insert(left_out.begin(), header);
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(at));
+    widths.erase(widths.begin() + static_cast<std::ptrdiff_t>(at));
+  }
+};
+
+TableLayout fit_columns(const Table& table, Column::Shown shown, const PrintStyle& style) {
+  TableLayout layout;
+  for (std::size_t c = 0; c < table.columns.size(); ++c) {
+    if (table.columns[c].shown > shown) continue;
+    std::size_t width = style.headers ? display_width(printable(table.columns[c].header)) : 0;
+    for (const auto& row : table.rows) width = std::max(width, display_width(cell_text(row, c)));
+    layout.columns.push_back(c);
+    layout.widths.push_back(width);
+  }
+  if (style.columns == 0) return layout;
+  // A text that is long is cut first, as far as it remains one.
+  const auto cut_widest = [&] {
+    const auto total = layout.width();
+    if (total <= style.columns) return;
+    auto& widest = *std::max_element(layout.widths.begin(), layout.widths.end());
+    const auto excess = total - style.columns;
+    widest = std::max(std::min(widest, kLeastText), widest - std::min(widest, excess));
+  };
+  const auto leave_one_out = [&] {
+    for (auto at = layout.columns.size(); at-- > 1;) {
+      const auto& column = table.columns[layout.columns[at]];
+      if (column.shown == Column::Shown::kept) continue;
+      layout.leave_out(at, column.header);
+      return true;
+    }
+    return false;
+  };
+  const auto all = layout.widths;
+  if (cut_widest(); layout.width() <= style.columns) return layout;
+  layout.widths = all;
+  while (layout.width() > style.columns && leave_one_out()) {
+  }
+  for (std::size_t i = 0; i < layout.columns.size(); ++i) cut_widest();
+  return layout;
 }
 
 }  // namespace
@@ -39,6 +112,7 @@ void Table::add(std::vector<Cell> cells) {
   columns.clear();
   auto& row = rows.emplace_back();
   for (auto& cell : cells) {
+    if (cell.is_broken) broken.emplace(rows.size() - 1, columns.size());
     columns.push_back({std::string(cell.header), cell.shown});
     row.push_back(std::move(cell.text));
   }
@@ -60,47 +134,52 @@ data::Json make_document(std::string_view kind) {
   return document;
 }
 
-std::string render_table(const Table& table, Column::Shown shown) {
-  std::vector<std::size_t> printed;
-  for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    if (table.columns[c].shown <= shown) printed.push_back(c);
-  }
-  std::vector<std::size_t> widths;
-  for (const auto c : printed) {
-    std::size_t width = display_width(printable(table.columns[c].header));
-    for (const auto& row : table.rows) width = std::max(width, display_width(cell_text(row, c)));
-    widths.push_back(width);
-  }
+std::string render_table(const Table& table, Column::Shown shown, const PrintStyle& style) {
+  const auto layout = fit_columns(table, shown, style);
   std::string out;
-  const auto print_row = [&](const auto& text_of) {
+  const auto print_row = [&](const auto& text_of, const auto& is_broken) {
     std::string line;
-    for (std::size_t i = 0; i < printed.size(); ++i) {
-      const std::string text = text_of(printed[i]);
-      line += text;
-      if (i + 1 < printed.size()) line.append(widths[i] - display_width(text) + 3, ' ');
+    for (std::size_t i = 0; i < layout.columns.size(); ++i) {
+      const std::string text = cut_cell(text_of(layout.columns[i]), layout.widths[i]);
+      const bool red = style.color && is_broken(layout.columns[i]);
+      line += red ? std::string(kRedInk) + text + std::string(kPlainInk) : text;
+      if (i + 1 < layout.columns.size()) {
+        line.append(layout.widths[i] - display_width(text) + kColumnGap, ' ');
+      }
     }
     out += line + "\n";
   };
-  print_row([&](std::size_t c) { return printable(table.columns[c].header); });
-  for (const auto& row : table.rows) {
-    print_row([&](std::size_t c) { return cell_text(row, c); });
+  if (style.headers) {
+    print_row([&](std::size_t c) { return printable(table.columns[c].header); },
+              [](std::size_t) { return false; });
+  }
+  for (std::size_t r = 0; r < table.rows.size(); ++r) {
+    print_row([&](std::size_t c) { return cell_text(table.rows[r], c); },
+              [&](std::size_t c) {
+                return table.broken.contains({r, c});
+              });
+  }
+  if (!layout.left_out.empty() && style.headers) {
+    out += cut_cell("no room for " + join(layout.left_out, ", ") + "; -o wide prints all",
+                    std::max(style.columns, kLeastText)) +
+           "\n";
   }
   return out;
 }
 
-std::string to_table(const Report& report) {
-  return render_sections(report, Column::Shown::always);
+std::string to_table(const Report& report, const PrintStyle& style) {
+  return render_sections(report, Column::Shown::always, style);
 }
 
-std::string to_wide_table(const Report& report) {
-  return render_sections(report, Column::Shown::wide);
+std::string to_wide_table(const Report& report, const PrintStyle& style) {
+  return render_sections(report, Column::Shown::wide, {0, style.headers, style.color});
 }
 
-std::string to_json(const Report& report) {
+std::string to_json(const Report& report, const PrintStyle& /*style*/) {
   return data::to_json_text(report.json);
 }
 
-std::string to_yaml(const Report& report) {
+std::string to_yaml(const Report& report, const PrintStyle& /*style*/) {
   return data::to_yaml(report.json);
 }
 

@@ -4,8 +4,10 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "data/json.h"
@@ -13,11 +15,14 @@
 namespace railhead::report {
 
 struct Column {
-  enum class Shown : std::uint8_t { always, wide };
+  /// Where a terminal is too narrow for all of `always`, the last of them goes first; what is
+  /// `kept` stays.
+  enum class Shown : std::uint8_t { kept, always, wide };
   std::string header;  ///< upper case, as kubectl prints it
   Shown shown = Shown::always;
 };
 
+inline constexpr auto kKept = Column::Shown::kept;
 inline constexpr auto kWide = Column::Shown::wide;
 
 /// A cell with the header of its column.
@@ -25,15 +30,24 @@ struct Cell {
   std::string_view header;
   std::string text;
   Column::Shown shown = Column::Shown::always;
+  bool is_broken = false;  ///< what a person should see at once
 };
 
 /// Rows of text below headers. A cell that is empty is printed as "-".
 struct Table {
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;
+  std::set<std::pair<std::size_t, std::size_t>> broken{};  ///< row and column
 
   /// Adds a row. Its cells name the columns, which are the same in every row.
   void add(std::vector<Cell> cells);
+};
+
+/// How text for people is printed. The default is that of a file or pipe.
+struct PrintStyle {
+  std::size_t columns = 0;  ///< what a table has to fit in; 0: everything is printed
+  bool headers = true;
+  bool color = false;  ///< what is broken is red
 };
 
 /// What a command has to say, once: as data for programs and as tables with a few lines of prose
@@ -60,18 +74,19 @@ struct Report {
 data::Json make_document(std::string_view kind);
 
 /// kubectl's look: three spaces between columns, nothing drawn around, no trailing blanks.
-/// `shown`: up to which columns.
-std::string render_table(const Table& table, Column::Shown shown);
+/// `shown`: up to which columns. Where they do not fit, columns go, then the widest text is cut,
+/// and a last line names what is missing.
+std::string render_table(const Table& table, Column::Shown shown, const PrintStyle& style = {});
 
-std::string to_table(const Report& report);
-std::string to_wide_table(const Report& report);
-std::string to_json(const Report& report);
-std::string to_yaml(const Report& report);
+std::string to_table(const Report& report, const PrintStyle& style = {});
+std::string to_wide_table(const Report& report, const PrintStyle& style = {});
+std::string to_json(const Report& report, const PrintStyle& style = {});
+std::string to_yaml(const Report& report, const PrintStyle& style = {});
 
 /// A way to print any report, by its word for --output.
 struct Format {
   std::string_view name;
-  std::string (*render)(const Report& report);
+  std::string (*render)(const Report& report, const PrintStyle& style);
 };
 
 /// Every command has these.

@@ -19,6 +19,26 @@ using Anchor = TextStyle::Anchor;
 constexpr TextStyle kNote{Font::small, Weight::regular, kGrey, Anchor::start};
 constexpr TextStyle kBody{Font::body, Weight::regular, kGrey, Anchor::start};
 
+/// For viewers that prefer a dark ground: each colour of an element has its own there. Colours of
+/// groups and what stands on them stay, but for indigo lines.
+constexpr std::string_view kDarkGround =
+    "<style>@media (prefers-color-scheme: dark) {\n"
+    "rect[fill=\"#ffffff\"], circle[fill=\"#ffffff\"] { fill: #0d1117 }\n"
+    "rect[fill=\"#f6f8fa\"], rect[fill=\"#eaeef2\"] { fill: #161b22 }\n"
+    "rect[fill=\"#eef5fc\"] { fill: #12283f }\n"
+    "rect[fill=\"#f3f4f6\"] { fill: #21262d }\n"
+    "rect[fill=\"#fff1f0\"] { fill: #3d1513 }\n"
+    "[stroke=\"#ffffff\"] { stroke: #0d1117 }\n"
+    "[stroke=\"#afb8c1\"], [stroke=\"#8c959f\"] { stroke: #6e7681 }\n"
+    "[stroke=\"#7d9ab8\"] { stroke: #5b80a5 }\n"
+    "[stroke=\"#424a53\"] { stroke: #9198a1 }\n"
+    "[stroke=\"#332288\"] { stroke: #a99cf0 }\n"
+    "[stroke=\"#b3001b\"] { stroke: #ff7b72 }\n"
+    "text[fill=\"#1b1f24\"] { fill: #e6edf3 }\n"
+    "text[fill=\"#59636e\"] { fill: #9198a1 }\n"
+    "text[fill=\"#b3001b\"] { fill: #ff7b72 }\n"
+    "}</style>\n";
+
 /// Paints from top to bottom; y_ is where the next thing goes.
 class Painter {
  public:
@@ -70,8 +90,9 @@ std::string Painter::opening() const {
          "font-family=\"'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', "
          "sans-serif\">\n<title id=\"title\">" +
          data::xml_escaped(printable(diagram_.title)) + "</title>\n<desc id=\"desc\">" +
-         data::xml_escaped(printable(diagram_.description)) + "</desc>\n<rect width=\"" + width +
-         "\" height=\"" + height + "\" fill=\"#ffffff\"/>\n";
+         data::xml_escaped(printable(diagram_.description)) + "</desc>\n" +
+         std::string(kDarkGround) + "<rect width=\"" + width + "\" height=\"" + height +
+         "\" fill=\"#ffffff\"/>\n";
 }
 
 Rect Painter::moved(Rect at) const {

@@ -12,7 +12,7 @@ from page_tables import ROOT, replace_section, table, text_table
 
 TITLE = "## Soak"
 WORDS = """
-`./dev soak {minutes:g} --write`: the agent with every face on a real containerd {runtime}, on a machine of files made from
+`./dev soak {minutes:g} --write`: the agent with NRI, the device plugin and its pages on a real containerd {runtime}, on a machine of files made from
 `tests/nodes/dgx-h100.node`. Pods come and go: with GPUs by variable and by device node, with slots, with `required`, with up to 1 MiB
 of annotations. Meanwhile NICs are unplugged and numbered anew and ports go down; the kubelet is restarted, silent for 20 s and short
 of answers; containerd is restarted and killed; a user opens and closes a verbs node 200 times a second, holds 40 idle connections to the

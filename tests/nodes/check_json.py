@@ -56,8 +56,8 @@ def wrong_text(printed, topology, nics, affinity):
     for command, follow in (("topology", command_text.topology_text(topology, nics)),
                             ("nics", command_text.nics_text(nics, wide=False)),
                             ("nics -o wide", command_text.nics_text(nics, wide=True)),
-                            ("affinity", command_text.affinity_text(affinity, explain=False)),
-                            ("affinity --explain", command_text.affinity_text(affinity, explain=True))):
+                            ("affinity", command_text.affinity_text(affinity, nics, explain=False)),
+                            ("affinity --explain", command_text.affinity_text(affinity, nics, explain=True))):
         yield from other_lines(command, [command_text.squeezed(line) for line in printed[command]], follow)
     title, *tree = printed["topology -o tree"]
     shown = [title, *sorted(map(str, command_text.devices_in_tree(tree)))]

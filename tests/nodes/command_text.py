@@ -7,7 +7,8 @@ import re
 LEGEND = "PIX one PCIe switch  PXB several switches  PHB host bridge  NODE same NUMA node  SYS across sockets"
 EXCLUSIVE = ("RDMA namespaces are exclusive (ib_core.netns_mode=0): a NIC is in one network namespace, and only "
              "pods on the host's network are dealt to")
-NO_NICS = ["no RDMA device on this node"]
+NO_RDMA = ["this node has no RDMA device: none is in /sys/class/infiniband, and no PCI function is of a NIC known for RDMA",
+           "railhead doctor says what is missing"]
 NO_GPUS = ["no GPU on this node"]
 MOST_NAMES = 3  # in a line of --explain
 
@@ -50,10 +51,12 @@ def topology_text(topology, nics):
     return [row(["GPU", "PCI", "NUMA", *names]),
             *(row([label(gpu), gpu["pci"], gpu["numaNode"], *words])
               for gpu, words in zip(topology["gpus"], topology["relations"])),
-            "", LEGEND, source(topology), *warned(topology["warnings"] + namespaces(nics) + problems(topology))]
+            "", *([LEGEND, source(topology)] if nics["nics"] else NO_RDMA), *warned(topology["warnings"] + namespaces(nics) + problems(topology))]
 
 
-def usable_text(nic):
+def usable_text(nic, port):
+    if nic["usable"] and port["state"] not in ("ACTIVE", None):
+        return f"no: port is {port['state']}"
     if not nic["usable"]:
         return f"no: {nic['usableReason']}"
     return f"yes, slow: {nic['slowReason']}" if nic["slowReason"] else "yes"
@@ -71,7 +74,7 @@ NIC_COLUMNS = {
     "PCI": lambda nic, port: nic["pci"],
     "ROLE": lambda nic, port: nic["role"],
     "POOL": lambda nic, port: ",".join(nic["pools"]),
-    "USABLE": lambda nic, port: usable_text(nic),
+    "USABLE": lambda nic, port: usable_text(nic, port),
     "DEVICES": lambda nic, port: ",".join(device["path"].rpartition("/")[2] for device in nic["devices"]),
     "PHYS": lambda nic, port: port["physState"],
     "FIRMWARE": lambda nic, port: nic["firmware"],
@@ -88,8 +91,8 @@ def nics_text(nics, wide):
     shown = len(NIC_COLUMNS) if wide else list(NIC_COLUMNS).index("DEVICES") + 1
     rows = [[cell(nic, port) for cell in NIC_COLUMNS.values()] for nic in nics["nics"]
             for port in nic["ports"] or [NO_PORT]]
-    lines = [row(cells[:shown]) for cells in [list(NIC_COLUMNS), *rows]] if rows else NO_NICS
-    return lines + warned(namespaces(nics) + problems(nics))
+    lines = [row(cells[:shown]) for cells in [list(NIC_COLUMNS), *rows]] if rows else NO_RDMA
+    return lines + warned(nics["warnings"] + namespaces(nics) + problems(nics))
 
 
 def explanation_text(gpu, explained):
@@ -104,7 +107,7 @@ def explanation_text(gpu, explained):
         yield row([shown, same[0], "yes" if same[1] else "", same[2]])
 
 
-def affinity_text(affinity, explain):
+def affinity_text(affinity, nics, explain):
     lines = NO_GPUS
     if affinity["gpus"]:
         lines = [row(["GPU", "PCI", "NUMA", "NIC", "RELATION", "WHY"])]
@@ -112,12 +115,17 @@ def affinity_text(affinity, explain):
             start = [label(gpu), gpu["pci"], gpu["numaNode"]]
             lines += [row([*start, nic["name"], nic["relation"], nic["why"]]) for nic in gpu["nics"]] or [
                 row([*start, "", "", ""])]
-        lines += ["", source(affinity)]
+        lines += ["", source(affinity)] if nics["nics"] else []
+    lines = lines + ([] if nics["nics"] else ["", *NO_RDMA])
     gets = affinity["devices"] + [f"{name}={value}" for name, value in affinity["env"].items()]
     lines = lines + (["", "A CONTAINER WITH THESE GPUS GETS", *gets] if gets else [])
     for gpu, explained in zip(affinity["gpus"], affinity["explanation"]) if explain else ():
         lines += explanation_text(gpu, explained)
     return lines + warned(affinity["warnings"])
+
+
+def gpu_nics(affinity, gpu):
+    return next(one["nics"] for one in affinity["gpus"] if one["pci"] == gpu["pci"])
 
 
 def tree_devices(topology, nics, affinity):
@@ -127,6 +135,8 @@ def tree_devices(topology, nics, affinity):
         # The tree names them in the machine's order, the explanation nearest first.
         names = [nic["name"] for nic in nics["nics"] if nic["name"] in {nic["name"] for nic in dealt}]
         arrow = f"{','.join(names)} ({dealt[0]['relation']})" if dealt else "no NIC"
+        stand_ins = [f"{nic['name']} ({nic['relation']})" for nic in gpu_nics(affinity, gpu) if nic["standIn"]]
+        arrow += f", not usable; {','.join(stand_ins)} stands in" if stand_ins else ""
         yield gpu["numaNode"], f"{label(gpu)} {gpu['pci']} → {arrow}"
     for nic in nics["nics"]:
         place = f" {nic['pci']}" if nic["pci"] else ""

@@ -55,7 +55,7 @@ SHAPES = {
                   "netdevs": [TEXT], **NIC_ROLE, "usable": FLAG, "usableReason": TEXT, "slowReason": TEXT,
                   "spare": FLAG, "pool": MAYBE_TEXT, **MEMBERSHIP, "ports": [PORT],
                   "devices": [{"path": TEXT, "major": NUMBER, "minor": NUMBER}]}],
-        "problems": PROBLEMS},
+        "warnings": [TEXT], "problems": PROBLEMS},
     "pools": {
         **document("Pools"),
         "pools": [{"name": TEXT, "mode": {"shared", "exclusive"}, "slots": MAYBE_NUMBER, "slotsPerNic": MAYBE_NUMBER,

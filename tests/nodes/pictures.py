@@ -61,8 +61,11 @@ def svg_problems(text):
     if root.get("viewBox") != f"0 0 {width} {height}":
         yield "the viewBox is not the size"
     if {element.tag for element in root.iter()} - {SVG + tag for tag in (
-            "svg", "title", "desc", "g", "rect", "text", "path", "line")}:
+            "svg", "title", "desc", "style", "g", "rect", "text", "path", "line")}:
         yield "an element that does not belong there"
+    styles = [element.text for element in root.iter(SVG + "style")]
+    if len(styles) != 1 or "prefers-color-scheme: dark" not in styles[0] or "url(" in styles[0] or "@import" in styles[0]:
+        yield "the style is not that of a dark ground alone"
     texts = list(text_boxes(root))
     for i, (content, at) in enumerate(texts):
         if not inside(at, width, height):

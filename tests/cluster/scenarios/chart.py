@@ -365,7 +365,7 @@ class Chart(ClusterCase):
         self.wait_running("plain")
         container = self.status("plain")["containerStatuses"][0]["containerID"].rpartition("/")[2]
         agent = self.agents()[0]["metadata"]["name"]
-        words = ("-n", "kube-system", "exec", agent, "--", "railhead", "pods", "-A", "-o", "json")
+        words = ("-n", "kube-system", "exec", agent, "--", "railhead", "pods", "--all", "-o", "json")
         told = self.cluster.plane.kubectl(*words, check=False)  # ends with 2 where a verdict is unknown
         found, _ = json.JSONDecoder().raw_decode(told)
         mine = next(pod for pod in found["pods"] if pod["containerId"] == container)

@@ -82,7 +82,7 @@ TEST(BenchReport, validated_is_what_was_compared_and_no_more) {
 TEST(BenchReport, the_header_has_the_unit_of_the_value) {
   BenchResult result;
   result.runs = {run_with(State::ok)};
-  const auto text = report::find_format("table")->render(make_report(result));
+  const auto text = report::find_format("table")->render(make_report(result), {});
   EXPECT_THAT(text, HasSubstr("Gbit/s "));
   EXPECT_THAT(text, testing::Not(HasSubstr("GB/S")));
 }

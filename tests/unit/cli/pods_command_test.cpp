@@ -106,7 +106,7 @@ TEST(PodsCommand, memory_that_is_registered_as_a_whole_has_no_size) {
 
 TEST(PodsCommand, grace_and_all_are_the_callers) {
   EXPECT_EQ(pods({"--pods-grace", "5000"}).code, cli::kExitOk);
-  EXPECT_EQ(pods({"-A", "-o", "json"}).json()["pods"].size(), 3U);
+  EXPECT_EQ(pods({"--all", "-o", "json"}).json()["pods"].size(), 3U);
 }
 
 TEST(PodsCommand, a_machine_whose_kernel_cannot_be_asked_proves_nothing) {

@@ -55,8 +55,8 @@ metrics: {bindAddress: t, socket: /u, tokenFile: /v, portSeconds: 9}
 log: {level: error, format: json}
 )");
   ASSERT_TRUE(config) << config.error().message;
-  const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, dra, injection, pods,
-               metrics, log] = config->settings();
+  const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, injection, pods, metrics,
+               log] = config->settings();
   EXPECT_EQ(std::tie(kubernetes.startup_taint, kubernetes.kubeconfig), std::tuple(true, "/w"));
   EXPECT_EQ(std::tie(host.root, host.snapshot, host.nccl_topo, host.proc),
             std::tuple("/a", "b", "c", "/d"));
@@ -68,7 +68,6 @@ log: {level: error, format: json}
             std::tuple(false, "/k", HandOut::cdi, Registration::found));
   EXPECT_EQ(std::tie(plugin.cdi_dir, plugin.device_info_dir, plugin.resource_prefix),
             std::tuple("/l", "/m", "n"));
-  EXPECT_FALSE(dra.enabled);
   EXPECT_EQ(std::tie(injection.gpus, injection.annotations, injection.memlock_cap_bytes),
             std::tuple(GpuPolicy::numa, AnnotationPolicy::deny, 8388608U));
   EXPECT_THAT(injection.gpu_resources, ElementsAre("p"));

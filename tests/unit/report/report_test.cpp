@@ -36,12 +36,54 @@ TEST(Report, nothing_reaches_a_terminal_that_it_would_act_on) {
                        {{"a\x1b[31m\nb\xc2\x9bm"}}},
                       {"line\r\a\x7f"}}};
   for (const auto render : {to_table, to_wide_table}) {
-    const auto text = render(report);
+    const auto text = render(report, {});
     for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= ' ');
     EXPECT_EQ(text.find('\x7f'), std::string::npos);
     EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos);
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
   }
+}
+
+Table nics_table() {
+  Table table;
+  table.add({{"NAME", "mlx5_0", kKept},
+             {"NETDEV", "ens1f0np0"},
+             {"ROLE", "compute"},
+             {"USABLE", "no: port 1 is DOWN", kKept, true},
+             {"GUID", "0011:2233", kWide}});
+  return table;
+}
+
+TEST(Table, that_is_too_wide_loses_columns_from_the_right) {
+  EXPECT_EQ(render_table(nics_table(), Column::Shown::always, {40, true, false}),
+            "NAME     NETDEV      USABLE\n"
+            "mlx5_0   ens1f0np0   no: port 1 is DOWN\n"
+            "no room for ROLE; -o wide prints all\n");
+}
+
+TEST(Table, cuts_a_long_text_before_it_loses_columns) {
+  EXPECT_EQ(render_table(nics_table(), Column::Shown::always, {48, true, false}),
+            "NAME     NETDEV      ROLE      USABLE\n"
+            "mlx5_0   ens1f0np0   compute   no: port 1 is DO…\n");
+}
+
+TEST(Table, keeps_what_it_must_in_any_width) {
+  for (std::size_t columns = 1; columns < 60; ++columns) {
+    const auto text = render_table(nics_table(), Column::Shown::always, {columns, true, false});
+    EXPECT_NE(text.find("NAME"), std::string::npos) << columns;
+    EXPECT_NE(text.find("USABLE"), std::string::npos) << columns;
+  }
+}
+
+TEST(Table, is_red_where_it_is_broken_and_can_lack_headers) {
+  EXPECT_EQ(render_table(nics_table(), Column::Shown::always, {0, false, true}),
+            "mlx5_0   ens1f0np0   compute   \x1b[31mno: port 1 is DOWN\x1b[0m\n");
+}
+
+TEST(Table, that_is_wide_is_never_cut) {
+  Report report;
+  report.sections.push_back({"", nics_table(), {}});
+  EXPECT_EQ(to_wide_table(report, {10, true, false}), to_wide_table(report));
 }
 
 TEST(Report, documents_carry_version_and_kind_first) {

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Shells complete every command and option that the help has, and the words and files of their values. bash is asked as a
+user would; zsh and fish where they are installed."""
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from commands import arguments, commands, output
+
+# What is typed -> words that must be among what is offered.
+TYPED = {
+    "railhead ": ["agent", "nics", "setup", "completion"],
+    "railhead to": ["topology"],
+    "railhead topology -o ": ["table", "json", "svg", "nccl"],
+    "railhead topology --output=j": ["json"],
+    "railhead nics --color n": ["never"],
+    "railhead agent --handout d": ["device-specs"],
+    "railhead setup ": ["plan", "apply", "revert"],
+    "railhead setup apply --allow ": ["R1", "R4"],
+    "railhead completion ": ["bash", "zsh", "fish"],
+    "railhead nics --snapshot node.sn": ["node.snapshot"],
+    "railhead nccl-log node": ["node.snapshot"],
+    "railhead nics --host-root fol": ["folder"],
+}
+NOTHING = ["railhead agent --node-name ", "railhead nics --gpsu"]
+BASH = r"""
+source "$1"
+while IFS= read -r line; do
+  COMP_LINE=$line; COMP_POINT=${#line}
+  # As readline splits: at blanks, and at = as a word of its own.
+  COMP_WORDS=(${line//=/ = })
+  [[ $line == *" " || $line == *= ]] && COMP_WORDS+=("")
+  COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); COMPREPLY=()
+  _railhead
+  echo "${COMPREPLY[*]}"
+done
+"""
+
+
+def in_bash(script, lines, folder):
+    said = subprocess.run(["bash", "-c", BASH, "bash", script], input="\n".join(lines) + "\n", capture_output=True,
+                          text=True, check=True, cwd=folder)
+    if said.stderr:
+        raise SystemExit(f"bash: {said.stderr}")
+    return [line.split() for line in said.stdout.splitlines()]
+
+
+def in_fish(script, lines, folder):
+    offered = []
+    for line in lines:
+        asked = f"source {script}; complete -C {line!r}"
+        said = subprocess.run(["fish", "--no-config", "-c", asked], capture_output=True, text=True, check=True, cwd=folder)
+        # What follows a = is offered with what stands before it.
+        offered.append([word.split("\t")[0].split("=")[-1].rstrip("/") for word in said.stdout.splitlines()])
+    return offered
+
+
+def wrong(shell, ask, script, folder, known):
+    typed = dict(TYPED)
+    for name, options in known.items():
+        typed[f"railhead {name} -".replace("  ", " ")] = options
+    lines = [*typed, *NOTHING]
+    for line, offered in zip(lines, ask(script, lines, folder)):
+        missing = [word for word in typed.get(line, []) if word not in offered]
+        # fish offers the long form of an option alone.
+        missing = [word for word in missing if shell == "bash" or word.startswith("--") or not word.startswith("-")]
+        if missing:
+            yield f"{shell}: {line!r} offers {offered}, not {missing}"
+        if line in NOTHING and offered:
+            yield f"{shell}: {line!r} offers {offered}"
+
+
+def main():
+    railhead = arguments().railhead
+    known = commands(railhead)
+    problems = [] if len(known) > 15 and "--output" in known["nics"] else ["the help is not understood"]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run("touch node.snapshot; mkdir folder", shell=True, check=True, cwd=folder)
+        for shell, ask in (("bash", in_bash), ("fish", in_fish)):
+            if shutil.which(shell):
+                script = f"{folder}/railhead.{shell}"
+                with open(script, "w", encoding="utf-8") as file:
+                    file.write(output(railhead, "completion", shell))
+                problems += wrong(shell, ask, script, folder, known)
+        if shutil.which("zsh"):
+            said = subprocess.run(["zsh", "-n"], input=output(railhead, "completion", "zsh"), capture_output=True, text=True,
+                                  check=False)
+            problems += [f"zsh: {line}" for line in said.stderr.splitlines()]
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

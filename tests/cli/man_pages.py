@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Every command has a man page that man, and mandoc where it is installed, accept without a warning."""
+import os
+import shutil
+import subprocess
+import sys
+
+from commands import arguments, commands, output
+
+# Not of the text: what the checker says of a page that is on no system yet.
+HARMLESS = ("referenced manual not found", "lower case character in document title", "operating system explicitly")
+
+
+def complaints(page):
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "MANROFFSEQ": "", "MANWIDTH": "80"}
+    said = subprocess.run(["man", "--warnings=all", "-l", "-"], input=page, capture_output=True, text=True, check=False,
+                          env=environment)
+    yield from said.stderr.splitlines()
+    if said.returncode != 0 or "NAME" not in said.stdout:
+        yield f"man ends with {said.returncode}"
+    if shutil.which("mandoc"):
+        said = subprocess.run(["mandoc", "-T", "lint", "-W", "warning"], input=page, capture_output=True, text=True, check=False)
+        yield from (line for line in said.stdout.splitlines() if not any(word in line for word in HARMLESS))
+
+
+def main():
+    railhead = arguments().railhead
+    problems = []
+    if shutil.which("man") is None:
+        print("man is not installed: only that there are pages is looked at")
+    for name in commands(railhead):
+        page = output(railhead, "help", *name.split(), "--man")
+        if ".SH NAME" not in page:
+            problems.append(f"{name}: no page")
+        if shutil.which("man"):
+            problems += [f"railhead {name}: {line}" for line in complaints(page)]
+    print("\n".join(problems))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
