@@ -21,7 +21,8 @@ class Findings;
 /// What a run of the doctor is about.
 enum class Scope : std::uint8_t {
   node,
-  pod,  ///< the containers of Machine::containers
+  pod,      ///< the containers of Machine::containers
+  cluster,  ///< what the API server says; made by cluster/
 };
 
 struct Check {

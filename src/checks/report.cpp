@@ -120,11 +120,20 @@ report::Table table_of(const Diagnosis& diagnosis) {
   return table;
 }
 
+std::string_view to_string(Scope scope) {
+  switch (scope) {
+    case Scope::node: return "node";
+    case Scope::pod: return "pod";
+    case Scope::cluster: break;
+  }
+  return "cluster";
+}
+
 data::Json check_json(const Check& check) {
   data::Json json = {{"id", check.id},     {"what", check.what},     {"source", check.source},
                      {"rule", check.rule}, {"effect", check.effect}, {"remedy", check.remedy}};
   json["remedyClass"] = to_string(check.remedy_class);
-  json["scope"] = check.scope == Scope::node ? "node" : "pod";
+  json["scope"] = to_string(check.scope);
   for (const auto& [key, words] :
        {std::pair{"covers", check.covers}, std::pair{"after", check.after}}) {
     json[key] = data::Json::array();
@@ -196,13 +205,13 @@ std::string headline(const Diagnosis& diagnosis) {
   return text + end;
 }
 
-report::Report list_of_checks() {
+report::Report list_of_checks(const std::vector<const Check*>& checks) {
   report::Report report;
   report.json = report::make_document("DoctorChecks");
   report.json["checks"] =
-      data::json_list(every_check(), [](const Check* check) { return check_json(*check); });
+      data::json_list(checks, [](const Check* check) { return check_json(*check); });
   report::Table table;
-  for (const auto* check : every_check()) {
+  for (const auto* check : checks) {
     table.add({{"CHECK", std::string(check->id)},
                {"WHAT IS RIGHT", std::string(check->what)},
                {"SOURCE", std::string(check->source), report::kWide},

@@ -39,8 +39,8 @@ report::Report report_of(const Diagnosis& diagnosis, bool all);
 /// One line below 80 bytes for a program that shows no more, such as node-problem-detector.
 std::string headline(const Diagnosis& diagnosis);
 
-/// kind DoctorChecks: every check, as a table.
-report::Report list_of_checks();
+/// kind DoctorChecks: these, as a table.
+report::Report list_of_checks(const std::vector<const Check*>& checks);
 
 /// kind DoctorCheck: all that is known of one.
 report::Report explanation_of(const Check& check);

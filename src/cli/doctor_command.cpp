@@ -124,7 +124,7 @@ Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
     return run_kube_doctor(invocation, {true, flags.kube.kubeconfig, flags.checks, flags.explain,
                                         flags.list, flags.all, flags.limit});
   }
-  if (flags.list) return invocation.print(checks::list_of_checks(), kExitOk);
+  if (flags.list) return invocation.print(checks::list_of_checks(checks::every_check()), kExitOk);
   if (!flags.explain.empty()) {
     const auto* check = TRY(check_named(flags.explain));
     return invocation.print(checks::explanation_of(*check), kExitOk);

@@ -19,20 +19,6 @@ void add_covers(data::Json& findings) {
   }
 }
 
-data::Json row_json(const checks::Check& row) {
-  data::Json json = {{"id", row.id},
-                     {"what", row.what},
-                     {"source", row.source},
-                     {"rule", row.rule},
-                     {"effect", row.effect},
-                     {"remedy", row.remedy},
-                     {"remedyClass", to_string(row.remedy_class)},
-                     {"covers", data::Json::array()},
-                     {"after", data::Json::array()}};
-  for (const auto word : split_words(row.covers)) json["covers"].push_back(word);
-  return json;
-}
-
 }  // namespace
 
 const std::vector<const ClusterCheck*>& all_checks() {
@@ -77,19 +63,9 @@ report::Report report_of(const checks::Diagnosis& diagnosis, bool all) {
 }
 
 report::Report list_of_checks() {
-  report::Report report;
-  report.json = report::make_document("DoctorChecks");
-  report.json["checks"] =
-      data::json_list(all_checks(), [](const ClusterCheck* check) { return row_json(check->row); });
-  report::Table table;
-  for (const auto* check : all_checks()) {
-    table.add({{"CHECK", std::string(check->row.id)},
-               {"WHAT IS RIGHT", std::string(check->row.what)},
-               {"SOURCE", std::string(check->row.source), report::kWide},
-               {"COVERS", std::string(check->row.covers), report::kWide}});
-  }
-  report.add(std::move(table), "there is no check");
-  return report;
+  std::vector<const checks::Check*> rows;
+  for (const auto* check : all_checks()) rows.push_back(&check->row);
+  return checks::list_of_checks(rows);
 }
 
 const Listing* known(const Cluster& cluster, std::string_view kind, checks::Findings& found) {

@@ -21,7 +21,9 @@ FINDING = {"id": TEXT, "subject": TEXT, "state": {"PASS", "WARN", "FAIL", "UNKNO
            "expected": MAYBE_TEXT, "evidence": [{"path": TEXT, "value": MAYBE_TEXT, "error?": TEXT}], "reason": MAYBE_TEXT,
            "effect": MAYBE_TEXT, "remedy": MAYBE_TEXT, "remedyClass": CLASS | {None}, "covers": [TEXT]}
 CHECK = {"id": TEXT, "what": TEXT, "source": TEXT, "rule": TEXT, "effect": TEXT, "remedy": TEXT, "remedyClass": CLASS,
-         "covers": [TEXT], "after": [TEXT]}
+         "scope": {"node", "pod", "cluster"}, "covers": [TEXT], "after": [TEXT]}
+MISTAKE = {"severity": {"FAIL", "WARN", "NOTE", "UNKNOWN"}, "why": TEXT, "remedy": TEXT, "covers": [TEXT]}
+LINT_RULE = {"id": TEXT, "what": TEXT, **MISTAKE}
 POD_DEVICE = {"name": TEXT, **dict.fromkeys(COUNT, NUMBER), "queuePairsLooped": NUMBER, "queuePairsMoving": MAYBE_NUMBER,
               "memoryRegions": NUMBER, "implicitRegions": NUMBER, "registeredBytes": NUMBER, "contexts": NUMBER,
               "connectionIds": NUMBER, "bytesPerSecond": MAYBE_RATE, "packetsPerSecond": MAYBE_RATE, "soleUser": FLAG,
@@ -65,6 +67,11 @@ DOCUMENTS = {
         "limitMilliseconds": NUMBER, "leftOut": NUMBER, "findings": [FINDING]}),
     "DoctorChecks": ("railhead doctor --list", {**document("DoctorChecks"), "checks": [CHECK]}),
     "DoctorCheck": ("railhead doctor --explain ID", {**document("DoctorCheck"), **CHECK}),
+    "LintReport": ("railhead lint", {
+        **document("LintReport"), "objects": NUMBER, "summary": dict.fromkeys(("fail", "unknown", "warn", "note"), NUMBER),
+        "findings": [{"id": TEXT, "object": TEXT, "file": TEXT, "line": NUMBER, "column": NUMBER, "what": TEXT, **MISTAKE}]}),
+    "LintRules": ("railhead lint --list", {**document("LintRules"), "rules": [LINT_RULE]}),
+    "LintRule": ("railhead lint --explain ID", {**document("LintRule"), **LINT_RULE}),
     "Pods": ("railhead pods, and the agent's page /pods", {
         **document("Pods"), "time": MAYBE_TEXT, "node": TEXT, "pods": [POD], "queuePairsOfHost": NUMBER,
         "queuePairsOfKernel": NUMBER, "queuePairsWithoutOwner": NUMBER, "complete": FLAG, "warnings": [TEXT]}),
@@ -124,4 +131,7 @@ def runs(folder):
     yield ["nfs", "--host-root", str(folder / "root")]
     yield ["setup", "plan", "--profile", "bare-metal-ib", "--host-root", str(folder / "root")]
     yield ["setup", "status", "--host-root", str(folder / "root")]
-    yield from (["version"], ["doctor", "--list"], ["doctor", "--explain", "link.port-state"])
+    yield ["lint", *map(str, sorted((ROOT / "examples").glob("*/*.yaml")))]
+    yield ["lint", *map(str, sorted((ROOT / "tests/lint_manifests").glob("**/*.yaml")))]
+    yield from (["version"], ["doctor", "--list"], ["doctor", "--explain", "link.port-state"], ["doctor", "--kube", "--list"],
+                ["doctor", "--kube", "--explain", "kube.pending"], ["lint", "--list"], ["lint", "--explain", "pod.memlock"])
