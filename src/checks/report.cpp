@@ -120,7 +120,7 @@ report::Table table_of(const Diagnosis& diagnosis) {
   return table;
 }
 
-std::string_view to_string(Scope scope) {
+std::string_view name_of(Scope scope) {
   switch (scope) {
     case Scope::node: return "node";
     case Scope::pod: return "pod";
@@ -133,7 +133,7 @@ data::Json check_json(const Check& check) {
   data::Json json = {{"id", check.id},     {"what", check.what},     {"source", check.source},
                      {"rule", check.rule}, {"effect", check.effect}, {"remedy", check.remedy}};
   json["remedyClass"] = to_string(check.remedy_class);
-  json["scope"] = to_string(check.scope);
+  json["scope"] = name_of(check.scope);
   for (const auto& [key, words] :
        {std::pair{"covers", check.covers}, std::pair{"after", check.after}}) {
     json[key] = data::Json::array();
