@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include "base/text.h"
 #include "cli/command.h"
 #include "host/input_file.h"
 #include "options/options.h"
