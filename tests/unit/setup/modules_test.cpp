@@ -67,6 +67,12 @@ TEST(PlanModules, what_others_load_at_boot_is_left_to_them) {
   EXPECT_EQ(plan.back().state, StepState::done);
 }
 
+TEST(PlanModules, what_is_loaded_for_some_hardware_only_is_ours) {
+  const NodeTree tree;
+  tree.write("etc/rdma/modules/infiniband.conf", "ib_umad\n");
+  EXPECT_EQ(plan_of(tree, "modules: [ib_umad]").back().state, StepState::todo);
+}
+
 TEST(PlanModules, one_that_the_kernel_lacks_is_parked_and_not_at_boot) {
   const NodeTree tree;
   const auto plan = plan_of(tree, "modules: [ib_umad, nvidia_peermem]");
