@@ -12,8 +12,8 @@ namespace railhead::checks {
 namespace {
 
 constexpr std::uint64_t kSecondUsec = 1'000'000;
-constexpr std::uint64_t kBootUsec = 30 * 60 * kSecondUsec;  ///< links come and go at a start
-constexpr std::uint64_t kWindowUsec = 12 * 3600 * kSecondUsec;
+constexpr std::uint64_t kBootUsec = 30UL * 60 * kSecondUsec;  ///< links come and go at a start
+constexpr std::uint64_t kWindowUsec = 12UL * 3600 * kSecondUsec;
 constexpr std::size_t kFlaps = 3;
 
 /// Of the text of /proc/uptime.

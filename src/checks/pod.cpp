@@ -129,8 +129,8 @@ void management_nodes(const Machine& machine, Findings& found) {
       found.pass(container.name, "no umad or issm",
                  {{container.root + "/dev/infiniband", "uverbs, rdma_cm", ""}});
     } else {
-      found.warn(container.name, counted(evidence.size(), "node") + " of umad or issm", "none",
-                 std::move(evidence));
+      auto observed = counted(evidence.size(), "node") + " of umad or issm";
+      found.warn(container.name, std::move(observed), "none", std::move(evidence));
     }
   }
 }
