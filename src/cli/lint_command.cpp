@@ -44,9 +44,11 @@ Result<int> run_lint(const Invocation& invocation, const LintFlags& flags,
   if (flags.paths.empty()) return Error{ErrorCode::usage, "no FILE; - is standard input"};
   lint::Objects objects;
   for (const auto& path : flags.paths) {
-    lint::read_objects({path, TRY(host::read_input_file(path, lint::kMaxFileBytes))}, objects);
+    auto text = TRY(host::read_input_file(path, lint::kMaxFileBytes));
+    lint::read_objects({path, std::move(text)}, objects);
   }
-  const auto given = lint::give(std::move(objects), TRY(configured_offers(config)));
+  auto offers = TRY(configured_offers(config));
+  const auto given = lint::give(std::move(objects), std::move(offers));
   const auto findings = lint::lint(given);
   return invocation.print(lint::report_of(findings, given.objects.size()),
                           exit_code_of_lint(findings));

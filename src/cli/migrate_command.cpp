@@ -39,7 +39,8 @@ Result<config::ConfigSources> read_sources(const Invocation& invocation,
   const auto node = sources.flags.find("node.name");
   bool has_policies = false;
   for (const auto& path : paths) {
-    config::ConfigFile file{path, TRY(host::read_input_file(path, kMaxFileBytes))};
+    auto text = TRY(host::read_input_file(path, kMaxFileBytes));
+    config::ConfigFile file{path, std::move(text)};
     auto texts = TRY(
         config::plugin_texts_of_manifest(file, node == sources.flags.end() ? "" : node->second));
     if (!texts) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <string_view>
 
 #include "base/contains.h"
@@ -118,10 +119,10 @@ class PolicyReader {
       for (const auto& name : *names) add(selectors, key, name);
     }
     // The plugin cannot tell the link type of a function that vfio-pci holds.
-    const auto link = to_lower(TRY(text(policy_.spec, "linkType")));
-    const bool is_vfio = TRY(text(policy_.spec, "deviceType")) == "vfio-pci";
-    if (!link.empty() && !is_vfio)
-      add(selectors, "linkTypes", link == "ib" ? "infiniband" : "ether");
+    const auto link = TRY(word("linkType", {"eth", "ETH", "ib", "IB"}));
+    const auto type = TRY(word("deviceType", {"netdevice", "vfio-pci"}));
+    if (!link.empty() && type != "vfio-pci")
+      add(selectors, "linkTypes", to_lower(link) == "ib" ? "infiniband" : "ether");
     for (const auto& [key, mark, value] : nics.entries) {
       constexpr std::array kKnown{"vendor", "deviceID", "pfNames", "rootDevices", "netFilter"};
       if (contains(kKnown, key)) continue;
@@ -161,6 +162,16 @@ class PolicyReader {
     auto text = value->as_string();
     if (!text) return text.error().context(policy_.source + ": " + std::string(key));
     return text;
+  }
+
+  /// One of the words of the operator's CRD (api/v1/sriovnetworknodepolicy_types.go), or none.
+  Result<std::string> word(std::string_view key,
+                           std::initializer_list<std::string_view> words) const {
+    auto said = TRY(text(policy_.spec, key));
+    if (said.empty() || std::find(words.begin(), words.end(), said) != words.end()) return said;
+    return Error{ErrorCode::malformed, place(*find(policy_.spec, key)) + ": " + std::string(key) +
+                                           " " + in_quotes(said) +
+                                           " is none that the API server takes"};
   }
 
   Result<bool> flag(std::string_view key) const {

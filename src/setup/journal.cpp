@@ -73,8 +73,11 @@ Result<JournalEntry> read_entry(const data::Value& value) {
   if (entry.kind != JournalEntry::Kind::file) return entry;
   const auto& before = *TRY(member(value, "before"));
   if (before.kind == data::Value::Kind::null) return entry;
-  entry.file = host::FileContent{TRY(text_at(before, "text")), TRY(number_at(before, "mode")),
-                                 TRY(number_at(before, "uid")), TRY(number_at(before, "gid"))};
+  auto text = TRY(text_at(before, "text"));
+  const auto mode = TRY(number_at(before, "mode"));
+  const auto uid = TRY(number_at(before, "uid"));
+  const auto gid = TRY(number_at(before, "gid"));
+  entry.file = host::FileContent{std::move(text), mode, uid, gid};
   return entry;
 }
 

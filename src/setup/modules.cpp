@@ -9,8 +9,8 @@ namespace {
 
 constexpr const char* kModulesFile = "/etc/modules-load.d/railhead.conf";
 
-/// Whether it is loaded at each boot without us. rdma-core loads what its files name for hardware of
-/// their kind only (rdma-load-modules@.service).
+/// Whether it is loaded at each boot without us. rdma-core loads what its files name for hardware
+/// of their kind only (rdma-load-modules@.service).
 bool others_load(const Situation& situation, const std::string& name) {
   const auto& all = situation.system.boot_modules;
   return std::any_of(all.begin(), all.end(), [&](const system::BootModule& one) {

@@ -70,8 +70,8 @@ Result<PciWrite> pci_write(host::Host& host, const std::string& subject, const s
   if (!config.device_control) {
     return Error{ErrorCode::denied, path + ": without CAP_SYS_ADMIN only 64 bytes can be read"};
   }
-  return PciWrite{path, config.device_control_at,
-                  TRY(with_field(*config.device_control, field_of(subject), value))};
+  const auto control = TRY(with_field(*config.device_control, field_of(subject), value));
+  return PciWrite{path, config.device_control_at, control};
 }
 
 }  // namespace railhead::setup

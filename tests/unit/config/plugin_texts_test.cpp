@@ -201,7 +201,7 @@ TEST(PluginTexts, values_of_a_helm_chart) {
   }
 }
 
-TEST(PluginTexts, a_number_that_the_api_server_refuses_is_an_error) {
+TEST(PluginTexts, what_the_api_server_refuses_is_an_error) {
   const auto with = [](const std::string& number) {
     return error_of(
         "apiVersion: sriovnetwork.openshift.io/v1\nkind: SriovNetworkNodePolicy\n"
@@ -212,6 +212,9 @@ TEST(PluginTexts, a_number_that_the_api_server_refuses_is_an_error) {
   EXPECT_THAT(with("numVfs: many"), HasSubstr("m.yaml:7:11: numVfs: "));
   EXPECT_THAT(with("priority: 100"), HasSubstr("m.yaml:7:13: priority: 100 is above 99"));
   EXPECT_THAT(with("priority: -1"), HasSubstr("priority: -1 is below 0"));
+  EXPECT_THAT(with("linkType: ethernet"),
+              HasSubstr("m.yaml:7:13: linkType \"ethernet\" is none that the API server takes"));
+  EXPECT_THAT(with("deviceType: vfio"), HasSubstr("deviceType \"vfio\" is none"));
 }
 
 TEST(PluginTexts, flags_and_variables_of_a_daemon_set) {
