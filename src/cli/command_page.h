@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
+namespace CLI {  // NOLINT: the name is that of the library
 class App;
 }
 
