@@ -250,8 +250,11 @@ Usage read_usage(host::Host& host, const std::string& proc_dir, ListQueuePairs q
     container.files = files_of(container, held, usage.processes);
     container.job = read_job(host, proc_dir, container.processes);
     auto use = networks.use_of(container.processes, held);
-    if (use) container.network = *std::move(use);
-    if (!use) container.network_problem = use.error().message;
+    if (use) {
+      container.network = *std::move(use);
+    } else {
+      container.network_problem = use.error().message;
+    }
   }
   usage.counted_ticks = read_uptime(host, proc_dir);
   for (auto& device : usage.devices) device.traffic = read_traffic(host, device.device.name);
