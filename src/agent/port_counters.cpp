@@ -44,10 +44,6 @@ constexpr std::array kCounters = {
     PortCounter{"hw_counters/rp_cnp_ignored", Metric::congestion, "cnp-ignored"},
 };
 
-std::string folder_of(const node::Nic& nic, const node::Port& port) {
-  return "/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number) + "/";
-}
-
 bool is_physical(const node::Nic& nic, const node::Node& node) {
   if (!nic.registered || nic.elsewhere || nic.sub_function) return false;
   if (!nic.pci) return true;
@@ -123,7 +119,7 @@ void PortCounters::read(host::Host& host, const node::Node& node) {
 /// Each EINVAL of a restricted function is a line in the kernel's log (prometheus/node_exporter
 /// issue 3434), so nothing of such a port is read again.
 void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node::Port& port) {
-  const auto folder = folder_of(nic, port);
+  const auto folder = node::port_folder(nic, port);
   if (refused_.contains(folder)) return;
   auto& metrics = context_.metrics;
   const label::Nic name(nic.name);
@@ -132,7 +128,7 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
   // One source for good: a scrape between two would see the counter jump.
   auto link_downs = carrier_downs(host, nic, port);
   for (const auto& counter : kCounters) {
-    const auto text = host.read(folder + std::string(counter.file));
+    const auto text = host.read(folder + "/" + std::string(counter.file));
     if (!text && host::errno_of(text.error()) == EINVAL) {
       refused_.insert(folder);
       return;

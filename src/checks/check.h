@@ -69,7 +69,8 @@ class Findings {
     return unknown(std::move(subject), fact.path + why, {{fact.path, "", fact.error}});
   }
 
-  [[nodiscard]] std::vector<Finding> take() { return std::move(all_); }
+  /// All of them; where there is nothing to look at, one SKIP of `whole` that says so.
+  [[nodiscard]] std::vector<Finding> take(std::string_view whole);
 
  private:
   Finding& add(State state, std::string subject, EvidenceList evidence);

@@ -19,8 +19,14 @@ std::string_view to_string(RemedyClass remedy) {
 
 Finding& Findings::add(State state, std::string subject, EvidenceList evidence) {
   Finding finding{check_.id, std::move(subject), state};
+  finding.covers = check_.covers;
   finding.evidence = std::move(evidence);
   return all_.emplace_back(std::move(finding));
+}
+
+std::vector<Finding> Findings::take(std::string_view whole) {
+  if (all_.empty()) skip(std::string(whole), "there is no " + std::string(check_.about) + " here");
+  return std::move(all_);
 }
 
 Finding& Findings::pass(std::string subject, std::string observed, EvidenceList evidence) {

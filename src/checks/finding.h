@@ -49,6 +49,7 @@ struct Finding {
   std::vector<Evidence> evidence{};
   std::string remedy{};  ///< of WARN and FAIL
   RemedyClass remedy_class = RemedyClass::none;
+  std::string_view covers{};  ///< of the check: ids, with blanks
 };
 
 }  // namespace railhead::checks

@@ -10,6 +10,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "checks/groups.h"
+#include "system/counters.h"
 #include "topology/known_machine.h"
 
 namespace railhead::checks {
@@ -296,28 +297,11 @@ void guid(const Machine& machine, Findings& found) {
   }
 }
 
-/// PMA counters stay at their largest value. Widths: InfiniBand specification 1.x 16.1.3.5,
-/// PortCounters; Linux drivers/infiniband/core/sysfs.c, the bits of each attribute.
-constexpr std::array kWidths = {
-    std::pair{"local_link_integrity_errors", 15U},
-    std::pair{"excessive_buffer_overrun_errors", 15U},
-    std::pair{"link_error_recovery", 255U},
-    std::pair{"link_downed", 255U},
-    std::pair{"port_rcv_constraint_errors", 255U},
-    std::pair{"port_xmit_constraint_errors", 255U},
-    std::pair{"symbol_error", 65535U},
-    std::pair{"port_rcv_errors", 65535U},
-    std::pair{"port_rcv_remote_physical_errors", 65535U},
-    std::pair{"port_rcv_switch_relay_errors", 65535U},
-    std::pair{"port_xmit_discards", 65535U},
-    std::pair{"VL15_dropped", 65535U},
-};
-
 void judge_counters(const Machine& machine, const node::Nic& nic, const node::Port& port,
                     Findings& found) {
   std::vector<Evidence> full;
   std::optional<system::Text> read;
-  for (const auto& [name, most] : kWidths) {
+  for (const auto& [name, most] : system::kPmaCounters) {
     auto text = machine.system.text(port_path(nic, port, "counters/" + std::string(name)));
     if (!text.known()) continue;
     if (parse_unsigned(*text.value).value_or(0) == most) full.push_back(evidence_of(text));

@@ -84,8 +84,7 @@ std::string port_name(const node::Nic& nic, const node::Port& port) {
 }
 
 std::string port_path(const node::Nic& nic, const node::Port& port, std::string_view file) {
-  return "/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number) + "/" +
-         std::string(file);
+  return (node::port_folder(nic, port) + "/").append(file);
 }
 
 std::string pci_path(const node::PciAddress& address, std::string_view file) {

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "checks/groups.h"
+#include "system/counters.h"
 #include "usage/processes.h"
 
 namespace railhead::checks {
@@ -76,25 +77,32 @@ void flaps(const Machine& machine, Findings& found) {
 }
 
 /// A counter, and from what growth on it is a fault. Values: NVIDIA/NVSentinel
-/// docs/nic-health-monitor.md. Widths: see link.counters; 0: it does not stay at its largest value.
+/// docs/nic-health-monitor.md.
 struct Growth {
   std::string_view file;
   double per_second;  ///< more than this; 0: any
-  std::uint64_t full;
 };
 
 constexpr std::array kGrowths = {
-    Growth{"counters/link_downed", 0, 255},
-    Growth{"counters/excessive_buffer_overrun_errors", 0, 15},
-    Growth{"counters/local_link_integrity_errors", 0, 15},
-    Growth{"counters/symbol_error", 10, 65535},
-    Growth{"counters/link_error_recovery", 5.0 / 60, 255},
-    Growth{"counters/port_rcv_errors", 10, 65535},
-    Growth{"counters/port_xmit_discards", 100, 65535},
-    Growth{"hw_counters/local_ack_timeout_err", 1, 0},
-    Growth{"hw_counters/rnr_nak_retry_err", 0, 0},
-    Growth{"hw_counters/roce_slow_restart", 10, 0},
+    Growth{"counters/link_downed", 0},
+    Growth{"counters/excessive_buffer_overrun_errors", 0},
+    Growth{"counters/local_link_integrity_errors", 0},
+    Growth{"counters/symbol_error", 10},
+    Growth{"counters/link_error_recovery", 5.0 / 60},
+    Growth{"counters/port_rcv_errors", 10},
+    Growth{"counters/port_xmit_discards", 100},
+    Growth{"hw_counters/local_ack_timeout_err", 1},
+    Growth{"hw_counters/rnr_nak_retry_err", 0},
+    Growth{"hw_counters/roce_slow_restart", 10},
 };
+
+/// Whether the counter does not count any more.
+bool is_full(std::string_view file, std::uint64_t value) {
+  const auto& all = system::kPmaCounters;
+  return std::any_of(all.begin(), all.end(), [&](const system::PmaCounter& counter) {
+    return counter.full == value && file == "counters/" + std::string(counter.name);
+  });
+}
 
 std::optional<std::uint64_t> counter_in(const system::System& system, const std::string& path) {
   const auto text = system.text(path);
@@ -112,8 +120,8 @@ void judge_growth(const Machine& machine, const node::Nic& nic, const node::Port
     const auto path = port_path(nic, port, growth.file);
     const auto before = counter_in(*machine.earlier, path);
     const auto now = counter_in(machine.system, path);
-    // A smaller number: it was set to 0, or went round. A full one does not count any more.
-    if (!before || !now || *now < *before || (growth.full != 0 && *before == growth.full)) continue;
+    // A smaller number: it was set to 0, or went round.
+    if (!before || !now || *now < *before || is_full(growth.file, *before)) continue;
     ++compared;
     const auto more = static_cast<double>(*now - *before);
     if (more == 0 || more / seconds <= growth.per_second) continue;

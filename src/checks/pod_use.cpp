@@ -7,6 +7,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "checks/pod.h"
+#include "inject/transports_of.h"
 #include "transports/nic_list.h"
 #include "transports/transports.h"
 
@@ -160,16 +161,6 @@ bool has_ethernet(const Machine& machine, const std::vector<std::size_t>& nics) 
   });
 }
 
-transports::LinkKind kind_of(const node::Nic& nic, const node::Port& port) {
-  if (nic.driver == "efa") return transports::LinkKind::efa;
-  switch (port.link_layer) {
-    case node::LinkLayer::infiniband: return transports::LinkKind::infiniband;
-    case node::LinkLayer::ethernet: return transports::LinkKind::ethernet;
-    case node::LinkLayer::unknown: break;
-  }
-  return transports::LinkKind::unknown;
-}
-
 /// The machine's NICs as the libraries in the container see them.
 std::vector<transports::KnownNic> known_nics(const Machine& machine, const Container& container) {
   const auto given = given_nics(machine, container);
@@ -179,7 +170,7 @@ std::vector<transports::KnownNic> known_nics(const Machine& machine, const Conta
     transports::KnownNic one{nic.name, contains(given, n)};
     for (const auto& port : nic.ports) {
       const bool usable = !port.state || port.state == node::PortState::active;
-      transports::KnownPort seen{port.number, usable, kind_of(nic, port)};
+      transports::KnownPort seen{port.number, usable, inject::link_kind_of(nic, port)};
       const auto gids = container.gids.find(port_name(nic, port));
       if (gids != container.gids.end() && gids->second.value) {
         seen.gids.emplace();

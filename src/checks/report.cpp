@@ -18,6 +18,12 @@ data::Json evidence_json(const Evidence& evidence) {
   return json;
 }
 
+data::Json words_json(std::string_view text) {
+  auto words = data::Json::array();
+  for (const auto word : split_words(text)) words.push_back(word);
+  return words;
+}
+
 data::Json finding_json(const Finding& finding) {
   data::Json json = {{"id", finding.id},
                      {"subject", finding.subject},
@@ -30,10 +36,7 @@ data::Json finding_json(const Finding& finding) {
                      {"remedy", report::text_or_null(finding.remedy)}};
   json["remedyClass"] =
       finding.remedy.empty() ? data::Json(nullptr) : data::Json(to_string(finding.remedy_class));
-  const auto* check = find_check(finding.id);
-  json["covers"] = data::Json::array();
-  if (check == nullptr) return json;
-  for (const auto word : split_words(check->covers)) json["covers"].push_back(word);
+  json["covers"] = words_json(finding.covers);
   return json;
 }
 
@@ -134,11 +137,8 @@ data::Json check_json(const Check& check) {
                      {"rule", check.rule}, {"effect", check.effect}, {"remedy", check.remedy}};
   json["remedyClass"] = to_string(check.remedy_class);
   json["scope"] = name_of(check.scope);
-  for (const auto& [key, words] :
-       {std::pair{"covers", check.covers}, std::pair{"after", check.after}}) {
-    json[key] = data::Json::array();
-    for (const auto word : split_words(words)) json[key].push_back(word);
-  }
+  json["covers"] = words_json(check.covers);
+  json["after"] = words_json(check.after);
   return json;
 }
 

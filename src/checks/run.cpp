@@ -47,11 +47,7 @@ const Finding* blocker_of(const Check& check, const std::string& subject,
 std::vector<Finding> findings_of(const Check& check, const Machine& machine) {
   Findings found(check);
   check.look(machine, found);
-  auto all = found.take();
-  if (!all.empty()) return all;
-  Findings none(check);
-  none.skip(kNode, "there is no " + std::string(check.about) + " here");
-  return none.take();
+  return found.take(kNode);
 }
 
 void add_with_before(const Check& check, std::vector<const Check*>& wanted) {
@@ -117,11 +113,10 @@ std::vector<Finding> run_checks(const Machine& machine, const std::vector<const 
     for (auto& finding : findings_of(*check, machine)) {
       const auto* blocker = blocker_of(*check, finding.subject, all);
       if (blocker != nullptr) {
-        finding = {check->id,   finding.subject,
-                   State::skip, {},
-                   {},          std::string(blocker->id) + " failed for " + blocker->subject,
-                   {},          blocker->evidence,
-                   {},          RemedyClass::none};
+        Findings instead(*check);
+        instead.skip(finding.subject, std::string(blocker->id) + " failed for " + blocker->subject,
+                     blocker->evidence);
+        finding = instead.take(kNode).front();
       }
       all.push_back(std::move(finding));
     }

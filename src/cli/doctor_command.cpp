@@ -18,12 +18,9 @@ namespace railhead::cli {
 namespace {
 
 struct DoctorFlags {
-  std::vector<std::string> checks;  ///< ids; none: all
-  std::string explain;
-  bool list = false;
-  bool all = false;
+  DoctorQuestion question;
+  KubeTarget kube;
   bool active = false;
-  std::chrono::milliseconds limit{10'000};
   PodTarget target;
   std::chrono::milliseconds interval{0};  ///< until counters are read again; 0: once
   std::string before;                     ///< an earlier snapshot
@@ -31,8 +28,6 @@ struct DoctorFlags {
   [[nodiscard]] checks::Scope scope() const {
     return target.any() ? checks::Scope::pod : checks::Scope::node;
   }
-
-  KubeDoctorFlags kube;
 };
 
 Result<const checks::Check*> check_named(const std::string& id) {
@@ -42,9 +37,9 @@ Result<const checks::Check*> check_named(const std::string& id) {
 }
 
 Result<std::vector<const checks::Check*>> chosen(const DoctorFlags& flags) {
-  if (flags.checks.empty()) return checks::all_checks(flags.scope());
+  if (flags.question.checks.empty()) return checks::all_checks(flags.scope());
   std::vector<const checks::Check*> all;
-  for (const auto& id : flags.checks) {
+  for (const auto& id : flags.question.checks) {
     all.push_back(TRY(check_named(id)));
     if (all.back()->scope == checks::Scope::pod && !flags.target.any()) {
       return Error{ErrorCode::usage, id + " is about a container: name it by --pod or --pid"};
@@ -88,13 +83,13 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   host::SystemClock clock;
   const auto start = clock.now();
   checks::Diagnosis diagnosis;
-  diagnosis.limit = flags.limit;
+  diagnosis.limit = flags.question.limit;
   host::BoundedHost bounded(*host, clock, diagnosis.limit + flags.interval);
   auto node = node::read_node(bounded);
   // A device that was not looked at would seem to be missing.
   if (bounded.left_out() > 0) {
     return Error{ErrorCode::timeout, "reading the node took longer than " +
-                                         std::to_string(flags.limit.count()) +
+                                         std::to_string(flags.question.limit.count()) +
                                          " ms (--time-limit)"};
   }
   auto earlier = TRY(earlier_counters(flags, *host, node, clock));
@@ -120,18 +115,15 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
 
 Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
                        const config::Config& config) {
-  if (flags.kube.wanted) {
-    return run_kube_doctor(invocation, {true, flags.kube.kubeconfig, flags.checks, flags.explain,
-                                        flags.list, flags.all, flags.limit});
-  }
-  if (flags.list) return invocation.print(checks::list_of_checks(checks::every_check()), kExitOk);
-  if (!flags.explain.empty()) {
-    const auto* check = TRY(check_named(flags.explain));
+  if (flags.kube.wanted) return run_kube_doctor(invocation, flags.kube, flags.question);
+  if (flags.question.list)
+    return invocation.print(checks::list_of_checks(checks::every_check()), kExitOk);
+  if (!flags.question.explain.empty()) {
+    const auto* check = TRY(check_named(flags.question.explain));
     return invocation.print(checks::explanation_of(*check), kExitOk);
   }
   const auto diagnosis = TRY(diagnose(invocation, flags, config));
-  return print_diagnosis(invocation, diagnosis, checks::report_of(diagnosis, flags.all),
-                         !flags.checks.empty());
+  return print_diagnosis(invocation, flags.question, diagnosis);
 }
 
 }  // namespace
@@ -147,7 +139,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
   for (const auto& format : checks::kDiagnosisFormats) own_formats.emplace_back(format.name);
   add_output_option(*app, invocation, own_formats);
   add_kube_options(*app, flags->kube);
-  app->add_option("--check", flags->checks,
+  app->add_option("--check", flags->question.checks,
                   "make this check only, and say the result in a first line below 80 characters; "
                   "may be repeated")
       ->type_name("ID")
@@ -159,13 +151,14 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
       ->type_name("N")
       ->check(CLI::Range(1, 0x7fffffff))
       ->excludes(pod);
-  app->add_option("--explain", flags->explain, "what a check looks at, its rule and its remedy")
+  app->add_option("--explain", flags->question.explain,
+                  "what a check looks at, its rule and its remedy")
       ->type_name("ID");
-  app->add_flag("--list", flags->list, "every check, in a line");
+  app->add_flag("--list", flags->question.list, "every check, in a line");
   app->add_flag("--active", flags->active,
                 "also move bytes on each idle NIC, through itself, a second each at 10 Gbit/s at "
                 "most (railhead-bench)");
-  app->add_flag("--all", flags->all, "every finding, also what is right");
+  app->add_flag("--all", flags->question.all, "every finding, also what is right");
   auto* before = app->add_option("--before", flags->before,
                                  "an earlier snapshot (snapshot --doctor) of the same machine: do "
                                  "errors of ports grow")
@@ -174,7 +167,7 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
       *app, "--interval", flags->interval, std::chrono::seconds(1),
       "read the counters of ports twice, with so much time between, such as 10s [0: once]")
       ->excludes(before);
-  add_duration_option(*app, "--time-limit", flags->limit, std::chrono::milliseconds(1),
+  add_duration_option(*app, "--time-limit", flags->question.limit, std::chrono::milliseconds(1),
                       "read no more after so long, such as 10s or 500ms; what is left out is "
                       "UNKNOWN [10s]");
   app->footer(

@@ -4,7 +4,6 @@
 #include <ostream>
 
 #include "base/text.h"
-#include "cli/doctor_print.h"
 #include "cluster/checks.h"
 #include "host/clock.h"
 
@@ -34,34 +33,35 @@ Result<const cluster::ClusterCheck*> cluster_check_named(const std::string& id) 
 
 }  // namespace
 
-void add_kube_options(CLI::App& app, KubeDoctorFlags& flags) {
-  app.add_flag("--kube", flags.wanted,
+void add_kube_options(CLI::App& app, KubeTarget& target) {
+  app.add_flag("--kube", target.wanted,
                "look at the cluster in place of the node: nodes, operators, pods, manifests, logs");
-  app.add_option("--kubeconfig", flags.kubeconfig,
+  app.add_option("--kubeconfig", target.kubeconfig,
                  "who to be at which API server [KUBECONFIG, ~/.kube/config, or the pod's service "
                  "account]")
       ->type_name("FILE");
 }
 
-Result<int> run_kube_doctor(const Invocation& invocation, const KubeDoctorFlags& flags) {
-  if (flags.list) return invocation.print(cluster::list_of_checks(), kExitOk);
-  if (!flags.explain.empty()) {
-    const auto* check = TRY(cluster_check_named(flags.explain));
+Result<int> run_kube_doctor(const Invocation& invocation, const KubeTarget& target,
+                            const DoctorQuestion& question) {
+  if (question.list) return invocation.print(cluster::list_of_checks(), kExitOk);
+  if (!question.explain.empty()) {
+    const auto* check = TRY(cluster_check_named(question.explain));
     return invocation.print(checks::explanation_of(check->row), kExitOk);
   }
   auto wanted = cluster::all_checks();
-  if (!flags.checks.empty()) {
+  if (!question.checks.empty()) {
     wanted.clear();
-    for (const auto& id : flags.checks) wanted.push_back(TRY(cluster_check_named(id)));
+    for (const auto& id : question.checks) wanted.push_back(TRY(cluster_check_named(id)));
   }
-  const auto access = TRY(cluster_access(invocation, flags.kubeconfig));
+  const auto access = TRY(cluster_access(invocation, target.kubeconfig));
   const cluster::Ask ask = [&](const kube::Request& request, kube::AnswerLimits limits) {
     return kube::ask(access, request, limits);
   };
   host::SystemClock clock;
   const auto start = clock.now();
   checks::Diagnosis diagnosis;
-  diagnosis.limit = flags.limit;
+  diagnosis.limit = question.limit;
   cluster::ReadLimits limits;
   limits.time = diagnosis.limit;
   const auto read = cluster::read_cluster(access.host + ":" + access.port, ask, limits, clock);
@@ -69,8 +69,7 @@ Result<int> run_kube_doctor(const Invocation& invocation, const KubeDoctorFlags&
   diagnosis.findings = cluster::run_checks(read, wanted);
   diagnosis.left_out = read.left_out;
   diagnosis.took = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - start);
-  return print_diagnosis(invocation, diagnosis, cluster::report_of(diagnosis, flags.all),
-                         !flags.checks.empty());
+  return print_diagnosis(invocation, question, diagnosis);
 }
 
 }  // namespace railhead::cli

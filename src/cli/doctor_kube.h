@@ -1,29 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
 #include <string>
-#include <vector>
 
-#include "cli/command.h"
+#include "cli/doctor_print.h"
 
 namespace railhead::cli {
 
-/// `doctor --kube`: the flags that the node's doctor has, too.
-struct KubeDoctorFlags {
+/// `doctor --kube`: which cluster.
+struct KubeTarget {
   bool wanted = false;
   std::string kubeconfig;
-  std::vector<std::string> checks;  ///< ids; none: all
-  std::string explain;
-  bool list = false;
-  bool all = false;
-  std::chrono::milliseconds limit{10'000};
 };
 
 /// --kube and --kubeconfig.
-void add_kube_options(CLI::App& app, KubeDoctorFlags& flags);
+void add_kube_options(CLI::App& app, KubeTarget& target);
 
 /// The whole command, with its exit code.
-Result<int> run_kube_doctor(const Invocation& invocation, const KubeDoctorFlags& flags);
+Result<int> run_kube_doctor(const Invocation& invocation, const KubeTarget& target,
+                            const DoctorQuestion& question);
 
 }  // namespace railhead::cli

@@ -19,16 +19,17 @@ int exit_code_of(const checks::Diagnosis& diagnosis) {
 
 }  // namespace
 
-int print_diagnosis(const Invocation& invocation, const checks::Diagnosis& diagnosis,
-                    const report::Report& report, bool has_headline) {
+int print_diagnosis(const Invocation& invocation, const DoctorQuestion& question,
+                    const checks::Diagnosis& diagnosis) {
   for (const auto& format : checks::kDiagnosisFormats) {
     if (invocation.output != format.name) continue;
     invocation.out << format.render(diagnosis);
     return exit_code_of(diagnosis);
   }
   const bool is_for_people = invocation.output == "table" || invocation.output == "wide";
-  if (has_headline && is_for_people) invocation.out << checks::headline(diagnosis) << "\n\n";
-  return invocation.print(report, exit_code_of(diagnosis));
+  if (!question.checks.empty() && is_for_people)
+    invocation.out << checks::headline(diagnosis) << "\n\n";
+  return invocation.print(checks::report_of(diagnosis, question.all), exit_code_of(diagnosis));
 }
 
 }  // namespace railhead::cli

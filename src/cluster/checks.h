@@ -32,8 +32,6 @@ const ClusterCheck* find_check(std::string_view id);
 std::vector<checks::Finding> run_checks(const Cluster& cluster,
                                         const std::vector<const ClusterCheck*>& checks);
 
-/// As checks::report_of(), with what these checks cover.
-report::Report report_of(const checks::Diagnosis& diagnosis, bool all);
 /// kind DoctorChecks.
 report::Report list_of_checks();
 

@@ -11,14 +11,6 @@ namespace {
 /// The visible list: every file of checks, in order.
 constexpr std::array kGroups = {node_checks, operator_checks, workload_checks};
 
-void add_covers(data::Json& findings) {
-  for (auto& finding : findings) {
-    const auto* check = find_check(finding["id"].get<std::string>());
-    if (check == nullptr) continue;
-    for (const auto word : split_words(check->row.covers)) finding["covers"].push_back(word);
-  }
-}
-
 }  // namespace
 
 const std::vector<const ClusterCheck*>& all_checks() {
@@ -45,21 +37,10 @@ std::vector<checks::Finding> run_checks(const Cluster& cluster,
   for (const auto* check : checks) {
     checks::Findings found(check->row);
     check->look(cluster, found);
-    auto some = found.take();
-    if (some.empty()) {
-      checks::Findings none(check->row);
-      none.skip(kCluster, "there is no " + std::string(check->row.about) + " here");
-      some = none.take();
-    }
+    auto some = found.take(kCluster);
     std::move(some.begin(), some.end(), std::back_inserter(all));
   }
   return all;
-}
-
-report::Report report_of(const checks::Diagnosis& diagnosis, bool all) {
-  auto report = checks::report_of(diagnosis, all);
-  add_covers(report.json["findings"]);
-  return report;
 }
 
 report::Report list_of_checks() {

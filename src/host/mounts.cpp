@@ -61,6 +61,14 @@ const Mount* first_mount(const std::vector<Mount>& mounts) {
 
 }  // namespace
 
+std::optional<MountLine> parse_mount_line(std::string_view line) {
+  // 36 23 0:30 / /mnt/data rw,relatime … - nfs4 10.1.0.1:/ rw,vers=4.1,…
+  const auto words = split_words(line);
+  const auto dash = std::find(words.begin(), words.end(), "-");
+  if (dash - words.begin() < 6 || words.end() - dash < 4) return std::nullopt;
+  return MountLine{unescaped_mount(words[4]), dash[1], dash[2], dash[3]};
+}
+
 std::string unescaped_mount(std::string_view word) {
   const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
   std::string out;

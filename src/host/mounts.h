@@ -23,6 +23,17 @@ struct FilePlace {
 /// none. Source: Linux fs/proc_namespace.c, show_mountinfo(); proc(5).
 Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::string_view path);
 
+/// A line of /proc/PID/mountinfo; views into it, `point` as it is meant.
+struct MountLine {
+  std::string point;
+  std::string_view type;
+  std::string_view source;   ///< as the kernel writes it
+  std::string_view options;  ///< of the file system
+};
+
+/// Absent where the line is none.
+std::optional<MountLine> parse_mount_line(std::string_view line);
+
 /// A word of /proc/PID/mountinfo, mountstats or /etc/fstab as it is meant: the kernel writes space,
 /// tab, newline and backslash as a backslash and three octal digits.
 std::string unescaped_mount(std::string_view word);

@@ -8,16 +8,6 @@
 namespace railhead::inject {
 namespace {
 
-transports::LinkKind kind_of(const node::Nic& nic, const node::Port& port) {
-  if (nic.driver == "efa") return transports::LinkKind::efa;
-  switch (port.link_layer) {
-    case node::LinkLayer::infiniband: return transports::LinkKind::infiniband;
-    case node::LinkLayer::ethernet: return transports::LinkKind::ethernet;
-    case node::LinkLayer::unknown: break;
-  }
-  return transports::LinkKind::unknown;
-}
-
 /// A port that is not ACTIVE is usable where the NIC has no trouble by it: an idle function of an
 /// exclusive pool comes up in its pod. GIDs are the pod's own unless it is on the host network.
 std::vector<transports::KnownPort> ports_of(const node::Nic& nic, bool has_trouble,
@@ -31,7 +21,7 @@ std::vector<transports::KnownPort> ports_of(const node::Nic& nic, bool has_troub
     known.number = port.number;
     known.usable =
         !has_trouble && (!any_active || !port.state || port.state == node::PortState::active);
-    known.link = kind_of(nic, port);
+    known.link = link_kind_of(nic, port);
     if (host_network && !port.gids.empty()) {
       known.gids.emplace();
       for (const node::Gid& gid : port.gids) known.gids->push_back(gid.index);
@@ -43,6 +33,16 @@ std::vector<transports::KnownPort> ports_of(const node::Nic& nic, bool has_troub
 }
 
 }  // namespace
+
+transports::LinkKind link_kind_of(const node::Nic& nic, const node::Port& port) {
+  if (nic.driver == "efa") return transports::LinkKind::efa;
+  switch (port.link_layer) {
+    case node::LinkLayer::infiniband: return transports::LinkKind::infiniband;
+    case node::LinkLayer::ethernet: return transports::LinkKind::ethernet;
+    case node::LinkLayer::unknown: break;
+  }
+  return transports::LinkKind::unknown;
+}
 
 transports::Reading transports_of(const container::Request& request,
                                   const container::Surroundings& surroundings,

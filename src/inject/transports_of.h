@@ -11,6 +11,9 @@
 
 namespace railhead::inject {
 
+/// What a library takes this port for.
+transports::LinkKind link_kind_of(const node::Nic& nic, const node::Port& port);
+
 /// What the container's own environment makes of these NICs (indices into the node), which it has
 /// or gets; without any, no list of NICs is judged. A privileged container can open all.
 transports::Reading transports_of(const container::Request& request,

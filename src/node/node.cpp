@@ -27,6 +27,10 @@ std::string_view to_string(LinkLayer layer) {
   return "Unknown";
 }
 
+std::string port_folder(const Nic& nic, const Port& port) {
+  return "/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number);
+}
+
 const PciDevice* Node::find_pci(const PciAddress& address) const {
   const auto at = std::lower_bound(
       pci.begin(), pci.end(), address,

@@ -198,6 +198,9 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
+/// "/sys/class/infiniband/mlx5_0/ports/1"
+std::string port_folder(const Nic& nic, const Port& port);
+
 /// Reads the machine. Never fails as a whole: what cannot be used is in `problems`, and a device
 /// that vanishes between list and read is simply not there.
 Node read_node(host::Host& host);

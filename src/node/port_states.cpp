@@ -20,10 +20,7 @@ std::optional<PortState> state_now(host::Host& host, const std::string& path) {
 PortStates::PortStates(const Node& node) {
   for (const auto& nic : node.nics) {
     for (const auto& port : nic.ports) {
-      ports_.push_back(
-          {nic.name,
-           "/sys/class/infiniband/" + nic.name + "/ports/" + std::to_string(port.number) + "/state",
-           port.state});
+      ports_.push_back({nic.name, port_folder(nic, port) + "/state", port.state});
     }
   }
 }

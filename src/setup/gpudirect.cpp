@@ -97,17 +97,9 @@ void add_field(const Situation& situation, const node::Nic& nic, PciField field,
     return;
   }
   step.before = text_of_field(*at->second.value, field);
-  if (step.before == step.after) {
-    step.reason = path;
-  } else if (!situation.machine.is_live) {
-    step.state = StepState::parked;
-    step.reason = "no kernel runs in this tree: apply it on the machine";
-  } else {
-    step.state = StepState::todo;
-    step.reason = "until the next boot";
-    step.changes = {{Change::Kind::pci, pci_subject(address.str(), field), step.after}};
-  }
-  plan.push_back(std::move(step));
+  Change change{Change::Kind::pci, pci_subject(address.str(), field), step.after};
+  plan.push_back(
+      live_step(situation, std::move(step), path, "until the next boot", std::move(change)));
 }
 
 /// ConnectX-8 has a second function for GPU memory, and needs ACS as the firmware sets it.

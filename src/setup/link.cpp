@@ -20,17 +20,11 @@ Step mtu_step(const Situation& situation, const std::string& netdev, unsigned mt
   if (!now || !*now) {
     step.state = StepState::parked;
     step.reason = now ? "there is no netdev " + netdev + " here" : now.error().message;
-  } else if (step.before == step.after) {
-    step.reason = path;
-  } else if (!situation.machine.is_live) {
-    step.state = StepState::parked;
-    step.reason = "no kernel runs in this tree: apply it on the machine";
-  } else {
-    step.state = StepState::todo;
-    step.reason = "the driver opens its queues anew";
-    step.changes = {{Change::Kind::attribute, path, step.after}};
+    return step;
   }
-  return step;
+  Change change{Change::Kind::attribute, path, step.after};
+  return live_step(situation, std::move(step), path, "the driver opens its queues anew",
+                   std::move(change));
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ std::string reloader_of(const Situation& situation) {
 bool is_waited_for(host::Host& host, const std::string& where) {
   const std::string mounts = text_of(host, "/proc/1/mountinfo");
   for (const auto line : split(mounts, '\n')) {
-    const auto words = split_words(line);
-    if (words.size() > 4 && host::unescaped_mount(words[4]) == where) return true;
+    const auto mount = host::parse_mount_line(line);
+    if (mount && mount->point == where) return true;
   }
   return false;
 }

@@ -68,6 +68,21 @@ Step files_step(const Situation& situation, Step step, const std::vector<FileTex
   return step;
 }
 
+Step live_step(const Situation& situation, Step step, const std::string& path, std::string reason,
+               Change change) {
+  if (step.before == step.after) {
+    step.reason = path;
+  } else if (!situation.machine.is_live) {
+    step.state = StepState::parked;
+    step.reason = "no kernel runs in this tree: apply it on the machine";
+  } else {
+    step.state = StepState::todo;
+    step.reason = std::move(reason);
+    step.changes = {std::move(change)};
+  }
+  return step;
+}
+
 bool has_systemd(const Situation& situation) {
   const auto folder = situation.machine.host->list("/run/systemd/system");
   return folder && *folder;

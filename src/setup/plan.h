@@ -47,6 +47,11 @@ void plan_restarts(const Situation& situation, Plan& plan);
 /// A step that puts texts into files: done where they are there, refused where /etc is not ours.
 Step files_step(const Situation& situation, Step step, const std::vector<FileText>& files);
 
+/// A step that changes what stands at `path` of a running kernel: done where it is so already,
+/// parked in a tree of files, else `change`, with `reason` beside it.
+Step live_step(const Situation& situation, Step step, const std::string& path, std::string reason,
+               Change change);
+
 /// Whether systemd runs the machine (sd_booted(3)).
 bool has_systemd(const Situation& situation);
 

@@ -7,6 +7,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "data/value.h"
+#include "host/mounts.h"
 #include "system/container_root.h"
 #include "transports/variables.h"
 #include "usage/bundle.h"
@@ -84,11 +85,9 @@ std::vector<std::string> netdevs_in(std::string_view text) {
 std::optional<std::string> mount_options(std::string_view mountinfo, std::string_view where) {
   std::optional<std::string> options;
   for (const auto line : split(mountinfo, '\n')) {
-    const auto words = split_words(line);
-    const auto dash = line.find(" - ");
-    if (words.size() < 6 || words[4] != where || dash == std::string_view::npos) continue;
-    const auto behind = split_words(line.substr(dash + 3));
-    if (behind.size() >= 3) options = std::string(behind[0]) + " " + std::string(behind[2]);
+    const auto mount = host::parse_mount_line(line);
+    if (mount && mount->point == where)
+      options = std::string(mount->type) + " " + std::string(mount->options);
   }
   return options;
 }

@@ -153,20 +153,18 @@ std::vector<NfsMount> parse_mountstats(std::string_view text) {
 void add_mountinfo(std::vector<NfsMount>& mounts, std::string_view mountinfo,
                    const std::string& problem) {
   for (const auto line : split(mountinfo, '\n')) {
-    const auto words = split_words(line);
-    // 36 23 0:30 / /mnt/data rw,relatime … - nfs4 10.1.0.1:/ rw,vers=4.1,…
-    const auto dash = std::find(words.begin(), words.end(), "-");
-    if (words.size() < 10 || words.end() - dash < 4 || !is_nfs_type(dash[1])) continue;
-    const auto place = host::unescaped_mount(words[4]);
-    auto* mount = at_place(mounts, place);
+    const auto at = host::parse_mount_line(line);
+    if (!at || !is_nfs_type(at->type)) continue;
+    auto* mount = at_place(mounts, at->point);
     if (mount == nullptr && !problem.empty() && mounts.size() < kMaxMounts) {
       NfsMount only;
-      take_source(only, dash[2]);
-      only.mount_point = place;
-      only.problem = take_options(only, dash[3]) ? problem : "mountinfo: " + in_quotes(dash[3]);
+      take_source(only, at->source);
+      only.mount_point = at->point;
+      only.problem =
+          take_options(only, at->options) ? problem : "mountinfo: " + in_quotes(at->options);
       mount = &mounts.emplace_back(std::move(only));
     }
-    const auto address = mount_option(dash[3], "addr");
+    const auto address = mount_option(at->options, "addr");
     if (mount != nullptr && address) mount->address = std::string(*address);
   }
 }
