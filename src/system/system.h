@@ -109,6 +109,8 @@ struct System {
   /// Not known, with "not read" for a reason, where no part that was read has it.
   [[nodiscard]] Text text(std::string_view path) const;
   [[nodiscard]] Fact<std::vector<std::string>> folder(std::string_view path) const;
+  /// Whether a kernel module is there, loaded or built in. Absent where that is not known.
+  [[nodiscard]] std::optional<bool> has_module(std::string_view name) const;
   /// The path of NRI's socket, where it is at the default place. Absent: it is not there.
   [[nodiscard]] std::optional<std::string> nri_socket() const;
 };

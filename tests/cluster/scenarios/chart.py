@@ -260,7 +260,9 @@ class Chart(ClusterCase):
         self.assertEqual(0, self.cluster.allocatable(HCA))
 
     def test_without_nri_the_agent_says_so_and_is_not_ready(self) -> None:
-        self.install(INSTALL + self.values_of_machine() + " --set nri.directory=/run/no-nri")
+        notes = self.install(INSTALL + self.values_of_machine() + " --set nri.directory=/run/no-nri")
+        self.assertRegex(notes, r'"runtime not connected" there means that the runtime does not offer\n/run/no-nri/nri.sock')
+        self.assertIn("disable = false", notes)
         self.addCleanup(pathlib.Path("/run/no-nri").rmdir)
         self.addCleanup(self._uninstall_all)
         wait_until("the agent runs", lambda: any(map(self.is_running, self.agents())), 60)
