@@ -51,8 +51,9 @@ for name in tracked:
                 problems.append(f"{name}:{number}: an open end without an issue number")
             if name.startswith("tests/") and re.search(r"\bDISABLED_|GTEST_SKIP\(\)\s*;", line):
                 problems.append(f"{name}:{number}: a test that is off or skips without a reason")
-    if name.startswith("tests/") and name.endswith(".cpp"):
-        for test in re.findall(r"^TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)\)", text, re.MULTILINE):
+    if name.startswith("tests/") and name.endswith((".cpp", ".py")):
+        for test in re.findall(r"^TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)\)|^ +def test_(\w+)\(", text, re.MULTILINE):
+            test = "".join(test)
             if len(test) >= TEST_NAME_LENGTH:
                 problems.append(f"{name}: {test} has {len(test)} characters; the name of a test "
                                 f"stays below {TEST_NAME_LENGTH}")
