@@ -129,7 +129,8 @@ TEST(TopologyPicture, a_switch_without_an_address_is_named_by_its_source) {
   EXPECT_EQ(path_to(picture.boxes, 0), "Socket 0 · NUMA node 0 / switch (from file)");
   const auto known = run_on("azure-nd-h100-v5", "topology", {"-o", "svg"}).out;
   EXPECT_THAT(known, HasSubstr(">switch (from table)</text>"));
-  EXPECT_THAT(known, HasSubstr("(Azure ND H100 v5), confidence"));
+  EXPECT_THAT(known, HasSubstr("table of known machines (Azure ND H100 v5),"));
+  EXPECT_THAT(known, HasSubstr(">confidence high</text>"));
   EXPECT_THAT(known, Not(HasSubstr(">host bridge ffff")));
   hub.root = "pci0000:16:00.0";
   b.gpu(b.bridge(hub));
