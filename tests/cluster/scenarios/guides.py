@@ -51,7 +51,8 @@ FILES = {"migrate": "examples/sriov-network-device-plugin.json"}
 def blocks(page: pathlib.Path) -> list[str]:
     """Commands in the page's blocks of shell, one a line there."""
     found = "\n".join(re.findall(r"```sh\n(.*?)\n```", page.read_text(), re.DOTALL)).replace("\\\n", " ")
-    lines = (re.sub(r"\s+# .*|^# .*|[<>&] *\S*$", "", line).strip() for line in found.splitlines())
+    bare = (re.sub(r"(^|\s+)# .*", "", line) for line in found.splitlines())
+    lines = (re.sub(r"[<>&] *\S*$", "", line).strip() for line in bare)
     return [re.sub(r" +", " ", line) for line in lines if line]
 
 
@@ -114,6 +115,8 @@ class Guides(ClusterCase):
         if "PROFILE" in words:
             words[words.index("PROFILE")] = "roce"
         file = str(paths.TREE / FILES.get(words[0], "examples/jobs/all-reduce.yaml"))
+        if words[0] == "snapshot":  # it writes the file
+            file = str(self.dir / "node.txt")
         words = [file if word in ("FILE", "-") else word for word in words]
         done = subprocess.run([paths.railhead(), *words], capture_output=True, text=True, check=False, timeout=60,
                               cwd=paths.TREE if in_clone else self.dir, stdin=subprocess.DEVNULL)
