@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events of pods and of the node, posted by an agent that may create and patch events and nothing else."""
 
+import json
+
 from kube import account
 from kube.case import ClusterCase
 from kube.kubelet import NODE
@@ -31,6 +33,10 @@ class KubeEvents(ClusterCase):
     def described(self, kind: str, name: str) -> str:
         return self.kubectl("describe", kind, name)
 
+    def counts(self, pod: str) -> list[int]:
+        words = ("--field-selector", f"involvedObject.name={pod},reason=RdmaRequiredNotMet", "-o", "json")
+        return [one["count"] for one in json.loads(self.kubectl("get", "events", *words))["items"]]
+
     def test_kubectl_describe_shows_a_refusal_with_its_count(self) -> None:
         account.grant(self, RIGHTS)
         agent = self.start(account.agents_kubeconfig(self))
@@ -43,10 +49,14 @@ class KubeEvents(ClusterCase):
         self.assertEqual(2, agent.metric(POSTED, outcome="posted"))
         self.assertEqual(0, agent.metric(POSTED, outcome="dropped"))
 
-        def counted() -> bool:
-            return " (x" in "".join(one for one in self.described("pod", "must").splitlines() if "RdmaReq" in one)
-
-        wait_until("the same event with a count, a minute later", counted, 100)
+        first = self.counts("must")
+        self.assertEqual(1, len(first))
+        wait_until("both patched, a minute later", lambda: agent.metric(POSTED, outcome="posted") >= 4, 100)
+        again = self.counts("must")
+        self.assertEqual(1, len(again), "the same object")
+        self.assertGreater(again[0], first[0])
+        line = next(one for one in self.described("pod", "must").splitlines() if "RdmaRequiredNotMet" in one)
+        self.assertIn(f"(x{again[0]} over ", line)
         self.assertEqual([], agent.events("events not posted"))
 
     def test_a_variable_that_contradicts_is_an_event_of_the_pod(self) -> None:
