@@ -158,7 +158,9 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
 }
 
 void PortCounters::read_pauses(const node::Nic& nic, const node::Port& port) {
-  if (ask_ == nullptr || port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1 || !nic.pci) return;
+  if (ask_ == nullptr || port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1 ||
+      !nic.pci)
+    return;
   const auto counters = ask_(nic.netdevs[0], nic.pci->str());
   if (!counters || !*counters) return;
   const auto number = std::to_string(port.number);

@@ -14,7 +14,8 @@ class PortsService final : public HostedService<PortCounters> {
   PortsService(Context context, const TableFeed& tables, std::chrono::seconds every,
                const PortCounters::Open& open, PortCounters::Ask ask)
       : HostedService("ports", "ports", [=, &tables](loop::LoopThread& thread) {
-          auto counters = std::make_unique<PortCounters>(context.on(thread), tables, every, open, ask);
+          auto counters =
+              std::make_unique<PortCounters>(context.on(thread), tables, every, open, ask);
           counters->start();
           return counters;
         }) {}

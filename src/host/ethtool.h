@@ -23,9 +23,9 @@ namespace railhead::host {
 
 using EthtoolCounters = std::vector<std::pair<std::string, std::uint64_t>>;
 
-/// What the driver of a PCI function counts of its netdev, in its order. Absent where no such netdev
-/// is in our network namespace, or it is of another function, or its driver counts nothing. Asks
-/// the kernel that we run on.
+/// What the driver of a PCI function counts of its netdev, in its order. Absent where no such
+/// netdev is in our network namespace, or it is of another function, or its driver counts nothing.
+/// Asks the kernel that we run on.
 Result<std::optional<EthtoolCounters>> ask_ethtool(const std::string& netdev,
                                                    const std::string& pci_address);
 
