@@ -14,9 +14,10 @@ struct Spelling {
   std::string_view meaning;
 };
 
-constexpr std::array kEntities = {
-    Spelling{"&lt;", "<"},   Spelling{"&gt;", ">"},  Spelling{"&amp;", "&"}, Spelling{"&nbsp;", " "},
-    Spelling{"&quot;", "\""}, Spelling{"&#39;", "'"}, Spelling{"\xc2\xa0", " "}};
+constexpr std::array kEntities = {Spelling{"&lt;", "<"},    Spelling{"&gt;", ">"},
+                                  Spelling{"&amp;", "&"},   Spelling{"&nbsp;", " "},
+                                  Spelling{"&quot;", "\""}, Spelling{"&#39;", "'"},
+                                  Spelling{"\xc2\xa0", " "}};
 
 /// ESC, as it is and as others spell it. Without the bracket behind it those of several characters
 /// are none.

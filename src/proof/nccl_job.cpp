@@ -56,14 +56,16 @@ bool has_all_members(const NcclLog& log) {
          });
 }
 
-/// The log says no more of communicators than their rings and trees, and one host printed the trees
-/// of all ranks of the largest ring.
-bool has_all_trees(const NcclLog& log, const std::string& host, std::size_t size) {
-  const auto ranks = log.tree_ranks.find(host);
-  if (!log.members.empty() || log.tree_ranks.size() != 1 || ranks == log.tree_ranks.end()) {
+/// The log says no more of communicators than their rings and trees, and all ranks of the largest
+/// ring are on one host: it printed their trees, or connections within the host lead to them.
+bool has_all_trees(const NcclLog& log, const std::string& host, std::size_t size,
+                   std::set<unsigned> ranks) {
+  const auto trees = log.tree_ranks.find(host);
+  if (!log.members.empty() || log.tree_ranks.size() != 1 || trees == log.tree_ranks.end()) {
     return false;
   }
-  return ranks->second.size() == size && *ranks->second.rbegin() < size;
+  ranks.insert(trees->second.begin(), trees->second.end());
+  return ranks.size() == size && *ranks.rbegin() < size;
 }
 
 /// One process has as many GPUs as the largest communicator has ranks.
@@ -97,7 +99,7 @@ void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
   // Any number of nodes may call themselves that.
   const bool is_named = !hosts.begin()->empty() && *hosts.begin() != "localhost";
   const bool is_listed =
-      is_named && (has_all_members(log) || has_all_trees(log, *hosts.begin(), least));
+      is_named && (has_all_members(log) || has_all_trees(log, *hosts.begin(), least, local_ranks));
   if (!is_connected && !is_listed && !has_all_in_one_process(log, least)) return;
   for (auto& rank : ranks) {
     const bool is_used = rank.verdict == NcclVerdict::rdma || rank.verdict == NcclVerdict::mixed;

@@ -89,8 +89,8 @@ std::optional<std::uint32_t> take_id_at_end(std::string_view& text) {
   return id;
 }
 
-/// Reads `host:pid:tid [gpu]` at the end of the text; returns where it begins. Where the GPU was cut
-/// off, the host has a letter, as a time of the day has not.
+/// Reads `host:pid:tid [gpu]` at the end of the text; returns where it begins. Where the GPU was
+/// cut off, the host has a letter, as a time of the day has not.
 std::size_t read_prefix(std::string_view text, NcclRecord& record) {
   drop_blanks_at_end(text);
   const bool has_gpu = take_gpu_at_end(text, record.gpu);
@@ -101,9 +101,8 @@ std::size_t read_prefix(std::string_view text, NcclRecord& record) {
   std::size_t start = rest.size();
   while (start > 0 && is_host_character(rest[start - 1])) --start;
   const auto host = rest.substr(start);
-  const bool is_time = std::none_of(host.begin(), host.end(), [](char c) {
-    return is_letter_or_digit(c) && !is_digit(c);
-  });
+  const bool is_time = std::none_of(host.begin(), host.end(),
+                                    [](char c) { return is_letter_or_digit(c) && !is_digit(c); });
   if (!has_gpu && is_time) return text.size();
   record.pid = pid;
   record.host = host;
@@ -156,8 +155,7 @@ bool is_tail_of_connection(std::string_view text) {
   auto end = text.find(" [send] via NET/");
   if (end == std::string_view::npos) end = text.find(" [receive] via NET/");
   if (end == std::string_view::npos || end == 0 || text[end - 1] != ']') return false;
-  return text.substr(0, end).find_first_not_of("0123456789abcdef[]-> :/") ==
-         std::string_view::npos;
+  return text.substr(0, end).find_first_not_of("0123456789abcdef[]-> :/") == std::string_view::npos;
 }
 
 bool is_start(std::string_view text) {

@@ -153,14 +153,14 @@ void NcclLogReader::read_line(std::string_view line) {
 void NcclLogReader::read_piece(std::string_view text) {
   auto records = nccl_records(text);
   if (!unfinished_.empty()) {
-    const bool goes_on = records.empty() && text.size() <= kMaxWrapped &&
-                         nccl_may_go_on(unfinished_, trim(text));
+    const bool goes_on =
+        records.empty() && text.size() <= kMaxWrapped && nccl_may_go_on(unfinished_, trim(text));
     if (goes_on) unfinished_ += " " + std::string(trim(text));
     end_unfinished();
     if (goes_on) return;
   }
-  const bool is_unfinished = !records.empty() && text.size() <= kMaxWrapped &&
-                             nccl_is_unfinished(records.back().message);
+  const bool is_unfinished =
+      !records.empty() && text.size() <= kMaxWrapped && nccl_is_unfinished(records.back().message);
   if (!is_unfinished) return read_text(text, std::move(records));
   unfinished_ = text;
   unfinished_line_ = line_;

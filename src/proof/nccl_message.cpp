@@ -141,20 +141,20 @@ std::optional<std::string_view> name_before_remark(std::string_view text) {
 /// the end of their paths. Not among them: those that try one network after the other (net.cc in
 /// src/ and src/plugin), CollNet, NVLS and the topology, without all of which NCCL goes on.
 constexpr std::array<std::string_view, 14> kCallers = {
-    "transport/net.cc", "transport/net.cu",  "net_ib.cc",     "net_ib.cu",   "net_ib/p2p.cc",
-    "net_socket.cc",    "net_socket.cu",     "include/net.h", "proxy.cc",    "ib_plugin.c",
+    "transport/net.cc", "transport/net.cu",  "net_ib.cc",     "net_ib.cu", "net_ib/p2p.cc",
+    "net_socket.cc",    "net_socket.cu",     "include/net.h", "proxy.cc",  "ib_plugin.c",
     "ucx_plugin.c",     "net_ib/connect.cc", "group.cc",      "enqueue.cc"};
 constexpr std::array<std::string_view, 5> kConnectors = {
     "misc/socket.cc", "include/socket.h", "bootstrap.cc", "bootstrap.cu", "p2p_plugin.c"};
-/// "Connection closed by remote peer" is none of them: so ends a job whose ranks do not end at once.
-constexpr std::array<std::string_view, 7> kFailures = {
-    "ailed", "rror", "imeout", "imed out", "efused", "nable to", "aborted"};
+/// "Connection closed by remote peer" is none of them: so ends a job whose ranks do not end at
+/// once.
+constexpr std::array<std::string_view, 7> kFailures = {"ailed",  "rror",     "imeout", "imed out",
+                                                       "efused", "nable to", "aborted"};
 
 template <typename Files>
 bool is_file_of(const Files& files, std::string_view path) {
-  return std::any_of(files.begin(), files.end(), [&](std::string_view file) {
-    return path.ends_with(file);
-  });
+  return std::any_of(files.begin(), files.end(),
+                     [&](std::string_view file) { return path.ends_with(file); });
 }
 
 /// The rank and the rest behind it, of "3[3] -> 4[0] …".
@@ -388,10 +388,9 @@ bool nccl_is_network_failure(std::string_view place, std::string_view message) {
   const bool is_network = is_file_of(kCallers, file) || is_file_of(kConnectors, file) ||
                           file.starts_with("nccl_net_ofi") || message.starts_with("NET/");
   const bool is_refused = message.starts_with("NET/OFI") && message.find("ouldn't") != message.npos;
-  const bool has_failed =
-      std::any_of(kFailures.begin(), kFailures.end(), [&](std::string_view word) {
-        return message.find(word) != std::string_view::npos;
-      });
+  const bool has_failed = std::any_of(
+      kFailures.begin(), kFailures.end(),
+      [&](std::string_view word) { return message.find(word) != std::string_view::npos; });
   return is_refused || (is_network && has_failed);
 }
 

@@ -38,8 +38,9 @@ std::optional<NcclDevice> nccl_old_device(std::string_view message);
 std::optional<NcclDevice> nccl_virtual_device(std::string_view message);
 
 /// The name in `Using network IB`, `Using internal Network IB` (2.3) and `Assigned NET plugin IB to
-/// comm`, and in `CUDA Dev 0[0], IB NIC distance :  PHB` (2.4): what a communicator will use between nodes. A name may hold blanks (AWS Libfabric). What
-/// people write behind it (`# good`, `<- both ranks`) is left out.
+/// comm`, and in `CUDA Dev 0[0], IB NIC distance :  PHB` (2.4): what a communicator will use
+/// between nodes. A name may hold blanks (AWS Libfabric). What people write behind it (`# good`,
+/// `<- both ranks`) is left out.
 std::optional<std::string_view> nccl_chosen_network(std::string_view message);
 
 /// The name in `P2P plugin v8 IBext_v8` and `Loaded net plugin FastSocket (v6)`.
@@ -116,8 +117,8 @@ bool nccl_dma_buf_is_off(std::string_view message);
 /// has no other way: the frames of plugins that are tried, and of CUDA (1), say nothing here.
 bool nccl_network_call_failed(std::string_view message);
 
-/// True for a warning about connections or memory, by the file that prints it (NcclRecord::place) and
-/// a word of failure in it.
+/// True for a warning about connections or memory, by the file that prints it (NcclRecord::place)
+/// and a word of failure in it.
 bool nccl_is_network_failure(std::string_view place, std::string_view message);
 
 /// True for what only a connection of verbs prints: its queue pairs, its memory.

@@ -186,9 +186,8 @@ bool is_transport_error(std::string_view line) {
     if (!is_date && date != "E") continue;
     const auto at = i + (is_date ? 3 : 1);
     return at < words.size() && words[at].ends_with(']') &&
-           std::any_of(kSources.begin(), kSources.end(), [&](std::string_view source) {
-             return words[at].starts_with(source);
-           });
+           std::any_of(kSources.begin(), kSources.end(),
+                       [&](std::string_view source) { return words[at].starts_with(source); });
   }
   return false;
 }

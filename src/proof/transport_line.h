@@ -40,8 +40,8 @@ std::optional<UcxEndpoint> ucx_endpoint(std::string_view line);
 /// other lines. UCX 1.14 to 1.22, src/ucp/proto/proto_debug.c.
 std::optional<bool> is_ucx_table_between_nodes(std::string_view line);
 
-/// A row of such a table, "| 0..92 | eager short | rc_mlx5/mlx5_0:1/path0 |", with its lanes; without
-/// lanes where it is a rule or has none. Absent where the table is at its end.
+/// A row of such a table, "| 0..92 | eager short | rc_mlx5/mlx5_0:1/path0 |", with its lanes;
+/// without lanes where it is a rule or has none. Absent where the table is at its end.
 std::optional<UcxEndpoint> ucx_table_row(std::string_view line);
 
 /// The TCP transport connects to another address: "UCX  DEBUG tcp_ep 0x1: CLOSED -> CONNECTING for
@@ -68,7 +68,8 @@ struct ChosenTransport {
 
 std::optional<ChosenTransport> chosen_transport(std::string_view line);
 
-/// Whose completions libfabric tells of: "libfabric:4711:1708520807::efa:cq:efa_rdm_txe_handle_error():…".
+/// Whose completions libfabric tells of:
+/// "libfabric:4711:1708520807::efa:cq:efa_rdm_txe_handle_error():…".
 struct FabricCompletion {
   std::uint32_t pid = 0;
   std::string_view provider;  ///< "efa"

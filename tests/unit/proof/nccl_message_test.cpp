@@ -131,8 +131,9 @@ TEST(NcclMessage, a_wrapped_line_is_known_by_where_it_breaks_off) {
     EXPECT_TRUE(nccl_is_unfinished(message)) << message;
   }
   for (const std::string_view message :
-       {"Channel 00/08 :    0   1   2   3", "Using network IB", "Channel 00/0 : 0[0] -> 8[0] via NET",
-        "Ring 00 : 0 -> 1 via NET/IB/0", "Trees [0] 1/-1/-1->0->-1", ""}) {
+       {"Channel 00/08 :    0   1   2   3", "Using network IB",
+        "Channel 00/0 : 0[0] -> 8[0] via NET", "Ring 00 : 0 -> 1 via NET/IB/0",
+        "Trees [0] 1/-1/-1->0->-1", ""}) {
     EXPECT_FALSE(nccl_is_unfinished(message)) << message;
   }
   EXPECT_TRUE(nccl_may_go_on(ends, "[send] via NET/IB/0"));
@@ -145,8 +146,8 @@ TEST(NcclMessage, a_wrapped_line_is_known_by_where_it_breaks_off) {
 
 TEST(NcclMessage, a_failed_call_shows_by_its_frames) {
   for (const std::string_view message :
-       {"transport/net.cc:1302 -> 6", "proxy.cc:872 -> 6 [Progress Thread]", "include/net.h:24 -> 2",
-        "ib_plugin.c:196 -> 2", "group.cc:73 -> 3 [Async thread]",
+       {"transport/net.cc:1302 -> 6", "proxy.cc:872 -> 6 [Progress Thread]",
+        "include/net.h:24 -> 2", "ib_plugin.c:196 -> 2", "group.cc:73 -> 3 [Async thread]",
         "/build/src/transport/net_ib/connect.cc:395 (ncclIbConnect) -> 2"}) {
     EXPECT_TRUE(nccl_network_call_failed(message)) << message;
   }

@@ -193,9 +193,11 @@ TEST(NcclPatterns, a_rank_without_a_network_interface) {
 
 TEST(NcclPatterns, completions_under_ucx_that_failed_prove_rdma) {
   for (const std::string_view line :
-       {"[a:1:0:1] ib_mlx5_log.c:143  Transport retry count exceeded on mlx5_0:1/RoCE (synd 0x15 vend "
+       {"[a:1:0:1] ib_mlx5_log.c:143  Transport retry count exceeded on mlx5_0:1/RoCE (synd 0x15 "
+        "vend "
         "0x81 hw_synd 0/0)",
-        "[1.0] [a:537 :1] srd_iface.c:221 UCX ERROR send completion[0] with error on rdmap0/0x5: x, "
+        "[1.0] [a:537 :1] srd_iface.c:221 UCX ERROR send completion[0] with error on rdmap0/0x5: "
+        "x, "
         "vendor_err 0x1",
         "rc_verbs_iface.c:122 UCX ERROR send completion with error: x [qpn 0x1 wrid 0x2",
         "(Worker pid=9) mlx5: host_unknown: got completion with error:"}) {
@@ -212,9 +214,10 @@ TEST(NcclPatterns, completions_under_ucx_that_failed_prove_rdma) {
 TEST(NcclPatterns, frameworks_quote_the_result_of_a_call) {
   expect_foreign("RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO)",
                  kError, "by the system");
-  expect_foreign("w-1: Test NCCL failure common.cu:958 'remote process exited or there was a network "
-                 "error / '",
-                 kError, "peer");
+  expect_foreign(
+      "w-1: Test NCCL failure common.cu:958 'remote process exited or there was a network "
+      "error / '",
+      kError, "peer");
   expect_foreign("Test NCCL failure common.cu:958 'internal error - please report this issue / '",
                  kError, "inside");
   expect_foreign("nixl_cu12._bindings.nixlBackendError: NIXL_ERR_BACKEND", kError, "backend");

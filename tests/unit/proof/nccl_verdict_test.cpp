@@ -230,9 +230,10 @@ TEST(NcclVerdicts, lanes_of_ucx_are_rdma_or_tcp) {
 TEST(NcclVerdicts, a_table_of_ucx_about_another_node_has_lanes) {
   const std::string rule = "+--------------------------+-----------------------------------+\n";
   const auto verdict = [&](const std::string& peer, const std::string& lanes) {
-    return judge_lines(rule + "| perftest " + peer + " cfg#1 | tagged message by ucp_tag_send*(fast)" +
-                       " from host memory |\n" + rule + "|  0..92 | eager short | " + lanes +
-                       " |\n" + rule + "| below (tcp/eth9) |\nelsewhere | a | tcp/eth8 |\n")
+    return judge_lines(rule + "| perftest " + peer +
+                       " cfg#1 | tagged message by ucp_tag_send*(fast)" + " from host memory |\n" +
+                       rule + "|  0..92 | eager short | " + lanes + " |\n" + rule +
+                       "| below (tcp/eth9) |\nelsewhere | a | tcp/eth8 |\n")
         .verdict;
   };
   EXPECT_EQ(verdict("inter-node", "rc_mlx5/mlx5_0:1/path0"), NcclVerdict::rdma);
@@ -247,14 +248,14 @@ TEST(NcclVerdicts, a_table_of_ucx_about_another_node_has_lanes) {
 }
 
 TEST(NcclVerdicts, trees_of_a_whole_ring_on_one_host_are_one_node) {
-  const std::string ring = "a:1:1 [0] NCCL INFO Channel 00/02 :    0   1\n";
+  const std::string ring = "a:1:1 [0] NCCL INFO Channel 00/02 :    0   1   2\n";
   const std::string zero = "a:1:1 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] 1/-1/-1->0->-1\n";
-  const std::string pair = "a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM [0\n";
-  const std::string tree = ":2:2 [1] NCCL INFO Trees [0] -1/-1/-1->1->0 [1] -1/-1/-1->1->0\n";
-  const std::string one = "a:2:2 [1] NCCL INFO Channel 00/0 : 1[1] -> 3[3] via P2P/CUMEM\n";
-  EXPECT_EQ(judge_lines(ring + zero + "a" + tree + one).verdict, NcclVerdict::intra_node);
-  EXPECT_EQ(judge_lines(ring + zero + one).verdict, NcclVerdict::unknown);
-  EXPECT_EQ(judge_lines(ring + zero + "b" + tree + one).verdict, NcclVerdict::unknown);
+  const std::string one = ":2:2 [1] NCCL INFO Trees [0] 2/-1/-1->1->0 [1] 2/-1/-1->1->0\n";
+  const std::string pair = "a:3:3 [2] NCCL INFO Channel 00/0 : 2[2] -> 0[0] via P2P/CUMEM\n";
+  EXPECT_EQ(judge_lines(ring + zero + "a" + one + pair).verdict, NcclVerdict::intra_node);
+  // A rank that nobody saw, and one on another host.
+  EXPECT_EQ(judge_lines(ring + zero + pair).verdict, NcclVerdict::unknown);
+  EXPECT_EQ(judge_lines(ring + zero + "b" + one + pair).verdict, NcclVerdict::unknown);
   EXPECT_EQ(nccl_tree_rank("Trees [0] 3/-1/-1->2->1 [1] 3/-1/-1->2->1"), 2U);
   EXPECT_FALSE(nccl_tree_rank("Trees [0] 3/-1/-1->2"));
 }
