@@ -94,7 +94,7 @@ void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
     local_ranks.insert(worker.local_ranks.begin(), worker.local_ranks.end());
   }
   const auto least = std::max(size, log.ring_size);
-  if (hosts.size() != 1 || least < 2) return;
+  if (hosts.size() != 1 || least < 2 || log.has_ambiguous_host) return;
   const bool is_connected = local_ranks.size() >= least && *local_ranks.rbegin() < least;
   // Any number of nodes may call themselves that.
   const bool is_named = !hosts.begin()->empty() && *hosts.begin() != "localhost";

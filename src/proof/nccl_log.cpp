@@ -336,6 +336,7 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
   if (!network && !channel && !membership && !local) {
     log_.ring_size = std::max(log_.ring_size, nccl_ring_size(message));
     add_tree(nccl_tree_rank(message), record.host);
+    add_address(record);
     return;
   }
   auto* worker = worker_of(record, process);
@@ -365,6 +366,14 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
       if (worker->local_ranks.size() < kMaxLocalRanks) worker->local_ranks.insert(rank);
     }
   }
+}
+
+void NcclLogReader::add_address(const NcclRecord& record) {
+  const auto said = nccl_address(record.message);
+  if (!said || addresses_.size() == kMaxPids) return;
+  auto key = std::pair(std::string(record.host.substr(0, kMaxHost)), std::string(said->interface));
+  const auto [known, is_new] = addresses_.emplace(std::move(key), said->address);
+  log_.has_ambiguous_host |= !is_new && known->second != said->address;
 }
 
 void NcclLogReader::add_tree(std::optional<unsigned> rank, std::string_view host) {

@@ -118,6 +118,8 @@ struct NcclLog {
   /// By size of communicator and rank: the process and the address of each that was seen.
   std::map<unsigned, std::map<unsigned, std::set<std::pair<std::size_t, std::uint64_t>>>> members;
   std::size_t ring_size = 0;  ///< of the largest ring that was printed whole
+  /// One name for several machines: an interface of it has more than one address.
+  bool has_ambiguous_host = false;
   /// By host, of two at most: the ranks whose trees it printed.
   std::map<std::string, std::set<unsigned>, std::less<>> tree_ranks;
   std::set<std::string> versions;
@@ -157,6 +159,7 @@ class NcclLogReader {
   void give_back(std::string_view& message, NcclRecord& next) const;
   [[nodiscard]] std::size_t foreign_part(const NcclRecord& record) const;
   void read_about_worker(const NcclRecord& record, std::size_t process);
+  void add_address(const NcclRecord& record);
   void add_tree(std::optional<unsigned> rank, std::string_view host);
   void add_member(const NcclMembership& membership, std::size_t process);
   void add_connection(NcclWorker& worker, const NcclChannel& channel, std::string_view message);
@@ -182,6 +185,8 @@ class NcclLogReader {
   std::string unfinished_;  ///< a line whose message goes on in the next
   std::uint64_t unfinished_line_ = 0;
   bool table_is_between_nodes_ = false;
+  /// Of an interface of a host, its address.
+  std::map<std::pair<std::string, std::string>, std::string> addresses_;
   std::map<std::uint32_t, std::string> providers_;  ///< libfabric's, by process, by its own lines
   std::string room_;
   std::map<ProcessKey, std::size_t> process_index_;

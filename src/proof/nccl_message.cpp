@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kEndsOfRoute = " [\\\"";
 constexpr std::size_t kMaxDevices = 64;
 constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxAddress = 80;  // of an interface and IPv6
 
 bool take(std::string_view& text, std::string_view start) {
   if (!text.starts_with(start)) return false;
@@ -312,6 +313,26 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
                         parse_hex(pointer).value_or(0)};
 }
 
+std::optional<NcclAddress> nccl_address(std::string_view message) {
+  auto at = message.find("; OOB ");
+  if (at != std::string_view::npos) {
+    message.remove_prefix(at + 6);
+  } else if (take(message, "Bootstrap")) {
+    at = message.find("Using ");
+    if (at == std::string_view::npos) return std::nullopt;
+    message.remove_prefix(at + 6);
+    take(message, "[0]");
+  } else {
+    return std::nullopt;
+  }
+  const auto colon = message.find(':');
+  const auto end = message.find("<");
+  if (colon == 0 || colon >= end || end == std::string_view::npos || end > kMaxAddress) {
+    return std::nullopt;
+  }
+  return NcclAddress{message.substr(0, colon), message.substr(colon + 1, end - colon - 1)};
+}
+
 std::optional<unsigned> nccl_tree_rank(std::string_view message) {
   if (!take(message, "Trees [0] ")) return std::nullopt;
   const auto arrow = message.find("->");
@@ -423,6 +444,7 @@ std::optional<unsigned> nccl_completion_status(std::string_view message) {
   if (at == std::string_view::npos) return std::nullopt;
   message.remove_prefix(at);
   if (const auto number = number_behind(message, "with error ")) return number;
+  if (const auto number = number_behind(message, "completion error ")) return number;
   if (const auto number = number_behind(message, "status=")) return number;
   const auto status = message.find("status=");
   if (status == std::string_view::npos) return std::nullopt;

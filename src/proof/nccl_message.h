@@ -91,6 +91,15 @@ std::optional<NcclMembership> nccl_membership(std::string_view message);
 /// none, or may have been cut: NCCL prints 20 at most (src/graph/rings.cc).
 std::size_t nccl_ring_size(std::string_view message);
 
+/// `Bootstrap : Using eth0:10.0.0.1<0>` (`Using [0]eth0:…` up to 2.7), `…; OOB eth0:10.0.0.1<0>`:
+/// by which a process is reached. Of several interfaces the first.
+struct NcclAddress {
+  std::string_view interface;
+  std::string_view address;
+};
+
+std::optional<NcclAddress> nccl_address(std::string_view message);
+
 /// Whose line `Trees [0] 3/-1/-1->2->1 [1] …` is: the rank in the middle (since 2.8).
 std::optional<unsigned> nccl_tree_rank(std::string_view message);
 

@@ -19,7 +19,7 @@ constexpr std::string_view kInternal =
 /// openucx/ucx: its lines have "UCX  ERROR" before the message, the backtrace of a crash has
 /// function names only. And ai-dynamo/nixl, which sits on it.
 constexpr std::array kUcx = {
-    NcclPattern{{"network device '", ":1' is not available"},
+    NcclPattern{{"device '", ":1' is not available"},
                 error,
                 "UCX 1.7 to 1.22, src/ucp/core/ucp_context.c",
                 "UCX: UCX_NET_DEVICES names an RDMA device that is not there"},
@@ -212,6 +212,10 @@ constexpr std::array kStores = {
                 error,
                 "v6d 0.24.0, src/server/async/rpc_server.cc",
                 "vineyard: it fell back to TCP"},
+    NcclPattern{{"nvlink_transport.cpp", "Requested address", "not found"},
+                error,
+                "Mooncake 0.3.6 to 0.3.12, src/transport/nvlink_transport/nvlink_transport.cpp",
+                "Mooncake: a transfer over NVLink failed"},
     NcclPattern{{"client", ".cpp:", "ransfer failed"},
                 error,
                 "Mooncake 0.2.0 to 0.3.12, ../mooncake-store/src",
@@ -248,6 +252,10 @@ constexpr std::array kFrameworks = {
                 error,
                 "vLLM, device_communicators/pynccl_wrapper.py",
                 kInternal},
+    NcclPattern{{"ucp_ep_create(", "failed"},
+                error,
+                "Open MPI 4.0 to 5.0, ompi/mca/pml/ucx/pml_ucx.c",
+                "UCX: a connection could not be made"},
     NcclPattern{{"NIXL_ERR_REMOTE_DISCONNECT"},
                 error,
                 "NIXL 0.2.1 to 1.4, src/api/cpp/nixl_types.h",

@@ -144,6 +144,19 @@ TEST(NcclMessage, a_wrapped_line_is_known_by_where_it_breaks_off) {
   EXPECT_FALSE(nccl_may_go_on(ends, "4 GPUs are here"));
 }
 
+TEST(NcclMessage, a_process_says_by_which_address_it_is_reached) {
+  const auto said = nccl_address("Bootstrap: Using eth0:fe80::1%eth0<0>");
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->interface, "eth0");
+  EXPECT_EQ(said->address, "fe80::1%eth0");
+  EXPECT_EQ(nccl_address("NET/IB : Using [0]mlx5_0:1/IB ; OOB ib0:10.0.0.1<0>")->interface, "ib0");
+  for (const std::string_view message :
+       {"Bootstrap : Using eth0", "Bootstrap timings total 0.1",
+        "NET/IB : Using [0]mlx5_0:1/IB ; OOB :", "Using network IB"}) {
+    EXPECT_FALSE(nccl_address(message)) << message;
+  }
+}
+
 TEST(NcclMessage, a_failed_call_shows_by_its_frames) {
   for (const std::string_view message :
        {"transport/net.cc:1302 -> 6", "proxy.cc:872 -> 6 [Progress Thread]",

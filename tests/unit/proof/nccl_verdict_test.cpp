@@ -260,6 +260,22 @@ TEST(NcclVerdicts, trees_of_a_whole_ring_on_one_host_are_one_node) {
   EXPECT_FALSE(nccl_tree_rank("Trees [0] 3/-1/-1->2"));
 }
 
+TEST(NcclVerdicts, one_name_with_two_addresses_is_two_machines) {
+  // A person has put one name in the place of all.
+  const auto verdict = [](const std::string& address, const std::string& front) {
+    return judge_lines("x:1:1 [0] NCCL INFO Bootstrap : Using " + front + "bond0:10.0.0.1<0>\n" +
+                       "x:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB bond0:" + address +
+                       "<0>\nx:1:1 [0] NCCL INFO Using network IB\n" +
+                       "x:1:3 [0] NCCL INFO Channel 00/02 :    0   1\n" +
+                       "x:1:3 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] 1/-1/-1->0->-1\n" +
+                       "x:2:4 [0] NCCL INFO Trees [0] -1/-1/-1->1->0 [1] -1/-1/-1->1->0\n")
+        .verdict;
+  };
+  EXPECT_EQ(verdict("10.0.0.1", ""), NcclVerdict::intra_node);
+  EXPECT_EQ(verdict("10.0.0.2", ""), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict("10.0.0.2", "[0]"), NcclVerdict::rdma_chosen);
+}
+
 TEST(NcclVerdicts, a_completion_that_libfabric_tells_of_names_the_provider) {
   const std::string channel =
       "ip-1:7:9 [4] NCCL INFO Channel 00/0 : 0[4] -> 8[4] [send] via NET/AWS Libfabric/4/GDRDMA\n";
