@@ -160,8 +160,9 @@ constexpr std::array kGpuChecks = {
     Check{.id = "gpu.present",
           .what = "The machine has the GPUs that its type has.",
           .source = "/sys/bus/pci/devices, the table of known machines",
-          .rule = "FAIL: fewer than the table has, and no smaller size of the type has so few; else "
-                  "PASS",
+          .rule =
+              "FAIL: fewer than the table has, and no smaller size of the type has so few; else "
+              "PASS",
           .effect = "a GPU fell off the bus -> jobs that ask for all GPUs do not start",
           .remedy = "Take the machine out and report it: the kernel's log has the Xid.",
           .remedy_class = RemedyClass::hardware,

@@ -106,7 +106,8 @@ void mtu(const Machine& machine, Findings& found) {
         const auto observed =
             "MTU " + *text.value + ": path MTU " + std::to_string(path_mtu(*bytes));
         if (*bytes < kMtuFor4096) {
-          found.warn(subject, observed, "4192 or more, for a path MTU of 4096", {evidence_of(text)});
+          found.warn(subject, observed, "4192 or more, for a path MTU of 4096",
+                     {evidence_of(text)});
         } else {
           found.pass(subject, observed, {evidence_of(text)});
         }

@@ -141,13 +141,14 @@ void machine_type(const Cluster& cluster, Findings& found) {
     const auto known = topology::find_size(type, topology::known_machines());
     const auto gpus = whole_gpus(cluster, node);
     if (known.size != nullptr && gpus && *gpus < known.size->gpus) {
-      auto& finding =
-          found.fail(object_name(node), counted(*gpus, "GPU"),
-                     std::to_string(known.size->gpus) + " of " + type,
-                     {evidence, evidence_of(*nodes, node, "status.capacity", counted(*gpus, "GPU"))});
+      auto& finding = found.fail(
+          object_name(node), counted(*gpus, "GPU"),
+          std::to_string(known.size->gpus) + " of " + type,
+          {evidence, evidence_of(*nodes, node, "status.capacity", counted(*gpus, "GPU"))});
       finding.effect = "a GPU fell off the bus -> jobs that ask for all GPUs stay Pending";
-      finding.remedy = "railhead doctor on the node says which function is missing; then redeploy "
-                       "or report the machine.";
+      finding.remedy =
+          "railhead doctor on the node says which function is missing; then redeploy "
+          "or report the machine.";
     } else if (*rdma) {
       found.pass(object_name(node), type, {evidence});
     } else {
@@ -261,7 +262,8 @@ constexpr ClusterCheck kNodeChecks[] = {
       "WARN for a size without RDMA, of Azure one without r; FAIL for fewer GPUs than the size has",
       "the size has no RDMA NIC -> everything between nodes goes over TCP",
       "Use a size with r in its name, as Standard_ND96isr_H100_v5.", RemedyClass::hardware,
-      "node of a known size", "D02 L01 L02", "", system::Part::none, nullptr, checks::Scope::cluster},
+      "node of a known size", "D02 L01 L02", "", system::Part::none, nullptr,
+      checks::Scope::cluster},
      machine_type},
     {{"kube.resources", "A node can allocate all NICs that it has.",
       "nodes: status.capacity, status.allocatable",

@@ -102,8 +102,8 @@ void take_addresses(const data::Value& pod, Holders& holders) {
   }
   if (const auto networks = list_in(pod, kNetworks)) {
     for (const auto& network : networks->items) {
-      for (const auto guid : {text_below(network, {"infiniband-guid"}),
-                              text_below(network, {"cni-args", "guid"})}) {
+      for (const auto guid :
+           {text_below(network, {"infiniband-guid"}), text_below(network, {"cni-args", "guid"})}) {
         if (!guid.empty()) add("GUID " + to_lower(guid), kNetworks);
       }
     }
@@ -229,7 +229,8 @@ constexpr ClusterCheck kWorkloadChecks[] = {
       RemedyClass::cluster, "pod that asks for NICs", "D33 D26", "", system::Part::none, nullptr,
       checks::Scope::cluster},
      pending},
-    {{"kube.addresses", "No two pods have the same address, or the same GUID, on a network of NICs.",
+    {{"kube.addresses",
+      "No two pods have the same address, or the same GUID, on a network of NICs.",
       "pods: annotations k8s.v1.cni.cncf.io/network-status and networks",
       "FAIL for an address that two running pods have on one network, and for a GUID that two have",
       "a GID is made of the address, a port known by its GUID: packets arrive at the other pod -> "

@@ -89,9 +89,8 @@ const KnownMachine* find_known_machine(const node::Node& node,
 }
 
 bool KnownMachine::may_have(std::size_t count) const {
-  return count == gpus || std::any_of(sizes.begin(), sizes.end(), [&](const KnownSize& size) {
-           return size.gpus == count;
-         });
+  return count == gpus || std::any_of(sizes.begin(), sizes.end(),
+                                      [&](const KnownSize& size) { return size.gpus == count; });
 }
 
 SizeInTable find_size(std::string_view name, const std::vector<KnownMachine>& table) {

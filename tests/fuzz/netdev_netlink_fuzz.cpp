@@ -41,7 +41,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz_answer(NetdevQuestion::vfs, bytes);
   fuzz_answer(NetdevQuestion::dcb, bytes);
   const auto suffix = railhead::system::provider_suffix_in(bytes);
-  require(!suffix || (suffix->starts_with("-rdmav") && suffix->ends_with(".so") &&
-                      suffix->size() <= 13));
+  require(!suffix ||
+          (suffix->starts_with("-rdmav") && suffix->ends_with(".so") && suffix->size() <= 13));
   return 0;
 }

@@ -99,8 +99,7 @@ constexpr const char* kRoot = "/sys/devices/pci0000:15/0000:15:01.0";
 
 /// One GPU with its ConnectX-8 on Grace: the DMA function has a port of the switch to itself.
 Patient data_direct() {
-  Patient patient(
-      "railhead-snapshot 1\nt /sys/module/ib_core/parameters/netns_mode Y\n");
+  Patient patient("railhead-snapshot 1\nt /sys/module/ib_core/parameters/netns_mode Y\n");
   make_arm(patient);
   const auto add = [&](const std::string& folder, const std::string& ids, const char* code,
                        const std::string& driver) {

@@ -315,9 +315,7 @@ const std::vector<Fault>& faults() {
          p.text("/sys/module/nvidia/version", "550.54.15");
        },
        {"WARN gpu.driver-owner node"}},
-      {"GDRCopy without its node",
-       [](Patient& p) { load_gdrcopy(p); },
-       {"WARN gdr.gdrcopy node"}},
+      {"GDRCopy without its node", [](Patient& p) { load_gdrcopy(p); }, {"WARN gdr.gdrcopy node"}},
       {"GDRCopy with a stale node",
        [](Patient& p) {
          load_gdrcopy(p);
@@ -397,8 +395,7 @@ const std::vector<Fault>& faults() {
        [](Patient& p) {
          for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, dcb_answer(0x08, {{0, 0}}));
        },
-       rails("WARN roce.flow-control "),
-       "hgx-h100-roce"},
+       rails("WARN roce.flow-control "), "hgx-h100-roce"},
       {"one rail without PFC",
        [](Patient& p) {
          for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, dcb_answer(0x08, {{26, 3}}));

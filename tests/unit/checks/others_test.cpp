@@ -296,7 +296,8 @@ TEST(DoctorOnVms, nccl_is_to_be_told_of_switches_that_are_hidden) {
 TEST(DoctorOnVms, a_smaller_size_lacks_nothing) {
   const auto with = [](unsigned gpus) {
     Patient patient("railhead-snapshot 1\n");
-    patient.text("/proc/cpuinfo", "processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: hypervisor\n");
+    patient.text("/proc/cpuinfo",
+                 "processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: hypervisor\n");
     patient.text("/sys/class/dmi/id/sys_vendor", "Microsoft Corporation");
     patient.text("/sys/class/dmi/id/product_name", "Virtual Machine");
     patient.text("/sys/class/dmi/id/chassis_asset_tag", "7783-7084-3265-9085-8269-3286-77");

@@ -65,8 +65,8 @@ std::vector<checks::Finding> examine(Container container, Patient patient = heal
   std::vector<Container> containers;
   containers.push_back(std::move(container));
   const auto node = node::read_node(host);
-  auto system = system::read_system(host, node,
-                                    checks::parts_of(checks::all_checks(checks::Scope::pod)));
+  auto system =
+      system::read_system(host, node, checks::parts_of(checks::all_checks(checks::Scope::pod)));
   const checks::Machine machine(node, std::move(system), {}, {std::move(containers), {}});
   return checks::run_checks(machine, checks::all_checks(checks::Scope::pod));
 }

@@ -56,8 +56,7 @@ TEST(NetdevNetlink, reads_what_is_said_of_virtual_functions) {
 TEST(NetdevNetlink, what_a_driver_does_not_know_is_not_known) {
   const auto functions = parse_vf_settings(vf_answer({0, 9, 0xffffffff, 0})).value();
   ASSERT_EQ(functions.size(), 1U);
-  EXPECT_EQ(functions[0],
-            (VfSettings{0, std::nullopt, std::nullopt, std::nullopt, false, false}));
+  EXPECT_EQ(functions[0], (VfSettings{0, std::nullopt, std::nullopt, std::nullopt, false, false}));
 }
 
 TEST(NetdevNetlink, bytes_that_are_no_answer_are_malformed) {
