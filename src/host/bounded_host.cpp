@@ -43,4 +43,10 @@ Result<std::optional<std::string>> BoundedHost::devlink_info(const std::string& 
   return inner_.devlink_info(pci_address);
 }
 
+Result<std::optional<std::string>> BoundedHost::netdev(NetdevQuestion question,
+                                                       const std::string& name) {
+  if (is_late()) return host_error(netdev_answer_path(question, name), ETIMEDOUT);
+  return inner_.netdev(question, name);
+}
+
 }  // namespace railhead::host

@@ -17,6 +17,7 @@
 
 #include "host/devlink.h"
 #include "host/host_error.h"
+#include "host/netdev_netlink.h"
 #include "host/rdma_netlink.h"
 #include "host/resolve.h"
 #include "host/tcp_diag.h"
@@ -326,6 +327,11 @@ Result<std::optional<std::vector<TcpSocket>>> DirectoryHost::tcp_sockets(const s
 
 Result<std::optional<std::string>> DirectoryHost::devlink_info(const std::string& pci_address) {
   return has_real_sysfs_ ? ask_devlink_info(pci_address) : kAbsent;
+}
+
+Result<std::optional<std::string>> DirectoryHost::netdev(NetdevQuestion question,
+                                                         const std::string& name) {
+  return has_real_sysfs_ ? ask_netdev(question, name) : kAbsent;
 }
 
 }  // namespace railhead::host

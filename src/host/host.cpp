@@ -45,6 +45,15 @@ Result<std::optional<std::string>> Host::devlink_info(const std::string& /*pci_a
   return kAbsent;
 }
 
+Result<std::optional<std::string>> Host::netdev(NetdevQuestion /*question*/,
+                                                const std::string& /*name*/) {
+  return kAbsent;
+}
+
+std::string netdev_answer_path(NetdevQuestion question, const std::string& name) {
+  return (question == NetdevQuestion::vfs ? "/.netlink/vfs/" : "/.netlink/dcb/") + name;
+}
+
 std::string devlink_path(const std::string& pci_address) {
   return "/.netlink/devlink/pci." + pci_address;
 }

@@ -41,6 +41,12 @@ struct TcpSocket {
   friend bool operator==(const TcpSocket&, const TcpSocket&) = default;
 };
 
+/// What is asked of a netdev of our network namespace by routing netlink.
+enum class NetdevQuestion : std::uint8_t {
+  vfs,  ///< its virtual functions: RTM_GETLINK with RTEXT_FILTER_VF
+  dcb,  ///< flow control and priorities: RTM_GETDCB with DCB_CMD_IEEE_GET
+};
+
 /// The only door through which the machine is read: the live one, a directory tree, or a snapshot.
 /// Paths are absolute, as on the machine ("/sys/class/infiniband"). Symbolic links in any component
 /// are followed inside the root, never out of it. Every answer is one of three:
@@ -91,6 +97,12 @@ class Host {
   /// where this function is not one of its devices (also: not in our network namespace), and where
   /// its driver says nothing. Unless overridden there is no kernel to ask.
   virtual Result<std::optional<std::string>> devlink_info(const std::string& pci_address);
+
+  /// What the driver of a netdev ("ens1f0np0") says of it: one message, with what is read of it
+  /// alone (host/netdev_netlink.h). Absent where there is no such netdev in our network namespace,
+  /// and where its driver or the kernel says nothing. Unless overridden there is no kernel to ask.
+  virtual Result<std::optional<std::string>> netdev(NetdevQuestion question,
+                                                    const std::string& name);
 };
 
 /// Where a snapshot keeps the answer, as a directory of pieces: "/.netlink/rdma/10.0" for command
@@ -104,6 +116,9 @@ std::string tcp_path(std::string_view link_target);
 
 /// Likewise "/.netlink/devlink/pci.0000:3b:00.0".
 std::string devlink_path(const std::string& pci_address);
+
+/// Likewise "/.netlink/dcb/ens1f0np0", "/.netlink/vfs/ens1f0np0".
+std::string netdev_answer_path(NetdevQuestion question, const std::string& name);
 
 /// Where `link` at `path` (absolute) points, as an absolute path, by text alone: "." and ".." are
 /// taken away, nothing is resolved. "/a/b" with "../c" is "/c".

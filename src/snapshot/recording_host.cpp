@@ -152,6 +152,13 @@ Result<std::optional<std::string>> RecordingHost::devlink_info(const std::string
   return answer;
 }
 
+Result<std::optional<std::string>> RecordingHost::netdev(host::NetdevQuestion question,
+                                                         const std::string& name) {
+  auto answer = inner_.netdev(question, name);
+  keep_answer(host::netdev_answer_path(question, name), answer);
+  return answer;
+}
+
 void RecordingHost::keep_answer(const std::string& folder,
                                 const Result<std::optional<std::string>>& answer) {
   if (!answer) keep(folder, SnapshotUnreadable{host::errno_of(answer.error())});
