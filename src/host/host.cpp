@@ -45,6 +45,11 @@ Result<std::optional<std::string>> Host::devlink_info(const std::string& /*pci_a
   return kAbsent;
 }
 
+Result<std::optional<std::string>> Host::link_settings(const std::string& /*netdev*/,
+                                                       LinkPart /*part*/) {
+  return kAbsent;
+}
+
 std::string devlink_path(const std::string& pci_address) {
   return "/.netlink/devlink/pci." + pci_address;
 }

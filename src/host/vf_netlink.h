@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,6 +30,24 @@ std::optional<std::array<std::uint8_t, 6>> parse_mac(std::string_view text);
 /// The message, for the interface of this index.
 std::string vf_identity_request(unsigned interface_index, std::uint32_t vf,
                                 const VfIdentity& identity, std::uint32_t sequence);
+
+/// Whether virtual functions may choose their own addresses and modes of receiving
+/// (IFLA_VF_TRUST), by their number. One whose driver does not say it is not there.
+using VfTrust = std::map<std::uint32_t, bool>;
+
+/// The question for what a physical function says of its virtual ones (IFLA_EXT_MASK).
+std::string vf_question(unsigned interface_index, std::uint32_t sequence);
+
+/// Malformed: bytes that are no RTM_NEWLINK.
+Result<VfTrust> parse_vf_trust(std::string_view message);
+
+std::string vf_trust_request(unsigned interface_index, std::uint32_t vf, bool is_trusted,
+                             std::uint32_t sequence);
+
+/// Asks the kernel that we run on; see Host::link_settings.
+Result<std::optional<std::string>> ask_vfs(const std::string& netdev);
+
+Status set_vf_trust(const std::string& netdev, std::uint32_t vf, bool is_trusted);
 
 /// Asks the kernel. An error names the netdev.
 Status set_vf_identity(const std::string& netdev, std::uint32_t vf, const VfIdentity& identity);

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "host/netlink.h"
+#include "unit/netlink_builder.h"
 
 namespace railhead::host {
 namespace {
@@ -55,6 +56,24 @@ TEST(VfNetlink, guids_are_set_and_the_link_follows) {
   ASSERT_TRUE(state);
   EXPECT_EQ(state->type, IFLA_VF_LINK_STATE);
   EXPECT_EQ(state->payload, std::string_view("\x03\0\0\0\0\0\0\0", 8));
+}
+
+TEST(VfNetlink, trust_is_asked_for_read_and_set) {
+  using railhead::test::attribute;
+  using railhead::test::raw;
+  const std::string header = std::string(4, '\0') + raw(std::int32_t{7}) + std::string(8, '\0');
+  EXPECT_EQ(vf_question(7, 1),
+            railhead::test::message(18, header + railhead::test::u32(29, 0x9), 1, 1));
+  const auto trust = [](std::uint32_t vf, std::uint32_t setting) {
+    return attribute(1, attribute(1, std::string(36, '\0')) + attribute(9, raw(vf) + raw(setting)));
+  };
+  const auto answer = railhead::test::message(
+      16, header + attribute(22, trust(0, 1) + trust(1, 0) + trust(2, 0xffffffff)), 0, 1);
+  EXPECT_EQ(parse_vf_trust(answer).value(), (VfTrust{{0, true}, {1, false}}));
+  EXPECT_FALSE(parse_vf_trust("no message"));
+  EXPECT_FALSE(parse_vf_trust(railhead::test::message(16, "ab", 0, 1)));
+  const std::string set = info_of(vf_trust_request(7, 3, true, 1));
+  EXPECT_EQ(set, attribute(9, raw(std::uint32_t{3}) + raw(std::uint32_t{1})));
 }
 
 TEST(VfNetlink, a_mac_is_six_bytes_in_hex) {
