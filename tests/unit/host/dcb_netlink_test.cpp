@@ -52,8 +52,8 @@ TEST(DcbNetlink, an_answer_has_pfc_ets_and_dscps) {
 }
 
 TEST(DcbNetlink, what_a_driver_does_not_have_is_absent) {
-  EXPECT_EQ(parse_dcb(dcb_answer("")), DcbSettings());
-  EXPECT_EQ(parse_dcb(dcb_answer(test::attribute(2, "short"))), DcbSettings());
+  EXPECT_EQ(parse_dcb(dcb_answer("")).value(), DcbSettings());
+  EXPECT_EQ(parse_dcb(dcb_answer(test::attribute(2, "short"))).value(), DcbSettings());
   EXPECT_FALSE(parse_dcb("no message"));
   EXPECT_FALSE(parse_dcb(test::message(test::kGetDcb, "ab")));
 }
