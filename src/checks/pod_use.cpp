@@ -195,14 +195,14 @@ bool judge_traffic_class(const Machine& machine, const Container& container,
       const auto at = machine.system.dcb.find(netdev);
       if (at == machine.system.dcb.end() || !at->second.value) continue;
       const auto& dcb = *at->second.value;
-      const auto entry = dcb.dscp.find(static_cast<std::uint8_t>(*number >> 2U));
-      const unsigned priority = entry == dcb.dscp.end() ? 0 : entry->second;
-      const bool pauses = (dcb.pfc.value_or(0) >> priority & 1U) != 0;
-      if (dcb.pfc.value_or(0) == 0 || dcb.dscp.empty() || pauses) continue;
+      const auto dscp = static_cast<unsigned>(*number >> 2U);
+      const auto pauses = dcb.pfc.value_or(0);
+      const bool is_right = (pauses & host::priorities_of(dcb, dscp)) != 0;
+      if (pauses == 0 || !host::maps_dscp(dcb) || is_right) continue;
       auto& finding = found.warn(
           subject_of(container, variable),
-          std::string(*value) + " is DSCP " + std::to_string(*number >> 2U) + ", priority " +
-              std::to_string(priority) + ", which does not pause at " + netdev,
+          std::string(*value) + " is DSCP " + std::to_string(dscp) +
+              ", whose priority does not pause at " + netdev,
           "a class of a priority that pauses",
           {{container.environment.path, std::string(variable) + "=" + std::string(*value), ""},
            {at->second.path, "PFC mask " + to_hex(*dcb.pfc, 2), ""}});

@@ -15,16 +15,15 @@ namespace {
 
 using Dcb = host::DcbSettings;
 
-constexpr unsigned kPriorities = 8;
-
-bool pauses(const Dcb& dcb, unsigned priority) {
-  return (dcb.pfc.value_or(0) >> priority & 1U) != 0;
+/// Whether any of these priorities pauses.
+bool pauses(const Dcb& dcb, std::uint8_t priorities) {
+  return (dcb.pfc.value_or(0) & priorities) != 0;
 }
 
 /// "3,4"; "none"
 std::string priorities_text(std::uint8_t mask) {
   std::vector<std::string> on;
-  for (unsigned priority = 0; priority < kPriorities; ++priority) {
+  for (unsigned priority = 0; priority < host::kPriorities; ++priority) {
     if ((mask >> priority & 1U) != 0) on.push_back(std::to_string(priority));
   }
   return on.empty() ? "none" : join(on, ",");
@@ -33,15 +32,15 @@ std::string priorities_text(std::uint8_t mask) {
 /// "24-31>3": DSCPs in a row with the same priority stand together.
 std::string dscp_text(const Dcb& dcb) {
   std::vector<std::string> parts;
-  for (auto at = dcb.dscp.begin(); at != dcb.dscp.end();) {
+  for (auto at = dcb.dscp->begin(); at != dcb.dscp->end();) {
     auto last = at;
-    for (auto next = std::next(at); next != dcb.dscp.end(); ++next) {
+    for (auto next = std::next(at); next != dcb.dscp->end(); ++next) {
       if (next->first != last->first + 1 || next->second != at->second) break;
       last = next;
     }
     auto part = std::to_string(at->first);
     if (last != at) part += "-" + std::to_string(last->first);
-    parts.push_back(part + ">" + std::to_string(at->second));
+    parts.push_back(part + ">" + priorities_text(at->second));
     at = std::next(last);
   }
   return join(parts, " ");
@@ -51,7 +50,7 @@ std::string dscp_text(const Dcb& dcb) {
 std::string settings_text(const Dcb& dcb) {
   const auto pauses_text =
       dcb.pfc ? "PFC " + priorities_text(*dcb.pfc) : std::string("PFC not told");
-  return pauses_text + (dcb.dscp.empty() ? ", no DSCP mapped" : ", DSCP " + dscp_text(dcb));
+  return pauses_text + (host::maps_dscp(dcb) ? ", DSCP " + dscp_text(dcb) : ", no DSCP mapped");
 }
 
 struct QosPort {
@@ -104,7 +103,7 @@ bool has_vlan(const Machine& machine, const QosPort& one) {
 }
 
 bool any_mapped_to_paused(const Dcb& dcb) {
-  return std::any_of(dcb.dscp.begin(), dcb.dscp.end(),
+  return std::any_of(dcb.dscp->begin(), dcb.dscp->end(),
                      [&](const auto& entry) { return pauses(dcb, entry.second); });
 }
 
@@ -121,9 +120,9 @@ void judge_flow_control(const Machine& machine, const std::vector<QosPort>& port
   if (!usual.empty() && usual != text) {
     auto& finding = found.warn(one.subject, text, usual + ", as like ports here", {evidence});
     finding.effect = "this rail drops or pauses where the others do not -> it sets the pace";
-  } else if (dcb.pfc.value_or(0) != 0 && dcb.dscp.empty() && !has_vlan(machine, one)) {
+  } else if (dcb.pfc.value_or(0) != 0 && !host::maps_dscp(dcb) && !has_vlan(machine, one)) {
     found.warn(one.subject, text, "a DSCP that is mapped to a priority that pauses", {evidence});
-  } else if (dcb.pfc.value_or(0) != 0 && !dcb.dscp.empty() && !any_mapped_to_paused(dcb)) {
+  } else if (dcb.pfc.value_or(0) != 0 && host::maps_dscp(dcb) && !any_mapped_to_paused(dcb)) {
     found.warn(one.subject, text, "a DSCP that is mapped to a priority that pauses", {evidence});
   } else {
     found.pass(one.subject, text, {evidence});
@@ -150,13 +149,12 @@ void judge_class(const QosPort& one, const system::Text& text, std::uint64_t val
                  Findings& found) {
   const auto& dcb = *one.fact->value;
   const auto dscp = static_cast<std::uint8_t>(value >> 2U);
-  const auto at = dcb.dscp.find(dscp);
-  const unsigned priority = at == dcb.dscp.end() ? 0 : at->second;
+  const auto priorities = host::priorities_of(dcb, dscp);
   const auto observed = "traffic class " + std::to_string(value) + ": DSCP " +
-                        std::to_string(dscp) + ", priority " + std::to_string(priority);
+                        std::to_string(dscp) + ", priority " + priorities_text(priorities);
   const std::vector<Evidence> evidence = {evidence_of(text),
                                           {one.fact->path, settings_text(dcb), ""}};
-  if (pauses(dcb, priority)) {
+  if (pauses(dcb, priorities)) {
     found.pass(one.subject, observed + ", which pauses", evidence);
   } else {
     found.warn(one.subject, observed + ", which does not pause",

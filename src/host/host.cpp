@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/host.h"
 
+#include <array>
 #include <algorithm>
 #include <string_view>
 
@@ -45,13 +46,14 @@ Result<std::optional<std::string>> Host::devlink_info(const std::string& /*pci_a
   return kAbsent;
 }
 
-Result<std::optional<std::string>> Host::netdev(NetdevQuestion /*question*/,
-                                                const std::string& /*name*/) {
+Result<std::optional<std::string>> Host::link_settings(const std::string& /*netdev*/,
+                                                       LinkPart /*part*/) {
   return kAbsent;
 }
 
-std::string netdev_answer_path(NetdevQuestion question, const std::string& name) {
-  return (question == NetdevQuestion::vfs ? "/.netlink/vfs/" : "/.netlink/dcb/") + name;
+std::string link_settings_path(const std::string& netdev, LinkPart part) {
+  constexpr std::array kNames = {"rings", "coalesce", "pause", "dcb", "vfs"};
+  return std::string("/.netlink/") + kNames[static_cast<std::size_t>(part)] + "/" + netdev;
 }
 
 std::string devlink_path(const std::string& pci_address) {

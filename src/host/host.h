@@ -41,11 +41,9 @@ struct TcpSocket {
   friend bool operator==(const TcpSocket&, const TcpSocket&) = default;
 };
 
-/// What is asked of a netdev of our network namespace by routing netlink.
-enum class NetdevQuestion : std::uint8_t {
-  vfs,  ///< its virtual functions: RTM_GETLINK with RTEXT_FILTER_VF
-  dcb,  ///< flow control and priorities: RTM_GETDCB with DCB_CMD_IEEE_GET
-};
+/// What of a netdev its driver lets be set: sizes of rings, coalescing of interrupts and pause
+/// frames by ethtool's netlink, priorities by DCB's, virtual functions by routing netlink.
+enum class LinkPart : std::uint8_t { rings, coalesce, pause, dcb, vfs };
 
 /// The only door through which the machine is read: the live one, a directory tree, or a snapshot.
 /// Paths are absolute, as on the machine ("/sys/class/infiniband"). Symbolic links in any component
@@ -98,11 +96,12 @@ class Host {
   /// its driver says nothing. Unless overridden there is no kernel to ask.
   virtual Result<std::optional<std::string>> devlink_info(const std::string& pci_address);
 
-  /// What the driver of a netdev ("ens1f0np0") says of it: one message, with what is read of it
-  /// alone (host/netdev_netlink.h). Absent where there is no such netdev in our network namespace,
-  /// and where its driver or the kernel says nothing. Unless overridden there is no kernel to ask.
-  virtual Result<std::optional<std::string>> netdev(NetdevQuestion question,
-                                                    const std::string& name);
+  /// How a part of a netdev is set: the message as the kernel sends it, for parse_ethtool(),
+  /// parse_dcb() and parse_vf_settings(). Absent where its driver has nothing of this part. An Error
+  /// with ENODEV: there is no such netdev in our network namespace. Unless overridden there is no
+  /// kernel to ask.
+  virtual Result<std::optional<std::string>> link_settings(const std::string& netdev,
+                                                           LinkPart part);
 };
 
 /// Where a snapshot keeps the answer, as a directory of pieces: "/.netlink/rdma/10.0" for command
@@ -118,7 +117,7 @@ std::string tcp_path(std::string_view link_target);
 std::string devlink_path(const std::string& pci_address);
 
 /// Likewise "/.netlink/dcb/ens1f0np0", "/.netlink/vfs/ens1f0np0".
-std::string netdev_answer_path(NetdevQuestion question, const std::string& name);
+std::string link_settings_path(const std::string& netdev, LinkPart part);
 
 /// Where `link` at `path` (absolute) points, as an absolute path, by text alone: "." and ".." are
 /// taken away, nothing is resolved. "/a/b" with "../c" is "/c".

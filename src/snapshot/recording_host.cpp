@@ -152,10 +152,10 @@ Result<std::optional<std::string>> RecordingHost::devlink_info(const std::string
   return answer;
 }
 
-Result<std::optional<std::string>> RecordingHost::netdev(host::NetdevQuestion question,
-                                                         const std::string& name) {
-  auto answer = inner_.netdev(question, name);
-  keep_answer(host::netdev_answer_path(question, name), answer);
+Result<std::optional<std::string>> RecordingHost::link_settings(const std::string& netdev,
+                                                       host::LinkPart part) {
+  auto answer = inner_.link_settings(netdev, part);
+  keep_answer(host::link_settings_path(netdev, part), answer);
   return answer;
 }
 

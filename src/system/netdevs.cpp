@@ -1,17 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <set>
 
+#include "host/host_error.h"
 #include "system/gather.h"
 
 namespace railhead::system {
 namespace {
 
-/// What the kernel answers about a netdev, as `parse` understands it.
+/// What the kernel answers about a netdev, as `parse` understands it. Absent where another network
+/// namespace has it.
 template <typename T>
-Fact<T> answer_about(const Gather& gather, host::NetdevQuestion question, const std::string& netdev,
+Fact<T> answer_about(const Gather& gather, const std::string& netdev, host::LinkPart part,
                      Result<T> (*parse)(std::string_view)) {
-  const auto bytes =
-      fact_of(host::netdev_answer_path(question, netdev), gather.host.netdev(question, netdev));
+  const auto answer = gather.host.link_settings(netdev, part);
+  const auto path = host::link_settings_path(netdev, part);
+  if (!answer && host::errno_of(answer.error()) == ENODEV) return {path, {}, {}};
+  const auto bytes = fact_of(path, answer);
   Fact<T> fact{bytes.path, {}, bytes.error};
   if (!bytes.value) return fact;
   auto parsed = parse(*bytes.value);
@@ -29,7 +34,7 @@ void read_functions(const Gather& gather) {
     if (function == nullptr || function->sriov_numvfs.value_or(0) == 0 || netdev.elsewhere)
       continue;
     gather.into.vfs[netdev.name] =
-        answer_about(gather, host::NetdevQuestion::vfs, netdev.name, host::parse_vf_settings);
+        answer_about(gather, netdev.name, host::LinkPart::vfs, host::parse_vf_settings);
   }
 }
 
@@ -66,7 +71,7 @@ void read_netdevs(const Gather& gather) {
     const auto folder = "/sys/class/net/" + name;
     gather.text(folder + "/mtu");
     gather.into.dcb[name] =
-        answer_about(gather, host::NetdevQuestion::dcb, name, host::parse_dcb_settings);
+        answer_about(gather, name, host::LinkPart::dcb, host::parse_dcb);
     for (const auto* setting : {"arp_ignore", "arp_announce", "rp_filter"}) {
       gather.text("/proc/sys/net/ipv4/conf/" + name + "/" + setting);
     }

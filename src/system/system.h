@@ -9,9 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "host/dcb_netlink.h"
 #include "host/host.h"
-#include "host/netdev_netlink.h"
 #include "host/process.h"
+#include "host/vf_netlink.h"
 #include "node/node.h"
 #include "node/pci_config.h"
 #include "system/fact.h"

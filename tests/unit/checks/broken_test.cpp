@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "unit/checks/patient.h"
-#include "unit/netdev_answers.h"
+#include "unit/link_builder.h"
 #include "unit/source_dir.h"
 
 namespace railhead::test {
@@ -393,19 +393,19 @@ const std::vector<Fault>& faults() {
        "azure-nd-h100-v5"},
       {"PFC for a priority that no DSCP has",
        [](Patient& p) {
-         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, dcb_answer(0x08, {{0, 0}}));
+         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, flow_answer(0x08, {{0, 0}}));
        },
        rails("WARN roce.flow-control "), "hgx-h100-roce"},
       {"one rail without PFC",
        [](Patient& p) {
-         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, dcb_answer(0x08, {{26, 3}}));
-         p.dcb("enp60s0np0", dcb_answer(0, {{26, 3}}));
+         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, flow_answer(0x08, {{26, 3}}));
+         p.dcb("enp60s0np0", flow_answer(0, {{26, 3}}));
        },
        {"WARN roce.flow-control mlx5_3/1/enp60s0np0"},
        "hgx-h100-roce"},
       {"a default traffic class that does not pause",
        [](Patient& p) {
-         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, dcb_answer(0x08, {{26, 3}}));
+         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, flow_answer(0x08, {{26, 3}}));
          p.text("/sys/kernel/config/rdma_cm/mlx5_3/ports/1/default_roce_tos", "96");
        },
        {"WARN roce.traffic-class mlx5_3/1/enp60s0np0"},

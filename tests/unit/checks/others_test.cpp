@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "unit/checks/patient.h"
-#include "unit/netdev_answers.h"
+#include "unit/link_builder.h"
 
 namespace railhead::test {
 namespace {
@@ -108,7 +108,7 @@ TEST(DoctorOnRoce, congestion_control_is_seen_where_ofed_shows_it) {
 TEST(DoctorOnRoce, flow_control_that_fits_is_told_in_one_line) {
   auto patient = roce();
   EXPECT_THAT(all_of(patient, "roce.flow-control"), testing::ElementsAre("SKIP node"));
-  patient.dcb(kRoceNetdev, dcb_answer(0x08, {{24, 3}, {25, 3}, {26, 3}, {48, 6}}));
+  patient.dcb(kRoceNetdev, flow_answer(0x08, {{24, 3}, {25, 3}, {26, 3}, {48, 6}}));
   const auto finding = of(patient, "roce.flow-control", "mlx5_0/1/" + std::string(kRoceNetdev));
   EXPECT_EQ(finding.state, State::pass);
   EXPECT_EQ(finding.observed, "PFC 3, DSCP 24-26>3 48>6");
@@ -121,7 +121,7 @@ TEST(DoctorOnRoce, flow_control_that_fits_is_told_in_one_line) {
 
 TEST(DoctorOnRoce, no_flow_control_at_all_is_a_policy) {
   auto patient = roce();
-  patient.dcb(kRoceNetdev, dcb_answer(0, {}));
+  patient.dcb(kRoceNetdev, flow_answer(0, {}));
   EXPECT_THAT(all_of(patient, "roce.flow-control"), testing::Each(testing::StartsWith("PASS")));
 }
 

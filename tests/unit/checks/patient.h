@@ -42,18 +42,17 @@ class Patient {
   }
 
   /// What the kernel answers about a netdev.
-  Patient& answer(host::NetdevQuestion question, const std::string& netdev,
-                  const std::string& message) {
-    return text(host::netdev_answer_path(question, netdev) + "/0000",
+  Patient& answer(const std::string& netdev, host::LinkPart part, const std::string& message) {
+    return text(host::link_settings_path(netdev, part) + "/0000",
                 snapshot::hex_of_bytes(message));
   }
 
   Patient& dcb(const std::string& netdev, const std::string& message) {
-    return answer(host::NetdevQuestion::dcb, netdev, message);
+    return answer(netdev, host::LinkPart::dcb, message);
   }
 
   Patient& vfs(const std::string& netdev, const std::string& message) {
-    return answer(host::NetdevQuestion::vfs, netdev, message);
+    return answer(netdev, host::LinkPart::vfs, message);
   }
 
   /// A name in its directory.

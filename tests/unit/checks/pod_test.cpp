@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "unit/checks/patient.h"
-#include "unit/netdev_answers.h"
+#include "unit/link_builder.h"
 
 namespace railhead::test {
 namespace {
@@ -306,7 +306,7 @@ TEST(Pod, ibgda_goes_by_the_parameters_of_the_driver) {
 /// NIC 0 of a machine with RoCE, whose priority 3 pauses.
 TEST(Pod, a_traffic_class_is_to_be_one_that_pauses) {
   auto patient = healthy("hgx-h100-roce");
-  patient.dcb("enp26s0np0", dcb_answer(0x08, {{24, 3}, {26, 3}}));
+  patient.dcb("enp26s0np0", flow_answer(0x08, {{24, 3}, {26, 3}}));
   const auto with = [&](const char* variable) {
     auto container = well();
     container.environment.value = {{variable}};

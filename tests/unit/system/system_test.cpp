@@ -6,7 +6,7 @@
 #include "snapshot/hex_text.h"
 #include "system/gather.h"
 #include "system/shorten.h"
-#include "unit/netdev_answers.h"
+#include "unit/link_builder.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -35,7 +35,7 @@ TEST(System, what_the_kernel_says_of_a_netdev_is_known_or_not) {
   const auto hex = [](const std::string& bytes) { return snapshot::hex_of_bytes(bytes) + "\n"; };
   const auto host = snapshot::SnapshotHost::parse(
                         machine_text("hgx-h100-roce") + "t /.netlink/dcb/enp26s0np0/0000 " +
-                        hex(dcb_answer(0x08, {{26, 3}})) + "t /.netlink/dcb/enp60s0np0/0000 " +
+                        hex(flow_answer(0x08, {{26, 3}})) + "t /.netlink/dcb/enp60s0np0/0000 " +
                         hex("garbage") + "e /.netlink/dcb/enp77s0np0/0000 EPERM\n")
                         .value();
   const auto system = system::read_system(*host, node::read_node(*host), Part::netdevs);
