@@ -13,8 +13,8 @@ from .kubelet import NODE, ROOT
 # Where the agent is let write, where its pods are made, and where a set-up would write.
 FOLDERS = ("/run", "/etc", "/opt", "/usr/local", str(ROOT))
 # What the cluster itself writes meanwhile.
-OF_OTHERS = ("/run/containerd", "/run/netns", "/run/runc", f"{ROOT}/pods", "kubelet_internal_checkpoint", "_pods_state", "_manager_state",
-             "stand-in.sock")
+OF_OTHERS = ("/run/containerd", "/run/netns", "/run/runc", f"{ROOT}/pods", "kubelet_internal_checkpoint", "_pods_state",
+             "_manager_state", "stand-in.sock")
 # Written by the control plane all the time, and kept for an hour.
 KINDS_OF_OTHERS = ("events", "events.events.k8s.io", "leases.coordination.k8s.io")
 
@@ -54,7 +54,8 @@ def of_host() -> dict[str, str]:
 
 
 def of_cluster(cluster: Cluster) -> dict[str, str]:
-    """Each object, and what the node has of labels, annotations, taints and resources that are not zero."""
+    """Each object, and what the node has of labels, annotations, taints and resources that a pod may get: the kubelet
+    goes on counting a plugin's devices for five minutes, as its capacity."""
     kubectl = cluster.plane.kubectl
     kinds = [kind for kind in kubectl("api-resources", "--verbs=list", "-o", "name").split() if kind not in KINDS_OF_OTHERS]
     listed = kubectl("get", ",".join(kinds), "--all-namespaces", "--ignore-not-found", "-o",
@@ -64,7 +65,7 @@ def of_cluster(cluster: Cluster) -> dict[str, str]:
     for kind in ("labels", "annotations"):
         found |= {f"node {kind} {key}": value for key, value in node["metadata"].get(kind, {}).items()}
     found |= {f"node taint {taint['key']}": taint["effect"] for taint in node["spec"].get("taints", [])}
-    found |= {f"node capacity {name}": count for name, count in node["status"]["capacity"].items() if count != "0"}
+    found |= {f"node resource {name}": count for name, count in node["status"]["allocatable"].items() if count != "0"}
     return found
 
 

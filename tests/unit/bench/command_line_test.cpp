@@ -5,6 +5,7 @@
 
 #include <sstream>
 
+#include "data/json.h"
 #include "unit/manual_clock.h"
 #include "unit/node/hosts.h"
 
