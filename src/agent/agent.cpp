@@ -320,6 +320,7 @@ class Agent {
 Status run_agent(const config::Config& config, ConfigReader reader) {
   host::ignore_broken_pipes();
   host::share_heap();
+  host::give_back_code_pages();  // what initialised the libraries and read the command line
   const auto& said = config.settings().log;
   Log log(said.level, said.format);
   log.write(config::LogLevel::info, "starting", {{"version", std::string(version())}});
