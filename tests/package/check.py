@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The packages of scripts/package: check.py RAILHEAD [pattern…]. Needs root, as dpkg does."""
 
+import gzip
 import hashlib
 import os
 import pathlib
@@ -73,6 +74,25 @@ class Package(unittest.TestCase):
         left = [path for path in root.rglob("*") if path.is_file() and "var" not in path.relative_to(root).parts]
         self.assertEqual([], left)
 
+    def test_the_packages_have_man_pages_and_completion(self) -> None:
+        owners: dict[str, str] = {}
+        for name in ("railhead", "railhead-bench"):
+            package = next(path for path in self.files.values() if path.name.startswith(f"{name}_"))
+            root = self.root()
+            output("dpkg-deb", "--extract", package, root)
+            share = root / "usr/share"
+            page = "railhead-setup-plan" if name == "railhead" else "railhead-bench-pair"
+            for one in (name, page):
+                self.assertIn(b".SH NAME", gzip.decompress((share / f"man/man1/{one}.1.gz").read_bytes()))
+            self.assertIn(f"complete -F _{name.replace('-', '_')} {name}\n",
+                          (share / f"bash-completion/completions/{name}").read_text())
+            self.assertTrue((share / f"zsh/vendor-completions/_{name}").read_text().startswith(f"#compdef {name}\n"))
+            self.assertIn(f"complete -c {name} ", (share / f"fish/vendor_completions.d/{name}.fish").read_text())
+            places = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+            for place in (one for one in places if not one.startswith("var/lib/dpkg/")):
+                self.assertIsNone(owners.get(place), place)
+                owners[place] = name
+
     def test_systemd_knows_every_word_of_the_units(self) -> None:
         root = self.root()
         output("dpkg-deb", "--extract", self.deb, root)
@@ -107,7 +127,7 @@ class Package(unittest.TestCase):
         archive = next(path for name, path in self.files.items() if name.startswith("railhead-") and name.endswith(".gz"))
         with tarfile.open(archive) as inside:
             names = {pathlib.PurePath(name).name for name in inside.getnames()}
-        self.assertLessEqual({"railhead", "LICENSE", "README.md", *UNITS}, names)
+        self.assertLessEqual({"railhead", "LICENSE", "README.md", "railhead.1.gz", *UNITS}, names)
 
     def test_the_playbook_starts_the_units_of_the_package(self) -> None:
         tasks = yaml.safe_load((TREE / "deploy/ansible/railhead.yaml").read_text())[0]["tasks"]

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/command_page.h"
-
 #include <gmock/gmock.h>
 
 #include "base/text.h"
@@ -9,7 +7,6 @@
 namespace railhead::test {
 namespace {
 
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -25,29 +22,8 @@ std::size_t longest_line(const std::string& text) {
 }
 
 const std::vector<std::string> kCommands = {
-    "agent",    "topology", "affinity", "nics",    "pools", "doctor",  "pods",       "nfs",
+    "agent",    "topology", "affinity", "nics",    "pools", "doctor",  "pods",       "nfs", "bench",
     "nccl-log", "snapshot", "config",   "migrate", "setup", "version", "completion", "help"};
-
-TEST(CommandPage, words_of_a_value_are_those_in_lower_case) {
-  cli::OptionPage option;
-  option.shape = "unlimited|BYTES";
-  EXPECT_THAT(option.words(), ElementsAre("unlimited"));
-  option.shape = "TEXT:{R1,R2}";
-  EXPECT_THAT(option.words(), ElementsAre("R1", "R2"));
-  option.shape = "FILE";
-  EXPECT_THAT(option.words(), ElementsAre());
-}
-
-TEST(CommandPage, man_page_escapes_what_groff_acts_on) {
-  cli::CommandPage page;
-  page.name = "railhead x";
-  page.help = ".so /etc/passwd";
-  page.footer = "'nothing\n\\fB";
-  const auto text = cli::to_man_page(page, "1.0", "2026-01-31");
-  EXPECT_THAT(text, HasSubstr("\\&.so /etc/passwd"));
-  EXPECT_THAT(text, HasSubstr("\n\\&'nothing\n\\efB"));
-  EXPECT_THAT(text, HasSubstr(".TH RAILHEAD-X 1 \"2026-01-31\" \"railhead 1.0\""));
-}
 
 TEST(Help, has_an_example_and_exit_codes_for_each_command) {
   for (const auto& command : kCommands) {

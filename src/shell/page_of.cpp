@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <CLI/CLI.hpp>
 
-#include "cli/command_page.h"
+#include "shell/command_page.h"
 
-namespace railhead::cli {
+namespace railhead::shell {
 namespace {
 
 OptionPage option_page(const CLI::Option& option) {
@@ -40,4 +40,4 @@ CommandPage page_of(const CLI::App& app, const std::string& parents) {
   return page;
 }
 
-}  // namespace railhead::cli
+}  // namespace railhead::shell

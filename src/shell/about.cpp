@@ -5,13 +5,13 @@
 #include "base/closest.h"
 #include "base/text.h"
 #include "base/version.h"
-#include "cli/command.h"
-#include "cli/command_page.h"
+#include "shell/command_page.h"
+#include "shell/console.h"
 
-namespace railhead::cli {
+namespace railhead::shell {
 namespace {
 
-int print_version(const Invocation& invocation) {
+int print_version(const CLI::App& program, const Console& console) {
   report::Report report;
   report.json = report::make_document("Version");
   const std::array<std::pair<const char*, std::string_view>, 5> facts{
@@ -25,9 +25,9 @@ int print_version(const Invocation& invocation) {
     report.json[name] = report::text_or_null(std::string(value));
     lines.push_back(std::string(name) + ": " + (value.empty() ? "unknown" : std::string(value)));
   }
-  lines.front() = "railhead " + std::string(version());
+  lines.front() = program.get_name() + " " + std::string(version());
   report.add("", std::move(lines));
-  return invocation.print(report, kExitOk);
+  return console.print(report, kExitOk);
 }
 
 struct HelpFlags {
@@ -54,60 +54,59 @@ Result<CommandPage> find_page(const CLI::App& program, const std::vector<std::st
   return page;
 }
 
-Result<int> print_help(const CLI::App& program, const Invocation& invocation,
-                       const HelpFlags& flags) {
+Result<int> print_help(const CLI::App& program, const Console& console, const HelpFlags& flags) {
   const auto page = TRY(find_page(program, flags.words));
-  const auto columns = invocation.style().columns;
+  const auto columns = console.style().columns;
   if (flags.man) {
-    invocation.out << to_man_page(page, version(), commit_date());
+    console.out << to_man_page(page, version(), commit_date());
   } else if (flags.markdown) {
-    invocation.out << to_markdown(page);
+    console.out << to_markdown(page);
   } else {
-    invocation.out << help_text(page, columns == 0 ? 80 : columns);
+    console.out << help_text(page, columns == 0 ? 80 : columns);
   }
   return kExitOk;
 }
 
 }  // namespace
 
-void add_version_command(CLI::App& program, Invocation& invocation) {
+void add_version_command(CLI::App& program, Console& console) {
   auto* app = program.add_subcommand("version", "Say which version this is, and how it was built");
-  add_output_option(*app, invocation);
-  app->footer("Exit codes: 0.\nExample: railhead version -o json");
-  invocation.answer(*app, [&invocation]() -> Result<int> { return print_version(invocation); });
+  add_output_option(*app, console);
+  app->footer("Exit codes: 0.\nExample: " + program.get_name() + " version -o json");
+  console.answer(*app,
+                 [&program, &console]() -> Result<int> { return print_version(program, console); });
 }
 
-void add_completion_command(CLI::App& program, Invocation& invocation) {
+void add_completion_command(CLI::App& program, Console& console) {
   auto* app = program.add_subcommand("completion",
                                      "Print the script that makes a shell complete these commands");
   const auto shell = std::make_shared<std::string>();
   app->add_option("SHELL", *shell, "bash, zsh or fish")
       ->required()
       ->check(CLI::IsMember({"bash", "zsh", "fish"}));
-  app->footer(
-      "Exit codes: 0 ok, 64 there is no script for this shell.\n"
-      "Examples: source <(railhead completion bash)\n"
-      "          railhead completion fish | source");
-  invocation.answer(*app, [&program, &invocation, shell]() -> Result<int> {
-    invocation.out << to_completion(page_of(program), *shell);
+  const auto& name = program.get_name();
+  app->footer("Exit codes: 0 ok, 64 there is no script for this shell.\nExamples: source <(" +
+              name + " completion bash)\n          " + name + " completion fish | source");
+  console.answer(*app, [&program, &console, shell]() -> Result<int> {
+    console.out << to_completion(page_of(program), *shell);
     return kExitOk;
   });
 }
 
-void add_help_command(CLI::App& program, Invocation& invocation) {
+void add_help_command(CLI::App& program, Console& console, const std::string& one,
+                      const std::string& other) {
   auto* app = program.add_subcommand("help", "Show the help of a command, also as a man page");
   const auto flags = std::make_shared<HelpFlags>();
-  app->add_option("COMMAND", flags->words, "the command, such as setup plan [all]");
+  app->add_option("COMMAND", flags->words, "the command, such as " + one + " [all]");
   auto* man = app->add_flag("--man", flags->man, "as a man page, for man -l -");
   app->add_flag("--markdown", flags->markdown,
                 "with all commands below it, as docs/commands.md has it")
       ->excludes(man);
-  app->footer(
-      "Exit codes: 0 ok, 64 there is no such command.\n"
-      "Examples: railhead help setup plan\n"
-      "          railhead help nics --man | man -l -");
-  invocation.answer(
-      *app, [&program, &invocation, flags] { return print_help(program, invocation, *flags); });
+  const auto& name = program.get_name();
+  app->footer("Exit codes: 0 ok, 64 there is no such command.\nExamples: " + name + " help " + one +
+              "\n          " + name + " help " + other + " --man | man -l -");
+  console.answer(*app,
+                 [&program, &console, flags] { return print_help(program, console, *flags); });
 }
 
-}  // namespace railhead::cli
+}  // namespace railhead::shell

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/command_page.h"
+#include "shell/command_page.h"
 
 #include <algorithm>
 
 #include "base/contains.h"
 #include "base/text.h"
 
-namespace railhead::cli {
+namespace railhead::shell {
 namespace {
 
 constexpr std::size_t kHelpAt = 26;  ///< the column where what an option does begins
@@ -175,4 +175,4 @@ std::string to_man_page(const CommandPage& page, std::string_view version, std::
   return out;
 }
 
-}  // namespace railhead::cli
+}  // namespace railhead::shell

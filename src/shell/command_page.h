@@ -12,7 +12,7 @@ namespace CLI {  // NOLINT: the name is that of the library
 class App;
 }
 
-namespace railhead::cli {
+namespace railhead::shell {
 
 struct OptionPage {
   std::vector<std::string> names;  ///< "-o", "--output"; of an argument "FILE"
@@ -51,4 +51,4 @@ std::string to_man_page(const CommandPage& page, std::string_view version, std::
 /// The script that makes a shell complete the command's words: "bash", "zsh" or "fish".
 std::string to_completion(const CommandPage& page, std::string_view shell);
 
-}  // namespace railhead::cli
+}  // namespace railhead::shell

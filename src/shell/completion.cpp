@@ -6,9 +6,9 @@
 
 #include "base/contains.h"
 #include "base/text.h"
-#include "cli/command_page.h"
+#include "shell/command_page.h"
 
-namespace railhead::cli {
+namespace railhead::shell {
 namespace {
 
 /// What the value of an option may be.
@@ -126,11 +126,22 @@ std::string word_cases(const CommandPage& root, const Shell& shell) {
   return out;
 }
 
+/// The shell function that completes the program: "_railhead_bench".
+std::string function_of(const CommandPage& root) {
+  std::string name = "_" + root.name;
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
 std::string bash_script(const CommandPage& root) {
-  return "# Completion of railhead for bash: source <(railhead completion bash)\n"
-         "_railhead() {\n"
+  const auto& name = root.name;
+  return "# Completion of " + name + " for bash: source <(" + name + " completion bash)\n" +
+         function_of(root) +
+         "() {\n"
          "  local cur=\"${COMP_WORDS[COMP_CWORD]}\" before=\"${COMP_WORDS[COMP_CWORD-1]}\"\n"
-         "  local at=railhead word i\n"
+         "  local at=" +
+         name +
+         " word i\n"
          "  COMPREPLY=()\n"
          "  # --output=json are three words.\n"
          "  if [[ \"$cur\" == \"=\" ]]; then cur=\"\"\n"
@@ -148,14 +159,18 @@ std::string bash_script(const CommandPage& root) {
          word_cases(root, kBash) +
          "  esac\n"
          "}\n"
-         "complete -F _railhead railhead\n";
+         "complete -F " +
+         function_of(root) + " " + name + "\n";
 }
 
 std::string zsh_script(const CommandPage& root) {
-  return "#compdef railhead\n"
-         "# Completion of railhead for zsh: source <(railhead completion zsh), after compinit\n"
-         "_railhead() {\n"
-         "  local cur=\"$words[CURRENT]\" before=\"$words[CURRENT-1]\" at=railhead word\n"
+  const auto& name = root.name;
+  return "#compdef " + name + "\n# Completion of " + name + " for zsh: source <(" + name +
+         " completion zsh), after compinit\n" + function_of(root) +
+         "() {\n"
+         "  local cur=\"$words[CURRENT]\" before=\"$words[CURRENT-1]\" at=" +
+         name +
+         " word\n"
          "  for word in \"${(@)words[2,CURRENT-1]}\"; do\n"
          "    case \"$at $word\" in\n" +
          command_cases(root) +
@@ -168,7 +183,10 @@ std::string zsh_script(const CommandPage& root) {
          word_cases(root, kZsh) +
          "  esac\n"
          "}\n"
-         "compdef _railhead railhead\n";
+         "# Sourced, or found by zsh in a file of this name when it is first needed.\n"
+         "if [[ \"$funcstack[1]\" == " +
+         function_of(root) + " ]]; then " + function_of(root) + "; else compdef " +
+         function_of(root) + " " + name + "; fi\n";
 }
 
 std::string in_fish_quotes(std::string_view text) {
@@ -193,8 +211,9 @@ std::string fish_condition(const CommandPage& page) {
   return in_fish_quotes(join(terms, "; and "));
 }
 
-std::string fish_option(const CommandPage& page, const OptionPage& option) {
-  std::string line = "complete -c railhead -n " + fish_condition(page);
+std::string fish_option(const std::string& start, const CommandPage& page,
+                        const OptionPage& option) {
+  std::string line = start + " -n " + fish_condition(page);
   for (const auto& name : option.names) {
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
@@ -209,23 +228,23 @@ std::string fish_option(const CommandPage& page, const OptionPage& option) {
 }
 
 std::string fish_script(const CommandPage& root) {
-  std::string out =
-      "# Completion of railhead for fish: railhead completion fish | source\n"
-      "complete -c railhead -f\n";
+  const auto start = "complete -c " + root.name;
+  std::string out = "# Completion of " + root.name + " for fish: " + root.name +
+                    " completion fish | source\n" + start + " -f\n";
   for (const auto* page : all_pages(root)) {
     for (const auto& command : page->commands) {
-      out += "complete -c railhead -n " + fish_condition(*page) + " -a " + last_word(command) +
-             " -d " + in_fish_quotes(command.help) + "\n";
+      out += start + " -n " + fish_condition(*page) + " -a " + last_word(command) + " -d " +
+             in_fish_quotes(command.help) + "\n";
     }
     for (const auto& option : page->options) {
-      if (!option.is_argument) out += fish_option(*page, option);
+      if (!option.is_argument) out += fish_option(start, *page, option);
     }
     const auto words = argument_words(*page);
     if (!words.empty()) {
-      out += "complete -c railhead -n " + fish_condition(*page) + " -a " +
-             in_fish_quotes(join(words, " ")) + "\n";
+      out +=
+          start + " -n " + fish_condition(*page) + " -a " + in_fish_quotes(join(words, " ")) + "\n";
     }
-    if (takes_files(*page)) out += "complete -c railhead -n " + fish_condition(*page) + " -F\n";
+    if (takes_files(*page)) out += start + " -n " + fish_condition(*page) + " -F\n";
   }
   return out;
 }
@@ -237,4 +256,4 @@ std::string to_completion(const CommandPage& page, std::string_view shell) {
   return shell == "fish" ? fish_script(page) : bash_script(page);
 }
 
-}  // namespace railhead::cli
+}  // namespace railhead::shell
