@@ -44,7 +44,7 @@ Result<std::optional<std::string>> BoundedHost::devlink_info(const std::string& 
 }
 
 Result<std::optional<std::string>> BoundedHost::link_settings(const std::string& netdev,
-                                                       LinkPart part) {
+                                                              LinkPart part) {
   if (is_late()) return host_error(link_settings_path(netdev, part), ETIMEDOUT);
   return inner_.link_settings(netdev, part);
 }

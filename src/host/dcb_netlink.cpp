@@ -151,7 +151,9 @@ std::uint8_t priorities_of(const DcbSettings& settings, unsigned dscp) {
   return found == settings.dscp->end() ? 1 : found->second;
 }
 
-bool maps_dscp(const DcbSettings& settings) { return settings.dscp && !settings.dscp->empty(); }
+bool maps_dscp(const DcbSettings& settings) {
+  return settings.dscp && !settings.dscp->empty();
+}
 
 std::string pfc_change(std::string_view netdev, std::string_view answer, std::uint8_t priorities,
                        std::uint32_t sequence) {

@@ -4,7 +4,8 @@
 // net/dcb/dcbnl.c):
 //   * a message begins with four bytes (family, command), then attributes: the netdev's name, and
 //     DCB_ATTR_IEEE, which holds the objects of IEEE 802.1Q;
-//   * an answer leaves out objects that the driver does not have, and EOPNOTSUPP is a driver without
+//   * an answer leaves out objects that the driver does not have, and EOPNOTSUPP is a driver
+//   without
 //     DCB. A change of an object that it does not have changes nothing, and does not fail;
 //   * a change answers with a byte in DCB_ATTR_IEEE: 0, or an errno, negated. It takes
 //     CAP_NET_ADMIN;

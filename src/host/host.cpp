@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/host.h"
 
-#include <array>
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "base/text.h"

@@ -97,9 +97,9 @@ class Host {
   virtual Result<std::optional<std::string>> devlink_info(const std::string& pci_address);
 
   /// How a part of a netdev is set: the message as the kernel sends it, for parse_ethtool(),
-  /// parse_dcb() and parse_vf_settings(). Absent where its driver has nothing of this part. An Error
-  /// with ENODEV: there is no such netdev in our network namespace. Unless overridden there is no
-  /// kernel to ask.
+  /// parse_dcb() and parse_vf_settings(). Absent where its driver has nothing of this part. An
+  /// Error with ENODEV: there is no such netdev in our network namespace. Unless overridden there
+  /// is no kernel to ask.
   virtual Result<std::optional<std::string>> link_settings(const std::string& netdev,
                                                            LinkPart part);
 };

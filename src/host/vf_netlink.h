@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a physical function's netdev says of its virtual functions, and what of them can be set, by
-// routing netlink: RTM_GETLINK and RTM_SETLINK with IFLA_VFINFO_LIST > IFLA_VF_INFO (include/uapi/linux/if_link.h, struct ifla_vf_mac and
-// ifla_vf_guid; net/core/rtnetlink.c, rtnl_fill_vfinfo and
-// do_setvfinfo). No capability is needed to ask.
+// routing netlink: RTM_GETLINK and RTM_SETLINK with IFLA_VFINFO_LIST > IFLA_VF_INFO
+// (include/uapi/linux/if_link.h, struct ifla_vf_mac and ifla_vf_guid; net/core/rtnetlink.c,
+// rtnl_fill_vfinfo and do_setvfinfo). No capability is needed to ask.
 #pragma once
 
 #include <array>

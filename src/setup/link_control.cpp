@@ -3,8 +3,8 @@
 
 #include <array>
 
-#include "base/text.h"
 #include <algorithm>
+#include "base/text.h"
 
 #include "host/ethtool_netlink.h"
 #include "host/vf_netlink.h"
@@ -135,8 +135,8 @@ Result<std::optional<std::string>> read_trust(host::Host& host, const std::strin
   const auto answer = TRY(host.link_settings(netdev, host::LinkPart::vfs));
   if (!answer) return std::optional<std::string>();
   const auto vfs = TRY(host::parse_vf_settings(*answer));
-  const auto found = std::find_if(vfs.begin(), vfs.end(),
-                                  [&](const auto& vf) { return vf.number == function; });
+  const auto found =
+      std::find_if(vfs.begin(), vfs.end(), [&](const auto& vf) { return vf.number == function; });
   if (found == vfs.end() || !found->trusted) return std::optional<std::string>();
   return std::optional<std::string>(*found->trusted ? "on" : "off");
 }

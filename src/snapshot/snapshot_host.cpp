@@ -182,7 +182,7 @@ Result<std::optional<std::string>> SnapshotHost::devlink_info(const std::string&
 }
 
 Result<std::optional<std::string>> SnapshotHost::link_settings(const std::string& netdev,
-                                                       host::LinkPart part) {
+                                                               host::LinkPart part) {
   return answer_at(host::link_settings_path(netdev, part));
 }
 

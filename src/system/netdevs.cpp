@@ -70,8 +70,7 @@ void read_netdevs(const Gather& gather) {
   for (const auto& name : names) {
     const auto folder = "/sys/class/net/" + name;
     gather.text(folder + "/mtu");
-    gather.into.dcb[name] =
-        answer_about(gather, name, host::LinkPart::dcb, host::parse_dcb);
+    gather.into.dcb[name] = answer_about(gather, name, host::LinkPart::dcb, host::parse_dcb);
     for (const auto* setting : {"arp_ignore", "arp_announce", "rp_filter"}) {
       gather.text("/proc/sys/net/ipv4/conf/" + name + "/" + setting);
     }

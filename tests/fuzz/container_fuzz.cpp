@@ -19,7 +19,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (address.size() != 39) std::abort();
   }
   const auto suffix = railhead::system::provider_suffix_in(text);
-  if (suffix && (!suffix->starts_with("-rdmav") || !suffix->ends_with(".so") || suffix->size() > 13))
+  if (suffix &&
+      (!suffix->starts_with("-rdmav") || !suffix->ends_with(".so") || suffix->size() > 13))
     std::abort();
   return 0;
 }

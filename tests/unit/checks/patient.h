@@ -43,8 +43,7 @@ class Patient {
 
   /// What the kernel answers about a netdev.
   Patient& answer(const std::string& netdev, host::LinkPart part, const std::string& message) {
-    return text(host::link_settings_path(netdev, part) + "/0000",
-                snapshot::hex_of_bytes(message));
+    return text(host::link_settings_path(netdev, part) + "/0000", snapshot::hex_of_bytes(message));
   }
 
   Patient& dcb(const std::string& netdev, const std::string& message) {
