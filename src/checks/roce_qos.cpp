@@ -102,7 +102,9 @@ bool has_vlan(const Machine& machine, const QosPort& one) {
   });
 }
 
-bool any_mapped_to_paused(const Dcb& dcb) {
+/// Whether a packet can get a priority that pauses: by its DSCP, else by its VLAN.
+bool reaches_paused(const Machine& machine, const QosPort& one, const Dcb& dcb) {
+  if (!host::maps_dscp(dcb)) return has_vlan(machine, one);
   return std::any_of(dcb.dscp->begin(), dcb.dscp->end(),
                      [&](const auto& entry) { return pauses(dcb, entry.second); });
 }
@@ -120,9 +122,7 @@ void judge_flow_control(const Machine& machine, const std::vector<QosPort>& port
   if (!usual.empty() && usual != text) {
     auto& finding = found.warn(one.subject, text, usual + ", as like ports here", {evidence});
     finding.effect = "this rail drops or pauses where the others do not -> it sets the pace";
-  } else if (dcb.pfc.value_or(0) != 0 && !host::maps_dscp(dcb) && !has_vlan(machine, one)) {
-    found.warn(one.subject, text, "a DSCP that is mapped to a priority that pauses", {evidence});
-  } else if (dcb.pfc.value_or(0) != 0 && host::maps_dscp(dcb) && !any_mapped_to_paused(dcb)) {
+  } else if (dcb.pfc.value_or(0) != 0 && !reaches_paused(machine, one, dcb)) {
     found.warn(one.subject, text, "a DSCP that is mapped to a priority that pauses", {evidence});
   } else {
     found.pass(one.subject, text, {evidence});
