@@ -46,14 +46,27 @@ std::vector<NcclRank> all_ranks(const NcclLog& log) {
 /// The log has every rank of every communicator. Of one that leads to another node, as the stages
 /// of a pipeline do, the log of one node lacks some: then one rank is there more often than others.
 bool has_all_members(const NcclLog& log) {
+  // Where ids are printed, what has none is the same communicators again.
+  const bool has_ids = std::any_of(log.members.begin(), log.members.end(),
+                                   [](const auto& row) { return row.first.second != 0; });
   return !log.members.empty() &&
-         std::all_of(log.members.begin(), log.members.end(), [](const auto& of_size) {
-           const auto& [size, ranks] = of_size;
+         std::all_of(log.members.begin(), log.members.end(), [&](const auto& row) {
+           const auto& [size, id] = row.first;
+           const auto& ranks = row.second;
            const auto count = ranks.begin()->second.size();
-           return ranks.size() == size &&
-                  std::all_of(ranks.begin(), ranks.end(),
-                              [&](const auto& rank) { return rank.second.size() == count; });
+           return (has_ids && id == 0) ||
+                  (ranks.size() == size &&
+                   std::all_of(ranks.begin(), ranks.end(),
+                               [&](const auto& rank) { return rank.second.size() == count; }));
          });
+}
+
+/// The table of nccl-tests has all ranks, `size` or more, on the one host.
+bool has_all_in_table(const NcclLog& log, const std::string& host, std::size_t size) {
+  const auto& ranks = log.test_ranks;
+  if (log.is_test_table_cut) return false;
+  return ranks.size() > 1 && ranks.size() >= size && *ranks.rbegin() + 1 == ranks.size() &&
+         log.test_hosts.size() == 1 && (host.empty() || *log.test_hosts.begin() == host);
 }
 
 /// The log says no more of communicators than their rings and trees, and all ranks of the largest
@@ -81,7 +94,7 @@ bool has_all_in_one_process(const NcclLog& log, std::size_t size) {
 
 /// Where the ends of the connections within one host are all ranks of the job, or all ranks are in
 /// the log of one host, there is no other node.
-void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
+bool is_single_node(const NcclLog& log) {
   std::size_t size = 0;
   std::set<std::string> hosts;
   std::set<unsigned> local_ranks;
@@ -89,18 +102,28 @@ void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
     const auto& process = log.processes[worker.process];
     if (process.library != "NCCL") continue;
     hosts.insert(process.host);
-    if (!worker.uses.empty() || worker.spans_nodes) return;
+    if (!worker.uses.empty() || worker.spans_nodes) return false;
     if (worker.membership) size = std::max<std::size_t>(size, worker.membership->size);
     local_ranks.insert(worker.local_ranks.begin(), worker.local_ranks.end());
   }
   const auto least = std::max(size, log.ring_size);
-  if (hosts.size() != 1 || least < 2 || log.has_ambiguous_host) return;
+  // Processes that say nothing of networks are not among the workers.
+  for (const auto& process : log.processes) {
+    if (process.library == "NCCL" && is_named(process)) hosts.insert(process.host);
+  }
+  if (hosts.size() > 1 || log.has_ambiguous_host || log.test_hosts.size() > 1) return false;
+  if (has_all_in_table(log, hosts.empty() ? "" : *hosts.begin(), least)) return true;
+  if (hosts.empty() || least < 2) return false;
   const bool is_connected = local_ranks.size() >= least && *local_ranks.rbegin() < least;
   // Any number of nodes may call themselves that.
   const bool is_named = !hosts.begin()->empty() && *hosts.begin() != "localhost";
   const bool is_listed =
       is_named && (has_all_members(log) || has_all_trees(log, *hosts.begin(), least, local_ranks));
-  if (!is_connected && !is_listed && !has_all_in_one_process(log, least)) return;
+  return is_connected || is_listed || has_all_in_one_process(log, least);
+}
+
+void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
+  if (!is_single_node(log)) return;
   for (auto& rank : ranks) {
     const bool is_used = rank.verdict == NcclVerdict::rdma || rank.verdict == NcclVerdict::mixed;
     if (rank.library == "NCCL" && !is_used) make_intra_node(rank);
@@ -273,8 +296,11 @@ NcclJob judge(const NcclLog& log) {
   NcclJob job;
   job.ranks = ranks_of(log);
   job.verdict = verdict_of(job.ranks);
+  const bool is_in_table = job.ranks.empty() && is_single_node(log);
+  if (is_in_table) job.verdict = NcclVerdict::intra_node;
   job.gpu_path = path_of(job.ranks);
-  job.why = why_of(log, job);
+  job.why =
+      is_in_table ? "all ranks are on one node, as the table of nccl-tests says" : why_of(log, job);
   job.warnings = warnings_of(log, job);
   return job;
 }

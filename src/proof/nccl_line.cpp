@@ -14,6 +14,8 @@ constexpr std::string_view kInfo = "NCCL INFO";
 constexpr std::string_view kWarn = "NCCL WARN";
 /// A warning has file, line and function before its prefix: so many bytes at most.
 constexpr std::size_t kMaxWarningPlace = 256;
+/// What stands in front of a message without a level is not longer.
+constexpr std::size_t kMaxFront = 256;
 
 /// How a message about networks begins (src/init.cc, src/transport, src/plugin/net.cc), and what
 /// else has to stand in it.
@@ -159,35 +161,82 @@ bool is_tail_of_connection(std::string_view text) {
 }
 
 bool is_start(std::string_view text) {
-  const bool is_known = std::any_of(kStarts.begin(), kStarts.end(), [&](const Start& start) {
+  return std::any_of(kStarts.begin(), kStarts.end(), [&](const Start& start) {
     return text.starts_with(start.text) && text.find(start.also) != std::string_view::npos;
   });
-  return is_known || is_tail_of_connection(text);
 }
 
 /// "WARN: Function: ofi_init Line: 686: NET/OFI …", as the tests of aws-ofi-nccl print it.
 std::string_view without_function(std::string_view line, NcclLevel& level) {
-  const auto at = line.find("Function: ");
+  const auto at = line.find(": Function: ");
   const auto place = line.find(" Line: ");
   const auto end = line.find(": ", place == std::string_view::npos ? place : place + 7);
-  if (at > 8 || end == std::string_view::npos) return line;
-  if (line.starts_with("WARN")) level = NcclLevel::warn;
+  if (at == std::string_view::npos || at > kMaxFront || end == std::string_view::npos) return line;
+  if (line.substr(0, at).ends_with("WARN")) level = NcclLevel::warn;
   return line.substr(end + 2);
 }
 
-/// A message whose level was taken away, with its prefix or without.
-std::optional<NcclRecord> bare_record(std::string_view line) {
-  NcclRecord record;
-  auto text = without_function(line, record.level);
-  text.remove_prefix(std::min(text.find_first_not_of(kQuotation), text.size()));
-  const auto bracket = text.find("] ");
-  if (!is_start(text) && bracket != std::string_view::npos) {
-    read_prefix(text.substr(0, bracket + 1), record);
-    if (record.pid) text = text.substr(bracket + 2);
+/// A word of what a collector puts in front of a line: "[rank0]:", "(RayWorker", "pid=285,", a
+/// time, "node-1:", "stdout", `{"log":"`. None of a sentence: it may quote what did not happen.
+bool is_word_of_collector(std::string_view word) {
+  static constexpr std::array<std::string_view, 12> kWords = {
+      "-", "|", "INFO", "WARN", "[INFO]", "[WARN]", "stdout", "stderr", "F", "P", "*", ">"};
+  const bool is_group = word.find_first_of("[(<{=\"") != std::string_view::npos;
+  return is_group || word.find_first_of(kDecimalDigits) != std::string_view::npos ||
+         std::find(kWords.begin(), kWords.end(), word) != kWords.end();
+}
+
+/// Whether a collector may have put the text in front of a message, and nobody else. A month and a
+/// program come without digits: "Jan 02 03:04:05 node1 bash[123]: ".
+bool is_front(std::string_view text) {
+  const auto quoted = text.find_last_not_of(kQuotation);
+  if (quoted == std::string_view::npos) return true;
+  const char last = text[quoted];
+  const bool is_closed = last == ':' || last == ']' || last == ')' || last == '>';
+  const bool is_apart = quoted + 1 < text.size();
+  if (!is_closed && !is_apart) return false;
+  std::size_t others = 0;
+  for (const auto word : split_words(text)) {
+    if (!is_word_of_collector(word)) ++others;
   }
-  if (!is_start(text)) return std::nullopt;
-  record.message = trim(text);
+  return others == 0 || (others == 1 && is_closed && text.front() >= 'A' && text.front() <= 'Z' &&
+                         text.substr(0, 4).ends_with(' '));
+}
+
+/// Where a message may begin in a line without a level, and what of its prefix is left.
+std::optional<NcclRecord> record_at(std::string_view line, std::size_t at) {
+  NcclRecord record;
+  const auto before = line.substr(0, at);
+  read_prefix(before, record);
+  if (!record.pid && !is_front(before)) return std::nullopt;
+  record.message = trim(line.substr(at));
   return record;
+}
+
+bool may_begin_message(char before, char c) {
+  static constexpr std::string_view kFirst = "NUIAFPCcRn";
+  const bool is_inside = is_letter_or_digit(before) || before == '/' || before == '_';
+  return !is_inside && kFirst.find(c) != std::string_view::npos;
+}
+
+/// A message whose level was taken away, with its prefix or without. What collectors put in front
+/// of it stands within the first bytes.
+std::optional<NcclRecord> bare_record(std::string_view line) {
+  auto level = NcclLevel::info;
+  const auto text = without_function(line, level);
+  const auto end = std::min(text.size(), kMaxFront);
+  const auto first = std::min(text.find_first_not_of(kQuotation), text.size());
+  for (std::size_t at = 0; at < end; ++at) {
+    const bool may_begin = may_begin_message(at == 0 ? ' ' : text[at - 1], text[at]);
+    const auto rest = text.substr(at);
+    const bool is_tail = at == first && is_tail_of_connection(rest);
+    if (!is_tail && !(may_begin && is_start(rest))) continue;
+    auto record = record_at(text, at);
+    if (!record) continue;
+    record->level = level;
+    return record;
+  }
+  return std::nullopt;
 }
 
 Marker next_marker(std::string_view line, std::size_t from) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "proof/line_text.h"
 #include "proof/nccl_process.h"
+#include "proof/nccl_source.h"
 #include "proof/text_form.h"
 
 namespace railhead::proof {
@@ -175,6 +176,17 @@ void NcclLogReader::end_unfinished() {
   line_ = line;
 }
 
+void NcclLogReader::add_test_rank(const NcclTestRank& row) {
+  if (log_.test_ranks.size() == kMaxLocalRanks) return;
+  log_.test_ranks.insert(row.rank);
+  if (log_.test_hosts.size() < 2) log_.test_hosts.emplace(row.host);
+  was_test_row_cut_ |= !row.is_whole;
+  log_.is_test_table_cut = true;
+  // NCCL gives no GPU to two ranks: two machines go by this name.
+  const auto [device, is_new] = test_devices_.emplace(std::pair(row.host, row.device), row.rank);
+  log_.has_ambiguous_host |= !is_new && device->second != row.rank;
+}
+
 void NcclLogReader::read_foreign(std::string_view line) {
   const auto shows = problems_.read_foreign(line, place());
   if (const auto completion = fabric_completion(line); completion && providers_.size() < kMaxPids) {
@@ -274,6 +286,8 @@ void NcclLogReader::read_text(std::string_view text, std::vector<NcclRecord> rec
   if (const auto version = nccl_version(text); version && log_.versions.size() < kMaxVersions) {
     log_.versions.insert(*version);
   }
+  if (const auto row = nccl_tests_rank(text); row && records.empty()) return add_test_rank(*row);
+  if (!trim(text).empty()) log_.is_test_table_cut = was_test_row_cut_;
   if (records.empty()) return read_foreign(text);
   // The place of a warning names the plugin that prints it.
   const bool is_of_tcpx = contains(text, "tcpxResult_t");
@@ -323,6 +337,9 @@ void NcclLogReader::read_record(const NcclRecord& record) {
     return;
   }
   note_proof(shows, *process, record.message);
+  if (nccl_used_sockets(record.place, record.message)) {
+    note_proof(NcclShows::tcp, *process, record.message);
+  }
   read_about_process(log_.processes[*process], record.message, place());
   read_about_worker(record, *process);
 }
@@ -390,7 +407,7 @@ void NcclLogReader::add_tree(std::optional<unsigned> rank, std::string_view host
 void NcclLogReader::add_member(const NcclMembership& membership, std::size_t process) {
   // With one less it is not whole.
   if (membership.communicator == 0 || members_ == kMaxMembers) return;
-  auto& known = log_.members[membership.size][membership.rank];
+  auto& known = log_.members[{membership.size, membership.id}][membership.rank];
   if (known.emplace(process, membership.communicator).second) ++members_;
 }
 

@@ -115,9 +115,13 @@ struct NcclLog {
   std::uint64_t cut_lines = 0;  ///< longer than the limit; their end was not read
   std::uint64_t left_out = 0;   ///< records of processes and GPUs above the limits
   std::uint64_t nameless = 0;   ///< records that do not say of which process they are
-  /// By size of communicator and rank: the process and the address of each that was seen.
-  std::map<unsigned, std::map<unsigned, std::set<std::pair<std::size_t, std::uint64_t>>>> members;
-  std::size_t ring_size = 0;  ///< of the largest ring that was printed whole
+  /// By size and id of communicator, and rank: the process and the address of each that was seen.
+  using Members = std::map<unsigned, std::set<std::pair<std::size_t, std::uint64_t>>>;
+  std::map<std::pair<unsigned, std::uint64_t>, Members> members;
+  std::set<unsigned> test_ranks;     ///< of the table that nccl-tests prints
+  std::set<std::string> test_hosts;  ///< of two at most, the hosts there
+  bool is_test_table_cut = false;    ///< a row was, or nothing stands behind the last
+  std::size_t ring_size = 0;         ///< of the largest ring that was printed whole
   /// One name for several machines: an interface of it has more than one address.
   bool has_ambiguous_host = false;
   /// By host, of two at most: the ranks whose trees it printed.
@@ -161,6 +165,7 @@ class NcclLogReader {
   void read_about_worker(const NcclRecord& record, std::size_t process);
   void add_address(const NcclRecord& record);
   void add_tree(std::optional<unsigned> rank, std::string_view host);
+  void add_test_rank(const NcclTestRank& row);
   void add_member(const NcclMembership& membership, std::size_t process);
   void add_connection(NcclWorker& worker, const NcclChannel& channel, std::string_view message);
   void add_endpoint(const UcxEndpoint& endpoint, std::string_view line);
@@ -185,6 +190,8 @@ class NcclLogReader {
   std::string unfinished_;  ///< a line whose message goes on in the next
   std::uint64_t unfinished_line_ = 0;
   bool table_is_between_nodes_ = false;
+  bool was_test_row_cut_ = false;
+  std::map<std::pair<std::string, unsigned>, unsigned> test_devices_;  ///< whose rank each is
   /// Of an interface of a host, its address.
   std::map<std::pair<std::string, std::string>, std::string> addresses_;
   std::map<std::uint32_t, std::string> providers_;  ///< libfabric's, by process, by its own lines

@@ -13,6 +13,7 @@ namespace {
 constexpr std::string_view kEndsOfRoute = " [\\\"";
 constexpr std::size_t kMaxDevices = 64;
 constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxTestRow = 512;
 constexpr std::size_t kMaxAddress = 80;  // of an interface and IPv6
 
 bool take(std::string_view& text, std::string_view start) {
@@ -136,26 +137,6 @@ std::optional<std::string_view> name_before_remark(std::string_view text) {
   text = trim(text);
   if (text.empty() || text.size() > kMaxName) return std::nullopt;
   return text;
-}
-
-/// Files whose functions set up connections and move data, of NCCL and nccl-rdma-sharp-plugins, by
-/// the end of their paths. Not among them: those that try one network after the other (net.cc in
-/// src/ and src/plugin), CollNet, NVLS and the topology, without all of which NCCL goes on.
-constexpr std::array<std::string_view, 14> kCallers = {
-    "transport/net.cc", "transport/net.cu",  "net_ib.cc",     "net_ib.cu", "net_ib/p2p.cc",
-    "net_socket.cc",    "net_socket.cu",     "include/net.h", "proxy.cc",  "ib_plugin.c",
-    "ucx_plugin.c",     "net_ib/connect.cc", "group.cc",      "enqueue.cc"};
-constexpr std::array<std::string_view, 5> kConnectors = {
-    "misc/socket.cc", "include/socket.h", "bootstrap.cc", "bootstrap.cu", "p2p_plugin.c"};
-/// "Connection closed by remote peer" is none of them: so ends a job whose ranks do not end at
-/// once.
-constexpr std::array<std::string_view, 7> kFailures = {"ailed",  "rror",     "imeout", "imed out",
-                                                       "efused", "nable to", "aborted"};
-
-template <typename Files>
-bool is_file_of(const Files& files, std::string_view path) {
-  return std::any_of(files.begin(), files.end(),
-                     [&](std::string_view file) { return path.ends_with(file); });
 }
 
 /// The rank and the rest behind it, of "3[3] -> 4[0] …".
@@ -291,7 +272,7 @@ std::optional<NcclLocalChannel> nccl_local_channel(std::string_view message) {
   if (!is_local) return std::nullopt;
   auto ends = message.substr(colon + 3, via - colon - 3);
   const auto from = take_rank(ends);
-  if (!from || !take(ends, " -> ")) return std::nullopt;
+  if (!from || !(take(ends, " -> ") || take(ends, " <- "))) return std::nullopt;
   const auto to = take_rank(ends);
   if (!to) return std::nullopt;
   return NcclLocalChannel{*from, *to};
@@ -309,8 +290,14 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
   if (!rank || !size || *rank >= *size) return std::nullopt;
   const bool is_complete = message.find("Init COMPLETE") != std::string_view::npos;
   const auto pointer = is_short ? "" : message.substr(7, message.find(' ', 7) - 7);
-  return NcclMembership{*rank, *size, number_behind(message, " nNodes "), is_complete,
-                        parse_hex(pointer).value_or(0)};
+  const auto id = message.find(" commId 0x");
+  const auto digits = id == std::string_view::npos ? "" : message.substr(id + 10);
+  return NcclMembership{*rank,
+                        *size,
+                        number_behind(message, " nNodes "),
+                        is_complete,
+                        parse_hex(pointer).value_or(0),
+                        parse_hex(digits.substr(0, digits.find(' '))).value_or(0)};
 }
 
 std::optional<NcclAddress> nccl_address(std::string_view message) {
@@ -362,7 +349,9 @@ std::optional<NcclGpuDirect> nccl_gpu_direct(std::string_view message) {
   if (take(rest, "(nvidia-peermem) ")) said.route = "peermem";
   if (take(rest, "(DMABUF) ")) said.route = "DMA-BUF";
   said.enabled = take(rest, "Enabled ") || take(rest, "enabled ");
-  const auto index = number_behind(rest, "for HCA ");
+  // "for GPU 0[b1000] / HCA 0 (distance …)" up to 2.6.
+  auto index = number_behind(rest, "for HCA ");
+  if (!index) index = number_behind(rest, " / HCA ");
   if (!index) return std::nullopt;
   said.device.index = *index;
   const auto quote = rest.find('\'');
@@ -387,38 +376,22 @@ bool nccl_dma_buf_is_off(std::string_view message) {
          message.find("Dmabuf feature disabled") != std::string_view::npos;
 }
 
-bool nccl_network_call_failed(std::string_view message) {
-  const auto arrow = message.find(" -> ");
-  if (arrow == std::string_view::npos || arrow + 4 >= message.size()) return false;
-  auto code = message.substr(arrow + 4);
-  const auto number = take_number(code);
-  const bool is_failure = number == 2U || number == 3U || number == 6U;
-  const bool is_end = code.empty() || code.front() == ' ';
-  const auto words = split_words(message.substr(0, arrow));
-  const bool is_frame = words.size() == 1 || (words.size() == 2 && words[1].starts_with('('));
-  if (!is_failure || !is_end || !is_frame) return false;
-  const auto colon = words[0].rfind(':');
-  if (colon == std::string_view::npos || !parse_unsigned(words[0].substr(colon + 1))) return false;
-  return is_file_of(kCallers, words[0].substr(0, colon));
-}
-
-bool nccl_is_network_failure(std::string_view place, std::string_view message) {
-  const auto words = split_words(place);
-  if (words.empty() || place.find("ras/") != std::string_view::npos) return false;
-  const auto file = words[0].substr(0, words[0].find(':'));
-  const bool is_network = is_file_of(kCallers, file) || is_file_of(kConnectors, file) ||
-                          file.starts_with("nccl_net_ofi") || message.starts_with("NET/");
-  const bool is_refused = message.starts_with("NET/OFI") && message.find("ouldn't") != message.npos;
-  const bool has_failed = std::any_of(
-      kFailures.begin(), kFailures.end(),
-      [&](std::string_view word) { return message.find(word) != std::string_view::npos; });
-  return is_refused || (is_network && has_failed);
-}
-
-bool nccl_made_queue_pair(std::string_view message) {
-  if (message.find(" Ib Alloc Size ") != std::string_view::npos) return true;
-  return message.starts_with("NET/IB") && message.find(" qpn ") != std::string_view::npos &&
-         message.find(" mtu ") != std::string_view::npos;
+std::optional<NcclTestRank> nccl_tests_rank(std::string_view line) {
+  const auto start = line.substr(0, kMaxTestRow).find("Rank ");
+  if (start == std::string_view::npos) return std::nullopt;
+  const auto words = split_words(line.substr(start, kMaxTestRow));
+  const auto after = [&](std::string_view word) {
+    const auto found = std::find(words.begin(), words.end(), word);
+    return found == words.end() || found + 1 == words.end() ? std::string_view() : found[1];
+  };
+  const auto rank = parse_unsigned(after("Rank"));
+  const auto device = parse_unsigned(after("device"));
+  const auto host = after("on");
+  const bool is_row = rank && device && parse_unsigned(after("Pid")) && *rank <= UINT32_MAX &&
+                      *device <= UINT32_MAX;
+  if (!is_row || host.empty() || host.size() > 253) return std::nullopt;
+  return NcclTestRank{static_cast<unsigned>(*rank), host, static_cast<unsigned>(*device),
+                      line.substr(start).find("] ") != std::string_view::npos};
 }
 
 std::optional<std::string> nccl_version(std::string_view line) {

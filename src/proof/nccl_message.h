@@ -83,6 +83,7 @@ struct NcclMembership {
   std::optional<unsigned> nodes;  ///< since 2.20
   bool is_complete = false;
   std::uint64_t communicator = 0;  ///< its address in the process; 0 where it is not told
+  std::uint64_t id = 0;            ///< commId, the same in all ranks (since 2.17); 0 likewise
 };
 
 std::optional<NcclMembership> nccl_membership(std::string_view message);
@@ -120,18 +121,17 @@ std::optional<std::string_view> nccl_ofi_provider(std::string_view message);
 /// True where the messages say that DMA-BUF is not used: switched off, or not supported.
 bool nccl_dma_buf_is_off(std::string_view message);
 
-/// A call that failed, as each function above it prints: `transport/net.cc:1302 -> 6`, since 2.30
-/// `transport/net.cc:1302 (sendProxyProgress) -> 6`; the number is a ncclResult_t. Of 2 (system), 3
-/// (internal) and 6 (remote) true where the file sets up connections or moves data, and the caller
-/// has no other way: the frames of plugins that are tried, and of CUDA (1), say nothing here.
-bool nccl_network_call_failed(std::string_view message);
+/// A row of the table of devices that nccl-tests and rccl-tests print before they begin, of all
+/// ranks of the job: "#  Rank  0 Group  0 Pid  47853 on  node-1 device  0 [0x1a] …". People quote
+/// it without the first character.
+struct NcclTestRank {
+  unsigned rank = 0;
+  std::string_view host;
+  unsigned device = 0;
+  bool is_whole = false;  ///< the row was not cut before the name of the GPU
+};
 
-/// True for a warning about connections or memory, by the file that prints it (NcclRecord::place)
-/// and a word of failure in it.
-bool nccl_is_network_failure(std::string_view place, std::string_view message);
-
-/// True for what only a connection of verbs prints: its queue pairs, its memory.
-bool nccl_made_queue_pair(std::string_view message);
+std::optional<NcclTestRank> nccl_tests_rank(std::string_view line);
 
 /// "NCCL 2.21.5+cuda12.4" or "RCCL 2.20.5-develop:…" from a line that names the version.
 std::optional<std::string> nccl_version(std::string_view line);

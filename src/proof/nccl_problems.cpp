@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "proof/nccl_message.h"
+#include "proof/nccl_source.h"
 #include "proof/transport_line.h"
 
 namespace railhead::proof {

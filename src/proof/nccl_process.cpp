@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "proof/nccl_source.h"
+
 namespace railhead::proof {
 namespace {
 
@@ -111,9 +113,6 @@ void read_about_process(NcclProcess& process, std::string_view message, NcclPlac
     if (process.plugin.empty() || message.starts_with("P2P plugin")) process.plugin = *plugin;
   } else if (nccl_made_queue_pair(message)) {
     note(process.evidence, NcclSign::queue_pair, place, message);
-  } else if (says(message, "transport/net_socket.cc:") && says(message, " -> ")) {
-    // The trace of an error through NCCL's own sockets.
-    note(process.evidence, NcclSign::tcp_proof, place, message);
   } else if (const auto why = obstacle(message)) {
     note(process.evidence, *why, place, message);
   }

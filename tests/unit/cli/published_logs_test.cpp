@@ -74,6 +74,10 @@ TEST(PublishedLogs, which_were_held_out_have_it_too) {
   expect_right("held_out_5.txt", 41, 41);
   // A person has put words in the place of the ranks.
   expect_right("held_out_6.txt", 21, 20);
+  // One has a person's own arrows, of one the line of the fourth rank was cut.
+  expect_right("held_out_7.txt", 36, 34);
+  // The program that ran says that there are four tasks, and NCCL does not.
+  expect_right("held_out_8.txt", 15, 14);
 }
 
 }  // namespace

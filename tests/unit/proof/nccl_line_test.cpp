@@ -81,6 +81,33 @@ TEST(NcclLine, a_message_without_a_level_begins_as_those_about_networks_do) {
   EXPECT_TRUE(nccl_records("see NET/IB : No device found.").empty());
 }
 
+TEST(NcclLine, a_message_without_a_level_may_stand_behind_what_collectors_write) {
+  for (const std::string front :
+       {"", "[rank3]:", "[1,0]<stdout>:", "3: ", "2026-01-02T03:04:05.678901234Z stdout F ",
+        "[pod/trainer-0/main] ", "(RayWorker pid=12, ip=10.0.0.7) ", "[2026-01-02 03:04:05] ",
+        "Jan 02 03:04:05 worker-7 torchrun[812]: ", "{\"log\":\"", "node-1: ", "42\t", "> ",
+        "[INFO] ", "INFO ", "2026-01-02 03:04:05,123 - INFO - ", "E0102 03:04:05.678 1 x.py:1] "}) {
+    for (const std::string prefix : {"", "trainer-0.svc:4711:4720 [3] "}) {
+      for (const std::string message : {"Using network IB", "Assigned NET plugin IB to comm",
+                                        "Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/0/GDRDMA"}) {
+        const auto line = front + prefix + message;
+        const auto record = only(line);
+        EXPECT_EQ(record.message, message) << front + prefix;
+        EXPECT_EQ(record.pid.has_value(), !prefix.empty()) << front + prefix;
+      }
+    }
+  }
+  // A sentence may quote what did not happen.
+  for (const auto* line :
+       {"Expected: Using network IB", "It should say Using network IB, and does not",
+        "The log says \"Using network IB\" there", "xUsing network IB",
+        "why not Using network IB"}) {
+    EXPECT_TRUE(nccl_records(line).empty()) << line;
+  }
+  EXPECT_EQ(only("10.3.35.83: WARN: Function: main Line: 66: NET/OFI OFI failure: 2").level,
+            NcclLevel::warn);
+}
+
 TEST(NcclLine, nccl_2_1_writes_the_level_alone) {
   const auto info = only("node-a:7:9 [1] INFO Using internal Network IB");
   EXPECT_EQ(info.pid, 7U);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/nccl_message.h"
+#include "proof/nccl_source.h"
 
 #include <gtest/gtest.h>
 

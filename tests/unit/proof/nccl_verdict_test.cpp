@@ -96,6 +96,80 @@ TEST(NcclVerdicts, one_process_with_all_gpus_is_one_node) {
   EXPECT_EQ(nccl_ring_size("Channel 00/0 : 0[0] -> 1[1] via P2P/IPC"), 0U);
 }
 
+TEST(NcclVerdicts, the_table_of_nccl_tests_has_all_ranks_of_the_job) {
+  const auto row = [](int rank, const std::string& host) {
+    return "#  Rank  " + std::to_string(rank) + " Group  0 Pid  4711 on " + host + " device  " +
+           std::to_string(rank) + " [0x1a] A GPU\n";
+  };
+  const auto verdict = [](const std::string& text) {
+    NcclLogReader reader;
+    reader.feed(text);
+    return judge(reader.finish()).verdict;
+  };
+  const std::string chosen = "a:4711:4720 [0] NCCL INFO Using network Socket\n";
+  EXPECT_EQ(verdict(row(0, "a") + row(1, "a") + "#\n"), NcclVerdict::intra_node);
+  EXPECT_EQ(verdict(">  Rank  0 Pid 7 on a device  0 [0x1a] GPU\n>  Rank  1 Pid 7 on a device  1 "
+                    "[0x1b] GPU\nthen\n"),
+            NcclVerdict::intra_node);
+  EXPECT_EQ(verdict(row(0, "a") + row(1, "a") + chosen), NcclVerdict::intra_node);
+  EXPECT_EQ(verdict(row(0, "a") + row(1, "b") + chosen), NcclVerdict::tcp);
+  // What was cut, what another host printed, and a larger communicator.
+  EXPECT_EQ(verdict(row(1, "a") + row(2, "a") + chosen), NcclVerdict::tcp);
+  EXPECT_EQ(verdict(row(0, "b") + row(1, "b") + chosen), NcclVerdict::tcp);
+  EXPECT_EQ(verdict(row(0, "a") + row(1, "a") + chosen +
+                    "a:4711:4720 [0] NCCL INFO comm 0x1 rank 0 nranks 4 cudaDev 0\n"),
+            NcclVerdict::tcp);
+  EXPECT_EQ(verdict(row(0, "a") + "#\n"), NcclVerdict::unknown);
+  EXPECT_EQ(verdict(row(0, "a") + row(1, "a")), NcclVerdict::unknown);
+  EXPECT_EQ(verdict(row(0, "a") + "#  Rank  1 Group  0 Pid  4711 on a device  1 [0\n#\n"),
+            NcclVerdict::unknown);
+  // Two machines of one name: both have a GPU 0.
+  EXPECT_EQ(verdict(row(0, "a") + "# Rank 1 Group 0 Pid 9 on a device 0 [0x1a] A GPU\n" + chosen),
+            NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, ranks_of_communicators_with_two_ids_are_not_one_communicator) {
+  // Two stages of a pipeline, each of whose communicators leads to the other node.
+  const std::string start = "cudaDev 0 nvmlDev 0 busId 1000 commId ";
+  const std::string text =
+      "a:1:2 [0] NCCL INFO Using network Socket\n"
+      "a:1:2 [0] NCCL INFO comm 0x1 rank 0 nranks 2 " +
+      start +
+      "0xaa - Init START\n"
+      "a:3:4 [1] NCCL INFO Using network Socket\n"
+      "a:3:4 [1] NCCL INFO comm 0x2 rank 1 nranks 2 " +
+      start;
+  const auto verdict = [&](const std::string& id) {
+    NcclLogReader reader;
+    reader.feed(text + id + " - Init START\n");
+    return judge(reader.finish()).verdict;
+  };
+  EXPECT_EQ(verdict("0xaa"), NcclVerdict::intra_node);
+  EXPECT_EQ(verdict("0xbb"), NcclVerdict::tcp);
+}
+
+TEST(NcclVerdicts, what_a_source_file_prints_says_what_was_in_use) {
+  const auto job = [](const std::string& line) {
+    NcclLogReader reader;
+    reader.feed("a:1:2 [0] " + line + "\n");
+    return judge(reader.finish());
+  };
+  for (const auto* line :
+       {"NCCL INFO NET/IB: ncclIbConnectImpl: QP created: port=1 dev=0 devName=mlx5_0 qp_num=77",
+        "NCCL INFO NET/IB : ncclIbRtrQp qpn=77 mtu=5 dst=78 ll=1 port=1 sl: 0 tc: 0",
+        "NCCL INFO NET/IB: Dev 0 Port 1 qpn 77 mtu 5 LID 7"}) {
+    EXPECT_EQ(job(line).verdict, NcclVerdict::rdma) << line;
+  }
+  for (const auto* line : {"NCCL INFO NET/Socket: Using 1 threads and 1 sockets per thread",
+                           "NCCL INFO transport/net_socket.cc:336 -> 2",
+                           "transport/net_socket.cc:450 NCCL WARN NET/Socket : message truncated : "
+                           "receiving 8 bytes"}) {
+    EXPECT_EQ(job(line).verdict, NcclVerdict::tcp) << line;
+  }
+  EXPECT_EQ(job("transport/net_socket.cc:40 NCCL WARN NET/Socket : no interface found").verdict,
+            NcclVerdict::unknown);
+}
+
 TEST(NcclVerdicts, a_small_communicator_may_lead_to_another_node) {
   // Tensor parallelism within the node, a pipeline between nodes.
   const std::vector<std::string> messages = {"Using network Socket",
