@@ -52,8 +52,7 @@ void RuntimeFiles::watch(const std::string& path) {
   watch_.emplace(std::move(opened).value(), context_.loop, [this] { folder_changed(); });
 }
 
-/// A file that was just removed would keep containers from starting, so the first change after a
-/// rest is looked at immediately.
+/// At once after a rest: a container whose file has just been removed would not start.
 void RuntimeFiles::folder_changed() {
   if (is_resting_) {
     changed_again_ = true;

@@ -9,12 +9,12 @@
 #include "base/text.h"
 #include "checks/groups.h"
 #include "node/pci_reader.h"
+#include "system/gpu_driver.h"
 #include "topology/known_machine.h"
+#include "usage/unsafe_lists.h"
 
 namespace railhead::checks {
 namespace {
-
-constexpr const char* kDriverVersion = "/proc/driver/nvidia/version";
 
 bool is_driven_nvidia(const node::Gpu& gpu) {
   return gpu.vendor == gpu::GpuVendor::nvidia && gpu.driver == "nvidia";
@@ -55,14 +55,6 @@ void driver(const Machine& machine, Findings& found) {
   }
 }
 
-/// Which module: "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15 …".
-std::optional<bool> is_open(const system::Text& version) {
-  if (!version.known() || version.value->find("Kernel Module") == std::string::npos) {
-    return std::nullopt;
-  }
-  return version.value->find("Open Kernel Module") != std::string::npos;
-}
-
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
 }
@@ -93,21 +85,16 @@ void peermem_module(const Machine& machine, Findings& found) {
 
 /// Whether the kernel can register memory of other devices: 5.12, ibv_reg_dmabuf_mr.
 std::optional<bool> kernel_has_dmabuf(const system::Text& release) {
-  if (!release.known()) return std::nullopt;
-  const auto parts = split(*release.value, '.');
-  if (parts.size() < 2) return std::nullopt;
-  const auto major = parse_unsigned(parts[0]);
-  const std::string_view rest = parts[1];
-  const auto minor = parse_unsigned(rest.substr(0, rest.find_first_not_of(kDecimalDigits)));
-  if (!major || !minor) return std::nullopt;
-  return *major > 5 || (*major == 5 && *minor >= 12);
+  const auto version = usage::parse_kernel_version(release.value.value_or(""));
+  if (!version) return std::nullopt;
+  return *version >= system::kDmaBufSince;
 }
 
 void route(const Machine& machine, Findings& found) {
   if (!has_nvidia(machine) || machine.node.nics.empty()) return;
-  const auto version = machine.system.text(kDriverVersion);
+  const auto version = machine.system.text(system::kGpuDriverVersion);
   const auto release = machine.system.text("/proc/sys/kernel/osrelease");
-  const auto open = is_open(version);
+  const auto open = system::has_open_gpu_driver(machine.system);
   const auto dmabuf = kernel_has_dmabuf(release);
   const auto module = peermem(machine);
   const Evidence driver_line{version.path, first_line(version.value.value_or("")), version.error};

@@ -6,15 +6,15 @@
 #include <array>
 #include <set>
 
+#include "base/sort_unique.h"
 #include "base/text.h"
 #include "checks/groups.h"
+#include "node/pci_reader.h"
 #include "topology/known_machine.h"
+#include "topology/peer_path.h"
 
 namespace railhead::checks {
 namespace {
-
-constexpr unsigned kMellanoxVendor = 0x15b3;
-constexpr unsigned kDataDirect = 0x2100;  ///< DMA function of a ConnectX-8
 
 std::vector<node::PciAddress> nics_of(const topology::KnownMachine& machine) {
   std::vector<node::PciAddress> nics;
@@ -190,7 +190,7 @@ template <typename Judge>
 void for_each_config(const Machine& machine, Findings& found, Judge judge) {
   for (const auto n : machine.traffic_nics()) {
     const auto* device = machine.function(n);
-    if (device == nullptr || device->is_vf() || device->vendor != kMellanoxVendor) continue;
+    if (device == nullptr || device->is_vf() || device->vendor != node::kVendorMellanox) continue;
     if (machine.role(n).role != affinity::Role::compute) continue;
     const auto& name = machine.node.nics[n].name;
     const auto at = machine.system.pci_config.find(device->address);
@@ -256,28 +256,14 @@ std::vector<node::PciAddress> bridges_to_gpus(const Machine& machine, const node
   for (const auto& gpu : machine.node.gpus) {
     const auto* device = machine.node.find_pci(gpu.pci);
     if (device == nullptr) continue;
-    const auto common = topology::common_bridge(*device, nic);
-    if (!common) continue;
-    for (const auto& path : {nic.bridges, device->bridges}) {
-      const auto at = std::find(path.begin(), path.end(), *common);
-      if (at != path.end()) all.insert(all.end(), at + 1, path.end());
-    }
+    for (auto& bridge : topology::bridges_between(*device, nic)) all.push_back(bridge);
   }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  sort_unique(all);
   return all;
-}
-
-bool has_data_direct(const Machine& machine) {
-  return std::any_of(machine.node.pci.begin(), machine.node.pci.end(),
-                     [](const node::PciDevice& device) {
-                       return device.vendor == kMellanoxVendor && device.device == kDataDirect;
-                     });
 }
 
 void judge_acs(const Machine& machine, const std::string& name,
                const std::vector<node::PciAddress>& bridges, Findings& found) {
-  constexpr auto kRedirect = node::kAcsRequestRedirect | node::kAcsCompletionRedirect;
   std::vector<Evidence> redirecting;
   std::optional<Evidence> looked_at;
   for (const auto& bridge : bridges) {
@@ -290,9 +276,7 @@ void judge_acs(const Machine& machine, const std::string& name,
     }
     const auto control = at->second.value->acs_control.value_or(0);
     looked_at = {at->second.path, "ACSCtl 0x" + to_hex(control, 4), ""};
-    // With Direct Translated P2P, ATS decides (virtualisation): not judged.
-    if ((control & node::kAcsDirectTranslated) != 0) continue;
-    if ((control & kRedirect) != 0) redirecting.push_back(*looked_at);
+    if (at->second.value->redirects_peers()) redirecting.push_back(*looked_at);
   }
   if (!redirecting.empty()) {
     const std::string several = counted(redirecting.size(), "bridge");
@@ -304,12 +288,8 @@ void judge_acs(const Machine& machine, const std::string& name,
 }
 
 void acs(const Machine& machine, Findings& found) {
-  if (machine.node.hypervisor) {
-    found.skip(kNode, "in a virtual machine the host sets it");
-    return;
-  }
-  if (machine.node.cpu.arch == "arm64" || has_data_direct(machine)) {
-    found.skip(kNode, "Grace and data-direct functions need it as the firmware sets it");
+  if (const auto why = topology::why_acs_stays(machine.node); !why.empty()) {
+    found.skip(kNode, std::string(why));
     return;
   }
   for (const auto n : machine.traffic_nics()) {

@@ -7,15 +7,15 @@
 
 #include "base/text.h"
 #include "cluster/checks.h"
-#include "data/value.h"
+#include "data/below.h"
 
 namespace railhead::cluster {
 namespace {
 
 using checks::Findings;
 using checks::RemedyClass;
-using lint::below;
-using lint::text_below;
+using data::below;
+using data::text_below;
 
 void readable(const Cluster& cluster, Findings& found) {
   std::size_t objects = 0;
