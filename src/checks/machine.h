@@ -42,9 +42,9 @@ void read_bench(std::string_view json, Loopback& into);
 /// What a run looks at besides node and system.
 struct MoreFacts {
   std::vector<system::Container> containers{};       ///< of checks of Scope::pod
-  std::vector<proof::PodUse> uses{};                 ///< their use of RDMA by one look
   std::optional<system::System> earlier{};           ///< the counters of an earlier look
   std::optional<std::vector<Loopback>> loopbacks{};  ///< where they were asked for
+  std::vector<proof::PodUse> uses{};                 ///< of the containers, by one look
 };
 
 /// All that a check may look at.

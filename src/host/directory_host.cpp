@@ -183,7 +183,7 @@ UniqueFd DirectoryHost::open_below(const std::string& path, int flags) {
     return {};
   }
   if (resolver_ == Resolver::walk) return UniqueFd(walk_in_root(root_.get(), path, flags));
-  // O_PATH with O_NOFOLLOW would open a link itself, so what has to be followed takes the long way.
+  // O_PATH with O_NOFOLLOW would open a link itself, and not where it leads.
   if ((flags & O_PATH) == 0 && has_directory_in_sys(path)) {
     const int parent = directory_at(directory_of(path));
     if (parent < 0) return {};

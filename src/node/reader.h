@@ -71,8 +71,8 @@ class Reader {
   std::vector<Problem> take_problems() { return std::exchange(problems_, {}); }
 
  private:
-  /// Who can lack memory: a driver that answers ENOMEM for an attribute says something of its
-  /// device, and does so again and again.
+  /// Who answers. ENOMEM of the kernel is a shortage that passes; a driver that answers it for an
+  /// attribute means its device, and will answer it every time.
   enum class Answers : std::uint8_t { kernel, driver };
 
   template <typename T>

@@ -94,8 +94,8 @@ void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
   }
 }
 
-/// Lines whose prefix was cut are no rank of their own beside those that are named; but what they
-/// say of TCP is so, whoever said it.
+/// Lines whose prefix was cut name no rank. In a file that has named ranks they are left out,
+/// unless they say TCP: that is true of the job, whichever rank printed it.
 std::vector<NcclRank> ranks_of(const NcclLog& log) {
   auto ranks = all_ranks(log);
   std::set<std::size_t> named_files;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kInfo = "NCCL INFO";
 constexpr std::string_view kWarn = "NCCL WARN";
-/// file, line and function of a warning: further left its prefix cannot be.
+/// A warning has file, line and function before its prefix: so many bytes at most.
 constexpr std::size_t kMaxWarningPlace = 256;
 
 /// How a message about networks begins (src/init.cc, src/transport, src/plugin/net.cc), and what

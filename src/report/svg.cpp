@@ -19,8 +19,8 @@ using Anchor = TextStyle::Anchor;
 constexpr TextStyle kNote{Font::small, Weight::regular, kGrey, Anchor::start};
 constexpr TextStyle kBody{Font::body, Weight::regular, kGrey, Anchor::start};
 
-/// For viewers that prefer a dark ground: each colour of an element has its own there. Colours of
-/// groups and what stands on them stay, but for indigo lines.
+/// Colours for viewers that prefer a dark ground, one for each colour of the light picture. Groups
+/// keep their colours, and so does the text on them; only indigo lines change.
 constexpr std::string_view kDarkGround =
     "<style>@media (prefers-color-scheme: dark) {\n"
     "rect[fill=\"#ffffff\"], circle[fill=\"#ffffff\"] { fill: #0d1117 }\n"
@@ -135,7 +135,7 @@ void Painter::paint_box(const DiagramLayout::PlacedBox& placed) {
   canvas_.close_group();
 }
 
-/// The link of the same origin to the device above in the column; nullptr: none.
+/// The link from the same device to the one above in the column; nullptr where there is none.
 const DiagramLink* Painter::link_above(const DiagramLink& link) const {
   const auto above = layout_.above[link.to];
   if (!above) return nullptr;

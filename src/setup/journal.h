@@ -21,8 +21,8 @@ struct JournalEntry {
   Kind kind = Kind::file;
   std::string subject;
   std::string step;  ///< id of the step that changed it first
-  /// A file before; absent: there was none. Of the others nothing: folders and modules were not
-  /// there.
+  /// The file as it was; absent where there was none. Folders and modules have nothing here,
+  /// because they were not there before.
   std::optional<host::FileContent> file;
   /// An attribute or a field before, or the number of virtual functions.
   std::string attribute;

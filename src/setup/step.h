@@ -50,7 +50,7 @@ struct Step {
   std::string before;           ///< in a few words
   std::string after;            ///< likewise
   std::string reason;           ///< where it is said already, or why it is refused or parked
-  std::vector<Change> changes;  ///< of what is to do or refused for its risk, in this order
+  std::vector<Change> changes;  ///< in this order; also of a step that its risk refuses
 };
 
 using Plan = std::vector<Step>;
