@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,8 @@
 #include <boost/system/system_error.hpp>
 
 #include "agent/config_service.h"
+#include "agent/feature_file_service.h"
+#include "agent/kube_events_service.h"
 #include "agent/kubelet_service.h"
 #include "agent/log.h"
 #include "agent/lost_nics.h"
@@ -32,9 +35,11 @@
 #include "base/version.h"
 #include "config/config.h"
 #include "host/environment.h"
+#include "host/ethtool.h"
 #include "host/line_writer.h"
 #include "host/memory.h"
 #include "host/program.h"
+#include "host/tree.h"
 #include "loop/mail_loop.h"
 
 namespace railhead::agent {
@@ -55,6 +60,13 @@ MachineSource machine_source(const options::MachineOrigin& origin) {
   if (origin.snapshot.empty())
     source.open_watch = [root = origin.root] { return host::Watch::open(root); };
   return source;
+}
+
+/// Whether what the kernel that we run on says is of the machine that is read.
+bool is_this_machine(const options::MachineOrigin& origin) {
+  if (!origin.snapshot.empty()) return false;
+  const auto tree = host::Tree::open(origin.root);
+  return tree && (*tree)->is_live();
 }
 
 class Agent {
@@ -82,8 +94,8 @@ class Agent {
   }
 
   Status run() {
-    for (auto step : {&Agent::start_pages, &Agent::start_machine, &Agent::start_following,
-                      &Agent::start_startup_taint}) {
+    for (auto step : {&Agent::start_pages, &Agent::start_events, &Agent::start_machine,
+                      &Agent::start_following, &Agent::start_startup_taint}) {
       outcome_ = (this->*step)();
       if (outcome_) continue;
       end_services();
@@ -130,6 +142,16 @@ class Agent {
         context_, PagesOptions{policies_.pages, socket, token_file}, services_, pods_page_));
   }
 
+  Status start_events() {
+    const auto options = kube_events_options(settings(), host::read_environment());
+    if (!options) return {};
+    events_.emplace(outbox_, options->node);
+    return start(std::make_unique<KubeEventsService>(context_, *options, outbox_));
+  }
+
+  /// Null where Kubernetes is told nothing.
+  [[nodiscard]] PodEvents* events() { return events_ ? &*events_ : nullptr; }
+
   Status start_machine() {
     for (const auto& warning : policies_.warnings) {
       log_.write(config::LogLevel::warn, "configuration", {{"what", warning}});
@@ -152,8 +174,8 @@ class Agent {
   /// What needs a machine, once it has been read.
   void start_others(const Status& first) {
     outcome_ = first;
-    for (auto step :
-         {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_ports, &Agent::start_pods}) {
+    for (auto step : {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_ports,
+                      &Agent::start_pods, &Agent::start_features}) {
       if (outcome_) outcome_ = (this->*step)();
     }
     if (!outcome_) loop_.stop();
@@ -171,7 +193,7 @@ class Agent {
     return start(std::make_unique<NriService>(
         context_, NriOptions{session_options(settings()), settings().host.proc},
         NriService::Links{*machine_, tables_, runtime_, has_pods() ? &containers_ : nullptr,
-                          pod_resources_}));
+                          pod_resources_, events()}));
   }
 
   Status start_kubelet() {
@@ -184,8 +206,17 @@ class Agent {
   Status start_ports() {
     const auto every = settings().metrics.ports;
     if (every.count() == 0) return {};
+    const auto origin = TRY(options::machine_origin(settings()));
     return start(std::make_unique<PortsService>(
-        context_, tables_, every, [origin = TRY(options::machine_origin(settings()))] {
+        context_, tables_, every, [origin] { return options::open_machine(origin); },
+        is_this_machine(origin) ? host::ask_ethtool : nullptr));
+  }
+
+  Status start_features() {
+    const auto options = feature_file_options(settings());
+    if (!options) return {};
+    return start(std::make_unique<FeatureFileService>(
+        context_, *options, tables_, [origin = TRY(options::machine_origin(settings()))] {
           return options::open_machine(origin);
         }));
   }
@@ -202,7 +233,7 @@ class Agent {
         [origin = TRY(options::machine_origin(settings()))] {
           return options::open_machine(origin);
         },
-        PodsMonitor::Links{tables_, containers_, pods_page_});
+        PodsMonitor::Links{tables_, containers_, pods_page_, events()});
     return start(std::move(pods));
   }
 
@@ -302,6 +333,8 @@ class Agent {
   kubelet::PodResources pod_resources_;
   ContainerCache containers_;
   LostNics lost_nics_{containers_, log_};
+  EventOutbox outbox_{metrics_, clock_};
+  std::optional<PodEvents> events_;
   loop::Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.
@@ -320,6 +353,7 @@ class Agent {
 Status run_agent(const config::Config& config, ConfigReader reader) {
   host::ignore_broken_pipes();
   host::share_heap();
+  host::give_back_code_pages();  // what initialised the libraries and read the command line
   const auto& said = config.settings().log;
   Log log(said.level, said.format);
   log.write(config::LogLevel::info, "starting", {{"version", std::string(version())}});

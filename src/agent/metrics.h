@@ -74,6 +74,9 @@ struct Metrics : metrics::MetricRegistry {
   metrics::Counter<label::Nic, label::Port, label::PortKind> port_congestion{
       *this, "railhead_port_congestion_total",
       "What a port counts of congestion, by kind: marked packets, notifications, waiting."};
+  metrics::Counter<label::Nic, label::Port, metrics::Label<"priority">, label::Direction>
+      port_pause_frames{*this, "railhead_port_pause_frames_total",
+                        "Pause frames of an Ethernet port, by priority; all: of the whole link."};
   metrics::Counter<label::Nic, label::Port> port_link_downs{
       *this, "railhead_port_link_downs_total", "Times that the link of a port went down."};
   metrics::Gauge<label::Nic, label::Port, label::LinkLayer> port_active{
@@ -180,6 +183,9 @@ struct Metrics : metrics::MetricRegistry {
   metrics::Counter<metrics::Label<"outcome", "absent", "removed", "failed">> startup_taint_looks{
       *this, "railhead_startup_taint_looks_total",
       "Times that an agent which is ready looked for the startup taint of its node."};
+  metrics::Counter<metrics::Label<"outcome", "posted", "failed", "dropped">> kube_events{
+      *this, "railhead_kube_events_total",
+      "Events for Kubernetes, repeats in between as one: posted, tried in vain, and lost."};
   metrics::Gauge<label::Place> http_listening{
       *this, "railhead_http_listening",
       "1 while these pages are served at this place, else 0; /readyz says why."};

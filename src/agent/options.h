@@ -3,6 +3,8 @@
 
 #include <optional>
 
+#include "agent/feature_file.h"
+#include "agent/kube_events.h"
 #include "agent/machine_reader.h"
 #include "agent/pods_monitor.h"
 #include "agent/pool_publisher.h"
@@ -21,6 +23,11 @@ Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& se
 /// Absent where kubernetes.startupTaint is false.
 std::optional<StartupTaintOptions> startup_taint_options(const config::Settings& settings,
                                                          host::Environment environment);
+/// Absent where kubernetes.events is false.
+std::optional<KubeEventsOptions> kube_events_options(const config::Settings& settings,
+                                                     host::Environment environment);
+/// Absent where nfd.file names none.
+std::optional<FeatureFileOptions> feature_file_options(const config::Settings& settings);
 PodsOptions pods_options(const config::Settings& settings);
 ReadTimes read_times(const config::Settings& settings);
 nri::SessionOptions session_options(const config::Settings& settings);

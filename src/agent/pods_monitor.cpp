@@ -172,6 +172,7 @@ void PodsMonitor::log_changes(const proof::PodsView& view,
   for (const auto i : changes.fell_back) {
     context_.metrics.silent_fallbacks.add();
     log(config::LogLevel::warn, "silent fallback to TCP", view.pods[i]);
+    if (links_.events != nullptr) links_.events->fell_back(view.pods[i]);
   }
 }
 

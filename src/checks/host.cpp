@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "checks/groups.h"
-#include "system/gpu_driver.h"
+#include "features/gpu_direct.h"
 #include "usage/unsafe_lists.h"
 
 namespace railhead::checks {
@@ -31,7 +31,7 @@ void kernel(const Machine& machine, Findings& found) {
   const auto version = usage::parse_kernel_version(*release.value);
   if (!version) {
     found.unknown(kNode, "no release: " + in_quotes(*release.value), {evidence_of(release)});
-  } else if (*version < system::kDmaBufSince) {
+  } else if (*version < features::kDmaBufSince) {
     found.warn(kNode, *release.value, "5.12 or later", {evidence_of(release)});
   } else {
     found.pass(kNode, *release.value, {evidence_of(release)});
@@ -42,9 +42,14 @@ void virtual_machine(const Machine& machine, Findings& found) {
   const auto& node = machine.node;
   std::string what = node.hypervisor ? "a virtual machine" : "no hypervisor";
   if (!machine.arrangement.machine.empty()) what += ", " + machine.arrangement.machine;
+  const auto vendor = node.dmi.sys_vendor.value_or("");
+  const Evidence told =
+      node.cpu.arch == "arm64"
+          ? Evidence{"/sys/class/dmi/id/sys_vendor", vendor, ""}
+          : Evidence{"/proc/cpuinfo", node.hypervisor ? "flag hypervisor" : "no flag hypervisor",
+                     ""};
   found.pass(kNode, what,
-             {{"/proc/cpuinfo", node.hypervisor ? "flag hypervisor" : "no flag hypervisor", ""},
-              {"/sys/class/dmi/id/product_name", node.dmi.product_name.value_or(""), ""}});
+             {told, {"/sys/class/dmi/id/product_name", node.dmi.product_name.value_or(""), ""}});
 }
 
 /// What the kernel calls a group whose addresses are not translated.

@@ -276,6 +276,18 @@ void subnet_manager(const Machine& machine, Findings& found) {
 
 constexpr std::string_view kZeroGuid = "0000:0000:0000:0000";
 
+/// Another card's device with the same GUID; nullptr where there is none. Functions of one card may
+/// share one.
+const node::Nic* same_guid(const Machine& machine, const node::Nic& nic) {
+  for (const auto& other : machine.node.nics) {
+    if (&other == &nic || other.node_guid != nic.node_guid || !nic.pci || !other.pci) continue;
+    const bool one_card = nic.pci->domain == other.pci->domain && nic.pci->bus == other.pci->bus &&
+                          nic.pci->device == other.pci->device;
+    if (!one_card) return &other;
+  }
+  return nullptr;
+}
+
 void guid(const Machine& machine, Findings& found) {
   for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {
     const auto& nic = machine.node.nics[n];
@@ -285,6 +297,13 @@ void guid(const Machine& machine, Findings& found) {
     if (!nic.node_guid) {
       const auto* problem = machine.unreadable(path);
       found.unknown(nic.name, path + " is not told", {{path, "", problem ? problem->what : ""}});
+    } else if (const auto* other = same_guid(machine, nic);
+               other != nullptr && *nic.node_guid != kZeroGuid) {
+      auto& finding = found.warn(nic.name, "the GUID of " + other->name, "one of its own",
+                                 {{path, *nic.node_guid, ""}});
+      finding.effect = "the subnet manager takes one of them for the other -> no route to it";
+      finding.remedy =
+          "Give each its own: for a VF by its physical function, for a card by its firmware.";
     } else if (*nic.node_guid != kZeroGuid) {
       found.pass(nic.name, "not zero", {{path, *nic.node_guid, ""}});
     } else if (function != nullptr && function->is_vf()) {
@@ -378,9 +397,11 @@ constexpr std::array kLinkChecks = {
           .after = "link.port-state",
           .look = subnet_manager},
     Check{.id = "link.guid",
-          .what = "Each InfiniBand device has a GUID.",
+          .what = "Each InfiniBand device has a GUID of its own.",
           .source = "/sys/class/infiniband/*/node_guid",
-          .rule = "PASS: not zero; WARN: zero on a VF; FAIL: zero on a physical function",
+          .rule = "PASS: not zero, and no other card of the machine has it; WARN: another has it, "
+                  "or zero on a VF; FAIL: zero on a physical function. Of GUIDs of other nodes a "
+                  "node knows nothing: kube.addresses",
           .effect = "the subnet manager does not see it -> port stays DOWN, ibv_reg_mr fails",
           .remedy =
               "Set the VF's GUIDs (ip link set PF vf N node_guid G, port_guid G), then unbind "

@@ -69,15 +69,7 @@ const node::Problem* Machine::unreadable(std::string_view path) const {
 }
 
 std::optional<bool> Machine::has_module(std::string_view name) const {
-  const auto loaded = system.text("/proc/modules");
-  const auto known = system.folder("/sys/module");
-  if (!loaded.known() || !known.known()) return std::nullopt;
-  for (const auto& line : split(*loaded.value, '\n')) {
-    const auto words = split_words(line);
-    // "name size uses used-by state address": a module that is loading is not there yet.
-    if (!words.empty() && words[0] == name) return words.size() < 5 || words[4] == "Live";
-  }
-  return std::find(known.value->begin(), known.value->end(), name) != known.value->end();
+  return system.has_module(name);
 }
 
 std::string port_name(const node::Nic& nic, const node::Port& port) {

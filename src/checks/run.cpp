@@ -10,10 +10,12 @@ namespace railhead::checks {
 namespace {
 
 /// The visible list: every file of checks, in order.
-constexpr std::array kGroups = {host_checks, driver_checks,    pci_checks,   device_checks,
-                                link_checks, place_checks,     roce_checks,  sriov_checks,
-                                gpu_checks,  runtime_checks,   nfs_checks,   lnet_checks,
-                                log_checks,  over_time_checks, bench_checks, pod_checks};
+constexpr std::array kGroups = {
+    host_checks,       driver_checks, pci_checks,       pci_settings_checks, pci_acs_checks,
+    device_checks,     link_checks,   place_checks,     roce_checks,         roce_qos_checks,
+    sriov_checks,      gpu_checks,    gpu_extra_checks, runtime_checks,      nfs_checks,
+    lnet_checks,       log_checks,    over_time_checks, bench_checks,        pod_checks,
+    pod_library_checks};
 
 bool belongs_to(std::string_view subject, std::string_view to) {
   return to == kNode || subject == to ||

@@ -64,7 +64,14 @@ struct Settings {
 
   struct Kubernetes {
     bool startup_taint = false;
+    bool events = false;
     std::string kubeconfig;
+  };
+
+  struct Nfd {
+    std::string file;
+    std::chrono::seconds expiry{};
+    bool remove_at_end = false;
   };
 
   struct Injection {
@@ -108,6 +115,7 @@ struct Settings {
   DevicePlugin device_plugin;
   Kubelet kubelet;
   Kubernetes kubernetes;
+  Nfd nfd;
   Injection injection;
   Pods pods;
   Metrics metrics;
@@ -213,9 +221,21 @@ inline constexpr SettingSpec kSettings[] = {
     {"kubernetes.startupTaint", "--startup-taint", "false", "true|false",
      "take the taint railhead.io/not-ready off this node once containers are served",
      into<&Settings::kubernetes, &Settings::Kubernetes::startup_taint, parse_switch>},
+    {"kubernetes.events", "--kubernetes-events", "false", "true|false",
+     "post Events of pods and of the node where RDMA is refused, contradicted or silently not used",
+     into<&Settings::kubernetes, &Settings::Kubernetes::events, parse_switch>},
     {"kubernetes.kubeconfig", "--kubeconfig", "", "FILE",
      "how to reach the API server; default: KUBECONFIG, else the pod's service account",
      into<&Settings::kubernetes, &Settings::Kubernetes::kubeconfig, parse_path_or_nothing>},
+    {"nfd.file", "--nfd-file", "", "FILE",
+     "write labels of this node for node-feature-discovery here; empty: none",
+     into<&Settings::nfd, &Settings::Nfd::file, parse_path_or_nothing>},
+    {"nfd.expirySeconds", "--nfd-expiry", "0", "TIME",
+     "how long the labels hold after the agent last wrote them; 0: until the file changes or goes",
+     into<&Settings::nfd, &Settings::Nfd::expiry, parse_interval_or_never>},
+    {"nfd.removeAtEnd", "--nfd-remove-at-end", "false", "true|false",
+     "remove the file when the agent ends, if it wrote it last",
+     into<&Settings::nfd, &Settings::Nfd::remove_at_end, parse_switch>},
     {"injection.gpus", "--gpus", "closest", "closest|numa|all|none",
      "which NICs a container with GPUs gets without asking",
      into<&Settings::injection, &Settings::Injection::gpus, parse_gpu_policy>, Change::machine},

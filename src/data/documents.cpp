@@ -22,15 +22,14 @@ std::vector<Document> documents_in(std::string_view text) {
   std::size_t at = 0;
   unsigned lines = 0;
   for (const auto line : split(text, '\n')) {
-    ++lines;
-    const auto next = std::min(at + line.size() + 1, text.size());
     if (separates_documents(line)) {
       document.text = text.substr(begin, at - begin);
       documents.push_back(document);
       document.before = lines;
-      begin = next;
+      begin = at + std::min(line.find_first_not_of(" \t", 3), line.size());
     }
-    at = next;
+    at = std::min(at + line.size() + 1, text.size());
+    ++lines;
   }
   document.text = text.substr(begin);
   documents.push_back(document);

@@ -15,11 +15,14 @@
 #include <functional>
 #include <string_view>
 
+#include "host/dcb_netlink.h"
 #include "host/devlink.h"
+#include "host/ethtool_netlink.h"
 #include "host/host_error.h"
 #include "host/rdma_netlink.h"
 #include "host/resolve.h"
 #include "host/tcp_diag.h"
+#include "host/vf_netlink.h"
 
 namespace railhead::host {
 namespace {
@@ -326,6 +329,13 @@ Result<std::optional<std::vector<TcpSocket>>> DirectoryHost::tcp_sockets(const s
 
 Result<std::optional<std::string>> DirectoryHost::devlink_info(const std::string& pci_address) {
   return has_real_sysfs_ ? ask_devlink_info(pci_address) : kAbsent;
+}
+
+Result<std::optional<std::string>> DirectoryHost::link_settings(const std::string& netdev,
+                                                                LinkPart part) {
+  if (!has_real_sysfs_) return kAbsent;
+  if (part == LinkPart::vfs) return ask_vfs(netdev);
+  return part == LinkPart::dcb ? ask_dcb(netdev) : ask_ethtool(netdev, part);
 }
 
 }  // namespace railhead::host

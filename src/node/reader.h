@@ -17,7 +17,8 @@ namespace railhead::node {
 /// function answers nothing both for absent and for bad; the second leaves a Problem behind.
 class Reader {
  public:
-  /// A sysfs attribute is at most one page; text above it is not an attribute.
+  /// A sysfs attribute is at most one page, and ours stay below the smallest there is (arm64 has
+  /// pages of 64 KiB, too); text above it is not an attribute.
   static constexpr std::size_t kMaxAttributeBytes = 4096;
   /// A machine that is broken everywhere must not fill the memory with complaints.
   static constexpr std::size_t kMaxProblems = 256;

@@ -12,12 +12,11 @@
 #include <set>
 #include <utility>
 
-#include "base/contains.h"
 #include "base/text.h"
+#include "features/gpu_direct.h"
 #include "setup/pci_control.h"
 #include "setup/plan.h"
-#include "system/gpu_driver.h"
-#include "topology/peer_path.h"
+#include "topology/topology.h"
 #include "usage/unsafe_lists.h"
 
 namespace railhead::setup {
@@ -33,8 +32,8 @@ std::string against_dma_buf(const Situation& situation) {
   const auto& release = situation.modules.release();
   const auto version = usage::parse_kernel_version(release);
   if (!version) return "the release of the kernel is not known";
-  if (*version < system::kDmaBufSince) return "kernel " + release + " is older than 5.12";
-  const auto is_open = system::has_open_gpu_driver(situation.system);
+  if (*version < features::kDmaBufSince) return "kernel " + release + " is older than 5.12";
+  const auto is_open = features::gpu_direct_of(situation.system).is_open;
   if (!is_open) return "NVIDIA's driver is not loaded";
   if (!*is_open)
     return "NVIDIA's driver is the proprietary one: its open kernel module exports DMA-BUF";
@@ -95,9 +94,18 @@ void add_field(const Situation& situation, const node::Nic& nic, PciField field,
       live_step(situation, std::move(step), path, "until the next boot", std::move(change)));
 }
 
+/// Whether "no redirect below the switch" is right here: on bare metal with classic PCIe. In a
+/// guest the host says it; Grace and data-direct functions need it otherwise (rdma-core,
+/// kernel-boot/rdma_topo).
+bool is_classic(const node::Node& node) {
+  return !node.hypervisor && node.cpu.arch != "arm64" &&
+         std::none_of(node.pci.begin(), node.pci.end(),
+                      [](const node::PciDevice& device) { return device.is_data_direct(); });
+}
+
 /// ACS is said at the boot, and setup writes no boot loader.
 void add_acs(const Situation& situation, Plan& plan) {
-  if (!topology::why_acs_stays(situation.node).empty()) return;
+  if (!is_classic(situation.node)) return;
   std::set<std::string> bridges;
   for (const auto& nic : situation.node.nics) {
     const auto* function = nic.pci ? situation.node.find_pci(*nic.pci) : nullptr;

@@ -119,6 +119,10 @@ constexpr std::array kRules = {
                                                                       "IO_PAGE_FAULT", "DMAR"});
          }},
     Rule{"/proc/cmdline", kernel_arguments},
+    Rule{"/proc/devices",
+         [](std::string_view content) {
+           return lines_with(content, std::array<std::string_view, 1>{"gdrdrv"});
+         }},
     Rule{"*/lnet/nis", lnet_interfaces},
     Rule{"/proc/*/comm", process_name},
     Rule{"/proc/*/cmdline", config_argument},

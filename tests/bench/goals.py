@@ -46,6 +46,10 @@ GOALS = [
     Goal("read_directory", "reading", "cold read of the directory tree with 512 VFs", 12, " ms", 1, True),
     Goal("rss_rest", "requests", "RSS, injection alone: idle, after the requests, a second after Synchronize", 8, " MiB"),
     Goal("rss_peak", "requests", "RSS at its highest until the large Synchronize is done", 12, " MiB"),
+    Goal("image", "sizes", "image `railhead`, as it is pulled", 15, " MB", 1),
+    Goal("image_bench", "sizes", "image `railhead-bench`, likewise", 15, " MB", 1),
+    Goal("request", "sizes", "RSS at rest with everything on, of the chart's request", 0.75, " ×"),
+    Goal("limit", "sizes", "the highest RSS on the largest machine, of the chart's limit", 0.5, " ×"),
     Goal("rss_all", "kubelet", "RSS at rest with everything on: NRI, kubelet, metrics", 12, " MiB"),
 ]
 

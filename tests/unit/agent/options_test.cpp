@@ -19,5 +19,31 @@ TEST(StartupTaintOptions, are_there_where_it_is_on) {
   EXPECT_EQ(on->access.environment.at("A"), "b");
 }
 
+TEST(KubeEventsOptions, are_there_where_it_is_on) {
+  const auto options = [](const std::string& text) {
+    const auto config = config::make_config({{{"file", text}}, {}, {}});
+    return kube_events_options(config.value().settings(), {{"A", "b"}});
+  };
+  EXPECT_FALSE(options("kubernetes: {startupTaint: true}"));
+  const auto on = options("node: {name: n}\nkubernetes: {events: true, kubeconfig: /k}");
+  ASSERT_TRUE(on);
+  EXPECT_EQ(on->node, "n");
+  EXPECT_EQ(on->access.kubeconfig, "/k");
+  EXPECT_EQ(on->access.environment.at("A"), "b");
+}
+
+TEST(FeatureFileOptions, are_there_where_a_file_is_named) {
+  const auto options = [](const std::string& text) {
+    return feature_file_options(config::make_config({{{"file", text}}, {}, {}}).value().settings());
+  };
+  EXPECT_FALSE(options("nfd: {removeAtEnd: true}"));
+  const auto on = options("nfd: {file: /a/b, expirySeconds: 60, removeAtEnd: true}");
+  ASSERT_TRUE(on);
+  EXPECT_EQ(on->path, "/a/b");
+  EXPECT_EQ(on->expiry, std::chrono::seconds(60));
+  EXPECT_TRUE(on->remove_at_end);
+  EXPECT_NE(on->writer, options("nfd: {file: /a/b}")->writer);
+}
+
 }  // namespace
 }  // namespace railhead::agent

@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "unit/checks/patient.h"
+#include "unit/link_builder.h"
 #include "unit/source_dir.h"
 
 namespace railhead::test {
@@ -31,6 +32,27 @@ Lines complaints_by(const std::vector<checks::Finding>& before,
   return lines;
 }
 
+/// The Ethernet netdevs of the compute NICs, with the NICs that they are of.
+const std::vector<std::pair<std::string, std::string>>& all_rails() {
+  static const std::vector<std::pair<std::string, std::string>> kRails = {
+      {"mlx5_0", "enp26s0np0"},  {"mlx5_10", "enp204s0np0"}, {"mlx5_11", "enp220s0np0"},
+      {"mlx5_3", "enp60s0np0"},  {"mlx5_4", "enp77s0np0"},   {"mlx5_5", "enp94s0np0"},
+      {"mlx5_6", "enp156s0np0"}, {"mlx5_9", "enp188s0np0"}};
+  return kRails;
+}
+
+std::vector<std::string> netdevs_of_rails() {
+  std::vector<std::string> netdevs;
+  for (const auto& rail : all_rails()) netdevs.push_back(rail.second);
+  return netdevs;
+}
+
+Lines rails(const std::string& begin) {
+  Lines lines;
+  for (const auto& rail : all_rails()) lines.push_back(begin + rail.first + "/1/" + rail.second);
+  return lines;
+}
+
 struct Fault {
   const char* name;
   void (*make)(Patient& patient);
@@ -45,6 +67,18 @@ std::string at_nic3(const std::string& file) {
   return std::string(kNic3) + "/" + file;
 }
 
+/// Its bridges, from the root port down.
+std::vector<std::string> bridges_of_nic3() {
+  std::vector<std::string> folders;
+  std::string folder(kNic3);
+  for (folder.resize(folder.rfind('/')); bridge_at(folder) != Express::root;
+       folder.resize(folder.rfind('/'))) {
+    folders.insert(folders.begin(), folder);
+  }
+  folders.insert(folders.begin(), folder);
+  return folders;
+}
+
 std::string port3(const std::string& file) {
   return at_nic3("infiniband/mlx5_3/ports/1/" + file);
 }
@@ -52,6 +86,12 @@ std::string port3(const std::string& file) {
 void forget_module(Patient& patient, const std::string& name) {
   patient.replace("/proc/modules", "\n" + name + " ", "\nsomething_else ");
   patient.drop("/sys/module/" + name);
+}
+
+void load_gdrcopy(Patient& patient) {
+  patient.replace("/proc/modules", "nvidia ", "gdrdrv 32768 0 - Live 0x0000000000000000\nnvidia ");
+  patient.text("/sys/module/gdrdrv/version", "2.4.1");
+  patient.text("/proc/devices", "Character devices:\n  1 mem\n240 gdrdrv");
 }
 
 void add_lines(Patient& patient, const std::string& lines) {
@@ -81,6 +121,13 @@ const std::vector<Fault>& faults() {
       {"a GUID of zeros",
        [](Patient& p) { p.text(at_nic3("infiniband/mlx5_3/node_guid"), "0000:0000:0000:0000"); },
        {"FAIL link.guid mlx5_3"}},
+      {"two cards with one GUID",
+       [](Patient& p) {
+         const auto guid = p.paths("infiniband/mlx5_4/node_guid").at(0);
+         p.text(at_nic3("infiniband/mlx5_3/node_guid"), "a088:c203:00aa:0001");
+         p.text(guid, "a088:c203:00aa:0001");
+       },
+       {"WARN link.guid mlx5_3", "WARN link.guid mlx5_4"}},
       {"a counter is full",
        [](Patient& p) { p.text(port3("counters/link_downed"), "255"); },
        {"WARN link.counters mlx5_3/1"}},
@@ -108,12 +155,40 @@ const std::vector<Fault>& faults() {
        [](Patient& p) {
          p.bytes(at_nic3("config"), config_space(kGoodDeviceControl).substr(0, 64));
        },
-       {"UNKNOWN pci.max-read-request mlx5_3", "UNKNOWN pci.relaxed-ordering mlx5_3"}},
+       {"UNKNOWN pci.extended-tags mlx5_3", "UNKNOWN pci.max-payload mlx5_3",
+        "UNKNOWN pci.max-read-request mlx5_3", "UNKNOWN pci.relaxed-ordering mlx5_3"}},
+      {"five bits of tags",
+       [](Patient& p) { p.bytes(at_nic3("config"), config_space(0x5830)); },
+       {"WARN pci.extended-tags mlx5_3"}},
+      {"a payload of 128 bytes on all the way",
+       [](Patient& p) {
+         p.bytes(at_nic3("config"), config_space(0x5910));
+         for (const auto& folder : bridges_of_nic3()) {
+           auto space = good_bridge(folder);
+           space.device_control = 0x5910;
+           p.bytes(folder + "/config", space.bytes());
+         }
+       },
+       {"WARN pci.max-payload mlx5_3"}},
+      {"a slot with another payload",
+       [](Patient& p) {
+         auto space = good_bridge(bridges_of_nic3().back());
+         space.device_control = 0x5950;
+         p.bytes(bridges_of_nic3().back() + "/config", space.bytes());
+       },
+       {"WARN pci.max-payload mlx5_3"}},
+      {"a switch that trained to half its lanes",
+       [](Patient& p) {
+         auto space = good_bridge(bridges_of_nic3().at(1));
+         space.link_status = 0x0085;
+         p.bytes(bridges_of_nic3().at(1) + "/config", space.bytes());
+       },
+       {"FAIL pci.link switch 0000:3e:00.0"}},
       {"ACS redirects below the switch",
        [](Patient& p) {
-         const std::string port(kNic3);
-         p.bytes(port.substr(0, port.rfind('/')) + "/config",
-                 config_space(kGoodDeviceControl, 0x001d));
+         auto space = good_bridge(bridges_of_nic3().back());
+         space.acs_control = 0x001d;
+         p.bytes(bridges_of_nic3().back() + "/config", space.bytes());
        },
        {"WARN pci.acs mlx5_3"}},
       {"an uncorrected error",
@@ -126,6 +201,7 @@ const std::vector<Fault>& faults() {
          p.replace(at_nic3("uevent"), "DRIVER=mlx5_core\n", "");
        },
        {"FAIL pci.nic-driver 0000:40:00.0", "SKIP link.port-state 0000:40:00.0",
+        "SKIP pci.extended-tags 0000:40:00.0", "SKIP pci.max-payload 0000:40:00.0",
         "SKIP pci.max-read-request 0000:40:00.0", "SKIP pci.relaxed-ordering 0000:40:00.0"}},
       {"no uverbs node",
        [](Patient& p) { p.drop("/dev/infiniband/uverbs3"); },
@@ -226,6 +302,29 @@ const std::vector<Fault>& faults() {
          p.replace("/proc/driver/nvidia/version", "Open Kernel", "Kernel");
        },
        {"FAIL gdr.route node"}},
+      {"a driver on the host and one in a container",
+       [](Patient& p) {
+         p.link("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "libnvidia-ml.so.535.183.01");
+         p.link("/run/nvidia/driver/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+                "libnvidia-ml.so.550.54.15");
+       },
+       {"WARN gpu.driver-owner node"}},
+      {"libraries of another version than the module",
+       [](Patient& p) {
+         p.link("/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1", "libnvidia-ml.so.535.183.01");
+         p.text("/sys/module/nvidia/version", "550.54.15");
+       },
+       {"WARN gpu.driver-owner node"}},
+      {"GDRCopy without its node", [](Patient& p) { load_gdrcopy(p); }, {"WARN gdr.gdrcopy node"}},
+      {"GDRCopy with a stale node",
+       [](Patient& p) {
+         load_gdrcopy(p);
+         p.device("/dev/gdrdrv", {'c', 239, 0, 0666, 0, 0});
+       },
+       {"WARN gdr.gdrcopy node"}},
+      {"the driver's parameters are hidden",
+       [](Patient& p) { p.unreadable("/proc/driver/nvidia/params", "EACCES"); },
+       {"UNKNOWN gdr.ibgda node"}},
       {"a mount fell back to TCP",
        [](Patient& p) {
          p.replace("/proc/1/mountstats", "proto=rdma\n\txprt:\trdma 0 0 1 0 5 14 13 0 1 0",
@@ -292,6 +391,31 @@ const std::vector<Fault>& faults() {
        },
        {"FAIL link.rate mlx5_ib0/1"},
        "azure-nd-h100-v5"},
+      {"PFC for a priority that no DSCP has",
+       [](Patient& p) {
+         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, flow_answer(0x08, {{0, 0}}));
+       },
+       rails("WARN roce.flow-control "), "hgx-h100-roce"},
+      {"one rail without PFC",
+       [](Patient& p) {
+         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, flow_answer(0x08, {{26, 3}}));
+         p.dcb("enp60s0np0", flow_answer(0, {{26, 3}}));
+       },
+       {"WARN roce.flow-control mlx5_3/1/enp60s0np0"},
+       "hgx-h100-roce"},
+      {"a default traffic class that does not pause",
+       [](Patient& p) {
+         for (const auto& netdev : netdevs_of_rails()) p.dcb(netdev, flow_answer(0x08, {{26, 3}}));
+         p.text("/sys/kernel/config/rdma_cm/mlx5_3/ports/1/default_roce_tos", "96");
+       },
+       {"WARN roce.traffic-class mlx5_3/1/enp60s0np0"},
+       "hgx-h100-roce"},
+      {"a VF without a GUID",
+       [](Patient& p) {
+         p.text(at_nic3("sriov_totalvfs"), "8").text(at_nic3("sriov_numvfs"), "1");
+         p.vfs("ibp64s0", vf_answer({.number = 0, .link = 0, .node_guid = 0}));
+       },
+       {"FAIL sriov.vf-count 0000:40:00.0", "WARN sriov.vf-settings ibp64s0/vf0"}},
       {"a NIC fell off the bus",
        [](Patient& p) { p.unplug("0101:00:00.0"); },
        {"FAIL pci.nic-present 0101:00:00.0"},

@@ -8,7 +8,7 @@
 namespace railhead::data {
 namespace {
 
-/// "2:b: 1 " for a document of one line below two.
+/// "[2:b: 1]" for a document with one line below two.
 std::string shown(std::string_view text) {
   std::string all;
   for (const auto& document : documents_in(text)) {
@@ -18,9 +18,9 @@ std::string shown(std::string_view text) {
 }
 
 TEST(Documents, are_cut_at_lines_of_three_dashes) {
-  EXPECT_EQ(shown("a: 1\n---\nb: 2\n"), "[0:a: 1\n][2:b: 2\n]");
-  EXPECT_EQ(shown("---\na: 1\n--- # next\r\nb: 2"), "[0:][1:a: 1\n][3:b: 2]");
-  EXPECT_EQ(shown("a\n---"), "[0:a\n][2:]");
+  EXPECT_EQ(shown("a: 1\n---\nb: 2\n"), "[0:a: 1\n][1:\nb: 2\n]");
+  EXPECT_EQ(shown("---\r\na: 1\n--- # next\nb: 2"), "[0:][0:\r\na: 1\n][2:# next\nb: 2]");
+  EXPECT_EQ(shown("a\n--- \t{b: 2}\n---"), "[0:a\n][1:{b: 2}\n][2:]");
   EXPECT_EQ(shown(""), "[0:]");
 }
 
