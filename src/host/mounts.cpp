@@ -10,39 +10,30 @@
 namespace railhead::host {
 namespace {
 
-struct Mount {
-  std::string_view id;
-  std::string_view parent;
-  std::string_view device;
-  std::string root;
-  std::string point;
-};
-
 /// Whether `path` is the folder or below it.
 bool covers(std::string_view folder, std::string_view path) {
   if (folder == "/") return true;
   return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
 }
 
-Result<std::vector<Mount>> mounts_that_cover(std::string_view mountinfo, std::string_view path) {
-  std::vector<Mount> mounts;
+Result<std::vector<MountLine>> mounts_that_cover(std::string_view mountinfo,
+                                                 std::string_view path) {
+  std::vector<MountLine> mounts;
   for (const auto line : split(mountinfo, '\n')) {
     if (line.empty()) continue;
-    const auto words = split_words(line);
-    if (words.size() < 6) {
+    auto mount = parse_mount_line(line);
+    if (!mount) {
       return Error{ErrorCode::malformed, "mountinfo: " + in_quotes(line, 128) + " is no mount"};
     }
-    auto point = unescaped_mount(words[4]);
-    if (!covers(point, path)) continue;
-    mounts.push_back({words[0], words[1], words[2], unescaped_mount(words[3]), std::move(point)});
+    if (covers(mount->point, path)) mounts.push_back(*std::move(mount));
   }
   return mounts;
 }
 
 /// Of the mounts on this one, that with the shortest path: the walk meets it first, and it hides
 /// older mounts below it.
-const Mount* next_mount(const std::vector<Mount>& mounts, const Mount& at) {
-  const Mount* next = nullptr;
+const MountLine* next_mount(const std::vector<MountLine>& mounts, const MountLine& at) {
+  const MountLine* next = nullptr;
   for (const auto& mount : mounts) {
     if (mount.parent != at.id || &mount == &at) continue;
     if (next == nullptr || mount.point.size() < next->point.size()) next = &mount;
@@ -50,10 +41,10 @@ const Mount* next_mount(const std::vector<Mount>& mounts, const Mount& at) {
   return next;
 }
 
-const Mount* first_mount(const std::vector<Mount>& mounts) {
+const MountLine* first_mount(const std::vector<MountLine>& mounts) {
   std::unordered_set<std::string_view> ids;
   for (const auto& mount : mounts) ids.insert(mount.id);
-  const auto at = std::find_if(mounts.begin(), mounts.end(), [&](const Mount& mount) {
+  const auto at = std::find_if(mounts.begin(), mounts.end(), [&](const MountLine& mount) {
     return mount.point == "/" && (!ids.contains(mount.parent) || mount.parent == mount.id);
   });
   return at == mounts.end() ? nullptr : &*at;
@@ -66,7 +57,9 @@ std::optional<MountLine> parse_mount_line(std::string_view line) {
   const auto words = split_words(line);
   const auto dash = std::find(words.begin(), words.end(), "-");
   if (dash - words.begin() < 6 || words.end() - dash < 4) return std::nullopt;
-  return MountLine{unescaped_mount(words[4]), dash[1], dash[2], dash[3]};
+  return MountLine{
+      words[0], words[1], words[2], unescaped_mount(words[3]), unescaped_mount(words[4]),
+      dash[1],  dash[2],  dash[3]};
 }
 
 std::string unescaped_mount(std::string_view word) {
@@ -87,11 +80,11 @@ std::string unescaped_mount(std::string_view word) {
 
 Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::string_view path) {
   const auto mounts = TRY(mounts_that_cover(mountinfo, path));
-  const Mount* at = first_mount(mounts);
+  const MountLine* at = first_mount(mounts);
   if (at == nullptr) return std::optional<FilePlace>();
   // Each step leads to another mount; a list that goes in circles is not the kernel's.
   for (std::size_t steps = 0; steps < mounts.size(); ++steps) {
-    const Mount* next = next_mount(mounts, *at);
+    const MountLine* next = next_mount(mounts, *at);
     if (next == nullptr) break;
     at = next;
   }

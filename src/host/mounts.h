@@ -23,9 +23,13 @@ struct FilePlace {
 /// none. Source: Linux fs/proc_namespace.c, show_mountinfo(); proc(5).
 Result<std::optional<FilePlace>> place_of(std::string_view mountinfo, std::string_view path);
 
-/// A line of /proc/PID/mountinfo; views into it, `point` as it is meant.
+/// A line of /proc/PID/mountinfo; views into it, `root` and `point` as they are meant.
 struct MountLine {
-  std::string point;
+  std::string_view id;
+  std::string_view parent;  ///< the id of the mount it is on
+  std::string_view device;  ///< "0:25", as the kernel numbers the file system
+  std::string root;         ///< what of the file system is mounted
+  std::string point;        ///< where
   std::string_view type;
   std::string_view source;   ///< as the kernel writes it
   std::string_view options;  ///< of the file system

@@ -275,8 +275,11 @@ Parts Placer::pairs(Parts uppers, Parts lowers, int widest) const {
       const bool upper = i < uppers.size();
       (upper ? above : below).push_back(std::move(upper ? uppers[i] : lowers[i - uppers.size()]));
     }
-    if (above.empty()) append(found, std::move(below));
-    if (!above.empty()) found.push_back(over(std::move(above), std::move(below)));
+    if (above.empty()) {
+      append(found, std::move(below));
+    } else {
+      found.push_back(over(std::move(above), std::move(below)));
+    }
   }
   return found;
 }

@@ -161,7 +161,8 @@ Result<std::optional<std::string>> RecordingHost::link_settings(const std::strin
 
 void RecordingHost::keep_answer(const std::string& folder,
                                 const Result<std::optional<std::string>>& answer) {
-  if (!answer) keep(folder, SnapshotUnreadable{host::errno_of(answer.error())});
+  const int failed = answer ? 0 : host::errno_of(answer.error());
+  if (failed != 0 && !host::means_absent(failed)) keep(folder, SnapshotUnreadable{failed});
   if (!answer || !*answer) return;
   keep(folder, SnapshotDirectory{});
   const std::string_view bytes = **answer;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """railhead setup switches NRI on in containerd's configuration, and real containerds read it.
 
-Each file is loaded before and after by `containerd config dump`, of 1.7, 2.0, 2.2 and 2.4: NRI is on
+Each file is loaded before and after by `containerd config dump`, of the releases that are named: NRI is on
 afterwards, and nothing else has changed. Files of distributions are written down here as facts.
 """
 
@@ -178,7 +178,7 @@ def judge(name: str, files: dict[str, str], containerds: dict[str, str]) -> list
 
 
 def main() -> int:
-    containerds = {release: fetch(release) for release in ("1.7", "2.0", "2.2", "2.4")}
+    containerds = {release: fetch(release) for release in sys.argv[1:]}
     for release, containerd in containerds.items():
         default = subprocess.run([containerd, "config", "default"], check=True, capture_output=True, text=True)
         FILES[f"default of {release}"] = {"config.toml": default.stdout}

@@ -11,6 +11,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "runtime"))
+from expectation import expect  # noqa: E402
 from lib.machine import Machine, Tree  # noqa: E402
 
 RAILHEAD = os.environ["RAILHEAD_BIN"]
@@ -56,11 +57,6 @@ def railhead(*words: object) -> str:
 def steps(root: pathlib.Path, policy: pathlib.Path) -> dict[str, dict]:
     report = json.loads(railhead("setup", "plan", "--from", policy, "--host-root", root, "-o", "json"))
     return {step["id"]: step for step in report["steps"]}
-
-
-def expect(found: object, wanted: object, what: str) -> None:
-    if found != wanted:
-        raise SystemExit(f"{what}: {found}, not {wanted}")
 
 
 def main() -> None:

@@ -14,19 +14,11 @@ import traceback
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / "runtime"), str(HERE.parent)]
 
+from expectation import Wrong, expect  # noqa: E402
 from lib import jail, needs, paths  # noqa: E402
 
 SKIPPED = 77
 RELEASE = "1.7"
-
-
-class Wrong(Exception):
-    pass
-
-
-def expect(found: object, wanted: object, what: str) -> None:
-    if found != wanted:
-        raise Wrong(f"{what}: {found!r}, not {wanted!r}")
 
 
 def setup(root: pathlib.Path, verb: str) -> str:

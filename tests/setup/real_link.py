@@ -12,6 +12,8 @@ import subprocess
 import sys
 import tempfile
 
+from expectation import expect
+
 RAILHEAD = os.environ["RAILHEAD_BIN"]
 SKIPPED = 77
 TUN = "/dev/net/tun"
@@ -33,11 +35,6 @@ def setup(root: pathlib.Path, verb: str) -> dict[str, dict]:
     if not done.stdout:
         raise SystemExit(f"setup {verb}: {done.stderr}")
     return {step["id"]: step for step in json.loads(done.stdout)["steps"]}
-
-
-def expect(found: object, wanted: object, what: str) -> None:
-    if found != wanted:
-        raise SystemExit(f"{what}: {found!r}, not {wanted!r}")
 
 
 def mount(*words: object) -> None:

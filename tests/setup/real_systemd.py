@@ -19,6 +19,8 @@ import sys
 import tempfile
 import time
 
+from expectation import Wrong, expect
+
 TREE = pathlib.Path(__file__).resolve().parents[2]
 RAILHEAD = os.environ["RAILHEAD_BIN"]
 UNITS = TREE / "deploy/systemd"
@@ -41,15 +43,6 @@ WANTED = """nri: true
 memlock: {services: [containerd, kubelet], limitsFile: true}
 nfs:
 """ + "".join(f"  - {{what: 'nas.example.com:/exports/data', where: '{where}', options: 'vers=4.1'}}\n" for where in NFS)
-
-
-class Wrong(Exception):
-    pass
-
-
-def expect(found: object, wanted: object, what: str) -> None:
-    if found != wanted:
-        raise Wrong(f"{what}: {found!r}, not {wanted!r}")
 
 
 def mount(*words: object) -> None:

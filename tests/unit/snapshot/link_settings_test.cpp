@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cerrno>
+
 #include "host/dcb_netlink.h"
+#include "host/host_error.h"
 #include "snapshot/recording_host.h"
 #include "snapshot/redact.h"
 #include "snapshot/snapshot_host.h"
@@ -38,6 +41,7 @@ TEST(LinkSettings, a_snapshot_gives_the_recorded_answer) {
   const auto kept = kept_of_dcb(test::flow_answer(0x08, {{26, 3}}));
   EXPECT_EQ(replayed(std::optional(kept)).value(), kept);
   EXPECT_EQ(replayed(std::optional<std::string>()).value(), std::nullopt);
+  EXPECT_EQ(replayed(host_error("eth0", ENODEV)).value(), std::nullopt);
   const auto failure = replayed(Error{ErrorCode::denied, "/x: operation not permitted"});
   ASSERT_FALSE(failure);
   EXPECT_EQ(failure.error().message, "/.netlink/dcb/eth0: operation not permitted");
