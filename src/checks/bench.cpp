@@ -7,30 +7,23 @@
 
 #include "base/text.h"
 #include "checks/groups.h"
-#include "data/value.h"
+#include "data/below.h"
 
 namespace railhead::checks {
 namespace {
 
 const data::Value* first_of(const data::Value* value, std::string_view key) {
-  const auto* list = value == nullptr ? nullptr : value->find(key);
-  return list == nullptr || list->items.empty() ? nullptr : &list->items.front();
-}
-
-std::string word_of(const data::Value& map, std::string_view key) {
-  const auto* value = map.find(key);
-  return value == nullptr ? std::string() : value->scalar;
+  const auto& items = data::items_below(value, {key});
+  return items.empty() ? nullptr : &items.front();
 }
 
 /// A number of JSON; absent for null.
 std::optional<double> number_of(const data::Value* map, std::string_view key) {
-  const auto* value = map == nullptr ? nullptr : map->find(key);
-  if (value == nullptr || value->kind != data::Value::Kind::scalar || value->scalar.size() > 32) {
-    return std::nullopt;
-  }
+  const std::string text(data::text_below(map, {key}));
+  if (text.size() > 32) return std::nullopt;
   char* end = nullptr;
-  const double number = std::strtod(value->scalar.c_str(), &end);
-  if (end == value->scalar.c_str() || *end != '\0') return std::nullopt;
+  const double number = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || *end != '\0') return std::nullopt;
   return number;
 }
 
@@ -97,8 +90,8 @@ void read_bench(std::string_view json, Loopback& into) {
     into.why = "it printed no JSON";
     return;
   }
-  into.state = word_of(*document, "state");
-  into.why = word_of(*document, "why");
+  into.state = data::text_below(*document, {"state"});
+  into.why = data::text_below(*document, {"why"});
   const auto* step = first_of(first_of(&*document, "runs"), "steps");
   into.gbps = number_of(step, "gbps");
   into.expected_gbps = number_of(step, "expectedGbps");

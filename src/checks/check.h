@@ -62,11 +62,18 @@ class Findings {
   Finding& unknown(std::string subject, std::string reason, EvidenceList evidence);
   Finding& skip(std::string subject, std::string reason, EvidenceList evidence = {});
 
-  /// UNKNOWN because of a fact that is not known, or, where it is not there, because of that.
+  /// UNKNOWN, with the reason why the fact is not known: it could not be read, or is not there.
   template <typename T>
   Finding& unknown(std::string subject, const system::Fact<T>& fact) {
     const auto why = fact.absent() ? " is not there" : ": " + fact.error;
     return unknown(std::move(subject), fact.path + why, {{fact.path, "", fact.error}});
+  }
+
+  /// Whether the fact is known. Where it is not, that is said of the subject.
+  template <typename T>
+  [[nodiscard]] bool knows(const std::string& subject, const system::Fact<T>& fact) {
+    if (!fact.known()) unknown(subject, fact);
+    return fact.known();
   }
 
   /// All of them; where there is nothing to look at, one SKIP of `whole` that says so.
@@ -92,7 +99,7 @@ const std::vector<const Check*>& every_check();
 /// nullptr where no check has this id.
 const Check* find_check(std::string_view id);
 
-/// What these checks, with all that they stand behind, look at beyond the node.
+/// The parts beyond the node that are looked at by these checks, and by those before them.
 system::Part parts_of(const std::vector<const Check*>& checks);
 
 /// Makes these checks and all that they stand behind, in order. A check that has nothing to look at

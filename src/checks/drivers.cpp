@@ -7,11 +7,11 @@
 
 #include "base/text.h"
 #include "checks/groups.h"
+#include "node/pci_reader.h"
 
 namespace railhead::checks {
 namespace {
 
-constexpr unsigned kMellanox = 0x15b3;
 constexpr unsigned kAmazonVendor = 0x1d0f;
 
 template <typename Predicate>
@@ -25,7 +25,7 @@ bool uses_mlx5(const Machine& machine) {
     const auto driver = machine.node.nics[n].driver.value_or("");
     // ConnectX-3 and before have mlx4.
     if (driver == "mlx5_core") return true;
-    if (function != nullptr && driver.empty() && function->vendor == kMellanox &&
+    if (function != nullptr && driver.empty() && function->vendor == node::kVendorMellanox &&
         function->device > 0x1010) {
       return true;
     }

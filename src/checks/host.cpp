@@ -6,6 +6,8 @@
 
 #include "base/text.h"
 #include "checks/groups.h"
+#include "features/gpu_direct.h"
+#include "usage/unsafe_lists.h"
 
 namespace railhead::checks {
 namespace {
@@ -23,27 +25,13 @@ void readable(const Machine& machine, Findings& found) {
   }
 }
 
-/// "5.15.0-1064-azure" as {5, 15}.
-std::optional<std::array<std::uint64_t, 2>> release_of(std::string_view text) {
-  const auto parts = split(text, '.');
-  if (parts.size() < 2) return std::nullopt;
-  const auto major = parse_unsigned(parts[0]);
-  const std::string_view rest = parts[1];
-  const auto minor = parse_unsigned(rest.substr(0, rest.find_first_not_of(kDecimalDigits)));
-  if (!major || !minor) return std::nullopt;
-  return std::array{*major, *minor};
-}
-
 void kernel(const Machine& machine, Findings& found) {
   const auto release = machine.system.text("/proc/sys/kernel/osrelease");
-  if (!release.known()) {
-    found.unknown(kNode, release);
-    return;
-  }
-  const auto version = release_of(*release.value);
+  if (!found.knows(kNode, release)) return;
+  const auto version = usage::parse_kernel_version(*release.value);
   if (!version) {
     found.unknown(kNode, "no release: " + in_quotes(*release.value), {evidence_of(release)});
-  } else if (*version < std::array<std::uint64_t, 2>{5, 12}) {
+  } else if (*version < features::kDmaBufSince) {
     found.warn(kNode, *release.value, "5.12 or later", {evidence_of(release)});
   } else {
     found.pass(kNode, *release.value, {evidence_of(release)});
@@ -80,10 +68,7 @@ void iommu(const Machine& machine, Findings& found) {
       found.pass(nic.name, "no IOMMU group", {{group.path, "", ""}});
       continue;
     }
-    if (!group.known()) {
-      found.unknown(nic.name, group);
-      continue;
-    }
+    if (!found.knows(nic.name, group)) continue;
     const auto type = machine.system.text("/sys/kernel/iommu_groups/" + *group.value + "/type");
     if (!type.known()) {
       found.unknown(nic.name, type);

@@ -44,14 +44,11 @@ Seen seen_in(const std::vector<system::LogLine>& lines, const Patterns& patterns
 
 enum class Severity : std::uint8_t { warn, fail };
 
-template <typename Patterns>
-void scan(const Machine& machine, Findings& found, const Patterns& patterns, Severity severity) {
+template <const auto& Patterns, Severity severity>
+void scan(const Machine& machine, Findings& found) {
   const auto& log = machine.system.kernel_log;
-  if (!log.value) {
-    found.unknown(kNode, log);
-    return;
-  }
-  const auto seen = seen_in(*log.value, patterns);
+  if (!found.knows(kNode, log)) return;
+  const auto seen = seen_in(*log.value, Patterns);
   if (seen.count == 0) {
     found.pass(kNode, "no such line among " + std::to_string(log.value->size()),
                {{log.path, std::to_string(log.value->size()) + " lines", ""}});
@@ -59,7 +56,7 @@ void scan(const Machine& machine, Findings& found, const Patterns& patterns, Sev
   }
   const auto observed = counted(seen.count, "line");
   const std::vector<Evidence> evidence = {{log.path, seen.last, ""}};
-  if (severity == Severity::fail) {
+  if constexpr (severity == Severity::fail) {
     found.fail(kNode, observed, "none", evidence);
   } else {
     found.warn(kNode, observed, "none", evidence);
@@ -96,30 +93,6 @@ constexpr std::array kIommuFaults = {
     Pattern{{"DMAR:", "fault addr"}},
 };
 
-void firmware(const Machine& machine, Findings& found) {
-  scan(machine, found, kFirmware, Severity::fail);
-}
-
-void optics(const Machine& machine, Findings& found) {
-  scan(machine, found, kOptics, Severity::warn);
-}
-
-void power(const Machine& machine, Findings& found) {
-  scan(machine, found, kPower, Severity::warn);
-}
-
-void peermem_lines(const Machine& machine, Findings& found) {
-  scan(machine, found, kPeermem, Severity::warn);
-}
-
-void dmabuf_lines(const Machine& machine, Findings& found) {
-  scan(machine, found, kDmaBuf, Severity::warn);
-}
-
-void iommu_faults(const Machine& machine, Findings& found) {
-  scan(machine, found, kIommuFaults, Severity::warn);
-}
-
 constexpr std::size_t kFloodPerMinute = 60;
 
 /// The most lines of mlx5 within a minute.
@@ -141,10 +114,7 @@ std::size_t busiest_minute(const std::vector<system::LogLine>& lines) {
 /// A driver that comes up says a few lines for each function: a flood repeats itself.
 void flood(const Machine& machine, Findings& found) {
   const auto& log = machine.system.kernel_log;
-  if (!log.value) {
-    found.unknown(kNode, log);
-    return;
-  }
+  if (!found.knows(kNode, log)) return;
   const auto restricted = seen_in(*log.value, kRestricted);
   const auto most = busiest_minute(*log.value);
   const auto limit = kFloodPerMinute + 32 * machine.node.nics.size();
@@ -174,7 +144,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = firmware},
+          .look = scan<kFirmware, Severity::fail>},
     Check{.id = "log.optics",
           .what = "No transceiver has reported heat or an error.",
           .source = "/dev/kmsg",
@@ -186,7 +156,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = optics},
+          .look = scan<kOptics, Severity::warn>},
     Check{.id = "log.power",
           .what = "Slots give the cards the power that they need.",
           .source = "/dev/kmsg",
@@ -198,7 +168,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = power},
+          .look = scan<kPower, Severity::warn>},
     Check{.id = "log.peermem",
           .what = "nvidia_peermem fits the driver stack that is loaded.",
           .source = "/dev/kmsg",
@@ -212,7 +182,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan D34",
           .after = "",
           .parts = Part::kernel_log,
-          .look = peermem_lines},
+          .look = scan<kPeermem, Severity::warn>},
     Check{.id = "log.dmabuf",
           .what = "The GPU's driver has not refused a NIC its memory.",
           .source = "/dev/kmsg",
@@ -224,7 +194,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = dmabuf_lines},
+          .look = scan<kDmaBuf, Severity::warn>},
     Check{.id = "log.iommu",
           .what = "The IOMMU has not stopped a transfer.",
           .source = "/dev/kmsg",
@@ -236,7 +206,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = iommu_faults},
+          .look = scan<kIommuFaults, Severity::warn>},
     Check{
         .id = "log.flood",
         .what = "The driver does not fill the log.",

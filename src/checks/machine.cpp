@@ -16,6 +16,7 @@ Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted, MoreF
       expected(affinity::expected_of(node, wishes.rules.expect)),
       system{std::move(beyond)},
       containers{std::move(more.containers)},
+      uses{std::move(more.uses)},
       earlier{std::move(more.earlier)},
       loopbacks{std::move(more.loopbacks)} {}
 

@@ -9,13 +9,14 @@
 #include "affinity/affinity.h"
 #include "affinity/expectations.h"
 #include "node/node.h"
+#include "proof/pods.h"
 #include "system/container.h"
 #include "system/system.h"
 #include "topology/arrange.h"
 
 namespace railhead::checks {
 
-/// What the operator's configuration says that checks go by.
+/// The part of the operator's configuration that checks go by.
 struct Wishes {
   affinity::OperatorRules rules{};                   ///< `roles:` and `expect:`
   bool nri = true;                                   ///< the agent is to use NRI
@@ -43,6 +44,7 @@ struct MoreFacts {
   std::vector<system::Container> containers{};       ///< of checks of Scope::pod
   std::optional<system::System> earlier{};           ///< the counters of an earlier look
   std::optional<std::vector<Loopback>> loopbacks{};  ///< where they were asked for
+  std::vector<proof::PodUse> uses{};                 ///< of the containers, by one look
 };
 
 /// All that a check may look at.
@@ -60,6 +62,7 @@ class Machine {
   const std::vector<affinity::ExpectedNic> expected;  ///< for each NIC
   const railhead::system::System system;
   const std::vector<railhead::system::Container> containers;
+  const std::vector<proof::PodUse> uses;  ///< of the containers, by their ids
   const std::optional<railhead::system::System> earlier;
   const std::optional<std::vector<Loopback>> loopbacks;
 

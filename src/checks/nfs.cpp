@@ -12,18 +12,14 @@
 namespace railhead::checks {
 namespace {
 
-bool wants_rdma(std::string_view options) {
-  return usage::mount_option(options, "rdma").has_value() ||
-         usage::mount_option(options, "proto") == std::optional<std::string_view>("rdma");
-}
-
 bool is_wanted(const Machine& machine) {
   const auto& nfs = machine.system.nfs;
   const auto& known = nfs.mounts.value;
-  return (known && std::any_of(known->mounts.begin(), known->mounts.end(),
-                               [](const auto& one) { return one.protocol.starts_with("rdma"); })) ||
+  return (known &&
+          std::any_of(known->mounts.begin(), known->mounts.end(),
+                      [](const auto& one) { return usage::is_rdma_protocol(one.protocol); })) ||
          std::any_of(nfs.declared.begin(), nfs.declared.end(),
-                     [](const auto& one) { return wants_rdma(one.options); });
+                     [](const auto& one) { return usage::asks_for_rdma(one.options); });
 }
 
 /// In the kernel's tree xprtrdma and svcrdma are other names of rpcrdma; OFED has them apart.

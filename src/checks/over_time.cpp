@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/absent.h"
 #include "base/text.h"
 #include "checks/groups.h"
 #include "system/counters.h"
@@ -106,10 +107,7 @@ bool is_full(std::string_view file, std::uint64_t value) {
 
 std::optional<std::uint64_t> counter_in(const system::System& system, const std::string& path) {
   const auto text = system.text(path);
-  const auto number = text.value ? parse_unsigned(*text.value)
-                                 : Result<std::uint64_t>(Error{ErrorCode::unavailable, ""});
-  if (!number) return std::nullopt;
-  return *number;
+  return text.value ? or_absent(parse_unsigned(*text.value)) : std::nullopt;
 }
 
 void judge_growth(const Machine& machine, const node::Nic& nic, const node::Port& port,

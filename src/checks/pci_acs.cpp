@@ -88,19 +88,6 @@ const node::PciAddress* next_below(const node::PciDevice& device, const node::Pc
   return at == device.bridges.end() || at + 1 == device.bridges.end() ? nullptr : &*(at + 1);
 }
 
-/// Bridges between two functions and the lowest that they share, that one left out.
-std::vector<node::PciAddress> bridges_between(const node::PciDevice& one,
-                                              const node::PciDevice& other) {
-  std::vector<node::PciAddress> all;
-  const auto common = topology::common_bridge(one, other);
-  if (!common) return all;
-  for (const auto& path : {one.bridges, other.bridges}) {
-    const auto at = std::find(path.begin(), path.end(), *common);
-    if (at != path.end()) all.insert(all.end(), at + 1, path.end());
-  }
-  return all;
-}
-
 /// Every GPU, with or without a driver.
 std::vector<const node::PciDevice*> gpu_functions(const Machine& machine) {
   std::vector<const node::PciDevice*> gpus;
@@ -114,7 +101,6 @@ std::vector<const node::PciDevice*> gpu_functions(const Machine& machine) {
 
 void judge_direct(const Machine& machine, const std::string& name,
                   const std::vector<node::PciAddress>& bridges, Findings& found) {
-  constexpr auto kRedirect = node::kAcsRequestRedirect | node::kAcsCompletionRedirect;
   std::vector<Evidence> redirecting;
   std::optional<Evidence> looked_at;
   for (const auto& bridge : bridges) {
@@ -122,11 +108,8 @@ void judge_direct(const Machine& machine, const std::string& name,
       unknown_acs(name, *unread, found);
       return;
     }
-    const auto control = known_config(machine, bridge)->acs_control.value_or(0);
     looked_at = acs_evidence(machine, bridge);
-    // With Direct Translated P2P, ATS decides.
-    if ((control & node::kAcsDirectTranslated) != 0) continue;
-    if ((control & kRedirect) != 0) redirecting.push_back(*looked_at);
+    if (known_config(machine, bridge)->redirects_peers()) redirecting.push_back(*looked_at);
   }
   if (!redirecting.empty()) {
     const std::string several = counted(redirecting.size(), "bridge");
@@ -146,7 +129,7 @@ void judge_bare_metal(const Machine& machine, Findings& found) {
     for (const auto& gpu : machine.node.gpus) {
       const auto* at = machine.node.find_pci(gpu.pci);
       if (at == nullptr) continue;
-      const auto some = bridges_between(*device, *at);
+      const auto some = topology::bridges_between(*device, *at);
       bridges.insert(bridges.end(), some.begin(), some.end());
     }
     sort_unique(bridges);
@@ -194,7 +177,7 @@ bool judge_guests(const Machine& machine, Findings& found) {
     if (!gpu->held_by_vfio()) continue;
     any = true;
     for (const auto& nic : machine.node.pci) {
-      const bool is_nic = nic.class_code >> 16U == 2 && nic.vendor == kMellanoxVendor;
+      const bool is_nic = nic.class_code >> 16U == 2 && nic.vendor == node::kVendorMellanox;
       if (is_nic && !nic.is_vf()) judge_pair_of_guests(machine, nic, *gpu, found);
     }
   }

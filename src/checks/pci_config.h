@@ -9,8 +9,6 @@ namespace railhead::checks {
 
 using ConfigFact = system::Fact<node::PciConfig>;
 
-inline constexpr unsigned kMellanoxVendor = 0x15b3;
-
 /// nullptr where it could not be read.
 const node::PciConfig* known_config(const Machine& machine, const node::PciAddress& address);
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "checks/groups.h"
 #include "checks/pci_config.h"
+#include "node/pci_reader.h"
 
 namespace railhead::checks {
 namespace {
@@ -38,7 +39,7 @@ template <typename Judge>
 void for_each_config(const Machine& machine, Findings& found, Judge judge) {
   for (const auto n : machine.traffic_nics()) {
     const auto* device = machine.function(n);
-    if (device == nullptr || device->is_vf() || device->vendor != kMellanoxVendor) continue;
+    if (device == nullptr || device->is_vf() || device->vendor != node::kVendorMellanox) continue;
     if (machine.role(n).role != affinity::Role::compute) continue;
     look_at(machine, *device, machine.node.nics[n].name, found, judge);
   }

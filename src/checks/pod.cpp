@@ -177,7 +177,7 @@ std::optional<bool> is_in_first_user_namespace(const Container& container) {
 
 /// Why IPC_LOCK helps this container or not.
 std::string lock_text(const Container& container, bool has, const std::optional<bool>& first) {
-  const auto& who = *container.credentials.value;
+  const auto& who = *container.process.value;
   if (has) return first == false ? "IPC_LOCK, in a user namespace of its own" : "IPC_LOCK";
   const bool could = (who.cap_bounding.value_or(0) & kIpcLock) != 0;
   const auto uid = who.uid ? "uid " + std::to_string(*who.uid) : std::string("uid not known");
@@ -185,20 +185,18 @@ std::string lock_text(const Container& container, bool has, const std::optional<
 }
 
 void judge_memlock(const Container& container, Findings& found) {
-  if (!container.limits.value) return void(found.unknown(container.name, container.limits));
-  if (!container.credentials.value)
-    return void(found.unknown(container.name, container.credentials));
-  const auto& limit = container.limits.value->memlock_soft_bytes;
-  const bool has = (container.credentials.value->cap_effective.value_or(0) & kIpcLock) != 0;
+  if (!found.knows(container.name, container.process)) return;
+  const auto& limit = container.process.value->memlock_soft_bytes;
+  const auto capabilities = container.process.value->cap_effective.value_or(0);
+  const bool has = (capabilities & kIpcLock) != 0;
   const auto first = is_in_first_user_namespace(container);
   const auto observed = bytes_text(limit) + ", " + lock_text(container, has, first);
   const std::vector<Evidence> evidence = {
-      {container.limits.path, "Max locked memory " + bytes_text(limit), ""},
-      {container.credentials.path,
-       "CapEff " + to_hex(container.credentials.value->cap_effective.value_or(0), 16), ""},
+      {container.process.path + "/limits", "Max locked memory " + bytes_text(limit), ""},
+      {container.process.path + "/status", "CapEff " + to_hex(capabilities, 16), ""},
       checks::evidence_of(container.uid_map)};
   if (!limit) {
-    found.unknown(container.name, container.limits.path + " has no line Max locked memory",
+    found.unknown(container.name, container.process.path + "/limits has no line Max locked memory",
                   evidence);
   } else if (*limit == host::ProcessFacts::kUnlimited || (has && first == true)) {
     found.pass(container.name, observed, evidence);
@@ -225,10 +223,7 @@ void privileged(const Machine& machine, Findings& found) {
   for (const auto& container : machine.containers) {
     const auto& rules = container.device_rules;
     if (container.id.empty()) continue;  // of the host itself
-    if (!rules.value) {
-      found.unknown(container.name, rules);
-      continue;
-    }
+    if (!found.knows(container.name, rules)) continue;
     // A device that no container is given by itself: /dev/mem.
     const bool all = may_open(*rules.value, {'c', 1, 1, 0, 0, 0});
     const Evidence evidence{rules.path, counted(rules.value->size(), "device rule"), ""};

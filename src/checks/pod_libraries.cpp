@@ -77,7 +77,7 @@ void judge_libraries(const Container& container, std::string_view provider, Find
     found.pass(subject, *taken, {{container.mapped.path, *taken, ""}});
     return;
   }
-  if (!container.libraries.value) return void(found.unknown(subject, container.libraries));
+  if (!found.knows(subject, container.libraries)) return;
   const auto& there = *container.libraries.value;
   const auto* verbs = find_library(there.found, "libibverbs.so");
   const auto* plugin = find_provider(there.found, provider);

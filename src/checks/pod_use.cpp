@@ -279,10 +279,7 @@ void pod_gids(const Machine& machine, Findings& found) {
 void pod_environment(const Machine& machine, Findings& found) {
   for (const auto& container : machine.containers) {
     if (given_nics(machine, container).empty()) continue;
-    if (!container.environment.value) {
-      found.unknown(container.name, container.environment);
-      continue;
-    }
+    if (!found.knows(container.name, container.environment)) continue;
     bool any = judge_contradictions(machine, container, found);
     any = judge_prefix(machine, container, found) || any;
     any = judge_gdr_level(container, found) || any;
@@ -311,22 +308,24 @@ void pod_affinity(const Machine& machine, Findings& found) {
 }
 
 void pod_transport(const Machine& machine, Findings& found) {
-  using Kind = system::TransportVerdict::Kind;
+  using proof::Verdict;
   for (const auto& container : machine.containers) {
-    if (!container.transport) continue;
-    const auto& verdict = *container.transport;
+    const auto use = std::find_if(
+        machine.uses.begin(), machine.uses.end(),
+        [&](const proof::PodUse& one) { return one.record.container_id == container.id; });
+    if (use == machine.uses.end()) continue;
     std::vector<Evidence> evidence;
-    for (const auto& [source, value] : verdict.evidence) evidence.push_back({source, value, ""});
-    if (evidence.empty()) evidence.push_back({"RDMA netlink", verdict.why, ""});
-    switch (verdict.kind) {
-      case Kind::rdma: found.pass(container.name, verdict.why, std::move(evidence)); break;
-      case Kind::idle: found.skip(container.name, verdict.why, std::move(evidence)); break;
-      case Kind::unknown: found.unknown(container.name, verdict.why, std::move(evidence)); break;
-      case Kind::tcp:
-        if (verdict.silent_fallback) {
-          found.fail(container.name, verdict.why, "connected queue pairs", std::move(evidence));
+    for (const auto& one : use->evidence) evidence.push_back({one.source, one.value, ""});
+    if (evidence.empty()) evidence.push_back({"RDMA netlink", use->why, ""});
+    switch (use->verdict) {
+      case Verdict::rdma: found.pass(container.name, use->why, std::move(evidence)); break;
+      case Verdict::idle: found.skip(container.name, use->why, std::move(evidence)); break;
+      case Verdict::unknown: found.unknown(container.name, use->why, std::move(evidence)); break;
+      case Verdict::tcp:
+        if (use->silent_fallback) {
+          found.fail(container.name, use->why, "connected queue pairs", std::move(evidence));
         } else {
-          found.warn(container.name, verdict.why, "connected queue pairs", std::move(evidence));
+          found.warn(container.name, use->why, "connected queue pairs", std::move(evidence));
         }
     }
   }

@@ -208,10 +208,7 @@ void arp(const Machine& machine, Findings& found) {
   if (rails.size() < 2) return;
   auto routes = machine.system.text("/proc/1/net/route");
   if (!routes.known()) routes = machine.system.text("/proc/net/route");
-  if (!routes.known()) {
-    found.unknown(kNode, routes);
-    return;
-  }
+  if (!found.knows(kNode, routes)) return;
   for (const auto& [subnet, netdevs] : subnets(routes)) {
     std::vector<std::string> shared;
     std::set_intersection(rails.begin(), rails.end(), netdevs.begin(), netdevs.end(),

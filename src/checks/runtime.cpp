@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "checks/groups.h"
+#include "data/below.h"
 
 namespace railhead::checks {
 namespace {
@@ -77,21 +78,9 @@ void memlock(const Machine& machine, Findings& found) {
   for (const auto* service : runtimes(machine, found)) judge_memlock(machine, *service, found);
 }
 
-/// A runtime's section on NRI in one of its files; nullptr: none.
-const data::Value* nri_section(const system::ConfigFile& file, bool is_containerd) {
-  if (!file.content.value) return nullptr;
-  const auto* section = &*file.content.value;
-  const auto words = is_containerd
-                         ? std::array<std::string_view, 2>{"plugins", "io.containerd.nri.v1.nri"}
-                         : std::array<std::string_view, 2>{"crio", "nri"};
-  for (const auto word : words) section = section != nullptr ? section->find(word) : nullptr;
-  return section;
-}
-
 /// Whether NRI is on by a file; absent: it does not say.
 std::optional<bool> nri_in(const data::Value* section, bool is_containerd) {
-  const auto* value =
-      section != nullptr ? section->find(is_containerd ? "disable" : "enable_nri") : nullptr;
+  const auto* value = data::below(section, {is_containerd ? "disable" : "enable_nri"});
   if (value == nullptr) return std::nullopt;
   const auto says = value->as_bool();
   if (!says) return std::nullopt;
@@ -110,9 +99,9 @@ NriSetting nri_setting(const Machine& machine, bool is_containerd) {
   const std::string_view folder = is_containerd ? "/etc/containerd" : "/etc/crio";
   for (const auto& file : is_containerd ? machine.system.containerd.files : machine.system.crio) {
     if (!file.content.value && !file.content.absent()) setting.unreadable = &file;
-    const auto* section = nri_section(file, is_containerd);
-    const auto* socket =
-        section != nullptr ? section->find(is_containerd ? "socket_path" : "nri_listen") : nullptr;
+    const auto* section =
+        is_containerd ? system::containerd_nri_section(file) : system::crio_nri_section(file);
+    const auto* socket = data::below(section, {is_containerd ? "socket_path" : "nri_listen"});
     if (socket != nullptr) setting.socket = socket->scalar;
     if (const auto says = nri_in(section, is_containerd)) {
       setting.enabled = says;

@@ -48,6 +48,18 @@ std::string rate_text(std::optional<double> gbps) {
   return gbps ? decimal_text(*gbps) : "";
 }
 
+std::string range_list(const std::vector<unsigned>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t end = i;
+    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
+    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
+    if (end != i) text += "-" + std::to_string(numbers[end]);
+    i = end + 1;
+  }
+  return text;
+}
+
 data::Json gpu_json(const node::Node& node, std::size_t gpu) {
   const auto& value = node.gpus[gpu];
   return {{"index", report::json_or_null(value.index)},

@@ -39,6 +39,9 @@ data::Json json_of(const Value& value) {
 
 std::string rate_text(std::optional<double> gbps);  ///< "400", "2.5", ""
 
+/// "0-3,8": ranges as the kernel writes them; the numbers ascend.
+std::string range_list(const std::vector<unsigned>& numbers);
+
 /// The GPU and NIC objects that Topology and Affinity documents share.
 data::Json gpu_json(const node::Node& node, std::size_t gpu);
 data::Json nic_json(const node::Node& node, std::size_t nic);

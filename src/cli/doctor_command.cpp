@@ -96,7 +96,7 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   auto system = system::read_system(bounded, node, checks::parts_of(wanted));
   checks::MoreFacts more;
   if (flags.target.any()) {
-    more.containers = TRY(read_containers(flags.target, config, node, clock, diagnosis.limit));
+    TRY_STATUS(add_containers(flags.target, config, node, clock, diagnosis.limit, more));
   }
   more.earlier = std::move(earlier);
   if (flags.active) {

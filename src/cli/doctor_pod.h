@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <string>
-#include <vector>
 
 #include "base/result.h"
+#include "checks/machine.h"
 #include "config/config.h"
 #include "host/clock.h"
 #include "node/node.h"
-#include "system/container.h"
 
 namespace railhead::cli {
 
@@ -20,11 +20,10 @@ struct PodTarget {
   [[nodiscard]] bool any() const { return !pod.empty() || pid != 0; }
 };
 
-/// Reads them as they are now: below host.proc of the machine, or, where the node is a snapshot, of
-/// this one. Nothing more is read after `limit`. Fails where there is no such pod or process.
-Result<std::vector<system::Container>> read_containers(const PodTarget& target,
-                                                       const config::Config& config,
-                                                       const node::Node& node, host::Clock& clock,
-                                                       std::chrono::milliseconds limit);
+/// Adds them and their use of RDMA as they are now: below host.proc of the machine, or, where the
+/// node is a snapshot, of this one. Nothing more is read after `limit`. Fails where there is no
+/// such pod or process.
+Status add_containers(const PodTarget& target, const config::Config& config, const node::Node& node,
+                      host::Clock& clock, std::chrono::milliseconds limit, checks::MoreFacts& into);
 
 }  // namespace railhead::cli

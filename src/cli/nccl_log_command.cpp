@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/describe.h"
 #include "host/input_file.h"
 #include "proof/nccl_job.h"
 #include "proof/nccl_log.h"
@@ -131,19 +132,6 @@ struct RankGroup {
   std::set<std::string> hosts;
 };
 
-/// "0-7,9"
-std::string ranges_text(const std::set<unsigned>& numbers) {
-  std::vector<std::string> parts;
-  for (auto it = numbers.begin(); it != numbers.end();) {
-    const auto from = *it;
-    auto to = from;
-    while (++it != numbers.end() && *it == to + 1) ++to;
-    parts.push_back(from == to ? std::to_string(from)
-                               : std::to_string(from) + "-" + std::to_string(to));
-  }
-  return join(parts, ",");
-}
-
 std::vector<RankGroup> groups_of(const proof::NcclJob& job, ShownEvidence shown) {
   using Key = std::tuple<proof::NcclVerdict, std::string, std::string, std::string, std::size_t,
                          std::string, std::size_t>;
@@ -170,10 +158,10 @@ report::Table ranks_table(const proof::NcclJob& job, ShownEvidence shown) {
   for (const auto& group : groups_of(job, shown)) {
     const auto& rank = *group.first;
     const auto host = group.hosts.size() > 1 ? counted(group.hosts.size(), "host") : rank.host;
-    table.add({{"RANK", ranges_text(group.ranks)},
+    table.add({{"RANK", range_list({group.ranks.begin(), group.ranks.end()})},
                {"HOST", host},
                {"PID", rank.pid == 0 ? "" : std::to_string(rank.pid), report::kWide},
-               {"GPU", ranges_text(group.gpus)},
+               {"GPU", range_list({group.gpus.begin(), group.gpus.end()})},
                {"VERDICT", std::string(to_string(rank.verdict))},
                {"NETWORK", network_text(rank)},
                {"NICS", nics_text(rank)},

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/describe.h"
 #include "topology/layout.h"
 #include "topology/place.h"
 #include "topology/topology.h"
@@ -141,33 +142,14 @@ struct Memory {
   std::vector<const Hanging*> homeless;  ///< no path is known
 };
 
-/// Ranges, as the kernel writes them.
-std::string ranges_text(const std::vector<unsigned>& numbers) {
-  std::string text;
-  for (std::size_t i = 0; i < numbers.size();) {
-    std::size_t end = i;
-    while (end + 1 < numbers.size() && numbers[end + 1] == numbers[end] + 1) ++end;
-    text += (text.empty() ? "" : ",") + std::to_string(numbers[i]);
-    if (end != i) text += "-" + std::to_string(numbers[end]);
-    i = end + 1;
-  }
-  return text;
-}
-
-const node::NumaNode* find_numa(const node::Node& node, std::optional<int> id) {
-  const auto found = std::find_if(node.numa.begin(), node.numa.end(),
-                                  [id](const node::NumaNode& numa) { return numa.id == id; });
-  return found == node.numa.end() ? nullptr : &*found;
-}
-
 report::DiagramBox memory_box(const node::Node& node, std::optional<int> id, const Memory& memory,
                               topology::TopologySource source) {
   report::DiagramBox box;
   box.kind = report::DiagramBox::Kind::memory;
   box.titles = {id ? "NUMA node " + std::to_string(*id) : "NUMA node unknown"};
-  const auto* numa = find_numa(node, id);
+  const auto* numa = id ? topology::find_numa(node, *id) : nullptr;
   if (numa != nullptr && !numa->cpus.empty()) {
-    box.titles.push_back("CPUs " + ranges_text(numa->cpus));
+    box.titles.push_back("CPUs " + range_list(numa->cpus));
     box.tooltip = box.titles.front() + ": " + box.titles.back();
   }
   for (const auto* device : memory.homeless) box.devices.push_back(device->device);
@@ -230,7 +212,7 @@ std::vector<report::DiagramBox> boxes_of(const inject::DecisionTable& table,
   const auto source = table.topology().source;
   std::map<std::optional<int>, std::vector<report::DiagramBox>, UnknownLast> sockets;
   for (const auto& [id, memory] : memories_of(node, devices)) {
-    const auto* numa = find_numa(node, id);
+    const auto* numa = id ? topology::find_numa(node, *id) : nullptr;
     const auto socket = numa == nullptr ? std::nullopt : numa->socket;
     sockets[socket].push_back(memory_box(node, id, memory, source));
   }

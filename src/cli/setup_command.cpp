@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/command.h"
 #include "host/input_file.h"
+#include "pools/resource_name.h"
 #include "report/text_width.h"
 #include "setup/apply.h"
 
@@ -193,10 +194,7 @@ Result<int> show_profile(const Invocation& invocation, const std::string& name, 
 /// What a machine whose /etc is somebody else's is to get from there.
 Result<int> show_machine_config(const Invocation& invocation, const Options& options) {
   const auto want = TRY(wanted(options));
-  const bool is_name = std::all_of(options.role.begin(), options.role.end(), [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
-  });
-  if (!is_name || options.role.empty())
+  if (!pools::is_dns_label(options.role))
     return Error{ErrorCode::usage, in_quotes(options.role) + " is no name of a role"};
   invocation.out << setup::machine_config(want, options.role);
   const auto kubelet = setup::kubelet_config(want, options.role);

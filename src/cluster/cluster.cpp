@@ -8,12 +8,13 @@
 
 #include "base/contains.h"
 #include "base/text.h"
+#include "data/below.h"
 
 namespace railhead::cluster {
 namespace {
 
-using lint::below;
-using lint::text_below;
+using data::below;
+using data::text_below;
 
 struct Kind {
   std::string_view name;
@@ -157,7 +158,7 @@ class ClusterReader {
 
 /// Pods and sets that a controller among the listed ones made: their template is looked at.
 bool is_made_by_listed(const data::Value& object) {
-  const auto& owners = lint::items_below(object, {"metadata", "ownerReferences"});
+  const auto& owners = data::items_below(object, {"metadata", "ownerReferences"});
   return std::any_of(owners.begin(), owners.end(), [](const data::Value& owner) {
     const auto kind = text_below(owner, {"kind"});
     return kind == "ReplicaSet" ||
@@ -223,7 +224,7 @@ bool has_gpus(const Cluster& cluster, const data::Value& node) {
 void read_logs(ClusterReader& reader, const ReadLimits& limits, Cluster& cluster) {
   for (const auto& item : cluster.kind("Pod").items) {
     if (text_below(item, {"status", "phase"}) != "Running") continue;
-    for (const auto& container : lint::items_below(item, {"spec", "containers"})) {
+    for (const auto& container : data::items_below(item, {"spec", "containers"})) {
       lint::Container one;
       one.value = &container;
       if (lint::gpus_of(cluster.given, one) + lint::nics_of(cluster.given, one) == 0) continue;
@@ -281,7 +282,7 @@ std::string object_name(const data::Value& object) {
 }
 
 std::string_view condition(const data::Value& object, std::string_view type) {
-  for (const auto& one : lint::items_below(object, {"status", "conditions"})) {
+  for (const auto& one : data::items_below(object, {"status", "conditions"})) {
     if (text_below(one, {"type"}) == type) return text_below(one, {"status"});
   }
   return "";

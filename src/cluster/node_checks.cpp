@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cluster/checks.h"
+#include "data/below.h"
 #include "data/value.h"
 #include "topology/known_machine.h"
 
@@ -15,8 +16,8 @@ namespace {
 
 using checks::Findings;
 using checks::RemedyClass;
-using lint::below;
-using lint::text_below;
+using data::below;
+using data::text_below;
 
 void readable(const Cluster& cluster, Findings& found) {
   std::size_t objects = 0;

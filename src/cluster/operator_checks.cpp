@@ -6,15 +6,16 @@
 
 #include "base/text.h"
 #include "cluster/checks.h"
+#include "data/below.h"
 
 namespace railhead::cluster {
 namespace {
 
 using checks::Findings;
 using checks::RemedyClass;
-using lint::below;
-using lint::items_below;
-using lint::text_below;
+using data::below;
+using data::items_below;
+using data::text_below;
 
 void policy_state(const Cluster& cluster, Findings& found) {
   for (const char* kind : {"NicClusterPolicy", "ClusterPolicy"}) {

@@ -8,6 +8,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "cluster/checks.h"
+#include "data/below.h"
 #include "lint/lint.h"
 #include "proof/nccl_job.h"
 #include "proof/nccl_log.h"
@@ -17,8 +18,8 @@ namespace {
 
 using checks::Findings;
 using checks::RemedyClass;
-using lint::items_below;
-using lint::text_below;
+using data::items_below;
+using data::text_below;
 
 /// "Insufficient NAME" of the scheduler's message that is a NIC; "" where it says none.
 std::string missing_nic(const Cluster& cluster, std::string_view message) {

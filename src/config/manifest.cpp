@@ -9,21 +9,13 @@
 #include <utility>
 
 #include "base/text.h"
+#include "data/below.h"
 
 namespace railhead::config {
 namespace {
 
 constexpr std::string_view kConfigMap = "ConfigMap";
 constexpr std::array<std::string_view, 3> kKinds{kConfigMap, "NicClusterPolicy", "NicNodePolicy"};
-
-const data::Value* find_below(const data::Value* value, std::string_view key) {
-  return value != nullptr ? value->find(key) : nullptr;
-}
-
-std::string_view kind_of(const data::Value& root) {
-  const auto* kind = root.find("kind");
-  return kind != nullptr ? std::string_view(kind->scalar) : "";
-}
 
 /// A block (`key: |`) as it stands in the manifest, below as many empty lines as there are lines
 /// before it. Absent for a text that is not written so.
@@ -46,20 +38,20 @@ std::optional<std::string> block_in_place(const std::vector<std::string_view>& l
 }  // namespace
 
 bool is_manifest(const data::Value& root) {
-  return std::find(kKinds.begin(), kKinds.end(), kind_of(root)) != kKinds.end();
+  return std::find(kKinds.begin(), kKinds.end(), data::text_below(root, {"kind"})) != kKinds.end();
 }
 
 std::vector<ManifestText> texts_in_manifest(const data::Value& root) {
   std::vector<ManifestText> texts;
-  if (kind_of(root) == kConfigMap) {
-    const auto* files = root.find("data");
+  if (data::text_below(root, {"kind"}) == kConfigMap) {
+    const auto* files = data::below(root, {"data"});
     if (files == nullptr) return texts;
     for (const auto& [key, mark, value] : files->entries) {
       texts.push_back({"data." + key, key, &value});
     }
   } else {
     for (const auto* plugin : kPolicyPlugins) {
-      const auto* text = find_below(find_below(root.find("spec"), plugin), "config");
+      const auto* text = data::below(root, {"spec", plugin, "config"});
       if (text != nullptr) {
         texts.push_back({"spec." + std::string(plugin) + ".config", "config", text});
       }
@@ -80,7 +72,8 @@ ConfigFile file_in_manifest(const std::string& manifest, const std::vector<std::
 Result<std::vector<ConfigFile>> files_in_manifest(const ConfigFile& manifest,
                                                   const data::Value& root) {
   const auto texts = texts_in_manifest(root);
-  const auto place = data::place_in(manifest.name, root.mark) + ": a " + std::string(kind_of(root));
+  const auto place = data::place_in(manifest.name, root.mark) + ": a " +
+                     std::string(data::text_below(root, {"kind"}));
   if (texts.empty()) return Error{ErrorCode::malformed, place + " without a file for Railhead"};
   if (texts.size() > kMostManifestFiles) {
     return Error{ErrorCode::too_large,

@@ -9,10 +9,13 @@
 
 #include "base/contains.h"
 #include "base/text.h"
+#include "data/below.h"
 #include "data/json.h"
 
 namespace railhead::config {
 namespace {
+
+using data::below;
 
 /// PCI device ids of physical functions, and that of their virtual functions. Source:
 /// sriov-network-operator deployment/sriov-network-operator-chart/templates/configmap.yaml
@@ -45,15 +48,10 @@ std::string_view virtual_id_of(const std::string& physical) {
   return "";
 }
 
-const data::Value* find(const data::Value& map, std::string_view key) {
-  const auto* value = map.kind == data::Value::Kind::map ? map.find(key) : nullptr;
-  return value != nullptr && value->kind != data::Value::Kind::null ? value : nullptr;
-}
-
 /// A number of a policy as the API server takes it, 0 where there is none. Source:
 /// sriov-network-operator config/crd/bases/sriovnetwork.openshift.io_sriovnetworknodepolicies.yaml.
 Result<std::int64_t> number_of(const NodePolicy& policy, std::string_view key, std::int64_t most) {
-  const auto* value = find(policy.spec, key);
+  const auto* value = below(policy.spec, {key});
   if (value == nullptr) return 0;
   const auto place = data::place_in(policy.source, value->mark) + ": " + std::string(key);
   const auto number = value->as_signed();
@@ -77,13 +75,13 @@ class PolicyReader {
   /// Into the resource of its name, which is made if it is not there.
   Status add_to(data::Json& resources) {
     const auto name = TRY(text(policy_.spec, "resourceName"));
-    const auto* nics = find(policy_.spec, "nicSelector");
+    const auto* nics = below(policy_.spec, {"nicSelector"});
     if (name.empty() || nics == nullptr) {
       return Error{ErrorCode::malformed, place(policy_.spec) + ": " + in_quotes(policy_.name) +
                                              " needs resourceName and nicSelector"};
     }
-    if (find(*nics, "netFilter") != nullptr) {
-      warn(*find(*nics, "netFilter"),
+    if (below(*nics, {"netFilter"}) != nullptr) {
+      warn(*below(*nics, {"netFilter"}),
            "netFilter is looked up in the operator's state of a node; the policy is left out");
       return {};
     }
@@ -112,7 +110,7 @@ class PolicyReader {
     add(selectors, "vendors", TRY(text(nics, "vendor")));
     TRY_STATUS(add_device(nics, selectors));
     for (const char* key : {"pfNames", "rootDevices"}) {
-      const auto* list = find(nics, key);
+      const auto* list = below(nics, {key});
       if (list == nullptr) continue;
       const auto names = list->as_strings();
       if (!names) return names.error().context(policy_.source + ": nicSelector." + key);
@@ -139,9 +137,9 @@ class PolicyReader {
     if (TRY(number_of(policy_, "numVfs", kMaxVfs)) > 0) {
       const auto of_virtual = virtual_id_of(device);
       if (of_virtual.empty()) {
-        warn(*find(nics, "deviceID"), "deviceID " + in_quotes(device) +
-                                          ": the id of its virtual functions is not known, so "
-                                          "`devices` is left out");
+        warn(*below(nics, {"deviceID"}), "deviceID " + in_quotes(device) +
+                                             ": the id of its virtual functions is not known, so "
+                                             "`devices` is left out");
         return {};
       }
       device = of_virtual;
@@ -157,7 +155,7 @@ class PolicyReader {
   }
 
   Result<std::string> text(const data::Value& map, std::string_view key) const {
-    const auto* value = find(map, key);
+    const auto* value = below(map, {key});
     if (value == nullptr) return std::string();
     auto text = value->as_string();
     if (!text) return text.error().context(policy_.source + ": " + std::string(key));
@@ -169,13 +167,13 @@ class PolicyReader {
                            std::initializer_list<std::string_view> words) const {
     auto said = TRY(text(policy_.spec, key));
     if (said.empty() || std::find(words.begin(), words.end(), said) != words.end()) return said;
-    return Error{ErrorCode::malformed, place(*find(policy_.spec, key)) + ": " + std::string(key) +
-                                           " " + in_quotes(said) +
+    return Error{ErrorCode::malformed, place(*below(policy_.spec, {key})) + ": " +
+                                           std::string(key) + " " + in_quotes(said) +
                                            " is none that the API server takes"};
   }
 
   Result<bool> flag(std::string_view key) const {
-    const auto* value = find(policy_.spec, key);
+    const auto* value = below(policy_.spec, {key});
     if (value == nullptr) return false;
     auto flag = value->as_bool();
     if (!flag) return flag.error().context(policy_.source + ": " + std::string(key));

@@ -12,20 +12,15 @@
 #include "config/manifest.h"
 #include "config/node_policies.h"
 #include "config/words.h"
+#include "data/below.h"
+#include "data/documents.h"
 
 namespace railhead::config {
 namespace {
 
-const data::Value* find(const data::Value* map, std::string_view key) {
-  if (map == nullptr || map->kind != data::Value::Kind::map) return nullptr;
-  const auto* value = map->find(key);
-  return value != nullptr && value->kind != data::Value::Kind::null ? value : nullptr;
-}
-
-std::string text_at(const data::Value* map, std::string_view key) {
-  const auto* value = find(map, key);
-  return value != nullptr ? value->as_string().value_or("") : "";
-}
+using data::below;
+using data::items_below;
+using data::text_below;
 
 /// A flag of one of the plugins. Sources: cmd/k8s-rdma-shared-dp/main.go, cmd/sriovdp/main.go,
 /// README.md of k8s-rdma-device-plugin.
@@ -65,15 +60,13 @@ class PluginTextsReader {
 
   /// Whether the document is a manifest, or values of the chart.
   Result<bool> add(const data::Value& document) {
-    const auto kind = text_at(&document, "kind");
+    const auto kind = text_below(document, {"kind"});
     if (kind.empty() && add_chart_values(document)) return true;
-    if (kind.empty() || text_at(&document, "apiVersion").empty()) return false;
-    if (text_at(&document, "apiVersion").starts_with("railhead.io/")) return false;
-    kinds_.push_back(kind);
+    if (kind.empty() || text_below(document, {"apiVersion"}).empty()) return false;
+    if (text_below(document, {"apiVersion"}).starts_with("railhead.io/")) return false;
+    kinds_.emplace_back(kind);
     if (kind.ends_with("List")) {
-      const auto* items = find(&document, "items");
-      if (items == nullptr) return true;
-      for (const auto& item : items->items) TRY(add(item));
+      for (const auto& item : items_below(document, {"items"})) TRY(add(item));
     }
     for (const auto& [name, read] : kKinds) {
       if (kind == name) TRY_STATUS((this->*read)(document));
@@ -96,16 +89,16 @@ class PluginTextsReader {
  private:
   /// Whether it has one. The plugin's file has no key `rdma`.
   bool add_chart_values(const data::Value& document) {
-    const auto* rdma = find(&document, "rdma");
+    const auto* rdma = below(document, {"rdma"});
     bool has_any = false;
     for (const auto& [key, variable] : kChartValues) {
-      const auto text = text_at(rdma, key);
+      const auto text = text_below(rdma, {key});
       if (text.empty()) continue;
       texts_.environment[std::string(variable)] = text;
       has_any = true;
     }
     if (!has_any) return false;
-    const auto inject = text_at(&document, "gpuRdmaAutoInject");
+    const auto inject = text_below(document, {"gpuRdmaAutoInject"});
     if (!inject.empty()) texts_.environment["RDMA_GPU_AUTO_INJECT"] = inject;
     kinds_.emplace_back("chart values");
     return true;
@@ -133,7 +126,7 @@ class PluginTextsReader {
       if (!rivals.empty() && text.key != node_) {
         const bool is_node_there = std::find(rivals.begin(), rivals.end(), node_) != rivals.end();
         if (is_node_there) continue;
-        return Error{ErrorCode::malformed, data::place_in(file_, find(&document, "data")->mark) +
+        return Error{ErrorCode::malformed, data::place_in(file_, below(document, {"data"})->mark) +
                                                ": data has a configuration in " + text.key +
                                                " and another in " + join(rivals, ", ") +
                                                "; --node-name says whose"};
@@ -160,12 +153,12 @@ class PluginTextsReader {
   }
 
   Status add_nic_policy(const data::Value& document) {
-    const auto* spec = find(&document, "spec");
+    const auto* spec = below(document, {"spec"});
     for (const std::string plugin : kPolicyPlugins) {
-      const auto* section = find(spec, plugin);
+      const auto* section = below(spec, {plugin});
       if (section == nullptr) continue;
-      if (text_at(section, "useCdi") == "true") texts_.flags["devicePlugin.handout"] = "cdi";
-      if (text_at(section, "config").empty()) {
+      if (text_below(section, {"useCdi"}) == "true") texts_.flags["devicePlugin.handout"] = "cdi";
+      if (text_below(section, {"config"}).empty()) {
         texts_.warnings.push_back(data::place_in(file_, section->mark) + ": spec." + plugin +
                                   " has no config");
       }
@@ -177,22 +170,20 @@ class PluginTextsReader {
   }
 
   Status add_node_policy(const data::Value& document) {
-    const auto* spec = find(&document, "spec");
+    const auto* spec = below(document, {"spec"});
     if (spec == nullptr) {
       return Error{ErrorCode::malformed, data::place_in(file_, document.mark) + ": no spec"};
     }
-    policies_.push_back({text_at(find(&document, "metadata"), "name"), file_, *spec});
+    policies_.push_back({std::string(text_below(document, {"metadata", "name"})), file_, *spec});
     return {};
   }
 
   Status add_daemon_set(const data::Value& document) {
-    const auto* pod = find(find(find(&document, "spec"), "template"), "spec");
-    const auto* containers = find(pod, "containers");
-    if (containers == nullptr) return {};
-    for (const auto& container : containers->items) {
+    for (const auto& container :
+         items_below(document, {"spec", "template", "spec", "containers"})) {
       std::vector<std::string> words;
       for (const char* key : {"command", "args"}) {
-        const auto* list = find(&container, key);
+        const auto* list = below(container, {key});
         const auto more = list != nullptr ? list->as_strings() : std::vector<std::string>();
         if (more) words.insert(words.end(), more->begin(), more->end());
       }
@@ -227,18 +218,16 @@ class PluginTextsReader {
   }
 
   void add_environment(const data::Value& container) {
-    const auto* variables = find(&container, "env");
-    if (variables == nullptr) return;
-    for (const auto& variable : variables->items) {
-      const auto name = text_at(&variable, "name");
+    for (const auto& variable : items_below(container, {"env"})) {
+      const auto name = text_below(variable, {"name"});
       if (std::find(kRdmaVariables.begin(), kRdmaVariables.end(), name) == kRdmaVariables.end()) {
         continue;
       }
       // Its flags win over its variables.
-      if (find(&variable, "value") != nullptr) {
-        texts_.environment.emplace(name, text_at(&variable, "value"));
+      if (below(variable, {"value"}) != nullptr) {
+        texts_.environment.emplace(name, text_below(variable, {"value"}));
       } else {
-        texts_.warnings.push_back(data::place_in(file_, variable.mark) + ": " + name +
+        texts_.warnings.push_back((data::place_in(file_, variable.mark) + ": ").append(name) +
                                   " has no value here, and is left out");
       }
     }
@@ -277,43 +266,25 @@ class PluginTextsReader {
   std::vector<std::string> kinds_;
 };
 
-/// Each is padded to its place in the file, so that its lines keep their numbers.
 constexpr std::size_t kMaxDocuments = 256;
-
-bool separates_documents(std::string_view line) {
-  return trim(line) == "---" || line.starts_with("--- #");
-}
 
 }  // namespace
 
 Result<std::optional<PluginTexts>> plugin_texts_of_manifest(const ConfigFile& file,
                                                             std::string_view node) {
+  const auto documents = data::documents_in(file.text);
+  if (documents.size() > kMaxDocuments) {
+    return Error{ErrorCode::malformed,
+                 file.name + ": more than " + std::to_string(kMaxDocuments) + " documents"};
+  }
   PluginTextsReader reader(file, node);
   bool is_manifest = false;
-  const auto read = [&](const std::string& text) -> Status {
-    const auto document = parse_file_text(text);
-    if (!document) return document.error().context(file.name);
-    is_manifest = TRY(reader.add(*document)) || is_manifest;
-    return {};
-  };
-  std::string document;
-  std::size_t lines = 0;
-  std::size_t documents = 1;
-  for (const auto line : split(file.text, '\n')) {
-    if (separates_documents(line)) {
-      TRY_STATUS(read(document));
-      if (++documents > kMaxDocuments) {
-        return Error{ErrorCode::malformed,
-                     file.name + ": more than " + std::to_string(kMaxDocuments) + " documents"};
-      }
-      document.assign(lines, '\n');
-    } else {
-      document.append(line);
-    }
-    document.push_back('\n');
-    ++lines;
+  for (const auto& document : documents) {
+    // Below as many empty lines as stand above it, so that its lines keep their numbers.
+    const auto value = parse_file_text(std::string(document.before, '\n').append(document.text));
+    if (!value) return value.error().context(file.name);
+    is_manifest = TRY(reader.add(*value)) || is_manifest;
   }
-  TRY_STATUS(read(document));
   if (!is_manifest) return std::optional<PluginTexts>();
   return std::optional(TRY(std::move(reader).finish()));
 }

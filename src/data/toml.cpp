@@ -80,8 +80,7 @@ void build(const toml::node& node, ValueBuilder& builder) {
 
 /// Whether a key may have it outside of quotes (TOML 1.0.0, "Keys").
 bool is_bare(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
+  return is_letter_or_digit(c) || c == '_' || c == '-';
 }
 
 /// toml++ 3.3 makes tables of a key as deep as it has dots, and takes them apart by recursion. The

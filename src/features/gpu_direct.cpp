@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "base/text.h"
-
 namespace railhead::features {
 namespace {
 
@@ -17,14 +15,9 @@ std::optional<bool> is_open_module(const system::Text& version) {
 }
 
 std::optional<bool> has_dma_buf(const system::Text& release) {
-  if (!release.known()) return std::nullopt;
-  const auto parts = split(*release.value, '.');
-  if (parts.size() < 2) return std::nullopt;
-  const auto major = parse_unsigned(parts[0]);
-  const std::string_view rest = parts[1];
-  const auto minor = parse_unsigned(rest.substr(0, rest.find_first_not_of(kDecimalDigits)));
-  if (!major || !minor) return std::nullopt;
-  return *major > 5 || (*major == 5 && *minor >= 12);
+  const auto version = usage::parse_kernel_version(release.value.value_or(""));
+  if (!version) return std::nullopt;
+  return *version >= kDmaBufSince;
 }
 
 }  // namespace

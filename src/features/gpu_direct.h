@@ -8,6 +8,7 @@
 
 #include "node/node.h"
 #include "system/system.h"
+#include "usage/unsafe_lists.h"
 
 namespace railhead::features {
 
@@ -20,13 +21,16 @@ std::string_view to_string(GpuDirectRoute route);  ///< "dma-buf"
 struct GpuDirect {
   /// NVIDIA's kernel module is the open one, which exports memory through DMA-BUF.
   std::optional<bool> is_open;
-  /// The kernel can register memory of other devices: Linux 5.12, ibv_reg_dmabuf_mr.
+  /// The kernel can register memory of other devices.
   std::optional<bool> kernel_has_dma_buf;
   std::optional<bool> has_peermem;
   std::string peermem;  ///< "nvidia_peermem", or its older one; "": none is known
 
   [[nodiscard]] GpuDirectRoute route() const;
 };
+
+/// From this kernel on verbs can register the memory of another device (ibv_reg_dmabuf_mr).
+inline constexpr usage::KernelVersion kDmaBufSince{5, 12};
 
 /// Needs the parts modules, gpu_driver and kernel.
 inline constexpr auto kGpuDirectParts =

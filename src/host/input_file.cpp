@@ -12,19 +12,10 @@
 
 #include "host/host_error.h"
 #include "host/unique_fd.h"
+#include "host/write_all.h"
 
 namespace railhead::host {
 namespace {
-
-Status write_whole(int descriptor, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const auto written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return host_error(path, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
-}
 
 std::string name_of(const std::string& path) {
   return path == "-" ? "standard input" : path;
@@ -76,7 +67,7 @@ bool is_special(const std::string& path) {
 Status write_into(const std::string& path, std::string_view bytes) {
   const UniqueFd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
   if (!file) return host_error(path, errno);
-  return write_whole(file.get(), bytes, path);
+  return write_all(file.get(), bytes, path);
 }
 
 }  // namespace
@@ -138,7 +129,7 @@ Status write_file_atomic(const std::string& path, std::string_view bytes) {
   std::string temporary = path.substr(0, folder_end) + "." + path.substr(folder_end) + ".XXXXXX";
   UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return host_error(path, errno);
-  Status status = write_whole(file.get(), bytes, path);
+  Status status = write_all(file.get(), bytes, path);
   if (status && ::fchmod(file.get(), 0644) != 0) status = host_error(path, errno);
   // Without it, a crash may leave the new name with none of the bytes.
   if (status && ::fsync(file.get()) != 0) status = host_error(path, errno);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/absent.h"
 #include "base/text.h"
 
 namespace railhead::host {
@@ -13,17 +14,17 @@ constexpr std::size_t kMaxCommBytes = 15;
 
 std::optional<std::uint64_t> limit_value(std::string_view word) {
   if (word == "unlimited") return ProcessFacts::kUnlimited;
-  const auto number = parse_unsigned(word);
-  if (!number) return std::nullopt;
-  return *number;
+  return or_absent(parse_unsigned(word));
 }
 
+/// "Uid:" real, effective, saved, file system. Source: Documentation/filesystems/proc.rst, status.
 void read_status(std::string_view text, ProcessFacts& facts) {
   for (const auto line : split(text, '\n')) {
-    if (line.starts_with("CapEff:")) {
-      const auto bits = parse_hex(trim(line.substr(7)));
-      if (bits) facts.cap_effective = *bits;
-    }
+    const auto words = split_words(line);
+    if (words.size() < 2) continue;
+    if (words[0] == "CapEff:") facts.cap_effective = or_absent(parse_hex(words[1]));
+    if (words[0] == "CapBnd:") facts.cap_bounding = or_absent(parse_hex(words[1]));
+    if (words[0] == "Uid:" && words.size() > 2) facts.uid = or_absent(parse_unsigned(words[2]));
   }
 }
 

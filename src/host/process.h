@@ -18,6 +18,8 @@ struct ProcessFacts {
   std::optional<std::uint64_t> cap_effective;       ///< CapEff of /proc/PID/status
   std::optional<std::uint64_t> memlock_soft_bytes;  ///< "Max locked memory" of /proc/PID/limits
   std::optional<std::uint64_t> memlock_hard_bytes;
+  std::optional<std::uint64_t> cap_bounding{};  ///< CapBnd of status
+  std::optional<std::uint64_t> uid{};  ///< effective, Uid of status, in the reader's user namespace
 
   friend bool operator==(const ProcessFacts&, const ProcessFacts&) = default;
 };

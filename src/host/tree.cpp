@@ -16,6 +16,7 @@
 #include "host/host.h"
 #include "host/host_error.h"
 #include "host/resolve.h"
+#include "host/write_all.h"
 
 namespace railhead::host {
 namespace {
@@ -23,16 +24,6 @@ namespace {
 /// One name for each file, so that the next write, or remove(), finds what a crash left.
 std::string name_beside(const std::string& name) {
   return "." + name + ".railhead-new";
-}
-
-Status write_all(int descriptor, std::string_view bytes, const std::string& path) {
-  while (!bytes.empty()) {
-    const auto written = ::write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return host_error(path, errno);
-    bytes.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return {};
 }
 
 Result<std::string> read_all(int descriptor, const std::string& path, std::size_t max_bytes) {

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <functional>
 
+#include "base/hex.h"
 #include "host/host_error.h"
 #include "host/netlink.h"
 #include "host/netlink_socket.h"
@@ -190,15 +191,12 @@ std::optional<std::array<std::uint8_t, 6>> parse_mac(std::string_view text) {
   std::array<std::uint8_t, 6> mac{};
   if (text.size() != 17) return std::nullopt;
   for (std::size_t i = 0; i < 17; ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
     if (i % 3 == 2) {
-      if (c != ':') return std::nullopt;
+      if (text[i] != ':') return std::nullopt;
       continue;
     }
-    const auto lower = c >= 'A' && c <= 'F' ? c + 32 : c;
-    const bool is_digit = lower >= '0' && lower <= '9';
-    if (!is_digit && (lower < 'a' || lower > 'f')) return std::nullopt;
-    const int value = is_digit ? lower - '0' : lower - 'a' + 10;
+    const int value = hex_value(text[i]);
+    if (value < 0) return std::nullopt;
     mac[i / 3] = static_cast<std::uint8_t>(mac[i / 3] * 16 + value);
   }
   return mac;

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/text.h"
-#include "data/value.h"
+#include "data/below.h"
 
 namespace railhead::inject {
 namespace {
@@ -17,26 +17,17 @@ struct CdiDevice {
   std::vector<std::string> paths;
 };
 
-/// Text of a scalar, whether or not a YAML writer has quoted it ("0" and 0 are one name).
-const std::string* text_at(const data::Value& map, std::string_view key) {
-  const data::Value* value = map.find(key);
-  return value != nullptr && value->kind == data::Value::Kind::scalar && !value->scalar.empty()
-             ? &value->scalar
-             : nullptr;
-}
-
 Result<std::vector<std::string>> node_paths(const data::Value& device) {
   std::vector<std::string> out;
-  const data::Value* edits = device.find("containerEdits");
-  const data::Value* nodes = edits == nullptr ? nullptr : edits->find("deviceNodes");
-  if (nodes == nullptr || nodes->kind == data::Value::Kind::null) return out;
+  const auto* nodes = data::below(device, {"containerEdits", "deviceNodes"});
+  if (nodes == nullptr) return out;
   if (nodes->kind != data::Value::Kind::list)
     return data::malformed_at(nodes->mark, "deviceNodes is no list");
   for (const data::Value& node : nodes->items) {
-    const std::string* path = text_at(node, "path");
-    const std::string* host_path = text_at(node, "hostPath");
-    if (path == nullptr) return data::malformed_at(node.mark, "a device node has no path");
-    out.push_back(host_path != nullptr ? *host_path : *path);
+    const auto path = data::text_below(node, {"path"});
+    const auto host_path = data::text_below(node, {"hostPath"});
+    if (path.empty()) return data::malformed_at(node.mark, "a device node has no path");
+    out.emplace_back(host_path.empty() ? path : host_path);
   }
   return out;
 }
@@ -47,20 +38,21 @@ Result<std::vector<CdiDevice>> parse_spec(const node::TextFile& file) {
       TRY(json ? data::parse_json(file.text, kCdiLimits) : data::parse_yaml(file.text, kCdiLimits));
   if (spec.kind != data::Value::Kind::map)
     return data::malformed_at(spec.mark, "the spec is no map");
-  const std::string* kind = text_at(spec, "kind");
-  if (kind == nullptr || kind->find('/') == std::string::npos) {
+  const auto kind = data::text_below(spec, {"kind"});
+  if (kind.find('/') == std::string_view::npos) {
     return data::malformed_at(spec.mark, "kind is not of the form vendor/class");
   }
   std::vector<CdiDevice> out;
-  const data::Value* devices = spec.find("devices");
-  if (devices == nullptr || devices->kind == data::Value::Kind::null) return out;
+  const auto* devices = data::below(spec, {"devices"});
+  if (devices == nullptr) return out;
   if (devices->kind != data::Value::Kind::list)
     return data::malformed_at(devices->mark, "devices is no list");
   for (const data::Value& device : devices->items) {
-    const std::string* name = text_at(device, "name");
-    if (name == nullptr) return data::malformed_at(device.mark, "a device has no name");
+    // Whether or not a YAML writer has quoted it: "0" and 0 are one name.
+    const auto name = data::text_below(device, {"name"});
+    if (name.empty()) return data::malformed_at(device.mark, "a device has no name");
     auto paths = TRY(node_paths(device));
-    out.push_back({*kind + "=" + *name, std::move(paths)});
+    out.push_back({std::string(kind).append("=").append(name), std::move(paths)});
   }
   return out;
 }

@@ -8,23 +8,17 @@
 #include "base/text.h"
 #include "inject/codes.h"
 #include "inject/device_list.h"
+#include "pools/resource_name.h"
 
 namespace railhead::inject {
 namespace {
-
-/// A DNS-1123 label, as Multus wants names and namespaces to be.
-bool is_label(std::string_view text) {
-  const auto is_plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  return !text.empty() && is_plain(text.front()) && is_plain(text.back()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return is_plain(c) || c == '-'; });
-}
 
 /// An empty namespace is the pod's.
 Result<std::string> network(std::string_view space, std::string_view name,
                             std::string_view pod_namespace) {
   if (space.empty()) space = pod_namespace;
   for (const std::string_view part : {space, name}) {
-    if (is_label(part)) continue;
+    if (pools::is_dns_label(part)) continue;  // as Multus wants it
     return Error{ErrorCode::malformed,
                  in_quotes(part) + " is no name of a NetworkAttachmentDefinition or namespace"};
   }

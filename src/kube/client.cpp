@@ -14,6 +14,7 @@
 #include <boost/beast/http/write.hpp>
 
 #include "base/text.h"
+#include "data/below.h"
 #include "kube/http_answer.h"
 #include "kube/tls.h"
 
@@ -234,9 +235,7 @@ void Client::next_page(const std::shared_ptr<Listing>& listing) {
       std::move(entry.value.items.begin(), entry.value.items.end(),
                 std::back_inserter(listing->items));
     }
-    const auto* metadata = page->find("metadata");
-    const auto* next = metadata == nullptr ? nullptr : metadata->find("continue");
-    listing->next = next == nullptr ? "" : next->scalar;
+    listing->next = data::text_below(*page, {"metadata", "continue"});
     if (listing->next.empty()) return listing->done(std::move(listing->items));
     if (++listing->pages == kMaxPages) {
       return listing->done(Error{ErrorCode::too_large, "GET " + listing->target + ": more than " +

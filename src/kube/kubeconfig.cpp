@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "data/value.h"
+#include "data/below.h"
 #include "kube/access.h"
 
 namespace railhead::kube {
@@ -65,8 +65,8 @@ class Kubeconfig {
 
   /// The text of a key; "" without it.
   [[nodiscard]] Result<std::string> text(const data::Value& map, std::string_view key) const {
-    const auto* value = map.find(key);
-    if (value == nullptr || value->kind == data::Value::Kind::null) return std::string();
+    const auto* value = data::below(map, {key});
+    if (value == nullptr) return std::string();
     auto said = value->as_string();
     return said ? said : said.error().context(path_ + ": " + std::string(key));
   }
@@ -74,8 +74,7 @@ class Kubeconfig {
   [[nodiscard]] Status refuse(const data::Value& map,
                               std::initializer_list<const char*> keys) const {
     for (const auto* key : keys) {
-      const auto* value = map.find(key);
-      if (value != nullptr && value->kind != data::Value::Kind::null) return cannot(key);
+      if (data::below(map, {key}) != nullptr) return cannot(key);
     }
     return {};
   }
@@ -84,12 +83,9 @@ class Kubeconfig {
   [[nodiscard]] Result<const data::Value*> named(const data::Value& document, std::string_view list,
                                                  std::string_view what,
                                                  const std::string& name) const {
-    const auto* entries = document.find(list);
-    if (entries != nullptr && !name.empty()) {
-      for (const auto& entry : entries->items) {
-        if (TRY(text(entry, "name")) != name) continue;
-        if (const auto* value = entry.find(what); value != nullptr) return value;
-      }
+    for (const auto& entry : data::items_below(document, {list})) {
+      if (name.empty() || TRY(text(entry, "name")) != name) continue;
+      if (const auto* value = entry.find(what); value != nullptr) return value;
     }
     return bad("no entry " + in_quotes(name) + " with a " + std::string(what) + " in " +
                std::string(list));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "data/below.h"
 
 namespace railhead::kube {
 namespace {
@@ -38,9 +39,9 @@ std::string words_of(const Answer& answer) {
   const auto body = trim(answer.body);
   if (body.empty()) return "";
   if (const auto object = data::parse_json(body, kObjectLimits)) {
-    const auto* message = object->find("message");
-    if (message != nullptr && !message->scalar.empty()) {
-      const auto quoted = in_quotes(message->scalar, kMaxWords);
+    const auto message = data::text_below(*object, {"message"});
+    if (!message.empty()) {
+      const auto quoted = in_quotes(message, kMaxWords);
       return ": " + quoted.substr(1, quoted.size() - 2);
     }
   }

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "inject/annotations.h"
 #include "inject/device_list.h"
+#include "inject/pod_networks.h"
 #include "lint/networks.h"
 #include "lint/rule.h"
 
@@ -138,7 +139,7 @@ void misplaced(const Given& given, Found& found) {
     const auto* own = below(pod.object->root, {"metadata", "annotations"});
     if (own == nullptr) continue;
     for (const auto& entry : own->entries) {
-      if (!inject::is_looked_at(entry.key) && entry.key != kNetworksAnnotation) continue;
+      if (!inject::is_looked_at(entry.key) && entry.key != inject::kNetworksAnnotation) continue;
       if (pod.annotation(entry.key) != nullptr) continue;
       found.add(*pod.object, &entry,
                 in_quotes(entry.key, 128) + " stands at the " + pod.object->kind +

@@ -61,26 +61,6 @@ void obsolete_module(const Given& given, Found& found) {
   });
 }
 
-std::string_view image_name(std::string_view image) {
-  image = image.substr(0, image.find('@'));
-  const auto slash = image.rfind('/');
-  if (slash != std::string_view::npos) image = image.substr(slash + 1);
-  return image.substr(0, image.find(':'));
-}
-
-/// DaemonSets by what their containers run.
-std::vector<const Pod*> running(const Given& given, std::string_view words) {
-  std::vector<const Pod*> all;
-  for (const auto& pod : given.pods) {
-    if (pod.object->kind != "DaemonSet") continue;
-    const auto is_it = [&](const Container& one) {
-      return has(image_name(text_below(*one.value, {"image"})), words);
-    };
-    if (std::any_of(pod.containers.begin(), pod.containers.end(), is_it)) all.push_back(&pod);
-  }
-  return all;
-}
-
 /// Of which only one may run on a node.
 constexpr std::string_view kAlone[] = {"k8s-rdma-shared-dev-plugin", "k8s-rdma-device-plugin",
                                        "nvidia-peermem-reloader", "nri-ulimit-adjuster"};
@@ -99,7 +79,7 @@ std::string selector_text(const Pod& pod) {
 void twice(const Given& given, Found& found) {
   for (const auto words : kAlone) {
     std::map<std::string, const Pod*> first;
-    for (const auto* pod : running(given, words)) {
+    for (const auto* pod : daemons_running(given, words)) {
       const auto [at, is_new] = first.emplace(selector_text(*pod), pod);
       if (is_new) continue;
       found.add(*pod->object, pod->root,
@@ -110,7 +90,7 @@ void twice(const Given& given, Found& found) {
 
 /// The plugin acts on pods that have its annotation, in this domain.
 void idle_adjuster(const Given& given, Found& found) {
-  const auto adjusters = running(given, "ulimit-adjuster");
+  const auto adjusters = daemons_running(given, "ulimit-adjuster");
   if (adjusters.empty()) return;
   for (const auto& pod : given.pods) {
     const auto* annotations = pod.annotations();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "inject/pod_networks.h"
 #include "lint/networks.h"
 #include "lint/rule.h"
 #include "transports/nic_list.h"
@@ -99,7 +100,7 @@ void socket_interface(const Given& given, Found& found) {
     const auto value = variable(container, kInterface);
     const bool is_secondary = value.size() > 3 && value.starts_with("net") && is_digit(value[3]);
     if (!is_secondary || pod.is_part || is_true(*pod.root, {"spec", "hostNetwork"})) return;
-    if (pod.annotation(kNetworksAnnotation) != nullptr) return;
+    if (pod.annotation(inject::kNetworksAnnotation) != nullptr) return;
     found.add(*pod.object, place_of_variable(container, kInterface),
               std::string(kInterface) + "=" + std::string(value.substr(0, 64)) +
                   " names an interface of Multus, and the pod names no network");

@@ -96,6 +96,14 @@ void find_part(const Object& object, std::vector<Pod>& pods) {
   pods.push_back(std::move(pod));
 }
 
+/// "railhead" of "ghcr.io/x/railhead:1.0@sha256:…".
+std::string_view image_name(std::string_view image) {
+  image = image.substr(0, image.find('@'));
+  const auto slash = image.rfind('/');
+  if (slash != std::string_view::npos) image = image.substr(slash + 1);
+  return image.substr(0, image.find(':'));
+}
+
 std::string_view domain_of(std::string_view resource) {
   return resource.substr(0, resource.find('/'));
 }
@@ -149,6 +157,18 @@ Given give(Objects objects, std::vector<Offer> offers, bool is_whole_cluster) {
   }
   find_offers(given);
   return given;
+}
+
+std::vector<const Pod*> daemons_running(const Given& given, std::string_view words) {
+  const auto is_it = [&](const Container& one) {
+    return image_name(text_below(*one.value, {"image"})).find(words) != std::string_view::npos;
+  };
+  std::vector<const Pod*> all;
+  for (const auto& pod : given.pods) {
+    if (pod.object->kind != "DaemonSet") continue;
+    if (std::any_of(pod.containers.begin(), pod.containers.end(), is_it)) all.push_back(&pod);
+  }
+  return all;
 }
 
 std::vector<Asked> asked_by(const Container& container) {

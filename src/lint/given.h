@@ -83,6 +83,9 @@ struct Given {
 /// Pods, offers and complaints are found in the objects. `offers`: what is known beyond them.
 Given give(Objects objects, std::vector<Offer> offers, bool is_whole_cluster = false);
 
+/// DaemonSets of which a container's image has these words in its name.
+std::vector<const Pod*> daemons_running(const Given& given, std::string_view words);
+
 /// What a container asks for, less cpu, memory and the other resources of Kubernetes itself.
 std::vector<Asked> asked_by(const Container& container);
 

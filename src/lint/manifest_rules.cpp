@@ -7,6 +7,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "lint/rule.h"
+#include "pools/resource_name.h"
 
 namespace railhead::lint {
 namespace {
@@ -28,7 +29,8 @@ void not_read(const Given& given, Found& found) {
   report_unread(given, found, false);
 }
 
-/// A key that has no value at the root, and one of its own keys that then stands beside it.
+/// A section that is empty because its keys lost their indentation, and one of these keys, which
+/// then stands beside it.
 struct LostSection {
   std::string_view section;
   std::string_view key;
@@ -58,15 +60,6 @@ void indentation(const Given& given, Found& found) {
   }
 }
 
-bool is_label(std::string_view text, bool with_dots) {
-  if (text.empty() || text.size() > 253 || (!with_dots && text.size() > 63)) return false;
-  const auto ok = [&](char c) {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || c == '-' || (with_dots && c == '.');
-  };
-  const auto is_end = [](char c) { return is_digit(c) || (c >= 'a' && c <= 'z'); };
-  return std::all_of(text.begin(), text.end(), ok) && is_end(text.front()) && is_end(text.back());
-}
-
 bool is_placeholder(std::string_view text) {
   if (text.size() < 3 || text.front() != '<' || text.back() != '>') return false;
   return text.substr(1, text.size() - 2).find_first_of("<>=\n") == std::string_view::npos;
@@ -78,7 +71,7 @@ void name(const Given& given, Found& found) {
     const auto* metadata = below(object.root, {"metadata"});
     const auto* name_space = entry_of(metadata, "namespace");
     if (name_space != nullptr && !object.name_space.empty() && !is_placeholder(object.name_space) &&
-        !is_label(object.name_space, false)) {
+        !(object.name_space.size() <= 63 && pools::is_dns_label(object.name_space))) {
       found.add(object, &name_space->value,
                 "namespace " + in_quotes(object.name_space) +
                     " is no name: it has lower-case letters, digits and \"-\", and ends with a "
@@ -87,7 +80,7 @@ void name(const Given& given, Found& found) {
     const bool may_have_more = object.kind.find("Role") != std::string::npos;
     const auto* own = entry_of(metadata, "name");
     if (own != nullptr && !object.name.empty() && !may_have_more && !is_placeholder(object.name) &&
-        !is_label(object.name, true)) {
+        !(object.name.size() <= 253 && pools::is_dns_subdomain(object.name))) {
       found.add(object, &own->value, in_quotes(object.name) + " is no name of a " + object.kind);
     }
   }

@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "config/plugin_texts.h"
+#include "inject/pod_networks.h"
 
 namespace railhead::lint {
 namespace {
@@ -88,7 +89,7 @@ std::vector<Network> networks_of(const Given& given) {
 
 std::vector<WantedNetwork> wanted_networks(const Pod& pod) {
   std::vector<WantedNetwork> wanted;
-  const auto* annotation = pod.annotation(kNetworksAnnotation);
+  const auto* annotation = pod.annotation(inject::kNetworksAnnotation);
   if (annotation == nullptr) return wanted;
   auto own = text_below(*pod.root, {"metadata", "namespace"});
   if (own.empty()) own = pod.object->name_space;

@@ -9,8 +9,6 @@
 
 namespace railhead::lint {
 
-inline constexpr std::string_view kNetworksAnnotation = "k8s.v1.cni.cncf.io/networks";
-
 /// A secondary network, by the name and namespace of its NetworkAttachmentDefinition.
 struct Network {
   const Object* object = nullptr;

@@ -6,16 +6,12 @@
 #include <utility>
 
 #include "base/text.h"
+#include "data/documents.h"
 
 namespace railhead::lint {
 namespace {
 
 constexpr data::ParseLimits kDocumentLimits{kMaxFileBytes, 64, std::size_t{1} << 18};
-
-bool separates_documents(std::string_view line) {
-  return line == "---" || line.starts_with("--- ") || line.starts_with("---\r") ||
-         line.starts_with("---\t");
-}
 
 void shift(data::Value& value, unsigned lines) {
   if (value.mark.line > 0) value.mark.line += lines;
@@ -72,9 +68,10 @@ void add_object(Object object, Objects& objects) {
   }
 }
 
-void read_document(const Input& input, const std::string& text, unsigned before, Objects& objects) {
+void read_document(const Input& input, const data::Document& document, Objects& objects) {
+  const auto& [text, before] = document;
   const auto begin = text.find_first_not_of(" \t\r\n");
-  if (begin == std::string::npos) return;
+  if (begin == std::string_view::npos) return;
   auto root = text[begin] == '{' ? data::parse_json(text, kDocumentLimits)
                                  : data::parse_yaml(text, kDocumentLimits);
   if (!root) {
@@ -116,64 +113,17 @@ void read_objects(const Input& input, Objects& objects) {
         {input.name, {}, "more than " + std::to_string(kMaxFileBytes) + " bytes"});
     return;
   }
-  std::string document;
-  unsigned before = 0;
-  unsigned lines = 0;
   std::size_t documents = 0;
-  for (const auto line : split(input.text, '\n')) {
-    ++lines;
-    if (!separates_documents(line)) {
-      document.append(line).push_back('\n');
-      continue;
-    }
-    read_document(input, document, before, objects);
-    document.clear();
-    before = lines;
-    if (++documents == kMaxDocuments) {
+  for (const auto& document : data::documents_in(input.text)) {
+    if (++documents > kMaxDocuments) {
       objects.unread.push_back(
           {input.name,
-           {lines, 1},
+           {document.before, 1},
            "more than " + std::to_string(kMaxDocuments) + " documents; the others are left out"});
       return;
     }
+    read_document(input, document, objects);
   }
-  if (!document.empty()) document.pop_back();  // it was not the end of a line
-  read_document(input, document, before, objects);
-}
-
-const data::Value* below(const data::Value* value, std::initializer_list<std::string_view> keys) {
-  for (const auto key : keys) {
-    if (value == nullptr || value->kind != data::Value::Kind::map) return nullptr;
-    value = value->find(key);
-  }
-  return value != nullptr && value->kind != data::Value::Kind::null ? value : nullptr;
-}
-
-const data::Value* below(const data::Value& value, std::initializer_list<std::string_view> keys) {
-  return below(&value, keys);
-}
-
-std::string_view text_below(const data::Value& value,
-                            std::initializer_list<std::string_view> keys) {
-  const auto* found = below(value, keys);
-  return found != nullptr ? std::string_view(found->scalar) : std::string_view();
-}
-
-bool is_true(const data::Value& value, std::initializer_list<std::string_view> keys) {
-  const auto* found = below(value, keys);
-  return found != nullptr && found->as_bool().value_or(false);
-}
-
-bool is_false(const data::Value& value, std::initializer_list<std::string_view> keys) {
-  const auto* found = below(value, keys);
-  return found != nullptr && !found->as_bool().value_or(true);
-}
-
-const std::vector<data::Value>& items_below(const data::Value& value,
-                                            std::initializer_list<std::string_view> keys) {
-  static const std::vector<data::Value> none;
-  const auto* found = below(value, keys);
-  return found != nullptr ? found->items : none;
 }
 
 const data::Value::Entry* entry_of(const data::Value* map, std::string_view key) {

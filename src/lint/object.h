@@ -3,14 +3,13 @@
 #pragma once
 
 #include <cstddef>
-#include <initializer_list>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
-#include "data/value.h"
+#include "data/below.h"
 
 namespace railhead::lint {
 
@@ -58,22 +57,6 @@ inline constexpr std::size_t kMaxDocuments = 1024;
 /// Every document of the file, and every item of a List. What does not parse stands in `unread`;
 /// the other documents are read nevertheless.
 void read_objects(const Input& input, Objects& objects);
-
-/// The value below these keys; nullptr where one of them is not there, or has no value.
-const data::Value* below(const data::Value* value, std::initializer_list<std::string_view> keys);
-const data::Value* below(const data::Value& value, std::initializer_list<std::string_view> keys);
-
-/// The scalar below these keys; "" where there is none.
-std::string_view text_below(const data::Value& value, std::initializer_list<std::string_view> keys);
-
-/// Whether the scalar below these keys is true; false where there is none.
-bool is_true(const data::Value& value, std::initializer_list<std::string_view> keys);
-/// Whether it is there and says false.
-bool is_false(const data::Value& value, std::initializer_list<std::string_view> keys);
-
-/// Items of the list below these keys; none where there is no list.
-const std::vector<data::Value>& items_below(const data::Value& value,
-                                            std::initializer_list<std::string_view> keys);
 
 /// Its entry with this key, which has the place of the key.
 const data::Value::Entry* entry_of(const data::Value* map, std::string_view key);

@@ -5,6 +5,8 @@
 
 #include "base/text.h"
 #include "lint/rule.h"
+#include "usage/nfs_declarations.h"
+#include "usage/nfs_mounts.h"
 
 namespace railhead::lint {
 namespace {
@@ -42,32 +44,12 @@ std::string_view unit_value(const Unit& unit, std::string_view key) {
   return "";
 }
 
-/// As `systemd-escape --path` does. Source: systemd src/basic/unit-name.c
-/// (unit_name_path_escape).
-std::string unit_name_of_path(std::string_view path) {
-  std::string name;
-  for (const auto part : split(path, '/')) {
-    if (part.empty()) continue;
-    if (!name.empty()) name += '-';
-    for (const char c : part) {
-      const bool is_plain =
-          is_letter_or_digit(c) || c == ':' || c == '_' || (c == '.' && !name.empty());
-      if (is_plain) {
-        name += c;
-      } else {
-        name += "\\x" + to_hex(static_cast<unsigned char>(c), 2);
-      }
-    }
-  }
-  return name.empty() ? "-" : name;
-}
-
 void unit_name(const Given& given, Found& found) {
   for (const auto& unit : units_of(given)) {
     if (!unit.name.ends_with(".mount")) continue;
     const auto where = unit_value(unit, "Where");
     if (!where.starts_with('/')) continue;
-    const auto right = unit_name_of_path(where) + ".mount";
+    const auto right = usage::mount_unit_name(where);
     if (unit.name == right) continue;
     found
         .add(*unit.object, unit.name_place,
@@ -95,15 +77,10 @@ struct MountOptions {
   std::string text;
 
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const {
-    for (const auto one : split(text, ',')) {
-      const auto equals = one.find('=');
-      if (trim(one.substr(0, equals)) != key) continue;
-      return equals == std::string_view::npos ? std::string_view() : one.substr(equals + 1);
-    }
-    return std::nullopt;
+    return usage::mount_option(text, key);
   }
 
-  [[nodiscard]] bool is_rdma() const { return find("rdma") || find("proto") == "rdma"; }
+  [[nodiscard]] bool is_rdma() const { return usage::asks_for_rdma(text); }
 };
 
 std::vector<MountOptions> mounts_of(const Given& given) {
@@ -142,7 +119,7 @@ void rdma_port(const Given& given, Found& found) {
 void two_protocols(const Given& given, Found& found) {
   for (const auto& mount : mounts_of(given)) {
     const auto protocol = mount.find("proto");
-    if (!mount.find("rdma") || !protocol || *protocol == "rdma") continue;
+    if (!mount.find("rdma") || !protocol || usage::is_rdma_protocol(*protocol)) continue;
     found.add(*mount.object, mount.place, "rdma beside proto=" + std::string(*protocol));
   }
 }

@@ -17,6 +17,9 @@ constexpr std::uint8_t kCapExpress = 0x10;
 constexpr std::uint16_t kExtAcs = 0x000d;
 constexpr std::uint16_t kExtAts = 0x000f;
 constexpr std::uint16_t kRelaxedOrderingBit = 0x0010;
+/// PCI_ACS_RR, PCI_ACS_CR, PCI_ACS_DT
+constexpr unsigned kAcsRedirects = 0x04 | 0x08;
+constexpr unsigned kAcsDirectTranslated = 0x40;
 constexpr std::uint16_t kExtendedTagsBit = 0x0100;
 constexpr std::uint32_t kCanExtendTagsBit = 0x20;
 
@@ -173,6 +176,11 @@ std::optional<bool> PciConfig::can_extend_tags() const {
 std::optional<bool> PciConfig::relaxed_ordering() const {
   if (!device_control) return std::nullopt;
   return (*device_control & kRelaxedOrderingBit) != 0;
+}
+
+bool PciConfig::redirects_peers() const {
+  const unsigned control = acs_control.value_or(0);
+  return (control & kAcsRedirects) != 0 && (control & kAcsDirectTranslated) == 0;
 }
 
 Result<PciConfig> parse_pci_config(std::string_view bytes) {

@@ -49,14 +49,12 @@ struct PciConfig {
   [[nodiscard]] std::optional<bool> extended_tags() const;
   [[nodiscard]] std::optional<bool> can_extend_tags() const;
   [[nodiscard]] std::optional<bool> relaxed_ordering() const;
+  /// ACS sends what one function below this bridge sends another up to the root. Not so where
+  /// Direct Translated P2P is on: ATS decides there (virtualisation).
+  [[nodiscard]] bool redirects_peers() const;
 
   friend bool operator==(const PciConfig&, const PciConfig&) = default;
 };
-
-/// PCI_ACS_*
-inline constexpr std::uint16_t kAcsRequestRedirect = 0x04;
-inline constexpr std::uint16_t kAcsCompletionRedirect = 0x08;
-inline constexpr std::uint16_t kAcsDirectTranslated = 0x40;
 
 /// Malformed: shorter than the 64 bytes that every function has, or a list of capabilities that
 /// leaves them or does not end.

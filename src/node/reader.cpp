@@ -4,19 +4,12 @@
 #include <cerrno>
 #include <limits>
 
+#include "base/hex.h"
 #include "base/text.h"
 #include "base/utf8.h"
 #include "host/host_error.h"
 
 namespace railhead::node {
-namespace {
-
-bool is_hex_digit(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-}  // namespace
-
 std::optional<std::pair<std::uint64_t, std::string>> parse_numbered_name(std::string_view text) {
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return std::nullopt;
@@ -36,7 +29,7 @@ std::optional<unsigned> trailing_number(std::string_view name, std::string_view 
 bool is_hex_groups(std::string_view text, std::size_t groups) {
   if (text.size() != groups * 5 - 1) return false;
   for (std::size_t at = 0; at < text.size(); ++at) {
-    if (at % 5 == 4 ? text[at] != ':' : !is_hex_digit(text[at])) return false;
+    if (at % 5 == 4 ? text[at] != ':' : !is_hex(text[at])) return false;
   }
   return true;
 }

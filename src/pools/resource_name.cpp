@@ -17,18 +17,6 @@ bool is_lower_or_digit(char c) {
   return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
 }
 
-/// RFC 1123 label.
-bool is_label(std::string_view label) {
-  return !label.empty() && is_lower_or_digit(label.front()) && is_lower_or_digit(label.back()) &&
-         std::all_of(label.begin(), label.end(),
-                     [](char c) { return is_lower_or_digit(c) || c == '-'; });
-}
-
-bool is_domain(std::string_view domain) {
-  const auto labels = split(domain, '.');
-  return std::all_of(labels.begin(), labels.end(), is_label);
-}
-
 bool is_name(std::string_view name) {
   return !name.empty() && is_letter_or_digit(name.front()) && is_letter_or_digit(name.back()) &&
          std::all_of(name.begin(), name.end(), [](char c) {
@@ -41,6 +29,17 @@ Error refused(std::string_view name, const std::string& why) {
 }
 
 }  // namespace
+
+bool is_dns_label(std::string_view text) {
+  return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
+         std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_lower_or_digit(c) || c == '-'; });
+}
+
+bool is_dns_subdomain(std::string_view text) {
+  const auto labels = split(text, '.');
+  return std::all_of(labels.begin(), labels.end(), is_dns_label);
+}
 
 Status check_resource_name(std::string_view name) {
   const auto slash = name.find('/');
@@ -55,7 +54,7 @@ Status check_resource_name(std::string_view name) {
     return refused(
         name, "more than " + std::to_string(kMaxDomainLength) + " characters before the slash");
   }
-  if (!is_domain(domain)) return refused(name, "what is before the slash is no DNS name");
+  if (!is_dns_subdomain(domain)) return refused(name, "what is before the slash is no DNS name");
   if (!is_name(rest)) {
     return refused(name,
                    "after the slash stand letters, digits, - _ . and both ends are a letter or "

@@ -11,15 +11,11 @@
 namespace railhead::proof {
 namespace {
 
-bool is_rdma(std::string_view protocol) {
-  return protocol == "rdma" || protocol == "rdma6";
-}
-
 /// What in a declaration asks for RDMA; empty: nothing.
 std::string declared_by(const usage::NfsDeclaration& declared) {
   if (usage::mount_option(declared.options, "rdma")) return "option rdma in " + declared.where;
   const auto protocol = usage::mount_option(declared.options, "proto");
-  return protocol && is_rdma(*protocol) ? "proto=rdma in " + declared.where : "";
+  return protocol && usage::is_rdma_protocol(*protocol) ? "proto=rdma in " + declared.where : "";
 }
 
 std::string wanted_by(const std::vector<std::string>& wanted, std::string_view place) {
@@ -32,7 +28,7 @@ std::string wanted_by(const std::vector<std::string>& wanted, std::string_view p
 /// Who asked for RDMA; empty: nobody.
 std::string who_wants(const usage::NfsMount& mount, const usage::NfsDeclaration* declared,
                       const std::vector<std::string>& wanted) {
-  if (is_rdma(mount.protocol)) return "proto=" + mount.protocol + " of the mount";
+  if (usage::is_rdma_protocol(mount.protocol)) return "proto=" + mount.protocol + " of the mount";
   const auto who = declared != nullptr ? declared_by(*declared) : "";
   return who.empty() ? wanted_by(wanted, mount.mount_point) : who;
 }
@@ -124,7 +120,7 @@ NfsUse judge_nfs(const usage::NfsMount& mount, const usage::NfsDeclaration* decl
         mount.problem.empty() ? "the kernel names no connection of this mount" : mount.problem;
   } else if (use.transport == "rdma") {
     use.verdict = NfsVerdict::rdma;
-    use.why = is_rdma(mount.protocol) || mount.protocol.empty()
+    use.why = usage::is_rdma_protocol(mount.protocol) || mount.protocol.empty()
                   ? "every connection is RDMA"
                   : "proto=" + mount.protocol + " shares an RDMA connection to this server";
   } else if (!who.empty()) {

@@ -13,8 +13,7 @@ constexpr std::string_view kUnits = "/etc/systemd/system/";
 std::string data_url(std::string_view text) {
   std::string url = "data:,";
   for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '/' || c == '.' || c == '_' || c == '-';
+    const bool plain = is_letter_or_digit(c) || c == '/' || c == '.' || c == '_' || c == '-';
     url += plain ? std::string(1, c) : "%" + to_hex(static_cast<unsigned char>(c), 2);
   }
   return url;

@@ -12,10 +12,12 @@
 #include <set>
 #include <utility>
 
-#include "base/contains.h"
 #include "base/text.h"
+#include "features/gpu_direct.h"
 #include "setup/pci_control.h"
 #include "setup/plan.h"
+#include "topology/topology.h"
+#include "usage/unsafe_lists.h"
 
 namespace railhead::setup {
 namespace {
@@ -25,25 +27,15 @@ bool has_nvidia_gpu(const node::Node& node) {
                      [](const node::Gpu& gpu) { return gpu.vendor == gpu::GpuVendor::nvidia; });
 }
 
-/// "6.8.0-1017-azure" is {6, 8}. Absent: no release.
-std::optional<std::pair<unsigned, unsigned>> version_of(const std::string& release) {
-  const auto parts = split(release, '.');
-  if (parts.size() < 2) return std::nullopt;
-  const auto major = parse_unsigned(parts[0]);
-  const auto minor = parse_unsigned(parts[1].substr(0, parts[1].find_first_not_of("0123456789")));
-  if (!major || !minor) return std::nullopt;
-  return std::pair(static_cast<unsigned>(*major), static_cast<unsigned>(*minor));
-}
-
 /// Why DMA-BUF does not do; "": it does, as far as the node can say.
 std::string against_dma_buf(const Situation& situation) {
   const auto& release = situation.modules.release();
-  const auto version = version_of(release);
+  const auto version = usage::parse_kernel_version(release);
   if (!version) return "the release of the kernel is not known";
-  if (*version < std::pair(5U, 12U)) return "kernel " + release + " is older than 5.12";
-  const auto driver = situation.system.text("/proc/driver/nvidia/version");
-  if (!driver.known()) return "NVIDIA's driver is not loaded";
-  if (driver.value->find("Open Kernel Module") == std::string::npos)
+  if (*version < features::kDmaBufSince) return "kernel " + release + " is older than 5.12";
+  const auto is_open = features::gpu_direct_of(situation.system).is_open;
+  if (!is_open) return "NVIDIA's driver is not loaded";
+  if (!*is_open)
     return "NVIDIA's driver is the proprietary one: its open kernel module exports DMA-BUF";
   return "";
 }
@@ -111,25 +103,6 @@ bool is_classic(const node::Node& node) {
                       [](const node::PciDevice& device) { return device.is_data_direct(); });
 }
 
-/// Bridges of `from` that `to` does not share, where they share one at all, and which send what
-/// goes from one to the other up to the root. With Direct Translated P2P, ATS decides.
-void take_redirecting(const Situation& situation, const node::PciDevice& from,
-                      const node::PciDevice& to, std::set<std::string>& found) {
-  constexpr auto kRedirect = node::kAcsRequestRedirect | node::kAcsCompletionRedirect;
-  if (from.bridges.empty() || to.bridges.empty() || from.bridges.front() != to.bridges.front())
-    return;
-  for (const auto& bridge : from.bridges) {
-    const auto at = situation.system.pci_config.find(bridge);
-    if (contains(to.bridges, bridge) || at == situation.system.pci_config.end() ||
-        !at->second.value) {
-      continue;
-    }
-    const auto control = at->second.value->acs_control.value_or(0);
-    if ((control & kRedirect) != 0 && (control & node::kAcsDirectTranslated) == 0)
-      found.insert(bridge.str());
-  }
-}
-
 /// ACS is said at the boot, and setup writes no boot loader.
 void add_acs(const Situation& situation, Plan& plan) {
   if (!is_classic(situation.node)) return;
@@ -139,8 +112,11 @@ void add_acs(const Situation& situation, Plan& plan) {
     for (const auto& gpu : situation.node.gpus) {
       const auto* other = situation.node.find_pci(gpu.pci);
       if (function == nullptr || other == nullptr || function->is_vf()) continue;
-      take_redirecting(situation, *function, *other, bridges);
-      take_redirecting(situation, *other, *function, bridges);
+      for (const auto& bridge : topology::bridges_between(*function, *other)) {
+        const auto at = situation.system.pci_config.find(bridge);
+        if (at == situation.system.pci_config.end() || !at->second.value) continue;
+        if (at->second.value->redirects_peers()) bridges.insert(bridge.str());
+      }
     }
   }
   if (bridges.empty()) return;

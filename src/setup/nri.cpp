@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/absent.h"
 #include "base/text.h"
+#include "data/below.h"
 #include "data/toml.h"
 #include "setup/plan.h"
 
@@ -19,18 +21,13 @@ constexpr int kNewestSchema = 3;
 constexpr const char* kDropIn = "50-railhead-nri.toml";
 
 std::string plugin_of(int version) {
-  return version < 2 ? "nri" : "io.containerd.nri.v1.nri";
+  return std::string(version < 2 ? system::kNriPluginBefore2 : system::kNriPlugin);
 }
 
-/// Absent: the file does not say it.
-std::optional<bool> flag_in(const data::Value& toml, const data::TomlPath& path) {
-  const data::Value* at = &toml;
-  for (const auto& key : path) {
-    at = at->kind == data::Value::Kind::map ? at->find(key) : nullptr;
-    if (at == nullptr) return std::nullopt;
-  }
-  const auto flag = at->as_bool();
-  return flag ? std::optional(*flag) : std::nullopt;
+/// Absent: the section does not say it.
+std::optional<bool> flag_in(const data::Value* section, std::string_view key) {
+  const auto* flag = data::below(section, {key});
+  return flag != nullptr ? or_absent(flag->as_bool()) : std::nullopt;
 }
 
 /// What a file would be with each of these flags false.
@@ -61,12 +58,12 @@ class ContainerdNri {
     bool is_said = false;
     Texts texts;
     for (const auto& file : config_.files) {
-      if (!file.content.value) continue;
-      const auto disabled = flag_in(*file.content.value, path_of("disable"));
+      const auto* section = system::containerd_nri_section(file);
+      const auto disabled = flag_in(section, "disable");
       is_said = is_said || disabled;
       std::vector<data::TomlPath> flags;
       if (disabled.value_or(false)) flags.push_back(path_of("disable"));
-      if (flag_in(*file.content.value, path_of("disable_connections")).value_or(false))
+      if (flag_in(section, "disable_connections").value_or(false))
         flags.push_back(path_of("disable_connections"));
       if (!flags.empty()) texts.emplace_back(file.path, with_false(file, flags));
     }
@@ -144,8 +141,7 @@ Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>
   std::optional<bool> enabled;
   std::string said_by = "CRI-O's default";
   for (const auto& file : files) {
-    if (!file.content.value) continue;
-    const auto flag = flag_in(*file.content.value, {"crio", "nri", "enable_nri"});
+    const auto flag = flag_in(system::crio_nri_section(file), "enable_nri");
     if (flag) said_by = file.path;
     if (flag) enabled = flag;
   }

@@ -17,10 +17,8 @@ using data::Value;
 bool is_name(std::string_view text, std::string_view more) {
   return !text.empty() && text.size() <= 128 && text.front() != '.' && text.front() != '-' &&
          text.find("..") == std::string_view::npos &&
-         std::all_of(text.begin(), text.end(), [&](unsigned char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  more.find(static_cast<char>(c)) != std::string_view::npos;
-         });
+         std::all_of(text.begin(), text.end(),
+                     [&](char c) { return is_letter_or_digit(c) || contains(more, c); });
 }
 
 Result<std::vector<std::string>> names(const Value& value, std::string_view more) {

@@ -8,19 +8,9 @@
 #include <string>
 #include <string_view>
 
+#include "base/hex.h"
+
 namespace railhead::snapshot {
-
-/// The value of a hexadecimal digit, -1 for any other character.
-constexpr int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-constexpr bool is_hex(char c) {
-  return hex_value(c) >= 0;
-}
 
 /// Lower-case digits, two a byte.
 std::string hex_of_bytes(std::string_view bytes);

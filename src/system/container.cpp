@@ -6,7 +6,7 @@
 
 #include "base/contains.h"
 #include "base/text.h"
-#include "data/value.h"
+#include "data/below.h"
 #include "host/mounts.h"
 #include "system/container_root.h"
 #include "transports/variables.h"
@@ -19,24 +19,6 @@ namespace {
 constexpr std::size_t kMaxRules = 1024;
 constexpr std::size_t kMaxDescriptors = 4096;
 constexpr std::size_t kMaxAddresses = 4096;
-
-std::optional<std::uint64_t> word_of(std::string_view line, std::size_t word, bool hex) {
-  const auto words = split_words(line);
-  if (words.size() <= word) return std::nullopt;
-  const auto number = hex ? parse_hex(words[word]) : parse_unsigned(words[word]);
-  if (!number) return std::nullopt;
-  return *number;
-}
-
-Credentials credentials_in(std::string_view status) {
-  Credentials who;
-  for (const auto line : split(status, '\n')) {
-    if (line.starts_with("Uid:")) who.uid = word_of(line, 2, false);
-    if (line.starts_with("CapEff:")) who.cap_effective = word_of(line, 1, true);
-    if (line.starts_with("CapBnd:")) who.cap_bounding = word_of(line, 1, true);
-  }
-  return who;
-}
 
 bool is_looked_at(std::string_view entry) {
   return transports::is_transport_variable(entry) ||
@@ -158,9 +140,7 @@ class ContainerReader {
   }
 
   void read_process() {
-    into_.limits =
-        fact_of(folder_ + "/limits", host::read_process(source_.host, source_.proc_dir, into_.pid));
-    into_.credentials = made_of("status", credentials_in);
+    into_.process = fact_of(folder_, host::read_process(source_.host, source_.proc_dir, into_.pid));
     into_.uid_map = text("uid_map");
     into_.environment = made_of("environ", variables_in);
     into_.mapped = made_of("maps", objects_in);
@@ -245,18 +225,9 @@ std::string mapped_gid(std::string_view address) {
   return parts.size() == 4 ? gid_text(digits) : "";
 }
 
-const data::Value* member(const data::Value* map, std::string_view key) {
-  return map != nullptr && map->kind == data::Value::Kind::map ? map->find(key) : nullptr;
-}
-
-std::string scalar_of(const data::Value* map, std::string_view key) {
-  const auto* value = member(map, key);
-  return value == nullptr ? std::string() : value->scalar;
-}
-
 /// Absent: any; runtimes write that as -1, too.
-std::optional<std::int64_t> number_of(const data::Value* map, std::string_view key) {
-  const auto number = parse_signed(scalar_of(map, key));
+std::optional<std::int64_t> number_of(const data::Value& rule, std::string_view key) {
+  const auto number = parse_signed(data::text_below(rule, {key}));
   if (!number || *number < 0) return std::nullopt;
   return *number;
 }
@@ -286,14 +257,12 @@ std::vector<std::string> local_addresses(std::string_view fib_trie, std::string_
 Result<std::vector<DeviceRule>> parse_device_rules(std::string_view config_json) {
   const auto spec = TRY(data::parse_json(config_json));
   std::vector<DeviceRule> rules;
-  const auto* list = member(member(member(&spec, "linux"), "resources"), "devices");
-  if (list == nullptr) return rules;
-  for (const auto& item : list->items) {
+  for (const auto& item : data::items_below(spec, {"linux", "resources", "devices"})) {
     if (rules.size() == kMaxRules) return Error{ErrorCode::too_large, "more than 1024 rules"};
-    const auto type = scalar_of(&item, "type");
-    rules.push_back({scalar_of(&item, "allow") == "true", type.empty() ? 'a' : type.front(),
-                     number_of(&item, "major"), number_of(&item, "minor"),
-                     scalar_of(&item, "access")});
+    const auto type = data::text_below(item, {"type"});
+    rules.push_back({data::is_true(item, {"allow"}), type.empty() ? 'a' : type.front(),
+                     number_of(item, "major"), number_of(item, "minor"),
+                     std::string(data::text_below(item, {"access"}))});
   }
   return rules;
 }

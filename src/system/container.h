@@ -25,13 +25,6 @@
 
 namespace railhead::system {
 
-/// Who a process is. Source: Linux Documentation/filesystems/proc.rst, /proc/PID/status.
-struct Credentials {
-  std::optional<std::uint64_t> uid;  ///< effective, in the first user namespace
-  std::optional<std::uint64_t> cap_effective;
-  std::optional<std::uint64_t> cap_bounding;
-};
-
 /// A rule of the device cgroup. Source: OCI runtime specification, config-linux.md, "Allowed Device
 /// list": rules stand in order, and a later one wins.
 struct DeviceRule {
@@ -69,23 +62,13 @@ struct UcxLibrary {
 /// /sys/class/infiniband_verbs/uverbsN/abi_version.
 using AbiVersions = std::map<std::string, Text, std::less<>>;  ///< by the name of the NIC
 
-/// What `railhead pods` says of it by one look.
-struct TransportVerdict {
-  enum class Kind : std::uint8_t { rdma, tcp, idle, unknown };
-  Kind kind = Kind::unknown;
-  bool silent_fallback = false;
-  std::string why;
-  std::vector<std::pair<std::string, std::string>> evidence;  ///< source, value
-};
-
 struct Container {
   std::string name;  ///< what findings are about: its name, else "pid 4711"
   std::string id;    ///< "" for a process that is in none
   int pid = 0;       ///< the process that is looked at
   std::string root;  ///< "/proc/4711/root"
 
-  Fact<host::ProcessFacts> limits;              ///< at /proc/PID/limits
-  Fact<Credentials> credentials;                ///< at /proc/PID/status
+  Fact<host::ProcessFacts> process;             ///< at /proc/PID
   Text uid_map;                                 ///< /proc/PID/uid_map
   Text network;                                 ///< target of /proc/PID/ns/net
   Text node_network;                            ///< target of /proc/1/ns/net
@@ -106,7 +89,6 @@ struct Container {
   Fact<std::vector<std::string>> netdevs;    ///< of its network namespace
   Fact<std::vector<std::string>> addresses;  ///< of it, spelt as the GIDs that they make
   Text shm;                                  ///< options of the mount at /dev/shm
-  std::optional<TransportVerdict> transport{};
 };
 
 /// Variables that checks look at beyond those of transports/.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "data/below.h"
 #include "data/toml.h"
 
 namespace railhead::system {
@@ -76,6 +77,17 @@ ContainerdFiles read_containerd_files(host::Host& host, const std::string& main)
     containerd.files.push_back(std::move(file));
   }
   return containerd;
+}
+
+const data::Value* containerd_nri_section(const ConfigFile& file) {
+  if (!file.content.value) return nullptr;
+  const auto* section = data::below(*file.content.value, {"plugins", kNriPlugin});
+  return section != nullptr ? section
+                            : data::below(*file.content.value, {"plugins", kNriPluginBefore2});
+}
+
+const data::Value* crio_nri_section(const ConfigFile& file) {
+  return file.content.value ? data::below(*file.content.value, {"crio", "nri"}) : nullptr;
 }
 
 int ContainerdFiles::version() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/value.h"
@@ -26,6 +27,14 @@ struct ContainerdFiles {
   /// 1 where the main file does not say it.
   [[nodiscard]] int version() const;
 };
+
+/// How containerd's NRI plugin is called below [plugins], and before version 2 of the file.
+inline constexpr std::string_view kNriPlugin = "io.containerd.nri.v1.nri";
+inline constexpr std::string_view kNriPluginBefore2 = "nri";
+
+/// What one of containerd's files, or of CRI-O's, says of NRI; nullptr: nothing.
+const data::Value* containerd_nri_section(const ConfigFile& file);
+const data::Value* crio_nri_section(const ConfigFile& file);
 
 ContainerdFiles read_containerd_files(host::Host& host, const std::string& main);
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "data/below.h"
 #include "data/toml.h"
 #include "host/host.h"
 #include "system/system.h"
@@ -43,9 +44,7 @@ std::string kernel_arguments(std::string_view content) {
 
 void keep_flag(const data::Value& root, std::string_view outer, std::string_view inner,
                std::string_view key, std::string& out) {
-  const auto* section = root.find(outer);
-  if (section != nullptr) section = section->find(inner);
-  const auto* value = section != nullptr ? section->find(key) : nullptr;
+  const auto* value = data::below(root, {outer, inner, key});
   if (value == nullptr || !value->as_bool()) return;
   out.append("[").append(outer).append(".\"").append(inner).append("\"]\n");
   out.append(key).append(value->as_bool().value() ? " = true\n" : " = false\n");
@@ -69,7 +68,8 @@ std::string runtime_settings(std::string_view content) {
     }
     out += "]\n";
   }
-  keep_flag(*root, "plugins", "io.containerd.nri.v1.nri", "disable", out);
+  for (const auto plugin : {kNriPlugin, kNriPluginBefore2})
+    keep_flag(*root, "plugins", plugin, "disable", out);
   keep_flag(*root, "crio", "nri", "enable_nri", out);
   return out;
 }

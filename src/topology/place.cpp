@@ -10,12 +10,6 @@
 namespace railhead::topology {
 namespace {
 
-const node::NumaNode* find_numa(const node::Node& node, int id) {
-  const auto at = std::find_if(node.numa.begin(), node.numa.end(),
-                               [&](const node::NumaNode& candidate) { return candidate.id == id; });
-  return at != node.numa.end() ? &*at : nullptr;
-}
-
 /// The nearest node with CPUs; the kernel prints distances in the order of node ids, as Node::numa
 /// is.
 const node::NumaNode* nearest_with_cpus(const node::Node& node, const node::NumaNode& from) {
@@ -48,6 +42,12 @@ std::span<const node::PciAddress> counted_bridges(const node::Node& node,
 }
 
 }  // namespace
+
+const node::NumaNode* find_numa(const node::Node& node, int id) {
+  const auto at = std::find_if(node.numa.begin(), node.numa.end(),
+                               [&](const node::NumaNode& candidate) { return candidate.id == id; });
+  return at != node.numa.end() ? &*at : nullptr;
+}
 
 std::optional<int> cpu_numa_node(const node::Node& node, const node::PciDevice& function) {
   if (!function.numa_node || *function.numa_node < 0) return std::nullopt;

@@ -25,6 +25,9 @@ Place place_of(const node::Node& node, const node::PciDevice* function);
 
 bool same_place(const Place& a, const Place& b);
 
+/// nullptr where the machine has no such NUMA node.
+const node::NumaNode* find_numa(const node::Node& node, int id);
+
 /// How many bridges two paths from the same root have in common.
 std::size_t common_bridges(std::span<const node::PciAddress> a,
                            std::span<const node::PciAddress> b);

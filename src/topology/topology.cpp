@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "topology/topology.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
@@ -129,6 +130,17 @@ std::optional<node::PciAddress> common_bridge(const node::PciDevice& a, const no
   const auto common = common_bridges(a.bridges, b.bridges);
   if (common == 0) return std::nullopt;
   return a.bridges[common - 1];
+}
+
+std::vector<node::PciAddress> bridges_between(const node::PciDevice& a, const node::PciDevice& b) {
+  std::vector<node::PciAddress> between;
+  const auto common = common_bridge(a, b);
+  if (!common) return between;
+  for (const auto* bridges : {&a.bridges, &b.bridges}) {
+    const auto at = std::find(bridges->begin(), bridges->end(), *common);
+    between.insert(between.end(), at + 1, bridges->end());
+  }
+  return between;
 }
 
 Topology make_topology(const node::Node& node) {

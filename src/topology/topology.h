@@ -70,6 +70,9 @@ struct Topology {
 /// The lowest bridge above both functions, absent where there is none.
 std::optional<node::PciAddress> common_bridge(const node::PciDevice& a, const node::PciDevice& b);
 
+/// The bridges of both below the lowest one that they share; none where they share none.
+std::vector<node::PciAddress> bridges_between(const node::PciDevice& a, const node::PciDevice& b);
+
 /// The NUMA node with CPUs that a function belongs to: for a node without CPUs (a GPU's own memory,
 /// CXL) the nearest one that has some, by its row of distances; absent where nothing says. It
 /// orders equal relations and changes none: nvidia-smi compares the nodes that sysfs names.

@@ -7,14 +7,17 @@
 #include "base/text.h"
 #include "container/job_arguments.h"
 #include "container/job_size.h"
+#include "data/below.h"
 #include "data/json.h"
-#include "data/value.h"
 #include "gpu/vendors.h"
 #include "transports/variables.h"
 #include "usage/processes.h"
 
 namespace railhead::usage {
 namespace {
+
+using data::items_below;
+using data::text_below;
 
 constexpr data::ParseLimits kSpecLimits{std::size_t{1} << 20, 32, 65536};
 constexpr int kMaxGenerations = 64;
@@ -34,34 +37,19 @@ constexpr std::array<Annotation, 4> kNames = {
 constexpr std::string_view kTypeOfContainerd = "io.kubernetes.cri.container-type";
 constexpr std::string_view kTypeOfCrio = "io.kubernetes.cri-o.ContainerType";
 
-const data::Value* find(const data::Value* map, std::string_view key) {
-  return map == nullptr || map->kind != data::Value::Kind::map ? nullptr : map->find(key);
-}
-
-std::string text(const data::Value* map, std::string_view key) {
-  const auto* value = find(map, key);
-  return value != nullptr && value->kind == data::Value::Kind::scalar ? value->scalar
-                                                                      : std::string();
-}
-
-const std::vector<data::Value>& items(const data::Value* list) {
-  static const std::vector<data::Value> none;
-  return list != nullptr && list->kind == data::Value::Kind::list ? list->items : none;
-}
-
-std::int64_t number(const data::Value* map, std::string_view key) {
-  return parse_signed(text(map, key)).value_or(0);
+std::int64_t number(const data::Value& map, std::string_view key) {
+  return parse_signed(text_below(map, {key})).value_or(0);
 }
 
 void read_annotations(const data::Value* annotations, Bundle& bundle) {
   for (const auto& name : kNames) {
-    bundle.*name.into = text(annotations, name.containerd);
-    if ((bundle.*name.into).empty()) bundle.*name.into = text(annotations, name.crio);
+    bundle.*name.into = text_below(annotations, {name.containerd});
+    if ((bundle.*name.into).empty()) bundle.*name.into = text_below(annotations, {name.crio});
   }
-  bundle.sandbox = text(annotations, kTypeOfContainerd) == "sandbox" ||
-                   text(annotations, kTypeOfCrio) == "sandbox";
+  bundle.sandbox = text_below(annotations, {kTypeOfContainerd}) == "sandbox" ||
+                   text_below(annotations, {kTypeOfCrio}) == "sandbox";
   if (bundle.sandbox) bundle.container.clear();
-  if (annotations == nullptr || annotations->kind != data::Value::Kind::map) return;
+  if (annotations == nullptr) return;
   for (const auto& entry : annotations->entries) {
     const bool is_ours = is_allocation(entry.key) || entry.key.starts_with("rdma.railhead.io/");
     if (is_ours && bundle.annotations.size() < kMaxAnnotations) {
@@ -71,21 +59,22 @@ void read_annotations(const data::Value* annotations, Bundle& bundle) {
 }
 
 void read_devices(const data::Value* linux, Bundle& bundle) {
-  for (const auto& item : items(find(linux, "devices"))) {
-    auto path = text(&item, "path");
+  for (const auto& item : items_below(linux, {"devices"})) {
+    std::string path(text_below(item, {"path"}));
     if (!gpu::is_gpu_path(path) && !path.starts_with("/dev/infiniband/")) continue;
-    const auto type = text(&item, "type");
+    const auto type = text_below(item, {"type"});
     bundle.devices.push_back({std::move(path), type.empty() ? 'c' : type.front(),
-                              number(&item, "major"), number(&item, "minor")});
+                              number(item, "major"), number(item, "minor")});
   }
 }
 
 void read_mounts(const data::Value* mounts, Bundle& bundle) {
-  for (const auto& item : items(mounts)) {
-    BundleMount mount{text(&item, "destination"), text(&item, "type"), text(&item, "source"),
-                      false};
+  for (const auto& item : items_below(mounts, {})) {
+    BundleMount mount{std::string(text_below(item, {"destination"})),
+                      std::string(text_below(item, {"type"})),
+                      std::string(text_below(item, {"source"})), false};
     if (!gpu::is_gpu_mount(mount.destination) && !mount.destination.starts_with("/sys")) continue;
-    const auto& options = items(find(&item, "options"));
+    const auto& options = items_below(item, {"options"});
     mount.read_write = std::any_of(options.begin(), options.end(),
                                    [](const data::Value& one) { return one.scalar == "rw"; });
     bundle.mounts.push_back(std::move(mount));
@@ -163,7 +152,7 @@ Result<Bundle> parse_bundle(std::string_view config_json) {
   if (spec.kind != data::Value::Kind::map) return Error{ErrorCode::malformed, "the spec is no map"};
   Bundle bundle;
   read_annotations(spec.find("annotations"), bundle);
-  for (const auto& item : items(find(spec.find("process"), "env"))) {
+  for (const auto& item : items_below(spec, {"process", "env"})) {
     if (gpu::is_gpu_variable(item.scalar) || container::is_job_variable(item.scalar) ||
         transports::is_transport_variable(item.scalar))
       bundle.env.push_back(item.scalar);
@@ -171,8 +160,8 @@ Result<Bundle> parse_bundle(std::string_view config_json) {
   const auto* linux = spec.find("linux");
   read_devices(linux, bundle);
   read_mounts(spec.find("mounts"), bundle);
-  for (const auto& item : items(find(linux, "namespaces"))) {
-    bundle.namespaces.push_back(text(&item, "type"));
+  for (const auto& item : items_below(linux, {"namespaces"})) {
+    bundle.namespaces.emplace_back(text_below(item, {"type"}));
   }
   return bundle;
 }

@@ -2,15 +2,17 @@
 #include "usage/nfs_declarations.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "base/text.h"
-#include "data/value.h"
+#include "data/below.h"
+#include "data/documents.h"
 #include "host/mounts.h"
+#include "host/unit_files.h"
 #include "usage/nfs_mounts.h"
 
 namespace railhead::usage {
@@ -18,12 +20,6 @@ namespace {
 
 constexpr std::size_t kMaxUnits = 4096;
 constexpr std::string_view kSuffix = ".mount";
-
-/// In the order in which systemd takes them (systemd.unit(5)). What generators make of /etc/fstab
-/// is not among them.
-constexpr std::array<const char*, 5> kUnitFolders = {
-    "/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system",
-    "/usr/lib/systemd/system", "/lib/systemd/system"};
 
 /// The last value of each key of a section, as systemd has it; lines that end in a backslash go on.
 std::map<std::string, std::string, std::less<>> section_of(std::string_view text,
@@ -72,18 +68,19 @@ Names list_of(host::Host& host, const std::string& folder, std::vector<std::stri
   return names && *names ? **names : Names();
 }
 
-/// The units of all folders: by name, the folder that counts; and what is wanted at the start.
+/// The units of all folders by name, and what is wanted at the start.
 struct Units {
-  std::map<std::string, std::string> folders;
+  std::set<std::string> names;
   std::set<std::string> wanted;
 };
 
 Units units_of(host::Host& host, std::vector<std::string>& unknown) {
   Units units;
-  for (const std::string folder : kUnitFolders) {
+  for (const auto path : host::kUnitFolders) {
+    const std::string folder(path);
     for (const auto& name : list_of(host, folder, unknown)) {
-      if (name.ends_with(kSuffix) || name.ends_with(".automount")) {
-        if (units.folders.size() < kMaxUnits) units.folders.emplace(name, folder);
+      if (name.ends_with(kSuffix)) {
+        if (units.names.size() < kMaxUnits) units.names.insert(name);
       } else if (name.ends_with(".wants") || name.ends_with(".requires")) {
         for (auto& one : list_of(host, folder + "/" + name, unknown)) units.wanted.insert(one);
       }
@@ -94,19 +91,12 @@ Units units_of(host::Host& host, std::vector<std::string>& unknown) {
 
 std::optional<NfsDeclaration> read_unit(host::Host& host, const std::string& name,
                                         const Units& units, std::vector<std::string>& unknown) {
-  const auto where = units.folders.at(name) + "/" + name;
-  const auto text = host.read(where);
-  if (!text) unknown.push_back(text.error().message);
-  if (!text || !*text) return std::nullopt;
-  std::string all = **text;
-  for (const std::string folder : kUnitFolders) {
-    const auto drop_ins = folder + "/" + name + ".d";
-    for (const auto& drop_in : list_of(host, drop_ins, unknown)) {
-      const auto more = host.read(drop_ins + "/" + drop_in);
-      if (drop_in.ends_with(".conf") && more && *more) all += "\n" + **more;
-    }
-  }
-  auto unit = parse_mount_unit(where, name, all);
+  auto found = host::read_unit_files(host, name);
+  std::move(found.unknown.begin(), found.unknown.end(), std::back_inserter(unknown));
+  if (found.files.empty() || found.files.front().path != found.path) return std::nullopt;
+  std::string text;
+  for (const auto& file : found.files) text += file.text + "\n";
+  auto unit = parse_mount_unit(found.path, name, text);
   if (!unit) return std::nullopt;
   const auto stem = name.substr(0, name.size() - kSuffix.size());
   unit->deferred =
@@ -114,34 +104,15 @@ std::optional<NfsDeclaration> read_unit(host::Host& host, const std::string& nam
   return unit;
 }
 
-std::string text_at(const data::Value& value, std::initializer_list<std::string_view> keys) {
-  const auto* at = &value;
-  for (const auto key : keys) {
-    at = at->find(key);
-    if (at == nullptr) return "";
-  }
-  return at->scalar;
-}
-
-const data::Value* value_at(const data::Value& value,
-                            std::initializer_list<std::string_view> keys) {
-  const auto* at = &value;
-  for (const auto key : keys) {
-    if (at != nullptr) at = at->find(key);
-  }
-  return at;
-}
-
 void add_machine_config(const data::Value& object, std::vector<NfsDeclaration>& found) {
-  const auto* units = value_at(object, {"spec", "config", "systemd", "units"});
-  if (units == nullptr) return;
-  for (const auto& unit : units->items) {
-    const auto name = text_at(unit, {"name"});
+  for (const auto& unit : items_below(object, {"spec", "config", "systemd", "units"})) {
+    const std::string name(text_below(unit, {"name"}));
     if (!name.ends_with(kSuffix)) continue;
-    const auto where = "MachineConfig " + text_at(object, {"metadata", "name"}) + ", " + name;
-    auto declaration = parse_mount_unit(where, name, text_at(unit, {"contents"}));
+    const auto where =
+        "MachineConfig " + std::string(text_below(object, {"metadata", "name"})) + ", " + name;
+    auto declaration = parse_mount_unit(where, name, text_below(unit, {"contents"}));
     if (!declaration) continue;
-    declaration->deferred = declaration->deferred || text_at(unit, {"enabled"}) != "true";
+    declaration->deferred = declaration->deferred || text_below(unit, {"enabled"}) != "true";
     found.push_back(*std::move(declaration));
   }
 }
@@ -150,31 +121,29 @@ void add_machine_config(const data::Value& object, std::vector<NfsDeclaration>& 
 /// The NFS CSI driver (nfs.csi.k8s.io) has server and share among the attributes of the volume.
 void add_volume(const data::Value& object, std::vector<NfsDeclaration>& found) {
   NfsDeclaration volume;
-  volume.where = "PersistentVolume " + text_at(object, {"metadata", "name"});
-  volume.server = text_at(object, {"spec", "nfs", "server"});
-  volume.path = text_at(object, {"spec", "nfs", "path"});
+  volume.where = "PersistentVolume " + std::string(text_below(object, {"metadata", "name"}));
+  volume.server = text_below(object, {"spec", "nfs", "server"});
+  volume.path = text_below(object, {"spec", "nfs", "path"});
   if (volume.server.empty()) {
-    volume.server = text_at(object, {"spec", "csi", "volumeAttributes", "server"});
-    volume.path = text_at(object, {"spec", "csi", "volumeAttributes", "share"});
+    volume.server = text_below(object, {"spec", "csi", "volumeAttributes", "server"});
+    volume.path = text_below(object, {"spec", "csi", "volumeAttributes", "share"});
   }
   if (volume.server.empty() || volume.path.empty()) return;
   volume.path = plain_place(volume.path);
   volume.deferred = true;
-  if (const auto* options = value_at(object, {"spec", "mountOptions"})) {
-    Names words;
-    for (const auto& option : options->items) words.push_back(option.scalar);
-    volume.options = join(words, ",");
-  }
+  Names words;
+  for (const auto& option : items_below(object, {"spec", "mountOptions"}))
+    words.push_back(option.scalar);
+  volume.options = join(words, ",");
   found.push_back(std::move(volume));
 }
 
 void add_object(const data::Value& object, std::vector<NfsDeclaration>& found) {
-  const auto kind = text_at(object, {"kind"});
+  const auto kind = text_below(object, {"kind"});
   if (kind == "MachineConfig") add_machine_config(object, found);
   if (kind == "PersistentVolume") add_volume(object, found);
-  const auto* items = object.find("items");
-  if (items == nullptr || !kind.ends_with("List")) return;
-  for (const auto& item : items->items) add_object(item, found);
+  if (!kind.ends_with("List")) return;
+  for (const auto& item : items_below(object, {"items"})) add_object(item, found);
 }
 
 }  // namespace
@@ -241,8 +210,7 @@ std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
                                                   std::vector<std::string>& unknown) {
   std::vector<NfsDeclaration> found;
   const auto units = units_of(host, unknown);
-  for (const auto& [name, folder] : units.folders) {
-    if (!name.ends_with(kSuffix)) continue;
+  for (const auto& name : units.names) {
     if (auto unit = read_unit(host, name, units, unknown)) found.push_back(*std::move(unit));
   }
   const auto fstab = host.read("/etc/fstab");
@@ -253,9 +221,9 @@ std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
 }
 
 bool is_nfs_file(std::string_view path) {
-  const auto is_unit =
-      std::any_of(kUnitFolders.begin(), kUnitFolders.end(),
-                  [&](const char* folder) { return path.starts_with(std::string(folder) + "/"); });
+  const auto is_unit = std::any_of(
+      host::kUnitFolders.begin(), host::kUnitFolders.end(),
+      [&](std::string_view folder) { return path.starts_with(std::string(folder) + "/"); });
   return is_unit || path == "/etc/fstab" ||
          (path.starts_with("/proc/") &&
           (path.ends_with("/mountstats") || path.ends_with("/mountinfo")));
@@ -293,26 +261,12 @@ std::string only_nfs(std::string_view path, std::string_view text) {
 Result<std::vector<NfsDeclaration>> parse_nfs_manifests(const std::string& file,
                                                         std::string_view text) {
   std::vector<NfsDeclaration> found;
-  std::string document;
-  unsigned before = 0;  // lines above the document, so that an error names the line of the file
-  unsigned number = 0;
-  const auto take = [&]() -> Status {
-    const auto value = data::parse_yaml(std::string(before, '\n') + document);
+  for (const auto& document : data::documents_in(text)) {
+    // The lines above it, so that an error names the line of the file.
+    const auto value = data::parse_yaml(std::string(document.before, '\n').append(document.text));
     if (!value) return value.error().context(file);
     add_object(*value, found);
-    document.clear();
-    before = number;
-    return {};
-  };
-  for (const auto line : split(text, '\n')) {
-    ++number;
-    if (line == "---" || line.starts_with("--- ")) {
-      TRY_STATUS(take());
-    } else {
-      document.append(line).append("\n");
-    }
   }
-  TRY_STATUS(take());
   return found;
 }
 

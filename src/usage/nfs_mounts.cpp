@@ -94,7 +94,7 @@ Result<std::optional<std::string>> read_of_machine(host::Host& host, const std::
                                                    bool& of_machine) {
   auto text = host.read("/proc/1/" + name);
   of_machine = text && *text;
-  // One that is too large for us is there: that of this process may be of fewer mounts.
+  // A file that is too large is not replaced by that of this process, which may see fewer mounts.
   if (of_machine || (!text && text.error().code == ErrorCode::too_large)) return text;
   return host.read("/proc/self/" + name);
 }
@@ -108,6 +108,15 @@ std::optional<std::string_view> mount_option(std::string_view options, std::stri
     return equal == std::string_view::npos ? std::string_view() : word.substr(equal + 1);
   }
   return std::nullopt;
+}
+
+bool is_rdma_protocol(std::string_view protocol) {
+  return protocol == "rdma" || protocol == "rdma6";
+}
+
+bool asks_for_rdma(std::string_view options) {
+  return mount_option(options, "rdma") ||
+         is_rdma_protocol(mount_option(options, "proto").value_or(""));
 }
 
 bool is_nfs_type(std::string_view type) {

@@ -76,4 +76,9 @@ std::string plain_place(std::string_view path);
 /// The value of `key` in "a,key=value,b": empty for a plain word, absent where it is not there.
 std::optional<std::string_view> mount_option(std::string_view options, std::string_view key);
 
+bool is_rdma_protocol(std::string_view protocol);  ///< "rdma", and over IPv6 "rdma6" (nfs(5))
+
+/// Whether mount options ask for RDMA: `rdma`, or `proto=` with such a protocol.
+bool asks_for_rdma(std::string_view options);
+
 }  // namespace railhead::usage

@@ -8,8 +8,8 @@
 
 #include "allocation/cdi_spec.h"
 #include "allocation/device_info.h"
-#include "unit/agent/pool_specs.h"
 #include "unit/host/temporary_directory.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::agent {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "data/json.h"
 #include "inject/cdi.h"
-#include "unit/agent/pool_specs.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::allocation {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gmock/gmock.h>
 
-#include "unit/agent/pool_specs.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::allocation {
 namespace {

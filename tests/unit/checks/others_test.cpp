@@ -407,6 +407,13 @@ TEST(DoctorOnDrivers, the_file_that_containerd_was_started_with_counts) {
   EXPECT_EQ(of(patient, "runtime.nri", "containerd").observed, "enabled, at /opt/nri.sock");
 }
 
+TEST(DoctorOnDrivers, a_file_without_a_version_has_nri_s_short_name) {
+  auto patient = healthy();
+  patient.bytes("/proc/811/cmdline", std::string("containerd\0-c\0/opt/c.toml\0", 26));
+  patient.text("/opt/c.toml", "[plugins.nri]\ndisable = true");
+  EXPECT_EQ(of(patient, "runtime.nri", "containerd").observed, "disabled");
+}
+
 TEST(DoctorOnDrivers, an_agent_without_nri_does_not_ask_for_it) {
   auto patient = healthy();
   patient.drop("/etc/containerd/conf.d").drop("/run/nri");

@@ -9,7 +9,6 @@
 namespace railhead::test {
 namespace {
 
-using system::Container;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -17,14 +16,17 @@ using testing::IsEmpty;
 constexpr std::uint64_t kUnlimited = host::ProcessFacts::kUnlimited;
 constexpr const char* kAddress = "0000:0000:0000:0000:0000:ffff:0a00:0005";
 
+struct Container : system::Container {
+  proof::PodUse use;
+};
+
 /// GPU 1 and mlx5_3, which is next to it, of a DGX H100, with all that RDMA needs.
 Container well() {
   Container container;
   container.name = "train";
   container.id = "abc";
   container.root = "/proc/4711/root";
-  container.limits = {"/proc/4711/limits", host::ProcessFacts{0, kUnlimited, kUnlimited}};
-  container.credentials = {"/proc/4711/status", system::Credentials{0, 0, 0}};
+  container.process = {"/proc/4711", host::ProcessFacts{0, kUnlimited, kUnlimited, 0, 0}};
   container.uid_map = {"/proc/4711/uid_map", "0 0 4294967295"};
   container.network = {"/proc/4711/ns/net", "net:[2]"};
   container.node_network = {"/proc/1/ns/net", "net:[1]"};
@@ -51,9 +53,9 @@ Container well() {
   container.netdevs = {"/proc/4711/net/dev", std::vector<std::string>{"lo", "eth0"}};
   container.addresses = {"/proc/4711/net/fib_trie", std::vector<std::string>{kAddress}};
   container.shm = {"/proc/4711/mountinfo /dev/shm", "tmpfs rw,size=33554432k"};
-  container.transport.emplace();
-  container.transport->kind = system::TransportVerdict::Kind::rdma;
-  container.transport->why = "8 queue pairs in RTS";
+  container.use.record.container_id = container.id;
+  container.use.verdict = proof::Verdict::rdma;
+  container.use.why = "8 queue pairs in RTS";
   return container;
 }
 
@@ -62,12 +64,13 @@ std::vector<checks::Finding> examine(Container container, Patient patient = heal
                                      bool plain = true) {
   if (plain) patient.text("/proc/driver/nvidia/params", "EnableStreamMemOPs: 0");
   snapshot::SnapshotHost host(patient.snapshot());
-  std::vector<Container> containers;
-  containers.push_back(std::move(container));
+  checks::MoreFacts more;
+  more.uses = {container.use};
+  more.containers.push_back(std::move(container));
   const auto node = node::read_node(host);
   auto system =
       system::read_system(host, node, checks::parts_of(checks::all_checks(checks::Scope::pod)));
-  const checks::Machine machine(node, std::move(system), {}, {std::move(containers), {}});
+  const checks::Machine machine(node, std::move(system), {}, std::move(more));
   return checks::run_checks(machine, checks::all_checks(checks::Scope::pod));
 }
 
@@ -123,15 +126,15 @@ const std::vector<PodFault>& pod_faults() {
        },
        {"WARN pod.privileged train"}},
       {"a memory lock of 8 MiB",
-       [](Container& c) { c.limits.value->memlock_soft_bytes = 8388608; },
+       [](Container& c) { c.process.value->memlock_soft_bytes = 8388608; },
        {"FAIL pod.memlock train"}},
       {"a memory lock of 8 GiB",
-       [](Container& c) { c.limits.value->memlock_soft_bytes = 8ULL << 30U; },
+       [](Container& c) { c.process.value->memlock_soft_bytes = 8ULL << 30U; },
        {"WARN pod.memlock train"}},
       {"IPC_LOCK in a user namespace (E10)",
        [](Container& c) {
-         c.limits.value->memlock_soft_bytes = 65536;
-         c.credentials.value->cap_effective = 1ULL << 14U;
+         c.process.value->memlock_soft_bytes = 65536;
+         c.process.value->cap_effective = 1ULL << 14U;
          c.uid_map.value = "0 100000 65536";
        },
        {"FAIL pod.memlock train"}},
@@ -214,8 +217,8 @@ const std::vector<PodFault>& pod_faults() {
        {"FAIL pod.environment train/NCCL_IB_HCA", "WARN pod.affinity train/0000:43:00.0"}},
       {"a silent fallback",
        [](Container& c) {
-         c.transport->kind = system::TransportVerdict::Kind::tcp;
-         c.transport->silent_fallback = true;
+         c.use.verdict = proof::Verdict::tcp;
+         c.use.silent_fallback = true;
        },
        {"FAIL pod.transport train"}},
   };
@@ -237,8 +240,8 @@ INSTANTIATE_TEST_SUITE_P(Faults, BrokenPod, testing::Range<std::size_t>(0, pod_f
 
 TEST(Pod, ipc_lock_of_root_is_enough) {
   auto container = well();
-  container.limits.value->memlock_soft_bytes = 65536;
-  container.credentials.value->cap_effective = 1ULL << 14U;
+  container.process.value->memlock_soft_bytes = 65536;
+  container.process.value->cap_effective = 1ULL << 14U;
   EXPECT_THAT(complaints(examine(container)), IsEmpty());
   container.uid_map = {"/proc/4711/uid_map", {}, "EACCES"};
   EXPECT_THAT(complaints(examine(container)), ElementsAre("UNKNOWN pod.memlock train"));
@@ -246,8 +249,9 @@ TEST(Pod, ipc_lock_of_root_is_enough) {
 
 TEST(Pod, ipc_lock_that_is_not_effective_is_named) {
   auto container = well();
-  container.limits.value->memlock_soft_bytes = 65536;
-  container.credentials.value = system::Credentials{1000, 0, 1ULL << 14U};
+  container.process.value->memlock_soft_bytes = 65536;
+  container.process.value->uid = 1000;
+  container.process.value->cap_bounding = 1ULL << 14U;
   const auto finding = finding_of(examine(container), "pod.memlock", "train");
   EXPECT_EQ(finding.observed, "65536, IPC_LOCK is granted and not effective (uid 1000)");
   EXPECT_THAT(finding.remedy, HasSubstr("not the kubelet"));

@@ -260,6 +260,13 @@ TEST(PluginTexts, documents_and_lists_are_read_and_lines_are_the_files) {
   EXPECT_EQ(texts_of(list).files.at(0).text, "resourceCount: 3");
 }
 
+TEST(PluginTexts, dashes_in_a_block_end_no_document) {
+  const auto texts = texts_of(
+      "apiVersion: v1\nkind: ConfigMap\ndata:\n  config.yaml: |\n    ---\n    configList: []\n");
+  ASSERT_EQ(texts.files.size(), 1U);
+  EXPECT_THAT(texts.files[0].text, HasSubstr("configList"));
+}
+
 TEST(PluginTexts, what_is_none_is_left_to_others) {
   for (const char* text : {"", "resourceCount: 7\n", R"({"configList": []})", "kind: ConfigMap\n",
                            "apiVersion: railhead.io/v1alpha1\nkind: Config\n", "- a\n"}) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/inject/container_builder.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::inject {
 namespace {
@@ -21,13 +22,8 @@ using ::testing::Not;
 const std::string kHcaAllocation = "allocation.railhead.io/rdma.io/hca";
 
 pools::PoolSpec pool(pools::PoolMode mode, std::vector<std::string> nics) {
-  pools::PoolSpec spec;
-  spec.name = "rdma.io/hca";
+  auto spec = test::shared_pool("rdma.io/hca", std::move(nics));
   spec.mode = mode;
-  spec.slots = 100;
-  spec.kinds = {pools::FunctionKind::physical};
-  spec.include = {
-      {{{pools::Fact::rdma_name, "rdma", std::move(nics), pools::Match::glob, {}}}, true, false}};
   return spec;
 }
 

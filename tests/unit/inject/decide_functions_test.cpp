@@ -2,7 +2,7 @@
 // What functions bring along that are no RDMA devices.
 #include <gmock/gmock.h>
 
-#include "unit/agent/pool_specs.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::inject {
 namespace {

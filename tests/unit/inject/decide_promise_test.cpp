@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "unit/inject/container_builder.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::inject {
 namespace {
@@ -18,20 +19,11 @@ constexpr const char* kHcaSlot = "allocation.railhead.io/rdma.io/hca";
 constexpr const char* kRailSlot = "allocation.railhead.io/rdma.io/rail";
 constexpr const char* kFunction = "allocation.railhead.io/example.com/alone";
 
-pools::PoolSpec some_of(std::string name, std::vector<std::string> nics) {
-  pools::PoolSpec spec;
-  spec.name = std::move(name);
-  spec.slots = 100;
-  spec.kinds = {pools::FunctionKind::physical};
-  spec.include = {
-      {{{pools::Fact::rdma_name, "rdma", std::move(nics), pools::Match::glob, {}}}, true, false}};
-  return spec;
-}
-
 InjectionPolicy three_pools() {
   InjectionPolicy policy;
-  policy.pools = {some_of("rdma.io/hca", {"mlx5_*"}), some_of("rdma.io/rail", {"mlx5_*"}),
-                  some_of("example.com/alone", {"mlx5_3"})};
+  policy.pools = {test::shared_pool("rdma.io/hca", {"mlx5_*"}),
+                  test::shared_pool("rdma.io/rail", {"mlx5_*"}),
+                  test::shared_pool("example.com/alone", {"mlx5_3"})};
   policy.pools[1].slots_per_nic = 10;
   policy.pools[2].mode = pools::PoolMode::exclusive;
   return policy;

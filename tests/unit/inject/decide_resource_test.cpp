@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/inject/container_builder.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::inject {
 namespace {
@@ -20,13 +21,9 @@ using ::testing::StartsWith;
 const std::string kHca = "allocation.railhead.io/rdma.io/hca";
 
 pools::PoolSpec pool(std::string name, std::vector<std::string> nics) {
-  pools::PoolSpec spec;
-  spec.name = std::move(name);
-  spec.slots = 100;
+  auto spec = test::shared_pool(std::move(name), std::move(nics));
   spec.kinds = {pools::FunctionKind::physical, pools::FunctionKind::virtual_,
                 pools::FunctionKind::soft};
-  spec.include = {
-      {{{pools::Fact::rdma_name, "rdma", std::move(nics), pools::Match::glob, {}}}, true, false}};
   return spec;
 }
 

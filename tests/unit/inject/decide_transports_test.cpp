@@ -6,6 +6,7 @@
 
 #include "inject/decide.h"
 #include "unit/inject/container_builder.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::inject {
 namespace {
@@ -30,10 +31,8 @@ std::string uverbs(int number) {
 }
 
 pools::PoolSpec pool_of(std::vector<std::string> nics, std::optional<unsigned> slots_per_nic) {
-  pools::PoolSpec spec = pools::default_pool();
+  auto spec = test::shared_pool(pools::default_pool().name, std::move(nics));
   spec.slots_per_nic = slots_per_nic;
-  spec.include = {
-      {{{pools::Fact::rdma_name, "rdma", std::move(nics), pools::Match::glob, {}}}, true, false}};
   return spec;
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "unit/inject/container_builder.h"
+#include "unit/inject/pool_specs.h"
 
 namespace railhead::inject {
 namespace {
@@ -32,13 +33,8 @@ node::Node machine() {
 std::vector<container::Remark> remarks_on(ContainerBuilder& container, pools::PoolMode mode,
                                           const std::string& nics,
                                           const node::Node& node = machine()) {
-  pools::PoolSpec spec;
-  spec.name = "nvidia.com/hostdev";
+  auto spec = test::shared_pool("nvidia.com/hostdev", {nics});
   spec.mode = mode;
-  spec.slots = 100;
-  spec.kinds = {pools::FunctionKind::physical};
-  spec.include = {
-      {{{pools::Fact::rdma_name, "rdma", {nics}, pools::Match::glob, {}}}, true, false}};
   InjectionPolicy policy;
   policy.pools = {spec};
   const auto table = test::table_of(node, policy);
@@ -119,13 +115,7 @@ TEST(RoceOfAFunction, of_two_pools_the_one_that_lacks_a_network_is_named) {
   node.netdevs[0].elsewhere = true;
   InjectionPolicy policy;
   for (const std::string nic : {"mlx5_0", "mlx5_1"}) {
-    pools::PoolSpec spec;
-    spec.name = "nvidia.com/" + nic;
-    spec.mode = pools::PoolMode::exclusive;
-    spec.kinds = {pools::FunctionKind::physical};
-    spec.include = {
-        {{{pools::Fact::rdma_name, "rdma", {nic}, pools::Match::glob, {}}}, true, false}};
-    policy.pools.push_back(spec);
+    policy.pools.push_back(test::exclusive_pool("nvidia.com/" + nic, {nic}));
   }
   const auto table = test::table_of(node, policy);
   ContainerBuilder pod;

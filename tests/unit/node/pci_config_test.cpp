@@ -21,6 +21,16 @@ TEST(PciConfig, reads_device_control_and_acs) {
   EXPECT_EQ(node::parse_pci_config(config_space(0x2920))->relaxed_ordering(), false);
 }
 
+TEST(PciConfig, a_bridge_redirects_peers_unless_they_are_translated) {
+  const auto redirects = [](std::uint16_t acs) {
+    return node::parse_pci_config(config_space(0x5930, acs))->redirects_peers();
+  };
+  EXPECT_TRUE(redirects(0x1d));
+  EXPECT_TRUE(redirects(0x08));
+  EXPECT_FALSE(redirects(0x11));
+  EXPECT_FALSE(redirects(0x5d));
+}
+
 TEST(PciConfig, reads_payload_tags_and_link) {
   ConfigSpace space;
   space.device_control = 0x5930;

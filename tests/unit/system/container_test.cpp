@@ -91,8 +91,8 @@ class ContainerTest : public testing::Test {
 TEST_F(ContainerTest, is_read_through_its_process) {
   const auto container = read();
   EXPECT_EQ(container.name, "train");
-  EXPECT_EQ(container.limits.value->memlock_soft_bytes, 65536U);
-  EXPECT_EQ(container.credentials.value->uid, 1000U);
+  EXPECT_EQ(container.process.value->memlock_soft_bytes, 65536U);
+  EXPECT_EQ(container.process.value->uid, 1000U);
   EXPECT_EQ(container.network.value, "net:[2]");
   EXPECT_EQ(container.node_network.value, "net:[1]");
   EXPECT_THAT(*container.held.value, ElementsAre("/dev/infiniband/uverbs0"));

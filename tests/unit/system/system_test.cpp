@@ -146,6 +146,8 @@ TEST(ShortenedFile, holds_no_secret_of_a_runtime) {
             "imports = ['conf.d/*.toml', ]\n[plugins.\"io.containerd.nri.v1.nri\"]\n"
             "disable = false\n");
   EXPECT_EQ(kept("/etc/containerd/config.toml", text), text);
+  EXPECT_EQ(kept("/etc/containerd/config.toml", "[plugins.nri]\ndisable = true\nsecret = 1\n"),
+            "[plugins.\"nri\"]\ndisable = true\n");
   EXPECT_EQ(kept("/etc/crio/crio.conf", "[a\nsecret"), "[malformed\n");
 }
 

@@ -25,6 +25,21 @@ NodeBuilder two_sockets() {
   return b;
 }
 
+TEST(Topology, bridges_below_the_shared_one_are_between) {
+  NodeBuilder b;
+  const auto above = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  const auto of_gpu = b.bridge(above);
+  const auto of_nic = b.bridge(above);
+  b.gpu(of_gpu);
+  b.nic(of_nic);
+  b.nic(b.bridge(b.host_bridge(0x20, 0)));
+  const auto node = b.build();
+  const auto& gpu = *node.find_pci(node.gpus[0].pci);
+  const std::vector between{of_gpu.bridges.back(), of_nic.bridges.back()};
+  EXPECT_EQ(bridges_between(gpu, *node.find_pci(*node.nics[0].pci)), between);
+  EXPECT_TRUE(bridges_between(gpu, *node.find_pci(*node.nics[1].pci)).empty());
+}
+
 TEST(Topology, one_switch_is_pix) {
   auto b = two_sockets();
   const Slot sw = b.pcie_switch(b.bridge(b.host_bridge(0x15, 0)));

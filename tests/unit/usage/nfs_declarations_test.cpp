@@ -97,6 +97,18 @@ TEST(NfsDeclarations, of_two_folders_the_one_that_systemd_takes_counts) {
   EXPECT_EQ(found[0].options, "rdma");
 }
 
+TEST(NfsDeclarations, a_drop_in_of_etc_hides_that_of_the_package) {
+  const auto entries =
+      test::file_entry("/usr/lib/systemd/system/a.mount",
+                       "[Mount]\nWhat=n:/a\nWhere=/a\nType=nfs\n") +
+      test::file_entry("/etc/systemd/system/a.mount.d/10.conf", "[Mount]\nOptions=rdma\n") +
+      test::file_entry("/usr/lib/systemd/system/a.mount.d/10.conf", "[Mount]\nOptions=proto=tcp\n");
+  std::vector<std::string> unknown;
+  const auto found = read_nfs_declarations(*test::host_of(entries), unknown);
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].options, "rdma");
+}
+
 TEST(NfsDeclarations, machine_configs_have_units_and_volumes_options) {
   const auto found = parse_nfs_manifests("all.yaml", R"(# what kubectl prints
 apiVersion: machineconfiguration.openshift.io/v1

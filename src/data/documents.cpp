@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "data/documents.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+
+namespace railhead::data {
+namespace {
+
+bool separates_documents(std::string_view line) {
+  return line.starts_with("---") &&
+         (line.size() == 3 || line[3] == ' ' || line[3] == '\t' || line[3] == '\r');
+}
+
+}  // namespace
+
+std::vector<Document> documents_in(std::string_view text) {
+  std::vector<Document> documents;
+  Document document;
+  std::size_t begin = 0;
+  std::size_t at = 0;
+  unsigned lines = 0;
+  for (const auto line : split(text, '\n')) {
+    if (separates_documents(line)) {
+      document.text = text.substr(begin, at - begin);
+      documents.push_back(document);
+      document.before = lines;
+      begin = at + std::min(line.find_first_not_of(" \t", 3), line.size());
+    }
+    at = std::min(at + line.size() + 1, text.size());
+    ++lines;
+  }
+  document.text = text.substr(begin);
+  documents.push_back(document);
+  return documents;
+}
+
+}  // namespace railhead::data

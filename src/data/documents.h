@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace railhead::data {
+
+/// A part of a text between lines that separate documents.
+struct Document {
+  std::string_view text;
+  unsigned before = 0;  ///< lines of the whole text above its first
+};
+
+/// The documents of a YAML stream; one that is empty is among them. A line separates them that
+/// begins with "---" and goes on with white space or not at all: an indented one is content (YAML
+/// 1.2, 9.1.4). What stands behind the dashes is the beginning of the document.
+std::vector<Document> documents_in(std::string_view text);
+
+}  // namespace railhead::data
