@@ -22,6 +22,8 @@
 #include "agent/lost_nics.h"
 #include "agent/machine_service.h"
 #include "agent/metrics.h"
+#include "agent/node_conditions_service.h"
+#include "agent/node_doctor_service.h"
 #include "agent/nri_service.h"
 #include "agent/options.h"
 #include "agent/pages_service.h"
@@ -79,6 +81,7 @@ class Agent {
         hang_ups_(loop_, SIGHUP) {
     host::let_hang_ups_in();
     metrics_.build_info.set(1, label::Version(version()));
+    in_force_.set(std::make_shared<const config::Config>(config_));
   }
 
   Status run() {
@@ -127,7 +130,7 @@ class Agent {
     const auto& [bind_address, socket, token_file, ports] = settings().metrics;
     if (!policies_.pages && socket.empty()) return {};
     return start(std::make_unique<PagesService>(
-        context_, PagesOptions{policies_.pages, socket, token_file}, services_, pods_page_));
+        context_, PagesOptions{policies_.pages, socket, token_file}, services_, documents_));
   }
 
   Status start_machine() {
@@ -152,8 +155,8 @@ class Agent {
   /// What needs a machine, once it has been read.
   void start_others(const Status& first) {
     outcome_ = first;
-    for (auto step :
-         {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_ports, &Agent::start_pods}) {
+    for (auto step : {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_ports,
+                      &Agent::start_pods, &Agent::start_doctor}) {
       if (outcome_) outcome_ = (this->*step)();
     }
     if (!outcome_) loop_.stop();
@@ -202,8 +205,26 @@ class Agent {
         [origin = TRY(options::machine_origin(settings()))] {
           return options::open_machine(origin);
         },
-        PodsMonitor::Links{tables_, containers_, pods_page_});
+        PodsMonitor::Links{tables_, containers_, documents_.pods});
     return start(std::move(pods));
+  }
+
+  Status start_doctor() {
+    if (settings().doctor.every.count() == 0) return {};
+    const auto origin = TRY(options::machine_origin(settings()));
+    NodeDoctor::Links links{[origin] { return options::open_machine(origin); },
+                            [this] { return doctor_wishes(*in_force_.get()); }, documents_.doctor,
+                            nullptr};
+    if (settings().kubernetes.node_conditions) {
+      auto service = std::make_unique<NodeConditionsService>(
+          context_, node_conditions_options(settings(), host::read_environment()));
+      links.report = [this, conditions = service.get()](const auto& states) {
+        mail_.box().post([conditions, states] { conditions->take(states); });
+      };
+      TRY_STATUS(start(std::move(service)));
+    }
+    return start(
+        std::make_unique<NodeDoctorService>(context_, node_doctor_options(settings()), links));
   }
 
   Status start_following() {
@@ -283,6 +304,7 @@ class Agent {
 
   void put_in_force(config::Config config) {
     config_ = std::move(config);
+    in_force_.set(std::make_shared<const config::Config>(config_));
     log_.set_level(settings().log.level);
     for (const auto& service : services_) service->reconfigure(settings());
   }
@@ -302,7 +324,8 @@ class Agent {
   kubelet::PodResources pod_resources_;
   ContainerCache containers_;
   LostNics lost_nics_{containers_, log_};
-  loop::Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
+  Documents documents_;
+  loop::Shared<std::shared_ptr<const config::Config>> in_force_;  ///< for other threads
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.
   boost::asio::signal_set hang_ups_;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.h"
+#include "agent/node_name.h"
 #include "host/input_file.h"
 #include "kube/taint.h"
 
@@ -15,14 +15,6 @@ namespace {
 constexpr unsigned kConflicts = 5;
 constexpr unsigned kConflict = 409;
 constexpr unsigned kTestFailed = 422;  ///< of a JSON patch, and of a policy that denies
-
-/// As the kubelet calls the node by default: the host name in lower case. Source: Kubernetes
-/// pkg/util/node/node.go, GetHostname().
-std::string host_name() {
-  constexpr std::size_t kMaxBytes = 256;
-  const auto text = host::read_file_at_once("/proc/sys/kernel/hostname", kMaxBytes);
-  return text ? to_lower(trim(*text)) : "";
-}
 
 }  // namespace
 
@@ -35,7 +27,7 @@ StartupTaint::StartupTaint(Context context, StartupTaintOptions options,
       client_(context.loop,
               [this] { return kube::read_access(options_.access, host::read_file_at_once); }),
       retry_(options_.first_retry) {
-  if (options_.node.empty()) options_.node = host_name();
+  options_.node = kubernetes_node_name(options_.node);
 }
 
 void StartupTaint::serve(bool can) {

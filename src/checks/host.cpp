@@ -104,6 +104,8 @@ void numa(const Machine& machine, Findings& found) {
     if (numa_node) {
       found.pass(nic.name, "NUMA node " + std::to_string(*numa_node),
                  {{path, std::to_string(*numa_node), ""}});
+    } else if (const auto* problem = machine.problem_with("/" + nic.pci->str() + "/numa_node")) {
+      found.unknown(nic.name, path + ": " + problem->what, {{path, "", problem->what}});
     } else {
       found.warn(nic.name, "no NUMA node", "a NUMA node", {{path, "-1", ""}});
     }

@@ -17,7 +17,8 @@ Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted, MoreF
       system{std::move(beyond)},
       containers{std::move(more.containers)},
       earlier{std::move(more.earlier)},
-      loopbacks{std::move(more.loopbacks)} {}
+      loopbacks{std::move(more.loopbacks)},
+      history{std::move(more.history)} {}
 
 bool Machine::carries_traffic(std::size_t nic) const {
   const auto role = deal.roles[nic].role;
@@ -64,6 +65,13 @@ const node::Problem* Machine::unreadable(std::string_view path) const {
       std::find_if(node.problems.begin(), node.problems.end(), [&](const node::Problem& problem) {
         return problem.kind == node::Problem::Kind::unreadable && problem.path == path;
       });
+  return at == node.problems.end() ? nullptr : &*at;
+}
+
+const node::Problem* Machine::problem_with(std::string_view part) const {
+  const auto at = std::find_if(node.problems.begin(), node.problems.end(), [&](const auto& one) {
+    return one.path.find(part) != std::string::npos;
+  });
   return at == node.problems.end() ? nullptr : &*at;
 }
 

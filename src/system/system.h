@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,11 +10,13 @@
 #include <string_view>
 #include <vector>
 
+#include "host/clock.h"
 #include "host/host.h"
 #include "host/process.h"
 #include "node/node.h"
 #include "node/pci_config.h"
 #include "system/fact.h"
+#include "system/log_patterns.h"
 #include "system/runtime_files.h"
 #include "system/units.h"
 #include "usage/nfs_declarations.h"
@@ -82,6 +85,7 @@ struct BootModule {
 struct LogLine {
   std::uint64_t usec = 0;  ///< since boot
   std::string text;
+  const LogPattern* pattern = nullptr;  ///< that it fits; nullptr: none
 
   friend bool operator==(const LogLine&, const LogLine&) = default;
 };
@@ -113,7 +117,12 @@ struct System {
   [[nodiscard]] std::optional<std::string> nri_socket() const;
 };
 
+/// How long each part took to read.
+using PartTimes = std::map<Part, std::chrono::nanoseconds>;
+
 /// Reads these parts. Never fails as a whole.
 System read_system(host::Host& host, const node::Node& node, Part parts);
+System read_system(host::Host& host, const node::Node& node, Part parts, host::Clock& clock,
+                   PartTimes& times);
 
 }  // namespace railhead::system

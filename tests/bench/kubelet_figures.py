@@ -128,7 +128,8 @@ def everything_on(bench, folder):
     scraper = threading.Thread(target=scrape, args=(port, stop, pages), daemon=True)
     agent = (f"{bench.railhead} agent --host-root {tree} --nri-socket {{socket}}"
              f" --kubelet-root-dir {folder / 'kubelet'} --bind-address 127.0.0.1:{port}"
-             f" --metrics-socket {folder / 'agent.sock'}")
+             f" --metrics-socket {folder / 'agent.sock'} --doctor-interval 10s"
+            f" --doctor-history {folder / 'doctor-history.json'}")
     with programs.kubelet(bench, folder / "kubelet", f"-gpu={bench.gpu}") as lists:
         scraper.start()
         try:

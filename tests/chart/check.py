@@ -67,6 +67,7 @@ WRONG = {
     "metrics.podMonitor.intervall=3s": "'/metrics/podMonitor': additional properties 'intervall' not allowed",
     "kubelet.rootDir=var/lib/kubelet": "'/kubelet/rootDir'",
     "startupTaint.enabled=yes": "'/startupTaint/enabled'",
+    "nodeConditions.enabled=yes": "'/nodeConditions/enabled'",
     "metrics.alerts.enable=true": "additional properties 'enable' not allowed",
     "setup.allow=R5": "'/setup/allow'",
     "resourceQuota.pods=0": "'/resourceQuota/pods'",
@@ -196,6 +197,20 @@ class Chart(unittest.TestCase):
         spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
         self.assertTrue(spec["automountServiceAccountToken"])
         self.assertIn({"name": "RAILHEAD_STARTUP_TAINT", "value": "true"}, spec["containers"][0]["env"])
+
+    def test_node_conditions_have_the_rights_of_the_page(self) -> None:
+        found = objects(render("--set", "nodeConditions.enabled=true", "--kube-version", "1.36.0", release="railhead"))
+        page = objects((TREE / "deploy/rbac/node-conditions.yaml").read_text()
+                       .replace("railhead:railhead", "kube-system:railhead")
+                       .replace("namespace: railhead", "namespace: kube-system")
+                       .replace("railhead-node-conditions", "kube-system-railhead-node-conditions"))
+        kinds = {one["kind"] for one in page}
+        for one in found:
+            one["metadata"].pop("labels")
+        self.assertEqual(page, [one for one in found if one["kind"] in kinds])
+        spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
+        self.assertTrue(spec["automountServiceAccountToken"])
+        self.assertIn({"name": "RAILHEAD_NODE_CONDITIONS", "value": "true"}, spec["containers"][0]["env"])
 
     def test_alerts_and_dashboards_are_the_files(self) -> None:
         found = objects(render(*CASES["everything"]))

@@ -49,15 +49,17 @@ kubelet: {rootDir: /o}
 injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, devices: umad,
   roceWithoutHostNetwork: true, pfWithVfs: false, vmRuntimes: true, vmRuntimeHandlers: q,
   ucxEnvironment: false, nvshmemEnvironment: true, ncclTopoFile: /r}
-kubernetes: {startupTaint: true, kubeconfig: /w}
+kubernetes: {startupTaint: true, nodeConditions: true, kubeconfig: /w}
 pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s}
 metrics: {bindAddress: t, socket: /u, tokenFile: /v, portSeconds: 9}
+doctor: {everySeconds: 10, historyFile: /w}
 log: {level: error, format: json}
 )");
   ASSERT_TRUE(config) << config.error().message;
   const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, injection, pods, metrics,
-               log] = config->settings();
-  EXPECT_EQ(std::tie(kubernetes.startup_taint, kubernetes.kubeconfig), std::tuple(true, "/w"));
+               doctor, log] = config->settings();
+  EXPECT_EQ(std::tie(kubernetes.startup_taint, kubernetes.node_conditions, kubernetes.kubeconfig),
+            std::tuple(true, true, "/w"));
   EXPECT_EQ(std::tie(host.root, host.snapshot, host.nccl_topo, host.proc),
             std::tuple("/a", "b", "c", "/d"));
   EXPECT_EQ(std::tie(host.rescan, host.port_check), std::tuple(5s, 6s));
@@ -81,6 +83,7 @@ log: {level: error, format: json}
   EXPECT_THAT(pods.ignore, ElementsAre("s/s"));
   EXPECT_EQ(std::tie(metrics.bind_address, metrics.socket, metrics.token_file, metrics.ports),
             std::tuple("t", "/u", "/v", 9s));
+  EXPECT_EQ(std::tie(doctor.every, doctor.history_file), std::tuple(10s, "/w"));
   EXPECT_EQ(std::tie(log.level, log.format), std::tuple(LogLevel::error, LogFormat::json));
 }
 
