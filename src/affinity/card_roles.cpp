@@ -106,8 +106,8 @@ class CardJudge {
   }
 
  private:
-  /// Cards with the main default route are management. Of the fabric in all else, they are compute
-  /// where some GPU has nothing as near, or the fabric no other card.
+  /// Cards with the main default route are management. But one that is like the fabric's cards in
+  /// all else is compute if some GPU has no other card as near, or if it is the fabric's only card.
   void judge_routed(const std::vector<const CardTraits*>& routed) {
     std::vector<const CardTraits*> compute;
     for (const auto* card : routed) {

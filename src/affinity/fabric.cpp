@@ -48,7 +48,7 @@ Election elect_class(const std::vector<CardTraits>& cards) {
   return {best->first, tied};
 }
 
-/// The number of functions that at least twice as many cards have as any other number.
+/// The number of functions that most cards have: twice as many cards as have any other number.
 std::optional<unsigned> elect_functions(const std::vector<const CardTraits*>& cards) {
   std::map<unsigned, std::size_t> count;
   for (const auto* card : cards) ++count[card->functions];

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,13 +18,13 @@
 #include <boost/system/system_error.hpp>
 
 #include "agent/config_service.h"
+#include "agent/feature_file_service.h"
+#include "agent/kube_events_service.h"
 #include "agent/kubelet_service.h"
 #include "agent/log.h"
 #include "agent/lost_nics.h"
 #include "agent/machine_service.h"
 #include "agent/metrics.h"
-#include "agent/node_conditions_service.h"
-#include "agent/node_doctor_service.h"
 #include "agent/nri_service.h"
 #include "agent/options.h"
 #include "agent/pages_service.h"
@@ -34,9 +35,11 @@
 #include "base/version.h"
 #include "config/config.h"
 #include "host/environment.h"
+#include "host/ethtool.h"
 #include "host/line_writer.h"
 #include "host/memory.h"
 #include "host/program.h"
+#include "host/tree.h"
 #include "loop/mail_loop.h"
 
 namespace railhead::agent {
@@ -57,6 +60,13 @@ MachineSource machine_source(const options::MachineOrigin& origin) {
   if (origin.snapshot.empty())
     source.open_watch = [root = origin.root] { return host::Watch::open(root); };
   return source;
+}
+
+/// Whether what the kernel that we run on says is of the machine that is read.
+bool is_this_machine(const options::MachineOrigin& origin) {
+  if (!origin.snapshot.empty()) return false;
+  const auto tree = host::Tree::open(origin.root);
+  return tree && (*tree)->is_live();
 }
 
 class Agent {
@@ -81,12 +91,11 @@ class Agent {
         hang_ups_(loop_, SIGHUP) {
     host::let_hang_ups_in();
     metrics_.build_info.set(1, label::Version(version()));
-    in_force_.set(std::make_shared<const config::Config>(config_));
   }
 
   Status run() {
-    for (auto step : {&Agent::start_pages, &Agent::start_machine, &Agent::start_following,
-                      &Agent::start_startup_taint}) {
+    for (auto step : {&Agent::start_pages, &Agent::start_events, &Agent::start_machine,
+                      &Agent::start_following, &Agent::start_startup_taint}) {
       outcome_ = (this->*step)();
       if (outcome_) continue;
       end_services();
@@ -130,8 +139,18 @@ class Agent {
     const auto& [bind_address, socket, token_file, ports] = settings().metrics;
     if (!policies_.pages && socket.empty()) return {};
     return start(std::make_unique<PagesService>(
-        context_, PagesOptions{policies_.pages, socket, token_file}, services_, documents_));
+        context_, PagesOptions{policies_.pages, socket, token_file}, services_, pods_page_));
   }
+
+  Status start_events() {
+    const auto options = kube_events_options(settings(), host::read_environment());
+    if (!options) return {};
+    events_.emplace(outbox_, options->node);
+    return start(std::make_unique<KubeEventsService>(context_, *options, outbox_));
+  }
+
+  /// Null where Kubernetes is told nothing.
+  [[nodiscard]] PodEvents* events() { return events_ ? &*events_ : nullptr; }
 
   Status start_machine() {
     for (const auto& warning : policies_.warnings) {
@@ -156,7 +175,7 @@ class Agent {
   void start_others(const Status& first) {
     outcome_ = first;
     for (auto step : {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_ports,
-                      &Agent::start_pods, &Agent::start_doctor}) {
+                      &Agent::start_pods, &Agent::start_features}) {
       if (outcome_) outcome_ = (this->*step)();
     }
     if (!outcome_) loop_.stop();
@@ -174,7 +193,7 @@ class Agent {
     return start(std::make_unique<NriService>(
         context_, NriOptions{session_options(settings()), settings().host.proc},
         NriService::Links{*machine_, tables_, runtime_, has_pods() ? &containers_ : nullptr,
-                          pod_resources_}));
+                          pod_resources_, events()}));
   }
 
   Status start_kubelet() {
@@ -187,8 +206,17 @@ class Agent {
   Status start_ports() {
     const auto every = settings().metrics.ports;
     if (every.count() == 0) return {};
+    const auto origin = TRY(options::machine_origin(settings()));
     return start(std::make_unique<PortsService>(
-        context_, tables_, every, [origin = TRY(options::machine_origin(settings()))] {
+        context_, tables_, every, [origin] { return options::open_machine(origin); },
+        is_this_machine(origin) ? host::ask_ethtool : nullptr));
+  }
+
+  Status start_features() {
+    const auto options = feature_file_options(settings());
+    if (!options) return {};
+    return start(std::make_unique<FeatureFileService>(
+        context_, *options, tables_, [origin = TRY(options::machine_origin(settings()))] {
           return options::open_machine(origin);
         }));
   }
@@ -205,26 +233,8 @@ class Agent {
         [origin = TRY(options::machine_origin(settings()))] {
           return options::open_machine(origin);
         },
-        PodsMonitor::Links{tables_, containers_, documents_.pods});
+        PodsMonitor::Links{tables_, containers_, pods_page_, events()});
     return start(std::move(pods));
-  }
-
-  Status start_doctor() {
-    if (settings().doctor.every.count() == 0) return {};
-    const auto origin = TRY(options::machine_origin(settings()));
-    NodeDoctor::Links links{[origin] { return options::open_machine(origin); },
-                            [this] { return doctor_wishes(*in_force_.get()); }, documents_.doctor,
-                            nullptr};
-    if (settings().kubernetes.node_conditions) {
-      auto service = std::make_unique<NodeConditionsService>(
-          context_, node_conditions_options(settings(), host::read_environment()));
-      links.report = [this, conditions = service.get()](const auto& states) {
-        mail_.box().post([conditions, states] { conditions->take(states); });
-      };
-      TRY_STATUS(start(std::move(service)));
-    }
-    return start(
-        std::make_unique<NodeDoctorService>(context_, node_doctor_options(settings()), links));
   }
 
   Status start_following() {
@@ -304,7 +314,6 @@ class Agent {
 
   void put_in_force(config::Config config) {
     config_ = std::move(config);
-    in_force_.set(std::make_shared<const config::Config>(config_));
     log_.set_level(settings().log.level);
     for (const auto& service : services_) service->reconfigure(settings());
   }
@@ -324,8 +333,9 @@ class Agent {
   kubelet::PodResources pod_resources_;
   ContainerCache containers_;
   LostNics lost_nics_{containers_, log_};
-  Documents documents_;
-  loop::Shared<std::shared_ptr<const config::Config>> in_force_;  ///< for other threads
+  EventOutbox outbox_{metrics_, clock_};
+  std::optional<PodEvents> events_;
+  loop::Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.
   boost::asio::signal_set hang_ups_;
@@ -343,6 +353,7 @@ class Agent {
 Status run_agent(const config::Config& config, ConfigReader reader) {
   host::ignore_broken_pipes();
   host::share_heap();
+  host::give_back_code_pages();  // what initialised the libraries and read the command line
   const auto& said = config.settings().log;
   Log log(said.level, said.format);
   log.write(config::LogLevel::info, "starting", {{"version", std::string(version())}});

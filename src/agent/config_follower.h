@@ -44,7 +44,7 @@ struct ConfigNews {
   std::vector<std::string> restart;   ///< what waits for a restart
   std::vector<std::string> warnings;  ///< of the files
   std::vector<std::string> left_out;  ///< resources that could not be taken on (pools::PoolSpecs)
-  std::vector<pools::Difference> differences;  ///< that did not hold before
+  std::vector<pools::Difference> differences;  ///< that are new
 };
 
 void log_differences(Log& log, const std::vector<pools::Difference>& differences);

@@ -29,7 +29,7 @@ nri::CreateAnswer answer_of(const inject::Decision& decision) {
 
 ContainerHooks::ContainerHooks(ContainerHooksParts parts)
     : parts_(parts),
-      reports_(parts.log, parts.metrics, parts.containers),
+      reports_(parts.log, parts.metrics, parts.containers, parts.events),
       existing_({parts.machine, parts.kubelet, reports_, parts.log, parts.metrics}) {}
 
 void ContainerHooks::configured(const nri::RuntimePeer& peer) {

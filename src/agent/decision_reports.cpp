@@ -71,6 +71,7 @@ void DecisionReports::report(const Decided& decided) {
   if (!decided.decision.adjustment.empty() && recent_.note(container)) report_again(container);
   count(decided);
   log(decided);
+  if (events_ != nullptr) events_->decided(container, decided.decision);
 }
 
 void DecisionReports::count(const Decided& decided) {

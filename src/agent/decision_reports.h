@@ -9,6 +9,7 @@
 #include "agent/container_cache.h"
 #include "agent/log.h"
 #include "agent/metrics.h"
+#include "agent/pod_events.h"
 #include "agent/recent_creations.h"
 #include "container/facts.h"
 #include "inject/decide.h"
@@ -29,14 +30,17 @@ struct Decided {
   std::string_view without;  ///< a literal: what was not waited for any longer; "" where nothing
 };
 
-/// Reports decisions: a log line with the reason, the counters, and the record of the container.
+/// Reports decisions: a log line with the reason, the counters, the record of the container, and
+/// Events for Kubernetes.
 class DecisionReports {
  public:
-  /// `containers` is null where nobody reads it.
-  DecisionReports(Log& log, Metrics& metrics, ContainerCache* containers)
+  /// `containers` and `events` are null where nobody reads them.
+  DecisionReports(Log& log, Metrics& metrics, ContainerCache* containers,
+                  PodEvents* events = nullptr)
       : log_(log),
         metrics_(metrics),
-        containers_(containers) {}
+        containers_(containers),
+        events_(events) {}
 
   void report(const Decided& decided);
 
@@ -51,6 +55,7 @@ class DecisionReports {
   Log& log_;
   Metrics& metrics_;
   ContainerCache* containers_;
+  PodEvents* events_;
   RecentCreations recent_;
 };
 

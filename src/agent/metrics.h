@@ -10,13 +10,10 @@ namespace railhead::agent {
 namespace label {
 using Cause =
     metrics::Label<"cause", "start", "event", "port", "timer", "unknown-gpu", "no-events">;
-using Check = metrics::Label<"check">;
-using CheckState = metrics::Label<"state", "pass", "warn", "fail", "unknown", "skip">;
 using Code = metrics::Label<"code">;
 using Confidence = metrics::Label<"confidence", "high", "medium", "low">;
 using Container = metrics::Label<"container">;
 using Device = metrics::Label<"device">;
-using DoctorOutcome = metrics::Label<"outcome", "good", "problem", "unknown", "failed">;
 using Direction = metrics::Label<"direction", "received", "transmitted">;
 using Granted = metrics::Label<"outcome", "granted", "refused", "start-refused">;
 using LinkLayer = metrics::Label<"link_layer">;
@@ -77,6 +74,9 @@ struct Metrics : metrics::MetricRegistry {
   metrics::Counter<label::Nic, label::Port, label::PortKind> port_congestion{
       *this, "railhead_port_congestion_total",
       "What a port counts of congestion, by kind: marked packets, notifications, waiting."};
+  metrics::Counter<label::Nic, label::Port, metrics::Label<"priority">, label::Direction>
+      port_pause_frames{*this, "railhead_port_pause_frames_total",
+                        "Pause frames of an Ethernet port, by priority; all: of the whole link."};
   metrics::Counter<label::Nic, label::Port> port_link_downs{
       *this, "railhead_port_link_downs_total", "Times that the link of a port went down."};
   metrics::Gauge<label::Nic, label::Port, label::LinkLayer> port_active{
@@ -180,29 +180,12 @@ struct Metrics : metrics::MetricRegistry {
                                                "NFS mounts of the machine by what carries them."};
   metrics::Gauge<> queue_pairs_without_owner{*this, "railhead_queue_pairs_without_owner",
                                              "Queue pairs whose process could not be found."};
-  metrics::Gauge<label::Check, label::CheckState> check_findings{
-      *this, "railhead_check_findings",
-      "What the last look found of a check of the doctor: its subjects by state."};
-  metrics::Gauge<label::Check> check_last_run{
-      *this, "railhead_check_last_run_timestamp_seconds",
-      "When the check was made last, in seconds since 1970."};
-  metrics::Gauge<label::Check> check_seconds{
-      *this, "railhead_check_duration_seconds",
-      "How long the check took, with reading what it looks at, which checks share."};
-  metrics::Counter<label::DoctorOutcome> doctor_runs{
-      *this, "railhead_doctor_runs_total",
-      "Times that the checks of the node were made, by what came of it."};
-  metrics::Gauge<> doctor_run_seconds{*this, "railhead_doctor_run_seconds",
-                                      "How long the checks took when they were made last."};
-  metrics::Gauge<> doctor_left_out{
-      *this, "railhead_doctor_left_out",
-      "What the last look did not read any more, because its time was over."};
-  metrics::Counter<metrics::Label<"outcome", "done", "failed">> node_condition_updates{
-      *this, "railhead_node_condition_updates_total",
-      "Times that the conditions of the Node object were written."};
   metrics::Counter<metrics::Label<"outcome", "absent", "removed", "failed">> startup_taint_looks{
       *this, "railhead_startup_taint_looks_total",
       "Times that an agent which is ready looked for the startup taint of its node."};
+  metrics::Counter<metrics::Label<"outcome", "posted", "failed", "dropped">> kube_events{
+      *this, "railhead_kube_events_total",
+      "Events for Kubernetes, repeats in between as one: posted, tried in vain, and lost."};
   metrics::Gauge<label::Place> http_listening{
       *this, "railhead_http_listening",
       "1 while these pages are served at this place, else 0; /readyz says why."};

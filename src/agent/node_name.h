@@ -5,8 +5,9 @@
 
 namespace railhead::agent {
 
-/// The node's name in Kubernetes: as configured, else what the kubelet calls it by default, the
-/// host name in lower case. Reads a file. Source: Kubernetes pkg/util/node/node.go, GetHostname().
+/// The name of this node in Kubernetes: the configured one, else the host name in lower case, as
+/// the kubelet does by default. Reads a file. Source: Kubernetes pkg/util/node/node.go,
+/// GetHostname().
 std::string kubernetes_node_name(const std::string& configured);
 
 }  // namespace railhead::agent

@@ -22,7 +22,7 @@ NriService::NriService(Context context, NriOptions options, Links links)
       links_(links),
       kubelet_(links.pod_resources, context.clock),
       hooks_({links.machine, *this, links.runtime, context.log, context.metrics, &kubelet_,
-              links.containers, options_.session.fail_request}),
+              links.containers, links.events, options_.session.fail_request}),
       patience_(context.loop),
       session_(context.loop, timed(options_.session, context.clock), hooks_) {}
 

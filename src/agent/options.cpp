@@ -4,6 +4,7 @@
 #include <random>
 #include <utility>
 
+#include "agent/node_name.h"
 #include "options/options.h"
 
 namespace railhead::agent {
@@ -23,39 +24,44 @@ Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& se
   return std::optional(std::move(options));
 }
 
+namespace {
+
+kube::AccessSource access_source(const config::Settings& settings, host::Environment environment) {
+  kube::AccessSource source;
+  source.kubeconfig = settings.kubernetes.kubeconfig;
+  source.environment = std::move(environment);
+  return source;
+}
+
+}  // namespace
+
 std::optional<StartupTaintOptions> startup_taint_options(const config::Settings& settings,
                                                          host::Environment environment) {
   if (!settings.kubernetes.startup_taint) return std::nullopt;
   StartupTaintOptions options;
   options.node = settings.node.name;
-  options.access.kubeconfig = settings.kubernetes.kubeconfig;
-  options.access.environment = std::move(environment);
+  options.access = access_source(settings, std::move(environment));
   return options;
 }
 
-NodeConditionsOptions node_conditions_options(const config::Settings& settings,
-                                              host::Environment environment) {
-  NodeConditionsOptions options;
-  options.node = settings.node.name;
-  options.access.kubeconfig = settings.kubernetes.kubeconfig;
-  options.access.environment = std::move(environment);
+std::optional<KubeEventsOptions> kube_events_options(const config::Settings& settings,
+                                                     host::Environment environment) {
+  if (!settings.kubernetes.events) return std::nullopt;
+  KubeEventsOptions options;
+  options.node = kubernetes_node_name(settings.node.name);
+  options.access = access_source(settings, std::move(environment));
   return options;
 }
 
-NodeDoctorOptions node_doctor_options(const config::Settings& settings) {
-  NodeDoctorOptions options;
-  options.every = settings.doctor.every;
-  options.history_file = settings.doctor.history_file;
-  options.node_name = settings.node.name;
+std::optional<FeatureFileOptions> feature_file_options(const config::Settings& settings) {
+  if (settings.nfd.file.empty()) return std::nullopt;
+  FeatureFileOptions options;
+  options.path = settings.nfd.file;
+  options.expiry = settings.nfd.expiry;
+  options.remove_at_end = settings.nfd.remove_at_end;
+  std::random_device random;
+  options.writer = std::to_string(random()) + "-" + std::to_string(random());
   return options;
-}
-
-Result<checks::Wishes> doctor_wishes(const config::Config& config) {
-  checks::Wishes wishes;
-  wishes.rules = TRY(options::operator_rules(config));
-  wishes.nri = config.settings().nri.enabled;
-  wishes.topology = TRY(options::operator_topology(config.settings()));
-  return wishes;
 }
 
 PodsOptions pods_options(const config::Settings& settings) {

@@ -138,7 +138,7 @@ void PodsMonitor::forget(const proof::PodLedger::Changes& changes) {
 void PodsMonitor::log_blind_spots(const proof::PodsView& view) {
   std::set<std::string> now;
   for (const auto& warning : view.warnings) {
-    // The counts in a warning change all the time; its words are what is new or not.
+    // A warning is new if its words are: its counts change all the time.
     std::string words;
     for (const char c : warning) {
       if (c < '0' || c > '9') words += c;
@@ -172,6 +172,7 @@ void PodsMonitor::log_changes(const proof::PodsView& view,
   for (const auto i : changes.fell_back) {
     context_.metrics.silent_fallbacks.add();
     log(config::LogLevel::warn, "silent fallback to TCP", view.pods[i]);
+    if (links_.events != nullptr) links_.events->fell_back(view.pods[i]);
   }
 }
 

@@ -14,6 +14,7 @@
 
 #include "agent/container_cache.h"
 #include "agent/context.h"
+#include "agent/pod_events.h"
 #include "agent/table_feed.h"
 #include "host/host.h"
 #include "loop/shared.h"
@@ -43,6 +44,7 @@ class PodsMonitor {
     const TableFeed& tables;
     ContainerCache& containers;
     loop::Shared<std::string>& page;  ///< the last look as a Pods document
+    PodEvents* events = nullptr;      ///< what pods are told; null: nothing
   };
 
   PodsMonitor(Context context, PodsOptions options, Open open, Links links);

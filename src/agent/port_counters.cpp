@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "agent/pause_counter.h"
 #include "base/text.h"
 #include "host/host_error.h"
 
@@ -72,11 +73,12 @@ std::span<const PortCounter> port_counters() {
 }
 
 PortCounters::PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every,
-                           Open open)
+                           Open open, Ask ask)
     : context_(context),
       tables_(tables),
       every_(every),
       open_(std::move(open)),
+      ask_(ask),
       timer_(context.loop) {}
 
 void PortCounters::start() {
@@ -152,6 +154,23 @@ void PortCounters::read_port(host::Host& host, const node::Nic& nic, const node:
     }
   }
   if (link_downs) metrics.port_link_downs.set(*link_downs, name, of_port);
+  read_pauses(nic, port);
+}
+
+void PortCounters::read_pauses(const node::Nic& nic, const node::Port& port) {
+  if (ask_ == nullptr || port.link_layer != node::LinkLayer::ethernet || nic.netdevs.size() != 1 ||
+      !nic.pci)
+    return;
+  const auto counters = ask_(nic.netdevs[0], nic.pci->str());
+  if (!counters || !*counters) return;
+  const auto number = std::to_string(port.number);
+  for (const auto& [name, frames] : **counters) {
+    const auto pause = pause_counter(name);
+    if (!pause) continue;
+    context_.metrics.port_pause_frames.set(frames, label::Nic(nic.name), label::Port(number),
+                                           metrics::Label<"priority">(pause->priority),
+                                           label::Direction(pause->direction));
+  }
 }
 
 void PortCounters::forget(const std::string& nic) {
@@ -159,6 +178,7 @@ void PortCounters::forget(const std::string& nic) {
   context_.metrics.port_bytes.remove(name);
   context_.metrics.port_errors.remove(name);
   context_.metrics.port_congestion.remove(name);
+  context_.metrics.port_pause_frames.remove(name);
   context_.metrics.port_link_downs.remove(name);
   std::erase_if(refused_, [&](const std::string& folder) {
     return folder.starts_with("/sys/class/infiniband/" + nic + "/");

@@ -14,6 +14,7 @@
 
 #include "agent/context.h"
 #include "agent/table_feed.h"
+#include "host/ethtool.h"
 #include "host/host.h"
 
 namespace railhead::agent {
@@ -41,7 +42,13 @@ class PortCounters {
   /// Opens the machine anew for each look.
   using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
 
-  PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every, Open open);
+  /// What the driver of a PCI function counts of its netdev: host::ask_ethtool().
+  using Ask = Result<std::optional<host::EthtoolCounters>> (*)(const std::string& netdev,
+                                                               const std::string& pci_address);
+
+  /// `ask` is null where the machine is not the one that we run on.
+  PortCounters(Context context, const TableFeed& tables, std::chrono::seconds every, Open open,
+               Ask ask = nullptr);
 
   /// Looks now, and whenever it is time.
   void start();
@@ -51,12 +58,14 @@ class PortCounters {
 
  private:
   void read_port(host::Host& host, const node::Nic& nic, const node::Port& port);
+  void read_pauses(const node::Nic& nic, const node::Port& port);
   void forget(const std::string& nic);
 
   Context context_;
   const TableFeed& tables_;
   std::chrono::seconds every_;
   Open open_;
+  Ask ask_;
   boost::asio::steady_timer timer_;
   std::set<std::string> shown_;    ///< NICs with samples
   std::set<std::string> refused_;  ///< folders of ports that answer EINVAL

@@ -12,9 +12,10 @@ namespace railhead::agent {
 class PortsService final : public HostedService<PortCounters> {
  public:
   PortsService(Context context, const TableFeed& tables, std::chrono::seconds every,
-               const PortCounters::Open& open)
+               const PortCounters::Open& open, PortCounters::Ask ask)
       : HostedService("ports", "ports", [=, &tables](loop::LoopThread& thread) {
-          auto counters = std::make_unique<PortCounters>(context.on(thread), tables, every, open);
+          auto counters =
+              std::make_unique<PortCounters>(context.on(thread), tables, every, open, ask);
           counters->start();
           return counters;
         }) {}

@@ -52,7 +52,8 @@ void RuntimeFiles::watch(const std::string& path) {
   watch_.emplace(std::move(opened).value(), context_.loop, [this] { folder_changed(); });
 }
 
-/// At once after a rest: a container whose file has just been removed would not start.
+/// A file that was just removed would keep containers from starting, so the first change after a
+/// rest is looked at immediately.
 void RuntimeFiles::folder_changed() {
   if (is_resting_) {
     changed_again_ = true;

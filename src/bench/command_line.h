@@ -8,6 +8,7 @@
 #include "host/clock.h"
 #include "host/environment.h"
 #include "host/host.h"
+#include "host/terminal.h"
 
 namespace railhead::bench {
 
@@ -20,6 +21,7 @@ struct Surroundings {
   host::Clock& clock;
   int interrupt = -1;  ///< readable once the program is to end
   bool err_is_terminal = false;
+  host::Terminal terminal{};  ///< what `out` is
 };
 
 /// The whole program: data goes to `out`, talk to `err`; returns the exit code.

@@ -8,6 +8,7 @@
 #include "bench/command_line.h"
 #include "host/descriptors.h"
 #include "host/directory_host.h"
+#include "host/terminal.h"
 #include "host/unique_fd.h"
 
 namespace {
@@ -37,5 +38,5 @@ int main(int argc, char** argv) {
   railhead::host::SystemClock clock;
   return railhead::bench::run_bench(
       {argv, argv + argc}, {environment, std::cout, std::cerr, **host, clock, interrupt.get(),
-                            isatty(STDERR_FILENO) == 1});
+                            isatty(STDERR_FILENO) == 1, railhead::host::standard_output()});
 }

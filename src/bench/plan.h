@@ -67,7 +67,7 @@ struct Plan {
 /// A lane's share of the step's rate cap; 0: none.
 double lane_cap_bps(const Step& step, std::size_t lanes);
 
-/// What passes at once where there is a cap: a message, or both of a latency's round.
+/// How much is sent at once under a rate cap: a message, or both messages of a round trip.
 std::uint64_t paced_bytes(const Step& step);
 
 /// Seconds that a lane's share of the cap takes for these; 0 without a cap.
@@ -121,8 +121,8 @@ struct Layout {
 /// ring has slots, by each queue pair.
 Step verifying_pass(const Step& step, const Layout& layout, unsigned pass);
 
-/// How many such passes: 16 messages of each queue pair, fewer where that were above 256 MiB; one
-/// where there is a rate cap.
+/// How many such passes. They are 16 messages of each queue pair, or fewer so that they stay within
+/// 256 MiB. Under a rate cap there is one.
 unsigned verifying_passes(const Step& step, const Plan& plan);
 
 }  // namespace railhead::bench

@@ -37,9 +37,8 @@ std::uint64_t random_seed() {
 }
 
 /// Every kind of memory over one connection, then the report.
-int measure(const Options& options, const Surroundings& at, const Work& work, Channel& channel) {
-  const auto format = output_format(options);
-  if (!format) return complain(at, format.error());
+int measure(const Options& options, const Console& console, const Surroundings& at,
+            const Work& work, Channel& channel) {
   BenchResult result;
   result.started = at.clock.calendar();
   result.required_share = options.require;
@@ -56,7 +55,7 @@ int measure(const Options& options, const Surroundings& at, const Work& work, Ch
     if (state != State::ok && state != State::unsupported) break;
   }
   const auto report = make_report(result);
-  at.out << (*format)->render(report, {});
+  console.print(report, 0);
   if (!options.proof_file.empty()) {
     const auto written =
         host::write_output_file(options.proof_file, data::to_json_text(report.json));
@@ -68,7 +67,7 @@ int measure(const Options& options, const Surroundings& at, const Work& work, Ch
 
 }  // namespace
 
-int run_pair_command(const Options& options, const Surroundings& at) {
+int run_pair_command(const Options& options, const Console& console, const Surroundings& at) {
   if (options.nics.size() != options.other_nics.size()) {
     return complain(
         at, {State::usage, std::to_string(options.nics.size()) + " NICs on one side, " +
@@ -92,14 +91,14 @@ int run_pair_command(const Options& options, const Surroundings& at) {
   auto code = 0;
   {
     auto channel = Channel::open(std::move(ours), Role::client, *key, at.clock, at.interrupt);
-    code = channel ? measure(options, at, *work, *channel)
+    code = channel ? measure(options, console, at, *work, *channel)
                    : complain(at, channel_outcome(channel.error()));
   }
   server.join();
   return code;
 }
 
-int run_client_command(const Options& options, const Surroundings& at) {
+int run_client_command(const Options& options, const Console& console, const Surroundings& at) {
   const auto where = HostPort::parse(options.address);
   if (!where) return complain(at, where.error());
   const auto key = given_key(options, at.environment);
@@ -119,10 +118,10 @@ int run_client_command(const Options& options, const Surroundings& at) {
     const auto outcome = channel_outcome(channel.error());
     return complain(at, {outcome.state, options.address + ": " + outcome.why});
   }
-  return measure(options, at, *work, *channel);
+  return measure(options, console, at, *work, *channel);
 }
 
-int run_server_command(const Options& options, const Surroundings& at) {
+int run_server_command(const Options& options, const Console& /*console*/, const Surroundings& at) {
   const auto where = HostPort::parse(options.address);
   if (!where) return complain(at, where.error());
   const auto limit = parse_duration_ms(options.idle_limit);

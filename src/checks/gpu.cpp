@@ -8,20 +8,16 @@
 
 #include "base/text.h"
 #include "checks/groups.h"
+#include "features/gpu_direct.h"
 #include "node/pci_reader.h"
 #include "topology/known_machine.h"
 
 namespace railhead::checks {
 namespace {
 
-constexpr const char* kDriverVersion = "/proc/driver/nvidia/version";
-
-bool is_driven_nvidia(const node::Gpu& gpu) {
-  return gpu.vendor == gpu::GpuVendor::nvidia && gpu.driver == "nvidia";
-}
-
 bool has_nvidia(const Machine& machine) {
-  return std::any_of(machine.node.gpus.begin(), machine.node.gpus.end(), is_driven_nvidia);
+  return std::any_of(machine.node.gpus.begin(), machine.node.gpus.end(),
+                     features::is_driven_nvidia);
 }
 
 void present(const Machine& machine, Findings& found) {
@@ -29,7 +25,7 @@ void present(const Machine& machine, Findings& found) {
   const auto count = machine.node.gpus.size();
   const auto* known = topology::find_known_machine(machine.node, topology::known_machines());
   const Evidence evidence{"/sys/bus/pci/devices", counted(count, "GPU"), ""};
-  if (known != nullptr && count < known->gpus) {
+  if (known != nullptr && count < known->gpus && !known->may_have(count)) {
     found.fail(kNode, counted(count, "GPU"), std::to_string(known->gpus) + " of " + known->name,
                {evidence});
   } else {
@@ -55,24 +51,8 @@ void driver(const Machine& machine, Findings& found) {
   }
 }
 
-/// Which module: "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  550.54.15 …".
-std::optional<bool> is_open(const system::Text& version) {
-  if (!version.known() || version.value->find("Kernel Module") == std::string::npos) {
-    return std::nullopt;
-  }
-  return version.value->find("Open Kernel Module") != std::string::npos;
-}
-
 std::string first_line(const std::string& text) {
   return text.substr(0, text.find('\n'));
-}
-
-/// Modules for peer memory: NVIDIA's, and its older one.
-std::optional<std::string> peermem(const Machine& machine) {
-  for (const char* name : {"nvidia_peermem", "nv_peer_mem"}) {
-    if (machine.has_module(name) == std::optional(true)) return name;
-  }
-  return std::nullopt;
 }
 
 void peermem_module(const Machine& machine, Findings& found) {
@@ -82,50 +62,40 @@ void peermem_module(const Machine& machine, Findings& found) {
     found.unknown(kNode, machine.system.text("/proc/modules"));
     return;
   }
-  const auto name = peermem(machine);
-  const Evidence modules{"/proc/modules", name.value_or("no nvidia_peermem"), ""};
-  if (name) {
-    found.pass(kNode, *name + " is loaded", {modules});
+  const auto name = features::gpu_direct_of(machine.system).peermem;
+  const Evidence modules{"/proc/modules", name.empty() ? "no nvidia_peermem" : name, ""};
+  if (!name.empty()) {
+    found.pass(kNode, name + " is loaded", {modules});
   } else {
     found.skip(kNode, "not loaded; gdr.route says whether it is needed", {modules});
   }
 }
 
-/// Whether the kernel can register memory of other devices: 5.12, ibv_reg_dmabuf_mr.
-std::optional<bool> kernel_has_dmabuf(const system::Text& release) {
-  if (!release.known()) return std::nullopt;
-  const auto parts = split(*release.value, '.');
-  if (parts.size() < 2) return std::nullopt;
-  const auto major = parse_unsigned(parts[0]);
-  const std::string_view rest = parts[1];
-  const auto minor = parse_unsigned(rest.substr(0, rest.find_first_not_of(kDecimalDigits)));
-  if (!major || !minor) return std::nullopt;
-  return *major > 5 || (*major == 5 && *minor >= 12);
-}
-
 void route(const Machine& machine, Findings& found) {
   if (!has_nvidia(machine) || machine.node.nics.empty()) return;
-  const auto version = machine.system.text(kDriverVersion);
-  const auto release = machine.system.text("/proc/sys/kernel/osrelease");
-  const auto open = is_open(version);
-  const auto dmabuf = kernel_has_dmabuf(release);
-  const auto module = peermem(machine);
+  const auto version = machine.system.text(features::kNvidiaDriverVersion);
+  const auto release = machine.system.text(features::kKernelRelease);
+  const auto all_modules = machine.system.text("/proc/modules");
+  const auto direct = features::gpu_direct_of(machine.system);
+  const auto& module = direct.peermem;
   const Evidence driver_line{version.path, first_line(version.value.value_or("")), version.error};
-  const Evidence modules{"/proc/modules", module.value_or("no nvidia_peermem"),
-                         machine.system.text("/proc/modules").error};
+  const Evidence modules{"/proc/modules", module.empty() ? "no nvidia_peermem" : module,
+                         all_modules.error};
   const std::vector<Evidence> evidence = {driver_line, evidence_of(release), modules};
-  if (open == std::optional(true) && dmabuf == std::optional(true)) {
-    found.pass(kNode, module ? "DMA-BUF, and " + *module : "DMA-BUF", evidence);
-  } else if (module) {
-    found.pass(kNode, *module, evidence);
-  } else if (!open) {
+  const auto way = direct.route();
+  if (way == features::GpuDirectRoute::dma_buf) {
+    found.pass(kNode, module.empty() ? "DMA-BUF" : "DMA-BUF, and " + module, evidence);
+  } else if (way == features::GpuDirectRoute::peermem) {
+    found.pass(kNode, module, evidence);
+  } else if (!direct.is_open) {
     found.unknown(kNode, version);
-  } else if (!dmabuf) {
+  } else if (!direct.kernel_has_dma_buf) {
     found.unknown(kNode, release);
-  } else if (!machine.has_module("nvidia_peermem")) {
-    found.unknown(kNode, machine.system.text("/proc/modules"));
+  } else if (way == features::GpuDirectRoute::unknown) {
+    found.unknown(kNode, all_modules);
   } else {
-    const std::string lacks = *open ? "kernel " + *release.value : "proprietary kernel module";
+    const std::string lacks =
+        *direct.is_open ? "kernel " + *release.value : "proprietary kernel module";
     found.fail(kNode, lacks + ", and no nvidia_peermem",
                "the open kernel module and Linux 5.12, or nvidia_peermem", evidence);
   }
@@ -133,14 +103,12 @@ void route(const Machine& machine, Findings& found) {
 
 void gpudirect_storage(const Machine& machine, Findings& found) {
   if (!has_nvidia(machine)) return;
-  const auto gdrdrv = machine.has_module("gdrdrv");
   const auto fs = machine.has_module("nvidia_fs");
-  if (!gdrdrv || !fs) {
+  if (!fs) {
     found.unknown(kNode, machine.system.text("/proc/modules"));
     return;
   }
-  const std::string observed =
-      std::string(*gdrdrv ? "gdrdrv" : "no gdrdrv") + ", " + (*fs ? "nvidia_fs" : "no nvidia_fs");
+  const std::string observed = *fs ? "nvidia_fs" : "no nvidia_fs";
   found.pass(kNode, observed, {{"/proc/modules", observed, ""}});
 }
 
@@ -162,7 +130,9 @@ constexpr std::array kGpuChecks = {
     Check{.id = "gpu.present",
           .what = "The machine has the GPUs that its type has.",
           .source = "/sys/bus/pci/devices, the table of known machines",
-          .rule = "FAIL: fewer than the table has; else PASS",
+          .rule =
+              "FAIL: fewer than the table has, and no smaller size of the type has so few; else "
+              "PASS",
           .effect = "a GPU fell off the bus -> jobs that ask for all GPUs do not start",
           .remedy = "Take the machine out and report it: the kernel's log has the Xid.",
           .remedy_class = RemedyClass::hardware,
@@ -210,14 +180,14 @@ constexpr std::array kGpuChecks = {
           .parts = Part::modules | Part::gpu_driver | Part::kernel,
           .look = route},
     Check{.id = "gdr.storage",
-          .what = "Which of GDRCopy and GPUDirect Storage are there, for those who need them.",
+          .what = "Whether GPUDirect Storage is there, for those who need it.",
           .source = "/proc/modules",
-          .rule = "always PASS: only a workload knows whether it needs them",
+          .rule = "always PASS: only a workload knows whether it needs it",
           .effect = "",
           .remedy = "",
           .remedy_class = RemedyClass::none,
           .about = "NVIDIA GPU with a driver",
-          .covers = "gdr.gdrcopy gdr.gds F40 E16",
+          .covers = "gdr.gds F40 E16",
           .after = "",
           .parts = Part::modules,
           .look = gpudirect_storage},

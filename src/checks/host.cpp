@@ -54,9 +54,14 @@ void virtual_machine(const Machine& machine, Findings& found) {
   const auto& node = machine.node;
   std::string what = node.hypervisor ? "a virtual machine" : "no hypervisor";
   if (!machine.arrangement.machine.empty()) what += ", " + machine.arrangement.machine;
+  const auto vendor = node.dmi.sys_vendor.value_or("");
+  const Evidence told =
+      node.cpu.arch == "arm64"
+          ? Evidence{"/sys/class/dmi/id/sys_vendor", vendor, ""}
+          : Evidence{"/proc/cpuinfo", node.hypervisor ? "flag hypervisor" : "no flag hypervisor",
+                     ""};
   found.pass(kNode, what,
-             {{"/proc/cpuinfo", node.hypervisor ? "flag hypervisor" : "no flag hypervisor", ""},
-              {"/sys/class/dmi/id/product_name", node.dmi.product_name.value_or(""), ""}});
+             {told, {"/sys/class/dmi/id/product_name", node.dmi.product_name.value_or(""), ""}});
 }
 
 /// What the kernel calls a group whose addresses are not translated.
@@ -104,8 +109,6 @@ void numa(const Machine& machine, Findings& found) {
     if (numa_node) {
       found.pass(nic.name, "NUMA node " + std::to_string(*numa_node),
                  {{path, std::to_string(*numa_node), ""}});
-    } else if (const auto* problem = machine.problem_with("/" + nic.pci->str() + "/numa_node")) {
-      found.unknown(nic.name, path + ": " + problem->what, {{path, "", problem->what}});
     } else {
       found.warn(nic.name, "no NUMA node", "a NUMA node", {{path, "-1", ""}});
     }

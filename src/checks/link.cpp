@@ -242,20 +242,14 @@ bool has_full_pkey(const node::Port& port) {
                      [](std::uint16_t pkey) { return (pkey & 0x8000U) != 0; });
 }
 
-void judge_fabric(const Machine& machine, const node::Nic& nic, const node::Port& port,
-                  Findings& found) {
+void judge_fabric(const node::Nic& nic, const node::Port& port, Findings& found) {
   const auto subject = port_name(nic, port);
-  const auto* problem =
-      machine.problem_with("/" + nic.name + "/ports/" + std::to_string(port.number) + "/pkeys/");
   const Evidence lid{port_path(nic, port, "lid"), "0x" + to_hex(port.lid.value_or(0), 4), ""};
   const Evidence sm{port_path(nic, port, "sm_lid"), "0x" + to_hex(port.sm_lid.value_or(0), 4), ""};
   if (!port.lid || !port.sm_lid) {
     found.unknown(subject, lid.path + " or sm_lid is not told", {{lid.path, "", ""}});
   } else if (*port.lid == 0 || *port.sm_lid == 0) {
     found.fail(subject, "lid " + lid.value + ", sm_lid " + sm.value, "both not 0", {lid, sm});
-  } else if (!has_full_pkey(port) && problem != nullptr) {
-    found.unknown(subject, problem->path + ": " + problem->what,
-                  {{problem->path, "", problem->what}});
   } else if (!port.pkeys.empty() && !has_full_pkey(port)) {
     auto& finding = found.warn(subject, "no full member of any partition", "a pkey with bit 15",
                                {{port_path(nic, port, "pkeys"), "limited only", ""}});
@@ -272,7 +266,7 @@ void subnet_manager(const Machine& machine, Findings& found) {
     for (const auto& port : nic.ports) {
       if (port.link_layer != LinkLayer::infiniband) continue;
       if (is_active(port)) {
-        judge_fabric(machine, nic, port, found);
+        judge_fabric(nic, port, found);
       } else {
         found.skip(port_name(nic, port), kNotActive);
       }
@@ -281,6 +275,18 @@ void subnet_manager(const Machine& machine, Findings& found) {
 }
 
 constexpr std::string_view kZeroGuid = "0000:0000:0000:0000";
+
+/// Another card's device with the same GUID; nullptr where there is none. Functions of one card may
+/// share one.
+const node::Nic* same_guid(const Machine& machine, const node::Nic& nic) {
+  for (const auto& other : machine.node.nics) {
+    if (&other == &nic || other.node_guid != nic.node_guid || !nic.pci || !other.pci) continue;
+    const bool one_card = nic.pci->domain == other.pci->domain && nic.pci->bus == other.pci->bus &&
+                          nic.pci->device == other.pci->device;
+    if (!one_card) return &other;
+  }
+  return nullptr;
+}
 
 void guid(const Machine& machine, Findings& found) {
   for (std::size_t n = 0; n < machine.node.nics.size(); ++n) {
@@ -291,6 +297,13 @@ void guid(const Machine& machine, Findings& found) {
     if (!nic.node_guid) {
       const auto* problem = machine.unreadable(path);
       found.unknown(nic.name, path + " is not told", {{path, "", problem ? problem->what : ""}});
+    } else if (const auto* other = same_guid(machine, nic);
+               other != nullptr && *nic.node_guid != kZeroGuid) {
+      auto& finding = found.warn(nic.name, "the GUID of " + other->name, "one of its own",
+                                 {{path, *nic.node_guid, ""}});
+      finding.effect = "the subnet manager takes one of them for the other -> no route to it";
+      finding.remedy =
+          "Give each its own: for a VF by its physical function, for a card by its firmware.";
     } else if (*nic.node_guid != kZeroGuid) {
       found.pass(nic.name, "not zero", {{path, *nic.node_guid, ""}});
     } else if (function != nullptr && function->is_vf()) {
@@ -307,13 +320,11 @@ void judge_counters(const Machine& machine, const node::Nic& nic, const node::Po
                     Findings& found) {
   std::vector<Evidence> full;
   std::optional<system::Text> read;
-  std::optional<system::Text> garbage;
   for (const auto& [name, most] : system::kPmaCounters) {
     auto text = machine.system.text(port_path(nic, port, "counters/" + std::string(name)));
     if (!text.known()) continue;
-    const auto value = parse_unsigned(*text.value);
-    if (value && *value == most) full.push_back(evidence_of(text));
-    (value ? read : garbage) = std::move(text);
+    if (parse_unsigned(*text.value).value_or(0) == most) full.push_back(evidence_of(text));
+    read = std::move(text);
   }
   const auto subject = port_name(nic, port);
   if (!full.empty()) {
@@ -321,8 +332,6 @@ void judge_counters(const Machine& machine, const node::Nic& nic, const node::Po
     found.warn(subject, observed, "counters that still count", std::move(full));
   } else if (read) {
     found.pass(subject, "none is full", {evidence_of(*read)});
-  } else if (garbage) {
-    found.unknown(subject, garbage->path + ": no number", {evidence_of(*garbage)});
   } else {
     found.unknown(subject, machine.system.text(port_path(nic, port, "counters/link_downed")));
   }
@@ -388,9 +397,11 @@ constexpr std::array kLinkChecks = {
           .after = "link.port-state",
           .look = subnet_manager},
     Check{.id = "link.guid",
-          .what = "Each InfiniBand device has a GUID.",
+          .what = "Each InfiniBand device has a GUID of its own.",
           .source = "/sys/class/infiniband/*/node_guid",
-          .rule = "PASS: not zero; WARN: zero on a VF; FAIL: zero on a physical function",
+          .rule = "PASS: not zero, and no other card of the machine has it; WARN: another has it, "
+                  "or zero on a VF; FAIL: zero on a physical function. Of GUIDs of other nodes a "
+                  "node knows nothing: kube.addresses",
           .effect = "the subnet manager does not see it -> port stays DOWN, ibv_reg_mr fails",
           .remedy =
               "Set the VF's GUIDs (ip link set PF vf N node_guid G, port_guid G), then unbind "

@@ -17,8 +17,7 @@ Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted, MoreF
       system{std::move(beyond)},
       containers{std::move(more.containers)},
       earlier{std::move(more.earlier)},
-      loopbacks{std::move(more.loopbacks)},
-      history{std::move(more.history)} {}
+      loopbacks{std::move(more.loopbacks)} {}
 
 bool Machine::carries_traffic(std::size_t nic) const {
   const auto role = deal.roles[nic].role;
@@ -68,23 +67,8 @@ const node::Problem* Machine::unreadable(std::string_view path) const {
   return at == node.problems.end() ? nullptr : &*at;
 }
 
-const node::Problem* Machine::problem_with(std::string_view part) const {
-  const auto at = std::find_if(node.problems.begin(), node.problems.end(), [&](const auto& one) {
-    return one.path.find(part) != std::string::npos;
-  });
-  return at == node.problems.end() ? nullptr : &*at;
-}
-
 std::optional<bool> Machine::has_module(std::string_view name) const {
-  const auto loaded = system.text("/proc/modules");
-  const auto known = system.folder("/sys/module");
-  if (!loaded.known() || !known.known()) return std::nullopt;
-  for (const auto& line : split(*loaded.value, '\n')) {
-    const auto words = split_words(line);
-    // "name size uses used-by state address": a module that is loading is not there yet.
-    if (!words.empty() && words[0] == name) return words.size() < 5 || words[4] == "Live";
-  }
-  return std::find(known.value->begin(), known.value->end(), name) != known.value->end();
+  return system.has_module(name);
 }
 
 std::string port_name(const node::Nic& nic, const node::Port& port) {

@@ -8,7 +8,6 @@
 
 #include "affinity/affinity.h"
 #include "affinity/expectations.h"
-#include "checks/history.h"
 #include "node/node.h"
 #include "system/container.h"
 #include "system/system.h"
@@ -44,7 +43,6 @@ struct MoreFacts {
   std::vector<system::Container> containers{};       ///< of checks of Scope::pod
   std::optional<system::System> earlier{};           ///< the counters of an earlier look
   std::optional<std::vector<Loopback>> loopbacks{};  ///< where they were asked for
-  std::optional<History> history{};                  ///< of many looks, this one included
 };
 
 /// All that a check may look at.
@@ -64,7 +62,6 @@ class Machine {
   const std::vector<railhead::system::Container> containers;
   const std::optional<railhead::system::System> earlier;
   const std::optional<std::vector<Loopback>> loopbacks;
-  const std::optional<History> history;
 
   [[nodiscard]] const affinity::RoleDecision& role(std::size_t nic) const {
     return deal.roles[nic];
@@ -82,8 +79,6 @@ class Machine {
   [[nodiscard]] bool same_model(std::size_t a, std::size_t b) const;
   /// What could not be read below this path, so that "there is none" would be a guess.
   [[nodiscard]] const node::Problem* unreadable(std::string_view path) const;
-  /// What could not be read, or is malformed, with this in its path.
-  [[nodiscard]] const node::Problem* problem_with(std::string_view part) const;
 
   /// Whether a kernel module is there, loaded or built in. Absent where that is not known.
   [[nodiscard]] std::optional<bool> has_module(std::string_view name) const;

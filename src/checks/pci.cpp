@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// PCI functions of NICs and GPUs: are they all there, do they have a driver, does the slot give
-// what the card can take, and how they transfer.
+// PCI functions of NICs and GPUs: are they all there, do they have a driver, and does every link on
+// the way give what its two ends can do.
 #include <algorithm>
 #include <array>
 #include <set>
 
 #include "base/text.h"
 #include "checks/groups.h"
+#include "checks/pci_config.h"
 #include "topology/known_machine.h"
 
 namespace railhead::checks {
 namespace {
-
-constexpr unsigned kMellanoxVendor = 0x15b3;
-constexpr unsigned kDataDirect = 0x2100;  ///< DMA function of a ConnectX-8
 
 std::vector<node::PciAddress> nics_of(const topology::KnownMachine& machine) {
   std::vector<node::PciAddress> nics;
@@ -114,13 +112,7 @@ void nic_driver(const Machine& machine, Findings& found) {
   }
 }
 
-/// A PCIe link as something that can be compared.
-struct Link {
-  double gts = 0;
-  unsigned lanes = 0;
-};
-
-std::string link_text(const Link& link) {
+std::string link_text(const node::PciLink& link) {
   auto speed = std::to_string(link.gts);
   speed.erase(speed.find_last_not_of('0') + 1);
   if (speed.ends_with('.')) speed.pop_back();
@@ -132,39 +124,76 @@ bool is_width(const std::optional<unsigned>& width) {
   return width && *width > 0 && *width < 63;
 }
 
-std::optional<Link> current_link(const node::PciDevice& device) {
-  if (!device.link_gts || !is_width(device.link_width)) return std::nullopt;
-  return Link{*device.link_gts, *device.link_width};
-}
-
-/// What a function and the port above it can do together; absent where either does not tell.
-std::optional<Link> possible_link(const node::PciDevice& device, const node::PciDevice& above) {
-  if (!device.max_link_gts || !above.max_link_gts || !is_width(device.max_link_width) ||
-      !is_width(above.max_link_width)) {
-    return std::nullopt;
+/// Now, by sysfs, else by the function's own register.
+std::optional<node::PciLink> current_link(const Machine& machine, const node::PciDevice& device) {
+  if (device.link_gts && is_width(device.link_width)) {
+    return node::PciLink{*device.link_gts, *device.link_width};
   }
-  return Link{std::min(*device.max_link_gts, *above.max_link_gts),
-              std::min(*device.max_link_width, *above.max_link_width)};
+  const auto* config = known_config(machine, device.address);
+  return config == nullptr ? std::nullopt : config->link_status;
 }
 
-void judge_link(const Machine& machine, const std::string& subject, const node::PciDevice& device,
+std::optional<node::PciLink> largest_link(const Machine& machine, const node::PciDevice& device) {
+  if (device.max_link_gts && is_width(device.max_link_width)) {
+    return node::PciLink{*device.max_link_gts, *device.max_link_width};
+  }
+  const auto* config = known_config(machine, device.address);
+  return config == nullptr ? std::nullopt : config->link_capability;
+}
+
+/// What both ends of a link can do together; absent where either does not tell.
+std::optional<node::PciLink> possible_link(const Machine& machine, const node::PciDevice& device,
+                                           const node::PciDevice& above) {
+  const auto one = largest_link(machine, device);
+  const auto other = largest_link(machine, above);
+  if (!one || !other) return std::nullopt;
+  return node::PciLink{std::min(one->gts, other->gts), std::min(one->lanes, other->lanes)};
+}
+
+bool is_less(const node::PciLink& link, const node::PciLink& than) {
+  return link.lanes < than.lanes || link.gts < than.gts;
+}
+
+std::vector<Evidence> link_evidence(const node::PciDevice& device, const node::PciDevice* above,
+                                    const std::optional<node::PciLink>& current,
+                                    const std::optional<node::PciLink>& possible) {
+  const auto& end = above != nullptr ? *above : device;
+  return {{pci_path(device.address, "current_link_speed"), current ? link_text(*current) : "", ""},
+          {pci_path(end.address, "max_link_speed"), possible ? link_text(*possible) : "", ""}};
+}
+
+void judge_slot(const Machine& machine, const std::string& subject, const node::PciDevice& device,
                 Findings& found) {
-  const auto* above =
-      device.bridges.empty() ? nullptr : machine.node.find_pci(device.bridges.back());
-  const auto current = current_link(device);
-  const auto possible = above != nullptr ? possible_link(device, *above) : std::nullopt;
-  const std::vector<Evidence> evidence = {
-      {pci_path(device.address, "current_link_speed"),
-       device.link_gts ? link_text({*device.link_gts, device.link_width.value_or(0)}) : "", ""},
-      {above != nullptr ? pci_path(above->address, "max_link_speed")
-                        : pci_path(device.address, "max_link_speed"),
-       possible ? link_text(*possible) : "", ""}};
+  const auto* above = machine.node.find_pci(device.bridges.back());
+  const auto current = current_link(machine, device);
+  const auto possible = above != nullptr ? possible_link(machine, device, *above) : std::nullopt;
+  auto evidence = link_evidence(device, above, current, possible);
   if (!current || !possible) {
-    found.unknown(subject, "function or slot does not tell its link", evidence);
-  } else if (current->lanes < possible->lanes || current->gts < possible->gts) {
-    found.fail(subject, link_text(*current), link_text(*possible), evidence);
+    found.unknown(subject, "function or slot does not tell its link", std::move(evidence));
+  } else if (is_less(*current, *possible)) {
+    found.fail(subject, link_text(*current), link_text(*possible), std::move(evidence));
   } else {
-    found.pass(subject, link_text(*current), evidence);
+    found.pass(subject, link_text(*current), std::move(evidence));
+  }
+}
+
+/// A switch's link to what is above it. A downstream port shows the link below it, which is that of
+/// the next function, and within a switch there is none. What a port is, its registers say alone.
+void judge_uplink(const Machine& machine, const node::PciDevice& port, Findings& found) {
+  const auto* config = known_config(machine, port.address);
+  if (config == nullptr || config->port != node::PciPort::upstream || port.bridges.empty()) return;
+  const auto* above = machine.node.find_pci(port.bridges.back());
+  const auto current = current_link(machine, port);
+  const auto possible = above != nullptr ? possible_link(machine, port, *above) : std::nullopt;
+  if (!current || !possible) return;
+  auto evidence = link_evidence(port, above, current, possible);
+  const auto subject = "switch " + port.address.str();
+  if (is_less(*current, *possible)) {
+    auto& finding =
+        found.fail(subject, link_text(*current), link_text(*possible), std::move(evidence));
+    finding.effect = "all that is below the switch shares this link with the processor";
+  } else {
+    found.pass(subject, link_text(*current), std::move(evidence));
   }
 }
 
@@ -179,145 +208,12 @@ void link(const Machine& machine, Findings& found) {
     // A function within a SoC has no link of its own.
     if (device == nullptr || device->is_vf() || device->bridges.empty()) continue;
     if (done.insert(device->address).second) {
-      judge_link(machine, machine.node.nics[n].name, *device, found);
+      judge_slot(machine, machine.node.nics[n].name, *device, found);
     }
-  }
-}
-
-/// Calls `judge` with the configuration space of every physical function of compute NICs of
-/// Mellanox. Others are not known to gain by these settings.
-template <typename Judge>
-void for_each_config(const Machine& machine, Findings& found, Judge judge) {
-  for (const auto n : machine.traffic_nics()) {
-    const auto* device = machine.function(n);
-    if (device == nullptr || device->is_vf() || device->vendor != kMellanoxVendor) continue;
-    if (machine.role(n).role != affinity::Role::compute) continue;
-    const auto& name = machine.node.nics[n].name;
-    const auto at = machine.system.pci_config.find(device->address);
-    if (at == machine.system.pci_config.end()) {
-      found.unknown(name, "not read", {{pci_path(device->address, "config"), "", "not read"}});
-    } else if (!at->second.value) {
-      found.unknown(name, at->second);
-    } else if (!at->second.value->device_control) {
-      found.unknown(name,
-                    at->second.path + (at->second.value->whole
-                                           ? " has no PCI Express capability"
-                                           : ": 64 bytes are shown without CAP_SYS_ADMIN"),
-                    {{at->second.path, "", at->second.value->whole ? "" : "EPERM"}});
-    } else {
-      judge(*device, name, at->second);
+    for (const auto& address : device->bridges) {
+      const auto* bridge = machine.node.find_pci(address);
+      if (bridge != nullptr && done.insert(address).second) judge_uplink(machine, *bridge, found);
     }
-  }
-}
-
-using ConfigFact = system::Fact<node::PciConfig>;
-
-Evidence device_control(const ConfigFact& config) {
-  return {config.path, "DevCtl 0x" + to_hex(*config.value->device_control, 4), ""};
-}
-
-void max_read_request(const Machine& machine, Findings& found) {
-  for_each_config(
-      machine, found,
-      [&](const node::PciDevice& device, const std::string& name, const ConfigFact& config) {
-        const auto bytes = config.value->max_read_request_bytes();
-        const auto observed = bytes ? std::to_string(*bytes) + " bytes" : "a reserved value";
-        if (bytes == std::optional(4096U)) {
-          found.pass(name, observed, {device_control(config)});
-          return;
-        }
-        auto& finding = found.warn(name, observed, "4096 bytes", {device_control(config)});
-        finding.remedy =
-            "setpci -s " + device.address.str() +
-            " CAP_EXP+8.w=5000:7000 (the mask leaves all other bits as they are; not kept "
-            "over a restart).";
-      });
-}
-
-void relaxed_ordering(const Machine& machine, Findings& found) {
-  for_each_config(
-      machine, found,
-      [&](const node::PciDevice& device, const std::string& name, const ConfigFact& config) {
-        if (config.value->relaxed_ordering() == std::optional(true)) {
-          found.pass(name, "enabled", {device_control(config)});
-          return;
-        }
-        auto& finding = found.warn(name, "disabled", "enabled", {device_control(config)});
-        finding.remedy =
-            "setpci -s " + device.address.str() +
-            " CAP_EXP+8.w=0010:0010 sets this one bit of Device Control. (CAP_EXP+10 is "
-            "Link Control, where 0x20 retrains the link: never write there.)";
-      });
-}
-
-/// Bridges between a NIC and the lowest bridge that it shares with some GPU, that one left out.
-std::vector<node::PciAddress> bridges_to_gpus(const Machine& machine, const node::PciDevice& nic) {
-  std::vector<node::PciAddress> all;
-  for (const auto& gpu : machine.node.gpus) {
-    const auto* device = machine.node.find_pci(gpu.pci);
-    if (device == nullptr) continue;
-    const auto common = topology::common_bridge(*device, nic);
-    if (!common) continue;
-    for (const auto& path : {nic.bridges, device->bridges}) {
-      const auto at = std::find(path.begin(), path.end(), *common);
-      if (at != path.end()) all.insert(all.end(), at + 1, path.end());
-    }
-  }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  return all;
-}
-
-bool has_data_direct(const Machine& machine) {
-  return std::any_of(machine.node.pci.begin(), machine.node.pci.end(),
-                     [](const node::PciDevice& device) {
-                       return device.vendor == kMellanoxVendor && device.device == kDataDirect;
-                     });
-}
-
-void judge_acs(const Machine& machine, const std::string& name,
-               const std::vector<node::PciAddress>& bridges, Findings& found) {
-  constexpr auto kRedirect = node::kAcsRequestRedirect | node::kAcsCompletionRedirect;
-  std::vector<Evidence> redirecting;
-  std::optional<Evidence> looked_at;
-  for (const auto& bridge : bridges) {
-    const auto at = machine.system.pci_config.find(bridge);
-    if (at == machine.system.pci_config.end() || !at->second.value || !at->second.value->whole) {
-      const auto path = pci_path(bridge, "config");
-      found.unknown(name, path + ": the extended capabilities are not shown",
-                    {{path, "", at == machine.system.pci_config.end() ? "not read" : "EPERM"}});
-      return;
-    }
-    const auto control = at->second.value->acs_control.value_or(0);
-    looked_at = {at->second.path, "ACSCtl 0x" + to_hex(control, 4), ""};
-    // With Direct Translated P2P, ATS decides (virtualisation): not judged.
-    if ((control & node::kAcsDirectTranslated) != 0) continue;
-    if ((control & kRedirect) != 0) redirecting.push_back(*looked_at);
-  }
-  if (!redirecting.empty()) {
-    const std::string several = counted(redirecting.size(), "bridge");
-    found.warn(name, "redirects peer-to-peer at " + several, "no request or completion redirect",
-               std::move(redirecting));
-  } else if (looked_at) {
-    found.pass(name, "no redirect on the way to its GPUs", {*looked_at});
-  }
-}
-
-void acs(const Machine& machine, Findings& found) {
-  if (machine.node.hypervisor) {
-    found.skip(kNode, "in a virtual machine the host sets it");
-    return;
-  }
-  if (machine.node.cpu.arch == "arm64" || has_data_direct(machine)) {
-    found.skip(kNode, "Grace and data-direct functions need it as the firmware sets it");
-    return;
-  }
-  for (const auto n : machine.traffic_nics()) {
-    const auto* device = machine.function(n);
-    if (device == nullptr || device->is_vf()) continue;
-    if (machine.role(n).role != affinity::Role::compute) continue;
-    const auto bridges = bridges_to_gpus(machine, *device);
-    if (!bridges.empty()) judge_acs(machine, machine.node.nics[n].name, bridges, found);
   }
 }
 
@@ -390,59 +286,20 @@ constexpr std::array kPciChecks = {
           .after = "",
           .look = nic_driver},
     Check{.id = "pci.link",
-          .what = "A NIC's PCIe link has the speed and width that card and slot can do together.",
-          .source = "/sys/bus/pci/devices/*/{current,max}_link_{speed,width}, of the slot too",
-          .rule = "PASS: as both can; FAIL: less; UNKNOWN: one does not tell; SKIP in a virtual "
-                  "machine",
+          .what = "Each PCIe link on the way of a NIC has the speed and width that its ends can do "
+                  "together.",
+          .source = "/sys/bus/pci/devices/*/{current,max}_link_{speed,width} and config (Link "
+                    "Status, Link Capabilities), of the slot and of switches above too",
+          .rule = "PASS: as both ends can; FAIL: less; UNKNOWN: one does not tell; SKIP in a "
+                  "virtual machine. Links of switches are judged where their registers are shown",
           .effect = "PCIe is slower than the port -> bandwidth of this rail at most the link's",
           .remedy = "Reseat the card, check riser and bifurcation; then the card goes back.",
           .remedy_class = RemedyClass::hardware,
           .about = "compute or storage NIC behind a bridge",
           .covers = "pci.link",
           .after = "",
+          .parts = Part::pci_config,
           .look = link},
-    Check{.id = "pci.max-read-request",
-          .what = "A compute NIC reads 4096 bytes at once.",
-          .source = "/sys/bus/pci/devices/*/config: Device Control, bits 14:12",
-          .rule = "PASS: 4096; WARN: less; UNKNOWN: not shown without CAP_SYS_ADMIN",
-          .effect = "more requests for the same bytes -> reads below the rate of the link",
-          .remedy = "setpci -s PCI CAP_EXP+8.w=5000:7000",
-          .remedy_class = RemedyClass::live,
-          .about = "compute NIC of Mellanox (physical function)",
-          .covers = "pci.devctl",
-          .after = "pci.nic-driver",
-          .parts = Part::pci_config,
-          .look = max_read_request},
-    Check{.id = "pci.relaxed-ordering",
-          .what = "A compute NIC may have its writes reordered.",
-          .source = "/sys/bus/pci/devices/*/config: Device Control, bit 4",
-          .rule = "PASS: set; WARN: clear; UNKNOWN: not shown without CAP_SYS_ADMIN",
-          .effect =
-              "each write waits for the one before -> less than the link's rate, above all on "
-              "AMD and in virtual machines",
-          .remedy = "setpci -s PCI CAP_EXP+8.w=0010:0010",
-          .remedy_class = RemedyClass::live,
-          .about = "compute NIC of Mellanox (physical function)",
-          .covers = "pci.devctl F35 C20 E01",
-          .after = "pci.nic-driver",
-          .parts = Part::pci_config,
-          .look = relaxed_ordering},
-    Check{
-        .id = "pci.acs",
-        .what = "Switches between a NIC and its GPUs let them talk directly.",
-        .source = "/sys/bus/pci/devices/*/config of the bridges below the common one: ACS Control",
-        .rule = "PASS: no redirect, or Direct Translated P2P (ATS decides then); WARN: request or "
-                "completion redirect; SKIP in a virtual machine, on Grace and with data-direct",
-        .effect = "GPUDirect goes through the root complex -> about half the rate, or status 4",
-        .remedy = "On bare metal without passthrough, boot with pci=config_acs=... for these "
-                  "bridges (rdma-core's rdma_topo writes it). Not in machines that pass devices "
-                  "through, and not by zeroing every bridge.",
-        .remedy_class = RemedyClass::reboot,
-        .about = "compute NIC below a switch with GPUs",
-        .covers = "pci.acs_ats",
-        .after = "",
-        .parts = Part::pci_config,
-        .look = acs},
     Check{.id = "pci.aer",
           .what = "A NIC's PCIe link has had no uncorrected error since the machine started.",
           .source = "/sys/bus/pci/devices/*/aer_dev_{fatal,nonfatal}",

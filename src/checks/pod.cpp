@@ -352,22 +352,6 @@ constexpr std::array kPodChecks = {
         .after = "",
         .look = pod_memlock,
         .scope = Scope::pod},
-    Check{.id = "pod.libraries",
-          .what = "A container has libibverbs and the provider of its NICs.",
-          .source = "/proc/PID/maps; folders that the loader searches below /proc/PID/root "
-                    "(LD_LIBRARY_PATH, ld.so.conf, the built-in ones)",
-          .rule =
-              "PASS: a process has both mapped, or both are there; FAIL: libibverbs without the "
-              "provider; WARN: no libibverbs; UNKNOWN: a folder could not be read",
-          .effect = "libibverbs finds no device, or NCCL does not find libibverbs.so.1 -> TCP",
-          .remedy = "Install ibverbs-providers, libibverbs1 and librdmacm1 (or rdma-core) in the "
-                    "image.",
-          .remedy_class = RemedyClass::cluster,
-          .about = "container with uverbs nodes",
-          .covers = "pod.libs C15",
-          .after = "pod.devices",
-          .look = pod_libraries,
-          .scope = Scope::pod},
     Check{.id = "pod.gid",
           .what = "Each RoCE port of a container has the GID of an address of its own namespace.",
           .source = "/proc/PID/root/sys/class/infiniband/*/ports/*/gids, /proc/PID/net/fib_trie, "
@@ -386,15 +370,17 @@ constexpr std::array kPodChecks = {
           .scope = Scope::pod},
     Check{.id = "pod.environment",
           .what = "The container's variables name NICs and interfaces that it has.",
-          .source = "/proc/PID/environ, /proc/PID/net/dev",
+          .source = "/proc/PID/environ, /proc/PID/net/dev; RTM_GETDCB of its RoCE NICs",
           .rule = "FAIL: a variable leaves a library no NIC, or NCCL no interface; WARN: one that "
-                  "names what is not there, means more than it says, or is a legacy number",
+                  "names what is not there, means more than it says, is a legacy number, or is a "
+                  "traffic class that does not pause where others do",
           .effect = "the library falls back to TCP, or the job aborts",
           .remedy = "Leave the variable out: the agent sets NCCL_IB_HCA to what the container has.",
           .remedy_class = RemedyClass::cluster,
           .about = "container with uverbs nodes",
           .covers = "pod.env N05 F27 F28 F29",
           .after = "pod.devices",
+          .parts = system::Part::netdevs,
           .look = pod_environment,
           .scope = Scope::pod},
     Check{.id = "pod.shm",

@@ -18,7 +18,6 @@ std::vector<std::size_t> given_nics(const Machine& machine, const system::Contai
 std::vector<std::size_t> given_gpus(const Machine& machine, const system::Container& container);
 
 // Rules of pod_checks(): what a container may do, and what it does it with.
-void pod_libraries(const Machine& machine, Findings& found);
 void pod_gids(const Machine& machine, Findings& found);
 void pod_environment(const Machine& machine, Findings& found);
 void pod_affinity(const Machine& machine, Findings& found);

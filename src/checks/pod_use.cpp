@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a container makes of its NICs: libraries, GIDs, variables, which GPU uses which NIC.
+// What a container makes of its NICs: GIDs, variables, which GPU uses which NIC.
 #include <algorithm>
 #include <array>
 
@@ -15,88 +15,6 @@ namespace railhead::checks {
 namespace {
 
 using system::Container;
-
-/// The provider of libibverbs for the driver of a PCI function. Source: rdma-core providers/, the
-/// match tables of each.
-constexpr std::array kProviders = {
-    std::pair{std::string_view("mlx5_core"), std::string_view("mlx5")},
-    std::pair{std::string_view("mlx4_core"), std::string_view("mlx4")},
-    std::pair{std::string_view("bnxt_en"), std::string_view("bnxt_re")},
-    std::pair{std::string_view("efa"), std::string_view("efa")},
-    std::pair{std::string_view("ice"), std::string_view("irdma")},
-    std::pair{std::string_view("i40e"), std::string_view("irdma")},
-    std::pair{std::string_view("erdma"), std::string_view("erdma")},
-    std::pair{std::string_view("hns3"), std::string_view("hns")},
-    std::pair{std::string_view("cxgb4"), std::string_view("cxgb4")},
-    std::pair{std::string_view("ionic"), std::string_view("ionic")},
-};
-
-/// "" where it is not known.
-std::string_view provider_of(const node::Nic& nic) {
-  const auto* at = std::find_if(kProviders.begin(), kProviders.end(),
-                                [&](const auto& row) { return row.first == nic.driver; });
-  return at == kProviders.end() ? std::string_view() : at->second;
-}
-
-/// "/usr/lib64/libibverbs/libmlx5-rdmav34.so" is of mlx5; so is libmlx5.so.1, into which it leads.
-bool is_of_provider(std::string_view path, std::string_view provider) {
-  const auto name = path.substr(path.rfind('/') + 1);
-  return name.starts_with("lib" + std::string(provider) + "-rdmav");
-}
-
-const std::string* find_library(const std::vector<std::string>& paths, std::string_view beginning) {
-  const auto at = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
-    return host::base_name(path).starts_with(beginning);
-  });
-  return at == paths.end() ? nullptr : &*at;
-}
-
-const std::string* find_provider(const std::vector<std::string>& paths, std::string_view provider) {
-  const auto at = std::find_if(paths.begin(), paths.end(), [&](const std::string& path) {
-    return is_of_provider(path, provider);
-  });
-  return at == paths.end() ? nullptr : &*at;
-}
-
-/// The drivers of its NICs whose provider is known, each once.
-std::vector<std::string_view> providers_of(const Machine& machine, const Container& container) {
-  std::vector<std::string_view> providers;
-  for (const auto nic : given_nics(machine, container)) {
-    const auto provider = provider_of(machine.node.nics[nic]);
-    if (!provider.empty() && !contains(providers, provider)) providers.push_back(provider);
-  }
-  return providers;
-}
-
-void judge_libraries(const Container& container, std::string_view provider, Findings& found) {
-  const auto subject = container.name + "/" + std::string(provider);
-  const auto none = std::vector<std::string>();
-  const auto& mapped = container.mapped.value ? *container.mapped.value : none;
-  const auto* taken = find_provider(mapped, provider);
-  if (taken != nullptr) {
-    found.pass(subject, *taken, {{container.mapped.path, *taken, ""}});
-    return;
-  }
-  if (!container.libraries.value) return void(found.unknown(subject, container.libraries));
-  const auto& there = *container.libraries.value;
-  const auto* verbs = find_library(there.found, "libibverbs.so");
-  const auto* plugin = find_provider(there.found, provider);
-  const Evidence searched{container.root, join(there.searched, ", "), ""};
-  if (verbs != nullptr && plugin != nullptr) {
-    found.pass(subject, *verbs + ", " + *plugin, {{container.root + *plugin, "there", ""}});
-  } else if (!there.unreadable.empty()) {
-    found.unknown(subject, there.unreadable.front(), {searched});
-  } else if (verbs != nullptr) {
-    found.fail(subject, *verbs + " without a provider",
-               "lib" + std::string(provider) + "-rdmav*.so",
-               {searched, {container.root + *verbs, "there", ""}});
-  } else {
-    auto& finding =
-        found.warn(subject, "no libibverbs.so.1", "one that the loader finds", {searched});
-    finding.effect =
-        "NCCL, UCX and perftest find no verbs -> TCP; a program that is linked statically does";
-  }
-}
 
 std::string_view address_of(const Container& container, const std::vector<node::Gid>& gids,
                             bool link_local) {
@@ -264,6 +182,38 @@ bool judge_interface(const Container& container, Findings& found) {
   return true;
 }
 
+/// The class of RoCE's packets: DSCP in its upper six bits. One that has no priority which pauses,
+/// where some do, is not what the fabric was set up for.
+bool judge_traffic_class(const Machine& machine, const Container& container,
+                         std::string_view variable, Findings& found) {
+  const auto value = value_of(container, variable);
+  const auto number = value ? parse_unsigned(*value) : Result<std::uint64_t>(Error{});
+  if (!number || *number > 255) return false;
+  for (const auto nic : given_nics(machine, container)) {
+    if (!machine.has_layer(nic, node::LinkLayer::ethernet)) continue;
+    for (const auto& netdev : machine.node.nics[nic].netdevs) {
+      const auto at = machine.system.dcb.find(netdev);
+      if (at == machine.system.dcb.end() || !at->second.value) continue;
+      const auto& dcb = *at->second.value;
+      const auto dscp = static_cast<unsigned>(*number >> 2U);
+      const auto pauses = dcb.pfc.value_or(0);
+      const bool is_right = (pauses & host::priorities_of(dcb, dscp)) != 0;
+      if (pauses == 0 || !host::maps_dscp(dcb) || is_right) continue;
+      auto& finding = found.warn(
+          subject_of(container, variable),
+          std::string(*value) + " is DSCP " + std::to_string(dscp) +
+              ", whose priority does not pause at " + netdev,
+          "a class of a priority that pauses",
+          {{container.environment.path, std::string(variable) + "=" + std::string(*value), ""},
+           {at->second.path, "PFC mask " + to_hex(*dcb.pfc, 2), ""}});
+      finding.effect = "its packets are dropped where the fabric's own would wait";
+      finding.remedy = "Set it to four times a DSCP of roce.flow-control that pauses.";
+      return true;
+    }
+  }
+  return false;
+}
+
 bool judge_contradictions(const Machine& machine, const Container& container, Findings& found) {
   const std::vector<std::string_view> environment(container.environment.value->begin(),
                                                   container.environment.value->end());
@@ -309,14 +259,6 @@ void judge_affinity(const Machine& machine, const Container& container, std::siz
 
 }  // namespace
 
-void pod_libraries(const Machine& machine, Findings& found) {
-  for (const auto& container : machine.containers) {
-    for (const auto provider : providers_of(machine, container)) {
-      judge_libraries(container, provider, found);
-    }
-  }
-}
-
 void pod_gids(const Machine& machine, Findings& found) {
   for (const auto& container : machine.containers) {
     const auto nics = given_nics(machine, container);
@@ -345,6 +287,9 @@ void pod_environment(const Machine& machine, Findings& found) {
     any = judge_prefix(machine, container, found) || any;
     any = judge_gdr_level(container, found) || any;
     any = judge_interface(container, found) || any;
+    for (const auto* variable : {"NCCL_IB_TC", "UCX_IB_TRAFFIC_CLASS"}) {
+      any = judge_traffic_class(machine, container, variable, found) || any;
+    }
     if (any) continue;
     const auto& variables = *container.environment.value;
     found.pass(

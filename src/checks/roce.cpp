@@ -8,23 +8,10 @@
 
 #include "base/text.h"
 #include "checks/groups.h"
+#include "checks/roce_ports.h"
 
 namespace railhead::checks {
 namespace {
-
-/// Calls `use` with every ACTIVE Ethernet port of NICs that carry traffic.
-template <typename Use>
-void for_each_roce_port(const Machine& machine, Use use) {
-  for (const auto n : machine.traffic_nics()) {
-    const auto& nic = machine.node.nics[n];
-    if (!nic.registered || nic.elsewhere) continue;
-    for (const auto& port : nic.ports) {
-      if (port.link_layer == node::LinkLayer::ethernet && port.state == node::PortState::active) {
-        use(nic, port);
-      }
-    }
-  }
-}
 
 bool is_link_local(const node::Gid& gid) {
   return gid.value.starts_with("fe80:");
@@ -44,7 +31,8 @@ Evidence gid_evidence(const node::Nic& nic, const node::Port& port, const node::
 }
 
 void gid(const Machine& machine, Findings& found) {
-  for_each_roce_port(machine, [&](const node::Nic& nic, const node::Port& port) {
+  for_each_roce_port(machine, [&](std::size_t n, const node::Port& port) {
+    const auto& nic = machine.node.nics[n];
     const auto subject = port_name(nic, port);
     const Evidence folder{port_path(nic, port, "gids"), counted(port.gids.size(), "entry"), ""};
     if (const auto* problem = machine.unreadable(folder.path)) {
@@ -86,9 +74,20 @@ void gid(const Machine& machine, Findings& found) {
 /// Source: Linux include/rdma/ib_addr.h, iboe_get_mtu.
 constexpr std::uint64_t kMtuFor4096 = 4192;
 
+/// What the kernel makes of a netdev's MTU; 0 where it leaves none.
+unsigned path_mtu(std::uint64_t netdev_bytes) {
+  constexpr std::uint64_t kHeaders = 96;
+  unsigned largest = 0;
+  for (const unsigned bytes : {256U, 512U, 1024U, 2048U, 4096U}) {
+    if (netdev_bytes >= bytes + kHeaders) largest = bytes;
+  }
+  return largest;
+}
+
 void mtu(const Machine& machine, Findings& found) {
   std::set<std::string> done;
-  for_each_roce_port(machine, [&](const node::Nic& nic, const node::Port& port) {
+  for_each_roce_port(machine, [&](std::size_t n, const node::Port& port) {
+    const auto& nic = machine.node.nics[n];
     std::set<std::string> netdevs;
     for (const auto& one : port.gids) {
       if (one.netdev) netdevs.insert(*one.netdev);
@@ -103,11 +102,15 @@ void mtu(const Machine& machine, Findings& found) {
         found.unknown(subject, text);
       } else if (!bytes) {
         found.unknown(subject, text.path + " is " + in_quotes(*text.value), {evidence_of(text)});
-      } else if (*bytes < kMtuFor4096) {
-        found.warn(subject, "MTU " + *text.value, "4192 or more, for a path MTU of 4096",
-                   {evidence_of(text)});
       } else {
-        found.pass(subject, "MTU " + *text.value, {evidence_of(text)});
+        const auto observed =
+            "MTU " + *text.value + ": path MTU " + std::to_string(path_mtu(*bytes));
+        if (*bytes < kMtuFor4096) {
+          found.warn(subject, observed, "4192 or more, for a path MTU of 4096",
+                     {evidence_of(text)});
+        } else {
+          found.pass(subject, observed, {evidence_of(text)});
+        }
       }
     }
   });
@@ -136,7 +139,8 @@ void judge_ecn(const Machine& machine, const std::string& subject, const std::st
 }
 
 void ecn(const Machine& machine, Findings& found) {
-  for_each_roce_port(machine, [&](const node::Nic& nic, const node::Port& port) {
+  for_each_roce_port(machine, [&](std::size_t n, const node::Port& port) {
+    const auto& nic = machine.node.nics[n];
     for (const auto& netdev : nic.netdevs) {
       const auto folder = machine.system.folder(netdev_path(netdev, "ecn"));
       if (folder.known()) judge_ecn(machine, port_name(nic, port), netdev, found);
@@ -197,7 +201,8 @@ void judge_arp(const Machine& machine, const std::string& subnet, const std::str
 
 void arp(const Machine& machine, Findings& found) {
   std::set<std::string> rails;
-  for_each_roce_port(machine, [&](const node::Nic& nic, const node::Port&) {
+  for_each_roce_port(machine, [&](std::size_t n, const node::Port&) {
+    const auto& nic = machine.node.nics[n];
     rails.insert(nic.netdevs.begin(), nic.netdevs.end());
   });
   if (rails.size() < 2) return;
@@ -236,7 +241,8 @@ constexpr std::array kRoceChecks = {
     Check{.id = "roce.mtu",
           .what = "The netdev's MTU allows a path MTU of 4096.",
           .source = "/sys/class/net/*/mtu",
-          .rule = "PASS: 4192 or more; WARN: less",
+          .rule = "PASS: 4192 or more; WARN: less. The kernel makes active_mtu of RoCE of it "
+                  "(iboe_get_mtu); that of InfiniBand is the subnet manager's, and no file has it",
           .effect = "path MTU 1024 or less -> more packets; queue pairs to a node with another MTU "
                     "do not connect",
           .remedy = "Set the MTU to 9000 on the netdev and the switch, on all nodes alike. The "

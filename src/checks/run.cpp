@@ -10,10 +10,12 @@ namespace railhead::checks {
 namespace {
 
 /// The visible list: every file of checks, in order.
-constexpr std::array kGroups = {host_checks, driver_checks,    pci_checks,   device_checks,
-                                link_checks, place_checks,     roce_checks,  sriov_checks,
-                                gpu_checks,  runtime_checks,   nfs_checks,   lnet_checks,
-                                log_checks,  over_time_checks, bench_checks, pod_checks};
+constexpr std::array kGroups = {
+    host_checks,       driver_checks, pci_checks,       pci_settings_checks, pci_acs_checks,
+    device_checks,     link_checks,   place_checks,     roce_checks,         roce_qos_checks,
+    sriov_checks,      gpu_checks,    gpu_extra_checks, runtime_checks,      nfs_checks,
+    lnet_checks,       log_checks,    over_time_checks, bench_checks,        pod_checks,
+    pod_library_checks};
 
 bool belongs_to(std::string_view subject, std::string_view to) {
   return to == kNode || subject == to ||
@@ -108,16 +110,8 @@ system::Part parts_of(const std::vector<const Check*>& checks) {
 }
 
 std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks) {
-  std::vector<CheckTime> times;
-  return run_checks(
-      machine, checks, [] { return std::chrono::steady_clock::time_point(); }, times);
-}
-
-std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks,
-                                const Stopwatch& now, std::vector<CheckTime>& times) {
   std::vector<Finding> all;
   for (const auto* check : with_before(checks)) {
-    const auto start = now();
     for (auto& finding : findings_of(*check, machine)) {
       const auto* blocker = blocker_of(*check, finding.subject, all);
       if (blocker != nullptr) {
@@ -128,7 +122,6 @@ std::vector<Finding> run_checks(const Machine& machine, const std::vector<const 
       }
       all.push_back(std::move(finding));
     }
-    times.push_back({check, now() - start});
   }
   return all;
 }

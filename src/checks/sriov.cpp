@@ -66,6 +66,72 @@ void vf_rdma(const Machine& machine, Findings& found) {
   });
 }
 
+std::string vf_text(const host::VfSettings& vf) {
+  std::vector<std::string> words;
+  if (vf.link) {
+    constexpr std::array kLinks = {"link follows the port", "link always up", "link always down"};
+    words.emplace_back(kLinks[static_cast<std::size_t>(*vf.link)]);
+  }
+  if (vf.has_node_guid) words.emplace_back(*vf.has_node_guid ? "node GUID set" : "node GUID zero");
+  if (vf.has_port_guid) words.emplace_back(*vf.has_port_guid ? "port GUID set" : "port GUID zero");
+  if (vf.trusted) words.emplace_back(*vf.trusted ? "trusted" : "not trusted");
+  if (vf.spoof_checked) words.emplace_back(*vf.spoof_checked ? "spoof check" : "no spoof check");
+  return words.empty() ? "nothing is told of it" : join(words, ", ");
+}
+
+/// The NIC of a virtual function, by its number; nullptr where it has none here.
+const node::Nic* nic_of_vf(const Machine& machine, const node::PciAddress& parent,
+                           unsigned number) {
+  for (const auto& device : machine.node.pci) {
+    if (device.physfn != parent || device.vf_number != number) continue;
+    for (const auto& nic : machine.node.nics) {
+      if (nic.pci == device.address) return &nic;
+    }
+  }
+  return nullptr;
+}
+
+/// A GUID that is missing. A function that no pod has yet may get one with the pod.
+void judge_settings(const Machine& machine, const node::PciAddress& parent,
+                    const std::string& netdev, const host::VfSettings& vf, const std::string& path,
+                    Findings& found) {
+  const auto subject = netdev + "/vf" + std::to_string(vf.number);
+  const auto text = vf_text(vf);
+  const Evidence evidence{path + " vf " + std::to_string(vf.number), text, ""};
+  const bool lacks_guid =
+      vf.has_node_guid == std::optional(false) || vf.has_port_guid == std::optional(false);
+  const auto* nic = nic_of_vf(machine, parent, vf.number);
+  if (lacks_guid && nic != nullptr && nic->elsewhere) {
+    found.fail(subject, text + ", and a pod has it", "GUIDs that are not zero", {evidence});
+  } else if (lacks_guid) {
+    found.warn(subject, text, "GUIDs that are not zero", {evidence});
+  } else if (vf.link == host::VfLink::always_down) {
+    auto& finding = found.warn(subject, text,
+                               "a link that follows the port (auto), or is always up", {evidence});
+    finding.effect = "its port stays DOWN whatever the cable does";
+    finding.remedy = "ip link set " + netdev + " vf " + std::to_string(vf.number) +
+                     " state auto; linkState in the SriovNetwork.";
+  } else {
+    found.pass(subject, text, {evidence});
+  }
+}
+
+void vf_settings(const Machine& machine, Findings& found) {
+  for (const auto& [netdev, fact] : machine.system.vfs) {
+    const auto* parent = machine.node.find_netdev(netdev);
+    if (fact.absent() || parent == nullptr || !parent->pci) continue;
+    if (!fact.value) {
+      found.unknown(netdev, fact);
+      continue;
+    }
+    for (const auto& vf : *fact.value) {
+      judge_settings(machine, *parent->pci, netdev, vf, fact.path, found);
+    }
+  }
+}
+
+using system::Part;
+
 constexpr std::array kSriovChecks = {
     Check{.id = "sriov.vf-count",
           .what = "A card shows as many virtual functions as it is set to.",
@@ -108,6 +174,23 @@ constexpr std::array kSriovChecks = {
           .covers = "sriov.vfs F14 F32",
           .after = "drv.modules:mlx5_ib",
           .look = vf_rdma},
+    Check{.id = "sriov.vf-settings",
+          .what = "A physical function lets its virtual functions have a link, and on InfiniBand "
+                  "GUIDs.",
+          .source = "the kernel's routing netlink: RTM_GETLINK, IFLA_VFINFO_LIST of the physical "
+                    "function's netdev",
+          .rule = "PASS: with link, trust and spoof check as they are (trust is for MAC addresses, "
+                  "not for verbs); FAIL: a GUID is zero and a pod has the function; WARN: a GUID "
+                  "is zero, or the link is always down",
+          .effect = "the subnet manager does not see the port -> it stays DOWN, ibv_reg_mr fails",
+          .remedy = "Set its GUIDs (ip link set PF vf N node_guid G, port_guid G), then unbind "
+                    "and bind it; ib-sriov-cni does so for a pod.",
+          .remedy_class = RemedyClass::cluster,
+          .about = "virtual function of which the driver says something",
+          .covers = "sriov.vfs link.guid",
+          .after = "",
+          .parts = Part::netdevs,
+          .look = vf_settings},
 };
 
 }  // namespace

@@ -4,11 +4,7 @@
 #include <array>
 #include <ostream>
 
-#include "base/closest.h"
-#include "base/contains.h"
-#include "base/duration.h"
 #include "base/text.h"
-#include "host/clock.h"
 #include "host/host.h"
 #include "host/input_file.h"
 #include "options/options.h"
@@ -19,18 +15,6 @@ namespace {
 
 constexpr const char* kDefaultConfigFile = "/etc/railhead/config.yaml";
 constexpr std::size_t kMaxConfigBytes = std::size_t{1} << 20;
-constexpr std::chrono::milliseconds kBetweenLooks{2000};
-constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
-
-/// Refuses a word that is none of these, and names the one that was meant.
-std::function<std::string(const std::string&)> one_of(const std::vector<std::string>& words,
-                                                      const std::string& what) {
-  return [words, what](const std::string& text) {
-    if (contains(words, text)) return std::string();
-    return in_quotes(text) + " is not " + what + " (" + join(words, "|") + ")" +
-           did_you_mean(text, words);
-  };
-}
 
 }  // namespace
 
@@ -60,21 +44,6 @@ Result<config::ConfigSources> Invocation::sources(host::ReadFile read) const {
   return sources;
 }
 
-void Invocation::answer(CLI::App& app, const std::function<Result<int>()>& answer) {
-  app.callback([this, &app, answer] {
-    run = [this, &app, answer]() -> int {
-      auto code = answer();
-      while (code && watch && out.flush()) {
-        host::SystemClock().wait(kBetweenLooks);
-        code = answer();
-      }
-      if (code) return *code;
-      err << "railhead " << app.get_name() << ": " << code.error().message << "\n";
-      return code.error().code == ErrorCode::usage ? kExitUsage : kExitCannotTell;
-    };
-  });
-}
-
 void Invocation::answer_with_config(
     CLI::App& app, const std::function<Result<int>(const config::Config&)>& with_it) {
   answer(app, [this, with_it]() -> Result<int> {
@@ -90,34 +59,6 @@ void Invocation::answer_with_machine(
   answer_with_config(app, [with_it](const config::Config& read) -> Result<int> {
     return with_it(*TRY(load_table(read)));
   });
-}
-
-report::PrintStyle Invocation::style() const {
-  const auto variable = [&](const char* name) {
-    const auto at = environment.find(name);
-    return at == environment.end() ? std::string() : at->second;
-  };
-  report::PrintStyle style;
-  const auto columns = parse_unsigned(variable("COLUMNS"));
-  style.columns = columns ? static_cast<std::size_t>(*columns) : terminal.columns;
-  style.headers = !no_headers;
-  const bool wanted =
-      terminal.is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
-  style.color = color == "always" || (color == "auto" && wanted);
-  return style;
-}
-
-int Invocation::print(const report::Report& report, int code) const {
-  const auto* format = report::find_format(output);
-  const auto text = format != nullptr ? format->render(report, style()) : report::to_table(report);
-  if (!watch) {
-    out << text;
-  } else if (text != last_printed) {
-    if (terminal.is_terminal) out << kClearScreen;
-    out << text << std::flush;
-    last_printed = text;
-  }
-  return code;
 }
 
 Error as_usage(const Error& error) {
@@ -167,41 +108,6 @@ void add_config_option(CLI::App& app, Invocation& invocation) {
 void add_machine_options(CLI::App& app, Invocation& invocation) {
   add_settings(app, invocation, {"host.root", "host.snapshot", "host.ncclTopo"});
   add_config_option(app, invocation);
-}
-
-void add_output_option(CLI::App& app, Invocation& invocation,
-                       const std::vector<std::string>& more) {
-  auto formats = report::format_names();
-  formats.insert(formats.end(), more.begin(), more.end());
-  app.add_option("-o,--output", invocation.output, "format [table]")
-      ->type_name(join(formats, "|"))
-      ->check(one_of(formats, "a format of this command"));
-  app.add_flag("--no-headers", invocation.no_headers, "tables without the line of headers");
-  const std::vector<std::string> when = {"auto", "always", "never"};
-  app.add_option("--color", invocation.color,
-                 "red for what is broken; auto: on a terminal, unless NO_COLOR is set [auto]")
-      ->type_name(join(when, "|"))
-      ->check(one_of(when, "a word of --color"));
-}
-
-void add_watch_option(CLI::App& app, Invocation& invocation) {
-  app.add_flag("-w,--watch", invocation.watch,
-               "look again every 2 s, and print what is another than before, until interrupted");
-}
-
-CLI::Option* add_duration_option(CLI::App& app, const std::string& names,
-                                 std::chrono::milliseconds& into, std::chrono::milliseconds unit,
-                                 const std::string& help) {
-  return app
-      .add_option_function<std::string>(
-          names,
-          [&into, unit, names](const std::string& text) {
-            const auto time = parse_duration(text, unit);
-            if (!time) throw CLI::ValidationError(names, time.error().message);
-            into = *time;
-          },
-          help)
-      ->type_name("TIME");
 }
 
 std::vector<std::string> no_rdma_lines(const node::Node& node) {

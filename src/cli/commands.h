@@ -7,11 +7,11 @@
 
 #include "host/environment.h"
 #include "host/terminal.h"
+#include "shell/exit_code.h"
 
 namespace railhead::cli {
 
-/// Exit codes; those of node-problem-detector plugins, and sysexits for usage.
-enum ExitCode : int { kExitOk = 0, kExitProblem = 1, kExitCannotTell = 2, kExitUsage = 64 };
+using enum shell::ExitCode;
 
 /// The whole program: data goes to `out`, talk to `err`. `terminal`: what `out` is.
 int run_command_line(const std::vector<std::string>& arguments,

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <ostream>
+
 #include "base/contains.h"
 #include "base/text.h"
 #include "cli/command.h"
 #include "cli/describe.h"
 #include "cli/membership.h"
+#include "features/features.h"
+#include "features/gpu_direct.h"
+#include "options/options.h"
 
 namespace railhead::cli {
 namespace {
@@ -133,6 +138,24 @@ report::Report nics_report(const inject::DecisionTable& table) {
   return report;
 }
 
+constexpr const char* kFeatureFile = "nfd";
+
+/// The labels of the node as the file that nfd.file of the agent is.
+Result<int> print_features(const Invocation& invocation, const inject::DecisionTable& table) {
+  const auto config = TRY(invocation.config());
+  system::System system;
+  if (config.settings().host.nccl_topo.empty()) {
+    const auto origin = TRY(options::machine_origin(config.settings()));
+    const auto host = TRY(options::open_machine(origin));
+    system = system::read_system(*host, table.node(), features::kGpuDirectParts);
+  }
+  const auto text = features::to_feature_file(
+      features::features_of(table.node(), table.topology(), table.deal(), system), "");
+  if (text != invocation.last_printed) invocation.out << text << std::flush;
+  if (invocation.watch) invocation.last_printed = text;
+  return kExitOk;
+}
+
 }  // namespace
 
 void add_nics_command(CLI::App& program, Invocation& invocation) {
@@ -140,17 +163,20 @@ void add_nics_command(CLI::App& program, Invocation& invocation) {
       program.add_subcommand("nics", "Show every RDMA device (ibdev2netdev and ibstat in one)");
   add_machine_options(*app, invocation);
   add_settings(*app, invocation, {"topology.file"});
-  add_output_option(*app, invocation);
+  add_output_option(*app, invocation, {kFeatureFile});
   add_watch_option(*app, invocation);
   app->footer(
       "Exit codes: 0 ok; 1 a NIC that is due to a GPU cannot carry traffic; 2 the machine cannot\n"
       "be read.\n"
+      "-o nfd prints the labels that nfd.file of the agent has for node-feature-discovery.\n"
       "Examples: railhead nics -o wide\n"
       "          railhead nics --no-headers | awk '$3 != \"ACTIVE\"'");
-  invocation.answer_with_machine(*app, [&invocation](const inject::DecisionTable& table) {
-    const auto report = nics_report(table);
-    return invocation.print(report, report.json["warnings"].empty() ? kExitOk : kExitProblem);
-  });
+  invocation.answer_with_machine(
+      *app, [&invocation](const inject::DecisionTable& table) -> Result<int> {
+        if (invocation.output == kFeatureFile) return print_features(invocation, table);
+        const auto report = nics_report(table);
+        return invocation.print(report, report.json["warnings"].empty() ? kExitOk : kExitProblem);
+      });
 }
 
 }  // namespace railhead::cli

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "topology/layout.h"
+#include "topology/place.h"
 #include "topology/topology.h"
 
 namespace railhead::cli {
@@ -49,28 +50,63 @@ std::size_t ways(const Branch& branch) {
   return branch.below.size() + cards.size();
 }
 
-/// `bridges`: how many there are from the box above down to this one, itself included. A switch is
-/// two of them (topology.h).
-Content content_of(const Branch& branch, const node::PciAddress& address, std::size_t bridges,
-                   topology::TopologySource source) {
+/// The bridges below a box, down to where something stands.
+struct Way {
+  std::vector<node::PciAddress> bridges;
+  bool from_root = true;  ///< the box is a host bridge; else a switch
+};
+
+/// Upstream ports of the switches on this way that hold nothing else. A switch is two bridges
+/// (topology.h): counted from below, each second one is an upstream port. In sysfs the first below
+/// a host bridge is a root port; other sources have none.
+std::vector<node::PciAddress> lone_switches(const Way& way, topology::TopologySource source) {
+  const bool has_root_port = way.from_root && (source == topology::TopologySource::pci_tree ||
+                                               source == topology::TopologySource::numa);
+  const std::size_t first = has_root_port ? 1 : 0;
+  std::vector<node::PciAddress> found;
+  for (auto left = way.bridges.size(); left >= first + 2; left -= 2) {
+    found.insert(found.begin(), way.bridges[left - 2]);
+  }
+  return found;
+}
+
+/// A box for switches one below the other, of which only the last has several ways.
+report::DiagramBox switch_box(const std::vector<node::PciAddress>& switches, Content content,
+                              topology::TopologySource source) {
+  report::DiagramBox box;
+  box.kind = report::DiagramBox::Kind::hub;
+  for (const auto& address : switches) {
+    const bool named = !topology::is_invented(address);
+    box.titles.push_back("switch" +
+                         (named ? " " + address.str() : std::string(where_from(source))));
+    box.tooltip += (box.tooltip.empty() ? "PCIe " : "\nPCIe ") + box.titles.back();
+  }
+  box.boxes = std::move(content.boxes);
+  box.devices = std::move(content.devices);
+  return box;
+}
+
+/// `way` leads to this bridge, itself included.
+Content content_of(const Branch& branch, const Way& way, topology::TopologySource source) {
   const bool parts = ways(branch) > 1;
   Content content;
   for (const auto* device : branch.devices) content.devices.push_back(device->device);
   for (const auto& [below, child] : branch.below) {
-    add(content, content_of(child, below, parts ? 1 : bridges + 1, source));
+    auto further = parts ? Way{{}, false} : way;
+    further.bridges.push_back(below);
+    add(content, content_of(child, further, source));
   }
-  if (!parts) return content;
-  report::DiagramBox box;
-  box.kind = report::DiagramBox::Kind::hub;
-  box.titles = {"switch" + (topology::is_invented(address) ? std::string(where_from(source))
-                                                           : " " + address.str())};
-  const auto further = std::max<std::size_t>(1, bridges / 2) - 1;
-  box.tooltip =
-      "PCIe switch" + (topology::is_invented(address) ? std::string() : " " + address.str());
-  if (further != 0) box.tooltip += ", below " + std::to_string(further) + " more";
-  box.boxes = std::move(content.boxes);
-  box.devices = std::move(content.devices);
-  return {{std::move(box)}, {}};
+  std::vector<node::PciAddress> switches;
+  if (parts) {
+    auto above = way;
+    above.bridges.pop_back();
+    switches = lone_switches(above, source);
+    switches.push_back(way.bridges.back());
+  } else if (branch.below.empty()) {
+    switches = lone_switches(way, source);
+  }
+  if (switches.empty()) return content;
+  return {{switch_box(switches, std::move(content), source)}, {}};
 }
 
 std::string root_title(const std::string& root, topology::TopologySource source) {
@@ -87,7 +123,7 @@ report::DiagramBox host_bridge_box(const std::string& root, const Branch& branch
   for (const auto* device : branch.devices) box.devices.push_back(device->device);
   Content content;
   for (const auto& [address, child] : branch.below) {
-    add(content, content_of(child, address, 1, source));
+    add(content, content_of(child, {{address}, true}, source));
   }
   box.boxes = std::move(content.boxes);
   box.devices.insert(box.devices.end(), content.devices.begin(), content.devices.end());
@@ -171,7 +207,9 @@ Memories memories_of(const node::Node& node, const std::vector<Hanging>& devices
       memories[topology::cpu_numa_node(node, *device.function)].homeless.push_back(&device);
     } else {
       auto* branch = &memories[numa_of_root[device.function->root]].roots[device.function->root];
-      for (const auto& bridge : device.function->bridges) branch = &branch->below[bridge];
+      for (const auto& bridge : topology::place_of(node, device.function).bridges) {
+        branch = &branch->below[bridge];
+      }
       branch->devices.push_back(&device);
     }
   }

@@ -19,9 +19,10 @@ struct Hanging {
 /// The card that a function is of: virtual functions count as their physical function's.
 node::PciAddress card_of(const node::PciDevice& function);
 
-/// Boxes for sockets, NUMA nodes, host bridges and switches, as far as they hold devices. A chain
-/// of bridges that leads to one card only is left out; a socket with one NUMA node is one box, and
-/// so is a host bridge with one switch.
+/// Boxes for sockets, NUMA nodes, host bridges and switches, as far as they hold devices. Switches
+/// one below the other with nothing beside them are one box with a title each, and so are a socket
+/// with one NUMA node and a host bridge with one switch. A GPU card's own switch is left out where
+/// it does not count (topology/place.h).
 std::vector<report::DiagramBox> boxes_of(const inject::DecisionTable& table,
                                          const std::vector<Hanging>& devices);
 

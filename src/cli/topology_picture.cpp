@@ -46,8 +46,7 @@ std::vector<std::string> subtitles_of(const inject::DecisionTable& table,
                device.look != report::DiagramLook::broken;
       });
   if (!node.gpus.empty()) {
-    counts += ", " + std::to_string(dealt) + " dealt, " +
-              (usable == dealt ? "all" : std::to_string(usable)) + " usable";
+    counts += ", " + std::to_string(usable) + " usable of " + std::to_string(dealt) + " dealt";
   }
   const auto& topology = table.topology();
   counts += " · topology from " + std::string(to_string(topology.source)) +

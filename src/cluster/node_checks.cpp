@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cluster/checks.h"
 #include "data/value.h"
+#include "topology/known_machine.h"
 
 namespace railhead::cluster {
 namespace {
@@ -108,16 +109,47 @@ std::optional<bool> has_rdma_by_name(std::string_view type) {
   return type.substr(digits + 1, end - digits - 1).find('r') != std::string_view::npos;
 }
 
+/// What the table has of a size, else what its name says.
+std::optional<bool> has_rdma(std::string_view type) {
+  const auto known = topology::find_size(type, topology::known_machines());
+  if (known.machine != nullptr) return known.machine->nics > 0;
+  return has_rdma_by_name(type);
+}
+
+/// Whole GPUs that the node's plugin knows of, healthy or not; nothing where it deals out parts.
+std::optional<std::uint64_t> whole_gpus(const Cluster& cluster, const data::Value& node) {
+  std::uint64_t gpus = 0;
+  bool has_parts = false;
+  for_each_resource(node, [&](const std::string& name, std::uint64_t all, std::uint64_t) {
+    if (!lint::is_gpu(cluster.given, name)) return;
+    gpus += all;
+    has_parts = has_parts || name.find("mig") != std::string::npos;
+  });
+  if (gpus == 0 || has_parts) return std::nullopt;
+  return gpus;
+}
+
 void machine_type(const Cluster& cluster, Findings& found) {
   const auto* nodes = known(cluster, "Node", found);
   if (nodes == nullptr) return;
   constexpr std::string_view kLabel = "node.kubernetes.io/instance-type";
   for (const auto& node : nodes->items) {
     const std::string type(text_below(node, {"metadata", "labels", kLabel}));
-    const auto rdma = has_rdma_by_name(type);
+    const auto rdma = has_rdma(type);
     if (!rdma || gpus_of_node(cluster, node) == 0) continue;
     const auto evidence = evidence_of(*nodes, node, "label " + std::string(kLabel), type);
-    if (*rdma) {
+    const auto known = topology::find_size(type, topology::known_machines());
+    const auto gpus = whole_gpus(cluster, node);
+    if (known.size != nullptr && gpus && *gpus < known.size->gpus) {
+      auto& finding = found.fail(
+          object_name(node), counted(*gpus, "GPU"),
+          std::to_string(known.size->gpus) + " of " + type,
+          {evidence, evidence_of(*nodes, node, "status.capacity", counted(*gpus, "GPU"))});
+      finding.effect = "a GPU fell off the bus -> jobs that ask for all GPUs stay Pending";
+      finding.remedy =
+          "railhead doctor on the node says which function is missing; then redeploy "
+          "or report the machine.";
+    } else if (*rdma) {
       found.pass(object_name(node), type, {evidence});
     } else {
       found.warn(object_name(node), type + ", which has no RDMA NIC", "a size with r in its name",
@@ -225,11 +257,13 @@ constexpr ClusterCheck kNodeChecks[] = {
       "Scale the pool to two nodes; wide expert parallelism needs more.", RemedyClass::cluster,
       "node with GPUs", "D01 L12", "", system::Part::none, nullptr, checks::Scope::cluster},
      gpu_nodes},
-    {{"kube.machine-type", "A node with GPUs is of a size that has RDMA.",
-      "nodes: label node.kubernetes.io/instance-type", "WARN for Azure sizes without r",
+    {{"kube.machine-type", "A node with GPUs is of a size that has RDMA, and has all its GPUs.",
+      "nodes: label node.kubernetes.io/instance-type, status.capacity; the table of known machines",
+      "WARN for a size without RDMA, of Azure one without r; FAIL for fewer GPUs than the size has",
       "the size has no RDMA NIC -> everything between nodes goes over TCP",
       "Use a size with r in its name, as Standard_ND96isr_H100_v5.", RemedyClass::hardware,
-      "node of a known size", "D02 L01", "", system::Part::none, nullptr, checks::Scope::cluster},
+      "node of a known size", "D02 L01 L02", "", system::Part::none, nullptr,
+      checks::Scope::cluster},
      machine_type},
     {{"kube.resources", "A node can allocate all NICs that it has.",
       "nodes: status.capacity, status.allocatable",

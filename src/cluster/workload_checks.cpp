@@ -2,6 +2,8 @@
 //
 // Pods that wait for a NIC, what the logs of those that run say, and every object by lint's rules.
 #include <algorithm>
+#include <map>
+#include <optional>
 
 #include "base/contains.h"
 #include "base/text.h"
@@ -58,6 +60,88 @@ void pending(const Cluster& cluster, Findings& found) {
   if (asking > 0) {
     found.pass(kCluster, counted(asking, "pod") + " asks for NICs",
                {{pods->target, counted(asking, "pod"), ""}});
+  }
+}
+
+/// Where an address or a GUID was seen.
+struct Holder {
+  const data::Value* pod = nullptr;
+  std::string annotation;
+};
+
+/// By network and address, "ai/rail0 192.168.4.7"; a GUID is one for all networks.
+using Holders = std::map<std::string, std::vector<Holder>>;
+
+/// A list of Multus in an annotation; nothing where the pod has none, or a plain list of names.
+std::optional<data::Value> list_in(const data::Value& pod, std::string_view annotation) {
+  const auto text = text_below(pod, {"metadata", "annotations", annotation});
+  if (text.empty() || text.find('[') == std::string_view::npos) return std::nullopt;
+  auto parsed = data::parse_json(text);
+  if (!parsed) return std::nullopt;
+  return *std::move(parsed);
+}
+
+constexpr std::string_view kNetworkStatus = "k8s.v1.cni.cncf.io/network-status";
+constexpr std::string_view kNetworks = "k8s.v1.cni.cncf.io/networks";
+
+/// Source: k8snetworkplumbingwg/multi-net-spec, 4.1.2.1 and 5; the GUID is Mellanox/ib-kubernetes'.
+void take_addresses(const data::Value& pod, Holders& holders) {
+  const auto add = [&](std::string key, std::string_view annotation) {
+    constexpr std::size_t kMaxAddresses = 200'000;
+    if (holders.size() < kMaxAddresses) {
+      holders[std::move(key)].push_back({&pod, std::string(annotation)});
+    }
+  };
+  if (const auto status = list_in(pod, kNetworkStatus)) {
+    for (const auto& network : status->items) {
+      if (text_below(network, {"default"}) == "true") continue;
+      for (const auto& address : items_below(network, {"ips"})) {
+        add(std::string(text_below(network, {"name"})) + " " + address.scalar, kNetworkStatus);
+      }
+    }
+  }
+  if (const auto networks = list_in(pod, kNetworks)) {
+    for (const auto& network : networks->items) {
+      for (const auto guid :
+           {text_below(network, {"infiniband-guid"}), text_below(network, {"cni-args", "guid"})}) {
+        if (!guid.empty()) add("GUID " + to_lower(guid), kNetworks);
+      }
+    }
+  }
+}
+
+bool is_running(const data::Value& pod) {
+  return text_below(pod, {"status", "phase"}) == "Running";
+}
+
+void addresses(const Cluster& cluster, Findings& found) {
+  const auto* pods = known(cluster, "Pod", found);
+  if (pods == nullptr) return;
+  Holders holders;
+  for (const auto& pod : pods->items) {
+    if (is_running(pod)) take_addresses(pod, holders);
+  }
+  if (holders.empty()) return;
+  std::size_t shared = 0;
+  for (const auto& [address, all] : holders) {
+    std::vector<std::string> names;
+    std::vector<checks::Evidence> evidence;
+    for (const auto& holder : all) {
+      const auto name = object_name(*holder.pod);
+      if (contains(names, name)) continue;
+      names.push_back(name);
+      evidence.push_back(evidence_of(*pods, *holder.pod, holder.annotation, address));
+    }
+    if (names.size() < 2) continue;
+    ++shared;
+    constexpr std::size_t kShown = 4;
+    if (evidence.size() > kShown) evidence.resize(kShown);
+    found.fail(address, join(names, ", "), "one pod", std::move(evidence));
+  }
+  if (shared == 0) {
+    found.pass(kCluster, counted(holders.size(), "address") + ", each of one pod",
+               {{pods->target + " annotations " + std::string(kNetworkStatus),
+                 counted(holders.size(), "address"), ""}});
   }
 }
 
@@ -145,6 +229,17 @@ constexpr ClusterCheck kWorkloadChecks[] = {
       RemedyClass::cluster, "pod that asks for NICs", "D33 D26", "", system::Part::none, nullptr,
       checks::Scope::cluster},
      pending},
+    {{"kube.addresses",
+      "No two pods have the same address, or the same GUID, on a network of NICs.",
+      "pods: annotations k8s.v1.cni.cncf.io/network-status and networks",
+      "FAIL for an address that two running pods have on one network, and for a GUID that two have",
+      "a GID is made of the address, a port known by its GUID: packets arrive at the other pod -> "
+      "queue pairs time out",
+      "Use an IPAM that knows the cluster (nv-ipam, whereabouts) in place of host-local, keep its "
+      "range apart from other users of the network, and let ib-kubernetes give out GUIDs.",
+      RemedyClass::cluster, "pod with an address on a second network", "link.guid roce.gid C13 F21",
+      "", system::Part::none, nullptr, checks::Scope::cluster},
+     addresses},
     {{"kube.logs", "What containers log of NCCL, UCX and NIXL shows RDMA.",
       "pods/NAME/log, the first 512 KiB of 16 containers with GPUs or NICs",
       "FAIL where it shows TCP; SKIP where it says nothing",

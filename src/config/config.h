@@ -126,7 +126,7 @@ Result<Config> make_config(const ConfigSources& sources);
 
 /// What a running agent can make of a configuration that was read again.
 struct Reload {
-  Config config;                     ///< to be in force: what cannot change live is as it was
+  Config config;  ///< to use from now on; what cannot change live keeps its old value
   std::vector<std::string> changed;  ///< settings that take effect, "roles", "expect"
   std::vector<std::string> restart;  ///< settings that wait for a restart, each with its place
   bool concerns_machine = false;     ///< something that takes effect changes the machine's table

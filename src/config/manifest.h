@@ -36,8 +36,9 @@ struct ManifestText {
 /// Each text below `data` of a ConfigMap, and each `config` of a policy.
 std::vector<ManifestText> texts_in_manifest(const data::Value& root);
 
-/// The file that such a text is. Places in one that is written as a block are those of the
-/// manifest, of which these are the lines; the name of any other has its place and its path.
+/// Such a text as a file of its own. A block (`key: |`) keeps the manifest's name and line numbers,
+/// so that messages name the place in the manifest; `lines` are the manifest's. Any other text is
+/// named after the manifest, its place there and its key.
 ConfigFile file_in_manifest(const std::string& manifest, const std::vector<std::string_view>& lines,
                             const ManifestText& text);
 

@@ -64,8 +64,14 @@ struct Settings {
 
   struct Kubernetes {
     bool startup_taint = false;
-    bool node_conditions = false;
+    bool events = false;
     std::string kubeconfig;
+  };
+
+  struct Nfd {
+    std::string file;
+    std::chrono::seconds expiry{};
+    bool remove_at_end = false;
   };
 
   struct Injection {
@@ -97,11 +103,6 @@ struct Settings {
     std::chrono::seconds ports{};
   };
 
-  struct Doctor {
-    std::chrono::seconds every{};
-    std::string history_file;
-  };
-
   struct Log {
     LogLevel level{};
     LogFormat format{};
@@ -114,10 +115,10 @@ struct Settings {
   DevicePlugin device_plugin;
   Kubelet kubelet;
   Kubernetes kubernetes;
+  Nfd nfd;
   Injection injection;
   Pods pods;
   Metrics metrics;
-  Doctor doctor;
   Log log;
 };
 
@@ -220,12 +221,21 @@ inline constexpr SettingSpec kSettings[] = {
     {"kubernetes.startupTaint", "--startup-taint", "false", "true|false",
      "take the taint railhead.io/not-ready off this node once containers are served",
      into<&Settings::kubernetes, &Settings::Kubernetes::startup_taint, parse_switch>},
-    {"kubernetes.nodeConditions", "--node-conditions", "false", "true|false",
-     "write what the doctor's checks say into the conditions of this node's object",
-     into<&Settings::kubernetes, &Settings::Kubernetes::node_conditions, parse_switch>},
+    {"kubernetes.events", "--kubernetes-events", "false", "true|false",
+     "post Events of pods and of the node where RDMA is refused, contradicted or silently not used",
+     into<&Settings::kubernetes, &Settings::Kubernetes::events, parse_switch>},
     {"kubernetes.kubeconfig", "--kubeconfig", "", "FILE",
      "how to reach the API server; default: KUBECONFIG, else the pod's service account",
      into<&Settings::kubernetes, &Settings::Kubernetes::kubeconfig, parse_path_or_nothing>},
+    {"nfd.file", "--nfd-file", "", "FILE",
+     "write labels of this node for node-feature-discovery here; empty: none",
+     into<&Settings::nfd, &Settings::Nfd::file, parse_path_or_nothing>},
+    {"nfd.expirySeconds", "--nfd-expiry", "0", "TIME",
+     "how long the labels hold after the agent last wrote them; 0: until the file changes or goes",
+     into<&Settings::nfd, &Settings::Nfd::expiry, parse_interval_or_never>},
+    {"nfd.removeAtEnd", "--nfd-remove-at-end", "false", "true|false",
+     "remove the file when the agent ends, if it wrote it last",
+     into<&Settings::nfd, &Settings::Nfd::remove_at_end, parse_switch>},
     {"injection.gpus", "--gpus", "closest", "closest|numa|all|none",
      "which NICs a container with GPUs gets without asking",
      into<&Settings::injection, &Settings::Injection::gpus, parse_gpu_policy>, Change::machine},
@@ -300,13 +310,6 @@ inline constexpr SettingSpec kSettings[] = {
     {"metrics.portSeconds", "--port-counters-interval", "15", "SECONDS",
      "how often the counters of ports are read for /metrics; 0: never",
      into<&Settings::metrics, &Settings::Metrics::ports, parse_interval_or_never>},
-    {"doctor.everySeconds", "--doctor-interval", "300", "TIME",
-     "how often the agent makes the doctor's checks of the node; 0: never",
-     into<&Settings::doctor, &Settings::Doctor::every, parse_interval_or_never>},
-    {"doctor.historyFile", "--doctor-history", "/run/railhead/doctor-history.json", "PATH",
-     "where the agent keeps what it saw of port counters since the node was started, and where "
-     "railhead doctor reads it; empty: the agent keeps it in memory, and forgets it when it ends",
-     into<&Settings::doctor, &Settings::Doctor::history_file, parse_path_or_nothing>},
     {"log.level", "--log-level", "info", "debug|info|warn|error", "least severity that is logged",
      into<&Settings::log, &Settings::Log::level, parse_log_level>, Change::live},
     {"log.format", "--log-format", "text", "text|json",

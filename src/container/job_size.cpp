@@ -33,22 +33,39 @@ bool is_named(std::string_view name, std::string_view pattern) {
 
 constexpr std::size_t kMaxName = 64;  ///< Volcano's have the name of a task in them
 
-/// By first character: whether a variable can be one of the job's.
-constexpr std::array<bool, 256> first_characters() {
-  std::array<bool, 256> out{};
-  for (const auto& sign : kJobVariables) out[static_cast<unsigned char>(sign.name.front())] = true;
-  return out;
+/// What names of kJobVariables begin with, up to their '*', in the order of their first characters;
+/// those with the first character c are from `begin[c]` to `begin[c + 1]`.
+struct Heads {
+  std::array<std::string_view, kJobVariables.size()> all{};
+  std::array<std::uint8_t, 257> begin{};
+};
+
+constexpr Heads heads_of_variables() {
+  Heads heads;
+  std::uint8_t count = 0;
+  for (std::size_t c = 0; c < 256; ++c) {
+    heads.begin[c] = count;
+    for (const auto& sign : kJobVariables) {
+      if (static_cast<unsigned char>(sign.name.front()) != c) continue;
+      heads.all[count++] = sign.name.substr(0, sign.name.find('*'));
+    }
+  }
+  heads.begin[256] = count;
+  return heads;
 }
 
-constexpr auto kFirstCharacters = first_characters();
+/// Of dozens of variables nearly all differ from every name there already.
+bool begins_as_one(std::string_view variable) {
+  static constexpr auto kHeads = heads_of_variables();
+  if (variable.empty()) return false;
+  const auto c = static_cast<unsigned char>(variable.front());
+  return std::any_of(kHeads.all.begin() + kHeads.begin[c], kHeads.all.begin() + kHeads.begin[c + 1],
+                     [&](std::string_view head) { return variable.starts_with(head); });
+}
 
-/// `name` is not empty.
 const JobSign* sign_of(std::string_view name) {
-  const auto found =
-      std::find_if(kJobVariables.begin(), kJobVariables.end(), [&](const JobSign& sign) {
-        // Of dozens of variables most differ there already.
-        return sign.name.front() == name.front() && is_named(name, sign.name);
-      });
+  const auto found = std::find_if(kJobVariables.begin(), kJobVariables.end(),
+                                  [&](const auto& sign) { return is_named(name, sign.name); });
   return found == kJobVariables.end() ? nullptr : &*found;
 }
 
@@ -89,9 +106,7 @@ std::optional<std::uint64_t> count_of(std::string_view text) {
 }
 
 bool is_job_variable(std::string_view variable) {
-  if (variable.empty() || !kFirstCharacters[static_cast<unsigned char>(variable.front())]) {
-    return false;
-  }
+  if (!begins_as_one(variable)) return false;
   const auto name = name_of(variable);
   return name.size() < variable.size() && variable[name.size()] == '=' && sign_of(name) != nullptr;
 }

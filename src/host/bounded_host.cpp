@@ -43,4 +43,10 @@ Result<std::optional<std::string>> BoundedHost::devlink_info(const std::string& 
   return inner_.devlink_info(pci_address);
 }
 
+Result<std::optional<std::string>> BoundedHost::link_settings(const std::string& netdev,
+                                                       LinkPart part) {
+  if (is_late()) return host_error(link_settings_path(netdev, part), ETIMEDOUT);
+  return inner_.link_settings(netdev, part);
+}
+
 }  // namespace railhead::host

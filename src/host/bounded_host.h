@@ -24,6 +24,8 @@ class BoundedHost final : public Host {
   Result<std::optional<DeviceNode>> device(const std::string& path) override;
   Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
+  Result<std::optional<std::string>> link_settings(const std::string& netdev,
+                                                   LinkPart part) override;
 
   /// How many questions were not asked any more.
   [[nodiscard]] std::size_t left_out() const { return left_out_; }

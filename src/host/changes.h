@@ -8,8 +8,8 @@
 
 namespace railhead::host {
 
-/// What may be another on the machine than it was: the names that its events tell. What an event
-/// does not name is `everything`.
+/// What may have changed on the machine: the names in its events. An event without a name means
+/// `everything`.
 struct MachineChanges {
   using Names = std::set<std::string, std::less<>>;
 

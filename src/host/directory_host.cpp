@@ -15,11 +15,14 @@
 #include <functional>
 #include <string_view>
 
+#include "host/dcb_netlink.h"
 #include "host/devlink.h"
+#include "host/ethtool_netlink.h"
 #include "host/host_error.h"
 #include "host/rdma_netlink.h"
 #include "host/resolve.h"
 #include "host/tcp_diag.h"
+#include "host/vf_netlink.h"
 
 namespace railhead::host {
 namespace {
@@ -183,7 +186,7 @@ UniqueFd DirectoryHost::open_below(const std::string& path, int flags) {
     return {};
   }
   if (resolver_ == Resolver::walk) return UniqueFd(walk_in_root(root_.get(), path, flags));
-  // O_PATH with O_NOFOLLOW would open a link itself, so what has to be followed takes the long way.
+  // O_PATH with O_NOFOLLOW would open a link itself, and not where it leads.
   if ((flags & O_PATH) == 0 && has_directory_in_sys(path)) {
     const int parent = directory_at(directory_of(path));
     if (parent < 0) return {};
@@ -326,6 +329,13 @@ Result<std::optional<std::vector<TcpSocket>>> DirectoryHost::tcp_sockets(const s
 
 Result<std::optional<std::string>> DirectoryHost::devlink_info(const std::string& pci_address) {
   return has_real_sysfs_ ? ask_devlink_info(pci_address) : kAbsent;
+}
+
+Result<std::optional<std::string>> DirectoryHost::link_settings(const std::string& netdev,
+                                                                LinkPart part) {
+  if (!has_real_sysfs_) return kAbsent;
+  if (part == LinkPart::vfs) return ask_vfs(netdev);
+  return part == LinkPart::dcb ? ask_dcb(netdev) : ask_ethtool(netdev, part);
 }
 
 }  // namespace railhead::host

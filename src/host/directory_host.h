@@ -42,6 +42,8 @@ class DirectoryHost : public Host {
   Result<std::optional<std::string>> rdma(const RdmaDump& dump) override;
   Result<std::optional<std::vector<TcpSocket>>> tcp_sockets(const std::string& link) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
+  Result<std::optional<std::string>> link_settings(const std::string& netdev,
+                                                   LinkPart part) override;
 
  private:
   DirectoryHost(UniqueFd root, Resolver resolver)

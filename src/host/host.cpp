@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/host.h"
 
+#include <array>
 #include <algorithm>
 #include <string_view>
 
@@ -43,6 +44,16 @@ Result<std::optional<std::vector<TcpSocket>>> Host::tcp_sockets(const std::strin
 
 Result<std::optional<std::string>> Host::devlink_info(const std::string& /*pci_address*/) {
   return kAbsent;
+}
+
+Result<std::optional<std::string>> Host::link_settings(const std::string& /*netdev*/,
+                                                       LinkPart /*part*/) {
+  return kAbsent;
+}
+
+std::string link_settings_path(const std::string& netdev, LinkPart part) {
+  constexpr std::array kNames = {"rings", "coalesce", "pause", "dcb", "vfs"};
+  return std::string("/.netlink/") + kNames[static_cast<std::size_t>(part)] + "/" + netdev;
 }
 
 std::string devlink_path(const std::string& pci_address) {

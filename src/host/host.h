@@ -41,6 +41,10 @@ struct TcpSocket {
   friend bool operator==(const TcpSocket&, const TcpSocket&) = default;
 };
 
+/// What of a netdev its driver lets be set: sizes of rings, coalescing of interrupts and pause
+/// frames by ethtool's netlink, priorities by DCB's, virtual functions by routing netlink.
+enum class LinkPart : std::uint8_t { rings, coalesce, pause, dcb, vfs };
+
 /// The only door through which the machine is read: the live one, a directory tree, or a snapshot.
 /// Paths are absolute, as on the machine ("/sys/class/infiniband"). Symbolic links in any component
 /// are followed inside the root, never out of it. Every answer is one of three:
@@ -91,6 +95,13 @@ class Host {
   /// where this function is not one of its devices (also: not in our network namespace), and where
   /// its driver says nothing. Unless overridden there is no kernel to ask.
   virtual Result<std::optional<std::string>> devlink_info(const std::string& pci_address);
+
+  /// How a part of a netdev is set: the message as the kernel sends it, for parse_ethtool(),
+  /// parse_dcb() and parse_vf_settings(). Absent where its driver has nothing of this part. An Error
+  /// with ENODEV: there is no such netdev in our network namespace. Unless overridden there is no
+  /// kernel to ask.
+  virtual Result<std::optional<std::string>> link_settings(const std::string& netdev,
+                                                           LinkPart part);
 };
 
 /// Where a snapshot keeps the answer, as a directory of pieces: "/.netlink/rdma/10.0" for command
@@ -104,6 +115,9 @@ std::string tcp_path(std::string_view link_target);
 
 /// Likewise "/.netlink/devlink/pci.0000:3b:00.0".
 std::string devlink_path(const std::string& pci_address);
+
+/// Likewise "/.netlink/dcb/ens1f0np0", "/.netlink/vfs/ens1f0np0".
+std::string link_settings_path(const std::string& netdev, LinkPart part);
 
 /// Where `link` at `path` (absolute) points, as an absolute path, by text alone: "." and ".." are
 /// taken away, nothing is resolved. "/a/b" with "../c" is "/c".

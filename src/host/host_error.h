@@ -24,7 +24,7 @@ inline constexpr Absent kAbsent;
 /// ENAMETOOLONG (no such name can exist), EISDIR and ESRCH (a process that ended).
 bool means_absent(int error_number);
 
-/// EMFILE, ENFILE and ENOMEM: nothing is said of what was asked for, only of who asks.
+/// EMFILE, ENFILE and ENOMEM: they say that we lack something, and nothing about the file.
 bool means_shortage(int error_number);
 
 /// The failure of an access to `path`: "<path>: permission denied". The same for every kind of

@@ -133,7 +133,9 @@ Status make_folders(const std::string& path) {
 
 Status write_file_atomic(const std::string& path, std::string_view bytes) {
   if (is_special(path)) return no_file(path);
-  std::string temporary = path + ".XXXXXX";
+  // Hidden, as some who read a whole folder pass over such names alone.
+  const auto folder_end = path.rfind('/') + 1;  // 0 without a folder
+  std::string temporary = path.substr(0, folder_end) + "." + path.substr(folder_end) + ".XXXXXX";
   UniqueFd file(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!file) return host_error(path, errno);
   Status status = write_whole(file.get(), bytes, path);

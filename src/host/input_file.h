@@ -34,8 +34,9 @@ Status remove_file(const std::string& path);
 /// Makes the folder and those above it, mode 0755; one that exists is left as it is.
 Status make_folders(const std::string& path);
 
-/// Writes beside the path and renames, so that a reader sees the old file or the new one, never
-/// half of it. Mode 0644. What is there and is no file (a device, a pipe) stays, and is an error.
+/// Writes a hidden file beside the path and renames it, so that a reader sees the old file or the
+/// new one, never half of it. Mode 0644. What is there and is no file (a device, a pipe) stays, and
+/// is an error.
 Status write_file_atomic(const std::string& path, std::string_view bytes);
 
 /// The same for a path that a person named: a device or a pipe (/dev/stdout) is written to.

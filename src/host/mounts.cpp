@@ -39,8 +39,8 @@ Result<std::vector<Mount>> mounts_that_cover(std::string_view mountinfo, std::st
   return mounts;
 }
 
-/// The mount that the walk along the path meets next: of those that are mounted on this one the
-/// first. A mount below it that is older is hidden.
+/// Of the mounts on this one, that with the shortest path: the walk meets it first, and it hides
+/// older mounts below it.
 const Mount* next_mount(const std::vector<Mount>& mounts, const Mount& at) {
   const Mount* next = nullptr;
   for (const auto& mount : mounts) {

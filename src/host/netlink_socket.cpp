@@ -37,6 +37,38 @@ int receive_netlink(int descriptor, std::chrono::steady_clock::time_point deadli
   }
 }
 
+int await_acknowledgement(int descriptor, std::uint32_t sequence) {
+  const auto deadline = std::chrono::steady_clock::now() + kNetlinkTimeLimit;
+  std::string datagram;
+  for (;;) {
+    if (const int failed = receive_netlink(descriptor, deadline, datagram)) return failed;
+    std::string_view rest = datagram;
+    while (const auto message = take_netlink_message(rest)) {
+      if (message->sequence != sequence) continue;
+      if (const auto number = netlink_error(*message)) return *number;
+    }
+  }
+}
+
+std::optional<int> netlink_error(const NetlinkMessage& message) {
+  if (message.type != NLMSG_ERROR) return std::nullopt;
+  const auto code = netlink_number<std::uint32_t>(message.payload.substr(0, 4));
+  return code ? static_cast<int>(~*code + 1) : EPROTO;  // negated there
+}
+
+int exchange_netlink(const std::string& request,
+                     const std::function<bool(std::string_view datagram)>& take) {
+  const auto deadline = std::chrono::steady_clock::now() + kNetlinkTimeLimit;
+  const UniqueFd descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE));
+  if (!descriptor) return errno;
+  if (::send(descriptor.get(), request.data(), request.size(), 0) < 0) return errno;
+  std::string datagram;
+  for (;;) {
+    if (const int failed = receive_netlink(descriptor.get(), deadline, datagram)) return failed;
+    if (take(datagram)) return 0;
+  }
+}
+
 UniqueFd open_netlink_group(int protocol, std::uint32_t group) {
   UniqueFd descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   sockaddr_nl address{};

@@ -32,7 +32,8 @@ constexpr std::uint32_t kAppears = IN_CREATE | IN_MOVED_TO;
 constexpr std::uint32_t kComesAndGoes =
     kAppears | IN_DELETE | IN_MOVED_FROM | IN_DELETE_SELF | IN_MOVE_SELF;
 
-/// Events wanted of the ancestor of a missing one: what could be the missing name.
+/// A path that is missing is waited for in the nearest folder above it that is there: these events
+/// may be the missing name.
 constexpr std::uint32_t kOfAncestor = kAppears | IN_DELETE_SELF | IN_MOVE_SELF;
 
 /// Directories may appear as fast as they are looked for; after this many the rescan has to do.

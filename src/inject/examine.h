@@ -15,8 +15,8 @@ namespace railhead::inject {
 /// whoever wants to know something about a container takes it from here. Pure.
 container::Facts examine(const container::Request& request, const DecisionTable& table);
 
-/// What these facts are with the kubelet's answer: it changes which GPUs the container holds, and
-/// what follows from that. `facts` are of an examination of this request with this table.
+/// The facts once the kubelet has answered which GPUs the container holds: these are replaced, and
+/// all that follows from them. `facts` is what examine() returned for this request and table.
 container::Facts with_kubelet_answer(container::Facts facts, const container::Request& request,
                                      const DecisionTable& table, const KubeletAnswer& answer);
 

@@ -339,8 +339,8 @@ void add_asked(const Case& given, NicChoice& choice) {
   std::sort(choice.nics.begin(), choice.nics.end());
 }
 
-/// Somebody else has given it RDMA devices: it is dealt nothing, and nothing that annotations ask
-/// for.
+/// A container to which somebody else gave RDMA devices keeps these: no NIC is added, whether it
+/// would be dealt or an annotation asks for it.
 void choose_present(const Case& given, NicChoice& choice) {
   const container::PresentRdma& present = given.facts.present;
   choice.present = true;

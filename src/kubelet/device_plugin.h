@@ -84,8 +84,8 @@ class DevicePlugin {
  public:
   /// Serves on `socket_path` (at most 107 bytes), replacing a file that is there. A path in the
   /// plugin watcher's folder answers its Registration service, too. Fails, naming the path, where
-  /// it cannot be bound. `watched` and `refused` are told on the mailbox's thread, as `resource` is
-  /// asked.
+  /// it cannot be bound. `watched` and `refused` are called on the mailbox's thread, and so is
+  /// `resource`.
   static Result<std::unique_ptr<DevicePlugin>> serve(const std::string& socket_path,
                                                      DevicePluginOptions options,
                                                      loop::Mailbox& mailbox, Resource& resource,

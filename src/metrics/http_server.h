@@ -26,7 +26,7 @@ struct HttpOptions {
   bool has_ipv6 = true;  ///< false stands for a kernel without it, in tests
 };
 
-/// GET and HEAD of a few small pages (/metrics, /healthz, /readyz, /pods, /doctor) on the agent's loop. TCP
+/// GET and HEAD of a few small pages (/metrics, /healthz, /readyz, /pods) on the agent's loop. TCP
 /// and the Unix socket have connections of their own (HttpConnections), so that whoever is on the
 /// network cannot keep a probe on the socket waiting.
 class HttpServer {

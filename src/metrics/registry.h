@@ -160,7 +160,7 @@ class TypedMetric : public Metric {
 
   [[nodiscard]] double value(const L&... labels) const { return value_at(key_of(labels...)); }
 
-  /// Takes away the samples of something that is not any more: those with these first labels.
+  /// Removes the samples of something that is gone: those that begin with these labels.
   template <typename... First>
   void remove(const First&... first) {
     static_assert(sizeof...(First) > 0 &&

@@ -40,7 +40,7 @@ bool any_differs(host::Host& host, const std::string& folder, const std::string&
   });
 }
 
-/// The node in /dev alone; one that cannot be looked at may be.
+/// Whether the node in /dev differs from what was read. One that cannot be looked at may differ.
 bool is_another(host::Host& host, const CharDevice& device) {
   const auto node = host.device(device.path);
   if (!node) return true;

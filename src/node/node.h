@@ -179,7 +179,7 @@ struct Node {
   RdmaNetns rdma_netns = RdmaNetns::unknown;
   Dmi dmi;
   Cpu cpu;
-  bool hypervisor = false;    ///< the CPU says that a hypervisor is below
+  bool hypervisor = false;    ///< the CPU, or on arm64 DMI, says that a hypervisor is below
   std::vector<TextFile> cdi;  ///< Container Device Interface specs
   /// The topology file that NCCL is told of on this node: NCCL_TOPO_FILE of /etc/nccl.conf, else
   /// /var/run/nvidia-topologyd/virtualTopology.xml (NCCL src/graph/topo.cc, src/misc/param.cc).

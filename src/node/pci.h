@@ -87,6 +87,10 @@ struct PciDevice {
 
   [[nodiscard]] bool is_vf() const { return physfn.has_value(); }
 
+  /// The second function of a ConnectX-8, which moves the data of GPUs.
+  /// Source: NCCL src/graph/topo.cc; rdma-core kernel-boot/rdma_topo.
+  [[nodiscard]] bool is_data_direct() const { return vendor == 0x15b3 && device == 0x2100; }
+
   /// By vfio-pci, or by mlx5_vfio_pci and others that do the same for one vendor's functions.
   [[nodiscard]] bool held_by_vfio() const {
     return driver && (driver->ends_with("vfio-pci") || driver->ends_with("vfio_pci"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/pci_config.h"
 
+#include <array>
 #include <vector>
 
 namespace railhead::node {
@@ -16,6 +17,8 @@ constexpr std::uint8_t kCapExpress = 0x10;
 constexpr std::uint16_t kExtAcs = 0x000d;
 constexpr std::uint16_t kExtAts = 0x000f;
 constexpr std::uint16_t kRelaxedOrderingBit = 0x0010;
+constexpr std::uint16_t kExtendedTagsBit = 0x0100;
+constexpr std::uint32_t kCanExtendTagsBit = 0x20;
 
 /// Bytes, and which of them were looked at.
 class Space {
@@ -55,6 +58,40 @@ class Space {
   std::vector<bool> seen_;
 };
 
+/// Speed in bits 3:0, lanes in bits 9:4, of both registers. Lanes are 0 where nothing is there.
+std::optional<PciLink> link_of(std::optional<std::uint32_t> value) {
+  constexpr std::array kGts = {0.0, 2.5, 5.0, 8.0, 16.0, 32.0, 64.0};
+  if (!value) return std::nullopt;
+  const auto speed = *value & 0xfU;
+  const auto lanes = (*value >> 4U) & 0x3fU;
+  if (speed == 0 || speed >= kGts.size() || lanes == 0) return std::nullopt;
+  return PciLink{kGts[speed], lanes};
+}
+
+PciPort port_of(std::uint16_t flags) {
+  switch ((flags >> 4U) & 0xfU) {
+    case 4: return PciPort::root;
+    case 5: return PciPort::upstream;
+    case 6: return PciPort::downstream;
+    default: return PciPort::other;
+  }
+}
+
+/// Offsets: PCI_EXP_FLAGS 2, DEVCAP 4, DEVCTL 8, LNKCAP 12, LNKSTA 18.
+void read_express(Space& space, std::size_t at, PciConfig& config) {
+  config.port = port_of(space.word(at + 2).value_or(0));
+  config.device_capability = space.number(at + 4, 4);
+  config.device_control = space.word(at + 8);
+  config.device_control_at = static_cast<std::uint16_t>(at + 8);
+  config.link_capability = link_of(space.number(at + 12, 4));
+  config.link_status = link_of(space.number(at + 18, 2));
+}
+
+std::optional<unsigned> payload_bytes(unsigned code) {
+  if (code > 5) return std::nullopt;
+  return 128U << code;
+}
+
 /// The list of capabilities below 0x100: a byte for the kind and one for the next.
 Status walk_capabilities(Space& space, PciConfig& config) {
   const auto status = space.word(kStatus);
@@ -66,10 +103,7 @@ Status walk_capabilities(Space& space, PciConfig& config) {
     if (at < kHeaderBytes) return Error{ErrorCode::malformed, "a capability in the header"};
     const auto head = space.word(at);
     if (!head) return {};  // not shown to us
-    if ((*head & 0xff) == kCapExpress) {
-      config.device_control = space.word(at + 8);
-      config.device_control_at = static_cast<std::uint16_t>(at + 8);
-    }
+    if ((*head & 0xff) == kCapExpress) read_express(space, at, config);
     at = (*head >> 8) & 0xfcU;
   }
   return {};
@@ -113,9 +147,27 @@ Result<PciConfig> parse(Space& space) {
 
 std::optional<unsigned> PciConfig::max_read_request_bytes() const {
   if (!device_control) return std::nullopt;
-  const unsigned code = (*device_control >> 12U) & 7U;
-  if (code > 5) return std::nullopt;
-  return 128U << code;
+  return payload_bytes((*device_control >> 12U) & 7U);
+}
+
+std::optional<unsigned> PciConfig::max_payload_bytes() const {
+  if (!device_control) return std::nullopt;
+  return payload_bytes((*device_control >> 5U) & 7U);
+}
+
+std::optional<unsigned> PciConfig::possible_payload_bytes() const {
+  if (!device_capability) return std::nullopt;
+  return payload_bytes(*device_capability & 7U);
+}
+
+std::optional<bool> PciConfig::extended_tags() const {
+  if (!device_control) return std::nullopt;
+  return (*device_control & kExtendedTagsBit) != 0;
+}
+
+std::optional<bool> PciConfig::can_extend_tags() const {
+  if (!device_capability) return std::nullopt;
+  return (*device_capability & kCanExtendTagsBit) != 0;
 }
 
 std::optional<bool> PciConfig::relaxed_ordering() const {

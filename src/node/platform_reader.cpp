@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "node/platform_reader.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/text.h"
 
 namespace railhead::node {
@@ -31,9 +34,38 @@ Dmi read_dmi(Reader& reader) {
           .chassis_asset_tag = reader.text(folder + "chassis_asset_tag")};
 }
 
-/// The CPU flag "hypervisor", else /sys/hypervisor/type.
-bool read_hypervisor(Reader& reader, std::string_view first_processor) {
+/// What the firmware of a virtual machine says that it is.
+struct VirtualMachine {
+  std::string_view vendor;
+  std::string_view product;  ///< what the name begins with
+};
+
+/// Source: systemd src/basic/virt.c, which goes by DMI where no processor tells; and the table of
+/// known machines. Bare metal of Amazon's says so in its name.
+constexpr std::array kVirtualMachines = {
+    VirtualMachine{"Microsoft Corporation", "Virtual Machine"},
+    VirtualMachine{"Google", "Google Compute Engine"},
+    VirtualMachine{"Amazon EC2", ""},
+    VirtualMachine{"QEMU", ""},
+    VirtualMachine{"Red Hat", "KVM"},
+    VirtualMachine{"Cloud Hypervisor", ""},
+    VirtualMachine{"OpenStack Foundation", ""},
+    VirtualMachine{"VMware, Inc.", "VMware"},
+    VirtualMachine{"Xen", ""},
+};
+
+bool names_virtual_machine(const Dmi& dmi) {
+  const auto product = dmi.product_name.value_or("");
+  if (product.find(".metal") != std::string::npos) return false;
+  return std::any_of(kVirtualMachines.begin(), kVirtualMachines.end(), [&](const auto& one) {
+    return dmi.sys_vendor == one.vendor && product.starts_with(one.product);
+  });
+}
+
+/// The CPU flag "hypervisor", which arm64 has not: there DMI says it. Else /sys/hypervisor/type.
+bool read_hypervisor(Reader& reader, std::string_view first_processor, const Platform& platform) {
   if (has_hypervisor_flag(first_processor)) return true;
+  if (platform.cpu.arch == "arm64" && names_virtual_machine(platform.dmi)) return true;
   const auto type = reader.text("/sys/hypervisor/type");
   return type.has_value() && *type != "none";
 }
@@ -72,7 +104,7 @@ Platform read_platform(Reader& reader) {
   const auto cpuinfo = reader.quiet("/proc/cpuinfo").value_or("");
   const auto processor = std::string_view(cpuinfo).substr(0, cpuinfo.find("\n\n"));
   platform.cpu = cpu_of(processor);
-  platform.hypervisor = read_hypervisor(reader, processor);
+  platform.hypervisor = read_hypervisor(reader, processor, platform);
   platform.numa = read_numa(reader);
   return platform;
 }

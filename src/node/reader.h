@@ -17,7 +17,8 @@ namespace railhead::node {
 /// function answers nothing both for absent and for bad; the second leaves a Problem behind.
 class Reader {
  public:
-  /// A sysfs attribute is at most one page; text above it is not an attribute.
+  /// A sysfs attribute is at most one page, and ours stay below the smallest there is (arm64 has
+  /// pages of 64 KiB, too); text above it is not an attribute.
   static constexpr std::size_t kMaxAttributeBytes = 4096;
   /// A machine that is broken everywhere must not fill the memory with complaints.
   static constexpr std::size_t kMaxProblems = 256;
@@ -71,8 +72,8 @@ class Reader {
   std::vector<Problem> take_problems() { return std::exchange(problems_, {}); }
 
  private:
-  /// Who can lack memory: a driver that answers ENOMEM for an attribute says something of its
-  /// device, and does so again and again.
+  /// Who answers. ENOMEM of the kernel is a shortage that passes; a driver that answers it for an
+  /// attribute means its device, and will answer it every time.
   enum class Answers : std::uint8_t { kernel, driver };
 
   template <typename T>

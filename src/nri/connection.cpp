@@ -10,6 +10,8 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/post.hpp>
 
+#include "host/memory.h"
+
 namespace railhead::nri {
 namespace {
 
@@ -19,6 +21,9 @@ namespace asio = boost::asio;
 constexpr int kReadsInATurn = 64;
 
 constexpr std::chrono::milliseconds kLookAgainAfter{250};
+
+// After so many reads it is worth a moment to give back what they needed.
+constexpr std::uint64_t kManyReads = 64;
 
 // SO_PEERCRED as Asio's GettableSocketOption.
 class PeerCredentials {
@@ -97,6 +102,7 @@ void Connection::read() {
     }
     if (code) return fail(error_from(code, "reading from the runtime"));
     answered_ = false;
+    ++reads_;
     events_->received({input_.data(), bytes});
     if (answered_ && bytes < input_.size()) {
       look_again_later();
@@ -121,10 +127,20 @@ void Connection::look_again_later() {
   if (events_ == nullptr || failed_ || looking_again_) return;
   looking_again_ = true;
   look_again_.expires_after(kLookAgainAfter);
-  look_again_.async_wait([self = shared_from_this()](const Code& code) {
+  look_again_.async_wait([self = shared_from_this(), reads = reads_](const Code& code) {
     self->looking_again_ = false;
-    if (!code) self->read();
+    if (code) return;
+    self->read();
+    self->reads_ == reads ? self->tidy_up() : self->look_again_later();
   });
+}
+
+/// Nothing has come for a moment.
+void Connection::tidy_up() {
+  if (reads_ - tidied_at_ < kManyReads) return;
+  tidied_at_ = reads_;
+  host::give_back_free_memory();
+  host::give_back_code_pages();
 }
 
 void Connection::send(wire::FramedMessage message) {

@@ -11,11 +11,14 @@
 //   a short read took all bytes, and a runtime that had hung up with them would not take an answer.
 //   So the usual request costs one recv. A runtime that only stops sending does take an answer:
 //   one more recv, a moment after the last request, notices that.
+// * Once nothing has come for a moment after many requests, free memory and the pages of code that
+//   they needed are given back.
 // * `Events` is never called from within connect(), send() or close(), and not after close().
 #pragma once
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -59,6 +62,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void read();
   void wait_for_bytes();
   void look_again_later();
+  void tidy_up();
   void flush();
   Code write_some();
   void drop_written(std::size_t bytes);
@@ -70,6 +74,8 @@ class Connection : public std::enable_shared_from_this<Connection> {
   bool failed_ = false;
   boost::asio::steady_timer look_again_;
   bool looking_again_ = false;  // the timer runs
+  std::uint64_t reads_ = 0;     // that brought bytes
+  std::uint64_t tidied_at_ = 0;
   bool waiting_to_read_ = false;
   bool answered_ = false;  // everything is written, some of it since the last read
   bool waiting_to_write_ = false;

@@ -138,6 +138,8 @@ Result<bool> Synchronize::end_chunk() {
     return why;
   }
   fields_ = {};
+  // The first of several: what ran at the start is not needed for the others.
+  if (more_ && !std::exchange(is_large_, true)) host::give_back_code_pages();
   return std::exchange(more_, false);
 }
 
@@ -162,7 +164,7 @@ void Synchronize::clear() {
 void Synchronize::reset() {
   fields_ = {};
   failure_.reset();
-  more_ = false;
+  more_ = is_large_ = false;
   item_ = std::string();
   request_ = {};
   pods_.clear();

@@ -72,7 +72,8 @@ class Synchronize {
   wire::FieldStream fields_;
   std::optional<Error> failure_;  // of this chunk
   bool more_ = false;
-  std::string item_;  // a pod or container of which only a part has come
+  bool is_large_ = false;  // more than one chunk
+  std::string item_;       // a pod or container of which only a part has come
   container::Request request_;
   Records pods_;
   Records waiting_;  // containers

@@ -29,8 +29,8 @@ class TrunkSocket : public boost::asio::local::stream_protocol::socket {
       : basic_stream_socket(loop),
         loop_(loop) {}
 
-  /// Calls `handler` with an error code when bytes come or the peer hangs up after this turn of the
-  /// loop began. What was there before has to be read first, in the same turn.
+  /// Calls `handler` with an error code when new bytes come or the peer hangs up. Only news counts:
+  /// bytes that were there when this turn of the loop began have to be read in the same turn.
   template <typename Handler>
   void async_wait_edge(Handler handler);
 

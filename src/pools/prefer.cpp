@@ -266,8 +266,8 @@ class Chooser {
   std::vector<std::string> chosen_;
 };
 
-/// Slots that are all alike: there is nothing to prefer, so that no more are looked at than are
-/// taken. Ids that the pool does not know come last.
+/// Slots of a pool in which all are alike: the first ones, because there is nothing to prefer. Ids
+/// that the pool does not know come last.
 std::vector<std::string> choose_slots(const Pool& pool, const Wish& wish) {
   std::vector<std::string> chosen;
   std::unordered_set<std::string_view> taken;

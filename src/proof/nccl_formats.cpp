@@ -34,6 +34,7 @@ constexpr std::array kFormats = {
         "NCCL 2.3 to 2.30, src/init.cc"},
     NcclFormat{"Using network IB", "NCCL 2.6 to 2.30, src/init.cc"},
     NcclFormat{"Using internal Network IB", "NCCL 2.1 to 2.3, src/init.cu"},
+    NcclFormat{"CUDA Dev 0[0], IB NIC distance :  PHB", "NCCL 2.4, src/transport/net.cc"},
     NcclFormat{"Assigned NET plugin IB to comm", "NCCL 2.27 to 2.30, src/plugin/net.cc"},
     NcclFormat{"NET/OFI Selected Provider is efa (found 4 nics)",
                "aws-ofi-nccl 1.0 to 1.13, src/nccl_ofi_net.c"},

@@ -56,6 +56,18 @@ bool has_all_members(const NcclLog& log) {
          });
 }
 
+/// The log says no more of communicators than their rings and trees, and all ranks of the largest
+/// ring are on one host: it printed their trees, or connections within the host lead to them.
+bool has_all_trees(const NcclLog& log, const std::string& host, std::size_t size,
+                   std::set<unsigned> ranks) {
+  const auto trees = log.tree_ranks.find(host);
+  if (!log.members.empty() || log.tree_ranks.size() != 1 || trees == log.tree_ranks.end()) {
+    return false;
+  }
+  ranks.insert(trees->second.begin(), trees->second.end());
+  return ranks.size() == size && *ranks.rbegin() < size;
+}
+
 /// One process has as many GPUs as the largest communicator has ranks.
 bool has_all_in_one_process(const NcclLog& log, std::size_t size) {
   std::map<std::size_t, std::size_t> gpus;
@@ -82,11 +94,12 @@ void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
     local_ranks.insert(worker.local_ranks.begin(), worker.local_ranks.end());
   }
   const auto least = std::max(size, log.ring_size);
-  if (hosts.size() != 1 || least < 2) return;
-  const bool is_connected = size > 1 && local_ranks.size() >= size && *local_ranks.rbegin() < size;
+  if (hosts.size() != 1 || least < 2 || log.has_ambiguous_host) return;
+  const bool is_connected = local_ranks.size() >= least && *local_ranks.rbegin() < least;
   // Any number of nodes may call themselves that.
   const bool is_named = !hosts.begin()->empty() && *hosts.begin() != "localhost";
-  const bool is_listed = is_named && has_all_members(log);
+  const bool is_listed =
+      is_named && (has_all_members(log) || has_all_trees(log, *hosts.begin(), least, local_ranks));
   if (!is_connected && !is_listed && !has_all_in_one_process(log, least)) return;
   for (auto& rank : ranks) {
     const bool is_used = rank.verdict == NcclVerdict::rdma || rank.verdict == NcclVerdict::mixed;
@@ -94,8 +107,8 @@ void find_single_node(const NcclLog& log, std::vector<NcclRank>& ranks) {
   }
 }
 
-/// Lines whose prefix was cut are no rank of their own beside those that are named; but what they
-/// say of TCP is so, whoever said it.
+/// Lines whose prefix was cut name no rank. In a file that has named ranks they are left out,
+/// unless they say TCP: that is true of the job, whichever rank printed it.
 std::vector<NcclRank> ranks_of(const NcclLog& log) {
   auto ranks = all_ranks(log);
   std::set<std::size_t> named_files;

@@ -5,13 +5,14 @@
 #include <array>
 
 #include "base/text.h"
+#include "proof/line_text.h"
 
 namespace railhead::proof {
 namespace {
 
 constexpr std::string_view kInfo = "NCCL INFO";
 constexpr std::string_view kWarn = "NCCL WARN";
-/// file, line and function of a warning: further left its prefix cannot be.
+/// A warning has file, line and function before its prefix: so many bytes at most.
 constexpr std::size_t kMaxWarningPlace = 256;
 
 /// How a message about networks begins (src/init.cc, src/transport, src/plugin/net.cc), and what
@@ -29,11 +30,18 @@ constexpr std::array kStarts = {Start{"NET/", ""},
                                 Start{"Failed to initialize NET plugin ", ""},
                                 Start{"P2P plugin ", ""},
                                 Start{"Call to ibv_", " failed"},
+                                Start{"comm 0x", " nRanks "},
+                                Start{"comm 0x", " nranks "},
+                                Start{"ncclCommInit", " nranks "},
+                                Start{"Failed to open libibverbs", ""},
+                                Start{"NCCL_IB_DISABLE set by environment", ""},
+                                Start{"NCCL_NET set by environment", ""},
+                                Start{"CollNet ", " via COLLNET/"},
                                 Start{"Channel ", " via "},
                                 Start{"Ring ", " via "}};
 /// What a person or a terminal may have put in front of a quoted line: marks of quotations and
 /// lists, the frame that a terminal draws.
-constexpr std::string_view kQuotation = " \t>|*`-\u2502";
+constexpr std::string_view kQuotation = " \t>|*`-\"'\u2502\u2022";
 
 bool is_host_character(char c) {
   return is_letter_or_digit(c) || c == '-' || c == '.' || c == '_';
@@ -81,27 +89,34 @@ std::optional<std::uint32_t> take_id_at_end(std::string_view& text) {
   return id;
 }
 
-/// Reads `host:pid:tid [gpu]` at the end of the text; returns where it begins.
+/// Reads `host:pid:tid [gpu]` at the end of the text; returns where it begins. Where the GPU was
+/// cut off, the host has a letter, as a time of the day has not.
 std::size_t read_prefix(std::string_view text, NcclRecord& record) {
   drop_blanks_at_end(text);
-  if (!take_gpu_at_end(text, record.gpu)) return text.size();
+  const bool has_gpu = take_gpu_at_end(text, record.gpu);
   auto rest = text;
   const auto tid = take_id_at_end(rest);
   const auto pid = tid ? take_id_at_end(rest) : std::nullopt;
   if (!pid) return text.size();
-  record.pid = pid;
   std::size_t start = rest.size();
   while (start > 0 && is_host_character(rest[start - 1])) --start;
-  record.host = rest.substr(start);
+  const auto host = rest.substr(start);
+  const bool is_time = std::none_of(host.begin(), host.end(),
+                                    [](char c) { return is_letter_or_digit(c) && !is_digit(c); });
+  if (!has_gpu && is_time) return text.size();
+  record.pid = pid;
+  record.host = host;
   return start;
 }
 
-/// Between the prefix of a warning and its level stand the file, the line and the function.
-std::string_view without_warning_place(std::string_view text) {
+/// Between the prefix of a warning and its level stand the file, the line and the function; they
+/// go into `place`. Where there is no prefix, they are all there is.
+std::string_view without_warning_place(std::string_view text, std::string_view& place) {
   const auto from = text.size() > kMaxWarningPlace ? text.size() - kMaxWarningPlace : 0;
   const auto at = text.rfind("] ");
-  if (at == std::string_view::npos || at < from) return text;
-  return text.substr(0, at + 1);
+  const bool has_prefix = at != std::string_view::npos && at >= from;
+  place = trim(text.substr(has_prefix ? at + 1 : from));
+  return has_prefix ? text.substr(0, at + 1) : text;
 }
 
 struct Marker {
@@ -109,7 +124,8 @@ struct Marker {
   NcclLevel level = NcclLevel::info;
 };
 
-/// NCCL 2.1: "host:pid:tid [gpu] INFO message", "host:pid:tid [gpu] misc/ibvwrap.cu:269 WARN …".
+/// NCCL 2.1: "host:pid:tid [gpu] INFO message", "host:pid:tid [gpu] misc/ibvwrap.cu:269 WARN …",
+/// "include/socket.h:344 WARN …".
 std::optional<NcclRecord> old_record(std::string_view line) {
   const auto info = line.find("] INFO ");
   if (info != std::string_view::npos) {
@@ -121,20 +137,32 @@ std::optional<NcclRecord> old_record(std::string_view line) {
   const auto warn = line.find(" WARN ");
   if (warn == std::string_view::npos) return std::nullopt;
   auto place = line.substr(0, warn);
-  if (!take_id_at_end(place) || !(place.ends_with(".cu") || place.ends_with(".cc"))) {
+  const bool has_line = take_id_at_end(place).has_value();
+  const bool is_header = place.ends_with(".h") && place.find("include/") != place.npos;
+  if (!has_line || !(place.ends_with(".cu") || place.ends_with(".cc") || is_header)) {
     return std::nullopt;
   }
   NcclRecord record;
-  read_prefix(without_warning_place(place), record);
+  read_prefix(without_warning_place(line.substr(0, warn), record.place), record);
   record.level = NcclLevel::warn;
   record.message = trim(line.substr(warn + 6));
   return record;
 }
 
+/// "0[0] -> 4[0] [send] via NET/IB/0": what is left of a connection where a quotation begins within
+/// a line. Nothing but ranks stands before it, as in no sentence.
+bool is_tail_of_connection(std::string_view text) {
+  auto end = text.find(" [send] via NET/");
+  if (end == std::string_view::npos) end = text.find(" [receive] via NET/");
+  if (end == std::string_view::npos || end == 0 || text[end - 1] != ']') return false;
+  return text.substr(0, end).find_first_not_of("0123456789abcdef[]-> :/") == std::string_view::npos;
+}
+
 bool is_start(std::string_view text) {
-  return std::any_of(kStarts.begin(), kStarts.end(), [&](const Start& start) {
+  const bool is_known = std::any_of(kStarts.begin(), kStarts.end(), [&](const Start& start) {
     return text.starts_with(start.text) && text.find(start.also) != std::string_view::npos;
   });
+  return is_known || is_tail_of_connection(text);
 }
 
 /// "WARN: Function: ofi_init Line: 686: NET/OFI …", as the tests of aws-ofi-nccl print it.
@@ -174,20 +202,6 @@ Marker next_marker(std::string_view line, std::size_t from) {
   return {};
 }
 
-struct Escape {
-  std::size_t at = std::string_view::npos;
-  std::size_t size = 0;
-};
-
-/// The next ESC, as it is or as JSON writes it.
-Escape next_escape(std::string_view line, std::size_t from) {
-  constexpr std::string_view kJson = "\\u001b";
-  const auto plain = line.find('\x1b', from);
-  const auto json = line.substr(0, plain).find(kJson, from);
-  if (json != std::string_view::npos) return {json, kJson.size()};
-  return {plain, 1};
-}
-
 }  // namespace
 
 std::vector<NcclRecord> nccl_records(std::string_view line) {
@@ -197,7 +211,7 @@ std::vector<NcclRecord> nccl_records(std::string_view line) {
     NcclRecord record;
     record.level = marker.level;
     auto before = line.substr(from, marker.at - from);
-    if (marker.level == NcclLevel::warn) before = without_warning_place(before);
+    if (marker.level == NcclLevel::warn) before = without_warning_place(before, record.place);
     const auto start = from + read_prefix(before, record);
     if (!records.empty()) records.back().message = trim(line.substr(from, start - from));
     from = marker.at + kInfo.size();
@@ -205,28 +219,13 @@ std::vector<NcclRecord> nccl_records(std::string_view line) {
     records.push_back(record);
     marker = next_marker(line, from);
   }
-  if (!records.empty()) return records;
-  auto record = old_record(line);
-  if (!record) record = bare_record(line);
-  if (record) records.push_back(*record);
-  return records;
-}
-
-std::string_view plain_text(std::string_view line, std::string& room) {
-  auto escape = next_escape(line, 0);
-  if (escape.at == std::string_view::npos) return line;
-  room.clear();
-  std::size_t from = 0;
-  for (; escape.at != std::string_view::npos; escape = next_escape(line, from)) {
-    room += line.substr(from, escape.at - from);
-    from = escape.at + escape.size;
-    if (from >= line.size() || line[from] != '[') continue;
-    // ECMA-48 control sequence: parameters and intermediates, then one byte from @ to ~.
-    ++from;
-    while (from < line.size() && line[from] < '@') ++from;
-    if (from < line.size()) ++from;
+  if (records.empty()) {
+    auto record = old_record(line);
+    if (!record) record = bare_record(line);
+    if (record) records.push_back(*record);
   }
-  return room += line.substr(from);
+  if (!records.empty()) records.back().message = without_closing_quote(records.back().message);
+  return records;
 }
 
 }  // namespace railhead::proof

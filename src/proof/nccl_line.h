@@ -13,7 +13,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,16 +26,13 @@ struct NcclRecord {
   std::optional<std::uint32_t> pid;  ///< absent where the prefix was cut off or filtered away
   std::optional<std::uint32_t> gpu;  ///< the CUDA device that the thread had set, from 0
   NcclLevel level = NcclLevel::info;
+  std::string_view place;  ///< of a warning: "transport/net_ib.cc:1295", "" where it was cut off
   std::string_view message;
 };
 
-/// The messages in one line, mostly none or one. The line is without colours (see plain_text) and
-/// without carriage returns, which end a line as progress bars write it. A line without a level
+/// The messages in one line, mostly none or one. The line is one of line_text.h: without
+/// colours and ends of lines. A line without a level
 /// is a message if it begins, behind a prefix or nothing, as NCCL's messages about networks do.
 std::vector<NcclRecord> nccl_records(std::string_view line);
-
-/// The line without terminal escapes (ESC [ … letter, also where ESC is "\u001b" as in JSON);
-/// `room` holds the text where one was taken out.
-std::string_view plain_text(std::string_view line, std::string& room);
 
 }  // namespace railhead::proof

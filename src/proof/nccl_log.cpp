@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.h"
+#include "proof/line_text.h"
+#include "proof/nccl_process.h"
 #include "proof/text_form.h"
 
 namespace railhead::proof {
@@ -23,114 +26,12 @@ constexpr std::size_t kMaxNetworks = 8;
 constexpr std::size_t kMaxLocalRanks = 4096;
 constexpr std::size_t kMaxMembers = 65536;
 constexpr std::size_t kHead = 4;
+/// A line that a terminal or a person wrapped is not longer.
+constexpr std::size_t kMaxWrapped = 1024;
+constexpr std::size_t kMaxPids = 1024;
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
-}
-
-void note(NcclEvidence& evidence, NcclSign sign, NcclPlace place, std::string_view text) {
-  if (evidence.find(sign) == evidence.end()) evidence.emplace(sign, nccl_quote(place, text));
-}
-
-void read_devices(NcclProcess& process, NcclDeviceList list) {
-  if (list.devices.empty()) return;
-  if (list.network == "Socket") {
-    process.interfaces = std::move(list.devices);
-    return;
-  }
-  process.listed = list.network;
-  for (const auto& device : list.devices) process.names[device.index] = device.name;
-  process.relaxed_ordering = list.relaxed_ordering;
-  process.devices = std::move(list.devices);
-}
-
-void read_capability(NcclProcess& process, const NcclGpuDirect& said) {
-  if (process.names.size() < kMaxNamedDevices && !said.device.name.empty()) {
-    process.names.emplace(said.device.index, said.device.name);
-  }
-  process.surveyed = said.network;
-  if (said.enabled && !said.route.empty()) process.routes.emplace(said.route);
-}
-
-/// Why there is no RDMA, in the words of the versions since 2.18.
-std::optional<NcclSign> obstacle(std::string_view message) {
-  if (contains(message, "NET/IB : No device found")) return NcclSign::no_device;
-  if (contains(message, "Failed to open libibverbs")) return NcclSign::no_library;
-  if (contains(message, "Unable to open device")) return NcclSign::not_opened;
-  if (contains(message, "NCCL_IB_DISABLE set by environment to 1")) return NcclSign::switched_off;
-  if (contains(message, "NCCL_NET set by environment to Socket")) return NcclSign::switched_off;
-  if (contains(message, "Failed to initialize NET plugin IB") ||
-      contains(message, "NET/OFI No eligible providers")) {
-    return NcclSign::plugin_failed;
-  }
-  return std::nullopt;
-}
-
-/// Google's plugins over TCP announce themselves: the first words of what they print.
-std::string_view tcp_plugin(std::string_view message) {
-  for (const std::string_view name : {"FastSocket", "FasTrak", "GPUDirectTCPX"}) {
-    if (message.starts_with("NET/" + std::string(name))) return name;
-  }
-  return contains(message, "tcpxResult_t") ? "GPUDirectTCPX" : std::string_view();
-}
-
-constexpr std::string_view kInitialized = "Initialized NET plugin ";
-
-/// What a process says of itself without a place of its own among the evidence.
-void read_traits(NcclProcess& process, std::string_view message) {
-  if (message.starts_with(kInitialized)) {
-    process.initialized = message.substr(kInitialized.size(), 64);
-    process.initialized = process.initialized.substr(0, process.initialized.find_first_of(" \t"));
-  }
-  // 2.4; from 2.5 on the words go on behind the bracket.
-  if (message.starts_with("NET/Plugin : No plugin found (libnccl-net.so).")) {
-    process.is_before_2_7 = true;
-  }
-  if (nccl_dma_buf_is_off(message)) process.dma_buf_is_off = true;
-  if (const auto name = tcp_plugin(message); !name.empty()) process.listed = name;
-}
-
-void read_about_process(NcclProcess& process, std::string_view message, NcclPlace place) {
-  read_traits(process, message);
-  if (!tcp_plugin(message).empty() || message.starts_with(kInitialized)) {
-    note(process.evidence, NcclSign::plugin, place, message);
-  }
-  if (auto list = nccl_device_list(message)) {
-    if (list->network != "Socket") {
-      note(process.evidence, list->is_empty ? NcclSign::no_list : NcclSign::devices, place,
-           message);
-    }
-    read_devices(process, std::move(*list));
-  } else if (auto old = nccl_old_device(message)) {
-    note(process.evidence, NcclSign::devices, place, message);
-    process.is_before_2_7 = true;
-    const bool has_room = process.names.size() < kMaxNamedDevices;
-    if (has_room && process.names.emplace(old->index, old->name).second) {
-      process.devices.push_back(std::move(*old));
-    }
-  } else if (const auto merged = nccl_virtual_device(message)) {
-    if (process.names.size() < kMaxNamedDevices) process.names[merged->index] = merged->name;
-  } else if (const auto said = nccl_gpu_direct(message)) {
-    note(process.evidence, NcclSign::capability, place, message);
-    read_capability(process, *said);
-  } else if (const auto provider = nccl_ofi_provider(message)) {
-    note(process.evidence, NcclSign::provider, place, message);
-    process.ofi_provider = *provider;
-  } else if (contains(message, "DMA-BUF is available on GPU device")) {
-    note(process.evidence, NcclSign::dma_buf, place, message);
-    process.routes.emplace("DMA-BUF");
-  } else if (const auto plugin = nccl_plugin(message)) {
-    note(process.evidence, NcclSign::plugin, place, message);
-    // What sits in the plugin says more than the plugin's name.
-    if (process.plugin.empty() || message.starts_with("P2P plugin")) process.plugin = *plugin;
-  } else if (nccl_made_queue_pair(message)) {
-    note(process.evidence, NcclSign::queue_pair, place, message);
-  } else if (message.starts_with("transport/net_socket.cc:") && contains(message, " -> ")) {
-    // The trace of an error through NCCL's own sockets.
-    note(process.evidence, NcclSign::tcp_proof, place, message);
-  } else if (const auto why = obstacle(message)) {
-    note(process.evidence, *why, place, message);
-  }
 }
 
 NcclUse* use_of(NcclWorker& worker, const NcclChannel& channel) {
@@ -207,6 +108,8 @@ void NcclLogReader::end_file() {
   if (!head_is_judged_ && !head_.empty()) judge_head();
   if (!pending_.empty()) read_line(pending_);
   pending_.clear();
+  end_unfinished();
+  table_is_between_nodes_ = false;
   head_.clear();
   head_is_judged_ = false;
   is_text_ = true;
@@ -221,7 +124,12 @@ NcclLog NcclLogReader::finish() {
       !log_.versions.empty() &&
       std::all_of(log_.versions.begin(), log_.versions.end(),
                   [](const auto& version) { return is_before_using_network(version); });
-  for (auto& process : log_.processes) process.is_before_2_7 |= is_old;
+  for (auto& process : log_.processes) {
+    process.is_before_2_7 |= is_old;
+    const auto provider = providers_.find(process.pid);
+    const bool is_unnamed = process.library == "NCCL" && process.ofi_provider.empty();
+    if (is_unnamed && provider != providers_.end()) process.ofi_provider = provider->second;
+  }
   return std::move(log_);
 }
 
@@ -235,17 +143,45 @@ void NcclLogReader::read_line(std::string_view line) {
   if (overlong_) ++log_.cut_lines;
   overlong_ = false;
   line = plain_text(line, room_);
-  // A progress bar writes over its line: each piece stands for itself.
+  if (trim(line).empty()) end_unfinished();
   while (!line.empty()) {
-    const auto end = std::min(line.find('\r'), line.size());
-    if (end > 0) read_text(line.substr(0, end));
-    line.remove_prefix(std::min(end + 1, line.size()));
+    const auto piece = take_piece(line);
+    if (!piece.empty()) read_piece(piece);
   }
+}
+
+void NcclLogReader::read_piece(std::string_view text) {
+  auto records = nccl_records(text);
+  if (!unfinished_.empty()) {
+    const bool goes_on =
+        records.empty() && text.size() <= kMaxWrapped && nccl_may_go_on(unfinished_, trim(text));
+    if (goes_on) unfinished_ += " " + std::string(trim(text));
+    end_unfinished();
+    if (goes_on) return;
+  }
+  const bool is_unfinished =
+      !records.empty() && text.size() <= kMaxWrapped && nccl_is_unfinished(records.back().message);
+  if (!is_unfinished) return read_text(text, std::move(records));
+  unfinished_ = text;
+  unfinished_line_ = line_;
+}
+
+void NcclLogReader::end_unfinished() {
+  if (unfinished_.empty()) return;
+  const auto text = std::move(unfinished_);
+  unfinished_.clear();
+  const auto line = std::exchange(line_, unfinished_line_);
+  read_text(text, nccl_records(text));
+  line_ = line;
 }
 
 void NcclLogReader::read_foreign(std::string_view line) {
   const auto shows = problems_.read_foreign(line, place());
+  if (const auto completion = fabric_completion(line); completion && providers_.size() < kMaxPids) {
+    providers_.emplace(completion->pid, completion->provider);
+  }
   if (const auto endpoint = ucx_endpoint(line)) return add_endpoint(*endpoint, line);
+  if (const auto row = read_table(line)) return add_endpoint(*row, line);
   if (const auto chosen = chosen_transport(line)) return add_chosen(*chosen, line);
   const bool is_on_ucx = is_nixl_on_ucx(line);
   const bool is_by_tcp = is_ucx_emulation(line) || is_ucx_tcp_connection(line);
@@ -260,6 +196,17 @@ void NcclLogReader::read_foreign(std::string_view line) {
   auto& found = log_.processes[*process];
   if (is_on_ucx) note(found.evidence, NcclSign::plugin, place(), trim(line));
   note_proof(is_by_tcp ? NcclShows::tcp : shows, *process, trim(line));
+}
+
+std::optional<UcxEndpoint> NcclLogReader::read_table(std::string_view line) {
+  if (const auto is_between = is_ucx_table_between_nodes(line)) {
+    table_is_between_nodes_ = *is_between;
+    return std::nullopt;
+  }
+  if (!table_is_between_nodes_) return std::nullopt;
+  auto row = ucx_table_row(line);
+  table_is_between_nodes_ = row.has_value();
+  return row && !row->lanes.empty() ? row : std::nullopt;
 }
 
 void NcclLogReader::note_proof(NcclShows shows, std::size_t process, std::string_view text) {
@@ -323,11 +270,10 @@ void NcclLogReader::add_chosen(const ChosenTransport& chosen, std::string_view l
   found.devices.push_back(std::move(device));
 }
 
-void NcclLogReader::read_text(std::string_view text) {
+void NcclLogReader::read_text(std::string_view text, std::vector<NcclRecord> records) {
   if (const auto version = nccl_version(text); version && log_.versions.size() < kMaxVersions) {
     log_.versions.insert(*version);
   }
-  auto records = nccl_records(text);
   if (records.empty()) return read_foreign(text);
   // The place of a warning names the plugin that prints it.
   const bool is_of_tcpx = contains(text, "tcpxResult_t");
@@ -342,8 +288,6 @@ void NcclLogReader::read_text(std::string_view text) {
       note(log_.processes[*process].evidence, NcclSign::plugin, place(), record.message);
     }
     if (i + 1 < records.size()) give_back(record.message, records[i + 1]);
-    // The end of a line in the JSON of a container runtime's log file.
-    record.message = record.message.substr(0, record.message.find("\\n\""));
     read_record(record);
   }
 }
@@ -391,6 +335,8 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
   const auto local = network || channel || membership ? std::nullopt : nccl_local_channel(message);
   if (!network && !channel && !membership && !local) {
     log_.ring_size = std::max(log_.ring_size, nccl_ring_size(message));
+    add_tree(nccl_tree_rank(message), record.host);
+    add_address(record);
     return;
   }
   auto* worker = worker_of(record, process);
@@ -422,6 +368,25 @@ void NcclLogReader::read_about_worker(const NcclRecord& record, std::size_t proc
   }
 }
 
+void NcclLogReader::add_address(const NcclRecord& record) {
+  const auto said = nccl_address(record.message);
+  if (!said || addresses_.size() == kMaxPids) return;
+  auto key = std::pair(std::string(record.host.substr(0, kMaxHost)), std::string(said->interface));
+  const auto [known, is_new] = addresses_.emplace(std::move(key), said->address);
+  log_.has_ambiguous_host |= !is_new && known->second != said->address;
+}
+
+void NcclLogReader::add_tree(std::optional<unsigned> rank, std::string_view host) {
+  if (!rank) return;
+  // A second host tells that there is one; more of them tell no more.
+  auto known = log_.tree_ranks.find(host);
+  if (known == log_.tree_ranks.end() && log_.tree_ranks.size() < 2) {
+    known = log_.tree_ranks.emplace(host.substr(0, kMaxHost), std::set<unsigned>()).first;
+  }
+  if (known == log_.tree_ranks.end() || known->second.size() == kMaxLocalRanks) return;
+  known->second.insert(*rank);
+}
+
 void NcclLogReader::add_member(const NcclMembership& membership, std::size_t process) {
   // With one less it is not whole.
   if (membership.communicator == 0 || members_ == kMaxMembers) return;
@@ -437,7 +402,8 @@ void NcclLogReader::add_connection(NcclWorker& worker, const NcclChannel& channe
   if (channel.gpu_direct) ++use->gpu_direct;
   if (!worker.channel_rank) worker.channel_rank = channel.rank;
   if (channel.proxy_rank) use->through_other_rank = true;
-  if (worker.channels.size() < kMaxChannels) worker.channels.insert(channel.number);
+  const bool has_room = worker.channels.size() < kMaxChannels;
+  if (channel.number && has_room) worker.channels.insert(*channel.number);
   const bool by_sockets = channel.network == "Socket";
   const auto direct = channel.gpu_direct ? NcclSign::gpu_direct : NcclSign::staged;
   note(worker.evidence, by_sockets ? NcclSign::sockets : direct, place(), message);

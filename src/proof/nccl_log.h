@@ -118,6 +118,10 @@ struct NcclLog {
   /// By size of communicator and rank: the process and the address of each that was seen.
   std::map<unsigned, std::map<unsigned, std::set<std::pair<std::size_t, std::uint64_t>>>> members;
   std::size_t ring_size = 0;  ///< of the largest ring that was printed whole
+  /// One name for several machines: an interface of it has more than one address.
+  bool has_ambiguous_host = false;
+  /// By host, of two at most: the ranks whose trees it printed.
+  std::map<std::string, std::set<unsigned>, std::less<>> tree_ranks;
   std::set<std::string> versions;
   std::vector<NcclProcess> processes;
   std::vector<NcclWorker> workers;
@@ -142,14 +146,21 @@ class NcclLogReader {
   void feed_text(std::string_view bytes);
   void judge_head();
   void read_line(std::string_view line);
+  /// A line of its own, or the end of the one before that was wrapped.
+  void read_piece(std::string_view text);
+  void end_unfinished();
   void read_foreign(std::string_view line);
-  void read_text(std::string_view text);
+  /// A row of a table of UCX's about a peer on another node, if it has lanes.
+  std::optional<UcxEndpoint> read_table(std::string_view line);
+  void read_text(std::string_view text, std::vector<NcclRecord> records);
   void read_record(const NcclRecord& record);
   /// Two writers on one line: in "Using network IBnode-a:7:7 [0] …" the host is node-a, if that is
   /// known, and "IB" the end of the message before.
   void give_back(std::string_view& message, NcclRecord& next) const;
   [[nodiscard]] std::size_t foreign_part(const NcclRecord& record) const;
   void read_about_worker(const NcclRecord& record, std::size_t process);
+  void add_address(const NcclRecord& record);
+  void add_tree(std::optional<unsigned> rank, std::string_view host);
   void add_member(const NcclMembership& membership, std::size_t process);
   void add_connection(NcclWorker& worker, const NcclChannel& channel, std::string_view message);
   void add_endpoint(const UcxEndpoint& endpoint, std::string_view line);
@@ -171,6 +182,12 @@ class NcclLogReader {
   bool is_text_ = true;
   std::string pending_;  ///< the line that has no end yet
   bool overlong_ = false;
+  std::string unfinished_;  ///< a line whose message goes on in the next
+  std::uint64_t unfinished_line_ = 0;
+  bool table_is_between_nodes_ = false;
+  /// Of an interface of a host, its address.
+  std::map<std::pair<std::string, std::string>, std::string> addresses_;
+  std::map<std::uint32_t, std::string> providers_;  ///< libfabric's, by process, by its own lines
   std::string room_;
   std::map<ProcessKey, std::size_t> process_index_;
   std::map<std::pair<std::size_t, std::optional<std::uint32_t>>, std::size_t> worker_index_;

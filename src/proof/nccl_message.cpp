@@ -2,6 +2,7 @@
 #include "proof/nccl_message.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 
@@ -12,6 +13,7 @@ namespace {
 constexpr std::string_view kEndsOfRoute = " [\\\"";
 constexpr std::size_t kMaxDevices = 64;
 constexpr std::size_t kMaxName = 64;
+constexpr std::size_t kMaxAddress = 80;  // of an interface and IPv6
 
 bool take(std::string_view& text, std::string_view start) {
   if (!text.starts_with(start)) return false;
@@ -136,6 +138,26 @@ std::optional<std::string_view> name_before_remark(std::string_view text) {
   return text;
 }
 
+/// Files whose functions set up connections and move data, of NCCL and nccl-rdma-sharp-plugins, by
+/// the end of their paths. Not among them: those that try one network after the other (net.cc in
+/// src/ and src/plugin), CollNet, NVLS and the topology, without all of which NCCL goes on.
+constexpr std::array<std::string_view, 14> kCallers = {
+    "transport/net.cc", "transport/net.cu",  "net_ib.cc",     "net_ib.cu", "net_ib/p2p.cc",
+    "net_socket.cc",    "net_socket.cu",     "include/net.h", "proxy.cc",  "ib_plugin.c",
+    "ucx_plugin.c",     "net_ib/connect.cc", "group.cc",      "enqueue.cc"};
+constexpr std::array<std::string_view, 5> kConnectors = {
+    "misc/socket.cc", "include/socket.h", "bootstrap.cc", "bootstrap.cu", "p2p_plugin.c"};
+/// "Connection closed by remote peer" is none of them: so ends a job whose ranks do not end at
+/// once.
+constexpr std::array<std::string_view, 7> kFailures = {"ailed",  "rror",     "imeout", "imed out",
+                                                       "efused", "nable to", "aborted"};
+
+template <typename Files>
+bool is_file_of(const Files& files, std::string_view path) {
+  return std::any_of(files.begin(), files.end(),
+                     [&](std::string_view file) { return path.ends_with(file); });
+}
+
 /// The rank and the rest behind it, of "3[3] -> 4[0] …".
 std::optional<unsigned> take_rank(std::string_view& text) {
   const auto rank = take_number(text);
@@ -188,6 +210,12 @@ std::optional<NcclDevice> nccl_virtual_device(std::string_view message) {
 }
 
 std::optional<std::string_view> nccl_chosen_network(std::string_view message) {
+  if (take(message, "CUDA Dev ")) {
+    const auto end = message.find(" NIC distance : ");
+    const auto start = message.find("], ");
+    if (end == std::string_view::npos || start >= end) return std::nullopt;
+    return name_before_remark(message.substr(start + 3, end - start - 3));
+  }
   const bool is_assigned = take(message, "Assigned NET plugin ");
   if (!is_assigned && !take(message, "Using network ") &&
       !take(message, "Using internal Network ")) {
@@ -215,21 +243,41 @@ std::optional<std::string_view> nccl_plugin(std::string_view message) {
 std::optional<NcclChannel> nccl_channel(std::string_view message) {
   NcclChannel channel;
   const bool is_collnet = take(message, "CollNet ");
-  if (!is_collnet && !take(message, "Channel ") && !take(message, "Ring ")) return std::nullopt;
-  const auto number = take_number(message);
+  const bool is_whole = is_collnet || take(message, "Channel ") || take(message, "Ring ");
+  if (is_whole) channel.number = take_number(message);
   const auto via = message.find(is_collnet ? " via COLLNET/" : " via NET/");
-  if (!number || via == std::string_view::npos) return std::nullopt;
-  channel.number = *number;
+  if (is_whole != channel.number.has_value() || via == std::string_view::npos) return std::nullopt;
   auto ends = message.substr(0, via);
   channel.is_send = ends.find("[send]") != std::string_view::npos;
   const auto colon = ends.find(": ");
-  if (colon == std::string_view::npos) return std::nullopt;
-  ends.remove_prefix(colon + 2);
+  const bool is_tail = !is_whole && (channel.is_send || ends.find("[receive]") != ends.npos);
+  if (colon == std::string_view::npos && !is_tail) return std::nullopt;
+  if (colon != std::string_view::npos) ends.remove_prefix(colon + 2);
   const auto arrow = ends.find("-> ");
   if (!channel.is_send && arrow != std::string_view::npos) ends.remove_prefix(arrow + 3);
   channel.rank = take_number(ends);
   const auto start = via + (is_collnet ? 13 : 9);
   return read_route(message.substr(start), channel) ? std::optional(channel) : std::nullopt;
+}
+
+bool nccl_is_unfinished(std::string_view message) {
+  if (message == "Using network" || message == "Assigned NET plugin") return true;
+  if (!message.starts_with("Channel ") && !message.starts_with("Ring ")) return false;
+  const auto via = message.find(" via");
+  const bool breaks_off = via == std::string_view::npos || via + 4 == message.size();
+  return breaks_off && message.find("->") != std::string_view::npos;
+}
+
+bool nccl_may_go_on(std::string_view line, std::string_view text) {
+  if (text.empty()) return false;
+  if (line.ends_with("network") || line.ends_with("plugin")) return split_words(text).size() == 1;
+  if (line.ends_with(" via")) {
+    return text.starts_with("NET/") || text.starts_with("P2P/") || text.starts_with("SHM/") ||
+           text.starts_with("direct ");
+  }
+  const bool is_end_of_ranks =
+      text.starts_with('[') || text.starts_with("->") || is_digit(text.front());
+  return text.starts_with("via ") || (is_end_of_ranks && text.find(" via ") != text.npos);
 }
 
 std::optional<NcclLocalChannel> nccl_local_channel(std::string_view message) {
@@ -263,6 +311,35 @@ std::optional<NcclMembership> nccl_membership(std::string_view message) {
   const auto pointer = is_short ? "" : message.substr(7, message.find(' ', 7) - 7);
   return NcclMembership{*rank, *size, number_behind(message, " nNodes "), is_complete,
                         parse_hex(pointer).value_or(0)};
+}
+
+std::optional<NcclAddress> nccl_address(std::string_view message) {
+  auto at = message.find("; OOB ");
+  if (at != std::string_view::npos) {
+    message.remove_prefix(at + 6);
+  } else if (take(message, "Bootstrap")) {
+    at = message.find("Using ");
+    if (at == std::string_view::npos) return std::nullopt;
+    message.remove_prefix(at + 6);
+    take(message, "[0]");
+  } else {
+    return std::nullopt;
+  }
+  const auto colon = message.find(':');
+  const auto end = message.find("<");
+  if (colon == 0 || colon >= end || end == std::string_view::npos || end > kMaxAddress) {
+    return std::nullopt;
+  }
+  return NcclAddress{message.substr(0, colon), message.substr(colon + 1, end - colon - 1)};
+}
+
+std::optional<unsigned> nccl_tree_rank(std::string_view message) {
+  if (!take(message, "Trees [0] ")) return std::nullopt;
+  const auto arrow = message.find("->");
+  if (arrow == std::string_view::npos) return std::nullopt;
+  message.remove_prefix(arrow + 2);
+  const auto rank = take_number(message);
+  return message.starts_with("->") ? rank : std::nullopt;
 }
 
 std::size_t nccl_ring_size(std::string_view message) {
@@ -310,6 +387,34 @@ bool nccl_dma_buf_is_off(std::string_view message) {
          message.find("Dmabuf feature disabled") != std::string_view::npos;
 }
 
+bool nccl_network_call_failed(std::string_view message) {
+  const auto arrow = message.find(" -> ");
+  if (arrow == std::string_view::npos || arrow + 4 >= message.size()) return false;
+  auto code = message.substr(arrow + 4);
+  const auto number = take_number(code);
+  const bool is_failure = number == 2U || number == 3U || number == 6U;
+  const bool is_end = code.empty() || code.front() == ' ';
+  const auto words = split_words(message.substr(0, arrow));
+  const bool is_frame = words.size() == 1 || (words.size() == 2 && words[1].starts_with('('));
+  if (!is_failure || !is_end || !is_frame) return false;
+  const auto colon = words[0].rfind(':');
+  if (colon == std::string_view::npos || !parse_unsigned(words[0].substr(colon + 1))) return false;
+  return is_file_of(kCallers, words[0].substr(0, colon));
+}
+
+bool nccl_is_network_failure(std::string_view place, std::string_view message) {
+  const auto words = split_words(place);
+  if (words.empty() || place.find("ras/") != std::string_view::npos) return false;
+  const auto file = words[0].substr(0, words[0].find(':'));
+  const bool is_network = is_file_of(kCallers, file) || is_file_of(kConnectors, file) ||
+                          file.starts_with("nccl_net_ofi") || message.starts_with("NET/");
+  const bool is_refused = message.starts_with("NET/OFI") && message.find("ouldn't") != message.npos;
+  const bool has_failed = std::any_of(
+      kFailures.begin(), kFailures.end(),
+      [&](std::string_view word) { return message.find(word) != std::string_view::npos; });
+  return is_refused || (is_network && has_failed);
+}
+
 bool nccl_made_queue_pair(std::string_view message) {
   if (message.find(" Ib Alloc Size ") != std::string_view::npos) return true;
   return message.starts_with("NET/IB") && message.find(" qpn ") != std::string_view::npos &&
@@ -339,6 +444,7 @@ std::optional<unsigned> nccl_completion_status(std::string_view message) {
   if (at == std::string_view::npos) return std::nullopt;
   message.remove_prefix(at);
   if (const auto number = number_behind(message, "with error ")) return number;
+  if (const auto number = number_behind(message, "completion error ")) return number;
   if (const auto number = number_behind(message, "status=")) return number;
   const auto status = message.find("status=");
   if (status == std::string_view::npos) return std::nullopt;

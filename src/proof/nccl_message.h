@@ -38,8 +38,9 @@ std::optional<NcclDevice> nccl_old_device(std::string_view message);
 std::optional<NcclDevice> nccl_virtual_device(std::string_view message);
 
 /// The name in `Using network IB`, `Using internal Network IB` (2.3) and `Assigned NET plugin IB to
-/// comm`: what a communicator will use between nodes. A name may hold blanks (AWS Libfabric). What
-/// people write behind it (`# good`, `<- both ranks`) is left out.
+/// comm`, and in `CUDA Dev 0[0], IB NIC distance :  PHB` (2.4): what a communicator will use
+/// between nodes. A name may hold blanks (AWS Libfabric). What people write behind it (`# good`,
+/// `<- both ranks`) is left out.
 std::optional<std::string_view> nccl_chosen_network(std::string_view message);
 
 /// The name in `P2P plugin v8 IBext_v8` and `Loaded net plugin FastSocket (v6)`.
@@ -48,7 +49,7 @@ std::optional<std::string_view> nccl_plugin(std::string_view message);
 /// `Channel 02/0 : 3[3] -> 4[0] [send] via NET/IB/0(2)/GDRDMA(PCI)/Shared`: the truth about one
 /// connection. CollNet's lines have one rank only.
 struct NcclChannel {
-  unsigned number = 0;
+  std::optional<unsigned> number;  ///< absent where the beginning was cut off
   bool is_send = false;
   std::optional<unsigned> rank;        ///< whose line this is
   std::string_view network;            ///< "IB", "Socket", "AWS Libfabric", "SHARP"
@@ -58,6 +59,12 @@ struct NcclChannel {
 };
 
 std::optional<NcclChannel> nccl_channel(std::string_view message);
+
+/// The message breaks off before the word that tells: a terminal or a person has wrapped the line.
+bool nccl_is_unfinished(std::string_view message);
+
+/// Whether `text` can be the end of a line that ends with an unfinished message.
+bool nccl_may_go_on(std::string_view line, std::string_view text);
 
 /// A connection within a node: `Channel 00 : 0[0] -> 1[1] via P2P/IPC`, `via SHM/direct/direct`,
 /// `via direct shared memory`. Multi-node NVLink (P2P/MNNVL) is none.
@@ -84,6 +91,18 @@ std::optional<NcclMembership> nccl_membership(std::string_view message);
 /// none, or may have been cut: NCCL prints 20 at most (src/graph/rings.cc).
 std::size_t nccl_ring_size(std::string_view message);
 
+/// `Bootstrap : Using eth0:10.0.0.1<0>` (`Using [0]eth0:…` up to 2.7), `…; OOB eth0:10.0.0.1<0>`:
+/// by which a process is reached. Of several interfaces the first.
+struct NcclAddress {
+  std::string_view interface;
+  std::string_view address;
+};
+
+std::optional<NcclAddress> nccl_address(std::string_view message);
+
+/// Whose line `Trees [0] 3/-1/-1->2->1 [1] …` is: the rank in the middle (since 2.8).
+std::optional<unsigned> nccl_tree_rank(std::string_view message);
+
 /// `NET/IB : GPU Direct RDMA Enabled|Disabled for HCA 0 'mlx5_0'`: what a NIC is able to do, not
 /// what a connection does.
 struct NcclGpuDirect {
@@ -100,6 +119,16 @@ std::optional<std::string_view> nccl_ofi_provider(std::string_view message);
 
 /// True where the messages say that DMA-BUF is not used: switched off, or not supported.
 bool nccl_dma_buf_is_off(std::string_view message);
+
+/// A call that failed, as each function above it prints: `transport/net.cc:1302 -> 6`, since 2.30
+/// `transport/net.cc:1302 (sendProxyProgress) -> 6`; the number is a ncclResult_t. Of 2 (system), 3
+/// (internal) and 6 (remote) true where the file sets up connections or moves data, and the caller
+/// has no other way: the frames of plugins that are tried, and of CUDA (1), say nothing here.
+bool nccl_network_call_failed(std::string_view message);
+
+/// True for a warning about connections or memory, by the file that prints it (NcclRecord::place)
+/// and a word of failure in it.
+bool nccl_is_network_failure(std::string_view place, std::string_view message);
 
 /// True for what only a connection of verbs prints: its queue pairs, its memory.
 bool nccl_made_queue_pair(std::string_view message);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "proof/nccl_patterns.h"
 
-#include <algorithm>
+#include "proof/pattern_rows.h"
 
 namespace railhead::proof {
 namespace {
@@ -64,11 +64,32 @@ constexpr std::array kWarnings = {
                 "NCCL 2.3 to 2.30, src/transport/net_ib",
                 "a device is listed and may not be opened: its node under /dev/infiniband is not "
                 "the container's"},
+    NcclPattern{{"NET/IB : Unable to query "},
+                warning,
+                "NCCL 2.3 to 2.30, src/transport/net_ib",
+                "a device or a port could not be asked what it is, and is left out"},
+    NcclPattern{{"NET/IB: Error in mlx5dv_get_data_direct"},
+                warning,
+                "NCCL 2.27 to 2.30, src/transport/net_ib",
+                "a device could not be asked for its second path to the GPUs"},
+    NcclPattern{{" failed in ncclIbRoceGetVersionNum"},
+                warning,
+                "NCCL 2.21 to 2.30, src/transport/net_ib",
+                "a GID's version of RoCE could not be read: its network device is not in this "
+                "network namespace"},
     NcclPattern{{"wrong type ", " != "},
                 error,
                 "NCCL 2.16 to 2.30, src/misc/socket.cc",
                 "two ranks do not mean the same connection: another job has the port, or the ranks "
                 "chose different networks or versions"},
+    NcclPattern{{"no socket interface found"},
+                error,
+                "NCCL 2.3 to 2.30, src/bootstrap.cc",
+                "a rank has no network interface to meet the others by: NCCL_SOCKET_IFNAME"},
+    NcclPattern{{"No usable listening interface found"},
+                error,
+                "NCCL 2.13 to 2.30, src/bootstrap.cc",
+                "a rank has no network interface to meet the others by: NCCL_SOCKET_IFNAME"},
     NcclPattern{{"collective mismatch error"},
                 error,
                 "NCCL 2.3 to 2.19, src/transport/net_ib.cc",
@@ -87,7 +108,7 @@ constexpr std::array kWarnings = {
                 "NCCL 2.27 to 2.30, src/plugin/net.cc",
                 "no network could be used: the one that NCCL_NET names did not start"},
     NcclPattern{
-        {"Net : Socket creation failed"},
+        {"Socket creation failed"},
         error,
         "NCCL 2.3 to 2.23, src/include/socket.h",
         "a socket could not be made: NCCL_SOCKET_IFNAME, or an address family that is missing"},
@@ -213,216 +234,12 @@ constexpr std::array kInfos = {
                 "Ray, its log deduplication",
                 "the log was thinned (Ray leaves equal lines out): some ranks are missing"}};
 
-/// openucx/ucx: its lines have "UCX  ERROR" before the message, the backtrace of a crash has
-/// function names only. And ai-dynamo/nixl, which sits on it.
-constexpr std::array kUcx = {
-    NcclPattern{{"network device '", ":1' is not available"},
-                error,
-                "UCX 1.7 to 1.22, src/ucp/core/ucp_context.c",
-                "UCX: UCX_NET_DEVICES names an RDMA device that is not there"},
-    NcclPattern{{"not available, please use one or more of"},
-                warning,
-                "UCX 1.7 to 1.22, src/ucp/core/ucp_context.c",
-                "UCX: UCX_NET_DEVICES names a device that is not there"},
-    NcclPattern{{"no usable transports/devices"},
-                error,
-                "UCX 1.7 to 1.22, src/ucp/core/ucp_context.c",
-                "UCX: nothing of UCX_TLS and UCX_NET_DEVICES can be used"},
-    NcclPattern{{"Please set max locked memory"},
-                error,
-                "UCX 1.5 to 1.22, src/uct/ib/base/ib_log.c",
-                "UCX: memory could not be registered: raise RLIMIT_MEMLOCK of the container"},
-    NcclPattern{
-        {"ibv_query_gid", "failed"},
-        error,
-        "UCX 1.3 to 1.22, src/uct/ib/base/ib_device.c",
-        "UCX: a port has no usable GID: its network device is not in this network namespace"},
-    NcclPattern{{"UCX ", "ERROR", "ibv_reg_mr"},
-                error,
-                "UCX 1.3 to 1.22, src/uct/ib/base/ib_md.c",
-                "UCX: memory could not be registered: raise RLIMIT_MEMLOCK of the container"},
-    NcclPattern{{"uct_iface_open(", ") failed"},
-                error,
-                "UCX 1.18 to 1.22, src/ucp/core/ucp_worker.c",
-                "UCX: a transport could not be started on a device"},
-    NcclPattern{{"UCX ", "ERROR", "devx_obj_create("},
-                error,
-                "UCX 1.7 to 1.22, src/uct/ib/mlx5/dv",
-                "UCX: a queue of the device could not be made"},
-    NcclPattern{
-        {"UCX ", "ERROR", "ibv_create_"},
-        error,
-        "UCX 1.3 to 1.22, src/uct/ib/base/ib_iface.c",
-        "UCX: a queue of the device could not be made: raise RLIMIT_MEMLOCK of the container"},
-    NcclPattern{
-        {"ibv_create_", " failed", "Cannot allocate memory"},
-        error,
-        "UCX 1.3 to 1.22, src/uct/ib/base/ib_iface.c",
-        "UCX: a queue of the device could not be made: raise RLIMIT_MEMLOCK of the container"},
-    NcclPattern{
-        {"UCX ", "ERROR", "failed to create "},
-        error,
-        "UCX 1.3 to 1.22, src/uct/ib",
-        "UCX: a queue of the device could not be made: raise RLIMIT_MEMLOCK of the container"},
-    NcclPattern{{"UCX ", "ERROR", "tcp_ep "},
-                error,
-                "UCX 1.12 to 1.22, src/uct/tcp/tcp_ep.c",
-                "UCX: a TCP connection failed: UCX uses TCP here",
-                NcclShows::tcp},
-    NcclPattern{{"set_ep_failed"},
-                error,
-                "UCX 1.3 to 1.22, src/uct/base/uct_iface.c",
-                "UCX: a connection failed, and its endpoint stays dead while the process goes on"},
-    NcclPattern{{"UCX ", "ERROR", "rdma_create_id"},
-                error,
-                "UCX 1.3 to 1.22, src/uct/ib/rdmacm",
-                "UCX: the RDMA connection manager cannot be used: /dev/infiniband/rdma_cm is not "
-                "the container's"},
-    NcclPattern{{"UCX ", "ERROR", "cm_id"},
-                error,
-                "UCX 1.3 to 1.22, src/uct/ib/rdmacm",
-                "UCX: a connection by the RDMA connection manager failed: route or address"},
-    NcclPattern{{"UCX ", "ERROR", "cm id"},
-                error,
-                "UCX 1.3 to 1.22, src/uct/ib/rdmacm",
-                "UCX: a connection by the RDMA connection manager failed: route or address"},
-    NcclPattern{{"IB device(s) were detected, but accelerated IB support was not found"},
-                error,
-                "NIXL 1.0 to 1.4, src/plugins/ucx/ucx_utils.cpp",
-                "NIXL: its UCX was built without RDMA, so transfers go over TCP"},
-    NcclPattern{{"createBackend: backend '", "' encountered error"},
-                error,
-                "NIXL 0.6 to 1.4, src/core/nixl_agent.cpp",
-                "NIXL: the backend did not start"},
-    NcclPattern{{"registerMem: registration failed"},
-                error,
-                "NIXL 0.6 to 1.4, src/core/nixl_agent.cpp",
-                "NIXL: no backend could register memory: what was to go through it does not"},
-    NcclPattern{{"NVIDIA GPU(s) were detected, but UCX CUDA support was not found"},
-                warning,
-                "NIXL 1.0 to 1.4, src/plugins/ucx/ucx_utils.cpp",
-                "NIXL: its UCX has no CUDA (built without, or not in UCX_TLS): only host memory"},
-    NcclPattern{{"Amazon EFA(s) were detected, but the UCX backend was configured"},
-                warning,
-                "NIXL 1.0 to 1.4, src/plugins/ucx/ucx_utils.cpp",
-                "NIXL: UCX is used where the NICs are EFA: its backend LIBFABRIC is made for them"},
-    NcclPattern{{"createBackend: backend creation failed"},
-                error,
-                "NIXL 0.6 to 1.4, src/core/nixl_agent.cpp",
-                "NIXL: the backend did not start"}};
-
-/// kvcache-ai/Mooncake, below mooncake-transfer-engine/, and v6d-io/v6d. Mooncake tries one GID
-/// after the other: one that is not there fails nothing, a device that is not opened does.
-constexpr std::array kStores = {
-    NcclPattern{{"No RDMA devices found, check your device installation"},
-                error,
-                "Mooncake 0.3.0 to 0.3.12, src/topology.cpp",
-                "Mooncake: no RDMA device was found"},
-    NcclPattern{{"Failed to query GID ", " on "},
-                warning,
-                "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp",
-                "Mooncake: a port has no GID at this index: its network device is not in this "
-                "network namespace, or MC_GID_INDEX is of another machine"},
-    NcclPattern{
-        {"No suitable GID found on "},
-        error,
-        "Mooncake 0.3.8 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp",
-        "Mooncake: a port has no usable GID: its network device is not in this network namespace"},
-    NcclPattern{{"Failed to open device ", " on port ", " with GID "},
-                error,
-                "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp",
-                "Mooncake: a device could not be used"},
-    NcclPattern{{"RdmaTransport: No available RNIC"},
-                error,
-                "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_transport.cpp",
-                "Mooncake: no RDMA device could be used"},
-    NcclPattern{{"Failed to install RDMA transport"},
-                error,
-                "Mooncake 0.3.6 to 0.3.12, src/transfer_engine_impl.cpp",
-                "Mooncake: no RDMA device could be used"},
-    NcclPattern{{"NotSupportedTransport"},
-                error,
-                "Mooncake 0.3.0 to 0.3.12, src/common/base/status.cpp",
-                "Mooncake: the two sides have no transport in common"},
-    NcclPattern{{"tcp_transport.cpp", "Session::", " failed"},
-                error,
-                "Mooncake 0.3.1 to 0.3.12, src/transport/tcp_transport/tcp_transport.cpp",
-                "Mooncake: a transfer over TCP failed",
-                NcclShows::tcp},
-    NcclPattern{{"Process failed for slice", "local_nic: "},
-                error,
-                "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/worker_pool.cpp",
-                "Mooncake: a transfer over RDMA failed: link, GID or route",
-                NcclShows::rdma},
-    NcclPattern{{"TRANSFER_FAIL"},
-                error,
-                "Mooncake 0.3.0 to 0.3.12, ../mooncake-store/src",
-                "Mooncake: a transfer failed"},
-    NcclPattern{{"Failed to modify QP to "},
-                error,
-                "Mooncake 0.3.0 to 0.3.12, src/transport/rdma_transport/rdma_endpoint.cpp",
-                "Mooncake: a connection could not be made: GID, MTU or route"},
-    NcclPattern{{"Failed to register memory ", "Cannot allocate memory"},
-                error,
-                "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp",
-                "Mooncake: memory could not be registered: raise RLIMIT_MEMLOCK of the container"},
-    NcclPattern{{"register memory", "ENOMEM"},
-                error,
-                "Mooncake, seen in a published log",
-                "Mooncake: memory could not be registered: raise RLIMIT_MEMLOCK of the container"},
-    NcclPattern{{"rdma_context", "Failed to register memory "},
-                error,
-                "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp",
-                "Mooncake: memory could not be registered: for memory of a GPU load nvidia_peermem "
-                "or use DMA-BUF"},
-    NcclPattern{{"Init RDMA failed!", "all back to TCP"},
-                error,
-                "v6d 0.24.0, src/server/async/rpc_server.cc",
-                "vineyard: it fell back to TCP"},
-    NcclPattern{{"ncclSystemError: "},
-                error,
-                "PyTorch 1.9 and later, torch/csrc/distributed/c10d/NCCLUtils.cpp",
-                "a call of NCCL's failed by the system: NCCL's own lines say which"},
-    NcclPattern{{"ncclRemoteError: "},
-                error,
-                "PyTorch 2.0 and later, torch/csrc/distributed/c10d/NCCLUtils.cpp",
-                "a peer of this rank ended, or the network between them failed"}};
-
-template <typename Rows>
-constexpr bool are_complete(const Rows& rows) {
-  return std::none_of(rows.begin(), rows.end(), [](const NcclPattern& row) {
-    return row.words[0].empty() || row.source.empty() || row.meaning.empty();
-  });
-}
-
-static_assert(are_complete(kWarnings) && are_complete(kInfos) && are_complete(kUcx) &&
-              are_complete(kStores));
-
-bool matches(const NcclPattern& pattern, std::string_view text) {
-  for (const auto word : pattern.words) {
-    const auto at = text.find(word);
-    if (at == std::string_view::npos) return false;
-    text.remove_prefix(at + word.size());
-  }
-  return true;
-}
-
-template <typename Rows>
-const NcclPattern* find_in(const Rows& rows, std::string_view text) {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const NcclPattern& row) { return matches(row, text); });
-  return found == rows.end() ? nullptr : &*found;
-}
+static_assert(are_complete(kWarnings) && are_complete(kInfos));
 
 }  // namespace
 
 const NcclPattern* nccl_pattern(NcclLevel level, std::string_view message) {
   return level == NcclLevel::warn ? find_in(kWarnings, message) : find_in(kInfos, message);
-}
-
-const NcclPattern* foreign_pattern(std::string_view line) {
-  const auto* pattern = find_in(kUcx, line);
-  return pattern != nullptr ? pattern : find_in(kStores, line);
 }
 
 }  // namespace railhead::proof

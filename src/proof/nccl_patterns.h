@@ -2,7 +2,8 @@
 //
 // All lines that Railhead knows, with their versions and the file of the library that prints them:
 // what proves a transport (nccl_formats), and what tells of a problem (nccl_pattern,
-// foreign_pattern). Adding one is one row of nccl_patterns.cpp.
+// foreign_pattern). Adding one is one row of nccl_patterns.cpp or, if it is not of NCCL or its
+// plugins, of transport_patterns.cpp.
 #pragma once
 
 #include <array>

@@ -14,6 +14,8 @@ namespace {
 using Severity = NcclSeverity;
 
 constexpr std::size_t kMaxQuote = 240;
+constexpr std::string_view kFailedCall =
+    "a connection or a transfer failed: the first message before it says which";
 
 struct StatusMeaning {
   unsigned status;  ///< ibv_wc_status, rdma-core libibverbs/verbs.h
@@ -120,9 +122,14 @@ NcclShows NcclProblemList::read(const NcclRecord& record, NcclPlace place) {
     add(problem(pattern->severity, pattern->meaning), std::string(pattern->meaning));
     return pattern->shows;
   }
+  if (record.level == NcclLevel::info && nccl_network_call_failed(text)) {
+    add(problem(Severity::error, kFailedCall), std::string(kFailedCall));
+  }
   // NCCL ends some warnings with an empty line of the same level.
   if (record.level == NcclLevel::warn && !text.empty()) {
-    add(problem(Severity::warning, ""), without_numbers(text.substr(0, kMaxQuote)));
+    const auto severity =
+        nccl_is_network_failure(record.place, text) ? Severity::error : Severity::warning;
+    add(problem(severity, ""), without_numbers(text.substr(0, kMaxQuote)));
   }
   return NcclShows::nothing;
 }

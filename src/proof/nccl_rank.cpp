@@ -20,16 +20,22 @@ struct Known {
 };
 
 /// IB and Socket: NVIDIA/nccl src/transport. IBext*: nccl-rdma-sharp-plugins. IB-CAST: ROCm's RCCL.
-/// gIB: Google's RoCE plugin. SHARP: CollNet over InfiniBand. FastSocket, GPUDirectTCPX*, FasTrak:
-/// Google's plugins on TCP, which may say GDRDMA all the same. UCX* of nccl-rdma-sharp-plugins may
-/// take either.
-constexpr std::array kNetworks = {
-    Known{"IB", Carrier::rdma},          Known{"IBext*", Carrier::rdma},
-    Known{"IB-CAST", Carrier::rdma},     Known{"gIB", Carrier::rdma},
-    Known{"SHARP", Carrier::rdma},       Known{"Socket", Carrier::tcp},
-    Known{"FastSocket", Carrier::tcp},   Known{"GPUDirectTCPX*", Carrier::tcp},
-    Known{"FasTrak", Carrier::tcp},      Known{"AWS Libfabric", Carrier::unknown},
-    Known{"Libfabric", Carrier::unknown}};
+/// gIB: Google's RoCE plugin. RCCL-ANP: AMD's for its own NICs, on verbs (ROCm/amd-anp
+/// src/net_ib.cc). SHARP: CollNet over InfiniBand. FastSocket, GPUDirectTCPX*, FasTrak: Google's
+/// plugins on TCP, which may say GDRDMA all the same. UCX* of nccl-rdma-sharp-plugins may take
+/// either.
+constexpr std::array kNetworks = {Known{"IB", Carrier::rdma},
+                                  Known{"IBext*", Carrier::rdma},
+                                  Known{"IB-CAST", Carrier::rdma},
+                                  Known{"gIB", Carrier::rdma},
+                                  Known{"SHARP", Carrier::rdma},
+                                  Known{"Socket", Carrier::tcp},
+                                  Known{"FastSocket", Carrier::tcp},
+                                  Known{"GPUDirectTCPX*", Carrier::tcp},
+                                  Known{"RCCL-ANP*", Carrier::rdma},
+                                  Known{"FasTrak", Carrier::tcp},
+                                  Known{"AWS Libfabric", Carrier::unknown},
+                                  Known{"Libfabric", Carrier::unknown}};
 
 /// libfabric's fi_provider(7): efa (SRD), cxi (Slingshot), verbs; tcp, sockets, udp. A layered
 /// name such as "verbs;ofi_rxm" begins with what is underneath.

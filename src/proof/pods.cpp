@@ -40,8 +40,8 @@ std::uint64_t bytes_of(const host::TcpSocket& socket) {
   return saturating_sum(socket.sent_bytes.value_or(0), socket.received_bytes.value_or(0));
 }
 
-/// Bytes a second of all connections. One that began meanwhile counts from its begin; of one that
-/// ended what it moved since the reading before is lost.
+/// Bytes a second of all connections. A connection that began between the readings counts from its
+/// beginning. One that ended between them does not count: what it moved last was never read.
 std::optional<double> tcp_rate(const usage::NetworkUse& before, const usage::NetworkUse& now,
                                std::optional<double> seconds) {
   if (!before.sockets || !now.sockets || !seconds) return std::nullopt;

@@ -78,6 +78,12 @@ constexpr std::array kChosen = {
               "Mooncake 0.2.0 to 0.3.12, src/transport/rdma_transport/rdma_context.cpp"},
     ChosenRow{"installTransport, type=rdma", "Mooncake", "RDMA",
               "Mooncake 0.3.8 to 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"installTransport, type=efa", "Mooncake", "RDMA",
+              "Mooncake 0.3.10 to 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"installTransport, type=barex", "Mooncake", "RDMA",
+              "Mooncake 0.3.10 to 0.3.12, src/transfer_engine_impl.cpp"},
+    ChosenRow{"Using TCP transport (no HCA detected)", "Mooncake", "TCP",
+              "Mooncake after 0.3.12, src/transfer_engine_impl.cpp"},
     ChosenRow{"Using RDMA transport (", "Mooncake", "RDMA",
               "Mooncake 0.3.8 to 0.3.12, src/transfer_engine_impl.cpp"},
     ChosenRow{"Using specified RDMA devices: ", "Mooncake", "RDMA",
@@ -121,6 +127,39 @@ std::optional<UcxEndpoint> ucx_endpoint(std::string_view line) {
   return endpoint;
 }
 
+std::optional<bool> is_ucx_table_between_nodes(std::string_view line) {
+  const auto bar = line.find('|');
+  const auto name = bar == std::string_view::npos ? bar : line.find(" cfg#", bar);
+  if (name == std::string_view::npos || line.find('|', name) == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return line.substr(bar, name - bar).ends_with("inter-node");
+}
+
+std::optional<UcxEndpoint> ucx_table_row(std::string_view line) {
+  auto text = trim(line);
+  const bool is_row = text.ends_with('|');
+  if (!is_row && !text.ends_with("-+")) return std::nullopt;
+  UcxEndpoint endpoint;
+  endpoint.writer = ucx_writer(line);
+  text.remove_suffix(1);
+  const auto bar = text.rfind('|');
+  if (!is_row || bar == std::string_view::npos) return endpoint;
+  // Nothing stands before the first cell but what UCX or a quotation puts in front of a line.
+  const auto front = trim(text.substr(0, text.find('|')));
+  if (!front.empty() && front.back() != ']' && front.back() != '>') return std::nullopt;
+  for (const auto word : split_words(text.substr(bar + 1))) {
+    const auto slash = word.find('/');
+    if (slash == std::string_view::npos || endpoint.lanes.size() == kMaxLanes) continue;
+    const auto device = word.substr(slash + 1);
+    const UcxLane lane{word.substr(0, slash), device.substr(0, device.find_first_of("/)"))};
+    const bool is_inside =
+        is_one_of(kShared, lane.transport) || is_one_of(kGpuCopies, lane.transport);
+    if (is_transport_name(lane.transport) && !is_inside) endpoint.lanes.push_back(lane);
+  }
+  return endpoint;
+}
+
 bool is_ucx_tcp_connection(std::string_view line) {
   const auto at = line.find("tcp_ep ");
   if (at == std::string_view::npos || line.find("UCX ") > at) return false;
@@ -139,15 +178,16 @@ bool is_transport_error(std::string_view line) {
     return trim(line.substr(library + 4)).starts_with("ERROR ");
   }
   const auto words = split_words(line.substr(0, 160));
-  // "E0421", or with the year, the time, the thread and the place
-  for (std::size_t i = 0; i + 3 < words.size(); ++i) {
+  // "E0421", or with the year, the time, the thread and the place; people shorten it to "E".
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
     const auto date = words[i];
     const bool is_date = date.starts_with('E') && (date.size() == 5 || date.size() == 9) &&
                          parse_unsigned(date.substr(1)).has_value();
-    if (!is_date) continue;
-    return std::any_of(kSources.begin(), kSources.end(), [&](std::string_view source) {
-      return words[i + 3].starts_with(source) && words[i + 3].ends_with(']');
-    });
+    if (!is_date && date != "E") continue;
+    const auto at = i + (is_date ? 3 : 1);
+    return at < words.size() && words[at].ends_with(']') &&
+           std::any_of(kSources.begin(), kSources.end(),
+                       [&](std::string_view source) { return words[at].starts_with(source); });
   }
   return false;
 }
@@ -172,6 +212,18 @@ std::optional<ChosenTransport> chosen_transport(std::string_view line) {
     return chosen;
   }
   return std::nullopt;
+}
+
+std::optional<FabricCompletion> fabric_completion(std::string_view line) {
+  const auto at = line.find("libfabric:");
+  if (at == std::string_view::npos) return std::nullopt;
+  // The process, the time (and since 1.16 its prefix), the provider, the part of it.
+  const auto parts = split(line.substr(at, 160), ':');
+  if (parts.size() < 6) return std::nullopt;
+  const std::size_t provider = parts[3].empty() ? 4 : 3;
+  const auto pid = parse_unsigned(parts[1]);
+  if (!pid || *pid > UINT32_MAX || parts[provider + 1] != "cq") return std::nullopt;
+  return FabricCompletion{static_cast<std::uint32_t>(*pid), parts[provider]};
 }
 
 bool is_nixl_on_ucx(std::string_view line) {

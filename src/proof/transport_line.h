@@ -35,6 +35,15 @@ struct UcxEndpoint {
 
 std::optional<UcxEndpoint> ucx_endpoint(std::string_view line);
 
+/// The head of a table of protocols (UCX_PROTO_INFO=y): "| perftest inter-node cfg#1 | tagged
+/// message by ucp_tag_send*() from host memory |". True if the peer is on another node; absent in
+/// other lines. UCX 1.14 to 1.22, src/ucp/proto/proto_debug.c.
+std::optional<bool> is_ucx_table_between_nodes(std::string_view line);
+
+/// A row of such a table, "| 0..92 | eager short | rc_mlx5/mlx5_0:1/path0 |", with its lanes;
+/// without lanes where it is a rule or has none. Absent where the table is at its end.
+std::optional<UcxEndpoint> ucx_table_row(std::string_view line);
+
 /// The TCP transport connects to another address: "UCX  DEBUG tcp_ep 0x1: CLOSED -> CONNECTING for
 /// the [10.0.0.1:4711]<->[10.0.0.2:4712]:0 connection", UCX 1.7 to 1.22, src/uct/tcp/tcp_cm.c.
 bool is_ucx_tcp_connection(std::string_view line);
@@ -58,6 +67,15 @@ struct ChosenTransport {
 };
 
 std::optional<ChosenTransport> chosen_transport(std::string_view line);
+
+/// Whose completions libfabric tells of:
+/// "libfabric:4711:1708520807::efa:cq:efa_rdm_txe_handle_error():…".
+struct FabricCompletion {
+  std::uint32_t pid = 0;
+  std::string_view provider;  ///< "efa"
+};
+
+std::optional<FabricCompletion> fabric_completion(std::string_view line);
 
 /// "Backend UCX was instantiated": NIXL uses UCX, and does not say how.
 bool is_nixl_on_ucx(std::string_view line);

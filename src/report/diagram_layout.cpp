@@ -11,13 +11,13 @@
 namespace railhead::report {
 namespace {
 
-constexpr int kPad = 8;            ///< between a box and what is in it
-constexpr int kGap = 10;           ///< between neighbours
-constexpr int kLeastChannel = 30;  ///< between boxes of both rows
-constexpr int kStackGap = 4;       ///< between devices of a column
-constexpr int kLineGap = 16;       ///< between lines of boxes
-constexpr int kWidest = 1480;      ///< a line that is wider is broken
-constexpr std::size_t kTall = 4;   ///< devices in a column
+constexpr int kPad = 6;                                      ///< between a box and what is in it
+constexpr int kGap = 8;                                      ///< between neighbours
+constexpr int kLeastChannel = 30;                            ///< between boxes of both rows
+constexpr int kStackGap = 4;                                 ///< between devices of a column
+constexpr int kLineGap = 16;                                 ///< between lines of boxes
+constexpr int kWidest = kPictureWidth - 2 * kPictureMargin;  ///< a wider line is broken
+constexpr std::size_t kTall = 4;                             ///< devices in a column
 
 constexpr auto kUnlinked = std::numeric_limits<std::size_t>::max();
 
@@ -105,6 +105,19 @@ Part over(Parts uppers, Parts lowers) {
   return block;
 }
 
+bool holds(const Part& part, std::size_t device) {
+  return std::any_of(part.devices.begin(), part.devices.end(),
+                     [device](const auto& placed) { return placed.first == device; });
+}
+
+/// The first of these parts that holds the device; their number where none does.
+std::size_t place_of(const Parts& parts, std::size_t device) {
+  return static_cast<std::size_t>(
+      std::find_if(parts.begin(), parts.end(),
+                   [device](const Part& part) { return holds(part, device); }) -
+      parts.begin());
+}
+
 /// A memory node or a package: all of the machine that is not in its neighbours.
 bool is_memory(const Part& part) {
   if (!part.is_box) return false;
@@ -172,7 +185,8 @@ class Placer {
   Parts lower_parts(const std::vector<std::size_t>& devices, int lower_y, Linked linked);
   Part framed(const DiagramBox& box, std::size_t depth, Part content) const;
   [[nodiscard]] bool has_upper(const DiagramBox& box) const;
-  static Part lines_of(Parts parts, bool may_break);
+  [[nodiscard]] Parts pairs(Parts uppers, Parts lowers, int widest) const;
+  static Part lines_of(Parts parts, int widest);
 
   const Diagram& diagram_;
   const DiagramSizes& sizes_;
@@ -239,7 +253,35 @@ Parts Placer::lower_parts(const std::vector<std::size_t>& devices, int lower_y, 
   return parts;
 }
 
-Part Placer::lines_of(Parts parts, bool may_break) {
+/// The upper row over the lower one: as one part, or as several that no link connects where one
+/// would be too wide.
+Parts Placer::pairs(Parts uppers, Parts lowers, int widest) const {
+  const auto too_wide = std::max(total_width(uppers), total_width(lowers)) > widest;
+  std::vector<std::size_t> group(uppers.size() + lowers.size());  // by part, lowers last
+  if (too_wide) std::iota(group.begin(), group.end(), std::size_t{0});
+  for (const auto& link : diagram_.links) {
+    const auto upper = place_of(uppers, link.from);
+    const auto lower = place_of(lowers, link.to);
+    if (!too_wide || upper == uppers.size() || lower == lowers.size()) continue;
+    const auto [from, to] = std::minmax(group[upper], group[uppers.size() + lower]);
+    std::replace(group.begin(), group.end(), std::size_t{to}, std::size_t{from});
+  }
+  Parts found;
+  for (std::size_t g = 0; g < group.size(); ++g) {
+    Parts above;
+    Parts below;
+    for (std::size_t i = g; i < group.size(); ++i) {
+      if (group[i] != g) continue;
+      const bool upper = i < uppers.size();
+      (upper ? above : below).push_back(std::move(upper ? uppers[i] : lowers[i - uppers.size()]));
+    }
+    if (above.empty()) append(found, std::move(below));
+    if (!above.empty()) found.push_back(over(std::move(above), std::move(below)));
+  }
+  return found;
+}
+
+Part Placer::lines_of(Parts parts, int widest) {
   Part whole;
   Parts line;
   int y = 0;
@@ -255,7 +297,7 @@ Part Placer::lines_of(Parts parts, bool may_break) {
     put(whole, std::move(done), 0, dy);
   };
   for (auto& part : parts) {
-    if (may_break && !line.empty() && total_width(line) + kGap + part.width > kWidest) flush();
+    if (!line.empty() && total_width(line) + kGap + part.width > widest) flush();
     line.push_back(std::move(part));
   }
   flush();
@@ -288,12 +330,13 @@ Part Placer::framed(const DiagramBox& box, std::size_t depth, Part content) cons
 Part Placer::box_part(const DiagramBox& box, std::size_t depth, std::optional<int> lower_y) {
   // Rows are at the same height within a memory node; packages may differ.
   if (!lower_y) lower_y = has_upper(box) ? sizes_.upper_height + sizes_.channel : 0;
+  const int widest = kWidest - 2 * kPad * (static_cast<int>(depth) + 1);
   auto uppers = upper_parts(box.devices);
   auto linked = lower_parts(box.devices, *lower_y, Linked::yes);
   auto beside = lower_parts(box.devices, *lower_y, Linked::no);
   Parts full;
   if (!uppers.empty() && !linked.empty()) {
-    full.push_back(over(std::move(uppers), std::move(linked)));
+    append(full, pairs(std::move(uppers), std::move(linked), widest));
     uppers.clear();
     linked.clear();
   }
@@ -309,7 +352,7 @@ Part Placer::box_part(const DiagramBox& box, std::size_t depth, std::optional<in
     row.push_back(std::move(part));
   }
   if (!uppers.empty() && !linked.empty()) {
-    full.push_back(over(std::move(uppers), std::move(linked)));
+    append(full, pairs(std::move(uppers), std::move(linked), widest));
   } else {
     append(full, std::move(uppers));
     append(full, std::move(linked));
@@ -317,8 +360,7 @@ Part Placer::box_part(const DiagramBox& box, std::size_t depth, std::optional<in
                      [](const Part& a, const Part& b) { return a.order < b.order; });
   }
   append(full, std::move(beside));
-  const bool may_break = package || box.kind == DiagramBox::Kind::memory;
-  return framed(box, depth, lines_of(std::move(full), may_break));
+  return framed(box, depth, lines_of(std::move(full), widest));
 }
 
 DiagramLayout Placer::lay_out() {
@@ -329,7 +371,7 @@ DiagramLayout Placer::lay_out() {
   }
   Parts parts;
   for (const auto& box : diagram_.boxes) parts.push_back(box_part(box, 0, std::nullopt));
-  auto whole = lines_of(std::move(parts), true);
+  auto whole = lines_of(std::move(parts), kWidest);
   shift(whole, 0, -whole.top);
   widen_lone_boxes(whole);
   DiagramLayout layout;

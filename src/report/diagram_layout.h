@@ -8,6 +8,11 @@
 
 namespace railhead::report {
 
+/// Width at which a page shows a picture (GitHub's column of text): wider ones would be shrunk, and
+/// their text with them. A picture is wider only where links lead from many devices to one.
+inline constexpr int kPictureWidth = 830;
+inline constexpr int kPictureMargin = 16;
+
 /// Pixels, from the left and from the top.
 struct Rect {
   int x = 0;
@@ -52,7 +57,7 @@ struct DiagramLayout {
 
 /// Places a diagram. Within a box that has both rows, the upper row is over the lower row, on the
 /// same height in all boxes of a line; boxes that have one row only share columns, the upper ones
-/// over the lower ones. What would be wider than a screen goes on in a further line.
+/// over the lower ones. What would be wider than the picture goes on in a further line.
 /// The diagram must outlive the layout.
 DiagramLayout lay_out(const Diagram& diagram, const DiagramSizes& sizes);
 

@@ -16,8 +16,8 @@ std::size_t display_width(std::string_view text) {
   }));
 }
 
-/// Names come from files and other people's machines: nothing in them reaches a terminal that it
-/// would act on.
+/// Names come from files and other people's machines, so what would control a terminal is taken out
+/// of them.
 std::string cell_text(const std::vector<std::string>& row, std::size_t column) {
   if (column >= row.size() || row[column].empty()) return "-";
   return printable(row[column]);

@@ -11,16 +11,16 @@
 namespace railhead::report {
 namespace {
 
-constexpr int kMargin = 24;
-constexpr int kLeastWidth = 760;
+constexpr int kMargin = kPictureMargin;
+constexpr int kLeastWidth = kPictureWidth - 2 * kMargin;
 
 using Anchor = TextStyle::Anchor;
 
 constexpr TextStyle kNote{Font::small, Weight::regular, kGrey, Anchor::start};
-constexpr TextStyle kBody{Font::body, Weight::regular, kGrey, Anchor::start};
+constexpr TextStyle kBody{Font::name, Weight::regular, kGrey, Anchor::start};
 
-/// For viewers that prefer a dark ground: each colour of an element has its own there. Colours of
-/// groups and what stands on them stay, but for indigo lines.
+/// Colours for viewers that prefer a dark ground, one for each colour of the light picture. Groups
+/// keep their colours, and so does the text on them; only indigo lines change.
 constexpr std::string_view kDarkGround =
     "<style>@media (prefers-color-scheme: dark) {\n"
     "rect[fill=\"#ffffff\"], circle[fill=\"#ffffff\"] { fill: #0d1117 }\n"
@@ -59,6 +59,7 @@ class Painter {
 
  private:
   void paint_head();
+  void paint_lines(const std::string& text);
   void paint_scene();
   void note_links();
   void paint_box(const DiagramLayout::PlacedBox& placed);
@@ -102,14 +103,19 @@ Rect Painter::moved(Rect at) const {
 }
 
 void Painter::paint_head() {
-  y_ += 18;
+  y_ += 20;
   canvas_.text(kMargin, y_, inner_width_, diagram_.title,
                {Font::title, Weight::bold, kInk, Anchor::start});
-  for (const auto& line : diagram_.subtitles) {
+  for (const auto& line : diagram_.subtitles) paint_lines(line);
+  y_ += 14;
+}
+
+/// A text on as many lines as it needs.
+void Painter::paint_lines(const std::string& text) {
+  for (const auto& line : wrap_to(printable(text), inner_width_, static_cast<int>(kBody.font))) {
     y_ += 18;
-    canvas_.text(kMargin, y_, inner_width_, line, {Font::name, Weight::regular, kGrey});
+    canvas_.text(kMargin, y_, inner_width_, line, kBody);
   }
-  y_ += 16;
 }
 
 void Painter::paint_box(const DiagramLayout::PlacedBox& placed) {
@@ -123,7 +129,7 @@ void Painter::paint_box(const DiagramLayout::PlacedBox& placed) {
   canvas_.rect(at, style);
   TextStyle text{Font::heading, Weight::bold, kInk, Anchor::start};
   if (placed.depth != 0) text = kNote;
-  int y = at.y + (placed.depth == 0 ? 17 : 14);
+  int y = at.y + (placed.depth == 0 ? 18 : 16);
   if (placed.title_below) {
     y = at.bottom() - 6 - (static_cast<int>(placed.box->titles.size()) - 1) * sizes_.title_line;
   }
@@ -135,7 +141,7 @@ void Painter::paint_box(const DiagramLayout::PlacedBox& placed) {
   canvas_.close_group();
 }
 
-/// The link of the same origin to the device above in the column; nullptr: none.
+/// The link from the same device to the one above in the column; nullptr where there is none.
 const DiagramLink* Painter::link_above(const DiagramLink& link) const {
   const auto above = layout_.above[link.to];
   if (!above) return nullptr;
@@ -201,13 +207,7 @@ void Painter::paint_notes() {
     y_ += 28;
     canvas_.text(kMargin, y_, inner_width_, note.heading,
                  {Font::name, Weight::bold, kInk, Anchor::start});
-    for (const auto& text : note.lines) {
-      for (const auto& line :
-           wrap_to(printable(text), inner_width_, static_cast<int>(kBody.font))) {
-        y_ += 16;
-        canvas_.text(kMargin, y_, inner_width_, line, kBody);
-      }
-    }
+    for (const auto& text : note.lines) paint_lines(text);
   }
 }
 

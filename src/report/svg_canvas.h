@@ -10,15 +10,8 @@
 
 namespace railhead::report {
 
-/// Font sizes of the picture, in pixels.
-enum class Font : std::uint8_t {
-  title = 20,
-  heading = 13,
-  name = 12,
-  body = 11,
-  small = 10,
-  mark = 9
-};
+/// Font sizes of the picture, in pixels; it is shown as wide as it is drawn (kPictureWidth).
+enum class Font : std::uint8_t { title = 22, heading = 15, name = 13, small = 12, mark = 11 };
 
 struct TextStyle {
   Font font = Font::small;

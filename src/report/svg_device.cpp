@@ -8,15 +8,17 @@
 namespace railhead::report {
 namespace {
 
-constexpr int kHead = 20;      ///< height of a title
-constexpr int kLine = 13;      ///< height of a line below it
-constexpr int kMark = 15;      ///< a group's mark
-constexpr int kMarkStep = 17;  ///< from mark to mark
-constexpr int kTag = 14;       ///< height of a tag
+constexpr int kHead = 22;      ///< height of a title
+constexpr int kLine = 15;      ///< height of a line below it
+constexpr int kFooter = 21;    ///< height of the last line
+constexpr int kMark = 17;      ///< a group's mark
+constexpr int kMarkStep = 19;  ///< from mark to mark
+constexpr int kTag = 16;       ///< height of a tag
 constexpr int kStripe = 5;     ///< colours at the left side of a lower device
 constexpr int kInset = 10;     ///< from the left side to the text of a lower device
+constexpr int kRight = 4;      ///< from the text to the right side
 constexpr int kNarrowest = 104;
-constexpr int kWidestDevice = 150;
+constexpr int kWidestDevice = 128;  ///< five beside each other, each in a switch of its own
 
 constexpr TextStyle kSmall{Font::small, Weight::regular, kGrey, TextStyle::Anchor::start};
 
@@ -32,6 +34,22 @@ int marks_of(const DiagramDevice& device) {
   return static_cast<int>(device.groups.size() + device.guests.size());
 }
 
+int inset_of(const DiagramDevice& device) {
+  return device.row == DiagramRow::upper ? kInset - 3 : kInset;
+}
+
+/// Its lines as they are painted: what is too long goes on in the next.
+std::vector<std::string> painted_lines(const DiagramDevice& device, int width) {
+  std::vector<std::string> painted;
+  for (const auto& line : device.lines) {
+    const int room = width - inset_of(device) - kRight;
+    for (auto& part : wrap_to(printable(line), room, static_cast<int>(Font::small))) {
+      painted.push_back(std::move(part));
+    }
+  }
+  return painted;
+}
+
 /// Room that the texts of a device ask for, within reason.
 int wanted_width(const DiagramDevice& device) {
   int width = name_width(device.title) + (device.row == DiagramRow::upper ? kMarkStep : 0);
@@ -41,7 +59,7 @@ int wanted_width(const DiagramDevice& device) {
   const auto weight = device.look == DiagramLook::broken ? Weight::bold : Weight::regular;
   const int footer = text_width(printable(device.footer), static_cast<int>(Font::small), weight);
   width = std::max(width, footer + beside);
-  return width + kInset + 6;
+  return width + inset_of(device) + kRight + 1;
 }
 
 int marks_in_a_row(int width) {
@@ -60,10 +78,11 @@ std::string_view border_of(DiagramLook look) {
   return look == DiagramLook::broken ? kRed : look == DiagramLook::aside ? "#8c959f" : "#424a53";
 }
 
-void paint_lines(SvgCanvas& canvas, const DiagramDevice& device, const Rect& at, int inset) {
-  int y = at.y + kHead + 11;
-  for (const auto& line : device.lines) {
-    canvas.text(at.x + inset, y, at.width - inset - 4, line, kSmall);
+void paint_lines(SvgCanvas& canvas, const DiagramDevice& device, const Rect& at) {
+  const int inset = inset_of(device);
+  int y = at.y + kHead + 13;
+  for (const auto& line : painted_lines(device, at.width)) {
+    canvas.text(at.x + inset, y, at.width - inset - kRight, line, kSmall);
     y += kLine;
   }
 }
@@ -76,13 +95,13 @@ void paint_upper(SvgCanvas& canvas, const Diagram& diagram, const DiagramDevice&
   const auto ink = coloured ? colour_of(device.groups.front()).text : "#ffffff";
   canvas.rect({at.x, at.y, at.width, kHead}, {fill, border_of(device.look), 4, ""});
   const int room = at.width - 12 - (coloured ? kMarkStep : 0);
-  canvas.text(at.x + 7, at.y + 14, room, device.title,
+  canvas.text(at.x + 7, at.y + 16, room, device.title,
               {Font::name, Weight::bold, ink, TextStyle::Anchor::start});
   if (coloured) {
     paint_mark(canvas, diagram, device.groups.front(), at.right() - kMarkStep - 1, at.y + 2,
                Mark::full);
   }
-  paint_lines(canvas, device, at, 7);
+  paint_lines(canvas, device, at);
 }
 
 /// The colours of all its groups, one below the other.
@@ -102,7 +121,7 @@ void paint_footer(SvgCanvas& canvas, const Diagram& diagram, const DiagramDevice
   const bool beside = marks <= 3;
   const int a_row = beside ? 3 : marks_in_a_row(at.width);
   const int rows = beside ? 0 : further_rows(device, at.width);
-  const int top = at.bottom() - 18 - rows * kMarkStep;
+  const int top = at.bottom() - kFooter - rows * kMarkStep;
   int i = 0;
   const auto paint_next = [&](std::size_t group, Mark mark) {
     paint_mark(canvas, diagram, group, at.x + kInset + i % a_row * kMarkStep,
@@ -118,7 +137,7 @@ void paint_footer(SvgCanvas& canvas, const Diagram& diagram, const DiagramDevice
   }
   const int used = beside ? marks * kMarkStep : 0;
   if (used != 0) style.anchor = TextStyle::Anchor::end;
-  canvas.text(used != 0 ? at.right() - 5 : at.x + kInset, top + 11, at.width - kInset - 6 - used,
+  canvas.text(used != 0 ? at.right() - 5 : at.x + kInset, top + 13, at.width - kInset - 5 - used,
               device.footer, style);
 }
 
@@ -126,33 +145,46 @@ void paint_lower(SvgCanvas& canvas, const Diagram& diagram, const DiagramDevice&
                  const Rect& at) {
   paint_frame(canvas, device.look, at);
   paint_stripe(canvas, device, at);
-  canvas.text(at.x + kInset, at.y + 15, at.width - kInset - 4, device.title,
+  canvas.text(at.x + kInset, at.y + 17, at.width - kInset - kRight, device.title,
               {Font::name, Weight::bold, device.look == DiagramLook::aside ? kGrey : kInk,
                TextStyle::Anchor::start});
-  paint_lines(canvas, device, at, kInset);
+  paint_lines(canvas, device, at);
   paint_footer(canvas, diagram, device, at);
+}
+
+/// Width of the longest title of boxes in others: the least that a device in them may have.
+int inner_title_width(const std::vector<DiagramBox>& boxes) {
+  int width = 0;
+  for (const auto& box : boxes) {
+    for (const auto& inner : box.boxes) {
+      for (const auto& title : inner.titles) width = std::max(width, small_width(title));
+    }
+    width = std::max(width, inner_title_width(box.boxes));
+  }
+  return width;
 }
 
 }  // namespace
 
 DiagramSizes sizes_for(const Diagram& diagram) {
   DiagramSizes sizes;
-  sizes.title_line = 14;
-  sizes.device_width = kNarrowest;
+  sizes.title_line = 15;
+  sizes.device_width = std::clamp(inner_title_width(diagram.boxes), kNarrowest, kWidestDevice);
   for (const auto& device : diagram.devices) {
     sizes.device_width = std::clamp(wanted_width(device), sizes.device_width, kWidestDevice);
   }
   for (const auto& device : diagram.devices) {
-    const int lines = kHead + static_cast<int>(device.lines.size()) * kLine;
+    const auto count = painted_lines(device, sizes.device_width).size();
+    const int lines = kHead + static_cast<int>(count) * kLine;
     if (device.row == DiagramRow::upper) {
       sizes.upper_height = std::max(sizes.upper_height, lines + 5 + kTag / 2);
     } else {
       const int rows = further_rows(device, sizes.device_width);
-      sizes.lower_height = std::max(sizes.lower_height, lines + 20 + rows * kMarkStep);
+      sizes.lower_height = std::max(sizes.lower_height, lines + kFooter + 3 + rows * kMarkStep);
     }
   }
   const bool linked = !diagram.links.empty();
-  sizes.channel = linked ? 64 : 24;
+  sizes.channel = linked ? 60 : 24;
   for (const auto& box : diagram.boxes) {
     for (const auto& title : box.titles) {
       const int wanted =
@@ -179,12 +211,12 @@ void paint_frame(SvgCanvas& canvas, DiagramLook look, const Rect& at) {
 void paint_mark(SvgCanvas& canvas, const Diagram& diagram, std::size_t group, int x, int y,
                 Mark mark) {
   const auto& colour = colour_of(group);
-  const int radius = is_second_round(group) ? 2 : 7;
+  const int radius = is_second_round(group) ? 2 : kMark / 2;
   const bool full = mark == Mark::full;
   canvas.rect({x, y, kMark, kMark},
               {full ? colour.strong : "#ffffff", full ? "#ffffff" : colour.strong, radius,
                full ? "" : " stroke-width=\"2\""});
-  canvas.text(x + kMark / 2, y + 11, kMark + 4, diagram.marks[group],
+  canvas.text(x + kMark / 2, y + 13, kMark + 4, diagram.marks[group],
               {Font::mark, Weight::bold, full ? colour.text : kInk, TextStyle::Anchor::middle});
 }
 
@@ -213,7 +245,7 @@ void paint_tag(SvgCanvas& canvas, const DiagramDevice& device, const Rect& at) {
                                               : colour_of(device.groups.front()).strong;
   canvas.rect({at.middle() - width / 2, at.bottom() - kTag / 2, width, kTag},
               {"#ffffff", stroke, kTag / 2, " stroke-width=\"1\""});
-  canvas.text(at.middle(), at.bottom() + 3, width - 6, device.tag, style);
+  canvas.text(at.middle(), at.bottom() + 4, width - 6, device.tag, style);
 }
 
 void paint_device(SvgCanvas& canvas, const Diagram& diagram, const DiagramDevice& device,

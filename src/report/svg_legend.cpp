@@ -8,11 +8,11 @@
 namespace railhead::report {
 namespace {
 
-constexpr int kRow = 22;
-constexpr int kSample = 40;  ///< width of a sample
-constexpr int kBetween = 22;
+constexpr int kRow = 24;
+constexpr int kSample = 48;  ///< width of a sample
+constexpr int kBetween = 20;
 
-constexpr TextStyle kMeaning{Font::body, Weight::regular, kGrey, TextStyle::Anchor::start};
+constexpr TextStyle kMeaning{Font::name, Weight::regular, kGrey, TextStyle::Anchor::start};
 
 bool has_look(const Diagram& diagram, DiagramLook look) {
   return std::any_of(diagram.devices.begin(), diagram.devices.end(),
@@ -69,13 +69,13 @@ int paint_legend(SvgCanvas& canvas, const Diagram& diagram, const Rect& at) {
     const auto sample = legend.next(diagram.meaning_of_links);
     const auto group = diagram.links.front().group;
     paint_line(canvas, sample, link_style(group, DiagramLink::Kind::solid));
-    paint_mark(canvas, diagram, group, sample.x + 13, sample.y, Mark::full);
+    paint_mark(canvas, diagram, group, sample.x + 16, sample.y, Mark::full);
   }
   if (linked(DiagramLink::Kind::stand_in)) {
     const auto sample = legend.next(diagram.meaning_of_stand_in);
     const auto group = diagram.links.front().group;
     paint_line(canvas, sample, link_style(group, DiagramLink::Kind::stand_in));
-    paint_mark(canvas, diagram, group, sample.x + 13, sample.y, Mark::hollow);
+    paint_mark(canvas, diagram, group, sample.x + 16, sample.y, Mark::hollow);
   }
   for (const auto& [word, meaning] : diagram.words) {
     const bool occurs =

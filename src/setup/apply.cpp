@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/utf8.h"
 #include "setup/functions.h"
+#include "setup/link_control.h"
 #include "setup/pci_control.h"
 
 namespace railhead::setup {
@@ -61,13 +62,11 @@ class Applier {
         TRY_STATUS(note({Entry::Kind::unit, change.subject, step, {}, "", {}}));
         return kernel_.start_unit(change.subject);
       case Change::Kind::pci:
-        TRY_STATUS(note({Entry::Kind::pci,
-                         change.subject,
-                         step,
-                         {},
-                         read_pci_field(*machine_.host, change.subject),
-                         {change.value}}));
+        TRY_STATUS(note_text(Entry::Kind::pci, change, step,
+                             read_pci_field(*machine_.host, change.subject)));
         return kernel_.set_pci_field(change.subject, change.value);
+      case Change::Kind::link: return set_link(change, step);
+      case Change::Kind::driver: return set_driver(change, step);
       // It goes with its virtual function.
       case Change::Kind::identity: return kernel_.set_identity(change.subject);
       case Change::Kind::service: return kernel_.restart_service(change.subject);
@@ -76,6 +75,12 @@ class Applier {
   }
 
   Status note(const Entry& entry) { return journal_.note(*machine_.tree, entry); }
+
+  /// What was there, of what has a text.
+  Status note_text(Entry::Kind kind, const Change& change, const std::string& step,
+                   std::string before) {
+    return note({kind, change.subject, step, {}, std::move(before), {change.value}});
+  }
 
   Status make_folders(const std::string& path, const std::string& step) {
     for (auto at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) {
@@ -101,15 +106,37 @@ class Applier {
   }
 
   Status set_attribute(const Change& change, const std::string& step) {
-    const std::string before(trim(text_of(*machine_.host, change.subject)));
-    TRY_STATUS(note({Entry::Kind::attribute, change.subject, step, {}, before, {change.value}}));
+    // A folder made in configfs has its attributes at once.
+    if (change.subject.starts_with("/sys/kernel/config/"))
+      TRY_STATUS(make_folders(change.subject, step));
+    const auto before = with_single_spaces(text_of(*machine_.host, change.subject));
+    TRY_STATUS(note({Entry::Kind::attribute,
+                     change.subject,
+                     step,
+                     {},
+                     before,
+                     {with_single_spaces(change.value)}}));
     return kernel_.set_attribute(change.subject, change.value);
+  }
+
+  Status set_link(const Change& change, const std::string& step) {
+    const auto before = TRY(read_link(*machine_.host, change.subject));
+    if (!before) return Error{ErrorCode::unavailable, change.subject + " is not there any more"};
+    TRY_STATUS(note_text(Entry::Kind::link, change, step, *before));
+    return kernel_.set_link(change.subject, change.value);
+  }
+
+  Status set_driver(const Change& change, const std::string& step) {
+    const auto function = read_function(*machine_.host, change.subject);
+    if (!function) return Error{ErrorCode::unavailable, "there is no function " + change.subject};
+    TRY_STATUS(note_text(Entry::Kind::driver, change, step, function->driver));
+    return kernel_.set_driver(change.subject, change.value);
   }
 
   Status set_functions(const Change& change, const std::string& step) {
     const std::string path = function_path(change.subject, "sriov_numvfs");
     const std::string before(trim(text_of(*machine_.host, path)));
-    TRY_STATUS(note({Entry::Kind::functions, change.subject, step, {}, before, {change.value}}));
+    TRY_STATUS(note_text(Entry::Kind::functions, change, step, before));
     return kernel_.set_functions(change.subject,
                                  static_cast<unsigned>(TRY(parse_number(change.value))));
   }

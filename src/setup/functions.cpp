@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/functions.h"
 
+#include <net/if.h>
+
 #include <algorithm>
 
 #include "base/contains.h"
 #include "base/text.h"
+#include "setup/rdma_users.h"
 
 namespace railhead::setup {
 namespace {
@@ -79,6 +82,10 @@ std::optional<NetworkFunction> read_function(host::Host& host, const std::string
   function.mtu = number_of(attribute_of(host, address, "net/" + function.netdev + "/mtu"));
   function.total_vfs = number_of(attribute_of(host, address, "sriov_totalvfs"));
   function.virtual_functions = virtual_functions(host, address);
+  function.has_iommu = !link_target(host, function_path(address, "iommu_group")).empty();
+  const auto flags = parse_number(attribute_of(host, address, "net/" + function.netdev + "/flags"));
+  function.is_up = flags && (*flags & IFF_UP) != 0;
+  function.is_enabled = number_of(attribute_of(host, address, "enable")).value_or(0) != 0;
   return function;
 }
 
@@ -91,11 +98,14 @@ std::string user_of(const NetworkFunction& function) {
   return "";
 }
 
-std::string users_of(host::Host& host, const NetworkFunction& physical) {
+std::string users_of(host::Host& host, const NetworkFunction& physical,
+                     const std::vector<std::string>& ours) {
   std::vector<std::string> users;
   for (const auto& address : physical.virtual_functions) {
     const auto function = read_function(host, address);
-    auto user = function ? user_of(*function) : "";
+    const bool is_idle = function && contains(ours, address) && !function->is_enabled;
+    auto user = function && !is_idle ? user_of(*function) : "";
+    if (function && user.empty()) user = rdma_user(host, function->rdma);
     if (!user.empty()) users.push_back(std::move(user));
   }
   return join(users, "; ");

@@ -25,6 +25,11 @@ struct NetworkFunction {
   std::optional<unsigned> mtu;                 ///< of the netdev
   std::optional<unsigned> total_vfs;           ///< absent: no SR-IOV
   std::vector<std::string> virtual_functions;  ///< addresses, by their number
+  bool has_iommu = false;                      ///< it is in a group of the IOMMU
+  bool is_up = false;                          ///< its netdev is up
+  /// A driver has it enabled: vfio-pci does so while a program has it open (Linux
+  /// drivers/vfio/pci/vfio_pci_core.c, vfio_pci_core_enable()).
+  bool is_enabled = false;
 };
 
 /// Absent: no such function.
@@ -36,11 +41,15 @@ std::vector<NetworkFunction> select_functions(host::Host& host, const VfPolicy& 
 /// "/sys/bus/pci/devices/0000:3b:00.0/sriov_numvfs"
 std::string function_path(const std::string& address, const std::string& attribute);
 
+constexpr const char* kVfio = "vfio-pci";
+
 /// Why a virtual function must not go. "": nothing is seen to use it.
 std::string user_of(const NetworkFunction& function);
 
-/// The same of all that a physical one has.
-std::string users_of(host::Host& host, const NetworkFunction& physical);
+/// The same of all that a physical one has, and of programs that use their RDMA devices.
+/// Those of `ours` were bound to vfio-pci by us: only who has one open uses it.
+std::string users_of(host::Host& host, const NetworkFunction& physical,
+                     const std::vector<std::string>& ours = {});
 
 /// A node GUID for a virtual function from that of its physical one ("0c42:a103:0012:3456"): the
 /// two bytes in the middle, which tell no two cards apart, say that it is ours and which it is.

@@ -102,17 +102,13 @@ void add_field(const Situation& situation, const node::Nic& nic, PciField field,
       live_step(situation, std::move(step), path, "until the next boot", std::move(change)));
 }
 
-/// ConnectX-8 has a second function for GPU memory, and needs ACS as the firmware sets it.
-constexpr std::uint16_t kDataDirect = 0x2100;
-
 /// Whether "no redirect below the switch" is right here: on bare metal with classic PCIe. In a
 /// guest the host says it; Grace and data-direct functions need it otherwise (rdma-core,
 /// kernel-boot/rdma_topo).
 bool is_classic(const node::Node& node) {
   return !node.hypervisor && node.cpu.arch != "arm64" &&
-         std::none_of(node.pci.begin(), node.pci.end(), [](const node::PciDevice& device) {
-           return device.vendor == 0x15b3 && device.device == kDataDirect;
-         });
+         std::none_of(node.pci.begin(), node.pci.end(),
+                      [](const node::PciDevice& device) { return device.is_data_direct(); });
 }
 
 /// Bridges of `from` that `to` does not share, where they share one at all, and which send what

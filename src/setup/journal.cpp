@@ -12,12 +12,13 @@
 namespace railhead::setup {
 namespace {
 
-constexpr std::array<std::string_view, 7> kKinds{"folder",    "file", "module", "attribute",
-                                                 "functions", "unit", "pci"};
+constexpr std::array<std::string_view, 9> kKinds{
+    "folder", "file", "module", "attribute", "functions", "unit", "pci", "link", "driver"};
 
 bool has_text_before(JournalEntry::Kind kind) {
   using Kind = JournalEntry::Kind;
-  return kind == Kind::attribute || kind == Kind::functions || kind == Kind::pci;
+  return kind == Kind::attribute || kind == Kind::functions || kind == Kind::pci ||
+         kind == Kind::link || kind == Kind::driver;
 }
 
 /// Files of a few KiB, and the journal has a few of them.
@@ -81,6 +82,14 @@ Result<JournalEntry> read_entry(const data::Value& value) {
   return entry;
 }
 
+/// Whether what there is now is what we made of it. Else somebody else made it since, and that is
+/// to come back.
+bool is_ours(const JournalEntry& known, const JournalEntry& now) {
+  if (known.kind == JournalEntry::Kind::file)
+    return now.file && contains(known.ours, now.file->bytes);
+  return !has_text_before(known.kind) || contains(known.ours, now.attribute);
+}
+
 /// The folders above a path, from the root down: "/var", "/var/lib".
 std::vector<std::string> folders_of(const std::string& path) {
   std::vector<std::string> folders;
@@ -142,6 +151,10 @@ Status Journal::write(host::Tree& tree) {
 Status Journal::note(host::Tree& tree, const JournalEntry& entry) {
   for (auto& known : entries_) {
     if (known.kind != entry.kind || known.subject != entry.subject) continue;
+    if (!is_ours(known, entry)) {
+      known.file = entry.file;
+      known.attribute = entry.attribute;
+    }
     for (const auto& text : entry.ours) {
       if (!contains(known.ours, text)) known.ours.push_back(text);
     }

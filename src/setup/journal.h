@@ -17,14 +17,24 @@
 namespace railhead::setup {
 
 struct JournalEntry {
-  enum class Kind : std::uint8_t { folder, file, module, attribute, functions, unit, pci };
+  enum class Kind : std::uint8_t {
+    folder,
+    file,
+    module,
+    attribute,
+    functions,
+    unit,
+    pci,
+    link,
+    driver
+  };
   Kind kind = Kind::file;
   std::string subject;
   std::string step;  ///< id of the step that changed it first
-  /// A file before; absent: there was none. Of the others nothing: folders and modules were not
-  /// there.
+  /// The file as it was; absent where there was none. Folders and modules have nothing here,
+  /// because they were not there before.
   std::optional<host::FileContent> file;
-  /// An attribute or a field before, or the number of virtual functions.
+  /// An attribute, a field, a setting or a driver before, or the number of virtual functions.
   std::string attribute;
   std::vector<std::string> ours;  ///< every content that we gave it
 };
@@ -41,7 +51,8 @@ class Journal {
 
   [[nodiscard]] const JournalEntry* find(JournalEntry::Kind kind, const std::string& subject) const;
 
-  /// Notes an entry, or that a known one gets one more content; on the disk when it returns.
+  /// Notes an entry, or that a known one gets one more content; on the disk when it returns. What
+  /// was there before is what others made last.
   Status note(host::Tree& tree, const JournalEntry& entry);
 
   /// Forgets an entry. After the last one the journal goes, with the folders that we made for

@@ -42,6 +42,13 @@ class Kernel {
 
   /// One field of a PCI function, as setup/pci_control.h names it.
   virtual Status set_pci_field(const std::string& subject, const std::string& value) = 0;
+
+  /// One setting of a netdev, as setup/link_control.h names it.
+  virtual Status set_link(const std::string& subject, const std::string& value) = 0;
+
+  /// Binds a PCI function to a driver: vfio-pci, or the one that the kernel chooses for it, which
+  /// has to be this. "": to none.
+  virtual Status set_driver(const std::string& address, const std::string& driver) = 0;
 };
 
 /// The kernel and the systemd of the machine that we run on.
@@ -59,6 +66,8 @@ class LiveKernel : public Kernel {
   Status start_unit(const std::string& unit) override;
   Status stop_unit(const std::string& unit) override;
   Status set_pci_field(const std::string& subject, const std::string& value) override;
+  Status set_link(const std::string& subject, const std::string& value) override;
+  Status set_driver(const std::string& address, const std::string& driver) override;
 
  private:
   const Machine& machine_;

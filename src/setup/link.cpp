@@ -1,12 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A RoCE port carries messages of 4096 bytes from an MTU of 4192 on (include/rdma/ib_addr.h,
-// iboe_get_mtu()). Both ends and the switch have to have it.
+// Netdevs: their MTU, and by option what ethtool(8) and dcb(8) set. RoCE takes the largest RDMA MTU
+// that fits into that of its netdev: 4096 bytes need 4200 (include/rdma/ib_addr.h,
+// iboe_get_mtu()). A switch between has to have more than both ends. None of it lasts longer than
+// the netdev.
+#include <algorithm>
+#include <cerrno>
+
+#include "base/contains.h"
 #include "base/text.h"
+#include "host/host_error.h"
+#include "setup/link_control.h"
 #include "setup/plan.h"
+#include "setup/rdma_users.h"
 
 namespace railhead::setup {
 namespace {
+
+/// What a setting costs, by what its name begins with.
+struct LinkCost {
+  std::string_view prefix;
+  Risk risk;
+  std::string_view reason;
+};
+
+constexpr LinkCost kCosts[] = {
+    {"rings.", Risk::restart, "the driver opens its queues anew"},
+    {"coalesce.", Risk::live, "until the next boot; of no effect on RDMA traffic"},
+    {"pause.", Risk::restart, "the link may go down and come up again"},
+    {"ets", Risk::restart, "what is on its way may change its queue"},
+    {"pfc", Risk::restart, "the driver sets its buffers anew; switches have to have it, too"},
+    {"dscp.", Risk::restart, "what is on its way may change its queue"},
+};
+
+const LinkCost& cost_of(std::string_view name) {
+  return *std::find_if(std::begin(kCosts), std::end(kCosts),
+                       [&](const LinkCost& cost) { return name.starts_with(cost.prefix); });
+}
+
+/// Who would notice: programs that use the RDMA device of this netdev. "": nobody is seen.
+std::string user_of_link(const Situation& situation, const std::string& netdev) {
+  for (const auto& nic : situation.node.nics) {
+    if (!contains(nic.netdevs, netdev)) continue;
+    auto user = rdma_user(*situation.machine.host, nic.name);
+    if (!user.empty()) return user;
+  }
+  return "";
+}
+
+/// A step that others notice is not for a link that a program uses.
+Step guarded(const Situation& situation, const std::string& netdev, Step step) {
+  if (step.state != StepState::todo || step.risk == Risk::live) return step;
+  const auto user = user_of_link(situation, netdev);
+  if (user.empty()) return step;
+  step.state = StepState::refused;
+  step.reason = user;
+  step.changes.clear();
+  return step;
+}
+
+/// Where there is no such netdev; the step is complete then.
+bool lacks_netdev(const Situation& situation, const std::string& netdev, Step& step) {
+  const auto folder = situation.machine.host->list("/sys/class/net/" + netdev);
+  if (folder && *folder) return false;
+  step.state = StepState::parked;
+  step.reason = folder ? "there is no netdev " + netdev + " here" : folder.error().message;
+  return true;
+}
 
 Step mtu_step(const Situation& situation, const std::string& netdev, unsigned mtu) {
   Step step;
@@ -14,17 +74,144 @@ Step mtu_step(const Situation& situation, const std::string& netdev, unsigned mt
   step.title = netdev + " has an MTU of " + std::to_string(mtu);
   step.risk = Risk::restart;
   step.after = std::to_string(mtu);
+  if (lacks_netdev(situation, netdev, step)) return step;
   const std::string path = "/sys/class/net/" + netdev + "/mtu";
   const auto now = situation.machine.host->read(path);
   step.before = now && *now ? std::string(trim(**now)) : "";
-  if (!now || !*now) {
+  Change change{Change::Kind::attribute, path, step.after};
+  return guarded(situation, netdev,
+                 live_step(situation, std::move(step), path, "the driver opens its queues anew",
+                           std::move(change)));
+}
+
+std::string driver_of(const Situation& situation, const std::string& netdev) {
+  const auto target =
+      situation.machine.host->readlink("/sys/class/net/" + netdev + "/device/driver");
+  return target && *target ? host::base_name(**target) : "its driver";
+}
+
+/// How much of something a value asks for: entries of a ring, priorities.
+std::uint64_t amount_of(const std::string& name, const std::string& value) {
+  if (name == "pfc") return value == "none" ? 0 : split(value, ',').size();
+  return parse_unsigned(value).value_or(0);
+}
+
+/// Why a driver does not take a value. "": it says nothing against it.
+std::string against_setting(const Situation& situation, const std::string& netdev,
+                            const std::string& name, const std::string& value, bool has_it) {
+  if (!has_it) return driver_of(situation, netdev) + " does not have it (EOPNOTSUPP)";
+  const auto most = most_of_link(*situation.machine.host, link_subject(netdev, name));
+  if (!most || amount_of(name, value) <= *most) return "";
+  return driver_of(situation, netdev) + " takes " + std::to_string(*most) +
+         (name == "pfc" ? " priorities" : "") + " at most";
+}
+
+Step setting_step(const Situation& situation, const std::string& netdev, const std::string& name,
+                  const std::string& value) {
+  const auto& cost = cost_of(name);
+  const std::string subject = link_subject(netdev, name);
+  Step step;
+  step.id = "link." + name + "/" + netdev;
+  step.title = netdev + ": " + name + " is " + value;
+  step.risk = cost.risk;
+  step.after = value;
+  if (lacks_netdev(situation, netdev, step)) return step;
+  Change change{Change::Kind::link, subject, value};
+  if (!situation.machine.is_live)
+    return live_step(situation, std::move(step), subject, "", std::move(change));
+  const auto now = read_link(*situation.machine.host, subject);
+  if (!now) {
     step.state = StepState::parked;
-    step.reason = now ? "there is no netdev " + netdev + " here" : now.error().message;
+    step.reason = host::errno_of(now.error()) == ENODEV
+                      ? "setup runs in another network namespace than " + netdev +
+                            ": a pod has it with hostNetwork"
+                      : now.error().message;
     return step;
   }
+  step.before = now->value_or("");
+  std::string against = against_setting(situation, netdev, name, value, now->has_value());
+  if (!against.empty()) {
+    step.state = StepState::refused;
+    step.reason = std::move(against);
+    return step;
+  }
+  return guarded(situation, netdev,
+                 live_step(situation, std::move(step), "the kernel says so",
+                           std::string(cost.reason), std::move(change)));
+}
+
+/// Congestion control, of the sender (reaction point) and of the receiver (notification point),
+/// for each priority. Attributes of mlx5 in MLNX_OFED and DOCA; the kernel's own has none.
+Step ecn_step(const Situation& situation, const std::string& netdev, std::uint8_t wanted) {
+  Step step;
+  step.id = "link.ecn/" + netdev;
+  step.title = netdev + ": ecn is " + priorities_text(wanted);
+  step.after = priorities_text(wanted);
+  if (lacks_netdev(situation, netdev, step)) return step;
+  unsigned now = 0xff;
+  for (unsigned priority = 0; priority < host::kPriorities; ++priority) {
+    const unsigned bit = 1U << priority;
+    const std::string value = (wanted & bit) != 0 ? "1" : "0";
+    for (const std::string point : {"roce_np", "roce_rp"}) {
+      const std::string path =
+          "/sys/class/net/" + netdev + "/ecn/" + point + "/enable/" + std::to_string(priority);
+      const std::string text = text_of(*situation.machine.host, path);
+      if (text.empty()) {
+        step.state = StepState::refused;
+        step.reason = "there is no " + path + ": mlx5 of MLNX_OFED and DOCA has it";
+        step.changes.clear();
+        return step;
+      }
+      if (trim(text) != "1") now &= ~bit;
+      if (trim(text) != value) step.changes.push_back({Change::Kind::attribute, path, value});
+    }
+  }
+  step.before = priorities_text(static_cast<std::uint8_t>(now));
+  if (step.changes.empty()) {
+    step.reason = "/sys/class/net/" + netdev + "/ecn";
+  } else if (!situation.machine.is_live) {
+    step.state = StepState::parked;
+    step.reason = "no kernel runs in this tree: apply it on the machine";
+    step.changes.clear();
+  } else {
+    step.state = StepState::todo;
+    step.reason = "until the next boot";
+  }
+  return step;
+}
+
+constexpr const char* kConnections = "/sys/kernel/config/rdma_cm";
+
+/// The type of service of what the connection manager connects from now on
+/// (Documentation/ABI/testing/configfs-rdma_cm). A folder of the device's name makes its attributes
+/// appear.
+void plan_tos(const Situation& situation, const std::string& netdev, unsigned tos, Plan& plan) {
+  Step step;
+  step.id = "link.tos/" + netdev;
+  step.title = netdev + ": tos is " + std::to_string(tos);
+  step.after = std::to_string(tos);
+  if (lacks_netdev(situation, netdev, step)) return plan.push_back(std::move(step));
+  const auto& nics = situation.node.nics;
+  const auto nic = std::find_if(nics.begin(), nics.end(), [&](const node::Nic& one) {
+    return contains(one.netdevs, netdev);
+  });
+  const auto folder = situation.machine.host->list(kConnections);
+  if (nic == nics.end() || !folder || !*folder) {
+    step.state = StepState::parked;
+    step.reason = nic == nics.end() ? netdev + " has no RDMA device"
+                                    : std::string("there is no ") + kConnections +
+                                          ": load rdma_cm, and mount -t configfs none "
+                                          "/sys/kernel/config";
+    return plan.push_back(std::move(step));
+  }
+  const auto port = nic->ports.empty() ? 1U : nic->ports.front().number;
+  const std::string path = std::string(kConnections) + "/" + nic->name + "/ports/" +
+                           std::to_string(port) + "/default_roce_tos";
+  step.before = std::string(trim(text_of(*situation.machine.host, path)));
+  if (step.before.empty()) step.before = "the kernel's default";
   Change change{Change::Kind::attribute, path, step.after};
-  return live_step(situation, std::move(step), path, "the driver opens its queues anew",
-                   std::move(change));
+  plan.push_back(live_step(situation, std::move(step), path,
+                           "of connections that are made from now on", std::move(change)));
 }
 
 }  // namespace
@@ -32,6 +219,12 @@ Step mtu_step(const Situation& situation, const std::string& netdev, unsigned mt
 void plan_link(const Situation& situation, Plan& plan) {
   for (const auto& [netdev, mtu] : situation.wanted.mtu)
     plan.push_back(mtu_step(situation, netdev, mtu));
+  for (const auto& [netdev, wish] : situation.wanted.links) {
+    for (const auto& [name, value] : wish.settings)
+      plan.push_back(setting_step(situation, netdev, name, value));
+    if (wish.ecn) plan.push_back(ecn_step(situation, netdev, *wish.ecn));
+    if (wish.tos) plan_tos(situation, netdev, *wish.tos, plan);
+  }
 }
 
 }  // namespace railhead::setup

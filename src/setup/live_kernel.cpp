@@ -14,6 +14,7 @@
 #include "host/vf_netlink.h"
 #include "setup/functions.h"
 #include "setup/kernel.h"
+#include "setup/link_control.h"
 #include "setup/module_index.h"
 #include "setup/pci_control.h"
 
@@ -83,6 +84,16 @@ Result<host::VfIdentity> identity_of(const NetworkFunction& physical,
   return Error{ErrorCode::unavailable, function.address + " has no netdev with an address"};
 }
 
+/// Through its physical function.
+Status give_identity(const Machine& machine, const NetworkFunction& function) {
+  const auto link = TRY(machine.host->readlink(function_path(function.address, "physfn")));
+  const auto physical = link ? read_function(*machine.host, host::base_name(*link)) : std::nullopt;
+  const auto number = physical ? number_in(*physical, function.address) : std::nullopt;
+  if (!number) return Error{ErrorCode::unavailable, function.address + " is no virtual function"};
+  const auto identity = TRY(identity_of(*physical, function, *number));
+  return host::set_vf_identity(physical->netdev, *number, identity);
+}
+
 }  // namespace
 
 Status LiveKernel::load_module(const std::string& name) {
@@ -138,14 +149,9 @@ Status LiveKernel::set_functions(const std::string& address, unsigned count) {
 }
 
 Status LiveKernel::set_identity(const std::string& address) {
-  const auto link = TRY(machine_.host->readlink(function_path(address, "physfn")));
   const auto function = read_function(*machine_.host, address);
-  const auto physical = link ? read_function(*machine_.host, host::base_name(*link)) : std::nullopt;
-  const auto number = physical ? number_in(*physical, address) : std::nullopt;
-  if (!function || !number)
-    return Error{ErrorCode::unavailable, address + " is no virtual function"};
-  const auto identity = TRY(identity_of(*physical, *function, *number));
-  TRY_STATUS(host::set_vf_identity(physical->netdev, *number, identity));
+  if (!function) return Error{ErrorCode::unavailable, "there is no function " + address};
+  TRY_STATUS(give_identity(machine_, *function));
   if (!function->driver.empty())
     TRY_STATUS(set_attribute(function_path(address, "driver/unbind"), address));
   TRY_STATUS(set_attribute("/sys/bus/pci/drivers_probe", address));
@@ -154,6 +160,26 @@ Status LiveKernel::set_identity(const std::string& address) {
     return now && !now->rdma.empty();
   });
   return came ? Status() : Status(late("the RDMA device of " + address));
+}
+
+Status LiveKernel::set_driver(const std::string& address, const std::string& driver) {
+  const auto function = read_function(*machine_.host, address);
+  if (!function) return Error{ErrorCode::unavailable, "there is no function " + address};
+  // A virtual machine cannot say what its address is to be, and keeps the one of the host.
+  if (driver == kVfio && !function->netdev.empty()) TRY_STATUS(give_identity(machine_, *function));
+  // vfio-pci takes what names it only; others go by their ids again (Documentation/ABI/testing/
+  // sysfs-bus-pci, driver_override).
+  TRY_STATUS(set_attribute(function_path(address, "driver_override"),
+                           driver == kVfio ? driver + "\n" : "\n"));
+  if (!function->driver.empty())
+    TRY_STATUS(set_attribute(function_path(address, "driver/unbind"), address));
+  if (driver.empty()) return {};
+  TRY_STATUS(set_attribute("/sys/bus/pci/drivers_probe", address));
+  const bool came = becomes(kUntilBound, [&] {
+    const auto now = read_function(*machine_.host, address);
+    return now && now->driver == driver;
+  });
+  return came ? Status() : Status(late("the driver " + driver + " of " + address));
 }
 
 Status LiveKernel::restart_service(const std::string& service) {
@@ -176,6 +202,10 @@ Status LiveKernel::set_pci_field(const std::string& subject, const std::string& 
   const std::string bytes{static_cast<char>(write.value & 0xff),
                           static_cast<char>(write.value >> 8)};
   return machine_.tree->write_at(write.path, write.offset, bytes);
+}
+
+Status LiveKernel::set_link(const std::string& subject, const std::string& value) {
+  return write_link(subject, value);
 }
 
 }  // namespace railhead::setup

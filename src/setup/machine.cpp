@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/machine.h"
 
+#include "base/text.h"
 #include "host/directory_host.h"
 
 namespace railhead::setup {
@@ -16,6 +17,12 @@ Result<Machine> Machine::open(const std::string& root) {
 std::string text_of(host::Host& host, const std::string& path) {
   const auto text = host.read(path);
   return text && *text ? **text : "";
+}
+
+std::string with_single_spaces(std::string_view text) {
+  std::vector<std::string> words;
+  for (const auto word : split_words(text)) words.emplace_back(word);
+  return join(words, " ");
 }
 
 std::vector<std::string> names_in(host::Host& host, const std::string& folder,

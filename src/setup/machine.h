@@ -23,6 +23,9 @@ struct Machine {
 /// What reading says, or "": for what is only looked for.
 std::string text_of(host::Host& host, const std::string& path);
 
+/// A text with one space between its words: the kernel prints several numbers with tabs.
+std::string with_single_spaces(std::string_view text);
+
 /// Names that end with `suffix`, in their order; those of a folder that cannot be read: none.
 std::vector<std::string> names_in(host::Host& host, const std::string& folder,
                                   std::string_view suffix);

@@ -24,10 +24,29 @@ bool is_loaded(host::Host& host, const std::string& name) {
   return folder && *folder;
 }
 
-std::string without_module(const ModuleIndex& modules, const std::string& name) {
+/// Where NVIDIA's packages put the source of the module, for dkms. "": nowhere.
+std::string source_of_peermem(host::Host& host) {
+  for (const auto& name : names_in(host, "/usr/src", "")) {
+    const std::string folder = "/usr/src/" + name + "/nvidia-peermem";
+    if (!name.starts_with("nvidia-")) continue;
+    const auto files = host.list(folder);
+    if (files && *files) return folder;
+  }
+  return "";
+}
+
+std::string without_module(host::Host& host, const ModuleIndex& modules, const std::string& name) {
   if (modules.release().empty()) return "the release of the kernel cannot be read";
   std::string missing = "kernel " + modules.release() + " has no module " + name;
   if (name != "nvidia_peermem") return missing;
+  const auto source = source_of_peermem(host);
+  const auto headers = host.list("/lib/modules/" + modules.release() + "/build");
+  if (!source.empty() && headers && *headers)
+    return missing + ": it can be built of " + source + " (dkms autoinstall)";
+  if (!source.empty()) {
+    return missing + ": its source is in " + source +
+           ", and the headers of this kernel are missing";
+  }
   return missing +
          ": NVIDIA's driver brings it, on the host or in the GPU operator's driver "
          "container, which loads it where driver.rdma.enabled is true";
@@ -53,7 +72,7 @@ Step loaded(const Situation& situation, const std::string& name) {
         "leaves it alone";
   } else if (situation.modules.find(name) == nullptr) {
     step.state = StepState::parked;
-    step.reason = without_module(situation.modules, name);
+    step.reason = without_module(host, situation.modules, name);
   } else if (!situation.machine.is_live) {
     step.state = StepState::parked;
     step.reason = "no kernel runs in this tree: the next boot loads it";

@@ -22,7 +22,7 @@ enum class PciField : std::uint8_t {
 /// "0000:18:00.0/max-read-request": how a change and the journal name a field.
 std::string pci_subject(const std::string& address, PciField field);
 
-/// "": the configuration space was not read as far.
+/// "" where the configuration space that was read ends before the field.
 std::string text_of_field(const node::PciConfig& config, PciField field);
 
 /// What a field of a subject has now; "": not readable.

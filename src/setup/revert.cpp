@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "setup/apply.h"
 #include "setup/functions.h"
+#include "setup/link_control.h"
 #include "setup/pci_control.h"
 
 namespace railhead::setup {
@@ -60,7 +61,7 @@ Step of_file(const Machine& machine, const Entry& entry, Step step) {
 }
 
 Step of_attribute(const Machine& machine, const Entry& entry, Step step) {
-  const std::string now(trim(text_of(*machine.host, entry.subject)));
+  const auto now = with_single_spaces(text_of(*machine.host, entry.subject));
   step.title = entry.subject + " is " + entry.attribute;
   step.before = now;
   step.after = entry.attribute;
@@ -73,7 +74,17 @@ Step of_attribute(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
-Step of_functions(const Machine& machine, const Entry& entry, Step step) {
+/// Functions that we bound to another driver: they go back to theirs first.
+std::vector<std::string> bound_by_us(const std::vector<Entry>& entries) {
+  std::vector<std::string> addresses;
+  for (const auto& entry : entries) {
+    if (entry.kind == Entry::Kind::driver) addresses.push_back(entry.subject);
+  }
+  return addresses;
+}
+
+Step of_functions(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries,
+                  Step step) {
   const std::string path = function_path(entry.subject, "sriov_numvfs");
   const std::string now(trim(text_of(*machine.host, path)));
   step.title = entry.subject + " has " + entry.attribute + " VFs";
@@ -85,7 +96,7 @@ Step of_functions(const Machine& machine, const Entry& entry, Step step) {
     step.state = StepState::done;
     step.reason = "there is no such function any more";
   } else if (step.state == StepState::todo) {
-    const auto users = users_of(*machine.host, *physical);
+    const auto users = users_of(*machine.host, *physical, bound_by_us(entries));
     if (!users.empty()) step.state = StepState::refused;
     if (!users.empty()) step.reason = "all would go, and " + users;
   }
@@ -98,6 +109,44 @@ Step of_pci(const Machine& machine, const Entry& entry, Step step) {
   step.before = now;
   step.after = entry.attribute;
   compare(std::optional(now), std::optional(entry.attribute), entry, step);
+  return step;
+}
+
+Step of_link(const Machine& machine, const Entry& entry, Step step) {
+  const auto now = read_link(*machine.host, entry.subject);
+  step.title = entry.subject + " is " + entry.attribute;
+  step.after = entry.attribute;
+  const auto netdev = entry.subject.substr(0, entry.subject.find('/'));
+  const auto folder = machine.host->list("/sys/class/net/" + netdev);
+  if (folder && !*folder) {
+    step.reason = "it is gone";
+  } else if (!now) {
+    step.state = StepState::refused;
+    step.reason = now.error().message;
+  } else if (!*now) {
+    step.reason = "it is gone";  // with its virtual function
+  } else {
+    step.before = **now;
+    compare(*now, std::optional(entry.attribute), entry, step);
+  }
+  return step;
+}
+
+Step of_driver(const Machine& machine, const Entry& entry, Step step) {
+  const auto function = read_function(*machine.host, entry.subject);
+  step.title =
+      entry.subject + " is bound to " + (entry.attribute.empty() ? "no driver" : entry.attribute);
+  step.after = entry.attribute;
+  if (!function) {
+    step.reason = "it is gone";
+    return step;
+  }
+  step.before = function->driver;
+  compare(std::optional(function->driver), std::optional(entry.attribute), entry, step);
+  if (step.state == StepState::todo && function->is_enabled) {
+    step.state = StepState::refused;
+    step.reason = "a virtual machine uses it";
+  }
   return step;
 }
 
@@ -130,7 +179,7 @@ Step of_folder(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
-Step step_of(const Machine& machine, const Entry& entry) {
+Step step_of(const Machine& machine, const Entry& entry, const std::vector<Entry>& entries) {
   Step step;
   switch (entry.kind) {
     case Entry::Kind::folder:
@@ -147,13 +196,19 @@ Step step_of(const Machine& machine, const Entry& entry) {
       return of_attribute(machine, entry, std::move(step));
     case Entry::Kind::functions:
       step.id = "revert.functions/" + entry.subject;
-      return of_functions(machine, entry, std::move(step));
+      return of_functions(machine, entry, entries, std::move(step));
     case Entry::Kind::unit:
       step.id = "revert.unit/" + entry.subject;
       return of_unit(machine, entry, std::move(step));
     case Entry::Kind::pci:
       step.id = "revert.pci/" + entry.subject;
       return of_pci(machine, entry, std::move(step));
+    case Entry::Kind::link:
+      step.id = "revert.link/" + entry.subject;
+      return of_link(machine, entry, std::move(step));
+    case Entry::Kind::driver:
+      step.id = "revert.driver/" + entry.subject;
+      return of_driver(machine, entry, std::move(step));
   }
   return step;
 }
@@ -176,6 +231,8 @@ Status take_back(const Machine& machine, Kernel& kernel, const Entry& entry) {
                                   static_cast<unsigned>(TRY(parse_number(entry.attribute))));
     case Entry::Kind::unit: return kernel.stop_unit(entry.subject);
     case Entry::Kind::pci: return kernel.set_pci_field(entry.subject, entry.attribute);
+    case Entry::Kind::link: return kernel.set_link(entry.subject, entry.attribute);
+    case Entry::Kind::driver: return kernel.set_driver(entry.subject, entry.attribute);
   }
   return {};
 }
@@ -192,7 +249,7 @@ Result<Plan> plan_revert(const Machine& machine) {
   const auto journal = TRY(Journal::read(*machine.tree));
   Plan plan;
   for (auto entry = journal.entries().rbegin(); entry != journal.entries().rend(); ++entry)
-    plan.push_back(step_of(machine, *entry));
+    plan.push_back(step_of(machine, *entry, journal.entries()));
   return plan;
 }
 
@@ -202,7 +259,7 @@ Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserve
   Outcome outcome;
   const auto entries = journal.entries();
   for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-    Step step = step_of(machine, *entry);
+    Step step = step_of(machine, *entry, entries);
     if (step.state != StepState::refused) {
       auto status = clean_up(machine, *entry);
       if (status && step.state == StepState::todo) status = take_back(machine, kernel, *entry);

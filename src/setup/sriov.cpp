@@ -8,7 +8,9 @@
 
 #include "base/text.h"
 #include "setup/functions.h"
+#include "setup/link_control.h"
 #include "setup/plan.h"
+#include "setup/rdma_users.h"
 
 namespace railhead::setup {
 namespace {
@@ -42,8 +44,15 @@ std::string name_of(const NetworkFunction& function) {
   return function.netdev.empty() ? function.address : function.netdev;
 }
 
+std::string without_iommu(const NetworkFunction& function) {
+  return function.address + std::string(" has no IOMMU, without which ") + kVfio +
+         " binds nothing: switch it on in the BIOS, and on an Intel processor boot with "
+         "intel_iommu=on";
+}
+
 Step count_step(const Situation& situation, const NetworkFunction& physical, unsigned count,
-                bool externally_managed) {
+                const VfPolicy& policy) {
+  const bool externally_managed = policy.externally_managed;
   const auto have = static_cast<unsigned>(physical.virtual_functions.size());
   Step step;
   step.id = "sriov.vfs/" + physical.address;
@@ -65,6 +74,9 @@ Step count_step(const Situation& situation, const NetworkFunction& physical, uns
                                         std::to_string(*physical.total_vfs) +
                                         ": more is a setting of its firmware, and a reboot");
   }
+  // Of what it is for: none is made that could not be handed on.
+  if (policy.is_vfio && !physical.has_iommu)
+    return refused(std::move(step), without_iommu(physical));
   if (have != 0) {
     // The kernel takes another number only by way of none.
     step.risk = Risk::restart;
@@ -118,6 +130,58 @@ void add_identity(const Situation& situation, const NetworkFunction& function, P
   }
 }
 
+/// What a function may do by itself: choose its address, and receive what is for others.
+void add_trust(const Situation& situation, const NetworkFunction& physical, unsigned number,
+               bool is_trusted, Plan& plan) {
+  const std::string& address = physical.virtual_functions[number];
+  const std::string subject =
+      link_subject(physical.netdev, "vf." + std::to_string(number) + ".trust");
+  Step step;
+  step.id = "sriov.trust/" + address;
+  step.title = address + (is_trusted ? " is trusted" : " is not trusted");
+  step.after = is_trusted ? "on" : "off";
+  const auto now = read_link(*situation.machine.host, subject);
+  step.before = now ? now->value_or("") : "";
+  if (step.before == step.after) {
+    step.reason = subject;
+    plan.push_back(std::move(step));
+  } else if (situation.machine.is_live && (!now || !*now)) {
+    plan.push_back(refused(std::move(step),
+                           now ? physical.driver + " does not have it" : now.error().message));
+  } else {
+    Change change{Change::Kind::link, subject, step.after};
+    plan.push_back(todo(situation, std::move(step), std::move(change)));
+  }
+}
+
+/// For a virtual machine.
+void add_driver(const Situation& situation, const NetworkFunction& function, Plan& plan) {
+  Step step;
+  step.id = "sriov.driver/" + function.address;
+  step.title = function.address + " is bound to " + kVfio;
+  step.before = function.driver.empty() ? "no driver" : function.driver;
+  step.after = kVfio;
+  // Who has the netdev up would lose it.
+  if (function.is_up) step.risk = Risk::restart;
+  const auto user = user_of(function);
+  const auto module = situation.machine.host->list("/sys/module/vfio_pci");
+  if (function.driver == kVfio) {
+    step.reason = function_path(function.address, "driver");
+    plan.push_back(std::move(step));
+  } else if (!user.empty()) {
+    plan.push_back(refused(std::move(step), user));
+  } else if (!function.has_iommu) {
+    plan.push_back(refused(std::move(step), without_iommu(function)));
+  } else if (!module || !*module) {
+    plan.push_back(parked(std::move(step), "vfio_pci is not loaded"));
+  } else {
+    const std::string rdma = rdma_user(*situation.machine.host, function.rdma);
+    plan.push_back(rdma.empty() ? todo(situation, std::move(step),
+                                       {Change::Kind::driver, function.address, kVfio})
+                                : refused(std::move(step), rdma));
+  }
+}
+
 /// "ens8f0#2-4" means the functions 2 to 4; without a part, all.
 bool is_part(const VfPolicy& policy, const NetworkFunction& physical, unsigned number) {
   if (policy.pf_names.empty()) return true;
@@ -139,9 +203,12 @@ void plan_virtual(const Situation& situation, const VfPolicy& policy,
     if (!is_part(policy, physical, number)) continue;
     const auto function =
         read_function(*situation.machine.host, physical.virtual_functions[number]);
-    if (!function || !user_of(*function).empty()) continue;
-    if (policy.is_rdma) add_identity(situation, *function, plan);
-    if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan);
+    if (function && policy.is_vfio) add_driver(situation, *function, plan);
+    if (function && !policy.is_vfio && user_of(*function).empty()) {
+      if (policy.is_rdma) add_identity(situation, *function, plan);
+      if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan);
+    }
+    if (policy.is_trusted) add_trust(situation, physical, number, *policy.is_trusted, plan);
   }
 }
 
@@ -165,8 +232,7 @@ void plan_sriov(const Situation& situation, Plan& plan) {
     }
     for (const auto& physical : selected) {
       if (!std::exchange(seen[physical.address], true)) {
-        plan.push_back(
-            count_step(situation, physical, counts[physical.address], policy.externally_managed));
+        plan.push_back(count_step(situation, physical, counts[physical.address], policy));
         if (policy.mtu) add_mtu(situation, physical, *policy.mtu, Risk::restart, plan);
       }
       plan_virtual(situation, policy, physical, plan);

@@ -35,9 +35,11 @@ struct Change {
     identity,   ///< a virtual function has an address of its own, and is bound anew
     unit,       ///< a systemd unit is started, after its files were read again
     pci,        ///< a field of a PCI function
+    link,       ///< a setting of a netdev, as setup/link_control.h names it
+    driver,     ///< a PCI function is bound to a driver
   };
   Kind kind = Kind::file;
-  std::string subject;  ///< path, PCI address or field, or the name of the module or unit
+  std::string subject;  ///< path, PCI address, field or setting, or the module's or unit's name
   std::string value;    ///< the file's bytes, the attribute's text, the number of functions
 };
 
@@ -50,7 +52,7 @@ struct Step {
   std::string before;           ///< in a few words
   std::string after;            ///< likewise
   std::string reason;           ///< where it is said already, or why it is refused or parked
-  std::vector<Change> changes;  ///< of what is to do or refused for its risk, in this order
+  std::vector<Change> changes;  ///< in this order; also of a step that its risk refuses
 };
 
 using Plan = std::vector<Step>;

@@ -20,14 +20,6 @@ std::string path_of(const std::string& name) {
   return "/proc/sys/" + path;
 }
 
-/// The kernel prints several numbers with tabs between them.
-std::string normal(std::string_view text) {
-  std::string normal;
-  for (const auto word : split_words(text))
-    normal += (normal.empty() ? "" : " ") + std::string(word);
-  return normal;
-}
-
 Step set_now(const Situation& situation, const std::string& name, const std::string& value) {
   Step step;
   step.id = "sysctl/" + name;
@@ -35,8 +27,8 @@ Step set_now(const Situation& situation, const std::string& name, const std::str
   step.after = value;
   const std::string path = path_of(name);
   const auto now = situation.machine.host->read(path);
-  step.before = now && *now ? normal(**now) : "";
-  if (now && *now && step.before == normal(value)) {
+  step.before = now && *now ? with_single_spaces(**now) : "";
+  if (now && *now && step.before == with_single_spaces(value)) {
     step.reason = path;
   } else if (!now || !*now) {
     step.state = StepState::parked;

@@ -6,6 +6,7 @@
 #include "base/contains.h"
 #include "base/text.h"
 #include "data/value.h"
+#include "setup/wanted_link.h"
 
 namespace railhead::setup {
 namespace {
@@ -94,6 +95,17 @@ Status read_mtu(const Value& value, Wanted& wanted) {
   return {};
 }
 
+Status read_links(const Value& value, Wanted& wanted) {
+  for (const auto& [key, mark, entry] : TRY(map_of(value, "link")).entries) {
+    if (!is_name(key, "_-.") || key.size() > 15)
+      return data::malformed_at(mark, in_quotes(key) + " is no netdev");
+    auto wish = read_link_wish(entry);
+    if (!wish) return wish.error().context(key);
+    wanted.links[key] = *std::move(wish);
+  }
+  return {};
+}
+
 /// Of the policies that kubernetes.io names in "Control Topology Management Policies on a node".
 Status read_kubelet(const Value& value, Wanted& wanted) {
   for (const auto& [key, mark, entry] : TRY(map_of(value, "kubelet")).entries) {
@@ -178,16 +190,27 @@ Status take_number(const Value& value, VfPolicy& policy) {
   return {};
 }
 
-Status take_device_type(const Value& value, VfPolicy& /*policy*/) {
+Status take_device_type(const Value& value, VfPolicy& policy) {
   const auto type = TRY(value.as_string());
-  if (type == "netdevice") return {};
-  return data::malformed_at(value.mark, in_quotes(type) + " is not done by setup, but netdevice");
+  policy.is_vfio = type == "vfio-pci";
+  if (policy.is_vfio || type == "netdevice") return {};
+  return data::malformed_at(value.mark, in_quotes(type) + " is neither netdevice nor vfio-pci");
+}
+
+Status take_trust(const Value& value, VfPolicy& policy) {
+  const auto text = TRY(value.as_string());
+  if (text != "on" && text != "off")
+    return data::malformed_at(value.mark, in_quotes(text) + " is neither on nor off");
+  policy.is_trusted = text == "on";
+  return {};
 }
 
 Status take_mode(const Value& value, VfPolicy& /*policy*/) {
   const auto mode = TRY(value.as_string());
   if (mode == "legacy") return {};
-  return data::malformed_at(value.mark, in_quotes(mode) + " is not done by setup, but legacy");
+  return data::malformed_at(value.mark, in_quotes(mode) +
+                                            " is not done by setup, but legacy: a switch in the "
+                                            "card needs a controller for its representors");
 }
 
 /// Keys that say nothing to a node: which nodes, how the device plugin counts, what it checks.
@@ -215,6 +238,7 @@ constexpr PolicyKey kPolicyKeys[] = {
     {"externallyManaged", take_flag<&VfPolicy::externally_managed>},
     {"deviceType", take_device_type},
     {"eSwitchMode", take_mode},
+    {"trust", take_trust},
     {"nodeSelector", ignore},
     {"priority", ignore},
     {"linkType", ignore},
@@ -228,6 +252,12 @@ Result<VfPolicy> read_policy(const Value& value) {
   if (policy.vendor.empty() && policy.device.empty() && policy.pf_names.empty() &&
       policy.root_devices.empty()) {
     return data::malformed_at(value.mark, "nicSelector selects nothing");
+  }
+  if (policy.is_vfio && policy.is_rdma) {
+    return data::malformed_at(
+        value.mark,
+        "deviceType vfio-pci and isRdma exclude each other: a VF of a virtual "
+        "machine has no RDMA device here");
   }
   return policy;
 }
@@ -277,17 +307,27 @@ Status read_nfs(const Value& value, Wanted& wanted) {
 }
 
 constexpr Key kKeys[] = {
-    {"modules", read_modules}, {"memlock", read_memlock},
-    {"nri", read_nri},         {"rdmaNamespaces", read_namespaces},
-    {"sysctl", read_sysctl},   {"sriov", read_sriov},
-    {"mtu", read_mtu},         {"nfs", read_nfs},
-    {"kubelet", read_kubelet}, {"gpudirect", read_gpudirect},
+    {"modules", read_modules},
+    {"memlock", read_memlock},
+    {"nri", read_nri},
+    {"rdmaNamespaces", read_namespaces},
+    {"sysctl", read_sysctl},
+    {"sriov", read_sriov},
+    {"mtu", read_mtu},
+    {"link", read_links},
+    {"nfs", read_nfs},
+    {"kubelet", read_kubelet},
+    {"gpudirect", read_gpudirect},
 };
 
 /// The object itself, as kubectl prints it.
 bool is_policy_object(const Value& root) {
   const auto* kind = root.find("kind");
   return kind != nullptr && kind->scalar == "SriovNetworkNodePolicy";
+}
+
+bool wants_vfio(const VfPolicy& policy) {
+  return policy.is_vfio;
 }
 
 Status read_root(const Value& root, Wanted& wanted) {
@@ -316,6 +356,8 @@ Result<Wanted> parse_wanted(const std::string& source, std::string_view text) {
   wanted.source = source;
   const auto status = read_root(*root, wanted);
   if (!status) return status.error().context(source);
+  const bool has_vfio = std::any_of(wanted.sriov.begin(), wanted.sriov.end(), wants_vfio);
+  if (has_vfio && !contains(wanted.modules, "vfio_pci")) wanted.modules.emplace_back("vfio_pci");
   return wanted;
 }
 

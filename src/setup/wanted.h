@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -23,6 +25,8 @@ struct VfPolicy {
   std::optional<unsigned> mtu;
   bool is_rdma = false;
   bool externally_managed = false;  ///< who made them keeps their number
+  bool is_vfio = false;             ///< bound to vfio-pci, for virtual machines
+  std::optional<bool> is_trusted;   ///< as SriovNetwork's trust has it
 };
 
 /// A file system of an NFS server, by RDMA.
@@ -30,6 +34,14 @@ struct NfsWish {
   std::string what;     ///< "server:/export"
   std::string where;    ///< "/mnt/ai-data", without a slash at its end
   std::string options;  ///< further ones: "vers=4.1,nconnect=16"
+};
+
+/// Settings of a netdev.
+struct LinkWish {
+  /// Names of setup/link_control.h and their texts, in the order in which they are set.
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::optional<std::uint8_t> ecn;  ///< a bit for each priority with congestion control by ECN
+  std::optional<unsigned> tos;      ///< of RoCE connections of the connection manager
 };
 
 struct GpudirectWish {
@@ -50,6 +62,7 @@ struct Wanted {
   std::vector<VfPolicy> sriov;
   std::map<std::string, std::string> sysctl;  ///< "net.ipv4.conf.all.arp_ignore" -> "1"
   std::map<std::string, unsigned> mtu;        ///< of netdevs
+  std::map<std::string, LinkWish> links;      ///< of netdevs
   std::vector<NfsWish> nfs;
   GpudirectWish gpudirect;
   std::string topology_manager_policy;  ///< of the kubelet, looked at only; "": any

@@ -152,6 +152,13 @@ Result<std::optional<std::string>> RecordingHost::devlink_info(const std::string
   return answer;
 }
 
+Result<std::optional<std::string>> RecordingHost::link_settings(const std::string& netdev,
+                                                       host::LinkPart part) {
+  auto answer = inner_.link_settings(netdev, part);
+  keep_answer(host::link_settings_path(netdev, part), answer);
+  return answer;
+}
+
 void RecordingHost::keep_answer(const std::string& folder,
                                 const Result<std::optional<std::string>>& answer) {
   if (!answer) keep(folder, SnapshotUnreadable{host::errno_of(answer.error())});

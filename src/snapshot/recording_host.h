@@ -27,6 +27,8 @@ class RecordingHost : public host::Host {
   Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override;
   Result<std::optional<std::vector<host::TcpSocket>>> tcp_sockets(const std::string& link) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
+  Result<std::optional<std::string>> link_settings(const std::string& netdev,
+                                                   host::LinkPart part) override;
 
   [[nodiscard]] Snapshot recorded() const;
 

@@ -181,6 +181,11 @@ Result<std::optional<std::string>> SnapshotHost::devlink_info(const std::string&
   return answer_at(host::devlink_path(pci_address));
 }
 
+Result<std::optional<std::string>> SnapshotHost::link_settings(const std::string& netdev,
+                                                       host::LinkPart part) {
+  return answer_at(host::link_settings_path(netdev, part));
+}
+
 Result<std::optional<std::string>> SnapshotHost::answer_at(const std::string& folder) {
   const auto pieces = TRY(list(folder));
   if (!pieces) return host::kAbsent;

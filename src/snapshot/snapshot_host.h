@@ -32,6 +32,8 @@ class SnapshotHost final : public host::Host {
   Result<std::optional<std::string>> rdma(const host::RdmaDump& dump) override;
   Result<std::optional<std::vector<host::TcpSocket>>> tcp_sockets(const std::string& link) override;
   Result<std::optional<std::string>> devlink_info(const std::string& pci_address) override;
+  Result<std::optional<std::string>> link_settings(const std::string& netdev,
+                                                   host::LinkPart part) override;
 
  private:
   /// A place in the tree; without an entry it is a directory that only its children imply.

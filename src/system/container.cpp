@@ -53,8 +53,9 @@ std::vector<std::string> variables_in(std::string_view text) {
 
 /// The mapped files that say which libraries a process took.
 bool is_rdma_object(std::string_view name) {
-  constexpr std::array<std::string_view, 7> kBeginnings = {
-      "libibverbs", "librdmacm", "libmlx", "libnccl", "libuct_ib", "libefa", "libbnxt_re"};
+  constexpr std::array<std::string_view, 10> kBeginnings = {
+      "libibverbs", "librdmacm",  "libmlx", "libnccl",   "libuct_ib",
+      "libefa",     "libbnxt_re", "libucp", "libgdrapi", "nvshmem_transport_ibgda"};
   return name.find("-rdmav") != std::string_view::npos ||
          std::any_of(kBeginnings.begin(), kBeginnings.end(),
                      [&](std::string_view one) { return name.starts_with(one); });
@@ -113,6 +114,7 @@ class ContainerReader {
     read_held();
     auto root = source_.open_root(into_.root);
     read_container_root(root, node_, into_);
+    read_abi();
     return std::move(into_);
   }
 
@@ -193,6 +195,25 @@ class ContainerReader {
       const auto target = source_.host.readlink(into_.held.path + "/" + (*names.value)[i]);
       if (target && *target && (*target)->starts_with("/dev/infiniband/")) {
         into_.held.value->push_back(**target);
+      }
+    }
+  }
+
+  /// Its devices are those of the machine, whose sysfs has more than a container's.
+  void read_abi() {
+    if (!into_.rdma_nodes.value) return;
+    for (const auto& nic : node_.nics) {
+      for (const auto& device : nic.uverbs) {
+        const bool has = std::any_of(
+            into_.rdma_nodes.value->begin(), into_.rdma_nodes.value->end(), [&](const auto& one) {
+              return one.node.major == device.major && one.node.minor == device.minor;
+            });
+        if (!has) continue;
+        const auto path =
+            "/sys/class/infiniband_verbs/" + host::base_name(device.path) + "/abi_version";
+        auto text = fact_of(path, source_.host.read(path));
+        if (text.value) text.value = std::string(trim(*text.value));
+        into_.abi[nic.name] = std::move(text);
       }
     }
   }
@@ -291,6 +312,20 @@ bool may_open(const std::vector<DeviceRule>& rules, const host::DeviceNode& node
     if (all || contains(rule.access, 'w')) may_write = rule.allow;
   }
   return may_read && may_write;
+}
+
+std::optional<std::string> provider_suffix_in(std::string_view library) {
+  constexpr std::string_view kBegin = "-rdmav";
+  constexpr std::string_view kEnd = ".so";
+  for (auto at = library.find(kBegin); at != std::string_view::npos;
+       at = library.find(kBegin, at + 1)) {
+    const auto rest = library.substr(at + kBegin.size());
+    const auto digits = rest.find_first_not_of(kDecimalDigits);
+    if (digits == 0 || digits > 4 || digits == std::string_view::npos) continue;
+    if (!rest.substr(digits).starts_with(kEnd)) continue;
+    return std::string(library.substr(at, kBegin.size() + digits + kEnd.size()));
+  }
+  return std::nullopt;
 }
 
 Result<Container> read_container(const ContainerSource& source, const node::Node& node, int pid) {

@@ -55,6 +55,20 @@ struct Libraries {
   std::vector<std::string> unreadable;  ///< folders that could not be looked at, with why
 };
 
+/// UCX as a container has it. Its ways to the network are modules, which it loads from the folder
+/// "ucx" beside its library, or from UCX_MODULE_DIR (UCX src/ucs/sys/module.c).
+struct UcxLibrary {
+  std::string path;          ///< "/usr/lib/libucp.so.0"
+  bool mapped = false;       ///< a process has taken it
+  std::string modules;       ///< the folder of its modules
+  bool has_verbs = false;    ///< libuct_ib is among them
+  std::string unreadable{};  ///< why that is not known
+};
+
+/// A kernel interface of a driver, and the version that the container's device has:
+/// /sys/class/infiniband_verbs/uverbsN/abi_version.
+using AbiVersions = std::map<std::string, Text, std::less<>>;  ///< by the name of the NIC
+
 /// What `railhead pods` says of it by one look.
 struct TransportVerdict {
   enum class Kind : std::uint8_t { rdma, tcp, idle, unknown };
@@ -82,6 +96,11 @@ struct Container {
   Fact<std::vector<ContainerNode>> rdma_nodes;  ///< in /dev/infiniband
   Fact<std::vector<ContainerNode>> gpu_nodes;   ///< GPUs, without the nodes that control them
   Fact<Libraries> libraries;
+  /// What its libibverbs puts behind the names of providers that it loads: "-rdmav34.so".
+  Text provider_suffix;
+  AbiVersions abi;  ///< of NICs whose node it has
+  std::vector<UcxLibrary> ucx;
+  Fact<host::DeviceNode> gdrdrv;  ///< its /dev/gdrdrv
   /// GIDs that are not zero of "mlx5_0/1", as its own sysfs has them; of NICs whose node it has.
   std::map<std::string, Fact<std::vector<node::Gid>>, std::less<>> gids;
   Fact<std::vector<std::string>> netdevs;    ///< of its network namespace
@@ -91,9 +110,11 @@ struct Container {
 };
 
 /// Variables that checks look at beyond those of transports/.
-inline constexpr std::array<std::string_view, 5> kContainerVariables = {
-    "NCCL_SOCKET_IFNAME", "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL", "LD_LIBRARY_PATH",
-    "NCCL_TOPO_FILE"};
+inline constexpr std::array<std::string_view, 10> kContainerVariables = {
+    "NCCL_SOCKET_IFNAME",       "NCCL_NET_GDR_LEVEL", "NCCL_P2P_LEVEL",
+    "LD_LIBRARY_PATH",          "NCCL_TOPO_FILE",     "NCCL_IB_TC",
+    "UCX_IB_TRAFFIC_CLASS",     "UCX_MODULE_DIR",     "NVSHMEM_IB_ENABLE_IBGDA",
+    "NVSHMEM_IBGDA_NIC_HANDLER"};
 
 /// Where a container is looked at.
 struct ContainerSource {
@@ -116,6 +137,10 @@ bool may_open(const std::vector<DeviceRule>& rules, const host::DeviceNode& node
 
 /// The rules in the text of an OCI runtime specification.
 Result<std::vector<DeviceRule>> parse_device_rules(std::string_view config_json);
+
+/// "-rdmav34.so", in the bytes of libibverbs: it loads no other provider. Absent where there is no
+/// such text. Source: rdma-core libibverbs/dynamic_driver.c, VERBS_PROVIDER_SUFFIX.
+std::optional<std::string> provider_suffix_in(std::string_view library);
 
 /// Addresses that are local to a network namespace, spelt as GIDs, from the texts of
 /// /proc/PID/net/fib_trie and if_inet6; 127.0.0.0/8 and ::1 are left out.

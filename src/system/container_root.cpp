@@ -23,9 +23,10 @@ constexpr std::array<std::string_view, 10> kLoaderFolders = {
     "/lib",           "/usr/lib",        "/lib/x86_64-linux-gnu",  "/usr/lib/x86_64-linux-gnu",
     "/lib64",         "/usr/lib64",      "/lib/aarch64-linux-gnu", "/usr/lib/aarch64-linux-gnu",
     "/usr/local/lib", "/usr/local/lib64"};
-constexpr std::array<std::string_view, 6> kLibraries = {"libibverbs.so.1", "librdmacm.so.1",
-                                                        "libmlx5.so.1",    "libnccl.so.2",
-                                                        "libnccl-net.so",  "libuct_ib.so.0"};
+constexpr std::array<std::string_view, 8> kLibraries = {
+    "libibverbs.so.1", "librdmacm.so.1", "libmlx5.so.1", "libnccl.so.2",
+    "libnccl-net.so",  "libuct_ib.so.0", "libucp.so.0",  "libgdrapi.so.2"};
+constexpr std::size_t kMaxUcx = 16;
 
 class RootReader {
  public:
@@ -37,7 +38,10 @@ class RootReader {
   void read() {
     read_nodes("/dev/infiniband", into_.rdma_nodes, [](const std::string&) { return true; });
     read_gpus();
+    read_gdrdrv();
     read_libraries();
+    read_suffix();
+    read_ucx();
     for (const auto& nic : node_.nics) {
       if (has_node_of(nic)) read_gids_of(nic);
     }
@@ -163,6 +167,54 @@ class RootReader {
     }
   }
 
+  void read_gdrdrv() {
+    auto fact = fact_of("/dev/gdrdrv", root_.device("/dev/gdrdrv"));
+    into_.gdrdrv = {into_.root + fact.path, fact.value, fact.error};
+  }
+
+  /// The paths of libraries that begin so: what a process has mapped first.
+  [[nodiscard]] std::vector<std::string> named(std::string_view beginning) const {
+    std::vector<std::string> paths;
+    const auto add = [&](const std::vector<std::string>& from) {
+      for (const auto& path : from) {
+        const bool fits = host::base_name(path).starts_with(beginning);
+        if (fits && !contains(paths, path)) paths.push_back(path);
+      }
+    };
+    if (into_.mapped.value) add(*into_.mapped.value);
+    if (into_.libraries.value) add(into_.libraries.value->found);
+    return paths;
+  }
+
+  void read_suffix() {
+    for (const auto& path : named("libibverbs.so")) {
+      const auto bytes = fact_of(path, root_.read(path));
+      into_.provider_suffix = {into_.root + path, {}, bytes.error};
+      if (bytes.value) into_.provider_suffix.value = provider_suffix_in(*bytes.value);
+      if (into_.provider_suffix.value) return;
+    }
+  }
+
+  void read_ucx() {
+    std::string folder;
+    constexpr std::string_view kVariable = "UCX_MODULE_DIR=";
+    for (const auto& entry : into_.environment.value.value_or(std::vector<std::string>())) {
+      if (entry.starts_with(kVariable)) folder = entry.substr(kVariable.size());
+    }
+    for (const auto& path : named("libucp")) {
+      if (into_.ucx.size() == kMaxUcx) return;
+      UcxLibrary one{path, into_.mapped.value && contains(*into_.mapped.value, path),
+                     folder.empty() ? path.substr(0, path.rfind('/')) + "/ucx" : folder};
+      const auto names = list(one.modules);
+      one.unreadable = names.error;
+      const auto& there = names.value.value_or(std::vector<std::string>());
+      one.has_verbs = std::any_of(there.begin(), there.end(), [](const std::string& name) {
+        return name.starts_with("libuct_ib.so") || name.starts_with("libuct_ib-");
+      });
+      into_.ucx.push_back(std::move(one));
+    }
+  }
+
   host::Host& root_;
   const node::Node& node_;
   Container& into_;
@@ -180,6 +232,7 @@ void read_container_root(const Result<std::unique_ptr<host::Host>>& root, const 
   into.rdma_nodes = {into.root, {}, why};
   into.gpu_nodes = {into.root, {}, why};
   into.libraries = {into.root, {}, why};
+  into.gdrdrv = {into.root, {}, why};
 }
 
 }  // namespace railhead::system

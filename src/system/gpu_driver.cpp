@@ -1,12 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <string>
+
 #include "system/gather.h"
 
 namespace railhead::system {
 
-/// Source: NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-procfs.c
+namespace {
+
+/// A library's link, whose target has the version: "libnvidia-ml.so.550.54.15". The GPU Operator
+/// mounts the root of its driver's container at /run/nvidia/driver.
+void read_libraries(const Gather& gather) {
+  for (const std::string root : {"", "/run/nvidia/driver"}) {
+    for (const auto* folder :
+         {"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"}) {
+      const auto path = root + folder + "/libnvidia-ml.so.1";
+      gather.into.texts.insert_or_assign(path, fact_of(path, gather.host.readlink(path)));
+    }
+  }
+}
+
+}  // namespace
+
+/// Source: NVIDIA open-gpu-kernel-modules kernel-open/nvidia/nv-procfs.c; gdrcopy src/gdrdrv.
 void read_gpu_driver(const Gather& gather) {
-  gather.text("/proc/driver/nvidia/version");
-  gather.text("/proc/driver/nvidia/params");
+  for (const auto* path :
+       {"/proc/driver/nvidia/version", "/proc/driver/nvidia/params", "/sys/module/nvidia/version",
+        "/sys/module/gdrdrv/version", "/proc/devices"}) {
+    gather.text(path);
+  }
+  auto& node = gather.into.gdrdrv;
+  node = fact_of(node.path, gather.host.device(node.path));
+  read_libraries(gather);
 }
 
 void read_nfs(const Gather& gather) {

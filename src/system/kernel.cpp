@@ -36,6 +36,9 @@ void read_kernel(const Gather& gather) {
     if (nic.pci) read_iommu_group(gather, *nic.pci);
   }
   for (const auto& gpu : gather.node.gpus) read_iommu_group(gather, gpu.pci);
+  for (const auto& device : gather.node.pci) {
+    if (device.is_data_direct()) read_iommu_group(gather, device.address);
+  }
   const std::string cpus = "/sys/devices/system/cpu";
   const auto online = gather.text(cpus + "/online");
   const auto numbers = parse_range_list(online.value.value_or(""), kMaxCpus);

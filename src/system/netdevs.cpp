@@ -1,13 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cerrno>
 #include <set>
 
+#include "host/host_error.h"
 #include "system/gather.h"
 
 namespace railhead::system {
+namespace {
+
+/// What the kernel answers about a netdev, as `parse` understands it. Absent where another network
+/// namespace has it.
+template <typename T>
+Fact<T> answer_about(const Gather& gather, const std::string& netdev, host::LinkPart part,
+                     Result<T> (*parse)(std::string_view)) {
+  const auto answer = gather.host.link_settings(netdev, part);
+  const auto path = host::link_settings_path(netdev, part);
+  if (!answer && host::errno_of(answer.error()) == ENODEV) return {path, {}, {}};
+  const auto bytes = fact_of(path, answer);
+  Fact<T> fact{bytes.path, {}, bytes.error};
+  if (!bytes.value) return fact;
+  auto parsed = parse(*bytes.value);
+  if (parsed) {
+    fact.value = *std::move(parsed);
+  } else {
+    fact.error = "malformed: " + parsed.error().message;
+  }
+  return fact;
+}
+
+void read_functions(const Gather& gather) {
+  for (const auto& netdev : gather.node.netdevs) {
+    const auto* function = netdev.pci ? gather.node.find_pci(*netdev.pci) : nullptr;
+    if (function == nullptr || function->sriov_numvfs.value_or(0) == 0 || netdev.elsewhere)
+      continue;
+    gather.into.vfs[netdev.name] =
+        answer_about(gather, netdev.name, host::LinkPart::vfs, host::parse_vf_settings);
+  }
+}
+
+/// The traffic class of those that ask for none: of rdma_cm (Linux Documentation/ABI/testing/
+/// configfs-rdma_cm), and of all queue pairs with OFED's driver.
+void read_traffic_classes(const Gather& gather) {
+  for (const auto& nic : gather.node.nics) {
+    for (const auto& port : nic.ports) {
+      const auto number = std::to_string(port.number);
+      gather.text("/sys/kernel/config/rdma_cm/" + nic.name + "/ports/" + number +
+                  "/default_roce_tos");
+      gather.text("/sys/class/infiniband/" + nic.name + "/tc/" + number + "/traffic_class");
+    }
+  }
+}
+
+}  // namespace
 
 /// OFED's driver shows congestion control of RoCE as ecn/roce_np and roce_rp below a netdev, a file
 /// for each of the eight priorities; the kernel's own driver does not.
 void read_netdevs(const Gather& gather) {
+  read_functions(gather);
+  read_traffic_classes(gather);
   std::set<std::string> names;
   for (const auto& nic : gather.node.nics) {
     names.insert(nic.netdevs.begin(), nic.netdevs.end());
@@ -20,6 +70,8 @@ void read_netdevs(const Gather& gather) {
   for (const auto& name : names) {
     const auto folder = "/sys/class/net/" + name;
     gather.text(folder + "/mtu");
+    gather.into.dcb[name] =
+        answer_about(gather, name, host::LinkPart::dcb, host::parse_dcb);
     for (const auto* setting : {"arp_ignore", "arp_announce", "rp_filter"}) {
       gather.text("/proc/sys/net/ipv4/conf/" + name + "/" + setting);
     }

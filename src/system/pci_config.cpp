@@ -2,6 +2,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "node/pci_reader.h"
 #include "system/gather.h"
 
 namespace railhead::system {
@@ -35,6 +36,11 @@ void read_pci_config(const Gather& gather) {
     if (nic.pci) functions.insert(*nic.pci);
   }
   for (const auto& gpu : gather.node.gpus) functions.insert(gpu.pci);
+  for (const auto& device : gather.node.pci) {
+    // A GPU that vfio holds is no Gpu of the node.
+    const bool is_gpu = node::gpu_row_of(device) != nullptr;
+    if (is_gpu || device.is_data_direct()) functions.insert(device.address);
+  }
   for (const auto& address : std::set(functions)) {
     const auto* device = gather.node.find_pci(address);
     if (device == nullptr || device->is_vf()) continue;

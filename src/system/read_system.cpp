@@ -73,6 +73,18 @@ Fact<std::vector<std::string>> System::folder(std::string_view path) const {
   return {std::string(path), {}, kNotRead};
 }
 
+std::optional<bool> System::has_module(std::string_view name) const {
+  const auto loaded = text("/proc/modules");
+  const auto known = folder("/sys/module");
+  if (!loaded.known() || !known.known()) return std::nullopt;
+  for (const auto& line : split(*loaded.value, '\n')) {
+    const auto words = split_words(line);
+    // "name size uses used-by state address": a module that is loading is not there yet.
+    if (!words.empty() && words[0] == name) return words.size() < 5 || words[4] == "Live";
+  }
+  return std::find(known.value->begin(), known.value->end(), name) != known.value->end();
+}
+
 std::optional<std::string> System::nri_socket() const {
   for (const std::string path : {"/var/run/nri", "/run/nri"}) {
     const auto names = folder(path).value.value_or(std::vector<std::string>());
@@ -86,19 +98,6 @@ System read_system(host::Host& host, const node::Node& node, Part parts) {
   const Gather gather{host, node, system};
   for (const auto& row : kPartRows) {
     if (has(parts, row.part)) row.read(gather);
-  }
-  return system;
-}
-
-System read_system(host::Host& host, const node::Node& node, Part parts, host::Clock& clock,
-                   PartTimes& times) {
-  System system;
-  const Gather gather{host, node, system};
-  for (const auto& row : kPartRows) {
-    if (!has(parts, row.part)) continue;
-    const auto start = clock.now();
-    row.read(gather);
-    times[row.part] = clock.now() - start;
   }
   return system;
 }

@@ -4,7 +4,7 @@
 namespace railhead::system {
 
 void read_runtime(const Gather& gather) {
-  // Part::services is read before: rows that ask for one of both ask for the other, too.
+  // The processes are known by now: Part::services comes first, and checks ask for both parts.
   const auto* containerd = gather.into.processes.find("containerd");
   const bool named = containerd != nullptr && containerd->config.starts_with('/');
   gather.into.containerd = read_containerd_files(

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -10,13 +9,13 @@
 #include <string_view>
 #include <vector>
 
-#include "host/clock.h"
+#include "host/dcb_netlink.h"
 #include "host/host.h"
 #include "host/process.h"
+#include "host/vf_netlink.h"
 #include "node/node.h"
 #include "node/pci_config.h"
 #include "system/fact.h"
-#include "system/log_patterns.h"
 #include "system/runtime_files.h"
 #include "system/units.h"
 #include "usage/nfs_declarations.h"
@@ -33,8 +32,8 @@ enum class Part : std::uint32_t {
   services = 1U << 2U,    ///< the processes of runtime and kubelet, their limits and units
   runtime = 1U << 3U,     ///< configuration and sockets of containerd, CRI-O and the kubelet
   pci_config = 1U << 4U,  ///< configuration space, error counters: NICs, GPUs, bridges above
-  netdevs = 1U << 5U,     ///< MTU and settings of the netdevs of RDMA NICs
-  gpu_driver = 1U << 6U,  ///< version and parameters of NVIDIA's driver
+  netdevs = 1U << 5U,     ///< settings of the netdevs of RDMA NICs, and of their VFs
+  gpu_driver = 1U << 6U,  ///< versions and parameters of NVIDIA's driver and of GDRCopy's
   nfs = 1U << 7U,         ///< mounts, what /etc/fstab declares, and Lustre's networks
   counters = 1U << 8U,    ///< error counters of the ports
   kernel_log = 1U << 9U,
@@ -85,7 +84,6 @@ struct BootModule {
 struct LogLine {
   std::uint64_t usec = 0;  ///< since boot
   std::string text;
-  const LogPattern* pattern = nullptr;  ///< that it fits; nullptr: none
 
   friend bool operator==(const LogLine&, const LogLine&) = default;
 };
@@ -107,22 +105,24 @@ struct System {
   ContainerdFiles containerd;
   std::vector<ConfigFile> crio;
   std::map<node::PciAddress, Fact<node::PciConfig>> pci_config;
+  /// By netdev, of those with RDMA.
+  std::map<std::string, Fact<host::DcbSettings>, std::less<>> dcb;
+  /// By netdev of a physical function that has virtual ones.
+  std::map<std::string, Fact<std::vector<host::VfSettings>>, std::less<>> vfs;
+  Fact<host::DeviceNode> gdrdrv{"/dev/gdrdrv"};
   NfsFacts nfs;
   Fact<std::vector<LogLine>> kernel_log{host::Host::kKernelLog};
 
   /// Not known, with "not read" for a reason, where no part that was read has it.
   [[nodiscard]] Text text(std::string_view path) const;
   [[nodiscard]] Fact<std::vector<std::string>> folder(std::string_view path) const;
+  /// Whether a kernel module is there, loaded or built in. Absent where that is not known.
+  [[nodiscard]] std::optional<bool> has_module(std::string_view name) const;
   /// The path of NRI's socket, where it is at the default place. Absent: it is not there.
   [[nodiscard]] std::optional<std::string> nri_socket() const;
 };
 
-/// How long each part took to read.
-using PartTimes = std::map<Part, std::chrono::nanoseconds>;
-
 /// Reads these parts. Never fails as a whole.
 System read_system(host::Host& host, const node::Node& node, Part parts);
-System read_system(host::Host& host, const node::Node& node, Part parts, host::Clock& clock,
-                   PartTimes& times);
 
 }  // namespace railhead::system

@@ -88,6 +88,20 @@ const KnownMachine* find_known_machine(const node::Node& node,
   return at != table.end() ? &*at : nullptr;
 }
 
+bool KnownMachine::may_have(std::size_t count) const {
+  return count == gpus || std::any_of(sizes.begin(), sizes.end(),
+                                      [&](const KnownSize& size) { return size.gpus == count; });
+}
+
+SizeInTable find_size(std::string_view name, const std::vector<KnownMachine>& table) {
+  for (const auto& machine : table) {
+    for (const auto& size : machine.sizes) {
+      if (size.name == name) return {&machine, &size};
+    }
+  }
+  return {};
+}
+
 Layout layout_of(const KnownMachine& machine) {
   Layout layout;
   std::uint8_t number = 0;

@@ -17,6 +17,12 @@ struct KnownSwitch {
   std::vector<node::PciAddress> nics;
 };
 
+/// A name under which a machine is sold: "Standard_NC24ads_A100_v4".
+struct KnownSize {
+  std::string name;
+  unsigned gpus = 0;
+};
+
 /// A type of virtual machine whose real PCI tree is known. Data: src/topology/known_machines.yaml,
 /// each entry with the source of its facts.
 struct KnownMachine {
@@ -26,11 +32,15 @@ struct KnownMachine {
   std::string product_name;          ///< DMI
   std::string asset_tag;             ///< DMI chassis_asset_tag
   std::vector<std::string> gpu_ids;  ///< "10de:20b0": PCI ids that its GPUs may have
+  std::vector<KnownSize> sizes;      ///< where its vendor names them
   unsigned gpus = 0;
   unsigned nics = 0;          ///< compute NICs of the whole machine
   unsigned gbps = 0;          ///< of each of them; 0: not stated
   bool tree_is_real = false;  ///< the guest's sysfs shows the real switches: nothing to correct
   std::vector<KnownSwitch> switches;
+
+  /// Whether a whole machine, or one of its sizes, has so many GPUs.
+  [[nodiscard]] bool may_have(std::size_t count) const;
 };
 
 /// Reads the table's text; fails with line and key. `origin` is for messages.
@@ -46,6 +56,14 @@ const std::vector<KnownMachine>& known_machines();
 /// except NICs that are not on the entry's addresses at all (front-end).
 const KnownMachine* find_known_machine(const node::Node& node,
                                        const std::vector<KnownMachine>& table);
+
+/// The machine that is sold under this name, and the size; nullptr where the table has no such.
+struct SizeInTable {
+  const KnownMachine* machine = nullptr;
+  const KnownSize* size = nullptr;
+};
+
+SizeInTable find_size(std::string_view name, const std::vector<KnownMachine>& table);
 
 Layout layout_of(const KnownMachine& machine);
 

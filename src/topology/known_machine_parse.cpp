@@ -79,6 +79,16 @@ Result<std::vector<KnownSwitch>> read_switches(const data::Value& value) {
   return switches;
 }
 
+Result<std::vector<KnownSize>> read_sizes(const data::Value& value, const std::string& key) {
+  if (value.kind != data::Value::Kind::map) return fault(value.mark, key, "expected names");
+  std::vector<KnownSize> sizes;
+  for (const auto& [name, mark, item] : value.entries) {
+    const auto gpus = TRY(read_count(item, name));
+    sizes.push_back({name, gpus});
+  }
+  return sizes;
+}
+
 /// One key of a machine; false where there is no such key.
 Result<bool> read_key(KnownMachine& machine, const std::string& key, const data::Value& value) {
   const std::pair<std::string_view, std::string*> texts[] = {{"name", &machine.name},
@@ -95,6 +105,8 @@ Result<bool> read_key(KnownMachine& machine, const std::string& key, const data:
     machine.gpu_ids = TRY(read_ids(value, key));
   } else if (key == "gpus") {
     machine.gpus = TRY(read_count(value, key));
+  } else if (key == "sizes") {
+    machine.sizes = TRY(read_sizes(value, key));
   } else if (key == "nics") {
     machine.nics = TRY(read_count(value, key));
   } else if (key == "gbps") {
@@ -116,6 +128,9 @@ std::string contradiction(const KnownMachine& machine) {
   if (machine.gpu_ids.empty()) return "no gpuIds";
   if (machine.sys_vendor.empty() && machine.product_name.empty() && machine.asset_tag.empty()) {
     return "no DMI string: it would be found everywhere";
+  }
+  for (const auto& size : machine.sizes) {
+    if (size.gpus == 0 || size.gpus > machine.gpus) return "a size with other GPUs than it has";
   }
   if (machine.tree_is_real != machine.switches.empty()) return "either treeIsReal or switches";
   if (machine.tree_is_real) return machine.gpus > 0 ? "" : "no gpus";

@@ -216,8 +216,8 @@ class Writer {
     }
   }
 
-  /// The function that stands for all of the card: of a virtual function's the physical one, and
-  /// function 0 where both hang on one bridge.
+  /// The function by which a card is named. A virtual function is replaced by its physical one, and
+  /// that by function 0 where both are below the same bridge.
   const node::PciDevice& card_of(const node::PciDevice& function) const {
     const node::PciDevice* physical = function.physfn ? node_.find_pci(*function.physfn) : nullptr;
     const node::PciDevice& own = physical != nullptr ? *physical : function;

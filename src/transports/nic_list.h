@@ -49,9 +49,9 @@ struct NicList {
 /// src/transport/net_ib/init.cc (ncclIbInitDevices; MAX_IB_DEVS, 16 up to 2.12).
 NicList nccl_list(std::string_view value);
 
-/// UCX_NET_DEVICES: whole device names, "mlx5_0:1". "all" is all, as no entry is here (with an
-/// empty value UCX ends with an error). Since 1.21 the port may be left out and "^" first leaves
-/// out what is named; since 1.22 "mlx5_[0-3]:1" is a range. 128 entries.
+/// UCX_NET_DEVICES: whole device names, "mlx5_0:1". "all" is all NICs, and becomes a list
+/// without an entry (an empty value makes UCX end with an error). Since 1.21 the port may be left
+/// out and "^" first leaves out what is named; since 1.22 "mlx5_[0-3]:1" is a range. 128 entries.
 /// Source: UCX 1.22.0 src/ucs/config/parser.c (ucs_config_sscanf_allow_list_impl,
 /// ucs_config_array_expand_range), src/ucp/core/ucp_context.c (ucp_is_resource_in_device_list).
 NicList ucx_list(std::string_view value);

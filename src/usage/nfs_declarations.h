@@ -47,8 +47,8 @@ std::vector<NfsDeclaration> read_nfs_declarations(host::Host& host,
 /// units.
 bool is_nfs_file(std::string_view path);
 
-/// What of such a file is of NFS, in its own words, and nothing else: other file systems may have
-/// passwords among their options. "" for a unit that is not of NFS.
+/// The lines of such a file that are about NFS, unchanged. The others are left out, because other
+/// file systems may have passwords among their options. "" for a unit that is not of NFS.
 std::string only_nfs(std::string_view path, std::string_view text);
 
 /// A text of YAML or JSON documents, as kubectl prints them, lists included: the mount units of

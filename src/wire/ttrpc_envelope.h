@@ -44,9 +44,9 @@ Result<ResponseEnvelope> decode_response(std::string_view data);
 /// its first fields, as Go writes them.
 RequestEnvelope decode_request_start(std::string_view beginning);
 
-/// The payload of a request that comes in pieces, whose service and method are known from its
-/// beginning. Malformed also where the payload comes twice, or one of those two after it: in one
-/// piece the last would count, and here the first is already used.
+/// The payload of a request that comes in pieces; decode_request_start() has read its service and
+/// method. A second payload is malformed, and so is a service or method behind the payload: in a
+/// whole message the last one counts, but here the first has been used already.
 class RequestPayload {
  public:
   /// The next piece of the payload at the front of `data`, which is shortened by it; false when

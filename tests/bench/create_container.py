@@ -19,7 +19,7 @@ processes; brackets hold the lowest and the highest round.
 * **Railhead**: `railhead agent` on the node `{node}`, injection alone (no kubelet).
 * **smallest Go plugin**: the upstream stub, and one device, one limit and one variable for every
   container, whatever it is.
-* **floor**: a C program that answers constant bytes of the same content and parses nothing but
+* **floor**: a C program that answers constant bytes of the content of Railhead's answer and parses nothing but
   frame headers. It is what two processes and the runtime itself cost; nothing can be below it.
 """
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The floor: what a plugin in another process costs if it does nothing. It answers every
- * CreateContainer with the same bytes (one device, one limit, one variable) and looks only at the
- * frame headers, at one letter of the method's name, and at the last bytes of a Synchronize, which
+ * CreateContainer with the same bytes (two devices, one limit, one variable: what Railhead gives to a
+ * container with one GPU) and looks only at the frame headers, at one letter of the method's name, and at the last bytes of a Synchronize, which
  * may say that more follows. No error handling beyond leaving: it is a measure, not a plugin.
  *
  * Frames (containerd/nri pkg/net/multiplex/mux.go, containerd/ttrpc PROTOCOL.md), big-endian:
@@ -32,18 +32,27 @@ static const char kRegister[] =
 static const char kConfigured[] = "\x12\x02\x10\x08"; /* events: CreateContainer */
 static const char kMore[] = "\x12\x02\x10\x01";
 static const char kAdjustment[] =
-    "\x12\x6b"
-    "\x0a\x69" /* payload; adjust */
+    "\x12\x9b\x01"
+    "\x0a\x98\x01" /* payload; adjust */
     "\x22\x18"
     "\x0a\x0bNCCL_IB_HCA"
     "\x12\x09=mlx5_0:1" /* env */
-    "\x32\x31"
+    "\x32\x60"
     "\x0a\x2f" /* linux; a device */
     "\x0a\x17/dev/infiniband/uverbs0"
     "\x12\x01"
     "c"
     "\x18\xe7\x01"
     "\x20\xc0\x01"
+    "\x2a\x03\x08\xb6\x03"
+    "\x32\x02\x08\x00"
+    "\x3a\x02\x08\x00"
+    "\x0a\x2d" /* another device */
+    "\x0a\x17/dev/infiniband/rdma_cm"
+    "\x12\x01"
+    "c"
+    "\x18\x0a"
+    "\x20\x3a"
     "\x2a\x03\x08\xb6\x03"
     "\x32\x02\x08\x00"
     "\x3a\x02\x08\x00"

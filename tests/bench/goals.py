@@ -44,11 +44,13 @@ GOALS = [
     Goal("list_p50", "kubelet", "from a change to the kubelet's list, 1,024 VFs in 8 pools: p50", 50, " ms", 1, True),
     Goal("list_p99", "kubelet", "the same: p99", 200, " ms", 1, True),
     Goal("read_directory", "reading", "cold read of the directory tree with 512 VFs", 12, " ms", 1, True),
-    Goal("doctor_snapshot", "reading", "the doctor, all checks, on the largest snapshot", 50, " ms", 1, True),
-    Goal("doctor_live", "reading", "`railhead doctor` on the machine that measured", 1000, " ms", 0, True),
     Goal("rss_rest", "requests", "RSS, injection alone: idle, after the requests, a second after Synchronize", 8, " MiB"),
     Goal("rss_peak", "requests", "RSS at its highest until the large Synchronize is done", 12, " MiB"),
-    Goal("rss_all", "kubelet", "RSS at rest with everything on: NRI, kubelet, metrics, doctor", 12, " MiB"),
+    Goal("image", "sizes", "image `railhead`, as it is pulled", 15, " MB", 1),
+    Goal("image_bench", "sizes", "image `railhead-bench`, likewise", 15, " MB", 1),
+    Goal("request", "sizes", "RSS at rest with everything on, of the chart's request", 0.75, " ×"),
+    Goal("limit", "sizes", "the highest RSS on the largest machine, of the chart's limit", 0.5, " ×"),
+    Goal("rss_all", "kubelet", "RSS at rest with everything on: NRI, kubelet, metrics", 12, " MiB"),
 ]
 
 

@@ -120,16 +120,18 @@ def scrape(port, stop, pages):
                 pages.append(len(page.read()))
 
 
-def everything_on(bench, folder):
+def everything_on(bench, folder, machine="dgx-h100", pools_of=None):
     """Memory of one agent that is connected to the runtime and to the kubelet, PodResources too, and
-    is scraped: idle, after requests, after a large Synchronize."""
-    tree = programs.machine_tree("dgx-h100", folder)
+    is scraped: idle, after requests, after a large Synchronize. `pools_of`: its configuration for a tree."""
+    tree = programs.machine_tree(machine, folder)
     port, stop, pages = free_port(), threading.Event(), []
     scraper = threading.Thread(target=scrape, args=(port, stop, pages), daemon=True)
     agent = (f"{bench.railhead} agent --host-root {tree} --nri-socket {{socket}}"
              f" --kubelet-root-dir {folder / 'kubelet'} --bind-address 127.0.0.1:{port}"
-             f" --metrics-socket {folder / 'agent.sock'} --doctor-interval 10s"
-            f" --doctor-history {folder / 'doctor-history.json'}")
+             f" --metrics-socket {folder / 'agent.sock'}")
+    if pools_of:
+        (folder / "config.json").write_text(json.dumps(pools_of(tree)))
+        agent += f" --config {folder / 'config.json'}"
     with programs.kubelet(bench, folder / "kubelet", f"-gpu={bench.gpu}") as lists:
         scraper.start()
         try:

@@ -32,7 +32,7 @@ def memory_table(figures):
         ("device plugin alone, H100 node, after the changes", figures["rails"]),
         (f"device plugin alone, {many['devices']} VFs in 8 pools, at first", many["idle"]),
         ("the same after the changes", many))]
-    for key, label in (("idle", "everything on (NRI, kubelet, metrics, doctor), H100 node: idle"),
+    for key, label in (("idle", "everything on (NRI, kubelet, metrics), H100 node: idle"),
                        ("after_requests", f"after {REQUESTS} containers with GPUs and as many without"),
                        ("after_sync", f"just after a Synchronize of {figures['containers']} containers"),
                        ("after_sync_settled", "three seconds later")):

@@ -55,7 +55,7 @@ def rows() -> dict[str, list[str]]:
 
 
 class Page(unittest.TestCase):
-    def test_the_goal_stands_beside_each_middle_ratio_with_whether_it_was_met(self):
+    def test_each_middle_ratio_has_its_goal_and_whether_it_was_met(self):
         self.assertEqual(["0.95", "0.74 to 1.23", ">= 0.95", "**met**"],
                          rows()["| bandwidth of 65536 bytes, MiB/s"][2:])
         self.assertEqual(["0.93", "0.92 to 0.94", ">= 0.95", "**not met**"],

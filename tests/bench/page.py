@@ -10,6 +10,7 @@ import kubelet_page
 import lab_page
 import podresources
 import reading
+import sizes
 import soak_page
 from page_tables import table, text_table
 
@@ -21,6 +22,7 @@ PARTS = {
     "disturbances": ("While something is disturbed", disturbances),
     "kubelet": ("The kubelet's lists", kubelet_page),
     "reading": ("Reading and deciding", reading),
+    "sizes": ("Sizes", sizes),
 }
 
 INTRODUCTION = """# Benchmarks

@@ -37,7 +37,7 @@ class Bench:
         return " ".join(map(str, (
             self.railhead, "agent", *(machine or ("--snapshot", self.node)), "--nri-socket", "{socket}",
             "--device-plugin=false", "--bind-address", "127.0.0.1:0", "--metrics-socket", f"{kubelet_root}.sock",
-            "--kubelet-root-dir", kubelet_root, "--doctor-interval=0",
+            "--kubelet-root-dir", kubelet_root,
             *options)))
 
     def ask_runtime(self, plugins, *options):

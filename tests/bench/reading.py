@@ -4,9 +4,7 @@
 import json
 import os
 import subprocess
-import statistics
 import sys
-import time
 
 import programs
 from page_tables import table
@@ -25,22 +23,8 @@ LABELS = {
     "decision_table": "everything prepared before a container comes",
     "decide_gpu_container": "decide about a container with two GPUs",
     "decide_plain_container": "decide about a container without GPUs",
-    "doctor_snapshot": "the doctor on the largest snapshot: parse the file, read all it looks at, make all checks",
-    "doctor_snapshot_many": "the same of a node with 16 GPUs, 32 NICs and 512 VFs",
-    "doctor_directory": "the doctor on a directory tree of that node",
-    "doctor_live": "`railhead doctor` on the machine that measured, from start to end (wall time)",
 }
 TO_MS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
-
-
-def doctor_live_ms(bench):
-    """Of the whole program on this machine: sysfs, procfs and the rest are real, also where it has no NIC."""
-    times = []
-    for _ in range(5):
-        began = time.monotonic()
-        subprocess.run([bench.railhead, "doctor", "-o", "json"], stdout=subprocess.DEVNULL, timeout=60, check=False)
-        times.append((time.monotonic() - began) * 1000)
-    return statistics.median(times)
 
 
 def measure(bench):
@@ -61,12 +45,11 @@ def measure(bench):
     times = {entry["run_name"]: entry["cpu_time"] * TO_MS[entry["time_unit"]]
              for entry in json.loads(done.stdout)["benchmarks"]
              if entry.get("aggregate_name") == "median" and not entry.get("error_occurred")}
-    times["doctor_live"] = doctor_live_ms(bench)
     return {"largest": os.path.relpath(largest, programs.ROOT), "times_ms": times}
 
 
 def goal_values(figures):
-    return {name: figures["times_ms"].get(name) for name in ("read_directory", "doctor_snapshot", "doctor_live")}
+    return {"read_directory": figures["times_ms"].get("read_directory")}
 
 
 def section(figures):

@@ -67,7 +67,9 @@ WRONG = {
     "metrics.podMonitor.intervall=3s": "'/metrics/podMonitor': additional properties 'intervall' not allowed",
     "kubelet.rootDir=var/lib/kubelet": "'/kubelet/rootDir'",
     "startupTaint.enabled=yes": "'/startupTaint/enabled'",
-    "nodeConditions.enabled=yes": "'/nodeConditions/enabled'",
+    "events.enabled=1": "'/events/enabled'",
+    "nfd.directory=features.d": "'/nfd/directory'",
+    "nfd.enable=true": "'/nfd': additional properties 'enable' not allowed",
     "metrics.alerts.enable=true": "additional properties 'enable' not allowed",
     "setup.allow=R5": "'/setup/allow'",
     "resourceQuota.pods=0": "'/resourceQuota/pods'",
@@ -198,19 +200,23 @@ class Chart(unittest.TestCase):
         self.assertTrue(spec["automountServiceAccountToken"])
         self.assertIn({"name": "RAILHEAD_STARTUP_TAINT", "value": "true"}, spec["containers"][0]["env"])
 
-    def test_node_conditions_have_the_rights_of_the_page(self) -> None:
-        found = objects(render("--set", "nodeConditions.enabled=true", "--kube-version", "1.36.0", release="railhead"))
-        page = objects((TREE / "deploy/rbac/node-conditions.yaml").read_text()
-                       .replace("railhead:railhead", "kube-system:railhead")
+    def test_events_add_exactly_their_rights(self) -> None:
+        def rendered(*values: str) -> list[dict]:
+            found = objects(render(*values, release="railhead"))
+            for one in found:
+                one["metadata"].pop("labels")
+            return found
+
+        before, found = rendered(), rendered("--set", "events.enabled=true")
+        page = objects((TREE / "deploy/rbac/events.yaml").read_text()
                        .replace("namespace: railhead", "namespace: kube-system")
-                       .replace("railhead-node-conditions", "kube-system-railhead-node-conditions"))
-        kinds = {one["kind"] for one in page}
-        for one in found:
-            one["metadata"].pop("labels")
-        self.assertEqual(page, [one for one in found if one["kind"] in kinds])
+                       .replace("railhead-events", "kube-system-railhead-events"))
+        self.assertEqual(page, [one for one in found if one not in before and one["kind"] != "DaemonSet"])
+        self.assertEqual([{"apiGroups": [""], "resources": ["events"], "verbs": ["create", "patch"]}],
+                         next(one["rules"] for one in page if one["kind"] == "ClusterRole"))
         spec = next(one for one in found if one["kind"] == "DaemonSet")["spec"]["template"]["spec"]
         self.assertTrue(spec["automountServiceAccountToken"])
-        self.assertIn({"name": "RAILHEAD_NODE_CONDITIONS", "value": "true"}, spec["containers"][0]["env"])
+        self.assertIn({"name": "RAILHEAD_KUBERNETES_EVENTS", "value": "true"}, spec["containers"][0]["env"])
 
     def test_alerts_and_dashboards_are_the_files(self) -> None:
         found = objects(render(*CASES["everything"]))

@@ -2,20 +2,19 @@
 """Ids of the notes on doctors (D, L, N, C, F: what five published guides check or prescribe) that no check
 of the node answers, each with who does, or why nobody can."""
 
-API = "of the cluster: `railhead doctor --kube` asks the API server"
-INSTALLER = "of the cluster; not yet: who installed the driver is not in the API"
-LINT = "of a manifest: `railhead lint`"
+API = "of the cluster: `railhead doctor --kube`"  # page.py adds the checks, which have to be there
+LINT = "of a manifest: `railhead lint`"  # which kube.manifests asks, too
 BENCH = "is measured: `railhead bench`"
 SAID = "is advice: stands in the remedy of the check that is named"
 
 ELSEWHERE = {
-    "D01": API, "D04": API, "D05": INSTALLER, "D07": API, "D08": API, "D09": API, "D10": API, "D12": API,
+    "D01": API, "D04": API, "D07": API, "D08": API, "D09": API, "D10": API, "D12": API,
     "D24": "`railhead pools` says which functions a selector matches, and what each lacks", "D25": API, "D27": API, "D31": SAID + " (log.peermem)", "D32": SAID + " (gdr.peermem)",
-    "L03": INSTALLER, "L09": SAID + " (runtime.memlock)", "L10": API, "L11": LINT, "L12": API,
+    "L09": SAID + " (runtime.memlock)", "L10": API, "L11": LINT, "L12": API,
     "N06": API,
     "N09": "the agent finds a container's GPUs", "N10": "`railhead topology` has index, UUID and address",
     "N11": "`railhead nics` has the PCI function of each device", "N14": API, 
-    "C05": "of the cluster: asks which nodes share a fabric; not yet", "C06": "`railhead pools` says which functions a selector matches", "C07": LINT, "C08": API, "C09": LINT,
+    "C05": "of several nodes: no object of the API says to which fabric a node is cabled; `railhead bench mesh` says which pairs reach each other", "C06": "`railhead pools` says which functions a selector matches", "C07": LINT, "C08": API, "C09": LINT,
     "C11": API, "C13": API, "C14": API, 
     "C21": BENCH,
     "C26": "of another program, which waits for ever; `railhead bench` has a limit for each phase",

@@ -8,8 +8,9 @@ import re
 import subprocess
 import sys
 
+from catalogue import BY_OTHERS, CATALOGUE, MILDER
 from compared import COMPARED, NO
-from elsewhere import ELSEWHERE, every_id
+from elsewhere import API, ELSEWHERE, LINT, every_id
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/checks.md"
@@ -43,6 +44,45 @@ they were read (`tests/checks/compared.py` names the commits). A line of the log
 | failure | published | railhead | shown by | gpud | azurehpc-health-checks | gpu-operator validator | NVSentinel |
 |---|---|---|---|---|---|---|---|
 """
+
+
+CATALOGUED = """
+## The catalogue
+
+Each row of the catalogue that the checks were built by, and who answers it. Where the program says less than was asked for, the reason
+stands beside it.
+
+| row | checks | milder than asked for |
+|---|---|---|
+"""
+
+
+def answerers(name, checks):
+    return [one["id"] for one in checks if name in one["covers"]]
+
+
+def catalogued(checks):
+    rows = ((name, ", ".join(answerers(name, checks)) or BY_OTHERS[name], MILDER.get(name, "")) for name in CATALOGUE)
+    return CATALOGUED + "".join(f"| {name} | {cell(who)} | {cell(why) if why else ''} |\n" for name, who, why in rows)
+
+
+def unlike_the_catalogue(checks):
+    """Rows without a check, or with checks that cannot say what the row is about."""
+    for name, worst in CATALOGUE.items():
+        rules = " ".join(one["rule"] for one in checks if name in one["covers"])
+        if not rules and name not in BY_OTHERS:
+            yield f"catalogue.py: no check covers {name}"
+        for letter, word in (("F", "FAIL"), ("W", "WARN")):
+            if letter in worst and word not in rules:
+                yield f"catalogue.py: no check of {name} says {word}"
+    known = set(CATALOGUE) | set(every_id()) | {f"E{number:02}" for number in range(1, 27)}
+    for one in checks:
+        yield from (f"{one['id']} covers {name}, which is nothing" for name in one["covers"] if name not in known)
+
+
+def who(name, why, checks):
+    """A reason with the checks that it speaks of."""
+    return f"{why}: {', '.join(answerers(name, checks))}" if why == API else why
 
 
 def beside():
@@ -79,20 +119,24 @@ def section(check):
     return "\n".join(lines) + "\n"
 
 
-def page(checks):
+def page(checks, others):
     text = HEAD + "\n| check | what is right | covers |\n|---|---|---|\n"
     text += "".join(f"| [{one['id']}](#{one['id'].replace('.', '')}) | {cell(one['what'])} | {', '.join(one['covers'])} |\n"
                     for one in checks)
     text += "\n## Each check\n" + "".join(section(one) for one in checks)
-    return text + COVERS + "".join(f"| {name} | {cell(why)} |\n" for name, why in ELSEWHERE.items()) + beside()
+    everything = checks + others
+    elsewhere = "".join(f"| {name} | {cell(who(name, why, everything))} |\n" for name, why in ELSEWHERE.items())
+    return text + COVERS + elsewhere + catalogued(everything) + beside()
 
 
-def unanswered(checks):
+def unanswered(checks, others):
     """Ids that nobody answers, and ids that stand twice."""
     covered = {name for one in checks for name in one["covers"]}
     wrong = [f"{name} is answered by no check and is not in elsewhere.py" for name in every_id()
              if name not in covered and name not in ELSEWHERE]
-    return wrong + [f"{name} is in elsewhere.py, and a check answers it" for name in ELSEWHERE if name in covered]
+    wrong += [f"{name} is in elsewhere.py, and a check answers it" for name in ELSEWHERE if name in covered]
+    return wrong + [f"{name}: {why}, and none there covers it" for name, why in ELSEWHERE.items()
+                    if why in (API, LINT) and not answerers(name, others)]
 
 
 def main():
@@ -100,12 +144,17 @@ def main():
     parser.add_argument("--railhead", required=True)
     parser.add_argument("--bless", action="store_true")
     options = parser.parse_args()
-    said = subprocess.run([options.railhead, "doctor", "--list", "-o", "json"], check=True, capture_output=True, text=True)
-    checks = json.loads(said.stdout)["checks"]
-    wrong = unanswered(checks) + list(wrong_names(checks))
+
+    def listed(*words):
+        said = subprocess.run([options.railhead, *words, "--list", "-o", "json"], check=True, capture_output=True, text=True)
+        return said.stdout
+
+    checks = json.loads(listed("doctor"))["checks"]
+    others = json.loads(listed("doctor", "--kube"))["checks"]
+    wrong = unanswered(checks, others) + list(wrong_names(checks + others)) + list(unlike_the_catalogue(checks + others))
     if options.bless:
-        PAGE.write_text(page(checks))
-    elif not PAGE.is_file() or PAGE.read_text() != page(checks):
+        PAGE.write_text(page(checks, others))
+    elif not PAGE.is_file() or PAGE.read_text() != page(checks, others):
         wrong.append("docs/checks.md is not what the checks say: ./dev bless")
     print("\n".join(wrong))
     sys.exit(1 if wrong else 0)

@@ -12,6 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 def arguments(*flags):
     parser = argparse.ArgumentParser()
     parser.add_argument("--railhead", required=True)
+    parser.add_argument("--bench", help="the program railhead-bench, where a test is of both")
     for flag in flags:
         parser.add_argument(flag, action="store_true")
     return parser.parse_args()
@@ -23,11 +24,11 @@ def output(railhead, *words, **more):
     return subprocess.run([railhead, *words], capture_output=True, text=True, check=True, env=environment, **more).stdout
 
 
-def commands(railhead):
+def commands(program):
     """Each command with its options, from the page that has all: "setup plan" -> ["-o", "--output", …]."""
-    page = output(railhead, "help", "--markdown")
+    page = output(program, "help", "--markdown")
     found = {}
-    for part in re.split(r"^## railhead", page, flags=re.M)[1:]:
+    for part in re.split(rf"^## {pathlib.Path(program).name}", page, flags=re.M)[1:]:
         name, _, text = part.partition("\n")
         found[name.strip()] = re.findall(r"^  (?:(-\w), )?(--[\w-]+)", text, re.M)
     return {name: [word for pair in options for word in pair if word] for name, options in found.items()}

@@ -19,7 +19,7 @@ def document(kind):
 
 FINDING = {"id": TEXT, "subject": TEXT, "state": {"PASS", "WARN", "FAIL", "UNKNOWN", "SKIP"}, "observed": MAYBE_TEXT,
            "expected": MAYBE_TEXT, "evidence": [{"path": TEXT, "value": MAYBE_TEXT, "error?": TEXT}], "reason": MAYBE_TEXT,
-           "effect": MAYBE_TEXT, "remedy": MAYBE_TEXT, "remedyClass": CLASS | {None}, "covers": [TEXT], "since?": TEXT}
+           "effect": MAYBE_TEXT, "remedy": MAYBE_TEXT, "remedyClass": CLASS | {None}, "covers": [TEXT]}
 CHECK = {"id": TEXT, "what": TEXT, "source": TEXT, "rule": TEXT, "effect": TEXT, "remedy": TEXT, "remedyClass": CLASS,
          "scope": {"node", "pod", "cluster"}, "covers": [TEXT], "after": [TEXT]}
 MISTAKE = {"severity": {"FAIL", "WARN", "NOTE", "UNKNOWN"}, "why": TEXT, "remedy": TEXT, "covers": [TEXT]}
@@ -55,14 +55,32 @@ AFFINITY = dict(nodes.SHAPES["affinity --explain"])
 for only_explained in ("computeNics", "nicsPerGpu", "explanation"):
     AFFINITY[only_explained + "?"] = AFFINITY.pop(only_explained)
 
+PCIE = ({"gts": float, "width": NUMBER, "payloadGbps": float}, type(None))
+LANE = {"nic": TEXT, "port": NUMBER, "linkLayer": {"InfiniBand", "Ethernet"}, "rateGbps": MAYBE_RATE, "gidIndex": MAYBE_NUMBER,
+        "gid": MAYBE_TEXT, "gidType": MAYBE_TEXT, "pci": MAYBE_TEXT, "numaNode": MAYBE_NUMBER, "pcie": PCIE, "pcieDegraded": FLAG,
+        "pciePossible": PCIE, "firmware": MAYBE_TEXT, "driver": MAYBE_TEXT, "pinned": FLAG, "pathMtu": NUMBER,
+        "queuePairs": [NUMBER], "counters": {str: {"before": NUMBER, "after": NUMBER}},
+        "portBytes": ({"sent": NUMBER, "received": NUMBER}, type(None))}
+# What the other side sends is passed on as it came.
+SIDE = ({"host": TEXT, "memory": TEXT, "lanes": [LANE], "remarks": [TEXT],
+         "gpu?": {"pci": TEXT, "cudaDriver": TEXT, "gpuDirect": MAYBE_FLAG, "dmabuf": MAYBE_FLAG}}, type(None))
+MEASURED = {
+    "operation": {"write", "read", "send"}, "measure": {"bandwidth", "latency"}, "sizeBytes": NUMBER, "queuePairs": NUMBER,
+    "depth": NUMBER, "warmUp": NUMBER, "messages": NUMBER, "seconds": float, "rateCapBps": MAYBE_NUMBER, "validated": FLAG,
+    "messagesCompared": NUMBER,
+    "latencyUs?": {"samples": NUMBER, **dict.fromkeys(("min", "p50", "p99", "p999", "max", "mean"), float)},
+    "gbps?": float, "messagesPerSecond?": float, "expectedGbps?": MAYBE_RATE, "expectedLimitedBy?": MAYBE_TEXT,
+    "share?": MAYBE_RATE,
+    "lanes?": [{"messages": NUMBER, "bytes": NUMBER, "seconds": float, "gbps": float, "tenthsOfASecondGbps":
+                ({"number": NUMBER, "min": float, "p50": float, "max": float}, type(None))}]}
 # Kind -> what says it, and its shape.
 DOCUMENTS = {
     "Topology": ("railhead topology", nodes.SHAPES["topology"]),
     "Affinity": ("railhead affinity", AFFINITY),
     "Nics": ("railhead nics", nodes.SHAPES["nics"]),
     "Pools": ("railhead pools", nodes.SHAPES["pools"]),
-    "DoctorReport": ("railhead doctor, and the agent's page /doctor", {
-        **document("DoctorReport"), "node": TEXT, "time?": TEXT, "bootId?": TEXT,
+    "DoctorReport": ("railhead doctor", {
+        **document("DoctorReport"), "node": TEXT,
         "summary": dict.fromkeys(("pass", "warn", "fail", "unknown", "skip"), NUMBER), "milliseconds": NUMBER,
         "limitMilliseconds": NUMBER, "leftOut": NUMBER, "findings": [FINDING]}),
     "DoctorChecks": ("railhead doctor --list", {**document("DoctorChecks"), "checks": [CHECK]}),
@@ -92,7 +110,11 @@ DOCUMENTS = {
         "steps": [TEXT], "rollback": [TEXT], "warnings": [TEXT], "leftOut": [TEXT]}),
     "Setup": ("railhead setup plan, apply, verify and revert", {**document("Setup"), "wanted": MAYBE_TEXT, "steps": [STEP]}),
     "SetupStatus": ("railhead setup status", {**document("SetupStatus"), "wanted": MAYBE_TEXT, "steps": [STEP]}),
-    "Version": ("railhead version", {
+    "Bench": ("railhead bench pair and client", {
+        **document("Bench"), "version": TEXT, "started": TEXT, "state": TEXT, "why": TEXT, "requiredShare": MAYBE_RATE,
+        "runs": [{"memory": {"host", "gpu:dmabuf", "gpu:peermem"}, "state": TEXT, "why": TEXT, "steps": [MEASURED],
+                  "client": SIDE, "server": SIDE}]}),
+    "Version": ("railhead version and railhead-bench version", {
         **document("Version"), "version": TEXT, "commit": MAYBE_TEXT, "commitDate": MAYBE_TEXT, "compiler": TEXT,
         "buildType": MAYBE_TEXT}),
 }
@@ -107,6 +129,9 @@ NFS_MOUNT = """device 10.0.0.1:/data mounted on /data with fstype nfs4 statvers=
 \topts:\trw,vers=4.2,proto=rdma,port=20049,timeo=600,retrans=2,sec=sys,clientaddr=10.0.0.2,addr=10.0.0.1
 \txprt:\trdma 0 0 1 1 0 5 5 0 5 0 2 3 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0
 """
+
+# What cannot be printed here, as a unit test prints it (BenchReport.the_whole_document_is_the_committed_one).
+COMMITTED = [ROOT / "tests/cli/bench.json"]
 
 
 def runs(folder):
@@ -133,5 +158,6 @@ def runs(folder):
     yield ["setup", "status", "--host-root", str(folder / "root")]
     yield ["lint", *map(str, sorted((ROOT / "examples").glob("*/*.yaml")))]
     yield ["lint", *map(str, sorted((ROOT / "tests/lint_manifests").glob("**/*.yaml")))]
+    yield ["bench", "pair", "none", "none"]
     yield from (["version"], ["doctor", "--list"], ["doctor", "--explain", "link.port-state"], ["doctor", "--kube", "--list"],
                 ["doctor", "--kube", "--explain", "kube.pending"], ["lint", "--list"], ["lint", "--explain", "pod.memlock"])

@@ -25,16 +25,17 @@ def complaints(page):
 
 
 def main():
-    railhead = arguments().railhead
+    asked = arguments()
     problems = []
     if shutil.which("man") is None:
         print("man is not installed: only that there are pages is looked at")
-    for name in commands(railhead):
-        page = output(railhead, "help", *name.split(), "--man")
-        if ".SH NAME" not in page:
-            problems.append(f"{name}: no page")
-        if shutil.which("man"):
-            problems += [f"railhead {name}: {line}" for line in complaints(page)]
+    for program in (asked.railhead, asked.bench):
+        for name in commands(program):
+            page = output(program, "help", *name.split(), "--man")
+            if ".SH NAME" not in page:
+                problems.append(f"{program} {name}: no page")
+            if shutil.which("man"):
+                problems += [f"{program} {name}: {line}" for line in complaints(page)]
     print("\n".join(problems))
     return 1 if problems else 0
 

@@ -4,6 +4,7 @@
 machine of the box is as they say. A key that is in no schema fails, too. With --bless the schemas are written."""
 import concurrent.futures
 import copy
+import itertools
 import json
 import os
 import pathlib
@@ -14,7 +15,7 @@ import tempfile
 import jsonschema
 
 from commands import ROOT, arguments
-from documents import DOCUMENTS, runs
+from documents import COMMITTED, DOCUMENTS, runs
 
 FOLDER = ROOT / "docs/schemas"
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
@@ -30,6 +31,8 @@ def schema_of(shape):
         return {"type": "array", "items": schema_of(shape[0])}
     if isinstance(shape, set):
         return {"enum": sorted(shape, key=lambda word: (word is None, word))}
+    if isinstance(shape, tuple) and isinstance(shape[0], dict):
+        return {"anyOf": [schema_of(shape[0]), {"type": "null"}]}
     if isinstance(shape, tuple):
         return {"type": [TYPES[kind] for kind in shape]}
     return {"type": TYPES[shape]}
@@ -60,7 +63,9 @@ def ask(railhead, words):
 
 def wrong_documents(railhead, validators, seen):
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for words, document in pool.map(lambda one: ask(railhead, one), list(runs(pathlib.Path(folder)))):
+        printed = pool.map(lambda one: ask(railhead, one), list(runs(pathlib.Path(folder))))
+        committed = [([path.name], json.loads(path.read_text())) for path in COMMITTED]
+        for words, document in itertools.chain(printed, committed):
             kind = document["kind"]
             if kind not in validators:
                 yield f"{' '.join(words)}: no schema of {kind}"

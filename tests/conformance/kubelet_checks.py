@@ -194,7 +194,7 @@ class Faults(KubeletCase):
             self.assertLessEqual(now, was + 8)
         self.assertLess(resident_kib(agent.pid), memory + 8192)
 
-    def test_streams_that_nobody_reads_cost_nothing_and_end_with_the_newest_list(self) -> None:
+    def test_streams_that_nobody_reads_end_with_the_newest_list(self) -> None:
         tree = self.machine.unpack(self.dir / "root")
         self.kubelet.reads = False
         self.kubelet.start()
@@ -223,7 +223,7 @@ class Faults(KubeletCase):
         wait_until("the newest list", newest)
         self.assertLess(endpoint.lists, 20)
 
-    def test_a_port_that_goes_down_without_an_event_is_announced_by_the_next_look(self) -> None:
+    def test_a_port_that_goes_down_without_an_event_is_found(self) -> None:
         tree = self.machine.unpack(self.dir / "root")
         self.kubelet.start()
         self.agent(*self.config(RAILS), machine=tree)
@@ -292,7 +292,7 @@ class Stopped(KubeletCase):
         self.assertEqual(200, agent.page("/healthz")[0])
         self.assertEqual(0, agent.terminate(), "it ends by itself, within ten seconds")
 
-    def test_a_pool_that_ends_meanwhile_and_the_agents_end_wait_for_nobody(self) -> None:
+    def test_the_end_of_a_pool_or_of_the_agent_waits_for_nobody(self) -> None:
         for slots, changes in ((100, 1), (65536, 4)):
             with self.subTest(slots=slots):
                 agent = self.agent(*self.pools(slots, RAIL))
@@ -461,7 +461,7 @@ class PodResources(KubeletCase):
         self.assertEqual([], self.nodes_given())
         self.assertLess(time.monotonic() - began, self.kubelet.answer_after_s)
 
-    def test_a_start_is_refused_without_a_word_to_the_runtime_and_granted_with_it(self) -> None:
+    def test_a_start_is_refused_while_the_runtime_is_not_connected(self) -> None:
         endpoint = self.endpoint()
         self.assertEqual(1, endpoint.options["pre_start_required"])
         device = sorted(endpoint.health())[0]

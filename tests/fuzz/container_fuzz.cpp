@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a runtime and the kernel say of a container: its device rules, and the addresses of its
-// network. A container without rules may open nothing, and an address is spelt as a GID.
+// network, and the library in which the ending of providers is looked for. A container without
+// rules may open nothing, and an address is spelt as a GID.
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
@@ -17,5 +18,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const auto& address : railhead::system::local_addresses(text.substr(0, half), text)) {
     if (address.size() != 39) std::abort();
   }
+  const auto suffix = railhead::system::provider_suffix_in(text);
+  if (suffix && (!suffix->starts_with("-rdmav") || !suffix->ends_with(".so") || suffix->size() > 13))
+    std::abort();
   return 0;
 }

@@ -11,9 +11,13 @@
 #include "base/text.h"
 #include "container/job_arguments.h"
 #include "container/job_size.h"
+#include "host/dcb_netlink.h"
 #include "host/devlink.h"
+#include "host/ethtool_netlink.h"
+#include "host/generic_netlink.h"
 #include "host/rdma_netlink.h"
 #include "host/tcp_diag.h"
+#include "host/vf_netlink.h"
 #include "usage/bundle.h"
 #include "usage/cgroup.h"
 #include "usage/processes.h"
@@ -52,9 +56,9 @@ void fuzz_dump(std::string_view bytes) {
 void fuzz_devlink(std::string_view bytes) {
   std::string answer;
   int error_number = 0;
-  (void)railhead::host::take_devlink_datagram(bytes, 2, answer, error_number);
+  (void)railhead::host::take_generic_datagram(bytes, 2, answer, error_number);
   require(answer.size() <= bytes.size());
-  (void)railhead::host::devlink_family(bytes);
+  (void)railhead::host::family_number(bytes);
   std::string blanked(bytes);
   railhead::host::blank_unread_info(blanked);
   require(blanked.size() == bytes.size());
@@ -62,6 +66,26 @@ void fuzz_devlink(std::string_view bytes) {
   const auto after = railhead::host::running_package(blanked);
   require(before.has_value() == after.has_value());
   if (before) require(*before == *after);
+}
+
+void fuzz_link(std::string_view bytes) {
+  const auto numbers = railhead::host::parse_ethtool(bytes);
+  if (numbers) require(numbers->size() <= bytes.size());
+  const auto dcb = railhead::host::parse_dcb(bytes);
+  if (dcb && dcb->dscp) require(dcb->dscp->size() <= railhead::host::kDscps);
+  (void)railhead::host::dcb_status(bytes, 1);
+  // What a snapshot keeps says the same, and stays as it is.
+  const auto kept_dcb = railhead::host::kept_of_dcb(bytes);
+  require(kept_dcb.empty() == !dcb);
+  if (dcb) {
+    const auto again = railhead::host::parse_dcb(kept_dcb);
+    require(again && *again == *dcb);
+    require(railhead::host::kept_of_dcb(kept_dcb) == kept_dcb);
+  }
+  const auto kept_vfs = railhead::host::kept_of_vfs(bytes);
+  if (!kept_vfs.empty()) require(railhead::host::kept_of_vfs(kept_vfs) == kept_vfs);
+  require(!railhead::host::parse_vf_settings(bytes) || !kept_vfs.empty());
+  (void)railhead::host::pfc_change("ens8f0", bytes, 8, 1);
 }
 
 /// No more connections than lines.
@@ -108,6 +132,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'n': fuzz_tcp(text); break;
     case 'v': (void)railhead::usage::parse_kernel_version(text); break;
     case 'l': fuzz_devlink(text); break;
+    case 'e': fuzz_link(text); break;
     case 'd': (void)railhead::usage::netdev_bytes(text); break;
     case 'b': {
       // What a snapshot keeps is a spec again, whatever it was made of.

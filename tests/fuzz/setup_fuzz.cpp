@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "setup/link_control.h"
 #include "setup/wanted.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -21,6 +22,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto unit = wish.what + wish.where + wish.options;
     if (!wish.where.starts_with('/') || unit.find_first_of("\n%") != std::string::npos)
       std::abort();
+  }
+  for (const auto& [netdev, wish] : wanted->links) {
+    if (netdev.empty() || netdev.find('/') != std::string::npos) std::abort();
+    for (const auto& [name, value] : wish.settings) {
+      if (value.empty() || (name == "ets" && !railhead::setup::parse_ets(value))) std::abort();
+    }
   }
   return 0;
 }

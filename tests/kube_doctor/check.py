@@ -42,6 +42,7 @@ def daemon_set(name, image, ready=2, wanted=2):
             "status": {"desiredNumberScheduled": wanted, "numberReady": ready}}
 
 
+STATUS = json.dumps([{"name": "cni0", "default": True, "ips": ["10.0.0.9"]}, {"name": "ai/rail0", "ips": ["192.168.4.3"]}])
 CONFIG = {"metadata": {"name": "rdma-devices", "namespace": "kube-system"}, "data": {"config.json": json.dumps({"configList": [
     {"resourceName": "ib", "rdmaHcaMax": 8, "selectors": {"ifNames": ["ib0"], "linkTypes": ["infiniband"]}}]})}}
 LOG = ("n1:7:7 [0] NCCL INFO NCCL version 2.21.5+cuda12.4\nn1:7:7 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [RO]\n"
@@ -54,7 +55,7 @@ def healthy():
     """Objects and replies of a cluster with two nodes, a shared plugin, both operators and a job."""
     objects = {
         "Node": [node("gpu-1"), node("gpu-2")],
-        "Pod": [pod("train"), {"metadata": {"name": "mofed-1", "namespace": "nvidia", "labels": {"nvidia.com/ofed-driver": ""}},
+        "Pod": [pod("train", metadata={"annotations": {"k8s.v1.cni.cncf.io/network-status": STATUS}}), {"metadata": {"name": "mofed-1", "namespace": "nvidia", "labels": {"nvidia.com/ofed-driver": ""}},
                                "spec": {"nodeName": "gpu-1", "containers": [{"name": "mofed-container", "image": "doca-driver"}]},
                                "status": {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}},
                 {"metadata": {"name": "op", "namespace": "nvidia", "labels": {"app.kubernetes.io/name": "network-operator"}},
@@ -132,6 +133,47 @@ class KubeDoctor(unittest.TestCase):
     def test_counts_with_a_suffix_are_read(self):
         self.objects["Node"] = [node("gpu-1", ("1k", "1000")), node("gpu-2", ("1k", "1k"))]
         self.broken(code=0)
+
+    def test_a_node_that_has_lost_a_gpu(self):
+        self.objects["Node"][0] = node("gpu-1", gpus="7")
+        self.broken(("kube.machine-type", "gpu-1", "FAIL"))
+
+    def test_sizes_are_known_by_the_table_and_else_by_their_name(self):
+        wanted = {"Standard_NC24ads_A100_v4": ("1", "WARN"), "Standard_NC40ads_H100_v5": ("1", "WARN"), "Standard_ND96asr_v4": ("8", None),
+                  "Standard_ND96amsr_A100_v4": ("8", None), "Standard_ND96isr_H200_v5": ("8", None), "Standard_ND96is_H100_v5": ("8", "WARN")}
+        for size, (gpus, state) in wanted.items():
+            self.objects["Node"][0] = node("gpu-1", gpus=gpus)
+            self.objects["Node"][0]["metadata"]["labels"]["node.kubernetes.io/instance-type"] = size
+            found = {one[2] for one in self.complaints(self.run_it()[1]) if one[0] == "kube.machine-type"}
+            self.assertEqual({state} if state else set(), found, size)
+
+    def on_rail(self, name, address, guid=None, network="ai/rail0", **more):
+        status = json.dumps([{"name": "cni0", "default": True, "ips": ["10.0.0.9"]}, {"name": network, "ips": [address]}])
+        selected = json.dumps([{"name": "rail0", "cni-args": {"guid": guid}}] if guid else [{"name": "rail0"}])
+        one = pod(name, metadata={"annotations": {"k8s.v1.cni.cncf.io/network-status": status,
+                                                  "k8s.v1.cni.cncf.io/networks": selected}}, **more)
+        self.objects["Pod"].append(one)
+        self.replies[f"/api/v1/namespaces/ai/pods/{name}/log"] = LOG
+
+    def test_two_pods_with_one_address(self):
+        self.on_rail("one", "192.168.4.7")
+        self.on_rail("two", "192.168.4.7")
+        self.on_rail("ended", "192.168.4.7", status={"phase": "Succeeded"})
+        self.on_rail("elsewhere", "192.168.4.7", network="ai/rail1")
+        found = self.complaints(self.run_it()[1])
+        self.assertIn(("kube.addresses", "ai/rail0 192.168.4.7", "FAIL"), found)
+        self.assertEqual(1, sum(one[0] == "kube.addresses" for one in found))
+
+    def test_two_pods_with_one_guid(self):
+        self.on_rail("one", "192.168.4.7", "02:00:00:00:00:00:00:01")
+        self.on_rail("two", "192.168.4.8", "02:00:00:00:00:00:00:01")
+        self.assertIn(("kube.addresses", "GUID 02:00:00:00:00:00:00:01", "FAIL"), self.complaints(self.run_it()[1]))
+
+    def test_an_annotation_that_is_no_list_is_left_out(self):
+        for text in ("[", "rail0@net1", "[1, {}]", '[{"ips": "x", "name": []}]'):
+            self.objects["Pod"][0]["metadata"]["annotations"] = {"k8s.v1.cni.cncf.io/network-status": text}
+            found = self.complaints(self.run_it()[1])
+            self.assertFalse([one for one in found if one[0] == "kube.addresses"], text)
 
     def test_a_stale_resource(self):
         self.objects["Node"][1]["status"]["capacity"]["rdma/old"] = "0"

@@ -33,7 +33,7 @@ def _root(node: int, bus: int) -> list[str]:
     return arguments
 
 
-def _hardware() -> list[str]:
+def _hardware(iommu: bool) -> list[str]:
     half = MEMORY_MIB // 2
     return [
         *("-machine", "q35", "-accel", "tcg,thread=multi", "-cpu", "max", "-m", str(MEMORY_MIB)),
@@ -41,6 +41,7 @@ def _hardware() -> list[str]:
         *("-object", f"memory-backend-ram,id=m0,size={half}M"),
         *("-object", f"memory-backend-ram,id=m1,size={half}M"),
         *("-numa", "node,nodeid=0,memdev=m0,cpus=0", "-numa", "node,nodeid=1,memdev=m1,cpus=1"),
+        *(("-device", "intel-iommu") if iommu else ()),  # before what is behind it
         *_root(0, 0x20),
         *_root(1, 0x40),
         *("-netdev", "user,id=front,restrict=on", "-device", "virtio-net-pci,netdev=front,bus=pcie.0"),
@@ -96,7 +97,7 @@ class Machine:
         arguments = f"console=ttyS0 panic=-1 quiet no_timer_check pci=realloc {kernel}".strip()
         command = [
             *_emulator(lab),
-            *_hardware(),
+            *_hardware("intel_iommu=on" in kernel),
             *(*system, *_drive("run", f"file={self.disk}")),
             *("-kernel", f"{lab}/vmlinuz{which}", "-initrd", f"{lab}/initrd{which}"),
             *("-append", arguments),

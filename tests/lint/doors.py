@@ -18,7 +18,7 @@ BANNED = {
 DOORS = {"host"}
 # Layers whose result may depend on their arguments only.
 PURE = {"topology", "affinity", "inject", "pools", "proof", "report", "wire", "config", "data", "base",
-        "gpu", "container", "transports", "checks", "lint"}
+        "gpu", "container", "transports", "features", "checks", "lint"}
 IMPURE = {r"std::c(?:out|err|in)\b": "a standard stream", r"\brand(?:om_device)?\b": "randomness",
           r"\bstatic\s+(?!const|constexpr|_cast)\w[\w:<>, ]*\s+\w+\s*[;=]": "mutable static state"}
 # `Result<…>> open(…)` and `Watch::open(…)` are names of ours, not the system call.

@@ -12,7 +12,7 @@ THIRD_PARTY = {
     "yaml-cpp/": {"data"},
     "pugixml": {"data"},
     "toml++/": {"data"},
-    "CLI/": {"cli", "bench"},
+    "CLI/": {"cli", "shell", "bench_options"},
     "infiniband/": {"bench"},
     "openssl/": {"bench", "kube"},
     "fmt/": {"agent"},

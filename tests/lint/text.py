@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every file of ours names its licence, no TODO stands without an issue number, every relative link in
-the documentation leads to a file, no test is switched off, and no name of a test is too long for a list
-of tests."""
+the documentation leads to a file and to a heading that it has, every page is in the list of pages, no test
+is switched off, and no name of a test is too long for a list of tests."""
 import re
 import subprocess
 
@@ -12,6 +12,25 @@ LICENSED = (".h", ".cpp", ".c", ".py", ".go", ".cmake", ".proto", ".sh", ".in")
 tracked = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True,
                          capture_output=True, text=True).stdout.split()
 problems = []
+
+
+def anchors(path):
+    """The headings of a page, as GitHub names them."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    bare = (re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().replace(" ", "-") for heading in bare}
+
+
+def link_problems(path, number, line):
+    for target, anchor in re.findall(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)", line):
+        there = path.parent / target if target else path
+        if not there.exists():
+            yield f"{path.relative_to(ROOT)}:{number}: {target} does not exist"
+        elif anchor and there.suffix == ".md" and anchor not in anchors(there):
+            yield f"{path.relative_to(ROOT)}:{number}: {target} has no heading #{anchor}"
+
+
 for name in tracked:
     path = ROOT / name
     if not path.is_file():
@@ -32,14 +51,16 @@ for name in tracked:
                 problems.append(f"{name}:{number}: an open end without an issue number")
             if name.startswith("tests/") and re.search(r"\bDISABLED_|GTEST_SKIP\(\)\s*;", line):
                 problems.append(f"{name}:{number}: a test that is off or skips without a reason")
-    if name.startswith("tests/") and name.endswith(".cpp"):
-        for test in re.findall(r"^TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)\)", text, re.MULTILINE):
+    if name.startswith("tests/") and name.endswith((".cpp", ".py")):
+        for test in re.findall(r"^TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)\)|^ +def test_(\w+)\(", text, re.MULTILINE):
+            test = "".join(test)
             if len(test) >= TEST_NAME_LENGTH:
                 problems.append(f"{name}: {test} has {len(test)} characters; the name of a test "
                                 f"stays below {TEST_NAME_LENGTH}")
     if name.endswith(".md"):
         for number, line in enumerate(text.splitlines(), 1):
-            for target in re.findall(r"\]\((?!https?:|#|mailto:)([^)#\s]+)", line):
-                if not (path.parent / target).exists():
-                    problems.append(f"{name}:{number}: {target} does not exist")
+            problems += link_problems(path, number, line)
+index = (ROOT / "docs/README.md").read_text()
+problems += [f"docs/README.md lacks {path.relative_to(ROOT / 'docs')}" for path in sorted((ROOT / "docs").rglob("*.md"))
+             if path.name != "README.md" and f"({path.relative_to(ROOT / 'docs')})" not in index]
 finish("text", problems)

@@ -52,6 +52,8 @@ NODES = [
        PORT + " {{kind}}")]),
     (GRAPH, "Ticks of waiting a second", "short",
      [(f'rate(railhead_port_congestion_total{{{NODE},kind="transmit-wait-ticks"}}[$__rate_interval])', PORT)]),
+    (GRAPH, "Pause frames a second", "short",
+     [(f"rate(railhead_port_pause_frames_total{{{NODE}}}[$__rate_interval])", PORT + " {{priority}} {{direction}}")]),
     (GRAPH, "Links that went down, in an hour", "short",
      [(f"increase(railhead_port_link_downs_total{{{NODE}}}[1h])", PORT)]),
     (GRAPH, "Devices of resources", "short",

@@ -43,7 +43,6 @@ FAULTS: dict[str, tuple[int, str, Value]] = {
     "RailheadDeadlineMissed": (14, "railhead_nri_deadlines_missed_total", grows),
     "RailheadReadingHangs": (15, "railhead_node_reading_seconds", always(90)),
     "RailheadConfigurationRefused": (16, "railhead_config_last_reload_successful", always(0)),
-    "RailheadCheckFails": (18, 'railhead_check_findings{check="link.sm",state="fail"}', always(1)),
     "RailheadStartupTaintStays": (17, 'railhead_startup_taint_looks_total{outcome="failed"}', grows),
 }
 # Beside the fault.
@@ -58,6 +57,8 @@ WELL: list[tuple[str, Value]] = [
     ('railhead_pool_devices{pool="rdma.io/hca",state="healthy"}', always(100)),
     ('railhead_pool_devices{pool="rdma.io/hca",state="unhealthy",reason="not-ready"}', always(0)),
     ('railhead_nri_injected_nics_total{nic="mlx5_0"}', grows),
+    *((f'railhead_port_pause_frames_total{{nic="mlx5_0",port="1",priority="3",direction="{direction}"}}', grows)
+      for direction in ("received", "transmitted")),
     ("railhead_nri_containers_missing_devices", always(0)),
     ("railhead_node_reading_seconds", always(0)),
     ("railhead_config_last_reload_successful", always(1)),

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Pictures of all machines, and of machines with hostile names: each is valid XML that librsvg renders without
-a word, all text is inside of it and none on another, and the graph is one that Graphviz would read.
+a word, as wide as a README shows it, with letters that can be read there on a light and on a dark ground; all text
+is inside of it and none on another, and the graph is one that Graphviz would read.
 
 --out DIR keeps the pictures as PNG, to be looked at.
 """
@@ -22,6 +23,11 @@ HOSTILE = "</text><script>&\"' \\ %s {x} ]]> <!-- \u202e\u00e9"
 # Narrowest sensible font: what is apart by the program's own, wider estimate is apart by far.
 EM = {" ": .28, ".": .28, ",": .28, ":": .28, "i": .22, "l": .22, "t": .28, "f": .28, "I": .28, "m": .83, "W": .94}
 USUAL_EM = .54
+WIDTH = 830  # of a README's column; report/diagram_layout.h
+SMALLEST = 11  # pixels
+CONTRAST = 4.5  # WCAG 2.1, 1.4.3
+# Links lead from more GPUs to one NIC than stand in a line.
+WIDER = {"rtx4090-one-socket": 1200}
 
 
 def run(command, data):
@@ -55,9 +61,50 @@ def inside(a, width, height):
     return a[0] >= 0 and a[1] >= 0 and a[2] <= width and a[3] <= height
 
 
-def svg_problems(text):
+def luminance(colour):
+    parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= .03928 else ((part + .055) / 1.055) ** 2.4 for part in parts]
+    return .2126 * linear[0] + .7152 * linear[1] + .0722 * linear[2]
+
+
+def contrast(a, b):
+    lighter, darker = sorted((luminance(a), luminance(b)), reverse=True)
+    return (lighter + .05) / (darker + .05)
+
+
+def dark_colours(style):
+    """What the style makes of a fill, by element and fill."""
+    return {(tag, fill): colour
+            for selectors, colour in re.findall(r"^(.*?) \{ fill: (#\w+) \}$", style, re.MULTILINE)
+            for tag, fill in re.findall(r'(\w+)\[fill="(#\w+)"\]', selectors)}
+
+
+def contrast_problems(root, style):
+    """Each text against the rectangle that was painted below it last."""
+    dark = dark_colours(style)
+    ground = []
+    for element in root.iter():
+        tag, fill = element.tag.removeprefix(SVG), element.get("fill")
+        if tag == "rect":
+            x, y = (int(element.get(name, 0)) for name in "xy")
+            ground.append(((x, y, x + int(element.get("width")), y + int(element.get("height"))), fill))
+        if tag != "text":
+            continue
+        at = int(element.get("x")), int(element.get("y")) - 3
+        below = next(colour for (left, top, right, bottom), colour in reversed(ground)
+                     if left <= at[0] <= right and top <= at[1] <= bottom)
+        pairs = {"light": (fill, below), "dark": (dark.get(("text", fill), fill), dark.get(("rect", below), below))}
+        yield from (f"on {name} ground {a} on {b} has a contrast of {contrast(a, b):.1f}: {element.text}"
+                    for name, (a, b) in pairs.items() if contrast(a, b) < CONTRAST)
+
+
+def svg_problems(text, widest):
     root = xml.fromstring(text)
     width, height = int(root.get("width")), int(root.get("height"))
+    if width > widest:
+        yield f"{width} pixels wide"
+    if any(int(element.get("font-size")) < SMALLEST for element in root.iter(f"{SVG}text")):
+        yield "letters that are too small"
     if root.get("viewBox") != f"0 0 {width} {height}":
         yield "the viewBox is not the size"
     if {element.tag for element in root.iter()} - {SVG + tag for tag in (
@@ -66,6 +113,8 @@ def svg_problems(text):
     styles = [element.text for element in root.iter(SVG + "style")]
     if len(styles) != 1 or "prefers-color-scheme: dark" not in styles[0] or "url(" in styles[0] or "@import" in styles[0]:
         yield "the style is not that of a dark ground alone"
+    else:
+        yield from contrast_problems(root, styles[0])
     texts = list(text_boxes(root))
     for i, (content, at) in enumerate(texts):
         if not inside(at, width, height):
@@ -131,7 +180,7 @@ def problems_of(railhead, snapshot, out):
         return done.stdout
 
     svg = print_as("svg")
-    yield from svg_problems(svg)
+    yield from svg_problems(svg, WIDER.get(snapshot.stem, WIDTH))
     rendered = run(["rsvg-convert"], svg)
     if rendered.returncode or rendered.stderr:
         yield f"rsvg-convert: {rendered.stderr.decode()}"

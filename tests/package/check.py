@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The packages of scripts/package: check.py RAILHEAD [pattern…]. Needs root, as dpkg does."""
 
+import gzip
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +17,8 @@ import unittest
 import yaml
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
-UNITS = ("railhead-agent.service", "railhead-setup.service")
+UNITS = ("railhead-agent.service", "railhead-setup.service", "railhead-setup-verify.service",
+         "railhead-setup-verify.timer")
 
 
 def output(*words: object, **more: object) -> str:
@@ -71,6 +74,25 @@ class Package(unittest.TestCase):
         left = [path for path in root.rglob("*") if path.is_file() and "var" not in path.relative_to(root).parts]
         self.assertEqual([], left)
 
+    def test_the_packages_have_man_pages_and_completion(self) -> None:
+        owners: dict[str, str] = {}
+        for name in ("railhead", "railhead-bench"):
+            package = next(path for path in self.files.values() if path.name.startswith(f"{name}_"))
+            root = self.root()
+            output("dpkg-deb", "--extract", package, root)
+            share = root / "usr/share"
+            page = "railhead-setup-plan" if name == "railhead" else "railhead-bench-pair"
+            for one in (name, page):
+                self.assertIn(b".SH NAME", gzip.decompress((share / f"man/man1/{one}.1.gz").read_bytes()))
+            self.assertIn(f"complete -F _{name.replace('-', '_')} {name}\n",
+                          (share / f"bash-completion/completions/{name}").read_text())
+            self.assertTrue((share / f"zsh/vendor-completions/_{name}").read_text().startswith(f"#compdef {name}\n"))
+            self.assertIn(f"complete -c {name} ", (share / f"fish/vendor_completions.d/{name}.fish").read_text())
+            places = [str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()]
+            for place in (one for one in places if not one.startswith("var/lib/dpkg/")):
+                self.assertIsNone(owners.get(place), place)
+                owners[place] = name
+
     def test_systemd_knows_every_word_of_the_units(self) -> None:
         root = self.root()
         output("dpkg-deb", "--extract", self.deb, root)
@@ -105,46 +127,108 @@ class Package(unittest.TestCase):
         archive = next(path for name, path in self.files.items() if name.startswith("railhead-") and name.endswith(".gz"))
         with tarfile.open(archive) as inside:
             names = {pathlib.PurePath(name).name for name in inside.getnames()}
-        self.assertLessEqual({"railhead", "LICENSE", "README.md", *UNITS}, names)
+        self.assertLessEqual({"railhead", "LICENSE", "README.md", "railhead.1.gz", *UNITS}, names)
 
     def test_the_playbook_starts_the_units_of_the_package(self) -> None:
         tasks = yaml.safe_load((TREE / "deploy/ansible/railhead.yaml").read_text())[0]["tasks"]
         started = next(task["loop"] for task in tasks if "loop" in task)
-        self.assertEqual(set(UNITS), {f"{name}.service" for name in started})
+        self.assertEqual({*UNITS} - {"railhead-setup-verify.service"}, {*started}, "the timer starts that one")
 
-    def fleet(self, page: str | None, ready: str = "true") -> tuple[int, str]:
-        """What the plugin says of one node, whose agent has this page; null: it does not answer."""
-        answers = self.folder / "page"
-        answers.write_text(page or "")
-        kubectl = self.folder / "kubectl"
+    def plugin(self, *words: str, pages: list[str | None], ready: str = "true") -> subprocess.CompletedProcess:
+        """What the plugin says of nodes whose agents have these pages; null: one that does not answer; "": none."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        kubectl = folder / "kubectl"
+        nodes = [f"node-{number}" for number in range(1, len(pages) + 1)]
+        agents = [f"{node} kube-system railhead-{node} 9479 {ready}" for node, page in zip(nodes, pages) if page != ""]
+        (folder / "nodes").write_text("".join(f"{node}\n" for node in nodes))
+        (folder / "agents").write_text("".join(f"{agent}\n" for agent in agents))
+        for node, page in zip(nodes, pages):
+            if page:
+                (folder / node).write_text(page)
         kubectl.write_text("#!/bin/sh\ncase \"$*\" in\n"
-                           "  'get nodes '*) echo node-1 ;;\n"
-                           f"  'get pods '*) echo 'node-1 kube-system railhead-x 9479 {ready}' ;;\n"
-                           "  'get --raw /api/v1/namespaces/kube-system/pods/railhead-x:9479/proxy/metrics') "
-                           + (f"cat {answers}" if page else "exit 1") + " ;;\n  *) exit 3 ;;\nesac\n")
+                           f"  'get nodes '*) cat {folder}/nodes ;;\n  'get pods '*) cat {folder}/agents ;;\n"
+                           "  'get --request-timeout=30s --raw /api/v1/namespaces/kube-system/pods/railhead-'*)\n"
+                           "    node=${4#*/pods/railhead-}\n"
+                           f"    cat {folder}/${{node%:9479/proxy/metrics}} ;;\n  *) exit 3 ;;\nesac\n")
         kubectl.chmod(0o755)
-        done = subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", "fleet"], capture_output=True, text=True,
-                              check=False, env={**os.environ, "KUBECTL": str(kubectl)})
+        return subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", *words], capture_output=True, text=True,
+                              check=False, env={**os.environ, "KUBECTL": str(kubectl), "TMPDIR": str(folder)})
+
+    def fleet(self, page: str | None, ready: str = "true", *words: str) -> tuple[int, str]:
+        done = self.plugin("fleet", *words, pages=[page], ready=ready)
         return done.returncode, " ".join(done.stdout.splitlines()[1].split())
 
+    WELL = ('railhead_node_gpus 8\nrailhead_node_nics{role="compute",usable="true"} 7\n'
+            'railhead_node_nics{role="compute",usable="false"} 1\nrailhead_nri_connected 1\n'
+            'railhead_port_active{nic="a",port="1"} 1\nrailhead_build_info{version="0.1.0"} 1\n'
+            'railhead_nri_runtime_info{name="containerd",version="2.4.2",nri="0.12"} 1\n'
+            'railhead_pool_devices{pool="a/b",state="healthy"} 100\n')
+
     def test_the_plugin_says_of_a_node_what_its_agent_says(self) -> None:
-        page = ('railhead_node_gpus 8\nrailhead_node_nics{role="compute",usable="true"} 7\n'
-                'railhead_node_nics{role="compute",usable="false"} 1\nrailhead_nri_connected 1\n'
-                'railhead_port_active{nic="a",port="1"} 1\nrailhead_build_info{version="0.1.0"} 1\n'
-                'railhead_nri_runtime_info{name="containerd",version="2.4.2",nri="0.12"} 1\n'
-                'railhead_pool_devices{pool="a/b",state="healthy"} 100\n')
         well = "node-1 true 8 7/8 1/1 a/b=100/100 0 containerd/2.4.2 0.1.0"
-        self.assertEqual((0, well), self.fleet(page))
-        self.assertEqual((1, well.replace("true", "false")), self.fleet(page, "false"))
+        self.assertEqual((0, well), self.fleet(self.WELL))
+        self.assertEqual((1, well.replace("true", "false")), self.fleet(self.WELL, "false"))
         fallback = 'railhead_pod_silent_fallback{namespace="n",pod="p",container="c"} 1\n'
-        self.assertEqual((1, well.replace(" 0 c", " 1 c")), self.fleet(page + fallback))
+        self.assertEqual((1, well.replace(" 0 c", " 1 c")), self.fleet(self.WELL + fallback))
         unhealthy = 'railhead_pool_devices{pool="a/b",state="unhealthy",reason="gone"} 2\n'
-        self.assertEqual((1, well.replace("100/100", "100/102")), self.fleet(page + unhealthy))
+        self.assertEqual((1, well.replace("100/100", "100/102")), self.fleet(self.WELL + unhealthy))
         self.assertIn("NOT-CONNECTED", self.fleet("railhead_nri_connected 0\n")[1])
         self.assertEqual((2, "node-1 true ? ? ? ? ? ? ?"), self.fleet(None))
+        self.assertEqual((0, "node-1 - - - - - - - no-agent"), self.fleet(""))
+
+    def test_wide_says_what_is_wrong_and_which_ports_are_down(self) -> None:
+        self.assertTrue(self.fleet(self.WELL, "true", "-o", "wide")[1].endswith(" 0.1.0 - ok"))
+        down = 'railhead_port_active{nic="mlx5_3",port="1"} 0\n'
+        self.assertTrue(self.fleet(self.WELL + down, "true", "-o", "wide")[1].endswith(" 0.1.0 mlx5_3/1 ok"))
+        ill = 'railhead_pool_devices{pool="a/b",state="unhealthy"} 2\nrailhead_pod_silent_fallback{pod="p"} 1\n'
+        page = ill + self.WELL.replace("nri_connected 1", "nri_connected 0")
+        self.assertTrue(self.fleet(page, "false", "--output=wide")[1].endswith(
+            " not-ready,not-connected,unhealthy-devices,silent-fallback"))
+        many = "".join(f'railhead_port_active{{nic="mlx5_{n}",port="1"}} 0\n' for n in range(1000))
+        self.assertTrue(self.fleet(many, "true", "-o", "wide")[1].endswith(",mlx5_10/1,... not-connected"))
+
+    def test_nodes_keep_their_order_and_the_head_can_be_left_out(self) -> None:
+        done = self.plugin("fleet", "--no-headers", pages=[self.WELL, "", None] * 14)
+        self.assertEqual(2, done.returncode)
+        self.assertEqual([f"node-{n}" for n in range(1, 43)], [line.split()[0] for line in done.stdout.splitlines()])
+        self.assertEqual(0, self.plugin("fleet", "--no-headers", pages=[]).returncode)
+
+    def test_a_cluster_that_cannot_be_asked_is_no_problem_of_the_fleet(self) -> None:
+        done = subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", "fleet"], capture_output=True, text=True,
+                              check=False, env={**os.environ, "KUBECTL": "false"})
+        self.assertEqual((2, ""), (done.returncode, done.stdout))
+
+    def html(self, pages: list[str | None]) -> str:
+        return self.plugin("fleet", "-o", "html", pages=pages).stdout
+
+    def test_the_page_of_the_fleet_loads_nothing_and_has_every_node(self) -> None:
+        text = self.html([self.WELL, None, "", "railhead_nri_connected 0\n"])
+        self.assertIn("4 nodes: 1 ok, 1 with a problem, 1 unknown, 1 without an agent.", text)
+        self.assertNotRegex(text, r"https?:|//|src=|href=|url\(|@import|<link|<img|<iframe|fetch|XMLHttp")
+        self.assertIn("default-src 'none'", text)
+        rows = re.findall(r"<tr class=(\w+)><td>(node-\d)</td>", text)
+        self.assertEqual([("ok", "node-1"), ("unknown", "node-2"), ("none", "node-3"), ("bad", "node-4")], rows)
+        self.assertIn("<td>a/b</td><td class=n>1</td><td class=n>100</td><td class=n>100</td>", text)
+
+    def test_what_an_agent_says_stays_text(self) -> None:
+        hostile = "</td><script>alert(1)</script>\x1b[31m ,\\u202e"
+        page = self.WELL.replace("2.4.2", hostile).replace("a/b", hostile).replace('nic="a"', f'nic="{hostile}"')
+        text = self.html([page])
+        self.assertEqual(1, text.count("<script>"))
+        self.assertNotRegex(text, r"alert\(|[^\n -~]")
+        wide = self.plugin("fleet", "-o", "wide", pages=[page]).stdout
+        self.assertNotRegex(wide, r"[^\n -~]")
+        self.assertEqual(11, len(wide.splitlines()[1].split()))
+
+    def test_the_page_has_a_size_that_is_known(self) -> None:
+        long = "x" * 5000
+        page = "".join(f'railhead_pool_devices{{pool="{n}{long}",state="healthy"}} 1\n' for n in range(200))
+        page += "".join(f'railhead_port_active{{nic="{n}{long}",port="1"}} 0\n' for n in range(200))
+        self.assertLess(len(self.html([page])), 16_000)
+        self.assertLess(len(self.html([self.WELL] * 100)), 40_000)
 
     def test_the_plugin_refuses_words_that_it_does_not_know(self) -> None:
-        for words in ((), ("flet",), ("fleet", "x"), ("clean-up",), ("clean-up", "hca"), ("clean-up", "a/b/c"),
+        for words in ((), ("flet",), ("fleet", "x"), ("fleet", "-o"), ("fleet", "-o", "xml"), ("clean-up",), ("clean-up", "hca"), ("clean-up", "a/b/c"),
                       ("clean-up", "a/b", "-y"), ("clean-up", 'a/"b'), ("topology",)):
             done = subprocess.run([TREE / "deploy/kubectl/kubectl-railhead", *words], capture_output=True, text=True,
                                   check=False, env={**os.environ, "KUBECTL": "false"})

@@ -25,8 +25,9 @@ helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-
   --set nfd.enabled=false --set driver.rdma.enabled=true --set driver.rdma.useHostMofed=false
 
 # 4. Railhead, in place of ib-node-config and of the shared device plugin.
-kubectl apply -f deploy/setup/daemonset.yaml
-helm install railhead deploy/charts --namespace kube-system
+#    R2: containerd is restarted on each node, once.
+helm install railhead deploy/charts --namespace kube-system \
+  --set setup.enabled=true --set setup.profile=aks-dynamo --set setup.allow=R2
 
 # 5. How it is checked, on each node:
 #   railhead setup verify --profile aks-dynamo

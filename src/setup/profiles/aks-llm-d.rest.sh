@@ -46,8 +46,9 @@ case "$DRIVER" in
 esac
 
 # 4. Railhead, in place of kubectl debug, the peermem reloader and the ulimit adjuster.
-kubectl apply -f deploy/setup/daemonset.yaml
-helm install railhead deploy/charts --namespace kube-system
+#    R2: containerd is restarted on each node, once.
+helm install railhead deploy/charts --namespace kube-system \
+  --set setup.enabled=true --set setup.profile=aks-llm-d --set setup.allow=R2
 
 # 5. How it is checked, on each node:
 #   railhead setup verify --profile aks-llm-d

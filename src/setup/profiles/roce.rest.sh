@@ -10,7 +10,7 @@ helm install gpu-operator nvidia/gpu-operator --namespace gpu-operator --create-
   --set driver.kernelModuleType=open --set driver.rdma.enabled=true
 
 # 3. Setup at each start of a node, a look each hour, and the agent.
-#   install -D -m 0644 deploy/setup/systemd/* /etc/systemd/system/
+#   install -D -m 0644 -t /etc/systemd/system deploy/systemd/railhead-setup*
 #   railhead setup profile roce > /etc/railhead/setup.yaml
 #   systemctl enable --now railhead-setup.service railhead-setup-verify.timer
 helm install railhead deploy/charts --namespace kube-system

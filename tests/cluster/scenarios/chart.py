@@ -3,7 +3,6 @@
 
 import contextlib
 import json
-import os
 import pathlib
 import re
 import socket
@@ -12,10 +11,11 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+from kube import traces
 from kube.case import ClusterCase
 from kube.chart import import_image, reachable_pods, shell, usual_socket, version
 from kube.cluster import GPU_RESOURCE
-from kube.kubelet import NODE, ROOT
+from kube.kubelet import NODE
 from kube.networks import can_make
 from lib import paths
 from lib.machine import SEED, Machine
@@ -31,20 +31,6 @@ BLOCKS = re.findall(r"```sh\n(.*?)\n```", (paths.TREE / "docs/install.md").read_
 INSTALL, INJECT_ONLY = (block for block in BLOCKS if "rdma-device-plugin" in block)
 FROM_REGISTRY = BLOCKS[0].splitlines()[-1].replace("REGISTRY", "localhost")
 AFTERWARDS = BLOCKS[1]
-# What the cluster itself writes meanwhile.
-OTHERS = ("/run/containerd", "/run/netns", "/run/runc", f"{ROOT}/pods", "kubelet_internal_checkpoint", "_pods_state",
-          "stand-in.sock")
-
-
-def host_files() -> set[str]:
-    """Every file and folder where the agent is let write, or its pods are made."""
-    found = set()
-    for top in ("/run", "/etc", str(ROOT)):
-        for folder, folders, files in os.walk(top):
-            found |= {f"{folder}/{name}" for name in folders + files}
-    return {path for path in found if not any(other in path for other in OTHERS)}
-
-
 def process() -> pathlib.Path:
     """The agent's folder in /proc; the jail has no other."""
     names = pathlib.Path("/proc").glob("[0-9]*/comm")
@@ -138,7 +124,7 @@ class Chart(ClusterCase):
         self.assert_gets(inside, self.machine, nics)
 
     def test_installed_upgraded_and_removed_without_a_trace(self) -> None:
-        before = host_files()
+        host, objects = traces.of_host(), traces.of_cluster(self.cluster)
         notes = self.install(INSTALL + self.values_of_machine())
         self.assertIn("is in no registry", notes)
         self.wait_rolled_out()
@@ -160,7 +146,12 @@ class Chart(ClusterCase):
         self.uninstall()
         self.cluster.wait_allocatable(HCA, 0)
         # A folder of a tmpfs, which the kubelet makes; an agent cannot remove what is mounted into it.
-        self.assertEqual({"/run/railhead"}, host_files() - before)
+        kept = ["+ /run/railhead"]
+        with contextlib.suppress(Failed):  # what is left then is the message
+            wait_until("no trace", lambda: traces.difference(host, traces.of_host()) == kept, 30)
+            wait_until("no object", lambda: not traces.difference(objects, traces.of_cluster(self.cluster)), 60)
+        self.assertEqual(kept, traces.difference(host, traces.of_host()))
+        self.assertEqual([], traces.difference(objects, traces.of_cluster(self.cluster)))
 
     def test_what_the_page_says_to_check_is_there(self) -> None:
         self.install(FROM_REGISTRY + self.values_of_machine(), "railhead")
@@ -185,7 +176,7 @@ class Chart(ClusterCase):
         self.assertRegex(told, r"(?m)^OK: .*memlock")
 
     def test_the_api_server_takes_the_examples(self) -> None:
-        self.assertEqual(4, len(list((paths.TREE / "examples/jobs").iterdir())))
+        self.assertEqual(5, len(list((paths.TREE / "examples/jobs").iterdir())))
         self.type("kubectl apply --dry-run=server --validate=strict -f examples/jobs")
 
     def test_the_api_server_takes_the_kustomization(self) -> None:
@@ -260,7 +251,9 @@ class Chart(ClusterCase):
         self.assertEqual(0, self.cluster.allocatable(HCA))
 
     def test_without_nri_the_agent_says_so_and_is_not_ready(self) -> None:
-        self.install(INSTALL + self.values_of_machine() + " --set nri.directory=/run/no-nri")
+        notes = self.install(INSTALL + self.values_of_machine() + " --set nri.directory=/run/no-nri")
+        self.assertRegex(notes, r'"runtime not connected" there means that the runtime does not offer\n/run/no-nri/nri.sock')
+        self.assertIn("disable = false", notes)
         self.addCleanup(pathlib.Path("/run/no-nri").rmdir)
         self.addCleanup(self._uninstall_all)
         wait_until("the agent runs", lambda: any(map(self.is_running, self.agents())), 60)

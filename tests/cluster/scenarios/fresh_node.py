@@ -5,10 +5,9 @@ import itertools
 import json
 import pathlib
 
+from kube import account
 from kube.case import ClusterCase
-from kube.control_plane import KUBECONFIG
 from kube.kubelet import NODE
-from kube.pod import manifest
 from lib import paths
 from lib.agent import Agent
 from lib.machine import SEED, Machine
@@ -16,7 +15,6 @@ from lib.process import Failed, wait_until
 
 TAINT = {"key": "railhead.io/not-ready", "effect": "NoSchedule"}
 OTHER = {"key": "example.com/kept", "value": "yes", "effect": "PreferNoSchedule"}
-ACCOUNT = "railhead"
 RIGHTS = paths.TREE / "deploy/rbac/startup-taint.yaml"
 ALL = ["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"]
 
@@ -29,9 +27,7 @@ class FreshNode(ClusterCase):
         self.addCleanup(self._delete_pods)  # while their kubelet knows them
         self.join(TAINT, OTHER)
         self.cluster.offer_gpus(self.machine)
-        self.kubectl("create", "namespace", ACCOUNT)
-        self.addCleanup(self.kubectl, "delete", "namespace", ACCOUNT)
-        self.kubectl("create", "serviceaccount", ACCOUNT, "-n", ACCOUNT)
+        account.make_account(self)
 
     def join(self, *taints: dict) -> None:
         """The node comes anew, as a kubelet with --register-with-taints makes it."""
@@ -40,27 +36,10 @@ class FreshNode(ClusterCase):
         self.cluster.kubelet.start(registerWithTaints=list(taints))
 
     def grant(self) -> None:
-        self.kubectl("apply", "-f", str(RIGHTS))
-        self.addCleanup(self.kubectl, "delete", "-f", str(RIGHTS))
+        account.grant(self, RIGHTS)
 
     def agents_kubeconfig(self) -> str:
-        """What a pod of the service account on this node has: a token bound to the pod, which names its
-        node, and the authority of the API server."""
-        pod = manifest("agent")
-        pod["metadata"]["namespace"] = ACCOUNT
-        pod["spec"] |= {"serviceAccountName": ACCOUNT, "nodeName": NODE, "tolerations": [{"operator": "Exists"}]}
-        self.kubectl("apply", "-f", "-", text=json.dumps(pod))
-        token = self.kubectl(
-            *("create", "token", ACCOUNT, "-n", ACCOUNT),
-            *("--bound-object-kind", "Pod", "--bound-object-name", "agent"),
-        )
-        plane = self.cluster.plane
-        authority = plane.dir / "certs/apiserver.crt"
-        text = KUBECONFIG.format(server=plane.server, token=token.strip())
-        return self.config(
-            "agent-kubeconfig",
-            text.replace("insecure-skip-tls-verify: true", f"certificate-authority: {authority}"),
-        )
+        return account.agents_kubeconfig(self)
 
     def start(self, kubeconfig: str, *flags: str) -> Agent:
         return self.agent(
@@ -128,7 +107,7 @@ class FreshNode(ClusterCase):
         said = wait_until("a refusal", lambda: agent.events("startup taint stays"), 15)
         self.assertEqual("warn", said[0]["level"])
         self.assertIn(f"GET /api/v1/nodes/{NODE}: 403 Forbidden: ", said[0]["why"])
-        self.assertIn(f"system:serviceaccount:{ACCOUNT}:{ACCOUNT}", said[0]["why"])
+        self.assertIn(f"system:serviceaccount:{account.ACCOUNT}:{account.ACCOUNT}", said[0]["why"])
         self.assertIn("startup taint: stays if it is there, ", agent.page("/readyz")[1])
         self.assertIn("untolerated taint", self.why_pending("early-gpus"))
         self.grant()

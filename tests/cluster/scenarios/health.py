@@ -23,7 +23,7 @@ class Health(ClusterCase):
     def set_port(self, nic: str, state: str) -> None:
         self.tree.write(self.machine.port_state(nic), state)
 
-    def test_a_port_that_goes_down_takes_its_slot_out_of_allocatable_until_it_is_up(self) -> None:
+    def test_a_slot_is_not_allocatable_while_its_port_is_down(self) -> None:
         began = time.monotonic()
         self.set_port("mlx5_1", "1: DOWN")
         self.cluster.wait_allocatable(RAIL, 3)

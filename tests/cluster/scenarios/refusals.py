@@ -40,7 +40,7 @@ class Refusals(ClusterCase):
         self.wait_running("waits", 60)
         self.assert_gets(self.look("waits"), self.machine, ALL)
 
-    def test_killed_between_allocate_and_start_the_container_waits_for_the_agent(self) -> None:
+    def test_killed_after_allocate_the_container_waits_for_the_agent(self) -> None:
         agent = self.agent(self.machine)
         self.cluster.wait_allocatable(HCA, 100)
         self.apply("allocated", limits={HCA: 1}, waits=True)

@@ -42,7 +42,7 @@ class Replaced(ClusterCase):
         self.delete("a")
         self.wait_running("c")
 
-    def test_the_sriov_plugins_file_gives_each_pod_virtual_functions_of_its_own(self) -> None:
+    def test_the_sriov_plugins_file_gives_each_pod_its_own_functions(self) -> None:
         machine = Machine(VFS)
         self.agent(machine, "--config", str(EXAMPLES / "sriov-network-device-plugin.json"))
         self.cluster.wait_allocatable(FRONT_A, 4)

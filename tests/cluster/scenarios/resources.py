@@ -46,7 +46,7 @@ class Resources(ClusterCase):
         for inside, name in zip((first, second), names):
             self.assert_gets(inside, self.machine, [name[1:-2]])
 
-    def test_gpus_that_only_the_environment_names_count_for_pods_that_hold_gpus(self) -> None:
+    def test_gpus_of_the_environment_count_for_pods_that_hold_gpus(self) -> None:
         self.agent(self.machine)
         forged = {"NVIDIA_VISIBLE_DEVICES": "0,1,2,3"}
         self.assert_gets_nothing(self.run_pod("forged", env=forged))

@@ -61,7 +61,7 @@ class Numa(SlotCase):
         gpus = [gpu for gpu in self.machine.gpus if gpu.uuid in mine]
         return {self.machine.numa_node(gpu.pci) for gpu in gpus}
 
-    def test_gpus_come_from_the_numa_node_of_the_slot_or_the_pod_is_rejected(self) -> None:
+    def test_gpus_come_from_the_slots_numa_node_or_the_pod_is_rejected(self) -> None:
         self.offer(2, "mlx5_2", "mlx5_3")  # both on node 1, with four of the eight GPUs
         for name in ("a", "b"):
             inside = self.run_pod(name, gpus=2, limits={RAIL: 1})

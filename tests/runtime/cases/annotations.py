@@ -60,7 +60,7 @@ class Annotations(RuntimeCase):
         self.assert_gets(inside, seed, ["mlx5_0"])
         self.assertIn("remark.annotation-refused", agent.decision(pod.name))
 
-    def test_a_container_without_gpus_gets_rdma_by_annotation_only_where_allowed(self) -> None:
+    def test_without_gpus_an_annotation_gives_rdma_only_where_allowed(self) -> None:
         nic = self.nics[0]
         asked = {"path": self.machine.uverbs(nic).path, "type": "c", "major": 231, "minor": 0}
         annotations = {"devices.nri.io/container.main": device_list(asked)}
@@ -98,7 +98,7 @@ class Annotations(RuntimeCase):
         )
         self.assert_gets(pod.run(env=self.gpus).look(), self.machine, self.nics)
 
-    def test_preferred_memlock_above_the_ceiling_is_clamped_with_a_warning(self) -> None:
+    def test_preferred_memlock_above_the_ceiling_is_clamped(self) -> None:
         agent = self.agent(self.machine)
         pod = self.pod(
             annotations={

@@ -36,7 +36,7 @@ class Neighbours(RuntimeCase):
         self.assertEqual(sorted(self.machine.devices(self.nics)), sorted(inside.nodes))
         self.assertEqual("=mlx5_9", inside.env["NCCL_IB_HCA"])
 
-    def test_a_plugin_above_us_with_the_same_path_is_named_by_the_runtime(self) -> None:
+    def test_the_runtime_names_a_later_plugin_with_the_same_path(self) -> None:
         agent = self.agent(self.machine)
         self.plugin("above", "95", self.same_path)
         pod = self.pod()

@@ -33,7 +33,7 @@ class Roce(RuntimeCase):
         inside = self.pod(host_network=False).run(env=self.gpu).look()
         self.assert_gets(inside, self.machine, self.nics)
 
-    def test_required_without_a_usable_nic_fails_with_a_message_for_the_kubelet(self) -> None:
+    def test_required_without_a_usable_nic_tells_the_kubelet_why(self) -> None:
         agent = self.agent(self.machine)
         pod = self.pod(host_network=False, annotations={"rdma.railhead.io/pod": "required"})
         with self.assertRaisesRegex(Refused, "railhead: .*network"):

@@ -28,7 +28,7 @@ class TopologyFile(RuntimeCase):
         refused = container.exec("sh", "-c", 'echo x > "$NCCL_TOPO_FILE"')
         self.assertRegex(refused, "Read-only file system|Permission denied")
 
-    def test_a_file_that_somebody_removed_is_there_for_the_next_container(self) -> None:
+    def test_a_file_that_was_removed_is_there_for_the_next_container(self) -> None:
         machine = self.azure_agent()
         self.pod().run(devices=self.gpu_nodes(machine, 0))
         self.file.unlink()

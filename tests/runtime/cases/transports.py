@@ -27,7 +27,7 @@ class Transports(RuntimeCase):
         self.assertRegex(told, 'NCCL_IB_HCA="mlx5_0" names no usable port .*mlx5_2:1')
         self.assertEqual(1, self.running.warnings(WARNING))
 
-    def test_the_manual_fix_of_seed_002_is_refused_where_rdma_is_required(self) -> None:
+    def test_the_manual_fix_of_seed_002_is_refused_under_required(self) -> None:
         pod = self.pod(annotations={"rdma.railhead.io/pod": "required"})
         for env in (MANUAL_FIX, {VISIBLE: "4,5", "NCCL_IB_DISABLE": "1"}):
             name, value = list(env.items())[1]

@@ -150,6 +150,23 @@ TEST_F(ContainerHooksTest, required_that_is_not_met_is_refused) {
   EXPECT_EQ(decisions("refused", inject::reason::kNotRdma), 1);
 }
 
+TEST_F(ContainerHooksTest, required_that_is_not_met_is_an_event) {
+  agent::EventOutbox outbox(metrics_, clock_);
+  agent::PodEvents events(outbox, "gpu-a");
+  agent::ContainerHooks hooks(
+      {machine_, runtime_, link_, log_, metrics_, nullptr, nullptr, &events});
+  ContainerBuilder container;
+  container.pod_annotation("rdma.railhead.io/container.main", "required");
+  bool answered = false;
+  hooks.create(container.request(),
+               [&](const nri::CreateAnswer& given) { answered = given.refusal.has_value(); });
+  ASSERT_TRUE(answered);
+  const auto event = outbox.take([](const kube::Event&) { return true; });
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->reason, "RdmaRequiredNotMet");
+  EXPECT_EQ(event->about.kind, "Pod");
+}
+
 TEST_F(ContainerHooksTest, gpus_of_the_environment_alone_wait_for_the_kubelets_answer) {
   const auto uuid = *machine_.table()->node().gpus[0].uuid;
   for (const auto& said :

@@ -27,7 +27,7 @@ class PodsMonitorTest : public testing::Test {
         node::read_node(*host), affinity::OperatorRules(), inject::InjectionPolicy()));
     monitor_.emplace(
         context(), agent::PodsOptions(), [this] { return open(); },
-        agent::PodsMonitor::Links{tables_, containers_, page_});
+        agent::PodsMonitor::Links{tables_, containers_, page_, &events_});
   }
 
   [[nodiscard]] Result<std::unique_ptr<host::Host>> open() const {
@@ -64,6 +64,8 @@ class PodsMonitorTest : public testing::Test {
   agent::TableFeed tables_;
   agent::ContainerCache containers_;
   loop::Shared<std::string> page_;
+  agent::EventOutbox outbox_{metrics_, clock_};
+  agent::PodEvents events_{outbox_, ""};
   std::optional<agent::PodsMonitor> monitor_;
 };
 
@@ -77,6 +79,18 @@ TEST_F(PodsMonitorTest, metrics_say_what_each_container_uses) {
   EXPECT_EQ(metrics_.silent_fallbacks.value(), 1);
   monitor_->take(usage());
   EXPECT_EQ(metrics_.silent_fallbacks.value(), 1);
+}
+
+TEST_F(PodsMonitorTest, a_silent_fallback_is_an_event_of_its_pod) {
+  look_at_fallback();
+  monitor_->take(usage());
+  const auto any = [](const kube::Event&) { return true; };
+  const auto event = outbox_.take(any);
+  ASSERT_TRUE(event);
+  EXPECT_EQ(event->reason, "RdmaSilentFallback");
+  EXPECT_EQ(event->about.name, "a-1");
+  EXPECT_FALSE(event->about.uid.empty());
+  EXPECT_FALSE(outbox_.take(any)) << "once, and of no other pod";
 }
 
 TEST_F(PodsMonitorTest, totals_stay_when_the_processes_end) {

@@ -100,6 +100,56 @@ TEST_F(PortCountersTest, an_ethernet_link_goes_down_with_its_netdev) {
   EXPECT_EQ(metrics_.port_link_downs.value("mlx5_0", "1"), 7);
 }
 
+/// As a driver would count under names of its own; of this one netdev alone.
+Result<std::optional<host::EthtoolCounters>> counted_by_driver(const std::string& netdev,
+                                                               const std::string& pci_address) {
+  if (netdev != "ens1" || pci_address != "0000:3b:00.0") {
+    return std::optional<host::EthtoolCounters>();
+  }
+  return std::optional(host::EthtoolCounters{
+      {"rx_packets", 1}, {"rx_prio3_pause", 7}, {"tx_prio3_pause", 8}, {"tx_global_pause", 9}});
+}
+
+class PauseFramesTest : public PortCountersTest {
+ protected:
+  std::string read_of(node::LinkLayer layer, const std::string& address) {
+    auto one = nic("mlx5_0", layer);
+    one.netdevs = {"ens1"};
+    one.pci = node::PciAddress::parse(address).value();
+    counting_.read(*test::host_of(""), node_of(one));
+    return metrics_.expose();
+  }
+
+  [[nodiscard]] double frames(const char* priority, const char* direction) const {
+    return metrics_.port_pause_frames.value("mlx5_0", "1", metrics::Label<"priority">(priority),
+                                            label::Direction(direction));
+  }
+
+  PortCounters counting_{{loop_, *mailbox_, clock_, log_, metrics_},
+                         tables_,
+                         std::chrono::seconds(1),
+                         nullptr,
+                         counted_by_driver};
+};
+
+constexpr const char* kPauseSample = "railhead_port_pause_frames_total{";
+
+TEST_F(PauseFramesTest, are_those_of_the_netdev_of_the_same_function) {
+  read_of(node::LinkLayer::ethernet, "0000:3b:00.0");
+  EXPECT_EQ(frames("3", "received"), 7);
+  EXPECT_EQ(frames("3", "transmitted"), 8);
+  EXPECT_EQ(frames("all", "transmitted"), 9);
+  counting_.read(*test::host_of(""), node::Node());
+  EXPECT_THAT(metrics_.expose(), Not(testing::HasSubstr(kPauseSample)));
+}
+
+TEST_F(PauseFramesTest, are_none_of_infiniband_and_of_another_function) {
+  EXPECT_THAT(read_of(node::LinkLayer::infiniband, "0000:3b:00.0"),
+              Not(testing::HasSubstr(kPauseSample)));
+  EXPECT_THAT(read_of(node::LinkLayer::ethernet, "0000:5e:00.0"),
+              Not(testing::HasSubstr(kPauseSample)));
+}
+
 TEST_F(PortCountersTest, a_nic_that_is_gone_leaves_no_samples) {
   read(file("counters/port_rcv_data", "10") + file("counters/symbol_error", "4"),
        node_of(nic("mlx5_0")));

@@ -119,9 +119,6 @@ TEST(BenchOptions, what_makes_no_sense_is_refused) {
   Options pairs;
   pairs.queue_pairs = kMaxQueuePairs + 1;
   EXPECT_NE(error_of(pairs), "no error");
-  Options output;
-  output.output = "xml";
-  EXPECT_THAT(output_format(output).error().message, HasSubstr("--output \"xml\""));
 }
 
 TEST(BenchOptions, a_key_is_named_by_where_it_came_from) {

@@ -3,6 +3,13 @@
 
 #include <gmock/gmock.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "bench/evidence.h"
+#include "unit/source_dir.h"
+
 namespace railhead::bench {
 namespace {
 
@@ -197,6 +204,58 @@ TEST(BenchReport, a_session_that_never_began_is_still_a_document) {
   EXPECT_EQ(report.json["kind"], "Bench");
   EXPECT_EQ(report.json["state"], "wrong-key");
   EXPECT_EQ(report.json["runs"][0]["steps"], data::Json::array());
+}
+
+/// One side with everything that there is to say.
+data::Json whole_side(Memory memory) {
+  Place place;
+  place.nic = "mlx5_0";
+  place.gid_index = 3;
+  place.gid = "0000:0000:0000:0000:0000:ffff:0a00:0001";
+  place.gid_type = "RoCE v2";
+  place.pci = "0000:18:00.0";
+  place.numa_node = 0;
+  place.rate_gbps = 400;
+  place.pcie = {32, 16};
+  place.pcie_possible = {32, 16};
+  place.firmware = "28.39.1002";
+  place.driver = "mlx5_core";
+  auto lane = place_json(place);
+  lane["pinned"] = true;
+  lane["pathMtu"] = 4096;
+  lane["queuePairs"] = {17};
+  lane["counters"]["port_xmit_data"] = {{"before", 1}, {"after", 2}};
+  lane["portBytes"] = {{"sent", 4}, {"received", 4}};
+  return {{"host", "node-1"},
+          {"memory", to_string(memory)},
+          {"gpu", gpu_json({"0000:19:00.0", "12.4", true, std::nullopt})},
+          {"lanes", data::Json::array({lane})},
+          {"remarks", data::Json::array({"a remark"})}};
+}
+
+/// The schema of docs/schemas is held against this file. RAILHEAD_BLESS=1 writes it anew.
+TEST(BenchReport, the_whole_document_is_the_committed_one) {
+  BenchResult result;
+  result.required_share = 0.1;
+  auto measured = run_with(State::ok, Memory::gpu_dmabuf);
+  auto& lane = measured.result.steps[0].lanes[0];
+  lane.slice_gbps = {79, 80, 81};
+  measured.result.here = measured.result.there = whole_side(measured.memory);
+  auto latency = measured.result.steps[0];
+  latency.step.measure = Measure::latency;
+  latency.lanes[0].latency.add(2000);
+  measured.result.steps.push_back(latency);
+  MemoryRun refused;
+  refused.result.outcome = {State::peer_lost, "because"};
+  result.runs = {measured, refused};
+  auto json = make_report(result).json;
+  json["version"] = "0.0.0";
+  json["started"] = "2026-01-31T00:00:00Z";
+  const auto path = test::source_dir() + "/tests/cli/bench.json";
+  if (std::getenv("RAILHEAD_BLESS") != nullptr) std::ofstream(path) << data::to_json_text(json);
+  std::stringstream committed;
+  committed << std::ifstream(path).rdbuf();
+  EXPECT_EQ(committed.str(), data::to_json_text(json));
 }
 
 TEST(BenchReport, each_state_has_a_name_of_its_own_that_reads_back) {

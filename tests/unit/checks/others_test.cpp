@@ -3,7 +3,8 @@
 // Faults that a DGX cannot have: RoCE, virtual functions, virtual machines, drivers in containers.
 #include <gmock/gmock.h>
 
-#include "unit/checks/patients.h"
+#include "unit/checks/patient.h"
+#include "unit/link_builder.h"
 
 namespace railhead::test {
 namespace {
@@ -24,6 +25,14 @@ std::vector<std::string> all_of(const Patient& patient, std::string_view id) {
   }
   return lines;
 }
+
+Patient roce() {
+  auto patient = healthy("hgx-h100-roce");
+  for (const auto& path : patient.paths("/mtu")) patient.text(path, "9000");
+  return patient;
+}
+
+constexpr const char* kRoceNetdev = "enp26s0np0";  // of mlx5_0
 
 std::string port_folder(const Patient& patient) {
   const auto paths = patient.paths("infiniband/mlx5_0/ports/1/state");
@@ -75,7 +84,7 @@ TEST(DoctorOnRoce, an_mtu_of_1500_is_a_warning) {
   patient.set("/net/" + std::string(kRoceNetdev) + "/mtu", "1500");
   const auto finding = of(patient, "roce.mtu", "mlx5_0/1/" + std::string(kRoceNetdev));
   EXPECT_EQ(finding.state, State::warn);
-  EXPECT_EQ(finding.observed, "MTU 1500");
+  EXPECT_EQ(finding.observed, "MTU 1500: path MTU 1024");
   patient.set("/net/" + std::string(kRoceNetdev) + "/mtu", "4192");
   EXPECT_EQ(of(patient, "roce.mtu", "mlx5_0/1/" + std::string(kRoceNetdev)).state, State::pass);
 }
@@ -94,6 +103,48 @@ TEST(DoctorOnRoce, congestion_control_is_seen_where_ofed_shows_it) {
   EXPECT_EQ(of(patient, "roce.ecn", "mlx5_0/1").observed, "on for priority 3");
   patient.text(folder + "roce_rp/enable/3", "0");
   EXPECT_EQ(of(patient, "roce.ecn", "mlx5_0/1").state, State::warn);
+}
+
+TEST(DoctorOnRoce, flow_control_that_fits_is_told_in_one_line) {
+  auto patient = roce();
+  EXPECT_THAT(all_of(patient, "roce.flow-control"), testing::ElementsAre("SKIP node"));
+  patient.dcb(kRoceNetdev, flow_answer(0x08, {{24, 3}, {25, 3}, {26, 3}, {48, 6}}));
+  const auto finding = of(patient, "roce.flow-control", "mlx5_0/1/" + std::string(kRoceNetdev));
+  EXPECT_EQ(finding.state, State::pass);
+  EXPECT_EQ(finding.observed, "PFC 3, DSCP 24-26>3 48>6");
+  EXPECT_THAT(all_of(patient, "roce.traffic-class"), testing::ElementsAre("SKIP node"));
+  const auto ports = port_folder(patient);
+  patient.text(ports.substr(0, ports.find("ports/")) + "tc/1/traffic_class", "Global tclass=104");
+  EXPECT_EQ(of(patient, "roce.traffic-class", "mlx5_0/1/" + std::string(kRoceNetdev)).observed,
+            "traffic class 104: DSCP 26, priority 3, which pauses");
+}
+
+TEST(DoctorOnRoce, no_flow_control_at_all_is_a_policy) {
+  auto patient = roce();
+  patient.dcb(kRoceNetdev, flow_answer(0, {}));
+  EXPECT_THAT(all_of(patient, "roce.flow-control"), testing::Each(testing::StartsWith("PASS")));
+}
+
+TEST(DoctorOnRoce, flow_control_that_may_not_be_asked_for_is_unknown) {
+  auto patient = roce();
+  patient.unreadable("/.netlink/dcb/" + std::string(kRoceNetdev) + "/0000", "EPERM");
+  EXPECT_THAT(all_of(patient, "roce.flow-control"),
+              testing::ElementsAre("UNKNOWN mlx5_0/1/" + std::string(kRoceNetdev)));
+}
+
+Patient rails_in_one_subnet() {
+  auto patient = roce();
+  patient.bytes("/proc/1/net/route",
+                "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
+                "enp26s0np0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+                "enp60s0np0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
+                "enp77s0np0\t0001A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
+  for (const auto* whose : {"all", "enp26s0np0", "enp60s0np0"}) {
+    const auto folder = "/proc/sys/net/ipv4/conf/" + std::string(whose) + "/";
+    patient.text(folder + "arp_ignore", "0");
+    patient.text(folder + "arp_announce", "0");
+  }
+  return patient;
 }
 
 TEST(DoctorOnRoce, rails_in_one_subnet_answer_for_themselves) {
@@ -129,6 +180,43 @@ TEST(DoctorOnRoce, a_nic_of_another_link_layer_is_a_warning) {
   EXPECT_EQ(finding.state, State::warn);
   EXPECT_EQ(finding.observed, "Ethernet");
 }
+
+/// A PF of a Mellanox card with two VFs, of which the second is as a test makes it.
+Patient with_vfs() {
+  auto patient = healthy();
+  const std::string parent = "/sys/devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/";
+  patient.text(parent + "0000:40:00.0/sriov_totalvfs", "8");
+  patient.text(parent + "0000:40:00.0/sriov_numvfs", "2");
+  for (int vf = 0; vf < 2; ++vf) {
+    const auto address = "0000:40:00." + std::to_string(vf + 1);
+    const auto folder = parent + address + "/";
+    patient.text(folder + "class", "0x020700").text(folder + "vendor", "0x15b3");
+    patient.text(folder + "device", "0x101e");
+    patient.bytes(folder + "uevent", "DRIVER=mlx5_core\nPCI_CLASS=20700\nPCI_ID=15B3:101E\n");
+    patient.link(folder + "driver", "../../../../../../bus/pci/drivers/mlx5_core");
+    patient.link(folder + "physfn", "../0000:40:00.0");
+    patient.link(parent + "0000:40:00.0/virtfn" + std::to_string(vf), "../" + address);
+    patient.link("/sys/bus/pci/devices/" + address,
+                 "../../../devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/" + address);
+    const auto name = "mlx5_" + std::to_string(20 + vf);
+    const auto device = folder + "infiniband/" + name + "/";
+    patient.text(device + "node_type", "1: CA");
+    patient.text(device + "node_guid", "a088:c203:007e:da5" + std::to_string(vf));
+    patient.link(device + "device", "../..");
+    patient.link("/sys/class/infiniband/" + name, "../../" + device.substr(5, device.size() - 6));
+    const auto uverbs = "uverbs" + std::to_string(20 + vf);
+    patient.text(folder + "infiniband_verbs/" + uverbs + "/ibdev", name);
+    patient.text(folder + "infiniband_verbs/" + uverbs + "/dev", "231:" + std::to_string(212 + vf));
+    patient.link("/sys/class/infiniband_verbs/" + uverbs,
+                 "../../" + folder.substr(5) + "infiniband_verbs/" + uverbs);
+    patient.device("/dev/infiniband/" + uverbs,
+                   {'c', 231, static_cast<std::uint32_t>(212 + vf), 0666, 0, 0});
+  }
+  return patient;
+}
+
+constexpr const char* kVf2 =
+    "/sys/devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/0000:40:00.2";
 
 std::vector<std::string> sriov_lines(const Patient& patient) {
   std::vector<std::string> lines;
@@ -170,12 +258,69 @@ TEST(DoctorOnVfs, one_without_an_rdma_device_is_a_failure) {
   EXPECT_THAT(sriov_lines(patient), testing::ElementsAre("sriov.vf-rdma UNKNOWN 0000:40:00.2"));
 }
 
+/// The netdev of the PF that with_vfs() has.
+constexpr const char* kPfNetdev = "ibp64s0";
+
+TEST(DoctorOnVfs, what_the_kernel_says_of_them_is_judged) {
+  auto patient = with_vfs();
+  const auto state = [&](const VfAnswer& answer) {
+    patient.vfs(kPfNetdev, vf_answer(answer));
+    return of(patient, "sriov.vf-settings", "ibp64s0/vf0");
+  };
+  EXPECT_EQ(state({.number = 0, .link = 0, .trust = 1, .node_guid = 7}).observed,
+            "link follows the port, node GUID set, port GUID set, trusted");
+  EXPECT_EQ(state({.number = 0, .link = 2, .node_guid = 7}).state, State::warn);
+  EXPECT_EQ(state({.number = 0, .link = 0, .node_guid = 0}).state, State::warn);
+  EXPECT_EQ(state({.number = 0, .link = 1}).state, State::pass);
+  patient.unreadable("/.netlink/vfs/ibp64s0/0000", "EPERM");
+  EXPECT_EQ(of(patient, "sriov.vf-settings", kPfNetdev).state, State::unknown);
+}
+
+/// A pod has the function, so nobody will give it a GUID any more.
+TEST(DoctorOnVfs, a_zero_guid_in_a_pod_is_a_failure) {
+  auto patient = with_vfs();
+  patient.text("/sys/module/ib_core/parameters/netns_mode", "N").unplug("mlx5_20");
+  patient.vfs(kPfNetdev, vf_answer({.number = 0, .link = 0, .node_guid = 0}));
+  EXPECT_EQ(of(patient, "sriov.vf-settings", "ibp64s0/vf0").state, State::fail);
+}
+
 TEST(DoctorOnVms, nccl_is_to_be_told_of_switches_that_are_hidden) {
   auto patient = healthy("azure-nd-h100-v5");
   EXPECT_EQ(of(patient, "topo.vm-file", "node").state, State::warn);
   patient.text("/etc/nccl.conf", "NCCL_TOPO_FILE=/opt/ndv5-topo.xml");
   patient.text("/opt/ndv5-topo.xml", "<system version=\"1\"/>");
   EXPECT_EQ(of(patient, "topo.vm-file", "node").state, State::pass);
+}
+
+/// Of a size with one GPU the other three are another customer's.
+TEST(DoctorOnVms, a_smaller_size_lacks_nothing) {
+  const auto with = [](unsigned gpus) {
+    Patient patient("railhead-snapshot 1\n");
+    patient.text("/proc/cpuinfo",
+                 "processor\t: 0\nvendor_id\t: AuthenticAMD\nflags\t\t: hypervisor\n");
+    patient.text("/sys/class/dmi/id/sys_vendor", "Microsoft Corporation");
+    patient.text("/sys/class/dmi/id/product_name", "Virtual Machine");
+    patient.text("/sys/class/dmi/id/chassis_asset_tag", "7783-7084-3265-9085-8269-3286-77");
+    for (unsigned n = 1; n <= gpus; ++n) {
+      const auto address = "000" + std::to_string(n) + ":00:00.0";
+      const auto folder = "/sys/devices/pci000" + std::to_string(n) + ":00/" + address;
+      patient.bytes(folder + "/uevent", "DRIVER=nvidia\nPCI_CLASS=30200\nPCI_ID=10DE:20B5\n");
+      patient.link("/sys/bus/pci/devices/" + address, "../../../" + folder.substr(5));
+    }
+    return of(patient, "gpu.present", "node").state;
+  };
+  EXPECT_EQ(with(1), State::pass);
+  EXPECT_EQ(with(2), State::pass);
+  EXPECT_EQ(with(3), State::fail);
+  EXPECT_EQ(with(4), State::pass);
+}
+
+/// "Expected 8 of 400, found 7": the function that is missing is named.
+TEST(DoctorOnVms, a_nic_that_is_lost_is_named_with_what_is_expected) {
+  const auto finding =
+      of(Patient::of("azure-nd-h100-v5-nic-lost"), "pci.nic-present", "0103:00:00.0");
+  EXPECT_EQ(finding.state, State::fail);
+  EXPECT_EQ(finding.expected, "one of the 8 compute NICs of 400 Gbit/s of Azure ND H100 v5");
 }
 
 TEST(DoctorOnVms, a_gpu_that_fell_off_the_bus_is_a_failure) {
@@ -191,6 +336,22 @@ TEST(DoctorOnDrivers, a_container_that_is_not_ready_is_a_warning) {
   EXPECT_EQ(of(patient, "drv.container", "node").state, State::warn);
   patient.name("/run/mellanox/drivers/.driver-ready");
   EXPECT_EQ(of(patient, "drv.container", "node").state, State::pass);
+}
+
+TEST(DoctorOnDrivers, gdrcopy_and_ibgda_are_told_where_they_are_set_up) {
+  auto patient = healthy();
+  EXPECT_THAT(all_of(patient, "gdr.gdrcopy"), testing::ElementsAre("SKIP node"));
+  EXPECT_THAT(all_of(patient, "gpu.driver-owner"), testing::ElementsAre("SKIP node"));
+  patient.replace("/proc/modules", "nvidia ", "gdrdrv 32768 0 - Live 0x0\nnvidia ");
+  patient.text("/sys/module/gdrdrv/version", "2.4.1").text("/proc/devices", "240 gdrdrv");
+  patient.device("/dev/gdrdrv", {'c', 240, 0, 0666, 0, 0});
+  EXPECT_EQ(of(patient, "gdr.gdrcopy", "node").observed, "gdrdrv 2.4.1");
+  patient.text("/proc/driver/nvidia/params",
+               "EnableStreamMemOPs: 1\nRegistryDwords: \"PeerMappingOverride=1;\"");
+  EXPECT_EQ(of(patient, "gdr.ibgda", "node").state, State::pass);
+  patient.link("/run/nvidia/driver/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1",
+               "libnvidia-ml.so.550.54.15");
+  EXPECT_EQ(of(patient, "gpu.driver-owner", "node").observed, "550.54.15 in a container");
 }
 
 TEST(DoctorOnDrivers, says_whose_driver_it_is) {

@@ -13,6 +13,7 @@
 
 #include "checks/check.h"
 #include "host/host_error.h"
+#include "snapshot/hex_text.h"
 #include "snapshot/snapshot_host.h"
 #include "unit/config_space.h"
 #include "unit/node/hosts.h"
@@ -38,6 +39,20 @@ class Patient {
 
   Patient& bytes(const std::string& path, const std::string& content) {
     return put(path, snapshot::SnapshotFile{content});
+  }
+
+  /// What the kernel answers about a netdev.
+  Patient& answer(const std::string& netdev, host::LinkPart part, const std::string& message) {
+    return text(host::link_settings_path(netdev, part) + "/0000",
+                snapshot::hex_of_bytes(message));
+  }
+
+  Patient& dcb(const std::string& netdev, const std::string& message) {
+    return answer(netdev, host::LinkPart::dcb, message);
+  }
+
+  Patient& vfs(const std::string& netdev, const std::string& message) {
+    return answer(netdev, host::LinkPart::vfs, message);
   }
 
   /// A name in its directory.
@@ -146,7 +161,24 @@ class Patient {
   snapshot::Snapshot snapshot_;
 };
 
-inline constexpr std::uint16_t kGoodDeviceControl = 0x5930;  ///< 4096 bytes, relaxed ordering
+/// Reads of 4096 bytes, payload of 256, eight bits of tags, relaxed ordering.
+inline constexpr std::uint16_t kGoodDeviceControl = 0x5930;
+
+/// What a bridge is by its place below the host bridge: root port, then a switch's upper and lower
+/// port in turn.
+inline Express bridge_at(const std::string& folder) {
+  const auto depth = std::count(folder.begin(), folder.end(), '/') - 4;
+  if (depth == 0) return Express::root;
+  return depth % 2 == 1 ? Express::upstream : Express::down;
+}
+
+/// A bridge's configuration space where all is well.
+inline ConfigSpace good_bridge(const std::string& folder) {
+  ConfigSpace space;
+  space.device_control = kGoodDeviceControl;
+  space.express = bridge_at(folder);
+  return space;
+}
 
 /// What `railhead doctor` reads of a node where all is well, added to a machine in the box.
 inline Patient healthy(std::string_view machine = "dgx-h100") {
@@ -205,7 +237,8 @@ inline Patient healthy(std::string_view machine = "dgx-h100") {
     patient.text(folder + "/aer_dev_nonfatal", "Undefined 0\nTOTAL_ERR_NONFATAL 0");
     const auto* kind = std::get_if<snapshot::SnapshotFile>(&patient.snapshot().entries.at(path));
     if (kind == nullptr || !kind->content.starts_with("0x0604")) continue;
-    patient.text(folder + "/max_link_speed", "32.0 GT/s PCIe");  // a bridge
+    patient.bytes(folder + "/config", good_bridge(folder).bytes());
+    patient.text(folder + "/max_link_speed", "32.0 GT/s PCIe");
     patient.text(folder + "/max_link_width", "16");
   }
   for (const auto& path : patient.paths("/link_layer")) {

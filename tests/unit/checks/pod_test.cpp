@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "unit/checks/patient.h"
+#include "unit/link_builder.h"
 
 namespace railhead::test {
 namespace {
@@ -44,6 +45,9 @@ Container well() {
       system::Libraries{{"/usr/lib"},
                         {"/usr/lib/libibverbs.so.1", "/usr/lib/libibverbs/libmlx5-rdmav34.so"},
                         {}}};
+  container.provider_suffix = {"/proc/4711/root/usr/lib/libibverbs.so.1", "-rdmav34.so"};
+  container.abi["mlx5_3"] = {"/sys/class/infiniband_verbs/uverbs3/abi_version", "1"};
+  container.gdrdrv = {"/proc/4711/root/dev/gdrdrv"};
   container.netdevs = {"/proc/4711/net/dev", std::vector<std::string>{"lo", "eth0"}};
   container.addresses = {"/proc/4711/net/fib_trie", std::vector<std::string>{kAddress}};
   container.shm = {"/proc/4711/mountinfo /dev/shm", "tmpfs rw,size=33554432k"};
@@ -53,11 +57,17 @@ Container well() {
   return container;
 }
 
-std::vector<checks::Finding> examine(Container container, Patient patient = healthy()) {
+/// On a machine whose driver has no parameters for IBGDA, unless it says them itself.
+std::vector<checks::Finding> examine(Container container, Patient patient = healthy(),
+                                     bool plain = true) {
+  if (plain) patient.text("/proc/driver/nvidia/params", "EnableStreamMemOPs: 0");
   snapshot::SnapshotHost host(patient.snapshot());
   std::vector<Container> containers;
   containers.push_back(std::move(container));
-  const checks::Machine machine(node::read_node(host), {}, {}, {std::move(containers), {}});
+  const auto node = node::read_node(host);
+  auto system =
+      system::read_system(host, node, checks::parts_of(checks::all_checks(checks::Scope::pod)));
+  const checks::Machine machine(node, std::move(system), {}, {std::move(containers), {}});
   return checks::run_checks(machine, checks::all_checks(checks::Scope::pod));
 }
 
@@ -137,6 +147,39 @@ const std::vector<PodFault>& pod_faults() {
          c.libraries.value->unreadable = {"/opt: EIO"};
        },
        {"UNKNOWN pod.libraries train/mlx5"}},
+      {"a provider of another release",
+       [](Container& c) { c.provider_suffix.value = "-rdmav25.so"; },
+       {"FAIL pod.library-abi train/mlx5"}},
+      {"a kernel interface that rdma-core does not know",
+       [](Container& c) { c.abi["mlx5_3"].value = "6"; },
+       {"WARN pod.library-abi train/mlx5_3"}},
+      {"a library that cannot be read",
+       [](Container& c) {
+         c.provider_suffix = {c.provider_suffix.path, {}, "EACCES"};
+       },
+       {"UNKNOWN pod.library-abi train/mlx5"}},
+      {"UCX without verbs",
+       [](Container& c) {
+         c.ucx = {{"/usr/lib/libucp.so.0", true, "/usr/lib/ucx"}};
+       },
+       {"WARN pod.ucx train/usr/lib/libucp.so.0"}},
+      {"modules of UCX that cannot be read",
+       [](Container& c) {
+         c.ucx = {{"/usr/lib/libucp.so.0", true, "/usr/lib/ucx", false, "EACCES"}};
+       },
+       {"UNKNOWN pod.ucx train/usr/lib/libucp.so.0"}},
+      {"GDRCopy's library without its device",
+       [](Container& c) { c.libraries.value->found.emplace_back("/usr/lib/libgdrapi.so.2"); },
+       {"WARN pod.gdrcopy train"}},
+      {"GDRCopy's device that no rule allows",
+       [](Container& c) {
+         c.libraries.value->found.emplace_back("/usr/lib/libgdrapi.so.2");
+         c.gdrdrv.value = host::DeviceNode{'c', 240, 0, 0666, 0, 0};
+       },
+       {"FAIL pod.gdrcopy train"}},
+      {"IBGDA without its parameters",
+       [](Container& c) { c.mapped.value = {{"/opt/lib/nvshmem_transport_ibgda.so.3"}}; },
+       {"WARN pod.ibgda train"}},
       {"a NIC by name that it has not",
        [](Container& c) { c.environment.value = {{"NCCL_IB_HCA=mlx5_0"}}; },
        {"FAIL pod.environment train/NCCL_IB_HCA"}},
@@ -215,6 +258,66 @@ TEST(Pod, what_it_has_open_it_may_open) {
   container.device_rules.value->pop_back();
   container.held.value = {{"/dev/infiniband/uverbs3"}};
   EXPECT_THAT(complaints(examine(container)), IsEmpty());
+}
+
+TEST(Pod, who_has_a_device_open_has_libraries_that_fit) {
+  auto container = well();
+  container.provider_suffix.value = "-rdmav25.so";
+  container.abi["mlx5_3"].value = "6";
+  container.held.value = {{"/dev/infiniband/uverbs3"}};
+  EXPECT_THAT(complaints(examine(container)), IsEmpty());
+}
+
+TEST(Pod, ucx_that_has_taken_its_verbs_has_them) {
+  auto container = well();
+  container.ucx = {{"/usr/lib/libucp.so.0", true, "/usr/lib/ucx"}};
+  container.mapped.value = {{"/opt/ucx/libuct_ib.so.0"}};
+  EXPECT_THAT(complaints(examine(container)), IsEmpty());
+}
+
+TEST(Pod, ibgda_has_three_ways) {
+  auto container = well();
+  container.environment.value->emplace_back("NVSHMEM_IB_ENABLE_IBGDA=1");
+  EXPECT_THAT(complaints(examine(container)), ElementsAre("WARN pod.ibgda train"));
+  auto by_cpu = container;
+  by_cpu.environment.value->emplace_back("NVSHMEM_IBGDA_NIC_HANDLER=cpu");
+  EXPECT_THAT(complaints(examine(by_cpu)), IsEmpty());
+  auto by_gdrcopy = container;
+  by_gdrcopy.gdrdrv.value = host::DeviceNode{'c', 240, 0, 0666, 0, 0};
+  EXPECT_THAT(complaints(examine(by_gdrcopy)), IsEmpty());
+  container.environment.value->back() = "NVSHMEM_IB_ENABLE_IBGDA=0";
+  EXPECT_THAT(complaints(examine(container)), IsEmpty());
+}
+
+TEST(Pod, ibgda_goes_by_the_parameters_of_the_driver) {
+  auto container = well();
+  container.environment.value->emplace_back("NVSHMEM_IB_ENABLE_IBGDA=true");
+  auto patient = healthy();
+  const auto state = [&](const std::string& parameters) {
+    auto with = patient;
+    with.text("/proc/driver/nvidia/params", parameters);
+    return finding_of(examine(container, with, false), "pod.ibgda", "train").state;
+  };
+  EXPECT_EQ(state("EnableStreamMemOPs: 1\nRegistryDwords: \"PeerMappingOverride=1;\""),
+            checks::State::pass);
+  EXPECT_EQ(state("EnableStreamMemOPs: 1\nRegistryDwords: \"\""), checks::State::warn);
+}
+
+/// NIC 0 of a machine with RoCE, whose priority 3 pauses.
+TEST(Pod, a_traffic_class_is_to_be_one_that_pauses) {
+  auto patient = healthy("hgx-h100-roce");
+  patient.dcb("enp26s0np0", flow_answer(0x08, {{24, 3}, {26, 3}}));
+  const auto with = [&](const char* variable) {
+    auto container = well();
+    container.environment.value = {{variable}};
+    container.gpu_nodes.value->clear();
+    container.rdma_nodes.value->front().node.minor = 192;
+    container.network.value = "net:[1]";
+    return complaints(examine(std::move(container), patient));
+  };
+  EXPECT_THAT(with("NCCL_IB_TC=106"), IsEmpty());
+  EXPECT_THAT(with("NCCL_IB_TC=96"), IsEmpty());
+  EXPECT_THAT(with("NCCL_IB_TC=41"), ElementsAre("WARN pod.environment train/NCCL_IB_TC"));
 }
 
 TEST(Pod, libraries_that_a_process_has_mapped_are_there) {

@@ -77,15 +77,15 @@ TEST(NcclLogCommand, errors_stand_in_the_headline_and_first) {
 }
 
 TEST(NcclLogCommand, warnings_that_no_pattern_knows_are_kept) {
-  const std::string front = "a:1:2 [0] proxy.cc:1 NCCL WARN ";
-  const auto said = judge_text(kRdma + front + "[Proxy Service 9] Failed operation from rank 9\n" +
-                                   front + "[Proxy Service 3] Failed operation from rank 3\n" +
+  const std::string front = "a:1:2 [0] misc/new.cc:1 NCCL WARN ";
+  const auto said = judge_text(kRdma + front + "[New Service 9] Failed operation from rank 9\n" +
+                                   front + "[New Service 3] Failed operation from rank 3\n" +
                                    front + "Net : Connection closed by remote peer\n",
                                {"-o", "json"});
   EXPECT_EQ(said.code, cli::kExitOk);
   const auto problems = said.json()["problems"];
   ASSERT_EQ(problems.size(), 2U);
-  EXPECT_EQ(problems[0]["text"], "[Proxy Service 9] Failed operation from rank 9");
+  EXPECT_EQ(problems[0]["text"], "[New Service 9] Failed operation from rank 9");
   EXPECT_EQ(problems[0]["count"], 2);
   EXPECT_EQ(problems[1]["text"], "Net : Connection closed by remote peer");
 }

@@ -25,6 +25,16 @@ TEST(NicsCommand, namespaces_of_which_nothing_is_known_are_null) {
   EXPECT_TRUE(document["rdmaNamespaces"].is_null());
 }
 
+TEST(NicsCommand, prints_the_labels_of_the_node) {
+  const auto said = run_on("dgx-h100", "nics", {"-o", "nfd"});
+  EXPECT_EQ(said.code, cli::kExitOk);
+  EXPECT_THAT(said.out, HasSubstr("\nrailhead.io/rdma.capable=true\n"));
+  EXPECT_THAT(said.out, HasSubstr("\nrailhead.io/rail-7.nic=mlx5_"));
+  const TextFile nothing("railhead-snapshot 1\n");
+  EXPECT_THAT(run({"nics", "--snapshot", nothing.path(), "-o", "nfd"}).out,
+              HasSubstr("\nrailhead.io/rdma.capable=false\n"));
+}
+
 TEST(NicsCommand, shows_what_the_operator_expects_of_them) {
   const TextFile file(
       "expect:\n"

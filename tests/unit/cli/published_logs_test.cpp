@@ -71,6 +71,9 @@ TEST(PublishedLogs, which_were_held_out_have_it_too) {
   expect_right("held_out_3.txt", 51, 51);
   // The line that would say it was cut.
   expect_right("held_out_4.txt", 26, 25);
+  expect_right("held_out_5.txt", 41, 41);
+  // A person has put words in the place of the ranks.
+  expect_right("held_out_6.txt", 21, 20);
 }
 
 }  // namespace

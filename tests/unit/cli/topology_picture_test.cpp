@@ -83,12 +83,39 @@ TEST(TopologyPicture, numa_nodes_of_one_socket_are_boxes_in_it) {
   EXPECT_EQ(path_to(picture.boxes, 1), "Socket 0 / NUMA node 1 / host bridge 0000:50");
 }
 
-TEST(TopologyPicture, bridges_that_lead_to_one_card_are_left_out) {
+TEST(TopologyPicture, switches_that_lead_to_one_card_are_one_box_that_names_them) {
   auto b = two_rails();
   const auto nested = b.pcie_switch(b.bridge(b.pcie_switch(b.bridge(b.host_bridge(0xa0, 1)))));
   b.nic(b.bridge(nested), 2);
   const auto picture = picture_of(b.build());
-  EXPECT_EQ(path_to(picture.boxes, 4), "Socket 1 · NUMA node 1 / host bridge 0000:a0");
+  const auto& box = picture.boxes[1].boxes[1];
+  EXPECT_THAT(box.titles,
+              ElementsAre("host bridge 0000:a0", "switch 0000:a1:00.0", "switch 0000:a3:00.0"));
+  EXPECT_THAT(box.devices, ElementsAre(4, 5));
+}
+
+TEST(TopologyPicture, both_levels_of_switches_are_drawn_where_both_count) {
+  NodeBuilder b;
+  b.numa(0, 0);
+  const auto hub = b.pcie_switch(b.bridge(b.host_bridge(0x10, 0)));
+  b.gpu(b.bridge(b.pcie_switch(b.bridge(hub))));
+  b.nic(b.bridge(hub));
+  const auto picture = picture_of(b.build());
+  EXPECT_EQ(device(picture, "GPU 0").tag, "PXB");
+  const auto& outer = picture.boxes[0].boxes[0];
+  EXPECT_THAT(outer.titles, ElementsAre("host bridge 0000:10", "switch 0000:11:00.0"));
+  EXPECT_THAT(outer.devices, ElementsAre(1)) << "the NIC hangs on the outer switch itself";
+  ASSERT_EQ(outer.boxes.size(), 1U);
+  EXPECT_THAT(outer.boxes[0].titles, ElementsAre("switch 0000:13:00.0"));
+  EXPECT_THAT(outer.boxes[0].devices, ElementsAre(0));
+}
+
+TEST(TopologyPicture, a_bridge_that_is_no_switch_is_not_drawn) {
+  NodeBuilder b;
+  b.numa(0, 0);
+  b.gpu(b.bridge(b.bridge(b.host_bridge(0x10, 0))));
+  const auto picture = picture_of(b.build());
+  EXPECT_EQ(path_to(picture.boxes, 0), "Socket 0 · NUMA node 0 / host bridge 0000:10");
 }
 
 TEST(TopologyPicture, a_switch_without_an_address_is_named_by_its_source) {
@@ -102,7 +129,8 @@ TEST(TopologyPicture, a_switch_without_an_address_is_named_by_its_source) {
   EXPECT_EQ(path_to(picture.boxes, 0), "Socket 0 · NUMA node 0 / switch (from file)");
   const auto known = run_on("azure-nd-h100-v5", "topology", {"-o", "svg"}).out;
   EXPECT_THAT(known, HasSubstr(">switch (from table)</text>"));
-  EXPECT_THAT(known, HasSubstr("(Azure ND H100 v5), confidence"));
+  EXPECT_THAT(known, HasSubstr("table of known machines (Azure ND H100 v5),"));
+  EXPECT_THAT(known, HasSubstr(">confidence high</text>"));
   EXPECT_THAT(known, Not(HasSubstr(">host bridge ffff")));
   hub.root = "pci0000:16:00.0";
   b.gpu(b.bridge(hub));

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "host/generic_netlink.h"
 #include "snapshot/recording_host.h"
 #include "snapshot/redact.h"
 #include "snapshot/snapshot_host.h"
@@ -30,14 +31,14 @@ constexpr unsigned kFamily = 0x1a;   // whatever this kernel gave
 constexpr unsigned kRequest = 1;
 
 struct TakenDevlink {
-  DevlinkDatagram says;
+  GenericDatagram says;
   std::string answer;
   int error_number = 0;
 };
 
 TakenDevlink take_devlink(const std::string& datagram) {
-  TakenDevlink taken{DevlinkDatagram::none, "", 0};
-  taken.says = take_devlink_datagram(datagram, 2, taken.answer, taken.error_number);
+  TakenDevlink taken{GenericDatagram::none, "", 0};
+  taken.says = take_generic_datagram(datagram, 2, taken.answer, taken.error_number);
   return taken;
 }
 
@@ -48,7 +49,7 @@ std::string package_of(const std::string& messages) {
 }
 
 TEST(Devlink, the_family_is_asked_for_by_name) {
-  EXPECT_EQ(devlink_family_request(7),
+  EXPECT_EQ(family_request("devlink", 7),
             message(kControl, generic_header(3, 1) + text_attribute(2, "devlink"), kRequest, 7));
 }
 
@@ -63,27 +64,27 @@ TEST(Devlink, a_device_is_asked_for_by_bus_and_address) {
 TEST(Devlink, the_number_of_the_family_is_in_the_answer) {
   const auto number = attribute(1, raw(static_cast<std::uint16_t>(kFamily)));
   const auto name = text_attribute(2, "devlink");
-  EXPECT_EQ(devlink_family(message(kControl, generic_header(1, 2) + name + number)), kFamily);
-  EXPECT_EQ(devlink_family(message(kControl, generic_header(1, 2) + name)), std::nullopt);
-  EXPECT_EQ(devlink_family(message(kControl, generic_header(1, 2) + attribute(1, "x"))),
+  EXPECT_EQ(family_number(message(kControl, generic_header(1, 2) + name + number)), kFamily);
+  EXPECT_EQ(family_number(message(kControl, generic_header(1, 2) + name)), std::nullopt);
+  EXPECT_EQ(family_number(message(kControl, generic_header(1, 2) + attribute(1, "x"))),
             std::nullopt);
-  EXPECT_EQ(devlink_family(message(kControl, "ab")), std::nullopt);
-  EXPECT_EQ(devlink_family("no message"), std::nullopt);
+  EXPECT_EQ(family_number(message(kControl, "ab")), std::nullopt);
+  EXPECT_EQ(family_number("no message"), std::nullopt);
 }
 
 TEST(Devlink, the_answer_is_the_message_with_the_number_of_the_question) {
   const auto answer = devlink_message(running("fw.app.name", "ICE COMMS Package"), 2);
   const auto taken = take_devlink(devlink_message("", 1) + answer);
-  EXPECT_EQ(taken.says, DevlinkDatagram::answer);
+  EXPECT_EQ(taken.says, GenericDatagram::answer);
   EXPECT_EQ(taken.answer, answer);
-  EXPECT_EQ(take_devlink(devlink_message("", 1)).says, DevlinkDatagram::none);
+  EXPECT_EQ(take_devlink(devlink_message("", 1)).says, GenericDatagram::none);
   EXPECT_EQ(take_devlink(message(kNetlinkError, netlink_status(0), 0, 2) + answer).answer, answer);
 }
 
 TEST(Devlink, what_is_not_there_is_absent) {
   for (const int number : {ENOENT, ENODEV, EOPNOTSUPP}) {
     EXPECT_EQ(take_devlink(message(kNetlinkError, netlink_status(number), 0, 2)).says,
-              DevlinkDatagram::absent)
+              GenericDatagram::absent)
         << number;
   }
 }
@@ -92,7 +93,7 @@ TEST(Devlink, a_refusal_keeps_its_errno) {
   for (const int number : {EPERM, EINVAL, EBUSY}) {
     const auto taken =
         take_devlink(message(kNetlinkError, netlink_status(number) + std::string(16, 'x'), 0, 2));
-    EXPECT_EQ(taken.says, DevlinkDatagram::failed);
+    EXPECT_EQ(taken.says, GenericDatagram::failed);
     EXPECT_EQ(taken.error_number, number);
   }
 }

@@ -21,6 +21,26 @@ TEST(PciConfig, reads_device_control_and_acs) {
   EXPECT_EQ(node::parse_pci_config(config_space(0x2920))->relaxed_ordering(), false);
 }
 
+TEST(PciConfig, reads_payload_tags_and_link) {
+  ConfigSpace space;
+  space.device_control = 0x5930;
+  space.express = Express::upstream;
+  space.link_status = 0x0084;  // 16 GT/s, 8 lanes
+  space.has_ats = true;
+  space.ats_control = 0x8000;
+  const auto config = node::parse_pci_config(space.bytes()).value();
+  EXPECT_EQ(config.max_payload_bytes(), 256U);
+  EXPECT_EQ(config.possible_payload_bytes(), 512U);
+  EXPECT_EQ(config.extended_tags(), true);
+  EXPECT_EQ(config.can_extend_tags(), true);
+  EXPECT_EQ(config.port, node::PciPort::upstream);
+  EXPECT_EQ(config.link_capability, (node::PciLink{32, 16}));
+  EXPECT_EQ(config.link_status, (node::PciLink{16, 8}));
+  EXPECT_EQ(config.ats_control, 0x8000);
+  space.link_status = 0x0001;  // nothing is plugged in
+  EXPECT_FALSE(node::parse_pci_config(space.bytes())->link_status);
+}
+
 TEST(PciConfig, the_first_64_bytes_have_no_capability) {
   const auto config = node::parse_pci_config(config_space(0x5930).substr(0, 64));
   ASSERT_TRUE(config.has_value());

@@ -35,6 +35,23 @@ TEST(PlatformReader, the_cpu_says_that_there_is_a_hypervisor) {
   EXPECT_TRUE(node_of("t /sys/hypervisor/type xen\n").hypervisor);
 }
 
+TEST(PlatformReader, on_arm64_the_firmware_says_that_there_is_a_hypervisor) {
+  const auto machine = [](const std::string& vendor, const std::string& product,
+                          const std::string& cpu = "CPU implementer\t: 0x41\n") {
+    return node_of(file_entry("/proc/cpuinfo", "processor\t: 0\n" + cpu) +
+                   "t /sys/class/dmi/id/sys_vendor " + vendor +
+                   "\nt /sys/class/dmi/id/product_name " + product + "\n")
+        .hypervisor;
+  };
+  EXPECT_TRUE(machine("Microsoft Corporation", "Virtual Machine"));
+  EXPECT_TRUE(machine("Amazon EC2", "p6e-gb200.36xlarge"));
+  EXPECT_TRUE(machine("QEMU", "KVM Virtual Machine"));
+  EXPECT_FALSE(machine("Amazon EC2", "c7g.metal"));
+  EXPECT_FALSE(machine("Microsoft Corporation", "C2080"));
+  EXPECT_FALSE(machine("NVIDIA", "GB200 NVL"));
+  EXPECT_FALSE(machine("QEMU", "Standard PC", "vendor_id\t: GenuineIntel\nflags\t\t: fpu lm\n"));
+}
+
 TEST(PlatformReader, the_first_processor_tells_what_all_are) {
   const auto intel = node_of(file_entry(
       "/proc/cpuinfo",

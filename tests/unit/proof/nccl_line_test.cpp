@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "proof/line_text.h"
+
 namespace railhead::proof {
 namespace {
 
@@ -48,6 +50,7 @@ TEST(NcclLine, a_warning_begins_with_its_place_and_perhaps_a_function) {
     EXPECT_EQ(record.host, "node-a");
     EXPECT_EQ(record.gpu, 1U);
     EXPECT_EQ(record.message, "NET/IB : GID table changed");
+    EXPECT_TRUE(record.place.starts_with("transport/net_ib")) << record.place;
   }
 }
 
@@ -129,6 +132,69 @@ TEST(NcclLine, colours_are_taken_out) {
   EXPECT_EQ(plain_text("cut \x1b[3", room), "cut ");
   EXPECT_EQ(plain_text("cut \x1b", room), "cut ");
   EXPECT_EQ(plain_text("plain", room), "plain");
+  // As a person, a shell and a web page write ESC, and without it.
+  for (const std::string escape : {"^[", "ESC", "\\033", "\\x1b", ""}) {
+    EXPECT_EQ(plain_text(escape + "[1;36mnode:1:2 [0]" + escape + "[0m NCCL INFO x", room),
+              "node:1:2 [0] NCCL INFO x")
+        << escape;
+  }
+  // Ranks, devices and ids in brackets are no colours.
+  for (const std::string_view text : {"[0]mlx5_0:1/IB [1]mlx5_1:1/IB", "3[3a000] -> 4[0]", "[36]m",
+                                      "ESC is a key", "C:\\new ^ & | [RO]; OOB", "EFA&EFA"}) {
+    EXPECT_EQ(plain_text(text, room), text);
+  }
+}
+
+TEST(NcclLine, what_a_web_page_made_of_a_line_is_taken_back) {
+  std::string room;
+  EXPECT_EQ(plain_text("a:1:2 [0] NCCL INFO Channel 00&nbsp;: 0[0] -&gt; 1[0]", room),
+            "a:1:2 [0] NCCL INFO Channel 00 : 0[0] -> 1[0]");
+  EXPECT_EQ(plain_text("eth0:10.0.0.1&lt;0&gt;\xc2\xa0\xc3\xa9 &unknown; &", room),
+            "eth0:10.0.0.1<0> \xc3\xa9 &unknown; &");
+}
+
+TEST(NcclLine, ends_of_lines_may_be_spelt) {
+  std::string_view line = R"(first\nsecond\r\nthird)";
+  EXPECT_EQ(take_piece(line), "first");
+  EXPECT_EQ(take_piece(line), "second");
+  EXPECT_EQ(take_piece(line), "");
+  EXPECT_EQ(take_piece(line), "third");
+  EXPECT_TRUE(line.empty());
+  line = R"(within\\n\\nanother\)";
+  EXPECT_EQ(take_piece(line), "within");
+  EXPECT_EQ(take_piece(line), "");
+  EXPECT_EQ(take_piece(line), R"(another\)");
+}
+
+TEST(NcclLine, what_closes_a_text_in_json_is_not_of_the_message) {
+  const std::string line = "a:1:2 [0] NCCL INFO Using network AWS Libfabric";
+  for (const std::string end : {R"(","stream":"stdout"})", R"("})", R"("])", R"(")", "', 'next'",
+                                R"(" level=info app="a b")"}) {
+    EXPECT_EQ(only(R"({"message":")" + line + end).message, "Using network AWS Libfabric") << end;
+  }
+  EXPECT_EQ(only(R"(a:1:2 [0] NCCL INFO Setting NCCL_PROTO to \"simple\" here)").message,
+            R"(Setting NCCL_PROTO to \"simple\" here)");
+  EXPECT_EQ(only(R"(a:1:2 [0] NCCL INFO Setting NCCL_PROTO to "simple")").message,
+            R"(Setting NCCL_PROTO to "simple")");
+  EXPECT_EQ(only("a:1:2 [0] NCCL INFO NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'").message,
+            "NET/IB : GPU Direct RDMA Enabled for HCA 0 'mlx5_0'");
+}
+
+TEST(NcclLine, a_prefix_without_a_gpu_names_host_and_process) {
+  const auto record = only("node-a:101:201 NCCL INFO Using network IB");
+  EXPECT_EQ(record.host, "node-a");
+  EXPECT_EQ(record.pid, 101U);
+  EXPECT_FALSE(record.gpu);
+  // A time of the day is no process.
+  EXPECT_FALSE(only("2026-01-02 03:04:05 NCCL INFO Using network IB").pid);
+}
+
+TEST(NcclLine, the_end_of_a_connection_counts_without_its_beginning) {
+  EXPECT_EQ(only(" 8[4] -> 0[4] [receive] via NET/IB/4/GDRDMA").message,
+            "8[4] -> 0[4] [receive] via NET/IB/4/GDRDMA");
+  // A sentence about connections is none.
+  EXPECT_TRUE(nccl_records("we want 8[4] [send] via NET/IB/4 and get sockets").empty());
+  EXPECT_TRUE(nccl_records("[send] via NET/IB/4").empty());
 }
 
 }  // namespace

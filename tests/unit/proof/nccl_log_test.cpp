@@ -174,6 +174,48 @@ TEST(NcclLog, a_log_file_of_a_container_runtime_is_read_as_it_is) {
   EXPECT_EQ(log.workers[0].network, "AWS Libfabric");
 }
 
+TEST(NcclLog, several_lines_in_one_text_of_json_are_several) {
+  const auto log =
+      read(R"({"text":"a:1:1 [0] NCCL INFO Using network IB\\nb:2:2 [1] NCCL INFO Using )"
+           R"(network Socket","time":1})");
+  ASSERT_EQ(log.workers.size(), 2U);
+  EXPECT_EQ(log.workers[0].network, "IB");
+  EXPECT_EQ(log.workers[1].network, "Socket");
+  EXPECT_EQ(log.processes[1].host, "b");
+}
+
+TEST(NcclLog, a_line_that_was_wrapped_is_one_with_the_next) {
+  const auto log = read(
+      "a:1:1 [0] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send]\n  via NET/IB/3\n"
+      "a:1:1 [0] NCCL INFO Using network\nIB\n"
+      "a:1:1 [0] NCCL INFO Channel 01/0 : 0[0] -> 8[0] [send]\n\nvia NET/Socket/0\n"
+      "a:1:1 [0] NCCL INFO Channel 02/0 : 0[0] ->\nNCCL version 2.20.5+cuda12.4\n"
+      "a:1:1 [0] NCCL INFO Channel 03/0 : 0[0] ->");
+  ASSERT_EQ(log.workers.size(), 1U);
+  ASSERT_EQ(log.workers[0].uses.size(), 1U);
+  EXPECT_EQ(log.workers[0].uses[0].network, "IB");
+  EXPECT_EQ(log.workers[0].uses[0].sends, 1U);
+  EXPECT_EQ(log.workers[0].network, "IB");
+  EXPECT_EQ(log.workers[0].evidence.at(NcclSign::staged).place.line, 1U);
+  EXPECT_EQ(log.workers[0].evidence.at(NcclSign::network).place.line, 3U);
+  EXPECT_EQ(log.versions.size(), 1U);
+  EXPECT_EQ(log.records, 5U);
+}
+
+TEST(NcclLog, a_failed_call_is_an_error_and_so_is_a_failed_connection) {
+  const auto log = read(
+      "a:1:2 [0] NCCL INFO transport/net.cc:1302 -> 6\n"
+      "a:1:2 [0] NCCL INFO proxy.cc:698 -> 6\n"
+      "a:1:2 [0] misc/socket.cc:9 NCCL WARN a call failed in a new way\n"
+      "a:1:2 [0] misc/other.cc:9 NCCL WARN a call failed elsewhere\n");
+  ASSERT_EQ(log.problems.size(), 3U);
+  EXPECT_EQ(log.problems[0].severity, NcclSeverity::error);
+  EXPECT_EQ(log.problems[0].count, 2U);
+  EXPECT_EQ(log.problems[1].severity, NcclSeverity::error);
+  EXPECT_EQ(log.problems[1].meaning, "");
+  EXPECT_EQ(log.problems[2].severity, NcclSeverity::warning);
+}
+
 TEST(NcclLog, an_untidy_log_is_no_failure) {
   constexpr char kBytes[] = "\0\0NCCL INFO \xff\n\n[0] NCCL INFO\nNCCL WARN";
   const auto log = read(std::string(kBytes, sizeof kBytes - 1));

@@ -115,6 +115,78 @@ TEST(NcclMessage, each_spelling_of_a_route_is_read) {
   EXPECT_EQ(channel("Ring 00 : 15[41000] -> 0[1b000] [receive] via NET/IB/0").rank, 0U);
 }
 
+TEST(NcclMessage, a_connection_may_have_lost_its_beginning) {
+  const auto cut = channel("8[4] -> 0[4] [receive] via NET/AWS Libfabric/4/GDRDMA");
+  EXPECT_FALSE(cut.number);
+  EXPECT_EQ(cut.rank, 0U);
+  EXPECT_EQ(cut.network, "AWS Libfabric");
+  EXPECT_TRUE(cut.gpu_direct);
+  EXPECT_FALSE(nccl_channel("8[4] -> 0[4] via NET/IB/4"));
+}
+
+TEST(NcclMessage, a_wrapped_line_is_known_by_where_it_breaks_off) {
+  const std::string ends = "Channel 00/0 : 0[0] -> 8[0]";
+  for (const std::string& message : {ends, ends + " [send]", ends + " [send] via",
+                                     std::string("Using network"), std::string("Ring 00 : 1 ->")}) {
+    EXPECT_TRUE(nccl_is_unfinished(message)) << message;
+  }
+  for (const std::string_view message :
+       {"Channel 00/08 :    0   1   2   3", "Using network IB",
+        "Channel 00/0 : 0[0] -> 8[0] via NET", "Ring 00 : 0 -> 1 via NET/IB/0",
+        "Trees [0] 1/-1/-1->0->-1", ""}) {
+    EXPECT_FALSE(nccl_is_unfinished(message)) << message;
+  }
+  EXPECT_TRUE(nccl_may_go_on(ends, "[send] via NET/IB/0"));
+  EXPECT_TRUE(nccl_may_go_on(ends + " [send] via", "NET/IB/0"));
+  EXPECT_TRUE(nccl_may_go_on("Using network", "IB"));
+  EXPECT_FALSE(nccl_may_go_on("Using network", "is what we want"));
+  EXPECT_FALSE(nccl_may_go_on(ends, "INFO 10-27 pynccl.py:63] vLLM is using nccl==2.20.5"));
+  EXPECT_FALSE(nccl_may_go_on(ends, "4 GPUs are here"));
+}
+
+TEST(NcclMessage, a_process_says_by_which_address_it_is_reached) {
+  const auto said = nccl_address("Bootstrap: Using eth0:fe80::1%eth0<0>");
+  ASSERT_TRUE(said);
+  EXPECT_EQ(said->interface, "eth0");
+  EXPECT_EQ(said->address, "fe80::1%eth0");
+  EXPECT_EQ(nccl_address("NET/IB : Using [0]mlx5_0:1/IB ; OOB ib0:10.0.0.1<0>")->interface, "ib0");
+  for (const std::string_view message :
+       {"Bootstrap : Using eth0", "Bootstrap timings total 0.1",
+        "NET/IB : Using [0]mlx5_0:1/IB ; OOB :", "Using network IB"}) {
+    EXPECT_FALSE(nccl_address(message)) << message;
+  }
+}
+
+TEST(NcclMessage, a_failed_call_shows_by_its_frames) {
+  for (const std::string_view message :
+       {"transport/net.cc:1302 -> 6", "proxy.cc:872 -> 6 [Progress Thread]",
+        "include/net.h:24 -> 2", "ib_plugin.c:196 -> 2", "group.cc:73 -> 3 [Async thread]",
+        "/build/src/transport/net_ib/connect.cc:395 (ncclIbConnect) -> 2"}) {
+    EXPECT_TRUE(nccl_network_call_failed(message)) << message;
+  }
+  // Plugins that are tried, a failure of CUDA's, a connection that is under way, what is no frame.
+  for (const std::string_view message :
+       {"net.cc:79 -> 3", "src/plugin/net.cc:79 -> 3", "group.cc:73 -> 1 [Async thread]",
+        "transport/net.cc:1302 -> 7", "transport/nvls.cc:169 -> 3", "transport/net.cc:1302 -> 26",
+        "misc/socket.cc:505 -> 2 (Operation now in progress)", "Ring 00 : 0 -> 2 -> 0",
+        "Channel 00 : 1[1] -> 2[2] via P2P/IPC", "transport/net.cc -> 2", " -> 2", ""}) {
+    EXPECT_FALSE(nccl_network_call_failed(message)) << message;
+  }
+}
+
+TEST(NcclMessage, a_failed_connection_is_known_by_its_file_and_its_words) {
+  EXPECT_TRUE(nccl_is_network_failure("misc/socket.cc:441", "socketPollConnect: x returned error"));
+  EXPECT_TRUE(nccl_is_network_failure("bootstrap.cc:131 (bootstrapRoot)", "Poll failed: x"));
+  EXPECT_TRUE(nccl_is_network_failure("ncclResult_t f():7", "NET/OFI Unable to do it"));
+  EXPECT_FALSE(nccl_is_network_failure("ras/client_support.cc:160", "Call to bind failed"));
+  EXPECT_FALSE(nccl_is_network_failure("misc/cudawrap.cc:195", "CUDA functions failed"));
+  EXPECT_FALSE(nccl_is_network_failure("misc/ibvwrap.cc:63", "Failed to open libibverbs.so[.1]"));
+  EXPECT_FALSE(nccl_is_network_failure("bootstrap.cc:131", "rank 1 has already checked in"));
+  EXPECT_FALSE(nccl_is_network_failure("misc/socket.cc:49", "Connection closed by remote peer"));
+  EXPECT_FALSE(nccl_is_network_failure("", "it failed"));
+  EXPECT_TRUE(nccl_is_network_failure("configure:213", "NET/OFI Couldn't set FI_OPT_x"));
+}
+
 TEST(NcclMessage, rccl_adds_the_communicator) {
   const auto read = channel(
       "Channel 02/0 : 1[c6000] -> 4[c1000] [receive] via NET/IB/1/GDRDMA comm 0x95cdeb0 nRanks 08");
@@ -180,6 +252,8 @@ TEST(NcclMessage, a_communicator_tells_rank_and_size) {
 }
 
 TEST(NcclMessage, the_chosen_network_is_read_in_each_version) {
+  EXPECT_EQ(nccl_chosen_network("CUDA Dev 0[0], Socket NIC distance :  PHB"), "Socket");
+  EXPECT_FALSE(nccl_chosen_network("CUDA Dev 0, IB Ports : mlx4_0/1(PHB)"));
   EXPECT_EQ(nccl_chosen_network("Using internal Network IB"), "IB");
   EXPECT_EQ(nccl_chosen_network("Assigned NET plugin AWS Libfabric to comm"), "AWS Libfabric");
   EXPECT_EQ(nccl_chosen_network("Using network NCCL RDMA Plugin v6"), "NCCL RDMA Plugin v6");

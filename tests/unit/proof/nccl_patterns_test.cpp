@@ -177,6 +177,55 @@ TEST(NcclPatterns, peers_that_cannot_be_reached) {
   EXPECT_EQ(nccl_pattern(NcclLevel::warn, "Net : Connection closed by remote peer"), nullptr);
 }
 
+TEST(NcclPatterns, a_device_that_cannot_be_asked_is_left_out) {
+  expect_warned("NET/IB : Unable to query device mlx5_0", kWarning, "left out");
+  expect_warned("NET/IB : Unable to query port_num 1", kWarning, "left out");
+  expect_warned("NET/IB: read failed in ncclIbRoceGetVersionNum: Invalid argument", kWarning,
+                "version of RoCE");
+  expect_warned("NET/IB: Error in mlx5dv_get_data_direct_sysfs_path with device mlx5_0", kWarning,
+                "second path");
+}
+
+TEST(NcclPatterns, a_rank_without_a_network_interface) {
+  expect_warned("Bootstrap : no socket interface found", kError, "NCCL_SOCKET_IFNAME");
+  expect_warned("NET/Socket : No usable listening interface found", kError, "NCCL_SOCKET_IFNAME");
+}
+
+TEST(NcclPatterns, completions_under_ucx_that_failed_prove_rdma) {
+  for (const std::string_view line :
+       {"[a:1:0:1] ib_mlx5_log.c:143  Transport retry count exceeded on mlx5_0:1/RoCE (synd 0x15 "
+        "vend "
+        "0x81 hw_synd 0/0)",
+        "[1.0] [a:537 :1] srd_iface.c:221 UCX ERROR send completion[0] with error on rdmap0/0x5: "
+        "x, "
+        "vendor_err 0x1",
+        "rc_verbs_iface.c:122 UCX ERROR send completion with error: x [qpn 0x1 wrid 0x2",
+        "(Worker pid=9) mlx5: host_unknown: got completion with error:"}) {
+    const auto* pattern = foreign_pattern(line);
+    ASSERT_NE(pattern, nullptr) << line;
+    EXPECT_EQ(pattern->shows, NcclShows::rdma) << line;
+    EXPECT_EQ(pattern->severity, kError);
+  }
+  const auto* crash = foreign_pattern(" 5  libuct.so.0(uct_tcp_ep_am_bcopy+0x8a) [0x7fbeb852804a]");
+  ASSERT_NE(crash, nullptr);
+  EXPECT_EQ(crash->shows, NcclShows::tcp);
+}
+
+TEST(NcclPatterns, frameworks_quote_the_result_of_a_call) {
+  expect_foreign("RuntimeError: NCCL error: unhandled system error (run with NCCL_DEBUG=INFO)",
+                 kError, "by the system");
+  expect_foreign(
+      "w-1: Test NCCL failure common.cu:958 'remote process exited or there was a network "
+      "error / '",
+      kError, "peer");
+  expect_foreign("Test NCCL failure common.cu:958 'internal error - please report this issue / '",
+                 kError, "inside");
+  expect_foreign("nixl_cu12._bindings.nixlBackendError: NIXL_ERR_BACKEND", kError, "backend");
+  expect_foreign("nixl_status=NIXL_ERR_REMOTE_DISCONNECT", kError, "peer of a transfer");
+  EXPECT_EQ(foreign_pattern("NCCL error: unhandled cuda error"), nullptr);
+  EXPECT_EQ(foreign_pattern("NIXL_ERR_NOT_FOUND"), nullptr);
+}
+
 TEST(NcclPatterns, transfers_of_mooncake_that_failed) {
   const auto* slice = foreign_pattern(
       "E1 worker_pool.cpp:274] Worker: Process failed for slice (opcode: 0, local_nic: mlx5_1): x");

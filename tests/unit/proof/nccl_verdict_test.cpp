@@ -227,6 +227,78 @@ TEST(NcclVerdicts, lanes_of_ucx_are_rdma_or_tcp) {
   EXPECT_EQ(verdict("ctx inter-node cfg#3 am(rc_mlx5/mlx"), NcclVerdict::unknown);
 }
 
+TEST(NcclVerdicts, a_table_of_ucx_about_another_node_has_lanes) {
+  const std::string rule = "+--------------------------+-----------------------------------+\n";
+  const auto verdict = [&](const std::string& peer, const std::string& lanes) {
+    return judge_lines(rule + "| perftest " + peer +
+                       " cfg#1 | tagged message by ucp_tag_send*(fast)" + " from host memory |\n" +
+                       rule + "|  0..92 | eager short | " + lanes + " |\n" + rule +
+                       "| below (tcp/eth9) |\nelsewhere | a | tcp/eth8 |\n")
+        .verdict;
+  };
+  EXPECT_EQ(verdict("inter-node", "rc_mlx5/mlx5_0:1/path0"), NcclVerdict::rdma);
+  EXPECT_EQ(verdict("inter-node", "50% on rc_mlx5/mlx5_0:1 and 50% on dc_mlx5/mlx5_1:1"),
+            NcclVerdict::rdma);
+  EXPECT_EQ(verdict("inter-node", "tcp/eth0"), NcclVerdict::tcp);
+  EXPECT_EQ(verdict("inter-node", "50% on rc_mlx5/mlx5_0:1 and 50% on tcp/eth0"),
+            NcclVerdict::mixed);
+  EXPECT_EQ(verdict("intra-node", "tcp/lo"), NcclVerdict::intra_node);
+  EXPECT_EQ(judge_lines(rule + "|  0..92 | eager short | rc_mlx5/mlx5_0:1 |\n").verdict,
+            NcclVerdict::unknown);
+}
+
+TEST(NcclVerdicts, trees_of_a_whole_ring_on_one_host_are_one_node) {
+  const std::string ring = "a:1:1 [0] NCCL INFO Channel 00/02 :    0   1   2\n";
+  const std::string zero = "a:1:1 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] 1/-1/-1->0->-1\n";
+  const std::string one = ":2:2 [1] NCCL INFO Trees [0] 2/-1/-1->1->0 [1] 2/-1/-1->1->0\n";
+  const std::string pair = "a:3:3 [2] NCCL INFO Channel 00/0 : 2[2] -> 0[0] via P2P/CUMEM\n";
+  EXPECT_EQ(judge_lines(ring + zero + "a" + one + pair).verdict, NcclVerdict::intra_node);
+  // A rank that nobody saw, and one on another host.
+  EXPECT_EQ(judge_lines(ring + zero + pair).verdict, NcclVerdict::unknown);
+  EXPECT_EQ(judge_lines(ring + zero + "b" + one + pair).verdict, NcclVerdict::unknown);
+  EXPECT_EQ(nccl_tree_rank("Trees [0] 3/-1/-1->2->1 [1] 3/-1/-1->2->1"), 2U);
+  EXPECT_FALSE(nccl_tree_rank("Trees [0] 3/-1/-1->2"));
+}
+
+TEST(NcclVerdicts, one_name_with_two_addresses_is_two_machines) {
+  // A person has put one name in the place of all.
+  const auto verdict = [](const std::string& address, const std::string& front) {
+    return judge_lines("x:1:1 [0] NCCL INFO Bootstrap : Using " + front + "bond0:10.0.0.1<0>\n" +
+                       "x:1:1 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB ; OOB bond0:" + address +
+                       "<0>\nx:1:1 [0] NCCL INFO Using network IB\n" +
+                       "x:1:3 [0] NCCL INFO Channel 00/02 :    0   1\n" +
+                       "x:1:3 [0] NCCL INFO Trees [0] 1/-1/-1->0->-1 [1] 1/-1/-1->0->-1\n" +
+                       "x:2:4 [0] NCCL INFO Trees [0] -1/-1/-1->1->0 [1] -1/-1/-1->1->0\n")
+        .verdict;
+  };
+  EXPECT_EQ(verdict("10.0.0.1", ""), NcclVerdict::intra_node);
+  EXPECT_EQ(verdict("10.0.0.2", ""), NcclVerdict::rdma_chosen);
+  EXPECT_EQ(verdict("10.0.0.2", "[0]"), NcclVerdict::rdma_chosen);
+}
+
+TEST(NcclVerdicts, a_completion_that_libfabric_tells_of_names_the_provider) {
+  const std::string channel =
+      "ip-1:7:9 [4] NCCL INFO Channel 00/0 : 0[4] -> 8[4] [send] via NET/AWS Libfabric/4/GDRDMA\n";
+  const auto verdict = [&](const std::string& provider, const std::string& pid) {
+    return judge_lines("libfabric:" + pid + ":1708520807::" + provider +
+                       ":cq:handle_error():737<warn> err: 5, message: Invalid address\n" + channel)
+        .verdict;
+  };
+  EXPECT_EQ(verdict("efa", "7"), NcclVerdict::rdma);
+  EXPECT_EQ(verdict("tcp", "7"), NcclVerdict::tcp);
+  EXPECT_EQ(verdict("efa", "8"), NcclVerdict::unknown);
+  EXPECT_FALSE(fabric_completion("libfabric:7:1::core:core:fi_getinfo_():1<warn> provider efa"));
+  EXPECT_FALSE(fabric_completion("libfabric:7:1:efa"));
+}
+
+TEST(NcclVerdicts, connections_within_the_node_that_reach_a_whole_ring_are_all) {
+  const std::string ring = "Channel 00/02 :    0   1   2";
+  EXPECT_EQ(verdict_on({ring, "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC",
+                        "Channel 00/0 : 1[1] -> 2[2] via P2P/IPC"}),
+            NcclVerdict::intra_node);
+  EXPECT_EQ(verdict_on({ring, "Channel 00/0 : 0[0] -> 1[1] via P2P/IPC"}), NcclVerdict::unknown);
+}
+
 TEST(NcclVerdicts, a_lane_of_ucx_counts_without_its_prefix) {
   EXPECT_EQ(judge_lines("ctx inter-node cfg#2 rma_am(tcp/eth1) am(tcp/eth1)\n").verdict,
             NcclVerdict::tcp);

@@ -103,8 +103,28 @@ TEST(DiagramLayout, a_line_wider_than_a_screen_goes_on_in_the_next) {
   }
   const auto layout = report::lay_out(diagram, kSizes);
   expect_sound(layout, diagram);
-  EXPECT_LT(layout.width, 1500);
+  EXPECT_LE(layout.width, report::kPictureWidth - 2 * report::kPictureMargin);
   EXPECT_GT(layout.devices.back().y, layout.devices.front().y);
+}
+
+TEST(DiagramLayout, pairs_that_do_not_fit_go_on_in_the_next_line) {
+  report::Diagram diagram;
+  report::DiagramBox box{report::DiagramBox::Kind::memory, {"node"}, "", {}, {}};
+  for (std::size_t i = 0; i < 16; ++i) {
+    box.devices.push_back(i);
+    diagram.marks.push_back(std::to_string(i));
+    diagram.devices.push_back(i < 8 ? upper("GPU", i) : lower("NIC", {i - 8}, i));
+  }
+  for (std::size_t i = 0; i < 8; ++i)
+    diagram.links.push_back({i, i + 8, i, report::DiagramLink::Kind::solid, "PHB"});
+  diagram.boxes.push_back(box);
+  const auto layout = report::lay_out(diagram, kSizes);
+  expect_sound(layout, diagram);
+  EXPECT_LE(layout.width, report::kPictureWidth - 2 * report::kPictureMargin);
+  EXPECT_GT(layout.devices[7].y, layout.devices[8].bottom())
+      << "the eighth is below the first pair";
+  for (std::size_t i = 0; i < 8; ++i)
+    EXPECT_EQ(layout.devices[i].x, layout.devices[i + 8].x) << "each is over its own";
 }
 
 report::DiagramBox random_box(report::Diagram& diagram, std::mt19937& random, int depth) {

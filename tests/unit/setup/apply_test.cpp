@@ -152,6 +152,37 @@ TEST_F(ApplyTest, two_wishes_one_after_the_other_go_back_to_the_start) {
   EXPECT_EQ(tree_.everything(), before);
 }
 
+TEST_F(ApplyTest, several_numbers_go_back_whatever_stands_between_them) {
+  const std::string file = "proc/sys/net/ipv4/tcp_rmem";
+  tree_.write(file, "4096\t131072\t6291456\n");
+  do_apply("sysctl: {net.ipv4.tcp_rmem: 4096  87380 33554432}");
+  tree_.write(file, "4096\t87380\t33554432\n");
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_EQ(tree_.read(file), "4096 131072 6291456\n");
+}
+
+TEST_F(ApplyTest, what_somebody_else_wrote_between_two_runs_comes_back) {
+  const std::string file = "etc/containerd/config.toml";
+  fs::permissions(tree_.at(file), fs::perms::owner_all);
+  do_apply("nri: true\nsysctl: {net.ipv4.conf.all.arp_ignore: 1}");
+  // NVIDIA's toolkit writes the file anew, and an administrator sets the number.
+  const std::string theirs =
+      "version = 2\n[plugins.'io.containerd.nri.v1.nri']\n  disable = true\n";
+  tree_.write(file, theirs);
+  tree_.write("proc/sys/net/ipv4/conf/all/arp_ignore", "2\n");
+  fs::remove(tree_.at("run/nri/nri.sock"));
+  const auto drift =
+      make_plan(tree_.machine(), wanted("nri: true\nsysctl: {net.ipv4.conf.all.arp_ignore: 1}"),
+                Risk::reboot)
+          .value();
+  EXPECT_EQ(step_of(drift, "nri.enabled").state, StepState::todo) << "it is seen as drift";
+  do_apply("nri: true\nsysctl: {net.ipv4.conf.all.arp_ignore: 1}");
+  EXPECT_THAT(tree_.read(file), HasSubstr("disable = false"));
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_EQ(tree_.read(file), theirs);
+  EXPECT_EQ(tree_.read("proc/sys/net/ipv4/conf/all/arp_ignore"), "2\n");
+}
+
 TEST_F(ApplyTest, a_file_that_is_no_text_is_not_touched) {
   const std::string bytes = "\xff\xfe";
   tree_.write("etc/modules-load.d/railhead.conf", bytes);

@@ -83,6 +83,19 @@ TEST(PlanModules, one_that_the_kernel_lacks_is_parked_and_not_at_boot) {
   EXPECT_EQ(plan.back().changes.front().value, "ib_umad\n");
 }
 
+TEST(PlanModules, peermem_that_can_be_built_says_of_what) {
+  const NodeTree tree;
+  const auto reason = [&] {
+    return step_of(plan_of(tree, "modules: [nvidia_peermem]"), "modules.loaded/nvidia_peermem")
+        .reason;
+  };
+  tree.write("usr/src/nvidia-570.86.15/nvidia-peermem/nvidia-peermem.c", "");
+  EXPECT_THAT(reason(), HasSubstr("its source is in /usr/src/nvidia-570.86.15/nvidia-peermem, and "
+                                  "the headers of this kernel are missing"));
+  tree.write("lib/modules/6.1.0-test/build/Makefile", "");
+  EXPECT_THAT(reason(), HasSubstr("it can be built of /usr/src/nvidia-570.86.15/nvidia-peermem"));
+}
+
 TEST(PlanModules, in_a_tree_of_files_the_next_boot_loads) {
   const NodeTree tree;
   const auto plan = plan_of(tree, "modules: [ib_umad]", false);

@@ -177,6 +177,23 @@ class TreeKernel : public Kernel {
     return machine.tree->write_at(write.path, write.offset, bytes);
   }
 
+  Status set_link(const std::string& subject, const std::string& value) override {
+    links.emplace_back(subject, value);
+    if (on_link) on_link(subject, value);
+    return {};
+  }
+
+  Status set_driver(const std::string& address, const std::string& driver) override {
+    const auto link = tree_.at(NodeTree::path_of(address) + "driver");
+    fs::remove(link);
+    if (driver.empty()) return {};
+    fs::create_directories(tree_.at("sys/bus/pci/drivers/" + driver));
+    fs::create_directory_symlink("../../drivers/" + driver, link);
+    return {};
+  }
+
+  std::vector<std::pair<std::string, std::string>> links;
+  std::function<void(const std::string& subject, const std::string& value)> on_link;
   std::string broken, used;
   std::vector<std::string> started, stopped;
   std::vector<std::string> restarted;

@@ -143,6 +143,98 @@ TEST_F(SriovTest, a_function_whose_driver_gives_no_rdma_waits) {
   EXPECT_THAT(step.reason, HasSubstr("mlx5_core gives it no RDMA device here"));
 }
 
+class VfioTest : public SriovTest {
+ protected:
+  VfioTest() {
+    tree_.write("lib/modules/6.1.0-test/modules.dep", "kernel/vfio-pci.ko:\n");
+    fs::create_directories(tree_.at("sys/kernel/iommu_groups/7"));
+    give_iommu("0000:3b:00.0");
+  }
+
+  void give_iommu(const std::string& address) {
+    fs::create_directory_symlink("../../../../kernel/iommu_groups/7",
+                                 tree_.at(NodeTree::path_of(address) + "iommu_group"));
+  }
+
+  /// Made by hand, so that each has its group.
+  void make_functions(unsigned count) {
+    ASSERT_TRUE(kernel_.set_functions("0000:3b:00.0", count));
+    for (unsigned i = 0; i < count; ++i) give_iommu(TreeKernel::virtual_function(i));
+  }
+
+  std::string driver_of(unsigned number) {
+    return fs::read_symlink(
+               tree_.at(NodeTree::path_of(TreeKernel::virtual_function(number)) + "driver"))
+        .filename();
+  }
+
+  Step driver_step(Risk allowed = Risk::restart) {
+    return step_of(make_plan(tree_.machine(), wanted(text_), allowed).value(),
+                   "sriov.driver/0000:3b:01.0");
+  }
+
+  const std::string text_ = policy("numVfs: 2, deviceType: vfio-pci");
+};
+
+TEST_F(VfioTest, functions_for_virtual_machines_are_bound_and_given_back) {
+  make_functions(2);
+  const auto before = tree_.everything();
+  const auto outcome = apply(tree_.machine(), kernel_, wanted(text_), Risk::live, kSilent).value();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_EQ(step_of(outcome.steps, "sriov.driver/0000:3b:01.1").before, "mlx5_core");
+  EXPECT_EQ(driver_of(1), "vfio-pci");
+  EXPECT_FALSE(revert(tree_.machine(), kernel_, kSilent).value().has_failed);
+  EXPECT_EQ(driver_of(1), "mlx5_core");
+  fs::remove(tree_.at("sys/bus/pci/drivers/vfio-pci"));
+  EXPECT_EQ(tree_.everything(), before);
+}
+
+TEST_F(VfioTest, made_and_bound_they_go_again) {
+  ASSERT_TRUE(apply(tree_.machine(), kernel_, wanted(policy("numVfs: 2")), Risk::live, kSilent));
+  for (unsigned i = 0; i < 2; ++i) give_iommu(TreeKernel::virtual_function(i));
+  ASSERT_FALSE(
+      apply(tree_.machine(), kernel_, wanted(text_), Risk::live, kSilent).value().has_failed);
+  for (const auto& step : plan_revert(tree_.machine()).value())
+    EXPECT_NE(step.state, StepState::refused) << step.id << ": " << step.reason;
+  const auto outcome = revert(tree_.machine(), kernel_, kSilent).value();
+  EXPECT_FALSE(outcome.has_failed);
+  EXPECT_EQ(tree_.read(NodeTree::path_of("0000:3b:00.0") + "sriov_numvfs"), "0\n");
+}
+
+TEST_F(VfioTest, one_that_a_virtual_machine_has_open_stays) {
+  make_functions(2);
+  ASSERT_TRUE(apply(tree_.machine(), kernel_, wanted(text_), Risk::live, kSilent));
+  tree_.write(NodeTree::path_of("0000:3b:01.0") + "enable", "1\n");
+  const auto outcome = revert(tree_.machine(), kernel_, kSilent).value();
+  EXPECT_EQ(step_of(outcome.steps, "revert.driver/0000:3b:01.0").reason,
+            "a virtual machine uses it");
+  EXPECT_EQ(driver_of(0), "vfio-pci");
+  EXPECT_EQ(driver_of(1), "mlx5_core");
+}
+
+TEST_F(VfioTest, without_an_iommu_none_is_made) {
+  fs::remove(tree_.at(NodeTree::path_of("0000:3b:00.0") + "iommu_group"));
+  EXPECT_EQ(count_step(text_).state, StepState::refused);
+  EXPECT_THAT(count_step(text_).reason, HasSubstr("0000:3b:00.0 has no IOMMU"));
+}
+
+TEST_F(VfioTest, one_whose_netdev_is_up_needs_consent) {
+  make_functions(2);
+  fs::create_directories(tree_.at("sys/module/vfio_pci"));
+  EXPECT_EQ(driver_step(Risk::live).state, StepState::todo);
+  tree_.write(NodeTree::path_of("0000:3b:01.0") + "net/ens8f0v0/flags", "0x1003\n");
+  EXPECT_EQ(driver_step(Risk::live).reason, "needs --allow R2");
+  EXPECT_EQ(driver_step(Risk::restart).state, StepState::todo);
+}
+
+TEST_F(VfioTest, one_that_a_pod_has_stays) {
+  make_functions(2);
+  fs::create_directories(tree_.at("sys/module/vfio_pci"));
+  fs::remove_all(tree_.at(NodeTree::path_of("0000:3b:01.0") + "net"));
+  EXPECT_EQ(driver_step().state, StepState::refused);
+  EXPECT_THAT(driver_step().reason, HasSubstr("a pod may have it"));
+}
+
 TEST_F(SriovTest, a_policy_that_selects_nothing_here_is_parked) {
   const auto plan = make_plan(tree_.machine(),
                               wanted("sriov: [{resourceName: vf, nicSelector: {vendor: 8086}, "
@@ -177,8 +269,9 @@ TEST(VfPolicy, what_setup_does_not_do_is_refused_where_it_stands) {
     const auto wanted = parse_wanted("policy.yaml", text);
     return wanted ? "" : wanted.error().message;
   };
-  EXPECT_THAT(error_of(policy("deviceType: vfio-pci")),
-              HasSubstr("\"vfio-pci\" is not done by setup"));
+  EXPECT_THAT(error_of(policy("deviceType: vdpa")), HasSubstr("neither netdevice nor vfio-pci"));
+  EXPECT_THAT(error_of(policy("deviceType: vfio-pci, isRdma: true")),
+              HasSubstr("exclude each other"));
   EXPECT_THAT(error_of(policy("eSwitchMode: switchdev")), HasSubstr("but legacy"));
   EXPECT_THAT(error_of(policy("numVfs: 70000")), HasSubstr("more than 65535"));
   EXPECT_THAT(error_of(policy("numVf: 1")), HasSubstr("there is no key \"numVf\""));

@@ -5,6 +5,10 @@
 
 #include <gtest/gtest.h>
 #include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+#include "unit/source_dir.h"
 
 namespace railhead::setup {
 namespace {
@@ -69,6 +73,21 @@ TEST(Profile, the_rest_is_a_script_of_what_a_node_cannot_do) {
     EXPECT_NE(profile.rest.find("railhead setup verify"), std::string::npos) << name;
     EXPECT_EQ(profile.rest.find("useHostMofed=true"), std::string::npos)
         << name << ": true does not wait for the OFED container";
+  }
+}
+
+TEST(Profile, what_the_rest_takes_of_this_tree_is_there) {
+  for (const auto& profile : profiles()) {
+    std::string words(profile.rest);
+    std::replace(words.begin(), words.end(), '\n', ' ');
+    for (const auto word : split_words(words)) {
+      if (!word.starts_with("deploy/")) continue;
+      const auto path = std::filesystem::path(railhead::test::source_dir()) /
+                        std::string(word.substr(0, word.find('*')));
+      const bool is_pattern = word.find('*') != std::string_view::npos;
+      EXPECT_TRUE(std::filesystem::exists(is_pattern ? path.parent_path() : path))
+          << profile.name << ": " << word;
+    }
   }
 }
 

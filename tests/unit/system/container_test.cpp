@@ -104,6 +104,45 @@ TEST_F(ContainerTest, is_read_through_its_process) {
   EXPECT_EQ(container.device_rules.value->size(), 2U);
 }
 
+TEST_F(ContainerTest, shows_how_its_libraries_fit) {
+  write("proc/4711/root/usr/lib/libibverbs.so.1", std::string("\x7f"
+                                                              "ELF\0lib%s-rdmav34.so\0",
+                                                              24));
+  write("proc/4711/root/opt/lib/libucp.so.0", "x");
+  write("proc/4711/root/opt/lib/ucx/libuct_cma.so.0", "x");
+  write("proc/4711/root/usr/lib/libucp.so.0", "x");
+  write("proc/4711/root/usr/lib/ucx/libuct_ib.so.0", "x");
+  write("sys/class/infiniband_verbs/uverbs0/abi_version", "6\n");
+  const auto container = read();
+  EXPECT_EQ(container.provider_suffix.value, "-rdmav34.so");
+  EXPECT_TRUE(container.gdrdrv.absent());
+  ASSERT_EQ(container.ucx.size(), 2U);
+  EXPECT_EQ(container.ucx[0].path, "/opt/lib/libucp.so.0");
+  EXPECT_EQ(container.ucx[0].modules, "/opt/lib/ucx");
+  EXPECT_FALSE(container.ucx[0].has_verbs);
+  EXPECT_FALSE(container.ucx[0].mapped);
+  EXPECT_TRUE(container.ucx[1].has_verbs);
+}
+
+TEST_F(ContainerTest, modules_of_ucx_are_where_a_variable_says) {
+  write("proc/4711/environ", std::string("UCX_MODULE_DIR=/opt/modules\0", 28));
+  write("proc/4711/root/usr/lib/libucp.so.0", "x");
+  write("proc/4711/root/opt/modules/libuct_ib.so.0", "x");
+  const auto container = read();
+  ASSERT_EQ(container.ucx.size(), 1U);
+  EXPECT_EQ(container.ucx[0].modules, "/opt/modules");
+  EXPECT_TRUE(container.ucx[0].has_verbs);
+}
+
+TEST(ProviderSuffix, is_the_first_whole_one) {
+  EXPECT_EQ(system::provider_suffix_in("a-rdmav25.so\n"), "-rdmav25.so");
+  EXPECT_EQ(system::provider_suffix_in("-rdmav.so -rdmavx -rdmav123456.so -rdmav34.so"),
+            "-rdmav34.so");
+  for (const auto* none : {"", "-rdmav", "-rdmav34", "-rdmav34.s", "libmlx5.so"}) {
+    EXPECT_EQ(system::provider_suffix_in(none), std::nullopt) << none;
+  }
+}
+
 TEST_F(ContainerTest, keeps_no_secret_of_the_environment) {
   EXPECT_THAT(*read().environment.value,
               ElementsAre("NCCL_IB_HCA==mlx5_0", "LD_LIBRARY_PATH=/opt/lib:x"));

@@ -3,8 +3,10 @@
 
 #include <gmock/gmock.h>
 
+#include "snapshot/hex_text.h"
 #include "system/gather.h"
 #include "system/shorten.h"
+#include "unit/link_builder.h"
 #include "unit/node/hosts.h"
 
 namespace railhead::test {
@@ -27,6 +29,25 @@ TEST(System, a_fact_is_known_absent_or_unreadable) {
   EXPECT_EQ(system.text("/proc/cmdline").error, "EACCES");
   EXPECT_FALSE(system.text("/proc/cmdline").absent());
   EXPECT_EQ(system.text("/nobody/asked").error, "not read");
+}
+
+TEST(System, what_the_kernel_says_of_a_netdev_is_known_or_not) {
+  const auto hex = [](const std::string& bytes) { return snapshot::hex_of_bytes(bytes) + "\n"; };
+  const auto host = snapshot::SnapshotHost::parse(
+                        machine_text("hgx-h100-roce") + "t /.netlink/dcb/enp26s0np0/0000 " +
+                        hex(flow_answer(0x08, {{26, 3}})) + "t /.netlink/dcb/enp60s0np0/0000 " +
+                        hex("garbage") + "e /.netlink/dcb/enp77s0np0/0000 EPERM\n")
+                        .value();
+  const auto system = system::read_system(*host, node::read_node(*host), Part::netdevs);
+  EXPECT_EQ(system.dcb.at("enp26s0np0").value->pfc, 0x08);
+  EXPECT_EQ(system.dcb.at("enp60s0np0").error, "malformed: not a message about flow control");
+  EXPECT_EQ(system.dcb.at("enp77s0np0").error, "EPERM");
+  EXPECT_TRUE(system.dcb.at("enp94s0np0").absent());
+}
+
+TEST(System, of_numbers_of_devices_a_snapshot_keeps_those_of_gdrcopy) {
+  EXPECT_EQ(system::shortened_file("/proc/devices", "  1 mem\n240 gdrdrv\n241 secret\n"),
+            "240 gdrdrv\n");
 }
 
 TEST(System, reads_only_the_parts_that_are_asked_for) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "topology/known_machines_text.h"
@@ -52,6 +53,31 @@ TEST(KnownMachine, the_table_in_the_program_parses_and_no_name_stands_twice) {
   for (const auto& machine : *parsed) names.insert(machine.name);
   EXPECT_THAT(names, SizeIs(parsed->size()));
   EXPECT_GE(names.size(), 15U);
+}
+
+/// The sizes of both guides for AKS, with the RDMA that they say.
+TEST(KnownMachine, the_sizes_of_the_guides_are_in_the_table) {
+  const std::map<std::string, std::pair<unsigned, unsigned>> wanted = {
+      {"Standard_NC24ads_A100_v4", {1, 0}},
+      {"Standard_ND96asr_v4", {8, 200}},
+      {"Standard_ND96amsr_A100_v4", {8, 200}},
+      {"Standard_ND96isr_H100_v5", {8, 400}},
+      {"Standard_ND96isr_H200_v5", {8, 400}}};
+  for (const auto& [name, expected] : wanted) {
+    const auto known = find_size(name, known_machines());
+    ASSERT_NE(known.size, nullptr) << name;
+    EXPECT_EQ(known.size->gpus, expected.first) << name;
+    EXPECT_EQ(known.machine->gbps, expected.second) << name;
+    EXPECT_EQ(known.machine->nics > 0, expected.second > 0) << name;
+  }
+  EXPECT_EQ(find_size("Standard_D2s_v5", known_machines()).size, nullptr);
+}
+
+TEST(KnownMachine, a_size_has_no_more_gpus_than_the_machine) {
+  EXPECT_THAT(table_error(entry_with("    gpus: 1\n", "    sizes: {S: 2}\n    gpus: 1\n")),
+              HasSubstr("a size with other GPUs than it has"));
+  EXPECT_THAT(table_error(entry_with("    gpus: 1\n", "    sizes: 3\n    gpus: 1\n")),
+              HasSubstr("expected names"));
 }
 
 TEST(KnownMachine, every_entry_is_found_by_machines_of_its_shape_alone) {

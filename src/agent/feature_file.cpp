@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agent/feature_file.h"
+
+#include <utility>
+
+#include "features/gpu_direct.h"
+#include "host/input_file.h"
+
+namespace railhead::agent {
+namespace {
+
+/// nfd-worker passes over larger files. Source: node-feature-discovery source/local/local.go,
+/// MaxFeatureFileSize.
+constexpr std::size_t kMaxFeatureFileBytes = std::size_t{64} << 10;
+
+}  // namespace
+
+FeatureFile::FeatureFile(Context context, FeatureFileOptions options, const TableFeed& tables,
+                         Open open)
+    : context_(context),
+      options_(std::move(options)),
+      tables_(tables),
+      open_(std::move(open)),
+      timer_(context.loop) {}
+
+FeatureFile::~FeatureFile() {
+  if (!options_.remove_at_end) return;
+  const auto there = host::read_file_at_once(options_.path, kMaxFeatureFileBytes);
+  if (!there || !features::is_written_by(*there, options_.writer)) return;
+  report(host::remove_file(options_.path));
+}
+
+void FeatureFile::start() {
+  look();
+  timer_.expires_after(options_.look_every);
+  timer_.async_wait([this](const auto& failure) {
+    if (!failure) start();
+  });
+}
+
+void FeatureFile::look() {
+  const auto table = tables_.latest();
+  if (!table) return;
+  auto host = open_();
+  if (!host) return report(host.error());
+  const auto system = system::read_system(**host, table->node(), features::kGpuDirectParts);
+  const auto now = features::features_of(table->node(), table->topology(), table->deal(), system);
+  if (is_due(now)) report(write(now));
+}
+
+bool FeatureFile::is_due(const std::vector<features::Feature>& now) const {
+  if (written_ != now) return true;
+  if (options_.expiry.count() != 0 && context_.clock.now() - written_at_ >= options_.expiry / 2) {
+    return true;
+  }
+  return !host::input_file_exists(options_.path);
+}
+
+Status FeatureFile::write(const std::vector<features::Feature>& now) {
+  std::optional<std::chrono::system_clock::time_point> expiry;
+  if (options_.expiry.count() != 0) expiry = context_.clock.calendar() + options_.expiry;
+  written_.clear();
+  TRY_STATUS(host::write_file_atomic(options_.path,
+                                     features::to_feature_file(now, options_.writer, expiry)));
+  written_ = now;
+  written_at_ = context_.clock.now();
+  return {};
+}
+
+void FeatureFile::report(const Status& done) {
+  if (!done && said_ != done.error().message) {
+    context_.log.write(config::LogLevel::warn, "feature file",
+                       {{"file", options_.path}, {"error", done.error().message}});
+  }
+  said_ = done ? "" : done.error().message;
+}
+
+}  // namespace railhead::agent

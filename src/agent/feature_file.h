@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <boost/asio/steady_timer.hpp>
+
+#include "agent/context.h"
+#include "agent/table_feed.h"
+#include "features/features.h"
+#include "host/host.h"
+
+namespace railhead::agent {
+
+struct FeatureFileOptions {
+  std::string path;
+  std::string writer;              ///< tells this agent from another of the node
+  std::chrono::seconds expiry{0};  ///< the file holds so long after it was written; 0: for ever
+  bool remove_at_end = false;
+  std::chrono::milliseconds look_every{30000};
+};
+
+/// Keeps a file of features for node-feature-discovery as the machine is. It is written at the
+/// start, when a feature changes, when it has gone, and in time before it expires. Of two agents of
+/// a node, as in an update, the last that wrote it removes it. A folder that cannot be written is
+/// said once and costs nothing else. Lives on a thread of its own: it reads and writes files.
+class FeatureFile {
+ public:
+  using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
+
+  FeatureFile(Context context, FeatureFileOptions options, const TableFeed& tables, Open open);
+  FeatureFile(const FeatureFile&) = delete;
+  FeatureFile& operator=(const FeatureFile&) = delete;
+  ~FeatureFile();
+
+  /// Looks now, and whenever it is time.
+  void start();
+
+  /// The file is there, and as the machine is.
+  void look();
+
+ private:
+  [[nodiscard]] bool is_due(const std::vector<features::Feature>& now) const;
+  Status write(const std::vector<features::Feature>& now);
+  void report(const Status& done);
+
+  Context context_;
+  FeatureFileOptions options_;
+  const TableFeed& tables_;
+  Open open_;
+  boost::asio::steady_timer timer_;
+  std::vector<features::Feature> written_;  ///< empty: nothing was
+  std::chrono::steady_clock::time_point written_at_{};
+  std::string said_;  ///< the last failure that was logged
+};
+
+}  // namespace railhead::agent

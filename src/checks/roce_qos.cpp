@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How RoCE's packets get their priority, and which priorities pause (PFC). What is right is a
+// site's own policy: judged is what contradicts itself, or differs between like ports.
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/text.h"
+#include "checks/groups.h"
+#include "checks/roce_ports.h"
+
+namespace railhead::checks {
+namespace {
+
+using Dcb = host::DcbSettings;
+
+/// Whether any of these priorities pauses.
+bool pauses(const Dcb& dcb, std::uint8_t priorities) {
+  return (dcb.pfc.value_or(0) & priorities) != 0;
+}
+
+/// "3,4"; "none"
+std::string priorities_text(std::uint8_t mask) {
+  std::vector<std::string> on;
+  for (unsigned priority = 0; priority < host::kPriorities; ++priority) {
+    if ((mask >> priority & 1U) != 0) on.push_back(std::to_string(priority));
+  }
+  return on.empty() ? "none" : join(on, ",");
+}
+
+/// "24-31>3": DSCPs in a row with the same priority stand together.
+std::string dscp_text(const Dcb& dcb) {
+  std::vector<std::string> parts;
+  for (auto at = dcb.dscp->begin(); at != dcb.dscp->end();) {
+    auto last = at;
+    for (auto next = std::next(at); next != dcb.dscp->end(); ++next) {
+      if (next->first != last->first + 1 || next->second != at->second) break;
+      last = next;
+    }
+    auto part = std::to_string(at->first);
+    if (last != at) part += "-" + std::to_string(last->first);
+    parts.push_back(part + ">" + priorities_text(at->second));
+    at = std::next(last);
+  }
+  return join(parts, " ");
+}
+
+/// All that is to be alike on all nodes of a job, in one line.
+std::string settings_text(const Dcb& dcb) {
+  const auto pauses_text =
+      dcb.pfc ? "PFC " + priorities_text(*dcb.pfc) : std::string("PFC not told");
+  return pauses_text + (host::maps_dscp(dcb) ? ", DSCP " + dscp_text(dcb) : ", no DSCP mapped");
+}
+
+struct QosPort {
+  std::string subject;
+  std::size_t nic = 0;
+  std::string netdev;
+  const system::Fact<Dcb>* fact = nullptr;
+};
+
+/// ACTIVE RoCE ports whose driver says something, or was not let.
+std::vector<QosPort> qos_ports(const Machine& machine) {
+  std::vector<QosPort> ports;
+  for_each_roce_port(machine, [&](std::size_t n, const node::Port& port) {
+    const auto& nic = machine.node.nics[n];
+    for (const auto& netdev : nic.netdevs) {
+      const auto at = machine.system.dcb.find(netdev);
+      if (at == machine.system.dcb.end() || at->second.absent()) continue;
+      ports.push_back({port_name(nic, port) + "/" + netdev, n, netdev, &at->second});
+    }
+  });
+  return ports;
+}
+
+/// The settings of most ports of this role and model; "" where there is no majority.
+std::string usual_settings(const Machine& machine, const std::vector<QosPort>& ports,
+                           const QosPort& one) {
+  std::map<std::string, std::size_t> counts;
+  std::size_t all = 0;
+  for (const auto& other : ports) {
+    const bool alike = machine.role(other.nic).role == machine.role(one.nic).role &&
+                       machine.same_model(other.nic, one.nic);
+    if (!alike || !other.fact->value) continue;
+    ++counts[settings_text(*other.fact->value)];
+    ++all;
+  }
+  for (const auto& [text, count] : counts) {
+    if (2 * count > all) return text;
+  }
+  return "";
+}
+
+/// Whether a GID of the NIC is that of a VLAN, whose tag has a priority of its own.
+bool has_vlan(const Machine& machine, const QosPort& one) {
+  const auto& nic = machine.node.nics[one.nic];
+  return std::any_of(nic.ports.begin(), nic.ports.end(), [&](const node::Port& port) {
+    return std::any_of(port.gids.begin(), port.gids.end(), [&](const node::Gid& gid) {
+      return gid.netdev && gid.netdev != one.netdev;
+    });
+  });
+}
+
+bool any_mapped_to_paused(const Dcb& dcb) {
+  return std::any_of(dcb.dscp->begin(), dcb.dscp->end(),
+                     [&](const auto& entry) { return pauses(dcb, entry.second); });
+}
+
+void judge_flow_control(const Machine& machine, const std::vector<QosPort>& ports,
+                        const QosPort& one, Findings& found) {
+  if (!one.fact->value) {
+    found.unknown(one.subject, *one.fact);
+    return;
+  }
+  const auto& dcb = *one.fact->value;
+  const auto text = settings_text(dcb);
+  const Evidence evidence{one.fact->path, text, ""};
+  const auto usual = usual_settings(machine, ports, one);
+  if (!usual.empty() && usual != text) {
+    auto& finding = found.warn(one.subject, text, usual + ", as like ports here", {evidence});
+    finding.effect = "this rail drops or pauses where the others do not -> it sets the pace";
+  } else if (dcb.pfc.value_or(0) != 0 && !host::maps_dscp(dcb) && !has_vlan(machine, one)) {
+    found.warn(one.subject, text, "a DSCP that is mapped to a priority that pauses", {evidence});
+  } else if (dcb.pfc.value_or(0) != 0 && host::maps_dscp(dcb) && !any_mapped_to_paused(dcb)) {
+    found.warn(one.subject, text, "a DSCP that is mapped to a priority that pauses", {evidence});
+  } else {
+    found.pass(one.subject, text, {evidence});
+  }
+}
+
+void flow_control(const Machine& machine, Findings& found) {
+  const auto ports = qos_ports(machine);
+  for (const auto& one : ports) judge_flow_control(machine, ports, one, found);
+}
+
+/// "106" of configfs, "Global tclass=106" of OFED; absent where neither says one.
+std::optional<std::uint64_t> class_in(std::string_view text) {
+  constexpr std::string_view kWord = "tclass=";
+  const auto at = text.find(kWord);
+  if (at != std::string_view::npos) text.remove_prefix(at + kWord.size());
+  const auto end = text.find_first_not_of(kDecimalDigits);
+  const auto number = parse_unsigned(text.substr(0, end));
+  if (!number || *number == 0 || *number > 255) return std::nullopt;
+  return *number;
+}
+
+void judge_class(const QosPort& one, const system::Text& text, std::uint64_t value,
+                 Findings& found) {
+  const auto& dcb = *one.fact->value;
+  const auto dscp = static_cast<std::uint8_t>(value >> 2U);
+  const auto priorities = host::priorities_of(dcb, dscp);
+  const auto observed = "traffic class " + std::to_string(value) + ": DSCP " +
+                        std::to_string(dscp) + ", priority " + priorities_text(priorities);
+  const std::vector<Evidence> evidence = {evidence_of(text),
+                                          {one.fact->path, settings_text(dcb), ""}};
+  if (pauses(dcb, priorities)) {
+    found.pass(one.subject, observed + ", which pauses", evidence);
+  } else {
+    found.warn(one.subject, observed + ", which does not pause",
+               "priority " + priorities_text(*dcb.pfc), evidence);
+  }
+}
+
+void traffic_class(const Machine& machine, Findings& found) {
+  for (const auto& one : qos_ports(machine)) {
+    if (!one.fact->value || one.fact->value->pfc.value_or(0) == 0) continue;
+    const auto& nic = machine.node.nics[one.nic];
+    for (const auto& port : nic.ports) {
+      const auto number = std::to_string(port.number);
+      const std::array paths = {
+          "/sys/kernel/config/rdma_cm/" + nic.name + "/ports/" + number + "/default_roce_tos",
+          "/sys/class/infiniband/" + nic.name + "/tc/" + number + "/traffic_class"};
+      for (const auto& path : paths) {
+        const auto text = machine.system.text(path);
+        const auto value = text.known() ? class_in(*text.value) : std::nullopt;
+        if (value) judge_class(one, text, *value, found);
+      }
+    }
+  }
+}
+
+using system::Part;
+
+constexpr std::array kQosChecks = {
+    Check{.id = "roce.flow-control",
+          .what = "RoCE's packets get a priority that pauses, where one does, and like ports do "
+                  "alike.",
+          .source = "the kernel's routing netlink: RTM_GETDCB (IEEE PFC and application table)",
+          .rule = "PASS: alike; WARN: other settings than most like ports, or PFC for priorities "
+                  "to which no DSCP is mapped (and no VLAN gives one); SKIP: the driver says "
+                  "nothing. No PFC at all is a policy, too",
+          .effect = "packets without a VLAN have priority 0 -> they are dropped where they should "
+                    "wait -> retransmissions",
+          .remedy = "Trust DSCP and map yours: mlnx_qos -i NETDEV --trust dscp --pfc "
+                    "0,0,0,1,0,0,0,0, or dcb app add dev NETDEV dscp-prio 26:3; "
+                    "nic-configuration-operator does it for all nodes. Compare the line that is "
+                    "found with other nodes and the switches: it has to be the same.",
+          .remedy_class = RemedyClass::live,
+          .about = "ACTIVE RoCE port whose driver has DCB",
+          .covers = "roce.qos",
+          .after = "link.port-state",
+          .parts = Part::netdevs,
+          .look = flow_control},
+    Check{.id = "roce.traffic-class",
+          .what = "The default traffic class of a RoCE port is one that pauses.",
+          .source = "/sys/kernel/config/rdma_cm/*/ports/*/default_roce_tos, "
+                    "/sys/class/infiniband/*/tc/*/traffic_class (OFED's driver); RTM_GETDCB",
+          .rule = "PASS: its DSCP has a priority that pauses; WARN: another priority; SKIP: none "
+                  "is set (programs choose: NCCL_IB_TC), or no priority pauses",
+          .effect = "the traffic that PFC was set up for goes by another priority -> drops",
+          .remedy = "Write the class of your DSCP (DSCP times 4), the same on all nodes; and give "
+                    "programs the same: NCCL_IB_TC, UCX_IB_TRAFFIC_CLASS.",
+          .remedy_class = RemedyClass::live,
+          .about = "RoCE port with a default traffic class and PFC",
+          .covers = "roce.qos",
+          .after = "link.port-state",
+          .parts = Part::netdevs,
+          .look = traffic_class},
+};
+
+}  // namespace
+
+std::span<const Check> roce_qos_checks() {
+  return kQosChecks;
+}
+
+}  // namespace railhead::checks

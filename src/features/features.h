@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "affinity/affinity.h"
+#include "node/node.h"
+#include "system/system.h"
+#include "topology/topology.h"
+
+namespace railhead::features {
+
+/// A label of a node: key and value, both as Kubernetes allows them.
+struct Feature {
+  std::string key;    ///< "railhead.io/rdma.link-layer"
+  std::string value;  ///< "InfiniBand"
+
+  friend bool operator==(const Feature&, const Feature&) = default;
+};
+
+/// Rails that are named one by one; of a machine with more the number is all that is said.
+inline constexpr std::size_t kMostRails = 32;
+
+/// What stays true of a machine while its links go down and come up, but for `fabric`, which needs
+/// a port that is up. `system` needs kGpuDirectParts.
+std::vector<Feature> features_of(const node::Node& node, const topology::Topology& topology,
+                                 const affinity::Deal& deal, const system::System& system);
+
+/// A text as the value of a label: at most 63 letters, digits and "-_.", of which the first and the
+/// last are letters or digits; "unknown" where nothing of it is left. Source: Kubernetes
+/// apimachinery/pkg/util/validation, IsValidLabelValue.
+std::string label_value(std::string_view text);
+
+/// A file of features of node-feature-discovery, source `local`: "key=value" lines, comments, and
+/// directives in comments. `writer` is who wrote it, a text without line breaks.
+/// Source: node-feature-discovery source/local/local.go; docs/usage/customization-guide.md.
+std::string to_feature_file(const std::vector<Feature>& features, std::string_view writer,
+                            std::optional<std::chrono::system_clock::time_point> expiry = {});
+
+/// Whether this writer wrote the file of this text.
+bool is_written_by(std::string_view file, std::string_view writer);
+
+}  // namespace railhead::features

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "proof/line_text.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+
+namespace railhead::proof {
+namespace {
+
+struct Spelling {
+  std::string_view text;
+  std::string_view meaning;
+};
+
+constexpr std::array kEntities = {Spelling{"&lt;", "<"},    Spelling{"&gt;", ">"},
+                                  Spelling{"&amp;", "&"},   Spelling{"&nbsp;", " "},
+                                  Spelling{"&quot;", "\""}, Spelling{"&#39;", "'"},
+                                  Spelling{"\xc2\xa0", " "}};
+
+/// ESC, as it is and as others spell it. Without the bracket behind it those of several characters
+/// are none.
+constexpr std::array<std::string_view, 6> kEscapes = {"\x1b",  "\\u001b", "\\x1b",
+                                                      "\\033", "^[",      "ESC"};
+
+/// ECMA-48 control sequence: a bracket, parameters and intermediates, then one byte from @ to ~.
+std::size_t size_of_control(std::string_view text) {
+  if (!text.starts_with('[')) return 0;
+  std::size_t size = 1;
+  while (size < text.size() && text[size] < '@') ++size;
+  return std::min(size + 1, text.size());
+}
+
+/// "[36m", "[0m", "[1;32m", whose ESC was lost.
+std::size_t size_of_bare_colour(std::string_view text) {
+  const auto end = text.find_first_not_of("0123456789;", 1);
+  const bool is_colour = end != std::string_view::npos && end > 1 && end < 10 && text[end] == 'm';
+  return is_colour ? end + 1 : 0;
+}
+
+struct Markup {
+  std::size_t size = 0;  ///< 0 where the text begins with none
+  std::string_view meaning;
+};
+
+Markup markup_at(std::string_view text) {
+  for (const auto escape : kEscapes) {
+    if (!text.starts_with(escape)) continue;
+    const auto rest = text.substr(escape.size());
+    if (escape.size() == 1 || rest.starts_with('[')) {
+      return {escape.size() + size_of_control(rest), ""};
+    }
+  }
+  if (text.front() == '[') return {size_of_bare_colour(text), ""};
+  for (const auto& entity : kEntities) {
+    if (text.starts_with(entity.text)) return {entity.text.size(), entity.meaning};
+  }
+  return {};
+}
+
+/// Whether a markup can begin with the character.
+bool may_be_markup(char c) {
+  switch (c) {
+    case '\x1b':
+    case '\\':
+    case '^':
+    case 'E':
+    case '[':
+    case '&':
+    case '\xc2': return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
+std::string_view plain_text(std::string_view line, std::string& room) {
+  bool is_changed = false;
+  std::size_t kept = 0;  // up to here the line is in the room
+  for (std::size_t at = 0; at < line.size();) {
+    const auto markup = may_be_markup(line[at]) ? markup_at(line.substr(at)) : Markup{};
+    if (markup.size == 0) {
+      ++at;
+      continue;
+    }
+    if (!is_changed) room.clear();
+    is_changed = true;
+    room += line.substr(kept, at - kept);
+    room += markup.meaning;
+    kept = at += markup.size;
+  }
+  if (!is_changed) return line;
+  return room += line.substr(kept);
+}
+
+std::string_view take_piece(std::string_view& line) {
+  std::size_t end = line.size();
+  std::size_t size = 0;
+  for (const std::string_view separator : {"\r", "\\n", "\\r"}) {
+    const auto at = line.substr(0, end).find(separator);
+    if (at == std::string_view::npos) continue;
+    end = at;
+    size = separator.size();
+  }
+  auto piece = line.substr(0, end);
+  line.remove_prefix(end + size);
+  // JSON within JSON has two before the letter.
+  while (size > 1 && piece.ends_with('\\')) piece.remove_suffix(1);
+  return piece;
+}
+
+std::string_view without_closing_quote(std::string_view message) {
+  auto first = std::string_view::npos;
+  std::size_t count = 0;
+  for (auto at = message.find('"'); at != std::string_view::npos; at = message.find('"', at + 1)) {
+    if (at > 0 && message[at - 1] == '\\') continue;
+    first = std::min(first, at);
+    ++count;
+  }
+  if (count % 2 == 1) return trim(message.substr(0, first));
+  return trim(message.substr(0, message.find("', ")));
+}
+
+}  // namespace railhead::proof

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "setup/rdma_users.h"
+
+#include <rdma/rdma_netlink.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "setup/machine.h"
+#include "usage/rdma_objects.h"
+
+namespace railhead::setup {
+namespace {
+
+/// The first object that a program made, in what the kernel lists. Queue pairs of the kernel's own
+/// and those of management are always there.
+template <typename Object>
+const usage::ObjectOwner* owner_in(const std::vector<Object>& objects) {
+  const auto found = std::find_if(objects.begin(), objects.end(),
+                                  [](const Object& one) { return !one.owner.kernel; });
+  return found == objects.end() ? nullptr : &found->owner;
+}
+
+std::string said(host::Host& host, const std::string& device, const usage::ObjectOwner& owner) {
+  const std::string who = device + " is used by ";
+  if (!owner.thread) return who + "a process that cannot be seen";
+  const auto process = std::to_string(*owner.thread);
+  const std::string name(trim(text_of(host, "/proc/" + process + "/comm")));
+  return who + "process " + process + (name.empty() ? "" : " (" + name + ")");
+}
+
+template <typename Object>
+std::string user_in(host::Host& host, const usage::RdmaDevice& device, std::uint16_t command,
+                    Result<std::vector<Object>> (*parse)(std::string_view)) {
+  const auto answer = host.rdma({command, device.index});
+  if (!answer || !*answer) return "";
+  const auto objects = parse(**answer);
+  const auto* owner = objects ? owner_in(*objects) : nullptr;
+  return owner == nullptr ? "" : said(host, device.name, *owner);
+}
+
+}  // namespace
+
+std::string rdma_user(host::Host& host, const std::string& name) {
+  const auto answer = host.rdma({RDMA_NLDEV_CMD_GET, {}});
+  if (name.empty() || !answer || !*answer) return "";
+  const auto devices = usage::parse_rdma_devices(**answer);
+  if (!devices) return "";
+  for (const auto& device : *devices) {
+    if (device.name != name) continue;
+    auto user = user_in(host, device, RDMA_NLDEV_CMD_RES_CTX_GET, usage::parse_user_contexts);
+    // A kernel before 5.15 does not list contexts.
+    if (user.empty())
+      user = user_in(host, device, RDMA_NLDEV_CMD_RES_QP_GET, usage::parse_queue_pairs);
+    return user;
+  }
+  return "";
+}
+
+}  // namespace railhead::setup

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "shell/console.h"
+
+#include <ostream>
+
+#include "base/closest.h"
+#include "base/contains.h"
+#include "base/duration.h"
+#include "base/text.h"
+#include "host/clock.h"
+
+namespace railhead::shell {
+namespace {
+
+constexpr std::chrono::milliseconds kBetweenLooks{2000};
+constexpr const char* kClearScreen = "\x1b[H\x1b[2J";
+
+/// Refuses a word that is none of these, and names the one that was meant.
+std::function<std::string(const std::string&)> one_of(const std::vector<std::string>& words,
+                                                      const std::string& what) {
+  return [words, what](const std::string& text) {
+    if (contains(words, text)) return std::string();
+    return in_quotes(text) + " is not " + what + " (" + join(words, "|") + ")" +
+           did_you_mean(text, words);
+  };
+}
+
+/// The program's name and the command's own: "railhead plan".
+std::string short_name(const CLI::App& app) {
+  const auto* program = &app;
+  while (program->get_parent() != nullptr) program = program->get_parent();
+  return program->get_name() + " " + app.get_name();
+}
+
+}  // namespace
+
+void Console::answer(CLI::App& app, const std::function<Result<int>()>& answer) {
+  app.callback([this, &app, answer] {
+    run = [this, &app, answer]() -> int {
+      auto code = answer();
+      while (code && watch && out.flush()) {
+        host::SystemClock().wait(kBetweenLooks);
+        code = answer();
+      }
+      if (code) return *code;
+      err << short_name(app) << ": " << code.error().message << "\n";
+      return code.error().code == ErrorCode::usage ? kExitUsage : kExitCannotTell;
+    };
+  });
+}
+
+report::PrintStyle Console::style() const {
+  const auto variable = [&](const char* name) {
+    const auto at = environment.find(name);
+    return at == environment.end() ? std::string() : at->second;
+  };
+  report::PrintStyle style;
+  const auto columns = parse_unsigned(variable("COLUMNS"));
+  style.columns = columns ? static_cast<std::size_t>(*columns) : terminal.columns;
+  style.headers = !no_headers;
+  const bool wanted =
+      terminal.is_terminal && variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+  style.color = color == "always" || (color == "auto" && wanted);
+  return style;
+}
+
+int Console::print(const report::Report& report, int code) const {
+  const auto* format = report::find_format(output);
+  const auto text = format != nullptr ? format->render(report, style()) : report::to_table(report);
+  if (!watch) {
+    out << text;
+  } else if (text != last_printed) {
+    if (terminal.is_terminal) out << kClearScreen;
+    out << text << std::flush;
+    last_printed = text;
+  }
+  return code;
+}
+
+void add_output_option(CLI::App& app, Console& console, const std::vector<std::string>& more) {
+  auto formats = report::format_names();
+  formats.insert(formats.end(), more.begin(), more.end());
+  app.add_option("-o,--output", console.output, "format [table]")
+      ->type_name(join(formats, "|"))
+      ->check(one_of(formats, "a format of this command"));
+  app.add_flag("--no-headers", console.no_headers, "tables without the line of headers");
+  const std::vector<std::string> when = {"auto", "always", "never"};
+  app.add_option("--color", console.color,
+                 "red for what is broken; auto: on a terminal, unless NO_COLOR is set [auto]")
+      ->type_name(join(when, "|"))
+      ->check(one_of(when, "a word of --color"));
+}
+
+void add_watch_option(CLI::App& app, Console& console) {
+  app.add_flag("-w,--watch", console.watch,
+               "look again every 2 s, and print what is another than before, until interrupted");
+}
+
+CLI::Option* add_duration_option(CLI::App& app, const std::string& names,
+                                 std::chrono::milliseconds& into, std::chrono::milliseconds unit,
+                                 const std::string& help) {
+  return app
+      .add_option_function<std::string>(
+          names,
+          [&into, unit, names](const std::string& text) {
+            const auto time = parse_duration(text, unit);
+            if (!time) throw CLI::ValidationError(names, time.error().message);
+            into = *time;
+          },
+          help)
+      ->type_name("TIME");
+}
+
+}  // namespace railhead::shell

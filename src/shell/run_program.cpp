@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <ostream>
+
+#include "base/closest.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "shell/command_page.h"
+#include "shell/console.h"
+
+namespace railhead::shell {
+namespace {
+
+constexpr std::size_t kHelpColumns = 80;
+
+/// The last command that was named, or the program.
+const CLI::App& named_command(const CLI::App& program) {
+  const auto* at = &program;
+  while (!at->get_subcommands().empty()) at = at->get_subcommands().front();
+  return *at;
+}
+
+std::string full_name(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  return (parent != nullptr ? full_name(*parent) + " " : "") + command.get_name();
+}
+
+/// What was meant by a word or flag that the command does not know; "" where all are known.
+std::string unknown_word(const CLI::App& command, const std::vector<std::string>& words) {
+  const auto page = page_of(command);
+  std::vector<std::string> commands;
+  std::vector<std::string> options;
+  for (const auto& one : page.commands) commands.push_back(one.name.substr(page.name.size() + 1));
+  for (const auto& one : page.options) {
+    options.insert(options.end(), one.names.begin(), one.names.end());
+  }
+  for (const auto& word : words) {
+    const auto flag = word.substr(0, word.find('='));
+    if (flag.starts_with('-')) {
+      return "no option " + in_quotes(flag) + did_you_mean(flag, options);
+    }
+    return (commands.empty() ? "no use for " : "no command ") + in_quotes(word) +
+           did_you_mean(word, commands);
+  }
+  return "";
+}
+
+int usage_error(const CLI::App& program, const CLI::ParseError& problem, std::ostream& err) {
+  const auto& command = named_command(program);
+  auto what = unknown_word(command, command.remaining());
+  if (what.empty()) what = unknown_word(command, program.remaining());
+  if (what.empty()) what = problem.what();
+  const auto name = full_name(command);
+  err << name << ": " << what << "\n" << name << " --help names all\n";
+  return kExitUsage;
+}
+
+}  // namespace
+
+void begin_program(CLI::App& program, const Console& console) {
+  program.set_version_flag("--version", program.get_name() + " " + std::string(version()));
+  program.require_subcommand(1);
+  const auto columns = console.style().columns;
+  program.formatter_fn([columns](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
+    const auto* parent = app->get_parent();
+    return help_text(page_of(*app, parent != nullptr ? full_name(*parent) : ""),
+                     columns == 0 ? kHelpColumns : columns);
+  });
+}
+
+int run_program(CLI::App& program, Console& console, const std::vector<std::string>& arguments) {
+  try {
+    std::vector<std::string> reversed(arguments.rbegin(), arguments.rend());
+    if (!reversed.empty()) reversed.pop_back();  // the program's own name
+    program.parse(std::move(reversed));
+  } catch (const CLI::Success& asked) {
+    program.exit(asked, console.out, console.err);
+    return kExitOk;
+  } catch (const CLI::ParseError& problem) {
+    return usage_error(program, problem, console.err);
+  }
+  const int code = console.run();
+  if (console.out.flush()) return code;
+  console.err << program.get_name()
+              << ": what was to be said could not be written to standard output\n";
+  return kExitCannotTell;
+}
+
+}  // namespace railhead::shell

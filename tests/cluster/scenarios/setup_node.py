@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""railhead setup as the manifests of deploy/setup bring it to a node: a Job, and an init container of the DaemonSet."""
+
+import contextlib
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+from kube.case import ClusterCase
+from kube.chart import IMAGE, import_image, shell, usual_socket, version
+from kube.kubelet import NODE
+from lib import paths
+from lib.process import Failed, wait_until
+
+SETUP = paths.TREE / "deploy/setup"
+# It changes files alone, and nothing of the machine that the test runs on.
+PROFILE = "aks-dynamo"
+LIMITS = "security/limits.d/99-railhead-memlock.conf"
+DROP_INS = [f"systemd/system/{name}.service.d/90-railhead-memlock.conf" for name in ("containerd", "kubelet")]
+REVERT = "[setup, revert, --host-root, /host]"
+
+
+class SetupNode(ClusterCase):
+    """The node's /etc is a layer above this machine's."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        import_image(self.cluster, self.dir)
+        # The Job's mount follows those of the node, which for that is shared, as systemd makes it.
+        subprocess.run(["mount", "--make-shared", "/"], check=True)
+        self.addCleanup(subprocess.run, ["mount", "--make-private", "/"], check=True)
+        self.layers = pathlib.Path(tempfile.mkdtemp(prefix="railhead-etc-"))
+        subprocess.run(["mount", "-t", "tmpfs", "tmpfs", self.layers], check=True)
+        self.addCleanup(self._unlayer)
+        upper, work = self.layers / "upper", self.layers / "work"
+        upper.mkdir()
+        work.mkdir()
+        shutil.copy("/etc/hosts", upper / "hosts")  # the kubelet's name is there only
+        layers = f"lowerdir=/etc,upperdir={upper},workdir={work}"
+        subprocess.run(["mount", "-t", "overlay", "overlay", "-o", layers, "/etc"], check=True)
+        self.addCleanup(subprocess.run, ["umount", "--lazy", "/etc"], check=True)
+        units = pathlib.Path("/etc/systemd/system")
+        units.mkdir(parents=True, exist_ok=True)
+        for name in ("containerd", "kubelet"):
+            (units / f"{name}.service").write_text("[Service]\nExecStart=/bin/true\n")
+        self.before = self.files()
+
+    def _unlayer(self) -> None:
+        subprocess.run(["umount", "--lazy", self.layers], check=True)
+        self.layers.rmdir()
+
+    def files(self) -> dict[str, bytes]:
+        """Of /etc, and of the journal's folder."""
+        found = {}
+        for top in (pathlib.Path("/etc"), pathlib.Path("/var/lib/railhead")):
+            for path in top.rglob("*"):
+                with contextlib.suppress(OSError):
+                    found[str(path)] = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        return found
+
+    def type(self, text: str) -> str:
+        return shell(self.cluster, self.dir, text)
+
+    def run_job(self, args: str = "") -> str:
+        """The Job of deploy/setup on the node; its log. `args`: others than it comes with."""
+        text = (SETUP / "job.yaml").read_text().replace("NODE", NODE).replace("bare-metal-ib", PROFILE)
+        line = next(line for line in text.splitlines() if line.strip().startswith("args:"))
+        if args:
+            text = text.replace(line, f"{line.partition('args:')[0]}args: {args}")
+        self.assertIn(f"{IMAGE}:{version()}", text, "the manifest names the image of this version")
+        name = f"railhead-setup-{NODE}"
+        self.kubectl("apply", "-f", "-", text=text)
+        try:
+            status = "jsonpath={.status.succeeded},{.status.failed}"
+            ended = wait_until("the Job has ended", lambda: self._status(name, status).strip(","), 90)
+            log = self.kubectl("-n", "kube-system", "logs", f"job/{name}")
+            self.assertEqual("1", ended, f"it failed: {log}")
+            return log
+        except Failed as failure:
+            raise Failed(f"{failure}\n{self.type('kubectl -n kube-system describe pods')[-3000:]}") from None
+        finally:
+            self.kubectl("-n", "kube-system", "delete", "job", name, "--cascade=foreground", "--wait=true")
+
+    def _status(self, name: str, path: str) -> str:
+        return self.kubectl("-n", "kube-system", "get", "job", name, "-o", path).removesuffix(",0")
+
+    def assert_prepared(self, log: str) -> None:
+        self.assertRegex(log, r"(?m)^OK: people who log in may lock any amount of memory")
+        for service in ("containerd", "kubelet"):
+            self.assertRegex(log, rf"(?m)^OK: {service} may lock any amount of memory")
+        self.assertNotIn("FAIL", log)
+        for path in (LIMITS, *DROP_INS):
+            self.assertIn("memlock", pathlib.Path("/etc", path).read_text().lower())
+
+    def test_a_job_prepares_the_node_and_takes_it_back(self) -> None:
+        self.assert_prepared(self.run_job())
+        again = self.files()
+        self.assert_prepared(self.run_job())
+        self.assertEqual(again, self.files(), "a second run changes nothing")
+        self.run_job(REVERT)
+        self.assertEqual(self.before, self.files())
+
+    def test_an_init_container_prepares_the_node_before_the_agent(self) -> None:
+        self.enter(usual_socket(self.cluster))
+        self.type(f"kubectl kustomize deploy/setup | sed s/bare-metal-ib/{PROFILE}/ | kubectl apply -f -")
+        self.addCleanup(self.type, "kubectl delete --ignore-not-found -k deploy/setup")
+        pods = "kubectl -n kube-system get pods -l app.kubernetes.io/name=railhead -o jsonpath="
+        ended = "'{.items[0].status.initContainerStatuses[0].state.terminated.exitCode}'"
+        try:
+            wait_until("setup has ended", lambda: self.type(f"{pods}{ended} || true").strip(), 90)
+        except Failed as failure:
+            raise Failed(f"{failure}\n{self.type('kubectl -n kube-system describe pods')[-3000:]}") from None
+        log = self.type("kubectl -n kube-system logs daemonset/railhead -c setup")
+        self.assert_prepared(log)
+        self.assertEqual("0", self.type(pods + ended).strip())
+        started = "'{.items[0].status.containerStatuses[0].state.running.startedAt}'"
+        wait_until("the agent runs", lambda: self.type(f"{pods}{started} || true").strip(), 60)
+        self.type("kubectl delete -k deploy/setup --wait=true")
+        self.run_job(REVERT)
+        self.assertEqual(self.before, self.files())

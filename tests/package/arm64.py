@@ -1,0 +1,114 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""What ./dev image --arch all and ./dev package --arch arm64 have made: arm64.py IMAGES PACKAGES [pattern…]
+
+The programs of arm64 are run by an emulator of the processor, with nothing but what is in their image.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+
+EMULATOR = "qemu-aarch64-static"
+PLATFORMS = {("linux", "amd64"), ("linux", "arm64")}
+MACHINES = {"amd64": b"\x3e\x00", "arm64": b"\xb7\x00"}  # e_machine of <elf.h>: EM_X86_64, EM_AARCH64
+
+
+def output(*words: object) -> str:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(map(str, words))}: {done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class Archive:
+    """An OCI archive with one image or an index of several."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        self.path = path
+        with tarfile.open(path) as tar:
+            self._files = {one.name.removeprefix("./"): tar.extractfile(one).read() for one in tar if one.isfile()}
+
+    def json(self, descriptor: dict) -> dict:
+        return json.loads(self._blob(descriptor))
+
+    def _blob(self, descriptor: dict) -> bytes:
+        return self._files["blobs/" + descriptor["digest"].replace(":", "/")]
+
+    def manifests(self) -> list[dict]:
+        """Descriptors of images, with what is below an index."""
+        found = json.loads(self._files["index.json"])["manifests"]
+        if "index" in found[0]["mediaType"]:
+            found = self.json(found[0])["manifests"]
+        return found
+
+    def unpack(self, manifest: dict, root: pathlib.Path) -> None:
+        for layer in self.json(manifest)["layers"]:
+            (root / "layer").write_bytes(self._blob(layer))
+            output("tar", "--extract", "--file", root / "layer", "--directory", root)
+            (root / "layer").unlink()
+
+
+class Arm64(unittest.TestCase):
+    images: pathlib.Path
+    packages: pathlib.Path
+
+    def root(self) -> pathlib.Path:
+        folder = tempfile.TemporaryDirectory(prefix="railhead-arm64-")
+        self.addCleanup(folder.cleanup)
+        return pathlib.Path(folder.name)
+
+    def image(self, name: str, ending: str) -> Archive:
+        return Archive(next(self.images.glob(f"{name}-[0-9.]*{ending}.oci.tar")))
+
+    def test_the_index_leads_each_platform_to_its_own_program(self) -> None:
+        for name in ("railhead", "railhead-bench"):
+            joined = Archive(next(path for path in self.images.glob(f"{name}-[0-9]*.oci.tar") if "64" not in path.name))
+            manifests = joined.manifests()
+            self.assertEqual(PLATFORMS, {(one["platform"]["os"], one["platform"]["architecture"]) for one in manifests})
+            for manifest in manifests:
+                architecture = manifest["platform"]["architecture"]
+                self.assertEqual(architecture, joined.json(joined.json(manifest)["config"])["architecture"])
+                root = self.root()
+                joined.unpack(manifest, root)
+                self.assertEqual(MACHINES[architecture], (root / "usr/bin" / name).read_bytes()[18:20])
+
+    def test_the_image_holds_one_static_program_that_runs(self) -> None:
+        archive, root = self.image("railhead", "-arm64"), self.root()
+        archive.unpack(archive.manifests()[0], root)
+        programs = [path for path in root.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF"]
+        self.assertEqual([root / "usr/bin/railhead"], programs)
+        self.assertNotIn("INTERP", output("readelf", "--wide", "--program-headers", programs[0]))
+        self.assertIn("railhead ", output(EMULATOR, programs[0], "version"))
+
+    def test_the_image_of_bench_brings_what_it_loads(self) -> None:
+        archive, root = self.image("railhead-bench", "-arm64"), self.root()
+        archive.unpack(archive.manifests()[0], root)
+        self.assertIn("railhead-bench ", output(EMULATOR, "-L", root, root / "usr/bin/railhead-bench", "version"))
+        self.assertTrue(list(root.glob("usr/lib/aarch64-linux-gnu/libibverbs/libmlx5*")))
+
+    def test_what_is_linked_is_of_arm64(self) -> None:
+        listed = json.loads(next(self.images.glob("railhead-[0-9]*-arm64.spdx.json")).read_text())
+        locators = {one["name"]: one["externalRefs"][0]["referenceLocator"] for one in listed["packages"] if "externalRefs" in one}
+        for name in ("libc6-dev", "libgrpc-dev", "libssl-dev", "libprotobuf-dev"):
+            self.assertTrue(locators[name].endswith("arch=arm64"), locators[name])
+
+    def test_the_packages_are_of_arm64(self) -> None:
+        for name in ("railhead", "railhead-bench"):
+            package = next(self.packages.glob(f"{name}_*_arm64.deb"))
+            self.assertEqual("arm64", output("dpkg-deb", "--field", package, "Architecture").strip())
+        self.assertIn("libibverbs1", output("dpkg-deb", "--field", package, "Depends"))
+        self.assertTrue(list(self.packages.glob("railhead-*-arm64.tar.gz")))
+
+
+def main() -> None:
+    Arm64.images, Arm64.packages = (pathlib.Path(word) for word in (sys.argv.pop(1), sys.argv.pop(1)))
+    unittest.main(verbosity=2)
+
+
+if __name__ == "__main__":
+    main()

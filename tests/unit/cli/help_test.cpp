@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include "base/text.h"
+#include "unit/cli/program.h"
+
+namespace railhead::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  std::size_t begin = 0;
+  while (begin < text.size()) {
+    const auto end = std::min(text.find('\n', begin), text.size());
+    longest = std::max(longest, end - begin);
+    begin = end + 1;
+  }
+  return longest;
+}
+
+const std::vector<std::string> kCommands = {
+    "agent",    "topology", "affinity", "nics",    "pools", "doctor",  "pods",       "nfs", "bench",
+    "nccl-log", "snapshot", "config",   "migrate", "setup", "version", "completion", "help"};
+
+TEST(Help, has_an_example_and_exit_codes_for_each_command) {
+  for (const auto& command : kCommands) {
+    const auto said = run({command, "--help"});
+    EXPECT_EQ(said.code, cli::kExitOk) << command;
+    EXPECT_THAT(said.out, HasSubstr("Example")) << command;
+    EXPECT_THAT(said.out, HasSubstr("railhead " + command)) << command;
+    if (command != "setup") {
+      EXPECT_THAT(said.out, HasSubstr("Exit codes: 0")) << command;
+    }
+  }
+}
+
+/// Lines that are too long for a terminal and could be broken: those of a single word cannot.
+std::size_t long_lines(const std::string& text) {
+  constexpr std::size_t kMost = 100;  // examples are as they are typed
+  std::size_t count = 0;
+  for (const auto line : split(text, '\n')) {
+    if (line.size() > kMost && trim(line).find(' ') != std::string_view::npos) ++count;
+  }
+  return count;
+}
+
+TEST(Help, fits_the_terminal) {
+  for (const auto& command : kCommands) {
+    EXPECT_EQ(long_lines(run({command, "--help"}).out), 0U) << command;
+  }
+  EXPECT_LE(longest_line(run({"--help"}).out), 80U);
+}
+
+TEST(Help, is_the_same_by_command_and_by_flag) {
+  EXPECT_EQ(run({"help", "nics"}).out, run({"nics", "--help"}).out);
+  EXPECT_EQ(run({"help", "setup", "plan"}).out, run({"setup", "plan", "--help"}).out);
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  const auto said = run({"help", "nisc"});
+  EXPECT_EQ(said.code, cli::kExitUsage);
+  EXPECT_THAT(said.err, HasSubstr("did you mean nics?"));
+}
+
+TEST(Help, does_not_show_what_is_only_kept_for_old_scripts) {
+  EXPECT_THAT(run({"snapshot", "--help"}).out, Not(HasSubstr("--output")));
+}
+
+TEST(Usage, a_mistyped_word_is_recognised) {
+  EXPECT_THAT(run({"topologie"}).err,
+              HasSubstr("no command \"topologie\"; did you mean topology?"));
+  EXPECT_THAT(run({"topology", "--snapshto", "x"}).err, HasSubstr("did you mean --snapshot?"));
+  EXPECT_THAT(run({"nics", "-o", "jsn"}).err, HasSubstr("did you mean json?"));
+  EXPECT_THAT(run({"setup", "plann"}).err, HasSubstr("did you mean plan?"));
+  EXPECT_THAT(run({"nics", "more"}).err, HasSubstr("railhead nics: no use for \"more\""));
+}
+
+TEST(Usage, a_machine_is_named_once) {
+  const auto said = run({"nics", "--snapshot", "a.node", "--host-root", "/tmp"});
+  EXPECT_EQ(said.code, cli::kExitUsage);
+  EXPECT_THAT(said.err, HasSubstr("--host-root"));
+}
+
+TEST(Version, says_commit_and_compiler) {
+  const auto said = run({"version"});
+  EXPECT_EQ(said.code, cli::kExitOk);
+  EXPECT_THAT(said.out, testing::StartsWith("railhead "));
+  EXPECT_THAT(said.out, HasSubstr("\ncommit: "));
+  const auto json = run({"version", "-o", "json"}).json();
+  EXPECT_EQ(json["kind"], "Version");
+  EXPECT_TRUE(json.contains("commit"));
+  EXPECT_NE(json["compiler"], nullptr);
+}
+
+TEST(Output, is_red_where_it_is_asked_for_and_only_there) {
+  EXPECT_THAT(run_on("dgx-h100-degraded", "nics").out, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(run_on("dgx-h100-degraded", "nics", {"--color", "always"}).out,
+              HasSubstr("\x1b[31mDOWN\x1b[0m"));
+  EXPECT_THAT(run_on("dgx-h100-degraded", "nics", {"-o", "json", "--color", "always"}).out,
+              Not(HasSubstr("\x1b")));
+}
+
+/// The command with standard output on a terminal of 80 columns.
+std::string on_terminal(const std::string& command, const host::Environment& environment) {
+  std::ostringstream out;
+  std::ostringstream err;
+  cli::run_command_line(
+      {"railhead", command, "--snapshot", source_dir() + "/tests/nodes/dgx-h100-degraded.node"},
+      environment, out, err, {true, 80});
+  return out.str();
+}
+
+TEST(Output, goes_by_the_terminal_and_by_no_color) {
+  EXPECT_THAT(on_terminal("nics", {}), HasSubstr("\x1b[31m"));
+  EXPECT_THAT(on_terminal("nics", {{"NO_COLOR", "1"}}), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(on_terminal("nics", {{"TERM", "dumb"}}), Not(HasSubstr("\x1b")));
+}
+
+TEST(Output, tables_fit_the_terminal_or_what_columns_says) {
+  const auto table = [](const std::string& text) { return text.substr(0, text.find("\n\n")); };
+  for (const char* command : {"nics", "topology", "affinity", "pools"}) {
+    const host::Environment plain = {{"NO_COLOR", "1"}};
+    // "…" is three bytes and one column.
+    EXPECT_LE(longest_line(table(on_terminal(command, plain))), 82U) << command;
+    EXPECT_LE(longest_line(table(on_terminal(command, {{"NO_COLOR", "1"}, {"COLUMNS", "60"}}))),
+              62U)
+        << command;
+  }
+}
+
+TEST(Output, a_matrix_that_is_too_wide_has_a_line_a_nic) {
+  const auto text = on_terminal("topology", {{"NO_COLOR", "1"}});
+  EXPECT_THAT(text, testing::ContainsRegex("NIC +GPU0 +GPU1"));
+  EXPECT_THAT(text, testing::ContainsRegex("mlx5_0 +PXB"));
+}
+
+TEST(Output, can_lack_headers) {
+  const auto with = run_on("dgx-h100", "nics").out;
+  const auto without = run_on("dgx-h100", "nics", {"--no-headers"}).out;
+  EXPECT_THAT(with, testing::StartsWith("NAME "));
+  EXPECT_THAT(without, testing::StartsWith("mlx5_0 "));
+}
+
+TEST(ExitCode, of_a_degraded_machine_is_that_of_a_problem) {
+  for (const char* command : {"nics", "topology", "affinity"}) {
+    EXPECT_EQ(run_on("dgx-h100", command).code, cli::kExitOk) << command;
+    const auto said = run_on("dgx-h100-degraded", command);
+    EXPECT_EQ(said.code, cli::kExitProblem) << command;
+    EXPECT_THAT(run_on("dgx-h100-degraded", command, {"-o", "json"}).json()["warnings"],
+                Not(testing::IsEmpty()))
+        << command;
+  }
+}
+
+TEST(Gpus, are_named_as_they_are_printed) {
+  const auto by_number = run_on("dgx-h100", "affinity", {"--gpus", "0,1"});
+  EXPECT_EQ(run_on("dgx-h100", "affinity", {"--gpus", "GPU0,GPU1"}).out, by_number.out);
+  EXPECT_EQ(run_on("dgx-h100", "affinity", {"--gpus", "GPU9"}).code, cli::kExitUsage);
+}
+
+TEST(NoRdma, is_said_with_the_command_that_tells_more) {
+  for (const char* command : {"nics", "topology", "affinity", "pools"}) {
+    EXPECT_THAT(run_on("gpus-only", command).out, HasSubstr("railhead doctor")) << command;
+  }
+}
+
+}  // namespace
+}  // namespace railhead::test
