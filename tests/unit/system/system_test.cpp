@@ -40,7 +40,7 @@ TEST(System, what_the_kernel_says_of_a_netdev_is_known_or_not) {
                         .value();
   const auto system = system::read_system(*host, node::read_node(*host), Part::netdevs);
   EXPECT_EQ(system.dcb.at("enp26s0np0").value->pfc, 0x08);
-  EXPECT_EQ(system.dcb.at("enp60s0np0").error, "malformed: not a message about flow control");
+  EXPECT_EQ(system.dcb.at("enp60s0np0").error, "malformed: not a message of DCB");
   EXPECT_EQ(system.dcb.at("enp77s0np0").error, "EPERM");
   EXPECT_TRUE(system.dcb.at("enp94s0np0").absent());
 }
