@@ -87,9 +87,11 @@ void uverbs(const Machine& machine, Findings& found) {
     if (!nic.registered) continue;
     constexpr const char* kClass = "/sys/class/infiniband_verbs";
     const auto* problem = machine.unreadable(kClass);
+    // What does not tell whose it is may be its.
+    if (problem == nullptr) problem = machine.problem_with("/ibdev");
     if (nic.uverbs.empty() && problem != nullptr) {
-      found.unknown(nic.name, std::string(kClass) + ": " + problem->what,
-                    {{kClass, "", problem->what}});
+      found.unknown(nic.name, problem->path + ": " + problem->what,
+                    {{problem->path, "", problem->what}});
     } else if (nic.uverbs.empty()) {
       found.fail(nic.name, "no uverbs device", "one", {{kClass, "no ibdev " + nic.name, ""}});
     }

@@ -136,6 +136,21 @@ const system::BootModule* at_boot(const Machine& machine, std::string_view modul
   return found == all.end() ? nullptr : &*found;
 }
 
+/// A list of modules to load, or a folder of such lists, that could not be read.
+std::optional<Evidence> unread_list(const Machine& machine) {
+  const auto is_list = [](std::string_view path) {
+    return path == "/etc/modules" || path.find("modules-load.d") != std::string_view::npos ||
+           path.starts_with("/etc/rdma/modules");
+  };
+  for (const auto& [path, text] : machine.system.texts) {
+    if (is_list(path) && !text.error.empty()) return Evidence{path, "", text.error};
+  }
+  for (const auto& [path, names] : machine.system.folders) {
+    if (is_list(path) && !names.error.empty()) return Evidence{path, "", names.error};
+  }
+  return std::nullopt;
+}
+
 void persist(const Machine& machine, Findings& found) {
   if (machine.node.nics.empty()) return;
   const auto openib = machine.system.text("/etc/infiniband/openib.conf");
@@ -152,6 +167,8 @@ void persist(const Machine& machine, Findings& found) {
     } else if (!machine.system.folder("/etc/modules-load.d").known() &&
                machine.system.boot_modules.empty()) {
       found.unknown(module, machine.system.folder("/etc/modules-load.d"));
+    } else if (const auto unread = unread_list(machine)) {
+      found.unknown(module, unread->path + ": " + unread->error, {*unread});
     } else {
       found.warn(module, "loaded, and in no list", "in a list of modules to load",
                  {{"/etc/modules-load.d", "no file with " + std::string(module), ""},

@@ -94,6 +94,8 @@ void numa(const Machine& machine, Findings& found) {
     if (numa_node) {
       found.pass(nic.name, "NUMA node " + std::to_string(*numa_node),
                  {{path, std::to_string(*numa_node), ""}});
+    } else if (const auto* problem = machine.problem_with("/" + nic.pci->str() + "/numa_node")) {
+      found.unknown(nic.name, path + ": " + problem->what, {{path, "", problem->what}});
     } else {
       found.warn(nic.name, "no NUMA node", "a NUMA node", {{path, "-1", ""}});
     }
@@ -117,6 +119,14 @@ void hugepages(const Machine& machine, Findings& found) {
   }
 }
 
+/// "performance", "schedutil"; what else stands there is none. Source: Linux
+/// include/linux/cpufreq.h (CPUFREQ_NAME_LEN).
+bool is_governor(std::string_view text) {
+  return !text.empty() && text.size() < 16 && std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || c == '_';
+  });
+}
+
 void governor(const Machine& machine, Findings& found) {
   std::map<std::string, std::vector<std::string>> by_value;
   for (const auto& [path, text] : machine.system.texts) {
@@ -128,6 +138,8 @@ void governor(const Machine& machine, Findings& found) {
     const auto observed = value + " on " + counted(paths.size(), "processor");
     if (value == "performance") {
       found.pass(kNode, observed, {{paths.front(), value, ""}});
+    } else if (!is_governor(value)) {
+      found.unknown(kNode, paths.front() + ": no name of a governor", {{paths.front(), value, ""}});
     } else {
       found.warn("governor " + value, observed, "performance", {{paths.front(), value, ""}});
     }
@@ -213,7 +225,8 @@ constexpr std::array kHostChecks = {
     Check{.id = "host.governor",
           .what = "Processors run at their full clock.",
           .source = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor",
-          .rule = "PASS: performance on all; WARN: another; SKIP where nothing scales",
+          .rule = "PASS: performance on all; WARN: another; UNKNOWN: no name of one; SKIP where "
+                  "nothing scales",
           .effect = "fewer small messages a second, and ib_write_bw warns of CPU frequencies; "
                     "bandwidth stays",
           .remedy = "cpupower frequency-set -g performance",

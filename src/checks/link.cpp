@@ -242,14 +242,20 @@ bool has_full_pkey(const node::Port& port) {
                      [](std::uint16_t pkey) { return (pkey & 0x8000U) != 0; });
 }
 
-void judge_fabric(const node::Nic& nic, const node::Port& port, Findings& found) {
+void judge_fabric(const Machine& machine, const node::Nic& nic, const node::Port& port,
+                  Findings& found) {
   const auto subject = port_name(nic, port);
+  const auto* problem =
+      machine.problem_with("/" + nic.name + "/ports/" + std::to_string(port.number) + "/pkeys/");
   const Evidence lid{port_path(nic, port, "lid"), "0x" + to_hex(port.lid.value_or(0), 4), ""};
   const Evidence sm{port_path(nic, port, "sm_lid"), "0x" + to_hex(port.sm_lid.value_or(0), 4), ""};
   if (!port.lid || !port.sm_lid) {
     found.unknown(subject, lid.path + " or sm_lid is not told", {{lid.path, "", ""}});
   } else if (*port.lid == 0 || *port.sm_lid == 0) {
     found.fail(subject, "lid " + lid.value + ", sm_lid " + sm.value, "both not 0", {lid, sm});
+  } else if (!has_full_pkey(port) && problem != nullptr) {
+    found.unknown(subject, problem->path + ": " + problem->what,
+                  {{problem->path, "", problem->what}});
   } else if (!port.pkeys.empty() && !has_full_pkey(port)) {
     auto& finding = found.warn(subject, "no full member of any partition", "a pkey with bit 15",
                                {{port_path(nic, port, "pkeys"), "limited only", ""}});
@@ -266,7 +272,7 @@ void subnet_manager(const Machine& machine, Findings& found) {
     for (const auto& port : nic.ports) {
       if (port.link_layer != LinkLayer::infiniband) continue;
       if (is_active(port)) {
-        judge_fabric(nic, port, found);
+        judge_fabric(machine, nic, port, found);
       } else {
         found.skip(port_name(nic, port), kNotActive);
       }
@@ -320,16 +326,20 @@ void judge_counters(const Machine& machine, const node::Nic& nic, const node::Po
                     Findings& found) {
   std::vector<Evidence> full;
   std::optional<system::Text> read;
+  std::optional<system::Text> garbage;
   for (const auto& [name, most] : system::kPmaCounters) {
     auto text = machine.system.text(port_path(nic, port, "counters/" + std::string(name)));
     if (!text.known()) continue;
-    if (parse_unsigned(*text.value).value_or(0) == most) full.push_back(evidence_of(text));
-    read = std::move(text);
+    const auto value = parse_unsigned(*text.value);
+    if (value && *value == most) full.push_back(evidence_of(text));
+    (value ? read : garbage) = std::move(text);
   }
   const auto subject = port_name(nic, port);
   if (!full.empty()) {
     const auto observed = counted(full.size(), "counter") + " at the largest value";
     found.warn(subject, observed, "counters that still count", std::move(full));
+  } else if (garbage) {
+    found.unknown(subject, garbage->path + ": no number", {evidence_of(*garbage)});
   } else if (read) {
     found.pass(subject, "none is full", {evidence_of(*read)});
   } else {
@@ -414,8 +424,9 @@ constexpr std::array kLinkChecks = {
     Check{.id = "link.counters",
           .what = "Error counters of ports still count.",
           .source = "/sys/class/infiniband/*/ports/*/counters",
-          .rule = "PASS: none full; WARN: one at its largest value (15, 255 or 65535), which says "
-                  "nothing of when; UNKNOWN: not readable. Values alone are never a FAIL",
+          .rule =
+              "PASS: none full; WARN: one at its largest value (15, 255 or 65535), which says "
+              "nothing of when; UNKNOWN: not readable, or no number. Values alone are never a FAIL",
           .effect = "new errors on this port are not seen by any monitor",
           .remedy = "perfquery -R (or a restart) sets them to 0.",
           .remedy_class = RemedyClass::live,

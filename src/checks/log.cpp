@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The kernel's log: a row for each kind of line that says what is broken. Lines are those since the
-// machine started, as far as the kernel keeps them.
+// The kernel's log: a row for each kind of line that says what is broken
+// (system/log_patterns.cpp). Lines are those since the machine started, as far as the kernel keeps
+// them.
 #include <algorithm>
 #include <array>
 
@@ -11,16 +12,7 @@
 namespace railhead::checks {
 namespace {
 
-/// Lines in which all these words stand.
-struct Pattern {
-  std::array<std::string_view, 2> words;
-
-  [[nodiscard]] bool matches(std::string_view line) const {
-    return std::all_of(words.begin(), words.end(), [&](std::string_view word) {
-      return line.find(word) != std::string_view::npos;
-    });
-  }
-};
+using system::LogTopic;
 
 /// How often, and the last of them as evidence.
 struct Seen {
@@ -28,14 +20,38 @@ struct Seen {
   std::string last;
 };
 
-template <typename Patterns>
-Seen seen_in(const std::vector<system::LogLine>& lines, const Patterns& patterns) {
+void add_function(const Machine& machine, const node::PciAddress& pci,
+                  std::vector<std::string>& words) {
+  words.push_back(pci.str());
+  const auto* function = machine.node.find_pci(pci);
+  if (function == nullptr) return;
+  for (const auto& bridge : function->bridges) words.push_back(bridge.str());
+}
+
+/// What a line about a NIC or GPU of this machine has: an address, that of a bridge above, or the
+/// driver of a NIC.
+std::vector<std::string> device_words(const Machine& machine) {
+  std::vector<std::string> words;
+  for (const auto& nic : machine.node.nics) {
+    if (nic.driver && !nic.driver->empty()) words.push_back(*nic.driver);
+    if (nic.pci) add_function(machine, *nic.pci, words);
+  }
+  for (const auto& gpu : machine.node.gpus) add_function(machine, gpu.pci, words);
+  std::sort(words.begin(), words.end());
+  words.erase(std::unique(words.begin(), words.end()), words.end());
+  return words;
+}
+
+Seen seen_of(const Machine& machine, LogTopic topic) {
+  const auto words = device_words(machine);
   Seen seen;
-  for (const auto& line : lines) {
-    const bool matches = std::any_of(patterns.begin(), patterns.end(), [&](const Pattern& pattern) {
-      return pattern.matches(line.text);
-    });
-    if (!matches) continue;
+  for (const auto& line : *machine.system.kernel_log.value) {
+    if (line.pattern == nullptr || line.pattern->topic != topic) continue;
+    const bool is_ours = !line.pattern->names_device ||
+                         std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+                           return line.text.find(word) != std::string::npos;
+                         });
+    if (!is_ours) continue;
     ++seen.count;
     seen.last = line.text;
   }
@@ -44,11 +60,12 @@ Seen seen_in(const std::vector<system::LogLine>& lines, const Patterns& patterns
 
 enum class Severity : std::uint8_t { warn, fail };
 
-template <const auto& Patterns, Severity severity>
+/// The function of a check: no line of this topic.
+template <LogTopic topic, Severity severity = Severity::warn>
 void scan(const Machine& machine, Findings& found) {
   const auto& log = machine.system.kernel_log;
   if (!found.knows(kNode, log)) return;
-  const auto seen = seen_in(*log.value, Patterns);
+  const auto seen = seen_of(machine, topic);
   if (seen.count == 0) {
     found.pass(kNode, "no such line among " + std::to_string(log.value->size()),
                {{log.path, std::to_string(log.value->size()) + " lines", ""}});
@@ -62,36 +79,6 @@ void scan(const Machine& machine, Findings& found) {
     found.warn(kNode, observed, "none", evidence);
   }
 }
-
-// Patterns: leptonai/gpud (kmsg matchers), NVIDIA/NVSentinel docs/nic-health-monitor.md, imbue-ai
-// cluster-health; texts of mlx5: Linux
-// drivers/net/ethernet/mellanox/mlx5/core/{health,cmd,events}.c
-constexpr std::array kFirmware = {
-    Pattern{{"device's health compromised", ""}},
-    Pattern{{"unrecoverable hardware error", ""}},
-    Pattern{{"Will cause a leak of a command resource", ""}},
-};
-constexpr std::array kOptics = {
-    Pattern{{"Port module event", "High Temperature"}},
-    Pattern{{"Port module event", "error"}},
-};
-constexpr std::array kPower = {
-    Pattern{{"Detected insufficient power on the PCIe slot", ""}},
-};
-constexpr std::array kRestricted = {
-    Pattern{{"ACCESS_REG", "failed"}},
-};
-constexpr std::array kPeermem = {
-    Pattern{{"nvidia-peermem", "invalid context"}},
-    Pattern{{"ib_register_peer_memory_client", ""}},
-};
-constexpr std::array kDmaBuf = {
-    Pattern{{"dma-buf attach failed", ""}},
-};
-constexpr std::array kIommuFaults = {
-    Pattern{{"IO_PAGE_FAULT", ""}},
-    Pattern{{"DMAR:", "fault addr"}},
-};
 
 constexpr std::size_t kFloodPerMinute = 60;
 
@@ -115,7 +102,7 @@ std::size_t busiest_minute(const std::vector<system::LogLine>& lines) {
 void flood(const Machine& machine, Findings& found) {
   const auto& log = machine.system.kernel_log;
   if (!found.knows(kNode, log)) return;
-  const auto restricted = seen_in(*log.value, kRestricted);
+  const auto restricted = seen_of(machine, LogTopic::restricted);
   const auto most = busiest_minute(*log.value);
   const auto limit = kFloodPerMinute + 32 * machine.node.nics.size();
   const auto observed = std::to_string(most) + " lines of mlx5 in a minute, " +
@@ -144,7 +131,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = scan<kFirmware, Severity::fail>},
+          .look = scan<LogTopic::firmware, Severity::fail>},
     Check{.id = "log.optics",
           .what = "No transceiver has reported heat or an error.",
           .source = "/dev/kmsg",
@@ -156,7 +143,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = scan<kOptics, Severity::warn>},
+          .look = scan<LogTopic::optics>},
     Check{.id = "log.power",
           .what = "Slots give the cards the power that they need.",
           .source = "/dev/kmsg",
@@ -168,7 +155,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = scan<kPower, Severity::warn>},
+          .look = scan<LogTopic::power>},
     Check{.id = "log.peermem",
           .what = "nvidia_peermem fits the driver stack that is loaded.",
           .source = "/dev/kmsg",
@@ -182,7 +169,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan D34",
           .after = "",
           .parts = Part::kernel_log,
-          .look = scan<kPeermem, Severity::warn>},
+          .look = scan<LogTopic::peermem>},
     Check{.id = "log.dmabuf",
           .what = "The GPU's driver has not refused a NIC its memory.",
           .source = "/dev/kmsg",
@@ -194,7 +181,7 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = scan<kDmaBuf, Severity::warn>},
+          .look = scan<LogTopic::dmabuf>},
     Check{.id = "log.iommu",
           .what = "The IOMMU has not stopped a transfer.",
           .source = "/dev/kmsg",
@@ -206,7 +193,67 @@ constexpr std::array kLogChecks = {
           .covers = "kmsg.scan",
           .after = "",
           .parts = Part::kernel_log,
-          .look = scan<kIommuFaults, Severity::warn>},
+          .look = scan<LogTopic::iommu>},
+    Check{
+        .id = "log.aer",
+        .what = "PCIe has reported no uncorrected error of a NIC, a GPU or a bridge above them.",
+        .source = "/dev/kmsg",
+        .rule = "WARN: a PCIe Bus Error of severity Uncorrected, or a device that did not recover; "
+                "UNKNOWN: the log cannot be read",
+        .effect = "transfers were lost; a device that did not recover is dead until the next start",
+        .remedy = "Reseat the card or its riser; where it comes back, replace it. pci.aer has the "
+                  "counts, pci.link the width that is left.",
+        .remedy_class = RemedyClass::hardware,
+        .about = "line",
+        .covers = "kmsg.scan pci.aer",
+        .after = "",
+        .parts = Part::kernel_log,
+        .look = scan<LogTopic::aer>},
+    Check{.id = "log.driver",
+          .what = "RDMA drivers came up, and none of their queues stands still.",
+          .source = "/dev/kmsg",
+          .rule = "WARN: mlx5 failed to start a function, a module misses a symbol (ib_, rdma_, "
+                  "mlx5_), a port could not be opened, or a transmit queue timed out (NETDEV "
+                  "WATCHDOG); UNKNOWN: the log cannot be read",
+          .effect = "a NIC without an RDMA device, or one that stops for seconds -> jobs hang",
+          .remedy = "A symbol: modules of two stacks are mixed; install one and start again. A "
+                    "function that failed: reload mlx5_core, update its firmware. A queue: "
+                    "update driver and firmware, and look at log.firmware.",
+          .remedy_class = RemedyClass::reboot,
+          .about = "line",
+          .covers = "kmsg.scan",
+          .after = "",
+          .parts = Part::kernel_log,
+          .look = scan<LogTopic::driver>},
+    Check{.id = "log.pinning",
+          .what = "The kernel has pinned all memory that was registered.",
+          .source = "/dev/kmsg",
+          .rule = "WARN: ib_umem_get failed; UNKNOWN: the log cannot be read",
+          .effect = "ibv_reg_mr fails (ENOMEM) -> the job ends, or goes on over TCP",
+          .remedy =
+              "Raise the memory lock (runtime.memlock, pod.memlock); where that is unlimited, "
+              "free memory is short.",
+          .remedy_class = RemedyClass::restart,
+          .about = "line",
+          .covers = "kmsg.scan",
+          .after = "",
+          .parts = Part::kernel_log,
+          .look = scan<LogTopic::pinning>},
+    Check{.id = "log.gpu",
+          .what = "No GPU has fallen off its bus, and NVLink has no error.",
+          .source = "/dev/kmsg",
+          .rule = "WARN: Xid 74, 79, 121 or 144 to 150, or a fatal SXid of an NVSwitch; UNKNOWN: "
+                  "the log cannot be read",
+          .effect = "traffic between GPUs takes the NICs, or stops -> collectives hang or are slow",
+          .remedy =
+              "Drain the node and reset the GPU that the line names; for 79 start the machine "
+              "anew. Where it comes back, replace it.",
+          .remedy_class = RemedyClass::hardware,
+          .about = "line",
+          .covers = "kmsg.scan",
+          .after = "",
+          .parts = Part::kernel_log,
+          .look = scan<LogTopic::gpu>},
     Check{
         .id = "log.flood",
         .what = "The driver does not fill the log.",

@@ -68,6 +68,13 @@ const node::Problem* Machine::unreadable(std::string_view path) const {
   return at == node.problems.end() ? nullptr : &*at;
 }
 
+const node::Problem* Machine::problem_with(std::string_view part) const {
+  const auto at = std::find_if(node.problems.begin(), node.problems.end(), [&](const auto& one) {
+    return one.path.find(part) != std::string::npos;
+  });
+  return at == node.problems.end() ? nullptr : &*at;
+}
+
 std::optional<bool> Machine::has_module(std::string_view name) const {
   return system.has_module(name);
 }

@@ -82,6 +82,8 @@ class Machine {
   [[nodiscard]] bool same_model(std::size_t a, std::size_t b) const;
   /// What could not be read below this path, so that "there is none" would be a guess.
   [[nodiscard]] const node::Problem* unreadable(std::string_view path) const;
+  /// What could not be read, or is malformed, with this in its path.
+  [[nodiscard]] const node::Problem* problem_with(std::string_view part) const;
 
   /// Whether a kernel module is there, loaded or built in. Absent where that is not known.
   [[nodiscard]] std::optional<bool> has_module(std::string_view name) const;

@@ -35,14 +35,6 @@ std::uint64_t end_of_log(const Machine& machine, const std::vector<system::LogLi
   return lines.empty() ? 0 : lines.back().usec;
 }
 
-/// "mlx5_core 0000:18:00.0 ens1: Link down", "ice 0000:18:00.0 ens1: NIC Link is Down". Sources:
-/// Linux drivers/net/ethernet/mellanox/mlx5/core/en_main.c, intel/ice, broadcom/bnxt.
-bool says_down(std::string_view line, const std::string& address) {
-  if (line.find(address) == std::string_view::npos) return false;
-  return line.find(": Link down") != std::string_view::npos ||
-         line.find("Link is Down") != std::string_view::npos;
-}
-
 void judge_flaps(const Machine& machine, const node::Nic& nic, Findings& found) {
   const auto& log = machine.system.kernel_log;
   const auto end = end_of_log(machine, *log.value);
@@ -50,7 +42,10 @@ void judge_flaps(const Machine& machine, const node::Nic& nic, Findings& found) 
   std::size_t count = 0;
   std::string last;
   for (const auto& line : *log.value) {
-    if (line.usec < begin || line.usec > end || !says_down(line.text, nic.pci->str())) continue;
+    if (line.usec < begin || line.usec > end ||
+        !system::says_link_down(line.text, nic.pci->str())) {
+      continue;
+    }
     ++count;
     last = line.text;
   }

@@ -21,6 +21,10 @@ std::optional<LogLine> parse_record(std::string_view line) {
   return LogLine{*usec, std::string(line.substr(semicolon + 1))};
 }
 
+/// PRINTK_MESSAGE_MAX of Linux kernel/printk/internal.h; what is longer is no record, and only its
+/// beginning is looked at.
+constexpr std::size_t kMaxLineBytes = 2048;
+
 }  // namespace
 
 std::vector<LogLine> parse_kernel_log(std::string_view text) {
@@ -30,6 +34,10 @@ std::vector<LogLine> parse_kernel_log(std::string_view text) {
   }
   if (lines.size() > kMaxLogLines) {
     lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(kMaxLogLines));
+  }
+  for (auto& line : lines) {
+    if (line.text.size() > kMaxLineBytes) line.text.resize(kMaxLineBytes);
+    line.pattern = pattern_of(line.text);
   }
   return lines;
 }

@@ -16,6 +16,7 @@
 #include "node/node.h"
 #include "node/pci_config.h"
 #include "system/fact.h"
+#include "system/log_patterns.h"
 #include "system/runtime_files.h"
 #include "system/units.h"
 #include "usage/nfs_declarations.h"
@@ -84,6 +85,7 @@ struct BootModule {
 struct LogLine {
   std::uint64_t usec = 0;  ///< since boot
   std::string text;
+  const LogPattern* pattern = nullptr;  ///< that it fits; nullptr: none
 
   friend bool operator==(const LogLine&, const LogLine&) = default;
 };

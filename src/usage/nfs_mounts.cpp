@@ -99,6 +99,15 @@ Result<std::optional<std::string>> read_of_machine(host::Host& host, const std::
   return host.read("/proc/self/" + name);
 }
 
+/// Every process has mounts, so what has no line of one is not this file. Source: Linux
+/// fs/proc_namespace.c, show_vfsstat().
+bool says_mounts(std::string_view mountstats) {
+  const auto lines = split(mountstats, '\n');
+  return std::any_of(lines.begin(), lines.end(), [](std::string_view line) {
+    return line.starts_with("device ") || line.starts_with("no device ");
+  });
+}
+
 }  // namespace
 
 std::optional<std::string_view> mount_option(std::string_view options, std::string_view key) {
@@ -189,7 +198,9 @@ std::string plain_place(std::string_view path) {
 
 Result<std::optional<NfsMounts>> read_nfs_mounts(host::Host& host) {
   NfsMounts found;
-  const auto statistics = read_of_machine(host, "mountstats", found.of_machine);
+  auto statistics = read_of_machine(host, "mountstats", found.of_machine);
+  if (statistics && *statistics && !says_mounts(**statistics))
+    statistics = Error{ErrorCode::malformed, "mountstats: no line of a mount"};
   bool of_machine = false;
   const auto mountinfo = read_of_machine(host, "mountinfo", of_machine);
   const bool has_list = mountinfo && *mountinfo;

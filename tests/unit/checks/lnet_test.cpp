@@ -2,18 +2,10 @@
 #include <gmock/gmock.h>
 
 #include "system/shorten.h"
-#include "unit/checks/patient.h"
+#include "unit/checks/patients.h"
 
 namespace railhead::test {
 namespace {
-
-/// A healthy machine with Lustre's module.
-Patient with_lnet() {
-  auto patient = healthy();
-  patient.text("/sys/module/lnet/parameters/networks", "o2ib0(ib0),tcp0(eth0)");
-  patient.text("/sys/module/lnet/refcnt", "1");
-  return patient;
-}
 
 checks::Finding lnet_of(const Patient& patient, std::string_view subject) {
   return finding_of(patient.examine(), "lnet.networks", subject);

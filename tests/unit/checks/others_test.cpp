@@ -3,7 +3,7 @@
 // Faults that a DGX cannot have: RoCE, virtual functions, virtual machines, drivers in containers.
 #include <gmock/gmock.h>
 
-#include "unit/checks/patient.h"
+#include "unit/checks/patients.h"
 #include "unit/link_builder.h"
 
 namespace railhead::test {
@@ -25,14 +25,6 @@ std::vector<std::string> all_of(const Patient& patient, std::string_view id) {
   }
   return lines;
 }
-
-Patient roce() {
-  auto patient = healthy("hgx-h100-roce");
-  for (const auto& path : patient.paths("/mtu")) patient.text(path, "9000");
-  return patient;
-}
-
-constexpr const char* kRoceNetdev = "enp26s0np0";  // of mlx5_0
 
 std::string port_folder(const Patient& patient) {
   const auto paths = patient.paths("infiniband/mlx5_0/ports/1/state");
@@ -132,21 +124,6 @@ TEST(DoctorOnRoce, flow_control_that_may_not_be_asked_for_is_unknown) {
               testing::ElementsAre("UNKNOWN mlx5_0/1/" + std::string(kRoceNetdev)));
 }
 
-Patient rails_in_one_subnet() {
-  auto patient = roce();
-  patient.bytes("/proc/1/net/route",
-                "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
-                "enp26s0np0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
-                "enp60s0np0\t0000A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n"
-                "enp77s0np0\t0001A8C0\t00000000\t0001\t0\t0\t0\t00FFFFFF\t0\t0\t0\n");
-  for (const auto* whose : {"all", "enp26s0np0", "enp60s0np0"}) {
-    const auto folder = "/proc/sys/net/ipv4/conf/" + std::string(whose) + "/";
-    patient.text(folder + "arp_ignore", "0");
-    patient.text(folder + "arp_announce", "0");
-  }
-  return patient;
-}
-
 TEST(DoctorOnRoce, rails_in_one_subnet_answer_for_themselves) {
   auto patient = rails_in_one_subnet();
   EXPECT_THAT(all_of(patient, "roce.arp"),
@@ -180,43 +157,6 @@ TEST(DoctorOnRoce, a_nic_of_another_link_layer_is_a_warning) {
   EXPECT_EQ(finding.state, State::warn);
   EXPECT_EQ(finding.observed, "Ethernet");
 }
-
-/// A PF of a Mellanox card with two VFs, of which the second is as a test makes it.
-Patient with_vfs() {
-  auto patient = healthy();
-  const std::string parent = "/sys/devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/";
-  patient.text(parent + "0000:40:00.0/sriov_totalvfs", "8");
-  patient.text(parent + "0000:40:00.0/sriov_numvfs", "2");
-  for (int vf = 0; vf < 2; ++vf) {
-    const auto address = "0000:40:00." + std::to_string(vf + 1);
-    const auto folder = parent + address + "/";
-    patient.text(folder + "class", "0x020700").text(folder + "vendor", "0x15b3");
-    patient.text(folder + "device", "0x101e");
-    patient.bytes(folder + "uevent", "DRIVER=mlx5_core\nPCI_CLASS=20700\nPCI_ID=15B3:101E\n");
-    patient.link(folder + "driver", "../../../../../../bus/pci/drivers/mlx5_core");
-    patient.link(folder + "physfn", "../0000:40:00.0");
-    patient.link(parent + "0000:40:00.0/virtfn" + std::to_string(vf), "../" + address);
-    patient.link("/sys/bus/pci/devices/" + address,
-                 "../../../devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/" + address);
-    const auto name = "mlx5_" + std::to_string(20 + vf);
-    const auto device = folder + "infiniband/" + name + "/";
-    patient.text(device + "node_type", "1: CA");
-    patient.text(device + "node_guid", "a088:c203:007e:da5" + std::to_string(vf));
-    patient.link(device + "device", "../..");
-    patient.link("/sys/class/infiniband/" + name, "../../" + device.substr(5, device.size() - 6));
-    const auto uverbs = "uverbs" + std::to_string(20 + vf);
-    patient.text(folder + "infiniband_verbs/" + uverbs + "/ibdev", name);
-    patient.text(folder + "infiniband_verbs/" + uverbs + "/dev", "231:" + std::to_string(212 + vf));
-    patient.link("/sys/class/infiniband_verbs/" + uverbs,
-                 "../../" + folder.substr(5) + "infiniband_verbs/" + uverbs);
-    patient.device("/dev/infiniband/" + uverbs,
-                   {'c', 231, static_cast<std::uint32_t>(212 + vf), 0666, 0, 0});
-  }
-  return patient;
-}
-
-constexpr const char* kVf2 =
-    "/sys/devices/pci0000:3d/0000:3d:01.0/0000:3e:00.0/0000:3f:00.0/0000:40:00.2";
 
 std::vector<std::string> sriov_lines(const Patient& patient) {
   std::vector<std::string> lines;
