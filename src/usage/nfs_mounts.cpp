@@ -199,7 +199,8 @@ std::string plain_place(std::string_view path) {
 Result<std::optional<NfsMounts>> read_nfs_mounts(host::Host& host) {
   NfsMounts found;
   auto statistics = read_of_machine(host, "mountstats", found.of_machine);
-  if (statistics && *statistics && !says_mounts(**statistics))
+  // Without any mount the file is empty.
+  if (statistics && *statistics && !trim(**statistics).empty() && !says_mounts(**statistics))
     statistics = Error{ErrorCode::malformed, "mountstats: no line of a mount"};
   bool of_machine = false;
   const auto mountinfo = read_of_machine(host, "mountinfo", of_machine);
