@@ -32,7 +32,7 @@ def jobs(number):
     """Two jobs share the log, and each part has other communicators: by its number TCP or RDMA, on hosts of its own."""
     block = lines(b"IB" if number % 2 else b"Socket", 8).replace(b"node-", b"job%d-node-" % (number % 2))
     chosen = b"".join(b"job%d-node-%d:%d:1 [%d] NCCL INFO comm 0x%x rank %d nranks 8 cudaDev %d commId 0x%x - Init START\n"
-                      % (number % 2, n % 8, 1000 + n, n % 8, number * 4096 + n, n % 8, n % 8, number * 4096 + n // 8) for n in range(4096))
+                      % (number % 2, n % 8, 1000 + n, n % 8, number * 8192 + n, n % 8, n % 8, number * 8192 + n // 8) for n in range(8192))
     return block[:MIB - len(chosen)] + b"\n" + chosen
 
 
@@ -66,7 +66,7 @@ LOGS = {
     "NULs": (lambda number: NULS, 6, 24, "unknown", 2),
     "lines of 10 MiB": (lambda number: LONG_HEAD if number % 11 == 0 else LONG_REST[number % 11 - 1], 11, 33, "TCP", 1),
     "traps": (lambda number: TRAPS, 6, 24, None, None),
-    "two jobs in one log": (jobs, 17, 24, "mixed", 1),
+    "two jobs in one log": (jobs, 9, 18, "mixed", 1),
     "tables of nccl-tests": (test_tables, 6, 24, "unknown", 2),
     # More processes than are kept, from the first measurement on.
     "strangers": (strangers, 9, 18, "unknown", 2),
