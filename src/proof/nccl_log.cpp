@@ -177,7 +177,7 @@ void NcclLogReader::end_unfinished() {
 }
 
 void NcclLogReader::add_test_rank(const NcclTestRank& row) {
-  if (log_.test_ranks.size() == kMaxLocalRanks) return;
+  if (log_.test_ranks.size() == kMaxLocalRanks || test_devices_.size() == kMaxLocalRanks) return;
   log_.test_ranks.insert(row.rank);
   if (log_.test_hosts.size() < 2) log_.test_hosts.emplace(row.host);
   was_test_row_cut_ |= !row.is_whole;

@@ -81,7 +81,7 @@ TEST(NcclLine, a_message_without_a_level_begins_as_those_about_networks_do) {
   EXPECT_TRUE(nccl_records("see NET/IB : No device found.").empty());
 }
 
-TEST(NcclLine, a_message_without_a_level_may_stand_behind_a_collectors_words) {
+TEST(NcclLine, a_message_without_a_level_may_stand_behind_a_collector) {
   for (const std::string front :
        {"", "[rank3]:", "[1,0]<stdout>:", "3: ", "2026-01-02T03:04:05.678901234Z stdout F ",
         "[pod/trainer-0/main] ", "(RayWorker pid=12, ip=10.0.0.7) ", "[2026-01-02 03:04:05] ",

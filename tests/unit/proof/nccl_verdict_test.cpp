@@ -128,7 +128,7 @@ TEST(NcclVerdicts, the_table_of_nccl_tests_has_all_ranks_of_the_job) {
             NcclVerdict::tcp);
 }
 
-TEST(NcclVerdicts, ranks_with_two_ids_are_not_of_one_communicator) {
+TEST(NcclVerdicts, two_ids_are_two_communicators) {
   // Two stages of a pipeline, each of whose communicators leads to the other node.
   const std::string start = "cudaDev 0 nvmlDev 0 busId 1000 commId ";
   const std::string text =
