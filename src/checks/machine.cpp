@@ -17,7 +17,8 @@ Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted, MoreF
       system{std::move(beyond)},
       containers{std::move(more.containers)},
       earlier{std::move(more.earlier)},
-      loopbacks{std::move(more.loopbacks)} {}
+      loopbacks{std::move(more.loopbacks)},
+      history{std::move(more.history)} {}
 
 bool Machine::carries_traffic(std::size_t nic) const {
   const auto role = deal.roles[nic].role;

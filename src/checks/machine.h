@@ -8,6 +8,7 @@
 
 #include "affinity/affinity.h"
 #include "affinity/expectations.h"
+#include "checks/history.h"
 #include "node/node.h"
 #include "system/container.h"
 #include "system/system.h"
@@ -43,6 +44,7 @@ struct MoreFacts {
   std::vector<system::Container> containers{};       ///< of checks of Scope::pod
   std::optional<system::System> earlier{};           ///< the counters of an earlier look
   std::optional<std::vector<Loopback>> loopbacks{};  ///< where they were asked for
+  std::optional<History> history{};                  ///< of many looks, this one included
 };
 
 /// All that a check may look at.
@@ -62,6 +64,7 @@ class Machine {
   const std::vector<railhead::system::Container> containers;
   const std::optional<railhead::system::System> earlier;
   const std::optional<std::vector<Loopback>> loopbacks;
+  const std::optional<History> history;
 
   [[nodiscard]] const affinity::RoleDecision& role(std::size_t nic) const {
     return deal.roles[nic];
