@@ -25,6 +25,7 @@
 #include "agent/lost_nics.h"
 #include "agent/machine_service.h"
 #include "agent/metrics.h"
+#include "agent/node_doctor_service.h"
 #include "agent/nri_service.h"
 #include "agent/options.h"
 #include "agent/pages_service.h"
@@ -139,7 +140,7 @@ class Agent {
     const auto& [bind_address, socket, token_file, ports] = settings().metrics;
     if (!policies_.pages && socket.empty()) return {};
     return start(std::make_unique<PagesService>(
-        context_, PagesOptions{policies_.pages, socket, token_file}, services_, pods_page_));
+        context_, PagesOptions{policies_.pages, socket, token_file}, services_, documents_));
   }
 
   Status start_events() {
@@ -175,7 +176,7 @@ class Agent {
   void start_others(const Status& first) {
     outcome_ = first;
     for (auto step : {&Agent::start_nri, &Agent::start_kubelet, &Agent::start_ports,
-                      &Agent::start_pods, &Agent::start_features}) {
+                      &Agent::start_pods, &Agent::start_features, &Agent::start_doctor}) {
       if (outcome_) outcome_ = (this->*step)();
     }
     if (!outcome_) loop_.stop();
@@ -233,8 +234,18 @@ class Agent {
         [origin = TRY(options::machine_origin(settings()))] {
           return options::open_machine(origin);
         },
-        PodsMonitor::Links{tables_, containers_, pods_page_, events()});
+        PodsMonitor::Links{tables_, containers_, documents_.pods, events()});
     return start(std::move(pods));
+  }
+
+  Status start_doctor() {
+    if (settings().doctor.every.count() == 0) return {};
+    in_force_.set(std::make_shared<const config::Config>(config_));
+    const auto origin = TRY(options::machine_origin(settings()));
+    NodeDoctor::Links links{[origin] { return options::open_machine(origin); },
+                            [this] { return doctor_wishes(*in_force_.get()); }, documents_.doctor};
+    return start(
+        std::make_unique<NodeDoctorService>(context_, node_doctor_options(settings()), links));
   }
 
   Status start_following() {
@@ -314,6 +325,7 @@ class Agent {
 
   void put_in_force(config::Config config) {
     config_ = std::move(config);
+    if (in_force_.get()) in_force_.set(std::make_shared<const config::Config>(config_));
     log_.set_level(settings().log.level);
     for (const auto& service : services_) service->reconfigure(settings());
   }
@@ -335,7 +347,9 @@ class Agent {
   LostNics lost_nics_{containers_, log_};
   EventOutbox outbox_{metrics_, clock_};
   std::optional<PodEvents> events_;
-  loop::Shared<std::string> pods_page_;  ///< a Pods document; "": nobody has looked
+  Documents documents_;
+  loop::Shared<std::shared_ptr<const config::Config>>
+      in_force_;  ///< for the doctor's thread; null: off
   boost::asio::signal_set signals_;
   /// Those that come before the configuration is followed end nothing: its files are read then.
   boost::asio::signal_set hang_ups_;

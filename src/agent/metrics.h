@@ -10,10 +10,13 @@ namespace railhead::agent {
 namespace label {
 using Cause =
     metrics::Label<"cause", "start", "event", "port", "timer", "unknown-gpu", "no-events">;
+using Check = metrics::Label<"check">;
+using CheckState = metrics::Label<"state", "pass", "warn", "fail", "unknown", "skip">;
 using Code = metrics::Label<"code">;
 using Confidence = metrics::Label<"confidence", "high", "medium", "low">;
 using Container = metrics::Label<"container">;
 using Device = metrics::Label<"device">;
+using DoctorOutcome = metrics::Label<"outcome", "good", "problem", "unknown", "failed">;
 using Direction = metrics::Label<"direction", "received", "transmitted">;
 using Granted = metrics::Label<"outcome", "granted", "refused", "start-refused">;
 using LinkLayer = metrics::Label<"link_layer">;
@@ -180,6 +183,23 @@ struct Metrics : metrics::MetricRegistry {
                                                "NFS mounts of the machine by what carries them."};
   metrics::Gauge<> queue_pairs_without_owner{*this, "railhead_queue_pairs_without_owner",
                                              "Queue pairs whose process could not be found."};
+  metrics::Gauge<label::Check, label::CheckState> check_findings{
+      *this, "railhead_check_findings",
+      "What the last look found of a check of the doctor: its subjects by state."};
+  metrics::Gauge<label::Check> check_last_run{
+      *this, "railhead_check_last_run_timestamp_seconds",
+      "When the check was made last, in seconds since 1970."};
+  metrics::Gauge<label::Check> check_seconds{
+      *this, "railhead_check_duration_seconds",
+      "How long the check took, with reading what it looks at, which checks share."};
+  metrics::Counter<label::DoctorOutcome> doctor_runs{
+      *this, "railhead_doctor_runs_total",
+      "Times that the checks of the node were made, by what came of it."};
+  metrics::Gauge<> doctor_run_seconds{*this, "railhead_doctor_run_seconds",
+                                      "How long the checks took when they were made last."};
+  metrics::Gauge<> doctor_left_out{
+      *this, "railhead_doctor_left_out",
+      "What the last look did not read any more, because its time was over."};
   metrics::Counter<metrics::Label<"outcome", "absent", "removed", "failed">> startup_taint_looks{
       *this, "railhead_startup_taint_looks_total",
       "Times that an agent which is ready looked for the startup taint of its node."};

@@ -64,6 +64,22 @@ std::optional<FeatureFileOptions> feature_file_options(const config::Settings& s
   return options;
 }
 
+NodeDoctorOptions node_doctor_options(const config::Settings& settings) {
+  NodeDoctorOptions options;
+  options.every = settings.doctor.every;
+  options.history_file = settings.doctor.history_file;
+  options.node_name = settings.node.name;
+  return options;
+}
+
+Result<checks::Wishes> doctor_wishes(const config::Config& config) {
+  checks::Wishes wishes;
+  wishes.rules = TRY(options::operator_rules(config));
+  wishes.nri = config.settings().nri.enabled;
+  wishes.topology = TRY(options::operator_topology(config.settings()));
+  return wishes;
+}
+
 PodsOptions pods_options(const config::Settings& settings) {
   PodsOptions options;
   options.node_name = settings.node.name;

@@ -6,6 +6,7 @@
 #include "agent/feature_file.h"
 #include "agent/kube_events.h"
 #include "agent/machine_reader.h"
+#include "agent/node_doctor.h"
 #include "agent/pods_monitor.h"
 #include "agent/pool_publisher.h"
 #include "agent/startup_taint.h"
@@ -23,6 +24,9 @@ Result<std::optional<KubeletOptions>> kubelet_options(const config::Settings& se
 /// Absent where kubernetes.startupTaint is false.
 std::optional<StartupTaintOptions> startup_taint_options(const config::Settings& settings,
                                                          host::Environment environment);
+NodeDoctorOptions node_doctor_options(const config::Settings& settings);
+/// What a configuration says that the doctor goes by. Reads topology.file; fails where it cannot.
+Result<checks::Wishes> doctor_wishes(const config::Config& config);
 /// Absent where kubernetes.events is false.
 std::optional<KubeEventsOptions> kube_events_options(const config::Settings& settings,
                                                      host::Environment environment);

@@ -28,11 +28,11 @@ std::string read_token(const std::string& path, Log& log) {
 
 PagesService::PagesService(Context context, PagesOptions options,
                            const std::vector<std::unique_ptr<Service>>& services,
-                           const loop::Shared<std::string>& pods_page)
+                           const Documents& documents)
     : context_(context),
       options_(std::move(options)),
       services_(services),
-      pods_page_(pods_page) {}
+      documents_(documents) {}
 
 PagesService::~PagesService() = default;
 
@@ -81,20 +81,30 @@ metrics::HttpAnswer PagesService::page(const metrics::HttpRequest& request) cons
     for (const auto& service : services_) service->publish();
     return {200, context_.metrics.expose(), "text/plain; version=0.0.4; charset=utf-8"};
   }
-  if (request.target == "/pods") return pods_answer(request);
-  return {404, "pages: /metrics /healthz /readyz /pods\n"};
+  if (request.target == "/pods") {
+    return document_page(request, documents_.pods,
+                         "nobody has looked who uses RDMA yet, or nobody does "
+                         "(pods.sampleSeconds)\n");
+  }
+  if (request.target == "/doctor") {
+    return document_page(request, documents_.doctor,
+                         "the checks have not been made yet, or nobody makes them "
+                         "(doctor.everySeconds)\n");
+  }
+  return {404, "pages: /metrics /healthz /readyz /pods /doctor\n"};
 }
 
-metrics::HttpAnswer PagesService::pods_answer(const metrics::HttpRequest& request) const {
+metrics::HttpAnswer PagesService::document_page(const metrics::HttpRequest& request,
+                                                const loop::Shared<std::string>& document,
+                                                const char* none) const {
   if (!metrics::may_read_pods(request, token_)) {
-    return {403,
-            "/pods is served on the Unix socket (metrics.socket), and here only with the bearer "
-            "token of metrics.tokenFile\n"};
+    return {403, std::string(request.target) +
+                     " is served on the Unix socket (metrics.socket), and here only with the "
+                     "bearer token of metrics.tokenFile\n"};
   }
-  auto document = pods_page_.get();
-  if (document.empty())
-    return {404, "nobody has looked who uses RDMA yet, or nobody does (pods.sampleSeconds)\n"};
-  return {200, std::move(document), "application/json"};
+  auto text = document.get();
+  if (text.empty()) return {404, none};
+  return {200, std::move(text), "application/json"};
 }
 
 /// Pages that are served nowhere reach nobody: what is said here is read on the other place.

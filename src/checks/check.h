@@ -5,6 +5,8 @@
 // Rows stand below the functions in one file for each subject matter; run.cpp has the files.
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -102,8 +104,20 @@ const Check* find_check(std::string_view id);
 /// The parts beyond the node that are looked at by these checks, and by those before them.
 system::Part parts_of(const std::vector<const Check*>& checks);
 
+/// How long a check took.
+struct CheckTime {
+  const Check* check = nullptr;
+  std::chrono::nanoseconds took{0};
+};
+
+/// Reads a clock that only goes on.
+using Stopwatch = std::function<std::chrono::steady_clock::time_point()>;
+
 /// Makes these checks and all that they stand behind, in order. A check that has nothing to look at
 /// is one SKIP. Every finding has evidence, but for SKIP.
 std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks);
+/// The same; `times` gets how long each took, without reading what it looks at.
+std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks,
+                                const Stopwatch& now, std::vector<CheckTime>& times);
 
 }  // namespace railhead::checks

@@ -50,6 +50,7 @@ struct Finding {
   std::string remedy{};  ///< of WARN and FAIL
   RemedyClass remedy_class = RemedyClass::none;
   std::string_view covers{};  ///< of the check: ids, with blanks
+  std::string since{};        ///< when an agent first saw it so; "": nobody looks all the time
 };
 
 }  // namespace railhead::checks

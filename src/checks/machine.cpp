@@ -18,7 +18,8 @@ Machine::Machine(node::Node as_read, system::System beyond, Wishes wanted, MoreF
       containers{std::move(more.containers)},
       uses{std::move(more.uses)},
       earlier{std::move(more.earlier)},
-      loopbacks{std::move(more.loopbacks)} {}
+      loopbacks{std::move(more.loopbacks)},
+      history{std::move(more.history)} {}
 
 bool Machine::carries_traffic(std::size_t nic) const {
   const auto role = deal.roles[nic].role;

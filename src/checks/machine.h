@@ -8,6 +8,7 @@
 
 #include "affinity/affinity.h"
 #include "affinity/expectations.h"
+#include "checks/history.h"
 #include "node/node.h"
 #include "proof/pods.h"
 #include "system/container.h"
@@ -45,6 +46,7 @@ struct MoreFacts {
   std::optional<system::System> earlier{};           ///< the counters of an earlier look
   std::optional<std::vector<Loopback>> loopbacks{};  ///< where they were asked for
   std::vector<proof::PodUse> uses{};                 ///< of the containers, by one look
+  std::optional<History> history{};                  ///< of many looks, this one included
 };
 
 /// All that a check may look at.
@@ -65,6 +67,7 @@ class Machine {
   const std::vector<proof::PodUse> uses;  ///< of the containers, by their ids
   const std::optional<railhead::system::System> earlier;
   const std::optional<std::vector<Loopback>> loopbacks;
+  const std::optional<History> history;
 
   [[nodiscard]] const affinity::RoleDecision& role(std::size_t nic) const {
     return deal.roles[nic];

@@ -37,6 +37,7 @@ data::Json finding_json(const Finding& finding) {
   json["remedyClass"] =
       finding.remedy.empty() ? data::Json(nullptr) : data::Json(to_string(finding.remedy_class));
   json["covers"] = words_json(finding.covers);
+  if (!finding.since.empty()) json["since"] = finding.since;
   return json;
 }
 
@@ -168,6 +169,8 @@ report::Report report_of(const Diagnosis& diagnosis, bool all) {
   report::Report report;
   report.json = report::make_document("DoctorReport");
   report.json["node"] = diagnosis.node;
+  if (!diagnosis.time.empty()) report.json["time"] = diagnosis.time;
+  if (!diagnosis.boot_id.empty()) report.json["bootId"] = diagnosis.boot_id;
   for (const auto state : kStates) {
     report.json["summary"][to_lower(to_string(state))] = count_of(diagnosis, state);
   }

@@ -18,6 +18,8 @@ struct Diagnosis {
   std::chrono::milliseconds took{0};
   std::chrono::milliseconds limit{0};  ///< after it nothing more was read
   std::size_t left_out = 0;            ///< what was not read because of it
+  std::string time{};                  ///< of an agent's look, for a document; "": not said
+  std::string boot_id{};               ///< likewise
 };
 
 /// How many findings have this state.

@@ -110,8 +110,16 @@ system::Part parts_of(const std::vector<const Check*>& checks) {
 }
 
 std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks) {
+  std::vector<CheckTime> times;
+  return run_checks(
+      machine, checks, [] { return std::chrono::steady_clock::time_point(); }, times);
+}
+
+std::vector<Finding> run_checks(const Machine& machine, const std::vector<const Check*>& checks,
+                                const Stopwatch& now, std::vector<CheckTime>& times) {
   std::vector<Finding> all;
   for (const auto* check : with_before(checks)) {
+    const auto start = now();
     for (auto& finding : findings_of(*check, machine)) {
       const auto* blocker = blocker_of(*check, finding.subject, all);
       if (blocker != nullptr) {
@@ -122,6 +130,7 @@ std::vector<Finding> run_checks(const Machine& machine, const std::vector<const 
       }
       all.push_back(std::move(finding));
     }
+    times.push_back({check, now() - start});
   }
   return all;
 }

@@ -12,6 +12,7 @@
 #include "cli/doctor_print.h"
 #include "host/bounded_host.h"
 #include "host/clock.h"
+#include "host/input_file.h"
 #include "options/options.h"
 
 namespace railhead::cli {
@@ -70,6 +71,26 @@ Result<std::optional<system::System>> earlier_counters(const DoctorFlags& flags,
   return now;
 }
 
+/// What an agent on this machine has seen since it was started, and this look. Absent where there
+/// is none; one that cannot be read is talked of, and nothing rests on it.
+std::optional<checks::History> history_with(const Invocation& invocation,
+                                            const config::Settings& settings,
+                                            const node::Node& node, const system::System& system) {
+  const auto& path = settings.doctor.history_file;
+  if (path.empty() || !settings.host.snapshot.empty() || !host::input_file_exists(path)) {
+    return std::nullopt;
+  }
+  const auto text = host::read_file_at_once(path, checks::kMaxHistoryBytes);
+  auto history = text ? checks::parse_history(*text) : Result<checks::History>(text.error());
+  if (!history) {
+    invocation.err << "railhead: " << path << ": " << history.error().message
+                   << "; the doctor goes on without the agent's history\n";
+    return std::nullopt;
+  }
+  history->add(node, system);  // of another start of the machine nothing is left
+  return *std::move(history);
+}
+
 Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFlags& flags,
                                    const config::Config& config) {
   const auto wanted = TRY(chosen(flags));
@@ -99,6 +120,9 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
     TRY_STATUS(add_containers(flags.target, config, node, clock, diagnosis.limit, more));
   }
   more.earlier = std::move(earlier);
+  if (!flags.target.any()) {
+    more.history = history_with(invocation, config.settings(), node, system);
+  }
   if (flags.active) {
     const checks::Machine idle(node, {}, {rules, config.settings().nri.enabled, topology});
     more.loopbacks = run_loopbacks(idle, invocation.environment, invocation.err);
@@ -133,7 +157,8 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
       "doctor", "Say what is wrong with RDMA on this node, with evidence and remedy");
   auto flags = std::make_shared<DoctorFlags>();
   add_settings(*app, invocation,
-               {"host.root", "host.snapshot", "host.proc", "topology.file", "nri.enabled"});
+               {"host.root", "host.snapshot", "host.proc", "topology.file", "nri.enabled",
+                "doctor.historyFile"});
   add_config_option(*app, invocation);
   std::vector<std::string> own_formats;
   for (const auto& format : checks::kDiagnosisFormats) own_formats.emplace_back(format.name);

@@ -103,6 +103,11 @@ struct Settings {
     std::chrono::seconds ports{};
   };
 
+  struct Doctor {
+    std::chrono::seconds every{};
+    std::string history_file;
+  };
+
   struct Log {
     LogLevel level{};
     LogFormat format{};
@@ -119,6 +124,7 @@ struct Settings {
   Injection injection;
   Pods pods;
   Metrics metrics;
+  Doctor doctor;
   Log log;
 };
 
@@ -310,6 +316,13 @@ inline constexpr SettingSpec kSettings[] = {
     {"metrics.portSeconds", "--port-counters-interval", "15", "SECONDS",
      "how often the counters of ports are read for /metrics; 0: never",
      into<&Settings::metrics, &Settings::Metrics::ports, parse_interval_or_never>},
+    {"doctor.everySeconds", "--doctor-interval", "0", "TIME",
+     "how often the agent makes the doctor's checks of the node; 0: never",
+     into<&Settings::doctor, &Settings::Doctor::every, parse_interval_or_never>},
+    {"doctor.historyFile", "--doctor-history", "/run/railhead/doctor-history.json", "PATH",
+     "where the agent keeps what it saw of port counters since the node was started, and where "
+     "railhead doctor reads it; empty: the agent keeps it in memory, and forgets it when it ends",
+     into<&Settings::doctor, &Settings::Doctor::history_file, parse_path_or_nothing>},
     {"log.level", "--log-level", "info", "debug|info|warn|error", "least severity that is logged",
      into<&Settings::log, &Settings::Log::level, parse_log_level>, Change::live},
     {"log.format", "--log-format", "text", "text|json",

@@ -26,9 +26,9 @@ struct HttpOptions {
   bool has_ipv6 = true;  ///< false stands for a kernel without it, in tests
 };
 
-/// GET and HEAD of a few small pages (/metrics, /healthz, /readyz, /pods) on the agent's loop. TCP
-/// and the Unix socket have connections of their own (HttpConnections), so that whoever is on the
-/// network cannot keep a probe on the socket waiting.
+/// GET and HEAD of a few small pages (/metrics, /healthz, /readyz, /pods, /doctor) on the agent's
+/// loop. TCP and the Unix socket have connections of their own (HttpConnections), so that whoever
+/// is on the network cannot keep a probe on the socket waiting.
 class HttpServer {
  public:
   /// A port or a path that cannot be had now is reported and tried again.

@@ -19,6 +19,8 @@ void read_counters(const Gather& gather) {
   gather.text("/proc/sys/kernel/random/boot_id");
   for (const auto& nic : gather.node.nics) {
     if (!nic.registered || nic.elsewhere) continue;
+    for (const auto& netdev : nic.netdevs)
+      gather.text("/sys/class/net/" + netdev + "/carrier_down_count");
     for (const auto& port : nic.ports) {
       const auto of_port = node::port_folder(nic, port);
       for (const auto* counter : kHardwareCounters)

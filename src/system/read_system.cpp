@@ -102,4 +102,17 @@ System read_system(host::Host& host, const node::Node& node, Part parts) {
   return system;
 }
 
+System read_system(host::Host& host, const node::Node& node, Part parts, host::Clock& clock,
+                   PartTimes& times) {
+  System system;
+  const Gather gather{host, node, system};
+  for (const auto& row : kPartRows) {
+    if (!has(parts, row.part)) continue;
+    const auto start = clock.now();
+    row.read(gather);
+    times[row.part] = clock.now() - start;
+  }
+  return system;
+}
+
 }  // namespace railhead::system

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "host/clock.h"
 #include "host/dcb_netlink.h"
 #include "host/host.h"
 #include "host/process.h"
@@ -124,7 +126,12 @@ struct System {
   [[nodiscard]] std::optional<std::string> nri_socket() const;
 };
 
+/// How long each part took to read.
+using PartTimes = std::map<Part, std::chrono::nanoseconds>;
+
 /// Reads these parts. Never fails as a whole.
 System read_system(host::Host& host, const node::Node& node, Part parts);
+System read_system(host::Host& host, const node::Node& node, Part parts, host::Clock& clock,
+                   PartTimes& times);
 
 }  // namespace railhead::system

@@ -19,7 +19,7 @@ def document(kind):
 
 FINDING = {"id": TEXT, "subject": TEXT, "state": {"PASS", "WARN", "FAIL", "UNKNOWN", "SKIP"}, "observed": MAYBE_TEXT,
            "expected": MAYBE_TEXT, "evidence": [{"path": TEXT, "value": MAYBE_TEXT, "error?": TEXT}], "reason": MAYBE_TEXT,
-           "effect": MAYBE_TEXT, "remedy": MAYBE_TEXT, "remedyClass": CLASS | {None}, "covers": [TEXT]}
+           "effect": MAYBE_TEXT, "remedy": MAYBE_TEXT, "remedyClass": CLASS | {None}, "covers": [TEXT], "since?": TEXT}
 CHECK = {"id": TEXT, "what": TEXT, "source": TEXT, "rule": TEXT, "effect": TEXT, "remedy": TEXT, "remedyClass": CLASS,
          "scope": {"node", "pod", "cluster"}, "covers": [TEXT], "after": [TEXT]}
 MISTAKE = {"severity": {"FAIL", "WARN", "NOTE", "UNKNOWN"}, "why": TEXT, "remedy": TEXT, "covers": [TEXT]}
@@ -79,8 +79,8 @@ DOCUMENTS = {
     "Affinity": ("railhead affinity", AFFINITY),
     "Nics": ("railhead nics", nodes.SHAPES["nics"]),
     "Pools": ("railhead pools", nodes.SHAPES["pools"]),
-    "DoctorReport": ("railhead doctor", {
-        **document("DoctorReport"), "node": TEXT,
+    "DoctorReport": ("railhead doctor, and the agent's page /doctor", {
+        **document("DoctorReport"), "node": TEXT, "time?": TEXT, "bootId?": TEXT,
         "summary": dict.fromkeys(("pass", "warn", "fail", "unknown", "skip"), NUMBER), "milliseconds": NUMBER,
         "limitMilliseconds": NUMBER, "leftOut": NUMBER, "findings": [FINDING]}),
     "DoctorChecks": ("railhead doctor --list", {**document("DoctorChecks"), "checks": [CHECK]}),

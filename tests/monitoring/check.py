@@ -65,7 +65,8 @@ def recorded_page(railhead: str, folder: pathlib.Path) -> str:
     port = free_port()
     agent = Daemon([railhead, "agent", "--snapshot", str(machine), "--bind-address", f"127.0.0.1:{port}",
                     "--nri-socket", str(folder / "nri.sock"), "--kubelet-root-dir", str(folder),
-                    "--metrics-socket", "", "--port-counters-interval", "1"], folder / "agent.log")
+                    "--metrics-socket", "", "--port-counters-interval", "1", "--doctor-interval", "1",
+                    "--doctor-history", ""], folder / "agent.log")
     try:
         url = f"http://127.0.0.1:{port}/metrics"
 
@@ -74,7 +75,8 @@ def recorded_page(railhead: str, folder: pathlib.Path) -> str:
                 page = get(url)
             except OSError:
                 return None
-            return page if "railhead_pod_transport{" in page and "railhead_port_bytes_total{" in page else None
+            parts = ("railhead_pod_transport{", "railhead_port_bytes_total{", "railhead_check_findings{")
+            return page if all(part in page for part in parts) else None
 
         return wait_until("a whole page of the agent", whole_page, 30)
     finally:

@@ -43,6 +43,7 @@ FAULTS: dict[str, tuple[int, str, Value]] = {
     "RailheadDeadlineMissed": (14, "railhead_nri_deadlines_missed_total", grows),
     "RailheadReadingHangs": (15, "railhead_node_reading_seconds", always(90)),
     "RailheadConfigurationRefused": (16, "railhead_config_last_reload_successful", always(0)),
+    "RailheadCheckFails": (18, 'railhead_check_findings{check="link.sm",state="fail"}', always(1)),
     "RailheadStartupTaintStays": (17, 'railhead_startup_taint_looks_total{outcome="failed"}', grows),
 }
 # Beside the fault.

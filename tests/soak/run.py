@@ -179,6 +179,7 @@ class Soak:
             *(paths.railhead(), "agent", "--host-root", str(world.live.root)),
             *("--nri-socket", str(runtime.nri_socket), "--bind-address", "127.0.0.1:0"),
             *("--metrics-socket", str(self._folder / "agent.sock")),
+            *("--doctor-history", str(self._folder / "doctor-history.json")),
             *("--log-format", "json", "--config", str(config)),
             *("--memlock-cap", str(HARD_MEMLOCK)),  # more the runtime cannot set, and `required` asks
             *("--kubelet-root-dir", str(kubelet.root)),

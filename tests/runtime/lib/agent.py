@@ -36,7 +36,7 @@ class Agent:
         self._argv = [
             *(*under, program or paths.railhead(), "agent", source, machine),
             *("--nri-socket", str(nri_socket), "--bind-address", "127.0.0.1:0"),
-            *("--metrics-socket", ""),  # several agents run on one machine
+            *("--metrics-socket", "", "--doctor-history", ""),  # several agents run on one machine
             *("--log-format", "json", *flags),
         ]
         self._log = log

@@ -45,5 +45,25 @@ TEST(FeatureFileOptions, are_there_where_a_file_is_named) {
   EXPECT_NE(on->writer, options("nfd: {file: /a/b}")->writer);
 }
 
+TEST(NodeDoctorOptions, are_as_configured) {
+  const auto config = config::make_config(
+      {{{"file", "node: {name: n}\ndoctor: {everySeconds: 60, historyFile: /h}"}}, {}, {}});
+  const auto options = node_doctor_options(config.value().settings());
+  EXPECT_EQ(options.every, std::chrono::seconds(60));
+  EXPECT_EQ(options.history_file, "/h");
+  EXPECT_EQ(options.node_name, "n");
+}
+
+TEST(DoctorWishes, are_what_the_operator_expects) {
+  const auto wishes = [](const std::string& text) {
+    return doctor_wishes(config::make_config({{{"file", text}}, {}, {}}).value());
+  };
+  const auto unused = wishes("nri: {enabled: false}\nexpect:\n  - {name: mlx5_3, unused: true}");
+  ASSERT_TRUE(unused);
+  EXPECT_FALSE(unused->nri);
+  EXPECT_EQ(unused->rules.expect.size(), 1U);
+  EXPECT_FALSE(wishes("topology: {file: /nowhere/topology.xml}"));
+}
+
 }  // namespace
 }  // namespace railhead::agent

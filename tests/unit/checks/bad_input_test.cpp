@@ -75,6 +75,17 @@ TEST(BadInput, garbage_in_a_file_stops_no_check_and_is_never_called_wrong) {
   }
 }
 
+/// The chart's agent has the machine's /sys and /proc, and nothing else of it.
+TEST(BadInput, what_a_pod_does_not_see_is_never_called_wrong) {
+  auto patient = healthy();
+  for (const auto& path : patient.paths("")) {
+    const bool is_seen =
+        path.starts_with("/sys/") || path.starts_with("/proc/") || path.starts_with("/.");
+    if (!is_seen) patient.drop(path);
+  }
+  EXPECT_THAT(alarms(patient.examine()), IsEmpty());
+}
+
 TEST(BadInput, counters_that_are_no_numbers_are_unknown) {
   for (const char* garbage : {"", "-1", "99999999999999999999999"}) {
     auto patient = healthy();

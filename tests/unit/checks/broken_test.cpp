@@ -626,7 +626,7 @@ INSTANTIATE_TEST_SUITE_P(Machines, Broken, testing::Range<std::size_t>(0, faults
 TEST(Doctor, has_a_broken_machine_for_every_check) {
   const std::vector<std::string_view> elsewhere = {"host.virtual",  "drv.stack", "gdr.peermem",
                                                    "gdr.storage",      // never worse than PASS
-                                                   "link.errors",      // over_time_test.cpp
+                                                   "link.errors",      // history_test.cpp
                                                    "bench.loopback"};  // bench_test.cpp
   for (const auto* check : checks::all_checks()) {
     if (std::find(elsewhere.begin(), elsewhere.end(), check->id) != elsewhere.end()) continue;

@@ -6,8 +6,11 @@
 #include <iterator>
 
 #include "base/text.h"
+#include "checks/history.h"
+#include "unit/checks/patient.h"
 #include "unit/cli/program.h"
 #include "unit/cli/text_file.h"
+#include "unit/host/temporary_directory.h"
 
 namespace railhead::test {
 namespace {
@@ -78,6 +81,71 @@ TEST(DoctorCommand, a_snapshot_for_it_has_what_it_reads_and_no_secret) {
   EXPECT_THAT(said.out, StartsWith("WARN host.kernel node: 5.4.0\n"));
   EXPECT_EQ(said.code, cli::kExitOk);
   fs::remove_all(root);
+}
+
+/// The files and links of a machine as a directory tree.
+class Tree {
+ public:
+  explicit Tree(const Patient& patient) {
+    namespace fs = std::filesystem;
+    for (const auto& [path, entry] : patient.snapshot().entries) {
+      const fs::path place = folder_.path() / path.substr(1);
+      fs::create_directories(place.parent_path());
+      if (const auto* file = std::get_if<snapshot::SnapshotFile>(&entry)) {
+        std::ofstream(place, std::ios::binary) << file->content;
+      } else if (const auto* link = std::get_if<snapshot::SnapshotLink>(&entry)) {
+        fs::create_symlink(link->target, place);
+      }
+    }
+  }
+
+  [[nodiscard]] std::string root() const { return folder_.path().string(); }
+
+ private:
+  TemporaryDirectory folder_;
+};
+
+Patient at(const char* uptime, const char* symbols) {
+  auto patient = healthy();
+  patient.text("/proc/uptime", uptime).text("/proc/sys/kernel/random/boot_id", "b0");
+  return patient.set("infiniband/mlx5_3/ports/1/counters/symbol_error", symbols);
+}
+
+/// What the agent has kept after a look at this machine.
+std::string history_of(const Patient& patient) {
+  snapshot::SnapshotHost host(patient.snapshot());
+  const auto node = node::read_node(host);
+  checks::History history;
+  EXPECT_TRUE(history.add(node, system::read_system(host, node, system::Part::counters)));
+  return to_text(history);
+}
+
+Said errors_of(const Tree& tree, const std::string& history) {
+  return run({"doctor", "--host-root", tree.root(), "--check", "link.errors", "--doctor-history",
+              history});
+}
+
+TEST(DoctorCommand, judges_slopes_by_what_the_agent_saw_without_waiting) {
+  const TextFile history(history_of(at("5000.00 1.00", "7")));
+  const auto grown = errors_of(Tree(at("5100.00 1.00", "7007")), history.path());
+  EXPECT_THAT(grown.out, StartsWith("WARN link.errors mlx5_3/1: 1 counter grew between looks"));
+  EXPECT_THAT(grown.out, HasSubstr("7 -> 7007 in 100 s"));
+  const auto same = errors_of(Tree(at("5100.00 1.00", "7")), history.path());
+  EXPECT_THAT(same.out, HasSubstr("PASS, nothing is wrong"));
+}
+
+TEST(DoctorCommand, a_history_that_is_of_another_start_or_broken_proves_nothing) {
+  auto restarted = at("5100.00 1.00", "7007");
+  restarted.text("/proc/sys/kernel/random/boot_id", "b1");
+  const Tree tree(restarted);
+  const TextFile of_before(history_of(at("5000.00 1.00", "7")));
+  const TextFile half("{\"kind\": \"DoctorHis");
+  for (const auto* file : {&of_before, &half}) {
+    const auto said = errors_of(tree, file->path());
+    EXPECT_EQ(said.code, cli::kExitOk) << said.out;
+    EXPECT_THAT(said.out, StartsWith("0 PASS"));
+    EXPECT_EQ(said.err.find("goes on without") != std::string::npos, file == &half) << said.err;
+  }
 }
 
 TEST(DoctorCommand, a_topology_file_is_no_machine) {

@@ -53,11 +53,12 @@ nfd: {file: /x, expirySeconds: 10, removeAtEnd: true}
 kubernetes: {startupTaint: true, events: true, kubeconfig: /w}
 pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s}
 metrics: {bindAddress: t, socket: /u, tokenFile: /v, portSeconds: 9}
+doctor: {everySeconds: 10, historyFile: /w}
 log: {level: error, format: json}
 )");
   ASSERT_TRUE(config) << config.error().message;
   const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, nfd, injection, pods,
-               metrics, log] = config->settings();
+               metrics, doctor, log] = config->settings();
   EXPECT_EQ(std::tie(nfd.file, nfd.expiry, nfd.remove_at_end), std::tuple("/x", 10s, true));
   EXPECT_EQ(std::tie(kubernetes.startup_taint, kubernetes.events, kubernetes.kubeconfig),
             std::tuple(true, true, "/w"));
@@ -84,6 +85,7 @@ log: {level: error, format: json}
   EXPECT_THAT(pods.ignore, ElementsAre("s/s"));
   EXPECT_EQ(std::tie(metrics.bind_address, metrics.socket, metrics.token_file, metrics.ports),
             std::tuple("t", "/u", "/v", 9s));
+  EXPECT_EQ(std::tie(doctor.every, doctor.history_file), std::tuple(10s, "/w"));
   EXPECT_EQ(std::tie(log.level, log.format), std::tuple(LogLevel::error, LogFormat::json));
 }
 
