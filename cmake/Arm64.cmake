@@ -13,7 +13,8 @@ set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 set(CMAKE_CROSSCOMPILING_EMULATOR qemu-aarch64-static;-L;${RAILHEAD_SYSROOT})
 
 # The compiler's own packages have a C library, too, which gets no security updates: the sysroot's
-# comes first, with its start files (-B) and its archives (-L).
+# comes first, with its start files (-B) and its archives (-L). Headers of the C library are the
+# compiler's all the same, of the same release: g++ looks there before the sysroot.
 set(libraries ${RAILHEAD_SYSROOT}/usr/lib/aarch64-linux-gnu)
 foreach(language C CXX)
   set(CMAKE_${language}_FLAGS_INIT "-B${libraries}")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
+
 namespace railhead::host {
 
 /// The C library keeps a heap for each few threads. With this, at the start of the program, all
@@ -17,5 +19,15 @@ void give_back_free_memory();
 /// count as ours for ever; what still runs is mapped again when it runs, from the page cache. For
 /// when a large part of the work is over, not for a hot path.
 void give_back_code_pages();
+
+/// Addresses, from the first to behind the last.
+struct AddressRange {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+};
+
+/// What of a range madvise(2) can be asked about: the pages that lie in it as a whole; an empty
+/// range where there is none. `page_bytes` is the kernel's: 4 KiB on x86, up to 64 KiB on arm64.
+AddressRange whole_pages(AddressRange range, std::uintptr_t page_bytes);
 
 }  // namespace railhead::host

@@ -5,6 +5,7 @@
 import copy
 import json
 import pathlib
+import re
 import sys
 import unittest
 
@@ -15,6 +16,7 @@ import counts  # noqa: E402
 import goals  # noqa: E402
 import page  # noqa: E402
 import page_tables  # noqa: E402
+import sizes  # noqa: E402
 
 COMMIT = "0123abcde"
 LAB = {"commit": COMMIT, "result": "latency of 2 bytes, us (p50)\nround 1   400   380   1.05\n"}
@@ -104,6 +106,30 @@ class Goals(unittest.TestCase):
             values = module.goal_values(recorded()[name]["figures"])
             for goal in goals.goals_of(name):
                 self.assertIsNotNone(values.get(goal.key), goal.key)
+
+
+class Chart(unittest.TestCase):
+    """Request and limit of the agent's memory, as values.yaml has them and says of them."""
+
+    def test_it_asks_for_twice_what_it_says_was_measured(self):
+        text = (HERE.parents[1] / "deploy/charts/values.yaml").read_text(encoding="utf-8")
+        comment = text.partition("# -- At least twice what was measured")[2].partition("\nresources:")[0]
+        figures = [float(figure) for figure in re.findall(r"([0-9.]+) MiB", comment)]
+        self.assertEqual(3, len(figures), comment)
+        *at_rest, highest = figures
+        of = {goal.key: goal.limit for goal in goals.goals_of("sizes")}
+        self.assertEqual({"request": 0.5, "limit": 0.5}, {key: of[key] for key in ("request", "limit")})
+        chart = sizes.of_chart()
+        self.assertLessEqual(max(at_rest), of["request"] * chart["request_mib"])
+        self.assertLessEqual(highest, of["limit"] * chart["limit_mib"])
+
+    def test_more_than_half_of_the_request_is_a_goal_that_is_not_met(self):
+        parts = recorded()
+        figures = parts["sizes"]["figures"]
+        goal = next(goal for goal in goals.GOALS if goal.key == "request")
+        for mib, verdict in ((16, "**met**"), (15.9, "**not met**")):
+            figures["chart"]["request_mib"] = 2 * sizes.at_rest(figures) * mib / 16
+            self.assertEqual(verdict, goal_rows(page.render(parts, COMMIT, LAB, None))[goal.text][1])
 
 
 class Counts(unittest.TestCase):

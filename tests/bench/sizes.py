@@ -31,7 +31,7 @@ MEMORY = """Both serve the same resource (`15b3`) to the same kubelet (`tests/be
 has no RDMA device, so it is what they need with nothing to hand out. Railhead reads the same file and, as the other does,
 serves the kubelet alone: no NRI.
 """
-CHART = """The chart asks for more than an agent at rest was seen to need with everything on (NRI, kubelet, metrics); a quarter is room.
+CHART = """The chart asks for at least twice what an agent at rest was seen to need with everything on (NRI, kubelet, metrics).
 Its limit is at least twice the highest that was seen, at a start on the largest machine: 1,024 VFs in eight pools and a Synchronize
 of {containers} containers. A limit that is reached ends the agent.
 """

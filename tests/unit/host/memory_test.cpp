@@ -36,5 +36,20 @@ TEST(Memory, code_that_was_given_back_still_runs) {
   EXPECT_EQ(std::to_string(before), std::to_string(before));
 }
 
+TEST(Memory, only_whole_pages_of_the_kernels_size_are_given_back) {
+  // The program of arm64 as it is linked: its code ends, and its data begins, within a page of 64
+  // KiB.
+  const AddressRange code{0x5500000000, 0x55010cc308};
+  const auto of_4_kib = whole_pages(code, 0x1000);
+  EXPECT_EQ(of_4_kib.begin, code.begin);
+  EXPECT_EQ(of_4_kib.end, 0x55010cc000U);
+  const auto of_64_kib = whole_pages(code, 0x10000);
+  EXPECT_EQ(of_64_kib.begin, code.begin);
+  EXPECT_EQ(of_64_kib.end, 0x55010c0000U);
+  EXPECT_EQ(whole_pages({0x1001, 0x30000}, 0x10000).begin, 0x10000U);
+  const auto none = whole_pages({0x11000, 0x1f000}, 0x10000);
+  EXPECT_EQ(none.begin, none.end);
+}
+
 }  // namespace
 }  // namespace railhead::host
