@@ -91,6 +91,11 @@ std::string last_of(int descriptor) {
 
 }  // namespace
 
+bool is_written_by_us(const FileContent& content) {
+  const auto owner = content.uid.value_or(0);
+  return (owner == 0 || owner == ::geteuid()) && (content.mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 Result<std::unique_ptr<Tree>> Tree::open(const std::string& root) {
   UniqueFd descriptor(::open(root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!descriptor) return host_error(root, errno);
@@ -132,7 +137,7 @@ Result<std::optional<std::string>> Tree::read(const std::string& path, std::size
   return std::optional(TRY(read_all(file->get(), path, max_bytes)));
 }
 
-Result<std::optional<FileContent>> Tree::find(const std::string& path) {
+Result<std::optional<FileContent>> Tree::find(const std::string& path, std::size_t max_bytes) {
   const auto file = TRY(open_file(path));
   if (!file) return kAbsent;
 
@@ -140,7 +145,7 @@ Result<std::optional<FileContent>> Tree::find(const std::string& path) {
 
   if (::fstat(file->get(), &facts) != 0) return host_error(path, errno);
   if (!S_ISREG(facts.st_mode)) return Error{ErrorCode::unavailable, path + ": is no file"};
-  return std::optional(FileContent{TRY(read_all(file->get(), path, Host::kMaxFileBytes)),
+  return std::optional(FileContent{TRY(read_all(file->get(), path, max_bytes)),
                                    facts.st_mode & 07777U, facts.st_uid, facts.st_gid});
 }
 
@@ -215,9 +220,14 @@ Status Tree::write_at(const std::string& path, std::uint64_t offset, std::string
 
 Result<bool> Tree::lock() {
   lock_.reset(open_below("/", O_RDONLY | O_DIRECTORY));
-  if (lock_ && ::flock(lock_.get(), LOCK_EX | LOCK_NB) == 0) return true;
-  if (lock_ && errno == EWOULDBLOCK) return false;
-  return host_error("/", errno);
+  if (!lock_) return host_error("/", errno);
+  lock_of_etc_.reset(open_below("/etc", O_RDONLY | O_DIRECTORY));
+  for (const auto* lock : {&lock_, &lock_of_etc_}) {
+    if (!*lock || ::flock(lock->get(), LOCK_EX | LOCK_NB) == 0) continue;
+    if (errno == EWOULDBLOCK) return false;
+    return host_error("/", errno);
+  }
+  return true;
 }
 
 Status Tree::run(const std::vector<std::string>& command) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "host/host.h"
 #include "host/unique_fd.h"
 
 namespace railhead::host {
@@ -24,6 +25,9 @@ struct FileContent {
   friend bool operator==(const FileContent&, const FileContent&) = default;
 };
 
+/// Whether nobody but root, or who runs this program, may have written it.
+bool is_written_by_us(const FileContent& content);
+
 /// A directory tree that may be changed: the machine's own ("/"), or one below any folder, such as
 /// the host's in a container. Paths are absolute, as on the machine. Links are followed inside the
 /// root, never out of it, those at the end of a path, too: what they name is written, and they
@@ -32,8 +36,9 @@ class Tree {
  public:
   static Result<std::unique_ptr<Tree>> open(const std::string& root);
 
-  /// Absent: no such file. What is no regular file is an error. At most Host::kMaxFileBytes.
-  Result<std::optional<FileContent>> find(const std::string& path);
+  /// Absent: no such file. What is no regular file, or larger, is an error.
+  Result<std::optional<FileContent>> find(const std::string& path,
+                                          std::size_t max_bytes = Host::kMaxFileBytes);
 
   /// Writes beside the file and renames, so that a reader, or a crash at any point, finds the old
   /// file or the new one. The folder has to be there.
@@ -68,7 +73,8 @@ class Tree {
   /// command, with the last that it wrote to standard error.
   Status run(const std::vector<std::string>& command);
 
-  /// Until the end of the object or of the process nobody else has this. False: somebody has.
+  /// Until the end of the object or of the process nobody else has this. False: somebody has. It is
+  /// of the root and of /etc: a container that mounts some folders of the machine has another root.
   Result<bool> lock();
 
   /// Whether /sys and /proc of the tree are those of a running kernel.
@@ -89,7 +95,7 @@ class Tree {
   bool is_of_kernel(const std::string& path, long magic) const;
 
   UniqueFd root_;
-  UniqueFd lock_;
+  UniqueFd lock_, lock_of_etc_;
 };
 
 }  // namespace railhead::host

@@ -50,6 +50,16 @@ std::string name_of(const std::string& pf_name) {
   return pf_name.substr(0, pf_name.find('#'));
 }
 
+bool is_vfio(const std::string& driver) {
+  return driver.ends_with("vfio-pci") || driver.ends_with("vfio_pci");
+}
+
+/// Drivers that leave DMA to whom the group is given (driver_managed_dma in Linux
+/// drivers/pci/pcie/portdrv.c, drivers/pci/pci-stub.c, drivers/vfio/pci).
+bool is_without_dma(const std::string& driver) {
+  return is_vfio(driver) || driver == "pcieport" || driver == "pci-stub";
+}
+
 bool is_selected(const NetworkFunction& function, const VfPolicy& policy) {
   if (!policy.vendor.empty() && policy.vendor != function.vendor) return false;
   if (!policy.device.empty() && policy.device != function.device) return false;
@@ -91,8 +101,7 @@ std::optional<NetworkFunction> read_function(host::Host& host, const std::string
 
 std::string user_of(const NetworkFunction& function) {
   const auto& driver = function.driver;
-  if (driver.ends_with("vfio-pci") || driver.ends_with("vfio_pci"))
-    return function.address + " is held by " + driver;
+  if (is_vfio(driver)) return function.address + " is held by " + driver;
   if (!driver.empty() && function.netdev.empty())
     return function.address + " has no netdev here: a pod may have it";
   return "";
@@ -109,6 +118,19 @@ std::string users_of(host::Host& host, const NetworkFunction& physical,
     if (!user.empty()) users.push_back(std::move(user));
   }
   return join(users, "; ");
+}
+
+std::string sharer_of(host::Host& host, const NetworkFunction& function,
+                      const std::vector<std::string>& siblings) {
+  for (const auto& other :
+       names_in(host, function_path(function.address, "iommu_group/devices"), "")) {
+    if (other == function.address || contains(siblings, other)) continue;
+    const auto driver = link_target(host, function_path(other, "driver"));
+    if (driver.empty() || is_without_dma(driver)) continue;
+    return function.address + " shares its IOMMU group with " + other + " (" + driver +
+           "), and so no virtual machine can open it: a switch above it has no ACS";
+  }
+  return "";
 }
 
 std::optional<std::uint64_t> vf_guid(const std::string& physical, unsigned number) {

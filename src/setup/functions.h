@@ -51,6 +51,12 @@ std::string user_of(const NetworkFunction& function);
 std::string users_of(host::Host& host, const NetworkFunction& physical,
                      const std::vector<std::string>& ours = {});
 
+/// Why no virtual machine could open a function though it is bound to vfio-pci: another one of its
+/// IOMMU group, except `siblings`, has a driver of the host (Linux drivers/iommu/iommu.c,
+/// iommu_group_claim_dma_owner(): EPERM). "": it could.
+std::string sharer_of(host::Host& host, const NetworkFunction& function,
+                      const std::vector<std::string>& siblings);
+
 /// A node GUID for a virtual function from that of its physical one ("0c42:a103:0012:3456"): the
 /// two bytes in the middle, which tell no two cards apart, say that it is ours and which it is.
 /// Absent: that is no GUID.

@@ -8,6 +8,9 @@
 #include "base/text.h"
 #include "data/json.h"
 #include "data/value.h"
+#include "node/pci.h"
+#include "setup/link_control.h"
+#include "setup/pci_control.h"
 
 namespace railhead::setup {
 namespace {
@@ -59,6 +62,62 @@ Result<std::uint32_t> number_at(const data::Value& value, std::string_view key) 
   return static_cast<std::uint32_t>(TRY(found->as_unsigned()));
 }
 
+bool has_control_characters(std::string_view text) {
+  return std::any_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+/// A component of a path.
+bool is_name(std::string_view text) {
+  return !text.empty() && text != "." && text != ".." && text.front() != '-' &&
+         text.find('/') == std::string_view::npos && !has_control_characters(text);
+}
+
+bool is_path(std::string_view text) {
+  const auto slash = text.rfind('/');
+  return text.starts_with('/') && is_name(text.substr(slash + 1)) && !has_control_characters(text);
+}
+
+bool is_attribute(std::string_view text) {
+  return is_path(text) && (text.starts_with("/sys/") || text.starts_with("/proc/sys/")) &&
+         text.find("/../") == std::string_view::npos;
+}
+
+/// "ens8f0/rings.rx"
+bool is_link(const std::string& text) {
+  const auto slash = text.find('/');
+  return slash != std::string::npos && is_name(text.substr(0, slash)) &&
+         is_link_setting(text.substr(slash + 1));
+}
+
+/// "0000:18:00.0/relaxed-ordering"
+bool is_field(const std::string& text) {
+  const auto address = text.substr(0, text.find('/'));
+  return node::pci_address_of(address) &&
+         (text == pci_subject(address, PciField::relaxed_ordering) ||
+          text == pci_subject(address, PciField::max_read_request));
+}
+
+/// Whether setup could have written it: what it says is done as root.
+bool is_possible(const JournalEntry& entry) {
+  using Kind = JournalEntry::Kind;
+  switch (entry.kind) {
+    case Kind::folder:
+    case Kind::file: return is_path(entry.subject);
+    case Kind::attribute: return is_attribute(entry.subject);
+    case Kind::module: return is_name(entry.subject);
+    case Kind::unit: return is_name(entry.subject) && entry.subject.ends_with(".automount");
+    case Kind::pci: return is_field(entry.subject);
+    case Kind::link: return is_link(entry.subject);
+    case Kind::functions:
+      return node::pci_address_of(entry.subject) && parse_unsigned(entry.attribute);
+    case Kind::driver:
+      return node::pci_address_of(entry.subject) &&
+             (entry.attribute.empty() || is_name(entry.attribute));
+  }
+  return false;
+}
+
 Result<JournalEntry> read_entry(const data::Value& value) {
   JournalEntry entry;
   const auto kind = TRY(text_at(value, "kind"));
@@ -71,6 +130,10 @@ Result<JournalEntry> read_entry(const data::Value& value) {
   for (const auto& text : TRY(member(value, "ours"))->items)
     entry.ours.push_back(TRY(text.as_string()));
   if (has_text_before(entry.kind)) entry.attribute = TRY(text_at(value, "before"));
+  if (!is_possible(entry)) {
+    return data::malformed_at(value.mark,
+                              in_quotes(entry.subject) + " is no " + kind + " that setup changes");
+  }
   if (entry.kind != JournalEntry::Kind::file) return entry;
   const auto& before = *TRY(member(value, "before"));
   if (before.kind == data::Value::Kind::null) return entry;
@@ -90,6 +153,21 @@ bool is_ours(const JournalEntry& known, const JournalEntry& now) {
   return !has_text_before(known.kind) || contains(known.ours, now.attribute);
 }
 
+/// What we give to what we have changed before. A file that another program writes at each boot
+/// would otherwise make the journal grow for ever.
+void add(JournalEntry& known, const JournalEntry& now) {
+  if (!is_ours(known, now)) {
+    known.file = now.file;
+    known.attribute = now.attribute;
+    if (now.kind == JournalEntry::Kind::file) known.ours.clear();
+  } else if (now.kind == JournalEntry::Kind::file) {
+    known.ours = {now.file->bytes};
+  }
+  for (const auto& text : now.ours) {
+    if (!contains(known.ours, text)) known.ours.push_back(text);
+  }
+}
+
 /// The folders above a path, from the root down: "/var", "/var/lib".
 std::vector<std::string> folders_of(const std::string& path) {
   std::vector<std::string> folders;
@@ -101,23 +179,33 @@ std::vector<std::string> folders_of(const std::string& path) {
 }  // namespace
 
 Result<Journal> Journal::read(host::Tree& tree) {
+  const auto content = TRY(tree.find(kPath, kJournalLimits.bytes));
+  if (!content) return Journal();
+  if (!host::is_written_by_us(*content)) {
+    return Error{ErrorCode::denied,
+                 std::string(kPath) +
+                     ": others than root may write it, or own it, and what it "
+                     "says is done as root: look at it, then chown and chmod it"};
+  }
+  auto journal = parse(content->bytes);
+  if (!journal) return journal.error().context(kPath);
+  return journal;
+}
+
+Result<Journal> Journal::parse(std::string_view text) {
   Journal journal;
-  const auto text = TRY(tree.read(kPath, kJournalLimits.bytes));
-  if (!text) return journal;
-  const auto root = data::parse_json(*text, kJournalLimits);
-  if (!root) return root.error().context(kPath);
-  if (const auto* folders = root->find("folders")) {
-    auto names = folders->as_strings();
-    if (!names) return names.error().context(kPath);
-    journal.folders_ = *std::move(names);
+  const auto root = TRY(data::parse_json(text, kJournalLimits));
+  if (const auto* folders = root.find("folders")) {
+    journal.folders_ = TRY(folders->as_strings());
+    for (const auto& folder : journal.folders_) {
+      if (is_path(folder)) continue;
+      return data::malformed_at(folders->mark, in_quotes(folder) + " is no folder");
+    }
   }
-  const auto* entries = root->find("entries");
-  if (entries == nullptr) return Error{ErrorCode::malformed, std::string(kPath) + ": no entries"};
-  for (const auto& value : entries->items) {
-    auto entry = read_entry(value);
-    if (!entry) return entry.error().context(kPath);
-    journal.entries_.push_back(*std::move(entry));
-  }
+  const auto* entries = root.find("entries");
+  if (entries == nullptr || entries->kind != data::Value::Kind::list)
+    return Error{ErrorCode::malformed, "no list of entries"};
+  for (const auto& value : entries->items) journal.entries_.push_back(TRY(read_entry(value)));
   return journal;
 }
 
@@ -145,23 +233,25 @@ Status Journal::write(host::Tree& tree) {
   data::Json json{{"apiVersion", "railhead.io/v1alpha1"}, {"kind", "SetupJournal"}};
   json["folders"] = data::json_list(folders_, [](const std::string& path) { return path; });
   json["entries"] = data::json_list(entries_, entry_json);
-  return tree.write(kPath, {data::to_json_text(json), 0600, {}, {}});
+  const auto text = data::to_json_text(json);
+  const auto readable = parse(text);
+  if (!readable) return readable.error().context("the journal would be unreadable");
+  return tree.write(kPath, {text, 0600, {}, {}});
 }
 
 Status Journal::note(host::Tree& tree, const JournalEntry& entry) {
-  for (auto& known : entries_) {
-    if (known.kind != entry.kind || known.subject != entry.subject) continue;
-    if (!is_ours(known, entry)) {
-      known.file = entry.file;
-      known.attribute = entry.attribute;
-    }
-    for (const auto& text : entry.ours) {
-      if (!contains(known.ours, text)) known.ours.push_back(text);
-    }
-    return save(tree);
+  auto entries = entries_;
+  const auto known = std::find_if(entries_.begin(), entries_.end(), [&](const auto& one) {
+    return one.kind == entry.kind && one.subject == entry.subject;
+  });
+  if (known == entries_.end()) {
+    entries_.push_back(entry);
+  } else {
+    add(*known, entry);
   }
-  entries_.push_back(entry);
-  return save(tree);
+  auto status = save(tree);
+  if (!status) entries_ = std::move(entries);
+  return status;
 }
 
 Status Journal::forget(host::Tree& tree, const JournalEntry& entry) {

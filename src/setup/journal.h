@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -36,7 +37,8 @@ struct JournalEntry {
   std::optional<host::FileContent> file;
   /// An attribute, a field, a setting or a driver before, or the number of virtual functions.
   std::string attribute;
-  std::vector<std::string> ours;  ///< every content that we gave it
+  /// Every content that we gave it; of a file only what may stand there now.
+  std::vector<std::string> ours;
 };
 
 class Journal {
@@ -45,14 +47,19 @@ class Journal {
   static constexpr const char* kPath = "/var/lib/railhead/setup/journal.json";
 
   /// Empty where there is none. An error names the file, and what is wrong in it.
+  /// One that others than root may write is an error, too: what it says is done as root.
   static Result<Journal> read(host::Tree& tree);
+
+  /// The same of its text, of which nothing is believed that setup would not have written.
+  static Result<Journal> parse(std::string_view text);
 
   [[nodiscard]] const std::vector<JournalEntry>& entries() const { return entries_; }
 
   [[nodiscard]] const JournalEntry* find(JournalEntry::Kind kind, const std::string& subject) const;
 
   /// Notes an entry, or that a known one gets one more content; on the disk when it returns. What
-  /// was there before is what others made last.
+  /// was there before is what others made last. An error where the journal could not be read again:
+  /// then nothing is noted.
   Status note(host::Tree& tree, const JournalEntry& entry);
 
   /// Forgets an entry. After the last one the journal goes, with the folders that we made for

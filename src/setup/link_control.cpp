@@ -43,6 +43,8 @@ Result<unsigned> small_number(std::string_view text, unsigned most) {
 }
 
 Result<unsigned> dscp_of(const std::string& name) {
+  if (!name.starts_with(kDscp))
+    return Error{ErrorCode::malformed, "there is no setting " + in_quotes(name)};
   return small_number(std::string_view(name).substr(kDscp.size()), host::kDscps - 1);
 }
 
@@ -147,6 +149,11 @@ std::string link_subject(const std::string& netdev, const std::string& name) {
   return netdev + "/" + name;
 }
 
+bool is_link_setting(const std::string& name) {
+  return host::find_ethtool_field(name) != nullptr || function_of(name) || name == "pfc" ||
+         name == "ets" || dscp_of(name);
+}
+
 Result<std::optional<std::string>> read_link(host::Host& host, const std::string& subject) {
   const auto [netdev, name] = subject_of(subject);
   if (const auto* field = host::find_ethtool_field(name)) {
@@ -188,7 +195,6 @@ Status write_link(const std::string& subject, const std::string& value) {
   }
   const auto priorities = TRY(parse_priorities(value));
   if (name == "pfc") return host::set_pfc(netdev, priorities);
-  if (!name.starts_with(kDscp)) return no_value(subject, value);
   const auto dscp = TRY(dscp_of(name));
   return host::set_dscp(netdev, dscp, priorities);
 }

@@ -24,6 +24,9 @@ namespace railhead::setup {
 /// "ens8f0/rings.rx": how a change and the journal name a setting.
 std::string link_subject(const std::string& netdev, const std::string& name);
 
+/// Whether there is a setting of this name, in some driver.
+bool is_link_setting(const std::string& name);
+
 /// What a setting is. Absent: the driver has no such setting. ENODEV: no such netdev in our network
 /// namespace.
 Result<std::optional<std::string>> read_link(host::Host& host, const std::string& subject);

@@ -169,13 +169,17 @@ Step of_module(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
+bool is_there(const Machine& machine, const std::string& folder) {
+  const auto names = machine.host->list(folder);
+  return names && *names;
+}
+
 Step of_folder(const Machine& machine, const Entry& entry, Step step) {
-  const auto names = machine.host->list(entry.subject);
-  const bool is_there = names && *names;
+  const bool has_folder = is_there(machine, entry.subject);
   step.title = entry.subject + " is gone";
-  step.before = is_there ? "there" : "";
+  step.before = has_folder ? "there" : "";
   step.after = "removed, if nothing else is in it";
-  step.state = is_there ? StepState::todo : StepState::done;
+  step.state = has_folder ? StepState::todo : StepState::done;
   return step;
 }
 
@@ -267,6 +271,10 @@ Result<Outcome> revert(const Machine& machine, Kernel& kernel, const StepObserve
         step.title = "module " + entry->subject + " stays loaded";
         step.reason = status.error().message;
         status = Status();
+      }
+      if (status && entry->kind == Entry::Kind::folder && is_there(machine, entry->subject)) {
+        step.title = entry->subject + " stays";
+        step.reason = "something else is in it";
       }
       if (status) status = journal.forget(*machine.tree, *entry);
       step.state = status ? StepState::done : StepState::parked;

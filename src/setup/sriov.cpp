@@ -155,7 +155,8 @@ void add_trust(const Situation& situation, const NetworkFunction& physical, unsi
 }
 
 /// For a virtual machine.
-void add_driver(const Situation& situation, const NetworkFunction& function, Plan& plan) {
+void add_driver(const Situation& situation, const NetworkFunction& physical,
+                const NetworkFunction& function, Plan& plan) {
   Step step;
   step.id = "sriov.driver/" + function.address;
   step.title = function.address + " is bound to " + kVfio;
@@ -164,8 +165,11 @@ void add_driver(const Situation& situation, const NetworkFunction& function, Pla
   // Who has the netdev up would lose it.
   if (function.is_up) step.risk = Risk::restart;
   const auto user = user_of(function);
+  const auto sharer = sharer_of(*situation.machine.host, function, physical.virtual_functions);
   const auto module = situation.machine.host->list("/sys/module/vfio_pci");
-  if (function.driver == kVfio) {
+  if (!sharer.empty()) {
+    plan.push_back(refused(std::move(step), sharer));
+  } else if (function.driver == kVfio) {
     step.reason = function_path(function.address, "driver");
     plan.push_back(std::move(step));
   } else if (!user.empty()) {
@@ -203,7 +207,7 @@ void plan_virtual(const Situation& situation, const VfPolicy& policy,
     if (!is_part(policy, physical, number)) continue;
     const auto function =
         read_function(*situation.machine.host, physical.virtual_functions[number]);
-    if (function && policy.is_vfio) add_driver(situation, *function, plan);
+    if (function && policy.is_vfio) add_driver(situation, physical, *function, plan);
     if (function && !policy.is_vfio && user_of(*function).empty()) {
       if (policy.is_rdma) add_identity(situation, *function, plan);
       if (policy.mtu) add_mtu(situation, *function, *policy.mtu, Risk::live, plan);

@@ -13,6 +13,9 @@ namespace {
 
 using data::Value;
 
+/// Each value may be a step, and each step reads the machine anew.
+constexpr data::ParseLimits kWantedLimits{std::size_t{1} << 20, 32, 4096};
+
 /// Names of modules, units and sysctls become parts of paths.
 bool is_name(std::string_view text, std::string_view more) {
   return !text.empty() && text.size() <= 128 && text.front() != '.' && text.front() != '-' &&
@@ -299,6 +302,9 @@ Status read_nfs(const Value& value, Wanted& wanted) {
         wish.where.find("//") != std::string::npos || wish.where.find("/.") != std::string::npos) {
       return data::malformed_at(item.mark, "where is no mount point");
     }
+    const bool is_twice = std::any_of(wanted.nfs.begin(), wanted.nfs.end(),
+                                      [&](const auto& one) { return one.where == wish.where; });
+    if (is_twice) return data::malformed_at(item.mark, wish.where + " is there twice");
     wanted.nfs.push_back(std::move(wish));
   }
   return {};
@@ -348,14 +354,18 @@ Status read_root(const Value& root, Wanted& wanted) {
 }  // namespace
 
 Result<Wanted> parse_wanted(const std::string& source, std::string_view text) {
-  const auto root = data::parse_yaml(text);
+  const auto root = data::parse_yaml(text, kWantedLimits);
   if (!root) return root.error().context(source);
   Wanted wanted;
   wanted.source = source;
   const auto status = read_root(*root, wanted);
   if (!status) return status.error().context(source);
   const bool has_vfio = std::any_of(wanted.sriov.begin(), wanted.sriov.end(), wants_vfio);
-  if (has_vfio && !contains(wanted.modules, "vfio_pci")) wanted.modules.emplace_back("vfio_pci");
+  // The second is a soft dependency (drivers/vfio/vfio_main.c), which only modprobe(8) goes by; a
+  // virtual machine cannot open a function without it.
+  for (const auto* name : {"vfio_pci", "vfio_iommu_type1"}) {
+    if (has_vfio && !contains(wanted.modules, name)) wanted.modules.emplace_back(name);
+  }
   return wanted;
 }
 

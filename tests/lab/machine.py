@@ -16,14 +16,20 @@ import time
 MEMORY_MIB = 2048
 
 
-def _root(node: int, bus: int) -> list[str]:
-    """A PCIe root with a switch, and what is below it; its buses count from `bus`."""
-    device = [
-        f"pxb-pcie,id=root{node},bus_nr={bus},numa_node={node},bus=pcie.0",
+def _root(node: int, bus: int, has_switch: bool = True) -> list[str]:
+    """A PCIe root with a switch, and what is below it; its buses count from `bus`. QEMU's switch has no ACS, its
+    root port has: at that the NIC's functions have an IOMMU group each."""
+    switch = [
         f"pcie-root-port,id=port{node},bus=root{node},chassis={node + 1}",
         f"x3130-upstream,id=up{node},bus=port{node}",
         f"xio3130-downstream,id=down{node}a,bus=up{node},chassis={10 + node},slot=1",
         f"xio3130-downstream,id=down{node}b,bus=up{node},chassis={10 + node},slot=2",
+    ]
+    ports = [f"pcie-root-port,id=down{node}{port},bus=root{node},chassis={20 + node},slot={slot}"
+             for slot, port in enumerate("ab", 1)]
+    device = [
+        f"pxb-pcie,id=root{node},bus_nr={bus},numa_node={node},bus=pcie.0",
+        *(switch if has_switch else ports),
         f"igb,netdev=rail{node},bus=down{node}a,mac=02:00:00:00:00:0{node + 1}",
         f"bochs-display,bus=down{node}b",
     ]
@@ -42,7 +48,7 @@ def _hardware(iommu: bool) -> list[str]:
         *("-object", f"memory-backend-ram,id=m1,size={half}M"),
         *("-numa", "node,nodeid=0,memdev=m0,cpus=0", "-numa", "node,nodeid=1,memdev=m1,cpus=1"),
         *(("-device", "intel-iommu") if iommu else ()),  # before what is behind it
-        *_root(0, 0x20),
+        *_root(0, 0x20, has_switch=not iommu),
         *_root(1, 0x40),
         *("-netdev", "user,id=front,restrict=on", "-device", "virtio-net-pci,netdev=front,bus=pcie.0"),
     ]

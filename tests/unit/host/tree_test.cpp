@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host/tree.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -109,6 +111,21 @@ TEST_F(TreeTest, a_tree_of_files_is_not_live) {
   fs::create_directories(root_ / "proc");
   EXPECT_FALSE(tree_->is_live());
   EXPECT_TRUE(Tree::open("/").value()->is_live());
+}
+
+TEST_F(TreeTest, one_at_a_time_has_the_lock) {
+  const auto other = make();
+  ASSERT_TRUE(tree_->lock().value());
+  EXPECT_FALSE(other->lock().value());
+  tree_.reset();
+  EXPECT_TRUE(other->lock().value());
+}
+
+TEST_F(TreeTest, one_that_has_etc_has_the_machine) {
+  // What a container has at its own root is not the machine's; /etc is.
+  const UniqueFd held(::open((root_ / "etc").c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  ASSERT_EQ(::flock(held.get(), LOCK_EX | LOCK_NB), 0);
+  EXPECT_FALSE(tree_->lock().value());
 }
 
 TEST_F(TreeTest, an_attribute_is_written_in_place) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/apply.h"
 
+#include <unistd.h>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -204,6 +206,103 @@ TEST_F(ApplyTest, a_journal_that_cannot_be_read_stops_before_anything) {
     EXPECT_FALSE(revert(tree_.machine(), kernel_, kSilent));
     EXPECT_EQ(tree_.everything(), before);
   }
+}
+
+/// One entry, as the journal has it.
+std::string journal_of(const std::string& entry) {
+  return R"({"folders": [], "entries": [{"step": "a", "ours": ["x"], )" + entry + "}]}";
+}
+
+TEST_F(ApplyTest, a_journal_that_lies_stops_before_anything) {
+  for (const auto* entry : {R"("kind": "file", "subject": "", "before": null)",
+                            R"("kind": "file", "subject": "etc/passwd", "before": null)",
+                            R"("kind": "file", "subject": "/etc/..", "before": null)",
+                            R"("kind": "file", "subject": "/etc/a\u0000b", "before": null)",
+                            R"("kind": "folder", "subject": "/")",
+                            R"("kind": "folder", "subject": "/..")",
+                            R"("kind": "attribute", "subject": "/etc/passwd", "before": "")",
+                            R"("kind": "attribute", "subject": "/sys/../etc/passwd", "before": "")",
+                            R"("kind": "module", "subject": "../ib_core")",
+                            R"("kind": "functions", "subject": "../..", "before": "0")",
+                            R"("kind": "functions", "subject": "0000:3b:00.0", "before": "all")",
+                            R"("kind": "driver", "subject": "/", "before": "")",
+                            R"("kind": "driver", "subject": "0000:3b:00.0", "before": "../x")",
+                            R"("kind": "unit", "subject": "--all")",
+                            R"("kind": "unit", "subject": "a/b.mount")",
+                            R"("kind": "pci", "subject": "x/relaxed-ordering", "before": "1")",
+                            R"("kind": "pci", "subject": "0000:3b:00.0/bar", "before": "1")",
+                            R"("kind": "link", "subject": "x", "before": "1")",
+                            R"("kind": "link", "subject": "../rings.rx", "before": "1")",
+                            R"("kind": "link", "subject": "ens8f0/x", "before": "1")"}) {
+    tree_.write("var/lib/railhead/setup/journal.json", journal_of(entry));
+    const auto before = tree_.everything();
+    const auto plan = plan_revert(tree_.machine());
+    ASSERT_FALSE(plan) << entry;
+    EXPECT_THAT(plan.error().message, HasSubstr("/var/lib/railhead/setup/journal.json")) << entry;
+    EXPECT_FALSE(revert(tree_.machine(), kernel_, kSilent)) << entry;
+    EXPECT_FALSE(apply(tree_.machine(), kernel_, wanted(kAll), Risk::reboot, kSilent)) << entry;
+    EXPECT_EQ(tree_.everything(), before) << entry;
+  }
+}
+
+TEST_F(ApplyTest, a_journal_that_others_may_write_is_not_believed) {
+  do_apply();
+  const auto journal = tree_.at("var/lib/railhead/setup/journal.json");
+  for (const auto writable : {fs::perms::group_write, fs::perms::others_write}) {
+    fs::permissions(journal, fs::perms::owner_all | writable);
+    const auto before = tree_.everything();
+    const auto result = revert(tree_.machine(), kernel_, kSilent);
+    ASSERT_FALSE(result);
+    EXPECT_THAT(result.error().message, HasSubstr("others than root may write it"));
+    EXPECT_EQ(tree_.everything(), before);
+  }
+  fs::permissions(journal, fs::perms::owner_read | fs::perms::owner_write);
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(journal.c_str(), 1234, 1234), 0);
+    EXPECT_FALSE(revert(tree_.machine(), kernel_, kSilent)) << "it is of user 1234";
+    ASSERT_EQ(::chown(journal.c_str(), 0, 0), 0);
+  }
+  EXPECT_TRUE(revert(tree_.machine(), kernel_, kSilent));
+}
+
+TEST_F(ApplyTest, what_others_write_at_each_boot_does_not_fill_the_journal) {
+  const std::string file = "etc/containerd/config.toml";
+  fs::permissions(tree_.at(file), fs::perms::owner_all);
+  std::string theirs;
+  for (int boot = 0; boot < 40; ++boot) {
+    fs::remove(tree_.at("run/nri/nri.sock"));
+    theirs = "version = 2\n# " + std::to_string(boot) + std::string(100000, 'x') + "\n";
+    tree_.write(file, theirs);
+    ASSERT_FALSE(do_apply("nri: true").has_failed) << boot;
+  }
+  EXPECT_LT(fs::file_size(tree_.at("var/lib/railhead/setup/journal.json")), 1000000U);
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_EQ(tree_.read(file), theirs);
+}
+
+TEST_F(ApplyTest, what_is_too_much_for_the_journal_is_not_changed) {
+  // Each character takes six in the journal.
+  const std::string file = "etc/modules-load.d/railhead.conf";
+  tree_.write(file, std::string(1000000, '\x01'));
+  tree_.write("etc/sysctl.d/90-railhead.conf", std::string(1000000, '\x01'));
+  tree_.write("etc/security/limits.d/99-railhead-memlock.conf", std::string(1000000, '\x01'));
+  const auto outcome = do_apply();
+  EXPECT_TRUE(outcome.has_failed);
+  EXPECT_THAT(outcome.steps, Contains(testing::Field(
+                                 &Step::reason, HasSubstr("the journal would be unreadable"))));
+  EXPECT_EQ(tree_.read("etc/security/limits.d/99-railhead-memlock.conf").size(), 1000000U);
+  EXPECT_FALSE(do_revert().has_failed);
+  EXPECT_EQ(tree_.read(file).size(), 1000000U);
+}
+
+TEST_F(ApplyTest, a_folder_that_others_use_by_now_stays_and_is_said_to) {
+  do_apply("sysctl: {net.ipv4.conf.all.arp_ignore: 1}");
+  tree_.write("etc/sysctl.d/theirs.conf", "");
+  const auto outcome = do_revert();
+  EXPECT_FALSE(outcome.has_failed);
+  const auto& step = step_of(outcome.steps, "revert.folder/etc/sysctl.d");
+  EXPECT_EQ(step.title, "/etc/sysctl.d stays");
+  EXPECT_EQ(step.reason, "something else is in it");
 }
 
 TEST_F(ApplyTest, the_journal_is_there_before_the_change) {

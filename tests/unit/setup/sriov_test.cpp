@@ -218,6 +218,22 @@ TEST_F(VfioTest, without_an_iommu_none_is_made) {
   EXPECT_THAT(count_step(text_).reason, HasSubstr("0000:3b:00.0 has no IOMMU"));
 }
 
+TEST_F(VfioTest, one_that_shares_its_group_with_a_driver_is_refused) {
+  make_functions(2);
+  fs::create_directories(tree_.at("sys/module/vfio_pci"));
+  const auto group = tree_.at(NodeTree::path_of("0000:3b:01.0") + "iommu_group/devices");
+  for (const auto* address : {"0000:3b:01.0", "0000:3b:01.1", "0000:3a:00.0"})
+    fs::create_directories(group / address);
+  fs::create_directories(tree_.at("sys/bus/pci/devices/0000:3a:00.0"));
+  fs::create_directory_symlink("../../drivers/pcieport",
+                               tree_.at("sys/bus/pci/devices/0000:3a:00.0/driver"));
+  EXPECT_EQ(driver_step().state, StepState::todo) << "a port and the function's sibling";
+  fs::create_directories(group / "0000:3b:00.0");
+  EXPECT_EQ(driver_step().state, StepState::refused);
+  EXPECT_THAT(driver_step().reason,
+              HasSubstr("shares its IOMMU group with 0000:3b:00.0 (mlx5_core)"));
+}
+
 TEST_F(VfioTest, one_whose_netdev_is_up_needs_consent) {
   make_functions(2);
   fs::create_directories(tree_.at("sys/module/vfio_pci"));

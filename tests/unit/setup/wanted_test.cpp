@@ -58,6 +58,24 @@ TEST(Wanted, names_become_no_paths) {
   EXPECT_THAT(error_of("sysctl: {a.b: \"1\\n2\"}\n"), HasSubstr("no value of a sysctl"));
 }
 
+TEST(Wanted, more_than_a_node_can_want_is_refused) {
+  std::string modules = "modules: [a";
+  for (int i = 0; i < 5000; ++i) modules += ", a" + std::to_string(i);
+  EXPECT_THAT(error_of(modules + "]\n"), HasSubstr("more than 4096 values"));
+}
+
+TEST(Wanted, one_mount_point_is_mounted_once) {
+  EXPECT_THAT(error_of("nfs:\n- {what: 'a:/x', where: /mnt/x}\n- {what: 'b:/x', where: /mnt/x/}\n"),
+              HasSubstr("line 3: /mnt/x is there twice"));
+}
+
+TEST(Wanted, functions_of_virtual_machines_need_the_iommu_driver_too) {
+  // modprobe(8) loads it with vfio (softdep); finit_module(2) does not.
+  const auto wanted = parse_wanted(
+      "x", "sriov: [{nicSelector: {vendor: \"15b3\"}, numVfs: 2, deviceType: vfio-pci}]\n");
+  EXPECT_THAT(wanted.value().modules, ElementsAre("vfio_pci", "vfio_iommu_type1"));
+}
+
 TEST(Profile, each_can_be_read) {
   EXPECT_EQ(profiles().size(), 5U);
   for (const auto& profile : profiles()) {
