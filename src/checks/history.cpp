@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/absent.h"
 #include "base/text.h"
 #include "data/json.h"
 #include "data/value.h"
@@ -117,9 +118,7 @@ std::optional<double> uptime_in(const system::System& system) {
 
 std::optional<std::uint64_t> counter_in(const system::System& system, const std::string& path) {
   const auto text = system.text(path);
-  if (!text.value) return std::nullopt;
-  const auto number = parse_unsigned(*text.value);
-  return number ? std::optional(*number) : std::nullopt;
+  return text.value ? or_absent(parse_unsigned(*text.value)) : std::nullopt;
 }
 
 bool History::add(const node::Node& node, const system::System& system) {
