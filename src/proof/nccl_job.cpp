@@ -49,7 +49,7 @@ bool has_all_members(const NcclLog& log) {
   // Where ids are printed, what has none is the same communicators again.
   const bool has_ids = std::any_of(log.members.begin(), log.members.end(),
                                    [](const auto& row) { return row.first.second != 0; });
-  return !log.members.empty() &&
+  return !log.members.empty() && log.are_members_whole &&
          std::all_of(log.members.begin(), log.members.end(), [&](const auto& row) {
            const auto& [size, id] = row.first;
            const auto& ranks = row.second;

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxVersions = 8;
 constexpr std::size_t kMaxHost = 253;
 constexpr std::size_t kMaxNetworks = 8;
 constexpr std::size_t kMaxLocalRanks = 4096;
-constexpr std::size_t kMaxMembers = 65536;
+constexpr std::size_t kMaxMembers = 16384;
 constexpr std::size_t kHead = 4;
 /// A line that a terminal or a person wrapped is not longer.
 constexpr std::size_t kMaxWrapped = 1024;
@@ -405,8 +405,9 @@ void NcclLogReader::add_tree(std::optional<unsigned> rank, std::string_view host
 }
 
 void NcclLogReader::add_member(const NcclMembership& membership, std::size_t process) {
-  // With one less it is not whole.
-  if (membership.communicator == 0 || members_ == kMaxMembers) return;
+  if (membership.communicator == 0) return;
+  log_.are_members_whole &= members_ < kMaxMembers;
+  if (!log_.are_members_whole) return;
   auto& known = log_.members[{membership.size, membership.id}][membership.rank];
   if (known.emplace(process, membership.communicator).second) ++members_;
 }

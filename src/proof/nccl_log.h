@@ -118,6 +118,7 @@ struct NcclLog {
   /// By size and id of communicator, and rank: the process and the address of each that was seen.
   using Members = std::map<unsigned, std::set<std::pair<std::size_t, std::uint64_t>>>;
   std::map<std::pair<unsigned, std::uint64_t>, Members> members;
+  bool are_members_whole = true;     ///< none was left out
   std::set<unsigned> test_ranks;     ///< of the table that nccl-tests prints
   std::set<std::string> test_hosts;  ///< of two at most, the hosts there
   bool is_test_table_cut = false;    ///< a row was, or nothing stands behind the last

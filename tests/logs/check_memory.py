@@ -66,7 +66,7 @@ LOGS = {
     "NULs": (lambda number: NULS, 6, 24, "unknown", 2),
     "lines of 10 MiB": (lambda number: LONG_HEAD if number % 11 == 0 else LONG_REST[number % 11 - 1], 11, 33, "TCP", 1),
     "traps": (lambda number: TRAPS, 6, 24, None, None),
-    "two jobs in one log": (jobs, 9, 18, "mixed", 1),
+    "two jobs in one log": (jobs, 4, 12, "mixed", 1),
     "tables of nccl-tests": (test_tables, 6, 24, "unknown", 2),
     # More processes than are kept, from the first measurement on.
     "strangers": (strangers, 9, 18, "unknown", 2),
