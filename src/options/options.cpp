@@ -148,20 +148,23 @@ Result<std::optional<topology::NcclTopology>> machine_file(const config::Setting
 }
 
 inject::InjectionPolicy injection_policy(const config::Settings& settings) {
-  const auto& injection = settings.injection;
+  // Names every member, so that a new one does not compile until it is said here what it does.
+  const auto& [gpus, gpu_resources, annotations, memlock_cap_bytes, devices,
+               roce_without_host_network, pf_with_vfs, vm_runtimes, vm_runtime_handlers,
+               ucx_environment, nvshmem_environment, nccl_topo_file] = settings.injection;
   inject::InjectionPolicy policy;
-  policy.gpus = injection.gpus;
-  policy.annotations = injection.annotations;
-  policy.memlock_cap = injection.memlock_cap_bytes;
-  policy.devices = injection.devices;
-  policy.roce_without_host_network = injection.roce_without_host_network;
-  policy.pf_with_vfs = injection.pf_with_vfs;
-  policy.gpu_resources = injection.gpu_resources;
-  policy.vm_runtimes = injection.vm_runtimes;
-  policy.vm_runtime_handlers = injection.vm_runtime_handlers;
-  policy.ucx_env = injection.ucx_environment;
-  policy.nvshmem_env = injection.nvshmem_environment;
-  policy.topology_file = injection.nccl_topo_file;
+  policy.gpus = gpus;
+  policy.annotations = annotations;
+  policy.memlock_cap = memlock_cap_bytes;
+  policy.devices = devices;
+  policy.roce_without_host_network = roce_without_host_network;
+  policy.pf_with_vfs = pf_with_vfs;
+  policy.gpu_resources = gpu_resources;
+  policy.vm_runtimes = vm_runtimes;
+  policy.vm_runtime_handlers = vm_runtime_handlers;
+  policy.ucx_env = ucx_environment;
+  policy.nvshmem_env = nvshmem_environment;
+  policy.topology_file = nccl_topo_file;
   return policy;
 }
 

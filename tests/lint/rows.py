@@ -10,7 +10,7 @@ TABLES = [
     ("annotation", "inject/annotations.cpp", r'^    (\{"[\w.]+", read_.*)', "pod-interface.md", "`{}/…`"),
     ("selector", "pools/selectors.cpp", r'^    \{Fact::\w+, ("\w+")', "configuration.md", "`{}`"),
     ("key of setup", "setup/wanted.cpp", r'^    (\{"\w+", read_\w+\}.*)', "setup.md", "`{}"),
-    ("GPU vendor", "gpu/vendors.h", r'\.name = ("\w+")', "compatibility.md", "{}"),
+    ("GPU vendor", "gpu/vendors.h", r'\.name = ("[^"]+")', "compatibility.md", "{}"),
 ]
 METRIC = re.compile(r'(\w+)\{\s*\*this,\s*"(railhead_\w+)"')
 

@@ -178,19 +178,24 @@ def tests_of(mutation, graph):
     return [UnitTests(folder, OWN), *(UnitTests(layer, OTHERS) for layer in by_distance), Machines()]
 
 
-def judge(mutation, copy, graph):
-    """(kind, text): which tests caught it; kind is None where it was not caught."""
+def judge(mutation, copy, graph, sound):
+    """(kind, text): which tests caught it; kind is None where it was not caught. `sound` has the programs that
+    are known to pass without a mutation: one that fails by itself catches nothing."""
     path = copy.root / "src" / mutation.file
     text = path.read_text()
     begin, end = place_of(mutation, text)
-    path.write_text(text[:begin] + mutation.after + text[end:])
     try:
         for tests in tests_of(mutation, graph):
+            if tests.target not in sound:
+                check_without_mutation(tests, copy)
+                sound.add(tests.target)
+            path.write_text(text[:begin] + mutation.after + text[end:])
             compiles, output = copy.build([tests.target])
             if not compiles:
                 print(output)
                 return None, "DOES NOT COMPILE"
             failure = tests.first_failure(copy)
+            path.write_text(text)
             if failure:
                 return tests.kind, f"caught by {failure}"
         return None, "SURVIVED"
@@ -198,16 +203,14 @@ def judge(mutation, copy, graph):
         path.write_text(text)
 
 
-def check_without_mutation(chosen, copy, graph):
-    """A test that fails by itself catches nothing."""
-    programs = {tests.target: tests for mutation in chosen for tests in tests_of(mutation, graph)}
-    compiles, output = copy.build(sorted(programs))
+def check_without_mutation(tests, copy):
+    print(f"building and running {tests.target} without a mutation", flush=True)
+    compiles, output = copy.build([tests.target])
     if not compiles:
         raise Stop(output)
-    for tests in programs.values():
-        failure = tests.first_failure(copy)
-        if failure:
-            raise Stop(f"without any mutation {failure} fails")
+    failure = tests.first_failure(copy)
+    if failure:
+        raise Stop(f"without any mutation {failure} fails")
 
 
 def summary(chosen, kinds):
@@ -237,13 +240,13 @@ def run(options):
     tree = commit()
     copy = Copy()
     copy.take_over()
-    print(f"building and testing without a mutation, in {copy.root}", flush=True)
-    check_without_mutation(chosen, copy, graph)
+    print(f"in {copy.root}", flush=True)
+    sound = set()
     width = max(len(mutation.name) for mutation in MUTATIONS)
     lines, kinds = [], []
     for mutation in chosen:
         started = time.monotonic()
-        kind, text = judge(mutation, copy, graph)
+        kind, text = judge(mutation, copy, graph, sound)
         lines.append(f"{mutation.name:{width}}  {text}")
         kinds.append(kind)
         print(f"{lines[-1]}  ({time.monotonic() - started:.0f} s)", flush=True)

@@ -51,12 +51,15 @@ injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, dev
   ucxEnvironment: false, nvshmemEnvironment: true, ncclTopoFile: /r}
 nfd: {file: /x, expirySeconds: 10, removeAtEnd: true}
 kubernetes: {startupTaint: true, events: true, kubeconfig: /w}
-pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s}
+pods: {sampleSeconds: 7, graceSeconds: 8, ignore: s/s, queuePairs: always}
 metrics: {bindAddress: t, socket: /u, tokenFile: /v, portSeconds: 9}
 doctor: {everySeconds: 10, historyFile: /w}
 log: {level: error, format: json}
 )");
   ASSERT_TRUE(config) << config.error().message;
+  for (const auto& row : kSettings) {
+    EXPECT_TRUE(config->entry(row).origin == Origin::file) << row.key << " is missing in this test";
+  }
   const auto& [host, topology, node, nri, plugin, kubelet, kubernetes, nfd, injection, pods,
                metrics, doctor, log] = config->settings();
   EXPECT_EQ(std::tie(nfd.file, nfd.expiry, nfd.remove_at_end), std::tuple("/x", 10s, true));
@@ -81,7 +84,8 @@ log: {level: error, format: json}
       std::tie(injection.roce_without_host_network, injection.pf_with_vfs, injection.vm_runtimes,
                injection.ucx_environment, injection.nvshmem_environment, injection.nccl_topo_file),
       std::tuple(true, false, true, false, true, "/r"));
-  EXPECT_EQ(std::tie(pods.sample, pods.grace), std::tuple(7s, 8s));
+  EXPECT_EQ(std::tie(pods.sample, pods.grace, pods.queue_pairs),
+            std::tuple(7s, 8s, QueuePairChoice::always));
   EXPECT_THAT(pods.ignore, ElementsAre("s/s"));
   EXPECT_EQ(std::tie(metrics.bind_address, metrics.socket, metrics.token_file, metrics.ports),
             std::tuple("t", "/u", "/v", 9s));

@@ -24,6 +24,11 @@ struct Situation {
   const char* code;  // "" for none
 };
 
+/// Names its case where a test is listed, in place of its bytes.
+void PrintTo(const Situation& situation, std::ostream* out) {
+  *out << situation.name;
+}
+
 const auto kNo = std::nullopt;
 
 TEST(MemlockInDoubt, nothing_is_raised) {

@@ -2,11 +2,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <tuple>
+
 #include "options/options.h"
 
 namespace railhead::options {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 Result<std::vector<affinity::RoleOverride>> roles_from(const std::string& entry) {
@@ -21,6 +24,28 @@ Result<std::vector<affinity::RoleOverride>> roles_from(const std::string& entry)
 std::string error_of(const std::string& entry) {
   const auto roles = roles_from(entry);
   return roles ? "no error" : roles.error().message;
+}
+
+TEST(InjectionPolicy, has_what_each_key_of_injection_says) {
+  const auto config = config::make_config({{{"railhead.yaml", R"(
+injection: {gpus: numa, gpuResources: p, annotations: deny, memlockCap: 8Mi, devices: umad,
+  roceWithoutHostNetwork: true, pfWithVfs: true, vmRuntimes: true, vmRuntimeHandlers: q,
+  ucxEnvironment: true, nvshmemEnvironment: true, ncclTopoFile: /r}
+)"}},
+                                           {},
+                                           {}});
+  ASSERT_TRUE(config) << config.error().message;
+  const auto policy = injection_policy(config->settings());
+  EXPECT_EQ(std::tie(policy.gpus, policy.annotations, policy.memlock_cap, policy.topology_file),
+            std::tuple(config::GpuPolicy::numa, config::AnnotationPolicy::deny, 8388608U, "/r"));
+  EXPECT_THAT(policy.gpu_resources, ElementsAre("p"));
+  EXPECT_THAT(policy.devices, ElementsAre("umad"));
+  EXPECT_THAT(policy.vm_runtime_handlers, ElementsAre("q"));
+  EXPECT_TRUE(policy.roce_without_host_network);
+  EXPECT_TRUE(policy.pf_with_vfs);
+  EXPECT_TRUE(policy.vm_runtimes);
+  EXPECT_TRUE(policy.ucx_env);
+  EXPECT_TRUE(policy.nvshmem_env);
 }
 
 TEST(RoleOverrides, all_selectors_are_read) {
