@@ -138,8 +138,8 @@ TEST(DoctorCommand, a_history_that_is_of_another_start_or_broken_proves_nothing)
   auto restarted = at("5100.00 1.00", "7007");
   restarted.text("/proc/sys/kernel/random/boot_id", "b1");
   const Tree tree(restarted);
-  const TextFile of_before(history_of(at("5000.00 1.00", "7")));
-  const TextFile half("{\"kind\": \"DoctorHis");
+  const TextFile of_before(history_of(at("5000.00 1.00", "7")), "-before");
+  const TextFile half("{\"kind\": \"DoctorHis", "-half");
   for (const auto* file : {&of_before, &half}) {
     const auto said = errors_of(tree, file->path());
     EXPECT_EQ(said.code, cli::kExitOk) << said.out;
