@@ -269,13 +269,13 @@ TEST_F(ApplyTest, what_others_write_at_each_boot_does_not_fill_the_journal) {
   const std::string file = "etc/containerd/config.toml";
   fs::permissions(tree_.at(file), fs::perms::owner_all);
   std::string theirs;
-  for (int boot = 0; boot < 40; ++boot) {
+  for (int boot = 0; boot < 10; ++boot) {
     fs::remove(tree_.at("run/nri/nri.sock"));
-    theirs = "version = 2\n# " + std::to_string(boot) + std::string(100000, 'x') + "\n";
+    theirs = "version = 2\n# " + std::to_string(boot) + std::string(20000, 'x') + "\n";
     tree_.write(file, theirs);
     ASSERT_FALSE(do_apply("nri: true").has_failed) << boot;
   }
-  EXPECT_LT(fs::file_size(tree_.at("var/lib/railhead/setup/journal.json")), 1000000U);
+  EXPECT_LT(fs::file_size(tree_.at("var/lib/railhead/setup/journal.json")), 100000U);
   EXPECT_FALSE(do_revert().has_failed);
   EXPECT_EQ(tree_.read(file), theirs);
 }
