@@ -260,8 +260,15 @@ std::string only_nfs(std::string_view path, std::string_view text) {
 
 Result<std::vector<NfsDeclaration>> parse_nfs_manifests(const std::string& file,
                                                         std::string_view text) {
+  // Each is read below as many empty lines as stand above it: the time grows with the square.
+  constexpr std::size_t kMaxDocuments = 1024;
+  const auto documents = data::documents_in(text);
+  if (documents.size() > kMaxDocuments) {
+    return Error{ErrorCode::too_large,
+                 file + ": more than " + std::to_string(kMaxDocuments) + " documents"};
+  }
   std::vector<NfsDeclaration> found;
-  for (const auto& document : data::documents_in(text)) {
+  for (const auto& document : documents) {
     // The lines above it, so that an error names the line of the file.
     const auto value = data::parse_yaml(std::string(document.before, '\n').append(document.text));
     if (!value) return value.error().context(file);

@@ -186,5 +186,14 @@ TEST(NfsDeclarations, a_manifest_that_cannot_be_read_names_file_and_line) {
   EXPECT_TRUE(parse_nfs_manifests("a.yaml", "kind: MachineConfig\nspec: 7\n")->empty());
 }
 
+TEST(NfsDeclarations, a_manifest_of_too_many_documents_is_refused) {
+  std::string text;
+  for (int i = 0; i < 1024; ++i) text += "---\n";
+  EXPECT_TRUE(parse_nfs_manifests("pv.yaml", text.substr(4)));
+  const auto refused = parse_nfs_manifests("pv.yaml", text + "---\n");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "pv.yaml: more than 1024 documents");
+}
+
 }  // namespace
 }  // namespace railhead::usage
