@@ -313,7 +313,7 @@ std::optional<NcclAddress> nccl_address(std::string_view message) {
     return std::nullopt;
   }
   const auto colon = message.find(':');
-  const auto end = message.find("<");
+  const auto end = message.find('<');
   if (colon == 0 || colon >= end || end == std::string_view::npos || end > kMaxAddress) {
     return std::nullopt;
   }

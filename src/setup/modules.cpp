@@ -27,8 +27,8 @@ bool is_loaded(host::Host& host, const std::string& name) {
 /// Where NVIDIA's packages put the source of the module, for dkms. "": nowhere.
 std::string source_of_peermem(host::Host& host) {
   for (const auto& name : names_in(host, "/usr/src", "")) {
-    const std::string folder = "/usr/src/" + name + "/nvidia-peermem";
     if (!name.starts_with("nvidia-")) continue;
+    std::string folder = "/usr/src/" + name + "/nvidia-peermem";
     const auto files = host.list(folder);
     if (files && *files) return folder;
   }

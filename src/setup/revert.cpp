@@ -118,13 +118,12 @@ Step of_link(const Machine& machine, const Entry& entry, Step step) {
   step.after = entry.attribute;
   const auto netdev = entry.subject.substr(0, entry.subject.find('/'));
   const auto folder = machine.host->list("/sys/class/net/" + netdev);
-  if (folder && !*folder) {
+  const bool is_gone = (folder && !*folder) || (now && !*now);  // or its virtual function is
+  if (is_gone) {
     step.reason = "it is gone";
   } else if (!now) {
     step.state = StepState::refused;
     step.reason = now.error().message;
-  } else if (!*now) {
-    step.reason = "it is gone";  // with its virtual function
   } else {
     step.before = **now;
     compare(*now, std::optional(entry.attribute), entry, step);
