@@ -95,8 +95,9 @@ void KubeEvents::answered(kube::Event event, const std::string& name, const kube
   }
   if (!answer || may_pass(status)) {
     outbox_.put_back(std::move(event));
+    back_off();
   } else {
-    context_.metrics.kube_events.add("dropped");
+    context_.metrics.kube_events.add("dropped");  // others may be taken
   }
   answer ? failed(kube::refusal(request, *answer), status)
          : failed(answer.error(), -1 - static_cast<int>(answer.error().code));
@@ -118,6 +119,9 @@ void KubeEvents::failed(const Error& why, int kind) {
   if (said_.insert(kind).second) {
     context_.log.write(config::LogLevel::warn, "events not posted", {{"why", why.message}});
   }
+}
+
+void KubeEvents::back_off() {
   not_before_ = context_.clock.now() + retry_;
   retry_ = std::min(retry_ * 2, options_.longest_retry);
 }

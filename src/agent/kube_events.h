@@ -56,6 +56,7 @@ class KubeEvents {
                 const Result<kube::Answer>& answer);
   void posted(const kube::Event& event, const std::string& name);
   void failed(const Error& why, int kind);
+  void back_off();
   void forget_oldest();
   std::string new_name(const kube::EventObject& about);
 

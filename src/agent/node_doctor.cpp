@@ -135,10 +135,13 @@ Result<checks::Diagnosis> NodeDoctor::diagnose() {
 
 /// Says of each finding since when it is as it is, and logs what has changed.
 void NodeDoctor::date(checks::Diagnosis& diagnosis) {
-  std::map<std::pair<std::string_view, std::string>, Standing> now;
+  decltype(standings_) now;
+  std::map<std::pair<std::string_view, std::string>, std::size_t> seen;
   std::vector<const checks::Finding*> changed;
   for (auto& finding : diagnosis.findings) {
-    const std::pair key(finding.id, finding.subject);
+    // A check may say several things of one subject.
+    const auto nth = seen[{finding.id, finding.subject}]++;
+    const std::tuple key(finding.id, finding.subject, nth);
     const auto before = standings_.find(key);
     const bool is_same = before != standings_.end() && before->second.state == finding.state;
     finding.since = is_same ? before->second.since : diagnosis.time;

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,7 +77,7 @@ class NodeDoctor {
   checks::History history_;
   std::map<const checks::Check*, std::chrono::nanoseconds> times_;  ///< of the last look
   /// Of each subject of each check.
-  std::map<std::pair<std::string_view, std::string>, Standing> standings_;
+  std::map<std::tuple<std::string_view, std::string, std::size_t>, Standing> standings_;
   std::string failure_;          ///< the last one that was logged
   std::string history_failure_;  ///< likewise
 };

@@ -34,6 +34,7 @@ void add_measuring_options(CLI::App& app, shell::Console& console, Options& opti
                  "[host]")
       ->type_name("host|gpu:dmabuf|gpu:peermem|gpu|all");
   app.add_option("--mtu", options.mtu, "largest path MTU to use [what both ports have]")
+      ->check(CLI::Range(256, 4096))
       ->type_name("BYTES");
   app.add_option("--rate-cap", options.rate_cap,
                  "at most so many bits a second (10G), of all NICs and of both directions of a "
@@ -42,7 +43,12 @@ void add_measuring_options(CLI::App& app, shell::Console& console, Options& opti
   app.add_option("--require", options.require,
                  "exit code 1 when messages of 64 KiB or more reach less than this share of what "
                  "the links can carry (0.9), 2 when that cannot be told")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(CLI::Range(0.0, 1.0))
+      ->check([](const std::string& share) {  // NaN is in every range of CLI11's
+        return share.find_first_not_of("+-.0123456789eE") == std::string::npos
+                   ? std::string()
+                   : share + " is no number from 0 to 1";
+      });
   app.add_option("--proof", options.proof_file, "write the JSON document to this file as well")
       ->type_name("FILE");
   app.add_flag("--progress", options.progress, "say what moves even if stderr is no terminal");

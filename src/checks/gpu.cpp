@@ -7,6 +7,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "checks/gpu_extra.h"
 #include "checks/groups.h"
 #include "features/gpu_direct.h"
 #include "node/pci_reader.h"
@@ -14,11 +15,6 @@
 
 namespace railhead::checks {
 namespace {
-
-bool has_nvidia(const Machine& machine) {
-  return std::any_of(machine.node.gpus.begin(), machine.node.gpus.end(),
-                     features::is_driven_nvidia);
-}
 
 void present(const Machine& machine, Findings& found) {
   if (machine.node.gpus.empty()) return;
@@ -115,8 +111,12 @@ void gpudirect_storage(const Machine& machine, Findings& found) {
 void vm_file(const Machine& machine, Findings& found) {
   if (!topology::hides_switches(machine.node)) return;
   const auto& file = machine.node.nccl_file;
+  const auto& wishes = machine.wishes;
   if (file) {
     found.pass(kNode, "NCCL is told of " + file->path, {{file->path, "there", ""}});
+  } else if (wishes.nri && wishes.nccl_file && !machine.topology.machine.empty()) {
+    found.pass(kNode, "railhead gives containers the file of " + machine.topology.machine,
+               {{"injection.ncclTopoFile", "set", ""}});
   } else {
     found.warn(kNode, "no switch between GPUs and NICs, and no file", "a topology file for NCCL",
                {{"/etc/nccl.conf", "no NCCL_TOPO_FILE", ""},
@@ -193,8 +193,10 @@ constexpr std::array kGpuChecks = {
           .look = gpudirect_storage},
     Check{.id = "topo.vm-file",
           .what = "In a virtual machine that hides its switches NCCL is told of them.",
-          .source = "/etc/nccl.conf, /var/run/nvidia-topologyd/virtualTopology.xml",
-          .rule = "PASS: a file is named; WARN: none; SKIP: the switches are to be seen",
+          .source = "/etc/nccl.conf, /var/run/nvidia-topologyd/virtualTopology.xml, "
+                    "injection.ncclTopoFile",
+          .rule = "PASS: a file is named, or railhead gives one to containers on a machine that "
+                  "it knows; WARN: none; SKIP: the switches are to be seen",
           .effect = "NCCL sees every NIC behind a host bridge -> it switches GPUDirect off without "
                     "a word, and mixes up rails",
           .remedy = "Give NCCL_TOPO_FILE to containers: railhead does so on known machines "

@@ -8,15 +8,10 @@
 #include "base/text.h"
 #include "checks/gpu_extra.h"
 #include "checks/groups.h"
+#include "features/gpu_direct.h"
 
 namespace railhead::checks {
 namespace {
-
-bool is_driven(const Machine& machine) {
-  return std::any_of(machine.node.gpus.begin(), machine.node.gpus.end(), [](const auto& gpu) {
-    return gpu.vendor == gpu::GpuVendor::nvidia && gpu.driver == "nvidia";
-  });
-}
 
 /// A link to a library of NVIDIA, with the version in its target.
 struct Library {
@@ -39,7 +34,7 @@ std::optional<Library> library_below(const Machine& machine, const std::string& 
 }
 
 void owner(const Machine& machine, Findings& found) {
-  if (!is_driven(machine)) return;
+  if (!has_nvidia(machine)) return;
   const auto host = library_below(machine, "");
   const auto container = library_below(machine, "/run/nvidia/driver");
   const auto module = machine.system.text("/sys/module/nvidia/version");
@@ -75,7 +70,7 @@ std::optional<std::uint64_t> major_in(std::string_view devices) {
 }
 
 void gdrcopy(const Machine& machine, Findings& found) {
-  if (!is_driven(machine)) return;
+  if (!has_nvidia(machine)) return;
   const auto loaded = machine.has_module("gdrdrv");
   if (!loaded) {
     found.unknown(kNode, machine.system.text("/proc/modules"));
@@ -106,7 +101,7 @@ void gdrcopy(const Machine& machine, Findings& found) {
 }
 
 void ibgda(const Machine& machine, Findings& found) {
-  if (!is_driven(machine)) return;
+  if (!has_nvidia(machine)) return;
   const auto parameters = machine.system.text("/proc/driver/nvidia/params");
   const auto lacks = lacks_for_ibgda(machine);
   if (parameters.absent()) {
@@ -173,6 +168,11 @@ constexpr std::array kGpuExtraChecks = {
 };
 
 }  // namespace
+
+bool has_nvidia(const Machine& machine) {
+  return std::any_of(machine.node.gpus.begin(), machine.node.gpus.end(),
+                     features::is_driven_nvidia);
+}
 
 std::optional<std::uint64_t> gdrdrv_major(const Machine& machine) {
   const auto devices = machine.system.text("/proc/devices");

@@ -9,6 +9,9 @@
 
 namespace railhead::checks {
 
+/// A GPU that NVIDIA's driver has.
+bool has_nvidia(const Machine& machine);
+
 /// The major number that GDRCopy's module has now; absent where it is not known.
 std::optional<std::uint64_t> gdrdrv_major(const Machine& machine);
 

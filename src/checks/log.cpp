@@ -121,9 +121,9 @@ constexpr std::array kLogChecks = {
     Check{.id = "log.firmware",
           .what = "No NIC's firmware has died since the machine started.",
           .source = "/dev/kmsg",
-          .rule =
-              "FAIL: health compromised, unrecoverable hardware error, or a command that leaks; "
-              "UNKNOWN: the log cannot be read",
+          .rule = "FAIL: health compromised, a health issue of severity EMERGENCY to ERROR, "
+                  "unrecoverable hardware error, or a command that leaks; UNKNOWN: the log cannot "
+                  "be read",
           .effect = "the device is dead until it is reset -> jobs on it hang",
           .remedy = "Drain the node and reset it by power; if it comes back, replace the card.",
           .remedy_class = RemedyClass::hardware,
@@ -185,7 +185,7 @@ constexpr std::array kLogChecks = {
     Check{.id = "log.iommu",
           .what = "The IOMMU has not stopped a transfer.",
           .source = "/dev/kmsg",
-          .rule = "WARN: a DMAR or IO_PAGE_FAULT line",
+          .rule = "WARN: a line of DMAR, IO_PAGE_FAULT or the SMMU",
           .effect = "peer-to-peer transfers die",
           .remedy = "Boot with iommu=pt; see pci.acs.",
           .remedy_class = RemedyClass::reboot,
@@ -228,7 +228,7 @@ constexpr std::array kLogChecks = {
     Check{.id = "log.pinning",
           .what = "The kernel has pinned all memory that was registered.",
           .source = "/dev/kmsg",
-          .rule = "WARN: ib_umem_get failed; UNKNOWN: the log cannot be read",
+          .rule = "WARN: ib_umem_get failed, or umem get of mlx5; UNKNOWN: the log cannot be read",
           .effect = "ibv_reg_mr fails (ENOMEM) -> the job ends, or goes on over TCP",
           .remedy =
               "Raise the memory lock (runtime.memlock, pod.memlock); where that is unlimited, "

@@ -21,6 +21,7 @@ namespace railhead::checks {
 struct Wishes {
   affinity::OperatorRules rules{};                   ///< `roles:` and `expect:`
   bool nri = true;                                   ///< the agent is to use NRI
+  bool nccl_file = true;                             ///< containers with GPUs get a topology file
   std::optional<topology::NcclTopology> topology{};  ///< the operator's file
 };
 

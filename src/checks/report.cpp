@@ -197,8 +197,13 @@ report::Report report_of(const Diagnosis& diagnosis, bool all) {
 std::string headline(const Diagnosis& diagnosis) {
   constexpr std::size_t kMost = 79;
   const auto* finding = worst(diagnosis);
+  const auto passed = count_of(diagnosis, State::pass);
+  const auto skipped = count_of(diagnosis, State::skip);
+  if (finding == nullptr && passed == 0 && skipped > 0) {
+    return std::to_string(skipped) + " SKIP, nothing was judged";
+  }
   if (finding == nullptr) {
-    return std::to_string(count_of(diagnosis, State::pass)) + " PASS, nothing is wrong";
+    return std::to_string(passed) + " PASS, nothing is wrong";
   }
   auto text = std::string(to_string(finding->state)) + " " + std::string(finding->id) + " " +
               finding->subject + ": " + observed_text(*finding);

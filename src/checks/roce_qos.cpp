@@ -20,15 +20,6 @@ bool pauses(const Dcb& dcb, std::uint8_t priorities) {
   return (dcb.pfc.value_or(0) & priorities) != 0;
 }
 
-/// "3,4"; "none"
-std::string priorities_text(std::uint8_t mask) {
-  std::vector<std::string> on;
-  for (unsigned priority = 0; priority < host::kPriorities; ++priority) {
-    if ((mask >> priority & 1U) != 0) on.push_back(std::to_string(priority));
-  }
-  return on.empty() ? "none" : join(on, ",");
-}
-
 /// "24-31>3": DSCPs in a row with the same priority stand together.
 std::string dscp_text(const Dcb& dcb) {
   std::vector<std::string> parts;
@@ -40,7 +31,7 @@ std::string dscp_text(const Dcb& dcb) {
     }
     auto part = std::to_string(at->first);
     if (last != at) part += "-" + std::to_string(last->first);
-    parts.push_back(part + ">" + priorities_text(at->second));
+    parts.push_back(part + ">" + host::priorities_text(at->second));
     at = std::next(last);
   }
   return join(parts, " ");
@@ -49,13 +40,14 @@ std::string dscp_text(const Dcb& dcb) {
 /// All that is to be alike on all nodes of a job, in one line.
 std::string settings_text(const Dcb& dcb) {
   const auto pauses_text =
-      dcb.pfc ? "PFC " + priorities_text(*dcb.pfc) : std::string("PFC not told");
+      dcb.pfc ? "PFC " + host::priorities_text(*dcb.pfc) : std::string("PFC not told");
   return pauses_text + (host::maps_dscp(dcb) ? ", DSCP " + dscp_text(dcb) : ", no DSCP mapped");
 }
 
 struct QosPort {
   std::string subject;
   std::size_t nic = 0;
+  unsigned port = 0;
   std::string netdev;
   const system::Fact<Dcb>* fact = nullptr;
 };
@@ -68,7 +60,7 @@ std::vector<QosPort> qos_ports(const Machine& machine) {
     for (const auto& netdev : nic.netdevs) {
       const auto at = machine.system.dcb.find(netdev);
       if (at == machine.system.dcb.end() || at->second.absent()) continue;
-      ports.push_back({port_name(nic, port) + "/" + netdev, n, netdev, &at->second});
+      ports.push_back({port_name(nic, port) + "/" + netdev, n, port.number, netdev, &at->second});
     }
   });
   return ports;
@@ -151,31 +143,29 @@ void judge_class(const QosPort& one, const system::Text& text, std::uint64_t val
   const auto dscp = static_cast<std::uint8_t>(value >> 2U);
   const auto priorities = host::priorities_of(dcb, dscp);
   const auto observed = "traffic class " + std::to_string(value) + ": DSCP " +
-                        std::to_string(dscp) + ", priority " + priorities_text(priorities);
+                        std::to_string(dscp) + ", priority " + host::priorities_text(priorities);
   const std::vector<Evidence> evidence = {evidence_of(text),
                                           {one.fact->path, settings_text(dcb), ""}};
   if (pauses(dcb, priorities)) {
     found.pass(one.subject, observed + ", which pauses", evidence);
   } else {
     found.warn(one.subject, observed + ", which does not pause",
-               "priority " + priorities_text(*dcb.pfc), evidence);
+               "priority " + host::priorities_text(*dcb.pfc), evidence);
   }
 }
 
 void traffic_class(const Machine& machine, Findings& found) {
   for (const auto& one : qos_ports(machine)) {
     if (!one.fact->value || one.fact->value->pfc.value_or(0) == 0) continue;
-    const auto& nic = machine.node.nics[one.nic];
-    for (const auto& port : nic.ports) {
-      const auto number = std::to_string(port.number);
-      const std::array paths = {
-          "/sys/kernel/config/rdma_cm/" + nic.name + "/ports/" + number + "/default_roce_tos",
-          "/sys/class/infiniband/" + nic.name + "/tc/" + number + "/traffic_class"};
-      for (const auto& path : paths) {
-        const auto text = machine.system.text(path);
-        const auto value = text.known() ? class_in(*text.value) : std::nullopt;
-        if (value) judge_class(one, text, *value, found);
-      }
+    const auto& nic = machine.node.nics[one.nic].name;
+    const auto number = std::to_string(one.port);
+    const std::array paths = {
+        "/sys/kernel/config/rdma_cm/" + nic + "/ports/" + number + "/default_roce_tos",
+        "/sys/class/infiniband/" + nic + "/tc/" + number + "/traffic_class"};
+    for (const auto& path : paths) {
+      const auto text = machine.system.text(path);
+      const auto value = text.known() ? class_in(*text.value) : std::nullopt;
+      if (value) judge_class(one, text, *value, found);
     }
   }
 }

@@ -34,7 +34,9 @@ struct DoctorFlags {
 Result<const checks::Check*> check_named(const std::string& id) {
   const auto* check = checks::find_check(id);
   if (check != nullptr) return check;
-  return Error{ErrorCode::usage, "no check " + in_quotes(id) + "; --list names all"};
+  const auto list =
+      id.starts_with("kube.") ? "; --kube --list names those of a cluster" : "; --list names all";
+  return Error{ErrorCode::usage, "no check " + in_quotes(id) + list};
 }
 
 Result<std::vector<const checks::Check*>> chosen(const DoctorFlags& flags) {
@@ -91,6 +93,12 @@ std::optional<checks::History> history_with(const Invocation& invocation,
   return *std::move(history);
 }
 
+/// Every snapshot with --doctor has one of these two.
+bool lacks_doctors_part(const system::System& system) {
+  const auto is_absent = [&](const char* path) { return system.text(path).absent(); };
+  return is_absent("/proc/modules") && is_absent("/proc/sys/kernel/osrelease");
+}
+
 Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFlags& flags,
                                    const config::Config& config) {
   const auto wanted = TRY(chosen(flags));
@@ -123,12 +131,18 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   if (!flags.target.any()) {
     more.history = history_with(invocation, config.settings(), node, system);
   }
+  const auto& settings = config.settings();
+  const checks::Wishes wishes{rules, settings.nri.enabled,
+                              !settings.injection.nccl_topo_file.empty(), topology};
   if (flags.active) {
-    const checks::Machine idle(node, {}, {rules, config.settings().nri.enabled, topology});
+    const checks::Machine idle(node, {}, wishes);
     more.loopbacks = run_loopbacks(idle, invocation.environment, invocation.err);
   }
-  const checks::Machine machine(std::move(node), std::move(system),
-                                {rules, config.settings().nri.enabled, topology}, std::move(more));
+  if (!origin.snapshot.empty() && lacks_doctors_part(system)) {
+    invocation.err << "railhead: " << origin.snapshot
+                   << " was taken without --doctor: most of what checks look at is not in it\n";
+  }
+  const checks::Machine machine(std::move(node), std::move(system), wishes, std::move(more));
   diagnosis.node = machine.node.name;
   diagnosis.findings = checks::run_checks(machine, wanted);
   keep_chosen(wanted, diagnosis.findings);
@@ -137,8 +151,23 @@ Result<checks::Diagnosis> diagnose(const Invocation& invocation, const DoctorFla
   return diagnosis;
 }
 
+/// What would be passed over without a word.
+Status check_combination(const DoctorFlags& flags, const config::Settings& settings) {
+  const bool is_snapshot = !settings.host.snapshot.empty();
+  if (flags.kube.wanted && (is_snapshot || flags.target.any() || flags.active)) {
+    return Error{ErrorCode::usage,
+                 "--kube looks at the cluster: it takes no --snapshot, --pod, --pid or --active"};
+  }
+  if (is_snapshot && flags.interval.count() != 0) {
+    return Error{ErrorCode::usage,
+                 "--interval waits, and a snapshot does not change: --before compares two"};
+  }
+  return {};
+}
+
 Result<int> run_doctor(const Invocation& invocation, const DoctorFlags& flags,
                        const config::Config& config) {
+  TRY_STATUS(check_combination(flags, config.settings()));
   if (flags.kube.wanted) return run_kube_doctor(invocation, flags.kube, flags.question);
   if (flags.question.list)
     return invocation.print(checks::list_of_checks(checks::every_check()), kExitOk);
@@ -171,7 +200,10 @@ void add_doctor_command(CLI::App& program, Invocation& invocation) {
       ->allow_extra_args(false);
   auto* pod = app->add_option("--pod", flags->target.pod,
                               "look at the containers of this pod on this node, not at the node")
-                  ->type_name("NAMESPACE/NAME");
+                  ->type_name("NAMESPACE/NAME")
+                  ->check([](const std::string& name) {
+                    return name.empty() ? std::string("is empty") : std::string();
+                  });
   app->add_option("--pid", flags->target.pid, "look at the container of this process")
       ->type_name("N")
       ->check(CLI::Range(1, 0x7fffffff))

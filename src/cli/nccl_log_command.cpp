@@ -282,7 +282,11 @@ Result<int> judge_logs(const Invocation& invocation, const Files& paths) {
   proof::NcclLogReader reader;
   for (const auto& path : paths) {
     reader.begin_file(path == "-" ? "standard input" : path);
-    TRY_STATUS(host::stream_input_file(path, [&](std::string_view bytes) { reader.feed(bytes); }));
+    const auto read =
+        host::stream_input_file(path, [&](std::string_view bytes) { reader.feed(bytes); });
+    if (read) continue;
+    if (paths.size() == 1) return read.error();
+    reader.give_up_file(read.error().message);
   }
   const auto log = reader.finish();
   const auto job = proof::judge(log);

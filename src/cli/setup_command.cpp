@@ -33,7 +33,10 @@ Result<setup::Wanted> wanted(const Options& options) {
   if (options.file.empty() && !host::input_file_exists(path)) {
     return Error{ErrorCode::usage, "say what is wanted: --profile NAME, --from FILE, or " + path};
   }
-  return setup::parse_wanted(path, TRY(host::read_input_file(path, kMaxWantedBytes)));
+  const auto text = TRY(host::read_input_file(path, kMaxWantedBytes));
+  auto parsed = setup::parse_wanted(path, text);
+  if (!parsed) return Error{ErrorCode::usage, parsed.error().message};
+  return parsed;
 }
 
 setup::Risk allowed(const Options& options) {
@@ -66,10 +69,10 @@ report::Report plan_report(const setup::Plan& plan, const std::string& source) {
   for (const auto& step : plan) {
     table.add({{"STATE", std::string(to_string(step.state))},
                {"CLASS", std::string(to_string(step.risk))},
-               {"STEP", step.title},
+               {"STEP", step.title, report::kKept},
                {"BEFORE", step.before},
                {"AFTER", step.after},
-               {"REASON", step.reason},
+               {"REASON", step.reason, report::kKept},
                {"ID", step.id, report::kWide}});
   }
   report.add(std::move(table), "Nothing is wanted.");
@@ -196,8 +199,16 @@ Result<int> show_machine_config(const Invocation& invocation, const Options& opt
   const auto want = TRY(wanted(options));
   if (!pools::is_dns_label(options.role))
     return Error{ErrorCode::usage, in_quotes(options.role) + " is no name of a role"};
-  invocation.out << setup::machine_config(want, options.role);
   const auto kubelet = setup::kubelet_config(want, options.role);
+  if (setup::files_of(want).empty() && kubelet.empty()) {
+    return Error{ErrorCode::usage, "nothing of what is wanted has a place in a MachineConfig"};
+  }
+  const auto left_out = setup::left_out_of_machine_config(want);
+  if (!left_out.empty()) {
+    invocation.err << "railhead: left out, as a MachineConfig has no file for it: "
+                   << join(left_out, ", ") << "\n";
+  }
+  invocation.out << setup::machine_config(want, options.role);
   if (!kubelet.empty()) invocation.out << "---\n" << kubelet;
   return kExitOk;
 }

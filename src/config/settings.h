@@ -311,7 +311,8 @@ inline constexpr SettingSpec kSettings[] = {
      "Unix socket where all pages are served, for root on the node; empty: none",
      into<&Settings::metrics, &Settings::Metrics::socket, parse_path_or_nothing>},
     {"metrics.tokenFile", "--metrics-token-file", "", "FILE",
-     "file of the bearer token for which /pods is served on metrics.bindAddress, too; empty: never",
+     "file of the bearer token for which /pods and /doctor are served on metrics.bindAddress, too; "
+     "empty: never",
      into<&Settings::metrics, &Settings::Metrics::token_file, parse_path_or_nothing>},
     {"metrics.portSeconds", "--port-counters-interval", "15", "SECONDS",
      "how often the counters of ports are read for /metrics; 0: never",

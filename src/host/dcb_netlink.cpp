@@ -7,7 +7,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
+#include <vector>
 
+#include "base/text.h"
 #include "host/host_error.h"
 #include "host/netlink.h"
 #include "host/netlink_socket.h"
@@ -149,6 +152,14 @@ std::uint8_t priorities_of(const DcbSettings& settings, unsigned dscp) {
   if (!settings.dscp) return 1;
   const auto found = settings.dscp->find(dscp);
   return found == settings.dscp->end() ? 1 : found->second;
+}
+
+std::string priorities_text(std::uint8_t priorities) {
+  std::vector<std::string> found;
+  for (unsigned priority = 0; priority < kPriorities; ++priority) {
+    if ((priorities & (1U << priority)) != 0) found.push_back(std::to_string(priority));
+  }
+  return found.empty() ? "none" : join(found, ",");
 }
 
 bool maps_dscp(const DcbSettings& settings) {

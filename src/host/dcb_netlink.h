@@ -5,8 +5,7 @@
 //   * a message begins with four bytes (family, command), then attributes: the netdev's name, and
 //     DCB_ATTR_IEEE, which holds the objects of IEEE 802.1Q;
 //   * an answer leaves out objects that the driver does not have, and EOPNOTSUPP is a driver
-//   without
-//     DCB. A change of an object that it does not have changes nothing, and does not fail;
+//     without DCB. A change of an object that it does not have changes nothing, and does not fail;
 //   * a change answers with a byte in DCB_ATTR_IEEE: 0, or an errno, negated. It takes
 //     CAP_NET_ADMIN;
 //   * the application table may give one DSCP several priorities; a new one leaves the others
@@ -50,6 +49,9 @@ struct DcbSettings {
 
 /// The priorities of a DSCP, a bit for each; of one that is not in the table priority 0.
 std::uint8_t priorities_of(const DcbSettings& settings, unsigned dscp);
+
+/// "3,4"; "none"
+std::string priorities_text(std::uint8_t priorities);
 
 /// Whether any DSCP has a priority.
 bool maps_dscp(const DcbSettings& settings);

@@ -3,8 +3,7 @@
 // The kernel's devlink: what the driver of a device says of its firmware. Invariants (Linux
 // include/uapi/linux/devlink.h, net/devlink):
 //   * devlink is a family of generic netlink (host/generic_netlink.h). To ask takes no capability;
-//   a
-//     device is seen in its own network namespace only;
+//     a device is seen in its own network namespace only;
 //   * each version is a nested attribute of its own: a name and a value;
 //   * ice calls the package of its Dynamic Device Personalization "fw.app.name"
 //     (Documentation/networking/devlink/ice.rst); i40e of the kernel does not name it.

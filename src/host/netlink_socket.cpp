@@ -10,9 +10,10 @@
 namespace railhead::host {
 namespace {
 
-/// The kernel packs as much into a datagram as the largest buffer that it saw has room for, at most
-/// 32 KiB (net/netlink/af_netlink.c, netlink_recvmsg).
-constexpr std::size_t kDatagramBytes = std::size_t{32} << 10;
+/// Of a dump the kernel packs as much into a datagram as the largest buffer that it saw has room
+/// for, at most 32 KiB (net/netlink/af_netlink.c, netlink_recvmsg). An answer about one netdev with
+/// its virtual functions is one message; a nested attribute has at most 64 KiB.
+constexpr std::size_t kDatagramBytes = std::size_t{128} << 10;
 
 }  // namespace
 

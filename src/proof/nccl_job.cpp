@@ -192,8 +192,8 @@ NcclGpuPath path_of(const std::vector<NcclRank>& ranks) {
 std::string why_of(const NcclLog& log, const NcclJob& job) {
   if (log.records == 0 && !log.unread.empty()) {
     const auto& first = log.unread.front();
-    return name_of(log, first.file) + " is " + std::string(first.what) + ": " +
-           std::string(first.remedy) + " makes it text";
+    if (first.remedy.empty()) return first.what;
+    return name_of(log, first.file) + " is " + first.what + ": " + first.remedy + " makes it text";
   }
   if (log.records == 0 && job.ranks.empty()) {
     return "no message of NCCL at level INFO is in this log: " + std::string(kAskForInfo);
@@ -276,8 +276,12 @@ std::vector<std::string> warnings_of(const NcclLog& log, const NcclJob& job) {
                        " of more than 16384 bytes: what is behind was not read");
   }
   for (const auto& file : log.unread) {
-    warnings.push_back(name_of(log, file.file) + " was not read: it is " + std::string(file.what) +
-                       ", " + std::string(file.remedy) + " makes it text");
+    if (file.remedy.empty()) {
+      warnings.push_back(file.what + ": the verdict is that of the other files");
+      continue;
+    }
+    warnings.push_back(name_of(log, file.file) + " was not read: it is " + file.what + ", " +
+                       file.remedy + " makes it text");
   }
   if (log.problems_left_out > 0) {
     warnings.push_back(counted(log.problems_left_out, "more warning") +

@@ -84,7 +84,12 @@ void NcclLogReader::judge_head() {
   const auto* form = form_other_than_text(head_);
   is_text_ = form == nullptr;
   if (is_text_) return feed_text(head_);
-  log_.unread.push_back({log_.files.size() - 1, form->what, form->remedy});
+  log_.unread.push_back(
+      {log_.files.size() - 1, std::string(form->what), std::string(form->remedy)});
+}
+
+void NcclLogReader::give_up_file(const std::string& why) {
+  log_.unread.push_back({log_.files.size() - 1, why, ""});
 }
 
 void NcclLogReader::feed_text(std::string_view bytes) {
@@ -110,6 +115,7 @@ void NcclLogReader::end_file() {
   if (!pending_.empty()) read_line(pending_);
   pending_.clear();
   end_unfinished();
+  was_test_row_cut_ |= log_.is_test_table_cut;  // with this file; the next one mends nothing
   table_is_between_nodes_ = false;
   head_.clear();
   head_is_judged_ = false;
@@ -177,7 +183,10 @@ void NcclLogReader::end_unfinished() {
 }
 
 void NcclLogReader::add_test_rank(const NcclTestRank& row) {
-  if (log_.test_ranks.size() == kMaxLocalRanks || test_devices_.size() == kMaxLocalRanks) return;
+  if (log_.test_ranks.size() == kMaxLocalRanks || test_devices_.size() == kMaxLocalRanks) {
+    was_test_row_cut_ = log_.is_test_table_cut = true;
+    return;
+  }
   log_.test_ranks.insert(row.rank);
   if (log_.test_hosts.size() < 2) log_.test_hosts.emplace(row.host);
   was_test_row_cut_ |= !row.is_whole;

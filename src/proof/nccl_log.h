@@ -100,11 +100,11 @@ struct NcclWorker {
   NcclEvidence evidence;
 };
 
-/// A file that is no text: compressed, or in another encoding.
+/// A file that is no text, compressed or in another encoding, or that could not be read.
 struct NcclUnreadFile {
   std::size_t file = 0;
-  std::string_view what;    ///< "compressed by gzip"
-  std::string_view remedy;  ///< "zcat"
+  std::string what;    ///< "compressed by gzip"; "nccl.d: is a directory"
+  std::string remedy;  ///< "zcat"; "" where it could not be read
 };
 
 struct NcclLog {
@@ -123,7 +123,7 @@ struct NcclLog {
   std::set<std::string> test_hosts;  ///< of two at most, the hosts there
   bool is_test_table_cut = false;    ///< a row was, or nothing stands behind the last
   std::size_t ring_size = 0;         ///< of the largest ring that was printed whole
-  /// One name for several machines: an interface of it has more than one address.
+  /// One name for several machines: an interface of it has two addresses, or a GPU two ranks.
   bool has_ambiguous_host = false;
   /// By host, of two at most: the ranks whose trees it printed.
   std::map<std::string, std::set<unsigned>, std::less<>> tree_ranks;
@@ -140,6 +140,8 @@ class NcclLogReader {
   void begin_file(std::string name);
   /// The next bytes of the log.
   void feed(std::string_view bytes);
+  /// No more of this log can be read. `why` names it: "nccl.d: is a directory".
+  void give_up_file(const std::string& why);
   /// All facts, when the last log is at its end.
   NcclLog finish();
 

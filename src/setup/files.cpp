@@ -139,6 +139,15 @@ std::string machine_config(const Wanted& wanted, const std::string& role) {
   return text;
 }
 
+std::vector<std::string> left_out_of_machine_config(const Wanted& wanted) {
+  std::vector<std::string> keys;
+  if (!wanted.sriov.empty()) keys.emplace_back("sriov");
+  if (!wanted.mtu.empty()) keys.emplace_back("mtu");
+  if (!wanted.links.empty()) keys.emplace_back("link");
+  if (wanted.gpudirect.pcie) keys.emplace_back("gpudirect.pcie");
+  return keys;
+}
+
 std::string kubelet_config(const Wanted& wanted, const std::string& role) {
   if (wanted.topology_manager_policy.empty()) return "";
   return head("KubeletConfig", role + "-railhead") +

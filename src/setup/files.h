@@ -33,6 +33,9 @@ std::vector<FileText> files_of(const Wanted& wanted);
 /// as units, others as files.
 std::string machine_config(const Wanted& wanted, const std::string& role);
 
+/// Keys of what is wanted for which a MachineConfig has no file: "link", "mtu".
+std::vector<std::string> left_out_of_machine_config(const Wanted& wanted);
+
 /// A KubeletConfig of OpenShift; "" where nothing of the kubelet is wanted.
 std::string kubelet_config(const Wanted& wanted, const std::string& role);
 

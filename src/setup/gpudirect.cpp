@@ -34,7 +34,11 @@ std::string against_dma_buf(const Situation& situation) {
   if (!version) return "the release of the kernel is not known";
   if (*version < features::kDmaBufSince) return "kernel " + release + " is older than 5.12";
   const auto is_open = features::gpu_direct_of(situation.system).is_open;
-  if (!is_open) return "NVIDIA's driver is not loaded";
+  if (!is_open) {
+    return situation.system.text(features::kNvidiaDriverVersion).absent()
+               ? "NVIDIA's driver is not loaded"
+               : "which of NVIDIA's kernel modules is loaded is not known";
+  }
   if (!*is_open)
     return "NVIDIA's driver is the proprietary one: its open kernel module exports DMA-BUF";
   return "";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Netdevs: their MTU, and by option what ethtool(8) and dcb(8) set. RoCE takes the largest RDMA MTU
-// that fits into that of its netdev: 4096 bytes need 4200 (include/rdma/ib_addr.h,
+// that fits into that of its netdev: 4096 bytes need 4192 (include/rdma/ib_addr.h,
 // iboe_get_mtu()). A switch between has to have more than both ends. None of it lasts longer than
 // the netdev.
 #include <algorithm>
@@ -20,17 +20,16 @@ namespace {
 /// What a setting costs, by what its name begins with.
 struct LinkCost {
   std::string_view prefix;
-  Risk risk;
   std::string_view reason;
 };
 
 constexpr LinkCost kCosts[] = {
-    {"rings.", Risk::restart, "the driver opens its queues anew"},
-    {"coalesce.", Risk::live, "until the next boot; of no effect on RDMA traffic"},
-    {"pause.", Risk::restart, "the link may go down and come up again"},
-    {"ets", Risk::restart, "what is on its way may change its queue"},
-    {"pfc", Risk::restart, "the driver sets its buffers anew; switches have to have it, too"},
-    {"dscp.", Risk::restart, "what is on its way may change its queue"},
+    {"rings.", "the driver opens its queues anew"},
+    {"coalesce.", "until the next boot; of no effect on RDMA traffic"},
+    {"pause.", "the link may go down and come up again"},
+    {"ets", "what is on its way may change its queue"},
+    {"pfc", "the driver sets its buffers anew; switches have to have it, too"},
+    {"dscp.", "what is on its way may change its queue"},
 };
 
 const LinkCost& cost_of(std::string_view name) {
@@ -38,20 +37,10 @@ const LinkCost& cost_of(std::string_view name) {
                        [&](const LinkCost& cost) { return name.starts_with(cost.prefix); });
 }
 
-/// Who would notice: programs that use the RDMA device of this netdev. "": nobody is seen.
-std::string user_of_link(const Situation& situation, const std::string& netdev) {
-  for (const auto& nic : situation.node.nics) {
-    if (!contains(nic.netdevs, netdev)) continue;
-    auto user = rdma_user(*situation.machine.host, nic.name);
-    if (!user.empty()) return user;
-  }
-  return "";
-}
-
 /// A step that others notice is not for a link that a program uses.
 Step guarded(const Situation& situation, const std::string& netdev, Step step) {
   if (step.state != StepState::todo || step.risk == Risk::live) return step;
-  const auto user = user_of_link(situation, netdev);
+  const auto user = user_of_link(*situation.machine.host, situation.node, netdev);
   if (user.empty()) return step;
   step.state = StepState::refused;
   step.reason = user;
@@ -112,8 +101,8 @@ Step setting_step(const Situation& situation, const std::string& netdev, const s
   const std::string subject = link_subject(netdev, name);
   Step step;
   step.id = "link." + name + "/" + netdev;
-  step.title = netdev + ": " + name + " is " + value;
-  step.risk = cost.risk;
+  step.title = netdev + ": " + name;
+  step.risk = risk_of_link(name);
   step.after = value;
   if (lacks_netdev(situation, netdev, step)) return step;
   Change change{Change::Kind::link, subject, value};
@@ -145,8 +134,8 @@ Step setting_step(const Situation& situation, const std::string& netdev, const s
 Step ecn_step(const Situation& situation, const std::string& netdev, std::uint8_t wanted) {
   Step step;
   step.id = "link.ecn/" + netdev;
-  step.title = netdev + ": ecn is " + priorities_text(wanted);
-  step.after = priorities_text(wanted);
+  step.title = netdev + ": ecn is " + host::priorities_text(wanted);
+  step.after = host::priorities_text(wanted);
   if (lacks_netdev(situation, netdev, step)) return step;
   unsigned now = 0xff;
   for (unsigned priority = 0; priority < host::kPriorities; ++priority) {
@@ -166,7 +155,7 @@ Step ecn_step(const Situation& situation, const std::string& netdev, std::uint8_
       if (trim(text) != value) step.changes.push_back({Change::Kind::attribute, path, value});
     }
   }
-  step.before = priorities_text(static_cast<std::uint8_t>(now));
+  step.before = host::priorities_text(static_cast<std::uint8_t>(now));
   if (step.changes.empty()) {
     step.reason = "/sys/class/net/" + netdev + "/ecn";
   } else if (!situation.machine.is_live) {

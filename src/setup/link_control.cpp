@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "setup/link_control.h"
 
+#include <algorithm>
 #include <array>
 
-#include <algorithm>
 #include "base/text.h"
-
 #include "host/ethtool_netlink.h"
 #include "host/vf_netlink.h"
 
@@ -83,12 +82,12 @@ Result<std::uint8_t> percent_of(std::string_view word) {
 }
 
 std::optional<std::string> text_in(const host::DcbSettings& dcb, const std::string& name) {
-  if (name == "pfc") return dcb.pfc ? std::optional(priorities_text(*dcb.pfc)) : std::nullopt;
+  if (name == "pfc") return dcb.pfc ? std::optional(host::priorities_text(*dcb.pfc)) : std::nullopt;
   if (name == "ets") return dcb.ets ? std::optional(ets_text(*dcb.ets)) : std::nullopt;
   const auto dscp = dscp_of(name);
   if (!dcb.dscp || !dscp) return std::nullopt;
   const auto found = dcb.dscp->find(*dscp);
-  return priorities_text(found == dcb.dscp->end() ? 0 : found->second);
+  return host::priorities_text(found == dcb.dscp->end() ? 0 : found->second);
 }
 
 std::optional<std::string> text_in(const host::EthtoolNumbers& numbers,
@@ -199,12 +198,8 @@ Status write_link(const std::string& subject, const std::string& value) {
   return host::set_dscp(netdev, dscp, priorities);
 }
 
-std::string priorities_text(std::uint8_t bits) {
-  std::vector<std::string> found;
-  for (unsigned priority = 0; priority < host::kPriorities; ++priority) {
-    if ((bits & (1U << priority)) != 0) found.push_back(std::to_string(priority));
-  }
-  return found.empty() ? "none" : join(found, ",");
+Risk risk_of_link(std::string_view name) {
+  return name.starts_with("coalesce.") || name.starts_with("vf.") ? Risk::live : Risk::restart;
 }
 
 Result<std::uint8_t> parse_priorities(std::string_view text) {

@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "host/dcb_netlink.h"
 #include "host/host.h"
+#include "setup/step.h"
 
 namespace railhead::setup {
 
@@ -35,11 +36,13 @@ Result<std::optional<std::string>> read_link(host::Host& host, const std::string
 /// said.
 std::optional<std::uint32_t> most_of_link(host::Host& host, const std::string& subject);
 
+/// What it costs to set it: of all but coalescing traffic notices.
+Risk risk_of_link(std::string_view name);
+
 /// Has the kernel that we run on set it.
 Status write_link(const std::string& subject, const std::string& value);
 
 /// Priorities as "3,4". Malformed: one that is none of 0 to 7.
-std::string priorities_text(std::uint8_t bits);
 Result<std::uint8_t> parse_priorities(std::string_view text);
 
 std::string ets_text(const host::Ets& ets);

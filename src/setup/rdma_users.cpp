@@ -4,8 +4,11 @@
 #include <rdma/rdma_netlink.h>
 
 #include <algorithm>
+#include <cerrno>
 
+#include "base/contains.h"
 #include "base/text.h"
+#include "host/host_error.h"
 #include "setup/machine.h"
 #include "usage/rdma_objects.h"
 
@@ -29,23 +32,34 @@ std::string said(host::Host& host, const std::string& device, const usage::Objec
   return who + "process " + process + (name.empty() ? "" : " (" + name + ")");
 }
 
+/// Not to be seen is not to be there.
+std::string unseen(const std::string& device, const Error& why) {
+  return "who uses " + device + " cannot be seen: " + why.message;
+}
+
 template <typename Object>
 std::string user_in(host::Host& host, const usage::RdmaDevice& device, std::uint16_t command,
                     Result<std::vector<Object>> (*parse)(std::string_view)) {
   const auto answer = host.rdma({command, device.index});
-  if (!answer || !*answer) return "";
+  // A kernel that does not list them; the caller asks for others.
+  if (!answer && host::errno_of(answer.error()) == EOPNOTSUPP) return "";
+  if (!answer) return unseen(device.name, answer.error());
+  if (!*answer) return "";
   const auto objects = parse(**answer);
-  const auto* owner = objects ? owner_in(*objects) : nullptr;
+  if (!objects) return unseen(device.name, objects.error());
+  const auto* owner = owner_in(*objects);
   return owner == nullptr ? "" : said(host, device.name, *owner);
 }
 
 }  // namespace
 
 std::string rdma_user(host::Host& host, const std::string& name) {
+  if (name.empty()) return "";
   const auto answer = host.rdma({RDMA_NLDEV_CMD_GET, {}});
-  if (name.empty() || !answer || !*answer) return "";
+  if (!answer) return unseen(name, answer.error());
+  if (!*answer) return "";
   const auto devices = usage::parse_rdma_devices(**answer);
-  if (!devices) return "";
+  if (!devices) return unseen(name, devices.error());
   for (const auto& device : *devices) {
     if (device.name != name) continue;
     auto user = user_in(host, device, RDMA_NLDEV_CMD_RES_CTX_GET, usage::parse_user_contexts);
@@ -53,6 +67,15 @@ std::string rdma_user(host::Host& host, const std::string& name) {
     if (user.empty())
       user = user_in(host, device, RDMA_NLDEV_CMD_RES_QP_GET, usage::parse_queue_pairs);
     return user;
+  }
+  return "";
+}
+
+std::string user_of_link(host::Host& host, const node::Node& node, const std::string& netdev) {
+  for (const auto& nic : node.nics) {
+    if (!contains(nic.netdevs, netdev)) continue;
+    auto user = rdma_user(host, nic.name);
+    if (!user.empty()) return user;
   }
   return "";
 }

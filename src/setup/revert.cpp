@@ -7,6 +7,7 @@
 #include "setup/functions.h"
 #include "setup/link_control.h"
 #include "setup/pci_control.h"
+#include "setup/rdma_users.h"
 
 namespace railhead::setup {
 namespace {
@@ -112,6 +113,16 @@ Step of_pci(const Machine& machine, const Entry& entry, Step step) {
   return step;
 }
 
+/// A link that a program uses stays as it is, as when it was set.
+void refuse_for_users(const Machine& machine, const std::string& netdev, const std::string& name,
+                      Step& step) {
+  if (step.state != StepState::todo || risk_of_link(name) == Risk::live) return;
+  const auto user = user_of_link(*machine.host, node::read_node(*machine.host), netdev);
+  if (user.empty()) return;
+  step.state = StepState::refused;
+  step.reason = user;
+}
+
 Step of_link(const Machine& machine, const Entry& entry, Step step) {
   const auto now = read_link(*machine.host, entry.subject);
   step.title = entry.subject + " is " + entry.attribute;
@@ -127,6 +138,7 @@ Step of_link(const Machine& machine, const Entry& entry, Step step) {
   } else {
     step.before = **now;
     compare(*now, std::optional(entry.attribute), entry, step);
+    refuse_for_users(machine, netdev, entry.subject.substr(netdev.size() + 1), step);
   }
   return step;
 }

@@ -63,7 +63,7 @@ Status read_numbers(const std::string& part, const Value& value, LinkWish& wish)
 
 Status read_pfc(const std::string& key, const Value& value, LinkWish& wish) {
   const auto bits = TRY(priorities_in(value));
-  wish.settings.emplace_back(key, priorities_text(bits));
+  wish.settings.emplace_back(key, host::priorities_text(bits));
   return {};
 }
 
@@ -92,7 +92,7 @@ Status read_dscp(const std::string& key, const Value& value, LinkWish& wish) {
   TRY_STATUS(check_map(value, key));
   for (const auto& [name, mark, entry] : value.entries) {
     const auto dscp = parse_unsigned(name);
-    if (!dscp || *dscp >= host::kDscps)
+    if (!dscp || *dscp >= host::kDscps || name != std::to_string(*dscp))
       return data::malformed_at(mark, in_quotes(name) + " is no DSCP, 0 to 63");
     const auto priority = TRY(number_below(entry, host::kPriorities));
     wish.settings.emplace_back("dscp." + std::to_string(*dscp), std::to_string(priority));

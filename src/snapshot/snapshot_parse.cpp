@@ -114,6 +114,9 @@ class Parser {
   Status parse_line() {
     const std::size_t end = rest_.find('\n');
     const std::string_view line = rest_.substr(0, end);
+    if (line_ == 1 && line.starts_with("\x1f\x8b")) {
+      return Error{ErrorCode::malformed, "compressed by gzip: zcat makes it text"};
+    }
     if (line_ == 1 && line != kSnapshotFirstLine) {
       return Error{ErrorCode::malformed,
                    in_quotes(kSnapshotFirstLine) + " expected, not " + in_quotes(line)};

@@ -17,8 +17,8 @@ CATALOGUE = {
 
 # Rows that no check answers, with who does.
 BY_OTHERS = {
-    "bench.pair": "`railhead bench server` and `client`", "bench.rail": "`railhead bench mesh`, rail by rail",
-    "bench.matrix": "`railhead bench mesh`",
+    "bench.pair": "`railhead bench server` and `client`", "bench.rail": "`railhead bench client --nics`, rail by rail",
+    "bench.matrix": "`railhead bench client`, between each two nodes",
 }
 
 # Where the notes ask for more than can be said truly.

@@ -21,7 +21,7 @@ COMPARED = [
      "a kernel interface that rdma-core does not know", NO, NO, NO, NO),
     ("The GID's netdev is in another namespace", "NVIDIA/nccl#925", "pod.gid", "a_gid_of_its_own_address_is_needed_for_roce", NO, NO, NO, NO),
     ("The index of the GID differs between pods", "NVIDIA/nccl#1573", "pod.environment (NCCL_IB_GID_INDEX)", "a NIC by name that it has not", NO, NO, NO, NO),
-    ("Retries are exceeded: MTU, PFC, rails without a route", "NVIDIA/nccl#426", "roce.mtu, roce.flow-control, roce.ecn, link.errors, `railhead bench mesh`",
+    ("Retries are exceeded: MTU, PFC, rails without a route", "NVIDIA/nccl#426", "roce.mtu, roce.flow-control, roce.ecn, link.errors, `railhead bench client`",
      "errors_that_grow_are_named", NO, NO, NO, "counter local_ack_timeout_err"),
     ("Memory cannot be registered although IPC_LOCK is set", "NVIDIA/nvidia-container-toolkit#2037", "pod.memlock",
      "ipc_lock_that_is_not_effective_is_named", NO, NO, NO, NO),
@@ -46,6 +46,6 @@ COMPARED = [
      "a VF without a GUID", "port is down", "port is down", NO, "port is down; VFs are left out"),
     ("A monitor reads counters until the log fills the disk", "prometheus/node_exporter#3434", "log.flood", "a log that fills the disk",
      "a line of the log", NO, NO, "a line of the log"),
-    ("One slow NIC sets the pace of all", "NVIDIA/nccl-tests#106", "pci.link, link.rate, `railhead bench mesh`", "half the lanes of a slot",
+    ("One slow NIC sets the pace of all", "NVIDIA/nccl-tests#106", "pci.link, link.rate, `railhead bench client`", "half the lanes of a slot",
      "rate of the port", "bandwidth of a loopback", NO, "preflight all-reduce"),
 ]

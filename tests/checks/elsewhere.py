@@ -14,7 +14,7 @@ ELSEWHERE = {
     "N06": API,
     "N09": "the agent finds a container's GPUs", "N10": "`railhead topology` has index, UUID and address",
     "N11": "`railhead nics` has the PCI function of each device", "N14": API, 
-    "C05": "of several nodes: no object of the API says to which fabric a node is cabled; `railhead bench mesh` says which pairs reach each other", "C06": "`railhead pools` says which functions a selector matches", "C07": LINT, "C08": API, "C09": LINT,
+    "C05": "of several nodes: no object of the API says to which fabric a node is cabled; `railhead bench client`, tried between two nodes, says whether they reach each other", "C06": "`railhead pools` says which functions a selector matches", "C07": LINT, "C08": API, "C09": LINT,
     "C11": API, "C13": API, "C14": API, 
     "C21": BENCH,
     "C26": "of another program, which waits for ever; `railhead bench` has a limit for each phase",

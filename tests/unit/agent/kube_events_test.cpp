@@ -182,6 +182,17 @@ TEST_F(KubeEventsTest, without_the_right_a_line_is_logged_and_events_are_lost) {
   EXPECT_EQ(text.find("not posted"), text.rfind("not posted")) << "once";
 }
 
+TEST_F(KubeEventsTest, an_event_that_is_refused_holds_up_no_other) {
+  next_ = {reply(404, R"({"message":"namespaces \"gone\" not found"})")};
+  options_.first_retry = options_.longest_retry = std::chrono::hours(1);
+  start();
+  outbox_.note({"Pod", "gone", "a", "1"}, kReason, "a");
+  outbox_.note(kJob, kReason, "b");
+  ASSERT_TRUE(until_counted("posted", 1));
+  EXPECT_EQ(counted("dropped"), 1);
+  EXPECT_EQ(server_.requests().size(), 2U);
+}
+
 TEST_F(KubeEventsTest, what_a_broken_server_did_not_take_is_told_later) {
   next_ = {reply(500, "oops"),
            reply(429, "", "Retry-After: 1\r\n"),

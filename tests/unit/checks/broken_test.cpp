@@ -521,7 +521,7 @@ const std::vector<Fault>& faults() {
       {"NCCL is not told of switches that are hidden",
        [](Patient& p) { p.drop("/etc/nccl.conf"); },
        {"WARN topo.vm-file node"},
-       "azure-nd-h100-v5",
+       "h200-flat-kvm",
        told_vm},
       {"a network of Lustre that is down",
        [](Patient& p) {

@@ -225,7 +225,10 @@ TEST(DoctorOnVfs, a_zero_guid_in_a_pod_is_a_failure) {
 }
 
 TEST(DoctorOnVms, nccl_is_to_be_told_of_switches_that_are_hidden) {
-  auto patient = healthy("azure-nd-h100-v5");
+  const auto known = healthy("azure-nd-h100-v5");
+  EXPECT_EQ(of(known, "topo.vm-file", "node").observed,
+            "railhead gives containers the file of Azure ND H100 v5");
+  auto patient = healthy("h200-flat-kvm");
   EXPECT_EQ(of(patient, "topo.vm-file", "node").state, State::warn);
   patient.text("/etc/nccl.conf", "NCCL_TOPO_FILE=/opt/ndv5-topo.xml");
   patient.text("/opt/ndv5-topo.xml", "<system version=\"1\"/>");

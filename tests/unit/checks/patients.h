@@ -98,7 +98,7 @@ inline Patient lustre() {
 
 /// A virtual machine that hides its switches, and tells NCCL of them.
 inline Patient told_vm() {
-  return healthy("azure-nd-h100-v5")
+  return healthy("h200-flat-kvm")
       .text("/etc/nccl.conf", "NCCL_TOPO_FILE=/opt/ndv5-topo.xml")
       .text("/opt/ndv5-topo.xml", "<system version=\"1\"/>");
 }

@@ -27,5 +27,15 @@ TEST(BenchCommand, has_its_help_and_knows_its_words_without_its_program) {
   EXPECT_THAT(mistyped.err, HasSubstr("did you mean --iterations?"));
 }
 
+TEST(BenchCommand, refuses_numbers_before_it_looks_for_nics) {
+  const host::Environment nowhere = {{"PATH", "/no/such/folder"}};
+  for (const auto& [option, value] :
+       {std::pair("--require", "nan"), std::pair("--require", "2"), std::pair("--mtu", "9000")}) {
+    EXPECT_EQ(run({"bench", "pair", "a", "b", option, value}, nowhere).code, cli::kExitUsage)
+        << option << " " << value;
+  }
+  EXPECT_EQ(run({"bench", "pair", "a", "b", "--require", "0.9"}, nowhere).code, 2);
+}
+
 }  // namespace
 }  // namespace railhead::test

@@ -48,6 +48,16 @@ TEST(NcclLogCommand, tcp_is_a_problem_with_its_evidence) {
   EXPECT_EQ(rank["evidence"][0]["text"], "NET/IB : No device found.");
 }
 
+TEST(NcclLogCommand, a_name_that_cannot_be_read_hides_no_verdict) {
+  const TextFile tcp(kTcp, "-tcp");
+  const auto said = run({"nccl-log", tcp.path(), testing::TempDir()});
+  EXPECT_EQ(said.code, cli::kExitProblem) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("is a directory: the verdict is that of the other files"));
+  const TextFile rdma(kRdma, "-rdma");
+  EXPECT_EQ(run({"nccl-log", rdma.path(), testing::TempDir()}).code, cli::kExitCannotTell);
+  EXPECT_EQ(run({"nccl-log", testing::TempDir()}).code, cli::kExitCannotTell);
+}
+
 TEST(NcclLogCommand, one_rank_on_tcp_is_a_problem) {
   EXPECT_EQ(judge_text(kRdma + kTcp).code, cli::kExitProblem);
 }

@@ -121,6 +121,11 @@ TEST(NcclVerdicts, the_table_of_nccl_tests_has_all_ranks_of_the_job) {
             NcclVerdict::tcp);
   EXPECT_EQ(verdict(row(0, "a") + "#\n"), NcclVerdict::unknown);
   EXPECT_EQ(verdict(row(0, "a") + row(1, "a")), NcclVerdict::unknown);
+  NcclLogReader two_files;
+  two_files.feed(row(0, "a") + row(1, "a"));
+  two_files.begin_file("next");
+  two_files.feed("what stands in another file\n");
+  EXPECT_EQ(judge(two_files.finish()).verdict, NcclVerdict::unknown);
   EXPECT_EQ(verdict(row(0, "a") + "#  Rank  1 Group  0 Pid  4711 on a device  1 [0\n#\n"),
             NcclVerdict::unknown);
   // Two machines of one name: both have a GPU 0.

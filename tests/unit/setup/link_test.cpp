@@ -42,6 +42,7 @@ struct Driver {
   std::map<unsigned, unsigned> dscp;  ///< and the priority of each
   host::Ets ets{};
   bool is_used = false;
+  bool is_silent = false;   ///< RDMA netlink fails
   std::uint32_t trust = 0;  ///< of the first virtual function
 
   [[nodiscard]] std::optional<std::string> answer(LinkPart part) const {
@@ -113,6 +114,7 @@ class DrivenHost : public host::Host {
     const std::string device =
         u32(RDMA_NLDEV_ATTR_DEV_INDEX, 0) + text_attribute(RDMA_NLDEV_ATTR_DEV_NAME, "mlx5_0");
     if (dump.command == RDMA_NLDEV_CMD_GET) return std::optional(rdma_message(1, device));
+    if (driver_.is_silent) return host::host_error("rdma", ETIMEDOUT);
     if (dump.command != RDMA_NLDEV_CMD_RES_CTX_GET || !driver_.is_used)
       return std::optional<std::string>("");
     const auto entry =
@@ -153,6 +155,13 @@ class LinkTest : public testing::Test {
     auto machine = tree_.machine();
     machine.host = std::make_unique<DrivenHost>(std::move(machine.host), driver_);
     return machine;
+  }
+
+  void give_rdma_device() const {
+    const std::string sysfs = "sys/class/infiniband/mlx5_0";
+    tree_.write(sysfs + "/node_guid", "0c42:a103:0012:3456\n");
+    std::filesystem::create_directory_symlink("../../../bus/pci/devices/0000:3b:00.0",
+                                              tree_.at(sysfs + "/device"));
   }
 
   Plan plan(const std::string& text, Risk allowed = Risk::restart) {
@@ -222,16 +231,31 @@ TEST_F(LinkTest, more_than_the_driver_takes_is_refused) {
 TEST_F(LinkTest, a_link_that_a_program_uses_is_left_alone) {
   driver_.is_used = true;
   tree_.write("proc/4711/comm", "python3\n");
-  const std::string sysfs = "sys/class/infiniband/mlx5_0";
-  tree_.write(sysfs + "/node_guid", "0c42:a103:0012:3456\n");
-  std::filesystem::create_directory_symlink("../../../bus/pci/devices/0000:3b:00.0",
-                                            tree_.at(sysfs + "/device"));
+  give_rdma_device();
   const auto used = plan(
       "mtu: {ens8f0: 9000}\nlink: {ens8f0: {rings: {rx: 8192}, coalesce: "
       "{adaptive-rx: false}}}");
   EXPECT_THAT(states(used), ElementsAre("link.mtu/ens8f0 refused", "link.rings.rx/ens8f0 refused",
                                         "link.coalesce.adaptive-rx/ens8f0 todo"));
   EXPECT_EQ(step_of(used, "link.mtu/ens8f0").reason, "mlx5_0 is used by process 4711 (python3)");
+}
+
+TEST_F(LinkTest, who_cannot_be_seen_may_use_it) {
+  give_rdma_device();
+  driver_.is_silent = true;
+  const auto step = step_of(plan("link: {ens8f0: {rings: {rx: 8192}}}"), "link.rings.rx/ens8f0");
+  EXPECT_EQ(step.state, StepState::refused);
+  EXPECT_EQ(step.reason, "who uses mlx5_0 cannot be seen: rdma: timed out");
+}
+
+TEST_F(LinkTest, a_link_that_a_program_uses_by_now_is_not_taken_back) {
+  give_rdma_device();
+  const std::string text = "link: {ens8f0: {rings: {rx: 8192}, coalesce: {adaptive-rx: false}}}";
+  ASSERT_FALSE(apply(machine(), kernel_, wanted(text), Risk::restart, kSilent).value().has_failed);
+  driver_.is_used = true;
+  EXPECT_THAT(states(plan_revert(machine()).value()),
+              ElementsAre("revert.link/ens8f0/coalesce.adaptive-rx todo",
+                          "revert.link/ens8f0/rings.rx refused"));
 }
 
 TEST_F(LinkTest, what_somebody_set_since_stays) {
@@ -330,7 +354,7 @@ TEST(LinkWish, has_the_words_of_ethtool_and_dcb) {
 
 TEST(LinkControl, texts_are_what_they_were_made_of) {
   for (unsigned bits = 0; bits < 256; ++bits) {
-    const auto text = priorities_text(static_cast<std::uint8_t>(bits));
+    const auto text = host::priorities_text(static_cast<std::uint8_t>(bits));
     EXPECT_EQ(parse_priorities(text).value(), bits) << text;
   }
   EXPECT_FALSE(parse_priorities("8"));

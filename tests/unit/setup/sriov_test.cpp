@@ -194,7 +194,8 @@ TEST_F(VfioTest, made_and_bound_they_go_again) {
   for (unsigned i = 0; i < 2; ++i) give_iommu(TreeKernel::virtual_function(i));
   ASSERT_FALSE(
       apply(tree_.machine(), kernel_, wanted(text_), Risk::live, kSilent).value().has_failed);
-  for (const auto& step : plan_revert(tree_.machine()).value())
+  const auto plan = plan_revert(tree_.machine()).value();
+  for (const auto& step : plan)
     EXPECT_NE(step.state, StepState::refused) << step.id << ": " << step.reason;
   const auto outcome = revert(tree_.machine(), kernel_, kSilent).value();
   EXPECT_FALSE(outcome.has_failed);

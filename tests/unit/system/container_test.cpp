@@ -107,7 +107,7 @@ TEST_F(ContainerTest, is_read_through_its_process) {
 TEST_F(ContainerTest, shows_how_its_libraries_fit) {
   write("proc/4711/root/usr/lib/libibverbs.so.1", std::string("\x7f"
                                                               "ELF\0lib%s-rdmav34.so\0",
-                                                              24));
+                                                              22));
   write("proc/4711/root/opt/lib/libucp.so.0", "x");
   write("proc/4711/root/opt/lib/ucx/libuct_cma.so.0", "x");
   write("proc/4711/root/usr/lib/libucp.so.0", "x");
