@@ -99,8 +99,9 @@ NriSetting nri_setting(const Machine& machine, bool is_containerd) {
   const std::string_view folder = is_containerd ? "/etc/containerd" : "/etc/crio";
   for (const auto& file : is_containerd ? machine.system.containerd.files : machine.system.crio) {
     if (!file.content.value && !file.content.absent()) setting.unreadable = &file;
-    const auto* section =
-        is_containerd ? system::containerd_nri_section(file) : system::crio_nri_section(file);
+    const auto* section = is_containerd
+                              ? system::containerd_nri_section(machine.system.containerd, file)
+                              : system::crio_nri_section(file);
     const auto* socket = data::below(section, {is_containerd ? "socket_path" : "nri_listen"});
     if (socket != nullptr) setting.socket = socket->scalar;
     if (const auto says = nri_in(section, is_containerd)) {

@@ -20,10 +20,6 @@ namespace {
 constexpr int kNewestSchema = 3;
 constexpr const char* kDropIn = "50-railhead-nri.toml";
 
-std::string plugin_of(int version) {
-  return std::string(version < 2 ? system::kNriPluginBefore2 : system::kNriPlugin);
-}
-
 /// Absent: the section does not say it.
 std::optional<bool> flag_in(const data::Value* section, std::string_view key) {
   const auto* flag = data::below(section, {key});
@@ -49,8 +45,7 @@ class ContainerdNri {
  public:
   ContainerdNri(const Situation& situation, const system::ContainerdFiles& config)
       : situation_(situation),
-        config_(config),
-        plugin_(plugin_of(config.version())) {}
+        config_(config) {}
 
   /// Each file that says no is changed. Where nothing says it and containerd does not take plugins
   /// by itself, one is to say yes.
@@ -58,13 +53,13 @@ class ContainerdNri {
     bool is_said = false;
     Texts texts;
     for (const auto& file : config_.files) {
-      const auto* section = system::containerd_nri_section(file);
+      const auto* section = system::containerd_nri_section(config_, file);
       const auto disabled = flag_in(section, "disable");
       is_said = is_said || disabled;
       std::vector<data::TomlPath> flags;
-      if (disabled.value_or(false)) flags.push_back(path_of("disable"));
+      if (disabled.value_or(false)) flags.push_back(path_in(file, "disable"));
       if (flag_in(section, "disable_connections").value_or(false))
-        flags.push_back(path_of("disable_connections"));
+        flags.push_back(path_in(file, "disable_connections"));
       if (!flags.empty()) texts.emplace_back(file.path, with_false(file, flags));
     }
     if (!texts.empty()) return changed(texts);
@@ -73,7 +68,9 @@ class ContainerdNri {
   }
 
  private:
-  [[nodiscard]] data::TomlPath path_of(const char* key) const { return {"plugins", plugin_, key}; }
+  [[nodiscard]] data::TomlPath path_in(const system::ConfigFile& file, const char* key) const {
+    return {"plugins", std::string(system::containerd_nri_plugin(config_, file)), key};
+  }
 
   static Step self() {
     Step step;
@@ -121,17 +118,17 @@ class ContainerdNri {
     const auto& main = config_.files.front();
     const bool says_something = main.content.value && !main.content.value->entries.empty();
     if (says_something && config_.drop_in_folders.empty())
-      return {config_.path, with_false(main, {path_of("disable")})};
+      return {config_.path, with_false(main, {path_in(main, "disable")})};
     const int version = says_something ? config_.version() : 2;
     std::string text = says_something ? "" : main.text;
     if (version >= 2) text += "version = " + std::to_string(version) + "\n";
+    const std::string plugin(version < 2 ? system::kNriPluginBefore2 : system::kNriPlugin);
     return {says_something ? config_.drop_in_folders.front() + "/" + kDropIn : config_.path,
-            data::set_toml_boolean(text, {"plugins", plugin_of(version), "disable"}, false)};
+            data::set_toml_boolean(text, {"plugins", plugin, "disable"}, false)};
   }
 
   const Situation& situation_;
   const system::ContainerdFiles& config_;
-  std::string plugin_;
 };
 
 Step crio_step(const Situation& situation, const std::vector<system::ConfigFile>& files) {

@@ -79,11 +79,17 @@ ContainerdFiles read_containerd_files(host::Host& host, const std::string& main)
   return containerd;
 }
 
-const data::Value* containerd_nri_section(const ConfigFile& file) {
+std::string_view containerd_nri_plugin(const ContainerdFiles& all, const ConfigFile& file) {
+  if (all.version() >= 2 || !file.content.value) return kNriPlugin;
+  const auto has = [&](std::string_view name) {
+    return data::below(*file.content.value, {"plugins", name}) != nullptr;
+  };
+  return has(kNriPlugin) && !has(kNriPluginBefore2) ? kNriPlugin : kNriPluginBefore2;
+}
+
+const data::Value* containerd_nri_section(const ContainerdFiles& all, const ConfigFile& file) {
   if (!file.content.value) return nullptr;
-  const auto* section = data::below(*file.content.value, {"plugins", kNriPlugin});
-  return section != nullptr ? section
-                            : data::below(*file.content.value, {"plugins", kNriPluginBefore2});
+  return data::below(*file.content.value, {"plugins", containerd_nri_plugin(all, file)});
 }
 
 const data::Value* crio_nri_section(const ConfigFile& file) {

@@ -28,12 +28,18 @@ struct ContainerdFiles {
   [[nodiscard]] int version() const;
 };
 
-/// How containerd's NRI plugin is called below [plugins], and before version 2 of the file.
+/// How containerd's NRI plugin is called below [plugins]; the short name is that of containerd 1 in
+/// files of version 1.
 inline constexpr std::string_view kNriPlugin = "io.containerd.nri.v1.nri";
 inline constexpr std::string_view kNriPluginBefore2 = "nri";
 
+/// The name that counts in this file. In one of version 1 containerd 1.7 goes by the short one, and
+/// containerd 2 by the long one; in others both go by the long one. Seen by `containerd config
+/// dump` of 1.7, 2.0, 2.2 and 2.4.
+std::string_view containerd_nri_plugin(const ContainerdFiles& all, const ConfigFile& file);
+
 /// What one of containerd's files, or of CRI-O's, says of NRI; nullptr: nothing.
-const data::Value* containerd_nri_section(const ConfigFile& file);
+const data::Value* containerd_nri_section(const ContainerdFiles& all, const ConfigFile& file);
 const data::Value* crio_nri_section(const ConfigFile& file);
 
 ContainerdFiles read_containerd_files(host::Host& host, const std::string& main);

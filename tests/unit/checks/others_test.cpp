@@ -355,6 +355,9 @@ TEST(DoctorOnDrivers, a_file_without_a_version_has_nri_s_short_name) {
   patient.bytes("/proc/811/cmdline", std::string("containerd\0-c\0/opt/c.toml\0", 26));
   patient.text("/opt/c.toml", "[plugins.nri]\ndisable = true");
   EXPECT_EQ(of(patient, "runtime.nri", "containerd").observed, "disabled");
+  // containerd passes over the name of another version.
+  patient.text("/opt/c.toml", "version = 2\n[plugins.nri]\ndisable = true");
+  EXPECT_NE(of(patient, "runtime.nri", "containerd").observed, "disabled");
 }
 
 TEST(DoctorOnDrivers, an_agent_without_nri_does_not_ask_for_it) {

@@ -48,6 +48,14 @@ TEST(PlanNri, a_file_that_says_nothing_gets_the_table) {
               ElementsAre("/etc/containerd/config.toml:\nversion = 2\n\n" + std::string(kTable)));
 }
 
+TEST(PlanNri, a_name_of_another_version_says_nothing) {
+  const NodeTree tree;
+  const std::string text = "version = 2\n[plugins.nri]\n  disable = false\n";
+  tree.write("etc/containerd/config.toml", text);
+  EXPECT_THAT(written(nri(tree)),
+              ElementsAre("/etc/containerd/config.toml:\n" + text + "\n" + std::string(kTable)));
+}
+
 TEST(PlanNri, a_file_of_version_one_names_plugins_without_type) {
   const NodeTree tree;
   tree.write("etc/containerd/config.toml", "oom_score = -999\n");
