@@ -5,6 +5,7 @@ import contextlib
 import json
 import pathlib
 import re
+import shutil
 import socket
 import subprocess
 import urllib.error
@@ -167,6 +168,7 @@ class Chart(ClusterCase):
         limits = pathlib.Path("/etc/security/limits.d")
         subprocess.run(["mount", "-t", "tmpfs", "tmpfs", limits], check=True)
         self.addCleanup(subprocess.run, ["umount", limits], check=True)
+        self.addCleanup(shutil.rmtree, "/var/lib/railhead/setup")  # the journal of what is gone then
         self.addCleanup(self._uninstall_all)
         wanted = self.config("setup.yaml", "memlock: {limitsFile: true}\n")
         self.install(INSTALL + self.values_of_machine() + f" --set setup.enabled=true --set-file setup.file={wanted}")
