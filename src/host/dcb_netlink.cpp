@@ -46,17 +46,15 @@ std::optional<std::string_view> ieee_of(std::string_view answer) {
   return find_attribute(message->payload.substr(sizeof(dcbmsg)), DCB_ATTR_IEEE);
 }
 
-/// The entries of DSCP in an application table.
-std::string dscp_entries(std::string_view table) {
-  std::string kept;
+/// Calls `use` with each entry of DSCP in an application table, and its bytes.
+template <typename Use>
+void for_each_dscp(std::string_view table, Use use) {
   while (const auto attribute = take_netlink_attribute(table)) {
     dcb_app app{};
     if (attribute->type != DCB_ATTR_IEEE_APP || attribute->payload.size() != sizeof app) continue;
     std::memcpy(&app, attribute->payload.data(), sizeof app);
-    if (app.selector == IEEE_8021QAZ_APP_SEL_DSCP)
-      kept += netlink_attribute(DCB_ATTR_IEEE_APP, attribute->payload);
+    if (app.selector == IEEE_8021QAZ_APP_SEL_DSCP) use(app, attribute->payload);
   }
-  return kept;
 }
 
 /// A struct of the kernel. Absent: it is not there, or of another size.
@@ -77,14 +75,10 @@ Object object_of(std::string_view answer, std::uint16_t type) {
 
 std::map<unsigned, std::uint8_t> dscps_of(std::string_view table) {
   std::map<unsigned, std::uint8_t> found;
-  while (const auto attribute = take_netlink_attribute(table)) {
-    dcb_app app{};
-    if (attribute->type != DCB_ATTR_IEEE_APP || attribute->payload.size() != sizeof app) continue;
-    std::memcpy(&app, attribute->payload.data(), sizeof app);
-    if (app.selector != IEEE_8021QAZ_APP_SEL_DSCP) continue;
+  for_each_dscp(table, [&](const dcb_app& app, std::string_view) {
     if (app.protocol < kDscps && app.priority < kPriorities)
       found[app.protocol] = static_cast<std::uint8_t>(found[app.protocol] | (1U << app.priority));
-  }
+  });
   return found;
 }
 
@@ -141,7 +135,11 @@ std::string kept_of_dcb(std::string_view message) {
     if (attribute->type == DCB_ATTR_IEEE_PFC || attribute->type == DCB_ATTR_IEEE_ETS) {
       kept += netlink_attribute(attribute->type, attribute->payload);
     } else if (attribute->type == DCB_ATTR_IEEE_APP_TABLE) {
-      kept += netlink_attribute(attribute->type, dscp_entries(attribute->payload));
+      std::string entries;
+      for_each_dscp(attribute->payload, [&](const dcb_app&, std::string_view bytes) {
+        entries += netlink_attribute(DCB_ATTR_IEEE_APP, bytes);
+      });
+      kept += netlink_attribute(attribute->type, entries);
     }
   }
   return netlink_message(RTM_GETDCB, 0, 0,
@@ -207,18 +205,7 @@ std::optional<int> dcb_status(std::string_view datagram, std::uint32_t sequence)
 
 Result<std::optional<std::string>> ask_dcb(const std::string& netdev) {
   std::string answer;
-  int error_number = 0;
-  const int failed = exchange_netlink(dcb_request(netdev, 1), [&](std::string_view datagram) {
-    auto rest = datagram;
-    while (const auto message = take_netlink_message(rest)) {
-      if (message->sequence != 1) continue;
-      error_number = netlink_error(*message).value_or(0);
-      answer = datagram;
-      return true;
-    }
-    return false;
-  });
-  const int number = failed != 0 ? failed : error_number;
+  const int number = ask_netlink(dcb_request(netdev, 1), 1, answer);
   if (number == EOPNOTSUPP) return kAbsent;
   if (number != 0) return host_error(netdev + ": DCB", number);
   return std::optional(kept_of_dcb(answer));

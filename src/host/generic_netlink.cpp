@@ -2,7 +2,6 @@
 #include "host/generic_netlink.h"
 
 #include <linux/genetlink.h>
-#include <linux/netlink.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -87,14 +86,13 @@ GenericDatagram take_generic_datagram(std::string_view datagram, std::uint32_t s
     error_number = EPROTO;
     if (!message) return GenericDatagram::failed;
     if (message->sequence != sequence) continue;
-    if (message->type != NLMSG_ERROR) {
+    const auto refused = netlink_error(*message);
+    if (!refused) {
       answer = start.substr(0, start.size() - datagram.size());
       return GenericDatagram::answer;
     }
-    const auto status = netlink_number<std::uint32_t>(message->payload.substr(0, 4));
-    if (!status) return GenericDatagram::failed;
-    error_number = static_cast<int>(~*status + 1);  // negated there
-    if (error_number == 0) continue;                // an acknowledgement
+    error_number = *refused;
+    if (error_number == 0) continue;  // an acknowledgement
     const bool absent = error_number == EOPNOTSUPP || means_absent(error_number);
     return absent ? GenericDatagram::absent : GenericDatagram::failed;
   }

@@ -70,6 +70,21 @@ int exchange_netlink(const std::string& request,
   }
 }
 
+int ask_netlink(const std::string& request, std::uint32_t sequence, std::string& answer) {
+  int refused = 0;
+  const int failed = exchange_netlink(request, [&](std::string_view datagram) {
+    auto rest = datagram;
+    while (const auto message = take_netlink_message(rest)) {
+      if (message->sequence != sequence) continue;
+      refused = netlink_error(*message).value_or(0);
+      answer = datagram;
+      return true;
+    }
+    return false;
+  });
+  return failed != 0 ? failed : refused;
+}
+
 UniqueFd open_netlink_group(int protocol, std::uint32_t group) {
   UniqueFd descriptor(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol));
   sockaddr_nl address{};

@@ -33,6 +33,10 @@ std::optional<int> netlink_error(const NetlinkMessage& message);
 int exchange_netlink(const std::string& request,
                      const std::function<bool(std::string_view datagram)>& take);
 
+/// The same for a question that one message answers: the datagram that has it, or the errno
+/// with which the kernel refuses.
+int ask_netlink(const std::string& request, std::uint32_t sequence, std::string& answer);
+
 /// A socket on which what the kernel sends to this group arrives; none, and errno, where it
 /// refuses.
 UniqueFd open_netlink_group(int protocol, std::uint32_t group);

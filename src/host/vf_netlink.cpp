@@ -256,18 +256,7 @@ Result<std::optional<std::string>> ask_vfs(const std::string& netdev) {
   const unsigned index = ::if_nametoindex(netdev.c_str());
   if (index == 0) return host_error(netdev + ": VFs", errno);
   std::string answer;
-  int error_number = 0;
-  const int failed = exchange_netlink(vf_question(index, 1), [&](std::string_view datagram) {
-    auto rest = datagram;
-    while (const auto message = take_netlink_message(rest)) {
-      if (message->sequence != 1) continue;
-      error_number = netlink_error(*message).value_or(0);
-      answer = datagram;
-      return true;
-    }
-    return false;
-  });
-  const int number = failed != 0 ? failed : error_number;
+  const int number = ask_netlink(vf_question(index, 1), 1, answer);
   if (number == 0) return std::optional(kept_of_vfs(answer));
   return host_error(netdev + ": VFs", number);
 }
