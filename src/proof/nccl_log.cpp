@@ -18,7 +18,6 @@ namespace {
 constexpr std::size_t kMaxLine = 16384;
 constexpr std::size_t kMaxProcesses = 65536;
 constexpr std::size_t kMaxWorkers = 65536;
-constexpr std::size_t kMaxNamedDevices = 64;
 constexpr std::size_t kMaxUses = 64;
 constexpr std::size_t kMaxChannels = 256;
 constexpr std::size_t kMaxVersions = 8;

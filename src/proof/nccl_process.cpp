@@ -8,8 +8,6 @@
 namespace railhead::proof {
 namespace {
 
-constexpr std::size_t kMaxNames = 64;
-
 bool says(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -27,7 +25,7 @@ void read_devices(NcclProcess& process, NcclDeviceList list) {
 }
 
 void read_capability(NcclProcess& process, const NcclGpuDirect& said) {
-  if (process.names.size() < kMaxNames && !said.device.name.empty()) {
+  if (process.names.size() < kMaxNamedDevices && !said.device.name.empty()) {
     process.names.emplace(said.device.index, said.device.name);
   }
   process.surveyed = said.network;
@@ -92,12 +90,12 @@ void read_about_process(NcclProcess& process, std::string_view message, NcclPlac
   } else if (auto old = nccl_old_device(message)) {
     note(process.evidence, NcclSign::devices, place, message);
     process.is_before_2_7 = true;
-    const bool has_room = process.names.size() < kMaxNames;
+    const bool has_room = process.names.size() < kMaxNamedDevices;
     if (has_room && process.names.emplace(old->index, old->name).second) {
       process.devices.push_back(std::move(*old));
     }
   } else if (const auto merged = nccl_virtual_device(message)) {
-    if (process.names.size() < kMaxNames) process.names[merged->index] = merged->name;
+    if (process.names.size() < kMaxNamedDevices) process.names[merged->index] = merged->name;
   } else if (const auto said = nccl_gpu_direct(message)) {
     note(process.evidence, NcclSign::capability, place, message);
     read_capability(process, *said);

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 #include "proof/nccl_log.h"
 
 namespace railhead::proof {
+
+/// Devices of a process whose names are kept.
+inline constexpr std::size_t kMaxNamedDevices = 64;
 
 /// Keeps the first line of a sign.
 void note(NcclEvidence& evidence, NcclSign sign, NcclPlace place, std::string_view text);
