@@ -32,9 +32,8 @@ struct GpuDirect {
 /// From this kernel on verbs can register the memory of another device (ibv_reg_dmabuf_mr).
 inline constexpr usage::KernelVersion kDmaBufSince{5, 12};
 
-/// Needs the parts modules, gpu_driver and kernel.
-inline constexpr auto kGpuDirectParts =
-    system::Part::modules | system::Part::gpu_driver | system::Part::kernel;
+/// What gpu_direct_of() needs.
+inline constexpr auto kGpuDirectParts = system::Part::modules | system::Part::gpu_driver;
 inline constexpr std::string_view kNvidiaDriverVersion = "/proc/driver/nvidia/version";
 inline constexpr std::string_view kKernelRelease = "/proc/sys/kernel/osrelease";
 

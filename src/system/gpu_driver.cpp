@@ -25,7 +25,7 @@ void read_libraries(const Gather& gather) {
 void read_gpu_driver(const Gather& gather) {
   for (const auto* path :
        {"/proc/driver/nvidia/version", "/proc/driver/nvidia/params", "/sys/module/nvidia/version",
-        "/sys/module/gdrdrv/version", "/proc/devices"}) {
+        "/sys/module/gdrdrv/version", "/proc/devices", "/proc/sys/kernel/osrelease"}) {
     gather.text(path);
   }
   auto& node = gather.into.gdrdrv;
