@@ -210,7 +210,7 @@ class Agent {
     const auto origin = TRY(options::machine_origin(settings()));
     return start(std::make_unique<PortsService>(
         context_, tables_, every, [origin] { return options::open_machine(origin); },
-        is_this_machine(origin) ? host::ask_ethtool : nullptr));
+        [origin] { return is_this_machine(origin) ? host::ask_driver_counters : nullptr; }));
   }
 
   Status start_features() {

@@ -42,7 +42,7 @@ class PortCounters {
   /// Opens the machine anew for each look.
   using Open = std::function<Result<std::unique_ptr<host::Host>>()>;
 
-  /// What the driver of a PCI function counts of its netdev: host::ask_ethtool().
+  /// What the driver of a PCI function counts of its netdev: host::ask_driver_counters().
   using Ask = Result<std::optional<host::EthtoolCounters>> (*)(const std::string& netdev,
                                                                const std::string& pci_address);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <functional>
 #include <memory>
 
 #include "agent/hosted_service.h"
@@ -8,14 +10,15 @@
 
 namespace railhead::agent {
 
-/// What ports count: a PortCounters, which asks firmware.
+/// What ports count: a PortCounters, which asks firmware. `ask` is called on its thread: it looks
+/// at files.
 class PortsService final : public HostedService<PortCounters> {
  public:
   PortsService(Context context, const TableFeed& tables, std::chrono::seconds every,
-               const PortCounters::Open& open, PortCounters::Ask ask)
+               const PortCounters::Open& open, const std::function<PortCounters::Ask()>& ask)
       : HostedService("ports", "ports", [=, &tables](loop::LoopThread& thread) {
           auto counters =
-              std::make_unique<PortCounters>(context.on(thread), tables, every, open, ask);
+              std::make_unique<PortCounters>(context.on(thread), tables, every, open, ask());
           counters->start();
           return counters;
         }) {}

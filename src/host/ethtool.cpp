@@ -77,8 +77,8 @@ EthtoolCounters paired_counters(std::string_view names, const std::vector<std::u
   return counters;
 }
 
-Result<std::optional<EthtoolCounters>> ask_ethtool(const std::string& netdev,
-                                                   const std::string& pci_address) {
+Result<std::optional<EthtoolCounters>> ask_driver_counters(const std::string& netdev,
+                                                           const std::string& pci_address) {
   if (netdev.empty() || netdev.size() >= IFNAMSIZ) return kAbsent;
   const std::string what = "ethtool " + netdev;
   EthtoolSocket socket(netdev);

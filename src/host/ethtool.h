@@ -26,8 +26,8 @@ using EthtoolCounters = std::vector<std::pair<std::string, std::uint64_t>>;
 /// What the driver of a PCI function counts of its netdev, in its order. Absent where no such
 /// netdev is in our network namespace, or it is of another function, or its driver counts nothing.
 /// Asks the kernel that we run on.
-Result<std::optional<EthtoolCounters>> ask_ethtool(const std::string& netdev,
-                                                   const std::string& pci_address);
+Result<std::optional<EthtoolCounters>> ask_driver_counters(const std::string& netdev,
+                                                           const std::string& pci_address);
 
 /// Names in blocks of 32 bytes and their numbers; fewer where the blocks are fewer.
 EthtoolCounters paired_counters(std::string_view names, const std::vector<std::uint64_t>& numbers);

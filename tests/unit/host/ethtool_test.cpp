@@ -30,7 +30,7 @@ TEST(Ethtool, names_and_numbers_are_paired) {
 
 TEST(Ethtool, a_netdev_that_is_not_there_or_of_another_function_has_none) {
   for (const char* name : {"", "nosuchdev", "a-name-that-is-too-long-for-a-netdev", "lo"}) {
-    const auto counters = ask_ethtool(name, "0000:3b:00.0");
+    const auto counters = ask_driver_counters(name, "0000:3b:00.0");
     ASSERT_TRUE(counters) << name << ": " << counters.error().message;
     EXPECT_FALSE(*counters) << name;
   }
@@ -41,7 +41,7 @@ TEST(Ethtool, every_netdev_of_this_machine_answers_without_privileges) {
   const auto netdevs = host->list("/sys/class/net").value();
   for (const auto& name : netdevs.value_or(std::vector<std::string>())) {
     // Virtual ones are on no bus; what they count has names.
-    const auto counters = ask_ethtool(name, "");
+    const auto counters = ask_driver_counters(name, "");
     ASSERT_TRUE(counters) << counters.error().message;
     if (!*counters) continue;
     for (const auto& [counter, number] : **counters) EXPECT_NE(counter, "") << name;
